@@ -1,0 +1,120 @@
+"""Checks of what users pass. A message says what was given, what was expected and what to do."""
+
+import math
+from collections.abc import Mapping
+from typing import Any, TypeVar
+
+from gramlearn._arrays import Array, as_index, is_array, is_finite, namespace, read, transpose
+
+__all__ = [
+    "check_choice",
+    "check_count",
+    "check_finite",
+    "check_indices",
+    "check_per_constraint",
+    "check_points",
+    "check_positive",
+    "check_symmetric",
+]
+
+Choice = TypeVar("Choice")
+
+
+def check_positive(value: Any, name: str, owner: str) -> float:
+    """A finite positive number, as in `Hinge(C=...)`."""
+    try:
+        number = float(value)
+    except (TypeError, ValueError):
+        raise TypeError(f"`{owner}({name}={value!r})`: {name} must be a positive number.") from None
+    if not (number > 0 and math.isfinite(number)):
+        raise ValueError(
+            f"`{owner}({name}={value!r})`: {name} must be positive and finite; got {number}."
+        )
+    return number
+
+
+def check_count(value: Any, name: str, least: int = 1) -> int:
+    """A whole number that is at least `least`."""
+    if isinstance(value, bool) or int(value) != value or value < least:
+        raise ValueError(f"`{name}` must be a whole number of at least {least}; got {value!r}.")
+    return int(value)
+
+
+def check_choice(value: Any, name: str, choices: Mapping[str, Choice]) -> Choice:
+    """One of the names in a table."""
+    if not isinstance(value, str) or value not in choices:
+        known = ", ".join(repr(key) for key in choices)
+        raise ValueError(f"`{name}={value!r}` is not known; choose one of {known}.")
+    return choices[value]
+
+
+def check_finite(x: Array, name: str) -> Array:
+    """No NaN and no infinity."""
+    if not is_finite(x):
+        xp = namespace(x)
+        row = int(xp.argmax(xp.astype(xp.reshape(~xp.isfinite(x), (-1,)), xp.int8)))
+        where = f" (first at row {row // x.shape[-1]})" if x.ndim == 2 else f" (first at {row})"
+        raise ValueError(
+            f"`{name}` contains NaN or infinity{where}; remove or impute those entries first."
+        )
+    return x
+
+
+def check_points(x: Any, name: str) -> Array:
+    """Two-dimensional finite numbers with at least one row and one column, in their own library."""
+    xp = namespace(x)
+    x = x if is_array(x) else xp.asarray(x)
+    if x.ndim != 2:
+        raise ValueError(
+            f"`{name}` must be two-dimensional, one row a point; got {x.ndim} dimension(s)."
+        )
+    if 0 in x.shape:
+        raise ValueError(
+            f"`{name}` has shape {tuple(x.shape)}; at least one row and one column are needed."
+        )
+    if not xp.isdtype(x.dtype, ("real floating", "integral", "bool")):
+        raise TypeError(f"`{name}` must hold real numbers; got dtype {x.dtype}.")
+    return check_finite(x, name) if xp.isdtype(x.dtype, "real floating") else x
+
+
+def check_symmetric(x: Array, name: str) -> Array:
+    """A square matrix equal to its transpose up to rounding."""
+    if x.ndim != 2 or x.shape[0] != x.shape[1]:
+        raise ValueError(f"`{name}` must be a square matrix; got shape {tuple(x.shape)}.")
+    xp = namespace(x)
+    size = read(xp.max(xp.abs(x)))
+    excess = read(xp.max(xp.abs(x - transpose(x))))
+    if excess > 1e-8 * size:
+        raise ValueError(
+            f"`{name}` is not symmetric (largest difference from its transpose {excess:.3g}); "
+            f"pass ({name} + {name}.T) / 2 if rounding is the cause."
+        )
+    return x
+
+
+def check_indices(x: Any, name: str, n_points: int | None = None) -> Array:
+    """A vector of row numbers, each in [0, n_points) where n_points is known."""
+    index = as_index(x)
+    xp = namespace(index)
+    if index.ndim != 1:
+        raise ValueError(f"`{name}` must be one-dimensional; got shape {tuple(index.shape)}.")
+    if index.shape[0] == 0:
+        return xp.astype(index, xp.int64)
+    if not xp.isdtype(index.dtype, "integral"):
+        raise TypeError(f"`{name}` must hold whole numbers (row indices); got dtype {index.dtype}.")
+    index = xp.astype(index, xp.int64, copy=False)
+    least, largest = int(xp.min(index)), int(xp.max(index))
+    if least < 0:
+        raise ValueError(f"`{name}` contains {least}; row indices start at 0.")
+    if n_points is not None and largest >= n_points:
+        raise ValueError(f"`{name}` refers to row {largest}, but there are {n_points} rows.")
+    return index
+
+
+def check_per_constraint(x: Any, name: str, size: int) -> None:
+    """One number, or one for each of `size` constraints."""
+    if is_array(x) and x.ndim > 0 and tuple(x.shape) != (size,):
+        raise ValueError(
+            f"`{name}` has shape {tuple(x.shape)}, but there are {size} constraints; pass one number, or "
+            "one for each constraint."
+        )

@@ -1,0 +1,402 @@
+"""t_k = offset_k + <A_k, X>, k = 1..c: what users say about a symmetric matrix X.
+
+Most A_k are a few signed rank-one matrices whose directions are sums of two rows of `points`:
+
+    squared distance        (p_i - p_j)' X (p_i - p_j)
+    similarity              p_i' X p_j = |p_i + p_j|_X^2 / 4 - |p_i - p_j|_X^2 / 4
+
+Without `points` the rows are those of the identity: X is the kernel itself, and i, j number its rows.
+A new kind of constraint is a table of directions, such as `SquaredDistances`, or a stack of matrices.
+"""
+
+from abc import ABC, abstractmethod
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any, ClassVar, final
+
+from gramlearn._arrays import Array, as_index, as_real, constant, eye, namespace, transpose
+from gramlearn._validation import (
+    check_finite,
+    check_indices,
+    check_per_constraint,
+    check_points,
+    check_symmetric,
+)
+from gramlearn.linear_maps import Direction, LinearMap, MatrixMap, PointMap
+
+__all__ = [
+    "Constraints",
+    "DenseMatrices",
+    "DiagonalEntries",
+    "DistanceComparisons",
+    "PointConstraints",
+    "Similarities",
+    "SimilarityComparisons",
+    "SparseMatrices",
+    "SquaredDistances",
+    "Trace",
+]
+
+
+class Constraints(ABC):
+    """t_k = offset_k + <A_k, X> for k = 1..c."""
+
+    offset: Any
+
+    @property
+    @abstractmethod
+    def size(self) -> int:
+        """c, the number of constraints."""
+
+    @abstractmethod
+    def on(self, basis: Array | None, dimension: int, like: Array) -> LinearMap:
+        """Give the map of S, where X = basis S basis' is dimension x dimension (None: the identity).
+
+        Raises where the constraints do not fit the dimension.
+        """
+
+    @abstractmethod
+    def describe(self, k: int) -> str:
+        """Name constraint k in the user's words, such as "squared distance of points 4 and 17"."""
+
+    @classmethod
+    @abstractmethod
+    def examples(cls, n: int) -> list["Constraints"]:
+        """Instances over n points, n >= 4, that the catalogue tests run on."""
+
+
+def _check_offset(offset: Any, size: int) -> Any:
+    if isinstance(offset, int | float):
+        return float(offset)
+    offset = as_real(offset)
+    check_per_constraint(offset, "offset", size)
+    return check_finite(offset, "offset") if offset.ndim else float(offset)
+
+
+# --------------------------------------------------------------------------------------------------
+# Squared norms of sums and differences of rows
+
+
+@dataclass(frozen=True, eq=False, kw_only=True)
+class PointConstraints(Constraints):
+    """t = sum_s w_s |p_a + sign p_b|_X^2: a table of directions over columns of row numbers."""
+
+    points: Any = None
+    offset: Any = 0.0
+
+    words: ClassVar[str]
+
+    @property
+    @abstractmethod
+    def columns(self) -> dict[str, Any]:
+        """The index arrays by the names of their arguments."""
+
+    @property
+    @abstractmethod
+    def directions(self) -> tuple[Direction, ...]:
+        """The table of A_k, which numbers the columns in their order."""
+
+    def __post_init__(self) -> None:
+        points = None if self.points is None else check_points(self.points, "points")
+        limit = None if points is None else int(points.shape[0])
+        columns = {name: check_indices(x, name, limit) for name, x in self.columns.items()}
+        sizes = {name: int(x.shape[0]) for name, x in columns.items()}
+        if len(set(sizes.values())) > 1:
+            given = ", ".join(f"`{name}` has {size}" for name, size in sizes.items())
+            raise ValueError(f"the index arrays must have one length; {given} entries.")
+        for name, x in columns.items():
+            object.__setattr__(self, name, x)
+        object.__setattr__(self, "points", points)
+        object.__setattr__(self, "offset", _check_offset(self.offset, next(iter(sizes.values()))))
+
+    @property
+    @final
+    def size(self) -> int:
+        return int(next(iter(self.columns.values())).shape[0])
+
+    @final
+    def on(self, basis: Array | None, dimension: int, like: Array) -> LinearMap:
+        if self.points is None:
+            for name, x in self.columns.items():
+                check_indices(x, name, dimension)
+            rows = eye(dimension, like) if basis is None else basis
+        else:
+            if int(self.points.shape[1]) != dimension:
+                raise ValueError(
+                    f"`points` have {self.points.shape[1]} columns, but the prior is a matrix of size "
+                    f"{dimension}; the two must agree."
+                )
+            rows = as_real(self.points, like)
+            rows = rows if basis is None else rows @ basis
+        return PointMap(
+            rows, tuple(as_index(x, like) for x in self.columns.values()), self.directions
+        )
+
+    def describe(self, k: int) -> str:
+        return self.words.format(*(int(x[k]) for x in self.columns.values()))
+
+
+def _shifted(n: int, shift: int) -> list[int]:
+    """Give rows that never wrap around: a circle of comparisons would contradict itself."""
+    return [k + shift for k in range(n - 3)]
+
+
+@final
+@dataclass(frozen=True, eq=False)
+class SquaredDistances(PointConstraints):
+    """t = (p_i - p_j)' X (p_i - p_j): squared distances of pairs of points."""
+
+    i: Any
+    j: Any
+
+    words: ClassVar[str] = "squared distance of points {} and {}"
+
+    @property
+    def columns(self) -> dict[str, Any]:
+        return {"i": self.i, "j": self.j}
+
+    @property
+    def directions(self) -> tuple[Direction, ...]:
+        return (Direction(1.0, 0, -1, 1),)
+
+    @classmethod
+    def examples(cls, n: int) -> list[Constraints]:
+        return [cls(_shifted(n, 0), _shifted(n, 1))]
+
+
+@final
+@dataclass(frozen=True, eq=False)
+class Similarities(PointConstraints):
+    """t = p_i' X p_j: entries K_ij of the kernel."""
+
+    i: Any
+    j: Any
+
+    words: ClassVar[str] = "similarity of points {} and {}"
+
+    @property
+    def columns(self) -> dict[str, Any]:
+        return {"i": self.i, "j": self.j}
+
+    @property
+    def directions(self) -> tuple[Direction, ...]:
+        return Direction(0.25, 0, 1, 1), Direction(-0.25, 0, -1, 1)
+
+    @classmethod
+    def examples(cls, n: int) -> list[Constraints]:
+        return [cls(_shifted(n, 0), _shifted(n, 1))]
+
+
+@final
+@dataclass(frozen=True, eq=False)
+class DiagonalEntries(PointConstraints):
+    """t = p_i' X p_i: diagonal entries K_ii, squared norms of points."""
+
+    i: Any
+
+    words: ClassVar[str] = "squared norm of point {}"
+
+    @property
+    def columns(self) -> dict[str, Any]:
+        return {"i": self.i}
+
+    @property
+    def directions(self) -> tuple[Direction, ...]:
+        return (Direction(1.0, 0, 0, 0),)
+
+    @classmethod
+    def examples(cls, n: int) -> list[Constraints]:
+        return [cls(_shifted(n, 0))]
+
+
+@dataclass(frozen=True, eq=False)
+class _Comparisons(PointConstraints):
+    """Two pairs compared: (i, j) with (i, k), or with (k, l) where l is given."""
+
+    i: Any
+    j: Any
+    k: Any
+    l: Any = None  # noqa: E741 - the fourth letter of (i, j, k, l)
+
+    @property
+    @final
+    def columns(self) -> dict[str, Any]:
+        columns = {"i": self.i, "j": self.j, "k": self.k}
+        return columns if self.l is None else {**columns, "l": self.l}
+
+    @final
+    def describe(self, k: int) -> str:
+        points = [int(x[k]) for x in self.columns.values()]
+        first, second = self._second_pair
+        return self.words.format(points[0], points[1], points[first], points[second])
+
+    @property
+    def _second_pair(self) -> tuple[int, int]:
+        return (0, 2) if self.l is None else (2, 3)
+
+    @classmethod
+    def examples(cls, n: int) -> list[Constraints]:
+        three = (_shifted(n, 0), _shifted(n, 1), _shifted(n, 2))
+        return [cls(*three), cls(*three, _shifted(n, 3))]
+
+
+@final
+@dataclass(frozen=True, eq=False)
+class DistanceComparisons(_Comparisons):
+    """t = d(i, j) - d(i, k), or d(i, j) - d(k, l) with `l`, where d is the squared distance."""
+
+    words: ClassVar[str] = "squared distance of points {} and {} less that of {} and {}"
+
+    @property
+    def directions(self) -> tuple[Direction, ...]:
+        first, second = self._second_pair
+        return Direction(1.0, 0, -1, 1), Direction(-1.0, first, -1, second)
+
+
+@final
+@dataclass(frozen=True, eq=False)
+class SimilarityComparisons(_Comparisons):
+    """t = K_ij - K_ik, or K_ij - K_kl with `l`."""
+
+    words: ClassVar[str] = "similarity of points {} and {} less that of {} and {}"
+
+    @property
+    def directions(self) -> tuple[Direction, ...]:
+        first, second = self._second_pair
+        return (
+            Direction(0.25, 0, 1, 1),
+            Direction(-0.25, 0, -1, 1),
+            Direction(-0.25, first, 1, second),
+            Direction(0.25, first, -1, second),
+        )
+
+
+# --------------------------------------------------------------------------------------------------
+# Matrices
+
+
+def _check_dimension(given: int, dimension: int) -> None:
+    if given != dimension:
+        raise ValueError(
+            f"`matrices` are of size {given}, but the prior is a matrix of size {dimension}; the two "
+            "must agree."
+        )
+
+
+@final
+@dataclass(frozen=True, eq=False)
+class Trace(Constraints):
+    """t = tr X."""
+
+    offset: Any = 0.0
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "offset", _check_offset(self.offset, 1))
+
+    @property
+    def size(self) -> int:
+        return 1
+
+    def on(self, basis: Array | None, dimension: int, like: Array) -> LinearMap:
+        identity = eye(dimension, like) if basis is None else transpose(basis) @ basis
+        return MatrixMap(identity[None, :, :], known_nonnegative=True)
+
+    def describe(self, k: int) -> str:
+        del k
+        return "trace"
+
+    @classmethod
+    def examples(cls, n: int) -> list[Constraints]:
+        del n
+        return [cls()]
+
+
+@final
+@dataclass(frozen=True, eq=False)
+class DenseMatrices(Constraints):
+    """t_k = <A_k, X> for arbitrary symmetric matrices, given as an array c x n x n."""
+
+    matrices: Any
+    offset: Any = 0.0
+
+    def __post_init__(self) -> None:
+        A = as_real(self.matrices)
+        if A.ndim != 3:
+            raise ValueError(
+                f"`matrices` must be an array c x n x n; got {A.ndim} dimension(s). For one matrix pass "
+                "matrices[None]."
+            )
+        check_finite(A, "matrices")
+        for k in range(int(A.shape[0])):
+            check_symmetric(A[k, :, :], f"matrices[{k}]")
+        object.__setattr__(self, "matrices", A)
+        object.__setattr__(self, "offset", _check_offset(self.offset, int(A.shape[0])))
+
+    @property
+    def size(self) -> int:
+        return int(self.matrices.shape[0])
+
+    def on(self, basis: Array | None, dimension: int, like: Array) -> LinearMap:
+        _check_dimension(int(self.matrices.shape[1]), dimension)
+        stack = MatrixMap(as_real(self.matrices, like))
+        return stack if basis is None else stack.restrict(basis)
+
+    def describe(self, k: int) -> str:
+        return f"matrix {k}"
+
+    @classmethod
+    def examples(cls, n: int) -> list[Constraints]:
+        A = [[[1.0 / (1 + abs(i - j)) + 0.3 * (k + 1) * (i == j == k) for j in range(n)] for i in range(n)]
+             for k in range(3)]  # fmt: skip
+        return [cls(A)]
+
+
+@final
+@dataclass(frozen=True, eq=False)
+class SparseMatrices(Constraints):
+    """t_k = <A_k, X> for a sequence of symmetric SciPy sparse matrices n x n."""
+
+    matrices: Sequence[Any]
+    offset: Any = 0.0
+
+    def __post_init__(self) -> None:
+        shapes = {tuple(A.shape) for A in self.matrices}
+        if len(shapes) > 1 or any(len(s) != 2 or s[0] != s[1] for s in shapes):
+            raise ValueError(
+                f"`matrices` must be square and of one size; got the shapes {sorted(shapes)}."
+            )
+        for k, A in enumerate(self.matrices):
+            check_finite(A.tocoo().data, f"matrices[{k}]")
+            if abs(A - A.T).sum() > 1e-8 * abs(A).sum():
+                raise ValueError(f"`matrices[{k}]` is not symmetric; pass (A + A.T) / 2.")
+        object.__setattr__(self, "matrices", tuple(A.tocoo() for A in self.matrices))
+        object.__setattr__(self, "offset", _check_offset(self.offset, len(self.matrices)))
+
+    @property
+    def size(self) -> int:
+        return len(self.matrices)
+
+    def on(self, basis: Array | None, dimension: int, like: Array) -> LinearMap:
+        # Q' A Q = Q[rows]' diag(values) Q[columns]: only the rows of Q that A touches are read.
+        xp = namespace(like)
+        Q = eye(dimension, like) if basis is None else basis
+        restricted = []
+        for A in self.matrices:
+            _check_dimension(int(A.shape[0]), dimension)
+            left = xp.take(Q, as_index(A.row, like), axis=0)
+            right = xp.take(Q, as_index(A.col, like), axis=0)
+            restricted.append(transpose(left) @ (as_real(A.data, like)[:, None] * right))
+        r = Q.shape[1]
+        return MatrixMap(xp.stack(restricted) if restricted else constant(0.0, like, (0, r, r)))
+
+    def describe(self, k: int) -> str:
+        return f"matrix {k}"
+
+    @classmethod
+    def examples(cls, n: int) -> list[Constraints]:
+        from scipy.sparse import coo_array
+
+        pairs = [(k, (k + 1) % n) for k in range(3)]
+        return [
+            cls([coo_array(([1.0, 1.0, 2.0], ([a, b, a], [b, a, a])), (n, n)) for a, b in pairs])
+        ]

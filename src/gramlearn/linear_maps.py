@@ -1,0 +1,266 @@
+"""S -> (<B_k, S>)_k on symmetric r x r matrices, and its adjoint: the linear algebra of constraints.
+
+Restricting to X = Q S Q' replaces B_k by Q' B_k Q. The same operation serves the range of a prior, the
+basis of a Hessian and the factor of a scan: <B_k, F F'> is the trace of the map restricted to F.
+
+Three forms, one contract. `PointMap` keeps indices and points, for all constraints of a problem;
+`DirectionMap` keeps the directions of a working set; `MatrixMap` keeps arbitrary matrices.
+"""
+
+from abc import ABC, abstractmethod
+from dataclasses import dataclass, replace
+from typing import NamedTuple, final
+
+from gramlearn._arrays import (
+    Array,
+    chunks,
+    concat,
+    constant,
+    namespace,
+    pair_squared_norms,
+    transpose,
+)
+
+__all__ = ["Direction", "DirectionMap", "LinearMap", "MatrixMap", "PointMap"]
+
+# A working set whose directions take no more than this is kept in memory instead of made anew.
+_DIRECTIONS_BYTES = 1 << 30
+
+
+class LinearMap(ABC):
+    """S -> (<B_k, S>)_k on symmetric r x r matrices."""
+
+    @property
+    @abstractmethod
+    def size(self) -> int:
+        """The number of B_k."""
+
+    @property
+    @abstractmethod
+    def is_nonnegative(self) -> bool:
+        """Whether every B_k is known to be positive semidefinite."""
+
+    @abstractmethod
+    def restrict(self, Q: Array) -> "LinearMap":
+        """The map S -> (<Q' B_k Q, S>)_k."""
+
+    @abstractmethod
+    def take(self, rows: Array) -> "LinearMap":
+        """The map of these rows only, in the form that is fastest to apply."""
+
+    @abstractmethod
+    def select(self, rows: Array) -> "LinearMap":
+        """The map of these rows only, in the form it has."""
+
+    @abstractmethod
+    def traces(self, x: Array) -> Array:
+        """(<B_k, diag(x)>)_k for x >= 0; x of length 1 stands for x I."""
+
+    @abstractmethod
+    def apply(self, S: Array) -> Array:
+        """(<B_k, S>)_k."""
+
+    @abstractmethod
+    def adjoint(self, v: Array) -> Array:
+        """sum_k v_k B_k."""
+
+    @abstractmethod
+    def matrices(self) -> Array:
+        """(B_k)_k, written out; for small maps only."""
+
+    @abstractmethod
+    def diagonal(self, Phi: Array) -> Array:
+        """(<B_k, Phi o B_k>)_k."""
+
+
+class Direction(NamedTuple):
+    """weight * |p_first + sign p_second|_X^2; first and second number the index arrays."""
+
+    weight: float
+    first: int
+    sign: int
+    second: int
+
+
+@final
+@dataclass(frozen=True)
+class DirectionMap(LinearMap):
+    """B_k = sum_s w_s z_ks z_ks', the directions z stacked as one (arity * size) x r matrix."""
+
+    z: Array
+    weights: tuple[float, ...]
+
+    @property
+    def size(self) -> int:
+        return int(self.z.shape[0]) // len(self.weights)
+
+    @property
+    def is_nonnegative(self) -> bool:
+        return min(self.weights) >= 0
+
+    def restrict(self, Q: Array) -> "DirectionMap":
+        return DirectionMap(self.z @ Q, self.weights)
+
+    def take(self, rows: Array) -> "DirectionMap":
+        xp = namespace(self.z)
+        stacked = [rows + s * self.size for s in range(len(self.weights))]
+        return DirectionMap(xp.take(self.z, concat(stacked, rows), axis=0), self.weights)
+
+    select = take
+
+    def _sum(self, stacked: Array) -> Array:
+        """Add up the arity parts of a stacked vector, with their weights."""
+        if self.weights == (1.0,):
+            return stacked
+        parts = [
+            w * stacked[s * self.size : (s + 1) * self.size] for s, w in enumerate(self.weights)
+        ]
+        return sum(parts[1:], start=parts[0])
+
+    def traces(self, x: Array) -> Array:
+        xp = namespace(self.z)
+        if x.shape[0] == 1:
+            return self._sum(xp.vecdot(self.z, self.z)) * x
+        return self._sum((self.z * self.z) @ x)
+
+    def apply(self, S: Array) -> Array:
+        return self._sum(namespace(self.z).vecdot(self.z @ S, self.z))
+
+    def adjoint(self, v: Array) -> Array:
+        stacked = v if self.weights == (1.0,) else concat([w * v for w in self.weights], v)
+        return transpose(self.z * stacked[:, None]) @ self.z
+
+    def matrices(self) -> Array:
+        size, total = self.size, 0.0
+        for s, w in enumerate(self.weights):
+            z = self.z[s * size : (s + 1) * size, :]
+            total = total + w * z[:, :, None] * z[:, None, :]
+        return total
+
+    def diagonal(self, Phi: Array) -> Array:
+        # <B, Phi o B> = sum_st w_s w_t (z_s o z_t)' Phi (z_s o z_t)
+        xp = namespace(self.z)
+        size, total = self.size, 0.0
+        for s, ws in enumerate(self.weights):
+            for t, wt in enumerate(self.weights[: s + 1]):
+                both = self.z[s * size : (s + 1) * size, :] * self.z[t * size : (t + 1) * size, :]
+                if Phi.shape[0] == 1:
+                    form = xp.sum(both, axis=1) ** 2 * Phi[0, 0]
+                else:
+                    form = xp.vecdot(both @ Phi, both)
+                total = total + (1 if s == t else 2) * ws * wt * form
+        return total
+
+
+@final
+@dataclass(frozen=True)
+class PointMap(LinearMap):
+    """B_k from pairs of rows of `points`; the directions are made chunk by chunk, never all at once."""
+
+    points: Array
+    indices: tuple[Array, ...]
+    directions: tuple[Direction, ...]
+
+    @property
+    def size(self) -> int:
+        return int(self.indices[0].shape[0])
+
+    @property
+    def is_nonnegative(self) -> bool:
+        return min(d.weight for d in self.directions) >= 0
+
+    def restrict(self, Q: Array) -> "PointMap":
+        return replace(self, points=self.points @ Q)
+
+    def select(self, rows: Array) -> "PointMap":
+        xp = namespace(self.points)
+        return replace(self, indices=tuple(xp.take(i, rows) for i in self.indices))
+
+    def take(self, rows: Array) -> LinearMap:
+        chosen = self.select(rows)
+        size = chosen.size * len(self.directions) * int(self.points.shape[1]) * 8
+        return chosen.stacked(slice(0, chosen.size)) if size <= _DIRECTIONS_BYTES else chosen
+
+    def stacked(self, rows: slice) -> DirectionMap:
+        """Make the directions of a slice of the constraints."""
+        xp = namespace(self.points)
+        z = []
+        for d in self.directions:
+            part = xp.take(self.points, self.indices[d.first][rows], axis=0)
+            if d.sign:
+                part = part + d.sign * xp.take(self.points, self.indices[d.second][rows], axis=0)
+            z.append(part)
+        return DirectionMap(
+            xp.concat(z) if len(z) > 1 else z[0], tuple(d.weight for d in self.directions)
+        )
+
+    def _chunks(self) -> list[slice]:
+        return list(
+            chunks(self.size, len(self.directions) * int(self.points.shape[1]), self.points)
+        )
+
+    def traces(self, x: Array) -> Array:
+        points = self.points * namespace(x).sqrt(x)
+        parts = [
+            d.weight
+            * pair_squared_norms(points, self.indices[d.first], self.indices[d.second], d.sign)
+            for d in self.directions
+        ]
+        return sum(parts[1:], start=parts[0])
+
+    def apply(self, S: Array) -> Array:
+        return concat([self.stacked(rows).apply(S) for rows in self._chunks()], self.points)
+
+    def adjoint(self, v: Array) -> Array:
+        r = int(self.points.shape[1])
+        total = constant(0.0, self.points, (r, r))
+        for rows in self._chunks():
+            total = total + self.stacked(rows).adjoint(v[rows])
+        return total
+
+    def matrices(self) -> Array:
+        return self.stacked(slice(0, self.size)).matrices()
+
+    def diagonal(self, Phi: Array) -> Array:
+        return concat([self.stacked(rows).diagonal(Phi) for rows in self._chunks()], self.points)
+
+
+@final
+@dataclass(frozen=True)
+class MatrixMap(LinearMap):
+    """B_k as a stack of c dense r x r matrices."""
+
+    stack: Array
+    known_nonnegative: bool = False
+
+    @property
+    def is_nonnegative(self) -> bool:
+        return self.known_nonnegative
+
+    @property
+    def size(self) -> int:
+        return int(self.stack.shape[0])
+
+    def restrict(self, Q: Array) -> "MatrixMap":
+        return MatrixMap(transpose(Q) @ (self.stack @ Q), self.known_nonnegative)
+
+    def take(self, rows: Array) -> "MatrixMap":
+        return MatrixMap(namespace(rows).take(self.stack, rows, axis=0), self.known_nonnegative)
+
+    select = take
+
+    def traces(self, x: Array) -> Array:
+        xp = namespace(self.stack)
+        return xp.sum(xp.linalg.diagonal(self.stack) * x, axis=-1)
+
+    def apply(self, S: Array) -> Array:
+        return namespace(S).tensordot(self.stack, S, axes=((1, 2), (0, 1)))
+
+    def adjoint(self, v: Array) -> Array:
+        return namespace(v).tensordot(v, self.stack, axes=((0,), (0,)))
+
+    def matrices(self) -> Array:
+        return self.stack
+
+    def diagonal(self, Phi: Array) -> Array:
+        return namespace(Phi).sum(self.stack * (Phi * self.stack), axis=(1, 2))

@@ -1,0 +1,302 @@
+"""loss(t) of one constraint, with its conjugate loss*(lam) = sup_t lam t - loss(t) and the box of lam.
+
+A loss punishes t above an upper bound, below a lower bound, or off a target:
+
+    Hinge(C=10.0, upper=1.0)      LogDetSlack(gamma=2.0, lower=b)      Hard(equal=1.0)
+
+Bounds and weights are one number, or one for each constraint. Written without a bound a loss is a
+template, which side information completes. A new loss is a two-sided penalty with minimum 0 at the bound b,
+its conjugate with two derivatives, and the reach of lam; the one-sided forms follow, since the
+conjugate of the one-sided penalty is the same function on half the box.
+"""
+
+import math
+from abc import ABC, abstractmethod
+from dataclasses import dataclass, replace
+from typing import Any, ClassVar, Self, final
+
+from gramlearn._arrays import (
+    Array,
+    as_real,
+    constant,
+    is_array,
+    is_finite,
+    namespace,
+    read,
+    rows_of,
+)
+from gramlearn._validation import check_per_constraint
+
+__all__ = ["INF", "BoundedLoss", "Loss", "check_weight", "numbers"]
+
+INF = float("inf")
+_RELATIONS = {1: "at most", -1: "at least", 0: "equal to"}
+
+
+@dataclass(frozen=True, kw_only=True, eq=False)
+class Loss(ABC):
+    """loss(t), convex, with conjugate loss*(lam) on the box [lo, hi]."""
+
+    weight: Any = 1.0
+
+    is_hard: ClassVar[bool] = False  # infinite on one side of a bound: feasibility is at stake
+    is_fixed: ClassVar[bool] = False  # the box is a point: nothing to solve for
+
+    @abstractmethod
+    def value(self, t: Array) -> Array:
+        """loss(t), +inf outside the domain."""
+
+    @abstractmethod
+    def conjugate(self, lam: Array) -> Array:
+        """loss*(lam), +inf outside the box, never NaN."""
+
+    @abstractmethod
+    def conjugate_derivative(self, lam: Array) -> Array:
+        """loss*'(lam) inside the box: the t that lam prices."""
+
+    @abstractmethod
+    def conjugate_second(self, lam: Array) -> Array:
+        """loss*''(lam) inside the box."""
+
+    @abstractmethod
+    def box(self, like: Array, size: int) -> tuple[Array, Array]:
+        """(lo, hi), vectors of `size`."""
+
+    @abstractmethod
+    def excess(self, t: Array) -> Array:
+        """How far t lies on the wrong side of the bound, 0 if it does not."""
+
+    @abstractmethod
+    def scale(self, t: Array, unit: float = 1.0) -> Array:
+        """The size of t against which an excess is measured: |b|, and `unit` where b is 0."""
+
+    @abstractmethod
+    def is_slack(self, low: Array, high: Array) -> Array:
+        """Whether the loss vanishes on all of [low, high], so that lam = 0 is right."""
+
+    @property
+    def has_open_end(self) -> bool:
+        """Whether the conjugate reaches +inf where the box ends at the top."""
+        return False
+
+    @property
+    @abstractmethod
+    def can_be_slack(self) -> bool:
+        """Whether the loss vanishes on a half-line; if not, every constraint matters everywhere."""
+
+    @abstractmethod
+    def prepare(self, size: int, like: Array) -> Self:
+        """Check against the number of constraints and bring the numbers to the library of `like`."""
+
+    @abstractmethod
+    def describe(self, k: int) -> str:
+        """Say what is asked of t_k, such as "at most 1.5"."""
+
+    @abstractmethod
+    def take(self, rows: Array) -> Self:
+        """Keep the constraints at these rows only."""
+
+    @classmethod
+    @abstractmethod
+    def examples(cls) -> list["Loss"]:
+        """Instances that the catalogue tests run on."""
+
+    def domain(self) -> tuple[Any, Any]:
+        """(least, largest) t at which the loss is finite."""
+        return -INF, INF
+
+    @property
+    def has_open_domain(self) -> bool:
+        """Whether the loss is infinite at the finite end of its domain too."""
+        return False
+
+    @property
+    @final
+    def has_domain(self) -> bool:
+        """Whether some t cost infinity."""
+        least, largest = self.domain()
+        return is_array(least) or is_array(largest) or (least, largest) != (-INF, INF)
+
+    @final
+    def fenchel_young(self, t: Array, lam: Array) -> Array:
+        """loss(t) + loss*(lam) - lam t >= 0, and 0 where lam is the price of t."""
+        return self.value(t) + self.conjugate(lam) - lam * t
+
+    @final
+    def outside(self, t: Array) -> Array:
+        """How far t lies outside the domain, where the loss is infinite."""
+        xp = namespace(t)
+        low, high = self.domain()
+        return xp.clip(low - t, min=0.0) + xp.clip(t - high, min=0.0)
+
+    @final
+    def gap(self, t: Array, lam: Array) -> Array:
+        """What this constraint adds to the gap at X(lam).
+
+        A t outside the domain counts as the nearest t inside, at the price lam of the difference: its
+        infinite loss is reported as a violation instead.
+        """
+        if not self.has_domain:
+            return self.fenchel_young(t, lam)
+        xp = namespace(t)
+        low, high = self.domain()
+        inside = xp.clip(xp.clip(t, min=low), max=high)
+        return self.fenchel_young(inside, lam) + xp.abs(lam * (t - inside))
+
+    @final
+    def severity(self, t: Array, unit: float = 1.0) -> Array:
+        """How badly t violates the bound: |t - b| / (|t| + |b|), the same for t/b as for b/t."""
+        return self.excess(t) / (namespace(t).abs(t) + self.scale(t, unit))
+
+    @final
+    def violation(self, t: Array, unit: float = 1.0) -> float:
+        """How far a t lies outside the domain, relative to the bound; the largest of all."""
+        if not self.has_domain or t.shape[0] == 0:
+            return 0.0
+        return read(namespace(t).max(self.outside(t) / self.scale(t, unit)))
+
+
+def numbers(x: Any, name: str, size: int, like: Array) -> Any:
+    """One number stays a float; a sequence becomes an array of the library of `like`."""
+    if isinstance(x, int | float) and math.isfinite(x):
+        return float(x)
+    x = as_real(x, like)
+    check_per_constraint(x, name, size)
+    if not is_finite(x):
+        raise ValueError(f"`{name}` contains NaN or infinity; every constraint needs a number.")
+    return read(x) if x.ndim == 0 else namespace(like).astype(x, like.dtype, copy=False)
+
+
+def _least(x: Any) -> float:
+    if not is_array(x):
+        return float(x)
+    return read(namespace(x).min(x)) if x.shape[0] else INF
+
+
+@dataclass(frozen=True, kw_only=True, eq=False)
+class BoundedLoss(Loss):
+    """A penalty on the wrong side of a bound b: above `upper`, below `lower`, or off `equal`."""
+
+    upper: Any = None
+    lower: Any = None
+    equal: Any = None
+
+    needs_positive_bound: ClassVar[bool] = False
+
+    # -- what a new loss states: the two-sided penalty, weighted by w --
+
+    @abstractmethod
+    def penalty(self, t: Array) -> Array:
+        """The two-sided penalty, 0 at t = b."""
+
+    @abstractmethod
+    def reach(self) -> tuple[Any, Any]:
+        """(least, largest) lam of the two-sided penalty."""
+
+    @abstractmethod
+    def penalty_conjugate(self, lam: Array) -> Array:
+        """The conjugate of the penalty, for lam within reach."""
+
+    # -- what follows for all of them --
+
+    @property
+    def side(self) -> int:
+        """+1 for an upper bound, -1 for a lower one, 0 for a target."""
+        return 1 if self.upper is not None else -1 if self.lower is not None else 0
+
+    @property
+    def bound(self) -> Any:
+        """b, whichever side it bounds."""
+        given = [b for b in (self.upper, self.lower, self.equal) if b is not None]
+        name = type(self).__name__
+        if len(given) != 1:
+            raise ValueError(
+                f"`{name}` has {len(given)} bounds; pass exactly one of upper=, lower= and equal="
+                + (". For an interval, make one term for each end." if given else ".")
+            )
+        return given[0]
+
+    @final
+    def value(self, t: Array) -> Array:
+        xp = namespace(t)
+        if self.side == 0:
+            return self.penalty(t)
+        wrong = self.side * (t - self.bound) > 0
+        # On the right side the penalty is not asked for t, where it may not even be finite.
+        at_bound = xp.zeros_like(t) + self.bound
+        return xp.where(wrong, self.penalty(xp.where(wrong, t, at_bound)), xp.zeros_like(t))
+
+    @final
+    def conjugate(self, lam: Array) -> Array:
+        xp = namespace(lam)
+        lo, hi = self._ends()
+        closed = (lam >= lo) & ((lam < hi) if self.has_open_end else (lam <= hi))
+        inside = xp.where(closed, lam, xp.zeros_like(lam))
+        return xp.where(closed, self.penalty_conjugate(inside), xp.full_like(lam, INF))
+
+    def _ends(self) -> tuple[Any, Any]:
+        least, largest = self.reach()
+        return (0.0 if self.side > 0 else least), (0.0 if self.side < 0 else largest)
+
+    @final
+    def box(self, like: Array, size: int) -> tuple[Array, Array]:
+        zero = constant(0.0, like, size)
+        lo, hi = self._ends()
+        return zero + lo, zero + hi
+
+    @final
+    def excess(self, t: Array) -> Array:
+        xp = namespace(t)
+        off = t - self.bound
+        return xp.abs(off) if self.side == 0 else xp.clip(self.side * off, min=0.0)
+
+    @final
+    def scale(self, t: Array, unit: float = 1.0) -> Array:
+        xp = namespace(t)
+        size = xp.abs(xp.zeros_like(t) + self.bound)
+        return xp.where(size > 0, size, xp.full_like(size, unit))
+
+    @final
+    def is_slack(self, low: Array, high: Array) -> Array:
+        xp = namespace(low)
+        if self.side == 0:
+            return xp.zeros_like(low, dtype=xp.bool)
+        return high <= self.bound if self.side > 0 else low >= self.bound
+
+    @property
+    @final
+    def can_be_slack(self) -> bool:
+        return self.side != 0
+
+    @final
+    def describe(self, k: int) -> str:
+        bound = self.bound[k] if is_array(self.bound) else self.bound
+        return f"{_RELATIONS[self.side]} {float(bound):.6g}"
+
+    @final
+    def prepare(self, size: int, like: Array) -> Self:
+        kind = {1: "upper", -1: "lower", 0: "equal"}[self.side]
+        bound = numbers(self.bound, kind, size, like)
+        if self.needs_positive_bound and _least(bound) <= 0:
+            raise ValueError(
+                f"`{type(self).__name__}({kind}=...)` measures the ratio t / {kind}, so bounds must be "
+                f"positive; the least is {_least(bound):.6g}. Use Hinge or SquaredHinge for other bounds."
+            )
+        return replace(self, **{kind: bound, "weight": check_weight(self, size, like)})
+
+    @final
+    def take(self, rows: Array) -> Self:
+        kind = {1: "upper", -1: "lower", 0: "equal"}[self.side]
+        return replace(
+            self, **{kind: rows_of(self.bound, rows), "weight": rows_of(self.weight, rows)}
+        )
+
+
+def check_weight(loss: Loss, size: int, like: Array) -> Any:
+    weight = numbers(loss.weight, "weight", size, like)
+    if _least(weight) <= 0:
+        raise ValueError(
+            f"`{type(loss).__name__}(weight=...)` must be positive; the least weight is "
+            f"{_least(weight):.6g}. Leave out constraints that should not count."
+        )
+    return weight

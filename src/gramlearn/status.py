@@ -1,0 +1,46 @@
+"""How a solve ended: a `Status` whose values are the sentences users read, and two exceptions."""
+
+from enum import Enum
+from typing import Any
+
+__all__ = ["InfeasibleError", "SolveInterrupted", "Status"]
+
+
+class Status(Enum):
+    """How a solve ended. The value is the sentence."""
+
+    OPTIMAL = "the relative gap and the largest violation are within the tolerance"
+    ITERATION_LIMIT = "stopped after max_iter iterations, before the tolerance was reached"
+    TIME_LIMIT = "stopped at time_limit, before the tolerance was reached"
+    STALLED = (
+        "no step improves the dual any more, before the tolerance was reached: the problem is too "
+        "badly scaled for this precision; rescale the points or the bounds, or raise tol"
+    )
+    INFEASIBLE = "no positive semidefinite matrix satisfies the hard constraints"
+    UNBOUNDED = "the linear terms send the objective to minus infinity; bound the matrix from above"
+    STOPPED = "stopped by the callback"
+    INTERRUPTED = "interrupted from the keyboard"
+
+    @property
+    def is_answer(self) -> bool:
+        """Whether the question was settled: an optimum, or the proof that there is none."""
+        return self in (Status.OPTIMAL, Status.INFEASIBLE, Status.UNBOUNDED)
+
+
+class InfeasibleError(ValueError):
+    """No matrix satisfies the hard constraints; `solution` holds the certificate."""
+
+    def __init__(self, message: str, solution: Any = None) -> None:
+        super().__init__(message)
+        self.solution = solution
+
+
+class SolveInterrupted(KeyboardInterrupt):
+    """Ctrl-C during a solve; `solution` holds the best answer found so far, with its gap."""
+
+    def __init__(self, solution: Any) -> None:
+        super().__init__(
+            f"the solve was interrupted at relative gap {solution.relative_gap:.1e}; the answer so far "
+            "is the attribute `solution` of this exception"
+        )
+        self.solution = solution
