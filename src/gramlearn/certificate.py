@@ -1,0 +1,194 @@
+"""primal(X) - dual(lam) = sum_k [loss_k(t_k) + loss_k*(lam_k) - lam_k t_k]: the judge of every answer.
+
+`review` looks at all constraints of a problem, at an X(lam) whose lam is zero outside a working set. It gives
+the certificate, and the violators that the working set lacks. No solver computes a gap of its own.
+
+Most constraints need no look. If X and an earlier R, at which every <A_k, R> is known, satisfy
+low R <= X <= high R, then low <A_k, R> <= <A_k, X> <= high <A_k, R> for every A_k that is positive
+semidefinite; where that interval lies on the right side of the bound, the constraint is satisfied. As X
+settles, low and high approach 1 and only constraints near their bounds are left to look at.
+"""
+
+from dataclasses import dataclass
+from typing import NamedTuple, final
+
+from gramlearn._arrays import (
+    Array,
+    constant,
+    is_missing,
+    namespace,
+    read,
+    symmetric_part,
+    transpose,
+    where_true,
+)
+from gramlearn.dual import DualPoint, Part
+from gramlearn.problem import Problem
+
+__all__ = ["Certificate", "Reference", "Review", "review"]
+
+INF = float("inf")
+_TINY = 1e-12  # an optimum below this is zero for all purposes, and gaps count as they are
+
+
+class Certificate(NamedTuple):
+    """How good an X is: primal - dual <= gap, and the largest relative violation of a hard constraint.
+
+    `scaling` is the number by which X(lam) was multiplied to satisfy the hard constraints.
+    """
+
+    primal: float
+    dual: float
+    gap: float
+    violation: float
+    scaling: float = 1.0
+
+    @property
+    def relative_gap(self) -> float:
+        """The gap against the larger of |primal| and |dual|, 0 where the gap is 0."""
+        if self.gap in (0.0, INF):
+            return self.gap
+        size = max(abs(self.dual), abs(self.primal) if abs(self.primal) < INF else 0.0, _TINY)
+        return self.gap / size
+
+    def is_within(self, tol: float) -> bool:
+        """Whether the relative gap and the violation are at most tol."""
+        return self.relative_gap <= tol and self.violation <= tol
+
+
+@final
+@dataclass(frozen=True, eq=False)
+class Reference:
+    """<A_k, R> of every constraint of a part, at R = F F', with F^-1."""
+
+    inverse_factor: (
+        Array | None
+    )  # None where R is nearly singular and nothing can be compared with it
+    values: Array
+
+    def interval(self, factor: Array) -> tuple[float, float]:
+        """(low, high) with low R <= X <= high R, a little wider than rounding asks for."""
+        xp = namespace(factor)
+        ratio = self.inverse_factor @ factor
+        eigenvalues = xp.linalg.eigvalsh(symmetric_part(ratio @ transpose(ratio)))
+        return read(eigenvalues[0]) * (1 - 1e-8), read(eigenvalues[-1]) * (1 + 1e-8)
+
+
+@final
+@dataclass(frozen=True, eq=False)
+class Review:
+    """What a look at all constraints found."""
+
+    certificate: Certificate
+    violators: list[Array]  # rows of each part outside the working set, ascending
+    severities: list[Array]  # of the violators
+    references: list[Reference | None]
+
+
+def review(
+    problem: Problem,
+    rows: list[Array],
+    point: DualPoint,
+    references: list[Reference | None] | None = None,
+) -> Review:
+    """Judge X(lam), where `point` is the dual cut down to `rows` and lam is zero elsewhere."""
+    parts = problem.dual.parts
+    references = list(references or [None] * len(parts))
+    gap, violation = point.gap, point.violation
+    violators, severities = [], []
+    for k, part in enumerate(parts):
+        costly, t, references[k] = _costly(part, point, references[k])
+        new = is_missing(costly, rows[k])
+        costly, t = costly[new], t[new]
+        loss = part.loss.take(costly)
+        xp = namespace(t)
+        gap += read(xp.sum(loss.gap(t, xp.zeros_like(t))))
+        violation = max(violation, loss.violation(t, part.unit))
+        violators.append(costly)
+        severities.append(loss.severity(t, part.unit))
+    certificate = _certify(problem, point, references, gap, violation)
+    return Review(certificate, violators, severities, references)
+
+
+def _costly(
+    part: Part, point: DualPoint, reference: Reference | None
+) -> tuple[Array, Array, Reference | None]:
+    """Find the constraints whose loss is not zero at X: their rows, their t, and what is known now."""
+    factor = point.conjugate.factor
+    one = constant(1.0, factor, 1)
+    if (
+        reference is not None
+        and reference.inverse_factor is not None
+        and part.map.is_nonnegative
+        and not part.loss.is_hard
+    ):
+        low, high = reference.interval(factor)
+        decided = part.loss.is_slack(
+            part.offset + low * reference.values, part.offset + high * reference.values
+        )
+        undecided = where_true(~decided)
+        if 2 * undecided.shape[0] < part.size:
+            some = part.select(undecided)
+            t = some.offset + some.map.restrict(factor).traces(one)
+            costly = where_true(~some.loss.is_slack(t, t))
+            return undecided[costly], t[costly], reference
+    values = part.map.restrict(factor).traces(one)
+    t = part.offset + values
+    costly = where_true(~part.loss.is_slack(t, t))
+    return costly, t[costly], _reference(point, values)
+
+
+def _reference(point: DualPoint, values: Array) -> Reference:
+    """Remember a full scan, unless X is so close to singular that no later X could be compared with it."""
+    x = point.conjugate.spectrum
+    xp = namespace(x)
+    if read(xp.min(x)) <= 1e-10 * read(xp.max(x)):
+        return Reference(None, values)
+    return Reference(xp.linalg.inv(point.conjugate.factor), values)
+
+
+def _certify(
+    problem: Problem,
+    point: DualPoint,
+    references: list[Reference | None],
+    gap: float,
+    violation: float,
+) -> Certificate:
+    """Close the books; where X violates a hard constraint but c X satisfies all of them, judge c X."""
+    as_it_is = Certificate(point.value + gap, point.value, gap, violation)
+    if violation == 0:
+        return as_it_is
+    values = [reference.values for reference in references if reference is not None]
+    scaling = _feasible_scaling(problem.dual.parts, values)
+    if scaling is None:
+        return as_it_is
+    S = scaling * (point.conjugate.factor @ transpose(point.conjugate.factor))
+    primal = problem.divergence(S) + problem.linear_value(S)
+    for part, value in zip(problem.dual.parts, values, strict=True):
+        if part.size and not part.loss.is_hard:
+            primal += read(namespace(S).sum(part.loss.value(part.offset + scaling * value)))
+    if primal == INF:
+        return as_it_is
+    return Certificate(primal, point.value, max(primal - point.value, 0.0), 0.0, scaling)
+
+
+def _feasible_scaling(parts: tuple[Part, ...], values: list[Array]) -> float | None:
+    """Find the c > 0 nearest to 1 with offset + c value on the right side of every hard bound."""
+    low, high = 0.0, INF
+    for part, value in zip(parts, values, strict=True):
+        if not part.loss.is_hard or not part.size:
+            continue
+        if not part.loss.can_be_slack:
+            return None
+        # Right is side (offset + c value) <= side b, that is, c slope <= room.
+        xp = namespace(value)
+        side = -1.0 if read(part.loss.box(value, 1)[0][0]) < 0 else 1.0
+        slope = side * value
+        room = side * (part.loss.conjugate_derivative(xp.zeros_like(value)) - part.offset)
+        if bool(xp.any((slope == 0) & (room < 0))):
+            return None
+        ratio = room / xp.where(slope == 0, xp.ones_like(slope), slope)
+        unlimited = xp.full_like(ratio, INF)
+        high = min(high, read(xp.min(xp.where(slope > 0, ratio, unlimited))))
+        low = max(low, read(xp.max(xp.where(slope < 0, ratio, -unlimited))))
+    return None if high <= 0 or low > high else min(max(1.0, low), high)

@@ -1,0 +1,228 @@
+"""maximise over lam in a box   phi*(Y0) - phi*(Y) - sum_k [loss_k*(lam_k) - offset_k lam_k].
+
+Here Y = Y0 - sum_k lam_k A_k and Y0 = grad phi(X0). At any lam the matrix X(lam) = grad phi*(Y) is positive
+semidefinite, and with t = offset + <A, X(lam)>
+
+    gradient_k = t_k - loss_k*'(lam_k)
+    primal(X(lam)) - dual(lam) = sum_k [loss_k(t_k) + loss_k*(lam_k) - lam_k t_k]
+
+so the gap is a sum of terms that are each zero at the optimum, free of cancellation. A `Dual` is the problem
+in these terms, whole or cut down to a working set; a `DualPoint` is one lam, with one factorization.
+"""
+
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+from functools import cached_property
+from typing import Any, final
+
+from gramlearn._arrays import Array, concat, constant, eye, namespace, read, rows_of
+from gramlearn.linear_maps import LinearMap
+from gramlearn.losses import Loss
+from gramlearn.regularizers import ConjugatePoint, Regularizer
+
+__all__ = ["Dual", "DualPoint", "Hessian", "Part"]
+
+
+@final
+@dataclass(frozen=True, eq=False)
+class Part:
+    """One term: t = offset + map(X), and the loss of t.
+
+    `unit` is the usual size of t, against which violations of a bound of zero are measured.
+    """
+
+    map: LinearMap
+    loss: Loss
+    offset: Any
+    unit: float = 1.0
+
+    @property
+    def size(self) -> int:
+        """The number of its constraints."""
+        return self.map.size
+
+    def take(self, rows: Array) -> "Part":
+        """Keep these constraints only, in the form that is fastest to work with."""
+        return replace(
+            self,
+            map=self.map.take(rows),
+            loss=self.loss.take(rows),
+            offset=rows_of(self.offset, rows),
+        )
+
+    def select(self, rows: Array) -> "Part":
+        """Keep these constraints only, in the form they have."""
+        return replace(
+            self,
+            map=self.map.select(rows),
+            loss=self.loss.take(rows),
+            offset=rows_of(self.offset, rows),
+        )
+
+
+@final
+class Hessian:
+    """H v = A(D grad phi*(Y)[A* v]) + loss*'' v, on a subset of the constraints."""
+
+    def __init__(self, maps: list[LinearMap], Phi: Array, second: Array) -> None:
+        self._maps = [m for m in maps if m.size]
+        self._Phi = Phi
+        self._second = second
+        self.size = int(second.shape[0])
+
+    @cached_property
+    def diagonal(self) -> Array:
+        """(H_kk)_k."""
+        return concat([m.diagonal(self._Phi) for m in self._maps], self._second) + self._second
+
+    def product(self, v: Array) -> Array:
+        """H v: two matrix products of the size of the working set."""
+        pieces, start = [], 0
+        for m in self._maps:
+            pieces.append(v[start : start + m.size])
+            start += m.size
+        images = [m.adjoint(piece) for m, piece in zip(self._maps, pieces, strict=True)]
+        S = self._Phi * sum(images[1:], start=images[0])
+        return concat([m.apply(S) for m in self._maps], v) + self._second * v
+
+    def matrix(self) -> Array:
+        """H written out; for small working sets only."""
+        xp = namespace(self._second)
+        stack = concat([m.matrices() for m in self._maps], self._second)
+        flat = xp.reshape(stack, (self.size, -1))
+        return xp.reshape(self._Phi * stack, (self.size, -1)) @ flat.T + (
+            eye(self.size, self._second) * self._second
+        )
+
+
+@final
+@dataclass(frozen=True, eq=False)
+class Dual:
+    """The dual over a list of parts; lam is one vector, part after part.
+
+    `constant` is phi*(Y0) of the prior, and what terms of fixed price add to the value.
+    """
+
+    regularizer: Regularizer
+    Y0: Array
+    constant: float
+    parts: tuple[Part, ...]
+
+    @property
+    def size(self) -> int:
+        """The number of dual variables."""
+        return sum(part.size for part in self.parts)
+
+    def split(self, vector: Array) -> list[Array]:
+        """Cut a vector over all constraints into its parts."""
+        pieces, start = [], 0
+        for part in self.parts:
+            pieces.append(vector[start : start + part.size])
+            start += part.size
+        return pieces
+
+    def each(self, function: Callable[..., Array], *vectors: Array) -> Array:
+        """Join function(part, piece, ...) over the parts."""
+        pieces = zip(self.parts, *(self.split(v) for v in vectors), strict=True)
+        return concat([function(*args) for args in pieces], self.Y0)
+
+    @cached_property
+    def box(self) -> tuple[Array, Array]:
+        """(lo, hi), the box of lam."""
+        ends = [part.loss.box(self.Y0, part.size) for part in self.parts]
+        return concat([lo for lo, _ in ends], self.Y0), concat([hi for _, hi in ends], self.Y0)
+
+    @cached_property
+    def squared_norms(self) -> Array:
+        """(<A_k, A_k>)_k."""
+        one = constant(1.0, self.Y0, (1, 1))
+        return concat([part.map.diagonal(one) for part in self.parts if part.size], self.Y0)
+
+    def ceiling(self, lam: Array) -> Array:
+        """How far up a step from lam may go: to the end of the box, or near it where the loss* is +inf."""
+        return self.each(
+            lambda part, v, hi: v + 0.95 * (hi - v) if part.loss.has_open_end else hi,
+            lam,
+            self.box[1],
+        )
+
+    def take(self, rows: list[Array]) -> "Dual":
+        """Cut down to these rows of each part."""
+        return replace(self, parts=tuple(p.take(r) for p, r in zip(self.parts, rows, strict=True)))
+
+    def adjoint(self, lam: Array) -> Array:
+        """sum_k lam_k A_k."""
+        total = namespace(self.Y0).zeros_like(self.Y0)
+        for part, piece in zip(self.parts, self.split(lam), strict=True):
+            if part.size:
+                total = total + part.map.adjoint(piece)
+        return total
+
+    def at(self, lam: Array) -> "DualPoint":
+        """Evaluate the dual at lam."""
+        return DualPoint(self, lam)
+
+
+@final
+class DualPoint:
+    """The dual at one lam. The value is computed at once, everything else when asked for."""
+
+    def __init__(self, dual: Dual, lam: Array) -> None:
+        self.dual = dual
+        self.lam = lam
+        xp = namespace(dual.Y0)
+        cost = dual.each(lambda p, v: p.loss.conjugate(v) - p.offset * v, lam)
+        self._cost = read(xp.sum(cost))
+        self.value = -float("inf")
+        if self._cost < float("inf"):
+            self.Y = dual.Y0 - dual.adjoint(lam)
+            self.conjugate: ConjugatePoint = dual.regularizer.at(self.Y)
+            self.value = dual.constant - self.conjugate.value - self._cost
+
+    @property
+    def noise(self) -> float:
+        """The rounding error that the value may carry."""
+        eps = float(namespace(self.lam).finfo(self.lam.dtype).eps)
+        return 8 * eps * (abs(self.dual.constant) + abs(self.conjugate.value) + abs(self._cost))
+
+    @cached_property
+    def _framed(self) -> list[LinearMap]:
+        return [part.map.restrict(self.conjugate.frame) for part in self.dual.parts]
+
+    @cached_property
+    def t(self) -> Array:
+        """t_k = offset_k + <A_k, X(lam)>."""
+        x = self.conjugate.spectrum
+        parts = zip(self.dual.parts, self._framed, strict=True)
+        return concat([part.offset + framed.traces(x) for part, framed in parts], self.dual.Y0)
+
+    @cached_property
+    def gradient(self) -> Array:
+        """t - loss*'(lam)."""
+        return self.t - self.dual.each(lambda p, v: p.loss.conjugate_derivative(v), self.lam)
+
+    @cached_property
+    def gap(self) -> float:
+        """primal(X(lam)) - dual(lam) over the constraints of this dual."""
+        gaps = self.dual.each(lambda p, t, v: p.loss.gap(t, v), self.t, self.lam)
+        return max(read(namespace(gaps).sum(gaps)), 0.0)  # rounding may leave a little less
+
+    @cached_property
+    def violation(self) -> float:
+        """How far a t lies outside the domain of its loss, relative to the bound; the largest."""
+        parts = zip(self.dual.parts, self.dual.split(self.t), strict=True)
+        return max((part.loss.violation(t, part.unit) for part, t in parts), default=0.0)
+
+    def hessian(self, rows: Array) -> Hessian:
+        """Minus the second derivative of the dual, on these rows of lam."""
+        xp = namespace(self.lam)
+        maps, seconds, start = [], [], 0
+        for part, framed in zip(self.dual.parts, self._framed, strict=True):
+            inside = rows[(rows >= start) & (rows < start + part.size)] - start
+            everything = inside.shape[0] == part.size
+            maps.append(framed if everything else framed.take(inside))
+            lam = xp.take(self.lam[start : start + part.size], inside)
+            loss = part.loss if everything else part.loss.take(inside)
+            seconds.append(loss.conjugate_second(lam))
+            start += part.size
+        return Hessian(maps, self.conjugate.kernel, concat(seconds, self.lam))

@@ -1,0 +1,71 @@
+"""solve(problem): one entry for every regularizer, loss and constraint."""
+
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any
+
+from gramlearn._arrays import Array
+from gramlearn._validation import check_choice, check_count, check_positive
+from gramlearn.problem import Problem
+from gramlearn.solution import Record, Solution
+from gramlearn.solvers import Limits, Solver, WorkingSet, run
+
+__all__ = ["solve"]
+
+SOLVERS: Mapping[str, Solver[Any]] = {"auto": WorkingSet(), "working_set": WorkingSet()}
+
+
+def solve(
+    problem: Problem,
+    solver: str | Solver[Any] = "auto",
+    tol: float = 1e-6,
+    max_iter: int | None = None,
+    callback: Callable[[Record], object] | None = None,
+    start: Solution | Sequence[Array] | None = None,
+    time_limit: float | None = None,
+) -> Solution:
+    """minimise over PSD X    D_phi(X, X0) + sum_k loss_k(offset_k + <A_k, X>), with a certificate.
+
+    Parameters
+    ----------
+    problem : Problem
+    solver : {"auto", "working_set"} or Solver
+        "auto" decides so:
+
+        1. every problem: "working_set", Newton on the dual of the constraints that matter. Its cost is one
+           look at all constraints now and then, and matrix products of the size of the working set.
+    tol : float
+        The relative gap, and the relative violation of hard constraints, at which to stop.
+    max_iter : int, optional
+        The largest number of iterations (default: the solver's own limit).
+    callback : function of a Record, optional
+        Called after every iteration; the solve stops when it returns True.
+    start : Solution or sequence of arrays, optional
+        The duals to start from, one vector a term, as in `Solution.duals`. They are copied.
+    time_limit : float, optional
+        Seconds after which to stop, at the end of an iteration.
+
+    Returns
+    -------
+    Solution
+        A ConvergenceWarning is given where the tolerance was not reached. Infeasible is an answer:
+        status INFEASIBLE, and `conflict` names the constraints.
+
+    Raises
+    ------
+    SolveInterrupted
+        On Ctrl-C, with the best answer so far as its attribute `solution`.
+    """
+    if not isinstance(problem, Problem):
+        raise TypeError(f"`problem` must be a Problem; got {type(problem).__name__}.")
+    chosen = solver if isinstance(solver, Solver) else check_choice(solver, "solver", SOLVERS)
+    limits = Limits(
+        check_positive(tol, "tol", "solve"),
+        chosen.default_max_iter if max_iter is None else check_count(max_iter, "max_iter", least=0),
+        float("inf") if time_limit is None else check_positive(time_limit, "time_limit", "solve"),
+    )
+    return run(problem, chosen, limits, callback, problem.free_duals(start_of(start)))
+
+
+def start_of(start: Solution | Sequence[Array] | None) -> Sequence[Array] | None:
+    """Read the duals out of an earlier answer."""
+    return start.duals if isinstance(start, Solution) else start

@@ -1,0 +1,110 @@
+"""v with sum_k v_k A_k >= 0 and sum_k v_k b_k < 0 proves that no PSD X satisfies the constraints (Farkas).
+
+Here b_k is the end of the domain of loss_k on the side that v_k pushes to, less the offset: such an X would
+have 0 <= <sum v_k A_k, X> <= sum v_k b_k < 0. Where a problem is infeasible the dual grows without end, and
+lam, or its last step, comes near such a v up to scale; a few corrections make it one, up to rounding.
+"""
+
+from gramlearn._arrays import (
+    Array,
+    concat,
+    constant,
+    every_row,
+    eye,
+    namespace,
+    read,
+    rows_of,
+    scatter,
+    symmetric_part,
+    transpose,
+    where_true,
+)
+from gramlearn.dual import Dual, DualPoint
+from gramlearn.problem import Problem
+
+__all__ = ["contradiction", "impossible", "named_rows"]
+
+INF = float("inf")
+_NEARLY = 0.1  # a least eigenvalue above minus this share of the largest is worth correcting
+_PROVEN = 1e-10  # and above minus this share is zero
+_CORRECTIONS = 40
+_NAMED_SHARE = 1e-3  # a constraint with less than this share of the largest v is not named
+
+
+def contradiction(point: DualPoint, direction: Array) -> Array | None:
+    """Turn `direction` into a v that proves the constraints contradictory, or None if it proves nothing."""
+    dual = point.dual
+    xp = namespace(direction)
+    low, high = _domain(dual)
+    openness = dual.each(
+        lambda part, v: xp.full_like(v, 1.0 if part.loss.has_open_domain else 0.0), direction
+    )
+    v = direction
+    for _ in range(_CORRECTIONS):
+        provable = xp.where(v > 0, high, -low) < INF
+        v = xp.where(provable, v, xp.zeros_like(v))
+        size = read(xp.max(xp.abs(v)))
+        if size == 0:
+            return None
+        v = v / size
+        rooms = v * xp.where(v > 0, high, xp.where(v < 0, low, xp.zeros_like(v)))
+        room, scale = read(xp.sum(rooms)), read(xp.sum(xp.abs(rooms)))
+        spectrum, U = xp.linalg.eigh(symmetric_part(dual.adjoint(v)))
+        least, largest = read(spectrum[0]), read(spectrum[-1])
+        # Equality is impossible too where X is positive definite, or where t may not reach the end.
+        is_open = read(xp.max(xp.abs(v) * openness)) > 0
+        strict = (dual.regularizer.needs_interior and largest > 0) or is_open
+        contradicts = room <= 1e-13 * scale if strict else room < -1e-6 * scale
+        if not contradicts or -least > _NEARLY * largest:
+            return None
+        if -least <= _PROVEN * largest:
+            return v
+        v = v + _correction(dual, U[:, spectrum < 0], spectrum[spectrum < 0])
+    return None
+
+
+def _correction(dual: Dual, N: Array, negative: Array) -> Array:
+    """Give the least d with N'(sum_k d_k A_k)N = -diag(negative): it lifts the negative eigenvalues to zero.
+
+    What is left of them is of second order, so that a few corrections reach rounding.
+    """
+    xp = namespace(N)
+    stack = concat([part.map.restrict(N).matrices() for part in dual.parts if part.size], N)
+    flat = xp.reshape(stack, (stack.shape[0], -1))
+    target = xp.reshape(-eye(N.shape[1], N) * negative, (-1,))
+    return transpose(xp.linalg.pinv(flat)) @ target
+
+
+def _domain(dual: Dual) -> tuple[Array, Array]:
+    """(least, largest) <A_k, X> at which the losses are finite."""
+    ends = []
+    for side in (0, 1):
+        parts = [
+            constant(0.0, dual.Y0, p.size) + p.loss.domain()[side] - p.offset for p in dual.parts
+        ]
+        ends.append(concat(parts, dual.Y0))
+    return ends[0], ends[1]
+
+
+def named_rows(dual: Dual, v: Array) -> list[Array]:
+    """Give the rows of each part that a proof v rests on."""
+    xp = namespace(v)
+    return [where_true(xp.abs(piece) > _NAMED_SHARE) for piece in dual.split(v)]
+
+
+def impossible(problem: Problem, values: list[Array]) -> list[Array] | None:
+    """Find constraints that no X can change (A_k = 0 on the space) and that cost infinity as they are.
+
+    `values` are the <A_k, X> at some X, which are 0 for these. The proof is a vector a part.
+    """
+    xp = namespace(problem.dual.Y0)
+    proof = []
+    for part, value in zip(problem.dual.parts, values, strict=True):
+        rows = where_true(value == 0) if part.map.is_nonnegative else every_row(0, value)
+        rows = rows[part.map.select(rows).traces(xp.ones_like(problem.space.spectrum)) == 0]
+        t = constant(0.0, value, rows.shape[0]) + rows_of(part.offset, rows)
+        loss = part.loss.take(rows)
+        side = xp.where(t > loss.domain()[1], xp.ones_like(t), -xp.ones_like(t))
+        lost = xp.isinf(loss.value(t))
+        proof.append(scatter(side[lost], rows[lost], part.size))
+    return proof if any(read(xp.sum(xp.abs(v))) for v in proof) else None

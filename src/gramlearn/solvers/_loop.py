@@ -1,0 +1,156 @@
+"""The one loop: init, then step until the answer is certified, a limit is reached, or someone stops it."""
+
+import time
+import warnings
+from abc import ABC, abstractmethod
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from typing import Any, Generic, TypeVar, final
+
+from sklearn.exceptions import ConvergenceWarning
+
+from gramlearn._arrays import Array
+from gramlearn.certificate import Certificate
+from gramlearn.problem import Problem
+from gramlearn.solution import Record, Solution
+from gramlearn.status import SolveInterrupted, Status
+
+__all__ = ["Answer", "Limits", "Solver", "run"]
+
+
+@final
+@dataclass(frozen=True, eq=False)
+class Answer:
+    """A judged X = F F' with its lam: one vector a part of the dual."""
+
+    certificate: Certificate
+    factor: Array
+    lam: list[Array]
+
+    def is_better_than(self, other: "Answer") -> bool:
+        """Whether it is closer to optimal: by the worse of relative gap and violation."""
+        return self._badness() < other._badness()
+
+    def _badness(self) -> float:
+        return max(self.certificate.relative_gap, self.certificate.violation)
+
+
+class State(ABC):
+    """Where a solver stands between two steps."""
+
+    best: Answer
+    certificate: Certificate
+    ending: Status | None  # what the solver itself found: OPTIMAL, INFEASIBLE, UNBOUNDED or STALLED
+    conflict: tuple[str, ...]
+
+    @property
+    @abstractmethod
+    def details(self) -> Mapping[str, Any]:
+        """The solver's own numbers, for the history."""
+
+
+SomeState = TypeVar("SomeState", bound=State)
+
+
+class Solver(ABC, Generic[SomeState]):
+    """Frozen parameters, with `init` and `step`."""
+
+    default_max_iter: int
+
+    @abstractmethod
+    def init(self, problem: Problem, start: list[Array] | None, tol: float) -> SomeState:
+        """Look at the problem at lam = start (default: zero)."""
+
+    @abstractmethod
+    def step(self, problem: Problem, state: SomeState, tol: float) -> SomeState:
+        """Improve the state; nothing of the old one is changed."""
+
+    @abstractmethod
+    def settle(self, problem: Problem, state: SomeState) -> SomeState:
+        """Judge the state as it is now, at the end of a solve that was cut short."""
+
+
+@final
+@dataclass(frozen=True)
+class Limits:
+    """When to stop: the tolerance, and the limits on iterations and seconds."""
+
+    tol: float
+    max_iter: int
+    time_limit: float
+
+
+def run(
+    problem: Problem,
+    solver: Solver[Any],
+    limits: Limits,
+    callback: Callable[[Record], object] | None,
+    start: list[Array] | None,
+) -> Solution:
+    """Solve. The callback receives every record, and stops the solve by returning True."""
+    began = time.perf_counter()
+    history: list[Record] = []
+    state = solver.init(problem, start, limits.tol)
+    status: Status | None = None
+    try:
+        while True:
+            seconds = time.perf_counter() - began
+            history.append(Record(len(history), seconds, state.certificate, state.details))
+            stopped = callback is not None and callback(history[-1]) is True
+            status = _ending(state, limits, len(history) - 1, seconds, stopped)
+            if status is not None:
+                break
+            state = solver.step(problem, state, limits.tol)
+        if not status.is_answer:
+            state = solver.settle(problem, state)
+    except KeyboardInterrupt:
+        solution = _solution(problem, state, Status.INTERRUPTED, history, began)
+        raise SolveInterrupted(solution) from None
+    solution = _solution(problem, state, status, history, began)
+    if not status.is_answer and not solution.certificate.is_within(limits.tol):
+        warnings.warn(_advice(solution, limits), ConvergenceWarning, stacklevel=3)
+    return solution
+
+
+def _ending(
+    state: State, limits: Limits, iterations: int, seconds: float, stopped: bool
+) -> Status | None:
+    """Decide whether the solve is over: an answer first, then the limits."""
+    if state.ending is not None:
+        return state.ending
+    if stopped:
+        return Status.STOPPED
+    if iterations >= limits.max_iter:
+        return Status.ITERATION_LIMIT
+    return Status.TIME_LIMIT if seconds >= limits.time_limit else None
+
+
+def _solution(
+    problem: Problem, state: State, status: Status, history: list[Record], began: float
+) -> Solution:
+    best = state.best
+    factor = problem.space.lift(best.factor) * best.certificate.scaling**0.5
+    seconds = time.perf_counter() - began
+    duals = problem.duals(best.lam)
+    return Solution(
+        problem, factor, duals, best.certificate, status, history, seconds, state.conflict
+    )
+
+
+def _advice(solution: Solution, limits: Limits) -> str:
+    what = {
+        Status.ITERATION_LIMIT: f"stopped after max_iter={limits.max_iter} iterations",
+        Status.TIME_LIMIT: f"stopped at time_limit={limits.time_limit:g} s",
+        Status.STOPPED: "was stopped by the callback",
+        Status.STALLED: "found no step that improves the dual any more",
+    }[solution.status]
+    advice = {
+        Status.ITERATION_LIMIT: "raise max_iter, or continue with start=solution",
+        Status.TIME_LIMIT: "raise time_limit, or continue with start=solution",
+        Status.STOPPED: "continue with start=solution",
+        Status.STALLED: "rescale the points or the bounds, or raise tol",
+    }[solution.status]
+    return (
+        f"the solve {what} with relative gap {solution.relative_gap:.1e} and violation "
+        f"{solution.violation:.1e}, tol={limits.tol:g}. The result is accurate to that gap; {advice}."
+    )

@@ -1,0 +1,120 @@
+"""lam <- clip(lam + s H^-1 g): one projected Newton step for the dual, the direction by conjugate gradients.
+
+Variables held at an end of the box by the gradient stay there; the others move by the Newton direction, cut
+off at the box (Bertsekas' two-metric projection). The step s is halved until the dual rises enough (Armijo),
+which also brings it back from outside the domain, where the dual is -inf.
+"""
+
+from gramlearn._arrays import Array, eye, namespace, read, where_true
+from gramlearn.dual import DualPoint, Hessian
+
+__all__ = ["newton_step"]
+
+_SUFFICIENT = 1e-4  # share of the promised rise that a step must deliver (c1 of Nocedal and Wright)
+_HALVINGS = 40
+_CG_LIMIT = 250
+# Small working sets are solved by elimination: exact where the problem is badly conditioned, and no slower.
+_DIRECT_ROWS = 200
+_DIRECT_ELEMENTS = 4_000_000
+# Hard and hinge losses leave the Hessian singular when more constraints are active than X has
+# entries. This share of the diagonal keeps the direction finite; the box and the line search cut it.
+_DAMPING = 1e-9
+_DIRECT_DAMPING = 1e-14
+
+
+def newton_step(point: DualPoint, accuracy: float) -> DualPoint | None:
+    """Improve the dual by one step, or give None where rounding leaves nothing to improve.
+
+    `accuracy` is the relative residual to which the Newton system is solved.
+    """
+    dual, lam, g = point.dual, point.lam, point.gradient
+    xp = namespace(lam)
+    lo, hi = dual.box
+    held = ((lam <= lo) & (g <= 0)) | ((lam >= hi) & (g >= 0))
+    rows = where_true(~held)
+    if rows.shape[0] == 0:
+        return None
+    H = point.hessian(rows)
+    free = xp.take(g, rows)
+    diagonal = _curvature(point, rows, H.diagonal)
+    small = H.size <= _DIRECT_ROWS and H.size * dual.Y0.shape[0] ** 2 <= _DIRECT_ELEMENTS
+    newton = _direct if small else conjugate_gradients
+    for direction in (lambda: newton(H, diagonal, free, accuracy), lambda: free / diagonal):
+        step = xp.zeros_like(lam)
+        step[~held] = direction()
+        better = _line_search(point, step)
+        if better is not None:
+            return better
+    return None
+
+
+def _curvature(point: DualPoint, rows: Array, diagonal: Array) -> Array:
+    """Lift the diagonal of the Hessian where X is flat along a constraint, so that steps stay finite.
+
+    X is flat where it is zero and stays so, as far as second derivatives tell. There the curvature of
+    the other constraints, at the size of this one, is all there is to go by.
+    """
+    xp = namespace(diagonal)
+    if read(xp.min(diagonal)) > 1e-12 * read(xp.max(diagonal)):
+        return diagonal
+    squared_norms = xp.take(point.dual.squared_norms, rows)
+    usual = xp.where(squared_norms > 0, squared_norms, xp.ones_like(squared_norms))
+    ratio = read(xp.max(diagonal / usual))
+    return xp.maximum(diagonal, (1e-6 * ratio if ratio > 0 else 1.0) * usual)
+
+
+def _line_search(point: DualPoint, direction: Array) -> DualPoint | None:
+    dual, lam = point.dual, point.lam
+    xp = namespace(lam)
+    lo, _ = dual.box
+    ceiling = dual.ceiling(lam)
+    size = 1.0
+    for _ in range(_HALVINGS):
+        moved = xp.clip(lam + size * direction, lo, ceiling)
+        rise = read(xp.vecdot(point.gradient, moved - lam))
+        if rise <= 0:
+            # Cut off at the box, the direction no longer ascends.
+            size /= 2
+            continue
+        trial = dual.at(moved)
+        if trial.value >= point.value + _SUFFICIENT * rise and trial.value > point.value:
+            return trial
+        if rise <= point.noise:
+            # The promised rise is below the rounding error of the value: the gap decides instead.
+            return trial if trial.value > -float("inf") and trial.gap < point.gap else None
+        size /= 2
+    return None
+
+
+def _direct(H: Hessian, diagonal: Array, g: Array, accuracy: float) -> Array:
+    """Solve (H + damping) d = g by elimination, scaled to a unit diagonal."""
+    del accuracy  # it is as exact as it gets
+    xp = namespace(g)
+    scale = 1 / xp.sqrt(diagonal)
+    scaled = H.matrix() * scale[:, None] * scale[None, :] + _DIRECT_DAMPING * eye(H.size, g)
+    return scale * xp.linalg.solve(scaled, (scale * g)[:, None])[:, 0]
+
+
+def conjugate_gradients(H: Hessian, diagonal: Array, g: Array, accuracy: float) -> Array:
+    """Solve (H + damping) d = g, preconditioned by the diagonal, to a relative residual."""
+    xp = namespace(g)
+    damping = _DAMPING * diagonal
+    d = xp.zeros_like(g)
+    residual = g
+    z = residual / diagonal
+    p = z
+    rho = first = read(xp.vecdot(residual, z))
+    for _ in range(_CG_LIMIT):
+        Hp = H.product(p) + damping * p
+        curvature = read(xp.vecdot(p, Hp))
+        if curvature <= 0:
+            return d if read(xp.vecdot(d, g)) > 0 else z
+        alpha = rho / curvature
+        d = d + alpha * p
+        residual = residual - alpha * Hp
+        z = residual / diagonal
+        old, rho = rho, read(xp.vecdot(residual, z))
+        if rho <= accuracy**2 * first:
+            break
+        p = z + (rho / old) * p
+    return d

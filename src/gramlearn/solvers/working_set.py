@@ -1,0 +1,268 @@
+"""Newton on the dual of a working set: the constraints that matter, found by looking at all the others.
+
+    1. look at all constraints at the present X: the certificate, and the violators
+    2. working set = all with lam != 0, plus the worst violators, so many that it about doubles
+    3. projected Newton on the dual of the working set, to a fraction of the present gap
+    4. again, until the relative gap and the largest violation are below tol
+
+Few constraints are active at an optimum, so a Newton step costs a few matrix products of the size of the
+working set, and only step 1 depends on the number of all constraints.
+"""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+from typing import Any, final
+
+from gramlearn._arrays import (
+    Array,
+    concat,
+    constant,
+    every_row,
+    eye,
+    largest,
+    namespace,
+    read,
+    scatter,
+    where_true,
+)
+from gramlearn.certificate import Certificate, Reference, Review, review
+from gramlearn.dual import DualPoint
+from gramlearn.problem import Problem
+from gramlearn.solvers._infeasibility import contradiction, impossible, named_rows
+from gramlearn.solvers._loop import Answer, Solver, State
+from gramlearn.solvers._newton import newton_step
+from gramlearn.solvers._phase_one import enter_domain
+from gramlearn.status import Status
+
+__all__ = ["WorkingSet"]
+
+INF = float("inf")
+_INNER_STEPS = (
+    20  # after so many steps on one working set the other constraints are looked at anyway
+)
+
+
+@final
+@dataclass(frozen=True, eq=False)
+class WorkingSetState(State):
+    """Rows and lam of the working set, and what is known of all constraints."""
+
+    # changes when all constraints are looked at
+    certificate: Certificate
+    rows: list[Array]
+    references: list[Reference | None]
+    best: Answer
+    target: float  # the share of the present gap at which to look again
+    looks: int
+    # changes with every step
+    point: DualPoint
+    steps: int  # on this working set
+    ending: Status | None = None
+    conflict: tuple[str, ...] = ()
+
+    @property
+    def details(self) -> Mapping[str, Any]:
+        active = namespace(self.point.lam).astype(self.point.lam != 0, self.point.lam.dtype)
+        return {
+            "working": self.point.dual.size,
+            "active": int(read(namespace(active).sum(active))),
+            "looks": self.looks,
+            "dual": self.point.value,
+        }
+
+
+@final
+@dataclass(frozen=True)
+class WorkingSet(Solver[WorkingSetState]):
+    """Working-set Newton on the dual, for every regularizer, loss and constraint.
+
+    Parameters
+    ----------
+    first : int
+        The size of the first working set.
+    growth : float
+        By how much the active set may grow from one look to the next.
+    """
+
+    first: int = 500
+    growth: float = 2.0
+
+    default_max_iter = 1000
+
+    def init(self, problem: Problem, start: list[Array] | None, tol: float) -> WorkingSetState:
+        dual = problem.dual
+        xp = namespace(dual.Y0)
+        rows, lam = _starting_rows(problem, start)
+        working = dual.take(rows)
+        lo, hi = working.box
+        at_zero = xp.clip(xp.zeros_like(lam), lo, hi)
+        point = working.at(xp.clip(lam, lo, working.ceiling(at_zero)))
+        if point.value == -INF:
+            point = working.at(at_zero)
+        if point.value == -INF:
+            rows = [every_row(part.size, dual.Y0) for part in dual.parts]
+            working = dual.take(rows)
+            lo, hi = working.box
+            entry = enter_domain(working, xp.clip(constant(0.0, dual.Y0, working.size), lo, hi))
+            if entry is None:
+                return _unbounded(problem, rows, working.at(constant(0.0, dual.Y0, working.size)))
+            point = working.at(entry)
+        state = self._look(problem, rows, point, [None] * len(rows), 0, tol, None)
+        values = [reference.values for reference in state.references if reference is not None]
+        proof = impossible(problem, values)
+        if proof is not None:
+            return _infeasible(problem, state, proof, named_rows(dual, concat(proof, dual.Y0)))
+        return state
+
+    def step(self, problem: Problem, state: WorkingSetState, tol: float) -> WorkingSetState:
+        point = state.point
+        accuracy = min(0.3, max(_badness(point), 1e-12) ** 0.35)
+        better = newton_step(point, accuracy)
+        if better is not None:
+            state = replace(state, point=better, steps=state.steps + 1)
+            for direction in (better.lam, better.lam - point.lam):
+                # A point inside all domains is feasible, and nothing contradicts it.
+                proof = contradiction(better, direction) if better.violation > 0 else None
+                if proof is not None:
+                    inside = named_rows(better.dual, proof)
+                    named = [r[i] for r, i in zip(state.rows, inside, strict=True)]
+                    whole = _whole(problem, state.rows, better.dual.split(proof))
+                    return _infeasible(problem, state, whole, named)
+            reached = _badness(better) <= max(state.target, 0.3 * tol)
+            if not reached and state.steps < _INNER_STEPS:
+                return state
+        looked = self._look(
+            problem, state.rows, state.point, state.references, state.looks, tol, state.best
+        )
+        if better is None and state.steps == 0 and looked.ending is None:
+            same = looked.point.dual.size == state.point.dual.size
+            looked = replace(looked, ending=Status.STALLED) if same else looked
+        return looked
+
+    def settle(self, problem: Problem, state: WorkingSetState) -> WorkingSetState:
+        return self._look(
+            problem, state.rows, state.point, state.references, state.looks, 0.0, state.best
+        )
+
+    def _look(
+        self,
+        problem: Problem,
+        rows: list[Array],
+        point: DualPoint,
+        references: list[Reference | None],
+        looks: int,
+        tol: float,
+        best: Answer | None,
+    ) -> WorkingSetState:
+        """Look at all constraints, keep the better answer, and choose the next working set."""
+        seen = review(problem, rows, point, references)
+        certificate = seen.certificate
+        lam = _whole(problem, rows, point.dual.split(point.lam))
+        answer = Answer(certificate, point.conjugate.factor, lam)
+        best = answer if best is None or answer.is_better_than(best) else best
+        ending = Status.OPTIMAL if certificate.is_within(tol) else None
+        if ending is None:
+            rows, point = self._choose(problem, rows, point, seen)
+        return WorkingSetState(
+            certificate=certificate,
+            rows=rows,
+            references=seen.references,
+            best=answer if ending is Status.OPTIMAL else best,
+            target=0.1 * min(_badness(point), max(certificate.relative_gap, certificate.violation)),
+            looks=looks + 1,
+            point=point,
+            steps=0,
+            ending=ending,
+        )
+
+    def _choose(
+        self, problem: Problem, rows: list[Array], point: DualPoint, seen: Review
+    ) -> tuple[list[Array], DualPoint]:
+        """Keep what is active, add the worst violators, so many that the active set may double."""
+        dual = problem.dual
+        xp = namespace(dual.Y0)
+        pieces = point.dual.split(point.lam)
+        keep = [
+            piece != 0 if part.loss.can_be_slack else xp.ones_like(piece, dtype=xp.bool)
+            for part, piece in zip(dual.parts, pieces, strict=True)
+        ]
+        active = sum(int(read(xp.sum(xp.astype(k, dual.Y0.dtype)))) for k in keep)
+        room = max(self.first, int((self.growth - 1) * active))
+        severity = concat(seen.severities, dual.Y0)
+        threshold = 0.0
+        if severity.shape[0] > room:
+            worst = largest(severity, room)
+            threshold = read(xp.min(xp.take(severity, worst)))
+        new_rows, new_lam = [], []
+        for k in range(len(dual.parts)):
+            new = seen.violators[k][seen.severities[k] >= threshold]
+            joined = concat([rows[k][keep[k]], new], new)
+            values = concat([pieces[k][keep[k]], constant(0.0, dual.Y0, new.shape[0])], dual.Y0)
+            order = xp.argsort(joined)
+            new_rows.append(xp.take(joined, order))
+            new_lam.append(xp.take(values, order))
+        working = dual.take(new_rows)
+        return new_rows, working.at(concat(new_lam, dual.Y0))
+
+
+def _starting_rows(problem: Problem, start: list[Array] | None) -> tuple[list[Array], Array]:
+    """Rows and lam of the first working set: what is not zero, and what can never be slack."""
+    dual = problem.dual
+    rows, lam = [], []
+    for k, part in enumerate(dual.parts):
+        given = constant(0.0, dual.Y0, part.size) if start is None else start[k]
+        chosen = where_true(given != 0) if part.loss.can_be_slack else every_row(part.size, given)
+        rows.append(chosen)
+        lam.append(namespace(given).take(given, chosen))
+    return rows, concat(lam, dual.Y0)
+
+
+def _unbounded(problem: Problem, rows: list[Array], point: DualPoint) -> WorkingSetState:
+    """No lam is inside the domain: the prior is all there is to show."""
+    certificate = Certificate(INF, -INF, INF, 0.0)
+    s = problem.space.spectrum
+    factor = eye(s.shape[0], s) * namespace(s).sqrt(s)
+    lam = [constant(0.0, s, part.size) for part in problem.dual.parts]
+    return WorkingSetState(
+        certificate=certificate,
+        rows=rows,
+        references=[None] * len(rows),
+        best=Answer(certificate, factor, lam),
+        target=0.0,
+        looks=0,
+        point=point,
+        steps=0,
+        ending=Status.UNBOUNDED,
+    )
+
+
+def _badness(point: DualPoint) -> float:
+    """How far a working set is from solved: the larger of relative gap and violation."""
+    certificate = Certificate(point.value + point.gap, point.value, point.gap, point.violation)
+    return max(certificate.relative_gap, certificate.violation)
+
+
+def _whole(problem: Problem, rows: list[Array], pieces: list[Array]) -> list[Array]:
+    """Spread vectors over the working set to all constraints, one vector a part."""
+    parts = zip(problem.dual.parts, rows, pieces, strict=True)
+    return [scatter(piece, chosen, part.size) for part, chosen, piece in parts]
+
+
+def _infeasible(
+    problem: Problem, state: WorkingSetState, proof: list[Array], named: list[Array]
+) -> WorkingSetState:
+    """End with the proof as the answer: the duals contradict every X."""
+    dual, violation = state.point.value, state.certificate.violation
+    certificate = Certificate(INF, dual, INF, max(violation, state.point.violation))
+    names = [
+        problem.describe(position, int(rows[k]))
+        for position, rows in enumerate(named)
+        for k in range(int(rows.shape[0]))
+    ]
+    return replace(
+        state,
+        certificate=certificate,
+        best=Answer(certificate, state.point.conjugate.factor, proof),
+        ending=Status.INFEASIBLE,
+        conflict=tuple(names),
+    )
