@@ -1,0 +1,128 @@
+"""What is known about n points: `bind` makes it terms of a problem, `take` follows a subset.
+
+Indices number the rows of the points (or of the kernel) they were made for. They carry n_points, so
+that a subset with other rows is refused and never misread.
+"""
+
+from abc import ABC, abstractmethod
+from dataclasses import replace
+from typing import Any, Self, final
+
+from gramlearn._arrays import Array, as_index, namespace, where_true
+from gramlearn._validation import check_points
+from gramlearn.losses import BoundedLoss
+from gramlearn.problem import Term
+from gramlearn.side_information._checks import check_rows
+
+__all__ = ["SideInformation", "complete", "renumber"]
+
+
+class SideInformation(ABC):
+    """Statements about n_points points, by index. Frozen; the caller's arrays are never changed."""
+
+    n_points: Any
+
+    @abstractmethod
+    def __len__(self) -> int:
+        """How many statements there are."""
+
+    @abstractmethod
+    def describe(self, k: int) -> str:
+        """Name statement k in the user's words, such as "the similar pair (4, 17)"."""
+
+    @abstractmethod
+    def take(self, rows: Any) -> Self:
+        """Keep the statements all of whose points lie in `rows`, renumbered for X[rows].
+
+        Parameters
+        ----------
+        rows : vector of distinct row indices, in any order, or mask of n_points booleans
+            The training rows of a fold, for example.
+        """
+
+    @abstractmethod
+    def bind(
+        self,
+        loss: BoundedLoss,
+        points: Any = None,
+        bounds: Any = None,
+        *,
+        random_state: Any = None,
+    ) -> list[Term]:
+        """Make the statements terms of a problem.
+
+        Parameters
+        ----------
+        loss : BoundedLoss
+            A template without a bound, such as Hinge(C=10.0). Its weight multiplies the weights
+            given here.
+        points : array n_points x d, optional
+            X is a d x d matrix and measures these points. Without it X is the n_points x n_points
+            kernel.
+        bounds : (upper, lower), optional
+            Squared distances for the pairs that have no bound of their own.
+        random_state : int, Generator or None
+            Seeds the draw of pairs where bounds have to be found from `points`.
+        """
+
+    @final
+    def check_fits(self, n_rows: int) -> None:
+        """Refuse points that are not the ones the indices were made for, as far as numbers tell."""
+        if n_rows != self.n_points:
+            raise ValueError(
+                f"side information was made for {self.n_points} points but received {n_rows} rows. "
+                "If this is cross-validation, indices no longer match X[train]; pass labels `y`, "
+                "or `side.take(train)`."
+            )
+
+    @final
+    def _check_points(self, points: Any) -> Array | None:
+        """Check the points that `bind` was given against n_points."""
+        if points is None:
+            return None
+        points = check_points(points, "points")
+        self.check_fits(int(points.shape[0]))
+        return points
+
+    @final
+    def _check_not_empty(self, n_kept: int, n_rows: int) -> None:
+        """Refuse a subset about which nothing is known."""
+        if n_kept == 0:
+            raise ValueError(
+                f"none of the {len(self)} statements lies within the {n_rows} rows of `rows`; take "
+                "more rows, or split so that linked points stay together."
+            )
+
+
+def complete(loss: BoundedLoss, kind: str, bound: Any, weight: Any) -> BoundedLoss:
+    """The template `loss` with bound and weight; `kind` is "upper", "lower" or "equal"."""
+    if not isinstance(loss, BoundedLoss):
+        raise TypeError(
+            f"`loss` must be a loss with a bound, such as Hinge(C=1.0); got {loss!r}. In the core, "
+            "parts are objects, not names."
+        )
+    if not (loss.upper is None and loss.lower is None and loss.equal is None):
+        raise ValueError(
+            f"`loss` already has a bound; pass `{type(loss).__name__}` without upper=, lower= and "
+            "equal=, which come from the side information."
+        )
+    return replace(
+        loss, **{kind: bound, "weight": loss.weight if weight is None else loss.weight * weight}
+    )
+
+
+def renumber(table: Array, rows: Any, n_points: int) -> tuple[Array, Array, int]:
+    """Give (the table within `rows`, in new numbers; which of its rows; the new n_points)."""
+    rows = check_rows(rows, n_points, table)
+    xp = namespace(table)
+    order = xp.argsort(rows)
+    ordered = xp.take(rows, order)
+    # The new number of every old point, by one search for 0..n-1 instead of one a table entry.
+    old = as_index(xp.arange(n_points), table)
+    place = xp.clip(xp.searchsorted(ordered, old), max=rows.shape[0] - 1)
+    kept = xp.take(ordered, place) == old
+    new = xp.where(kept, xp.take(order, place), xp.full_like(old, -1))
+    columns = [xp.take(new, table[:, c]) for c in range(table.shape[1])]
+    renumbered = xp.stack(columns, axis=1)
+    inside = where_true(xp.all(renumbered >= 0, axis=1))
+    return xp.take(renumbered, inside, axis=0), inside, int(rows.shape[0])

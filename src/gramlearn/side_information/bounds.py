@@ -1,0 +1,182 @@
+"""lower_k <= d(i_k, j_k) <= upper_k: squared distances that are known up to an interval."""
+
+from dataclasses import KW_ONLY, dataclass, replace
+from typing import Any, Self, final
+
+from gramlearn._arrays import Array, as_index, constant, namespace, read, where_true
+from gramlearn._validation import check_indices
+from gramlearn.constraints import SquaredDistances
+from gramlearn.losses import BoundedLoss
+from gramlearn.problem import Term
+from gramlearn.side_information._base import SideInformation, complete, renumber
+from gramlearn.side_information._checks import (
+    check_differ,
+    check_n_points,
+    check_numbers,
+    check_once,
+    check_range,
+    first_true,
+    rows_of,
+)
+
+__all__ = ["Bounds"]
+
+INF = float("inf")
+
+
+@final
+@dataclass(frozen=True, eq=False, repr=False)
+class Bounds(SideInformation):
+    """lower_k <= d(i_k, j_k) <= upper_k, d the squared distance.
+
+    Parameters
+    ----------
+    i, j : vectors of row indices
+        Lists, or arrays of any library. A pair listed twice, in either order, is refused.
+    upper, lower : number or one for each pair, optional
+        Squared distances. upper = inf and lower = 0 mean that there is no bound on that side; where
+        the two are equal the distance is a target. At least one pair needs a bound.
+    n_points : int
+        How many points the indices refer to: len(X).
+    weight : positive number or one for each pair, optional
+        What the loss of a pair is multiplied by.
+    """
+
+    i: Any
+    j: Any
+    _: KW_ONLY
+    upper: Any = None
+    lower: Any = None
+    n_points: Any = None
+    weight: Any = None
+
+    def __post_init__(self) -> None:
+        n = check_n_points(self.n_points, "Bounds")
+        i = _check_vector(self.i, "i", n)
+        j = as_index(_check_vector(self.j, "j", n), i)
+        if i.shape[0] != j.shape[0]:
+            raise ValueError(
+                f"`i` has {i.shape[0]} entries and `j` has {j.shape[0]}; pair k is (i[k], j[k])."
+            )
+        object.__setattr__(self, "i", i)
+        object.__setattr__(self, "j", j)
+        object.__setattr__(self, "n_points", n)
+        table = self._table
+        check_differ(table, "i, j", (0, 1), "a pair needs two different points")
+        advice = "list it once, with its upper and its lower bound"
+        check_once(table, "`i, j`", n, advice)
+        for name, positive, infinite in (
+            ("upper", False, True),
+            ("lower", False, False),
+            ("weight", True, False),
+        ):
+            value = getattr(self, name)
+            checked = check_numbers(
+                value, name, table, self.describe, positive=positive, infinite=infinite
+            )
+            object.__setattr__(self, name, checked)
+        self._check_bounds()
+
+    def _check_bounds(self) -> None:
+        xp = namespace(self.i)
+        upper, lower = self._vectors
+        crossed = lower > upper
+        if bool(xp.any(crossed)):
+            k = first_true(crossed)
+            raise ValueError(
+                f"`lower` exceeds `upper` for {self.describe(k)}: {read(lower[k])} > "
+                f"{read(upper[k])}; a squared distance lies between lower and upper."
+            )
+        if not bool(xp.any((upper < INF) | (lower > 0))):
+            raise ValueError(
+                "no pair has a bound; pass `upper` (finite), `lower` (positive) or both, as "
+                "squared distances."
+            )
+
+    @property
+    def _table(self) -> Array:
+        return namespace(self.i).stack([self.i, self.j], axis=1)
+
+    @property
+    def _vectors(self) -> tuple[Array, Array]:
+        """(upper, lower) with one number for each pair, inf and 0 where there is no bound."""
+        xp = namespace(self.i)
+        zero = constant(0.0, xp.astype(self.i[:0], xp.float64), len(self))
+        return (
+            zero + (INF if self.upper is None else self.upper),
+            zero + (0.0 if self.lower is None else self.lower),
+        )
+
+    def __len__(self) -> int:
+        return int(self.i.shape[0])
+
+    def __repr__(self) -> str:
+        return f"Bounds({len(self)} pairs, n_points={self.n_points})"
+
+    def describe(self, k: int) -> str:
+        return f"the pair ({int(self.i[k])}, {int(self.j[k])})"
+
+    def take(self, rows: Any) -> Self:
+        table, kept, n_rows = renumber(self._table, rows, self.n_points)
+        self._check_not_empty(int(table.shape[0]), n_rows)
+        return replace(
+            self,
+            i=table[:, 0],
+            j=table[:, 1],
+            n_points=n_rows,
+            upper=rows_of(self.upper, kept),
+            lower=rows_of(self.lower, kept),
+            weight=rows_of(self.weight, kept),
+        )
+
+    def bind(
+        self,
+        loss: BoundedLoss,
+        points: Any = None,
+        bounds: Any = None,
+        *,
+        random_state: Any = None,
+    ) -> list[Term]:
+        """One term each for upper bounds, lower bounds and targets (upper = lower), where any.
+
+        `bounds` is not looked at: every pair has its own.
+        """
+        del bounds, random_state
+        points = self._check_points(points)
+        upper, lower = self._vectors
+        # A loss without a target, such as SquaredHinge, has the same value from its two halves.
+        target = (upper == lower) & _takes_target(loss)
+        terms = []
+        for kind, numbers, chosen in (
+            ("upper", upper, (upper < INF) & ~target),
+            ("lower", lower, (lower > 0) & ~target),
+            ("equal", upper, target),
+        ):
+            terms += self._term(loss, points, kind, numbers, where_true(chosen))
+        return terms
+
+    def _term(
+        self, loss: BoundedLoss, points: Any, kind: str, numbers: Array, rows: Array
+    ) -> list[Term]:
+        if not rows.shape[0]:
+            return []
+        xp = namespace(rows)
+        constraints = SquaredDistances(xp.take(self.i, rows), xp.take(self.j, rows), points=points)
+        bound, weight = xp.take(numbers, rows), rows_of(self.weight, rows)
+        return [Term(constraints, complete(loss, kind, bound, weight))]
+
+
+def _takes_target(loss: BoundedLoss) -> bool:
+    try:
+        complete(loss, "equal", 1.0, None)
+    except ValueError:
+        return False
+    return True
+
+
+def _check_vector(x: Any, name: str, n_points: int) -> Array:
+    index = check_indices(x, name)
+    if index.shape[0] == 0:
+        raise ValueError(f"side information is empty; pass `{name}` with at least one row index.")
+    check_range(index, name, n_points)
+    return index

@@ -1,0 +1,130 @@
+"""What links imply: alike is transitive, and unlike holds between whole components.
+
+    i ~ j, j ~ k  =>  i ~ k                 i ~ i', i !~ j, j ~ j'  =>  i' !~ j'
+
+A cannot-link within a component of must-links is a contradiction, named with the shortest chain
+that joins its ends. Graph algorithms run in host memory, on NumPy copies of the indices.
+"""
+
+from typing import Any
+
+import numpy as np
+from scipy.sparse import csr_array
+from scipy.sparse.csgraph import breadth_first_order, connected_components
+
+from gramlearn.side_information._numbering import Rectangles, Runs, Triangles, sorted_distinct
+
+__all__ = ["Contradiction", "ContradictionError", "find_contradictions", "transitive_closure"]
+
+Contradiction = tuple[tuple[int, int], tuple[int, ...]]
+
+_SHOWN = 5
+_LONGEST_CHAIN = 12
+
+
+class ContradictionError(ValueError):
+    """Dissimilar pairs that similar pairs join; `contradictions` lists all, as (pair, chain)."""
+
+    def __init__(self, message: str, contradictions: list[Contradiction]) -> None:
+        super().__init__(message)
+        self.contradictions = contradictions
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return type(self), (str(self), self.contradictions)
+
+
+def _graph(similar: np.ndarray, n_points: int) -> csr_array:
+    """Must-links as the adjacency of a graph, both ways."""
+    i, j = np.concat([similar, similar[:, ::-1]]).T
+    return csr_array((np.ones(i.size), (i, j)), shape=(n_points, n_points))
+
+
+def _components(similar: np.ndarray, n_points: int) -> np.ndarray:
+    _, component = connected_components(_graph(similar, n_points), directed=False)
+    return component.astype(np.int64)
+
+
+def find_contradictions(
+    similar: np.ndarray, dissimilar: np.ndarray, n_points: int
+) -> list[Contradiction]:
+    """List the dissimilar pairs within a component of similar pairs, each with its shortest chain.
+
+    One breadth-first search of a component for each point at which a contradiction begins.
+    """
+    component = _components(similar, n_points)
+    wrong = dissimilar[component[dissimilar[:, 0]] == component[dissimilar[:, 1]]]
+    if not wrong.size:
+        return []
+    # Sorted by component, every component is a block of the graph, and a search costs its own size.
+    runs = Runs.of(component)
+    starts, stops, place = runs.start, runs.end, np.argsort(runs.order)
+    graph, ends = _graph(place[similar], n_points), place[wrong]
+    by_source = np.argsort(ends[:, 0], kind="stable")
+    sources = np.split(by_source, np.flatnonzero(np.diff(ends[by_source, 0])) + 1)
+    chains: dict[int, tuple[int, ...]] = {}
+    for rows in sources:
+        source = int(ends[rows[0], 0])
+        c = component[runs.order[source]]
+        start, stop = int(starts[c]), int(stops[c])
+        _, previous = breadth_first_order(_block(graph, start, stop), source - start)
+        for row in rows:
+            chain = [int(ends[row, 1])]
+            while chain[-1] != source:
+                chain.append(start + int(previous[chain[-1] - start]))
+            chains[int(row)] = tuple(int(runs.order[p]) for p in reversed(chain))
+    return [((int(a), int(b)), chains[k]) for k, (a, b) in enumerate(wrong)]
+
+
+def _block(graph: csr_array, start: int, stop: int) -> csr_array:
+    """The rows and columns start..stop-1 of a graph that has no other entries in these rows."""
+    first, last = graph.indptr[start], graph.indptr[stop]
+    parts = (
+        graph.data[first:last],
+        graph.indices[first:last] - start,
+        graph.indptr[start : stop + 1] - first,
+    )
+    return csr_array(parts, shape=(stop - start, stop - start))
+
+
+def transitive_closure(
+    similar: np.ndarray, dissimilar: np.ndarray, n_points: int, max_pairs: int
+) -> tuple[np.ndarray, np.ndarray]:
+    """Give all must-links and all cannot-links that follow, each once, as (i, j) with i < j."""
+    contradictions = find_contradictions(similar, dissimilar, n_points)
+    if contradictions:
+        raise ContradictionError(_sentence(contradictions), contradictions)
+    component = _components(similar, n_points)
+    runs = Runs.of(component)
+    alike = Triangles(runs.start, runs.size)
+    joined = np.sort(component[dissimilar], axis=1)
+    first, second = np.divmod(sorted_distinct(joined[:, 0] * n_points + joined[:, 1]), n_points)
+    unlike = Rectangles(runs.start[first], runs.size[first], runs.start[second], runs.size[second])
+    total = alike.total + unlike.total
+    if total > max_pairs:
+        raise ValueError(
+            f"the closure has {alike.total} similar and {unlike.total} dissimilar pairs, more than "
+            f"max_pairs={max_pairs}; a component of m points alone gives m (m - 1) / 2. Work with "
+            "the pairs as they are, or raise max_pairs."
+        )
+    i_alike, i_unlike = (runs.points(blocks.all_pairs()) for blocks in (alike, unlike))
+    return np.sort(i_alike, axis=1), np.sort(i_unlike, axis=1)
+
+
+def _sentence(contradictions: list[Contradiction]) -> str:
+    named = [
+        f"dissimilar {pair} contradicts the must-links {_words(chain)}"
+        for pair, chain in contradictions[:_SHOWN]
+    ]
+    count = len(contradictions)
+    more = f"; and {count - _SHOWN} more" if count > _SHOWN else ""
+    return (
+        f"{count} contradiction{'s' if count > 1 else ''}: {'; '.join(named)}{more}. Remove one "
+        "link of each chain, or the dissimilar pair."
+    )
+
+
+def _words(chain: tuple[int, ...]) -> str:
+    if len(chain) <= _LONGEST_CHAIN:
+        return " - ".join(map(str, chain))
+    ends = " - ".join(map(str, chain[:4])), " - ".join(map(str, chain[-4:]))
+    return f"{ends[0]} - ... - {ends[1]} ({len(chain) - 1} links)"

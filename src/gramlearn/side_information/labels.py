@@ -1,0 +1,108 @@
+"""Pairs drawn from labels: two points of one class are alike, two of different classes are not."""
+
+from typing import Any
+
+import numpy as np
+
+from gramlearn._arrays import to_numpy
+from gramlearn._validation import check_count
+from gramlearn.side_information._numbering import (
+    Blocks,
+    Rectangles,
+    Runs,
+    Triangles,
+    distinct_numbers,
+    generator,
+)
+from gramlearn.side_information.pairs import Pairs
+
+__all__ = ["from_labels"]
+
+_UNLABELED = -1
+_MOST_BY_DEFAULT = 10_000_000
+
+
+def from_labels(y: Any, n_pairs: int | None = None, *, random_state: Any = None) -> Pairs:
+    """n_pairs / 2 pairs with y_i = y_j and n_pairs / 2 with y_i != y_j, every pair equally likely.
+
+    No pair is drawn twice. Where a half asks for more pairs than there are, it is all of them, and
+    the draw has fewer than n_pairs. An odd n_pairs gives the odd one to the unlike half.
+
+    Parameters
+    ----------
+    y : vector of n labels
+        Numbers, strings or booleans, in any array library; the indices are drawn in host memory.
+        The integer -1 means unlabeled, and such points are in no pair; -1.0 and "-1" are labels as
+        any other. A class with one member is in unlike pairs only.
+    n_pairs : int, optional
+        40 c^2 for c classes (K09 7.2), but ten million at most, where it is not given.
+    random_state : int, Generator or None
+        Seeds the draw.
+    """
+    labels = _check_labels(y)
+    is_integer = labels.dtype.kind in "iu"
+    labeled = np.flatnonzero(labels != _UNLABELED) if is_integer else np.arange(labels.size)
+    classes, groups = np.unique(labels[labeled], return_inverse=True)
+    _check_classes(classes, groups, n_unlabeled=labels.size - labeled.size)
+    runs = Runs.of(groups)
+    alike = Triangles(runs.start, runs.size)
+    # Each class with all that stand after it: every unlike pair once.
+    unlike = Rectangles(runs.start, runs.size, runs.end, labeled.size - runs.end)
+    if n_pairs is None:
+        n_pairs = min(40 * classes.size**2, _MOST_BY_DEFAULT)
+    n_pairs = check_count(n_pairs, "n_pairs", least=2)
+    rng = generator(random_state)
+
+    def draw(blocks: Blocks, size: int) -> np.ndarray:
+        numbers = distinct_numbers(rng, blocks.total, min(size, blocks.total))
+        return labeled[runs.points(blocks.pairs(numbers))]
+
+    return Pairs(
+        draw(alike, n_pairs // 2), draw(unlike, n_pairs - n_pairs // 2), n_points=labels.size
+    )
+
+
+def _check_labels(y: Any) -> np.ndarray:
+    try:
+        labels = to_numpy(y)
+    except ValueError:
+        raise ValueError("`y` must hold one label for each point; got a nested list.") from None
+    if labels.ndim != 1:
+        raise ValueError(
+            f"`y` must be one-dimensional, one label for each point; got shape {labels.shape}."
+        )
+    if labels.size == 0:
+        raise ValueError("`y` is empty; pass one label for each point.")
+    if labels.dtype.kind == "f" and np.isnan(labels).any():
+        raise ValueError(
+            f"`y` contains NaN (first at {int(np.argmax(np.isnan(labels)))}); mark unlabeled "
+            "points by the integer -1."
+        )
+    if labels.dtype.kind == "O":
+        kinds = {type(label).__name__ for label in labels}
+        if len(kinds) > 1:
+            raise TypeError(
+                f"`y` mixes labels of the types {', '.join(sorted(kinds))}; pass labels of one "
+                "type."
+            )
+    return labels
+
+
+def _check_classes(classes: np.ndarray, groups: np.ndarray, n_unlabeled: int) -> None:
+    if classes.size == 0:
+        raise ValueError(
+            "every label in `y` is -1, which means unlabeled; at least two classes are needed."
+        )
+    if classes.size == 1:
+        besides = (
+            f" besides -1, which means unlabeled ({n_unlabeled} points); if -1 is a class of "
+            "yours, pass y.astype(str)"
+            if n_unlabeled
+            else "; unlike pairs need at least two"
+        )
+        raise ValueError(f"`y` has one class only, {classes[0]!s}{besides}.")
+    if classes.size == groups.size:
+        raise ValueError(
+            f"no class in `y` has two members ({classes.size} labels, all different), so no two "
+            "points are alike. If y is a measurement, cut it into classes first."
+        )

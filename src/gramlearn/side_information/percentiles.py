@@ -1,0 +1,84 @@
+"""upper, lower = the 5th and 95th percentile of squared distances: what is near, what is far.
+
+Alike pairs shall be nearer than nearly all pairs are now, unlike ones farther (K09 7.2). The
+percentiles are those of a random sample of pairs, of which no more than the sample is ever in
+memory.
+"""
+
+from typing import Any
+
+import numpy as np
+
+from gramlearn._arrays import Array, as_index, as_real, namespace, pair_squared_norms, read
+from gramlearn._validation import check_count, check_points
+from gramlearn.side_information._numbering import Triangles, distinct_numbers, generator
+
+__all__ = ["percentile_bounds"]
+
+
+def percentile_bounds(
+    points: Any,
+    percentiles: tuple[float, float] = (5, 95),
+    *,
+    n_pairs: int = 100_000,
+    random_state: Any = None,
+) -> tuple[float, float]:
+    """(upper, lower): percentiles of the squared distances |p_i - p_j|^2 over pairs i < j.
+
+    Pairs of equal points are left out: their distance is 0 under every metric and says nothing
+    about its scale. Both bounds are therefore positive. Percentiles are interpolated linearly, as
+    by `numpy.percentile`.
+
+    Parameters
+    ----------
+    points : array n x d
+        In any array library, which also does the work.
+    percentiles : (p, q) with 0 <= p <= q <= 100
+        Of the squared distances; `upper` is the p-th, `lower` the q-th.
+    n_pairs : int
+        How many different pairs are drawn; all of them where there are no more.
+    random_state : int, Generator or None
+        Seeds the draw. The same seed gives the same bounds, up to rounding, in every library.
+    """
+    points = check_points(points, "points")
+    low, high = _check_percentiles(percentiles)
+    n, n_pairs = int(points.shape[0]), check_count(n_pairs, "n_pairs")
+    if n < 2:
+        raise ValueError("`points` has one row; distances need at least two.")
+    every = Triangles(np.asarray([0]), np.asarray([n]))
+    total = every.total
+    rng = generator(random_state)
+    numbers = np.arange(total) if total <= n_pairs else distinct_numbers(rng, total, n_pairs)
+    i, j = every.pairs(numbers)
+    xp = namespace(points)
+    if points.dtype not in (xp.float32, xp.float64):
+        points = as_real(points)
+    squared = xp.sort(pair_squared_norms(points, as_index(i, points), as_index(j, points), -1))
+    squared = squared[int(xp.count_nonzero(squared == 0)) :]
+    if squared.shape[0] == 0:
+        raise ValueError(
+            f"all {i.size} pairs of rows of `points` that were looked at are equal, so no bounds "
+            "can be found from them; check the points, or pass `bounds=(upper, lower)` in squared "
+            "distances."
+        )
+    return _percentile(squared, low), _percentile(squared, high)
+
+
+def _check_percentiles(percentiles: Any) -> tuple[float, float]:
+    try:
+        low, high = (float(p) for p in percentiles)
+    except (TypeError, ValueError):
+        low = high = float("nan")
+    if not 0 <= low <= high <= 100:
+        raise ValueError(
+            f"`percentiles` must be two numbers, 0 <= first <= second <= 100; got {percentiles!r}."
+        )
+    return low, high
+
+
+def _percentile(ordered: Array, p: float) -> float:
+    place = p / 100 * (ordered.shape[0] - 1)
+    below = int(place)
+    above = min(below + 1, ordered.shape[0] - 1)
+    low, high = read(ordered[below]), read(ordered[above])
+    return low + (place - below) * (high - low)

@@ -1,0 +1,121 @@
+"""d(i, j) + margin <= d(i, k), or d(k, l): which of two squared distances is the smaller.
+
+Comparisons are answers, often of many people: one listed twice counts twice, and opposite ones may
+both be listed. A soft loss weighs them against each other.
+"""
+
+from dataclasses import KW_ONLY, dataclass, replace
+from typing import Any, Self, final
+
+from gramlearn._arrays import Array, namespace
+from gramlearn.constraints import DistanceComparisons
+from gramlearn.losses import BoundedLoss
+from gramlearn.problem import Term
+from gramlearn.side_information._base import SideInformation, complete, renumber
+from gramlearn.side_information._checks import (
+    check_differ,
+    check_n_points,
+    check_numbers,
+    check_table,
+    contiguous_columns,
+    first_true,
+    rows_of,
+)
+
+__all__ = ["Triplets"]
+
+
+@final
+@dataclass(frozen=True, eq=False, repr=False)
+class Triplets(SideInformation):
+    """d(i, j) <= d(i, k) - margin for rows (i, j, k), d(i, j) <= d(k, l) - margin for (i, j, k, l).
+
+    A row (i, j, k) reads "i is nearer to j than to k". d is the squared distance.
+
+    Parameters
+    ----------
+    triplets : m x 3 or m x 4 table of row indices
+        A list, or an array of any library.
+    n_points : int
+        How many points the indices refer to: len(X).
+    margin : number or one for each row
+        In squared distances, at least 0. It sets the scale of what is learnt from a zero prior;
+        with another prior choose it in proportion to the squared distances there.
+    weight : positive number or one for each row, optional
+        What the loss of a row is multiplied by.
+    """
+
+    triplets: Any
+    _: KW_ONLY
+    n_points: Any = None
+    margin: Any = 1.0
+    weight: Any = None
+
+    def __post_init__(self) -> None:
+        n = check_n_points(self.n_points, "Triplets")
+        table = check_table(self.triplets, "triplets", (3, 4), n)
+        if table.shape[0] == 0:
+            raise ValueError("side information is empty; pass `triplets` with at least one row.")
+        if table.shape[1] == 3:
+            for columns in ((0, 1), (0, 2), (1, 2)):
+                check_differ(table, "triplets", columns, "a triplet needs three different points")
+        else:
+            for columns in ((0, 1), (2, 3)):
+                check_differ(table, "triplets", columns, "a pair needs two different points")
+            _check_two_pairs(table)
+        object.__setattr__(self, "n_points", n)
+        object.__setattr__(self, "triplets", table)
+        if self.margin is None:
+            raise TypeError("`margin` must be a number of at least 0; got None.")
+        for name, positive in (("margin", False), ("weight", True)):
+            value = getattr(self, name)
+            checked = check_numbers(value, name, table, self.describe, positive=positive)
+            object.__setattr__(self, name, checked)
+
+    def __len__(self) -> int:
+        return int(self.triplets.shape[0])
+
+    def __repr__(self) -> str:
+        return f"Triplets({len(self)} comparisons, n_points={self.n_points})"
+
+    def describe(self, k: int) -> str:
+        row = [int(self.triplets[k, c]) for c in range(self.triplets.shape[1])]
+        if len(row) == 3:
+            return "the triplet ({}, {}, {})".format(*row)
+        return "the comparison of the pairs ({}, {}) and ({}, {})".format(*row)
+
+    def take(self, rows: Any) -> Self:
+        table, kept, n_rows = renumber(self.triplets, rows, self.n_points)
+        self._check_not_empty(int(table.shape[0]), n_rows)
+        return replace(
+            self,
+            triplets=table,
+            n_points=n_rows,
+            margin=rows_of(self.margin, kept),
+            weight=rows_of(self.weight, kept),
+        )
+
+    def bind(
+        self,
+        loss: BoundedLoss,
+        points: Any = None,
+        bounds: Any = None,
+        *,
+        random_state: Any = None,
+    ) -> list[Term]:
+        """One term, t = d(i, j) - d(i, k) <= -margin. `bounds` say nothing about comparisons."""
+        del bounds, random_state
+        points = self._check_points(points)
+        constraints = DistanceComparisons(*contiguous_columns(self.triplets), points=points)
+        return [Term(constraints, complete(loss, "upper", -self.margin, self.weight))]
+
+
+def _check_two_pairs(table: Array) -> None:
+    i, j, k, l = (table[:, c] for c in range(4))  # noqa: E741 - the letters of (i, j, k, l)
+    same = ((i == k) & (j == l)) | ((i == l) & (j == k))
+    if bool(namespace(table).any(same)):
+        k_same = first_true(same)
+        row = tuple(int(table[k_same, c]) for c in range(4))
+        raise ValueError(
+            f"`triplets` contains {row} (row {k_same}); it compares a pair with itself."
+        )
