@@ -1,0 +1,63 @@
+"""What every test may ask for: an array library, and a hypothesis that draws the same each time."""
+
+from importlib.util import find_spec
+from typing import Any
+
+import array_api_compat
+import numpy as np
+import pytest
+from hypothesis import settings
+
+# The same examples on every run and on every machine; no clock, for the machines are shared.
+settings.register_profile(
+    "deterministic", derandomize=True, deadline=None, database=None, max_examples=30
+)
+settings.load_profile("deterministic")
+
+
+class Library:
+    """One array library: makes arrays from NumPy's, and brings results back for comparison."""
+
+    def __init__(self, name: str) -> None:
+        self.name = name
+
+    def __repr__(self) -> str:
+        return self.name
+
+    @property
+    def xp(self) -> Any:
+        return array_api_compat.array_namespace(self.array([0.0]))
+
+    def array(self, x: Any, dtype: str = "float64") -> Any:
+        """Copy x, a number, list or NumPy array, into this library."""
+        x = np.array(x, dtype=dtype)
+        if self.name == "torch":
+            import torch
+
+            return torch.asarray(x, device="cpu")
+        if self.name == "array_api_strict":
+            import array_api_strict
+
+            return array_api_strict.asarray(x)
+        return x
+
+    def index(self, x: Any) -> Any:
+        return self.array(x, "int64")
+
+    def numpy(self, x: Any) -> np.ndarray:
+        """Bring x back, after a look at where it has been: a result stays in its library."""
+        assert type(x) is type(self.array(0.0)) or (self.name == "numpy" and np.isscalar(x)), type(
+            x
+        )
+        return np.asarray(x)
+
+
+LIBRARIES = ["numpy", "array_api_strict", "torch"]
+
+
+# Of the session, not of the function: hypothesis runs one function many times.
+@pytest.fixture(scope="session", params=LIBRARIES)
+def library(request: pytest.FixtureRequest) -> Library:
+    if find_spec(request.param) is None:
+        pytest.skip(f"{request.param} is not installed")
+    return Library(request.param)

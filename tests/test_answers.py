@@ -1,0 +1,293 @@
+"""What a solve says of itself: infeasible, unbounded, stopped, interrupted, continued; nothing is lost."""
+
+import warnings
+from itertools import pairwise
+
+import numpy as np
+import pytest
+from sklearn.exceptions import ConvergenceWarning
+
+from catalogue import REGULARIZERS, name_of
+from conftest import Library
+from gramlearn import (
+    DiagonalEntries,
+    DistanceComparisons,
+    Frobenius,
+    Hard,
+    InfeasibleError,
+    Linear,
+    LogDet,
+    LogDetSlack,
+    Problem,
+    SolveInterrupted,
+    SquaredDistances,
+    Status,
+    Term,
+    Trace,
+    solve,
+)
+from gramlearn.certificate import review
+from gramlearn.regularizers import Regularizer
+from gramlearn.solvers import WorkingSet
+from gramlearn.solvers._newton import newton_step
+
+X0 = np.diag([0.5, 1.0, 2.0, 3.0])
+
+
+def many_pairs(seed: int = 0, n: int = 300, r: int = 8, c: int = 4000) -> Problem:
+    """A problem that takes several looks and steps."""
+    rng = np.random.default_rng(seed)
+    y = rng.integers(0, 4, n)
+    P = 2 * rng.standard_normal((4, r))[y] + rng.standard_normal((n, r))
+    i, j = rng.integers(0, n, c), rng.integers(0, n, c)
+    i, j = i[i != j], j[i != j]
+    alike = y[i] == y[j]
+    upper, lower = np.percentile(np.sum((P[i] - P[j]) ** 2, axis=1), [5, 95])
+    terms = [
+        Term(SquaredDistances(i[alike], j[alike], points=P), LogDetSlack(upper=upper)),
+        Term(SquaredDistances(i[~alike], j[~alike], points=P), LogDetSlack(lower=lower)),
+    ]
+    return Problem(LogDet(), np.eye(r), terms)
+
+
+# -- infeasible is an answer -----------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("regularizer", REGULARIZERS, ids=name_of)
+def test_contradicting_bounds_are_named(regularizer: Regularizer, library: Library) -> None:
+    terms = [
+        Term(SquaredDistances([0, 0, 1], [1, 2, 2]), Hard(upper=np.array([9.0, 1.0, 9.0]))),
+        Term(SquaredDistances([2], [0]), Hard(lower=2.0)),
+    ]
+    solution = solve(Problem(regularizer, library.array(X0), terms))
+    assert solution.status is Status.INFEASIBLE
+    assert solution.conflict == (
+        "constraint 1 of term 0 (squared distance of points 0 and 2 at most 1)",
+        "constraint 0 of term 1 (squared distance of points 2 and 0 at least 2)",
+    )
+
+
+@pytest.mark.parametrize("regularizer", REGULARIZERS, ids=name_of)
+def test_the_triangle_inequality_is_found(regularizer: Regularizer) -> None:
+    """sqrt(d_02) <= sqrt(d_01) + sqrt(d_12): with 1 and 1 no d_02 above 4 is possible."""
+    near = Term(SquaredDistances([0, 1], [1, 2]), Hard(upper=1.0))
+    for far, status in ((3.9, Status.OPTIMAL), (4.2, Status.INFEASIBLE)):
+        problem = Problem(
+            regularizer, X0, [near, Term(SquaredDistances([0], [2]), Hard(lower=far))]
+        )
+        solution = solve(problem)
+        assert solution.status is status, far
+        assert len(solution.conflict) == (3 if status is Status.INFEASIBLE else 0)
+
+
+@pytest.mark.parametrize("regularizer", REGULARIZERS, ids=name_of)
+def test_the_duals_of_an_infeasible_problem_are_a_proof(regularizer: Regularizer) -> None:
+    """Farkas: sum lam A >= 0, and sum lam b < 0, though lam b >= lam t = <sum lam A, X> for every X."""
+    upper, lower = np.array([1.0, 1.0]), np.array([4.2])
+    terms = [
+        Term(SquaredDistances([0, 1], [1, 2]), Hard(upper=upper)),
+        Term(SquaredDistances([0], [2]), Hard(lower=lower)),
+    ]
+    solution = solve(Problem(regularizer, X0, terms))
+    u, v = solution.duals
+    A = [
+        part.map.adjoint(lam)
+        for part, lam in zip(solution.problem.parts, solution.duals, strict=True)
+    ]
+    assert np.all(u >= 0)
+    assert np.all(v <= 0)
+    assert np.linalg.eigvalsh(sum(A))[0] >= -1e-9
+    assert u @ upper + v @ lower < -1e-3
+    assert (solution.primal, solution.gap, solution.relative_gap) == (np.inf, np.inf, np.inf)
+    with pytest.raises(
+        InfeasibleError, match=r"constraint 0 of term 1 .* contradict each other"
+    ) as caught:
+        solution.or_raise()
+    assert caught.value.solution is solution
+
+
+@pytest.mark.parametrize("regularizer", REGULARIZERS, ids=name_of)
+def test_a_negative_square_is_infeasible(regularizer: Regularizer) -> None:
+    solution = solve(Problem(regularizer, X0, [Term(DiagonalEntries([2]), Hard(upper=-1.0))]))
+    assert solution.status is Status.INFEASIBLE
+    assert solution.conflict == ("constraint 0 of term 0 (squared norm of point 2 at most -1)",)
+
+
+def test_zero_distance_is_infeasible_for_logdet_alone() -> None:
+    """LogDet keeps the rank, so a distance cannot become zero; the others let it."""
+    for regularizer in REGULARIZERS:
+        problem = Problem(regularizer, X0, [Term(SquaredDistances([0], [1]), Hard(upper=0.0))])
+        expected = Status.INFEASIBLE if regularizer.needs_interior else Status.OPTIMAL
+        assert solve(problem).status is expected, regularizer
+
+
+@pytest.mark.parametrize("scale", [1e-8, 1e8])
+@pytest.mark.parametrize("regularizer", REGULARIZERS, ids=name_of)
+def test_a_badly_scaled_prior_is_not_infeasible(regularizer: Regularizer, scale: float) -> None:
+    term = Term(SquaredDistances([0, 1], [1, 2]), Hard(equal=1.0))
+    solution = solve(Problem(regularizer, scale * X0, [term]))
+    assert solution.status is Status.OPTIMAL
+    d = np.diag(solution.matrix)
+    assert d[0] + d[1] - 2 * solution.matrix[0, 1] == pytest.approx(1.0, rel=1e-5)
+
+
+def test_identical_points_that_must_differ() -> None:
+    P = np.array([[1.0, 2.0], [1.0, 2.0], [0.0, 1.0]])
+    for loss in (LogDetSlack(lower=1.0), Hard(lower=1.0)):
+        solution = solve(
+            Problem(LogDet(), np.eye(2), [Term(SquaredDistances([0, 0], [2, 1], points=P), loss)])
+        )
+        assert solution.status is Status.INFEASIBLE
+        assert solution.conflict == (
+            "constraint 1 of term 0 (squared distance of points 0 and 1 at least 1)",
+        )
+    alike = Term(SquaredDistances([0], [1], points=P), LogDetSlack(upper=1.0))
+    assert solve(Problem(LogDet(), np.eye(2), [alike])).status is Status.OPTIMAL
+
+
+def test_circular_comparisons_are_found() -> None:
+    circle = DistanceComparisons([0, 0, 0], [1, 2, 3], [2, 3, 1])
+    solution = solve(Problem(LogDet(), X0, [Term(circle, Hard(upper=-0.1))]))
+    assert solution.status is Status.INFEASIBLE
+    assert len(solution.conflict) == 3
+
+
+def test_unbounded_is_an_answer(library: Library) -> None:
+    """-log det X - 2 tr X falls without end; a bound on the trace gives it one."""
+    prior = library.array(np.eye(3))
+    reward = Term(Trace(), Linear(-2.0))
+    assert solve(Problem(LogDet(), prior, [reward])).status is Status.UNBOUNDED
+    bounded = solve(Problem(LogDet(), prior, [reward, Term(Trace(), Hard(upper=6.0))]))
+    assert bounded.status is Status.OPTIMAL
+    assert np.allclose(library.numpy(bounded.matrix), 2 * np.eye(3), atol=1e-5)
+
+
+# -- a feasible X, where scaling gives one ---------------------------------------------------------
+
+
+@pytest.mark.parametrize("max_iter", [0, 1, 2, 3])
+def test_a_scaled_answer_satisfies_the_hard_bounds(max_iter: int) -> None:
+    term = Term(SquaredDistances([0, 1, 2], [1, 2, 3]), Hard(upper=np.array([0.5, 1.0, 0.7])))
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", ConvergenceWarning)
+        solution = solve(Problem(LogDet(), X0, [term]), max_iter=max_iter)
+    X = solution.matrix
+    d = np.array([X[a, a] + X[b, b] - 2 * X[a, b] for a, b in ((0, 1), (1, 2), (2, 3))])
+    assert solution.violation == 0
+    assert np.all(d <= np.array([0.5, 1.0, 0.7]) * (1 + 1e-12))
+    assert solution.primal >= solution.dual
+    assert solution.gap == pytest.approx(solution.primal - solution.dual)
+
+
+# -- stopping, and going on ------------------------------------------------------------------------
+
+
+def test_stopping_early_warns_with_the_gap_and_the_advice() -> None:
+    with pytest.warns(ConvergenceWarning, match=r"max_iter=3 .* relative gap .*start=solution"):
+        solution = solve(many_pairs(), max_iter=3)
+    assert solution.status is Status.ITERATION_LIMIT
+    assert solution.iterations == 3
+    with pytest.warns(ConvergenceWarning, match="time_limit"):
+        assert solve(many_pairs(), time_limit=1e-9).status is Status.TIME_LIMIT
+
+
+def test_continuing_from_an_answer_costs_no_more_than_the_rest() -> None:
+    problem = many_pairs()
+    whole = solve(problem)
+    with pytest.warns(ConvergenceWarning):
+        half = solve(problem, max_iter=whole.iterations // 2)
+    rest = solve(problem, start=half)
+    assert rest.status is Status.OPTIMAL
+    assert rest.iterations < whole.iterations
+    assert rest.primal == pytest.approx(whole.primal, rel=1e-6)
+    again = solve(problem, start=whole.duals)
+    assert again.iterations == 0
+    assert again.relative_gap <= 1e-6
+
+
+def test_a_start_is_copied_and_may_lie_outside_the_box() -> None:
+    problem = many_pairs()
+    start = [np.full(term.constraints.size, 50.0) for term in problem.terms]
+    kept = [vector.copy() for vector in start]
+    assert solve(problem, start=start).status is Status.OPTIMAL
+    assert all(np.array_equal(a, b) for a, b in zip(start, kept, strict=True))
+
+
+def test_the_callback_sees_every_record_and_may_stop() -> None:
+    seen = []
+
+    def stop_at_two(record):
+        seen.append(record)
+        return record.iteration == 2
+
+    with pytest.warns(ConvergenceWarning, match="callback"):
+        solution = solve(many_pairs(), callback=stop_at_two)
+    assert solution.status is Status.STOPPED
+    assert [record.iteration for record in seen] == [0, 1, 2]
+    assert solution.history == seen
+
+
+def test_history_rises_in_the_dual_and_ends_in_the_certificate() -> None:
+    solution = solve(many_pairs())
+    duals = [record.details["dual"] for record in solution.history]
+    noise = 1e-12 * abs(duals[-1])
+    assert all(b >= a - noise for a, b in pairwise(duals))
+    assert solution.history[-1].certificate == solution.certificate
+    seconds = [record.seconds for record in solution.history]
+    assert seconds == sorted(seconds)
+    assert solution.seconds >= seconds[-1]
+
+
+def test_ctrl_c_gives_the_best_answer_so_far() -> None:
+    problem = many_pairs()
+
+    def interrupt(record):
+        if record.iteration == 4:
+            raise KeyboardInterrupt
+
+    with pytest.raises(SolveInterrupted, match="relative gap") as caught:
+        solve(problem, callback=interrupt)
+    answer = caught.value.solution
+    assert answer.status is Status.INTERRUPTED
+    assert np.isfinite(answer.gap)
+    assert solve(problem, start=answer).status is Status.OPTIMAL
+    assert isinstance(caught.value, KeyboardInterrupt)
+
+
+# -- the judge -------------------------------------------------------------------------------------
+
+
+def test_looking_only_at_what_is_undecided_changes_nothing() -> None:
+    """Interval screening rules constraints out only where they surely are satisfied."""
+    problem = many_pairs(c=20_000)
+    solver = WorkingSet()
+    state = solver.init(problem, None, 1e-9)
+    looked = 0
+    while state.ending is None:
+        state = solver.step(problem, state, 1e-9)
+        if state.steps == 0:
+            full = review(problem, state.rows, state.point)
+            screened = review(problem, state.rows, state.point, state.references)
+            assert screened.certificate.gap == pytest.approx(full.certificate.gap, rel=1e-9)
+            for one, two in zip(full.violators, screened.violators, strict=True):
+                assert np.array_equal(one, two)
+            looked += 1
+    assert looked >= 3
+
+
+def test_a_newton_step_never_lowers_the_dual_or_changes_its_input() -> None:
+    problem = many_pairs()
+    everything = [np.arange(part.size) for part in problem.dual.parts]
+    point = problem.dual.take(everything).at(np.zeros(problem.dual.size))
+    lam = point.lam.copy()
+    better = newton_step(point, 0.1)
+    assert better is not None
+    assert better.value > point.value
+    assert np.array_equal(point.lam, lam)
+
+
+def test_the_certificate_of_an_optimum_at_zero() -> None:
+    problem = Problem(Frobenius(), np.zeros((3, 3)), [Term(Trace(), Hard(upper=1.0))])
+    solution = solve(problem)
+    assert (solution.primal, solution.gap, solution.relative_gap) == (0.0, 0.0, 0.0)
+    assert solution.status is Status.OPTIMAL

@@ -1,0 +1,283 @@
+"""What `_arrays` says of one library holds in all of them, and the compiled body equals the plain one."""
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from gramlearn import _arrays
+from gramlearn._arrays import (
+    as_index,
+    as_real,
+    cholesky_or_none,
+    chunks,
+    concat,
+    constant,
+    eye,
+    is_array,
+    is_finite,
+    is_missing,
+    largest,
+    namespace,
+    pair_squared_norms,
+    read,
+    rows_of,
+    scatter,
+    symmetric_part,
+    to_numpy,
+    transpose,
+    where_true,
+)
+
+EPS = np.finfo(np.float64).eps
+
+# -- making arrays ---------------------------------------------------------------------------------
+
+
+def test_arrays_and_what_is_none(library):
+    assert is_array(library.array([1.0]))
+    assert not is_array([1.0])
+    assert not is_array(1.0)
+    assert namespace([1.0], library.array([1.0]), 2.0) is library.xp
+    assert namespace([1.0]) is namespace(np.zeros(1))
+
+
+def test_as_real_keeps_the_library(library):
+    for dtype in ("float32", "int64", "float64"):
+        x = as_real(library.array([1, 2, 3], dtype))
+        assert x.dtype == library.xp.float64
+        np.testing.assert_array_equal(library.numpy(x), [1.0, 2.0, 3.0])
+    x = library.array([1.0])
+    assert as_real(x) is x or library.name != "numpy"  # no copy without need
+    assert as_real([1, 2]).dtype == np.float64
+
+
+def test_as_real_follows_another_array(library):
+    for dtype in ("float32", "float64"):
+        like = library.array([0.0], dtype)
+        for x in ([1, 2], np.asarray([1, 2]), library.array([1.0, 2.0])):
+            found = as_real(x, like)
+            assert found.dtype == like.dtype
+            np.testing.assert_array_equal(library.numpy(found), [1.0, 2.0])
+
+
+def test_as_index(library):
+    like = library.array([0.0])
+    for x in ([1, 2], np.asarray([1, 2], dtype=np.int32), library.index([1, 2])):
+        found = as_index(x, like)
+        assert found.dtype == library.xp.int64
+        np.testing.assert_array_equal(library.numpy(found), [1, 2])
+    x = library.index([1, 2])
+    assert as_index(x) is x
+
+
+def test_libraries_do_not_mix(library):
+    x = library.array([1.0])
+    if library.name == "numpy":
+        return  # host data goes anywhere
+    sentence = r"one array is a \S+ and another a numpy\.ndarray; all arrays of a problem must come from one"
+    with pytest.raises(TypeError, match=sentence):
+        as_real(x, np.zeros(1))
+    with pytest.raises(TypeError, match=sentence):
+        as_index(library.index([1]), np.zeros(1))
+
+
+def test_constants(library):
+    like = library.array([0.0], "float32")
+    for found, expected in (
+        (constant(2.5, like, 3), np.full(3, 2.5)),
+        (constant(2.5, like, (2, 1)), np.full((2, 1), 2.5)),
+        (eye(3, like), np.eye(3)),
+    ):
+        assert found.dtype == like.dtype
+        np.testing.assert_array_equal(library.numpy(found), expected)
+
+
+def test_reading(library):
+    assert read(library.array(1.5)) == 1.5
+    assert type(read(library.array(1.5))) is float
+    np.testing.assert_array_equal(to_numpy(library.array([1.0, 2.0])), [1.0, 2.0])
+    assert type(to_numpy(library.array([1.0]))) is np.ndarray
+
+
+@pytest.mark.parametrize("bad", [np.nan, np.inf, -np.inf])
+def test_finite(bad, library):
+    assert is_finite(library.array([1.0, -1e308]))
+    assert is_finite(library.array([]))
+    assert not is_finite(library.array([[1.0, bad]]))
+
+
+# -- vectors of rows -------------------------------------------------------------------------------
+
+
+def test_concat(library):
+    like = library.array([0.0])
+    one, two = library.array([1.0]), library.array([2.0, 3.0])
+    np.testing.assert_array_equal(library.numpy(concat([one, two], like)), [1.0, 2.0, 3.0])
+    assert concat([two], like) is two
+    assert concat([], like).shape == (0,)
+
+
+@given(x=st.lists(st.integers(-9, 9), min_size=1, max_size=8), part=st.floats(0, 1))
+def test_largest(library, x, part):
+    count = round(part * len(x))
+    found = library.numpy(largest(library.array(x), count))
+    assert len(found) == len(set(found.tolist())) == count
+    assert sorted(np.asarray(x)[found]) == sorted(x)[len(x) - count :]
+
+
+def test_largest_of_fewer(library):
+    assert sorted(library.numpy(largest(library.array([3.0, 1.0]), 5))) == [0, 1]
+
+
+ascending = st.sets(st.integers(0, 9)).map(sorted)
+
+
+@given(rows=ascending, known=ascending)
+def test_missing(library, rows, known):
+    found = library.numpy(is_missing(library.index(rows), library.index(known)))
+    assert found.tolist() == [row not in known for row in rows]
+
+
+@given(rows=ascending)
+def test_scatter_undoes_take(library, rows):
+    values = library.array(np.arange(1.0, len(rows) + 1))
+    found = library.numpy(scatter(values, library.index(rows), 10))
+    expected = np.zeros(10)
+    expected[rows] = np.arange(1.0, len(rows) + 1)
+    np.testing.assert_array_equal(found, expected)
+
+
+def test_rows_of_what_is_one_number_for_all(library):
+    rows = library.index([2, 0])
+    assert rows_of(1.5, rows) == 1.5
+    assert rows_of(None, rows) is None
+    np.testing.assert_array_equal(library.numpy(rows_of(library.array([1, 2, 3]), rows)), [3, 1])
+
+
+def test_where_true(library):
+    mask = library.array([0, 1, 1, 0, 1]) > 0
+    np.testing.assert_array_equal(library.numpy(where_true(mask)), [1, 2, 4])
+
+
+@given(n_rows=st.integers(0, 50), n_columns=st.integers(0, 5), limit=st.integers(1, 400))
+def test_chunks_cover_every_row_once(n_rows, n_columns, limit):
+    like = np.zeros(1)
+    before = _arrays._CHUNK_BYTES_HOST
+    try:
+        _arrays._CHUNK_BYTES_HOST = limit
+        parts = list(chunks(n_rows, n_columns, like))
+    finally:
+        _arrays._CHUNK_BYTES_HOST = before
+    assert [k for part in parts for k in range(part.start, part.stop)] == list(range(n_rows))
+    for part in parts:  # at least one row, however little fits
+        rows = part.stop - part.start
+        assert rows == 1 or 8 * rows * n_columns <= max(limit, 8 * rows * (n_columns == 0))
+
+
+# -- matrices --------------------------------------------------------------------------------------
+
+
+def test_transpose_and_symmetric_part(library):
+    A = np.random.default_rng(0).normal(size=(2, 3, 3))
+    np.testing.assert_array_equal(library.numpy(transpose(library.array(A))), A.transpose(0, 2, 1))
+    S = library.numpy(symmetric_part(library.array(A)))
+    np.testing.assert_array_equal(S, S.transpose(0, 2, 1))
+
+
+@given(spectrum=st.lists(st.floats(-2, 4), min_size=1, max_size=5))
+def test_cholesky_exists_exactly_for_positive_definite_matrices(library, spectrum):
+    least = min(spectrum)
+    if abs(least) < 1e-12:
+        return  # rounding of the matrix decides
+    U = np.linalg.qr(np.random.default_rng(1).normal(size=(len(spectrum),) * 2))[0]
+    A = U * spectrum @ U.T
+    L = cholesky_or_none(library.array(A))
+    if least < 0:
+        assert L is None
+    else:
+        L = library.numpy(L)
+        np.testing.assert_array_equal(L, np.tril(L))
+        np.testing.assert_allclose(L @ L.T, A, rtol=0, atol=1e-14)
+
+
+@pytest.mark.parametrize("bad", [np.nan, np.inf, -np.inf, 0.0])
+def test_no_cholesky_of_what_is_not_finite(bad, library):
+    assert cholesky_or_none(library.array(np.diag([1.0, bad, 2.0]))) is None
+    assert cholesky_or_none(library.array(np.full((3, 3), bad))) is None
+
+
+# -- pairs of rows ---------------------------------------------------------------------------------
+
+N_PAIRS, N_POINTS, N_COLUMNS = 200, 30, 7
+
+
+def pairs(dtype="float64"):
+    rng = np.random.default_rng(2)
+    points = rng.normal(size=(N_POINTS, N_COLUMNS)).astype(dtype)
+    return points, *rng.integers(0, N_POINTS, size=(2, N_PAIRS))
+
+
+def differences(points, i, j, sign):
+    points = points.astype(np.float64)
+    return np.sum((points[i] + sign * points[j] * (sign != 0)) ** 2, axis=1)
+
+
+@pytest.mark.parametrize("sign", [-1, 0, 1])
+@pytest.mark.parametrize("dtype", ["float64", "float32"])
+def test_squared_norms_of_pairs(sign, dtype, library):
+    points, i, j = pairs(dtype)
+    found = pair_squared_norms(
+        library.array(points, dtype), library.index(i), library.index(j), sign
+    )
+    assert found.dtype == getattr(library.xp, dtype)
+    # Seven squares and their sum round ten times.
+    np.testing.assert_allclose(
+        library.numpy(found), differences(points, i, j, sign), rtol=10 * np.finfo(dtype).eps
+    )
+
+
+@pytest.mark.parametrize("sign", [-1, 0, 1])
+@pytest.mark.parametrize("dtype", ["float64", "float32"])
+def test_the_compiled_body_equals_the_plain_one(sign, dtype):
+    from gramlearn._kernels import pair_squared_norms as compiled
+
+    points, i, j = pairs(dtype)
+    out = np.empty(N_PAIRS, dtype=dtype)
+    compiled(points, i, j, float(sign), out)
+    # The compiled sum is reassociated: both are within ten roundings of the truth.
+    np.testing.assert_allclose(
+        out, pair_squared_norms(points, i, j, sign), rtol=20 * np.finfo(dtype).eps
+    )
+
+
+@pytest.mark.parametrize("threshold", [0, 10**9], ids=["compiled", "plain"])
+@pytest.mark.parametrize("layout", ["read-only", "transposed", "strided"])
+def test_pairs_of_rows_in_any_layout(threshold, layout, monkeypatch):
+    monkeypatch.setattr(_arrays, "_COMPILED_FROM_ELEMENTS", threshold)
+    points, i, j = pairs()
+    if layout == "transposed":
+        points = np.asfortranarray(points)
+    if layout == "strided":
+        points, i = np.repeat(points, 2, axis=1)[:, ::2], np.repeat(i, 2)[::2]
+    before = points.copy(), i.copy(), j.copy()
+    for x in (points, i, j):
+        x.flags.writeable = layout != "read-only"
+    found = pair_squared_norms(points, i, j, -1)
+    np.testing.assert_allclose(found, differences(points, i, j, -1), rtol=10 * EPS)
+    for x, copy in zip((points, i, j), before, strict=True):
+        np.testing.assert_array_equal(x, copy)
+
+
+@pytest.mark.parametrize("threshold", [0, 10**9], ids=["compiled", "plain"])
+def test_nan_is_never_lost(threshold, monkeypatch):
+    monkeypatch.setattr(_arrays, "_COMPILED_FROM_ELEMENTS", threshold)
+    points, i, j = pairs()
+    points[3, 2] = np.nan
+    found = pair_squared_norms(points, i, j, -1)
+    np.testing.assert_array_equal(np.isnan(found), (i == 3) | (j == 3))
+
+
+def test_no_pairs(library):
+    none = library.index([])
+    assert pair_squared_norms(library.array(np.eye(3)), none, none, -1).shape == (0,)

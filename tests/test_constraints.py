@@ -1,0 +1,264 @@
+"""Constraints are linear maps: apply, adjoint, restrict and take fit together, in every form."""
+
+import dataclasses
+
+import numpy as np
+import pytest
+from scipy.sparse import coo_array, csr_array
+
+import gramlearn._arrays
+import gramlearn.linear_maps
+from catalogue import N_POINTS, all_constraints, name_of
+from gramlearn.constraints import (
+    DenseMatrices,
+    DiagonalEntries,
+    DistanceComparisons,
+    Similarities,
+    SimilarityComparisons,
+    SparseMatrices,
+    SquaredDistances,
+    Trace,
+)
+from gramlearn.linear_maps import DirectionMap, MatrixMap, PointMap
+
+n = N_POINTS
+CONSTRAINTS = all_constraints(n)
+ON_POINTS = [c for c in CONSTRAINTS if "points" in {f.name for f in dataclasses.fields(c)}]
+# Sums of at most 25 products of numbers of size 1 to 10, some of which cancel.
+CLOSE = {"rtol": 1e-13, "atol": 1e-13}
+
+every_constraint = pytest.mark.parametrize("c", CONSTRAINTS, ids=name_of)
+every_form = pytest.mark.parametrize("form", ["own", "taken", "written out"])
+
+
+def random(*shape, seed=0):
+    return np.random.default_rng(seed).normal(size=shape)
+
+
+def symmetric(r, seed=0):
+    S = random(r, r, seed=seed)
+    return S + S.T
+
+
+def linear_map(c, form, library):
+    """Give the map in the form it has, as a working set keeps it, or as a stack of matrices."""
+    own = c.on(None, n, library.array(0.0))
+    if form == "taken":
+        return own.take(library.index(range(own.size)))
+    return MatrixMap(own.matrices()) if form == "written out" else own
+
+
+def matrices(mapping, library, r=n):
+    """B_k, read off from what the map says about each entry of S."""
+    B = np.zeros((mapping.size, r, r))
+    for a in range(r):
+        for b in range(a + 1):
+            E = np.zeros((r, r))
+            E[a, b] += 0.5
+            E[b, a] += 0.5
+            B[:, a, b] = B[:, b, a] = library.numpy(mapping.apply(library.array(E)))
+    return B
+
+
+# -- the contract of a linear map ------------------------------------------------------------------
+
+
+@every_constraint
+@every_form
+def test_the_adjoint(c, form, library):
+    mapping = linear_map(c, form, library)
+    v, S = random(mapping.size), symmetric(n)
+    adjoint = library.numpy(mapping.adjoint(library.array(v)))
+    np.testing.assert_allclose(adjoint, np.tensordot(v, matrices(mapping, library), 1), **CLOSE)
+    np.testing.assert_allclose(adjoint, adjoint.T, **CLOSE)
+    # <A* v, S> = <v, A S>
+    applied = library.numpy(mapping.apply(library.array(S)))
+    np.testing.assert_allclose(np.sum(adjoint * S), v @ applied, **CLOSE)
+
+
+@every_constraint
+@every_form
+def test_matrices_written_out(c, form, library):
+    mapping = linear_map(c, form, library)
+    np.testing.assert_allclose(
+        library.numpy(mapping.matrices()), matrices(mapping, library), **CLOSE
+    )
+
+
+@every_constraint
+@every_form
+def test_all_forms_are_the_same_map(c, form, library):
+    mapping, own = linear_map(c, form, library), linear_map(c, "own", library)
+    assert mapping.size == own.size == c.size
+    np.testing.assert_allclose(matrices(mapping, library), matrices(own, library), **CLOSE)
+
+
+@every_constraint
+@every_form
+def test_restriction(c, form, library):
+    mapping, Q, R = linear_map(c, form, library), random(n, 3), random(3, 2)
+    restricted = mapping.restrict(library.array(Q))
+    assert type(restricted) is type(mapping)
+    B = matrices(mapping, library)
+    np.testing.assert_allclose(matrices(restricted, library, 3), Q.T @ B @ Q, **CLOSE)
+    twice, once = restricted.restrict(library.array(R)), mapping.restrict(library.array(Q @ R))
+    np.testing.assert_allclose(matrices(twice, library, 2), matrices(once, library, 2), **CLOSE)
+
+
+@every_constraint
+@every_form
+def test_traces(c, form, library):
+    mapping, F = linear_map(c, form, library), random(n, n)
+    x = np.abs(random(n, seed=1))
+    expected = library.numpy(mapping.apply(library.array(F * x @ F.T)))
+    restricted = mapping.restrict(library.array(F))
+    np.testing.assert_allclose(
+        library.numpy(restricted.traces(library.array(x))), expected, **CLOSE
+    )
+    one = library.numpy(restricted.traces(library.array([2.0])))
+    np.testing.assert_allclose(
+        one, 2 * library.numpy(mapping.apply(library.array(F @ F.T))), **CLOSE
+    )
+
+
+@every_constraint
+@every_form
+def test_taking_rows(c, form, library):
+    mapping = linear_map(c, form, library)
+    rows = np.asarray([0, mapping.size - 1, mapping.size // 2])
+    for chosen in (mapping.take(library.index(rows)), mapping.select(library.index(rows))):
+        assert chosen.size == 3
+        np.testing.assert_array_equal(matrices(chosen, library), matrices(mapping, library)[rows])
+    assert type(mapping.select(library.index(rows))) is type(mapping)
+    assert mapping.take(library.index([])).size == 0
+
+
+@every_constraint
+@every_form
+def test_the_diagonal_of_the_hessian(c, form, library):
+    mapping = linear_map(c, form, library)
+    B = matrices(mapping, library)
+    for Phi in (np.abs(symmetric(n)), np.asarray([[0.7]])):
+        np.testing.assert_allclose(
+            library.numpy(mapping.diagonal(library.array(Phi))),
+            np.sum(B * (Phi * B), axis=(1, 2)),
+            **CLOSE,
+        )
+
+
+@every_constraint
+@every_form
+def test_nonnegative_maps_are_positive_semidefinite(c, form, library):
+    mapping = linear_map(c, form, library)
+    if mapping.is_nonnegative:
+        assert np.linalg.eigvalsh(matrices(mapping, library)).min() >= -1e-13
+
+
+@every_constraint
+def test_chunks_and_working_sets_that_do_not_fit_change_nothing(c, library, monkeypatch):
+    whole = linear_map(c, "own", library)
+    S, Phi, v = symmetric(n), np.abs(symmetric(n)), random(whole.size)
+
+    def results(mapping):
+        arguments = {"apply": S, "adjoint": v, "diagonal": Phi, "traces": np.ones(n)}
+        return [getattr(mapping, f)(library.array(x)) for f, x in arguments.items()]
+
+    expected = results(whole)
+    monkeypatch.setattr(gramlearn._arrays, "_CHUNK_BYTES_HOST", 1)  # one constraint a chunk
+    monkeypatch.setattr(gramlearn._arrays, "_CHUNK_BYTES_DEVICE", 1)
+    monkeypatch.setattr(gramlearn.linear_maps, "_DIRECTIONS_BYTES", 0)
+    taken = whole.take(library.index(range(whole.size)))
+    assert not isinstance(taken, DirectionMap)
+    for mapping in (whole, taken):
+        for found, before in zip(results(mapping), expected, strict=True):
+            np.testing.assert_allclose(library.numpy(found), library.numpy(before), **CLOSE)
+
+
+@pytest.mark.parametrize("c", ON_POINTS, ids=name_of)
+def test_no_constraints_at_all(c, library):
+    names = [name for name in "ijkl" if getattr(c, name, None) is not None]
+    none = dataclasses.replace(c, **{name: [] for name in names})
+    mapping = linear_map(none, "own", library)
+    assert none.size == mapping.size == 0
+    assert mapping.apply(library.array(np.eye(n))).shape == (0,)
+    assert not np.any(library.numpy(mapping.adjoint(library.array([]))))
+
+
+# -- what they mean --------------------------------------------------------------------------------
+
+
+def distance(K, i, j):
+    return K[i, i] + K[j, j] - 2 * K[i, j]
+
+
+FORMULAS = {
+    SquaredDistances: lambda K, c: distance(K, c.i, c.j),
+    Similarities: lambda K, c: K[c.i, c.j],
+    DiagonalEntries: lambda K, c: K[c.i, c.i],
+    DistanceComparisons: lambda K, c: (
+        distance(K, c.i, c.j) - (distance(K, c.i, c.k) if c.l is None else distance(K, c.k, c.l))
+    ),
+    SimilarityComparisons: lambda K, c: K[c.i, c.j] - (K[c.i, c.k] if c.l is None else K[c.k, c.l]),
+    Trace: lambda K, c: [np.trace(K)],
+    DenseMatrices: lambda K, c: [np.sum(A * K) for A in c.matrices],
+    SparseMatrices: lambda K, c: [np.sum(A.toarray() * K) for A in c.matrices],
+}
+
+
+@pytest.mark.parametrize("c", [c for c in CONSTRAINTS if type(c) in FORMULAS], ids=name_of)
+@every_form
+def test_formulas(c, form, library):
+    K = symmetric(n)
+    found = library.numpy(linear_map(c, form, library).apply(library.array(K)))
+    np.testing.assert_allclose(found, FORMULAS[type(c)](K, c), **CLOSE)
+
+
+@pytest.mark.parametrize("c", ON_POINTS, ids=name_of)
+def test_points_turn_a_matrix_into_a_kernel(c, library):
+    P, X, W = random(n, 3), symmetric(3), random(3, 2)
+    like = library.array(0.0)
+    with_points = dataclasses.replace(c, points=P)
+    on_kernel = c.on(None, n, like)
+    assert isinstance(on_kernel, PointMap)
+    for mapping, S, K in (
+        (with_points.on(None, 3, like), X, P @ X @ P.T),
+        (with_points.on(library.array(W), 3, like), np.eye(2), P @ W @ W.T @ P.T),
+    ):
+        np.testing.assert_allclose(
+            library.numpy(mapping.apply(library.array(S))),
+            library.numpy(on_kernel.apply(library.array(K))),
+            **CLOSE,
+        )
+
+
+@every_constraint
+def test_a_basis_restricts_the_map(c, library):
+    like, W = library.array(0.0), random(n, 3)
+    np.testing.assert_allclose(
+        matrices(c.on(library.array(W), n, like), library, 3),
+        matrices(c.on(None, n, like).restrict(library.array(W)), library, 3),
+        **CLOSE,
+    )
+
+
+def test_sparse_and_dense_matrices_are_the_same_constraints(library):
+    A = np.round(symmetric(n), 1) * (np.abs(symmetric(n)) > 1)
+    B = np.diag([0.0, 2.0, 0.0, 0.0, -1.0])
+    dense = DenseMatrices(np.stack([A, B]))
+    for sparse in (
+        SparseMatrices([coo_array(A), coo_array(B)]),
+        SparseMatrices([csr_array(A), csr_array(B)]),
+    ):
+        np.testing.assert_allclose(
+            matrices(linear_map(sparse, "own", library), library),
+            matrices(linear_map(dense, "own", library), library),
+            **CLOSE,
+        )
+
+
+@every_constraint
+def test_one_offset_or_one_each(c):
+    assert c.offset == 0.0
+    assert dataclasses.replace(c, offset=2).offset == 2.0
+    each = dataclasses.replace(c, offset=list(range(c.size))).offset
+    np.testing.assert_array_equal(each, np.arange(c.size, dtype=float))

@@ -1,0 +1,87 @@
+"""README, docs and examples: every Python block runs, every link leads somewhere, nothing is missing."""
+
+import re
+import runpy
+from pathlib import Path
+
+import pytest
+
+import gramlearn
+from catalogue import concrete
+from gramlearn import plots, side_information
+from gramlearn.losses import Loss
+from gramlearn.regularizers import Regularizer
+from gramlearn.status import Status
+
+ROOT = Path(__file__).parents[1]
+PAGES = [ROOT / "README.md", *sorted((ROOT / "docs").glob("*.md"))]
+EXAMPLES = sorted((ROOT / "examples").glob("*.py"))
+PRINTED = {
+    "direct_problem": "similarity of the ends                0.000 -> 0.500",
+    "nearest_correlation": "[0.1573 0.7607 1.    ]",  # Higham (2002)
+    "triplets": "Triplets(2000 comparisons, n_points=89)",
+}
+BLOCK = re.compile(r"^```python\n(.*?)^```$", re.MULTILINE | re.DOTALL)
+LINK = re.compile(r"\]\(([^)#]+)[^)]*\)")
+
+
+def blocks(page: Path) -> list[tuple[int, str]]:
+    """The Python blocks of a page, each with the line it begins at."""
+    text = page.read_text(encoding="utf-8")
+    return [(text.count("\n", 0, found.start(1)), found[1]) for found in BLOCK.finditer(text)]
+
+
+@pytest.mark.parametrize("page", [page for page in PAGES if blocks(page)], ids=lambda p: p.name)
+def test_python_blocks_run(page: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """All blocks of a page, in one namespace, in their order; they assert what they claim."""
+    names = {"__name__": f"docs.{page.stem}"}
+    for line, code in blocks(page):
+        # Empty lines in front, so that a traceback shows the line of the page.
+        exec(compile("\n" * line + code, str(page), "exec"), names)
+    capsys.readouterr()
+
+
+def test_readme_example_is_optimal_and_about_ten_lines() -> None:
+    ((_, code),) = blocks(ROOT / "README.md")
+    assert len([line for line in code.splitlines() if line.strip()]) <= 10
+    names: dict[str, object] = {}
+    exec(code, names)
+    solution = names["solution"]
+    assert isinstance(solution, gramlearn.Solution)
+    assert solution.status is Status.OPTIMAL
+
+
+@pytest.mark.parametrize("example", EXAMPLES, ids=lambda p: p.stem)
+def test_examples_run(example: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    runpy.run_path(str(example), run_name="__main__")
+    printed = capsys.readouterr().out
+    assert "Solution(OPTIMAL" in printed
+    assert PRINTED.get(example.stem, "") in printed
+
+
+@pytest.mark.parametrize("page", PAGES, ids=lambda p: p.name)
+def test_links_lead_somewhere(page: Path) -> None:
+    targets = LINK.findall(page.read_text(encoding="utf-8"))
+    missing = [target for target in targets if not (page.parent / target).exists()]
+    assert not missing
+
+
+def test_readme_picture_is_small() -> None:
+    assert (ROOT / "docs" / "images" / "demo.png").stat().st_size < 300 * 1024
+
+
+@pytest.mark.parametrize("base", [Regularizer, Loss], ids=lambda c: c.__name__)
+def test_how_to_choose_names_every_part(base: type) -> None:
+    page = (ROOT / "docs" / "how-to-choose.md").read_text(encoding="utf-8")
+    assert not [cls.__name__ for cls in concrete(base) if f"`{cls.__name__}(" not in page]
+
+
+def test_every_status_is_explained() -> None:
+    page = (ROOT / "docs" / "when-it-does-not-converge.md").read_text(encoding="utf-8")
+    assert not [status.name for status in Status if f"| `{status.name}` |" not in page]
+
+
+def test_api_names_everything_public() -> None:
+    page = (ROOT / "docs" / "api.md").read_text(encoding="utf-8")
+    public = {*gramlearn.__all__, *side_information.__all__, *plots.__all__}
+    assert not sorted(name for name in public if not re.search(rf"`{name}\b", page))

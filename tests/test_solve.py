@@ -1,0 +1,176 @@
+"""Theorems about every optimum: every regularizer x loss x constraint x array library.
+
+At the optimum the gap is zero, X is the gradient of phi* at Y0 - sum lam A, and each lam is the price of
+its t. No number is typed in: the certificate is checked against the definitions, written out here.
+"""
+
+from typing import Any
+
+import numpy as np
+import pytest
+
+from catalogue import LOSSES, REGULARIZERS, all_constraints, name_of
+from conftest import Library
+from gramlearn import Factor, LogDet, Problem, Solution, Status, Term, VonNeumann, solve
+from gramlearn.constraints import Constraints, SquaredDistances
+from gramlearn.losses import Hard, Loss
+from gramlearn.regularizers import Regularizer
+
+N = 6
+TOL = 1e-7
+
+_rng = np.random.default_rng(0)
+_square = _rng.standard_normal((N, N))
+FULL_RANK = _square @ _square.T / N + 0.1 * np.eye(N)
+FACTOR = _rng.standard_normal((N, 4)) / 2
+
+
+def divergence(regularizer: Regularizer, X: np.ndarray, X0: np.ndarray) -> float:
+    """D(X, X0) for positive definite matrices, from the definition alone."""
+    x, s = np.linalg.eigvalsh(X), np.linalg.eigvalsh(X0)
+    e, V = np.linalg.eigh(X0)
+    slope = V @ np.diag(regularizer.derivative(e)) @ V.T
+    value = regularizer.value(np.clip(x, 0, None)).sum() - regularizer.value(s).sum()
+    return float(value - np.sum(slope * (X - X0)))
+
+
+def values(constraints: Constraints, X: np.ndarray) -> np.ndarray:
+    return np.asarray(constraints.on(None, len(X), X).apply(X)) + constraints.offset
+
+
+def check_optimum(
+    solution: Solution, regularizer: Regularizer, loss: Loss, t: np.ndarray, lam: np.ndarray
+) -> None:
+    """What holds at every optimum, up to the tolerance asked for."""
+    assert solution.status is Status.OPTIMAL, solution
+    assert solution.relative_gap <= TOL
+    assert solution.violation <= TOL
+    assert solution.gap >= abs(solution.primal - solution.dual) - 1e-12 * abs(solution.primal)
+    lo, hi = loss.box(t, len(t))
+    assert np.all(lam >= lo)
+    assert np.all(lam <= hi)
+    # Complementarity: each constraint adds to the gap, and no more than all of it.
+    gaps = loss.gap(t, lam)
+    scale = max(abs(solution.dual), 1.0)
+    assert np.all(gaps <= TOL * scale + 1e-9)
+
+
+@pytest.mark.parametrize("regularizer", REGULARIZERS, ids=name_of)
+@pytest.mark.parametrize("constraints", all_constraints(N), ids=name_of)
+def test_every_loss_is_solved_to_a_certified_optimum(
+    regularizer: Regularizer, constraints: Constraints, library: Library
+) -> None:
+    prior = library.array(FULL_RANK)
+    for loss in LOSSES:
+        solution = solve(Problem(regularizer, prior, [Term(constraints, loss)]), tol=TOL)
+        X = library.numpy(solution.matrix)
+        lam = library.numpy(solution.duals[0])
+        t = values(constraints, X)
+        check_optimum(solution, regularizer, loss, t, lam)
+        assert np.linalg.eigvalsh(X)[0] >= -1e-12 * np.trace(X)
+        cost = 0.0 if isinstance(loss, Hard) else float(np.sum(loss.value(t)))
+        primal = divergence(regularizer, X, FULL_RANK) + cost
+        # The primal of the certificate is the primal of the definition, to rounding.
+        assert primal == pytest.approx(solution.primal, rel=1e-7, abs=1e-9), loss
+
+
+@pytest.mark.parametrize("regularizer", REGULARIZERS, ids=name_of)
+@pytest.mark.parametrize("constraints", all_constraints(N), ids=name_of)
+def test_within_the_range_of_a_factor(regularizer: Regularizer, constraints: Constraints) -> None:
+    V = np.linalg.svd(FACTOR, full_matrices=False)[0]
+    for loss in LOSSES:
+        solution = solve(Problem(regularizer, FACTOR, [Term(constraints, loss)]), tol=TOL)
+        if solution.status in (Status.INFEASIBLE, Status.UNBOUNDED):
+            # Few dimensions are left, and some of the examples contradict each other in them; that
+            # this is so is checked in test_infeasible.py.
+            continue
+        X = solution.matrix
+        assert np.allclose(V @ (V.T @ X @ V) @ V.T, X, atol=1e-10 * np.trace(X))
+        check_optimum(solution, regularizer, loss, values(constraints, X), solution.duals[0])
+
+
+@pytest.mark.parametrize("regularizer", REGULARIZERS, ids=name_of)
+def test_a_matrix_prior_and_its_factor_agree(regularizer: Regularizer) -> None:
+    constraints = SquaredDistances([0, 1, 2], [1, 2, 3])
+    term = Term(constraints, Hard(upper=0.5))
+    G = np.linalg.cholesky(FULL_RANK)
+    one = solve(Problem(regularizer, FULL_RANK, [term]), tol=1e-9)
+    two = solve(Problem(regularizer, Factor(G), [term]), tol=1e-9)
+    assert np.allclose(one.matrix, two.matrix, atol=1e-6)
+
+
+@pytest.mark.parametrize("regularizer", REGULARIZERS, ids=name_of)
+def test_points_and_prior_are_the_same_problem_in_any_orthonormal_basis(
+    regularizer: Regularizer,
+) -> None:
+    rng = np.random.default_rng(3)
+    P = rng.standard_normal((8, N))
+    Q = np.linalg.qr(rng.standard_normal((N, N)))[0]
+    i, j = [0, 1, 2, 3], [4, 5, 6, 7]
+
+    def solved(points: np.ndarray, prior: np.ndarray) -> np.ndarray:
+        term = Term(SquaredDistances(i, j, points=points), Hard(upper=1.0))
+        return solve(Problem(regularizer, prior, [term]), tol=1e-9).matrix
+
+    assert np.allclose(
+        Q.T @ solved(P, FULL_RANK) @ Q, solved(P @ Q, Q.T @ FULL_RANK @ Q), atol=1e-6
+    )
+
+
+def test_map_and_kernel_agree_for_logdet_and_differ_for_von_neumann() -> None:
+    rng = np.random.default_rng(5)
+    P = rng.standard_normal((9, 4))
+    i, j = [0, 1, 2], [3, 4, 5]
+
+    def difference(regularizer: Regularizer) -> float:
+        on_map = SquaredDistances(i, j, points=P)
+        W = solve(
+            Problem(regularizer, np.eye(4), [Term(on_map, Hard(upper=1.0))]), tol=1e-10
+        ).matrix
+        K = solve(
+            Problem(regularizer, P, [Term(SquaredDistances(i, j), Hard(upper=1.0))]), tol=1e-10
+        ).matrix
+        return float(np.abs(P @ W @ P.T - K).max())
+
+    assert difference(LogDet()) < 1e-6
+    assert difference(VonNeumann()) > 1e-2
+
+
+def test_terms_may_be_mixed(library: Library) -> None:
+    from gramlearn import Hinge, Linear, LogDetSlack, Similarities, Trace
+
+    prior = library.array(FULL_RANK)
+    terms = [
+        Term(SquaredDistances([0, 1], [2, 3]), Hard(upper=0.6)),
+        Term(SquaredDistances([0, 4], [5, 1]), LogDetSlack(2.0, lower=2.0)),
+        Term(Similarities([2], [5], offset=0.1), Hinge(0.3, equal=0.2)),
+        Term(Trace(), Linear(0.05)),
+    ]
+    solution = solve(Problem(LogDet(), prior, terms), tol=TOL)
+    assert solution.status is Status.OPTIMAL
+    X = library.numpy(solution.matrix)
+    primal = divergence(LogDet(), X, FULL_RANK)
+    for term in terms[1:]:
+        primal += float(np.sum(term.loss.value(values(term.constraints, X))))
+    assert primal == pytest.approx(solution.primal, rel=1e-9)
+    assert [len(library.numpy(lam)) for lam in solution.duals] == [2, 2, 1, 1]
+    assert library.numpy(solution.duals[3])[0] == 0.05
+
+
+def test_no_constraints_leave_the_prior_and_empty_duals(library: Library) -> None:
+    nothing = SquaredDistances(library.index([]), library.index([]))
+    for terms, shapes in (([], []), ([Term(nothing, Hard(upper=1.0))], [(0,)])):
+        solution = solve(Problem(LogDet(), library.array(FULL_RANK), terms))
+        assert solution.status is Status.OPTIMAL
+        assert np.allclose(library.numpy(solution.matrix), FULL_RANK)
+        assert [tuple(lam.shape) for lam in solution.duals] == shapes
+        assert (solution.primal, solution.dual, solution.gap) == (0.0, 0.0, 0.0)
+
+
+def test_inactive_constraints_leave_the_prior(library: Library) -> None:
+    """K09 appendix B: d(0, 1) = 2 >= 1 holds at the identity, which must stay as it is."""
+    for regularizer in REGULARIZERS:
+        term: Any = Term(SquaredDistances([0], [1]), Hard(lower=1.0))
+        solution = solve(Problem(regularizer, library.array(np.eye(2)), [term]))
+        assert np.array_equal(library.numpy(solution.matrix), np.eye(2)), regularizer
+        assert library.numpy(solution.duals[0])[0] == 0
