@@ -14,7 +14,16 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any, ClassVar, final
 
-from gramlearn._arrays import Array, as_index, as_real, constant, eye, namespace, transpose
+from gramlearn._arrays import (
+    Array,
+    as_index,
+    as_real,
+    constant,
+    eye,
+    namespace,
+    transpose,
+    where_true,
+)
 from gramlearn._validation import (
     check_finite,
     check_indices,
@@ -148,6 +157,16 @@ class SquaredDistances(PointConstraints):
 
     i: Any
     j: Any
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        itself = where_true(self.i == as_index(self.j, self.i))
+        if itself.shape[0]:
+            k = int(itself[0])
+            raise ValueError(
+                f"pair {k} is ({int(self.i[k])}, {int(self.j[k])}); a point has no distance from itself. Leave "
+                "such pairs out."
+            )
 
     words: ClassVar[str] = "squared distance of points {} and {}"
 

@@ -9,13 +9,15 @@ from typing import Any, Generic, TypeVar, final
 
 from sklearn.exceptions import ConvergenceWarning
 
-from gramlearn._arrays import Array
+from gramlearn._arrays import Array, constant, eye, namespace
 from gramlearn.certificate import Certificate
 from gramlearn.problem import Problem
 from gramlearn.solution import Record, Solution
 from gramlearn.status import SolveInterrupted, Status
 
-__all__ = ["Answer", "Limits", "Solver", "run"]
+__all__ = ["Answer", "Limits", "Solver", "prior_answer", "run"]
+
+INF = float("inf")
 
 
 @final
@@ -90,10 +92,13 @@ def run(
     """Solve. The callback receives every record, and stops the solve by returning True."""
     began = time.perf_counter()
     history: list[Record] = []
-    state = solver.init(problem, start, limits.tol)
     status: Status | None = None
+    best = prior_answer(problem)
+    conflict: tuple[str, ...] = ()
     try:
+        state = solver.init(problem, start, limits.tol)
         while True:
+            best, conflict = state.best, state.conflict
             seconds = time.perf_counter() - began
             history.append(Record(len(history), seconds, state.certificate, state.details))
             stopped = callback is not None and callback(history[-1]) is True
@@ -102,11 +107,11 @@ def run(
                 break
             state = solver.step(problem, state, limits.tol)
         if not status.is_answer:
-            state = solver.settle(problem, state)
+            best = solver.settle(problem, state).best
     except KeyboardInterrupt:
-        solution = _solution(problem, state, Status.INTERRUPTED, history, began)
-        raise SolveInterrupted(solution) from None
-    solution = _solution(problem, state, status, history, began)
+        answer = _solution(problem, best, (), Status.INTERRUPTED, history, began)
+        raise SolveInterrupted(answer) from None
+    solution = _solution(problem, best, conflict, status, history, began)
     if not status.is_answer and not solution.certificate.is_within(limits.tol):
         warnings.warn(_advice(solution, limits), ConvergenceWarning, stacklevel=3)
     return solution
@@ -125,16 +130,26 @@ def _ending(
     return Status.TIME_LIMIT if seconds >= limits.time_limit else None
 
 
+def prior_answer(problem: Problem) -> Answer:
+    """The answer before anything was looked at."""
+    s = problem.space.spectrum
+    factor = eye(s.shape[0], s) * namespace(s).sqrt(s)
+    lam = [constant(0.0, s, part.size) for part in problem.dual.parts]
+    return Answer(Certificate(INF, -INF, INF, INF), factor, lam)
+
+
 def _solution(
-    problem: Problem, state: State, status: Status, history: list[Record], began: float
+    problem: Problem,
+    best: Answer,
+    conflict: tuple[str, ...],
+    status: Status,
+    history: list[Record],
+    began: float,
 ) -> Solution:
-    best = state.best
     factor = problem.space.lift(best.factor) * best.certificate.scaling**0.5
     seconds = time.perf_counter() - began
     duals = problem.duals(best.lam)
-    return Solution(
-        problem, factor, duals, best.certificate, status, history, seconds, state.conflict
-    )
+    return Solution(problem, factor, duals, best.certificate, status, history, seconds, conflict)
 
 
 def _advice(solution: Solution, limits: Limits) -> str:

@@ -18,7 +18,6 @@ from gramlearn._arrays import (
     concat,
     constant,
     every_row,
-    eye,
     largest,
     namespace,
     read,
@@ -29,7 +28,7 @@ from gramlearn.certificate import Certificate, Reference, Review, review
 from gramlearn.dual import DualPoint
 from gramlearn.problem import Problem
 from gramlearn.solvers._infeasibility import contradiction, impossible, named_rows
-from gramlearn.solvers._loop import Answer, Solver, State
+from gramlearn.solvers._loop import Answer, Solver, State, prior_answer
 from gramlearn.solvers._newton import newton_step
 from gramlearn.solvers._phase_one import enter_domain
 from gramlearn.status import Status
@@ -219,15 +218,12 @@ def _starting_rows(problem: Problem, start: list[Array] | None) -> tuple[list[Ar
 
 def _unbounded(problem: Problem, rows: list[Array], point: DualPoint) -> WorkingSetState:
     """No lam is inside the domain: the prior is all there is to show."""
-    certificate = Certificate(INF, -INF, INF, 0.0)
-    s = problem.space.spectrum
-    factor = eye(s.shape[0], s) * namespace(s).sqrt(s)
-    lam = [constant(0.0, s, part.size) for part in problem.dual.parts]
+    best = prior_answer(problem)
     return WorkingSetState(
-        certificate=certificate,
+        certificate=best.certificate,
         rows=rows,
         references=[None] * len(rows),
-        best=Answer(certificate, factor, lam),
+        best=best,
         target=0.0,
         looks=0,
         point=point,
