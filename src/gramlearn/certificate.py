@@ -15,6 +15,7 @@ from typing import NamedTuple, final
 from gramlearn._arrays import (
     Array,
     constant,
+    every_row,
     is_missing,
     namespace,
     read,
@@ -90,14 +91,25 @@ def review(
     rows: list[Array],
     point: DualPoint,
     references: list[Reference | None] | None = None,
+    stride: int = 1,
 ) -> Review:
-    """Judge X(lam), where `point` is the dual cut down to `rows` and lam is zero elsewhere."""
+    """Judge X(lam), where `point` is the dual cut down to `rows` and lam is zero elsewhere.
+
+    With a stride only every so-manieth constraint is looked at, beside those in `rows`; the certificate
+    then is one of that smaller problem.
+    """
     parts = problem.dual.parts
+    products: dict[int, Array] = {}
     references = list(references or [None] * len(parts))
     gap, violation = point.gap, point.violation
     violators, severities = [], []
     for k, part in enumerate(parts):
-        costly, t, references[k] = _costly(part, point, references[k])
+        if stride == 1:
+            costly, t, references[k] = _costly(part, point, references[k], products)
+        else:
+            sample = every_row(-(-part.size // stride), point.lam) * stride
+            costly, t, _ = _costly(part.select(sample), point, None, products)
+            costly = costly * stride
         new = is_missing(costly, rows[k])
         costly, t = costly[new], t[new]
         loss = part.loss.take(costly)
@@ -106,12 +118,14 @@ def review(
         violation = max(violation, loss.violation(t, part.unit))
         violators.append(costly)
         severities.append(loss.severity(t, part.unit))
-    certificate = _certify(problem, point, references, gap, violation)
+    certificate = Certificate(point.value + gap, point.value, gap, violation)
+    if stride == 1 and violation > 0:
+        certificate = _scaled(problem, point, references, certificate)
     return Review(certificate, violators, severities, references)
 
 
 def _costly(
-    part: Part, point: DualPoint, reference: Reference | None
+    part: Part, point: DualPoint, reference: Reference | None, products: dict[int, Array]
 ) -> tuple[Array, Array, Reference | None]:
     """Find the constraints whose loss is not zero at X: their rows, their t, and what is known now."""
     factor = point.conjugate.factor
@@ -129,10 +143,10 @@ def _costly(
         undecided = where_true(~decided)
         if 2 * undecided.shape[0] < part.size:
             some = part.select(undecided)
-            t = some.offset + some.map.restrict(factor).traces(one)
+            t = some.offset + some.map.restrict(factor, products).traces(one)
             costly = where_true(~some.loss.is_slack(t, t))
             return undecided[costly], t[costly], reference
-    values = part.map.restrict(factor).traces(one)
+    values = part.map.restrict(factor, products).traces(one)
     t = part.offset + values
     costly = where_true(~part.loss.is_slack(t, t))
     return costly, t[costly], _reference(point, values)
@@ -147,17 +161,10 @@ def _reference(point: DualPoint, values: Array) -> Reference:
     return Reference(xp.linalg.inv(point.conjugate.factor), values)
 
 
-def _certify(
-    problem: Problem,
-    point: DualPoint,
-    references: list[Reference | None],
-    gap: float,
-    violation: float,
+def _scaled(
+    problem: Problem, point: DualPoint, references: list[Reference | None], as_it_is: Certificate
 ) -> Certificate:
-    """Close the books; where X violates a hard constraint but c X satisfies all of them, judge c X."""
-    as_it_is = Certificate(point.value + gap, point.value, gap, violation)
-    if violation == 0:
-        return as_it_is
+    """Where X violates a hard constraint but c X satisfies all of them, judge c X instead."""
     values = [reference.values for reference in references if reference is not None]
     scaling = _feasible_scaling(problem.dual.parts, values)
     if scaling is None:

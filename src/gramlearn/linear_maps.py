@@ -18,6 +18,7 @@ from gramlearn._arrays import (
     constant,
     namespace,
     pair_squared_norms,
+    read,
     transpose,
 )
 
@@ -41,8 +42,11 @@ class LinearMap(ABC):
         """Whether every B_k is known to be positive semidefinite."""
 
     @abstractmethod
-    def restrict(self, Q: Array) -> "LinearMap":
-        """The map S -> (<Q' B_k Q, S>)_k."""
+    def restrict(self, Q: Array, products: dict[int, Array] | None = None) -> "LinearMap":
+        """The map S -> (<Q' B_k Q, S>)_k.
+
+        Maps over the same points, restricted to the same Q, share their product through `products`.
+        """
 
     @abstractmethod
     def take(self, rows: Array) -> "LinearMap":
@@ -67,6 +71,14 @@ class LinearMap(ABC):
     @abstractmethod
     def matrices(self) -> Array:
         """(B_k)_k, written out; for small maps only."""
+
+    @abstractmethod
+    def magnitude(self) -> float:
+        """A number that no entry of a B_k exceeds by much."""
+
+    @abstractmethod
+    def in_single(self, scale: float) -> "LinearMap":
+        """The map of the B_k / scale, in single precision."""
 
     @abstractmethod
     def diagonal(self, Phi: Array) -> Array:
@@ -98,7 +110,8 @@ class DirectionMap(LinearMap):
     def is_nonnegative(self) -> bool:
         return min(self.weights) >= 0
 
-    def restrict(self, Q: Array) -> "DirectionMap":
+    def restrict(self, Q: Array, products: dict[int, Array] | None = None) -> "DirectionMap":
+        del products  # directions belong to one map
         return DirectionMap(self.z @ Q, self.weights)
 
     def take(self, rows: Array) -> "DirectionMap":
@@ -137,6 +150,14 @@ class DirectionMap(LinearMap):
             total = total + w * z[:, :, None] * z[:, None, :]
         return total
 
+    def magnitude(self) -> float:
+        xp = namespace(self.z)
+        return read(xp.max(xp.abs(self.z))) ** 2 if self.size else 0.0
+
+    def in_single(self, scale: float) -> "DirectionMap":
+        xp = namespace(self.z)
+        return DirectionMap(xp.astype(self.z * scale**-0.5, xp.float32), self.weights)
+
     def diagonal(self, Phi: Array) -> Array:
         # <B, Phi o B> = sum_st w_s w_t (z_s o z_t)' Phi (z_s o z_t)
         xp = namespace(self.z)
@@ -169,8 +190,11 @@ class PointMap(LinearMap):
     def is_nonnegative(self) -> bool:
         return min(d.weight for d in self.directions) >= 0
 
-    def restrict(self, Q: Array) -> "PointMap":
-        return replace(self, points=self.points @ Q)
+    def restrict(self, Q: Array, products: dict[int, Array] | None = None) -> "PointMap":
+        products = {} if products is None else products
+        if id(self.points) not in products:
+            products[id(self.points)] = self.points @ Q
+        return replace(self, points=products[id(self.points)])
 
     def select(self, rows: Array) -> "PointMap":
         xp = namespace(self.points)
@@ -200,13 +224,16 @@ class PointMap(LinearMap):
         )
 
     def traces(self, x: Array) -> Array:
-        points = self.points * namespace(x).sqrt(x)
+        # One number for all needs no pass over the points.
+        is_one = x.shape[0] == 1
+        points = self.points if is_one else self.points * namespace(x).sqrt(x)
         parts = [
             d.weight
             * pair_squared_norms(points, self.indices[d.first], self.indices[d.second], d.sign)
             for d in self.directions
         ]
-        return sum(parts[1:], start=parts[0])
+        total = sum(parts[1:], start=parts[0])
+        return total * x if is_one else total
 
     def apply(self, S: Array) -> Array:
         return concat([self.stacked(rows).apply(S) for rows in self._chunks()], self.points)
@@ -220,6 +247,14 @@ class PointMap(LinearMap):
 
     def matrices(self) -> Array:
         return self.stacked(slice(0, self.size)).matrices()
+
+    def magnitude(self) -> float:
+        xp = namespace(self.points)
+        return (2 * read(xp.max(xp.abs(self.points)))) ** 2
+
+    def in_single(self, scale: float) -> "PointMap":
+        xp = namespace(self.points)
+        return replace(self, points=xp.astype(self.points * scale**-0.5, xp.float32))
 
     def diagonal(self, Phi: Array) -> Array:
         return concat([self.stacked(rows).diagonal(Phi) for rows in self._chunks()], self.points)
@@ -241,7 +276,8 @@ class MatrixMap(LinearMap):
     def size(self) -> int:
         return int(self.stack.shape[0])
 
-    def restrict(self, Q: Array) -> "MatrixMap":
+    def restrict(self, Q: Array, products: dict[int, Array] | None = None) -> "MatrixMap":
+        del products  # matrices belong to one map
         return MatrixMap(transpose(Q) @ (self.stack @ Q), self.known_nonnegative)
 
     def take(self, rows: Array) -> "MatrixMap":
@@ -261,6 +297,14 @@ class MatrixMap(LinearMap):
 
     def matrices(self) -> Array:
         return self.stack
+
+    def magnitude(self) -> float:
+        xp = namespace(self.stack)
+        return read(xp.max(xp.abs(self.stack))) if self.size else 0.0
+
+    def in_single(self, scale: float) -> "MatrixMap":
+        xp = namespace(self.stack)
+        return replace(self, stack=xp.astype(self.stack / scale, xp.float32))
 
     def diagonal(self, Phi: Array) -> Array:
         return namespace(Phi).sum(self.stack * (Phi * self.stack), axis=(1, 2))

@@ -9,7 +9,6 @@ from gramlearn._arrays import (
     Array,
     concat,
     constant,
-    every_row,
     eye,
     namespace,
     read,
@@ -92,19 +91,19 @@ def named_rows(dual: Dual, v: Array) -> list[Array]:
     return [where_true(xp.abs(piece) > _NAMED_SHARE) for piece in dual.split(v)]
 
 
-def impossible(problem: Problem, values: list[Array]) -> list[Array] | None:
-    """Find constraints that no X can change (A_k = 0 on the space) and that cost infinity as they are.
+def impossible(problem: Problem, rows: list[Array]) -> list[Array] | None:
+    """Find those of `rows` that no X can change (A_k = 0 on the space) and that cost infinity as they are.
 
-    `values` are the <A_k, X> at some X, which are 0 for these. The proof is a vector a part.
+    The proof is a vector a part.
     """
     xp = namespace(problem.dual.Y0)
     proof = []
-    for part, value in zip(problem.dual.parts, values, strict=True):
-        rows = where_true(value == 0) if part.map.is_nonnegative else every_row(0, value)
-        rows = rows[part.map.select(rows).traces(xp.ones_like(problem.space.spectrum)) == 0]
-        t = constant(0.0, value, rows.shape[0]) + rows_of(part.offset, rows)
-        loss = part.loss.take(rows)
+    for part, chosen in zip(problem.dual.parts, rows, strict=True):
+        values = part.map.select(chosen).traces(xp.ones_like(problem.space.spectrum))
+        fixed = chosen[values == 0] if part.map.is_nonnegative else chosen[:0]
+        t = constant(0.0, problem.dual.Y0, fixed.shape[0]) + rows_of(part.offset, fixed)
+        loss = part.loss.take(fixed)
         side = xp.where(t > loss.domain()[1], xp.ones_like(t), -xp.ones_like(t))
         lost = xp.isinf(loss.value(t))
-        proof.append(scatter(side[lost], rows[lost], part.size))
+        proof.append(scatter(side[lost], fixed[lost], part.size))
     return proof if any(read(xp.sum(xp.abs(v))) for v in proof) else None

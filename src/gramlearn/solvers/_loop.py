@@ -9,7 +9,7 @@ from typing import Any, Generic, TypeVar, final
 
 from sklearn.exceptions import ConvergenceWarning
 
-from gramlearn._arrays import Array, constant, eye, namespace
+from gramlearn._arrays import Array, constant, every_row, eye, namespace, scatter
 from gramlearn.certificate import Certificate
 from gramlearn.problem import Problem
 from gramlearn.solution import Record, Solution
@@ -23,11 +23,12 @@ INF = float("inf")
 @final
 @dataclass(frozen=True, eq=False)
 class Answer:
-    """A judged X = F F' with its lam: one vector a part of the dual."""
+    """A judged X = F F' with its lam: rows and values of each part of the dual, zero elsewhere."""
 
     certificate: Certificate
     factor: Array
-    lam: list[Array]
+    rows: list[Array]
+    values: list[Array]
 
     def is_better_than(self, other: "Answer") -> bool:
         """Whether it is closer to optimal: by the worse of relative gap and violation."""
@@ -134,8 +135,9 @@ def prior_answer(problem: Problem) -> Answer:
     """The answer before anything was looked at."""
     s = problem.space.spectrum
     factor = eye(s.shape[0], s) * namespace(s).sqrt(s)
-    lam = [constant(0.0, s, part.size) for part in problem.dual.parts]
-    return Answer(Certificate(INF, -INF, INF, INF), factor, lam)
+    rows = [every_row(0, s) for _ in problem.dual.parts]
+    values = [constant(0.0, s, 0) for _ in problem.dual.parts]
+    return Answer(Certificate(INF, -INF, INF, INF), factor, rows, values)
 
 
 def _solution(
@@ -148,7 +150,8 @@ def _solution(
 ) -> Solution:
     factor = problem.space.lift(best.factor) * best.certificate.scaling**0.5
     seconds = time.perf_counter() - began
-    duals = problem.duals(best.lam)
+    parts = zip(best.values, best.rows, problem.dual.parts, strict=True)
+    duals = problem.duals([scatter(values, rows, part.size) for values, rows, part in parts])
     return Solution(problem, factor, duals, best.certificate, status, history, seconds, conflict)
 
 

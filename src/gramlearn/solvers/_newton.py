@@ -5,6 +5,8 @@ off at the box (Bertsekas' two-metric projection). The step s is halved until th
 which also brings it back from outside the domain, where the dual is -inf.
 """
 
+from collections.abc import Callable, Iterator
+
 from gramlearn._arrays import Array, eye, namespace, read, where_true
 from gramlearn.dual import DualPoint, Hessian
 
@@ -16,6 +18,8 @@ _CG_LIMIT = 250
 # Small working sets are solved by elimination: exact where the problem is badly conditioned, and no slower.
 _DIRECT_ROWS = 200
 _DIRECT_ELEMENTS = 4_000_000
+# Down to this residual, products in single precision do.
+_SINGLE_ACCURACY = 1e-3
 # Hard and hinge losses leave the Hessian singular when more constraints are active than X has
 # entries. This share of the diagonal keeps the direction finite; the box and the line search cut it.
 _DAMPING = 1e-9
@@ -37,15 +41,26 @@ def newton_step(point: DualPoint, accuracy: float) -> DualPoint | None:
     H = point.hessian(rows)
     free = xp.take(g, rows)
     diagonal = _curvature(point, rows, H.diagonal)
-    small = H.size <= _DIRECT_ROWS and H.size * dual.Y0.shape[0] ** 2 <= _DIRECT_ELEMENTS
-    newton = _direct if small else conjugate_gradients
-    for direction in (lambda: newton(H, diagonal, free, accuracy), lambda: free / diagonal):
+    for direction in _directions(H, diagonal, free, accuracy):
         step = xp.zeros_like(lam)
         step[~held] = direction()
         better = _line_search(point, step)
         if better is not None:
             return better
     return None
+
+
+def _directions(
+    H: Hessian, diagonal: Array, g: Array, accuracy: float
+) -> Iterator[Callable[[], Array]]:
+    """Newton directions, the cheapest first; the next is asked for where rounding spoils one."""
+    if H.size <= _DIRECT_ROWS and H.size * H.rank**2 <= _DIRECT_ELEMENTS:
+        yield lambda: _direct(H, diagonal, g)
+    else:
+        if accuracy >= _SINGLE_ACCURACY and g.dtype == namespace(g).float64:
+            yield lambda: conjugate_gradients(H.in_single(), diagonal, g, accuracy)
+        yield lambda: conjugate_gradients(H.product, diagonal, g, accuracy)
+    yield lambda: g / diagonal
 
 
 def _curvature(point: DualPoint, rows: Array, diagonal: Array) -> Array:
@@ -86,16 +101,17 @@ def _line_search(point: DualPoint, direction: Array) -> DualPoint | None:
     return None
 
 
-def _direct(H: Hessian, diagonal: Array, g: Array, accuracy: float) -> Array:
+def _direct(H: Hessian, diagonal: Array, g: Array) -> Array:
     """Solve (H + damping) d = g by elimination, scaled to a unit diagonal."""
-    del accuracy  # it is as exact as it gets
     xp = namespace(g)
     scale = 1 / xp.sqrt(diagonal)
     scaled = H.matrix() * scale[:, None] * scale[None, :] + _DIRECT_DAMPING * eye(H.size, g)
     return scale * xp.linalg.solve(scaled, (scale * g)[:, None])[:, 0]
 
 
-def conjugate_gradients(H: Hessian, diagonal: Array, g: Array, accuracy: float) -> Array:
+def conjugate_gradients(
+    product: Callable[[Array], Array], diagonal: Array, g: Array, accuracy: float
+) -> Array:
     """Solve (H + damping) d = g, preconditioned by the diagonal, to a relative residual."""
     xp = namespace(g)
     damping = _DAMPING * diagonal
@@ -105,7 +121,7 @@ def conjugate_gradients(H: Hessian, diagonal: Array, g: Array, accuracy: float) 
     p = z
     rho = first = read(xp.vecdot(residual, z))
     for _ in range(_CG_LIMIT):
-        Hp = H.product(p) + damping * p
+        Hp = product(p) + damping * p
         curvature = read(xp.vecdot(p, Hp))
         if curvature <= 0:
             return d if read(xp.vecdot(d, g)) > 0 else z
