@@ -28,7 +28,7 @@ from gramlearn import (
 )
 from gramlearn.certificate import review
 from gramlearn.regularizers import Regularizer
-from gramlearn.solvers import WorkingSet
+from gramlearn.solvers import WorkingSet, working_set
 from gramlearn.solvers._newton import newton_step
 
 X0 = np.diag([0.5, 1.0, 2.0, 3.0])
@@ -273,6 +273,43 @@ def test_looking_only_at_what_is_undecided_changes_nothing() -> None:
                 assert np.array_equal(one, two)
             looked += 1
     assert looked >= 3
+
+
+def test_samples_first_reach_the_same_optimum(monkeypatch: pytest.MonkeyPatch) -> None:
+    problem = many_pairs(c=20_000)
+    plain = solve(problem)
+    monkeypatch.setattr(working_set, "_COARSE_ROWS", 500)
+    sampled = solve(problem)
+    assert sampled.status is Status.OPTIMAL
+    assert sampled.dual <= plain.primal
+    assert plain.dual <= sampled.primal
+    # A sample says nothing of the whole, so there is no certificate before the first look at everything.
+    gaps = [record.certificate.gap for record in sampled.history]
+    assert gaps[0] == np.inf
+    assert gaps[-1] == sampled.gap
+    with pytest.warns(ConvergenceWarning):
+        early = solve(problem, max_iter=1)
+    assert np.isfinite(early.gap)
+
+
+def test_what_no_sample_shows_is_found_at_the_end(monkeypatch: pytest.MonkeyPatch) -> None:
+    """One pair in 5000 asks two equal points to differ."""
+    monkeypatch.setattr(working_set, "_COARSE_ROWS", 500)
+    rng = np.random.default_rng(0)
+    P = rng.standard_normal((100, 4))
+    P[7] = P[3]
+    i, j = rng.integers(0, 50, 5000), rng.integers(50, 100, 5000)
+    i[4321], j[4321] = 3, 7
+    solution = solve(
+        Problem(
+            LogDet(), np.eye(4), [Term(SquaredDistances(i, j, points=P), LogDetSlack(lower=9.0))]
+        )
+    )
+    assert solution.status is Status.INFEASIBLE
+    assert solution.conflict == (
+        "constraint 4321 of term 0 (squared distance of points 3 and 7 at least 9)",
+    )
+    assert np.flatnonzero(solution.duals[0]).tolist() == [4321]
 
 
 def test_a_newton_step_never_lowers_the_dual_or_changes_its_input() -> None:
