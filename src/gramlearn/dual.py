@@ -18,7 +18,8 @@ from typing import Any, final
 from gramlearn._arrays import Array, concat, constant, eye, namespace, read, rows_of
 from gramlearn.linear_maps import LinearMap
 from gramlearn.losses import Loss
-from gramlearn.regularizers import ConjugatePoint, Regularizer
+from gramlearn.regularizers import Regularizer
+from gramlearn.spectral import ConjugatePoint
 
 __all__ = ["Dual", "DualPoint", "Hessian", "Part"]
 

@@ -9,7 +9,7 @@ from mpmath import mp, mpf
 
 from catalogue import REGULARIZERS, name_of
 from gramlearn import losses, regularizers
-from gramlearn.regularizers import divided_differences
+from gramlearn.spectral import divided_differences
 
 ROWS = json.loads(make.PATH.read_text())
 

@@ -1,89 +1,29 @@
-"""t_k = offset_k + <A_k, X>, k = 1..c: what users say about a symmetric matrix X.
-
-Most A_k are a few signed rank-one matrices whose directions are sums of two rows of `points`:
+"""Signed squared norms of sums and differences of rows of `points`.
 
     squared distance        (p_i - p_j)' X (p_i - p_j)
     similarity              p_i' X p_j = |p_i + p_j|_X^2 / 4 - |p_i - p_j|_X^2 / 4
 
 Without `points` the rows are those of the identity: X is the kernel itself, and i, j number its rows.
-A new kind of constraint is a table of directions, such as `SquaredDistances`, or a stack of matrices.
+A new kind is its index arrays and a table of directions.
 """
 
-from abc import ABC, abstractmethod
-from collections.abc import Sequence
+from abc import abstractmethod
 from dataclasses import dataclass
 from typing import Any, ClassVar, final
 
-from gramlearn._arrays import (
-    Array,
-    as_index,
-    as_real,
-    constant,
-    eye,
-    namespace,
-    transpose,
-    where_true,
-)
-from gramlearn._validation import (
-    check_finite,
-    check_indices,
-    check_per_constraint,
-    check_points,
-    check_symmetric,
-)
-from gramlearn.linear_maps import Direction, LinearMap, MatrixMap, PointMap
+from gramlearn._arrays import Array, as_index, as_real, eye, where_true
+from gramlearn._validation import check_indices, check_points
+from gramlearn.constraints._base import Constraints, check_offset
+from gramlearn.linear_maps import Direction, LinearMap, PointMap
 
 __all__ = [
-    "Constraints",
-    "DenseMatrices",
     "DiagonalEntries",
     "DistanceComparisons",
     "PointConstraints",
     "Similarities",
     "SimilarityComparisons",
-    "SparseMatrices",
     "SquaredDistances",
-    "Trace",
 ]
-
-
-class Constraints(ABC):
-    """t_k = offset_k + <A_k, X> for k = 1..c."""
-
-    offset: Any
-
-    @property
-    @abstractmethod
-    def size(self) -> int:
-        """c, the number of constraints."""
-
-    @abstractmethod
-    def on(self, basis: Array | None, dimension: int, like: Array) -> LinearMap:
-        """Give the map of S, where X = basis S basis' is dimension x dimension (None: the identity).
-
-        Raises where the constraints do not fit the dimension.
-        """
-
-    @abstractmethod
-    def describe(self, k: int) -> str:
-        """Name constraint k in the user's words, such as "squared distance of points 4 and 17"."""
-
-    @classmethod
-    @abstractmethod
-    def examples(cls, n: int) -> list["Constraints"]:
-        """Instances over n points, n >= 4, that the catalogue tests run on."""
-
-
-def _check_offset(offset: Any, size: int) -> Any:
-    if isinstance(offset, int | float):
-        return float(offset)
-    offset = as_real(offset)
-    check_per_constraint(offset, "offset", size)
-    return check_finite(offset, "offset") if offset.ndim else float(offset)
-
-
-# --------------------------------------------------------------------------------------------------
-# Squared norms of sums and differences of rows
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
@@ -116,7 +56,7 @@ class PointConstraints(Constraints):
         for name, x in columns.items():
             object.__setattr__(self, name, x)
         object.__setattr__(self, "points", points)
-        object.__setattr__(self, "offset", _check_offset(self.offset, next(iter(sizes.values()))))
+        object.__setattr__(self, "offset", check_offset(self.offset, next(iter(sizes.values()))))
 
     @property
     @final
@@ -288,134 +228,3 @@ class SimilarityComparisons(_Comparisons):
             Direction(-0.25, first, 1, second),
             Direction(0.25, first, -1, second),
         )
-
-
-# --------------------------------------------------------------------------------------------------
-# Matrices
-
-
-def _check_dimension(given: int, dimension: int) -> None:
-    if given != dimension:
-        raise ValueError(
-            f"`matrices` are of size {given}, but the prior is a matrix of size {dimension}; the two "
-            "must agree."
-        )
-
-
-@final
-@dataclass(frozen=True, eq=False)
-class Trace(Constraints):
-    """t = tr X."""
-
-    offset: Any = 0.0
-
-    def __post_init__(self) -> None:
-        object.__setattr__(self, "offset", _check_offset(self.offset, 1))
-
-    @property
-    def size(self) -> int:
-        return 1
-
-    def on(self, basis: Array | None, dimension: int, like: Array) -> LinearMap:
-        identity = eye(dimension, like) if basis is None else transpose(basis) @ basis
-        return MatrixMap(identity[None, :, :], known_nonnegative=True)
-
-    def describe(self, k: int) -> str:
-        del k
-        return "trace"
-
-    @classmethod
-    def examples(cls, n: int) -> list[Constraints]:
-        del n
-        return [cls()]
-
-
-@final
-@dataclass(frozen=True, eq=False)
-class DenseMatrices(Constraints):
-    """t_k = <A_k, X> for arbitrary symmetric matrices, given as an array c x n x n."""
-
-    matrices: Any
-    offset: Any = 0.0
-
-    def __post_init__(self) -> None:
-        A = as_real(self.matrices)
-        if A.ndim != 3:
-            raise ValueError(
-                f"`matrices` must be an array c x n x n; got {A.ndim} dimension(s). For one matrix pass "
-                "matrices[None]."
-            )
-        check_finite(A, "matrices")
-        for k in range(int(A.shape[0])):
-            check_symmetric(A[k, :, :], f"matrices[{k}]")
-        object.__setattr__(self, "matrices", A)
-        object.__setattr__(self, "offset", _check_offset(self.offset, int(A.shape[0])))
-
-    @property
-    def size(self) -> int:
-        return int(self.matrices.shape[0])
-
-    def on(self, basis: Array | None, dimension: int, like: Array) -> LinearMap:
-        _check_dimension(int(self.matrices.shape[1]), dimension)
-        stack = MatrixMap(as_real(self.matrices, like))
-        return stack if basis is None else stack.restrict(basis)
-
-    def describe(self, k: int) -> str:
-        return f"matrix {k}"
-
-    @classmethod
-    def examples(cls, n: int) -> list[Constraints]:
-        A = [[[1.0 / (1 + abs(i - j)) + 0.3 * (k + 1) * (i == j == k) for j in range(n)] for i in range(n)]
-             for k in range(3)]  # fmt: skip
-        return [cls(A)]
-
-
-@final
-@dataclass(frozen=True, eq=False)
-class SparseMatrices(Constraints):
-    """t_k = <A_k, X> for a sequence of symmetric SciPy sparse matrices n x n."""
-
-    matrices: Sequence[Any]
-    offset: Any = 0.0
-
-    def __post_init__(self) -> None:
-        shapes = {tuple(A.shape) for A in self.matrices}
-        if len(shapes) > 1 or any(len(s) != 2 or s[0] != s[1] for s in shapes):
-            raise ValueError(
-                f"`matrices` must be square and of one size; got the shapes {sorted(shapes)}."
-            )
-        for k, A in enumerate(self.matrices):
-            check_finite(A.tocoo().data, f"matrices[{k}]")
-            if abs(A - A.T).sum() > 1e-8 * abs(A).sum():
-                raise ValueError(f"`matrices[{k}]` is not symmetric; pass (A + A.T) / 2.")
-        object.__setattr__(self, "matrices", tuple(A.tocoo() for A in self.matrices))
-        object.__setattr__(self, "offset", _check_offset(self.offset, len(self.matrices)))
-
-    @property
-    def size(self) -> int:
-        return len(self.matrices)
-
-    def on(self, basis: Array | None, dimension: int, like: Array) -> LinearMap:
-        # Q' A Q = Q[rows]' diag(values) Q[columns]: only the rows of Q that A touches are read.
-        xp = namespace(like)
-        Q = eye(dimension, like) if basis is None else basis
-        restricted = []
-        for A in self.matrices:
-            _check_dimension(int(A.shape[0]), dimension)
-            left = xp.take(Q, as_index(A.row, like), axis=0)
-            right = xp.take(Q, as_index(A.col, like), axis=0)
-            restricted.append(transpose(left) @ (as_real(A.data, like)[:, None] * right))
-        r = Q.shape[1]
-        return MatrixMap(xp.stack(restricted) if restricted else constant(0.0, like, (0, r, r)))
-
-    def describe(self, k: int) -> str:
-        return f"matrix {k}"
-
-    @classmethod
-    def examples(cls, n: int) -> list[Constraints]:
-        from scipy.sparse import coo_array
-
-        pairs = [(k, (k + 1) % n) for k in range(3)]
-        return [
-            cls([coo_array(([1.0, 1.0, 2.0], ([a, b, a], [b, a, a])), (n, n)) for a, b in pairs])
-        ]

@@ -1,0 +1,45 @@
+"""t_k = offset_k + <A_k, X>: what every kind of constraint says of itself."""
+
+from abc import ABC, abstractmethod
+from typing import Any
+
+from gramlearn._arrays import Array, as_real
+from gramlearn._validation import check_finite, check_per_constraint
+from gramlearn.linear_maps import LinearMap
+
+__all__ = ["Constraints", "check_offset"]
+
+
+class Constraints(ABC):
+    """t_k = offset_k + <A_k, X> for k = 1..c."""
+
+    offset: Any
+
+    @property
+    @abstractmethod
+    def size(self) -> int:
+        """c, the number of constraints."""
+
+    @abstractmethod
+    def on(self, basis: Array | None, dimension: int, like: Array) -> LinearMap:
+        """Give the map of S, where X = basis S basis' is dimension x dimension (None: the identity).
+
+        Raises where the constraints do not fit the dimension.
+        """
+
+    @abstractmethod
+    def describe(self, k: int) -> str:
+        """Name constraint k in the user's words, such as "squared distance of points 4 and 17"."""
+
+    @classmethod
+    @abstractmethod
+    def examples(cls, n: int) -> list["Constraints"]:
+        """Instances over n points, n >= 4, that the catalogue tests run on."""
+
+
+def check_offset(offset: Any, size: int) -> Any:
+    if isinstance(offset, int | float):
+        return float(offset)
+    offset = as_real(offset)
+    check_per_constraint(offset, "offset", size)
+    return check_finite(offset, "offset") if offset.ndim else float(offset)

@@ -1,0 +1,173 @@
+"""phi(X) = sum_i h(x_i) over the eigenvalues x_i of X, and its conjugate phi*(Y) = sum_i h*(y_i).
+
+A regularizer is five scalar functions: h, h', and the conjugate h* with two derivatives, where h is
++inf for negative arguments, so that the conjugate carries the constraint that X is positive
+semidefinite. Everything about matrices is derived from them here, once:
+
+    X = grad phi*(Y) = Q diag(x) Q'                 Q = U, x = h*'(y), for Y = U diag(y) U'
+    D grad phi*(Y)[S] = Q (Phi o (Q' S Q)) Q'       Phi = first divided differences of h*'
+
+LogDet needs no eigenvectors: with -Y = L L' and Q = L^-T the gradient is Q Q' and its derivative X S X, so
+x = 1 and Phi = 1.
+"""
+
+from abc import ABC, abstractmethod
+from dataclasses import dataclass
+from functools import cached_property
+from typing import ClassVar, final
+
+from gramlearn._arrays import (
+    Array,
+    cholesky_or_none,
+    constant,
+    is_finite,
+    namespace,
+    read,
+    symmetric_part,
+    transpose,
+)
+
+__all__ = ["CholeskyPoint", "ConjugatePoint", "Regularizer", "SpectralPoint", "divided_differences"]
+
+INF = float("inf")
+
+
+class ConjugatePoint(ABC):
+    """phi* at one Y: its value, its gradient X = F F', and its derivative through (Q, Phi).
+
+    The value alone is cheap, for line searches; the rest is computed when asked for, and once.
+    """
+
+    value: float
+
+    @abstractmethod
+    def __init__(self, regularizer: "Regularizer", Y: Array) -> None: ...
+
+    @property
+    @abstractmethod
+    def frame(self) -> Array:
+        """Q of the gradient X = Q diag(x) Q' and the derivative S -> Q (Phi o (Q' S Q)) Q'."""
+
+    @property
+    @abstractmethod
+    def spectrum(self) -> Array:
+        """x of the gradient; of length 1 where it is the same number everywhere."""
+
+    @property
+    @abstractmethod
+    def kernel(self) -> Array:
+        """Phi of the derivative, r x r or 1 x 1 (the same number everywhere)."""
+
+    @cached_property
+    def factor(self) -> Array:
+        """F with F F' = X."""
+        return self.frame * namespace(self.spectrum).sqrt(self.spectrum)
+
+
+@final
+class SpectralPoint(ConjugatePoint):
+    """phi* at Y through the eigendecomposition Y = U diag(y) U'."""
+
+    def __init__(self, regularizer: "Regularizer", Y: Array) -> None:
+        self._regularizer = regularizer
+        self.value = INF
+        if not is_finite(Y):
+            return  # an overflow on the way here: outside the domain, and nothing to decompose
+        xp = namespace(Y)
+        self._y, self._u = xp.linalg.eigh(symmetric_part(Y))
+        value = read(xp.sum(regularizer.conjugate(self._y)))
+        self.value = INF if value != value else value  # inf - inf overflows, too
+
+    @property
+    def frame(self) -> Array:
+        return self._u
+
+    @cached_property
+    def spectrum(self) -> Array:
+        return self._regularizer.conjugate_derivative(self._y)
+
+    @cached_property
+    def kernel(self) -> Array:
+        return divided_differences(self._regularizer, self._y)
+
+
+@final
+class CholeskyPoint(ConjugatePoint):
+    """-log det's conjugate at Y through -Y = L L': phi*(Y) = -r - 2 sum log L_ii."""
+
+    def __init__(self, regularizer: "Regularizer", Y: Array) -> None:
+        del regularizer  # the closed form belongs to LogDet alone
+        xp = namespace(Y)
+        self._lower = cholesky_or_none(-symmetric_part(Y))
+        if self._lower is None:
+            self.value = INF
+        else:
+            pivots = xp.linalg.diagonal(self._lower)
+            self.value = -float(Y.shape[0]) - 2 * read(xp.sum(xp.log(pivots)))
+
+    @cached_property
+    def frame(self) -> Array:
+        return transpose(namespace(self._lower).linalg.inv(self._lower))
+
+    @cached_property
+    def spectrum(self) -> Array:
+        return constant(1.0, self._lower, 1)
+
+    @cached_property
+    def kernel(self) -> Array:
+        return constant(1.0, self._lower, (1, 1))
+
+
+def divided_differences(regularizer: "Regularizer", y: Array) -> Array:
+    """Phi_ij = (h*'(y_i) - h*'(y_j)) / (y_i - y_j), and h*'' at the middle where the slopes are close."""
+    xp = namespace(y)
+    slope = regularizer.conjugate_derivative(y)
+    rise = slope[:, None] - slope[None, :]
+    # The quotient loses digits as eps |slope| / |rise|, the middle as rise^2: balanced at 1e-5.
+    close = xp.abs(rise) <= 1e-5 * (xp.abs(slope[:, None]) + xp.abs(slope[None, :]))
+    run = y[:, None] - y[None, :]
+    middle = regularizer.conjugate_second((y[:, None] + y[None, :]) / 2)
+    return xp.where(close, middle, rise / xp.where(close, xp.ones_like(run), run))
+
+
+@dataclass(frozen=True)
+class Regularizer(ABC):
+    """phi(X) = sum_i h(x_i), strictly convex on positive semidefinite X.
+
+    `keeps_range`: the divergence from X0 is finite only for X within the range of X0.
+    `needs_interior`: it is finite only for X of the same range, that is, h(0) = +inf.
+    """
+
+    keeps_range: ClassVar[bool]
+    needs_interior: ClassVar[bool]
+    point_type: ClassVar[type[ConjugatePoint]] = SpectralPoint
+
+    @abstractmethod
+    def value(self, x: Array) -> Array:
+        """h(x), +inf outside the domain."""
+
+    @abstractmethod
+    def derivative(self, x: Array) -> Array:
+        """h'(x) for x inside the domain."""
+
+    @abstractmethod
+    def conjugate(self, y: Array) -> Array:
+        """h*(y) = sup_x x y - h(x), +inf outside the domain, never NaN."""
+
+    @abstractmethod
+    def conjugate_derivative(self, y: Array) -> Array:
+        """h*'(y), the x that attains the supremum."""
+
+    @abstractmethod
+    def conjugate_second(self, y: Array) -> Array:
+        """h*''(y)."""
+
+    @classmethod
+    @abstractmethod
+    def examples(cls) -> list["Regularizer"]:
+        """Instances that the catalogue tests run on."""
+
+    @final
+    def at(self, Y: Array) -> ConjugatePoint:
+        """Evaluate phi* at a symmetric matrix Y."""
+        return self.point_type(self, Y)
