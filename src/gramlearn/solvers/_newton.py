@@ -12,6 +12,7 @@ from gramlearn.dual import DualPoint, Hessian
 
 __all__ = ["newton_step"]
 
+INF = float("inf")
 _SUFFICIENT = 1e-4  # share of the promised rise that a step must deliver (c1 of Nocedal and Wright)
 _HALVINGS = 40
 _CG_LIMIT = 250
@@ -79,11 +80,16 @@ def _curvature(point: DualPoint, rows: Array, diagonal: Array) -> Array:
 
 
 def _line_search(point: DualPoint, direction: Array) -> DualPoint | None:
+    """Step along the direction, cut off at the box, to where the dual has risen enough and not turned steeply.
+
+    Beyond its maximum along the line an exponential dual falls ever faster, and the steps back are slow; so
+    a step is refused, too, where the slope at its end is steeper than at its beginning was, downwards.
+    """
     dual, lam = point.dual, point.lam
     xp = namespace(lam)
     lo, _ = dual.box
     ceiling = dual.ceiling(lam)
-    size = 1.0
+    size, best = 1.0, None
     for _ in range(_HALVINGS):
         moved = xp.clip(lam + size * direction, lo, ceiling)
         rise = read(xp.vecdot(point.gradient, moved - lam))
@@ -92,13 +98,22 @@ def _line_search(point: DualPoint, direction: Array) -> DualPoint | None:
             size /= 2
             continue
         trial = dual.at(moved)
-        if trial.value >= point.value + _SUFFICIENT * rise and trial.value > point.value:
-            return trial
         if rise <= point.noise:
             # The promised rise is below the rounding error of the value: the gap decides instead.
-            return trial if trial.value > -float("inf") and trial.gap < point.gap else None
-        size /= 2
-    return None
+            return trial if trial.value > -INF and trial.gap < point.gap else best
+        if trial.value == -INF:
+            size /= 2
+            continue
+        slope = read(xp.vecdot(trial.gradient, moved - lam))
+        if trial.value >= point.value + _SUFFICIENT * rise:
+            best = trial if best is None or trial.value > best.value else best
+            if slope >= -rise:
+                return best
+        elif best is not None:
+            return best
+        # The secant of the slope, kept within bounds, points to the maximum along the line.
+        size *= min(max(rise / (rise - min(slope, 0.0)), 0.1), 0.5)
+    return best
 
 
 def _direct(H: Hessian, diagonal: Array, g: Array) -> Array:

@@ -201,7 +201,9 @@ class WorkingSet(Solver[WorkingSetState]):
             for part, piece in zip(dual.parts, pieces, strict=True)
         ]
         active = sum(int(read(xp.sum(xp.astype(k, dual.Y0.dtype)))) for k in keep)
-        room = max(self.first, int((self.growth - 1) * active))
+        # Where nearly everything that was tried stayed, most constraints matter: go there fast.
+        growth = self.growth if active < 0.98 * point.dual.size else 3 * self.growth
+        room = max(self.first, int((growth - 1) * active))
         severity = concat(seen.severities, dual.Y0)
         threshold = 0.0
         if severity.shape[0] > room:
