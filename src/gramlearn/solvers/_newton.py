@@ -98,9 +98,9 @@ def _line_search(point: DualPoint, direction: Array) -> DualPoint | None:
             size /= 2
             continue
         trial = dual.at(moved)
-        if rise <= point.noise:
-            # The promised rise is below the rounding error of the value: the gap decides instead.
-            return trial if trial.value > -INF and trial.gap < point.gap else best
+        if rise <= point.noise and trial.value > -INF:
+            # The promised rise is below the rounding error of the value: the gap decides, too.
+            return trial if trial.value > point.value or trial.gap < point.gap else best
         if trial.value == -INF:
             size /= 2
             continue
