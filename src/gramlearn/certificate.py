@@ -19,7 +19,6 @@ from gramlearn._arrays import (
     is_missing,
     namespace,
     read,
-    symmetric_part,
     transpose,
     where_true,
 )
@@ -29,13 +28,15 @@ from gramlearn.problem import Problem
 __all__ = ["Certificate", "Reference", "Review", "review"]
 
 INF = float("inf")
-_TINY = 1e-12  # an optimum below this is zero for all purposes, and gaps count as they are
+# An optimum below this share of phi*(Y0) is lost in the rounding of the prior: gaps are relative to it.
+_LEAST_SHARE = 1e-6
 
 
 class Certificate(NamedTuple):
     """How good an X is: primal - dual <= gap, and the largest relative violation of a hard constraint.
 
-    `scaling` is the number by which X(lam) was multiplied to satisfy the hard constraints.
+    The gap includes a bound on the rounding errors of the values. `scaling` is the number by which X(lam)
+    was multiplied to satisfy the hard constraints, and `size` that of the prior, |phi*(Y0)|.
     """
 
     primal: float
@@ -43,18 +44,25 @@ class Certificate(NamedTuple):
     gap: float
     violation: float
     scaling: float = 1.0
+    size: float = 0.0
 
     @property
     def relative_gap(self) -> float:
-        """The gap against the larger of |primal| and |dual|, 0 where the gap is 0."""
+        """The gap against the larger of |primal|, |dual| and a millionth of `size`; 0 where it is 0."""
         if self.gap in (0.0, INF):
             return self.gap
-        size = max(abs(self.dual), abs(self.primal) if abs(self.primal) < INF else 0.0, _TINY)
-        return self.gap / size
+        primal = abs(self.primal) if abs(self.primal) < INF else 0.0
+        against = max(abs(self.dual), primal, _LEAST_SHARE * self.size)
+        return self.gap / against if against > 0 else INF
+
+    @property
+    def badness(self) -> float:
+        """The worse of relative gap and violation."""
+        return max(self.relative_gap, self.violation)
 
     def is_within(self, tol: float) -> bool:
         """Whether the relative gap and the violation are at most tol."""
-        return self.relative_gap <= tol and self.violation <= tol
+        return self.badness <= tol
 
 
 @final
@@ -62,17 +70,21 @@ class Certificate(NamedTuple):
 class Reference:
     """<A_k, R> of every constraint of a part, at R = F F', with F^-1."""
 
-    inverse_factor: (
-        Array | None
-    )  # None where R is nearly singular and nothing can be compared with it
+    inverse_factor: Array | None  # None where nothing can be compared with R
     values: Array
 
-    def interval(self, factor: Array) -> tuple[float, float]:
-        """(low, high) with low R <= X <= high R, a little wider than rounding asks for."""
+    def interval(self, factor: Array) -> tuple[float, float] | None:
+        """(low, high) with low R <= X <= high R, wider than rounding asks for; None where it asks for much."""
+        if self.inverse_factor is None:
+            return None
         xp = namespace(factor)
-        ratio = self.inverse_factor @ factor
-        eigenvalues = xp.linalg.eigvalsh(symmetric_part(ratio @ transpose(ratio)))
-        return read(eigenvalues[0]) * (1 - 1e-8), read(eigenvalues[-1]) * (1 + 1e-8)
+        sigma = xp.linalg.svdvals(self.inverse_factor @ factor)
+        largest, least = read(sigma[0]), read(sigma[-1])
+        eps = float(xp.finfo(factor.dtype).eps)
+        margin = 32 * eps * factor.shape[0] * largest / least if least > 0 else INF
+        if margin > 1e-4:
+            return None
+        return (least * (1 - margin)) ** 2, (largest * (1 + margin)) ** 2
 
 
 @final
@@ -99,13 +111,16 @@ def review(
     then is one of that smaller problem.
     """
     parts = problem.dual.parts
+    hard = any(part.loss.is_hard for part in parts)
     products: dict[int, Array] = {}
     references = list(references or [None] * len(parts))
     gap, violation = point.gap, point.violation
     violators, severities = [], []
     for k, part in enumerate(parts):
         if stride == 1:
-            costly, t, references[k] = _costly(part, point, references[k], products)
+            # Hard constraints may make X be scaled, which needs the values of all constraints.
+            known = None if hard else references[k]
+            costly, t, references[k] = _costly(part, point, known, products)
         else:
             sample = every_row(-(-part.size // stride), point.lam) * stride
             costly, t, _ = _costly(part.select(sample), point, None, products)
@@ -118,7 +133,9 @@ def review(
         violation = max(violation, loss.violation(t, part.unit))
         violators.append(costly)
         severities.append(loss.severity(t, part.unit))
-    certificate = Certificate(point.value + gap, point.value, gap, violation)
+    gap += point.noise
+    size = abs(problem.dual.constant)
+    certificate = Certificate(point.value + gap, point.value, gap, violation, size=size)
     if stride == 1 and violation > 0:
         certificate = _scaled(problem, point, references, certificate)
     return Review(certificate, violators, severities, references)
@@ -130,13 +147,9 @@ def _costly(
     """Find the constraints whose loss is not zero at X: their rows, their t, and what is known now."""
     factor = point.conjugate.factor
     one = constant(1.0, factor, 1)
-    if (
-        reference is not None
-        and reference.inverse_factor is not None
-        and part.map.is_nonnegative
-        and not part.loss.is_hard
-    ):
-        low, high = reference.interval(factor)
+    interval = None if reference is None else reference.interval(factor)
+    if reference is not None and interval is not None and part.map.is_nonnegative:
+        low, high = interval
         decided = part.loss.is_slack(
             part.offset + low * reference.values, part.offset + high * reference.values
         )
@@ -153,12 +166,11 @@ def _costly(
 
 
 def _reference(point: DualPoint, values: Array) -> Reference:
-    """Remember a full scan, unless X is so close to singular that no later X could be compared with it."""
+    """Remember a full scan, with F^-1 unless X is singular."""
     x = point.conjugate.spectrum
     xp = namespace(x)
-    if read(xp.min(x)) <= 1e-10 * read(xp.max(x)):
-        return Reference(None, values)
-    return Reference(xp.linalg.inv(point.conjugate.factor), values)
+    singular = read(xp.min(x)) <= 1e-14 * read(xp.max(x))
+    return Reference(None if singular else xp.linalg.inv(point.conjugate.factor), values)
 
 
 def _scaled(
@@ -176,7 +188,8 @@ def _scaled(
             primal += read(namespace(S).sum(part.loss.value(part.offset + scaling * value)))
     if primal == INF:
         return as_it_is
-    return Certificate(primal, point.value, max(primal - point.value, 0.0), 0.0, scaling)
+    gap = abs(primal - point.value) + point.noise
+    return as_it_is._replace(primal=primal, gap=gap, violation=0.0, scaling=scaling)
 
 
 def _feasible_scaling(parts: tuple[Part, ...], values: list[Array]) -> float | None:

@@ -184,6 +184,12 @@ class Dual:
                 total = total + part.map.adjoint(piece)
         return total
 
+    def spread(self, v: Array) -> Array:
+        """sum_k |v_k| |diag A_k|: what the diagonal of sum_k v_k A_k is made of, before it cancels."""
+        parts = zip(self.parts, self.split(v), strict=True)
+        spreads = [part.map.spread(piece) for part, piece in parts if part.size]
+        return sum(spreads[1:], start=spreads[0])
+
     def at(self, lam: Array) -> "DualPoint":
         """Evaluate the dual at lam."""
         return DualPoint(self, lam)
@@ -205,11 +211,19 @@ class DualPoint:
             self.conjugate: ConjugatePoint = dual.regularizer.at(self.Y)
             self.value = dual.constant - self.conjugate.value - self._cost
 
-    @property
+    @cached_property
     def noise(self) -> float:
-        """The rounding error that the value may carry."""
-        eps = float(namespace(self.lam).finfo(self.lam.dtype).eps)
-        return 8 * eps * (abs(self.dual.constant) + abs(self.conjugate.value) + abs(self._cost))
+        """A bound on the rounding error of the value; none at lam = 0, where it is a constant.
+
+        Rounding of Y by eps |Y| moves phi*(Y) by up to eps |Y| tr X, and the sum has terms to cancel.
+        """
+        xp = namespace(self.lam)
+        if not bool(xp.any(self.lam != 0)):
+            return 0.0
+        eps = float(xp.finfo(self.lam.dtype).eps)
+        terms = abs(self.dual.constant) + abs(self.conjugate.value) + abs(self._cost)
+        F = self.conjugate.factor
+        return eps * (8 * terms + 4 * read(xp.max(xp.abs(self.Y))) * read(xp.sum(F * F)))
 
     @cached_property
     def _framed(self) -> list[LinearMap]:

@@ -69,6 +69,10 @@ class LinearMap(ABC):
         """sum_k v_k B_k."""
 
     @abstractmethod
+    def spread(self, v: Array) -> Array:
+        """sum_k |v_k| |diag B_k|."""
+
+    @abstractmethod
     def matrices(self) -> Array:
         """(B_k)_k, written out; for small maps only."""
 
@@ -142,6 +146,11 @@ class DirectionMap(LinearMap):
     def adjoint(self, v: Array) -> Array:
         stacked = v if self.weights == (1.0,) else concat([w * v for w in self.weights], v)
         return transpose(self.z * stacked[:, None]) @ self.z
+
+    def spread(self, v: Array) -> Array:
+        xp = namespace(v)
+        stacked = concat([abs(w) * xp.abs(v) for w in self.weights], v)
+        return stacked @ (self.z * self.z)
 
     def matrices(self) -> Array:
         size, total = self.size, 0.0
@@ -245,6 +254,12 @@ class PointMap(LinearMap):
             total = total + self.stacked(rows).adjoint(v[rows])
         return total
 
+    def spread(self, v: Array) -> Array:
+        return sum(
+            (self.stacked(rows).spread(v[rows]) for rows in self._chunks()),
+            start=constant(0.0, self.points, self.points.shape[1]),
+        )
+
     def matrices(self) -> Array:
         return self.stacked(slice(0, self.size)).matrices()
 
@@ -294,6 +309,10 @@ class MatrixMap(LinearMap):
 
     def adjoint(self, v: Array) -> Array:
         return namespace(v).tensordot(v, self.stack, axes=((0,), (0,)))
+
+    def spread(self, v: Array) -> Array:
+        xp = namespace(v)
+        return xp.abs(v) @ xp.abs(xp.linalg.diagonal(self.stack))
 
     def matrices(self) -> Array:
         return self.stack

@@ -34,6 +34,9 @@ class InfeasibleError(ValueError):
         super().__init__(message)
         self.solution = solution
 
+    def __reduce__(self) -> tuple[Any, ...]:
+        return type(self), (self.args[0], self.solution)
+
 
 class SolveInterrupted(KeyboardInterrupt):
     """Ctrl-C during a solve; `solution` holds the best answer found so far, with its gap."""
@@ -44,3 +47,6 @@ class SolveInterrupted(KeyboardInterrupt):
             "is the attribute `solution` of this exception"
         )
         self.solution = solution
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return type(self), (self.solution,)

@@ -1,5 +1,6 @@
 """t_k = offset_k + <A_k, X>: what every kind of constraint says of itself."""
 
+import math
 from abc import ABC, abstractmethod
 from typing import Any
 
@@ -38,8 +39,9 @@ class Constraints(ABC):
 
 
 def check_offset(offset: Any, size: int) -> Any:
-    if isinstance(offset, int | float):
+    if isinstance(offset, int | float) and math.isfinite(offset):
         return float(offset)
     offset = as_real(offset)
     check_per_constraint(offset, "offset", size)
-    return check_finite(offset, "offset") if offset.ndim else float(offset)
+    check_finite(offset, "offset")
+    return offset if offset.ndim else float(offset)

@@ -48,17 +48,22 @@ def contradiction(point: DualPoint, direction: Array) -> Array | None:
         v = v / size
         rooms = v * xp.where(v > 0, high, xp.where(v < 0, low, xp.zeros_like(v)))
         room, scale = read(xp.sum(rooms)), read(xp.sum(xp.abs(rooms)))
-        spectrum, U = xp.linalg.eigh(symmetric_part(dual.adjoint(v)))
+        S = symmetric_part(dual.adjoint(v))
+        # Scaled to a unit diagonal, so that a feature in small units counts as much as any other.
+        size = xp.maximum(xp.abs(xp.linalg.diagonal(S)), 1e-12 * dual.spread(v))
+        unit = 1 / xp.sqrt(xp.where(size > 0, size, xp.ones_like(size)))
+        spectrum, U = xp.linalg.eigh(S * unit[:, None] * unit[None, :])
         least, largest = read(spectrum[0]), read(spectrum[-1])
         # Equality is impossible too where X is positive definite, or where t may not reach the end.
         is_open = read(xp.max(xp.abs(v) * openness)) > 0
-        strict = (dual.regularizer.needs_interior and largest > 0) or is_open
+        strict = (dual.regularizer.needs_interior and largest > _PROVEN) or is_open
         contradicts = room <= 1e-13 * scale if strict else room < -1e-6 * scale
         if not contradicts or -least > _NEARLY * largest:
             return None
         if -least <= _PROVEN * largest:
             return v
-        v = v + _correction(dual, U[:, spectrum < 0], spectrum[spectrum < 0])
+        below = spectrum < 0
+        v = v + _correction(dual, unit[:, None] * U[:, below], spectrum[below])
     return None
 
 
@@ -100,7 +105,10 @@ def impossible(problem: Problem, rows: list[Array]) -> list[Array] | None:
     proof = []
     for part, chosen in zip(problem.dual.parts, rows, strict=True):
         values = part.map.select(chosen).traces(xp.ones_like(problem.space.spectrum))
-        fixed = chosen[values == 0] if part.map.is_nonnegative else chosen[:0]
+        # Equal points may differ by rounding once they are brought to another basis.
+        rounding = 16 * float(xp.finfo(values.dtype).eps) * problem.space.dimension**0.5
+        fixed = chosen[values <= rounding**2 * part.map.magnitude()]
+        fixed = fixed if part.map.is_nonnegative else fixed[:0]
         t = constant(0.0, problem.dual.Y0, fixed.shape[0]) + rows_of(part.offset, fixed)
         loss = part.loss.take(fixed)
         side = xp.where(t > loss.domain()[1], xp.ones_like(t), -xp.ones_like(t))

@@ -32,10 +32,7 @@ class Answer:
 
     def is_better_than(self, other: "Answer") -> bool:
         """Whether it is closer to optimal: by the worse of relative gap and violation."""
-        return self._badness() < other._badness()
-
-    def _badness(self) -> float:
-        return max(self.certificate.relative_gap, self.certificate.violation)
+        return self.certificate.badness < other.certificate.badness
 
 
 class State(ABC):
@@ -168,7 +165,12 @@ def _advice(solution: Solution, limits: Limits) -> str:
         Status.STOPPED: "continue with start=solution",
         Status.STALLED: "rescale the points or the bounds, or raise tol",
     }[solution.status]
+    accuracy = (
+        "The result is accurate to that gap"
+        if solution.relative_gap < 1
+        else "The result is not yet of use"
+    )
     return (
         f"the solve {what} with relative gap {solution.relative_gap:.1e} and violation "
-        f"{solution.violation:.1e}, tol={limits.tol:g}. The result is accurate to that gap; {advice}."
+        f"{solution.violation:.1e}, tol={limits.tol:g}. {accuracy}; {advice}."
     )

@@ -24,7 +24,7 @@ _SINGLE_ACCURACY = 1e-3
 # Hard and hinge losses leave the Hessian singular when more constraints are active than X has
 # entries. This share of the diagonal keeps the direction finite; the box and the line search cut it.
 _DAMPING = 1e-9
-_DIRECT_DAMPING = 1e-14
+_DIRECT_DAMPING = 50  # in units of rounding
 
 
 def newton_step(point: DualPoint, accuracy: float) -> DualPoint | None:
@@ -32,6 +32,8 @@ def newton_step(point: DualPoint, accuracy: float) -> DualPoint | None:
 
     `accuracy` is the relative residual to which the Newton system is solved.
     """
+    if point.value == -INF:
+        return None
     dual, lam, g = point.dual, point.lam, point.gradient
     xp = namespace(lam)
     lo, hi = dual.box
@@ -120,7 +122,8 @@ def _direct(H: Hessian, diagonal: Array, g: Array) -> Array:
     """Solve (H + damping) d = g by elimination, scaled to a unit diagonal."""
     xp = namespace(g)
     scale = 1 / xp.sqrt(diagonal)
-    scaled = H.matrix() * scale[:, None] * scale[None, :] + _DIRECT_DAMPING * eye(H.size, g)
+    damping = _DIRECT_DAMPING * float(xp.finfo(g.dtype).eps)
+    scaled = H.matrix() * scale[:, None] * scale[None, :] + damping * eye(H.size, g)
     return scale * xp.linalg.solve(scaled, (scale * g)[:, None])[:, 0]
 
 

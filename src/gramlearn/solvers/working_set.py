@@ -24,6 +24,7 @@ from gramlearn._arrays import (
     read,
     where_true,
 )
+from gramlearn._validation import check_count
 from gramlearn.certificate import Certificate, Reference, Review, review
 from gramlearn.dual import DualPoint
 from gramlearn.problem import Problem
@@ -63,6 +64,7 @@ class WorkingSetState(State):
     # changes with every step
     point: DualPoint
     steps: int  # on this working set
+    failed: int = 0  # looks since the last step that improved the dual
     ending: Status | None = None
     conflict: tuple[str, ...] = ()
 
@@ -85,7 +87,7 @@ class WorkingSet(Solver[WorkingSetState]):
     Parameters
     ----------
     first : int
-        The size of the first working set.
+        How many constraints every look may add, at least.
     growth : float
         By how much the active set may grow from one look to the next.
     """
@@ -94,6 +96,11 @@ class WorkingSet(Solver[WorkingSetState]):
     growth: float = 1.5
 
     default_max_iter = 1000
+
+    def __post_init__(self) -> None:
+        check_count(self.first, "first")
+        if not self.growth > 1:
+            raise ValueError(f"`growth` must be greater than 1; got {self.growth!r}.")
 
     def init(self, problem: Problem, start: list[Array] | None, tol: float) -> WorkingSetState:
         dual = problem.dual
@@ -145,10 +152,11 @@ class WorkingSet(Solver[WorkingSetState]):
             reached = _badness(better) <= max(state.target, 0.3 * tol)
             if not reached and state.steps < _INNER_STEPS:
                 return state
-        looked = self._look(problem, state, tol)
-        if better is None and state.steps == 0 and looked.ending is None:
-            same = looked.point.dual.size == state.point.dual.size
-            looked = replace(looked, ending=Status.STALLED) if same else looked
+        failed = state.failed + 1 if better is None else 0
+        looked = replace(self._look(problem, state, tol), failed=failed)
+        # One failure may be the fault of the working set; two in a row are not.
+        if failed > 1 and looked.ending is None:
+            looked = replace(looked, ending=Status.STALLED)
         return looked
 
     def settle(self, problem: Problem, state: WorkingSetState) -> WorkingSetState:
@@ -168,7 +176,8 @@ class WorkingSet(Solver[WorkingSetState]):
             )
             ending = Status.OPTIMAL if seen.certificate.is_within(tol) else None
             best = answer if ending or answer.is_better_than(best) else best
-        badness = max(seen.certificate.relative_gap, seen.certificate.violation)
+        badness = seen.certificate.badness
+        is_first = stride == 1 and all(known is None for known in state.references)
         state = replace(
             state,
             certificate=seen.certificate if stride == 1 else UNKNOWN._replace(dual=point.value),
@@ -181,7 +190,7 @@ class WorkingSet(Solver[WorkingSetState]):
         )
         if ending is not None:
             return state
-        proof = impossible(problem, seen.violators) if badness == INF else None
+        proof = impossible(problem, seen.violators) if badness == INF or is_first else None
         if proof is not None:
             named = named_rows(problem.dual, concat(proof, problem.dual.Y0))
             every = [every_row(part.size, point.lam) for part in problem.dual.parts]
@@ -196,9 +205,10 @@ class WorkingSet(Solver[WorkingSetState]):
         dual = problem.dual
         xp = namespace(dual.Y0)
         pieces = point.dual.split(point.lam)
+        values = point.dual.split(point.t)
         keep = [
-            piece != 0 if part.loss.can_be_slack else xp.ones_like(piece, dtype=xp.bool)
-            for part, piece in zip(dual.parts, pieces, strict=True)
+            (piece != 0) | ~part.loss.is_slack(t, t)
+            for part, piece, t in zip(point.dual.parts, pieces, values, strict=True)
         ]
         active = sum(int(read(xp.sum(xp.astype(k, dual.Y0.dtype)))) for k in keep)
         # Where nearly everything that was tried stayed, most constraints matter: go there fast.
@@ -252,8 +262,9 @@ def _unbounded(problem: Problem, rows: list[Array], point: DualPoint) -> Working
 
 def _badness(point: DualPoint) -> float:
     """How far a working set is from solved: the larger of relative gap and violation."""
-    certificate = Certificate(point.value + point.gap, point.value, point.gap, point.violation)
-    return max(certificate.relative_gap, certificate.violation)
+    size = abs(point.dual.constant)
+    primal = point.value + point.gap
+    return Certificate(primal, point.value, point.gap, point.violation, size=size).badness
 
 
 def _infeasible(
