@@ -23,8 +23,7 @@ _DIRECT_ELEMENTS = 4_000_000
 _SINGLE_ACCURACY = 1e-3
 # Hard and hinge losses leave the Hessian singular when more constraints are active than X has
 # entries. This share of the diagonal keeps the direction finite; the box and the line search cut it.
-_DAMPING = 1e-9
-_DIRECT_DAMPING = 50  # in units of rounding
+_DAMPING = 1e-6
 
 
 def newton_step(point: DualPoint, accuracy: float) -> DualPoint | None:
@@ -100,9 +99,12 @@ def _line_search(point: DualPoint, direction: Array) -> DualPoint | None:
             size /= 2
             continue
         trial = dual.at(moved)
-        if rise <= point.noise and trial.value > -INF:
+        if trial.value > -INF and rise <= point.noise:
             # The promised rise is below the rounding error of the value: the gap decides, too.
-            return trial if trial.value > point.value or trial.gap < point.gap else best
+            if trial.value > point.value or trial.gap < point.gap:
+                return trial
+            size /= 2
+            continue
         if trial.value == -INF:
             size /= 2
             continue
@@ -122,7 +124,7 @@ def _direct(H: Hessian, diagonal: Array, g: Array) -> Array:
     """Solve (H + damping) d = g by elimination, scaled to a unit diagonal."""
     xp = namespace(g)
     scale = 1 / xp.sqrt(diagonal)
-    damping = _DIRECT_DAMPING * float(xp.finfo(g.dtype).eps)
+    damping = 50 * float(xp.finfo(g.dtype).eps)
     scaled = H.matrix() * scale[:, None] * scale[None, :] + damping * eye(H.size, g)
     return scale * xp.linalg.solve(scaled, (scale * g)[:, None])[:, 0]
 
