@@ -1,0 +1,1 @@
+"""Benchmarks: a judge, data and contestants. The README beside this file says how to run them."""

@@ -1,0 +1,118 @@
+"""python -m benchmarks list | run | table | plot"""
+
+import argparse
+import signal
+import sys
+from importlib.util import find_spec
+from pathlib import Path
+
+from tqdm import tqdm
+
+from benchmarks import contestants, data
+from benchmarks.meter import limit_threads
+from benchmarks.plot import plot
+from benchmarks.report import read, table
+from benchmarks.runner import run_instance
+from benchmarks.sizes import QUICK, SIZES
+
+_OUT = Path(__file__).resolve().parent / "results"
+
+
+def main(arguments: list[str] | None = None) -> int:
+    """Run one command; give the exit status."""
+    args = _parser().parse_args(arguments)
+    try:
+        return {"list": _list, "run": _run, "table": _table, "plot": _plot}[args.command](args)
+    except (FileNotFoundError, ValueError) as error:
+        print(error, file=sys.stderr)
+        return 2
+
+
+def _parser() -> argparse.ArgumentParser:
+    parser = argparse.ArgumentParser(prog="python -m benchmarks", description=__doc__)
+    commands = parser.add_subparsers(dest="command", required=True)
+    commands.add_parser("list", help="name the contestants, the data and the sizes")
+    run = commands.add_parser("run", help="run contestants and judge their answers")
+    run.add_argument("--quick", action="store_true", help="one tiny instance, in seconds")
+    run.add_argument("--only", action="append", metavar="NAME", help="this contestant (repeatable)")
+    run.add_argument("--data", action="append", metavar="NAME", help="these data (repeatable)")
+    run.add_argument("--sizes", nargs="+", choices=SIZES, default=["small"], help="default: small")
+    run.add_argument("--limit", type=_positive, metavar="SECONDS", help="for one solve")
+    run.add_argument("--threads", type=_positive, metavar="N", help="of BLAS and of Numba")
+    table = commands.add_parser("table", help="print the results as Markdown")
+    plot = commands.add_parser("plot", help="draw gap against time, one PNG an instance")
+    for command in (run, table, plot):
+        command.add_argument(
+            "--out", type=Path, default=_OUT, metavar="DIR", help=f"default: {_OUT}"
+        )
+    return parser
+
+
+def _positive(text: str) -> float:
+    value = float(text)
+    if not 0 < value < float("inf"):
+        raise argparse.ArgumentTypeError(f"it must be a positive number; got {text}")
+    return value
+
+
+def _list(args: argparse.Namespace) -> int:
+    del args
+    print("contestants")
+    for name in contestants.names():
+        print(f"  {name:20} {contestants.find(name).summary}")
+    print("data\n  " + ", ".join(data.names()))
+    print("sizes")
+    for name, size in SIZES.items():
+        print(f"  {name:20} {size.limit:g} s for a contestant on each of")
+        for spec in size.specs:
+            print(f"  {'':20} {spec.name}")
+    return 0
+
+
+def _run(args: argparse.Namespace) -> int:
+    sizes = [QUICK] if args.quick else [SIZES[name] for name in args.sizes]
+    names = args.only or contestants.names()
+    for name in names:
+        contestants.find(name)
+    unknown = set(args.data or ()) - set(data.names())
+    if unknown:
+        raise ValueError(
+            f"there are no data {', '.join(unknown)}; there are {', '.join(data.names())}."
+        )
+    tasks = [(spec, args.limit or size.limit) for size in sizes for spec in size.specs]
+    tasks = [(spec, limit) for spec, limit in tasks if not args.data or spec.data in args.data]
+    if args.threads:
+        limit_threads(int(args.threads))
+    runs = []
+    # disable=None: a bar on a terminal, nothing in a log.
+    with tqdm(total=len(tasks) * len(names), disable=None) as bar:
+
+        def report(what: str) -> None:
+            bar.set_description(what) if what else bar.update()
+
+        for spec, limit in tasks:
+            runs.append(run_instance(spec, names, limit, args.out, not args.quick, report))
+            if find_spec("matplotlib"):
+                plot(runs[-1], args.out)
+    print(table(runs), end="")
+    return 0
+
+
+def _table(args: argparse.Namespace) -> int:
+    print(table(read(args.out)), end="")
+    return 0
+
+
+def _plot(args: argparse.Namespace) -> int:
+    for run in read(args.out):
+        path = plot(run, args.out)
+        print(
+            path or f"{run['instance']['name']}: nobody gave an answer, so there is nothing to draw"
+        )
+    return 0
+
+
+if __name__ == "__main__":
+    # An ending from outside shall end the contestant's process too, as Ctrl-C does.
+    signal.signal(signal.SIGTERM, lambda *_: sys.exit(143))
+    sys.exit(main())

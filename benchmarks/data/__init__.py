@@ -1,0 +1,32 @@
+"""Data, one file each. A file has one function, points(spec, draw) -> (points n x r, classes n)."""
+
+import importlib
+import pkgutil
+from pathlib import Path
+
+from benchmarks.data._draw import UnavailableError, generator
+from benchmarks.data._pairs import bounds, pairs
+from benchmarks.instance import Instance, Spec
+
+__all__ = ["UnavailableError", "make", "names"]
+
+
+def names() -> list[str]:
+    """The data there are."""
+    found = pkgutil.iter_modules([str(Path(__file__).parent)])
+    return sorted(module.name for module in found if not module.name.startswith("_"))
+
+
+def make(spec: Spec) -> Instance:
+    """Make the instance of a spec: the same numbers in every process.
+
+    Raises `UnavailableError`, with the reason, where the data or the device is not there.
+    """
+    if spec.data not in names():
+        raise ValueError(f"there is no data {spec.data!r}; choose one of {', '.join(names())}.")
+    draw = generator(spec.library, spec.seed)
+    points, y = importlib.import_module(f"benchmarks.data.{spec.data}").points(spec, draw)
+    alike = spec.c // 2
+    i, j = pairs(y, alike, spec.c, draw)
+    upper, lower = bounds(points, draw)
+    return Instance(spec, points, i, j, alike, upper, lower)

@@ -1,0 +1,98 @@
+"""The results as Markdown: seconds and passes to each gap, memory, and what did not work."""
+
+import json
+from pathlib import Path
+from typing import Any
+
+__all__ = ["read", "table"]
+
+_HEAD = (
+    "contestant", "s to 1e-2", "s to 1e-4", "s to 1e-6", "passes to 1e-6",
+    "best gap", "after s", "peak memory", "warm-up s",
+)  # fmt: skip
+
+
+def read(folder: Path) -> list[dict[str, Any]]:
+    """All results in a folder, the smaller instances first."""
+    files = sorted(folder.glob("*.json"))
+    if not files:
+        raise FileNotFoundError(
+            f"there are no results in {folder}; `python -m benchmarks run --out {folder}` makes "
+            "some."
+        )
+    found = [json.loads(file.read_text(encoding="utf-8")) for file in files]
+    return sorted(found, key=lambda run: (run["instance"]["c"], run["instance"]["name"]))
+
+
+def table(runs: list[dict[str, Any]]) -> str:
+    """One Markdown table an instance."""
+    return "\n\n".join(_instance(run) for run in runs) + "\n"
+
+
+def _instance(run: dict[str, Any]) -> str:
+    spec = run["instance"]
+    title = f"### {spec['data']}: {spec['c']:,} pairs of {spec['n']:,} points, rank {spec['r']}"
+    if spec["library"] != "numpy":
+        title += f", on {spec['library']}"
+    rows = [_row(result) for result in run["results"]]
+    rows = [_HEAD, ("---",) * len(_HEAD), *rows]
+    lines = [title, "", _circumstances(run), "", *("| " + " | ".join(row) + " |" for row in rows)]
+    troubles = [
+        f"- {result['contestant']} {result['status']}: {result['reason'].rstrip('.')}."
+        for result in run["results"]
+        if result["reason"]
+    ]
+    return "\n".join([*lines, "", *troubles] if troubles else lines)
+
+
+def _circumstances(run: dict[str, Any]) -> str:
+    """One line: the machine, the seed, the limits, the bounds."""
+    machine, spec = run["machine"], run["instance"]
+    parts = []
+    if machine:
+        parts.append(machine.get("gpu") or f"{machine['processor']}, {machine['cores']} cores")
+        threads = set(machine["threads"].values())
+        parts += [f"threads: {', '.join(sorted(threads))}"] if threads else []
+    limits = sorted({result["limit_seconds"] for result in run["results"]})
+    parts += [f"seed {spec['seed']}", f"gamma {spec['gamma']:g}"]
+    parts.append("limit " + " and ".join(f"{limit:g} s" for limit in limits))
+    for objective, bound in run["references"].items():
+        if bound["dual"] is None:
+            parts.append(f"{objective}: no lower bound ({bound['status']})")
+        else:
+            gap = _number(bound["relative_gap"])
+            parts.append(f"{objective}: optimum {bound['dual']:.9g} to a relative {gap}")
+    return "; ".join(parts) + "."
+
+
+def _row(result: dict[str, Any]) -> tuple[str, ...]:
+    name, curve, reached = result["contestant"], result["curve"], result["reached"]
+    if not curve:
+        return (name, result["status"], *[""] * (len(_HEAD) - 2))
+    last = reached["1e-06"]
+    passes = result["pass_seconds"]
+    best = min(curve, key=_gap)
+    peak = result["peak_bytes"]
+    return (
+        name,
+        *("never" if seconds is None else _number(seconds) for seconds in reached.values()),
+        # Other work on the machine can only make a pass look longer.
+        "never" if last is None else _number(last / min(passes)),
+        _number(best["relative_gap"]),
+        _number(best["seconds"]),
+        "" if peak is None else f"{peak / 2**20:,.0f} MB",
+        _number(result["warm_up_seconds"]),
+    )
+
+
+def _gap(answer: dict[str, Any]) -> float:
+    return float("inf") if answer["relative_gap"] is None else answer["relative_gap"]
+
+
+def _number(x: float | None) -> str:
+    """Two digits, or all of a whole number of hundreds and more; null stands for infinity."""
+    if x is None:
+        return "infinite"
+    if x == 0 or 1e-3 <= abs(x) < 1e6:
+        return f"{x:,.0f}" if abs(x) >= 100 else f"{x:.2g}"
+    return f"{x:.1e}"

@@ -1,0 +1,166 @@
+"""Run contestants on instances, one process each, and have every answer judged.
+
+Whatever happens to a contestant is written down: "done", "failed" with its reason (an exception, a
+signal, the limit), or "skipped" with the reason why it did not start. The file of an instance is
+written anew after each contestant, so that an interrupted run keeps what it has.
+"""
+
+import json
+import math
+import tempfile
+import time
+from collections.abc import Callable, Sequence
+from dataclasses import asdict
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from benchmarks import data, judge
+from benchmarks.contestants import find
+from benchmarks.environments import interpreter
+from benchmarks.instance import Instance, Spec, save
+from benchmarks.launch import launch
+from benchmarks.meter import commit, machine
+from benchmarks.reference import Reference, reference
+
+__all__ = ["GAPS", "run_contestant", "run_instance"]
+
+GAPS = (1e-2, 1e-4, 1e-6)
+_MOST_JUDGED = 100  # answers of one contestant
+
+
+def run_instance(
+    spec: Spec,
+    contestants: Sequence[str],
+    limit: float,
+    out: Path,
+    may_make: bool = True,
+    report: Callable[[str], object] = lambda what: None,
+) -> dict[str, Any]:
+    """Let the contestants answer one instance; write `out`/NAME.json and give its content.
+
+    Results of other contestants that the file holds from before stay, if they are of this machine.
+    `may_make` allows to make the environments that contestants ask for.
+    """
+    instance, absent = None, ""
+    run: dict[str, Any] = {"instance": {"name": spec.name, **asdict(spec)}, "machine": {}}
+    report(f"{spec.name}: the data")
+    try:
+        instance = data.make(spec)
+        run["instance"] |= {"upper": instance.upper, "lower": instance.lower}
+        run["machine"] = machine(spec.library)
+    except data.UnavailableError as reason:
+        absent = str(reason)
+    path = out / f"{spec.name}.json"
+    run |= _kept(path, run, contestants)
+    bounds: dict[str, Reference] = {}
+    for name in contestants:
+        objective = find(name).objective
+        if instance is None:
+            result = _skipped(absent)
+        else:
+            if objective not in bounds:
+                report(f"{spec.name}: the lower bound")
+                bounds[objective] = reference(instance, objective, 5 * limit)
+                run["references"][objective] = asdict(bounds[objective])
+            report(f"{spec.name}: {name}")
+            result = run_contestant(name, instance, limit, bounds[objective], may_make)
+        facts = {
+            "contestant": name,
+            "objective": objective,
+            "limit_seconds": limit,
+            "date": time.strftime("%Y-%m-%d %H:%M UTC", time.gmtime()),
+            "commit": commit(),
+        }
+        run["results"].append({**facts, **result})
+        out.mkdir(parents=True, exist_ok=True)
+        path.write_text(json.dumps(_finite(run), indent=1) + "\n", encoding="utf-8")
+        report("")
+    return _finite(run)
+
+
+def run_contestant(
+    name: str, instance: Instance, limit: float, bound: Reference, may_make: bool = True
+) -> dict[str, Any]:
+    """One contestant on one instance, judged."""
+    contestant, spec = find(name), instance.spec
+    if spec.library not in contestant.libraries:
+        return _skipped(f"it does not work on arrays of {spec.library}")
+    refusal = contestant.refuses(spec)
+    if refusal:
+        return _skipped(refusal)
+    try:
+        python = interpreter(contestant.requirements, may_make)
+    except data.UnavailableError as reason:
+        return _skipped(str(reason))
+    with tempfile.TemporaryDirectory() as place:
+        folder = Path(place)
+        save(instance, folder)
+        alone = bool(contestant.requirements)
+        ending = launch(python, folder, name, limit, contestant.solves, alone)
+        if not (folder / "report.json").exists():
+            return {**_skipped(ending), "status": "failed"}
+        result = json.loads((folder / "report.json").read_text(encoding="utf-8"))
+        with np.load(folder / "answers.npz") as matrices:
+            curve = _judged(result.pop("answers"), matrices, instance, contestant.objective, bound)
+    return {**result, "curve": curve, "reached": _reached(curve)}
+
+
+def _judged(
+    answers: list[dict[str, Any]],
+    matrices: Any,
+    instance: Instance,
+    objective: str,
+    bound: Reference,
+) -> list[dict[str, Any]]:
+    """Give every answer its gap: the judge's, or the certificate of a contestant that has one."""
+    chosen = sorted(int(k) for k in matrices)
+    if len(chosen) > _MOST_JUDGED:
+        places = np.linspace(0, len(chosen) - 1, _MOST_JUDGED).round().astype(int)
+        chosen = [chosen[place] for place in places]
+    curve = []
+    for k, answer in enumerate(answers):
+        entry = dict(answer)
+        if k in chosen:
+            X = matrices[str(k)]
+            if instance.spec.library != "numpy":
+                X = instance.xp.asarray(X, device=instance.points.device)
+            value = judge.primal(instance, X, objective)
+            entry |= {"primal": value, "judged_gap": judge.relative_gap(value, bound.dual)}
+            if entry["relative_gap"] is None:
+                entry["relative_gap"] = entry["judged_gap"]
+        if entry["relative_gap"] is not None:
+            curve.append(entry)
+    return curve
+
+
+def _reached(curve: list[dict[str, Any]]) -> dict[str, float | None]:
+    """The least seconds of an answer within each gap."""
+    return {
+        f"{gap:.0e}": min((a["seconds"] for a in curve if a["relative_gap"] <= gap), default=None)
+        for gap in GAPS
+    }
+
+
+def _skipped(reason: str) -> dict[str, Any]:
+    return {"status": "skipped", "reason": reason, "curve": [], "reached": _reached([])}
+
+
+def _kept(path: Path, run: dict[str, Any], contestants: Sequence[str]) -> dict[str, Any]:
+    """What an earlier run of the same instance on the same machine found with other contestants."""
+    if path.exists():
+        before = json.loads(path.read_text(encoding="utf-8"))
+        if all(before[key] == run[key] for key in ("instance", "machine")):
+            others = [r for r in before["results"] if r["contestant"] not in contestants]
+            return {"references": before["references"], "results": others}
+    return {"references": {}, "results": []}
+
+
+def _finite(x: Any) -> Any:
+    """JSON has no infinity: null stands for it."""
+    if isinstance(x, dict):
+        return {key: _finite(value) for key, value in x.items()}
+    if isinstance(x, list):
+        return [_finite(value) for value in x]
+    return None if isinstance(x, float) and not math.isfinite(x) else x

@@ -1,0 +1,74 @@
+"""One contestant on one instance, in a process of its own.
+
+    python -m benchmarks.worker FOLDER NAME LIMIT
+
+Reads the instance from FOLDER, and writes there what the contestant did: report.json, and the
+matrices of its answers in answers.npz. It needs NumPy alone, for a contestant may live in an
+environment of its own.
+"""
+
+import json
+import sys
+import time
+import traceback
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from benchmarks.contestants import Answer, Contestant, find
+from benchmarks.instance import Instance, load
+from benchmarks.meter import PeakMemory, pass_seconds, versions
+
+__all__ = ["SOLVING", "measure"]
+
+SOLVING = "benchmarks: the clock runs"  # a line that tells the runner to start counting
+
+
+def main(folder: Path, name: str, limit: float) -> None:
+    """Measure, and write down."""
+    contestant = find(name)
+    instance = load(folder)
+    report, answers = measure(contestant, instance, limit)
+    matrices = {str(k): _host(a.X) for k, a in enumerate(answers) if a.X is not None}
+    np.savez(folder / "answers.npz", **matrices)
+    report["answers"] = [
+        {"seconds": a.seconds, "relative_gap": a.relative_gap, "note": a.note} for a in answers
+    ]
+    (folder / "report.json").write_text(json.dumps(report), encoding="utf-8")
+
+
+def measure(
+    contestant: Contestant, instance: Instance, limit: float
+) -> tuple[dict[str, Any], list[Answer]]:
+    """Warm up, then solve between two measurements of a pass; an exception becomes the reason."""
+    spec = instance.spec
+    report: dict[str, Any] = {"status": "done", "reason": ""}
+    answers: list[Answer] = []
+    memory = PeakMemory(spec.library)
+    passes = []
+    try:
+        began = time.perf_counter()
+        contestant.warm_up(instance)
+        report["warm_up_seconds"] = time.perf_counter() - began
+        passes.append(pass_seconds(spec.c, spec.r, spec.library))
+        print(SOLVING, flush=True)
+        with memory:
+            answers.extend(contestant.solve(instance, limit))
+        passes.append(pass_seconds(spec.c, spec.r, spec.library))
+    except Exception as error:  # whatever a contestant raises is its result
+        traceback.print_exc()
+        report["status"] = "failed"
+        report["reason"] = f"{type(error).__name__}: {error}"
+    report["pass_seconds"] = passes
+    report["level_bytes"], report["peak_bytes"] = memory.level, memory.above
+    report["versions"] = versions(contestant.packages)
+    return report, answers
+
+
+def _host(X: Any) -> np.ndarray:
+    return X if isinstance(X, np.ndarray) else X.cpu().numpy()
+
+
+if __name__ == "__main__":
+    main(Path(sys.argv[1]), sys.argv[2], float(sys.argv[3]))
