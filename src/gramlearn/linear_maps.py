@@ -199,7 +199,9 @@ class PointMap(LinearMap):
     def is_nonnegative(self) -> bool:
         return min(d.weight for d in self.directions) >= 0
 
-    def restrict(self, Q: Array, products: dict[int, Array] | None = None) -> "PointMap":
+    def restrict(self, Q: Array, products: dict[int, Array] | None = None) -> LinearMap:
+        if 2 * self.size * len(self.directions) < self.points.shape[0]:
+            return self.stacked(slice(0, self.size)).restrict(Q)  # fewer directions than points
         products = {} if products is None else products
         if id(self.points) not in products:
             products[id(self.points)] = self.points @ Q
