@@ -255,6 +255,7 @@ def test_the_compiled_body_equals_the_plain_one(sign, dtype):
 @pytest.mark.parametrize("layout", ["read-only", "transposed", "strided"])
 def test_pairs_of_rows_in_any_layout(threshold, layout, monkeypatch):
     monkeypatch.setattr(_arrays, "_COMPILED_FROM_ELEMENTS", threshold)
+    monkeypatch.setattr(_arrays, "_LOAD_FROM_ELEMENTS", threshold)
     points, i, j = pairs()
     if layout == "transposed":
         points = np.asfortranarray(points)
@@ -272,6 +273,7 @@ def test_pairs_of_rows_in_any_layout(threshold, layout, monkeypatch):
 @pytest.mark.parametrize("threshold", [0, 10**9], ids=["compiled", "plain"])
 def test_nan_is_never_lost(threshold, monkeypatch):
     monkeypatch.setattr(_arrays, "_COMPILED_FROM_ELEMENTS", threshold)
+    monkeypatch.setattr(_arrays, "_LOAD_FROM_ELEMENTS", threshold)
     points, i, j = pairs()
     points[3, 2] = np.nan
     found = pair_squared_norms(points, i, j, -1)

@@ -5,6 +5,7 @@ open stands here, each with one name: a Cholesky factor that may not exist, sums
 rows, the size of a chunk.
 """
 
+import sys
 from collections.abc import Iterator
 from typing import Any
 
@@ -39,8 +40,10 @@ __all__ = [
 
 Array = Any
 
-# A compiled scan pays for loading Numba (about half a second, once) from here on.
-_COMPILED_FROM_ELEMENTS = 5_000_000
+# A compiled scan pays for loading Numba (about half a second, once) from the first number on, and once
+# it is loaded, from the second.
+_LOAD_FROM_ELEMENTS = 5_000_000
+_COMPILED_FROM_ELEMENTS = 200_000
 _CHUNK_BYTES_HOST = 4 << 20  # stays in a core's cache
 _CHUNK_BYTES_DEVICE = 1 << 30  # large enough to hide the launch of a kernel
 
@@ -219,7 +222,8 @@ def pair_squared_norms(points: Array, i: Array, j: Array, sign: int) -> Array:
     """
     xp = namespace(points)
     n_pairs, n_columns = i.shape[0], points.shape[1]
-    if isinstance(points, np.ndarray) and n_pairs * n_columns >= _COMPILED_FROM_ELEMENTS:
+    least = _COMPILED_FROM_ELEMENTS if "gramlearn._kernels" in sys.modules else _LOAD_FROM_ELEMENTS
+    if isinstance(points, np.ndarray) and n_pairs * n_columns >= least:
         from gramlearn._kernels import pair_squared_norms as compiled
 
         out = np.empty(n_pairs, dtype=points.dtype)
