@@ -39,7 +39,8 @@ def concrete(base: type) -> list[type]:
     """Give all final classes of the library below `base`, in the order of their names."""
     below = {cls for child in base.__subclasses__() for cls in (child, *concrete(child))}
     own = [cls for cls in below if cls.__module__.startswith("gramlearn.")]
-    return sorted((c for c in own if not inspect.isabstract(c)), key=lambda c: c.__qualname__)
+    public = [cls for cls in own if not cls.__name__.startswith("_")]
+    return sorted((c for c in public if not inspect.isabstract(c)), key=lambda c: c.__qualname__)
 
 
 def name_of(part: Any) -> str:

@@ -45,7 +45,7 @@ REFUSALS = [
     # points
     (
         lambda: SquaredDistances([0], [1], points=[1.0, 2.0]),
-        "`points` must be two-dimensional, one row a point; got 1 dim",
+        "`points` must be two-dimensional; got 1 dim",
     ),
     (
         lambda: SquaredDistances([0], [1], points=np.zeros((0, 2))),

@@ -62,9 +62,11 @@ def namespace(*arrays: Array) -> Any:
 def as_real(x: Any, like: Array | None = None, dtype: str = "float64") -> Array:
     """Bring x to a floating array: of `dtype` in its own library, or of the type of `like`.
 
-    Host data (lists, NumPy) moves to the library and device of `like`; device data never moves to the
-    host.
+    Host data (lists, NumPy) moves to the library and device of `like`; arrays of other libraries are
+    refused.
     """
+    if array_api_compat.is_torch_array(x) and x.requires_grad:
+        x = x.detach()  # a solve is no part of anyone's graph
     if like is None:
         xp = namespace(x)
         target = getattr(xp, dtype)

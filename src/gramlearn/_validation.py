@@ -2,6 +2,7 @@
 
 import math
 from collections.abc import Mapping
+from numbers import Real
 from typing import Any, TypeVar
 
 from gramlearn._arrays import Array, as_index, is_array, is_finite, namespace, read, transpose
@@ -22,10 +23,11 @@ Choice = TypeVar("Choice")
 
 def check_positive(value: Any, name: str, owner: str) -> float:
     """A finite positive number, as in `Hinge(C=...)`."""
-    try:
-        number = float(value)
-    except (TypeError, ValueError):
-        raise TypeError(f"`{owner}({name}={value!r})`: {name} must be a positive number.") from None
+    if isinstance(value, bool) or not isinstance(value, Real):
+        raise TypeError(
+            f"`{owner}({name}={value!r})`: {name} must be a positive number; got {type(value).__name__}."
+        )
+    number = float(value)
     if not (number > 0 and math.isfinite(number)):
         raise ValueError(
             f"`{owner}({name}={value!r})`: {name} must be positive and finite; got {number}."
@@ -35,9 +37,9 @@ def check_positive(value: Any, name: str, owner: str) -> float:
 
 def check_count(value: Any, name: str, least: int = 1) -> int:
     """A whole number that is at least `least`."""
-    if isinstance(value, bool) or int(value) != value or value < least:
+    if isinstance(value, bool) or not isinstance(value, Real) or value % 1 != 0 or value < least:
         raise ValueError(f"`{name}` must be a whole number of at least {least}; got {value!r}.")
-    return int(value)
+    return int(float(value))
 
 
 def check_choice(value: Any, name: str, choices: Mapping[str, Choice]) -> Choice:
@@ -65,9 +67,7 @@ def check_points(x: Any, name: str) -> Array:
     xp = namespace(x)
     x = x if is_array(x) else xp.asarray(x)
     if x.ndim != 2:
-        raise ValueError(
-            f"`{name}` must be two-dimensional, one row a point; got {x.ndim} dimension(s)."
-        )
+        raise ValueError(f"`{name}` must be two-dimensional; got {x.ndim} dimension(s).")
     if 0 in x.shape:
         raise ValueError(
             f"`{name}` has shape {tuple(x.shape)}; at least one row and one column are needed."

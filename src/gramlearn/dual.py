@@ -223,7 +223,7 @@ class DualPoint:
         eps = float(xp.finfo(self.lam.dtype).eps)
         terms = abs(self.dual.constant) + abs(self.conjugate.value) + abs(self._cost)
         F = self.conjugate.factor
-        return eps * (8 * terms + 4 * read(xp.max(xp.abs(self.Y))) * read(xp.sum(F * F)))
+        return eps * (8 * terms + 16 * read(xp.max(xp.abs(self.Y))) * read(xp.sum(F * F)))
 
     @cached_property
     def _framed(self) -> list[LinearMap]:

@@ -99,15 +99,20 @@ class Solution:
         return self.history[-1].iteration if self.history else 0
 
     def or_raise(self) -> "Solution":
-        """Give the solution itself, or raise InfeasibleError where there is none."""
+        """Give the solution itself, or raise InfeasibleError where the problem has none."""
+        if self.status is Status.UNBOUNDED:
+            raise InfeasibleError(f"{self.status.value}.", self)
         if self.status is not Status.INFEASIBLE:
             return self
         named = ", ".join(self.conflict[:_NAMED]) + (", ..." if len(self.conflict) > _NAMED else "")
-        raise InfeasibleError(
-            f"{self.status.value}: {named} contradict each other. Use Hinge or LogDetSlack instead of Hard, "
-            "or widen the bounds.",
-            self,
+        reason = (
+            f"{named} contradict each other. Use Hinge or SquaredHinge, which any bound may violate, or widen "
+            "the bounds."
+            if len(self.conflict) > 1
+            else f"{named} is out of reach whatever the matrix, as between equal points. Leave it out, or use "
+            "Hinge or SquaredHinge."
         )
+        raise InfeasibleError(f"{self.status.value}: {reason}", self)
 
     def __repr__(self) -> str:
         return (

@@ -16,7 +16,7 @@ class Status(Enum):
         "no step improves the dual any more, before the tolerance was reached: the problem is too "
         "badly scaled for this precision; rescale the points or the bounds, or raise tol"
     )
-    INFEASIBLE = "no positive semidefinite matrix satisfies the hard constraints"
+    INFEASIBLE = "no positive semidefinite matrix satisfies the constraints"
     UNBOUNDED = "the linear terms send the objective to minus infinity; bound the matrix from above"
     STOPPED = "stopped by the callback"
     INTERRUPTED = "interrupted from the keyboard"
@@ -28,7 +28,10 @@ class Status(Enum):
 
 
 class InfeasibleError(ValueError):
-    """No matrix satisfies the hard constraints; `solution` holds the certificate."""
+    """The problem has no optimum: nothing satisfies the constraints, or nothing bounds the objective.
+
+    `solution` holds the proof.
+    """
 
     def __init__(self, message: str, solution: Any = None) -> None:
         super().__init__(message)

@@ -97,6 +97,14 @@ class SparseMatrices(Constraints):
     offset: Any = 0.0
 
     def __post_init__(self) -> None:
+        from scipy.sparse import issparse
+
+        for k, A in enumerate(self.matrices):
+            if not issparse(A):
+                raise TypeError(
+                    f"`matrices[{k}]` must be a SciPy sparse matrix; got {type(A).__name__}. Use DenseMatrices "
+                    "for dense ones."
+                )
         shapes = {tuple(A.shape) for A in self.matrices}
         if len(shapes) > 1 or any(len(s) != 2 or s[0] != s[1] for s in shapes):
             raise ValueError(
