@@ -159,7 +159,7 @@ def test_Schatten_with_p_2_is_Frobenius():
         (1.0, ValueError, r"`Schatten\(p=1.0\)`: p must be greater than 1; got 1.0\."),
         (-2, ValueError, r"`Schatten\(p=-2\)`: p must be positive and finite; got -2.0\."),
         (np.nan, ValueError, r"`Schatten\(p=nan\)`: p must be positive and finite; got nan\."),
-        ("two", TypeError, r"`Schatten\(p='two'\)`: p must be a positive number\."),
+        ("two", TypeError, r"`Schatten\(p='two'\)`: p must be a positive number; got str\."),
     ],
 )
 def test_Schatten_refuses(p, error, sentence):
