@@ -100,7 +100,7 @@ def test_the_duals_of_an_infeasible_problem_are_a_proof(regularizer: Regularizer
     assert u @ upper + v @ lower < -1e-3
     assert (solution.primal, solution.gap, solution.relative_gap) == (np.inf, np.inf, np.inf)
     with pytest.raises(
-        InfeasibleError, match=r"constraint 0 of term 1 .* contradict each other"
+        InfeasibleError, match=r"In conflict: .*constraint 0 of term 1 .*LogDetSlack"
     ) as caught:
         solution.or_raise()
     assert caught.value.solution is solution

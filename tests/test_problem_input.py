@@ -19,6 +19,7 @@ from gramlearn import (
     Linear,
     LogDet,
     LogDetSlack,
+    Pairs,
     Problem,
     Schatten,
     SolveInterrupted,
@@ -258,3 +259,10 @@ def test_importing_stays_light() -> None:
         [sys.executable, "-c", code], capture_output=True, text=True, check=True
     )
     assert printed.stdout.strip() == "[]"
+
+
+def test_side_information_of_another_kernel_is_refused() -> None:
+    pairs = Pairs(similar=[[0, 1]], dissimilar=[[0, 2]], n_points=3)
+    terms = pairs.bind(Hinge(), bounds=(1.0, 4.0))
+    with pytest.raises(ValueError, match="are about 3 points, but the prior has 5 rows"):
+        Problem(LogDet(), np.eye(5), terms)

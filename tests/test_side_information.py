@@ -524,7 +524,7 @@ REFUSED = [
     (
         lambda: PAIRS.bind(Hinge(), np.eye(5)),
         "side information was made for 8 points but received 5 rows. .* cross-validation, .*"
-        r"pass labels `y`, or `side\.take\(train\)`",
+        r"from_labels\(y\[train\]\)`, or `side\.take\(train\)`",
     ),
     (lambda: PAIRS.bind(Linear(), bounds=(1, 2)), "`loss` must be a loss with a bound"),
     (lambda: PAIRS.bind(Hinge, bounds=(1, 2)), "`loss` must be a loss with a bound"),

@@ -104,15 +104,14 @@ class Solution:
             raise InfeasibleError(f"{self.status.value}.", self)
         if self.status is not Status.INFEASIBLE:
             return self
-        named = ", ".join(self.conflict[:_NAMED]) + (", ..." if len(self.conflict) > _NAMED else "")
+        named = "; ".join(self.conflict[:_NAMED]) + ("; ..." if len(self.conflict) > _NAMED else "")
         reason = (
-            f"{named} contradict each other. Use Hinge or SquaredHinge, which any bound may violate, or widen "
+            f"In conflict: {named}. Use LogDetSlack or Hinge, which let bounds be violated at a price, or widen "
             "the bounds."
             if len(self.conflict) > 1
-            else f"{named} is out of reach whatever the matrix, as between equal points. Leave it out, or use "
-            "Hinge or SquaredHinge."
+            else f"Out of reach, as between equal points: {named}. Leave it out, or use Hinge or SquaredHinge."
         )
-        raise InfeasibleError(f"{self.status.value}: {reason}", self)
+        raise InfeasibleError(f"{self.status.value}. {reason}", self)
 
     def __repr__(self) -> str:
         return (

@@ -32,6 +32,7 @@ class PointConstraints(Constraints):
 
     points: Any = None
     offset: Any = 0.0
+    n_points: int | None = None  # how many points i, j number, where that is known
 
     words: ClassVar[str]
 
@@ -66,6 +67,11 @@ class PointConstraints(Constraints):
     @final
     def on(self, basis: Array | None, dimension: int, like: Array) -> LinearMap:
         if self.points is None:
+            if self.n_points not in (None, dimension):
+                raise ValueError(
+                    f"the constraints are about {self.n_points} points, but the prior has {dimension} rows; the "
+                    "two must agree."
+                )
             for name, x in self.columns.items():
                 check_indices(x, name, dimension)
             rows = eye(dimension, like) if basis is None else basis

@@ -161,7 +161,9 @@ class Bounds(SideInformation):
         if not rows.shape[0]:
             return []
         xp = namespace(rows)
-        constraints = SquaredDistances(xp.take(self.i, rows), xp.take(self.j, rows), points=points)
+        constraints = SquaredDistances(
+            xp.take(self.i, rows), xp.take(self.j, rows), points=points, n_points=self.n_points
+        )
         bound, weight = xp.take(numbers, rows), rows_of(self.weight, rows)
         return [Term(constraints, complete(loss, kind, bound, weight))]
 

@@ -136,7 +136,9 @@ class Pairs(SideInformation):
             (self.dissimilar, "lower", lower, self.dissimilar_weight),
         ):
             if table.shape[0]:
-                constraints = SquaredDistances(*contiguous_columns(table), points=points)
+                constraints = SquaredDistances(
+                    *contiguous_columns(table), points=points, n_points=self.n_points
+                )
                 terms.append(Term(constraints, complete(loss, kind, bound, weight)))
         return terms
 

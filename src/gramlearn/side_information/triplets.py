@@ -106,7 +106,9 @@ class Triplets(SideInformation):
         """One term, t = d(i, j) - d(i, k) <= -margin. `bounds` say nothing about comparisons."""
         del bounds, random_state
         points = self._check_points(points)
-        constraints = DistanceComparisons(*contiguous_columns(self.triplets), points=points)
+        constraints = DistanceComparisons(
+            *contiguous_columns(self.triplets), points=points, n_points=self.n_points
+        )
         return [Term(constraints, complete(loss, "upper", -self.margin, self.weight))]
 
 
