@@ -106,8 +106,8 @@ class Solution:
             return self
         named = "; ".join(self.conflict[:_NAMED]) + ("; ..." if len(self.conflict) > _NAMED else "")
         reason = (
-            f"In conflict: {named}. Use LogDetSlack or Hinge, which let bounds be violated at a price, or widen "
-            "the bounds."
+            f"In conflict: {named}. Use LogDetSlack or Hinge, which let bounds be violated at a price, or "
+            "widen the bounds."
             if len(self.conflict) > 1
             else f"Out of reach, as between equal points: {named}. Leave it out, or use Hinge or SquaredHinge."
         )

@@ -69,8 +69,8 @@ class PointConstraints(Constraints):
         if self.points is None:
             if self.n_points not in (None, dimension):
                 raise ValueError(
-                    f"the constraints are about {self.n_points} points, but the prior has {dimension} rows; the "
-                    "two must agree."
+                    f"the constraints are about {self.n_points} points, but the prior has {dimension} rows; "
+                    "the two must agree."
                 )
             for name, x in self.columns.items():
                 check_indices(x, name, dimension)

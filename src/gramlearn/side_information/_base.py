@@ -71,8 +71,8 @@ class SideInformation(ABC):
         if n_rows != self.n_points:
             raise ValueError(
                 f"side information was made for {self.n_points} points but received {n_rows} rows. "
-                "If this is cross-validation, indices no longer match X[train]; make them anew by `from_labels(y[train])`, "
-                "or `side.take(train)`."
+                "If this is cross-validation, indices no longer match X[train]; make them anew by "
+                "`from_labels(y[train])`, or `side.take(train)`."
             )
 
     @final
