@@ -1,7 +1,7 @@
 """Newton on the dual of a working set: the constraints that matter, found by looking at all the others.
 
     1. look at all constraints at the present X: the certificate, and the violators
-    2. working set = all with lam != 0, plus the worst violators, so many that it grows by half
+    2. working set = all with lam != 0, plus the worst violators, so many that it about doubles
     3. projected Newton on the dual of the working set, to a fraction of the present gap
     4. again, until the relative gap and the largest violation are below tol
 
@@ -93,7 +93,7 @@ class WorkingSet(Solver[WorkingSetState]):
     """
 
     first: int = 500
-    growth: float = 1.5
+    growth: float = 2.0
 
     default_max_iter = 1000
 
@@ -201,7 +201,7 @@ class WorkingSet(Solver[WorkingSetState]):
     def _choose(
         self, problem: Problem, rows: list[Array], point: DualPoint, seen: Review
     ) -> tuple[list[Array], DualPoint]:
-        """Keep what is active, add the worst violators, so many that the active set may grow by half."""
+        """Keep what is active, add the worst violators, so many that the active set may double."""
         dual = problem.dual
         xp = namespace(dual.Y0)
         pieces = point.dual.split(point.lam)
