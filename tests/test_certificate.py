@@ -1,8 +1,8 @@
 """Certificates that hold: each test once was a way in which one did not.
 
-The limits are those of double precision, and a known one is left out of `test_rounding_is_part_of_the_gap`: from
-b = 1e-13 on X has the condition 1 / eps, the solve ends STALLED, and the gap falls short of the error by up to
-one percent of itself.
+The limits are those of double precision, and a known one is left out of the test of rounding: from b = 1e-13 on
+X has the condition 1 / eps, the solve ends STALLED, and the gap falls short of the error by up
+to one percent of itself.
 """
 
 import pickle
