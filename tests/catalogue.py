@@ -13,6 +13,7 @@ from typing import Any
 from gramlearn.constraints import Constraints
 from gramlearn.losses import BoundedLoss, Loss
 from gramlearn.regularizers import Regularizer
+from gramlearn.solvers import Solver
 
 __all__ = [
     "BOUNDED_LOSSES",
@@ -20,6 +21,7 @@ __all__ = [
     "LOSSES",
     "N_POINTS",
     "REGULARIZERS",
+    "SOLVERS",
     "all_constraints",
     "concrete",
     "name_of",
@@ -61,10 +63,11 @@ def all_constraints(n: int = N_POINTS) -> list[Constraints]:
     return [c for cls in concrete(Constraints) for c in cls.examples(n)]
 
 
-for _name in ("regularizers", "losses", "constraints"):
+for _name in ("regularizers", "losses", "constraints", "solvers"):
     _import_all(f"gramlearn.{_name}")
 
 REGULARIZERS: list[Regularizer] = [r for c in concrete(Regularizer) for r in c.examples()]
 LOSSES: list[Loss] = [loss for cls in concrete(Loss) for loss in cls.examples()]
 BOUNDED_LOSS_TYPES: list[type[BoundedLoss]] = concrete(BoundedLoss)
 BOUNDED_LOSSES: list[BoundedLoss] = [loss for c in BOUNDED_LOSS_TYPES for loss in c.examples()]
+SOLVERS: list[Solver] = [cls() for cls in concrete(Solver)]

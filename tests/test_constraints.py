@@ -122,6 +122,39 @@ def test_traces(c, form, library):
 
 @every_constraint
 @every_form
+def test_squares(c, form, library):
+    mapping = linear_map(c, form, library)
+    v = random(mapping.size)
+    expected = np.tensordot(v, matrices(mapping, library) ** 2, 1)
+    np.testing.assert_allclose(library.numpy(mapping.squares(library.array(v))), expected, **CLOSE)
+
+
+@every_constraint
+@every_form
+def test_estimates_are_within_their_errors(c, form, library):
+    """Far from the origin, where single precision rounds points to more than their distances, too."""
+    mapping, F = linear_map(c, form, library), random(n, n)
+    far = [mapping]
+    if isinstance(mapping, PointMap):
+        far.append(dataclasses.replace(mapping, points=mapping.points + 1e5))
+    for m in far:
+        values, errors = m.estimates(library.array(F), {})
+        exact = library.numpy(m.restrict(library.array(F)).traces(library.array([1.0])))
+        rounding = 1e-13 * (np.abs(exact) + np.abs(library.numpy(errors)))
+        assert np.all(np.abs(library.numpy(values) - exact) <= library.numpy(errors) + rounding)
+
+
+def test_estimates_decide_most_pairs():
+    P = random(200, 5)
+    i, j = np.arange(100), np.arange(100, 200)
+    pairs = SquaredDistances(np.tile(i, 3), np.tile(j, 3), points=P).on(None, 5, P)
+    values, errors = pairs.estimates(np.eye(5), {})
+    assert np.all(errors <= 1e-5 * values)
+    assert np.any(errors > 0)
+
+
+@every_constraint
+@every_form
 def test_taking_rows(c, form, library):
     mapping = linear_map(c, form, library)
     rows = np.asarray([0, mapping.size - 1, mapping.size // 2])

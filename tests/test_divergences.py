@@ -124,6 +124,13 @@ def test_Proposition_12(seed, r):
     assert found == pytest.approx(logdet_divergence(X, Y), rel=1e-10, abs=1e-10)
 
 
+@every_regularizer
+def test_the_invariant_regularizer_is_LogDet(h):
+    X, Y, M = positive(0, n), positive(1, n), orthogonal(2, n) * np.linspace(1, 2, n)
+    same = divergence(M.T @ X @ M, M.T @ Y @ M, h) == pytest.approx(divergence(X, Y, h), rel=1e-6)
+    assert same == h.is_invariant
+
+
 @given(seed=seeds, r=ranks, exponent=st.integers(-100, 100))
 def test_LogDet_is_invariant_under_scaling(seed, r, exponent):
     W = orthogonal(seed, n)[:, :r]

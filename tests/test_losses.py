@@ -48,6 +48,28 @@ def forms(cls, bound, **parameters):
     return {kind: classes[kind](**{kind: bound}, **parameters) for kind in KINDS}
 
 
+def test_a_loss_without_a_derivative_says_so():
+    with pytest.raises(NotImplementedError, match="Hinge has no derivative"):
+        Hinge(upper=1.0).price(at(2.0))
+
+
+@every_loss
+@given(t=times)
+def test_the_price_of_t_is_where_fenchel_young_is_tight(loss, t):
+    if not loss.is_smooth:
+        return
+    lam = loss.price(at(t))
+    size = loss.value(at(t)) + np.abs(loss.conjugate(lam)) + np.abs(lam * t)
+    assert loss.fenchel_young(at(t), lam)[0] <= 32 * EPS * size[0]
+    lo, hi = box_of(loss)
+    assert lo <= lam[0] <= hi
+    # The right side of a bound has the price 0 of a whole half-line; on the wrong one, prices tell t.
+    if not loss.is_slack(at(t), at(t))[0]:
+        again = loss.conjugate_derivative(lam)[0]
+        spread = loss.conjugate_second(lam)[0] * (abs(lam[0]) + 1e-3)
+        assert again == pytest.approx(t, rel=1e-12, abs=8 * EPS * spread)
+
+
 # -- conjugacy -------------------------------------------------------------------------------------
 
 

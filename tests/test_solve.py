@@ -1,15 +1,16 @@
-"""Theorems about every optimum: every regularizer x loss x constraint x array library.
+"""Theorems about every optimum: every regularizer x loss x constraint x solver x array library.
 
 At the optimum the gap is zero, X is the gradient of phi* at Y0 - sum lam A, and each lam is the price of
 its t. No number is typed in: the certificate is checked against the definitions, written out here.
 """
 
+from itertools import product
 from typing import Any
 
 import numpy as np
 import pytest
 
-from catalogue import LOSSES, REGULARIZERS, all_constraints, name_of
+from catalogue import LOSSES, REGULARIZERS, SOLVERS, all_constraints, name_of
 from conftest import Library
 from gramlearn import Factor, LogDet, Problem, Solution, Status, Term, VonNeumann, solve
 from gramlearn.constraints import Constraints, SquaredDistances
@@ -61,8 +62,11 @@ def test_every_loss_is_solved_to_a_certified_optimum(
     regularizer: Regularizer, constraints: Constraints, library: Library
 ) -> None:
     prior = library.array(FULL_RANK)
-    for loss in LOSSES:
-        solution = solve(Problem(regularizer, prior, [Term(constraints, loss)]), tol=TOL)
+    for loss, solver in product(LOSSES, SOLVERS):
+        problem = Problem(regularizer, prior, [Term(constraints, loss)])
+        if solver.objection(problem):
+            continue
+        solution = solve(problem, solver, tol=TOL)
         X = library.numpy(solution.matrix)
         lam = library.numpy(solution.duals[0])
         t = values(constraints, X)

@@ -17,10 +17,12 @@ def pair_squared_norms(points, i, j, sign, out):  # type: ignore[no-untyped-def]
     """Write |points[i[k]] + sign * points[j[k]]|^2 into out[k]."""
     n_pairs = i.shape[0]
     n_columns = points.shape[1]
+    zero = points.dtype.type(0)  # sums stay in the precision of the points
+    sign = points.dtype.type(sign)
     for k in numba.prange(n_pairs):
         first = i[k]
         second = j[k]
-        total = 0.0
+        total = zero
         for q in range(n_columns):
             z = points[first, q] + sign * points[second, q]
             total += z * z

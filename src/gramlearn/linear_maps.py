@@ -8,6 +8,7 @@ Three forms, one contract. `PointMap` keeps indices and points, for all constrai
 """
 
 from abc import ABC, abstractmethod
+from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from typing import NamedTuple, final
 
@@ -71,6 +72,15 @@ class LinearMap(ABC):
     @abstractmethod
     def spread(self, v: Array) -> Array:
         """sum_k |v_k| |diag B_k|."""
+
+    @abstractmethod
+    def squares(self, v: Array) -> Array:
+        """sum_k v_k B_k o B_k."""
+
+    def estimates(self, F: Array, products: dict[int, Array]) -> tuple[Array, Array]:
+        """(<B_k, F F'>)_k, perhaps in single precision, and bounds on what that costs."""
+        values = self.restrict(F, products).traces(constant(1.0, F, 1))
+        return values, namespace(values).zeros_like(values)
 
     @abstractmethod
     def matrices(self) -> Array:
@@ -152,6 +162,20 @@ class DirectionMap(LinearMap):
         stacked = concat([abs(w) * xp.abs(v) for w in self.weights], v)
         return stacked @ (self.z * self.z)
 
+    def squares(self, v: Array) -> Array:
+        total = constant(0.0, self.z, (self.z.shape[1], self.z.shape[1]))
+        for weight, both in self._pairs_of_directions():
+            total = total + weight * (transpose(both * v[:, None]) @ both)
+        return total
+
+    def _pairs_of_directions(self) -> Iterator[tuple[float, Array]]:
+        """(w_st, z_s o z_t) with B o B = sum_(s >= t) w_st (z_s o z_t)(z_s o z_t)'."""
+        size = self.size
+        parts = [self.z[s * size : (s + 1) * size, :] for s in range(len(self.weights))]
+        for s, ws in enumerate(self.weights):
+            for t, wt in enumerate(self.weights[: s + 1]):
+                yield (1 if s == t else 2) * ws * wt, parts[s] * parts[t]
+
     def matrices(self) -> Array:
         size, total = self.size, 0.0
         for s, w in enumerate(self.weights):
@@ -170,15 +194,11 @@ class DirectionMap(LinearMap):
     def diagonal(self, Phi: Array) -> Array:
         # <B, Phi o B> = sum_st w_s w_t (z_s o z_t)' Phi (z_s o z_t)
         xp = namespace(self.z)
-        size, total = self.size, 0.0
-        for s, ws in enumerate(self.weights):
-            for t, wt in enumerate(self.weights[: s + 1]):
-                both = self.z[s * size : (s + 1) * size, :] * self.z[t * size : (t + 1) * size, :]
-                if Phi.shape[0] == 1:
-                    form = xp.sum(both, axis=1) ** 2 * Phi[0, 0]
-                else:
-                    form = xp.vecdot(both @ Phi, both)
-                total = total + (1 if s == t else 2) * ws * wt * form
+        total = 0.0
+        for weight, both in self._pairs_of_directions():
+            is_one = Phi.shape[0] == 1
+            image = xp.sum(both, axis=1) ** 2 * Phi[0, 0] if is_one else xp.vecdot(both @ Phi, both)
+            total = total + weight * image
         return total
 
 
@@ -199,9 +219,14 @@ class PointMap(LinearMap):
     def is_nonnegative(self) -> bool:
         return min(d.weight for d in self.directions) >= 0
 
+    @property
+    def _is_small(self) -> bool:
+        """Whether it has fewer directions than points, so that these are cheaper to multiply."""
+        return 2 * self.size * len(self.directions) < int(self.points.shape[0])
+
     def restrict(self, Q: Array, products: dict[int, Array] | None = None) -> LinearMap:
-        if 2 * self.size * len(self.directions) < self.points.shape[0]:
-            return self.stacked(slice(0, self.size)).restrict(Q)  # fewer directions than points
+        if self._is_small:
+            return self.stacked(slice(0, self.size)).restrict(Q)
         products = {} if products is None else products
         if id(self.points) not in products:
             products[id(self.points)] = self.points @ Q
@@ -255,6 +280,33 @@ class PointMap(LinearMap):
         for rows in self._chunks():
             total = total + self.stacked(rows).adjoint(v[rows])
         return total
+
+    def squares(self, v: Array) -> Array:
+        r = int(self.points.shape[1])
+        total = constant(0.0, self.points, (r, r))
+        for rows in self._chunks():
+            total = total + self.stacked(rows).squares(v[rows])
+        return total
+
+    def estimates(self, F: Array, products: dict[int, Array]) -> tuple[Array, Array]:
+        xp = namespace(F)
+        if F.dtype != xp.float64 or self._is_small:
+            return super().estimates(F, products)
+        if id(self.points) not in products:
+            products[id(self.points)] = _rounded_product(self.points, F)
+        points = products[id(self.points)]
+        u = float(xp.finfo(points.dtype).eps) / 2
+        reach = read(xp.max(xp.linalg.vector_norm(points, axis=1)))
+        values = errors = constant(0.0, F, self.size)
+        for d in self.directions:
+            i, j = self.indices[d.first], self.indices[d.second]
+            q = xp.astype(pair_squared_norms(points, i, j, d.sign), F.dtype)
+            # Rounded points move a difference z by at most 2 u reach, its own rounding by u |z|, and a sum
+            # of r squares is off by (r + 1) u |z|^2, to first order; the rest is margin.
+            error = u * ((F.shape[0] + 8) * q + 8 * reach * xp.sqrt(q) + 32 * u * reach**2)
+            values = values + d.weight * q
+            errors = errors + abs(d.weight) * error
+        return values, errors
 
     def spread(self, v: Array) -> Array:
         return sum(
@@ -316,6 +368,9 @@ class MatrixMap(LinearMap):
         xp = namespace(v)
         return xp.abs(v) @ xp.abs(xp.linalg.diagonal(self.stack))
 
+    def squares(self, v: Array) -> Array:
+        return namespace(v).tensordot(v, self.stack * self.stack, axes=((0,), (0,)))
+
     def matrices(self) -> Array:
         return self.stack
 
@@ -329,3 +384,12 @@ class MatrixMap(LinearMap):
 
     def diagonal(self, Phi: Array) -> Array:
         return namespace(Phi).sum(self.stack * (Phi * self.stack), axis=(1, 2))
+
+
+def _rounded_product(points: Array, Q: Array) -> Array:
+    """points @ Q rounded to single precision, chunk by chunk; the product in double is never whole."""
+    xp = namespace(points)
+    out = xp.empty_like(points, dtype=xp.float32)
+    for rows in chunks(int(points.shape[0]), int(points.shape[1]), points):
+        out[rows, :] = xp.astype(points[rows, :] @ Q, xp.float32)
+    return out

@@ -23,6 +23,7 @@ class LogDet(Regularizer):
 
     keeps_range: ClassVar[bool] = True
     needs_interior: ClassVar[bool] = True
+    is_invariant: ClassVar[bool] = True
     point_type: ClassVar[type[ConjugatePoint]] = CholeskyPoint
 
     def value(self, x: Array) -> Array:

@@ -7,11 +7,15 @@ from gramlearn._arrays import Array
 from gramlearn._validation import check_choice, check_count, check_positive
 from gramlearn.problem import Problem
 from gramlearn.solution import Record, Solution
-from gramlearn.solvers import Limits, Solver, WorkingSet, run
+from gramlearn.solvers import Limits, PrimalNewton, Solver, WorkingSet, run
 
 __all__ = ["solve"]
 
-SOLVERS: Mapping[str, Solver[Any]] = {"auto": WorkingSet(), "working_set": WorkingSet()}
+SOLVERS: Mapping[str, Solver[Any] | None] = {
+    "auto": None,
+    "primal_newton": PrimalNewton(),
+    "working_set": WorkingSet(),
+}
 
 
 def solve(
@@ -28,11 +32,14 @@ def solve(
     Parameters
     ----------
     problem : Problem
-    solver : {"auto", "working_set"} or Solver
+    solver : {"auto", "primal_newton", "working_set"} or Solver
         "auto" decides so:
 
-        1. every problem: "working_set", Newton on the dual of the constraints that matter. Its cost is one
-           look at all constraints now and then, and matrix products of the size of the working set.
+        1. LogDet, with losses that have a derivative (LogDetSlack, SquaredHinge, Square, KLSlack from above):
+           "primal_newton", Newton on X itself. The fastest where it applies.
+        2. every other problem: "working_set", Newton on the dual of the constraints that matter.
+
+        Both cost a look at all constraints now and then, and matrix products of the size of what is active.
     tol : float
         The relative gap, and the relative violation of hard constraints, at which to stop.
     max_iter : int, optional
@@ -57,7 +64,7 @@ def solve(
     """
     if not isinstance(problem, Problem):
         raise TypeError(f"`problem` must be a Problem; got {type(problem).__name__}.")
-    chosen = solver if isinstance(solver, Solver) else check_choice(solver, "solver", SOLVERS)
+    chosen = _chosen(solver, problem)
     limits = Limits(
         check_positive(tol, "tol", "solve"),
         chosen.default_max_iter if max_iter is None else check_count(max_iter, "max_iter", least=0),
@@ -69,3 +76,16 @@ def solve(
 def start_of(start: Solution | Sequence[Array] | None) -> Sequence[Array] | None:
     """Read the duals out of an earlier answer."""
     return start.duals if isinstance(start, Solution) else start
+
+
+def _chosen(solver: str | Solver[Any], problem: Problem) -> Solver[Any]:
+    named = solver if isinstance(solver, Solver) else check_choice(solver, "solver", SOLVERS)
+    if named is None:
+        fast = PrimalNewton()
+        return WorkingSet() if fast.objection(problem) else fast
+    objection = named.objection(problem)
+    if objection:
+        raise ValueError(
+            f'`solver={solver!r}` does not do for this problem: {objection}. Leave the choice to solver="auto".'
+        )
+    return named

@@ -12,6 +12,7 @@ conjugate of the one-sided penalty is the same function on half the box.
 
 import math
 from abc import ABC, abstractmethod
+from collections.abc import Callable
 from dataclasses import dataclass, replace
 from typing import Any, ClassVar, Self, final
 
@@ -30,6 +31,7 @@ from gramlearn._validation import check_per_constraint
 __all__ = ["INF", "BoundedLoss", "Loss", "check_weight", "numbers"]
 
 INF = float("inf")
+_KINDS = {1: "upper", -1: "lower", 0: "equal"}
 _RELATIONS = {1: "at most", -1: "at least", 0: "equal to"}
 
 
@@ -109,6 +111,15 @@ class Loss(ABC):
     def has_open_domain(self) -> bool:
         """Whether the loss is infinite at the finite end of its domain too."""
         return False
+
+    @property
+    def is_smooth(self) -> bool:
+        """Whether loss' exists wherever the loss is finite, and is known: see `price`."""
+        return False
+
+    def price(self, t: Array) -> Array:
+        """loss'(t), the lam at which fenchel_young(t, lam) = 0; for smooth losses."""
+        raise NotImplementedError(f"{type(self).__name__} has no derivative.")
 
     @property
     @final
@@ -197,6 +208,10 @@ class BoundedLoss(Loss):
     def penalty_conjugate(self, lam: Array) -> Array:
         """The conjugate of the penalty, for lam within reach."""
 
+    def penalty_derivative(self, t: Array) -> Array:
+        """The derivative of the penalty; optional, and where `is_smooth` says so."""
+        raise NotImplementedError(f"{type(self).__name__} has no derivative.")
+
     # -- what follows for all of them --
 
     @property
@@ -218,13 +233,20 @@ class BoundedLoss(Loss):
 
     @final
     def value(self, t: Array) -> Array:
+        return self._on_the_wrong_side(self.penalty, t)
+
+    @final
+    def price(self, t: Array) -> Array:
+        return self._on_the_wrong_side(self.penalty_derivative, t)
+
+    def _on_the_wrong_side(self, function: Callable[[Array], Array], t: Array) -> Array:
         xp = namespace(t)
         if self.side == 0:
-            return self.penalty(t)
+            return function(t)
         wrong = self.side * (t - self.bound) > 0
-        # On the right side the penalty is not asked for t, where it may not even be finite.
+        # On the right side the function is not asked for t, where it may not even be finite.
         at_bound = xp.zeros_like(t) + self.bound
-        return xp.where(wrong, self.penalty(xp.where(wrong, t, at_bound)), xp.zeros_like(t))
+        return xp.where(wrong, function(xp.where(wrong, t, at_bound)), xp.zeros_like(t))
 
     @final
     def conjugate(self, lam: Array) -> Array:
@@ -275,7 +297,7 @@ class BoundedLoss(Loss):
 
     @final
     def prepare(self, size: int, like: Array) -> Self:
-        kind = {1: "upper", -1: "lower", 0: "equal"}[self.side]
+        kind = _KINDS[self.side]
         bound = numbers(self.bound, kind, size, like)
         if self.needs_positive_bound and _least(bound) <= 0:
             raise ValueError(
@@ -286,7 +308,7 @@ class BoundedLoss(Loss):
 
     @final
     def take(self, rows: Array) -> Self:
-        kind = {1: "upper", -1: "lower", 0: "equal"}[self.side]
+        kind = _KINDS[self.side]
         return replace(
             self, **{kind: rows_of(self.bound, rows), "weight": rows_of(self.weight, rows)}
         )

@@ -88,6 +88,15 @@ class _Quadratic(BoundedLoss):
     def penalty(self, t: Array) -> Array:
         return self._strength / 2 * (t - self.bound) ** 2
 
+    @property
+    @final
+    def is_smooth(self) -> bool:
+        return True
+
+    @final
+    def penalty_derivative(self, t: Array) -> Array:
+        return self._strength * (t - self.bound)
+
     @final
     def reach(self) -> tuple[Any, Any]:
         return -INF, INF

@@ -45,6 +45,14 @@ class LogDetSlack(BoundedLoss):
         u, log = _log_ratio(xp.where(inside, t, xp.ones_like(t)), self.bound)
         return xp.where(inside, self._strength * (u - log), xp.full_like(t, INF))
 
+    @property
+    def is_smooth(self) -> bool:
+        return True
+
+    def penalty_derivative(self, t: Array) -> Array:
+        # 1/b - 1/t, with all its digits near t = b.
+        return self._strength / self.bound * ((t - self.bound) / t)
+
     def domain(self) -> tuple[Any, Any]:
         return (-INF if self.side > 0 else 0.0), INF
 
@@ -92,6 +100,13 @@ class KLSlack(BoundedLoss):
         entropy = xp.where(t > 0, positive / self.bound * log - u, xp.ones_like(t))
         inside = self._strength * self.bound * entropy
         return xp.where(t >= 0, inside, xp.full_like(t, INF))
+
+    @property
+    def is_smooth(self) -> bool:
+        return self.side > 0  # at t = 0 the loss is finite and its slope is not
+
+    def penalty_derivative(self, t: Array) -> Array:
+        return self._strength * _log_ratio(t, self.bound)[1]
 
     def domain(self) -> tuple[Any, Any]:
         return (-INF if self.side > 0 else 0.0), INF

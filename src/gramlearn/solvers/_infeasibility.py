@@ -5,6 +5,8 @@ have 0 <= <sum v_k A_k, X> <= sum v_k b_k < 0. Where a problem is infeasible the
 lam, or its last step, comes near such a v up to scale; a few corrections make it one, up to rounding.
 """
 
+from typing import Any
+
 from gramlearn._arrays import (
     Array,
     concat,
@@ -16,12 +18,14 @@ from gramlearn._arrays import (
     scatter,
     symmetric_part,
     transpose,
-    where_true,
 )
+from gramlearn.certificate import Certificate
 from gramlearn.dual import Dual, DualPoint
 from gramlearn.problem import Problem
+from gramlearn.solvers._loop import Answer
+from gramlearn.status import Status
 
-__all__ = ["contradiction", "impossible", "named_rows"]
+__all__ = ["contradiction", "impossible", "refuted"]
 
 INF = float("inf")
 _NEARLY = 0.1  # a least eigenvalue above minus this share of the largest is worth correcting
@@ -90,10 +94,27 @@ def _domain(dual: Dual) -> tuple[Array, Array]:
     return ends[0], ends[1]
 
 
-def named_rows(dual: Dual, v: Array) -> list[Array]:
-    """Give the rows of each part that a proof v rests on."""
-    xp = namespace(v)
-    return [where_true(xp.abs(piece) > _NAMED_SHARE) for piece in dual.split(v)]
+def refuted(
+    problem: Problem,
+    value: float,
+    violation: float,
+    factor: Array,
+    rows: list[Array],
+    proof: list[Array],
+) -> dict[str, Any]:
+    """Fields of a state that ends with a proof, over these rows, as the answer: the duals contradict every X."""
+    xp = namespace(factor)
+    certificate = Certificate(INF, value, INF, violation)
+    names = []
+    for position, (chosen, v) in enumerate(zip(rows, proof, strict=True)):
+        named = chosen[xp.abs(v) > _NAMED_SHARE]
+        names += [problem.describe(position, int(named[k])) for k in range(int(named.shape[0]))]
+    return {
+        "certificate": certificate,
+        "best": Answer(certificate, factor, rows, proof),
+        "ending": Status.INFEASIBLE,
+        "conflict": tuple(names),
+    }
 
 
 def impossible(problem: Problem, rows: list[Array]) -> list[Array] | None:

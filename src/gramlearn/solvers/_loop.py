@@ -1,5 +1,6 @@
 """The one loop: init, then step until the answer is certified, a limit is reached, or someone stops it."""
 
+import contextlib
 import time
 import warnings
 from abc import ABC, abstractmethod
@@ -57,6 +58,11 @@ class Solver(ABC, Generic[SomeState]):
 
     default_max_iter: int
 
+    def objection(self, problem: Problem) -> str | None:
+        """Say why this problem is not for this solver, or None where it is."""
+        del problem
+        return None
+
     @abstractmethod
     def init(self, problem: Problem, start: list[Array] | None, tol: float) -> SomeState:
         """Look at the problem at lam = start (default: zero)."""
@@ -93,6 +99,7 @@ def run(
     status: Status | None = None
     best = prior_answer(problem)
     conflict: tuple[str, ...] = ()
+    state: Any = None
     try:
         state = solver.init(problem, start, limits.tol)
         while True:
@@ -107,6 +114,9 @@ def run(
         if not status.is_answer:
             best = solver.settle(problem, state).best
     except KeyboardInterrupt:
+        # One look tells how good the present state is; a second Ctrl-C does without.
+        with contextlib.suppress(KeyboardInterrupt):
+            best = best if state is None else solver.settle(problem, state).best
         answer = _solution(problem, best, (), Status.INTERRUPTED, history, began)
         raise SolveInterrupted(answer) from None
     solution = _solution(problem, best, conflict, status, history, began)

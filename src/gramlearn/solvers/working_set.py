@@ -28,7 +28,7 @@ from gramlearn._validation import check_count
 from gramlearn.certificate import Certificate, Reference, Review, review
 from gramlearn.dual import DualPoint
 from gramlearn.problem import Problem
-from gramlearn.solvers._infeasibility import contradiction, impossible, named_rows
+from gramlearn.solvers._infeasibility import contradiction, impossible, refuted
 from gramlearn.solvers._loop import Answer, Solver, State, prior_answer
 from gramlearn.solvers._newton import newton_step
 from gramlearn.solvers._phase_one import enter_domain
@@ -41,9 +41,7 @@ UNKNOWN = Certificate(INF, -INF, INF, INF)
 
 # After so many steps on one working set the other constraints are looked at anyway.
 _INNER_STEPS = 20
-# A problem of more constraints than this is first brought near its optimum on every 4th, 16th, ... of them:
-# far from the optimum a sample shows the same violations, at a fraction of the cost of a look.
-_COARSE_ROWS = 60_000
+# A sample is refined by this factor.
 _REFINEMENT = 4
 _COARSE_TOL = 0.3
 
@@ -90,15 +88,20 @@ class WorkingSet(Solver[WorkingSetState]):
         How many constraints every look may add, at least.
     growth : float
         By how much the active set may grow from one look to the next.
+    sample : int
+        A problem of more constraints than this is first brought near its optimum on every 4th, 16th, ... of
+        them: far from the optimum a sample shows the same violations, at a fraction of the cost of a look.
     """
 
     first: int = 500
     growth: float = 2.0
+    sample: int = 60_000
 
     default_max_iter = 1000
 
     def __post_init__(self) -> None:
         check_count(self.first, "first")
+        check_count(self.sample, "sample")
         if not self.growth > 1:
             raise ValueError(f"`growth` must be greater than 1; got {self.growth!r}.")
 
@@ -121,7 +124,7 @@ class WorkingSet(Solver[WorkingSetState]):
                 return _unbounded(problem, rows, working.at(constant(0.0, dual.Y0, working.size)))
             point = working.at(entry)
         stride = 1
-        while start is None and dual.size > _COARSE_ROWS * stride:
+        while start is None and dual.size > self.sample * stride:
             stride *= _REFINEMENT
         state = WorkingSetState(
             certificate=UNKNOWN,
@@ -146,9 +149,7 @@ class WorkingSet(Solver[WorkingSetState]):
                 # A point inside all domains is feasible, and nothing contradicts it.
                 proof = contradiction(better, direction) if better.violation > 0 else None
                 if proof is not None:
-                    inside = named_rows(better.dual, proof)
-                    named = [r[i] for r, i in zip(state.rows, inside, strict=True)]
-                    return _infeasible(problem, state, state.rows, better.dual.split(proof), named)
+                    return _refuted(problem, state, state.rows, better.dual.split(proof))
             reached = _badness(better) <= max(state.target, 0.3 * tol)
             if not reached and state.steps < _INNER_STEPS:
                 return state
@@ -192,9 +193,8 @@ class WorkingSet(Solver[WorkingSetState]):
             return state
         proof = impossible(problem, seen.violators) if badness == INF or is_first else None
         if proof is not None:
-            named = named_rows(problem.dual, concat(proof, problem.dual.Y0))
             every = [every_row(part.size, point.lam) for part in problem.dual.parts]
-            return _infeasible(problem, state, every, proof, named)
+            return _refuted(problem, state, every, proof)
         rows, point = self._choose(problem, rows, point, seen)
         return replace(state, rows=rows, point=point, target=0.1 * min(_badness(point), badness))
 
@@ -267,24 +267,9 @@ def _badness(point: DualPoint) -> float:
     return Certificate(primal, point.value, point.gap, point.violation, size=size).badness
 
 
-def _infeasible(
-    problem: Problem,
-    state: WorkingSetState,
-    rows: list[Array],
-    proof: list[Array],
-    named: list[Array],
+def _refuted(
+    problem: Problem, state: WorkingSetState, rows: list[Array], proof: list[Array]
 ) -> WorkingSetState:
-    """End with the proof as the answer: the duals contradict every X."""
-    certificate = Certificate(INF, state.point.value, INF, state.point.violation)
-    names = [
-        problem.describe(position, int(rows[k]))
-        for position, rows in enumerate(named)
-        for k in range(int(rows.shape[0]))
-    ]
-    return replace(
-        state,
-        certificate=certificate,
-        best=Answer(certificate, state.point.conjugate.factor, rows, proof),
-        ending=Status.INFEASIBLE,
-        conflict=tuple(names),
-    )
+    point = state.point
+    fields = refuted(problem, point.value, point.violation, point.conjugate.factor, rows, proof)
+    return replace(state, **fields)

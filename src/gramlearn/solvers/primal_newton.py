@@ -1,0 +1,188 @@
+"""X <- F (I + S) F' with S the Newton direction of the primal itself: for LogDet and losses with a derivative.
+
+    1. bring a sample of the constraints near its optimum, by Newton on its dual
+    2. look at four times as many at the X of that: those that cost something, and those near their bounds
+    3. Newton on the primal over these, a few steps; then again four times as many, and in the end all
+    4. with all of them, to the tolerance; the gap over what a last look finds is the gap over all
+
+Near the optimum full steps do, and constraints come in and drop out with every step, as many as need to, where a box of
+duals would hold them back. Far from it the primal is of no use: a step may leave X so small in some direction that
+it takes dozens to recover. So where a step has to be cut short, Newton on the dual goes on instead.
+"""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+from typing import Any, final
+
+from gramlearn._arrays import Array, is_array, namespace, read
+from gramlearn._validation import check_count
+from gramlearn.certificate import Certificate
+from gramlearn.primal import PrimalPoint, near_rows
+from gramlearn.problem import Problem
+from gramlearn.solvers._direction import newton_direction
+from gramlearn.solvers._loop import Answer, Solver, State
+from gramlearn.solvers.working_set import WorkingSet, WorkingSetState
+from gramlearn.status import Status
+
+__all__ = ["PrimalNewton"]
+
+INF = float("inf")
+_REFINEMENT = 4  # how many times more constraints are looked at next
+_NEAR = 0.3  # the relative gap of a dual at which the primal takes over
+_COARSE_TOL = 0.1  # promised fall of the value, relative to it, at which a sample has told enough
+_ACCURACY = 0.1  # residual of the Newton system, far from the optimum
+_SUFFICIENT = 1e-4  # share of the promised fall that a step must deliver (c1 of Nocedal and Wright)
+_HALVINGS = 3
+
+
+@final
+@dataclass(frozen=True, eq=False)
+class PrimalState(State):
+    """The state of the dual, and the primal point over the constraints that are near, once there is one."""
+
+    base: WorkingSetState
+    certificate: Certificate
+    best: Answer
+    near: float = _NEAR
+    point: PrimalPoint | None = None
+    stride: int = 1  # only every so-manieth constraint is looked at, while that is enough
+    looks: int = 0
+    ending: Status | None = None
+    conflict: tuple[str, ...] = ()
+
+    @property
+    def details(self) -> Mapping[str, Any]:
+        if self.point is None:
+            return self.base.details
+        costly = [int(m.size) for m in self.point.costly[0]]
+        return {
+            "working": self.point.dual.size,
+            "active": sum(costly),
+            "looks": self.base.looks + self.looks,
+            "primal": self.point.value,
+        }
+
+
+@final
+@dataclass(frozen=True)
+class PrimalNewton(Solver[PrimalState]):
+    """Newton on the primal: LogDet with losses that have a derivative, bounds on distances or the like.
+
+    Parameters
+    ----------
+    first : int
+        How many constraints that cost nothing yet are kept near, at least.
+    """
+
+    first: int = 20_000
+    base: WorkingSet = WorkingSet(sample=4000)
+
+    default_max_iter = WorkingSet.default_max_iter
+
+    def __post_init__(self) -> None:
+        check_count(self.first, "first")
+
+    def objection(self, problem: Problem) -> str | None:
+        dual = problem.dual
+        if not dual.regularizer.is_invariant:
+            return f"{type(dual.regularizer).__name__} is not invariant, as LogDet is"
+        for part in dual.parts:
+            name = type(part.loss).__name__
+            if not part.loss.is_smooth:
+                return f"{name} has no derivative everywhere"
+            # Where t may be zero or less, the loss may be infinite at the start.
+            offset = part.offset
+            least = read(namespace(offset).min(offset)) if is_array(offset) else offset
+            positive = part.map.is_nonnegative and least >= 0
+            if part.loss.has_domain and not positive:
+                return f"{name} is infinite for some t that these constraints may have"
+        return None
+
+    def init(self, problem: Problem, start: list[Array] | None, tol: float) -> PrimalState:
+        base = self.base.init(problem, start, tol)
+        return self._followed(problem, PrimalState(base, base.certificate, base.best), base, tol)
+
+    def step(self, problem: Problem, state: PrimalState, tol: float) -> PrimalState:
+        point = state.point
+        if point is None:
+            base = self.base.step(problem, state.base, tol)
+            return self._followed(problem, state, base, tol)
+        goal = tol * _against(point)
+        # The gap after a step is about half the squared residual that it leaves.
+        size = read(namespace(point.gradient).sum(point.gradient**2)) ** 0.5
+        least = (0.4 * goal) ** 0.5 / size
+        S = newton_direction(
+            point, max(least, min(_ACCURACY, (point.gap / _against(point)) ** 0.5), 1e-6)
+        )
+        promise = -read(namespace(S).sum(point.gradient * S))
+        better = _line_search(point, S, promise)
+        if better is None:
+            # Too far from the optimum, or too near it for anything but rounding: the dual knows.
+            return replace(state, point=None, near=0.01 * state.near)
+        state = replace(state, point=better)
+        coarse = state.stride > 1 and promise / 2 <= _COARSE_TOL * abs(better.value)
+        if not coarse and better.gap > 0.5 * goal:
+            return state
+        return self._look(problem, state, better.factor, max(1, state.stride // _REFINEMENT), tol)
+
+    def settle(self, problem: Problem, state: PrimalState) -> PrimalState:
+        if state.point is None:
+            return replace(state, best=self.base.settle(problem, state.base).best)
+        return self._look(problem, state, state.point.factor, 1, 0.0)
+
+    def _followed(
+        self, problem: Problem, state: PrimalState, base: WorkingSetState, tol: float
+    ) -> PrimalState:
+        """Take over what the dual found, and go on with the primal once it is near enough."""
+        sampled = base.stride < state.base.stride
+        best = base.best if base.best.is_better_than(state.best) else state.best
+        state = replace(
+            state,
+            base=base,
+            certificate=base.certificate,
+            best=best if base.ending is None else base.best,
+            ending=base.ending,
+            conflict=base.conflict,
+        )
+        arrived = sampled if base.stride > 1 else base.certificate.is_within(state.near)
+        if base.ending is not None or not (sampled or arrived):
+            return state
+        return self._look(problem, state, base.point.conjugate.factor, base.stride, tol)
+
+    def _look(
+        self, problem: Problem, state: PrimalState, factor: Array, stride: int, tol: float
+    ) -> PrimalState:
+        """Look at all constraints (or a sample) at X, and judge X where it was all of them."""
+        rows = near_rows(problem.dual, factor, stride, self.first)
+        point = PrimalPoint(problem.dual.take(rows), factor)
+        if point.value == INF:
+            return replace(state, point=None, near=0.0)  # the dual proves it
+        state = replace(state, point=point, stride=stride, looks=state.looks + 1)
+        if stride > 1:
+            return state
+        certificate, lam = point.judged()
+        answer = Answer(certificate, factor, rows, point.dual.split(lam))
+        ending = Status.OPTIMAL if certificate.is_within(tol) else None
+        best = answer if ending or answer.is_better_than(state.best) else state.best
+        return replace(state, certificate=certificate, best=best, ending=ending)
+
+
+def _against(point: PrimalPoint) -> float:
+    """What the gap is measured against, see `Certificate.relative_gap`."""
+    return max(abs(point.value), 1e-6 * abs(point.dual.constant))
+
+
+def _line_search(point: PrimalPoint, S: Array, promise: float) -> PrimalPoint | None:
+    """Halve the step until the value falls enough; where rounding hides its fall, the gap decides."""
+    if not promise > 0:
+        return None
+    size = 1.0
+    for _ in range(_HALVINGS):
+        trial = point.moved(size * S)
+        if trial is not None:
+            if trial.value <= point.value - _SUFFICIENT * size * promise:
+                return trial
+            if trial.value <= point.value + point.noise and trial.gap < point.gap:
+                return trial
+        size /= 2
+    return None

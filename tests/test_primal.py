@@ -1,0 +1,172 @@
+"""The primal point: gap, gradient and Newton direction against their definitions."""
+
+import numpy as np
+import pytest
+
+import gramlearn.solvers._direction as direction
+from catalogue import LOSSES, all_constraints, name_of
+from conftest import Library
+from gramlearn import (
+    Frobenius,
+    Hinge,
+    KLSlack,
+    Linear,
+    LogDet,
+    LogDetSlack,
+    Problem,
+    Similarities,
+    Square,
+    SquaredDistances,
+    SquaredHinge,
+    Term,
+    Trace,
+    solve,
+)
+from gramlearn.constraints import Constraints
+from gramlearn.primal import PrimalPoint, near_rows
+from gramlearn.solvers import PrimalNewton
+
+N = 5
+_rng = np.random.default_rng(0)
+_square = _rng.standard_normal((N, N))
+X0 = _square @ _square.T / N + 0.3 * np.eye(N)
+F = np.linalg.cholesky(X0) @ (np.eye(N) + 0.1 * _rng.standard_normal((N, N)))
+SMOOTH = [loss for loss in LOSSES if loss.is_smooth]
+
+
+def point_of(constraints: Constraints, library: Library) -> PrimalPoint:
+    """A point that all kinds of terms have a say in, close to the prior."""
+    terms = [
+        Term(constraints, Square(2.0, equal=0.3)),
+        Term(Trace(offset=0.2), Linear(0.1)),
+        Term(SquaredDistances([0, 1], [2, 3], offset=0.3), LogDetSlack(1.5, equal=0.9)),
+        Term(SquaredDistances([0, 1], [3, 4]), SquaredHinge(0.7, upper=0.4)),
+    ]
+    problem = Problem(LogDet(), library.array(X0), terms)
+    V = library.numpy(problem.space.basis)
+    return PrimalPoint(problem.dual, library.array(V.T @ F))
+
+
+@pytest.mark.parametrize("constraints", all_constraints(N), ids=name_of)
+def test_the_gap_is_primal_less_dual(constraints: Constraints, library: Library) -> None:
+    point = point_of(constraints, library)
+    certificate, lam = point.judged()
+    dual = point.dual.at(lam)
+    assert certificate.gap == pytest.approx(point.value - dual.value, rel=1e-10, abs=1e-12)
+    assert certificate.primal == point.value
+    assert certificate.gap < np.inf
+    if point.gap < np.inf:
+        assert lam is point.lam
+        assert certificate.gap == pytest.approx(point.gap, rel=1e-10, abs=1e-12)
+
+
+@pytest.mark.parametrize("constraints", all_constraints(N), ids=name_of)
+def test_the_gradient_is_the_slope_along_every_direction(
+    constraints: Constraints, library: Library
+) -> None:
+    point = point_of(constraints, library)
+    E = library.numpy(point.gradient)
+    rng = np.random.default_rng(1)
+    step = 1e-5  # balances eps / step against step^2
+    for _ in range(5):
+        S = rng.standard_normal((N, N))
+        S = library.array(step * (S + S.T))
+        up, down = point.moved(S), point.moved(-S)
+        slope = (up.value - down.value) / 2
+        assert slope == pytest.approx(np.sum(E * library.numpy(S)), rel=1e-6, abs=1e-10)
+
+
+def test_a_step_out_of_the_cone_leads_nowhere(library: Library) -> None:
+    point = point_of(Trace(), library)
+    assert point.moved(library.array(-1.01 * np.eye(N))) is None
+
+
+@pytest.mark.parametrize("way", ["eliminated", "double", "single"])
+@pytest.mark.parametrize("constraints", all_constraints(N), ids=name_of)
+def test_the_direction_solves_the_newton_system(
+    constraints: Constraints, library: Library, way: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    if way != "eliminated":
+        monkeypatch.setattr(direction, "_DIRECT_ROWS", 0)
+    monkeypatch.setattr(direction, "_SINGLE_ACCURACY", 0.0 if way == "single" else 1.0)
+    point = point_of(constraints, library)
+    accuracy = 1e-5 if way == "single" else 1e-9
+    S = library.numpy(direction.newton_direction(point, accuracy))
+    maps, second = point.costly
+    B = np.concatenate([library.numpy(m.matrices()) for m in maps])
+    curvature = 1 / library.numpy(second)
+    E = library.numpy(point.gradient)
+    image = S + np.tensordot(curvature * np.tensordot(B, S, 2), B, 1)
+    # The residual that is asked for, and what single precision adds to it.
+    slack = 3 if way == "single" else 1
+    assert np.linalg.norm(image + E) <= slack * accuracy * np.linalg.norm(E) + 1e-12
+    np.testing.assert_allclose(S, S.T, atol=1e-12)
+
+
+@pytest.mark.parametrize("stride", [1, 3])
+@pytest.mark.parametrize("first", [1, 50, 10_000])
+def test_what_is_not_near_costs_nothing(stride: int, first: int, library: Library) -> None:
+    rng = np.random.default_rng(2)
+    P = rng.standard_normal((60, 4))
+    i, j = rng.integers(0, 30, 900), rng.integers(30, 60, 900)
+    pairs = SquaredDistances(library.index(i), library.index(j), points=library.array(P))
+    losses = [LogDetSlack(upper=6.0), SquaredHinge(lower=9.0), Square(equal=7.0)]
+    terms = [Term(pairs, loss) for loss in losses]
+    problem = Problem(LogDet(), library.array(np.eye(4)), terms)
+    G = np.eye(4) + 0.2 * rng.standard_normal((4, 4))
+    t = np.sum(((P[i] - P[j]) @ G) ** 2, axis=1)
+    found = near_rows(problem.dual, library.array(G), stride, first)
+    for rows, loss in zip(found, losses, strict=True):
+        chosen = np.asarray(library.numpy(rows))
+        assert np.all(np.diff(chosen) > 0)
+        assert np.all(chosen % stride == 0)
+        costly = np.flatnonzero(loss.value(t) > 0)
+        assert np.isin(costly[costly % stride == 0], chosen).all()
+
+
+def test_few_of_those_that_cost_nothing_are_kept() -> None:
+    rng = np.random.default_rng(3)
+    P = rng.standard_normal((400, 6))
+    i, j = rng.integers(0, 200, 30_000), rng.integers(200, 400, 30_000)
+    pairs = SquaredDistances(i, j, points=P)
+    problem = Problem(LogDet(), np.eye(6), [Term(pairs, LogDetSlack(upper=20.0))])
+    costly = np.sum(np.sum((P[i] - P[j]) ** 2, axis=1) > 20.0)
+    (rows,) = near_rows(problem.dual, np.eye(6), 1, 10)
+    assert costly < len(rows) <= 10 + 3 * costly < 30_000
+
+
+# -- who may use it --------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("regularizer", "term", "reason"),
+    [
+        (Frobenius(), Term(Trace(), Square(equal=1.0)), "Frobenius is not invariant"),
+        (LogDet(), Term(Trace(), Hinge(upper=1.0)), "Hinge has no derivative"),
+        (LogDet(), Term(Trace(), KLSlack(lower=1.0)), "KLSlack has no derivative"),
+        (LogDet(), Term(Similarities([0], [1]), LogDetSlack(lower=1.0)), "infinite for some t"),
+        (
+            LogDet(),
+            Term(SquaredDistances([0], [1], offset=[-1.0]), LogDetSlack(lower=1.0)),
+            "infinite for some t",
+        ),
+    ],
+)
+def test_what_it_is_not_for(regularizer, term, reason: str) -> None:
+    problem = Problem(regularizer, np.eye(N), [term])
+    with pytest.raises(ValueError, match=rf"primal_newton.*{reason}.*auto"):
+        solve(problem, "primal_newton")
+    assert solve(problem).iterations >= 0  # "auto" knows better
+
+
+@pytest.mark.parametrize("loss", SMOOTH, ids=name_of)
+def test_both_solvers_agree_with_each_other(loss) -> None:
+    """Far from the prior, and with more constraints than X has entries."""
+    rng = np.random.default_rng(4)
+    P = rng.standard_normal((80, 6)) * np.geomspace(1, 100, 6)
+    i, j = rng.integers(0, 40, 1500), rng.integers(40, 80, 1500)
+    problem = Problem(LogDet(), np.eye(6), [Term(SquaredDistances(i, j, points=P), loss)])
+    one, two = solve(problem, "working_set"), solve(problem, PrimalNewton(first=100))
+    assert one.status.is_answer
+    assert two.status.is_answer
+    assert max(one.dual, two.dual) <= min(one.primal, two.primal) + 1e-9 * abs(one.primal)
