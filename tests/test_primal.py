@@ -92,9 +92,8 @@ def test_the_direction_solves_the_newton_system(
     point = point_of(constraints, library)
     accuracy = 1e-5 if way == "single" else 1e-9
     S = library.numpy(direction.newton_direction(point, accuracy))
-    maps, second = point.costly
-    B = np.concatenate([library.numpy(m.matrices()) for m in maps])
-    curvature = 1 / library.numpy(second)
+    B = np.concatenate([library.numpy(c.map.matrices()) for c in point.costly])
+    curvature = np.concatenate([library.numpy(c.curvature) for c in point.costly])
     E = library.numpy(point.gradient)
     image = S + np.tensordot(curvature * np.tensordot(B, S, 2), B, 1)
     # The residual that is asked for, and what single precision adds to it.

@@ -9,7 +9,7 @@ follows. It needs losses that have a derivative.
 """
 
 from functools import cached_property
-from typing import final
+from typing import NamedTuple, final
 
 from gramlearn._arrays import (
     Array,
@@ -28,11 +28,19 @@ from gramlearn.certificate import Certificate
 from gramlearn.dual import Dual, Part
 from gramlearn.linear_maps import LinearMap
 
-__all__ = ["PrimalPoint", "near_rows"]
+__all__ = ["Costly", "PrimalPoint", "near_rows"]
 
 INF = float("inf")
 # Constraints within this share of their bound are kept near, or within a smaller one where they are many.
 _MARGINS = (0.1, 0.03, 0.01, 0.003, 0.0)
+
+
+class Costly(NamedTuple):
+    """Constraints of one part that cost something: their B_k = F' A_k F, loss' and loss''."""
+
+    map: LinearMap
+    prices: Array
+    curvature: Array
 
 
 @final
@@ -60,13 +68,29 @@ class PrimalPoint:
         return self.dual.each(lambda part, t: part.loss.price(t), self.t)
 
     @cached_property
+    def costly(self) -> list["Costly"]:
+        """The constraints that cost something, part by part, in the frame F; the others add nothing below."""
+        found = []
+        parts = zip(
+            self.dual.parts,
+            self.maps,
+            self.dual.split(self.t),
+            self.dual.split(self.lam),
+            strict=True,
+        )
+        for part, framed, t, lam in parts:
+            rows = where_true(~part.loss.is_slack(t, t))
+            if rows.shape[0]:
+                prices = lam[rows]
+                second = part.loss.take(rows).conjugate_second(prices)
+                found.append(Costly(framed.take(rows), prices, 1 / second))
+        return found
+
+    @cached_property
     def gradient(self) -> Array:
         """E."""
         E = -self._prior - eye(self.factor.shape[0], self.factor)
-        for framed, prices in zip(self.maps, self.dual.split(self.lam), strict=True):
-            if framed.size:
-                E = E + framed.adjoint(prices)
-        return symmetric_part(E)
+        return symmetric_part(sum((c.map.adjoint(c.prices) for c in self.costly), start=E))
 
     @cached_property
     def gap(self) -> float:
@@ -98,25 +122,6 @@ class PrimalPoint:
         gap += error * (error + read(xp.sum(xp.abs(E))))
         size = abs(self.dual.constant)
         return Certificate(self.value, self.value - gap, gap, 0.0, size=size), lam
-
-    @cached_property
-    def costly(self) -> tuple[list[LinearMap], Array]:
-        """Maps of the constraints that cost something, in the frame F, and loss*''(lam) of each."""
-        maps, seconds = [], []
-        pieces = zip(
-            self.dual.parts,
-            self.maps,
-            self.dual.split(self.t),
-            self.dual.split(self.lam),
-            strict=True,
-        )
-        for part, framed, t, lam in pieces:
-            rows = where_true(~part.loss.is_slack(t, t))
-            if rows.shape[0] == 0:
-                continue
-            maps.append(framed.take(rows))
-            seconds.append(part.loss.take(rows).conjugate_second(lam[rows]))
-        return maps, concat(seconds, self.factor)
 
     def moved(self, S: Array) -> "PrimalPoint | None":
         """The point at X + F S F', or None where that is not positive definite."""

@@ -3,9 +3,9 @@
 B_k is A_k in the frame F, in which the Hessian of -log det is the identity.
 """
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 
-from gramlearn._arrays import Array, eye, namespace, read, symmetric_part, transpose
+from gramlearn._arrays import Array, concat, eye, namespace, read, symmetric_part, transpose
 from gramlearn.dual import Hessian
 from gramlearn.linear_maps import LinearMap
 from gramlearn.primal import PrimalPoint
@@ -22,15 +22,15 @@ _SINGLE_ACCURACY = 1e-3
 
 def newton_direction(point: PrimalPoint, accuracy: float) -> Array:
     """Give S, to a residual of `accuracy` |E|."""
-    maps, second = point.costly
     E = point.gradient
-    rank = int(E.shape[0])
-    if not maps:
+    if not point.costly:
         return -E
-    if second.shape[0] <= _DIRECT_ROWS and second.shape[0] * rank**2 <= _DIRECT_ELEMENTS:
-        return _eliminated(maps, second, E)
+    maps = [c.map for c in point.costly]
+    curvature = concat([c.curvature for c in point.costly], E)
+    size = int(curvature.shape[0])
+    if size <= _DIRECT_ROWS and size * E.shape[0] ** 2 <= _DIRECT_ELEMENTS:
+        return _eliminated(maps, curvature, E)
     xp = namespace(E)
-    curvature = 1 / second
     # In a basis in which sum_k sqrt(d_k) B_k is diagonal the system is nearly so: for normal directions z
     # the mean of zz' <zz', S> is 2 M S M + tr(SM) M, with M the mean of zz'. It ties an entry off the diagonal
     # to itself alone, and the entries on the diagonal to one another.
@@ -45,13 +45,13 @@ def newton_direction(point: PrimalPoint, accuracy: float) -> Array:
     return symmetric_part(U @ S @ transpose(U))
 
 
-def _eliminated(maps: list[LinearMap], second: Array, E: Array) -> Array:
+def _eliminated(maps: list[LinearMap], curvature: Array, E: Array) -> Array:
     """S = -E - sum_k w_k B_k, with (diag(1/d) + B B*) w = -B(E), scaled to a unit diagonal."""
     xp = namespace(E)
-    H = Hessian(maps, xp.ones_like(E[:1, :1]), second, int(E.shape[0]))
+    H = Hessian(maps, xp.ones_like(E[:1, :1]), 1 / curvature, int(E.shape[0]))
     scale = 1 / xp.sqrt(H.diagonal)
     scaled = H.matrix() * scale[:, None] * scale[None, :]
-    right = -xp.concat([m.apply(E) for m in maps]) * scale
+    right = -concat([m.apply(E) for m in maps], E) * scale
     w = scale * xp.linalg.solve(scaled, right[:, None])[:, 0]
     return -E - symmetric_part(_adjoint(maps, w))
 
@@ -81,7 +81,7 @@ def _conjugate_gradients(
     rho = read(xp.sum(residual * z))
     goal = accuracy**2 * read(xp.sum(E * E))
     for _ in range(_STEPS):
-        values = xp.concat([m.apply(p) for m in maps]) if len(maps) > 1 else maps[0].apply(p)
+        values = concat([m.apply(p) for m in maps], E)
         Hp = p + _adjoint(maps, curvature * values)
         alpha = rho / read(xp.sum(p * Hp))
         S = S + alpha * p
@@ -97,10 +97,7 @@ def _conjugate_gradients(
 def _preconditioner(maps: list[LinearMap], curvature: Array) -> Callable[[Array], Array]:
     """Divide by the diagonal of the system; on the entries S_ii solve their r x r block."""
     xp = namespace(curvature)
-    squares, start = 0.0, 0
-    for m in maps:
-        squares = squares + m.squares(curvature[start : start + m.size])
-        start += m.size
+    squares = sum(m.squares(d) for m, d in _pieces(maps, curvature))
     # A symmetric S has every entry off the diagonal twice.
     diagonal = 1 + 2 * squares
     identity = eye(int(diagonal.shape[0]), diagonal)
@@ -114,8 +111,11 @@ def _preconditioner(maps: list[LinearMap], curvature: Array) -> Callable[[Array]
 
 
 def _adjoint(maps: list[LinearMap], v: Array) -> Array:
-    total, start = 0.0, 0
+    return sum(m.adjoint(piece) for m, piece in _pieces(maps, v))
+
+
+def _pieces(maps: list[LinearMap], v: Array) -> Iterator[tuple[LinearMap, Array]]:
+    start = 0
     for m in maps:
-        total = total + m.adjoint(v[start : start + m.size])
+        yield m, v[start : start + m.size]
         start += m.size
-    return total

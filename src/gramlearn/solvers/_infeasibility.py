@@ -102,7 +102,7 @@ def refuted(
     rows: list[Array],
     proof: list[Array],
 ) -> dict[str, Any]:
-    """Fields of a state that ends with a proof, over these rows, as the answer: the duals contradict every X."""
+    """Give the fields of a state that ends with a proof over these rows: its duals contradict every X."""
     xp = namespace(factor)
     certificate = Certificate(INF, value, INF, violation)
     names = []

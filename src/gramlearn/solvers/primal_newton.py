@@ -5,13 +5,14 @@
     3. Newton on the primal over these, a few steps; then again four times as many, and in the end all
     4. with all of them, to the tolerance; the gap over what a last look finds is the gap over all
 
-Near the optimum full steps do, and constraints come in and drop out with every step, as many as need to, where a box of
-duals would hold them back. Far from it the primal is of no use: a step may leave X so small in some direction that
-it takes dozens to recover. So where a step has to be cut short, Newton on the dual goes on instead.
+Near the optimum full steps do, and constraints come in and drop out with every step, as many as need to,
+where a box of duals would hold them back. Far from it the primal is of no use: a step may leave X so small in
+some direction that it takes dozens to recover. So where a step has to be cut short, Newton on the dual goes on
+instead.
 """
 
 from collections.abc import Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from typing import Any, final
 
 from gramlearn._arrays import Array, is_array, namespace, read
@@ -54,10 +55,9 @@ class PrimalState(State):
     def details(self) -> Mapping[str, Any]:
         if self.point is None:
             return self.base.details
-        costly = [int(m.size) for m in self.point.costly[0]]
         return {
             "working": self.point.dual.size,
-            "active": sum(costly),
+            "active": sum(costly.map.size for costly in self.point.costly),
             "looks": self.base.looks + self.looks,
             "primal": self.point.value,
         }
@@ -74,8 +74,8 @@ class PrimalNewton(Solver[PrimalState]):
         How many constraints that cost nothing yet are kept near, at least.
     """
 
-    first: int = 20_000
-    base: WorkingSet = WorkingSet(sample=4000)
+    first: int = 5000
+    base: WorkingSet = field(default_factory=lambda: WorkingSet(sample=4000))
 
     default_max_iter = WorkingSet.default_max_iter
 
