@@ -32,6 +32,7 @@ from gramlearn import (
     solve,
 )
 from gramlearn.certificate import Certificate, Reference
+from gramlearn.linear_maps import Estimates
 
 I3 = np.eye(3)
 D01 = SquaredDistances([0], [1])
@@ -115,7 +116,7 @@ def test_intervals_allow_for_their_rounding() -> None:
     Q = np.linalg.qr(np.random.default_rng(0).standard_normal((20, 20)))[0]
     x = np.ones(20)
     x[-1] = 1e-12
-    reference = Reference(np.eye(20), np.zeros(0))
+    reference = Reference(np.eye(20), Estimates(np.zeros(0), 0.0, 0.0))
     assert (
         reference.interval(Q * np.sqrt(x)) is None or reference.interval(Q * np.sqrt(x))[0] <= 1e-12
     )

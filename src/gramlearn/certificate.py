@@ -23,6 +23,7 @@ from gramlearn._arrays import (
     where_true,
 )
 from gramlearn.dual import DualPoint, Part
+from gramlearn.linear_maps import Estimates
 from gramlearn.problem import Problem
 
 __all__ = ["Certificate", "Reference", "Review", "review"]
@@ -71,7 +72,7 @@ class Reference:
     """<A_k, R> of every constraint of a part, at R = F F', with F^-1."""
 
     inverse_factor: Array | None  # None where nothing can be compared with R
-    values: Array
+    estimates: Estimates
 
     def interval(self, factor: Array) -> tuple[float, float] | None:
         """(low, high) with low R <= X <= high R, wider than rounding asks for; None where it asks for much."""
@@ -113,17 +114,22 @@ def review(
     parts = problem.dual.parts
     hard = any(part.loss.is_hard for part in parts)
     products: dict[int, Array] = {}
+    factor = point.conjugate.factor
     references = list(references or [None] * len(parts))
     gap, violation = point.gap, point.violation
     violators, severities = [], []
     for k, part in enumerate(parts):
         if stride == 1:
             # Hard constraints may make X be scaled, which needs the values of all constraints.
-            known = None if hard else references[k]
-            costly, t, references[k] = _costly(part, point, known, products)
+            low, high, references[k] = _bounds(
+                part, point, None if hard else references[k], products, exact=hard
+            )
+            costly, t = _costly(part, factor, low, high)
         else:
             sample = every_row(-(-part.size // stride), point.lam) * stride
-            costly, t, _ = _costly(part.select(sample), point, None, products)
+            some = part.select(sample)
+            low, high, _ = _bounds(some, point, None, products, exact=False)
+            costly, t = _costly(some, factor, low, high)
             costly = costly * stride
         new = is_missing(costly, rows[k])
         costly, t = costly[new], t[new]
@@ -141,43 +147,42 @@ def review(
     return Review(certificate, violators, severities, references)
 
 
-def _costly(
-    part: Part, point: DualPoint, reference: Reference | None, products: dict[int, Array]
-) -> tuple[Array, Array, Reference | None]:
-    """Find the constraints whose loss is not zero at X: their rows, their t, and what is known now."""
+def _bounds(
+    part: Part, point: DualPoint, known: Reference | None, products: dict[int, Array], exact: bool
+) -> tuple[Array, Array, Reference]:
+    """(low, high) of <A_k, X>: from what is known, where that decides most constraints, or from a scan."""
     factor = point.conjugate.factor
-    one = constant(1.0, factor, 1)
-    interval = None if reference is None else reference.interval(factor)
-    if reference is not None and interval is not None and part.map.is_nonnegative:
-        low, high = interval
-        decided = part.loss.is_slack(
-            part.offset + low * reference.values, part.offset + high * reference.values
-        )
-        undecided = where_true(~decided)
+    interval = None if known is None else known.interval(factor)
+    if known is not None and interval is not None and part.map.is_nonnegative:
+        low, high = known.estimates.bounds(*interval)
+        undecided = where_true(~part.loss.is_slack(part.offset + low, part.offset + high))
         if 2 * undecided.shape[0] < part.size:
-            some = part.select(undecided)
-            t = some.offset + some.map.restrict(factor, products).traces(one)
-            costly = where_true(~some.loss.is_slack(t, t))
-            return undecided[costly], t[costly], reference
-    values = part.map.restrict(factor, products).traces(one)
-    t = part.offset + values
-    costly = where_true(~part.loss.is_slack(t, t))
-    return costly, t[costly], _reference(point, values)
-
-
-def _reference(point: DualPoint, values: Array) -> Reference:
-    """Remember a full scan, with F^-1 unless X is singular."""
+            return low, high, known
+    if exact:
+        values = part.map.restrict(factor, products).traces(constant(1.0, factor, 1))
+        estimates = Estimates(values, 0.0, 0.0)
+    else:
+        estimates = part.map.estimates(factor, products)
     x = point.conjugate.spectrum
     xp = namespace(x)
     singular = read(xp.min(x)) <= 1e-14 * read(xp.max(x))
-    return Reference(None if singular else xp.linalg.inv(point.conjugate.factor), values)
+    return *estimates.bounds(), Reference(None if singular else xp.linalg.inv(factor), estimates)
+
+
+def _costly(part: Part, factor: Array, low: Array, high: Array) -> tuple[Array, Array]:
+    """Find the constraints whose loss is not zero at X, and their t."""
+    rows = where_true(~part.loss.is_slack(part.offset + low, part.offset + high))
+    some = part.select(rows)
+    t = some.offset + some.map.restrict(factor).traces(constant(1.0, factor, 1))
+    costly = where_true(~some.loss.is_slack(t, t))
+    return rows[costly], t[costly]
 
 
 def _scaled(
     problem: Problem, point: DualPoint, references: list[Reference | None], as_it_is: Certificate
 ) -> Certificate:
     """Where X violates a hard constraint but c X satisfies all of them, judge c X instead."""
-    values = [reference.values for reference in references if reference is not None]
+    values = [known.estimates.values for known in references if known is not None]
     scaling = _feasible_scaling(problem.dual.parts, values)
     if scaling is None:
         return as_it_is

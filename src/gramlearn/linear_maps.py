@@ -23,7 +23,7 @@ from gramlearn._arrays import (
     transpose,
 )
 
-__all__ = ["Direction", "DirectionMap", "LinearMap", "MatrixMap", "PointMap"]
+__all__ = ["Direction", "DirectionMap", "Estimates", "LinearMap", "MatrixMap", "PointMap"]
 
 # A working set whose directions take no more than this is kept in memory instead of made anew.
 _DIRECTIONS_BYTES = 1 << 30
@@ -77,10 +77,9 @@ class LinearMap(ABC):
     def squares(self, v: Array) -> Array:
         """sum_k v_k B_k o B_k."""
 
-    def estimates(self, F: Array, products: dict[int, Array]) -> tuple[Array, Array]:
-        """(<B_k, F F'>)_k, perhaps in single precision, and bounds on what that costs."""
-        values = self.restrict(F, products).traces(constant(1.0, F, 1))
-        return values, namespace(values).zeros_like(values)
+    def estimates(self, F: Array, products: dict[int, Array]) -> "Estimates":
+        """(<B_k, F F'>)_k, perhaps in single precision, with a bound on the error of that."""
+        return Estimates(self.restrict(F, products).traces(constant(1.0, F, 1)), 0.0, 0.0)
 
     @abstractmethod
     def matrices(self) -> Array:
@@ -97,6 +96,21 @@ class LinearMap(ABC):
     @abstractmethod
     def diagonal(self, Phi: Array) -> Array:
         """(<B_k, Phi o B_k>)_k."""
+
+
+class Estimates(NamedTuple):
+    """Values that are off by at most relative |value| + absolute."""
+
+    values: Array
+    relative: float
+    absolute: float
+
+    def bounds(self, low: float = 1.0, high: float = 1.0) -> tuple[Array, Array]:
+        """What the values are at least, times `low`, and at most, times `high`."""
+        if self.relative == 0:  # of either sign
+            return low * self.values - self.absolute, high * self.values + self.absolute
+        least = (low * (1 - self.relative)) * self.values - self.absolute
+        return least, (high * (1 + self.relative)) * self.values + self.absolute
 
 
 class Direction(NamedTuple):
@@ -288,25 +302,24 @@ class PointMap(LinearMap):
             total = total + self.stacked(rows).squares(v[rows])
         return total
 
-    def estimates(self, F: Array, products: dict[int, Array]) -> tuple[Array, Array]:
+    def estimates(self, F: Array, products: dict[int, Array]) -> "Estimates":
         xp = namespace(F)
         if F.dtype != xp.float64 or self._is_small:
             return super().estimates(F, products)
         if id(self.points) not in products:
             products[id(self.points)] = _rounded_product(self.points, F)
         points = products[id(self.points)]
+        values = replace(self, points=points).traces(constant(1.0, points, 1))
+        # Rounded points move a difference z by at most 2 u reach, its own rounding by u |z|, and a sum of r
+        # squares is off by (r + 1) u |z|^2, to first order. With 4 reach |z| <= 32 |z|^2 + reach^2 / 8 that is
+        # a part of |z|^2 and a number; the rest is for what is done with the values, in their precision.
         u = float(xp.finfo(points.dtype).eps) / 2
         reach = read(xp.max(xp.linalg.vector_norm(points, axis=1)))
-        values = errors = constant(0.0, F, self.size)
-        for d in self.directions:
-            i, j = self.indices[d.first], self.indices[d.second]
-            q = xp.astype(pair_squared_norms(points, i, j, d.sign), F.dtype)
-            # Rounded points move a difference z by at most 2 u reach, its own rounding by u |z|, and a sum
-            # of r squares is off by (r + 1) u |z|^2, to first order; the rest is margin.
-            error = u * ((F.shape[0] + 8) * q + 8 * reach * xp.sqrt(q) + 32 * u * reach**2)
-            values = values + d.weight * q
-            errors = errors + abs(d.weight) * error
-        return values, errors
+        relative, absolute = u * (F.shape[0] + 64), u * reach**2 / 4
+        if not self.is_nonnegative:
+            absolute = relative * 4 * reach**2 + absolute
+            absolute, relative = absolute * sum(abs(d.weight) for d in self.directions), 0.0
+        return Estimates(values, relative, absolute)
 
     def spread(self, v: Array) -> Array:
         return sum(

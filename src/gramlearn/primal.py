@@ -31,8 +31,8 @@ from gramlearn.linear_maps import LinearMap
 __all__ = ["Costly", "PrimalPoint", "near_rows"]
 
 INF = float("inf")
-# Constraints within this share of their bound are kept near, or within a smaller one where they are many.
-_MARGINS = (0.1, 0.03, 0.01, 0.003, 0.0)
+# Constraints within this share of their bound are near it, or within a smaller one where these are many.
+_MARGINS = (0.1, 0.03, 0.01, 0.003)
 
 
 class Costly(NamedTuple):
@@ -172,14 +172,14 @@ def _near(part: Part, factor: Array, first: int, products: dict[int, Array]) -> 
     if not part.loss.can_be_slack or part.size <= first:
         return rows
     xp = namespace(factor)
-    values, errors = part.map.estimates(factor, products)
-    t, loss, costly = part.offset + values, part.loss, 0
+    low, high = part.map.estimates(factor, products).bounds()
+    low, high, loss = part.offset + low, part.offset + high, part.loss
+    costly = where_true(~loss.is_slack(low, high))
+    limit = first + 3 * int(costly.shape[0])
     for margin in _MARGINS:
-        width = errors + margin * xp.abs(t)
-        inside = where_true(~loss.is_slack(t - width, t + width))
-        rows, t, errors, loss = rows[inside], t[inside], errors[inside], loss.take(inside)
-        if margin == _MARGINS[0]:
-            costly = int(where_true(~loss.is_slack(t, t)).shape[0])
-        if rows.shape[0] <= first + 3 * costly:
-            break
-    return rows
+        width = margin * xp.maximum(xp.abs(low), xp.abs(high))
+        inside = where_true(~loss.is_slack(low - width, high + width))
+        rows, low, high, loss = rows[inside], low[inside], high[inside], loss.take(inside)
+        if rows.shape[0] <= limit:
+            return rows
+    return costly
