@@ -17,6 +17,7 @@ from gramlearn import (
 )
 from gramlearn.constraints import Constraints
 from gramlearn.dual import Dual
+from gramlearn.linear_maps import Products
 from gramlearn.regularizers import Regularizer
 
 N = 5
@@ -110,7 +111,7 @@ def test_maps_over_the_same_points_share_one_product() -> None:
     P = np.random.default_rng(0).standard_normal((6, 3))
     i, j = np.arange(5), np.arange(1, 6)
     one, two = (SquaredDistances(i, k, points=P).on(None, 3, np.eye(3)) for k in (j, (i + 2) % 6))
-    products: dict[int, np.ndarray] = {}
+    products: Products = {}
     Q = np.diag([1.0, 2.0, 3.0])
     first, second = one.restrict(Q, products), two.restrict(Q, products)
     assert first.points is second.points
@@ -120,7 +121,7 @@ def test_maps_over_the_same_points_share_one_product() -> None:
 def test_few_directions_of_many_points_are_restricted_themselves() -> None:
     P = np.random.default_rng(0).standard_normal((50, 3))
     few = SquaredDistances([0, 1], [2, 3], points=P).on(None, 3, np.eye(3))
-    products: dict[int, np.ndarray] = {}
+    products: Products = {}
     Q = np.diag([1.0, 2.0, 3.0])
     assert np.allclose(few.restrict(Q, products).matrices(), Q @ few.matrices() @ Q)
     assert not products

@@ -23,7 +23,7 @@ from gramlearn._arrays import (
     where_true,
 )
 from gramlearn.dual import DualPoint, Part
-from gramlearn.linear_maps import Estimates
+from gramlearn.linear_maps import Estimates, Products
 from gramlearn.problem import Problem
 
 __all__ = ["Certificate", "Reference", "Review", "review"]
@@ -105,15 +105,16 @@ def review(
     point: DualPoint,
     references: list[Reference | None] | None = None,
     stride: int = 1,
+    products: Products | None = None,
 ) -> Review:
     """Judge X(lam), where `point` is the dual cut down to `rows` and lam is zero elsewhere.
 
     With a stride only every so-manieth constraint is looked at, beside those in `rows`; the certificate
-    then is one of that smaller problem.
+    then is one of that smaller problem. Reviews of the same point may share their `products`.
     """
     parts = problem.dual.parts
     hard = any(part.loss.is_hard for part in parts)
-    products: dict[int, Array] = {}
+    products = {} if products is None else products
     factor = point.conjugate.factor
     references = list(references or [None] * len(parts))
     gap, violation = point.gap, point.violation
@@ -148,7 +149,7 @@ def review(
 
 
 def _bounds(
-    part: Part, point: DualPoint, known: Reference | None, products: dict[int, Array], exact: bool
+    part: Part, point: DualPoint, known: Reference | None, products: Products, exact: bool
 ) -> tuple[Array, Array, Reference]:
     """(low, high) of <A_k, X>: from what is known, where that decides most constraints, or from a scan."""
     factor = point.conjugate.factor

@@ -102,7 +102,9 @@ class Hessian:
         scale = max((m.magnitude() for m in self._maps), default=0.0) or 1.0
         peak = read(xp.max(xp.abs(self._Phi))) or 1.0
         maps = [m.in_single(scale) for m in self._maps]
-        Phi = xp.astype(self._Phi / peak, xp.float32)
+        # Entries below rounding would make subnormal numbers, at which processors are slow.
+        share = self._Phi / peak
+        Phi = xp.astype(xp.where(share > 1e-12, share, xp.zeros_like(share)), xp.float32)
 
         def product(v: Array) -> Array:
             size = read(xp.max(xp.abs(v))) or 1.0

@@ -10,7 +10,7 @@ Three forms, one contract. `PointMap` keeps indices and points, for all constrai
 from abc import ABC, abstractmethod
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
-from typing import NamedTuple, final
+from typing import Any, NamedTuple, final
 
 from gramlearn._arrays import (
     Array,
@@ -23,10 +23,25 @@ from gramlearn._arrays import (
     transpose,
 )
 
-__all__ = ["Direction", "DirectionMap", "Estimates", "LinearMap", "MatrixMap", "PointMap"]
+__all__ = [
+    "Direction",
+    "DirectionMap",
+    "Estimates",
+    "LinearMap",
+    "MatrixMap",
+    "PointMap",
+    "Products",
+]
 
 # A working set whose directions take no more than this is kept in memory instead of made anew.
 _DIRECTIONS_BYTES = 1 << 30
+# Norms between which single precision neither overflows nor loses more to small numbers than to rounding.
+_SINGLE_REACH = (1e-8, 1e15)
+_SUBNORMAL_ROOT = 1e-18
+
+
+# What maps over the same points, restricted to the same Q, share: points @ Q, by points and precision.
+Products = dict[tuple[int, str], Any]
 
 
 class LinearMap(ABC):
@@ -43,7 +58,7 @@ class LinearMap(ABC):
         """Whether every B_k is known to be positive semidefinite."""
 
     @abstractmethod
-    def restrict(self, Q: Array, products: dict[int, Array] | None = None) -> "LinearMap":
+    def restrict(self, Q: Array, products: Products | None = None) -> "LinearMap":
         """The map S -> (<Q' B_k Q, S>)_k.
 
         Maps over the same points, restricted to the same Q, share their product through `products`.
@@ -77,7 +92,7 @@ class LinearMap(ABC):
     def squares(self, v: Array) -> Array:
         """sum_k v_k B_k o B_k."""
 
-    def estimates(self, F: Array, products: dict[int, Array]) -> "Estimates":
+    def estimates(self, F: Array, products: Products) -> "Estimates":
         """(<B_k, F F'>)_k, perhaps in single precision, with a bound on the error of that."""
         return Estimates(self.restrict(F, products).traces(constant(1.0, F, 1)), 0.0, 0.0)
 
@@ -138,7 +153,7 @@ class DirectionMap(LinearMap):
     def is_nonnegative(self) -> bool:
         return min(self.weights) >= 0
 
-    def restrict(self, Q: Array, products: dict[int, Array] | None = None) -> "DirectionMap":
+    def restrict(self, Q: Array, products: Products | None = None) -> "DirectionMap":
         del products  # directions belong to one map
         return DirectionMap(self.z @ Q, self.weights)
 
@@ -238,13 +253,14 @@ class PointMap(LinearMap):
         """Whether it has fewer directions than points, so that these are cheaper to multiply."""
         return 2 * self.size * len(self.directions) < int(self.points.shape[0])
 
-    def restrict(self, Q: Array, products: dict[int, Array] | None = None) -> LinearMap:
+    def restrict(self, Q: Array, products: Products | None = None) -> LinearMap:
         if self._is_small:
             return self.stacked(slice(0, self.size)).restrict(Q)
         products = {} if products is None else products
-        if id(self.points) not in products:
-            products[id(self.points)] = self.points @ Q
-        return replace(self, points=products[id(self.points)])
+        key = (id(self.points), "double")
+        if key not in products:
+            products[key] = self.points @ Q
+        return replace(self, points=products[key])
 
     def select(self, rows: Array) -> "PointMap":
         xp = namespace(self.points)
@@ -302,19 +318,22 @@ class PointMap(LinearMap):
             total = total + self.stacked(rows).squares(v[rows])
         return total
 
-    def estimates(self, F: Array, products: dict[int, Array]) -> "Estimates":
+    def estimates(self, F: Array, products: Products) -> "Estimates":
         xp = namespace(F)
         if F.dtype != xp.float64 or self._is_small:
             return super().estimates(F, products)
-        if id(self.points) not in products:
-            products[id(self.points)] = _rounded_product(self.points, F)
-        points = products[id(self.points)]
+        key = (id(self.points), "single")
+        if key not in products:
+            points = _rounded_product(self.points, F)
+            products[key] = points, read(xp.max(xp.linalg.vector_norm(points, axis=1)))
+        points, reach = products[key]
+        if not _SINGLE_REACH[0] < reach < _SINGLE_REACH[1]:
+            return super().estimates(F, {})
         values = replace(self, points=points).traces(constant(1.0, points, 1))
         # Rounded points move a difference z by at most 2 u reach, its own rounding by u |z|, and a sum of r
         # squares is off by (r + 1) u |z|^2, to first order. With 4 reach |z| <= 32 |z|^2 + reach^2 / 8 that is
         # a part of |z|^2 and a number; the rest is for what is done with the values, in their precision.
         u = float(xp.finfo(points.dtype).eps) / 2
-        reach = read(xp.max(xp.linalg.vector_norm(points, axis=1)))
         relative, absolute = u * (F.shape[0] + 64), u * reach**2 / 4
         if not self.is_nonnegative:
             absolute = relative * 4 * reach**2 + absolute
@@ -358,7 +377,7 @@ class MatrixMap(LinearMap):
     def size(self) -> int:
         return int(self.stack.shape[0])
 
-    def restrict(self, Q: Array, products: dict[int, Array] | None = None) -> "MatrixMap":
+    def restrict(self, Q: Array, products: Products | None = None) -> "MatrixMap":
         del products  # matrices belong to one map
         return MatrixMap(transpose(Q) @ (self.stack @ Q), self.known_nonnegative)
 
@@ -400,9 +419,14 @@ class MatrixMap(LinearMap):
 
 
 def _rounded_product(points: Array, Q: Array) -> Array:
-    """points @ Q rounded to single precision, chunk by chunk; the product in double is never whole."""
+    """points @ Q rounded to single precision, chunk by chunk; the product in double is never whole.
+
+    What is so small that its square would be subnormal becomes 0: processors are slow at such numbers.
+    """
     xp = namespace(points)
     out = xp.empty_like(points, dtype=xp.float32)
     for rows in chunks(int(points.shape[0]), int(points.shape[1]), points):
-        out[rows, :] = xp.astype(points[rows, :] @ Q, xp.float32)
+        product = points[rows, :] @ Q
+        product = xp.where(xp.abs(product) > _SUBNORMAL_ROOT, product, xp.zeros_like(product))
+        out[rows, :] = xp.astype(product, xp.float32)
     return out

@@ -12,6 +12,7 @@ x = 1 and Phi = 1.
 """
 
 from abc import ABC, abstractmethod
+from copy import copy
 from dataclasses import dataclass
 from functools import cached_property
 from typing import ClassVar, final
@@ -20,6 +21,7 @@ from gramlearn._arrays import (
     Array,
     cholesky_or_none,
     constant,
+    eye,
     is_finite,
     namespace,
     read,
@@ -58,6 +60,24 @@ class ConjugatePoint(ABC):
     def kernel(self) -> Array:
         """Phi of the derivative, r x r or 1 x 1 (the same number everywhere)."""
 
+    @property
+    @abstractmethod
+    def image(self) -> Array:
+        """Q' Y Q."""
+
+    @property
+    @abstractmethod
+    def potential(self) -> float:
+        """phi(X) = <X, Y> - phi*(Y)."""
+
+    @abstractmethod
+    def moved(self, S: Array) -> "ConjugatePoint | None":
+        """The point at X + Q (Phi o S) Q', to first order, or None where that is outside the domain."""
+
+    @abstractmethod
+    def divergence(self, R: Array) -> float:
+        """D(X, X') = phi*(Y') - phi*(Y) - <X, Y' - Y> with Q' (Y - Y') Q = R; +inf outside the domain."""
+
     @cached_property
     def factor(self) -> Array:
         """F with F F' = X."""
@@ -73,9 +93,14 @@ class SpectralPoint(ConjugatePoint):
         self.value = INF
         if not is_finite(Y):
             return  # an overflow on the way here: outside the domain, and nothing to decompose
-        xp = namespace(Y)
-        self._y, self._u = xp.linalg.eigh(symmetric_part(Y))
-        value = read(xp.sum(regularizer.conjugate(self._y)))
+        self._decompose(symmetric_part(Y), None)
+
+    def _decompose(self, image: Array, frame: Array | None) -> None:
+        """Set the spectrum of Y = frame image frame'."""
+        xp = namespace(image)
+        self._y, u = xp.linalg.eigh(image)
+        self._u = u if frame is None else frame @ u
+        value = read(xp.sum(self._regularizer.conjugate(self._y)))
         self.value = INF if value != value else value  # inf - inf overflows, too
 
     @property
@@ -90,6 +115,32 @@ class SpectralPoint(ConjugatePoint):
     def kernel(self) -> Array:
         return divided_differences(self._regularizer, self._y)
 
+    @property
+    def image(self) -> Array:
+        return eye(self._y.shape[0], self._y) * self._y
+
+    @property
+    def potential(self) -> float:
+        return read(namespace(self._y).sum(self.spectrum * self._y)) - self.value
+
+    def moved(self, S: Array) -> "SpectralPoint | None":
+        if not is_finite(S):
+            return None
+        other = copy(self)
+        for name in ("spectrum", "kernel", "factor"):
+            other.__dict__.pop(name, None)
+        other._decompose(self.image + S, self._u)
+        return None if other.value == INF else other
+
+    def divergence(self, R: Array) -> float:
+        xp = namespace(R)
+        y = xp.linalg.eigvalsh(self.image - R)
+        value = read(xp.sum(self._regularizer.conjugate(y)))
+        if not value < INF:
+            return INF
+        inner = read(xp.sum(self.spectrum * xp.linalg.diagonal(R)))
+        return max(value - self.value + inner, 0.0)
+
 
 @final
 class CholeskyPoint(ConjugatePoint):
@@ -97,13 +148,10 @@ class CholeskyPoint(ConjugatePoint):
 
     def __init__(self, regularizer: "Regularizer", Y: Array) -> None:
         del regularizer  # the closed form belongs to LogDet alone
-        xp = namespace(Y)
-        self._lower = cholesky_or_none(-symmetric_part(Y))
-        if self._lower is None:
-            self.value = INF
-        else:
-            pivots = xp.linalg.diagonal(self._lower)
-            self.value = -float(Y.shape[0]) - 2 * read(xp.sum(xp.log(pivots)))
+        lower = cholesky_or_none(-symmetric_part(Y))
+        self._lower: Array = lower
+        self._like = Y
+        self.value = INF if lower is None else -float(Y.shape[0]) - _log_det(lower)
 
     @cached_property
     def frame(self) -> Array:
@@ -111,11 +159,44 @@ class CholeskyPoint(ConjugatePoint):
 
     @cached_property
     def spectrum(self) -> Array:
-        return constant(1.0, self._lower, 1)
+        return constant(1.0, self._like, 1)
 
     @cached_property
     def kernel(self) -> Array:
-        return constant(1.0, self._lower, (1, 1))
+        return constant(1.0, self._like, (1, 1))
+
+    @property
+    def image(self) -> Array:
+        return -eye(self._like.shape[0], self._like)
+
+    @property
+    def potential(self) -> float:
+        return -float(self._like.shape[0]) - self.value
+
+    def moved(self, S: Array) -> "CholeskyPoint | None":
+        C = cholesky_or_none(eye(S.shape[0], S) + S)
+        if C is None:
+            return None
+        other = copy(self)
+        other.__dict__.pop("factor", None)
+        other.__dict__["frame"] = self.frame @ C  # any F with F F' = X is a frame
+        other.value = self.value + _log_det(C)
+        return other
+
+    def divergence(self, R: Array) -> float:
+        xp = namespace(R)
+        e = xp.linalg.eigvalsh(R)
+        if not read(e[0]) > -1:
+            return INF
+        # e - log(1 + e) loses its digits to cancellation near 0, where it is e^2 (1/2 - e/3 + ...).
+        small = xp.abs(e) < 1e-4
+        return max(read(xp.sum(xp.where(small, e * e * (0.5 - e / 3), e - xp.log1p(e)))), 0.0)
+
+
+def _log_det(lower: Array) -> float:
+    """log det(L L')."""
+    xp = namespace(lower)
+    return 2 * read(xp.sum(xp.log(xp.linalg.diagonal(lower))))
 
 
 def divided_differences(regularizer: "Regularizer", y: Array) -> Array:

@@ -114,11 +114,11 @@ class Loss(ABC):
 
     @property
     def is_smooth(self) -> bool:
-        """Whether loss' exists wherever the loss is finite, and is known: see `price`."""
+        """Whether loss' exists inside the domain, and is known: see `price`."""
         return False
 
     def price(self, t: Array) -> Array:
-        """loss'(t), the lam at which fenchel_young(t, lam) = 0; for smooth losses."""
+        """loss'(t), the lam at which fenchel_young(t, lam) = 0; infinite at the end of the domain."""
         raise NotImplementedError(f"{type(self).__name__} has no derivative.")
 
     @property

@@ -50,8 +50,11 @@ class LogDetSlack(BoundedLoss):
         return True
 
     def penalty_derivative(self, t: Array) -> Array:
+        xp = namespace(t)
+        inside = xp.where(t > 0, t, xp.ones_like(t))
         # 1/b - 1/t, with all its digits near t = b.
-        return self._strength / self.bound * ((t - self.bound) / t)
+        slope = self._strength / self.bound * ((inside - self.bound) / inside)
+        return xp.where(t > 0, slope, xp.full_like(t, -INF))
 
     def domain(self) -> tuple[Any, Any]:
         return (-INF if self.side > 0 else 0.0), INF
@@ -103,10 +106,13 @@ class KLSlack(BoundedLoss):
 
     @property
     def is_smooth(self) -> bool:
-        return self.side > 0  # at t = 0 the loss is finite and its slope is not
+        return True
 
     def penalty_derivative(self, t: Array) -> Array:
-        return self._strength * _log_ratio(t, self.bound)[1]
+        xp = namespace(t)
+        positive = t > 0
+        slope = self._strength * _log_ratio(xp.where(positive, t, xp.ones_like(t)), self.bound)[1]
+        return xp.where(positive, slope, xp.full_like(t, -INF))
 
     def domain(self) -> tuple[Any, Any]:
         return (-INF if self.side > 0 else 0.0), INF

@@ -1,9 +1,12 @@
-"""(I + sum_k d_k B_k <B_k, .>) S = -E: the Newton direction of X -> F (I + S) F', with d_k = loss_k''(t_k).
+"""(I + h B* d B h) S = -h R: the Newton direction dY = S / h of the primal, in the frame of X.
 
-B_k is A_k in the frame F, in which the Hessian of -log det is the identity.
+B_k is A_k in that frame, d_k = loss_k''(t_k), R the residual, and h the root of Phi, the first divided
+differences of grad phi*, all taken entry by entry. The solution makes Y + dY = Y0 - sum_k (lam_k + dlam_k) A_k
+hold to first order, with dlam = d B(Phi o dY).
 """
 
 from collections.abc import Callable, Iterator
+from typing import NamedTuple, final
 
 from gramlearn._arrays import Array, concat, eye, namespace, read, symmetric_part, transpose
 from gramlearn.dual import Hessian
@@ -13,80 +16,159 @@ from gramlearn.primal import PrimalPoint
 __all__ = ["newton_direction"]
 
 _STEPS = 300
-# Few constraints are eliminated instead: exact where the problem is badly conditioned, and no slower.
+# Few constraints are eliminated, and few entries of S written out: exact where the problem is badly
+# conditioned, and no slower.
 _DIRECT_ROWS = 200
+_DIRECT_RANK = 20
 _DIRECT_ELEMENTS = 4_000_000
 # Down to this residual, products in single precision do.
 _SINGLE_ACCURACY = 1e-3
 
 
 def newton_direction(point: PrimalPoint, accuracy: float) -> Array:
-    """Give S, to a residual of `accuracy` |E|."""
-    E = point.gradient
+    """Give dY, to a residual of `accuracy` |h R|."""
+    R, Phi = point.residual, point.at.kernel
     if not point.costly:
-        return -E
+        return -R
     maps = [c.map for c in point.costly]
-    curvature = concat([c.curvature for c in point.costly], E)
-    size = int(curvature.shape[0])
-    if size <= _DIRECT_ROWS and size * E.shape[0] ** 2 <= _DIRECT_ELEMENTS:
-        return _eliminated(maps, curvature, E)
-    xp = namespace(E)
-    # In a basis in which sum_k sqrt(d_k) B_k is diagonal the system is nearly so: for normal directions z
-    # the mean of zz' <zz', S> is 2 M S M + tr(SM) M, with M the mean of zz'. It ties an entry off the diagonal
-    # to itself alone, and the entries on the diagonal to one another.
-    _, U = xp.linalg.eigh(_adjoint(maps, xp.sqrt(curvature)))
-    maps = [m.restrict(U) for m in maps]
-    E = transpose(U) @ E @ U
+    curvature = concat([c.curvature for c in point.costly], R)
+    size, rank = int(curvature.shape[0]), int(R.shape[0])
+    is_small = size * rank**2 <= _DIRECT_ELEMENTS
+    if size <= _DIRECT_ROWS and is_small:
+        return _eliminated(maps, curvature, Phi, R)
+    if rank <= _DIRECT_RANK and is_small:
+        return _written_out(maps, curvature, Phi, R)
+    xp = namespace(R)
+    h = xp.sqrt(Phi)
+    system = _System(maps, _rotated(maps, curvature, Phi), curvature, h)
     S = None
-    if accuracy >= _SINGLE_ACCURACY and E.dtype == xp.float64:
-        S = _in_single(maps, curvature, E, accuracy)
+    if accuracy >= _SINGLE_ACCURACY and R.dtype == xp.float64:
+        S = _in_single(system, -h * R, accuracy)
     if S is None:
-        S = _conjugate_gradients(maps, curvature, E, accuracy)
-    return symmetric_part(U @ S @ transpose(U))
+        S = _conjugate_gradients(system, -h * R, accuracy)
+    tiny = xp.zeros_like(R) + h <= 1e-8 * read(xp.max(h))
+    if not bool(xp.any(tiny)):
+        return symmetric_part(S / h)
+    # What X does not feel follows from the equation itself.
+    follows = -R - _adjoint(maps, curvature * _apply(maps, h * S))
+    return symmetric_part(xp.where(tiny, follows, S / xp.where(tiny, xp.ones_like(R), h)))
 
 
-def _eliminated(maps: list[LinearMap], curvature: Array, E: Array) -> Array:
-    """S = -E - sum_k w_k B_k, with (diag(1/d) + B B*) w = -B(E), scaled to a unit diagonal."""
-    xp = namespace(E)
-    H = Hessian(maps, xp.ones_like(E[:1, :1]), 1 / curvature, int(E.shape[0]))
+def _eliminated(maps: list[LinearMap], curvature: Array, Phi: Array, R: Array) -> Array:
+    """dY = -R - B* w, with (1/d + B Phi B*) w = -B(Phi R), scaled to a unit diagonal."""
+    xp = namespace(R)
+    H = Hessian(maps, Phi, 1 / curvature, int(R.shape[0]))
     scale = 1 / xp.sqrt(H.diagonal)
     scaled = H.matrix() * scale[:, None] * scale[None, :]
-    right = -concat([m.apply(E) for m in maps], E) * scale
+    right = -_apply(maps, Phi * R) * scale
     w = scale * xp.linalg.solve(scaled, right[:, None])[:, 0]
-    return -E - symmetric_part(_adjoint(maps, w))
+    return -R - symmetric_part(_adjoint(maps, w))
 
 
-def _in_single(maps: list[LinearMap], curvature: Array, E: Array, accuracy: float) -> Array | None:
-    """The direction by products in single precision, or None where its range does not do."""
-    xp = namespace(E)
-    scale = max(m.magnitude() for m in maps) or 1.0
-    size = read(xp.max(xp.abs(E))) or 1.0
-    if read(xp.max(curvature)) * scale**2 > 1e15:
+def _written_out(maps: list[LinearMap], curvature: Array, Phi: Array, R: Array) -> Array:
+    """dY = -R - M(h S), with M = B* d B as an r^2 x r^2 matrix."""
+    xp = namespace(R)
+    rank = int(R.shape[0])
+    B = xp.reshape(concat([m.matrices() for m in maps], R), (-1, rank**2))
+    M = transpose(B * curvature[:, None]) @ B
+    h = xp.reshape(xp.zeros_like(R) + xp.sqrt(Phi), (-1,))
+    system = eye(rank**2, R) + h[:, None] * M * h[None, :]
+    S = xp.linalg.solve(system, -(h * xp.reshape(R, (-1,)))[:, None])[:, 0]
+    return symmetric_part(-R - xp.reshape(M @ (h * S), (rank, rank)))
+
+
+class _Rotated(NamedTuple):
+    """The maps in a basis U of the frame in which the system is nearly diagonal."""
+
+    maps: list[LinearMap]
+    U: Array
+
+
+def _rotated(maps: list[LinearMap], curvature: Array, Phi: Array) -> _Rotated:
+    """Rotate to the eigenvectors of sum_k sqrt(d_k) B_k, with h taken as the closest product sqrt(p_i p_j).
+
+    For normal directions z the mean of zz' <zz', S> is 2 M S M + tr(SM) M, with M the mean of zz'. Where M is
+    diagonal this ties an entry off the diagonal to itself alone, and those on the diagonal to one another.
+    """
+    xp = namespace(curvature)
+    M = _adjoint(maps, xp.sqrt(curvature))
+    sums = xp.sum(xp.zeros_like(M) + Phi, axis=1)
+    root = xp.sqrt(sums / xp.sqrt(xp.sum(sums)))
+    _, U = xp.linalg.eigh(symmetric_part(root[:, None] * M * root[None, :]))
+    return _Rotated([m.restrict(root[:, None] * U) for m in maps], U)
+
+
+@final
+class _System:
+    """S -> (I + h B* d B h) S, and an approximate inverse."""
+
+    def __init__(
+        self, maps: list[LinearMap], rotated: _Rotated, curvature: Array, h: Array
+    ) -> None:
+        self.maps, self.rotated, self.curvature, self.h = maps, rotated, curvature, h
+
+    def product(self, S: Array) -> Array:
+        h = self.h
+        return S + h * _adjoint(self.maps, self.curvature * _apply(self.maps, h * S))
+
+    def preconditioner(self) -> Callable[[Array], Array]:
+        """Divide by the diagonal of the rotated system; on the entries S_ii solve their r x r block."""
+        xp = namespace(self.curvature)
+        maps, U = self.rotated
+        squares = sum(m.squares(d) for m, d in _pieces(maps, self.curvature))
+        # A symmetric S has every entry off the diagonal twice.
+        diagonal = 1 + 2 * squares
+        identity = eye(int(diagonal.shape[0]), diagonal)
+        block = xp.linalg.inv(identity + squares)
+
+        def precondition(residual: Array) -> Array:
+            rotated = transpose(U) @ residual @ U
+            onto = block @ xp.linalg.diagonal(rotated)
+            return U @ xp.where(identity > 0, identity * onto, rotated / diagonal) @ transpose(U)
+
+        return precondition
+
+    def in_single(self) -> "_System | None":
+        """The same in single precision, scaled to entries of about 1; None where its range does not do."""
+        xp = namespace(self.curvature)
+        scale = max(m.magnitude() for m in self.maps) or 1.0
+        peak = read(xp.max(self.h)) or 1.0
+        curvature = self.curvature * (scale * peak) ** 2
+        if read(xp.max(curvature)) > 1e15:
+            return None
+        maps = [m.in_single(scale) for m in self.maps]
+        # The rotated maps hold h already.
+        turned = [m.in_single(scale * peak) for m in self.rotated.maps]
+        rotated = _Rotated(turned, xp.astype(self.rotated.U, xp.float32))
+        h = xp.astype(self.h / peak, xp.float32)
+        return _System(maps, rotated, xp.astype(curvature, xp.float32), h)
+
+
+def _in_single(system: _System, right: Array, accuracy: float) -> Array | None:
+    xp = namespace(right)
+    size = read(xp.max(xp.abs(right))) or 1.0
+    narrow = system.in_single()
+    if narrow is None:
         return None
-    narrow = [m.in_single(scale) for m in maps]
-    scaled = xp.astype(curvature * scale**2, xp.float32)
-    S = _conjugate_gradients(narrow, scaled, xp.astype(E / size, xp.float32), accuracy)
-    return size * xp.astype(S, E.dtype)
+    S = _conjugate_gradients(narrow, xp.astype(right / size, xp.float32), accuracy)
+    return size * xp.astype(S, right.dtype)
 
 
-def _conjugate_gradients(
-    maps: list[LinearMap], curvature: Array, E: Array, accuracy: float
-) -> Array:
-    xp = namespace(E)
-    precondition = _preconditioner(maps, curvature)
-    S = xp.zeros_like(E)
-    residual = -E
+def _conjugate_gradients(system: _System, right: Array, accuracy: float) -> Array:
+    xp = namespace(right)
+    precondition = system.preconditioner()
+    S = xp.zeros_like(right)
+    residual = right
     z = precondition(residual)
     p = z
     rho = read(xp.sum(residual * z))
-    goal = accuracy**2 * read(xp.sum(E * E))
+    goal = accuracy**2 * read(xp.sum(right * right))
     for _ in range(_STEPS):
-        values = concat([m.apply(p) for m in maps], E)
-        Hp = p + _adjoint(maps, curvature * values)
-        alpha = rho / read(xp.sum(p * Hp))
+        image = system.product(p)
+        alpha = rho / read(xp.sum(p * image))
         S = S + alpha * p
-        residual = residual - alpha * Hp
-        if read(xp.sum(residual * residual)) <= goal:
+        residual = residual - alpha * image
+        if not read(xp.sum(residual * residual)) > goal:
             break
         z = precondition(residual)
         old, rho = rho, read(xp.sum(residual * z))
@@ -94,20 +176,8 @@ def _conjugate_gradients(
     return S
 
 
-def _preconditioner(maps: list[LinearMap], curvature: Array) -> Callable[[Array], Array]:
-    """Divide by the diagonal of the system; on the entries S_ii solve their r x r block."""
-    xp = namespace(curvature)
-    squares = sum(m.squares(d) for m, d in _pieces(maps, curvature))
-    # A symmetric S has every entry off the diagonal twice.
-    diagonal = 1 + 2 * squares
-    identity = eye(int(diagonal.shape[0]), diagonal)
-    block = xp.linalg.inv(identity + squares)
-
-    def precondition(R: Array) -> Array:
-        onto = block @ xp.linalg.diagonal(R)
-        return xp.where(identity > 0, identity * onto, R / diagonal)
-
-    return precondition
+def _apply(maps: list[LinearMap], S: Array) -> Array:
+    return concat([m.apply(S) for m in maps], S)
 
 
 def _adjoint(maps: list[LinearMap], v: Array) -> Array:

@@ -23,6 +23,7 @@ from gramlearn.problem import Problem
 from gramlearn.solvers._direction import newton_direction
 from gramlearn.solvers._loop import Answer, Solver, State
 from gramlearn.solvers.working_set import WorkingSet, WorkingSetState
+from gramlearn.spectral import ConjugatePoint
 from gramlearn.status import Status
 
 __all__ = ["PrimalNewton"]
@@ -90,10 +91,10 @@ class PrimalNewton(Solver[PrimalState]):
             name = type(part.loss).__name__
             if not part.loss.is_smooth:
                 return f"{name} has no derivative everywhere"
-            # Where t may be zero or less, the loss may be infinite at the start.
+            # Where t may be zero or less, such a loss is infinite, at the start or later.
             offset = part.offset
             least = read(namespace(offset).min(offset)) if is_array(offset) else offset
-            positive = part.map.is_nonnegative and least >= 0
+            positive = dual.regularizer.keeps_range and part.map.is_nonnegative and least >= 0
             if part.loss.has_domain and not positive:
                 return f"{name} is infinite for some t that these constraints may have"
         return None
@@ -108,13 +109,14 @@ class PrimalNewton(Solver[PrimalState]):
             base = self.base.step(problem, state.base, tol)
             return self._followed(problem, state, base, tol)
         goal = tol * _against(point)
-        # The gap after a step is about half the squared residual that it leaves.
-        size = read(namespace(point.gradient).sum(point.gradient**2)) ** 0.5
-        least = (0.4 * goal) ** 0.5 / size
+        # The gap after a step is about half the squared residual that it leaves, in the norm of Phi.
+        xp = namespace(point.residual)
+        size = read(xp.sum(point.at.kernel * point.residual**2)) ** 0.5
+        least = (0.4 * goal) ** 0.5 / size if size > 0 else 1.0
         S = newton_direction(
             point, max(least, min(_ACCURACY, (point.gap / _against(point)) ** 0.5), 1e-6)
         )
-        promise = -read(namespace(S).sum(point.gradient * S))
+        promise = -read(xp.sum(point.at.kernel * point.residual * S))
         better = _line_search(point, S, promise)
         if better is None:
             # Too far from the optimum, or too near it for anything but rounding: the dual knows.
@@ -123,12 +125,12 @@ class PrimalNewton(Solver[PrimalState]):
         coarse = state.stride > 1 and promise / 2 <= _COARSE_TOL * abs(better.value)
         if not coarse and better.gap > 0.5 * goal:
             return state
-        return self._look(problem, state, better.factor, max(1, state.stride // _REFINEMENT), tol)
+        return self._look(problem, state, better.at, max(1, state.stride // _REFINEMENT), tol)
 
     def settle(self, problem: Problem, state: PrimalState) -> PrimalState:
         if state.point is None:
             return replace(state, best=self.base.settle(problem, state.base).best)
-        return self._look(problem, state, state.point.factor, 1, 0.0)
+        return self._look(problem, state, state.point.at, 1, 0.0)
 
     def _followed(
         self, problem: Problem, state: PrimalState, base: WorkingSetState, tol: float
@@ -147,21 +149,21 @@ class PrimalNewton(Solver[PrimalState]):
         arrived = sampled if base.stride > 1 else base.certificate.is_within(state.near)
         if base.ending is not None or not (sampled or arrived):
             return state
-        return self._look(problem, state, base.point.conjugate.factor, base.stride, tol)
+        return self._look(problem, state, base.point.conjugate, base.stride, tol)
 
     def _look(
-        self, problem: Problem, state: PrimalState, factor: Array, stride: int, tol: float
+        self, problem: Problem, state: PrimalState, at: ConjugatePoint, stride: int, tol: float
     ) -> PrimalState:
         """Look at all constraints (or a sample) at X, and judge X where it was all of them."""
-        rows = near_rows(problem.dual, factor, stride, self.first)
-        point = PrimalPoint(problem.dual.take(rows), factor)
+        rows = near_rows(problem.dual, at.factor, stride, self.first)
+        point = PrimalPoint(problem.dual.take(rows), at)
         if point.value == INF:
             return replace(state, point=None, near=0.0)  # the dual proves it
         state = replace(state, point=point, stride=stride, looks=state.looks + 1)
         if stride > 1:
             return state
         certificate, lam = point.judged()
-        answer = Answer(certificate, factor, rows, point.dual.split(lam))
+        answer = Answer(certificate, at.factor, rows, point.dual.split(lam))
         ending = Status.OPTIMAL if certificate.is_within(tol) else None
         best = answer if ending or answer.is_better_than(state.best) else state.best
         return replace(state, certificate=certificate, best=best, ending=ending)

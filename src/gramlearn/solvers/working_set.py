@@ -19,6 +19,7 @@ from gramlearn._arrays import (
     concat,
     constant,
     every_row,
+    is_array,
     largest,
     namespace,
     read,
@@ -27,6 +28,7 @@ from gramlearn._arrays import (
 from gramlearn._validation import check_count
 from gramlearn.certificate import Certificate, Reference, Review, review
 from gramlearn.dual import DualPoint
+from gramlearn.linear_maps import Products
 from gramlearn.problem import Problem
 from gramlearn.solvers._infeasibility import contradiction, impossible, refuted
 from gramlearn.solvers._loop import Answer, Solver, State, prior_answer
@@ -95,7 +97,7 @@ class WorkingSet(Solver[WorkingSetState]):
 
     first: int = 500
     growth: float = 2.0
-    sample: int = 60_000
+    sample: int = 15_000
 
     default_max_iter = 1000
 
@@ -166,10 +168,11 @@ class WorkingSet(Solver[WorkingSetState]):
     def _look(self, problem: Problem, state: WorkingSetState, tol: float) -> WorkingSetState:
         """Look at all constraints, keep the better answer, and choose the next working set."""
         rows, point, stride = state.rows, state.point, state.stride
-        seen = review(problem, rows, point, state.references, stride)
+        products: Products = {}
+        seen = review(problem, rows, point, state.references, stride, products)
         while stride > 1 and seen.certificate.is_within(_COARSE_TOL):
             stride //= _REFINEMENT
-            seen = review(problem, rows, point, state.references, stride)
+            seen = review(problem, rows, point, state.references, stride, products)
         ending, best = None, state.best
         if stride == 1:
             answer = Answer(
@@ -191,7 +194,12 @@ class WorkingSet(Solver[WorkingSetState]):
         )
         if ending is not None:
             return state
-        proof = impossible(problem, seen.violators) if badness == INF or is_first else None
+        proof = None
+        if badness == INF or is_first:
+            # What no X can change is violated as much as can be, unless an offset does it.
+            parts = zip(problem.dual.parts, seen.violators, seen.severities, strict=True)
+            suspects = [v if is_array(p.offset) or p.offset else v[s > 0.999] for p, v, s in parts]
+            proof = impossible(problem, suspects)
         if proof is not None:
             every = [every_row(part.size, point.lam) for part in problem.dual.parts]
             return _refuted(problem, state, every, proof)
