@@ -109,8 +109,9 @@ def test_the_direction_solves_the_newton_system(
     point = point_of(constraints, library, regularizer)
     accuracy = 1e-5 if way == "single" else 1e-9
     S = library.numpy(direction.newton_direction(point, accuracy))
-    B = np.concatenate([library.numpy(c.map.matrices()) for c in point.costly])
-    curvature = np.concatenate([library.numpy(c.curvature) for c in point.costly])
+    maps, curvature = point.curved
+    B = np.concatenate([library.numpy(m.matrices()) for m in maps])
+    curvature = library.numpy(curvature)
     R, Phi = library.numpy(point.residual), library.numpy(point.at.kernel)
     image = S + np.tensordot(curvature * np.tensordot(B, Phi * S, 2), B, 1)
     # The residual that is asked for, in the norm of Phi, and what single precision adds to it.

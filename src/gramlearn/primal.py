@@ -25,9 +25,10 @@ from gramlearn._arrays import (
 from gramlearn.certificate import Certificate
 from gramlearn.dual import Dual, Part
 from gramlearn.linear_maps import LinearMap, Products
+from gramlearn.losses import Loss
 from gramlearn.spectral import ConjugatePoint
 
-__all__ = ["Costly", "PrimalPoint", "near_rows"]
+__all__ = ["Priced", "PrimalPoint", "near_rows"]
 
 INF = float("inf")
 # Constraints within this share of their bound are near it, or within a smaller one where these are many.
@@ -36,25 +37,30 @@ _MARGINS = (0.1, 0.03, 0.01, 0.003)
 _SHARES = (0.5, 0.1, 0.01, 1e-4, 0.0)
 
 
-class Costly(NamedTuple):
-    """Constraints of one part that cost something: their B_k = Q' A_k Q, loss' and loss''."""
+class Priced(NamedTuple):
+    """Constraints of one part that have a price: B_k = Q' A_k Q, loss', the losses and their t."""
 
     map: LinearMap
     prices: Array
-    curvature: Array
+    loss: Loss
+    t: Array
 
 
 @final
 class PrimalPoint:
-    """The primal at one X. The value is computed at once, everything else when asked for."""
+    """The primal at one X, with the prices it puts on its constraints, or with other duals lam.
 
-    def __init__(self, dual: Dual, at: ConjugatePoint) -> None:
+    The value is computed at once, everything else when asked for.
+    """
+
+    def __init__(self, dual: Dual, at: ConjugatePoint, lam: Array | None = None) -> None:
         self.dual = dual
         self.at = at
         self.maps: list[LinearMap] = [part.map.restrict(at.frame) for part in dual.parts]
         parts = zip(dual.parts, self.maps, strict=True)
         self.t = concat([p.offset + framed.traces(at.spectrum) for p, framed in parts], dual.Y0)
-        self.lam = dual.each(lambda part, t: part.loss.price(t), self.t)
+        self._is_priced = lam is None
+        self.lam = dual.each(lambda part, t: part.loss.price(t), self.t) if lam is None else lam
         self.value = self._size = INF
         if is_finite(self.lam):
             xp = namespace(self.t)
@@ -65,17 +71,28 @@ class PrimalPoint:
             self._size = sum(abs(term) for term in terms)
 
     @cached_property
-    def costly(self) -> list[Costly]:
-        """The constraints that cost something, part by part; the others add nothing to what follows."""
+    def priced(self) -> list[Priced]:
+        """The constraints that have a price, part by part; the others add nothing to what follows."""
         found = []
         pieces = (self.dual.split(self.t), self.dual.split(self.lam))
         for part, framed, t, lam in zip(self.dual.parts, self.maps, *pieces, strict=True):
-            rows = where_true(~part.loss.is_slack(t, t))
+            rows = where_true(lam != 0)
             if rows.shape[0]:
-                prices = lam[rows]
-                second = part.loss.take(rows).conjugate_second(prices)
-                found.append(Costly(framed.take(rows), prices, 1 / second))
+                found.append(Priced(framed.take(rows), lam[rows], part.loss.take(rows), t[rows]))
         return found
+
+    @cached_property
+    def curved(self) -> tuple[list[LinearMap], Array]:
+        """(maps, loss''): the constraints whose price moves with t."""
+        maps, curvature = [], []
+        for priced in self.priced:
+            rows = where_true(~priced.loss.is_flat(priced.t))
+            if rows.shape[0]:
+                every = rows.shape[0] == priced.map.size
+                maps.append(priced.map if every else priced.map.take(rows))
+                second = priced.loss.take(rows).conjugate_second(priced.prices[rows])
+                curvature.append(1 / second)
+        return maps, concat(curvature, self.t)
 
     @cached_property
     def _prior(self) -> Array:
@@ -86,12 +103,13 @@ class PrimalPoint:
     def residual(self) -> Array:
         """Q' R Q, in the frame Q of X."""
         start = self.at.image - self._prior
-        return symmetric_part(sum((c.map.adjoint(c.prices) for c in self.costly), start=start))
+        return symmetric_part(sum((p.map.adjoint(p.prices) for p in self.priced), start=start))
 
     @cached_property
     def gap(self) -> float:
         """primal(X) - dual(lam), +inf where X(lam) does not exist."""
-        return self.at.divergence(self.residual)
+        unpaid = 0.0 if self._is_priced else self._unpaid(self.lam)
+        return self.at.divergence(self.residual) + unpaid
 
     @property
     def noise(self) -> float:
@@ -112,12 +130,16 @@ class PrimalPoint:
                 break
             lam = share * self.lam
             R = self.at.image - self._prior + share * prices
-            unpaid = self.dual.each(lambda part, t, v: part.loss.gap(t, v), self.t, lam)
-            gap = self.at.divergence(R) + read(xp.sum(unpaid))
+            gap = self.at.divergence(R) + self._unpaid(lam)
         error = float(xp.finfo(R.dtype).eps) * R.shape[0] * (1 + read(xp.max(xp.abs(self._prior))))
         gap += error * (error + read(xp.sum(xp.abs(R))))
         size = abs(self.dual.constant)
         return Certificate(self.value, self.value - gap, gap, 0.0, size=size), lam
+
+    def _unpaid(self, lam: Array) -> float:
+        """sum_k loss_k(t_k) + loss_k*(lam_k) - lam_k t_k."""
+        gaps = self.dual.each(lambda part, t, v: part.loss.gap(t, v), self.t, lam)
+        return max(read(namespace(gaps).sum(gaps)), 0.0)
 
     def moved(self, S: Array) -> "PrimalPoint | None":
         """The point at X + Q (Phi o S) Q', or None where there is none."""

@@ -7,13 +7,24 @@ from gramlearn._arrays import Array
 from gramlearn._validation import check_choice, check_count, check_positive
 from gramlearn.problem import Problem
 from gramlearn.solution import Record, Solution
-from gramlearn.solvers import Limits, PrimalNewton, Solver, WorkingSet, run
+from gramlearn.solvers import (
+    AugmentedLagrangian,
+    Limits,
+    PrimalNewton,
+    Solver,
+    WorkingSet,
+    run,
+)
 
 __all__ = ["solve"]
+
+# Up to this rank the Newton systems of the augmented Lagrangian are solved by elimination.
+_FEW_ENTRIES = 30
 
 SOLVERS: Mapping[str, Solver[Any] | None] = {
     "auto": None,
     "primal_newton": PrimalNewton(),
+    "augmented_lagrangian": AugmentedLagrangian(),
     "working_set": WorkingSet(),
 }
 
@@ -32,14 +43,17 @@ def solve(
     Parameters
     ----------
     problem : Problem
-    solver : {"auto", "primal_newton", "working_set"} or Solver
+    solver : {"auto", "primal_newton", "augmented_lagrangian", "working_set"} or Solver
         "auto" decides so:
 
-        1. LogDet, with losses that have a derivative (LogDetSlack, SquaredHinge, Square, KLSlack from above):
-           "primal_newton", Newton on X itself. The fastest where it applies.
-        2. every other problem: "working_set", Newton on the dual of the constraints that matter.
+        1. LogDet, and losses with a derivative (LogDetSlack, KLSlack, SquaredHinge, Square): "primal_newton",
+           Newton on X itself.
+        2. some Hinge beside such losses, with rank at most 30 and more constraints than X has entries:
+           "augmented_lagrangian", Newton with the kinks smoothed, less and less.
+        3. every other problem: "working_set", Newton on the dual of the constraints that matter. It proves
+           that Hard constraints contradict each other where they do.
 
-        Both cost a look at all constraints now and then, and matrix products of the size of what is active.
+        All cost a look at all constraints now and then, and matrix products of the size of what is active.
     tol : float
         The relative gap, and the relative violation of hard constraints, at which to stop.
     max_iter : int, optional
@@ -81,11 +95,16 @@ def start_of(start: Solution | Sequence[Array] | None) -> Sequence[Array] | None
 def _chosen(solver: str | Solver[Any], problem: Problem) -> Solver[Any]:
     named = solver if isinstance(solver, Solver) else check_choice(solver, "solver", SOLVERS)
     if named is None:
-        fast = PrimalNewton()
-        return WorkingSet() if fast.objection(problem) else fast
+        rank, size = problem.space.dimension, problem.dual.size
+        candidates: list[Solver[Any]] = [PrimalNewton()]
+        if rank <= _FEW_ENTRIES and size > rank * (rank + 1) // 2:
+            candidates.append(AugmentedLagrangian())
+        suitable = (known for known in candidates if known.objection(problem) is None)
+        return next(suitable, WorkingSet())
     objection = named.objection(problem)
     if objection:
         raise ValueError(
-            f'`solver={solver!r}` does not do for this problem: {objection}. Leave the choice to solver="auto".'
+            f"`solver={solver!r}` does not do for this problem: {objection}. "
+            'Leave the choice to solver="auto".'
         )
     return named

@@ -121,6 +121,15 @@ class Loss(ABC):
         """loss'(t), the lam at which fenchel_young(t, lam) = 0; infinite at the end of the domain."""
         raise NotImplementedError(f"{type(self).__name__} has no derivative.")
 
+    def is_flat(self, t: Array) -> Array:
+        """Whether loss' does not change around t."""
+        return self.is_slack(t, t)
+
+    @property
+    def is_polyhedral(self) -> bool:
+        """Whether loss*(lam) = b lam on the box: linear or infinite on the wrong side of b."""
+        return False
+
     @property
     @final
     def has_domain(self) -> bool:

@@ -10,9 +10,31 @@ from gramlearn.losses._base import INF, BoundedLoss, Loss
 __all__ = ["Hard", "Hinge", "Square", "SquaredHinge"]
 
 
+@dataclass(frozen=True, eq=False)
+class _Polyhedral(BoundedLoss):
+    """loss*(lam) = b lam on the box."""
+
+    @property
+    @final
+    def is_polyhedral(self) -> bool:
+        return True
+
+    @final
+    def penalty_conjugate(self, lam: Array) -> Array:
+        return lam * self.bound
+
+    @final
+    def conjugate_derivative(self, lam: Array) -> Array:
+        return namespace(lam).zeros_like(lam) + self.bound
+
+    @final
+    def conjugate_second(self, lam: Array) -> Array:
+        return namespace(lam).zeros_like(lam)
+
+
 @final
 @dataclass(frozen=True, eq=False)
-class Hard(BoundedLoss):
+class Hard(_Polyhedral):
     """loss(t) = 0 on the right side of b, +inf on the wrong one; loss*(lam) = b lam.
 
     lam in [0, inf) for an upper bound, all reals for a target. Weights make no difference.
@@ -30,15 +52,6 @@ class Hard(BoundedLoss):
     def reach(self) -> tuple[Any, Any]:
         return -INF, INF
 
-    def penalty_conjugate(self, lam: Array) -> Array:
-        return lam * self.bound
-
-    def conjugate_derivative(self, lam: Array) -> Array:
-        return namespace(lam).zeros_like(lam) + self.bound
-
-    def conjugate_second(self, lam: Array) -> Array:
-        return namespace(lam).zeros_like(lam)
-
     @classmethod
     def examples(cls) -> list[Loss]:
         return [cls(upper=1.5), cls(lower=0.7), cls(equal=1.2)]
@@ -46,7 +59,7 @@ class Hard(BoundedLoss):
 
 @final
 @dataclass(frozen=True, eq=False)
-class Hinge(BoundedLoss):
+class Hinge(_Polyhedral):
     """loss(t) = C |t - b| on the wrong side of b; loss*(lam) = b lam for |lam| <= C."""
 
     C: float = 1.0
@@ -59,15 +72,6 @@ class Hinge(BoundedLoss):
 
     def reach(self) -> tuple[Any, Any]:
         return -self.C * self.weight, self.C * self.weight
-
-    def penalty_conjugate(self, lam: Array) -> Array:
-        return lam * self.bound
-
-    def conjugate_derivative(self, lam: Array) -> Array:
-        return namespace(lam).zeros_like(lam) + self.bound
-
-    def conjugate_second(self, lam: Array) -> Array:
-        return namespace(lam).zeros_like(lam)
 
     @classmethod
     def examples(cls) -> list[Loss]:

@@ -1,7 +1,8 @@
 """Solvers: frozen parameters with init and step. None of them loops; `_loop.run` does."""
 
 from gramlearn.solvers._loop import Limits, Solver, run
+from gramlearn.solvers.augmented_lagrangian import AugmentedLagrangian
 from gramlearn.solvers.primal_newton import PrimalNewton
 from gramlearn.solvers.working_set import WorkingSet
 
-__all__ = ["Limits", "PrimalNewton", "Solver", "WorkingSet", "run"]
+__all__ = ["AugmentedLagrangian", "Limits", "PrimalNewton", "Solver", "WorkingSet", "run"]

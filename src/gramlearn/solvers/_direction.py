@@ -8,35 +8,45 @@ hold to first order, with dlam = d B(Phi o dY).
 from collections.abc import Callable, Iterator
 from typing import NamedTuple, final
 
-from gramlearn._arrays import Array, concat, eye, namespace, read, symmetric_part, transpose
+from gramlearn._arrays import (
+    Array,
+    chunks,
+    concat,
+    constant,
+    every_row,
+    eye,
+    namespace,
+    read,
+    symmetric_part,
+    transpose,
+)
 from gramlearn.dual import Hessian
 from gramlearn.linear_maps import LinearMap
 from gramlearn.primal import PrimalPoint
 
-__all__ = ["newton_direction"]
+__all__ = ["line_search", "newton_direction", "promised_fall"]
 
 _STEPS = 300
 # Few constraints are eliminated, and few entries of S written out: exact where the problem is badly
 # conditioned, and no slower.
 _DIRECT_ROWS = 200
-_DIRECT_RANK = 20
+_DIRECT_RANK = 30
 _DIRECT_ELEMENTS = 4_000_000
 # Down to this residual, products in single precision do.
 _SINGLE_ACCURACY = 1e-3
+_SUFFICIENT = 1e-4  # share of the promised fall that a step must deliver (c1 of Nocedal and Wright)
 
 
 def newton_direction(point: PrimalPoint, accuracy: float) -> Array:
     """Give dY, to a residual of `accuracy` |h R|."""
     R, Phi = point.residual, point.at.kernel
-    if not point.costly:
-        return -R
-    maps = [c.map for c in point.costly]
-    curvature = concat([c.curvature for c in point.costly], R)
+    maps, curvature = point.curved
     size, rank = int(curvature.shape[0]), int(R.shape[0])
-    is_small = size * rank**2 <= _DIRECT_ELEMENTS
-    if size <= _DIRECT_ROWS and is_small:
+    if size == 0:
+        return -R
+    if size <= _DIRECT_ROWS and size * rank**2 <= _DIRECT_ELEMENTS:
         return _eliminated(maps, curvature, Phi, R)
-    if rank <= _DIRECT_RANK and is_small:
+    if rank <= _DIRECT_RANK:
         return _written_out(maps, curvature, Phi, R)
     xp = namespace(R)
     h = xp.sqrt(Phi)
@@ -54,6 +64,27 @@ def newton_direction(point: PrimalPoint, accuracy: float) -> Array:
     return symmetric_part(xp.where(tiny, follows, S / xp.where(tiny, xp.ones_like(R), h)))
 
 
+def promised_fall(point: PrimalPoint, dY: Array) -> float:
+    """-<R, dX>, by which the value falls to first order."""
+    return -read(namespace(dY).sum(point.at.kernel * point.residual * dY))
+
+
+def line_search(point: PrimalPoint, dY: Array, promise: float, halvings: int) -> PrimalPoint | None:
+    """Halve the step until the value falls enough; where rounding hides its fall, the gap decides."""
+    if not promise > 0:
+        return None
+    size = 1.0
+    for _ in range(halvings):
+        trial = point.moved(size * dY)
+        if trial is not None:
+            if trial.value <= point.value - _SUFFICIENT * size * promise:
+                return trial
+            if trial.value <= point.value + point.noise and trial.gap < point.gap:
+                return trial
+        size /= 2
+    return None
+
+
 def _eliminated(maps: list[LinearMap], curvature: Array, Phi: Array, R: Array) -> Array:
     """dY = -R - B* w, with (1/d + B Phi B*) w = -B(Phi R), scaled to a unit diagonal."""
     xp = namespace(R)
@@ -69,8 +100,12 @@ def _written_out(maps: list[LinearMap], curvature: Array, Phi: Array, R: Array) 
     """dY = -R - M(h S), with M = B* d B as an r^2 x r^2 matrix."""
     xp = namespace(R)
     rank = int(R.shape[0])
-    B = xp.reshape(concat([m.matrices() for m in maps], R), (-1, rank**2))
-    M = transpose(B * curvature[:, None]) @ B
+    M = constant(0.0, R, (rank**2, rank**2))
+    for m, d in _pieces(maps, curvature):
+        every = every_row(m.size, R)
+        for some in chunks(m.size, rank**2, R):
+            B = xp.reshape(m.take(every[some]).matrices(), (-1, rank**2))
+            M = M + transpose(B * d[some][:, None]) @ B
     h = xp.reshape(xp.zeros_like(R) + xp.sqrt(Phi), (-1,))
     system = eye(rank**2, R) + h[:, None] * M * h[None, :]
     S = xp.linalg.solve(system, -(h * xp.reshape(R, (-1,)))[:, None])[:, 0]

@@ -20,7 +20,7 @@ from gramlearn._validation import check_count
 from gramlearn.certificate import Certificate
 from gramlearn.primal import PrimalPoint, near_rows
 from gramlearn.problem import Problem
-from gramlearn.solvers._direction import newton_direction
+from gramlearn.solvers._direction import line_search, newton_direction, promised_fall
 from gramlearn.solvers._loop import Answer, Solver, State
 from gramlearn.solvers.working_set import WorkingSet, WorkingSetState
 from gramlearn.spectral import ConjugatePoint
@@ -33,7 +33,6 @@ _REFINEMENT = 4  # how many times more constraints are looked at next
 _NEAR = 0.3  # the relative gap of a dual at which the primal takes over
 _COARSE_TOL = 0.1  # promised fall of the value, relative to it, at which a sample has told enough
 _ACCURACY = 0.1  # residual of the Newton system, far from the optimum
-_SUFFICIENT = 1e-4  # share of the promised fall that a step must deliver (c1 of Nocedal and Wright)
 _HALVINGS = 3
 
 
@@ -58,7 +57,7 @@ class PrimalState(State):
             return self.base.details
         return {
             "working": self.point.dual.size,
-            "active": sum(costly.map.size for costly in self.point.costly),
+            "active": sum(priced.map.size for priced in self.point.priced),
             "looks": self.base.looks + self.looks,
             "primal": self.point.value,
         }
@@ -116,8 +115,8 @@ class PrimalNewton(Solver[PrimalState]):
         S = newton_direction(
             point, max(least, min(_ACCURACY, (point.gap / _against(point)) ** 0.5), 1e-6)
         )
-        promise = -read(xp.sum(point.at.kernel * point.residual * S))
-        better = _line_search(point, S, promise)
+        promise = promised_fall(point, S)
+        better = line_search(point, S, promise, _HALVINGS)
         if better is None:
             # Too far from the optimum, or too near it for anything but rounding: the dual knows.
             return replace(state, point=None, near=0.01 * state.near)
@@ -172,19 +171,3 @@ class PrimalNewton(Solver[PrimalState]):
 def _against(point: PrimalPoint) -> float:
     """What the gap is measured against, see `Certificate.relative_gap`."""
     return max(abs(point.value), 1e-6 * abs(point.dual.constant))
-
-
-def _line_search(point: PrimalPoint, S: Array, promise: float) -> PrimalPoint | None:
-    """Halve the step until the value falls enough; where rounding hides its fall, the gap decides."""
-    if not promise > 0:
-        return None
-    size = 1.0
-    for _ in range(_HALVINGS):
-        trial = point.moved(size * S)
-        if trial is not None:
-            if trial.value <= point.value - _SUFFICIENT * size * promise:
-                return trial
-            if trial.value <= point.value + point.noise and trial.gap < point.gap:
-                return trial
-        size /= 2
-    return None
