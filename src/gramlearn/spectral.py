@@ -32,6 +32,7 @@ from gramlearn._arrays import (
 __all__ = ["CholeskyPoint", "ConjugatePoint", "Regularizer", "SpectralPoint", "divided_differences"]
 
 INF = float("inf")
+_HUGE = 1e100
 
 
 class ConjugatePoint(ABC):
@@ -130,7 +131,8 @@ class SpectralPoint(ConjugatePoint):
         for name in ("spectrum", "kernel", "factor"):
             other.__dict__.pop(name, None)
         other._decompose(self.image + S, self._u)
-        return None if other.value == INF else other
+        # Beyond this, products of what X gives overflow.
+        return other if abs(other.value) < _HUGE else None
 
     def divergence(self, R: Array) -> float:
         xp = namespace(R)

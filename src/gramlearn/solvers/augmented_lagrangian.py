@@ -12,15 +12,16 @@ from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from typing import Any, final
 
-from gramlearn._arrays import Array, concat, constant, is_missing, namespace, read, where_true
+from gramlearn._arrays import Array, concat, constant, is_missing, namespace, read
 from gramlearn._validation import check_count
 from gramlearn.certificate import Certificate
-from gramlearn.dual import Dual
+from gramlearn.dual import Dual, DualPoint
 from gramlearn.primal import PrimalPoint, near_rows
 from gramlearn.problem import Problem
 from gramlearn.solvers._direction import line_search, newton_direction, promised_fall
-from gramlearn.solvers._loop import Answer, Solver, State, prior_answer
+from gramlearn.solvers._loop import Answer, Solver, State
 from gramlearn.solvers._proximal import smoothed
+from gramlearn.solvers.working_set import WorkingSet
 from gramlearn.spectral import ConjugatePoint
 from gramlearn.status import Status
 
@@ -37,7 +38,8 @@ _ACCURACY = 0.01
 _INNER = 1e-3  # promised fall of the value, against the proximal term, at which the centre moves
 _INNER_STEPS = 50
 _HALVINGS = 30
-_IDLE = 12  # moves of the centre without a better answer, after which there will be none
+_DUAL_STEPS = 10
+_IDLE = 30  # moves of the centre without a better answer, after which there will be none
 
 
 @final
@@ -107,18 +109,17 @@ class AugmentedLagrangian(Solver[LagrangianState]):
         return None
 
     def init(self, problem: Problem, start: list[Array] | None, tol: float) -> LagrangianState:
-        dual = problem.dual
-        xp = namespace(dual.Y0)
-        at = dual.regularizer.at(dual.Y0)
-        lam = constant(0.0, dual.Y0, dual.size) if start is None else concat(start, dual.Y0)
-        lam = xp.clip(lam, *dual.box)
-        warm = dual.regularizer.at(dual.Y0 - dual.adjoint(lam)) if start is not None else at
-        stride = 1
-        while start is None and dual.size > self.sample * stride:
-            stride *= _REFINEMENT
-        prices = [(where_true(v != 0), v[v != 0]) for v in dual.split(lam)]
-        at = at if warm.value == INF else warm
-        return self._look(problem, at, prices, prior_answer(problem), stride, 0, 1.0, tol)
+        # Far from the optimum Newton on the dual goes straight, see `primal_newton`.
+        base = WorkingSet(sample=self.sample)
+        dual = base.init(problem, start, tol)
+        for _ in range(_DUAL_STEPS):
+            if dual.ending is not None:
+                break
+            dual = base.step(problem, dual, tol)
+        prices = _prices(dual.rows, dual.point)
+        return self._look(
+            problem, dual.point.conjugate, prices, dual.best, dual.stride, dual.looks, 1.0, tol
+        )
 
     def step(self, problem: Problem, state: LagrangianState, tol: float) -> LagrangianState:
         point = state.point
@@ -131,16 +132,9 @@ class AugmentedLagrangian(Solver[LagrangianState]):
             small = max(_INNER * _proximal_term(state), 1e-3 * tol * abs(point.value))
             if promise > small and state.steps < _INNER_STEPS:
                 return state
-        growth = state.growth * _GROWTH
+        prices = _prices(state.rows, point)
         looked = self._look(
-            problem,
-            point.at,
-            _prices(state.rows, point),
-            state.best,
-            state.stride,
-            state.looks,
-            growth,
-            tol,
+            problem, point.at, prices, state.best, state.stride, state.looks, state.growth, tol
         )
         better_now = looked.best is not state.best or looked.stride < state.stride
         looked = replace(looked, idle=0 if better_now else state.idle + 1)
@@ -172,10 +166,14 @@ class AugmentedLagrangian(Solver[LagrangianState]):
             rows = [r for r, _ in merged]
             working = problem.dual.take(rows)
             centre = concat([v for _, v in merged], working.Y0)
-            certificate, lam = PrimalPoint(working, at, centre).judged()
+            plain = PrimalPoint(working, at, centre)
+            certificate, lam = plain.judged()
             if stride == 1 or not certificate.is_within(_COARSE_TOL):
                 break
             stride //= _REFINEMENT
+            growth = 1.0
+        # Constraints that were not there before need the smoothing that the others had.
+        growth = growth if _has_news(plain) else growth * _GROWTH
         ending = None
         if stride == 1:
             answer = Answer(certificate, at.factor, rows, working.split(lam))
@@ -188,10 +186,17 @@ class AugmentedLagrangian(Solver[LagrangianState]):
         )
 
 
-def _prices(rows: list[Array], point: PrimalPoint) -> list[tuple[Array, Array]]:
+def _prices(rows: list[Array], point: PrimalPoint | DualPoint) -> list[tuple[Array, Array]]:
     """Rows and values of the prices that are not zero, part by part."""
     pieces = zip(rows, point.dual.split(point.lam), strict=True)
     return [(r[v != 0], v[v != 0]) for r, v in pieces]
+
+
+def _has_news(plain: PrimalPoint) -> bool:
+    """Whether a constraint costs something and has no price yet."""
+    xp = namespace(plain.lam)
+    costs = plain.dual.each(lambda part, t: part.loss.value(t), plain.t)
+    return bool(xp.any((costs > 0) & (plain.lam == 0)))
 
 
 def _merged(near: Array, priced: Array, values: Array) -> tuple[Array, Array]:
