@@ -3,6 +3,7 @@
 import argparse
 import signal
 import sys
+from dataclasses import replace
 from importlib.util import find_spec
 from pathlib import Path
 
@@ -37,6 +38,7 @@ def _parser() -> argparse.ArgumentParser:
     run.add_argument("--only", action="append", metavar="NAME", help="this contestant (repeatable)")
     run.add_argument("--data", action="append", metavar="NAME", help="these data (repeatable)")
     run.add_argument("--sizes", nargs="+", choices=SIZES, default=["small"], help="default: small")
+    run.add_argument("--seed", type=_count, metavar="N", help="of the data (default: 0)")
     run.add_argument("--limit", type=_positive, metavar="SECONDS", help="for one solve")
     run.add_argument("--threads", type=_positive, metavar="N", help="of BLAS and of Numba")
     table = commands.add_parser("table", help="print the results as Markdown")
@@ -52,6 +54,13 @@ def _positive(text: str) -> float:
     value = float(text)
     if not 0 < value < float("inf"):
         raise argparse.ArgumentTypeError(f"it must be a positive number; got {text}")
+    return value
+
+
+def _count(text: str) -> int:
+    value = int(text)
+    if value < 0:
+        raise argparse.ArgumentTypeError(f"it must be a whole number from 0; got {text}")
     return value
 
 
@@ -79,7 +88,8 @@ def _run(args: argparse.Namespace) -> int:
         raise ValueError(
             f"there are no data {', '.join(unknown)}; there are {', '.join(data.names())}."
         )
-    tasks = [(spec, args.limit or size.limit) for size in sizes for spec in size.specs]
+    specs = [(replace(spec, seed=args.seed or 0), size) for size in sizes for spec in size.specs]
+    tasks = [(spec, args.limit or size.limit) for spec, size in specs]
     tasks = [(spec, limit) for spec, limit in tasks if not args.data or spec.data in args.data]
     if args.threads:
         limit_threads(int(args.threads))

@@ -30,6 +30,7 @@ terms = [
 solution = solve(Problem(Frobenius(), np.zeros((n, n)), terms), tol=1e-10)
 X = solution.matrix
 
+# The values are those of |X - C|^2 / 2 without the constant |C|^2 / 2, hence below zero.
 print(solution)
 print(f"eigenvalues of C {np.linalg.eigvalsh(C).round(4)}")
 print(f"eigenvalues of X {np.linalg.eigvalsh(X).round(4)}")

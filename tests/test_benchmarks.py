@@ -150,7 +150,13 @@ def test_the_model_of_cvxpy_is_the_same_objective():
 
 
 def test_every_contestant_says_what_it_is():
-    assert {"working_set", "von_neumann", "cyclic_projections", "metric_learn_itml"} <= set(names())
+    assert {
+        "primal_newton",
+        "working_set",
+        "von_neumann",
+        "cyclic_projections",
+        "metric_learn_itml",
+    } <= set(names())
     for name in names():
         assert find(name).summary
         assert find(name).objective in judge.OBJECTIVES

@@ -34,7 +34,7 @@ def test_demo_says_what_went_in(shown: tuple[str, Path]) -> None:
     assert "89 to learn from, 89 held out" in text
     assert "500 pairs alike" in text
     assert "500 pairs unlike" in text
-    alike, unlike = re.findall(r"for example rows \d+ and \d+, (grower \d) and (grower \d)", text)
+    alike, unlike = re.findall(r"for example points \d+ and \d+, (grower \d) and (grower \d)", text)
     assert alike[0] == alike[1]
     assert unlike[0] != unlike[1]
 

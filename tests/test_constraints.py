@@ -7,7 +7,7 @@ import pytest
 from scipy.sparse import coo_array, csr_array
 
 import gramlearn._arrays
-import gramlearn.linear_maps
+import gramlearn.linear_maps.points
 from catalogue import N_POINTS, all_constraints, name_of
 from gramlearn.constraints import (
     DenseMatrices,
@@ -200,7 +200,7 @@ def test_chunks_and_working_sets_that_do_not_fit_change_nothing(c, library, monk
     expected = results(whole)
     monkeypatch.setattr(gramlearn._arrays, "_CHUNK_BYTES_HOST", 1)  # one constraint a chunk
     monkeypatch.setattr(gramlearn._arrays, "_CHUNK_BYTES_DEVICE", 1)
-    monkeypatch.setattr(gramlearn.linear_maps, "_DIRECTIONS_BYTES", 0)
+    monkeypatch.setattr(gramlearn.linear_maps.points, "_DIRECTIONS_BYTES", 0)
     taken = whole.take(library.index(range(whole.size)))
     assert not isinstance(taken, DirectionMap)
     for mapping in (whole, taken):

@@ -99,7 +99,7 @@ def test_one_number_is_a_vector_of_it(loss, library):
 
 @every_bounded_type
 def test_a_template_has_no_values(cls):
-    sentence = rf"`{cls.__name__}` has 0 bounds; pass exactly one of upper=, lower= and equal=\."
+    sentence = rf"`{cls.__name__}` has no bounds; pass exactly one of upper=, lower= and equal=\."
     for function in ("value", "excess", "scale", "conjugate_derivative"):
         with pytest.raises(ValueError, match=sentence):
             getattr(cls(), function)(at(1.0))

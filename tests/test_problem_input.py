@@ -79,7 +79,7 @@ BAD = [
     ),
     (
         lambda: problem(loss=Hard()),
-        r"`Hard` has 0 bounds; pass exactly one of upper=, lower= and equal=",
+        r"`Hard` has no bounds; pass exactly one of upper=, lower= and equal=",
     ),
     (
         lambda: problem(loss=Hard(upper=2.0, lower=1.0)),

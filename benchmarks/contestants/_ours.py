@@ -43,7 +43,9 @@ def solve_quietly(*args: Any, **kwargs: Any) -> Any:
         return gl.solve(*args, **kwargs)
 
 
-def answers(instance: Instance, limit: float, objective: str) -> Iterator[Answer]:
+def answers(
+    instance: Instance, limit: float, objective: str, solver: str = "auto"
+) -> Iterator[Answer]:
     """Solve to a relative gap of 1e-6; the clock starts before the problem is stated."""
     wait = _synchronizer(instance)
     wait()
@@ -51,7 +53,7 @@ def answers(instance: Instance, limit: float, objective: str) -> Iterator[Answer
     stated = problem(instance, objective)
     wait()
     offset = time.perf_counter() - began
-    solution = solve_quietly(stated, tol=_TOL, time_limit=limit)
+    solution = solve_quietly(stated, solver, tol=_TOL, time_limit=limit)
     wait()
     seconds = time.perf_counter() - began
     for record in solution.history:
@@ -61,7 +63,7 @@ def answers(instance: Instance, limit: float, objective: str) -> Iterator[Answer
     yield Answer(seconds, solution.matrix, solution.relative_gap, note)
 
 
-def warm_up(instance: Instance, objective: str) -> None:
+def warm_up(instance: Instance, objective: str, solver: str = "auto") -> None:
     """A short solve over some of the pairs; with PyTorch a full one, which fills its allocator."""
     small = instance
     if instance.xp.__name__ == "numpy":
@@ -70,7 +72,7 @@ def warm_up(instance: Instance, objective: str) -> None:
         i, j = (instance.xp.concat([x[first], x[last]]) for x in (instance.i, instance.j))
         small = replace(instance, i=i, j=j, alike=half)
     iterations = {"max_iter": 5} if small is not instance else {}
-    solve_quietly(problem(small, objective), tol=_TOL, **iterations)
+    solve_quietly(problem(small, objective), solver, tol=_TOL, **iterations)
 
 
 def _synchronizer(instance: Instance) -> Callable[[], None]:

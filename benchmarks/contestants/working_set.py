@@ -17,10 +17,10 @@ class WorkingSet(Contestant):
     packages = ("gramlearn", "numpy", "scipy", "numba", "torch")
 
     def warm_up(self, instance: Instance) -> None:
-        _ours.warm_up(instance, self.objective)
+        _ours.warm_up(instance, self.objective, "working_set")
 
     def solve(self, instance: Instance, limit: float) -> Iterator[Answer]:
-        return _ours.answers(instance, limit, self.objective)
+        return _ours.answers(instance, limit, self.objective, "working_set")
 
 
 CONTESTANT = WorkingSet()

@@ -190,7 +190,7 @@ def print_input(data: Data, classes: list[str], setting: Setting) -> None:
     ):
         i, j = table[0]
         print(f"  {len(table):,} pairs {word}, squared distance {relation} {bound:,.0f}")
-        print(f"    for example rows {i} and {j}, {classes[labels[i]]} and {classes[labels[j]]}")
+        print(f"    for example points {i} and {j}, {classes[labels[i]]} and {classes[labels[j]]}")
     print()
 
 

@@ -235,7 +235,7 @@ class BoundedLoss(Loss):
         name = type(self).__name__
         if len(given) != 1:
             raise ValueError(
-                f"`{name}` has {len(given)} bounds; pass exactly one of upper=, lower= and equal="
+                f"`{name}` has {len(given) or 'no'} bounds; pass exactly one of upper=, lower= and equal="
                 + (". For an interval, make one term for each end." if given else ".")
             )
         return given[0]

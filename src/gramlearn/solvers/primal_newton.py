@@ -33,7 +33,7 @@ _REFINEMENT = 4  # how many times more constraints are looked at next
 _NEAR = 0.3  # the relative gap of a dual at which the primal takes over
 _COARSE_TOL = 0.1  # promised fall of the value, relative to it, at which a sample has told enough
 _ACCURACY = 0.1  # residual of the Newton system, far from the optimum
-_HALVINGS = 3
+_HALVINGS = 3  # of a step; one that needs more is left to the dual
 
 
 @final
@@ -72,6 +72,8 @@ class PrimalNewton(Solver[PrimalState]):
     ----------
     first : int
         How many constraints that cost nothing yet are kept near, at least.
+    base : WorkingSet
+        What brings a sample of the constraints near its optimum, and goes on where the primal cannot.
     """
 
     first: int = 5000
@@ -93,8 +95,7 @@ class PrimalNewton(Solver[PrimalState]):
             # Where t may be zero or less, such a loss is infinite, at the start or later.
             offset = part.offset
             least = read(namespace(offset).min(offset)) if is_array(offset) else offset
-            positive = dual.regularizer.keeps_range and part.map.is_nonnegative and least >= 0
-            if part.loss.has_domain and not positive:
+            if part.loss.has_domain and not (part.map.is_nonnegative and least >= 0):
                 return f"{name} is infinite for some t that these constraints may have"
         return None
 
@@ -112,11 +113,10 @@ class PrimalNewton(Solver[PrimalState]):
         xp = namespace(point.residual)
         size = read(xp.sum(point.at.kernel * point.residual**2)) ** 0.5
         least = (0.4 * goal) ** 0.5 / size if size > 0 else 1.0
-        S = newton_direction(
-            point, max(least, min(_ACCURACY, (point.gap / _against(point)) ** 0.5), 1e-6)
-        )
-        promise = promised_fall(point, S)
-        better = line_search(point, S, promise, _HALVINGS)
+        forcing = min(_ACCURACY, (point.gap / _against(point)) ** 0.5)
+        dY = newton_direction(point, max(least, forcing, 1e-6))
+        promise = promised_fall(point, dY)
+        better = line_search(point, dY, promise, _HALVINGS)
         if better is None:
             # Too far from the optimum, or too near it for anything but rounding: the dual knows.
             return replace(state, point=None, near=0.01 * state.near)
@@ -145,7 +145,7 @@ class PrimalNewton(Solver[PrimalState]):
             ending=base.ending,
             conflict=base.conflict,
         )
-        arrived = sampled if base.stride > 1 else base.certificate.is_within(state.near)
+        arrived = base.stride == 1 and base.certificate.is_within(state.near)
         if base.ending is not None or not (sampled or arrived):
             return state
         return self._look(problem, state, base.point.conjugate, base.stride, tol)

@@ -1,0 +1,102 @@
+"""S -> (<B_k, S>)_k on symmetric r x r matrices, and its adjoint: the contract.
+
+Restricting to X = Q S Q' replaces B_k by Q' B_k Q. The same operation serves the range of a prior, the
+basis of a Hessian and the factor of a scan: <B_k, F F'> is the trace of the map restricted to F.
+
+Three forms, one contract. `PointMap` keeps indices and points, for all constraints of a problem;
+`DirectionMap` keeps the directions of a working set; `MatrixMap` keeps arbitrary matrices.
+"""
+
+from abc import ABC, abstractmethod
+from typing import Any, NamedTuple
+
+from gramlearn._arrays import Array, constant
+
+__all__ = ["Estimates", "LinearMap", "Products"]
+
+# What maps over the same points, restricted to the same Q, share: points @ Q, by points and precision.
+Products = dict[tuple[int, str], Any]
+
+
+class LinearMap(ABC):
+    """S -> (<B_k, S>)_k on symmetric r x r matrices."""
+
+    @property
+    @abstractmethod
+    def size(self) -> int:
+        """The number of B_k."""
+
+    @property
+    @abstractmethod
+    def is_nonnegative(self) -> bool:
+        """Whether every B_k is known to be positive semidefinite."""
+
+    @abstractmethod
+    def restrict(self, Q: Array, products: Products | None = None) -> "LinearMap":
+        """The map S -> (<Q' B_k Q, S>)_k.
+
+        Maps over the same points, restricted to the same Q, share their product through `products`.
+        """
+
+    @abstractmethod
+    def take(self, rows: Array) -> "LinearMap":
+        """The map of these rows only, in the form that is fastest to apply."""
+
+    @abstractmethod
+    def select(self, rows: Array) -> "LinearMap":
+        """The map of these rows only, in the form it has."""
+
+    @abstractmethod
+    def traces(self, x: Array) -> Array:
+        """(<B_k, diag(x)>)_k for x >= 0; x of length 1 stands for x I."""
+
+    @abstractmethod
+    def apply(self, S: Array) -> Array:
+        """(<B_k, S>)_k."""
+
+    @abstractmethod
+    def adjoint(self, v: Array) -> Array:
+        """sum_k v_k B_k."""
+
+    @abstractmethod
+    def spread(self, v: Array) -> Array:
+        """sum_k |v_k| |diag B_k|."""
+
+    @abstractmethod
+    def squares(self, v: Array) -> Array:
+        """sum_k v_k B_k o B_k."""
+
+    def estimates(self, F: Array, products: Products) -> "Estimates":
+        """(<B_k, F F'>)_k, perhaps in single precision, with a bound on the error of that."""
+        return Estimates(self.restrict(F, products).traces(constant(1.0, F, 1)), 0.0, 0.0)
+
+    @abstractmethod
+    def matrices(self) -> Array:
+        """(B_k)_k, written out; for small maps only."""
+
+    @abstractmethod
+    def magnitude(self) -> float:
+        """A number that no entry of a B_k exceeds by much."""
+
+    @abstractmethod
+    def in_single(self, scale: float) -> "LinearMap":
+        """The map of the B_k / scale, in single precision."""
+
+    @abstractmethod
+    def diagonal(self, Phi: Array) -> Array:
+        """(<B_k, Phi o B_k>)_k."""
+
+
+class Estimates(NamedTuple):
+    """Values that are off by at most relative |value| + absolute."""
+
+    values: Array
+    relative: float
+    absolute: float
+
+    def bounds(self, low: float = 1.0, high: float = 1.0) -> tuple[Array, Array]:
+        """What the values are at least, times `low`, and at most, times `high`."""
+        if self.relative == 0:  # of either sign
+            return low * self.values - self.absolute, high * self.values + self.absolute
+        least = (low * (1 - self.relative)) * self.values - self.absolute
+        return least, (high * (1 + self.relative)) * self.values + self.absolute

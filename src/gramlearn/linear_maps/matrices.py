@@ -1,0 +1,66 @@
+"""B_k as a stack of dense matrices."""
+
+from dataclasses import dataclass, replace
+from typing import final
+
+from gramlearn._arrays import Array, namespace, read, transpose
+from gramlearn.linear_maps._base import LinearMap, Products
+
+__all__ = ["MatrixMap"]
+
+
+@final
+@dataclass(frozen=True)
+class MatrixMap(LinearMap):
+    """B_k as a stack of c dense r x r matrices."""
+
+    stack: Array
+    known_nonnegative: bool = False
+
+    @property
+    def is_nonnegative(self) -> bool:
+        return self.known_nonnegative
+
+    @property
+    def size(self) -> int:
+        return int(self.stack.shape[0])
+
+    def restrict(self, Q: Array, products: Products | None = None) -> "MatrixMap":
+        del products  # matrices belong to one map
+        return MatrixMap(transpose(Q) @ (self.stack @ Q), self.known_nonnegative)
+
+    def take(self, rows: Array) -> "MatrixMap":
+        return MatrixMap(namespace(rows).take(self.stack, rows, axis=0), self.known_nonnegative)
+
+    select = take
+
+    def traces(self, x: Array) -> Array:
+        xp = namespace(self.stack)
+        return xp.sum(xp.linalg.diagonal(self.stack) * x, axis=-1)
+
+    def apply(self, S: Array) -> Array:
+        return namespace(S).tensordot(self.stack, S, axes=((1, 2), (0, 1)))
+
+    def adjoint(self, v: Array) -> Array:
+        return namespace(v).tensordot(v, self.stack, axes=((0,), (0,)))
+
+    def spread(self, v: Array) -> Array:
+        xp = namespace(v)
+        return xp.abs(v) @ xp.abs(xp.linalg.diagonal(self.stack))
+
+    def squares(self, v: Array) -> Array:
+        return namespace(v).tensordot(v, self.stack * self.stack, axes=((0,), (0,)))
+
+    def matrices(self) -> Array:
+        return self.stack
+
+    def magnitude(self) -> float:
+        xp = namespace(self.stack)
+        return read(xp.max(xp.abs(self.stack))) if self.size else 0.0
+
+    def in_single(self, scale: float) -> "MatrixMap":
+        xp = namespace(self.stack)
+        return replace(self, stack=xp.astype(self.stack / scale, xp.float32))
+
+    def diagonal(self, Phi: Array) -> Array:
+        return namespace(Phi).sum(self.stack * (Phi * self.stack), axis=(1, 2))
