@@ -22,6 +22,7 @@ __all__ = [
     "concat",
     "constant",
     "every_row",
+    "exponential",
     "eye",
     "is_array",
     "is_finite",
@@ -126,6 +127,14 @@ def eye(size: int, like: Array) -> Array:
 def read(x: Array) -> float:
     """Read a zero-dimensional array as a float (on a GPU this waits for the device)."""
     return float(x)
+
+
+def exponential(name: str, x: Array) -> Array:
+    """Give "exp" or "expm1" of x, and +inf in silence where it overflows."""
+    xp = namespace(x)
+    ceiling = 709.0 if x.dtype == xp.float64 else 88.0
+    inside = getattr(xp, name)(xp.clip(x, max=ceiling))
+    return xp.where(x > ceiling, xp.full_like(x, float("inf")), inside)
 
 
 def is_finite(x: Array) -> bool:

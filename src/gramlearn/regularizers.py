@@ -3,7 +3,7 @@
 from dataclasses import dataclass
 from typing import ClassVar, final
 
-from gramlearn._arrays import Array, namespace
+from gramlearn._arrays import Array, exponential, namespace
 from gramlearn._validation import check_positive
 from gramlearn.spectral import CholeskyPoint, ConjugatePoint, Regularizer
 
@@ -69,24 +69,17 @@ class VonNeumann(Regularizer):
         return namespace(x).log(x)
 
     def conjugate(self, y: Array) -> Array:
-        return _exp(y)
+        return exponential("exp", y)
 
     def conjugate_derivative(self, y: Array) -> Array:
-        return _exp(y)
+        return exponential("exp", y)
 
     def conjugate_second(self, y: Array) -> Array:
-        return _exp(y)
+        return exponential("exp", y)
 
     @classmethod
     def examples(cls) -> list[Regularizer]:
         return [cls()]
-
-
-def _exp(y: Array) -> Array:
-    """Give exp y, and +inf in silence where it overflows."""
-    xp = namespace(y)
-    ceiling = 709.0 if y.dtype == xp.float64 else 88.0
-    return xp.where(y > ceiling, xp.full_like(y, INF), xp.exp(xp.clip(y, max=ceiling)))
 
 
 def _power(x: Array, exponent: float) -> Array:

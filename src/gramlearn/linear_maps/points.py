@@ -13,7 +13,7 @@ __all__ = ["Direction", "PointMap"]
 _DIRECTIONS_BYTES = 1 << 30
 # Norms between which single precision neither overflows nor loses more to small numbers than to rounding.
 _SINGLE_REACH = (1e-8, 1e15)
-_SUBNORMAL_ROOT = 1e-18
+_NOTHING = 1e-14
 
 
 class Direction(NamedTuple):
@@ -158,12 +158,13 @@ class PointMap(LinearMap):
 def _rounded_product(points: Array, Q: Array) -> Array:
     """points @ Q rounded to single precision, chunk by chunk; the product in double is never whole.
 
-    What is so small that its square would be subnormal becomes 0: processors are slow at such numbers.
+    Columns of Q that are nothing beside the others become 0: squares of what they give would be
+    subnormal, and processors are slow at such numbers.
     """
     xp = namespace(points)
+    size = xp.max(xp.abs(Q), axis=0)
+    Q = xp.where(size > _NOTHING * xp.max(size), Q, xp.zeros_like(Q))
     out = xp.empty_like(points, dtype=xp.float32)
     for rows in chunks(int(points.shape[0]), int(points.shape[1]), points):
-        product = points[rows, :] @ Q
-        product = xp.where(xp.abs(product) > _SUBNORMAL_ROOT, product, xp.zeros_like(product))
-        out[rows, :] = xp.astype(product, xp.float32)
+        out[rows, :] = xp.astype(points[rows, :] @ Q, xp.float32)
     return out

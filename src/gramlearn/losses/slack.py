@@ -1,10 +1,9 @@
 """Slack measured by a divergence: gamma D(t, b) on the wrong side of a positive bound b (K09 6.2.1)."""
 
-from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any, ClassVar, final
 
-from gramlearn._arrays import Array, namespace
+from gramlearn._arrays import Array, exponential, namespace
 from gramlearn._validation import check_positive
 from gramlearn.losses._base import INF, BoundedLoss, Loss
 
@@ -121,10 +120,10 @@ class KLSlack(BoundedLoss):
         return -INF, INF
 
     def penalty_conjugate(self, lam: Array) -> Array:
-        return self._strength * self.bound * _quiet(namespace(lam).expm1, lam / self._strength)
+        return self._strength * self.bound * exponential("expm1", lam / self._strength)
 
     def conjugate_derivative(self, lam: Array) -> Array:
-        return self.bound * _quiet(namespace(lam).exp, lam / self._strength)
+        return self.bound * exponential("exp", lam / self._strength)
 
     def conjugate_second(self, lam: Array) -> Array:
         return self.conjugate_derivative(lam) / self._strength
@@ -140,10 +139,3 @@ def _log_ratio(t: Array, b: Any) -> tuple[Array, Array]:
     u = (t - b) / b
     near = xp.abs(u) < 0.5
     return u, xp.where(near, xp.log1p(xp.where(near, u, xp.zeros_like(u))), xp.log(t / b))
-
-
-def _quiet(function: Callable[[Array], Array], x: Array) -> Array:
-    """Apply exp or expm1, with +inf in silence where it overflows."""
-    xp = namespace(x)
-    ceiling = 709.0 if x.dtype == xp.float64 else 88.0
-    return xp.where(x > ceiling, xp.full_like(x, INF), function(xp.clip(x, max=ceiling)))
