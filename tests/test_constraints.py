@@ -138,7 +138,7 @@ def test_estimates_are_within_their_errors(c, form, library):
     if isinstance(mapping, PointMap):
         far.append(dataclasses.replace(mapping, points=mapping.points + 1e5))
     for m in far:
-        low, high = m.estimates(library.array(F), {}).bounds()
+        low, high = m.estimates(library.array(F), {}).bounds(0.0)
         exact = library.numpy(m.restrict(library.array(F)).traces(library.array([1.0])))
         rounding = 1e-13 * (1 + np.abs(exact))
         assert np.all(library.numpy(low) <= exact + rounding)
@@ -149,10 +149,24 @@ def test_estimates_decide_most_pairs():
     P = random(200, 5)
     i, j = np.arange(100), np.arange(100, 200)
     pairs = SquaredDistances(np.tile(i, 3), np.tile(j, 3), points=P).on(None, 5, P)
-    low, high = pairs.estimates(np.eye(5), {}).bounds()
+    low, high = pairs.estimates(np.eye(5), {}).bounds(0.0)
     assert low.dtype == np.float32
     assert np.all((high - low) / np.maximum(high, 0.1) <= 1e-4)
     assert np.all(low < high)
+
+
+@pytest.mark.parametrize("offset", [0.0, 1e7, np.full(300, 1e7)])
+@pytest.mark.parametrize("ratios", [(1.0, 1.0), (0.5, 3.0), (2.0, 50.0)])
+def test_bounds_hold_beside_a_large_offset_and_scaled(offset, ratios):
+    """Whatever <B, X> is between low and high times the estimated value, t is within the bounds."""
+    P = random(200, 5) + 30.0
+    i, j = np.tile(np.arange(100), 3), np.tile(np.arange(100, 200), 3)
+    pairs = SquaredDistances(i, j, points=P).on(None, 5, P)
+    exact = np.sum((P[i] - P[j]) ** 2, axis=1)
+    low, high = pairs.estimates(np.eye(5), {}).bounds(offset, *ratios)
+    assert np.all(low <= offset + ratios[0] * exact)
+    assert np.all(high >= offset + ratios[1] * exact)
+    assert np.all(high - low <= (ratios[1] - ratios[0]) * exact + ratios[1] * 1e-2)
 
 
 @every_constraint

@@ -151,12 +151,12 @@ def review(
 def _bounds(
     part: Part, point: DualPoint, known: Reference | None, products: Products, exact: bool
 ) -> tuple[Array, Array, Reference]:
-    """(low, high) of <A_k, X>: from what is known, where that decides most constraints, or from a scan."""
+    """(low, high) of t_k: from what is known, where that decides most constraints, or from a scan."""
     factor = point.conjugate.factor
     interval = None if known is None else known.interval(factor)
     if known is not None and interval is not None and part.map.is_nonnegative:
-        low, high = known.estimates.bounds(*interval)
-        undecided = where_true(~part.loss.is_slack(part.offset + low, part.offset + high))
+        low, high = known.estimates.bounds(part.offset, *interval)
+        undecided = where_true(~part.loss.is_slack(low, high))
         if 2 * undecided.shape[0] < part.size:
             return low, high, known
     if exact:
@@ -167,12 +167,13 @@ def _bounds(
     x = point.conjugate.spectrum
     xp = namespace(x)
     singular = read(xp.min(x)) <= 1e-14 * read(xp.max(x))
-    return *estimates.bounds(), Reference(None if singular else xp.linalg.inv(factor), estimates)
+    known = Reference(None if singular else xp.linalg.inv(factor), estimates)
+    return *estimates.bounds(part.offset), known
 
 
 def _costly(part: Part, factor: Array, low: Array, high: Array) -> tuple[Array, Array]:
     """Find the constraints whose loss is not zero at X, and their t."""
-    rows = where_true(~part.loss.is_slack(part.offset + low, part.offset + high))
+    rows = where_true(~part.loss.is_slack(low, high))
     some = part.select(rows)
     t = some.offset + some.map.restrict(factor).traces(constant(1.0, factor, 1))
     costly = where_true(~some.loss.is_slack(t, t))

@@ -169,8 +169,8 @@ def _near(part: Part, factor: Array, first: int, products: Products) -> Array:
     if not part.loss.can_be_slack or part.size <= first:
         return rows
     xp = namespace(factor)
-    low, high = part.map.estimates(factor, products).bounds()
-    low, high, loss = part.offset + low, part.offset + high, part.loss
+    low, high = part.map.estimates(factor, products).bounds(part.offset)
+    loss = part.loss
     costly = where_true(~loss.is_slack(low, high))
     limit = first + 3 * int(costly.shape[0])
     for margin in _MARGINS:

@@ -77,7 +77,10 @@ class ConjugatePoint(ABC):
 
     @abstractmethod
     def divergence(self, R: Array) -> float:
-        """D(X, X') = phi*(Y') - phi*(Y) - <X, Y' - Y> with Q' (Y - Y') Q = R; +inf outside the domain."""
+        """D(X, X') = phi*(Y') - phi*(Y) - <X, Y' - Y> with Q' (Y - Y') Q = R; +inf outside the domain.
+
+        Never too small: where the terms cancel, what rounding may hide is added.
+        """
 
     @cached_property
     def factor(self) -> Array:
@@ -141,7 +144,8 @@ class SpectralPoint(ConjugatePoint):
         if not value < INF:
             return INF
         inner = read(xp.sum(self.spectrum * xp.linalg.diagonal(R)))
-        return max(value - self.value + inner, 0.0)
+        rounding = 8 * float(xp.finfo(R.dtype).eps) * (abs(value) + abs(self.value) + abs(inner))
+        return max(value - self.value + inner, 0.0) + rounding
 
 
 @final

@@ -10,7 +10,7 @@ Three forms, one contract. `PointMap` keeps indices and points, for all constrai
 from abc import ABC, abstractmethod
 from typing import Any, NamedTuple
 
-from gramlearn._arrays import Array, constant
+from gramlearn._arrays import Array, constant, is_array, namespace
 
 __all__ = ["Estimates", "LinearMap", "Products"]
 
@@ -94,9 +94,15 @@ class Estimates(NamedTuple):
     relative: float
     absolute: float
 
-    def bounds(self, low: float = 1.0, high: float = 1.0) -> tuple[Array, Array]:
-        """What the values are at least, times `low`, and at most, times `high`."""
-        if self.relative == 0:  # of either sign
-            return low * self.values - self.absolute, high * self.values + self.absolute
-        least = (low * (1 - self.relative)) * self.values - self.absolute
-        return least, (high * (1 + self.relative)) * self.values + self.absolute
+    def bounds(self, offset: Any, low: float = 1.0, high: float = 1.0) -> tuple[Array, Array]:
+        """offset + what the values are at least, times `low`, and at most, times `high`."""
+        xp = namespace(self.values)
+        values = self.values
+        least = (low * (1 - self.relative)) * values - low * self.absolute
+        most = (high * (1 + self.relative)) * values + high * self.absolute
+        if not is_array(offset) and offset == 0:
+            return least, most
+        if self.absolute > 0:
+            # A large offset would swallow the digits of single precision.
+            least, most = xp.astype(least, xp.float64), xp.astype(most, xp.float64)
+        return offset + least, offset + most
