@@ -66,8 +66,8 @@ class Problem:
         regularizer: object = self.regularizer
         if not isinstance(regularizer, Regularizer):
             raise TypeError(
-                f"`regularizer` must be one such as LogDet(); got {self.regularizer!r}. In the core, "
-                "parts are objects, not names."
+                f"`regularizer` must be one such as LogDet(); got {self.regularizer!r}. Pass an "
+                "object: neither its name nor its class."
             )
         check_choice(self.dtype, "dtype", {"float64": None, "float32": None})
         given: Any = self.terms

@@ -98,8 +98,8 @@ def complete(loss: BoundedLoss, kind: str, bound: Any, weight: Any) -> BoundedLo
     """The template `loss` with bound and weight; `kind` is "upper", "lower" or "equal"."""
     if not isinstance(loss, BoundedLoss):
         raise TypeError(
-            f"`loss` must be a loss with a bound, such as Hinge(C=1.0); got {loss!r}. In the core, "
-            "parts are objects, not names."
+            f"`loss` must be a loss that takes a bound, such as Hinge(C=1.0); got {loss!r}. Pass an "
+            "object: neither its name nor its class."
         )
     if not (loss.upper is None and loss.lower is None and loss.equal is None):
         raise ValueError(
