@@ -526,8 +526,8 @@ REFUSED = [
         "side information was made for 8 points but received 5 rows. .* cross-validation, .*"
         r"from_labels\(y\[train\]\)`, or `side\.take\(train\)`",
     ),
-    (lambda: PAIRS.bind(Linear(), bounds=(1, 2)), "`loss` must be a loss with a bound"),
-    (lambda: PAIRS.bind(Hinge, bounds=(1, 2)), "`loss` must be a loss with a bound"),
+    (lambda: PAIRS.bind(Linear(), bounds=(1, 2)), "`loss` must be a loss that takes a bound"),
+    (lambda: PAIRS.bind(Hinge, bounds=(1, 2)), "neither its name nor its class"),
     (
         lambda: PAIRS.bind(Hinge(upper=1.0), bounds=(1, 2)),
         "`loss` already has a bound; pass `Hinge`",

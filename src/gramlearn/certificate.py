@@ -143,7 +143,7 @@ def review(
     gap += point.noise
     size = abs(problem.dual.constant)
     certificate = Certificate(point.value + gap, point.value, gap, violation, size=size)
-    if stride == 1 and violation > 0:
+    if stride == 1 and violation > 0 and hard:
         certificate = _scaled(problem, point, references, certificate)
     return Review(certificate, violators, severities, references)
 

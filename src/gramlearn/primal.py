@@ -120,7 +120,7 @@ class PrimalPoint:
         """The certificate of X over the constraints of this dual, and the duals it rests on.
 
         These are lam, or as large a part of it as leaves an X(lam). The gap grows by what the rounding of R may
-        hide, entry by entry: a product of r terms each.
+        hide, entry by entry, a product of r terms each, and by a rounding of every term of the value.
         """
         xp = namespace(self.residual)
         R, lam, gap = self.residual, self.lam, self.gap
@@ -132,7 +132,7 @@ class PrimalPoint:
             R = self.at.image - self._prior + share * prices
             gap = self.at.divergence(R) + self._unpaid(lam)
         error = float(xp.finfo(R.dtype).eps) * R.shape[0] * (1 + read(xp.max(xp.abs(self._prior))))
-        gap += error * (error + read(xp.sum(xp.abs(R))))
+        gap += error * (error + read(xp.sum(xp.abs(R)))) + self.noise / 4
         size = abs(self.dual.constant)
         return Certificate(self.value, self.value - gap, gap, 0.0, size=size), lam
 

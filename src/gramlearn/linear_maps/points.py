@@ -158,13 +158,15 @@ class PointMap(LinearMap):
 def _rounded_product(points: Array, Q: Array) -> Array:
     """points @ Q rounded to single precision, chunk by chunk; the product in double is never whole.
 
-    Columns of Q that are nothing beside the others become 0: squares of what they give would be
-    subnormal, and processors are slow at such numbers.
+    Columns that are nothing beside the others become 0: their squares would be subnormal, and processors are
+    slow at such numbers. What that takes away is far below rounding.
     """
     xp = namespace(points)
-    size = xp.max(xp.abs(Q), axis=0)
-    Q = xp.where(size > _NOTHING * xp.max(size), Q, xp.zeros_like(Q))
     out = xp.empty_like(points, dtype=xp.float32)
+    size = xp.zeros_like(Q[0, :])
     for rows in chunks(int(points.shape[0]), int(points.shape[1]), points):
-        out[rows, :] = xp.astype(points[rows, :] @ Q, xp.float32)
-    return out
+        product = points[rows, :] @ Q
+        size = xp.maximum(size, xp.max(xp.abs(product), axis=0))
+        out[rows, :] = xp.astype(product, xp.float32)
+    counts = size > _NOTHING * xp.max(size)
+    return out if bool(xp.all(counts)) else out * xp.astype(counts, xp.float32)

@@ -70,14 +70,16 @@ def promised_fall(point: PrimalPoint, dY: Array) -> float:
 
 
 def line_search(point: PrimalPoint, dY: Array, promise: float, halvings: int) -> PrimalPoint | None:
-    """Halve the step until the value falls enough; where rounding hides its fall, the gap decides."""
-    if not promise > 0:
-        return None
+    """Halve the step until the value falls enough; where rounding hides its fall, the gap decides.
+
+    Nothing is promised where X is zero and stays so to first order; then any fall will do.
+    """
     size = 1.0
     for _ in range(halvings):
         trial = point.moved(size * dY)
         if trial is not None:
-            if trial.value <= point.value - _SUFFICIENT * size * promise:
+            least = max(_SUFFICIENT * size * promise, 0.0 if promise > 0 else point.noise)
+            if trial.value <= point.value - least:
                 return trial
             if trial.value <= point.value + point.noise and trial.gap < point.gap:
                 return trial
@@ -90,7 +92,7 @@ def _eliminated(maps: list[LinearMap], curvature: Array, Phi: Array, R: Array) -
     xp = namespace(R)
     H = Hessian(maps, Phi, 1 / curvature, int(R.shape[0]))
     scale = 1 / xp.sqrt(H.diagonal)
-    scaled = H.matrix() * scale[:, None] * scale[None, :]
+    scaled = H.matrix() * scale[:, None] * scale[None, :] + _damping(R) * eye(H.size, R)
     right = -_apply(maps, Phi * R) * scale
     w = scale * xp.linalg.solve(scaled, right[:, None])[:, 0]
     return -R - symmetric_part(_adjoint(maps, w))
@@ -107,9 +109,16 @@ def _written_out(maps: list[LinearMap], curvature: Array, Phi: Array, R: Array) 
             B = xp.reshape(m.take(every[some]).matrices(), (-1, rank**2))
             M = M + transpose(B * d[some][:, None]) @ B
     h = xp.reshape(xp.zeros_like(R) + xp.sqrt(Phi), (-1,))
-    system = eye(rank**2, R) + h[:, None] * M * h[None, :]
+    system = h[:, None] * M * h[None, :]
+    # Beside large entries the identity is lost to rounding, and with it what M does not reach.
+    largest = read(xp.max(xp.abs(xp.linalg.diagonal(system))))
+    system = system + (1 + _damping(R) * largest) * eye(rank**2, R)
     S = xp.linalg.solve(system, -(h * xp.reshape(R, (-1,)))[:, None])[:, 0]
     return symmetric_part(-R - xp.reshape(M @ (h * S), (rank, rank)))
+
+
+def _damping(like: Array) -> float:
+    return 50 * float(namespace(like).finfo(like.dtype).eps)
 
 
 class _Rotated(NamedTuple):

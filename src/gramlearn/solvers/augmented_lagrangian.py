@@ -117,9 +117,12 @@ class AugmentedLagrangian(Solver[LagrangianState]):
                 break
             dual = base.step(problem, dual, tol)
         prices = _prices(dual.rows, dual.point)
-        return self._look(
+        state = self._look(
             problem, dual.point.conjugate, prices, dual.best, dual.stride, dual.looks, 1.0, tol
         )
+        if dual.ending is not None and dual.ending.is_answer:
+            return replace(state, certificate=dual.certificate, best=dual.best, ending=dual.ending)
+        return state
 
     def step(self, problem: Problem, state: LagrangianState, tol: float) -> LagrangianState:
         point = state.point
@@ -214,7 +217,7 @@ def _smoothed(dual: Dual, centre: Array, growth: float) -> Dual:
     parts = []
     for part, c in zip(dual.parts, dual.split(centre), strict=True):
         loss = part.loss
-        if part.size and not loss.is_smooth:
+        if not loss.is_smooth:
             low, high = loss.box(dual.Y0, part.size)
             sigma = (_FIRST * growth / part.unit) * (high - low)
             loss = smoothed(loss, c, sigma)

@@ -94,6 +94,8 @@ class PrimalNewton(Solver[PrimalState]):
                 return f"{name} has no derivative everywhere"
             # Where t may be zero or less, such a loss is infinite, at the start or later.
             offset = part.offset
+            if not part.size:
+                continue
             least = read(namespace(offset).min(offset)) if is_array(offset) else offset
             if part.loss.has_domain and not (part.map.is_nonnegative and least >= 0):
                 return f"{name} is infinite for some t that these constraints may have"
@@ -128,7 +130,8 @@ class PrimalNewton(Solver[PrimalState]):
 
     def settle(self, problem: Problem, state: PrimalState) -> PrimalState:
         if state.point is None:
-            return replace(state, best=self.base.settle(problem, state.base).best)
+            best = self.base.settle(problem, state.base).best
+            return replace(state, best=best if best.is_better_than(state.best) else state.best)
         return self._look(problem, state, state.point.at, 1, 0.0)
 
     def _followed(
@@ -136,12 +139,13 @@ class PrimalNewton(Solver[PrimalState]):
     ) -> PrimalState:
         """Take over what the dual found, and go on with the primal once it is near enough."""
         sampled = base.stride < state.base.stride
-        best = base.best if base.best.is_better_than(state.best) else state.best
+        is_answer = base.ending is not None and base.ending.is_answer
+        is_better = is_answer or base.best.is_better_than(state.best)
         state = replace(
             state,
             base=base,
             certificate=base.certificate,
-            best=best if base.ending is None else base.best,
+            best=base.best if is_better else state.best,
             ending=base.ending,
             conflict=base.conflict,
         )

@@ -1,0 +1,127 @@
+"""Scans in single precision decide nothing wrongly: large offsets, odd scales, parts that vanish."""
+
+import numpy as np
+import pytest
+
+from gramlearn import (
+    Frobenius,
+    Hinge,
+    KLSlack,
+    Linear,
+    LogDet,
+    Problem,
+    Similarities,
+    Square,
+    SquaredDistances,
+    SquaredHinge,
+    Status,
+    Term,
+    Trace,
+    solve,
+)
+from gramlearn.linear_maps import Direction, PointMap
+from gramlearn.solvers import AugmentedLagrangian, PrimalNewton
+
+rng = np.random.default_rng(0)
+P = rng.standard_normal((60, 5))
+FIRST, SECOND = rng.integers(0, 30, 900), rng.integers(30, 60, 900)
+
+
+@pytest.mark.parametrize(
+    ("solver", "loss"),
+    [
+        ("working_set", Hinge(0.01)),
+        (AugmentedLagrangian(first=10), Hinge(0.01)),
+        ("working_set", SquaredHinge(0.01)),
+        (PrimalNewton(first=10), SquaredHinge(0.01)),
+    ],
+)
+@pytest.mark.parametrize("offset", [0.0, 1e4, 1e8, -1e9])
+def test_an_offset_moves_the_bound_and_nothing_else(solver, loss, offset: float) -> None:
+    """t and the bound move by the same number; in double that costs digits, in single all of them."""
+
+    def problem(offset: float) -> Problem:
+        bounded = type(loss)(loss.C, upper=offset + 8.0)
+        pairs = SquaredDistances(FIRST, SECOND, points=P, offset=offset)
+        return Problem(LogDet(), np.eye(5), [Term(pairs, bounded)])
+
+    plain = solve(problem(0.0), tol=1e-9)
+    moved = solve(problem(offset), solver, tol=1e-5)
+    assert moved.status is Status.OPTIMAL
+    assert moved.primal == pytest.approx(plain.primal, rel=2e-5)
+    assert np.allclose(moved.matrix, plain.matrix, atol=0.02)
+
+
+def test_columns_count_by_what_they_give() -> None:
+    """Features of size 1e-8 and 1e8, in a frame that makes up for it."""
+    points = rng.standard_normal((100, 2)) * [1e-8, 1e8]
+    F = np.diag([1e8, 1e-8])
+    pairs = PointMap(points, (np.arange(50), np.arange(50) + 50), (Direction(1.0, 0, -1, 1),))
+    low, high = pairs.estimates(F, {}).bounds(0.0)
+    exact = np.sum(((points[:50] - points[50:]) @ F) ** 2, axis=1)
+    assert np.all((low <= exact) & (exact <= high))
+    # And one that is nothing beside the other is left out, within the bounds.
+    F = np.diag([1e8, 1e-28])
+    low, high = pairs.estimates(F, {}).bounds(0.0)
+    exact = np.sum(((points[:50] - points[50:]) @ F) ** 2, axis=1)
+    assert np.all((low <= exact) & (exact <= high))
+
+
+@pytest.mark.parametrize("seed", [0, 19, 30, 54])
+def test_hinges_are_not_caught_where_X_is_zero(seed: int) -> None:
+    """At X = 0 nothing is promised to first order, for Frobenius; these seeds lead there."""
+    draw = np.random.default_rng(seed)
+    points = draw.standard_normal((200, 5)) / 5**0.5 * 1.5
+    i, j = draw.integers(0, 100, 900), draw.integers(100, 200, 900)
+    terms = [
+        Term(SquaredDistances(i[:450], j[:450], points=points), Hinge(0.1, upper=2.0)),
+        Term(SquaredDistances(i[450:], j[450:], points=points), Hinge(0.1, lower=4.0)),
+    ]
+    problem = Problem(Frobenius(), np.eye(5), terms)
+    one, two = solve(problem, "augmented_lagrangian"), solve(problem, "working_set")
+    assert one.status is Status.OPTIMAL
+    assert max(one.dual, two.dual) <= min(one.primal, two.primal) + 1e-9 * one.primal
+
+
+def test_a_part_that_vanishes_from_the_working_set() -> None:
+    points = np.random.default_rng(0).standard_normal((300, 5))
+    draw = np.random.default_rng(1)
+    i, j = draw.integers(0, 150, 6000), draw.integers(150, 300, 6000)
+    terms = [
+        Term(SquaredDistances(i, j, points=points), Hinge(1.0, upper=1e4)),
+        Term(SquaredDistances(i[:900], j[:900], points=points), Hinge(0.01, upper=2.0)),
+    ]
+    assert solve(Problem(LogDet(), np.eye(5), terms)).status is Status.OPTIMAL
+
+
+def test_a_term_without_constraints_beside_others() -> None:
+    none = np.zeros(0, dtype=int)
+    for loss in (SquaredHinge(upper=1.0), Hinge(upper=1.0)):
+        empty = SquaredDistances(none, none, points=P, offset=np.zeros(0))
+        terms = [
+            Term(empty, loss),
+            Term(SquaredDistances(FIRST, SECOND, points=P), type(loss)(0.1, upper=4.0)),
+        ]
+        assert solve(Problem(LogDet(), np.eye(5), terms)).status is Status.OPTIMAL
+
+
+@pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
+def test_the_same_constraint_three_times_in_single_precision() -> None:
+    pairs = SquaredDistances([0, 0, 1, 0], [1, 1, 2, 1], points=P[:5])
+    term = Term(pairs, Square(1e9, equal=3.0))
+    solution = solve(Problem(LogDet(), np.eye(5), [term], dtype="float32"), "primal_newton")
+    assert solution.relative_gap < 1e-2
+
+
+@pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
+def test_a_t_just_outside_its_domain_is_a_violation() -> None:
+    points = np.array([[1.0, 1.0], [1.0, -1.0 - 1e-9]])
+    term = Term(Similarities([0], [1], points=points), KLSlack(1.0, lower=1e-3))
+    solution = solve(Problem(LogDet(), np.eye(2), [term]), "working_set", max_iter=0)
+    assert solution.violation > 0
+
+
+def test_linear_terms_beside_a_hinge_start_elsewhere() -> None:
+    """A reward that LogDet alone does not hold: the dual has to find its domain first."""
+    terms = [Term(Trace(), Linear(-2.0)), *(Term(Trace(), Hinge(5.0, upper=b)) for b in (3.0, 4.0))]
+    assert solve(Problem(LogDet(), np.eye(1), terms)).status is Status.OPTIMAL
