@@ -204,7 +204,10 @@ class WorkingSet(Solver[WorkingSetState]):
             every = [every_row(part.size, point.lam) for part in problem.dual.parts]
             return _refuted(problem, state, every, proof)
         rows, point = self._choose(problem, rows, point, seen)
-        return replace(state, rows=rows, point=point, target=0.1 * min(_badness(point), badness))
+        # Where hardly anything is new, little will be at the next look: go farther before it.
+        news = sum(int(violators.shape[0]) for violators in seen.violators)
+        share = 0.01 if news <= 0.1 * point.dual.size else 0.1
+        return replace(state, rows=rows, point=point, target=share * min(_badness(point), badness))
 
     def _choose(
         self, problem: Problem, rows: list[Array], point: DualPoint, seen: Review
