@@ -4,27 +4,22 @@ import json
 import sys
 from dataclasses import replace
 from importlib.util import find_spec
-from pathlib import Path
 
 import numpy as np
 import pytest
+from benchmarks import judge
+from benchmarks.__main__ import main
+from benchmarks.contestants import find, names
+from benchmarks.contestants._ours import problem
+from benchmarks.contestants.cyclic_projections import _start, cycle
+from benchmarks.data import generator, make
+from benchmarks.data._pairs import pairs
+from benchmarks.instance import Spec
+from benchmarks.meter import PeakMemory, pass_seconds
+from benchmarks.reference import reference
+from benchmarks.runner import run_contestant, run_instance
 
 import gramlearn as gl
-
-ROOT = Path(__file__).resolve().parent.parent
-sys.path.insert(0, str(ROOT))  # benchmarks stand beside src and are not installed
-
-from benchmarks import judge  # noqa: E402
-from benchmarks.__main__ import main  # noqa: E402
-from benchmarks.contestants import find, names  # noqa: E402
-from benchmarks.contestants._ours import problem  # noqa: E402
-from benchmarks.contestants.cyclic_projections import _start, cycle  # noqa: E402
-from benchmarks.data import generator, make  # noqa: E402
-from benchmarks.data._pairs import pairs  # noqa: E402
-from benchmarks.instance import Spec  # noqa: E402
-from benchmarks.meter import PeakMemory, pass_seconds  # noqa: E402
-from benchmarks.reference import reference  # noqa: E402
-from benchmarks.runner import run_contestant, run_instance  # noqa: E402
 
 TINY = Spec("synthetic", n=40, r=5, c=60)
 LIBRARIES = ["numpy", pytest.param("torch:cpu", marks=pytest.mark.skipif(

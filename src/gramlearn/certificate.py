@@ -26,7 +26,7 @@ from gramlearn.dual import DualPoint, Part
 from gramlearn.linear_maps import Estimates, Products
 from gramlearn.problem import Problem
 
-__all__ = ["Certificate", "Reference", "Review", "review"]
+__all__ = ["UNKNOWN", "Certificate", "Reference", "Review", "review"]
 
 INF = float("inf")
 # An optimum below this share of phi*(Y0) is lost in the rounding of the prior: gaps are relative to it.
@@ -64,6 +64,9 @@ class Certificate(NamedTuple):
     def is_within(self, tol: float) -> bool:
         """Whether the relative gap and the violation are at most tol."""
         return self.badness <= tol
+
+
+UNKNOWN = Certificate(INF, -INF, INF, INF)
 
 
 @final

@@ -10,7 +10,7 @@ so the gap is a sum of terms that are each zero at the optimum, free of cancella
 in these terms, whole or cut down to a working set; a `DualPoint` is one lam, with one factorization.
 """
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any, final
@@ -21,7 +21,7 @@ from gramlearn.losses import Loss
 from gramlearn.regularizers import Regularizer
 from gramlearn.spectral import ConjugatePoint
 
-__all__ = ["Dual", "DualPoint", "Hessian", "Part"]
+__all__ = ["Dual", "DualPoint", "Hessian", "Part", "split"]
 
 
 @final
@@ -61,13 +61,18 @@ class Part:
         )
 
 
+def split(parts: Sequence[Part] | Sequence[LinearMap], vector: Array) -> list[Array]:
+    """Cut a vector over all constraints into the pieces of these parts, or maps."""
+    pieces, start = [], 0
+    for part in parts:
+        pieces.append(vector[start : start + part.size])
+        start += part.size
+    return pieces
+
+
 def _image(maps: list[LinearMap], Phi: Array, v: Array) -> Array:
     """A(Phi o A* v) of the joint map A of all maps."""
-    pieces, start = [], 0
-    for m in maps:
-        pieces.append(v[start : start + m.size])
-        start += m.size
-    images = [m.adjoint(piece) for m, piece in zip(maps, pieces, strict=True)]
+    images = [m.adjoint(piece) for m, piece in zip(maps, split(maps, v), strict=True)]
     S = Phi * sum(images[1:], start=images[0])
     return concat([m.apply(S) for m in maps], v)
 
@@ -143,11 +148,7 @@ class Dual:
 
     def split(self, vector: Array) -> list[Array]:
         """Cut a vector over all constraints into its parts."""
-        pieces, start = [], 0
-        for part in self.parts:
-            pieces.append(vector[start : start + part.size])
-            start += part.size
-        return pieces
+        return split(self.parts, vector)
 
     def each(self, function: Callable[..., Array], *vectors: Array) -> Array:
         """Join function(part, piece, ...) over the parts."""

@@ -1,5 +1,6 @@
 """B_k = sum_s w_s (p_i + sign p_j)(p_i + sign p_j)': pairs of rows of a table, directions never stored."""
 
+from collections.abc import Callable
 from dataclasses import dataclass, replace
 from typing import NamedTuple, final
 
@@ -99,18 +100,21 @@ class PointMap(LinearMap):
         return concat([self.stacked(rows).apply(S) for rows in self._chunks()], self.points)
 
     def adjoint(self, v: Array) -> Array:
-        r = int(self.points.shape[1])
-        total = constant(0.0, self.points, (r, r))
-        for rows in self._chunks():
-            total = total + self.stacked(rows).adjoint(v[rows])
-        return total
+        return self._summed(DirectionMap.adjoint, v, 2)
 
     def squares(self, v: Array) -> Array:
-        r = int(self.points.shape[1])
-        total = constant(0.0, self.points, (r, r))
-        for rows in self._chunks():
-            total = total + self.stacked(rows).squares(v[rows])
-        return total
+        return self._summed(DirectionMap.squares, v, 2)
+
+    def spread(self, v: Array) -> Array:
+        return self._summed(DirectionMap.spread, v, 1)
+
+    def _summed(
+        self, method: Callable[[DirectionMap, Array], Array], v: Array, dimensions: int
+    ) -> Array:
+        """Add up what a method gives for the directions of each chunk."""
+        shape = (int(self.points.shape[1]),) * dimensions
+        pieces = (method(self.stacked(rows), v[rows]) for rows in self._chunks())
+        return sum(pieces, start=constant(0.0, self.points, shape))
 
     def estimates(self, F: Array, products: Products) -> "Estimates":
         xp = namespace(F)
@@ -133,12 +137,6 @@ class PointMap(LinearMap):
             absolute = relative * 4 * reach**2 + absolute
             absolute, relative = absolute * sum(abs(d.weight) for d in self.directions), 0.0
         return Estimates(values, relative, absolute)
-
-    def spread(self, v: Array) -> Array:
-        return sum(
-            (self.stacked(rows).spread(v[rows]) for rows in self._chunks()),
-            start=constant(0.0, self.points, self.points.shape[1]),
-        )
 
     def matrices(self) -> Array:
         return self.stacked(slice(0, self.size)).matrices()

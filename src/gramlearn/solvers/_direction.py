@@ -5,7 +5,7 @@ differences of grad phi*, all taken entry by entry. The solution makes Y + dY = 
 hold to first order, with dlam = d B(Phi o dY).
 """
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from typing import NamedTuple, final
 
 from gramlearn._arrays import (
@@ -20,7 +20,7 @@ from gramlearn._arrays import (
     symmetric_part,
     transpose,
 )
-from gramlearn.dual import Hessian
+from gramlearn.dual import Hessian, split
 from gramlearn.linear_maps import LinearMap
 from gramlearn.primal import PrimalPoint
 
@@ -103,7 +103,7 @@ def _written_out(maps: list[LinearMap], curvature: Array, Phi: Array, R: Array) 
     xp = namespace(R)
     rank = int(R.shape[0])
     M = constant(0.0, R, (rank**2, rank**2))
-    for m, d in _pieces(maps, curvature):
+    for m, d in zip(maps, split(maps, curvature), strict=True):
         every = every_row(m.size, R)
         for some in chunks(m.size, rank**2, R):
             B = xp.reshape(m.take(every[some]).matrices(), (-1, rank**2))
@@ -159,7 +159,8 @@ class _System:
         """Divide by the diagonal of the rotated system; on the entries S_ii solve their r x r block."""
         xp = namespace(self.curvature)
         maps, U = self.rotated
-        squares = sum(m.squares(d) for m, d in _pieces(maps, self.curvature))
+        pieces = zip(maps, split(maps, self.curvature), strict=True)
+        squares = sum(m.squares(d) for m, d in pieces)
         # A symmetric S has every entry off the diagonal twice.
         diagonal = 1 + 2 * squares
         identity = eye(int(diagonal.shape[0]), diagonal)
@@ -225,11 +226,4 @@ def _apply(maps: list[LinearMap], S: Array) -> Array:
 
 
 def _adjoint(maps: list[LinearMap], v: Array) -> Array:
-    return sum(m.adjoint(piece) for m, piece in _pieces(maps, v))
-
-
-def _pieces(maps: list[LinearMap], v: Array) -> Iterator[tuple[LinearMap, Array]]:
-    start = 0
-    for m in maps:
-        yield m, v[start : start + m.size]
-        start += m.size
+    return sum(m.adjoint(piece) for m, piece in zip(maps, split(maps, v), strict=True))

@@ -11,7 +11,7 @@ from typing import Any, Generic, TypeVar, final
 from sklearn.exceptions import ConvergenceWarning
 
 from gramlearn._arrays import Array, constant, every_row, eye, namespace, scatter
-from gramlearn.certificate import Certificate
+from gramlearn.certificate import UNKNOWN, Certificate
 from gramlearn.problem import Problem
 from gramlearn.solution import Record, Solution
 from gramlearn.status import SolveInterrupted, Status
@@ -144,7 +144,7 @@ def prior_answer(problem: Problem) -> Answer:
     factor = eye(s.shape[0], s) * namespace(s).sqrt(s)
     rows = [every_row(0, s) for _ in problem.dual.parts]
     values = [constant(0.0, s, 0) for _ in problem.dual.parts]
-    return Answer(Certificate(INF, -INF, INF, INF), factor, rows, values)
+    return Answer(UNKNOWN, factor, rows, values)
 
 
 def _solution(

@@ -14,7 +14,7 @@ from typing import Any, final
 
 from gramlearn._arrays import Array, concat, constant, is_missing, namespace, read
 from gramlearn._validation import check_count
-from gramlearn.certificate import Certificate
+from gramlearn.certificate import UNKNOWN, Certificate
 from gramlearn.dual import Dual, DualPoint
 from gramlearn.primal import PrimalPoint, near_rows
 from gramlearn.problem import Problem
@@ -28,7 +28,6 @@ from gramlearn.status import Status
 __all__ = ["AugmentedLagrangian"]
 
 INF = float("inf")
-UNKNOWN = Certificate(INF, -INF, INF, INF)
 
 _REFINEMENT = 4  # how many times more constraints are looked at next
 _COARSE_TOL = 0.1  # relative gap at which a sample has told enough

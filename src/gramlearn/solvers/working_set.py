@@ -26,7 +26,7 @@ from gramlearn._arrays import (
     where_true,
 )
 from gramlearn._validation import check_count
-from gramlearn.certificate import Certificate, Reference, Review, review
+from gramlearn.certificate import UNKNOWN, Certificate, Reference, Review, review
 from gramlearn.dual import DualPoint
 from gramlearn.linear_maps import Products
 from gramlearn.problem import Problem
@@ -39,7 +39,6 @@ from gramlearn.status import Status
 __all__ = ["WorkingSet"]
 
 INF = float("inf")
-UNKNOWN = Certificate(INF, -INF, INF, INF)
 
 # After so many steps on one working set the other constraints are looked at anyway.
 _INNER_STEPS = 20
