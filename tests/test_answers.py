@@ -25,9 +25,11 @@ from gramlearn import (
     Status,
     Term,
     Trace,
+    VonNeumann,
     solve,
 )
 from gramlearn.certificate import review
+from gramlearn.losses import Loss
 from gramlearn.regularizers import Regularizer
 from gramlearn.solvers import AugmentedLagrangian, PrimalNewton, Solver, WorkingSet
 from gramlearn.solvers._newton import newton_step
@@ -357,4 +359,30 @@ def test_the_certificate_of_an_optimum_at_zero() -> None:
     problem = Problem(Frobenius(), np.zeros((3, 3)), [Term(Trace(), Hard(upper=1.0))])
     solution = solve(problem)
     assert (solution.primal, solution.gap, solution.relative_gap) == (0.0, 0.0, 0.0)
+    assert solution.status is Status.OPTIMAL
+
+
+@pytest.mark.parametrize("loss", [Hard(equal=1.0), LogDetSlack(equal=1.0), LogDetSlack(lower=1.0)])
+@pytest.mark.parametrize("solver", ["auto", "working_set"])
+def test_equal_points_cannot_be_told_apart(loss: Loss, solver: str) -> None:
+    P = np.random.default_rng(0).standard_normal((20, 3))
+    P[7] = P[3]
+    pairs = SquaredDistances([3, 1, 2], [7, 4, 5], points=P)
+    solution = solve(Problem(LogDet(), np.eye(3), [Term(pairs, loss)]), solver)
+    assert solution.status is Status.INFEASIBLE
+    assert len(solution.conflict) == 1
+    assert "points 3 and 7" in solution.conflict[0]
+
+
+@pytest.mark.parametrize("regularizer", [LogDet(), VonNeumann(), Frobenius()])
+@pytest.mark.parametrize("loss", [Hard(lower=1e-16), LogDetSlack(lower=1e-16)])
+def test_a_feature_in_small_units_tells_points_apart(regularizer: Regularizer, loss: Loss) -> None:
+    """Two points that differ by 1e-8 in one feature, beside others of size 1 and 1e8."""
+    P = np.random.default_rng(0).standard_normal((20, 3)) * [1e-8, 1.0, 1e8]
+    P[7] = P[3] + [1e-8, 0.0, 0.0]
+    terms = [
+        Term(SquaredDistances([3], [7], points=P), loss),
+        Term(SquaredDistances([1, 2], [4, 5], points=P), LogDetSlack(upper=1e16)),
+    ]
+    solution = solve(Problem(regularizer, np.eye(3), terms), "working_set")
     assert solution.status is Status.OPTIMAL

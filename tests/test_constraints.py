@@ -196,6 +196,19 @@ def test_the_diagonal_of_the_hessian(c, form, library):
 
 @every_constraint
 @every_form
+def test_entries_and_sizes(c, form, library):
+    mapping = linear_map(c, form, library)
+    B = matrices(mapping, library)
+    i, j = np.asarray([2, 1, 0, 2]), np.asarray([0, 1, 0, 2])
+    entries = library.numpy(mapping.entries(library.index(i), library.index(j)))
+    np.testing.assert_allclose(entries, B[:, i, j], **CLOSE)
+    sizes = library.numpy(mapping.sizes())
+    assert np.all(np.abs(B) <= 4 * np.outer(sizes, sizes))  # four directions at most
+    assert mapping.magnitude() == pytest.approx(sizes.max() ** 2)
+
+
+@every_constraint
+@every_form
 def test_nonnegative_maps_are_positive_semidefinite(c, form, library):
     mapping = linear_map(c, form, library)
     if mapping.is_nonnegative:

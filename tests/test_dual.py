@@ -1,8 +1,11 @@
 """The dual and its derivatives: gradient and Hessian against differences, the cheap forms against the plain."""
 
+from typing import Any
+
 import numpy as np
 import pytest
 
+import gramlearn.hessian
 from catalogue import REGULARIZERS, all_constraints, name_of
 from conftest import Library
 from gramlearn import (
@@ -86,6 +89,30 @@ def test_forms_of_the_hessian(
         # Single precision, relative to the largest entry: 1e-7 each, over a few dozen terms.
         error = np.abs(library.numpy(in_single(library.array(v))) - exact)
         assert np.all(error <= 1e-5 * np.abs(exact).max())
+
+
+@pytest.mark.parametrize("regularizer", REGULARIZERS, ids=name_of)
+@pytest.mark.parametrize("constraints", all_constraints(N), ids=name_of)
+def test_the_preconditioner(
+    regularizer: Regularizer, constraints: Constraints, library: Library, monkeypatch: Any
+) -> None:
+    """It is H^-1 where it knows all entries, positive definite where it knows a few."""
+    monkeypatch.setattr(gramlearn.hessian, "_LEFT", 1e-12)
+    dual = dual_of(regularizer, constraints, library)
+    point = dual.at(library.array(some_lam(dual)))
+    hessian = point.hessian(library.index(np.arange(dual.size)))
+    H = library.numpy(hessian.matrix())
+    columns = [library.array(column) for column in np.eye(dual.size)]
+
+    def inverse() -> Any:
+        precondition = hessian.preconditioner(hessian.diagonal)
+        return np.stack([library.numpy(precondition(column)) for column in columns])
+
+    np.testing.assert_allclose(inverse() @ H, np.eye(dual.size), atol=1e-8)
+    monkeypatch.setattr(gramlearn.hessian, "_ENTRIES", 2)
+    few = inverse()
+    np.testing.assert_allclose(few, few.T, rtol=1e-9, atol=1e-12)
+    assert np.linalg.eigvalsh(few)[0] > 0
 
 
 @pytest.mark.parametrize("regularizer", REGULARIZERS, ids=name_of)

@@ -67,6 +67,24 @@ def test_columns_count_by_what_they_give() -> None:
     assert np.all((low <= exact) & (exact <= high))
 
 
+@pytest.mark.parametrize("weight", [1.0, 3.0])
+def test_a_scan_of_a_few_columns_leaves_out_what_it_says(weight: float) -> None:
+    """X of two large eigenvalues and many small ones: the others are not looked at, within the bounds."""
+    draw = np.random.default_rng(3)
+    points, spectrum = draw.standard_normal((4000, 30)), np.full(30, 1e-6)
+    spectrum[:2] = 1.0
+    F = np.linalg.qr(draw.standard_normal((30, 30)))[0] * np.sqrt(spectrum)
+    i, j = draw.integers(0, 4000, 9000), draw.integers(0, 4000, 9000)
+    pairs = PointMap(points, (i, j), (Direction(weight, 0, -1, 1),))
+    products: dict = {}
+    low, high = pairs.estimates(F, products).bounds(0.0)
+    exact = weight * np.sum(((points[i] - points[j]) @ F) ** 2, axis=1)
+    assert np.all((low <= exact) & (exact <= high))
+    assert np.all(high - low <= 2e-3 * weight)
+    ((scanned, *_),) = products.values()
+    assert scanned.shape == (4000, 2)
+
+
 @pytest.mark.parametrize("seed", [0, 19, 30, 54])
 def test_hinges_are_not_caught_where_X_is_zero(seed: int) -> None:
     """At X = 0 nothing is promised to first order, for Frobenius; these seeds lead there."""

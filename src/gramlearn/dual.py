@@ -10,18 +10,19 @@ so the gap is a sum of terms that are each zero at the optimum, free of cancella
 in these terms, whole or cut down to a working set; a `DualPoint` is one lam, with one factorization.
 """
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any, final
 
-from gramlearn._arrays import Array, concat, constant, eye, namespace, read, rows_of
+from gramlearn._arrays import Array, concat, constant, namespace, read, rows_of
+from gramlearn.hessian import Hessian, split
 from gramlearn.linear_maps import LinearMap
 from gramlearn.losses import Loss
 from gramlearn.regularizers import Regularizer
 from gramlearn.spectral import ConjugatePoint
 
-__all__ = ["Dual", "DualPoint", "Hessian", "Part", "split"]
+__all__ = ["Dual", "DualPoint", "Part"]
 
 
 @final
@@ -58,73 +59,6 @@ class Part:
             map=self.map.select(rows),
             loss=self.loss.take(rows),
             offset=rows_of(self.offset, rows),
-        )
-
-
-def split(parts: Sequence[Part] | Sequence[LinearMap], vector: Array) -> list[Array]:
-    """Cut a vector over all constraints into the pieces of these parts, or maps."""
-    pieces, start = [], 0
-    for part in parts:
-        pieces.append(vector[start : start + part.size])
-        start += part.size
-    return pieces
-
-
-def _image(maps: list[LinearMap], Phi: Array, v: Array) -> Array:
-    """A(Phi o A* v) of the joint map A of all maps."""
-    images = [m.adjoint(piece) for m, piece in zip(maps, split(maps, v), strict=True)]
-    S = Phi * sum(images[1:], start=images[0])
-    return concat([m.apply(S) for m in maps], v)
-
-
-@final
-class Hessian:
-    """H v = A(D grad phi*(Y)[A* v]) + loss*'' v, on a subset of the constraints."""
-
-    def __init__(self, maps: list[LinearMap], Phi: Array, second: Array, rank: int) -> None:
-        self._maps = [m for m in maps if m.size]
-        self._Phi = Phi
-        self._second = second
-        self.size = int(second.shape[0])
-        self.rank = rank
-
-    @cached_property
-    def diagonal(self) -> Array:
-        """(H_kk)_k."""
-        return concat([m.diagonal(self._Phi) for m in self._maps], self._second) + self._second
-
-    def product(self, v: Array) -> Array:
-        """H v: two matrix products of the size of the working set."""
-        return _image(self._maps, self._Phi, v) + self._second * v
-
-    def in_single(self) -> Callable[[Array], Array]:
-        """The same product with the matrix products in single precision, at half the cost.
-
-        Scaled to entries of about 1, so that nothing overflows; good to six digits, which is more than
-        a Newton direction needs.
-        """
-        xp = namespace(self._second)
-        scale = max((m.magnitude() for m in self._maps), default=0.0) or 1.0
-        peak = read(xp.max(xp.abs(self._Phi))) or 1.0
-        maps = [m.in_single(scale) for m in self._maps]
-        # Entries below rounding would make subnormal numbers, at which processors are slow.
-        share = self._Phi / peak
-        Phi = xp.astype(xp.where(share > 1e-12, share, xp.zeros_like(share)), xp.float32)
-
-        def product(v: Array) -> Array:
-            size = read(xp.max(xp.abs(v))) or 1.0
-            image = _image(maps, Phi, xp.astype(v / size, xp.float32))
-            return (size * scale**2 * peak) * xp.astype(image, v.dtype) + self._second * v
-
-        return product
-
-    def matrix(self) -> Array:
-        """H written out; for small working sets only."""
-        xp = namespace(self._second)
-        stack = concat([m.matrices() for m in self._maps], self._second)
-        flat = xp.reshape(stack, (self.size, -1))
-        return xp.reshape(self._Phi * stack, (self.size, -1)) @ flat.T + (
-            eye(self.size, self._second) * self._second
         )
 
 

@@ -10,7 +10,7 @@ Three forms, one contract. `PointMap` keeps indices and points, for all constrai
 from abc import ABC, abstractmethod
 from typing import Any, NamedTuple
 
-from gramlearn._arrays import Array, constant, is_array, namespace
+from gramlearn._arrays import Array, constant, is_array, namespace, read
 
 __all__ = ["Estimates", "LinearMap", "Products"]
 
@@ -75,8 +75,16 @@ class LinearMap(ABC):
         """(B_k)_k, written out; for small maps only."""
 
     @abstractmethod
+    def entries(self, i: Array, j: Array) -> Array:
+        """The entries (i_q, j_q) of every B_k, as row k."""
+
+    @abstractmethod
+    def sizes(self) -> Array:
+        """s >= 0 with |B_k[i, j]| <= s_i s_j, or not much more, for every k."""
+
     def magnitude(self) -> float:
         """A number that no entry of a B_k exceeds by much."""
+        return read(namespace(self.sizes()).max(self.sizes())) ** 2 if self.size else 0.0
 
     @abstractmethod
     def in_single(self, scale: float) -> "LinearMap":

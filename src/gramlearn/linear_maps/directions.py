@@ -4,7 +4,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import final
 
-from gramlearn._arrays import Array, concat, constant, namespace, read, transpose
+from gramlearn._arrays import Array, concat, constant, namespace, transpose
 from gramlearn.linear_maps._base import LinearMap, Products
 
 __all__ = ["DirectionMap"]
@@ -38,11 +38,12 @@ class DirectionMap(LinearMap):
     select = take
 
     def _sum(self, stacked: Array) -> Array:
-        """Add up the arity parts of a stacked vector, with their weights."""
+        """Add up the arity parts of a stacked vector or matrix, with their weights."""
         if self.weights == (1.0,):
             return stacked
         parts = [
-            w * stacked[s * self.size : (s + 1) * self.size] for s, w in enumerate(self.weights)
+            w * stacked[s * self.size : (s + 1) * self.size, ...]
+            for s, w in enumerate(self.weights)
         ]
         return sum(parts[1:], start=parts[0])
 
@@ -85,9 +86,13 @@ class DirectionMap(LinearMap):
             total = total + w * z[:, :, None] * z[:, None, :]
         return total
 
-    def magnitude(self) -> float:
+    def entries(self, i: Array, j: Array) -> Array:
         xp = namespace(self.z)
-        return read(xp.max(xp.abs(self.z))) ** 2 if self.size else 0.0
+        return self._sum(xp.take(self.z, i, axis=1) * xp.take(self.z, j, axis=1))
+
+    def sizes(self) -> Array:
+        xp = namespace(self.z)
+        return xp.max(xp.abs(self.z), axis=0)
 
     def in_single(self, scale: float) -> "DirectionMap":
         xp = namespace(self.z)

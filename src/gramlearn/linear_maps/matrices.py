@@ -3,7 +3,7 @@
 from dataclasses import dataclass, replace
 from typing import final
 
-from gramlearn._arrays import Array, namespace, read, transpose
+from gramlearn._arrays import Array, namespace, transpose
 from gramlearn.linear_maps._base import LinearMap, Products
 
 __all__ = ["MatrixMap"]
@@ -54,9 +54,14 @@ class MatrixMap(LinearMap):
     def matrices(self) -> Array:
         return self.stack
 
-    def magnitude(self) -> float:
+    def entries(self, i: Array, j: Array) -> Array:
         xp = namespace(self.stack)
-        return read(xp.max(xp.abs(self.stack))) if self.size else 0.0
+        flat = xp.reshape(self.stack, (self.size, -1))
+        return xp.take(flat, i * self.stack.shape[1] + j, axis=1)
+
+    def sizes(self) -> Array:
+        xp = namespace(self.stack)
+        return xp.sqrt(xp.max(xp.abs(self.stack), axis=(0, 1)))
 
     def in_single(self, scale: float) -> "MatrixMap":
         xp = namespace(self.stack)

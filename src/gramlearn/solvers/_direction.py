@@ -20,7 +20,7 @@ from gramlearn._arrays import (
     symmetric_part,
     transpose,
 )
-from gramlearn.dual import Hessian, split
+from gramlearn.hessian import Hessian, split
 from gramlearn.linear_maps import LinearMap
 from gramlearn.primal import PrimalPoint
 

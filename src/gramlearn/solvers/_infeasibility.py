@@ -125,11 +125,17 @@ def impossible(problem: Problem, rows: list[Array]) -> list[Array] | None:
     xp = namespace(problem.dual.Y0)
     proof = []
     for part, chosen in zip(problem.dual.parts, rows, strict=True):
-        values = part.map.select(chosen).traces(xp.ones_like(problem.space.spectrum))
-        # Equal points may differ by rounding once they are brought to another basis.
-        rounding = 16 * float(xp.finfo(values.dtype).eps) * problem.space.dimension**0.5
-        fixed = chosen[values <= rounding**2 * part.map.magnitude()]
-        fixed = fixed if part.map.is_nonnegative else fixed[:0]
+        if not part.map.is_nonnegative or chosen.shape[0] == 0:
+            proof.append(constant(0.0, problem.dual.Y0, part.size))
+            continue
+        # Equal points may differ by rounding once they are brought to another basis: column by column, so that
+        # a feature in small units counts as much as any other.
+        rank = problem.space.dimension
+        sizes = part.map.sizes()
+        unit = eye(rank, sizes) / xp.where(sizes > 0, sizes, xp.ones_like(sizes))
+        values = part.map.select(chosen).restrict(unit).traces(xp.ones_like(sizes))
+        rounding = 16 * float(xp.finfo(values.dtype).eps) * rank**0.5
+        fixed = chosen[values <= rounding**2]
         t = constant(0.0, problem.dual.Y0, fixed.shape[0]) + rows_of(part.offset, fixed)
         loss = part.loss.take(fixed)
         side = xp.where(t > loss.domain()[1], xp.ones_like(t), -xp.ones_like(t))

@@ -8,7 +8,8 @@ which also brings it back from outside the domain, where the dual is -inf.
 from collections.abc import Callable, Iterator
 
 from gramlearn._arrays import Array, eye, namespace, read, where_true
-from gramlearn.dual import DualPoint, Hessian
+from gramlearn.dual import DualPoint
+from gramlearn.hessian import Hessian
 
 __all__ = ["newton_step"]
 
@@ -60,8 +61,8 @@ def _directions(
         yield lambda: _direct(H, diagonal, g)
     else:
         if accuracy >= _SINGLE_ACCURACY and g.dtype == namespace(g).float64:
-            yield lambda: conjugate_gradients(H.in_single(), diagonal, g, accuracy)
-        yield lambda: conjugate_gradients(H.product, diagonal, g, accuracy)
+            yield lambda: conjugate_gradients(H, H.in_single(), diagonal, g, accuracy)
+        yield lambda: conjugate_gradients(H, H.product, diagonal, g, accuracy)
     yield lambda: g / diagonal
 
 
@@ -130,14 +131,15 @@ def _direct(H: Hessian, diagonal: Array, g: Array) -> Array:
 
 
 def conjugate_gradients(
-    product: Callable[[Array], Array], diagonal: Array, g: Array, accuracy: float
+    H: Hessian, product: Callable[[Array], Array], diagonal: Array, g: Array, accuracy: float
 ) -> Array:
-    """Solve (H + damping) d = g, preconditioned by the diagonal, to a relative residual."""
+    """Solve (H + damping) d = g to a relative residual, in the norm of the preconditioner."""
     xp = namespace(g)
     damping = _DAMPING * diagonal
+    precondition = H.preconditioner(diagonal)
     d = xp.zeros_like(g)
     residual = g
-    z = residual / diagonal
+    z = precondition(residual)
     p = z
     rho = first = read(xp.vecdot(residual, z))
     for _ in range(_CG_LIMIT):
@@ -148,7 +150,7 @@ def conjugate_gradients(
         alpha = rho / curvature
         d = d + alpha * p
         residual = residual - alpha * Hp
-        z = residual / diagonal
+        z = precondition(residual)
         old, rho = rho, read(xp.vecdot(residual, z))
         if rho <= accuracy**2 * first:
             break

@@ -33,6 +33,7 @@ _REFINEMENT = 4  # how many times more constraints are looked at next
 _COARSE_TOL = 0.1  # relative gap at which a sample has told enough
 _FIRST = 0.01  # sigma at the start: the share of the box that the usual t moves a price by
 _GROWTH = 10.0
+_RETREAT = 1e3
 _ACCURACY = 0.01
 _INNER = 1e-3  # promised fall of the value, against the proximal term, at which the centre moves
 _INNER_STEPS = 50
@@ -128,15 +129,18 @@ class AugmentedLagrangian(Solver[LagrangianState]):
         dY = newton_direction(point, _ACCURACY)
         promise = promised_fall(point, dY)
         better = line_search(point, dY, promise, _HALVINGS)
+        growth = state.growth
         if better is not None:
             point = better
             state = replace(state, point=point, steps=state.steps + 1)
             small = max(_INNER * _proximal_term(state), 1e-3 * tol * abs(point.value))
-            if promise > small and state.steps < _INNER_STEPS:
-                return state
+            if promise > small:
+                if state.steps < _INNER_STEPS:
+                    return state
+                growth /= _RETREAT  # too little smoothing for Newton
         prices = _prices(state.rows, point)
         looked = self._look(
-            problem, point.at, prices, state.best, state.stride, state.looks, state.growth, tol
+            problem, point.at, prices, state.best, state.stride, state.looks, growth, tol
         )
         better_now = looked.best is not state.best or looked.stride < state.stride
         looked = replace(looked, idle=0 if better_now else state.idle + 1)

@@ -27,7 +27,7 @@ from gramlearn._arrays import (
 )
 from gramlearn._validation import check_count
 from gramlearn.certificate import UNKNOWN, Certificate, Reference, Review, review
-from gramlearn.dual import DualPoint
+from gramlearn.dual import DualPoint, Part
 from gramlearn.linear_maps import Products
 from gramlearn.problem import Problem
 from gramlearn.solvers._infeasibility import contradiction, impossible, refuted
@@ -195,9 +195,8 @@ class WorkingSet(Solver[WorkingSetState]):
             return state
         proof = None
         if badness == INF or is_first:
-            # What no X can change is violated as much as can be, unless an offset does it.
             parts = zip(problem.dual.parts, seen.violators, seen.severities, strict=True)
-            suspects = [v if is_array(p.offset) or p.offset else v[s > 0.999] for p, v, s in parts]
+            suspects = [_suspects(part, v, severity) for part, v, severity in parts]
             proof = impossible(problem, suspects)
         if proof is not None:
             every = [every_row(part.size, point.lam) for part in problem.dual.parts]
@@ -239,6 +238,13 @@ class WorkingSet(Solver[WorkingSetState]):
             new_lam.append(xp.take(values, order))
         working = dual.take(new_rows)
         return new_rows, working.at(concat(new_lam, dual.Y0))
+
+
+def _suspects(part: Part, violators: Array, severity: Array) -> Array:
+    """Rows that no X may be able to satisfy: violated as much as can be, unless an offset does it."""
+    if not part.loss.can_be_slack:
+        return every_row(part.size, severity)
+    return violators if is_array(part.offset) or part.offset else violators[severity > 0.999]
 
 
 def _starting_rows(problem: Problem, start: list[Array] | None) -> tuple[list[Array], Array]:
