@@ -171,11 +171,11 @@ def _leading_columns(points: Array, F: Array) -> tuple[Array, float, float]:
     kept = 1 + int(xp.sum(xp.astype(tails > _LEFT_OUT * xp.sum(energy), xp.int64)))
     F = xp.take(F, order, axis=1)
     leading = xp.empty_like(points[:, :kept], dtype=xp.float32)
-    reach = lost = 0.0
+    reach = lost = constant(0.0, points, 1)
     for rows in chunks(n, r, points):
         product = points[rows, :] @ F
         leading[rows, :] = xp.astype(product[:, :kept], xp.float32)
-        reach = max(reach, read(xp.max(xp.linalg.vector_norm(product, axis=1))))
+        reach = xp.maximum(reach, xp.max(xp.linalg.vector_norm(product, axis=1)))
         if kept < r:
-            lost = max(lost, read(xp.max(xp.linalg.vector_norm(product[:, kept:], axis=1))))
-    return leading, reach, lost
+            lost = xp.maximum(lost, xp.max(xp.linalg.vector_norm(product[:, kept:], axis=1)))
+    return leading, read(reach[0]), read(lost[0])
