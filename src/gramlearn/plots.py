@@ -17,6 +17,7 @@ from gramlearn.solution import Solution
 __all__ = ["plot_before_after", "plot_history", "plot_pairs"]
 
 _ALIKE, _UNLIKE = "#0072b2", "#d55e00"
+_BELOW_LEGEND = 0.72  # share of the height of a panel that its legend leaves
 # Colors that stay apart for color-blind readers (Okabe and Ito), and three more.
 _COLORS = ("#0072b2", "#e69f00", "#009e73", "#cc79a7", "#56b4e9", "#d55e00", "#882255", "#000000",
            "#999999", "#b8a800")  # fmt: skip
@@ -94,14 +95,16 @@ def plot_pairs(
             ax.hist(shown, edges, weights=share, color=color, alpha=0.6, label=name)
     if bounds is not None:
         for name, bound, color in zip(("upper", "lower"), bounds, (_ALIKE, _UNLIKE), strict=True):
-            ax.axvline(bound, color=color, linestyle="--", linewidth=1.2, label=f"{name} bound")
+            label = f"{name} bound"
+            ax.axvline(bound, 0, _BELOW_LEGEND, color=color, ls="--", lw=1.2, label=label)
+    ax.set_ylim(0, ax.get_ylim()[1] / _BELOW_LEGEND)
     ax.set_xscale("log")
     ax.set_xlim(edges[0], edges[-1])
     ax.set_xlabel("squared distance")
     ax.set_ylabel("share of the pairs")
     ax.yaxis.set_major_formatter(lambda share, _: f"{share:.0%}")
     ax.locator_params(axis="y", nbins=4)
-    ax.legend(fontsize="small", edgecolor="none", framealpha=0.9)
+    ax.legend(loc="upper center", ncols=2, fontsize="small", frameon=False)
     return _tidy(ax)
 
 

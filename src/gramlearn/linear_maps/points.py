@@ -175,7 +175,8 @@ def _leading_columns(points: Array, F: Array) -> tuple[Array, float, float]:
     for rows in chunks(n, r, points):
         product = points[rows, :] @ F
         leading[rows, :] = xp.astype(product[:, :kept], xp.float32)
-        reach = xp.maximum(reach, xp.max(xp.linalg.vector_norm(product, axis=1)))
+        reach = xp.maximum(reach, xp.max(xp.vecdot(product, product)))
         if kept < r:
-            lost = xp.maximum(lost, xp.max(xp.linalg.vector_norm(product[:, kept:], axis=1)))
-    return leading, read(reach[0]), read(lost[0])
+            rest = product[:, kept:]
+            lost = xp.maximum(lost, xp.max(xp.vecdot(rest, rest)))
+    return leading, read(reach[0]) ** 0.5, read(lost[0]) ** 0.5

@@ -130,11 +130,10 @@ def impossible(problem: Problem, rows: list[Array]) -> list[Array] | None:
             continue
         # Equal points may differ by rounding once they are brought to another basis: column by column, so that
         # a feature in small units counts as much as any other.
-        rank = problem.space.dimension
         sizes = part.map.sizes()
-        unit = eye(rank, sizes) / xp.where(sizes > 0, sizes, xp.ones_like(sizes))
+        unit = eye(int(sizes.shape[0]), sizes) / xp.where(sizes > 0, sizes, xp.ones_like(sizes))
         values = part.map.select(chosen).restrict(unit).traces(xp.ones_like(sizes))
-        rounding = 16 * float(xp.finfo(values.dtype).eps) * rank**0.5
+        rounding = 16 * float(xp.finfo(values.dtype).eps) * problem.space.dimension**0.5
         fixed = chosen[values <= rounding**2]
         t = constant(0.0, problem.dual.Y0, fixed.shape[0]) + rows_of(part.offset, fixed)
         loss = part.loss.take(fixed)

@@ -110,7 +110,7 @@ class AugmentedLagrangian(Solver[LagrangianState]):
 
     def init(self, problem: Problem, start: list[Array] | None, tol: float) -> LagrangianState:
         # Far from the optimum Newton on the dual goes straight, see `primal_newton`.
-        base = WorkingSet(sample=self.sample)
+        base = WorkingSet(sample=self.sample, refinement=_REFINEMENT)
         dual = base.init(problem, start, tol)
         for _ in range(_DUAL_STEPS):
             if dual.ending is not None:

@@ -77,7 +77,7 @@ class PrimalNewton(Solver[PrimalState]):
     """
 
     first: int = 5000
-    base: WorkingSet = field(default_factory=lambda: WorkingSet(sample=4000))
+    base: WorkingSet = field(default_factory=lambda: WorkingSet(sample=4000, refinement=4))
 
     default_max_iter = WorkingSet.default_max_iter
 

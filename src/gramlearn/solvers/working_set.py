@@ -42,8 +42,6 @@ INF = float("inf")
 
 # After so many steps on one working set the other constraints are looked at anyway.
 _INNER_STEPS = 20
-# A sample is refined by this factor.
-_REFINEMENT = 4
 _COARSE_TOL = 0.3
 
 
@@ -90,19 +88,23 @@ class WorkingSet(Solver[WorkingSetState]):
     growth : float
         By how much the active set may grow from one look to the next.
     sample : int
-        A problem of more constraints than this is first brought near its optimum on every 4th, 16th, ... of
+        A problem of more constraints than this is first brought near its optimum on every so-manieth of
         them: far from the optimum a sample shows the same violations, at a fraction of the cost of a look.
+    refinement : int
+        How many times more constraints are looked at once a sample is nearly solved.
     """
 
     first: int = 500
     growth: float = 2.0
     sample: int = 15_000
+    refinement: int = 16
 
     default_max_iter = 1000
 
     def __post_init__(self) -> None:
         check_count(self.first, "first")
         check_count(self.sample, "sample")
+        check_count(self.refinement, "refinement", least=2)
         if not self.growth > 1:
             raise ValueError(f"`growth` must be greater than 1; got {self.growth!r}.")
 
@@ -126,7 +128,7 @@ class WorkingSet(Solver[WorkingSetState]):
             point = working.at(entry)
         stride = 1
         while start is None and dual.size > self.sample * stride:
-            stride *= _REFINEMENT
+            stride *= 4
         state = WorkingSetState(
             certificate=UNKNOWN,
             rows=rows,
@@ -170,7 +172,7 @@ class WorkingSet(Solver[WorkingSetState]):
         products: Products = {}
         seen = review(problem, rows, point, state.references, stride, products)
         while stride > 1 and seen.certificate.is_within(_COARSE_TOL):
-            stride //= _REFINEMENT
+            stride = max(1, stride // self.refinement)
             seen = review(problem, rows, point, state.references, stride, products)
         ending, best = None, state.best
         if stride == 1:
