@@ -386,3 +386,14 @@ def test_a_feature_in_small_units_tells_points_apart(regularizer: Regularizer, l
     ]
     solution = solve(Problem(regularizer, np.eye(3), terms), "working_set")
     assert solution.status is Status.OPTIMAL
+
+
+def test_near_duplicates_may_be_asked_to_keep_their_distance() -> None:
+    """A difference that is nothing beside the points is still one that X can scale."""
+    P = np.asarray([[1e6, 1e6], [1e6 + 1e-9, 1e6 - 1e-9], [1e6 + 3, 1e6], [1e6, 1e6 - 2.0]])
+    i, j = [0, 0, 2], [1, 2, 3]
+    doubled = 2 * np.sum((P[i] - P[j]) ** 2, axis=1)
+    term = Term(SquaredDistances(i, j, points=P), Hard(equal=doubled))
+    solution = solve(Problem(LogDet(), np.eye(2), [term]))
+    assert solution.status is Status.OPTIMAL
+    np.testing.assert_allclose(solution.matrix, 2 * np.eye(2), rtol=1e-5, atol=1e-5)

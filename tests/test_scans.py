@@ -143,3 +143,30 @@ def test_linear_terms_beside_a_hinge_start_elsewhere() -> None:
     """A reward that LogDet alone does not hold: the dual has to find its domain first."""
     terms = [Term(Trace(), Linear(-2.0)), *(Term(Trace(), Hinge(5.0, upper=b)) for b in (3.0, 4.0))]
     assert solve(Problem(LogDet(), np.eye(1), terms)).status is Status.OPTIMAL
+
+
+def test_a_point_that_no_sample_shows_is_within_the_bounds() -> None:
+    for seed in range(50):
+        draw = np.random.default_rng(seed)
+        points = np.zeros((3000, 2))
+        points[::3, 0] = draw.standard_normal(1000)
+        points[1] = [0.0, draw.uniform(1, 2)]
+        points[2] = -points[1]
+        i, j = np.r_[1, np.arange(2997)], np.r_[2, np.arange(3, 3000)]
+        low, high = (
+            PointMap(points, (i, j), (Direction(1.0, 0, -1, 1),)).estimates(np.eye(2), {}).bounds(0)
+        )
+        exact = np.sum((points[i] - points[j]) ** 2, axis=1)
+        assert np.all((low <= exact) & (exact <= high))
+
+
+def test_moving_all_points_changes_no_difference() -> None:
+    draw = np.random.default_rng(0)
+    points = draw.standard_normal((500, 3))
+    i, j = draw.integers(0, 500, 2000), draw.integers(0, 500, 2000)
+    for shift in (0.0, 1e3, 1e6):
+        moved = PointMap(points + shift, (i, j), (Direction(1.0, 0, -1, 1),))
+        low, high = moved.estimates(np.eye(3), {}).bounds(0.0)
+        exact = np.sum((moved.points[i] - moved.points[j]) ** 2, axis=1)
+        assert np.all((low <= exact) & (exact <= high))
+        assert np.all(high - low <= 1e-3)

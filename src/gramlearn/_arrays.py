@@ -24,9 +24,11 @@ __all__ = [
     "every_row",
     "exponential",
     "eye",
+    "in_single",
     "is_array",
     "is_finite",
     "is_missing",
+    "is_numpy",
     "largest",
     "namespace",
     "pair_squared_norms",
@@ -180,6 +182,18 @@ def scatter(values: Array, rows: Array, size: int) -> Array:
     if rows.shape[0]:
         out[~is_missing(every_row(size, values), rows)] = values
     return out
+
+
+def in_single(x: Array) -> Array:
+    """x in single precision, infinite in silence where it is too large for that."""
+    xp = namespace(x)
+    with np.errstate(over="ignore"):
+        return xp.astype(x, xp.float32)
+
+
+def is_numpy(x: Array) -> bool:
+    """Whether x is a NumPy array, in host memory."""
+    return isinstance(x, np.ndarray)
 
 
 def every_row(size: int, like: Array) -> Array:

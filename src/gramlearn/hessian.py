@@ -16,6 +16,7 @@ __all__ = ["Hessian", "split"]
 
 # How many entries of matrices the preconditioner knows, and the share of the diagonal that is always left.
 _ENTRIES = 80
+_ELEMENTS = 40_000_000  # of V
 _LEFT = 1e-3
 
 
@@ -94,7 +95,8 @@ class Hessian:
         # Every entry below the diagonal stands for the one above it, too.
         identity = eye(self.rank, diagonal)
         Phi = (2 * xp.tril(xp.ones_like(identity)) - identity) * self._Phi
-        best = largest(xp.reshape(Phi * size[:, None] * size[None, :], (-1,)), _ENTRIES)
+        count = min(_ENTRIES, self.rank * (self.rank + 1) // 2, max(8, _ELEMENTS // self.size))
+        best = largest(xp.reshape(Phi * size[:, None] * size[None, :], (-1,)), count)
         i, j = best // self.rank, best % self.rank
         V = concat([m.entries(i, j) for m in self._maps], diagonal)
         V = V * xp.sqrt(xp.take(xp.reshape(Phi, (-1,)), best))

@@ -24,6 +24,7 @@ class LogDet(Regularizer):
     keeps_range: ClassVar[bool] = True
     needs_interior: ClassVar[bool] = True
     is_invariant: ClassVar[bool] = True
+    form: ClassVar[str | None] = "inverse"
     point_type: ClassVar[type[ConjugatePoint]] = CholeskyPoint
 
     def value(self, x: Array) -> Array:
@@ -58,6 +59,7 @@ class VonNeumann(Regularizer):
 
     keeps_range: ClassVar[bool] = True
     needs_interior: ClassVar[bool] = False
+    form: ClassVar[str | None] = "exponential"
 
     def value(self, x: Array) -> Array:
         xp = namespace(x)

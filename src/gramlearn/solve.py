@@ -11,6 +11,7 @@ from gramlearn.solvers import (
     AugmentedLagrangian,
     Limits,
     PrimalNewton,
+    Projections,
     Solver,
     WorkingSet,
     run,
@@ -26,6 +27,7 @@ SOLVERS: Mapping[str, Solver[Any] | None] = {
     "primal_newton": PrimalNewton(),
     "augmented_lagrangian": AugmentedLagrangian(),
     "working_set": WorkingSet(),
+    "projections": Projections(),
 }
 
 
@@ -43,7 +45,7 @@ def solve(
     Parameters
     ----------
     problem : Problem
-    solver : {"auto", "primal_newton", "augmented_lagrangian", "working_set"} or Solver
+    solver : {"auto", "primal_newton", "augmented_lagrangian", "working_set", "projections"} or Solver
         "auto" decides so:
 
         1. LogDet, and losses with a derivative (LogDetSlack, KLSlack, SquaredHinge, Square): "primal_newton",
@@ -54,6 +56,7 @@ def solve(
            that Hard constraints contradict each other where they do.
 
         All cost a look at all constraints now and then, and matrix products of the size of what is active.
+        "projections" is never chosen: it is the cyclic method of K09, for LogDet and VonNeumann, as published.
     tol : float
         The relative gap, and the relative violation of hard constraints, at which to stop.
     max_iter : int, optional

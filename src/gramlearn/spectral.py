@@ -223,6 +223,7 @@ class Regularizer(ABC):
 
     `keeps_range`: the divergence from X0 is finite only for X within the range of X0.
     `needs_interior`: it is finite only for X of the same range, that is, h(0) = +inf.
+    `form`: of X as a function of Y, for solvers that know it: "inverse", "exponential", or None.
     `is_invariant`: D(MXM', MX0M') = D(X, X0) for every invertible M. LogDet alone is so, and solvers may work
     in any frame for it.
     """
@@ -230,6 +231,7 @@ class Regularizer(ABC):
     keeps_range: ClassVar[bool]
     needs_interior: ClassVar[bool]
     is_invariant: ClassVar[bool] = False
+    form: ClassVar[str | None] = None
     point_type: ClassVar[type[ConjugatePoint]] = SpectralPoint
 
     @abstractmethod

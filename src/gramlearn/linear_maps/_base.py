@@ -12,10 +12,24 @@ from typing import Any, NamedTuple
 
 from gramlearn._arrays import Array, constant, is_array, namespace, read
 
-__all__ = ["Estimates", "LinearMap", "Products"]
+__all__ = ["Estimates", "LinearMap", "Products", "RankOnes"]
 
 # What maps over the same points, restricted to the same Q, share: points @ Q, by points and precision.
 Products = dict[tuple[int, str], Any]
+
+
+class RankOnes(NamedTuple):
+    """B_k = sum_d weight_d z_d z_d' over start_k <= d < start_(k+1).
+
+    The directions are z_d = rows[first_d] + sign_d rows[second_d].
+    """
+
+    rows: Array
+    start: Array
+    first: Array
+    second: Array
+    sign: Array
+    weight: Array
 
 
 class LinearMap(ABC):
@@ -89,6 +103,10 @@ class LinearMap(ABC):
     @abstractmethod
     def in_single(self, scale: float) -> "LinearMap":
         """The map of the B_k / scale, in single precision."""
+
+    @abstractmethod
+    def rank_ones(self) -> RankOnes:
+        """Every B_k as a sum of matrices of rank one."""
 
     @abstractmethod
     def diagonal(self, Phi: Array) -> Array:

@@ -4,8 +4,8 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import final
 
-from gramlearn._arrays import Array, concat, constant, namespace, transpose
-from gramlearn.linear_maps._base import LinearMap, Products
+from gramlearn._arrays import Array, concat, constant, every_row, namespace, transpose
+from gramlearn.linear_maps._base import LinearMap, Products, RankOnes
 
 __all__ = ["DirectionMap"]
 
@@ -97,6 +97,15 @@ class DirectionMap(LinearMap):
     def in_single(self, scale: float) -> "DirectionMap":
         xp = namespace(self.z)
         return DirectionMap(xp.astype(self.z * scale**-0.5, xp.float32), self.weights)
+
+    def rank_ones(self) -> RankOnes:
+        xp, size, count = namespace(self.z), self.size, len(self.weights)
+        numbers = every_row(size, self.z)[:, None] + every_row(count, self.z)[None, :] * size
+        first = xp.reshape(numbers, (-1,))
+        weights = xp.stack([constant(w, self.z, size) for w in self.weights], axis=1)
+        sign = constant(0.0, self.z, size * count)
+        start = every_row(size + 1, self.z) * count
+        return RankOnes(self.z, start, first, first, sign, xp.reshape(weights, (-1,)))
 
     def diagonal(self, Phi: Array) -> Array:
         # <B, Phi o B> = sum_st w_s w_t (z_s o z_t)' Phi (z_s o z_t)

@@ -3,8 +3,8 @@
 from dataclasses import dataclass, replace
 from typing import final
 
-from gramlearn._arrays import Array, namespace, transpose
-from gramlearn.linear_maps._base import LinearMap, Products
+from gramlearn._arrays import Array, every_row, namespace, transpose, where_true
+from gramlearn.linear_maps._base import LinearMap, Products, RankOnes
 
 __all__ = ["MatrixMap"]
 
@@ -66,6 +66,20 @@ class MatrixMap(LinearMap):
     def in_single(self, scale: float) -> "MatrixMap":
         xp = namespace(self.stack)
         return replace(self, stack=xp.astype(self.stack / scale, xp.float32))
+
+    def rank_ones(self) -> RankOnes:
+        xp = namespace(self.stack)
+        e, U = xp.linalg.eigh(self.stack)
+        size = xp.abs(e)
+        matters = size > 1e-15 * xp.max(size, axis=1, keepdims=True)
+        scaled = xp.permute_dims(U * xp.sqrt(size)[:, None, :], (0, 2, 1))
+        chosen = where_true(xp.reshape(matters, (-1,)))
+        rows = xp.take(xp.reshape(scaled, (-1, self.stack.shape[1])), chosen, axis=0)
+        counts = xp.cumulative_sum(xp.sum(xp.astype(matters, xp.int64), axis=1))
+        first = every_row(int(chosen.shape[0]), rows)
+        start = xp.concat([xp.zeros_like(counts[:1]), counts])
+        weight = xp.sign(xp.take(xp.reshape(e, (-1,)), chosen))
+        return RankOnes(rows, start, first, first, xp.zeros_like(weight), weight)
 
     def diagonal(self, Phi: Array) -> Array:
         return namespace(Phi).sum(self.stack * (Phi * self.stack), axis=(1, 2))

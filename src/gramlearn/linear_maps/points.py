@@ -4,8 +4,18 @@ from collections.abc import Callable
 from dataclasses import dataclass, replace
 from typing import NamedTuple, final
 
-from gramlearn._arrays import Array, chunks, concat, constant, namespace, pair_squared_norms, read
-from gramlearn.linear_maps._base import Estimates, LinearMap, Products
+from gramlearn._arrays import (
+    Array,
+    chunks,
+    concat,
+    constant,
+    every_row,
+    in_single,
+    namespace,
+    pair_squared_norms,
+    read,
+)
+from gramlearn.linear_maps._base import Estimates, LinearMap, Products, RankOnes
 from gramlearn.linear_maps.directions import DirectionMap
 
 __all__ = ["Direction", "PointMap"]
@@ -17,6 +27,7 @@ _SINGLE_REACH = (1e-8, 1e15)
 # The share of the squares that a scan may leave out, judged by so many points.
 _LEFT_OUT = 3e-4
 _SAMPLE = 1000
+_OUTLYING = 100.0  # times as much of one point, and all columns are kept
 
 
 class Direction(NamedTuple):
@@ -122,9 +133,11 @@ class PointMap(LinearMap):
         xp = namespace(F)
         if F.dtype != xp.float64 or self._is_small:
             return super().estimates(F, products)
-        key = (id(self.points), "single")
+        # Differences do not change when all points move, and single precision has more digits near 0.
+        differences = all(d.sign == -1 for d in self.directions)
+        key = (id(self.points), "centered" if differences else "single")
         if key not in products:
-            products[key] = _leading_columns(self.points, F)
+            products[key] = _leading_columns(self.points, F, differences)
         points, reach, lost = products[key]
         if not _SINGLE_REACH[0] < reach < _SINGLE_REACH[1]:
             return super().estimates(F, {})
@@ -133,7 +146,8 @@ class PointMap(LinearMap):
         # squares is off by (r + 1) u |z|^2, to first order. With 4 reach |z| <= 32 |z|^2 + reach^2 / 8 that is
         # a part of |z|^2 and a number; the rest is for what is done with the values, in their precision.
         u = float(xp.finfo(points.dtype).eps) / 2
-        relative, absolute = u * (F.shape[0] + 64), u * reach**2 / 4 + (2 * lost) ** 2
+        left_out = (1 + 64 * u) * (2 * lost) ** 2
+        relative, absolute = u * (F.shape[0] + 64), u * reach**2 / 4 + left_out
         if not self.is_nonnegative:
             absolute, relative = relative * 4 * reach**2 + absolute, 0.0
         return Estimates(values, relative, absolute * sum(abs(d.weight) for d in self.directions))
@@ -152,11 +166,27 @@ class PointMap(LinearMap):
         xp = namespace(self.points)
         return replace(self, points=xp.astype(self.points * scale**-0.5, xp.float32))
 
+    def rank_ones(self) -> RankOnes:
+        xp, like, size = namespace(self.points), self.points, self.size
+        count = len(self.directions)
+
+        def each(values: list[Array]) -> Array:
+            return xp.reshape(xp.stack(values, axis=1), (-1,))
+
+        return RankOnes(
+            self.points,
+            every_row(size + 1, like) * count,
+            each([self.indices[d.first] for d in self.directions]),
+            each([self.indices[d.second if d.sign else d.first] for d in self.directions]),
+            each([constant(float(d.sign), like, size) for d in self.directions]),
+            each([constant(d.weight, like, size) for d in self.directions]),
+        )
+
     def diagonal(self, Phi: Array) -> Array:
         return concat([self.stacked(rows).diagonal(Phi) for rows in self._chunks()], self.points)
 
 
-def _leading_columns(points: Array, F: Array) -> tuple[Array, float, float]:
+def _leading_columns(points: Array, F: Array, centered: bool) -> tuple[Array, float, float]:
     """(points @ F in single precision, largest norm of a row, the same of what was left out).
 
     Only the columns that make up nearly all of the squares are kept: where X is nearly of low rank, as under
@@ -165,16 +195,30 @@ def _leading_columns(points: Array, F: Array) -> tuple[Array, float, float]:
     """
     xp = namespace(points)
     n, r = (int(k) for k in points.shape)
-    energy = xp.sum((points[:: -(-n // _SAMPLE), :] @ F) ** 2, axis=0)
+    sample = points[:: -(-n // _SAMPLE), :]
+    center = xp.mean(sample, axis=0, keepdims=True) if centered else xp.zeros_like(sample[:1, :])
+    energy = xp.mean(((sample - center) @ F) ** 2, axis=0)
+    total = read(xp.sum(energy))
     order = xp.argsort(-energy)
-    tails = xp.sum(energy) - xp.cumulative_sum(xp.take(energy, order))
-    kept = 1 + int(xp.sum(xp.astype(tails > _LEFT_OUT * xp.sum(energy), xp.int64)))
+    tails = total - xp.cumulative_sum(xp.take(energy, order))
+    kept = 1 + int(xp.sum(xp.astype(tails > _LEFT_OUT * total, xp.int64)))
     F = xp.take(F, order, axis=1)
+    leading, reach, lost = _product(points, F, center, min(kept, r))
+    if lost**2 > _OUTLYING * _LEFT_OUT * total:
+        # A point that the sample did not show has most of its squares elsewhere.
+        leading, reach, lost = _product(points, F, center, r)
+    return leading, reach, lost
+
+
+def _product(points: Array, F: Array, center: Array, kept: int) -> tuple[Array, float, float]:
+    xp = namespace(points)
+    n, r = (int(k) for k in points.shape)
     leading = xp.empty_like(points[:, :kept], dtype=xp.float32)
+    shift = center @ F
     reach = lost = constant(0.0, points, 1)
     for rows in chunks(n, r, points):
-        product = points[rows, :] @ F
-        leading[rows, :] = xp.astype(product[:, :kept], xp.float32)
+        product = points[rows, :] @ F - shift
+        leading[rows, :] = in_single(product[:, :kept])
         reach = xp.maximum(reach, xp.max(xp.vecdot(product, product)))
         if kept < r:
             rest = product[:, kept:]

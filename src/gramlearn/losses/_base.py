@@ -14,7 +14,7 @@ import math
 from abc import ABC, abstractmethod
 from collections.abc import Callable
 from dataclasses import dataclass, replace
-from typing import Any, ClassVar, Self, final
+from typing import Any, ClassVar, NamedTuple, Self, final
 
 from gramlearn._arrays import (
     Array,
@@ -28,11 +28,22 @@ from gramlearn._arrays import (
 )
 from gramlearn._validation import check_per_constraint
 
-__all__ = ["INF", "BoundedLoss", "Loss", "check_weight", "numbers"]
+__all__ = ["INF", "BoundedLoss", "Curve", "Loss", "check_weight", "numbers"]
 
 INF = float("inf")
 _KINDS = {1: "upper", -1: "lower", 0: "equal"}
 _RELATIONS = {1: "at most", -1: "at least", 0: "equal to"}
+
+
+class Curve(NamedTuple):
+    """loss*'(lam) in one of the forms that compiled loops know, with the bound b and the strength g.
+
+    "constant" is b, "rational" b / (1 - lam b / g), "exponential" b exp(lam / g), "affine" b + lam / g.
+    """
+
+    form: str
+    bound: Any
+    strength: Any = 1.0
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
@@ -129,6 +140,11 @@ class Loss(ABC):
     def is_polyhedral(self) -> bool:
         """Whether loss*(lam) = b lam on the box: linear or infinite on the wrong side of b."""
         return False
+
+    @property
+    def curve(self) -> Curve | None:
+        """The form of loss*', or None where it has another one than those of `Curve`."""
+        return None
 
     @property
     @final

@@ -5,7 +5,7 @@ from typing import Any, ClassVar, final
 
 from gramlearn._arrays import Array, namespace
 from gramlearn._validation import check_positive
-from gramlearn.losses._base import INF, BoundedLoss, Loss
+from gramlearn.losses._base import INF, BoundedLoss, Curve, Loss
 
 __all__ = ["Hard", "Hinge", "Square", "SquaredHinge"]
 
@@ -18,6 +18,11 @@ class _Polyhedral(BoundedLoss):
     @final
     def is_polyhedral(self) -> bool:
         return True
+
+    @property
+    @final
+    def curve(self) -> Curve:
+        return Curve("constant", self.bound)
 
     @final
     def penalty_conjugate(self, lam: Array) -> Array:
@@ -100,6 +105,11 @@ class _Quadratic(BoundedLoss):
     @final
     def penalty_derivative(self, t: Array) -> Array:
         return self._strength * (t - self.bound)
+
+    @property
+    @final
+    def curve(self) -> Curve:
+        return Curve("affine", self.bound, self._strength)
 
     @final
     def reach(self) -> tuple[Any, Any]:

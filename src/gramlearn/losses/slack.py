@@ -5,7 +5,7 @@ from typing import Any, ClassVar, final
 
 from gramlearn._arrays import Array, exponential, namespace
 from gramlearn._validation import check_positive
-from gramlearn.losses._base import INF, BoundedLoss, Loss
+from gramlearn.losses._base import INF, BoundedLoss, Curve, Loss
 
 __all__ = ["KLSlack", "LogDetSlack"]
 
@@ -54,6 +54,10 @@ class LogDetSlack(BoundedLoss):
         # 1/b - 1/t, with all its digits near t = b.
         slope = self._strength / self.bound * ((inside - self.bound) / inside)
         return xp.where(t > 0, slope, xp.full_like(t, -INF))
+
+    @property
+    def curve(self) -> Curve:
+        return Curve("rational", self.bound, self._strength)
 
     def domain(self) -> tuple[Any, Any]:
         return (-INF if self.side > 0 else 0.0), INF
@@ -112,6 +116,10 @@ class KLSlack(BoundedLoss):
         positive = t > 0
         slope = self._strength * _log_ratio(xp.where(positive, t, xp.ones_like(t)), self.bound)[1]
         return xp.where(positive, slope, xp.full_like(t, -INF))
+
+    @property
+    def curve(self) -> Curve:
+        return Curve("exponential", self.bound, self._strength)
 
     def domain(self) -> tuple[Any, Any]:
         return (-INF if self.side > 0 else 0.0), INF

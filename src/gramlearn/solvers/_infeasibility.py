@@ -12,6 +12,7 @@ from gramlearn._arrays import (
     concat,
     constant,
     eye,
+    is_array,
     namespace,
     read,
     rows_of,
@@ -20,17 +21,18 @@ from gramlearn._arrays import (
     transpose,
 )
 from gramlearn.certificate import Certificate
-from gramlearn.dual import Dual, DualPoint
+from gramlearn.dual import Dual, DualPoint, Part
 from gramlearn.problem import Problem
 from gramlearn.solvers._loop import Answer
 from gramlearn.status import Status
 
-__all__ = ["contradiction", "impossible", "refuted"]
+__all__ = ["contradiction", "hopeless", "impossible", "refuted"]
 
 INF = float("inf")
 _NEARLY = 0.1  # a least eigenvalue above minus this share of the largest is worth correcting
 _PROVEN = 1e-10  # and above minus this share is zero
 _CORRECTIONS = 40
+_HOPELESS = 0.999
 _NAMED_SHARE = 1e-3  # a constraint with less than this share of the largest v is not named
 
 
@@ -115,6 +117,11 @@ def refuted(
         "ending": Status.INFEASIBLE,
         "conflict": tuple(names),
     }
+
+
+def hopeless(part: Part, rows: Array, severity: Array) -> Array:
+    """Rows that no X may be able to satisfy: violated as much as can be, unless an offset does it."""
+    return rows if is_array(part.offset) or part.offset else rows[severity > _HOPELESS]
 
 
 def impossible(problem: Problem, rows: list[Array]) -> list[Array] | None:

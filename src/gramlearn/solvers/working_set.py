@@ -19,7 +19,6 @@ from gramlearn._arrays import (
     concat,
     constant,
     every_row,
-    is_array,
     largest,
     namespace,
     read,
@@ -27,10 +26,10 @@ from gramlearn._arrays import (
 )
 from gramlearn._validation import check_count
 from gramlearn.certificate import UNKNOWN, Certificate, Reference, Review, review
-from gramlearn.dual import DualPoint, Part
+from gramlearn.dual import DualPoint
 from gramlearn.linear_maps import Products
 from gramlearn.problem import Problem
-from gramlearn.solvers._infeasibility import contradiction, impossible, refuted
+from gramlearn.solvers._infeasibility import contradiction, hopeless, impossible, refuted
 from gramlearn.solvers._loop import Answer, Solver, State, prior_answer
 from gramlearn.solvers._newton import newton_step
 from gramlearn.solvers._phase_one import enter_domain
@@ -172,7 +171,7 @@ class WorkingSet(Solver[WorkingSetState]):
         products: Products = {}
         seen = review(problem, rows, point, state.references, stride, products)
         while stride > 1 and seen.certificate.is_within(_COARSE_TOL):
-            stride = max(1, stride // self.refinement)
+            stride = max(1, stride // int(self.refinement))
             seen = review(problem, rows, point, state.references, stride, products)
         ending, best = None, state.best
         if stride == 1:
@@ -197,9 +196,7 @@ class WorkingSet(Solver[WorkingSetState]):
             return state
         proof = None
         if badness == INF or is_first:
-            parts = zip(problem.dual.parts, seen.violators, seen.severities, strict=True)
-            suspects = [_suspects(part, v, severity) for part, v, severity in parts]
-            proof = impossible(problem, suspects)
+            proof = impossible(problem, _suspects(problem, seen, state))
         if proof is not None:
             every = [every_row(part.size, point.lam) for part in problem.dual.parts]
             return _refuted(problem, state, every, proof)
@@ -242,11 +239,16 @@ class WorkingSet(Solver[WorkingSetState]):
         return new_rows, working.at(concat(new_lam, dual.Y0))
 
 
-def _suspects(part: Part, violators: Array, severity: Array) -> Array:
-    """Rows that no X may be able to satisfy: violated as much as can be, unless an offset does it."""
-    if not part.loss.can_be_slack:
-        return every_row(part.size, severity)
-    return violators if is_array(part.offset) or part.offset else violators[severity > 0.999]
+def _suspects(problem: Problem, seen: Review, state: WorkingSetState) -> list[Array]:
+    """Rows that no X may be able to satisfy, of those outside the working set and those in it."""
+    point = state.point
+    inside = zip(point.dual.parts, point.dual.split(point.t), state.rows, strict=True)
+    outside = zip(problem.dual.parts, seen.violators, seen.severities, strict=True)
+    suspects = []
+    for (part, t, rows), (whole, *missing) in zip(inside, outside, strict=True):
+        present = hopeless(part, rows, part.loss.severity(t, part.unit))
+        suspects.append(concat([present, hopeless(whole, *missing)], rows))
+    return suspects
 
 
 def _starting_rows(problem: Problem, start: list[Array] | None) -> tuple[list[Array], Array]:

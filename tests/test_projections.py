@@ -1,0 +1,323 @@
+"""Bregman projections: each lands where it should, blocks give the same iterates, the end is the optimum."""
+
+import io
+import warnings
+from typing import Any
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from sklearn.exceptions import ConvergenceWarning
+
+from catalogue import LOSSES, all_constraints, name_of
+from gramlearn import (
+    DiagonalEntries,
+    Hard,
+    KLSlack,
+    LogDet,
+    LogDetSlack,
+    Problem,
+    Similarities,
+    SquaredDistances,
+    Status,
+    Term,
+    VonNeumann,
+    solve,
+)
+from gramlearn.constraints import Constraints
+from gramlearn.losses import Loss
+from gramlearn.regularizers import Regularizer
+from gramlearn.solvers import Projections
+from gramlearn.solvers._compilation import announced
+from gramlearn.solvers._logdet_epoch import cholupdatemult
+from gramlearn.solvers._projection_forms import FORMS_OF_X
+from gramlearn.solvers._projection_table import table_of
+from gramlearn.solvers._secular import rank_one_eigen, rank_one_roots
+
+N = 5
+_square = np.random.default_rng(0).standard_normal((N, N))
+X0 = _square @ _square.T / N + 0.3 * np.eye(N)
+BOTH = pytest.mark.parametrize("regularizer", [LogDet(), VonNeumann()], ids=name_of)
+
+
+def pairs_problem(
+    regularizer: Regularizer, loss: type, size: int = 60, r: int = 6, reach: float = 2.0
+) -> Problem:
+    """Squared distances of about 2 r are asked to shrink, or to grow, by up to `reach`."""
+    rng = np.random.default_rng(1)
+    P = rng.standard_normal((40, r))
+    i, j = rng.integers(0, 20, size), rng.integers(20, 40, size)
+    half = size // 2
+    terms = [
+        Term(SquaredDistances(i[:half], j[:half], points=P), loss(upper=2 * r / reach)),
+        Term(SquaredDistances(i[half:], j[half:], points=P), loss(lower=2 * r * reach)),
+    ]
+    return Problem(regularizer, np.eye(r), terms)
+
+
+# --------------------------------------------------------------------------------------------------
+# The pieces
+
+
+@given(seed=st.integers(0, 10_000), r=st.integers(1, 30), size=st.floats(-0.99, 50))
+def test_cholupdatemult_multiplies_by_the_factor_of_a_rank_one_update(seed, r, size) -> None:
+    rng = np.random.default_rng(seed)
+    B, w = np.tril(rng.standard_normal((r, r))), rng.standard_normal(r)
+    beta = size / (w @ w)
+    expected = B @ np.linalg.cholesky(np.eye(r) + beta * np.outer(w, w))
+    transposed = np.ascontiguousarray(B.T)
+    cholupdatemult(beta, w, transposed, np.empty(r), np.empty(r), np.empty(r))
+    np.testing.assert_allclose(transposed.T, expected, atol=1e-11 * (1 + np.abs(expected).max()))
+
+
+@settings(max_examples=300)
+@given(
+    seed=st.integers(0, 10_000),
+    r=st.integers(1, 25),
+    kind=st.sampled_from(["any", "equal", "close", "uneven", "holes"]),
+    power=st.integers(-6, 6),
+    sign=st.sampled_from([-1, 1]),
+)
+def test_eigenvalues_of_a_diagonal_plus_rank_one(seed, r, kind, power, sign) -> None:
+    """Accurate beside the size of the matrix, with vectors that are orthogonal to rounding."""
+    rng = np.random.default_rng(seed)
+    d, w = rng.standard_normal(r) * 10.0 ** rng.integers(-3, 4), rng.standard_normal(r)
+    if kind == "equal":
+        d = d[rng.integers(0, r, r)]
+    elif kind == "close":
+        d = d[0] + 1e-13 * np.arange(r)
+    elif kind == "uneven":
+        w = w * 10.0 ** rng.integers(-8, 3, r)
+    elif kind == "holes":
+        w = w * (rng.random(r) < 0.5)
+    d, rho = np.sort(d), sign * 10.0**power
+    A = np.diag(d) + rho * np.outer(w, w)
+    size = max(np.abs(A).max(), 1e-300)
+    theta, U = rank_one_eigen(d, w, rho)
+    np.testing.assert_allclose(U.T @ U, np.eye(r), atol=1e-13)
+    np.testing.assert_allclose((U * theta) @ U.T, A, atol=1e-12 * size)
+    np.testing.assert_allclose(theta, np.linalg.eigvalsh(A), atol=1e-12 * size)
+    roots, seen = rank_one_roots(d, w, rho)
+    np.testing.assert_allclose(np.sort(roots), theta, atol=1e-12 * size)
+    # w'(A - x)^-1 w, far from the spectrum, sees all of them.
+    x = theta[0] - 1.0 - np.abs(theta).max()
+    exact = np.sum((U.T @ w) ** 2 / (theta - x))
+    assert np.sum(seen / (roots - x)) == pytest.approx(exact, rel=1e-9, abs=1e-300)
+
+
+@BOTH
+@pytest.mark.parametrize("constraints", all_constraints(N), ids=name_of)
+def test_a_projection_maximizes_the_dual_along_its_constraint(
+    regularizer: Regularizer, constraints: Constraints
+) -> None:
+    """After it t is what lam prices, or lam is at the end of the box that holds it."""
+    for loss in LOSSES:
+        problem = Problem(regularizer, X0, [Term(constraints, loss)])
+        if Projections().objection(problem) or problem.dual.size == 0:
+            continue
+        dual = problem.dual
+        table = table_of(dual)
+        lo, hi = dual.box
+        for k in range(dual.size):
+            lam = np.clip(np.zeros(dual.size), lo, hi)
+            X = FORMS_OF_X[str(regularizer.form)](dual.at(lam).conjugate, 1, False)
+            X.run(np.asarray([k]), table, lam, np.zeros(2, dtype=np.int64))
+            point = dual.at(lam)
+            np.testing.assert_allclose(
+                X.factor @ X.factor.T,
+                point.conjugate.factor @ point.conjugate.factor.T,
+                rtol=1e-8,
+                atol=1e-10,
+            )
+            gradient = point.gradient[k]
+            held = (lam[k] <= lo[k] and gradient <= 0) or (lam[k] >= hi[k] and gradient >= 0)
+            assert held or abs(gradient) <= 1e-9 * (1 + abs(point.t[k])), (loss, k)
+
+
+def test_the_first_projections_of_the_paper_in_closed_form() -> None:
+    """K09 (19) without slack, and its 6.2.1 with slack."""
+    z = np.asarray([1.0, -2.0, 0.5])
+    p = z @ z
+    points = np.stack([z, np.zeros(3)])
+    for loss, alpha in (
+        (Hard(upper=2.0), 1 / p - 1 / 2.0),
+        (LogDetSlack(0.7, upper=2.0), 0.7 / 1.7 * (1 / p - 1 / 2.0)),
+    ):
+        term = Term(SquaredDistances([0], [1], points=points), loss)
+        solution = solve(Problem(LogDet(), np.eye(3), [term]), Projections(block=1), tol=1e-12)
+        assert solution.iterations == 1
+        assert solution.duals[0][0] == pytest.approx(-alpha, rel=1e-12)
+
+
+# --------------------------------------------------------------------------------------------------
+# Cycles
+
+
+@pytest.mark.parametrize("loss", [Hard, LogDetSlack, KLSlack])
+@pytest.mark.parametrize("block", [2, 7, 64])
+def test_blocks_are_the_same_iterates(loss: type, block: int) -> None:
+    problem = pairs_problem(LogDet(), loss, size=16, reach=1.2)
+    mixed = Problem(
+        LogDet(),
+        X0,
+        [
+            Term(Similarities([0, 1, 2], [1, 2, 3]), Hard(upper=0.1)),
+            Term(SquaredDistances([0, 1, 2, 3], [4, 3, 4, 2]), LogDetSlack(lower=3.0)),
+            Term(DiagonalEntries(np.arange(N)), Hard(equal=1.0)),
+        ],
+    )
+    for one in (problem, mixed):
+        runs = []
+        for width in (1, block):
+            with warnings.catch_warnings():
+                warnings.simplefilter("ignore", ConvergenceWarning)
+                runs.append(solve(one, Projections(block=width), tol=1e-13, max_iter=5))
+        np.testing.assert_allclose(runs[0].matrix, runs[1].matrix, rtol=1e-10, atol=1e-12)
+        for a, b in zip(*(run.duals for run in runs), strict=True):
+            np.testing.assert_allclose(a, b, rtol=1e-10, atol=1e-10 * (1 + np.abs(a).max()))
+
+
+@BOTH
+@pytest.mark.parametrize("order", ["cyclic", "random", "greatest"])
+def test_every_order_ends_at_the_optimum(regularizer: Regularizer, order: str) -> None:
+    loss = LogDetSlack if regularizer.is_invariant else KLSlack
+    problem = pairs_problem(regularizer, loss, size=24)
+    solver = Projections(order=order)
+    solution = solve(problem, solver, tol=1e-7, max_iter=5000)
+    exact = solve(problem, "working_set", tol=1e-10)
+    assert solution.status is Status.OPTIMAL
+    assert solution.primal == pytest.approx(exact.primal, rel=1e-6)
+    changes = [record.details["change"] for record in solution.history]
+    assert changes[0] == np.inf
+    assert changes[-1] < 0.05 * changes[1]
+    again = solve(problem, solver, tol=1e-7, max_iter=5000)
+    np.testing.assert_array_equal(solution.matrix, again.matrix)
+    other = solve(problem, Projections(order="random", seed=1), tol=1e-7, max_iter=5000)
+    assert other.primal == pytest.approx(exact.primal, rel=1e-6)
+
+
+def test_the_root_finder_needs_few_evaluations() -> None:
+    problem = pairs_problem(VonNeumann(), KLSlack, size=200, r=20)
+    with pytest.warns(ConvergenceWarning):
+        solution = solve(problem, Projections(), tol=1e-13, max_iter=30)
+    details = solution.history[-1].details
+    assert 0 < details["evaluations"] <= 6 * details["projections"]
+
+
+def test_vectors_stay_orthogonal_over_many_projections() -> None:
+    problem = pairs_problem(VonNeumann(), KLSlack, size=100, r=6)
+    dual = problem.dual
+    lam, counts = np.zeros(dual.size), np.zeros(2, dtype=np.int64)
+    X: Any = FORMS_OF_X["exponential"](dual.at(lam).conjugate, 1, False)
+    order = np.random.default_rng(0).integers(0, dual.size, 100_000)
+    X.run(order, table_of(dual), lam, counts)
+    assert np.abs(X._W.T @ X._W - np.eye(6)).max() < 1e-10
+    exact = dual.at(lam).conjugate.factor
+    np.testing.assert_allclose(X.factor @ X.factor.T, exact @ exact.T, rtol=1e-8, atol=1e-10)
+
+
+@BOTH
+def test_without_corrections_the_answer_would_be_another(regularizer: Regularizer) -> None:
+    """K09 appendix B: three points on a line of weights; inequalities must give back what they took."""
+    terms = [
+        Term(DiagonalEntries([0]), Hard(upper=0.2)),
+        Term(DiagonalEntries([0]), Hard(upper=0.1)),
+    ]
+    problem = Problem(regularizer, np.eye(2), terms)
+    solution = solve(problem, Projections(), tol=1e-10)
+    assert solution.duals[0][0] == 0.0
+    assert solution.duals[1][0] > 0
+    np.testing.assert_allclose(solution.matrix, np.diag([0.1, 1.0]), atol=1e-8)
+
+
+def test_approximate_projections_end_at_the_same_optimum_and_take_longer() -> None:
+    problem = pairs_problem(VonNeumann(), KLSlack, size=16, r=6)
+    exact = solve(problem, Projections("cyclic"), tol=1e-4, max_iter=20_000)
+    short = solve(problem, Projections("cyclic", approximate=True), tol=1e-4, max_iter=20_000)
+    assert short.primal == pytest.approx(exact.primal, rel=2e-4)
+    assert short.iterations > exact.iterations
+
+
+# --------------------------------------------------------------------------------------------------
+# What cannot be done
+
+
+@BOTH
+def test_equal_points_are_named(regularizer: Regularizer) -> None:
+    P = np.asarray([[1.0, 2.0], [1.0, 2.0], [0.0, 1.0]])
+    term = Term(SquaredDistances([0, 1], [1, 2], points=P), Hard(lower=1.0))
+    solution = solve(Problem(regularizer, np.eye(2), [term]), "projections")
+    assert solution.status is Status.INFEASIBLE
+    assert solution.conflict == (
+        "constraint 0 of term 0 (squared distance of points 0 and 1 at least 1)",
+    )
+
+
+@BOTH
+def test_contradicting_constraints_are_infeasible(regularizer: Regularizer) -> None:
+    terms = [
+        Term(SquaredDistances([0], [1]), Hard(upper=0.5)),
+        Term(SquaredDistances([0], [1]), Hard(lower=0.6)),
+    ]
+    solution = solve(Problem(regularizer, np.eye(3), terms), "projections")
+    assert solution.status is Status.INFEASIBLE
+    assert len(solution.conflict) == 2
+
+
+@pytest.mark.parametrize("bound", [1e300, 1e-300, 1e150])
+@pytest.mark.parametrize("loss", [KLSlack, Hard])
+def test_exponents_never_overflow_to_nan(bound: float, loss: type) -> None:
+    P = np.random.default_rng(0).standard_normal((4, 3))
+    term = Term(SquaredDistances([0, 1], [2, 3], points=P), loss(equal=bound))
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", ConvergenceWarning)
+        solution = solve(Problem(VonNeumann(), np.eye(3), [term]), "projections", max_iter=20)
+    assert np.all(np.isfinite(solution.matrix))
+    assert solution.gap == solution.gap
+
+
+@pytest.mark.parametrize(
+    ("make", "message"),
+    [
+        (lambda: Projections(order="sideways"), "`order='sideways'` is not known"),
+        (lambda: Projections(block=0), "`block` must be a whole number of at least 1"),
+        (lambda: Projections(seed=-1), "`seed` must be a whole number of at least 0"),
+    ],
+)
+def test_bad_parameters(make: Any, message: str) -> None:
+    with pytest.raises(ValueError, match=message):
+        make()
+
+
+@pytest.mark.parametrize(
+    ("loss", "approximate", "message"),
+    [
+        (KLSlack(upper=1.0), True, "approximate projections are those of the von Neumann"),
+        (LogDetSlack(upper=1.0), False, None),
+    ],
+)
+def test_objections(loss: Loss, approximate: bool, message: str | None) -> None:
+    problem = Problem(LogDet(), X0, [Term(SquaredDistances([0], [1]), loss)])
+    said = Projections(approximate=approximate).objection(problem)
+    assert (said is None) == (message is None)
+    assert message is None or message in str(said)
+
+
+def test_compiling_is_announced_on_a_terminal_only(monkeypatch: pytest.MonkeyPatch) -> None:
+    import numba
+
+    class Terminal(io.StringIO):
+        def __init__(self, tty: bool) -> None:
+            super().__init__()
+            self.tty = tty
+
+        def isatty(self) -> bool:
+            return self.tty
+
+    for tty in (True, False):
+        stream = Terminal(tty)
+        monkeypatch.setattr("sys.stderr", stream)
+        with announced("a test"):
+            numba.njit(lambda x: x + 1)(1)
+        assert ("compiling a test, once" in stream.getvalue()) == tty
