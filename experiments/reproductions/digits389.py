@@ -5,7 +5,7 @@
 where G are the points, of rank 16, and b is the squared distance of i and j before. Random pairs may
 contradict each other, and more often the more there are: then no X exists, the draw is counted as
 infeasible and has no NMI. The same draws are therefore solved with slack too, which always has an
-answer: gamma is large, and was not chosen by its NMI.
+answer. Of 1, 100 and 1000, gamma is the last: 1 leaves the von Neumann kernel nearly as it was.
 """
 
 import warnings
