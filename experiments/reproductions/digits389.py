@@ -130,13 +130,21 @@ class Digits389(Experiment):
 
         figure = Figure(figsize=(7, 4.5), layout="constrained")
         axes = figure.subplots()
-        for method, words in _WORDS.items():
-            style = "--" if method.endswith("slack") else "-"
+        for k, (method, words) in enumerate(_WORDS.items()):
             points = _curve(method, results)
             if points:
-                counts, means, deviations = zip(*points, strict=True)
+                counts, means, deviations = map(np.array, zip(*points, strict=True))
+                # A color for each divergence, and bars beside each other instead of on top.
+                style = {"color": f"C{k % 2}", "ls": "--" if method.endswith("slack") else "-"}
                 axes.errorbar(
-                    counts, means, deviations, fmt=style, marker="o", ms=3, capsize=2, label=words
+                    counts + 1.5 * (k - 1.5),
+                    means,
+                    deviations,
+                    marker="o",
+                    ms=3,
+                    capsize=2,
+                    label=words,
+                    **style,
                 )
         axes.set(
             xlabel="constraints",
