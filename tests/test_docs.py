@@ -8,7 +8,7 @@ import pytest
 
 import gramlearn
 from catalogue import concrete
-from gramlearn import plots, side_information
+from gramlearn import datasets, plots, side_information
 from gramlearn.losses import Loss
 from gramlearn.regularizers import Regularizer
 from gramlearn.status import Status
@@ -83,5 +83,10 @@ def test_every_status_is_explained() -> None:
 
 def test_api_names_everything_public() -> None:
     page = (ROOT / "docs" / "api.md").read_text(encoding="utf-8")
-    public = {*gramlearn.__all__, *side_information.__all__, *plots.__all__}
+    public = {
+        *gramlearn.__all__,
+        *side_information.__all__,
+        *plots.__all__,
+        *datasets.__all__,
+    }
     assert not sorted(name for name in public if not re.search(rf"`{name}\b", page))

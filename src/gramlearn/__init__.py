@@ -1,5 +1,6 @@
 """gramlearn learns a similarity from examples, with a certificate of how close to optimal it is."""
 
+from gramlearn import datasets
 from gramlearn.constraints import (
     DenseMatrices,
     DiagonalEntries,
@@ -57,6 +58,7 @@ __all__ = [
     "Trace",
     "Triplets",
     "VonNeumann",
+    "datasets",
     "from_labels",
     "percentile_bounds",
     "solve",

@@ -1,0 +1,1 @@
+"""Experiments: tables and figures of the papers, made anew. The README beside this file says how."""

@@ -1,0 +1,98 @@
+"""An experiment: a claim of a paper, as independent parts that anybody can compute again.
+
+    parts(quick)  ->  compute(part), each on its own  ->  table(results), figure(results)
+
+The seed of a part follows from the seed of the run and the part's id alone, so a part is the same
+whichever others are computed, and in whatever order.
+"""
+
+import hashlib
+import re
+from abc import ABC, abstractmethod
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import Any, ClassVar, final
+
+import numpy as np
+
+__all__ = ["Experiment", "Part", "Result", "checked_parts"]
+
+_ID = re.compile(r"[a-z0-9][a-z0-9._-]*")
+
+
+@final
+@dataclass(frozen=True)
+class Part:
+    """One job: its parameters, numbers and words alone, and an id that can name a file."""
+
+    id: str
+    parameters: Mapping[str, Any]
+    seed: int = 0
+
+    def seeded(self, seed: int) -> "Part":
+        """The same part in the run that has this seed."""
+        digest = hashlib.sha256(self.id.encode()).digest()
+        key = tuple(np.frombuffer(digest, dtype="<u4").tolist())
+        state = np.random.SeedSequence(seed, spawn_key=key).generate_state(1)
+        return replace(self, seed=int(state[0]))
+
+    def generator(self) -> np.random.Generator:
+        """The random numbers of this part, from their beginning."""
+        return np.random.default_rng(self.seed)
+
+
+@final
+@dataclass(frozen=True)
+class Result:
+    """What a finished part gave."""
+
+    parameters: Mapping[str, Any]
+    value: Mapping[str, Any]
+
+
+class Experiment(ABC):
+    """A claim, and what is needed to look at it again.
+
+    Attributes
+    ----------
+    paper : where the claim stands
+    claim : the table or figure, in a sentence
+    version : raised whenever `compute` changes, so that older parts are not taken for new ones
+    data : the names of the data sets it loads
+    """
+
+    paper: ClassVar[str]
+    claim: ClassVar[str]
+    version: ClassVar[int]
+    data: ClassVar[tuple[str, ...]] = ()
+
+    @abstractmethod
+    def parts(self, quick: bool) -> list[Part]:
+        """The parts; where `quick`, so few and small ones that all take seconds."""
+
+    @abstractmethod
+    def compute(self, part: Part) -> dict[str, Any]:
+        """Compute one part from its parameters and its seed; the answer must fit into JSON."""
+
+    @abstractmethod
+    def table(self, results: Sequence[Result]) -> list[dict[str, str]]:
+        """The rows of the table, from as many results as there are, but at least one."""
+
+    @abstractmethod
+    def figure(self, results: Sequence[Result]) -> Any:
+        """A Matplotlib Figure, from as many results as there are, but at least one."""
+
+
+def checked_parts(experiment: Experiment, quick: bool, seed: int) -> list[Part]:
+    """The parts of a run, seeded, each with an id of its own that can name a file."""
+    parts = [part.seeded(seed) for part in experiment.parts(quick)]
+    seen: set[str] = set()
+    for part in parts:
+        if not _ID.fullmatch(part.id):
+            raise ValueError(
+                f"the part id {part.id!r} cannot name a file; use a-z, 0-9, dots, dashes and underscores."
+            )
+        if part.id in seen:
+            raise ValueError(f"two parts have the id {part.id!r}; give each its own.")
+        seen.add(part.id)
+    return parts

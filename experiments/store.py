@@ -1,0 +1,58 @@
+"""Finished parts on disk: one file each, complete or absent, and never taken for another part.
+
+A file is written beside its place and moved there in one step, so a run that is killed leaves whole
+files only. It is read again only if version, parameters, seed and data are still the same.
+"""
+
+import json
+import os
+from pathlib import Path
+from typing import Any, final
+
+from experiments.experiment import Part
+
+__all__ = ["Store", "write_whole"]
+
+
+@final
+class Store:
+    """The records of one run, in a folder."""
+
+    def __init__(self, folder: Path, version: int, data: dict[str, str]) -> None:
+        self.folder = folder
+        self._same = {"version": version, "data": data}
+
+    def key(self, part: Part) -> dict[str, Any]:
+        """All that a result depends on."""
+        key = {"id": part.id, "parameters": part.parameters, "seed": part.seed, **self._same}
+        return json.loads(json.dumps(key, allow_nan=False))  # a tuple is a list once it is written
+
+    def read(self, part: Part) -> dict[str, Any] | None:
+        """The record of this very part, finished or failed; None where there is none."""
+        try:
+            record = json.loads(self._path(part).read_text(encoding="utf-8"))
+        except (FileNotFoundError, json.JSONDecodeError, UnicodeDecodeError):
+            return None
+        key = self.key(part)
+        same = isinstance(record, dict) and {name: record.get(name) for name in key} == key
+        return record if same else None
+
+    def write(self, part: Part, facts: dict[str, Any]) -> dict[str, Any]:
+        """Keep what came of a part; give the record."""
+        record = {**self.key(part), **facts}
+        write_whole(self._path(part), json.dumps(record, indent=1, allow_nan=False) + "\n")
+        return record
+
+    def _path(self, part: Part) -> Path:
+        return self.folder / "parts" / f"{part.id}.json"
+
+
+def write_whole(path: Path, text: str) -> None:
+    """Write a file so that at no time a piece of it is there."""
+    path.parent.mkdir(parents=True, exist_ok=True)
+    beside = path.with_name(f".{path.name}.{os.getpid()}")
+    try:
+        beside.write_text(text, encoding="utf-8", newline="\n")
+        os.replace(beside, path)
+    finally:
+        beside.unlink(missing_ok=True)
