@@ -216,7 +216,8 @@ def _starts(
     """Centers to start from: the means of the clusters given, or seeds drawn n_init times."""
     if start is not None:
         labels = _check_start(start, len(G), n_clusters)
-        yield _means(G, labels, np.zeros((n_clusters, G.shape[1])))
+        centers = _means(G, labels, np.zeros((n_clusters, G.shape[1])))
+        yield _means(G, _fill_empty(G, labels, centers), centers)
         return
     for _ in range(n_init):
         yield _seeds(G, n_clusters, rng)
