@@ -41,9 +41,9 @@ def kernel_distances(K: np.ndarray, labels: np.ndarray, n_clusters: int) -> np.n
     return np.diag(K)[:, None] - 2 * K @ share + np.einsum("ic,ij,jc->c", share, K, share)
 
 
-def textbook(K: np.ndarray, labels: np.ndarray, n_clusters: int) -> tuple[np.ndarray, float, int]:
+def textbook(K: np.ndarray, labels: np.ndarray, n_clusters: int) -> tuple[np.ndarray, float]:
     """Kernel k-means on the whole kernel matrix, from an assignment with no empty cluster."""
-    for iteration in itertools.count(1):
+    while True:
         distances = kernel_distances(K, labels, n_clusters)
         moved = np.argmin(distances, axis=1)
         farthest_first = np.argsort(-distances[np.arange(len(K)), moved])
@@ -54,7 +54,7 @@ def textbook(K: np.ndarray, labels: np.ndarray, n_clusters: int) -> tuple[np.nda
             break
         labels = moved
     own = kernel_distances(K, labels, n_clusters)[np.arange(len(K)), labels]
-    return labels, float(own.sum()), iteration
+    return labels, float(own.sum())
 
 
 # -- the theorem -----------------------------------------------------------------------------------
@@ -67,13 +67,11 @@ def test_on_a_factor_it_is_kernel_kmeans(seed: int, n_clusters: int) -> None:
     start = np.random.default_rng(seed).permutation(np.arange(200) % n_clusters)
     K = rbf_kernel(X, gamma=0.05)
     G = incomplete_cholesky(X, "rbf", gamma=0.05, tol=0.0).factor
-    labels, objective, iterations = textbook(K, start, n_clusters)
+    labels, objective = textbook(K, start, n_clusters)
     found = kernel_kmeans(G, n_clusters, start=start)
     np.testing.assert_array_equal(found.labels, labels)
     assert found.objective == pytest.approx(objective, rel=1e-10)
     assert found.converged
-    # The first iteration on rows only reads the start, unless that is where it ends.
-    assert found.iterations in (iterations, iterations + 1)
 
 
 def test_an_assignment_that_nothing_improves_is_kept() -> None:

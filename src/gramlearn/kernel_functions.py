@@ -24,9 +24,18 @@ _DIAGONAL_BLOCK = 64  # rows a call: few calls, and no more work than 64 columns
 class Kernel(ABC):
     """The n x n matrix K of k over n points, and k between those and new ones."""
 
-    n_points: int
-    rounding: float  # a difference below this share of the largest entry says nothing
-    stored: np.ndarray | None  # K, where it is in memory
+    eps: float
+    """The rounding unit of its values, as they came."""
+
+    @property
+    @abstractmethod
+    def n_points(self) -> int:
+        """How many points there are."""
+
+    @property
+    @abstractmethod
+    def stored(self) -> np.ndarray | None:
+        """K, where it is in memory."""
 
     @property
     @abstractmethod
@@ -56,16 +65,14 @@ class PrecomputedKernel(Kernel):
     """K as it is; new points are given by their row of kernel values with all n points."""
 
     K: np.ndarray
-    rounding: float
+    eps: float
 
     @property
-    def n_points(self) -> int:  # type: ignore[override]
-        """The rows of K."""
+    def n_points(self) -> int:
         return len(self.K)
 
     @property
-    def stored(self) -> np.ndarray:  # type: ignore[override]
-        """K, symmetric up to rounding."""
+    def stored(self) -> np.ndarray:
         return self.K
 
     @property
@@ -99,12 +106,14 @@ class FunctionKernel(Kernel):
     points: np.ndarray
     function: Callable[[np.ndarray, np.ndarray], Any]
     name: str
-    rounding: float
-    stored: None = None
+    eps: float
 
     @property
-    def n_points(self) -> int:  # type: ignore[override]
-        """The rows of the points."""
+    def stored(self) -> None:
+        return None
+
+    @property
+    def n_points(self) -> int:
         return len(self.points)
 
     @property
@@ -150,10 +159,12 @@ def read_kernel(X: Any, kernel: Any, params: Mapping[str, Any]) -> Kernel:
     function k(A, B, **params) gives the matrix of all k(a, b), a row for each row of A.
     """
     points = check_host_points(X, "X")
-    rounding = _half_of_the_digits(X)
     if callable(kernel):
         name = f"the kernel function `{getattr(kernel, '__name__', type(kernel).__name__)}`"
-        return FunctionKernel(points, partial(kernel, **params), name, rounding)
+        function = partial(kernel, **params)
+        return FunctionKernel(
+            points, function, name, _rounding_unit(function(points[:1], points[:1]))
+        )
     known = {_PRECOMPUTED: frozenset[str](), **_parameters_by_name()}
     allowed = check_choice(kernel, "kernel", known)
     unknown = sorted(set(params) - allowed)
@@ -161,10 +172,9 @@ def read_kernel(X: Any, kernel: Any, params: Mapping[str, Any]) -> Kernel:
         takes = ", ".join(sorted(allowed)) or "no parameters"
         raise TypeError(f"the kernel {kernel!r} takes {takes}; got {', '.join(unknown)}.")
     if kernel == _PRECOMPUTED:
-        return PrecomputedKernel(np.asarray(check_symmetric(points, "X")), rounding)
-    return FunctionKernel(
-        points, partial(_named, name=kernel, **params), f"the kernel {kernel!r}", rounding
-    )
+        return PrecomputedKernel(np.asarray(check_symmetric(points, "X")), _rounding_unit(X))
+    function = partial(_named, name=kernel, **params)
+    return FunctionKernel(points, function, f"the kernel {kernel!r}", _rounding_unit(points))
 
 
 def _named(A: np.ndarray, B: np.ndarray, name: str, **params: Any) -> np.ndarray:
@@ -183,7 +193,6 @@ def _parameters_by_name() -> dict[str, frozenset[str]]:
     return {name: frozenset(KERNEL_PARAMS.get(name, ())) for name in sorted(kernel_metrics())}
 
 
-def _half_of_the_digits(X: Any) -> float:
-    """The square root of the rounding unit of the numbers as they were given."""
-    dtype = to_numpy(X).dtype
-    return float(np.sqrt(np.finfo(dtype if dtype.kind == "f" else np.float64).eps))
+def _rounding_unit(values: Any) -> float:
+    dtype = to_numpy(values).dtype
+    return float(np.finfo(dtype if dtype.kind == "f" else np.float64).eps)

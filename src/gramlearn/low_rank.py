@@ -8,13 +8,14 @@ In each, G = K_np W for some rows p, the landmarks, and weights W. So a new poin
 g(x) = W' k(X_p, x), and g(x)' G_i approximates k(x, x_i).
 """
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from numbers import Real
 from typing import Any, final
 
 import numpy as np
 
-from gramlearn._arrays import chunks, to_numpy
+from gramlearn._arrays import to_numpy
+from gramlearn._definiteness import check_entries, check_left, check_spectrum, checked_diagonal
 from gramlearn._validation import check_count, check_indices, check_symmetric, generator
 from gramlearn.kernel_functions import Kernel, read_kernel
 
@@ -41,14 +42,18 @@ class LowRankKernel:
         tr K.
     landmarks : vector of row indices
         The points that new ones are compared with; for incomplete Cholesky the pivots in their order.
+    kernel : Kernel
+        What it was made of: k, and the points or the matrix K.
+    weights : array of a row a landmark and r columns
+        W in G = K_np W.
     """
 
     factor: np.ndarray
     error: float
     trace: float
     landmarks: np.ndarray
-    kernel: Kernel = field(repr=False)
-    weights: np.ndarray = field(repr=False)
+    kernel: Kernel
+    weights: np.ndarray
 
     def transform(self, X_new: Any) -> np.ndarray:
         """Give g(x) for each row of X_new.
@@ -91,7 +96,7 @@ def incomplete_cholesky(
     rank : int, optional
         The most columns G may have; n where it is not given.
     tol : float
-        Stop once tr(K - G G') <= tol tr K.
+        Stop once tr(K - G G') <= tol tr K, or once what is left of every point is rounding.
     **params
         Parameters of the kernel, such as gamma=0.1.
     """
@@ -99,10 +104,10 @@ def incomplete_cholesky(
     n = source.n_points
     most = n if rank is None else _check_rank(rank, n)
     tol = _check_tol(tol)
-    diagonal = _checked_diagonal(source)
+    diagonal = checked_diagonal(source)
     left = diagonal.copy()
     enough = tol * diagonal.sum()
-    rounding = n * np.finfo(float).eps * diagonal.max()
+    rounding = _rounding(n, diagonal, source)
     G = np.zeros((n, min(most, _FIRST_COLUMNS)), order="F")  # written and read by columns
     pivots: list[int] = []
     while len(pivots) < most and left.sum() > enough:
@@ -119,7 +124,7 @@ def incomplete_cholesky(
         pivots.append(p)
         left -= column**2
         left[pivots] = 0.0
-        _check_left(left, diagonal, source)
+        check_left(left, diagonal, source)
     landmarks = np.asarray(pivots)
     G = np.ascontiguousarray(G[:, : len(pivots)])
     from scipy.linalg import solve_triangular
@@ -151,12 +156,12 @@ def nystroem(
     """
     source = read_kernel(X, kernel, params)
     chosen = _check_landmarks(landmarks, source.n_points, random_state)
-    diagonal = _checked_diagonal(source)
+    diagonal = checked_diagonal(source)
     columns = source.columns(chosen)
     core = np.asarray(check_symmetric(columns[chosen], f"{source.words} among `landmarks`"))
     s, U = np.linalg.eigh((core + core.T) / 2)
-    _check_spectrum(s, source)
-    kept = s > len(s) * np.finfo(float).eps * s[-1]
+    check_spectrum(s, source)
+    kept = s > _rounding_of_spectrum(len(s), s, diagonal, source)
     if not kept.any():
         raise ValueError(
             f"{source.words} is zero among `landmarks`; choose other ones, or more of them."
@@ -188,10 +193,10 @@ def spectral_factor(
     source = read_kernel(X, kernel, params)
     n = source.n_points
     rank = n if rank is None else _check_rank(rank, n)
-    diagonal = _checked_diagonal(source)
+    diagonal = checked_diagonal(source)
     K = np.asarray(check_symmetric(source.matrix(), source.words))
     s, V = _largest_eigenpairs((K + K.T) / 2, rank, source)
-    kept = s > n * np.finfo(float).eps * s[0]
+    kept = s > _rounding_of_spectrum(n, s, diagonal, source)
     s, V = s[kept], V[:, kept]
     return _finish(source, V * np.sqrt(s), diagonal, np.arange(n), V / np.sqrt(s))
 
@@ -211,9 +216,20 @@ def _largest_eigenpairs(K: np.ndarray, rank: int, source: Kernel) -> tuple[np.nd
             s, V = eigh(K)
     else:
         s, V = eigh(K)
-    _check_spectrum(s, source)
+    check_spectrum(s, source)
     order = np.argsort(s)[::-1][:rank]
     return s[order], V[:, order]
+
+
+def _rounding(size: int, diagonal: np.ndarray, source: Kernel) -> float:
+    """What rounding of its entries can add to a size x size part of K, in the spectral norm."""
+    return float(size * source.eps * diagonal.max())
+
+
+def _rounding_of_spectrum(size: int, s: np.ndarray, diagonal: np.ndarray, source: Kernel) -> float:
+    """The same of its eigenvalues, which are rounded once more when they are computed."""
+    own = size * np.finfo(float).eps * s.max()
+    return max(_rounding(size, diagonal, source), float(own))
 
 
 def _finish(
@@ -221,9 +237,8 @@ def _finish(
 ) -> LowRankKernel:
     """Measure what is left, K - G G', which is positive semidefinite where K is."""
     left = diagonal - np.vecdot(G, G)
-    _check_left(left, diagonal, source)
-    if source.stored is not None:
-        _check_entries(source.stored, G, left, source)
+    check_left(left, diagonal, source)
+    check_entries(G, left, source)
     error = max(float(left.sum()), 0.0)
     return LowRankKernel(G, error, float(diagonal.sum()), landmarks, source, weights)
 
@@ -259,56 +274,3 @@ def _check_landmarks(landmarks: Any, n: int, random_state: Any) -> np.ndarray:
     if rows.size == 0:
         raise ValueError("`landmarks` is empty; pass at least one row index, or their number.")
     return rows
-
-
-def _checked_diagonal(source: Kernel) -> np.ndarray:
-    diagonal = source.diagonal()
-    least, largest = int(np.argmin(diagonal)), float(np.abs(diagonal).max())
-    if diagonal[least] < -source.rounding * largest:
-        raise _indefinite(source, f"diagonal entry {least} is {diagonal[least]:.6g}")
-    if largest == 0.0:
-        raise ValueError(
-            f"{source.words} has a diagonal of zeros, so it is zero itself or not positive semidefinite; "
-            "check `X`, or choose another kernel."
-        )
-    return diagonal
-
-
-def _check_left(left: np.ndarray, diagonal: np.ndarray, source: Kernel) -> None:
-    """The diagonal of K - G G' is nowhere negative."""
-    i = int(np.argmin(left))
-    if left[i] < -source.rounding * diagonal.max():
-        raise _indefinite(
-            source,
-            f"diagonal entry {i} is {diagonal[i]:.6g}, and by other entries at least "
-            f"{diagonal[i] - left[i]:.6g}",
-        )
-
-
-def _check_entries(K: np.ndarray, G: np.ndarray, left: np.ndarray, source: Kernel) -> None:
-    """No entry of K - G G' is larger than the diagonal allows: R_ij^2 <= R_ii R_jj."""
-    size = np.sqrt(np.clip(left, 0.0, None))
-    rounding = source.rounding * np.diagonal(K).max()
-    for rows in chunks(len(K), len(K), K):
-        explained = G[rows] @ G.T
-        excess = np.abs(K[rows] - explained) - size[rows, None] * size
-        if excess.max() > rounding:
-            i, j = (int(k) for k in np.unravel_index(np.argmax(excess), excess.shape))
-            low, high = (explained[i, j] + sign * size[rows][i] * size[j] for sign in (-1, 1))
-            i += rows.start
-            raise _indefinite(
-                source,
-                f"entry ({i}, {j}) is {K[i, j]:.6g}, and by other entries between {low:.6g} and {high:.6g}",
-            )
-
-
-def _check_spectrum(s: np.ndarray, source: Kernel) -> None:
-    if s.min() < -source.rounding * np.abs(s).max():
-        raise _indefinite(source, f"it has the eigenvalue {s.min():.6g}")
-
-
-def _indefinite(source: Kernel, proof: str) -> ValueError:
-    return ValueError(
-        f"{source.words} is not positive semidefinite ({proof}); choose another kernel, or clip the negative "
-        "eigenvalues of its matrix."
-    )
