@@ -121,6 +121,18 @@ def test_the_objective_falls_with_every_iteration(max_iter: int) -> None:
     assert after.objective < before.objective
 
 
+@pytest.mark.parametrize("exponent", [-1000, -40, 40, 510, 900])
+def test_the_unit_of_the_points_does_not_matter(exponent: int) -> None:
+    X, _ = blobs()
+    unit = 2.0**exponent
+    model = KernelKMeans(4, random_state=0).fit(X)
+    scaled = KernelKMeans(4, random_state=0).fit(X * unit)
+    np.testing.assert_array_equal(scaled.labels_, model.labels_)
+    np.testing.assert_array_equal(scaled.cluster_centers_, model.cluster_centers_ * unit)
+    np.testing.assert_array_equal(scaled.predict(X * unit), model.labels_)
+    assert scaled.inertia_ == model.inertia_ * unit * unit
+
+
 # -- empty clusters --------------------------------------------------------------------------------
 
 
@@ -269,6 +281,10 @@ REFUSED: dict[str, tuple[Callable[[], Any], str]] = {
     ),
     "no labels": (lambda: normalized_mutual_information([], []), "`labels` must be a vector"),
     "table": (lambda: normalized_mutual_information([0], [[0]]), "`clusters` must be a vector"),
+    "labels of two types": (
+        lambda: normalized_mutual_information(np.array(["a", None], dtype=object), [0, 1]),
+        "`labels` mixes labels",
+    ),
     "no label": (
         lambda: normalized_mutual_information([0.0, np.nan], [0, 1]),
         "`labels` contains NaN",

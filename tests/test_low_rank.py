@@ -365,6 +365,20 @@ REFUSED: dict[str, tuple[Callable[[], Any], str]] = {
         lambda: incomplete_cholesky(X, "rbf", width=1.0),
         "the kernel 'rbf' takes gamma; got width",
     ),
+    "negative parameter": (
+        lambda: nystroem(X, "rbf", landmarks=3, gamma=-1.0),
+        "gamma must be positive",
+    ),
+    "no number": (
+        lambda: spectral_factor(X, "rbf", gamma="scale"),
+        "gamma must be a positive number",
+    ),
+    "sparse": (
+        lambda: incomplete_cholesky(scipy.sparse.csr_array(X), "rbf"),
+        r"`X` is sparse; pass a dense array, such as X\.toarray",
+    ),
+    "overflow": (lambda: incomplete_cholesky(X * 1e160, "linear"), "gave NaN or infinity"),
+    "underflow": (lambda: incomplete_cholesky(X * 1e-160, "linear"), "has a diagonal of zeros"),
     "rank too large": (lambda: spectral_factor(X, "rbf", rank=121), "`rank=121` is more than"),
     "rank zero": (lambda: incomplete_cholesky(X, "rbf", rank=0), "`rank` must be a whole number"),
     "tol": (lambda: incomplete_cholesky(X, "rbf", tol=-1.0), r"`tol` must be .*got -1\.0"),
@@ -388,7 +402,7 @@ REFUSED: dict[str, tuple[Callable[[], Any], str]] = {
     ),
     "values of a function": (
         lambda: incomplete_cholesky(X, lambda A, B: np.nan * A @ B.T, rank=3),
-        "the kernel function `<lambda>`.* contains NaN",
+        "the kernel function `<lambda>` gave NaN or infinity",
     ),
     "asymmetric function": (
         lambda: spectral_factor(X, lambda A, B: A @ B.T + np.arange(len(A))[:, None]),

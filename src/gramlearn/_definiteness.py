@@ -25,7 +25,7 @@ def checked_diagonal(source: Kernel) -> np.ndarray:
     least, largest = int(np.argmin(diagonal)), float(np.abs(diagonal).max())
     if diagonal[least] < -_tolerance(source) * largest:
         raise _indefinite(source, f"diagonal entry {least} is {diagonal[least]:.6g}")
-    if largest == 0.0:
+    if largest <= np.finfo(float).tiny / source.eps:  # below that there are no digits to speak of
         raise ValueError(
             f"{source.words} has a diagonal of zeros, so it is zero itself or not positive semidefinite; "
             "check `X`, or choose another kernel."

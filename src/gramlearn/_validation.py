@@ -6,6 +6,7 @@ from numbers import Real
 from typing import Any, TypeVar
 
 import numpy as np
+from scipy.sparse import issparse
 
 from gramlearn._arrays import (
     Array,
@@ -92,6 +93,8 @@ def check_points(x: Any, name: str) -> Array:
 
 def check_host_points(x: Any, name: str) -> np.ndarray:
     """Points as `check_points` has them, of any library, as float64 in host memory."""
+    if issparse(x):
+        raise TypeError(f"`{name}` is sparse; pass a dense array, such as {name}.toarray().")
     return np.asarray(to_numpy(check_points(x, name)), dtype=np.float64)
 
 

@@ -91,8 +91,10 @@ def kernel_kmeans(
     n_clusters = _check_n_clusters(n_clusters, len(G))
     n_init, max_iter = check_count(n_init, "n_init"), check_count(max_iter, "max_iter")
     rng = generator(random_state)
+    unit = _unit(G)
+    G = G / unit
     middle = G.mean(axis=0)
-    G = G - middle  # fewer digits cancel in squared distances between rows near zero
+    G -= middle  # fewer digits cancel in squared distances between rows near zero
     best = min(
         (_lloyd(G, centers, max_iter) for centers in _starts(G, n_clusters, n_init, start, rng)),
         key=lambda run: run.objective,
@@ -109,7 +111,11 @@ def kernel_kmeans(
             "`max_iter`."
         )
     return Clustering(
-        best.labels, best.centers + middle, best.objective, best.iterations, best.converged
+        best.labels,
+        (best.centers + middle) * unit,
+        best.objective * unit * unit,
+        best.iterations,
+        best.converged,
     )
 
 
@@ -119,8 +125,9 @@ def _warn(message: str) -> None:
 
 def nearest_centers(factor: np.ndarray, centers: np.ndarray) -> np.ndarray:
     """The number of the center nearest to each row; of equally near ones the first."""
-    middle = centers.mean(axis=0)
-    return _nearest(factor - middle, centers - middle)
+    unit = _unit(factor, centers)
+    middle = (centers / unit).mean(axis=0)
+    return _nearest(factor / unit - middle, centers / unit - middle)
 
 
 def normalized_mutual_information(labels: Any, clusters: Any) -> float:
@@ -151,6 +158,12 @@ def normalized_mutual_information(labels: Any, clusters: Any) -> float:
 
 # --------------------------------------------------------------------------------------------------
 # Lloyd's iteration
+
+
+def _unit(*arrays: np.ndarray) -> float:
+    """A power of two near the largest entry: in this unit squares neither overflow nor vanish."""
+    largest = max(float(np.abs(array).max()) for array in arrays)
+    return math.ldexp(0.5, math.frexp(largest)[1]) if largest > 0.0 else 1.0
 
 
 def _lloyd(G: np.ndarray, centers: np.ndarray, max_iter: int) -> Clustering:
@@ -265,7 +278,12 @@ def _check_groups(x: Any, name: str) -> np.ndarray:
         )
     if labels.dtype.kind == "f":
         check_finite(labels, name)
-    return np.unique(labels, return_inverse=True)[1]
+    try:
+        return np.unique(labels, return_inverse=True)[1]
+    except TypeError:
+        raise TypeError(
+            f"`{name}` mixes labels that cannot be compared; pass labels of one type."
+        ) from None
 
 
 def _check_n_clusters(n_clusters: Any, n: int) -> int:

@@ -13,11 +13,12 @@ from typing import Any, final
 import numpy as np
 
 from gramlearn._arrays import to_numpy
-from gramlearn._validation import check_choice, check_finite, check_host_points, check_symmetric
+from gramlearn._validation import check_choice, check_host_points, check_positive, check_symmetric
 
 __all__ = ["FunctionKernel", "Kernel", "PrecomputedKernel", "read_kernel"]
 
 _PRECOMPUTED = "precomputed"
+_POSITIVE = frozenset({"degree", "gamma"})  # parameters of named kernels
 _DIAGONAL_BLOCK = 64  # rows a call: few calls, and no more work than 64 columns
 
 
@@ -149,7 +150,12 @@ class FunctionKernel(Kernel):
                 f"{self.name} gave an array of shape {values.shape} for {len(A)} and {len(B)} points; it "
                 f"must give one number for each two of them, shape ({len(A)}, {len(B)})."
             )
-        return np.asarray(check_finite(values, f"the values of {self.name}"))
+        if not np.isfinite(values).all():
+            raise ValueError(
+                f"{self.name} gave NaN or infinity; its values must be finite: check its parameters, and the "
+                "scale of `X`."
+            )
+        return values
 
 
 def read_kernel(X: Any, kernel: Any, params: Mapping[str, Any]) -> Kernel:
@@ -171,6 +177,8 @@ def read_kernel(X: Any, kernel: Any, params: Mapping[str, Any]) -> Kernel:
     if unknown:
         takes = ", ".join(sorted(allowed)) or "no parameters"
         raise TypeError(f"the kernel {kernel!r} takes {takes}; got {', '.join(unknown)}.")
+    for parameter in _POSITIVE & {name for name, value in params.items() if value is not None}:
+        check_positive(params[parameter], parameter, kernel)
     if kernel == _PRECOMPUTED:
         return PrecomputedKernel(np.asarray(check_symmetric(points, "X")), _rounding_unit(X))
     function = partial(_named, name=kernel, **params)
@@ -181,7 +189,8 @@ def _named(A: np.ndarray, B: np.ndarray, name: str, **params: Any) -> np.ndarray
     import sklearn
     from sklearn.metrics.pairwise import pairwise_kernels
 
-    with sklearn.config_context(assume_finite=True):  # checked when they came in
+    # Points were checked when they came in, and values are when they come out.
+    with sklearn.config_context(assume_finite=True), np.errstate(over="ignore", invalid="ignore"):
         # Told that the two are one, scikit-learn gives the diagonal without rounding.
         values = pairwise_kernels(A, None if A is B else B, metric=name, **params)
     return np.asarray(values)
