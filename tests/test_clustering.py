@@ -24,6 +24,7 @@ from gramlearn import (
     kernel_kmeans,
     normalized_mutual_information,
 )
+from gramlearn.clustering import _fill_empty
 
 RNG = np.random.default_rng(0)
 
@@ -140,6 +141,11 @@ def test_an_empty_cluster_takes_the_farthest_point() -> None:
     X = np.array([[0.0], [0.1], [0.2], [10.0], [10.1], [30.0]])
     found = kernel_kmeans(X, 3, start=[0, 0, 0, 1, 1, 1])  # cluster 2 begins empty
     np.testing.assert_array_equal(found.labels, [0, 0, 0, 1, 1, 2])
+
+
+def test_a_point_alone_in_its_cluster_is_not_taken_from_it() -> None:
+    G, centers = np.array([[0.0], [1.0], [10.0]]), np.array([[0.0], [5.0], [99.0]])
+    np.testing.assert_array_equal(_fill_empty(G, np.array([0, 0, 1]), centers), [0, 2, 1])
 
 
 @pytest.mark.parametrize("seed", range(5))

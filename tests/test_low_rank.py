@@ -145,6 +145,7 @@ def test_pivots_are_those_of_lapack() -> None:
     found = incomplete_cholesky(scaled, "poly", rank=rank, tol=0.0, degree=3, gamma=0.1)
     np.testing.assert_array_equal(found.landmarks, order[:rank] - 1)
     np.testing.assert_allclose(found.factor[order - 1], np.tril(L)[:, :rank], atol=1e-8)
+    assert not np.triu(found.factor[found.landmarks], 1).any()
 
 
 @pytest.mark.parametrize("tol", [0.5, 1e-2, 1e-6])
@@ -427,9 +428,20 @@ def test_bad_input_gets_one_sentence(case: str) -> None:
 
 
 @EACH_METHOD
-def test_what_was_given_is_not_changed(method) -> None:
-    K = gaussian(X, X)
+def test_nothing_is_shared_with_what_was_given(method) -> None:
+    K, points = gaussian(X, X), X.copy()
     before = K.copy()
-    found = method(K, "precomputed", 10)
-    found.factor[:] = 0.0
+    looked_up, computed = method(K, "precomputed", 10), method(points, gaussian, 10)
+    rows = computed.transform(NEW)
+    looked_up.factor[:] = 0.0
     np.testing.assert_array_equal(K, before)
+    points[:] = 0.0
+    np.testing.assert_array_equal(computed.transform(NEW), rows)
+
+
+def test_what_is_kept_is_small() -> None:
+    K = gaussian(X, X)
+    small = pickle.dumps(incomplete_cholesky(K, "precomputed", rank=5))
+    assert len(small) < K.nbytes / 10
+    wide = np.hstack([X] * 40)
+    assert len(pickle.dumps(nystroem(wide, "rbf", landmarks=5))) < wide.nbytes / 10

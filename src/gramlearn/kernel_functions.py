@@ -6,7 +6,7 @@ that K is never formed; a matrix is looked up.
 
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import partial
 from typing import Any, final
 
@@ -56,14 +56,14 @@ class Kernel(ABC):
         """K itself, n x n."""
 
     @abstractmethod
-    def between(self, X_new: Any, rows: np.ndarray) -> np.ndarray:
-        """k(x, x_p) for new points x, and the p in `rows`."""
+    def comparison(self, rows: np.ndarray) -> Callable[[Any], np.ndarray]:
+        """A function of new points x that gives k(x, x_p), for the p in `rows`, and keeps no others."""
 
 
 @final
 @dataclass(frozen=True, eq=False)
 class PrecomputedKernel(Kernel):
-    """K as it is; new points are given by their row of kernel values with all n points."""
+    """K as it is; a new point is given by its kernel values with all n points."""
 
     K: np.ndarray
     eps: float
@@ -89,14 +89,8 @@ class PrecomputedKernel(Kernel):
     def matrix(self) -> np.ndarray:
         return self.K
 
-    def between(self, X_new: Any, rows: np.ndarray) -> np.ndarray:
-        values = check_host_points(X_new, "X_new")
-        if values.shape[1] != self.n_points:
-            raise ValueError(
-                f"`X_new` has {values.shape[1]} columns, but the kernel was precomputed for {self.n_points} "
-                "points; pass the kernel of the new points with all of those, one row a new point."
-            )
-        return values[:, rows]
+    def comparison(self, rows: np.ndarray) -> Callable[[Any], np.ndarray]:
+        return partial(_look_up, rows=rows, n_points=self.n_points)
 
 
 @final
@@ -134,14 +128,17 @@ class FunctionKernel(Kernel):
     def matrix(self) -> np.ndarray:
         return self._values(self.points, self.points)
 
-    def between(self, X_new: Any, rows: np.ndarray) -> np.ndarray:
+    def comparison(self, rows: np.ndarray) -> Callable[[Any], np.ndarray]:
+        return replace(self, points=self.points[rows])._with_new
+
+    def _with_new(self, X_new: Any) -> np.ndarray:
         new = check_host_points(X_new, "X_new")
         if new.shape[1] != self.points.shape[1]:
             raise ValueError(
                 f"`X_new` has {new.shape[1]} columns, but the points of the kernel have "
                 f"{self.points.shape[1]}; pass new points in the same coordinates."
             )
-        return self._values(new, self.points[rows])
+        return self._values(new, self.points)
 
     def _values(self, A: np.ndarray, B: np.ndarray) -> np.ndarray:
         values = np.asarray(to_numpy(self.function(A, B)), dtype=np.float64)
@@ -183,6 +180,16 @@ def read_kernel(X: Any, kernel: Any, params: Mapping[str, Any]) -> Kernel:
         return PrecomputedKernel(np.asarray(check_symmetric(points, "X")), _rounding_unit(X))
     function = partial(_named, name=kernel, **params)
     return FunctionKernel(points, function, f"the kernel {kernel!r}", _rounding_unit(points))
+
+
+def _look_up(X_new: Any, rows: np.ndarray, n_points: int) -> np.ndarray:
+    values = check_host_points(X_new, "X_new")
+    if values.shape[1] != n_points:
+        raise ValueError(
+            f"`X_new` has {values.shape[1]} columns, but the kernel was precomputed for {n_points} points; "
+            "pass the kernel of the new points with all of those, one row a new point."
+        )
+    return values[:, rows]
 
 
 def _named(A: np.ndarray, B: np.ndarray, name: str, **params: Any) -> np.ndarray:

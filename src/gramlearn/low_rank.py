@@ -8,6 +8,7 @@ In each, G = K_np W for some rows p, the landmarks, and weights W. So a new poin
 g(x) = W' k(X_p, x), and g(x)' G_i approximates k(x, x_i).
 """
 
+from collections.abc import Callable
 from dataclasses import dataclass
 from numbers import Real
 from typing import Any, final
@@ -42,8 +43,8 @@ class LowRankKernel:
         tr K.
     landmarks : vector of row indices
         The points that new ones are compared with; for incomplete Cholesky the pivots in their order.
-    kernel : Kernel
-        What it was made of: k, and the points or the matrix K.
+    compare : callable
+        Gives the kernel values of new points with the landmarks.
     weights : array of a row a landmark and r columns
         W in G = K_np W.
     """
@@ -52,7 +53,7 @@ class LowRankKernel:
     error: float
     trace: float
     landmarks: np.ndarray
-    kernel: Kernel
+    compare: Callable[[Any], np.ndarray]
     weights: np.ndarray
 
     def transform(self, X_new: Any) -> np.ndarray:
@@ -68,7 +69,7 @@ class LowRankKernel:
         array m x r
             New rows of the factor; for the points it was made of, those it has.
         """
-        return self.kernel.between(X_new, self.landmarks) @ self.weights
+        return self.compare(X_new) @ self.weights
 
     def __repr__(self) -> str:
         n, r = self.factor.shape
@@ -240,7 +241,8 @@ def _finish(
     check_left(left, diagonal, source)
     check_entries(G, left, source)
     error = max(float(left.sum()), 0.0)
-    return LowRankKernel(G, error, float(diagonal.sum()), landmarks, source, weights)
+    compare = source.comparison(landmarks)
+    return LowRankKernel(G, error, float(diagonal.sum()), landmarks, compare, weights)
 
 
 # --------------------------------------------------------------------------------------------------
