@@ -18,6 +18,7 @@ PAGES = [ROOT / "README.md", *sorted((ROOT / "docs").glob("*.md"))]
 EXAMPLES = sorted((ROOT / "examples").glob("*.py"))
 PRINTED = {
     "direct_problem": "similarity of the ends                0.000 -> 0.500",
+    "low_rank_kernel": "LowRankKernel(898 points, rank 100",
     "nearest_correlation": "[0.1573 0.7607 1.    ]",  # Higham (2002)
     "triplets": "Triplets(2000 comparisons, n_points=89)",
 }
@@ -52,7 +53,13 @@ def test_readme_example_is_optimal_and_about_ten_lines() -> None:
 
 
 @pytest.mark.parametrize("example", EXAMPLES, ids=lambda p: p.stem)
-def test_examples_run(example: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_examples_run(
+    example: Path,
+    capsys: pytest.CaptureFixture[str],
+    monkeypatch: pytest.MonkeyPatch,
+    tmp_path: Path,
+) -> None:
+    monkeypatch.chdir(tmp_path)  # where pictures go
     runpy.run_path(str(example), run_name="__main__")
     printed = capsys.readouterr().out
     assert "Solution(OPTIMAL" in printed

@@ -1,6 +1,7 @@
 """gramlearn learns a similarity from examples, with a certificate of how close to optimal it is."""
 
 from gramlearn import datasets
+from gramlearn.clustering import Clustering, kernel_kmeans, normalized_mutual_information
 from gramlearn.constraints import (
     DenseMatrices,
     DiagonalEntries,
@@ -11,7 +12,9 @@ from gramlearn.constraints import (
     SquaredDistances,
     Trace,
 )
+from gramlearn.estimators import KernelKMeans
 from gramlearn.losses import Hard, Hinge, KLSlack, Linear, LogDetSlack, Square, SquaredHinge
+from gramlearn.low_rank import LowRankKernel, incomplete_cholesky, nystroem, spectral_factor
 from gramlearn.problem import Problem, Term
 from gramlearn.regularizers import Frobenius, LogDet, Schatten, VonNeumann
 from gramlearn.side_information import (
@@ -29,6 +32,7 @@ from gramlearn.status import InfeasibleError, SolveInterrupted, Status
 
 __all__ = [
     "Bounds",
+    "Clustering",
     "ContradictionError",
     "DenseMatrices",
     "DiagonalEntries",
@@ -39,9 +43,11 @@ __all__ = [
     "Hinge",
     "InfeasibleError",
     "KLSlack",
+    "KernelKMeans",
     "Linear",
     "LogDet",
     "LogDetSlack",
+    "LowRankKernel",
     "Pairs",
     "Problem",
     "Schatten",
@@ -60,6 +66,11 @@ __all__ = [
     "VonNeumann",
     "datasets",
     "from_labels",
+    "incomplete_cholesky",
+    "kernel_kmeans",
+    "normalized_mutual_information",
+    "nystroem",
     "percentile_bounds",
     "solve",
+    "spectral_factor",
 ]

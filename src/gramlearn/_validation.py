@@ -5,17 +5,31 @@ from collections.abc import Mapping
 from numbers import Real
 from typing import Any, TypeVar
 
-from gramlearn._arrays import Array, as_index, is_array, is_finite, namespace, read, transpose
+import numpy as np
+from scipy.sparse import issparse
+
+from gramlearn._arrays import (
+    Array,
+    as_index,
+    is_array,
+    is_finite,
+    namespace,
+    read,
+    to_numpy,
+    transpose,
+)
 
 __all__ = [
     "check_choice",
     "check_count",
     "check_finite",
+    "check_host_points",
     "check_indices",
     "check_per_constraint",
     "check_points",
     "check_positive",
     "check_symmetric",
+    "generator",
 ]
 
 Choice = TypeVar("Choice")
@@ -77,6 +91,13 @@ def check_points(x: Any, name: str) -> Array:
     return check_finite(x, name) if xp.isdtype(x.dtype, "real floating") else x
 
 
+def check_host_points(x: Any, name: str) -> np.ndarray:
+    """Points as `check_points` has them, of any library, as float64 in host memory."""
+    if issparse(x):
+        raise TypeError(f"`{name}` is sparse; pass a dense array, such as {name}.toarray().")
+    return np.asarray(to_numpy(check_points(x, name)), dtype=np.float64)
+
+
 def check_symmetric(x: Array, name: str) -> Array:
     """A square matrix equal to its transpose up to rounding."""
     if x.ndim != 2 or x.shape[0] != x.shape[1]:
@@ -118,3 +139,16 @@ def check_per_constraint(x: Any, name: str, size: int) -> None:
             f"`{name}` has shape {tuple(x.shape)}, but there are {size} constraints; pass one number, or "
             "one for each constraint."
         )
+
+
+def generator(random_state: Any) -> np.random.Generator:
+    """Make a Generator of a seed, a Generator, None, or a RandomState as scikit-learn passes it."""
+    if isinstance(random_state, np.random.RandomState):
+        return np.random.default_rng(random_state.randint(2**31, size=4))
+    try:
+        return np.random.default_rng(random_state)
+    except (TypeError, ValueError):
+        raise TypeError(
+            "`random_state` must be None, a whole number of at least 0 or a numpy Generator; got "
+            f"{random_state!r}."
+        ) from None

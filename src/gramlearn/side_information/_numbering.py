@@ -9,24 +9,11 @@ any library.
 
 from abc import ABC, abstractmethod
 from dataclasses import dataclass
-from typing import Any, final
+from typing import final
 
 import numpy as np
 
-__all__ = ["Rectangles", "Runs", "Triangles", "distinct_numbers", "generator", "sorted_distinct"]
-
-
-def generator(random_state: Any) -> np.random.Generator:
-    """Make a Generator of a seed, a Generator, None, or a RandomState as scikit-learn passes it."""
-    if isinstance(random_state, np.random.RandomState):
-        return np.random.default_rng(random_state.randint(2**31, size=4))
-    try:
-        return np.random.default_rng(random_state)
-    except (TypeError, ValueError):
-        raise TypeError(
-            "`random_state` must be None, a whole number of at least 0 or a numpy Generator; got "
-            f"{random_state!r}."
-        ) from None
+__all__ = ["Rectangles", "Runs", "Triangles", "distinct_numbers", "sorted_distinct"]
 
 
 def sorted_distinct(numbers: np.ndarray) -> np.ndarray:

@@ -5,14 +5,13 @@ from typing import Any
 import numpy as np
 
 from gramlearn._arrays import to_numpy
-from gramlearn._validation import check_count
+from gramlearn._validation import check_count, generator
 from gramlearn.side_information._numbering import (
     Blocks,
     Rectangles,
     Runs,
     Triangles,
     distinct_numbers,
-    generator,
 )
 from gramlearn.side_information.pairs import Pairs
 

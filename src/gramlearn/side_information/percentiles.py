@@ -10,8 +10,8 @@ from typing import Any
 import numpy as np
 
 from gramlearn._arrays import Array, as_index, as_real, namespace, pair_squared_norms, read
-from gramlearn._validation import check_count, check_points
-from gramlearn.side_information._numbering import Triangles, distinct_numbers, generator
+from gramlearn._validation import check_count, check_points, generator
+from gramlearn.side_information._numbering import Triangles, distinct_numbers
 
 __all__ = ["percentile_bounds"]
 

@@ -1,0 +1,5 @@
+"""What scikit-learn users see; the only folder that imports scikit-learn's base classes."""
+
+from gramlearn.estimators.kernel_kmeans import KernelKMeans
+
+__all__ = ["KernelKMeans"]

@@ -1,0 +1,214 @@
+"""K_ij = k(x_i, x_j): a kernel given as a matrix, a name or a function, read a few columns at a time.
+
+Low-rank factors need the diagonal of K and some of its columns. A function is asked for just those, so
+that K is never formed; a matrix is looked up.
+"""
+
+from abc import ABC, abstractmethod
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, replace
+from functools import partial
+from typing import Any, final
+
+import numpy as np
+
+from gramlearn._arrays import to_numpy
+from gramlearn._validation import check_choice, check_host_points, check_positive, check_symmetric
+
+__all__ = ["FunctionKernel", "Kernel", "PrecomputedKernel", "read_kernel"]
+
+_PRECOMPUTED = "precomputed"
+_POSITIVE = frozenset({"degree", "gamma"})  # parameters of named kernels
+_DIAGONAL_BLOCK = 64  # rows a call: few calls, and no more work than 64 columns
+
+
+class Kernel(ABC):
+    """The n x n matrix K of k over n points, and k between those and new ones."""
+
+    eps: float
+    """The rounding unit of its values, as they came."""
+
+    @property
+    @abstractmethod
+    def n_points(self) -> int:
+        """How many points there are."""
+
+    @property
+    @abstractmethod
+    def stored(self) -> np.ndarray | None:
+        """K, where it is in memory."""
+
+    @property
+    @abstractmethod
+    def words(self) -> str:
+        """The kernel in the user's words, to begin a sentence with."""
+
+    @abstractmethod
+    def diagonal(self) -> np.ndarray:
+        """All k(x_i, x_i)."""
+
+    @abstractmethod
+    def columns(self, rows: np.ndarray) -> np.ndarray:
+        """k(x_i, x_p) for all i, and the p in `rows`: n x len(rows)."""
+
+    @abstractmethod
+    def matrix(self) -> np.ndarray:
+        """K itself, n x n."""
+
+    @abstractmethod
+    def comparison(self, rows: np.ndarray) -> Callable[[Any], np.ndarray]:
+        """A function of new points x that gives k(x, x_p), for the p in `rows`, and keeps no others."""
+
+
+@final
+@dataclass(frozen=True, eq=False)
+class PrecomputedKernel(Kernel):
+    """K as it is; a new point is given by its kernel values with all n points."""
+
+    K: np.ndarray
+    eps: float
+
+    @property
+    def n_points(self) -> int:
+        return len(self.K)
+
+    @property
+    def stored(self) -> np.ndarray:
+        return self.K
+
+    @property
+    def words(self) -> str:
+        return "the precomputed kernel `X`"
+
+    def diagonal(self) -> np.ndarray:
+        return np.diagonal(self.K).copy()
+
+    def columns(self, rows: np.ndarray) -> np.ndarray:
+        return self.K[:, rows]
+
+    def matrix(self) -> np.ndarray:
+        return self.K
+
+    def comparison(self, rows: np.ndarray) -> Callable[[Any], np.ndarray]:
+        return partial(_look_up, rows=rows, n_points=self.n_points)
+
+
+@final
+@dataclass(frozen=True, eq=False)
+class FunctionKernel(Kernel):
+    """k as a function of two sets of points, A and B, that gives the matrix of all k(a, b)."""
+
+    points: np.ndarray
+    function: Callable[[np.ndarray, np.ndarray], Any]
+    name: str
+    eps: float
+
+    @property
+    def stored(self) -> None:
+        return None
+
+    @property
+    def n_points(self) -> int:
+        return len(self.points)
+
+    @property
+    def words(self) -> str:
+        return self.name
+
+    def diagonal(self) -> np.ndarray:
+        values = np.empty(self.n_points)
+        for start in range(0, self.n_points, _DIAGONAL_BLOCK):
+            block = self.points[start : start + _DIAGONAL_BLOCK]
+            values[start : start + len(block)] = np.diagonal(self._values(block, block))
+        return values
+
+    def columns(self, rows: np.ndarray) -> np.ndarray:
+        return self._values(self.points, self.points[rows])
+
+    def matrix(self) -> np.ndarray:
+        return self._values(self.points, self.points)
+
+    def comparison(self, rows: np.ndarray) -> Callable[[Any], np.ndarray]:
+        return replace(self, points=self.points[rows])._with_new
+
+    def _with_new(self, X_new: Any) -> np.ndarray:
+        new = check_host_points(X_new, "X_new")
+        if new.shape[1] != self.points.shape[1]:
+            raise ValueError(
+                f"`X_new` has {new.shape[1]} columns, but the points of the kernel have "
+                f"{self.points.shape[1]}; pass new points in the same coordinates."
+            )
+        return self._values(new, self.points)
+
+    def _values(self, A: np.ndarray, B: np.ndarray) -> np.ndarray:
+        values = np.asarray(to_numpy(self.function(A, B)), dtype=np.float64)
+        if values.shape != (len(A), len(B)):
+            raise ValueError(
+                f"{self.name} gave an array of shape {values.shape} for {len(A)} and {len(B)} points; it "
+                f"must give one number for each two of them, shape ({len(A)}, {len(B)})."
+            )
+        if not np.isfinite(values).all():
+            raise ValueError(
+                f"{self.name} gave NaN or infinity; its values must be finite: check its parameters, and the "
+                "scale of `X`."
+            )
+        return values
+
+
+def read_kernel(X: Any, kernel: Any, params: Mapping[str, Any]) -> Kernel:
+    """Read what users pass: points X with a name or a function, or K itself with "precomputed".
+
+    A name is one of `sklearn.metrics.pairwise.pairwise_kernels`, and `params` are its parameters. A
+    function k(A, B, **params) gives the matrix of all k(a, b), a row for each row of A.
+    """
+    points = check_host_points(X, "X")
+    if callable(kernel):
+        name = f"the kernel function `{getattr(kernel, '__name__', type(kernel).__name__)}`"
+        function = partial(kernel, **params)
+        return FunctionKernel(
+            points, function, name, _rounding_unit(function(points[:1], points[:1]))
+        )
+    known = {_PRECOMPUTED: frozenset[str](), **_parameters_by_name()}
+    allowed = check_choice(kernel, "kernel", known)
+    unknown = sorted(set(params) - allowed)
+    if unknown:
+        takes = ", ".join(sorted(allowed)) or "no parameters"
+        raise TypeError(f"the kernel {kernel!r} takes {takes}; got {', '.join(unknown)}.")
+    for parameter in _POSITIVE & {name for name, value in params.items() if value is not None}:
+        check_positive(params[parameter], parameter, kernel)
+    if kernel == _PRECOMPUTED:
+        return PrecomputedKernel(np.asarray(check_symmetric(points, "X")), _rounding_unit(X))
+    function = partial(_named, name=kernel, **params)
+    return FunctionKernel(points, function, f"the kernel {kernel!r}", _rounding_unit(points))
+
+
+def _look_up(X_new: Any, rows: np.ndarray, n_points: int) -> np.ndarray:
+    values = check_host_points(X_new, "X_new")
+    if values.shape[1] != n_points:
+        raise ValueError(
+            f"`X_new` has {values.shape[1]} columns, but the kernel was precomputed for {n_points} points; "
+            "pass the kernel of the new points with all of those, one row a new point."
+        )
+    return values[:, rows]
+
+
+def _named(A: np.ndarray, B: np.ndarray, name: str, **params: Any) -> np.ndarray:
+    import sklearn
+    from sklearn.metrics.pairwise import pairwise_kernels
+
+    # Points were checked when they came in, and values are when they come out.
+    with sklearn.config_context(assume_finite=True), np.errstate(over="ignore", invalid="ignore"):
+        # Told that the two are one, scikit-learn gives the diagonal without rounding.
+        values = pairwise_kernels(A, None if A is B else B, metric=name, **params)
+    return np.asarray(values)
+
+
+def _parameters_by_name() -> dict[str, frozenset[str]]:
+    from sklearn.metrics.pairwise import KERNEL_PARAMS, kernel_metrics
+
+    return {name: frozenset(KERNEL_PARAMS.get(name, ())) for name in sorted(kernel_metrics())}
+
+
+def _rounding_unit(values: Any) -> float:
+    dtype = to_numpy(values).dtype
+    return float(np.finfo(dtype if dtype.kind == "f" else np.float64).eps)
