@@ -10,7 +10,6 @@ answer. Of 1, 100 and 1000, gamma is the last: 1 leaves the von Neumann kernel n
 
 import warnings
 from collections.abc import Sequence
-from dataclasses import replace
 from statistics import mean, stdev
 from typing import Any, ClassVar, final
 
@@ -18,6 +17,7 @@ import numpy as np
 from sklearn.exceptions import ConvergenceWarning
 
 from experiments.experiment import Experiment, Part, Result
+from experiments.reproductions._pairs import constraints, draw_pairs
 from experiments.scores import clustering_nmi
 from gramlearn import (
     Factor,
@@ -27,18 +27,14 @@ from gramlearn import (
     LogDetSlack,
     Problem,
     Solution,
-    SquaredDistances,
     Status,
-    Term,
     VonNeumann,
     datasets,
     solve,
 )
-from gramlearn.losses import BoundedLoss
 
-__all__ = ["EXPERIMENT", "constraints", "draw_pairs"]
+__all__ = ["EXPERIMENT"]
 
-_EPSILON = 0.25
 _MOST = 420
 _GAMMA = 1000.0  # so large that slack is hardly used where the constraints can be met without
 _METHODS = {
@@ -55,26 +51,6 @@ _WORDS = {
 }
 
 
-def draw_pairs(n: int, count: int, rng: np.random.Generator) -> tuple[np.ndarray, np.ndarray]:
-    """`count` different pairs out of those of n points, each as likely as any other."""
-    i, j = np.triu_indices(n, 1)
-    chosen = rng.choice(len(i), size=count, replace=False)
-    return i[chosen], j[chosen]
-
-
-def constraints(
-    X: np.ndarray, y: np.ndarray, i: np.ndarray, j: np.ndarray, loss: BoundedLoss
-) -> list[Term]:
-    """Pairs of one class shall come nearer by a quarter, and those of two classes go farther."""
-    squared = np.sum((X[i] - X[j]) ** 2, axis=1)
-    same = y[i] == y[j]
-    upper, lower = (1 - _EPSILON) * squared[same], (1 + _EPSILON) * squared[~same]
-    return [
-        Term(SquaredDistances(i[same], j[same]), replace(loss, upper=upper)),
-        Term(SquaredDistances(i[~same], j[~same]), replace(loss, lower=lower)),
-    ]
-
-
 @final
 class Digits389(Experiment):
     paper: ClassVar[str] = "Kulis, Sustik, Dhillon (2009), section 7.1, Figure 1 (left)"
@@ -82,7 +58,7 @@ class Digits389(Experiment):
         "adding just a few constraints improves the clusters significantly, and both divergences "
         "perform comparably."
     )
-    version: ClassVar[int] = 1
+    version: ClassVar[int] = 2
     data: ClassVar[tuple[str, ...]] = ("pendigits_389_317",)
 
     def parts(self, quick: bool) -> list[Part]:

@@ -67,9 +67,9 @@ class Projections(Solver[ProjectionState]):
     Parameters
     ----------
     order : {"random", "cyclic", "greatest"}
-        "random" draws a new order for every cycle, "cyclic" follows the terms, as published, and may take
-        a hundred times as many cycles, "greatest" projects on the constraint that is violated most, as many
-        times as there are constraints, and looks at all of them before each.
+        "random" draws a new order for every cycle. "cyclic" draws one for all cycles, as published, and may
+        take ten times as many. "greatest" projects on the constraint that is violated most, as many times
+        as there are constraints, and looks at all of them before each.
     block : int
         How many directions are projected on together, with the same iterates, where that is possible: for
         LogDet, and not for "greatest". 1 is one constraint at a time, Algorithms 1 and 2 of K09 to the letter.
@@ -77,7 +77,7 @@ class Projections(Solver[ProjectionState]):
         For the von Neumann divergence and distances, go only as far as a bound allows, as DefiniteBoost does; a
         published baseline that takes many more cycles.
     seed : int
-        Of the random order.
+        Of the order.
     """
 
     order: str = "random"
@@ -175,10 +175,8 @@ class Projections(Solver[ProjectionState]):
     ) -> None:
         """Project once on every constraint; lam changes in place."""
         size = lam.shape[0]
-        order = np.arange(size)
-        if self.order == "random":
-            done = state.projections // max(size, 1)
-            order = np.random.default_rng([self.seed, done]).permutation(size)
+        done = state.projections // max(size, 1) if self.order == "random" else 0
+        order = np.random.default_rng([self.seed, done]).permutation(size)
         block = 1 if self.order == "greatest" else self.block
         form = FORMS_OF_X[str(problem.dual.regularizer.form)]
         X = form(state.point.conjugate, block, self.approximate)
@@ -187,7 +185,7 @@ class Projections(Solver[ProjectionState]):
             return
         for _ in range(size):
             worst = _most_violated(problem.dual, X.factor, lam)
-            X.run(order[worst : worst + 1], state.table, lam, counts)
+            X.run(np.asarray([worst]), state.table, lam, counts)
 
     def _judged(self, problem: Problem, state: ProjectionState, tol: float) -> ProjectionState:
         point, rows = state.point, [every_row(p.size, state.point.lam) for p in problem.dual.parts]

@@ -1,0 +1,53 @@
+"""A solve as the papers ran it, until the duals change by less than 1e-3 over a cycle; what is kept of it."""
+
+import warnings
+from statistics import mean
+from typing import Any
+
+import numpy as np
+from sklearn.exceptions import ConvergenceWarning
+
+from gramlearn import Problem, Solution, Status, solve
+
+__all__ = ["cycles", "facts", "solved", "steps_taken"]
+
+_CHANGE = 1e-3
+_DONE = (Status.OPTIMAL.name, Status.STOPPED.name)
+
+
+def solved(problem: Problem, solver: Any, limit: int) -> Solution:
+    """Solve; projections stop as in the paper, Newton's method at a relative gap of 1e-6."""
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", ConvergenceWarning)  # the status is kept
+        return solve(
+            problem,
+            solver,
+            tol=1e-6,
+            max_iter=limit,
+            callback=lambda record: record.details.get("change", 1.0) <= _CHANGE,
+        )
+
+
+def facts(solution: Solution) -> dict[str, Any]:
+    """How a solve went, in numbers that fit into JSON."""
+    gap = solution.relative_gap
+    return {
+        "status": solution.status.name,
+        "cycles": solution.iterations,
+        "seconds": solution.seconds,
+        "relative_gap": gap if np.isfinite(gap) else None,
+    }
+
+
+def steps_taken(answers: list[dict[str, Any]]) -> list[int]:
+    """The cycles of the solves that came to an end."""
+    return [answer["cycles"] for answer in answers if answer["status"] in _DONE]
+
+
+def cycles(answers: list[dict[str, Any]]) -> str:
+    """The mean and the range of the cycles, and how the other solves ended."""
+    done = steps_taken(answers)
+    text = f"{mean(done):.0f} ({min(done)} to {max(done)})" if done else "none"
+    others = [answer["status"].lower() for answer in answers if answer["status"] not in _DONE]
+    notes = [f"{others.count(word)} {word.replace('_', ' ')}" for word in dict.fromkeys(others)]
+    return "; ".join([text, *notes])

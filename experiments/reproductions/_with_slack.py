@@ -1,0 +1,114 @@
+"""K09 Figures 3 and 4: clusters and cycles of a large set, with slack, against the number of constraints.
+
+    minimise D(X, G G') + gamma D(b, b0)   subject to   d(i, j) <= or >= b
+
+G are the points, and b0 the bounds of K09 7.1; nothing of the size of the n x n kernel is formed.
+"""
+
+from collections.abc import Sequence
+from statistics import mean, stdev
+from typing import Any, final
+
+import numpy as np
+
+from experiments.experiment import Experiment, Part, Result
+from experiments.reproductions._pairs import constraints, draw_pairs
+from experiments.reproductions._running import cycles, facts, solved
+from experiments.scores import clustering_nmi
+from gramlearn import (
+    Factor,
+    KLSlack,
+    LogDet,
+    LogDetSlack,
+    Problem,
+    VonNeumann,
+    datasets,
+)
+from gramlearn.solvers import Projections
+
+__all__ = ["WithSlack"]
+
+_LIMIT = 2000
+_METHODS = {"logdet": (LogDet(), LogDetSlack), "von_neumann": (VonNeumann(), KLSlack)}
+
+
+@final
+class WithSlack(Experiment):
+    version = 1
+
+    def __init__(
+        self, name: str, claim: str, paper_at: dict[int, str], gammas: dict[str, float]
+    ) -> None:
+        self.data = (name,)  # type: ignore[misc]
+        self.paper = "Kulis, Sustik, Dhillon (2009), section 7.1, Figures 3 and 4"  # type: ignore[misc]
+        self.claim = claim  # type: ignore[misc]
+        self._paper_at, self._gammas = paper_at, gammas
+
+    def parts(self, quick: bool) -> list[Part]:
+        counts, repeats = ((0, 30), 1) if quick else ((0, 50, 100, 200, 300, 400, 500), 5)
+        return [
+            Part(f"c{count:03}-r{repeat:02}", {"constraints": count, "repeat": repeat})
+            for count in counts
+            for repeat in range(repeats)
+        ]
+
+    def compute(self, part: Part) -> dict[str, Any]:
+        found = datasets.load(*self.data)
+        X = np.asarray(found.X, dtype=float)
+        y = np.unique(found.y, return_inverse=True)[1]
+        i, j = draw_pairs(len(y), part.parameters["constraints"], part.generator())
+        answers: dict[str, Any] = {}
+        for name, (regularizer, loss) in _METHODS.items():
+            terms = constraints(X, y, i, j, loss(gamma=self._gammas[name]))
+            problem = Problem(regularizer, Factor(X), terms)
+            projected = solved(problem, Projections("cyclic", seed=part.seed), _LIMIT)
+            newton = solved(problem, "auto", 1000)
+            answers[name] = {
+                "nmi": clustering_nmi(newton.factor, y, part.seed),
+                "projections": facts(projected),
+                "newton": facts(newton),
+            }
+        return answers
+
+    def table(self, results: Sequence[Result]) -> list[dict[str, str]]:
+        rows = []
+        for count in sorted({result.parameters["constraints"] for result in results}):
+            draws = [r.value for r in results if r.parameters["constraints"] == count]
+            row = {"constraints": str(count), "draws": str(len(draws))}
+            for name in _METHODS:
+                scores = [draw[name]["nmi"] for draw in draws]
+                spread = stdev(scores) if len(scores) > 1 else 0.0
+                row[f"NMI, {name}"] = f"{mean(scores):.3f} ± {spread:.3f}"
+            for name in _METHODS:
+                row[f"cycles, {name}"] = cycles([draw[name]["projections"] for draw in draws])
+                seconds = mean(draw[name]["newton"]["seconds"] for draw in draws)
+                row[f"Newton steps, {name}"] = (
+                    f"{cycles([draw[name]['newton'] for draw in draws])}, {seconds:.2g} s"
+                )
+            row["the paper"] = self._paper_at.get(count, "")
+            rows.append(row)
+        return rows
+
+    def figure(self, results: Sequence[Result]) -> Any:
+        from matplotlib.figure import Figure
+
+        figure = Figure(figsize=(9, 4), layout="constrained")
+        left, right = figure.subplots(1, 2)
+        counts = sorted({result.parameters["constraints"] for result in results})
+        for k, name in enumerate(_METHODS):
+            here = [
+                [r.value[name] for r in results if r.parameters["constraints"] == c] for c in counts
+            ]
+            left.plot(
+                counts, [mean(a["nmi"] for a in found) for found in here], marker="o", label=name
+            )
+            for solver, line in (("projections", "-"), ("newton", ":")):
+                steps = [mean(a[solver]["cycles"] for a in found) for found in here]
+                right.plot(
+                    counts, steps, line, color=f"C{k}", marker="o", label=f"{name}, {solver}"
+                )
+        left.set(xlabel="constraints", ylabel="NMI", title=self.data[0])
+        right.set(xlabel="constraints", ylabel="cycles, or Newton steps", yscale="symlog")
+        left.legend(fontsize="small")
+        right.legend(fontsize="small")
+        return figure
