@@ -3,9 +3,9 @@
     minimise D_vN(X, s I)   subject to   d(i, j) <= b  (one class),   d(i, j) >= b  (two classes)
 
 b are the squared distances of a target kernel. The paper's kernel, of 52 bacterial proteins (GyrB), is not to
-be had; this one is made for the purpose: three classes of points in five dimensions, a Gaussian kernel. The exact
-projections find the maximum of the dual along each constraint; the approximate ones, those of DefiniteBoost,
-stop where a bound says it is safe.
+be had; this one is made for the purpose: three classes of points in five dimensions, a Gaussian kernel. The
+exact projections find the maximum of the dual along each constraint; the approximate ones, those of
+DefiniteBoost, stop where a bound says it is safe.
 """
 
 from collections.abc import Sequence
