@@ -36,13 +36,15 @@ def cholupdatemult(beta, w, transposed, h, tail, room):  # type: ignore[no-untyp
         beta = beta / t
         tail[j] = beta * w[j]
         room[j] = 0.0
-    for j in range(r - 1, -1, -1):
-        column = transposed[j]
+    for back in range(r):
+        j = r - 1 - back
+        # Loops that begin at 0 are the ones that are turned into vector instructions.
+        column, sums = transposed[j, j:], room[j:]
         scale, along, weight = h[j], tail[j], w[j]
-        for i in range(j, r):
+        for i in range(column.shape[0]):
             old = column[i]
-            column[i] = (old + along * room[i]) * scale
-            room[i] += weight * old
+            column[i] = (old + along * sums[i]) * scale
+            sums[i] += weight * old
 
 
 @numba.njit(cache=True, fastmath=_FAST)
@@ -63,9 +65,9 @@ def _seen(transposed, z, w):  # type: ignore[no-untyped-def]
     p = 0.0
     for j in range(r):
         total = 0.0
-        column = transposed[j]
-        for i in range(j, r):
-            total += column[i] * z[i]
+        column, below = transposed[j, j:], z[j:]
+        for i in range(column.shape[0]):
+            total += column[i] * below[i]
         w[j] = total
         p += total * total
     return p
@@ -134,12 +136,40 @@ def epoch(order, table, numbers, transposed, lam):  # type: ignore[no-untyped-de
                 cholupdatemult(beta, w, transposed, h, tail, room)
 
 
+@numba.njit(cache=True, fastmath=_FAST)
+def _along(M, E, a, q):  # type: ignore[no-untyped-def]
+    """q with X_t z_a = X Z' q, and z_a' X_t z_a."""
+    count = q.shape[0]
+    seen = M[a]
+    for b in range(count):
+        q[b] = 0.0
+    for b in range(count):
+        row, size = E[b], seen[b]
+        for c in range(count):
+            q[c] += size * row[c]
+    q[a] += 1.0
+    p = 0.0
+    for b in range(count):
+        p += q[b] * seen[b]
+    return p
+
+
+@numba.njit(cache=True, fastmath=_FAST)
+def _grow(E, beta, q):  # type: ignore[no-untyped-def]
+    """E <- E + beta q q'."""
+    for b in range(q.shape[0]):
+        row, size = E[b], beta * q[b]
+        for c in range(q.shape[0]):
+            row[c] += size * q[c]
+
+
 @numba.njit(cache=True)
 def blocked_epoch(order, table, numbers, X, lam, width):  # type: ignore[no-untyped-def]
     """Project on the constraints in this order, `width` directions at a time; X and lam change in place."""
     rows, start, first, second, sign, weight = table
     kind, offset, bound, strength, lo, hi = numbers
     r = rows.shape[1]
+    one = np.empty(1)
     at = 0
     while at < order.shape[0]:
         # As many constraints as have `width` directions together, one at least.
@@ -158,12 +188,24 @@ def blocked_epoch(order, table, numbers, X, lam, width):  # type: ignore[no-unty
                 place += 1
         images = Z @ X
         M = images @ Z.T
-        E = np.zeros((count, count))
+        E, q = np.zeros((count, count)), np.empty(count)
         changed = False
         place = 0
         for n in range(at, until):
             k = order[n]
             begin, size = start[k], start[k + 1] - start[k]
+            if size == 1:
+                p = _along(M, E, place, q)
+                one[0] = weight[begin] * p
+                delta = logdet_delta(
+                    one, offset[k], kind[k], bound[k], strength[k], lam[k], lo[k], hi[k]
+                )
+                if delta != 0.0:
+                    changed = True
+                    lam[k] = min(max(lam[k] + delta, lo[k]), hi[k])
+                    _grow(E, -weight[begin] * delta / (1.0 + weight[begin] * delta * p), q)
+                place += 1
+                continue
             # Row a of `along` is q with X_t z_a = X Z' q.
             along = M[place : place + size] @ E
             for a in range(size):
@@ -181,11 +223,8 @@ def blocked_epoch(order, table, numbers, X, lam, width):  # type: ignore[no-unty
                     for a in range(size):
                         if (delta * weights[a] > 0.0) != adds:
                             continue
-                        q = M[place + a] @ E
-                        q[place + a] += 1.0
-                        p = q @ M[place + a]
-                        beta = -weights[a] * delta / (1.0 + weights[a] * delta * p)
-                        E += beta * np.outer(q, q)
+                        p = _along(M, E, place + a, q)
+                        _grow(E, -weights[a] * delta / (1.0 + weights[a] * delta * p), q)
             place += size
         if changed:
             X += images.T @ (E @ images)
