@@ -18,7 +18,7 @@ PAGES = [ROOT / "README.md", *sorted((ROOT / "docs").glob("*.md"))]
 EXAMPLES = sorted((ROOT / "examples").glob("*.py"))
 PRINTED = {
     "direct_problem": "similarity of the ends                0.000 -> 0.500",
-    "nearest_correlation": "[0.1573 0.7607 1.    ]",  # Higham (2002)
+    "nearest_correlation": " [0.1573 0.7607 1.    ]]\nSolution(OPTIMAL",  # Higham (2002)
     "triplets": "Triplets(2000 comparisons, n_points=89)",
 }
 BLOCK = re.compile(r"^```python\n(.*?)^```$", re.MULTILINE | re.DOTALL)

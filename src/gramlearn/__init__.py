@@ -24,6 +24,7 @@ from gramlearn.side_information import (
 from gramlearn.solution import Solution
 from gramlearn.solve import solve
 from gramlearn.space import Factor
+from gramlearn.special import nearest_correlation
 from gramlearn.status import InfeasibleError, SolveInterrupted, Status
 
 __all__ = [
@@ -58,6 +59,7 @@ __all__ = [
     "Triplets",
     "VonNeumann",
     "from_labels",
+    "nearest_correlation",
     "percentile_bounds",
     "solve",
 ]
