@@ -3,10 +3,10 @@
     python -m benchmarks.nearest_correlation --limit 300
 
 Every contestant climbs a ladder of sizes n until one takes longer than the limit; each solve has a process of
-its own. The matrix has ten factors behind it, and a tenth of every entry is noise, so that a good half of its
-eigenvalues are negative. A judge in plain NumPy looks at every X: by how much its value |X - C|^2 / 2 lies above the dual bound
-that gramlearn proved, its least eigenvalue, and how far its diagonal is from one. A value below the bound is that of an X
-that violates the constraints. statsmodels takes part where it is installed.
+its own. The matrix is the correlation of ten measurements, and a tenth of every entry is noise, so that it is
+indefinite. A judge in plain NumPy looks at every X: by how much its value |X - C|^2 / 2 lies above the dual
+bound that gramlearn proved, its least eigenvalue, and how far its diagonal is from one. A value below the bound
+is that of an X that violates the constraints. statsmodels takes part where it is installed.
 """
 
 import argparse

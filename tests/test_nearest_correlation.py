@@ -1,4 +1,4 @@
-"""nearest_correlation: alternating projections, CVXPY and closed forms as oracles, and what it says of bad input."""
+"""nearest_correlation: alternating projections, CVXPY and closed forms are the oracles."""
 
 import cvxpy as cp
 import numpy as np
@@ -157,13 +157,13 @@ def test_a_rank_keeps_the_range_of_the_leading_eigenvectors(name):
     np.testing.assert_allclose(V @ (V.T @ X @ V) @ V.T, X, atol=1e-10)
     np.testing.assert_allclose(np.diag(X), 1.0, atol=1e-7)
     with pytest.raises(
-        InfeasibleError, match="the 2 leading eigenvectors of `matrix`.*raise `rank`"
+        InfeasibleError, match=r"the 2 leading eigenvectors of `matrix`.*raise `rank`"
     ):
         nearest_correlation(C, 2, name)
 
 
 def test_a_range_without_a_correlation_matrix():
-    with pytest.raises(InfeasibleError, match="within the range of `matrix`.*add a little"):
+    with pytest.raises(InfeasibleError, match=r"within the range of `matrix`.*add a little"):
         nearest_correlation(np.diag([1.0, 1.0, 0.0]))
 
 

@@ -24,10 +24,11 @@ from gramlearn.side_information import (
 from gramlearn.solution import Solution
 from gramlearn.solve import solve
 from gramlearn.space import Factor
-from gramlearn.special import nearest_correlation
+from gramlearn.special import BalancedCut, balanced_cut, nearest_correlation
 from gramlearn.status import InfeasibleError, SolveInterrupted, Status
 
 __all__ = [
+    "BalancedCut",
     "Bounds",
     "ContradictionError",
     "DenseMatrices",
@@ -58,6 +59,7 @@ __all__ = [
     "Trace",
     "Triplets",
     "VonNeumann",
+    "balanced_cut",
     "from_labels",
     "nearest_correlation",
     "percentile_bounds",

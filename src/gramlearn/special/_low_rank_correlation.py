@@ -5,8 +5,8 @@ the full-rank one. For any lam, the Lagrangian over matrices of rank at most r h
 
     |C|_F^2 / 2 - sum_{q <= r} max(y_q, 0)^2 / 2 - sum_i lam_i,      y_1 >= y_2 >= ... of Y = C - diag lam
 
-which bounds them all from below. The prices of the local optimum, lam_i = ((C - F F') F)_i f_i, often close the gap:
-then it is the global one.
+which bounds them all from below. The prices of the local optimum, lam_i = ((C - F F') F)_i f_i, often close the
+gap: then it is the global one.
 """
 
 import time

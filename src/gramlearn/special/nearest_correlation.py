@@ -4,9 +4,9 @@ In the Frobenius norm C may be any symmetric matrix, as when correlations were e
 
     |X - C|_F^2 / 2 = D(X, 0) - <C, X> + |C|_F^2 / 2
 
-is a problem with the prior zero and a linear term. Its dual has one variable an entry of the diagonal, and Newton
-on it takes one eigendecomposition a step. The answer is scaled to D^-1/2 X D^-1/2, D = diag X, so that its
-diagonal is one to rounding, and the gap is that of the scaled matrix.
+is a problem with the prior zero and a linear term. Its dual has one variable an entry of the diagonal, and
+Newton on it takes one eigendecomposition a step. The answer is scaled to D^-1/2 X D^-1/2, D = diag X, so that
+its diagonal is one to rounding, and the gap is that of the scaled matrix.
 """
 
 from collections.abc import Mapping
@@ -85,8 +85,8 @@ def nearest_correlation(
     of_frobenius = isinstance(phi, Frobenius)
     if rank is not None and not (of_frobenius or phi.keeps_range):
         raise ValueError(
-            f"`rank` is for the regularizers LogDet, VonNeumann and Frobenius; got {phi!r}. Leave `rank` out, or "
-            'use regularizer="frobenius".'
+            f"`rank` is for the regularizers LogDet, VonNeumann and Frobenius; got {phi!r}. Leave `rank` out, "
+            'or use regularizer="frobenius".'
         )
     unit = Term(DiagonalEntries(range(n)), Hard(equal=1.0))
     if of_frobenius:
@@ -132,8 +132,9 @@ def _prior(C: Array, rank: int | None, phi: Regularizer) -> Any:
     n, largest, least = int(C.shape[0]), read(s[-1]), read(s[0])
     if least < -10 * n * float(xp.finfo(s.dtype).eps) * max(largest, -least) or largest <= 0:
         raise ValueError(
-            f"`matrix` has eigenvalues from {least:.3g} to {largest:.3g}, but {phi!r} needs a positive semidefinite "
-            'matrix other than zero; use regularizer="frobenius", which takes any, or clip its spectrum.'
+            f"`matrix` has eigenvalues from {least:.3g} to {largest:.3g}, but {phi!r} needs a positive "
+            'semidefinite matrix other than zero; use regularizer="frobenius", which takes any, or clip '
+            "its spectrum."
         )
     if rank is None:
         return C
