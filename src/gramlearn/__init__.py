@@ -10,6 +10,7 @@ from gramlearn.constraints import (
     SquaredDistances,
     Trace,
 )
+from gramlearn.estimators import OnlinePCA
 from gramlearn.losses import Hard, Hinge, KLSlack, Linear, LogDetSlack, Square, SquaredHinge
 from gramlearn.problem import Problem, Term
 from gramlearn.regularizers import Frobenius, LogDet, Schatten, VonNeumann
@@ -24,13 +25,21 @@ from gramlearn.side_information import (
 from gramlearn.solution import Solution
 from gramlearn.solve import solve
 from gramlearn.space import Factor
-from gramlearn.special import BalancedCut, balanced_cut, nearest_correlation
+from gramlearn.special import (
+    BalancedCut,
+    DefiniteBoost,
+    balanced_cut,
+    grown,
+    nearest_correlation,
+    unfolding_problem,
+)
 from gramlearn.status import InfeasibleError, SolveInterrupted, Status
 
 __all__ = [
     "BalancedCut",
     "Bounds",
     "ContradictionError",
+    "DefiniteBoost",
     "DenseMatrices",
     "DiagonalEntries",
     "DistanceComparisons",
@@ -43,6 +52,7 @@ __all__ = [
     "Linear",
     "LogDet",
     "LogDetSlack",
+    "OnlinePCA",
     "Pairs",
     "Problem",
     "Schatten",
@@ -61,7 +71,9 @@ __all__ = [
     "VonNeumann",
     "balanced_cut",
     "from_labels",
+    "grown",
     "nearest_correlation",
     "percentile_bounds",
     "solve",
+    "unfolding_problem",
 ]
