@@ -19,7 +19,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-SIZES = (50, 100, 200, 300, 400, 500, 700, 1000)
+SIZES = (50, 100, 200, 300, 400, 500, 700, 1000, 1250, 1400)
 
 
 class Answer(NamedTuple):

@@ -3,6 +3,7 @@
 import cvxpy as cp
 import numpy as np
 import pytest
+from benchmarks import nearest_correlation as benchmark
 
 from gramlearn import (
     Frobenius,
@@ -199,3 +200,12 @@ def test_nothing_is_changed():
 def test_bad_input(arguments, message):
     with pytest.raises(ValueError, match=message):
         nearest_correlation(*arguments)
+
+
+def test_the_contestants_of_the_benchmark_answer_one_question():
+    C = benchmark.draw(12, seed=0)
+    assert np.linalg.eigvalsh(C)[0] < 0
+    X, bound = benchmark.gramlearn(C)
+    other, _ = benchmark.cvxpy_scs(C)
+    np.testing.assert_allclose(X, other, atol=1e-4)
+    assert 0 < bound <= np.sum((X - C) ** 2) / 2 * (1 + 1e-12)

@@ -70,8 +70,8 @@ class OnlinePCA(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator
         state = CappedDensity.uniform(n, n - k) if first else self._state
         if state.d != n - k:
             raise ValueError(
-                f"`n_components` is {k}, but earlier rows were learned from with {n - state.d}; set it back, or "
-                "start anew with `fit`."
+                f"`n_components` is {k}, but earlier rows were learned from with {n - state.d}; set it back, "
+                "or start anew with `fit`."
             )
         loss = 0.0 if first else self.loss_
         for x in X:
