@@ -19,7 +19,7 @@ from gramlearn.constraints import (
     SquaredDistances,
     Trace,
 )
-from gramlearn.linear_maps import DirectionMap, MatrixMap, PointMap
+from gramlearn.linear_maps import CoordinateMap, DirectionMap, MatrixMap, PointMap
 
 n = N_POINTS
 CONSTRAINTS = all_constraints(n)
@@ -28,7 +28,7 @@ ON_POINTS = [c for c in CONSTRAINTS if "points" in {f.name for f in dataclasses.
 CLOSE = {"rtol": 1e-13, "atol": 1e-13}
 
 every_constraint = pytest.mark.parametrize("c", CONSTRAINTS, ids=name_of)
-every_form = pytest.mark.parametrize("form", ["own", "taken", "written out"])
+every_form = pytest.mark.parametrize("form", ["own", "on a basis", "taken", "written out"])
 
 
 def random(*shape, seed=0):
@@ -41,11 +41,13 @@ def symmetric(r, seed=0):
 
 
 def linear_map(c, form, library):
-    """Give the map in the form it has, as a working set keeps it, or as a stack of matrices."""
-    own = c.on(None, n, library.array(0.0))
+    """Give the map as it is, on a basis (the identity), as a working set keeps it, or as matrices."""
+    if form == "own":
+        return c.on(None, n, library.array(0.0))
+    on_basis = c.on(library.array(np.eye(n)), n, library.array(0.0))
     if form == "taken":
-        return own.take(library.index(range(own.size)))
-    return MatrixMap(own.matrices()) if form == "written out" else own
+        return on_basis.take(library.index(range(on_basis.size)))
+    return MatrixMap(on_basis.matrices()) if form == "written out" else on_basis
 
 
 def matrices(mapping, library, r=n):
@@ -217,7 +219,7 @@ def test_nonnegative_maps_are_positive_semidefinite(c, form, library):
 
 @every_constraint
 def test_chunks_and_working_sets_that_do_not_fit_change_nothing(c, library, monkeypatch):
-    whole = linear_map(c, "own", library)
+    whole = linear_map(c, "on a basis", library)
     S, Phi, v = symmetric(n), np.abs(symmetric(n)), random(whole.size)
 
     def results(mapping):
@@ -280,7 +282,7 @@ def test_points_turn_a_matrix_into_a_kernel(c, library):
     like = library.array(0.0)
     with_points = dataclasses.replace(c, points=P)
     on_kernel = c.on(None, n, like)
-    assert isinstance(on_kernel, PointMap)
+    assert isinstance(on_kernel, CoordinateMap)
     for mapping, S, K in (
         (with_points.on(None, 3, like), X, P @ X @ P.T),
         (with_points.on(library.array(W), 3, like), np.eye(2), P @ W @ W.T @ P.T),
@@ -290,6 +292,40 @@ def test_points_turn_a_matrix_into_a_kernel(c, library):
             library.numpy(on_kernel.apply(library.array(K))),
             **CLOSE,
         )
+
+
+@pytest.mark.parametrize("c", ON_POINTS, ids=name_of)
+def test_rows_of_the_identity_are_never_written_out(c, library):
+    """All parts of the contract agree with a map over the points I, and a restriction keeps no product."""
+    own, written = linear_map(c, "own", library), linear_map(c, "on a basis", library)
+    v, Phi, Q = random(own.size), np.abs(symmetric(n)), random(n, 3)
+    row, column = library.index([0, 1, 2, 3]), library.index([0, 0, 4, 1])
+    for found, expected in (
+        (own.spread(library.array(v)), written.spread(library.array(v))),
+        (own.diagonal(library.array(Phi)), written.diagonal(library.array(Phi))),
+        (own.entries(row, column), written.entries(row, column)),
+        (
+            own.take(library.index([0])).traces(library.array([2.0])),
+            2 * written.traces(library.array([1.0]))[:1],
+        ),
+    ):
+        np.testing.assert_allclose(library.numpy(found), library.numpy(expected), **CLOSE)
+    restricted = own.restrict(library.array(Q))
+    assert isinstance(restricted, PointMap)
+    assert isinstance(
+        own.take(library.index(range(own.size))).restrict(library.array(Q)), DirectionMap
+    )
+    np.testing.assert_allclose(
+        matrices(restricted, library, 3), Q.T @ matrices(written, library) @ Q, **CLOSE
+    )
+
+
+def test_sums_at_equal_rows(library):
+    """Entries that name one row add up, and the array given stays as it was."""
+    x = library.array([1.0, 2.0, 3.0])
+    total = gramlearn._arrays.added_at(x, library.index([2, 0, 2]), library.array([1.0, 10.0, 4.0]))
+    np.testing.assert_array_equal(library.numpy(total), [11.0, 2.0, 8.0])
+    np.testing.assert_array_equal(library.numpy(x), [1.0, 2.0, 3.0])
 
 
 @every_constraint

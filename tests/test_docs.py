@@ -17,11 +17,16 @@ ROOT = Path(__file__).parents[1]
 PAGES = [ROOT / "README.md", *sorted((ROOT / "docs").glob("*.md"))]
 EXAMPLES = sorted((ROOT / "examples").glob("*.py"))
 PRINTED = {
+    "balanced_cut": "edges between the halves 31, and no cut has fewer than 31.00",
     "direct_problem": "similarity of the ends                0.000 -> 0.500",
     "low_rank_kernel": "LowRankKernel(898 points, rank 100",
     "nearest_correlation": "[0.1573 0.7607 1.    ]",  # Higham (2002)
+    "growing_range": "within the plane: INFEASIBLE",
+    "nearest_correlation": " [0.1573 0.7607 1.    ]]\nSolution(OPTIMAL",  # Higham (2002)
+    "online_pca": "the best fixed directions, known afterwards",
     "triplets": "Triplets(2000 comparisons, n_points=89)",
 }
+WITHOUT_SOLUTION = {"online_pca"}  # no problem is solved, a bound on the regret stands for the gap
 BLOCK = re.compile(r"^```python\n(.*?)^```$", re.MULTILINE | re.DOTALL)
 LINK = re.compile(r"\]\(([^)#]+)[^)]*\)")
 
@@ -62,7 +67,7 @@ def test_examples_run(
     monkeypatch.chdir(tmp_path)  # where pictures go
     runpy.run_path(str(example), run_name="__main__")
     printed = capsys.readouterr().out
-    assert "Solution(OPTIMAL" in printed
+    assert "Solution(OPTIMAL" in printed or example.stem in WITHOUT_SOLUTION
     assert PRINTED.get(example.stem, "") in printed
 
 

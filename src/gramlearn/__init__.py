@@ -12,7 +12,7 @@ from gramlearn.constraints import (
     SquaredDistances,
     Trace,
 )
-from gramlearn.estimators import KernelKMeans
+from gramlearn.estimators import KernelKMeans, OnlinePCA
 from gramlearn.losses import Hard, Hinge, KLSlack, Linear, LogDetSlack, Square, SquaredHinge
 from gramlearn.low_rank import LowRankKernel, incomplete_cholesky, nystroem, spectral_factor
 from gramlearn.problem import Problem, Term
@@ -28,12 +28,22 @@ from gramlearn.side_information import (
 from gramlearn.solution import Solution
 from gramlearn.solve import solve
 from gramlearn.space import Factor
+from gramlearn.special import (
+    BalancedCut,
+    DefiniteBoost,
+    balanced_cut,
+    grown,
+    nearest_correlation,
+    unfolding_problem,
+)
 from gramlearn.status import InfeasibleError, SolveInterrupted, Status
 
 __all__ = [
+    "BalancedCut",
     "Bounds",
     "Clustering",
     "ContradictionError",
+    "DefiniteBoost",
     "DenseMatrices",
     "DiagonalEntries",
     "DistanceComparisons",
@@ -48,6 +58,7 @@ __all__ = [
     "LogDet",
     "LogDetSlack",
     "LowRankKernel",
+    "OnlinePCA",
     "Pairs",
     "Problem",
     "Schatten",
@@ -64,13 +75,17 @@ __all__ = [
     "Trace",
     "Triplets",
     "VonNeumann",
+    "balanced_cut",
     "datasets",
     "from_labels",
+    "grown",
     "incomplete_cholesky",
     "kernel_kmeans",
+    "nearest_correlation",
     "normalized_mutual_information",
     "nystroem",
     "percentile_bounds",
     "solve",
     "spectral_factor",
+    "unfolding_problem",
 ]

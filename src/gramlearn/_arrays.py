@@ -15,6 +15,7 @@ import numpy as np
 
 __all__ = [
     "Array",
+    "added_at",
     "as_index",
     "as_real",
     "cholesky_or_none",
@@ -194,6 +195,19 @@ def in_single(x: Array) -> Array:
 def is_numpy(x: Array) -> bool:
     """Whether x is a NumPy array, in host memory."""
     return isinstance(x, np.ndarray)
+
+
+def added_at(x: Array, rows: Array, values: Array) -> Array:
+    """Give x with values[k] added to entry rows[k], for every k; a row may come more than once."""
+    xp = namespace(x)
+    if array_api_compat.is_torch_namespace(xp):
+        return xp.index_add(x, 0, rows, values)
+    if array_api_compat.is_numpy_namespace(xp) or array_api_compat.is_cupy_namespace(xp):
+        out = xp.asarray(x, copy=True)
+        xp.add.at(out, rows, values)
+        return out
+    # The standard has no sum over equal indices: a product with the matrix that says which goes where.
+    return x + xp.astype(every_row(x.shape[0], x)[:, None] == rows[None, :], x.dtype) @ values
 
 
 def every_row(size: int, like: Array) -> Array:

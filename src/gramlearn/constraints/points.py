@@ -11,10 +11,10 @@ from abc import abstractmethod
 from dataclasses import dataclass
 from typing import Any, ClassVar, final
 
-from gramlearn._arrays import Array, as_index, as_real, eye, where_true
+from gramlearn._arrays import Array, as_index, as_real, constant, where_true
 from gramlearn._validation import check_indices, check_points
 from gramlearn.constraints._base import Constraints, check_offset
-from gramlearn.linear_maps import Direction, LinearMap, PointMap
+from gramlearn.linear_maps import CoordinateMap, Direction, LinearMap, PointMap
 
 __all__ = [
     "DiagonalEntries",
@@ -74,7 +74,10 @@ class PointConstraints(Constraints):
                 )
             for name, x in self.columns.items():
                 check_indices(x, name, dimension)
-            rows = eye(dimension, like) if basis is None else basis
+            if basis is None:
+                columns = tuple(as_index(x, like) for x in self.columns.values())
+                return CoordinateMap(constant(0.0, like, dimension), columns, self.directions)
+            rows = basis
         else:
             if int(self.points.shape[1]) != dimension:
                 raise ValueError(

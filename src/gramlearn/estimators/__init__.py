@@ -1,5 +1,6 @@
 """What scikit-learn users see; the only folder that imports scikit-learn's base classes."""
 
 from gramlearn.estimators.kernel_kmeans import KernelKMeans
+from gramlearn.estimators.online_pca import OnlinePCA
 
-__all__ = ["KernelKMeans"]
+__all__ = ["KernelKMeans", "OnlinePCA"]

@@ -3,8 +3,9 @@
 Restricting to X = Q S Q' replaces B_k by Q' B_k Q. The same operation serves the range of a prior, the
 basis of a Hessian and the factor of a scan: <B_k, F F'> is the trace of the map restricted to F.
 
-Three forms, one contract. `PointMap` keeps indices and points, for all constraints of a problem;
-`DirectionMap` keeps the directions of a working set; `MatrixMap` keeps arbitrary matrices.
+Four forms, one contract. `PointMap` keeps indices and points, for all constraints of a problem;
+`CoordinateMap` keeps indices alone, where the points are the rows of the identity; `DirectionMap` keeps the
+directions of a working set; `MatrixMap` keeps arbitrary matrices.
 """
 
 from abc import ABC, abstractmethod

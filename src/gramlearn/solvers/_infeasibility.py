@@ -54,6 +54,8 @@ def contradiction(point: DualPoint, direction: Array) -> Array | None:
         v = v / size
         rooms = v * xp.where(v > 0, high, xp.where(v < 0, low, xp.zeros_like(v)))
         room, scale = read(xp.sum(rooms)), read(xp.sum(xp.abs(rooms)))
+        if room > 1e-13 * scale:
+            return None  # whatever the eigenvalues are
         S = symmetric_part(dual.adjoint(v))
         # Scaled to a unit diagonal, so that a feature in small units counts as much as any other.
         size = xp.maximum(xp.abs(xp.linalg.diagonal(S)), 1e-12 * dual.spread(v))

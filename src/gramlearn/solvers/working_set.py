@@ -219,6 +219,8 @@ class WorkingSet(Solver[WorkingSetState]):
             for part, piece, t in zip(point.dual.parts, pieces, values, strict=True)
         ]
         active = sum(int(read(xp.sum(xp.astype(k, dual.Y0.dtype)))) for k in keep)
+        if active == point.dual.size and not any(v.shape[0] for v in seen.violators):
+            return rows, point  # the same working set
         # Where nearly everything that was tried stayed, most constraints matter: go there fast.
         growth = self.growth if active < 0.98 * point.dual.size else 3 * self.growth
         room = max(self.first, int((growth - 1) * active))

@@ -1,0 +1,105 @@
+"""W <- cap(exp(log W - eta x x')): OnlinePCA, the leading directions of a stream."""
+
+from typing import Any, Self
+
+import numpy as np
+from sklearn.base import BaseEstimator, ClassNamePrefixFeaturesOutMixin, TransformerMixin
+from sklearn.utils.validation import check_is_fitted, validate_data
+
+from gramlearn._validation import check_count, check_positive
+from gramlearn.special.capped_density import CappedDensity
+
+__all__ = ["OnlinePCA"]
+
+
+class OnlinePCA(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
+    """PCA of a stream with a bound on its regret (Warmuth and Kuzmin, 2008).
+
+    W is a density matrix over the n - k directions to discard, updated by each row x in turn. For |x| <= 1,
+    with d = n - k and L the loss of the best k directions in hindsight, whatever the stream,
+
+        sum_t d x_t' W_t x_t  <=  (eta L + d log(n / d)) / (1 - exp(-eta))
+
+    Parameters
+    ----------
+    n_components : int
+        k, how many directions to keep; fewer than the stream has features.
+    eta : float
+        The learning rate, of rows of length about one. Small rates average over more rows, large ones forget
+        faster.
+
+    Attributes
+    ----------
+    components_ : array k x n
+        The directions kept: eigenvectors of the k least eigenvalues of W, the least first.
+    density_ : array n x n
+        W.
+    loss_ : float
+        sum_t d x_t' W_t x_t, the expected loss so far, each row before it was learned from.
+    n_samples_seen_ : int
+
+    Rows are taken as they are: subtract the mean first, and divide by the largest length for the bound.
+    """
+
+    _state: CappedDensity
+    components_: np.ndarray
+    loss_: float
+    n_samples_seen_: int
+
+    def __init__(self, n_components: int = 1, eta: float = 1.0) -> None:
+        self.n_components = n_components
+        self.eta = eta
+
+    def fit(self, X: Any, y: Any = None) -> Self:
+        """Learn from the rows of X, in their order, from the start."""
+        return self._learn(validate_data(self, X, dtype=np.float64, reset=True), first=True)
+
+    def partial_fit(self, X: Any, y: Any = None) -> Self:
+        """Learn from further rows."""
+        first = not hasattr(self, "_state")
+        return self._learn(validate_data(self, X, dtype=np.float64, reset=first), first)
+
+    def _learn(self, X: np.ndarray, first: bool) -> Self:
+        n, k = X.shape[1], check_count(self.n_components, "n_components")
+        if k >= n:
+            raise ValueError(
+                f"`n_components={k}` is too large for {n} feature(s): at least one direction is discarded. "
+                "Ask for fewer components, or leave the data as they are."
+            )
+        eta = check_positive(self.eta, "eta", "OnlinePCA")
+        state = CappedDensity.uniform(n, n - k) if first else self._state
+        if state.d != n - k:
+            raise ValueError(
+                f"`n_components` is {k}, but earlier rows were learned from with {n - state.d}; set it back, "
+                "or start anew with `fit`."
+            )
+        loss = 0.0 if first else self.loss_
+        for x in X:
+            loss += state.loss(x)
+            state = state.updated(x, eta)
+        self._state = state
+        self.loss_ = loss
+        self.n_samples_seen_ = X.shape[0] + (0 if first else self.n_samples_seen_)
+        self.components_ = state.vectors[:, :k].T.copy()
+        return self
+
+    @property
+    def density_(self) -> np.ndarray:
+        """W, the density over the directions to discard."""
+        check_is_fitted(self, "components_")
+        return self._state.matrix
+
+    @property
+    def _n_features_out(self) -> int:
+        return int(self.components_.shape[0])
+
+    def transform(self, X: Any) -> np.ndarray:
+        """Coordinates along the kept directions."""
+        check_is_fitted(self, "components_")
+        X = validate_data(self, X, dtype=np.float64, reset=False)
+        return np.asarray(X @ self.components_.T)
+
+    def inverse_transform(self, X: Any) -> np.ndarray:
+        """Points from their coordinates."""
+        check_is_fitted(self, "components_")
+        return np.asarray(X @ self.components_)

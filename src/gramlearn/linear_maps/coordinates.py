@@ -1,0 +1,121 @@
+"""B_k = sum_s w_s (e_i + sign e_j)(e_i + sign e_j)': entries of X itself, no direction ever written out.
+
+Where X is the kernel, rows i and j of the points are those of the identity. B_k then has four entries, so the
+map and its adjoint only read and write entries, and restricting to X = Q S Q' costs nothing: the points become
+the rows of Q.
+"""
+
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
+from typing import final
+
+from gramlearn._arrays import Array, added_at, constant, every_row, eye, namespace
+from gramlearn.linear_maps._base import LinearMap, Products, RankOnes
+from gramlearn.linear_maps.points import Direction, PointMap
+
+__all__ = ["CoordinateMap"]
+
+
+@final
+@dataclass(frozen=True)
+class CoordinateMap(LinearMap):
+    """B_k over rows of the identity; `like` is a vector of the dimension of X, for its type and device."""
+
+    like: Array
+    indices: tuple[Array, ...]
+    directions: tuple[Direction, ...]
+    is_taken: bool = False  # a working set: once restricted, its directions are kept in memory
+
+    @property
+    def size(self) -> int:
+        return int(self.indices[0].shape[0])
+
+    @property
+    def is_nonnegative(self) -> bool:
+        return min(d.weight for d in self.directions) >= 0
+
+    @property
+    def _dimension(self) -> int:
+        return int(self.like.shape[0])
+
+    def restrict(self, Q: Array, products: Products | None = None) -> LinearMap:
+        del products  # there is no product to share
+        on_rows = PointMap(Q, self.indices, self.directions)
+        return on_rows.take(every_row(self.size, Q)) if self.is_taken else on_rows
+
+    def select(self, rows: Array) -> "CoordinateMap":
+        xp = namespace(self.like)
+        return replace(self, indices=tuple(xp.take(i, rows) for i in self.indices))
+
+    def take(self, rows: Array) -> "CoordinateMap":
+        return replace(self.select(rows), is_taken=True)
+
+    def _entries(self) -> Iterator[tuple[float, Array, Array]]:
+        """(w, i, j): every B_k is the sum of w e_i e_j' over these, i and j one for each k."""
+        for d in self.directions:
+            a, b = self.indices[d.first], self.indices[d.second]
+            yield d.weight, a, a
+            if d.sign:
+                yield d.weight * d.sign, a, b
+                yield d.weight * d.sign, b, a
+                yield d.weight, b, b
+
+    def traces(self, x: Array) -> Array:
+        x = x if x.shape[0] == self._dimension else x * constant(1.0, self.like, self._dimension)
+        xp, total = namespace(x), constant(0.0, self.like, self.size)
+        for w, i, j in self._entries():
+            total = total + w * xp.where(i == j, xp.take(x, i), constant(0.0, x, self.size))
+        return total
+
+    def apply(self, S: Array) -> Array:
+        xp, total = namespace(S), constant(0.0, S, self.size)
+        flat = xp.reshape(S, (-1,))
+        for w, i, j in self._entries():
+            total = total + w * xp.take(flat, i * self._dimension + j)
+        return total
+
+    def adjoint(self, v: Array) -> Array:
+        xp, n = namespace(v), self._dimension
+        flat = constant(0.0, v, n * n)
+        for w, i, j in self._entries():
+            flat = added_at(flat, i * n + j, w * v)
+        return xp.reshape(flat, (n, n))
+
+    def spread(self, v: Array) -> Array:
+        # The diagonal of zz' with z = e_a + sign e_b is e_a + e_b, and 2 sign e_a more where a = b.
+        xp = namespace(v)
+        total = constant(0.0, v, self._dimension)
+        for d in self.directions:
+            size = abs(d.weight) * xp.abs(v)
+            a, b = self.indices[d.first], self.indices[d.second]
+            total = added_at(total, a, size * (1 + 2 * d.sign * xp.astype(a == b, v.dtype)))
+            if d.sign:
+                total = added_at(total, b, size)
+        return total
+
+    def _on_identity(self) -> PointMap:
+        """The map with the identity written out, for what solvers ask of restricted maps only."""
+        return PointMap(eye(self._dimension, self.like), self.indices, self.directions)
+
+    def squares(self, v: Array) -> Array:
+        return self._on_identity().squares(v)
+
+    def matrices(self) -> Array:
+        return self._on_identity().matrices()
+
+    def entries(self, i: Array, j: Array) -> Array:
+        return self._on_identity().entries(i, j)
+
+    def diagonal(self, Phi: Array) -> Array:
+        return self._on_identity().diagonal(Phi)
+
+    def rank_ones(self) -> RankOnes:
+        return self._on_identity().rank_ones()
+
+    def sizes(self) -> Array:
+        return 2 * namespace(self.like).ones_like(self.like)
+
+    def in_single(self, scale: float) -> "CoordinateMap":
+        xp = namespace(self.like)
+        scaled = tuple(d._replace(weight=d.weight / scale) for d in self.directions)
+        return replace(self, like=xp.astype(self.like, xp.float32), directions=scaled)

@@ -1,0 +1,16 @@
+"""Problems with names of their own, as special cases of the one problem."""
+
+from gramlearn.special.balanced_cut import BalancedCut, balanced_cut
+from gramlearn.special.definite_boost import DefiniteBoost
+from gramlearn.special.grown import grown
+from gramlearn.special.nearest_correlation import nearest_correlation
+from gramlearn.special.unfolding import unfolding_problem
+
+__all__ = [
+    "BalancedCut",
+    "DefiniteBoost",
+    "balanced_cut",
+    "grown",
+    "nearest_correlation",
+    "unfolding_problem",
+]
