@@ -20,7 +20,6 @@ PRINTED = {
     "balanced_cut": "edges between the halves 31, and no cut has fewer than 31.00",
     "direct_problem": "similarity of the ends                0.000 -> 0.500",
     "low_rank_kernel": "LowRankKernel(898 points, rank 100",
-    "nearest_correlation": "[0.1573 0.7607 1.    ]",  # Higham (2002)
     "growing_range": "within the plane: INFEASIBLE",
     "nearest_correlation": " [0.1573 0.7607 1.    ]]\nSolution(OPTIMAL",  # Higham (2002)
     "online_pca": "the best fixed directions, known afterwards",
