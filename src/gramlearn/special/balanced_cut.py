@@ -122,7 +122,9 @@ def balanced_cut(
 
 def _weights(graph: Any) -> np.ndarray:
     """The weights as a dense matrix without its diagonal."""
-    dense = graph.toarray() if hasattr(graph, "toarray") else graph
+    from scipy.sparse import issparse
+
+    dense = graph.toarray() if issparse(graph) else graph
     A = np.array(dense, dtype=float)
     if A.ndim != 2 or A.shape[0] != A.shape[1] or A.shape[0] < 2:
         raise ValueError(

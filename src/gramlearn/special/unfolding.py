@@ -99,7 +99,9 @@ def _centered(K0: np.ndarray) -> Factor:
 
 def _pairs(neighbors: Any, n: int) -> tuple[np.ndarray, np.ndarray]:
     """(i, j), i < j, each pair once."""
-    if hasattr(neighbors, "tocoo"):
+    from scipy.sparse import issparse
+
+    if issparse(neighbors):
         if neighbors.shape != (n, n):
             raise ValueError(
                 f"`neighbors` has shape {neighbors.shape}, but there are {n} points; a graph is n x n."
