@@ -5,7 +5,8 @@ A form is begun at one X, runs through constraints in a given order, and can say
 
 from abc import ABC, abstractmethod
 from collections.abc import Mapping
-from typing import final
+from functools import lru_cache
+from typing import Any, final
 
 import numpy as np
 
@@ -13,6 +14,13 @@ from gramlearn.solvers._projection_table import Table
 from gramlearn.spectral import ConjugatePoint
 
 __all__ = ["FORMS_OF_X", "FormOfX"]
+
+
+@lru_cache(maxsize=1)
+def _blas() -> Any:
+    from threadpoolctl import ThreadpoolController  # which comes with scikit-learn
+
+    return ThreadpoolController()
 
 
 class FormOfX(ABC):
@@ -49,7 +57,9 @@ class InverseForm(FormOfX):
 
         if self._block == 1:
             epoch(order, *table, self._transposed, lam)
-        else:
+            return
+        # Products of this size take longer with several threads, which wait for each other.
+        with _blas().limit(limits=1, user_api="blas"):
             blocked_epoch(order, *table, self._X, lam, self._block)
 
     @property

@@ -81,7 +81,7 @@ class Projections(Solver[ProjectionState]):
     """
 
     order: str = "random"
-    block: int = 32
+    block: int = 24
     approximate: bool = False
     seed: int = 0
 
