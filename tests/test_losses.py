@@ -111,6 +111,24 @@ def test_derivatives_are_derivatives_and_the_conjugate_is_convex(loss, lam):
 
 @every_loss
 @given(lam=prices)
+def test_the_curve_is_the_derivative_of_the_conjugate(loss, lam):
+    """In the form it names, which is all that compiled loops see of a loss."""
+    if loss.curve is None:
+        return
+    form, b, g = loss.curve
+    written_out = {
+        "constant": lambda v: np.full_like(v, b),
+        "rational": lambda v: b / (1 - v * b / g),
+        "exponential": lambda v: b * np.exp(v / g),
+        "affine": lambda v: b + v / g,
+    }[form]
+    lo, hi = loss.box(np.zeros(1), 1)
+    v = np.clip(np.asarray([lam]), lo, hi)
+    np.testing.assert_allclose(written_out(v), loss.conjugate_derivative(v), rtol=1e-12)
+
+
+@every_loss
+@given(lam=prices)
 def test_the_conjugate_is_finite_exactly_on_the_box(loss, lam):
     lo, hi = box_of(loss)
     below_top = lam < hi if loss.has_open_end else lam <= hi

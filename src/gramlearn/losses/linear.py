@@ -4,7 +4,8 @@ from dataclasses import dataclass, replace
 from typing import Any, ClassVar, Self, final
 
 from gramlearn._arrays import Array, constant, namespace, rows_of
-from gramlearn.losses._base import INF, Loss, check_weight, numbers
+from gramlearn.losses._base import INF, Loss
+from gramlearn.losses._bounded import check_weight, numbers
 
 __all__ = ["Linear"]
 

@@ -5,7 +5,8 @@ from typing import Any, ClassVar, final
 
 from gramlearn._arrays import Array, exponential, namespace
 from gramlearn._validation import check_positive
-from gramlearn.losses._base import INF, BoundedLoss, Curve, Loss
+from gramlearn.losses._base import INF, Curve, Loss
+from gramlearn.losses._bounded import BoundedLoss
 
 __all__ = ["KLSlack", "LogDetSlack"]
 
