@@ -13,7 +13,6 @@ within a shrinking bracket solves the others.
 import math
 
 import numba
-import numpy as np
 
 __all__ = ["AFFINE", "CONSTANT", "EXPONENTIAL", "RATIONAL", "curve", "logdet_delta"]
 
@@ -103,7 +102,10 @@ def logdet_delta(mu, offset, kind, bound, strength, lam, lo, hi):  # type: ignor
         s_end, _ = curve(kind, bound, strength, lam + end)
         if (t_end >= s_end) == (t > s):
             return end
-    delta, step = 0.0, 1.0 / max(np.max(np.abs(mu)), 1e-300)
+    largest = 1e-300
+    for m in mu:
+        largest = max(largest, abs(m))
+    delta, step = 0.0, 1.0 / largest
     for _ in range(_STEPS):
         t, fall = _falling(mu, offset, delta)
         s, rise = curve(kind, bound, strength, lam + delta)

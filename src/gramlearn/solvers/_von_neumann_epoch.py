@@ -34,10 +34,26 @@ _REFRESH = 50
 
 
 @numba.njit(cache=True)
+def _dot(a, b):  # type: ignore[no-untyped-def]
+    total = 0.0
+    for q in range(a.shape[0]):
+        total += a[q] * b[q]
+    return total
+
+
+@numba.njit(cache=True)
+def _largest(a):  # type: ignore[no-untyped-def]
+    top = a[0]
+    for q in range(1, a.shape[0]):
+        top = max(top, a[q])
+    return top
+
+
+@numba.njit(cache=True)
 def _slope(theta, seen):  # type: ignore[no-untyped-def]
     """sum_ij Phi_ij seen_i seen_j over exp(largest theta), Phi the divided differences of exp."""
     r = theta.shape[0]
-    top = np.max(theta)
+    top = _largest(theta)
     total = 0.0
     for i in range(r):
         if seen[i] == 0.0:
@@ -56,7 +72,7 @@ def _slope(theta, seen):  # type: ignore[no-untyped-def]
 def _one(theta, w, weight, delta):  # type: ignore[no-untyped-def]
     """(log t, -(log t)') of t = <A, exp(theta - delta A)> at delta, for A = weight w w' and weight > 0."""
     roots, seen = rank_one_roots(theta, w, -weight * delta)
-    top = np.max(roots)
+    top = _largest(roots)
     total = 0.0
     for j in range(roots.shape[0]):
         total += math.exp(roots[j] - top) * seen[j]
@@ -74,15 +90,16 @@ def _several(theta, ws, weights, delta):  # type: ignore[no-untyped-def]
     for s in range(size):
         roots, U = rank_one_eigen(roots, turned[s].copy(), -weights[s] * delta)
         turned = turned @ U
-    if np.max(roots) > _BIG:
+    if roots[r - 1] > _BIG:  # they ascend
         return math.copysign(math.inf, -delta), 0.0
-    A = np.zeros((r, r))
-    for s in range(size):
-        A += weights[s] * np.outer(turned[s], turned[s])
     t, fall = 0.0, 0.0
     for i in range(r):
-        t += math.exp(roots[i]) * A[i, i]
         for j in range(r):
+            entry = 0.0
+            for s in range(size):
+                entry += weights[s] * turned[s, i] * turned[s, j]
+            if i == j:
+                t += math.exp(roots[i]) * entry
             half = (roots[i] - roots[j]) / 2.0
             ratio = math.sinh(half) / half if abs(half) > 1e-4 else 1.0 + half * half / 6.0
             phi = (
@@ -90,7 +107,7 @@ def _several(theta, ws, weights, delta):  # type: ignore[no-untyped-def]
                 if abs(half) < 300.0
                 else (math.exp(max(roots[i], roots[j])) / abs(2.0 * half))
             )
-            fall += phi * A[i, j] * A[i, j]
+            fall += phi * entry * entry
     return t, fall
 
 
@@ -130,7 +147,10 @@ def _delta(theta, ws, weights, offset, number, lam, lo, hi, counts):  # type: ig
     if miss == 0.0 or math.isnan(miss) or (miss > 0.0 and lam >= hi) or (miss < 0.0 and lam <= lo):
         return 0.0
     left, right = (0.0, hi - lam) if miss > 0.0 else (lo - lam, 0.0)
-    delta, reach = 0.0, 1.0 / max(np.sum(np.abs(weights) * np.sum(ws * ws, axis=1)), 1e-300)
+    size = 0.0
+    for s in range(ws.shape[0]):
+        size += abs(weights[s]) * _dot(ws[s], ws[s])
+    delta, reach = 0.0, 1.0 / max(size, 1e-300)
     tried_end = False
     for _ in range(_STEPS):
         trial = delta + miss / slope if slope > 0.0 and abs(miss) < math.inf else math.nan
@@ -220,8 +240,9 @@ def approximate_epoch(order, table, numbers, theta, W, lam):  # type: ignore[no-
     since = 0
     for k in order:
         w = _directions(rows, first, second, sign, start[k], start[k] + 1, W)[0]
-        size = np.sum(w * w)
-        seen = np.sum(np.exp(np.minimum(theta, _BIG)) * w * w)
+        size, seen = _dot(w, w), 0.0
+        for q in range(w.shape[0]):
+            seen += math.exp(min(theta[q], _BIG)) * w[q] * w[q]
         if size == 0.0 or seen == 0.0:
             continue
         rate = size if kind[k] == CONSTANT else size + 1.0 / strength[k]
