@@ -55,7 +55,8 @@ def _count(text: str) -> int:
 def _list() -> int:
     for name in reproductions.names():
         experiment = reproductions.find(name)
-        print(f"{name:20} {experiment.paper}: {experiment.claim}")
+        needs = f" Needs the data set {', '.join(experiment.data)}." if experiment.data else ""
+        print(f"{name:22} {experiment.paper}: {experiment.claim}{needs}")
     return 0
 
 

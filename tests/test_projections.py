@@ -12,16 +12,23 @@ from sklearn.exceptions import ConvergenceWarning
 
 from catalogue import LOSSES, all_constraints, name_of
 from gramlearn import (
+    DenseMatrices,
     DiagonalEntries,
+    DistanceComparisons,
     Hard,
+    Hinge,
     KLSlack,
+    Linear,
     LogDet,
     LogDetSlack,
     Problem,
     Similarities,
+    SimilarityComparisons,
+    Square,
     SquaredDistances,
     Status,
     Term,
+    Trace,
     VonNeumann,
     solve,
 )
@@ -252,6 +259,75 @@ def test_equal_points_are_named(regularizer: Regularizer) -> None:
     assert solution.conflict == (
         "constraint 0 of term 0 (squared distance of points 0 and 1 at least 1)",
     )
+
+
+LINE = np.asarray([[0.0], [1.0], [3.0]])
+PLANE = np.asarray([[0.0, 0.0], [3.0, 1.0], [1.0, 4.0]])
+TWINS = np.asarray([[0.0, 0.0], [0.0, 0.0], [1.0, 0.0]])
+KERNEL = np.asarray([[2.0, 0.5, 0.1], [0.5, 1.0, 0.2], [0.1, 0.2, 3.0]])
+NOTHING = DenseMatrices(np.zeros((1, 2, 2)), offset=0.5)
+DEGENERATE = {
+    "one feature": (
+        LogDet(),
+        np.eye(1),
+        [
+            Term(DistanceComparisons([0], [1], [2], points=LINE), Hinge(upper=1.0)),
+            Term(SquaredDistances([0], [1], points=LINE), Hard(upper=0.5)),
+        ],
+    ),
+    "a target of zero": (
+        LogDet(),
+        np.eye(2),
+        [Term(DenseMatrices(np.diag([1.0, 2.0])[None]), Hinge(upper=0.0))],
+    ),
+    "one direction twice": (
+        LogDet(),
+        np.eye(2),
+        [Term(Similarities([0], [0], offset=2.0), Hinge(upper=1.0))],
+    ),
+    "far targets": (
+        VonNeumann(),
+        1e-2 * np.eye(2),
+        [
+            Term(
+                DiagonalEntries([1, 2], points=PLANE, offset=-5.0),
+                Hard(equal=np.asarray([15.0, 30.0])),
+            )
+        ],
+    ),
+    "a start outside the domain": (
+        LogDet(),
+        np.eye(2),
+        [Term(Trace(), Linear(-2.0)), Term(Trace(), Hard(upper=5.0))],
+    ),
+    "directions that cancel": (
+        VonNeumann(),
+        KERNEL,
+        [
+            Term(SimilarityComparisons([0, 0], [1, 1], [1, 2]), Hard(upper=0.0)),
+            Term(DiagonalEntries([0]), Hard(upper=0.5)),
+        ],
+    ),
+    "equal points, squares": (
+        VonNeumann(),
+        np.eye(2),
+        [Term(SquaredDistances([0], [1], points=TWINS), Square(equal=1.0))],
+    ),
+    "equal points, entropy": (
+        VonNeumann(),
+        np.eye(2),
+        [Term(SquaredDistances([0], [1], points=TWINS), KLSlack(lower=1.0))],
+    ),
+    "no matrix at all": (LogDet(), np.eye(2), [Term(NOTHING, Square(equal=1.0))]),
+}
+
+
+@pytest.mark.parametrize("name", DEGENERATE)
+def test_degenerate_constraints_have_the_same_optimum(name: str) -> None:
+    problem = Problem(*DEGENERATE[name])
+    solution, exact = solve(problem, "projections"), solve(problem, "working_set")
+    assert solution.status is Status.OPTIMAL
+    assert solution.primal == pytest.approx(exact.primal, rel=2e-6, abs=1e-9)
 
 
 @BOTH

@@ -77,8 +77,16 @@ def _seen(transposed, z, w):  # type: ignore[no-untyped-def]
 def spectrum_of(gram, weights):  # type: ignore[no-untyped-def]
     """The eigenvalues of diag(weights) gram, for a positive semidefinite gram."""
     size = weights.shape[0]
-    if size == 1:
-        return weights * gram[0, 0]
+    if size <= 1:
+        return weights * gram[0, 0] if size else weights
+    # Directions that cancel each other leave rounding, which is no constraint.
+    scale, matrix = 0.0, 0.0
+    for a in range(size):
+        scale += abs(weights[a]) * gram[a, a]
+        for b in range(size):
+            matrix += weights[a] * weights[b] * gram[a, b] * gram[a, b]
+    if matrix <= (1e-14 * scale) ** 2:
+        return np.zeros(size)
     if size == 2:
         total = weights[0] * gram[0, 0] + weights[1] * gram[1, 1]
         determinant = gram[0, 0] * gram[1, 1] - gram[0, 1] * gram[1, 0]

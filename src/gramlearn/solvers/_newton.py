@@ -16,7 +16,6 @@ __all__ = ["newton_step"]
 INF = float("inf")
 _SUFFICIENT = 1e-4  # share of the promised rise that a step must deliver (c1 of Nocedal and Wright)
 _HALVINGS = 40
-_STEEP = 1e100
 _CG_LIMIT = 250
 # Small working sets are solved by elimination: exact where the problem is badly conditioned, and no slower.
 _DIRECT_ROWS = 200
@@ -111,7 +110,8 @@ def _line_search(point: DualPoint, direction: Array) -> DualPoint | None:
             size /= 2
             continue
         # Where exponents grow without end, a slope that is steep enough is as good as infinite.
-        slope = read(xp.vecdot(xp.clip(trial.gradient, -_STEEP, _STEEP), moved - lam))
+        steep = float(xp.finfo(lam.dtype).max) ** 0.3
+        slope = read(xp.vecdot(xp.clip(trial.gradient, -steep, steep), moved - lam))
         if trial.value >= point.value + _SUFFICIENT * rise:
             best = trial if best is None or trial.value > best.value else best
             if slope >= -rise:

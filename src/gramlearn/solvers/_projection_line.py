@@ -14,11 +14,20 @@ import math
 
 import numba
 
-__all__ = ["AFFINE", "CONSTANT", "EXPONENTIAL", "RATIONAL", "curve", "logdet_delta"]
+__all__ = [
+    "AFFINE",
+    "CONSTANT",
+    "EXPONENTIAL",
+    "RATIONAL",
+    "constant_delta",
+    "curve",
+    "logdet_delta",
+]
 
 # The forms of loss*', by number: see `losses.Curve`.
 CONSTANT, RATIONAL, EXPONENTIAL, AFFINE = range(4)
 _STEPS = 100
+_INSIDE = 1.0 - 1e-15  # as near as delta comes to where X is no longer positive definite
 _INF = math.inf
 
 
@@ -66,29 +75,48 @@ def _closed_form(mu, offset, kind, bound, strength, lam):  # type: ignore[no-unt
         # target (1 + delta T + delta^2 D) = T + 2 delta D with T the sum and D the product of both.
         total, product = mu[0] + mu[1], mu[0] * mu[1]
         a, half, c = target * product, target * total / 2.0 - product, target - total
-        if a == 0.0:
-            return -c / (2.0 * half) if half != 0.0 else math.nan
         root = math.sqrt(max(half * half - a * c, 0.0))
         # Both roots without cancellation; the one inside the region of positive definiteness is asked for.
         q = -(half + math.copysign(root, half))
-        for delta in (q / a, c / q if q != 0.0 else math.nan):
+        for above, below in ((q, a), (c, q)):
+            delta = above / below if below != 0.0 else math.nan
             if 1.0 + delta * mu[0] > 0.0 and 1.0 + delta * mu[1] > 0.0:
                 return delta
     return math.nan
 
 
 @numba.njit(cache=True)
+def constant_delta(t, kind, bound, strength, lam, lo, hi):  # type: ignore[no-untyped-def]
+    """delta where t stays what it is: to the price of t, or to an end of the box; 0 where that is nowhere."""
+    if kind == AFFINE:
+        price = (t - bound) * strength
+    elif kind == EXPONENTIAL and t <= 0.0:
+        price = min(lam, -40.0 * strength)  # the price of 0 is minus infinity; this one is as good
+    elif kind == CONSTANT or t <= 0.0:
+        price = lam if t == bound else (_INF if t > bound else -_INF)
+    elif kind == RATIONAL:
+        price = strength / bound * (1.0 - bound / t)
+    else:
+        price = strength * math.log(t / bound)
+    price = min(max(price, lo), hi)
+    return 0.0 if math.isinf(price) else price - lam
+
+
+@numba.njit(cache=True)
 def logdet_delta(mu, offset, kind, bound, strength, lam, lo, hi):  # type: ignore[no-untyped-def]
     """delta of the projection, with lam + delta inside [lo, hi]; 0 where no step helps."""
-    least, most = lo - lam, hi - lam
+    least, most, largest = lo - lam, hi - lam, 0.0
     for m in mu:
+        largest = max(largest, abs(m))
         if m > 0.0:
-            least = max(least, -1.0 / m)
+            least = max(least, -_INSIDE / m)
         elif m < 0.0:
-            most = min(most, -1.0 / m)
+            most = min(most, -_INSIDE / m)
+    if largest == 0.0:
+        return constant_delta(offset, kind, bound, strength, lam, lo, hi)
     closed = _closed_form(mu, offset, kind, bound, strength, lam)
     if not math.isnan(closed) and not math.isinf(closed):
-        return min(max(closed, lo - lam), hi - lam)
+        return min(max(closed, least), most)
     t, _ = _falling(mu, offset, 0.0)
     s, _ = curve(kind, bound, strength, lam)
     if t == s:
@@ -102,9 +130,6 @@ def logdet_delta(mu, offset, kind, bound, strength, lam, lo, hi):  # type: ignor
         s_end, _ = curve(kind, bound, strength, lam + end)
         if (t_end >= s_end) == (t > s):
             return end
-    largest = 1e-300
-    for m in mu:
-        largest = max(largest, abs(m))
     delta, step = 0.0, 1.0 / largest
     for _ in range(_STEPS):
         t, fall = _falling(mu, offset, delta)

@@ -21,12 +21,18 @@ import math
 import numba
 import numpy as np
 
-from gramlearn.solvers._projection_line import CONSTANT, EXPONENTIAL, curve
+from gramlearn.solvers._projection_line import (
+    CONSTANT,
+    EXPONENTIAL,
+    constant_delta,
+    curve,
+)
 from gramlearn.solvers._secular import rank_one_eigen, rank_one_roots
 
 __all__ = ["approximate_epoch", "epoch"]
 
-_STEPS = 60
+_STEPS = 200
+_FAR = 20.0  # in units of an exponent, as far as a tangent is trusted
 _BIG = 700.0  # exp of more overflows
 _TOLERANCE = 1e-12
 # So often W is brought back to orthogonality.
@@ -141,19 +147,30 @@ def _misses(theta, ws, weights, offset, number, lam, delta, in_logs):  # type: i
 @numba.njit(cache=True)
 def _delta(theta, ws, weights, offset, number, lam, lo, hi, counts):  # type: ignore[no-untyped-def]
     """delta of the projection, with lam + delta inside [lo, hi]; counts[0] grows by the evaluations."""
-    _, bound, _ = number
+    kind, bound, strength = number
+    size, matrix = 0.0, 0.0
+    for s in range(ws.shape[0]):
+        size += abs(weights[s]) * _dot(ws[s], ws[s])
+        for q in range(ws.shape[0]):
+            matrix += weights[s] * weights[q] * _dot(ws[s], ws[q]) ** 2
+    if matrix <= (1e-14 * size) ** 2:
+        # No direction, or directions that cancel each other: X does not matter.
+        return constant_delta(offset, kind, bound, strength, lam, lo, hi)
     in_logs = ws.shape[0] == 1 and weights[0] > 0.0 and offset == 0.0 and bound > 0.0
     miss, slope = _misses(theta, ws, weights, offset, number, lam, 0.0, in_logs)
     if miss == 0.0 or math.isnan(miss) or (miss > 0.0 and lam >= hi) or (miss < 0.0 and lam <= lo):
         return 0.0
     left, right = (0.0, hi - lam) if miss > 0.0 else (lo - lam, 0.0)
-    size = 0.0
-    for s in range(ws.shape[0]):
-        size += abs(weights[s]) * _dot(ws[s], ws[s])
-    delta, reach = 0.0, 1.0 / max(size, 1e-300)
-    tried_end = False
+    delta, reach = 0.0, 1.0 / size
+    tried_end, before = False, math.inf
     for _ in range(_STEPS):
         trial = delta + miss / slope if slope > 0.0 and abs(miss) < math.inf else math.nan
+        if not in_logs:
+            # An exponential is nothing like its tangent far away; and where that leads nowhere, halve.
+            trial = min(max(trial, delta - _FAR / size), delta + _FAR / size)
+            if abs(miss) > 0.5 * before and not math.isinf(right - left):
+                trial = left + (right - left) / 2.0
+            before = abs(miss)
         end = right if miss > 0.0 else left
         if not left <= trial <= right:
             beyond = trial > right or trial < left

@@ -21,6 +21,7 @@ from gramlearn.problem import Problem
 from gramlearn.solvers._compilation import announced
 from gramlearn.solvers._infeasibility import contradiction, hopeless, impossible, refuted
 from gramlearn.solvers._loop import Answer, Solver, State, prior_answer
+from gramlearn.solvers._phase_one import enter_domain
 from gramlearn.solvers._projection_forms import FORMS_OF_X
 from gramlearn.solvers._projection_table import Table, table_of
 from gramlearn.status import Status
@@ -113,6 +114,8 @@ class Projections(Solver[ProjectionState]):
         for part in dual.parts:
             curve = part.loss.curve
             plain = part.map.is_nonnegative and np.all(np.asarray(part.offset) == 0)
+            ones = part.map.select(every_row(min(part.size, 1), dual.Y0)).rank_ones()
+            plain = plain and bool(np.all(ones.weight == 1)) and ones.weight.size <= 1
             if curve is None or curve.form not in ("constant", "exponential") or not plain:
                 return "approximate projections need Hard, Hinge or KLSlack on squared distances"
             if np.any(np.asarray(curve.bound) <= 0):
@@ -129,7 +132,11 @@ class Projections(Solver[ProjectionState]):
             point = dual.at(np.clip(np.zeros_like(lam), lo, hi))
         state = ProjectionState(UNKNOWN, prior_answer(problem), table_of(dual), point)
         if point.value == -INF:
-            return replace(state, ending=Status.UNBOUNDED)
+            entry = enter_domain(dual, np.clip(np.zeros_like(lam), lo, hi))
+            if entry is None:
+                return replace(state, ending=Status.UNBOUNDED)
+            state = replace(state, point=dual.at(entry))
+            point = state.point
         suspects = [
             hopeless(part, every_row(part.size, t), part.loss.severity(t, part.unit))
             for part, t in zip(dual.parts, dual.split(point.t), strict=True)
@@ -140,7 +147,7 @@ class Projections(Solver[ProjectionState]):
         return self._judged(problem, state, tol)
 
     def step(self, problem: Problem, state: ProjectionState, tol: float) -> ProjectionState:
-        before = state.point.lam
+        previous, before = state.point, state.point.lam
         lam = before.copy()
         counts = np.zeros(2, dtype=np.int64)
         with announced("the projections"):
@@ -154,9 +161,9 @@ class Projections(Solver[ProjectionState]):
             projections=state.projections + lam.shape[0],
             evaluations=state.evaluations + int(counts[0]),
         )
-        if point.value == -INF:
-            # Rounding took lam out of the domain, or there is no X: the last good state stays.
-            return replace(state, point=problem.dual.at(before), ending=Status.STALLED)
+        if not point.value >= previous.value - 10 * previous.noise:
+            # Rounding took lam out of the domain or astray, or there is no X: the last good state stays.
+            return replace(state, point=previous, ending=Status.STALLED)
         if point.violation > 0:
             for direction in (lam, lam - before):
                 proof = contradiction(point, direction)
