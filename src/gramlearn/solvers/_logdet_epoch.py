@@ -177,7 +177,8 @@ def blocked_epoch(order, table, numbers, X, lam, width):  # type: ignore[no-unty
     rows, start, first, second, sign, weight = table
     kind, offset, bound, strength, lo, hi = numbers
     r = rows.shape[1]
-    one = np.empty(1)
+    # Room for what a block adds to X: as much memory, asked for anew each time, would cost as much as the sum.
+    one, change = np.empty(1), np.empty((r, r))
     at = 0
     while at < order.shape[0]:
         # As many constraints as have `width` directions together, one at least.
@@ -235,5 +236,6 @@ def blocked_epoch(order, table, numbers, X, lam, width):  # type: ignore[no-unty
                         _grow(E, -weights[a] * delta / (1.0 + weights[a] * delta * p), q)
             place += size
         if changed:
-            X += images.T @ (E @ images)
+            np.dot(images.T, E @ images, change)
+            X += change
         at = until
