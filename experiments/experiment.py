@@ -11,7 +11,7 @@ import re
 from abc import ABC, abstractmethod
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import Any, ClassVar, final
+from typing import Any, final
 
 import numpy as np
 
@@ -61,10 +61,10 @@ class Experiment(ABC):
     data : the names of the data sets it loads
     """
 
-    paper: ClassVar[str]
-    claim: ClassVar[str]
-    version: ClassVar[int]
-    data: ClassVar[tuple[str, ...]] = ()
+    paper: str
+    claim: str
+    version: int
+    data: tuple[str, ...] = ()
 
     @abstractmethod
     def parts(self, quick: bool) -> list[Part]:

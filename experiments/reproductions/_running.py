@@ -1,18 +1,38 @@
 """A solve as the papers ran it, until the duals change by less than 1e-3 over a cycle; what is kept of it."""
 
 import warnings
+from collections.abc import Iterable, Sequence
 from statistics import mean
 from typing import Any
 
 import numpy as np
 from sklearn.exceptions import ConvergenceWarning
 
+from experiments.experiment import Part, Result
 from gramlearn import Problem, Solution, Status, solve
 
-__all__ = ["cycles", "facts", "solved", "steps_taken"]
+__all__ = ["cycles", "draws_of", "facts", "solved", "steps_taken", "with_counts"]
 
 _CHANGE = 1e-3
 _DONE = (Status.OPTIMAL.name, Status.STOPPED.name)
+
+
+def with_counts(counts: Iterable[int], repeats: int, digits: int = 3) -> list[Part]:
+    """One part for every number of constraints and every repeat."""
+    return [
+        Part(f"c{count:0{digits}}-r{repeat:02}", {"constraints": count, "repeat": repeat})
+        for count in counts
+        for repeat in range(repeats)
+    ]
+
+
+def draws_of(results: Sequence[Result]) -> dict[int, list[Any]]:
+    """What the draws gave, by the number of constraints, which ascends."""
+    counts = sorted({result.parameters["constraints"] for result in results})
+    return {
+        count: [r.value for r in results if r.parameters["constraints"] == count]
+        for count in counts
+    }
 
 
 def solved(problem: Problem, solver: Any, limit: int) -> Solution:

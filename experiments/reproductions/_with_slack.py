@@ -13,7 +13,7 @@ import numpy as np
 
 from experiments.experiment import Experiment, Part, Result
 from experiments.reproductions._pairs import constraints, draw_pairs
-from experiments.reproductions._running import cycles, facts, solved
+from experiments.reproductions._running import cycles, draws_of, facts, solved, with_counts
 from experiments.scores import clustering_nmi
 from gramlearn import (
     Factor,
@@ -39,18 +39,14 @@ class WithSlack(Experiment):
     def __init__(
         self, name: str, claim: str, paper_at: dict[int, str], gammas: dict[str, float]
     ) -> None:
-        self.data = (name,)  # type: ignore[misc]
-        self.paper = "Kulis, Sustik, Dhillon (2009), section 7.1, Figures 3 and 4"  # type: ignore[misc]
-        self.claim = claim  # type: ignore[misc]
+        self.data = (name,)
+        self.paper = "Kulis, Sustik, Dhillon (2009), section 7.1, Figures 3 and 4"
+        self.claim = claim
         self._paper_at, self._gammas = paper_at, gammas
 
     def parts(self, quick: bool) -> list[Part]:
         counts, repeats = ((0, 30), 1) if quick else ((0, 50, 100, 200, 300, 400, 500), 5)
-        return [
-            Part(f"c{count:03}-r{repeat:02}", {"constraints": count, "repeat": repeat})
-            for count in counts
-            for repeat in range(repeats)
-        ]
+        return with_counts(counts, repeats)
 
     def compute(self, part: Part) -> dict[str, Any]:
         found = datasets.load(*self.data)
@@ -72,8 +68,7 @@ class WithSlack(Experiment):
 
     def table(self, results: Sequence[Result]) -> list[dict[str, str]]:
         rows = []
-        for count in sorted({result.parameters["constraints"] for result in results}):
-            draws = [r.value for r in results if r.parameters["constraints"] == count]
+        for count, draws in draws_of(results).items():
             row = {"constraints": str(count), "draws": str(len(draws))}
             for name in _METHODS:
                 scores = [draw[name]["nmi"] for draw in draws]

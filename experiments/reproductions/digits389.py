@@ -11,13 +11,14 @@ answer. Of 1, 100 and 1000, gamma is the last: 1 leaves the von Neumann kernel n
 import warnings
 from collections.abc import Sequence
 from statistics import mean, stdev
-from typing import Any, ClassVar, final
+from typing import Any, final
 
 import numpy as np
 from sklearn.exceptions import ConvergenceWarning
 
 from experiments.experiment import Experiment, Part, Result
 from experiments.reproductions._pairs import constraints, draw_pairs
+from experiments.reproductions._running import with_counts
 from experiments.scores import clustering_nmi
 from gramlearn import (
     Factor,
@@ -53,21 +54,17 @@ _WORDS = {
 
 @final
 class Digits389(Experiment):
-    paper: ClassVar[str] = "Kulis, Sustik, Dhillon (2009), section 7.1, Figure 1 (left)"
-    claim: ClassVar[str] = (
+    paper: str = "Kulis, Sustik, Dhillon (2009), section 7.1, Figure 1 (left)"
+    claim: str = (
         "adding just a few constraints improves the clusters significantly, and both divergences "
         "perform comparably."
     )
-    version: ClassVar[int] = 2
-    data: ClassVar[tuple[str, ...]] = ("pendigits_389_317",)
+    version: int = 2
+    data: tuple[str, ...] = ("pendigits_389_317",)
 
     def parts(self, quick: bool) -> list[Part]:
         counts, repeats = ((0, 30, 60), 2) if quick else (range(0, _MOST + 1, 30), 20)
-        return [
-            Part(f"c{count:03}-r{repeat:02}", {"constraints": count, "repeat": repeat})
-            for count in counts
-            for repeat in range(repeats)
-        ]
+        return with_counts(counts, repeats)
 
     def compute(self, part: Part) -> dict[str, Any]:
         digits = datasets.load(*self.data)

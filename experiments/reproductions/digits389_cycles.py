@@ -8,13 +8,20 @@ answer; with slack, which is hardly used where there is one, all have.
 import warnings
 from collections.abc import Sequence
 from statistics import mean
-from typing import Any, ClassVar, final
+from typing import Any, final
 
 from sklearn.exceptions import ConvergenceWarning
 
 from experiments.experiment import Experiment, Part, Result
 from experiments.reproductions._pairs import constraints, draw_pairs, share_satisfied
-from experiments.reproductions._running import cycles, facts, solved, steps_taken
+from experiments.reproductions._running import (
+    cycles,
+    draws_of,
+    facts,
+    solved,
+    steps_taken,
+    with_counts,
+)
 from gramlearn import (
     Factor,
     Hard,
@@ -50,21 +57,17 @@ _PAPER = {
 
 @final
 class Digits389Cycles(Experiment):
-    paper: ClassVar[str] = "Kulis, Sustik, Dhillon (2009), section 7.1, Figure 1 (right)"
-    claim: ClassVar[str] = (
+    paper: str = "Kulis, Sustik, Dhillon (2009), section 7.1, Figure 1 (right)"
+    claim: str = (
         "cycles to a change of the duals below 1e-3 grow with the constraints, from 17 to 354 for "
         "LogDet and from 11 to 105 for von Neumann; most constraints are satisfied long before."
     )
-    version: ClassVar[int] = 1
-    data: ClassVar[tuple[str, ...]] = ("pendigits_389_317",)
+    version: int = 1
+    data: tuple[str, ...] = ("pendigits_389_317",)
 
     def parts(self, quick: bool) -> list[Part]:
         counts, repeats = ((15, 30), 1) if quick else ((30, 60, 120, 180, 240, 300, 420), 3)
-        return [
-            Part(f"c{count:03}-r{repeat:02}", {"constraints": count, "repeat": repeat})
-            for count in counts
-            for repeat in range(repeats)
-        ]
+        return with_counts(counts, repeats)
 
     def compute(self, part: Part) -> dict[str, Any]:
         digits = datasets.load(*self.data)
@@ -88,8 +91,7 @@ class Digits389Cycles(Experiment):
 
     def table(self, results: Sequence[Result]) -> list[dict[str, str]]:
         rows = []
-        for count in sorted({result.parameters["constraints"] for result in results}):
-            draws = [r.value for r in results if r.parameters["constraints"] == count]
+        for count, draws in draws_of(results).items():
             row = {"constraints": str(count), "draws": str(len(draws))}
             for name in _METHODS:
                 for order in _orders(name):

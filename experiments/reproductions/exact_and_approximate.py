@@ -10,13 +10,13 @@ DefiniteBoost, stop where a bound says it is safe.
 
 from collections.abc import Sequence
 from statistics import mean
-from typing import Any, ClassVar, final
+from typing import Any, final
 
 import numpy as np
 
 from experiments.experiment import Experiment, Part, Result
 from experiments.reproductions._pairs import draw_pairs
-from experiments.reproductions._running import cycles, facts, solved
+from experiments.reproductions._running import cycles, draws_of, facts, solved, with_counts
 from gramlearn import (
     Hard,
     LogDet,
@@ -48,20 +48,16 @@ def target_kernel(seed: int = 0) -> tuple[np.ndarray, np.ndarray]:
 
 @final
 class ExactAndApproximate(Experiment):
-    paper: ClassVar[str] = "Kulis, Sustik, Dhillon (2009), section 7.1, Figure 2"
-    claim: ClassVar[str] = (
+    paper: str = "Kulis, Sustik, Dhillon (2009), section 7.1, Figure 2"
+    claim: str = (
         "with 100 constraints the exact projections converge in 11 cycles and those of DefiniteBoost "
         "in 3220, to the same kernel; with more constraints it classifies better than its target."
     )
-    version: ClassVar[int] = 1
+    version: int = 1
 
     def parts(self, quick: bool) -> list[Part]:
         counts, repeats = ((20,), 1) if quick else ((50, 100, 200, 400, 700, 1000), 5)
-        return [
-            Part(f"c{count:04}-r{repeat:02}", {"constraints": count, "repeat": repeat})
-            for count in counts
-            for repeat in range(repeats)
-        ]
+        return with_counts(counts, repeats, digits=4)
 
     def compute(self, part: Part) -> dict[str, Any]:
         K, y = target_kernel()
@@ -87,8 +83,7 @@ class ExactAndApproximate(Experiment):
 
     def table(self, results: Sequence[Result]) -> list[dict[str, str]]:
         rows = []
-        for count in sorted({result.parameters["constraints"] for result in results}):
-            draws = [r.value for r in results if r.parameters["constraints"] == count]
+        for count, draws in draws_of(results).items():
             row = {"constraints": str(count), "draws": str(len(draws))}
             for name in ("logdet", "von_neumann", "approximate"):
                 row[f"cycles, {name}"] = cycles([draw[name] for draw in draws])
