@@ -1,11 +1,11 @@
 """lam <- clip(lam + s H^-1 g): one projected Newton step for the dual, the direction by conjugate gradients.
 
-Variables held at an end of the box by the gradient stay there; the others move by the Newton direction, cut
-off at the box (Bertsekas' two-metric projection). The step s is halved until the dual rises enough (Armijo),
+Variables held at an end of the box by the gradient, or by the Newton direction itself, stay there; the others
+move by that direction, cut off at the box (Bertsekas' two-metric projection). The step s is halved until the dual rises enough (Armijo),
 which also brings it back from outside the domain, where the dual is -inf.
 """
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 
 from gramlearn._arrays import Array, eye, namespace, read, where_true
 from gramlearn.dual import DualPoint
@@ -13,10 +13,13 @@ from gramlearn.hessian import Hessian
 
 __all__ = ["newton_step"]
 
+Method = Callable[[Hessian, Array, Array], Array]  # (H, its diagonal, g) -> d
+
 INF = float("inf")
 _SUFFICIENT = 1e-4  # share of the promised rise that a step must deliver (c1 of Nocedal and Wright)
 _HALVINGS = 40
 _CG_LIMIT = 250
+_ROUNDS = 2  # of the choice of the variables that are held at the box
 # Small working sets are solved by elimination: exact where the problem is badly conditioned, and no slower.
 _DIRECT_ROWS = 200
 _DIRECT_ELEMENTS = 4_000_000
@@ -34,36 +37,61 @@ def newton_step(point: DualPoint, accuracy: float) -> DualPoint | None:
     """
     if point.value == -INF:
         return None
-    dual, lam, g = point.dual, point.lam, point.gradient
-    xp = namespace(lam)
-    lo, hi = dual.box
+    lam, g = point.lam, point.gradient
+    lo, hi = point.dual.box
     held = ((lam <= lo) & (g <= 0)) | ((lam >= hi) & (g >= 0))
-    rows = where_true(~held)
-    if rows.shape[0] == 0:
+    free = where_true(~held)
+    if free.shape[0] == 0:
         return None
-    H = point.hessian(rows)
-    free = xp.take(g, rows)
-    diagonal = _curvature(point, rows, H.diagonal)
-    for direction in _directions(H, diagonal, free, accuracy):
-        step = xp.zeros_like(lam)
-        step[~held] = direction()
-        better = _line_search(point, step)
+    for method in _methods(int(free.shape[0]), point, accuracy):
+        better = _line_search(point, _direction(point, held, method))
         if better is not None:
             return better
     return None
 
 
-def _directions(
-    H: Hessian, diagonal: Array, g: Array, accuracy: float
-) -> Iterator[Callable[[], Array]]:
-    """Newton directions, the cheapest first; the next is asked for where rounding spoils one."""
-    if H.size <= _DIRECT_ROWS and H.size * H.rank**2 <= _DIRECT_ELEMENTS:
-        yield lambda: _direct(H, diagonal, g)
+def _direction(point: DualPoint, held: Array, method: Method) -> Array:
+    """Maximize the quadratic model of the dual over directions that stay inside the box at first.
+
+    A variable at an end of the box that the solution would push out of it is held, too, and the system solved
+    again. Cut off instead, it would leave the others to a step that counts on it: with exponents, one that has
+    to be cut a thousandfold.
+    """
+    lam, g = point.lam, point.gradient
+    xp = namespace(lam)
+    lo, hi = point.dual.box
+    step = xp.zeros_like(lam)
+    for _ in range(_ROUNDS):
+        rows = where_true(~held)
+        if rows.shape[0] == 0:
+            break
+        H = point.hessian(rows)
+        diagonal = _curvature(point, rows, H.diagonal)
+        step = xp.zeros_like(lam)
+        step[~held] = method(H, diagonal, xp.take(g, rows))
+        outward = ((lam <= lo) & (step < 0)) | ((lam >= hi) & (step > 0))
+        if not bool(xp.any(outward)):
+            break
+        held = held | outward
+    return step
+
+
+def _methods(size: int, point: DualPoint, accuracy: float) -> list[Method]:
+    """Ways to solve H d = g, the cheapest first; the next is asked for where rounding spoils one."""
+    rank = int(point.dual.Y0.shape[0])
+    methods: list[Method] = []
+    if size <= _DIRECT_ROWS and size * rank**2 <= _DIRECT_ELEMENTS:
+        methods.append(_direct)
     else:
-        if accuracy >= _SINGLE_ACCURACY and g.dtype == namespace(g).float64:
-            yield lambda: conjugate_gradients(H, H.in_single(), diagonal, g, accuracy)
-        yield lambda: conjugate_gradients(H, H.product, diagonal, g, accuracy)
-    yield lambda: g / diagonal
+        if accuracy >= _SINGLE_ACCURACY and point.lam.dtype == namespace(point.lam).float64:
+            methods.append(
+                lambda H, diagonal, g: conjugate_gradients(H, H.in_single(), diagonal, g, accuracy)
+            )
+        methods.append(
+            lambda H, diagonal, g: conjugate_gradients(H, H.product, diagonal, g, accuracy)
+        )
+    methods.append(lambda H, diagonal, g: g / diagonal)
+    return methods
 
 
 def _curvature(point: DualPoint, rows: Array, diagonal: Array) -> Array:
