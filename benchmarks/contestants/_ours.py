@@ -1,5 +1,6 @@
 """gramlearn on an instance: the problem, and the answers of a solve with the gaps it certifies."""
 
+import importlib
 import time
 import warnings
 from collections.abc import Callable, Iterator
@@ -12,7 +13,8 @@ from benchmarks.instance import Instance
 __all__ = ["answers", "problem", "solve_quietly", "warm_up"]
 
 _TOL = 1e-6
-# gramlearn scans with a compiled function from this many numbers on; a warm-up must reach it.
+# Once it is loaded, gramlearn scans with a compiled function from this many numbers on; a warm-up must
+# reach it, whatever it leaves out of the scan.
 _COMPILED_FROM = 5_000_000
 
 
@@ -71,6 +73,7 @@ def warm_up(instance: Instance, objective: str, solver: str = "auto") -> None:
         first, last = slice(0, half), slice(instance.alike, instance.alike + half)
         i, j = (instance.xp.concat([x[first], x[last]]) for x in (instance.i, instance.j))
         small = replace(instance, i=i, j=j, alike=half)
+        importlib.import_module("gramlearn._kernels")  # which a problem of full size loads
     iterations = {"max_iter": 5} if small is not instance else {}
     solve_quietly(problem(small, objective), solver, tol=_TOL, **iterations)
 
