@@ -1,8 +1,8 @@
 """lam <- clip(lam + s H^-1 g): one projected Newton step for the dual, the direction by conjugate gradients.
 
 Variables held at an end of the box by the gradient, or by the Newton direction itself, stay there; the others
-move by that direction, cut off at the box (Bertsekas' two-metric projection). The step s is halved until the dual rises enough (Armijo),
-which also brings it back from outside the domain, where the dual is -inf.
+move by that direction, cut off at the box (Bertsekas' two-metric projection). The step s is halved until the
+dual rises enough (Armijo), which also brings it back from outside the domain, where the dual is -inf.
 """
 
 from collections.abc import Callable
