@@ -3,9 +3,10 @@
     python -m benchmarks.online_pca_cost
 
 Half of the directions are kept, and the density is what 2n rows of a normal distribution make of the uniform
-one: no two of its eigenvalues are equal, so p = n, the worst case. A dense step is the definition, in LAPACK and
-BLAS: eigh of diag(l) - eta zz', and a product with its vectors. Times are those of the processor, on one thread,
-so that what else the machine does matters little; the least of several rows (dense steps from n = 2000: of one).
+one: no two of its eigenvalues are equal, so p = n, the worst case. A dense step is the definition, in LAPACK
+and BLAS: eigh of diag(l) - eta zz', and a product with its vectors. Times are those of the processor, on one
+thread, so that what else the machine does matters little; the least of several rows (dense steps from n = 2000:
+of one).
 """
 
 import argparse
