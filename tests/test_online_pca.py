@@ -39,6 +39,57 @@ def test_a_step_is_the_exponential_and_the_projection(d):
         assert np.all(np.diff(state.logs) >= 0)
 
 
+def spread_out(n, d, eta, rows):
+    """What these rows leave of I/n, as far as the cap allows it: p is n, or nearly."""
+    values, Q = np.linalg.eigh(-eta * rows.T @ rows)
+    logs = capped(values, d)
+    return CappedDensity(np.ascontiguousarray(Q.T), logs, d)
+
+
+def dense_step(state, x, eta):
+    z = state.vectors @ x
+    logs, U = np.linalg.eigh(np.diag(state.logs) - eta * np.outer(z, z))
+    return CappedDensity(U.T @ state.vectors, capped(logs, state.d), state.d)
+
+
+def test_thousands_of_steps_in_blocks_of_low_rank():
+    """With d = 1 there is no cap, and W is exp(-eta sum xx') of trace one, in closed form."""
+    n, eta = 160, 0.3
+    rows = np.random.default_rng(2).standard_normal((2000, n)) * np.linspace(0.5, 1.5, n) / n**0.5
+    state = CappedDensity.uniform(n, 1)
+    for x in rows:
+        state = state.updated(x, eta, leaf=80)
+    assert len(np.unique(state.logs)) == n
+    np.testing.assert_allclose(state.vectors @ state.vectors.T, np.eye(n), atol=1e-12)
+    expected = spread_out(n, 1, eta, rows)
+    np.testing.assert_allclose(state.logs, expected.logs, atol=1e-11)
+    np.testing.assert_allclose(state.matrix, expected.matrix, atol=1e-12)
+
+
+@pytest.mark.parametrize(("d", "eta"), [(40, 0.1), (40, 3.0), (40, 20.0)])
+def test_steps_in_blocks_of_low_rank_are_the_dense_ones(d, eta):
+    n = 200
+    rows = np.random.default_rng(3).standard_normal((500, n)) * np.linspace(0.5, 1.5, n) / n**0.5
+    state = dense = spread_out(n, d, eta, rows[:300])
+    for x in rows[300:]:
+        vectors, logs = state.vectors.copy(), state.logs.copy()
+        before, state = state, state.updated(x, eta, leaf=60)
+        dense = dense_step(dense, x, eta)
+    np.testing.assert_allclose(state.vectors @ state.vectors.T, np.eye(n), atol=1e-12)
+    np.testing.assert_allclose(state.matrix, dense.matrix, atol=1e-12)
+    assert len(np.unique(state.logs)) >= 160  # so that halves of it are cut
+    np.testing.assert_array_equal(before.vectors, vectors)
+    np.testing.assert_array_equal(before.logs, logs)
+
+
+@pytest.mark.parametrize("size", [0.0, 1e-300, 1e-160])
+def test_rows_of_next_to_nothing_teach_nothing(size):
+    state = CappedDensity.uniform(5, 2).updated(np.arange(5) / 5, 1.0)
+    after = state.updated(np.full(5, size), 1.0)
+    np.testing.assert_allclose(after.vectors @ after.vectors.T, np.eye(5), atol=1e-14)
+    np.testing.assert_allclose(after.matrix, state.matrix, atol=1e-14)
+
+
 def test_the_cap_is_the_projection_in_von_neumann_divergence():
     """As a problem like all others: eigenvectors stay, so bounds on the eigenvalues are diagonal entries."""
     w = np.array([0.5, 0.25, 0.15, 0.07, 0.03])
@@ -125,3 +176,11 @@ def test_bad_input(k):
         OnlinePCA(k).fit(np.eye(4))
     with pytest.raises(ValueError, match="eta must be positive"):
         OnlinePCA(1, eta=0.0).fit(np.eye(4))
+
+
+def test_rows_whose_squares_are_no_numbers():
+    with pytest.raises(
+        ValueError, match=r"X has an entry of size 1e\+200, .* divide X by the length"
+    ):
+        OnlinePCA(1).fit(1e200 * np.eye(4))
+    assert np.all(np.isfinite(OnlinePCA(1).fit(1e150 * np.eye(4)).density_))

@@ -7,6 +7,7 @@ from sklearn.base import BaseEstimator, ClassNamePrefixFeaturesOutMixin, Transfo
 from sklearn.utils.validation import check_is_fitted, validate_data
 
 from gramlearn._validation import check_count, check_positive
+from gramlearn.solvers._compilation import announced
 from gramlearn.special.capped_density import CappedDensity
 
 __all__ = ["OnlinePCA"]
@@ -39,6 +40,9 @@ class OnlinePCA(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator
     n_samples_seen_ : int
 
     Rows are taken as they are: subtract the mean first, and divide by the largest length for the bound.
+
+    A row costs O(n^2) operations, for p of the n directions that are not at the cap another O(n p log p): at
+    most O(n^2 log n), whatever `n_components`. Memory is O(n^2).
     """
 
     _state: CappedDensity
@@ -67,6 +71,12 @@ class OnlinePCA(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator
                 "Ask for fewer components, or leave the data as they are."
             )
         eta = check_positive(self.eta, "eta", "OnlinePCA")
+        longest = float(np.abs(X).max())
+        if not np.isfinite(eta * n * longest * longest):
+            raise ValueError(
+                f"X has an entry of size {longest:.3g}, whose square times `eta={eta:g}` is more than a number "
+                "can hold; divide X by the length of its longest row."
+            )
         state = CappedDensity.uniform(n, n - k) if first else self._state
         if state.d != n - k:
             raise ValueError(
@@ -74,13 +84,14 @@ class OnlinePCA(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator
                 "or start anew with `fit`."
             )
         loss = 0.0 if first else self.loss_
-        for x in X:
-            loss += state.loss(x)
-            state = state.updated(x, eta)
+        with announced("the eigenvalues of online PCA"):
+            for x in X:
+                loss += state.loss(x)
+                state = state.updated(x, eta)
         self._state = state
         self.loss_ = loss
         self.n_samples_seen_ = X.shape[0] + (0 if first else self.n_samples_seen_)
-        self.components_ = state.vectors[:, :k].T.copy()
+        self.components_ = state.vectors[:k].copy()
         return self
 
     @property

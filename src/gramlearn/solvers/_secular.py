@@ -12,7 +12,7 @@ import math
 import numba
 import numpy as np
 
-__all__ = ["rank_one_eigen", "rank_one_roots"]
+__all__ = ["cauchy_block", "rank_one_cauchy", "rank_one_eigen", "rank_one_roots", "rotate"]
 
 _EPS = 2.220446049250313e-16
 _STEPS = 60
@@ -134,17 +134,41 @@ def _root(d, squares, rho, j, gaps):  # type: ignore[no-untyped-def]
 
 @numba.njit(cache=True)
 def _upward(d, w, rho):  # type: ignore[no-untyped-def]
-    """For rho > 0 and ascending d with no w zero: (theta, D) with D[j, i] = d_i - theta_j to all its digits."""
+    """For rho > 0 and ascending d with no w zero: (origins, x), the j-th root being d[origins[j]] + x[j]."""
     n = d.shape[0]
-    theta, differences = np.empty(n), np.empty((n, n))
+    origins, x = np.empty(n, np.int64), np.empty(n)
     gaps = np.empty(n)
     squares = w * w
     for j in range(n):
-        origin, x = _root(d, squares, rho, j, gaps)
-        theta[j] = d[origin] + x
-        for i in range(n):
-            differences[j, i] = gaps[i] - x
-    return theta, differences
+        origins[j], x[j] = _root(d, squares, rho, j, gaps)
+    return origins, x
+
+
+@numba.njit(cache=True, fastmath={"reassoc", "contract", "nsz", "arcp"})
+def _squared_length(gaps, w, x):  # type: ignore[no-untyped-def]
+    """sum w^2 / (gap - x)^2; `gaps` are given, for here (d - base) - x would lose its order and its digits."""
+    total = 0.0
+    for i in range(gaps.shape[0]):
+        part = w[i] / (gaps[i] - x)
+        total += part * part
+    return total
+
+
+@numba.njit(cache=True)
+def _exact(d, origins, x, rho):  # type: ignore[no-untyped-def]
+    """|w| for which these roots are exact: rho w_i^2 = prod_j (theta_j - d_i) / prod_(j != i) (d_j - d_i)."""
+    n = d.shape[0]
+    products = np.empty(n)
+    for i in range(n):
+        products[i] = x[n - 1] - (d[i] - d[origins[n - 1]])
+    # Each ratio is between 0 and 1, so no product on the way is smaller than the last.
+    for j in range(n - 1):
+        base, away, upper, lower = d[origins[j]], x[j], d[j + 1], d[j]
+        for i in range(j + 1):
+            products[i] *= (away - (d[i] - base)) / (upper - d[i])
+        for i in range(j + 1, n):
+            products[i] *= (away - (d[i] - base)) / (lower - d[i])
+    return np.sqrt(np.maximum(products / rho, 0.0))
 
 
 @numba.njit(cache=True)
@@ -155,20 +179,63 @@ def rank_one_roots(d, w, rho):  # type: ignore[no-untyped-def]
     d, turned = d.copy(), w.copy()
     kept, _ = _deflate(d, turned, rho)
     theta, seen = d.copy(), turned * turned
-    if rho > 0.0:
-        roots, differences = _upward(d[kept], turned[kept], rho)
-    else:
-        back = kept[::-1]
-        roots, differences = _upward(-d[back], turned[back], -rho)
-        roots, differences = -roots[::-1], differences[::-1, ::-1]
-    squares = turned[kept] ** 2
-    for n, k in enumerate(kept):
-        total = 0.0
-        for i in range(kept.shape[0]):
-            total += squares[i] / (differences[n, i] * differences[n, i])
-        theta[k] = roots[n]
-        seen[k] = 1.0 / (rho * rho * total)
+    sign = 1.0 if rho > 0.0 else -1.0
+    ascending = kept if rho > 0.0 else kept[::-1]
+    poles, weights = sign * d[ascending], turned[ascending]
+    origins, x = _upward(poles, weights, abs(rho))
+    for j, k in enumerate(ascending):
+        base = poles[origins[j]]
+        theta[k] = sign * (base + x[j])
+        seen[k] = 1.0 / (rho * rho * _squared_length(poles - base, weights, x[j]))
     return theta, seen
+
+
+@numba.njit(cache=True)
+def rank_one_cauchy(d, w, rho):  # type: ignore[no-untyped-def]
+    """(theta, rotations, kept, C): D + rho w w' for ascending d, its vectors as products of two.
+
+    First the rotations (j, i, cosine, sine), then U with U[kept[i], kept[j]] = C_ji and the identity elsewhere;
+    C_ji = weights[i] / ((poles[i] - bases[j]) - x[j]) / lengths[j], poles ascending; C is the tuple of these.
+    theta stands in the order of the columns of U.
+    """
+    d, turned = d.copy(), w.copy()
+    kept, rotations = _deflate(d, turned, rho)
+    sign = 1.0 if rho > 0.0 else -1.0
+    ascending = kept if rho > 0.0 else kept[::-1]
+    poles, n = sign * d[ascending], kept.shape[0]
+    weights, bases, x, lengths = np.empty(n), np.empty(n), np.empty(n), np.empty(n)
+    if n > 0:
+        origins, x = _upward(poles, turned[ascending], abs(rho))
+        bases = poles[origins]
+        weights = np.copysign(_exact(poles, origins, x, abs(rho)), turned[ascending])
+        for j in range(n):
+            lengths[j] = math.sqrt(_squared_length(poles - bases[j], weights, x[j]))
+            d[ascending[j]] = sign * (bases[j] + x[j])
+    return d, rotations, ascending, (poles, weights, bases, x, lengths)
+
+
+@numba.njit(cache=True)
+def cauchy_block(cauchy, rows, columns):  # type: ignore[no-untyped-def]
+    """C[rows, columns] for two ranges (first, last)."""
+    poles, weights, bases, x, lengths = cauchy
+    block = np.empty((rows[1] - rows[0], columns[1] - columns[0]))
+    for j in range(rows[0], rows[1]):
+        base, away, length = bases[j], x[j], lengths[j]
+        for i in range(columns[0], columns[1]):
+            block[j - rows[0], i - columns[0]] = weights[i] / (((poles[i] - base) - away) * length)
+    return block
+
+
+@numba.njit(cache=True)
+def rotate(V, rotations):  # type: ignore[no-untyped-def]
+    """Turn rows of V, in place, as `rank_one_cauchy` turned w."""
+    for n_rotation in range(rotations.shape[0]):
+        j, i = int(rotations[n_rotation, 0]), int(rotations[n_rotation, 1])
+        c, s = rotations[n_rotation, 2], rotations[n_rotation, 3]
+        for q in range(V.shape[1]):
+            upper, lower = V[i, q], V[j, q]
+            V[i, q] = c * upper + s * lower
+            V[j, q] = c * lower - s * upper
 
 
 @numba.njit(cache=True)
@@ -178,34 +245,12 @@ def rank_one_eigen(d, w, rho):  # type: ignore[no-untyped-def]
     U = np.eye(r)
     if rho == 0.0:
         return d.copy(), U
-    d, turned = d.copy(), w.copy()
-    kept, rotations = _deflate(d, turned, rho)
-    theta = d.copy()
+    theta, rotations, kept, cauchy = rank_one_cauchy(d, w, rho)
     n = kept.shape[0]
-    if n > 0:
-        ascending = kept if rho > 0.0 else kept[::-1]
-        sign = 1.0 if rho > 0.0 else -1.0
-        poles = sign * d[ascending]
-        roots, differences = _upward(poles, turned[ascending], abs(rho))
-        # The w for which these roots are exact has
-        # rho w_i^2 = prod_j (theta_j - d_i) / prod_(j != i) (d_j - d_i).
-        exact = np.empty(n)
-        for i in range(n):
-            product = -differences[n - 1, i]
-            for j in range(n - 1):
-                other = j if j < i else j + 1
-                product *= -differences[j, i] / (poles[other] - poles[i])
-            exact[i] = math.copysign(math.sqrt(max(product / abs(rho), 0.0)), turned[ascending[i]])
+    C = cauchy_block(cauchy, (0, n), (0, n))
+    for i in range(n):
         for j in range(n):
-            length = 0.0
-            for i in range(n):
-                length += (exact[i] / differences[j, i]) ** 2
-            length = math.sqrt(length)
-            column = ascending[j]
-            theta[column] = sign * roots[j]
-            U[column, column] = 0.0
-            for i in range(n):
-                U[ascending[i], column] = exact[i] / differences[j, i] / length
+            U[kept[i], kept[j]] = C[j, i]
     for n_rotation in range(rotations.shape[0] - 1, -1, -1):
         j, i = int(rotations[n_rotation, 0]), int(rotations[n_rotation, 1])
         c, s = rotations[n_rotation, 2], rotations[n_rotation, 3]

@@ -5,9 +5,10 @@ loss of a trial is d x'Wx, what is left of x in d directions drawn by W. The pro
 divergence keeps the eigenvectors: the largest eigenvalues become 1/d and the others are scaled to fill up the
 trace.
 
-W is kept as Q diag(exp l) Q', so eigenvalues never underflow. An update decomposes diag(l) - eta zz', z = Q'x,
-and equal l need no decomposition: a reflection of their eigenvectors leaves z one entry among them. Most of
-the discarded directions are at the cap, so p of the n remain, often few, and a step costs n^2 + n p^2.
+W is kept as V' diag(exp l) V, so eigenvalues never underflow. An update decomposes diag(l) - eta zz', z = Vx.
+Equal l, such as those at the cap, need no decomposition: a reflection of their eigenvectors leaves z one entry
+among them. For the p that remain the secular equation gives the new l in O(p^2), and the new vectors are C V
+with a Cauchy matrix C, multiplied in O(n p log p) (`_cauchy`). A step costs n^2 + n p log p, at most n^2 log n.
 """
 
 from dataclasses import dataclass
@@ -15,15 +16,20 @@ from typing import final
 
 import numpy as np
 
+from gramlearn.special._cauchy import LEAF, compressed, times
+
 __all__ = ["CappedDensity"]
 
-_NONE = 1e-14  # a share of |x| that is as good as nothing
+_NONE = 1e-15  # a share of x that is as good as nothing, to the secular equation too
+_COLUMNS = 512  # of V at a time: what is done to them, one after the other, is done in the cache
+
+Reflections = list[tuple[slice, np.ndarray]]
 
 
 @final
 @dataclass(frozen=True, eq=False)
 class CappedDensity:
-    """W = Q diag(exp l) Q' with exp l <= 1/d and sum exp l = 1; l ascends."""
+    """W = V' diag(exp l) V with exp l <= 1/d and sum exp l = 1; l ascends, rows of V are eigenvectors."""
 
     vectors: np.ndarray
     logs: np.ndarray
@@ -37,44 +43,58 @@ class CappedDensity:
     @property
     def matrix(self) -> np.ndarray:
         """W, n x n."""
-        return np.asarray((self.vectors * np.exp(self.logs)) @ self.vectors.T)
+        return np.asarray((self.vectors.T * np.exp(self.logs)) @ self.vectors)
 
     def loss(self, x: np.ndarray) -> float:
         """d x'Wx, the expected squared length of x in the discarded directions."""
-        return self.d * float(np.exp(self.logs) @ (self.vectors.T @ x) ** 2)
+        return self.d * float(np.exp(self.logs) @ (self.vectors @ x) ** 2)
 
-    def updated(self, x: np.ndarray, eta: float) -> "CappedDensity":
-        """The density after x; nothing of this one is changed."""
-        z = self.vectors.T @ x
-        Q, z = _deflated(self.vectors, self.logs, z)
-        active = np.flatnonzero(np.abs(z) > _NONE * np.linalg.norm(z))
-        if not len(active):
+    def updated(self, x: np.ndarray, eta: float, leaf: int = LEAF) -> "CappedDensity":
+        """The density after x; nothing of this one is changed. C is cut down to `leaf` rows."""
+        from gramlearn.solvers._secular import rank_one_cauchy, rotate
+
+        reflections, z = _reflections(self.logs, self.vectors @ x)
+        logs, rotations, kept, cauchy = rank_one_cauchy(self.logs, z, -eta)
+        if not len(kept):
             return self
-        logs = self.logs.copy()
-        part = np.diag(logs[active]) - eta * np.outer(z[active], z[active])
-        logs[active], U = np.linalg.eigh(part)
-        Q[:, active] = Q[:, active] @ U
+        C = compressed(cauchy, leaf)
         logs = capped(logs, self.d)
         order = np.argsort(logs, kind="stable")
-        return CappedDensity(Q[:, order], logs[order], self.d)
+        place = np.empty_like(order)
+        place[order] = np.arange(len(order))
+        others = np.delete(np.arange(len(order)), kept)
+        vectors = np.empty_like(self.vectors)
+        for first in range(0, len(order), _COLUMNS):
+            columns = slice(first, first + _COLUMNS)
+            V = self.vectors[:, columns].copy()
+            for block, u in reflections:
+                V[block] -= np.outer(2 * u, u @ V[block])
+            rotate(V, rotations)
+            vectors[place[kept], columns] = times(C, V[kept])
+            vectors[place[others], columns] = V[others]
+        return CappedDensity(vectors, logs[order], self.d)
 
 
-def _deflated(Q: np.ndarray, logs: np.ndarray, z: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """Reflect the vectors of each run of equal logs, so that z has one entry of it; in a copy."""
-    Q, z = Q.copy(), z.copy()
-    ends = np.flatnonzero(np.diff(logs) != 0) + 1
-    for first, last in zip([0, *ends], [*ends, len(logs)], strict=True):
-        block = slice(first, last)
-        length = float(np.linalg.norm(z[block]))
-        if last - first == 1 or length == 0.0:
+def _reflections(logs: np.ndarray, z: np.ndarray) -> tuple[Reflections, np.ndarray]:
+    """I - 2uu' for each run of equal logs, as (run, u), and z after them: one entry of it a run."""
+    reflections: Reflections = []
+    size = float(np.abs(z).max())
+    if size == 0.0:
+        return reflections, z
+    z = z / size  # squares neither overflow nor underflow
+    bounds = np.concatenate([[0], np.flatnonzero(np.diff(logs)) + 1, [len(logs)]])
+    for run in np.flatnonzero(np.diff(bounds) > 1):
+        first, last = bounds[run], bounds[run + 1]
+        u = z[first:last].copy()
+        length = float(np.linalg.norm(u))
+        if length <= _NONE:
             continue
-        u = z[block].copy()
-        u[0] += np.copysign(length, u[0])
+        end = -np.copysign(length, u[0])
+        u[0] -= end
         u /= np.linalg.norm(u)
-        Q[:, block] -= np.outer(2 * (Q[:, block] @ u), u)
-        z[block] -= 2 * (u @ z[block]) * u
-        z[first + 1 : last] = 0.0
-    return Q, z
+        reflections.append((slice(first, last), u))
+        z[first], z[first + 1 : last] = end, 0.0
+    return reflections, z * size
 
 
 def capped(logs: np.ndarray, d: int) -> np.ndarray:
