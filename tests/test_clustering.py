@@ -23,6 +23,7 @@ from gramlearn import (
     incomplete_cholesky,
     kernel_kmeans,
     normalized_mutual_information,
+    spectral_factor,
 )
 from gramlearn.clustering import _fill_empty
 
@@ -169,6 +170,21 @@ def test_the_same_seed_gives_the_same_clusters_in_every_library(library: Library
     X, _ = blobs()
     found = kernel_kmeans(library.array(X), 4, random_state=7)
     np.testing.assert_array_equal(found.labels, kernel_kmeans(X, 4, random_state=7).labels)
+
+
+def test_a_symmetric_root_is_a_factor_like_any_other() -> None:
+    """So a symmetric array, positive semidefinite even, may be meant as it is given."""
+    X, _ = blobs()
+    K = rbf_kernel(X, gamma=0.05)
+    spectral = spectral_factor(K, "precomputed").factor
+    s, V = np.linalg.eigh(K)
+    root = (V * np.sqrt(np.clip(s, 0.0, None))) @ V.T
+    start = RNG.integers(0, 4, len(X))
+    expected, objective = textbook(K, start, 4)
+    for factor in (spectral, root):
+        found = kernel_kmeans(factor, 4, start=start)
+        np.testing.assert_array_equal(found.labels, expected)
+        assert found.objective == pytest.approx(objective, rel=1e-9)
 
 
 # -- normalized mutual information -----------------------------------------------------------------

@@ -75,7 +75,9 @@ def kernel_kmeans(
     Parameters
     ----------
     factor : array n x r
-        G, or any coordinates of points.
+        G, or any coordinates of points. Not the kernel matrix K: of that, take
+        `spectral_factor(K, "precomputed").factor`. A symmetric array is not asked about, since the root of K is
+        a factor too.
     n_clusters : int
         At most n.
     n_init : int
