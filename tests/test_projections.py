@@ -341,6 +341,53 @@ def test_contradicting_constraints_are_infeasible(regularizer: Regularizer) -> N
     assert len(solution.conflict) == 2
 
 
+SAME = np.asarray([[0.3, 0.7], [1.1, 0.2], [1.1, 0.2]])
+CONSTANT = {
+    "above": (NOTHING, Hard(upper=-1.0), 1.0),
+    "below": (NOTHING, Hard(lower=1.0), -1.0),
+    "off": (NOTHING, Hard(equal=0.4), 1.0),
+    "without an offset": (DenseMatrices(np.zeros((1, 2, 2))), Hard(equal=1.0), -1.0),
+    "cancelling": (DistanceComparisons([0], [1], [2], points=SAME), Hard(upper=-1.0), 1.0),
+}
+
+
+@pytest.mark.parametrize("solver", ["projections", "working_set"])
+@pytest.mark.parametrize("name", CONSTANT)
+@BOTH
+def test_a_constant_beyond_its_bound_is_infeasible(
+    regularizer: Regularizer, name: str, solver: str
+) -> None:
+    """Whatever else is asked for: t = offset for every X, and the dual of it alone is the proof."""
+    constraints, loss, side = CONSTANT[name]
+    possible = Term(SquaredDistances([0], [1]), Hard(upper=0.5))
+    terms = [possible, Term(constraints, loss)]
+    solution = solve(Problem(regularizer, np.eye(2), terms), solver)
+    assert solution.status is Status.INFEASIBLE
+    assert [lam.tolist() for lam in solution.duals] == [[0.0], [side]]
+    (named,) = solution.conflict
+    assert named.startswith("constraint 0 of term 1 ")
+
+
+@BOTH
+def test_a_constant_within_its_bound_is_no_obstacle(regularizer: Regularizer) -> None:
+    possible = Term(SquaredDistances([0], [1]), Hard(upper=0.5))
+    alone = solve(Problem(regularizer, np.eye(2), [possible]), "projections")
+    terms = [possible, Term(NOTHING, Hard(upper=1.0)), Term(NOTHING, Hard(equal=0.5))]
+    solution = solve(Problem(regularizer, np.eye(2), terms), "projections")
+    assert solution.status is Status.OPTIMAL
+    np.testing.assert_allclose(solution.matrix, alone.matrix, atol=1e-9)
+
+
+@pytest.mark.parametrize("solver", ["projections", "working_set"])
+@pytest.mark.parametrize("apart", [1e-3, 1e-8])
+def test_nearly_equal_points_are_no_constant(apart: float, solver: str) -> None:
+    """d(0, 1) - d(0, 2) + 1 <= 1 - apart / 10 asks for little; as a constant it would be refused."""
+    P = np.asarray([[0.3, 0.7], [1.1, 0.2], [1.1 + apart, 0.2]])
+    nearly = DistanceComparisons([0], [1], [2], points=P, offset=1.0)
+    term = Term(nearly, Hard(upper=1.0 - apart / 10))
+    assert solve(Problem(LogDet(), np.eye(2), [term]), solver).status is Status.OPTIMAL
+
+
 @pytest.mark.parametrize("bound", [1e300, 1e-300, 1e150])
 @pytest.mark.parametrize("loss", [KLSlack, Hard])
 def test_exponents_never_overflow_to_nan(bound: float, loss: type) -> None:

@@ -11,6 +11,7 @@ from gramlearn._arrays import (
     Array,
     concat,
     constant,
+    every_row,
     eye,
     is_array,
     namespace,
@@ -22,6 +23,7 @@ from gramlearn._arrays import (
 )
 from gramlearn.certificate import Certificate
 from gramlearn.dual import Dual, DualPoint, Part
+from gramlearn.linear_maps import LinearMap
 from gramlearn.problem import Problem
 from gramlearn.solvers._loop import Answer
 from gramlearn.status import Status
@@ -134,19 +136,33 @@ def impossible(problem: Problem, rows: list[Array]) -> list[Array] | None:
     xp = namespace(problem.dual.Y0)
     proof = []
     for part, chosen in zip(problem.dual.parts, rows, strict=True):
-        if not part.map.is_nonnegative or chosen.shape[0] == 0:
+        if not part.loss.has_domain or chosen.shape[0] == 0:
             proof.append(constant(0.0, problem.dual.Y0, part.size))
             continue
-        # Equal points may differ by rounding once they are brought to another basis: column by column, so that
-        # a feature in small units counts as much as any other.
-        sizes = part.map.sizes()
-        unit = eye(int(sizes.shape[0]), sizes) / xp.where(sizes > 0, sizes, xp.ones_like(sizes))
-        values = part.map.select(chosen).restrict(unit).traces(xp.ones_like(sizes))
-        rounding = 16 * float(xp.finfo(values.dtype).eps) * problem.space.dimension**0.5
-        fixed = chosen[values <= rounding**2]
+        fixed = chosen[_are_zero(part.map, chosen, problem.space.dimension)]
         t = constant(0.0, problem.dual.Y0, fixed.shape[0]) + rows_of(part.offset, fixed)
         loss = part.loss.take(fixed)
         side = xp.where(t > loss.domain()[1], xp.ones_like(t), -xp.ones_like(t))
         lost = xp.isinf(loss.value(t))
         proof.append(scatter(side[lost], fixed[lost], part.size))
     return proof if any(read(xp.sum(xp.abs(v))) for v in proof) else None
+
+
+def _are_zero(linear: LinearMap, rows: Array, dimension: int) -> Array:
+    """Say which A_k of these rows vanish.
+
+    All is in units of the largest of each column, so that a feature in small units counts as much as any other.
+    Equal points may differ by rounding once they are brought to another basis: a sum of squares below that is
+    zero. Where squares are subtracted, q' A_k q has to be zero itself, for two q of no special direction.
+    """
+    sizes = linear.sizes()
+    xp = namespace(sizes)
+    one, unit = xp.ones_like(sizes), 1 / xp.where(sizes > 0, sizes, xp.ones_like(sizes))
+    chosen = linear.select(rows)
+    if linear.is_nonnegative:
+        rounding = 16 * float(xp.finfo(sizes.dtype).eps) * dimension**0.5
+        return chosen.restrict(eye(int(sizes.shape[0]), sizes) * unit).traces(one) <= rounding**2
+    numbers = xp.astype(every_row(int(sizes.shape[0]), sizes) + 1, sizes.dtype)
+    probes = [(xp.cos(numbers * k) * unit)[:, None] for k in (1.0, 2.0)]
+    first, second = (chosen.restrict(q).traces(one[:1]) == 0 for q in probes)
+    return first & second
