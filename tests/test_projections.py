@@ -246,6 +246,33 @@ def test_approximate_projections_end_at_the_same_optimum_and_take_longer() -> No
     assert short.iterations > exact.iterations
 
 
+SEVEN = np.random.default_rng(1).standard_normal((7, 3))
+
+
+@pytest.mark.parametrize(
+    ("prior", "points"),
+    [
+        (np.eye(3), SEVEN),
+        (np.diag([1.0, 2.0, 3.0]) + 0.1, SEVEN),  # in another basis
+        (np.eye(7), None),  # X is the kernel: rows of the identity
+        (SEVEN, None),  # or of the basis of its factor
+    ],
+    ids=["points", "turned points", "identity", "factor"],
+)
+def test_points_of_several_terms_are_stored_once(
+    prior: np.ndarray, points: np.ndarray | None
+) -> None:
+    pairs = [([0, 1], [2, 3]), ([4], [5])]
+    terms = [Term(SquaredDistances(i, j, points=points), Hard(upper=0.5)) for i, j in pairs]
+    ones = Term(DenseMatrices(np.ones((1, len(prior), len(prior)))), Hinge(upper=1.0))
+    dual = Problem(LogDet(), prior, [*terms, ones, terms[1]]).dual
+    table, first, second, sign = (table_of(dual).directions[k] for k in (0, 2, 3, 4))
+    assert table.shape[0] == 7 + 1  # and the direction of the matrix of ones
+    z = table[first] + sign[:, None] * table[second]
+    expected = np.concatenate([part.map.matrices() for part in dual.parts])
+    np.testing.assert_allclose(z[:, :, None] * z[:, None, :], expected, atol=1e-12)
+
+
 # --------------------------------------------------------------------------------------------------
 # What cannot be done
 
