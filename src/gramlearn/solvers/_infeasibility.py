@@ -9,6 +9,7 @@ from typing import Any
 
 from gramlearn._arrays import (
     Array,
+    cholesky_or_none,
     concat,
     constant,
     every_row,
@@ -62,7 +63,10 @@ def contradiction(point: DualPoint, direction: Array) -> Array | None:
         # Scaled to a unit diagonal, so that a feature in small units counts as much as any other.
         size = xp.maximum(xp.abs(xp.linalg.diagonal(S)), 1e-12 * dual.spread(v))
         unit = 1 / xp.sqrt(xp.where(size > 0, size, xp.ones_like(size)))
-        spectrum, U = xp.linalg.eigh(S * unit[:, None] * unit[None, :])
+        S = S * unit[:, None] * unit[None, :]
+        if _is_far_from_definite(S):
+            return None
+        spectrum, U = xp.linalg.eigh(S)
         least, largest = read(spectrum[0]), read(spectrum[-1])
         # Equality is impossible too where X is positive definite, or where t may not reach the end.
         is_open = read(xp.max(xp.abs(v) * openness)) > 0
@@ -75,6 +79,17 @@ def contradiction(point: DualPoint, direction: Array) -> Array | None:
         below = spectrum < 0
         v = v + _correction(dual, unit[:, None] * U[:, below], spectrum[below])
     return None
+
+
+def _is_far_from_definite(S: Array) -> bool:
+    """Whether the least eigenvalue is seen to be too negative to correct, at a fraction of the cost of all.
+
+    (sum e^4)^1/4 = |S^2|_F^1/2 is not below the largest eigenvalue, so S and a share of it must be definite.
+    """
+    xp = namespace(S)
+    most = read(xp.linalg.matrix_norm(S @ S)) ** 0.5
+    # Where all cancels, S is zero, and definite enough.
+    return most > 0 and cholesky_or_none(S + _NEARLY * most * eye(int(S.shape[0]), S)) is None
 
 
 def _correction(dual: Dual, N: Array, negative: Array) -> Array:
