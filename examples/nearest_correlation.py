@@ -23,6 +23,7 @@ print(f"distance |X - C| = {np.sqrt(2 * solution.primal):.4f}, off by {solution.
 one = nearest_correlation(C, rank=1, regularizer="frobenius", return_solution=True)
 print(f"of rank one: {one.status.name}, distance {np.sqrt(2 * one.primal):.4f}")
 
-# Close in the LogDet divergence, for a C that is positive definite; its scale means nothing here.
+# The default: near in the LogDet divergence, for a C that is positive definite. Its inverse changes on the
+# diagonal alone.
 S = np.cov(np.random.default_rng(0).standard_normal((3, 50)))
 print(nearest_correlation(S).round(4))

@@ -32,6 +32,7 @@ from gramlearn.certificate import review
 from gramlearn.losses import Loss
 from gramlearn.regularizers import Regularizer
 from gramlearn.solvers import AugmentedLagrangian, PrimalNewton, Solver, WorkingSet
+from gramlearn.solvers._infeasibility import _is_far_from_definite
 from gramlearn.solvers._newton import newton_step
 
 X0 = np.diag([0.5, 1.0, 2.0, 3.0])
@@ -129,6 +130,22 @@ def test_a_negative_square_is_infeasible(regularizer: Regularizer) -> None:
     solution = solve(Problem(regularizer, X0, [Term(DiagonalEntries([2]), Hard(upper=-1.0))]))
     assert solution.status is Status.INFEASIBLE
     assert solution.conflict == ("constraint 0 of term 0 (squared norm of point 2 at most -1)",)
+
+
+def test_what_is_not_even_looked_at_has_no_chance(library: Library) -> None:
+    """A matrix that the cheap look refuses has a least eigenvalue below minus a tenth of the largest."""
+    rng = np.random.default_rng(0)
+    refused = 0
+    for n in (1, 2, 5, 30):
+        for lowest in (-10.0, -1.0, -0.3, -0.11, -0.09, -1e-3, 0.0, 0.5):
+            U = np.linalg.qr(rng.standard_normal((n, n)))[0]
+            e = np.concatenate([[lowest], rng.uniform(max(lowest, -0.05), 1.0, n - 1)])
+            S = (U * e) @ U.T
+            if _is_far_from_definite(library.array((S + S.T) / 2)):
+                refused += 1
+                assert -e.min() > 0.1 * e.max()
+    assert refused > 8
+    assert not _is_far_from_definite(library.array(np.zeros((3, 3))))
 
 
 def test_zero_distance_is_infeasible_for_logdet_alone() -> None:

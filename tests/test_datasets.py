@@ -59,6 +59,13 @@ def answer(monkeypatch: pytest.MonkeyPatch, X: Any, y: Any, **more: Any) -> list
     return asked
 
 
+def scale_of_balance() -> tuple[np.ndarray, np.ndarray]:
+    """All 5^4 combinations of weight and distance, left and right, with the heavier side."""
+    X = np.indices((5, 5, 5, 5)).reshape(4, -1).T + 1.0
+    left, right = X[:, 0] * X[:, 1], X[:, 2] * X[:, 3]
+    return X, np.select([left > right, left < right], ["L", "R"], "B")
+
+
 # -- the folder ------------------------------------------------------------------------------------
 
 
@@ -126,30 +133,69 @@ def test_a_folder_that_is_none_is_refused(tmp_path: Path, monkeypatch: pytest.Mo
         datasets.load("wine")
 
 
+# -- scikit-learn ----------------------------------------------------------------------------------
+
+SHIPPED = sorted(name for name in TABLE if TABLE[name].shipped)
+
+
+def test_what_scikit_learn_has_needs_neither_folder_nor_network(
+    folder: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    asked = answer(monkeypatch, np.zeros((1, 1)), ["0"])
+    assert {"iris", "wine", "breast_cancer_wdbc"} == set(SHIPPED)
+    in_a_folder_without_files = datasets.load("iris")
+    monkeypatch.delenv(datasets.VARIABLE)
+    for read in (in_a_folder_without_files, datasets.load("iris")):
+        X, y = load_iris(return_X_y=True)
+        np.testing.assert_array_equal(read.X, X)
+        np.testing.assert_array_equal(read.y, y)
+        assert read.extra["target_names"].tolist() == ["setosa", "versicolor", "virginica"]
+        assert read.source == "sklearn.datasets.load_iris"
+    assert not asked
+
+
+@needs_data
+@pytest.mark.parametrize("name", SHIPPED)
+def test_the_copy_of_scikit_learn_is_that_of_the_folder(
+    name: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    file = datasets.load(name)
+    monkeypatch.delenv(datasets.VARIABLE)
+    copy = datasets.load(name)
+    assert (copy.X.dtype, copy.y.dtype.kind) == (file.X.dtype, file.y.dtype.kind)
+    np.testing.assert_array_equal(copy.X, file.X)
+    np.testing.assert_array_equal(copy.y, file.y)
+    for key in {*file.extra} - {"X_uci"}:
+        np.testing.assert_array_equal(copy.extra[key], file.extra[key])
+
+
 # -- OpenML ----------------------------------------------------------------------------------------
 
 
 def test_openml_is_asked_where_the_folder_has_no_file(
     folder: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    X, y = load_iris(return_X_y=True)
-    asked = answer(monkeypatch, X, [f"Iris-{label}" for label in y])
-    read = datasets.load("iris")
-    assert asked[0]["data_id"] == 61
+    X, y = scale_of_balance()
+    asked = answer(monkeypatch, X, y)
+    read = datasets.load("balance_scale")
+    assert asked[0]["data_id"] == 11
     np.testing.assert_array_equal(read.X, X)
-    assert np.unique(read.y).tolist() == ["Iris-0", "Iris-1", "Iris-2"]
-    assert read.source == "data set 61 of OpenML"
+    np.testing.assert_array_equal(read.y, y)
+    assert read.source == "data set 11 of OpenML"
 
 
 def test_another_set_from_openml_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.delenv(datasets.VARIABLE, raising=False)
-    X, y = load_iris(return_X_y=True)
-    answer(monkeypatch, X[1:], y[1:].astype(str))
-    with pytest.raises(ValueError, match="has 149 x 4 numbers, but iris has 150 x 4 numbers"):
-        datasets.load("iris")
-    answer(monkeypatch, X, np.where(y == 2, 1, y).astype(str))
-    with pytest.raises(ValueError, match=r"has classes of \[50, 100\] rows, but iris has"):
-        datasets.load("iris")
+    X, y = scale_of_balance()
+    answer(monkeypatch, X[1:], y[1:])
+    expected = "has 624 x 4 numbers, but balance_scale has 625 x 4 numbers"
+    with pytest.raises(ValueError, match=expected):
+        datasets.load("balance_scale")
+    answer(monkeypatch, X, np.where(y == "B", "L", y))
+    with pytest.raises(
+        ValueError, match=r"has classes of \[288, 337\] rows, but balance_scale has"
+    ):
+        datasets.load("balance_scale")
 
 
 def test_numbers_that_openml_calls_categories_stay_numbers(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -206,7 +252,10 @@ def test_without_folder_and_network_both_ways_are_said(monkeypatch: pytest.Monke
     assert "data set 41 of OpenML (<urlopen error no network in tests>)." in str(e.value)
 
 
-@pytest.mark.parametrize("name", sorted(name for name in TABLE if TABLE[name].openml is None))
+NOWHERE_ELSE = sorted(n for n in TABLE if TABLE[n].openml is None and not TABLE[n].shipped)
+
+
+@pytest.mark.parametrize("name", NOWHERE_ELSE)
 def test_what_openml_lacks_is_not_asked_for(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.delenv(datasets.VARIABLE, raising=False)
     asked = answer(monkeypatch, np.zeros((1, 1)), ["0"])
@@ -242,9 +291,6 @@ def test_the_folder_holds_what_the_table_says(name: str) -> None:
 
 
 @needs_data
-def test_iris_of_the_folder_is_that_of_scikit_learn() -> None:
+def test_iris_of_uci_differs_in_two_rows() -> None:
     read = datasets.load("iris")
-    X, y = load_iris(return_X_y=True)
-    np.testing.assert_array_equal(read.X, X)
-    np.testing.assert_array_equal(read.y, y)
-    assert np.flatnonzero((read.extra["X_uci"] != X).any(axis=1)).tolist() == [34, 37]
+    assert np.flatnonzero((read.extra["X_uci"] != read.X).any(axis=1)).tolist() == [34, 37]

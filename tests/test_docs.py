@@ -9,8 +9,10 @@ import pytest
 import gramlearn
 from catalogue import concrete
 from gramlearn import datasets, plots, side_information
+from gramlearn.certificate import Certificate
 from gramlearn.losses import Loss
 from gramlearn.regularizers import Regularizer
+from gramlearn.solution import Record
 from gramlearn.status import Status
 
 ROOT = Path(__file__).parents[1]
@@ -101,3 +103,15 @@ def test_api_names_everything_public() -> None:
         *datasets.__all__,
     }
     assert not sorted(name for name in public if not re.search(rf"`{name}\b", page))
+
+
+@pytest.mark.parametrize(
+    "noun", [Record, Certificate, gramlearn.Solution], ids=lambda c: c.__name__
+)
+def test_api_names_the_fields_of_what_a_solve_gives(noun: type) -> None:
+    page = (ROOT / "docs" / "api.md").read_text(encoding="utf-8")
+    (row,) = [line for line in page.splitlines() if line.startswith(f"| `{noun.__name__}` |")]
+    public = {name for name in dir(noun) if not name.startswith("_")}
+    fields = {*noun.__annotations__, *public} - set(dir(tuple))
+    assert fields
+    assert not [field for field in fields if not re.search(rf"`{field}[`(]", row)]

@@ -3,6 +3,7 @@
 import csv
 import json
 import os
+import re
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
@@ -295,6 +296,13 @@ def test_list_names_every_experiment(capsys: pytest.CaptureFixture[str]) -> None
     for name in reproductions.names():
         assert name in printed
         assert reproductions.find(name).claim in printed
+
+
+def test_the_example_of_the_readme_needs_no_data() -> None:
+    page = (Path(reproductions.__file__).parents[1] / "README.md").read_text(encoding="utf-8")
+    shown = set(re.findall(r"python -m experiments (?:run|table) (\w+)", page))
+    assert len(shown) == 1
+    assert not reproductions.find(shown.pop()).data
 
 
 # -- digits389 -------------------------------------------------------------------------------------

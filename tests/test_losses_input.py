@@ -1,6 +1,9 @@
 """What losses take and what they refuse: vectors of bounds and weights, any library, templates."""
 
+import copy
 import dataclasses
+import inspect
+import pickle
 
 import numpy as np
 import pytest
@@ -105,6 +108,30 @@ def test_a_template_has_no_values(cls):
             getattr(cls(), function)(at(1.0))
     with pytest.raises(ValueError, match=sentence):
         cls().prepare(3, at(1.0))
+
+
+@every_bounded_type
+def test_a_bound_without_its_name_is_one_sentence(cls):
+    strengths = [1.0] * sum(not field.kw_only for field in dataclasses.fields(cls))
+    call = ", ".join(str(x) for x in [*strengths, 1.5])
+    expected = f"`{cls.__name__}({call})`: 1.5 has no name; pass the bound as one of upper=, lower= and equal=."
+    with pytest.raises(TypeError) as e:
+        cls(*strengths, 1.5)
+    assert str(e.value) == expected
+    with pytest.raises(TypeError, match=r"\[\.\.\.\] has no name; pass the bound"):
+        cls(*strengths, np.ones(1000))
+
+
+@every_loss
+def test_a_loss_shows_its_arguments_and_can_be_copied(loss):
+    shown = inspect.signature(type(loss)).parameters
+    assert list(shown) == [f.name for f in _in_the_order_of_the_call(type(loss))]
+    for again in (copy.deepcopy(loss), pickle.loads(pickle.dumps(loss))):
+        assert vars(again) == vars(loss)
+
+
+def _in_the_order_of_the_call(cls):
+    return sorted(dataclasses.fields(cls), key=lambda field: field.kw_only)
 
 
 one = np.asarray([1.0])

@@ -156,6 +156,22 @@ def test_the_tolerance_is_met_and_not_a_column_earlier(tol: float) -> None:
     assert fewer.error > tol * fewer.trace
 
 
+def test_without_rank_and_tolerance_a_hundredth_of_the_trace_is_left() -> None:
+    found = incomplete_cholesky(X, "rbf", gamma=0.1)
+    asked = incomplete_cholesky(X, "rbf", gamma=0.1, tol=0.01)
+    np.testing.assert_array_equal(found.factor, asked.factor)
+    assert found.error <= 0.01 * found.trace
+    assert found.factor.shape[1] < len(X) / 2
+
+
+@pytest.mark.parametrize("name", ["linear", "rbf"])
+def test_a_rank_alone_is_used_up(name: str) -> None:
+    K = pairwise_kernels(X, metric=name, **KERNELS[name])
+    found = incomplete_cholesky(X, name, rank=100, **KERNELS[name])
+    assert found.factor.shape[1] == min(100, np.linalg.matrix_rank(K))
+    assert incomplete_cholesky(X, name, rank=100, tol=0.9).factor.shape[1] < 5
+
+
 def test_the_kernel_is_asked_for_columns_and_never_whole() -> None:
     asked = []
 

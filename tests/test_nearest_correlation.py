@@ -53,6 +53,14 @@ def test_frobenius_is_the_limit_of_alternating_projections(n):
     assert is_correlation(X)
 
 
+@pytest.mark.parametrize("n", [3, 12])
+def test_the_default_keeps_the_inverse_off_the_diagonal(n):
+    """X^-1 = C^-1 + diag(lam): the condition of optimality of the LogDet divergence."""
+    C = positive(n)
+    change = np.linalg.inv(nearest_correlation(C)) - np.linalg.inv(C)
+    np.testing.assert_allclose(change, np.diag(np.diag(change)), atol=1e-9 * n**2)
+
+
 def test_the_example_of_higham():
     C = np.array([[1.0, 1.0, 0.0], [1.0, 1.0, 1.0], [0.0, 1.0, 1.0]])
     X = nearest_correlation(C, regularizer=Frobenius())

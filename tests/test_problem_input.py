@@ -45,7 +45,7 @@ def problem(prior=X0, constraints=PAIR, loss=None, regularizer=None, **options):
 BAD = [
     (
         lambda: problem(np.array([[1.0, 2.0], [0.0, 1.0]])),
-        r"`prior` is not symmetric .* pass \(prior",
+        r"`prior` is not symmetric .* pass \(prior \+ prior\.T\) / 2 .*, or Factor\(prior\) if it is a factor",
     ),
     (
         lambda: problem(-np.eye(3)),

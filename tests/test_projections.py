@@ -246,6 +246,33 @@ def test_approximate_projections_end_at_the_same_optimum_and_take_longer() -> No
     assert short.iterations > exact.iterations
 
 
+SEVEN = np.random.default_rng(1).standard_normal((7, 3))
+
+
+@pytest.mark.parametrize(
+    ("prior", "points"),
+    [
+        (np.eye(3), SEVEN),
+        (np.diag([1.0, 2.0, 3.0]) + 0.1, SEVEN),  # in another basis
+        (np.eye(7), None),  # X is the kernel: rows of the identity
+        (SEVEN, None),  # or of the basis of its factor
+    ],
+    ids=["points", "turned points", "identity", "factor"],
+)
+def test_points_of_several_terms_are_stored_once(
+    prior: np.ndarray, points: np.ndarray | None
+) -> None:
+    pairs = [([0, 1], [2, 3]), ([4], [5])]
+    terms = [Term(SquaredDistances(i, j, points=points), Hard(upper=0.5)) for i, j in pairs]
+    ones = Term(DenseMatrices(np.ones((1, len(prior), len(prior)))), Hinge(upper=1.0))
+    dual = Problem(LogDet(), prior, [*terms, ones, terms[1]]).dual
+    table, first, second, sign = (table_of(dual).directions[k] for k in (0, 2, 3, 4))
+    assert table.shape[0] == 7 + 1  # and the direction of the matrix of ones
+    z = table[first] + sign[:, None] * table[second]
+    expected = np.concatenate([part.map.matrices() for part in dual.parts])
+    np.testing.assert_allclose(z[:, :, None] * z[:, None, :], expected, atol=1e-12)
+
+
 # --------------------------------------------------------------------------------------------------
 # What cannot be done
 
@@ -339,6 +366,53 @@ def test_contradicting_constraints_are_infeasible(regularizer: Regularizer) -> N
     solution = solve(Problem(regularizer, np.eye(3), terms), "projections")
     assert solution.status is Status.INFEASIBLE
     assert len(solution.conflict) == 2
+
+
+SAME = np.asarray([[0.3, 0.7], [1.1, 0.2], [1.1, 0.2]])
+CONSTANT = {
+    "above": (NOTHING, Hard(upper=-1.0), 1.0),
+    "below": (NOTHING, Hard(lower=1.0), -1.0),
+    "off": (NOTHING, Hard(equal=0.4), 1.0),
+    "without an offset": (DenseMatrices(np.zeros((1, 2, 2))), Hard(equal=1.0), -1.0),
+    "cancelling": (DistanceComparisons([0], [1], [2], points=SAME), Hard(upper=-1.0), 1.0),
+}
+
+
+@pytest.mark.parametrize("solver", ["projections", "working_set"])
+@pytest.mark.parametrize("name", CONSTANT)
+@BOTH
+def test_a_constant_beyond_its_bound_is_infeasible(
+    regularizer: Regularizer, name: str, solver: str
+) -> None:
+    """Whatever else is asked for: t = offset for every X, and the dual of it alone is the proof."""
+    constraints, loss, side = CONSTANT[name]
+    possible = Term(SquaredDistances([0], [1]), Hard(upper=0.5))
+    terms = [possible, Term(constraints, loss)]
+    solution = solve(Problem(regularizer, np.eye(2), terms), solver)
+    assert solution.status is Status.INFEASIBLE
+    assert [lam.tolist() for lam in solution.duals] == [[0.0], [side]]
+    (named,) = solution.conflict
+    assert named.startswith("constraint 0 of term 1 ")
+
+
+@BOTH
+def test_a_constant_within_its_bound_is_no_obstacle(regularizer: Regularizer) -> None:
+    possible = Term(SquaredDistances([0], [1]), Hard(upper=0.5))
+    alone = solve(Problem(regularizer, np.eye(2), [possible]), "projections")
+    terms = [possible, Term(NOTHING, Hard(upper=1.0)), Term(NOTHING, Hard(equal=0.5))]
+    solution = solve(Problem(regularizer, np.eye(2), terms), "projections")
+    assert solution.status is Status.OPTIMAL
+    np.testing.assert_allclose(solution.matrix, alone.matrix, atol=1e-9)
+
+
+@pytest.mark.parametrize("solver", ["projections", "working_set"])
+@pytest.mark.parametrize("apart", [1e-3, 1e-8])
+def test_nearly_equal_points_are_no_constant(apart: float, solver: str) -> None:
+    """d(0, 1) - d(0, 2) + 1 <= 1 - apart / 10 asks for little; as a constant it would be refused."""
+    P = np.asarray([[0.3, 0.7], [1.1, 0.2], [1.1 + apart, 0.2]])
+    nearly = DistanceComparisons([0], [1], [2], points=P, offset=1.0)
+    term = Term(nearly, Hard(upper=1.0 - apart / 10))
+    assert solve(Problem(LogDet(), np.eye(2), [term]), solver).status is Status.OPTIMAL
 
 
 @pytest.mark.parametrize("bound", [1e300, 1e-300, 1e150])

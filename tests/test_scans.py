@@ -56,7 +56,7 @@ def test_columns_count_by_what_they_give() -> None:
     """Features of size 1e-8 and 1e8, in a frame that makes up for it."""
     points = rng.standard_normal((100, 2)) * [1e-8, 1e8]
     F = np.diag([1e8, 1e-8])
-    pairs = PointMap(points, (np.arange(50), np.arange(50) + 50), (Direction(1.0, 0, -1, 1),))
+    pairs = PointMap((np.arange(50), np.arange(50) + 50), (Direction(1.0, 0, -1, 1),), points)
     low, high = pairs.estimates(F, {}).bounds(0.0)
     exact = np.sum(((points[:50] - points[50:]) @ F) ** 2, axis=1)
     assert np.all((low <= exact) & (exact <= high))
@@ -75,7 +75,7 @@ def test_a_scan_of_a_few_columns_leaves_out_what_it_says(weight: float) -> None:
     spectrum[:2] = 1.0
     F = np.linalg.qr(draw.standard_normal((30, 30)))[0] * np.sqrt(spectrum)
     i, j = draw.integers(0, 4000, 9000), draw.integers(0, 4000, 9000)
-    pairs = PointMap(points, (i, j), (Direction(weight, 0, -1, 1),))
+    pairs = PointMap((i, j), (Direction(weight, 0, -1, 1),), points)
     products: dict = {}
     low, high = pairs.estimates(F, products).bounds(0.0)
     exact = weight * np.sum(((points[i] - points[j]) @ F) ** 2, axis=1)
@@ -154,7 +154,7 @@ def test_a_point_that_no_sample_shows_is_within_the_bounds() -> None:
         points[2] = -points[1]
         i, j = np.r_[1, np.arange(2997)], np.r_[2, np.arange(3, 3000)]
         low, high = (
-            PointMap(points, (i, j), (Direction(1.0, 0, -1, 1),)).estimates(np.eye(2), {}).bounds(0)
+            PointMap((i, j), (Direction(1.0, 0, -1, 1),), points).estimates(np.eye(2), {}).bounds(0)
         )
         exact = np.sum((points[i] - points[j]) ** 2, axis=1)
         assert np.all((low <= exact) & (exact <= high))
@@ -165,7 +165,7 @@ def test_moving_all_points_changes_no_difference() -> None:
     points = draw.standard_normal((500, 3))
     i, j = draw.integers(0, 500, 2000), draw.integers(0, 500, 2000)
     for shift in (0.0, 1e3, 1e6):
-        moved = PointMap(points + shift, (i, j), (Direction(1.0, 0, -1, 1),))
+        moved = PointMap((i, j), (Direction(1.0, 0, -1, 1),), points + shift)
         low, high = moved.estimates(np.eye(3), {}).bounds(0.0)
         exact = np.sum((moved.points[i] - moved.points[j]) ** 2, axis=1)
         assert np.all((low <= exact) & (exact <= high))

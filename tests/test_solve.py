@@ -18,7 +18,7 @@ from gramlearn.losses import Hard, Loss
 from gramlearn.regularizers import Regularizer
 
 N = 6
-TOL = 1e-7
+TOL = 1e-8
 
 _rng = np.random.default_rng(0)
 _square = _rng.standard_normal((N, N))
@@ -74,10 +74,9 @@ def test_every_loss_is_solved_to_a_certified_optimum(
         assert np.linalg.eigvalsh(X)[0] >= -1e-12 * np.trace(X)
         cost = 0.0 if isinstance(loss, Hard) else float(np.sum(loss.value(t)))
         primal = divergence(regularizer, X, FULL_RANK) + cost
-        # The primal of the certificate is the primal of the definition, to rounding, and to what duals
-        # charge, or should have paid, for a t that is outside the domain, within the tolerance.
-        charged = 2 * float(np.sum(np.abs(lam) * loss.outside(t)))
-        assert primal == pytest.approx(solution.primal, rel=1e-7, abs=1e-9 + charged), loss
+        # The primal of the certificate is that of the definition, but for what the duals charge for a t that
+        # is outside the domain by TOL, a tenth of what is allowed here.
+        assert primal == pytest.approx(solution.primal, rel=1e-7, abs=1e-9), loss
 
 
 @pytest.mark.parametrize("regularizer", REGULARIZERS, ids=name_of)

@@ -46,16 +46,19 @@ def solve_quietly(*args: Any, **kwargs: Any) -> Any:
 
 
 def answers(
-    instance: Instance, limit: float, objective: str, solver: str = "auto"
+    instance: Instance, limit: float, objective: str, solver: Any = "auto", **options: Any
 ) -> Iterator[Answer]:
-    """Solve to a relative gap of 1e-6; the clock starts before the problem is stated."""
+    """Solve to a relative gap of 1e-6; the clock starts before the problem is stated.
+
+    `solver` and `options` are those of `gramlearn.solve`.
+    """
     wait = _synchronizer(instance)
     wait()
     began = time.perf_counter()
     stated = problem(instance, objective)
     wait()
     offset = time.perf_counter() - began
-    solution = solve_quietly(stated, solver, tol=_TOL, time_limit=limit)
+    solution = solve_quietly(stated, solver, tol=_TOL, time_limit=limit, **options)
     wait()
     seconds = time.perf_counter() - began
     for record in solution.history:
@@ -65,7 +68,7 @@ def answers(
     yield Answer(seconds, solution.matrix, solution.relative_gap, note)
 
 
-def warm_up(instance: Instance, objective: str, solver: str = "auto") -> None:
+def warm_up(instance: Instance, objective: str, solver: Any = "auto") -> None:
     """A short solve over some of the pairs; with PyTorch a full one, which fills its allocator."""
     small = instance
     if instance.xp.__name__ == "numpy":

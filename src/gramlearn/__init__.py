@@ -1,7 +1,7 @@
 """gramlearn learns a similarity from examples, with a certificate of how close to optimal it is."""
 
 from gramlearn import datasets
-from gramlearn.clustering import Clustering, kernel_kmeans, normalized_mutual_information
+from gramlearn.clustering import Clustering, kernel_kmeans
 from gramlearn.constraints import (
     DenseMatrices,
     DiagonalEntries,
@@ -15,6 +15,7 @@ from gramlearn.constraints import (
 from gramlearn.estimators import KernelKMeans, OnlinePCA
 from gramlearn.losses import Hard, Hinge, KLSlack, Linear, LogDetSlack, Square, SquaredHinge
 from gramlearn.low_rank import LowRankKernel, incomplete_cholesky, nystroem, spectral_factor
+from gramlearn.mutual_information import normalized_mutual_information
 from gramlearn.problem import Problem, Term
 from gramlearn.regularizers import Frobenius, LogDet, Schatten, VonNeumann
 from gramlearn.side_information import (

@@ -1,4 +1,4 @@
-"""The data sets that `gramlearn.datasets` knows: file, SHA-256, origin, and the number at OpenML.
+"""The data sets that `gramlearn.datasets` knows: file, SHA-256, origin, and where else they can be had.
 
 Shapes and class sizes are those an answer of OpenML must have: the number alone could mean another set.
 """
@@ -20,12 +20,14 @@ class Entry:
     """One data set.
 
     `sizes` are those of the classes of the training part, () where they may vary, and None where y are
-    numbers; `drawn` takes the set out of a larger one of OpenML.
+    numbers; `drawn` takes the set out of a larger one of OpenML. `shipped` names the function of
+    sklearn.datasets that reads the very same numbers, so that OpenML need not be asked.
     """
 
     file: str
     sha256: str
     origin: str
+    shipped: str = ""
     openml: int | None = None
     shape: tuple[int, int] = (0, 0)
     sizes: tuple[int, ...] | None = None
@@ -46,25 +48,19 @@ TABLE: Mapping[str, Entry] = {
         "iris.npz",
         "111b79d2f2cd43efde4551ce48574926439a7bbe3f93244b6369b72ada30a032",
         "as scikit-learn has it, which differs from UCI in two rows; those of UCI are X_uci",
-        openml=61,
-        shape=(150, 4),
-        sizes=(50, 50, 50),
+        shipped="load_iris",
     ),
     "wine": Entry(
         "wine.npz",
         "4aa45331fb9ac1f350cc9e8d6f7610481fbbb59237a20e5b8e38a9a44c751269",
         "as scikit-learn has it",
-        openml=187,
-        shape=(178, 13),
-        sizes=(59, 71, 48),
+        shipped="load_wine",
     ),
     "breast_cancer_wdbc": Entry(
         "breast_cancer_wdbc.npz",
         "8f004072a1d26090da2b9f2dbfade246205b135705bfa96079806ac0e8994da9",
         "as scikit-learn has it, 0 is malignant",
-        openml=1510,
-        shape=(569, 30),
-        sizes=(212, 357),
+        shipped="load_breast_cancer",
     ),
     "ionosphere": Entry(
         "ionosphere.npz",

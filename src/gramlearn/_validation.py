@@ -98,8 +98,8 @@ def check_host_points(x: Any, name: str) -> np.ndarray:
     return np.asarray(to_numpy(check_points(x, name)), dtype=np.float64)
 
 
-def check_symmetric(x: Array, name: str) -> Array:
-    """A square matrix equal to its transpose up to rounding."""
+def check_symmetric(x: Array, name: str, otherwise: str = "") -> Array:
+    """A square matrix equal to its transpose up to rounding; `otherwise` says what else it may be."""
     if x.ndim != 2 or x.shape[0] != x.shape[1]:
         raise ValueError(f"`{name}` must be a square matrix; got shape {tuple(x.shape)}.")
     xp = namespace(x)
@@ -108,7 +108,7 @@ def check_symmetric(x: Array, name: str) -> Array:
     if excess > 1e-8 * size:
         raise ValueError(
             f"`{name}` is not symmetric (largest difference from its transpose {excess:.3g}); "
-            f"pass ({name} + {name}.T) / 2 if rounding is the cause."
+            f"pass ({name} + {name}.T) / 2 if rounding is the cause{otherwise}."
         )
     return x
 

@@ -165,8 +165,8 @@ def _bounds(
     if exact:
         values = part.map.restrict(factor, products).traces(constant(1.0, factor, 1))
         estimates = Estimates(values, 0.0, 0.0)
-    else:
-        estimates = part.map.estimates(factor, products)
+        return *estimates.bounds(part.offset), Reference(None, estimates)
+    estimates = part.map.estimates(factor, products)
     x = point.conjugate.spectrum
     xp = namespace(x)
     singular = read(xp.min(x)) <= 1e-14 * read(xp.max(x))

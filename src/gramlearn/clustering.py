@@ -19,15 +19,9 @@ from scipy.sparse import csr_array
 from sklearn.exceptions import ConvergenceWarning
 
 from gramlearn._arrays import chunks, to_numpy
-from gramlearn._validation import (
-    check_count,
-    check_finite,
-    check_host_points,
-    check_indices,
-    generator,
-)
+from gramlearn._validation import check_count, check_host_points, check_indices, generator
 
-__all__ = ["Clustering", "kernel_kmeans", "nearest_centers", "normalized_mutual_information"]
+__all__ = ["Clustering", "kernel_kmeans", "nearest_centers"]
 
 _ROUNDING = 1e-14  # of the largest |g|^2: a squared distance below it may be zero
 
@@ -75,7 +69,9 @@ def kernel_kmeans(
     Parameters
     ----------
     factor : array n x r
-        G, or any coordinates of points.
+        G, or any coordinates of points. Not the kernel matrix K: of that, take
+        `spectral_factor(K, "precomputed").factor`. A symmetric array is not asked about, since the root of K is
+        a factor too.
     n_clusters : int
         At most n.
     n_init : int
@@ -128,32 +124,6 @@ def nearest_centers(factor: np.ndarray, centers: np.ndarray) -> np.ndarray:
     unit = _unit(factor, centers)
     middle = (centers / unit).mean(axis=0)
     return _nearest(factor / unit - middle, centers / unit - middle)
-
-
-def normalized_mutual_information(labels: Any, clusters: Any) -> float:
-    """I(C; K) / ((H(C) + H(K)) / 2) of clusters C and classes K (K09 section 7.1): 1 where they agree, 0
-    where one says nothing of the other.
-
-    I(C; K) = H(C) - H(C | K). Where both C and K put all points together, the quotient is 0 / 0; the two
-    agree, and it is 1. Where one does, it is 0.
-
-    Parameters
-    ----------
-    labels, clusters : vectors of n labels
-        Numbers or strings; which name a group has does not matter.
-    """
-    groups = [_check_groups(labels, "labels"), _check_groups(clusters, "clusters")]
-    if groups[0].size != groups[1].size:
-        raise ValueError(
-            f"`labels` has {groups[0].size} entries and `clusters` has {groups[1].size}; pass one of each "
-            "for every point."
-        )
-    H_K, H_C = (_entropy(np.bincount(group)) for group in groups)
-    joint = np.unique(groups[0] * (groups[1].max() + 1) + groups[1], return_counts=True)[1]
-    if H_C + H_K == 0.0:
-        return 1.0
-    information = H_C + H_K - _entropy(joint)  # H(C | K) = H(C, K) - H(K)
-    return float(np.clip(2 * information / (H_C + H_K), 0.0, 1.0))
 
 
 # --------------------------------------------------------------------------------------------------
@@ -260,30 +230,7 @@ def _seeds(G: np.ndarray, n_clusters: int, rng: np.random.Generator) -> np.ndarr
 
 
 # --------------------------------------------------------------------------------------------------
-# Entropies, and what is refused
-
-
-def _entropy(counts: np.ndarray) -> float:
-    """H = -sum p log p, in nats; exactly zero for one group."""
-    p = counts[counts > 0] / counts.sum()
-    return float(-(p * np.log(p)).sum())
-
-
-def _check_groups(x: Any, name: str) -> np.ndarray:
-    """Number the groups of a vector of labels 0, 1, ..."""
-    labels = to_numpy(x)
-    if labels.ndim != 1 or labels.size == 0:
-        raise ValueError(
-            f"`{name}` must be a vector of at least one label, one for each point; got shape {labels.shape}."
-        )
-    if labels.dtype.kind == "f":
-        check_finite(labels, name)
-    try:
-        return np.unique(labels, return_inverse=True)[1]
-    except TypeError:
-        raise TypeError(
-            f"`{name}` mixes labels that cannot be compared; pass labels of one type."
-        ) from None
+# What is refused
 
 
 def _check_n_clusters(n_clusters: Any, n: int) -> int:

@@ -1,7 +1,8 @@
-"""load(name): (X, y) of a published data set, from a folder of yours or from OpenML.
+"""load(name): (X, y) of a published data set, from a folder of yours, scikit-learn or OpenML.
 
 The folder is the one that the environment variable GRAMLEARN_DATA names; a file in it is read only
-if its SHA-256 is the one below. Without the file, OpenML is asked, through scikit-learn and its cache.
+if its SHA-256 is the one in the table. Without the file, the copy that scikit-learn brings along is taken;
+where there is none, OpenML is asked, through scikit-learn and its cache.
 """
 
 import difflib
@@ -27,7 +28,7 @@ VARIABLE = "GRAMLEARN_DATA"
 
 
 class DatasetNotFoundError(FileNotFoundError):
-    """A data set is neither in the folder nor to be had from OpenML; the message says what to do."""
+    """A data set is not in the folder and not to be had elsewhere; the message says what to do."""
 
 
 @final
@@ -47,7 +48,7 @@ class Dataset:
     X_test, y_test : the same of the test part, where the set comes with one
     texts, texts_test : tuple of str, where the set consists of texts
     extra : mapping
-        What else the file holds, such as `feature_names`.
+        What else the place holds, such as `feature_names`.
     """
 
     name: str
@@ -79,7 +80,7 @@ def load(name: str) -> Dataset:
     Raises
     ------
     DatasetNotFoundError
-        Where the set is in neither place; a FileNotFoundError.
+        Where the set is in no place; a FileNotFoundError.
     ValueError
         For an unknown name, and for a file or an answer that is not the data set.
     """
@@ -92,6 +93,8 @@ def load(name: str) -> Dataset:
     path = _path(entry)
     if path is not None:
         return _read(name, entry, path)
+    if entry.shipped:
+        return _shipped(name, entry)
     if entry.openml is None:
         raise DatasetNotFoundError(_ways(name, entry))
     return _fetch(name, entry)
@@ -150,6 +153,19 @@ def _texts(name: str, source: str, content: bytes) -> Dataset:
         parts["texts" + ending] = tuple(message["text"] for message in chosen)
         parts["y" + ending] = np.array([message["group"] for message in chosen])
     return Dataset(name, source, X=None, **parts)
+
+
+# --------------------------------------------------------------------------------------------------
+# From scikit-learn
+
+
+def _shipped(name: str, entry: Entry) -> Dataset:
+    from sklearn import datasets
+
+    bunch = getattr(datasets, entry.shipped)()
+    extra = {key: np.asarray(bunch[key]) for key in ("feature_names", "target_names")}
+    source = f"sklearn.datasets.{entry.shipped}"
+    return Dataset(name, source, bunch.data, bunch.target, extra=extra)
 
 
 # --------------------------------------------------------------------------------------------------

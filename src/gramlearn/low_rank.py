@@ -22,6 +22,7 @@ from gramlearn.kernel_functions import Kernel, read_kernel
 
 __all__ = ["LowRankKernel", "incomplete_cholesky", "nystroem", "spectral_factor"]
 
+_DEFAULT_TOL = 0.01  # the share of the trace that may be left where nothing else is asked for
 _FIRST_COLUMNS = 64
 _FEW = 10  # Lanczos takes over where at most one eigenvalue of so many is asked for,
 _MANY = 500  # of matrices so large
@@ -80,7 +81,7 @@ class LowRankKernel:
 
 
 def incomplete_cholesky(
-    X: Any, kernel: Any, *, rank: int | None = None, tol: float = 1e-6, **params: Any
+    X: Any, kernel: Any, *, rank: int | None = None, tol: float | None = None, **params: Any
 ) -> LowRankKernel:
     """K ~= G G' by a Cholesky factorization with pivots, stopped early: n r^2 operations.
 
@@ -96,15 +97,18 @@ def incomplete_cholesky(
         matrix of all k(a, b); or "precomputed".
     rank : int, optional
         The most columns G may have; n where it is not given.
-    tol : float
-        Stop once tr(K - G G') <= tol tr K, or once what is left of every point is rounding.
+    tol : float, optional
+        Stop once tr(K - G G') <= tol tr K, or once what is left of every point is rounding. Where neither
+        rank nor tol is given it is 0.01: 99 % of the trace is kept, as by a principal component analysis of
+        99 % of the variance, and for smooth kernels of many features every further digit takes hundreds of
+        columns more. Where rank alone is given it is 0, and rank decides.
     **params
         Parameters of the kernel, such as gamma=0.1.
     """
     source = read_kernel(X, kernel, params)
     n = source.n_points
     most = n if rank is None else _check_rank(rank, n)
-    tol = _check_tol(tol)
+    tol = (_DEFAULT_TOL if rank is None else 0.0) if tol is None else _check_tol(tol)
     diagonal = checked_diagonal(source)
     left = diagonal.copy()
     enough = tol * diagonal.sum()

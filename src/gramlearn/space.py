@@ -45,7 +45,10 @@ class Space:
         array = as_real(check_points(given, "prior"), dtype=dtype)
         if isinstance(prior, Factor) or array.shape[0] != array.shape[1]:
             return _of_factor(array)
-        return _of_matrix(check_symmetric(array, "prior"), keeps_range)
+        otherwise = (
+            ", or Factor(prior) if it is a factor G of the prior G G' that happens to be square"
+        )
+        return _of_matrix(check_symmetric(array, "prior", otherwise), keeps_range)
 
 
 def _of_factor(G: Array) -> Space:

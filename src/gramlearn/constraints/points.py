@@ -66,6 +66,7 @@ class PointConstraints(Constraints):
 
     @final
     def on(self, basis: Array | None, dimension: int, like: Array) -> LinearMap:
+        columns = tuple(as_index(x, like) for x in self.columns.values())
         if self.points is None:
             if self.n_points not in (None, dimension):
                 raise ValueError(
@@ -75,8 +76,7 @@ class PointConstraints(Constraints):
             for name, x in self.columns.items():
                 check_indices(x, name, dimension)
             if basis is None:
-                columns = tuple(as_index(x, like) for x in self.columns.values())
-                return CoordinateMap(constant(0.0, like, dimension), columns, self.directions)
+                return CoordinateMap(columns, self.directions, constant(0.0, like, dimension))
             rows = basis
         else:
             if int(self.points.shape[1]) != dimension:
@@ -86,9 +86,7 @@ class PointConstraints(Constraints):
                 )
             rows = as_real(self.points, like)
             rows = rows if basis is None else rows @ basis
-        return PointMap(
-            rows, tuple(as_index(x, like) for x in self.columns.values()), self.directions
-        )
+        return PointMap(columns, self.directions, rows)
 
     def describe(self, k: int) -> str:
         return self.words.format(*(int(x[k]) for x in self.columns.values()))

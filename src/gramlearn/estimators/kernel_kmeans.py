@@ -15,7 +15,8 @@ class KernelKMeans(ClusterMixin, BaseEstimator):
     """sum_i |g_i - m_c(i)|^2 -> min over clusters c(i), for the kernel G G' of a factor G.
 
     The rows of a factor are coordinates in the feature space of the kernel. So this is kernel k-means
-    for that kernel, in n r c operations an iteration, and plain k-means for plain points.
+    for that kernel, in n r c operations an iteration, and plain k-means for plain points. X is never the
+    kernel matrix itself: of a matrix K, take `spectral_factor(K, "precomputed").factor`.
 
     Parameters
     ----------

@@ -11,28 +11,19 @@ from typing import final
 
 from gramlearn._arrays import Array, added_at, constant, every_row, eye, namespace
 from gramlearn.linear_maps._base import LinearMap, Products, RankOnes
-from gramlearn.linear_maps.points import Direction, PointMap
+from gramlearn.linear_maps._indexed import IndexedMap
+from gramlearn.linear_maps.points import PointMap
 
 __all__ = ["CoordinateMap"]
 
 
 @final
 @dataclass(frozen=True)
-class CoordinateMap(LinearMap):
+class CoordinateMap(IndexedMap):
     """B_k over rows of the identity; `like` is a vector of the dimension of X, for its type and device."""
 
     like: Array
-    indices: tuple[Array, ...]
-    directions: tuple[Direction, ...]
     is_taken: bool = False  # a working set: once restricted, its directions are kept in memory
-
-    @property
-    def size(self) -> int:
-        return int(self.indices[0].shape[0])
-
-    @property
-    def is_nonnegative(self) -> bool:
-        return min(d.weight for d in self.directions) >= 0
 
     @property
     def _dimension(self) -> int:
@@ -40,12 +31,8 @@ class CoordinateMap(LinearMap):
 
     def restrict(self, Q: Array, products: Products | None = None) -> LinearMap:
         del products  # there is no product to share
-        on_rows = PointMap(Q, self.indices, self.directions)
+        on_rows = PointMap(self.indices, self.directions, Q)
         return on_rows.take(every_row(self.size, Q)) if self.is_taken else on_rows
-
-    def select(self, rows: Array) -> "CoordinateMap":
-        xp = namespace(self.like)
-        return replace(self, indices=tuple(xp.take(i, rows) for i in self.indices))
 
     def take(self, rows: Array) -> "CoordinateMap":
         return replace(self.select(rows), is_taken=True)
@@ -95,7 +82,7 @@ class CoordinateMap(LinearMap):
 
     def _on_identity(self) -> PointMap:
         """The map with the identity written out, for what solvers ask of restricted maps only."""
-        return PointMap(eye(self._dimension, self.like), self.indices, self.directions)
+        return PointMap(self.indices, self.directions, eye(self._dimension, self.like))
 
     def squares(self, v: Array) -> Array:
         return self._on_identity().squares(v)

@@ -2,7 +2,7 @@
 
 from collections.abc import Callable
 from dataclasses import dataclass, replace
-from typing import NamedTuple, final
+from typing import final
 
 from gramlearn._arrays import (
     Array,
@@ -16,9 +16,10 @@ from gramlearn._arrays import (
     read,
 )
 from gramlearn.linear_maps._base import Estimates, LinearMap, Products, RankOnes
+from gramlearn.linear_maps._indexed import IndexedMap
 from gramlearn.linear_maps.directions import DirectionMap
 
-__all__ = ["Direction", "PointMap"]
+__all__ = ["PointMap"]
 
 # A working set whose directions take no more than this is kept in memory instead of made anew.
 _DIRECTIONS_BYTES = 1 << 30
@@ -30,31 +31,12 @@ _SAMPLE = 1000
 _OUTLYING = 100.0  # times as much of one point, and all columns are kept
 
 
-class Direction(NamedTuple):
-    """weight * |p_first + sign p_second|_X^2; first and second number the index arrays."""
-
-    weight: float
-    first: int
-    sign: int
-    second: int
-
-
 @final
 @dataclass(frozen=True)
-class PointMap(LinearMap):
+class PointMap(IndexedMap):
     """B_k from pairs of rows of `points`; the directions are made chunk by chunk, never all at once."""
 
     points: Array
-    indices: tuple[Array, ...]
-    directions: tuple[Direction, ...]
-
-    @property
-    def size(self) -> int:
-        return int(self.indices[0].shape[0])
-
-    @property
-    def is_nonnegative(self) -> bool:
-        return min(d.weight for d in self.directions) >= 0
 
     @property
     def _is_small(self) -> bool:
@@ -69,10 +51,6 @@ class PointMap(LinearMap):
         if key not in products:
             products[key] = self.points @ Q
         return replace(self, points=products[key])
-
-    def select(self, rows: Array) -> "PointMap":
-        xp = namespace(self.points)
-        return replace(self, indices=tuple(xp.take(i, rows) for i in self.indices))
 
     def take(self, rows: Array) -> LinearMap:
         chosen = self.select(rows)

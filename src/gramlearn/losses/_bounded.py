@@ -13,7 +13,7 @@ conjugate of the one-sided penalty is the same function on half the box.
 import math
 from abc import abstractmethod
 from collections.abc import Callable
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, fields, replace
 from typing import Any, ClassVar, Self, final
 
 from gramlearn._arrays import (
@@ -52,6 +52,10 @@ def _least(x: Any) -> float:
     return read(namespace(x).min(x)) if x.shape[0] else INF
 
 
+def _short(x: Any) -> str:
+    return str(x) if isinstance(x, int | float) else "[...]" if is_array(x) else f"{x!r:.40}"
+
+
 @dataclass(frozen=True, kw_only=True, eq=False)
 class BoundedLoss(Loss):
     """A penalty on the wrong side of a bound b: above `upper`, below `lower`, or off `equal`."""
@@ -61,6 +65,18 @@ class BoundedLoss(Loss):
     equal: Any = None
 
     needs_positive_bound: ClassVar[bool] = False
+
+    def __new__(cls, *given: Any, **named: Any) -> Self:
+        """Refuse a bound without its name: it does not say on which side t may be."""
+        del named
+        surplus = given[sum(not field.kw_only for field in fields(cls)) :]
+        if surplus:
+            words = ", ".join(_short(x) for x in given)
+            raise TypeError(
+                f"`{cls.__name__}({words})`: {_short(surplus[0])} has no name; pass the bound as one of "
+                "upper=, lower= and equal=."
+            )
+        return super().__new__(cls)
 
     # -- what a new loss states: the two-sided penalty, weighted by w --
 

@@ -9,8 +9,10 @@ from typing import Any
 
 from gramlearn._arrays import (
     Array,
+    cholesky_or_none,
     concat,
     constant,
+    every_row,
     eye,
     is_array,
     namespace,
@@ -22,6 +24,7 @@ from gramlearn._arrays import (
 )
 from gramlearn.certificate import Certificate
 from gramlearn.dual import Dual, DualPoint, Part
+from gramlearn.linear_maps import LinearMap
 from gramlearn.problem import Problem
 from gramlearn.solvers._loop import Answer
 from gramlearn.status import Status
@@ -60,7 +63,10 @@ def contradiction(point: DualPoint, direction: Array) -> Array | None:
         # Scaled to a unit diagonal, so that a feature in small units counts as much as any other.
         size = xp.maximum(xp.abs(xp.linalg.diagonal(S)), 1e-12 * dual.spread(v))
         unit = 1 / xp.sqrt(xp.where(size > 0, size, xp.ones_like(size)))
-        spectrum, U = xp.linalg.eigh(S * unit[:, None] * unit[None, :])
+        S = S * unit[:, None] * unit[None, :]
+        if _is_far_from_definite(S):
+            return None
+        spectrum, U = xp.linalg.eigh(S)
         least, largest = read(spectrum[0]), read(spectrum[-1])
         # Equality is impossible too where X is positive definite, or where t may not reach the end.
         is_open = read(xp.max(xp.abs(v) * openness)) > 0
@@ -73,6 +79,17 @@ def contradiction(point: DualPoint, direction: Array) -> Array | None:
         below = spectrum < 0
         v = v + _correction(dual, unit[:, None] * U[:, below], spectrum[below])
     return None
+
+
+def _is_far_from_definite(S: Array) -> bool:
+    """Whether the least eigenvalue is seen to be too negative to correct, at a fraction of the cost of all.
+
+    (sum e^4)^1/4 = |S^2|_F^1/2 is not below the largest eigenvalue, so S and a share of it must be definite.
+    """
+    xp = namespace(S)
+    most = read(xp.linalg.matrix_norm(S @ S)) ** 0.5
+    # Where all cancels, S is zero, and definite enough.
+    return most > 0 and cholesky_or_none(S + _NEARLY * most * eye(int(S.shape[0]), S)) is None
 
 
 def _correction(dual: Dual, N: Array, negative: Array) -> Array:
@@ -134,19 +151,33 @@ def impossible(problem: Problem, rows: list[Array]) -> list[Array] | None:
     xp = namespace(problem.dual.Y0)
     proof = []
     for part, chosen in zip(problem.dual.parts, rows, strict=True):
-        if not part.map.is_nonnegative or chosen.shape[0] == 0:
+        if not part.loss.has_domain or chosen.shape[0] == 0:
             proof.append(constant(0.0, problem.dual.Y0, part.size))
             continue
-        # Equal points may differ by rounding once they are brought to another basis: column by column, so that
-        # a feature in small units counts as much as any other.
-        sizes = part.map.sizes()
-        unit = eye(int(sizes.shape[0]), sizes) / xp.where(sizes > 0, sizes, xp.ones_like(sizes))
-        values = part.map.select(chosen).restrict(unit).traces(xp.ones_like(sizes))
-        rounding = 16 * float(xp.finfo(values.dtype).eps) * problem.space.dimension**0.5
-        fixed = chosen[values <= rounding**2]
+        fixed = chosen[_are_zero(part.map, chosen, problem.space.dimension)]
         t = constant(0.0, problem.dual.Y0, fixed.shape[0]) + rows_of(part.offset, fixed)
         loss = part.loss.take(fixed)
         side = xp.where(t > loss.domain()[1], xp.ones_like(t), -xp.ones_like(t))
         lost = xp.isinf(loss.value(t))
         proof.append(scatter(side[lost], fixed[lost], part.size))
     return proof if any(read(xp.sum(xp.abs(v))) for v in proof) else None
+
+
+def _are_zero(linear: LinearMap, rows: Array, dimension: int) -> Array:
+    """Say which A_k of these rows vanish.
+
+    All is in units of the largest of each column, so that a feature in small units counts as much as any other.
+    Equal points may differ by rounding once they are brought to another basis: a sum of squares below that is
+    zero. Where squares are subtracted, q' A_k q has to be zero itself, for two q of no special direction.
+    """
+    sizes = linear.sizes()
+    xp = namespace(sizes)
+    one, unit = xp.ones_like(sizes), 1 / xp.where(sizes > 0, sizes, xp.ones_like(sizes))
+    chosen = linear.select(rows)
+    if linear.is_nonnegative:
+        rounding = 16 * float(xp.finfo(sizes.dtype).eps) * dimension**0.5
+        return chosen.restrict(eye(int(sizes.shape[0]), sizes) * unit).traces(one) <= rounding**2
+    numbers = xp.astype(every_row(int(sizes.shape[0]), sizes) + 1, sizes.dtype)
+    probes = [(xp.cos(numbers * k) * unit)[:, None] for k in (1.0, 2.0)]
+    first, second = (chosen.restrict(q).traces(one[:1]) == 0 for q in probes)
+    return first & second

@@ -27,22 +27,19 @@ class Table(NamedTuple):
 
 
 def table_of(dual: Dual) -> Table:
-    """Join the parts of a dual; points that parts share are stored once."""
-    tables: dict[int, tuple[int, np.ndarray]] = {}
+    """Join the parts of a dual; points that parts have in common are stored once."""
+    tables: list[np.ndarray] = []
     pieces: list[list[np.ndarray]] = [[] for _ in range(5)]
-    height = n_directions = 0
+    n_directions = 0
     for part in dual.parts:
         ones = part.map.rank_ones()
-        if id(ones.rows) not in tables:
-            tables[id(ones.rows)] = height, ones.rows
-            height += ones.rows.shape[0]
-        above = tables[id(ones.rows)][0]
+        above = _height_above(ones.rows, tables)
         found = (ones.start[:-1] + n_directions, ones.first + above, ones.second + above)
         for pile, values in zip(pieces, (*found, ones.sign, ones.weight), strict=True):
             pile.append(values)
         n_directions += ones.first.shape[0]
     empty = np.zeros((0, dual.Y0.shape[0])), np.zeros(0, np.int64), np.zeros(0)
-    rows = np.concatenate([empty[0], *(rows for _, rows in tables.values())])
+    rows = np.concatenate([empty[0], *tables])
     start, first, second = (np.concatenate([empty[1], *pile]) for pile in pieces[:3])
     sign, weight = (np.concatenate([empty[2], *pile]) for pile in pieces[3:])
     start = np.append(start, n_directions)
@@ -61,6 +58,20 @@ def table_of(dual: Dual) -> Table:
     )
     directions = (np.ascontiguousarray(rows), start, first, second, sign, weight)
     return Table(directions, numbers)
+
+
+def _height_above(rows: np.ndarray, tables: list[np.ndarray]) -> int:
+    """How many rows stand above these in the joined table, to which they are added where they are new.
+
+    Parts may bring equal rows in arrays of their own, made anew from one basis or one identity.
+    """
+    height = 0
+    for table in tables:
+        if table is rows or np.array_equal(table, rows):
+            return height
+        height += table.shape[0]
+    tables.append(rows)
+    return height
 
 
 def _curve(part: Part) -> Curve:

@@ -9,7 +9,7 @@ log(1/eps) for von Neumann, which reads log(eps) off the prior and forgets slowl
 from typing import Any
 
 from gramlearn._arrays import Array, as_real, eye, namespace, read, transpose
-from gramlearn._validation import check_points, check_positive, check_symmetric
+from gramlearn._validation import check_positive
 from gramlearn.space import Factor, Space
 
 __all__ = ["grown"]
@@ -32,13 +32,10 @@ def grown(prior: Any, eps: float = 1e-3) -> Array:
         A positive definite prior, in the library of `prior`. It is X0 itself where X0 has full rank.
     """
     check_positive(eps, "eps", "grown")
-    given = prior.G if isinstance(prior, Factor) else prior
-    array = as_real(check_points(given, "prior"))
-    if isinstance(prior, Factor) or array.shape[0] != array.shape[1]:
-        X0 = array @ transpose(array)
-    else:
-        X0 = check_symmetric(array, "prior")
-    space = Space.of(prior, True, "float64")
+    space = Space.of(prior, True, "float64")  # which checks the prior
+    X0 = as_real(prior.G if isinstance(prior, Factor) else prior)
+    if isinstance(prior, Factor) or X0.shape[0] != X0.shape[1]:
+        X0 = X0 @ transpose(X0)
     rank = int(space.spectrum.shape[0])
     if space.basis is None or rank == space.dimension:
         return X0

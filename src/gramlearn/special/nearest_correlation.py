@@ -55,7 +55,8 @@ def nearest_correlation(
         any range; that problem is not convex, and X is a local optimum (L-BFGS on a factor with rows of length
         one), while the gap is against a bound that holds for every matrix of that rank.
     regularizer : {"logdet", "von_neumann", "frobenius"} or Regularizer
-        The divergence D. "frobenius" is the usual nearest correlation matrix, |X - C|_F^2 / 2.
+        The divergence D. "frobenius" is the usual nearest correlation matrix, |X - C|_F^2 / 2. "logdet" keeps
+        the entries of C^-1 off the diagonal.
     tol : float
         The relative gap, and the violation of the diagonal before it is scaled, at which to stop.
     max_iter : int, optional
