@@ -12,7 +12,7 @@ from gramlearn.constraints import (
     SquaredDistances,
     Trace,
 )
-from gramlearn.estimators import KernelKMeans, MetricLearner, OnlinePCA
+from gramlearn.estimators import KernelKMeans, KernelLearner, MetricLearner, OnlinePCA
 from gramlearn.losses import Hard, Hinge, KLSlack, Linear, LogDetSlack, Square, SquaredHinge
 from gramlearn.low_rank import LowRankKernel, incomplete_cholesky, nystroem, spectral_factor
 from gramlearn.problem import Problem, Term
@@ -54,6 +54,7 @@ __all__ = [
     "InfeasibleError",
     "KLSlack",
     "KernelKMeans",
+    "KernelLearner",
     "Linear",
     "LogDet",
     "LogDetSlack",

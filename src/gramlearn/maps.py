@@ -17,7 +17,14 @@ from scipy.sparse import issparse
 
 from gramlearn.side_information._distances import squared_distances
 
-__all__ = ["FullMap", "LowRankMap", "MetricMap", "distances_beyond", "symmetric_root"]
+__all__ = [
+    "FullMap",
+    "LowRankMap",
+    "MetricMap",
+    "distances_beyond",
+    "row_squares",
+    "symmetric_root",
+]
 
 
 class MetricMap(ABC):

@@ -1,7 +1,8 @@
 """What scikit-learn users see; the only folder that imports scikit-learn's base classes."""
 
 from gramlearn.estimators.kernel_kmeans import KernelKMeans
+from gramlearn.estimators.kernel_learner import KernelLearner
 from gramlearn.estimators.metric_learner import MetricLearner
 from gramlearn.estimators.online_pca import OnlinePCA
 
-__all__ = ["KernelKMeans", "MetricLearner", "OnlinePCA"]
+__all__ = ["KernelKMeans", "KernelLearner", "MetricLearner", "OnlinePCA"]

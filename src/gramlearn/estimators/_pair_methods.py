@@ -9,8 +9,6 @@ from sklearn.metrics import roc_auc_score
 from sklearn.utils.metaestimators import available_if
 from sklearn.utils.validation import check_array, check_is_fitted
 
-from gramlearn.maps import MetricMap
-
 __all__ = ["PairMethods", "best_threshold"]
 
 
@@ -25,16 +23,14 @@ def _judges_pairs(estimator: Any) -> bool:
 
 
 class PairMethods:
-    """Distances of pairs under the metric of `_map`, and the threshold below which a pair counts as alike."""
+    """Distances of pairs of points, and the threshold below which a pair counts as alike."""
 
-    _map: MetricMap
     threshold_: float
     n_features_in_: int
 
-    def get_mahalanobis_matrix(self) -> np.ndarray:
-        """W with d(x, y) = (x - y)' W (x - y), d x d."""
-        check_is_fitted(self)
-        return self._map.matrix
+    def _squared_distances(self, first: Any, second: Any) -> np.ndarray:
+        """The learned squared distance of row k of the one with row k of the other."""
+        raise NotImplementedError
 
     def pair_distance(self, pairs: Any) -> np.ndarray:
         """The learned distance, not squared, of each pair.
@@ -46,7 +42,7 @@ class PairMethods:
         """
         check_is_fitted(self)
         first, second = _two_sides(pairs, self.n_features_in_)
-        return np.sqrt(self._map.squared_lengths(first - second))
+        return np.sqrt(self._squared_distances(first, second))
 
     def pair_score(self, pairs: Any) -> np.ndarray:
         """Minus the distance: the larger, the more alike."""
@@ -55,11 +51,10 @@ class PairMethods:
     def get_metric(self) -> Callable[..., float]:
         """A function (u, v, squared=False) of two points: for scikit-learn's `metric=` and the like."""
         check_is_fitted(self)
-        learned = self._map
 
         def metric(u: Any, v: Any, squared: bool = False) -> float:
-            difference = np.asarray(u, dtype=np.float64) - np.asarray(v, dtype=np.float64)
-            length = float(learned.squared_lengths(difference[None, :])[0])
+            first, second = (np.asarray(x, dtype=np.float64)[None, :] for x in (u, v))
+            length = float(self._squared_distances(first, second)[0])
             return length if squared else length**0.5
 
         return metric

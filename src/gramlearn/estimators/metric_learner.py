@@ -171,6 +171,14 @@ class MetricLearner(PairMethods, ClassNamePrefixFeaturesOutMixin, TransformerMix
         check_is_fitted(self)
         return self._map.components
 
+    def get_mahalanobis_matrix(self) -> np.ndarray:
+        """W with d(x, y) = (x - y)' W (x - y), d x d."""
+        check_is_fitted(self)
+        return self._map.matrix
+
+    def _squared_distances(self, first: Any, second: Any) -> np.ndarray:
+        return self._map.squared_lengths(first - second)
+
     @property
     def _n_features_out(self) -> int:
         return self._map.n_features
