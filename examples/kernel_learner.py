@@ -1,6 +1,6 @@
 """A learned Gaussian kernel of handwritten digits, for support vectors and clusters of new digits.
 
-The learner sees 600 pairs of 300 digits. Its kernel is one of all digits: the classifier and the clusters below use
+The learner sees 600 pairs of 300 digits. Its kernel is one of all digits: the classifier and the clusters use
 digits that no pair spoke of.
 """
 

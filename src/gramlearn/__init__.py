@@ -12,7 +12,13 @@ from gramlearn.constraints import (
     SquaredDistances,
     Trace,
 )
-from gramlearn.estimators import KernelKMeans, KernelLearner, MetricLearner, OnlinePCA
+from gramlearn.estimators import (
+    KernelKMeans,
+    KernelLearner,
+    MetricLearner,
+    OnlineMetricLearner,
+    OnlinePCA,
+)
 from gramlearn.losses import Hard, Hinge, KLSlack, Linear, LogDetSlack, Square, SquaredHinge
 from gramlearn.low_rank import LowRankKernel, incomplete_cholesky, nystroem, spectral_factor
 from gramlearn.problem import Problem, Term
@@ -60,6 +66,7 @@ __all__ = [
     "LogDetSlack",
     "LowRankKernel",
     "MetricLearner",
+    "OnlineMetricLearner",
     "OnlinePCA",
     "Pairs",
     "Problem",
