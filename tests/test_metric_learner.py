@@ -319,6 +319,15 @@ def test_a_class_of_one_member_and_two_points():
     assert two.pair_distance((IRIS[:1], IRIS[1:2]))[0] < np.linalg.norm(IRIS[0] - IRIS[1])
 
 
+def test_bounds_are_percentiles_under_the_prior():
+    """J12 6 asks for the 1st and 99th, under W0."""
+    W0 = np.diag([1.0, 4.0, 9.0, 16.0])
+    learner = MetricLearner(prior=W0, percentiles=(1, 99), random_state=0).fit(IRIS, SPECIES)
+    i, j = np.triu_indices(150, 1)
+    d = np.einsum("ki,ij,kj->k", IRIS[i] - IRIS[j], W0, IRIS[i] - IRIS[j])
+    np.testing.assert_allclose(learner.bounds_, np.percentile(d[d > 0], (1, 99)), rtol=1e-12)
+
+
 def test_it_warns_with_the_gap_where_it_does_not_converge():
     with pytest.warns(ConvergenceWarning, match="relative gap"):
         MetricLearner(max_iter=1, random_state=0).fit(IRIS, SPECIES)

@@ -28,8 +28,12 @@ from gramlearn.side_information import (
     ContradictionError,
     Pairs,
     Triplets,
+    from_classes,
+    from_clicks,
     from_labels,
+    from_similarities,
     percentile_bounds,
+    relative_bounds,
 )
 from gramlearn.solution import Solution
 from gramlearn.solve import solve
@@ -86,7 +90,10 @@ __all__ = [
     "VonNeumann",
     "balanced_cut",
     "datasets",
+    "from_classes",
+    "from_clicks",
     "from_labels",
+    "from_similarities",
     "grown",
     "incomplete_cholesky",
     "kernel_kmeans",
@@ -94,6 +101,7 @@ __all__ = [
     "normalized_mutual_information",
     "nystroem",
     "percentile_bounds",
+    "relative_bounds",
     "solve",
     "spectral_factor",
     "unfolding_problem",

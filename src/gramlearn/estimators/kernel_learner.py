@@ -57,7 +57,7 @@ class KernelLearner(PairMethods, ClassNamePrefixFeaturesOutMixin, TransformerMix
         then has this rank (K09); that is for many points, as nothing of size n x n is made.
     alpha : float
         The prior is alpha k0.
-    regularizer, loss, gamma, bounds, n_pairs, solver, tol, max_iter, random_state, verbose :
+    regularizer, loss, gamma, bounds, percentiles, n_pairs, solver, tol, max_iter, random_state, verbose :
         As in `MetricLearner`; distances are those of k0 in feature space.
     regularize : {"kernel", "map"}
         Which matrix the regularizer is applied to: the kernel matrix of the training points (K09), or the
@@ -101,6 +101,7 @@ class KernelLearner(PairMethods, ClassNamePrefixFeaturesOutMixin, TransformerMix
         loss: Any = "slack",
         gamma: float = 1.0,
         bounds: tuple[float, float] | None = None,
+        percentiles: tuple[float, float] = (5, 95),
         n_pairs: int | None = None,
         solver: Any = "auto",
         tol: float = 1e-6,
@@ -119,6 +120,7 @@ class KernelLearner(PairMethods, ClassNamePrefixFeaturesOutMixin, TransformerMix
         self.loss = loss
         self.gamma = gamma
         self.bounds = bounds
+        self.percentiles = percentiles
         self.n_pairs = n_pairs
         self.solver = solver
         self.tol = tol
@@ -242,7 +244,7 @@ class KernelLearner(PairMethods, ClassNamePrefixFeaturesOutMixin, TransformerMix
         if self._has_rest:
             rows = np.sort(rng.permutation(base.n_points)[:_SAMPLE])
             points = spectral_factor(base.columns(rows)[rows], "precomputed").factor
-        upper, lower = percentile_bounds(points, random_state=rng)
+        upper, lower = percentile_bounds(points, self.percentiles, random_state=rng)
         return scale * upper, scale * lower
 
     def _learned(

@@ -48,7 +48,8 @@ class MetricLearner(PairMethods, ClassNamePrefixFeaturesOutMixin, TransformerMix
         The price of a violation: the larger, the more it counts beside the distance from the prior.
     bounds : (upper, lower), optional
         Squared distances: pairs that are alike shall be at most `upper` apart, others at least `lower`. The
-        5th and 95th percentile of all squared distances under the prior where it is not given.
+        `percentiles` of all squared distances under the prior where it is not given.
+    percentiles : (low, high)
     rank : int, optional
         Learn W = I + R (F - I) R' with a basis R of at most so many columns, for many features: nothing of
         size d x d is made, and X may be sparse.
@@ -105,6 +106,7 @@ class MetricLearner(PairMethods, ClassNamePrefixFeaturesOutMixin, TransformerMix
         rank: int | None = None,
         basis: Any = "svd",
         regularize: str = "map",
+        percentiles: tuple[float, float] = (5, 95),
         n_pairs: int | None = None,
         solver: Any = "auto",
         tol: float = 1e-6,
@@ -120,6 +122,7 @@ class MetricLearner(PairMethods, ClassNamePrefixFeaturesOutMixin, TransformerMix
         self.rank = rank
         self.basis = basis
         self.regularize = regularize
+        self.percentiles = percentiles
         self.n_pairs = n_pairs
         self.solver = solver
         self.tol = tol
@@ -226,7 +229,7 @@ class MetricLearner(PairMethods, ClassNamePrefixFeaturesOutMixin, TransformerMix
             return None
         if self.bounds is not None:
             return self.bounds
-        return percentile_bounds(points, random_state=rng)
+        return percentile_bounds(points, self.percentiles, random_state=rng)
 
     def _solved(self, regularizer: Any, prior: Any, terms: Any) -> Solution:
         return solved(
