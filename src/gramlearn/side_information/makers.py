@@ -96,7 +96,7 @@ def from_similarities(
     low, high = np.percentile(S[i, j], percentiles)
     if not low < high:
         raise ValueError(
-            f"the similarities at the percentiles {percentiles} are equal ({low:.6g}), so no pair is more alike "
+            f"the similarities at the percentiles {percentiles} are equal ({low:.6g}): no pair is more alike "
             "than another; choose other percentiles."
         )
     rng = generator(random_state)
