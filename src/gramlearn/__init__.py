@@ -18,6 +18,7 @@ from gramlearn.estimators import (
     MetricLearner,
     OnlineMetricLearner,
     OnlinePCA,
+    SemiSupervisedEmbedding,
 )
 from gramlearn.losses import Hard, Hinge, KLSlack, Linear, LogDetSlack, Square, SquaredHinge
 from gramlearn.low_rank import LowRankKernel, incomplete_cholesky, nystroem, spectral_factor
@@ -75,6 +76,7 @@ __all__ = [
     "Pairs",
     "Problem",
     "Schatten",
+    "SemiSupervisedEmbedding",
     "Similarities",
     "SimilarityComparisons",
     "Solution",

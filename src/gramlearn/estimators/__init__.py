@@ -5,5 +5,13 @@ from gramlearn.estimators.kernel_learner import KernelLearner
 from gramlearn.estimators.metric_learner import MetricLearner
 from gramlearn.estimators.online_metric_learner import OnlineMetricLearner
 from gramlearn.estimators.online_pca import OnlinePCA
+from gramlearn.estimators.semi_supervised_embedding import SemiSupervisedEmbedding
 
-__all__ = ["KernelKMeans", "KernelLearner", "MetricLearner", "OnlineMetricLearner", "OnlinePCA"]
+__all__ = [
+    "KernelKMeans",
+    "KernelLearner",
+    "MetricLearner",
+    "OnlineMetricLearner",
+    "OnlinePCA",
+    "SemiSupervisedEmbedding",
+]

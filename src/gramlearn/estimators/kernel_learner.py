@@ -7,19 +7,13 @@ import numpy as np
 from sklearn.base import BaseEstimator, ClassNamePrefixFeaturesOutMixin, TransformerMixin
 from sklearn.utils.validation import check_is_fitted, validate_data
 
-from gramlearn._validation import check_choice, check_count, check_positive, generator
-from gramlearn.clustering import kernel_kmeans
+from gramlearn._validation import check_choice, check_positive, generator
+from gramlearn.estimators._feature_space import coordinates_of
 from gramlearn.estimators._learning import loss_of, reachable, regularizer_of, side_of, solved
 from gramlearn.estimators._pair_methods import PairMethods, best_threshold
 from gramlearn.kernel_functions import Kernel, read_kernel
 from gramlearn.kernel_maps import KernelMap
-from gramlearn.low_rank import (
-    LowRankKernel,
-    combined_factor,
-    incomplete_cholesky,
-    nystroem,
-    spectral_factor,
-)
+from gramlearn.low_rank import LowRankKernel, spectral_factor
 from gramlearn.maps import symmetric_root
 from gramlearn.side_information import Pairs, SideInformation, percentile_bounds
 from gramlearn.side_information._distances import squared_distances
@@ -151,7 +145,7 @@ class KernelLearner(PairMethods, ClassNamePrefixFeaturesOutMixin, TransformerMix
         alpha = self._alpha(regularizer)
         params = dict(self.kernel_params or {})
         base = read_kernel(X, self.kernel, params)
-        coordinates = self._coordinates(X, params, rng)
+        coordinates = coordinates_of(X, self.kernel, params, self.rank, self.basis, rng)
         known = reachable(known, X if self._has_rest else _to_rounding(coordinates.factor), loss)
         beyond = partial(_distances_beyond, base, coordinates, alpha) if self._has_rest else None
         bounds = self._bounds(known, base, coordinates, alpha, rng)
@@ -200,35 +194,6 @@ class KernelLearner(PairMethods, ClassNamePrefixFeaturesOutMixin, TransformerMix
         if regularizer.keeps_range or self.alpha != 0:
             return check_positive(self.alpha, "alpha", "KernelLearner")
         return 0.0
-
-    def _coordinates(
-        self, X: np.ndarray, params: dict[str, Any], rng: np.random.Generator
-    ) -> LowRankKernel:
-        """Coordinates of the points in an orthonormal basis of directions of feature space."""
-        if self.rank is None:
-            return spectral_factor(X, self.kernel, **params)
-        n = X.shape[0]
-        rank = check_count(self.rank, "rank")
-        if rank > n:
-            raise ValueError(f"`rank={rank}` is more than the {n} points have; pass at most {n}.")
-        if not isinstance(self.basis, str):
-            return combined_factor(X, self.kernel, self.basis, **params)
-        check_choice(self.basis, "basis", dict.fromkeys(_BASES))
-        if self.basis == "cholesky":
-            return incomplete_cholesky(X, self.kernel, rank=rank, tol=0.0, **params)
-        if self.basis == "subset":
-            return nystroem(X, self.kernel, landmarks=rank, random_state=rng, **params)
-        if self.basis == "spectral":
-            return spectral_factor(X, self.kernel, rank=rank, **params)
-        if self.basis == "random":
-            J = rng.standard_normal((n, rank))
-        else:
-            # Clusters in coordinates of a few times as many dimensions, and the means of their points.
-            near = incomplete_cholesky(X, self.kernel, rank=min(n, 3 * rank), tol=0.0, **params)
-            labels = kernel_kmeans(near.factor, rank, n_init=1, random_state=rng).labels
-            J = (labels[:, None] == np.arange(rank)).astype(float)
-            J /= np.maximum(J.sum(axis=0), 1.0)
-        return combined_factor(X, self.kernel, J, **params)
 
     def _bounds(
         self, known: Any, base: Kernel, coordinates: LowRankKernel, alpha: float, rng: Any
@@ -279,9 +244,6 @@ class KernelLearner(PairMethods, ClassNamePrefixFeaturesOutMixin, TransformerMix
         solution = solved(regularizer, prior, known.bind(loss, bounds=bounds), **settings)
         root = np.linalg.lstsq(P, solution.factor, rcond=None)[0]
         return root @ root.T, solution
-
-
-_BASES = ("cholesky", "subset", "spectral", "random", "kmeans")
 
 
 def _to_rounding(P: np.ndarray) -> np.ndarray:
