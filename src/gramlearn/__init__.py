@@ -13,6 +13,7 @@ from gramlearn.constraints import (
     Trace,
 )
 from gramlearn.estimators import (
+    POLA,
     KernelKMeans,
     KernelLearner,
     MetricLearner,
@@ -22,6 +23,7 @@ from gramlearn.estimators import (
 )
 from gramlearn.losses import Hard, Hinge, KLSlack, Linear, LogDetSlack, Square, SquaredHinge
 from gramlearn.low_rank import LowRankKernel, incomplete_cholesky, nystroem, spectral_factor
+from gramlearn.manifold_kernel import ManifoldKernel
 from gramlearn.problem import Problem, Term
 from gramlearn.regularizers import Frobenius, LogDet, Schatten, VonNeumann
 from gramlearn.side_information import (
@@ -50,6 +52,7 @@ from gramlearn.special import (
 from gramlearn.status import InfeasibleError, SolveInterrupted, Status
 
 __all__ = [
+    "POLA",
     "BalancedCut",
     "Bounds",
     "Clustering",
@@ -70,6 +73,7 @@ __all__ = [
     "LogDet",
     "LogDetSlack",
     "LowRankKernel",
+    "ManifoldKernel",
     "MetricLearner",
     "OnlineMetricLearner",
     "OnlinePCA",

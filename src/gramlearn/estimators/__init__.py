@@ -5,9 +5,11 @@ from gramlearn.estimators.kernel_learner import KernelLearner
 from gramlearn.estimators.metric_learner import MetricLearner
 from gramlearn.estimators.online_metric_learner import OnlineMetricLearner
 from gramlearn.estimators.online_pca import OnlinePCA
+from gramlearn.estimators.pola import POLA
 from gramlearn.estimators.semi_supervised_embedding import SemiSupervisedEmbedding
 
 __all__ = [
+    "POLA",
     "KernelKMeans",
     "KernelLearner",
     "MetricLearner",
