@@ -12,6 +12,7 @@ import numpy as np
 import pytest
 
 from gramlearn import cli, demo
+from gramlearn._progress import progress_bar
 from gramlearn.certificate import Certificate
 from gramlearn.solution import Record
 from gramlearn.status import Status
@@ -165,7 +166,7 @@ def test_version_and_help(capsys: pytest.CaptureFixture[str]) -> None:
 
 
 def test_progress_bar_is_silent_in_a_log(capsys: pytest.CaptureFixture[str]) -> None:
-    with demo.progress_bar("solving") as callback:
+    with progress_bar("solving", 1e-6) as callback:
         for gap in (1.0, float("inf"), 1e-3, 0.0):
             # Nothing that would stop the solve, either.
             assert callback(Record(0, 0.0, Certificate(1.0, 1.0 - gap, gap, 0.0), {})) is None

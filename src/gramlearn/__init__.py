@@ -12,9 +12,18 @@ from gramlearn.constraints import (
     SquaredDistances,
     Trace,
 )
-from gramlearn.estimators import KernelKMeans, OnlinePCA
+from gramlearn.estimators import (
+    POLA,
+    KernelKMeans,
+    KernelLearner,
+    MetricLearner,
+    OnlineMetricLearner,
+    OnlinePCA,
+    SemiSupervisedEmbedding,
+)
 from gramlearn.losses import Hard, Hinge, KLSlack, Linear, LogDetSlack, Square, SquaredHinge
 from gramlearn.low_rank import LowRankKernel, incomplete_cholesky, nystroem, spectral_factor
+from gramlearn.manifold_kernel import ManifoldKernel
 from gramlearn.mutual_information import normalized_mutual_information
 from gramlearn.problem import Problem, Term
 from gramlearn.regularizers import Frobenius, LogDet, Schatten, VonNeumann
@@ -23,8 +32,12 @@ from gramlearn.side_information import (
     ContradictionError,
     Pairs,
     Triplets,
+    from_classes,
+    from_clicks,
     from_labels,
+    from_similarities,
     percentile_bounds,
+    relative_bounds,
 )
 from gramlearn.solution import Solution
 from gramlearn.solve import solve
@@ -33,13 +46,16 @@ from gramlearn.special import (
     BalancedCut,
     DefiniteBoost,
     balanced_cut,
+    collapsing_classes_problem,
     grown,
+    large_margin_problem,
     nearest_correlation,
     unfolding_problem,
 )
 from gramlearn.status import InfeasibleError, SolveInterrupted, Status
 
 __all__ = [
+    "POLA",
     "BalancedCut",
     "Bounds",
     "Clustering",
@@ -55,14 +71,19 @@ __all__ = [
     "InfeasibleError",
     "KLSlack",
     "KernelKMeans",
+    "KernelLearner",
     "Linear",
     "LogDet",
     "LogDetSlack",
     "LowRankKernel",
+    "ManifoldKernel",
+    "MetricLearner",
+    "OnlineMetricLearner",
     "OnlinePCA",
     "Pairs",
     "Problem",
     "Schatten",
+    "SemiSupervisedEmbedding",
     "Similarities",
     "SimilarityComparisons",
     "Solution",
@@ -77,15 +98,21 @@ __all__ = [
     "Triplets",
     "VonNeumann",
     "balanced_cut",
+    "collapsing_classes_problem",
     "datasets",
+    "from_classes",
+    "from_clicks",
     "from_labels",
+    "from_similarities",
     "grown",
     "incomplete_cholesky",
     "kernel_kmeans",
+    "large_margin_problem",
     "nearest_correlation",
     "normalized_mutual_information",
     "nystroem",
     "percentile_bounds",
+    "relative_bounds",
     "solve",
     "spectral_factor",
     "unfolding_problem",

@@ -4,7 +4,6 @@ The points are split in two. Labels of the first half give pairs that are alike 
 the metric is learned from those pairs alone, and judged on the other half by the nearest neighbor.
 """
 
-import math
 import tempfile
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
@@ -19,6 +18,7 @@ from sklearn.neighbors import KNeighborsClassifier
 from sklearn.preprocessing import StandardScaler
 from tqdm import tqdm
 
+from gramlearn._progress import progress_bar
 from gramlearn.losses import LogDetSlack
 from gramlearn.plots import plot_before_after
 from gramlearn.problem import Problem
@@ -95,7 +95,7 @@ def run_demo(name: str, out: Path, seed: int) -> None:
 
     setting = prepare(data, points, labels, seed)
     print_input(data, classes, setting)
-    with progress_bar("solving") as callback:
+    with progress_bar("solving", _TOL) as callback:
         solution = learn(data, setting, callback)
     print_certificate(solution)
 
@@ -154,25 +154,6 @@ def accuracy(setting: Setting, factor: np.ndarray) -> tuple[float, float, float]
 
 # --------------------------------------------------------------------------------------------------
 # What is shown
-
-
-@contextmanager
-def progress_bar(title: str) -> Iterator[Callable[[Record], object]]:
-    """A callback that moves a bar as the relative gap falls from 1 to tol; on a terminal only."""
-    with tqdm(total=100, desc=title, disable=None, leave=False, bar_format=_BAR) as bar:
-
-        def show(record: Record) -> None:
-            left = max(record.certificate.relative_gap, record.certificate.violation)
-            done = 100 * math.log(min(max(left, _TOL), 1.0)) / math.log(_TOL)
-            bar.set_postfix_str(
-                f"relative gap {record.certificate.relative_gap:.1e}", refresh=False
-            )
-            bar.update(max(done - bar.n, 0))
-
-        yield show
-
-
-_BAR = "{desc} |{bar:30}| {elapsed}{postfix}"
 
 
 def print_input(data: Data, classes: list[str], setting: Setting) -> None:

@@ -56,6 +56,18 @@ class Kernel(ABC):
         """K itself, n x n."""
 
     @abstractmethod
+    def entries(self, i: np.ndarray, j: np.ndarray) -> np.ndarray:
+        """k(x_i, x_j) of pairs."""
+
+    @abstractmethod
+    def between(self, A: Any, B: Any) -> np.ndarray:
+        """All k(a, b) of points that need not be among the n; raises where there is no telling."""
+
+    @abstractmethod
+    def paired(self, A: Any, B: Any) -> np.ndarray:
+        """k(a, b) of row k of A with row k of B; raises likewise."""
+
+    @abstractmethod
     def comparison(self, rows: np.ndarray) -> Callable[[Any], np.ndarray]:
         """A function of new points x that gives k(x, x_p), for the p in `rows`, and keeps no others."""
 
@@ -89,6 +101,18 @@ class PrecomputedKernel(Kernel):
     def matrix(self) -> np.ndarray:
         return self.K
 
+    def entries(self, i: np.ndarray, j: np.ndarray) -> np.ndarray:
+        return self.K[i, j]
+
+    def between(self, A: Any, B: Any) -> np.ndarray:
+        del A, B
+        raise ValueError(
+            "a precomputed kernel says nothing about two new points; pass new points by their kernel values "
+            "with the training points, and no second set."
+        )
+
+    paired = between
+
     def comparison(self, rows: np.ndarray) -> Callable[[Any], np.ndarray]:
         return partial(_look_up, rows=rows, n_points=self.n_points)
 
@@ -116,17 +140,35 @@ class FunctionKernel(Kernel):
         return self.name
 
     def diagonal(self) -> np.ndarray:
-        values = np.empty(self.n_points)
-        for start in range(0, self.n_points, _DIAGONAL_BLOCK):
-            block = self.points[start : start + _DIAGONAL_BLOCK]
-            values[start : start + len(block)] = np.diagonal(self._values(block, block))
-        return values
+        return self.paired(self.points, self.points)
 
     def columns(self, rows: np.ndarray) -> np.ndarray:
         return self._values(self.points, self.points[rows])
 
     def matrix(self) -> np.ndarray:
         return self._values(self.points, self.points)
+
+    def entries(self, i: np.ndarray, j: np.ndarray) -> np.ndarray:
+        # The columns of the second points, so many at a time as a scan of K would take.
+        values = np.empty(len(i))
+        columns, place = np.unique(j, return_inverse=True)
+        for start in range(0, len(columns), _DIAGONAL_BLOCK):
+            block = self.columns(columns[start : start + _DIAGONAL_BLOCK])
+            inside = np.flatnonzero((place >= start) & (place < start + _DIAGONAL_BLOCK))
+            values[inside] = block[i[inside], place[inside] - start]
+        return values
+
+    def between(self, A: Any, B: Any) -> np.ndarray:
+        return self._values(A, B)
+
+    def paired(self, A: Any, B: Any) -> np.ndarray:
+        values = np.empty(len(A))
+        for start in range(0, len(A), _DIAGONAL_BLOCK):
+            some = slice(start, start + _DIAGONAL_BLOCK)
+            first = A[some]
+            second = first if A is B else B[some]
+            values[some] = np.diagonal(self._values(first, second))
+        return values
 
     def comparison(self, rows: np.ndarray) -> Callable[[Any], np.ndarray]:
         return replace(self, points=self.points[rows])._with_new

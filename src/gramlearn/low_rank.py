@@ -17,10 +17,22 @@ import numpy as np
 
 from gramlearn._arrays import to_numpy
 from gramlearn._definiteness import check_entries, check_left, check_spectrum, checked_diagonal
-from gramlearn._validation import check_count, check_indices, check_symmetric, generator
+from gramlearn._validation import (
+    check_count,
+    check_host_points,
+    check_indices,
+    check_symmetric,
+    generator,
+)
 from gramlearn.kernel_functions import Kernel, read_kernel
 
-__all__ = ["LowRankKernel", "incomplete_cholesky", "nystroem", "spectral_factor"]
+__all__ = [
+    "LowRankKernel",
+    "combined_factor",
+    "incomplete_cholesky",
+    "nystroem",
+    "spectral_factor",
+]
 
 _DEFAULT_TOL = 0.01  # the share of the trace that may be left where nothing else is asked for
 _FIRST_COLUMNS = 64
@@ -204,6 +216,35 @@ def spectral_factor(
     kept = s > _rounding_of_spectrum(n, s, diagonal, source)
     s, V = s[kept], V[:, kept]
     return _finish(source, V * np.sqrt(s), diagonal, np.arange(n), V / np.sqrt(s))
+
+
+def combined_factor(X: Any, kernel: Any, J: Any, **params: Any) -> LowRankKernel:
+    """K ~= P P' with P = K J (J'KJ)^(-1/2): within the span of k combinations of the points (J12 3.6).
+
+    Column c of J, n x k, holds the weights of the points in the c-th direction of feature space. Directions
+    that depend on the others are left out.
+    """
+    source = read_kernel(X, kernel, params)
+    J = check_host_points(J, "basis")
+    if J.shape[0] != source.n_points:
+        raise ValueError(
+            f"`basis` has {J.shape[0]} rows, but there are {source.n_points} points; a column holds one weight "
+            "for each."
+        )
+    used = np.flatnonzero(J.any(axis=1))
+    if not used.size:
+        raise ValueError("`basis` spans no direction: all of its columns are zero.")
+    diagonal = checked_diagonal(source)
+    J = J[used] / np.linalg.norm(J[used], axis=0).max()
+    KJ = np.zeros((source.n_points, J.shape[1]))
+    for start in range(0, len(used), _FIRST_COLUMNS):
+        some = slice(start, start + _FIRST_COLUMNS)
+        KJ += source.columns(used[some]) @ J[some]
+    core = J.T @ KJ[used]
+    s, U = np.linalg.eigh((core + core.T) / 2)
+    kept = s > len(s) * max(source.eps, np.finfo(float).eps) * s[-1]
+    weights = J @ (U[:, kept] / np.sqrt(s[kept]))
+    return _finish(source, KJ @ (U[:, kept] / np.sqrt(s[kept])), diagonal, used, weights)
 
 
 def _largest_eigenpairs(K: np.ndarray, rank: int, source: Kernel) -> tuple[np.ndarray, np.ndarray]:

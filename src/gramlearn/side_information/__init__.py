@@ -7,6 +7,12 @@ from gramlearn.side_information._base import SideInformation
 from gramlearn.side_information.bounds import Bounds
 from gramlearn.side_information.closure import ContradictionError
 from gramlearn.side_information.labels import from_labels
+from gramlearn.side_information.makers import (
+    from_classes,
+    from_clicks,
+    from_similarities,
+    relative_bounds,
+)
 from gramlearn.side_information.pairs import Pairs
 from gramlearn.side_information.percentiles import percentile_bounds
 from gramlearn.side_information.triplets import Triplets
@@ -17,6 +23,10 @@ __all__ = [
     "Pairs",
     "SideInformation",
     "Triplets",
+    "from_classes",
+    "from_clicks",
     "from_labels",
+    "from_similarities",
     "percentile_bounds",
+    "relative_bounds",
 ]

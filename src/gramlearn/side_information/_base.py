@@ -5,6 +5,7 @@ that a subset with other rows is refused and never misread.
 """
 
 from abc import ABC, abstractmethod
+from collections.abc import Callable
 from dataclasses import replace
 from typing import Any, Self, final
 
@@ -14,7 +15,9 @@ from gramlearn.losses import BoundedLoss
 from gramlearn.problem import Term
 from gramlearn.side_information._checks import check_rows
 
-__all__ = ["SideInformation", "complete", "renumber"]
+__all__ = ["Beyond", "SideInformation", "complete", "renumber"]
+
+Beyond = Callable[[Array, Array], Array]
 
 
 class SideInformation(ABC):
@@ -41,6 +44,18 @@ class SideInformation(ABC):
         """
 
     @abstractmethod
+    def hopeless(self, points: Any) -> Array:
+        """A mask of the statements that ask points which are equal to lie apart: no metric can do that."""
+
+    @abstractmethod
+    def without(self, mask: Array) -> Self:
+        """Leave out the statements for which the mask is true, of len(self) booleans; one at least stays."""
+
+    @abstractmethod
+    def judged(self) -> tuple[Array, Array, Array]:
+        """(i, j, alike): the pairs that the statements call near or far, and which of the two."""
+
+    @abstractmethod
     def bind(
         self,
         loss: BoundedLoss,
@@ -48,6 +63,7 @@ class SideInformation(ABC):
         bounds: Any = None,
         *,
         random_state: Any = None,
+        beyond: Beyond | None = None,
     ) -> list[Term]:
         """Make the statements terms of a problem.
 
@@ -63,6 +79,9 @@ class SideInformation(ABC):
             Squared distances for the pairs that have no bound of their own.
         random_state : int, Generator or None
             Seeds the draw of pairs where bounds have to be found from `points`.
+        beyond : function of (i, j), optional
+            Squared distances that are there whatever X is, and add to what X measures: of points of which
+            `points` are a part of the coordinates only.
         """
 
     @final

@@ -8,7 +8,7 @@ from gramlearn._validation import check_indices
 from gramlearn.constraints import SquaredDistances
 from gramlearn.losses import BoundedLoss
 from gramlearn.problem import Term
-from gramlearn.side_information._base import SideInformation, complete, renumber
+from gramlearn.side_information._base import Beyond, SideInformation, complete, renumber
 from gramlearn.side_information._checks import (
     check_differ,
     check_n_points,
@@ -18,6 +18,7 @@ from gramlearn.side_information._checks import (
     first_true,
     rows_of,
 )
+from gramlearn.side_information._distances import squared_distances
 
 __all__ = ["Bounds"]
 
@@ -129,6 +130,30 @@ class Bounds(SideInformation):
             weight=rows_of(self.weight, kept),
         )
 
+    def hopeless(self, points: Any) -> Array:
+        _, lower = self._vectors
+        equal = as_index(squared_distances(points, self.i, self.j) == 0, self.i) > 0
+        return (lower > 0) & equal
+
+    def without(self, mask: Array) -> Self:
+        kept = where_true(~mask)
+        xp = namespace(kept)
+        return replace(
+            self,
+            i=xp.take(self.i, kept),
+            j=xp.take(self.j, kept),
+            upper=rows_of(self.upper, kept),
+            lower=rows_of(self.lower, kept),
+            weight=rows_of(self.weight, kept),
+        )
+
+    def judged(self) -> tuple[Array, Array, Array]:
+        """Pairs with one bound only: an upper one calls them near, a lower one far."""
+        xp = namespace(self.i)
+        upper, lower = self._vectors
+        rows = where_true((upper < INF) != (lower > 0))
+        return xp.take(self.i, rows), xp.take(self.j, rows), xp.take(upper, rows) < INF
+
     def bind(
         self,
         loss: BoundedLoss,
@@ -136,6 +161,7 @@ class Bounds(SideInformation):
         bounds: Any = None,
         *,
         random_state: Any = None,
+        beyond: Beyond | None = None,
     ) -> list[Term]:
         """One term each for upper bounds, lower bounds and targets (upper = lower), where any.
 
@@ -152,18 +178,24 @@ class Bounds(SideInformation):
             ("lower", lower, (lower > 0) & ~target),
             ("equal", upper, target),
         ):
-            terms += self._term(loss, points, kind, numbers, where_true(chosen))
+            terms += self._term(loss, points, kind, numbers, where_true(chosen), beyond)
         return terms
 
     def _term(
-        self, loss: BoundedLoss, points: Any, kind: str, numbers: Array, rows: Array
+        self,
+        loss: BoundedLoss,
+        points: Any,
+        kind: str,
+        numbers: Array,
+        rows: Array,
+        beyond: Beyond | None,
     ) -> list[Term]:
         if not rows.shape[0]:
             return []
         xp = namespace(rows)
-        constraints = SquaredDistances(
-            xp.take(self.i, rows), xp.take(self.j, rows), points=points, n_points=self.n_points
-        )
+        i, j = xp.take(self.i, rows), xp.take(self.j, rows)
+        offset = 0.0 if beyond is None else beyond(i, j)
+        constraints = SquaredDistances(i, j, points=points, n_points=self.n_points, offset=offset)
         bound, weight = xp.take(numbers, rows), rows_of(self.weight, rows)
         return [Term(constraints, complete(loss, kind, bound, weight))]
 

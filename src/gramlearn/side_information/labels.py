@@ -15,7 +15,7 @@ from gramlearn.side_information._numbering import (
 )
 from gramlearn.side_information.pairs import Pairs
 
-__all__ = ["from_labels"]
+__all__ = ["from_labels", "read_labels"]
 
 _UNLABELED = -1
 _MOST_BY_DEFAULT = 10_000_000
@@ -31,16 +31,14 @@ def from_labels(y: Any, n_pairs: int | None = None, *, random_state: Any = None)
     ----------
     y : vector of n labels
         Numbers, strings or booleans, in any array library; the indices are drawn in host memory.
-        The integer -1 means unlabeled, and such points are in no pair; -1.0 and "-1" are labels as
-        any other. A class with one member is in unlike pairs only.
+        The integer -1, NaN and None mean unlabeled, and such points are in no pair; -1.0 and "-1" are
+        labels as any other. A class with one member is in unlike pairs only.
     n_pairs : int, optional
         40 c^2 for c classes (K09 7.2), but ten million at most, where it is not given.
     random_state : int, Generator or None
         Seeds the draw.
     """
-    labels = _check_labels(y)
-    is_integer = labels.dtype.kind in "iu"
-    labeled = np.flatnonzero(labels != _UNLABELED) if is_integer else np.arange(labels.size)
+    labels, labeled = read_labels(y)
     classes, groups = np.unique(labels[labeled], return_inverse=True)
     _check_classes(classes, groups, n_unlabeled=labels.size - labeled.size)
     runs = Runs.of(groups)
@@ -61,7 +59,8 @@ def from_labels(y: Any, n_pairs: int | None = None, *, random_state: Any = None)
     )
 
 
-def _check_labels(y: Any) -> np.ndarray:
+def read_labels(y: Any) -> tuple[np.ndarray, np.ndarray]:
+    """(labels, the rows that have one): see `from_labels` for what a label is."""
     try:
         labels = to_numpy(y)
     except ValueError:
@@ -72,30 +71,32 @@ def _check_labels(y: Any) -> np.ndarray:
         )
     if labels.size == 0:
         raise ValueError("`y` is empty; pass one label for each point.")
-    if labels.dtype.kind == "f" and np.isnan(labels).any():
-        raise ValueError(
-            f"`y` contains NaN (first at {int(np.argmax(np.isnan(labels)))}); mark unlabeled "
-            "points by the integer -1."
-        )
-    if labels.dtype.kind == "O":
-        kinds = {type(label).__name__ for label in labels}
+    known = np.ones(labels.size, dtype=bool)
+    if labels.dtype.kind in "iu":
+        known = labels != _UNLABELED
+    elif labels.dtype.kind == "f":
+        known = ~np.isnan(labels)
+    elif labels.dtype.kind == "O":
+        known = np.asarray([label is not None and label == label for label in labels])
+        kinds = {type(label).__name__ for label in labels[known]}
         if len(kinds) > 1:
             raise TypeError(
                 f"`y` mixes labels of the types {', '.join(sorted(kinds))}; pass labels of one "
                 "type."
             )
-    return labels
+        labels = np.where(known, labels, labels[known][:1] if known.any() else 0)
+    return labels, np.flatnonzero(known)
 
 
 def _check_classes(classes: np.ndarray, groups: np.ndarray, n_unlabeled: int) -> None:
     if classes.size == 0:
         raise ValueError(
-            "every label in `y` is -1, which means unlabeled; at least two classes are needed."
+            "every point of `y` is unlabeled (-1, NaN or None); at least two classes are needed."
         )
     if classes.size == 1:
         besides = (
-            f" besides -1, which means unlabeled ({n_unlabeled} points); if -1 is a class of "
-            "yours, pass y.astype(str)"
+            f" besides -1, NaN or None, which mean unlabeled ({n_unlabeled} points); if -1 is a class "
+            "of yours, pass y.astype(str)"
             if n_unlabeled
             else "; unlike pairs need at least two"
         )

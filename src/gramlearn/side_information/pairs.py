@@ -8,12 +8,12 @@ from dataclasses import KW_ONLY, dataclass, replace
 from functools import partial
 from typing import Any, Self, final
 
-from gramlearn._arrays import Array, as_index, namespace, to_numpy
+from gramlearn._arrays import Array, as_index, namespace, to_numpy, where_true
 from gramlearn._validation import check_count
 from gramlearn.constraints import SquaredDistances
 from gramlearn.losses import BoundedLoss
 from gramlearn.problem import Term
-from gramlearn.side_information._base import SideInformation, complete, renumber
+from gramlearn.side_information._base import Beyond, SideInformation, complete, renumber
 from gramlearn.side_information._checks import (
     check_bounds,
     check_differ,
@@ -25,6 +25,7 @@ from gramlearn.side_information._checks import (
     pair_keys,
     rows_of,
 )
+from gramlearn.side_information._distances import squared_distances
 from gramlearn.side_information.closure import (
     Contradiction,
     ContradictionError,
@@ -115,6 +116,29 @@ class Pairs(SideInformation):
             dissimilar_weight=rows_of(self.dissimilar_weight, also_kept),
         )
 
+    def hopeless(self, points: Any) -> Array:
+        i, j, alike = self.judged()
+        return ~alike & (as_index(squared_distances(points, i, j) == 0, i) > 0)
+
+    def without(self, mask: Array) -> Self:
+        n_similar = int(self.similar.shape[0])
+        kept, also_kept = where_true(~mask[:n_similar]), where_true(~mask[n_similar:])
+        return replace(
+            self,
+            similar=namespace(kept).take(self.similar, kept, axis=0),
+            dissimilar=namespace(kept).take(self.dissimilar, also_kept, axis=0),
+            upper=rows_of(self.upper, kept),
+            lower=rows_of(self.lower, also_kept),
+            similar_weight=rows_of(self.similar_weight, kept),
+            dissimilar_weight=rows_of(self.dissimilar_weight, also_kept),
+        )
+
+    def judged(self) -> tuple[Array, Array, Array]:
+        xp = namespace(self.similar)
+        table = xp.concat([self.similar, self.dissimilar])
+        alike = as_index(xp.arange(table.shape[0]), table) < self.similar.shape[0]
+        return table[:, 0], table[:, 1], alike
+
     def bind(
         self,
         loss: BoundedLoss,
@@ -122,6 +146,7 @@ class Pairs(SideInformation):
         bounds: Any = None,
         *,
         random_state: Any = None,
+        beyond: Beyond | None = None,
     ) -> list[Term]:
         """One term for the similar pairs, then one for the dissimilar ones, each if there are any.
 
@@ -136,8 +161,10 @@ class Pairs(SideInformation):
             (self.dissimilar, "lower", lower, self.dissimilar_weight),
         ):
             if table.shape[0]:
+                i, j = contiguous_columns(table)
+                offset = 0.0 if beyond is None else beyond(i, j)
                 constraints = SquaredDistances(
-                    *contiguous_columns(table), points=points, n_points=self.n_points
+                    i, j, points=points, n_points=self.n_points, offset=offset
                 )
                 terms.append(Term(constraints, complete(loss, kind, bound, weight)))
         return terms

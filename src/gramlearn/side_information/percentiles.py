@@ -8,9 +8,11 @@ memory.
 from typing import Any
 
 import numpy as np
+from scipy.sparse import issparse
 
-from gramlearn._arrays import Array, as_index, as_real, namespace, pair_squared_norms, read
+from gramlearn._arrays import Array, namespace, read
 from gramlearn._validation import check_count, check_points, generator
+from gramlearn.side_information._distances import squared_distances
 from gramlearn.side_information._numbering import Triangles, distinct_numbers
 
 __all__ = ["percentile_bounds"]
@@ -31,7 +33,7 @@ def percentile_bounds(
 
     Parameters
     ----------
-    points : array n x d
+    points : array or sparse matrix n x d
         In any array library, which also does the work.
     percentiles : (p, q) with 0 <= p <= q <= 100
         Of the squared distances; `upper` is the p-th, `lower` the q-th.
@@ -40,7 +42,7 @@ def percentile_bounds(
     random_state : int, Generator or None
         Seeds the draw. The same seed gives the same bounds, up to rounding, in every library.
     """
-    points = check_points(points, "points")
+    points = points.tocsr() if issparse(points) else check_points(points, "points")
     low, high = _check_percentiles(percentiles)
     n, n_pairs = int(points.shape[0]), check_count(n_pairs, "n_pairs")
     if n < 2:
@@ -50,10 +52,9 @@ def percentile_bounds(
     rng = generator(random_state)
     numbers = np.arange(total) if total <= n_pairs else distinct_numbers(rng, total, n_pairs)
     i, j = every.pairs(numbers)
-    xp = namespace(points)
-    if points.dtype not in (xp.float32, xp.float64):
-        points = as_real(points)
-    squared = xp.sort(pair_squared_norms(points, as_index(i, points), as_index(j, points), -1))
+    squared = squared_distances(points, i, j)
+    xp = namespace(squared)
+    squared = xp.sort(squared)
     squared = squared[int(xp.count_nonzero(squared == 0)) :]
     if squared.shape[0] == 0:
         raise ValueError(

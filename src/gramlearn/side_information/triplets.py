@@ -4,14 +4,15 @@ Comparisons are answers, often of many people: one listed twice counts twice, an
 both be listed. A soft loss weighs them against each other.
 """
 
+from collections.abc import Sequence
 from dataclasses import KW_ONLY, dataclass, replace
 from typing import Any, Self, final
 
-from gramlearn._arrays import Array, namespace
+from gramlearn._arrays import Array, as_index, namespace, where_true
 from gramlearn.constraints import DistanceComparisons
 from gramlearn.losses import BoundedLoss
 from gramlearn.problem import Term
-from gramlearn.side_information._base import SideInformation, complete, renumber
+from gramlearn.side_information._base import Beyond, SideInformation, complete, renumber
 from gramlearn.side_information._checks import (
     check_differ,
     check_n_points,
@@ -95,6 +96,33 @@ class Triplets(SideInformation):
             weight=rows_of(self.weight, kept),
         )
 
+    def hopeless(self, points: Any) -> Array:
+        """None: a comparison that cannot be had is an answer like any other, for a soft loss to weigh."""
+        del points
+        xp = namespace(self.triplets)
+        return xp.zeros(len(self), dtype=xp.bool)
+
+    def without(self, mask: Array) -> Self:
+        kept = where_true(~mask)
+        return replace(
+            self,
+            triplets=namespace(kept).take(self.triplets, kept, axis=0),
+            margin=rows_of(self.margin, kept),
+            weight=rows_of(self.weight, kept),
+        )
+
+    def judged(self) -> tuple[Array, Array, Array]:
+        xp = namespace(self.triplets)
+        near, far = self._near_and_far(contiguous_columns(self.triplets))
+        i, j = (xp.concat([a, b]) for a, b in zip(near, far, strict=True))
+        return i, j, as_index(xp.arange(2 * len(self)), i) < len(self)
+
+    @staticmethod
+    def _near_and_far(columns: Sequence[Array]) -> tuple[tuple[Array, Array], tuple[Array, Array]]:
+        """((i, j), (i, k)), or ((i, j), (k, l)) of comparisons of four points."""
+        i, j, k, *rest = columns
+        return (i, j), ((k, rest[0]) if rest else (i, k))
+
     def bind(
         self,
         loss: BoundedLoss,
@@ -102,12 +130,16 @@ class Triplets(SideInformation):
         bounds: Any = None,
         *,
         random_state: Any = None,
+        beyond: Beyond | None = None,
     ) -> list[Term]:
         """One term, t = d(i, j) - d(i, k) <= -margin. `bounds` say nothing about comparisons."""
         del bounds, random_state
         points = self._check_points(points)
+        columns = contiguous_columns(self.triplets)
+        near, far = self._near_and_far(columns)
+        offset = 0.0 if beyond is None else beyond(*near) - beyond(*far)
         constraints = DistanceComparisons(
-            *contiguous_columns(self.triplets), points=points, n_points=self.n_points
+            *columns, points=points, n_points=self.n_points, offset=offset
         )
         return [Term(constraints, complete(loss, "upper", -self.margin, self.weight))]
 

@@ -4,13 +4,19 @@ from gramlearn.special.balanced_cut import BalancedCut, balanced_cut
 from gramlearn.special.definite_boost import DefiniteBoost
 from gramlearn.special.grown import grown
 from gramlearn.special.nearest_correlation import nearest_correlation
+from gramlearn.special.semidefinite_metrics import (
+    collapsing_classes_problem,
+    large_margin_problem,
+)
 from gramlearn.special.unfolding import unfolding_problem
 
 __all__ = [
     "BalancedCut",
     "DefiniteBoost",
     "balanced_cut",
+    "collapsing_classes_problem",
     "grown",
+    "large_margin_problem",
     "nearest_correlation",
     "unfolding_problem",
 ]

@@ -1,0 +1,54 @@
+"""p(x) = U' phi(x): coordinates of points in an orthonormal basis of directions of feature space (J12 3.6)."""
+
+from typing import Any
+
+import numpy as np
+
+from gramlearn._validation import check_choice, check_count
+from gramlearn.clustering import kernel_kmeans
+from gramlearn.low_rank import (
+    LowRankKernel,
+    combined_factor,
+    incomplete_cholesky,
+    nystroem,
+    spectral_factor,
+)
+
+__all__ = ["coordinates_of"]
+
+_BASES = ("cholesky", "subset", "spectral", "random", "kmeans")
+
+
+def coordinates_of(
+    X: np.ndarray,
+    kernel: Any,
+    params: dict[str, Any],
+    rank: int | None,
+    basis: Any,
+    rng: np.random.Generator,
+) -> LowRankKernel:
+    """Coordinates in the span of all points, or in a basis of at most `rank` directions."""
+    if rank is None:
+        return spectral_factor(X, kernel, **params)
+    n = X.shape[0]
+    rank = check_count(rank, "rank")
+    if rank > n:
+        raise ValueError(f"`rank={rank}` is more than the {n} points have; pass at most {n}.")
+    if not isinstance(basis, str):
+        return combined_factor(X, kernel, basis, **params)
+    check_choice(basis, "basis", dict.fromkeys(_BASES))
+    if basis == "cholesky":
+        return incomplete_cholesky(X, kernel, rank=rank, tol=0.0, **params)
+    if basis == "subset":
+        return nystroem(X, kernel, landmarks=rank, random_state=rng, **params)
+    if basis == "spectral":
+        return spectral_factor(X, kernel, rank=rank, **params)
+    if basis == "random":
+        J = rng.standard_normal((n, rank))
+    else:
+        # Clusters in coordinates of a few times as many dimensions, and the means of their points.
+        near = incomplete_cholesky(X, kernel, rank=min(n, 3 * rank), tol=0.0, **params)
+        labels = kernel_kmeans(near.factor, rank, n_init=1, random_state=rng).labels
+        J = (labels[:, None] == np.arange(rank)).astype(float)
+        J /= np.maximum(J.sum(axis=0), 1.0)
+    return combined_factor(X, kernel, J, **params)

@@ -1,0 +1,134 @@
+"""d(x, y) <= threshold: what a learned metric says of pairs, by the names metric-learn's users know."""
+
+from collections.abc import Callable
+from typing import Any, Self
+
+import numpy as np
+from scipy.sparse import issparse
+from sklearn.metrics import roc_auc_score
+from sklearn.utils.metaestimators import available_if
+from sklearn.utils.validation import check_array, check_is_fitted
+
+__all__ = ["PairMethods", "best_threshold"]
+
+
+def _judges_pairs(estimator: Any) -> bool:
+    """Whether it was fitted to side information. One fitted to labels transforms points, as others do."""
+    if not getattr(estimator, "_judges_pairs", False):
+        raise AttributeError(
+            "predict and score judge pairs of points, after a fit to pairs: fit(X, side=...). After a fit to "
+            "labels, compare pair_distance with threshold_."
+        )
+    return True
+
+
+class PairMethods:
+    """Distances of pairs of points, and the threshold below which a pair counts as alike."""
+
+    threshold_: float
+    n_features_in_: int
+
+    def _squared_distances(self, first: Any, second: Any) -> np.ndarray:
+        """The learned squared distance of row k of the one with row k of the other."""
+        raise NotImplementedError
+
+    def pair_distance(self, pairs: Any) -> np.ndarray:
+        """The learned distance, not squared, of each pair.
+
+        Parameters
+        ----------
+        pairs : array m x 2 x d, or tuple (A, B) of two arrays m x d
+            The points of the pairs. A and B may be sparse.
+        """
+        check_is_fitted(self)
+        first, second = _two_sides(pairs, self.n_features_in_)
+        return np.sqrt(self._squared_distances(first, second))
+
+    def pair_score(self, pairs: Any) -> np.ndarray:
+        """Minus the distance: the larger, the more alike."""
+        return -self.pair_distance(pairs)
+
+    def get_metric(self) -> Callable[..., float]:
+        """A function (u, v, squared=False) of two points: for scikit-learn's `metric=` and the like."""
+        check_is_fitted(self)
+
+        def metric(u: Any, v: Any, squared: bool = False) -> float:
+            first, second = (np.asarray(x, dtype=np.float64)[None, :] for x in (u, v))
+            length = float(self._squared_distances(first, second)[0])
+            return length if squared else length**0.5
+
+        return metric
+
+    @available_if(_judges_pairs)
+    def predict(self, pairs: Any) -> np.ndarray:
+        """1 for pairs that are alike, nearer than `threshold_`, and -1 for the others."""
+        return np.where(self.pair_distance(pairs) <= self.threshold_, 1, -1)
+
+    @available_if(_judges_pairs)
+    def score(self, pairs: Any, y: Any) -> float:
+        """The area under the ROC curve of `pair_score`, for y of 1 (alike) and -1 (unlike)."""
+        return float(roc_auc_score(_signs(y) > 0, self.pair_score(pairs)))
+
+    def calibrate_threshold(self, pairs: Any, y: Any) -> Self:
+        """Set `threshold_` to what tells these pairs apart best, for y of 1 (alike) and -1 (unlike)."""
+        self.threshold_ = best_threshold(self.pair_distance(pairs), _signs(y) > 0)
+        return self
+
+
+def best_threshold(distances: np.ndarray, alike: np.ndarray) -> float:
+    """The distance for which "alike is at most that" is right most often: the middle of the best gap.
+
+    Of several the smallest. Where all are alike it is the largest distance, where all are unlike the largest
+    number below the least.
+    """
+    order = np.argsort(distances, kind="stable")
+    sorted_distances, near = distances[order], alike[order]
+    # With the first m called alike, those are right, and the unlike ones after them.
+    right = np.concatenate([[0], np.cumsum(near)]) + np.concatenate(
+        [np.cumsum(~near[::-1])[::-1], [0]]
+    )
+    # Equal distances cannot be told apart.
+    possible = np.concatenate([[True], np.diff(sorted_distances) > 0, [True]])
+    m = int(np.argmax(np.where(possible, right, -1)))
+    if m == 0:
+        return float(np.nextafter(sorted_distances[0], -np.inf))
+    if m == len(order):
+        return float(sorted_distances[-1])
+    return float((sorted_distances[m - 1] + sorted_distances[m]) / 2)
+
+
+def _signs(y: Any) -> np.ndarray:
+    signs = np.asarray(y)
+    if signs.ndim != 1 or not np.isin(signs, (-1, 1)).all():
+        raise ValueError(
+            "`y` must hold 1 for each pair that is alike and -1 for each that is not; got "
+            f"{np.unique(signs)[:5].tolist()}."
+        )
+    return signs
+
+
+def _two_sides(pairs: Any, n_features: int) -> tuple[Any, Any]:
+    if isinstance(pairs, tuple) and len(pairs) == 2:
+        first, second = (
+            check_array(side, accept_sparse="csr", dtype=np.float64, input_name="pairs")
+            for side in pairs
+        )
+    else:
+        if issparse(pairs):
+            raise TypeError("`pairs` is one sparse matrix; pass the two sides, (A, B).")
+        array = check_array(pairs, dtype=np.float64, allow_nd=True, input_name="pairs")
+        if array.ndim != 3 or array.shape[1] != 2:
+            raise ValueError(
+                f"`pairs` must have the shape (m, 2, {n_features}), or be two arrays (A, B) of {n_features} "
+                f"columns; got shape {array.shape}."
+            )
+        first, second = array[:, 0], array[:, 1]
+    if first.shape != second.shape:
+        raise ValueError(
+            f"`pairs` has two sides of shapes {first.shape} and {second.shape}; row k of both is pair k."
+        )
+    if first.shape[1] != n_features:
+        raise ValueError(
+            f"`pairs` has points of {first.shape[1]} features, but the metric was learned for {n_features}."
+        )
+    return first, second

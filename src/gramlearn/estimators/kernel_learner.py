@@ -1,0 +1,261 @@
+"""D(K, K0) + sum_k loss_k(K_ii + K_jj - 2 K_ij) -> min over K: a kernel that works on new points (J12 3, 4)."""
+
+from functools import partial
+from typing import Any, Self
+
+import numpy as np
+from sklearn.base import BaseEstimator, ClassNamePrefixFeaturesOutMixin, TransformerMixin
+from sklearn.utils.validation import check_is_fitted, validate_data
+
+from gramlearn._validation import check_choice, check_positive, generator
+from gramlearn.estimators._feature_space import coordinates_of
+from gramlearn.estimators._learning import loss_of, reachable, regularizer_of, side_of, solved
+from gramlearn.estimators._pair_methods import PairMethods, best_threshold
+from gramlearn.kernel_functions import Kernel, read_kernel
+from gramlearn.kernel_maps import KernelMap
+from gramlearn.low_rank import LowRankKernel, spectral_factor
+from gramlearn.maps import symmetric_root
+from gramlearn.side_information import Pairs, SideInformation, percentile_bounds
+from gramlearn.side_information._distances import squared_distances
+from gramlearn.solution import Solution
+from gramlearn.space import Factor
+from gramlearn.spectral import Regularizer
+
+__all__ = ["KernelLearner"]
+
+_SAMPLE = 1000  # points from whose distances the bounds are found, where all are too many
+
+
+class KernelLearner(PairMethods, ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
+    """k(x, y) = alpha k0(x, y) + k1' S k2: the kernel nearest to k0 that honours what is known of pairs.
+
+    A metric in the feature space of k0, which may have any dimension. With `LogDet` this is kernelized
+    information-theoretic metric learning.
+
+    Parameters
+    ----------
+    kernel : str, callable or "precomputed"
+        k0: a name of scikit-learn's `pairwise_kernels`, a function k(A, B) that gives the matrix of all
+        k(a, b), or the kernel itself as X; new points are then given by their kernel values with all of X.
+    kernel_params : dict, optional
+        Parameters of the kernel, such as {"gamma": 0.1}.
+    rank : int, optional
+        Learn within so many directions of feature space, for many points; all that the points span where it is
+        not given.
+    basis : {"cholesky", "subset", "spectral", "random", "kmeans"} or array n x k
+        Those directions: the points that incomplete Cholesky picks, points drawn at random, the leading
+        eigenvectors, random combinations of the points, means of clusters by kernel k-means, or the columns of
+        a matrix J of weights of the points.
+    complement : bool
+        Keep alpha k0 in the directions that the basis leaves out (J12), or leave them out of the kernel, which
+        then has this rank (K09); that is for many points, as nothing of size n x n is made.
+    alpha : float
+        The prior is alpha k0.
+    regularizer, loss, gamma, bounds, percentiles, n_pairs, solver, tol, max_iter, random_state, verbose :
+        As in `MetricLearner`; distances are those of k0 in feature space.
+    regularize : {"kernel", "map"}
+        Which matrix the regularizer is applied to: the kernel matrix of the training points (K09), or the
+        linear map of feature space whose kernel it is (J12). For LogDet both give the same kernel, for all
+        others they do not. With a rank and its complement it is the map.
+
+    Attributes
+    ----------
+    kernel_(X, Y) : method
+        The learned kernel, for any points.
+    coordinates_ : LowRankKernel
+        Coordinates of points in the basis.
+    inner_ : array k x k
+        F, the learned inner product of these coordinates.
+    solution_ : Solution
+        The certificate.
+    bounds_, threshold_, n_iter_, n_features_in_ :
+        As in `MetricLearner`.
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_iris
+    >>> X, y = load_iris(return_X_y=True)
+    >>> learner = KernelLearner("rbf", rank=20, random_state=0).fit(X, y)
+    >>> learner.kernel_(X[:2], X[:3]).shape
+    (2, 3)
+    """
+
+    _judges_pairs: bool
+
+    def __init__(
+        self,
+        kernel: Any = "rbf",
+        kernel_params: dict[str, Any] | None = None,
+        rank: int | None = None,
+        basis: Any = "cholesky",
+        complement: bool = True,
+        alpha: float = 1.0,
+        regularizer: Any = "logdet",
+        regularize: str = "kernel",
+        loss: Any = "slack",
+        gamma: float = 1.0,
+        bounds: tuple[float, float] | None = None,
+        percentiles: tuple[float, float] = (5, 95),
+        n_pairs: int | None = None,
+        solver: Any = "auto",
+        tol: float = 1e-6,
+        max_iter: int | None = None,
+        random_state: Any = None,
+        verbose: int = 0,
+    ) -> None:
+        self.kernel = kernel
+        self.kernel_params = kernel_params
+        self.rank = rank
+        self.basis = basis
+        self.complement = complement
+        self.alpha = alpha
+        self.regularizer = regularizer
+        self.regularize = regularize
+        self.loss = loss
+        self.gamma = gamma
+        self.bounds = bounds
+        self.percentiles = percentiles
+        self.n_pairs = n_pairs
+        self.solver = solver
+        self.tol = tol
+        self.max_iter = max_iter
+        self.random_state = random_state
+        self.verbose = verbose
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        tags.target_tags.required = True
+        tags.input_tags.pairwise = self._is_precomputed
+        return tags
+
+    @property
+    def _is_precomputed(self) -> bool:
+        return isinstance(self.kernel, str) and self.kernel == "precomputed"
+
+    def fit(self, X: Any, y: Any = None, *, side: SideInformation | None = None) -> Self:
+        """Learn from labels y, or from `side`: Pairs, Triplets or Bounds over the rows of X.
+
+        Labels of -1 (integer), NaN or None mean unknown, and such points take no part.
+        """
+        X = validate_data(self, X, dtype=np.float64)
+        rng = generator(self.random_state)
+        known = side_of(side, y, X.shape[0], self.n_pairs, rng)
+        regularizer = regularizer_of(self.regularizer)
+        loss = loss_of(self.loss, self.gamma, regularizer, known)
+        alpha = self._alpha(regularizer)
+        params = dict(self.kernel_params or {})
+        base = read_kernel(X, self.kernel, params)
+        coordinates = coordinates_of(X, self.kernel, params, self.rank, self.basis, rng)
+        known = reachable(known, X if self._has_rest else _to_rounding(coordinates.factor), loss)
+        beyond = partial(_distances_beyond, base, coordinates, alpha) if self._has_rest else None
+        bounds = self._bounds(known, base, coordinates, alpha, rng)
+        F, solution = self._learned(
+            coordinates.factor, known, regularizer, loss, bounds, alpha, beyond
+        )
+        complement = alpha if self.rank is None or self.complement else 0.0
+        self._map = KernelMap(base, coordinates, F, complement)
+        self.coordinates_, self.inner_, self.solution_ = coordinates, F, solution
+        self.bounds_ = bounds
+        self.n_iter_ = max(1, solution.iterations)
+        self._judges_pairs = side is not None
+        i, j, alike = (np.asarray(v) for v in known.judged())
+        if i.size:
+            squared = squared_distances(coordinates.factor @ symmetric_root(F), i, j)
+            lengths = np.sqrt(squared if beyond is None else squared + beyond(i, j))
+            self.threshold_ = best_threshold(lengths, alike)
+        return self
+
+    def kernel_(self, X: Any, Y: Any = None) -> np.ndarray:
+        """All k(x, y) of the learned kernel; without Y those with the training points."""
+        check_is_fitted(self)
+        X = validate_data(self, X, dtype=np.float64, reset=False)
+        if Y is None:
+            return self._map.with_training(X)
+        return self._map.between(X, validate_data(self, Y, dtype=np.float64, reset=False))
+
+    def transform(self, X: Any) -> np.ndarray:
+        """Coordinates with the learned kernel as inner products, within the span of the training points."""
+        check_is_fitted(self)
+        return self._map.transform(validate_data(self, X, dtype=np.float64, reset=False))
+
+    def _squared_distances(self, first: Any, second: Any) -> np.ndarray:
+        return self._map.squared_distances(first, second)
+
+    @property
+    def _n_features_out(self) -> int:
+        return self._map.n_coordinates
+
+    @property
+    def _has_rest(self) -> bool:
+        """Whether there are directions outside the basis that the kernel keeps."""
+        return self.rank is not None and bool(self.complement)
+
+    def _alpha(self, regularizer: Regularizer) -> float:
+        if regularizer.keeps_range or self.alpha != 0:
+            return check_positive(self.alpha, "alpha", "KernelLearner")
+        return 0.0
+
+    def _bounds(
+        self, known: Any, base: Kernel, coordinates: LowRankKernel, alpha: float, rng: Any
+    ) -> Any:
+        """The bounds of pairs that have none of their own."""
+        if not isinstance(known, Pairs) or (known.upper is not None and known.lower is not None):
+            return None
+        if self.bounds is not None:
+            return self.bounds
+        # Squared distances under the prior; with no prior to speak of, under the kernel.
+        scale = alpha or 1.0
+        points = coordinates.factor
+        if self._has_rest:
+            rows = np.sort(rng.permutation(base.n_points)[:_SAMPLE])
+            points = spectral_factor(base.columns(rows)[rows], "precomputed").factor
+        upper, lower = percentile_bounds(points, self.percentiles, random_state=rng)
+        return scale * upper, scale * lower
+
+    def _learned(
+        self,
+        P: np.ndarray,
+        known: SideInformation,
+        regularizer: Regularizer,
+        loss: Any,
+        bounds: Any,
+        alpha: float,
+        beyond: Any,
+    ) -> tuple[np.ndarray, Solution]:
+        """(F, the solution), k x k."""
+        choices = {"map": False, "kernel": not regularizer.is_invariant}
+        of_kernel = check_choice(self.regularize, "regularize", choices)
+        if of_kernel and self._has_rest:
+            raise ValueError(
+                '`regularize="kernel"` with a rank and its complement is for LogDet alone, where it makes no '
+                'difference; use regularize="map", or complement=False.'
+            )
+        settings = {
+            "solver": self.solver,
+            "tol": self.tol,
+            "max_iter": self.max_iter,
+            "verbose": self.verbose,
+        }
+        if not of_kernel:
+            terms = known.bind(loss, P, bounds, beyond=beyond)
+            solution = solved(regularizer, alpha * np.eye(P.shape[1]), terms, **settings)
+            return solution.matrix, solution
+        prior = Factor(alpha**0.5 * P) if alpha else np.zeros((len(P), len(P)))
+        solution = solved(regularizer, prior, known.bind(loss, bounds=bounds), **settings)
+        root = np.linalg.lstsq(P, solution.factor, rcond=None)[0]
+        return root @ root.T, solution
+
+
+def _to_rounding(P: np.ndarray) -> np.ndarray:
+    """Coordinates without their last digits, so that points that are equal but for rounding are equal."""
+    return np.round(P / (1e-10 * np.abs(P).max()))
+
+
+def _distances_beyond(
+    base: Kernel, coordinates: LowRankKernel, alpha: float, i: Any, j: Any
+) -> np.ndarray:
+    """alpha times the squared distances of k0 less what the coordinates have of them."""
+    diagonal = base.diagonal()
+    plain = diagonal[i] + diagonal[j] - 2 * base.entries(i, j)
+    inside = np.asarray(squared_distances(coordinates.factor, i, j))
+    return alpha * np.maximum(plain - inside, 0.0)

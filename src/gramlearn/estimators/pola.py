@@ -1,0 +1,134 @@
+"""|W|^2 / 2 + b^2 / 2 + gamma sum max(0, 1 - s (b - d_W)) -> min over W and b >= 1: POLA as a batch (J12 5.2).
+
+s is 1 for pairs that are alike, which shall be nearer than the threshold b by 1, in squared distance, and -1
+for the others, which shall be farther by 1. Shalev-Shwartz, Singer and Ng (2004) learn W and b from nothing.
+
+The threshold is an entry of a larger matrix: diag(W, b), and two more points that are sqrt(b) apart. What is
+asked of pairs are then comparisons, d(i, j) - b <= -1 or >= 1.
+"""
+
+from typing import Any, Self
+
+import numpy as np
+from sklearn.base import BaseEstimator, ClassNamePrefixFeaturesOutMixin, TransformerMixin
+from sklearn.utils.validation import check_is_fitted, validate_data
+
+from gramlearn._validation import check_positive, generator
+from gramlearn.constraints import DistanceComparisons, SquaredDistances
+from gramlearn.estimators._learning import side_of, solved
+from gramlearn.estimators._pair_methods import PairMethods
+from gramlearn.losses import Hard, Hinge
+from gramlearn.maps import FullMap
+from gramlearn.problem import Term
+from gramlearn.regularizers import Frobenius
+from gramlearn.side_information import SideInformation
+
+__all__ = ["POLA"]
+
+
+class POLA(PairMethods, ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
+    """A metric and the threshold that goes with it, learned together from pairs.
+
+    Parameters
+    ----------
+    gamma : float
+        The price of a pair that is not on its side of the threshold by 1, beside the norms of W and b.
+    n_pairs, solver, tol, max_iter, random_state, verbose :
+        As in `MetricLearner`.
+
+    Attributes
+    ----------
+    threshold_ : float
+        sqrt(b): pairs at most so far apart are alike.
+    components_ : array d x d
+        L, the symmetric root of W.
+    solution_ : Solution
+        The certificate, of diag(W, b).
+
+    The scale of the points matters, as the margin of 1 does: bring squared distances to about 1 first.
+    """
+
+    _judges_pairs: bool
+    _map: FullMap
+
+    def __init__(
+        self,
+        gamma: float = 1.0,
+        n_pairs: int | None = None,
+        solver: Any = "auto",
+        tol: float = 1e-6,
+        max_iter: int | None = None,
+        random_state: Any = None,
+        verbose: int = 0,
+    ) -> None:
+        self.gamma = gamma
+        self.n_pairs = n_pairs
+        self.solver = solver
+        self.tol = tol
+        self.max_iter = max_iter
+        self.random_state = random_state
+        self.verbose = verbose
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        tags.target_tags.required = True
+        return tags
+
+    def fit(self, X: Any, y: Any = None, *, side: SideInformation | None = None) -> Self:
+        """Learn from labels y, or from `side`: Pairs, Triplets or Bounds, of which only near and far counts."""
+        X = validate_data(self, X, dtype=np.float64)
+        n, d = X.shape
+        gamma = check_positive(self.gamma, "gamma", "POLA")
+        known = side_of(side, y, n, self.n_pairs, generator(self.random_state))
+        i, j, alike = (np.asarray(v) for v in known.judged())
+        # Rows n and n + 1 are b apart: the last coordinate is theirs alone.
+        points = np.zeros((n + 2, d + 1))
+        points[:n, :d] = X
+        points[n + 1, d] = 1.0
+        terms = [Term(SquaredDistances([n], [n + 1], points=points), Hard(lower=1.0))]
+        for rows, bound in (
+            (np.flatnonzero(alike), {"upper": -1.0}),
+            (np.flatnonzero(~alike), {"lower": 1.0}),
+        ):
+            if rows.size:
+                ends = (np.full(rows.size, n), np.full(rows.size, n + 1))
+                comparisons = DistanceComparisons(i[rows], j[rows], *ends, points=points)
+                terms.append(Term(comparisons, Hinge(gamma, **bound)))
+        self.solution_ = solved(
+            Frobenius(),
+            np.zeros((d + 1, d + 1)),
+            terms,
+            solver=self.solver,
+            tol=self.tol,
+            max_iter=self.max_iter,
+            verbose=self.verbose,
+        )
+        learned = self.solution_.matrix
+        self._map = FullMap(learned[:d, :d])
+        self.threshold_ = float(np.sqrt(learned[d, d]))
+        self.n_iter_ = max(1, self.solution_.iterations)
+        self._judges_pairs = side is not None
+        return self
+
+    @property
+    def components_(self) -> np.ndarray:
+        """L with W = L'L."""
+        check_is_fitted(self)
+        return self._map.components
+
+    def get_mahalanobis_matrix(self) -> np.ndarray:
+        """W with d(x, y) = (x - y)' W (x - y), d x d."""
+        check_is_fitted(self)
+        return self._map.matrix
+
+    def transform(self, X: Any) -> np.ndarray:
+        """X L': points whose plain distances are the learned ones."""
+        check_is_fitted(self)
+        return self._map.transform(validate_data(self, X, dtype=np.float64, reset=False))
+
+    def _squared_distances(self, first: Any, second: Any) -> np.ndarray:
+        return self._map.squared_lengths(first - second)
+
+    @property
+    def _n_features_out(self) -> int:
+        return self._map.n_features

@@ -1,0 +1,181 @@
+"""tau tr W + |W|^2 / 2 + sum_k loss_k(p' W p) -> min over W: few dimensions that honor what is known (J12 5.4).
+
+p are coordinates of the points in the feature space of a kernel. The trace drives eigenvalues of W to zero, as
+it does singular values in the completion of matrices, and W^(1/2) p(x) is the embedding of any point x. This
+is Trace-SSIKDR, solved with a certificate instead of by Uzawa's steps.
+"""
+
+from typing import Any, Self
+
+import numpy as np
+from sklearn.base import BaseEstimator, ClassNamePrefixFeaturesOutMixin, TransformerMixin
+from sklearn.utils.validation import check_is_fitted, validate_data
+
+from gramlearn._validation import check_choice, check_count, check_positive, generator
+from gramlearn.constraints import Trace
+from gramlearn.dual import Part
+from gramlearn.estimators._feature_space import coordinates_of
+from gramlearn.estimators._learning import reachable, side_of, solved
+from gramlearn.losses import Hinge, Linear, SquaredHinge
+from gramlearn.problem import Problem, Term
+from gramlearn.regularizers import Frobenius
+from gramlearn.side_information import Pairs, SideInformation, percentile_bounds
+
+__all__ = ["SemiSupervisedEmbedding"]
+
+_RANK = 1e-6  # eigenvalues below this share of the largest are zero
+
+
+class SemiSupervisedEmbedding(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
+    """x -> W^(1/2) p(x), with W of low rank: a map for looking at, from pairs, triplets or labels.
+
+    Parameters
+    ----------
+    n_components : int, optional
+        At most so many dimensions, those of the largest eigenvalues; all that the trace leaves where it is
+        not given.
+    tau : float, between 0 and 1
+        The price of the trace, as a share of the one at which nothing is worth learning: the larger, the
+        fewer dimensions.
+    kernel, kernel_params, rank, basis :
+        The feature space, as in `KernelLearner`; with a rank it is what the basis spans.
+    loss : {"hinge", "squared_hinge"}
+        What a violated bound costs.
+    gamma : float
+        The price of violations, beside the squared norm of W, in units of squared distances.
+    bounds, percentiles, n_pairs, solver, tol, max_iter, random_state, verbose :
+        As in `MetricLearner`.
+
+    Attributes
+    ----------
+    eigenvalues_ : vector
+        Of W, of the dimensions kept, in descending order.
+    embedding_ : array n x n_components
+        Of the points learned from.
+    solution_ : Solution
+        The certificate.
+    """
+
+    def __init__(
+        self,
+        n_components: int | None = None,
+        tau: float = 0.1,
+        kernel: Any = "linear",
+        kernel_params: dict[str, Any] | None = None,
+        rank: int | None = None,
+        basis: Any = "cholesky",
+        loss: str = "hinge",
+        gamma: float = 1.0,
+        bounds: tuple[float, float] | None = None,
+        percentiles: tuple[float, float] = (5, 95),
+        n_pairs: int | None = None,
+        solver: Any = "auto",
+        tol: float = 1e-6,
+        max_iter: int | None = None,
+        random_state: Any = None,
+        verbose: int = 0,
+    ) -> None:
+        self.n_components = n_components
+        self.tau = tau
+        self.kernel = kernel
+        self.kernel_params = kernel_params
+        self.rank = rank
+        self.basis = basis
+        self.loss = loss
+        self.gamma = gamma
+        self.bounds = bounds
+        self.percentiles = percentiles
+        self.n_pairs = n_pairs
+        self.solver = solver
+        self.tol = tol
+        self.max_iter = max_iter
+        self.random_state = random_state
+        self.verbose = verbose
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        tags.target_tags.required = True
+        tags.input_tags.pairwise = isinstance(self.kernel, str) and self.kernel == "precomputed"
+        return tags
+
+    def fit(self, X: Any, y: Any = None, *, side: SideInformation | None = None) -> Self:
+        """Learn from labels y, or from `side`: Pairs, Triplets or Bounds over the rows of X."""
+        X = validate_data(self, X, dtype=np.float64)
+        rng = generator(self.random_state)
+        known = side_of(side, y, X.shape[0], self.n_pairs, rng)
+        kind = check_choice(self.loss, "loss", {"hinge": Hinge, "squared_hinge": SquaredHinge})
+        loss = kind(check_positive(self.gamma, "gamma", "SemiSupervisedEmbedding"))
+        known = reachable(known, X, loss)
+        params = dict(self.kernel_params or {})
+        self.coordinates_ = coordinates_of(X, self.kernel, params, self.rank, self.basis, rng)
+        P = self.coordinates_.factor
+        terms = known.bind(loss, P, self._bounds(known, P, rng))
+        zero = np.zeros((P.shape[1], P.shape[1]))
+        terms.append(Term(Trace(), Linear(self._price_of_trace(zero, terms))))
+        self.solution_ = solved(
+            Frobenius(),
+            zero,
+            terms,
+            solver=self.solver,
+            tol=self.tol,
+            max_iter=self.max_iter,
+            verbose=self.verbose,
+        )
+        self.n_iter_ = max(1, self.solution_.iterations)
+        self._keep(P)
+        return self
+
+    def _keep(self, P: np.ndarray) -> None:
+        """The leading eigenvectors of W, scaled by the roots of their eigenvalues."""
+        s, V = np.linalg.eigh(self.solution_.matrix)
+        s, V = s[::-1], V[:, ::-1]
+        count = max(1, int(np.sum(s > _RANK * s[0])))
+        if self.n_components is not None:
+            count = min(count, check_count(self.n_components, "n_components"))
+        self.eigenvalues_ = np.maximum(s[:count], 0.0)
+        self._directions = V[:, :count] * np.sqrt(self.eigenvalues_)
+        self.embedding_ = P @ self._directions
+
+    def _bounds(self, known: SideInformation, P: np.ndarray, rng: Any) -> Any:
+        if not isinstance(known, Pairs) or (known.upper is not None and known.lower is not None):
+            return None
+        if self.bounds is not None:
+            return self.bounds
+        return percentile_bounds(P, self.percentiles, random_state=rng)
+
+    def _price_of_trace(self, zero: np.ndarray, terms: list[Term]) -> float:
+        """tau times the least price at which W = 0 is optimal: the largest pull that the losses have there."""
+        tau = check_positive(self.tau, "tau", "SemiSupervisedEmbedding")
+        if tau >= 1:
+            raise ValueError(
+                f"`SemiSupervisedEmbedding(tau={tau})`: tau is a share, below 1, of the price at which nothing "
+                "is learned."
+            )
+        dual = Problem(Frobenius(), zero, terms).dual
+        prices = dual.each(_price_at_zero)
+        pull = -np.linalg.eigvalsh(dual.adjoint(prices))[0]
+        if not pull > 0:
+            raise ValueError(
+                "nothing in `side` asks any two points to lie apart, so the best embedding is one point; add "
+                "dissimilar pairs, lower bounds or triplets."
+            )
+        return tau * float(pull)
+
+    def transform(self, X: Any) -> np.ndarray:
+        """The embedding of new points."""
+        check_is_fitted(self)
+        X = validate_data(self, X, dtype=np.float64, reset=False)
+        return np.asarray(self.coordinates_.transform(X) @ self._directions)
+
+    @property
+    def _n_features_out(self) -> int:
+        return int(self._directions.shape[1])
+
+
+def _price_at_zero(part: Part) -> np.ndarray:
+    """loss' where W = 0; of a hinge, the end of its box."""
+    t = np.zeros(part.size) + part.offset
+    if part.loss.is_smooth:
+        return np.asarray(part.loss.price(t))
+    lo, hi = part.loss.box(t, part.size)
+    return np.where(part.loss.is_slack(t, t), 0.0, lo + hi)

@@ -1,0 +1,27 @@
+"""|p_i - p_j|^2 of pairs of rows, of a dense array of any library or of a sparse matrix."""
+
+from typing import Any
+
+import numpy as np
+from scipy.sparse import issparse
+
+from gramlearn._arrays import Array, as_index, as_real, namespace, pair_squared_norms
+
+__all__ = ["squared_distances"]
+
+_ROWS = 50_000  # pairs of sparse rows at a time
+
+
+def squared_distances(points: Any, i: Any, j: Any) -> Array:
+    """|p_i - p_j|^2 for each pair; the differences of all pairs are never stored."""
+    if issparse(points):
+        parts = [np.zeros(0)]
+        for start in range(0, len(i), _ROWS):
+            some = slice(start, start + _ROWS)
+            differences = points[i[some]] - points[j[some]]
+            parts.append(np.asarray(differences.multiply(differences).sum(axis=1)).reshape(-1))
+        return np.concatenate(parts)
+    xp = namespace(points)
+    if points.dtype not in (xp.float32, xp.float64):
+        points = as_real(points)
+    return pair_squared_norms(points, as_index(i, points), as_index(j, points), -1)

@@ -1,0 +1,133 @@
+"""Pairs and triplets from what people have: classes, distances, similarities, clicks.
+
+from_classes         m alike pairs of each class, and m of each class with others (J12 6)
+relative_bounds      alike at most (1 - eps) of the distance they have, unlike at least (1 + eps) (K09 7.1)
+from_similarities    the most and the least similar pairs of a matrix
+from_clicks          i is nearer to what was chosen than to what was passed over
+"""
+
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+
+from gramlearn._arrays import namespace, to_numpy
+from gramlearn._validation import check_count, check_finite, check_symmetric, generator
+from gramlearn.side_information._checks import check_table
+from gramlearn.side_information._distances import squared_distances
+from gramlearn.side_information._numbering import Triangles, distinct_numbers
+from gramlearn.side_information.labels import read_labels
+from gramlearn.side_information.pairs import Pairs
+from gramlearn.side_information.triplets import Triplets
+
+__all__ = ["from_classes", "from_clicks", "from_similarities", "relative_bounds"]
+
+
+def from_classes(y: Any, per_class: int = 100, *, random_state: Any = None) -> Pairs:
+    """`per_class` pairs within each class, and as many with one point in it and the other outside (J12 6).
+
+    A pair that two classes drew is listed once, so that there may be a few less; and a class that has fewer
+    pairs gives all of them. Labels as in `from_labels`.
+    """
+    labels, labeled = read_labels(y)
+    per_class = check_count(per_class, "per_class")
+    rng = generator(random_state)
+    alike, unlike = [], []
+    for label in np.unique(labels[labeled]):
+        is_inside = labels[labeled] == label
+        inside, outside = labeled[is_inside], labeled[~is_inside]
+        within = Triangles(np.asarray([0]), np.asarray([inside.size]))
+        i, j = within.pairs(distinct_numbers(rng, within.total, min(per_class, within.total)))
+        alike.append(np.stack([inside[i], inside[j]], axis=1))
+        total = inside.size * outside.size
+        numbers = distinct_numbers(rng, total, min(per_class, total))
+        across = [inside[numbers // max(outside.size, 1)], outside[numbers % max(outside.size, 1)]]
+        unlike.append(np.sort(np.stack(across, axis=1), axis=1))
+    return Pairs(
+        np.concatenate(alike), np.unique(np.concatenate(unlike), axis=0), n_points=labels.size
+    )
+
+
+def relative_bounds(pairs: Pairs, points: Any, eps: float = 0.25) -> Pairs:
+    """The same pairs, each with its own bound: (1 - eps) d if similar, (1 + eps) d if not (K09 7.1).
+
+    d is the squared distance that the pair has now. Pairs of equal points keep theirs under every metric, and
+    are left out.
+    """
+    if not 0 < eps < 1:
+        raise ValueError(f"`eps` must be between 0 and 1, a share of the distance; got {eps!r}.")
+    i, j, alike = pairs.judged()
+    pairs.check_fits(int(points.shape[0]))
+    d = squared_distances(points, i, j)
+    xp = namespace(d)
+    equal = d == 0
+    if bool(xp.all(equal)):
+        raise ValueError("all pairs are of equal points, whose distance no metric changes.")
+    kept = pairs.without(equal) if bool(xp.any(equal)) else pairs
+    d, alike = d[~equal], alike[~equal]
+    return replace(kept, upper=(1 - eps) * d[alike], lower=(1 + eps) * d[~alike])
+
+
+def from_similarities(
+    S: Any,
+    n_pairs: int | None = None,
+    percentiles: tuple[float, float] = (5, 95),
+    *,
+    random_state: Any = None,
+) -> Pairs:
+    """Similar are the pairs above the upper percentile of S_ij, dissimilar those below the lower one.
+
+    Parameters
+    ----------
+    S : array n x n
+        Symmetric similarities, the larger the more alike; its diagonal does not matter.
+    n_pairs : int, optional
+        How many to draw of them, half of each kind; all where it is not given.
+    percentiles : (low, high)
+        Of the entries above the diagonal.
+    random_state : int, Generator or None
+        Seeds the draw.
+    """
+    S = np.asarray(to_numpy(S), dtype=np.float64)
+    check_symmetric(check_finite(S, "S"), "S")
+    i, j = np.triu_indices(len(S), 1)
+    if not i.size:
+        raise ValueError("`S` has one row; pairs need at least two points.")
+    low, high = np.percentile(S[i, j], percentiles)
+    if not low < high:
+        raise ValueError(
+            f"the similarities at the percentiles {percentiles} are equal ({low:.6g}): no pair is more alike "
+            "than another; choose other percentiles."
+        )
+    rng = generator(random_state)
+
+    def draw(rows: np.ndarray) -> np.ndarray:
+        size = rows.size if n_pairs is None else check_count(n_pairs, "n_pairs", least=2) // 2
+        chosen = rows[np.sort(distinct_numbers(rng, rows.size, min(size, rows.size)))]
+        return np.stack([i[chosen], j[chosen]], axis=1)
+
+    similar, dissimilar = np.flatnonzero(S[i, j] >= high), np.flatnonzero(S[i, j] <= low)
+    return Pairs(draw(similar), draw(dissimilar), n_points=len(S))
+
+
+def from_clicks(rows: Any, n_points: int, margin: float = 1.0) -> Triplets:
+    """Triplets of rows (query, chosen, passed over): the query is nearer to what was chosen.
+
+    Rows that repeat become one triplet of that weight. Opposite ones stay, for a soft loss to weigh. All
+    three number the rows of one X.
+    """
+    table = to_numpy(check_table(rows, "rows", (3,), check_count(n_points, "n_points")))
+    if not len(table):
+        raise ValueError("`rows` is empty; pass at least one (query, chosen, passed over).")
+    same = (
+        (table[:, 0] == table[:, 1]) | (table[:, 0] == table[:, 2]) | (table[:, 1] == table[:, 2])
+    )
+    if same.any():
+        k = int(np.argmax(same))
+        raise ValueError(
+            f"`rows` contains {tuple(int(x) for x in table[k])} (row {k}); query, chosen and passed over are "
+            "three different points."
+        )
+    unique, counts = np.unique(table, axis=0, return_counts=True)
+    weight = counts.astype(float) if counts.max() > 1 else None
+    return Triplets(unique, n_points=n_points, margin=margin, weight=weight)

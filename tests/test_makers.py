@@ -1,0 +1,93 @@
+"""Side information from classes, distances, similarities and clicks."""
+
+import numpy as np
+import pytest
+import scipy.sparse as sp
+
+from gramlearn import (
+    MetricLearner,
+    Pairs,
+    from_classes,
+    from_clicks,
+    from_labels,
+    from_similarities,
+    relative_bounds,
+)
+
+RNG = np.random.default_rng(0)
+X = RNG.standard_normal((60, 4))
+Y = np.arange(60) % 3
+
+
+def test_classes_give_pairs_of_each():
+    """J12 6: 100 c alike and 100 c unlike, here 10 c."""
+    y = np.where(np.arange(60) < 5, -1, Y)
+    pairs = from_classes(y, 10, random_state=0)
+    assert np.all(y[pairs.similar[:, 0]] == y[pairs.similar[:, 1]])
+    assert np.all(y[pairs.dissimilar[:, 0]] != y[pairs.dissimilar[:, 1]])
+    assert np.bincount(y[pairs.similar[:, 0]]).tolist() == [10, 10, 10]
+    assert 20 < len(pairs.dissimilar) <= 30
+    assert min(pairs.similar.min(), pairs.dissimilar.min()) >= 5
+    few = from_classes([0, 0, 0, 1, 1], 100)
+    assert (len(few.similar), len(few.dissimilar)) == (4, 6)
+
+
+@pytest.mark.parametrize("kind", [np.asarray, sp.csr_matrix], ids=["dense", "sparse"])
+def test_relative_bounds_are_shares_of_the_distances(kind):
+    pairs = from_labels(Y, 40, random_state=0)
+    bounded = relative_bounds(pairs, kind(X), 0.25)
+    i, j, alike = pairs.judged()
+    d = np.sum((X[i] - X[j]) ** 2, axis=1)
+    np.testing.assert_allclose(bounded.upper, 0.75 * d[alike])
+    np.testing.assert_allclose(bounded.lower, 1.25 * d[~alike])
+    twice = np.vstack([X, X[:1]])
+    with_equal = Pairs([[0, 60], [1, 4]], [[2, 3]], n_points=61)
+    assert relative_bounds(with_equal, twice).similar.tolist() == [[1, 4]]
+
+
+def test_hard_relative_bounds_are_honored():
+    pairs = relative_bounds(Pairs([[0, 3]], [[0, 1], [1, 2]], n_points=60), X)
+    learner = MetricLearner(loss="hard").fit(X, side=pairs)
+    assert learner.pair_distance((X[[0]], X[[3]]))[0] ** 2 <= pairs.upper[0] * (1 + 1e-5)
+    far = learner.pair_distance((X[[0, 1]], X[[1, 2]])) ** 2
+    assert np.all(far >= pairs.lower * (1 - 1e-5))
+
+
+def test_similarities_give_the_extreme_pairs():
+    S = X @ X.T
+    pairs = from_similarities(S, percentiles=(10, 90))
+    above = S[np.triu_indices(60, 1)]
+    assert S[tuple(pairs.similar.T)].min() >= np.percentile(above, 90)
+    assert S[tuple(pairs.dissimilar.T)].max() <= np.percentile(above, 10)
+    assert len(pairs.similar) == len(pairs.dissimilar) == 177
+    some = from_similarities(S, 20, random_state=0)
+    assert (len(some.similar), len(some.dissimilar)) == (10, 10)
+
+
+def test_clicks_are_triplets_and_repeated_ones_weigh_more():
+    side = from_clicks([(0, 1, 2), (3, 4, 5), (0, 1, 2), (0, 2, 1)], 60, margin=0.5)
+    assert side.triplets.tolist() == [[0, 1, 2], [0, 2, 1], [3, 4, 5]]
+    assert side.weight.tolist() == [2.0, 1.0, 1.0]
+    assert side.margin == 0.5
+    assert from_clicks([(0, 1, 2)], 3).weight is None
+
+
+REFUSED = [
+    (lambda: from_classes(Y, 0), "`per_class` must be a whole number"),
+    (lambda: relative_bounds(from_labels(Y), X, 1.0), "`eps` must be between 0 and 1"),
+    (lambda: relative_bounds(from_labels(Y), X[:9]), "made for 60 points but received 9"),
+    (lambda: relative_bounds(Pairs([[0, 1]], n_points=2), np.ones((2, 1))), "of equal points"),
+    (lambda: from_similarities(X), "`S` must be a square matrix"),
+    (lambda: from_similarities([[1.0]]), "one row"),
+    (lambda: from_similarities(np.ones((4, 4))), "are equal"),
+    (lambda: from_similarities([[1.0, np.nan], [np.nan, 1.0]]), "`S` contains NaN"),
+    (lambda: from_clicks([], 5), "`rows` is empty|at least one"),
+    (lambda: from_clicks([(0, 1, 1)], 5), r"contains \(0, 1, 1\) \(row 0\)"),
+    (lambda: from_clicks([(0, 1, 9)], 5), "9"),
+]
+
+
+@pytest.mark.parametrize(("call", "sentence"), REFUSED, ids=[s for _, s in REFUSED])
+def test_bad_input_is_refused_in_a_sentence(call, sentence):
+    with pytest.raises(ValueError, match=sentence):
+        call()

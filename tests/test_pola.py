@@ -1,0 +1,59 @@
+"""POLA: the optimum over metric and threshold, by another solver."""
+
+import numpy as np
+import pytest
+from sklearn.datasets import load_iris
+from sklearn.utils.estimator_checks import parametrize_with_checks
+
+from gramlearn import POLA, Bounds, Pairs, from_labels
+
+X = np.random.default_rng(0).standard_normal((30, 3))
+Y = np.arange(30) % 2
+SIDE = from_labels(Y, 40, random_state=0)
+
+
+@parametrize_with_checks([POLA(n_pairs=50)])
+def test_scikit_learn(estimator, check):
+    check(estimator)
+
+
+@pytest.mark.parametrize("gamma", [0.01, 0.3])
+def test_it_is_the_optimum_over_metric_and_threshold(gamma):
+    cp = pytest.importorskip("cvxpy")
+    model = POLA(gamma, tol=1e-8).fit(X, side=SIDE)
+    W, b = cp.Variable((3, 3), PSD=True), cp.Variable()
+    i, j, alike = SIDE.judged()
+    z = X[i] - X[j]
+    d = cp.sum(cp.multiply(z @ W, z), axis=1)
+    hinges = cp.pos(1 - cp.multiply(np.where(alike, 1.0, -1.0), b - d))
+    objective = cp.sum_squares(W) / 2 + cp.square(b) / 2 + gamma * cp.sum(hinges)
+    problem = cp.Problem(cp.Minimize(objective), [b >= 1])
+    problem.solve(solver=cp.CLARABEL)
+    assert model.solution_.primal == pytest.approx(problem.value, rel=1e-6)
+    assert model.threshold_**2 == pytest.approx(float(b.value), abs=1e-4)
+    np.testing.assert_allclose(model.get_mahalanobis_matrix(), W.value, atol=1e-3)
+
+
+def test_the_threshold_tells_pairs_apart():
+    iris, species = load_iris(return_X_y=True)
+    side = from_labels(species, 300, random_state=0)
+    model = POLA(0.1).fit(iris, side=side)
+    i, j, alike = side.judged()
+    right = np.mean(model.predict((iris[i], iris[j])) == np.where(alike, 1, -1))
+    assert right > 0.85
+    L = model.components_
+    np.testing.assert_allclose(model.transform(iris), iris @ L.T, atol=1e-10)
+
+
+def test_of_bounds_only_the_side_counts():
+    pairs = Pairs([[0, 1]], [[2, 3]], n_points=30)
+    bounds = Bounds([0, 2], [1, 3], upper=[5.0, np.inf], lower=[0.0, 7.0], n_points=30)
+    one, two = (POLA().fit(X, side=side).components_ for side in (pairs, bounds))
+    np.testing.assert_allclose(one, two, atol=1e-6)
+
+
+def test_bad_input_is_refused_in_a_sentence():
+    with pytest.raises(ValueError, match="gamma must be positive"):
+        POLA(0.0).fit(X, Y)
+    with pytest.raises(ValueError, match="made for 30 points but received 9 rows"):
+        POLA().fit(X[:9], side=SIDE)

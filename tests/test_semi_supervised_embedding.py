@@ -1,0 +1,97 @@
+"""SemiSupervisedEmbedding: the optimum of J12 (26), by another solver; few dimensions; new points."""
+
+import numpy as np
+import pytest
+from sklearn.metrics.pairwise import rbf_kernel
+from sklearn.utils.estimator_checks import parametrize_with_checks
+
+from gramlearn import Pairs, SemiSupervisedEmbedding, Triplets, from_labels
+
+RNG = np.random.default_rng(0)
+X = RNG.standard_normal((30, 5))
+Y = np.arange(30) % 3
+SIDE = from_labels(Y, 40, random_state=0)
+BOUNDS = (1.0, 9.0)
+
+
+@parametrize_with_checks([SemiSupervisedEmbedding(n_pairs=50)])
+@pytest.mark.filterwarnings("ignore:.*ask points that are equal:UserWarning")
+def test_scikit_learn(estimator, check):
+    check(estimator)
+
+
+@pytest.mark.parametrize("loss", ["hinge", "squared_hinge"])
+def test_it_is_the_optimum_of_the_problem_of_the_paper(loss):
+    cp = pytest.importorskip("cvxpy")
+    model = SemiSupervisedEmbedding(tau=0.2, loss=loss, gamma=0.3, bounds=BOUNDS, tol=1e-8)
+    model.fit(X, side=SIDE)
+    price = model.solution_.problem.terms[-1].loss.slope
+    P = model.coordinates_.factor
+    W = cp.Variable((5, 5), PSD=True)
+    i, j, alike = SIDE.judged()
+    z = P[i] - P[j]
+    d = cp.sum(cp.multiply(z @ W, z), axis=1)
+    excess = cp.pos(cp.multiply(np.where(alike, 1.0, -1.0), d - np.where(alike, *BOUNDS)))
+    cost = cp.sum(excess) if loss == "hinge" else cp.sum_squares(excess) / 2
+    objective = price * cp.trace(W) + cp.sum_squares(W) / 2 + 0.3 * cost
+    problem = cp.Problem(cp.Minimize(objective))
+    problem.solve(solver=cp.CLARABEL)
+    assert model.solution_.primal == pytest.approx(problem.value, rel=1e-6)
+    np.testing.assert_allclose(model.solution_.matrix, W.value, atol=1e-4)
+
+
+def test_the_trace_takes_dimensions_away():
+    spectra = [
+        SemiSupervisedEmbedding(tau=tau, bounds=BOUNDS).fit(X, side=SIDE).eigenvalues_
+        for tau in (1e-3, 0.3, 0.9, 0.999)
+    ]
+    ranks = [len(spectrum) for spectrum in spectra]
+    assert ranks == sorted(ranks, reverse=True)
+    assert ranks[0] > ranks[2] >= 1
+    # Just below the price at which W = 0 is optimal, a little is left; see `tau`.
+    assert 0 < spectra[3][0] < 0.1 * spectra[0][0]
+
+
+@pytest.mark.parametrize("params", [{}, {"rank": 10}, {"kernel": "rbf"}], ids=str)
+def test_new_points_are_embedded_as_the_old_ones(params):
+    model = SemiSupervisedEmbedding(n_components=2, tau=0.01, **params).fit(X, side=SIDE)
+    assert model.embedding_.shape == (30, 2)
+    np.testing.assert_allclose(model.transform(X), model.embedding_, atol=1e-7)
+    assert np.all(np.diff(model.eigenvalues_) <= 0)
+
+
+def test_a_precomputed_kernel():
+    K, rows = rbf_kernel(X, gamma=0.2), rbf_kernel(X[:3] + 0.1, X, gamma=0.2)
+    params = {"bounds": (0.1, 1.5), "tau": 0.05}
+    named = SemiSupervisedEmbedding(kernel="rbf", kernel_params={"gamma": 0.2}, **params)
+    given = SemiSupervisedEmbedding(kernel="precomputed", **params)
+    one = named.fit(X, side=SIDE).transform(X[:3] + 0.1)
+    two = given.fit(K, side=SIDE).transform(rows)
+    np.testing.assert_allclose(one @ one.T, two @ two.T, atol=1e-4)
+
+
+def test_triplets():
+    rows = [(0, 3, 1), (1, 4, 2), (2, 5, 0)]
+    model = SemiSupervisedEmbedding(tau=0.01, gamma=100.0)
+    T = model.fit_transform(X, side=Triplets(rows, n_points=30, margin=1.0))
+    for i, j, k in rows:
+        assert np.sum((T[i] - T[j]) ** 2) < np.sum((T[i] - T[k]) ** 2)
+
+
+REFUSED = [
+    (lambda: SemiSupervisedEmbedding(tau=1.0).fit(X, Y), "tau is a share, below 1"),
+    (lambda: SemiSupervisedEmbedding(tau=0.0).fit(X, Y), "tau must be positive"),
+    (lambda: SemiSupervisedEmbedding(loss="hard").fit(X, Y), "`loss='hard'` is not known"),
+    (lambda: SemiSupervisedEmbedding(n_components=0).fit(X, Y), "`n_components` must be"),
+    (
+        lambda: SemiSupervisedEmbedding().fit(X, side=Pairs([[0, 1]], n_points=30)),
+        "asks any two points to lie apart",
+    ),
+    (lambda: SemiSupervisedEmbedding().fit(X, Y).transform(X[:, :2]), "2 features"),
+]
+
+
+@pytest.mark.parametrize(("call", "sentence"), REFUSED, ids=[s for _, s in REFUSED])
+def test_bad_input_is_refused_in_a_sentence(call, sentence):
+    with pytest.raises(ValueError, match=sentence):
+        call()
