@@ -31,7 +31,7 @@ from gramlearn import (
 from gramlearn.certificate import review
 from gramlearn.losses import Loss
 from gramlearn.regularizers import Regularizer
-from gramlearn.solvers import AugmentedLagrangian, PrimalNewton, Solver, WorkingSet
+from gramlearn.solvers import InteriorPoint, PrimalNewton, Solver, WorkingSet
 from gramlearn.solvers._newton import newton_step
 
 X0 = np.diag([0.5, 1.0, 2.0, 3.0])
@@ -41,7 +41,7 @@ EACH_SOLVER = pytest.mark.parametrize("solver", SOLVERS, ids=name_of)
 SAMPLING = [
     WorkingSet(sample=500),
     PrimalNewton(first=10, base=WorkingSet(sample=500)),
-    AugmentedLagrangian(first=10, sample=500),
+    InteriorPoint(first=10, sample=500),
 ]
 
 
