@@ -153,7 +153,6 @@ class _System:
     inverse: Callable[[Array], Array]  # of P + sqrt(z_i z_j) + B* D^-1 B
     upper: Array  # P + sqrt(z_i z_j), written out
     D: Array
-    residual: Array  # of the first equation, in the frame
     coordinates: Coordinates
 
     @staticmethod
@@ -161,8 +160,6 @@ class _System:
         xp = namespace(point.lam)
         z, dual = point.cone, point.dual
         coordinates = Coordinates(int(z.shape[0]), z)
-        identity = eye(int(z.shape[0]), z)
-        residual = point.residual + identity * (point.own - z)
         upper = eye(coordinates.size, z) * xp.sqrt(coordinates.entries(z[:, None] * z[None, :]))
         if not dual.regularizer.is_invariant:
             T = coordinates.congruence(point.turn)
@@ -172,7 +169,7 @@ class _System:
         inverse = factorized(coordinates, point.maps, upper, 1 / D)
         if inverse is None:
             return None
-        return _System(point, inverse, upper, D, residual, coordinates)
+        return _System(point, inverse, upper, D, coordinates)
 
     def step(self, mu: float, first: _Step | None, refinements: int = _REFINEMENTS) -> _Step:
         """Solve for the step to the point of the path at mu, corrected by the products of a first step."""
@@ -196,7 +193,7 @@ class _System:
         below = xp.where(lo, goal_below / low, zero)
         above = xp.where(hi, goal_above / high, zero)
         derivative = point.dual.each(lambda p, v: p.loss.conjugate_derivative(v), point.lam)
-        X, lam = self._solve(T - self.residual, point.t - derivative + below - above, refinements)
+        X, lam = self._solve(T - point.imbalance, point.t - derivative + below - above, refinements)
         return _Step(
             X,
             T - geometric * X,

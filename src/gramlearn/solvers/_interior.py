@@ -8,7 +8,7 @@ from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import final
 
-from gramlearn._arrays import Array, constant, namespace, read, symmetric_part, transpose
+from gramlearn._arrays import Array, constant, eye, namespace, read, symmetric_part, transpose
 from gramlearn.dual import Dual, Part
 from gramlearn.linear_maps import LinearMap
 from gramlearn.primal import PrimalPoint
@@ -65,6 +65,11 @@ class Interior:
             image = transpose(self.turn) @ image @ self.turn
         prices = joint_adjoint(self.maps, self.lam)
         return symmetric_part(image - transpose(Q) @ (self.dual.Y0 @ Q) + prices)
+
+    @property
+    def imbalance(self) -> Array:
+        """Q' (grad phi(X) - Z - Y0 + sum_k lam_k A_k) Q, which is to be 0."""
+        return self.residual + eye(int(self.cone.shape[0]), self.cone) * (self.own - self.cone)
 
     @property
     def turn(self) -> Array:
@@ -154,24 +159,28 @@ def central_prices(part: Part, t: Array, mu: float) -> Array:
     return end + side * (room + xp.sqrt(room**2 + 4 * mu / curvature)) / 2
 
 
-def rounded(point: Interior) -> Array:
-    """Give lam with every price that is next to an end of its box at that end; the others make up for it.
+def rounded(point: Interior, to_ends: bool) -> Array:
+    """Give lam with sum_k lam_k A_k = Y0 - grad phi(X) + Z, so that a certificate may rest on it.
 
-    They change so that sum_k lam_k A_k stays what it is, each by the less, the less room it has.
+    With `to_ends`, every price that is next to an end of its box goes there. The others change, each by the
+    less, the less room it has.
     """
     dual, (low, high) = point.dual, point.rooms
     xp = namespace(point.lam)
     lo, hi = dual.box
-    # Where there is one end only, the price itself tells what is little.
-    width = xp.where(xp.isfinite(hi - lo), hi - lo, xp.abs(point.lam))
-    width = dual.each(lambda part, w: w / part.unit, width)
-    down, up = low < point.below * width, high < point.above * width
-    ends = xp.where(down, lo, xp.where(up, hi, point.lam))
+    none = xp.zeros_like(point.lam)
+    ends, down, up = point.lam, none > 0, none > 0
+    if to_ends:
+        # Where there is one end only, the price itself tells what is little.
+        width = xp.where(xp.isfinite(hi - lo), hi - lo, xp.abs(point.lam))
+        width = dual.each(lambda part, w: w / part.unit, width)
+        down, up = low < point.below * width, high < point.above * width
+        ends = xp.where(down, lo, xp.where(up, hi, point.lam))
     room = xp.where(xp.isfinite(lo), low, xp.abs(point.lam))
     room = xp.minimum(room, xp.where(xp.isfinite(hi), high, xp.abs(point.lam)))
-    weights = xp.where(down | up, xp.zeros_like(room), room**2)
+    weights = xp.where(down | up, none, room**2)
     coordinates = Coordinates(int(point.cone.shape[0]), point.cone)
-    missing = coordinates.vector(joint_adjoint(point.maps, point.lam - ends))
-    shares = xp.linalg.pinv(coordinates.gram(point.maps, weights)) @ missing
-    change = weights * joint_apply(point.maps, coordinates.matrix(shares))
-    return xp.clip(ends + change, lo, hi)
+    change = joint_adjoint(point.maps, point.lam - ends) - point.imbalance
+    inverse = xp.linalg.pinv(coordinates.gram(point.maps, weights))
+    shares = coordinates.matrix(inverse @ coordinates.vector(change))
+    return xp.clip(ends + weights * joint_apply(point.maps, shares), lo, hi)

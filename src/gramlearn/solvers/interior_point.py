@@ -33,6 +33,7 @@ _COARSE_TOL = 0.1  # relative gap at which a sample has told enough
 _FURTHER = 0.01  # share of the gap at which to look again, after a look that found news
 _FLOOR = 0.1  # least share of its largest eigenvalue that an eigenvalue of X starts with
 _FEW = 0.01  # share of new rows that may join those that keep their prices
+_NEAR = 1e-3  # relative gap below which only rounding keeps a step from being long
 _IDLE = 20  # steps without a smaller gap or mu, after which there will be none
 
 
@@ -50,6 +51,7 @@ class InteriorState(State):
     target: float = INF  # relative gap over the rows at which to look again
     least: tuple[float, float] = (INF, INF)  # relative gap over the rows, and mu, so far
     idle: int = 0  # steps since one of them became smaller
+    restarted: bool = False
     ending: Status | None = None
     conflict: tuple[str, ...] = ()
 
@@ -117,7 +119,7 @@ class InteriorPoint(Solver[InteriorState]):
         if point is None:
             looked = self._look(problem, replace(state, stride=1), tol)
             stuck = looked.ending is None and looked.point is state.point
-            return replace(looked, ending=Status.STALLED) if stuck else looked
+            return self._stuck(problem, looked, tol) if stuck else looked
         certificate, _ = point.judged.judged()
         gap = certificate.relative_gap
         gap_so_far, mu_so_far = state.least
@@ -128,11 +130,25 @@ class InteriorPoint(Solver[InteriorState]):
         if everything or idle > _IDLE or gap <= max(state.target, tol):
             state = self._look(problem, state, tol)
         if idle > _IDLE and state.ending is None and state.idle:
-            return replace(state, ending=Status.STALLED)
+            return self._stuck(problem, state, tol)
         return state
 
+    def _stuck(self, problem: Problem, state: InteriorState, tol: float) -> InteriorState:
+        """Start again from the prior, once, where the start was at fault: far from the end, that is."""
+        if state.restarted or state.best.certificate.is_within(_NEAR):
+            return replace(state, ending=Status.STALLED)
+        working = state.point.dual
+        xp = namespace(state.point.lam)
+        prior = _entered(problem, working.at(xp.zeros_like(state.point.lam)))
+        fresh = replace(state, point=prior, restarted=True, least=(INF, INF), idle=0)
+        return self._look(problem, fresh, tol)
+
     def settle(self, problem: Problem, state: InteriorState) -> InteriorState:
-        return self._look(problem, replace(state, stride=1), 0.0)
+        looked = self._look(problem, replace(state, stride=1), 0.0)
+        if looked.point is not state.point:
+            return looked  # what has joined has no prices yet that would fit
+        best = _tidied(state.point, state.rows, looked.best, False, looked.best.certificate.badness)
+        return replace(looked, best=best)
 
     def _look(self, problem: Problem, state: InteriorState, tol: float) -> InteriorState:
         """Find what is near X, judge X with the prices there are, and give prices to what is new."""
@@ -157,7 +173,7 @@ class InteriorPoint(Solver[InteriorState]):
             answer = Answer(certificate, point.at.factor, rows, working.split(lam))
             ending = Status.OPTIMAL if certificate.is_within(tol) else None
             if ending and same:
-                answer = _tidied(point, answer, tol)
+                answer = _tidied(point, rows, answer, True, tol)
                 certificate = answer.certificate
             best = answer if ending or answer.is_better_than(best) else best
         gap = certificate.relative_gap
@@ -178,12 +194,14 @@ class InteriorPoint(Solver[InteriorState]):
         )
 
 
-def _tidied(point: Interior, answer: Answer, tol: float) -> Answer:
-    """The same X with prices at the ends of their boxes where they are next to them, if that will do."""
-    certificate, lam = PrimalPoint(point.dual, point.at, rounded(point)).judged()
+def _tidied(
+    point: Interior, rows: list[Array], answer: Answer, to_ends: bool, tol: float
+) -> Answer:
+    """X with prices that fit it better, see `rounded`, if these are good to tol; else the answer there is."""
+    certificate, lam = PrimalPoint(point.dual, point.at, rounded(point, to_ends)).judged()
     if not certificate.is_within(tol):
         return answer
-    return replace(answer, certificate=certificate, values=point.dual.split(lam))
+    return Answer(certificate, point.at.factor, rows, point.dual.split(lam))
 
 
 def _entered(problem: Problem, start: DualPoint) -> Interior:
