@@ -127,14 +127,24 @@ class InteriorPoint(Solver[InteriorState]):
         least = (min(gap, gap_so_far), min(point.mu, mu_so_far))
         state = replace(state, point=point, idle=idle, least=least)
         everything = point.dual.size == problem.dual.size
-        if everything or idle > _IDLE or gap <= max(state.target, tol):
-            state = self._look(problem, state, tol)
-        if idle > _IDLE and state.ending is None and state.idle:
-            return self._stuck(problem, state, tol)
+        if idle > _IDLE:
+            state = self._look(problem, replace(state, stride=1), tol)
+            stuck = state.ending is None and state.point is point
+            return self._stuck(problem, state, tol) if stuck else state
+        if everything or gap <= max(state.target, tol):
+            return self._look(problem, state, tol)
         return state
 
     def _stuck(self, problem: Problem, state: InteriorState, tol: float) -> InteriorState:
-        """Start again from the prior, once, where the start was at fault: far from the end, that is."""
+        """Fit the prices, and far from the end start again from the prior, once: the start was at fault.
+
+        All constraints have just been looked at, so that a certificate is one of the whole problem.
+        """
+        badness = state.best.certificate.badness
+        best = _tidied(state.point, state.rows, state.best, False, badness)
+        state = replace(state, best=best)
+        if best.certificate.is_within(tol):
+            return replace(state, certificate=best.certificate, ending=Status.OPTIMAL)
         if state.restarted or state.best.certificate.is_within(_NEAR):
             return replace(state, ending=Status.STALLED)
         working = state.point.dual
