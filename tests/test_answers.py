@@ -31,7 +31,7 @@ from gramlearn import (
 from gramlearn.certificate import review
 from gramlearn.losses import Loss
 from gramlearn.regularizers import Regularizer
-from gramlearn.solvers import AugmentedLagrangian, PrimalNewton, Solver, WorkingSet
+from gramlearn.solvers import InteriorPoint, PrimalNewton, Solver, WorkingSet
 from gramlearn.solvers._infeasibility import _is_far_from_definite
 from gramlearn.solvers._newton import newton_step
 
@@ -42,7 +42,7 @@ EACH_SOLVER = pytest.mark.parametrize("solver", SOLVERS, ids=name_of)
 SAMPLING = [
     WorkingSet(sample=500),
     PrimalNewton(first=10, base=WorkingSet(sample=500)),
-    AugmentedLagrangian(first=10, sample=500),
+    InteriorPoint(first=10, sample=500),
 ]
 
 

@@ -20,7 +20,7 @@ from gramlearn import (
     solve,
 )
 from gramlearn.linear_maps import Direction, PointMap
-from gramlearn.solvers import AugmentedLagrangian, PrimalNewton
+from gramlearn.solvers import InteriorPoint, PrimalNewton
 
 rng = np.random.default_rng(0)
 P = rng.standard_normal((60, 5))
@@ -31,7 +31,7 @@ FIRST, SECOND = rng.integers(0, 30, 900), rng.integers(30, 60, 900)
     ("solver", "loss"),
     [
         ("working_set", Hinge(0.01)),
-        (AugmentedLagrangian(first=10), Hinge(0.01)),
+        (InteriorPoint(first=10), Hinge(0.01)),
         ("working_set", SquaredHinge(0.01)),
         (PrimalNewton(first=10), SquaredHinge(0.01)),
     ],
@@ -96,7 +96,7 @@ def test_hinges_are_not_caught_where_X_is_zero(seed: int) -> None:
         Term(SquaredDistances(i[450:], j[450:], points=points), Hinge(0.1, lower=4.0)),
     ]
     problem = Problem(Frobenius(), np.eye(5), terms)
-    one, two = solve(problem, "augmented_lagrangian"), solve(problem, "working_set")
+    one, two = solve(problem, "interior_point"), solve(problem, "working_set")
     assert one.status is Status.OPTIMAL
     assert max(one.dual, two.dual) <= min(one.primal, two.primal) + 1e-9 * one.primal
 

@@ -8,7 +8,7 @@ from gramlearn._validation import check_choice, check_count, check_positive
 from gramlearn.problem import Problem
 from gramlearn.solution import Record, Solution
 from gramlearn.solvers import (
-    AugmentedLagrangian,
+    InteriorPoint,
     Limits,
     PrimalNewton,
     Projections,
@@ -19,13 +19,13 @@ from gramlearn.solvers import (
 
 __all__ = ["solve"]
 
-# Up to this rank the Newton systems of the augmented Lagrangian are solved by elimination.
+# Up to this rank the Newton systems of interior points are solved by elimination, fast enough.
 _FEW_ENTRIES = 30
 
 SOLVERS: Mapping[str, Solver[Any] | None] = {
     "auto": None,
     "primal_newton": PrimalNewton(),
-    "augmented_lagrangian": AugmentedLagrangian(),
+    "interior_point": InteriorPoint(),
     "working_set": WorkingSet(),
     "projections": Projections(),
 }
@@ -45,13 +45,13 @@ def solve(
     Parameters
     ----------
     problem : Problem
-    solver : {"auto", "primal_newton", "augmented_lagrangian", "working_set", "projections"} or Solver
+    solver : {"auto", "primal_newton", "interior_point", "working_set", "projections"} or Solver
         "auto" decides so:
 
         1. LogDet, and losses with a derivative (LogDetSlack, KLSlack, SquaredHinge, Square): "primal_newton",
            Newton on X itself.
         2. some Hinge beside such losses, with rank at most 30 and more constraints than X has entries:
-           "augmented_lagrangian", Newton with the kinks smoothed, less and less.
+           "interior_point", steps along a path on which no price is at a kink.
         3. every other problem: "working_set", Newton on the dual of the constraints that matter. It proves
            that Hard constraints contradict each other where they do.
 
@@ -102,7 +102,7 @@ def _chosen(solver: str | Solver[Any], problem: Problem) -> Solver[Any]:
         rank, size = problem.space.dimension, problem.dual.size
         candidates: list[Solver[Any]] = [PrimalNewton()]
         if rank <= _FEW_ENTRIES and size > rank * (rank + 1) // 2:
-            candidates.append(AugmentedLagrangian())
+            candidates.append(InteriorPoint())
         suitable = (known for known in candidates if known.objection(problem) is None)
         return next(suitable, WorkingSet())
     objection = named.objection(problem)

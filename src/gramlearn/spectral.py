@@ -46,6 +46,11 @@ class ConjugatePoint(ABC):
     @abstractmethod
     def __init__(self, regularizer: "Regularizer", Y: Array) -> None: ...
 
+    @classmethod
+    @abstractmethod
+    def of_gradient(cls, regularizer: "Regularizer", F: Array) -> "ConjugatePoint":
+        """The point at which the gradient is X = F F', for a square F of full rank."""
+
     @property
     @abstractmethod
     def frame(self) -> Array:
@@ -98,6 +103,18 @@ class SpectralPoint(ConjugatePoint):
         if not is_finite(Y):
             return  # an overflow on the way here: outside the domain, and nothing to decompose
         self._decompose(symmetric_part(Y), None)
+
+    @classmethod
+    def of_gradient(cls, regularizer: "Regularizer", F: Array) -> "SpectralPoint":
+        xp = namespace(F)
+        u, s, _ = xp.linalg.svd(F)
+        # Products of what an eigenvalue below this gives would underflow.
+        x = xp.clip(s * s, min=float(xp.finfo(F.dtype).smallest_normal) ** 0.5)
+        point = cls.__new__(cls)
+        point._regularizer = regularizer
+        point._y, point._u = regularizer.derivative(x), u
+        point.value = read(xp.sum(regularizer.conjugate(point._y)))
+        return point
 
     def _decompose(self, image: Array, frame: Array | None) -> None:
         """Set the spectrum of Y = frame image frame'."""
@@ -158,6 +175,15 @@ class CholeskyPoint(ConjugatePoint):
         self._lower: Array = lower
         self._like = Y
         self.value = INF if lower is None else -float(Y.shape[0]) - _log_det(lower)
+
+    @classmethod
+    def of_gradient(cls, regularizer: "Regularizer", F: Array) -> "CholeskyPoint":
+        del regularizer
+        point = cls.__new__(cls)
+        point._like = F
+        point.__dict__["frame"] = F  # any F with F F' = X is a frame
+        point.value = 2 * read(namespace(F).linalg.slogdet(F)[1]) - float(F.shape[0])
+        return point
 
     @cached_property
     def frame(self) -> Array:
@@ -263,3 +289,8 @@ class Regularizer(ABC):
     def at(self, Y: Array) -> ConjugatePoint:
         """Evaluate phi* at a symmetric matrix Y."""
         return self.point_type(self, Y)
+
+    @final
+    def at_gradient(self, F: Array) -> ConjugatePoint:
+        """Evaluate phi* at the Y whose gradient is X = F F', for a square F of full rank."""
+        return self.point_type.of_gradient(self, F)

@@ -113,11 +113,6 @@ class Loss(ABC):
         return self.is_slack(t, t)
 
     @property
-    def is_polyhedral(self) -> bool:
-        """Whether loss*(lam) = b lam on the box: linear or infinite on the wrong side of b."""
-        return False
-
-    @property
     def curve(self) -> Curve | None:
         """The form of loss*', or None where it has another one than those of `Curve`."""
         return None

@@ -17,11 +17,6 @@ class _Polyhedral(BoundedLoss):
 
     @property
     @final
-    def is_polyhedral(self) -> bool:
-        return True
-
-    @property
-    @final
     def curve(self) -> Curve:
         return Curve("constant", self.bound)
 

@@ -1,13 +1,13 @@
 """Solvers: frozen parameters with init and step. None of them loops; `_loop.run` does."""
 
 from gramlearn.solvers._loop import Limits, Solver, run
-from gramlearn.solvers.augmented_lagrangian import AugmentedLagrangian
+from gramlearn.solvers.interior_point import InteriorPoint
 from gramlearn.solvers.primal_newton import PrimalNewton
 from gramlearn.solvers.projections import Projections
 from gramlearn.solvers.working_set import WorkingSet
 
 __all__ = [
-    "AugmentedLagrangian",
+    "InteriorPoint",
     "Limits",
     "PrimalNewton",
     "Projections",

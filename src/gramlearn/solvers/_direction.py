@@ -10,10 +10,6 @@ from typing import NamedTuple, final
 
 from gramlearn._arrays import (
     Array,
-    chunks,
-    concat,
-    constant,
-    every_row,
     eye,
     namespace,
     read,
@@ -23,6 +19,7 @@ from gramlearn._arrays import (
 from gramlearn.hessian import Hessian, split
 from gramlearn.linear_maps import LinearMap
 from gramlearn.primal import PrimalPoint
+from gramlearn.solvers._symmetric import Coordinates, joint_adjoint, joint_apply
 
 __all__ = ["line_search", "newton_direction", "promised_fall"]
 
@@ -60,7 +57,7 @@ def newton_direction(point: PrimalPoint, accuracy: float) -> Array:
     if not bool(xp.any(tiny)):
         return symmetric_part(S / h)
     # What X does not feel follows from the equation itself.
-    follows = -R - _adjoint(maps, curvature * _apply(maps, h * S))
+    follows = -R - joint_adjoint(maps, curvature * joint_apply(maps, h * S))
     return symmetric_part(xp.where(tiny, follows, S / xp.where(tiny, xp.ones_like(R), h)))
 
 
@@ -93,28 +90,23 @@ def _eliminated(maps: list[LinearMap], curvature: Array, Phi: Array, R: Array) -
     H = Hessian(maps, Phi, 1 / curvature, int(R.shape[0]))
     scale = 1 / xp.sqrt(H.diagonal)
     scaled = H.matrix() * scale[:, None] * scale[None, :] + _damping(R) * eye(H.size, R)
-    right = -_apply(maps, Phi * R) * scale
+    right = -joint_apply(maps, Phi * R) * scale
     w = scale * xp.linalg.solve(scaled, right[:, None])[:, 0]
-    return -R - symmetric_part(_adjoint(maps, w))
+    return -R - symmetric_part(joint_adjoint(maps, w))
 
 
 def _written_out(maps: list[LinearMap], curvature: Array, Phi: Array, R: Array) -> Array:
-    """dY = -R - M(h S), with M = B* d B as an r^2 x r^2 matrix."""
+    """dY = -R - M(h S), with M = B* d B as a matrix over the coordinates of symmetric matrices."""
     xp = namespace(R)
-    rank = int(R.shape[0])
-    M = constant(0.0, R, (rank**2, rank**2))
-    for m, d in zip(maps, split(maps, curvature), strict=True):
-        every = every_row(m.size, R)
-        for some in chunks(m.size, rank**2, R):
-            B = xp.reshape(m.take(every[some]).matrices(), (-1, rank**2))
-            M = M + transpose(B * d[some][:, None]) @ B
-    h = xp.reshape(xp.zeros_like(R) + xp.sqrt(Phi), (-1,))
+    coordinates = Coordinates(int(R.shape[0]), R)
+    M = coordinates.gram(maps, curvature)
+    h = xp.sqrt(coordinates.entries(xp.zeros_like(R) + Phi))
     system = h[:, None] * M * h[None, :]
     # Beside large entries the identity is lost to rounding, and with it what M does not reach.
     largest = read(xp.max(xp.abs(xp.linalg.diagonal(system))))
-    system = system + (1 + _damping(R) * largest) * eye(rank**2, R)
-    S = xp.linalg.solve(system, -(h * xp.reshape(R, (-1,)))[:, None])[:, 0]
-    return symmetric_part(-R - xp.reshape(M @ (h * S), (rank, rank)))
+    system = system + (1 + _damping(R) * largest) * eye(coordinates.size, R)
+    S = xp.linalg.solve(system, -(h * coordinates.vector(R))[:, None])[:, 0]
+    return -R - coordinates.matrix(M @ (h * S))
 
 
 def _damping(like: Array) -> float:
@@ -135,7 +127,7 @@ def _rotated(maps: list[LinearMap], curvature: Array, Phi: Array) -> _Rotated:
     diagonal this ties an entry off the diagonal to itself alone, and those on the diagonal to one another.
     """
     xp = namespace(curvature)
-    M = _adjoint(maps, xp.sqrt(curvature))
+    M = joint_adjoint(maps, xp.sqrt(curvature))
     sums = xp.sum(xp.zeros_like(M) + Phi, axis=1)
     root = xp.sqrt(sums / xp.sqrt(xp.sum(sums)))
     _, U = xp.linalg.eigh(symmetric_part(root[:, None] * M * root[None, :]))
@@ -153,7 +145,7 @@ class _System:
 
     def product(self, S: Array) -> Array:
         h = self.h
-        return S + h * _adjoint(self.maps, self.curvature * _apply(self.maps, h * S))
+        return S + h * joint_adjoint(self.maps, self.curvature * joint_apply(self.maps, h * S))
 
     def preconditioner(self) -> Callable[[Array], Array]:
         """Divide by the diagonal of the rotated system; on the entries S_ii solve their r x r block."""
@@ -219,11 +211,3 @@ def _conjugate_gradients(system: _System, right: Array, accuracy: float) -> Arra
         old, rho = rho, read(xp.sum(residual * z))
         p = z + (rho / old) * p
     return S
-
-
-def _apply(maps: list[LinearMap], S: Array) -> Array:
-    return concat([m.apply(S) for m in maps], S)
-
-
-def _adjoint(maps: list[LinearMap], v: Array) -> Array:
-    return sum(m.adjoint(piece) for m, piece in zip(maps, split(maps, v), strict=True))

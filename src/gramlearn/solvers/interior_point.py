@@ -1,0 +1,277 @@
+"""grad phi(X) = Y0 - sum lam A + Z, with X Z and the room of lam times its multipliers all mu -> 0: for Hinge.
+
+    1. look at the constraints (a sample of them first): those that cost something, and those near their bounds
+    2. steps along the central path over these, see `_central_path`, until their gap has become small
+    3. look again; what costs something and was not there before joins, with the price it has at the present mu
+
+A hinge leaves the dual flat wherever more constraints sit on their bounds than X has entries, and Newton on it
+creeps. On the central path every price moves with its t, and ten to thirty steps reach any accuracy.
+"""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+from typing import Any, final
+
+from gramlearn._arrays import Array, concat, constant, is_missing, namespace, read
+from gramlearn._validation import check_count
+from gramlearn.certificate import UNKNOWN, Certificate
+from gramlearn.dual import Dual, DualPoint
+from gramlearn.primal import PrimalPoint, near_rows
+from gramlearn.problem import Problem
+from gramlearn.solvers._central_path import advanced
+from gramlearn.solvers._interior import Interior, centered, central_prices, rounded
+from gramlearn.solvers._loop import Answer, Solver, State
+from gramlearn.solvers.working_set import WorkingSet
+from gramlearn.status import Status
+
+__all__ = ["InteriorPoint"]
+
+INF = float("inf")
+
+_REFINEMENT = 4  # how many times more constraints are looked at next
+_COARSE_TOL = 0.1  # relative gap at which a sample has told enough
+_FURTHER = 0.01  # share of the gap at which to look again, after a look that found news
+_FLOOR = 0.1  # least share of its largest eigenvalue that an eigenvalue of X starts with
+_FEW = 0.01  # share of new rows that may join those that keep their prices
+_NEAR = 1e-3  # relative gap below which only rounding keeps a step from being long
+_IDLE = 20  # steps without a smaller gap or mu, after which there will be none
+
+
+@final
+@dataclass(frozen=True, eq=False)
+class InteriorState(State):
+    """The point over the constraints that are near."""
+
+    certificate: Certificate
+    best: Answer
+    point: Interior
+    rows: list[Array]
+    stride: int  # only every so-manieth constraint is looked at, while that is enough
+    looks: int
+    target: float = INF  # relative gap over the rows at which to look again
+    least: tuple[float, float] = (INF, INF)  # relative gap over the rows, and mu, so far
+    idle: int = 0  # steps since one of them became smaller
+    restarted: bool = False
+    ending: Status | None = None
+    conflict: tuple[str, ...] = ()
+
+    @property
+    def details(self) -> Mapping[str, Any]:
+        return {
+            "working": self.point.dual.size,
+            "looks": self.looks,
+            "mu": self.point.mu,
+        }
+
+
+@final
+@dataclass(frozen=True)
+class InteriorPoint(Solver[InteriorState]):
+    """Primal-dual interior points, for problems with a Hinge.
+
+    Parameters
+    ----------
+    first : int
+        How many constraints that cost nothing yet are kept near, at least.
+    sample : int
+        A problem of more constraints than this is first brought near its optimum on a sample of them.
+    """
+
+    first: int = 5000
+    sample: int = 15_000
+
+    default_max_iter = 300
+
+    def __post_init__(self) -> None:
+        check_count(self.first, "first")
+        check_count(self.sample, "sample")
+
+    def objection(self, problem: Problem) -> str | None:
+        dual = problem.dual
+        for part in dual.parts:
+            name = type(part.loss).__name__
+            if part.loss.is_hard:
+                return f"{name} constraints may contradict each other, and it could not prove that"
+            if part.loss.has_domain:
+                return f"{name} is infinite for some t"
+        if all(part.loss.is_smooth for part in dual.parts):
+            return "there is no kink to go around"
+        if dual.regularizer.at(dual.Y0).value == INF:
+            return "a linear term leaves the regularizer without a minimum to start from"
+        return None
+
+    def init(self, problem: Problem, start: list[Array] | None, tol: float) -> InteriorState:
+        base = WorkingSet(sample=self.sample, refinement=_REFINEMENT).init(problem, start, tol)
+        state = InteriorState(
+            certificate=base.certificate,
+            best=base.best,
+            point=_entered(problem, base.point),
+            rows=base.rows,
+            stride=base.stride,
+            looks=base.looks,
+            ending=base.ending,
+            conflict=base.conflict,
+        )
+        return state if base.ending is not None else self._look(problem, state, tol)
+
+    def step(self, problem: Problem, state: InteriorState, tol: float) -> InteriorState:
+        point = advanced(state.point)
+        if point is None:
+            looked = self._look(problem, replace(state, stride=1), tol)
+            stuck = looked.ending is None and looked.point is state.point
+            return self._stuck(problem, looked, tol) if stuck else looked
+        certificate, _ = point.judged.judged()
+        gap = certificate.relative_gap
+        gap_so_far, mu_so_far = state.least
+        idle = 0 if gap < gap_so_far or point.mu < 0.9 * mu_so_far else state.idle + 1
+        least = (min(gap, gap_so_far), min(point.mu, mu_so_far))
+        state = replace(state, point=point, idle=idle, least=least)
+        everything = point.dual.size == problem.dual.size
+        if idle > _IDLE:
+            state = self._look(problem, replace(state, stride=1), tol)
+            stuck = state.ending is None and state.point is point
+            return self._stuck(problem, state, tol) if stuck else state
+        if everything or gap <= max(state.target, tol):
+            return self._look(problem, state, tol)
+        return state
+
+    def _stuck(self, problem: Problem, state: InteriorState, tol: float) -> InteriorState:
+        """Fit the prices, and far from the end start again from the prior, once: the start was at fault.
+
+        All constraints have just been looked at, so that a certificate is one of the whole problem.
+        """
+        badness = state.best.certificate.badness
+        best = _tidied(state.point, state.rows, state.best, False, badness)
+        state = replace(state, best=best)
+        if best.certificate.is_within(tol):
+            return replace(state, certificate=best.certificate, ending=Status.OPTIMAL)
+        if state.restarted or state.best.certificate.is_within(_NEAR):
+            return replace(state, ending=Status.STALLED)
+        working = state.point.dual
+        xp = namespace(state.point.lam)
+        prior = _entered(problem, working.at(xp.zeros_like(state.point.lam)))
+        fresh = replace(state, point=prior, restarted=True, least=(INF, INF), idle=0)
+        return self._look(problem, fresh, tol)
+
+    def settle(self, problem: Problem, state: InteriorState) -> InteriorState:
+        looked = self._look(problem, replace(state, stride=1), 0.0)
+        if looked.point is not state.point:
+            return looked  # what has joined has no prices yet that would fit
+        best = _tidied(state.point, state.rows, looked.best, False, looked.best.certificate.badness)
+        return replace(looked, best=best)
+
+    def _look(self, problem: Problem, state: InteriorState, tol: float) -> InteriorState:
+        """Find what is near X, judge X with the prices there are, and give prices to what is new."""
+        point, stride = state.point, state.stride
+        while True:
+            near = near_rows(problem.dual, point.at.factor, stride, self.first)
+            rows = [_merged(*both) for both in zip(near, state.rows, strict=True)]
+            same = sum(int(r.shape[0]) for r in rows) == point.dual.size
+            working = point.dual if same else problem.dual.take(rows)
+            plain = point.judged
+            if not same:
+                none = constant(0.0, point.lam, working.size)
+                plain = PrimalPoint(
+                    working, point.at, _carried(state, rows, point.lam, working.split(none))
+                )
+            certificate, lam = plain.judged()
+            if stride == 1 or not certificate.is_within(_COARSE_TOL):
+                break
+            stride = max(1, stride // _REFINEMENT)
+        ending, best = None, state.best
+        if stride == 1:
+            answer = Answer(certificate, point.at.factor, rows, working.split(lam))
+            ending = Status.OPTIMAL if certificate.is_within(tol) else None
+            if ending and same:
+                answer = _tidied(point, rows, answer, True, tol)
+                certificate = answer.certificate
+            best = answer if ending or answer.is_better_than(best) else best
+        gap = certificate.relative_gap
+        looked = replace(
+            state,
+            certificate=certificate if stride == 1 else UNKNOWN,
+            best=best,
+            rows=rows,
+            stride=stride,
+            looks=state.looks + 1,
+            target=_COARSE_TOL if stride > 1 else tol if same else _FURTHER * gap,
+            ending=ending,
+        )
+        if ending is not None or (same and point.is_inside):
+            return looked
+        return replace(
+            looked, point=_joined(state, rows, plain, certificate), least=(INF, INF), idle=0
+        )
+
+
+def _tidied(
+    point: Interior, rows: list[Array], answer: Answer, to_ends: bool, tol: float
+) -> Answer:
+    """X with prices that fit it better, see `rounded`, if these are good to tol; else the answer there is."""
+    certificate, lam = PrimalPoint(point.dual, point.at, rounded(point, to_ends)).judged()
+    if not certificate.is_within(tol):
+        return answer
+    return Answer(certificate, point.at.factor, rows, point.dual.split(lam))
+
+
+def _entered(problem: Problem, start: DualPoint) -> Interior:
+    """X(lam) of a dual point, lifted off the boundary, with its prices; multipliers come with a look."""
+    xp = namespace(start.lam)
+    x, frame = start.conjugate.spectrum, start.conjugate.frame
+    if not start.dual.regularizer.is_invariant:
+        largest = read(xp.max(x))
+        x = xp.clip(x, min=_FLOOR * largest if largest > 0 else _usual_size(problem.dual))
+    none, cone = xp.zeros_like(start.lam), constant(0.0, start.lam, int(frame.shape[0]))
+    return Interior(start.dual, frame * xp.sqrt(x), cone, start.lam, none, none)
+
+
+def _usual_size(dual: Dual) -> float:
+    """The x at which t of x I is about as large as what is asked of it."""
+    asked, given = 0.0, 0.0
+    for part in dual.parts:
+        xp = namespace(dual.Y0)
+        if part.size:
+            zero = constant(0.0, dual.Y0, part.size)
+            off = part.loss.conjugate_derivative(zero) - part.offset
+            asked += read(xp.sum(xp.abs(off)))
+            given += read(xp.sum(xp.abs(part.map.traces(constant(1.0, dual.Y0, 1)))))
+    return asked / given if asked > 0 and given > 0 else 1.0
+
+
+def _joined(
+    state: InteriorState, rows: list[Array], plain: PrimalPoint, certificate: Certificate
+) -> Interior:
+    """The point over more rows: centered anew at X, or where few are new, with the multipliers there were."""
+    old, dual = state.point, plain.dual
+    # The prices of a start may fit another X than its own; those of a point inside fit its X.
+    gap = min(abs(certificate.primal), certificate.gap if old.is_inside else INF)
+    mu = max(old.mu, gap / (dual.size + int(old.cone.shape[0])))
+    fresh = [central_prices(p, t, mu) for p, t in zip(dual.parts, dual.split(plain.t), strict=True)]
+    point = centered(dual, old.frame, concat(fresh, old.lam), mu)
+    if dual.size > (1 + _FEW) * old.dual.size or not old.is_inside:
+        return point
+    kept = {
+        name: _carried(state, rows, getattr(old, name), dual.split(getattr(point, name)))
+        for name in ("lam", "below", "above")
+    }
+    return replace(point, cone=old.cone, **kept)
+
+
+def _carried(state: InteriorState, rows: list[Array], values: Array, fresh: list[Array]) -> Array:
+    """What the old rows have, and what is fresh for the others."""
+    xp = namespace(values)
+    out = []
+    for new, known, old, own in zip(
+        rows, state.rows, state.point.dual.split(values), fresh, strict=True
+    ):
+        joined = xp.asarray(own, copy=True)
+        if known.shape[0]:
+            joined[~is_missing(new, known)] = old
+        out.append(joined)
+    return concat(out, values)
+
+
+def _merged(near: Array, known: Array) -> Array:
+    """The rows of both, ascending."""
+    xp = namespace(near)
+    return xp.sort(concat([known, near[is_missing(near, known)]], near))
