@@ -14,6 +14,7 @@ from gramlearn._arrays import (
     concat,
     constant,
     eye,
+    inverse_of_lower,
     is_array,
     is_finite,
     is_missing,
@@ -199,6 +200,20 @@ def test_cholesky_exists_exactly_for_positive_definite_matrices(library, spectru
         L = library.numpy(L)
         np.testing.assert_array_equal(L, np.tril(L))
         np.testing.assert_allclose(L @ L.T, A, rtol=0, atol=1e-14)
+
+
+@pytest.mark.parametrize("dtype", ["float64", "float32"])
+@pytest.mark.parametrize("size", [1, 2, 40])
+def test_inverse_of_a_triangle(size, dtype, library):
+    rng = np.random.default_rng(0)
+    L = np.tril(rng.standard_normal((size, size)), -1) / size + np.diag(1 + rng.random(size))
+    given = library.array(L, dtype)
+    before = library.numpy(given).copy()
+    inverse = library.numpy(inverse_of_lower(given))
+    assert inverse.dtype == dtype
+    assert not np.triu(inverse, 1).any()
+    np.testing.assert_allclose(inverse @ L, np.eye(size), atol=100 * np.finfo(dtype).eps)
+    np.testing.assert_array_equal(library.numpy(given), before)
 
 
 @pytest.mark.parametrize("bad", [np.nan, np.inf, -np.inf, 0.0])

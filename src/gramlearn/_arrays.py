@@ -26,6 +26,7 @@ __all__ = [
     "exponential",
     "eye",
     "in_single",
+    "inverse_of_lower",
     "is_array",
     "is_finite",
     "is_missing",
@@ -243,6 +244,19 @@ def cholesky_or_none(matrix: Array) -> Array | None:
         return None
     # Some libraries answer with NaN instead of raising.
     return factor if bool(xp.all(xp.isfinite(factor))) else None
+
+
+def inverse_of_lower(lower: Array) -> Array:
+    """L^-1 for L lower triangular, with zeros above its diagonal, at a sixth of the cost of any inverse."""
+    xp = namespace(lower)
+    if array_api_compat.is_torch_namespace(xp):
+        return xp.linalg.solve_triangular(lower, eye(lower.shape[0], lower), upper=False)
+    if not is_numpy(lower):
+        return xp.linalg.inv(lower)
+    from scipy.linalg import get_lapack_funcs
+
+    (trtri,) = get_lapack_funcs(("trtri",), (lower,))
+    return trtri(lower.T, lower=0)[0].T  # LAPACK reads by columns, and so sees the transpose
 
 
 def chunks(n_rows: int, n_columns: int, like: Array) -> Iterator[slice]:

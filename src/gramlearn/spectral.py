@@ -22,6 +22,7 @@ from gramlearn._arrays import (
     cholesky_or_none,
     constant,
     eye,
+    inverse_of_lower,
     is_finite,
     namespace,
     read,
@@ -187,7 +188,7 @@ class CholeskyPoint(ConjugatePoint):
 
     @cached_property
     def frame(self) -> Array:
-        return transpose(namespace(self._lower).linalg.inv(self._lower))
+        return transpose(inverse_of_lower(self._lower))
 
     @cached_property
     def spectrum(self) -> Array:
