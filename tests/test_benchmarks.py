@@ -113,16 +113,12 @@ def test_absent_data_are_recorded_as_skipped(tmp_path, monkeypatch):
 
 
 def test_cyclic_projections_come_down_to_the_optimum():
-    tiny = make(TINY)
+    tiny, bound = make(TINY), reference(make(TINY), "logdet").dual
     answers = list(find("cyclic_projections").solve(tiny, 20.0))
-    cycles = answers[:-1]  # the last answer is the matrix
-    assert [a.note for a in cycles] == [f"step {k}" for k in range(len(cycles))]
     assert all(a.seconds < b.seconds for a, b in pairwise(answers))
-    assert cycles[1].relative_gap > 1e-3  # one cycle is far from enough
-    assert cycles[-1].relative_gap <= 1e-6
-    value = judge.primal(tiny, answers[-1].X, "logdet")
-    bound = reference(tiny, "logdet").dual
-    assert -1e-9 < judge.relative_gap(value, bound) <= answers[-1].relative_gap + 1e-12
+    gaps = [judge.relative_gap(judge.primal(tiny, a.X, "logdet"), bound) for a in answers]
+    assert gaps[0] > 1e-3  # one cycle is far from enough
+    assert gaps[-1] < 1e-10
 
 
 def test_the_model_of_cvxpy_is_the_same_objective():
