@@ -2,12 +2,12 @@
 
 import warnings
 from collections.abc import Mapping
-from typing import Any
+from typing import Any, cast
 
 import numpy as np
 
 from gramlearn._progress import progress_bar
-from gramlearn._validation import check_choice, check_finite, check_symmetric
+from gramlearn._validation import check_choice, check_finite, check_positive, check_symmetric
 from gramlearn.losses import (
     BoundedLoss,
     Hard,
@@ -19,13 +19,27 @@ from gramlearn.losses import (
 )
 from gramlearn.problem import Problem, Term
 from gramlearn.regularizers import Frobenius, LogDet, VonNeumann
-from gramlearn.side_information import SideInformation, Triplets, from_labels
+from gramlearn.side_information import (
+    Pairs,
+    SideInformation,
+    Triplets,
+    from_labels,
+    percentile_bounds,
+)
 from gramlearn.side_information.labels import read_labels
 from gramlearn.solution import Solution
 from gramlearn.solve import solve
 from gramlearn.spectral import Regularizer
 
-__all__ = ["loss_of", "prior_of", "reachable", "regularizer_of", "side_of", "solved"]
+__all__ = [
+    "bounds_of",
+    "loss_of",
+    "prior_of",
+    "reachable",
+    "regularizer_of",
+    "side_of",
+    "solved",
+]
 
 _REGULARIZERS: Mapping[str, Regularizer] = {
     "logdet": LogDet(),
@@ -138,18 +152,26 @@ def reachable(side: SideInformation, X: Any, loss: BoundedLoss) -> SideInformati
     return side.without(mask)
 
 
-def solved(
-    regularizer: Regularizer,
-    prior: Any,
-    terms: list[Term],
-    *,
-    solver: Any,
-    tol: float,
-    max_iter: int | None,
-    verbose: int,
-) -> Solution:
-    """Solve, with a bar where `verbose` asks for one; contradictions raise InfeasibleError."""
+def bounds_of(
+    known: SideInformation, given: Any, percentiles: Any, points: Any, rng: Any
+) -> tuple[float, float] | None:
+    """(upper, lower) of pairs that have none of their own: as given, or percentiles of squared distances."""
+    if not isinstance(known, Pairs) or (known.upper is not None and known.lower is not None):
+        return None
+    if given is not None:
+        return cast(tuple[float, float], given)
+    return percentile_bounds(points, percentiles, random_state=rng)
+
+
+def solved(estimator: Any, regularizer: Regularizer, prior: Any, terms: list[Term]) -> Solution:
+    """Solve as the estimator's `solver`, `tol` and `max_iter` say, with a bar where it is `verbose`.
+
+    Contradictions raise InfeasibleError.
+    """
     problem = Problem(regularizer, prior, terms)
-    with progress_bar("learning", tol, bool(verbose)) as callback:
-        solution = solve(problem, solver, tol=tol, max_iter=max_iter, callback=callback)
+    tol = check_positive(estimator.tol, "tol", type(estimator).__name__)
+    with progress_bar("learning", tol, bool(estimator.verbose)) as callback:
+        solution = solve(
+            problem, estimator.solver, tol=tol, max_iter=estimator.max_iter, callback=callback
+        )
     return solution.or_raise()

@@ -7,9 +7,11 @@ import numpy as np
 from scipy.sparse import issparse
 from sklearn.metrics import roc_auc_score
 from sklearn.utils.metaestimators import available_if
-from sklearn.utils.validation import check_array, check_is_fitted
+from sklearn.utils.validation import check_array, check_is_fitted, validate_data
 
-__all__ = ["PairMethods", "best_threshold"]
+from gramlearn.maps import MetricMap
+
+__all__ = ["MahalanobisMethods", "PairMethods", "best_threshold"]
 
 
 def _judges_pairs(estimator: Any) -> bool:
@@ -73,6 +75,35 @@ class PairMethods:
         """Set `threshold_` to what tells these pairs apart best, for y of 1 (alike) and -1 (unlike)."""
         self.threshold_ = best_threshold(self.pair_distance(pairs), _signs(y) > 0)
         return self
+
+
+class MahalanobisMethods(PairMethods):
+    """The same for the metric of a linear map, `_map`."""
+
+    _map: MetricMap
+
+    @property
+    def components_(self) -> np.ndarray:
+        """L with W = L'L, and X L' the transformed points."""
+        check_is_fitted(self)
+        return self._map.components
+
+    def get_mahalanobis_matrix(self) -> np.ndarray:
+        """W with d(x, y) = (x - y)' W (x - y), d x d."""
+        check_is_fitted(self)
+        return self._map.matrix.copy()
+
+    def transform(self, X: Any) -> np.ndarray:
+        """X L': points whose plain distances are the learned ones."""
+        check_is_fitted(self)
+        return self._map.transform(validate_data(self, X, dtype=np.float64, reset=False))
+
+    def _squared_distances(self, first: Any, second: Any) -> np.ndarray:
+        return self._map.squared_lengths(first - second)
+
+    @property
+    def _n_features_out(self) -> int:
+        return self._map.n_features
 
 
 def best_threshold(distances: np.ndarray, alike: np.ndarray) -> float:

@@ -9,13 +9,20 @@ from sklearn.utils.validation import check_is_fitted, validate_data
 
 from gramlearn._validation import check_choice, check_positive, generator
 from gramlearn.estimators._feature_space import coordinates_of
-from gramlearn.estimators._learning import loss_of, reachable, regularizer_of, side_of, solved
+from gramlearn.estimators._learning import (
+    bounds_of,
+    loss_of,
+    reachable,
+    regularizer_of,
+    side_of,
+    solved,
+)
 from gramlearn.estimators._pair_methods import PairMethods, best_threshold
 from gramlearn.kernel_functions import Kernel, read_kernel
 from gramlearn.kernel_maps import KernelMap
 from gramlearn.low_rank import LowRankKernel, spectral_factor
 from gramlearn.maps import symmetric_root
-from gramlearn.side_information import Pairs, SideInformation, percentile_bounds
+from gramlearn.side_information import SideInformation
 from gramlearn.side_information._distances import squared_distances
 from gramlearn.solution import Solution
 from gramlearn.space import Factor
@@ -198,19 +205,14 @@ class KernelLearner(PairMethods, ClassNamePrefixFeaturesOutMixin, TransformerMix
     def _bounds(
         self, known: Any, base: Kernel, coordinates: LowRankKernel, alpha: float, rng: Any
     ) -> Any:
-        """The bounds of pairs that have none of their own."""
-        if not isinstance(known, Pairs) or (known.upper is not None and known.lower is not None):
-            return None
-        if self.bounds is not None:
-            return self.bounds
-        # Squared distances under the prior; with no prior to speak of, under the kernel.
-        scale = alpha or 1.0
+        """The bounds of pairs that have none of their own: of squared distances under the prior."""
+        # With no prior to speak of, under the kernel.
+        scale = np.sqrt(alpha or 1.0)
         points = coordinates.factor
         if self._has_rest:
             rows = np.sort(rng.permutation(base.n_points)[:_SAMPLE])
             points = spectral_factor(base.columns(rows)[rows], "precomputed").factor
-        upper, lower = percentile_bounds(points, self.percentiles, random_state=rng)
-        return scale * upper, scale * lower
+        return bounds_of(known, self.bounds, self.percentiles, scale * points, rng)
 
     def _learned(
         self,
@@ -230,18 +232,12 @@ class KernelLearner(PairMethods, ClassNamePrefixFeaturesOutMixin, TransformerMix
                 '`regularize="kernel"` with a rank and its complement is for LogDet alone, where it makes no '
                 'difference; use regularize="map", or complement=False.'
             )
-        settings = {
-            "solver": self.solver,
-            "tol": self.tol,
-            "max_iter": self.max_iter,
-            "verbose": self.verbose,
-        }
         if not of_kernel:
             terms = known.bind(loss, P, bounds, beyond=beyond)
-            solution = solved(regularizer, alpha * np.eye(P.shape[1]), terms, **settings)
+            solution = solved(self, regularizer, alpha * np.eye(P.shape[1]), terms)
             return solution.matrix, solution
         prior = Factor(alpha**0.5 * P) if alpha else np.zeros((len(P), len(P)))
-        solution = solved(regularizer, prior, known.bind(loss, bounds=bounds), **settings)
+        solution = solved(self, regularizer, prior, known.bind(loss, bounds=bounds))
         root = np.linalg.lstsq(P, solution.factor, rcond=None)[0]
         return root @ root.T, solution
 

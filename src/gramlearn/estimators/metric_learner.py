@@ -11,6 +11,7 @@ from sklearn.utils.validation import check_is_fitted, validate_data
 from gramlearn._validation import check_choice, check_count, generator
 from gramlearn.bases import basis_of, orthonormal
 from gramlearn.estimators._learning import (
+    bounds_of,
     loss_of,
     prior_of,
     reachable,
@@ -18,9 +19,9 @@ from gramlearn.estimators._learning import (
     side_of,
     solved,
 )
-from gramlearn.estimators._pair_methods import PairMethods, best_threshold
+from gramlearn.estimators._pair_methods import MahalanobisMethods, best_threshold
 from gramlearn.maps import FullMap, LowRankMap, MetricMap, distances_beyond, symmetric_root
-from gramlearn.side_information import Pairs, SideInformation, percentile_bounds
+from gramlearn.side_information import SideInformation
 from gramlearn.side_information.labels import read_labels
 from gramlearn.solution import Solution
 from gramlearn.space import Factor
@@ -30,7 +31,9 @@ __all__ = ["MetricLearner"]
 _LARGEST_OUTPUT = 10**9  # numbers of a transformed sparse X: 8 GB
 
 
-class MetricLearner(PairMethods, ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
+class MetricLearner(
+    MahalanobisMethods, ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator
+):
     """d(x, y) = (x - y)' W (x - y), with W the nearest to W0 that honours what is known of pairs.
 
     With `LogDet` and `loss="slack"` this is information-theoretic metric learning (ITML), solved to optimality.
@@ -149,7 +152,8 @@ class MetricLearner(PairMethods, ClassNamePrefixFeaturesOutMixin, TransformerMix
         known = reachable(known, X, loss)
         check_choice(self.regularize, "regularize", {"map": None, "kernel": None})
         prior = self._prior(X)
-        bounds = self._bounds(known, X if prior is None else X @ symmetric_root(prior), rng)
+        points = X if prior is None else X @ symmetric_root(prior)
+        bounds = bounds_of(known, self.bounds, self.percentiles, points, rng)
         if self.rank is None:
             W, solution = self._learned(X, prior, known, regularizer, loss, bounds)
             self._map: MetricMap = FullMap(W)
@@ -167,24 +171,6 @@ class MetricLearner(PairMethods, ClassNamePrefixFeaturesOutMixin, TransformerMix
             lengths = np.sqrt(self._map.squared_distances(X, i, j))
             self.threshold_ = best_threshold(lengths, alike)
         return self
-
-    @property
-    def components_(self) -> np.ndarray:
-        """L with W = L'L, and X L' the transformed points."""
-        check_is_fitted(self)
-        return self._map.components
-
-    def get_mahalanobis_matrix(self) -> np.ndarray:
-        """W with d(x, y) = (x - y)' W (x - y), d x d."""
-        check_is_fitted(self)
-        return self._map.matrix
-
-    def _squared_distances(self, first: Any, second: Any) -> np.ndarray:
-        return self._map.squared_lengths(first - second)
-
-    @property
-    def _n_features_out(self) -> int:
-        return self._map.n_features
 
     def transform(self, X: Any) -> np.ndarray:
         """X L': points whose plain distances are the learned ones."""
@@ -223,37 +209,18 @@ class MetricLearner(PairMethods, ClassNamePrefixFeaturesOutMixin, TransformerMix
             )
         return prior
 
-    def _bounds(self, known: SideInformation, points: Any, rng: Any) -> Any:
-        """The bounds of pairs that have none of their own."""
-        if not isinstance(known, Pairs) or (known.upper is not None and known.lower is not None):
-            return None
-        if self.bounds is not None:
-            return self.bounds
-        return percentile_bounds(points, self.percentiles, random_state=rng)
-
-    def _solved(self, regularizer: Any, prior: Any, terms: Any) -> Solution:
-        return solved(
-            regularizer,
-            prior,
-            terms,
-            solver=self.solver,
-            tol=self.tol,
-            max_iter=self.max_iter,
-            verbose=self.verbose,
-        )
-
     def _learned(
         self, X: Any, prior: Any, known: Any, regularizer: Any, loss: Any, bounds: Any
     ) -> tuple[np.ndarray, Solution]:
         """(W, the solution), d x d."""
         W0 = np.eye(X.shape[1]) if prior is None else prior
         if self.regularize == "map":
-            solution = self._solved(regularizer, W0, known.bind(loss, X, bounds))
+            solution = solved(self, regularizer, W0, known.bind(loss, X, bounds))
             return solution.matrix, solution
         # K = G M G' with G = X W0^(1/2): only what M does to the row space of G is learned.
         root = symmetric_root(W0)
         G = X @ root
-        solution = self._solved(regularizer, Factor(G), known.bind(loss, bounds=bounds))
+        solution = solved(self, regularizer, Factor(G), known.bind(loss, bounds=bounds))
         V = orthonormal(G.T)
         inner = np.linalg.lstsq(G @ V, solution.factor, rcond=None)[0]
         return root @ LowRankMap(V, inner @ inner.T).matrix @ root, solution
@@ -271,7 +238,7 @@ class MetricLearner(PairMethods, ClassNamePrefixFeaturesOutMixin, TransformerMix
             )
         beyond = partial(distances_beyond, X, points)
         terms = known.bind(loss, points, bounds, beyond=beyond)
-        solution = self._solved(regularizer, np.eye(R.shape[1]), terms)
+        solution = solved(self, regularizer, np.eye(R.shape[1]), terms)
         return solution.matrix, solution
 
 

@@ -12,18 +12,18 @@ from typing import Any, Self
 
 import numpy as np
 from sklearn.base import BaseEstimator, ClassNamePrefixFeaturesOutMixin, TransformerMixin
-from sklearn.utils.validation import check_array, check_is_fitted, validate_data
+from sklearn.utils.validation import check_array, validate_data
 
 from gramlearn._validation import check_positive
 from gramlearn.estimators._learning import prior_of
-from gramlearn.estimators._pair_methods import PairMethods
+from gramlearn.estimators._pair_methods import MahalanobisMethods
 from gramlearn.maps import FullMap
 
 __all__ = ["OnlineMetricLearner", "new_squared_distance"]
 
 
 class OnlineMetricLearner(
-    PairMethods, ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator
+    MahalanobisMethods, ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator
 ):
     """A Mahalanobis metric from a stream of pairs with target distances, d^2 operations a pair.
 
@@ -46,7 +46,6 @@ class OnlineMetricLearner(
 
     losses_: np.ndarray
     _W: np.ndarray
-    _map: FullMap
 
     def __init__(self, eta: float = 0.1, prior: Any = "identity") -> None:
         self.eta = eta
@@ -93,29 +92,6 @@ class OnlineMetricLearner(
     def n_pairs_seen_(self) -> int:
         """How many pairs were learned from."""
         return len(self.losses_)
-
-    @property
-    def components_(self) -> np.ndarray:
-        """L with W = L'L."""
-        check_is_fitted(self, "_W")
-        return self._map.components
-
-    def get_mahalanobis_matrix(self) -> np.ndarray:
-        """W with d(x, y) = (x - y)' W (x - y), d x d."""
-        check_is_fitted(self, "_W")
-        return self._W.copy()
-
-    def transform(self, X: Any) -> np.ndarray:
-        """X L': points whose plain distances are the learned ones."""
-        check_is_fitted(self, "_W")
-        return self._map.transform(validate_data(self, X, dtype=np.float64, reset=False))
-
-    def _squared_distances(self, first: Any, second: Any) -> np.ndarray:
-        return self._map.squared_lengths(first - second)
-
-    @property
-    def _n_features_out(self) -> int:
-        return int(self._W.shape[0])
 
     def _differences(self, X: Any, y: Any, reset: bool) -> tuple[np.ndarray, np.ndarray]:
         if isinstance(X, list | tuple):

@@ -11,12 +11,12 @@ from typing import Any, Self
 
 import numpy as np
 from sklearn.base import BaseEstimator, ClassNamePrefixFeaturesOutMixin, TransformerMixin
-from sklearn.utils.validation import check_is_fitted, validate_data
+from sklearn.utils.validation import validate_data
 
 from gramlearn._validation import check_positive, generator
 from gramlearn.constraints import DistanceComparisons, SquaredDistances
 from gramlearn.estimators._learning import side_of, solved
-from gramlearn.estimators._pair_methods import PairMethods
+from gramlearn.estimators._pair_methods import MahalanobisMethods
 from gramlearn.losses import Hard, Hinge
 from gramlearn.maps import FullMap
 from gramlearn.problem import Term
@@ -26,7 +26,7 @@ from gramlearn.side_information import SideInformation
 __all__ = ["POLA"]
 
 
-class POLA(PairMethods, ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
+class POLA(MahalanobisMethods, ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
     """A metric and the threshold that goes with it, learned together from pairs.
 
     Parameters
@@ -49,7 +49,6 @@ class POLA(PairMethods, ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseE
     """
 
     _judges_pairs: bool
-    _map: FullMap
 
     def __init__(
         self,
@@ -94,41 +93,10 @@ class POLA(PairMethods, ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseE
                 ends = (np.full(rows.size, n), np.full(rows.size, n + 1))
                 comparisons = DistanceComparisons(i[rows], j[rows], *ends, points=points)
                 terms.append(Term(comparisons, Hinge(gamma, **bound)))
-        self.solution_ = solved(
-            Frobenius(),
-            np.zeros((d + 1, d + 1)),
-            terms,
-            solver=self.solver,
-            tol=self.tol,
-            max_iter=self.max_iter,
-            verbose=self.verbose,
-        )
+        self.solution_ = solved(self, Frobenius(), np.zeros((d + 1, d + 1)), terms)
         learned = self.solution_.matrix
         self._map = FullMap(learned[:d, :d])
         self.threshold_ = float(np.sqrt(learned[d, d]))
         self.n_iter_ = max(1, self.solution_.iterations)
         self._judges_pairs = side is not None
         return self
-
-    @property
-    def components_(self) -> np.ndarray:
-        """L with W = L'L."""
-        check_is_fitted(self)
-        return self._map.components
-
-    def get_mahalanobis_matrix(self) -> np.ndarray:
-        """W with d(x, y) = (x - y)' W (x - y), d x d."""
-        check_is_fitted(self)
-        return self._map.matrix
-
-    def transform(self, X: Any) -> np.ndarray:
-        """X L': points whose plain distances are the learned ones."""
-        check_is_fitted(self)
-        return self._map.transform(validate_data(self, X, dtype=np.float64, reset=False))
-
-    def _squared_distances(self, first: Any, second: Any) -> np.ndarray:
-        return self._map.squared_lengths(first - second)
-
-    @property
-    def _n_features_out(self) -> int:
-        return self._map.n_features

@@ -15,11 +15,11 @@ from gramlearn._validation import check_choice, check_count, check_positive, gen
 from gramlearn.constraints import Trace
 from gramlearn.dual import Part
 from gramlearn.estimators._feature_space import coordinates_of
-from gramlearn.estimators._learning import reachable, side_of, solved
+from gramlearn.estimators._learning import bounds_of, reachable, side_of, solved
 from gramlearn.losses import Hinge, Linear, SquaredHinge
 from gramlearn.problem import Problem, Term
 from gramlearn.regularizers import Frobenius
-from gramlearn.side_information import Pairs, SideInformation, percentile_bounds
+from gramlearn.side_information import SideInformation
 
 __all__ = ["SemiSupervisedEmbedding"]
 
@@ -109,18 +109,11 @@ class SemiSupervisedEmbedding(ClassNamePrefixFeaturesOutMixin, TransformerMixin,
         params = dict(self.kernel_params or {})
         self.coordinates_ = coordinates_of(X, self.kernel, params, self.rank, self.basis, rng)
         P = self.coordinates_.factor
-        terms = known.bind(loss, P, self._bounds(known, P, rng))
+        bounds = bounds_of(known, self.bounds, self.percentiles, P, rng)
+        terms = known.bind(loss, P, bounds)
         zero = np.zeros((P.shape[1], P.shape[1]))
         terms.append(Term(Trace(), Linear(self._price_of_trace(zero, terms))))
-        self.solution_ = solved(
-            Frobenius(),
-            zero,
-            terms,
-            solver=self.solver,
-            tol=self.tol,
-            max_iter=self.max_iter,
-            verbose=self.verbose,
-        )
+        self.solution_ = solved(self, Frobenius(), zero, terms)
         self.n_iter_ = max(1, self.solution_.iterations)
         self._keep(P)
         return self
@@ -135,13 +128,6 @@ class SemiSupervisedEmbedding(ClassNamePrefixFeaturesOutMixin, TransformerMixin,
         self.eigenvalues_ = np.maximum(s[:count], 0.0)
         self._directions = V[:, :count] * np.sqrt(self.eigenvalues_)
         self.embedding_ = P @ self._directions
-
-    def _bounds(self, known: SideInformation, P: np.ndarray, rng: Any) -> Any:
-        if not isinstance(known, Pairs) or (known.upper is not None and known.lower is not None):
-            return None
-        if self.bounds is not None:
-            return self.bounds
-        return percentile_bounds(P, self.percentiles, random_state=rng)
 
     def _price_of_trace(self, zero: np.ndarray, terms: list[Term]) -> float:
         """tau times the least price at which W = 0 is optimal: the largest pull that the losses have there."""
