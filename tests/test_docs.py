@@ -49,13 +49,15 @@ def test_python_blocks_run(page: Path, capsys: pytest.CaptureFixture[str]) -> No
 
 
 def test_readme_example_is_optimal_and_about_ten_lines() -> None:
-    ((_, code),) = blocks(ROOT / "README.md")
+    (_, code), (_, pipeline) = blocks(ROOT / "README.md")
     assert len([line for line in code.splitlines() if line.strip()]) <= 10
     names: dict[str, object] = {}
     exec(code, names)
     solution = names["solution"]
     assert isinstance(solution, gramlearn.Solution)
     assert solution.status is Status.OPTIMAL
+    exec(pipeline, names)
+    assert f"{names['after']:.2f}" == "0.95"  # as its comment says
 
 
 @pytest.mark.parametrize("example", EXAMPLES, ids=lambda p: p.stem)

@@ -26,6 +26,8 @@ __all__ = [
     "symmetric_root",
 ]
 
+_LARGEST = 20_000  # features for which W is written out: 3 GB
+
 
 class MetricMap(ABC):
     """x -> L x with L'L = W. X may be sparse wherever rows of points are taken."""
@@ -117,6 +119,11 @@ class LowRankMap(MetricMap):
 
     def _written_out(self, F: np.ndarray) -> np.ndarray:
         d, k = self.basis.shape
+        if d > _LARGEST:
+            raise ValueError(
+                f"a matrix of {d} x {d} numbers is not made; `basis_` and `inner_` hold all of it, and "
+                "pair_distance and transform use them."
+            )
         return np.asarray(np.eye(d) + self.basis @ (F - np.eye(k)) @ self.basis.T)
 
     def transform(self, X: Any) -> np.ndarray:

@@ -4,7 +4,7 @@ A `Problem` is a regularizer, a prior and a list of terms. It checks them agains
 to the space X lives in, and states the dual that solvers work on.
 """
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any, final
@@ -71,6 +71,11 @@ class Problem:
             )
         check_choice(self.dtype, "dtype", {"float64": None, "float32": None})
         given: Any = self.terms
+        if not isinstance(given, Term | Iterable):
+            raise TypeError(
+                f"`terms` must be a list of Term(constraints, loss); got {type(given).__name__}. Side "
+                "information becomes one by its method: pairs.bind(loss, points=X)."
+            )
         terms: tuple[Any, ...] = (given,) if isinstance(given, Term) else tuple(given)
         for k, term in enumerate(terms):
             if not isinstance(term, Term):

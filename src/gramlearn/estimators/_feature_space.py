@@ -14,9 +14,19 @@ from gramlearn.low_rank import (
     spectral_factor,
 )
 
-__all__ = ["coordinates_of"]
+__all__ = ["coordinates_of", "with_defaults"]
 
+_WITH_GAMMA = ("poly", "polynomial", "rbf", "sigmoid")
 _BASES = ("cholesky", "subset", "spectral", "random", "kmeans")
+
+
+def with_defaults(X: np.ndarray, kernel: Any, params: dict[str, Any] | None) -> dict[str, Any]:
+    """The parameters of a kernel; without a gamma, 1 / (d var X), as in SVC, where the kernel has one."""
+    given = dict(params or {})
+    if isinstance(kernel, str) and kernel in _WITH_GAMMA and given.get("gamma") is None:
+        variance = float(X.var())
+        given["gamma"] = 1 / (X.shape[1] * variance) if variance > 0 else 1.0
+    return given
 
 
 def coordinates_of(

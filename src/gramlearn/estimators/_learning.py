@@ -59,7 +59,12 @@ def regularizer_of(regularizer: Any) -> Regularizer:
     """A regularizer by its name, or as it is."""
     if isinstance(regularizer, Regularizer):
         return regularizer
-    return check_choice(regularizer, "regularizer", _REGULARIZERS)
+    if not isinstance(regularizer, str) or regularizer not in _REGULARIZERS:
+        raise ValueError(
+            f"`regularizer={regularizer!r}` is not known; choose one of "
+            f"{', '.join(map(repr, _REGULARIZERS))}, or pass an object such as Schatten(1.5)."
+        )
+    return _REGULARIZERS[regularizer]
 
 
 def loss_of(loss: Any, gamma: Any, regularizer: Regularizer, side: SideInformation) -> BoundedLoss:
@@ -110,16 +115,15 @@ def side_of(
     side: Any, y: Any, n_points: int, n_pairs: int | None, rng: np.random.Generator
 ) -> SideInformation:
     """What is known of the points: as given, or pairs drawn from the labels."""
+    if isinstance(y, SideInformation):
+        raise TypeError(f"{type(y).__name__} is side information; pass it as `side=`, not as `y`.")
+    if y is not None and (count := read_labels(y)[0].size) != n_points:
+        raise ValueError(f"`y` has {count} labels, but `X` has {n_points} rows; pass one for each.")
     if side is None:
         if y is None:
             raise ValueError(
                 "nothing is known about the points: this estimator requires y to be passed, but the target y "
                 "is None; pass labels as `y`, or `side=Pairs(...)`, Triplets or Bounds."
-            )
-        labels, _ = read_labels(y)
-        if labels.size != n_points:
-            raise ValueError(
-                f"`y` has {labels.size} labels, but `X` has {n_points} rows; pass one for each."
             )
         return from_labels(y, n_pairs, random_state=rng)
     if not isinstance(side, SideInformation):

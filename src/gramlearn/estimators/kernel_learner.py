@@ -8,7 +8,7 @@ from sklearn.base import BaseEstimator, ClassNamePrefixFeaturesOutMixin, Transfo
 from sklearn.utils.validation import check_is_fitted, validate_data
 
 from gramlearn._validation import check_choice, check_positive, generator
-from gramlearn.estimators._feature_space import coordinates_of
+from gramlearn.estimators._feature_space import coordinates_of, with_defaults
 from gramlearn.estimators._learning import (
     bounds_of,
     loss_of,
@@ -45,7 +45,8 @@ class KernelLearner(PairMethods, ClassNamePrefixFeaturesOutMixin, TransformerMix
         k0: a name of scikit-learn's `pairwise_kernels`, a function k(A, B) that gives the matrix of all
         k(a, b), or the kernel itself as X; new points are then given by their kernel values with all of X.
     kernel_params : dict, optional
-        Parameters of the kernel, such as {"gamma": 0.1}.
+        Parameters of the kernel, such as {"gamma": 0.1}. Without one, gamma is 1 / (d var X), as in
+        scikit-learn's SVC.
     rank : int, optional
         Learn within so many directions of feature space, for many points; all that the points span where it is
         not given.
@@ -150,7 +151,7 @@ class KernelLearner(PairMethods, ClassNamePrefixFeaturesOutMixin, TransformerMix
         regularizer = regularizer_of(self.regularizer)
         loss = loss_of(self.loss, self.gamma, regularizer, known)
         alpha = self._alpha(regularizer)
-        params = dict(self.kernel_params or {})
+        params = with_defaults(X, self.kernel, self.kernel_params)
         base = read_kernel(X, self.kernel, params)
         coordinates = coordinates_of(X, self.kernel, params, self.rank, self.basis, rng)
         known = reachable(known, X if self._has_rest else _to_rounding(coordinates.factor), loss)

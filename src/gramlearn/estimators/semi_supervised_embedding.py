@@ -5,6 +5,7 @@ it does singular values in the completion of matrices, and W^(1/2) p(x) is the e
 is Trace-SSIKDR, solved with a certificate instead of by Uzawa's steps.
 """
 
+import warnings
 from typing import Any, Self
 
 import numpy as np
@@ -14,7 +15,7 @@ from sklearn.utils.validation import check_is_fitted, validate_data
 from gramlearn._validation import check_choice, check_count, check_positive, generator
 from gramlearn.constraints import Trace
 from gramlearn.dual import Part
-from gramlearn.estimators._feature_space import coordinates_of
+from gramlearn.estimators._feature_space import coordinates_of, with_defaults
 from gramlearn.estimators._learning import bounds_of, reachable, side_of, solved
 from gramlearn.losses import Hinge, Linear, SquaredHinge
 from gramlearn.problem import Problem, Term
@@ -106,7 +107,7 @@ class SemiSupervisedEmbedding(ClassNamePrefixFeaturesOutMixin, TransformerMixin,
         kind = check_choice(self.loss, "loss", {"hinge": Hinge, "squared_hinge": SquaredHinge})
         loss = kind(check_positive(self.gamma, "gamma", "SemiSupervisedEmbedding"))
         known = reachable(known, X, loss)
-        params = dict(self.kernel_params or {})
+        params = with_defaults(X, self.kernel, self.kernel_params)
         self.coordinates_ = coordinates_of(X, self.kernel, params, self.rank, self.basis, rng)
         P = self.coordinates_.factor
         bounds = bounds_of(known, self.bounds, self.percentiles, P, rng)
@@ -124,7 +125,15 @@ class SemiSupervisedEmbedding(ClassNamePrefixFeaturesOutMixin, TransformerMixin,
         s, V = s[::-1], V[:, ::-1]
         count = max(1, int(np.sum(s > _RANK * s[0])))
         if self.n_components is not None:
-            count = min(count, check_count(self.n_components, "n_components"))
+            asked = check_count(self.n_components, "n_components")
+            if asked > count:
+                warnings.warn(
+                    f"n_components={asked} dimensions were asked for, but W has rank {count}, and so has the "
+                    "embedding; a smaller tau leaves more.",
+                    UserWarning,
+                    stacklevel=3,
+                )
+            count = min(count, asked)
         self.eigenvalues_ = np.maximum(s[:count], 0.0)
         self._directions = V[:, :count] * np.sqrt(self.eigenvalues_)
         self.embedding_ = P @ self._directions
