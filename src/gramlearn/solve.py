@@ -16,11 +16,14 @@ from gramlearn.solvers import (
     WorkingSet,
     run,
 )
+from gramlearn.solvers._threads import one_thread
 
 __all__ = ["solve"]
 
 # Up to this rank the Newton systems of interior points are solved by elimination, fast enough.
 _FEW_ENTRIES = 30
+# Up to so many multiplications a pass, a second thread has nothing to gain.
+_SMALL = 50_000_000
 
 SOLVERS: Mapping[str, Solver[Any] | None] = {
     "auto": None,
@@ -88,7 +91,14 @@ def solve(
         chosen.default_max_iter if max_iter is None else check_count(max_iter, "max_iter", least=0),
         float("inf") if time_limit is None else check_positive(time_limit, "time_limit", "solve"),
     )
-    return run(problem, chosen, limits, callback, problem.free_duals(start_of(start)))
+    started = problem.free_duals(start_of(start))
+    with one_thread(when=_products(problem) <= _SMALL):
+        return run(problem, chosen, limits, callback, started)
+
+
+def _products(problem: Problem) -> int:
+    """The multiplications of one pass: a matrix product of size c x r by r x r."""
+    return problem.dual.size * problem.space.dimension**2
 
 
 def start_of(start: Solution | Sequence[Array] | None) -> Sequence[Array] | None:

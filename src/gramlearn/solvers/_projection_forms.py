@@ -5,22 +5,15 @@ A form is begun at one X, runs through constraints in a given order, and can say
 
 from abc import ABC, abstractmethod
 from collections.abc import Mapping
-from functools import lru_cache
-from typing import Any, final
+from typing import final
 
 import numpy as np
 
 from gramlearn.solvers._projection_table import Table
+from gramlearn.solvers._threads import one_thread
 from gramlearn.spectral import ConjugatePoint
 
 __all__ = ["FORMS_OF_X", "FormOfX"]
-
-
-@lru_cache(maxsize=1)
-def _blas() -> Any:
-    from threadpoolctl import ThreadpoolController  # which comes with scikit-learn
-
-    return ThreadpoolController()
 
 
 class FormOfX(ABC):
@@ -59,7 +52,7 @@ class InverseForm(FormOfX):
             epoch(order, *table, self._transposed, lam)
             return
         # Products of this size take longer with several threads, which wait for each other.
-        with _blas().limit(limits=1, user_api="blas"):
+        with one_thread():
             blocked_epoch(order, *table, self._X, lam, self._block)
 
     @property
