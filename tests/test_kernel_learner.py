@@ -26,6 +26,7 @@ from gramlearn import (
     normalized_mutual_information,
     solve,
 )
+from gramlearn.estimators._pair_methods import best_threshold
 
 IRIS, SPECIES = load_iris(return_X_y=True)
 RNG = np.random.default_rng(0)
@@ -197,6 +198,28 @@ def test_many_points_make_nothing_of_size_n_squared(monkeypatch):
     assert learner.transform(points).shape == (3000, 20)
 
 
+def test_duplicates_do_not_make_bounds_of_rounding():
+    twice = np.repeat(np.random.default_rng(0).standard_normal((6, 3)), 8, axis=0)
+    labels = np.repeat([0, 1] * 3, 8)
+    plain = MetricLearner(random_state=0).fit(twice, labels).bounds_
+    for params in ({}, {"rank": 4}):
+        found = KernelLearner("linear", random_state=0, **params).fit(twice, labels).bounds_
+        np.testing.assert_allclose(found, plain, rtol=1e-6)
+
+
+def test_bounds_are_those_of_the_prior():
+    one, four = (KernelLearner(alpha=a, random_state=0).fit(X, Y).bounds_ for a in (1.0, 4.0))
+    np.testing.assert_allclose(4 * np.asarray(one), four, rtol=1e-12)
+
+
+@pytest.mark.parametrize("rank", [None, 6])
+def test_the_threshold_belongs_to_the_distances(rank):
+    learner = KernelLearner(rank=rank, alpha=2.0, random_state=0).fit(X, side=SIDE)
+    i, j, alike = SIDE.judged()
+    expected = best_threshold(learner.pair_distance((X[i], X[j])), alike)
+    assert learner.threshold_ == pytest.approx(expected, rel=1e-6)
+
+
 def test_triplets():
     rows = [(0, 3, 1), (1, 4, 2), (2, 5, 0)]
     learner = KernelLearner(regularizer="frobenius", gamma=10.0, bounds=None)
@@ -225,6 +248,10 @@ REFUSED = [
     (lambda: KernelLearner(rank=3, basis=np.eye(4)).fit(X, Y), "`basis` has 4 rows"),
     (lambda: KernelLearner(rank=3, basis=np.zeros((30, 2))).fit(X, Y), "spans no direction"),
     (lambda: KernelLearner(alpha=0.0).fit(X, Y), "alpha must be positive"),
+    (
+        lambda: KernelLearner(alpha=0.0, regularizer="frobenius").fit(X, Y),
+        "`alpha=0` leaves no kernel",
+    ),
     (lambda: KernelLearner(regularize="K").fit(X, Y), "`regularize='K'` is not known"),
     (
         lambda: KernelLearner(regularizer="von_neumann", rank=3).fit(X, Y),

@@ -341,6 +341,27 @@ def test_nothing_given_is_changed():
     np.testing.assert_array_equal(X, IRIS)
 
 
+def test_a_second_fit_leaves_nothing_of_the_first():
+    learner = MetricLearner(rank=2, random_state=0).fit(IRIS, side=SIDE)
+    target = Bounds([0], [1], upper=2.0, lower=1.0, n_points=150)
+    learner.set_params(rank=None).fit(IRIS, side=target)
+    for name in ("threshold_", "basis_", "inner_", "predict"):
+        assert not hasattr(learner, name)
+    learner.calibrate_threshold((IRIS[:2], IRIS[2:4]), [1, -1])
+    assert hasattr(learner, "predict")
+    W = learner.get_mahalanobis_matrix()
+    W[:] = 0
+    learner.components_[:] = 0
+    assert learner.get_mahalanobis_matrix().any()
+
+
+def test_hinges_of_raw_units_are_learned_too():
+    """Interior points stall there, and the solver for every problem goes on."""
+    X, y = load_wine(return_X_y=True)
+    learner = MetricLearner("von_neumann", loss="hinge", random_state=0).fit(X, y)
+    assert learner.solution_.relative_gap <= 1e-6
+
+
 NOT_SYMMETRIC = np.triu(np.ones((4, 4)))
 REFUSED = [
     (lambda: MetricLearner().fit(IRIS), "requires y to be passed"),
@@ -382,6 +403,13 @@ REFUSED = [
     ),
     (lambda: FITTED.pair_distance((IRIS[:, :2], IRIS[:, :2])), "points of 2 features"),
     (lambda: FITTED.pair_distance(sp.csr_matrix(IRIS)), "pass the two sides"),
+    (lambda: FITTED.calibrate_threshold((IRIS[:2], IRIS[2:4]), [1]), "there are 2 pairs"),
+    (
+        lambda: MetricLearner(prior="inverse_covariance", rank=2).fit(sp.csr_matrix(IRIS), SPECIES),
+        'must be "identity"',
+    ),
+    (lambda: MetricLearner().fit(IRIS, SIDE), "pass it as `side=`"),
+    (lambda: MetricLearner().fit(IRIS, [0, 1], side=SIDE), "`y` has 2 labels"),
     (lambda: FITTED.score((IRIS[:2], IRIS[2:4]), [0, 1]), "`y` must hold 1 for each pair"),
     (lambda: Pairs([[0, 1]], [[1, 0]], n_points=2), "in both `similar` and `dissimilar`"),
 ]

@@ -94,7 +94,23 @@ def test_pieces_of_a_stream_are_the_stream():
     )
 
 
+def test_a_fit_that_fails_changes_nothing():
+    pairs, y = stream(5)
+    learner = OnlineMetricLearner().fit(pairs, y)
+    before = learner.get_mahalanobis_matrix()
+    with pytest.raises(ValueError, match="at least 0"):
+        learner.fit(pairs, -1.0 - y)
+    np.testing.assert_array_equal(before, learner.get_mahalanobis_matrix())
+    assert not hasattr(learner, "predict")
+    learner.calibrate_threshold(pairs, [1, -1, 1, -1, 1])
+    assert learner.predict(pairs).shape == (5,)
+
+
 REFUSED = [
+    (
+        lambda p, y: OnlineMetricLearner(eta=1.0).fit(np.full((3, 2), 1e60), np.full(3, 1e100)),
+        "too large for double precision",
+    ),
     (lambda p, y: OnlineMetricLearner(eta=0.0).fit(p, y), "eta must be positive"),
     (lambda p, y: OnlineMetricLearner().fit(p, -1.0 - y), "at least 0"),
     (lambda p, y: OnlineMetricLearner().fit(p[:, :1], y), r"pairs have the shape \(m, 2, d\)"),

@@ -5,7 +5,7 @@ import pytest
 from sklearn.metrics.pairwise import rbf_kernel
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
-from gramlearn import Pairs, SemiSupervisedEmbedding, Triplets, from_labels
+from gramlearn import Bounds, Pairs, SemiSupervisedEmbedding, Triplets, from_labels
 
 RNG = np.random.default_rng(0)
 X = RNG.standard_normal((30, 5))
@@ -76,6 +76,13 @@ def test_triplets():
     T = model.fit_transform(X, side=Triplets(rows, n_points=30, margin=1.0))
     for i, j, k in rows:
         assert np.sum((T[i] - T[j]) ** 2) < np.sum((T[i] - T[k]) ** 2)
+
+
+def test_targets_pull_as_lower_bounds_do():
+    target = Bounds([0, 2], [1, 3], upper=[2.0, 1.0], lower=[2.0, 1.0], n_points=30)
+    model = SemiSupervisedEmbedding(tau=0.01, gamma=100.0).fit(X, side=target)
+    d = np.sum((model.embedding_[[0, 2]] - model.embedding_[[1, 3]]) ** 2, axis=1)
+    np.testing.assert_allclose(d, [2.0, 1.0], rtol=1e-2)
 
 
 REFUSED = [

@@ -67,6 +67,18 @@ def test_all_impostors_are_watched():
     assert np.all(Y[push.i] != Y[push.k])
 
 
+def test_equal_points_are_targets_of_each_other_and_never_of_themselves():
+    twice = np.vstack([X, X])
+    problem = large_margin_problem(twice, np.r_[Y, Y], n_neighbors=2)
+    pairs = problem.terms[0].constraints
+    assert np.all(pairs.i != pairs.j)
+    # Targets are 1 apart on average, whatever the units.
+    z = np.asarray(pairs.points)[pairs.i] - np.asarray(pairs.points)[pairs.j]
+    assert np.mean(np.sum(z**2, axis=1)) == pytest.approx(1.0)
+    again = large_margin_problem(100 * twice, np.r_[Y, Y], n_neighbors=2)
+    np.testing.assert_allclose(again.terms[0].constraints.points, pairs.points, rtol=1e-12)
+
+
 @pytest.mark.parametrize("make", [large_margin_problem, collapsing_classes_problem])
 def test_neighbors_are_of_the_class_more_often(make):
     points, labels = load_wine(return_X_y=True)
@@ -87,5 +99,7 @@ def test_bad_input_is_refused_in_a_sentence():
         large_margin_problem(X, Y[:3])
     with pytest.raises(ValueError, match="no class in `y` has two members"):
         large_margin_problem(X[:2], [0, 1])
+    with pytest.raises(ValueError, match="one class only"):
+        large_margin_problem(X, np.zeros(24, dtype=int))
     with pytest.raises(ValueError, match="gamma must be positive"):
         collapsing_classes_problem(X, Y, gamma=0)

@@ -1,6 +1,7 @@
 """solve(problem): one entry for every regularizer, loss and constraint."""
 
 from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
 from typing import Any
 
 from gramlearn._arrays import Array
@@ -15,8 +16,10 @@ from gramlearn.solvers import (
     Solver,
     WorkingSet,
     run,
+    warn_unless_solved,
 )
 from gramlearn.solvers._threads import one_thread
+from gramlearn.status import Status
 
 __all__ = ["solve"]
 
@@ -58,8 +61,8 @@ def solve(
         3. every other problem: "working_set", Newton on the dual of the constraints that matter. It proves
            that Hard constraints contradict each other where they do.
 
-        All cost a look at all constraints now and then, and matrix products of the size of what is active.
-        "projections" is never chosen: these are the Bregman projections of K09, for LogDet and VonNeumann, in
+        Where the first two come to nothing, the third goes on. All cost a look at all constraints now and
+        then, and matrix products of the size of what is active. "projections" is never chosen: these are the Bregman projections of K09, for LogDet and VonNeumann, in
         random order; `Projections(order="cyclic")` is the published one. The first call compiles, once.
     tol : float
         The relative gap, and the relative violation of hard constraints, at which to stop.
@@ -93,7 +96,20 @@ def solve(
     )
     started = problem.free_duals(start_of(start))
     with one_thread(when=_products(problem) <= _SMALL):
-        return run(problem, chosen, limits, callback, started)
+        solution = run(problem, chosen, limits, callback, started)
+        if solver == "auto" and max_iter is None and _gave_up(solution, chosen):
+            left = limits.time_limit - solution.seconds
+            other = run(problem, WorkingSet(), replace(limits, time_limit=left), callback, started)
+            is_better = other.certificate.badness < solution.certificate.badness
+            solution = other if other.status.is_answer or is_better else solution
+    warn_unless_solved(solution, limits)
+    return solution
+
+
+def _gave_up(solution: Solution, solver: Solver[Any]) -> bool:
+    """Whether this solver found no answer where the one for every problem may."""
+    found_none = solution.status in (Status.STALLED, Status.ITERATION_LIMIT)
+    return found_none and type(solver) is not WorkingSet
 
 
 def _products(problem: Problem) -> int:

@@ -14,7 +14,7 @@ from gramlearn.low_rank import (
     spectral_factor,
 )
 
-__all__ = ["coordinates_of", "with_defaults"]
+__all__ = ["coordinates_of", "to_rounding", "with_defaults"]
 
 _WITH_GAMMA = ("poly", "polynomial", "rbf", "sigmoid")
 _BASES = ("cholesky", "subset", "spectral", "random", "kmeans")
@@ -27,6 +27,12 @@ def with_defaults(X: np.ndarray, kernel: Any, params: dict[str, Any] | None) -> 
         variance = float(X.var())
         given["gamma"] = 1 / (X.shape[1] * variance) if variance > 0 else 1.0
     return given
+
+
+def to_rounding(P: np.ndarray) -> np.ndarray:
+    """Coordinates without their last digits, so that points that are equal but for rounding are equal."""
+    unit = 1e-10 * float(np.abs(P).max()) or 1.0
+    return np.asarray(unit * np.round(P / unit))
 
 
 def coordinates_of(

@@ -18,8 +18,8 @@ def _judges_pairs(estimator: Any) -> bool:
     """Whether it was fitted to side information. One fitted to labels transforms points, as others do."""
     if not getattr(estimator, "_judges_pairs", False):
         raise AttributeError(
-            "predict and score judge pairs of points, after a fit to pairs: fit(X, side=...). After a fit to "
-            "labels, compare pair_distance with threshold_."
+            "predict and score judge pairs of points, once there is a threshold for them: after a fit to side "
+            "information, or calibrate_threshold."
         )
     return True
 
@@ -29,6 +29,7 @@ class PairMethods:
 
     threshold_: float
     n_features_in_: int
+    _judges_pairs: bool
 
     def _squared_distances(self, first: Any, second: Any) -> np.ndarray:
         """The learned squared distance of row k of the one with row k of the other."""
@@ -73,7 +74,13 @@ class PairMethods:
 
     def calibrate_threshold(self, pairs: Any, y: Any) -> Self:
         """Set `threshold_` to what tells these pairs apart best, for y of 1 (alike) and -1 (unlike)."""
-        self.threshold_ = best_threshold(self.pair_distance(pairs), _signs(y) > 0)
+        distances, signs = self.pair_distance(pairs), _signs(y)
+        if len(signs) != len(distances):
+            raise ValueError(
+                f"`y` has {len(signs)} entries, but there are {len(distances)} pairs; pass one for each."
+            )
+        self.threshold_ = best_threshold(distances, signs > 0)
+        self._judges_pairs = True
         return self
 
 
@@ -86,7 +93,7 @@ class MahalanobisMethods(PairMethods):
     def components_(self) -> np.ndarray:
         """L with W = L'L, and X L' the transformed points."""
         check_is_fitted(self)
-        return self._map.components
+        return self._map.components.copy()
 
     def get_mahalanobis_matrix(self) -> np.ndarray:
         """W with d(x, y) = (x - y)' W (x - y), d x d."""
@@ -125,7 +132,8 @@ def best_threshold(distances: np.ndarray, alike: np.ndarray) -> float:
         return float(np.nextafter(sorted_distances[0], -np.inf))
     if m == len(order):
         return float(sorted_distances[-1])
-    return float((sorted_distances[m - 1] + sorted_distances[m]) / 2)
+    middle = (sorted_distances[m - 1] + sorted_distances[m]) / 2
+    return float(min(middle, np.nextafter(sorted_distances[m], -np.inf)))
 
 
 def _signs(y: Any) -> np.ndarray:

@@ -8,7 +8,7 @@ from sklearn.base import BaseEstimator, ClassNamePrefixFeaturesOutMixin, Transfo
 from sklearn.utils.validation import check_is_fitted, validate_data
 
 from gramlearn._validation import check_choice, check_positive, generator
-from gramlearn.estimators._feature_space import coordinates_of, with_defaults
+from gramlearn.estimators._feature_space import coordinates_of, to_rounding, with_defaults
 from gramlearn.estimators._learning import (
     bounds_of,
     loss_of,
@@ -154,7 +154,7 @@ class KernelLearner(PairMethods, ClassNamePrefixFeaturesOutMixin, TransformerMix
         params = with_defaults(X, self.kernel, self.kernel_params)
         base = read_kernel(X, self.kernel, params)
         coordinates = coordinates_of(X, self.kernel, params, self.rank, self.basis, rng)
-        known = reachable(known, X if self._has_rest else _to_rounding(coordinates.factor), loss)
+        known = reachable(known, X if self._has_rest else to_rounding(coordinates.factor), loss)
         beyond = partial(_distances_beyond, base, coordinates, alpha) if self._has_rest else None
         bounds = self._bounds(known, base, coordinates, alpha, rng)
         F, solution = self._learned(
@@ -165,8 +165,9 @@ class KernelLearner(PairMethods, ClassNamePrefixFeaturesOutMixin, TransformerMix
         self.coordinates_, self.inner_, self.solution_ = coordinates, F, solution
         self.bounds_ = bounds
         self.n_iter_ = max(1, solution.iterations)
-        self._judges_pairs = side is not None
         i, j, alike = (np.asarray(v) for v in known.judged())
+        self._judges_pairs = side is not None and i.size > 0
+        self.__dict__.pop("threshold_", None)
         if i.size:
             squared = squared_distances(coordinates.factor @ symmetric_root(F), i, j)
             lengths = np.sqrt(squared if beyond is None else squared + beyond(i, j))
@@ -213,7 +214,7 @@ class KernelLearner(PairMethods, ClassNamePrefixFeaturesOutMixin, TransformerMix
         if self._has_rest:
             rows = np.sort(rng.permutation(base.n_points)[:_SAMPLE])
             points = spectral_factor(base.columns(rows)[rows], "precomputed").factor
-        return bounds_of(known, self.bounds, self.percentiles, scale * points, rng)
+        return bounds_of(known, self.bounds, self.percentiles, scale * to_rounding(points), rng)
 
     def _learned(
         self,
@@ -237,15 +238,14 @@ class KernelLearner(PairMethods, ClassNamePrefixFeaturesOutMixin, TransformerMix
             terms = known.bind(loss, P, bounds, beyond=beyond)
             solution = solved(self, regularizer, alpha * np.eye(P.shape[1]), terms)
             return solution.matrix, solution
-        prior = Factor(alpha**0.5 * P) if alpha else np.zeros((len(P), len(P)))
-        solution = solved(self, regularizer, prior, known.bind(loss, bounds=bounds))
+        if not alpha:
+            raise ValueError(
+                '`alpha=0` leaves no kernel to stay within the span of; use regularize="map", as POLA does.'
+            )
+        terms = known.bind(loss, bounds=bounds)
+        solution = solved(self, regularizer, Factor(alpha**0.5 * P), terms)
         root = np.linalg.lstsq(P, solution.factor, rcond=None)[0]
         return root @ root.T, solution
-
-
-def _to_rounding(P: np.ndarray) -> np.ndarray:
-    """Coordinates without their last digits, so that points that are equal but for rounding are equal."""
-    return np.round(P / (1e-10 * np.abs(P).max()))
 
 
 def _distances_beyond(

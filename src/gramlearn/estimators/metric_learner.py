@@ -154,6 +154,8 @@ class MetricLearner(
         prior = self._prior(X)
         points = X if prior is None else X @ symmetric_root(prior)
         bounds = bounds_of(known, self.bounds, self.percentiles, points, rng)
+        for name in ("basis_", "inner_"):
+            self.__dict__.pop(name, None)  # of an earlier fit
         if self.rank is None:
             W, solution = self._learned(X, prior, known, regularizer, loss, bounds)
             self._map: MetricMap = FullMap(W)
@@ -165,8 +167,9 @@ class MetricLearner(
         self.solution_ = solution
         self.n_iter_ = max(1, solution.iterations)
         self.bounds_ = bounds
-        self._judges_pairs = side is not None
         i, j, alike = (np.asarray(v) for v in known.judged())
+        self._judges_pairs = side is not None and i.size > 0
+        self.__dict__.pop("threshold_", None)
         if i.size:
             lengths = np.sqrt(self._map.squared_distances(X, i, j))
             self.threshold_ = best_threshold(lengths, alike)
@@ -201,13 +204,13 @@ class MetricLearner(
 
     def _prior(self, X: Any) -> np.ndarray | None:
         """W0, or None for the identity."""
-        prior = prior_of(self.prior, X)
-        if prior is not None and self.rank is not None:
+        is_identity = isinstance(self.prior, str) and self.prior == "identity"
+        if not is_identity and self.rank is not None:
             raise ValueError(
                 '`prior` must be "identity" where there is a rank: the metric is the identity and a part of '
                 "low rank. Transform X by the root of the prior first."
             )
-        return prior
+        return prior_of(self.prior, X)
 
     def _learned(
         self, X: Any, prior: Any, known: Any, regularizer: Any, loss: Any, bounds: Any

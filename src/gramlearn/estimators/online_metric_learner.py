@@ -5,7 +5,7 @@ positive root s of eta p s^2 + (1 - eta y p) s - p = 0, p = z'W_t z, and
 
     W_(t+1) = W_t - beta W_t z z' W_t,    beta = eta (s - y) / (1 + eta (s - y) p) = (1 - s/p) / p
 
-which is positive definite whatever eta is, in two passes over W.
+which is positive definite whatever eta is, but for rounding, in two passes over W.
 """
 
 from typing import Any, Self
@@ -58,8 +58,7 @@ class OnlineMetricLearner(
 
     def fit(self, X: Any, y: Any) -> Self:
         """Learn from pairs in their order, from the start; see `partial_fit`."""
-        self.__dict__.pop("_W", None)
-        return self.partial_fit(X, y)
+        return self._learn(X, y, first=True)
 
     def partial_fit(self, X: Any, y: Any) -> Self:
         """Learn from further pairs.
@@ -71,8 +70,10 @@ class OnlineMetricLearner(
         y : vector of m
             Their squared distances, as they should be; at least 0.
         """
+        return self._learn(X, y, first=not hasattr(self, "_W"))
+
+    def _learn(self, X: Any, y: Any, first: bool) -> Self:
         eta = check_positive(self.eta, "eta", "OnlineMetricLearner")
-        first = not hasattr(self, "_W")
         Z, y = self._differences(X, y, first)
         W = self._start(Z.shape[1]) if first else self._W.copy()
         losses = np.empty(len(Z))
@@ -83,6 +84,10 @@ class OnlineMetricLearner(
             if p > 0:
                 s = new_squared_distance(p, float(target), eta)
                 W -= np.outer((1 - s / p) / p * Wz, Wz)
+        if not np.isfinite(W).all():
+            raise ValueError(
+                "the squared distances of `X`, or `eta`, are too large for double precision; rescale `X`."
+            )
         self._W = (W + W.T) / 2
         self._map = FullMap(self._W)
         self.losses_ = losses if first else np.concatenate([self.losses_, losses])

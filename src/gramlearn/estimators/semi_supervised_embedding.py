@@ -15,7 +15,7 @@ from sklearn.utils.validation import check_is_fitted, validate_data
 from gramlearn._validation import check_choice, check_count, check_positive, generator
 from gramlearn.constraints import Trace
 from gramlearn.dual import Part
-from gramlearn.estimators._feature_space import coordinates_of, with_defaults
+from gramlearn.estimators._feature_space import coordinates_of, to_rounding, with_defaults
 from gramlearn.estimators._learning import bounds_of, reachable, side_of, solved
 from gramlearn.losses import Hinge, Linear, SquaredHinge
 from gramlearn.problem import Problem, Term
@@ -110,7 +110,7 @@ class SemiSupervisedEmbedding(ClassNamePrefixFeaturesOutMixin, TransformerMixin,
         params = with_defaults(X, self.kernel, self.kernel_params)
         self.coordinates_ = coordinates_of(X, self.kernel, params, self.rank, self.basis, rng)
         P = self.coordinates_.factor
-        bounds = bounds_of(known, self.bounds, self.percentiles, P, rng)
+        bounds = bounds_of(known, self.bounds, self.percentiles, to_rounding(P), rng)
         terms = known.bind(loss, P, bounds)
         zero = np.zeros((P.shape[1], P.shape[1]))
         terms.append(Term(Trace(), Linear(self._price_of_trace(zero, terms))))
@@ -173,4 +173,6 @@ def _price_at_zero(part: Part) -> np.ndarray:
     if part.loss.is_smooth:
         return np.asarray(part.loss.price(t))
     lo, hi = part.loss.box(t, part.size)
-    return np.where(part.loss.is_slack(t, t), 0.0, lo + hi)
+    # On which side of its bound t = 0 is, the kink tells: loss*' is the bound itself.
+    above = t > np.asarray(part.loss.conjugate_derivative(np.zeros(part.size)))
+    return np.where(part.loss.is_slack(t, t), 0.0, np.where(above, hi, lo))

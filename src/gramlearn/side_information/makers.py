@@ -10,9 +10,16 @@ from dataclasses import replace
 from typing import Any
 
 import numpy as np
+from scipy.sparse import issparse
 
 from gramlearn._arrays import namespace, to_numpy
-from gramlearn._validation import check_count, check_finite, check_symmetric, generator
+from gramlearn._validation import (
+    check_count,
+    check_finite,
+    check_points,
+    check_symmetric,
+    generator,
+)
 from gramlearn.side_information._checks import check_table
 from gramlearn.side_information._distances import squared_distances
 from gramlearn.side_information._numbering import Triangles, distinct_numbers
@@ -32,6 +39,8 @@ def from_classes(y: Any, per_class: int = 100, *, random_state: Any = None) -> P
     labels, labeled = read_labels(y)
     per_class = check_count(per_class, "per_class")
     rng = generator(random_state)
+    if np.unique(labels[labeled]).size < 2:
+        raise ValueError("`y` has fewer than two classes; unlike pairs need at least two.")
     alike, unlike = [], []
     for label in np.unique(labels[labeled]):
         is_inside = labels[labeled] == label
@@ -57,6 +66,7 @@ def relative_bounds(pairs: Pairs, points: Any, eps: float = 0.25) -> Pairs:
     if not 0 < eps < 1:
         raise ValueError(f"`eps` must be between 0 and 1, a share of the distance; got {eps!r}.")
     i, j, alike = pairs.judged()
+    points = points.tocsr() if issparse(points) else check_points(points, "points")
     pairs.check_fits(int(points.shape[0]))
     d = squared_distances(points, i, j)
     xp = namespace(d)

@@ -1,6 +1,6 @@
 """Solvers: frozen parameters with init and step. None of them loops; `_loop.run` does."""
 
-from gramlearn.solvers._loop import Limits, Solver, run
+from gramlearn.solvers._loop import Limits, Solver, run, warn_unless_solved
 from gramlearn.solvers.interior_point import InteriorPoint
 from gramlearn.solvers.primal_newton import PrimalNewton
 from gramlearn.solvers.projections import Projections
@@ -14,4 +14,5 @@ __all__ = [
     "Solver",
     "WorkingSet",
     "run",
+    "warn_unless_solved",
 ]

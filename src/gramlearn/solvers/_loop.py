@@ -16,7 +16,7 @@ from gramlearn.problem import Problem
 from gramlearn.solution import Record, Solution
 from gramlearn.status import SolveInterrupted, Status
 
-__all__ = ["Answer", "Limits", "Solver", "prior_answer", "run"]
+__all__ = ["Answer", "Limits", "Solver", "prior_answer", "run", "warn_unless_solved"]
 
 INF = float("inf")
 
@@ -119,10 +119,13 @@ def run(
             best = best if state is None else solver.settle(problem, state).best
         answer = _solution(problem, best, (), Status.INTERRUPTED, history, began)
         raise SolveInterrupted(answer) from None
-    solution = _solution(problem, best, conflict, status, history, began)
-    if not status.is_answer and not solution.certificate.is_within(limits.tol):
+    return _solution(problem, best, conflict, status, history, began)
+
+
+def warn_unless_solved(solution: Solution, limits: Limits) -> None:
+    """Give a ConvergenceWarning, in the name of whoever called `solve`, where the tolerance was not reached."""
+    if not solution.status.is_answer and not solution.certificate.is_within(limits.tol):
         warnings.warn(_advice(solution, limits), ConvergenceWarning, stacklevel=3)
-    return solution
 
 
 def _ending(

@@ -64,14 +64,16 @@ def large_margin_problem(
         outside = labeled[labels[labeled] != label]
         if len(inside) < 2:
             continue
-        near = _nearest(X[inside], X[inside], n_neighbors + 1)[:, 1:]
-        for row, i in enumerate(inside):
-            mates = inside[near[row]]
-            targets.append(np.stack([np.full(len(mates), i), mates], axis=1))
+        near = _nearest(X[inside], X[inside], n_neighbors + 1)
         far = _nearest(X[inside], X[outside], n_impostors)
         for row, i in enumerate(inside):
-            j, k = np.meshgrid(inside[near[row]], outside[far[row]], indexing="ij")
+            # A point is its own nearest, but among equal points it need not come first.
+            mates = inside[near[row][near[row] != row][:n_neighbors]]
+            targets.append(np.stack([np.full(len(mates), i), mates], axis=1))
+            j, k = np.meshgrid(mates, outside[far[row]], indexing="ij")
             triplets.append(np.stack([np.full(j.size, i), j.ravel(), k.ravel()], axis=1))
+    if len(np.unique(labels[labeled])) < 2:
+        raise ValueError("`y` has one class only, so no point has an impostor; two are needed.")
     if not targets:
         raise ValueError("no class in `y` has two members, so no point has a target neighbor.")
     pairs, comparisons = np.concatenate(targets), np.concatenate(triplets)
@@ -146,6 +148,8 @@ def _read(points: Any, y: Any) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
 
 def _nearest(A: np.ndarray, B: np.ndarray, count: int) -> np.ndarray:
     """The nearest rows of B for each row of A, the nearest first."""
+    if not len(B):
+        return np.zeros((len(A), 0), dtype=np.int64)
     from sklearn.neighbors import NearestNeighbors
 
     count = min(count, len(B))
