@@ -62,8 +62,9 @@ def solve(
            that Hard constraints contradict each other where they do.
 
         Where the first two come to nothing, the third goes on. All cost a look at all constraints now and
-        then, and matrix products of the size of what is active. "projections" is never chosen: these are the Bregman projections of K09, for LogDet and VonNeumann, in
-        random order; `Projections(order="cyclic")` is the published one. The first call compiles, once.
+        then, and matrix products of the size of what is active. "projections" is never chosen: these are the
+        Bregman projections of K09, for LogDet and VonNeumann, in random order; `Projections(order="cyclic")`
+        is the published one. The first call compiles, once.
     tol : float
         The relative gap, and the relative violation of hard constraints, at which to stop.
     max_iter : int, optional
