@@ -1,7 +1,7 @@
 """D(W, W0) + sum loss -> min: from the words of an estimator's parameters to a problem and its answer."""
 
 import warnings
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from typing import Any, cast
 
 import numpy as np
@@ -46,12 +46,16 @@ _REGULARIZERS: Mapping[str, Regularizer] = {
     "von_neumann": VonNeumann(),
     "frobenius": Frobenius(),
 }
-_LOSSES: Mapping[str, type[BoundedLoss]] = {
+_LOSSES: Mapping[str, Callable[[float], BoundedLoss]] = {
     "slack": LogDetSlack,
     "hinge": Hinge,
     "squared_hinge": SquaredHinge,
     "square": Square,
-    "hard": Hard,
+    "hard": lambda gamma: Hard(),
+}
+_SLACKS: Mapping[str | None, Callable[[float], BoundedLoss]] = {
+    "inverse": LogDetSlack,
+    "exponential": KLSlack,
 }
 
 
@@ -77,13 +81,11 @@ def loss_of(loss: Any, gamma: Any, regularizer: Regularizer, side: SideInformati
     if isinstance(loss, BoundedLoss):
         return loss
     kind = check_choice(loss, "loss", _LOSSES)
-    if loss == "slack":
-        kinds: dict[str | None, type[BoundedLoss]] = {
-            "inverse": LogDetSlack,
-            "exponential": KLSlack,
-        }
-        kind = Hinge if isinstance(side, Triplets) else kinds.get(regularizer.form, SquaredHinge)
-    return Hard() if kind is Hard else kind(gamma)  # type: ignore[call-arg]
+    if loss == "slack" and isinstance(side, Triplets):
+        kind = Hinge
+    elif loss == "slack":
+        kind = _SLACKS.get(regularizer.form, SquaredHinge)
+    return kind(gamma)
 
 
 def prior_of(prior: Any, X: Any) -> np.ndarray | None:

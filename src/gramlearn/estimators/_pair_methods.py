@@ -1,5 +1,6 @@
 """d(x, y) <= threshold: what a learned metric says of pairs, by the names metric-learn's users know."""
 
+from abc import ABC, abstractmethod
 from collections.abc import Callable
 from typing import Any, Self
 
@@ -24,16 +25,16 @@ def _judges_pairs(estimator: Any) -> bool:
     return True
 
 
-class PairMethods:
+class PairMethods(ABC):
     """Distances of pairs of points, and the threshold below which a pair counts as alike."""
 
     threshold_: float
     n_features_in_: int
     _judges_pairs: bool
 
+    @abstractmethod
     def _squared_distances(self, first: Any, second: Any) -> np.ndarray:
         """The learned squared distance of row k of the one with row k of the other."""
-        raise NotImplementedError
 
     def pair_distance(self, pairs: Any) -> np.ndarray:
         """The learned distance, not squared, of each pair.
