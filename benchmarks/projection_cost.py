@@ -4,35 +4,37 @@
 
 A LogDet projection is w = B'z, r^2 operations, and CHOLUPDATEMULT, 3 r^2 (K09 5.1.3). BLAS is given as many
 operations in the form it is best at: a symmetric matrix-vector product (2 r^2) and a symmetric rank-one update
-(r^2), each called from a compiled loop. All times are the least of several runs.
+(r^2), each called from a compiled loop. What is compared runs in turns, so that a busy moment of the machine
+meets both, and a time is the least of its turns.
 """
 
 import argparse
 import ctypes
 import time
 from collections.abc import Callable
-from typing import Any
 
 import numpy as np
+
+from gramlearn.solvers import Projections
 
 __all__ = ["main"]
 
 _RANKS = (50, 100, 200, 400, 800)
-_REPEATS = 5
+_TURNS = 25
+_BLOCK = Projections().block
 
 
 def main() -> None:
     """Print one table after the other."""
     argparse.ArgumentParser(description=__doc__).parse_args()
     began = time.perf_counter()
-    _projections(_Case(8, 50, 10), block=1)
-    _projections(_Case(8, 50, 10), block=24)
+    _least(_projections(_Case(8, 50, 10), 1), _projections(_Case(8, 50, 10), _BLOCK))
     print(f"first call, compiled or from disk: {time.perf_counter() - began:.2f} s\n")
     print("| rank | projection, us | BLAS at as many operations, us | ratio |\n|---|---|---|---|")
     costs = []
     for r in _RANKS:
-        one = _projections(_Case(r, 1000, max(200, 40_000 // r)), block=1)
-        blas = 4 / 3 * _blas(r)
+        one, blas = _least(_projections(_Case(r, 1000, max(200, 40_000 // r)), 1), _blas(r))
+        blas *= 4 / 3
         costs.append(one)
         print(f"| {r} | {1e6 * one:.2f} | {1e6 * blas:.2f} | {one / blas:.2f} |", flush=True)
     slope = np.polyfit(np.log(_RANKS), np.log(costs), 1)[0]
@@ -40,13 +42,12 @@ def main() -> None:
     print("| points | projection, us | G = G0 B, ms |\n|---|---|---|")
     for n in (1000, 10_000, 100_000):
         case = _Case(100, n, 1000)
-        final = _least(lambda points=case.points: points @ np.ones((100, 100)))
-        one = _projections(case, block=1)
+        one, final = _least(_projections(case, 1), _product(case.points))
         print(f"| {n} | {1e6 * one:.2f} | {1e3 * final:.2f} |", flush=True)
     case = _Case(200, 1000, 1000)
-    one, blocked = (_projections(case, block) for block in (1, 24))
-    print(f"\nat rank 200, blocks of 24 take {1e6 * blocked:.1f} us a projection, one by one")
-    print(f"{1e6 * one:.1f} us: {one / blocked:.1f} times as long")
+    one, blocked = _least(_projections(case, 1), _projections(case, _BLOCK))
+    print(f"\nat rank 200, blocks of {_BLOCK} take {1e6 * blocked:.2f} us a projection, one by one")
+    print(f"{1e6 * one:.2f} us: {one / blocked:.2f} times as long")
     seconds, evaluations = _von_neumann(100)
     print(
         f"\nvon Neumann at rank 100: {1e6 * seconds:.0f} us, {evaluations:.2f} evaluations of t each"
@@ -70,31 +71,37 @@ class _Case:
         self.size = c
 
 
-def _least(function: Callable[[], Any]) -> float:
-    times = []
-    for _ in range(_REPEATS):
-        began = time.perf_counter()
-        function()
-        times.append(time.perf_counter() - began)
-    return min(times)
+def _least(*turns: Callable[[], float]) -> list[float]:
+    """The least of what each returns, one after the other, again and again."""
+    return np.min([[turn() for turn in turns] for _ in range(_TURNS)], axis=0).tolist()
 
 
-def _projections(case: _Case, block: int) -> float:
+def _projections(case: _Case, block: int) -> Callable[[], float]:
     """Seconds a projection."""
     from gramlearn.solvers._projection_forms import FORMS_OF_X
 
     order, counts = np.arange(case.size), np.zeros(2, dtype=np.int64)
-    times = []
-    for _ in range(_REPEATS):
+
+    def turn() -> float:
         lam = np.zeros(case.size)
         X = FORMS_OF_X["inverse"](case.dual.at(lam).conjugate, block, False)
         began = time.perf_counter()
         X.run(order, case.table, lam, counts)
-        times.append(time.perf_counter() - began)
-    return min(times) / case.size
+        return (time.perf_counter() - began) / case.size
+
+    return turn
 
 
-def _blas(r: int) -> float:
+def _product(points: np.ndarray) -> Callable[[], float]:
+    def turn() -> float:
+        began = time.perf_counter()
+        points @ np.ones((points.shape[1], points.shape[1]))
+        return time.perf_counter() - began
+
+    return turn
+
+
+def _blas(r: int) -> Callable[[], float]:
     """Seconds of a symmetric matrix-vector product and a symmetric rank-one update, in a compiled loop."""
     import numba
     from numba.extending import get_cython_function_address
@@ -123,11 +130,17 @@ def _blas(r: int) -> float:
                 lower.ctypes, size.ctypes, tiny.ctypes, x.ctypes, step.ctypes, A.ctypes, size.ctypes,
             )  # fmt: skip
 
-    count = max(50, 200_000 // r)
+    count = max(50, 40_000 // r)
     arguments = (lower, size, one, zero, tiny, step, A, x, y)
-    with threadpool_limits(1):
-        loop(1, *arguments)
-        return _least(lambda: loop(count, *arguments)) / count
+    loop(1, *arguments)
+
+    def turn() -> float:
+        with threadpool_limits(1):
+            began = time.perf_counter()
+            loop(count, *arguments)
+            return (time.perf_counter() - began) / count
+
+    return turn
 
 
 def _von_neumann(r: int) -> tuple[float, float]:

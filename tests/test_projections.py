@@ -36,6 +36,7 @@ from gramlearn.constraints import Constraints
 from gramlearn.losses import Loss
 from gramlearn.regularizers import Regularizer
 from gramlearn.solvers import Projections
+from gramlearn.solvers._blas import DGEMM, add_product
 from gramlearn.solvers._compilation import announced
 from gramlearn.solvers._logdet_epoch import cholupdatemult
 from gramlearn.solvers._projection_forms import FORMS_OF_X
@@ -65,6 +66,15 @@ def pairs_problem(
 
 # --------------------------------------------------------------------------------------------------
 # The pieces
+
+
+@given(seed=st.integers(0, 10_000), m=st.integers(1, 9), n=st.integers(1, 9), k=st.integers(1, 9))
+def test_add_product_adds_a_product(seed, m, n, k) -> None:
+    rng = np.random.default_rng(seed)
+    A, B, C = (rng.standard_normal(shape) for shape in ((m, k), (n, k), (m, n)))
+    expected = C + A @ B.T
+    add_product(DGEMM, A, B, C)
+    np.testing.assert_allclose(C, expected, atol=1e-13)
 
 
 @given(seed=st.integers(0, 10_000), r=st.integers(1, 30), size=st.floats(-0.99, 50))

@@ -9,12 +9,14 @@ of several directions is as many such updates. B is kept as its transpose, so th
 a column of B lies side by side in memory and vector instructions apply.
 
 `blocked_epoch` makes the same iterates for k constraints at once, with X itself and matrix products: within a
-block X_t = X + X Z' E Z X, where Z holds the directions as rows, and only the k x k matrix E changes.
+block X_t = X + X Z E Z' X, where Z holds the directions as columns, and only the k x k matrix E changes. A
+narrow Z with its rows side by side in memory is the shape of product that BLAS is quickest at.
 """
 
 import numba
 import numpy as np
 
+from gramlearn.solvers._blas import add_product
 from gramlearn.solvers._projection_line import logdet_delta
 
 __all__ = ["blocked_epoch", "cholupdatemult", "epoch"]
@@ -146,7 +148,7 @@ def epoch(order, table, numbers, transposed, lam):  # type: ignore[no-untyped-de
 
 @numba.njit(cache=True, fastmath=_FAST)
 def _along(M, E, a, q):  # type: ignore[no-untyped-def]
-    """q with X_t z_a = X Z' q, and z_a' X_t z_a."""
+    """q with X_t z_a = X Z q, and z_a' X_t z_a."""
     count = q.shape[0]
     seen = M[a]
     for b in range(count):
@@ -172,13 +174,12 @@ def _grow(E, beta, q):  # type: ignore[no-untyped-def]
 
 
 @numba.njit(cache=True)
-def blocked_epoch(order, table, numbers, X, lam, width):  # type: ignore[no-untyped-def]
+def blocked_epoch(order, table, numbers, X, lam, width, dgemm):  # type: ignore[no-untyped-def]
     """Project on the constraints in this order, `width` directions at a time; X and lam change in place."""
     rows, start, first, second, sign, weight = table
     kind, offset, bound, strength, lo, hi = numbers
     r = rows.shape[1]
-    # Room for what a block adds to X: as much memory, asked for anew each time, would cost as much as the sum.
-    one, change = np.empty(1), np.empty((r, r))
+    one = np.empty(1)
     at = 0
     while at < order.shape[0]:
         # As many constraints as have `width` directions together, one at least.
@@ -189,14 +190,14 @@ def blocked_epoch(order, table, numbers, X, lam, width):  # type: ignore[no-unty
                 break
             count += size
             until += 1
-        Z = np.empty((count, r))
+        Z = np.empty((r, count))
         place = 0
         for n in range(at, until):
             for d in range(start[order[n]], start[order[n] + 1]):
-                _direction(rows, first, second, sign, d, Z[place])
+                _direction(rows, first, second, sign, d, Z[:, place])
                 place += 1
-        images = Z @ X
-        M = images @ Z.T
+        images = X @ Z
+        M = Z.T @ images
         E, q = np.zeros((count, count)), np.empty(count)
         changed = False
         place = 0
@@ -215,7 +216,7 @@ def blocked_epoch(order, table, numbers, X, lam, width):  # type: ignore[no-unty
                     _grow(E, -weight[begin] * delta / (1.0 + weight[begin] * delta * p), q)
                 place += 1
                 continue
-            # Row a of `along` is q with X_t z_a = X Z' q.
+            # Row a of `along` is q with X_t z_a = X Z q.
             along = M[place : place + size] @ E
             for a in range(size):
                 along[a, place + a] += 1.0
@@ -236,6 +237,5 @@ def blocked_epoch(order, table, numbers, X, lam, width):  # type: ignore[no-unty
                         _grow(E, -weights[a] * delta / (1.0 + weights[a] * delta * p), q)
             place += size
         if changed:
-            np.dot(images.T, E @ images, change)
-            X += change
+            add_product(dgemm, images @ E, images, X)
         at = until

@@ -51,9 +51,11 @@ class InverseForm(FormOfX):
         if self._block == 1:
             epoch(order, *table, self._transposed, lam)
             return
+        from gramlearn.solvers._blas import DGEMM
+
         # Products of this size take longer with several threads, which wait for each other.
         with one_thread():
-            blocked_epoch(order, *table, self._X, lam, self._block)
+            blocked_epoch(order, *table, self._X, lam, self._block, DGEMM)
 
     @property
     def factor(self) -> np.ndarray:

@@ -82,7 +82,7 @@ class Projections(Solver[ProjectionState]):
     """
 
     order: str = "random"
-    block: int = 24
+    block: int = 16
     approximate: bool = False
     seed: int = 0
 
