@@ -41,7 +41,7 @@ from gramlearn.side_information import (
 )
 from gramlearn.solution import Solution
 from gramlearn.solve import solve
-from gramlearn.space import Factor
+from gramlearn.space import Factor, Zeros
 from gramlearn.special import (
     BalancedCut,
     DefiniteBoost,
@@ -97,6 +97,7 @@ __all__ = [
     "Trace",
     "Triplets",
     "VonNeumann",
+    "Zeros",
     "balanced_cut",
     "collapsing_classes_problem",
     "datasets",

@@ -15,14 +15,14 @@ from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any, final
 
-from gramlearn._arrays import Array, concat, constant, namespace, read, rows_of
+from gramlearn._arrays import Array, concat, constant, eye, namespace, read, rows_of
 from gramlearn.hessian import Hessian, split
 from gramlearn.linear_maps import LinearMap
 from gramlearn.losses import Loss
 from gramlearn.regularizers import Regularizer
 from gramlearn.spectral import ConjugatePoint
 
-__all__ = ["Dual", "DualPoint", "Part"]
+__all__ = ["Dual", "DualPoint", "Origin", "Part"]
 
 
 @final
@@ -64,6 +64,30 @@ class Part:
 
 @final
 @dataclass(frozen=True, eq=False)
+class Origin:
+    """Y0 = diag(slope) - sum_k price_k A_k: grad phi at the prior, less the terms of fixed price.
+
+    An r x r matrix only when it is asked for: where X is a large kernel, Y stays sparse.
+    """
+
+    slope: Array
+    fixed: tuple[tuple[Part, Array], ...] = ()
+
+    @cached_property
+    def matrix(self) -> Array:
+        """Y0, written out."""
+        Y0 = eye(self.slope.shape[0], self.slope) * self.slope
+        for part, price in self.fixed:
+            Y0 = Y0 - part.map.adjoint(price)
+        return Y0
+
+    def shifted(self, by: float) -> "Origin":
+        """Y0 + by I."""
+        return replace(self, slope=self.slope + by)
+
+
+@final
+@dataclass(frozen=True, eq=False)
 class Dual:
     """The dual over a list of parts; lam is one vector, part after part.
 
@@ -71,9 +95,19 @@ class Dual:
     """
 
     regularizer: Regularizer
-    Y0: Array
+    origin: Origin
     constant: float
     parts: tuple[Part, ...]
+
+    @property
+    def like(self) -> Array:
+        """A vector, for its library, type and device."""
+        return self.origin.slope
+
+    @property
+    def rank(self) -> int:
+        """The size of X."""
+        return int(self.origin.slope.shape[0])
 
     @property
     def size(self) -> int:
@@ -87,19 +121,19 @@ class Dual:
     def each(self, function: Callable[..., Array], *vectors: Array) -> Array:
         """Join function(part, piece, ...) over the parts."""
         pieces = zip(self.parts, *(self.split(v) for v in vectors), strict=True)
-        return concat([function(*args) for args in pieces], self.Y0)
+        return concat([function(*args) for args in pieces], self.like)
 
     @cached_property
     def box(self) -> tuple[Array, Array]:
         """(lo, hi), the box of lam."""
-        ends = [part.loss.box(self.Y0, part.size) for part in self.parts]
-        return concat([lo for lo, _ in ends], self.Y0), concat([hi for _, hi in ends], self.Y0)
+        ends = [part.loss.box(self.like, part.size) for part in self.parts]
+        return concat([lo for lo, _ in ends], self.like), concat([hi for _, hi in ends], self.like)
 
     @cached_property
     def squared_norms(self) -> Array:
         """(<A_k, A_k>)_k."""
-        one = constant(1.0, self.Y0, (1, 1))
-        return concat([part.map.diagonal(one) for part in self.parts if part.size], self.Y0)
+        one = constant(1.0, self.like, (1, 1))
+        return concat([part.map.diagonal(one) for part in self.parts if part.size], self.like)
 
     def ceiling(self, lam: Array) -> Array:
         """How far up a step from lam may go: to the end of the box, or near it where the loss* is +inf."""
@@ -115,7 +149,7 @@ class Dual:
 
     def adjoint(self, lam: Array) -> Array:
         """sum_k lam_k A_k."""
-        total = namespace(self.Y0).zeros_like(self.Y0)
+        total = constant(0.0, self.like, (self.rank, self.rank))
         for part, piece in zip(self.parts, self.split(lam), strict=True):
             if part.size:
                 total = total + part.map.adjoint(piece)
@@ -139,12 +173,12 @@ class DualPoint:
     def __init__(self, dual: Dual, lam: Array) -> None:
         self.dual = dual
         self.lam = lam
-        xp = namespace(dual.Y0)
+        xp = namespace(lam)
         cost = dual.each(lambda p, v: p.loss.conjugate(v) - p.offset * v, lam)
         self._cost = read(xp.sum(cost))
         self.value = -float("inf")
         if self._cost < float("inf"):
-            self.Y = dual.Y0 - dual.adjoint(lam)
+            self.Y = dual.origin.matrix - dual.adjoint(lam)
             self.conjugate: ConjugatePoint = dual.regularizer.at(self.Y)
             self.value = dual.constant - self.conjugate.value - self._cost
 
@@ -171,7 +205,7 @@ class DualPoint:
         """t_k = offset_k + <A_k, X(lam)>."""
         x = self.conjugate.spectrum
         parts = zip(self.dual.parts, self._framed, strict=True)
-        return concat([part.offset + framed.traces(x) for part, framed in parts], self.dual.Y0)
+        return concat([part.offset + framed.traces(x) for part, framed in parts], self.lam)
 
     @cached_property
     def gradient(self) -> Array:
@@ -202,5 +236,4 @@ class DualPoint:
             loss = part.loss if everything else part.loss.take(inside)
             seconds.append(loss.conjugate_second(lam))
             start += part.size
-        rank = int(self.dual.Y0.shape[0])
-        return Hessian(maps, self.conjugate.kernel, concat(seconds, self.lam), rank)
+        return Hessian(maps, self.conjugate.kernel, concat(seconds, self.lam), self.dual.rank)

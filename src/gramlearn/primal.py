@@ -58,14 +58,14 @@ class PrimalPoint:
         self.at = at
         self.maps: list[LinearMap] = [part.map.restrict(at.frame) for part in dual.parts]
         parts = zip(dual.parts, self.maps, strict=True)
-        self.t = concat([p.offset + framed.traces(at.spectrum) for p, framed in parts], dual.Y0)
+        self.t = concat([p.offset + framed.traces(at.spectrum) for p, framed in parts], dual.like)
         self._is_priced = lam is None
         self.lam = dual.each(lambda part, t: part.loss.price(t), self.t) if lam is None else lam
         self.value = self._size = INF
         if is_finite(self.lam):
             xp = namespace(self.t)
             losses = read(xp.sum(dual.each(lambda part, t: part.loss.value(t), self.t)))
-            linear = read(xp.sum(at.factor * (dual.Y0 @ at.factor)))
+            linear = read(xp.sum(at.factor * (dual.origin.matrix @ at.factor)))
             terms = [dual.constant, -linear, at.potential, losses]
             self.value = sum(terms)
             self._size = sum(abs(term) for term in terms)
@@ -97,7 +97,7 @@ class PrimalPoint:
     @cached_property
     def _prior(self) -> Array:
         Q = self.at.frame
-        return symmetric_part(transpose(Q) @ (self.dual.Y0 @ Q))
+        return symmetric_part(transpose(Q) @ (self.dual.origin.matrix @ Q))
 
     @cached_property
     def residual(self) -> Array:

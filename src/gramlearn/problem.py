@@ -9,10 +9,10 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import Any, final
 
-from gramlearn._arrays import Array, as_real, every_row, eye, is_array, namespace, read
+from gramlearn._arrays import Array, as_real, every_row, is_array, namespace, read
 from gramlearn._validation import check_choice, check_finite
 from gramlearn.constraints import Constraints
-from gramlearn.dual import Dual, Part
+from gramlearn.dual import Dual, Origin, Part
 from gramlearn.linear_maps import LinearMap
 from gramlearn.losses import Loss
 from gramlearn.regularizers import Regularizer
@@ -48,9 +48,9 @@ class Problem:
     ----------
     regularizer : Regularizer
         phi: LogDet(), VonNeumann(), Frobenius(), Schatten(p).
-    prior : array n x n or n x r, or Factor
+    prior : array n x n or n x r, Factor or Zeros
         X0, or a factor G of X0 = G G'. With a factor, and for LogDet and von Neumann always, X is sought
-        within the range of X0.
+        within the range of X0. `Zeros(n)` is n x n and not written out.
     terms : sequence of Term
         Constraints, each with its loss.
     dtype : {"float64", "float32"}
@@ -127,15 +127,16 @@ class Problem:
         """
         xp = namespace(self.space.spectrum)
         s = self.space.spectrum
-        Y0 = eye(s.shape[0], s) * self.regularizer.derivative(s)
-        start = read(xp.sum(self.regularizer.conjugate(self.regularizer.derivative(s))))
+        slope = self.regularizer.derivative(s)
+        start = read(xp.sum(self.regularizer.conjugate(slope)))
+        fixed = []
         for part in self.parts:
             if part.loss.is_fixed and part.size:
                 price, _ = part.loss.box(s, part.size)
-                Y0 = Y0 - part.map.adjoint(price)
+                fixed.append((part, price))
                 start = start + read(xp.sum(part.offset * price))
         free = tuple(part for part in self.parts if not part.loss.is_fixed)
-        return Dual(self.regularizer, Y0, start, free)
+        return Dual(self.regularizer, Origin(slope, tuple(fixed)), start, free)
 
     def duals(self, lam: list[Array]) -> tuple[Array, ...]:
         """One vector a term, from one vector a part of `dual`."""

@@ -8,10 +8,28 @@ only LogDet gives the same answer in both.
 from dataclasses import dataclass
 from typing import Any, final
 
-from gramlearn._arrays import Array, as_real, namespace, read, symmetric_part
-from gramlearn._validation import check_points, check_symmetric
+import numpy as np
 
-__all__ = ["Factor", "Space"]
+from gramlearn._arrays import Array, as_real, namespace, read, symmetric_part
+from gramlearn._validation import check_count, check_points, check_symmetric
+
+__all__ = ["Factor", "Space", "Zeros"]
+
+_NO_RANGE = (
+    "`prior` has rank zero, and the answer must stay within its range. Use Frobenius or Schatten with a square "
+    "prior to start from zero."
+)
+
+
+@final
+@dataclass(frozen=True)
+class Zeros:
+    """X0 = 0, n x n, not written out: for kernels over many points, with Frobenius or Schatten."""
+
+    n: int
+
+    def __post_init__(self) -> None:
+        check_count(self.n, "n")
 
 
 @final
@@ -41,6 +59,8 @@ class Space:
     @staticmethod
     def of(prior: Any, keeps_range: bool, dtype: str) -> "Space":
         """Read a prior: an n x n matrix, or a factor n x r."""
+        if isinstance(prior, Zeros):
+            return _of_zeros(prior.n, keeps_range, dtype)
         given = prior.G if isinstance(prior, Factor) else prior
         array = as_real(check_points(given, "prior"), dtype=dtype)
         if isinstance(prior, Factor) or array.shape[0] != array.shape[1]:
@@ -49,6 +69,12 @@ class Space:
             ", or Factor(prior) if it is a factor G of the prior G G' that happens to be square"
         )
         return _of_matrix(check_symmetric(array, "prior", otherwise), keeps_range)
+
+
+def _of_zeros(n: int, keeps_range: bool, dtype: str) -> Space:
+    if keeps_range:
+        raise ValueError(_NO_RANGE)
+    return Space(None, as_real(np.zeros(n), dtype=dtype), n)
 
 
 def _of_factor(G: Array) -> Space:
@@ -97,8 +123,5 @@ def _rank(descending: Array, n: int) -> int:
     threshold = n * xp.finfo(descending.dtype).eps * read(descending[0])
     rank = int(xp.sum(xp.astype(descending > threshold, xp.int64)))
     if rank == 0:
-        raise ValueError(
-            "`prior` has rank zero, and the answer must stay within its range. Use Frobenius or Schatten "
-            "with a square prior to start from zero."
-        )
+        raise ValueError(_NO_RANGE)
     return rank

@@ -4,10 +4,12 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any, final
 
-from gramlearn._arrays import Array, as_index, as_real, constant, eye, namespace, transpose
+import numpy as np
+
+from gramlearn._arrays import Array, as_index, as_real, constant, every_row, namespace
 from gramlearn._validation import check_finite, check_symmetric
 from gramlearn.constraints._base import Constraints, check_offset
-from gramlearn.linear_maps import LinearMap, MatrixMap
+from gramlearn.linear_maps import Entries, LinearMap, MatrixMap, SparseMap
 
 __all__ = ["DenseMatrices", "SparseMatrices", "Trace"]
 
@@ -35,8 +37,11 @@ class Trace(Constraints):
         return 1
 
     def on(self, basis: Array | None, dimension: int, like: Array) -> LinearMap:
-        identity = eye(dimension, like) if basis is None else transpose(basis) @ basis
-        return MatrixMap(identity[None, :, :], known_nonnegative=True)
+        every = every_row(dimension, like)
+        one = constant(1.0, like, dimension)
+        table = Entries(namespace(like).zeros_like(every), every, every, one)
+        identity = SparseMap(table, 1, constant(0.0, like, dimension), known_nonnegative=True)
+        return identity if basis is None else identity.restrict(basis)
 
     def describe(self, k: int) -> str:
         del k
@@ -122,17 +127,18 @@ class SparseMatrices(Constraints):
         return len(self.matrices)
 
     def on(self, basis: Array | None, dimension: int, like: Array) -> LinearMap:
-        # Q' A Q = Q[rows]' diag(values) Q[columns]: only the rows of Q that A touches are read.
-        xp = namespace(like)
-        Q = eye(dimension, like) if basis is None else basis
-        restricted = []
         for A in self.matrices:
             _check_dimension(int(A.shape[0]), dimension)
-            left = xp.take(Q, as_index(A.row, like), axis=0)
-            right = xp.take(Q, as_index(A.col, like), axis=0)
-            restricted.append(transpose(left) @ (as_real(A.data, like)[:, None] * right))
-        r = Q.shape[1]
-        return MatrixMap(xp.stack(restricted) if restricted else constant(0.0, like, (0, r, r)))
+        sizes = [A.nnz for A in self.matrices]
+        k = np.repeat(np.arange(self.size), sizes)
+        row, column, data = (
+            np.concatenate([np.zeros(0), *(getattr(A, name) for A in self.matrices)])
+            for name in ("row", "col", "data")
+        )
+        k, i, j = (as_index(x.astype(np.int64), like) for x in (k, row, column))
+        table = Entries(k, i, j, as_real(data, like))
+        sparse = SparseMap(table, self.size, constant(0.0, like, dimension))
+        return sparse if basis is None else sparse.restrict(basis)
 
     def describe(self, k: int) -> str:
         return f"matrix {k}"

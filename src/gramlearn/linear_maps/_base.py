@@ -3,9 +3,9 @@
 Restricting to X = Q S Q' replaces B_k by Q' B_k Q. The same operation serves the range of a prior, the
 basis of a Hessian and the factor of a scan: <B_k, F F'> is the trace of the map restricted to F.
 
-Four forms, one contract. `PointMap` keeps indices and points, for all constraints of a problem;
+Five forms, one contract. `PointMap` keeps indices and points, for all constraints of a problem;
 `CoordinateMap` keeps indices alone, where the points are the rows of the identity; `DirectionMap` keeps the
-directions of a working set; `MatrixMap` keeps arbitrary matrices.
+directions of a working set; `SparseMap` keeps the entries of arbitrary matrices, `MatrixMap` the matrices.
 """
 
 from abc import ABC, abstractmethod
@@ -13,10 +13,19 @@ from typing import Any, NamedTuple
 
 from gramlearn._arrays import Array, constant, is_array, namespace, read
 
-__all__ = ["Estimates", "LinearMap", "Products", "RankOnes"]
+__all__ = ["Entries", "Estimates", "LinearMap", "Products", "RankOnes"]
 
 # What maps over the same points, restricted to the same Q, share: points @ Q, by points and precision.
 Products = dict[tuple[int, str], Any]
+
+
+class Entries(NamedTuple):
+    """The entry w of B_k at (i, j), for every entry of every B_k; the same place may come more than once."""
+
+    k: Array
+    i: Array
+    j: Array
+    w: Array
 
 
 class RankOnes(NamedTuple):
@@ -80,6 +89,10 @@ class LinearMap(ABC):
     @abstractmethod
     def squares(self, v: Array) -> Array:
         """sum_k v_k B_k o B_k."""
+
+    def nonzeros(self) -> "Entries | None":
+        """The entries of every B_k, or None where there are too many to name."""
+        return None
 
     def estimates(self, F: Array, products: Products) -> "Estimates":
         """(<B_k, F F'>)_k, perhaps in single precision, with a bound on the error of that."""

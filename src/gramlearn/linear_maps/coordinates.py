@@ -10,7 +10,7 @@ from dataclasses import dataclass, replace
 from typing import final
 
 from gramlearn._arrays import Array, added_at, constant, every_row, eye, namespace
-from gramlearn.linear_maps._base import LinearMap, Products, RankOnes
+from gramlearn.linear_maps._base import Entries, LinearMap, Products, RankOnes
 from gramlearn.linear_maps._indexed import IndexedMap
 from gramlearn.linear_maps.points import PointMap
 
@@ -46,6 +46,11 @@ class CoordinateMap(IndexedMap):
                 yield d.weight * d.sign, a, b
                 yield d.weight * d.sign, b, a
                 yield d.weight, b, b
+
+    def nonzeros(self) -> Entries:
+        xp, every = namespace(self.like), every_row(self.size, self.like)
+        parts = [(every, i, j, constant(w, self.like, self.size)) for w, i, j in self._entries()]
+        return Entries(*(xp.concat(list(column)) for column in zip(*parts, strict=True)))
 
     def traces(self, x: Array) -> Array:
         x = x if x.shape[0] == self._dimension else x * constant(1.0, self.like, self._dimension)

@@ -109,9 +109,9 @@ def _domain(dual: Dual) -> tuple[Array, Array]:
     ends = []
     for side in (0, 1):
         parts = [
-            constant(0.0, dual.Y0, p.size) + p.loss.domain()[side] - p.offset for p in dual.parts
+            constant(0.0, dual.like, p.size) + p.loss.domain()[side] - p.offset for p in dual.parts
         ]
-        ends.append(concat(parts, dual.Y0))
+        ends.append(concat(parts, dual.like))
     return ends[0], ends[1]
 
 
@@ -148,14 +148,14 @@ def impossible(problem: Problem, rows: list[Array]) -> list[Array] | None:
 
     The proof is a vector a part.
     """
-    xp = namespace(problem.dual.Y0)
+    xp = namespace(problem.dual.like)
     proof = []
     for part, chosen in zip(problem.dual.parts, rows, strict=True):
         if not part.loss.has_domain or chosen.shape[0] == 0:
-            proof.append(constant(0.0, problem.dual.Y0, part.size))
+            proof.append(constant(0.0, problem.dual.like, part.size))
             continue
         fixed = chosen[_are_zero(part.map, chosen, problem.space.dimension)]
-        t = constant(0.0, problem.dual.Y0, fixed.shape[0]) + rows_of(part.offset, fixed)
+        t = constant(0.0, problem.dual.like, fixed.shape[0]) + rows_of(part.offset, fixed)
         loss = part.loss.take(fixed)
         side = xp.where(t > loss.domain()[1], xp.ones_like(t), -xp.ones_like(t))
         lost = xp.isinf(loss.value(t))

@@ -64,7 +64,7 @@ class Interior:
         if not self.dual.regularizer.is_invariant:
             image = transpose(self.turn) @ image @ self.turn
         prices = joint_adjoint(self.maps, self.lam)
-        return symmetric_part(image - transpose(Q) @ (self.dual.Y0 @ Q) + prices)
+        return symmetric_part(image - transpose(Q) @ (self.dual.origin.matrix @ Q) + prices)
 
     @property
     def imbalance(self) -> Array:

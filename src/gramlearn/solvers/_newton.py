@@ -78,7 +78,7 @@ def _direction(point: DualPoint, held: Array, method: Method) -> Array:
 
 def _methods(size: int, point: DualPoint, accuracy: float) -> list[Method]:
     """Ways to solve H d = g, the cheapest first; the next is asked for where rounding spoils one."""
-    rank = int(point.dual.Y0.shape[0])
+    rank = point.dual.rank
     methods: list[Method] = []
     if size <= _DIRECT_ROWS and size * rank**2 <= _DIRECT_ELEMENTS:
         methods.append(_direct)

@@ -11,7 +11,7 @@ costs nothing, and <Y, X> > 0, so the objective falls without end along X.
 from dataclasses import dataclass, replace
 from typing import Self, final
 
-from gramlearn._arrays import Array, eye, namespace, read, symmetric_part
+from gramlearn._arrays import Array, namespace, read, symmetric_part
 from gramlearn.dual import Dual, Part
 from gramlearn.losses import Loss
 from gramlearn.regularizers import LogDet
@@ -26,17 +26,16 @@ _ACCURACY = 0.1
 def enter_domain(dual: Dual, lam: Array) -> Array | None:
     """Find a lam of the box with Y < 0, or None where there is none."""
     xp = namespace(lam)
-    identity = eye(dual.Y0.shape[0], dual.Y0)
     free = tuple(Part(part.map, _Costless(of=part.loss), 0.0) for part in dual.parts)
     barrier = replace(dual, regularizer=LogDet(), parts=free, constant=0.0)
     top = _largest_eigenvalue(dual, lam)
-    shift = top + max(abs(top), read(xp.max(xp.abs(dual.Y0))), 1.0)
+    shift = top + max(abs(top), read(xp.max(xp.abs(dual.origin.matrix))), 1.0)
     for _ in range(_STEPS):
         if top < 0:
             return lam
         if dual.size == 0:
             return None
-        point = replace(barrier, Y0=dual.Y0 - shift * identity).at(lam)
+        point = replace(barrier, origin=dual.origin.shifted(-shift)).at(lam)
         better = newton_step(point, _ACCURACY)
         if better is None or better.value - point.value <= 1e-9:
             F = point.conjugate.factor
@@ -50,7 +49,7 @@ def enter_domain(dual: Dual, lam: Array) -> Array | None:
 
 
 def _largest_eigenvalue(dual: Dual, lam: Array) -> float:
-    Y = symmetric_part(dual.Y0 - dual.adjoint(lam))
+    Y = symmetric_part(dual.origin.matrix - dual.adjoint(lam))
     return read(namespace(Y).linalg.eigvalsh(Y)[-1])
 
 

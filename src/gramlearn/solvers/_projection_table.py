@@ -38,7 +38,7 @@ def table_of(dual: Dual) -> Table:
         for pile, values in zip(pieces, (*found, ones.sign, ones.weight), strict=True):
             pile.append(values)
         n_directions += ones.first.shape[0]
-    empty = np.zeros((0, dual.Y0.shape[0])), np.zeros(0, np.int64), np.zeros(0)
+    empty = np.zeros((0, dual.rank)), np.zeros(0, np.int64), np.zeros(0)
     rows = np.concatenate([empty[0], *tables])
     start, first, second = (np.concatenate([empty[1], *pile]) for pile in pieces[:3])
     sign, weight = (np.concatenate([empty[2], *pile]) for pile in pieces[3:])

@@ -96,7 +96,7 @@ class InteriorPoint(Solver[InteriorState]):
                 return f"{name} is infinite for some t"
         if all(part.loss.is_smooth for part in dual.parts):
             return "there is no kink to go around"
-        if dual.regularizer.at(dual.Y0).value == INF:
+        if dual.regularizer.at(dual.origin.matrix).value == INF:
             return "a linear term leaves the regularizer without a minimum to start from"
         return None
 
@@ -229,12 +229,12 @@ def _usual_size(dual: Dual) -> float:
     """The x at which t of x I is about as large as what is asked of it."""
     asked, given = 0.0, 0.0
     for part in dual.parts:
-        xp = namespace(dual.Y0)
+        xp = namespace(dual.like)
         if part.size:
-            zero = constant(0.0, dual.Y0, part.size)
+            zero = constant(0.0, dual.like, part.size)
             off = part.loss.conjugate_derivative(zero) - part.offset
             asked += read(xp.sum(xp.abs(off)))
-            given += read(xp.sum(xp.abs(part.map.traces(constant(1.0, dual.Y0, 1)))))
+            given += read(xp.sum(xp.abs(part.map.traces(constant(1.0, dual.like, 1)))))
     return asked / given if asked > 0 and given > 0 else 1.0
 
 

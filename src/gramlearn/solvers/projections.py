@@ -95,7 +95,7 @@ class Projections(Solver[ProjectionState]):
 
     def objection(self, problem: Problem) -> str | None:
         dual = problem.dual
-        if not is_numpy(dual.Y0):
+        if not is_numpy(dual.like):
             return "projections run in compiled code, one after another, on NumPy arrays only"
         if dual.regularizer.form not in FORMS_OF_X:
             return f"{type(dual.regularizer).__name__} has no form that makes a projection cheap"
@@ -114,7 +114,7 @@ class Projections(Solver[ProjectionState]):
         for part in dual.parts:
             curve = part.loss.curve
             plain = part.map.is_nonnegative and np.all(np.asarray(part.offset) == 0)
-            ones = part.map.select(every_row(min(part.size, 1), dual.Y0)).rank_ones()
+            ones = part.map.select(every_row(min(part.size, 1), dual.like)).rank_ones()
             plain = plain and bool(np.all(ones.weight == 1)) and ones.weight.size <= 1
             if curve is None or curve.form not in ("constant", "exponential") or not plain:
                 return "approximate projections need Hard, Hinge or KLSlack on squared distances"

@@ -109,7 +109,7 @@ class WorkingSet(Solver[WorkingSetState]):
 
     def init(self, problem: Problem, start: list[Array] | None, tol: float) -> WorkingSetState:
         dual = problem.dual
-        xp = namespace(dual.Y0)
+        xp = namespace(dual.like)
         rows, lam = _starting_rows(problem, start)
         working = dual.take(rows)
         lo, hi = working.box
@@ -118,12 +118,12 @@ class WorkingSet(Solver[WorkingSetState]):
         if point.value == -INF:
             point = working.at(at_zero)
         if point.value == -INF:
-            rows = [every_row(part.size, dual.Y0) for part in dual.parts]
+            rows = [every_row(part.size, dual.like) for part in dual.parts]
             working = dual.take(rows)
             lo, hi = working.box
-            entry = enter_domain(working, xp.clip(constant(0.0, dual.Y0, working.size), lo, hi))
+            entry = enter_domain(working, xp.clip(constant(0.0, dual.like, working.size), lo, hi))
             if entry is None:
-                return _unbounded(problem, rows, working.at(constant(0.0, dual.Y0, working.size)))
+                return _unbounded(problem, rows, working.at(constant(0.0, dual.like, working.size)))
             point = working.at(entry)
         stride = 1
         while start is None and dual.size > self.sample * stride:
@@ -211,20 +211,20 @@ class WorkingSet(Solver[WorkingSetState]):
     ) -> tuple[list[Array], DualPoint]:
         """Keep what is active, add the worst violators, so many that the active set may double."""
         dual = problem.dual
-        xp = namespace(dual.Y0)
+        xp = namespace(dual.like)
         pieces = point.dual.split(point.lam)
         values = point.dual.split(point.t)
         keep = [
             (piece != 0) | ~part.loss.is_slack(t, t)
             for part, piece, t in zip(point.dual.parts, pieces, values, strict=True)
         ]
-        active = sum(int(read(xp.sum(xp.astype(k, dual.Y0.dtype)))) for k in keep)
+        active = sum(int(read(xp.sum(xp.astype(k, dual.like.dtype)))) for k in keep)
         if active == point.dual.size and not any(v.shape[0] for v in seen.violators):
             return rows, point  # the same working set
         # Where nearly everything that was tried stayed, most constraints matter: go there fast.
         growth = self.growth if active < 0.98 * point.dual.size else 3 * self.growth
         room = max(self.first, int((growth - 1) * active))
-        severity = concat(seen.severities, dual.Y0)
+        severity = concat(seen.severities, dual.like)
         threshold = 0.0
         if severity.shape[0] > room:
             worst = largest(severity, room)
@@ -233,12 +233,12 @@ class WorkingSet(Solver[WorkingSetState]):
         for k in range(len(dual.parts)):
             new = seen.violators[k][seen.severities[k] >= threshold]
             joined = concat([rows[k][keep[k]], new], new)
-            values = concat([pieces[k][keep[k]], constant(0.0, dual.Y0, new.shape[0])], dual.Y0)
+            values = concat([pieces[k][keep[k]], constant(0.0, dual.like, new.shape[0])], dual.like)
             order = xp.argsort(joined)
             new_rows.append(xp.take(joined, order))
             new_lam.append(xp.take(values, order))
         working = dual.take(new_rows)
-        return new_rows, working.at(concat(new_lam, dual.Y0))
+        return new_rows, working.at(concat(new_lam, dual.like))
 
 
 def _suspects(problem: Problem, seen: Review, state: WorkingSetState) -> list[Array]:
@@ -258,11 +258,11 @@ def _starting_rows(problem: Problem, start: list[Array] | None) -> tuple[list[Ar
     dual = problem.dual
     rows, lam = [], []
     for k, part in enumerate(dual.parts):
-        given = constant(0.0, dual.Y0, part.size) if start is None else start[k]
+        given = constant(0.0, dual.like, part.size) if start is None else start[k]
         chosen = where_true(given != 0) if part.loss.can_be_slack else every_row(part.size, given)
         rows.append(chosen)
         lam.append(namespace(given).take(given, chosen))
-    return rows, concat(lam, dual.Y0)
+    return rows, concat(lam, dual.like)
 
 
 def _unbounded(problem: Problem, rows: list[Array], point: DualPoint) -> WorkingSetState:
