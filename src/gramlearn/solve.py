@@ -13,6 +13,7 @@ from gramlearn.solvers import (
     Limits,
     PrimalNewton,
     Projections,
+    QuasiNewton,
     Solver,
     WorkingSet,
     run,
@@ -34,6 +35,7 @@ SOLVERS: Mapping[str, Solver[Any] | None] = {
     "interior_point": InteriorPoint(),
     "working_set": WorkingSet(),
     "projections": Projections(),
+    "quasi_newton": QuasiNewton(),
 }
 
 
@@ -51,7 +53,7 @@ def solve(
     Parameters
     ----------
     problem : Problem
-    solver : {"auto", "primal_newton", "interior_point", "working_set", "projections"} or Solver
+    solver : {"auto", "primal_newton", "interior_point", "working_set", "projections", "quasi_newton"} or Solver
         "auto" decides so:
 
         1. LogDet, and losses with a derivative (LogDetSlack, KLSlack, SquaredHinge, Square): "primal_newton",
@@ -64,7 +66,8 @@ def solve(
         Where the first two come to nothing, the third goes on. All cost a look at all constraints now and
         then, and matrix products of the size of what is active. "projections" is never chosen: these are the
         Bregman projections of K09, for LogDet and VonNeumann, in random order; `Projections(order="cyclic")`
-        is the published one. The first call compiles, once.
+        is the published one. The first call compiles, once. Nor is "quasi_newton": it is for kernels over so
+        many points that X does not fit into memory.
     tol : float
         The relative gap, and the relative violation of hard constraints, at which to stop.
     max_iter : int, optional

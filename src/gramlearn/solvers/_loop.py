@@ -10,7 +10,7 @@ from typing import Any, Generic, TypeVar, final
 
 from sklearn.exceptions import ConvergenceWarning
 
-from gramlearn._arrays import Array, constant, every_row, eye, namespace, scatter
+from gramlearn._arrays import Array, constant, every_row, namespace, scatter, where_true
 from gramlearn.certificate import UNKNOWN, Certificate
 from gramlearn.problem import Problem
 from gramlearn.solution import Record, Solution
@@ -144,7 +144,10 @@ def _ending(
 def prior_answer(problem: Problem) -> Answer:
     """The answer before anything was looked at."""
     s = problem.space.spectrum
-    factor = eye(s.shape[0], s) * namespace(s).sqrt(s)
+    xp, kept = namespace(s), where_true(s > 0)
+    # Of a prior of zeros nothing is left: no matrix n x n is written out for it.
+    same = every_row(s.shape[0], s)[:, None] == kept[None, :]
+    factor = xp.astype(same, s.dtype) * xp.sqrt(xp.take(s, kept))
     rows = [every_row(0, s) for _ in problem.dual.parts]
     values = [constant(0.0, s, 0) for _ in problem.dual.parts]
     return Answer(UNKNOWN, factor, rows, values)

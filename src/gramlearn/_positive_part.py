@@ -1,0 +1,188 @@
+"""Y+ = V diag(theta+) V': the positive part of a large sparse matrix, from products with it, and a bound on it.
+
+A block of vectors is multiplied by a Chebyshev polynomial of Y that is small on [low, cut], where the unwanted
+eigenvalues are, and grows above; then Y is diagonalized on their span, and cut becomes the least of what was
+found. The block grows until it holds negative eigenvalues, too. With R = Y V - V diag(theta), P = I - V V' and
+P Y P <= mu P, for every delta > 0
+
+    Y <= V (diag(theta) + R'R / delta) V' + (mu + delta)+ P
+
+so the eigenvalues of the right side bound those of Y, and for mu < 0 the error is that of R squared. mu is
+looked for by Lanczos steps from a random vector: no eigenvalue is missed because the block did not see it.
+Everything else is a product of matrices: quicker than one vector at a time where hundreds are wanted.
+"""
+
+from dataclasses import dataclass
+from typing import Any, final
+
+import numpy as np
+
+__all__ = ["PositivePart", "positive_part"]
+
+_DENSE = 500  # up to this size all eigenvalues at once are quicker
+_AFFORDABLE = 6000  # up to this size all eigenvalues at once can be had, where the search fails
+_ROUNDS = 50
+_GAIN = 100.0  # of a zero eigenvalue over those below the cut, a round
+_RANGE = 1e10  # between the largest and zero, a round: more, and rounding would hide the small ones
+
+
+@final
+@dataclass(frozen=True, eq=False)
+class PositivePart:
+    """V diag(theta) V' of positive theta.
+
+    The eigenvalues of Y are at most those in `above`, and then `rest`, `n_rest` times. `block` is where a
+    search for a matrix nearby may begin.
+    """
+
+    theta: np.ndarray
+    V: np.ndarray
+    above: np.ndarray
+    rest: float
+    n_rest: int
+    block: np.ndarray
+
+    @property
+    def excess(self) -> float:
+        """What the bounds add to the sum of squares, relative to it."""
+        found = float(self.theta @ self.theta)
+        bound = float(self.above @ self.above) + self.n_rest * self.rest**2
+        return (bound - found) / found if found > 0 else (np.inf if bound > 0 else 0.0)
+
+
+def positive_part(
+    Y: Any, rank: int, block: np.ndarray | None = None, accuracy: float = 1e-8
+) -> PositivePart:
+    """Find the positive eigenvalues of Y: their sum of squares to this accuracy.
+
+    Parameters
+    ----------
+    Y : sparse matrix n x n
+    rank : int
+        A first guess of how many there are.
+    block : array n x m, optional
+        From an earlier answer, for a Y nearby.
+    accuracy : float
+        Relative, of the sum of squares.
+    """
+    n = Y.shape[0]
+    size = rank + _padding(rank) if block is None else block.shape[1]
+    if n <= _DENSE or (n <= _AFFORDABLE and 4 * size >= n):
+        return _all_at_once(Y)
+    rng = np.random.default_rng(0)  # the same Y gives the same answer
+    V = rng.standard_normal((n, min(size, n // 4))) if block is None else block
+    found = _search(Y, V, accuracy, rng)
+    return _all_at_once(Y) if found.excess > accuracy and n <= _AFFORDABLE else found
+
+
+def _search(Y: Any, V: np.ndarray, accuracy: float, rng: np.random.Generator) -> PositivePart:
+    """Filter, diagonalize and grow, until the bounds are as close as asked for or the block is large."""
+    n, last = Y.shape[0], np.inf
+    low, high, cut = *_interval(Y), 0.0
+    for _ in range(_ROUNDS):
+        V, _ = np.linalg.qr(_filtered(Y, V, low, cut, high))
+        image = Y @ V
+        theta, U = np.linalg.eigh(V.T @ image)
+        theta, U = theta[::-1], U[:, ::-1]  # the largest stand out, and go first in the next QR
+        V, image = V @ U, image @ U
+        high, cut = max(float(theta[0]), 1e-3 * high), min(float(theta[-1]), 0.0)
+        R = image - V * theta
+        excess = _judged(V, theta, R, cut).excess
+        if excess <= accuracy:
+            mu, vector = _largest_beside(Y, V, rng)
+            found = _judged(V, theta, R, mu)
+            if found.excess <= accuracy:
+                return found
+            V = np.hstack([V, vector[:, None]])
+        count = int((theta > 0).sum())
+        more = _padding(count) - (V.shape[1] - count)
+        if more <= 0 and excess > 0.1 * last:
+            more = 1 + V.shape[1] // 4  # eigenvalues crowd at the cut: it has to be lower
+        last = excess
+        if more > 0:
+            more = max(more, V.shape[1] // 4)
+            if V.shape[1] + more > n // 4:
+                break
+            V, last = np.hstack([V, rng.standard_normal((n, more))]), np.inf
+    return _judged(
+        V[:, : theta.shape[0]], theta, R, _largest_beside(Y, V[:, : theta.shape[0]], rng)[0]
+    )
+
+
+def _padding(rank: int) -> int:
+    """How many vectors beside the wanted ones a block has: the more, the fewer rounds."""
+    return 8 + rank // 8
+
+
+def _all_at_once(Y: Any) -> PositivePart:
+    from scipy.linalg import eigh
+
+    matrix = Y.toarray()
+    theta, V = eigh(matrix, subset_by_value=(0.0, np.inf), check_finite=False)
+    rounding = np.finfo(float).eps * np.abs(matrix).sum(axis=1).max(initial=0.0)
+    return PositivePart(theta, V, theta + rounding, 0.0, 0, V)
+
+
+def _interval(Y: Any) -> tuple[float, float]:
+    """Where the eigenvalues of Y are, by Gershgorin's circles."""
+    diagonal = Y.diagonal()
+    radius = np.asarray(abs(Y).sum(axis=1)).ravel() - np.abs(diagonal)
+    return float((diagonal - radius).min()), float((diagonal + radius).max())
+
+
+def _filtered(Y: Any, V: np.ndarray, low: float, cut: float, high: float) -> np.ndarray:
+    """T_d(Z) V for the Chebyshev polynomial of a degree d, with [low, cut] moved to [-1, 1]."""
+    # Neither the interval nor what is above it may vanish.
+    cut = min(cut, -1e-3 * (high - low))
+    low = min(low, cut - 1e-3 * (high - low))
+    center, half = (low + cut) / 2, (cut - low) / 2
+    wanted = np.arccosh(_GAIN) / np.arccosh((0.0 - center) / half)
+    allowed = np.arccosh(_RANGE) / np.arccosh(max((high - center) / half, 1.0 + 1e-12))
+    degree = int(np.clip(min(wanted, allowed), 4, 60))
+    before, now = V, (Y @ V - center * V) / half
+    for _ in range(degree - 1):
+        after = Y @ now
+        after -= center * now
+        after *= 2 / half
+        after -= before
+        before, now = now, after
+    return now / np.linalg.norm(now, axis=0)
+
+
+def _judged(V: np.ndarray, theta: np.ndarray, R: np.ndarray, mu: float) -> PositivePart:
+    n, m = V.shape
+    size = float(np.linalg.norm(R))
+    # |theta| |R|^2 / delta + n delta^2 is least about here, if mu leaves the choice.
+    delta = max(-mu, (np.linalg.norm(theta) * size**2 / n) ** (1 / 3), np.finfo(float).tiny)
+    above = np.clip(np.linalg.eigvalsh(np.diag(theta) + R.T @ R / delta), 0.0, None)
+    positive = theta > 0
+    return PositivePart(theta[positive], V[:, positive], above, max(mu + delta, 0.0), n - m, V)
+
+
+def _largest_beside(Y: Any, V: np.ndarray, rng: np.random.Generator) -> tuple[float, np.ndarray]:
+    """The largest eigenvalue of P Y P, or a little more, and its vector."""
+    from scipy.sparse.linalg import ArpackNoConvergence, LinearOperator, eigsh
+
+    n, bottom = Y.shape[0], _interval(Y)[0]
+
+    def product(x: np.ndarray) -> np.ndarray:
+        x = x.ravel()
+        inside = x - V @ (V.T @ x)
+        image = Y @ inside - bottom * inside  # positive semidefinite, and zero on the span of V
+        return np.asarray(image - V @ (V.T @ image))
+
+    start = product(rng.standard_normal(n))
+    if not start.any():
+        return bottom, start  # nothing of Y is left beside V, or it is all at the bottom
+    operator = LinearOperator((n, n), matvec=product, dtype=float)
+    # Three, and in a large subspace: the largest alone may settle before it is the largest.
+    size = {"k": min(3, n - 1), "ncv": min(60, n), "tol": 1e-4}
+    try:
+        values, vectors = eigsh(operator, which="LA", v0=start, **size)
+    except ArpackNoConvergence as error:
+        values, vectors = error.eigenvalues, error.eigenvectors
+        if not len(values):
+            return np.inf, rng.standard_normal(n)
+    value, vector = values[-1], vectors[:, -1]
+    off = float(np.linalg.norm(product(vector) - value * vector))
+    return float(value) + off + bottom, vector

@@ -1,0 +1,159 @@
+"""lam <- clip(lam + s H g): quasi-Newton steps on a sparse dual, for kernels over many points.
+
+g is the gradient of the dual, H the inverse Hessian that BFGS builds of the last few steps (limited memory), on
+the variables that are not held by an end of their box; s is 1, or less where the dual does not grow enough. A
+step is one look at the positive eigenvalues of a sparse matrix, which begins where the last one ended. Z11
+takes gradient steps of a fixed length here.
+"""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field, replace
+from typing import Any, final
+
+import numpy as np
+
+from gramlearn._arrays import Array, every_row, is_numpy
+from gramlearn._validation import check_count
+from gramlearn.certificate import Certificate
+from gramlearn.problem import Problem
+from gramlearn.solvers._loop import Answer, Solver, State
+from gramlearn.sparse_dual import SparseDual, SparsePoint
+from gramlearn.status import Status
+
+__all__ = ["QuasiNewton"]
+
+_ENOUGH = 1e-4  # of the growth that the gradient promises
+_SHORTEST = 1e-10
+
+
+@final
+@dataclass(frozen=True, eq=False)
+class QuasiNewtonState(State):
+    """A lam, and the last steps with what they did to the gradient."""
+
+    sparse: SparseDual
+    point: SparsePoint
+    best: Answer
+    certificate: Certificate
+    steps: tuple[tuple[np.ndarray, np.ndarray], ...] = ()
+    ending: Status | None = None
+    conflict: tuple[str, ...] = field(default=())
+    evaluations: int = 1
+
+    @property
+    def details(self) -> Mapping[str, Any]:
+        return {"rank": self.point.part.theta.shape[0], "evaluations": self.evaluations}
+
+
+@final
+@dataclass(frozen=True)
+class QuasiNewton(Solver[QuasiNewtonState]):
+    """Limited-memory BFGS on the dual of a sparse problem, projected on its box.
+
+    Parameters
+    ----------
+    memory : int
+        How many steps are remembered.
+    """
+
+    memory: int = 12
+
+    default_max_iter = 1000
+
+    def __post_init__(self) -> None:
+        check_count(self.memory, "memory")
+
+    def objection(self, problem: Problem) -> str | None:
+        dual = problem.dual
+        if not is_numpy(dual.like):
+            return "sparse matrices are SciPy's, with NumPy arrays only"
+        if dual.regularizer.keeps_range or np.any(
+            dual.regularizer.conjugate(np.asarray([-1.0, 0.0]))
+        ):
+            return (
+                f"{type(dual.regularizer).__name__} needs more than the positive eigenvalues of Y"
+            )
+        if problem.space.basis is not None:
+            return "the prior is not diagonal, so that Y is not sparse"
+        maps = [part.map for part in dual.parts] + [part.map for part, _ in dual.origin.fixed]
+        if any(linear.nonzeros() is None for linear in maps):
+            return "constraints on `points` or with dense matrices make Y dense"
+        return None
+
+    def init(self, problem: Problem, start: list[Array] | None, tol: float) -> QuasiNewtonState:
+        dual = problem.dual
+        pieces = [np.zeros(p.size) for p in dual.parts] if start is None else start
+        lo, hi = dual.box
+        lam = np.clip(np.concatenate([*pieces, np.zeros(0)]), lo, hi)
+        sparse = SparseDual(problem)
+        point = sparse.at(lam)
+        answer = _answer(problem, point)
+        return _judged(QuasiNewtonState(sparse, point, answer, answer.certificate), problem, tol)
+
+    def step(self, problem: Problem, state: QuasiNewtonState, tol: float) -> QuasiNewtonState:
+        point = state.point
+        lo, hi = problem.dual.box
+        g = point.gradient
+        free = ~(((point.lam <= lo) & (g < 0)) | ((point.lam >= hi) & (g > 0)))
+        direction = _uphill(np.where(free, g, 0.0), state.steps, free)
+        accuracy = min(1e-6, max(0.01 * point.certificate.relative_gap, 1e-12))
+        size, evaluations = 1.0, 0
+        while True:
+            lam = np.clip(point.lam + size * direction, lo, hi)
+            other = state.sparse.at(lam, point, accuracy)
+            evaluations += 1
+            promised = float(g @ (lam - point.lam))
+            noise = point.certificate.gap * 1e-3
+            if other.value >= point.value + _ENOUGH * promised - noise:
+                break
+            size *= 0.25
+            if size < _SHORTEST:
+                return replace(state, ending=Status.STALLED)
+        moved, bent = other.lam - point.lam, point.gradient - other.gradient
+        steps = (*state.steps, (moved, bent))[-self.memory :]
+        state = replace(
+            state, point=other, steps=steps, evaluations=state.evaluations + evaluations
+        )
+        return _judged(state, problem, tol)
+
+    def settle(self, problem: Problem, state: QuasiNewtonState) -> QuasiNewtonState:
+        return _judged(state, problem, 0.0)
+
+
+def _uphill(
+    g: np.ndarray, steps: tuple[tuple[np.ndarray, np.ndarray], ...], free: np.ndarray
+) -> np.ndarray:
+    """H g on the free variables, by the two loops of limited-memory BFGS."""
+    kept = []
+    for moved, bent in steps:
+        s, y = moved * free, bent * free
+        if _curves(s, y):
+            kept.append((s, y, float(s @ y)))
+    q, weights = g.copy(), []
+    for s, y, sy in reversed(kept):
+        weights.append(float(s @ q) / sy)
+        q -= weights[-1] * y
+    if kept:
+        _, y, sy = kept[-1]
+        q *= sy / float(y @ y)
+    for (s, y, sy), weight in zip(kept, reversed(weights), strict=True):
+        q += (weight - float(y @ q) / sy) * s
+    return q
+
+
+def _curves(s: np.ndarray, y: np.ndarray) -> bool:
+    """Whether a step shows curvature of the right sign: only such steps keep H positive definite."""
+    return float(s @ y) > 1e-12 * float(np.linalg.norm(s) * np.linalg.norm(y))
+
+
+def _answer(problem: Problem, point: SparsePoint) -> Answer:
+    rows = [every_row(part.size, point.lam) for part in problem.dual.parts]
+    return Answer(point.certificate, point.factor, rows, problem.dual.split(point.lam))
+
+
+def _judged(state: QuasiNewtonState, problem: Problem, tol: float) -> QuasiNewtonState:
+    answer = _answer(problem, state.point)
+    certificate = answer.certificate
+    ending = Status.OPTIMAL if certificate.is_within(tol) else None
+    best = answer if ending or answer.is_better_than(state.best) else state.best
+    return replace(state, certificate=certificate, best=best, ending=ending)

@@ -1,0 +1,141 @@
+"""Y = Y0 - sum_k lam_k A_k as a sparse matrix: the dual where X is a kernel over many points.
+
+The dual, the gradient and the gap are those of `dual`, for regularizers whose h* vanishes below zero
+(Frobenius, Schatten). X = grad phi*(Y) then needs the positive eigenvalues of Y alone, theta with vectors V,
+and comes as a factor n x r; nothing n x n is written out. With bounds `above` on all eigenvalues of Y
+
+    dual(lam) >= constant - sum h*(above) - sum_k [loss_k*(lam_k) - offset_k lam_k]
+    primal(X) - that = sum h*(above) - sum h*(theta) + sum_k [loss_k(t_k) + loss_k*(lam_k) - lam_k t_k]
+
+so the gap holds however well the eigenvalues were found.
+"""
+
+from functools import cached_property
+from typing import Any, final
+
+import numpy as np
+
+from gramlearn._positive_part import PositivePart, positive_part
+from gramlearn.certificate import Certificate
+from gramlearn.linear_maps import Entries
+from gramlearn.problem import Problem
+
+__all__ = ["SparseDual", "SparsePoint"]
+
+_AT_ONCE = 4_000_000  # numbers of X worked out at a time
+
+
+@final
+class SparseDual:
+    """The dual of a problem whose constraints have few entries each: Y has one pattern for every lam."""
+
+    def __init__(self, problem: Problem) -> None:
+        from scipy.sparse import coo_array, csr_array
+
+        self.dual = dual = problem.dual
+        n = self.n = dual.rank
+        tables, start = [], 0
+        for part in dual.parts:
+            k, i, j, w = _entries(part.map)
+            tables.append((k + start, i, j, -w))
+            start += part.size
+        for part, price in dual.origin.fixed:
+            k, i, j, w = _entries(part.map)
+            tables.append((np.full(k.shape, start), i, j, -np.asarray(price)[k] * w))
+        every = np.arange(n)
+        tables.append((np.full(n, start), every, every, np.asarray(dual.origin.slope)))
+        k, i, j, w = (np.concatenate(columns) for columns in zip(*tables, strict=True))
+        # Row k holds what lam_k adds to every place of the pattern, and the last row Y0.
+        places, where = np.unique(i * n + j, return_inverse=True)
+        table = coo_array((w, (k, where)), shape=(start + 1, places.shape[0])).tocsr()
+        self._origin = table[[start]].toarray().ravel()
+        self._changes = table[:start].tocsr()
+        self._rows, self._columns = places // n, places % n
+        self._pattern = csr_array((self._origin, (self._rows, self._columns)), shape=(n, n))
+        # X is asked for at the places that some constraint reads, and once for (i, j) and (j, i).
+        read = np.unique(self._changes.indices)
+        self._read = read[self._rows[read] <= self._columns[read]]
+        twice = 1.0 + (self._rows[self._read] < self._columns[self._read])
+        self._reader = (self._changes.tocsc()[:, self._read] * twice).tocsr()
+
+    def matrix(self, lam: np.ndarray) -> Any:
+        """Y, sparse."""
+        Y = self._pattern.copy()
+        Y.data = self._origin + self._changes.T @ lam
+        return Y
+
+    def values(self, F: np.ndarray) -> np.ndarray:
+        """(<A_k, F F'>)_k."""
+        i, j = self._rows[self._read], self._columns[self._read]
+        X = np.empty(i.shape[0])
+        step = max(_AT_ONCE // max(F.shape[1], 1), 1)
+        for at in range(0, X.shape[0], step):
+            piece = slice(at, at + step)
+            X[piece] = np.einsum("ij,ij->i", F[i[piece]], F[j[piece]])
+        return -(self._reader @ X)
+
+    def at(
+        self, lam: np.ndarray, near: "SparsePoint | None" = None, accuracy: float = 1e-8
+    ) -> "SparsePoint":
+        """Evaluate the dual at lam, near a point where it was evaluated before."""
+        return SparsePoint(self, lam, near, accuracy)
+
+
+def _entries(linear: Any) -> Entries:
+    found = linear.nonzeros()
+    if found is None:
+        raise ValueError("constraints on points have no few entries in X.")
+    return Entries(*(np.asarray(column) for column in found))
+
+
+@final
+class SparsePoint:
+    """The dual at one lam."""
+
+    def __init__(
+        self, sparse: SparseDual, lam: np.ndarray, near: "SparsePoint | None", accuracy: float
+    ) -> None:
+        self.lam = lam
+        self._sparse, self._dual = sparse, sparse.dual
+        self._cost = float(
+            np.sum(self._dual.each(lambda p, v: p.loss.conjugate(v) - p.offset * v, lam))
+        )
+        self.value = -np.inf
+        if not self._cost < np.inf:
+            return
+        # As many eigenvalues as constraints allow at an extreme point (Z11, Proposition 4), for a start.
+        rank = int((2 * self._dual.size) ** 0.5) + 1
+        block = None if near is None else near.part.block
+        self.part: PositivePart = positive_part(sparse.matrix(lam), rank, block, accuracy)
+        h = self._dual.regularizer.conjugate
+        self._found = float(np.sum(h(self.part.theta)))
+        self._bound = float(
+            np.sum(h(self.part.above)) + self.part.n_rest * h(np.asarray(self.part.rest))
+        )
+        self.value = self._dual.constant - self._bound - self._cost
+
+    @cached_property
+    def factor(self) -> np.ndarray:
+        """F with F F' = X(lam)."""
+        return self.part.V * np.sqrt(self._dual.regularizer.conjugate_derivative(self.part.theta))
+
+    @cached_property
+    def t(self) -> np.ndarray:
+        """t_k = offset_k + <A_k, X(lam)>."""
+        return self._dual.each(lambda p, v: p.offset + v, self._sparse.values(self.factor))
+
+    @cached_property
+    def gradient(self) -> np.ndarray:
+        """t - loss*'(lam)."""
+        return self.t - self._dual.each(lambda p, v: p.loss.conjugate_derivative(v), self.lam)
+
+    @cached_property
+    def certificate(self) -> Certificate:
+        """How good X(lam) is."""
+        losses = float(np.sum(self._dual.each(lambda p, t, v: p.loss.gap(t, v), self.t, self.lam)))
+        rounding = 8 * np.finfo(float).eps * (abs(self._bound) + abs(self._cost))
+        gap = max(losses, 0.0) + max(self._bound - self._found, 0.0) + rounding
+        parts = zip(self._dual.parts, self._dual.split(self.t), strict=True)
+        violation = max((part.loss.violation(t, part.unit) for part, t in parts), default=0.0)
+        size = abs(self._dual.constant)
+        return Certificate(self.value + gap, self.value, gap, violation, size=size)

@@ -1,0 +1,246 @@
+"""Sparse duals: the positive part of a sparse matrix with its bound, and the optimum of the other solvers."""
+
+import warnings
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from scipy.sparse import coo_array, csr_array, diags_array, random_array
+from sklearn.exceptions import ConvergenceWarning
+
+import gramlearn._positive_part as search
+from catalogue import LOSSES, name_of
+from gramlearn import (
+    DenseMatrices,
+    DistanceComparisons,
+    Frobenius,
+    Hard,
+    Hinge,
+    Linear,
+    LogDet,
+    Problem,
+    Schatten,
+    Similarities,
+    SparseMatrices,
+    Square,
+    SquaredDistances,
+    SquaredHinge,
+    Status,
+    Term,
+    Trace,
+    Zeros,
+    solve,
+)
+from gramlearn._positive_part import positive_part
+from gramlearn.solvers import QuasiNewton
+from gramlearn.sparse_dual import SparseDual
+
+
+def sparse_symmetric(n: int, positive: int, seed: int) -> csr_array:
+    """A sparse matrix with so many positive eigenvalues, and zero half-way between two."""
+    rng = np.random.default_rng(seed)
+    A = random_array((n, n), density=4 / n, rng=rng, data_sampler=rng.standard_normal)
+    A = (A + A.T).tocsr()
+    y = np.append(np.linalg.eigvalsh(A.toarray()), np.inf)
+    shift = min((y[n - positive - 1] + y[n - positive]) / 2, y[n - 1] + 1)
+    return (A - diags_array(np.full(n, shift))).tocsr()
+
+
+@pytest.fixture
+def always_search(monkeypatch):
+    """Small matrices are searched, too."""
+    monkeypatch.setattr(search, "_DENSE", 0)
+
+
+@settings(max_examples=20)
+@given(seed=st.integers(0, 1000), positive=st.integers(0, 30))
+def test_the_positive_part_is_found_and_bounded(seed, positive) -> None:
+    Y = sparse_symmetric(300, positive, seed)
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(search, "_DENSE", 0)
+        part = positive_part(Y, rank=5)
+    y = np.linalg.eigvalsh(Y.toarray())
+    y = y[y > 0]
+    bound = part.above @ part.above + part.n_rest * part.rest**2
+    assert part.theta @ part.theta <= y @ y * (1 + 1e-12)
+    assert bound >= y @ y * (1 - 1e-12)
+    assert bound - part.theta @ part.theta <= 1.1e-8 * (y @ y) + 1e-20
+    np.testing.assert_allclose(part.V.T @ part.V, np.eye(part.V.shape[1]), atol=1e-12)
+
+
+def test_a_wrong_guess_of_the_rank_costs_time_only(always_search) -> None:
+    Y = sparse_symmetric(400, 40, 0)
+    y = np.linalg.eigvalsh(Y.toarray())
+    for rank in (1, 40, 80):
+        part = positive_part(Y, rank)
+        np.testing.assert_allclose(part.theta @ part.theta, y[y > 0] @ y[y > 0], rtol=1e-7)
+
+
+def test_what_the_block_does_not_see_is_found_beside_it(always_search) -> None:
+    """A block that is orthogonal to the largest eigenvector would never meet it."""
+    Y = csr_array(diags_array(np.concatenate([[5.0], np.full(20, 1.0), np.full(379, -1.0)])))
+    block = np.eye(400)[:, 1:40]
+    part = positive_part(Y, 20, block)
+    assert part.theta.max() == pytest.approx(5.0)
+    assert part.theta.shape == (21,)
+
+
+@pytest.mark.parametrize("n", [60, 700])
+def test_a_negative_semidefinite_matrix_has_no_positive_part(n) -> None:
+    path = diags_array([np.ones(n - 1), -2.0 * np.ones(n), np.ones(n - 1)], offsets=[-1, 0, 1])
+    part = positive_part(path.tocsr(), 5)
+    assert part.theta.size == 0
+    assert part.excess <= 1e-8
+
+
+# --------------------------------------------------------------------------------------------------
+# The dual, and the optimum
+
+
+def kernel_problem(regularizer, loss, n: int = 12, seed: int = 0) -> Problem:
+    """A path whose neighbors are to be alike, and random pairs asked for a similarity."""
+    rng = np.random.default_rng(seed)
+    path = diags_array([-np.ones(n - 1), 2.0 * np.ones(n), -np.ones(n - 1)], offsets=[-1, 0, 1])
+    i, j = np.triu_indices(n, 2)
+    some = rng.choice(i.shape[0], 2 * n, replace=False)
+    return Problem(
+        regularizer,
+        Zeros(n),
+        [
+            Term(SparseMatrices([path.tocsr()]), Linear(0.3)),
+            Term(Similarities(i[some], j[some]), loss),
+            Term(Trace(), Linear(0.05)),
+        ],
+    )
+
+
+@pytest.mark.parametrize("regularizer", [Frobenius(), Schatten(1.5), Schatten(3.0)], ids=name_of)
+@pytest.mark.parametrize("loss", LOSSES, ids=name_of)
+def test_the_sparse_dual_is_the_dual(regularizer, loss) -> None:
+    problem = kernel_problem(regularizer, loss)
+    dual, sparse = problem.dual, SparseDual(problem)
+    if not dual.size:
+        pytest.skip("a linear loss leaves nothing to solve for")
+    lo, hi = dual.box
+    rng = np.random.default_rng(1)
+    lam = np.clip(rng.uniform(-0.4, 0.4, dual.size), lo, np.where(np.isinf(hi), hi, 0.9 * hi))
+    dense, point = dual.at(lam), sparse.at(lam)
+    assert point.value == pytest.approx(dense.value, rel=1e-10)
+    np.testing.assert_allclose(
+        point.factor @ point.factor.T, dense.conjugate.factor @ dense.conjugate.factor.T, atol=1e-9
+    )
+    np.testing.assert_allclose(point.t, dense.t, atol=1e-9)
+    np.testing.assert_allclose(point.gradient, dense.gradient, atol=1e-9)
+    assert point.certificate.gap == pytest.approx(dense.gap, rel=1e-6, abs=1e-9)
+
+
+@pytest.mark.parametrize("regularizer", [Frobenius(), Schatten(1.5), Schatten(3.0)], ids=name_of)
+@pytest.mark.parametrize(
+    "loss",
+    [
+        SquaredHinge(lower=0.4),
+        Hinge(lower=0.4, weight=3.0),
+        Square(equal=0.4, weight=5.0),
+        Hard(lower=0.05),
+    ],
+    ids=name_of,
+)
+def test_quasi_newton_reaches_the_optimum_of_the_working_set(regularizer, loss) -> None:
+    problem = kernel_problem(regularizer, loss)
+    by_newton = solve(problem, "working_set", tol=1e-8)
+    answer = solve(problem, "quasi_newton", tol=1e-6)
+    assert answer.status is Status.OPTIMAL
+    assert abs(answer.primal - by_newton.primal) <= answer.gap + by_newton.gap
+    assert answer.dual <= by_newton.primal * (1 + 1e-9)
+    np.testing.assert_allclose(answer.matrix, by_newton.matrix, atol=3e-3)
+
+
+def test_a_searched_positive_part_gives_the_same_answer(always_search) -> None:
+    problem = kernel_problem(Frobenius(), SquaredHinge(lower=0.4, weight=10.0), n=150)
+    answer = solve(problem, "quasi_newton", tol=1e-7)
+    by_newton = solve(problem, "working_set", tol=1e-7)
+    assert answer.status is Status.OPTIMAL
+    assert abs(answer.primal - by_newton.primal) <= answer.gap + by_newton.gap
+
+
+def test_a_start_saves_iterations() -> None:
+    problem = kernel_problem(Frobenius(), SquaredHinge(lower=0.4, weight=10.0), n=40)
+    first = solve(problem, "quasi_newton")
+    assert solve(problem, "quasi_newton", start=first).iterations == 0
+
+
+def test_non_convergence_warns_with_the_gap() -> None:
+    problem = kernel_problem(Frobenius(), Square(equal=0.4, weight=50.0), n=40)
+    with pytest.warns(ConvergenceWarning, match="relative gap"):
+        answer = solve(problem, "quasi_newton", max_iter=1)
+    assert answer.status is Status.ITERATION_LIMIT
+
+
+def test_distances_and_comparisons_are_sparse_too() -> None:
+    n = 10
+    terms = [
+        Term(SquaredDistances(np.arange(9), np.arange(1, 10)), Square(equal=1.0)),
+        Term(DistanceComparisons([0, 1], [1, 2], [5, 6]), Hinge(upper=-0.5)),
+        Term(Trace(), Linear(-0.1)),
+    ]
+    problem = Problem(Frobenius(), Zeros(n), terms)
+    answer, by_newton = (solve(problem, s, tol=1e-7) for s in ("quasi_newton", "working_set"))
+    assert abs(answer.primal - by_newton.primal) <= answer.gap + by_newton.gap
+
+
+def test_zeros_are_the_prior_of_zeros() -> None:
+    loss = SquaredHinge(lower=0.4)
+    sparse = kernel_problem(Frobenius(), loss)
+    dense = Problem(Frobenius(), np.zeros((12, 12)), sparse.terms)
+    assert solve(sparse).primal == pytest.approx(solve(dense).primal, rel=1e-6)
+
+
+@pytest.mark.parametrize(
+    ("problem", "words"),
+    [
+        ((LogDet(), np.eye(3), Similarities([0], [1])), "positive eigenvalues"),
+        ((Frobenius(), Zeros(3), Similarities([0], [1], points=np.eye(3))), "`points`"),
+        ((Frobenius(), np.ones((3, 3)), Similarities([0], [1])), "not diagonal"),
+        ((Frobenius(), Zeros(3), DenseMatrices(np.eye(3)[None])), "dense"),
+    ],
+)
+def test_what_is_not_sparse_is_refused(problem, words) -> None:
+    regularizer, prior, constraints = problem
+    with pytest.raises(ValueError, match=words):
+        solve(Problem(regularizer, prior, [Term(constraints, Hard(lower=0.1))]), "quasi_newton")
+
+
+def test_bad_input_is_named() -> None:
+    with pytest.raises(ValueError, match="`prior` has rank zero"):
+        Problem(LogDet(), Zeros(3), [])
+    with pytest.raises(ValueError, match="`n` must be"):
+        Zeros(0)
+    with pytest.raises(ValueError, match="`memory`"):
+        QuasiNewton(memory=0)
+
+
+def test_no_dense_matrix_is_made() -> None:
+    """A kernel over 8,000 points would take 512 MB."""
+    import tracemalloc
+
+    n = 8_000
+    rng = np.random.default_rng(0)
+    graph = coo_array(
+        (np.ones(5 * n), (np.repeat(np.arange(n), 5), rng.integers(0, n, 5 * n))), (n, n)
+    )
+    graph = graph + graph.T
+    laplacian = (diags_array(graph.sum(axis=1)) - graph) / 10
+    i = np.arange(0, 100, 2)
+    terms = [
+        Term(SparseMatrices([laplacian.tocsr()]), Linear(1.0)),
+        Term(Similarities(i, i + 50), SquaredHinge(lower=1.0, weight=20.0)),
+    ]
+    tracemalloc.start()
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", ConvergenceWarning)
+        answer = solve(Problem(Frobenius(), Zeros(n), terms), "quasi_newton", max_iter=1)
+    peak = tracemalloc.get_traced_memory()[1]
+    tracemalloc.stop()
+    assert peak < 1e8
+    assert answer.factor.shape[0] == n
