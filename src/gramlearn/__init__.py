@@ -27,6 +27,7 @@ from gramlearn.manifold_kernel import ManifoldKernel
 from gramlearn.mutual_information import normalized_mutual_information
 from gramlearn.problem import Problem, Term
 from gramlearn.regularizers import Frobenius, LogDet, Schatten, VonNeumann
+from gramlearn.retrieval import average_precision, recall_at_k
 from gramlearn.side_information import (
     Bounds,
     ContradictionError,
@@ -97,6 +98,7 @@ __all__ = [
     "Trace",
     "Triplets",
     "VonNeumann",
+    "average_precision",
     "balanced_cut",
     "collapsing_classes_problem",
     "datasets",
@@ -112,6 +114,7 @@ __all__ = [
     "normalized_mutual_information",
     "nystroem",
     "percentile_bounds",
+    "recall_at_k",
     "relative_bounds",
     "solve",
     "spectral_factor",
