@@ -35,7 +35,7 @@ PRINTED = {
 }
 WITHOUT_SOLUTION = {"online_pca"}  # no problem is solved, a bound on the regret stands for the gap
 NEEDS = {"text_retrieval": "newsgroups20"}  # the data set that an example reads
-QUICK = {"text_retrieval"}  # takes minutes but for --quick
+QUICK = {"text_retrieval"}  # takes a minute but for --quick
 BLOCK = re.compile(r"^```python\n(.*?)^```$", re.MULTILINE | re.DOTALL)
 LINK = re.compile(r"\]\(([^)#]+)[^)]*\)")
 
