@@ -16,18 +16,26 @@ from gramlearn.solution import Record
 from gramlearn.status import Status
 
 ROOT = Path(__file__).parents[1]
-PAGES = [ROOT / "README.md", *sorted((ROOT / "docs").glob("*.md"))]
+PAGES = [
+    ROOT / "README.md",
+    ROOT / "examples" / "README.md",
+    *sorted((ROOT / "docs").glob("*.md")),
+]
 EXAMPLES = sorted((ROOT / "examples").glob("*.py"))
 PRINTED = {
     "balanced_cut": "edges between the halves 31, and no cut has fewer than 31.00",
     "direct_problem": "similarity of the ends                0.000 -> 0.500",
     "low_rank_kernel": "LowRankKernel(898 points, rank 100",
     "growing_range": "within the plane: INFEASIBLE",
+    "hand_over": "NearestNeighbors, recall at 10          0.884 -> 0.919",
     "nearest_correlation": " [0.1573 0.7607 1.    ]]\nSolution(OPTIMAL",  # Higham (2002)
     "online_pca": "the best fixed directions, known afterwards",
+    "text_retrieval": "wrote text_map.npy, 40 x 40",
     "triplets": "Triplets(2000 comparisons, n_points=89)",
 }
 WITHOUT_SOLUTION = {"online_pca"}  # no problem is solved, a bound on the regret stands for the gap
+NEEDS = {"text_retrieval": "newsgroups20"}  # the data set that an example reads
+QUICK = {"text_retrieval"}  # takes a minute but for --quick
 BLOCK = re.compile(r"^```python\n(.*?)^```$", re.MULTILINE | re.DOTALL)
 LINK = re.compile(r"\]\(([^)#]+)[^)]*\)")
 
@@ -60,6 +68,7 @@ def test_readme_example_is_optimal_and_about_ten_lines() -> None:
     assert f"{names['after']:.2f}" == "0.95"  # as its comment says
 
 
+@pytest.mark.filterwarnings("ignore:Tensorflow not installed:ImportWarning")  # UMAP's own
 @pytest.mark.parametrize("example", EXAMPLES, ids=lambda p: p.stem)
 def test_examples_run(
     example: Path,
@@ -68,10 +77,34 @@ def test_examples_run(
     tmp_path: Path,
 ) -> None:
     monkeypatch.chdir(tmp_path)  # where pictures go
+    monkeypatch.setattr("sys.argv", [example.name, *(["--quick"] * (example.stem in QUICK))])
+    if example.stem in NEEDS:
+        try:
+            datasets.load(NEEDS[example.stem])
+        except datasets.DatasetNotFoundError as missing:
+            pytest.skip(str(missing))
     runpy.run_path(str(example), run_name="__main__")
     printed = capsys.readouterr().out
     assert "Solution(OPTIMAL" in printed or example.stem in WITHOUT_SOLUTION
     assert PRINTED.get(example.stem, "") in printed
+
+
+def test_an_example_without_its_data_says_where_to_get_them(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    def no_network(subset: str) -> None:
+        raise OSError(f"no {subset} messages without a network")
+
+    monkeypatch.delenv("GRAMLEARN_DATA", raising=False)
+    monkeypatch.setattr("sklearn.datasets.fetch_20newsgroups", no_network)
+    monkeypatch.setattr("sys.argv", ["text_retrieval.py"])
+    with pytest.raises(SystemExit, match=r"newsgroups20 is not here: put .* GRAMLEARN_DATA"):
+        runpy.run_path(str(ROOT / "examples" / "text_retrieval.py"), run_name="__main__")
+
+
+def test_examples_are_listed() -> None:
+    page = (ROOT / "examples" / "README.md").read_text(encoding="utf-8")
+    assert not [example.name for example in EXAMPLES if f"| [{example.name}]" not in page]
 
 
 @pytest.mark.parametrize("page", PAGES, ids=lambda p: p.name)

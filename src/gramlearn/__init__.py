@@ -27,6 +27,7 @@ from gramlearn.manifold_kernel import ManifoldKernel
 from gramlearn.mutual_information import normalized_mutual_information
 from gramlearn.problem import Problem, Term
 from gramlearn.regularizers import Frobenius, LogDet, Schatten, VonNeumann
+from gramlearn.retrieval import average_precision, recall_at_k
 from gramlearn.side_information import (
     Bounds,
     ContradictionError,
@@ -98,6 +99,7 @@ __all__ = [
     "Triplets",
     "VonNeumann",
     "Zeros",
+    "average_precision",
     "balanced_cut",
     "collapsing_classes_problem",
     "datasets",
@@ -113,6 +115,7 @@ __all__ = [
     "normalized_mutual_information",
     "nystroem",
     "percentile_bounds",
+    "recall_at_k",
     "relative_bounds",
     "solve",
     "spectral_factor",
