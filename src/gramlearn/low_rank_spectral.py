@@ -16,6 +16,9 @@ _FEW = 10  # Lanczos takes over where at most one eigenvalue of so many is asked
 _MANY = 500  # of matrices so large
 _LARGEST = 10_000  # points whose K is formed for that: 800 MB
 _BLOCK = 2**23  # entries of K at a time, where it is not: 64 MB
+_SPARE = 10  # vectors more than are asked for, which come near the others the sooner
+_PASSES = 30
+_RESIDUAL = 1e-12  # |K v - s v|, beside the largest s
 
 
 def spectral_factor(
@@ -25,7 +28,7 @@ def spectral_factor(
 
     A few eigenvalues of a large K are computed by Lanczos iterations to full precision, others by a dense
     decomposition. K is formed, n x n, up to 10,000 points and wherever many eigenvalues are asked for; the
-    iterations on more points compute its columns anew each time instead. New points are compared with all n.
+    iterations on more points go over its columns a few times instead. New points are compared with all n.
 
     Parameters
     ----------
@@ -63,11 +66,11 @@ def _largest_eigenpairs(source: Kernel, rank: int) -> tuple[np.ndarray, np.ndarr
 
     n = source.n_points
     if n >= _MANY and rank * _FEW <= n:
-        is_formed = n <= _LARGEST or source.stored is not None
-        operator = _symmetric(source) if is_formed else _by_columns(source)
+        if n > _LARGEST and source.stored is None:
+            return _by_passes(source, rank)
         start = np.random.default_rng(0).standard_normal(n)
         with suppress(ArpackNoConvergence):
-            s, V = eigsh(operator, k=rank, which="LM", v0=start)
+            s, V = eigsh(_symmetric(source), k=rank, which="LM", v0=start)
             return s, V
     s, V = eigh(_symmetric(source))
     return s, V
@@ -78,19 +81,40 @@ def _symmetric(source: Kernel) -> np.ndarray:
     return np.asarray((K + K.T) / 2)
 
 
-def _by_columns(source: Kernel) -> Any:
-    """v -> K v, from so many columns of K at a time as memory allows; the symmetry of some is looked at."""
-    from scipy.sparse.linalg import LinearOperator
+def _by_passes(source: Kernel, rank: int) -> tuple[np.ndarray, np.ndarray]:
+    """Block Lanczos iterations: a pass over the columns of K multiplies it by many vectors at once.
 
+    The eigenvectors are sought in the span of Q, KQ, K^2 Q, ...; what is found is exact to `_RESIDUAL`.
+    """
     n = source.n_points
-    blocks = np.array_split(np.arange(n), -(-n * n // _BLOCK))
-    first = source.columns(blocks[0])[blocks[0]]
-    check_symmetric(first, source.words, tolerance=source.tolerance)
+    Q = np.linalg.qr(np.random.default_rng(0).standard_normal((n, rank + _SPARE)))[0]
+    V, KV = Q, _times(source, Q)
+    for _ in range(_PASSES):
+        H = V.T @ KV
+        s, U = np.linalg.eigh((H + H.T) / 2)
+        largest = np.argsort(-np.abs(s))[:rank]
+        s, U = s[largest], U[:, largest]
+        residual = np.linalg.norm(KV @ U - (V @ U) * s, axis=0).max()
+        if residual <= _RESIDUAL * np.abs(s).max():
+            break
+        Q = KV[:, -Q.shape[1] :]
+        for _ in range(2):  # the second time for what rounding has left
+            Q = np.linalg.qr(Q - V @ (V.T @ Q))[0]
+        V, KV = np.hstack([V, Q]), np.hstack([KV, _times(source, Q)])
+    else:
+        raise ValueError(
+            f"the {rank} largest eigenvalues of {source.words} are not found, as too many are alike; ask for "
+            "another `rank`, or use incomplete_cholesky."
+        )
+    return s, V @ U
 
-    def product(v: np.ndarray) -> np.ndarray:
-        total = np.zeros(n)
-        for rows in blocks:
-            total += source.columns(rows) @ np.ravel(v)[rows]
-        return total
 
-    return LinearOperator((n, n), matvec=product, dtype=np.float64)
+def _times(source: Kernel, Q: np.ndarray) -> np.ndarray:
+    """K Q, from so many columns of K at a time as memory allows; the symmetry of some is looked at."""
+    n = source.n_points
+    total = np.zeros_like(Q)
+    for rows in np.array_split(np.arange(n), -(-n * n // _BLOCK)):
+        columns = source.columns(rows)
+        check_symmetric(columns[rows], source.words, tolerance=source.tolerance)
+        total += columns @ Q[rows]
+    return total
