@@ -245,7 +245,7 @@ REFUSED = [
     (lambda: KernelLearner(kernel_params={"c": 1}).fit(X, Y), "got c"),
     (lambda: KernelLearner(rank=31).fit(X, Y), "`rank=31` is more than the 30 points"),
     (lambda: KernelLearner(rank=3, basis="svd").fit(X, Y), "`basis='svd'` is not known"),
-    (lambda: KernelLearner(rank=3, basis=np.eye(4)).fit(X, Y), "`basis` has 4 rows"),
+    (lambda: KernelLearner(rank=4, basis=np.eye(4)).fit(X, Y), "`basis` has 4 rows"),
     (lambda: KernelLearner(rank=3, basis=np.zeros((30, 2))).fit(X, Y), "spans no direction"),
     (lambda: KernelLearner(alpha=0.0).fit(X, Y), "alpha must be positive"),
     (

@@ -19,7 +19,7 @@ from gramlearn import (
     Problem,
     from_labels,
     incomplete_cholesky,
-    low_rank,
+    low_rank_spectral,
     nystroem,
     percentile_bounds,
     solve,
@@ -200,10 +200,33 @@ def test_no_factor_of_its_rank_has_less_error_than_the_spectral_one() -> None:
 def test_lanczos_and_dense_eigenvalues_agree(monkeypatch: pytest.MonkeyPatch) -> None:
     points = RNG.normal(size=(600, 4))
     few = spectral_factor(points, "rbf", rank=12, gamma=0.2)
-    monkeypatch.setattr(low_rank, "_MANY", 10_000)
+    monkeypatch.setattr(low_rank_spectral, "_MANY", 10_000)
     dense = spectral_factor(points, "rbf", rank=12, gamma=0.2)
     assert few.error == pytest.approx(dense.error, rel=1e-10)
     np.testing.assert_allclose(few.factor @ few.factor.T, dense.factor @ dense.factor.T, atol=1e-11)
+
+
+def test_the_kernel_of_many_points_is_not_formed(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Above a number of points columns are computed anew; below it K is formed: the same factor."""
+    points = RNG.normal(size=(600, 4))
+    expected = spectral_factor(points, "rbf", rank=12, gamma=0.2)
+    monkeypatch.setattr(low_rank_spectral, "_LARGEST", 500)
+    monkeypatch.setattr(low_rank_spectral, "_BLOCK", 50_000)
+    widest = 0
+
+    def rbf(A: np.ndarray, B: np.ndarray) -> np.ndarray:
+        nonlocal widest
+        widest = max(widest, len(A) * len(B))
+        return pairwise_kernels(A, B, metric="rbf", gamma=0.2)
+
+    found = spectral_factor(points, rbf, rank=12)
+    assert widest <= 60_000
+    assert found.error == pytest.approx(expected.error, rel=1e-10)
+    np.testing.assert_allclose(
+        found.factor @ found.factor.T, expected.factor @ expected.factor.T, atol=1e-11
+    )
+    with pytest.raises(ValueError, match="not symmetric"):
+        spectral_factor(points, lambda A, B: A @ B.T + np.exp(A[:, :1]), rank=3)
 
 
 def test_where_lanczos_gives_up_the_dense_way_goes_on(monkeypatch: pytest.MonkeyPatch) -> None:

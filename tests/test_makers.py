@@ -64,6 +64,18 @@ def test_similarities_give_the_extreme_pairs():
     assert (len(some.similar), len(some.dissimilar)) == (10, 10)
 
 
+def test_how_similar_a_point_is_to_itself_does_not_matter():
+    S = X @ X.T
+    expected = from_similarities(S)
+    for own in (np.inf, -np.inf, np.nan, 1e300):
+        other = S.copy()
+        np.fill_diagonal(other, own)
+        found = from_similarities(other)
+        np.testing.assert_array_equal(found.similar, expected.similar)
+        np.testing.assert_array_equal(found.dissimilar, expected.dissimilar)
+        assert np.array_equal(np.diagonal(other), np.full(60, own), equal_nan=True)
+
+
 def test_clicks_are_triplets_and_repeated_ones_weigh_more():
     side = from_clicks([(0, 1, 2), (3, 4, 5), (0, 1, 2), (0, 2, 1)], 60, margin=0.5)
     assert side.triplets.tolist() == [[0, 1, 2], [0, 2, 1], [3, 4, 5]]
@@ -79,8 +91,11 @@ REFUSED = [
     (lambda: relative_bounds(Pairs([[0, 1]], n_points=2), np.ones((2, 1))), "of equal points"),
     (lambda: from_similarities(X), "`S` must be a square matrix"),
     (lambda: from_similarities([[1.0]]), "one row"),
-    (lambda: from_similarities(np.ones((4, 4))), "are equal"),
+    (lambda: from_similarities(np.ones((4, 4))), "the same similarity, 1, at both of `percentiles"),
     (lambda: from_similarities([[1.0, np.nan], [np.nan, 1.0]]), "`S` contains NaN"),
+    (lambda: from_similarities(X @ X.T, percentiles=(90, 10)), "`percentiles` must be two numbers"),
+    (lambda: from_similarities(X @ X.T, percentiles=5), "`percentiles` must be two numbers"),
+    (lambda: from_similarities([[1.0, np.inf], [np.inf, 1.0]]), "`S` contains NaN or infinity"),
     (lambda: from_clicks([], 5), "`rows` is empty|at least one"),
     (lambda: from_clicks([(0, 1, 1)], 5), r"contains \(0, 1, 1\) \(row 0\)"),
     (lambda: from_clicks([(0, 1, 9)], 5), "9"),

@@ -379,7 +379,7 @@ REFUSED = [
     (lambda: MetricLearner(rank=5).fit(IRIS, SPECIES), "`rank=5` is more than the 4 features"),
     (lambda: MetricLearner(rank=0).fit(IRIS, SPECIES), "`rank` must be a whole number"),
     (lambda: MetricLearner(rank=2, basis="pca").fit(IRIS, SPECIES), "`basis='pca'` is not known"),
-    (lambda: MetricLearner(rank=2, basis=np.eye(3)).fit(IRIS, SPECIES), "`basis` has 3 rows"),
+    (lambda: MetricLearner(rank=3, basis=np.eye(3)).fit(IRIS, SPECIES), "`basis` has 3 rows"),
     (
         lambda: MetricLearner(rank=2, basis=np.zeros((4, 2))).fit(IRIS, SPECIES),
         "spans no direction",

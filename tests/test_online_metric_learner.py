@@ -30,6 +30,7 @@ def stream(m, seed=0, noise=0.0):
 
 
 @parametrize_with_checks([OnlineMetricLearner()])
+@pytest.mark.filterwarnings("ignore:`y` holds the whole numbers:UserWarning")
 def test_scikit_learn(estimator, check):
     check(estimator)
 
@@ -106,9 +107,25 @@ def test_a_fit_that_fails_changes_nothing():
     assert learner.predict(pairs).shape == (5,)
 
 
+def test_whole_numbers_that_may_be_labels_are_asked_about():
+    pairs, _ = stream(6)
+    with pytest.warns(UserWarning, match="whole numbers 0 to 1, as labels do"):
+        OnlineMetricLearner().fit(pairs, [0, 1, 1, 0, 1, 0])
+    OnlineMetricLearner().fit(pairs, [0.0, 1.0, 1.0, 0.0, 1.0, 0.0])
+    OnlineMetricLearner().fit(pairs, [4, 1, 9, 16, 4, 1])
+    OnlineMetricLearner().fit(np.asarray([[1, 2], [3, -1]]), [1.0, 4.0])
+
+
 REFUSED = [
     (
-        lambda p, y: OnlineMetricLearner(eta=1.0).fit(np.full((3, 2), 1e60), np.full(3, 1e100)),
+        lambda p, y: OnlineMetricLearner().fit(np.asarray([[0, 1], [2, 3]]), [1.0, 4.0]),
+        "as row numbers of pairs are; pass the points themselves",
+    ),
+    (lambda p, y: OnlineMetricLearner().fit(p, y > 1), "`y` holds labels"),
+    (lambda p, y: OnlineMetricLearner().fit(p, ["a"] * 5), "`y` holds labels"),
+    (lambda p, y: OnlineMetricLearner().fit(p, [1, -1, 1, -1, 1]), "Where 1 and -1 say"),
+    (
+        lambda p, y: OnlineMetricLearner(eta=1.0).fit(np.full((3, 2), 1e160), np.full(3, 1e100)),
         "too large for double precision",
     ),
     (lambda p, y: OnlineMetricLearner(eta=0.0).fit(p, y), "eta must be positive"),
@@ -123,5 +140,5 @@ REFUSED = [
 
 @pytest.mark.parametrize(("call", "sentence"), REFUSED, ids=[s for _, s in REFUSED])
 def test_bad_input_is_refused_in_a_sentence(call, sentence):
-    with pytest.raises(ValueError, match=sentence):
+    with pytest.raises((ValueError, TypeError), match=sentence):
         call(*stream(5))

@@ -29,7 +29,7 @@ def test_it_is_the_optimum_over_metric_and_threshold(gamma):
     objective = cp.sum_squares(W) / 2 + cp.square(b) / 2 + gamma * cp.sum(hinges)
     problem = cp.Problem(cp.Minimize(objective), [b >= 1])
     problem.solve(solver=cp.CLARABEL)
-    assert model.solution_.primal == pytest.approx(problem.value, rel=1e-6)
+    assert model.solution_.primal + 0.5 == pytest.approx(problem.value, rel=1e-6)
     assert model.threshold_**2 == pytest.approx(float(b.value), abs=1e-4)
     np.testing.assert_allclose(model.get_mahalanobis_matrix(), W.value, atol=1e-3)
 

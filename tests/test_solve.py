@@ -12,9 +12,20 @@ import pytest
 
 from catalogue import LOSSES, REGULARIZERS, SOLVERS, all_constraints, name_of
 from conftest import Library
-from gramlearn import Factor, LogDet, Problem, Solution, Status, Term, VonNeumann, solve
+from gramlearn import (
+    Factor,
+    Frobenius,
+    LogDet,
+    Problem,
+    Solution,
+    Status,
+    Term,
+    VonNeumann,
+    from_labels,
+    solve,
+)
 from gramlearn.constraints import Constraints, SquaredDistances
-from gramlearn.losses import Hard, Loss
+from gramlearn.losses import Hard, Hinge, Loss
 from gramlearn.regularizers import Regularizer
 
 N = 6
@@ -179,3 +190,18 @@ def test_inactive_constraints_leave_the_prior(library: Library) -> None:
         solution = solve(Problem(regularizer, library.array(np.eye(2)), [term]))
         assert np.array_equal(library.numpy(solution.matrix), np.eye(2)), regularizer
         assert library.numpy(solution.duals[0])[0] == 0
+
+
+def test_the_solver_that_goes_on_has_a_limit_of_its_own(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Interior points that may take one step give up; the working set needs more than one."""
+    from gramlearn.solvers import InteriorPoint
+
+    rng = np.random.default_rng(0)
+    points = rng.standard_normal((40, 3))
+    pairs = from_labels(np.arange(40) % 2, 100, random_state=0)
+    problem = Problem(Frobenius(), np.eye(3), pairs.bind(Hinge(1.0), points, random_state=0))
+    assert solve(problem, "interior_point").status is Status.OPTIMAL
+    monkeypatch.setattr(InteriorPoint, "default_max_iter", 1)
+    solution = solve(problem)
+    assert solution.status is Status.OPTIMAL
+    assert solution.iterations > 1

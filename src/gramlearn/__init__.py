@@ -22,7 +22,8 @@ from gramlearn.estimators import (
     SemiSupervisedEmbedding,
 )
 from gramlearn.losses import Hard, Hinge, KLSlack, Linear, LogDetSlack, Square, SquaredHinge
-from gramlearn.low_rank import LowRankKernel, incomplete_cholesky, nystroem, spectral_factor
+from gramlearn.low_rank import LowRankKernel, incomplete_cholesky, nystroem
+from gramlearn.low_rank_spectral import spectral_factor
 from gramlearn.manifold_kernel import ManifoldKernel
 from gramlearn.mutual_information import normalized_mutual_information
 from gramlearn.problem import Problem, Term

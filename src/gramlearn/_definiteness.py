@@ -4,8 +4,6 @@ Whether a large K is positive semidefinite costs n^3 to decide. These look at wh
 computed anyway; what they refuse is proven indefinite, up to half of the digits.
 """
 
-import math
-
 import numpy as np
 
 from gramlearn._arrays import chunks
@@ -14,16 +12,11 @@ from gramlearn.kernel_functions import Kernel
 __all__ = ["check_entries", "check_left", "check_spectrum", "checked_diagonal"]
 
 
-def _tolerance(source: Kernel) -> float:
-    """Half of the digits: a difference below this share of the largest entry may be rounding."""
-    return math.sqrt(source.eps)
-
-
 def checked_diagonal(source: Kernel) -> np.ndarray:
     """Give the diagonal of K, which is nowhere negative and not zero."""
     diagonal = source.diagonal()
     least, largest = int(np.argmin(diagonal)), float(np.abs(diagonal).max())
-    if diagonal[least] < -_tolerance(source) * largest:
+    if diagonal[least] < -source.tolerance * largest:
         raise _indefinite(source, f"diagonal entry {least} is {diagonal[least]:.6g}")
     if largest <= np.finfo(float).tiny / source.eps:  # below that there are no digits to speak of
         raise ValueError(
@@ -36,7 +29,7 @@ def checked_diagonal(source: Kernel) -> np.ndarray:
 def check_left(left: np.ndarray, diagonal: np.ndarray, source: Kernel) -> None:
     """The diagonal of R, `left`, is nowhere negative."""
     i = int(np.argmin(left))
-    if left[i] < -_tolerance(source) * diagonal.max():
+    if left[i] < -source.tolerance * diagonal.max():
         raise _indefinite(
             source,
             f"diagonal entry {i} is {diagonal[i]:.6g}, and by other entries at least "
@@ -50,7 +43,7 @@ def check_entries(G: np.ndarray, left: np.ndarray, source: Kernel) -> None:
     if K is None:
         return
     size = np.sqrt(np.clip(left, 0.0, None))
-    rounding = _tolerance(source) * np.diagonal(K).max()
+    rounding = source.tolerance * np.diagonal(K).max()
     for rows in chunks(len(K), len(K), K):
         explained = G[rows] @ G.T
         excess = np.abs(K[rows] - explained) - size[rows, None] * size
@@ -66,7 +59,7 @@ def check_entries(G: np.ndarray, left: np.ndarray, source: Kernel) -> None:
 
 def check_spectrum(s: np.ndarray, source: Kernel) -> None:
     """No eigenvalue, of K or of a part of it, is negative."""
-    if s.min() < -_tolerance(source) * np.abs(s).max():
+    if s.min() < -source.tolerance * np.abs(s).max():
         raise _indefinite(source, f"it has the eigenvalue {s.min():.6g}")
 
 

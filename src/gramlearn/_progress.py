@@ -1,6 +1,7 @@
-"""A bar that moves as the relative gap falls from 1 to tol: on a terminal, and nothing in a log."""
+"""A bar that moves as the relative gap falls from 1 to tol: on a terminal, in a notebook, not in a log."""
 
 import math
+import sys
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 
@@ -21,7 +22,9 @@ def progress_bar(
         return
     from tqdm import tqdm
 
-    with tqdm(total=100, desc=title, disable=None, leave=False, bar_format=_BAR) as bar:
+    # A notebook is no terminal, but rewrites a line as one does; None leaves the decision to the stream.
+    disable = False if _is_notebook(sys.stderr) else None
+    with tqdm(total=100, desc=title, disable=disable, leave=False, bar_format=_BAR) as bar:
 
         def move(record: Record) -> None:
             left = max(record.certificate.relative_gap, record.certificate.violation)
@@ -32,3 +35,8 @@ def progress_bar(
             bar.update(max(done - bar.n, 0))
 
         yield move
+
+
+def _is_notebook(stream: object) -> bool:
+    """Whether the stream is that of a Jupyter kernel."""
+    return type(stream).__module__.split(".")[0] == "ipykernel"

@@ -20,6 +20,7 @@ from gramlearn._arrays import (
 )
 
 __all__ = [
+    "check_basis",
     "check_choice",
     "check_count",
     "check_finite",
@@ -98,14 +99,28 @@ def check_host_points(x: Any, name: str) -> np.ndarray:
     return np.asarray(to_numpy(check_points(x, name)), dtype=np.float64)
 
 
-def check_symmetric(x: Array, name: str, otherwise: str = "") -> Array:
-    """A square matrix equal to its transpose up to rounding; `otherwise` says what else it may be."""
+def check_basis(basis: Any, rank: int | None) -> np.ndarray:
+    """The columns of a matrix, all of which are used: no more than the rank, where there is one."""
+    columns = check_host_points(basis, "basis")
+    if rank is not None and columns.shape[1] > rank:
+        raise ValueError(
+            f"`basis` has {columns.shape[1]} columns, and `rank={rank}` is less; pass rank=None to use all of "
+            "them, or fewer columns."
+        )
+    return columns
+
+
+def check_symmetric(x: Array, name: str, otherwise: str = "", *, tolerance: float = 1e-8) -> Array:
+    """A square matrix equal to its transpose up to rounding, a share `tolerance` of its largest entry.
+
+    `otherwise` says what else it may be.
+    """
     if x.ndim != 2 or x.shape[0] != x.shape[1]:
         raise ValueError(f"`{name}` must be a square matrix; got shape {tuple(x.shape)}.")
     xp = namespace(x)
     size = read(xp.max(xp.abs(x)))
     excess = read(xp.max(xp.abs(x - transpose(x))))
-    if excess > 1e-8 * size:
+    if excess > tolerance * size:
         raise ValueError(
             f"`{name}` is not symmetric (largest difference from its transpose {excess:.3g}); "
             f"pass ({name} + {name}.T) / 2 if rounding is the cause{otherwise}."

@@ -16,7 +16,7 @@ from typing import Any
 import numpy as np
 from scipy.sparse import issparse
 
-from gramlearn._validation import check_choice, check_host_points
+from gramlearn._validation import check_basis, check_choice
 
 __all__ = ["basis_of", "orthonormal"]
 
@@ -26,13 +26,17 @@ _EXACT = 1000  # up to this many rows or columns, singular vectors are computed 
 
 
 def basis_of(
-    basis: Any, X: Any, classes: Classes, rank: int, rng: np.random.Generator
+    basis: Any, X: Any, classes: Classes, rank: int | None, rng: np.random.Generator
 ) -> np.ndarray:
-    """Orthonormal columns that span the basis asked for; `classes` are the rows of each class, where known."""
+    """Orthonormal columns that span the basis asked for; `classes` are the rows of each class, where known.
+
+    A matrix needs no rank: it has one.
+    """
     if isinstance(basis, str):
+        assert rank is not None
         directions = check_choice(basis, "basis", _BASES)(X, classes, rank, rng)
     else:
-        directions = check_host_points(basis, "basis")
+        directions = check_basis(basis, rank)
         if directions.shape[0] != X.shape[1]:
             raise ValueError(
                 f"`basis` has {directions.shape[0]} rows, but X has {X.shape[1]} features; its columns are "

@@ -9,7 +9,6 @@ where the kernel matrix itself would ask for n^2.
 """
 
 import math
-import warnings
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 from typing import Any, final
@@ -20,6 +19,7 @@ from sklearn.exceptions import ConvergenceWarning
 
 from gramlearn._arrays import chunks, to_numpy
 from gramlearn._validation import check_count, check_host_points, check_indices, generator
+from gramlearn._warnings import warn
 
 __all__ = ["Clustering", "kernel_kmeans", "nearest_centers"]
 
@@ -97,14 +97,16 @@ def kernel_kmeans(
     )
     n_found = np.unique(best.labels).size
     if n_found < n_clusters:
-        _warn(
+        warn(
             f"only {n_found} of n_clusters={n_clusters} clusters have points, for no more points differ; ask "
-            "for fewer clusters."
+            "for fewer clusters.",
+            ConvergenceWarning,
         )
     if not best.converged:
-        _warn(
+        warn(
             f"kernel k-means stopped after max_iter={max_iter} iterations while points still moved; raise "
-            "`max_iter`."
+            "`max_iter`.",
+            ConvergenceWarning,
         )
     return Clustering(
         best.labels,
@@ -113,10 +115,6 @@ def kernel_kmeans(
         best.iterations,
         best.converged,
     )
-
-
-def _warn(message: str) -> None:
-    warnings.warn(message, ConvergenceWarning, stacklevel=3)
 
 
 def nearest_centers(factor: np.ndarray, centers: np.ndarray) -> np.ndarray:

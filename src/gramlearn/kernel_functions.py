@@ -4,6 +4,7 @@ Low-rank factors need the diagonal of K and some of its columns. A function is a
 that K is never formed; a matrix is looked up.
 """
 
+import math
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
@@ -27,6 +28,12 @@ class Kernel(ABC):
 
     eps: float
     """The rounding unit of its values, as they came."""
+
+    @property
+    @final
+    def tolerance(self) -> float:
+        """Half of the digits: a difference below this share of the largest entry may be rounding."""
+        return math.sqrt(self.eps)
 
     @property
     @abstractmethod
@@ -219,7 +226,9 @@ def read_kernel(X: Any, kernel: Any, params: Mapping[str, Any]) -> Kernel:
     for parameter in _POSITIVE & {name for name, value in params.items() if value is not None}:
         check_positive(params[parameter], parameter, kernel)
     if kernel == _PRECOMPUTED:
-        return PrecomputedKernel(np.asarray(check_symmetric(points, "X")), _rounding_unit(X))
+        eps = _rounding_unit(X)
+        check_symmetric(points, "X", tolerance=math.sqrt(eps))
+        return PrecomputedKernel(points, eps)
     function = partial(_named, name=kernel, **params)
     return FunctionKernel(points, function, f"the kernel {kernel!r}", _rounding_unit(points))
 

@@ -12,8 +12,9 @@ from typing import Any, final
 
 import numpy as np
 
-from gramlearn.kernel_functions import Kernel
-from gramlearn.low_rank import LowRankKernel, spectral_factor
+from gramlearn._low_rank_kernel import LowRankKernel
+from gramlearn.kernel_functions import Kernel, PrecomputedKernel
+from gramlearn.low_rank_spectral import spectral_factor_of
 from gramlearn.maps import row_squares, symmetric_root
 
 __all__ = ["KernelMap"]
@@ -103,4 +104,4 @@ class KernelMap:
     @cached_property
     def _factor(self) -> LowRankKernel:
         # The complement has as many dimensions as there are points: a factor of the whole matrix has them.
-        return spectral_factor(self.training_matrix(), "precomputed")
+        return spectral_factor_of(PrecomputedKernel(self.training_matrix(), self.base.eps))

@@ -2,21 +2,25 @@
 
     incomplete Cholesky    one column of K a step, where the diagonal of K - GG' is largest
     Nystroem               G = K_nm K_mm^(-1/2), from m landmarks
-    spectral               G = V diag(s)^(1/2), from the r largest eigenvalues: the least error of all
+    combinations           G = K J (J'KJ)^(-1/2), from k combinations of the points
 
-In each, G = K_np W for some rows p, the landmarks, and weights W. So a new point x has the coordinates
-g(x) = W' k(X_p, x), and g(x)' G_i approximates k(x, x_i).
+All of them from a few columns of K; `low_rank_spectral` has the one that looks at all.
 """
 
-from collections.abc import Callable
-from dataclasses import dataclass
 from numbers import Real
-from typing import Any, final
+from typing import Any
 
 import numpy as np
 
 from gramlearn._arrays import to_numpy
-from gramlearn._definiteness import check_entries, check_left, check_spectrum, checked_diagonal
+from gramlearn._definiteness import check_left, check_spectrum, checked_diagonal
+from gramlearn._low_rank_kernel import (
+    LowRankKernel,
+    check_rank,
+    finished,
+    rounding,
+    rounding_of_spectrum,
+)
 from gramlearn._validation import (
     check_count,
     check_host_points,
@@ -24,72 +28,17 @@ from gramlearn._validation import (
     check_symmetric,
     generator,
 )
-from gramlearn.kernel_functions import Kernel, read_kernel
+from gramlearn.kernel_functions import read_kernel
 
 __all__ = [
     "LowRankKernel",
     "combined_factor",
     "incomplete_cholesky",
     "nystroem",
-    "spectral_factor",
 ]
 
 _DEFAULT_TOL = 0.01  # the share of the trace that may be left where nothing else is asked for
 _FIRST_COLUMNS = 64
-_FEW = 10  # Lanczos takes over where at most one eigenvalue of so many is asked for,
-_MANY = 500  # of matrices so large
-
-
-@final
-@dataclass(frozen=True, eq=False)
-class LowRankKernel:
-    """K ~= G G', and k(x, x_i) ~= g(x)' G_i for new points x.
-
-    Attributes
-    ----------
-    factor : array n x r
-        G. Its rows are coordinates of the points: squared distances between them are those of the
-        kernel, K_ii + K_jj - 2 K_ij, up to the error.
-    error : float
-        tr(K - G G'), the trace that is left.
-    trace : float
-        tr K.
-    landmarks : vector of row indices
-        The points that new ones are compared with; for incomplete Cholesky the pivots in their order.
-    compare : callable
-        Gives the kernel values of new points with the landmarks.
-    weights : array of a row a landmark and r columns
-        W in G = K_np W.
-    """
-
-    factor: np.ndarray
-    error: float
-    trace: float
-    landmarks: np.ndarray
-    compare: Callable[[Any], np.ndarray]
-    weights: np.ndarray
-
-    def transform(self, X_new: Any) -> np.ndarray:
-        """Give g(x) for each row of X_new.
-
-        Parameters
-        ----------
-        X_new : array m x d
-            New points; for a precomputed kernel their kernel values with all n points, m x n.
-
-        Returns
-        -------
-        array m x r
-            New rows of the factor; for the points it was made of, those it has.
-        """
-        return self.compare(X_new) @ self.weights
-
-    def __repr__(self) -> str:
-        n, r = self.factor.shape
-        return (
-            f"LowRankKernel({n} points, rank {r}, error {self.error:.3g}, "
-            f"{self.error / self.trace:.2g} of the trace)"
-        )
 
 
 def incomplete_cholesky(
@@ -119,17 +68,17 @@ def incomplete_cholesky(
     """
     source = read_kernel(X, kernel, params)
     n = source.n_points
-    most = n if rank is None else _check_rank(rank, n)
+    most = n if rank is None else check_rank(rank, n)
     tol = (_DEFAULT_TOL if rank is None else 0.0) if tol is None else _check_tol(tol)
     diagonal = checked_diagonal(source)
     left = diagonal.copy()
     enough = tol * diagonal.sum()
-    rounding = _rounding(n, diagonal, source)
+    noise = rounding(n, diagonal, source)
     G = np.zeros((n, min(most, _FIRST_COLUMNS)), order="F")  # written and read by columns
     pivots: list[int] = []
     while len(pivots) < most and left.sum() > enough:
         p, t = int(np.argmax(left)), len(pivots)
-        if left[p] <= rounding:
+        if left[p] <= noise:
             break
         if t == G.shape[1]:
             G = np.asfortranarray(np.hstack([G, np.zeros((n, min(t, most - t)))]))
@@ -147,7 +96,7 @@ def incomplete_cholesky(
     from scipy.linalg import solve_triangular
 
     weights = solve_triangular(G[landmarks], np.eye(len(pivots)), lower=True).T
-    return _finish(source, G, diagonal, landmarks, weights)
+    return finished(source, G, diagonal, landmarks, weights)
 
 
 def nystroem(
@@ -175,47 +124,17 @@ def nystroem(
     chosen = _check_landmarks(landmarks, source.n_points, random_state)
     diagonal = checked_diagonal(source)
     columns = source.columns(chosen)
-    core = np.asarray(check_symmetric(columns[chosen], f"{source.words} among `landmarks`"))
+    name = f"{source.words} among `landmarks`"
+    core = np.asarray(check_symmetric(columns[chosen], name, tolerance=source.tolerance))
     s, U = np.linalg.eigh((core + core.T) / 2)
     check_spectrum(s, source)
-    kept = s > _rounding_of_spectrum(len(s), s, diagonal, source)
+    kept = s > rounding_of_spectrum(len(s), s, diagonal, source)
     if not kept.any():
         raise ValueError(
             f"{source.words} is zero among `landmarks`; choose other ones, or more of them."
         )
     weights = U[:, kept] / np.sqrt(s[kept])
-    return _finish(source, columns @ weights, diagonal, chosen, weights)
-
-
-def spectral_factor(
-    X: Any, kernel: Any, *, rank: int | None = None, **params: Any
-) -> LowRankKernel:
-    """K ~= V diag(s) V' with the r largest eigenvalues s: no G with r columns has a smaller error.
-
-    K is formed, n x n. A few eigenvalues of a large K are computed by Lanczos iterations to full
-    precision, others by a dense decomposition. New points are compared with all n.
-
-    Parameters
-    ----------
-    X : array n x d, or n x n
-        Points, or the kernel matrix itself.
-    kernel : str or callable
-        As for `incomplete_cholesky`.
-    rank : int, optional
-        How many eigenvalues; all that are not rounding errors where it is not given. G has fewer
-        columns where K has lower rank.
-    **params
-        Parameters of the kernel.
-    """
-    source = read_kernel(X, kernel, params)
-    n = source.n_points
-    rank = n if rank is None else _check_rank(rank, n)
-    diagonal = checked_diagonal(source)
-    K = np.asarray(check_symmetric(source.matrix(), source.words))
-    s, V = _largest_eigenpairs((K + K.T) / 2, rank, source)
-    kept = s > _rounding_of_spectrum(n, s, diagonal, source)
-    s, V = s[kept], V[:, kept]
-    return _finish(source, V * np.sqrt(s), diagonal, np.arange(n), V / np.sqrt(s))
+    return finished(source, columns @ weights, diagonal, chosen, weights)
 
 
 def combined_factor(X: Any, kernel: Any, J: Any, **params: Any) -> LowRankKernel:
@@ -235,70 +154,25 @@ def combined_factor(X: Any, kernel: Any, J: Any, **params: Any) -> LowRankKernel
     if not used.size:
         raise ValueError("`basis` spans no direction: all of its columns are zero.")
     diagonal = checked_diagonal(source)
-    J = J[used] / np.linalg.norm(J[used], axis=0).max()
+    J = J[np.ix_(used, J.any(axis=0))]
+    J = J / np.linalg.norm(J, axis=0)
     KJ = np.zeros((source.n_points, J.shape[1]))
     for start in range(0, len(used), _FIRST_COLUMNS):
         some = slice(start, start + _FIRST_COLUMNS)
         KJ += source.columns(used[some]) @ J[some]
     core = J.T @ KJ[used]
     s, U = np.linalg.eigh((core + core.T) / 2)
-    kept = s > len(s) * max(source.eps, np.finfo(float).eps) * s[-1]
+    kept = s > rounding_of_spectrum(len(used), s, diagonal, source)
+    if not kept.any():
+        raise ValueError(
+            f"`basis` spans no direction: {source.words} is zero on all of its columns, to rounding."
+        )
     weights = J @ (U[:, kept] / np.sqrt(s[kept]))
-    return _finish(source, KJ @ (U[:, kept] / np.sqrt(s[kept])), diagonal, used, weights)
-
-
-def _largest_eigenpairs(K: np.ndarray, rank: int, source: Kernel) -> tuple[np.ndarray, np.ndarray]:
-    """The `rank` largest eigenvalues, in descending order, and their eigenvectors."""
-    from scipy.linalg import eigh
-    from scipy.sparse.linalg import ArpackNoConvergence, eigsh
-
-    n = len(K)
-    if n >= _MANY and rank * _FEW <= n:
-        start = np.random.default_rng(0).standard_normal(n)
-        try:
-            # Of largest modulus, so that a large negative one is seen.
-            s, V = eigsh(K, k=rank, which="LM", v0=start)
-        except ArpackNoConvergence:
-            s, V = eigh(K)
-    else:
-        s, V = eigh(K)
-    check_spectrum(s, source)
-    order = np.argsort(s)[::-1][:rank]
-    return s[order], V[:, order]
-
-
-def _rounding(size: int, diagonal: np.ndarray, source: Kernel) -> float:
-    """What rounding of its entries can add to a size x size part of K, in the spectral norm."""
-    return float(size * source.eps * diagonal.max())
-
-
-def _rounding_of_spectrum(size: int, s: np.ndarray, diagonal: np.ndarray, source: Kernel) -> float:
-    """The same of its eigenvalues, which are rounded once more when they are computed."""
-    own = size * np.finfo(float).eps * s.max()
-    return max(_rounding(size, diagonal, source), float(own))
-
-
-def _finish(
-    source: Kernel, G: np.ndarray, diagonal: np.ndarray, landmarks: np.ndarray, weights: np.ndarray
-) -> LowRankKernel:
-    """Measure what is left, K - G G', which is positive semidefinite where K is."""
-    left = diagonal - np.vecdot(G, G)
-    check_left(left, diagonal, source)
-    check_entries(G, left, source)
-    error = max(float(left.sum()), 0.0)
-    compare = source.comparison(landmarks)
-    return LowRankKernel(G, error, float(diagonal.sum()), landmarks, compare, weights)
+    return finished(source, KJ @ (U[:, kept] / np.sqrt(s[kept])), diagonal, used, weights)
 
 
 # --------------------------------------------------------------------------------------------------
 # What is refused
-
-
-def _check_rank(rank: Any, n: int) -> int:
-    rank = check_count(rank, "rank")
-    if rank > n:
-        raise ValueError(f"`rank={rank}` is more than the {n} points have; pass at most {n}.")
-    return rank
 
 
 def _check_tol(tol: Any) -> float:

@@ -1,6 +1,6 @@
 """d(x, y) = (x - y)' W (x - y): a learned metric as a function of new points.
 
-    full        W = L'L                            x -> L x
+    full        W = A'A = L'L                      x -> L x
     low rank    W = I + R (F - I) R',  R'R = I     x -> x + R (F^(1/2) - I) R'x
 
 The root of W is the symmetric one: of all L with L'L = W it moves the points least, and the identity stays the
@@ -24,6 +24,7 @@ __all__ = [
     "distances_beyond",
     "row_squares",
     "symmetric_root",
+    "unit_free_root",
 ]
 
 _LARGEST = 20_000  # features for which W is written out: 3 GB
@@ -63,17 +64,20 @@ class MetricMap(ABC):
 @final
 @dataclass(frozen=True, eq=False)
 class FullMap(MetricMap):
-    """W, written out."""
+    """W = A'A, with A of r rows and d columns: it has twice the digits of W where features differ in units."""
 
-    W: np.ndarray
+    factor: np.ndarray
 
     @property
     def n_features(self) -> int:
-        return int(self.W.shape[0])
+        return int(self.factor.shape[1])
 
     @cached_property
     def _root(self) -> np.ndarray:
-        return symmetric_root(self.W)
+        # A = U S V' and L = V S V', without W in between, which squares the ratio of the units.
+        _, s, Vt = np.linalg.svd(self.factor, full_matrices=False)
+        root = (Vt.T * s) @ Vt
+        return np.asarray((root + root.T) / 2)
 
     @property
     def components(self) -> np.ndarray:
@@ -81,16 +85,16 @@ class FullMap(MetricMap):
 
     @property
     def matrix(self) -> np.ndarray:
-        return self.W
+        return np.asarray(self.factor.T @ self.factor)
 
     def transform(self, X: Any) -> np.ndarray:
         return np.asarray(X @ self._root)
 
     def squared_lengths(self, Z: Any) -> np.ndarray:
-        return row_squares(self.transform(Z))
+        return row_squares(np.asarray(Z @ self.factor.T))
 
     def squared_distances(self, X: Any, i: Any, j: Any) -> np.ndarray:
-        return np.asarray(squared_distances(self.transform(X), i, j))
+        return np.asarray(squared_distances(np.asarray(X @ self.factor.T), i, j))
 
 
 @final
@@ -160,3 +164,15 @@ def symmetric_root(W: np.ndarray) -> np.ndarray:
     """W^(1/2), positive semidefinite."""
     s, V = np.linalg.eigh((W + W.T) / 2)
     return np.asarray((V * np.sqrt(np.maximum(s, 0.0))) @ V.T)
+
+
+def unit_free_root(W: np.ndarray) -> np.ndarray:
+    """A with A'A = W and as many rows as W has rank, which no choice of the units of the features changes.
+
+    The rank is that of W scaled to a diagonal of ones: a feature in large units is no rounding error.
+    """
+    scale = np.sqrt(np.maximum(np.diagonal(W), 0.0))
+    inverse = np.divide(1.0, scale, out=np.zeros_like(scale), where=scale > 0)
+    s, V = np.linalg.eigh(inverse[:, None] * ((W + W.T) / 2) * inverse)
+    kept = s > len(s) * np.finfo(float).eps * max(s[-1], 0.0)
+    return np.asarray((V[:, kept] * np.sqrt(s[kept])).T * scale)

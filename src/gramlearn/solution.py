@@ -10,7 +10,7 @@ from gramlearn.certificate import Certificate
 from gramlearn.problem import Problem
 from gramlearn.status import InfeasibleError, Status
 
-__all__ = ["Record", "Solution"]
+__all__ = ["Record", "Solution", "unless_infeasible"]
 
 _NAMED = 5  # so many conflicting constraints are written out
 
@@ -100,18 +100,7 @@ class Solution:
 
     def or_raise(self) -> "Solution":
         """Give the solution itself, or raise InfeasibleError where the problem has none."""
-        if self.status is Status.UNBOUNDED:
-            raise InfeasibleError(f"{self.status.value}.", self)
-        if self.status is not Status.INFEASIBLE:
-            return self
-        named = "; ".join(self.conflict[:_NAMED]) + ("; ..." if len(self.conflict) > _NAMED else "")
-        reason = (
-            f"In conflict: {named}. Use LogDetSlack or Hinge, which let bounds be violated at a price, or "
-            "widen the bounds."
-            if len(self.conflict) > 1
-            else f"Out of reach, as between equal points: {named}. Leave it out, or use Hinge or SquaredHinge."
-        )
-        raise InfeasibleError(f"{self.status.value}. {reason}", self)
+        return unless_infeasible(self, "LogDetSlack or Hinge", "Hinge or SquaredHinge")
 
     def __repr__(self) -> str:
         return (
@@ -119,3 +108,22 @@ class Solution:
             f"relative gap {self.relative_gap:.1e}, violation {self.violation:.1e}, "
             f"{self.iterations} iterations, {self.seconds:.3g} s)"
         )
+
+
+def unless_infeasible(solution: Solution, soft: str, finite: str) -> Solution:
+    """Give the solution, or raise InfeasibleError with advice in the words of whoever posed the problem.
+
+    `soft` names losses that let bounds be violated, `finite` those of them that are finite everywhere.
+    """
+    status, conflict = solution.status, solution.conflict
+    if status is Status.UNBOUNDED:
+        raise InfeasibleError(f"{status.value}.", solution)
+    if status is not Status.INFEASIBLE:
+        return solution
+    named = "; ".join(conflict[:_NAMED]) + ("; ..." if len(conflict) > _NAMED else "")
+    reason = (
+        f"In conflict: {named}. Use {soft}, which let bounds be violated at a price, or widen the bounds."
+        if len(conflict) > 1
+        else f"Out of reach, as between equal points: {named}. Leave it out, or use {finite}."
+    )
+    raise InfeasibleError(f"{status.value}. {reason}", solution)

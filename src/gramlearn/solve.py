@@ -22,7 +22,7 @@ from gramlearn.solvers import (
 from gramlearn.solvers._threads import one_thread
 from gramlearn.status import Status
 
-__all__ = ["solve"]
+__all__ = ["attempt", "solve"]
 
 # Up to this rank the Newton systems of interior points are solved by elimination, fast enough.
 _FEW_ENTRIES = 30
@@ -90,6 +90,21 @@ def solve(
     SolveInterrupted
         On Ctrl-C, with the best answer so far as its attribute `solution`.
     """
+    solution, limits = attempt(problem, solver, tol, max_iter, callback, start, time_limit)
+    warn_unless_solved(solution, limits)
+    return solution
+
+
+def attempt(
+    problem: Problem,
+    solver: str | Solver[Any],
+    tol: float,
+    max_iter: int | None,
+    callback: Callable[[Record], object] | None = None,
+    start: Solution | Sequence[Array] | None = None,
+    time_limit: float | None = None,
+) -> tuple[Solution, Limits]:
+    """What `solve` does, without its warning; the limits are those that were kept."""
     if not isinstance(problem, Problem):
         raise TypeError(f"`problem` must be a Problem; got {type(problem).__name__}.")
     chosen = _chosen(solver, problem)
@@ -102,12 +117,14 @@ def solve(
     with one_thread(when=_products(problem) <= _SMALL):
         solution = run(problem, chosen, limits, callback, started)
         if solver == "auto" and max_iter is None and _gave_up(solution, chosen):
+            # The iterations of the one say nothing of those of the other; the time is one.
             left = limits.time_limit - solution.seconds
-            other = run(problem, WorkingSet(), replace(limits, time_limit=left), callback, started)
-            is_better = other.certificate.badness < solution.certificate.badness
-            solution = other if other.status.is_answer or is_better else solution
-    warn_unless_solved(solution, limits)
-    return solution
+            later = replace(limits, max_iter=WorkingSet.default_max_iter, time_limit=left)
+            other = run(problem, WorkingSet(), later, callback, started)
+            if other.status.is_answer or other.certificate.badness < solution.certificate.badness:
+                solution = other
+                limits = replace(later, time_limit=limits.time_limit)
+    return solution, limits
 
 
 def _gave_up(solution: Solution, solver: Solver[Any]) -> bool:

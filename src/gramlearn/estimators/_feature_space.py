@@ -3,21 +3,25 @@
 from typing import Any
 
 import numpy as np
+from sklearn.utils.validation import validate_data
 
-from gramlearn._validation import check_choice, check_count
+from gramlearn._low_rank_kernel import LowRankKernel, check_rank
+from gramlearn._validation import check_basis, check_choice
 from gramlearn.clustering import kernel_kmeans
-from gramlearn.low_rank import (
-    LowRankKernel,
-    combined_factor,
-    incomplete_cholesky,
-    nystroem,
-    spectral_factor,
-)
+from gramlearn.low_rank import combined_factor, incomplete_cholesky, nystroem
+from gramlearn.low_rank_spectral import spectral_factor
 
-__all__ = ["coordinates_of", "to_rounding", "with_defaults"]
+__all__ = ["coordinates_of", "read_points", "to_rounding", "with_defaults"]
 
 _WITH_GAMMA = ("poly", "polynomial", "rbf", "sigmoid")
 _BASES = ("cholesky", "subset", "spectral", "random", "kmeans")
+
+
+def read_points(estimator: Any, X: Any) -> np.ndarray:
+    """Points, as float64; a kernel in the precision it came in, on which hangs what is rounding in it."""
+    kernel = estimator.kernel
+    is_kernel = isinstance(kernel, str) and kernel == "precomputed"
+    return np.asarray(validate_data(estimator, X, dtype="numeric" if is_kernel else np.float64))
 
 
 def with_defaults(X: np.ndarray, kernel: Any, params: dict[str, Any] | None) -> dict[str, Any]:
@@ -43,15 +47,13 @@ def coordinates_of(
     basis: Any,
     rng: np.random.Generator,
 ) -> LowRankKernel:
-    """Coordinates in the span of all points, or in a basis of at most `rank` directions."""
+    """Coordinates in the span of all points, or in a basis: of at most `rank` directions, or as it is given."""
+    n = X.shape[0]
+    rank = None if rank is None else check_rank(rank, n)
+    if not isinstance(basis, str):
+        return combined_factor(X, kernel, check_basis(basis, rank), **params)
     if rank is None:
         return spectral_factor(X, kernel, **params)
-    n = X.shape[0]
-    rank = check_count(rank, "rank")
-    if rank > n:
-        raise ValueError(f"`rank={rank}` is more than the {n} points have; pass at most {n}.")
-    if not isinstance(basis, str):
-        return combined_factor(X, kernel, basis, **params)
     check_choice(basis, "basis", dict.fromkeys(_BASES))
     if basis == "cholesky":
         return incomplete_cholesky(X, kernel, rank=rank, tol=0.0, **params)

@@ -1,34 +1,34 @@
 """D(W, W0) + sum loss -> min: from the words of an estimator's parameters to a problem and its answer."""
 
-import warnings
 from collections.abc import Callable, Mapping
-from typing import Any, cast
+from typing import Any
 
 import numpy as np
 
 from gramlearn._progress import progress_bar
 from gramlearn._validation import check_choice, check_finite, check_positive, check_symmetric
+from gramlearn._warnings import warn
 from gramlearn.losses import (
     BoundedLoss,
     Hard,
     Hinge,
     KLSlack,
     LogDetSlack,
+    Loss,
     Square,
     SquaredHinge,
 )
 from gramlearn.problem import Problem, Term
 from gramlearn.regularizers import Frobenius, LogDet, VonNeumann
-from gramlearn.side_information import (
-    Pairs,
-    SideInformation,
-    Triplets,
-    from_labels,
-    percentile_bounds,
-)
+from gramlearn.side_information import Bounds, Pairs, SideInformation, Triplets, from_labels
+from gramlearn.side_information._base import Coincide
+from gramlearn.side_information._checks import check_bounds
 from gramlearn.side_information.labels import read_labels
-from gramlearn.solution import Solution
-from gramlearn.solve import solve
+from gramlearn.side_information.pairs import check_not_crossed
+from gramlearn.side_information.percentiles import percentiles_of
+from gramlearn.solution import Solution, unless_infeasible
+from gramlearn.solve import attempt
+from gramlearn.solvers import warn_unless_solved
 from gramlearn.spectral import Regularizer
 
 __all__ = [
@@ -71,21 +71,27 @@ def regularizer_of(regularizer: Any) -> Regularizer:
     return _REGULARIZERS[regularizer]
 
 
-def loss_of(loss: Any, gamma: Any, regularizer: Regularizer, side: SideInformation) -> BoundedLoss:
-    """The loss of one statement, without its bound: by its name with the price gamma, or as it is.
+def loss_of(estimator: Any, regularizer: Regularizer, side: SideInformation) -> BoundedLoss:
+    """The loss of one statement, without its bound: by its name with the price `gamma`, or as it is.
 
     "slack" is the loss that belongs to the regularizer: LogDetSlack, KLSlack for von Neumann, and SquaredHinge
     for the others. The first two measure t by its logarithm, which a difference of distances has not always:
     comparisons take a Hinge.
     """
-    if isinstance(loss, BoundedLoss):
-        return loss
-    kind = check_choice(loss, "loss", _LOSSES)
-    if loss == "slack" and isinstance(side, Triplets):
-        kind = Hinge
-    elif loss == "slack":
-        kind = _SLACKS.get(regularizer.form, SquaredHinge)
-    return kind(gamma)
+    loss = estimator.loss
+    if not isinstance(loss, BoundedLoss):
+        kind = check_choice(loss, "loss", _LOSSES)
+        if loss == "slack" and isinstance(side, Triplets):
+            kind = Hinge
+        elif loss == "slack":
+            kind = _SLACKS.get(regularizer.form, SquaredHinge)
+        loss = kind(check_positive(estimator.gamma, "gamma", type(estimator).__name__))
+    if isinstance(loss, Square) and not (isinstance(side, Bounds) and side.are_targets):
+        raise ValueError(
+            '`loss="square"` is the squared difference from a target, which only Bounds with equal upper and '
+            f'lower have; got {side!r}. Use loss="squared_hinge", or side=Bounds(i, j, upper=t, lower=t, ...).'
+        )
+    return loss
 
 
 def prior_of(prior: Any, X: Any) -> np.ndarray | None:
@@ -95,9 +101,7 @@ def prior_of(prior: Any, X: Any) -> np.ndarray | None:
         check_choice(prior, "prior", {"identity": None, "inverse_covariance": None})
         if prior == "identity":
             return None
-        covariance = np.cov(X, rowvar=False) if X.shape[0] > 1 else np.zeros((d, d))
-        # A direction in which X does not vary has no inverse variance: it is left out, not made infinite.
-        return np.linalg.pinv(np.atleast_2d(covariance), hermitian=True, rtol=1e-12)
+        return _inverse_covariance(X)
     W0 = np.asarray(prior, dtype=np.float64)
     if W0.shape != (d, d):
         raise ValueError(
@@ -111,6 +115,23 @@ def prior_of(prior: Any, X: Any) -> np.ndarray | None:
             "eigenvalues."
         )
     return W0
+
+
+def _inverse_covariance(X: np.ndarray) -> np.ndarray:
+    """D^-1 C^+ D^-1 with D the standard deviations and C the correlations: in any units the same distances.
+
+    A direction in which X does not vary has no inverse variance: it is left out, not made infinite.
+    """
+    n = X.shape[0]
+    Z = X - X.mean(axis=0)
+    deviation = np.sqrt((Z**2).sum(axis=0) / max(n - 1, 1))
+    varies = deviation > 10 * np.finfo(float).eps * np.abs(X).max(axis=0)
+    inverse = np.divide(1.0, deviation, out=np.zeros_like(deviation), where=varies)
+    Z = Z * inverse
+    correlation = Z.T @ Z / max(n - 1, 1)
+    return np.asarray(
+        inverse[:, None] * np.linalg.pinv(correlation, hermitian=True, rtol=1e-12) * inverse
+    )
 
 
 def side_of(
@@ -137,9 +158,9 @@ def side_of(
     return side
 
 
-def reachable(side: SideInformation, X: Any, loss: BoundedLoss) -> SideInformation:
+def reachable(side: SideInformation, coincide: Coincide, loss: BoundedLoss) -> SideInformation:
     """Leave out, with a warning, what asks equal points to lie apart; hard bounds stay, and are refused."""
-    mask = side.hopeless(X)
+    mask = side.hopeless(coincide)
     count = int(np.sum(mask))
     if count == 0 or isinstance(loss, Hard):
         return side
@@ -149,35 +170,49 @@ def reachable(side: SideInformation, X: Any, loss: BoundedLoss) -> SideInformati
             f"all statements ask points that are equal to lie apart, such as {first}; no metric can do that. "
             "Check X for duplicates."
         )
-    warnings.warn(
+    warn(
         f"{count} of {len(side)} statements ask points that are equal to lie apart, such as {first}; no metric "
-        "can do that, and they take no part.",
-        UserWarning,
-        stacklevel=3,
+        "can do that, and they take no part."
     )
     return side.without(mask)
 
 
 def bounds_of(
     known: SideInformation, given: Any, percentiles: Any, points: Any, rng: Any
-) -> tuple[float, float] | None:
+) -> tuple[float | None, float | None] | None:
     """(upper, lower) of pairs that have none of their own: as given, or percentiles of squared distances."""
     if not isinstance(known, Pairs) or (known.upper is not None and known.lower is not None):
         return None
-    if given is not None:
-        return cast(tuple[float, float], given)
-    return percentile_bounds(points, percentiles, random_state=rng)
+    upper, lower = check_bounds(given)
+    if upper is not None and lower is not None:
+        return upper, lower
+    low, high = percentiles_of(points, percentiles, random_state=rng, name="X")
+    both = (low if upper is None else upper, high if lower is None else lower)
+    check_not_crossed(*both, f"; `bounds={given!r}` leaves one to the percentiles: pass both")
+    return both
 
 
 def solved(estimator: Any, regularizer: Regularizer, prior: Any, terms: list[Term]) -> Solution:
     """Solve as the estimator's `solver`, `tol` and `max_iter` say, with a bar where it is `verbose`.
 
-    Contradictions raise InfeasibleError.
+    What there is to say of the answer is said in the estimator's words. Contradictions raise InfeasibleError.
     """
+    for term in terms:
+        _check_positive_bounds(term.loss)
     problem = Problem(regularizer, prior, terms)
     tol = check_positive(estimator.tol, "tol", type(estimator).__name__)
     with progress_bar("learning", tol, bool(estimator.verbose)) as callback:
-        solution = solve(
-            problem, estimator.solver, tol=tol, max_iter=estimator.max_iter, callback=callback
+        solution, limits = attempt(problem, estimator.solver, tol, estimator.max_iter, callback)
+    warn_unless_solved(solution, limits, "raise tol")
+    return unless_infeasible(solution, 'loss="slack" or "hinge"', 'loss="hinge" or "squared_hinge"')
+
+
+def _check_positive_bounds(loss: Loss) -> None:
+    """A slack measures the ratio of a distance to its bound."""
+    if not isinstance(loss, BoundedLoss) or not loss.needs_positive_bound:
+        return
+    if (least := float(np.min(loss.bound))) <= 0:
+        raise ValueError(
+            f"a slack is a ratio to its bound, so bounds must be positive; the least is {least:.6g}. Use "
+            'loss="hinge" or "squared_hinge", or other bounds.'
         )
-    return solution.or_raise()

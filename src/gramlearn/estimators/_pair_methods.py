@@ -5,6 +5,7 @@ from collections.abc import Callable
 from typing import Any, Self
 
 import numpy as np
+import scipy.sparse as sp
 from scipy.sparse import issparse
 from sklearn.metrics import roc_auc_score
 from sklearn.utils.metaestimators import available_if
@@ -42,7 +43,7 @@ class PairMethods(ABC):
         Parameters
         ----------
         pairs : array m x 2 x d, or tuple (A, B) of two arrays m x d
-            The points of the pairs. A and B may be sparse.
+            The points of the pairs. A and B may be sparse, one of them or both.
         """
         check_is_fitted(self)
         first, second = _two_sides(pairs, self.n_features_in_)
@@ -53,11 +54,16 @@ class PairMethods(ABC):
         return -self.pair_distance(pairs)
 
     def get_metric(self) -> Callable[..., float]:
-        """A function (u, v, squared=False) of two points: for scikit-learn's `metric=` and the like."""
+        """A function (u, v, squared=False) of two points: for scikit-learn's `metric=` and the like.
+
+        The points are vectors, or rows of a sparse matrix.
+        """
         check_is_fitted(self)
 
         def metric(u: Any, v: Any, squared: bool = False) -> float:
-            first, second = (np.asarray(x, dtype=np.float64)[None, :] for x in (u, v))
+            first, second = (
+                _one_row(x, name, self.n_features_in_) for x, name in ((u, "u"), (v, "v"))
+            )
             length = float(self._squared_distances(first, second)[0])
             return length if squared else length**0.5
 
@@ -147,12 +153,24 @@ def _signs(y: Any) -> np.ndarray:
     return signs
 
 
+def _one_row(x: Any, name: str, n_features: int) -> np.ndarray:
+    row = np.asarray(x.toarray() if issparse(x) else x, dtype=np.float64)
+    if row.size != n_features:
+        raise ValueError(
+            f"`{name}` has {row.size} features, but the metric was learned for {n_features}."
+        )
+    return row.reshape(1, -1)
+
+
 def _two_sides(pairs: Any, n_features: int) -> tuple[Any, Any]:
-    if isinstance(pairs, tuple) and len(pairs) == 2:
+    two_sides = isinstance(pairs, tuple) or (isinstance(pairs, list) and any(map(issparse, pairs)))
+    if two_sides and len(pairs) == 2:
         first, second = (
             check_array(side, accept_sparse="csr", dtype=np.float64, input_name="pairs")
             for side in pairs
         )
+        if issparse(first) != issparse(second):
+            first, second = (sp.csr_array(side) for side in (first, second))
     else:
         if issparse(pairs):
             raise TypeError("`pairs` is one sparse matrix; pass the two sides, (A, B).")

@@ -4,11 +4,17 @@ from functools import partial
 from typing import Any, Self
 
 import numpy as np
+from scipy.sparse import issparse
 from sklearn.base import BaseEstimator, ClassNamePrefixFeaturesOutMixin, TransformerMixin
 from sklearn.utils.validation import check_is_fitted, validate_data
 
 from gramlearn._validation import check_choice, check_positive, generator
-from gramlearn.estimators._feature_space import coordinates_of, to_rounding, with_defaults
+from gramlearn.estimators._feature_space import (
+    coordinates_of,
+    read_points,
+    to_rounding,
+    with_defaults,
+)
 from gramlearn.estimators._learning import (
     bounds_of,
     loss_of,
@@ -18,19 +24,23 @@ from gramlearn.estimators._learning import (
     solved,
 )
 from gramlearn.estimators._pair_methods import PairMethods, best_threshold
-from gramlearn.kernel_functions import Kernel, read_kernel
+from gramlearn.kernel_functions import Kernel, PrecomputedKernel, read_kernel
 from gramlearn.kernel_maps import KernelMap
-from gramlearn.low_rank import LowRankKernel, spectral_factor
+from gramlearn.low_rank import LowRankKernel
+from gramlearn.low_rank_spectral import spectral_factor_of
 from gramlearn.maps import symmetric_root
 from gramlearn.side_information import SideInformation
-from gramlearn.side_information._distances import squared_distances
+from gramlearn.side_information._distances import equal_rows, squared_distances
 from gramlearn.solution import Solution
 from gramlearn.space import Factor
 from gramlearn.spectral import Regularizer
 
 __all__ = ["KernelLearner"]
 
-_SAMPLE = 1000  # points from whose distances the bounds are found, where all are too many
+_SAMPLE = (
+    1000  # points from whose distances the bounds are found, where all are too many; rows at a time
+)
+_ROUNDING = 64  # ulps of a kernel value that a function of points may be wrong by
 
 
 class KernelLearner(PairMethods, ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
@@ -53,10 +63,11 @@ class KernelLearner(PairMethods, ClassNamePrefixFeaturesOutMixin, TransformerMix
     basis : {"cholesky", "subset", "spectral", "random", "kmeans"} or array n x k
         Those directions: the points that incomplete Cholesky picks, points drawn at random, the leading
         eigenvectors, random combinations of the points, means of clusters by kernel k-means, or the columns of
-        a matrix J of weights of the points.
+        a matrix J of weights of the points, all of them, with which no rank is needed.
     complement : bool
         Keep alpha k0 in the directions that the basis leaves out (J12), or leave them out of the kernel, which
-        then has this rank (K09); that is for many points, as nothing of size n x n is made.
+        then has this rank (K09); that is for many points, as nothing of size n x n is made (for
+        basis="spectral", above 10,000 points).
     alpha : float
         The prior is alpha k0.
     regularizer, loss, gamma, bounds, percentiles, n_pairs, solver, tol, max_iter, random_state, verbose :
@@ -145,22 +156,27 @@ class KernelLearner(PairMethods, ClassNamePrefixFeaturesOutMixin, TransformerMix
 
         Labels of -1 (integer), NaN or None mean unknown, and such points take no part.
         """
-        X = validate_data(self, X, dtype=np.float64)
+        X = read_points(self, X)
         rng = generator(self.random_state)
         known = side_of(side, y, X.shape[0], self.n_pairs, rng)
         regularizer = regularizer_of(self.regularizer)
-        loss = loss_of(self.loss, self.gamma, regularizer, known)
+        loss = loss_of(self, regularizer, known)
         alpha = self._alpha(regularizer)
         params = with_defaults(X, self.kernel, self.kernel_params)
         base = read_kernel(X, self.kernel, params)
         coordinates = coordinates_of(X, self.kernel, params, self.rank, self.basis, rng)
-        known = reachable(known, X if self._has_rest else to_rounding(coordinates.factor), loss)
+        coincide = (
+            partial(_coincide, base)
+            if self._has_rest
+            else partial(equal_rows, to_rounding(coordinates.factor))
+        )
+        known = reachable(known, coincide, loss)
         beyond = partial(_distances_beyond, base, coordinates, alpha) if self._has_rest else None
         bounds = self._bounds(known, base, coordinates, alpha, rng)
         F, solution = self._learned(
             coordinates.factor, known, regularizer, loss, bounds, alpha, beyond
         )
-        complement = alpha if self.rank is None or self.complement else 0.0
+        complement = alpha if self.complement or not self._has_basis else 0.0
         self._map = KernelMap(base, coordinates, F, complement)
         self.coordinates_, self.inner_, self.solution_ = coordinates, F, solution
         self.bounds_ = bounds
@@ -188,16 +204,28 @@ class KernelLearner(PairMethods, ClassNamePrefixFeaturesOutMixin, TransformerMix
         return self._map.transform(validate_data(self, X, dtype=np.float64, reset=False))
 
     def _squared_distances(self, first: Any, second: Any) -> np.ndarray:
-        return self._map.squared_distances(first, second)
+        if not issparse(first):
+            return self._map.squared_distances(first, second)
+        # Kernels are functions of dense points: some rows at a time.
+        found = [np.zeros(0)]
+        for start in range(0, first.shape[0], _SAMPLE):
+            some = slice(start, start + _SAMPLE)
+            dense = (side[some].toarray() for side in (first, second))
+            found.append(self._map.squared_distances(*dense))
+        return np.concatenate(found)
 
     @property
     def _n_features_out(self) -> int:
         return self._map.n_coordinates
 
     @property
+    def _has_basis(self) -> bool:
+        return self.rank is not None or not isinstance(self.basis, str)
+
+    @property
     def _has_rest(self) -> bool:
         """Whether there are directions outside the basis that the kernel keeps."""
-        return self.rank is not None and bool(self.complement)
+        return self._has_basis and bool(self.complement)
 
     def _alpha(self, regularizer: Regularizer) -> float:
         if regularizer.keeps_range or self.alpha != 0:
@@ -213,7 +241,8 @@ class KernelLearner(PairMethods, ClassNamePrefixFeaturesOutMixin, TransformerMix
         points = coordinates.factor
         if self._has_rest:
             rows = np.sort(rng.permutation(base.n_points)[:_SAMPLE])
-            points = spectral_factor(base.columns(rows)[rows], "precomputed").factor
+            sample = PrecomputedKernel(base.columns(rows)[rows], base.eps)
+            points = spectral_factor_of(sample).factor
         return bounds_of(known, self.bounds, self.percentiles, scale * to_rounding(points), rng)
 
     def _learned(
@@ -246,6 +275,13 @@ class KernelLearner(PairMethods, ClassNamePrefixFeaturesOutMixin, TransformerMix
         solution = solved(self, regularizer, Factor(alpha**0.5 * P), terms)
         root = np.linalg.lstsq(P, solution.factor, rcond=None)[0]
         return root @ root.T, solution
+
+
+def _coincide(base: Kernel, i: Any, j: Any) -> np.ndarray:
+    """Whether points are equal in feature space, to rounding."""
+    diagonal = base.diagonal()
+    size = diagonal[i] + diagonal[j]
+    return np.asarray(size - 2 * base.entries(i, j) <= _ROUNDING * base.eps * size)
 
 
 def _distances_beyond(

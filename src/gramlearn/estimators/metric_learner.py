@@ -1,5 +1,6 @@
 """D(W, W0) + sum_k loss_k((x_i - x_j)' W (x_i - x_j)) -> min over W: a Mahalanobis metric (J12 3)."""
 
+from collections.abc import Callable
 from functools import partial
 from typing import Any, Self
 
@@ -20,15 +21,19 @@ from gramlearn.estimators._learning import (
     solved,
 )
 from gramlearn.estimators._pair_methods import MahalanobisMethods, best_threshold
-from gramlearn.maps import FullMap, LowRankMap, MetricMap, distances_beyond, symmetric_root
+from gramlearn.maps import FullMap, LowRankMap, MetricMap, distances_beyond, unit_free_root
+from gramlearn.problem import Term
 from gramlearn.side_information import SideInformation
+from gramlearn.side_information._distances import equal_rows, squared_distances
 from gramlearn.side_information.labels import read_labels
 from gramlearn.solution import Solution
 from gramlearn.space import Factor
+from gramlearn.spectral import Regularizer
 
 __all__ = ["MetricLearner"]
 
 _LARGEST_OUTPUT = 10**9  # numbers of a transformed sparse X: 8 GB
+_ROUNDING = 64 * np.finfo(float).eps  # of differences of points, beside the points themselves
 
 
 class MetricLearner(
@@ -37,28 +42,33 @@ class MetricLearner(
     """d(x, y) = (x - y)' W (x - y), with W the nearest to W0 that honours what is known of pairs.
 
     With `LogDet` and `loss="slack"` this is information-theoretic metric learning (ITML), solved to optimality.
+    Where features come in different units, standardize them first: the prior then sees all of them, and the
+    few pairs that are drawn by default need not teach the units. In raw units ask for more, and a larger gamma.
 
     Parameters
     ----------
     regularizer : {"logdet", "von_neumann", "frobenius"} or Regularizer
         How far W is from the prior.
     prior : {"identity", "inverse_covariance"} or array d x d
-        W0, positive semidefinite. "inverse_covariance" measures directions that X does not vary in by zero.
+        W0, positive semidefinite. "inverse_covariance" measures directions that X does not vary in by zero;
+        with it and LogDet the metric does not depend on the units of the features.
     loss : {"slack", "hinge", "squared_hinge", "square", "hard"} or loss
         What a violated bound costs. "slack" belongs to the regularizer: LogDetSlack, KLSlack or SquaredHinge,
         and Hinge for triplets. "hard" bounds hold, or InfeasibleError names those that contradict each other.
+        "square" is for targets alone, Bounds whose upper and lower are equal.
     gamma : float
         The price of a violation: the larger, the more it counts beside the distance from the prior.
     bounds : (upper, lower), optional
         Squared distances: pairs that are alike shall be at most `upper` apart, others at least `lower`. The
-        `percentiles` of all squared distances under the prior where it is not given.
+        `percentiles` of all squared distances under the prior where it, or one of the two, is None.
     percentiles : (low, high)
     rank : int, optional
         Learn W = I + R (F - I) R' with a basis R of at most so many columns, for many features: nothing of
         size d x d is made, and X may be sparse.
     basis : {"svd", "means", "class_means", "subset"} or array d x k
         R, where there is a rank: leading singular vectors of X, means of clusters, of clusters of each class,
-        a random subset of the points, or the columns of a matrix.
+        or a random subset of the points. Or the span of the columns of a matrix, all of them: with it no rank
+        is needed.
     regularize : {"map", "kernel"}
         Which matrix the regularizer is applied to: W itself, or the kernel X W X' of the training points. For
         LogDet both give the same metric, for all others they do not.
@@ -69,7 +79,7 @@ class MetricLearner(
     random_state : int, RandomState, Generator or None
         Seeds the draws of pairs and of the basis.
     verbose : int
-        1 shows a bar, on a terminal.
+        1 shows a bar, on a terminal or in a notebook.
 
     Attributes
     ----------
@@ -78,7 +88,8 @@ class MetricLearner(
     basis_, inner_ : array d x k, array k x k
         R and F, where a rank was given.
     solution_ : Solution
-        The certificate: `solution_.relative_gap`, `solution_.status`, ...
+        The certificate: `solution_.relative_gap`, `solution_.status`, ... With LogDet and a prior W0 = A'A it
+        is that of M in W = A' M A, which has the same value.
     n_iter_ : int
         The iterations of the solver.
     bounds_ : (upper, lower)
@@ -136,7 +147,7 @@ class MetricLearner(
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
         tags.target_tags.required = True
-        tags.input_tags.sparse = self.rank is not None
+        tags.input_tags.sparse = self._has_basis
         return tags
 
     def fit(self, X: Any, y: Any = None, *, side: SideInformation | None = None) -> Self:
@@ -148,17 +159,21 @@ class MetricLearner(
         rng = generator(self.random_state)
         known = side_of(side, y, X.shape[0], self.n_pairs, rng)
         regularizer = regularizer_of(self.regularizer)
-        loss = loss_of(self.loss, self.gamma, regularizer, known)
-        known = reachable(known, X, loss)
+        loss = loss_of(self, regularizer, known)
         check_choice(self.regularize, "regularize", {"map": None, "kernel": None})
         prior = self._prior(X)
-        points = X if prior is None else X @ symmetric_root(prior)
+        # The points as the prior sees them: what it measures are their plain distances.
+        root = None if prior is None else unit_free_root(prior)
+        points = X if root is None else (X - self._origin(X)) @ root.T
+        stays = regularizer.keeps_range or self.regularize == "kernel"
+        known = reachable(known, partial(_coincide, X, points, root if stays else None), loss)
         bounds = bounds_of(known, self.bounds, self.percentiles, points, rng)
         for name in ("basis_", "inner_"):
             self.__dict__.pop(name, None)  # of an earlier fit
-        if self.rank is None:
-            W, solution = self._learned(X, prior, known, regularizer, loss, bounds)
-            self._map: MetricMap = FullMap(W)
+        if not self._has_basis:
+            bind = partial(known.bind, loss, bounds=bounds)
+            A, solution = self._learned(X, points, prior, root, regularizer, bind)
+            self._map: MetricMap = FullMap(A)
         else:
             R = basis_of(self.basis, X, _classes(y), self._rank(X.shape[1]), rng)
             F, solution = self._learned_within(R, X, known, regularizer, loss, bounds)
@@ -186,15 +201,22 @@ class MetricLearner(
             )
         return self._map.transform(X)
 
+    @property
+    def _has_basis(self) -> bool:
+        """Whether the metric is the identity and a part of low rank."""
+        return self.rank is not None or not isinstance(self.basis, str)
+
     def _checked(self, X: Any, reset: bool) -> Any:
-        if issparse(X) and self.rank is None:
+        if issparse(X) and not self._has_basis:
             raise TypeError(
                 "`X` is sparse, and the metric of all its features is a dense matrix; pass `rank=`, such as "
                 "rank=100, to learn a part of low rank, or X.toarray()."
             )
         return validate_data(self, X, accept_sparse="csr", dtype=np.float64, reset=reset)
 
-    def _rank(self, d: int) -> int:
+    def _rank(self, d: int) -> int | None:
+        if self.rank is None:
+            return None
         rank = check_count(self.rank, "rank")
         if rank > d:
             raise ValueError(
@@ -205,28 +227,41 @@ class MetricLearner(
     def _prior(self, X: Any) -> np.ndarray | None:
         """W0, or None for the identity."""
         is_identity = isinstance(self.prior, str) and self.prior == "identity"
-        if not is_identity and self.rank is not None:
+        if not is_identity and self._has_basis:
             raise ValueError(
-                '`prior` must be "identity" where there is a rank: the metric is the identity and a part of '
-                "low rank. Transform X by the root of the prior first."
+                '`prior` must be "identity" where there is a rank or a basis: the metric is the identity and '
+                "a part of low rank. Transform X by the root of the prior first."
             )
         return prior_of(self.prior, X)
 
+    def _origin(self, X: np.ndarray) -> Any:
+        """What may be subtracted of all points, to lose fewer digits: distances do not see it, kernels do."""
+        return X.mean(axis=0) if self.regularize == "map" else 0.0
+
     def _learned(
-        self, X: Any, prior: Any, known: Any, regularizer: Any, loss: Any, bounds: Any
+        self,
+        X: np.ndarray,
+        points: np.ndarray,
+        prior: np.ndarray | None,
+        root: np.ndarray | None,
+        regularizer: Regularizer,
+        bind: Callable[..., list[Term]],
     ) -> tuple[np.ndarray, Solution]:
-        """(W, the solution), d x d."""
-        W0 = np.eye(X.shape[1]) if prior is None else prior
-        if self.regularize == "map":
-            solution = solved(self, regularizer, W0, known.bind(loss, X, bounds))
-            return solution.matrix, solution
-        # K = G M G' with G = X W0^(1/2): only what M does to the row space of G is learned.
-        root = symmetric_root(W0)
-        G = X @ root
-        solution = solved(self, regularizer, Factor(G), known.bind(loss, bounds=bounds))
-        V = orthonormal(G.T)
-        inner = np.linalg.lstsq(G @ V, solution.factor, rcond=None)[0]
-        return root @ LowRankMap(V, inner @ inner.T).matrix @ root, solution
+        """(A with W = A'A, the solution)."""
+        if self.regularize == "kernel":
+            # K = G M G' with G the points as the prior sees them: M is learned on their row space.
+            solution = solved(self, regularizer, Factor(points), bind())
+            V = orthonormal(points.T)
+            inner = np.linalg.lstsq(points @ V, solution.factor, rcond=None)[0]
+            A = LowRankMap(V, inner @ inner.T).components
+        elif root is None or regularizer.is_invariant:
+            # D(W, W0) = D(M, I) with W = A0' M A0 and W0 = A0' A0.
+            solution = solved(self, regularizer, np.eye(points.shape[1]), bind(points))
+            A = solution.factor.T
+        else:
+            solution = solved(self, regularizer, prior, bind(X))
+            return solution.factor.T, solution
+        return A if root is None else A @ root, solution
 
     def _learned_within(
         self, R: np.ndarray, X: Any, known: Any, regularizer: Any, loss: Any, bounds: Any
@@ -243,6 +278,15 @@ class MetricLearner(
         terms = known.bind(loss, points, bounds, beyond=beyond)
         solution = solved(self, regularizer, np.eye(R.shape[1]), terms)
         return solution.matrix, solution
+
+
+def _coincide(X: Any, points: np.ndarray, root: np.ndarray | None, i: Any, j: Any) -> np.ndarray:
+    """Whether points are equal as far as W can see: to rounding under the prior, where W stays in its range."""
+    if root is None:
+        return np.asarray(equal_rows(X, i, j))
+    size = np.abs(X - X.mean(axis=0)).max(axis=0) * np.linalg.norm(root, axis=0)
+    rounding = _ROUNDING * np.linalg.norm(size)
+    return np.asarray(squared_distances(points, i, j) <= rounding**2)
 
 
 def _classes(y: Any) -> list[np.ndarray] | None:

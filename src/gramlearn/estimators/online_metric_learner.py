@@ -5,19 +5,25 @@ positive root s of eta p s^2 + (1 - eta y p) s - p = 0, p = z'W_t z, and
 
     W_(t+1) = W_t - beta W_t z z' W_t,    beta = eta (s - y) / (1 + eta (s - y) p) = (1 - s/p) / p
 
-which is positive definite whatever eta is, but for rounding, in two passes over W.
+which is positive definite whatever eta is. It is done on a factor, W = A'A, so that rounding cannot make it
+indefinite and features may differ in units by as much as numbers do: with u = A z and p = u'u,
+
+    A_(t+1) = A_t - (1 - sqrt(s/p)) / p  u u' A_t
 """
 
+import math
 from typing import Any, Self
 
 import numpy as np
+from scipy.sparse import issparse
 from sklearn.base import BaseEstimator, ClassNamePrefixFeaturesOutMixin, TransformerMixin
 from sklearn.utils.validation import check_array, validate_data
 
 from gramlearn._validation import check_positive
+from gramlearn._warnings import warn
 from gramlearn.estimators._learning import prior_of
 from gramlearn.estimators._pair_methods import MahalanobisMethods
-from gramlearn.maps import FullMap
+from gramlearn.maps import FullMap, unit_free_root
 
 __all__ = ["OnlineMetricLearner", "new_squared_distance"]
 
@@ -45,7 +51,7 @@ class OnlineMetricLearner(
     """
 
     losses_: np.ndarray
-    _W: np.ndarray
+    _A: np.ndarray
 
     def __init__(self, eta: float = 0.1, prior: Any = "identity") -> None:
         self.eta = eta
@@ -70,26 +76,27 @@ class OnlineMetricLearner(
         y : vector of m
             Their squared distances, as they should be; at least 0.
         """
-        return self._learn(X, y, first=not hasattr(self, "_W"))
+        return self._learn(X, y, first=not hasattr(self, "_A"))
 
     def _learn(self, X: Any, y: Any, first: bool) -> Self:
         eta = check_positive(self.eta, "eta", "OnlineMetricLearner")
         Z, y = self._differences(X, y, first)
-        W = self._start(Z.shape[1]) if first else self._W.copy()
+        A = self._start(Z.shape[1]) if first else self._A.copy()
         losses = np.empty(len(Z))
-        for k, (z, target) in enumerate(zip(Z, y, strict=True)):
-            Wz = W @ z
-            p = float(z @ Wz)
-            losses[k] = (p - target) ** 2 / 2
-            if p > 0:
-                s = new_squared_distance(p, float(target), eta)
-                W -= np.outer((1 - s / p) / p * Wz, Wz)
-        if not np.isfinite(W).all():
+        with np.errstate(over="ignore", invalid="ignore"):  # looked at below
+            for k, (z, target) in enumerate(zip(Z, y, strict=True)):
+                u = A @ z
+                p = float(u @ u)
+                losses[k] = (p - target) ** 2 / 2
+                if p > 0:
+                    s = new_squared_distance(p, float(target), eta)
+                    A -= np.outer((1 - (s / p) ** 0.5) / p * u, u @ A)
+        if not (np.isfinite(A).all() and np.isfinite(losses).all()):
             raise ValueError(
                 "the squared distances of `X`, or `eta`, are too large for double precision; rescale `X`."
             )
-        self._W = (W + W.T) / 2
-        self._map = FullMap(self._W)
+        self._A = A
+        self._map = FullMap(A)
         self.losses_ = losses if first else np.concatenate([self.losses_, losses])
         return self
 
@@ -101,6 +108,8 @@ class OnlineMetricLearner(
     def _differences(self, X: Any, y: Any, reset: bool) -> tuple[np.ndarray, np.ndarray]:
         if isinstance(X, list | tuple):
             X = np.asarray(X)
+        _check_not_row_numbers(X)
+        _look_for_labels(y)
         if getattr(X, "ndim", 2) == 3:
             pairs = check_array(X, dtype=np.float64, allow_nd=True, input_name="X")
             if pairs.shape[1] != 2:
@@ -114,7 +123,8 @@ class OnlineMetricLearner(
         y = np.asarray(y, dtype=np.float64)
         if y.min() < 0:
             raise ValueError(
-                f"`y` contains {y.min():.6g}; it holds squared distances, which are at least 0."
+                f"`y` contains {y.min():.6g}; it holds squared distances, which are at least 0. Where 1 and -1 "
+                "say alike and unlike, pass targets, such as np.where(y > 0, near, far)."
             )
         return Z, y
 
@@ -126,12 +136,43 @@ class OnlineMetricLearner(
                 "before it has begun."
             )
         assert prior is not None  # only "identity" is not written out
-        return prior.copy()
+        return unit_free_root(prior)
+
+
+def _check_not_row_numbers(X: Any) -> None:
+    """Pairs are given by their points; a table of row numbers would pass for differences of two features."""
+    if issparse(X) or getattr(X, "shape", (0,))[1:] != (2,):
+        return
+    table = np.asarray(X)
+    if table.dtype.kind in ("i", "u") and table.size and table.min() >= 0:
+        raise TypeError(
+            "`X` holds two columns of whole numbers, as row numbers of pairs are; pass the points themselves, "
+            "points[pairs] of shape (m, 2, d). Differences of points with two features are passed as floats."
+        )
+
+
+def _look_for_labels(y: Any) -> None:
+    """Refuse what can only be labels, and warn of what may be: whole numbers from 0 or 1 up, often repeated."""
+    y = np.asarray(y)
+    if y.dtype.kind in ("b", "U", "S"):
+        raise TypeError(
+            f"`y` holds labels ({y.dtype}); pass the squared distance that each pair should have, such as "
+            "np.where(alike, near, far)."
+        )
+    if y.dtype.kind not in ("i", "u") or not y.size:
+        return
+    values = np.unique(y)
+    is_code = values[0] in (0, 1) and values[-1] - values[0] == values.size - 1
+    if is_code and 1 < values.size <= y.size // 2:
+        warn(
+            f"`y` holds the whole numbers {values[0]} to {values[-1]}, as labels do, and they are taken for "
+            "squared distances; pass np.where(alike, near, far), or y.astype(float) if distances they are."
+        )
 
 
 def new_squared_distance(p: float, y: float, eta: float) -> float:
     """The s > 0 with 1/s - 1/p = eta (s - y): the squared distance after the step, between p and y."""
     b = eta * y * p - 1
-    root = (b * b + 4 * eta * p * p) ** 0.5
+    root = math.hypot(b, 2 * eta**0.5 * p)
     # The sum that cancels nothing.
     return (b + root) / (2 * eta * p) if b > 0 else 2 * p / (root - b)

@@ -3,8 +3,9 @@
 s is 1 for pairs that are alike, which shall be nearer than the threshold b by 1, in squared distance, and -1
 for the others, which shall be farther by 1. Shalev-Shwartz, Singer and Ng (2004) learn W and b from nothing.
 
-The threshold is an entry of a larger matrix: diag(W, b), and two more points that are sqrt(b) apart. What is
-asked of pairs are then comparisons, d(i, j) - b <= -1 or >= 1.
+The threshold is an entry of a larger matrix: diag(W, b - 1), whose last entry cannot be negative, and two more
+points that are sqrt(b - 1) apart. What is asked of pairs are then comparisons, d(i, j) - (b - 1) <= 0 or >= 2,
+and b^2 / 2 = 1/2 + (b - 1) + (b - 1)^2 / 2. No constraint is left that has to hold.
 """
 
 from typing import Any, Self
@@ -14,14 +15,15 @@ from sklearn.base import BaseEstimator, ClassNamePrefixFeaturesOutMixin, Transfo
 from sklearn.utils.validation import validate_data
 
 from gramlearn._validation import check_positive, generator
+from gramlearn._warnings import warn
 from gramlearn.constraints import DistanceComparisons, SquaredDistances
 from gramlearn.estimators._learning import side_of, solved
 from gramlearn.estimators._pair_methods import MahalanobisMethods
-from gramlearn.losses import Hard, Hinge
+from gramlearn.losses import Hinge, Linear
 from gramlearn.maps import FullMap
 from gramlearn.problem import Term
 from gramlearn.regularizers import Frobenius
-from gramlearn.side_information import SideInformation
+from gramlearn.side_information import Bounds, SideInformation
 
 __all__ = ["POLA"]
 
@@ -43,9 +45,10 @@ class POLA(MahalanobisMethods, ClassNamePrefixFeaturesOutMixin, TransformerMixin
     components_ : array d x d
         L, the symmetric root of W.
     solution_ : Solution
-        The certificate, of diag(W, b).
+        The certificate, of diag(W, b - 1); the objective is `solution_.primal` + 1/2.
 
-    The scale of the points matters, as the margin of 1 does: bring squared distances to about 1 first.
+    The scale of the points matters, as the margin of 1 does: bring features to one scale, and squared
+    distances to about 1, first. It is many times as fast, too.
     """
 
     _judges_pairs: bool
@@ -79,24 +82,41 @@ class POLA(MahalanobisMethods, ClassNamePrefixFeaturesOutMixin, TransformerMixin
         n, d = X.shape
         gamma = check_positive(self.gamma, "gamma", "POLA")
         known = side_of(side, y, n, self.n_pairs, generator(self.random_state))
-        i, j, alike = (np.asarray(v) for v in known.judged())
-        # Rows n and n + 1 are b apart: the last coordinate is theirs alone.
+        i, j, alike = _judged(known)
+        # Rows n and n + 1 are b - 1 apart: the last coordinate is theirs alone.
         points = np.zeros((n + 2, d + 1))
         points[:n, :d] = X
         points[n + 1, d] = 1.0
-        terms = [Term(SquaredDistances([n], [n + 1], points=points), Hard(lower=1.0))]
+        terms = [Term(SquaredDistances([n], [n + 1], points=points), Linear(1.0))]
         for rows, bound in (
-            (np.flatnonzero(alike), {"upper": -1.0}),
-            (np.flatnonzero(~alike), {"lower": 1.0}),
+            (np.flatnonzero(alike), {"upper": 0.0}),
+            (np.flatnonzero(~alike), {"lower": 2.0}),
         ):
             if rows.size:
                 ends = (np.full(rows.size, n), np.full(rows.size, n + 1))
                 comparisons = DistanceComparisons(i[rows], j[rows], *ends, points=points)
                 terms.append(Term(comparisons, Hinge(gamma, **bound)))
         self.solution_ = solved(self, Frobenius(), np.zeros((d + 1, d + 1)), terms)
-        learned = self.solution_.matrix
-        self._map = FullMap(learned[:d, :d])
-        self.threshold_ = float(np.sqrt(learned[d, d]))
+        F = self.solution_.factor
+        self._map = FullMap(F[:d].T)
+        self.threshold_ = float(np.sqrt(1 + F[d] @ F[d]))
         self.n_iter_ = max(1, self.solution_.iterations)
         self._judges_pairs = side is not None
         return self
+
+
+def _judged(known: SideInformation) -> tuple[np.ndarray, ...]:
+    """(i, j, alike); what says neither of a pair cannot be learned from, which is said."""
+    i, j, alike = (np.asarray(v) for v in known.judged())
+    if isinstance(known, Bounds) and i.size < len(known):
+        both = len(known) - i.size
+        if not i.size:
+            raise ValueError(
+                f"all {both} pairs of `side` have an upper and a lower bound, which calls them neither near "
+                "nor far; POLA needs pairs with one of the two, or Pairs."
+            )
+        warn(
+            f"{both} of {len(known)} pairs of `side` have an upper and a lower bound, or none, which calls "
+            "them neither near nor far; they take no part."
+        )
+    return i, j, alike

@@ -5,7 +5,7 @@ it does singular values in the completion of matrices, and W^(1/2) p(x) is the e
 is Trace-SSIKDR, solved with a certificate instead of by Uzawa's steps.
 """
 
-import warnings
+from functools import partial
 from typing import Any, Self
 
 import numpy as np
@@ -13,14 +13,21 @@ from sklearn.base import BaseEstimator, ClassNamePrefixFeaturesOutMixin, Transfo
 from sklearn.utils.validation import check_is_fitted, validate_data
 
 from gramlearn._validation import check_choice, check_count, check_positive, generator
+from gramlearn._warnings import warn
 from gramlearn.constraints import Trace
 from gramlearn.dual import Part
-from gramlearn.estimators._feature_space import coordinates_of, to_rounding, with_defaults
+from gramlearn.estimators._feature_space import (
+    coordinates_of,
+    read_points,
+    to_rounding,
+    with_defaults,
+)
 from gramlearn.estimators._learning import bounds_of, reachable, side_of, solved
 from gramlearn.losses import Hinge, Linear, SquaredHinge
 from gramlearn.problem import Problem, Term
 from gramlearn.regularizers import Frobenius
 from gramlearn.side_information import SideInformation
+from gramlearn.side_information._distances import equal_rows
 
 __all__ = ["SemiSupervisedEmbedding"]
 
@@ -101,16 +108,19 @@ class SemiSupervisedEmbedding(ClassNamePrefixFeaturesOutMixin, TransformerMixin,
 
     def fit(self, X: Any, y: Any = None, *, side: SideInformation | None = None) -> Self:
         """Learn from labels y, or from `side`: Pairs, Triplets or Bounds over the rows of X."""
-        X = validate_data(self, X, dtype=np.float64)
+        if self.n_components is not None:
+            check_count(self.n_components, "n_components")
+        X = read_points(self, X)
         rng = generator(self.random_state)
         known = side_of(side, y, X.shape[0], self.n_pairs, rng)
         kind = check_choice(self.loss, "loss", {"hinge": Hinge, "squared_hinge": SquaredHinge})
         loss = kind(check_positive(self.gamma, "gamma", "SemiSupervisedEmbedding"))
-        known = reachable(known, X, loss)
         params = with_defaults(X, self.kernel, self.kernel_params)
         self.coordinates_ = coordinates_of(X, self.kernel, params, self.rank, self.basis, rng)
         P = self.coordinates_.factor
-        bounds = bounds_of(known, self.bounds, self.percentiles, to_rounding(P), rng)
+        rounded = to_rounding(P)
+        known = reachable(known, partial(equal_rows, rounded), loss)
+        bounds = bounds_of(known, self.bounds, self.percentiles, rounded, rng)
         terms = known.bind(loss, P, bounds)
         zero = np.zeros((P.shape[1], P.shape[1]))
         terms.append(Term(Trace(), Linear(self._price_of_trace(zero, terms))))
@@ -125,13 +135,11 @@ class SemiSupervisedEmbedding(ClassNamePrefixFeaturesOutMixin, TransformerMixin,
         s, V = s[::-1], V[:, ::-1]
         count = max(1, int(np.sum(s > _RANK * s[0])))
         if self.n_components is not None:
-            asked = check_count(self.n_components, "n_components")
+            asked = int(self.n_components)
             if asked > count:
-                warnings.warn(
+                warn(
                     f"n_components={asked} dimensions were asked for, but W has rank {count}, and so has the "
-                    "embedding; a smaller tau leaves more.",
-                    UserWarning,
-                    stacklevel=3,
+                    "embedding; a smaller tau leaves more."
                 )
             count = min(count, asked)
         self.eigenvalues_ = np.maximum(s[:count], 0.0)

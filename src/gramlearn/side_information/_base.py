@@ -6,8 +6,8 @@ that a subset with other rows is refused and never misread.
 
 from abc import ABC, abstractmethod
 from collections.abc import Callable
-from dataclasses import replace
-from typing import Any, Self, final
+from dataclasses import fields, replace
+from typing import Any, Self, cast, final
 
 from gramlearn._arrays import Array, as_index, namespace, where_true
 from gramlearn._validation import check_points
@@ -15,15 +15,27 @@ from gramlearn.losses import BoundedLoss
 from gramlearn.problem import Term
 from gramlearn.side_information._checks import check_rows
 
-__all__ = ["Beyond", "SideInformation", "complete", "renumber"]
+__all__ = ["Beyond", "Coincide", "SideInformation", "complete", "renumber"]
 
 Beyond = Callable[[Array, Array], Array]
+Coincide = Callable[[Array, Array], Array]
 
 
 class SideInformation(ABC):
     """Statements about n_points points, by index. Frozen; the caller's arrays are never changed."""
 
     n_points: Any
+
+    def __new__(cls, *given: Any, **named: Any) -> Self:
+        """Refuse numbers without a name: n_points, a bound and a weight look alike."""
+        del named
+        surplus = given[sum(not field.kw_only for field in fields(cast(Any, cls))) :]
+        if surplus:
+            raise TypeError(
+                f"`{cls.__name__}(...)`: {surplus[0]!r:.40} has no name; the number of points is n_points=, "
+                "and other numbers are passed by their names, too."
+            )
+        return super().__new__(cls)
 
     @abstractmethod
     def __len__(self) -> int:
@@ -44,8 +56,11 @@ class SideInformation(ABC):
         """
 
     @abstractmethod
-    def hopeless(self, points: Any) -> Array:
-        """A mask of the statements that ask points which are equal to lie apart: no metric can do that."""
+    def hopeless(self, coincide: Coincide) -> Array:
+        """A mask of the statements that ask points which are equal to lie apart: no metric can do that.
+
+        `coincide(i, j)` tells of which pairs the two points are equal, for all that a metric can see.
+        """
 
     @abstractmethod
     def without(self, mask: Array) -> Self:

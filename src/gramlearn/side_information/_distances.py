@@ -7,7 +7,7 @@ from scipy.sparse import issparse
 
 from gramlearn._arrays import Array, as_index, as_real, namespace, pair_squared_norms
 
-__all__ = ["squared_distances"]
+__all__ = ["equal_rows", "squared_distances"]
 
 _ROWS = 50_000  # pairs of sparse rows at a time
 
@@ -25,3 +25,8 @@ def squared_distances(points: Any, i: Any, j: Any) -> Array:
     if points.dtype not in (xp.float32, xp.float64):
         points = as_real(points)
     return pair_squared_norms(points, as_index(i, points), as_index(j, points), -1)
+
+
+def equal_rows(points: Any, i: Any, j: Any) -> Array:
+    """Whether the two rows of each pair are equal."""
+    return squared_distances(points, i, j) == 0

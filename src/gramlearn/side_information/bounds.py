@@ -8,7 +8,7 @@ from gramlearn._validation import check_indices
 from gramlearn.constraints import SquaredDistances
 from gramlearn.losses import BoundedLoss
 from gramlearn.problem import Term
-from gramlearn.side_information._base import Beyond, SideInformation, complete, renumber
+from gramlearn.side_information._base import Beyond, Coincide, SideInformation, complete, renumber
 from gramlearn.side_information._checks import (
     check_differ,
     check_n_points,
@@ -18,7 +18,6 @@ from gramlearn.side_information._checks import (
     first_true,
     rows_of,
 )
-from gramlearn.side_information._distances import squared_distances
 
 __all__ = ["Bounds"]
 
@@ -108,6 +107,12 @@ class Bounds(SideInformation):
             zero + (0.0 if self.lower is None else self.lower),
         )
 
+    @property
+    def are_targets(self) -> bool:
+        """Whether upper and lower are equal for all pairs."""
+        upper, lower = self._vectors
+        return bool(namespace(upper).all(upper == lower))
+
     def __len__(self) -> int:
         return int(self.i.shape[0])
 
@@ -130,10 +135,9 @@ class Bounds(SideInformation):
             weight=rows_of(self.weight, kept),
         )
 
-    def hopeless(self, points: Any) -> Array:
+    def hopeless(self, coincide: Coincide) -> Array:
         _, lower = self._vectors
-        equal = as_index(squared_distances(points, self.i, self.j) == 0, self.i) > 0
-        return (lower > 0) & equal
+        return (lower > 0) & (as_index(coincide(self.i, self.j), self.i) > 0)
 
     def without(self, mask: Array) -> Self:
         kept = where_true(~mask)

@@ -25,6 +25,7 @@ from gramlearn.side_information._distances import squared_distances
 from gramlearn.side_information._numbering import Triangles, distinct_numbers
 from gramlearn.side_information.labels import read_labels
 from gramlearn.side_information.pairs import Pairs
+from gramlearn.side_information.percentiles import check_percentiles
 from gramlearn.side_information.triplets import Triplets
 
 __all__ = ["from_classes", "from_clicks", "from_similarities", "relative_bounds"]
@@ -98,16 +99,21 @@ def from_similarities(
     random_state : int, Generator or None
         Seeds the draw.
     """
-    S = np.asarray(to_numpy(S), dtype=np.float64)
+    S = np.array(to_numpy(S), dtype=np.float64)
+    if S.ndim == 2:
+        np.fill_diagonal(
+            S, 0.0
+        )  # how similar a point is to itself, infinitely perhaps, is no matter
     check_symmetric(check_finite(S, "S"), "S")
+    percentiles = check_percentiles(percentiles)
     i, j = np.triu_indices(len(S), 1)
     if not i.size:
         raise ValueError("`S` has one row; pairs need at least two points.")
     low, high = np.percentile(S[i, j], percentiles)
     if not low < high:
         raise ValueError(
-            f"the similarities at the percentiles {percentiles} are equal ({low:.6g}): no pair is more alike "
-            "than another; choose other percentiles."
+            f"`S` has the same similarity, {low:.6g}, at both of `percentiles={percentiles}`: no pair is more "
+            "alike than another; choose other percentiles."
         )
     rng = generator(random_state)
 

@@ -13,7 +13,7 @@ from gramlearn._validation import check_count
 from gramlearn.constraints import SquaredDistances
 from gramlearn.losses import BoundedLoss
 from gramlearn.problem import Term
-from gramlearn.side_information._base import Beyond, SideInformation, complete, renumber
+from gramlearn.side_information._base import Beyond, Coincide, SideInformation, complete, renumber
 from gramlearn.side_information._checks import (
     check_bounds,
     check_differ,
@@ -25,7 +25,6 @@ from gramlearn.side_information._checks import (
     pair_keys,
     rows_of,
 )
-from gramlearn.side_information._distances import squared_distances
 from gramlearn.side_information.closure import (
     Contradiction,
     ContradictionError,
@@ -34,7 +33,7 @@ from gramlearn.side_information.closure import (
 )
 from gramlearn.side_information.percentiles import percentile_bounds
 
-__all__ = ["Pairs"]
+__all__ = ["Pairs", "check_not_crossed"]
 
 
 @final
@@ -86,7 +85,7 @@ class Pairs(SideInformation):
             )
         for name, value in fields.items():
             object.__setattr__(self, name, value)
-        _check_not_crossed(self.upper, self.lower, "")
+        check_not_crossed(self.upper, self.lower, "")
 
     def __len__(self) -> int:
         return int(self.similar.shape[0]) + int(self.dissimilar.shape[0])
@@ -116,9 +115,11 @@ class Pairs(SideInformation):
             dissimilar_weight=rows_of(self.dissimilar_weight, also_kept),
         )
 
-    def hopeless(self, points: Any) -> Array:
-        i, j, alike = self.judged()
-        return ~alike & (as_index(squared_distances(points, i, j) == 0, i) > 0)
+    def hopeless(self, coincide: Coincide) -> Array:
+        i, j = contiguous_columns(self.dissimilar)
+        none_of_the_similar = self.similar[:, 0] < 0
+        in_vain = as_index(coincide(i, j), i) > 0
+        return namespace(i).concat([none_of_the_similar, in_vain])
 
     def without(self, mask: Array) -> Self:
         n_similar = int(self.similar.shape[0])
@@ -171,7 +172,7 @@ class Pairs(SideInformation):
 
     def _find_bounds(self, points: Any, bounds: Any, random_state: Any) -> tuple[Any, Any]:
         upper, lower = check_bounds(bounds)
-        _check_not_crossed(upper, lower, " in `bounds=(upper, lower)`")
+        check_not_crossed(upper, lower, " in `bounds=(upper, lower)`")
         upper = upper if self.upper is None else self.upper
         lower = lower if self.lower is None else self.lower
         needs_upper = upper is None and self.similar.shape[0] > 0
@@ -191,7 +192,7 @@ class Pairs(SideInformation):
             upper = found[0] if upper is None else upper
             lower = found[1] if lower is None else lower
         if self.similar.shape[0] and self.dissimilar.shape[0]:
-            _check_not_crossed(upper, lower, "; pass both, so that they fit each other")
+            check_not_crossed(upper, lower, "; pass both, so that they fit each other")
         return upper, lower
 
     def contradictions(self) -> list[Contradiction]:
@@ -232,7 +233,8 @@ def _name(side: str, table: Array, k: int) -> str:
     return f"the {side} pair ({int(table[k, 0])}, {int(table[k, 1])})"
 
 
-def _check_not_crossed(upper: Any, lower: Any, addition: str) -> None:
+def check_not_crossed(upper: Any, lower: Any, addition: str) -> None:
+    """Of two numbers, upper must not exceed lower."""
     if isinstance(upper, float) and isinstance(lower, float) and upper > lower:
         raise ValueError(
             f"alike pairs are at most `upper` apart and unlike ones at least `lower`, so upper "

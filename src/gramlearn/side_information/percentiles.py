@@ -15,14 +15,16 @@ from gramlearn._validation import check_count, check_points, generator
 from gramlearn.side_information._distances import squared_distances
 from gramlearn.side_information._numbering import Triangles, distinct_numbers
 
-__all__ = ["percentile_bounds"]
+__all__ = ["check_percentiles", "percentile_bounds", "percentiles_of"]
+
+_PAIRS = 100_000
 
 
 def percentile_bounds(
     points: Any,
     percentiles: tuple[float, float] = (5, 95),
     *,
-    n_pairs: int = 100_000,
+    n_pairs: int = _PAIRS,
     random_state: Any = None,
 ) -> tuple[float, float]:
     """(upper, lower): percentiles of the squared distances |p_i - p_j|^2 over pairs i < j.
@@ -42,11 +44,18 @@ def percentile_bounds(
     random_state : int, Generator or None
         Seeds the draw. The same seed gives the same bounds, up to rounding, in every library.
     """
-    points = points.tocsr() if issparse(points) else check_points(points, "points")
-    low, high = _check_percentiles(percentiles)
+    return percentiles_of(points, percentiles, n_pairs, random_state, "points")
+
+
+def percentiles_of(
+    points: Any, percentiles: Any, n_pairs: int = _PAIRS, random_state: Any = None, name: str = "X"
+) -> tuple[float, float]:
+    """The same of points that the user knows by another name."""
+    points = points.tocsr() if issparse(points) else check_points(points, name)
+    low, high = check_percentiles(percentiles)
     n, n_pairs = int(points.shape[0]), check_count(n_pairs, "n_pairs")
     if n < 2:
-        raise ValueError("`points` has one row; distances need at least two.")
+        raise ValueError(f"`{name}` has one row; distances need at least two.")
     every = Triangles(np.asarray([0]), np.asarray([n]))
     total = every.total
     rng = generator(random_state)
@@ -58,14 +67,15 @@ def percentile_bounds(
     squared = squared[int(xp.count_nonzero(squared == 0)) :]
     if squared.shape[0] == 0:
         raise ValueError(
-            f"all {i.size} pairs of rows of `points` that were looked at are equal, so no bounds "
+            f"all {i.size} pairs of rows of `{name}` that were looked at are equal, so no bounds "
             "can be found from them; check the points, or pass `bounds=(upper, lower)` in squared "
             "distances."
         )
     return _percentile(squared, low), _percentile(squared, high)
 
 
-def _check_percentiles(percentiles: Any) -> tuple[float, float]:
+def check_percentiles(percentiles: Any) -> tuple[float, float]:
+    """Two numbers in ascending order."""
     try:
         low, high = (float(p) for p in percentiles)
     except (TypeError, ValueError):

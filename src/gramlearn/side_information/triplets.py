@@ -12,7 +12,7 @@ from gramlearn._arrays import Array, as_index, namespace, where_true
 from gramlearn.constraints import DistanceComparisons
 from gramlearn.losses import BoundedLoss
 from gramlearn.problem import Term
-from gramlearn.side_information._base import Beyond, SideInformation, complete, renumber
+from gramlearn.side_information._base import Beyond, Coincide, SideInformation, complete, renumber
 from gramlearn.side_information._checks import (
     check_differ,
     check_n_points,
@@ -96,9 +96,9 @@ class Triplets(SideInformation):
             weight=rows_of(self.weight, kept),
         )
 
-    def hopeless(self, points: Any) -> Array:
+    def hopeless(self, coincide: Coincide) -> Array:
         """None: a comparison that cannot be had is an answer like any other, for a soft loss to weigh."""
-        del points
+        del coincide
         xp = namespace(self.triplets)
         return xp.zeros(len(self), dtype=xp.bool)
 

@@ -2,7 +2,6 @@
 
 import contextlib
 import time
-import warnings
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
@@ -11,6 +10,7 @@ from typing import Any, Generic, TypeVar, final
 from sklearn.exceptions import ConvergenceWarning
 
 from gramlearn._arrays import Array, constant, every_row, namespace, scatter, where_true
+from gramlearn._warnings import warn
 from gramlearn.certificate import UNKNOWN, Certificate
 from gramlearn.problem import Problem
 from gramlearn.solution import Record, Solution
@@ -122,10 +122,12 @@ def run(
     return _solution(problem, best, conflict, status, history, began)
 
 
-def warn_unless_solved(solution: Solution, limits: Limits) -> None:
-    """Give a ConvergenceWarning, in the name of whoever called `solve`, where the tolerance was not reached."""
+def warn_unless_solved(
+    solution: Solution, limits: Limits, go_on: str = "continue with start=solution"
+) -> None:
+    """Give a ConvergenceWarning where the tolerance was not reached; `go_on` says what else the user can do."""
     if not solution.status.is_answer and not solution.certificate.is_within(limits.tol):
-        warnings.warn(_advice(solution, limits), ConvergenceWarning, stacklevel=3)
+        warn(_advice(solution, limits, go_on), ConvergenceWarning)
 
 
 def _ending(
@@ -168,7 +170,7 @@ def _solution(
     return Solution(problem, factor, duals, best.certificate, status, history, seconds, conflict)
 
 
-def _advice(solution: Solution, limits: Limits) -> str:
+def _advice(solution: Solution, limits: Limits, go_on: str) -> str:
     what = {
         Status.ITERATION_LIMIT: f"stopped after max_iter={limits.max_iter} iterations",
         Status.TIME_LIMIT: f"stopped at time_limit={limits.time_limit:g} s",
@@ -176,9 +178,9 @@ def _advice(solution: Solution, limits: Limits) -> str:
         Status.STALLED: "found no step that improves the dual any more",
     }[solution.status]
     advice = {
-        Status.ITERATION_LIMIT: "raise max_iter, or continue with start=solution",
-        Status.TIME_LIMIT: "raise time_limit, or continue with start=solution",
-        Status.STOPPED: "continue with start=solution",
+        Status.ITERATION_LIMIT: f"raise max_iter, or {go_on}",
+        Status.TIME_LIMIT: f"raise time_limit, or {go_on}",
+        Status.STOPPED: go_on,
         Status.STALLED: "rescale the points or the bounds, or raise tol",
     }[solution.status]
     accuracy = (
