@@ -156,14 +156,15 @@ class MetricLearner(
         bounds = bounds_of(known, self.bounds, self.percentiles, points, rng)
         for name in ("basis_", "inner_"):
             self.__dict__.pop(name, None)  # of an earlier fit
-        if self.rank is None:
+        R = self._basis(X, known, prior, y, rng)
+        if R is None:
             W, solution = self._learned(X, prior, known, regularizer, loss, bounds)
             self._map: MetricMap = FullMap(W)
         else:
-            R = basis_of(self.basis, X, _classes(y), self._rank(X.shape[1]), rng)
             F, solution = self._learned_within(R, X, known, regularizer, loss, bounds)
             self._map = LowRankMap(R, F)
-            self.basis_, self.inner_ = R, F
+            if self.rank is not None:
+                self.basis_, self.inner_ = R, F
         self.solution_ = solution
         self.n_iter_ = max(1, solution.iterations)
         self.bounds_ = bounds
@@ -201,6 +202,22 @@ class MetricLearner(
                 f"`rank={rank}` is more than the {d} features of X; pass at most that many, or None."
             )
         return rank
+
+    def _basis(
+        self, X: Any, known: SideInformation, prior: Any, y: Any, rng: Any
+    ) -> np.ndarray | None:
+        """R of W = I + R (F - I) R': as the rank says, or the span of points that are few; None for all of W.
+
+        Outside the span of what side information is about, W is the identity (J12 Lemma 6), and with d in the
+        thousands that is most of it.
+        """
+        if self.rank is not None:
+            return basis_of(self.basis, X, _classes(y), self._rank(X.shape[1]), rng)
+        rows = np.asarray(known.involved())
+        if prior is not None or self.regularize == "kernel" or 2 * rows.size > X.shape[1]:
+            return None
+        spread = X[rows] - X[rows].mean(axis=0)
+        return orthonormal(spread.T) if spread.any() else None
 
     def _prior(self, X: Any) -> np.ndarray | None:
         """W0, or None for the identity."""
