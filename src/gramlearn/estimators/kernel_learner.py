@@ -18,6 +18,7 @@ from gramlearn.estimators._learning import (
     solved,
 )
 from gramlearn.estimators._pair_methods import PairMethods, best_threshold
+from gramlearn.estimators._precision import FLOATS
 from gramlearn.kernel_functions import Kernel, read_kernel
 from gramlearn.kernel_maps import KernelMap
 from gramlearn.low_rank import LowRankKernel, spectral_factor
@@ -185,7 +186,8 @@ class KernelLearner(PairMethods, ClassNamePrefixFeaturesOutMixin, TransformerMix
     def transform(self, X: Any) -> np.ndarray:
         """Coordinates with the learned kernel as inner products, within the span of the training points."""
         check_is_fitted(self)
-        return self._map.transform(validate_data(self, X, dtype=np.float64, reset=False))
+        X = validate_data(self, X, dtype=FLOATS, reset=False)
+        return self._map.transform(X.astype(np.float64, copy=False)).astype(X.dtype, copy=False)
 
     def _squared_distances(self, first: Any, second: Any) -> np.ndarray:
         return self._map.squared_distances(first, second)

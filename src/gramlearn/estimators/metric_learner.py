@@ -5,7 +5,7 @@ from typing import Any, Self
 
 import numpy as np
 from scipy.sparse import issparse
-from sklearn.base import BaseEstimator, ClassNamePrefixFeaturesOutMixin, TransformerMixin
+from sklearn.base import BaseEstimator
 from sklearn.utils.validation import check_is_fitted, validate_data
 
 from gramlearn._validation import check_choice, check_count, generator
@@ -20,6 +20,7 @@ from gramlearn.estimators._learning import (
     solved,
 )
 from gramlearn.estimators._pair_methods import MahalanobisMethods, best_threshold
+from gramlearn.estimators._precision import FLOATS
 from gramlearn.maps import FullMap, LowRankMap, MetricMap, distances_beyond, symmetric_root
 from gramlearn.side_information import SideInformation
 from gramlearn.side_information.labels import read_labels
@@ -31,9 +32,7 @@ __all__ = ["MetricLearner"]
 _LARGEST_OUTPUT = 10**9  # numbers of a transformed sparse X: 8 GB
 
 
-class MetricLearner(
-    MahalanobisMethods, ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator
-):
+class MetricLearner(MahalanobisMethods, BaseEstimator):
     """d(x, y) = (x - y)' W (x - y), with W the nearest to W0 that honours what is known of pairs.
 
     With `LogDet` and `loss="slack"` this is information-theoretic metric learning (ITML), solved to optimality.
@@ -177,9 +176,9 @@ class MetricLearner(
         return self
 
     def transform(self, X: Any) -> np.ndarray:
-        """X L': points whose plain distances are the learned ones."""
+        """X L': points whose plain distances are the learned ones; float32 stays float32."""
         check_is_fitted(self)
-        X = self._checked(X, reset=False)
+        X = self._checked(X, reset=False, dtype=FLOATS)
         if issparse(X) and X.shape[0] * X.shape[1] > _LARGEST_OUTPUT:
             raise ValueError(
                 f"`X` is sparse, and transformed it would be dense, {X.shape[0]} x {X.shape[1]}; "
@@ -187,13 +186,13 @@ class MetricLearner(
             )
         return self._map.transform(X)
 
-    def _checked(self, X: Any, reset: bool) -> Any:
+    def _checked(self, X: Any, reset: bool, dtype: Any = np.float64) -> Any:
         if issparse(X) and self.rank is None:
             raise TypeError(
                 "`X` is sparse, and the metric of all its features is a dense matrix; pass `rank=`, such as "
                 "rank=100, to learn a part of low rank, or X.toarray()."
             )
-        return validate_data(self, X, accept_sparse="csr", dtype=np.float64, reset=reset)
+        return validate_data(self, X, accept_sparse="csr", dtype=dtype, reset=reset)
 
     def _rank(self, d: int) -> int:
         rank = check_count(self.rank, "rank")

@@ -11,7 +11,7 @@ which is positive definite whatever eta is, but for rounding, in two passes over
 from typing import Any, Self
 
 import numpy as np
-from sklearn.base import BaseEstimator, ClassNamePrefixFeaturesOutMixin, TransformerMixin
+from sklearn.base import BaseEstimator
 from sklearn.utils.validation import check_array, validate_data
 
 from gramlearn._validation import check_positive
@@ -22,9 +22,7 @@ from gramlearn.maps import FullMap
 __all__ = ["OnlineMetricLearner", "new_squared_distance"]
 
 
-class OnlineMetricLearner(
-    MahalanobisMethods, ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator
-):
+class OnlineMetricLearner(MahalanobisMethods, BaseEstimator):
     """A Mahalanobis metric from a stream of pairs with target distances, d^2 operations a pair.
 
     Parameters

@@ -10,7 +10,7 @@ asked of pairs are then comparisons, d(i, j) - b <= -1 or >= 1.
 from typing import Any, Self
 
 import numpy as np
-from sklearn.base import BaseEstimator, ClassNamePrefixFeaturesOutMixin, TransformerMixin
+from sklearn.base import BaseEstimator
 from sklearn.utils.validation import validate_data
 
 from gramlearn._validation import check_positive, generator
@@ -26,7 +26,7 @@ from gramlearn.side_information import SideInformation
 __all__ = ["POLA"]
 
 
-class POLA(MahalanobisMethods, ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
+class POLA(MahalanobisMethods, BaseEstimator):
     """A metric and the threshold that goes with it, learned together from pairs.
 
     Parameters
