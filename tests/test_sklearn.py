@@ -35,7 +35,8 @@ from gramlearn import (
 )
 
 IRIS, SPECIES = load_iris(return_X_y=True)
-X, Y = IRIS[::3], SPECIES[::3]  # for OnlineMetricLearner the labels are squared distances
+X = IRIS[::3]
+Y = SPECIES[::3].astype(float)  # labels, and squared distances for OnlineMetricLearner
 SIDE = from_labels(Y, 60, random_state=0)
 COLUMNS = ["length", "width", "long", "wide"]
 LEARNERS = {
@@ -164,7 +165,9 @@ def test_names_that_went_in_are_kept_and_others_refused(estimator, frames):
 
 def test_labels_may_be_a_column_of_a_frame():
     pandas = pytest.importorskip("pandas")
-    named = pandas.Series(np.asarray(["setosa", "versicolor", "virginica"])[Y], index=range(9, 59))
+    named = pandas.Series(
+        np.asarray(["setosa", "versicolor", "virginica"])[SPECIES[::3]], index=range(9, 59)
+    )
     learner = MetricLearner(n_pairs=60, random_state=0)
     one = learner.fit(pandas.DataFrame(X, columns=COLUMNS), named).components_
     np.testing.assert_array_equal(one, learner.fit(X, Y).components_)

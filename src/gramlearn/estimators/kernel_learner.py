@@ -155,7 +155,10 @@ class KernelLearner(PairMethods, ClassNamePrefixFeaturesOutMixin, TransformerMix
         params = with_defaults(X, self.kernel, self.kernel_params)
         base = read_kernel(X, self.kernel, params)
         coordinates = coordinates_of(X, self.kernel, params, self.rank, self.basis, rng)
-        known = reachable(known, X if self._has_rest else to_rounding(coordinates.factor), loss)
+        known = reachable(known, X, loss)
+        if not self._has_rest:
+            # Points that differ may have the same coordinates.
+            known = reachable(known, to_rounding(coordinates.factor), loss)
         beyond = partial(_distances_beyond, base, coordinates, alpha) if self._has_rest else None
         bounds = self._bounds(known, base, coordinates, alpha, rng)
         F, solution = self._learned(
