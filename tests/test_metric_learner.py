@@ -118,6 +118,23 @@ def test_nothing_is_learned_outside_the_span_of_the_points(regularizer):
     np.testing.assert_allclose(W.get_mahalanobis_matrix() @ outside.T, outside.T, atol=1e-8)
 
 
+@pytest.mark.parametrize("name", KINDS)
+@pytest.mark.parametrize("regularizer", ["logdet", "von_neumann", "frobenius"])
+def test_of_few_points_only_their_span_is_worked_with(name, regularizer):
+    """With the identity written out, all 300 features are: the same metric, at a price."""
+    wide = np.hstack([IRIS, points(n=150, d=296)])
+    params = {"bounds": (100.0, 900.0), "tol": 1e-9}
+    side = KINDS[name] if name != "pairs" else Pairs(SIDE.similar[:20], n_points=150)
+    few = MetricLearner(regularizer, **params).fit(wide, side=side)
+    full = MetricLearner(regularizer, prior=np.eye(300), **params).fit(wide, side=side)
+    assert few.solution_.factor.shape[0] <= side.involved().size < 300
+    assert few.solution_.primal == pytest.approx(full.solution_.primal, rel=1e-8)
+    for learned in ("get_mahalanobis_matrix", "transform"):
+        given = () if learned == "get_mahalanobis_matrix" else (wide,)
+        one, two = (getattr(learner, learned)(*given) for learner in (few, full))
+        np.testing.assert_allclose(one, two, atol=1e-5 * np.abs(two).max())
+
+
 # -- low rank ----------------------------------------------------------------------------------------
 
 

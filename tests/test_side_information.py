@@ -196,6 +196,17 @@ def test_statements_have_names():
         assert side.describe(len(side) - 1)
 
 
+def test_the_rows_involved_are_those_of_the_terms(library, maker):
+    side = maker(library.index)
+    expected = {
+        int(row)
+        for term in side.bind(Hard())
+        for column in term.constraints.columns.values()
+        for row in np.asarray(column)
+    }
+    assert library.numpy(side.involved()).tolist() == sorted(expected)
+
+
 @given(seed=st.integers(0, 1000))
 def test_taking_rows_keeps_what_lies_within_them(library, seed):
     """side.take(rows) says about points[rows] what side says about those points, and no more."""

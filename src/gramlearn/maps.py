@@ -50,7 +50,7 @@ class MetricMap(ABC):
 
     @abstractmethod
     def transform(self, X: Any) -> np.ndarray:
-        """X L', whose plain squared distances are the learned ones."""
+        """X L', whose plain squared distances are the learned ones, in the precision of X."""
 
     @abstractmethod
     def squared_lengths(self, Z: Any) -> np.ndarray:
@@ -88,7 +88,7 @@ class FullMap(MetricMap):
         return np.asarray(self.factor.T @ self.factor)
 
     def transform(self, X: Any) -> np.ndarray:
-        return np.asarray(X @ self._root)
+        return np.asarray(X @ self._root.astype(X.dtype, copy=False))
 
     def squared_lengths(self, Z: Any) -> np.ndarray:
         return row_squares(np.asarray(Z @ self.factor.T))
@@ -132,7 +132,8 @@ class LowRankMap(MetricMap):
 
     def transform(self, X: Any) -> np.ndarray:
         k = self.basis.shape[1]
-        moved = (X @ self.basis) @ (self._root - np.eye(k)) @ self.basis.T
+        R, change = (A.astype(X.dtype, copy=False) for A in (self.basis, self._root - np.eye(k)))
+        moved = (X @ R) @ change @ R.T
         return np.asarray((X.toarray() if issparse(X) else X) + moved)
 
     def squared_lengths(self, Z: Any) -> np.ndarray:

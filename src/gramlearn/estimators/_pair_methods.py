@@ -7,10 +7,12 @@ from typing import Any, Self
 import numpy as np
 import scipy.sparse as sp
 from scipy.sparse import issparse
+from sklearn.base import ClassNamePrefixFeaturesOutMixin, TransformerMixin
 from sklearn.metrics import roc_auc_score
 from sklearn.utils.metaestimators import available_if
 from sklearn.utils.validation import check_array, check_is_fitted, validate_data
 
+from gramlearn.estimators._precision import FLOATS, KeepsPrecision
 from gramlearn.maps import MetricMap
 
 __all__ = ["MahalanobisMethods", "PairMethods", "best_threshold"]
@@ -26,7 +28,7 @@ def _judges_pairs(estimator: Any) -> bool:
     return True
 
 
-class PairMethods(ABC):
+class PairMethods(KeepsPrecision, ABC):
     """Distances of pairs of points, and the threshold below which a pair counts as alike."""
 
     threshold_: float
@@ -91,8 +93,11 @@ class PairMethods(ABC):
         return self
 
 
-class MahalanobisMethods(PairMethods):
-    """The same for the metric of a linear map, `_map`."""
+class MahalanobisMethods(PairMethods, ClassNamePrefixFeaturesOutMixin, TransformerMixin):
+    """The same for the metric of a linear map, `_map`, and the transformer that goes with it.
+
+    scikit-learn's `set_output` finds `transform` only in a class that is a TransformerMixin itself.
+    """
 
     _map: MetricMap
 
@@ -108,9 +113,9 @@ class MahalanobisMethods(PairMethods):
         return self._map.matrix.copy()
 
     def transform(self, X: Any) -> np.ndarray:
-        """X L': points whose plain distances are the learned ones."""
+        """X L': points whose plain distances are the learned ones; float32 stays float32."""
         check_is_fitted(self)
-        return self._map.transform(validate_data(self, X, dtype=np.float64, reset=False))
+        return self._map.transform(validate_data(self, X, dtype=FLOATS, reset=False))
 
     def _squared_distances(self, first: Any, second: Any) -> np.ndarray:
         return self._map.squared_lengths(first - second)

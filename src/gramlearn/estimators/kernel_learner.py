@@ -24,6 +24,7 @@ from gramlearn.estimators._learning import (
     solved,
 )
 from gramlearn.estimators._pair_methods import PairMethods, best_threshold
+from gramlearn.estimators._precision import FLOATS
 from gramlearn.kernel_functions import Kernel, PrecomputedKernel, read_kernel
 from gramlearn.kernel_maps import KernelMap
 from gramlearn.low_rank import LowRankKernel
@@ -165,9 +166,11 @@ class KernelLearner(PairMethods, ClassNamePrefixFeaturesOutMixin, TransformerMix
         params = with_defaults(X, self.kernel, self.kernel_params)
         base = read_kernel(X, self.kernel, params)
         coordinates = coordinates_of(X, self.kernel, params, self.rank, self.basis, rng)
+        # A basis without its complement may not tell points apart that differ.
+        is_whole = bool(self.complement) or not self._has_basis
         coincide = (
             partial(_coincide, base)
-            if self._has_rest
+            if is_whole
             else partial(equal_rows, to_rounding(coordinates.factor))
         )
         known = reachable(known, coincide, loss)
@@ -176,7 +179,7 @@ class KernelLearner(PairMethods, ClassNamePrefixFeaturesOutMixin, TransformerMix
         F, solution = self._learned(
             coordinates.factor, known, regularizer, loss, bounds, alpha, beyond
         )
-        complement = alpha if self.complement or not self._has_basis else 0.0
+        complement = alpha if is_whole else 0.0
         self._map = KernelMap(base, coordinates, F, complement)
         self.coordinates_, self.inner_, self.solution_ = coordinates, F, solution
         self.bounds_ = bounds
@@ -201,7 +204,8 @@ class KernelLearner(PairMethods, ClassNamePrefixFeaturesOutMixin, TransformerMix
     def transform(self, X: Any) -> np.ndarray:
         """Coordinates with the learned kernel as inner products, within the span of the training points."""
         check_is_fitted(self)
-        return self._map.transform(validate_data(self, X, dtype=np.float64, reset=False))
+        X = validate_data(self, X, dtype=FLOATS, reset=False)
+        return self._map.transform(X.astype(np.float64, copy=False)).astype(X.dtype, copy=False)
 
     def _squared_distances(self, first: Any, second: Any) -> np.ndarray:
         if not issparse(first):

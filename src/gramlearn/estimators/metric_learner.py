@@ -6,7 +6,7 @@ from typing import Any, Self
 
 import numpy as np
 from scipy.sparse import issparse
-from sklearn.base import BaseEstimator, ClassNamePrefixFeaturesOutMixin, TransformerMixin
+from sklearn.base import BaseEstimator
 from sklearn.utils.validation import check_is_fitted, validate_data
 
 from gramlearn._validation import check_choice, check_count, generator
@@ -21,6 +21,7 @@ from gramlearn.estimators._learning import (
     solved,
 )
 from gramlearn.estimators._pair_methods import MahalanobisMethods, best_threshold
+from gramlearn.estimators._precision import FLOATS
 from gramlearn.maps import FullMap, LowRankMap, MetricMap, distances_beyond, unit_free_root
 from gramlearn.problem import Term
 from gramlearn.side_information import SideInformation
@@ -36,9 +37,7 @@ _LARGEST_OUTPUT = 10**9  # numbers of a transformed sparse X: 8 GB
 _ROUNDING = 64 * np.finfo(float).eps  # of differences of points, beside the points themselves
 
 
-class MetricLearner(
-    MahalanobisMethods, ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator
-):
+class MetricLearner(MahalanobisMethods, BaseEstimator):
     """d(x, y) = (x - y)' W (x - y), with W the nearest to W0 that honours what is known of pairs.
 
     With `LogDet` and `loss="slack"` this is information-theoretic metric learning (ITML), solved to optimality.
@@ -170,15 +169,16 @@ class MetricLearner(
         bounds = bounds_of(known, self.bounds, self.percentiles, points, rng)
         for name in ("basis_", "inner_"):
             self.__dict__.pop(name, None)  # of an earlier fit
-        if not self._has_basis:
+        R = self._basis(X, known, prior, y, rng)
+        if R is None:
             bind = partial(known.bind, loss, bounds=bounds)
             A, solution = self._learned(X, points, prior, root, regularizer, bind)
             self._map: MetricMap = FullMap(A)
         else:
-            R = basis_of(self.basis, X, _classes(y), self._rank(X.shape[1]), rng)
             F, solution = self._learned_within(R, X, known, regularizer, loss, bounds)
             self._map = LowRankMap(R, F)
-            self.basis_, self.inner_ = R, F
+            if self._has_basis:
+                self.basis_, self.inner_ = R, F
         self.solution_ = solution
         self.n_iter_ = max(1, solution.iterations)
         self.bounds_ = bounds
@@ -191,9 +191,9 @@ class MetricLearner(
         return self
 
     def transform(self, X: Any) -> np.ndarray:
-        """X L': points whose plain distances are the learned ones."""
+        """X L': points whose plain distances are the learned ones; float32 stays float32."""
         check_is_fitted(self)
-        X = self._checked(X, reset=False)
+        X = self._checked(X, reset=False, dtype=FLOATS)
         if issparse(X) and X.shape[0] * X.shape[1] > _LARGEST_OUTPUT:
             raise ValueError(
                 f"`X` is sparse, and transformed it would be dense, {X.shape[0]} x {X.shape[1]}; "
@@ -206,13 +206,13 @@ class MetricLearner(
         """Whether the metric is the identity and a part of low rank."""
         return self.rank is not None or not isinstance(self.basis, str)
 
-    def _checked(self, X: Any, reset: bool) -> Any:
+    def _checked(self, X: Any, reset: bool, dtype: Any = np.float64) -> Any:
         if issparse(X) and not self._has_basis:
             raise TypeError(
                 "`X` is sparse, and the metric of all its features is a dense matrix; pass `rank=`, such as "
                 "rank=100, to learn a part of low rank, or X.toarray()."
             )
-        return validate_data(self, X, accept_sparse="csr", dtype=np.float64, reset=reset)
+        return validate_data(self, X, accept_sparse="csr", dtype=dtype, reset=reset)
 
     def _rank(self, d: int) -> int | None:
         if self.rank is None:
@@ -223,6 +223,22 @@ class MetricLearner(
                 f"`rank={rank}` is more than the {d} features of X; pass at most that many, or None."
             )
         return rank
+
+    def _basis(
+        self, X: Any, known: SideInformation, prior: Any, y: Any, rng: Any
+    ) -> np.ndarray | None:
+        """R of W = I + R (F - I) R': as the rank says, or the span of points that are few; None for all of W.
+
+        Outside the span of what side information is about, W is the identity (J12 Lemma 6), and with d in the
+        thousands that is most of it.
+        """
+        if self._has_basis:
+            return basis_of(self.basis, X, _classes(y), self._rank(X.shape[1]), rng)
+        rows = np.asarray(known.involved())
+        if prior is not None or self.regularize == "kernel" or 2 * rows.size > X.shape[1]:
+            return None
+        spread = X[rows] - X[rows].mean(axis=0)
+        return orthonormal(spread.T) if spread.any() else None
 
     def _prior(self, X: Any) -> np.ndarray | None:
         """W0, or None for the identity."""

@@ -16,7 +16,7 @@ from typing import Any, Self
 
 import numpy as np
 from scipy.sparse import issparse
-from sklearn.base import BaseEstimator, ClassNamePrefixFeaturesOutMixin, TransformerMixin
+from sklearn.base import BaseEstimator
 from sklearn.utils.validation import check_array, validate_data
 
 from gramlearn._validation import check_positive
@@ -28,9 +28,7 @@ from gramlearn.maps import FullMap, unit_free_root
 __all__ = ["OnlineMetricLearner", "new_squared_distance"]
 
 
-class OnlineMetricLearner(
-    MahalanobisMethods, ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator
-):
+class OnlineMetricLearner(MahalanobisMethods, BaseEstimator):
     """A Mahalanobis metric from a stream of pairs with target distances, d^2 operations a pair.
 
     Parameters

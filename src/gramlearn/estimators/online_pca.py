@@ -7,13 +7,14 @@ from sklearn.base import BaseEstimator, ClassNamePrefixFeaturesOutMixin, Transfo
 from sklearn.utils.validation import check_is_fitted, validate_data
 
 from gramlearn._validation import check_count, check_positive
+from gramlearn.estimators._precision import FLOATS, KeepsPrecision
 from gramlearn.solvers._compilation import announced
 from gramlearn.special.capped_density import CappedDensity
 
 __all__ = ["OnlinePCA"]
 
 
-class OnlinePCA(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
+class OnlinePCA(KeepsPrecision, ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
     """PCA of a stream with a bound on its regret (Warmuth and Kuzmin, 2008).
 
     W is a density matrix over the n - k directions to discard, updated by each row x in turn. For |x| <= 1,
@@ -107,8 +108,8 @@ class OnlinePCA(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator
     def transform(self, X: Any) -> np.ndarray:
         """Coordinates along the kept directions."""
         check_is_fitted(self, "components_")
-        X = validate_data(self, X, dtype=np.float64, reset=False)
-        return np.asarray(X @ self.components_.T)
+        X = validate_data(self, X, dtype=FLOATS, reset=False)
+        return np.asarray(X @ self.components_.T.astype(X.dtype, copy=False))
 
     def inverse_transform(self, X: Any) -> np.ndarray:
         """Points from their coordinates."""

@@ -11,7 +11,7 @@ and b^2 / 2 = 1/2 + (b - 1) + (b - 1)^2 / 2. No constraint is left that has to h
 from typing import Any, Self
 
 import numpy as np
-from sklearn.base import BaseEstimator, ClassNamePrefixFeaturesOutMixin, TransformerMixin
+from sklearn.base import BaseEstimator
 from sklearn.utils.validation import validate_data
 
 from gramlearn._validation import check_positive, generator
@@ -28,7 +28,7 @@ from gramlearn.side_information import Bounds, SideInformation
 __all__ = ["POLA"]
 
 
-class POLA(MahalanobisMethods, ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
+class POLA(MahalanobisMethods, BaseEstimator):
     """A metric and the threshold that goes with it, learned together from pairs.
 
     Parameters

@@ -23,6 +23,7 @@ from gramlearn.estimators._feature_space import (
     with_defaults,
 )
 from gramlearn.estimators._learning import bounds_of, reachable, side_of, solved
+from gramlearn.estimators._precision import FLOATS, KeepsPrecision
 from gramlearn.losses import Hinge, Linear, SquaredHinge
 from gramlearn.problem import Problem, Term
 from gramlearn.regularizers import Frobenius
@@ -34,7 +35,9 @@ __all__ = ["SemiSupervisedEmbedding"]
 _RANK = 1e-6  # eigenvalues below this share of the largest are zero
 
 
-class SemiSupervisedEmbedding(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
+class SemiSupervisedEmbedding(
+    KeepsPrecision, ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator
+):
     """x -> W^(1/2) p(x), with W of low rank: a map for looking at, from pairs, triplets or labels.
 
     Parameters
@@ -167,8 +170,9 @@ class SemiSupervisedEmbedding(ClassNamePrefixFeaturesOutMixin, TransformerMixin,
     def transform(self, X: Any) -> np.ndarray:
         """The embedding of new points."""
         check_is_fitted(self)
-        X = validate_data(self, X, dtype=np.float64, reset=False)
-        return np.asarray(self.coordinates_.transform(X) @ self._directions)
+        X = validate_data(self, X, dtype=FLOATS, reset=False)
+        coordinates = self.coordinates_.transform(X.astype(np.float64, copy=False))
+        return np.asarray(coordinates @ self._directions, dtype=X.dtype)
 
     @property
     def _n_features_out(self) -> int:

@@ -67,6 +67,10 @@ class SideInformation(ABC):
         """Leave out the statements for which the mask is true, of len(self) booleans; one at least stays."""
 
     @abstractmethod
+    def involved(self) -> Array:
+        """The rows that the statements are about, each once, in ascending order."""
+
+    @abstractmethod
     def judged(self) -> tuple[Array, Array, Array]:
         """(i, j, alike): the pairs that the statements call near or far, and which of the two."""
 

@@ -151,6 +151,10 @@ class Bounds(SideInformation):
             weight=rows_of(self.weight, kept),
         )
 
+    def involved(self) -> Array:
+        xp = namespace(self.i)
+        return xp.unique_values(xp.concat([self.i, self.j]))
+
     def judged(self) -> tuple[Array, Array, Array]:
         """Pairs with one bound only: an upper one calls them near, a lower one far."""
         xp = namespace(self.i)

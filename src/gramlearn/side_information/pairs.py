@@ -134,6 +134,11 @@ class Pairs(SideInformation):
             dissimilar_weight=rows_of(self.dissimilar_weight, also_kept),
         )
 
+    def involved(self) -> Array:
+        xp = namespace(self.similar)
+        table = xp.concat([self.similar, self.dissimilar])
+        return xp.unique_values(xp.reshape(table, (-1,)))
+
     def judged(self) -> tuple[Array, Array, Array]:
         xp = namespace(self.similar)
         table = xp.concat([self.similar, self.dissimilar])

@@ -111,6 +111,10 @@ class Triplets(SideInformation):
             weight=rows_of(self.weight, kept),
         )
 
+    def involved(self) -> Array:
+        xp = namespace(self.triplets)
+        return xp.unique_values(xp.reshape(self.triplets, (-1,)))
+
     def judged(self) -> tuple[Array, Array, Array]:
         xp = namespace(self.triplets)
         near, far = self._near_and_far(contiguous_columns(self.triplets))
