@@ -108,14 +108,15 @@ def _measured(place: Path, name: str, limit: float, rank: int | None) -> dict[st
     def end() -> None:
         memory.__exit__()
         ended = {"status": "ended", "seconds": limit, "peak_bytes": memory.above}
+        ended["processor_seconds"] = time.process_time() - began
         (place / f"{name}.json").write_text(json.dumps(report | ended), encoding="utf-8")
         os._exit(0)  # nothing else ends a loop of the main thread
 
     timer = Timer(limit, end)
     print(SOLVING, flush=True)
     with memory:
-        timer.start()
         began = time.process_time()
+        timer.start()
         fitted = _FITS[name](instance, rank)
         report["processor_seconds"] = time.process_time() - began
         timer.cancel()

@@ -6,9 +6,10 @@ Errors are those of k nearest neighbors after both directions of a 2-fold split,
 drawn from one half, 100 alike and 100 unlike for each class, with the 1st and 99th percentile of its squared
 distances as bounds, and points of the other half look for neighbors in it. Features are standardized by the
 half that is learned from, since they come in different units. gamma is 0.1, the largest power of ten at which
-ITML comes to an end by itself on most splits, so that both solve the same problem; at 1, the default of both, it
-is stopped by its 1000 sweeps (`--gammas 1`). Tolerances are the defaults. Pairs of equal points are left out,
-which ITML cannot stand. A repeat is one split, and what is compared is the difference of the errors on it.
+ITML comes to an end by itself on most splits, so that both solve the same problem; at 1, the default of both,
+it is stopped by its 1000 sweeps (`--gammas 1`). Tolerances are the defaults. Pairs of equal points are left
+out, which ITML cannot stand. A repeat is one split, and what is compared is the difference of the errors on
+it.
 
 Seconds are those of `fit` on synthetic points, one learner after the other, each in a process of its own.
 Results are written after each part, and what is there already for the same settings on the same machine is not
@@ -263,8 +264,10 @@ def main(arguments: list[str] | None = None) -> int:
     parser.add_argument("--quick", action="store_true", help="one small set, in seconds")
     parser.add_argument("--sets", nargs="+", metavar="NAME", help="these data sets alone")
     parser.add_argument("--gammas", nargs="+", type=float, metavar="G", help="default: 0.1")
-    parser.add_argument("--repeats", type=int, metavar="N", help="splits of each (default: 20)")
-    parser.add_argument("--processes", type=int, default=1, help="data sets at a time")
+    parser.add_argument("--repeats", type=_count, metavar="N", help="splits of each (default: 20)")
+    parser.add_argument(
+        "--processes", type=_count, default=1, metavar="N", help="data sets at a time"
+    )
     parser.add_argument("--out", type=Path, default=_OUT, metavar="DIR", help=f"default: {_OUT}")
     given = parser.parse_args(arguments)
     settings = QUICK if given.quick else Settings()
@@ -274,11 +277,22 @@ def main(arguments: list[str] | None = None) -> int:
         settings = replace(settings, gammas=tuple(given.gammas))
     if given.repeats:
         settings = replace(settings, repeats=given.repeats)
-    result = run(settings, given.out, given.processes, may_make=not given.quick)
+    try:
+        result = run(settings, given.out, given.processes, may_make=not given.quick)
+    except ValueError as error:
+        print(error, file=sys.stderr)
+        return 2
     print(tables(result), end="")
     if find_spec("matplotlib"):
         print(f"\n{picture(result, given.out / 'comparison.png')}")
     return 0
+
+
+def _count(text: str) -> int:
+    value = int(text)
+    if value < 1:
+        raise argparse.ArgumentTypeError(f"it must be a whole number from 1; got {text}")
+    return value
 
 
 if __name__ == "__main__":
