@@ -24,7 +24,6 @@ import sys
 import tempfile
 import time
 from collections.abc import Callable
-from concurrent.futures import ThreadPoolExecutor
 from dataclasses import asdict, dataclass, replace
 from importlib.util import find_spec
 from pathlib import Path
@@ -45,6 +44,7 @@ from benchmarks.splits import errors, instance_of, splits
 
 __all__ = ["QUICK", "Settings", "main", "run"]
 
+_PATIENCE = 20  # times the limit, which is of the processor's seconds: a clock on a busy machine goes further
 _OUT = Path(__file__).resolve().parent / "results" / "metric_learn"
 
 
@@ -174,6 +174,7 @@ def _fits(
         folder,
         learner,
         limit,
+        _PATIENCE,
         alone=learner == METRIC_LEARN,
         module="benchmarks.fits",
         extra=(str(rank),) if rank else (),
@@ -189,7 +190,7 @@ def _fits(
     return reports
 
 
-def run(settings: Settings, out: Path, processes: int = 1, may_make: bool = True) -> dict[str, Any]:
+def run(settings: Settings, out: Path, may_make: bool = True) -> dict[str, Any]:
     """Do what is not done; write `out`/comparison.json after each part and give its content."""
     from tqdm import tqdm
 
@@ -206,7 +207,7 @@ def run(settings: Settings, out: Path, processes: int = 1, may_make: bool = True
         (gamma, name)
         for gamma in settings.gammas
         for name in settings.sets
-        if name not in result["accuracy"].setdefault(str(gamma), {})
+        if name not in result["accuracy"].get(str(gamma), {})
     ]
 
     def write() -> None:
@@ -218,14 +219,11 @@ def run(settings: Settings, out: Path, processes: int = 1, may_make: bool = True
     races = settings.races[len(result["races"]) :]
     total = (len(left) * settings.repeats * 2 + len(races)) * len(pythons)
     # disable=None: a bar on a terminal, nothing in a log.
-    with tqdm(total=total, desc="fits", disable=None) as bar, ThreadPoolExecutor(processes) as pool:
-        running = {
-            (gamma, name): pool.submit(accuracy, name, gamma, settings, pythons, bar.update)
-            for gamma, name in left
-        }
-        for (gamma, name), future in running.items():
+    with tqdm(total=total, desc="fits", disable=None) as bar:
+        for gamma, name in left:
             try:
-                result["accuracy"][str(gamma)][name] = future.result()
+                found = accuracy(name, gamma, settings, pythons, bar.update)
+                result["accuracy"].setdefault(str(gamma), {})[name] = found
             except DatasetNotFoundError as reason:
                 skipped[name] = str(reason)
             write()
@@ -265,9 +263,6 @@ def main(arguments: list[str] | None = None) -> int:
     parser.add_argument("--sets", nargs="+", metavar="NAME", help="these data sets alone")
     parser.add_argument("--gammas", nargs="+", type=float, metavar="G", help="default: 0.1")
     parser.add_argument("--repeats", type=_count, metavar="N", help="splits of each (default: 20)")
-    parser.add_argument(
-        "--processes", type=_count, default=1, metavar="N", help="data sets at a time"
-    )
     parser.add_argument("--out", type=Path, default=_OUT, metavar="DIR", help=f"default: {_OUT}")
     given = parser.parse_args(arguments)
     settings = QUICK if given.quick else Settings()
@@ -278,7 +273,7 @@ def main(arguments: list[str] | None = None) -> int:
     if given.repeats:
         settings = replace(settings, repeats=given.repeats)
     try:
-        result = run(settings, given.out, given.processes, may_make=not given.quick)
+        result = run(settings, given.out, may_make=not given.quick)
     except ValueError as error:
         print(error, file=sys.stderr)
         return 2
