@@ -159,10 +159,12 @@ def _draw_errors(axes: Any, of_sets: dict[str, Any], k: str) -> None:
                 places.append(place + 0.22 * (shift - 1))
                 means.append(errors.mean())
                 bars.append(_standard_error(errors))
-        axes.errorbar(means, places, xerr=bars, fmt="o", ms=5, color=_COLORS[who], label=who)
+        axes.errorbar(
+            means, places, xerr=bars, fmt="o", ms=4, capsize=2.5, color=_COLORS[who], label=who
+        )
     axes.set(ylim=(len(of_sets) - 0.5, -0.5), yticks=range(len(of_sets)))
     axes.set_yticklabels([_TITLES.get(name, name) for name in of_sets])
-    axes.set_xlim(left=0)
+    axes.set_xlim(left=-0.5)
     axes.grid(axis="x", alpha=0.3)
 
 
@@ -170,14 +172,15 @@ def _draw_races(axes: Any, races: list[dict[str, Any]]) -> None:
     labels, longest = [], 1.0
     for race in races:
         for who, fit in race["learners"].items():
-            place, seconds = len(labels), fit["seconds"]
+            place, seconds = len(labels), fit["processor_seconds"]
             longest = max(longest, seconds)
             rank = f"\nrank {race['rank']}" if race["rank"] and who == GRAMLEARN else ""
             labels.append(f"d = {race['features']}{rank}")
-            axes.barh(place, seconds, color=_COLORS[who], height=0.6)
-            words = f"{seconds:.2g} s" if fit["status"] == "done" else f"not in {seconds:g} s"
+            axes.barh(place, seconds, color=_COLORS[who], height=0.5)
+            words = _number(seconds) + " s"
+            words = words if fit["status"] == "done" else f"not in {words}"
             axes.text(1.15 * seconds, place, words, va="center", fontsize="small")
     axes.set_title(f"a fit to {races[0]['pairs']:,} pairs", fontsize="medium")
-    axes.set(xscale="log", xlabel="seconds", xlim=(0.01, 30 * longest))
+    axes.set(xscale="log", xlabel="seconds of the processor", xlim=(0.01, 40 * longest))
     axes.set(ylim=(len(labels) - 0.5, -0.5), yticks=range(len(labels)), yticklabels=labels)
     axes.grid(axis="x", alpha=0.3)
