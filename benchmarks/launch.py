@@ -7,6 +7,7 @@ worker says that the solve begins, so that loading and compiling are not counted
 import os
 import signal
 import subprocess
+from collections.abc import Callable
 from pathlib import Path
 from threading import Timer
 
@@ -19,13 +20,22 @@ _SETUP_LIMIT = 1800.0  # seconds for loading, compiling and warming up
 
 
 def launch(
-    python: str, folder: Path, name: str, limit: float, solves: int = 1, alone: bool = False
+    python: str,
+    folder: Path,
+    name: str,
+    limit: float,
+    solves: int = 1,
+    alone: bool = False,
+    module: str = "benchmarks.worker",
+    extra: tuple[str, ...] = (),
+    heard: Callable[[], object] = lambda: None,
 ) -> str:
     """Run a contestant on the instance in `folder`; say how its process ended.
 
-    `alone` leaves out the packages of this process: the interpreter has its own.
+    `alone` leaves out the packages of this process: the interpreter has its own. `module` is the worker, and
+    `extra` what it is told beside the limit; `heard` is called when it says that a solve begins.
     """
-    command = [python, "-m", "benchmarks.worker", str(folder), name, str(limit)]
+    command = [python, "-m", module, str(folder), name, str(limit), *extra]
     pipes = {"stdout": subprocess.PIPE, "text": True, "env": _environment(alone)}
     ended: list[float] = []
     with (
@@ -42,6 +52,7 @@ def launch(
         try:
             for line in process.stdout:
                 if line.strip() == SOLVING:
+                    heard()
                     timer.cancel()
                     timer = clock(1.5 * solves * limit + 30)
             code = process.wait()

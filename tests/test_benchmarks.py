@@ -9,16 +9,24 @@ from itertools import pairwise
 
 import numpy as np
 import pytest
-from benchmarks import judge
+from benchmarks import judge, metric_learn_comparison
 from benchmarks.__main__ import main
 from benchmarks.contestants import find, names
 from benchmarks.contestants._ours import problem
-from benchmarks.data import generator, make
+from benchmarks.data import UnavailableError, generator, make
 from benchmarks.data._pairs import pairs
-from benchmarks.instance import Spec
+from benchmarks.environments import interpreter
+from benchmarks.fits import GRAMLEARN, METRIC_LEARN
+from benchmarks.instance import Spec, save
+from benchmarks.launch import launch
 from benchmarks.meter import PeakMemory, pass_seconds
+from benchmarks.metric_learn_report import difference
 from benchmarks.reference import reference
 from benchmarks.runner import run_contestant, run_instance
+from benchmarks.splits import splits, vote
+from scipy.stats import sem
+from sklearn.metrics import zero_one_loss
+from sklearn.neighbors import KNeighborsClassifier
 
 import gramlearn as gl
 
@@ -257,3 +265,103 @@ def test_peak_memory_and_passes_are_measured():
         block = np.ones(5_000_000)
         del block
     assert memory.above is None or 30e6 < memory.above < 80e6
+
+
+# -- beside metric-learn -------------------------------------------------------------------------
+
+
+def test_a_learner_is_worse_beyond_one_standard_error_of_the_paired_difference():
+    ours, theirs = [0.10, 0.14, 0.12, 0.20], [0.09, 0.15, 0.10, 0.19]
+    found = difference(ours, theirs)
+    assert found.mean == pytest.approx(0.0075)
+    assert found.standard_error == pytest.approx(sem(np.subtract(ours, theirs)))
+    assert (found.verdict, difference(theirs, ours).verdict) == ("worse", "better")
+    # One repeat alone that differs is worth exactly one standard error.
+    alone = difference([0.10, 0.14, 0.12, 0.20], [0.10, 0.14, 0.11, 0.20])
+    assert alone.mean == pytest.approx(alone.standard_error)
+    assert alone.verdict == "no worse"
+
+
+def test_the_vote_of_neighbors_leaves_no_tie_to_rounding():
+    rng = np.random.default_rng(0)
+    points, labels, others = (
+        rng.normal(size=(60, 3)),
+        rng.integers(0, 3, 60),
+        rng.normal(size=(40, 3)),
+    )
+    expected = KNeighborsClassifier(5).fit(points, labels).predict(others)
+    assert vote(points, labels, others, 5).tolist() == expected.tolist()
+    # Two points as far from the center, in opposite directions: the first is the nearer, whatever the map.
+    center = np.full((1, 3), 0.1)
+    for change in (np.eye(3), rng.normal(size=(3, 3))):
+        for step in rng.normal(size=(100, 3)):
+            two = np.stack([center[0] + step, center[0] - step])
+            assert vote(two @ change, np.array([1, 0]), center @ change, 1) == [1]
+
+
+def test_quick_comparison_goes_without_metric_learn(tmp_path, monkeypatch, capsys):
+    monkeypatch.setattr("benchmarks.environments.CACHE", tmp_path / "no environments")
+    settings = replace(metric_learn_comparison.QUICK, races=metric_learn_comparison.QUICK.races[1:])
+    monkeypatch.setattr(metric_learn_comparison, "QUICK", settings)
+    arguments = ["--quick", "--out", str(tmp_path)]
+    assert metric_learn_comparison.main(arguments) == 0
+    printed = capsys.readouterr()
+    assert "| iris | 10 | " in printed.out
+    assert "metric-learn was left out: a quick run makes no environment" in printed.out
+    assert printed.err == ""
+    assert (tmp_path / "comparison.png").stat().st_size > 10_000
+    file = tmp_path / "comparison.json"
+    written = json.loads(file.read_text(encoding="utf-8"))
+    learners = written["accuracy"]["1.0"]["iris"]["learners"]
+    tasks = list(splits("iris", settings.repeats, settings.per_class, settings.percentiles, 1.0))
+    plain, learned = [], []
+    for task in tasks:
+        X, i, j = task.instance.points, task.instance.i, task.instance.j
+        assert (task.labels[i] == task.labels[j]).sum() == task.instance.alike
+        table = np.stack([i, j], axis=1)
+        side = gl.Pairs(table[: task.instance.alike], table[task.instance.alike :], n_points=len(X))
+        bounds = (task.instance.upper, task.instance.lower)
+        metric = gl.MetricLearner(bounds=bounds).fit(X, side=side)
+        neighbors = KNeighborsClassifier(4)
+        for found, change in ((plain, np.asarray), (learned, metric.transform)):
+            answers = neighbors.fit(change(X), task.labels).predict(change(task.others))
+            found.append(zero_one_loss(task.others_labels, answers))
+    assert learners["Euclidean"]["errors"]["4"] == pytest.approx(
+        np.mean([plain[::2], plain[1::2]], 0)
+    )
+    assert learners["gramlearn"]["errors"]["4"] == pytest.approx(
+        np.mean([learned[::2], learned[1::2]], 0)
+    )
+    assert [race["learners"]["gramlearn"]["status"] for race in written["races"]] == ["done"]
+    # What is there is not done again.
+    monkeypatch.setattr("benchmarks.metric_learn_comparison.launch", None)
+    assert metric_learn_comparison.main(arguments) == 0
+    assert json.loads(file.read_text(encoding="utf-8"))["accuracy"] == written["accuracy"]
+
+
+def test_itml_comes_near_the_optimum_and_never_below_it(tmp_path):
+    try:
+        python = interpreter(find("metric_learn_itml").requirements, may_make=False)
+    except UnavailableError as reason:
+        pytest.skip(str(reason))
+    task = next(splits("wine", 1, 20, (1, 99), 0.1))
+    (tmp_path / "0").mkdir()
+    save(task.instance, tmp_path / "0")
+    launch(python, tmp_path, METRIC_LEARN, 60.0, alone=True, module="benchmarks.fits")
+    report = json.loads((tmp_path / "0" / "metric-learn.json").read_text(encoding="utf-8"))
+    assert report["status"] == "done"
+    assert report["iterations"] < 1000
+    value = judge.primal(task.instance, np.load(tmp_path / "0" / "metric-learn.npy"), "logdet")
+    optimum = reference(task.instance, "logdet")
+    assert 0 <= judge.relative_gap(value, optimum.dual) < 1e-3
+
+
+def test_a_fit_that_takes_too_long_is_ended_and_recorded(tmp_path):
+    (tmp_path / "0").mkdir()
+    save(next(splits("iris", 1, 20, (1, 99), 1.0)).instance, tmp_path / "0")
+    launch(sys.executable, tmp_path, GRAMLEARN, 1e-3, module="benchmarks.fits")
+    report = json.loads((tmp_path / "0" / "gramlearn.json").read_text(encoding="utf-8"))
+    assert (report["status"], report["processor_seconds"]) == ("ended", 1e-3)
+    assert report["seconds"] > 0
+    assert report["peak_bytes"] is None or report["peak_bytes"] >= 0
+    assert not (tmp_path / "0" / "gramlearn.npy").exists()

@@ -15,6 +15,8 @@ import numpy as np
 from benchmarks.contestants._base import Answer, Contestant
 from benchmarks.instance import Instance, Spec
 
+__all__ = ["CONTESTANT", "fit", "some_of_each_kind"]
+
 _SWEEPS = [m * 10**e for e in range(5) for m in (1, 2, 5)]
 _LARGEST_INPUT = 4e9  # bytes of the c x 2 x r array that it makes of the pairs
 
@@ -35,9 +37,7 @@ class MetricLearnITML(Contestant):
         return f"it holds the pairs as an array c x 2 x r, {size / 1e9:.0f} GB of it here"
 
     def warm_up(self, instance: Instance) -> None:
-        half = min(instance.alike, 5)
-        some = np.r_[:half, instance.alike : instance.alike + half]
-        _fit(instance, some, 1, 0.0)
+        fit(instance, some_of_each_kind(instance, 5), 1, 0.0)
 
     def solve(self, instance: Instance, limit: float) -> Iterator[Answer]:
         rows = np.arange(instance.i.shape[0])
@@ -47,16 +47,22 @@ class MetricLearnITML(Contestant):
         for sweeps, tol, note in plan:
             if sweeps * a_sweep > limit:
                 continue
-            seconds, X, taken = _fit(instance, rows, sweeps, tol)
+            seconds, X, taken = fit(instance, rows, sweeps, tol)
             a_sweep = seconds / taken
             ending = f", {taken} sweeps" if tol else ""
             yield Answer(seconds, X, note=note + ending)
 
 
-def _fit(
+def some_of_each_kind(instance: Instance, count: int) -> np.ndarray:
+    """The first alike pairs and the first unlike ones, `count` of each where there are as many."""
+    unlike = instance.i.shape[0] - instance.alike
+    return np.r_[: min(count, instance.alike), instance.alike : instance.alike + min(count, unlike)]
+
+
+def fit(
     instance: Instance, rows: np.ndarray, sweeps: int, tol: float
 ) -> tuple[float, np.ndarray, int]:
-    """Seconds, X and the sweeps taken."""
+    """ITML on these pairs of an instance: seconds, X and the sweeps taken."""
     from metric_learn import ITML
 
     pairs = np.stack([instance.i[rows], instance.j[rows]], axis=1)
