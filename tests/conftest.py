@@ -52,6 +52,13 @@ class Library:
         return np.asarray(x)
 
 
+@pytest.fixture(autouse=True)
+def _own_numbers(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A test draws the same from its module's RNG, whichever tests ran before it."""
+    if hasattr(request.module, "RNG"):
+        monkeypatch.setattr(request.module, "RNG", np.random.default_rng(1))
+
+
 LIBRARIES = ["numpy", "array_api_strict", "torch"]
 
 

@@ -20,12 +20,15 @@ from gramlearn import (
     LogDet,
     LogDetSlack,
     Problem,
+    Similarities,
     SolveInterrupted,
     SquaredDistances,
+    SquaredHinge,
     Status,
     Term,
     Trace,
     VonNeumann,
+    Zeros,
     solve,
 )
 from gramlearn.certificate import review
@@ -48,8 +51,21 @@ SAMPLING = [
 
 def problem_for(solver: Solver) -> Problem:
     """A problem that takes several looks and steps, with losses that the solver is for."""
-    slack = many_pairs()
-    return many_pairs(loss=Hinge) if solver.objection(slack) else slack
+    candidates = (many_pairs(), many_pairs(loss=Hinge), kernel_of_a_path())
+    return next(problem for problem in candidates if not solver.objection(problem))
+
+
+def kernel_of_a_path(n: int = 40) -> Problem:
+    """Neighbors are to be near each other, and others to be alike or not."""
+    rng = np.random.default_rng(0)
+    i, j = rng.integers(0, n // 2, n), rng.integers(n // 2, n, n)
+    alike = rng.random(n) < 0.5
+    terms = [
+        Term(SquaredDistances(np.arange(n - 1), np.arange(1, n)), Linear(0.2)),
+        Term(Similarities(i[alike], j[alike]), SquaredHinge(50.0, lower=1.0)),
+        Term(Similarities(i[~alike], j[~alike]), SquaredHinge(50.0, upper=-1.0)),
+    ]
+    return Problem(Frobenius(), Zeros(n), terms)
 
 
 def many_pairs(

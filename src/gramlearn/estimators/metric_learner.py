@@ -25,8 +25,8 @@ from gramlearn.estimators._precision import FLOATS
 from gramlearn.maps import FullMap, LowRankMap, MetricMap, distances_beyond, unit_free_root
 from gramlearn.problem import Term
 from gramlearn.side_information import SideInformation
-from gramlearn.side_information._distances import equal_rows, squared_distances
-from gramlearn.side_information.labels import read_labels
+from gramlearn.side_information._distances import coincide_under
+from gramlearn.side_information.labels import classes_of
 from gramlearn.solution import Solution
 from gramlearn.space import Factor
 from gramlearn.spectral import Regularizer
@@ -34,7 +34,6 @@ from gramlearn.spectral import Regularizer
 __all__ = ["MetricLearner"]
 
 _LARGEST_OUTPUT = 10**9  # numbers of a transformed sparse X: 8 GB
-_ROUNDING = 64 * np.finfo(float).eps  # of differences of points, beside the points themselves
 
 
 class MetricLearner(MahalanobisMethods, BaseEstimator):
@@ -165,7 +164,7 @@ class MetricLearner(MahalanobisMethods, BaseEstimator):
         root = None if prior is None else unit_free_root(prior)
         points = X if root is None else (X - self._origin(X)) @ root.T
         stays = regularizer.keeps_range or self.regularize == "kernel"
-        known = reachable(known, partial(_coincide, X, points, root if stays else None), loss)
+        known = reachable(known, partial(coincide_under, X, points, root if stays else None), loss)
         bounds = bounds_of(known, self.bounds, self.percentiles, points, rng)
         for name in ("basis_", "inner_"):
             self.__dict__.pop(name, None)  # of an earlier fit
@@ -233,7 +232,7 @@ class MetricLearner(MahalanobisMethods, BaseEstimator):
         thousands that is most of it.
         """
         if self._has_basis:
-            return basis_of(self.basis, X, _classes(y), self._rank(X.shape[1]), rng)
+            return basis_of(self.basis, X, classes_of(y), self._rank(X.shape[1]), rng)
         rows = np.asarray(known.involved())
         if prior is not None or self.regularize == "kernel" or 2 * rows.size > X.shape[1]:
             return None
@@ -284,7 +283,6 @@ class MetricLearner(MahalanobisMethods, BaseEstimator):
     ) -> tuple[np.ndarray, Solution]:
         """(F, the solution) of W = I + R (F - I) R', k x k."""
         points = np.asarray(X @ R)
-
         if self.regularize == "kernel" and not regularizer.is_invariant:
             raise ValueError(
                 '`regularize="kernel"` with a rank is for LogDet alone, where it makes no difference; use '
@@ -294,20 +292,3 @@ class MetricLearner(MahalanobisMethods, BaseEstimator):
         terms = known.bind(loss, points, bounds, beyond=beyond)
         solution = solved(self, regularizer, np.eye(R.shape[1]), terms)
         return solution.matrix, solution
-
-
-def _coincide(X: Any, points: np.ndarray, root: np.ndarray | None, i: Any, j: Any) -> np.ndarray:
-    """Whether points are equal as far as W can see: to rounding under the prior, where W stays in its range."""
-    if root is None:
-        return np.asarray(equal_rows(X, i, j))
-    size = np.abs(X - X.mean(axis=0)).max(axis=0) * np.linalg.norm(root, axis=0)
-    rounding = _ROUNDING * np.linalg.norm(size)
-    return np.asarray(squared_distances(points, i, j) <= rounding**2)
-
-
-def _classes(y: Any) -> list[np.ndarray] | None:
-    """The rows of each class; points without a label are in none."""
-    if y is None:
-        return None
-    labels, labeled = read_labels(y)
-    return [labeled[labels[labeled] == label] for label in np.unique(labels[labeled])]

@@ -7,9 +7,10 @@ from scipy.sparse import issparse
 
 from gramlearn._arrays import Array, as_index, as_real, namespace, pair_squared_norms
 
-__all__ = ["equal_rows", "squared_distances"]
+__all__ = ["coincide_under", "equal_rows", "squared_distances"]
 
 _ROWS = 50_000  # pairs of sparse rows at a time
+_ROUNDING = 64 * np.finfo(float).eps  # of differences of points, beside the points themselves
 
 
 def squared_distances(points: Any, i: Any, j: Any) -> Array:
@@ -30,3 +31,14 @@ def squared_distances(points: Any, i: Any, j: Any) -> Array:
 def equal_rows(points: Any, i: Any, j: Any) -> Array:
     """Whether the two rows of each pair are equal."""
     return squared_distances(points, i, j) == 0
+
+
+def coincide_under(
+    X: Any, points: np.ndarray, root: np.ndarray | None, i: Any, j: Any
+) -> np.ndarray:
+    """Whether points are equal as far as a metric sees them: under A (`root`, points = X A'), to rounding."""
+    if root is None:
+        return np.asarray(equal_rows(X, i, j))
+    size = np.abs(X - X.mean(axis=0)).max(axis=0) * np.linalg.norm(root, axis=0)
+    rounding = _ROUNDING * np.linalg.norm(size)
+    return np.asarray(squared_distances(points, i, j) <= rounding**2)

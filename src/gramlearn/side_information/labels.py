@@ -15,7 +15,7 @@ from gramlearn.side_information._numbering import (
 )
 from gramlearn.side_information.pairs import Pairs
 
-__all__ = ["from_labels", "read_labels"]
+__all__ = ["classes_of", "from_labels", "read_labels"]
 
 _UNLABELED = -1
 _MOST_BY_DEFAULT = 10_000_000
@@ -106,3 +106,11 @@ def _check_classes(classes: np.ndarray, groups: np.ndarray, n_unlabeled: int) ->
             f"no class in `y` has two members ({classes.size} labels, all different), so no two "
             "points are alike. If y is a measurement, cut it into classes first."
         )
+
+
+def classes_of(y: Any) -> list[np.ndarray] | None:
+    """The rows of each class; points without a label are in none."""
+    if y is None:
+        return None
+    labels, labeled = read_labels(y)
+    return [labeled[labels[labeled] == label] for label in np.unique(labels[labeled])]
