@@ -21,6 +21,7 @@ from gramlearn.estimators import (
     OnlinePCA,
     SemiSupervisedEmbedding,
 )
+from gramlearn.graphs import laplacian, neighbor_graph
 from gramlearn.losses import Hard, Hinge, KLSlack, Linear, LogDetSlack, Square, SquaredHinge
 from gramlearn.low_rank import LowRankKernel, incomplete_cholesky, nystroem
 from gramlearn.low_rank_spectral import spectral_factor
@@ -111,8 +112,10 @@ __all__ = [
     "grown",
     "incomplete_cholesky",
     "kernel_kmeans",
+    "laplacian",
     "large_margin_problem",
     "nearest_correlation",
+    "neighbor_graph",
     "normalized_mutual_information",
     "nystroem",
     "percentile_bounds",

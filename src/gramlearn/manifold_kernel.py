@@ -10,10 +10,11 @@ from typing import Any, final
 
 import numpy as np
 
-from gramlearn._validation import check_count, check_host_points
+from gramlearn._validation import check_count
+from gramlearn.graphs import laplacian, neighbor_graph
 from gramlearn.kernel_functions import FunctionKernel, read_kernel
 
-__all__ = ["ManifoldKernel", "neighbor_laplacian"]
+__all__ = ["ManifoldKernel"]
 
 
 @final
@@ -55,7 +56,8 @@ class ManifoldKernel:
             )
         if not self.strength >= 0:
             raise ValueError(f"`strength` must be at least 0; got {self.strength!r}.")
-        L = neighbor_laplacian(base.points, self.n_neighbors, normalized=self.normalized)
+        graph = neighbor_graph(base.points, self.n_neighbors, join="either")
+        L = laplacian(graph, normalized=self.normalized).toarray()
         M = self.strength * np.linalg.matrix_power(L, check_count(self.degree, "degree"))
         # (I + MK)^-1 M = M - M (K^-1 + M)^-1 M = R (I + R K R)^-1 R with R = M^(1/2): symmetric, whatever K is.
         s, V = np.linalg.eigh(M)
@@ -75,25 +77,3 @@ class ManifoldKernel:
         second = first if A is B else every(B)
         values = self._base.between(A, B) - first @ self._core @ second.T
         return (values + values.T) / 2 if A is B else values
-
-
-def neighbor_laplacian(X: Any, n_neighbors: int = 5, *, normalized: bool = True) -> np.ndarray:
-    """L = D - A of the symmetric graph of nearest neighbors, or I - D^(-1/2) A D^(-1/2).
-
-    Points are joined by an edge of weight 1 where one is among the `n_neighbors` nearest of the other.
-    """
-    from sklearn.neighbors import kneighbors_graph
-
-    points = check_host_points(X, "X")
-    count = check_count(n_neighbors, "n_neighbors")
-    if count >= len(points):
-        raise ValueError(
-            f"`n_neighbors={count}` is more than the {len(points) - 1} other points; pass fewer."
-        )
-    directed = kneighbors_graph(points, count).toarray()
-    A = np.maximum(directed, directed.T)
-    degrees = A.sum(axis=1)
-    if not normalized:
-        return np.asarray(np.diag(degrees) - A)
-    root = np.sqrt(degrees)
-    return np.asarray(np.eye(len(A)) - A / root[:, None] / root[None, :])

@@ -1,0 +1,116 @@
+"""L = D - A, or I - D^(-1/2) A D^(-1/2): graphs of nearest neighbors and their Laplacians, sparse.
+
+<L, K> = 1/2 sum_ij A_ij |f_i / sqrt(D_i) - f_j / sqrt(D_j)|^2 for K = F F' with rows f_i: small where neighbors
+have similar coordinates (Z11 3.2).
+"""
+
+from typing import Any
+
+import numpy as np
+
+from gramlearn._validation import check_choice, check_count, check_host_points, check_positive
+
+__all__ = ["laplacian", "neighbor_graph"]
+
+_EXACT = 50_000  # points up to which all distances are looked at
+
+
+def neighbor_graph(
+    X: Any,
+    n_neighbors: int = 5,
+    *,
+    join: str = "mutual",
+    weights: str = "binary",
+    width: float | None = None,
+) -> Any:
+    """Join near points: a sparse symmetric matrix A with A_ij > 0 for an edge.
+
+    Parameters
+    ----------
+    X : array n x d
+    n_neighbors : int
+        How many nearest points each point knows.
+    join : {"mutual", "either"}
+        Whether both of two points must be among the nearest of the other, or one of them.
+    weights : {"binary", "heat"}
+        1, or exp(-distance^2 / (2 width^2)).
+    width : float, optional
+        Of "heat"; by default the root of the mean squared length of the edges.
+
+    Above 50,000 points neighbors are found by pynndescent where it is installed: nearly all of them, in a
+    time that grows little faster than n.
+    """
+    points = check_host_points(X, "X")
+    count = check_count(n_neighbors, "n_neighbors")
+    check_choice(join, "join", {"mutual": None, "either": None})
+    check_choice(weights, "weights", {"binary": None, "heat": None})
+    if width is not None:
+        check_positive(width, "width", "neighbor_graph")
+    if count >= len(points):
+        raise ValueError(
+            f"`n_neighbors={count}` is more than the {len(points) - 1} other points; pass fewer."
+        )
+    distances = _distances(points, count)
+    # A length of zero is an edge between equal points, not none: lengths are kept as 1 + length.
+    distances.data += 1.0
+    joined = distances.minimum(distances.T) if join == "mutual" else distances.maximum(distances.T)
+    joined.data -= 1.0
+    squared = joined.data**2
+    if weights == "binary":
+        joined.data = np.ones_like(squared)
+        return joined
+    scale = float(np.mean(squared)) if width is None else float(width) ** 2
+    joined.data = np.exp(-squared / (2 * scale)) if scale > 0 else np.ones_like(squared)
+    return joined
+
+
+def _distances(points: np.ndarray, count: int) -> Any:
+    """The distances to the nearest points, as a sparse matrix with explicit zeros for equal points."""
+    from scipy.sparse import csr_array
+
+    n = len(points)
+    lengths, found = _nearest(points, count)
+    starts = np.arange(n + 1) * count
+    return csr_array((lengths.ravel().astype(float), found.ravel(), starts), shape=(n, n))
+
+
+def _nearest(points: np.ndarray, count: int) -> tuple[np.ndarray, np.ndarray]:
+    from sklearn.neighbors import NearestNeighbors
+
+    if len(points) > _EXACT:
+        try:
+            from pynndescent import NNDescent
+        except ImportError:
+            pass
+        else:
+            found, lengths = NNDescent(points, n_neighbors=count + 1, random_state=0).neighbor_graph
+            return _without_itself(lengths, found)
+    return NearestNeighbors(n_neighbors=count).fit(points).kneighbors()
+
+
+def _without_itself(lengths: np.ndarray, found: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """Leave each point out of its own neighbors, or the farthest where it is not among them."""
+    n, count = found.shape
+    is_itself = found == np.arange(n)[:, None]
+    is_itself[~is_itself.any(axis=1), -1] = True
+    shape = (n, count - 1)
+    return lengths[~is_itself].reshape(shape), found[~is_itself].reshape(shape)
+
+
+def laplacian(graph: Any, *, normalized: bool = True) -> Any:
+    """D - A, or I - D^(-1/2) A D^(-1/2) with a row of zeros for a point without edges; sparse and symmetric."""
+    from scipy.sparse import csr_array, diags_array
+
+    A = csr_array(graph)
+    if A.shape[0] != A.shape[1]:
+        raise ValueError(f"`graph` must be square; got shape {A.shape}.")
+    if A.nnz and (not np.isfinite(A.data).all() or A.data.min() < 0):
+        raise ValueError("`graph` must have finite weights of at least 0.")
+    if abs(A - A.T).sum() > 1e-8 * abs(A).sum():
+        raise ValueError("`graph` is not symmetric; pass (A + A.T) / 2, or A.maximum(A.T).")
+    degrees = np.asarray(A.sum(axis=1)).ravel()
+    if not normalized:
+        return csr_array(diags_array(degrees) - A)
+    joined = degrees > 0
+    root = diags_array(1 / np.sqrt(np.where(joined, degrees, 1.0)))
+    return csr_array(diags_array(joined.astype(float)) - root @ A @ root)
