@@ -1,0 +1,127 @@
+"""Kernels of given points: closed forms, CVXPY's optimum, and capacities and prices that belong together."""
+
+import numpy as np
+import pytest
+from sklearn.datasets import make_moons
+
+from gramlearn import Pairs, from_labels, laplacian, neighbor_graph
+from gramlearn.special.nonparametric import nonparametric_problem, solve_nonparametric
+
+N = 24
+X, Y = make_moons(N, noise=0.05, random_state=0)
+L = laplacian(neighbor_graph(X, 4))
+PAIRS = from_labels(Y, 30, random_state=0)
+LOSSES = ["linear", "squared_hinge", "hinge", "square"]
+EVERY_LOSS = pytest.mark.parametrize("loss", LOSSES)
+EVERY_P = pytest.mark.parametrize("p", [1.5, 2.0, 4.0])
+
+
+def targets() -> np.ndarray:
+    """T, with half of each T_ij on either side of the diagonal, so that <T, K> = sum T_ij K_ij."""
+    T = np.zeros((N, N))
+    for table, sign in ((PAIRS.similar, 1), (PAIRS.dissimilar, -1)):
+        for i, j in np.asarray(table):
+            T[i, j] = T[j, i] = sign / 2
+    return T
+
+
+def power(A: np.ndarray, exponent: float) -> np.ndarray:
+    """A+ ** exponent."""
+    s, V = np.linalg.eigh(A)
+    return (V * np.clip(s, 0, None) ** exponent) @ V.T
+
+
+@EVERY_P
+@pytest.mark.parametrize("C", [0.5, 3.0])
+def test_the_linear_loss_has_the_closed_forms_of_the_paper(p, C) -> None:
+    """Propositions 1 and 2."""
+    A = C * targets() - L.toarray()
+    of_price = solve_nonparametric(L, PAIRS, loss="linear", C=C, p=p, G=0.7)
+    expected = power(A / 0.7, 1 / (p - 1))
+    np.testing.assert_allclose(of_price.factor @ of_price.factor.T, expected, atol=1e-9)
+    q = p / (p - 1)
+    expected = (5.0 / np.trace(power(A, q))) ** (1 / p) * power(A, 1 / (p - 1))
+    of_capacity = solve_nonparametric(L, PAIRS, loss="linear", C=C, p=p, B=5.0, tol=1e-9)
+    np.testing.assert_allclose(
+        of_capacity.factor @ of_capacity.factor.T, expected, rtol=1e-6, atol=1e-7
+    )
+
+
+@EVERY_P
+def test_a_price_belongs_to_a_capacity(p) -> None:
+    """G = (tr A+^q / B)^(1/q), below Proposition 2."""
+    A, q = 2.0 * targets() - L.toarray(), p / (p - 1)
+    answer = solve_nonparametric(L, PAIRS, loss="linear", C=2.0, p=p, B=5.0, tol=1e-9)
+    assert pytest.approx((np.trace(power(A, q)) / 5.0) ** (1 / q), rel=1e-6) == answer.G
+
+
+@EVERY_LOSS
+@EVERY_P
+def test_the_capacity_of_a_price_gives_its_kernel_back(loss, p) -> None:
+    by_price = solve_nonparametric(L, PAIRS, loss=loss, p=p, G=0.2, C=2.0, tol=1e-9)
+    by_capacity = solve_nonparametric(
+        L, PAIRS, loss=loss, p=p, B=by_price.capacity, C=2.0, tol=1e-8
+    )
+    assert by_capacity.capacity <= by_price.capacity * (1 + 1e-12)
+    assert by_capacity.relative_gap <= 1e-8
+    assert by_capacity.value == pytest.approx(by_price.value, rel=1e-6)
+    np.testing.assert_allclose(
+        by_capacity.factor @ by_capacity.factor.T, by_price.factor @ by_price.factor.T, atol=2e-2
+    )
+
+
+@EVERY_LOSS
+@pytest.mark.parametrize("B", [0.5, 20.0])
+def test_the_optimum_is_that_of_cvxpy(loss, B) -> None:
+    cvxpy = pytest.importorskip("cvxpy")
+    K = cvxpy.Variable((N, N), PSD=True)
+    alike = [K[i, j] for i, j in np.asarray(PAIRS.similar)]
+    unlike = [-K[i, j] for i, j in np.asarray(PAIRS.dissimilar)]
+    margins = cvxpy.hstack(alike + unlike)
+    losses = {
+        "linear": -cvxpy.sum(margins),
+        "hinge": cvxpy.sum(cvxpy.pos(1 - margins)),
+        "squared_hinge": cvxpy.sum_squares(cvxpy.pos(1 - margins)) / 2,
+        "square": cvxpy.sum_squares(1 - margins) / 2,
+    }
+    objective = cvxpy.trace(L.toarray() @ K) + 2.0 * losses[loss]
+    model = cvxpy.Problem(cvxpy.Minimize(objective), [cvxpy.norm(K, "fro") <= B**0.5])
+    best = model.solve(solver=cvxpy.CLARABEL)
+    answer = solve_nonparametric(L, PAIRS, loss=loss, C=2.0, B=B)
+    assert answer.capacity <= B * (1 + 1e-12)
+    assert answer.value == pytest.approx(best, rel=2e-5)
+    assert answer.value - answer.gap <= best + 2e-5 * abs(best)
+    assert answer.relative_gap <= 1e-6
+
+
+def test_a_capacity_that_does_not_bind_is_left_unused() -> None:
+    """Where the squared hinge is zero at a small K, no more is asked for."""
+    pairs = Pairs(similar=[[0, 1]], n_points=N)
+    answer = solve_nonparametric(L, pairs, B=1e9, C=1e3)
+    assert answer.capacity < 1e3
+    assert answer.solution.relative_gap <= 1e-6
+
+
+def test_nothing_is_learned_where_the_graph_outweighs_the_pairs() -> None:
+    answer = solve_nonparametric(
+        L, Pairs(similar=[[0, 1]], n_points=N), loss="linear", C=1e-6, B=1.0
+    )
+    assert answer.capacity <= 1.0
+    assert np.isfinite(answer.factor).all()
+
+
+@pytest.mark.parametrize(
+    ("call", "words"),
+    [
+        (lambda: solve_nonparametric(L, PAIRS, B=1.0, G=1.0), "`B` or `G`, not both"),
+        (lambda: solve_nonparametric(L, PAIRS, B=0.0), r"`solve_nonparametric\(B=0.0\)`"),
+        (lambda: solve_nonparametric(L, PAIRS, G=-1.0), r"`solve_nonparametric\(G=-1.0\)`"),
+        (lambda: solve_nonparametric(L, PAIRS, p=0.5), r"`Schatten\(p=0.5\)`"),
+        (lambda: solve_nonparametric(L, PAIRS, C=0.0), "C=0.0"),
+        (lambda: nonparametric_problem(L, PAIRS, loss="log"), "`loss='log'` is not known"),
+        (lambda: solve_nonparametric(L, Pairs(similar=[[0, 1]], n_points=5)), "5"),
+    ],
+)
+def test_bad_input_is_named(call, words) -> None:
+    with pytest.raises(ValueError, match=words):
+        call()
