@@ -10,7 +10,7 @@ from dataclasses import fields, replace
 from typing import Any, Self, cast, final
 
 from gramlearn._arrays import Array, as_index, namespace, where_true
-from gramlearn._validation import check_points
+from gramlearn._validation import check_points, generator
 from gramlearn.losses import BoundedLoss
 from gramlearn.problem import Term
 from gramlearn.side_information._checks import check_rows
@@ -102,6 +102,22 @@ class SideInformation(ABC):
             Squared distances that are there whatever X is, and add to what X measures: of points of which
             `points` are a part of the coordinates only.
         """
+
+    @final
+    def split(self, share: float = 0.25, *, random_state: Any = None) -> tuple[Self, Self]:
+        """(the rest, a random share of the statements), about the same points: to learn from, and to judge by.
+
+        Unlike `take`, it keeps all points; whether the metric holds for new ones it does not tell.
+        """
+        if not 0 < share < 1:
+            raise ValueError(f"`share` must be between 0 and 1; got {share!r}.")
+        count = self.size
+        if count < 2:
+            raise ValueError("there is one statement only; nothing to split.")
+        held = min(max(round(share * count), 1), count - 1)
+        place = generator(random_state).permutation(count)
+        is_held = as_index(place, self.involved()) < held
+        return self.without(is_held), self.without(~is_held)
 
     @final
     def check_fits(self, n_rows: int) -> None:
