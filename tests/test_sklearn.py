@@ -211,6 +211,21 @@ def test_side_information_is_routed_and_that_of_another_X_is_refused(estimator):
     assert pipeline.score(X[~train], Y[~train]) > 0.8
 
 
+def test_statements_as_many_as_rows_are_not_taken_for_a_column_of_X():
+    side = from_labels(Y, len(X), random_state=0)
+    assert side.size == len(X)
+    with sklearn.config_context(enable_metadata_routing=True):
+        learner = MetricLearner().set_fit_request(side=True)
+        pipeline = make_pipeline(learner, KNeighborsClassifier(3))
+        search = GridSearchCV(
+            pipeline, {"metriclearner__gamma": [0.1, 1.0]}, cv=3, error_score="raise"
+        )
+        with pytest.raises(ValueError, match=r"made for 50 points but received 33 rows.*take"):
+            cross_val_score(pipeline, X, Y, params={"side": side}, cv=3, error_score="raise")
+        with pytest.raises(ValueError, match=r"made for 50 points but received 33 rows.*take"):
+            search.fit(X, Y, side=side)
+
+
 # -- what X may be -------------------------------------------------------------------------------------
 
 
