@@ -279,6 +279,37 @@ def test_labels_of_every_kind(library):
     assert from_labels([True, False, True], 4).n_points == 3
 
 
+def assert_drawn_as(y, plain):
+    drawn, expected = (from_labels(labels, 20, random_state=0) for labels in (y, plain))
+    np.testing.assert_array_equal(drawn.similar, expected.similar)
+    np.testing.assert_array_equal(drawn.dissimilar, expected.dissimilar)
+
+
+def test_the_integer_minus_one_is_unlabeled_in_an_array_of_objects_too():
+    plain = [0, 1, -1, 0, 1, 0]
+    assert_drawn_as(np.asarray(plain, dtype=object), plain)
+    assert_drawn_as(np.asarray(["a", "b", -1, "a", "b", "a"], dtype=object), plain)
+    # -1.0 is a class among objects as it is among floats, and so is False.
+    assert_drawn_as(np.asarray([-1.0, 0.0, None, -1.0, 0.0, -1.0], dtype=object), plain)
+    assert_drawn_as(np.asarray([False, True, None, False, True, False], dtype=object), plain)
+
+
+@pytest.mark.parametrize(
+    ("dtype", "labels"),
+    [
+        ("string", ["a", "b", None, "a", "b", "a"]),
+        ("boolean", [False, True, None, False, True, False]),
+        ("Int64", [0, 1, None, 0, 1, -1]),
+        ("Float64", [0.0, 1.0, None, 0.0, 1.0, 0.0]),
+        ("category", ["a", "b", None, "a", "b", "a"]),
+    ],
+)
+def test_missing_labels_of_pandas_are_unlabeled(dtype, labels):
+    pandas = pytest.importorskip("pandas")
+    plain = [0, 1, -1, 0, 1, -1 if labels[-1] == -1 else 0]
+    assert_drawn_as(pandas.Series(labels, dtype=dtype), plain)
+
+
 def test_every_pair_is_equally_likely():
     y = np.asarray([0] * 5 + [1] * 2 + [2])
     n_draws = 3000
