@@ -163,6 +163,26 @@ def test_names_that_went_in_are_kept_and_others_refused(estimator, frames):
         (fitted.transform if hasattr(fitted, "transform") else fitted.predict)(other)
 
 
+@pytest.mark.parametrize("kind", [MetricLearner, KernelLearner, POLA])
+def test_pairs_of_frames_are_held_to_the_names_as_points_are(kind, frames):
+    _, frame = frames
+    one, two = (frame(Z, COLUMNS) for Z in (X[:20], X[20:40]))
+    turned = frame(X[20:40][:, ::-1], COLUMNS[::-1])
+    fitted = kind().fit(frame(X, COLUMNS), side=SIDE)
+    plain = kind().fit(X, side=SIDE).pair_distance((X[:20], X[20:40]))
+    np.testing.assert_allclose(fitted.pair_distance((one, two)), plain, rtol=1e-9)
+    np.testing.assert_allclose(fitted.pair_distance([one, two]), plain, rtol=1e-9)
+    y = np.where(np.arange(20) % 2, 1, -1)
+    for ask in (fitted.pair_distance, fitted.pair_score, fitted.predict):
+        for pairs in ((one, turned), (turned, two)):
+            with pytest.raises(ValueError, match="must be in the same order"):
+                ask(pairs)
+    with pytest.raises(ValueError, match="must be in the same order"):
+        fitted.score((one, turned), y)
+    with pytest.warns(UserWarning, match="does not have valid feature names"):
+        fitted.pair_distance((X[:20], two))
+
+
 def test_labels_may_be_a_column_of_a_frame():
     pandas = pytest.importorskip("pandas")
     named = pandas.Series(
