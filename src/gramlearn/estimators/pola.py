@@ -108,15 +108,15 @@ class POLA(MahalanobisMethods, BaseEstimator):
 def _judged(known: SideInformation) -> tuple[np.ndarray, ...]:
     """(i, j, alike); what says neither of a pair cannot be learned from, which is said."""
     i, j, alike = (np.asarray(v) for v in known.judged())
-    if isinstance(known, Bounds) and i.size < len(known):
-        both = len(known) - i.size
+    if isinstance(known, Bounds) and i.size < known.size:
+        both = known.size - i.size
         if not i.size:
             raise ValueError(
                 f"all {both} pairs of `side` have an upper and a lower bound, which calls them neither near "
                 "nor far; POLA needs pairs with one of the two, or Pairs."
             )
         warn(
-            f"{both} of {len(known)} pairs of `side` have an upper and a lower bound, or none, which calls "
+            f"{both} of {known.size} pairs of `side` have an upper and a lower bound, or none, which calls "
             "them neither near nor far; they take no part."
         )
     return i, j, alike

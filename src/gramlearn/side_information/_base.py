@@ -37,9 +37,13 @@ class SideInformation(ABC):
             )
         return super().__new__(cls)
 
+    @property
     @abstractmethod
-    def __len__(self) -> int:
-        """How many statements there are."""
+    def size(self) -> int:
+        """How many statements there are.
+
+        No `len`: scikit-learn takes what has the length of X for an array, and cuts it up for each fold.
+        """
 
     @abstractmethod
     def describe(self, k: int) -> str:
@@ -64,7 +68,7 @@ class SideInformation(ABC):
 
     @abstractmethod
     def without(self, mask: Array) -> Self:
-        """Leave out the statements for which the mask is true, of len(self) booleans; one at least stays."""
+        """Leave out the statements for which the mask is true, of `size` booleans; one at least stays."""
 
     @abstractmethod
     def involved(self) -> Array:
@@ -143,7 +147,7 @@ class SideInformation(ABC):
         """Refuse a subset about which nothing is known."""
         if n_kept == 0:
             raise ValueError(
-                f"none of the {len(self)} statements lies within the {n_rows} rows of `rows`; take "
+                f"none of the {self.size} statements lies within the {n_rows} rows of `rows`; take "
                 "more rows, or split so that linked points stay together."
             )
 
