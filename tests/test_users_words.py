@@ -248,6 +248,20 @@ REFUSED = [
     (lambda: Triplets([[0, 1, 2]], 150), r"`Triplets\(...\)`: 150 has no name.*n_points="),
     (lambda: Bounds([0], [1], 2.0, n_points=3), r"`Bounds\(...\)`: 2.0 has no name"),
     (lambda: MetricLearner().fit(X, Y).get_metric()(X[0, :2], X[1]), "`u` has 2 features"),
+    *(
+        (
+            lambda kind=kind, given=given: kind().fit(given, [1, -1, 1, -1, 1]),
+            r"`X` has shape \(5, 2, 4\), .* X = pairs.reshape\(-1, 4\), .* rows 2k and 2k \+ 1 are pair k",
+        )
+        for kind in (MetricLearner, KernelLearner, SemiSupervisedEmbedding)
+        for given in (X[:10].reshape(5, 2, 4), X[:10].reshape(5, 2, 4).tolist())
+    ),
+    (lambda: MetricLearner().fit(np.zeros((5, 3, 4)), Y[:5]), "Found array with dim 3"),
+    (lambda: MetricLearner().fit([[1.0, 2.0], [3.0]], Y[:2]), "inhomogeneous"),
+    *(
+        (lambda kind=kind: kind(percentiles=(0.05, 0.95)).fit(X, Y), r"below 1 percent.*\(5, 95\)")
+        for kind in (MetricLearner, KernelLearner)
+    ),
     (
         lambda: MetricLearner().fit(X, Y).get_metric()(X[0], X[:1]),
         r"`v` must be one point, a vector of 4 numbers; got shape \(1, 4\)",
