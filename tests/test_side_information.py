@@ -652,6 +652,19 @@ REFUSED = [
     (lambda: percentile_bounds(np.eye(3), (95, 5)), r"0 <= first <= second <= 100; got \(95, 5\)"),
     (lambda: percentile_bounds(np.eye(3), 5), "`percentiles` must be two numbers"),
     (lambda: percentile_bounds([1.0, 2.0]), "`points` must be two-dimensional"),
+    (
+        lambda: Pairs(np.ones((5, 2, 4)), n_points=9),
+        r"`similar` has shape \(5, 2, 4\), which are points; .* row numbers, of shape \(m, 2\): "
+        r"with X = all_points.reshape\(-1, 4\), those of all_points\[k\] are \(2k, 2k \+ 1\)",
+    ),
+    (
+        lambda: Triplets(np.ones((5, 3, 4)), n_points=9),
+        r"which are points; .* those of all_points\[k\] are \(3k, 3k \+ 1, 3k \+ 2\)",
+    ),
+    (
+        lambda: percentile_bounds([[1.0], [2.0]], percentiles=(0.05, 0.95)),
+        r"`percentiles=\(0.05, 0.95\)` are both below 1 percent; .* such as \(5, 95\)",
+    ),
     (lambda: percentile_bounds([[1.0], [NAN]]), "`points` contains NaN or infinity"),
 ]
 

@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 import scipy.sparse as sp
 from sklearn.datasets import load_iris
-from sklearn.exceptions import ConvergenceWarning
+from sklearn.exceptions import ConvergenceWarning, NotFittedError
 from sklearn.pipeline import make_pipeline
 
 from gramlearn import (
@@ -248,6 +248,48 @@ REFUSED = [
     (lambda: Triplets([[0, 1, 2]], 150), r"`Triplets\(...\)`: 150 has no name.*n_points="),
     (lambda: Bounds([0], [1], 2.0, n_points=3), r"`Bounds\(...\)`: 2.0 has no name"),
     (lambda: MetricLearner().fit(X, Y).get_metric()(X[0, :2], X[1]), "`u` has 2 features"),
+    *(
+        (
+            lambda kind=kind, given=given: kind().fit(given, [1, -1, 1, -1, 1]),
+            r"`X` has shape \(5, 2, 4\), .* X = pairs.reshape\(-1, 4\), .* rows 2k and 2k \+ 1 are pair k",
+        )
+        for kind in (MetricLearner, KernelLearner, SemiSupervisedEmbedding)
+        for given in (X[:10].reshape(5, 2, 4), X[:10].reshape(5, 2, 4).tolist())
+    ),
+    (lambda: MetricLearner().fit(np.zeros((5, 3, 4)), Y[:5]), "Found array with dim 3"),
+    (lambda: MetricLearner().fit([[1.0, 2.0], [3.0]], Y[:2]), "inhomogeneous"),
+    *(
+        (lambda kind=kind: kind(percentiles=(0.05, 0.95)).fit(X, Y), r"below 1 percent.*\(5, 95\)")
+        for kind in (MetricLearner, KernelLearner)
+    ),
+    (
+        lambda: MetricLearner().fit(X, Y).get_metric()(X[0], X[:1]),
+        r"`v` must be one point, a vector of 4 numbers; got shape \(1, 4\)",
+    ),
+    (
+        lambda: MetricLearner().fit(X, Y).get_metric()(X[0], X[0].reshape(2, 2)),
+        r"`v` must be one point, .* got shape \(2, 2\)",
+    ),
+    (
+        lambda: MetricLearner().fit(X, Y).get_metric()([1, 2, np.nan, 4], X[0]),
+        "`u` contains NaN or infinity",
+    ),
+    (
+        lambda: MetricLearner().fit(X, side=TAME).score((X[:3], X[3:6]), [1, 1, 1]),
+        "`y` calls all 3 pairs alike; .* both kinds",
+    ),
+    (
+        lambda: MetricLearner().fit(X, side=TAME).score((X[:3], X[3:6]), [False] * 3),
+        "`y` calls all 3 pairs unlike; .* both kinds",
+    ),
+    (
+        lambda: MetricLearner().fit(X, side=TAME).score((X[:3], X[3:6]), [True, False]),
+        "`y` has 2 entries, but there are 3 pairs",
+    ),
+    (
+        lambda: MetricLearner().fit(X, side=TAME).score((X[:3], X[3:6]), [1, 0, 1]),
+        r"`y` must hold 1 .* or booleans; got \[0, 1\]",
+    ),
 ]
 TAME = Pairs([[0, 1]], n_points=150)
 BALANCED = np.ones((150, 1))
@@ -258,6 +300,41 @@ def test_bad_input_is_refused_in_a_sentence(call, sentence):
     with pytest.raises((ValueError, TypeError, InfeasibleError), match=sentence) as found:
         call()
     assert not any(name in str(found.value) for name in ("LogDetSlack", "Hinge(", "Square("))
+
+
+@pytest.mark.parametrize("kind", [MetricLearner, KernelLearner, POLA])
+def test_what_judges_no_pairs_says_why_and_how_it_would(kind):
+    pairs, y = (X[:40], X[60:100]), np.arange(40) % 2 == 0
+    learner = kind(n_pairs=60, random_state=0)
+    for name in ("predict", "score"):
+        with pytest.raises(NotFittedError, match=f"{kind.__name__} instance is not fitted yet"):
+            getattr(learner, name)
+        assert getattr(kind, name).__doc__
+    learner.fit(X, Y)
+    for name in ("predict", "score"):
+        with pytest.raises(
+            AttributeError, match=f"`{name}` judges.*fitted to labels; call cal.*side="
+        ):
+            getattr(learner, name)
+    # The two ways that the sentence names.
+    assert learner.calibrate_threshold(pairs, y).score(pairs, y) > 0
+    assert set(learner.fit(X, side=from_labels(Y, 60)).predict(pairs)) <= {1, -1}
+
+
+def test_targets_call_no_pair_near_or_far():
+    side = Bounds([0], [1], upper=2.0, lower=1.0, n_points=150)
+    with pytest.raises(AttributeError, match=r"no pair near or far; call calibrate_threshold\("):
+        MetricLearner().fit(X, side=side).predict((X[:2], X[2:4]))
+
+
+def test_pairs_are_scored_by_booleans_as_by_signs():
+    side = from_labels(Y, 60, random_state=0)
+    i, j, alike = side.judged()
+    learner = MetricLearner().fit(X, side=side)
+    pairs = (X[i], X[j])
+    assert learner.score(pairs, alike) == learner.score(pairs, np.where(alike, 1, -1)) > 0.9
+    threshold = learner.threshold_
+    assert learner.calibrate_threshold(pairs, alike).threshold_ == pytest.approx(threshold)
 
 
 def test_pola_says_which_pairs_it_cannot_use():

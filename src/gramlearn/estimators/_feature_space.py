@@ -3,11 +3,11 @@
 from typing import Any
 
 import numpy as np
-from sklearn.utils.validation import validate_data
 
 from gramlearn._low_rank_kernel import LowRankKernel, check_rank
 from gramlearn._validation import check_basis, check_choice
 from gramlearn.clustering import kernel_kmeans
+from gramlearn.estimators._points import validated
 from gramlearn.low_rank import combined_factor, incomplete_cholesky, nystroem
 from gramlearn.low_rank_spectral import spectral_factor
 
@@ -21,7 +21,7 @@ def read_points(estimator: Any, X: Any) -> np.ndarray:
     """Points, as float64; a kernel in the precision it came in, on which hangs what is rounding in it."""
     kernel = estimator.kernel
     is_kernel = isinstance(kernel, str) and kernel == "precomputed"
-    return np.asarray(validate_data(estimator, X, dtype="numeric" if is_kernel else np.float64))
+    return np.asarray(validated(estimator, X, dtype="numeric" if is_kernel else np.float64))
 
 
 def with_defaults(X: np.ndarray, kernel: Any, params: dict[str, Any] | None) -> dict[str, Any]:

@@ -2,6 +2,7 @@
 
 from abc import ABC, abstractmethod
 from collections.abc import Callable
+from types import MethodType
 from typing import Any, Self
 
 import numpy as np
@@ -9,23 +10,39 @@ import scipy.sparse as sp
 from scipy.sparse import issparse
 from sklearn.base import ClassNamePrefixFeaturesOutMixin, TransformerMixin
 from sklearn.metrics import roc_auc_score
-from sklearn.utils.metaestimators import available_if
 from sklearn.utils.validation import check_array, check_is_fitted, validate_data
 
+from gramlearn._arrays import to_numpy
+from gramlearn._validation import check_finite
 from gramlearn.estimators._precision import FLOATS, KeepsPrecision
 from gramlearn.maps import MetricMap
 
 __all__ = ["MahalanobisMethods", "PairMethods", "best_threshold"]
 
 
-def _judges_pairs(estimator: Any) -> bool:
-    """Whether it was fitted to side information. One fitted to labels transforms points, as others do."""
-    if not getattr(estimator, "_judges_pairs", False):
-        raise AttributeError(
-            "predict and score judge pairs of points, once there is a threshold for them: after a fit to side "
-            "information, or calibrate_threshold."
-        )
-    return True
+class _JudgesPairs:
+    """A method that an estimator has once it judges pairs: after a fit to pairs, or calibrate_threshold.
+
+    One fitted to labels transforms points, as others do: scikit-learn would have it `predict` a label for each
+    row. Unlike with `available_if`, the AttributeError says what to do.
+    """
+
+    def __init__(self, method: Callable[..., Any]) -> None:
+        self._method = method
+
+    def __get__(self, estimator: Any, owner: Any = None) -> Any:
+        if estimator is None:
+            return self._method
+        check_is_fitted(estimator)
+        if not getattr(estimator, "_judges_pairs", False):
+            known, advice = "what calls no pair near or far", ""
+            if hasattr(estimator, "threshold_"):
+                known, advice = "labels", ", or fit with side=from_labels(y)"
+            raise AttributeError(
+                f"`{self._method.__name__}` judges pairs of points, and this {type(estimator).__name__} was "
+                f"fitted to {known}; call calibrate_threshold(pairs, y) first{advice}."
+            )
+        return MethodType(self._method, estimator)
 
 
 class PairMethods(KeepsPrecision, ABC):
@@ -71,24 +88,27 @@ class PairMethods(KeepsPrecision, ABC):
 
         return metric
 
-    @available_if(_judges_pairs)
+    @_JudgesPairs
     def predict(self, pairs: Any) -> np.ndarray:
         """1 for pairs that are alike, nearer than `threshold_`, and -1 for the others."""
         return np.where(self.pair_distance(pairs) <= self.threshold_, 1, -1)
 
-    @available_if(_judges_pairs)
+    @_JudgesPairs
     def score(self, pairs: Any, y: Any) -> float:
-        """The area under the ROC curve of `pair_score`, for y of 1 (alike) and -1 (unlike)."""
-        return float(roc_auc_score(_signs(y) > 0, self.pair_score(pairs)))
+        """The area under the ROC curve of `pair_score`, for y of 1 (alike) and -1 (unlike), or booleans."""
+        scores = self.pair_score(pairs)
+        alike = _alike(y, len(scores))
+        if alike.all() or not alike.any():
+            raise ValueError(
+                f"`y` calls all {alike.size} pairs {'alike' if alike.any() else 'unlike'}; the area under the "
+                "ROC curve needs pairs of both kinds."
+            )
+        return float(roc_auc_score(alike, scores))
 
     def calibrate_threshold(self, pairs: Any, y: Any) -> Self:
-        """Set `threshold_` to what tells these pairs apart best, for y of 1 (alike) and -1 (unlike)."""
-        distances, signs = self.pair_distance(pairs), _signs(y)
-        if len(signs) != len(distances):
-            raise ValueError(
-                f"`y` has {len(signs)} entries, but there are {len(distances)} pairs; pass one for each."
-            )
-        self.threshold_ = best_threshold(distances, signs > 0)
+        """Set `threshold_` to what tells these pairs apart best, for y as `score` takes it."""
+        distances = self.pair_distance(pairs)
+        self.threshold_ = best_threshold(distances, _alike(y, len(distances)))
         self._judges_pairs = True
         return self
 
@@ -148,23 +168,30 @@ def best_threshold(distances: np.ndarray, alike: np.ndarray) -> float:
     return float(min(middle, np.nextafter(sorted_distances[m], -np.inf)))
 
 
-def _signs(y: Any) -> np.ndarray:
-    signs = np.asarray(y)
-    if signs.ndim != 1 or not np.isin(signs, (-1, 1)).all():
+def _alike(y: Any, n_pairs: int) -> np.ndarray:
+    signs = to_numpy(y)
+    if signs.ndim != 1 or not (signs.dtype.kind == "b" or np.isin(signs, (-1, 1)).all()):
         raise ValueError(
-            "`y` must hold 1 for each pair that is alike and -1 for each that is not; got "
+            "`y` must hold 1 for each pair that is alike and -1 for each that is not, or booleans; got "
             f"{np.unique(signs)[:5].tolist()}."
         )
-    return signs
+    if len(signs) != n_pairs:
+        raise ValueError(
+            f"`y` has {len(signs)} entries, but there are {n_pairs} pairs; pass one for each."
+        )
+    return np.asarray(signs > 0)
 
 
 def _one_row(x: Any, name: str, n_features: int) -> np.ndarray:
     row = np.asarray(x.toarray() if issparse(x) else x, dtype=np.float64)
-    if row.size != n_features:
+    # A row of a sparse matrix is a matrix of one row.
+    if row.shape != (n_features,) and not (issparse(x) and row.shape == (1, n_features)):
         raise ValueError(
             f"`{name}` has {row.size} features, but the metric was learned for {n_features}."
+            if row.ndim == 1
+            else f"`{name}` must be one point, a vector of {n_features} numbers; got shape {row.shape}."
         )
-    return row.reshape(1, -1)
+    return np.asarray(check_finite(row, name)).reshape(1, -1)
 
 
 def _two_sides(estimator: Any, pairs: Any) -> tuple[Any, Any]:

@@ -7,7 +7,7 @@ from typing import Any, Self
 import numpy as np
 from scipy.sparse import issparse
 from sklearn.base import BaseEstimator
-from sklearn.utils.validation import check_is_fitted, validate_data
+from sklearn.utils.validation import check_is_fitted
 
 from gramlearn._validation import check_choice, check_count, generator
 from gramlearn.bases import basis_of, orthonormal
@@ -21,6 +21,7 @@ from gramlearn.estimators._learning import (
     solved,
 )
 from gramlearn.estimators._pair_methods import MahalanobisMethods, best_threshold
+from gramlearn.estimators._points import validated
 from gramlearn.estimators._precision import FLOATS
 from gramlearn.maps import FullMap, LowRankMap, MetricMap, distances_beyond, unit_free_root
 from gramlearn.problem import Term
@@ -211,7 +212,7 @@ class MetricLearner(MahalanobisMethods, BaseEstimator):
                 "`X` is sparse, and the metric of all its features is a dense matrix; pass `rank=`, such as "
                 "rank=100, to learn a part of low rank, or X.toarray()."
             )
-        return validate_data(self, X, accept_sparse="csr", dtype=dtype, reset=reset)
+        return validated(self, X, accept_sparse="csr", dtype=dtype, reset=reset)
 
     def _rank(self, d: int) -> int | None:
         if self.rank is None:

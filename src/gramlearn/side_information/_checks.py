@@ -61,6 +61,13 @@ def check_table(x: Any, name: str, widths: tuple[int, ...], n_points: int) -> Ar
     if 0 in table.shape:
         # An empty list has neither a width nor a dtype of its own.
         return xp.zeros((0, widths[0]), dtype=xp.int64)
+    if table.ndim == 3 and table.shape[1] in widths:
+        _, w, d = table.shape
+        rows = ", ".join([f"{w}k", *(f"{w}k + {c}" for c in range(1, w))])
+        raise ValueError(
+            f"`{name}` has shape {tuple(table.shape)}, which are points; pass their row numbers, of shape "
+            f"{wanted}: with X = all_points.reshape(-1, {d}), those of all_points[k] are ({rows})."
+        )
     if table.ndim != 2 or table.shape[1] not in widths:
         raise ValueError(
             f"`{name}` must have the shape {wanted}, one row for each; got shape "

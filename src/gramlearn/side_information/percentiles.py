@@ -75,7 +75,7 @@ def percentiles_of(
 
 
 def check_percentiles(percentiles: Any) -> tuple[float, float]:
-    """Two numbers in ascending order."""
+    """Two numbers in ascending order, in percent: shares, such as (0.05, 0.95), are taken for a slip."""
     try:
         low, high = (float(p) for p in percentiles)
     except (TypeError, ValueError):
@@ -83,6 +83,11 @@ def check_percentiles(percentiles: Any) -> tuple[float, float]:
     if not 0 <= low <= high <= 100:
         raise ValueError(
             f"`percentiles` must be two numbers, 0 <= first <= second <= 100; got {percentiles!r}."
+        )
+    if 0 < high < 1:
+        raise ValueError(
+            f"`percentiles={percentiles!r}` are both below 1 percent; percentiles go from 0 to 100, such as "
+            f"({100 * low:.6g}, {100 * high:.6g})."
         )
     return low, high
 
