@@ -112,6 +112,7 @@ def test_of_a_linear_kernel_the_features_give_what_its_matrix_gives():
         )
         for kernel in ("linear", lambda A, B: A @ B.T)
     )
+    assert of_features.coordinates_.weights.shape == (5, 5)  # and 30 x 5 of the function
     new = np.random.default_rng(1).standard_normal((7, 5))
     one, two = (model.transform(new) @ model.embedding_.T for model in (of_features, of_matrix))
     np.testing.assert_allclose(one, two, rtol=0, atol=1e-8 * np.abs(two).max())

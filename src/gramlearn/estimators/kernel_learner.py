@@ -23,6 +23,7 @@ from gramlearn.estimators._learning import (
     regularizer_of,
     side_of,
     solved,
+    warn_if_all_hold,
 )
 from gramlearn.estimators._pair_methods import PairMethods, best_threshold
 from gramlearn.estimators._precision import FLOATS
@@ -174,6 +175,7 @@ class KernelLearner(PairMethods, ClassNamePrefixFeaturesOutMixin, TransformerMix
         F, solution = self._learned(
             coordinates.factor, known, regularizer, loss, bounds, alpha, beyond
         )
+        warn_if_all_hold(known, solution)
         complement = alpha if is_whole else 0.0
         self._map = KernelMap(base, coordinates, F, complement)
         self.coordinates_, self.inner_, self.solution_ = coordinates, F, solution

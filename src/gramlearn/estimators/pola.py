@@ -23,7 +23,7 @@ from gramlearn.losses import Hinge, Linear
 from gramlearn.maps import FullMap
 from gramlearn.problem import Term
 from gramlearn.regularizers import Frobenius
-from gramlearn.side_information import Bounds, SideInformation
+from gramlearn.side_information import Bounds, SideInformation, Triplets
 
 __all__ = ["POLA"]
 
@@ -77,7 +77,7 @@ class POLA(MahalanobisMethods, BaseEstimator):
         return tags
 
     def fit(self, X: Any, y: Any = None, *, side: SideInformation | None = None) -> Self:
-        """Learn from labels y, or from `side`: Pairs, Triplets or Bounds, of which only near and far counts."""
+        """Learn from labels y, or from `side`: Pairs, or Bounds, of which only near and far counts."""
         X = validate_data(self, X, dtype=np.float64)
         n, d = X.shape
         gamma = check_positive(self.gamma, "gamma", "POLA")
@@ -107,6 +107,11 @@ class POLA(MahalanobisMethods, BaseEstimator):
 
 def _judged(known: SideInformation) -> tuple[np.ndarray, ...]:
     """(i, j, alike); what says neither of a pair cannot be learned from, which is said."""
+    if isinstance(known, Triplets):
+        raise ValueError(
+            "`side` holds Triplets, which compare distances with each other and not with a threshold; POLA "
+            "learns one, and needs Pairs or Bounds. MetricLearner learns from triplets."
+        )
     i, j, alike = (np.asarray(v) for v in known.judged())
     if isinstance(known, Bounds) and i.size < len(known):
         both = len(known) - i.size
@@ -118,5 +123,11 @@ def _judged(known: SideInformation) -> tuple[np.ndarray, ...]:
         warn(
             f"{both} of {len(known)} pairs of `side` have an upper and a lower bound, or none, which calls "
             "them neither near nor far; they take no part."
+        )
+    if alike.all() or not alike.any():
+        kind = "alike" if alike.all() else "unlike"
+        raise ValueError(
+            f"`side` calls all pairs {kind}, which leaves no threshold to learn; POLA needs pairs of both "
+            "kinds."
         )
     return i, j, alike
