@@ -270,6 +270,19 @@ def test_bad_input_is_refused_in_a_sentence(call, sentence):
         call()
 
 
+@pytest.mark.parametrize(
+    "params", [{}, *({"rank": 4, "basis": basis} for basis in BASES[:5])], ids=str
+)
+def test_a_function_that_is_not_symmetric_is_called_that(params):
+    """And not indefinite, with advice that only a matrix could follow."""
+    sentence = (
+        "^the kernel function `lopsided` is not symmetric: k.x, y. and k.y, x. differ by up to .*; choose "
+        "another function, or the mean of k.A, B. and k.B, A..T.$"
+    )
+    with pytest.raises(ValueError, match=sentence):
+        KernelLearner(lopsided, random_state=0, **params).fit(X, Y)
+
+
 # -- the linear kernel, whose coordinates are the features -------------------------------------------------
 
 

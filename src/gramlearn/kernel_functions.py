@@ -14,7 +14,13 @@ from typing import Any, final
 import numpy as np
 
 from gramlearn._arrays import to_numpy
-from gramlearn._validation import check_choice, check_host_points, check_positive, check_symmetric
+from gramlearn._validation import (
+    check_choice,
+    check_either_way,
+    check_host_points,
+    check_positive,
+    check_symmetric,
+)
 
 __all__ = ["FunctionKernel", "Kernel", "PrecomputedKernel", "read_kernel", "read_new_points"]
 
@@ -188,7 +194,10 @@ class FunctionKernel(Kernel):
             some = slice(start, start + _DIAGONAL_BLOCK)
             first = A[some]
             second = first if A is B else B[some]
-            values[some] = np.diagonal(self._values(first, second))
+            block = self._values(first, second)
+            if second is first:
+                check_either_way(block, self.words, self.tolerance)
+            values[some] = np.diagonal(block)
         return values
 
     def comparison(self, rows: np.ndarray) -> Callable[[Any], np.ndarray]:

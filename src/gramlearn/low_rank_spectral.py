@@ -12,7 +12,7 @@ import numpy as np
 
 from gramlearn._definiteness import check_spectrum, checked_diagonal
 from gramlearn._low_rank_kernel import LowRankKernel, check_rank, finished, rounding_of_spectrum
-from gramlearn._validation import check_symmetric
+from gramlearn._validation import check_either_way
 from gramlearn.kernel_functions import Kernel, read_kernel, read_new_points
 
 __all__ = ["spectral_factor", "spectral_factor_of"]
@@ -94,7 +94,7 @@ def _largest_eigenpairs(source: Kernel, rank: int) -> tuple[np.ndarray, np.ndarr
 
 
 def _symmetric(source: Kernel) -> np.ndarray:
-    K = np.asarray(check_symmetric(source.matrix(), source.words, tolerance=source.tolerance))
+    K = check_either_way(source.matrix(), source.words, source.tolerance)
     return np.asarray((K + K.T) / 2)
 
 
@@ -132,6 +132,6 @@ def _times(source: Kernel, Q: np.ndarray) -> np.ndarray:
     total = np.zeros_like(Q)
     for rows in np.array_split(np.arange(n), -(-n * n // _BLOCK)):
         columns = source.columns(rows)
-        check_symmetric(columns[rows], source.words, tolerance=source.tolerance)
+        check_either_way(columns[rows], source.words, source.tolerance)
         total += columns @ Q[rows]
     return total

@@ -30,6 +30,7 @@ from gramlearn.solution import Solution, unless_infeasible
 from gramlearn.solve import attempt
 from gramlearn.solvers import warn_unless_solved
 from gramlearn.spectral import Regularizer
+from gramlearn.status import Status
 
 __all__ = [
     "bounds_of",
@@ -227,7 +228,7 @@ def solved(estimator: Any, regularizer: Regularizer, prior: Any, terms: list[Ter
 
 def warn_if_all_hold(side: SideInformation, solution: Solution) -> None:
     """Say so where there was nothing to learn: no statement has a price, and the answer is the prior."""
-    if any(np.any(prices) for prices in solution.duals):
+    if solution.status is not Status.OPTIMAL or any(np.any(prices) for prices in solution.duals):
         return
     advice = (
         "raise the margin of the triplets" if isinstance(side, Triplets) else "tighten the bounds"
