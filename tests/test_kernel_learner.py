@@ -27,6 +27,7 @@ from gramlearn import (
     solve,
 )
 from gramlearn.estimators._pair_methods import best_threshold
+from gramlearn.kernel_functions import FunctionKernel
 
 IRIS, SPECIES = load_iris(return_X_y=True)
 RNG = np.random.default_rng(0)
@@ -259,7 +260,7 @@ REFUSED = [
     ),
     (lambda: KernelLearner().fit(X, side=from_labels(Y[:9])), "made for 9 points"),
     (lambda: KernelLearner().fit(X, Y).kernel_(NEW[:, :2]), "2 features"),
-    (lambda: KernelLearner("precomputed").fit(np.eye(30), Y).transform(np.eye(9)), "9 features"),
+    (lambda: KernelLearner("precomputed").fit(X @ X.T, Y).transform(np.eye(9)), "9 features"),
 ]
 
 
@@ -267,3 +268,47 @@ REFUSED = [
 def test_bad_input_is_refused_in_a_sentence(call, sentence):
     with pytest.raises((ValueError, TypeError), match=sentence):
         call()
+
+
+@pytest.mark.parametrize(
+    "params", [{}, *({"rank": 4, "basis": basis} for basis in BASES[:5])], ids=str
+)
+def test_a_function_that_is_not_symmetric_is_called_that(params):
+    """And not indefinite, with advice that only a matrix could follow."""
+    sentence = (
+        "^the kernel function `lopsided` is not symmetric: k.x, y. and k.y, x. differ by up to .*; choose "
+        "another function, or the mean of k.A, B. and k.B, A..T.$"
+    )
+    with pytest.raises(ValueError, match=sentence):
+        KernelLearner(lopsided, random_state=0, **params).fit(X, Y)
+
+
+# -- the linear kernel, whose coordinates are the features -------------------------------------------------
+
+
+def dot(A, B):
+    return A @ B.T
+
+
+@pytest.mark.parametrize("regularizer", ["logdet", "von_neumann", "frobenius"])
+def test_of_a_linear_kernel_the_features_give_what_its_matrix_gives(regularizer):
+    params = {"regularizer": regularizer, "tol": 1e-10, "max_iter": 500}
+    of_features, of_matrix = (
+        KernelLearner(kernel, **params).fit(X, side=SIDE) for kernel in ("linear", dot)
+    )
+    assert of_features.coordinates_.weights.shape == (5, 5)  # and 30 x 5 of the function
+    expected = of_matrix.kernel_(NEW, X)
+    size = np.abs(expected).max()
+    np.testing.assert_allclose(of_features.kernel_(NEW, X), expected, atol=1e-8 * size)
+    moved = of_features.transform(NEW)
+    np.testing.assert_allclose(
+        moved @ moved.T, of_matrix.kernel_(NEW, NEW), rtol=0, atol=1e-8 * size
+    )
+    assert of_features.solution_.primal == pytest.approx(of_matrix.solution_.primal, rel=1e-8)
+
+
+def test_the_linear_kernel_of_many_points_is_never_formed(monkeypatch):
+    many = np.random.default_rng(1).standard_normal((8000, 50))
+    monkeypatch.setattr(FunctionKernel, "matrix", lambda self: pytest.fail("n x n"))
+    learner = KernelLearner("linear", random_state=0).fit(many, np.arange(8000) % 3)
+    assert learner.transform(many).shape == (8000, 50)

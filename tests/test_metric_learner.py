@@ -41,7 +41,7 @@ IRIS, SPECIES = load_iris(return_X_y=True)
 SIDE = from_labels(SPECIES, 200, random_state=0)
 KINDS = {
     "pairs": SIDE,
-    "triplets": Triplets([(0, 1, 60), (60, 61, 120), (120, 121, 3)], n_points=150),
+    "triplets": Triplets([(0, 1, 60), (60, 61, 120), (120, 121, 3)], n_points=150, margin=20.0),
     "bounds": Bounds(
         [0, 60, 0], [1, 61, 60], upper=[0.1, 0.2, np.inf], lower=[0, 0, 9], n_points=150
     ),
@@ -376,7 +376,7 @@ def test_nothing_given_is_changed():
 
 def test_a_second_fit_leaves_nothing_of_the_first():
     learner = MetricLearner(rank=2, random_state=0).fit(IRIS, side=SIDE)
-    target = Bounds([0], [1], upper=2.0, lower=1.0, n_points=150)
+    target = Bounds([0, 50, 99], [1, 60, 98], upper=2.0, lower=1.0, n_points=150)
     learner.set_params(rank=None).fit(IRIS, side=target)
     for name in ("threshold_", "basis_", "inner_", "predict"):
         assert not hasattr(learner, name)
@@ -453,3 +453,25 @@ FITTED = MetricLearner(random_state=0).fit(IRIS, side=SIDE)
 def test_bad_input_is_refused_in_a_sentence(call, sentence):
     with pytest.raises((ValueError, TypeError), match=sentence):
         call()
+
+
+def test_few_points_of_many_features_leave_a_basis_where_the_matrix_is_too_large():
+    X = np.random.default_rng(0).standard_normal((6, 20_001))
+    learner = MetricLearner().fit(X, side=Pairs([[0, 1]], [[2, 3]], n_points=6))
+    with pytest.raises(ValueError, match="`basis_` and `inner_` hold all of it"):
+        _ = learner.components_
+    R, F = learner.basis_, learner.inner_
+    z = X[0] - X[2]
+    inside = R.T @ z
+    expected = z @ z + inside @ (F - np.eye(len(F))) @ inside
+    assert learner.pair_distance((X[:1], X[2:3]))[0] ** 2 == pytest.approx(expected)
+
+
+@pytest.mark.parametrize("kind", [np.asarray, sp.csr_array])
+@pytest.mark.parametrize("turned", [False, True])
+def test_a_feature_in_small_units_is_a_direction_like_others(kind, turned):
+    X = np.random.default_rng(0).standard_normal((40, 4)) * [1.0, 1.0, 1.0, 1e-6]
+    if turned:  # more features than points
+        X = np.hstack([X[:4], np.zeros((4, 3))])
+    R = basis_of("svd", kind(X), None, 4, np.random.default_rng(0))
+    np.testing.assert_allclose(R @ R.T, np.diag(X.any(axis=0).astype(float)), atol=1e-8)

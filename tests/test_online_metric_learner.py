@@ -142,3 +142,10 @@ REFUSED = [
 def test_bad_input_is_refused_in_a_sentence(call, sentence):
     with pytest.raises((ValueError, TypeError), match=sentence):
         call(*stream(5))
+
+
+@pytest.mark.parametrize("prior", [np.zeros((3, 3)), np.diag([1.0, 2.0, 0.0]), np.ones((3, 3))])
+def test_a_prior_that_is_not_positive_definite_is_refused(prior):
+    sentence = "`prior` is (not positive definite|zero)"
+    with pytest.raises(ValueError, match=sentence):
+        OnlineMetricLearner(prior=prior).fit(*stream(5))

@@ -2,6 +2,7 @@
 
 import numpy as np
 import pytest
+from sklearn.datasets import load_iris
 from sklearn.metrics.pairwise import rbf_kernel
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
@@ -102,3 +103,26 @@ REFUSED = [
 def test_bad_input_is_refused_in_a_sentence(call, sentence):
     with pytest.raises(ValueError, match=sentence):
         call()
+
+
+def test_of_a_linear_kernel_the_features_give_what_its_matrix_gives():
+    of_features, of_matrix = (
+        SemiSupervisedEmbedding(tau=0.2, kernel=kernel, gamma=0.3, bounds=BOUNDS, tol=1e-12).fit(
+            X, side=SIDE
+        )
+        for kernel in ("linear", lambda A, B: A @ B.T)
+    )
+    assert of_features.coordinates_.weights.shape == (5, 5)  # and 30 x 5 of the function
+    new = np.random.default_rng(1).standard_normal((7, 5))
+    one, two = (model.transform(new) @ model.embedding_.T for model in (of_features, of_matrix))
+    np.testing.assert_allclose(one, two, rtol=0, atol=1e-8 * np.abs(two).max())
+    np.testing.assert_allclose(of_features.eigenvalues_, of_matrix.eigenvalues_, rtol=1e-8)
+
+
+def test_every_two_equal_points_that_are_called_unlike_are_named():
+    iris = load_iris(return_X_y=True)[0][::2]
+    n = len(iris)
+    unlike = [(i, n + i) for i in range(6)]
+    side = Pairs([(10, 11)], [*unlike, (0, 60)], n_points=n + 6)
+    with pytest.warns(UserWarning, match="6 of 8 statements ask points that are equal"):
+        SemiSupervisedEmbedding(kernel="rbf").fit(np.vstack([iris, iris[:6]]), side=side)

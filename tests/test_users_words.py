@@ -341,3 +341,66 @@ def test_pola_says_which_pairs_it_cannot_use():
     side = Bounds([0, 2, 4], [1, 3, 5], upper=[1, np.inf, 2], lower=[0, 3, 1], n_points=150)
     with pytest.warns(UserWarning, match="1 of 3 pairs of `side` have an upper and a lower bound"):
         POLA().fit(X, side=side)
+
+
+# -- what leaves nothing to learn ----------------------------------------------------------------------
+
+
+def pairs(similar, dissimilar):
+    return Pairs(similar, dissimilar, n_points=150)
+
+
+SAID = [
+    (
+        lambda: MetricLearner(prior="inverse_covariance").fit(np.ones((150, 4)), side=SIDE),
+        "`X` does not vary, so it has no inverse covariance",
+    ),
+    (
+        lambda: MetricLearner(prior=np.zeros((4, 4))).fit(X, side=SIDE),
+        "`prior` is zero, and a metric",
+    ),
+    (
+        lambda: MetricLearner("frobenius", prior=np.zeros((4, 4))).fit(X, side=SIDE),
+        "`prior` is zero, and bounds are percentiles",
+    ),
+    (lambda: POLA().fit(X, side=pairs([(0, 1)], None)), "`side` calls all pairs alike"),
+    (lambda: POLA().fit(X, side=pairs(None, [(0, 60)])), "`side` calls all pairs unlike"),
+    (lambda: POLA().fit(X, side=TRIPLETS), "`side` holds Triplets"),
+    (lambda: MetricLearner(basis="foo").fit(X, Y), "`basis='foo'` is not known"),
+    (lambda: KernelLearner(basis="foo").fit(X, Y), "`basis='foo'` is not known"),
+    (lambda: SemiSupervisedEmbedding(basis="foo").fit(X, Y), "`basis='foo'` is not known"),
+    (
+        lambda: MetricLearner(rank=2, basis="class_means").fit(X, np.full(150, -1), side=SIDE),
+        "all labels in `y` mean unknown",
+    ),
+]
+
+
+@pytest.mark.parametrize(("call", "sentence"), SAID, ids=[sentence for _, sentence in SAID])
+def test_what_leaves_nothing_to_learn_is_refused(call, sentence):
+    with pytest.raises(ValueError, match=sentence):
+        call()
+
+
+def test_a_zero_prior_is_for_regularizers_that_leave_its_range():
+    learner = MetricLearner("frobenius", prior=np.zeros((4, 4)), bounds=(0.1, 9.0))
+    assert learner.fit(X, side=SIDE).get_mahalanobis_matrix().any()
+
+
+@pytest.mark.parametrize(
+    ("learner", "side", "advice"),
+    [
+        (MetricLearner(), Triplets([(0, 1, 60), (2, 3, 70)], n_points=150, margin=1e-3), "raise the margin"),
+        (MetricLearner(bounds=(2.0, 4.0)), pairs([(0, 1)], [(0, 60)]), "tighten the bounds"),
+        (KernelLearner(bounds=(0.5, 0.6)), pairs([(0, 1)], [(0, 60)]), "tighten the bounds"),
+    ],
+    ids=str,
+)  # fmt: skip
+def test_statements_that_all_hold_already_are_told_once(learner, side, advice):
+    found = caught(lambda: learner.fit(X, side=side))
+    assert [message for message, _ in found] == [
+        f"all 2 statements hold under the prior already, so the metric is the prior; {advice}"
+        f"{' of the triplets' if isinstance(side, Triplets) else ''}."
+    ]
+    assert found[0][1] == Path(__file__)
+    assert learner.solution_.primal == 0

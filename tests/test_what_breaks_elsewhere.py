@@ -129,7 +129,7 @@ def test_equal_points_called_alike_change_nothing(estimator):
 @pytest.mark.parametrize("row", [(0, 150, 60), (0, 60, 150)], ids=["near", "far"])
 @pytest.mark.parametrize("estimator", METRICS, ids=str)
 def test_comparisons_with_equal_points_are_answers_like_others(estimator, row):
-    side = Triplets([row, (0, 1, 100), (60, 61, 120)], n_points=151)
+    side = Triplets([row, (0, 1, 100), (60, 61, 120)], n_points=151, margin=20.0)
     fitted = clone(estimator).set_params(random_state=0).fit(TWICE, side=side)
     assert np.isfinite(fitted.transform(TWICE)).all()
     assert fitted.solution_.relative_gap <= 1e-6

@@ -31,11 +31,12 @@ class LowRankKernel:
     trace : float
         tr K.
     landmarks : vector of row indices
-        The points that new ones are compared with; for incomplete Cholesky the pivots in their order.
+        The points that new ones are compared with; for incomplete Cholesky the pivots in their order. None
+        where the features of the points are coordinates of the kernel themselves.
     compare : callable
-        Gives the kernel values of new points with the landmarks.
-    weights : array of a row a landmark and r columns
-        W in G = K_np W.
+        Gives the kernel values of new points with the landmarks, or the features of new points.
+    weights : array of a row a landmark, or a feature, and r columns
+        W in G = K_np W, or in G = X W.
     """
 
     factor: np.ndarray
@@ -80,14 +81,22 @@ def rounding_of_spectrum(size: int, s: np.ndarray, diagonal: np.ndarray, source:
 
 
 def finished(
-    source: Kernel, G: np.ndarray, diagonal: np.ndarray, landmarks: np.ndarray, weights: np.ndarray
+    source: Kernel,
+    G: np.ndarray,
+    diagonal: np.ndarray,
+    landmarks: np.ndarray,
+    weights: np.ndarray,
+    compare: Callable[[Any], np.ndarray] | None = None,
 ) -> LowRankKernel:
-    """Measure what is left, K - G G', which is positive semidefinite where K is."""
+    """Measure what is left, K - G G', which is positive semidefinite where K is.
+
+    New points are compared with the landmarks unless `compare` says otherwise.
+    """
     left = diagonal - np.vecdot(G, G)
     check_left(left, diagonal, source)
     check_entries(G, left, source)
     error = max(float(left.sum()), 0.0)
-    compare = source.comparison(landmarks)
+    compare = source.comparison(landmarks) if compare is None else compare
     return LowRankKernel(G, error, float(diagonal.sum()), landmarks, compare, weights)
 
 

@@ -23,6 +23,7 @@ __all__ = [
     "check_basis",
     "check_choice",
     "check_count",
+    "check_either_way",
     "check_finite",
     "check_host_points",
     "check_indices",
@@ -126,6 +127,17 @@ def check_symmetric(x: Array, name: str, otherwise: str = "", *, tolerance: floa
             f"pass ({name} + {name}.T) / 2 if rounding is the cause{otherwise}."
         )
     return x
+
+
+def check_either_way(block: np.ndarray, words: str, tolerance: float) -> np.ndarray:
+    """k(x, y) = k(y, x), up to rounding, in the values of a kernel for some points with each other."""
+    excess = float(np.abs(block - block.T).max())
+    if excess > tolerance * np.abs(block).max():
+        raise ValueError(
+            f"{words} is not symmetric: k(x, y) and k(y, x) differ by up to {excess:.3g}, and a kernel gives "
+            "the same value either way; choose another function, or the mean of k(A, B) and k(B, A).T."
+        )
+    return block
 
 
 def check_indices(x: Any, name: str, n_points: int | None = None) -> Array:

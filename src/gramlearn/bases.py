@@ -18,7 +18,7 @@ from scipy.sparse import issparse
 
 from gramlearn._validation import check_basis, check_choice
 
-__all__ = ["basis_of", "orthonormal"]
+__all__ = ["basis_of", "check_basis_name", "orthonormal"]
 
 Classes = list[np.ndarray] | None
 _DEPENDENT = 1e-10  # singular values below this share of the largest are rounding
@@ -45,6 +45,12 @@ def basis_of(
     return orthonormal(directions)
 
 
+def check_basis_name(basis: Any) -> None:
+    """A basis is known by its name, whether there is a rank to use it with or not; or it is a matrix."""
+    if isinstance(basis, str):
+        check_choice(basis, "basis", _BASES)
+
+
 def orthonormal(directions: np.ndarray) -> np.ndarray:
     """An orthonormal basis of the span of the columns."""
     U, s, _ = np.linalg.svd(directions, full_matrices=False)
@@ -58,16 +64,23 @@ def _singular(X: Any, classes: Classes, rank: int, rng: np.random.Generator) -> 
     del classes
     rank = min(rank, *X.shape)
     if min(X.shape) <= _EXACT:
-        # From the Gram matrix of the shorter side, which a sparse X of many columns allows, too.
-        wide = X.shape[0] < X.shape[1]
-        gram = X @ X.T if wide else X.T @ X
-        s, U = np.linalg.eigh(gram.toarray() if issparse(gram) else gram)
-        leading = np.flatnonzero(s > _DEPENDENT * s[-1])[::-1][:rank]
-        return np.asarray(X.T @ U[:, leading] if wide else U[:, leading])
+        return _exactly_singular(X, rank)
     from sklearn.utils.extmath import randomized_svd
 
     seed = int(rng.integers(2**31))
     return np.asarray(randomized_svd(X, rank, n_iter=7, random_state=seed)[2].T)
+
+
+def _exactly_singular(X: Any, rank: int) -> np.ndarray:
+    wide = X.shape[0] < X.shape[1]
+    if not issparse(X):
+        # The triangle of X = QR has the singular values and right singular vectors of X.
+        _, s, Vt = np.linalg.svd(X if wide else np.linalg.qr(X, mode="r"), full_matrices=False)
+        return np.asarray(Vt[s > _DEPENDENT * s[0]][:rank].T)
+    # From the Gram matrix of the shorter side, which keeps half of the digits, but never writes X out.
+    s, U = np.linalg.eigh((X @ X.T if wide else X.T @ X).toarray())
+    leading = np.flatnonzero(s > len(s) * np.finfo(float).eps * s[-1])[::-1][:rank]
+    return np.asarray(X.T @ U[:, leading] if wide else U[:, leading])
 
 
 def _means(X: Any, classes: Classes, rank: int, rng: np.random.Generator) -> np.ndarray:
@@ -79,6 +92,11 @@ def _class_means(X: Any, classes: Classes, rank: int, rng: np.random.Generator) 
     if classes is None:
         raise ValueError(
             '`basis="class_means"` needs the class of each point; pass `y`, or choose another basis.'
+        )
+    if not classes:
+        raise ValueError(
+            '`basis="class_means"` needs the class of some points, and all labels in `y` mean unknown (-1, NaN '
+            "or None); pass labels, or choose another basis."
         )
     if len(classes) > rank:
         means = np.stack([np.asarray(X[rows].mean(axis=0)).reshape(-1) for rows in classes])

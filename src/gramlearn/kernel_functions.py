@@ -14,9 +14,15 @@ from typing import Any, final
 import numpy as np
 
 from gramlearn._arrays import to_numpy
-from gramlearn._validation import check_choice, check_host_points, check_positive, check_symmetric
+from gramlearn._validation import (
+    check_choice,
+    check_either_way,
+    check_host_points,
+    check_positive,
+    check_symmetric,
+)
 
-__all__ = ["FunctionKernel", "Kernel", "PrecomputedKernel", "read_kernel"]
+__all__ = ["FunctionKernel", "Kernel", "PrecomputedKernel", "read_kernel", "read_new_points"]
 
 _PRECOMPUTED = "precomputed"
 _POSITIVE = frozenset({"degree", "gamma"})  # parameters of named kernels
@@ -44,6 +50,11 @@ class Kernel(ABC):
     @abstractmethod
     def stored(self) -> np.ndarray | None:
         """K, where it is in memory."""
+
+    @property
+    @abstractmethod
+    def features(self) -> np.ndarray | None:
+        """Points whose inner products K holds, n x d, where they are at hand."""
 
     @property
     @abstractmethod
@@ -96,6 +107,10 @@ class PrecomputedKernel(Kernel):
         return self.K
 
     @property
+    def features(self) -> None:
+        return None
+
+    @property
     def words(self) -> str:
         return "the precomputed kernel `X`"
 
@@ -133,10 +148,15 @@ class FunctionKernel(Kernel):
     function: Callable[[np.ndarray, np.ndarray], Any]
     name: str
     eps: float
+    is_linear: bool = False
 
     @property
     def stored(self) -> None:
         return None
+
+    @property
+    def features(self) -> np.ndarray | None:
+        return self.points if self.is_linear else None
 
     @property
     def n_points(self) -> int:
@@ -174,20 +194,17 @@ class FunctionKernel(Kernel):
             some = slice(start, start + _DIAGONAL_BLOCK)
             first = A[some]
             second = first if A is B else B[some]
-            values[some] = np.diagonal(self._values(first, second))
+            block = self._values(first, second)
+            if second is first:
+                check_either_way(block, self.words, self.tolerance)
+            values[some] = np.diagonal(block)
         return values
 
     def comparison(self, rows: np.ndarray) -> Callable[[Any], np.ndarray]:
         return replace(self, points=self.points[rows])._with_new
 
     def _with_new(self, X_new: Any) -> np.ndarray:
-        new = check_host_points(X_new, "X_new")
-        if new.shape[1] != self.points.shape[1]:
-            raise ValueError(
-                f"`X_new` has {new.shape[1]} columns, but the points of the kernel have "
-                f"{self.points.shape[1]}; pass new points in the same coordinates."
-            )
-        return self._values(new, self.points)
+        return self._values(read_new_points(X_new, self.points.shape[1]), self.points)
 
     def _values(self, A: np.ndarray, B: np.ndarray) -> np.ndarray:
         values = np.asarray(to_numpy(self.function(A, B)), dtype=np.float64)
@@ -230,7 +247,19 @@ def read_kernel(X: Any, kernel: Any, params: Mapping[str, Any]) -> Kernel:
         check_symmetric(points, "X", tolerance=math.sqrt(eps))
         return PrecomputedKernel(points, eps)
     function = partial(_named, name=kernel, **params)
-    return FunctionKernel(points, function, f"the kernel {kernel!r}", _rounding_unit(points))
+    name = f"the kernel {kernel!r}"
+    return FunctionKernel(points, function, name, _rounding_unit(points), kernel == "linear")
+
+
+def read_new_points(X_new: Any, d: int) -> np.ndarray:
+    """New points, with as many features as those of the kernel."""
+    new = check_host_points(X_new, "X_new")
+    if new.shape[1] != d:
+        raise ValueError(
+            f"`X_new` has {new.shape[1]} columns, but the points of the kernel have {d}; pass new points in "
+            "the same coordinates."
+        )
+    return new
 
 
 def _look_up(X_new: Any, rows: np.ndarray, n_points: int) -> np.ndarray:

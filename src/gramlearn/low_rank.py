@@ -23,9 +23,9 @@ from gramlearn._low_rank_kernel import (
 )
 from gramlearn._validation import (
     check_count,
+    check_either_way,
     check_host_points,
     check_indices,
-    check_symmetric,
     generator,
 )
 from gramlearn.kernel_functions import read_kernel
@@ -124,8 +124,7 @@ def nystroem(
     chosen = _check_landmarks(landmarks, source.n_points, random_state)
     diagonal = checked_diagonal(source)
     columns = source.columns(chosen)
-    name = f"{source.words} among `landmarks`"
-    core = np.asarray(check_symmetric(columns[chosen], name, tolerance=source.tolerance))
+    core = check_either_way(columns[chosen], source.words, source.tolerance)
     s, U = np.linalg.eigh((core + core.T) / 2)
     check_spectrum(s, source)
     kept = s > rounding_of_spectrum(len(s), s, diagonal, source)

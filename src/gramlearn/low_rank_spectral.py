@@ -1,14 +1,19 @@
-"""K ~= V diag(s) V' with the r largest eigenvalues s: of all factors with r columns the one of least error."""
+"""K ~= V diag(s) V' with the r largest eigenvalues s: of all factors with r columns the one of least error.
+
+The linear kernel of n points with d < n features, K = X X', has them from X = V diag(s)^(1/2) R': n d^2
+operations, and x -> R'x for new points.
+"""
 
 from contextlib import suppress
+from functools import partial
 from typing import Any
 
 import numpy as np
 
 from gramlearn._definiteness import check_spectrum, checked_diagonal
 from gramlearn._low_rank_kernel import LowRankKernel, check_rank, finished, rounding_of_spectrum
-from gramlearn._validation import check_symmetric
-from gramlearn.kernel_functions import Kernel, read_kernel
+from gramlearn._validation import check_either_way
+from gramlearn.kernel_functions import Kernel, read_kernel, read_new_points
 
 __all__ = ["spectral_factor", "spectral_factor_of"]
 
@@ -29,6 +34,7 @@ def spectral_factor(
     A few eigenvalues of a large K are computed by Lanczos iterations to full precision, others by a dense
     decomposition. K is formed, n x n, up to 10,000 points and wherever many eigenvalues are asked for; the
     iterations on more points go over its columns a few times instead. New points are compared with all n.
+    The linear kernel of fewer features than points needs neither: its eigenvectors are singular vectors of X.
 
     Parameters
     ----------
@@ -50,6 +56,8 @@ def spectral_factor_of(source: Kernel, rank: int | None = None) -> LowRankKernel
     n = source.n_points
     rank = n if rank is None else check_rank(rank, n)
     diagonal = checked_diagonal(source)
+    if source.features is not None and source.features.shape[1] < n:
+        return _from_features(source, source.features, rank, diagonal)
     s, V = _largest_eigenpairs(source, rank)
     check_spectrum(s, source)
     order = np.argsort(s)[::-1][:rank]
@@ -57,6 +65,15 @@ def spectral_factor_of(source: Kernel, rank: int | None = None) -> LowRankKernel
     kept = s > rounding_of_spectrum(n, s, diagonal, source)
     s, V = s[kept], V[:, kept]
     return finished(source, V * np.sqrt(s), diagonal, np.arange(n), V / np.sqrt(s))
+
+
+def _from_features(source: Kernel, X: np.ndarray, rank: int, diagonal: np.ndarray) -> LowRankKernel:
+    _, root, Rt = np.linalg.svd(X, full_matrices=False)
+    s = root**2
+    kept = np.flatnonzero(s > rounding_of_spectrum(len(X), s, diagonal, source))[:rank]
+    R = Rt[kept].T
+    compare = partial(read_new_points, d=X.shape[1])
+    return finished(source, X @ R, diagonal, np.arange(0), R, compare)
 
 
 def _largest_eigenpairs(source: Kernel, rank: int) -> tuple[np.ndarray, np.ndarray]:
@@ -77,7 +94,7 @@ def _largest_eigenpairs(source: Kernel, rank: int) -> tuple[np.ndarray, np.ndarr
 
 
 def _symmetric(source: Kernel) -> np.ndarray:
-    K = np.asarray(check_symmetric(source.matrix(), source.words, tolerance=source.tolerance))
+    K = check_either_way(source.matrix(), source.words, source.tolerance)
     return np.asarray((K + K.T) / 2)
 
 
@@ -115,6 +132,6 @@ def _times(source: Kernel, Q: np.ndarray) -> np.ndarray:
     total = np.zeros_like(Q)
     for rows in np.array_split(np.arange(n), -(-n * n // _BLOCK)):
         columns = source.columns(rows)
-        check_symmetric(columns[rows], source.words, tolerance=source.tolerance)
+        check_either_way(columns[rows], source.words, source.tolerance)
         total += columns @ Q[rows]
     return total

@@ -1,5 +1,6 @@
 """p(x) = U' phi(x): coordinates of points in an orthonormal basis of directions of feature space (J12 3.6)."""
 
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -8,13 +9,17 @@ from gramlearn._low_rank_kernel import LowRankKernel, check_rank
 from gramlearn._validation import check_basis, check_choice
 from gramlearn.clustering import kernel_kmeans
 from gramlearn.estimators._points import validated
+from gramlearn.kernel_functions import Kernel
 from gramlearn.low_rank import combined_factor, incomplete_cholesky, nystroem
 from gramlearn.low_rank_spectral import spectral_factor
+from gramlearn.side_information._base import Coincide
+from gramlearn.side_information._distances import equal_rows
 
-__all__ = ["coordinates_of", "read_points", "to_rounding", "with_defaults"]
+__all__ = ["coincide_in", "coordinates_of", "read_points", "to_rounding", "with_defaults"]
 
 _WITH_GAMMA = ("poly", "polynomial", "rbf", "sigmoid")
 _BASES = ("cholesky", "subset", "spectral", "random", "kmeans")
+_ROUNDING = 64  # ulps of a kernel value that a function of points may be wrong by
 
 
 def read_points(estimator: Any, X: Any) -> np.ndarray:
@@ -39,6 +44,21 @@ def to_rounding(P: np.ndarray) -> np.ndarray:
     return np.asarray(unit * np.round(P / unit))
 
 
+def coincide_in(base: Kernel, coordinates: LowRankKernel, is_whole: bool) -> Coincide:
+    """Which points are equal, to rounding: in feature space, or as a basis that is not whole sees them."""
+    return (
+        partial(_coincide, base)
+        if is_whole
+        else partial(equal_rows, to_rounding(coordinates.factor))
+    )
+
+
+def _coincide(base: Kernel, i: Any, j: Any) -> np.ndarray:
+    diagonal = base.diagonal()
+    size = diagonal[i] + diagonal[j]
+    return np.asarray(size - 2 * base.entries(i, j) <= _ROUNDING * base.eps * size)
+
+
 def coordinates_of(
     X: np.ndarray,
     kernel: Any,
@@ -52,9 +72,9 @@ def coordinates_of(
     rank = None if rank is None else check_rank(rank, n)
     if not isinstance(basis, str):
         return combined_factor(X, kernel, check_basis(basis, rank), **params)
+    check_choice(basis, "basis", dict.fromkeys(_BASES))
     if rank is None:
         return spectral_factor(X, kernel, **params)
-    check_choice(basis, "basis", dict.fromkeys(_BASES))
     if basis == "cholesky":
         return incomplete_cholesky(X, kernel, rank=rank, tol=0.0, **params)
     if basis == "subset":

@@ -30,6 +30,7 @@ from gramlearn.solution import Solution, unless_infeasible
 from gramlearn.solve import attempt
 from gramlearn.solvers import warn_unless_solved
 from gramlearn.spectral import Regularizer
+from gramlearn.status import Status
 
 __all__ = [
     "bounds_of",
@@ -39,6 +40,7 @@ __all__ = [
     "regularizer_of",
     "side_of",
     "solved",
+    "warn_if_all_hold",
 ]
 
 _REGULARIZERS: Mapping[str, Regularizer] = {
@@ -94,8 +96,11 @@ def loss_of(estimator: Any, regularizer: Regularizer, side: SideInformation) -> 
     return loss
 
 
-def prior_of(prior: Any, X: Any) -> np.ndarray | None:
-    """W0 by its name or as a matrix; None for the identity, which is never written out."""
+def prior_of(prior: Any, X: Any, *, may_be_zero: bool = False) -> np.ndarray | None:
+    """W0 by its name or as a matrix; None for the identity, which is never written out.
+
+    Zero is for regularizers that may leave the range of the prior.
+    """
     d = X.shape[1]
     if isinstance(prior, str):
         check_choice(prior, "prior", {"identity": None, "inverse_covariance": None})
@@ -114,6 +119,11 @@ def prior_of(prior: Any, X: Any) -> np.ndarray | None:
             f"`prior` is not positive semidefinite (least eigenvalue {s[0]:.6g}); clip its negative "
             "eigenvalues."
         )
+    if not (may_be_zero or W0.any()):
+        raise ValueError(
+            "`prior` is zero, and a metric that stays within its range is zero, too; pass a matrix that "
+            'measures some direction, or "identity".'
+        )
     return W0
 
 
@@ -126,6 +136,10 @@ def _inverse_covariance(X: np.ndarray) -> np.ndarray:
     Z = X - X.mean(axis=0)
     deviation = np.sqrt((Z**2).sum(axis=0) / max(n - 1, 1))
     varies = deviation > 10 * np.finfo(float).eps * np.abs(X).max(axis=0)
+    if not varies.any():
+        raise ValueError(
+            "`X` does not vary, so it has no inverse covariance; pass points that differ, or another `prior`."
+        )
     inverse = np.divide(1.0, deviation, out=np.zeros_like(deviation), where=varies)
     Z = Z * inverse
     correlation = Z.T @ Z / max(n - 1, 1)
@@ -186,6 +200,11 @@ def bounds_of(
     upper, lower = check_bounds(given)
     if upper is not None and lower is not None:
         return upper, lower
+    if points.shape[1] == 0:
+        raise ValueError(
+            "`prior` is zero, and bounds are percentiles of distances under it; pass `bounds=(upper, lower)`, "
+            "or another `prior`."
+        )
     low, high = percentiles_of(points, percentiles, random_state=rng, name="X")
     both = (low if upper is None else upper, high if lower is None else lower)
     check_not_crossed(*both, f"; `bounds={given!r}` leaves one to the percentiles: pass both")
@@ -205,6 +224,18 @@ def solved(estimator: Any, regularizer: Regularizer, prior: Any, terms: list[Ter
         solution, limits = attempt(problem, estimator.solver, tol, estimator.max_iter, callback)
     warn_unless_solved(solution, limits, "raise tol")
     return unless_infeasible(solution, 'loss="slack" or "hinge"', 'loss="hinge" or "squared_hinge"')
+
+
+def warn_if_all_hold(side: SideInformation, solution: Solution) -> None:
+    """Say so where there was nothing to learn: no statement has a price, and the answer is the prior."""
+    if solution.status is not Status.OPTIMAL or any(np.any(prices) for prices in solution.duals):
+        return
+    advice = (
+        "raise the margin of the triplets" if isinstance(side, Triplets) else "tighten the bounds"
+    )
+    warn(
+        f"all {len(side)} statements hold under the prior already, so the metric is the prior; {advice}."
+    )
 
 
 def _check_positive_bounds(loss: Loss) -> None:

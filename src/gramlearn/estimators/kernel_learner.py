@@ -10,6 +10,7 @@ from sklearn.utils.validation import check_is_fitted, validate_data
 
 from gramlearn._validation import check_choice, check_positive, generator
 from gramlearn.estimators._feature_space import (
+    coincide_in,
     coordinates_of,
     read_points,
     to_rounding,
@@ -22,6 +23,7 @@ from gramlearn.estimators._learning import (
     regularizer_of,
     side_of,
     solved,
+    warn_if_all_hold,
 )
 from gramlearn.estimators._pair_methods import PairMethods, best_threshold
 from gramlearn.estimators._precision import FLOATS
@@ -31,7 +33,7 @@ from gramlearn.low_rank import LowRankKernel
 from gramlearn.low_rank_spectral import spectral_factor_of
 from gramlearn.maps import symmetric_root
 from gramlearn.side_information import SideInformation
-from gramlearn.side_information._distances import equal_rows, squared_distances
+from gramlearn.side_information._distances import squared_distances
 from gramlearn.solution import Solution
 from gramlearn.space import Factor
 from gramlearn.spectral import Regularizer
@@ -41,7 +43,6 @@ __all__ = ["KernelLearner"]
 _SAMPLE = (
     1000  # points from whose distances the bounds are found, where all are too many; rows at a time
 )
-_ROUNDING = 64  # ulps of a kernel value that a function of points may be wrong by
 
 
 class KernelLearner(PairMethods, ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
@@ -168,17 +169,13 @@ class KernelLearner(PairMethods, ClassNamePrefixFeaturesOutMixin, TransformerMix
         coordinates = coordinates_of(X, self.kernel, params, self.rank, self.basis, rng)
         # A basis without its complement may not tell points apart that differ.
         is_whole = bool(self.complement) or not self._has_basis
-        coincide = (
-            partial(_coincide, base)
-            if is_whole
-            else partial(equal_rows, to_rounding(coordinates.factor))
-        )
-        known = reachable(known, coincide, loss)
+        known = reachable(known, coincide_in(base, coordinates, is_whole), loss)
         beyond = partial(_distances_beyond, base, coordinates, alpha) if self._has_rest else None
         bounds = self._bounds(known, base, coordinates, alpha, rng)
         F, solution = self._learned(
             coordinates.factor, known, regularizer, loss, bounds, alpha, beyond
         )
+        warn_if_all_hold(known, solution)
         complement = alpha if is_whole else 0.0
         self._map = KernelMap(base, coordinates, F, complement)
         self.coordinates_, self.inner_, self.solution_ = coordinates, F, solution
@@ -279,13 +276,6 @@ class KernelLearner(PairMethods, ClassNamePrefixFeaturesOutMixin, TransformerMix
         solution = solved(self, regularizer, Factor(alpha**0.5 * P), terms)
         root = np.linalg.lstsq(P, solution.factor, rcond=None)[0]
         return root @ root.T, solution
-
-
-def _coincide(base: Kernel, i: Any, j: Any) -> np.ndarray:
-    """Whether points are equal in feature space, to rounding."""
-    diagonal = base.diagonal()
-    size = diagonal[i] + diagonal[j]
-    return np.asarray(size - 2 * base.entries(i, j) <= _ROUNDING * base.eps * size)
 
 
 def _distances_beyond(

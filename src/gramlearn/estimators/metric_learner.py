@@ -10,7 +10,7 @@ from sklearn.base import BaseEstimator
 from sklearn.utils.validation import check_is_fitted
 
 from gramlearn._validation import check_choice, check_count, generator
-from gramlearn.bases import basis_of, orthonormal
+from gramlearn.bases import basis_of, check_basis_name, orthonormal
 from gramlearn.estimators._learning import (
     bounds_of,
     loss_of,
@@ -19,6 +19,7 @@ from gramlearn.estimators._learning import (
     regularizer_of,
     side_of,
     solved,
+    warn_if_all_hold,
 )
 from gramlearn.estimators._pair_methods import MahalanobisMethods, best_threshold
 from gramlearn.estimators._points import validated
@@ -85,7 +86,8 @@ class MetricLearner(MahalanobisMethods, BaseEstimator):
     components_ : array d x d
         L, the symmetric root of W. With a rank it is made when asked for; `basis_` and `inner_` are kept.
     basis_, inner_ : array d x k, array k x k
-        R and F, where a rank was given.
+        R and F of W = I + R (F - I) R': where a rank was given, or the points learned from are few beside
+        the features, so that W is the identity outside their span.
     solution_ : Solution
         The certificate: `solution_.relative_gap`, `solution_.status`, ... With LogDet and a prior W0 = A'A it
         is that of M in W = A' M A, which has the same value.
@@ -160,11 +162,12 @@ class MetricLearner(MahalanobisMethods, BaseEstimator):
         regularizer = regularizer_of(self.regularizer)
         loss = loss_of(self, regularizer, known)
         check_choice(self.regularize, "regularize", {"map": None, "kernel": None})
-        prior = self._prior(X)
+        check_basis_name(self.basis)
+        stays = regularizer.keeps_range or self.regularize == "kernel"
+        prior = self._prior(X, stays)
         # The points as the prior sees them: what it measures are their plain distances.
         root = None if prior is None else unit_free_root(prior)
         points = X if root is None else (X - self._origin(X)) @ root.T
-        stays = regularizer.keeps_range or self.regularize == "kernel"
         known = reachable(known, partial(coincide_under, X, points, root if stays else None), loss)
         bounds = bounds_of(known, self.bounds, self.percentiles, points, rng)
         for name in ("basis_", "inner_"):
@@ -176,9 +179,8 @@ class MetricLearner(MahalanobisMethods, BaseEstimator):
             self._map: MetricMap = FullMap(A)
         else:
             F, solution = self._learned_within(R, X, known, regularizer, loss, bounds)
-            self._map = LowRankMap(R, F)
-            if self._has_basis:
-                self.basis_, self.inner_ = R, F
+            self._map, self.basis_, self.inner_ = LowRankMap(R, F), R, F
+        warn_if_all_hold(known, solution)
         self.solution_ = solution
         self.n_iter_ = max(1, solution.iterations)
         self.bounds_ = bounds
@@ -240,7 +242,7 @@ class MetricLearner(MahalanobisMethods, BaseEstimator):
         spread = X[rows] - X[rows].mean(axis=0)
         return orthonormal(spread.T) if spread.any() else None
 
-    def _prior(self, X: Any) -> np.ndarray | None:
+    def _prior(self, X: Any, stays: bool) -> np.ndarray | None:
         """W0, or None for the identity."""
         is_identity = isinstance(self.prior, str) and self.prior == "identity"
         if not is_identity and self._has_basis:
@@ -248,7 +250,7 @@ class MetricLearner(MahalanobisMethods, BaseEstimator):
                 '`prior` must be "identity" where there is a rank or a basis: the metric is the identity and '
                 "a part of low rank. Transform X by the root of the prior first."
             )
-        return prior_of(self.prior, X)
+        return prior_of(self.prior, X, may_be_zero=not stays)
 
     def _origin(self, X: np.ndarray) -> Any:
         """What may be subtracted of all points, to lose fewer digits: distances do not see it, kernels do."""

@@ -134,7 +134,13 @@ class OnlineMetricLearner(MahalanobisMethods, BaseEstimator):
                 "before it has begun."
             )
         assert prior is not None  # only "identity" is not written out
-        return unit_free_root(prior)
+        A = unit_free_root(prior)
+        if len(A) < d:
+            raise ValueError(
+                f"`prior` is not positive definite (its rank is {len(A)} of {d}), and no step changes a "
+                "direction that it measures by zero; add a small multiple of the identity."
+            )
+        return A
 
 
 def _check_not_row_numbers(X: Any) -> None:

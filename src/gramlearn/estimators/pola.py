@@ -12,18 +12,18 @@ from typing import Any, Self
 
 import numpy as np
 from sklearn.base import BaseEstimator
-from sklearn.utils.validation import validate_data
 
 from gramlearn._validation import check_positive, generator
 from gramlearn._warnings import warn
 from gramlearn.constraints import DistanceComparisons, SquaredDistances
 from gramlearn.estimators._learning import side_of, solved
 from gramlearn.estimators._pair_methods import MahalanobisMethods
+from gramlearn.estimators._points import validated
 from gramlearn.losses import Hinge, Linear
 from gramlearn.maps import FullMap
 from gramlearn.problem import Term
 from gramlearn.regularizers import Frobenius
-from gramlearn.side_information import Bounds, SideInformation
+from gramlearn.side_information import Bounds, SideInformation, Triplets
 
 __all__ = ["POLA"]
 
@@ -77,8 +77,8 @@ class POLA(MahalanobisMethods, BaseEstimator):
         return tags
 
     def fit(self, X: Any, y: Any = None, *, side: SideInformation | None = None) -> Self:
-        """Learn from labels y, or from `side`: Pairs, Triplets or Bounds, of which only near and far counts."""
-        X = validate_data(self, X, dtype=np.float64)
+        """Learn from labels y, or from `side`: Pairs, or Bounds, of which only near and far counts."""
+        X = validated(self, X, dtype=np.float64)
         n, d = X.shape
         gamma = check_positive(self.gamma, "gamma", "POLA")
         known = side_of(side, y, n, self.n_pairs, generator(self.random_state))
@@ -107,6 +107,11 @@ class POLA(MahalanobisMethods, BaseEstimator):
 
 def _judged(known: SideInformation) -> tuple[np.ndarray, ...]:
     """(i, j, alike); what says neither of a pair cannot be learned from, which is said."""
+    if isinstance(known, Triplets):
+        raise ValueError(
+            "`side` holds Triplets, which compare distances with each other and not with a threshold; POLA "
+            "learns one, and needs Pairs or Bounds. MetricLearner learns from triplets."
+        )
     i, j, alike = (np.asarray(v) for v in known.judged())
     if isinstance(known, Bounds) and i.size < known.size:
         both = known.size - i.size
@@ -118,5 +123,11 @@ def _judged(known: SideInformation) -> tuple[np.ndarray, ...]:
         warn(
             f"{both} of {known.size} pairs of `side` have an upper and a lower bound, or none, which calls "
             "them neither near nor far; they take no part."
+        )
+    if alike.all() or not alike.any():
+        kind = "alike" if alike.all() else "unlike"
+        raise ValueError(
+            f"`side` calls all pairs {kind}, which leaves no threshold to learn; POLA needs pairs of both "
+            "kinds."
         )
     return i, j, alike

@@ -5,7 +5,6 @@ it does singular values in the completion of matrices, and W^(1/2) p(x) is the e
 is Trace-SSIKDR, solved with a certificate instead of by Uzawa's steps.
 """
 
-from functools import partial
 from typing import Any, Self
 
 import numpy as np
@@ -17,6 +16,7 @@ from gramlearn._warnings import warn
 from gramlearn.constraints import Trace
 from gramlearn.dual import Part
 from gramlearn.estimators._feature_space import (
+    coincide_in,
     coordinates_of,
     read_points,
     to_rounding,
@@ -24,11 +24,11 @@ from gramlearn.estimators._feature_space import (
 )
 from gramlearn.estimators._learning import bounds_of, reachable, side_of, solved
 from gramlearn.estimators._precision import FLOATS, KeepsPrecision
+from gramlearn.kernel_functions import read_kernel
 from gramlearn.losses import Hinge, Linear, SquaredHinge
 from gramlearn.problem import Problem, Term
 from gramlearn.regularizers import Frobenius
 from gramlearn.side_information import SideInformation
-from gramlearn.side_information._distances import equal_rows
 
 __all__ = ["SemiSupervisedEmbedding"]
 
@@ -121,9 +121,10 @@ class SemiSupervisedEmbedding(
         params = with_defaults(X, self.kernel, self.kernel_params)
         self.coordinates_ = coordinates_of(X, self.kernel, params, self.rank, self.basis, rng)
         P = self.coordinates_.factor
-        rounded = to_rounding(P)
-        known = reachable(known, partial(equal_rows, rounded), loss)
-        bounds = bounds_of(known, self.bounds, self.percentiles, rounded, rng)
+        is_whole = self.rank is None and isinstance(self.basis, str)
+        base = read_kernel(X, self.kernel, params)
+        known = reachable(known, coincide_in(base, self.coordinates_, is_whole), loss)
+        bounds = bounds_of(known, self.bounds, self.percentiles, to_rounding(P), rng)
         terms = known.bind(loss, P, bounds)
         zero = np.zeros((P.shape[1], P.shape[1]))
         terms.append(Term(Trace(), Linear(self._price_of_trace(zero, terms))))
