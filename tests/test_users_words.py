@@ -253,7 +253,7 @@ REFUSED = [
             lambda kind=kind, given=given: kind().fit(given, [1, -1, 1, -1, 1]),
             r"`X` has shape \(5, 2, 4\), .* X = pairs.reshape\(-1, 4\), .* rows 2k and 2k \+ 1 are pair k",
         )
-        for kind in (MetricLearner, KernelLearner, SemiSupervisedEmbedding)
+        for kind in (MetricLearner, KernelLearner, POLA, SemiSupervisedEmbedding)
         for given in (X[:10].reshape(5, 2, 4), X[:10].reshape(5, 2, 4).tolist())
     ),
     (lambda: MetricLearner().fit(np.zeros((5, 3, 4)), Y[:5]), "Found array with dim 3"),

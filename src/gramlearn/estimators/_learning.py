@@ -234,7 +234,7 @@ def warn_if_all_hold(side: SideInformation, solution: Solution) -> None:
         "raise the margin of the triplets" if isinstance(side, Triplets) else "tighten the bounds"
     )
     warn(
-        f"all {len(side)} statements hold under the prior already, so the metric is the prior; {advice}."
+        f"all {side.size} statements hold under the prior already, so the metric is the prior; {advice}."
     )
 
 
