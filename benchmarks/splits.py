@@ -62,7 +62,7 @@ def instance_of(
     equal = np.all(points[i] == points[j], axis=1)
     pairs = pairs.without(equal) if equal.any() else pairs
     i, j, alike = pairs.judged()
-    spec = Spec(name, *points.shape, c=len(pairs), seed=seed, gamma=gamma)
+    spec = Spec(name, *points.shape, c=pairs.size, seed=seed, gamma=gamma)
     return Instance(spec, points, i, j, int(alike.sum()), *bounds)
 
 

@@ -173,6 +173,17 @@ def test_bounds_hold_beside_a_large_offset_and_scaled(offset, ratios):
 
 @every_constraint
 @every_form
+def test_the_gram_is_that_of_the_matrices(c, form, library):
+    mapping = linear_map(c, form, library)
+    other = mapping.take(library.index([0, mapping.size - 1]))
+    first, second = (library.numpy(m.matrices()) for m in (mapping, other))
+    expected = np.einsum("kij,lij->kl", first, second)
+    np.testing.assert_allclose(library.numpy(mapping.gram(other)), expected, atol=1e-10)
+    np.testing.assert_allclose(library.numpy(other.gram(mapping)), expected.T, atol=1e-10)
+
+
+@every_constraint
+@every_form
 def test_taking_rows(c, form, library):
     mapping = linear_map(c, form, library)
     rows = np.asarray([0, mapping.size - 1, mapping.size // 2])

@@ -5,10 +5,13 @@ import pytest
 import scipy.sparse as sp
 
 from gramlearn import (
+    Bounds,
     MetricLearner,
     Pairs,
+    Triplets,
     from_classes,
     from_clicks,
+    from_judgments,
     from_labels,
     from_similarities,
     relative_bounds,
@@ -84,7 +87,46 @@ def test_clicks_are_triplets_and_repeated_ones_weigh_more():
     assert from_clicks([(0, 1, 2)], 3).weight is None
 
 
+def test_judgments_are_counted():
+    i, j = [0, 1, 0, 2, 3, 4, 5], [1, 0, 1, 3, 2, 5, 4]
+    side = from_judgments(i, j, [True, True, False, False, False, True, False], 6)
+    assert side.similar.tolist() == [[0, 1]]
+    assert side.similar_weight.tolist() == [1.0]
+    assert side.dissimilar.tolist() == [[2, 3]]  # (4, 5) is undecided
+    assert side.dissimilar_weight.tolist() == [2.0]
+    same = from_judgments(*from_labels(Y, 40, random_state=0).judged(), 60)
+    assert same.size == 40
+    assert from_judgments([0], [1], [-1], 2).dissimilar.tolist() == [[0, 1]]
+
+
+@pytest.mark.parametrize(
+    "side",
+    [
+        from_labels(Y, 41, random_state=0),
+        Triplets([[0, 1, 2], [3, 4, 5], [1, 2, 3]], n_points=60),
+        Bounds([0, 1, 2], [3, 4, 5], upper=[1.0, 2.0, 3.0], n_points=60),
+    ],
+    ids=lambda side: type(side).__name__,
+)
+def test_a_split_keeps_every_statement_on_one_side(side):
+    rest, held = side.split(0.3, random_state=0)
+    assert held.size == round(0.3 * side.size)
+    assert rest.size + held.size == side.size
+    whole = {side.describe(k) for k in range(side.size)}
+    parts = [{part.describe(k) for k in range(part.size)} for part in (rest, held)]
+    assert parts[0] | parts[1] == whole
+    assert not parts[0] & parts[1]
+
+
 REFUSED = [
+    (lambda: from_judgments([0], [1, 2], [1], 3), "`i` and `j` must be of one length"),
+    (lambda: from_judgments([0], [1], [1, 1], 3), r"`alike` has shape \(2,\)"),
+    (lambda: from_judgments([0], [1], [2], 3), "`alike` must hold booleans"),
+    (lambda: from_judgments([0, 1], [1, 1], [1, 1], 3), "judgment 1 is about point 1 and itself"),
+    (lambda: from_judgments([0, 1], [1, 0], [1, -1], 3), "as many for as against"),
+    (lambda: from_judgments([0], [9], [1], 3), "9"),
+    (lambda: from_labels(Y).split(1.0), "`share` must be between 0 and 1"),
+    (lambda: Triplets([[0, 1, 2]], n_points=3).split(), "one statement only"),
     (lambda: from_classes(Y, 0), "`per_class` must be a whole number"),
     (lambda: relative_bounds(from_labels(Y), X, 1.0), "`eps` must be between 0 and 1"),
     (lambda: relative_bounds(from_labels(Y), X[:9]), "made for 60 points but received 9"),

@@ -231,6 +231,22 @@ def test_all_ways_to_a_distance_agree(params):
     np.testing.assert_array_equal(neighbors.predict(IRIS[::7]), plain.predict(T[::7]))
 
 
+def test_a_list_of_two_tables_is_two_sides_and_an_array_is_pairs():
+    learner = MetricLearner(random_state=0).fit(IRIS, side=SIDE)
+    W = learner.get_mahalanobis_matrix()
+
+    def expected(first, second):
+        z = first - second
+        return np.sqrt(np.einsum("ij,jk,ik->i", z, W, z))
+
+    A, B = IRIS[[0, 50]], IRIS[[100, 149]]
+    for pairs in ((A, B), [A, B], np.stack([A, B], axis=1)):
+        np.testing.assert_allclose(learner.pair_distance(pairs), expected(A, B), rtol=1e-9)
+    for pairs in (np.stack([A, B]), [A.tolist(), B.tolist()]):
+        within = expected(np.stack([A[0], B[0]]), np.stack([A[1], B[1]]))
+        np.testing.assert_allclose(learner.pair_distance(pairs), within, rtol=1e-9)
+
+
 @given(st.lists(st.tuples(st.integers(0, 6), st.booleans()), min_size=1, max_size=12))
 def test_the_threshold_is_right_most_often(judged):
     distances = np.asarray([d for d, _ in judged], dtype=float)

@@ -181,7 +181,7 @@ def test_side_information_is_frozen_and_pickles(maker):
     with pytest.raises(FrozenInstanceError):
         side.n_points = 3
     again = pickle.loads(pickle.dumps(side))
-    assert (repr(again), len(again)) == (repr(side), len(side))
+    assert (repr(again), again.size) == (repr(side), side.size)
     assert f"n_points={N}" in repr(side)
 
 
@@ -193,7 +193,7 @@ def test_statements_have_names():
     assert sides["quadruplets"].describe(1) == "the comparison of the pairs (3, 4) and (6, 5)"
     assert sides["bounds"].describe(3) == "the pair (6, 0)"
     for side in sides.values():
-        assert side.describe(len(side) - 1)
+        assert side.describe(side.size - 1)
 
 
 def test_the_rows_involved_are_those_of_the_terms(library, maker):
@@ -232,7 +232,7 @@ def test_taking_rows_counts():
     np.testing.assert_array_equal(part.similar, [[0, 1]])
     np.testing.assert_array_equal(part.dissimilar, [[2, 1]])
     assert (list(part.upper), list(part.lower), list(part.similar_weight)) == ([3.0], [5.0], [0.3])
-    assert len(Pairs(ALIKE, n_points=N).take([3, 5])) == 1
+    assert Pairs(ALIKE, n_points=N).take([3, 5]).size == 1
     mask = np.isin(np.arange(N), [5, 3, 7, 1])
     np.testing.assert_array_equal(pairs.take(mask).dissimilar, [[3, 1]])
 
@@ -279,6 +279,37 @@ def test_labels_of_every_kind(library):
     assert from_labels([True, False, True], 4).n_points == 3
 
 
+def assert_drawn_as(y, plain):
+    drawn, expected = (from_labels(labels, 20, random_state=0) for labels in (y, plain))
+    np.testing.assert_array_equal(drawn.similar, expected.similar)
+    np.testing.assert_array_equal(drawn.dissimilar, expected.dissimilar)
+
+
+def test_the_integer_minus_one_is_unlabeled_in_an_array_of_objects_too():
+    plain = [0, 1, -1, 0, 1, 0]
+    assert_drawn_as(np.asarray(plain, dtype=object), plain)
+    assert_drawn_as(np.asarray(["a", "b", -1, "a", "b", "a"], dtype=object), plain)
+    # -1.0 is a class among objects as it is among floats, and so is False.
+    assert_drawn_as(np.asarray([-1.0, 0.0, None, -1.0, 0.0, -1.0], dtype=object), plain)
+    assert_drawn_as(np.asarray([False, True, None, False, True, False], dtype=object), plain)
+
+
+@pytest.mark.parametrize(
+    ("dtype", "labels"),
+    [
+        ("string", ["a", "b", None, "a", "b", "a"]),
+        ("boolean", [False, True, None, False, True, False]),
+        ("Int64", [0, 1, None, 0, 1, -1]),
+        ("Float64", [0.0, 1.0, None, 0.0, 1.0, 0.0]),
+        ("category", ["a", "b", None, "a", "b", "a"]),
+    ],
+)
+def test_missing_labels_of_pandas_are_unlabeled(dtype, labels):
+    pandas = pytest.importorskip("pandas")
+    plain = [0, 1, -1, 0, 1, -1 if labels[-1] == -1 else 0]
+    assert_drawn_as(pandas.Series(labels, dtype=dtype), plain)
+
+
 def test_every_pair_is_equally_likely():
     y = np.asarray([0] * 5 + [1] * 2 + [2])
     n_draws = 3000
@@ -309,7 +340,7 @@ def test_the_default_number_of_pairs_is_40_c_squared():
 def test_a_draw_takes_the_memory_of_the_draw():
     """A million points have 5e11 pairs; listing them, or a mask of them, would not return."""
     y = np.arange(1_000_000) % 2
-    assert len(from_labels(y, 1000, random_state=0)) == 1000
+    assert from_labels(y, 1000, random_state=0).size == 1000
     X = np.arange(1_000_000.0)[:, None]
     upper, lower = percentile_bounds(X, random_state=0)
     # |i - j| / n of two uniform points has the distribution function 1 - (1 - x)^2.
@@ -650,8 +681,8 @@ def test_checks_work_in_every_library(library):
     with pytest.raises(ValueError, match=r"`lower` exceeds `upper` for the pair \(0, 1\)"):
         Bounds(library.index([0]), library.index([1]), upper=1.0, lower=2.0, n_points=2)
     small = library.array([[0, 200], [1, 199]], "uint8")
-    assert len(Pairs(small, n_points=300)) == 2
+    assert Pairs(small, n_points=300).size == 2
 
 
 def test_comparisons_may_be_repeated_and_contradicted():
-    assert len(Triplets([[0, 1, 2], [0, 1, 2], [0, 2, 1]], n_points=3)) == 3
+    assert Triplets([[0, 1, 2], [0, 1, 2], [0, 2, 1]], n_points=3).size == 3

@@ -163,6 +163,26 @@ def test_names_that_went_in_are_kept_and_others_refused(estimator, frames):
         (fitted.transform if hasattr(fitted, "transform") else fitted.predict)(other)
 
 
+@pytest.mark.parametrize("kind", [MetricLearner, KernelLearner, POLA])
+def test_pairs_of_frames_are_held_to_the_names_as_points_are(kind, frames):
+    _, frame = frames
+    one, two = (frame(Z, COLUMNS) for Z in (X[:20], X[20:40]))
+    turned = frame(X[20:40][:, ::-1], COLUMNS[::-1])
+    fitted = kind().fit(frame(X, COLUMNS), side=SIDE)
+    plain = kind().fit(X, side=SIDE).pair_distance((X[:20], X[20:40]))
+    np.testing.assert_allclose(fitted.pair_distance((one, two)), plain, rtol=1e-9)
+    np.testing.assert_allclose(fitted.pair_distance([one, two]), plain, rtol=1e-9)
+    y = np.where(np.arange(20) % 2, 1, -1)
+    for ask in (fitted.pair_distance, fitted.pair_score, fitted.predict):
+        for pairs in ((one, turned), (turned, two)):
+            with pytest.raises(ValueError, match="must be in the same order"):
+                ask(pairs)
+    with pytest.raises(ValueError, match="must be in the same order"):
+        fitted.score((one, turned), y)
+    with pytest.warns(UserWarning, match="does not have valid feature names"):
+        fitted.pair_distance((X[:20], two))
+
+
 def test_labels_may_be_a_column_of_a_frame():
     pandas = pytest.importorskip("pandas")
     named = pandas.Series(
@@ -209,6 +229,21 @@ def test_side_information_is_routed_and_that_of_another_X_is_refused(estimator):
     step = pipeline.steps[0][0]
     pipeline.fit(X[train], Y[train], **{f"{step}__side": SIDE.take(train)})
     assert pipeline.score(X[~train], Y[~train]) > 0.8
+
+
+def test_statements_as_many_as_rows_are_not_taken_for_a_column_of_X():
+    side = from_labels(Y, len(X), random_state=0)
+    assert side.size == len(X)
+    with sklearn.config_context(enable_metadata_routing=True):
+        learner = MetricLearner().set_fit_request(side=True)
+        pipeline = make_pipeline(learner, KNeighborsClassifier(3))
+        search = GridSearchCV(
+            pipeline, {"metriclearner__gamma": [0.1, 1.0]}, cv=3, error_score="raise"
+        )
+        with pytest.raises(ValueError, match=r"made for 50 points but received 33 rows.*take"):
+            cross_val_score(pipeline, X, Y, params={"side": side}, cv=3, error_score="raise")
+        with pytest.raises(ValueError, match=r"made for 50 points but received 33 rows.*take"):
+            search.fit(X, Y, side=side)
 
 
 # -- what X may be -------------------------------------------------------------------------------------

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from scipy.sparse import coo_array, csr_array, diags_array, random_array
+from scipy.sparse import block_diag, coo_array, csr_array, diags_array, random_array
 from sklearn.exceptions import ConvergenceWarning
 
 import gramlearn._positive_part as search
@@ -91,7 +91,22 @@ def test_a_negative_semidefinite_matrix_has_no_positive_part(n) -> None:
     path = diags_array([np.ones(n - 1), -2.0 * np.ones(n), np.ones(n - 1)], offsets=[-1, 0, 1])
     part = positive_part(path.tocsr(), 5)
     assert part.theta.size == 0
-    assert part.excess <= 1e-8
+    assert part.excess(0.0) <= 1e-8
+
+
+@pytest.mark.parametrize(("scale", "count"), [(0.0, 0), (-2.0, 0), (3.0, 600)])
+def test_multiples_of_the_identity(scale, count) -> None:
+    part = positive_part(csr_array(diags_array(np.full(600, scale))), 5)
+    np.testing.assert_allclose(part.theta, np.full(count, scale))
+
+
+def test_rows_of_zeros_take_no_part(always_search) -> None:
+    inner = sparse_symmetric(200, 15, 3)
+    whole = block_diag([csr_array((700, 700)), inner, csr_array((100, 100))]).tocsr()
+    part, of_inner = positive_part(whole, 5), positive_part(inner, 5)
+    np.testing.assert_allclose(part.theta, of_inner.theta)
+    np.testing.assert_allclose(part.V[700:900], of_inner.V)
+    assert not part.V[:700].any()
 
 
 # --------------------------------------------------------------------------------------------------
@@ -162,6 +177,21 @@ def test_a_searched_positive_part_gives_the_same_answer(always_search) -> None:
     by_newton = solve(problem, "working_set", tol=1e-7)
     assert answer.status is Status.OPTIMAL
     assert abs(answer.primal - by_newton.primal) <= answer.gap + by_newton.gap
+
+
+@pytest.mark.parametrize("graph", ["none", "path"])
+def test_many_points_that_no_constraint_is_about(graph) -> None:
+    """Eigenvalues of zero, or crowded below zero, beside the few that count."""
+    n, i = 900, np.arange(0, 60, 2)
+    terms = [Term(Similarities(i, i + 31), SquaredHinge(10.0, lower=1.0))]
+    if graph == "path":
+        every = np.arange(n - 1)
+        terms.append(Term(SquaredDistances(every, every + 1), Linear(0.2)))
+    answer = solve(Problem(Frobenius(), Zeros(n), terms), "quasi_newton")
+    assert answer.status is Status.OPTIMAL
+    small = Problem(Frobenius(), Zeros(92), terms[:1])
+    if graph == "none":
+        assert answer.primal == pytest.approx(solve(small, "working_set").primal, rel=1e-6)
 
 
 def test_a_start_saves_iterations() -> None:

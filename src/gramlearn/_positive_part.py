@@ -8,11 +8,11 @@ P Y P <= mu P, for every delta > 0
     Y <= V (diag(theta) + R'R / delta) V' + (mu + delta)+ P
 
 so the eigenvalues of the right side bound those of Y, and for mu < 0 the error is that of R squared. mu is
-looked for by Lanczos steps from a random vector: no eigenvalue is missed because the block did not see it.
+looked for by Lanczos steps from a random vector: an eigenvalue that the block does not see is found there.
 Everything else is a product of matrices: quicker than one vector at a time where hundreds are wanted.
 """
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, final
 
 import numpy as np
@@ -42,16 +42,27 @@ class PositivePart:
     n_rest: int
     block: np.ndarray
 
-    @property
-    def excess(self) -> float:
-        """What the bounds add to the sum of squares, relative to it."""
+    def excess(self, unit: float) -> float:
+        """What the bounds add to the sum of squares, relative to it or to the unit."""
         found = float(self.theta @ self.theta)
         bound = float(self.above @ self.above) + self.n_rest * self.rest**2
-        return (bound - found) / found if found > 0 else (np.inf if bound > 0 else 0.0)
+        if bound <= found:
+            return 0.0
+        return (bound - found) / max(found, unit) if max(found, unit) > 0 else np.inf
+
+    def among(self, rows: np.ndarray, n: int) -> "PositivePart":
+        """The same for a matrix n x n that is this one on some rows, and zero elsewhere."""
+        V, block = np.zeros((n, self.V.shape[1])), np.zeros((n, self.block.shape[1]))
+        V[rows], block[rows] = self.V, self.block
+        return replace(self, V=V, block=block)
 
 
 def positive_part(
-    Y: Any, rank: int, block: np.ndarray | None = None, accuracy: float = 1e-8
+    Y: Any,
+    rank: int,
+    block: np.ndarray | None = None,
+    accuracy: float = 1e-8,
+    unit: float = 0.0,
 ) -> PositivePart:
     """Find the positive eigenvalues of Y: their sum of squares to this accuracy.
 
@@ -63,19 +74,32 @@ def positive_part(
     block : array n x m, optional
         From an earlier answer, for a Y nearby.
     accuracy : float
-        Relative, of the sum of squares.
+        Of the sum of squares, relative to it.
+    unit : float
+        A sum of squares below this is as good as this.
     """
     n = Y.shape[0]
+    rows = np.flatnonzero(np.asarray(abs(Y).sum(axis=1)).ravel())
+    if rows.size < n:
+        # Rows of zeros have eigenvalues of zero, which a search would have to tell from positive ones.
+        inner = None if block is None else block[rows]
+        return positive_part(Y[rows][:, rows], rank, inner, accuracy, unit).among(rows, n)
+    if n == 0 or _interval(Y)[1] <= 0:
+        none = np.zeros((n, 0))
+        return PositivePart(np.zeros(0), none, np.zeros(0), 0.0, 0, none)
+    block = None if block is None or not block.any() else block
     size = rank + _padding(rank) if block is None else block.shape[1]
     if n <= _DENSE or (n <= _AFFORDABLE and 4 * size >= n):
         return _all_at_once(Y)
     rng = np.random.default_rng(0)  # the same Y gives the same answer
     V = rng.standard_normal((n, min(size, n // 4))) if block is None else block
-    found = _search(Y, V, accuracy, rng)
-    return _all_at_once(Y) if found.excess > accuracy and n <= _AFFORDABLE else found
+    found = _search(Y, V, accuracy, unit, rng)
+    return _all_at_once(Y) if found.excess(unit) > accuracy and n <= _AFFORDABLE else found
 
 
-def _search(Y: Any, V: np.ndarray, accuracy: float, rng: np.random.Generator) -> PositivePart:
+def _search(
+    Y: Any, V: np.ndarray, accuracy: float, unit: float, rng: np.random.Generator
+) -> PositivePart:
     """Filter, diagonalize and grow, until the bounds are as close as asked for or the block is large."""
     n, last = Y.shape[0], np.inf
     low, high, cut = *_interval(Y), 0.0
@@ -87,14 +111,14 @@ def _search(Y: Any, V: np.ndarray, accuracy: float, rng: np.random.Generator) ->
         V, image = V @ U, image @ U
         high, cut = max(float(theta[0]), 1e-3 * high), min(float(theta[-1]), 0.0)
         R = image - V * theta
-        excess = _judged(V, theta, R, cut).excess
+        excess = _judged(V, theta, R, cut).excess(unit)
         if excess <= accuracy:
             mu, vector = _largest_beside(Y, V, rng)
             found = _judged(V, theta, R, mu)
-            if found.excess <= accuracy:
+            if found.excess(unit) <= accuracy:
                 return found
             V = np.hstack([V, vector[:, None]])
-        count = int((theta > 0).sum())
+        count = int((theta > 1e-12 * high).sum())
         more = _padding(count) - (V.shape[1] - count)
         if more <= 0 and excess > 0.1 * last:
             more = 1 + V.shape[1] // 4  # eigenvalues crowd at the cut: it has to be lower
@@ -133,8 +157,9 @@ def _interval(Y: Any) -> tuple[float, float]:
 def _filtered(Y: Any, V: np.ndarray, low: float, cut: float, high: float) -> np.ndarray:
     """T_d(Z) V for the Chebyshev polynomial of a degree d, with [low, cut] moved to [-1, 1]."""
     # Neither the interval nor what is above it may vanish.
-    cut = min(cut, -1e-3 * (high - low))
-    low = min(low, cut - 1e-3 * (high - low))
+    width = max(high - low, high)
+    cut = min(cut, -1e-3 * width)
+    low = min(low, cut - 1e-3 * width)
     center, half = (low + cut) / 2, (cut - low) / 2
     wanted = np.arccosh(_GAIN) / np.arccosh((0.0 - center) / half)
     allowed = np.arccosh(_RANGE) / np.arccosh(max((high - center) / half, 1.0 + 1e-12))
@@ -173,7 +198,7 @@ def _largest_beside(Y: Any, V: np.ndarray, rng: np.random.Generator) -> tuple[fl
 
     start = product(rng.standard_normal(n))
     if not start.any():
-        return bottom, start  # nothing of Y is left beside V, or it is all at the bottom
+        return bottom, rng.standard_normal(n)  # all that is left beside V is at the bottom
     operator = LinearOperator((n, n), matvec=product, dtype=float)
     # Three, and in a large subspace: the largest alone may settle before it is the largest.
     size = {"k": min(3, n - 1), "ncv": min(60, n), "tol": 1e-4}

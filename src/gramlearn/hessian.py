@@ -106,8 +106,12 @@ class Hessian:
         return lambda v: v / D - W @ (inner @ (v @ W))
 
     def matrix(self) -> Array:
-        """H written out; for small working sets only."""
+        """H written out; for small working sets, or few directions beside the rank where Phi is a number."""
         xp = namespace(self._second)
+        if self._Phi.shape[0] == 1:
+            rows = [concat([a.gram(b).T for b in self._maps], self._second).T for a in self._maps]
+            second = eye(self.size, self._second) * self._second
+            return self._Phi[0, 0] * concat(rows, self._second) + second
         stack = concat([m.matrices() for m in self._maps], self._second)
         flat = xp.reshape(stack, (self.size, -1))
         return xp.reshape(self._Phi * stack, (self.size, -1)) @ flat.T + (

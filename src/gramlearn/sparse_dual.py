@@ -7,7 +7,7 @@ and comes as a factor n x r; nothing n x n is written out. With bounds `above` o
     dual(lam) >= constant - sum h*(above) - sum_k [loss_k*(lam_k) - offset_k lam_k]
     primal(X) - that = sum h*(above) - sum h*(theta) + sum_k [loss_k(t_k) + loss_k*(lam_k) - lam_k t_k]
 
-so the gap holds however well the eigenvalues were found.
+so the gap holds however well the eigenvalues were found, if Lanczos steps find the largest of those left.
 """
 
 from functools import cached_property
@@ -58,6 +58,13 @@ class SparseDual:
         twice = 1.0 + (self._rows[self._read] < self._columns[self._read])
         self._reader = (self._changes.tocsc()[:, self._read] * twice).tocsr()
 
+    @cached_property
+    def unit(self) -> float:
+        """The size of the problem: twice its losses at X = 0, or where they are infinite a share of |Y|^2."""
+        zero = np.zeros(self.dual.size)
+        losses = float(np.sum(self.dual.each(lambda p, t: p.loss.value(p.offset + t), zero)))
+        return 2 * losses if losses < np.inf else 1e-3 * float(self._origin @ self._origin)
+
     def matrix(self, lam: np.ndarray) -> Any:
         """Y, sparse."""
         Y = self._pattern.copy()
@@ -106,7 +113,8 @@ class SparsePoint:
         # As many eigenvalues as constraints allow at an extreme point (Z11, Proposition 4), for a start.
         rank = int((2 * self._dual.size) ** 0.5) + 1
         block = None if near is None else near.part.block
-        self.part: PositivePart = positive_part(sparse.matrix(lam), rank, block, accuracy)
+        Y = sparse.matrix(lam)
+        self.part: PositivePart = positive_part(Y, rank, block, accuracy, sparse.unit)
         h = self._dual.regularizer.conjugate
         self._found = float(np.sum(h(self.part.theta)))
         self._bound = float(

@@ -179,13 +179,13 @@ def reachable(side: SideInformation, coincide: Coincide, loss: BoundedLoss) -> S
     if count == 0 or isinstance(loss, Hard):
         return side
     first = side.describe(int(np.argmax(mask)))
-    if count == len(side):
+    if count == side.size:
         raise ValueError(
             f"all statements ask points that are equal to lie apart, such as {first}; no metric can do that. "
             "Check X for duplicates."
         )
     warn(
-        f"{count} of {len(side)} statements ask points that are equal to lie apart, such as {first}; no metric "
+        f"{count} of {side.size} statements ask points that are equal to lie apart, such as {first}; no metric "
         "can do that, and they take no part."
     )
     return side.without(mask)
@@ -234,7 +234,7 @@ def warn_if_all_hold(side: SideInformation, solution: Solution) -> None:
         "raise the margin of the triplets" if isinstance(side, Triplets) else "tighten the bounds"
     )
     warn(
-        f"all {len(side)} statements hold under the prior already, so the metric is the prior; {advice}."
+        f"all {side.size} statements hold under the prior already, so the metric is the prior; {advice}."
     )
 
 

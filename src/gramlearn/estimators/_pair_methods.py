@@ -44,11 +44,11 @@ class PairMethods(KeepsPrecision, ABC):
 
         Parameters
         ----------
-        pairs : array m x 2 x d, or tuple (A, B) of two arrays m x d
-            The points of the pairs. A and B may be sparse, one of them or both.
+        pairs : array m x 2 x d, or (A, B) or [A, B] of two arrays m x d
+            The points of the pairs. A and B may be data frames, or sparse, one of them or both.
         """
         check_is_fitted(self)
-        first, second = _two_sides(pairs, self.n_features_in_)
+        first, second = _two_sides(self, pairs)
         return np.sqrt(self._squared_distances(first, second))
 
     def pair_score(self, pairs: Any) -> np.ndarray:
@@ -167,9 +167,12 @@ def _one_row(x: Any, name: str, n_features: int) -> np.ndarray:
     return row.reshape(1, -1)
 
 
-def _two_sides(pairs: Any, n_features: int) -> tuple[Any, Any]:
-    two_sides = isinstance(pairs, tuple) or (isinstance(pairs, list) and any(map(issparse, pairs)))
-    if two_sides and len(pairs) == 2:
+def _two_sides(estimator: Any, pairs: Any) -> tuple[Any, Any]:
+    n_features = estimator.n_features_in_
+    if _are_two_sides(pairs):
+        for side in pairs:
+            # The names of columns alone: what else is wrong is said of `pairs`, below.
+            validate_data(estimator, side, reset=False, skip_check_array=True, ensure_2d=False)
         first, second = (
             check_array(side, accept_sparse="csr", dtype=np.float64, input_name="pairs")
             for side in pairs
@@ -195,3 +198,10 @@ def _two_sides(pairs: Any, n_features: int) -> tuple[Any, Any]:
             f"`pairs` has points of {first.shape[1]} features, but the metric was learned for {n_features}."
         )
     return first, second
+
+
+def _are_two_sides(pairs: Any) -> bool:
+    """Whether it is (A, B), or a list of two tables; lists of numbers are pairs, however they are nested."""
+    if not isinstance(pairs, tuple | list) or len(pairs) != 2:
+        return False
+    return isinstance(pairs, tuple) or any(len(getattr(side, "shape", ())) == 2 for side in pairs)

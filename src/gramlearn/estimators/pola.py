@@ -113,15 +113,15 @@ def _judged(known: SideInformation) -> tuple[np.ndarray, ...]:
             "learns one, and needs Pairs or Bounds. MetricLearner learns from triplets."
         )
     i, j, alike = (np.asarray(v) for v in known.judged())
-    if isinstance(known, Bounds) and i.size < len(known):
-        both = len(known) - i.size
+    if isinstance(known, Bounds) and i.size < known.size:
+        both = known.size - i.size
         if not i.size:
             raise ValueError(
                 f"all {both} pairs of `side` have an upper and a lower bound, which calls them neither near "
                 "nor far; POLA needs pairs with one of the two, or Pairs."
             )
         warn(
-            f"{both} of {len(known)} pairs of `side` have an upper and a lower bound, or none, which calls "
+            f"{both} of {known.size} pairs of `side` have an upper and a lower bound, or none, which calls "
             "them neither near nor far; they take no part."
         )
     if alike.all() or not alike.any():

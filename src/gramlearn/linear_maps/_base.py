@@ -11,7 +11,7 @@ directions of a working set; `SparseMap` keeps the entries of arbitrary matrices
 from abc import ABC, abstractmethod
 from typing import Any, NamedTuple
 
-from gramlearn._arrays import Array, constant, is_array, namespace, read
+from gramlearn._arrays import Array, constant, is_array, namespace, read, transpose
 
 __all__ = ["Entries", "Estimates", "LinearMap", "Products", "RankOnes"]
 
@@ -101,6 +101,13 @@ class LinearMap(ABC):
     @abstractmethod
     def matrices(self) -> Array:
         """(B_k)_k, written out; for small maps only."""
+
+    def gram(self, other: "LinearMap") -> Array:
+        """(<B_k, C_l>)_kl with the C_l of another map."""
+        first, second = self.matrices(), other.matrices()
+        xp = namespace(first)
+        flat = xp.reshape(second, (other.size, -1))
+        return xp.reshape(first, (self.size, -1)) @ transpose(flat)
 
     @abstractmethod
     def entries(self, i: Array, j: Array) -> Array:

@@ -86,6 +86,18 @@ class DirectionMap(LinearMap):
             total = total + w * z[:, :, None] * z[:, None, :]
         return total
 
+    def gram(self, other: LinearMap) -> Array:
+        if not isinstance(other, DirectionMap):
+            return super().gram(other)
+        # <zz', yy'> = (z'y)^2: no matrix is written out.
+        total: Array = 0.0
+        for s, w in enumerate(self.weights):
+            z = self.z[s * self.size : (s + 1) * self.size, :]
+            for t, v in enumerate(other.weights):
+                y = other.z[t * other.size : (t + 1) * other.size, :]
+                total = total + w * v * (z @ transpose(y)) ** 2
+        return total
+
     def entries(self, i: Array, j: Array) -> Array:
         xp = namespace(self.z)
         return self._sum(xp.take(self.z, i, axis=1) * xp.take(self.z, j, axis=1))

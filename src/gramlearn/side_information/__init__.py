@@ -10,6 +10,7 @@ from gramlearn.side_information.labels import from_labels
 from gramlearn.side_information.makers import (
     from_classes,
     from_clicks,
+    from_judgments,
     from_similarities,
     relative_bounds,
 )
@@ -25,6 +26,7 @@ __all__ = [
     "Triplets",
     "from_classes",
     "from_clicks",
+    "from_judgments",
     "from_labels",
     "from_similarities",
     "percentile_bounds",

@@ -10,7 +10,7 @@ from dataclasses import fields, replace
 from typing import Any, Self, cast, final
 
 from gramlearn._arrays import Array, as_index, namespace, where_true
-from gramlearn._validation import check_points
+from gramlearn._validation import check_points, generator
 from gramlearn.losses import BoundedLoss
 from gramlearn.problem import Term
 from gramlearn.side_information._checks import check_rows
@@ -37,9 +37,13 @@ class SideInformation(ABC):
             )
         return super().__new__(cls)
 
+    @property
     @abstractmethod
-    def __len__(self) -> int:
-        """How many statements there are."""
+    def size(self) -> int:
+        """How many statements there are.
+
+        No `len`: scikit-learn takes what has the length of X for an array, and cuts it up for each fold.
+        """
 
     @abstractmethod
     def describe(self, k: int) -> str:
@@ -64,7 +68,7 @@ class SideInformation(ABC):
 
     @abstractmethod
     def without(self, mask: Array) -> Self:
-        """Leave out the statements for which the mask is true, of len(self) booleans; one at least stays."""
+        """Leave out the statements for which the mask is true, of `size` booleans; one at least stays."""
 
     @abstractmethod
     def involved(self) -> Array:
@@ -104,6 +108,22 @@ class SideInformation(ABC):
         """
 
     @final
+    def split(self, share: float = 0.25, *, random_state: Any = None) -> tuple[Self, Self]:
+        """(the rest, a random share of the statements), about the same points: to learn from, and to judge by.
+
+        Unlike `take`, it keeps all points; whether the metric holds for new ones it does not tell.
+        """
+        if not 0 < share < 1:
+            raise ValueError(f"`share` must be between 0 and 1; got {share!r}.")
+        count = self.size
+        if count < 2:
+            raise ValueError("there is one statement only; nothing to split.")
+        held = min(max(round(share * count), 1), count - 1)
+        place = generator(random_state).permutation(count)
+        is_held = as_index(place, self.involved()) < held
+        return self.without(is_held), self.without(~is_held)
+
+    @final
     def check_fits(self, n_rows: int) -> None:
         """Refuse points that are not the ones the indices were made for, as far as numbers tell."""
         if n_rows != self.n_points:
@@ -127,7 +147,7 @@ class SideInformation(ABC):
         """Refuse a subset about which nothing is known."""
         if n_kept == 0:
             raise ValueError(
-                f"none of the {len(self)} statements lies within the {n_rows} rows of `rows`; take "
+                f"none of the {self.size} statements lies within the {n_rows} rows of `rows`; take "
                 "more rows, or split so that linked points stay together."
             )
 

@@ -101,7 +101,7 @@ class Bounds(SideInformation):
     def _vectors(self) -> tuple[Array, Array]:
         """(upper, lower) with one number for each pair, inf and 0 where there is no bound."""
         xp = namespace(self.i)
-        zero = constant(0.0, xp.astype(self.i[:0], xp.float64), len(self))
+        zero = constant(0.0, xp.astype(self.i[:0], xp.float64), self.size)
         return (
             zero + (INF if self.upper is None else self.upper),
             zero + (0.0 if self.lower is None else self.lower),
@@ -113,11 +113,12 @@ class Bounds(SideInformation):
         upper, lower = self._vectors
         return bool(namespace(upper).all(upper == lower))
 
-    def __len__(self) -> int:
+    @property
+    def size(self) -> int:
         return int(self.i.shape[0])
 
     def __repr__(self) -> str:
-        return f"Bounds({len(self)} pairs, n_points={self.n_points})"
+        return f"Bounds({self.size} pairs, n_points={self.n_points})"
 
     def describe(self, k: int) -> str:
         return f"the pair ({int(self.i[k])}, {int(self.j[k])})"

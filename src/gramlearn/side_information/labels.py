@@ -1,5 +1,6 @@
 """Pairs drawn from labels: two points of one class are alike, two of different classes are not."""
 
+from numbers import Integral
 from typing import Any
 
 import numpy as np
@@ -31,8 +32,8 @@ def from_labels(y: Any, n_pairs: int | None = None, *, random_state: Any = None)
     ----------
     y : vector of n labels
         Numbers, strings or booleans, in any array library; the indices are drawn in host memory.
-        The integer -1, NaN and None mean unlabeled, and such points are in no pair; -1.0 and "-1" are
-        labels as any other. A class with one member is in unlike pairs only.
+        The integer -1, NaN, None and pandas' NA mean unlabeled, and such points are in no pair; -1.0 and "-1"
+        are labels as any other. A class with one member is in unlike pairs only.
     n_pairs : int, optional
         40 c^2 for c classes (K09 7.2), but ten million at most, where it is not given.
     random_state : int, Generator or None
@@ -71,13 +72,15 @@ def read_labels(y: Any) -> tuple[np.ndarray, np.ndarray]:
         )
     if labels.size == 0:
         raise ValueError("`y` is empty; pass one label for each point.")
+    if labels.dtype.kind == "f" and getattr(getattr(y, "dtype", None), "kind", "f") in "iu":
+        labels = np.asarray(y, dtype=object)  # nullable integers, which would become floats
     known = np.ones(labels.size, dtype=bool)
     if labels.dtype.kind in "iu":
         known = labels != _UNLABELED
     elif labels.dtype.kind == "f":
         known = ~np.isnan(labels)
     elif labels.dtype.kind == "O":
-        known = np.asarray([label is not None and label == label for label in labels])
+        known = np.asarray([_is_label(label) for label in labels])
         kinds = {type(label).__name__ for label in labels[known]}
         if len(kinds) > 1:
             raise TypeError(
@@ -86,6 +89,14 @@ def read_labels(y: Any) -> tuple[np.ndarray, np.ndarray]:
             )
         labels = np.where(known, labels, labels[known][:1] if known.any() else 0)
     return labels, np.flatnonzero(known)
+
+
+def _is_label(label: Any) -> bool:
+    """Neither None nor -1, and equal to itself: NaN is not, and a missing value of pandas does not know."""
+    is_itself = label == label
+    if label is None or not isinstance(is_itself, bool | np.bool_):
+        return False
+    return bool(is_itself) and not (isinstance(label, Integral) and label == _UNLABELED)
 
 
 def _check_classes(classes: np.ndarray, groups: np.ndarray, n_unlabeled: int) -> None:

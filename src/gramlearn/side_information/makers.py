@@ -4,6 +4,7 @@ from_classes         m alike pairs of each class, and m of each class with other
 relative_bounds      alike at most (1 - eps) of the distance they have, unlike at least (1 + eps) (K09 7.1)
 from_similarities    the most and the least similar pairs of a matrix
 from_clicks          i is nearer to what was chosen than to what was passed over
+from_judgments       (i, j, alike or not), as people give them: repeated, and not always of one mind
 """
 
 from dataclasses import replace
@@ -28,7 +29,13 @@ from gramlearn.side_information.pairs import Pairs
 from gramlearn.side_information.percentiles import check_percentiles
 from gramlearn.side_information.triplets import Triplets
 
-__all__ = ["from_classes", "from_clicks", "from_similarities", "relative_bounds"]
+__all__ = [
+    "from_classes",
+    "from_clicks",
+    "from_judgments",
+    "from_similarities",
+    "relative_bounds",
+]
 
 
 def from_classes(y: Any, per_class: int = 100, *, random_state: Any = None) -> Pairs:
@@ -147,3 +154,46 @@ def from_clicks(rows: Any, n_points: int, margin: float = 1.0) -> Triplets:
     unique, counts = np.unique(table, axis=0, return_counts=True)
     weight = counts.astype(float) if counts.max() > 1 else None
     return Triplets(unique, n_points=n_points, margin=margin, weight=weight)
+
+
+def from_judgments(i: Any, j: Any, alike: Any, n_points: int) -> Pairs:
+    """Pairs of judgments "i and j are alike", or not; a pair may be judged many times, in either order.
+
+    Each pair is listed once, on the side of the majority, with its lead as its weight; where as many say yes as
+    no, it is left out. `alike` holds booleans, or 1 for yes and -1 or 0 for no.
+    """
+    table = to_numpy(check_table(_columns(i, j), "(i, j)", (2,), check_count(n_points, "n_points")))
+    given = to_numpy(alike)
+    if given.shape != (len(table),):
+        raise ValueError(
+            f"`alike` has shape {given.shape}, but there are {len(table)} pairs; pass one for each."
+        )
+    if not np.isin(given, (1, 0, -1)).all():
+        raise ValueError("`alike` must hold booleans, or 1 for alike and -1 or 0 for not.")
+    itself = table[:, 0] == table[:, 1]
+    if itself.any():
+        k = int(np.argmax(itself))
+        raise ValueError(
+            f"judgment {k} is about point {int(table[k, 0])} and itself; leave it out."
+        )
+    pairs, where = np.unique(np.sort(table, axis=1), axis=0, return_inverse=True)
+    lead = np.bincount(where.ravel(), weights=np.where(given == 1, 1.0, -1.0))
+    if not lead.any():
+        raise ValueError(
+            "`alike` has as many for as against for every pair; nothing is left to learn."
+        )
+    yes, no = lead > 0, lead < 0
+    return Pairs(
+        pairs[yes],
+        pairs[no],
+        n_points=n_points,
+        similar_weight=lead[yes] if yes.any() else None,
+        dissimilar_weight=-lead[no] if no.any() else None,
+    )
+
+
+def _columns(i: Any, j: Any) -> np.ndarray:
+    i, j = to_numpy(i), to_numpy(j)
+    if i.ndim != 1 or i.shape != j.shape:
+        raise ValueError(f"`i` and `j` must be of one length; got shapes {i.shape} and {j.shape}.")
+    return np.stack([i, j], axis=1)

@@ -87,7 +87,8 @@ class Pairs(SideInformation):
             object.__setattr__(self, name, value)
         check_not_crossed(self.upper, self.lower, "")
 
-    def __len__(self) -> int:
+    @property
+    def size(self) -> int:
         return int(self.similar.shape[0]) + int(self.dissimilar.shape[0])
 
     def __repr__(self) -> str:

@@ -73,11 +73,12 @@ class Triplets(SideInformation):
             checked = check_numbers(value, name, table, self.describe, positive=positive)
             object.__setattr__(self, name, checked)
 
-    def __len__(self) -> int:
+    @property
+    def size(self) -> int:
         return int(self.triplets.shape[0])
 
     def __repr__(self) -> str:
-        return f"Triplets({len(self)} comparisons, n_points={self.n_points})"
+        return f"Triplets({self.size} comparisons, n_points={self.n_points})"
 
     def describe(self, k: int) -> str:
         row = [int(self.triplets[k, c]) for c in range(self.triplets.shape[1])]
@@ -100,7 +101,7 @@ class Triplets(SideInformation):
         """None: a comparison that cannot be had is an answer like any other, for a soft loss to weigh."""
         del coincide
         xp = namespace(self.triplets)
-        return xp.zeros(len(self), dtype=xp.bool)
+        return xp.zeros(self.size, dtype=xp.bool)
 
     def without(self, mask: Array) -> Self:
         kept = where_true(~mask)
@@ -119,7 +120,7 @@ class Triplets(SideInformation):
         xp = namespace(self.triplets)
         near, far = self._near_and_far(contiguous_columns(self.triplets))
         i, j = (xp.concat([a, b]) for a, b in zip(near, far, strict=True))
-        return i, j, as_index(xp.arange(2 * len(self)), i) < len(self)
+        return i, j, as_index(xp.arange(2 * self.size), i) < self.size
 
     @staticmethod
     def _near_and_far(columns: Sequence[Array]) -> tuple[tuple[Array, Array], tuple[Array, Array]]:

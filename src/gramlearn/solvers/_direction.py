@@ -28,6 +28,8 @@ _STEPS = 300
 # conditioned, and no slower.
 _DIRECT_ROWS = 200
 _DIRECT_RANK = 30
+# Of LogDet, products of directions make the system; to eliminate it takes less than a few products with it.
+_DIRECT_SHARE, _DIRECT_SIZE = 4, 6000
 _DIRECT_ELEMENTS = 4_000_000
 # Down to this residual, products in single precision do.
 _SINGLE_ACCURACY = 1e-3
@@ -41,7 +43,8 @@ def newton_direction(point: PrimalPoint, accuracy: float) -> Array:
     size, rank = int(curvature.shape[0]), int(R.shape[0])
     if size == 0:
         return -R
-    if size <= _DIRECT_ROWS and size * rank**2 <= _DIRECT_ELEMENTS:
+    few = size <= _DIRECT_ROWS and size * rank**2 <= _DIRECT_ELEMENTS
+    if few or (Phi.shape[0] == 1 and size <= min(_DIRECT_SHARE * rank, _DIRECT_SIZE)):
         return _eliminated(maps, curvature, Phi, R)
     if rank <= _DIRECT_RANK:
         return _written_out(maps, curvature, Phi, R)
