@@ -3,8 +3,10 @@
 import numpy as np
 import pytest
 from sklearn.datasets import make_moons
+from sklearn.exceptions import ConvergenceWarning
 
 from gramlearn import Pairs, from_labels, laplacian, neighbor_graph
+from gramlearn.special import nonparametric
 from gramlearn.special.nonparametric import nonparametric_problem, solve_nonparametric
 
 N = 24
@@ -97,9 +99,19 @@ def test_the_optimum_is_that_of_cvxpy(loss, B) -> None:
 def test_a_capacity_that_does_not_bind_is_left_unused() -> None:
     """Where the squared hinge is zero at a small K, no more is asked for."""
     pairs = Pairs(similar=[[0, 1]], n_points=N)
-    answer = solve_nonparametric(L, pairs, B=1e9, C=1e3)
+    with pytest.warns(ConvergenceWarning, match="no G gives"):
+        answer = solve_nonparametric(L, pairs, B=1e9, C=1e3)
     assert answer.capacity < 1e3
     assert answer.solution.relative_gap <= 1e-6
+
+
+@pytest.mark.parametrize("searches", [1, 2])
+def test_a_search_that_ends_early_says_so(monkeypatch, searches) -> None:
+    """It gives a K within B where it has met one, and no gap where it has not."""
+    monkeypatch.setattr(nonparametric, "_SEARCHES", searches)
+    with pytest.warns(ConvergenceWarning, match="no G gives"):
+        answer = solve_nonparametric(L, PAIRS, C=50.0, B=0.01)
+    assert answer.capacity <= 0.01 or answer.gap == float("inf")
 
 
 def test_nothing_is_learned_where_the_graph_outweighs_the_pairs() -> None:

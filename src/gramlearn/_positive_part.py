@@ -113,7 +113,7 @@ def _search(
         R = image - V * theta
         excess = _judged(V, theta, R, cut).excess(unit)
         if excess <= accuracy:
-            mu, vector = _largest_beside(Y, V, rng)
+            mu, vector = _largest_beside(Y, V, low, rng)
             found = _judged(V, theta, R, mu)
             if found.excess(unit) <= accuracy:
                 return found
@@ -128,9 +128,8 @@ def _search(
             if V.shape[1] + more > n // 4:
                 break
             V, last = np.hstack([V, rng.standard_normal((n, more))]), np.inf
-    return _judged(
-        V[:, : theta.shape[0]], theta, R, _largest_beside(Y, V[:, : theta.shape[0]], rng)[0]
-    )
+    V = V[:, : theta.shape[0]]  # without what was added after the last look
+    return _judged(V, theta, R, _largest_beside(Y, V, low, rng)[0])
 
 
 def _padding(rank: int) -> int:
@@ -184,11 +183,13 @@ def _judged(V: np.ndarray, theta: np.ndarray, R: np.ndarray, mu: float) -> Posit
     return PositivePart(theta[positive], V[:, positive], above, max(mu + delta, 0.0), n - m, V)
 
 
-def _largest_beside(Y: Any, V: np.ndarray, rng: np.random.Generator) -> tuple[float, np.ndarray]:
-    """The largest eigenvalue of P Y P, or a little more, and its vector."""
+def _largest_beside(
+    Y: Any, V: np.ndarray, bottom: float, rng: np.random.Generator
+) -> tuple[float, np.ndarray]:
+    """The largest eigenvalue of P Y P, or a little more, and its vector; Y has none below the bottom."""
     from scipy.sparse.linalg import ArpackNoConvergence, LinearOperator, eigsh
 
-    n, bottom = Y.shape[0], _interval(Y)[0]
+    n = Y.shape[0]
 
     def product(x: np.ndarray) -> np.ndarray:
         x = x.ravel()

@@ -16,8 +16,10 @@ from dataclasses import dataclass, replace
 from typing import Any, final
 
 import numpy as np
+from sklearn.exceptions import ConvergenceWarning
 
 from gramlearn._validation import check_choice, check_positive
+from gramlearn._warnings import warn
 from gramlearn.constraints import Similarities, SparseMatrices
 from gramlearn.losses import Hinge, Linear, Loss, Square, SquaredHinge
 from gramlearn.problem import Problem, Term
@@ -148,8 +150,17 @@ def _of_capacity(
         low, high = (answer, high) if answer.capacity > B else (low, answer)
         share = min(max(tol * abs(answer.value) * p / (answer.G * B), 1e-9), 0.5)
         answer = at(_next(low, high, B * (1 - share / 4), p, turn), answer)
+    if answer.capacity > B and high is not None:
+        answer = high  # the search ended on the wrong side: the best that is within B
     spare = answer.G / p * (B - answer.capacity)
-    return replace(answer, gap=answer.gap + max(spare, 0.0))
+    answer = replace(answer, gap=answer.gap + spare if spare >= 0 else float("inf"))
+    if answer.capacity > 0 and answer.relative_gap > tol:
+        warn(
+            f"no G gives tr K^p = B={B:g} to tol={tol:g}: the best has {answer.capacity:.6g} and a relative "
+            f"gap of {answer.relative_gap:.1e}. A smaller B, or a G, asks for less.",
+            ConvergenceWarning,
+        )
+    return answer
 
 
 def _next(
