@@ -6,7 +6,7 @@ from sklearn.datasets import make_moons
 from sklearn.exceptions import ConvergenceWarning
 
 from gramlearn import Pairs, from_labels, laplacian, neighbor_graph
-from gramlearn.special import nonparametric
+from gramlearn.special import capacity
 from gramlearn.special.nonparametric import nonparametric_problem, solve_nonparametric
 
 N = 24
@@ -108,7 +108,7 @@ def test_a_capacity_that_does_not_bind_is_left_unused() -> None:
 @pytest.mark.parametrize("searches", [1, 2])
 def test_a_search_that_ends_early_says_so(monkeypatch, searches) -> None:
     """It gives a K within B where it has met one, and no gap where it has not."""
-    monkeypatch.setattr(nonparametric, "_SEARCHES", searches)
+    monkeypatch.setattr(capacity, "_SEARCHES", searches)
     with pytest.warns(ConvergenceWarning, match="no G gives"):
         answer = solve_nonparametric(L, PAIRS, C=50.0, B=0.01)
     assert answer.capacity <= 0.01 or answer.gap == float("inf")
