@@ -25,6 +25,7 @@ from gramlearn import (
     POLA,
     KernelKMeans,
     KernelLearner,
+    MaximumVarianceUnfolding,
     MetricLearner,
     OnlineMetricLearner,
     OnlinePCA,
@@ -51,6 +52,7 @@ TRANSFORMERS = {
     **LEARNERS,
     "OnlineMetricLearner": OnlineMetricLearner(),
     "OnlinePCA": OnlinePCA(2),
+    "MaximumVarianceUnfolding": MaximumVarianceUnfolding(n_neighbors=20),
 }
 ESTIMATORS = {**TRANSFORMERS, "KernelKMeans": KernelKMeans(3, random_state=0)}
 

@@ -16,6 +16,7 @@ from gramlearn.estimators import (
     POLA,
     KernelKMeans,
     KernelLearner,
+    MaximumVarianceUnfolding,
     MetricLearner,
     OnlineMetricLearner,
     OnlinePCA,
@@ -54,6 +55,7 @@ from gramlearn.special import (
     grown,
     large_margin_problem,
     nearest_correlation,
+    unfold,
     unfolding_problem,
 )
 from gramlearn.status import InfeasibleError, SolveInterrupted, Status
@@ -81,6 +83,7 @@ __all__ = [
     "LogDetSlack",
     "LowRankKernel",
     "ManifoldKernel",
+    "MaximumVarianceUnfolding",
     "MetricLearner",
     "OnlineMetricLearner",
     "OnlinePCA",
@@ -125,5 +128,6 @@ __all__ = [
     "relative_bounds",
     "solve",
     "spectral_factor",
+    "unfold",
     "unfolding_problem",
 ]

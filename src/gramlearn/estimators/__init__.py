@@ -2,6 +2,7 @@
 
 from gramlearn.estimators.kernel_kmeans import KernelKMeans
 from gramlearn.estimators.kernel_learner import KernelLearner
+from gramlearn.estimators.maximum_variance_unfolding import MaximumVarianceUnfolding
 from gramlearn.estimators.metric_learner import MetricLearner
 from gramlearn.estimators.online_metric_learner import OnlineMetricLearner
 from gramlearn.estimators.online_pca import OnlinePCA
@@ -12,6 +13,7 @@ __all__ = [
     "POLA",
     "KernelKMeans",
     "KernelLearner",
+    "MaximumVarianceUnfolding",
     "MetricLearner",
     "OnlineMetricLearner",
     "OnlinePCA",

@@ -9,14 +9,17 @@ from gramlearn.special.semidefinite_metrics import (
     large_margin_problem,
 )
 from gramlearn.special.unfolding import unfolding_problem
+from gramlearn.special.variance_unfolding import Unfolding, unfold
 
 __all__ = [
     "BalancedCut",
     "DefiniteBoost",
+    "Unfolding",
     "balanced_cut",
     "collapsing_classes_problem",
     "grown",
     "large_margin_problem",
     "nearest_correlation",
+    "unfold",
     "unfolding_problem",
 ]
