@@ -1,8 +1,8 @@
 """tr K -> max over PSD K with  sum_ij K_ij = 0  and  K_ii + K_jj - 2 K_ij = |x_i - x_j|^2  for neighbors.
 
 Maximum variance unfolding (Weinberger, Sha and Saul 2004; Z11 6.1): the points are pulled apart as far as the
-distances of neighbors allow. With t_k = <A_k, K> the squared distances of neighbors, d_k what they shall be, and
-V a basis of the directions that a feasible K can have (`_rigid`), any multipliers lam give a bound. Let
+distances of neighbors allow. With t_k = <A_k, K> the squared distances of neighbors, d_k what they shall be,
+and V a basis of the directions that a feasible K can have (`_rigid`), any multipliers lam give a bound. Let
 
     Z = V' (sum_k lam_k A_k - I) V,      z = max(0, -least eigenvalue of Z),      T = 1/(2n) sum_ij g_ij^2
 
