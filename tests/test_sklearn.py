@@ -23,6 +23,7 @@ from sklearn.preprocessing import StandardScaler
 import gramlearn
 from gramlearn import (
     POLA,
+    ConstrainedKMeans,
     KernelKMeans,
     KernelLearner,
     MetricLearner,
@@ -52,7 +53,11 @@ TRANSFORMERS = {
     "OnlineMetricLearner": OnlineMetricLearner(),
     "OnlinePCA": OnlinePCA(2),
 }
-ESTIMATORS = {**TRANSFORMERS, "KernelKMeans": KernelKMeans(3, random_state=0)}
+ESTIMATORS = {
+    **TRANSFORMERS,
+    "KernelKMeans": KernelKMeans(3, random_state=0),
+    "ConstrainedKMeans": ConstrainedKMeans(3, random_state=0),
+}
 
 
 def every(estimators):

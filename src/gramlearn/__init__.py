@@ -2,6 +2,7 @@
 
 from gramlearn import datasets
 from gramlearn.clustering import Clustering, kernel_kmeans
+from gramlearn.constrained_clustering import constrained_kmeans
 from gramlearn.constraints import (
     DenseMatrices,
     DiagonalEntries,
@@ -14,6 +15,7 @@ from gramlearn.constraints import (
 )
 from gramlearn.estimators import (
     POLA,
+    ConstrainedKMeans,
     KernelKMeans,
     KernelLearner,
     MetricLearner,
@@ -27,6 +29,7 @@ from gramlearn.low_rank import LowRankKernel, incomplete_cholesky, nystroem
 from gramlearn.low_rank_spectral import spectral_factor
 from gramlearn.manifold_kernel import ManifoldKernel
 from gramlearn.mutual_information import normalized_mutual_information
+from gramlearn.pair_counting import pair_accuracy
 from gramlearn.problem import Problem, Term
 from gramlearn.regularizers import Frobenius, LogDet, Schatten, VonNeumann
 from gramlearn.retrieval import average_precision, recall_at_k
@@ -63,6 +66,7 @@ __all__ = [
     "BalancedCut",
     "Bounds",
     "Clustering",
+    "ConstrainedKMeans",
     "ContradictionError",
     "DefiniteBoost",
     "DenseMatrices",
@@ -105,6 +109,7 @@ __all__ = [
     "average_precision",
     "balanced_cut",
     "collapsing_classes_problem",
+    "constrained_kmeans",
     "datasets",
     "from_classes",
     "from_clicks",
@@ -120,6 +125,7 @@ __all__ = [
     "neighbor_graph",
     "normalized_mutual_information",
     "nystroem",
+    "pair_accuracy",
     "percentile_bounds",
     "recall_at_k",
     "relative_bounds",

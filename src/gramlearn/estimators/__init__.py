@@ -1,5 +1,6 @@
 """What scikit-learn users see; the only folder that imports scikit-learn's base classes."""
 
+from gramlearn.estimators.constrained_kmeans import ConstrainedKMeans
 from gramlearn.estimators.kernel_kmeans import KernelKMeans
 from gramlearn.estimators.kernel_learner import KernelLearner
 from gramlearn.estimators.metric_learner import MetricLearner
@@ -10,6 +11,7 @@ from gramlearn.estimators.semi_supervised_embedding import SemiSupervisedEmbeddi
 
 __all__ = [
     "POLA",
+    "ConstrainedKMeans",
     "KernelKMeans",
     "KernelLearner",
     "MetricLearner",
