@@ -1,0 +1,203 @@
+"""f(K) -> min over PSD K with tr K^p <= B, by way of f(K) + (G/p) tr K^p (Z11 4.1, 4.2).
+
+f is a sum of losses of linear functions of K. With prices lam of the losses, Y = -sum_k lam_k A_k and 1/p + 1/q
+= 1, Hoelder's inequality, <Y, K> <= |Y+|_q |K|_p, gives for every K within B
+
+    f(K) >= -B^(1/p) |Y+|_q - sum_k loss_k*(lam_k)
+
+and Proposition 1 says where equality is: K = s (Y+)^(1 / (p - 1)), of which tr K^p = B. Prices that are optimal
+at some G give such a K, the one of G scaled; its f less the bound above is its gap, whatever G was. tr K^p
+falls as G grows, so a G with a small gap is found by a search on a line. With a linear f the first G is the
+last, since its prices do not change.
+"""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any, final
+
+import numpy as np
+from sklearn.exceptions import ConvergenceWarning
+
+from gramlearn._arrays import Array
+from gramlearn._validation import check_positive
+from gramlearn._warnings import warn
+from gramlearn.problem import Problem
+from gramlearn.solution import Record, Solution
+from gramlearn.solve import solve
+
+__all__ = ["CapacityAnswer", "solve_with_capacity"]
+
+_SEARCHES = 60
+
+
+@final
+@dataclass(frozen=True, eq=False)
+class CapacityAnswer:
+    """K = F F' with f(K) within `gap` of the least f of its capacity.
+
+    Attributes
+    ----------
+    factor : array n x r
+    G, capacity : float
+        The price at which a kernel has this capacity, and the capacity, tr K^p.
+    value, gap : float
+        f(K), and a bound on what another K of no larger capacity, or of the B asked for, would gain.
+    size : float
+        What the gap is measured against: the larger of |f(K)| and |f(K) + (G/p) tr K^p|.
+    solution : Solution, optional
+        Of the problem divided by G; none where K has a closed form.
+    """
+
+    factor: np.ndarray
+    G: float
+    capacity: float
+    value: float
+    gap: float
+    size: float
+    solution: Solution | None = None
+
+    @property
+    def prices(self) -> tuple[Array, ...]:
+        """Of the losses, divided by G."""
+        assert self.solution is not None
+        return self.solution.duals
+
+    @property
+    def relative_gap(self) -> float:
+        """The gap against `size`."""
+        return self.gap / self.size if self.size else float("inf") if self.gap else 0.0
+
+
+def solve_with_capacity(
+    problem_at: Callable[[float], Problem],
+    p: float,
+    *,
+    B: float | None = None,
+    G: float | None = None,
+    tol: float = 1e-6,
+    max_iter: int | None = None,
+    callback: Callable[[Record], object] | None = None,
+    solver: Any = "quasi_newton",
+    smallest: float = 1e-5,
+    owner: str = "solve_with_capacity",
+) -> CapacityAnswer:
+    """Learn K for a G, or for a capacity B: tr K^p <= B. Without either, G = 1.
+
+    Parameters
+    ----------
+    problem_at : function of G
+        The problem divided by G: f / G, beside a Frobenius or Schatten(p) regularizer from zeros.
+    p : float
+    B, G : float, optional
+    tol, max_iter, callback, solver :
+        As in `solve`.
+    smallest : float
+        A G below this hardly prices capacity: the search ends there.
+    owner : str
+        Whose arguments B and G are, for errors.
+    """
+    if B is not None and G is not None:
+        raise ValueError("pass `B` or `G`, not both: each B belongs to one G.")
+
+    def at(G: float, near: CapacityAnswer | None) -> tuple[CapacityAnswer, Problem]:
+        problem = problem_at(G)
+        # Prices are divided by G, too.
+        start = None if near is None else [lam * (near.G / G) for lam in near.prices]
+        solution = solve(problem, solver, tol / 2, max_iter, callback, start)
+        F = np.asarray(solution.factor)
+        capacity = float(np.sum(np.clip(np.linalg.eigvalsh(F.T @ F), 0.0, None) ** p))
+        value = G * (solution.primal - capacity / p)
+        size = max(abs(value), G * abs(solution.primal))
+        return CapacityAnswer(F, G, capacity, value, G * solution.gap, size, solution), problem
+
+    if B is None:
+        return at(1.0 if G is None else check_positive(G, "G", owner), None)[0]
+    return _within(at, check_positive(B, "B", owner), p, tol, smallest)
+
+
+def _within(
+    at: Callable[[float, CapacityAnswer | None], tuple[CapacityAnswer, Problem]],
+    B: float,
+    p: float,
+    tol: float,
+    smallest: float,
+) -> CapacityAnswer:
+    """Look for a G whose kernel, scaled to a capacity of B, has a gap within tol."""
+    found, problem = at(1.0, None)
+    low, high = None, None
+    best = None
+    for turn in range(_SEARCHES):
+        scaled = _scaled(found, problem, B, p)
+        best = scaled if best is None or scaled.gap < best.gap else best
+        # Nothing more to find: near enough, no K at all, or one that stays below B without a price.
+        if best.relative_gap <= tol or found.capacity == 0 or smallest > found.G:
+            break
+        low, high = (found, high) if found.capacity > B else (low, found)
+        found, problem = at(_next(low, high, B, p, turn), found)
+    assert best is not None
+    if best.capacity > 0 and best.relative_gap > tol:
+        warn(
+            f"no G gives tr K^p = B={B:g} to tol={tol:g}: the best has {best.capacity:.6g} and a relative gap "
+            f"of {best.relative_gap:.1e}. A smaller B, or a G, asks for less.",
+            ConvergenceWarning,
+        )
+    return best
+
+
+def _scaled(found: CapacityAnswer, problem: Problem, B: float, p: float) -> CapacityAnswer:
+    """The kernel scaled to a capacity of B, or as it is where it is within B and better, with its gap."""
+    if found.capacity == 0:
+        return _judged(found, problem, B, p, 1.0)
+    choices = [(B / found.capacity) ** (1 / p) * (1 - 1e-15)]
+    if found.capacity <= B:
+        choices.append(1.0)
+    return min((_judged(found, problem, B, p, s) for s in choices), key=lambda a: a.gap)
+
+
+def _judged(
+    found: CapacityAnswer, problem: Problem, B: float, p: float, scale: float
+) -> CapacityAnswer:
+    """s K, with f(s K) and its distance from the bound that the prices give."""
+    assert found.solution is not None
+    F, q, dual = found.factor, p / (p - 1), problem.dual
+    ones = np.ones(F.shape[1])
+    losses, at_scale, cost = 0.0, 0.0, 0.0
+    free = problem.free_duals(found.prices) or []
+    for part, lam in zip(dual.parts, free, strict=True):
+        change = np.asarray(part.map.restrict(F).traces(ones))
+        losses += float(np.sum(part.loss.value(part.offset + change)))
+        at_scale += float(np.sum(part.loss.value(part.offset + scale * change)))
+        cost += float(np.sum(part.loss.conjugate(lam) - part.offset * lam))
+    # Linear terms are what else there is in the primal; they scale.
+    linear = found.solution.primal - found.capacity / p - losses
+    # In units of G, as all of these: the value of the dual is constant - |Y+|_q^q / q - cost.
+    powers = max(q * (dual.constant - found.solution.dual - cost), 0.0)
+    bound = dual.constant - B ** (1 / p) * powers ** (1 / q) - cost
+    value = linear * scale + at_scale
+    rounding = 8 * np.finfo(float).eps * (abs(linear * scale) + abs(at_scale) + abs(bound))
+    # The price at which s K itself is optimal, for these prices of the losses: below Proposition 2.
+    return CapacityAnswer(
+        F * scale**0.5,
+        found.G if scale == 1 else found.G * (powers / B) ** (1 / q),
+        found.capacity * scale**p,
+        found.G * value,
+        found.G * (max(value - bound, 0.0) + rounding),
+        found.G * max(abs(value), abs(value + found.capacity * scale**p / p)),
+        found.solution,
+    )
+
+
+def _next(
+    low: CapacityAnswer | None, high: CapacityAnswer | None, B: float, p: float, turn: int
+) -> float:
+    """Where log tr K^p over log G meets log B: on a straight line between two, or farther out from one."""
+    if low is None or high is None:
+        end = low or high
+        assert end is not None
+        # tr K^p goes as G^(-p / (p - 1)) with a linear f, and less steeply with others: longer strides.
+        return float(end.G * (end.capacity / B) ** ((p - 1) / p * 2**turn))
+    a, b = np.log(low.G), np.log(high.G)
+    above, below = np.log(low.capacity / B), np.log(B / high.capacity)
+    # Every third time the middle: the line alone may creep in from one side.
+    share = np.clip(above / (above + below), 0.01, 0.99) if turn % 3 else 0.5
+    return float(np.exp(a + (b - a) * share))
