@@ -26,6 +26,7 @@ from gramlearn import (
     KernelKMeans,
     KernelLearner,
     MetricLearner,
+    NonparametricKernel,
     OnlineMetricLearner,
     OnlinePCA,
     Pairs,
@@ -49,6 +50,9 @@ LEARNERS = {
 }
 TRANSFORMERS = {
     **LEARNERS,
+    "NonparametricKernel": NonparametricKernel(
+        n_components=2, join="either", n_pairs=60, random_state=0
+    ),
     "OnlineMetricLearner": OnlineMetricLearner(),
     "OnlinePCA": OnlinePCA(2),
 }

@@ -3,6 +3,7 @@
 from gramlearn.estimators.kernel_kmeans import KernelKMeans
 from gramlearn.estimators.kernel_learner import KernelLearner
 from gramlearn.estimators.metric_learner import MetricLearner
+from gramlearn.estimators.nonparametric_kernel import NonparametricKernel
 from gramlearn.estimators.online_metric_learner import OnlineMetricLearner
 from gramlearn.estimators.online_pca import OnlinePCA
 from gramlearn.estimators.pola import POLA
@@ -13,6 +14,7 @@ __all__ = [
     "KernelKMeans",
     "KernelLearner",
     "MetricLearner",
+    "NonparametricKernel",
     "OnlineMetricLearner",
     "OnlinePCA",
     "SemiSupervisedEmbedding",
