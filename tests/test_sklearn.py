@@ -27,6 +27,7 @@ from gramlearn import (
     KernelKMeans,
     KernelLearner,
     MetricLearner,
+    NonparametricKernel,
     OnlineMetricLearner,
     OnlinePCA,
     Pairs,
@@ -50,6 +51,9 @@ LEARNERS = {
 }
 TRANSFORMERS = {
     **LEARNERS,
+    "NonparametricKernel": NonparametricKernel(
+        n_components=2, join="either", n_pairs=60, random_state=0
+    ),
     "OnlineMetricLearner": OnlineMetricLearner(),
     "OnlinePCA": OnlinePCA(2),
 }

@@ -12,8 +12,8 @@ from typing import Any, final
 from experiments.experiment import Experiment, Part, Result
 from experiments.reproductions._nonparametric import DATA, C, Instance, instance
 from experiments.reproductions._nonparametric_tables import SHARE, spread_of
+from gramlearn import solve_nonparametric
 from gramlearn.solution import Record
-from gramlearn.special.nonparametric import solve_nonparametric
 
 __all__ = ["EXPERIMENT"]
 

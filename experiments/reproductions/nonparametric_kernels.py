@@ -23,8 +23,7 @@ from experiments.reproductions._nonparametric_tables import (
     table_of,
 )
 from experiments.reproductions._semidefinite import solve_semidefinite
-from gramlearn import Pairs
-from gramlearn.special.nonparametric import solve_nonparametric
+from gramlearn import Pairs, solve_nonparametric
 
 __all__ = ["EXPERIMENT"]
 

@@ -1,6 +1,7 @@
 """gramlearn learns a similarity from examples, with a certificate of how close to optimal it is."""
 
 from gramlearn import datasets
+from gramlearn.active import pairs_to_ask, select_pairs
 from gramlearn.clustering import Clustering, kernel_kmeans
 from gramlearn.constrained_clustering import constrained_kmeans
 from gramlearn.constraints import (
@@ -19,6 +20,7 @@ from gramlearn.estimators import (
     KernelKMeans,
     KernelLearner,
     MetricLearner,
+    NonparametricKernel,
     OnlineMetricLearner,
     OnlinePCA,
     SemiSupervisedEmbedding,
@@ -51,12 +53,15 @@ from gramlearn.solve import solve
 from gramlearn.space import Factor, Zeros
 from gramlearn.special import (
     BalancedCut,
+    CapacityAnswer,
     DefiniteBoost,
     balanced_cut,
     collapsing_classes_problem,
     grown,
     large_margin_problem,
     nearest_correlation,
+    nonparametric_problem,
+    solve_nonparametric,
     unfolding_problem,
 )
 from gramlearn.status import InfeasibleError, SolveInterrupted, Status
@@ -65,6 +70,7 @@ __all__ = [
     "POLA",
     "BalancedCut",
     "Bounds",
+    "CapacityAnswer",
     "Clustering",
     "ConstrainedKMeans",
     "ContradictionError",
@@ -86,6 +92,7 @@ __all__ = [
     "LowRankKernel",
     "ManifoldKernel",
     "MetricLearner",
+    "NonparametricKernel",
     "OnlineMetricLearner",
     "OnlinePCA",
     "Pairs",
@@ -123,13 +130,17 @@ __all__ = [
     "large_margin_problem",
     "nearest_correlation",
     "neighbor_graph",
+    "nonparametric_problem",
     "normalized_mutual_information",
     "nystroem",
     "pair_accuracy",
+    "pairs_to_ask",
     "percentile_bounds",
     "recall_at_k",
     "relative_bounds",
+    "select_pairs",
     "solve",
+    "solve_nonparametric",
     "spectral_factor",
     "unfolding_problem",
 ]
