@@ -17,6 +17,8 @@ from typing import Any, final
 
 import numpy as np
 
+from gramlearn._sparse_plus_low_rank import SparsePlusLowRank
+
 __all__ = ["PositivePart", "positive_part"]
 
 _DENSE = 500  # up to this size all eigenvalues at once are quicker
@@ -68,7 +70,7 @@ def positive_part(
 
     Parameters
     ----------
-    Y : sparse matrix n x n
+    Y : sparse matrix n x n, or SparsePlusLowRank
     rank : int
         A first guess of how many there are.
     block : array n x m, optional
@@ -78,13 +80,14 @@ def positive_part(
     unit : float
         A sum of squares below this is as good as this.
     """
+    Y = SparsePlusLowRank.of(Y)
     n = Y.shape[0]
-    rows = np.flatnonzero(np.asarray(abs(Y).sum(axis=1)).ravel())
+    rows = Y.rows()
     if rows.size < n:
         # Rows of zeros have eigenvalues of zero, which a search would have to tell from positive ones.
         inner = None if block is None else block[rows]
-        return positive_part(Y[rows][:, rows], rank, inner, accuracy, unit).among(rows, n)
-    if n == 0 or _interval(Y)[1] <= 0:
+        return positive_part(Y.among(rows), rank, inner, accuracy, unit).among(rows, n)
+    if n == 0 or Y.interval()[1] <= 0:
         none = np.zeros((n, 0))
         return PositivePart(np.zeros(0), none, np.zeros(0), 0.0, 0, none)
     block = None if block is None or not block.any() else block
@@ -102,7 +105,8 @@ def _search(
 ) -> PositivePart:
     """Filter, diagonalize and grow, until the bounds are as close as asked for or the block is large."""
     n, last = Y.shape[0], np.inf
-    low, high, cut = *_interval(Y), 0.0
+    low, high = Y.interval()
+    cut = 0.0
     for _ in range(_ROUNDS):
         V, _ = np.linalg.qr(_filtered(Y, V, low, cut, high))
         image = Y @ V
@@ -144,13 +148,6 @@ def _all_at_once(Y: Any) -> PositivePart:
     theta, V = eigh(matrix, subset_by_value=(0.0, np.inf), check_finite=False)
     rounding = np.finfo(float).eps * np.abs(matrix).sum(axis=1).max(initial=0.0)
     return PositivePart(theta, V, theta + rounding, 0.0, 0, V)
-
-
-def _interval(Y: Any) -> tuple[float, float]:
-    """Where the eigenvalues of Y are, by Gershgorin's circles."""
-    diagonal = Y.diagonal()
-    radius = np.asarray(abs(Y).sum(axis=1)).ravel() - np.abs(diagonal)
-    return float((diagonal - radius).min()), float((diagonal + radius).max())
 
 
 def _filtered(Y: Any, V: np.ndarray, low: float, cut: float, high: float) -> np.ndarray:

@@ -1,5 +1,7 @@
 """Y = Y0 - sum_k lam_k A_k as a sparse matrix: the dual where X is a kernel over many points.
 
+Linear terms, whose price is fixed, may also be of low rank: Y is then a sparse matrix and one of low rank.
+
 The dual, the gradient and the gap are those of `dual`, for regularizers whose h* vanishes below zero
 (Frobenius, Schatten). X = grad phi*(Y) then needs the positive eigenvalues of Y alone, theta with vectors V,
 and comes as a factor n x r; nothing n x n is written out. With bounds `above` on all eigenvalues of Y
@@ -16,8 +18,9 @@ from typing import Any, final
 import numpy as np
 
 from gramlearn._positive_part import PositivePart, positive_part
+from gramlearn._sparse_plus_low_rank import SparsePlusLowRank
 from gramlearn.certificate import Certificate
-from gramlearn.linear_maps import Entries
+from gramlearn.linear_maps import Entries, RankOnes
 from gramlearn.problem import Problem
 
 __all__ = ["SparseDual", "SparsePoint"]
@@ -39,9 +42,16 @@ class SparseDual:
             k, i, j, w = _entries(part.map)
             tables.append((k + start, i, j, -w))
             start += part.size
+        wide = [(np.zeros((n, 0)), np.zeros(0))]
         for part, price in dual.origin.fixed:
+            few = part.map.few_rank_ones() if part.map.nonzeros() is None else None
+            if few is not None:
+                wide.append(_columns(few, -np.asarray(price)))
+                continue
             k, i, j, w = _entries(part.map)
             tables.append((np.full(k.shape, start), i, j, -np.asarray(price)[k] * w))
+        self._W = np.hstack([W for W, _ in wide])
+        self._w = np.concatenate([w for _, w in wide])
         every = np.arange(n)
         tables.append((np.full(n, start), every, every, np.asarray(dual.origin.slope)))
         k, i, j, w = (np.concatenate(columns) for columns in zip(*tables, strict=True))
@@ -65,11 +75,11 @@ class SparseDual:
         losses = float(np.sum(self.dual.each(lambda p, t: p.loss.value(p.offset + t), zero)))
         return 2 * losses if losses < np.inf else 1e-3 * float(self._origin @ self._origin)
 
-    def matrix(self, lam: np.ndarray) -> Any:
-        """Y, sparse."""
+    def matrix(self, lam: np.ndarray) -> SparsePlusLowRank:
+        """Y."""
         Y = self._pattern.copy()
         Y.data = self._origin + self._changes.T @ lam
-        return Y
+        return SparsePlusLowRank(Y, self._W, self._w)
 
     def values(self, F: np.ndarray) -> np.ndarray:
         """(<A_k, F F'>)_k."""
@@ -86,6 +96,13 @@ class SparseDual:
     ) -> "SparsePoint":
         """Evaluate the dual at lam, near a point where it was evaluated before."""
         return SparsePoint(self, lam, near, accuracy)
+
+
+def _columns(few: RankOnes, price: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """W and w with W diag(w) W' = sum_k price_k B_k."""
+    rows, start, first, second, sign, weight = (np.asarray(column) for column in few)
+    k = np.repeat(np.arange(price.shape[0]), np.diff(start))
+    return (rows[first] + sign[:, None] * rows[second]).T, price[k] * weight
 
 
 def _entries(linear: Any) -> Entries:

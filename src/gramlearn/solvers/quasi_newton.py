@@ -75,8 +75,10 @@ class QuasiNewton(Solver[QuasiNewtonState]):
             )
         if problem.space.basis is not None:
             return "the prior is not diagonal, so that Y is not sparse"
-        maps = [part.map for part in dual.parts] + [part.map for part, _ in dual.origin.fixed]
-        if any(linear.nonzeros() is None for linear in maps):
+        fixed = [part.map for part, _ in dual.origin.fixed]
+        if any(part.map.nonzeros() is None for part in dual.parts) or any(
+            linear.nonzeros() is None and linear.few_rank_ones() is None for linear in fixed
+        ):
             return "constraints on `points` or with dense matrices make Y dense"
         return None
 
