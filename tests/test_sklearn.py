@@ -23,6 +23,7 @@ from sklearn.preprocessing import StandardScaler
 import gramlearn
 from gramlearn import (
     POLA,
+    ColoredMVU,
     ConstrainedKMeans,
     KernelKMeans,
     KernelLearner,
@@ -57,6 +58,7 @@ TRANSFORMERS = {
     ),
     "OnlineMetricLearner": OnlineMetricLearner(),
     "OnlinePCA": OnlinePCA(2),
+    "ColoredMVU": ColoredMVU(n_neighbors=8),
     "MaximumVarianceUnfolding": MaximumVarianceUnfolding(n_neighbors=20),
 }
 ESTIMATORS = {

@@ -16,6 +16,7 @@ from gramlearn.constraints import (
 )
 from gramlearn.estimators import (
     POLA,
+    ColoredMVU,
     ConstrainedKMeans,
     KernelKMeans,
     KernelLearner,
@@ -74,6 +75,7 @@ __all__ = [
     "Bounds",
     "CapacityAnswer",
     "Clustering",
+    "ColoredMVU",
     "ConstrainedKMeans",
     "ContradictionError",
     "DefiniteBoost",

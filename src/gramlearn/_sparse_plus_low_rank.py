@@ -53,6 +53,6 @@ class SparsePlusLowRank:
         low, high = float((diagonal - radius).min()), float((diagonal + radius).max())
         if not self.w.size:
             return low, high
-        R = np.linalg.qr(self.W, mode="r")
+        R = np.linalg.qr(self.W)[1]
         s = np.linalg.eigvalsh((R * self.w) @ R.T)
         return low + min(float(s[0]), 0.0), high + max(float(s[-1]), 0.0)

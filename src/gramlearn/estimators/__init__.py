@@ -1,5 +1,6 @@
 """What scikit-learn users see; the only folder that imports scikit-learn's base classes."""
 
+from gramlearn.estimators.colored_mvu import ColoredMVU
 from gramlearn.estimators.constrained_kmeans import ConstrainedKMeans
 from gramlearn.estimators.kernel_kmeans import KernelKMeans
 from gramlearn.estimators.kernel_learner import KernelLearner
@@ -13,6 +14,7 @@ from gramlearn.estimators.semi_supervised_embedding import SemiSupervisedEmbeddi
 
 __all__ = [
     "POLA",
+    "ColoredMVU",
     "ConstrainedKMeans",
     "KernelKMeans",
     "KernelLearner",

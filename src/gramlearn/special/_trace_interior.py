@@ -20,7 +20,7 @@ from scipy.linalg import LinAlgError, cho_factor, cho_solve, eigh
 
 __all__ = ["Interior", "begin", "step"]
 
-_REFINEMENTS = 30
+_REFINEMENTS = 10
 _BACK = 0.95  # of the way to the boundary
 
 
