@@ -13,6 +13,7 @@ import gramlearn._positive_part as search
 from catalogue import LOSSES, name_of
 from gramlearn import (
     DenseMatrices,
+    DiagonalEntries,
     DistanceComparisons,
     Frobenius,
     Hard,
@@ -33,6 +34,7 @@ from gramlearn import (
     solve,
 )
 from gramlearn._positive_part import positive_part
+from gramlearn._sparse_plus_low_rank import SparsePlusLowRank
 from gramlearn.solvers import QuasiNewton
 from gramlearn.sparse_dual import SparseDual
 
@@ -274,3 +276,59 @@ def test_no_dense_matrix_is_made() -> None:
     tracemalloc.stop()
     assert peak < 1e8
     assert answer.factor.shape[0] == n
+
+
+# -- linear terms of low rank --------------------------------------------------------------------------
+
+
+def colored_problem(n=40, sign=-1.0):
+    rng = np.random.default_rng(3)
+    i, j = np.triu_indices(n, 1)
+    some = rng.choice(i.shape[0], 3 * n, replace=False)
+    color = DiagonalEntries(np.arange(4), points=rng.standard_normal((4, n)))
+    kept = SquaredDistances(i[some], j[some])
+    return Problem(
+        Frobenius(),
+        Zeros(n),
+        [Term(color, Linear(sign * 0.2)), Term(kept, Square(2.0, equal=1.0))],
+    )
+
+
+@pytest.mark.parametrize("sign", [-1.0, 1.0])
+def test_linear_terms_may_be_of_low_rank(sign) -> None:
+    problem = colored_problem(sign=sign)
+    lam = np.random.default_rng(0).standard_normal(problem.dual.size)
+    dense, point = problem.dual.at(lam), SparseDual(problem).at(lam)
+    assert point.value == pytest.approx(dense.value, rel=1e-10)
+    np.testing.assert_allclose(point.t, dense.t, atol=1e-9)
+    answer, other = (
+        solve(problem, "quasi_newton", tol=1e-7),
+        solve(problem, "working_set", tol=1e-8),
+    )
+    assert abs(answer.primal - other.primal) <= answer.gap + other.gap
+
+
+def test_more_directions_than_rows_are_no_low_rank() -> None:
+    n = 12
+    color = DiagonalEntries(np.arange(20), points=np.random.default_rng(0).standard_normal((20, n)))
+    terms = [Term(color, Linear(0.1)), Term(SquaredDistances([0], [1]), Square(equal=1.0))]
+    with pytest.raises(ValueError, match="make Y dense"):
+        solve(Problem(Frobenius(), Zeros(n), terms), "quasi_newton")
+
+
+def test_a_sparse_matrix_and_one_of_low_rank_are_their_sum(always_search) -> None:
+    rng = np.random.default_rng(5)
+    n = 300
+    S = random_array((n, n), density=0.01, rng=rng)
+    S = csr_array(S + S.T - 2.0 * diags_array(np.ones(n)))
+    Y = SparsePlusLowRank(S, rng.standard_normal((n, 3)), np.asarray([1.0, -0.5, 0.1]))
+    whole = Y.toarray()
+    V = rng.standard_normal((n, 2))
+    np.testing.assert_allclose(Y @ V, whole @ V, atol=1e-10)
+    s = np.linalg.eigvalsh(whole)
+    low, high = Y.interval()
+    assert low <= s[0] <= s[-1] <= high
+    part = positive_part(Y, 5)
+    np.testing.assert_allclose(np.sort(part.theta), s[s > 0], rtol=1e-5, atol=1e-5)
+    rows = np.arange(0, n, 2)
+    np.testing.assert_allclose(Y.among(rows).toarray(), whole[np.ix_(rows, rows)])
