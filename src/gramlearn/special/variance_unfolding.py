@@ -20,7 +20,7 @@ The judge adds to <Z, S> what K gains by violating distances: |bound - tr K| <= 
 
 import time
 from collections.abc import Callable
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from functools import cached_property
 from typing import Any, final
 
@@ -132,7 +132,7 @@ class UnfoldingProblem:
 @final
 @dataclass(frozen=True, eq=False)
 class Unfolding:
-    """K = F F' with  bound - gap <= tr K,  which no feasible K exceeds the bound of.
+    """K = F F' with |bound - tr K| <= gap, where no feasible K has a trace above the bound.
 
     Attributes
     ----------
@@ -150,12 +150,12 @@ class Unfolding:
     seconds : float
     """
 
-    problem: UnfoldingProblem = field(repr=False)
-    factor: np.ndarray = field(repr=False)
-    multipliers: np.ndarray = field(repr=False)
+    problem: UnfoldingProblem
+    factor: np.ndarray
+    multipliers: np.ndarray
     certificate: Certificate
     status: Status
-    history: list[Record] = field(repr=False)
+    history: list[Record]
     seconds: float
 
     @property
@@ -192,6 +192,13 @@ class Unfolding:
     def iterations(self) -> int:
         """The number of steps."""
         return self.history[-1].iteration if self.history else 0
+
+    def __repr__(self) -> str:
+        return (
+            f"Unfolding({self.status.name}: trace {self.trace:.8g}, bound {self.bound:.8g}, relative gap "
+            f"{self.relative_gap:.1e}, violation {self.violation:.1e}, {self.iterations} iterations, "
+            f"{self.seconds:.3g} s)"
+        )
 
 
 def unfold(
