@@ -46,7 +46,7 @@ class NonparametricKernels(Experiment):
         if quick:
             return [_part("soybean", 0, hinge=False, clarabel=True), _part("spiral", 0)]
         parts = [
-            _part(name, repeat, hinge=repeat < 2, clarabel=repeat == 0)
+            _part(name, repeat, linear=repeat < 5, hinge=repeat < 2, clarabel=repeat == 0)
             for repeat in range(20)
             for name in DATA
         ]
