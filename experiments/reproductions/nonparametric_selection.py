@@ -1,7 +1,7 @@
 """Z11 Figure 2: clusters of Adult a1a from some of the pairs, those of uncertain points or any.
 
 20 mutual neighbors, C = 1, B = n, components of must-links as many as 60 % of the points, as in the paper.
-Points are uncertain under the kernel before learning: inner products of the features, centered and of length one.
+Points are uncertain under the kernel before learning: inner products of features, centered and of length one.
 The squared hinge, over the 100 smoothest functions on the graph. The seconds include the choice of pairs.
 """
 
