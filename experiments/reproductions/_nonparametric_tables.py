@@ -177,5 +177,6 @@ def _cell(accuracies: list[float]) -> str:
     if not accuracies:
         return ""
     center, spread = spread_of(accuracies)
-    few = f" ({len(accuracies)} draws)" if len(accuracies) < 20 else ""
+    count = len(accuracies)
+    few = f" ({count} draw{'s' * (count > 1)})" if count < 20 else ""
     return f"{center:.1f} ± {spread:.1f}{few}"

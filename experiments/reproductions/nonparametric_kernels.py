@@ -97,9 +97,9 @@ class NonparametricKernels(Experiment):
         for method in ("NPKL HL", "NPKL LL", "SHL", "LL"):
             times = [of.mean(method) for of in seconds.values()]
             right.plot(list(seconds), times, "o-", label=METHODS[method])
-        right.set(yscale="log", ylabel="seconds", title="Learning the kernel")
+        right.set(yscale="log", ylabel="seconds", ylim=(1e-3, 1e2), title="Learning the kernel")
         right.tick_params(axis="x", rotation=60)
-        right.legend(fontsize="small")
+        right.legend(fontsize="small", ncols=2)
         for axes in (left, right):
             axes.grid(alpha=0.3)
         return figure
