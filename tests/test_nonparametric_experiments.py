@@ -93,8 +93,8 @@ def test_the_table_of_kernels_compares_with_the_faster_solver() -> None:
     }
     given = {"set": "soybean", "share": 0.7}
     accuracies, raw, _, seconds, _, total = experiment.table([Result(given, value)])
-    assert accuracies["SimpleNPKL SHL"] == "92.0 ± 0.0 (1 draws)"
-    assert raw["ck-means"] == "55.0 ± 0.0 (1 draws)"
+    assert accuracies["SimpleNPKL SHL"] == "92.0 ± 0.0 (1 draw)"
+    assert raw["ck-means"] == "55.0 ± 0.0 (1 draw)"
     assert seconds["NPKL LL"] == "3 ± 0; Clarabel 1"
     assert seconds["NPKL HL"] == "more than 60 ± 0; Clarabel more than 30"
     assert seconds["speed-up LL"] == "100"

@@ -145,7 +145,8 @@ def _rows(key: str, draws: list[Any], of: Seconds) -> list[dict[str, str]]:
         return rows
     timed = ("NPKL LL", "NPKL HL", "LL", "SHL")
     ups = {"speed-up LL": of.linear_up, "speed-up HL": of.hinge_up}
-    differ = max(abs(d["NPKL LL SCS"]["value"] / d["value"]["LL"] - 1) for d in draws)
+    both = [(d["NPKL LL SCS"]["value"], d["value"]["LL"]) for d in draws if "NPKL LL SCS" in d]
+    differ = max(abs(other / ours - 1) for other, ours in both)
     rows.append(
         _row("", "seconds")
         | {METHODS[method]: of.cell(method) for method in timed}
@@ -176,5 +177,6 @@ def _cell(accuracies: list[float]) -> str:
     if not accuracies:
         return ""
     center, spread = spread_of(accuracies)
-    few = f" ({len(accuracies)} draws)" if len(accuracies) < 20 else ""
+    count = len(accuracies)
+    few = f" ({count} draw{'s' * (count > 1)})" if count < 20 else ""
     return f"{center:.1f} ± {spread:.1f}{few}"
