@@ -2,6 +2,7 @@
 
 import numpy as np
 import pytest
+from benchmarks import unfolding as benchmark
 from sklearn.datasets import load_iris, make_swiss_roll
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils.estimator_checks import parametrize_with_checks
@@ -220,3 +221,9 @@ def test_more_dimensions_than_there_are():
     with pytest.warns(UserWarning, match="n_components=5 dimensions .* rank 3"):
         model = MaximumVarianceUnfolding(5, n_neighbors=13).fit(CLOUD)
     assert model.embedding_.shape == (14, 3)
+
+
+def test_the_benchmark_recomputes_the_bound():
+    K, words, bound = benchmark.gramlearn(*benchmark.draw(30, 0))
+    assert np.trace(K) == pytest.approx(bound(), rel=1e-4)
+    assert words.startswith("gap ")
