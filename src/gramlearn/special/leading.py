@@ -68,11 +68,11 @@ def _judged(A: Any, values: np.ndarray, V: np.ndarray) -> Leading:
 
 
 def leading_kernel(
-    A: Any, rank: int | None, p: float, B: float | None, G: float = 1.0
+    A: Any, rank: int | None, p: float, B: float | None, G: float = 1.0, tol: float = 1e-6
 ) -> CapacityAnswer:
     """The K of a rank that has the largest <A, K>, for a capacity B or else for its price G."""
     # All that can be largest for p = 1: so many equal eigenvalues are not expected.
-    found = leading_eigenvectors(A, 8 if rank is None else rank)
+    found = leading_eigenvectors(A, 8 if rank is None else rank, tol / 100)
     theta, V = np.clip(found.values, 0.0, None), found.vectors
     if p == 1:
         assert B is not None

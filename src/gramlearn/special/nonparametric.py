@@ -144,7 +144,7 @@ def solve_nonparametric(
     size = None if rank == "auto" else check_count(rank, "rank")
     if p == 1 or (loss == "linear" and size is not None):
         A = C * statement_matrix(pairs) - laplacian
-        return leading_kernel(A.tocsr(), size, p, B, 1.0 if G is None else G)
+        return leading_kernel(A.tocsr(), size, p, B, 1.0 if G is None else G, tol)
     V = None
     if size is not None:
         check_choice(basis, "basis", dict.fromkeys(_BASES))
