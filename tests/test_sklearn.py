@@ -26,11 +26,13 @@ from gramlearn import (
     KernelKMeans,
     KernelLearner,
     MetricLearner,
+    MinimumVolumeEmbedding,
     OnlineMetricLearner,
     OnlinePCA,
     Pairs,
     Schatten,
     SemiSupervisedEmbedding,
+    StructurePreservingEmbedding,
     from_labels,
 )
 
@@ -51,6 +53,8 @@ TRANSFORMERS = {
     **LEARNERS,
     "OnlineMetricLearner": OnlineMetricLearner(),
     "OnlinePCA": OnlinePCA(2),
+    "MinimumVolumeEmbedding": MinimumVolumeEmbedding(tol=1e-2),
+    "StructurePreservingEmbedding": StructurePreservingEmbedding(),
 }
 ESTIMATORS = {**TRANSFORMERS, "KernelKMeans": KernelKMeans(3, random_state=0)}
 

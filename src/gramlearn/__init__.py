@@ -17,9 +17,11 @@ from gramlearn.estimators import (
     KernelKMeans,
     KernelLearner,
     MetricLearner,
+    MinimumVolumeEmbedding,
     OnlineMetricLearner,
     OnlinePCA,
     SemiSupervisedEmbedding,
+    StructurePreservingEmbedding,
 )
 from gramlearn.graphs import laplacian, neighbor_graph
 from gramlearn.losses import Hard, Hinge, KLSlack, Linear, LogDetSlack, Square, SquaredHinge
@@ -82,6 +84,7 @@ __all__ = [
     "LowRankKernel",
     "ManifoldKernel",
     "MetricLearner",
+    "MinimumVolumeEmbedding",
     "OnlineMetricLearner",
     "OnlinePCA",
     "Pairs",
@@ -97,6 +100,7 @@ __all__ = [
     "SquaredDistances",
     "SquaredHinge",
     "Status",
+    "StructurePreservingEmbedding",
     "Term",
     "Trace",
     "Triplets",
