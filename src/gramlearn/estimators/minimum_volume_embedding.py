@@ -20,9 +20,7 @@ from gramlearn.special.minimum_volume import Distances, minimum_volume, signs_of
 
 __all__ = ["MinimumVolumeEmbedding"]
 
-_STIFFNESS = (
-    4.0  # stretching all squared distances by one part in so many gains about what it costs
-)
+_PRICE = 0.01  # of capacity: little beside that of distances, and enough for quick rounds
 
 
 class MinimumVolumeEmbedding(EmbedsPoints):
@@ -42,15 +40,13 @@ class MinimumVolumeEmbedding(EmbedsPoints):
     connect : bool
         Whether pieces of the graph are joined by the shortest edges between them; otherwise they are an
         error.
-    C : float, optional
-        The price of a wrong distance (default: 4 times the largest eigenvalue of the kernel of the points,
-        over the number of edges, which leaves distances right to some percent).
+    C : float
+        The price of a wrong distance.
     B : float, optional
         The capacity, tr K^2 <= B.
     G : float, optional
-        The price of capacity instead, G/2 tr K^2 (default, without B: one over the largest eigenvalue of
-        the kernel of the points, so that the embedding becomes about as long as they are; to unfold what
-        is rolled up give less).
+        The price of capacity instead, G/2 tr K^2 (default, without B: 0.01). The less it is, and the larger C,
+        the better distances are kept and the farther things unfold, and the longer it takes.
     init : {"linear", "unfolding"}
         What the first round favors: the first d principal components of the points, or variance in all
         directions alike.
@@ -87,7 +83,7 @@ class MinimumVolumeEmbedding(EmbedsPoints):
         n_neighbors: int = 5,
         join: str = "either",
         connect: bool = True,
-        C: float | None = None,
+        C: float = 1.0,
         B: float | None = None,
         G: float | None = None,
         init: str = "linear",
@@ -116,23 +112,20 @@ class MinimumVolumeEmbedding(EmbedsPoints):
         tol = check_positive(self.tol, "tol", name)
         check_choice(self.init, "init", {"linear": None, "unfolding": None})
         distances, unit = self._distances(X)
+        n, G = len(X), _PRICE if self.B is None and self.G is None else self.G
         U, s, _ = np.linalg.svd(X - X.mean(axis=0), full_matrices=False)
-        largest = float(s[0] ** 2) / unit
         V = U[:, : min(d, int(np.sum(s > 1e-8 * s[0])))]
-        n = len(X)
-        G = 1 / largest if self.B is None and self.G is None else self.G
-        C = _STIFFNESS * largest / len(distances.i) if self.C is None else self.C
         with progress_bar("embedding", tol / 10, bool(self.verbose)) as callback:
             answer = minimum_volume(
                 distances,
                 signs_of(V) if self.init == "linear" else np.eye(n) - 1 / n,
                 d,
-                C=check_positive(C, "C", name),
+                C=check_positive(self.C, "C", name),
                 B=self.B,
                 G=G,
                 tol=tol,
                 max_rounds=check_count(self.max_iter, "max_iter"),
-                smallest=1e-4 / largest,
+                smallest=1e-3 * _PRICE,
                 callback=callback,
                 owner=name,
             )
