@@ -2,13 +2,16 @@
 
 import numpy as np
 import pytest
+from scipy.sparse import csr_array
 from sklearn.datasets import make_moons
 from sklearn.exceptions import ConvergenceWarning
 
 from gramlearn import Pairs, from_labels, laplacian, neighbor_graph
-from gramlearn.special import capacity
+from gramlearn.special import capacity, leading
+from gramlearn.special.leading import leading_eigenvectors, leading_kernel
 from gramlearn.special.nonparametric import nonparametric_problem, solve_nonparametric
 
+RNG = np.random.default_rng(0)
 N = 24
 X, Y = make_moons(N, noise=0.05, random_state=0)
 L = laplacian(neighbor_graph(X, 4))
@@ -96,6 +99,77 @@ def test_the_optimum_is_that_of_cvxpy(loss, B) -> None:
     assert answer.relative_gap <= 1e-6
 
 
+@pytest.mark.parametrize("p", [1.0, 1.5, 2.0, 4.0])
+@pytest.mark.parametrize("rank", [1, 3, N])
+def test_a_rank_keeps_the_leading_eigenvectors(p, rank) -> None:
+    """The best of many kernels of that rank and capacity, random or spanned by other eigenvectors."""
+    A = 2.0 * targets() - L.toarray()
+    answer = solve_nonparametric(L, PAIRS, loss="linear", C=2.0, p=p, B=5.0, rank=rank)
+    K = answer.factor @ answer.factor.T
+    assert answer.factor.shape[1] <= rank
+    assert answer.value == pytest.approx(-np.sum(A * K))
+    assert np.sum(np.linalg.eigvalsh(K).clip(0) ** p) == pytest.approx(5.0)
+    assert answer.relative_gap <= 1e-9
+    rng = np.random.default_rng(0)
+    _, V = np.linalg.eigh(A)
+    for trial in range(200):
+        if trial % 2:
+            F = rng.standard_normal((N, rank))
+        else:
+            chosen = rng.choice(N, rank, replace=False)
+            F = V[:, chosen] * rng.random(rank) ** 0.5
+        other = F @ F.T
+        other *= (5.0 / np.sum(np.linalg.eigvalsh(other).clip(0) ** p)) ** (1 / p)
+        assert -np.sum(A * other) >= answer.value - 1e-9
+
+
+def test_one_and_the_same_eigenvector_for_a_trace() -> None:
+    """Proposition 1, p = 1: K = B v v'; and of equal eigenvalues each has its share."""
+    _, V = np.linalg.eigh(2.0 * targets() - L.toarray())
+    answer = solve_nonparametric(L, PAIRS, loss="linear", C=2.0, p=1.0, B=5.0)
+    expected = 5.0 * np.outer(V[:, -1], V[:, -1])
+    np.testing.assert_allclose(answer.factor @ answer.factor.T, expected, atol=1e-8)
+    two = leading_kernel(csr_array(np.diag([3.0, 1.0, 3.0])), 3, 1.0, 4.0)
+    np.testing.assert_allclose(two.factor @ two.factor.T, np.diag([2.0, 0.0, 2.0]), atol=1e-12)
+
+
+@EVERY_LOSS
+@pytest.mark.parametrize("basis", ["graph", "statements"])
+def test_a_basis_of_full_rank_changes_nothing_and_a_smaller_one_costs(loss, basis) -> None:
+    values = [
+        solve_nonparametric(L, PAIRS, loss=loss, B=4.0, C=2.0, rank=rank, basis=basis)
+        for rank in (5, 12, N, "auto")
+    ]
+    assert values[0].factor.shape[0] == N
+    assert values[0].value >= values[1].value - 1e-5 >= values[2].value - 2e-5
+    assert values[2].value == pytest.approx(values[3].value, rel=1e-5)
+    assert all(answer.relative_gap <= 1e-6 for answer in values)
+
+
+def test_the_price_of_a_rank_is_that_of_proposition_2() -> None:
+    A = 2.0 * targets() - L.toarray()
+    answer = solve_nonparametric(L, PAIRS, loss="linear", C=2.0, G=0.5, rank=N)
+    np.testing.assert_allclose(answer.factor @ answer.factor.T, power(A / 0.5, 1.0), atol=1e-8)
+
+
+def test_leading_eigenvectors_of_a_large_matrix_and_where_they_are_not_found(monkeypatch) -> None:
+    from scipy.sparse.linalg import ArpackNoConvergence
+
+    A = csr_array(neighbor_graph(RNG.standard_normal((800, 3)), 6))
+    found = leading_eigenvectors(A, 10)
+    dense = np.linalg.eigvalsh(A.toarray())[::-1][:10]
+    np.testing.assert_allclose(found.values, dense, atol=1e-8)
+
+    def lost(A, count, **options):
+        raise ArpackNoConvergence("lost", np.array([dense[0]]), found.vectors[:, :1])
+
+    monkeypatch.setattr("scipy.sparse.linalg.eigsh", lost)
+    np.testing.assert_allclose(leading_eigenvectors(A, 10).values, dense, atol=1e-8)
+    monkeypatch.setattr(leading, "_AFFORDABLE", 700)
+    with pytest.warns(ConvergenceWarning, match="found 1 of the 10 leading eigenvectors"):
+        assert leading_eigenvectors(A, 10).values.shape == (1,)
+
+
 def test_a_capacity_that_does_not_bind_is_left_unused() -> None:
     """Where the squared hinge is zero at a small K, no more is asked for."""
     pairs = Pairs(similar=[[0, 1]], n_points=N)
@@ -128,7 +202,11 @@ def test_nothing_is_learned_where_the_graph_outweighs_the_pairs() -> None:
         (lambda: solve_nonparametric(L, PAIRS, B=1.0, G=1.0), "`B` or `G`, not both"),
         (lambda: solve_nonparametric(L, PAIRS, B=0.0), r"`solve_nonparametric\(B=0.0\)`"),
         (lambda: solve_nonparametric(L, PAIRS, G=-1.0), r"`solve_nonparametric\(G=-1.0\)`"),
-        (lambda: solve_nonparametric(L, PAIRS, p=0.5), r"`Schatten\(p=0.5\)`"),
+        (lambda: solve_nonparametric(L, PAIRS, p=0.5), "`p=0.5` is below 1"),
+        (lambda: solve_nonparametric(L, PAIRS, p=1.0, B=1.0), "`p=1` has an answer with"),
+        (lambda: solve_nonparametric(L, PAIRS, p=1.0, loss="linear"), "`p=1` has an answer with"),
+        (lambda: solve_nonparametric(L, PAIRS, rank=0), "`rank`"),
+        (lambda: solve_nonparametric(L, PAIRS, rank=3, basis="sine"), "`basis='sine'`"),
         (lambda: solve_nonparametric(L, PAIRS, C=0.0), "C=0.0"),
         (lambda: nonparametric_problem(L, PAIRS, loss="log"), "`loss='log'` is not known"),
         (lambda: solve_nonparametric(L, Pairs(similar=[[0, 1]], n_points=5)), "5"),
@@ -137,3 +215,10 @@ def test_nothing_is_learned_where_the_graph_outweighs_the_pairs() -> None:
 def test_bad_input_is_named(call, words) -> None:
     with pytest.raises(ValueError, match=words):
         call()
+
+
+def test_an_answer_says_how_good_it_is() -> None:
+    words = repr(solve_nonparametric(L, PAIRS, B=5.0))
+    assert "relative gap" in words
+    assert "Solution(OPTIMAL" in words
+    assert "in closed form" in repr(solve_nonparametric(L, PAIRS, loss="linear", rank=2))

@@ -23,10 +23,12 @@ from sklearn.preprocessing import StandardScaler
 import gramlearn
 from gramlearn import (
     POLA,
+    ConstrainedKMeans,
     KernelKMeans,
     KernelLearner,
     MetricLearner,
     MinimumVolumeEmbedding,
+    NonparametricKernel,
     OnlineMetricLearner,
     OnlinePCA,
     Pairs,
@@ -51,12 +53,19 @@ LEARNERS = {
 }
 TRANSFORMERS = {
     **LEARNERS,
+    "NonparametricKernel": NonparametricKernel(
+        n_components=2, join="either", n_pairs=60, random_state=0
+    ),
     "OnlineMetricLearner": OnlineMetricLearner(),
     "OnlinePCA": OnlinePCA(2),
     "MinimumVolumeEmbedding": MinimumVolumeEmbedding(tol=1e-2),
     "StructurePreservingEmbedding": StructurePreservingEmbedding(),
 }
-ESTIMATORS = {**TRANSFORMERS, "KernelKMeans": KernelKMeans(3, random_state=0)}
+ESTIMATORS = {
+    **TRANSFORMERS,
+    "KernelKMeans": KernelKMeans(3, random_state=0),
+    "ConstrainedKMeans": ConstrainedKMeans(3, random_state=0),
+}
 
 
 def every(estimators):

@@ -1,9 +1,11 @@
 """What scikit-learn users see; the only folder that imports scikit-learn's base classes."""
 
+from gramlearn.estimators.constrained_kmeans import ConstrainedKMeans
 from gramlearn.estimators.kernel_kmeans import KernelKMeans
 from gramlearn.estimators.kernel_learner import KernelLearner
 from gramlearn.estimators.metric_learner import MetricLearner
 from gramlearn.estimators.minimum_volume_embedding import MinimumVolumeEmbedding
+from gramlearn.estimators.nonparametric_kernel import NonparametricKernel
 from gramlearn.estimators.online_metric_learner import OnlineMetricLearner
 from gramlearn.estimators.online_pca import OnlinePCA
 from gramlearn.estimators.pola import POLA
@@ -12,10 +14,12 @@ from gramlearn.estimators.structure_preserving_embedding import StructurePreserv
 
 __all__ = [
     "POLA",
+    "ConstrainedKMeans",
     "KernelKMeans",
     "KernelLearner",
     "MetricLearner",
     "MinimumVolumeEmbedding",
+    "NonparametricKernel",
     "OnlineMetricLearner",
     "OnlinePCA",
     "SemiSupervisedEmbedding",

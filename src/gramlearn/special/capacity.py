@@ -18,6 +18,7 @@ from typing import Any, final
 import numpy as np
 from sklearn.exceptions import ConvergenceWarning
 
+from gramlearn._arrays import Array
 from gramlearn._validation import check_positive
 from gramlearn._warnings import warn
 from gramlearn.problem import Problem
@@ -43,8 +44,8 @@ class CapacityAnswer:
         f(K), and a bound on what another K of no larger capacity, or of the B asked for, would gain.
     size : float
         What the gap is measured against: the larger of |f(K)| and |f(K) + (G/p) tr K^p|.
-    solution : Solution
-        Of the problem divided by G.
+    solution : Solution, optional
+        Of the problem divided by G; none where K has a closed form.
     """
 
     factor: np.ndarray
@@ -53,7 +54,21 @@ class CapacityAnswer:
     value: float
     gap: float
     size: float
-    solution: Solution
+    solution: Solution | None = None
+
+    def __repr__(self) -> str:
+        numbers = (
+            f"value {self.value:.6g}, relative gap {self.relative_gap:.1e}, capacity {self.capacity:.6g}, "
+            f"G {self.G:.6g}, rank {self.factor.shape[1]}"
+        )
+        how = "in closed form" if self.solution is None else repr(self.solution)
+        return f"CapacityAnswer({numbers}; {how})"
+
+    @property
+    def prices(self) -> tuple[Array, ...]:
+        """Of the losses, divided by G."""
+        assert self.solution is not None
+        return self.solution.duals
 
     @property
     def relative_gap(self) -> float:
@@ -97,7 +112,7 @@ def solve_with_capacity(
     def at(G: float, near: CapacityAnswer | None) -> tuple[CapacityAnswer, Problem]:
         problem = problem_at(G)
         # Prices are divided by G, too.
-        start = None if near is None else [lam * (near.G / G) for lam in near.solution.duals]
+        start = None if near is None else [lam * (near.G / G) for lam in near.prices]
         solution = solve(problem, solver, tol / 2, max_iter, callback, start)
         F = np.asarray(solution.factor)
         capacity = float(np.sum(np.clip(np.linalg.eigvalsh(F.T @ F), 0.0, None) ** p))
@@ -163,10 +178,11 @@ def _judged(
     found: CapacityAnswer, problem: Problem, B: float, p: float, scale: float
 ) -> CapacityAnswer:
     """s K, with f(s K) and its distance from the bound that the prices give."""
+    assert found.solution is not None
     F, q, dual = found.factor, p / (p - 1), problem.dual
     ones = np.ones(F.shape[1])
     losses, at_scale, cost = 0.0, 0.0, 0.0
-    free = problem.free_duals(found.solution.duals) or []
+    free = problem.free_duals(found.prices) or []
     for part, lam in zip(dual.parts, free, strict=True):
         change = np.asarray(part.map.restrict(F).traces(ones))
         losses += float(np.sum(part.loss.value(part.offset + change)))

@@ -2,16 +2,19 @@
 
 T_ij is 1 for points that belong together and -1 for points that do not; L is the Laplacian of a graph. Divided
 by G this is a `Problem` with a prior of zeros. The capacity may be bounded instead, tr K^p <= B (`capacity`).
-With the linear loss, K = (A+ / G)^(1 / (p - 1)) for A = C T - L (Propositions 1 and 2).
+With the linear loss, K = (A+ / G)^(1 / (p - 1)) for A = C T - L (Propositions 1 and 2), and a rank is a number
+of eigenvalues of A (`leading`). With other losses K = V E V' for an orthonormal basis V of that many columns
+(Z11 5.4): the same problem for E, since <L, V E V'> = <V'LV, E> and tr K^p = tr E^p.
 """
 
 from collections.abc import Callable, Mapping
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
 
-from gramlearn._validation import check_choice, check_positive
-from gramlearn.constraints import Similarities, SparseMatrices
+from gramlearn._validation import check_choice, check_count, check_positive
+from gramlearn.constraints import Constraints, DenseMatrices, Similarities, SparseMatrices
 from gramlearn.losses import Hinge, Linear, Loss, Square, SquaredHinge
 from gramlearn.problem import Problem, Term
 from gramlearn.regularizers import Frobenius, Schatten
@@ -19,8 +22,9 @@ from gramlearn.side_information import Pairs
 from gramlearn.solution import Record
 from gramlearn.space import Zeros
 from gramlearn.special.capacity import CapacityAnswer, solve_with_capacity
+from gramlearn.special.leading import leading_eigenvectors, leading_kernel
 
-__all__ = ["nonparametric_problem", "solve_nonparametric"]
+__all__ = ["nonparametric_problem", "solve_nonparametric", "statement_matrix"]
 
 _LOSSES: Mapping[str, Callable[[float, float], Loss]] = {
     "linear": lambda price, sign: Linear(-sign * price),
@@ -28,6 +32,7 @@ _LOSSES: Mapping[str, Callable[[float, float], Loss]] = {
     "squared_hinge": lambda price, sign: SquaredHinge(price, **_beyond(sign)),
     "square": lambda price, sign: Square(price, equal=sign),
 }
+_BASES = ("graph", "statements")
 _SMALLEST = 1e-5  # of C: a G below this hardly prices capacity
 
 
@@ -43,20 +48,43 @@ def nonparametric_problem(
     C: float = 1.0,
     p: float = 2.0,
     G: float = 1.0,
+    basis: np.ndarray | None = None,
 ) -> Problem:
-    """The problem divided by G, with loss(t) = -t, max(0, 1 - t), its square / 2, or (1 - t)^2 / 2."""
+    """The problem divided by G, with loss(t) = -t, max(0, 1 - t), its square / 2, or (1 - t)^2 / 2.
+
+    With a basis V, of orthonormal columns, X is E of K = V E V'.
+    """
     kind = check_choice(loss, "loss", _LOSSES)
     price = check_positive(C, "C", "nonparametric_problem") / check_positive(
         G, "G", "nonparametric_problem"
     )
     n = int(laplacian.shape[0])
     pairs.check_fits(n)
-    terms = [Term(SparseMatrices([laplacian]), Linear(1.0 / G))]
-    for table, sign in ((pairs.similar, 1.0), (pairs.dissimilar, -1.0)):
-        if table is not None and len(table):
-            rows = np.asarray(table)
-            terms.append(Term(Similarities(rows[:, 0], rows[:, 1]), kind(price, sign)))
+    graph: Constraints = SparseMatrices([laplacian])
+    if basis is not None:
+        n, graph = basis.shape[1], DenseMatrices([basis.T @ (laplacian @ basis)])
+    terms = [Term(graph, Linear(1.0 / G))]
+    for rows, sign in _signed(pairs):
+        alike = Similarities(rows[:, 0], rows[:, 1], points=basis)
+        terms.append(Term(alike, kind(price, sign)))
     return Problem(Frobenius() if p == 2 else Schatten(p), Zeros(n), terms)
+
+
+def statement_matrix(pairs: Pairs) -> Any:
+    """T, sparse, with half of each T_ij on either side of the diagonal: <T, K> = sum T_ij K_ij."""
+    from scipy.sparse import csr_array
+
+    n = pairs.n_points
+    tables = [(np.empty((0, 2), dtype=int), 0.0), *_signed(pairs)]
+    rows = np.concatenate([table for table, _ in tables])
+    signs = np.concatenate([np.full(len(table), sign / 2) for table, sign in tables])
+    T = csr_array((signs, (rows[:, 0], rows[:, 1])), shape=(n, n))
+    return (T + T.T).tocsr()
+
+
+def _signed(pairs: Pairs) -> list[tuple[np.ndarray, float]]:
+    tables = [(np.asarray(pairs.similar), 1.0), (np.asarray(pairs.dissimilar), -1.0)]
+    return [(table, sign) for table, sign in tables if len(table)]
 
 
 def solve_nonparametric(
@@ -68,16 +96,65 @@ def solve_nonparametric(
     p: float = 2.0,
     B: float | None = None,
     G: float | None = None,
+    rank: int | str = "auto",
+    basis: str = "graph",
     tol: float = 1e-6,
     max_iter: int | None = None,
     callback: Callable[[Record], object] | None = None,
 ) -> CapacityAnswer:
-    """Learn K for a G, or for a capacity B: tr K^p <= B. Without either, G = 1."""
+    """Learn K for a G, or for a capacity B: tr K^p <= B. Without either, G = 1.
+
+    Parameters
+    ----------
+    laplacian : sparse matrix n x n
+        Of a graph over the points; `gramlearn.laplacian`.
+    pairs : Pairs
+        What belongs together and what does not. Bounds and weights of pairs play no part.
+    loss : {"squared_hinge", "hinge", "square", "linear"}
+    C : float
+        The price of the losses beside the graph.
+    p : float
+        Of the capacity tr K^p; 1 with the linear loss and B only.
+    B, G : float, optional
+    rank : int or "auto"
+        The most dimensions K may have: with the linear loss the best K of that rank; with others the best
+        one over a basis of that many columns, and the gap is over those. "auto": as many as it takes.
+    basis : {"graph", "statements"}
+        Of a given rank: the smoothest functions on the graph (bottom eigenvectors of L; Z11 5.4), or the
+        leading eigenvectors of C T - L, which know the pairs.
+    tol, max_iter, callback :
+        As in `solve`.
+    """
+    check_choice(loss, "loss", _LOSSES)
+    if B is not None and G is not None:
+        raise ValueError("pass `B` or `G`, not both: each B belongs to one G.")
+    prices = {"B": B, "G": G, "C": C, "p": p}
+    for name, given in prices.items():
+        if given is not None:
+            check_positive(given, name, "solve_nonparametric")
+    if p < 1:
+        raise ValueError(f"`p={p:g}` is below 1, where tr K^p is not convex; pass 1 or more.")
+    if p == 1 and (loss != "linear" or B is None):
+        raise ValueError(
+            f'`p=1` has an answer with loss="linear" and a capacity `B`; got loss="{loss}", B={B}. For others '
+            "p = 1.1 comes near."
+        )
+    n = int(laplacian.shape[0])
+    pairs.check_fits(n)
+    size = None if rank == "auto" else check_count(rank, "rank")
+    if p == 1 or (loss == "linear" and size is not None):
+        A = C * statement_matrix(pairs) - laplacian
+        return leading_kernel(A.tocsr(), size, p, B, 1.0 if G is None else G)
+    V = None
+    if size is not None:
+        check_choice(basis, "basis", dict.fromkeys(_BASES))
+        smooth = -laplacian if basis == "graph" else C * statement_matrix(pairs) - laplacian
+        V = leading_eigenvectors(smooth.tocsr(), min(size, n)).vectors
 
     def problem_at(G: float) -> Problem:
-        return nonparametric_problem(laplacian, pairs, loss=loss, C=C, p=p, G=G)
+        return nonparametric_problem(laplacian, pairs, loss=loss, C=C, p=p, G=G, basis=V)
 
-    return solve_with_capacity(
+    answer = solve_with_capacity(
         problem_at,
         p,
         B=B,
@@ -85,6 +162,8 @@ def solve_nonparametric(
         tol=tol,
         max_iter=max_iter,
         callback=callback,
+        solver="quasi_newton" if V is None else "auto",
         smallest=_SMALLEST * C,
         owner="solve_nonparametric",
     )
+    return answer if V is None else replace(answer, factor=V @ answer.factor)
