@@ -20,6 +20,8 @@ from benchmarks.embedding_baselines import mve_by_sdp, mve_round, spe_by_sdp
 from gramlearn import MinimumVolumeEmbedding, StructurePreservingEmbedding
 from gramlearn.special.minimum_volume import signs_of
 
+_FEW = 3  # rounds of the original MVE, each of which takes longer than all of ours
+
 
 def draw(n: int, seed: int) -> np.ndarray:
     from sklearn.datasets import load_wine
@@ -57,8 +59,8 @@ def volume(X: np.ndarray, clarabel: bool) -> None:
         f"{model.n_iter_} and {found.rounds} rounds, objectives {best:.6g} and {found.value:.6g}"
     )
     line("MVE, same, SCS", seconds, same, words)
-    original, found = timed(lambda: mve_by_sdp(distances, U[:, :2], "SCS", 1e-3, 100))
-    line("MVE, original, SCS", seconds, original, f"{found.rounds} rounds")
+    original, found = timed(lambda: mve_by_sdp(distances, U[:, :2], "SCS", 1e-3, _FEW))
+    line("MVE, original, SCS", seconds, original, f"its first {found.rounds} rounds")
     if clarabel:
         K0 = signs_of(U[:, :2])
         one, _ = timed(lambda: mve_round(distances, K0, "CLARABEL", C, G))

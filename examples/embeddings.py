@@ -10,6 +10,7 @@ X, y = X[::6], y[::6]
 mve = MinimumVolumeEmbedding(n_neighbors=4).fit(X)
 print(f"MVE of {len(X)} digits: {mve.n_iter_} rounds, relative gap {mve.relative_gap_:.1e}")
 first, last = mve.history_[0], mve.history_[-1]
+print(mve.solution_)
 print(f"share of the trace in two dimensions: {first.share:.0%}, after all rounds {last.share:.0%}")
 
 # A grid of 5 x 6, known by its edges alone.
