@@ -29,12 +29,14 @@ from gramlearn import (
     KernelLearner,
     MaximumVarianceUnfolding,
     MetricLearner,
+    MinimumVolumeEmbedding,
     NonparametricKernel,
     OnlineMetricLearner,
     OnlinePCA,
     Pairs,
     Schatten,
     SemiSupervisedEmbedding,
+    StructurePreservingEmbedding,
     from_labels,
 )
 
@@ -60,6 +62,8 @@ TRANSFORMERS = {
     "OnlinePCA": OnlinePCA(2),
     "ColoredMVU": ColoredMVU(n_neighbors=8),
     "MaximumVarianceUnfolding": MaximumVarianceUnfolding(n_neighbors=20),
+    "MinimumVolumeEmbedding": MinimumVolumeEmbedding(tol=1e-2),
+    "StructurePreservingEmbedding": StructurePreservingEmbedding(),
 }
 ESTIMATORS = {
     **TRANSFORMERS,

@@ -22,10 +22,12 @@ from gramlearn.estimators import (
     KernelLearner,
     MaximumVarianceUnfolding,
     MetricLearner,
+    MinimumVolumeEmbedding,
     NonparametricKernel,
     OnlineMetricLearner,
     OnlinePCA,
     SemiSupervisedEmbedding,
+    StructurePreservingEmbedding,
 )
 from gramlearn.graphs import laplacian, neighbor_graph
 from gramlearn.losses import Hard, Hinge, KLSlack, Linear, LogDetSlack, Square, SquaredHinge
@@ -97,6 +99,7 @@ __all__ = [
     "ManifoldKernel",
     "MaximumVarianceUnfolding",
     "MetricLearner",
+    "MinimumVolumeEmbedding",
     "NonparametricKernel",
     "OnlineMetricLearner",
     "OnlinePCA",
@@ -113,6 +116,7 @@ __all__ = [
     "SquaredDistances",
     "SquaredHinge",
     "Status",
+    "StructurePreservingEmbedding",
     "Term",
     "Trace",
     "Triplets",

@@ -6,11 +6,13 @@ from gramlearn.estimators.kernel_kmeans import KernelKMeans
 from gramlearn.estimators.kernel_learner import KernelLearner
 from gramlearn.estimators.maximum_variance_unfolding import MaximumVarianceUnfolding
 from gramlearn.estimators.metric_learner import MetricLearner
+from gramlearn.estimators.minimum_volume_embedding import MinimumVolumeEmbedding
 from gramlearn.estimators.nonparametric_kernel import NonparametricKernel
 from gramlearn.estimators.online_metric_learner import OnlineMetricLearner
 from gramlearn.estimators.online_pca import OnlinePCA
 from gramlearn.estimators.pola import POLA
 from gramlearn.estimators.semi_supervised_embedding import SemiSupervisedEmbedding
+from gramlearn.estimators.structure_preserving_embedding import StructurePreservingEmbedding
 
 __all__ = [
     "POLA",
@@ -20,8 +22,10 @@ __all__ = [
     "KernelLearner",
     "MaximumVarianceUnfolding",
     "MetricLearner",
+    "MinimumVolumeEmbedding",
     "NonparametricKernel",
     "OnlineMetricLearner",
     "OnlinePCA",
     "SemiSupervisedEmbedding",
+    "StructurePreservingEmbedding",
 ]

@@ -25,7 +25,7 @@ from gramlearn.problem import Problem
 from gramlearn.solution import Record, Solution
 from gramlearn.solve import solve
 
-__all__ = ["CapacityAnswer", "solve_with_capacity"]
+__all__ = ["CapacityAnswer", "check_capacity", "solve_with_capacity"]
 
 _SEARCHES = 60
 
@@ -87,6 +87,7 @@ def solve_with_capacity(
     callback: Callable[[Record], object] | None = None,
     solver: Any = "quasi_newton",
     smallest: float = 1e-5,
+    near: CapacityAnswer | None = None,
     owner: str = "solve_with_capacity",
 ) -> CapacityAnswer:
     """Learn K for a G, or for a capacity B: tr K^p <= B. Without either, G = 1.
@@ -101,11 +102,12 @@ def solve_with_capacity(
         As in `solve`.
     smallest : float
         A G below this hardly prices capacity: the search ends there.
+    near : CapacityAnswer, optional
+        Of a problem nearby: its prices are the first, and with a B so is its G.
     owner : str
         Whose arguments B and G are, for errors.
     """
-    if B is not None and G is not None:
-        raise ValueError("pass `B` or `G`, not both: each B belongs to one G.")
+    check_capacity(B, G, owner)
 
     def at(G: float, near: CapacityAnswer | None) -> tuple[CapacityAnswer, Problem]:
         problem = problem_at(G)
@@ -119,8 +121,17 @@ def solve_with_capacity(
         return CapacityAnswer(F, G, capacity, value, G * solution.gap, size, solution), problem
 
     if B is None:
-        return at(1.0 if G is None else check_positive(G, "G", owner), None)[0]
-    return _within(at, check_positive(B, "B", owner), p, tol, smallest)
+        return at(1.0 if G is None else float(G), near)[0]
+    return _within(at, float(B), p, tol, smallest, near)
+
+
+def check_capacity(B: float | None, G: float | None, owner: str) -> None:
+    """B or G, positive, or neither."""
+    if B is not None and G is not None:
+        raise ValueError("pass `B` or `G`, not both: each B belongs to one G.")
+    for value, name in ((B, "B"), (G, "G")):
+        if value is not None:
+            check_positive(value, name, owner)
 
 
 def _within(
@@ -129,9 +140,10 @@ def _within(
     p: float,
     tol: float,
     smallest: float,
+    near: CapacityAnswer | None,
 ) -> CapacityAnswer:
     """Look for a G whose kernel, scaled to a capacity of B, has a gap within tol."""
-    found, problem = at(1.0, None)
+    found, problem = at(1.0 if near is None else near.G, near)
     low, high = None, None
     best = None
     for turn in range(_SEARCHES):
