@@ -60,6 +60,8 @@ def is_array(x: object) -> bool:
 
 def namespace(*arrays: Array) -> Any:
     """Give the array-API namespace the arrays share; lists and numbers count as NumPy."""
+    if len(arrays) == 1 and type(arrays[0]) is np.ndarray:
+        return array_api_compat.numpy  # at once: of small problems asking is a good part
     known = [a for a in arrays if is_array(a)]
     return array_api_compat.array_namespace(*known) if known else array_api_compat.numpy
 
