@@ -110,11 +110,9 @@ class SparsePoint:
         self.value = -np.inf
         if not self._cost < np.inf:
             return
-        # As many eigenvalues as constraints allow at an extreme point (Z11, Proposition 4), for a start.
-        rank = int((2 * self._dual.size) ** 0.5) + 1
         block = None if near is None else near.part.block
         Y = sparse.matrix(lam)
-        self.part: PositivePart = positive_part(Y, rank, block, accuracy, sparse.unit)
+        self.part: PositivePart = positive_part(Y, block, accuracy, sparse.unit)
         h = self._dual.regularizer.conjugate
         self._found = float(np.sum(h(self.part.theta)))
         self._bound = float(
