@@ -1,8 +1,8 @@
 """Y+ = V diag(theta+) V': the positive part of a large sparse matrix, from products with it, and a bound on it.
 
 How many eigenvalues are positive is estimated; a Krylov space of a filter (`_spectral_filter`) of a few more
-dimensions holds their vectors, and Y is diagonalized there. For a Y near an earlier one, the vectors of that are
-filtered instead. With R = Y V - V diag(theta), P = I - V V' and P Y P <= mu P, for every delta > 0
+dimensions holds their vectors, and Y is diagonalized there. For a Y near an earlier one, the vectors of that
+are filtered instead. With R = Y V - V diag(theta), P = I - V V' and P Y P <= mu P, for every delta > 0
 
     Y <= V (diag(theta) + R'R / delta) V' + (mu + delta)+ P
 
@@ -104,9 +104,9 @@ def positive_part(
     if n <= _AFFORDABLE or found is None:
         return _all_at_once(Y)
     warn(
-        f"the positive eigenvalues of a matrix of size {n} were found to {found.excess(unit):.1e} of their sum of "
-        f"squares, where {accuracy:.1e} was asked for: too many are near zero. A larger `tol` or a given `rank` asks "
-        "for less.",
+        f"the positive eigenvalues of a matrix of size {n} were found to {found.excess(unit):.1e} of their sum "
+        f"of squares, where {accuracy:.1e} was asked for: too many are near zero. A larger `tol` or a given "
+        "`rank` asks for less.",
         ConvergenceWarning,
     )
     return found
@@ -115,7 +115,7 @@ def positive_part(
 def _search(
     Y: Any, block: np.ndarray | None, accuracy: float, unit: float, rng: np.random.Generator
 ) -> PositivePart | None:
-    """Filter, diagonalize and grow, until the bounds are as close as asked for, or None where all are quicker."""
+    """Filter, diagonalize and grow until the bounds are close; None where all at once are quicker."""
     n, last = Y.shape[0], np.inf
     low, high = interval(Y)
     limit = n // 3
@@ -181,7 +181,7 @@ def _all_at_once(Y: Any) -> PositivePart:
 
 
 def _diagonalized(Y: Any, Q: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """(theta, V, Y V - V theta) on the span of Q, in descending order, without the lower half of the negative."""
+    """(theta, V, Y V - V theta) on the span of Q, descending, without the lower half of negative ones."""
     image = np.empty(Q.shape, order="F")
     for at in range(0, Q.shape[1], 64):
         image[:, at : at + 64] = Y @ np.ascontiguousarray(Q[:, at : at + 64])

@@ -88,14 +88,16 @@ def number_above(
         moments[2 * k + 1] = 2 * float(np.sum(now * after)) / _PROBES - moments[1]
         before, now = now, after
     size = 2 * _MOMENTS
-    k = np.arange(1, size)
+    orders = np.arange(1, size)
     angle = np.pi / (size + 1)
-    jackson = ((size - k + 1) * np.cos(angle * k) + np.sin(angle * k) / np.tan(angle)) / (size + 1)
-    weights = 2 * jackson * moments[1:] / k
+    jackson = (
+        (size - orders + 1) * np.cos(angle * orders) + np.sin(angle * orders) / np.tan(angle)
+    ) / (size + 1)
+    weights = 2 * jackson * moments[1:] / orders
 
     def above(levels: np.ndarray) -> np.ndarray:
         phi = np.arccos(np.clip((levels - center) / half, -1.0, 1.0))
-        return np.asarray(n * phi + np.sin(np.outer(phi, k)) @ weights) / np.pi
+        return np.asarray(n * phi + np.sin(np.outer(phi, orders)) @ weights) / np.pi
 
     return above
 
@@ -103,7 +105,7 @@ def number_above(
 def extended(
     V: np.ndarray, filtered: Filter, size: int, block: int, rng: np.random.Generator
 ) -> np.ndarray:
-    """So many columns more, orthonormal and beside those of V: a Krylov space of the filter and random vectors."""
+    """V with so many columns more, all orthonormal: a Krylov space of the filter, from random vectors."""
     n, m = V.shape
     Q = np.empty((n, m + size), order="F")
     Q[:, :m] = V

@@ -5,10 +5,11 @@ f is a sum of losses of linear functions of K. With prices lam of the losses, Y 
 
     f(K) >= -B^(1/p) |Y+|_q - sum_k loss_k*(lam_k)
 
-and Proposition 1 says where equality is: K = s (Y+)^(1 / (p - 1)), of which tr K^p = B. Prices that are optimal
-at some G give such a K, the one of G scaled; its f less the bound above is its gap, whatever G was. tr K^p
-falls as G grows, so a G with a small gap is found by a search on a line. With a linear f the first G is the
-last, since its prices do not change.
+and Proposition 1 says where equality is: K = s (Y+)^(1 / (p - 1)), of which tr K^p = B. The right side is
+smooth in lam while Y+ is not zero, and where Y is sparse it is maximized as it is: `QuasiNewton(capacity=B)`,
+without a search for G. Other solvers know prices G only. Prices lam that are optimal at some G give such a K,
+the one of G scaled; its f less the bound is its gap, whatever G was. tr K^p falls as G grows, so a G with a
+small gap is found by a search on a line. With a linear f the first G is the last: its prices do not change.
 """
 
 from collections.abc import Callable
@@ -23,11 +24,13 @@ from gramlearn._validation import check_positive
 from gramlearn._warnings import warn
 from gramlearn.problem import Problem
 from gramlearn.solution import Record, Solution
-from gramlearn.solve import solve
+from gramlearn.solve import attempt, solve
+from gramlearn.solvers import QuasiNewton, warn_unless_solved
 
 __all__ = ["CapacityAnswer", "solve_with_capacity"]
 
 _SEARCHES = 60
+_STEPS = 200  # on a bound that has a kink at its best, more come to nothing
 
 
 @final
@@ -45,7 +48,8 @@ class CapacityAnswer:
     size : float
         What the gap is measured against: the larger of |f(K)| and |f(K) + (G/p) tr K^p|.
     solution : Solution, optional
-        Of the problem divided by G; none where K has a closed form.
+        Of the problem at G = 1 with its capacity bounded by B, or of the problem divided by G; none where K
+        has a closed form.
     """
 
     factor: np.ndarray
@@ -112,7 +116,45 @@ def solve_with_capacity(
 
     if B is None:
         return at(1.0 if G is None else check_positive(G, "G", owner), None)[0]
-    return _within(at, check_positive(B, "B", owner), p, tol, smallest)
+    check_positive(B, "B", owner)
+    if solver == "quasi_newton":
+        answer, is_over = _bounded(problem_at(1.0), p, B, tol, max_iter, callback, smallest)
+        if is_over:
+            return answer
+    return _within(at, B, p, tol, smallest)
+
+
+def _bounded(
+    problem: Problem,
+    p: float,
+    B: float,
+    tol: float,
+    max_iter: int | None,
+    callback: Callable[[Record], object] | None,
+    smallest: float,
+) -> tuple[CapacityAnswer, bool]:
+    """Maximize the bound itself; and whether that is an end: where B hardly matters, Y+ is zero at the best."""
+    stopped = []
+
+    def watch(record: Record) -> bool:
+        if callback is not None and callback(record) is True:
+            stopped.append(record)
+        return bool(stopped) or record.details["price"] < smallest
+
+    most = _STEPS if max_iter is None else max_iter
+    solution, limits = attempt(problem, QuasiNewton(capacity=B), tol, most, watch)
+    price = float(solution.history[-1].details["price"])
+    F = np.asarray(solution.factor) * (1 - 1e-15)
+    capacity = B if F.any() else 0.0
+    value = solution.primal
+    size = max(abs(value), abs(value + price * capacity / p) if capacity else 0.0)
+    answer = CapacityAnswer(F, price, capacity, value, solution.gap, size, solution)
+    if answer.relative_gap <= tol:
+        return answer, True
+    was_cut = bool(stopped) or solution.iterations == max_iter
+    if was_cut:
+        warn_unless_solved(solution, limits, "ask for a larger tol")
+    return answer, was_cut
 
 
 def _within(
