@@ -12,6 +12,7 @@ the block does not see is found there. Everything is a product of matrices: quic
 where hundreds are wanted.
 """
 
+import os
 from dataclasses import dataclass, replace
 from typing import Any, final
 
@@ -35,6 +36,8 @@ _ROUNDS = 30
 _GAIN = 30.0  # of a zero eigenvalue over those below the cut, each time the filter is used
 _BLOCK = 32  # vectors of a step in a Krylov space
 _CHECK = 8  # of one that looks for what was missed
+_MEMORY = 8 * 2**30  # bytes, where it is not known
+_COPIES = 5  # of all vectors, at a time
 
 
 @final
@@ -98,10 +101,26 @@ def positive_part(
     if n <= _DENSE:
         return _all_at_once(Y)
     rng = np.random.default_rng(0)  # the same Y gives the same answer
-    found = _search(Y, None if block is None or not block.any() else block, accuracy, unit, rng)
-    if found is not None and found.excess(unit) <= accuracy:
+    low, high = interval(Y)
+    size, cut = _expected(Y, low, high, rng)
+    most = n // 3 if n <= _AFFORDABLE else _fitting(n)
+    if size > most:
+        if n <= _AFFORDABLE:
+            return _all_at_once(Y)
+        raise MemoryError(
+            f"about {size} vectors of {n} numbers are needed for the positive eigenvalues of Y, and {most} fit "
+            "into memory; pass a `rank`, or a smaller `C`."
+        )
+    raise_above = filter_above(Y, low, cut, high, _GAIN)
+    # Vectors of an earlier Y do for this one, if it has about as many positive eigenvalues.
+    if block is not None and 2 * np.count_nonzero(block.any(axis=0)) > size:
+        V = orthonormal(raise_above(block))
+    else:
+        V = extended(np.zeros((n, 0)), raise_above, size, _BLOCK, rng)
+    found = _search(Y, V, accuracy, unit, most, rng)
+    if found.excess(unit) <= accuracy:
         return found
-    if n <= _AFFORDABLE or found is None:
+    if n <= _AFFORDABLE:
         return _all_at_once(Y)
     warn(
         f"the positive eigenvalues of a matrix of size {n} were found to {found.excess(unit):.1e} of their sum "
@@ -113,22 +132,16 @@ def positive_part(
 
 
 def _search(
-    Y: Any, block: np.ndarray | None, accuracy: float, unit: float, rng: np.random.Generator
-) -> PositivePart | None:
-    """Filter, diagonalize and grow until the bounds are close; None where all at once are quicker."""
-    n, last = Y.shape[0], np.inf
+    Y: Any,
+    V: np.ndarray,
+    accuracy: float,
+    unit: float,
+    most: int,
+    rng: np.random.Generator,
+) -> PositivePart:
+    """Diagonalize, filter and grow until the bounds are as close as asked for, or the vectors too many."""
+    last = np.inf
     low, high = interval(Y)
-    limit = n // 3
-    size, cut = _expected(Y, low, high, rng)
-    if size > limit:
-        return None
-    raise_above = filter_above(Y, low, cut, high, _GAIN)
-    # Vectors of an earlier Y do for this one, if it has about as many positive eigenvalues.
-    if block is not None and 2 * block.shape[1] > size:
-        V = orthonormal(raise_above(block))
-    else:
-        V = extended(np.zeros((n, 0)), raise_above, size, _BLOCK, rng)
-    found = None
     for _ in range(_ROUNDS):
         theta, V, R = _diagonalized(Y, V)
         found = _judged(V, theta, R)
@@ -150,9 +163,18 @@ def _search(
         else:
             V = orthonormal(raise_above(V))
         last = excess
-        if V.shape[1] > limit:
+        if V.shape[1] > most:
             break
     return found
+
+
+def _fitting(n: int) -> int:
+    """How many vectors fit into half of the memory, with what is worked out of them."""
+    try:
+        memory = os.sysconf("SC_PHYS_PAGES") * os.sysconf("SC_PAGE_SIZE")
+    except (AttributeError, OSError, ValueError):  # not every system tells
+        memory = _MEMORY
+    return memory // (2 * 8 * _COPIES * n)
 
 
 def _expected(Y: Any, low: float, high: float, rng: np.random.Generator) -> tuple[int, float]:
@@ -213,9 +235,10 @@ def _judged(V: np.ndarray, theta: np.ndarray, R: np.ndarray, mu: float = -np.inf
         if bound < least:
             best, least = (m, delta, beside), bound
     m, delta, beside = best
-    V, R, theta = V[:, :m], R[:, :m], theta[:m]
-    above = np.clip(np.linalg.eigvalsh(np.diag(theta) + R.T @ R / delta), 0.0, None)
-    return PositivePart(theta[:count], V[:, :count], above, max(beside + delta, 0.0), n - m, V)
+    R = R[:, :m]
+    above = np.clip(np.linalg.eigvalsh(np.diag(theta[:m]) + R.T @ R / delta), 0.0, None)
+    rest = max(beside + delta, 0.0)
+    return PositivePart(theta[:count], V[:, :count], above, rest, n - m, V)
 
 
 def _largest(Y: Any, V: np.ndarray, W: np.ndarray) -> float:
