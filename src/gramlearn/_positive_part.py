@@ -13,6 +13,7 @@ where hundreds are wanted.
 """
 
 import os
+from collections.abc import Callable
 from dataclasses import dataclass, replace
 from typing import Any, final
 
@@ -33,8 +34,11 @@ __all__ = ["PositivePart", "positive_part"]
 _DENSE = 500  # up to this size all eigenvalues at once are quicker
 _AFFORDABLE = 6000  # up to this size all eigenvalues at once can be had, where the search fails
 _ROUNDS = 30
-_GAIN = 30.0  # of a zero eigenvalue over those below the cut, each time the filter is used
-_BLOCK = 32  # vectors of a step in a Krylov space
+_PADDED = 1.4  # vectors of a search, for each positive eigenvalue
+_WANTED = 0.8  # of them above the cut
+_GAIN = 15.0  # of a zero eigenvalue over those below the cut, each time the filter is used
+_IN_ALL = 1e18  # the gain of a whole Krylov space
+_BLOCK = 24  # vectors of a step in a Krylov space
 _CHECK = 8  # of one that looks for what was missed
 _MEMORY = 8 * 2**30  # bytes, where it is not known
 _COPIES = 5  # of all vectors, at a time
@@ -102,7 +106,8 @@ def positive_part(
         return _all_at_once(Y)
     rng = np.random.default_rng(0)  # the same Y gives the same answer
     low, high = interval(Y)
-    size, cut = _expected(Y, low, high, rng)
+    spectrum = _Spectrum(low, high, number_above(Y, low, high, rng))
+    size = spectrum.size
     most = n // 3 if n <= _AFFORDABLE else _fitting(n)
     if size > most:
         if n <= _AFFORDABLE:
@@ -111,13 +116,15 @@ def positive_part(
             f"about {size} vectors of {n} numbers are needed for the positive eigenvalues of Y, and {most} fit "
             "into memory; pass a `rank`, or a smaller `C`."
         )
-    raise_above = filter_above(Y, low, cut, high, _GAIN)
+    # The more steps a Krylov space has, the less each of them needs to gain.
+    gain = float(np.clip(_IN_ALL ** (_BLOCK / size), 5.0, 2 * _GAIN)) if block is None else _GAIN
+    raise_above = filter_above(Y, low, spectrum.level(_WANTED * size), high, gain)
     # Vectors of an earlier Y do for this one, if it has about as many positive eigenvalues.
     if block is not None and 2 * np.count_nonzero(block.any(axis=0)) > size:
         V = orthonormal(raise_above(block))
     else:
         V = extended(np.zeros((n, 0)), raise_above, size, _BLOCK, rng)
-    found = _search(Y, V, accuracy, unit, most, rng)
+    found = _search(Y, V, spectrum, accuracy, unit, most, rng)
     if found.excess(unit) <= accuracy:
         return found
     if n <= _AFFORDABLE:
@@ -134,6 +141,7 @@ def positive_part(
 def _search(
     Y: Any,
     V: np.ndarray,
+    spectrum: "_Spectrum",
     accuracy: float,
     unit: float,
     most: int,
@@ -141,31 +149,49 @@ def _search(
 ) -> PositivePart:
     """Diagonalize, filter and grow until the bounds are as close as asked for, or the vectors too many."""
     last = np.inf
-    low, high = interval(Y)
     for _ in range(_ROUNDS):
         theta, V, R = _diagonalized(Y, V)
         found = _judged(V, theta, R)
-        count = found.theta.shape[0]
-        excess = found.excess(unit)
-        size, cut = V.shape[1], min(float(theta[-1]), 0.0)
-        high = max(float(theta[0]), 1e-3 * high)
-        raise_above = filter_above(Y, low, cut, high, _GAIN)
-        missing = _padding(count) - (size - count)
+        excess, count, size = found.excess(unit), found.theta.shape[0], V.shape[1]
+        high = max(float(theta[0]), 1e-3 * spectrum.high)
+        raise_above = filter_above(Y, spectrum.low, spectrum.level(size), high, _GAIN)
         if excess <= accuracy:
             W = extended(V, raise_above, 4 * _CHECK, _CHECK, rng)
-            mu = _largest(Y, V, W[:, size:])
-            found = _judged(V, theta, R, mu)
+            found = _judged(V, theta, R, _largest(Y, V, W[:, size:]))
             if found.excess(unit) <= accuracy:
-                return found
+                break
             V = W
-        elif missing > 0 or excess > 0.1 * last:
-            V = extended(V, raise_above, max(missing, _BLOCK, size // 4), _BLOCK, rng)
         else:
+            missing = _padding(count) - (size - count)
+            if missing > 0 or excess > 0.1 * last:
+                V = extended(V, raise_above, max(missing, _BLOCK, size // 4), _BLOCK, rng)
             V = orthonormal(raise_above(V))
         last = excess
         if V.shape[1] > most:
             break
     return found
+
+
+@final
+@dataclass(frozen=True)
+class _Spectrum:
+    """Where the eigenvalues of Y are: between low and high, and about so many above a level."""
+
+    low: float
+    high: float
+    above: Callable[[np.ndarray], np.ndarray]
+
+    @property
+    def size(self) -> int:
+        """How many vectors a search begins with."""
+        positive = max(float(self.above(np.zeros(1))[0]), 1.0)
+        return int(_PADDED * positive) + 2 * _BLOCK
+
+    def level(self, number: float) -> float:
+        """A level with so many eigenvalues above it, below zero."""
+        levels = np.linspace(min(self.low, 0.0), 0.0, 400)
+        enough = np.flatnonzero(self.above(levels) >= number)
+        return float(levels[enough[-1]]) if enough.size else self.low / 2
 
 
 def _fitting(n: int) -> int:
@@ -175,17 +201,6 @@ def _fitting(n: int) -> int:
     except (AttributeError, OSError, ValueError):  # not every system tells
         memory = _MEMORY
     return memory // (2 * 8 * _COPIES * n)
-
-
-def _expected(Y: Any, low: float, high: float, rng: np.random.Generator) -> tuple[int, float]:
-    """How many vectors a Krylov space will need, and a cut with some eigenvalues between it and zero."""
-    above = number_above(Y, low, high, rng)
-    positive = max(float(above(np.zeros(1))[0]), 1.0)
-    levels = np.linspace(min(low, 0.0), 0.0, 400)
-    numbers = above(levels)
-    wanted = 1.3 * positive + 16
-    cut = levels[np.flatnonzero(numbers >= wanted)[-1]] if (numbers >= wanted).any() else low / 2
-    return int(1.15 * wanted) + _BLOCK, float(cut)
 
 
 def _padding(rank: int) -> int:
