@@ -121,10 +121,12 @@ def positive_part(
     raise_above = filter_above(Y, low, spectrum.level(_WANTED * size), high, gain)
     # Vectors of an earlier Y do for this one, if it has about as many positive eigenvalues.
     if block is not None and 2 * np.count_nonzero(block.any(axis=0)) > size:
-        V = orthonormal(raise_above(block))
+        V, share = orthonormal(raise_above(block)), 1.0
     else:
+        # The last vectors of a Krylov space have come less far than the others.
         V = extended(np.zeros((n, 0)), raise_above, size, _BLOCK, rng)
-    found = _search(Y, V, spectrum, accuracy, unit, most, rng)
+        share = 0.5
+    found = _search(Y, V, share, spectrum, accuracy, unit, most, rng)
     if found.excess(unit) <= accuracy:
         return found
     if n <= _AFFORDABLE:
@@ -141,6 +143,7 @@ def positive_part(
 def _search(
     Y: Any,
     V: np.ndarray,
+    share: float,
     spectrum: "_Spectrum",
     accuracy: float,
     unit: float,
@@ -148,19 +151,20 @@ def _search(
     rng: np.random.Generator,
 ) -> PositivePart:
     """Diagonalize, filter and grow until the bounds are as close as asked for, or the vectors too many."""
-    last = np.inf
+    last, look = np.inf, 4 * _CHECK
     for _ in range(_ROUNDS):
-        theta, V, R = _diagonalized(Y, V)
+        theta, V, R = _diagonalized(Y, V, share)
+        share = 1.0
         found = _judged(V, theta, R)
         excess, count, size = found.excess(unit), found.theta.shape[0], V.shape[1]
         high = max(float(theta[0]), 1e-3 * spectrum.high)
         raise_above = filter_above(Y, spectrum.low, spectrum.level(size), high, _GAIN)
         if excess <= accuracy:
-            W = extended(V, raise_above, 4 * _CHECK, _CHECK, rng)
+            W = extended(V, raise_above, look, _CHECK, rng)
             found = _judged(V, theta, R, _largest(Y, V, W[:, size:]))
             if found.excess(unit) <= accuracy:
                 break
-            V = W
+            V, look = W, 2 * look
         else:
             missing = _padding(count) - (size - count)
             if missing > 0 or excess > 0.1 * last:
@@ -217,14 +221,14 @@ def _all_at_once(Y: Any) -> PositivePart:
     return PositivePart(theta, V, theta + rounding, 0.0, 0, V)
 
 
-def _diagonalized(Y: Any, Q: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """(theta, V, Y V - V theta) on the span of Q, descending, without the lower half of negative ones."""
+def _diagonalized(Y: Any, Q: np.ndarray, share: float) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """(theta, V, Y V - V theta) on the span of Q, descending, with this share of the negative ones."""
     image = np.empty(Q.shape, order="F")
     for at in range(0, Q.shape[1], 64):
         image[:, at : at + 64] = Y @ np.ascontiguousarray(Q[:, at : at + 64])
     theta, U = np.linalg.eigh(Q.T @ image)
     count = int((theta > 0).sum())
-    kept = count + (theta.shape[0] - count + 1) // 2
+    kept = count + int(np.ceil(share * (theta.shape[0] - count)))
     theta, U = theta[::-1][:kept], np.asfortranarray(U[:, ::-1][:, :kept])
     V = Q @ U
     return theta, V, image @ U - V * theta
