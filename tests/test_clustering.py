@@ -22,7 +22,7 @@ from gramlearn import (
     normalized_mutual_information,
     spectral_factor,
 )
-from gramlearn.clustering import _fill_empty
+from gramlearn.clustering import fill_empty
 
 RNG = np.random.default_rng(0)
 
@@ -143,7 +143,7 @@ def test_an_empty_cluster_takes_the_farthest_point() -> None:
 
 def test_a_point_alone_in_its_cluster_is_not_taken_from_it() -> None:
     G, centers = np.array([[0.0], [1.0], [10.0]]), np.array([[0.0], [5.0], [99.0]])
-    np.testing.assert_array_equal(_fill_empty(G, np.array([0, 0, 1]), centers), [0, 2, 1])
+    np.testing.assert_array_equal(fill_empty(G, np.array([0, 0, 1]), centers), [0, 2, 1])
 
 
 @pytest.mark.parametrize("seed", range(5))

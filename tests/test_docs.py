@@ -33,7 +33,7 @@ PRINTED = {
     "text_retrieval": "wrote text_map.npy, 40 x 40",
     "triplets": "Triplets(2000 comparisons, n_points=89)",
 }
-WITHOUT_SOLUTION = {"online_pca"}  # no problem is solved, a bound on the regret stands for the gap
+WITHOUT_SOLUTION = {"constrained_clusters", "online_pca"}  # clusters, and a bound on the regret
 NEEDS = {"text_retrieval": "newsgroups20"}  # the data set that an example reads
 QUICK = {"text_retrieval"}  # takes a minute but for --quick
 BLOCK = re.compile(r"^```python\n(.*?)^```$", re.MULTILINE | re.DOTALL)

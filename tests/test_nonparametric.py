@@ -228,3 +228,10 @@ def test_nothing_is_learned_where_the_graph_outweighs_the_pairs() -> None:
 def test_bad_input_is_named(call, words) -> None:
     with pytest.raises(ValueError, match=words):
         call()
+
+
+def test_an_answer_says_how_good_it_is() -> None:
+    words = repr(solve_nonparametric(L, PAIRS, B=5.0))
+    assert "relative gap" in words
+    assert "Solution(OPTIMAL" in words
+    assert "in closed form" in repr(solve_nonparametric(L, PAIRS, loss="linear", rank=2))

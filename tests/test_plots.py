@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 from gramlearn import Hard, LogDet, LogDetSlack, Problem, SquaredDistances, Term, solve
-from gramlearn.plots import plot_before_after, plot_history, plot_pairs
+from gramlearn.plots import plot_before_after, plot_history, plot_map, plot_pairs
 from gramlearn.side_information import Pairs, from_labels
 from gramlearn.solution import Solution
 
@@ -158,7 +158,7 @@ def test_pairs_may_number_other_points_than_those_shown(
 
 
 def test_labels_must_fit_the_points(solution: Solution, points: np.ndarray) -> None:
-    with pytest.raises(ValueError, match=r"`labels` has shape \(2,\), but `points` has 30 rows"):
+    with pytest.raises(ValueError, match=r"`labels` has shape \(2,\), but there are 30 points"):
         plot_before_after(solution, points, [0, 1])
 
 
@@ -188,3 +188,26 @@ def test_without_matplotlib_the_error_says_what_to_install(
     }
     with pytest.raises(ImportError, match=r'pip install "gramlearn\[plot\]"'):
         calls[draw]()
+
+
+def test_a_map_has_the_points_and_the_links(labels: np.ndarray, pairs: Pairs) -> None:
+    from scipy.sparse import csr_array
+
+    embedding = np.random.default_rng(0).normal(size=(30, 3))
+    graph = csr_array(([1.0, 1.0], ([0, 4], [4, 0])), shape=(30, 30))
+    ax = plot_map(embedding, labels, pairs=pairs, graph=graph, names=["a", "b", "c"])
+    edges, alike, unlike, *classes = ax.collections
+    np.testing.assert_array_equal(edges.get_segments(), [embedding[[0, 4], :2]])
+    assert len(alike.get_segments()) == len(pairs.similar)
+    np.testing.assert_array_equal(unlike.get_segments()[3], embedding[pairs.dissimilar[3], :2])
+    drawn = np.vstack([points.get_offsets() for points in classes])
+    np.testing.assert_array_equal(drawn, embedding[:, :2])
+    assert [text.get_text() for text in ax.get_legend().get_texts()] == ["a", "b", "c"]
+
+
+def test_a_map_of_one_column_is_a_line_and_needs_no_labels() -> None:
+    ax = plot_map(np.arange(4.0)[:, None])
+    np.testing.assert_array_equal(ax.collections[0].get_offsets()[:, 1], np.zeros(4))
+    assert ax.get_legend() is None
+    with pytest.raises(ValueError, match="there are 4 points"):
+        plot_map(np.arange(4.0)[:, None], [1, 2])

@@ -23,9 +23,11 @@ from sklearn.preprocessing import StandardScaler
 import gramlearn
 from gramlearn import (
     POLA,
+    ConstrainedKMeans,
     KernelKMeans,
     KernelLearner,
     MetricLearner,
+    NonparametricKernel,
     OnlineMetricLearner,
     OnlinePCA,
     Pairs,
@@ -49,10 +51,17 @@ LEARNERS = {
 }
 TRANSFORMERS = {
     **LEARNERS,
+    "NonparametricKernel": NonparametricKernel(
+        n_components=2, join="either", n_pairs=60, random_state=0
+    ),
     "OnlineMetricLearner": OnlineMetricLearner(),
     "OnlinePCA": OnlinePCA(2),
 }
-ESTIMATORS = {**TRANSFORMERS, "KernelKMeans": KernelKMeans(3, random_state=0)}
+ESTIMATORS = {
+    **TRANSFORMERS,
+    "KernelKMeans": KernelKMeans(3, random_state=0),
+    "ConstrainedKMeans": ConstrainedKMeans(3, random_state=0),
+}
 
 
 def every(estimators):

@@ -1,7 +1,9 @@
 """gramlearn learns a similarity from examples, with a certificate of how close to optimal it is."""
 
 from gramlearn import datasets
+from gramlearn.active import pairs_to_ask, select_pairs
 from gramlearn.clustering import Clustering, kernel_kmeans
+from gramlearn.constrained_clustering import constrained_kmeans
 from gramlearn.constraints import (
     DenseMatrices,
     DiagonalEntries,
@@ -14,9 +16,11 @@ from gramlearn.constraints import (
 )
 from gramlearn.estimators import (
     POLA,
+    ConstrainedKMeans,
     KernelKMeans,
     KernelLearner,
     MetricLearner,
+    NonparametricKernel,
     OnlineMetricLearner,
     OnlinePCA,
     SemiSupervisedEmbedding,
@@ -27,6 +31,7 @@ from gramlearn.low_rank import LowRankKernel, incomplete_cholesky, nystroem
 from gramlearn.low_rank_spectral import spectral_factor
 from gramlearn.manifold_kernel import ManifoldKernel
 from gramlearn.mutual_information import normalized_mutual_information
+from gramlearn.pair_counting import pair_accuracy
 from gramlearn.problem import Problem, Term
 from gramlearn.regularizers import Frobenius, LogDet, Schatten, VonNeumann
 from gramlearn.retrieval import average_precision, recall_at_k
@@ -48,12 +53,15 @@ from gramlearn.solve import solve
 from gramlearn.space import Factor, Zeros
 from gramlearn.special import (
     BalancedCut,
+    CapacityAnswer,
     DefiniteBoost,
     balanced_cut,
     collapsing_classes_problem,
     grown,
     large_margin_problem,
     nearest_correlation,
+    nonparametric_problem,
+    solve_nonparametric,
     unfolding_problem,
 )
 from gramlearn.status import InfeasibleError, SolveInterrupted, Status
@@ -62,7 +70,9 @@ __all__ = [
     "POLA",
     "BalancedCut",
     "Bounds",
+    "CapacityAnswer",
     "Clustering",
+    "ConstrainedKMeans",
     "ContradictionError",
     "DefiniteBoost",
     "DenseMatrices",
@@ -82,6 +92,7 @@ __all__ = [
     "LowRankKernel",
     "ManifoldKernel",
     "MetricLearner",
+    "NonparametricKernel",
     "OnlineMetricLearner",
     "OnlinePCA",
     "Pairs",
@@ -105,6 +116,7 @@ __all__ = [
     "average_precision",
     "balanced_cut",
     "collapsing_classes_problem",
+    "constrained_kmeans",
     "datasets",
     "from_classes",
     "from_clicks",
@@ -118,12 +130,17 @@ __all__ = [
     "large_margin_problem",
     "nearest_correlation",
     "neighbor_graph",
+    "nonparametric_problem",
     "normalized_mutual_information",
     "nystroem",
+    "pair_accuracy",
+    "pairs_to_ask",
     "percentile_bounds",
     "recall_at_k",
     "relative_bounds",
+    "select_pairs",
     "solve",
+    "solve_nonparametric",
     "spectral_factor",
     "unfolding_problem",
 ]

@@ -9,7 +9,7 @@ where the kernel matrix itself would ask for n^2.
 """
 
 import math
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 from typing import Any, final
 
@@ -21,9 +21,22 @@ from gramlearn._arrays import chunks, to_numpy
 from gramlearn._validation import check_count, check_host_points, check_indices, generator
 from gramlearn._warnings import warn
 
-__all__ = ["Clustering", "kernel_kmeans", "nearest_centers"]
+__all__ = [
+    "ROUNDING",
+    "Assign",
+    "Clustering",
+    "check_n_clusters",
+    "fill_empty",
+    "kernel_kmeans",
+    "nearest",
+    "nearest_centers",
+    "restarted",
+]
 
-_ROUNDING = 1e-14  # of the largest |g|^2: a squared distance below it may be zero
+ROUNDING = 1e-14  # of the largest |g|^2: a squared distance below it may be zero
+
+Assign = Callable[[np.ndarray, np.ndarray | None], np.ndarray]
+"""(centers, the labels before, None at first) -> labels."""
 
 
 @final
@@ -84,15 +97,40 @@ def kernel_kmeans(
         Seeds the starts.
     """
     G = check_host_points(factor, "factor")
-    n_clusters = _check_n_clusters(n_clusters, len(G))
+    check_n_clusters(n_clusters, len(G))
+
+    def assigned(G: np.ndarray) -> tuple[np.ndarray, Assign]:
+        return G, lambda centers, _: fill_empty(G, nearest(G, centers), centers)
+
+    return restarted(
+        G, n_clusters, assigned, n_init, max_iter, start, random_state, "kernel k-means"
+    )
+
+
+def restarted(
+    factor: np.ndarray,
+    n_clusters: int,
+    assigned: Callable[[np.ndarray], tuple[np.ndarray, Assign]],
+    n_init: int,
+    max_iter: int,
+    start: Any,
+    random_state: Any,
+    name: str,
+) -> Clustering:
+    """The best of several starts; `assigned` makes of G the rows to draw seeds from, and the assignment."""
+    n_clusters = int(n_clusters)
     n_init, max_iter = check_count(n_init, "n_init"), check_count(max_iter, "max_iter")
     rng = generator(random_state)
-    unit = _unit(G)
-    G = G / unit
+    unit = _unit(factor)
+    G = factor / unit
     middle = G.mean(axis=0)
     G -= middle  # fewer digits cancel in squared distances between rows near zero
+    rows, assign = assigned(G)
     best = min(
-        (_lloyd(G, centers, max_iter) for centers in _starts(G, n_clusters, n_init, start, rng)),
+        (
+            _lloyd(G, centers, max_iter, assign)
+            for centers in _starts(rows, n_clusters, n_init, start, rng)
+        ),
         key=lambda run: run.objective,
     )
     n_found = np.unique(best.labels).size
@@ -104,7 +142,7 @@ def kernel_kmeans(
         )
     if not best.converged:
         warn(
-            f"kernel k-means stopped after max_iter={max_iter} iterations while points still moved; raise "
+            f"{name} stopped after max_iter={max_iter} iterations while points still moved; raise "
             "`max_iter`.",
             ConvergenceWarning,
         )
@@ -121,7 +159,7 @@ def nearest_centers(factor: np.ndarray, centers: np.ndarray) -> np.ndarray:
     """The number of the center nearest to each row; of equally near ones the first."""
     unit = _unit(factor, centers)
     middle = (centers / unit).mean(axis=0)
-    return _nearest(factor / unit - middle, centers / unit - middle)
+    return nearest(factor / unit - middle, centers / unit - middle)
 
 
 # --------------------------------------------------------------------------------------------------
@@ -134,19 +172,20 @@ def _unit(*arrays: np.ndarray) -> float:
     return math.ldexp(0.5, math.frexp(largest)[1]) if largest > 0.0 else 1.0
 
 
-def _lloyd(G: np.ndarray, centers: np.ndarray, max_iter: int) -> Clustering:
-    labels, iterations, converged = np.full(len(G), -1), 0, False
-    while iterations < max_iter and not converged:
+def _lloyd(G: np.ndarray, centers: np.ndarray, max_iter: int, assign: Assign) -> Clustering:
+    labels, iterations, converged = None, 0, False
+    while labels is None or (iterations < max_iter and not converged):
         iterations += 1
-        moved = _fill_empty(G, _nearest(G, centers), centers)
-        converged = bool(np.array_equal(moved, labels))
+        moved = assign(centers, labels)
+        converged = labels is not None and bool(np.array_equal(moved, labels))
         labels = moved
         centers = _means(G, labels, centers)
     objective = float(_squared_distances(G, labels, centers).sum())
     return Clustering(labels, centers, objective, iterations, converged)
 
 
-def _nearest(G: np.ndarray, centers: np.ndarray) -> np.ndarray:
+def nearest(G: np.ndarray, centers: np.ndarray) -> np.ndarray:
+    """The number of the nearest center, of rows and centers that lie around zero."""
     labels = np.empty(len(G), dtype=np.int64)
     halves = np.vecdot(centers, centers)[:, None] / 2
     for rows in chunks(len(G), len(centers), G):
@@ -171,7 +210,7 @@ def _squared_distances(G: np.ndarray, labels: np.ndarray, centers: np.ndarray) -
     return squared
 
 
-def _fill_empty(G: np.ndarray, labels: np.ndarray, centers: np.ndarray) -> np.ndarray:
+def fill_empty(G: np.ndarray, labels: np.ndarray, centers: np.ndarray) -> np.ndarray:
     """Give every empty cluster the point farthest from its center, which lowers the objective.
 
     A point that is alone in its cluster stays, and so does one at its center up to rounding.
@@ -181,7 +220,7 @@ def _fill_empty(G: np.ndarray, labels: np.ndarray, centers: np.ndarray) -> np.nd
         return labels
     labels, empty = labels.copy(), list(np.flatnonzero(counts == 0))
     squared = _squared_distances(G, labels, centers)
-    rounding = _ROUNDING * float(np.vecdot(G, G).max())
+    rounding = ROUNDING * float(np.vecdot(G, G).max())
     for i in np.argsort(-squared, kind="stable"):
         if not empty or squared[i] <= rounding:
             break
@@ -198,7 +237,7 @@ def _starts(
     if start is not None:
         labels = _check_start(start, len(G), n_clusters)
         centers = _means(G, labels, np.zeros((n_clusters, G.shape[1])))
-        yield _means(G, _fill_empty(G, labels, centers), centers)
+        yield _means(G, fill_empty(G, labels, centers), centers)
         return
     for _ in range(n_init):
         yield _seeds(G, n_clusters, rng)
@@ -231,14 +270,14 @@ def _seeds(G: np.ndarray, n_clusters: int, rng: np.random.Generator) -> np.ndarr
 # What is refused
 
 
-def _check_n_clusters(n_clusters: Any, n: int) -> int:
+def check_n_clusters(n_clusters: Any, n: int) -> None:
+    """At least 1 and at most n."""
     n_clusters = check_count(n_clusters, "n_clusters")
     if n_clusters > n:
         raise ValueError(
             f"`n_clusters={n_clusters}` asks for more clusters than there are points (n_samples={n}); pass at "
             f"most {n}."
         )
-    return n_clusters
 
 
 def _check_start(start: Any, n: int, n_clusters: int) -> np.ndarray:

@@ -40,6 +40,13 @@ def neighbor_graph(
     Above 50,000 points neighbors are found by pynndescent where it is installed: nearly all of them, in a
     time that grows little faster than n.
     """
+    return weighted_graph(X, n_neighbors, join, weights, width)[0]
+
+
+def weighted_graph(
+    X: Any, n_neighbors: int, join: str, weights: str, width: float | None
+) -> tuple[Any, float]:
+    """The graph, and the width that its weights have."""
     points = check_host_points(X, "X")
     count = check_count(n_neighbors, "n_neighbors")
     check_choice(join, "join", {"mutual": None, "either": None})
@@ -56,12 +63,35 @@ def neighbor_graph(
     joined = distances.minimum(distances.T) if join == "mutual" else distances.maximum(distances.T)
     joined.data -= 1.0
     squared = joined.data**2
-    if weights == "binary":
-        joined.data = np.ones_like(squared)
-        return joined
-    scale = float(np.mean(squared)) if width is None else float(width) ** 2
-    joined.data = np.exp(-squared / (2 * scale)) if scale > 0 else np.ones_like(squared)
-    return joined
+    if width is None:
+        width = float(np.mean(squared)) ** 0.5 if squared.size else 0.0
+    joined.data = _weights(squared, weights, width)
+    return joined, float(width)
+
+
+def _weights(squared: np.ndarray, kind: str, width: float) -> np.ndarray:
+    if kind == "binary" or width == 0:
+        return np.ones_like(squared)
+    return np.exp(-squared / (2 * width**2))
+
+
+def weights_to(
+    points: np.ndarray, new: np.ndarray, n_neighbors: int, weights: str, width: float
+) -> tuple[Any, Any]:
+    """Join each new point to the nearest of the points: m x n, sparse; and where they are equal, likewise."""
+    from scipy.sparse import csr_array
+    from sklearn.neighbors import NearestNeighbors
+
+    count = min(n_neighbors, len(points))
+    found = NearestNeighbors(n_neighbors=count).fit(points).kneighbors(new, return_distance=False)
+    # From differences: a search may give equal points a small distance.
+    squared = np.stack([np.sum((new - points[near]) ** 2, axis=1) for near in found.T], axis=1)
+    starts = np.arange(len(new) + 1) * count
+
+    def table(values: np.ndarray) -> Any:
+        return csr_array((values.ravel(), found.ravel(), starts), shape=(len(new), len(points)))
+
+    return table(_weights(squared, weights, width)), table((squared == 0).astype(float))
 
 
 def _distances(points: np.ndarray, count: int) -> Any:

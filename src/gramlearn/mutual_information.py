@@ -7,7 +7,7 @@ import numpy as np
 from gramlearn._arrays import to_numpy
 from gramlearn._validation import check_finite
 
-__all__ = ["normalized_mutual_information"]
+__all__ = ["contingency", "normalized_mutual_information"]
 
 
 def normalized_mutual_information(labels: Any, clusters: Any) -> float:
@@ -22,18 +22,23 @@ def normalized_mutual_information(labels: Any, clusters: Any) -> float:
     labels, clusters : vectors of n labels
         Numbers or strings; which name a group has does not matter.
     """
-    groups = [_check_groups(labels, "labels"), _check_groups(clusters, "clusters")]
-    if groups[0].size != groups[1].size:
-        raise ValueError(
-            f"`labels` has {groups[0].size} entries and `clusters` has {groups[1].size}; pass one of each "
-            "for every point."
-        )
-    H_K, H_C = (_entropy(np.bincount(group)) for group in groups)
-    joint = np.unique(groups[0] * (groups[1].max() + 1) + groups[1], return_counts=True)[1]
+    H_K, H_C, H_both = map(_entropy, contingency(labels, clusters))
     if H_C + H_K == 0.0:
         return 1.0
-    information = H_C + H_K - _entropy(joint)  # H(C | K) = H(C, K) - H(K)
+    information = H_C + H_K - H_both  # H(C | K) = H(C, K) - H(K)
     return float(np.clip(2 * information / (H_C + H_K), 0.0, 1.0))
+
+
+def contingency(labels: Any, clusters: Any) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """How many points each class, each cluster, and each class in each cluster has; the last without zeros."""
+    classes, found = _check_groups(labels, "labels"), _check_groups(clusters, "clusters")
+    if classes.size != found.size:
+        raise ValueError(
+            f"`labels` has {classes.size} entries and `clusters` has {found.size}; pass one of each "
+            "for every point."
+        )
+    both = np.unique(classes * (found.max() + 1) + found, return_counts=True)[1]
+    return np.bincount(classes), np.bincount(found), both
 
 
 def _entropy(counts: np.ndarray) -> float:

@@ -14,7 +14,7 @@ from gramlearn._validation import check_points
 from gramlearn.side_information import Pairs
 from gramlearn.solution import Solution
 
-__all__ = ["plot_before_after", "plot_history", "plot_pairs"]
+__all__ = ["plot_before_after", "plot_history", "plot_map", "plot_pairs"]
 
 _ALIKE, _UNLIKE = "#0072b2", "#d55e00"
 _BELOW_LEGEND = 0.72  # share of the height of a panel that its legend leaves
@@ -170,6 +170,64 @@ def plot_before_after(
     return figure
 
 
+def plot_map(
+    embedding: Any,
+    labels: Any = None,
+    *,
+    pairs: Pairs | None = None,
+    graph: Any = None,
+    names: Any = None,
+    ax: Any = None,
+) -> Any:
+    """Draw an embedding: its first two columns, a color a class, over the links that made it.
+
+    Parameters
+    ----------
+    embedding : array n x r
+        `embedding_` of an estimator; of one column, points are drawn along a line.
+    labels : vector of n labels, optional
+        Their colors.
+    pairs : Pairs, optional
+        Drawn as lines: what is alike in gray, what is not in dashes.
+    graph : sparse matrix n x n, optional
+        Its edges are drawn as thin gray lines.
+    names : sequence of str, optional
+        Names of the classes, in the order of their sorted labels.
+    ax : matplotlib Axes, optional
+
+    Returns
+    -------
+    Axes
+    """
+    points = to_numpy(check_points(embedding, "embedding")).astype(float)
+    plane = np.zeros((len(points), 2))
+    plane[:, : points.shape[1]] = points[:, :2]
+    ax = _new_axes() if ax is None else ax
+    if graph is not None:
+        i, j = graph.nonzero()
+        _draw_links(ax, plane, np.column_stack([i, j])[i < j], {"color": "0.8", "linewidths": 0.5})
+    if pairs is not None:
+        pairs.check_fits(len(plane))
+        _draw_links(ax, plane, pairs.similar, {"color": "0.55", "linewidths": 0.8})
+        _draw_links(
+            ax, plane, pairs.dissimilar, {"color": _UNLIKE, "linewidths": 0.8, "linestyles": "--"}
+        )
+    colors = np.zeros(len(plane), dtype=int) if labels is None else to_numpy(labels)
+    _scatter(ax, plane, colors, names)
+    if labels is not None:
+        ax.legend(loc="best", fontsize="small", frameon=False)
+    ax.set_xlabel("first coordinate")
+    ax.set_ylabel("second")
+    return _tidy(ax)
+
+
+def _draw_links(ax: Any, plane: np.ndarray, table: Any, style: dict[str, Any]) -> None:
+    from matplotlib.collections import LineCollection
+
+    ends = plane[np.asarray(to_numpy(table), dtype=int)]
+    ax.add_collection(LineCollection(list(ends), alpha=0.6, zorder=0, **style))
+
+
 def _use_one_scale(panels: list[Any]) -> None:
     """Give panels the same limits, so that they can be compared."""
     for axis in ("xlim", "ylim"):
@@ -180,16 +238,23 @@ def _use_one_scale(panels: list[Any]) -> None:
 
 def _draw_map(ax: Any, points: np.ndarray, labels: np.ndarray, names: Any) -> None:
     """Scatter the points along their two directions of largest variance, a color a class."""
-    if labels.shape != (len(points),):
-        raise ValueError(
-            f"`labels` has shape {labels.shape}, but `points` has {len(points)} rows; pass one label "
-            "for each point."
-        )
     centered = points - points.mean(axis=0)
     U, s, _ = np.linalg.svd(centered, full_matrices=False)
     plane = np.zeros((len(points), 2))
     plane[:, : s.size] = (U * s)[:, :2]
-    size = float(np.clip(4000 / len(points), 12, 40))
+    _scatter(ax, plane, labels, names)
+    ax.set_xlabel("first principal direction")
+    ax.set_ylabel("second")
+    _tidy(ax)
+
+
+def _scatter(ax: Any, plane: np.ndarray, labels: np.ndarray, names: Any) -> None:
+    """Points of a plane, a color and a marker a class."""
+    if labels.shape != (len(plane),):
+        raise ValueError(
+            f"`labels` has shape {labels.shape}, but there are {len(plane)} points; pass one for each."
+        )
+    size = float(np.clip(4000 / len(plane), 12, 40))
     classes = np.unique(labels)
     names = [str(label) for label in classes] if names is None else names
     for k, (label, name) in enumerate(zip(classes, names, strict=True)):
@@ -197,10 +262,7 @@ def _draw_map(ax: Any, points: np.ndarray, labels: np.ndarray, names: Any) -> No
         x, y = plane[labels == label].T
         ax.scatter(x, y, s=size, alpha=0.8, edgecolors="white", linewidths=0.4, label=name, **style)
     ax.set_aspect("equal", adjustable="datalim")
-    ax.set_xlabel("first principal direction")
-    ax.set_ylabel("second")
     ax.locator_params(nbins=5)
-    _tidy(ax)
 
 
 def _edges(squared: list[np.ndarray], bounds: Any) -> np.ndarray:

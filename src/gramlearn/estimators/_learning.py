@@ -34,6 +34,7 @@ from gramlearn.status import Status
 
 __all__ = [
     "bounds_of",
+    "check_not_side",
     "loss_of",
     "prior_of",
     "reachable",
@@ -152,8 +153,7 @@ def side_of(
     side: Any, y: Any, n_points: int, n_pairs: int | None, rng: np.random.Generator
 ) -> SideInformation:
     """What is known of the points: as given, or pairs drawn from the labels."""
-    if isinstance(y, SideInformation):
-        raise TypeError(f"{type(y).__name__} is side information; pass it as `side=`, not as `y`.")
+    check_not_side(y)
     if y is not None and (count := read_labels(y)[0].size) != n_points:
         raise ValueError(f"`y` has {count} labels, but `X` has {n_points} rows; pass one for each.")
     if side is None:
@@ -170,6 +170,12 @@ def side_of(
         )
     side.check_fits(n_points)
     return side
+
+
+def check_not_side(y: Any) -> None:
+    """Refuse pairs in the place of labels."""
+    if isinstance(y, SideInformation):
+        raise TypeError(f"{type(y).__name__} is side information; pass it as `side=`, not as `y`.")
 
 
 def reachable(side: SideInformation, coincide: Coincide, loss: BoundedLoss) -> SideInformation:

@@ -3,15 +3,15 @@
 from typing import Any, Self
 
 import numpy as np
-from sklearn.base import BaseEstimator, ClusterMixin
-from sklearn.utils.validation import check_is_fitted, validate_data
+from sklearn.utils.validation import validate_data
 
-from gramlearn.clustering import kernel_kmeans, nearest_centers
+from gramlearn.clustering import kernel_kmeans
+from gramlearn.estimators._kmeans import ClustersWithMeans
 
 __all__ = ["KernelKMeans"]
 
 
-class KernelKMeans(ClusterMixin, BaseEstimator):
+class KernelKMeans(ClustersWithMeans):
     """sum_i |g_i - m_c(i)|^2 -> min over clusters c(i), for the kernel G G' of a factor G.
 
     The rows of a factor are coordinates in the feature space of the kernel. So this is kernel k-means
@@ -40,38 +40,8 @@ class KernelKMeans(ClusterMixin, BaseEstimator):
         The iterations of the start that was kept.
     """
 
-    def __init__(
-        self,
-        n_clusters: int = 8,
-        *,
-        n_init: int = 10,
-        max_iter: int = 300,
-        random_state: Any = None,
-    ) -> None:
-        self.n_clusters = n_clusters
-        self.n_init = n_init
-        self.max_iter = max_iter
-        self.random_state = random_state
-
     def fit(self, X: Any, y: Any = None) -> Self:
         """Cluster the rows of X, a factor n x r; y is not used."""
         del y
         X = validate_data(self, X, dtype=np.float64)
-        found = kernel_kmeans(
-            X,
-            self.n_clusters,
-            n_init=self.n_init,
-            max_iter=self.max_iter,
-            random_state=self.random_state,
-        )
-        self.labels_ = found.labels
-        self.cluster_centers_ = found.centers
-        self.inertia_ = found.objective
-        self.n_iter_ = found.iterations
-        return self
-
-    def predict(self, X: Any) -> np.ndarray:
-        """Give the cluster whose mean is nearest, for each row of X: new rows of the factor."""
-        check_is_fitted(self)
-        X = validate_data(self, X, dtype=np.float64, reset=False)
-        return nearest_centers(X, self.cluster_centers_)
+        return self._keep(kernel_kmeans(X, self.n_clusters, **self._starts()))

@@ -14,7 +14,13 @@ from scipy.sparse.csgraph import breadth_first_order, connected_components
 
 from gramlearn.side_information._numbering import Rectangles, Runs, Triangles, sorted_distinct
 
-__all__ = ["Contradiction", "ContradictionError", "find_contradictions", "transitive_closure"]
+__all__ = [
+    "Contradiction",
+    "ContradictionError",
+    "find_contradictions",
+    "joined_components",
+    "transitive_closure",
+]
 
 Contradiction = tuple[tuple[int, int], tuple[int, ...]]
 
@@ -42,6 +48,14 @@ def _graph(similar: np.ndarray, n_points: int) -> csr_array:
 def _components(similar: np.ndarray, n_points: int) -> np.ndarray:
     _, component = connected_components(_graph(similar, n_points), directed=False)
     return component.astype(np.int64)
+
+
+def joined_components(similar: np.ndarray, dissimilar: np.ndarray, n_points: int) -> np.ndarray:
+    """Number the components of must-links, one number for each point; contradictions raise an error."""
+    contradictions = find_contradictions(similar, dissimilar, n_points)
+    if contradictions:
+        raise ContradictionError(_sentence(contradictions), contradictions)
+    return _components(similar, n_points)
 
 
 def find_contradictions(
@@ -90,10 +104,7 @@ def transitive_closure(
     similar: np.ndarray, dissimilar: np.ndarray, n_points: int, max_pairs: int
 ) -> tuple[np.ndarray, np.ndarray]:
     """Give all must-links and all cannot-links that follow, each once, as (i, j) with i < j."""
-    contradictions = find_contradictions(similar, dissimilar, n_points)
-    if contradictions:
-        raise ContradictionError(_sentence(contradictions), contradictions)
-    component = _components(similar, n_points)
+    component = joined_components(similar, dissimilar, n_points)
     runs = Runs.of(component)
     alike = Triangles(runs.start, runs.size)
     joined = np.sort(component[dissimilar], axis=1)

@@ -60,6 +60,14 @@ class CapacityAnswer:
     size: float
     solution: Solution | None = None
 
+    def __repr__(self) -> str:
+        numbers = (
+            f"value {self.value:.6g}, relative gap {self.relative_gap:.1e}, capacity {self.capacity:.6g}, "
+            f"G {self.G:.6g}, rank {self.factor.shape[1]}"
+        )
+        how = "in closed form" if self.solution is None else repr(self.solution)
+        return f"CapacityAnswer({numbers}; {how})"
+
     @property
     def prices(self) -> tuple[Array, ...]:
         """Of the losses, divided by G."""

@@ -1,0 +1,49 @@
+"""c(x) = argmin_c |x - m_c|^2: what clusterers that end with means m have in common."""
+
+from abc import ABC
+from typing import Any, Self
+
+import numpy as np
+from sklearn.base import BaseEstimator, ClusterMixin
+from sklearn.utils.validation import check_is_fitted, validate_data
+
+from gramlearn.clustering import Clustering, nearest_centers
+
+__all__ = ["ClustersWithMeans"]
+
+
+class ClustersWithMeans(ClusterMixin, BaseEstimator, ABC):
+    """Parameters of the starts, the fitted attributes, and clusters of new rows."""
+
+    def __init__(
+        self,
+        n_clusters: int = 8,
+        *,
+        n_init: int = 10,
+        max_iter: int = 300,
+        random_state: Any = None,
+    ) -> None:
+        self.n_clusters = n_clusters
+        self.n_init = n_init
+        self.max_iter = max_iter
+        self.random_state = random_state
+
+    def _starts(self) -> dict[str, Any]:
+        return {
+            "n_init": self.n_init,
+            "max_iter": self.max_iter,
+            "random_state": self.random_state,
+        }
+
+    def _keep(self, found: Clustering) -> Self:
+        self.labels_ = found.labels
+        self.cluster_centers_ = found.centers
+        self.inertia_ = found.objective
+        self.n_iter_ = found.iterations
+        return self
+
+    def predict(self, X: Any) -> np.ndarray:
+        """Give the cluster whose mean is nearest, for each row of X: new rows of the factor."""
+        check_is_fitted(self)
+        X = validate_data(self, X, dtype=np.float64, reset=False)
+        return nearest_centers(X, self.cluster_centers_)

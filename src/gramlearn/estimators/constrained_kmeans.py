@@ -1,0 +1,49 @@
+"""sum_i |g_i - m_c(i)|^2 -> min with pairs that share a cluster or do not, as a clusterer of scikit-learn."""
+
+from typing import Any, Self
+
+import numpy as np
+from sklearn.utils.validation import validate_data
+
+from gramlearn.constrained_clustering import constrained_kmeans
+from gramlearn.estimators._kmeans import ClustersWithMeans
+from gramlearn.estimators._learning import check_not_side
+from gramlearn.side_information import Pairs
+
+__all__ = ["ConstrainedKMeans"]
+
+
+class ConstrainedKMeans(ClustersWithMeans):
+    """sum_i |g_i - m_c(i)|^2 -> min over clusters c(i) that keep all pairs, for points or a factor G.
+
+    Similar pairs share a cluster, and so do those that follow from them; dissimilar pairs never do. Without
+    pairs this is `KernelKMeans`. New rows, of which no pair is known, go to the nearest mean; a row that was
+    learned from may have another cluster in `labels_`, where its pairs ask for it.
+
+    Parameters
+    ----------
+    n_clusters : int
+        How many clusters.
+    n_init : int
+        How many starts, each seeded by k-means++; the best is kept.
+    max_iter : int
+        The most iterations of one start.
+    random_state : int, RandomState or None
+        Seeds the starts.
+
+    Attributes
+    ----------
+    labels_ : vector of n cluster numbers
+    cluster_centers_ : array n_clusters x r
+        The means of the clusters.
+    inertia_ : float
+        The sum of squared distances to them.
+    n_iter_ : int
+        The iterations of the start that was kept.
+    """
+
+    def fit(self, X: Any, y: Any = None, *, side: Pairs | None = None) -> Self:
+        """Cluster the rows of X so that the pairs of `side` hold; y is not used."""
+        check_not_side(y)
+        X = validate_data(self, X, dtype=np.float64)
+        return self._keep(constrained_kmeans(X, self.n_clusters, side, **self._starts()))

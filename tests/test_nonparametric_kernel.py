@@ -1,0 +1,294 @@
+"""The kernel of given points: what it learns, where new points go, and which pairs are worth asking for."""
+
+import numpy as np
+import pytest
+from scipy.sparse import block_diag, csr_array
+from sklearn.datasets import load_iris, load_wine, make_moons
+from sklearn.metrics import rand_score
+from sklearn.preprocessing import StandardScaler
+from sklearn.utils.estimator_checks import parametrize_with_checks
+
+from gramlearn import (
+    KernelKMeans,
+    NonparametricKernel,
+    Pairs,
+    Triplets,
+    from_labels,
+    laplacian,
+    neighbor_graph,
+    pairs_to_ask,
+    select_pairs,
+    solve_nonparametric,
+)
+from gramlearn.active import margins
+from gramlearn.graph_extension import extended
+from gramlearn.graphs import weights_to
+
+X, Y = make_moons(60, noise=0.05, random_state=0)
+PAIRS = from_labels(Y, 40, random_state=0)
+LOSSES = ["linear", "squared_hinge", "hinge", "square"]
+
+
+@parametrize_with_checks([NonparametricKernel(join="either", n_pairs=30, random_state=0)])
+def test_scikit_learn(estimator, check) -> None:
+    check(estimator)
+
+
+# -- what is learned ---------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("loss", LOSSES)
+def test_the_kernel_is_that_of_the_problem(loss) -> None:
+    model = NonparametricKernel(loss, B=9.0, C=0.5, join="either").fit(X, side=PAIRS)
+    L = laplacian(neighbor_graph(X, 5, join="either"))
+    answer = solve_nonparametric(L, PAIRS, loss=loss, B=9.0, C=0.5)
+    K = answer.factor @ answer.factor.T
+    np.testing.assert_allclose(model.factor_ @ model.factor_.T, K, atol=1e-9)
+    np.testing.assert_allclose(model.kernel(np.arange(60)), K, atol=1e-9)
+    assert model.kernel(3, 7) == pytest.approx(K[3, 7])
+    np.testing.assert_allclose(model.kernel([3, 4], [7, 8]), K[[3, 4], [7, 8]], atol=1e-9)
+    assert model.solution_.relative_gap <= 1e-6
+    np.testing.assert_allclose(
+        model.eigenvalues_, np.linalg.eigvalsh(K)[::-1][: model.factor_.shape[1]], atol=1e-9
+    )
+    np.testing.assert_allclose(
+        model.factor_.T @ model.factor_, np.diag(model.eigenvalues_), atol=1e-9
+    )
+
+
+def test_pairs_and_neighbors_find_two_moons_where_distances_do_not() -> None:
+    clusters = NonparametricKernel(join="either", n_clusters=2, random_state=0).fit_predict(
+        X, side=PAIRS
+    )
+    assert rand_score(Y, clusters) == 1.0
+
+
+@pytest.mark.parametrize("load", [load_iris, load_wine])
+@pytest.mark.parametrize("loss", ["linear", "squared_hinge"])
+def test_clusters_of_real_data_follow_the_pairs(load, loss) -> None:
+    """Points without pairs are carried along by their neighbors: more agree with the classes than before."""
+    points, classes = load(return_X_y=True)
+    points = StandardScaler().fit_transform(points)
+    pairs = from_labels(classes, 120, random_state=0)
+    model = NonparametricKernel(loss, B=1.0, join="either", n_clusters=3, random_state=0)
+    before = KernelKMeans(3, random_state=0).fit_predict(points)
+    found = model.fit_predict(points, side=pairs)
+    assert rand_score(classes, found) > max(0.9, rand_score(classes, before))
+
+
+def test_a_graph_that_outweighs_the_pairs_leaves_nothing() -> None:
+    model = NonparametricKernel(C=1e-3, n_neighbors=30, join="either")
+    with pytest.warns(UserWarning, match="the kernel is zero"):
+        model.fit(X, side=Pairs(dissimilar=[[0, 1]], n_points=60))
+    assert not model.embedding_.any()
+
+
+def test_labels_tell_how_many_clusters() -> None:
+    found = NonparametricKernel(join="either", random_state=0).fit_predict(X, Y)
+    assert rand_score(Y, found) == 1.0
+
+
+def test_the_most_similar_come_first() -> None:
+    model = NonparametricKernel("squared_hinge", join="either").fit(X, side=PAIRS)
+    rows, values = model.similar_to(5, 8)
+    K = model.factor_ @ model.factor_.T
+    others = np.delete(np.arange(60), 5)
+    assert rows.tolist() == others[np.argsort(-K[5, others], kind="stable")][:8].tolist()
+    np.testing.assert_allclose(values, K[5, rows], atol=1e-12)
+    assert np.mean(Y[rows] == Y[5]) == 1.0
+    many, _ = model.similar_to([5, 9], 8)
+    assert many.shape == (2, 8)
+    assert many[0].tolist() == rows.tolist()
+    assert model.similar_to(0, 1000)[0].shape == (59,)
+
+
+@pytest.mark.parametrize("affinity", ["neighbors", "precomputed"])
+def test_a_graph_may_be_given(affinity) -> None:
+    graph = neighbor_graph(X, 5, join="either")
+    model = NonparametricKernel(affinity=affinity, join="either")
+    fitted = model.fit(X if affinity == "neighbors" else graph, side=PAIRS)
+    expected = solve_nonparametric(laplacian(graph), PAIRS, loss="linear").factor
+    np.testing.assert_allclose(fitted.factor_ @ fitted.factor_.T, expected @ expected.T, atol=1e-9)
+
+
+def test_ranks_and_components() -> None:
+    model = NonparametricKernel("squared_hinge", join="either", rank=4, n_components=2)
+    model.fit(X, side=PAIRS)
+    assert model.factor_.shape[1] <= 4
+    np.testing.assert_array_equal(model.embedding_, model.factor_[:, :2])
+    assert model.transform(X).shape == (60, 2)
+
+
+# -- new points --------------------------------------------------------------------------------------
+
+
+def test_new_points_follow_the_nystroem_formula_on_the_kernel_of_the_graph() -> None:
+    """k(x, .) k^-1 F for k = (L + eps I)^-1 over the old points and the new one."""
+    graph = neighbor_graph(X, 5, join="either", weights="heat")
+    F = np.random.default_rng(0).standard_normal((60, 3))
+    new = X[7] + 0.03
+    A, same = weights_to(X, new[None], 5, "heat", 0.2)
+    whole = np.zeros((61, 61))
+    whole[:60, :60] = graph.toarray()
+    whole[60, :60] = whole[:60, 60] = A.toarray()[0]
+    # The degrees of the old points count the new one only towards it, as the formula has it.
+    eps = 1e-7
+    k = np.linalg.inv(laplacian(csr_array(whole)).toarray() + eps * np.eye(61))
+    expected = k[60, :60] @ np.linalg.inv(k[:60, :60]) @ F
+    degrees = np.asarray(graph.sum(axis=1)).ravel()
+    np.testing.assert_allclose(extended(A, same, degrees, F)[0], expected, rtol=1e-5)
+
+
+def test_points_that_are_known_keep_their_place() -> None:
+    model = NonparametricKernel(join="either").fit(X, side=PAIRS)
+    np.testing.assert_array_equal(model.transform(X), model.embedding_)
+    twice = NonparametricKernel(join="either").fit(
+        np.vstack([X, X[:1]]), side=from_labels(np.append(Y, Y[0]), 40, random_state=0)
+    )
+    mean = (twice.embedding_[0] + twice.embedding_[60]) / 2
+    np.testing.assert_allclose(twice.transform(X[:1])[0], mean, atol=1e-12)
+
+
+def test_new_points_land_among_their_class() -> None:
+    points, classes = make_moons(300, noise=0.05, random_state=1)
+    old, new = slice(0, 200), slice(200, 300)
+    model = NonparametricKernel("squared_hinge", B=200.0, join="either").fit(
+        points[old], side=from_labels(classes[old], 100, random_state=0)
+    )
+    nearest = np.argmax(model.transform(points[new]) @ model.embedding_.T, axis=1)
+    assert np.mean(classes[old][nearest] == classes[new]) > 0.97
+
+
+def test_new_points_of_a_graph_come_as_weights() -> None:
+    graph = neighbor_graph(X, 5, join="either")
+    model = NonparametricKernel(affinity="precomputed").fit(graph, side=PAIRS)
+    weights = np.zeros((1, 60))
+    weights[0, [4, 8]] = 1.0
+    degrees = np.asarray(graph.sum(axis=1)).ravel()
+    expected = sum(model.embedding_[j] / np.sqrt(2 * (degrees[j] + 1)) for j in (4, 8))
+    np.testing.assert_allclose(model.transform(weights)[0], expected)
+
+
+# -- which pairs -------------------------------------------------------------------------------------
+
+
+def test_margins_are_those_of_the_paper() -> None:
+    F = np.random.default_rng(0).standard_normal((60, 3))
+    T, K = np.zeros((60, 60)), F @ F.T
+    for table, sign in ((PAIRS.similar, 1), (PAIRS.dissimilar, -1)):
+        for i, j in np.asarray(table):
+            T[i, j] = T[j, i] = sign
+    counts = np.abs(T).sum(axis=1)
+    expected = np.abs((T * K).sum(axis=1)) / np.maximum(counts, 1)
+    found, of_each = margins(PAIRS, F)
+    np.testing.assert_allclose(found, expected)
+    np.testing.assert_array_equal(of_each, counts)
+
+
+@pytest.mark.parametrize("count", [1, 7, 25, 40, 1000])
+def test_the_pairs_of_uncertain_points_are_kept(count) -> None:
+    F = np.random.default_rng(0).standard_normal((60, 3))
+    kept = select_pairs(PAIRS, F, count)
+    assert kept.size == min(count, PAIRS.size)
+    every = {tuple(pair) for pair in np.vstack([PAIRS.similar, PAIRS.dissimilar]).tolist()}
+    chosen = {tuple(pair) for pair in np.vstack([kept.similar, kept.dissimilar]).tolist()}
+    assert chosen <= every
+    margin, counts = margins(PAIRS, F)
+    order = [i for i in np.argsort(margin, kind="stable") if counts[i]]
+    # A pair that is left out belongs to no point before the last that has a pair taken.
+    turn = {i: k for k, i in enumerate(order)}
+    first = {pair: min(turn[end] for end in pair) for pair in every}
+    assert max(first[pair] for pair in chosen) <= min(
+        (first[pair] for pair in every - chosen), default=len(order)
+    )
+
+
+def test_open_pairs_are_asked_and_none_twice() -> None:
+    model = NonparametricKernel("squared_hinge", join="either").fit(X, side=PAIRS)
+    asked = model.ask(12)
+    assert asked.shape == (12, 2)
+    assert len(np.unique(asked)) == 24
+    known = {tuple(sorted(p)) for p in np.vstack([PAIRS.similar, PAIRS.dissimilar]).tolist()}
+    assert not known & {tuple(sorted(pair)) for pair in asked.tolist()}
+    K = model.factor_ @ model.factor_.T
+    cosine = np.abs(K) / np.sqrt(np.outer(np.diag(K), np.diag(K)))
+    openness = cosine[asked[:, 0], asked[:, 1]]
+    assert (np.diff(openness) >= -1e-9).all()
+    assert openness.max() < np.median(cosine)
+    assert pairs_to_ask(model.factor_, 100).shape == (30, 2)
+
+
+def test_asking_teaches_as_much_as_pairs_drawn_at_random_and_more_on_wine() -> None:
+    points, classes = load_wine(return_X_y=True)
+    points = StandardScaler().fit_transform(points)
+    scores = {True: [], False: []}
+    for active in scores:
+        for seed in range(4):
+            rng = np.random.default_rng(seed)
+            asked = pairs_to_ask(np.ones((178, 1)), 22, random_state=rng)
+            for _ in range(4):
+                same = classes[asked[:, 0]] == classes[asked[:, 1]]
+                pairs = Pairs(asked[same], asked[~same], n_points=178)
+                model = NonparametricKernel(
+                    "squared_hinge", B=178.0, n_clusters=3, tol=1e-3, join="either", random_state=0
+                )
+                clusters = model.fit_predict(points, side=pairs)
+                factor = model.factor_ if active else np.ones((178, 1))
+                more = pairs_to_ask(factor, 22, known=pairs, random_state=rng)
+                asked = np.vstack([asked, more])
+            scores[active].append(rand_score(classes, clusters))
+    assert np.mean(scores[True]) > np.mean(scores[False])
+
+
+def test_many_points_are_sampled(monkeypatch) -> None:
+    monkeypatch.setattr("gramlearn.active._ALL", 500)
+    F = np.random.default_rng(0).standard_normal((400, 2))
+    asked = pairs_to_ask(F, 20, random_state=0)
+    assert asked.shape == (20, 2)
+    assert (asked[:, 0] < asked[:, 1]).all()
+    assert len(np.unique(asked)) == 40
+
+
+# -- what is refused ---------------------------------------------------------------------------------
+
+
+def two_pieces() -> csr_array:
+    one = neighbor_graph(X[:30], 4, join="either")
+    return csr_array(block_diag([one, one]))
+
+
+def test_pieces_that_no_pair_touches_are_named() -> None:
+    model = NonparametricKernel(affinity="precomputed")
+    with pytest.warns(UserWarning, match="30 of 60 points lie in 1 pieces .* such as row 30"):
+        model.fit(two_pieces(), side=Pairs([[0, 1], [2, 3]], [[0, 4]], n_points=60))
+    assert not model.factor_[30:].any()
+
+
+@pytest.mark.parametrize(
+    ("options", "points", "words"),
+    [
+        ({}, np.ones((60, 2)), "all 60 rows of `X` are equal"),
+        ({"affinity": "precomputed"}, np.zeros((60, 60)), "has no edges"),
+        ({"affinity": "cosine"}, X, "`affinity='cosine'`"),
+        ({"B": -1.0}, X, "B=-1.0"),
+        ({"G": 0.0}, X, "G=0.0"),
+        ({"B": 1.0, "G": 1.0}, X, "`B` or `G`, not both"),
+        ({"p": 0.9}, X, "`p=0.9` is below 1"),
+        ({"rank": 3, "n_components": 5}, X, "`n_components=5` asks for more than the rank"),
+        ({"n_neighbors": 60}, X, "`n_neighbors=60`"),
+        ({"loss": "log"}, X, "`loss='log'`"),
+        ({"weights": "cosine"}, X, "`weights='cosine'`"),
+    ],
+)
+def test_bad_input_is_named(options, points, words) -> None:
+    with pytest.raises(ValueError, match=words):
+        NonparametricKernel(**options).fit(points, side=PAIRS)
+
+
+def test_what_is_not_known_is_asked_for() -> None:
+    with pytest.raises(ValueError, match="`n_clusters` is not known"):
+        NonparametricKernel(join="either").fit_predict(X, side=PAIRS)
+    with pytest.raises(TypeError, match="learned from Pairs alone"):
+        NonparametricKernel().fit(X, side=Triplets([[0, 1, 2]], n_points=60))
+    with pytest.raises(ValueError, match="is in both"):
+        NonparametricKernel().fit(X, side=Pairs([[0, 1]], [[1, 0]], n_points=60))
