@@ -120,7 +120,7 @@ def positive_part(
     gain = float(np.clip(_IN_ALL ** (_BLOCK / size), 5.0, 2 * _GAIN)) if block is None else _GAIN
     raise_above = filter_above(Y, low, spectrum.level(_WANTED * size), high, gain)
     # Vectors of an earlier Y do for this one, if it has about as many positive eigenvalues.
-    if block is not None and 2 * np.count_nonzero(block.any(axis=0)) > size:
+    if block is not None and block.any() and size / 2 < block.shape[1] < 1.5 * size:
         V, share = orthonormal(raise_above(block)), 1.0
     else:
         # The last vectors of a Krylov space have come less far than the others.
