@@ -48,7 +48,7 @@ class CapacityAnswer:
     size : float
         What the gap is measured against: the larger of |f(K)| and |f(K) + (G/p) tr K^p|.
     solution : Solution, optional
-        Of the problem at G = 1 with its capacity bounded by B, or of the problem divided by G; none where K
+        Of the problem divided by `divided_by`, with its capacity bounded by B or priced; none where K
         has a closed form.
     """
 
