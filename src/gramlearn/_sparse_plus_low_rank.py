@@ -46,6 +46,13 @@ class SparsePlusLowRank:
         """These rows and columns."""
         return SparsePlusLowRank(self.sparse[rows][:, rows], self.W[rows], self.w)
 
+    def moved(self, center: float, half: float) -> "SparsePlusLowRank":
+        """(Y - c I) / h."""
+        from scipy.sparse import eye_array
+
+        shifted = (self.sparse - center * eye_array(self.shape[0])) / half
+        return SparsePlusLowRank(shifted.tocsr(), self.W, self.w / half)
+
     def interval(self) -> tuple[float, float]:
         """Where the eigenvalues are: those of S by Gershgorin's circles, and those of the rest."""
         diagonal = self.sparse.diagonal()
