@@ -18,8 +18,8 @@ PAIRS = np.column_stack(neighbor_pairs(GRAPH, 24))
 SQUARED = np.sum((X[PAIRS[:, 0]] - X[PAIRS[:, 1]]) ** 2, axis=1)
 
 
-@parametrize_with_checks([ColoredMVU(n_neighbors=4)])
-@pytest.mark.filterwarnings("ignore:n_components=2 dimensions were asked for:UserWarning")
+@parametrize_with_checks([ColoredMVU(n_neighbors=4, tol=1e-2)])
+@pytest.mark.filterwarnings("ignore:n_components=2 dimensions were asked of:UserWarning")
 def test_scikit_learn(estimator, check):
     check(estimator)
 
@@ -95,6 +95,14 @@ def test_classes_come_apart():
 def _equal_rows_shared(points, embedding):
     """What `transform` gives for points that were learned from: equal ones have their mean."""
     return np.asarray([embedding[np.all(points == p, axis=1)].mean(axis=0) for p in points])
+
+
+def test_more_dimensions_than_the_kernel_has_are_zero_and_said_so():
+    with pytest.warns(UserWarning, match=r"n_components=20 .* has rank \d"):
+        found = ColoredMVU(20, rank=6).fit_transform(X.astype(np.float32), Y)
+    assert found.shape == (24, 20)
+    assert found.dtype == np.float32
+    np.testing.assert_array_equal(found[:, -1], 0.0)
 
 
 def test_units_do_not_matter():

@@ -36,7 +36,7 @@ def first_less_others(K, d):
     return s[:d].sum() - s[d:].sum()
 
 
-@parametrize_with_checks([MinimumVolumeEmbedding(C=1.0, G=0.1, tol=1e-2)])
+@parametrize_with_checks([MinimumVolumeEmbedding(n_neighbors=4, connect=True, G=1.0, tol=1e-1)])
 def test_scikit_learn(estimator, check):
     with warnings.catch_warnings():
         # Points on a line have an embedding of one dimension, and are told so.
@@ -165,7 +165,7 @@ def test_units_of_X_are_those_of_the_embedding():
     np.testing.assert_allclose(two.embedding_, 1000 * one.embedding_, rtol=1e-3, atol=1.0)
     assert two.unit_ == pytest.approx(1e6 * one.unit_)
     assert pytest.approx(one.G_) == two.G_
-    np.testing.assert_allclose(one.eigenvalues_, np.sum(one.embedding_**2, axis=0), rtol=1e-9)
+    np.testing.assert_allclose(one.eigenvalues_[:2], np.sum(one.embedding_**2, axis=0), rtol=1e-9)
     np.testing.assert_allclose(one.embedding_.mean(axis=0), 0, atol=1e-9)
 
 
@@ -192,7 +192,7 @@ def test_a_capacity_is_kept():
         ({"n_components": 14}, X, "more than the 13 dimensions that 14 points can have"),
         ({"n_neighbors": 14}, X, "more than the 13 other points"),
         ({}, np.ones((9, 2)), "all rows of `X` are equal"),
-        ({"connect": False}, np.vstack([X, X + 100]), "is in 2 pieces.*connect=True"),
+        ({}, np.vstack([X, X + 100]), "is in 2 pieces.*connect=True"),
         ({"init": "random"}, X, "`init='random'` is not known"),
         ({"max_iter": 0}, X, "`max_iter` must be a whole number"),
     ],

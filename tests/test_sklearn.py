@@ -61,8 +61,8 @@ TRANSFORMERS = {
     "OnlineMetricLearner": OnlineMetricLearner(),
     "OnlinePCA": OnlinePCA(2),
     "ColoredMVU": ColoredMVU(n_neighbors=8),
-    "MaximumVarianceUnfolding": MaximumVarianceUnfolding(n_neighbors=20),
-    "MinimumVolumeEmbedding": MinimumVolumeEmbedding(tol=1e-2),
+    "MaximumVarianceUnfolding": MaximumVarianceUnfolding(connect=True),
+    "MinimumVolumeEmbedding": MinimumVolumeEmbedding(connect=True, tol=1e-2),
     "StructurePreservingEmbedding": StructurePreservingEmbedding(),
 }
 ESTIMATORS = {

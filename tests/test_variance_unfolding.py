@@ -34,8 +34,10 @@ def problem_of(X, count, at_most=False):
     return UnfoldingProblem(X, *neighbor_pairs(graph(X, count), len(X)), at_most)
 
 
-@parametrize_with_checks([MaximumVarianceUnfolding(n_neighbors=26)])
-@pytest.mark.filterwarnings("ignore:n_components=2 dimensions were asked for:UserWarning")
+@parametrize_with_checks(
+    [MaximumVarianceUnfolding(n_neighbors=4, connect=True, distances="at_most", tol=1e-2)]
+)
+@pytest.mark.filterwarnings("ignore:n_components=2 dimensions were asked of:UserWarning")
 def test_scikit_learn(estimator, check):
     check(estimator)
 
@@ -217,10 +219,17 @@ def test_a_graph_in_pieces_and_points_without_extent_are_refused():
         MaximumVarianceUnfolding().fit(np.ones((9, 2)))
 
 
+def test_pieces_are_joined_by_the_shortest_edges_where_that_is_asked_for():
+    two = np.concatenate([np.arange(5.0), 20 + np.arange(5.0)])[:, None]
+    found = MaximumVarianceUnfolding(1, 2, connect=True, tol=1e-6).fit_transform(two)
+    np.testing.assert_allclose(np.abs(np.diff(found[:, 0])), np.diff(two[:, 0]), rtol=1e-3)
+
+
 def test_more_dimensions_than_there_are():
     with pytest.warns(UserWarning, match="n_components=5 dimensions .* rank 3"):
         model = MaximumVarianceUnfolding(5, n_neighbors=13).fit(CLOUD)
-    assert model.embedding_.shape == (14, 3)
+    assert model.embedding_.shape == (14, 5)
+    np.testing.assert_array_equal(model.embedding_[:, 3:], 0.0)
 
 
 def test_the_benchmark_recomputes_the_bound():

@@ -135,14 +135,18 @@ def _draw(name: str, rng: np.random.Generator) -> tuple[np.ndarray, np.ndarray]:
 def _methods(X: np.ndarray) -> dict[str, Callable[[], np.ndarray]]:
     return {
         "KPCA": lambda: KernelPCA(2).fit_transform(X),
-        "MVE": lambda: MinimumVolumeEmbedding(n_neighbors=_NEIGHBORS).fit_transform(X),
+        "MVE": lambda: _volume().fit_transform(X),
         "SPE": lambda: StructurePreservingEmbedding(n_neighbors=_NEIGHBORS).fit_transform(X),
     }
 
 
+def _volume() -> MinimumVolumeEmbedding:
+    return MinimumVolumeEmbedding(n_neighbors=_NEIGHBORS, connect=True)
+
+
 def _programs(X: np.ndarray) -> dict[str, Callable[[], np.ndarray]]:
     def volume() -> np.ndarray:
-        distances, _ = MinimumVolumeEmbedding(n_neighbors=_NEIGHBORS)._distances(X)
+        distances, _ = _volume()._distances(X)
         V = np.linalg.svd(X - X.mean(axis=0), full_matrices=False)[0][:, :2]
         return _leading(mve_by_sdp(distances, V, "SCS", 1e-3, _SDP_ROUNDS).K)
 

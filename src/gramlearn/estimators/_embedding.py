@@ -1,6 +1,15 @@
-"""K = R R' over given points: the leading columns of R embed them, and new points by their neighbors."""
+"""K = F F' over given points: the leading columns of V diag(s), with F = V diag(s) U', embed them.
 
-from typing import Any
+What estimators have in common that learn a kernel over the points they are given, and no map: how points are
+read, what more dimensions than the kernel has are, and new points, which are put between their neighbors.
+
+A graph in pieces is refused where its edges alone hold points together, unless its pieces are joined by the
+shortest edges between them, connect=True. Where labels hold them as well, or comparisons with all other points,
+pieces are no matter.
+"""
+
+from abc import abstractmethod
+from typing import Any, NamedTuple, Self
 
 import numpy as np
 from sklearn.base import BaseEstimator, ClassNamePrefixFeaturesOutMixin, TransformerMixin
@@ -11,21 +20,33 @@ from gramlearn._warnings import warn
 from gramlearn.barycentric import barycentric
 from gramlearn.estimators._points import validated
 from gramlearn.estimators._precision import FLOATS, KeepsPrecision
-from gramlearn.graphs import neighbor_graph
+from gramlearn.graphs import connected, neighbor_graph
+from gramlearn.special.unfolding import neighbor_pairs
+from gramlearn.special.variance_unfolding import check_connected
 
-__all__ = ["PointEmbedding"]
+__all__ = ["Edges", "PointEmbedding", "edges_of"]
 
 
 class PointEmbedding(
     KeepsPrecision, ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator
 ):
-    """What estimators have in common that learn a kernel over the points they are given, and no map.
-
-    They have the parameters n_components and n_neighbors.
-    """
+    """`fit` leaves `embedding_`, and in `_points` the rows it is of, or None where a graph alone was given."""
 
     n_components: int
     n_neighbors: int
+    embedding_: np.ndarray
+    eigenvalues_: np.ndarray
+    _points: np.ndarray | None
+    _dtype: Any
+
+    @abstractmethod
+    def fit(self, X: Any, y: Any = None) -> Self:
+        """Embed the rows of X; y is not looked at."""
+
+    def fit_transform(self, X: Any, y: Any = None) -> np.ndarray:
+        """The embedding of the points learned from."""
+        learned = self.fit(X, y)
+        return np.asarray(learned.embedding_, dtype=learned._dtype)
 
     def transform(self, X: Any) -> np.ndarray:
         """Embed points among those learned from: an extension of ours, by weights that sum to one.
@@ -34,11 +55,15 @@ class PointEmbedding(
         they lie between them in X (`gramlearn.barycentric`).
         """
         check_is_fitted(self)
+        if self._points is None:
+            raise ValueError(
+                "a graph alone says nothing of new points, so `transform` has no answer; the embedding of the "
+                "graph's own points is `embedding_`, and `fit_transform` gives it."
+            )
         X = validate_data(self, X, dtype=FLOATS, reset=False)
-        embedded = barycentric(
-            X.astype(np.float64, copy=False), self._points, self.embedding_, self.n_neighbors
-        )
-        return embedded.astype(X.dtype)
+        points = X.astype(np.float64, copy=False)
+        found = barycentric(points, self._points, self.embedding_, self.n_neighbors)
+        return np.asarray(found, dtype=X.dtype)
 
     @property
     def _n_features_out(self) -> int:
@@ -46,28 +71,66 @@ class PointEmbedding(
 
     def _read(self, X: Any) -> np.ndarray:
         """The points, at least two, that are not all equal; kept for `transform`."""
-        check_count(self.n_components, "n_components")
-        X = np.asarray(validated(self, X, dtype=np.float64, ensure_min_samples=2))
-        if not np.any(X[0] != X):
+        X = validated(self, X, dtype=FLOATS, ensure_min_samples=2)
+        self._dtype, self._points = X.dtype, X.astype(np.float64)
+        self._check_components(len(X))
+        if (X[:1] == X).all():
             raise ValueError(
                 "all rows of `X` are equal, so there is nothing to embed; pass points that differ."
             )
-        self._points = X
-        return X
+        return self._points
 
-    def _graph(self, X: np.ndarray) -> Any:
-        """Neighbors, of one or of both of two points; all others where there are fewer."""
-        count = check_count(self.n_neighbors, "n_neighbors")
-        return neighbor_graph(X, min(count, len(X) - 1), join="either")
-
-    def _keep(self, R: np.ndarray, least: float, advice: str) -> None:
-        """The leading columns of R, which are orthogonal; `least` is the share of variance that counts."""
-        asked = int(self.n_components)
-        self.eigenvalues_ = np.sum(R**2, axis=0)
-        rank = max(1, int(np.sum(self.eigenvalues_ > least * self.eigenvalues_.sum())))
-        if asked > rank:
-            warn(
-                f"n_components={asked} dimensions were asked for, but the kernel has rank {rank}, and so has "
-                f"the embedding; {advice}."
+    def _check_components(self, n: int) -> None:
+        """As many as centered coordinates of n points can have, at most."""
+        count = check_count(self.n_components, "n_components")
+        if count > n - 1:
+            raise ValueError(
+                f"`n_components={count}` is more than the {n - 1} dimensions that {n} points can have; pass "
+                "fewer."
             )
-        self.embedding_ = R[:, : min(asked, rank)].copy()
+
+    def _joined(self, X: np.ndarray, connect: bool, join: str = "either") -> "Edges":
+        """The edges of neighbors, which are to hold all points together."""
+        graph = neighbor_graph(X, self.n_neighbors, join=join)
+        edges = edges_of(X, connected(graph, X) if connect else graph)
+        name = f"n_neighbors={self.n_neighbors}"
+        check_connected(len(X), edges.i, edges.j, name, "or pass connect=True")
+        return edges
+
+    def _keep(self, factor: np.ndarray, accuracy: float) -> None:
+        """Keep the leading coordinates, and all eigenvalues of K = F F', in descending order.
+
+        The largest entry of a column is positive. An eigenvalue below `accuracy`, as a share of the trace,
+        counts as none: K is not known better than that.
+        """
+        count = int(self.n_components)
+        U, s, _ = np.linalg.svd(factor, full_matrices=False)
+        self.eigenvalues_ = s**2
+        rank = int(np.sum(self.eigenvalues_ > accuracy * self.eigenvalues_.sum()))
+        if rank < count:
+            warn(
+                f"n_components={count} dimensions were asked of {type(self).__name__}, but the kernel learned "
+                f"has rank {rank}; the others are zero. Ask for fewer, or take fewer neighbors."
+            )
+        kept = min(rank, count)
+        largest = U[np.argmax(np.abs(U), axis=0), np.arange(len(s))]
+        self.embedding_ = np.zeros((len(factor), count))
+        self.embedding_[:, :kept] = (U * (s * np.where(largest < 0, -1.0, 1.0)))[:, :kept]
+
+
+class Edges(NamedTuple):
+    """Pairs (i, j) of points, once each, with their squared distances in units of the mean of these."""
+
+    i: np.ndarray
+    j: np.ndarray
+    squared: np.ndarray
+    unit: float
+
+
+def edges_of(X: np.ndarray, graph: Any) -> Edges:
+    """Measure the edges of a graph."""
+    i, j = neighbor_pairs(graph, len(X))
+    squared = np.sum((X[i] - X[j]) ** 2, axis=1)
+    # Where all neighbors are equal points, there is no other unit.
+    unit = float(squared.mean()) or 1.0
+    return Edges(i, j, squared / unit, unit)

@@ -7,16 +7,14 @@ from sklearn.utils.multiclass import type_of_target
 
 from gramlearn._progress import progress_bar
 from gramlearn._validation import check_choice, check_count, check_finite, check_positive
-from gramlearn.estimators._embedding import PointEmbedding
-from gramlearn.graphs import laplacian
+from gramlearn.estimators._embedding import PointEmbedding, edges_of
+from gramlearn.graphs import laplacian, neighbor_graph
 from gramlearn.low_rank import incomplete_cholesky
 from gramlearn.special.colored_unfolding import colored_unfolding, smooth_basis
-from gramlearn.special.unfolding import neighbor_pairs
 
 __all__ = ["ColoredMVU"]
 
 _CLASSES = ("binary", "multiclass")
-_SHARE = 1e-3  # of the trace: an eigenvalue below this counts as none
 _LANDMARKS = 100  # columns of a Gaussian kernel over labels
 
 
@@ -31,7 +29,8 @@ class ColoredMVU(PointEmbedding):
     n_components : int
         Dimensions of the embedding: those of largest variance.
     n_neighbors : int
-        Two points are joined if one is among so many nearest of the other.
+        Two points are joined if one is among so many nearest of the other. Pieces of the graph are no matter:
+        labels hold them together.
     labels : {"auto", "delta", "linear", "rbf"}
         The kernel over y: 1 where labels are equal; the inner product of centered numbers or tags; a Gaussian
         of their distance. Each has a mean diagonal of 1. "auto" is the first for classes, and else the second.
@@ -95,19 +94,16 @@ class ColoredMVU(PointEmbedding):
         tol = check_positive(self.tol, "tol", "ColoredMVU")
         room = check_positive(self.capacity, "capacity", "ColoredMVU") * len(X)
         L = _label_factor(y, len(X), self.labels)
-        graph = self._graph(X)
-        i, j = neighbor_pairs(graph, len(X))
-        apart = np.sum((X[i] - X[j]) ** 2, axis=1)
-        # Where all neighbors are equal points, there is no other unit.
-        unit = float(apart.mean()) or 1.0
+        graph = neighbor_graph(X, self.n_neighbors, join="either")
+        edges = edges_of(X, graph)
         basis = None
         if self.rank is not None:
             rank = min(check_count(self.rank, "rank"), len(X) - 1)
             basis = smooth_basis(laplacian(graph, normalized=False), rank)
         with progress_bar("unfolding", tol, bool(self.verbose)) as callback:
             self.solution_ = colored_unfolding(
-                apart / unit,
-                np.column_stack([i, j]),
+                edges.squared,
+                np.column_stack([edges.i, edges.j]),
                 L,
                 C=self.C,
                 B=room,
@@ -119,9 +115,7 @@ class ColoredMVU(PointEmbedding):
             )
         assert self.solution_.solution is not None
         self.n_iter_ = max(1, self.solution_.solution.iterations)
-        U, s, _ = np.linalg.svd(self.solution_.factor, full_matrices=False)
-        top = U[np.abs(U).argmax(axis=0), np.arange(len(s))]
-        self._keep(U * (s * np.sign(top) * np.sqrt(unit)), _SHARE, "a larger capacity leaves more")
+        self._keep(self.solution_.factor * edges.unit**0.5, tol)
         return self
 
 

@@ -7,8 +7,7 @@ import numpy as np
 from gramlearn._progress import progress_bar
 from gramlearn._validation import check_positive
 from gramlearn.estimators._embedding import PointEmbedding
-from gramlearn.special.unfolding import neighbor_pairs
-from gramlearn.special.variance_unfolding import check_connected, unfold
+from gramlearn.special.variance_unfolding import unfold
 
 __all__ = ["MaximumVarianceUnfolding"]
 
@@ -24,8 +23,11 @@ class MaximumVarianceUnfolding(PointEmbedding):
     n_components : int
         Dimensions of the embedding: those of largest variance.
     n_neighbors : int
-        Two points are joined if one is among so many nearest of the other. The graph must hang together. Costs
-        grow as the cube of the number of points times neighbors: a minute at 1000 points with 5 neighbors.
+        Two points are joined if one is among so many nearest of the other. Costs grow as the cube of the number
+        of points times neighbors: a minute at 1000 points with 5 neighbors.
+    connect : bool
+        Whether pieces of the graph are joined by the shortest edges between them. Otherwise they are an error:
+        nothing keeps them from flying apart.
     distances : {"equal", "at_most"}
         Whether distances of neighbors are kept, or may shrink: the second gives flatter embeddings of noisy
         points, and is the better conditioned problem.
@@ -53,6 +55,7 @@ class MaximumVarianceUnfolding(PointEmbedding):
         self,
         n_components: int = 2,
         n_neighbors: int = 5,
+        connect: bool = False,
         distances: str = "equal",
         tol: float = 1e-3,
         max_iter: int | None = None,
@@ -60,6 +63,7 @@ class MaximumVarianceUnfolding(PointEmbedding):
     ) -> None:
         self.n_components = n_components
         self.n_neighbors = n_neighbors
+        self.connect = connect
         self.distances = distances
         self.tol = tol
         self.max_iter = max_iter
@@ -69,18 +73,16 @@ class MaximumVarianceUnfolding(PointEmbedding):
         """Unfold the rows of X; y is not looked at."""
         X = self._read(X)
         tol = check_positive(self.tol, "tol", "MaximumVarianceUnfolding")
-        i, j = neighbor_pairs(self._graph(X), len(X))
-        check_connected(len(X), i, j, f"n_neighbors={self.n_neighbors}")
-        pairs = np.column_stack([i, j])
+        edges = self._joined(X, self.connect)
         with progress_bar("unfolding", tol, bool(self.verbose)) as callback:
             self.solution_ = unfold(
                 X,
-                pairs,
+                np.column_stack([edges.i, edges.j]),
                 distances=self.distances,
                 tol=tol,
                 max_iter=self.max_iter,
                 callback=callback,
             )
         self.n_iter_ = max(1, self.solution_.iterations)
-        self._keep(self.solution_.factor, tol, "fewer neighbors leave more")
+        self._keep(self.solution_.factor, tol)
         return self

@@ -12,10 +12,7 @@ from sklearn.exceptions import ConvergenceWarning
 from gramlearn._progress import progress_bar
 from gramlearn._validation import check_choice, check_count, check_positive
 from gramlearn._warnings import warn
-from gramlearn.estimators._embedded import EmbedsPoints, check_components, coordinates
-from gramlearn.estimators._points import validated
-from gramlearn.estimators._precision import FLOATS
-from gramlearn.graphs import connected, neighbor_graph
+from gramlearn.estimators._embedding import PointEmbedding
 from gramlearn.special.minimum_volume import Distances, minimum_volume, signs_of
 
 __all__ = ["MinimumVolumeEmbedding"]
@@ -23,7 +20,7 @@ __all__ = ["MinimumVolumeEmbedding"]
 _PRICE = 0.01  # of capacity: little beside that of distances, and enough for quick rounds
 
 
-class MinimumVolumeEmbedding(EmbedsPoints):
+class MinimumVolumeEmbedding(PointEmbedding):
     """-f(K) + C/2 sum_ij (d_ij - |x_i - x_j|^2)^2 -> min, f = first d eigenvalues of K less the others.
 
     Squared distances are measured in units of their mean over the neighbors, so that C, B and G mean the same
@@ -38,8 +35,8 @@ class MinimumVolumeEmbedding(EmbedsPoints):
     join : {"either", "mutual"}
         As in `neighbor_graph`.
     connect : bool
-        Whether pieces of the graph are joined by the shortest edges between them; otherwise they are an
-        error.
+        Whether pieces of the graph are joined by the shortest edges between them. Otherwise they are an error:
+        nothing keeps them from flying apart, up to the capacity.
     C : float
         The price of a wrong distance.
     B : float, optional
@@ -62,9 +59,9 @@ class MinimumVolumeEmbedding(EmbedsPoints):
     ----------
     embedding_ : array n x n_components
     eigenvalues_ : vector
-        The squared lengths of its columns, in descending order: the first eigenvalues of the kernel.
+        The spectrum of K, in descending order; its first are the squared lengths of the embedding's columns.
     share_ : float
-        Of the trace of the kernel that they have.
+        Of the trace of K that these have.
     history_ : tuple of Round
         objective, share and relative gap of every round. The objective never grows.
     solution_ : Solution
@@ -82,7 +79,7 @@ class MinimumVolumeEmbedding(EmbedsPoints):
         n_components: int = 2,
         n_neighbors: int = 5,
         join: str = "either",
-        connect: bool = True,
+        connect: bool = False,
         C: float = 1.0,
         B: float | None = None,
         G: float | None = None,
@@ -104,11 +101,11 @@ class MinimumVolumeEmbedding(EmbedsPoints):
         self.verbose = verbose
 
     def fit(self, X: Any, y: Any = None) -> Self:
+        """Embed the rows of X; y is not looked at."""
         del y
         name = type(self).__name__
-        X = validated(self, X, dtype=FLOATS, ensure_min_samples=2)
-        self._dtype, X = X.dtype, X.astype(np.float64)
-        d = check_components(self.n_components, len(X))
+        X = self._read(X)
+        d = int(self.n_components)
         tol = check_positive(self.tol, "tol", name)
         check_choice(self.init, "init", {"linear": None, "unfolding": None})
         distances, unit = self._distances(X)
@@ -140,30 +137,11 @@ class MinimumVolumeEmbedding(EmbedsPoints):
         kernel = answer.kernel
         self.solution_, self.relative_gap_ = kernel.solution, kernel.relative_gap
         self.capacity_, self.G_, self.unit_ = kernel.capacity, kernel.G, unit
-        self.embedding_, self.eigenvalues_ = coordinates(kernel.factor * unit**0.5, d, name)
-        self.share_ = float(np.sum(self.eigenvalues_) / (unit * np.sum(answer.eigenvalues)))
-        self._points = X
+        self._keep(kernel.factor * unit**0.5, tol / 10)
+        self.share_ = float(np.sum(self.eigenvalues_[:d]) / np.sum(self.eigenvalues_))
         return self
 
     def _distances(self, X: np.ndarray) -> tuple[Distances, float]:
         """The edges with their squared lengths, and the mean of these, which is their unit."""
-        from scipy.sparse import triu
-        from scipy.sparse.csgraph import connected_components
-
-        graph = neighbor_graph(X, self.n_neighbors, join=self.join)
-        pieces = connected_components(graph, directed=False)[0]
-        if pieces > 1 and not self.connect:
-            raise ValueError(
-                f"the graph of `n_neighbors={self.n_neighbors}` and `join={self.join!r}` is in {pieces} "
-                "pieces, and nothing holds them at a distance from each other; pass more neighbors, or "
-                "connect=True."
-            )
-        edges = triu(connected(graph, X), 1).tocoo()
-        i, j = edges.coords
-        squared = np.sum((X[i] - X[j]) ** 2, axis=1)
-        unit = float(np.mean(squared))
-        if not unit > 0:
-            raise ValueError(
-                "all rows of `X` are equal, so that there is nothing to embed; pass points that differ."
-            )
-        return Distances(len(X), i, j, squared / unit), unit
+        edges = self._joined(X, self.connect, self.join)
+        return Distances(len(X), edges.i, edges.j, edges.squared), edges.unit

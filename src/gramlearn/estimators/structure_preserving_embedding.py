@@ -10,7 +10,7 @@ import numpy as np
 
 from gramlearn._progress import progress_bar
 from gramlearn._validation import check_choice, check_positive
-from gramlearn.estimators._embedded import EmbedsPoints, check_components, coordinates
+from gramlearn.estimators._embedding import PointEmbedding
 from gramlearn.estimators._points import validated
 from gramlearn.estimators._precision import FLOATS
 from gramlearn.graphs import laplacian, neighbor_graph
@@ -20,7 +20,7 @@ from gramlearn.special.structure_preserving import structure_preserving
 __all__ = ["StructurePreservingEmbedding"]
 
 
-class StructurePreservingEmbedding(EmbedsPoints):
+class StructurePreservingEmbedding(PointEmbedding):
     """-<W, K> + C xi -> min over centered K, tr K^p <= B,  d_ik <= d_ij + xi where W_ik = 1 and W_ij = 0.
 
     Parameters
@@ -28,7 +28,8 @@ class StructurePreservingEmbedding(EmbedsPoints):
     n_components : int
         Of the embedding. The graph is preserved in all dimensions of K, of which these are the first.
     n_neighbors : int
-        Of the graph over the rows of X, and of the points that a new one is put between.
+        Of the graph over the rows of X, and of the points that a new one is put between. Pieces of the graph
+        are no matter: comparisons are with all other points.
     graph : {"neighbors", "precomputed"}
         Whether W is made of nearest neighbors, or X is W itself: a symmetric matrix, dense or sparse, whose
         entries that are not zero are edges.
@@ -54,7 +55,7 @@ class StructurePreservingEmbedding(EmbedsPoints):
     ----------
     embedding_ : array n x n_components
     eigenvalues_ : vector
-        The squared lengths of its columns, in descending order: the first eigenvalues of the kernel.
+        The spectrum of K, in descending order; its first are the squared lengths of the embedding's columns.
     factor_ : array n x r
         All dimensions, in which the graph is preserved.
     graph_ : sparse matrix n x n
@@ -107,24 +108,18 @@ class StructurePreservingEmbedding(EmbedsPoints):
         del y
         name = type(self).__name__
         is_graph = check_choice(self.graph, "graph", {"neighbors": False, "precomputed": True})
-        X = validated(
-            self, X, dtype=FLOATS, ensure_min_samples=2, accept_sparse="csr" if is_graph else False
-        )
-        n = X.shape[0]
-        count = check_components(self.n_components, n)
+        X = self._read_graph(X) if is_graph else self._read(X)
         check_capacity(self.B, self.G, name)
         if self.C is not None:
             check_positive(self.C, "C", name)
-        self._dtype = X.dtype
-        self._points = None if is_graph else X.astype(np.float64)
-        self.graph_ = _edges(X) if self._points is None else self._neighbors(self._points)
+        self.graph_ = _edges(X) if is_graph else self._neighbors(X)
         tol = check_positive(self.tol, "tol", name)
         with progress_bar("embedding", tol / 4, bool(self.verbose)) as callback:
             answer = structure_preserving(
                 self.graph_,
                 C=self.C,
                 p=self.p,
-                B=float(n) if self.B is None and self.G is None else self.B,
+                B=float(X.shape[0]) if self.B is None and self.G is None else self.B,
                 G=self.G,
                 tol=tol,
                 max_iter=self.max_iter,
@@ -139,14 +134,16 @@ class StructurePreservingEmbedding(EmbedsPoints):
         self.slack_, self.history_ = answer.slack, answer.rounds
         self.n_comparisons_, self.n_iter_ = len(answer.made), len(answer.rounds)
         self.factor_ = answer.factor
-        self.embedding_, self.eigenvalues_ = coordinates(answer.factor, count, name)
+        self._keep(answer.factor, tol)
         return self
 
+    def _read_graph(self, X: Any) -> Any:
+        X = validated(self, X, dtype=FLOATS, ensure_min_samples=2, accept_sparse="csr")
+        self._dtype, self._points = X.dtype, None
+        self._check_components(X.shape[0])
+        return X
+
     def _neighbors(self, X: np.ndarray) -> Any:
-        if (X[:1] == X).all():
-            raise ValueError(
-                "all rows of `X` are equal, so that there is nothing to embed; pass points that differ."
-            )
         return _with_comparisons(neighbor_graph(X, self.n_neighbors, join=self.join))
 
 

@@ -36,7 +36,7 @@ from gramlearn.special._trace_interior import Interior, begin, step
 from gramlearn.special.unfolding import neighbor_pairs
 from gramlearn.status import Status
 
-__all__ = ["Unfolding", "UnfoldingProblem", "unfold"]
+__all__ = ["Unfolding", "UnfoldingProblem", "check_connected", "unfold"]
 
 _DISTANCES = {"equal": False, "at_most": True}
 _SAME = 1e-11  # squared, the part of a constraint beside those before it that counts as none
@@ -232,7 +232,7 @@ def unfold(
     most = 100 if max_iter is None else check_count(max_iter, "max_iter")
     i, j = neighbor_pairs(neighbors, X.shape[0])
     problem = UnfoldingProblem(X, i, j, at_most)
-    check_connected(X.shape[0], i, j, "neighbors")
+    check_connected(X.shape[0], i, j, "neighbors", "or unfold each piece by itself")
     if not problem.unit > 0:
         raise ValueError(
             "all points are equal, so there is nothing to unfold; pass points that differ."
@@ -248,8 +248,8 @@ def unfold(
     return answer
 
 
-def check_connected(n: int, i: np.ndarray, j: np.ndarray, name: str) -> None:
-    """Refuse a graph in pieces: nothing keeps them from flying apart."""
+def check_connected(n: int, i: np.ndarray, j: np.ndarray, name: str, otherwise: str) -> None:
+    """Refuse a graph in pieces: nothing keeps them from flying apart. `otherwise` says what else to do."""
     from scipy.sparse import coo_array
     from scipy.sparse.csgraph import connected_components
 
@@ -259,7 +259,7 @@ def check_connected(n: int, i: np.ndarray, j: np.ndarray, name: str) -> None:
         least = int(np.bincount(labels).min())
         raise ValueError(
             f"the graph of `{name}` is in {count} pieces, the smallest of {least} point(s), which nothing "
-            "keeps from flying apart; take more neighbors, or unfold each piece by itself."
+            f"keeps from flying apart; take more neighbors, {otherwise}."
         )
 
 
