@@ -48,8 +48,8 @@ class MinimumVolumeEmbedding(PointEmbedding):
         What the first round favors: the first d principal components of the points, or variance in all
         directions alike.
     tol : float
-        A round that improves the objective by less than this, relative to its size, is the last. Each is
-        solved to a relative gap of a tenth of it.
+        A round that improves the objective by less than this, relative to its size, is the last. It is solved
+        to a relative gap of a tenth of it, and those before it to a tenth of what the last one improved.
     max_iter : int
         The largest number of rounds.
     verbose : int
@@ -63,7 +63,7 @@ class MinimumVolumeEmbedding(PointEmbedding):
     share_ : float
         Of the trace of K that these have.
     history_ : tuple of Round
-        objective, share and relative gap of every round. The objective never grows.
+        objective, share and relative gap of every round. The objective never grows, by more than the gap.
     solution_ : Solution
         The certificate of the round that the embedding is from, the last that improved.
     relative_gap_ : float

@@ -8,7 +8,7 @@ eigenvalues less all others,
 
 are convex in K, and <K0, .> touches f from below at the last K. So -f(K) + C/2 sum_ij (d_ij - D_ij)^2, with
 G/2 tr K^2 where G is given, never grows from one round to the next, by more than the gap that the round was
-solved to.
+solved to: a share of what the last one gained, until that is as little as is asked for.
 
 K is centered without being asked to: e is orthogonal to V, so K0 e = -e, and no distance changes that.
 """
@@ -29,7 +29,8 @@ from gramlearn.special.capacity import CapacityAnswer, solve_with_capacity
 
 __all__ = ["Distances", "Round", "VolumeAnswer", "minimum_volume", "signs_of", "volume_problem"]
 
-_SHARE = 0.1  # of tol, to which rounds are solved
+_FIRST = 1e-2  # the gap to which the first round is solved
+_SHARE = 0.1  # of what the last round gained, and at the end of tol, to which rounds are solved
 
 
 class Distances(NamedTuple):
@@ -52,7 +53,7 @@ class Round(NamedTuple):
 @final
 @dataclass(frozen=True, eq=False)
 class VolumeAnswer:
-    """The last kernel that improved, with all rounds, and whether they came to their end.
+    """The last kernel that improved the objective, with all rounds, and whether they came to their end.
 
     `V` are the first d eigenvectors of the kernel, or as many as it has, and `eigenvalues` all of them.
     """
@@ -109,12 +110,14 @@ def minimum_volume(
     B, G, smallest, callback, owner :
         As in `solve_with_capacity`.
     tol : float
-        Each round is solved to a tenth of it.
+        The last round is solved to a tenth of it, and so is the one that is kept.
     max_rounds : int
     """
     best: VolumeAnswer | None = None
     near: CapacityAnswer | None = None
     rounds: list[Round] = []
+    enough = _SHARE * tol
+    accuracy = max(enough, _FIRST)
     for _ in range(max_rounds):
 
         def problem_at(G: float, K0: np.ndarray = K0) -> Problem:
@@ -125,7 +128,7 @@ def minimum_volume(
             2.0,
             B=B,
             G=G,
-            tol=_SHARE * tol,
+            tol=accuracy,
             callback=callback,
             solver="working_set",
             smallest=smallest,
@@ -140,18 +143,20 @@ def minimum_volume(
         objective = near.value - gain + priced
         rounds.append(Round(objective, first / total if total else 0.0, near.relative_gap))
         improved = np.inf if best is None else best.rounds[-1].objective - objective
-        is_converged = improved <= tol * near.size
-        if best is None or improved > 0:
+        is_converged = improved <= tol * near.size and min(accuracy, near.relative_gap) <= enough
+        if best is None or improved > 0 or best.kernel.relative_gap > enough:
             best = VolumeAnswer(near, V, eigenvalues, tuple(rounds), is_converged)
         if is_converged:
             break
         K0 = signs_of(V)
+        accuracy = min(max(enough, _SHARE * improved / near.size), accuracy)
     assert best is not None
     return VolumeAnswer(best.kernel, best.V, best.eigenvalues, tuple(rounds), is_converged)
 
 
 def _spectrum(F: np.ndarray, d: int) -> tuple[np.ndarray, np.ndarray]:
-    """The first d eigenvectors of F F', those of positive eigenvalues, and all eigenvalues."""
+    """The first d eigenvectors of F F', those of positive eigenvalues, and all eigenvalues but zeros."""
+    F = F[:, F.any(axis=0)]
     U, s, _ = np.linalg.svd(F, full_matrices=False)
     positive = int(np.sum(s > 1e-8 * s.max(initial=0.0)))
     return U[:, : min(d, positive)], s**2

@@ -221,21 +221,28 @@ class _Search:
 
     def at(self, slack: float) -> _AtSlack:
         """Make comparisons until none is violated by more than the slack."""
+        if not len(self._made):
+            self._make(self._without_prices(), slack)
         for _ in range(_ROUNDS):
             solution = self._solved(slack)
-            F = np.asarray(solution.factor)
             self._prices = np.asarray(solution.duals[-1]) if len(self._made) else np.zeros(0)
-            mean = 2 * float(np.sum(F * F)) / self._comparisons.n
-            room = max(_FIRST, int(np.sum(self._prices > 0)))
-            new, largest = self._comparisons.violated(F, slack, self._tol * mean / 4, room)
-            new = _without(new, self._made)
-            self._rounds.append((len(self._made), max(largest - slack, 0.0)))
-            if not len(new):
+            largest, is_over = self._make(np.asarray(solution.factor), slack)
+            if is_over:
                 break
+        return self._judged(slack, largest, solution)
+
+    def _make(self, F: np.ndarray, slack: float) -> tuple[float, bool]:
+        """Make what F violates, in place of what has no price; the largest violation, and if none is new."""
+        mean = 2 * float(np.sum(F * F)) / self._comparisons.n
+        room = max(_FIRST, int(np.sum(self._prices > 0)))
+        new, largest = self._comparisons.violated(F, slack, self._tol * mean / 4, room)
+        new = _without(new, self._made)
+        self._rounds.append((len(self._made), max(largest - slack, 0.0)))
+        if len(new):
             kept = self._prices > 0
             self._made = np.concatenate([self._made[kept], new])
             self._prices = np.concatenate([self._prices[kept], np.zeros(len(new))])
-        return self._judged(slack, largest, solution)
+        return largest, not len(new)
 
     def _solved(self, slack: float) -> Solution:
         n = self._comparisons.n
@@ -287,7 +294,7 @@ class _Search:
         best = low
         left, total_left = low.slack, low.total
         # Where the slack is what K violates without any price, all prices are zero.
-        right, total_right = self._without_prices(), 0.0
+        right, total_right = self._comparisons.violated(self._without_prices(), 0.0, 0.0, 1)[1], 0.0
         for turn in range(_SEARCHES):
             if best.gap <= self._tol * abs(best.primal):
                 break
@@ -301,10 +308,10 @@ class _Search:
                 right, total_right = found.slack, found.total
         return best
 
-    def _without_prices(self) -> float:
+    def _without_prices(self) -> np.ndarray:
+        """F of K = (M+)^(q - 1)."""
         s, V = np.linalg.eigh(self._M)
-        F = V * np.clip(s, 0.0, None) ** ((self._q - 1) / 2)
-        return self._comparisons.violated(F, 0.0, 0.0, 1)[1]
+        return np.asarray(V[:, s > 0] * s[s > 0] ** ((self._q - 1) / 2))
 
     def scaled(self, answer: _AtSlack, B: float | None, G: float | None) -> StructureAnswer:
         """K with tr K^p = B, or as a price of G has it, instead of one of 1."""
