@@ -29,7 +29,12 @@ class Embedded(NamedTuple):
 
 
 def mve_round(
-    distances: Any, K0: np.ndarray, solver: str, C: float | None = None, G: float | None = None
+    distances: Any,
+    K0: np.ndarray,
+    solver: str,
+    C: float | None = None,
+    G: float | None = None,
+    **options: Any,
 ) -> tuple[np.ndarray, float]:
     """One program: distances hard where there is no C, and otherwise squared errors at C, tr K^2 at G/2."""
     import cvxpy as cp
@@ -44,7 +49,7 @@ def mve_round(
     else:
         losses = C / 2 * cp.sum_squares(found - squared) + G / 2 * cp.sum_squares(K)
         problem = cp.Problem(cp.Minimize(losses - aligned))
-    value = problem.solve(solver=solver)
+    value = problem.solve(solver=solver, **options)
     return np.asarray(K.value), float(value)
 
 
@@ -56,12 +61,13 @@ def mve_by_sdp(
     max_rounds: int,
     C: float | None = None,
     G: float | None = None,
+    **options: Any,
 ) -> Rounds:
     """Rounds until one gains less than tol, as ours: V are the eigenvectors that the first one favors."""
     n, d = V.shape
     last, rounds = np.inf, 0
     while rounds < max_rounds:
-        K, value = mve_round(distances, 2 * V @ V.T - np.eye(n), solver, C, G)
+        K, value = mve_round(distances, 2 * V @ V.T - np.eye(n), solver, C, G, **options)
         rounds += 1
         s, U = np.linalg.eigh(K)
         K0, V = 2 * V @ V.T - np.eye(n), U[:, -d:]
