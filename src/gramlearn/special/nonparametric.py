@@ -20,6 +20,7 @@ from gramlearn.losses import Hinge, Linear, Loss, Square, SquaredHinge
 from gramlearn.problem import Problem, Term
 from gramlearn.regularizers import Frobenius, Schatten
 from gramlearn.side_information import Pairs
+from gramlearn.side_information.pairs import check_pairs
 from gramlearn.solution import Record
 from gramlearn.space import Zeros
 from gramlearn.special.capacity import CapacityAnswer, solve_with_capacity
@@ -90,17 +91,13 @@ def _check_fit(laplacian: Any, pairs: Any) -> int:
             f"`laplacian` must be a sparse matrix, as `gramlearn.laplacian(graph)` gives it; got "
             f"{type(laplacian).__name__}."
         )
-    if not isinstance(pairs, Pairs):
-        raise TypeError(
-            f"`pairs` must be Pairs(similar=..., dissimilar=..., n_points=...); got {type(pairs).__name__}."
-        )
     n = int(laplacian.shape[0])
     if laplacian.ndim != 2 or laplacian.shape[1] != n:
         raise ValueError(f"`laplacian` must be square; got shape {laplacian.shape}.")
     check_finite(np.asarray(laplacian.data), "laplacian")
     if abs(laplacian - laplacian.T).sum() > 1e-8 * abs(laplacian).sum():
         raise ValueError("`laplacian` is not symmetric; pass (L + L.T) / 2.")
-    pairs.check_fits(n)
+    check_pairs(pairs, "pairs", n)
     return n
 
 
@@ -190,19 +187,23 @@ def solve_nonparametric(
     def problem_at(G: float) -> Problem:
         return nonparametric_problem(laplacian, pairs, loss=loss, C=C, p=p, G=G, basis=V)
 
-    with np.errstate(over="ignore", invalid="ignore"):
-        answer = solve_with_capacity(
-            problem_at,
-            p,
-            B=B,
-            G=G,
-            tol=tol,
-            max_iter=max_iter,
-            callback=callback,
-            solver="quasi_newton" if V is None else "auto",
-            smallest=_SMALLEST * C,
-            owner="solve_nonparametric",
-        )
-    if not np.isfinite([answer.value, answer.capacity]).all():
-        raise ValueError(too_large(p, answer.G))
+    try:
+        with np.errstate(over="ignore", invalid="ignore"):
+            answer = solve_with_capacity(
+                problem_at,
+                p,
+                B=B,
+                G=G,
+                tol=tol,
+                max_iter=max_iter,
+                callback=callback,
+                solver="quasi_newton" if V is None else "auto",
+                smallest=_SMALLEST * C,
+                owner="solve_nonparametric",
+            )
+        is_finite = bool(np.isfinite([answer.value, answer.capacity]).all())
+    except np.linalg.LinAlgError:  # of infinite entries
+        is_finite = False
+    if not is_finite:
+        raise ValueError(too_large(p, 1.0 if G is None else G))
     return answer if V is None else replace(answer, factor=V @ answer.factor)
