@@ -1,9 +1,9 @@
 """Z11 Table 7: clusters of Adult a1a to a5a, up to 6414 points, and the seconds that learning takes.
 
 As in the paper 50 mutual neighbors, C = 1, B = n, and random pairs until must-links leave components as many as
-70 % of the points. Its numbers of constraints are those of the transitive closure of such pairs; here the
-pairs themselves are used, a fifth as many. K has rank 100 at most: with the linear loss the best of that rank,
-with the squared hinge the best over the 100 smoothest functions on the graph (Z11 5.4).
+70 % of the points. The paper has five times as many constraints, more than the transitive closure of such pairs
+would give; here the pairs themselves are used. K has rank 100 at most: with the linear loss the best of that
+rank, with the squared hinge the best over the 100 smoothest functions on the graph (Z11 5.4).
 """
 
 import time
