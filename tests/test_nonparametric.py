@@ -188,8 +188,21 @@ def test_a_search_that_ends_early_says_so(monkeypatch, searches) -> None:
     """It gives a K within B where it has met one, and no gap where it has not."""
     monkeypatch.setattr(capacity, "_SEARCHES", searches)
     with pytest.warns(ConvergenceWarning, match="no G gives"):
-        answer = solve_nonparametric(L, PAIRS, C=50.0, B=0.01)
+        answer = solve_nonparametric(L, PAIRS, C=50.0, B=0.01, rank=N)
     assert answer.capacity <= 0.01 or answer.gap == float("inf")
+
+
+@pytest.mark.parametrize(
+    ("options", "words"),
+    [({"max_iter": 1}, "max_iter=1"), ({"callback": lambda record: True}, "by the callback")],
+)
+def test_a_solve_that_is_cut_short_says_so_and_stays_within(options, words) -> None:
+    with pytest.warns(ConvergenceWarning, match=words):
+        answer = solve_nonparametric(L, PAIRS, C=5.0, B=2.0, **options)
+    K = answer.factor @ answer.factor.T
+    assert np.sum(K * K) <= 2.0
+    assert 1e-6 < answer.relative_gap < np.inf
+    assert answer.value - answer.gap <= solve_nonparametric(L, PAIRS, C=5.0, B=2.0).value
 
 
 def test_nothing_is_learned_where_the_graph_outweighs_the_pairs() -> None:
@@ -213,6 +226,7 @@ def test_nothing_is_learned_where_the_graph_outweighs_the_pairs() -> None:
         (lambda: solve_nonparametric(L, PAIRS, rank=3, basis="sine"), "`basis='sine'`"),
         (lambda: solve_nonparametric(L, PAIRS, loss="linear", basis="sine"), "`basis='sine'`"),
         (lambda: solve_nonparametric(L, PAIRS, C=0.0), "C=0.0"),
+        (lambda: solve_nonparametric(L, PAIRS, loss="linear", rank=2, tol=-1.0), "tol=-1.0"),
         (lambda: nonparametric_problem(L, PAIRS, loss="log"), "`loss='log'` is not known"),
         (lambda: solve_nonparametric(L, Pairs(similar=[[0, 1]], n_points=5)), "5"),
     ],

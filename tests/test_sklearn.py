@@ -23,16 +23,20 @@ from sklearn.preprocessing import StandardScaler
 import gramlearn
 from gramlearn import (
     POLA,
+    ColoredMVU,
     ConstrainedKMeans,
     KernelKMeans,
     KernelLearner,
+    MaximumVarianceUnfolding,
     MetricLearner,
+    MinimumVolumeEmbedding,
     NonparametricKernel,
     OnlineMetricLearner,
     OnlinePCA,
     Pairs,
     Schatten,
     SemiSupervisedEmbedding,
+    StructurePreservingEmbedding,
     from_labels,
 )
 
@@ -56,6 +60,10 @@ TRANSFORMERS = {
     ),
     "OnlineMetricLearner": OnlineMetricLearner(),
     "OnlinePCA": OnlinePCA(2),
+    "ColoredMVU": ColoredMVU(n_neighbors=8),
+    "MaximumVarianceUnfolding": MaximumVarianceUnfolding(n_neighbors=20),
+    "MinimumVolumeEmbedding": MinimumVolumeEmbedding(tol=1e-2),
+    "StructurePreservingEmbedding": StructurePreservingEmbedding(),
 }
 ESTIMATORS = {
     **TRANSFORMERS,

@@ -1,6 +1,7 @@
 """Sparse duals: the positive part of a sparse matrix with its bound, and the optimum of the other solvers."""
 
 import warnings
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -13,6 +14,7 @@ import gramlearn._positive_part as search
 from catalogue import LOSSES, name_of
 from gramlearn import (
     DenseMatrices,
+    DiagonalEntries,
     DistanceComparisons,
     Frobenius,
     Hard,
@@ -33,6 +35,8 @@ from gramlearn import (
     solve,
 )
 from gramlearn._positive_part import positive_part
+from gramlearn._sparse_plus_low_rank import SparsePlusLowRank
+from gramlearn._spectral_filter import Filter, number_above, orthonormal
 from gramlearn.solvers import QuasiNewton
 from gramlearn.sparse_dual import SparseDual
 
@@ -59,7 +63,7 @@ def test_the_positive_part_is_found_and_bounded(seed, positive) -> None:
     Y = sparse_symmetric(300, positive, seed)
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(search, "_DENSE", 0)
-        part = positive_part(Y, rank=5)
+        part = positive_part(Y)
     y = np.linalg.eigvalsh(Y.toarray())
     y = y[y > 0]
     bound = part.above @ part.above + part.n_rest * part.rest**2
@@ -69,19 +73,20 @@ def test_the_positive_part_is_found_and_bounded(seed, positive) -> None:
     np.testing.assert_allclose(part.V.T @ part.V, np.eye(part.V.shape[1]), atol=1e-12)
 
 
-def test_a_wrong_guess_of_the_rank_costs_time_only(always_search) -> None:
+@pytest.mark.parametrize("columns", [1, 40, 80])
+def test_a_block_of_something_else_costs_time_only(always_search, columns) -> None:
     Y = sparse_symmetric(400, 40, 0)
     y = np.linalg.eigvalsh(Y.toarray())
-    for rank in (1, 40, 80):
-        part = positive_part(Y, rank)
-        np.testing.assert_allclose(part.theta @ part.theta, y[y > 0] @ y[y > 0], rtol=1e-7)
+    block = np.random.default_rng(0).standard_normal((400, columns))
+    part = positive_part(Y, block)
+    np.testing.assert_allclose(part.theta @ part.theta, y[y > 0] @ y[y > 0], rtol=1e-7)
 
 
 def test_what_the_block_does_not_see_is_found_beside_it(always_search) -> None:
     """A block that is orthogonal to the largest eigenvector would never meet it."""
     Y = csr_array(diags_array(np.concatenate([[5.0], np.full(20, 1.0), np.full(379, -1.0)])))
     block = np.eye(400)[:, 1:40]
-    part = positive_part(Y, 20, block)
+    part = positive_part(Y, block)
     assert part.theta.max() == pytest.approx(5.0)
     assert part.theta.shape == (21,)
 
@@ -89,24 +94,88 @@ def test_what_the_block_does_not_see_is_found_beside_it(always_search) -> None:
 @pytest.mark.parametrize("n", [60, 700])
 def test_a_negative_semidefinite_matrix_has_no_positive_part(n) -> None:
     path = diags_array([np.ones(n - 1), -2.0 * np.ones(n), np.ones(n - 1)], offsets=[-1, 0, 1])
-    part = positive_part(path.tocsr(), 5)
+    part = positive_part(path.tocsr())
     assert part.theta.size == 0
     assert part.excess(0.0) <= 1e-8
 
 
 @pytest.mark.parametrize(("scale", "count"), [(0.0, 0), (-2.0, 0), (3.0, 600)])
 def test_multiples_of_the_identity(scale, count) -> None:
-    part = positive_part(csr_array(diags_array(np.full(600, scale))), 5)
+    part = positive_part(csr_array(diags_array(np.full(600, scale))))
     np.testing.assert_allclose(part.theta, np.full(count, scale))
 
 
 def test_rows_of_zeros_take_no_part(always_search) -> None:
     inner = sparse_symmetric(200, 15, 3)
     whole = block_diag([csr_array((700, 700)), inner, csr_array((100, 100))]).tocsr()
-    part, of_inner = positive_part(whole, 5), positive_part(inner, 5)
+    part, of_inner = positive_part(whole), positive_part(inner)
     np.testing.assert_allclose(part.theta, of_inner.theta)
     np.testing.assert_allclose(part.V[700:900], of_inner.V)
     assert not part.V[:700].any()
+
+
+def test_eigenvalues_are_counted_above_levels() -> None:
+    """A count of random signs, smoothed over a fortieth of the interval."""
+    Y = sparse_symmetric(1500, 200, 5)
+    y = np.linalg.eigvalsh(Y.toarray())
+    Y = SparsePlusLowRank.of(Y)
+    low, high = Y.interval()
+    levels = np.linspace(low, high, 20)
+    counts = number_above(Y, low, high, np.random.default_rng(0))(levels)
+    blurred = (high - low) / 40
+    most = np.array([np.sum(y > level - blurred) for level in levels])
+    least = np.array([np.sum(y > level + blurred) for level in levels])
+    assert np.all(counts <= most + 0.03 * 1500)
+    assert np.all(counts >= least - 0.03 * 1500)
+
+
+@pytest.mark.parametrize("degree", [4, 9])
+def test_a_filter_is_the_polynomial_of_chebyshev(degree) -> None:
+    Y = sparse_symmetric(60, 10, 2)
+    Z = (Y / 10).tocsr()
+    z, U = np.linalg.eigh(Z.toarray())
+    V = np.random.default_rng(0).standard_normal((60, 70))
+    expected = (U * np.polynomial.Chebyshev.basis(degree)(z)) @ U.T @ V
+    np.testing.assert_allclose(Filter(Z, degree)(V), expected, atol=1e-9)
+
+
+def test_columns_that_depend_on_each_other_get_an_orthonormal_basis() -> None:
+    W = np.random.default_rng(0).standard_normal((50, 4))
+    Q = orthonormal(np.column_stack([W, W[:, 0] + 1e-14 * W[:, 1], np.zeros(50)]))
+    np.testing.assert_allclose(Q.T @ Q, np.eye(6), atol=1e-12)
+
+
+def test_many_equal_eigenvalues_are_all_found(always_search) -> None:
+    """More of them than a Krylov space of one block can tell apart."""
+    Y = block_diag([csr_array(np.array([[-1.0, 2.0], [2.0, -1.0]]))] * 150).tocsr()
+    whole = block_diag([Y, sparse_symmetric(700, 3, 1)]).tocsr()
+    part = positive_part(whole)
+    assert np.sum(np.abs(part.theta - 1.0) < 1e-6) == 150
+
+
+def test_a_search_that_fails_falls_back_or_says_so(always_search, monkeypatch) -> None:
+    """All eigenvalues at once where n allows; above that, the numbers."""
+    path = diags_array(
+        [np.ones(699), -2.0 * np.ones(700), np.ones(699)], offsets=[-1, 0, 1]
+    ).tocsr()
+    Y = (path + diags_array(np.full(700, 1e-4))).tocsr()
+    y = np.linalg.eigvalsh(Y.toarray())
+    monkeypatch.setattr(search, "_ROUNDS", 1)
+    monkeypatch.setattr(search, "_IN_ALL", 1.0)
+    part = positive_part(Y, accuracy=1e-12)
+    np.testing.assert_allclose(part.theta @ part.theta, y[y > 0] @ y[y > 0], rtol=1e-9)
+    monkeypatch.setattr(search, "_AFFORDABLE", 600)
+    with pytest.warns(ConvergenceWarning, match="of a matrix of size 700 were found to"):
+        part = positive_part(Y, accuracy=1e-12)
+    bound = part.above @ part.above + part.n_rest * part.rest**2
+    assert part.theta @ part.theta <= y[y > 0] @ y[y > 0] <= bound
+
+
+def test_what_does_not_fit_into_memory_is_refused(always_search, monkeypatch) -> None:
+    monkeypatch.setattr(search, "_AFFORDABLE", 100)
+    monkeypatch.setattr(search, "_fitting", lambda n: 20)
+    with pytest.raises(MemoryError, match="20 fit into memory; pass a `rank`"):
+        positive_part(sparse_symmetric(300, 30, 0))
 
 
 # --------------------------------------------------------------------------------------------------
@@ -169,6 +238,26 @@ def test_quasi_newton_reaches_the_optimum_of_the_working_set(regularizer, loss) 
     assert abs(answer.primal - by_newton.primal) <= answer.gap + by_newton.gap
     assert answer.dual <= by_newton.primal * (1 + 1e-9)
     np.testing.assert_allclose(answer.matrix, by_newton.matrix, atol=3e-3)
+
+
+@pytest.mark.parametrize("p", [1.5, 2.0, 3.0])
+@pytest.mark.parametrize(
+    "loss", [SquaredHinge(lower=0.4, weight=10.0), Hinge(lower=0.4), Square(equal=0.4)], ids=name_of
+)
+def test_a_capacity_in_place_of_its_price(p, loss) -> None:
+    """At the price that the answer tells, minimizing with the price gives the same X and capacity."""
+    problem = kernel_problem(Frobenius() if p == 2 else Schatten(p), loss)
+    answer = solve(problem, QuasiNewton(capacity=0.3), tol=1e-9)
+    x = np.linalg.eigvalsh(answer.matrix)
+    assert np.sum(x.clip(0) ** p) == pytest.approx(0.3, rel=1e-9)
+    price = answer.history[-1].details["price"]
+    losses = [replace(term.loss, weight=term.loss.weight / price) for term in problem.terms]
+    pairs = zip(problem.terms, losses, strict=True)
+    terms = [Term(term.constraints, divided) for term, divided in pairs]
+    other = solve(Problem(problem.regularizer, Zeros(12), terms), "working_set", tol=1e-9)
+    np.testing.assert_allclose(answer.matrix, other.matrix, atol=2e-3)
+    value = price * (other.primal - np.sum(np.linalg.eigvalsh(other.matrix).clip(0) ** p) / p)
+    assert answer.primal == pytest.approx(value, rel=1e-3)
 
 
 def test_a_searched_positive_part_gives_the_same_answer(always_search) -> None:
@@ -248,6 +337,8 @@ def test_bad_input_is_named() -> None:
         Zeros(0)
     with pytest.raises(ValueError, match="`memory`"):
         QuasiNewton(memory=0)
+    with pytest.raises(ValueError, match=r"`QuasiNewton\(capacity=-1"):
+        QuasiNewton(capacity=-1.0)
 
 
 def test_no_dense_matrix_is_made() -> None:
@@ -274,3 +365,59 @@ def test_no_dense_matrix_is_made() -> None:
     tracemalloc.stop()
     assert peak < 1e8
     assert answer.factor.shape[0] == n
+
+
+# -- linear terms of low rank --------------------------------------------------------------------------
+
+
+def colored_problem(n=40, sign=-1.0):
+    rng = np.random.default_rng(3)
+    i, j = np.triu_indices(n, 1)
+    some = rng.choice(i.shape[0], 3 * n, replace=False)
+    color = DiagonalEntries(np.arange(4), points=rng.standard_normal((4, n)))
+    kept = SquaredDistances(i[some], j[some])
+    return Problem(
+        Frobenius(),
+        Zeros(n),
+        [Term(color, Linear(sign * 0.2)), Term(kept, Square(2.0, equal=1.0))],
+    )
+
+
+@pytest.mark.parametrize("sign", [-1.0, 1.0])
+def test_linear_terms_may_be_of_low_rank(sign) -> None:
+    problem = colored_problem(sign=sign)
+    lam = np.random.default_rng(0).standard_normal(problem.dual.size)
+    dense, point = problem.dual.at(lam), SparseDual(problem).at(lam)
+    assert point.value == pytest.approx(dense.value, rel=1e-10)
+    np.testing.assert_allclose(point.t, dense.t, atol=1e-9)
+    answer, other = (
+        solve(problem, "quasi_newton", tol=1e-7),
+        solve(problem, "working_set", tol=1e-8),
+    )
+    assert abs(answer.primal - other.primal) <= answer.gap + other.gap
+
+
+def test_more_directions_than_rows_are_no_low_rank() -> None:
+    n = 12
+    color = DiagonalEntries(np.arange(20), points=np.random.default_rng(0).standard_normal((20, n)))
+    terms = [Term(color, Linear(0.1)), Term(SquaredDistances([0], [1]), Square(equal=1.0))]
+    with pytest.raises(ValueError, match="make Y dense"):
+        solve(Problem(Frobenius(), Zeros(n), terms), "quasi_newton")
+
+
+def test_a_sparse_matrix_and_one_of_low_rank_are_their_sum(always_search) -> None:
+    rng = np.random.default_rng(5)
+    n = 300
+    S = random_array((n, n), density=0.01, rng=rng)
+    S = csr_array(S + S.T - 2.0 * diags_array(np.ones(n)))
+    Y = SparsePlusLowRank(S, rng.standard_normal((n, 3)), np.asarray([1.0, -0.5, 0.1]))
+    whole = Y.toarray()
+    V = rng.standard_normal((n, 2))
+    np.testing.assert_allclose(Y @ V, whole @ V, atol=1e-10)
+    s = np.linalg.eigvalsh(whole)
+    low, high = Y.interval()
+    assert low <= s[0] <= s[-1] <= high
+    part = positive_part(Y, 5)
+    np.testing.assert_allclose(np.sort(part.theta), s[s > 0], rtol=1e-5, atol=1e-5)
+    rows = np.arange(0, n, 2)
+    np.testing.assert_allclose(Y.among(rows).toarray(), whole[np.ix_(rows, rows)])

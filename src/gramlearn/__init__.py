@@ -16,14 +16,18 @@ from gramlearn.constraints import (
 )
 from gramlearn.estimators import (
     POLA,
+    ColoredMVU,
     ConstrainedKMeans,
     KernelKMeans,
     KernelLearner,
+    MaximumVarianceUnfolding,
     MetricLearner,
+    MinimumVolumeEmbedding,
     NonparametricKernel,
     OnlineMetricLearner,
     OnlinePCA,
     SemiSupervisedEmbedding,
+    StructurePreservingEmbedding,
 )
 from gramlearn.graphs import laplacian, neighbor_graph
 from gramlearn.losses import Hard, Hinge, KLSlack, Linear, LogDetSlack, Square, SquaredHinge
@@ -62,6 +66,7 @@ from gramlearn.special import (
     nearest_correlation,
     nonparametric_problem,
     solve_nonparametric,
+    unfold,
     unfolding_problem,
 )
 from gramlearn.status import InfeasibleError, SolveInterrupted, Status
@@ -72,6 +77,7 @@ __all__ = [
     "Bounds",
     "CapacityAnswer",
     "Clustering",
+    "ColoredMVU",
     "ConstrainedKMeans",
     "ContradictionError",
     "DefiniteBoost",
@@ -91,7 +97,9 @@ __all__ = [
     "LogDetSlack",
     "LowRankKernel",
     "ManifoldKernel",
+    "MaximumVarianceUnfolding",
     "MetricLearner",
+    "MinimumVolumeEmbedding",
     "NonparametricKernel",
     "OnlineMetricLearner",
     "OnlinePCA",
@@ -108,6 +116,7 @@ __all__ = [
     "SquaredDistances",
     "SquaredHinge",
     "Status",
+    "StructurePreservingEmbedding",
     "Term",
     "Trace",
     "Triplets",
@@ -142,5 +151,6 @@ __all__ = [
     "solve",
     "solve_nonparametric",
     "spectral_factor",
+    "unfold",
     "unfolding_problem",
 ]

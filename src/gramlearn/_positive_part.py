@@ -1,29 +1,47 @@
 """Y+ = V diag(theta+) V': the positive part of a large sparse matrix, from products with it, and a bound on it.
 
-A block of vectors is multiplied by a Chebyshev polynomial of Y that is small on [low, cut], where the unwanted
-eigenvalues are, and grows above; then Y is diagonalized on their span, and cut becomes the least of what was
-found. The block grows until it holds negative eigenvalues, too. With R = Y V - V diag(theta), P = I - V V' and
-P Y P <= mu P, for every delta > 0
+How many eigenvalues are positive is estimated; a Krylov space of a filter (`_spectral_filter`) of a few more
+dimensions holds their vectors, and Y is diagonalized there. For a Y near an earlier one, the vectors of that
+are filtered instead. With R = Y V - V diag(theta), P = I - V V' and P Y P <= mu P, for every delta > 0
 
     Y <= V (diag(theta) + R'R / delta) V' + (mu + delta)+ P
 
-so the eigenvalues of the right side bound those of Y, and for mu < 0 the error is that of R squared. mu is
-looked for by Lanczos steps from a random vector: an eigenvalue that the block does not see is found there.
-Everything else is a product of matrices: quicker than one vector at a time where hundreds are wanted.
+so the eigenvalues of the right side bound those of Y, and for mu < 0 the error is that of R squared. V holds
+some negative eigenvalues, too, to make mu < 0. mu is looked for from fresh random vectors: an eigenvalue that
+the block does not see is found there. Everything is a product of matrices: quicker than one vector at a time
+where hundreds are wanted.
 """
 
+import os
+from collections.abc import Callable
 from dataclasses import dataclass, replace
 from typing import Any, final
 
 import numpy as np
+from sklearn.exceptions import ConvergenceWarning
+
+from gramlearn._sparse_plus_low_rank import SparsePlusLowRank
+from gramlearn._spectral_filter import (
+    extended,
+    filter_above,
+    number_above,
+    orthonormal,
+)
+from gramlearn._warnings import warn
 
 __all__ = ["PositivePart", "positive_part"]
 
 _DENSE = 500  # up to this size all eigenvalues at once are quicker
 _AFFORDABLE = 6000  # up to this size all eigenvalues at once can be had, where the search fails
-_ROUNDS = 50
-_GAIN = 100.0  # of a zero eigenvalue over those below the cut, a round
-_RANGE = 1e10  # between the largest and zero, a round: more, and rounding would hide the small ones
+_ROUNDS = 30
+_PADDED = 1.4  # vectors of a search, for each positive eigenvalue
+_WANTED = 0.8  # of them above the cut
+_GAIN = 15.0  # of a zero eigenvalue over those below the cut, each time the filter is used
+_IN_ALL = 1e18  # the gain of a whole Krylov space
+_BLOCK = 24  # vectors of a step in a Krylov space
+_CHECK = 8  # of one that looks for what was missed
+_MEMORY = 8 * 2**30  # bytes, where it is not known
+_COPIES = 5  # of all vectors, at a time
 
 
 @final
@@ -59,7 +77,6 @@ class PositivePart:
 
 def positive_part(
     Y: Any,
-    rank: int,
     block: np.ndarray | None = None,
     accuracy: float = 1e-8,
     unit: float = 0.0,
@@ -68,9 +85,7 @@ def positive_part(
 
     Parameters
     ----------
-    Y : sparse matrix n x n
-    rank : int
-        A first guess of how many there are.
+    Y : sparse matrix n x n, or SparsePlusLowRank
     block : array n x m, optional
         From an earlier answer, for a Y nearby.
     accuracy : float
@@ -78,58 +93,119 @@ def positive_part(
     unit : float
         A sum of squares below this is as good as this.
     """
+    Y = SparsePlusLowRank.of(Y)
     n = Y.shape[0]
-    rows = np.flatnonzero(np.asarray(abs(Y).sum(axis=1)).ravel())
+    rows = Y.rows()
     if rows.size < n:
         # Rows of zeros have eigenvalues of zero, which a search would have to tell from positive ones.
         inner = None if block is None else block[rows]
-        return positive_part(Y[rows][:, rows], rank, inner, accuracy, unit).among(rows, n)
-    if n == 0 or _interval(Y)[1] <= 0:
+        return positive_part(Y.among(rows), inner, accuracy, unit).among(rows, n)
+    if n == 0 or Y.interval()[1] <= 0:
         none = np.zeros((n, 0))
         return PositivePart(np.zeros(0), none, np.zeros(0), 0.0, 0, none)
-    block = None if block is None or not block.any() else block
-    size = rank + _padding(rank) if block is None else block.shape[1]
-    if n <= _DENSE or (n <= _AFFORDABLE and 4 * size >= n):
+    if n <= _DENSE:
         return _all_at_once(Y)
     rng = np.random.default_rng(0)  # the same Y gives the same answer
-    V = rng.standard_normal((n, min(size, n // 4))) if block is None else block
-    found = _search(Y, V, accuracy, unit, rng)
-    return _all_at_once(Y) if found.excess(unit) > accuracy and n <= _AFFORDABLE else found
+    low, high = Y.interval()
+    spectrum = _Spectrum(low, high, number_above(Y, low, high, rng))
+    size = spectrum.size
+    most = n // 3 if n <= _AFFORDABLE else _fitting(n)
+    if size > most:
+        if n <= _AFFORDABLE:
+            return _all_at_once(Y)
+        raise MemoryError(
+            f"about {size} vectors of {n} numbers are needed for the positive eigenvalues of Y, and {most} fit "
+            "into memory; pass a `rank`, or a smaller `C`."
+        )
+    # The more steps a Krylov space has, the less each of them needs to gain.
+    gain = float(np.clip(_IN_ALL ** (_BLOCK / size), 5.0, 2 * _GAIN)) if block is None else _GAIN
+    raise_above = filter_above(Y, low, spectrum.level(_WANTED * size), high, gain)
+    # Vectors of an earlier Y do for this one, if it has about as many positive eigenvalues.
+    if block is not None and block.any() and size / 2 < block.shape[1] < 1.5 * size:
+        V, share = orthonormal(raise_above(block)), 1.0
+    else:
+        # The last vectors of a Krylov space have come less far than the others.
+        V = extended(np.zeros((n, 0)), raise_above, size, _BLOCK, rng)
+        share = 0.5
+    found = _search(Y, V, share, spectrum, accuracy, unit, most, rng)
+    if found.excess(unit) <= accuracy:
+        return found
+    if n <= _AFFORDABLE:
+        return _all_at_once(Y)
+    warn(
+        f"the positive eigenvalues of a matrix of size {n} were found to {found.excess(unit):.1e} of their sum "
+        f"of squares, where {accuracy:.1e} was asked for: too many are near zero. A larger `tol` or a given "
+        "`rank` asks for less.",
+        ConvergenceWarning,
+    )
+    return found
 
 
 def _search(
-    Y: Any, V: np.ndarray, accuracy: float, unit: float, rng: np.random.Generator
+    Y: Any,
+    V: np.ndarray,
+    share: float,
+    spectrum: "_Spectrum",
+    accuracy: float,
+    unit: float,
+    most: int,
+    rng: np.random.Generator,
 ) -> PositivePart:
-    """Filter, diagonalize and grow, until the bounds are as close as asked for or the block is large."""
-    n, last = Y.shape[0], np.inf
-    low, high, cut = *_interval(Y), 0.0
+    """Diagonalize, filter and grow until the bounds are as close as asked for, or the vectors too many."""
+    last, look = np.inf, 4 * _CHECK
     for _ in range(_ROUNDS):
-        V, _ = np.linalg.qr(_filtered(Y, V, low, cut, high))
-        image = Y @ V
-        theta, U = np.linalg.eigh(V.T @ image)
-        theta, U = theta[::-1], U[:, ::-1]  # the largest stand out, and go first in the next QR
-        V, image = V @ U, image @ U
-        high, cut = max(float(theta[0]), 1e-3 * high), min(float(theta[-1]), 0.0)
-        R = image - V * theta
-        excess = _judged(V, theta, R, cut).excess(unit)
+        theta, V, R = _diagonalized(Y, V, share)
+        share = 1.0
+        found = _judged(V, theta, R)
+        excess, count, size = found.excess(unit), found.theta.shape[0], V.shape[1]
+        high = max(float(theta[0]), 1e-3 * spectrum.high)
+        raise_above = filter_above(Y, spectrum.low, spectrum.level(size), high, _GAIN)
         if excess <= accuracy:
-            mu, vector = _largest_beside(Y, V, low, rng)
-            found = _judged(V, theta, R, mu)
+            W = extended(V, raise_above, look, _CHECK, rng)
+            found = _judged(V, theta, R, _largest(Y, V, W[:, size:]))
             if found.excess(unit) <= accuracy:
-                return found
-            V = np.hstack([V, vector[:, None]])
-        count = int((theta > 1e-12 * high).sum())
-        more = _padding(count) - (V.shape[1] - count)
-        if more <= 0 and excess > 0.1 * last:
-            more = 1 + V.shape[1] // 4  # eigenvalues crowd at the cut: it has to be lower
-        last = excess
-        if more > 0:
-            more = max(more, V.shape[1] // 4)
-            if V.shape[1] + more > n // 4:
                 break
-            V, last = np.hstack([V, rng.standard_normal((n, more))]), np.inf
-    V = V[:, : theta.shape[0]]  # without what was added after the last look
-    return _judged(V, theta, R, _largest_beside(Y, V, low, rng)[0])
+            V, look = W, 2 * look
+        else:
+            missing = _padding(count) - (size - count)
+            if missing > 0 or excess > 0.1 * last:
+                V = extended(V, raise_above, max(missing, _BLOCK, size // 4), _BLOCK, rng)
+            V = orthonormal(raise_above(V))
+        last = excess
+        if V.shape[1] > most:
+            break
+    return found
+
+
+@final
+@dataclass(frozen=True)
+class _Spectrum:
+    """Where the eigenvalues of Y are: between low and high, and about so many above a level."""
+
+    low: float
+    high: float
+    above: Callable[[np.ndarray], np.ndarray]
+
+    @property
+    def size(self) -> int:
+        """How many vectors a search begins with."""
+        positive = max(float(self.above(np.zeros(1))[0]), 1.0)
+        return int(_PADDED * positive) + 2 * _BLOCK
+
+    def level(self, number: float) -> float:
+        """A level with so many eigenvalues above it, below zero."""
+        levels = np.linspace(min(self.low, 0.0), 0.0, 400)
+        enough = np.flatnonzero(self.above(levels) >= number)
+        return float(levels[enough[-1]]) if enough.size else self.low / 2
+
+
+def _fitting(n: int) -> int:
+    """How many vectors fit into half of the memory, with what is worked out of them."""
+    try:
+        memory = os.sysconf("SC_PHYS_PAGES") * os.sysconf("SC_PAGE_SIZE")
+    except (AttributeError, OSError, ValueError):  # not every system tells
+        memory = _MEMORY
+    return memory // (2 * 8 * _COPIES * n)
 
 
 def _padding(rank: int) -> int:
@@ -146,69 +222,49 @@ def _all_at_once(Y: Any) -> PositivePart:
     return PositivePart(theta, V, theta + rounding, 0.0, 0, V)
 
 
-def _interval(Y: Any) -> tuple[float, float]:
-    """Where the eigenvalues of Y are, by Gershgorin's circles."""
-    diagonal = Y.diagonal()
-    radius = np.asarray(abs(Y).sum(axis=1)).ravel() - np.abs(diagonal)
-    return float((diagonal - radius).min()), float((diagonal + radius).max())
+def _diagonalized(Y: Any, Q: np.ndarray, share: float) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """(theta, V, Y V - V theta) on the span of Q, descending, with this share of the negative ones."""
+    image = np.empty(Q.shape, order="F")
+    for at in range(0, Q.shape[1], 64):
+        image[:, at : at + 64] = Y @ np.ascontiguousarray(Q[:, at : at + 64])
+    theta, U = np.linalg.eigh(Q.T @ image)
+    count = int((theta > 0).sum())
+    kept = count + int(np.ceil(share * (theta.shape[0] - count)))
+    theta, U = theta[::-1][:kept], np.asfortranarray(U[:, ::-1][:, :kept])
+    V = Q @ U
+    return theta, V, image @ U - V * theta
 
 
-def _filtered(Y: Any, V: np.ndarray, low: float, cut: float, high: float) -> np.ndarray:
-    """T_d(Z) V for the Chebyshev polynomial of a degree d, with [low, cut] moved to [-1, 1]."""
-    # Neither the interval nor what is above it may vanish.
-    width = max(high - low, high)
-    cut = min(cut, -1e-3 * width)
-    low = min(low, cut - 1e-3 * width)
-    center, half = (low + cut) / 2, (cut - low) / 2
-    wanted = np.arccosh(_GAIN) / np.arccosh((0.0 - center) / half)
-    allowed = np.arccosh(_RANGE) / np.arccosh(max((high - center) / half, 1.0 + 1e-12))
-    degree = int(np.clip(min(wanted, allowed), 4, 60))
-    before, now = V, (Y @ V - center * V) / half
-    for _ in range(degree - 1):
-        after = Y @ now
-        after -= center * now
-        after *= 2 / half
-        after -= before
-        before, now = now, after
-    return now / np.linalg.norm(now, axis=0)
+def _judged(V: np.ndarray, theta: np.ndarray, R: np.ndarray, mu: float = -np.inf) -> PositivePart:
+    """The best bounds of V without its last vectors: these tell what is beside it, unless that is mu."""
+    n = V.shape[0]
+    squares = np.sum(R * R, axis=0)
+    count = int((theta > 0).sum())
+    best, least = (count, 1.0, np.inf), np.inf
+    for m in range(count, theta.shape[0]):
+        beside = max(mu, float(theta[m] + squares[m] ** 0.5))
+        # |theta| |R|^2 / delta + n delta^2 is least about here, if what is beside leaves no choice.
+        delta = (
+            -beside
+            if beside < 0
+            else (np.linalg.norm(theta[:m]) * np.sum(squares[:m]) / n) ** (1 / 3)
+        )
+        delta = max(delta, np.finfo(float).tiny)
+        above = np.clip(theta[:m] + squares[:m] / delta, 0.0, None)
+        bound = float(above @ above) + (n - m) * max(beside + delta, 0.0) ** 2
+        if bound < least:
+            best, least = (m, delta, beside), bound
+    m, delta, beside = best
+    R = R[:, :m]
+    above = np.clip(np.linalg.eigvalsh(np.diag(theta[:m]) + R.T @ R / delta), 0.0, None)
+    rest = max(beside + delta, 0.0)
+    return PositivePart(theta[:count], V[:, :count], above, rest, n - m, V)
 
 
-def _judged(V: np.ndarray, theta: np.ndarray, R: np.ndarray, mu: float) -> PositivePart:
-    n, m = V.shape
-    size = float(np.linalg.norm(R))
-    # |theta| |R|^2 / delta + n delta^2 is least about here, if mu leaves the choice.
-    delta = max(-mu, (np.linalg.norm(theta) * size**2 / n) ** (1 / 3), np.finfo(float).tiny)
-    above = np.clip(np.linalg.eigvalsh(np.diag(theta) + R.T @ R / delta), 0.0, None)
-    positive = theta > 0
-    return PositivePart(theta[positive], V[:, positive], above, max(mu + delta, 0.0), n - m, V)
-
-
-def _largest_beside(
-    Y: Any, V: np.ndarray, bottom: float, rng: np.random.Generator
-) -> tuple[float, np.ndarray]:
-    """The largest eigenvalue of P Y P, or a little more, and its vector; Y has none below the bottom."""
-    from scipy.sparse.linalg import ArpackNoConvergence, LinearOperator, eigsh
-
-    n = Y.shape[0]
-
-    def product(x: np.ndarray) -> np.ndarray:
-        x = x.ravel()
-        inside = x - V @ (V.T @ x)
-        image = Y @ inside - bottom * inside  # positive semidefinite, and zero on the span of V
-        return np.asarray(image - V @ (V.T @ image))
-
-    start = product(rng.standard_normal(n))
-    if not start.any():
-        return bottom, rng.standard_normal(n)  # all that is left beside V is at the bottom
-    operator = LinearOperator((n, n), matvec=product, dtype=float)
-    # Three, and in a large subspace: the largest alone may settle before it is the largest.
-    size = {"k": min(3, n - 1), "ncv": min(60, n), "tol": 1e-4}
-    try:
-        values, vectors = eigsh(operator, which="LA", v0=start, **size)
-    except ArpackNoConvergence as error:
-        values, vectors = error.eigenvalues, error.eigenvectors
-        if not len(values):
-            return np.inf, rng.standard_normal(n)
-    value, vector = values[-1], vectors[:, -1]
-    off = float(np.linalg.norm(product(vector) - value * vector))
-    return float(value) + off + bottom, vector
+def _largest(Y: Any, V: np.ndarray, W: np.ndarray) -> float:
+    """The largest eigenvalue of P Y P on the span of W, which is beside V, and what that is off by."""
+    image = Y @ np.ascontiguousarray(W)
+    theta, U = np.linalg.eigh(W.T @ image)
+    vector = W @ U[:, -1]
+    residual = image @ U[:, -1] - theta[-1] * vector
+    return float(theta[-1] + np.linalg.norm(residual - V @ (V.T @ residual)))

@@ -10,7 +10,7 @@ import numpy as np
 
 from gramlearn._validation import check_choice, check_count, check_host_points, check_positive
 
-__all__ = ["check_graph", "check_weights", "laplacian", "neighbor_graph"]
+__all__ = ["check_graph", "check_weights", "connected", "laplacian", "neighbor_graph"]
 
 _EXACT = 50_000  # points up to which all distances are looked at
 
@@ -125,6 +125,29 @@ def _without_itself(lengths: np.ndarray, found: np.ndarray) -> tuple[np.ndarray,
     is_itself[~is_itself.any(axis=1), -1] = True
     shape = (n, count - 1)
     return lengths[~is_itself].reshape(shape), found[~is_itself].reshape(shape)
+
+
+def connected(graph: Any, X: Any) -> Any:
+    """Join the pieces of a graph over the rows of X by edges of the shortest tree over all points.
+
+    These have a weight of 1. A graph in one piece is given back as it is.
+    """
+    from scipy.sparse import coo_array, csr_array
+    from scipy.sparse.csgraph import connected_components, minimum_spanning_tree
+    from sklearn.metrics import pairwise_distances
+
+    count, piece = connected_components(graph, directed=False)
+    if count == 1:
+        return graph
+    points = check_host_points(X, "X")
+    # Added to all lengths, 1 changes no tree, and equal points are joined, too: zeros would be no edges.
+    lengths = 1.0 + pairwise_distances(points - points.mean(axis=0))
+    tree = coo_array(minimum_spanning_tree(lengths))
+    between = piece[tree.row] != piece[tree.col]
+    i, j = tree.row[between], tree.col[between]
+    ones = np.ones(2 * len(i))
+    bridges = csr_array((ones, (np.r_[i, j], np.r_[j, i])), shape=graph.shape)
+    return csr_array(csr_array(graph) + bridges)
 
 
 def check_weights(graph: Any, name: str) -> Any:

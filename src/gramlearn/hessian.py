@@ -9,7 +9,7 @@ from collections.abc import Callable, Sequence
 from functools import cached_property
 from typing import Protocol, final
 
-from gramlearn._arrays import Array, concat, eye, largest, namespace, read, transpose
+from gramlearn._arrays import Array, concat, eye, largest, namespace, read, transpose, where_true
 from gramlearn.linear_maps import LinearMap
 
 __all__ = ["Hessian", "split"]
@@ -53,6 +53,12 @@ class Hessian:
         self.rank = rank
 
     @cached_property
+    def _lower(self) -> Array:
+        """Phi on and below the diagonal, where every entry below it stands for the one above it, too."""
+        xp, identity = namespace(self._second), eye(self.rank, self._second)
+        return (2 * xp.tril(xp.ones_like(identity)) - identity) * self._Phi
+
+    @cached_property
     def diagonal(self) -> Array:
         """(H_kk)_k."""
         return concat([m.diagonal(self._Phi) for m in self._maps], self._second) + self._second
@@ -92,9 +98,7 @@ class Hessian:
         pieces = split(self._maps, 1 / xp.sqrt(diagonal))
         spreads = [m.spread(piece) for m, piece in zip(self._maps, pieces, strict=True)]
         size = sum(spreads[1:], start=spreads[0])
-        # Every entry below the diagonal stands for the one above it, too.
-        identity = eye(self.rank, diagonal)
-        Phi = (2 * xp.tril(xp.ones_like(identity)) - identity) * self._Phi
+        Phi = self._lower
         count = min(_ENTRIES, self.rank * (self.rank + 1) // 2, max(8, _ELEMENTS // self.size))
         best = largest(xp.reshape(Phi * size[:, None] * size[None, :], (-1,)), count)
         i, j = best // self.rank, best % self.rank
@@ -112,8 +116,9 @@ class Hessian:
             rows = [concat([a.gram(b).T for b in self._maps], self._second).T for a in self._maps]
             second = eye(self.size, self._second) * self._second
             return self._Phi[0, 0] * concat(rows, self._second) + second
-        stack = concat([m.matrices() for m in self._maps], self._second)
-        flat = xp.reshape(stack, (self.size, -1))
-        return xp.reshape(self._Phi * stack, (self.size, -1)) @ flat.T + (
-            eye(self.size, self._second) * self._second
-        )
+        weights = xp.reshape(self._lower, (-1,))
+        # Where X has a low rank most of Phi is zero.
+        kept = where_true(weights > 0)
+        V = concat([m.entries(kept // self.rank, kept % self.rank) for m in self._maps], weights)
+        V = V * xp.sqrt(xp.take(weights, kept))
+        return V @ V.T + eye(self.size, self._second) * self._second

@@ -1,5 +1,7 @@
 """Y = Y0 - sum_k lam_k A_k as a sparse matrix: the dual where X is a kernel over many points.
 
+Linear terms, whose price is fixed, may also be of low rank: Y is then a sparse matrix and one of low rank.
+
 The dual, the gradient and the gap are those of `dual`, for regularizers whose h* vanishes below zero
 (Frobenius, Schatten). X = grad phi*(Y) then needs the positive eigenvalues of Y alone, theta with vectors V,
 and comes as a factor n x r; nothing n x n is written out. With bounds `above` on all eigenvalues of Y
@@ -7,7 +9,8 @@ and comes as a factor n x r; nothing n x n is written out. With bounds `above` o
     dual(lam) >= constant - sum h*(above) - sum_k [loss_k*(lam_k) - offset_k lam_k]
     primal(X) - that = sum h*(above) - sum h*(theta) + sum_k [loss_k(t_k) + loss_k*(lam_k) - lam_k t_k]
 
-so the gap holds however well the eigenvalues were found, if Lanczos steps find the largest of those left.
+so the gap holds however well the eigenvalues were found, if the largest of those left is seen. Where tr X^p
+<= B takes the place of phi = tr X^p / p, B^(1/p) |Y+|_q does that of phi* (Hoelder), and X has tr X^p = B.
 """
 
 from functools import cached_property
@@ -16,32 +19,45 @@ from typing import Any, final
 import numpy as np
 
 from gramlearn._positive_part import PositivePart, positive_part
+from gramlearn._sparse_plus_low_rank import SparsePlusLowRank
 from gramlearn.certificate import Certificate
-from gramlearn.linear_maps import Entries
+from gramlearn.linear_maps import Entries, RankOnes
 from gramlearn.problem import Problem
 
 __all__ = ["SparseDual", "SparsePoint"]
 
+_USUAL_PRICE = 1e-2  # of a capacity, before one is known
 _AT_ONCE = 4_000_000  # numbers of X worked out at a time
 
 
 @final
 class SparseDual:
-    """The dual of a problem whose constraints have few entries each: Y has one pattern for every lam."""
+    """The dual of a problem whose constraints have few entries each: Y has one pattern for every lam.
 
-    def __init__(self, problem: Problem) -> None:
+    With a capacity, tr X^p is bounded by it instead of priced.
+    """
+
+    def __init__(self, problem: Problem, capacity: float | None = None) -> None:
         from scipy.sparse import coo_array, csr_array
 
         self.dual = dual = problem.dual
+        self.capacity = capacity
         n = self.n = dual.rank
         tables, start = [], 0
         for part in dual.parts:
             k, i, j, w = _entries(part.map)
             tables.append((k + start, i, j, -w))
             start += part.size
+        wide = [(np.zeros((n, 0)), np.zeros(0))]
         for part, price in dual.origin.fixed:
+            few = part.map.few_rank_ones() if part.map.nonzeros() is None else None
+            if few is not None:
+                wide.append(_columns(few, -np.asarray(price)))
+                continue
             k, i, j, w = _entries(part.map)
             tables.append((np.full(k.shape, start), i, j, -np.asarray(price)[k] * w))
+        self._W = np.hstack([W for W, _ in wide])
+        self._w = np.concatenate([w for _, w in wide])
         every = np.arange(n)
         tables.append((np.full(n, start), every, every, np.asarray(dual.origin.slope)))
         k, i, j, w = (np.concatenate(columns) for columns in zip(*tables, strict=True))
@@ -65,11 +81,11 @@ class SparseDual:
         losses = float(np.sum(self.dual.each(lambda p, t: p.loss.value(p.offset + t), zero)))
         return 2 * losses if losses < np.inf else 1e-3 * float(self._origin @ self._origin)
 
-    def matrix(self, lam: np.ndarray) -> Any:
-        """Y, sparse."""
+    def matrix(self, lam: np.ndarray) -> SparsePlusLowRank:
+        """Y."""
         Y = self._pattern.copy()
         Y.data = self._origin + self._changes.T @ lam
-        return Y
+        return SparsePlusLowRank(Y, self._W, self._w)
 
     def values(self, F: np.ndarray) -> np.ndarray:
         """(<A_k, F F'>)_k."""
@@ -81,11 +97,32 @@ class SparseDual:
             X[piece] = np.einsum("ij,ij->i", F[i[piece]], F[j[piece]])
         return -(self._reader @ X)
 
+    def measured(self, found: float, bound: float) -> tuple[float, float, float]:
+        """(s, phi*(Y), its bound) for X = s grad phi*(Y), from sums of h* over eigenvalues and over bounds."""
+        if self.capacity is None:
+            return 1.0, found, bound
+        q = self.q
+        share = self.capacity ** (1 - 1 / q)
+        scale = share * (q * found) ** (1 / q - 1) if found > 0 else 0.0
+        return scale, share * (q * found) ** (1 / q), share * (q * bound) ** (1 / q)
+
+    @cached_property
+    def q(self) -> float:
+        """Of h*(y) = max(y, 0)^q / q."""
+        return 1 / float(self.dual.regularizer.conjugate(np.ones(1))[0])
+
     def at(
         self, lam: np.ndarray, near: "SparsePoint | None" = None, accuracy: float = 1e-8
     ) -> "SparsePoint":
         """Evaluate the dual at lam, near a point where it was evaluated before."""
         return SparsePoint(self, lam, near, accuracy)
+
+
+def _columns(few: RankOnes, price: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """W and w with W diag(w) W' = sum_k price_k B_k."""
+    rows, start, first, second, sign, weight = (np.asarray(column) for column in few)
+    k = np.repeat(np.arange(price.shape[0]), np.diff(start))
+    return (rows[first] + sign[:, None] * rows[second]).T, price[k] * weight
 
 
 def _entries(linear: Any) -> Entries:
@@ -110,22 +147,34 @@ class SparsePoint:
         self.value = -np.inf
         if not self._cost < np.inf:
             return
-        # As many eigenvalues as constraints allow at an extreme point (Z11, Proposition 4), for a start.
-        rank = int((2 * self._dual.size) ** 0.5) + 1
         block = None if near is None else near.part.block
         Y = sparse.matrix(lam)
-        self.part: PositivePart = positive_part(Y, rank, block, accuracy, sparse.unit)
+        unit = sparse.unit
+        if sparse.capacity is not None:
+            # Of sums of squares, which a price turns into a value.
+            unit *= _USUAL_PRICE if near is None else min(near.price, 1.0)
+        self.part: PositivePart = positive_part(Y, block, accuracy, unit)
         h = self._dual.regularizer.conjugate
-        self._found = float(np.sum(h(self.part.theta)))
-        self._bound = float(
-            np.sum(h(self.part.above)) + self.part.n_rest * h(np.asarray(self.part.rest))
-        )
+        found = float(np.sum(h(self.part.theta)))
+        bound = float(np.sum(h(self.part.above)) + self.part.n_rest * h(np.asarray(self.part.rest)))
+        self.scale, self._found, self._bound = sparse.measured(found, bound)
         self.value = self._dual.constant - self._bound - self._cost
 
     @cached_property
     def factor(self) -> np.ndarray:
         """F with F F' = X(lam)."""
-        return self.part.V * np.sqrt(self._dual.regularizer.conjugate_derivative(self.part.theta))
+        x = self.scale * self._dual.regularizer.conjugate_derivative(self.part.theta)
+        return self.part.V * np.sqrt(x)
+
+    @property
+    def doubt(self) -> float:
+        """How far the value may be from that of exact eigenvalues."""
+        return max(self._bound - self._found, 0.0)
+
+    @property
+    def price(self) -> float:
+        """The G at which X minimizes (G/p) tr X^p - <Y, X>."""
+        return float(self.scale ** (1 / (1 - self._sparse.q))) if self.scale > 0 else np.inf
 
     @cached_property
     def t(self) -> np.ndarray:
@@ -142,7 +191,7 @@ class SparsePoint:
         """How good X(lam) is."""
         losses = float(np.sum(self._dual.each(lambda p, t, v: p.loss.gap(t, v), self.t, self.lam)))
         rounding = 8 * np.finfo(float).eps * (abs(self._bound) + abs(self._cost))
-        gap = max(losses, 0.0) + max(self._bound - self._found, 0.0) + rounding
+        gap = max(losses, 0.0) + self.doubt + rounding
         parts = zip(self._dual.parts, self._dual.split(self.t), strict=True)
         violation = max((part.loss.violation(t, part.unit) for part, t in parts), default=0.0)
         size = abs(self._dual.constant)

@@ -94,6 +94,10 @@ class LinearMap(ABC):
         """The entries of every B_k, or None where there are too many to name."""
         return None
 
+    def few_rank_ones(self) -> "RankOnes | None":
+        """Every B_k as a sum of matrices of rank one, or None where these are more than S has rows."""
+        return None
+
     def estimates(self, F: Array, products: Products) -> "Estimates":
         """(<B_k, F F'>)_k, perhaps in single precision, with a bound on the error of that."""
         return Estimates(self.restrict(F, products).traces(constant(1.0, F, 1)), 0.0, 0.0)

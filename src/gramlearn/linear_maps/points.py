@@ -160,6 +160,10 @@ class PointMap(IndexedMap):
             each([constant(d.weight, like, size) for d in self.directions]),
         )
 
+    def few_rank_ones(self) -> RankOnes | None:
+        few = self.size * len(self.directions) <= int(self.points.shape[1])
+        return self.rank_ones() if few else None
+
     def diagonal(self, Phi: Array) -> Array:
         return concat([self.stacked(rows).diagonal(Phi) for rows in self._chunks()], self.points)
 

@@ -3,7 +3,7 @@
 g is the gradient of the dual, H the inverse Hessian that BFGS builds of the last few steps (limited memory), on
 the variables that are not held by an end of their box; s is 1, or less where the dual does not grow enough. A
 step is one look at the positive eigenvalues of a sparse matrix, which begins where the last one ended. Z11
-takes gradient steps of a fixed length here.
+takes gradient steps of a fixed length here. With a capacity B, tr X^p <= B stands in place of tr X^p / p.
 """
 
 from collections.abc import Mapping
@@ -13,8 +13,9 @@ from typing import Any, final
 import numpy as np
 
 from gramlearn._arrays import Array, every_row, is_numpy
-from gramlearn._validation import check_count
+from gramlearn._validation import check_count, check_positive
 from gramlearn.certificate import Certificate
+from gramlearn.dual import Part
 from gramlearn.problem import Problem
 from gramlearn.solvers._loop import Answer, Solver, State
 from gramlearn.sparse_dual import SparseDual, SparsePoint
@@ -23,7 +24,8 @@ from gramlearn.status import Status
 __all__ = ["QuasiNewton"]
 
 _ENOUGH = 1e-4  # of the growth that the gradient promises
-_SHORTEST = 1e-10
+_SHORT, _SHORTEST = 1e-2, 1e-10
+_SHARE = 0.05  # of a gap that errors of eigenvalues may have
 
 
 @final
@@ -42,7 +44,11 @@ class QuasiNewtonState(State):
 
     @property
     def details(self) -> Mapping[str, Any]:
-        return {"rank": self.point.part.theta.shape[0], "evaluations": self.evaluations}
+        return {
+            "rank": self.point.part.theta.shape[0],
+            "evaluations": self.evaluations,
+            "price": self.point.price,
+        }
 
 
 @final
@@ -54,14 +60,20 @@ class QuasiNewton(Solver[QuasiNewtonState]):
     ----------
     memory : int
         How many steps are remembered.
+    capacity : float, optional
+        Bound tr X^p (p = 2 with Frobenius) by this number, and leave its price out of the primal value. The
+        details of the history have the `price` that would do the same.
     """
 
     memory: int = 12
+    capacity: float | None = None
 
     default_max_iter = 1000
 
     def __post_init__(self) -> None:
         check_count(self.memory, "memory")
+        if self.capacity is not None:
+            check_positive(self.capacity, "capacity", "QuasiNewton")
 
     def objection(self, problem: Problem) -> str | None:
         dual = problem.dual
@@ -75,18 +87,26 @@ class QuasiNewton(Solver[QuasiNewtonState]):
             )
         if problem.space.basis is not None:
             return "the prior is not diagonal, so that Y is not sparse"
-        maps = [part.map for part in dual.parts] + [part.map for part, _ in dual.origin.fixed]
-        if any(linear.nonzeros() is None for linear in maps):
+        fixed = [part.map for part, _ in dual.origin.fixed]
+        if any(part.map.nonzeros() is None for part in dual.parts) or any(
+            linear.nonzeros() is None and linear.few_rank_ones() is None for linear in fixed
+        ):
             return "constraints on `points` or with dense matrices make Y dense"
         return None
 
     def init(self, problem: Problem, start: list[Array] | None, tol: float) -> QuasiNewtonState:
         dual = problem.dual
-        pieces = [np.zeros(p.size) for p in dual.parts] if start is None else start
+        if start is not None:
+            pieces = start
+        elif self.capacity is None:
+            pieces = [np.zeros(part.size) for part in dual.parts]
+        else:
+            # Without a positive part of Y there is nothing to scale.
+            pieces = [_price_of_zero(part) for part in dual.parts]
         lo, hi = dual.box
         lam = np.clip(np.concatenate([*pieces, np.zeros(0)]), lo, hi)
-        sparse = SparseDual(problem)
-        point = sparse.at(lam)
+        sparse = SparseDual(problem, self.capacity)
+        point = sparse.at(lam, accuracy=_accuracy(tol, 1.0))
         answer = _answer(problem, point)
         return _judged(QuasiNewtonState(sparse, point, answer, answer.certificate), problem, tol)
 
@@ -95,29 +115,51 @@ class QuasiNewton(Solver[QuasiNewtonState]):
         lo, hi = problem.dual.box
         g = point.gradient
         free = ~(((point.lam <= lo) & (g < 0)) | ((point.lam >= hi) & (g > 0)))
-        direction = _uphill(np.where(free, g, 0.0), state.steps, free)
-        accuracy = min(1e-6, max(0.01 * point.certificate.relative_gap, 1e-12))
-        size, evaluations = 1.0, 0
-        while True:
-            lam = np.clip(point.lam + size * direction, lo, hi)
-            other = state.sparse.at(lam, point, accuracy)
-            evaluations += 1
-            promised = float(g @ (lam - point.lam))
-            noise = point.certificate.gap * 1e-3
-            if other.value >= point.value + _ENOUGH * promised - noise:
+        uphill = np.where(free, g, 0.0)
+        accuracy = _accuracy(tol, point.certificate.relative_gap)
+        other, evaluations = None, state.evaluations
+        # Steps from before an end of the box was met may mislead: the last one's length and g itself are left.
+        for steps, shortest in ((state.steps, _SHORT), (state.steps[-1:], _SHORTEST)):
+            direction = _uphill(uphill, steps, free)
+            size = 1.0
+            while other is None and size >= shortest:
+                lam = np.clip(point.lam + size * direction, lo, hi)
+                promised = float(g @ (lam - point.lam))
+                size *= 0.25
+                if promised < 0:
+                    continue
+                tried = state.sparse.at(lam, point, accuracy)
+                evaluations += 1
+                noise = point.certificate.gap * 1e-3 + tried.doubt
+                if tried.value >= point.value + _ENOUGH * promised - noise:
+                    other = tried
+            if other is not None:
                 break
-            size *= 0.25
-            if size < _SHORTEST:
-                return replace(state, ending=Status.STALLED)
+        if other is None:
+            return replace(state, ending=Status.STALLED)
         moved, bent = other.lam - point.lam, point.gradient - other.gradient
-        steps = (*state.steps, (moved, bent))[-self.memory :]
-        state = replace(
-            state, point=other, steps=steps, evaluations=state.evaluations + evaluations
-        )
+        steps = (*steps, (moved, bent))[-self.memory :]
+        state = replace(state, point=other, steps=steps, evaluations=evaluations)
         return _judged(state, problem, tol)
 
     def settle(self, problem: Problem, state: QuasiNewtonState) -> QuasiNewtonState:
         return _judged(state, problem, 0.0)
+
+
+def _accuracy(tol: float, gap: float) -> float:
+    """Of eigenvalues, where the gap is this far and shall be tol: their share of it is small."""
+    return float(np.clip(_SHARE * gap, max(_SHARE * tol, 1e-12), _SHARE * max(tol, 1e-3)))
+
+
+def _price_of_zero(part: Part) -> np.ndarray:
+    """A lam that X = 0 asks for: the derivative of the loss, or where it has a kink an end of the box."""
+    zero = np.zeros(part.size)
+    if part.loss.is_smooth:
+        return np.asarray(part.loss.price(part.offset + zero))
+    lo, hi = part.loss.box(zero, part.size)
+    slope = part.offset - part.loss.conjugate_derivative(zero)
+    end = np.where(slope > 0, hi, lo)
+    return np.where(np.isfinite(end) & (slope != 0), end, 0.0)
 
 
 def _uphill(

@@ -11,11 +11,13 @@ from gramlearn.special.semidefinite_metrics import (
     large_margin_problem,
 )
 from gramlearn.special.unfolding import unfolding_problem
+from gramlearn.special.variance_unfolding import Unfolding, unfold
 
 __all__ = [
     "BalancedCut",
     "CapacityAnswer",
     "DefiniteBoost",
+    "Unfolding",
     "balanced_cut",
     "collapsing_classes_problem",
     "grown",
@@ -23,5 +25,6 @@ __all__ = [
     "nearest_correlation",
     "nonparametric_problem",
     "solve_nonparametric",
+    "unfold",
     "unfolding_problem",
 ]

@@ -5,10 +5,11 @@ f is a sum of losses of linear functions of K. With prices lam of the losses, Y 
 
     f(K) >= -B^(1/p) |Y+|_q - sum_k loss_k*(lam_k)
 
-and Proposition 1 says where equality is: K = s (Y+)^(1 / (p - 1)), of which tr K^p = B. Prices that are optimal
-at some G give such a K, the one of G scaled; its f less the bound above is its gap, whatever G was. tr K^p
-falls as G grows, so a G with a small gap is found by a search on a line. With a linear f the first G is the
-last, since its prices do not change.
+and Proposition 1 says where equality is: K = s (Y+)^(1 / (p - 1)), of which tr K^p = B. The right side is
+smooth in lam while Y+ is not zero, and where Y is sparse it is maximized as it is: `QuasiNewton(capacity=B)`,
+without a search for G. Other solvers know prices G only. Prices lam that are optimal at some G give such a K,
+the one of G scaled; its f less the bound is its gap, whatever G was. tr K^p falls as G grows, so a G with a
+small gap is found by a search on a line. With a linear f the first G is the last: its prices do not change.
 """
 
 from collections.abc import Callable
@@ -23,11 +24,13 @@ from gramlearn._validation import check_positive
 from gramlearn._warnings import warn
 from gramlearn.problem import Problem
 from gramlearn.solution import Record, Solution
-from gramlearn.solve import solve
+from gramlearn.solve import attempt, solve
+from gramlearn.solvers import QuasiNewton, warn_unless_solved
 
-__all__ = ["CapacityAnswer", "solve_with_capacity"]
+__all__ = ["CapacityAnswer", "check_capacity", "solve_with_capacity"]
 
 _SEARCHES = 60
+_STEPS = 200  # on a bound that has a kink at its best, more come to nothing
 
 
 @final
@@ -45,7 +48,8 @@ class CapacityAnswer:
     size : float
         What the gap is measured against: the larger of |f(K)| and |f(K) + (G/p) tr K^p|.
     solution : Solution, optional
-        Of the problem divided by G; none where K has a closed form.
+        Of the problem divided by `divided_by`, with its capacity bounded by B or priced; none where K
+        has a closed form.
     """
 
     factor: np.ndarray
@@ -55,6 +59,7 @@ class CapacityAnswer:
     gap: float
     size: float
     solution: Solution | None = None
+    divided_by: float = 1.0
 
     def __repr__(self) -> str:
         numbers = (
@@ -64,11 +69,10 @@ class CapacityAnswer:
         how = "in closed form" if self.solution is None else repr(self.solution)
         return f"CapacityAnswer({numbers}; {how})"
 
-    @property
-    def prices(self) -> tuple[Array, ...]:
-        """Of the losses, divided by G."""
+    def prices(self, G: float) -> list[Array]:
+        """Of the losses, for the problem divided by G: so are they."""
         assert self.solution is not None
-        return self.solution.duals
+        return [lam * (self.divided_by / G) for lam in self.solution.duals]
 
     @property
     def relative_gap(self) -> float:
@@ -87,6 +91,7 @@ def solve_with_capacity(
     callback: Callable[[Record], object] | None = None,
     solver: Any = "quasi_newton",
     smallest: float = 1e-5,
+    near: CapacityAnswer | None = None,
     owner: str = "solve_with_capacity",
 ) -> CapacityAnswer:
     """Learn K for a G, or for a capacity B: tr K^p <= B. Without either, G = 1.
@@ -101,26 +106,72 @@ def solve_with_capacity(
         As in `solve`.
     smallest : float
         A G below this hardly prices capacity: the search ends there.
+    near : CapacityAnswer, optional
+        Of a problem nearby: its prices are the first, and with a B so is its G.
     owner : str
         Whose arguments B and G are, for errors.
     """
-    if B is not None and G is not None:
-        raise ValueError("pass `B` or `G`, not both: each B belongs to one G.")
+    check_capacity(B, G, owner)
 
     def at(G: float, near: CapacityAnswer | None) -> tuple[CapacityAnswer, Problem]:
         problem = problem_at(G)
-        # Prices are divided by G, too.
-        start = None if near is None else [lam * (near.G / G) for lam in near.prices]
+        start = None if near is None else near.prices(G)
         solution = solve(problem, solver, tol / 2, max_iter, callback, start)
         F = np.asarray(solution.factor)
         capacity = float(np.sum(np.clip(np.linalg.eigvalsh(F.T @ F), 0.0, None) ** p))
         value = G * (solution.primal - capacity / p)
         size = max(abs(value), G * abs(solution.primal))
-        return CapacityAnswer(F, G, capacity, value, G * solution.gap, size, solution), problem
+        return CapacityAnswer(F, G, capacity, value, G * solution.gap, size, solution, G), problem
 
     if B is None:
-        return at(1.0 if G is None else check_positive(G, "G", owner), None)[0]
-    return _within(at, check_positive(B, "B", owner), p, tol, smallest)
+        return at(1.0 if G is None else float(G), near)[0]
+    if solver == "quasi_newton":
+        answer, is_over = _bounded(problem_at(1.0), p, B, tol, max_iter, callback, smallest)
+        if is_over:
+            return answer
+    return _within(at, float(B), p, tol, smallest, near)
+
+
+def check_capacity(B: float | None, G: float | None, owner: str) -> None:
+    """B or G, positive, or neither."""
+    if B is not None and G is not None:
+        raise ValueError("pass `B` or `G`, not both: each B belongs to one G.")
+    for value, name in ((B, "B"), (G, "G")):
+        if value is not None:
+            check_positive(value, name, owner)
+
+
+def _bounded(
+    problem: Problem,
+    p: float,
+    B: float,
+    tol: float,
+    max_iter: int | None,
+    callback: Callable[[Record], object] | None,
+    smallest: float,
+) -> tuple[CapacityAnswer, bool]:
+    """Maximize the bound itself; and whether that is an end: where B hardly matters, Y+ is zero at the best."""
+    stopped = []
+
+    def watch(record: Record) -> bool:
+        if callback is not None and callback(record) is True:
+            stopped.append(record)
+        return bool(stopped) or record.details["price"] < smallest
+
+    most = _STEPS if max_iter is None else max_iter
+    solution, limits = attempt(problem, QuasiNewton(capacity=B), tol, most, watch)
+    price = float(solution.history[-1].details["price"])
+    F = np.asarray(solution.factor) * (1 - 1e-15)
+    capacity = B if F.any() else 0.0
+    value = solution.primal
+    size = max(abs(value), abs(value + price * capacity / p) if capacity else 0.0)
+    answer = CapacityAnswer(F, price, capacity, value, solution.gap, size, solution)
+    if answer.relative_gap <= tol:
+        return answer, True
+    was_cut = bool(stopped) or solution.iterations == max_iter
+    if was_cut:
+        warn_unless_solved(solution, limits, "ask for a larger tol")
+    return answer, was_cut
 
 
 def _within(
@@ -129,9 +180,10 @@ def _within(
     p: float,
     tol: float,
     smallest: float,
+    near: CapacityAnswer | None,
 ) -> CapacityAnswer:
     """Look for a G whose kernel, scaled to a capacity of B, has a gap within tol."""
-    found, problem = at(1.0, None)
+    found, problem = at(1.0 if near is None else near.G, near)
     low, high = None, None
     best = None
     for turn in range(_SEARCHES):
@@ -170,7 +222,7 @@ def _judged(
     F, q, dual = found.factor, p / (p - 1), problem.dual
     ones = np.ones(F.shape[1])
     losses, at_scale, cost = 0.0, 0.0, 0.0
-    free = problem.free_duals(found.prices) or []
+    free = problem.free_duals(found.solution.duals) or []
     for part, lam in zip(dual.parts, free, strict=True):
         change = np.asarray(part.map.restrict(F).traces(ones))
         losses += float(np.sum(part.loss.value(part.offset + change)))
@@ -192,6 +244,7 @@ def _judged(
         found.G * (max(value - bound, 0.0) + rounding),
         found.G * max(abs(value), abs(value + found.capacity * scale**p / p)),
         found.solution,
+        found.divided_by,
     )
 
 

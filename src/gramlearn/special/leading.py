@@ -90,7 +90,7 @@ class _Found:
                 self._others(), wanted, which="LA", v0=start, tol=tol, ncv=min(n, 2 * wanted + 40)
             )
             has_all = self.values.size >= count
-            if has_all and values.max() <= self.values[count - 1] + _EQUAL * self.size:
+            if has_all and values.max() <= self.values[count - 1] + max(tol, _EQUAL) * self.size:
                 return self.leading(count, float(values.max()))
             self.add(vectors)
             wanted = min(2 * wanted, count) if has_all else _CHECK
@@ -133,12 +133,12 @@ def _judged(A: Any, values: np.ndarray, V: np.ndarray, beside: float) -> Leading
 
 
 def leading_kernel(
-    A: Any, rank: int | None, p: float, B: float | None, G: float = 1.0
+    A: Any, rank: int | None, p: float, B: float | None, G: float = 1.0, tol: float = 1e-6
 ) -> CapacityAnswer:
     """The K of a rank that has the largest <A, K>, for a capacity B or else for its price G."""
     # All that can be largest for p = 1: so many equal eigenvalues are not expected.
     count = 8 if rank is None else rank
-    found = leading_eigenvectors(A, count)
+    found = leading_eigenvectors(A, count, tol / 100)
     theta, V = np.clip(found.values, 0.0, None), found.vectors
     largest = float(abs(A).sum(axis=1).max())
     if p == 1:

@@ -160,8 +160,8 @@ def solve_nonparametric(
     check_choice(loss, "loss", _LOSSES)
     if B is not None and G is not None:
         raise ValueError("pass `B` or `G`, not both: each B belongs to one G.")
-    prices = {"B": B, "G": G, "C": C, "p": p}
-    for name, given in prices.items():
+    numbers = {"B": B, "G": G, "C": C, "p": p, "tol": tol}
+    for name, given in numbers.items():
         if given is not None:
             check_positive(given, name, "solve_nonparametric")
     if p < 1:
@@ -176,7 +176,7 @@ def solve_nonparametric(
     size = None if rank == "auto" else check_count(rank, "rank")
     if p == 1 or (loss == "linear" and size is not None):
         A = C * statement_matrix(pairs) - laplacian
-        return leading_kernel(A.tocsr(), size, p, B, 1.0 if G is None else G)
+        return leading_kernel(A.tocsr(), size, p, B, 1.0 if G is None else G, tol)
     V = None
     if size is not None and basis == "graph":
         V = _smoothest(laplacian, pairs, size)

@@ -21,7 +21,7 @@ from gramlearn.problem import Problem, Term
 from gramlearn.regularizers import LogDet, Regularizer
 from gramlearn.space import Factor
 
-__all__ = ["unfolding_problem"]
+__all__ = ["neighbor_pairs", "unfolding_problem"]
 
 
 def unfolding_problem(
@@ -59,7 +59,7 @@ def unfolding_problem(
     """
     X = np.asarray(to_numpy(check_points(points, "points")), dtype=float)
     n = X.shape[0]
-    i, j = _pairs(neighbors, n)
+    i, j = neighbor_pairs(neighbors, n)
     squared = np.sum((X[i] - X[j]) ** 2, axis=1)
     loss = (
         Hard(equal=squared)
@@ -97,7 +97,7 @@ def _centered(K0: np.ndarray) -> Factor:
     return Factor(V @ (U * np.sqrt(np.clip(s, 0.0, None))))
 
 
-def _pairs(neighbors: Any, n: int) -> tuple[np.ndarray, np.ndarray]:
+def neighbor_pairs(neighbors: Any, n: int) -> tuple[np.ndarray, np.ndarray]:
     """(i, j), i < j, each pair once."""
     from scipy.sparse import issparse
 

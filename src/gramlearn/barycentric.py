@@ -1,0 +1,67 @@
+"""w(x) = argmin |x - sum_j w_j p_j|^2 + eps sum_j w_j^2 |x - p_j|^2,  sum_j w_j = 1: new points among old ones.
+
+p_j are the nearest of the points whose values v_j are known, and x is given the value sum_j w_j v_j. Scaling
+each weight by its distance, a_j = w_j |x - p_j|, turns this into
+
+    (C + eps I) a  ~  1 / |x - p_j|,      C_jl = the cosine of the angle between x - p_j and x - p_l
+
+which is well conditioned however the neighbors lie. As x moves to one of the points its weight goes to one, so
+that values are continued without a jump, and a point that is there already keeps its value exactly. Embeddings
+found for given points alone are so extended to others: an extension of ours, no part of their definition.
+"""
+
+from typing import Any
+
+import numpy as np
+
+__all__ = ["barycentric"]
+
+_EPS = 1e-3  # against neighbors that are as good as dependent; as in locally linear embedding
+_AT_ONCE = 4_000_000  # numbers worked with at a time
+
+
+def barycentric(
+    X: np.ndarray, points: np.ndarray, values: np.ndarray, n_neighbors: int = 5
+) -> np.ndarray:
+    """Values at the rows of X, from those of the nearest points.
+
+    Parameters
+    ----------
+    X : array m x d
+    points : array n x d
+    values : array n x r
+        One row for each of the points.
+    n_neighbors : int
+        How many points a row of X is put between; all of them where there are fewer.
+    """
+    from sklearn.neighbors import NearestNeighbors
+
+    # Distances are found by products, which lose digits far from the origin.
+    center = points.mean(axis=0)
+    moved = points - center
+    count = min(n_neighbors, len(points))
+    search: Any = NearestNeighbors(n_neighbors=count).fit(moved)
+    out = np.empty((len(X), values.shape[1]))
+    step = max(1, _AT_ONCE // (count * max(points.shape[1], 1)))
+    for at in range(0, len(X), step):
+        piece = slice(at, at + step)
+        found = search.kneighbors(X[piece] - center, return_distance=False)
+        weights = _weights(X[piece, None, :] - points[found])
+        out[piece] = np.einsum("mk,mkr->mr", weights, values[found])
+    return out
+
+
+def _weights(apart: np.ndarray) -> np.ndarray:
+    """w, from x - p_j: m x k of them."""
+    lengths = np.linalg.norm(apart, axis=2)
+    least = lengths.min(axis=1, keepdims=True)
+    equal = lengths == 0
+    units = apart / np.where(equal, 1.0, lengths)[:, :, None]
+    closeness = np.where(
+        equal, 1.0, np.where(least > 0, least, 1.0) / np.where(equal, 1.0, lengths)
+    )
+    C = units @ units.transpose(0, 2, 1) + _EPS * np.eye(lengths.shape[1])
+    w = closeness * np.linalg.solve(C, closeness[:, :, None])[:, :, 0]
+    # Those that are equal share the weight, and the others have none.
+    w = np.where(least > 0, w, equal)
+    return np.asarray(w / w.sum(axis=1, keepdims=True))

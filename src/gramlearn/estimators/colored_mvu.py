@@ -1,0 +1,157 @@
+"""-<H Y H, K> + (C/2) sum over neighbors (t_ij - d_ij)^2 -> min over PSD K with tr K^2 <= B (Z11 6.1)."""
+
+from typing import Any, Self
+
+import numpy as np
+from sklearn.utils.multiclass import type_of_target
+
+from gramlearn._progress import progress_bar
+from gramlearn._validation import check_choice, check_count, check_finite, check_positive
+from gramlearn.estimators._embedding import PointEmbedding
+from gramlearn.graphs import laplacian
+from gramlearn.low_rank import incomplete_cholesky
+from gramlearn.special.colored_unfolding import colored_unfolding, smooth_basis
+from gramlearn.special.unfolding import neighbor_pairs
+
+__all__ = ["ColoredMVU"]
+
+_CLASSES = ("binary", "multiclass")
+_SHARE = 1e-3  # of the trace: an eigenvalue below this counts as none
+_LANDMARKS = 100  # columns of a Gaussian kernel over labels
+
+
+class ColoredMVU(PointEmbedding):
+    """Unfold points along what is said about them: colored maximum variance unfolding (Song et al. 2008).
+
+    K depends on the labels as much as it can, by the Hilbert-Schmidt independence criterion, while distances of
+    neighbors are kept at a price.
+
+    Parameters
+    ----------
+    n_components : int
+        Dimensions of the embedding: those of largest variance.
+    n_neighbors : int
+        Two points are joined if one is among so many nearest of the other.
+    labels : {"auto", "delta", "linear", "rbf"}
+        The kernel over y: 1 where labels are equal; the inner product of centered numbers or tags; a Gaussian
+        of their distance. Each has a mean diagonal of 1. "auto" is the first for classes, and else the second.
+    C : float
+        The price of errors of squared distances, (C/2) (t - d)^2, with d in units of their mean.
+    capacity : float
+        tr K^2 is at most this times the number of points, in the same units. The larger, the nearer distances
+        come to what they were, and the longer it takes.
+    rank : int, optional
+        Look for K = V E V' only, with V the smoothest so many eigenvectors of the graph (Z11 5.4): an
+        approximation whose cost hardly depends on the number of points. Without it all of K is learned, at the
+        cost of some hundred eigendecompositions: minutes at 2000 points.
+    tol : float
+        The relative gap to stop at.
+    max_iter : int, optional
+    verbose : int
+
+    Attributes
+    ----------
+    embedding_ : array n x n_components
+    eigenvalues_ : vector
+        The spectrum of K, in descending order.
+    solution_ : CapacityAnswer
+        K as a factor in units of the mean squared distance of neighbors, the objective and its gap.
+
+    Notes
+    -----
+    Scaling X scales the embedding and changes nothing else. There is nothing random.
+    """
+
+    def __init__(
+        self,
+        n_components: int = 2,
+        n_neighbors: int = 5,
+        labels: str = "auto",
+        C: float = 1.0,
+        capacity: float = 1.0,
+        rank: int | None = None,
+        tol: float = 1e-3,
+        max_iter: int | None = None,
+        verbose: int = 0,
+    ) -> None:
+        self.n_components = n_components
+        self.n_neighbors = n_neighbors
+        self.labels = labels
+        self.C = C
+        self.capacity = capacity
+        self.rank = rank
+        self.tol = tol
+        self.max_iter = max_iter
+        self.verbose = verbose
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        tags.target_tags.required = True
+        return tags
+
+    def fit(self, X: Any, y: Any = None) -> Self:
+        """Unfold the rows of X along y: classes, numbers, or a matrix of tags with a row for each."""
+        X = self._read(X)
+        tol = check_positive(self.tol, "tol", "ColoredMVU")
+        room = check_positive(self.capacity, "capacity", "ColoredMVU") * len(X)
+        L = _label_factor(y, len(X), self.labels)
+        graph = self._graph(X)
+        i, j = neighbor_pairs(graph, len(X))
+        apart = np.sum((X[i] - X[j]) ** 2, axis=1)
+        # Where all neighbors are equal points, there is no other unit.
+        unit = float(apart.mean()) or 1.0
+        basis = None
+        if self.rank is not None:
+            rank = min(check_count(self.rank, "rank"), len(X) - 1)
+            basis = smooth_basis(laplacian(graph, normalized=False), rank)
+        with progress_bar("unfolding", tol, bool(self.verbose)) as callback:
+            self.solution_ = colored_unfolding(
+                apart / unit,
+                np.column_stack([i, j]),
+                L,
+                C=self.C,
+                B=room,
+                basis=basis,
+                tol=tol,
+                max_iter=self.max_iter,
+                callback=callback,
+                owner="ColoredMVU",
+            )
+        assert self.solution_.solution is not None
+        self.n_iter_ = max(1, self.solution_.solution.iterations)
+        U, s, _ = np.linalg.svd(self.solution_.factor, full_matrices=False)
+        top = U[np.abs(U).argmax(axis=0), np.arange(len(s))]
+        self._keep(U * (s * np.sign(top) * np.sqrt(unit)), _SHARE, "a larger capacity leaves more")
+        return self
+
+
+def _label_factor(y: Any, n: int, labels: str) -> np.ndarray:
+    """L with Y = L L', one row for each label."""
+    check_choice(labels, "labels", dict.fromkeys(("auto", "delta", "linear", "rbf")))
+    if y is None:
+        raise ValueError(
+            "nothing is known about the points: this estimator requires y to be passed, but the target y is "
+            "None; pass labels, numbers or tags, or use MaximumVarianceUnfolding."
+        )
+    values = np.asarray(y)
+    if values.shape[0] != n:
+        raise ValueError(
+            f"`y` has {values.shape[0]} labels, but `X` has {n} rows; pass one for each."
+        )
+    if labels == "auto":
+        labels = "delta" if type_of_target(values, input_name="y") in _CLASSES else "linear"
+    if labels == "delta":
+        _, codes = np.unique(values, axis=0, return_inverse=True)
+        L = (codes.reshape(-1, 1) == np.arange(codes.max() + 1)).astype(float)
+    else:
+        numbers = check_finite(values.astype(float).reshape(n, -1), "y")
+        numbers = numbers - numbers.mean(axis=0)
+        size = float(np.sqrt(np.mean(np.sum(numbers**2, axis=1))))
+        L = numbers / (size or 1.0)
+        if labels == "rbf":
+            L = incomplete_cholesky(L, "rbf", rank=min(n, _LANDMARKS), tol=0.0, gamma=0.5).factor
+    if not np.any(L[0] != L):
+        raise ValueError(
+            "all labels in `y` are equal, so there is nothing to unfold along; pass others."
+        )
+    return np.asarray(L)

@@ -1,0 +1,86 @@
+"""tr K -> max over centered PSD K with K_ii + K_jj - 2 K_ij = |x_i - x_j|^2 for neighbors (Z11 6.1)."""
+
+from typing import Any, Self
+
+import numpy as np
+
+from gramlearn._progress import progress_bar
+from gramlearn._validation import check_positive
+from gramlearn.estimators._embedding import PointEmbedding
+from gramlearn.special.unfolding import neighbor_pairs
+from gramlearn.special.variance_unfolding import check_connected, unfold
+
+__all__ = ["MaximumVarianceUnfolding"]
+
+
+class MaximumVarianceUnfolding(PointEmbedding):
+    """Pull points apart as far as the distances of neighbors allow, and look at the result.
+
+    Maximum variance unfolding of Weinberger, Sha and Saul (2004), solved by interior points with a certificate:
+    no kernel that keeps the distances of neighbors has a trace above `solution_.bound`.
+
+    Parameters
+    ----------
+    n_components : int
+        Dimensions of the embedding: those of largest variance.
+    n_neighbors : int
+        Two points are joined if one is among so many nearest of the other. The graph must hang together. Costs
+        grow as the cube of the number of points times neighbors: a minute at 1000 points with 5 neighbors.
+    distances : {"equal", "at_most"}
+        Whether distances of neighbors are kept, or may shrink: the second gives flatter embeddings of noisy
+        points, and is the better conditioned problem.
+    tol : float
+        The relative gap, and the largest error of a squared distance in units of their mean, to stop at. Where
+        neighborhoods are nearly flat, as those of a surface are, kept distances fix the trace badly, and 1e-4
+        may be out of reach.
+    max_iter : int, optional
+    verbose : int
+
+    Attributes
+    ----------
+    embedding_ : array n x n_components
+    eigenvalues_ : vector
+        The spectrum of K, in descending order: the variance, times n, along each dimension.
+    solution_ : Unfolding
+        K as a factor, its trace, the bound, gap and violation, and the multipliers of distances.
+
+    Notes
+    -----
+    Scaling X scales the embedding. There is nothing random: the same X gives the same embedding.
+    """
+
+    def __init__(
+        self,
+        n_components: int = 2,
+        n_neighbors: int = 5,
+        distances: str = "equal",
+        tol: float = 1e-3,
+        max_iter: int | None = None,
+        verbose: int = 0,
+    ) -> None:
+        self.n_components = n_components
+        self.n_neighbors = n_neighbors
+        self.distances = distances
+        self.tol = tol
+        self.max_iter = max_iter
+        self.verbose = verbose
+
+    def fit(self, X: Any, y: Any = None) -> Self:
+        """Unfold the rows of X; y is not looked at."""
+        X = self._read(X)
+        tol = check_positive(self.tol, "tol", "MaximumVarianceUnfolding")
+        i, j = neighbor_pairs(self._graph(X), len(X))
+        check_connected(len(X), i, j, f"n_neighbors={self.n_neighbors}")
+        pairs = np.column_stack([i, j])
+        with progress_bar("unfolding", tol, bool(self.verbose)) as callback:
+            self.solution_ = unfold(
+                X,
+                pairs,
+                distances=self.distances,
+                tol=tol,
+                max_iter=self.max_iter,
+                callback=callback,
+            )
+        self.n_iter_ = max(1, self.solution_.iterations)
+        self._keep(self.solution_.factor, tol, "fewer neighbors leave more")
+        return self

@@ -1,0 +1,180 @@
+"""-<W, K> + C xi -> min,  d_ik <= d_ij + xi for neighbors k of i and others j: a graph as points (Z11 6.3).
+
+Neighbors come to lie near, and none of them farther than a point that is no neighbor, so that the graph can
+be read off the points again; see `special.structure_preserving`.
+"""
+
+from typing import Any, Self
+
+import numpy as np
+
+from gramlearn._progress import progress_bar
+from gramlearn._validation import check_choice, check_positive
+from gramlearn.estimators._embedded import EmbedsPoints, check_components, coordinates
+from gramlearn.estimators._points import validated
+from gramlearn.estimators._precision import FLOATS
+from gramlearn.graphs import laplacian, neighbor_graph
+from gramlearn.special.capacity import check_capacity
+from gramlearn.special.structure_preserving import structure_preserving
+
+__all__ = ["StructurePreservingEmbedding"]
+
+
+class StructurePreservingEmbedding(EmbedsPoints):
+    """-<W, K> + C xi -> min over centered K, tr K^p <= B,  d_ik <= d_ij + xi where W_ik = 1 and W_ij = 0.
+
+    Parameters
+    ----------
+    n_components : int
+        Of the embedding. The graph is preserved in all dimensions of K, of which these are the first.
+    n_neighbors : int
+        Of the graph over the rows of X, and of the points that a new one is put between.
+    graph : {"neighbors", "precomputed"}
+        Whether W is made of nearest neighbors, or X is W itself: a symmetric matrix, dense or sparse, whose
+        entries that are not zero are edges.
+    join : {"either", "mutual"}
+        As in `neighbor_graph`.
+    C : float, optional
+        The price of the slack that all comparisons share; by default it is zero, as it is with a C that is
+        large enough.
+    p : float
+        Above 1. A smaller p puts more of K into the first dimensions: 2 is that of the paper, 1.1 is near
+        to the trace.
+    B, G : float, optional
+        tr K^p <= B, or G/p tr K^p beside the objective (default: B = n). They scale the embedding, no more.
+    tol : float
+        The relative gap at which to stop; without C also the largest violation, relative to the mean
+        squared distance.
+    max_iter : int, optional
+        The largest number of iterations of each solve.
+    verbose : int
+        Whether a bar shows the gap.
+
+    Attributes
+    ----------
+    embedding_ : array n x n_components
+    eigenvalues_ : vector
+        The squared lengths of its columns, in descending order: the first eigenvalues of the kernel.
+    factor_ : array n x r
+        All dimensions, in which the graph is preserved.
+    graph_ : sparse matrix n x n
+        W.
+    slack_ : float
+        xi; without C, the largest violation of all comparisons.
+    relative_gap_ : float
+        A bound on what another kernel of this capacity would gain, over ALL comparisons.
+    n_comparisons_ : int
+        How many were made, of those that there are.
+    history_ : tuple of (int, float)
+        How many there were in each round, and the largest violation found then.
+    solution_ : Solution
+        Of those made, at this slack, for G = 1.
+    """
+
+    def __init__(
+        self,
+        n_components: int = 2,
+        n_neighbors: int = 5,
+        graph: str = "neighbors",
+        join: str = "either",
+        C: float | None = None,
+        p: float = 2.0,
+        B: float | None = None,
+        G: float | None = None,
+        tol: float = 1e-6,
+        max_iter: int | None = None,
+        verbose: int = 0,
+    ) -> None:
+        self.n_components = n_components
+        self.n_neighbors = n_neighbors
+        self.graph = graph
+        self.join = join
+        self.C = C
+        self.p = p
+        self.B = B
+        self.G = G
+        self.tol = tol
+        self.max_iter = max_iter
+        self.verbose = verbose
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        tags.input_tags.pairwise = tags.input_tags.sparse = self.graph == "precomputed"
+        return tags
+
+    def fit(self, X: Any, y: Any = None) -> Self:
+        """Embed the rows of X, or the graph X; y is not looked at."""
+        del y
+        name = type(self).__name__
+        is_graph = check_choice(self.graph, "graph", {"neighbors": False, "precomputed": True})
+        X = validated(
+            self, X, dtype=FLOATS, ensure_min_samples=2, accept_sparse="csr" if is_graph else False
+        )
+        n = X.shape[0]
+        count = check_components(self.n_components, n)
+        check_capacity(self.B, self.G, name)
+        if self.C is not None:
+            check_positive(self.C, "C", name)
+        self._dtype = X.dtype
+        self._points = None if is_graph else X.astype(np.float64)
+        self.graph_ = _edges(X) if self._points is None else self._neighbors(self._points)
+        tol = check_positive(self.tol, "tol", name)
+        with progress_bar("embedding", tol / 4, bool(self.verbose)) as callback:
+            answer = structure_preserving(
+                self.graph_,
+                C=self.C,
+                p=self.p,
+                B=float(n) if self.B is None and self.G is None else self.B,
+                G=self.G,
+                tol=tol,
+                max_iter=self.max_iter,
+                callback=callback,
+            )
+        if not answer.capacity:
+            raise ValueError(
+                "no centered kernel has neighbors on the same side of its mean, as for a star, so that the "
+                "best embedding of this graph is one point; pass a graph with more edges."
+            )
+        self.solution_, self.relative_gap_ = answer.solution, answer.relative_gap
+        self.slack_, self.history_ = answer.slack, answer.rounds
+        self.n_comparisons_, self.n_iter_ = len(answer.made), len(answer.rounds)
+        self.factor_ = answer.factor
+        self.embedding_, self.eigenvalues_ = coordinates(answer.factor, count, name)
+        return self
+
+    def _neighbors(self, X: np.ndarray) -> Any:
+        if (X[:1] == X).all():
+            raise ValueError(
+                "all rows of `X` are equal, so that there is nothing to embed; pass points that differ."
+            )
+        return _with_comparisons(neighbor_graph(X, self.n_neighbors, join=self.join))
+
+
+def _edges(X: Any) -> Any:
+    """W of a matrix whose entries that are not zero are edges."""
+    from scipy.sparse import csr_array
+
+    if X.shape[0] != X.shape[1]:
+        raise ValueError(
+            f'`X` has shape {tuple(X.shape)}, but with graph="precomputed" it is a graph, n x n; for points '
+            'pass graph="neighbors".'
+        )
+    W = csr_array(X, dtype=float)
+    laplacian(W)  # checks weights and symmetry
+    W.setdiag(0.0)
+    W.eliminate_zeros()
+    W.data[:] = 1.0
+    return _with_comparisons(W)
+
+
+def _with_comparisons(W: Any) -> Any:
+    """A graph that has edges, and pairs that are none."""
+    n = int(W.shape[0])
+    if not W.nnz:
+        raise ValueError("the graph has no edges, so that there is nothing to preserve; add some.")
+    if W.nnz == n * (n - 1):
+        raise ValueError(
+            f"all {n} points are neighbors of each other, so that there is nothing to preserve; pass fewer "
+            "neighbors, or a graph with fewer edges."
+        )
+    return W

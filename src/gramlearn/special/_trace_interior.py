@@ -1,0 +1,161 @@
+"""tr S -> max over S > 0 with d_k' S d_k = b_k, or at most b_k: steps of a primal-dual interior-point method.
+
+The dual is  sum_k lam_k b_k -> min  with  Z = sum_k lam_k d_k d_k' - I >= 0,  and lam >= 0 where distances may
+shrink. S = F F' and Z = H H' are kept as factors. With H'F = U L V' (singular values L) and G = F V L^(-1/2)
+
+    G^-1 S G^-T = G' Z G = L
+
+so both are one diagonal matrix in the coordinates of G (Nesterov and Todd), where a step solves M dlam = r with
+M_kl = (e_k' e_l)^2, e_k = G' d_k. Near the optimum of a problem with nearly flat neighborhoods M loses all its
+digits if it is built from S and Z^-1; here its rounding errors are those of e_k. A share of the diagonal is
+added to M: what it leaves undone of a step is left to the next one. Mehrotra's predictor and corrector choose
+how far to go.
+"""
+
+from dataclasses import dataclass
+from typing import final
+
+import numpy as np
+from scipy.linalg import LinAlgError, cho_factor, cho_solve, eigh
+
+__all__ = ["Interior", "begin", "step"]
+
+_REFINEMENTS = 10
+_BACK = 0.95  # of the way to the boundary
+
+
+@final
+@dataclass(frozen=True, eq=False)
+class Interior:
+    """S = F F', Z = H H', the prices, and of distances that may shrink what they are shorter by."""
+
+    F: np.ndarray
+    H: np.ndarray
+    lam: np.ndarray
+    slack: np.ndarray | None
+
+
+def begin(directions: np.ndarray, b: np.ndarray, *, at_most: bool) -> Interior:
+    """One price for all that makes Z positive definite, and the S that is its inverse in size and shape."""
+    s, U = np.linalg.eigh(directions.T @ directions)
+    lam = np.full(b.shape[0], 2.0 / s[0])
+    F = U / np.sqrt(s)
+    t = np.sum((directions @ F) ** 2, axis=1)
+    F *= np.sqrt(b.sum() / t.sum())
+    return Interior(F, U * np.sqrt(2.0 * s / s[0] - 1.0), lam, b.copy() if at_most else None)
+
+
+def step(
+    now: Interior, directions: np.ndarray, b: np.ndarray, share: float = 1e-11
+) -> Interior | None:
+    """One step on, with a share of the diagonal of M added to it; None where rounding leaves no step."""
+    try:
+        return _Scaled(now, directions, b, share).step()
+    except (LinAlgError, np.linalg.LinAlgError):
+        return None
+
+
+@final
+class _Scaled:
+    """The coordinates in which S and Z are the same diagonal matrix."""
+
+    def __init__(self, now: Interior, directions: np.ndarray, b: np.ndarray, share: float) -> None:
+        U, self.L, Vt = np.linalg.svd(now.H.T @ now.F)
+        root = np.sqrt(self.L)
+        self.now = now
+        self.G, self.inverse = (now.F @ Vt.T) / root, (now.H @ U) / root
+        self.E = directions @ self.G
+        self.slack = np.zeros(b.shape[0]) if now.slack is None else now.slack
+        self.short = b - self._values(np.diag(self.L)) - self.slack
+        M = self.E @ self.E.T
+        M *= M
+        self.ease = self.slack / now.lam
+        M[np.diag_indices_from(M)] += self.ease
+        self.scale = 1.0 / np.sqrt(M.diagonal())
+        M *= self.scale
+        M *= self.scale[:, None]
+        self.M, self.factor = M, _cholesky(M, share)
+
+    def _values(self, A: np.ndarray) -> np.ndarray:
+        return np.asarray(np.einsum("kp,kp->k", self.E @ A, self.E))
+
+    def step(self) -> Interior:
+        """Predict with nothing left of the gap, and correct for what a straight step gets wrong."""
+        L, now = self.L, self.now
+        count = L.shape[0] + (0 if now.slack is None else now.slack.shape[0])
+        products = float(L @ L), float(self.slack @ now.lam)
+        mean = sum(products) / count
+        dS, dZ, dlam, dslack = self._direction(np.diag(-(L**2)), -self.slack * now.lam)
+        a, c = self._lengths(dS, dZ, dlam, dslack)
+        left = float(np.sum((np.diag(L) + a * dS) * (np.diag(L) + c * dZ)))
+        left += (
+            float((self.slack + a * dslack) @ (now.lam + c * dlam))
+            if now.slack is not None
+            else 0.0
+        )
+        share = min(max((left / count / mean) ** 2, 1e-6), 1.0) if min(a, c) > 0.1 else 0.5
+        bent = dS @ dZ
+        dS, dZ, dlam, dslack = self._direction(
+            np.diag(share * mean - L**2) - (bent + bent.T) / 2,
+            share * mean - self.slack * now.lam - dslack * dlam,
+        )
+        a, c = self._lengths(dS, dZ, dlam, dslack)
+        return Interior(
+            self.G @ np.linalg.cholesky(np.diag(L) + a * (dS + dS.T) / 2),
+            self.inverse @ np.linalg.cholesky(np.diag(L) + c * (dZ + dZ.T) / 2),
+            now.lam + c * dlam,
+            None if now.slack is None else now.slack + a * dslack,
+        )
+
+    def _direction(
+        self, R: np.ndarray, r: np.ndarray
+    ) -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]:
+        """dS, dZ, dlam and the change of the slack, for changes R and r of the products."""
+        both = 2.0 * R / (self.L[:, None] + self.L)
+        r = r / self.now.lam if self.now.slack is not None else np.zeros_like(r)
+        dlam = self._solve(self._values(both) - self.short + r)
+        dZ = (self.E.T * dlam) @ self.E
+        return both - dZ, dZ, dlam, r - self.ease * dlam
+
+    def _solve(self, r: np.ndarray) -> np.ndarray:
+        """M^-1 r, refined as long as that helps."""
+        r = r * self.scale
+        x = cho_solve(self.factor, r, check_finite=False)
+        left = r - self.M @ x
+        for _ in range(_REFINEMENTS):
+            further = x + cho_solve(self.factor, left, check_finite=False)
+            then = r - self.M @ further
+            if not np.linalg.norm(then) < 0.95 * np.linalg.norm(left):
+                break
+            x, left = further, then
+        return np.asarray(x * self.scale)
+
+    def _lengths(
+        self, dS: np.ndarray, dZ: np.ndarray, dlam: np.ndarray, dslack: np.ndarray
+    ) -> tuple[float, float]:
+        """How far the primal and the dual may go, at most all the way."""
+        root = np.sqrt(self.L)
+        primal, dual = (
+            float(eigh(A / np.outer(root, root), eigvals_only=True, subset_by_index=[0, 0])[0])
+            for A in (dS, dZ)
+        )
+        if self.now.slack is not None:
+            primal = min(primal, float(np.min(dslack / self.slack)))
+            dual = min(dual, float(np.min(dlam / self.now.lam)))
+        return _length(primal), _length(dual)
+
+
+def _length(least: float) -> float:
+    return min(1.0, -_BACK / least) if least < 0 else 1.0
+
+
+def _cholesky(M: np.ndarray, share: float) -> tuple[np.ndarray, bool]:
+    """Of M plus a share of the identity, more where rounding asks for it."""
+    while share < 1e-3:
+        try:
+            lifted = M.copy()
+            lifted[np.diag_indices_from(M)] += share
+            return cho_factor(lifted, lower=True, overwrite_a=True, check_finite=False)
+        except LinAlgError:
+            share *= 10
+    raise LinAlgError("M has no digits left")

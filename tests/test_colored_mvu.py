@@ -1,0 +1,144 @@
+"""Colored unfolding: another solver, the approximation of full rank, labels of every kind, the estimator."""
+
+import numpy as np
+import pytest
+from sklearn.datasets import load_iris
+from sklearn.utils.estimator_checks import parametrize_with_checks
+
+from gramlearn import ColoredMVU, laplacian, neighbor_graph
+from gramlearn.special.colored_unfolding import colored_unfolding, smooth_basis
+from gramlearn.special.unfolding import neighbor_pairs
+
+RNG = np.random.default_rng(0)
+X = RNG.standard_normal((24, 4))
+Y = np.arange(24) % 3
+LABELS = (Y[:, None] == np.arange(3)).astype(float)
+GRAPH = neighbor_graph(X, 4, join="either")
+PAIRS = np.column_stack(neighbor_pairs(GRAPH, 24))
+SQUARED = np.sum((X[PAIRS[:, 0]] - X[PAIRS[:, 1]]) ** 2, axis=1)
+
+
+@parametrize_with_checks([ColoredMVU(n_neighbors=4)])
+@pytest.mark.filterwarnings("ignore:n_components=2 dimensions were asked for:UserWarning")
+def test_scikit_learn(estimator, check):
+    check(estimator)
+
+
+def value(K, C):
+    i, j = PAIRS.T
+    t = K[i, i] + K[j, j] - 2 * K[i, j]
+    centered = LABELS - LABELS.mean(axis=0)
+    return -np.sum((K @ centered) * centered) + C / 2 * np.sum((t - SQUARED) ** 2)
+
+
+@pytest.mark.parametrize(("B", "C"), [(24.0, 1.0), (2000.0, 1.0), (2000.0, 0.01)])
+def test_it_is_the_optimum_of_another_solver(B, C):
+    cp = pytest.importorskip("cvxpy")
+    answer = colored_unfolding(SQUARED, PAIRS, LABELS, C=C, B=B, tol=1e-6)
+    K = cp.Variable((24, 24), PSD=True)
+    H = np.eye(24) - 1 / 24
+    i, j = PAIRS.T
+    t = cp.diag(K)[i] + cp.diag(K)[j] - 2 * K[i, j]
+    color = cp.trace(H @ LABELS @ LABELS.T @ H @ K)
+    objective = -color + C / 2 * cp.sum_squares(t - SQUARED)
+    other = cp.Problem(cp.Minimize(objective), [cp.norm(K, "fro") <= B**0.5])
+    other.solve(solver=cp.CLARABEL)
+    found = answer.factor @ answer.factor.T
+    assert np.sum(found**2) <= B * (1 + 1e-9)
+    assert answer.value == pytest.approx(value(found, C), rel=1e-8)
+    assert answer.value - answer.gap <= other.value + 1e-5 * abs(other.value)
+    assert answer.value == pytest.approx(other.value, rel=1e-5)
+    np.testing.assert_allclose(found.sum(axis=0), 0.0, atol=1e-8 * np.abs(found).max() * 24)
+
+
+def test_all_eigenvectors_are_no_approximation_and_fewer_do_no_better():
+    L = laplacian(GRAPH, normalized=False)
+    whole = colored_unfolding(SQUARED, PAIRS, LABELS, B=500.0, tol=1e-5)
+    values = [
+        colored_unfolding(
+            SQUARED, PAIRS, LABELS, B=500.0, tol=1e-5, basis=smooth_basis(L, rank)
+        ).value
+        for rank in (3, 10, 23)
+    ]
+    assert values[2] == pytest.approx(whole.value, rel=3e-5)
+    assert values[0] > values[1] > values[2]
+
+
+def test_the_smooth_basis_is_orthonormal_and_smooth():
+    L = laplacian(GRAPH, normalized=False)
+    V = smooth_basis(L, 5)
+    np.testing.assert_allclose(V.T @ V, np.eye(5), atol=1e-10)
+    np.testing.assert_allclose(V.sum(axis=0), 0.0, atol=1e-10)
+    energies = np.linalg.eigvalsh(L.toarray())[1:6]
+    np.testing.assert_allclose(np.linalg.eigvalsh(V.T @ (L @ V)), energies, atol=1e-8)
+    with pytest.raises(ValueError, match=r"`rank=24` is not below the 24 points"):
+        smooth_basis(L, 24)
+
+
+# -- the estimator -------------------------------------------------------------------------------------
+
+
+def test_classes_come_apart():
+    iris, species = load_iris(return_X_y=True)
+    iris, species = iris[::2], species[::2]
+    model = ColoredMVU(capacity=10.0).fit(iris, species)
+    assert model.solution_.relative_gap <= 1e-3
+    E = model.embedding_
+    between = np.asarray([E[species == k].mean(axis=0) for k in range(3)])
+    within = max(E[species == k].std() for k in range(3))
+    assert (
+        min(np.linalg.norm(between[a] - between[b]) for a, b in ((0, 1), (0, 2), (1, 2))) > within
+    )
+    np.testing.assert_array_equal(model.transform(iris), _equal_rows_shared(iris, E))
+
+
+def _equal_rows_shared(points, embedding):
+    """What `transform` gives for points that were learned from: equal ones have their mean."""
+    return np.asarray([embedding[np.all(points == p, axis=1)].mean(axis=0) for p in points])
+
+
+def test_units_do_not_matter():
+    one, two = (ColoredMVU().fit(s * X, Y).embedding_ for s in (1.0, 1e4))
+    np.testing.assert_allclose(two, 1e4 * one, rtol=1e-4, atol=1e-4 * np.abs(two).max())
+
+
+@pytest.mark.parametrize(
+    ("y", "labels"),
+    [
+        (Y.astype(str), "delta"),
+        (X[:, 0], "linear"),
+        (X[:, :2], "linear"),
+        (LABELS, "linear"),
+    ],
+    ids=["names", "numbers", "vectors", "tags"],
+)
+def test_labels_of_every_kind_are_read_as_what_they_are(y, labels):
+    one, two = (ColoredMVU(labels=way).fit(X, y).embedding_ for way in ("auto", labels))
+    np.testing.assert_array_equal(one, two)
+    other = ColoredMVU(labels="delta" if labels == "linear" else "rbf")
+    if labels == "linear":
+        assert np.abs(other.fit(X, y).embedding_ - one).max() > 1e-3
+
+
+def test_a_gaussian_of_numbers_and_a_rank():
+    model = ColoredMVU(labels="rbf", rank=6).fit(X, X[:, 0])
+    assert model.solution_.factor.shape[1] <= 6
+    assert abs(np.corrcoef(model.embedding_[:, 0], X[:, 0])[0, 1]) > 0.5
+
+
+@pytest.mark.parametrize(
+    ("params", "y", "sentence"),
+    [
+        ({}, None, "requires y to be passed"),
+        ({}, np.zeros(24), "all labels in `y` are equal"),
+        ({}, Y[:20], "`y` has 20 labels, but `X` has 24 rows"),
+        ({"capacity": 0.0}, Y, "capacity must be positive"),
+        ({"C": -1.0}, Y, "C must be positive"),
+        ({"labels": "colour"}, Y, "`labels='colour'` is not known"),
+        ({"rank": 0}, Y, "`rank` must be a whole number"),
+    ],
+    ids=str,
+)
+def test_what_cannot_be_learned_from_is_refused_in_a_sentence(params, y, sentence):
+    with pytest.raises(ValueError, match=sentence):
+        ColoredMVU(**params).fit(X, y)

@@ -1,0 +1,210 @@
+"""MVE: each round against CVXPY, the rounds against their theorem, and embeddings whose answer is known."""
+
+import warnings
+
+import numpy as np
+import pytest
+from sklearn.datasets import make_swiss_roll
+from sklearn.exceptions import ConvergenceWarning
+from sklearn.utils.estimator_checks import parametrize_with_checks
+
+from gramlearn import MinimumVolumeEmbedding, neighbor_graph, solve
+from gramlearn.graphs import connected
+from gramlearn.special.capacity import solve_with_capacity
+from gramlearn.special.minimum_volume import (
+    Distances,
+    minimum_volume,
+    signs_of,
+    volume_problem,
+)
+
+RNG = np.random.default_rng(0)
+X = RNG.normal(size=(14, 4)) * [3.0, 1.0, 0.6, 0.3]
+
+
+def distances_of(points, n_neighbors=4):
+    i, j = np.nonzero(np.triu(connected(neighbor_graph(points, n_neighbors), points).toarray(), 1))
+    return Distances(len(points), i, j, np.sum((points[i] - points[j]) ** 2, axis=1))
+
+
+def components(points, d):
+    return np.linalg.svd(points - points.mean(axis=0), full_matrices=False)[0][:, :d]
+
+
+def first_less_others(K, d):
+    s = np.linalg.eigvalsh(K)[::-1]
+    return s[:d].sum() - s[d:].sum()
+
+
+@parametrize_with_checks([MinimumVolumeEmbedding(C=1.0, G=0.1, tol=1e-2)])
+def test_scikit_learn(estimator, check):
+    with warnings.catch_warnings():
+        # Points on a line have an embedding of one dimension, and are told so.
+        warnings.filterwarnings("ignore", message=".*the kernel learned has rank 1.*")
+        check(estimator)
+
+
+# -- a round ---------------------------------------------------------------------------------------------
+
+
+def by_cvxpy(distances, K0, C, G=None, B=None):
+    cp = pytest.importorskip("cvxpy")
+    n, i, j, D = distances
+    K = cp.Variable((n, n), PSD=True)
+    flat = cp.vec(K, order="C")
+    errors = flat[i * n + i] + flat[j * n + j] - 2 * flat[i * n + j] - D
+    value = -cp.trace(K0 @ K) + C / 2 * cp.sum_squares(errors)
+    centered = [cp.sum(K) == 0]
+    if B is None:
+        problem = cp.Problem(cp.Minimize(value + G / 2 * cp.sum_squares(K)), centered)
+    else:
+        problem = cp.Problem(cp.Minimize(value), [*centered, cp.norm(K, "fro") <= B**0.5])
+    return problem.solve(solver=cp.CLARABEL), np.asarray(K.value)
+
+
+@pytest.mark.parametrize("first", ["components", "unfolding"])
+def test_a_round_is_the_program_that_cvxpy_solves_centered_without_being_asked_to(first):
+    distances = distances_of(X)
+    n = len(X)
+    K0 = signs_of(components(X, 2)) if first == "components" else np.eye(n) - 1 / n
+    value, K = by_cvxpy(distances, K0, C=2.0, G=0.02)
+    solution = solve(volume_problem(K0, distances, 2.0, 0.02), "working_set", tol=1e-9)
+    assert 0.02 * solution.primal == pytest.approx(value, rel=1e-6)
+    assert 0.02 * solution.dual <= value + 1e-6 * abs(value)
+    np.testing.assert_allclose(solution.matrix, K, atol=1e-3 * np.abs(K).max())
+    np.testing.assert_allclose(solution.matrix.sum(axis=0), 0, atol=1e-9 * np.abs(K).max())
+
+
+def test_a_round_of_a_capacity_is_the_program_that_cvxpy_solves():
+    distances = distances_of(X)
+    K0 = signs_of(components(X, 2))
+    value, K = by_cvxpy(distances, K0, C=2.0, B=400.0)
+    answer = solve_with_capacity(
+        lambda G: volume_problem(K0, distances, 2.0, G), 2.0, B=400.0, solver="working_set"
+    )
+    assert answer.capacity <= 400.0
+    assert np.sum(K**2) == pytest.approx(400.0, rel=1e-4)  # the bound binds
+    assert answer.value == pytest.approx(value, rel=1e-5)
+    assert answer.value - answer.gap <= value + 1e-6 * abs(value)
+
+
+def test_with_all_distances_known_and_dear_the_points_come_back():
+    n = len(X)
+    i, j = np.triu_indices(n, 1)
+    distances = Distances(n, i, j, np.sum((X[i] - X[j]) ** 2, axis=1))
+    answer = minimum_volume(
+        distances, signs_of(components(X, 2)), 2, C=1e5, G=1e-6, tol=1e-4, max_rounds=5
+    )
+    F = answer.kernel.factor
+    squared = np.sum((F[i] - F[j]) ** 2, axis=1)
+    np.testing.assert_allclose(squared, distances.squared, atol=1e-3 * distances.squared.mean())
+    centered = X - X.mean(axis=0)
+    spectrum = np.linalg.svd(centered, compute_uv=False) ** 2
+    np.testing.assert_allclose(answer.eigenvalues[:4], spectrum, rtol=1e-2)
+
+
+# -- rounds ----------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("capacity", [{"G": 0.02}, {"B": 400.0}])
+def test_the_objective_never_grows_and_is_what_it_is_said_to_be(capacity):
+    distances = distances_of(X)
+    start = signs_of(components(X, 2))
+    answer = minimum_volume(distances, start, 2, C=2.0, tol=1e-5, **capacity)
+    assert answer.is_converged
+    assert len(answer.rounds) > 3
+    objectives = [step.objective for step in answer.rounds]
+    size = abs(objectives[-1])
+    assert max(np.diff(objectives)) <= 2e-6 * size  # a tenth of tol, of the gap
+    assert objectives[0] - objectives[-1] > 1e-3 * size
+    F = answer.kernel.factor
+    K = F @ F.T
+    d = np.diag(K)[distances.i] + np.diag(K)[distances.j] - 2 * K[distances.i, distances.j]
+    value = -first_less_others(K, 2) + np.sum((d - distances.squared) ** 2)
+    value += capacity.get("G", 0.0) / 2 * np.sum(K**2)
+    assert value == pytest.approx(min(objectives), rel=1e-9)
+    assert all(step.relative_gap <= 1e-6 for step in answer.rounds)
+
+
+def test_a_round_that_does_not_improve_is_not_kept():
+    distances = distances_of(X)
+    start = signs_of(components(X, 2))
+    done = minimum_volume(distances, start, 2, C=2.0, G=0.02, tol=1e-4)
+    kept = [step.objective for step in done.rounds]
+    assert kept[-2] - kept[-1] <= 2e-4 * max(map(abs, kept))  # it stopped by itself
+    F = done.kernel.factor
+    share = np.linalg.eigvalsh(F.T @ F)[-2:].sum() / np.sum(F * F)
+    assert share == pytest.approx(done.rounds[int(np.argmin(kept))].share)
+
+
+def test_volume_is_smaller_than_that_of_unfolding():
+    points, _ = make_swiss_roll(60, random_state=0)
+    one = MinimumVolumeEmbedding(max_iter=1, init="unfolding", tol=1e-2)
+    with pytest.warns(ConvergenceWarning, match="max_iter=1 of them"):
+        one.fit(points)
+    more = MinimumVolumeEmbedding(init="unfolding", tol=1e-2).fit(points)
+    assert more.share_ > one.share_ + 0.02
+    assert more.history_[-1].objective < one.history_[-1].objective
+
+
+# -- the estimator ---------------------------------------------------------------------------------------
+
+
+def test_an_arc_is_unfolded_to_a_line_whose_neighbors_keep_their_distances():
+    angle = np.linspace(0, 1.5 * np.pi, 40)
+    arc = np.column_stack([np.cos(angle), np.sin(angle)])
+    found = MinimumVolumeEmbedding(1, 2, C=1e4, G=1e-4).fit(arc).embedding_[:, 0]
+    steps = np.diff(found) * np.sign(found[-1] - found[0])
+    assert (steps > 0).all()
+    np.testing.assert_allclose(steps, np.linalg.norm(arc[1] - arc[0]), rtol=0.02)
+
+
+def test_units_of_X_are_those_of_the_embedding():
+    one = MinimumVolumeEmbedding().fit(X)
+    two = MinimumVolumeEmbedding().fit(1000 * X + 5)
+    np.testing.assert_allclose(two.embedding_, 1000 * one.embedding_, rtol=1e-3, atol=1.0)
+    assert two.unit_ == pytest.approx(1e6 * one.unit_)
+    assert pytest.approx(one.G_) == two.G_
+    np.testing.assert_allclose(one.eigenvalues_, np.sum(one.embedding_**2, axis=0), rtol=1e-9)
+    np.testing.assert_allclose(one.embedding_.mean(axis=0), 0, atol=1e-9)
+
+
+def test_new_points_lie_between_the_old_ones():
+    model = MinimumVolumeEmbedding().fit(X)
+    np.testing.assert_allclose(model.transform(X), model.embedding_, atol=1e-9)
+    new = model.transform(X[:3] + 1e-6)
+    np.testing.assert_allclose(new, model.embedding_[:3], atol=1e-3)
+
+
+def test_a_capacity_is_kept():
+    model = MinimumVolumeEmbedding(B=60.0).fit(X)
+    assert model.capacity_ <= 60.0
+    assert model.relative_gap_ <= 1e-4
+
+
+@pytest.mark.parametrize(
+    ("options", "points", "sentence"),
+    [
+        ({"B": 1.0, "G": 1.0}, X, "pass `B` or `G`, not both"),
+        ({"B": -1.0}, X, r"MinimumVolumeEmbedding\(B=-1.0\)"),
+        ({"G": 0.0}, X, r"MinimumVolumeEmbedding\(G=0.0\)"),
+        ({"C": 0.0}, X, r"MinimumVolumeEmbedding\(C=0.0\)"),
+        ({"n_components": 14}, X, "more than the 13 dimensions that 14 points can have"),
+        ({"n_neighbors": 14}, X, "more than the 13 other points"),
+        ({}, np.ones((9, 2)), "all rows of `X` are equal"),
+        ({"connect": False}, np.vstack([X, X + 100]), "is in 2 pieces.*connect=True"),
+        ({"init": "random"}, X, "`init='random'` is not known"),
+        ({"max_iter": 0}, X, "`max_iter` must be a whole number"),
+    ],
+)
+def test_bad_input_gets_a_sentence(options, points, sentence):
+    with pytest.raises(ValueError, match=sentence):
+        MinimumVolumeEmbedding(**options).fit(points)
+
+
+def test_more_dimensions_than_the_kernel_has_are_zero_and_said_so():
+    line = np.arange(12.0)[:, None]
+    with pytest.warns(UserWarning, match=r"n_components=3.*has rank 1"):
+        found = MinimumVolumeEmbedding(3).fit_transform(line)
+    assert found.shape == (12, 3)
+    np.testing.assert_array_equal(found[:, 1:], 0.0)

@@ -1,0 +1,230 @@
+"""SPE: the program against CVXPY, lazily made comparisons against all, graphs that can be read off again."""
+
+import numpy as np
+import pytest
+import scipy.sparse as sp
+from sklearn.utils.estimator_checks import parametrize_with_checks
+
+from gramlearn import (
+    DenseMatrices,
+    DistanceComparisons,
+    Frobenius,
+    Hard,
+    Linear,
+    Problem,
+    Schatten,
+    StructurePreservingEmbedding,
+    Term,
+    Zeros,
+    neighbor_graph,
+    solve,
+)
+from gramlearn.special.structure_preserving import Comparisons, structure_preserving
+
+RNG = np.random.default_rng(3)
+GRAPH = neighbor_graph(RNG.normal(size=(13, 6)), 3, join="either")
+
+
+def path(n):
+    return np.eye(n, k=1) + np.eye(n, k=-1)
+
+
+def cycle(n):
+    W = path(n)
+    W[0, -1] = W[-1, 0] = 1
+    return W
+
+
+def grid(a, b):
+    return np.kron(path(a), np.eye(b)) + np.kron(np.eye(a), path(b))
+
+
+def star(n):
+    W = np.zeros((n, n))
+    W[0, 1:] = W[1:, 0] = 1
+    return W
+
+
+def all_of(graph):
+    """Every (i, k, j) with k a neighbor of i and j not."""
+    W = graph.toarray() > 0
+    n = len(W)
+    rows = [
+        (i, k, j)
+        for i in range(n)
+        for k in np.flatnonzero(W[i])
+        for j in range(n)
+        if j != i and not W[i, j]
+    ]
+    return np.array(rows)
+
+
+def centered(graph):
+    W = graph.toarray()
+    H = np.eye(len(W)) - 1 / len(W)
+    return H @ W @ H
+
+
+def violations(F, triplets):
+    i, k, j = triplets.T
+    return np.sum((F[i] - F[k]) ** 2, axis=1) - np.sum((F[i] - F[j]) ** 2, axis=1)
+
+
+@parametrize_with_checks([StructurePreservingEmbedding(tol=1e-5)])
+def test_scikit_learn(estimator, check):
+    check(estimator)
+
+
+# -- the program -----------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("C", [None, 2.0, 0.1, 0.03])
+def test_it_is_the_program_that_cvxpy_solves_with_one_slack_for_all(C):
+    cp = pytest.importorskip("cvxpy")
+    n, (i, k, j) = GRAPH.shape[0], all_of(GRAPH).T
+    K, xi = cp.Variable((n, n), PSD=True), cp.Variable(nonneg=True)
+    flat = cp.vec(K, order="C")
+    difference = flat[k * n + k] - 2 * flat[i * n + k] - flat[j * n + j] + 2 * flat[i * n + j]
+    slack = 0.0 if C is None else xi
+    constraints = [difference <= slack, cp.norm(K, "fro") <= 3.0]
+    # <HWH, K> is <W, K> of a centered K, and of no others is there any use.
+    objective = -cp.trace(centered(GRAPH) @ K) + (C or 0.0) * xi
+    value = cp.Problem(cp.Minimize(objective), constraints).solve(solver=cp.CLARABEL)
+    answer = structure_preserving(GRAPH, C=C, B=9.0, tol=1e-7)
+    assert answer.value == pytest.approx(value, rel=1e-5)
+    assert answer.value - answer.gap <= value + 1e-5 * abs(value)
+    assert answer.relative_gap <= 1e-7
+    F = answer.factor
+    np.testing.assert_allclose(F @ F.T, K.value, atol=2e-3 * np.abs(K.value).max())
+    if C is None:
+        assert answer.slack <= 1e-6
+    else:
+        # A comparison adds up six entries of K.
+        assert answer.slack == pytest.approx(float(xi.value), abs=1.2e-2 * np.abs(K.value).max())
+        assert answer.prices.sum() <= C * (1 + 1e-12)
+    assert (answer.prices >= 0).all()
+
+
+def test_the_slack_is_paid_for_where_it_is_cheap_and_not_where_it_is_dear():
+    free, dear = structure_preserving(GRAPH), structure_preserving(GRAPH, C=1e3)
+    assert free.prices.sum() > 0.1
+    assert dear.value == pytest.approx(free.value, rel=1e-6)
+    slacks = [structure_preserving(GRAPH, C=C, B=1.0).slack for C in (0.11, 0.1, 0.05, 0.01)]
+    assert np.all(np.diff(slacks) > 0)
+
+
+@pytest.mark.parametrize("p", [2.0, 1.3])
+def test_comparisons_made_when_violated_come_to_the_same_as_all_of_them(p):
+    triplets = all_of(GRAPH)
+    n = GRAPH.shape[0]
+    terms = [
+        Term(DenseMatrices(centered(GRAPH)[None]), Linear(-1.0)),
+        Term(DistanceComparisons(*triplets.T), Hard(upper=0.0)),
+    ]
+    whole = solve(Problem(Frobenius() if p == 2 else Schatten(p), Zeros(n), terms), tol=1e-9)
+    lazy = structure_preserving(GRAPH, p=p, tol=1e-8)
+    assert lazy.count == len(triplets)
+    assert 0 < len(lazy.made) < lazy.count / 2
+    F = lazy.factor
+    np.testing.assert_allclose(F @ F.T, whole.matrix, atol=1e-4 * np.abs(whole.matrix).max())
+    assert lazy.solution.primal == pytest.approx(whole.primal, rel=1e-7)
+    assert violations(F, triplets).max() <= 1e-6
+    assert max(violations(F, triplets).max(), 0) == pytest.approx(lazy.slack, abs=1e-12)
+
+
+def test_all_comparisons_are_looked_at_a_few_rows_at_a_time(monkeypatch):
+    comparisons, triplets = Comparisons(GRAPH), all_of(GRAPH)
+    F = RNG.normal(size=(13, 4))
+    excess = violations(F, triplets)
+    for numbers in (4_000_000, 40):
+        monkeypatch.setattr("gramlearn.special.structure_preserving._AT_ONCE", numbers)
+        worst, largest = comparisons.violated(F, 0.0, 0.0, 5)
+        assert largest == pytest.approx(excess.max())
+        np.testing.assert_array_equal(worst[0], triplets[np.argmax(excess)])
+        assert np.all(np.diff(violations(F, worst)) <= 0)
+
+
+def test_capacity_scales_and_its_price_does_as_well():
+    one = structure_preserving(GRAPH, B=1.0)
+    nine = structure_preserving(GRAPH, B=9.0)
+    np.testing.assert_allclose(nine.factor**2, 3 * one.factor**2, atol=1e-9)
+    S = nine.factor.T @ nine.factor
+    assert np.sum(S * S) == pytest.approx(9.0)
+    priced = structure_preserving(GRAPH, G=0.5, p=1.5, C=0.3)
+    plain = structure_preserving(GRAPH, p=1.5, C=0.3)
+    # (G/p) tr K^p and a linear f: K of G is that of 1, times G^(-1 / (p - 1)).
+    np.testing.assert_allclose(priced.factor**2, 4 * plain.factor**2, atol=1e-9)
+    assert priced.value == pytest.approx(4 * plain.value)
+
+
+# -- what it is named for ----------------------------------------------------------------------------------
+
+
+def reads_off(points, W):
+    """Whether no neighbor of a point is farther from it than another point is."""
+    d = np.sum((points[:, None] - points[None, :]) ** 2, axis=2)
+    other = (W == 0) & ~np.eye(len(W), dtype=bool)
+    farthest = np.where(W > 0, d, -np.inf).max(axis=1)
+    return np.all(farthest <= np.where(other, d, np.inf).min(axis=1) + 1e-6 * d.mean())
+
+
+@pytest.mark.parametrize("p", [2.0, 1.2])
+@pytest.mark.parametrize("W", [cycle(12), path(10), grid(4, 5)], ids=["cycle", "path", "grid"])
+def test_the_graph_can_be_read_off_the_kernel(W, p):
+    model = StructurePreservingEmbedding(graph="precomputed", p=p).fit(W)
+    assert reads_off(model.factor_, W)
+    s, V = np.linalg.eigh(centered(sp.csr_array(W)))
+    assert p == 2 or model.eigenvalues_.sum() / np.sum(model.factor_**2) > 0.75
+    if p < 2 and len(W) == 20:
+        # Without the comparisons it cannot: they are what makes it so.
+        assert not reads_off(V * np.clip(s, 0, None) ** ((p / (p - 1) - 1) / 2), W)
+        assert model.n_comparisons_ > 0
+
+
+def test_a_cycle_is_a_circle():
+    model = StructurePreservingEmbedding(graph="precomputed").fit(cycle(12))
+    radii = np.linalg.norm(model.embedding_, axis=1)
+    np.testing.assert_allclose(radii, radii.mean(), rtol=1e-6)
+    assert reads_off(model.embedding_, cycle(12))
+
+
+def test_a_graph_of_neighbors_is_preserved():
+    X = RNG.normal(size=(40, 5))
+    model = StructurePreservingEmbedding(n_neighbors=4, p=1.5).fit(X)
+    assert reads_off(model.factor_, model.graph_.toarray())
+    assert model.relative_gap_ <= 1e-6
+    np.testing.assert_allclose(model.transform(X), model.embedding_, atol=1e-9)
+    np.testing.assert_allclose(model.factor_.mean(axis=0), 0, atol=1e-9)
+
+
+def test_sparse_and_weighted_graphs_are_edges_alone():
+    W = grid(3, 4)
+    one = StructurePreservingEmbedding(graph="precomputed").fit(W)
+    two = StructurePreservingEmbedding(graph="precomputed").fit(sp.csr_matrix(2 * W + np.eye(12)))
+    np.testing.assert_allclose(two.embedding_, one.embedding_)
+    assert one.fit_transform(W).shape == (12, 2)
+    with pytest.raises(ValueError, match="says nothing of new points"):
+        one.transform(W)
+
+
+@pytest.mark.parametrize(
+    ("options", "X", "sentence"),
+    [
+        ({"B": 1.0, "G": 1.0}, cycle(6), "pass `B` or `G`, not both"),
+        ({"B": 0.0}, cycle(6), r"StructurePreservingEmbedding\(B=0.0\)"),
+        ({"G": -2.0}, cycle(6), r"StructurePreservingEmbedding\(G=-2.0\)"),
+        ({"C": 0.0}, cycle(6), r"StructurePreservingEmbedding\(C=0.0\)"),
+        ({"p": 1.0}, cycle(6), "p must be greater than 1"),
+        ({"n_components": 6}, cycle(6), "more than the 5 dimensions that 6 points can have"),
+        ({}, np.zeros((5, 5)), "the graph has no edges"),
+        ({}, 1 - np.eye(5), "all 5 points are neighbors of each other"),
+        ({}, star(6), "the best embedding of this graph is one point"),
+        ({}, np.triu(cycle(6)), "`graph` is not symmetric"),
+        ({}, cycle(6)[:5], r"shape \(5, 6\).*graph, n x n"),
+        ({"graph": "other"}, cycle(6), "`graph='other'` is not known"),
+        ({"graph": "neighbors"}, np.ones((9, 2)), "all rows of `X` are equal"),
+    ],
+)
+def test_bad_input_gets_a_sentence(options, X, sentence):
+    with pytest.raises(ValueError, match=sentence):
+        StructurePreservingEmbedding(**{"graph": "precomputed", **options}).fit(X)
