@@ -2,14 +2,18 @@
 
 import numpy as np
 import pytest
-from scipy.sparse import csr_array
+from scipy.sparse import block_diag, csr_array
 from sklearn.datasets import make_moons
 from sklearn.exceptions import ConvergenceWarning
 
 from gramlearn import Pairs, from_labels, laplacian, neighbor_graph
 from gramlearn.special import capacity, leading
 from gramlearn.special.leading import leading_eigenvectors, leading_kernel
-from gramlearn.special.nonparametric import nonparametric_problem, solve_nonparametric
+from gramlearn.special.nonparametric import (
+    nonparametric_problem,
+    solve_nonparametric,
+    statement_matrix,
+)
 
 RNG = np.random.default_rng(0)
 N = 24
@@ -220,7 +224,9 @@ def test_nothing_is_learned_where_the_graph_outweighs_the_pairs() -> None:
         (lambda: solve_nonparametric(L, PAIRS, p=1.0, loss="linear"), "`p=1` has an answer with"),
         (lambda: solve_nonparametric(L, PAIRS, rank=0), "`rank`"),
         (lambda: solve_nonparametric(L, PAIRS, rank=3, basis="sine"), "`basis='sine'`"),
+        (lambda: solve_nonparametric(L, PAIRS, loss="linear", basis="sine"), "`basis='sine'`"),
         (lambda: solve_nonparametric(L, PAIRS, C=0.0), "C=0.0"),
+        (lambda: solve_nonparametric(L, PAIRS, loss="linear", rank=2, tol=-1.0), "tol=-1.0"),
         (lambda: nonparametric_problem(L, PAIRS, loss="log"), "`loss='log'` is not known"),
         (lambda: solve_nonparametric(L, Pairs(similar=[[0, 1]], n_points=5)), "5"),
     ],
@@ -235,3 +241,110 @@ def test_an_answer_says_how_good_it_is() -> None:
     assert "relative gap" in words
     assert "Solution(OPTIMAL" in words
     assert "in closed form" in repr(solve_nonparametric(L, PAIRS, loss="linear", rank=2))
+
+
+# -- what a search could miss, and what numbers could not hold ---------------------------------------
+
+
+def many_pieces() -> csr_array:
+    """Copies of one graph: every eigenvalue of its Laplacian has as many vectors as there are copies."""
+    return laplacian(block_diag([neighbor_graph(X, 4, join="either")] * 40))
+
+
+def test_all_vectors_of_an_eigenvalue_are_found() -> None:
+    A = csr_array(-many_pieces())
+    found = leading_eigenvectors(A, 60)
+    dense = np.linalg.eigvalsh(A.toarray())[::-1][:60]
+    np.testing.assert_allclose(found.values, dense, atol=1e-8)
+    np.testing.assert_allclose(found.vectors.T @ found.vectors, np.eye(60), atol=1e-9)
+
+
+def test_the_best_kernel_of_a_rank_over_many_pieces_is_the_best() -> None:
+    L_many = many_pieces()
+    n = L_many.shape[0]
+    table = np.vstack([np.asarray(PAIRS.similar) + N * k for k in range(40)])
+    pairs = Pairs(similar=table, n_points=n)
+    answer = solve_nonparametric(L_many, pairs, loss="linear", B=2.0, rank=30)
+    A = statement_matrix(pairs) - L_many
+    largest = np.linalg.eigvalsh(A.toarray())[::-1][:30].clip(0)
+    best = -(2.0**0.5) * np.linalg.norm(largest)
+    assert answer.value == pytest.approx(best, rel=1e-9)
+    assert answer.value - answer.gap <= best + 1e-9
+
+
+def test_vectors_that_were_not_found_count_in_the_gap(monkeypatch) -> None:
+    """What is left out may be worth as much as the largest eigenvalue that A can have."""
+    from scipy.sparse.linalg import ArpackNoConvergence
+
+    A = csr_array(neighbor_graph(RNG.standard_normal((800, 3)), 6))
+    values, V = np.linalg.eigh(A.toarray())
+
+    def lost(A, count, **options):
+        raise ArpackNoConvergence("lost", values[-1:], V[:, -1:])
+
+    monkeypatch.setattr("scipy.sparse.linalg.eigsh", lost)
+    monkeypatch.setattr(leading, "_AFFORDABLE", 700)
+    with pytest.warns(ConvergenceWarning, match="found 1 of the 10"):
+        answer = leading_kernel(A, 10, 2.0, 3.0)
+    assert answer.value - answer.gap <= -(3.0**0.5) * np.linalg.norm(values[-10:])
+
+    def lost_at_once(A, count, **options):
+        raise ArpackNoConvergence("lost", values[:0], V[:, :0])
+
+    monkeypatch.setattr("scipy.sparse.linalg.eigsh", lost_at_once)
+    with pytest.raises(RuntimeError, match="found none of the 10"):
+        leading_eigenvectors(A, 10)
+
+
+@pytest.mark.parametrize("p", [1.0, 2.0, 4.0])
+def test_a_kernel_of_zeros_has_a_gap_of_zero_up_to_rounding(p) -> None:
+    one = Pairs(dissimilar=[[0, 1]], n_points=N)
+    answer = solve_nonparametric(L, one, loss="linear", C=1e-6, p=p, B=3.0, rank=2)
+    assert answer.relative_gap <= 1e-9
+
+
+@pytest.mark.filterwarnings("ignore:the solve found no step")
+@pytest.mark.parametrize("rank", ["auto", 3])
+def test_a_kernel_too_large_for_numbers_is_refused(rank) -> None:
+    with pytest.raises(ValueError, match=r"`p=1.02` and `G=1e-07`.* too large"):
+        solve_nonparametric(L, PAIRS, loss="linear", C=1e3, p=1.02, G=1e-7, rank=rank)
+
+
+def test_a_large_exponent_of_the_norm_does_not_overflow() -> None:
+    """q = p / (p - 1) = 1001 of eigenvalues near 1000: the norm is near the largest of them."""
+    answer = solve_nonparametric(L, PAIRS, loss="linear", C=1e3, p=1.001, B=2.0, rank=3)
+    trace = solve_nonparametric(L, PAIRS, loss="linear", C=1e3, p=1.0, B=2.0)
+    assert answer.value == pytest.approx(trace.value, rel=1e-2)
+
+
+@pytest.mark.parametrize("loss", ["squared_hinge", "hinge", "square"])
+def test_pieces_without_pairs_take_no_part_in_a_basis(loss) -> None:
+    """20 copies of the graph, pairs in the last one: the smoothest functions of that one alone."""
+    L_many = laplacian(block_diag([neighbor_graph(X, 4, join="either")] * 20))
+    alone = laplacian(neighbor_graph(X, 4, join="either"))
+    given = {"loss": loss, "B": 4.0, "C": 2.0, "rank": 8}
+    moved = Pairs(
+        np.asarray(PAIRS.similar) + 19 * N, np.asarray(PAIRS.dissimilar) + 19 * N, n_points=20 * N
+    )
+    among, one = (
+        solve_nonparametric(L_many, moved, **given),
+        solve_nonparametric(alone, PAIRS, **given),
+    )
+    assert among.value == pytest.approx(one.value, rel=1e-5)
+    assert not among.factor[: 19 * N].any()
+
+
+@pytest.mark.parametrize(
+    ("graph", "pairs", "words"),
+    [
+        (L.toarray(), PAIRS, "`laplacian` must be a sparse matrix.* got ndarray"),
+        (L[:, :20], PAIRS, r"`laplacian` must be square; got shape \(24, 20\)"),
+        (csr_array(np.triu(L.toarray())), PAIRS, "`laplacian` is not symmetric"),
+        (L * np.nan, PAIRS, "`laplacian` contains NaN"),
+        (L, [[0, 1]], "`pairs` must be Pairs.* got list"),
+    ],
+)
+@pytest.mark.parametrize("options", [{}, {"loss": "linear", "rank": 2}, {"rank": 2}])
+def test_what_is_no_laplacian_and_no_pairs_is_named(graph, pairs, words, options) -> None:
+    with pytest.raises((TypeError, ValueError), match=words):
+        solve_nonparametric(graph, pairs, **options)

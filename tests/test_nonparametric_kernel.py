@@ -20,7 +20,7 @@ from gramlearn import (
     select_pairs,
     solve_nonparametric,
 )
-from gramlearn.active import margins
+from gramlearn.active import margins, unit_rows
 from gramlearn.graph_extension import extended
 from gramlearn.graphs import weights_to
 
@@ -292,3 +292,85 @@ def test_what_is_not_known_is_asked_for() -> None:
         NonparametricKernel().fit(X, side=Triplets([[0, 1, 2]], n_points=60))
     with pytest.raises(ValueError, match="is in both"):
         NonparametricKernel().fit(X, side=Pairs([[0, 1]], [[1, 0]], n_points=60))
+
+
+GRAPH = neighbor_graph(X, 5, join="either")
+
+
+def weighted(i: int, j: int, weight: float) -> np.ndarray:
+    graph = GRAPH.toarray()
+    graph[i, j] = weight
+    return graph
+
+
+@pytest.mark.parametrize(
+    ("graph", "words"),
+    [
+        (weighted(0, 1, 7.0), "`X` is not symmetric"),
+        (weighted(0, 0, -1.0), "`X` must have finite weights of at least 0"),
+        (GRAPH.toarray()[:, :50], r"`X` must be square.* got shape \(60, 50\)"),
+        (0 * GRAPH, "has no edges"),
+        (np.eye(60), "has no edges"),
+    ],
+)
+def test_what_is_no_graph_is_named(graph, words) -> None:
+    with pytest.raises(ValueError, match=words):
+        NonparametricKernel(affinity="precomputed").fit(graph, side=PAIRS)
+
+
+def test_a_graph_keeps_what_it_is_and_loops_count_in_degrees_alone() -> None:
+    given = csr_array(GRAPH + csr_array(np.eye(60)))
+    before = given.toarray()
+    model = NonparametricKernel(affinity="precomputed").fit(given, side=PAIRS)
+    np.testing.assert_array_equal(given.toarray(), before)
+    degrees = before.sum(axis=1)
+    L = np.eye(60) - before / np.sqrt(np.outer(degrees, degrees))
+    expected = solve_nonparametric(csr_array(L), PAIRS, loss="linear").factor
+    np.testing.assert_allclose(model.kernel(np.arange(60)), expected @ expected.T, atol=1e-9)
+
+
+def test_new_points_of_a_graph_have_no_negative_weights() -> None:
+    model = NonparametricKernel(affinity="precomputed").fit(GRAPH, side=PAIRS)
+    with pytest.raises(ValueError, match="`X` must have finite weights of at least 0"):
+        model.transform(-GRAPH.toarray()[:2])
+
+
+def test_the_points_learned_from_have_their_own_places() -> None:
+    """Also of a graph, and of points that are equal, where new points would have others."""
+    model = NonparametricKernel(affinity="precomputed")
+    places = model.fit_transform(GRAPH, side=PAIRS)
+    np.testing.assert_array_equal(places, model.embedding_)
+    assert np.abs(model.transform(GRAPH) - places).max() > 0.01
+
+
+def test_labels_beside_pairs_tell_how_many_clusters() -> None:
+    found = NonparametricKernel(join="either", random_state=0).fit_predict(X, Y, side=PAIRS)
+    assert len(np.unique(found)) == 2
+
+
+def test_rows_of_rounding_are_rows_of_zeros() -> None:
+    F = np.array([[3.0, 4.0], [0.0, 0.0], [1e-15, -1e-16]])
+    np.testing.assert_allclose(unit_rows(F), [[0.6, 0.8], [0.0, 0.0], [0.0, 0.0]])
+
+
+@pytest.mark.parametrize(
+    ("call", "words"),
+    [
+        (lambda model: model.kernel([1, 2], [1, 2, 3]), r"`i` has shape \(2,\) and `j` has"),
+        (lambda model: model.kernel(-1), "row indices start at 0"),
+        (lambda model: model.similar_to([[1, 2]]), r"a vector of them; got shape \(1, 2\)"),
+        (lambda model: model.similar_to(60), "there are 60 rows"),
+        (lambda model: pairs_to_ask(model.factor_, 3, known=[[0, 1]]), "`known` must be Pairs"),
+        (lambda model: select_pairs([[0, 1]], model.factor_, 3), "`pairs` must be Pairs"),
+    ],
+)
+def test_bad_questions_are_named(call, words) -> None:
+    model = NonparametricKernel(join="either").fit(X, side=PAIRS)
+    with pytest.raises((TypeError, ValueError), match=words):
+        call(model)
+    assert model.similar_to([], 3)[0].shape == (0, 3)
+
+
+def test_more_pairs_than_there_are_need_no_more_memory() -> None:
+    F = np.random.default_rng(0).standard_normal((3000, 2))
+    assert pairs_to_ask(F, 10**12, random_state=0).shape[0] <= 1500

@@ -211,3 +211,20 @@ def test_a_map_of_one_column_is_a_line_and_needs_no_labels() -> None:
     assert ax.get_legend() is None
     with pytest.raises(ValueError, match="there are 4 points"):
         plot_map(np.arange(4.0)[:, None], [1, 2])
+
+
+@pytest.mark.parametrize(
+    ("options", "words"),
+    [
+        ({"graph": np.ones((5, 5))}, r"`graph` has shape \(5, 5\), but there are 4 points"),
+        ({"labels": [0, 1, 0, 1], "names": ["a"]}, "`names` has 1 names, but `labels` has 2"),
+    ],
+)
+def test_what_does_not_fit_a_map_is_named(options, words) -> None:
+    with pytest.raises(ValueError, match=words):
+        plot_map(np.arange(8.0).reshape(4, 2), **options)
+
+
+def test_a_map_shows_points_whose_label_is_missing() -> None:
+    ax = plot_map(np.arange(8.0).reshape(4, 2), [0.0, np.nan, 1.0, np.nan])
+    assert sum(len(points.get_offsets()) for points in ax.collections) == 4

@@ -23,6 +23,7 @@ from gramlearn import (
     neighbor_graph,
     pair_accuracy,
 )
+from gramlearn.active import unit_rows
 
 __all__ = ["DATA", "C", "Instance", "draw_until", "instance", "standardized"]
 
@@ -56,10 +57,7 @@ class Instance:
 
     def of_kernel(self, factor: np.ndarray, *, links: bool = False) -> float:
         """The accuracy of clusters of the kernel, scaled to a diagonal of one."""
-        length = np.linalg.norm(factor, axis=1, keepdims=True)
-        # A point that no edge and no pair tells anything of has a row of zeros, up to rounding.
-        unit = factor / np.where(length > 1e-9 * length.max(), length, 1.0)
-        return self.of_points(unit, self.pairs if links else None)
+        return self.of_points(unit_rows(factor), self.pairs if links else None)
 
     def of_points(self, points: np.ndarray, pairs: Pairs | None = None) -> float:
         """The accuracy of k-means, or of constrained k-means, in percent."""

@@ -31,7 +31,7 @@ class NonparametricSelection(Experiment):
         "pairs of uncertain points give better clusters than as many random ones; half of the pairs are about "
         "as good as all of them; fewer pairs take less time."
     )
-    version: int = 1
+    version: int = 2
     data: tuple[str, ...] = ("adult_a1a",)
 
     def parts(self, quick: bool) -> list[Part]:

@@ -7,6 +7,7 @@ connected piece may have the two swapped, and all pieces whose swap lowers the c
 two colors that is the optimum; with more it is a local one.
 """
 
+from heapq import heappop, heappush
 from itertools import combinations
 from typing import Any, final
 
@@ -15,12 +16,12 @@ from scipy.sparse.csgraph import connected_components
 
 __all__ = ["NoColoringError", "clique", "first_coloring", "improved"]
 
-_MOST_STEPS = 100_000  # of the search in one connected piece
+_MOST_RETURNS = 100_000  # of the search in one connected piece
 
 
 @final
 class NoColoringError(ValueError):
-    """`nodes` cannot be colored, or in `_MOST_STEPS` were not, where `is_proven` is False."""
+    """`nodes` cannot be colored, or in `_MOST_RETURNS` were not, where `is_proven` is False."""
 
     def __init__(self, nodes: np.ndarray, is_proven: bool) -> None:
         super().__init__(f"no coloring of {len(nodes)} nodes")
@@ -62,49 +63,72 @@ def first_coloring(graph: Any, cost: np.ndarray) -> np.ndarray:
 
 
 def _color_piece(graph: Any, cost: np.ndarray, nodes: np.ndarray) -> np.ndarray:
-    n, n_colors = cost.shape
-    neighbors = np.split(graph.indices, graph.indptr[1:-1])
-    taken = np.zeros((n, n_colors), dtype=np.int64)  # how many neighbors have this color
-    colors = np.full(n, -1)
-    by_cost = np.argsort(cost, axis=1, kind="stable")
-    # Of nodes with as few colors left, the one that loses most without its best.
-    loss = cost[np.arange(n), by_cost[:, min(1, n_colors - 1)]] - cost[np.arange(n), by_cost[:, 0]]
-    loss = loss / (2 * loss.max()) if loss.max() > 0 else loss
+    search = _Search(graph, cost)
     path: list[tuple[int, list[int]]] = []
-    for _ in range(_MOST_STEPS):
-        if len(path) == n:
-            return colors
-        urgency = np.where(colors < 0, np.count_nonzero(taken, axis=1) + loss, -1.0)
-        node = int(np.argmax(urgency))
-        path.append((node, _choices(taken[node], by_cost[node], colors)))
+    returns = 0
+    while len(path) < len(cost):
+        node = search.most_urgent()
+        path.append((node, search.choices(node)))
         while path and not path[-1][1]:  # nothing left to try: the choice before was wrong
-            path.pop()
+            search.wait(path.pop()[0])
             if path:
-                _paint(path[-1][0], -1, colors, taken, neighbors)
-        if not path:
-            raise NoColoringError(nodes, is_proven=True)
+                search.paint(path[-1][0], -1)
+            returns += 1
+        if not path or returns > _MOST_RETURNS:
+            raise NoColoringError(nodes, is_proven=not path)
         node, choices = path[-1]
-        _paint(node, choices.pop(0), colors, taken, neighbors)
-    raise NoColoringError(nodes, is_proven=False)
+        search.paint(node, choices.pop(0))
+    return search.colors
 
 
-def _choices(taken: np.ndarray, by_cost: np.ndarray, colors: np.ndarray) -> list[int]:
-    """The colors no neighbor has, cheapest first; of those nobody has yet only one, for they are alike."""
-    used = set(colors.tolist())
-    free = [int(c) for c in by_cost if not taken[c]]
-    fresh = [c for c in free if c not in used]
-    return [c for c in free if c in used or c == fresh[0]]
+@final
+class _Search:
+    """The colors given so far, and a queue of nodes by how few they have left."""
 
+    def __init__(self, graph: Any, cost: np.ndarray) -> None:
+        n, n_colors = cost.shape
+        self.colors = np.full(n, -1)
+        self._neighbors = np.split(graph.indices, graph.indptr[1:-1])
+        self._taken = np.zeros((n, n_colors), dtype=np.int64)  # how many neighbors have this color
+        self._used = np.zeros(n_colors, dtype=np.int64)
+        self._by_cost = np.argsort(cost, axis=1, kind="stable")
+        # Of nodes with as few colors left, the one that loses most without its best.
+        best, second = np.sort(cost, axis=1)[:, [0, min(1, n_colors - 1)]].T
+        loss = second - best
+        self._loss = loss / (2 * loss.max()) if loss.max() > 0 else loss
+        self._queue: list[tuple[float, int]] = []
+        for node in range(n):
+            self.wait(node)
 
-def _paint(
-    node: int, color: int, colors: np.ndarray, taken: np.ndarray, neighbors: list[np.ndarray]
-) -> None:
-    """Give a node a color, or with -1 take it back."""
-    if colors[node] >= 0:
-        taken[neighbors[node], colors[node]] -= 1
-    if color >= 0:
-        taken[neighbors[node], color] += 1
-    colors[node] = color
+    def wait(self, node: int) -> None:
+        """Queue a node; entries that no longer say how urgent it is stay, and are passed over."""
+        heappush(self._queue, (self._ease(node), node))
+
+    def _ease(self, node: int) -> float:
+        return -float(np.count_nonzero(self._taken[node]) + self._loss[node])
+
+    def most_urgent(self) -> int:
+        while True:
+            ease, node = heappop(self._queue)
+            if self.colors[node] < 0 and ease == self._ease(node):
+                return node
+
+    def choices(self, node: int) -> list[int]:
+        """The colors no neighbor has, cheapest first; of those nobody has yet only one, for they are alike."""
+        free = [int(c) for c in self._by_cost[node] if not self._taken[node, c]]
+        fresh = [c for c in free if not self._used[c]]
+        return [c for c in free if self._used[c] or c == fresh[0]]
+
+    def paint(self, node: int, color: int) -> None:
+        """Give a node a color, or with -1 take it back."""
+        for given, change in ((int(self.colors[node]), -1), (color, 1)):
+            if given >= 0:
+                self._taken[self._neighbors[node], given] += change
+                self._used[given] += change
+        self.colors[node] = color
+        for other in [node, *self._neighbors[node].tolist()]:
+            if self.colors[other] < 0:
+                self.wait(other)
 
 
 def clique(graph: Any, size: int) -> list[int]:

@@ -10,17 +10,19 @@ import numpy as np
 
 from gramlearn._validation import check_count, check_host_points, generator
 from gramlearn.side_information import Pairs
+from gramlearn.side_information.pairs import check_pairs
 
-__all__ = ["margins", "pairs_to_ask", "select_pairs"]
+__all__ = ["margins", "pairs_to_ask", "select_pairs", "unit_rows"]
 
 _CANDIDATES = 200  # pairs to choose each one from
 _ALL = 2_000_000  # pairs that can be looked at in any case
+_ROUNDING = 1e-9  # of the longest row: a row below this is zero
 
 
 def margins(pairs: Pairs, factor: Any) -> tuple[np.ndarray, np.ndarray]:
     """(m, l): the margin of every point under the kernel F F', and the number of its pairs."""
     F = check_host_points(factor, "factor")
-    pairs.check_fits(len(F))
+    check_pairs(pairs, "pairs", len(F))
     total, counts = np.zeros(len(F)), np.zeros(len(F), dtype=int)
     for table, sign in ((pairs.similar, 1.0), (pairs.dissimilar, -1.0)):
         rows = np.asarray(table)
@@ -77,15 +79,15 @@ def pairs_to_ask(
         Of equally open pairs, and of which pairs are looked at where there are too many.
     """
     F = check_host_points(factor, "factor")
-    n, count = len(F), check_count(n_pairs, "n_pairs")
+    n = len(F)
+    count = min(check_count(n_pairs, "n_pairs"), n // 2)
     rng = generator(random_state)
     i, j = _candidates(n, count, rng)
     if known is not None:
-        known.check_fits(n)
+        check_pairs(known, "known", n)
         new = ~np.isin(i * n + j, _numbers(known, n))
         i, j = i[new], j[new]
-    lengths = np.sqrt(np.vecdot(F, F))
-    unit = np.divide(F, lengths[:, None], out=np.zeros_like(F), where=lengths[:, None] > 0)
+    unit = unit_rows(F)
     # What differs by rounding is equally open.
     openness = np.round(np.abs(np.vecdot(unit[i], unit[j])), 9)
     taken, chosen = np.zeros(n, dtype=bool), []
@@ -96,6 +98,13 @@ def pairs_to_ask(
             if len(chosen) == count:
                 break
     return np.column_stack([i[chosen], j[chosen]])
+
+
+def unit_rows(F: np.ndarray) -> np.ndarray:
+    """F with rows of length one; rows that are zero up to rounding are zero."""
+    lengths = np.sqrt(np.vecdot(F, F))[:, None]
+    known = lengths > _ROUNDING * lengths.max(initial=0.0)
+    return np.divide(F, lengths, out=np.zeros_like(F), where=known)
 
 
 def _candidates(n: int, count: int, rng: np.random.Generator) -> tuple[np.ndarray, np.ndarray]:

@@ -10,7 +10,7 @@ import numpy as np
 
 from gramlearn._validation import check_choice, check_count, check_host_points, check_positive
 
-__all__ = ["connected", "laplacian", "neighbor_graph"]
+__all__ = ["check_graph", "check_weights", "connected", "laplacian", "neighbor_graph"]
 
 _EXACT = 50_000  # points up to which all distances are looked at
 
@@ -150,17 +150,35 @@ def connected(graph: Any, X: Any) -> Any:
     return csr_array(csr_array(graph) + bridges)
 
 
+def check_weights(graph: Any, name: str) -> Any:
+    """Finite weights of at least 0, sparse, of which those that are 0 are no edges."""
+    from scipy.sparse import csr_array
+
+    A = csr_array(graph, dtype=float, copy=True)
+    A.sum_duplicates()
+    A.eliminate_zeros()
+    if A.nnz and (not np.isfinite(A.data).all() or A.data.min() < 0):
+        raise ValueError(f"`{name}` must have finite weights of at least 0.")
+    return A
+
+
+def check_graph(graph: Any, name: str = "graph") -> Any:
+    """Weights between the same points both ways."""
+    A = check_weights(graph, name)
+    if A.shape[0] != A.shape[1]:
+        raise ValueError(
+            f"`{name}` must be square, as the weights of a graph are; got shape {A.shape}."
+        )
+    if abs(A - A.T).sum() > 1e-8 * abs(A).sum():
+        raise ValueError(f"`{name}` is not symmetric; pass (A + A.T) / 2, or A.maximum(A.T).")
+    return A
+
+
 def laplacian(graph: Any, *, normalized: bool = True) -> Any:
     """D - A, or I - D^(-1/2) A D^(-1/2) with a row of zeros for a point without edges; sparse and symmetric."""
     from scipy.sparse import csr_array, diags_array
 
-    A = csr_array(graph)
-    if A.shape[0] != A.shape[1]:
-        raise ValueError(f"`graph` must be square; got shape {A.shape}.")
-    if A.nnz and (not np.isfinite(A.data).all() or A.data.min() < 0):
-        raise ValueError("`graph` must have finite weights of at least 0.")
-    if abs(A - A.T).sum() > 1e-8 * abs(A).sum():
-        raise ValueError("`graph` is not symmetric; pass (A + A.T) / 2, or A.maximum(A.T).")
+    A = check_graph(graph)
     degrees = np.asarray(A.sum(axis=1)).ravel()
     if not normalized:
         return csr_array(diags_array(degrees) - A)

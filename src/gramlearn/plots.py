@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 
 from gramlearn._arrays import to_numpy
+from gramlearn._drawing import draw_links, new_axes, new_figure, scatter, tidy
 from gramlearn._validation import check_points
 from gramlearn.side_information import Pairs
 from gramlearn.solution import Solution
@@ -18,10 +19,6 @@ __all__ = ["plot_before_after", "plot_history", "plot_map", "plot_pairs"]
 
 _ALIKE, _UNLIKE = "#0072b2", "#d55e00"
 _BELOW_LEGEND = 0.72  # share of the height of a panel that its legend leaves
-# Colors that stay apart for color-blind readers (Okabe and Ito), and three more.
-_COLORS = ("#0072b2", "#e69f00", "#009e73", "#cc79a7", "#56b4e9", "#d55e00", "#882255", "#000000",
-           "#999999", "#b8a800")  # fmt: skip
-_MARKERS = "os^Dv<>ph*"
 _BINS = 40
 
 
@@ -38,7 +35,7 @@ def plot_history(solution: Solution, ax: Any = None) -> Any:
     -------
     Axes
     """
-    ax = _new_axes() if ax is None else ax
+    ax = new_axes() if ax is None else ax
     seconds = [record.seconds for record in solution.history]
     curves = {
         "relative gap": ([r.certificate.relative_gap for r in solution.history], _ALIKE),
@@ -57,7 +54,7 @@ def plot_history(solution: Solution, ax: Any = None) -> Any:
     ax.set_ylabel(", ".join(drawn))
     if len(drawn) > 1:
         ax.legend(frameon=False)
-    return _tidy(ax)
+    return tidy(ax)
 
 
 def plot_pairs(
@@ -80,7 +77,7 @@ def plot_pairs(
     -------
     Axes
     """
-    ax = _new_axes() if ax is None else ax
+    ax = new_axes() if ax is None else ax
     points = _coordinates(points, factor)
     pairs.check_fits(len(points))
     sides = {
@@ -105,7 +102,7 @@ def plot_pairs(
     ax.yaxis.set_major_formatter(lambda share, _: f"{share:.0%}")
     ax.locator_params(axis="y", nbins=4)
     ax.legend(loc="upper center", ncols=2, fontsize="small", frameon=False)
-    return _tidy(ax)
+    return tidy(ax)
 
 
 def plot_before_after(
@@ -148,7 +145,7 @@ def plot_before_after(
     Figure
     """
     rows = 1 if pairs is None else 2
-    figure = _new_figure(9.6, 3.1 + 2.2 * rows) if figure is None else figure
+    figure = new_figure(9.6, 3.1 + 2.2 * rows) if figure is None else figure
     grid = figure.add_gridspec(rows, 6, height_ratios=[5, 3][:rows])
     maps = [figure.add_subplot(grid[0, :3]), figure.add_subplot(grid[0, 3:])]
     learned = solution.factor
@@ -202,30 +199,28 @@ def plot_map(
     points = to_numpy(check_points(embedding, "embedding")).astype(float)
     plane = np.zeros((len(points), 2))
     plane[:, : points.shape[1]] = points[:, :2]
-    ax = _new_axes() if ax is None else ax
+    ax = new_axes() if ax is None else ax
     if graph is not None:
-        i, j = graph.nonzero()
-        _draw_links(ax, plane, np.column_stack([i, j])[i < j], {"color": "0.8", "linewidths": 0.5})
+        if np.shape(graph) != (len(plane), len(plane)):
+            raise ValueError(
+                f"`graph` has shape {np.shape(graph)}, but there are {len(plane)} points; pass one row and one "
+                "column for each."
+            )
+        i, j = (graph if hasattr(graph, "nonzero") else np.asarray(graph)).nonzero()
+        draw_links(ax, plane, np.column_stack([i, j])[i < j], {"color": "0.8", "linewidths": 0.5})
     if pairs is not None:
         pairs.check_fits(len(plane))
-        _draw_links(ax, plane, pairs.similar, {"color": "0.55", "linewidths": 0.8})
-        _draw_links(
+        draw_links(ax, plane, pairs.similar, {"color": "0.55", "linewidths": 0.8})
+        draw_links(
             ax, plane, pairs.dissimilar, {"color": _UNLIKE, "linewidths": 0.8, "linestyles": "--"}
         )
     colors = np.zeros(len(plane), dtype=int) if labels is None else to_numpy(labels)
-    _scatter(ax, plane, colors, names)
+    scatter(ax, plane, colors, names)
     if labels is not None:
         ax.legend(loc="best", fontsize="small", frameon=False)
     ax.set_xlabel("first coordinate")
     ax.set_ylabel("second")
-    return _tidy(ax)
-
-
-def _draw_links(ax: Any, plane: np.ndarray, table: Any, style: dict[str, Any]) -> None:
-    from matplotlib.collections import LineCollection
-
-    ends = plane[np.asarray(to_numpy(table), dtype=int)]
-    ax.add_collection(LineCollection(list(ends), alpha=0.6, zorder=0, **style))
+    return tidy(ax)
 
 
 def _use_one_scale(panels: list[Any]) -> None:
@@ -242,27 +237,10 @@ def _draw_map(ax: Any, points: np.ndarray, labels: np.ndarray, names: Any) -> No
     U, s, _ = np.linalg.svd(centered, full_matrices=False)
     plane = np.zeros((len(points), 2))
     plane[:, : s.size] = (U * s)[:, :2]
-    _scatter(ax, plane, labels, names)
+    scatter(ax, plane, labels, names)
     ax.set_xlabel("first principal direction")
     ax.set_ylabel("second")
-    _tidy(ax)
-
-
-def _scatter(ax: Any, plane: np.ndarray, labels: np.ndarray, names: Any) -> None:
-    """Points of a plane, a color and a marker a class."""
-    if labels.shape != (len(plane),):
-        raise ValueError(
-            f"`labels` has shape {labels.shape}, but there are {len(plane)} points; pass one for each."
-        )
-    size = float(np.clip(4000 / len(plane), 12, 40))
-    classes = np.unique(labels)
-    names = [str(label) for label in classes] if names is None else names
-    for k, (label, name) in enumerate(zip(classes, names, strict=True)):
-        style = {"color": _COLORS[k % len(_COLORS)], "marker": _MARKERS[k % len(_MARKERS)]}
-        x, y = plane[labels == label].T
-        ax.scatter(x, y, s=size, alpha=0.8, edgecolors="white", linewidths=0.4, label=name, **style)
-    ax.set_aspect("equal", adjustable="datalim")
-    ax.locator_params(nbins=5)
+    tidy(ax)
 
 
 def _edges(squared: list[np.ndarray], bounds: Any) -> np.ndarray:
@@ -291,23 +269,3 @@ def _coordinates(points: Any, factor: Any) -> np.ndarray:
             "rows; the two must agree. A kernel learned without points has no map of new ones."
         )
     return points @ factor
-
-
-def _tidy(ax: Any) -> Any:
-    for side in ("top", "right"):
-        ax.spines[side].set_visible(False)
-    return ax
-
-
-def _new_figure(width: float, height: float) -> Any:
-    try:
-        from matplotlib import pyplot
-    except ImportError as error:
-        raise ImportError(
-            'pictures need matplotlib, which is not installed: pip install "gramlearn[plot]"'
-        ) from error
-    return pyplot.figure(figsize=(width, height), layout="constrained")
-
-
-def _new_axes() -> Any:
-    return _new_figure(5.2, 3.6).add_subplot()

@@ -97,14 +97,17 @@ class SparseDual:
             X[piece] = np.einsum("ij,ij->i", F[i[piece]], F[j[piece]])
         return -(self._reader @ X)
 
-    def measured(self, found: float, bound: float) -> tuple[float, float, float]:
-        """(s, phi*(Y), its bound) for X = s grad phi*(Y), from sums of h* over eigenvalues and over bounds."""
+    def measured(self, part: PositivePart, unit: float) -> tuple[float, float, float]:
+        """(s, phi*(Y), its bound) for X = s grad phi*(Y / unit), from the eigenvalues and their bounds."""
+        h = self.dual.regularizer.conjugate
+        found = float(np.sum(h(part.theta / unit)))
+        bound = float(np.sum(h(part.above / unit)) + part.n_rest * h(np.asarray(part.rest / unit)))
         if self.capacity is None:
             return 1.0, found, bound
         q = self.q
         share = self.capacity ** (1 - 1 / q)
         scale = share * (q * found) ** (1 / q - 1) if found > 0 else 0.0
-        return scale, share * (q * found) ** (1 / q), share * (q * bound) ** (1 / q)
+        return scale, share * unit * (q * found) ** (1 / q), share * unit * (q * bound) ** (1 / q)
 
     @cached_property
     def q(self) -> float:
@@ -154,17 +157,17 @@ class SparsePoint:
             # Of sums of squares, which a price turns into a value.
             unit *= _USUAL_PRICE if near is None else min(near.price, 1.0)
         self.part: PositivePart = positive_part(Y, block, accuracy, unit)
-        h = self._dual.regularizer.conjugate
-        found = float(np.sum(h(self.part.theta)))
-        bound = float(np.sum(h(self.part.above)) + self.part.n_rest * h(np.asarray(self.part.rest)))
-        self.scale, self._found, self._bound = sparse.measured(found, bound)
+        # A norm of Y has powers of eigenvalues, which in units of the largest do not overflow.
+        largest = max(self.part.above.max(initial=0.0), self.part.rest)
+        self._unit = float(largest) if sparse.capacity is not None and largest > 0 else 1.0
+        self.scale, self._found, self._bound = sparse.measured(self.part, self._unit)
         self.value = self._dual.constant - self._bound - self._cost
 
     @cached_property
     def factor(self) -> np.ndarray:
         """F with F F' = X(lam)."""
-        x = self.scale * self._dual.regularizer.conjugate_derivative(self.part.theta)
-        return self.part.V * np.sqrt(x)
+        slope = self._dual.regularizer.conjugate_derivative(self.part.theta / self._unit)
+        return self.part.V * np.sqrt(self.scale * slope)
 
     @property
     def doubt(self) -> float:
@@ -174,7 +177,9 @@ class SparsePoint:
     @property
     def price(self) -> float:
         """The G at which X minimizes (G/p) tr X^p - <Y, X>."""
-        return float(self.scale ** (1 / (1 - self._sparse.q))) if self.scale > 0 else np.inf
+        if self.scale == 0:
+            return np.inf
+        return float(self._unit * self.scale ** (1 / (1 - self._sparse.q)))
 
     @cached_property
     def t(self) -> np.ndarray:

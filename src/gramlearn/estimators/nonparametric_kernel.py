@@ -14,18 +14,18 @@ from gramlearn._progress import progress_bar
 from gramlearn._validation import (
     check_choice,
     check_count,
-    check_indices,
     check_positive,
     generator,
 )
 from gramlearn._warnings import warn
-from gramlearn.active import pairs_to_ask
+from gramlearn.active import unit_rows
 from gramlearn.clustering import kernel_kmeans
+from gramlearn.estimators._given_points import GivenPoints
 from gramlearn.estimators._learning import side_of
 from gramlearn.estimators._points import validated
 from gramlearn.estimators._precision import FLOATS, KeepsPrecision
 from gramlearn.graph_extension import extended
-from gramlearn.graphs import laplacian, weighted_graph, weights_to
+from gramlearn.graphs import check_graph, check_weights, laplacian, weighted_graph, weights_to
 from gramlearn.side_information import Pairs, SideInformation
 from gramlearn.special.nonparametric import solve_nonparametric
 
@@ -36,7 +36,11 @@ _RANK = 1e-10  # eigenvalues below this share of the largest are zero
 
 
 class NonparametricKernel(
-    KeepsPrecision, ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator
+    KeepsPrecision,
+    GivenPoints,
+    ClassNamePrefixFeaturesOutMixin,
+    TransformerMixin,
+    BaseEstimator,
 ):
     """A kernel over the rows of X that must-links and cannot-links shape, and a graph of neighbors carries on.
 
@@ -171,7 +175,7 @@ class NonparametricKernel(
             )
         self._known = known
         self._keep(self.solution_.factor, X.dtype)
-        self._n_classes = None if side is not None else len(np.unique(np.asarray(y)))
+        self._n_classes = None if y is None else len(np.unique(np.asarray(y)))
         found = self.solution_.solution
         self.n_iter_ = 1 if found is None else max(1, found.iterations)
         return self
@@ -179,9 +183,7 @@ class NonparametricKernel(
     def _read_graph(self, X: Any) -> None:
         """The graph, its degrees, and what joins new points to it."""
         if self.affinity == "precomputed":
-            from scipy.sparse import csr_array
-
-            self.graph_ = csr_array(X, dtype=float)
+            self.graph_ = check_graph(X, "X")
         else:
             self._points = np.asarray(X, dtype=float)
             if not np.ptp(self._points, axis=0).any():
@@ -192,7 +194,7 @@ class NonparametricKernel(
             self.graph_, self.width_ = weighted_graph(
                 self._points, self.n_neighbors, self.join, self.weights, self.width
             )
-        if not self.graph_.nnz:
+        if self.graph_.nnz == np.count_nonzero(self.graph_.diagonal()):
             raise ValueError(
                 f"the graph of {self.graph_.shape[0]} points has no edges, so that pairs teach nothing about "
                 'others; raise `n_neighbors`, or pass join="either".'
@@ -233,38 +235,6 @@ class NonparametricKernel(
             )
         self.embedding_ = self.factor_[:, :count].astype(dtype)
 
-    def kernel(self, i: Any, j: Any = None) -> Any:
-        """K_ij of the points learned from; i and j numbers or arrays of the same shape. Without j, rows i."""
-        check_is_fitted(self)
-        n = len(self.factor_)
-        left = self.factor_[np.reshape(check_indices(np.ravel(i), "i", n), np.shape(i))]
-        if j is None:
-            return left @ self.factor_.T
-        right = self.factor_[np.reshape(check_indices(np.ravel(j), "j", n), np.shape(j))]
-        entries = np.sum(left * right, axis=-1)
-        return float(entries) if entries.ndim == 0 else entries
-
-    def similar_to(self, i: Any, k: int = 10) -> tuple[np.ndarray, np.ndarray]:
-        """The k points most similar to point i, the most similar first: their row numbers, and K_ij.
-
-        An array of m points i gives arrays m x k.
-        """
-        rows = np.atleast_2d(self.kernel(np.atleast_1d(i)))
-        count = min(check_count(k, "k"), rows.shape[1] - 1)
-        rows[np.arange(len(rows)), np.atleast_1d(i)] = -np.inf
-        order = np.argsort(-rows, axis=1, kind="stable")[:, :count]
-        values = np.take_along_axis(rows, order, axis=1)
-        return (order, values) if np.ndim(i) else (order[0], values[0])
-
-    def ask(self, n: int = 10) -> np.ndarray:
-        """The n pairs of points to ask a person about next, m x 2: those the kernel leaves most open.
-
-        Each point is in one of them at most, and pairs that are known do not come again. Add the answers to the
-        pairs, and fit again.
-        """
-        check_is_fitted(self)
-        return pairs_to_ask(self.factor_, n, known=self._known, random_state=self.random_state)
-
     def fit_predict(
         self, X: Any, y: Any = None, *, side: SideInformation | None = None
     ) -> np.ndarray:
@@ -278,10 +248,15 @@ class NonparametricKernel(
             raise ValueError(
                 "`n_clusters` is not known: pass NonparametricKernel(n_clusters=...), or labels as `y`."
             )
-        lengths = np.sqrt(np.vecdot(self.factor_, self.factor_))[:, None]
-        rows = np.divide(self.factor_, lengths, out=np.zeros_like(self.factor_), where=lengths > 0)
+        rows = unit_rows(self.factor_)
         self.labels_ = kernel_kmeans(rows, count, random_state=self.random_state).labels
         return self.labels_
+
+    def fit_transform(
+        self, X: Any, y: Any = None, *, side: SideInformation | None = None
+    ) -> np.ndarray:
+        """Learn, and give `embedding_`: the places of the points themselves, not of new ones like them."""
+        return self.fit(X, y, side=side).embedding_.copy()
 
     def transform(self, X: Any) -> np.ndarray:
         """Place new points by their neighbors, as the Nystroem formula on the kernel of the graph does.
@@ -295,10 +270,8 @@ class NonparametricKernel(
             self, X, dtype=FLOATS, accept_sparse="csr" if is_graph else False, reset=False
         )
         if is_graph:
-            from scipy.sparse import csr_array
-
-            weights = csr_array(X, dtype=float)
-            same = csr_array(weights.shape)
+            weights = check_weights(X, "X")
+            same = 0 * weights
         else:
             new = np.asarray(X, dtype=float)
             weights, same = weights_to(

@@ -33,7 +33,7 @@ from gramlearn.side_information.closure import (
 )
 from gramlearn.side_information.percentiles import percentile_bounds
 
-__all__ = ["Pairs", "check_not_crossed"]
+__all__ = ["Pairs", "check_not_crossed", "check_pairs"]
 
 
 @final
@@ -284,3 +284,12 @@ def _check_listed_once(tables: dict[str, Array], n_points: int) -> None:
         "them.",
         [(pair, pair) for pair in both],
     )
+
+
+def check_pairs(x: Any, name: str, n_points: int) -> None:
+    """Pairs, over so many points."""
+    if not isinstance(x, Pairs):
+        raise TypeError(
+            f"`{name}` must be Pairs(similar=..., dissimilar=..., n_points=...); got {type(x).__name__}."
+        )
+    x.check_fits(n_points)

@@ -195,7 +195,7 @@ def _within(
         low, high = (found, high) if found.capacity > B else (low, found)
         found, problem = at(_next(low, high, B, p, turn), found)
     assert best is not None
-    if best.capacity > 0 and best.relative_gap > tol:
+    if best.relative_gap > tol:
         warn(
             f"no G gives tr K^p = B={B:g} to tol={tol:g}: the best has {best.capacity:.6g} and a relative gap "
             f"of {best.relative_gap:.1e}. A smaller B, or a G, asks for less.",

@@ -12,17 +12,19 @@ from dataclasses import replace
 from typing import Any
 
 import numpy as np
+from scipy.sparse import issparse
 
-from gramlearn._validation import check_choice, check_count, check_positive
+from gramlearn._validation import check_choice, check_count, check_finite, check_positive
 from gramlearn.constraints import Constraints, DenseMatrices, Similarities, SparseMatrices
 from gramlearn.losses import Hinge, Linear, Loss, Square, SquaredHinge
 from gramlearn.problem import Problem, Term
 from gramlearn.regularizers import Frobenius, Schatten
 from gramlearn.side_information import Pairs
+from gramlearn.side_information.pairs import check_pairs
 from gramlearn.solution import Record
 from gramlearn.space import Zeros
 from gramlearn.special.capacity import CapacityAnswer, solve_with_capacity
-from gramlearn.special.leading import leading_eigenvectors, leading_kernel
+from gramlearn.special.leading import leading_eigenvectors, leading_kernel, too_large
 
 __all__ = ["nonparametric_problem", "solve_nonparametric", "statement_matrix"]
 
@@ -58,11 +60,11 @@ def nonparametric_problem(
     price = check_positive(C, "C", "nonparametric_problem") / check_positive(
         G, "G", "nonparametric_problem"
     )
-    n = int(laplacian.shape[0])
-    pairs.check_fits(n)
+    n = _check_fit(laplacian, pairs)
     graph: Constraints = SparseMatrices([laplacian])
     if basis is not None:
-        n, graph = basis.shape[1], DenseMatrices([basis.T @ (laplacian @ basis)])
+        within = basis.T @ (laplacian @ basis)
+        n, graph = basis.shape[1], DenseMatrices([(within + within.T) / 2])
     terms = [Term(graph, Linear(1.0 / G))]
     for rows, sign in _signed(pairs):
         alike = Similarities(rows[:, 0], rows[:, 1], points=basis)
@@ -80,6 +82,36 @@ def statement_matrix(pairs: Pairs) -> Any:
     signs = np.concatenate([np.full(len(table), sign / 2) for table, sign in tables])
     T = csr_array((signs, (rows[:, 0], rows[:, 1])), shape=(n, n))
     return (T + T.T).tocsr()
+
+
+def _check_fit(laplacian: Any, pairs: Any) -> int:
+    """How many points there are: of a Laplacian, and pairs over as many."""
+    if not issparse(laplacian):
+        raise TypeError(
+            f"`laplacian` must be a sparse matrix, as `gramlearn.laplacian(graph)` gives it; got "
+            f"{type(laplacian).__name__}."
+        )
+    n = int(laplacian.shape[0])
+    if laplacian.ndim != 2 or laplacian.shape[1] != n:
+        raise ValueError(f"`laplacian` must be square; got shape {laplacian.shape}.")
+    check_finite(np.asarray(laplacian.data), "laplacian")
+    if abs(laplacian - laplacian.T).sum() > 1e-8 * abs(laplacian).sum():
+        raise ValueError("`laplacian` is not symmetric; pass (L + L.T) / 2.")
+    check_pairs(pairs, "pairs", n)
+    return n
+
+
+def _smoothest(laplacian: Any, pairs: Pairs, count: int) -> np.ndarray:
+    """The last eigenvectors of L on the pieces of the graph that pairs touch: the best K is zero elsewhere."""
+    from scipy.sparse.csgraph import connected_components
+
+    _, piece = connected_components(laplacian, directed=False)
+    rows = np.flatnonzero(np.isin(piece, piece[np.asarray(pairs.involved())]))
+    inner = (-laplacian).tocsr()[rows][:, rows]
+    found = leading_eigenvectors(inner, min(count, rows.size)).vectors
+    V = np.zeros((len(piece), found.shape[1]))
+    V[rows] = found
+    return V
 
 
 def _signed(pairs: Pairs) -> list[tuple[np.ndarray, float]]:
@@ -120,16 +152,16 @@ def solve_nonparametric(
         The most dimensions K may have: with the linear loss the best K of that rank; with others the best
         one over a basis of that many columns, and the gap is over those. "auto": as many as it takes.
     basis : {"graph", "statements"}
-        Of a given rank: the smoothest functions on the graph (bottom eigenvectors of L; Z11 5.4), or the
-        leading eigenvectors of C T - L, which know the pairs.
+        Of a given rank: the smoothest functions on the pieces of the graph that pairs touch (bottom
+        eigenvectors of L; Z11 5.4), or the leading eigenvectors of C T - L, which know the pairs.
     tol, max_iter, callback :
         As in `solve`.
     """
     check_choice(loss, "loss", _LOSSES)
     if B is not None and G is not None:
         raise ValueError("pass `B` or `G`, not both: each B belongs to one G.")
-    prices = {"B": B, "G": G, "C": C, "p": p}
-    for name, given in prices.items():
+    numbers = {"B": B, "G": G, "C": C, "p": p, "tol": tol}
+    for name, given in numbers.items():
         if given is not None:
             check_positive(given, name, "solve_nonparametric")
     if p < 1:
@@ -139,31 +171,39 @@ def solve_nonparametric(
             f'`p=1` has an answer with loss="linear" and a capacity `B`; got loss="{loss}", B={B}. For others '
             "p = 1.1 comes near."
         )
-    n = int(laplacian.shape[0])
-    pairs.check_fits(n)
+    n = _check_fit(laplacian, pairs)
+    check_choice(basis, "basis", dict.fromkeys(_BASES))
     size = None if rank == "auto" else check_count(rank, "rank")
     if p == 1 or (loss == "linear" and size is not None):
         A = C * statement_matrix(pairs) - laplacian
         return leading_kernel(A.tocsr(), size, p, B, 1.0 if G is None else G, tol)
     V = None
-    if size is not None:
-        check_choice(basis, "basis", dict.fromkeys(_BASES))
-        smooth = -laplacian if basis == "graph" else C * statement_matrix(pairs) - laplacian
-        V = leading_eigenvectors(smooth.tocsr(), min(size, n)).vectors
+    if size is not None and basis == "graph":
+        V = _smoothest(laplacian, pairs, size)
+    elif size is not None:
+        A = C * statement_matrix(pairs) - laplacian
+        V = leading_eigenvectors(A.tocsr(), min(size, n)).vectors
 
     def problem_at(G: float) -> Problem:
         return nonparametric_problem(laplacian, pairs, loss=loss, C=C, p=p, G=G, basis=V)
 
-    answer = solve_with_capacity(
-        problem_at,
-        p,
-        B=B,
-        G=G,
-        tol=tol,
-        max_iter=max_iter,
-        callback=callback,
-        solver="quasi_newton" if V is None else "auto",
-        smallest=_SMALLEST * C,
-        owner="solve_nonparametric",
-    )
+    try:
+        with np.errstate(over="ignore", invalid="ignore"):
+            answer = solve_with_capacity(
+                problem_at,
+                p,
+                B=B,
+                G=G,
+                tol=tol,
+                max_iter=max_iter,
+                callback=callback,
+                solver="quasi_newton" if V is None else "auto",
+                smallest=_SMALLEST * C,
+                owner="solve_nonparametric",
+            )
+        is_finite = bool(np.isfinite([answer.value, answer.capacity]).all())
+    except np.linalg.LinAlgError:  # of infinite entries
+        is_finite = False
+    if not is_finite:
+        raise ValueError(too_large(p, 1.0 if G is None else G))
     return answer if V is None else replace(answer, factor=V @ answer.factor)
