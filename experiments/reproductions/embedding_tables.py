@@ -1,4 +1,4 @@
-"""Z11 Tables 8 and 9: nearest neighbors in two dimensions after KPCA, MVE and SPE, and seconds."""
+"""Z11 Tables 8 and 9: nearest neighbors in two dimensions after KPCA, MVE and SPE; seconds of the processor."""
 
 import time
 import warnings
@@ -48,7 +48,7 @@ class EmbeddingTables(Experiment):
         "features, 5 neighbors, SDPs of one draw (MVE: its first 2 rounds) by 5000 steps of SCS; "
         "spiral is a stand-in, and australian is not at hand."
     )
-    version = 2
+    version = 3
     data = tuple(_PAPER)
 
     def parts(self, quick: bool) -> list[Part]:
@@ -72,11 +72,11 @@ class EmbeddingTables(Experiment):
         methods = _methods(X) if part.parameters["by"] == "ours" else _programs(X)
         out: dict[str, Any] = {}
         for name, embed in methods.items():
-            began = time.perf_counter()
+            began = time.process_time()
             with warnings.catch_warnings():
                 warnings.simplefilter("ignore")  # SCS, of its accuracy
                 points = embed()
-            seconds = time.perf_counter() - began
+            seconds = time.process_time() - began
             out[name] = {"accuracy": _accuracy(points, y, order), "seconds": seconds}
         return out
 
