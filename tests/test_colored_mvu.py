@@ -150,3 +150,17 @@ def test_a_gaussian_of_numbers_and_a_rank():
 def test_what_cannot_be_learned_from_is_refused_in_a_sentence(params, y, sentence):
     with pytest.raises(ValueError, match=sentence):
         ColoredMVU(**params).fit(X, y)
+
+
+@pytest.mark.parametrize("rank", [None, 6])
+def test_the_embedding_has_the_principal_axes_of_the_kernel(rank):
+    model = ColoredMVU(n_components=3, n_neighbors=4, rank=rank).fit(X, Y)
+    F = model.solution_.factor
+    unit = SQUARED.mean()
+    spectrum = np.linalg.svd(F, compute_uv=False) ** 2 * unit
+    E = model.embedding_
+    np.testing.assert_allclose(model.eigenvalues_[: len(spectrum)], spectrum, rtol=1e-8)
+    np.testing.assert_allclose(E.T @ E, np.diag(spectrum[:3]), atol=1e-8 * spectrum[0])
+    np.testing.assert_allclose(
+        F @ (F.T @ E) * unit, E * spectrum[:3], atol=1e-8 * spectrum[0] ** 1.5
+    )

@@ -104,8 +104,7 @@ class PointEmbedding(
         counts as none: K is not known better than that.
         """
         count = int(self.n_components)
-        U, s, _ = np.linalg.svd(factor, full_matrices=False)
-        self.eigenvalues_ = s**2
+        R, self.eigenvalues_ = _principal(factor)
         rank = int(np.sum(self.eigenvalues_ > accuracy * self.eigenvalues_.sum()))
         if rank < count:
             warn(
@@ -113,9 +112,25 @@ class PointEmbedding(
                 f"has rank {rank}; the others are zero. Ask for fewer, or take fewer neighbors."
             )
         kept = min(rank, count)
-        largest = U[np.argmax(np.abs(U), axis=0), np.arange(len(s))]
+        R = R[:, :kept]
+        largest = R[np.argmax(np.abs(R), axis=0), np.arange(kept)]
         self.embedding_ = np.zeros((len(factor), count))
-        self.embedding_[:, :kept] = (U * (s * np.where(largest < 0, -1.0, 1.0)))[:, :kept]
+        self.embedding_[:, :kept] = R * np.where(largest < 0, -1.0, 1.0)
+
+
+def _principal(F: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """R with R R' = F F' and orthogonal columns, the longest first, and their squared lengths.
+
+    A positive part, in eigenvectors, has such columns already, of which there may be nearly n: too many for an
+    SVD that is not needed.
+    """
+    gram = F.T @ F
+    squared = np.diag(gram)
+    if np.abs(gram - np.diag(squared)).max(initial=0.0) > 1e-10 * squared.max(initial=0.0):
+        U, s, _ = np.linalg.svd(F, full_matrices=False)
+        return U * s, s**2
+    order = np.argsort(-squared, kind="stable")
+    return F[:, order], squared[order]
 
 
 class Edges(NamedTuple):

@@ -42,7 +42,7 @@ class ColoredMVU(PointEmbedding):
     rank : int, optional
         Look for K = V E V' only, with V the smoothest so many eigenvectors of the graph (Z11 5.4): an
         approximation whose cost hardly depends on the number of points. Without it all of K is learned, at the
-        cost of some hundred eigendecompositions: minutes at 2000 points.
+        cost of some eigendecompositions: at 2000 points half a minute to a minute for tol=0.01.
     tol : float
         The relative gap to stop at.
     max_iter : int, optional
