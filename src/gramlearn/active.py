@@ -15,7 +15,8 @@ from gramlearn.side_information.pairs import check_pairs
 __all__ = ["margins", "pairs_to_ask", "select_pairs", "unit_rows"]
 
 _CANDIDATES = 200  # pairs to choose each one from
-_ALL = 2_000_000  # pairs that can be looked at in any case
+_AT_ONCE = 20_000  # pairs worked out at a time
+_ALL = 500_000  # pairs that can be looked at in any case
 _ROUNDING = 1e-9  # of the longest row: a row below this is zero
 
 
@@ -89,7 +90,11 @@ def pairs_to_ask(
         i, j = i[new], j[new]
     unit = unit_rows(F)
     # What differs by rounding is equally open.
-    openness = np.round(np.abs(np.vecdot(unit[i], unit[j])), 9)
+    cosines = [
+        np.vecdot(unit[i[at : at + _AT_ONCE]], unit[j[at : at + _AT_ONCE]])
+        for at in range(0, len(i), _AT_ONCE)
+    ]
+    openness = np.round(np.abs(np.concatenate([np.zeros(0), *cosines])), 9)
     taken, chosen = np.zeros(n, dtype=bool), []
     for k in np.argsort(openness, kind="stable"):
         if not (taken[i[k]] or taken[j[k]]):

@@ -164,11 +164,11 @@ def check_weights(graph: Any, name: str) -> Any:
 
 def check_graph(graph: Any, name: str = "graph") -> Any:
     """Weights between the same points both ways."""
-    A = check_weights(graph, name)
-    if A.shape[0] != A.shape[1]:
+    if len(graph.shape) != 2 or graph.shape[0] != graph.shape[1]:
         raise ValueError(
-            f"`{name}` must be square, as the weights of a graph are; got shape {A.shape}."
+            f"`{name}` must be square, as the weights of a graph are; got shape {tuple(graph.shape)}."
         )
+    A = check_weights(graph, name)
     if abs(A - A.T).sum() > 1e-8 * abs(A).sum():
         raise ValueError(f"`{name}` is not symmetric; pass (A + A.T) / 2, or A.maximum(A.T).")
     return A

@@ -10,6 +10,7 @@ from gramlearn._validation import check_choice, check_count, check_finite, check
 from gramlearn.estimators._embedding import PointEmbedding, edges_of
 from gramlearn.graphs import laplacian, neighbor_graph
 from gramlearn.low_rank import incomplete_cholesky
+from gramlearn.side_information.labels import read_labels
 from gramlearn.special.colored_unfolding import colored_unfolding, smooth_basis
 
 __all__ = ["ColoredMVU"]
@@ -89,7 +90,11 @@ class ColoredMVU(PointEmbedding):
         return tags
 
     def fit(self, X: Any, y: Any = None) -> Self:
-        """Unfold the rows of X along y: classes, numbers, or a matrix of tags with a row for each."""
+        """Unfold the rows of X along y: classes, numbers, or a matrix of tags with a row for each.
+
+        Of classes, the integer -1, NaN and None mean unlabeled, as in `from_labels`: such points follow their
+        neighbors alone.
+        """
         X = self._read(X)
         tol = check_positive(self.tol, "tol", "ColoredMVU")
         room = check_positive(self.capacity, "capacity", "ColoredMVU") * len(X)
@@ -119,6 +124,14 @@ class ColoredMVU(PointEmbedding):
         return self
 
 
+def _codes(y: Any, values: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """Numbers of the classes, and the rows that have one; rows of a matrix of tags are classes as they are."""
+    if values.ndim > 1:
+        return np.unique(values, axis=0, return_inverse=True)[1].ravel(), np.arange(len(values))
+    named, labeled = read_labels(y)
+    return np.unique(named[labeled], return_inverse=True)[1], labeled
+
+
 def _label_factor(y: Any, n: int, labels: str) -> np.ndarray:
     """L with Y = L L', one row for each label."""
     check_choice(labels, "labels", dict.fromkeys(("auto", "delta", "linear", "rbf")))
@@ -133,10 +146,12 @@ def _label_factor(y: Any, n: int, labels: str) -> np.ndarray:
             f"`y` has {values.shape[0]} labels, but `X` has {n} rows; pass one for each."
         )
     if labels == "auto":
-        labels = "delta" if type_of_target(values, input_name="y") in _CLASSES else "linear"
+        known = values[read_labels(y)[1]] if values.ndim == 1 else values
+        labels = "delta" if type_of_target(known, input_name="y") in _CLASSES else "linear"
     if labels == "delta":
-        _, codes = np.unique(values, axis=0, return_inverse=True)
-        L = (codes.reshape(-1, 1) == np.arange(codes.max() + 1)).astype(float)
+        codes, labeled = _codes(y, values)
+        L = np.zeros((n, codes.max(initial=-1) + 1))
+        L[labeled, codes] = 1.0
     else:
         numbers = check_finite(values.astype(float).reshape(n, -1), "y")
         numbers = numbers - numbers.mean(axis=0)

@@ -102,7 +102,7 @@ class NonparametricKernel(
         n_neighbors: int = 5,
         rank: int | str = "auto",
         *,
-        join: str = "mutual",
+        join: str = "either",
         weights: str = "binary",
         width: float | None = None,
         affinity: str = "neighbors",
@@ -172,6 +172,7 @@ class NonparametricKernel(
                 tol=tol,
                 max_iter=self.max_iter,
                 callback=callback,
+                owner=type(self).__name__,
             )
         self._known = known
         self._keep(self.solution_.factor, X.dtype)
@@ -195,9 +196,14 @@ class NonparametricKernel(
                 self._points, self.n_neighbors, self.join, self.weights, self.width
             )
         if self.graph_.nnz == np.count_nonzero(self.graph_.diagonal()):
+            advice = (
+                "pass a graph that has some"
+                if self.affinity == "precomputed"
+                else 'raise `n_neighbors`, or pass join="either"'
+            )
             raise ValueError(
                 f"the graph of {self.graph_.shape[0]} points has no edges, so that pairs teach nothing about "
-                'others; raise `n_neighbors`, or pass join="either".'
+                f"others; {advice}."
             )
 
     def _warn_of_silence(self, known: Pairs) -> None:

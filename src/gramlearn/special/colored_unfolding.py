@@ -23,8 +23,11 @@ from gramlearn.regularizers import Frobenius
 from gramlearn.solution import Record
 from gramlearn.space import Zeros
 from gramlearn.special.capacity import CapacityAnswer, solve_with_capacity
+from gramlearn.special.leading import leading_eigenvectors
 
 __all__ = ["colored_unfolding", "smooth_basis"]
+
+_SMOOTH = 1e-6  # how accurate the basis is: K is the best over whatever it spans
 
 
 def colored_unfolding(
@@ -93,11 +96,10 @@ def _centered(labels: np.ndarray) -> np.ndarray:
 
 def smooth_basis(laplacian: Any, rank: int) -> np.ndarray:
     """The eigenvectors of the least eigenvalues of a Laplacian, orthogonal to e."""
-    from scipy.linalg import eigh
-
     n = int(laplacian.shape[0])
     if check_count(rank, "rank") >= n:
         raise ValueError(f"`rank={rank}` is not below the {n} points; pass a smaller one, or None.")
-    L = laplacian.toarray()
-    # e is lifted above all others.
-    return np.asarray(eigh(L + (1.0 + 2.0 * np.trace(L)) / n, subset_by_index=[0, rank - 1])[1])
+    # e is among those of the eigenvalue zero, or a combination of them.
+    smooth = leading_eigenvectors((-laplacian).tocsr(), rank + 1, _SMOOTH).vectors
+    U, _, _ = np.linalg.svd(smooth - smooth.mean(axis=0), full_matrices=False)
+    return np.asarray(U[:, :rank])

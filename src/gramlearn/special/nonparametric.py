@@ -133,6 +133,7 @@ def solve_nonparametric(
     tol: float = 1e-6,
     max_iter: int | None = None,
     callback: Callable[[Record], object] | None = None,
+    owner: str = "solve_nonparametric",
 ) -> CapacityAnswer:
     """Learn K for a G, or for a capacity B: tr K^p <= B. Without either, G = 1.
 
@@ -156,6 +157,8 @@ def solve_nonparametric(
         eigenvectors of L; Z11 5.4), or the leading eigenvectors of C T - L, which know the pairs.
     tol, max_iter, callback :
         As in `solve`.
+    owner : str
+        Whose arguments these are, for errors.
     """
     check_choice(loss, "loss", _LOSSES)
     if B is not None and G is not None:
@@ -163,7 +166,7 @@ def solve_nonparametric(
     numbers = {"B": B, "G": G, "C": C, "p": p, "tol": tol}
     for name, given in numbers.items():
         if given is not None:
-            check_positive(given, name, "solve_nonparametric")
+            check_positive(given, name, owner)
     if p < 1:
         raise ValueError(f"`p={p:g}` is below 1, where tr K^p is not convex; pass 1 or more.")
     if p == 1 and (loss != "linear" or B is None):
@@ -199,7 +202,7 @@ def solve_nonparametric(
                 callback=callback,
                 solver="quasi_newton" if V is None else "auto",
                 smallest=_SMALLEST * C,
-                owner="solve_nonparametric",
+                owner=owner,
             )
         is_finite = bool(np.isfinite([answer.value, answer.capacity]).all())
     except np.linalg.LinAlgError:  # of infinite entries
