@@ -9,22 +9,29 @@ pieces are no matter.
 """
 
 from abc import abstractmethod
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from typing import Any, NamedTuple, Self
 
 import numpy as np
 from sklearn.base import BaseEstimator, ClassNamePrefixFeaturesOutMixin, TransformerMixin
 from sklearn.utils.validation import check_is_fitted, validate_data
 
+from gramlearn._progress import progress_bar
 from gramlearn._validation import check_count
 from gramlearn._warnings import warn
 from gramlearn.barycentric import barycentric
 from gramlearn.estimators._points import validated
 from gramlearn.estimators._precision import FLOATS, KeepsPrecision
 from gramlearn.graphs import connected, neighbor_graph
+from gramlearn.solution import Record
+from gramlearn.solvers._threads import one_thread
 from gramlearn.special.unfolding import neighbor_pairs
 from gramlearn.special.variance_unfolding import check_connected
 
 __all__ = ["Edges", "PointEmbedding", "edges_of"]
+
+_FEW = 600
 
 
 class PointEmbedding(
@@ -34,6 +41,7 @@ class PointEmbedding(
 
     n_components: int
     n_neighbors: int
+    verbose: int
     embedding_: np.ndarray
     eigenvalues_: np.ndarray
     _points: np.ndarray | None
@@ -68,6 +76,14 @@ class PointEmbedding(
     @property
     def _n_features_out(self) -> int:
         return int(self.embedding_.shape[1])
+
+    @contextmanager
+    def _watched(
+        self, title: str, tol: float, n: int
+    ) -> Iterator[Callable[[Record], object] | None]:
+        """A bar where there is to be one, and one thread for few points: several would wait for each other."""
+        with one_thread(when=n <= _FEW), progress_bar(title, tol, bool(self.verbose)) as callback:
+            yield callback
 
     def _read(self, X: Any) -> np.ndarray:
         """The points, at least two, that are not all equal; kept for `transform`."""

@@ -5,7 +5,6 @@ from typing import Any, Self
 import numpy as np
 from sklearn.utils.multiclass import type_of_target
 
-from gramlearn._progress import progress_bar
 from gramlearn._validation import check_choice, check_count, check_finite, check_positive
 from gramlearn.estimators._embedding import PointEmbedding, edges_of
 from gramlearn.graphs import laplacian, neighbor_graph
@@ -105,7 +104,7 @@ class ColoredMVU(PointEmbedding):
         if self.rank is not None:
             rank = min(check_count(self.rank, "rank"), len(X) - 1)
             basis = smooth_basis(laplacian(graph, normalized=False), rank)
-        with progress_bar("unfolding", tol, bool(self.verbose)) as callback:
+        with self._watched("unfolding", tol, len(X)) as callback:
             self.solution_ = colored_unfolding(
                 edges.squared,
                 np.column_stack([edges.i, edges.j]),

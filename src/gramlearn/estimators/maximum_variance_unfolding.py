@@ -4,7 +4,6 @@ from typing import Any, Self
 
 import numpy as np
 
-from gramlearn._progress import progress_bar
 from gramlearn._validation import check_positive
 from gramlearn.estimators._embedding import PointEmbedding
 from gramlearn.special.variance_unfolding import unfold
@@ -74,7 +73,7 @@ class MaximumVarianceUnfolding(PointEmbedding):
         X = self._read(X)
         tol = check_positive(self.tol, "tol", "MaximumVarianceUnfolding")
         edges = self._joined(X, self.connect)
-        with progress_bar("unfolding", tol, bool(self.verbose)) as callback:
+        with self._watched("unfolding", tol, len(X)) as callback:
             self.solution_ = unfold(
                 X,
                 np.column_stack([edges.i, edges.j]),

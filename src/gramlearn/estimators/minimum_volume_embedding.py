@@ -9,7 +9,6 @@ from typing import Any, Self
 import numpy as np
 from sklearn.exceptions import ConvergenceWarning
 
-from gramlearn._progress import progress_bar
 from gramlearn._validation import check_choice, check_count, check_positive
 from gramlearn._warnings import warn
 from gramlearn.estimators._embedding import PointEmbedding
@@ -112,7 +111,7 @@ class MinimumVolumeEmbedding(PointEmbedding):
         n, G = len(X), _PRICE if self.B is None and self.G is None else self.G
         U, s, _ = np.linalg.svd(X - X.mean(axis=0), full_matrices=False)
         V = U[:, : min(d, int(np.sum(s > 1e-8 * s[0])))]
-        with progress_bar("embedding", tol / 10, bool(self.verbose)) as callback:
+        with self._watched("embedding", tol / 10, len(X)) as callback:
             answer = minimum_volume(
                 distances,
                 signs_of(V) if self.init == "linear" else np.eye(n) - 1 / n,

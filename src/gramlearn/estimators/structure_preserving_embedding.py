@@ -8,7 +8,6 @@ from typing import Any, Self
 
 import numpy as np
 
-from gramlearn._progress import progress_bar
 from gramlearn._validation import check_choice, check_positive
 from gramlearn.estimators._embedding import PointEmbedding
 from gramlearn.estimators._points import validated
@@ -114,7 +113,7 @@ class StructurePreservingEmbedding(PointEmbedding):
             check_positive(self.C, "C", name)
         self.graph_ = _edges(X) if is_graph else self._neighbors(X)
         tol = check_positive(self.tol, "tol", name)
-        with progress_bar("embedding", tol / 4, bool(self.verbose)) as callback:
+        with self._watched("embedding", tol / 4, X.shape[0]) as callback:
             answer = structure_preserving(
                 self.graph_,
                 C=self.C,
