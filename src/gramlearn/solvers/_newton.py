@@ -128,13 +128,14 @@ def _line_search(point: DualPoint, direction: Array) -> DualPoint | None:
             size /= 2
             continue
         trial = dual.at(moved)
-        if trial.value > -INF and rise <= point.noise:
+        if trial.value < -(float(xp.finfo(lam.dtype).max) ** 0.9):
+            # Outside the domain, or so far out that products with X would overflow.
+            size /= 2
+            continue
+        if rise <= point.noise:
             # The promised rise is below the rounding error of the value: the gap decides, too.
             if trial.value > point.value or trial.gap < point.gap:
                 return trial
-            size /= 2
-            continue
-        if trial.value == -INF:
             size /= 2
             continue
         # Where exponents grow without end, a slope that is steep enough is as good as infinite.
