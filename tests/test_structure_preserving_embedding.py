@@ -3,6 +3,7 @@
 import numpy as np
 import pytest
 import scipy.sparse as sp
+from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
 from gramlearn import (
@@ -19,7 +20,8 @@ from gramlearn import (
     neighbor_graph,
     solve,
 )
-from gramlearn.special.structure_preserving import Comparisons, structure_preserving
+from gramlearn.special._graph_comparisons import Comparisons
+from gramlearn.special.structure_preserving import structure_preserving
 
 RNG = np.random.default_rng(3)
 GRAPH = neighbor_graph(RNG.normal(size=(13, 6)), 3, join="either")
@@ -138,7 +140,7 @@ def test_comparisons_made_when_violated_come_to_the_same_as_all_of_them(p):
     assert 0 < len(lazy.made) < lazy.count / 2
     F = lazy.factor
     np.testing.assert_allclose(F @ F.T, whole.matrix, atol=1e-4 * np.abs(whole.matrix).max())
-    assert lazy.solution.primal == pytest.approx(whole.primal, rel=1e-7)
+    assert lazy.value + lazy.capacity / p == pytest.approx(whole.primal, rel=1e-7)
     assert violations(F, triplets).max() <= 1e-6
     assert max(violations(F, triplets).max(), 0) == pytest.approx(lazy.slack, abs=1e-12)
 
@@ -148,7 +150,7 @@ def test_all_comparisons_are_looked_at_a_few_rows_at_a_time(monkeypatch):
     F = RNG.normal(size=(13, 4))
     excess = violations(F, triplets)
     for numbers in (4_000_000, 40):
-        monkeypatch.setattr("gramlearn.special.structure_preserving._AT_ONCE", numbers)
+        monkeypatch.setattr("gramlearn.special._graph_comparisons._AT_ONCE", numbers)
         worst, largest = comparisons.violated(F, 0.0, 0.0, 5)
         assert largest == pytest.approx(excess.max())
         np.testing.assert_array_equal(worst[0], triplets[np.argmax(excess)])
@@ -166,6 +168,42 @@ def test_capacity_scales_and_its_price_does_as_well():
     # (G/p) tr K^p and a linear f: K of G is that of 1, times G^(-1 / (p - 1)).
     np.testing.assert_allclose(priced.factor**2, 4 * plain.factor**2, atol=1e-9)
     assert priced.value == pytest.approx(4 * plain.value)
+
+
+@pytest.mark.parametrize("p", [1.01, 1.02, 1.1, 2.0, 4.0, 10.0])
+@pytest.mark.parametrize("C", [None, 1.0])
+def test_a_path_of_four_is_its_first_eigenvector_however_small_its_powers_are(p, C):
+    # HWH has one positive eigenvalue, and its K violates nothing: -<W, K> is minus it times B^(1/p).
+    path = sp.csr_array(np.eye(4, k=1) + np.eye(4, k=-1))
+    first = np.linalg.eigvalsh(centered(path))[-1]
+    answer = structure_preserving(path, p=p, C=C, B=4.0)
+    assert answer.value == pytest.approx(-first * 4 ** (1 / p))
+    assert answer.capacity == pytest.approx(4.0)
+    assert answer.relative_gap <= 1e-6
+
+
+@pytest.mark.parametrize("p", [1.1, 2.0, 3.0])
+def test_rounding_is_no_kernel_whatever_its_power(p):
+    answer = structure_preserving(sp.csr_array(star(6)), p=p, C=1.0, B=6.0)
+    assert answer.capacity == answer.value == answer.gap == answer.slack == 0.0
+
+
+def test_the_price_is_one_by_default_whatever_the_graph():
+    # K = (HWH+)^(q - 1) where nothing is violated.
+    path = sp.csr_array(np.eye(4, k=1) + np.eye(4, k=-1))
+    answer = structure_preserving(path, p=1.5)
+    first = np.linalg.eigvalsh(centered(path))[-1]
+    assert np.sum(answer.factor**2) == pytest.approx(first**2)
+
+
+def test_comparisons_that_stay_violated_are_said_to_be():
+    triangle = np.triu(np.random.default_rng(1).random((40, 40)) < 0.5, 1)
+    graph = sp.csr_array((triangle | triangle.T).astype(float))
+    with pytest.warns(ConvergenceWarning, match=r"violated by up to .* of the mean squared"):
+        answer = structure_preserving(graph, p=1.01)
+    worst = violations(answer.factor, all_of(graph)).max()
+    assert answer.slack == pytest.approx(worst)
+    assert worst > 2e-6 * np.sum(answer.factor**2) / 40
 
 
 # -- what it is named for ----------------------------------------------------------------------------------
@@ -226,6 +264,7 @@ def test_sparse_and_weighted_graphs_are_edges_alone():
         ({"G": -2.0}, cycle(6), r"StructurePreservingEmbedding\(G=-2.0\)"),
         ({"C": 0.0}, cycle(6), r"StructurePreservingEmbedding\(C=0.0\)"),
         ({"p": 1.0}, cycle(6), "p must be greater than 1"),
+        ({"p": 1.001}, cycle(6), "`p=1.001` asks for powers of 1001.*pass 1.01 or more"),
         ({"n_components": 6}, cycle(6), "more than the 5 dimensions that 6 points can have"),
         ({}, np.zeros((5, 5)), "the graph has no edges"),
         ({}, 1 - np.eye(5), "all 5 points are neighbors of each other"),

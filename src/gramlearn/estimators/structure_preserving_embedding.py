@@ -38,7 +38,7 @@ class StructurePreservingEmbedding(PointEmbedding):
         The price of the slack that all comparisons share; by default it is zero, as it is with a C that is
         large enough.
     p : float
-        Above 1. A smaller p puts more of K into the first dimensions: 2 is that of the paper, 1.1 is near
+        At least 1.01. A smaller p puts more of K into the first dimensions: 2 is that of the paper, 1.1 is near
         to the trace.
     B, G : float, optional
         tr K^p <= B, or G/p tr K^p beside the objective (default: B = n). They scale the embedding, no more.
@@ -68,7 +68,7 @@ class StructurePreservingEmbedding(PointEmbedding):
     history_ : tuple of (int, float)
         How many there were in each round, and the largest violation found then.
     solution_ : Solution
-        Of those made, at this slack, for G = 1.
+        Of those made, at this slack, in units of its own: the objective is divided by a number, and G is 1.
     """
 
     def __init__(

@@ -28,64 +28,20 @@ from gramlearn._warnings import warn
 from gramlearn.constraints import DenseMatrices, DistanceComparisons
 from gramlearn.losses import Hard, Linear
 from gramlearn.problem import Problem, Term
-from gramlearn.regularizers import Frobenius, Schatten
+from gramlearn.regularizers import Frobenius, Regularizer, Schatten
 from gramlearn.solution import Record, Solution
 from gramlearn.solve import solve
 from gramlearn.space import Zeros
+from gramlearn.special._graph_comparisons import Comparisons, without
 from gramlearn.special.capacity import check_capacity
 
-__all__ = ["Comparisons", "StructureAnswer", "structure_preserving"]
+__all__ = ["StructureAnswer", "structure_preserving"]
 
-_EACH = 3  # neighbors, and other points, of which a point makes comparisons at a time
 _FIRST = 500  # comparisons that may be made at a time, or as many as there are already
 _ROUNDS = 200
 _SEARCHES = 60
-_AT_ONCE = 4_000_000
-
-
-@final
-class Comparisons:
-    """All (i, k, j) with k a neighbor of i and j not, of a graph; never written out."""
-
-    def __init__(self, graph: Any) -> None:
-        from scipy.sparse import csr_array
-
-        self._graph = csr_array(graph)
-        self.n = int(self._graph.shape[0])
-
-    def count(self) -> int:
-        """How many there are."""
-        degrees = np.diff(self._graph.indptr)
-        return int(np.sum(degrees * (self.n - 1 - degrees)))
-
-    def violated(
-        self, F: np.ndarray, slack: float, tolerance: float, room: int
-    ) -> tuple[np.ndarray, float]:
-        """The worst (i, k, j) with d_ik - d_ij > slack + tolerance, and the largest d_ik - d_ij of all."""
-        squared = np.einsum("ij,ij->i", F, F)
-        largest, found, sizes = -np.inf, [np.zeros((0, 3), dtype=np.intp)], [np.zeros(0)]
-        step = max(1, _AT_ONCE // self.n)
-        for start in range(0, self.n, step):
-            rows = np.arange(start, min(start + step, self.n))
-            d = squared[rows, None] + squared[None, :] - 2 * F[rows] @ F.T
-            joined = self._graph[rows].toarray() > 0
-            far, k = _smallest(np.where(joined, -d, np.inf))
-            joined[np.arange(len(rows)), rows] = True  # no point is another one than itself
-            near, j = _smallest(np.where(joined, np.inf, d))
-            excess = -far[:, :, None] - near[:, None, :]
-            largest = max(largest, float(excess.max(initial=-np.inf)))
-            at, a, b = np.nonzero(excess > slack + tolerance)
-            found.append(np.column_stack([rows[at], k[at, a], j[at, b]]))
-            sizes.append(excess[at, a, b])
-        table, size = np.concatenate(found), np.concatenate(sizes)
-        return table[np.argsort(-size, kind="stable")[:room]], largest
-
-
-def _smallest(values: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """The few smallest of each row, and where they are."""
-    count = min(_EACH, values.shape[1])
-    columns = np.argpartition(values, count - 1, axis=1)[:, :count]
-    return np.take_along_axis(values, columns, axis=1), columns
+_LEAST_P = 1.01  # whose q is 101
+_ROUNDING = 1e-10  # a share of the graph's matrix that counts as none of it
 
 
 @final
@@ -105,7 +61,7 @@ class StructureAnswer:
     rounds : tuple of (int, float)
         How many were made in each round, and the largest violation beyond the slack that was left.
     solution : Solution
-        Of the comparisons made, at this slack, with tr K^p priced at 1/p.
+        Of the comparisons made, at this slack, with tr K^p priced at 1/p, and HWH divided by a number.
     """
 
     factor: np.ndarray
@@ -144,7 +100,7 @@ def structure_preserving(
     C : float, optional
         The price of the slack.
     p : float
-        Above 1: capacity is tr K^p.
+        At least 1.01: capacity is tr K^p.
     B, G : float, optional
         The capacity, or its price, G/p tr K^p (default: G = 1). They scale K and change nothing else.
     tol : float
@@ -154,11 +110,27 @@ def structure_preserving(
         As in `solve`.
     """
     check_capacity(B, G, "structure_preserving")
-    search = _Search(Comparisons(graph), _centered(graph), C, p, tol, max_iter, callback)
+    regularizer = Frobenius() if p == 2 else Schatten(p)
+    if p < _LEAST_P:
+        raise ValueError(
+            f"`p={p:g}` asks for powers of {p / (p - 1):.0f}, which leave the range of numbers; pass "
+            f"{_LEAST_P} or more, which is near to the trace."
+        )
+    M, size = _centered(graph, p)
+    price = None if C is None else C / size
+    comparisons = Comparisons(graph)
+    search = _Search(comparisons, M, price, regularizer, p, tol, max_iter, callback)
     answer = search.at(0.0)
-    if C is not None and answer.total > C:
+    if price is not None and answer.total > price:
         answer = search.priced(answer)
-    scaled = search.scaled(answer, B, G)
+    scaled = search.scaled(answer, B, G, size)
+    mean = 2 * float(np.sum(scaled.factor**2)) / comparisons.n
+    if C is None and scaled.slack > tol * mean:
+        warn(
+            f"comparisons are violated by up to {scaled.slack / mean:.1e} of the mean squared distance, "
+            f"tol={tol:g}, after {len(scaled.rounds)} rounds. A larger tol, or p, asks for less.",
+            ConvergenceWarning,
+        )
     if C is not None and scaled.relative_gap > tol and answer.solution.status.is_answer:
         warn(
             f"no slack was found for `C={C:g}` to tol={tol:g}; the best has a relative gap of "
@@ -168,11 +140,18 @@ def structure_preserving(
     return scaled
 
 
-def _centered(graph: Any) -> np.ndarray:
-    """H W H."""
+def _centered(graph: Any, p: float) -> tuple[np.ndarray, float]:
+    """H W H divided by what makes 1 the mean squared distance of K without prices, and that number."""
     W = np.asarray(graph.toarray(), dtype=float)
     means = W.mean(axis=0)
-    return np.asarray(W - means[:, None] - means[None, :] + means.mean())
+    M = W - means[:, None] - means[None, :] + means.mean()
+    s = np.linalg.eigvalsh(M)
+    whole = float(np.abs(s).max())
+    if s[-1] <= _ROUNDING * whole:
+        return np.asarray(M / whole), whole
+    share = 2 * float(np.mean(np.clip(s / s[-1], 0.0, None) ** (1 / (p - 1))))
+    size = float(s[-1]) * share ** (p - 1)
+    return np.asarray(M / size), size
 
 
 @final
@@ -206,13 +185,14 @@ class _Search:
         comparisons: Comparisons,
         M: np.ndarray,
         C: float | None,
+        regularizer: Regularizer,
         p: float,
         tol: float,
         max_iter: int | None,
         callback: Callable[[Record], object] | None,
     ) -> None:
         self._comparisons, self._M, self._C = comparisons, M, C
-        self._regularizer = Frobenius() if p == 2 else Schatten(p)
+        self._regularizer = regularizer
         self._p, self._q = p, p / (p - 1)
         self._tol, self._max_iter, self._callback = tol, max_iter, callback
         self._made = np.zeros((0, 3), dtype=np.intp)
@@ -236,7 +216,7 @@ class _Search:
         mean = 2 * float(np.sum(F * F)) / self._comparisons.n
         room = max(_FIRST, int(np.sum(self._prices > 0)))
         new, largest = self._comparisons.violated(F, slack, self._tol * mean / 4, room)
-        new = _without(new, self._made)
+        new = without(new, self._made)
         self._rounds.append((len(self._made), max(largest - slack, 0.0)))
         if len(new):
             kept = self._prices > 0
@@ -313,14 +293,17 @@ class _Search:
         s, V = np.linalg.eigh(self._M)
         return np.asarray(V[:, s > 0] * s[s > 0] ** ((self._q - 1) / 2))
 
-    def scaled(self, answer: _AtSlack, B: float | None, G: float | None) -> StructureAnswer:
-        """K with tr K^p = B, or as a price of G has it, instead of one of 1."""
+    def scaled(
+        self, answer: _AtSlack, B: float | None, G: float | None, size: float
+    ) -> StructureAnswer:
+        """K with tr K^p = B, or as a price of G has it, and all else in units in which M is `size` times M."""
         F = np.asarray(answer.solution.factor)
-        if np.sum(F * F) <= 1e-10 * np.linalg.norm(self._M):
-            F = F[:, :0]  # rounding
+        # K is a power of Y+, which may be far from it in size: whether it is rounding, Y+ has to tell.
+        if np.linalg.norm(F, 2) ** (2 * (self._p - 1)) <= _ROUNDING * np.linalg.norm(self._M):
+            F = F[:, :0]
         capacity = self._capacity(F)
         if B is None:
-            scale = 1.0 if G is None else G ** (1 - self._q)
+            scale = ((1.0 if G is None else G) / size) ** (1 - self._q)
             B = capacity * scale**self._p
         else:
             scale = (B / capacity) ** (1 / self._p) if capacity else 1.0
@@ -330,20 +313,12 @@ class _Search:
         return StructureAnswer(
             factor=F * scale**0.5,
             capacity=B if capacity else 0.0,
-            value=scale * f,
-            gap=max(scale * f - bound, 0.0) if capacity else 0.0,
+            value=size * scale * f,
+            gap=size * max(scale * f - bound, 0.0) if capacity else 0.0,
             slack=scale * slack,
             made=answer.made,
-            prices=answer.prices * self._share(answer.total),
+            prices=size * answer.prices * self._share(answer.total),
             count=self._comparisons.count(),
             rounds=tuple(self._rounds),
             solution=answer.solution,
         )
-
-
-def _without(new: np.ndarray, known: np.ndarray) -> np.ndarray:
-    """The rows that are not known yet."""
-    if not len(new) or not len(known):
-        return new
-    seen = {tuple(row) for row in known.tolist()}
-    return new[[tuple(row) not in seen for row in new.tolist()]]
