@@ -2,6 +2,7 @@
 
 import numpy as np
 import pytest
+from scipy.sparse import csr_array
 from sklearn.datasets import load_iris
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
@@ -128,6 +129,52 @@ def test_labels_of_every_kind_are_read_as_what_they_are(y, labels):
         assert np.abs(other.fit(X, y).embedding_ - one).max() > 1e-3
 
 
+def test_points_without_labels_are_pulled_by_neighbors_alone():
+    # The dependence on labels is that of the labeled points: their block of K, centered among themselves.
+    cp = pytest.importorskip("cvxpy")
+    y = np.where(np.arange(24) % 4 == 0, -1, Y)
+    known = np.flatnonzero(y >= 0)
+    found = ColoredMVU(n_neighbors=4, tol=1e-6).fit(X, y).solution_
+    K = cp.Variable((24, 24), PSD=True)
+    H = np.eye(len(known)) - 1 / len(known)
+    i, j = PAIRS.T
+    t = cp.diag(K)[i] + cp.diag(K)[j] - 2 * K[i, j]
+    among = H @ (y[known][:, None] == y[known]) @ H
+    color = cp.sum(cp.multiply(among, K[known][:, known]))
+    wrong = cp.sum_squares(t - SQUARED / SQUARED.mean())
+    other = cp.Problem(cp.Minimize(-color + wrong / 2), [cp.norm(K, "fro") <= 24**0.5])
+    other.solve(solver=cp.CLARABEL)
+    assert found.value == pytest.approx(other.value, rel=1e-5)
+    assert found.value - found.gap <= other.value + 1e-6 * abs(other.value)
+
+
+@pytest.mark.parametrize(
+    "y",
+    [
+        np.where(Y == 2, np.nan, Y),
+        np.where(Y == 2, None, Y),
+        [None if c == 2 else int(c) for c in Y],
+        np.where(Y == 2, None, Y.astype(str)),
+        np.where(Y == 2, -1, Y)[:, None],
+    ],
+    ids=["nan", "none", "list", "names", "column"],
+)
+def test_unlabeled_in_every_way_is_the_same(y):
+    one, two = (ColoredMVU().fit(X, way).embedding_ for way in (np.where(Y == 2, -1, Y), y))
+    np.testing.assert_array_equal(two, one)
+
+
+def test_tags_may_be_sparse_and_numbers_of_any_size():
+    one, two = (ColoredMVU().fit(X, tags).embedding_ for tags in (LABELS, csr_array(LABELS)))
+    np.testing.assert_array_equal(two, one)
+    one, *others = (
+        ColoredMVU(labels="linear").fit(X, s * X[:, 0]).embedding_
+        for s in (1.0, 2.0**-700, 2.0**700)
+    )
+    for other in others:
+        np.testing.assert_array_equal(other, one)
+
+
 def test_a_gaussian_of_numbers_and_a_rank():
     model = ColoredMVU(labels="rbf", rank=6).fit(X, X[:, 0])
     assert model.solution_.factor.shape[1] <= 6
@@ -140,6 +187,11 @@ def test_a_gaussian_of_numbers_and_a_rank():
         ({}, None, "requires y to be passed"),
         ({}, np.zeros(24), "all labels in `y` are equal"),
         ({}, Y[:20], "`y` has 20 labels, but `X` has 24 rows"),
+        ({}, np.where(Y == 2, 1, -1), "beside the 16 of -1.*if -1 is a class of yours, y.astype"),
+        ({}, 3, r"`y` has shape \(\)"),
+        ({}, np.zeros((24, 2, 2)), r"`y` has shape \(24, 2, 2\)"),
+        ({"labels": "delta"}, np.where(LABELS > 0, np.nan, 0), "`y` contains NaN"),
+        ({"labels": "linear"}, ["red", "blue"] * 12, "where numbers are needed"),
         ({"capacity": 0.0}, Y, "capacity must be positive"),
         ({"C": -1.0}, Y, "C must be positive"),
         ({"labels": "colour"}, Y, "`labels='colour'` is not known"),

@@ -7,7 +7,13 @@ from sklearn.datasets import load_iris, make_swiss_roll
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
-from gramlearn import MaximumVarianceUnfolding, neighbor_graph, unfold
+from gramlearn import (
+    MaximumVarianceUnfolding,
+    MinimumVolumeEmbedding,
+    StructurePreservingEmbedding,
+    neighbor_graph,
+    unfold,
+)
 from gramlearn.special._rigid import common_range
 from gramlearn.special.unfolding import neighbor_pairs
 from gramlearn.special.variance_unfolding import UnfoldingProblem
@@ -217,6 +223,16 @@ def test_a_graph_in_pieces_and_points_without_extent_are_refused():
         MaximumVarianceUnfolding(n_neighbors=2).fit(load_iris().data)
     with pytest.raises(ValueError, match="all rows of `X` are equal"):
         MaximumVarianceUnfolding().fit(np.ones((9, 2)))
+
+
+@pytest.mark.parametrize("size", [1e-170, 1e160])
+@pytest.mark.parametrize(
+    "estimator",
+    [MaximumVarianceUnfolding(), MinimumVolumeEmbedding(), StructurePreservingEmbedding()],
+)
+def test_points_whose_squared_distances_are_no_numbers_are_refused(estimator, size):
+    with pytest.raises(ValueError, match="pass X in other units"):
+        estimator.fit(size * np.random.default_rng(0).normal(size=(12, 2)))
 
 
 def test_pieces_are_joined_by_the_shortest_edges_where_that_is_asked_for():

@@ -6,8 +6,9 @@ each weight by its distance, a_j = w_j |x - p_j|, turns this into
     (C + eps I) a  ~  1 / |x - p_j|,      C_jl = the cosine of the angle between x - p_j and x - p_l
 
 which is well conditioned however the neighbors lie. As x moves to one of the points its weight goes to one, so
-that values are continued without a jump, and a point that is there already keeps its value exactly. Embeddings
-found for given points alone are so extended to others: an extension of ours, no part of their definition.
+that there is no jump at them, and a point that is there already keeps its value exactly; where x comes to have
+other nearest points, there may be one. Embeddings found for given points alone are so extended to others: an
+extension of ours, no part of their definition.
 """
 
 from typing import Any

@@ -32,6 +32,7 @@ from gramlearn.special.variance_unfolding import check_connected
 __all__ = ["Edges", "PointEmbedding", "edges_of"]
 
 _FEW = 600
+_EXTENT = 1e140  # beyond which squared distances leave the range of numbers
 
 
 class PointEmbedding(
@@ -60,7 +61,7 @@ class PointEmbedding(
         """Embed points among those learned from: an extension of ours, by weights that sum to one.
 
         A point that was learned from keeps its place, and others are put between their nearest neighbors as
-        they lie between them in X (`gramlearn.barycentric`).
+        they lie between them in X (`gramlearn.barycentric`). Where others become the nearest, places may jump.
         """
         check_is_fitted(self)
         if self._points is None:
@@ -93,6 +94,12 @@ class PointEmbedding(
         if (X[:1] == X).all():
             raise ValueError(
                 "all rows of `X` are equal, so there is nothing to embed; pass points that differ."
+            )
+        extent = float(np.max(np.abs(self._points / 2 - self._points[0] / 2)))
+        if not 1 / _EXTENT < extent < _EXTENT:
+            raise ValueError(
+                f"the rows of `X` differ by up to {2 * extent:.1e}, and squares of that are out of range; pass "
+                "X in other units."
             )
         return self._points
 

@@ -3,8 +3,10 @@
 from typing import Any, Self
 
 import numpy as np
+from scipy.sparse import issparse
 from sklearn.utils.multiclass import type_of_target
 
+from gramlearn._arrays import to_numpy
 from gramlearn._validation import check_choice, check_count, check_finite, check_positive
 from gramlearn.estimators._embedding import PointEmbedding, edges_of
 from gramlearn.graphs import laplacian, neighbor_graph
@@ -33,7 +35,8 @@ class ColoredMVU(PointEmbedding):
         labels hold them together.
     labels : {"auto", "delta", "linear", "rbf"}
         The kernel over y: 1 where labels are equal; the inner product of centered numbers or tags; a Gaussian
-        of their distance. Each has a mean diagonal of 1. "auto" is the first for classes, and else the second.
+        of their distance. Each has a mean diagonal of 1, before it is centered. "auto" is the first for
+        classes, and else the second.
     C : float
         The price of errors of squared distances, (C/2) (t - d)^2, with d in units of their mean.
     capacity : float
@@ -92,7 +95,7 @@ class ColoredMVU(PointEmbedding):
         """Unfold the rows of X along y: classes, numbers, or a matrix of tags with a row for each.
 
         Of classes, the integer -1, NaN and None mean unlabeled, as in `from_labels`: such points follow their
-        neighbors alone.
+        neighbors alone, and the kernel over labels is centered over the others.
         """
         X = self._read(X)
         tol = check_positive(self.tol, "tol", "ColoredMVU")
@@ -123,43 +126,70 @@ class ColoredMVU(PointEmbedding):
         return self
 
 
-def _codes(y: Any, values: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """Numbers of the classes, and the rows that have one; rows of a matrix of tags are classes as they are."""
-    if values.ndim > 1:
-        return np.unique(values, axis=0, return_inverse=True)[1].ravel(), np.arange(len(values))
-    named, labeled = read_labels(y)
-    return np.unique(named[labeled], return_inverse=True)[1], labeled
-
-
 def _label_factor(y: Any, n: int, labels: str) -> np.ndarray:
-    """L with Y = L L', one row for each label."""
+    """L with H Y H = L L', a row for each point; H centers those that have a label, and the others are zero."""
     check_choice(labels, "labels", dict.fromkeys(("auto", "delta", "linear", "rbf")))
     if y is None:
         raise ValueError(
             "nothing is known about the points: this estimator requires y to be passed, but the target y is "
             "None; pass labels, numbers or tags, or use MaximumVarianceUnfolding."
         )
-    values = np.asarray(y)
-    if values.shape[0] != n:
-        raise ValueError(
-            f"`y` has {values.shape[0]} labels, but `X` has {n} rows; pass one for each."
-        )
+    values = _values(y, n)
+    known, labeled = _labels(y, values)
     if labels == "auto":
-        known = values[read_labels(y)[1]] if values.ndim == 1 else values
         labels = "delta" if type_of_target(known, input_name="y") in _CLASSES else "linear"
     if labels == "delta":
-        codes, labeled = _codes(y, values)
-        L = np.zeros((n, codes.max(initial=-1) + 1))
-        L[labeled, codes] = 1.0
+        codes = np.unique(known, axis=0, return_inverse=True)[1].ravel()
+        L = np.eye(codes.max(initial=-1) + 1)[codes]
     else:
-        numbers = check_finite(values.astype(float).reshape(n, -1), "y")
-        numbers = numbers - numbers.mean(axis=0)
-        size = float(np.sqrt(np.mean(np.sum(numbers**2, axis=1))))
-        L = numbers / (size or 1.0)
+        labeled, L = np.arange(n), _numbers(values, labels)
         if labels == "rbf":
             L = incomplete_cholesky(L, "rbf", rank=min(n, _LANDMARKS), tol=0.0, gamma=0.5).factor
-    if not np.any(L[0] != L):
+    if not np.any(L[:1] != L):
+        besides = f" beside the {n - len(labeled)} of -1, NaN or None, which mean unlabeled"
         raise ValueError(
-            "all labels in `y` are equal, so there is nothing to unfold along; pass others."
+            f"all labels in `y` are equal{besides if len(labeled) < n else ''}, so there is nothing to unfold "
+            "along; pass others, and if -1 is a class of yours, y.astype(str)."
         )
-    return np.asarray(L)
+    centered = np.zeros((n, L.shape[1]))
+    centered[labeled] = L - L.mean(axis=0)
+    return centered
+
+
+def _values(y: Any, n: int) -> np.ndarray:
+    """One label for each point, or one row of tags."""
+    values = to_numpy(y.toarray() if issparse(y) else y)
+    if values.ndim not in (1, 2):
+        raise ValueError(
+            f"`y` has shape {values.shape}; pass one label for each point, or a matrix of tags, n x c."
+        )
+    if len(values) != n:
+        raise ValueError(f"`y` has {len(values)} labels, but `X` has {n} rows; pass one for each.")
+    return values[:, 0] if values.shape[1:] == (1,) else values
+
+
+def _labels(y: Any, values: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """The labels that there are, and their rows; all rows of a matrix of tags."""
+    if values.ndim == 2:
+        return _numbers(values, "tags"), np.arange(len(values))
+    named, labeled = read_labels(y if np.asarray(y).ndim == 1 else values)
+    # Numbers among which None stood are objects, of which nothing says that they are numbers.
+    return np.asarray(named[labeled].tolist()), labeled
+
+
+def _numbers(values: np.ndarray, way: str) -> np.ndarray:
+    """Numbers, n x c: tags as they are, others centered and of a mean square of 1."""
+    try:
+        numbers = values.astype(float).reshape(len(values), -1)
+    except (TypeError, ValueError):
+        raise ValueError(
+            f"`y` holds {values.dtype} where numbers are needed; pass numbers, or one name for each point and "
+            'labels="delta".'
+        ) from None
+    check_finite(numbers, "y")
+    if way == "tags":
+        return numbers
+    # Whose squares may be no numbers.
+    numbers = numbers / (float(np.abs(numbers).max()) or 1.0)
+    numbers = numbers - numbers.mean(axis=0)
+    return np.asarray(numbers / (float(np.sqrt(np.mean(np.sum(numbers**2, axis=1)))) or 1.0))

@@ -235,7 +235,8 @@ def unfold(
     check_connected(X.shape[0], i, j, "neighbors", "or unfold each piece by itself")
     if not problem.unit > 0:
         raise ValueError(
-            "all points are equal, so there is nothing to unfold; pass points that differ."
+            "all points are equal, or squares of their distances are zero, so there is nothing to unfold; pass "
+            "points that differ, or other units."
         )
     answer = _search(problem, tol, most, callback)
     if answer.status is not Status.OPTIMAL:
