@@ -256,6 +256,16 @@ def test_sparse_and_weighted_graphs_are_edges_alone():
         one.transform(W)
 
 
+@pytest.mark.parametrize("kind", [np.asarray, sp.csr_matrix, sp.csr_array, sp.coo_array])
+def test_the_graph_given_is_left_as_it_is(kind):
+    W = 2.5 * cycle(8) + np.eye(8)
+    given = kind(W)
+    fitted = StructurePreservingEmbedding(graph="precomputed").fit(given)
+    np.testing.assert_array_equal(given if kind is np.asarray else given.toarray(), W)
+    assert kind is np.asarray or given.nnz == np.count_nonzero(W)
+    np.testing.assert_array_equal(fitted.graph_.toarray(), cycle(8))
+
+
 @pytest.mark.parametrize(
     ("options", "X", "sentence"),
     [
@@ -269,7 +279,7 @@ def test_sparse_and_weighted_graphs_are_edges_alone():
         ({}, np.zeros((5, 5)), "the graph has no edges"),
         ({}, 1 - np.eye(5), "all 5 points are neighbors of each other"),
         ({}, star(6), "the best embedding of this graph is one point"),
-        ({}, np.triu(cycle(6)), "`graph` is not symmetric"),
+        ({}, np.triu(cycle(6)), "`X` is not symmetric"),
         ({}, cycle(6)[:5], r"shape \(5, 6\).*graph, n x n"),
         ({"graph": "other"}, cycle(6), "`graph='other'` is not known"),
         ({"graph": "neighbors"}, np.ones((9, 2)), "all rows of `X` are equal"),

@@ -12,7 +12,7 @@ from gramlearn._validation import check_choice, check_positive
 from gramlearn.estimators._embedding import PointEmbedding
 from gramlearn.estimators._points import validated
 from gramlearn.estimators._precision import FLOATS
-from gramlearn.graphs import laplacian, neighbor_graph
+from gramlearn.graphs import check_graph, neighbor_graph
 from gramlearn.special.capacity import check_capacity
 from gramlearn.special.structure_preserving import structure_preserving
 
@@ -155,8 +155,8 @@ def _edges(X: Any) -> Any:
             f'`X` has shape {tuple(X.shape)}, but with graph="precomputed" it is a graph, n x n; for points '
             'pass graph="neighbors".'
         )
-    W = csr_array(X, dtype=float)
-    laplacian(W)  # checks weights and symmetry
+    A = check_graph(csr_array(X), "X")
+    W = csr_array(A + A.T)
     W.setdiag(0.0)
     W.eliminate_zeros()
     W.data[:] = 1.0
