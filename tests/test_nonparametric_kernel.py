@@ -5,6 +5,7 @@ import pytest
 from scipy.sparse import block_diag, csr_array
 from sklearn.datasets import load_iris, load_wine, make_moons
 from sklearn.metrics import rand_score
+from sklearn.model_selection import GridSearchCV
 from sklearn.preprocessing import StandardScaler
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
@@ -81,6 +82,31 @@ def test_a_graph_that_outweighs_the_pairs_leaves_nothing() -> None:
     with pytest.warns(UserWarning, match="the kernel is zero"):
         model.fit(X, side=Pairs(dissimilar=[[0, 1]], n_points=60))
     assert not model.embedding_.any()
+
+
+def test_new_points_go_to_the_clusters_of_their_neighbors() -> None:
+    model = NonparametricKernel(n_clusters=2, random_state=0).fit(X, side=PAIRS)
+    assert rand_score(Y, model.labels_) == 1.0
+    np.testing.assert_array_equal(model.predict(X), model.labels_)
+    new, truth = make_moons(100, noise=0.05, random_state=1)
+    assert rand_score(truth, model.predict(new)) > 0.95
+    assert not hasattr(NonparametricKernel().fit(X, side=PAIRS), "predict")
+
+
+def test_a_search_over_C_by_clusters_of_held_out_points() -> None:
+    search = GridSearchCV(
+        NonparametricKernel(n_clusters=2, n_pairs=40, random_state=0),
+        {"C": [0.5, 2.0]},
+        scoring="rand_score",
+    ).fit(X, Y)
+    assert search.best_score_ > 0.9
+
+
+def test_points_without_labels_are_no_class() -> None:
+    half = np.where(np.arange(60) % 2, Y, -1)
+    found = NonparametricKernel(random_state=0).fit_predict(X, half)
+    assert set(found) == {0, 1}
+    assert rand_score(Y, found) > 0.9
 
 
 def test_labels_tell_how_many_clusters() -> None:

@@ -1,12 +1,15 @@
 """K_ij = <f_i, f_j>: what a kernel of given points, with a factor F, says of them, and leaves open."""
 
+from abc import abstractmethod
 from typing import Any
 
 import numpy as np
+from sklearn.utils.metaestimators import available_if
 from sklearn.utils.validation import check_is_fitted
 
 from gramlearn._validation import check_count, check_indices
-from gramlearn.active import pairs_to_ask
+from gramlearn.active import pairs_to_ask, unit_rows
+from gramlearn.clustering import kernel_kmeans, nearest_centers
 from gramlearn.side_information import Pairs
 
 __all__ = ["GivenPoints"]
@@ -16,6 +19,7 @@ class GivenPoints:
     """Entries and rows of K, the points most similar to one, and the pairs to ask about."""
 
     factor_: np.ndarray
+    n_clusters: int | None
     random_state: Any
     _known: Pairs
 
@@ -54,6 +58,21 @@ class GivenPoints:
         order = np.argsort(-rows, axis=1, kind="stable")[:, :count]
         values = np.take_along_axis(rows, order, axis=1)
         return (order, values) if np.ndim(i) else (order[0], values[0])
+
+    def _cluster(self, count: int) -> None:
+        """Clusters of the kernel K_ij / sqrt(K_ii K_jj)."""
+        rows = unit_rows(self.factor_)
+        found = kernel_kmeans(rows, count, random_state=self.random_state)
+        self.labels_, self._centers = found.labels, found.centers
+
+    @available_if(lambda self: self.n_clusters is not None)
+    def predict(self, X: Any) -> np.ndarray:
+        """The clusters of new points, as `transform` places them; there is one where `n_clusters` is given."""
+        return nearest_centers(unit_rows(self._placed(X)[0]), self._centers)
+
+    @abstractmethod
+    def _placed(self, X: Any) -> tuple[np.ndarray, Any]:
+        """The rows of new points beside those of `factor_`, and the type that X has."""
 
     def ask(self, n: int = 10) -> np.ndarray:
         """The n pairs of points to ask a person about next, m x 2: those the kernel leaves most open.

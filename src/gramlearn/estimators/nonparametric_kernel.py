@@ -18,8 +18,6 @@ from gramlearn._validation import (
     generator,
 )
 from gramlearn._warnings import warn
-from gramlearn.active import unit_rows
-from gramlearn.clustering import kernel_kmeans
 from gramlearn.estimators._given_points import GivenPoints
 from gramlearn.estimators._learning import side_of
 from gramlearn.estimators._points import validated
@@ -27,6 +25,7 @@ from gramlearn.estimators._precision import FLOATS, KeepsPrecision
 from gramlearn.graph_extension import extended
 from gramlearn.graphs import check_graph, check_weights, laplacian, weighted_graph, weights_to
 from gramlearn.side_information import Pairs, SideInformation
+from gramlearn.side_information.labels import read_labels
 from gramlearn.special.nonparametric import solve_nonparametric
 
 __all__ = ["NonparametricKernel"]
@@ -89,7 +88,7 @@ class NonparametricKernel(
         The certificate: `value`, `gap`, `relative_gap`, `capacity`, `G`.
     graph_ : sparse matrix n x n
     labels_ : vector of n
-        The clusters; after `fit_predict`.
+        The clusters, where `n_clusters` is given, or after `fit_predict`; `predict` gives those of new points.
     """
 
     def __init__(
@@ -176,7 +175,8 @@ class NonparametricKernel(
             )
         self._known = known
         self._keep(self.solution_.factor, X.dtype)
-        self._n_classes = None if y is None else len(np.unique(np.asarray(y)))
+        if self.n_clusters is not None:
+            self._cluster(self.n_clusters)
         found = self.solution_.solution
         self.n_iter_ = 1 if found is None else max(1, found.iterations)
         return self
@@ -249,13 +249,13 @@ class NonparametricKernel(
         Points without pairs have short rows; of the length of a row, k-means would make more than it means.
         """
         self.fit(X, y, side=side)
-        count = self.n_clusters if self.n_clusters is not None else self._n_classes
-        if count is None:
-            raise ValueError(
-                "`n_clusters` is not known: pass NonparametricKernel(n_clusters=...), or labels as `y`."
-            )
-        rows = unit_rows(self.factor_)
-        self.labels_ = kernel_kmeans(rows, count, random_state=self.random_state).labels
+        if self.n_clusters is None:
+            if y is None:
+                raise ValueError(
+                    "`n_clusters` is not known: pass NonparametricKernel(n_clusters=...), or labels as `y`."
+                )
+            labels, labeled = read_labels(y)
+            self._cluster(len(np.unique(labels[labeled])))
         return self.labels_
 
     def fit_transform(
@@ -270,6 +270,11 @@ class NonparametricKernel(
         With affinity="precomputed", X holds the weights of new points to those learned from, m x n. A point
         equal to one of those has its row of `embedding_`. This extension is not in the paper.
         """
+        rows, dtype = self._placed(X)
+        return rows[:, : self._n_features_out].astype(dtype, copy=False)
+
+    def _placed(self, X: Any) -> tuple[np.ndarray, Any]:
+        """The rows of new points beside those of `factor_`, and the type that X has."""
         check_is_fitted(self)
         is_graph = self.affinity == "precomputed"
         X = validate_data(
@@ -284,8 +289,7 @@ class NonparametricKernel(
                 self._points, new, self.n_neighbors, self.weights, self.width_
             )
         degrees = np.asarray(self.graph_.sum(axis=1)).ravel()
-        rows = extended(weights, same, degrees, self.factor_[:, : self._n_features_out])
-        return rows.astype(X.dtype, copy=False)
+        return extended(weights, same, degrees, self.factor_), X.dtype
 
     @property
     def _n_features_out(self) -> int:
