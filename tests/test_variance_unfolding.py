@@ -15,8 +15,8 @@ from gramlearn import (
     unfold,
 )
 from gramlearn.special._rigid import common_range
+from gramlearn.special._variance_judge import UnfoldingProblem
 from gramlearn.special.unfolding import neighbor_pairs
-from gramlearn.special.variance_unfolding import UnfoldingProblem
 
 RNG = np.random.default_rng(0)
 CLOUD = RNG.standard_normal((14, 3))
