@@ -23,11 +23,18 @@ from gramlearn._arrays import Array
 from gramlearn._validation import check_positive
 from gramlearn._warnings import warn
 from gramlearn.problem import Problem
+from gramlearn.regularizers import Frobenius, Regularizer, Schatten
 from gramlearn.solution import Record, Solution
 from gramlearn.solve import attempt, solve
 from gramlearn.solvers import QuasiNewton, warn_unless_solved
 
-__all__ = ["CapacityAnswer", "check_capacity", "solve_with_capacity"]
+__all__ = [
+    "CapacityAnswer",
+    "capacity_of",
+    "check_capacity",
+    "priced_by",
+    "solve_with_capacity",
+]
 
 _SEARCHES = 60
 _STEPS = 200  # on a bound that has a kink at its best, more come to nothing
@@ -118,7 +125,7 @@ def solve_with_capacity(
         start = None if near is None else near.prices(G)
         solution = solve(problem, solver, tol / 2, max_iter, callback, start)
         F = np.asarray(solution.factor)
-        capacity = float(np.sum(np.clip(np.linalg.eigvalsh(F.T @ F), 0.0, None) ** p))
+        capacity = capacity_of(F, p)
         value = G * (solution.primal - capacity / p)
         size = max(abs(value), G * abs(solution.primal))
         return CapacityAnswer(F, G, capacity, value, G * solution.gap, size, solution, G), problem
@@ -130,6 +137,16 @@ def solve_with_capacity(
         if is_over:
             return answer
     return _within(at, float(B), p, tol, smallest, near)
+
+
+def capacity_of(F: np.ndarray, p: float) -> float:
+    """tr K^p of K = F F'."""
+    return float(np.sum(np.clip(np.linalg.eigvalsh(F.T @ F), 0.0, None) ** p))
+
+
+def priced_by(p: float) -> Regularizer:
+    """tr K^p / p."""
+    return Frobenius() if p == 2 else Schatten(p)
 
 
 def check_capacity(B: float | None, G: float | None, owner: str) -> None:

@@ -62,16 +62,13 @@ def colored_unfolding(
     n = labels.shape[0]
     L = _centered(labels)
     i, j = pairs.T
-    whole = basis is None
-    rows = L.T if basis is None else L.T @ basis
-    points = None if basis is None else basis
-    prior = Zeros(n) if basis is None else np.zeros((basis.shape[1], basis.shape[1]))
+    rows, size = (L.T, n) if basis is None else (L.T @ basis, basis.shape[1])
 
     def problem_at(G: float) -> Problem:
         color = DiagonalEntries(np.arange(rows.shape[0]), points=rows)
-        kept = SquaredDistances(i, j, points=points)
+        kept = SquaredDistances(i, j, points=basis)
         terms = [Term(color, Linear(-1.0 / G)), Term(kept, Square(C / G, equal=squared))]
-        return Problem(Frobenius(), prior, terms)
+        return Problem(Frobenius(), Zeros(size), terms)
 
     answer = solve_with_capacity(
         problem_at,
@@ -81,7 +78,7 @@ def colored_unfolding(
         tol=tol,
         max_iter=max_iter,
         callback=callback,
-        solver="quasi_newton" if whole else "auto",
+        solver="quasi_newton" if basis is None else "auto",
         owner=owner,
     )
     return answer if basis is None else replace(answer, factor=basis @ answer.factor)

@@ -18,12 +18,16 @@ from gramlearn._validation import check_choice, check_count, check_finite, check
 from gramlearn.constraints import Constraints, DenseMatrices, Similarities, SparseMatrices
 from gramlearn.losses import Hinge, Linear, Loss, Square, SquaredHinge
 from gramlearn.problem import Problem, Term
-from gramlearn.regularizers import Frobenius, Schatten
 from gramlearn.side_information import Pairs
 from gramlearn.side_information.pairs import check_pairs
 from gramlearn.solution import Record
 from gramlearn.space import Zeros
-from gramlearn.special.capacity import CapacityAnswer, solve_with_capacity
+from gramlearn.special.capacity import (
+    CapacityAnswer,
+    check_capacity,
+    priced_by,
+    solve_with_capacity,
+)
 from gramlearn.special.leading import leading_eigenvectors, leading_kernel, too_large
 
 __all__ = ["nonparametric_problem", "solve_nonparametric", "statement_matrix"]
@@ -69,7 +73,7 @@ def nonparametric_problem(
     for rows, sign in _signed(pairs):
         alike = Similarities(rows[:, 0], rows[:, 1], points=basis)
         terms.append(Term(alike, kind(price, sign)))
-    return Problem(Frobenius() if p == 2 else Schatten(p), Zeros(n), terms)
+    return Problem(priced_by(p), Zeros(n), terms)
 
 
 def statement_matrix(pairs: Pairs) -> Any:
@@ -161,12 +165,9 @@ def solve_nonparametric(
         Whose arguments these are, for errors.
     """
     check_choice(loss, "loss", _LOSSES)
-    if B is not None and G is not None:
-        raise ValueError("pass `B` or `G`, not both: each B belongs to one G.")
-    numbers = {"B": B, "G": G, "C": C, "p": p, "tol": tol}
-    for name, given in numbers.items():
-        if given is not None:
-            check_positive(given, name, owner)
+    check_capacity(B, G, owner)
+    for name, given in {"C": C, "p": p, "tol": tol}.items():
+        check_positive(given, name, owner)
     if p < 1:
         raise ValueError(f"`p={p:g}` is below 1, where tr K^p is not convex; pass 1 or more.")
     if p == 1 and (loss != "linear" or B is None):

@@ -28,12 +28,12 @@ from gramlearn._warnings import warn
 from gramlearn.constraints import DenseMatrices, DistanceComparisons
 from gramlearn.losses import Hard, Linear
 from gramlearn.problem import Problem, Term
-from gramlearn.regularizers import Frobenius, Regularizer, Schatten
+from gramlearn.regularizers import Regularizer
 from gramlearn.solution import Record, Solution
 from gramlearn.solve import solve
 from gramlearn.space import Zeros
 from gramlearn.special._graph_comparisons import Comparisons, without
-from gramlearn.special.capacity import check_capacity
+from gramlearn.special.capacity import capacity_of, check_capacity, priced_by
 
 __all__ = ["StructureAnswer", "structure_preserving"]
 
@@ -110,7 +110,7 @@ def structure_preserving(
         As in `solve`.
     """
     check_capacity(B, G, "structure_preserving")
-    regularizer = Frobenius() if p == 2 else Schatten(p)
+    regularizer = priced_by(p)
     if p < _LEAST_P:
         raise ValueError(
             f"`p={p:g}` asks for powers of {p / (p - 1):.0f}, which leave the range of numbers; pass "
@@ -239,7 +239,7 @@ class _Search:
     def _judged(self, slack: float, largest: float, solution: Solution) -> _AtSlack:
         """The value of K with the slack it needs, and that of prices that add up to no more than C."""
         F = np.asarray(solution.factor)
-        plain = self._capacity(F) / self._p - float(np.sum(F * (self._M @ F)))
+        plain = capacity_of(F, self._p) / self._p - float(np.sum(F * (self._M @ F)))
         made, prices = self._made, self._prices
         if self._C is None:
             dual = solution.dual
@@ -263,10 +263,6 @@ class _Search:
             np.add.at(Y, (i, other), -sign * prices)
             np.add.at(Y, (other, i), -sign * prices)
         return -float(np.sum(np.clip(np.linalg.eigvalsh(Y), 0.0, None) ** self._q)) / self._q
-
-    def _capacity(self, F: np.ndarray) -> float:
-        """tr K^p."""
-        return float(np.sum(np.clip(np.linalg.eigvalsh(F.T @ F), 0.0, None) ** self._p))
 
     def priced(self, low: _AtSlack) -> _AtSlack:
         """Find the slack at which the prices add up to C: they fall as it grows."""
@@ -301,7 +297,7 @@ class _Search:
         # K is a power of Y+, which may be far from it in size: whether it is rounding, Y+ has to tell.
         if np.linalg.norm(F, 2) ** (2 * (self._p - 1)) <= _ROUNDING * np.linalg.norm(self._M):
             F = F[:, :0]
-        capacity = self._capacity(F)
+        capacity = capacity_of(F, self._p)
         if B is None:
             scale = ((1.0 if G is None else G) / size) ** (1 - self._q)
             B = capacity * scale**self._p
