@@ -4,6 +4,7 @@ import numpy as np
 from sklearn.datasets import load_digits
 
 from gramlearn import MinimumVolumeEmbedding, StructurePreservingEmbedding
+from gramlearn.plots import plot_map
 
 X, y = load_digits(n_class=3, return_X_y=True)
 X, y = X[::6], y[::6]
@@ -34,11 +35,7 @@ except ImportError:
 else:
     figure = Figure(figsize=(9, 4), layout="constrained")
     left, right = figure.subplots(1, 2)
-    left.scatter(*mve.embedding_.T, c=y, cmap="viridis", s=18)
-    left.set_title("digits 0, 1 and 2, minimum volume")
-    for i, j in zip(*np.nonzero(np.triu(W)), strict=True):
-        right.plot(*spe.embedding_[[i, j]].T, color="0.7", zorder=0)
-    right.scatter(*spe.embedding_.T, s=18)
-    right.set_title("a grid, structure preserved")
+    plot_map(mve.embedding_, y, ax=left).set_title("digits 0, 1 and 2, minimum volume")
+    plot_map(spe.embedding_, graph=W, ax=right).set_title("a grid, structure preserved")
     figure.savefig("embeddings.png", dpi=120)
     print("saved embeddings.png")

@@ -116,7 +116,7 @@ class NonparametricAdult(Experiment):
     def figure(self, results: Sequence[Result]) -> Any:
         from matplotlib.figure import Figure
 
-        figure = Figure(figsize=(9, 4), layout="constrained")
+        figure = Figure(figsize=(9, 4.5), layout="constrained")
         left, right = figure.subplots(1, 2)
         sets = _by_set(results)
         sizes = [draws[0]["points"] for draws in sets.values()]
@@ -139,7 +139,8 @@ class NonparametricAdult(Experiment):
         right.set(xlabel="points", ylabel="seconds", xscale="log", yscale="log", title="Learning")
         for axes in (left, right):
             axes.grid(alpha=0.3)
-            axes.legend(fontsize="small")
+            # Below the panel: curves are everywhere in it.
+            axes.legend(fontsize="small", ncols=2, loc="upper center", bbox_to_anchor=(0.5, -0.16))
         return figure
 
 
