@@ -51,6 +51,7 @@ from gramlearn.side_information import (
     from_similarities,
     percentile_bounds,
     relative_bounds,
+    triplets_from_labels,
 )
 from gramlearn.solution import Solution
 from gramlearn.solve import solve
@@ -151,6 +152,7 @@ __all__ = [
     "solve",
     "solve_nonparametric",
     "spectral_factor",
+    "triplets_from_labels",
     "unfold",
     "unfolding_problem",
 ]
