@@ -3,6 +3,7 @@
 from gramlearn import datasets
 from gramlearn.active import pairs_to_ask, select_pairs
 from gramlearn.clustering import Clustering, kernel_kmeans
+from gramlearn.comparison_score import TripletScorer, comparisons_kept
 from gramlearn.constrained_clustering import constrained_kmeans
 from gramlearn.constraints import (
     DenseMatrices,
@@ -120,12 +121,14 @@ __all__ = [
     "StructurePreservingEmbedding",
     "Term",
     "Trace",
+    "TripletScorer",
     "Triplets",
     "VonNeumann",
     "Zeros",
     "average_precision",
     "balanced_cut",
     "collapsing_classes_problem",
+    "comparisons_kept",
     "constrained_kmeans",
     "datasets",
     "from_classes",

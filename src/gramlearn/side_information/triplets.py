@@ -26,7 +26,7 @@ from gramlearn.side_information._checks import (
     rows_of,
 )
 
-__all__ = ["Triplets"]
+__all__ = ["Triplets", "check_triplets"]
 
 
 @final
@@ -176,3 +176,12 @@ def _check_two_pairs(table: Array) -> None:
         raise ValueError(
             f"`triplets` contains {row} (row {k_same}); it compares a pair with itself."
         )
+
+
+def check_triplets(x: Any, name: str, n_points: int) -> None:
+    """Triplets, over so many points."""
+    if not isinstance(x, Triplets):
+        raise TypeError(
+            f"`{name}` must be Triplets(rows of (i, j, k), n_points=...); got {type(x).__name__}."
+        )
+    x.check_fits(n_points)
