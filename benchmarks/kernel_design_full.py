@@ -1,6 +1,6 @@
-"""min sum_t eps_t + gamma1 sum_f s_f + gamma2 sum_i K_ii: formulations (4) and (7) of F07, written out.
+"""min sum_t w_t eps_t + gamma1 sum_f s_f + gamma2 sum_i K_ii: formulations (4), (7) of F07, written out.
 
-    (D alpha)_t + eps_t >= 1                one row for each triplet, D_tp = K_p(i, j) - K_p(i, k)
+    (D alpha)_t + eps_t >= margin_t         one row for each triplet, D_tp = K_p(i, j) - K_p(i, k)
     -r_ij <= K_ij <= r_ij                   two for each pair i < j of S
     K_ii - sum_j r_ij >= 0                  one for each point of S
     -s_f <= alpha_p <= s_f                  two for each kernel p of group f
@@ -38,7 +38,10 @@ def full_program(
     gamma1: float,
     gamma2: float,
     *,
-    least_identity: float | None = 0.0,
+    margin: float | np.ndarray = 1.0,
+    weight: float | np.ndarray = 1.0,
+    has_identity: bool = True,
+    nonnegative: bool = False,
     solver: str = "simplex",
     crossover: bool = True,
     limit: float = np.inf,
@@ -53,8 +56,12 @@ def full_program(
         The kernels among the points of S, symmetric.
     groups : array of p numbers 0, 1, ...
         Which s_f bounds a kernel: arange(p) is (4), the feature of each kernel (7).
-    least_identity : float or None
-        The lower bound of beta; None leaves the identity kernel out.
+    margin, weight : number, or one for each triplet
+        F07 has 1 for both.
+    has_identity : bool
+        Whether the identity kernel is in the family.
+    nonnegative : bool
+        Whether all weights, also of the identity kernel, must be at least 0.
     solver : {"simplex", "ipm", "pdlp"}
         That of HiGHS: its dual simplex, its interior points, its first-order method.
     crossover : bool
@@ -62,10 +69,17 @@ def full_program(
     limit : float
         Seconds, by the clock.
     """
-    A, cost, floor, lower = _written_out(
-        differences, matrices, groups, gamma1, gamma2, least_identity
-    )
-    n_kernels = len(matrices)
+    A, trace = _written_out(differences, matrices, groups, has_identity)
+    m, p = differences.shape
+    n_groups, n_weights = int(groups.max()) + 1, len(trace)
+    cost = np.zeros(A.shape[1])
+    cost[:n_weights] = gamma2 * trace
+    cost[n_weights : n_weights + n_groups] = gamma1
+    cost[n_weights + n_groups : n_weights + n_groups + m] = weight
+    floor = np.zeros(A.shape[1])
+    floor[:n_weights] = 0.0 if nonnegative else -np.inf
+    lower = np.zeros(A.shape[0])
+    lower[:m] = margin
     highs = highspy.Highs()
     options = {"output_flag": False, "solver": solver, "threads": 1, "time_limit": float(limit)}
     options["run_crossover"] = "on" if crossover else "off"
@@ -82,21 +96,16 @@ def full_program(
         return FullAnswer(words, seconds, None, None, None)
     found = np.asarray(highs.getSolution().col_value)
     value = float(highs.getInfo().objective_function_value)
-    identity = 0.0 if least_identity is None else float(found[n_kernels])
-    return FullAnswer(words, seconds, value, found[:n_kernels], identity)
+    identity = float(found[p]) if has_identity else 0.0
+    return FullAnswer(words, seconds, value, found[:p], identity)
 
 
 def _written_out(
-    differences: np.ndarray,
-    matrices: np.ndarray,
-    groups: np.ndarray,
-    gamma1: float,
-    gamma2: float,
-    least_identity: float | None,
-) -> tuple[sp.csc_array, np.ndarray, np.ndarray, np.ndarray]:
-    """(A, cost, floor, lower) of cost'v -> min, A v >= lower, v >= floor, with v = (alpha, beta, s, eps, r)."""
+    differences: np.ndarray, matrices: np.ndarray, groups: np.ndarray, has_identity: bool
+) -> tuple[sp.csc_array, np.ndarray]:
+    """(A of A v >= lower with v = (alpha, beta, s, eps, r), the trace of each kernel)."""
     p, n = matrices.shape[:2]
-    m, n_identity = len(differences), int(least_identity is not None)
+    m, n_identity = len(differences), int(has_identity)
     n_groups = int(groups.max()) + 1
     i, j = np.triu_indices(n, 1)
     among = sp.csr_array(matrices[:, i, j].T)
@@ -118,23 +127,8 @@ def _written_out(
         [-alpha, None, of_group, None, None],
         [alpha, None, of_group, None, None],
     ]
-    A = sp.block_array(rows, format="csc")
-    cost = np.concatenate(
-        [
-            gamma2 * diagonal.sum(axis=0),
-            np.full(n_identity, gamma2 * n),
-            np.full(n_groups, gamma1),
-            np.ones(m),
-            np.zeros(i.size),
-        ]
-    )
-    floor = np.zeros(cost.size)
-    floor[:p] = -np.inf
-    if least_identity is not None:
-        floor[p] = least_identity
-    lower = np.zeros(A.shape[0])
-    lower[:m] = 1.0
-    return A, cost, floor, lower
+    trace = np.concatenate([diagonal.sum(axis=0), np.full(n_identity, float(n))])
+    return sp.block_array(rows, format="csc"), trace
 
 
 def _model(

@@ -1,5 +1,7 @@
 """The full program of kernel design, (4) and (7) of F07, against other ways to write and to solve it."""
 
+from itertools import product
+
 import numpy as np
 import pytest
 from benchmarks.kernel_design_full import full_program
@@ -22,7 +24,9 @@ def tiny(seed, n=9, features=3, m=25):
     return differences, matrices, np.repeat(np.arange(features), len(WIDTHS))
 
 
-def by_cvxpy(differences, matrices, groups, gamma1, gamma2, least_identity):
+def by_cvxpy(
+    differences, matrices, groups, gamma1, gamma2, has_identity, nonnegative, margin, weight
+):
     """Formulation (3) as it is printed, with absolute values, and (7)'s largest weight of each group."""
     cp = pytest.importorskip("cvxpy")
     p, n = matrices.shape[:2]
@@ -32,10 +36,10 @@ def by_cvxpy(differences, matrices, groups, gamma1, gamma2, least_identity):
     groups_cost = sum(
         cp.norm_inf(alpha[np.flatnonzero(groups == f)]) for f in range(groups.max() + 1)
     )
-    slack = cp.sum(cp.pos(1 - differences @ alpha))
+    slack = weight @ cp.pos(margin - differences @ alpha)
     dominance = cp.diag(K) >= cp.sum(cp.abs(cp.multiply(K, off)), axis=1)
-    bound = beta == 0 if least_identity is None else beta >= least_identity
-    bounds = [dominance] if least_identity == -np.inf else [dominance, bound]
+    bounds = [dominance, *([] if has_identity else [beta == 0])]
+    bounds += [alpha >= 0, beta >= 0] if nonnegative else []
     problem = cp.Problem(cp.Minimize(slack + gamma1 * groups_cost + gamma2 * cp.trace(K)), bounds)
     problem.solve(solver=cp.CLARABEL)
     return problem.value
@@ -75,15 +79,17 @@ def by_linprog(differences, matrices, gamma1, gamma2):
     return linprog(cost, np.asarray(rows), np.asarray(right), bounds=free).fun
 
 
-@pytest.mark.parametrize("least_identity", [0.0, -np.inf, None])
+@pytest.mark.parametrize(("has_identity", "nonnegative"), [*product((True, False), (True, False))])
 @pytest.mark.parametrize(("gamma1", "gamma2"), [(0.1, 0.01), (1.0, 0.001), (0.0, 0.05)])
-def test_the_full_program_is_that_of_absolute_values(gamma1, gamma2, least_identity):
+def test_the_full_program_is_that_of_absolute_values(gamma1, gamma2, has_identity, nonnegative):
+    rng = np.random.default_rng(0)
     for seed in range(2):
         differences, matrices, groups = tiny(seed)
-        found = full_program(
-            differences, matrices, groups, gamma1, gamma2, least_identity=least_identity
-        )
-        expected = by_cvxpy(differences, matrices, groups, gamma1, gamma2, least_identity)
+        choices = {"has_identity": has_identity, "nonnegative": nonnegative}
+        for name in ("margin", "weight"):
+            choices[name] = rng.uniform(0.5, 2.0, len(differences)) if seed else np.ones(25)
+        found = full_program(differences, matrices, groups, gamma1, gamma2, **choices)
+        expected = by_cvxpy(differences, matrices, groups, gamma1, gamma2, **choices)
         assert found.value == pytest.approx(expected, rel=1e-6)
 
 
@@ -91,7 +97,7 @@ def test_the_full_program_is_formulation_4_row_by_row():
     differences, matrices, _ = tiny(3, n=7)
     matrices = matrices - 0.8 * (1 - np.eye(7))  # not definite, and not zero at the optimum
     groups = np.arange(len(matrices))
-    found = full_program(differences, matrices, groups, 0.1, 0.01, least_identity=None)
+    found = full_program(differences, matrices, groups, 0.1, 0.01, has_identity=False)
     expected = by_linprog(differences, matrices, 0.1, 0.01)
     assert found.value == pytest.approx(expected, rel=1e-9)
     assert found.value < 0.99 * len(differences)
@@ -116,7 +122,7 @@ def test_without_the_identity_kernel_smooth_kernels_come_to_nothing():
     differences, matrices, groups = tiny(1)
     smooth = slice(None, None, len(WIDTHS))  # the widest kernel of each feature
     differences, matrices, groups = differences[:, smooth], matrices[smooth], groups[smooth]
-    alone = full_program(differences, matrices, groups, 0.1, 0.01, least_identity=None)
+    alone = full_program(differences, matrices, groups, 0.1, 0.01, has_identity=False)
     assert alone.value == pytest.approx(len(differences))
     assert np.abs(alone.weights).max() < 1e-9
     assert full_program(differences, matrices, groups, 0.1, 0.01).value < 0.9 * len(differences)
