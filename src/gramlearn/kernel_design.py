@@ -24,6 +24,7 @@ import numpy as np
 from sklearn.exceptions import ConvergenceWarning
 
 from gramlearn._arrays import to_numpy
+from gramlearn._design_bound import LowerBound
 from gramlearn._design_program import Prices, Program
 from gramlearn._gram_rows import GramRows
 from gramlearn._validation import check_count, check_positive
@@ -170,6 +171,17 @@ class DesignProblem:
             has_identity=identity,
             nonnegative=nonnegative,
         )
+        self._lower = LowerBound(
+            self.differences,
+            self._margin,
+            self._weight,
+            self._traces,
+            self._n,
+            self._groups,
+            self._sizes,
+            identity,
+            nonnegative,
+        )
         # Comparisons come in an order of their own, so that the first of them are a sample of all.
         self._order = np.random.default_rng(0).permutation(size)
         self._entered, self._settled = 0, False
@@ -287,20 +299,9 @@ class DesignProblem:
         return _Trial(weights, identity, value, missing / diagonal if missing else 0.0, excess)
 
     def _bound(self, prices: Prices, gamma1: float, gamma2: float, value: float) -> float:
-        """The dual value of the prices. Of the equations they must satisfy, rounding leaves a little.
-
-        A little r_p is what alpha_p could gain, and sum_f s_f is at most value / gamma1 in any better answer.
-        """
-        lam = np.clip(prices.lam, 0.0, self._weight[self._order])
-        mu = np.maximum(prices.mu, 0.0)
-        if self._identity and mu.sum() > 0:
-            mu *= gamma2 * self._n / mu.sum()
-        left = lam @ self.differences[self._order] + mu @ self._cuts - gamma2 * self._traces
-        left = np.maximum(left, 0.0) if self._nonnegative else np.abs(left)
-        of_groups = np.bincount(self._groups, left)
-        excess = max(float(of_groups.max()) - gamma1, 0.0)
-        allowance = excess * value / gamma1 if gamma1 else 0.0
-        return float(lam @ self._margin[self._order]) - allowance
+        lam = np.empty_like(prices.lam)
+        lam[self._order] = prices.lam
+        return self._lower.of(lam, prices.mu, self._cuts, gamma1, gamma2, value)
 
     def _answer(
         self,
