@@ -73,17 +73,14 @@ class KernelDesigner(
     n_components : int, optional
         Columns of `transform`; all that K has on S where it is not given.
     tol, max_iter, random_state, verbose :
-        The relative gap to reach, rounds of cuts at most, the seed of the draws of triplets and of `psd_points`,
-        and whether to show a bar, on a terminal.
+        The relative gap to reach, rounds of cuts at most, the seed of all draws, and whether to show a bar.
 
     Attributes
     ----------
-    weights_ : vector of m
-        alpha.
-    identity_weight_ : float
-        beta, the shift included.
-    kernels_ : list of BaseKernel
-        The base kernels, in the order of the weights.
+    weights_, kernels_ :
+        alpha, and the base kernels in this order.
+    identity_weight_, shift_ : float
+        beta, and what mend="shift" added to it.
     selected_features_ : vector of row numbers
         The features that the kernel reads.
     feature_importances_ : vector of d
@@ -94,12 +91,8 @@ class KernelDesigner(
         S, less the points that are equal to others in it.
     smallest_eigenvalue_ : float
         Of K on S, at least 0 but for rounding; above 3000 points a lower bound of it.
-    shift_ : float
-        What mend="shift" added to beta.
-    n_contradictions_ : int
-        Comparisons whose opposite was given as well.
-    n_iter_, n_features_in_ :
-        Rounds of cuts, and columns of X.
+    n_contradictions_, n_iter_, n_features_in_ : int
+        Comparisons whose opposite was given as well, rounds of cuts, and columns of X.
 
     Examples
     --------
