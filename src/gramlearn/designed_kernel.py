@@ -9,18 +9,18 @@ The similarity of two points is the sum without the identity. It is what compari
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Any, NamedTuple, final
 
 import numpy as np
 
 from gramlearn._gram_rows import combination
-from gramlearn._validation import check_count
 from gramlearn.base_kernels import BaseKernel
 
 __all__ = [
+    "Coordinates",
     "DesignedKernel",
     "Seen",
-    "coordinates_of",
     "distinct_rows",
     "least_dominance",
     "least_eigenvalue",
@@ -84,6 +84,34 @@ class DesignedKernel:
         return total
 
 
+@final
+@dataclass(frozen=True, eq=False)
+class Coordinates:
+    """x -> k(x, S) V diag(s)^(-1/2) with K = V diag(s) V' on S, of the largest eigenvalues s.
+
+    K is decomposed when it is first asked for, as many who want a kernel want no coordinates. A K of zeros has
+    one coordinate, which is 0.
+    """
+
+    kernel: DesignedKernel
+    S: Seen
+    n_components: int | None
+
+    @cached_property
+    def weights(self) -> np.ndarray:
+        """V diag(s)^(-1/2)."""
+        from scipy.linalg import eigh
+
+        K, n = self.kernel(self.S, self.S), len(self.S.points)
+        count = n if self.n_components is None else min(self.n_components, n)
+        s, V = eigh((K + K.T) / 2, subset_by_index=(n - count, n - 1))
+        kept = np.flatnonzero(s > n * np.finfo(float).eps * s[-1])[::-1]
+        return V[:, kept] / np.sqrt(s[kept]) if kept.size else np.zeros((n, 1))
+
+    def __call__(self, new: Seen) -> np.ndarray:
+        return self.kernel(new, self.S) @ self.weights
+
+
 def distinct_rows(A: np.ndarray) -> np.ndarray:
     """The first row of each kind, in ascending order."""
     return np.sort(np.unique(_kinds(A), return_index=True)[1])
@@ -114,20 +142,6 @@ def shares_of(features: np.ndarray, n_features: int, parts: np.ndarray) -> np.nd
     """mean_t |sum_p parts_tp| over the kernels p of each feature, beside the sum over all features."""
     size = [np.abs(parts[:, features == f].sum(axis=1)).mean() for f in range(n_features)]
     return np.asarray(size) / (sum(size) or 1.0)
-
-
-def coordinates_of(K: np.ndarray, n_components: int | None = None) -> np.ndarray:
-    """V diag(s)^(-1/2) of the largest eigenvalues s of K: it takes rows of K to coordinates of K.
-
-    A K of zeros has one coordinate, which is 0.
-    """
-    from scipy.linalg import eigh
-
-    n = len(K)
-    count = n if n_components is None else min(check_count(n_components, "n_components"), n)
-    s, V = eigh((K + K.T) / 2, subset_by_index=(n - count, n - 1))
-    kept = np.flatnonzero(s > n * np.finfo(float).eps * s[-1])[::-1]
-    return V[:, kept] / np.sqrt(s[kept]) if kept.size else np.zeros((n, 1))
 
 
 def _same_rows(A: np.ndarray, B: np.ndarray) -> np.ndarray:

@@ -8,13 +8,13 @@ from sklearn.base import BaseEstimator, ClassNamePrefixFeaturesOutMixin, Transfo
 from sklearn.utils.validation import check_is_fitted
 
 from gramlearn._progress import progress_bar
-from gramlearn._validation import check_choice, check_positive, generator
+from gramlearn._validation import check_choice, check_count, check_positive, generator
 from gramlearn._warnings import warn
 from gramlearn.comparison_score import TripletScorer, comparisons_kept
 from gramlearn.design_path import DesignPath, path_of
 from gramlearn.designed_kernel import (
+    Coordinates,
     DesignedKernel,
-    coordinates_of,
     distinct_rows,
     least_dominance,
     least_eigenvalue,
@@ -81,7 +81,7 @@ class KernelDesigner(
         alpha, and the base kernels in this order.
     identity_weight_, shift_ : float
         beta, and what mend="shift" added to it.
-    selected_features_ : vector of row numbers
+    selected_features_ : vector of column numbers
         The features that the kernel reads.
     feature_importances_ : vector of d
         Of weak kernels: the share each feature has in the comparisons, mean_t |sum_p alpha_p D_tp|, normalized.
@@ -207,8 +207,7 @@ class KernelDesigner(
         """
         check_is_fitted(self)
         seen = self._given.new(self, X, self._kernel.reads)
-        values = self._kernel(seen, self._given.training.take(self.psd_points_))
-        return (values @ self._coordinates).astype(seen.precision, copy=False)
+        return self._coordinates(seen).astype(seen.precision, copy=False)
 
     def pair_score(self, pairs: Any) -> np.ndarray:
         """sum_p alpha_p k_p(x, y) of each pair, the larger the more alike: what comparisons are about.
@@ -250,7 +249,7 @@ class KernelDesigner(
 
     @property
     def _n_features_out(self) -> int:
-        return int(self._coordinates.shape[1])
+        return int(self._coordinates.weights.shape[1])
 
     def _problem(
         self, given: DesignPoints, y: Any, side: Any
@@ -290,6 +289,8 @@ class KernelDesigner(
         self._kernel = replace(kernel, identity=kernel.identity + self.shift_)
         self.psd_points_ = rows[kernel.distinct(training.take(rows))]
         S = training.take(self.psd_points_)
+        count = self.n_components
+        n_components = None if count is None else check_count(count, "n_components")
         K = self._kernel(S, S)
         missing, largest = -least_dominance(K), float(np.abs(K).max())
         if missing > _ROUNDING * largest:
@@ -298,4 +299,4 @@ class KernelDesigner(
                 f"entry is {largest:.3g}; please report it, with the data."
             )
         self.smallest_eigenvalue_ = least_eigenvalue(K)
-        self._coordinates = coordinates_of(K, self.n_components)
+        self._coordinates = Coordinates(self._kernel, S, n_components)
