@@ -67,8 +67,11 @@ class LowerBound:
         return best
 
     def _scaled(self, mu: np.ndarray, gamma2: float) -> np.ndarray:
-        total = mu.sum()
-        return mu * (gamma2 * self.n_points / total) if self.has_identity and total > 0 else mu
+        """With sum_c mu_c = gamma2 |S|, or at most that where the identity has a weight of at least 0."""
+        total, needed = mu.sum(), gamma2 * self.n_points
+        if not self.has_identity or (self.nonnegative and total <= needed):
+            return mu
+        return mu * (needed / total) if total > 0 else np.full(mu.size, needed / mu.size)
 
     def _worth(self, left: np.ndarray, rounding: np.ndarray, gamma1: float, value: float) -> float:
         """What alpha could gain by what is left of the equations."""

@@ -229,9 +229,10 @@ class DesignProblem:
         np.maximum.at(largest, self._groups, np.abs(weights))
         trace = float(self._traces @ weights) + self._n * identity
         value = float(self._weight @ slack) + gamma1 * float(largest.sum()) + gamma2 * trace
-        diagonal = float(np.abs(self._rows.diagonal @ weights).max())
         missing = max(float(excess.max()) - identity, 0.0)
-        return _Trial(weights, identity, value, missing / diagonal if missing else 0.0, excess)
+        largest_entry = max(float(np.abs(self._rows.diagonal @ weights).max()), missing)
+        violation = missing / largest_entry if missing else 0.0
+        return _Trial(weights, identity, value, violation, excess)
 
     def _bound(self, prices: Prices, gamma1: float, gamma2: float, value: float) -> float:
         lam = np.empty_like(prices.lam)
