@@ -70,9 +70,11 @@ def path_of(
         gammas = first * np.geomspace(1.0, _SHARE, _STEPS) if first > 0 else np.ones(1)
     else:
         gammas = np.sort([check_price(value, "gamma1") for value in np.atleast_1d(gamma1)])[::-1]
+        if not gammas.size:
+            raise ValueError("`gamma1` is empty; pass at least one price, or none at all.")
     designs = tuple(problem.solve(value, gamma2, **options) for value in gammas)
     weights = np.stack([design.weights for design in designs])
-    kept = np.asarray([np.mean(problem.differences @ row > 0) for row in weights])
+    kept = np.asarray([problem.share_kept(row) for row in weights])
     # A kernel of all features reads all of them.
     used = [np.unique(features[row != 0]) for row in weights]
     counts = [n_features if -1 in numbers else numbers.size for numbers in used]

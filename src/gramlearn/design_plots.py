@@ -34,7 +34,12 @@ def plot_design_path(path: DesignPath, names: Any = None, figure: Any = None) ->
     order = np.argsort(-np.abs(lines).max(axis=0))
     for place, k in enumerate(order):
         is_named = place < _NAMED
-        style = {"color": line_colors(place), "label": labels[k]} if is_named else {"color": "0.8"}
+        # Matplotlib leaves names that begin with an underscore out of a legend.
+        style = (
+            {"color": line_colors(place), "label": labels[k].lstrip("_")}
+            if is_named
+            else {"color": "0.8"}
+        )
         above.plot(path.gamma1, lines[:, k], linewidth=1.6, zorder=3 - is_named, **style)
     above.axhline(0.0, color="0.5", linewidth=0.6)
     above.set_ylabel("weight" if -1 in path.features else "largest weight of a feature")
@@ -50,7 +55,8 @@ def plot_design_path(path: DesignPath, names: Any = None, figure: Any = None) ->
     kept.set_ylabel("comparisons kept", color=line_colors(5))
     kept.set_ylim(0, 1.02)
     kept.yaxis.set_major_formatter(lambda share, _: f"{share:.0%}")
-    below.set_xscale("log")
+    if path.gamma1[-1] > 0:
+        below.set_xscale("log")
     below.set_xlabel("gamma1, the price of a weight")
     below.invert_xaxis()
     tidy(above)

@@ -4,13 +4,12 @@ from dataclasses import replace
 from typing import Any, Self, cast
 
 import numpy as np
-from sklearn.base import BaseEstimator, ClassNamePrefixFeaturesOutMixin, TransformerMixin
+from sklearn.base import BaseEstimator
 from sklearn.utils.validation import check_is_fitted
 
 from gramlearn._progress import progress_bar
 from gramlearn._validation import check_choice, check_count, check_positive, generator
 from gramlearn._warnings import warn
-from gramlearn.comparison_score import TripletScorer, comparisons_kept
 from gramlearn.design_path import DesignPath, path_of
 from gramlearn.designed_kernel import (
     Coordinates,
@@ -26,21 +25,19 @@ from gramlearn.estimators._design_points import (
     read_design_points,
     rows_of_dominance,
 )
+from gramlearn.estimators._designed_methods import DesignedMethods
 from gramlearn.estimators._learning import side_of
-from gramlearn.estimators._precision import KeepsPrecision
 from gramlearn.kernel_design import DesignProblem
 from gramlearn.side_information import SideInformation, Triplets, triplets_from_labels
 from gramlearn.side_information.triplets import check_triplets
 
 __all__ = ["KernelDesigner"]
 
-_ROUNDING = 1e-9  # of the largest diagonal entry
+_ROUNDING = 1e-9  # of the size of the kernel
 _MENDS = {"nonnegative": True, "shift": False}
 
 
-class KernelDesigner(
-    KeepsPrecision, ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator
-):
+class KernelDesigner(DesignedMethods, BaseEstimator):
     """K = sum_p alpha_p K_p + beta I: the combination of base kernels that keeps comparisons best.
 
     The base kernels need not be positive semidefinite, and may get negative weights: K is diagonally dominant
@@ -70,6 +67,7 @@ class KernelDesigner(
         What to do about other points. "nonnegative" allows weights of at least 0 only: of kernels that are PSD
         on all points, as the ready ones but sigmoid are, such a K is, too. "shift" adds to the identity what
         makes K PSD on all rows of X, and gives it as `shift_`; for points to come there is `mended_kernel`.
+        Above 3000 points the shift is Gershgorin's bound, which is larger than need be.
     n_components : int, optional
         Columns of `transform`; all that K has on S where it is not given.
     tol, max_iter, random_state, verbose :
@@ -88,7 +86,7 @@ class KernelDesigner(
     solution_ : KernelDesign
         The certificate.
     psd_points_ : row numbers
-        S, less the points that are equal to others in it.
+        S, less the points that are equal to others of it in all that the kernel reads.
     smallest_eigenvalue_ : float
         Of K on S, at least 0 but for rounding; above 3000 points a lower bound of it.
     n_contradictions_, n_iter_, n_features_in_ : int
@@ -158,11 +156,8 @@ class KernelDesigner(
                 "all weights are zero: no kernel keeps comparisons well enough for its price, or none tells "
                 "their points apart; lower `gamma2`, then `gamma1`, standardize X, or try other `kernels`."
             )
-        self.solution_, self.weights_, self.kernels_ = (
-            design,
-            design.weights,
-            given.training.kernels,
-        )
+        self.solution_, self.weights_ = design, design.weights
+        self.kernels_ = given.training.kernels
         self.n_iter_, self.n_contradictions_ = design.rounds, int(triplets.contradictions().size)
         self._given = given
         self._set_features(given, problem)
@@ -180,56 +175,10 @@ class KernelDesigner(
         given = read_design_points(other, X)
         problem = other._problem(given, y, side)[0]
         words = [kernel.words for kernel in given.training.kernels]
-        options = {"tol": self.tol, "max_iter": self.max_iter}
+        tol = check_positive(self.tol, "tol", "KernelDesigner")
+        options = {"tol": tol, "max_iter": self.max_iter}
         n_features = other.n_features_in_
         return path_of(problem, gamma1, self.gamma2, words, given.features, n_features, **options)
-
-    def kernel(self, X: Any, Y: Any = None) -> np.ndarray:
-        """All k(x, y) of the designed kernel; without Y those with the training points."""
-        check_is_fitted(self)
-        reads = self._kernel.reads
-        if Y is None:
-            return self._kernel(self._given.new(self, X, reads), self._given.training)
-        return self._kernel(*self._given.two_new(self, X, Y, reads))
-
-    def mended_kernel(self, X: Any) -> tuple[np.ndarray, float]:
-        """(K, shift): the kernel of these points, with beta raised by the shift that makes it PSD."""
-        check_is_fitted(self)
-        seen, _ = self._given.two_new(self, X, X, self._kernel.reads)
-        shift = shift_for(self._kernel, seen)
-        return replace(self._kernel, identity=self._kernel.identity + shift)(seen, seen), shift
-
-    def transform(self, X: Any) -> np.ndarray:
-        """k(x, S) V diag(s)^(-1/2) with K = V diag(s) V' on S: coordinates whose inner products are the kernel.
-
-        That is so of two points of S, and of one of them and any other; of two others as far as points of S
-        can tell.
-        """
-        check_is_fitted(self)
-        seen = self._given.new(self, X, self._kernel.reads)
-        return self._coordinates(seen).astype(seen.precision, copy=False)
-
-    def pair_score(self, pairs: Any) -> np.ndarray:
-        """sum_p alpha_p k_p(x, y) of each pair, the larger the more alike: what comparisons are about.
-
-        Parameters
-        ----------
-        pairs : array m x 2 x d, or (A, B) or [A, B] of two arrays m x d
-            The points of the pairs.
-        """
-        check_is_fitted(self)
-        sides = self._given.new_pairs(self, pairs, self._kernel.reads)
-        return self._kernel.paired_similarity(*sides)
-
-    def score(self, X: Any, y: Any = None, *, side: SideInformation | None = None) -> float:
-        """The share of comparisons kept: of the Triplets `side`, or of 1000 that are drawn from labels y."""
-        check_is_fitted(self)
-        self._given.new(
-            self, X, self._kernel.reads
-        )  # says what is wrong with X, not with pairs of its rows
-        if side is None:
-            return TripletScorer()(self, X, y)
-        return comparisons_kept(self, X, cast(Triplets, side))
 
     @property
     def identity_weight_(self) -> float:
@@ -246,10 +195,6 @@ class KernelDesigner(
                 "`feature_importances_` are of kernels of one feature each; pass weak=True."
             )
         return self._importances.copy()
-
-    @property
-    def _n_features_out(self) -> int:
-        return int(self._coordinates.weights.shape[1])
 
     def _problem(
         self, given: DesignPoints, y: Any, side: Any
@@ -292,11 +237,12 @@ class KernelDesigner(
         count = self.n_components
         n_components = None if count is None else check_count(count, "n_components")
         K = self._kernel(S, S)
-        missing, largest = -least_dominance(K), float(np.abs(K).max())
-        if missing > _ROUNDING * largest:
+        # Parts may cancel, and what rounding leaves of them is measured by the parts.
+        missing, size = -least_dominance(K), self._kernel.size_on(S)
+        if missing > _ROUNDING * size:
             raise RuntimeError(
-                f"the designed kernel is not diagonally dominant: a row lacks {missing:.3g}, where the largest "
-                f"entry is {largest:.3g}; please report it, with the data."
+                f"the designed kernel is not diagonally dominant: a row lacks {missing:.3g}, and its parts are "
+                f"as large as {size:.3g}; please report it, with the data."
             )
         self.smallest_eigenvalue_ = least_eigenvalue(K)
         self._coordinates = Coordinates(self._kernel, S, n_components)
