@@ -305,7 +305,7 @@ def test_no_kernel_that_tells_anything_apart_is_said_to_be_none():
     def constant(A, B):
         return np.ones((len(A), len(B)))
 
-    with pytest.warns(UserWarning, match="all weights are zero.*lower `gamma2`, then `gamma1`"):
+    with pytest.warns(UserWarning, match="all weights are zero: no kernel tells the points"):
         model = KernelDesigner(constant).fit(X, side=SIDE)
     assert not model.weights_.any()
     assert not model.kernel(X).any()
@@ -348,7 +348,7 @@ def lopsided(A, B):
         ({"kernels": "precomputed", "weak": True}, {}, "`weak=True` takes kernels of one feature each"),
         ({}, {"side": Pairs([(0, 1)], [(0, 2)], n_points=len(X))}, "`side` must be Triplets"),
         ({}, {"side": Triplets([(0, 1, 2)], n_points=5)}, "made for 5 points"),
-        ({}, {"side": [(0, 1, 2)]}, "`side` must be Pairs, Triplets or Bounds; got list"),
+        ({}, {"side": [(0, 1, 2)]}, "`side` must be Triplets.*got list"),
         ({}, {}, "requires y to be passed"),
         ({}, {"y": Y[:-1]}, "`y` has"),
         ({}, {"y": np.zeros(len(X))}, "one class only"),
@@ -378,7 +378,7 @@ def test_a_triplet_has_three_points(triplet):
     ("matrices", "sentence"),
     [
         ([np.eye(5), np.eye(6)], r"kernels of different sizes, such as \(5, 5\) and \(6, 6\)"),
-        ([np.ones((5, 4))], "those of training points are square"),
+        ([np.ones((5, 4))], "whose first two numbers differ"),
         ([np.eye(5), np.triu(np.ones((5, 5)))], r"`X\[:, :, 1\]` is not symmetric"),
         ([np.eye(5), np.full((5, 5), np.nan)], "contains NaN"),
         (np.ones((5, 5, 1, 1)), "pass a list of kernel matrices"),
@@ -416,6 +416,49 @@ def test_nothing_given_is_changed():
     before = points.copy()
     KernelDesigner(n_triplets=100, random_state=0).fit(points, labels)
     np.testing.assert_array_equal(points, before)
+
+
+@pytest.mark.parametrize(
+    ("prices", "sentence"),
+    [({"gamma1": 1e6}, "from `gamma1=.*` on nothing else"), ({"gamma2": 10.0}, "lower `gamma2`")],
+)
+def test_where_all_weights_are_zero_the_price_to_blame_is_named(prices, sentence):
+    with pytest.warns(UserWarning, match=sentence):
+        KernelDesigner(FAMILY, **prices).fit(X, side=SIDE)
+
+
+# -- without the identity -----------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("weak", [False, True])
+def test_without_the_identity_the_kernel_is_the_similarity(weak):
+    whole = KernelDesigner(weak=weak).fit(X, side=SIDE)
+    model = KernelDesigner(weak=weak, identity=False).fit(X, side=SIDE)
+    beta = whole.identity_weight_
+    np.testing.assert_allclose(model.kernel(X), whole.kernel(X) - beta * np.eye(len(X)), atol=1e-9)
+    assert model.identity_weight_ == 0
+    # The certificate is of K with the identity, which is what was designed.
+    assert model.smallest_eigenvalue_ == pytest.approx(whole.smallest_eigenvalue_)
+    s, V = np.linalg.eigh(model.kernel(X))
+    positive = (V * np.maximum(s, 0)) @ V.T
+    of_all = model.transform(X)
+    np.testing.assert_allclose(of_all @ of_all.T, positive, atol=1e-6)
+
+
+def test_without_the_identity_nonnegative_weights_make_a_kernel_for_other_learners():
+    train, test = slice(0, None, 2), slice(1, None, 2)
+    model = KernelDesigner(identity=False, mend="nonnegative", random_state=0)
+    model.fit(X[train], Y[train])
+    assert least(model.kernel(X, X)) >= -1e-12
+    machine = SVC(kernel="precomputed").fit(model.kernel(X[train]), Y[train])
+    assert machine.score(model.kernel(X[test]), Y[test]) > 0.9
+
+
+def test_the_usual_gamma2_follows_the_points_and_the_comparisons():
+    model = KernelDesigner(FAMILY).fit(X, side=SIDE)
+    assert model.solution_.gamma2 == pytest.approx(0.01 * SIDE.size / len(X) ** 2)
+    few = KernelDesigner(FAMILY, psd_points=10, random_state=0).fit(X, side=SIDE)
+    assert few.solution_.gamma2 == pytest.approx(0.01 * SIDE.size / 100)
 
 
 # -- what is the same point ---------------------------------------------------------------------------------

@@ -98,7 +98,7 @@ class DesignedKernel:
 @final
 @dataclass(frozen=True, eq=False)
 class Coordinates:
-    """x -> k(x, S) V diag(s)^(-1/2) with K = V diag(s) V' on S, of the largest eigenvalues s.
+    """x -> k(x, S) V diag(s)^(-1/2) with K = V diag(s) V' on S, of the largest positive eigenvalues s.
 
     K is decomposed when it is first asked for, as many who want a kernel want no coordinates. A K of zeros has
     one coordinate, which is 0.

@@ -129,6 +129,11 @@ class DesignProblem:
         """From here on all weights are zero, whatever gamma2 is."""
         return float(np.bincount(self._groups, np.abs(self._weight @ self.differences)).max())
 
+    @property
+    def usual_gamma2(self) -> float:
+        """A hundredth of the weight of all comparisons over |S|^2: the least dominant trace grows as |S|^2."""
+        return 0.01 * float(self._weight.sum()) / self._n**2
+
     def share_kept(self, weights: np.ndarray) -> float:
         """The share of comparisons that these weights keep."""
         return self._table.share_kept(weights)

@@ -165,7 +165,8 @@ def read_design_points(estimator: Any, X: Any) -> DesignPoints:
         values = _read_matrices(X)
         if values.shape[0] != values.shape[1]:
             raise ValueError(
-                f"`X` has kernels of shape {values.shape[:2]}; those of training points are square."
+                f"`X` has shape {values.shape}, whose first two numbers differ; pass the m kernels of n "
+                "training points as a list of matrices n x n, or an array n x n x m, by np.stack(..., axis=-1)."
             )
         for p in range(values.shape[2]):
             check_symmetric(values[:, :, p], f"X[:, :, {p}]")

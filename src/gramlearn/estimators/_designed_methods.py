@@ -1,7 +1,7 @@
 """k(x, y) = sum_p alpha_p k_p(x, y) + beta delta(x, y): what a designed kernel says of new points."""
 
 from dataclasses import replace
-from typing import Any, cast
+from typing import Any
 
 import numpy as np
 from sklearn.base import ClassNamePrefixFeaturesOutMixin, TransformerMixin
@@ -12,10 +12,9 @@ from gramlearn._validation import generator
 from gramlearn.comparison_score import share_kept
 from gramlearn.designed_kernel import Coordinates, DesignedKernel, shift_for
 from gramlearn.estimators._design_points import DesignPoints
-from gramlearn.estimators._learning import side_of
+from gramlearn.estimators._learning import triplets_of
 from gramlearn.estimators._precision import KeepsPrecision
-from gramlearn.side_information import SideInformation, Triplets, triplets_from_labels
-from gramlearn.side_information.triplets import check_triplets
+from gramlearn.side_information import SideInformation
 
 __all__ = ["DesignedMethods"]
 
@@ -74,12 +73,11 @@ class DesignedMethods(KeepsPrecision, ClassNamePrefixFeaturesOutMixin, Transform
         check_is_fitted(self)
         seen = self._given.new(self, X, self._kernel.reads)
         n = len(seen.points)
-        known = side_of(side, y, n, _COMPARISONS, generator(0), triplets_from_labels)
-        check_triplets(known, "side", n)
+        known = triplets_of(side, y, n, _COMPARISONS, generator(0))
         i, j, _ = (to_numpy(rows) for rows in known.judged())
         first, second = self._given.pairs_of(seen, i, j)
         near, far = np.split(self._kernel.paired_similarity(first, second), 2)
-        return share_kept(near, far, cast(Triplets, known))
+        return share_kept(near, far, known)
 
     @property
     def _n_features_out(self) -> int:

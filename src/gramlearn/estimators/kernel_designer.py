@@ -1,7 +1,7 @@
 """sum_t eps_t + gamma1 |alpha| + gamma2 tr K -> min: a kernel from "i is more like j than k" (F07)."""
 
 from dataclasses import replace
-from typing import Any, Self, cast
+from typing import Any, Self
 
 import numpy as np
 from sklearn.base import BaseEstimator
@@ -26,10 +26,9 @@ from gramlearn.estimators._design_points import (
     rows_of_dominance,
 )
 from gramlearn.estimators._designed_methods import DesignedMethods
-from gramlearn.estimators._learning import side_of
-from gramlearn.kernel_design import DesignProblem
-from gramlearn.side_information import SideInformation, Triplets, triplets_from_labels
-from gramlearn.side_information.triplets import check_triplets
+from gramlearn.estimators._learning import triplets_of
+from gramlearn.kernel_design import DesignProblem, KernelDesign
+from gramlearn.side_information import SideInformation, Triplets
 
 __all__ = ["KernelDesigner"]
 
@@ -55,9 +54,9 @@ class KernelDesigner(DesignedMethods, BaseEstimator):
         Take every kernel of every feature alone, and price the features: those of no weight are never read.
     gamma1 : float
         The price of weights: of |alpha_p|, or of the largest |alpha_p| of each feature where `weak`.
-    gamma2 : float
-        The price of the trace over S. It grows with the square of the points in S: where all weights are
-        zero, lower it first.
+    gamma2 : float, optional
+        The price of the trace over S. The trace grows with the square of the points in S, so it is a hundredth
+        of the number of comparisons, or the sum of their weights, over |S|^2 where it is not given.
     n_triplets : int, optional
         How many to draw from labels; see `triplets_from_labels` for how many without it.
     psd_points : "triplets", "all", int or row numbers
@@ -68,8 +67,12 @@ class KernelDesigner(DesignedMethods, BaseEstimator):
         on all points, as the ready ones but sigmoid are, such a K is, too. "shift" adds to the identity what
         makes K PSD on all rows of X, and gives it as `shift_`; for points to come there is `mended_kernel`.
         Above 3000 points the shift is Gershgorin's bound, which is larger than need be.
+    identity : bool
+        Whether `kernel` and `transform` contain beta I, which makes K PSD on S and is mostly much larger than
+        all else in it. For support vectors, neighbors and clusters leave it out: `kernel` is then the
+        similarity, PSD everywhere with mend="nonnegative", and coordinates are those of its positive part.
     n_components : int, optional
-        Columns of `transform`; all that K has on S where it is not given.
+        Columns of `transform`; all that the kernel has on S where it is not given.
     tol, max_iter, random_state, verbose :
         The relative gap to reach, rounds of cuts at most, the seed of all draws, and whether to show a bar.
 
@@ -106,10 +109,11 @@ class KernelDesigner(DesignedMethods, BaseEstimator):
         kernels: Any = None,
         weak: bool = False,
         gamma1: float = 1.0,
-        gamma2: float = 1e-4,
+        gamma2: float | None = None,
         n_triplets: int | None = None,
         psd_points: Any = "triplets",
         mend: str | None = None,
+        identity: bool = True,
         n_components: int | None = None,
         tol: float = 1e-6,
         max_iter: int | None = None,
@@ -123,6 +127,7 @@ class KernelDesigner(DesignedMethods, BaseEstimator):
         self.n_triplets = n_triplets
         self.psd_points = psd_points
         self.mend = mend
+        self.identity = identity
         self.n_components = n_components
         self.tol = tol
         self.max_iter = max_iter
@@ -149,13 +154,14 @@ class KernelDesigner(DesignedMethods, BaseEstimator):
         tol = check_positive(self.tol, "tol", "KernelDesigner")
         with progress_bar("designing", tol, bool(self.verbose)) as callback:
             design = problem.solve(
-                self.gamma1, self.gamma2, tol=tol, max_iter=self.max_iter, callback=callback
+                self.gamma1,
+                self._gamma2(problem),
+                tol=tol,
+                max_iter=self.max_iter,
+                callback=callback,
             )
         if not design.weights.any():
-            warn(
-                "all weights are zero: no kernel keeps comparisons well enough for its price, or none tells "
-                "their points apart; lower `gamma2`, then `gamma1`, standardize X, or try other `kernels`."
-            )
+            _warn_of_zeros(design, problem)
         self.solution_, self.weights_ = design, design.weights
         self.kernels_ = given.training.kernels
         self.n_iter_, self.n_contradictions_ = design.rounds, int(triplets.contradictions().size)
@@ -178,7 +184,20 @@ class KernelDesigner(DesignedMethods, BaseEstimator):
         tol = check_positive(self.tol, "tol", "KernelDesigner")
         options = {"tol": tol, "max_iter": self.max_iter}
         n_features = other.n_features_in_
-        return path_of(problem, gamma1, self.gamma2, words, given.features, n_features, **options)
+        names = getattr(other, "feature_names_in_", None)
+        return path_of(
+            problem,
+            gamma1,
+            self._gamma2(problem),
+            words,
+            given.features,
+            n_features,
+            names,
+            **options,
+        )
+
+    def _gamma2(self, problem: DesignProblem) -> float:
+        return problem.usual_gamma2 if self.gamma2 is None else self.gamma2
 
     @property
     def identity_weight_(self) -> float:
@@ -202,16 +221,15 @@ class KernelDesigner(DesignedMethods, BaseEstimator):
         """The problem, its comparisons, and the rows of S, without those that are equal to others."""
         kernels, points, marks, _ = given.training
         rng = generator(self.random_state)
-        known = side_of(side, y, len(points), self.n_triplets, rng, triplets_from_labels)
-        check_triplets(known, "side", len(points))
-        triplets = cast(Triplets, known)
+        triplets = triplets_of(side, y, len(points), self.n_triplets, rng)
         rows = rows_of_dominance(self.psd_points, triplets, len(points), rng)
         rows = rows[distinct_rows(marks[rows])]
         nonnegative = self.mend is not None and check_choice(self.mend, "mend", _MENDS)
         if nonnegative and (unknown := [k.words for k in kernels if not k.is_psd]):
             raise ValueError(
                 f'`mend="nonnegative"` needs kernels that are positive semidefinite on all points, and '
-                f'{unknown[0]} is not known to be; use mend="shift", or other `kernels`.'
+                f'{unknown[0]} is not known to be; use mend="shift", or kernels that are, of a class of yours '
+                "those whose is_psd is True."
             )
         groups = given.features if self.weak else None
         problem = DesignProblem(
@@ -223,22 +241,25 @@ class KernelDesigner(DesignedMethods, BaseEstimator):
         """Which features have a weight, and their share in the comparisons."""
         d = self.n_features_in_
         reads = given.reads(self.weights_)
-        self.selected_features_ = reads if given.has_features else np.arange(d)
+        self.selected_features_ = reads if given.has_features else np.zeros(0, dtype=int)
         self._importances = shares_of(given.features, d, problem.differences * self.weights_)
 
     def _set_kernel(self, given: DesignPoints, rows: np.ndarray) -> None:
         """The kernel as a function, mended where that is asked for, and checked on S."""
         training = given.training
-        kernel = DesignedKernel(self.weights_, self.solution_.identity, given.reads(self.weights_))
+        beta = self.solution_.identity
+        kernel = DesignedKernel(
+            self.weights_, beta if self.identity else 0.0, given.reads(self.weights_)
+        )
         self.shift_ = shift_for(kernel, training) if self.mend == "shift" else 0.0
         self._kernel = replace(kernel, identity=kernel.identity + self.shift_)
         self.psd_points_ = rows[kernel.distinct(training.take(rows))]
         S = training.take(self.psd_points_)
         count = self.n_components
         n_components = None if count is None else check_count(count, "n_components")
-        K = self._kernel(S, S)
+        K = replace(kernel, identity=beta)(S, S)
         # Parts may cancel, and what rounding leaves of them is measured by the parts.
-        missing, size = -least_dominance(K), self._kernel.size_on(S)
+        missing, size = -least_dominance(K), kernel.size_on(S) + abs(beta)
         if missing > _ROUNDING * size:
             raise RuntimeError(
                 f"the designed kernel is not diagonally dominant: a row lacks {missing:.3g}, and its parts are "
@@ -246,3 +267,16 @@ class KernelDesigner(DesignedMethods, BaseEstimator):
             )
         self.smallest_eigenvalue_ = least_eigenvalue(K)
         self._coordinates = Coordinates(self._kernel, S, n_components)
+
+
+def _warn_of_zeros(design: KernelDesign, problem: DesignProblem) -> None:
+    """Say which price is to blame, where one is."""
+    if not np.any(problem.differences):
+        advice = "no kernel tells the points of a comparison apart: pass other `kernels`, or standardize X"
+    elif design.gamma1 >= problem.largest_gamma1:
+        advice = f"from `gamma1={problem.largest_gamma1:.3g}` on nothing else is worth its price; lower it"
+    else:
+        advice = (
+            "no kernel keeps comparisons well enough for its price; lower `gamma2`, then `gamma1`"
+        )
+    warn(f"all weights are zero: {advice}.")
