@@ -1,0 +1,122 @@
+"""docs/reproduction.md: what the published results say, to the letter, and not a number besides."""
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+from experiments.__main__ import main
+from experiments.document import VERDICTS, verdict
+from experiments.experiment import Claim
+from experiments.publishing import published
+
+from toy_experiment import Toy
+
+
+@pytest.fixture
+def report(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> Any:
+    """The command; gives its status, the page and what was said of it."""
+
+    def run() -> tuple[int, str, str]:
+        folders = ["--out", str(tmp_path / "runs"), "--published", str(tmp_path / "published")]
+        page = tmp_path / "docs" / "page.md"
+        capsys.readouterr()
+        status = main(["report", *folders, "--to", str(page)])
+        return status, page.read_text(encoding="utf-8"), capsys.readouterr().err
+
+    return run
+
+
+def run_of(toy: str, out: Path) -> int:
+    return main(["run", toy, "--out", str(out / "runs")])
+
+
+# -- the page of a toy -----------------------------------------------------------------------------
+
+
+def test_the_page_says_what_the_results_say(
+    tmp_path: Path, toys: dict[str, Toy], report: Any
+) -> None:
+    toys["toy"] = Toy()
+    assert run_of("toy", tmp_path) == 0
+    status, page, said = report()
+    assert (status, said) == (0, "")
+    parts = json.loads((tmp_path / "runs/toy/results.json").read_text(encoding="utf-8"))["parts"]
+    largest = max(part["result"]["mean"] for part in parts)
+    assert f"| 1 | means are below one | 0.5 | {largest:.4f} at most | all are | agrees |" in page
+    assert "One is" not in page  # a reason is for what differs
+    assert "Numbers are drawn." in page
+    assert "python -m experiments run toy" in page
+    assert "4 of 4 parts; seed 0" in page
+    for part in parts:
+        assert f"| {part['parameters']['n']} | {part['result']['mean']:.3f} |" in page
+    assert (tmp_path / "docs/images/toy.png").read_bytes().startswith(b"\x89PNG")
+
+    # Without the run the page is the same: it comes from what was published.
+    (tmp_path / "runs").rename(tmp_path / "elsewhere")
+    assert report() == (0, page, "")
+
+    file = tmp_path / "published" / "toy.json"
+    file.write_text(file.read_text(encoding="utf-8").replace('"mean":0.', '"mean":7.'), "utf-8")
+    _, other, _ = report()
+    assert f"7.{f'{largest:.4f}'[2:]} at most | all are | differs |" in other
+    assert f"Claim 1 differs. One is 7.{f'{largest:.5f}'[2:]}." in other
+    assert "| **all** | 1 |  | 1 |  |  |" in other
+
+
+def test_what_is_missing_is_listed(tmp_path: Path, toys: dict[str, Toy], report: Any) -> None:
+    toys["toy"], toys["other"] = Toy(), Toy()
+    assert run_of("toy", tmp_path) == 0
+    status, page, said = report()
+    assert status == 1
+    words = "other: there are no results; `python -m experiments run other` makes them."
+    assert said == words + "\n"
+    assert f"Missing:\n\n- {words}\n" in page
+
+    toys["other"].claims = lambda results: []  # type: ignore[method-assign]
+    assert run_of("other", tmp_path) == 0
+    status, page, said = report()
+    assert (status, said) == (1, "other: its claims have not been written down yet.\n")
+    assert "Its claims have not been written down yet." in page
+
+
+def test_a_run_that_is_not_over_does_not_take_the_place_of_one_that_is(
+    tmp_path: Path, toys: dict[str, Toy], report: Any
+) -> None:
+    toys["toy"] = Toy({"n2": ValueError("no")})
+    assert run_of("toy", tmp_path) == 1
+    status, page, said = report()
+    assert (status, said) == (1, "toy: 3 of 4 parts are finished.\n")
+    assert "- n2 failed: ValueError: no." in page
+    toys["toy"] = Toy()
+    assert run_of("toy", tmp_path) == 0
+    status, whole, _ = report()
+    assert status == 0
+    assert "failed" not in whole
+    (tmp_path / "runs/toy/parts/n4.json").unlink()
+    assert report()[:2] == (0, whole)
+
+
+def test_published_results_of_another_version_or_parameters_are_not_taken(
+    tmp_path: Path, toys: dict[str, Toy], report: Any
+) -> None:
+    toys["toy"] = Toy()
+    assert run_of("toy", tmp_path) == 0
+    assert report()[0] == 0
+    other = Toy()
+    other.parts = lambda quick: [*Toy().parts(quick)[1:]]  # type: ignore[method-assign]
+    found = published("toy", other, tmp_path / "published")
+    assert found is not None
+    assert found.is_complete
+    assert len(found.records) == 3
+    other = Toy()
+    other.version = 2  # type: ignore[misc]
+    assert published("toy", other, tmp_path / "published") is None
+
+
+def test_every_claim_has_one_verdict() -> None:
+    def claim(agrees: bool | None, stand_in: str = "") -> Claim:
+        return Claim("words", "1", "2", "they are equal", agrees, stand_in=stand_in)
+
+    given = [claim(True), claim(False), claim(None), claim(True, "another"), claim(None, "another")]
+    assert [VERDICTS.index(verdict(c)) for c in given] == [0, 1, 2, 3, 2]
