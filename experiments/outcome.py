@@ -46,5 +46,6 @@ class Outcome:
 
     @property
     def memory_bytes(self) -> int | None:
-        """The most memory that a process held during a part; None where it was not measured."""
-        return max((r["memory_bytes"] for r in self.records if "memory_bytes" in r), default=None)
+        """The most memory that a process held during a part; None where it was not always measured."""
+        measured = [record.get("memory_bytes") for record in self.done]
+        return max(measured) if measured and all(measured) else None
