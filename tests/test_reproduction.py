@@ -174,7 +174,7 @@ def disturbed(value: Any, rng: random.Random) -> Any:
         return Status.INFEASIBLE.name
     if isinstance(value, bool) or not isinstance(value, int | float):
         return value
-    return type(value)(value * rng.uniform(0.3, 1.9) + (value != 0) * isinstance(value, int))
+    return type(value)(value * 10 ** rng.uniform(-1.5, 0.5) + (value != 0) * isinstance(value, int))
 
 
 def sayings(outcome: Outcome) -> list[str]:
