@@ -28,14 +28,15 @@ PRINTED = {
     "low_rank_kernel": "LowRankKernel(898 points, rank 100",
     "growing_range": "within the plane: INFEASIBLE",
     "hand_over": "NearestNeighbors, recall at 10          0.884 -> 0.919",
+    "kernel_design": "KernelDesign(OPTIMAL, value",
     "nearest_correlation": " [0.1573 0.7607 1.    ]]\nSolution(OPTIMAL",  # Higham (2002)
     "online_pca": "the best fixed directions, known afterwards",
     "text_retrieval": "wrote text_map.npy, 40 x 40",
     "unfold_swiss_roll": "Unfolding(OPTIMAL: trace",
     "triplets": "Triplets(2000 comparisons, n_points=89)",
 }
-# Clusters, a bound on the regret, and an Unfolding.
-WITHOUT_SOLUTION = {"constrained_clusters", "online_pca", "unfold_swiss_roll"}
+# Clusters, a design, a bound on the regret, and an Unfolding.
+WITHOUT_SOLUTION = {"constrained_clusters", "kernel_design", "online_pca", "unfold_swiss_roll"}
 NEEDS = {"text_retrieval": "newsgroups20"}  # the data set that an example reads
 QUICK = {"text_retrieval"}  # takes a minute but for --quick
 BLOCK = re.compile(r"^```python\n(.*?)^```$", re.MULTILINE | re.DOTALL)

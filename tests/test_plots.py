@@ -6,8 +6,17 @@ from typing import Any
 import numpy as np
 import pytest
 
-from gramlearn import Hard, LogDet, LogDetSlack, Problem, SquaredDistances, Term, solve
-from gramlearn.plots import plot_before_after, plot_history, plot_map, plot_pairs
+from gramlearn import (
+    Hard,
+    KernelDesigner,
+    LogDet,
+    LogDetSlack,
+    Problem,
+    SquaredDistances,
+    Term,
+    solve,
+)
+from gramlearn.plots import plot_before_after, plot_design_path, plot_history, plot_map, plot_pairs
 from gramlearn.side_information import Pairs, from_labels
 from gramlearn.solution import Solution
 
@@ -228,3 +237,24 @@ def test_what_does_not_fit_a_map_is_named(options, words) -> None:
 def test_a_map_shows_points_whose_label_is_missing() -> None:
     ax = plot_map(np.arange(8.0).reshape(4, 2), [0.0, np.nan, 1.0, np.nan])
     assert sum(len(points.get_offsets()) for points in ax.collections) == 4
+
+
+@pytest.mark.parametrize("weak", [False, True])
+def test_a_path_of_designs_has_a_line_for_each_feature_or_kernel(weak, points, labels) -> None:
+    path = KernelDesigner(weak=weak, n_triplets=50, random_state=0).path(points, labels)
+    above, below, kept = plot_design_path(path).axes
+    curves = [line for line in above.get_lines() if len(line.get_xdata()) == len(path.gamma1)]
+    assert len(curves) == (points.shape[1] if weak else len(path.words))
+    largest = np.abs(path.weights).max()
+    assert max(np.abs(line.get_ydata()).max() for line in curves) == largest
+    counts = path.n_features if weak else path.n_kernels
+    np.testing.assert_array_equal(below.get_lines()[0].get_ydata(), counts)
+    np.testing.assert_array_equal(kept.get_lines()[0].get_ydata(), path.kept)
+    first = above.get_legend().get_texts()[0].get_text()
+    assert first.startswith("feature ") if weak else first in path.words
+
+
+def test_a_path_of_designs_is_drawn_with_names_for_all_features(points, labels) -> None:
+    path = KernelDesigner(weak=True, n_triplets=50, random_state=0).path(points, labels)
+    with pytest.raises(ValueError, match=r"`names` has 1 names, but there are \d+ features"):
+        plot_design_path(path, names=["one"])

@@ -357,7 +357,7 @@ def test_numbers_and_pairs_are_one_to_one(sizes, seed):
     within = Triangles(end - size, size)
     across = Rectangles(end - size, size, end, end[-1] - end)
     for blocks, wanted in ((within, True), (across, False)):
-        listed = list(zip(*blocks.all_pairs(), strict=True))
+        listed = list(zip(*blocks.all_places(), strict=True))
         assert sorted(listed) == [(a, b) for a, b in every if (group[a] == group[b]) == wanted]
         assert blocks.total == len(listed)
     total = within.total + across.total
@@ -370,7 +370,7 @@ def test_large_triangles_are_exact():
     n = 90_000_000  # the root of 8 q + 1 is no longer exact here
     b = np.asarray([n - 1, n - 1, n - 2, 70_000_001])
     a = np.asarray([0, n - 2, n - 3, 0])
-    found = Triangles(np.asarray([0]), np.asarray([n])).pairs(b * (b - 1) // 2 + a)
+    found = Triangles(np.asarray([0]), np.asarray([n])).places(b * (b - 1) // 2 + a)
     np.testing.assert_array_equal(found, [a, b])
 
 
@@ -632,7 +632,7 @@ REFUSED = [
     ),
     (lambda: Bounds([1], [2], upper=1), r"`Bounds\(...\)` needs n_points="),
     # labels
-    (lambda: from_labels([2, 2, 2]), "`y` has one class only, 2; unlike pairs need at least two"),
+    (lambda: from_labels([2, 2, 2]), "`y` has one class only, 2; at least two are needed"),
     (
         lambda: from_labels([-1, 1, 1]),
         r"besides -1, NaN or None, which mean unlabeled .* pass y\.astype\(str\)",

@@ -25,6 +25,7 @@ from gramlearn import (
     POLA,
     ColoredMVU,
     ConstrainedKMeans,
+    KernelDesigner,
     KernelKMeans,
     KernelLearner,
     MaximumVarianceUnfolding,
@@ -59,6 +60,8 @@ TRANSFORMERS = {
         n_components=2, join="either", n_pairs=60, random_state=0
     ),
     "OnlineMetricLearner": OnlineMetricLearner(),
+    "KernelDesigner": KernelDesigner(gamma1=0.01, n_triplets=60, random_state=0),
+    "KernelDesigner, weak": KernelDesigner(weak=True, gamma1=0.01, n_triplets=60, random_state=0),
     "OnlinePCA": OnlinePCA(2),
     "ColoredMVU": ColoredMVU(n_neighbors=8),
     "MaximumVarianceUnfolding": MaximumVarianceUnfolding(connect=True),

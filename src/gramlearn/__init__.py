@@ -2,7 +2,16 @@
 
 from gramlearn import datasets
 from gramlearn.active import pairs_to_ask, select_pairs
+from gramlearn.base_kernels import (
+    BaseKernel,
+    gaussian_kernel,
+    laplacian_kernel,
+    linear_kernel,
+    polynomial_kernel,
+    sigmoid_kernel,
+)
 from gramlearn.clustering import Clustering, kernel_kmeans
+from gramlearn.comparison_score import TripletScorer, comparisons_kept
 from gramlearn.constrained_clustering import constrained_kmeans
 from gramlearn.constraints import (
     DenseMatrices,
@@ -14,10 +23,12 @@ from gramlearn.constraints import (
     SquaredDistances,
     Trace,
 )
+from gramlearn.design_path import DesignPath
 from gramlearn.estimators import (
     POLA,
     ColoredMVU,
     ConstrainedKMeans,
+    KernelDesigner,
     KernelKMeans,
     KernelLearner,
     MaximumVarianceUnfolding,
@@ -30,6 +41,7 @@ from gramlearn.estimators import (
     StructurePreservingEmbedding,
 )
 from gramlearn.graphs import laplacian, neighbor_graph
+from gramlearn.kernel_design import DesignProblem, KernelDesign
 from gramlearn.losses import Hard, Hinge, KLSlack, Linear, LogDetSlack, Square, SquaredHinge
 from gramlearn.low_rank import LowRankKernel, incomplete_cholesky, nystroem
 from gramlearn.low_rank_spectral import spectral_factor
@@ -51,6 +63,7 @@ from gramlearn.side_information import (
     from_similarities,
     percentile_bounds,
     relative_bounds,
+    triplets_from_labels,
 )
 from gramlearn.solution import Solution
 from gramlearn.solve import solve
@@ -74,6 +87,7 @@ from gramlearn.status import InfeasibleError, SolveInterrupted, Status
 __all__ = [
     "POLA",
     "BalancedCut",
+    "BaseKernel",
     "Bounds",
     "CapacityAnswer",
     "Clustering",
@@ -82,6 +96,8 @@ __all__ = [
     "ContradictionError",
     "DefiniteBoost",
     "DenseMatrices",
+    "DesignPath",
+    "DesignProblem",
     "DiagonalEntries",
     "DistanceComparisons",
     "Factor",
@@ -90,6 +106,8 @@ __all__ = [
     "Hinge",
     "InfeasibleError",
     "KLSlack",
+    "KernelDesign",
+    "KernelDesigner",
     "KernelKMeans",
     "KernelLearner",
     "Linear",
@@ -119,12 +137,14 @@ __all__ = [
     "StructurePreservingEmbedding",
     "Term",
     "Trace",
+    "TripletScorer",
     "Triplets",
     "VonNeumann",
     "Zeros",
     "average_precision",
     "balanced_cut",
     "collapsing_classes_problem",
+    "comparisons_kept",
     "constrained_kmeans",
     "datasets",
     "from_classes",
@@ -132,11 +152,14 @@ __all__ = [
     "from_judgments",
     "from_labels",
     "from_similarities",
+    "gaussian_kernel",
     "grown",
     "incomplete_cholesky",
     "kernel_kmeans",
     "laplacian",
+    "laplacian_kernel",
     "large_margin_problem",
+    "linear_kernel",
     "nearest_correlation",
     "neighbor_graph",
     "nonparametric_problem",
@@ -145,12 +168,15 @@ __all__ = [
     "pair_accuracy",
     "pairs_to_ask",
     "percentile_bounds",
+    "polynomial_kernel",
     "recall_at_k",
     "relative_bounds",
     "select_pairs",
+    "sigmoid_kernel",
     "solve",
     "solve_nonparametric",
     "spectral_factor",
+    "triplets_from_labels",
     "unfold",
     "unfolding_problem",
 ]

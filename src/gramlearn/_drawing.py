@@ -6,7 +6,7 @@ import numpy as np
 
 from gramlearn._arrays import to_numpy
 
-__all__ = ["draw_links", "new_axes", "new_figure", "scatter", "tidy"]
+__all__ = ["draw_links", "line_colors", "new_axes", "new_figure", "scatter", "tidy"]
 
 # Colors that stay apart for color-blind readers (Okabe and Ito), and three more.
 _COLORS = ("#0072b2", "#e69f00", "#009e73", "#cc79a7", "#56b4e9", "#d55e00", "#882255", "#000000",
@@ -20,6 +20,11 @@ def draw_links(ax: Any, plane: np.ndarray, table: Any, style: dict[str, Any]) ->
 
     ends = plane[np.asarray(to_numpy(table), dtype=int)]
     ax.add_collection(LineCollection(list(ends), alpha=0.6, zorder=0, **style))
+
+
+def line_colors(k: int) -> str:
+    """The color of line k."""
+    return _COLORS[k % len(_COLORS)]
 
 
 def scatter(ax: Any, plane: np.ndarray, labels: np.ndarray, names: Any) -> None:

@@ -12,10 +12,11 @@ import numpy as np
 from gramlearn._arrays import to_numpy
 from gramlearn._drawing import draw_links, new_axes, new_figure, scatter, tidy
 from gramlearn._validation import check_points
+from gramlearn.design_plots import plot_design_path
 from gramlearn.side_information import Pairs
 from gramlearn.solution import Solution
 
-__all__ = ["plot_before_after", "plot_history", "plot_map", "plot_pairs"]
+__all__ = ["plot_before_after", "plot_design_path", "plot_history", "plot_map", "plot_pairs"]
 
 _ALIKE, _UNLIKE = "#0072b2", "#d55e00"
 _BELOW_LEGEND = 0.72  # share of the height of a panel that its legend leaves

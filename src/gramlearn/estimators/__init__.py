@@ -2,6 +2,7 @@
 
 from gramlearn.estimators.colored_mvu import ColoredMVU
 from gramlearn.estimators.constrained_kmeans import ConstrainedKMeans
+from gramlearn.estimators.kernel_designer import KernelDesigner
 from gramlearn.estimators.kernel_kmeans import KernelKMeans
 from gramlearn.estimators.kernel_learner import KernelLearner
 from gramlearn.estimators.maximum_variance_unfolding import MaximumVarianceUnfolding
@@ -18,6 +19,7 @@ __all__ = [
     "POLA",
     "ColoredMVU",
     "ConstrainedKMeans",
+    "KernelDesigner",
     "KernelKMeans",
     "KernelLearner",
     "MaximumVarianceUnfolding",

@@ -150,9 +150,14 @@ def _inverse_covariance(X: np.ndarray) -> np.ndarray:
 
 
 def side_of(
-    side: Any, y: Any, n_points: int, n_pairs: int | None, rng: np.random.Generator
+    side: Any,
+    y: Any,
+    n_points: int,
+    n_drawn: int | None,
+    rng: np.random.Generator,
+    draw: Callable[..., SideInformation] = from_labels,
 ) -> SideInformation:
-    """What is known of the points: as given, or pairs drawn from the labels."""
+    """What is known of the points: as given, or so many pairs, or what `draw` draws, of the labels."""
     check_not_side(y)
     if y is not None and (count := read_labels(y)[0].size) != n_points:
         raise ValueError(f"`y` has {count} labels, but `X` has {n_points} rows; pass one for each.")
@@ -162,7 +167,7 @@ def side_of(
                 "nothing is known about the points: this estimator requires y to be passed, but the target y "
                 "is None; pass labels as `y`, or `side=Pairs(...)`, Triplets or Bounds."
             )
-        return from_labels(y, n_pairs, random_state=rng)
+        return draw(y, n_drawn, random_state=rng)
     if not isinstance(side, SideInformation):
         raise TypeError(
             f"`side` must be Pairs, Triplets or Bounds; got {type(side).__name__}. Pairs of row numbers become "

@@ -17,7 +17,7 @@ from gramlearn._validation import check_finite
 from gramlearn.estimators._precision import FLOATS, KeepsPrecision
 from gramlearn.maps import MetricMap
 
-__all__ = ["MahalanobisMethods", "PairMethods", "best_threshold"]
+__all__ = ["MahalanobisMethods", "PairMethods", "best_threshold", "two_sides"]
 
 
 class _JudgesPairs:
@@ -65,7 +65,7 @@ class PairMethods(KeepsPrecision, ABC):
             The points of the pairs. A and B may be data frames, or sparse, one of them or both.
         """
         check_is_fitted(self)
-        first, second = _two_sides(self, pairs)
+        first, second = two_sides(self, pairs)
         return np.sqrt(self._squared_distances(first, second))
 
     def pair_score(self, pairs: Any) -> np.ndarray:
@@ -194,22 +194,21 @@ def _one_row(x: Any, name: str, n_features: int) -> np.ndarray:
     return np.asarray(check_finite(row, name)).reshape(1, -1)
 
 
-def _two_sides(estimator: Any, pairs: Any) -> tuple[Any, Any]:
+def two_sides(estimator: Any, pairs: Any, *, ensure_all_finite: bool = True) -> tuple[Any, Any]:
+    """The points of pairs, row k of one with row k of the other, as `pair_distance` takes them."""
+    options = {"dtype": np.float64, "input_name": "pairs", "ensure_all_finite": ensure_all_finite}
     n_features = estimator.n_features_in_
     if _are_two_sides(pairs):
         for side in pairs:
             # The names of columns alone: what else is wrong is said of `pairs`, below.
             validate_data(estimator, side, reset=False, skip_check_array=True, ensure_2d=False)
-        first, second = (
-            check_array(side, accept_sparse="csr", dtype=np.float64, input_name="pairs")
-            for side in pairs
-        )
+        first, second = (check_array(side, accept_sparse="csr", **options) for side in pairs)
         if issparse(first) != issparse(second):
             first, second = (sp.csr_array(side) for side in (first, second))
     else:
         if issparse(pairs):
             raise TypeError("`pairs` is one sparse matrix; pass the two sides, (A, B).")
-        array = check_array(pairs, dtype=np.float64, allow_nd=True, input_name="pairs")
+        array = check_array(pairs, allow_nd=True, **options)
         if array.ndim != 3 or array.shape[1] != 2:
             raise ValueError(
                 f"`pairs` must have the shape (m, 2, {n_features}), or be two arrays (A, B) of {n_features} "

@@ -6,7 +6,7 @@
 from gramlearn.side_information._base import SideInformation
 from gramlearn.side_information.bounds import Bounds
 from gramlearn.side_information.closure import ContradictionError
-from gramlearn.side_information.labels import from_labels
+from gramlearn.side_information.labels import from_labels, triplets_from_labels
 from gramlearn.side_information.makers import (
     from_classes,
     from_clicks,
@@ -31,4 +31,5 @@ __all__ = [
     "from_similarities",
     "percentile_bounds",
     "relative_bounds",
+    "triplets_from_labels",
 ]

@@ -1,10 +1,10 @@
-"""Numbering pairs: 0, 1, ..., total - 1 <-> pairs of places, without listing them.
+"""Numbering pairs and triplets: 0, 1, ..., total - 1 <-> places, without listing them.
 
 Points sorted by group stand in runs: start, start + 1, ..., start + size - 1. Pairs within a run
-are a triangle of size (size - 1) / 2 numbers, pairs between two runs a rectangle. To draw distinct
-pairs is then to draw distinct numbers, and to list all pairs is to list all numbers. Memory is that
-of the pairs asked for, never n^2. Host memory and NumPy: these are indices, which go with points of
-any library.
+are a triangle of size (size - 1) / 2 numbers, pairs between two runs a rectangle, two places of a
+run with one outside it a box. To draw distinct ones is then to draw distinct numbers, and to list
+all is to list all numbers. Memory is that of the ones asked for, never n^2. Host memory and NumPy:
+these are indices, which go with points of any library.
 """
 
 from abc import ABC, abstractmethod
@@ -13,7 +13,15 @@ from typing import final
 
 import numpy as np
 
-__all__ = ["Rectangles", "Runs", "Triangles", "distinct_numbers", "sorted_distinct"]
+__all__ = [
+    "Blocks",
+    "Boxes",
+    "Rectangles",
+    "Runs",
+    "Triangles",
+    "distinct_numbers",
+    "sorted_distinct",
+]
 
 
 def sorted_distinct(numbers: np.ndarray) -> np.ndarray:
@@ -58,40 +66,40 @@ class Runs:
         """The first place of each group."""
         return self.end - self.size
 
-    def points(self, places: tuple[np.ndarray, np.ndarray]) -> np.ndarray:
-        """Turn pairs of places into an m x 2 table of points."""
+    def points(self, places: tuple[np.ndarray, ...]) -> np.ndarray:
+        """Turn pairs or triplets of places into a table of points, one row for each."""
         return np.stack([self.order[place] for place in places], axis=1)
 
 
 class Blocks(ABC):
-    """Blocks of pairs of places, numbered one after the other."""
+    """Blocks of pairs or triplets of places, numbered one after the other."""
 
     @property
     @abstractmethod
     def counts(self) -> np.ndarray:
-        """How many pairs each block has."""
+        """How many each block has."""
 
     @abstractmethod
-    def inside(self, block: np.ndarray, q: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-        """Give the q-th pair of each block."""
+    def inside(self, block: np.ndarray, q: np.ndarray) -> tuple[np.ndarray, ...]:
+        """Give the q-th of each block."""
 
     @property
     @final
     def total(self) -> int:
-        """How many pairs there are."""
+        """How many there are."""
         return int(self.counts.sum()) if self.counts.size else 0
 
     @final
-    def pairs(self, numbers: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-        """Give the pairs that have these numbers."""
+    def places(self, numbers: np.ndarray) -> tuple[np.ndarray, ...]:
+        """Give the places of those that have these numbers."""
         ends = np.cumsum(self.counts)
         block = np.searchsorted(ends, numbers, side="right")
         return self.inside(block, numbers - (ends - self.counts)[block])
 
     @final
-    def all_pairs(self) -> tuple[np.ndarray, np.ndarray]:
-        """Give every pair."""
-        return self.pairs(np.arange(self.total))
+    def all_places(self) -> tuple[np.ndarray, ...]:
+        """Give every one."""
+        return self.places(np.arange(self.total))
 
 
 @final
@@ -134,3 +142,24 @@ class Rectangles(Blocks):
     def inside(self, block: np.ndarray, q: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         width = self.other_size[block]
         return self.start[block] + q // width, self.other_start[block] + q % width
+
+
+@final
+@dataclass(frozen=True, eq=False)
+class Boxes(Blocks):
+    """Triplets (a, b, c) of two places in a run, in either order, and one of `total_size` outside it."""
+
+    start: np.ndarray
+    size: np.ndarray
+    total_size: int
+
+    @property
+    def counts(self) -> np.ndarray:
+        return self.size * (self.size - 1) * (self.total_size - self.size)
+
+    def inside(self, block: np.ndarray, q: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+        start, size = self.start[block], self.size[block]
+        pair, c = np.divmod(q, self.total_size - size)
+        a, b = np.divmod(pair, size - 1)
+        # b and c are counted without the place, or the run, that they leave out.
+        return start + a, start + b + (b >= a), c + np.where(c >= start, size, 0)

@@ -117,7 +117,7 @@ def transitive_closure(
             f"max_pairs={max_pairs}; a component of m points alone gives m (m - 1) / 2. Work with "
             "the pairs as they are, or raise max_pairs."
         )
-    i_alike, i_unlike = (runs.points(blocks.all_pairs()) for blocks in (alike, unlike))
+    i_alike, i_unlike = (runs.points(blocks.all_places()) for blocks in (alike, unlike))
     return np.sort(i_alike, axis=1), np.sort(i_unlike, axis=1)
 
 

@@ -1,4 +1,4 @@
-"""Pairs drawn from labels: two points of one class are alike, two of different classes are not."""
+"""Pairs and triplets drawn from labels: points of one class are alike, those of different classes are not."""
 
 from numbers import Integral
 from typing import Any
@@ -9,17 +9,21 @@ from gramlearn._arrays import to_numpy
 from gramlearn._validation import check_count, generator
 from gramlearn.side_information._numbering import (
     Blocks,
+    Boxes,
     Rectangles,
     Runs,
     Triangles,
     distinct_numbers,
 )
 from gramlearn.side_information.pairs import Pairs
+from gramlearn.side_information.triplets import Triplets
 
-__all__ = ["classes_of", "from_labels", "read_labels"]
+__all__ = ["classes_of", "from_labels", "read_labels", "triplets_from_labels"]
 
 _UNLABELED = -1
 _MOST_BY_DEFAULT = 10_000_000
+_TRIPLETS_OF_F07 = 1500
+_MOST_NUMBERS = 2.0**62
 
 
 def from_labels(y: Any, n_pairs: int | None = None, *, random_state: Any = None) -> Pairs:
@@ -39,25 +43,66 @@ def from_labels(y: Any, n_pairs: int | None = None, *, random_state: Any = None)
     random_state : int, Generator or None
         Seeds the draw.
     """
-    labels, labeled = read_labels(y)
-    classes, groups = np.unique(labels[labeled], return_inverse=True)
-    _check_classes(classes, groups, n_unlabeled=labels.size - labeled.size)
-    runs = Runs.of(groups)
+    n_points, labeled, runs = _classes_in_runs(y)
     alike = Triangles(runs.start, runs.size)
     # Each class with all that stand after it: every unlike pair once.
     unlike = Rectangles(runs.start, runs.size, runs.end, labeled.size - runs.end)
     if n_pairs is None:
-        n_pairs = min(40 * classes.size**2, _MOST_BY_DEFAULT)
+        n_pairs = min(40 * runs.size.size**2, _MOST_BY_DEFAULT)
     n_pairs = check_count(n_pairs, "n_pairs", least=2)
     rng = generator(random_state)
-
-    def draw(blocks: Blocks, size: int) -> np.ndarray:
-        numbers = distinct_numbers(rng, blocks.total, min(size, blocks.total))
-        return labeled[runs.points(blocks.pairs(numbers))]
-
-    return Pairs(
-        draw(alike, n_pairs // 2), draw(unlike, n_pairs - n_pairs // 2), n_points=labels.size
+    similar, dissimilar = (
+        labeled[runs.points(_draw(blocks, size, rng))]
+        for blocks, size in ((alike, n_pairs // 2), (unlike, n_pairs - n_pairs // 2))
     )
+    return Pairs(similar, dissimilar, n_points=n_points)
+
+
+def triplets_from_labels(
+    y: Any, n_triplets: int | None = None, *, random_state: Any = None
+) -> Triplets:
+    """n_triplets rows (i, j, k) with y_i = y_j != y_k, every such row equally likely (F07 3.1).
+
+    No row is drawn twice. Where fewer exist than are asked for, it is all of them, in random order. The work
+    is that of the rows drawn, however many there are.
+
+    Parameters
+    ----------
+    y : vector of n labels
+        As for `from_labels`. Unlabeled points are in no row. A class with one member is only ever k, and a
+        class is in the more rows the larger it is.
+    n_triplets : int, optional
+        Where it is not given, 1500, which F07 learns from with up to six classes, or 40 c^2 for c classes
+        where that is more: for each pair of classes as many as `from_labels` draws; ten million at most.
+    random_state : int, Generator or None
+        Seeds the draw.
+    """
+    n_points, labeled, runs = _classes_in_runs(y)
+    if n_triplets is None:
+        n_triplets = min(max(_TRIPLETS_OF_F07, 40 * runs.size.size**2), _MOST_BY_DEFAULT)
+    n_triplets = check_count(n_triplets, "n_triplets")
+    of_classes = runs.size.astype(np.float64)
+    if float(np.sum(of_classes**2 * (labeled.size - of_classes))) > _MOST_NUMBERS:
+        raise ValueError(
+            f"`y` has {labeled.size} labeled points, whose triplets are too many to number; keep the labels of "
+            "two million of them, and set the others to -1."
+        )
+    boxes = Boxes(runs.start, runs.size, labeled.size)
+    drawn = runs.points(_draw(boxes, n_triplets, generator(random_state)))
+    return Triplets(labeled[drawn], n_points=n_points)
+
+
+def _classes_in_runs(y: Any) -> tuple[int, np.ndarray, Runs]:
+    """(the number of points, those that have a label, these by class), where some are alike and some not."""
+    labels, labeled = read_labels(y)
+    classes, groups = np.unique(labels[labeled], return_inverse=True)
+    _check_classes(classes, groups, n_unlabeled=labels.size - labeled.size)
+    return labels.size, labeled, Runs.of(groups)
+
+
+def _draw(blocks: Blocks, size: int, rng: np.random.Generator) -> tuple[np.ndarray, ...]:
+    numbers = distinct_numbers(rng, blocks.total, min(size, blocks.total))
+    return blocks.places(numbers)
 
 
 def read_labels(y: Any) -> tuple[np.ndarray, np.ndarray]:
@@ -109,7 +154,7 @@ def _check_classes(classes: np.ndarray, groups: np.ndarray, n_unlabeled: int) ->
             f" besides -1, NaN or None, which mean unlabeled ({n_unlabeled} points); if -1 is a class "
             "of yours, pass y.astype(str)"
             if n_unlabeled
-            else "; unlike pairs need at least two"
+            else "; at least two are needed"
         )
         raise ValueError(f"`y` has one class only, {classes[0]!s}{besides}.")
     if classes.size == groups.size:

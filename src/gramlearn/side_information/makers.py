@@ -54,7 +54,7 @@ def from_classes(y: Any, per_class: int = 100, *, random_state: Any = None) -> P
         is_inside = labels[labeled] == label
         inside, outside = labeled[is_inside], labeled[~is_inside]
         within = Triangles(np.asarray([0]), np.asarray([inside.size]))
-        i, j = within.pairs(distinct_numbers(rng, within.total, min(per_class, within.total)))
+        i, j = within.places(distinct_numbers(rng, within.total, min(per_class, within.total)))
         alike.append(np.stack([inside[i], inside[j]], axis=1))
         total = inside.size * outside.size
         numbers = distinct_numbers(rng, total, min(per_class, total))

@@ -60,7 +60,7 @@ def percentiles_of(
     total = every.total
     rng = generator(random_state)
     numbers = np.arange(total) if total <= n_pairs else distinct_numbers(rng, total, n_pairs)
-    i, j = every.pairs(numbers)
+    i, j = every.places(numbers)
     squared = squared_distances(points, i, j)
     xp = namespace(squared)
     squared = xp.sort(squared)

@@ -8,7 +8,9 @@ from collections.abc import Sequence
 from dataclasses import KW_ONLY, dataclass, replace
 from typing import Any, Self, final
 
-from gramlearn._arrays import Array, as_index, namespace, where_true
+import numpy as np
+
+from gramlearn._arrays import Array, as_index, namespace, to_numpy, where_true
 from gramlearn.constraints import DistanceComparisons
 from gramlearn.losses import BoundedLoss
 from gramlearn.problem import Term
@@ -20,10 +22,11 @@ from gramlearn.side_information._checks import (
     check_table,
     contiguous_columns,
     first_true,
+    pair_keys,
     rows_of,
 )
 
-__all__ = ["Triplets"]
+__all__ = ["Triplets", "check_triplets"]
 
 
 @final
@@ -122,6 +125,21 @@ class Triplets(SideInformation):
         i, j = (xp.concat([a, b]) for a, b in zip(near, far, strict=True))
         return i, j, as_index(xp.arange(2 * self.size), i) < self.size
 
+    def contradictions(self) -> np.ndarray:
+        """The rows whose opposite is a row as well, in ascending order; their `size` counts them.
+
+        Opposite are (i, j, k) and (i, k, j), or (i, j, k, l) and (k, l, i, j), whatever the order in a pair.
+        They may be: at most one of the two can hold, and a soft loss weighs them. Runs in host memory.
+        """
+        near, far = (
+            pair_keys(np.stack(pair, axis=1), self.n_points)
+            for pair in self._near_and_far(contiguous_columns(to_numpy(self.triplets)))
+        )
+        pairs = np.sort(np.stack([near, far], axis=1), axis=1)
+        question = np.unique(pairs, axis=0, return_inverse=True)[1].reshape(-1)
+        one, other = (np.isin(question, question[is_side]) for is_side in (near < far, near > far))
+        return np.flatnonzero(one & other)
+
     @staticmethod
     def _near_and_far(columns: Sequence[Array]) -> tuple[tuple[Array, Array], tuple[Array, Array]]:
         """((i, j), (i, k)), or ((i, j), (k, l)) of comparisons of four points."""
@@ -158,3 +176,12 @@ def _check_two_pairs(table: Array) -> None:
         raise ValueError(
             f"`triplets` contains {row} (row {k_same}); it compares a pair with itself."
         )
+
+
+def check_triplets(x: Any, name: str, n_points: int) -> None:
+    """Triplets, over so many points."""
+    if not isinstance(x, Triplets):
+        raise TypeError(
+            f"`{name}` must be Triplets(rows of (i, j, k), n_points=...); got {type(x).__name__}."
+        )
+    x.check_fits(n_points)

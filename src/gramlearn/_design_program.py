@@ -1,0 +1,173 @@
+"""max sum_t margin_t lam_t: the dual of F07's linear programs (4) and (7), where a cut is one more column.
+
+    sum_t lam_t D_tp + sum_c mu_c C_cp + u_p - v_p = gamma2 tr K_p     for each kernel p: its price is alpha_p
+    sum_c mu_c = gamma2 |S|                                            the identity: its price is beta
+    sum_{p in f} (u_p + v_p) <= gamma1                                 for each group f: its price is s_f
+    0 <= lam_t <= w_t,  mu, u, v >= 0
+
+D_tp = K_p(x_i, x_j) - K_p(x_i, x_k) of comparison t, and C_c alpha + beta >= 0 is a cut. There are as many
+rows as kernels and groups, however many comparisons: HiGHS works on a small basis, and goes on from the last
+one when columns are added or gamma1 and gamma2 change.
+"""
+
+from dataclasses import dataclass
+from typing import Any, final
+
+import numpy as np
+
+__all__ = ["Prices", "Program"]
+
+
+@final
+@dataclass(frozen=True, eq=False)
+class Prices:
+    """An optimal vertex: alpha and beta, and the lam and mu that bound the value from below."""
+
+    alpha: np.ndarray
+    beta: float
+    lam: np.ndarray
+    mu: np.ndarray
+
+
+@final
+class Program:
+    """The linear program, inside HiGHS.
+
+    Parameters
+    ----------
+    sizes : vector of m
+        What the values of each kernel are divided by, so that rows have one scale.
+    groups : vector of m group numbers
+    traces : vector of m
+        tr K_p over S.
+    n_points : int
+        |S|.
+    has_identity, nonnegative : bool
+        Whether the identity is in the family, and whether all weights must be at least 0.
+    """
+
+    def __init__(
+        self,
+        sizes: np.ndarray,
+        groups: np.ndarray,
+        traces: np.ndarray,
+        n_points: int,
+        *,
+        has_identity: bool,
+        nonnegative: bool,
+    ) -> None:
+        import highspy
+
+        self._library = highspy
+        self._sizes, self._traces, self._n = sizes, traces, n_points
+        self._has_identity, self._nonnegative = has_identity, nonnegative
+        self._m, self._n_groups = len(sizes), int(groups.max()) + 1
+        self._largest = np.zeros(self._n_groups)
+        np.maximum.at(self._largest, groups, sizes)
+        self._highs = highspy.Highs()
+        for option, value in (("output_flag", False), ("parallel", "off")):
+            self._highs.setOptionValue(option, value)
+        n_rows = self._m + has_identity + self._n_groups
+        unbounded = np.full(n_rows, highspy.kHighsInf)
+        nothing = np.zeros(0, dtype=np.int32)
+        self._highs.addRows(
+            n_rows, -unbounded, unbounded, 0, np.zeros(n_rows, dtype=np.int32), nothing, nothing
+        )
+        # Which columns are comparisons and which are cuts: both come in several batches.
+        self._lam, self._mu = nothing, nothing
+        for sign in (-1.0,) if nonnegative else (1.0, -1.0):
+            shares = np.zeros((self._m, n_rows))
+            shares[np.arange(self._m), np.arange(self._m)] = sign
+            shares[np.arange(self._m), self._m + has_identity + groups] = (
+                sizes / self._largest[groups]
+            )
+            self._add(shares, np.zeros(self._m), np.full(self._m, highspy.kHighsInf))
+
+    def set_prices(self, gamma1: float, gamma2: float) -> None:
+        """Set the right side."""
+        infinity = self._library.kHighsInf
+        upper = np.concatenate(
+            [
+                gamma2 * self._traces / self._sizes,
+                [gamma2 * self._n] * self._has_identity,
+                gamma1 / self._largest,
+            ]
+        )
+        lower = np.full(len(upper), -infinity)
+        if not self._nonnegative:
+            lower[: -self._n_groups] = upper[: -self._n_groups]
+        rows = np.arange(len(upper), dtype=np.int32)
+        self._highs.changeRowsBounds(len(rows), rows, lower, upper)
+
+    def add_comparisons(
+        self, D: np.ndarray, margin: np.ndarray, weight: np.ndarray, is_violated: np.ndarray
+    ) -> None:
+        """Add columns lam_t; those that are violated, as far as one knows, begin at their upper end."""
+        columns = np.zeros((len(D), self._n_rows))
+        columns[:, : self._m] = D / self._sizes
+        self._lam = np.concatenate([self._lam, self._add(columns, -margin, weight, is_violated)])
+
+    def set_weights(self, weight: np.ndarray) -> None:
+        """Set the upper ends of all lam."""
+        self._highs.changeColsBounds(len(weight), self._lam, np.zeros(len(weight)), weight)
+
+    def add_cuts(self, C: np.ndarray) -> None:
+        """Add columns mu_c, for C alpha + beta >= 0."""
+        columns = np.zeros((len(C), self._n_rows))
+        columns[:, : self._m] = C / self._sizes
+        if self._has_identity:
+            columns[:, self._m] = 1.0
+        infinite = np.full(len(C), self._library.kHighsInf)
+        self._mu = np.concatenate([self._mu, self._add(columns, np.zeros(len(C)), infinite)])
+
+    def solve(self) -> Prices:
+        """Go on to the optimum. Both programs have one, so anything else is an error, of HiGHS or of ours."""
+        self._highs.run()
+        if not self._is_optimal():
+            self._highs.clearSolver()  # a basis that has become singular is forgotten
+            self._highs.run()
+        if not self._is_optimal():
+            status = self._highs.modelStatusToString(self._highs.getModelStatus())
+            raise RuntimeError(
+                f"the linear program of the kernel design ended as {status!r}, though it always has an "
+                "optimum; please report it, with the data."
+            )
+        solution = self._highs.getSolution()
+        prices = -np.asarray(solution.row_dual)
+        columns = np.asarray(solution.col_value)
+        beta = float(prices[self._m]) if self._has_identity else 0.0
+        return Prices(prices[: self._m] / self._sizes, beta, columns[self._lam], columns[self._mu])
+
+    def _is_optimal(self) -> bool:
+        status = self._highs.getModelStatus()
+        return bool(status == self._library.HighsModelStatus.kOptimal)
+
+    @property
+    def _n_rows(self) -> int:
+        return int(self._highs.getNumRow())
+
+    def _add(
+        self, columns: np.ndarray, cost: np.ndarray, upper: np.ndarray, at_upper: Any = None
+    ) -> np.ndarray:
+        """Add columns, each a row of the array, from 0 to `upper`; give their numbers."""
+        first = int(self._highs.getNumCol())
+        basis = self._highs.getBasis()
+        where, rows = np.nonzero(columns)
+        starts = np.searchsorted(where, np.arange(len(columns))).astype(np.int32)
+        values = columns[where, rows]
+        self._highs.addCols(
+            len(columns),
+            cost,
+            np.zeros(len(columns)),
+            upper,
+            len(values),
+            starts,
+            rows.astype(np.int32),
+            values,
+        )
+        if at_upper is not None and basis.valid:
+            ends = self._library.HighsBasisStatus
+            added = [ends.kUpper if is_high else ends.kLower for is_high in at_upper]
+            basis.col_status = [*basis.col_status, *added]
+            self._highs.setBasis(basis)
+        return np.arange(first, first + len(columns), dtype=np.int32)

@@ -1,0 +1,128 @@
+"""k(x, y) = sum_p alpha_p k_p(x, y) + beta delta(x, y): a designed kernel as a function of new points.
+
+delta(x, y) is 1 where x and y are the same point in all that the kernel reads: of weak kernels, the features
+that have a weight. Of points that are distinct in these, a principal submatrix of a diagonally dominant K is
+dominant again, and points that are not share their rows: the kernel is PSD wherever K is.
+
+The similarity of two points is the sum without the identity. It is what comparisons were about.
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any, NamedTuple, final
+
+import numpy as np
+
+from gramlearn._gram_rows import combination
+from gramlearn._validation import check_count
+from gramlearn.base_kernels import BaseKernel
+
+__all__ = [
+    "DesignedKernel",
+    "Seen",
+    "coordinates_of",
+    "distinct_rows",
+    "least_dominance",
+    "least_eigenvalue",
+]
+
+_LARGEST = 3000  # points whose eigenvalues are computed
+
+
+class Seen(NamedTuple):
+    """Points as base kernels take them.
+
+    `kernels` give their values with training points, `marks`, a row a point, tell them apart, and `precision`
+    is that in which they came.
+    """
+
+    kernels: Sequence[BaseKernel]
+    points: np.ndarray
+    marks: np.ndarray
+    precision: Any = np.float64
+
+    def take(self, rows: np.ndarray) -> "Seen":
+        """Some of the points."""
+        return self._replace(points=self.points[rows], marks=self.marks[rows])
+
+
+@final
+@dataclass(frozen=True, eq=False)
+class DesignedKernel:
+    """The kernel of a design.
+
+    Attributes
+    ----------
+    weights, identity :
+        alpha, and beta.
+    reads : vector of column numbers
+        The marks that it looks at.
+    """
+
+    weights: np.ndarray
+    identity: float
+    reads: np.ndarray
+
+    def __call__(self, new: Seen, training: Seen) -> np.ndarray:
+        """All k(x, y), a row for each of the first points and a column for each of the second."""
+        similarity = combination(new.kernels, self.weights, new.points, training.points)
+        same = _same_rows(new.marks[:, self.reads], training.marks[:, self.reads])
+        return similarity + self.identity * same
+
+    def distinct(self, seen: Seen) -> np.ndarray:
+        """The first point of each kind that the kernel can tell apart, in ascending order."""
+        return distinct_rows(seen.marks[:, self.reads])
+
+    def paired_similarity(self, new: Seen, other: Seen) -> np.ndarray:
+        """Of row t with row t of the other, without the identity."""
+        total = np.zeros(len(new.points))
+        for kernel, weight in zip(new.kernels, self.weights, strict=True):
+            if weight:
+                total += weight * kernel.paired(new.points, other.points)
+        return total
+
+
+def distinct_rows(A: np.ndarray) -> np.ndarray:
+    """The first row of each kind, in ascending order."""
+    return np.sort(np.unique(_kinds(A), return_index=True)[1])
+
+
+def least_dominance(K: np.ndarray) -> float:
+    """min_i K_ii - sum_{j != i} |K_ij|: by Gershgorin a lower bound of the eigenvalues."""
+    diagonal = np.diagonal(K)
+    return float(np.min(diagonal + np.abs(diagonal) - np.abs(K).sum(axis=1)))
+
+
+def least_eigenvalue(K: np.ndarray) -> float:
+    """The least eigenvalue; above 3000 points Gershgorin's bound of it."""
+    from scipy.linalg import eigh
+
+    if len(K) > _LARGEST:
+        return least_dominance(K)
+    return float(eigh((K + K.T) / 2, eigvals_only=True, subset_by_index=(0, 0))[0])
+
+
+def coordinates_of(K: np.ndarray, n_components: int | None = None) -> np.ndarray:
+    """V diag(s)^(-1/2) of the largest eigenvalues s of K: it takes rows of K to coordinates of K.
+
+    A K of zeros has one coordinate, which is 0.
+    """
+    from scipy.linalg import eigh
+
+    n = len(K)
+    count = n if n_components is None else min(check_count(n_components, "n_components"), n)
+    s, V = eigh((K + K.T) / 2, subset_by_index=(n - count, n - 1))
+    kept = np.flatnonzero(s > n * np.finfo(float).eps * s[-1])[::-1]
+    return V[:, kept] / np.sqrt(s[kept]) if kept.size else np.zeros((n, 1))
+
+
+def _same_rows(A: np.ndarray, B: np.ndarray) -> np.ndarray:
+    kinds = _kinds(np.concatenate([A, B]))
+    return np.asarray(kinds[: len(A), None] == kinds[None, len(A) :])
+
+
+def _kinds(A: np.ndarray) -> np.ndarray:
+    """The number of the kind of each row; rows without columns are all of one."""
+    if not A.shape[1]:
+        return np.zeros(len(A), dtype=int)
+    return np.unique(A, axis=0, return_inverse=True)[1].reshape(-1)

@@ -1,0 +1,224 @@
+"""X as a design takes it: points with features, or the kernels themselves, and the points S to be PSD on."""
+
+from abc import ABC, abstractmethod
+from dataclasses import dataclass
+from typing import Any, final
+
+import numpy as np
+from scipy.sparse import issparse
+from sklearn.utils.validation import assert_all_finite, check_array, validate_data
+
+from gramlearn._arrays import to_numpy
+from gramlearn._validation import check_count, check_indices, check_symmetric
+from gramlearn.base_kernels import (
+    BaseKernel,
+    LookedUp,
+    OneFeature,
+    gaussian_kernel,
+    polynomial_kernel,
+    read_kernels,
+)
+from gramlearn.designed_kernel import Seen
+from gramlearn.estimators._pair_methods import two_sides
+from gramlearn.estimators._points import validated
+from gramlearn.estimators._precision import FLOATS
+from gramlearn.side_information import Triplets
+
+__all__ = ["DesignPoints", "read_design_points", "rows_of_dominance"]
+
+_WIDTHS = (0.1, 1.0, 10.0)  # mu of the Gaussians of the default family, over the variance
+
+
+class DesignPoints(ABC):
+    """The training points, and how new ones are read."""
+
+    training: Seen
+
+    has_features: bool
+    """Whether the marks of points are their features."""
+
+    @property
+    @abstractmethod
+    def features(self) -> np.ndarray:
+        """The feature of each kernel, and -1 of kernels of all features."""
+
+    @abstractmethod
+    def reads(self, weights: np.ndarray) -> np.ndarray:
+        """The columns of the marks that kernels with these weights look at."""
+
+    @abstractmethod
+    def new(self, estimator: Any, X: Any, reads: np.ndarray) -> Seen:
+        """New points, of which the columns in `reads` must be finite."""
+
+    @abstractmethod
+    def two_new(self, estimator: Any, X: Any, Y: Any, reads: np.ndarray) -> tuple[Seen, Seen]:
+        """New points and others; raises where there is no telling their kernel."""
+
+    @abstractmethod
+    def new_pairs(self, estimator: Any, pairs: Any, reads: np.ndarray) -> tuple[Seen, Seen]:
+        """The two sides of pairs of new points; raises likewise."""
+
+
+@final
+@dataclass(frozen=True, eq=False)
+class FeaturePoints(DesignPoints):
+    """Points n x d, and kernels that are functions of them."""
+
+    training: Seen
+    has_features = True
+
+    @property
+    def features(self) -> np.ndarray:
+        return np.asarray([getattr(kernel, "feature", -1) for kernel in self.training.kernels])
+
+    def reads(self, weights: np.ndarray) -> np.ndarray:
+        used = np.unique(self.features[weights != 0])
+        return np.arange(self.training.points.shape[1]) if -1 in used else used
+
+    def new(self, estimator: Any, X: Any, reads: np.ndarray) -> Seen:
+        # What the kernel does not read need not be known.
+        given = validate_data(estimator, X, reset=False, dtype=FLOATS, ensure_all_finite=False)
+        assert_all_finite(given[:, reads], input_name="X")
+        points = given.astype(np.float64, copy=False)
+        return Seen(self.training.kernels, points, points, given.dtype)
+
+    def two_new(self, estimator: Any, X: Any, Y: Any, reads: np.ndarray) -> tuple[Seen, Seen]:
+        return self.new(estimator, X, reads), self.new(estimator, Y, reads)
+
+    def new_pairs(self, estimator: Any, pairs: Any, reads: np.ndarray) -> tuple[Seen, Seen]:
+        sides = two_sides(estimator, pairs, ensure_all_finite=False)
+        first, second = (side.toarray() if issparse(side) else side for side in sides)
+        for side in (first, second):
+            assert_all_finite(side[:, reads], input_name="pairs")
+        kernels = self.training.kernels
+        return Seen(kernels, first, first), Seen(kernels, second, second)
+
+
+@final
+@dataclass(frozen=True, eq=False)
+class KernelRows(DesignPoints):
+    """Kernels as matrices: a point is its row of values with all training points."""
+
+    training: Seen
+    has_features = False
+
+    @property
+    def features(self) -> np.ndarray:
+        return np.full(len(self.training.kernels), -1)
+
+    def reads(self, weights: np.ndarray) -> np.ndarray:
+        # Values of all kernels with the first point, with the second, and so on.
+        every = np.arange(self.training.marks.shape[1])
+        return every[weights[every % len(weights)] != 0]
+
+    def new(self, estimator: Any, X: Any, reads: np.ndarray) -> Seen:
+        del estimator, reads
+        values = _read_matrices(X)
+        shape, expected = values.shape[1:], (len(self.training.points), len(self.training.kernels))
+        if shape != expected:
+            raise ValueError(
+                f"`X` has values of {shape[1]} kernels with {shape[0]} points; the training had {expected[1]} "
+                f"kernels of {expected[0]} points: pass one row a new point, a column for each of those."
+            )
+        return _looked_up(values)
+
+    def two_new(self, estimator: Any, X: Any, Y: Any, reads: np.ndarray) -> tuple[Seen, Seen]:
+        raise ValueError(
+            "precomputed kernels say nothing about two new points; use kernel(X), of new points with the "
+            "training points, or pass functions as `kernels`."
+        )
+
+    def new_pairs(self, estimator: Any, pairs: Any, reads: np.ndarray) -> tuple[Seen, Seen]:
+        return self.two_new(estimator, pairs, pairs, reads)
+
+
+def read_design_points(estimator: Any, X: Any) -> DesignPoints:
+    """X and the family, as the estimator's `kernels` and `weak` say."""
+    kernels, weak = estimator.kernels, bool(estimator.weak)
+    if isinstance(kernels, str) and kernels == "precomputed":
+        if weak:
+            raise ValueError(
+                '`weak=True` takes kernels of one feature each, and kernels="precomputed" has no features; '
+                "pass one matrix a feature and weak=False."
+            )
+        values = _read_matrices(X)
+        if values.shape[0] != values.shape[1]:
+            raise ValueError(
+                f"`X` has kernels of shape {values.shape[:2]}; those of training points are square."
+            )
+        for p in range(values.shape[2]):
+            check_symmetric(values[:, :, p], f"X[:, :, {p}]")
+        estimator.n_features_in_ = values.shape[1]
+        return KernelRows(_looked_up(values))
+    points = validated(estimator, X, dtype=np.float64)
+    return FeaturePoints(Seen(_family(kernels, points, weak), points, points))
+
+
+def rows_of_dominance(
+    psd_points: Any, triplets: Triplets, n_points: int, rng: np.random.Generator
+) -> np.ndarray:
+    """S: the points of the triplets, all, so many of those in the triplets drawn at random, or these."""
+    involved = np.asarray(to_numpy(triplets.involved()))
+    if isinstance(psd_points, str):
+        rows = {"triplets": involved, "all": np.arange(n_points)}.get(psd_points)
+        if rows is None:
+            raise ValueError(
+                f'`psd_points={psd_points!r}` is not known; choose "triplets", "all", how many points to draw, '
+                "or row numbers."
+            )
+        return rows
+    if np.ndim(psd_points) == 0:
+        return np.sort(rng.permutation(involved)[: check_count(psd_points, "psd_points")])
+    rows = np.unique(to_numpy(check_indices(psd_points, "psd_points", n_points)))
+    if not rows.size:
+        raise ValueError("`psd_points` is empty; pass at least one row number.")
+    return rows
+
+
+def _family(kernels: Any, X: np.ndarray, weak: bool) -> tuple[BaseKernel, ...]:
+    """The kernels that are given, or Gaussians as wide as the variance says; of one feature each if weak."""
+    d = X.shape[1]
+    if weak:
+        given = None if kernels is None else read_kernels(kernels)
+        return tuple(
+            OneFeature(kernel, f)
+            for f in range(d)
+            for kernel in (_gaussians(X[:, f].var()) if given is None else given)
+        )
+    if kernels is not None:
+        return read_kernels(kernels)
+    variance = d * X.var()
+    return (*_gaussians(variance), polynomial_kernel(2, _one_over(variance)))
+
+
+def _gaussians(variance: float) -> list[BaseKernel]:
+    return [gaussian_kernel(width * _one_over(variance)) for width in _WIDTHS]
+
+
+def _one_over(variance: float) -> float:
+    return 1 / float(variance) if variance > 0 else 1.0
+
+
+def _read_matrices(X: Any) -> np.ndarray:
+    """Kernel values n x n' x m, of a list of matrices or an array that has them along its last axis."""
+    if isinstance(X, list | tuple) and len(X) and np.ndim(X[0]) == 2:
+        shapes = list(dict.fromkeys(np.shape(matrix) for matrix in X))
+        if len(shapes) > 1:
+            raise ValueError(
+                f"`X` lists kernels of different sizes, such as {shapes[0]} and {shapes[1]}; all must be of "
+                "the same points."
+            )
+        X = np.stack([to_numpy(matrix) for matrix in X], axis=-1)
+    values = check_array(X, allow_nd=True, dtype=np.float64, input_name="X")
+    values = values[:, :, None] if values.ndim == 2 else values
+    if values.ndim != 3:
+        raise ValueError(
+            f"`X` has shape {values.shape}; pass a list of kernel matrices, or an array n x n x m."
+        )
+    return np.asarray(values)
+
+
+def _looked_up(values: np.ndarray) -> Seen:
+    n, _, m = values.shape
+    kernels = tuple(LookedUp(values[:, :, p], f"matrix {p}") for p in range(m))
+    return Seen(kernels, np.arange(n)[:, None], values.reshape(n, -1))

@@ -1,0 +1,320 @@
+"""sum_t eps_t + gamma1 |alpha| + gamma2 tr K -> min: a kernel from "i is more like j than k" (F07)."""
+
+from dataclasses import replace
+from typing import Any, Self, cast
+
+import numpy as np
+from sklearn.base import BaseEstimator, ClassNamePrefixFeaturesOutMixin, TransformerMixin
+from sklearn.utils.validation import check_is_fitted
+
+from gramlearn._progress import progress_bar
+from gramlearn._validation import check_choice, check_positive, generator
+from gramlearn._warnings import warn
+from gramlearn.comparison_score import TripletScorer, comparisons_kept
+from gramlearn.design_path import DesignPath, path_of
+from gramlearn.designed_kernel import (
+    DesignedKernel,
+    coordinates_of,
+    distinct_rows,
+    least_dominance,
+    least_eigenvalue,
+)
+from gramlearn.estimators._design_points import (
+    DesignPoints,
+    read_design_points,
+    rows_of_dominance,
+)
+from gramlearn.estimators._learning import side_of
+from gramlearn.estimators._precision import KeepsPrecision
+from gramlearn.kernel_design import DesignProblem
+from gramlearn.side_information import SideInformation, Triplets, triplets_from_labels
+from gramlearn.side_information.triplets import check_triplets
+
+__all__ = ["KernelDesigner"]
+
+_ROUNDING = 1e-9  # of the largest diagonal entry
+_MENDS = {"nonnegative": True, "shift": False}
+
+
+class KernelDesigner(
+    KeepsPrecision, ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator
+):
+    """K = sum_p alpha_p K_p + beta I: the combination of base kernels that keeps comparisons best.
+
+    The base kernels need not be positive semidefinite, and may get negative weights: K is diagonally dominant
+    on the points of the comparisons, and so positive semidefinite (PSD) there. With `weak=True` each base
+    kernel is of one feature alone, and K reads few of them.
+
+    Parameters
+    ----------
+    kernels : list, "precomputed" or None
+        Base kernels, such as [gaussian_kernel(0.1), linear_kernel()], their names, or functions k(A, B) that
+        give the matrix of all k(a, b). With "precomputed" X holds them: a list of m matrices n x n, or an
+        array n x n x m; new points then come by their values with all training points. None takes Gaussians of
+        three widths, 0.1, 1 and 10 over the variance, and, unless `weak`, a polynomial of degree two.
+    weak : bool
+        Take every kernel of every feature alone, and price the features: those of no weight are never read.
+    gamma1 : float
+        The price of weights: of |alpha_p|, or of the largest |alpha_p| of each feature where `weak`.
+    gamma2 : float
+        The price of the trace over S. It grows with the square of the points in S: where all weights are
+        zero, lower it first.
+    n_triplets : int, optional
+        How many to draw from labels; see `triplets_from_labels` for how many without it.
+    psd_points : "triplets", "all", int or row numbers
+        S, on which K is made diagonally dominant: the points in the comparisons, all, so many drawn from those
+        in the comparisons, for many points, or these. K is known to be PSD on S only.
+    mend : None, "nonnegative" or "shift"
+        What to do about other points. "nonnegative" allows weights of at least 0 only: of kernels that are PSD
+        on all points, as the ready ones but sigmoid are, such a K is, too. "shift" adds to the identity what
+        makes K PSD on all rows of X, and gives it as `shift_`; for points to come there is `mended_kernel`.
+    n_components : int, optional
+        Columns of `transform`; all that K has on S where it is not given.
+    tol, max_iter :
+        The relative gap to reach, and rounds of cuts at most.
+    random_state : int, Generator or None
+        Seeds the draw of triplets and of `psd_points`.
+    verbose : int
+        Whether to show a bar, on a terminal.
+
+    Attributes
+    ----------
+    weights_ : vector of m
+        alpha.
+    identity_weight_ : float
+        beta, the shift included.
+    kernels_ : list of BaseKernel
+        The base kernels, in the order of the weights.
+    selected_features_ : vector of row numbers
+        The features that the kernel reads.
+    feature_importances_ : vector of d
+        Of weak kernels: the share each feature has in the comparisons, mean_t |sum_p alpha_p D_tp|, normalized.
+    solution_ : KernelDesign
+        The certificate.
+    psd_points_ : row numbers
+        S, less the points that are equal to others in it.
+    smallest_eigenvalue_ : float
+        Of K on S, at least 0 but for rounding; above 3000 points a lower bound of it.
+    shift_ : float
+        What mend="shift" added to beta.
+    n_contradictions_ : int
+        Comparisons whose opposite was given as well.
+    n_iter_, n_features_in_ :
+        Rounds of cuts, and columns of X.
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_iris
+    >>> X, y = load_iris(return_X_y=True)
+    >>> designer = KernelDesigner(weak=True, gamma1=10.0, random_state=0).fit(X, y)
+    >>> designer.kernel(X[:2], X[:3]).shape
+    (2, 3)
+    """
+
+    def __init__(
+        self,
+        kernels: Any = None,
+        weak: bool = False,
+        gamma1: float = 1.0,
+        gamma2: float = 1e-4,
+        n_triplets: int | None = None,
+        psd_points: Any = "triplets",
+        mend: str | None = None,
+        n_components: int | None = None,
+        tol: float = 1e-6,
+        max_iter: int | None = None,
+        random_state: Any = None,
+        verbose: int = 0,
+    ) -> None:
+        self.kernels = kernels
+        self.weak = weak
+        self.gamma1 = gamma1
+        self.gamma2 = gamma2
+        self.n_triplets = n_triplets
+        self.psd_points = psd_points
+        self.mend = mend
+        self.n_components = n_components
+        self.tol = tol
+        self.max_iter = max_iter
+        self.random_state = random_state
+        self.verbose = verbose
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        tags.target_tags.required = True
+        tags.input_tags.pairwise = self._is_precomputed
+        return tags
+
+    @property
+    def _is_precomputed(self) -> bool:
+        return isinstance(self.kernels, str) and self.kernels == "precomputed"
+
+    def fit(self, X: Any, y: Any = None, *, side: SideInformation | None = None) -> Self:
+        """Learn from labels y, from which triplets are drawn, or from `side`: Triplets over the rows of X.
+
+        Labels of -1 (integer), NaN or None mean unknown, and such points take no part.
+        """
+        given = read_design_points(self, X)
+        problem, triplets, rows = self._problem(given, y, side)
+        tol = check_positive(self.tol, "tol", "KernelDesigner")
+        with progress_bar("designing", tol, bool(self.verbose)) as callback:
+            design = problem.solve(
+                self.gamma1, self.gamma2, tol=tol, max_iter=self.max_iter, callback=callback
+            )
+        if not design.weights.any():
+            warn(
+                "all weights are zero: no kernel keeps comparisons well enough for its price, or none tells "
+                "their points apart; lower `gamma2`, then `gamma1`, standardize X, or try other `kernels`."
+            )
+        self.solution_, self.weights_, self.kernels_ = (
+            design,
+            design.weights,
+            given.training.kernels,
+        )
+        self.n_iter_, self.n_contradictions_ = design.rounds, int(triplets.contradictions().size)
+        self._given = given
+        self._set_features(given, problem)
+        self._set_kernel(given, rows)
+        return self
+
+    def path(
+        self, X: Any, y: Any = None, *, side: SideInformation | None = None, gamma1: Any = None
+    ) -> DesignPath:
+        """Designs for many gamma1, each begun where the one before ended; this estimator does not change.
+
+        Without `gamma1`, 25 values from where all weights are zero down to a ten-thousandth of that.
+        """
+        other = type(self)(**self.get_params(deep=False))
+        given = read_design_points(other, X)
+        problem = other._problem(given, y, side)[0]
+        words = [kernel.words for kernel in given.training.kernels]
+        options = {"tol": self.tol, "max_iter": self.max_iter}
+        n_features = other.n_features_in_
+        return path_of(problem, gamma1, self.gamma2, words, given.features, n_features, **options)
+
+    def kernel(self, X: Any, Y: Any = None) -> np.ndarray:
+        """All k(x, y) of the designed kernel; without Y those with the training points."""
+        check_is_fitted(self)
+        reads = self._kernel.reads
+        if Y is None:
+            return self._kernel(self._given.new(self, X, reads), self._given.training)
+        return self._kernel(*self._given.two_new(self, X, Y, reads))
+
+    def mended_kernel(self, X: Any) -> tuple[np.ndarray, float]:
+        """(K, shift): the kernel of these points, with beta raised by the shift that makes it PSD."""
+        check_is_fitted(self)
+        seen, _ = self._given.two_new(self, X, X, self._kernel.reads)
+        shift = self._shift_for(self._kernel, seen)
+        return replace(self._kernel, identity=self._kernel.identity + shift)(seen, seen), shift
+
+    def transform(self, X: Any) -> np.ndarray:
+        """k(x, S) V diag(s)^(-1/2) with K = V diag(s) V' on S: coordinates whose inner products are the kernel.
+
+        That is so of two points of S, and of one of them and any other; of two others as far as points of S
+        can tell.
+        """
+        check_is_fitted(self)
+        seen = self._given.new(self, X, self._kernel.reads)
+        values = self._kernel(seen, self._given.training.take(self.psd_points_))
+        return (values @ self._coordinates).astype(seen.precision, copy=False)
+
+    def pair_score(self, pairs: Any) -> np.ndarray:
+        """sum_p alpha_p k_p(x, y) of each pair, the larger the more alike: what comparisons are about.
+
+        Parameters
+        ----------
+        pairs : array m x 2 x d, or (A, B) or [A, B] of two arrays m x d
+            The points of the pairs.
+        """
+        check_is_fitted(self)
+        sides = self._given.new_pairs(self, pairs, self._kernel.reads)
+        return self._kernel.paired_similarity(*sides)
+
+    def score(self, X: Any, y: Any = None, *, side: SideInformation | None = None) -> float:
+        """The share of comparisons kept: of the Triplets `side`, or of 1000 that are drawn from labels y."""
+        check_is_fitted(self)
+        self._given.new(
+            self, X, self._kernel.reads
+        )  # says what is wrong with X, not with pairs of its rows
+        if side is None:
+            return TripletScorer()(self, X, y)
+        return comparisons_kept(self, X, cast(Triplets, side))
+
+    @property
+    def identity_weight_(self) -> float:
+        """The weight beta of the identity."""
+        check_is_fitted(self)
+        return self._kernel.identity
+
+    @property
+    def feature_importances_(self) -> np.ndarray:
+        """The share of each feature in the comparisons."""
+        check_is_fitted(self)
+        if not self.weak:
+            raise AttributeError(
+                "`feature_importances_` are of kernels of one feature each; pass weak=True."
+            )
+        return self._importances.copy()
+
+    @property
+    def _n_features_out(self) -> int:
+        return int(self._coordinates.shape[1])
+
+    def _problem(
+        self, given: DesignPoints, y: Any, side: Any
+    ) -> tuple[DesignProblem, Triplets, np.ndarray]:
+        """The problem, its comparisons, and the rows of S, without those that are equal to others."""
+        kernels, points, marks, _ = given.training
+        rng = generator(self.random_state)
+        known = side_of(side, y, len(points), self.n_triplets, rng, triplets_from_labels)
+        check_triplets(known, "side", len(points))
+        triplets = cast(Triplets, known)
+        rows = rows_of_dominance(self.psd_points, triplets, len(points), rng)
+        rows = rows[distinct_rows(marks[rows])]
+        nonnegative = self.mend is not None and check_choice(self.mend, "mend", _MENDS)
+        if nonnegative and (unknown := [k.words for k in kernels if not k.is_psd]):
+            raise ValueError(
+                f'`mend="nonnegative"` needs kernels that are positive semidefinite on all points, and '
+                f'{unknown[0]} is not known to be; use mend="shift", or other `kernels`.'
+            )
+        groups = given.features if self.weak else None
+        problem = DesignProblem(
+            kernels, points, triplets, rows, groups=groups, nonnegative=nonnegative
+        )
+        return problem, triplets, rows
+
+    def _set_features(self, given: DesignPoints, problem: DesignProblem) -> None:
+        """Which features have a weight, and their share in the comparisons."""
+        d = self.n_features_in_
+        reads = given.reads(self.weights_)
+        self.selected_features_ = reads if given.has_features else np.arange(d)
+        self._importances = np.zeros(d)
+        if self.weak:
+            parts = problem.differences * self.weights_
+            for f in self.selected_features_:
+                self._importances[f] = np.abs(parts[:, given.features == f].sum(axis=1)).mean()
+            self._importances /= self._importances.sum() or 1.0
+
+    def _set_kernel(self, given: DesignPoints, rows: np.ndarray) -> None:
+        """The kernel as a function, mended where that is asked for, and checked on S."""
+        training = given.training
+        kernel = DesignedKernel(self.weights_, self.solution_.identity, given.reads(self.weights_))
+        self.shift_ = self._shift_for(kernel, training) if self.mend == "shift" else 0.0
+        self._kernel = replace(kernel, identity=kernel.identity + self.shift_)
+        self.psd_points_ = rows[kernel.distinct(training.take(rows))]
+        S = training.take(self.psd_points_)
+        K = self._kernel(S, S)
+        missing, largest = -least_dominance(K), float(np.abs(K).max())
+        if missing > _ROUNDING * largest:
+            raise RuntimeError(
+                f"the designed kernel is not diagonally dominant: a row lacks {missing:.3g}, where the largest "
+                f"entry is {largest:.3g}; please report it, with the data."
+            )
+        self.smallest_eigenvalue_ = least_eigenvalue(K)
+        self._coordinates = coordinates_of(K, self.n_components)
+
+    @staticmethod
+    def _shift_for(kernel: DesignedKernel, seen: Any) -> float:
+        """What beta lacks for the kernel to be PSD on these points."""
+        points = seen.take(kernel.distinct(seen))
+        return max(-least_eigenvalue(kernel(points, points)), 0.0)

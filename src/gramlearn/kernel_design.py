@@ -1,0 +1,358 @@
+"""sum_t w_t eps_t + gamma1 sum_f s_f + gamma2 tr K -> min: a kernel from comparisons by a linear program (F07).
+
+    K = sum_p alpha_p K_p + beta I,    |alpha_p| <= s_f for the kernels p of group f
+    K_ij - K_ik + eps_t >= margin_t    for each comparison t, "i is more like j than k"
+    K_ii >= sum_{j != i} |K_ij|        for the points i of S: K is diagonally dominant there, and so PSD
+
+Written out, the last line takes |S|^2 more variables. As cuts (see `_gram_rows`) it takes none: the program is
+solved with some rows, the most violated ones are added, and it goes on from where it was until none is.
+
+The identity I is always in the family. It pays through the trace alone, and no comparison of three points sees
+it. Without it dominance is so strict that K = 0 is often the best there is. It also gives every round an
+answer: beta = max_i (sum_{j != i} |K_ij| - K_ii) makes any alpha feasible, so `value` is attained. `bound` is
+the value of the dual program's prices, less what rounding left of their equations can be worth.
+"""
+
+import time
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
+from itertools import count
+from numbers import Real
+from typing import Any, NamedTuple, final
+
+import numpy as np
+from sklearn.exceptions import ConvergenceWarning
+
+from gramlearn._arrays import to_numpy
+from gramlearn._design_program import Prices, Program
+from gramlearn._gram_rows import GramRows
+from gramlearn._validation import check_count, check_positive
+from gramlearn._warnings import warn
+from gramlearn.base_kernels import BaseKernel
+from gramlearn.certificate import Certificate
+from gramlearn.side_information import Triplets
+from gramlearn.solution import Record
+from gramlearn.status import SolveInterrupted, Status
+
+__all__ = ["DesignProblem", "KernelDesign", "check_price"]
+
+_CUTS = 30  # rows added a round, the most violated ones
+_FIRST = 1500  # comparisons to begin with; four times as many each time its cuts are known
+_GROWTH = 4
+_ROUNDING = 1e-9  # a weight below this share of the largest is none
+_ROUNDS = 500
+
+
+@final
+@dataclass(frozen=True, eq=False)
+class KernelDesign:
+    """K = sum_p weights_p K_p + identity I with value(K) - bound <= gap.
+
+    Attributes
+    ----------
+    weights, identity :
+        alpha, one number a kernel, and beta.
+    gamma1, gamma2 : float
+        What it was designed for.
+    value, bound, gap, relative_gap : float
+        The value of K, a lower bound on every value, and the distance between them.
+    violation : float
+        What is missing from the dominance of a row, beside the largest diagonal entry: 0, unless the identity
+        was left out.
+    status : Status
+    n_points, rounds, cuts, seconds :
+        |S|, and what the solve took.
+    history : tuple of Record
+        One entry a round.
+    """
+
+    weights: np.ndarray
+    identity: float
+    gamma1: float
+    gamma2: float
+    value: float
+    bound: float
+    violation: float
+    size: float
+    n_points: int
+    status: Status
+    cuts: int
+    history: tuple[Record, ...] = field(repr=False)
+
+    @property
+    def gap(self) -> float:
+        return self._certificate.gap
+
+    @property
+    def relative_gap(self) -> float:
+        return self._certificate.relative_gap
+
+    @property
+    def rounds(self) -> int:
+        return len(self.history)
+
+    @property
+    def seconds(self) -> float:
+        return self.history[-1].seconds
+
+    @property
+    def _certificate(self) -> Certificate:
+        return _certificate(self.value, self.bound, self.violation, self.size)
+
+    def __repr__(self) -> str:
+        used = np.count_nonzero(self.weights)
+        return (
+            f"KernelDesign({self.status.name}, value {self.value:.6g}, relative gap {self.relative_gap:.1e}, "
+            f"{used} of {self.weights.size} kernels, diagonally dominant on {self.n_points} points, "
+            f"{self.cuts} cuts in {self.rounds} rounds, {self.seconds:.2g} s)"
+        )
+
+
+class _Trial(NamedTuple):
+    """A feasible answer, and the excess of its rows."""
+
+    weights: np.ndarray
+    identity: float
+    value: float
+    violation: float
+    excess: np.ndarray
+
+
+@final
+class DesignProblem:
+    """Comparisons and a family of kernels: `solve(gamma1, gamma2)`, each time from where the last one ended.
+
+    Parameters
+    ----------
+    kernels : sequence of BaseKernel
+    points : array n x d
+    triplets : Triplets
+        Over these points.
+    psd_points : vector of row numbers
+        S.
+    groups : vector of group numbers, one a kernel, optional
+        Kernels that are priced together, by the largest of their weights, as (7) has it; each alone, as in
+        (4), where they are not given.
+    identity : bool
+        Whether the identity is in the family; leave it out only to see why it should not be.
+    nonnegative : bool
+        Only weights of at least 0: K is then PSD on all points, where the kernels are.
+    """
+
+    def __init__(
+        self,
+        kernels: Sequence[BaseKernel],
+        points: np.ndarray,
+        triplets: Triplets,
+        psd_points: np.ndarray,
+        *,
+        groups: np.ndarray | None = None,
+        identity: bool = True,
+        nonnegative: bool = False,
+    ) -> None:
+        self._identity, self._nonnegative = identity, nonnegative
+        self.differences = _differences(kernels, points, triplets)
+        size = len(self.differences)
+        self._margin = np.broadcast_to(np.asarray(to_numpy(triplets.margin), float), size)
+        given = 1.0 if triplets.weight is None else to_numpy(triplets.weight)
+        self._weight = np.broadcast_to(np.asarray(given, float), size)
+        self._rows = GramRows(kernels, points[psd_points])
+        self._n = len(psd_points)
+        self._traces = self._rows.diagonal.sum(axis=0)
+        m = len(kernels)
+        self._groups = np.arange(m) if groups is None else np.unique(groups, return_inverse=True)[1]
+        self._sizes = _sizes(self.differences, self._rows.diagonal)
+        self._program = Program(
+            self._sizes,
+            self._groups,
+            self._traces,
+            self._n,
+            has_identity=identity,
+            nonnegative=nonnegative,
+        )
+        # Comparisons come in an order of their own, so that the first of them are a sample of all.
+        self._order = np.random.default_rng(0).permutation(size)
+        self._entered, self._settled = 0, False
+        self._cuts = np.zeros((0, m))
+        # Before any other cut, that the trace is at least 0: less than the mean of what all rows ask for.
+        self._add_cuts(self._traces[None] / self._n)
+
+    @property
+    def largest_gamma1(self) -> float:
+        """From here on all weights are zero, whatever gamma2 is."""
+        return float(np.bincount(self._groups, np.abs(self._weight @ self.differences)).max())
+
+    def solve(
+        self,
+        gamma1: float,
+        gamma2: float,
+        *,
+        tol: float = 1e-6,
+        max_iter: int | None = None,
+        callback: Callable[[Record], object] | None = None,
+    ) -> KernelDesign:
+        """The design for these prices, to a relative gap of `tol`; a warning where it is not reached."""
+        gamma1, gamma2 = check_price(gamma1, "gamma1"), check_price(gamma2, "gamma2")
+        tol = check_positive(tol, "tol", "DesignProblem.solve")
+        limit = _ROUNDS if max_iter is None else check_count(max_iter, "max_iter")
+        self._program.set_prices(gamma1, gamma2)
+        began, history = time.perf_counter(), list[Record]()
+        best: _Trial | None = None
+        bound, status = -np.inf, Status.ITERATION_LIMIT
+        weights = np.zeros(self._traces.size)
+        size = float(self._weight @ self._margin)
+        try:
+            for iteration in count(1):
+                is_whole = self._enter(weights, iteration > 1)
+                prices = self._program.solve()
+                trial = self._trial(prices.alpha, gamma1, gamma2)
+                weights = trial.weights
+                if is_whole:
+                    bound = max(bound, self._bound(prices, gamma1, gamma2, trial.value))
+                if best is None or trial.value < best.value or not self._identity:
+                    best = trial
+                certificate = _certificate(best.value, bound, best.violation, size)
+                details = {"cuts": len(self._cuts), "comparisons": self._entered}
+                history.append(Record(iteration, time.perf_counter() - began, certificate, details))
+                if is_whole and certificate.is_within(tol):
+                    status = Status.OPTIMAL
+                    break
+                if callback is not None and callback(history[-1]):
+                    status = Status.STOPPED
+                    break
+                if iteration >= limit:
+                    break
+                if not self._cut(trial, prices.beta) and is_whole:
+                    status = Status.STALLED
+                    break
+        except KeyboardInterrupt:
+            if best is None:
+                raise
+            answer = self._answer(best, gamma1, gamma2, bound, Status.INTERRUPTED, size, history)
+            raise SolveInterrupted(answer) from None
+        answer = self._answer(best, gamma1, gamma2, bound, status, size, history)
+        if status is not Status.OPTIMAL:
+            warn(
+                f"the design {status.value}; its relative gap is {answer.relative_gap:.1e} and not {tol:.0e}.",
+                ConvergenceWarning,
+            )
+        return answer
+
+    def _enter(self, weights: np.ndarray, go_on: bool) -> bool:
+        """Let more comparisons in where the cuts for those so far are known; whether all are in."""
+        total = len(self._order)
+        if self._entered and (not go_on or self._entered == total or not self._settled):
+            return self._entered == total
+        entered = min(total, max(_FIRST, _GROWTH * self._entered))
+        new = self._order[self._entered : entered]
+        D, margin = self.differences[new], self._margin[new]
+        share = self._weight.sum() / self._weight[self._order[:entered]].sum()
+        self._program.add_comparisons(D, margin, share * self._weight[new], D @ weights < margin)
+        self._program.set_weights(share * self._weight[self._order[:entered]])
+        self._entered, self._settled = entered, False
+        return entered == total
+
+    def _cut(self, trial: _Trial, beta: float) -> bool:
+        """Add the most violated rows; whether there were any."""
+        missing = trial.excess - beta
+        rows = np.argsort(-missing)[:_CUTS]
+        least = _ROUNDING * max(abs(beta), float(np.abs(trial.excess).max()))
+        rows = rows[missing[rows] > least]
+        self._settled = len(rows) < _CUTS // 2
+        if rows.size:
+            self._add_cuts(self._rows.cuts(trial.weights, rows))
+        return bool(rows.size) or self._entered < len(self._order)
+
+    def _add_cuts(self, C: np.ndarray) -> None:
+        self._cuts = np.concatenate([self._cuts, C])
+        self._program.add_cuts(C)
+
+    def _trial(self, alpha: np.ndarray, gamma1: float, gamma2: float) -> _Trial:
+        """These weights without what is rounding, the least identity that goes with them, and their value."""
+        seen = np.abs(alpha) * self._sizes
+        weights = np.where(seen > _ROUNDING * max(seen.max(), 1e-300), alpha, 0.0)
+        if self._nonnegative:
+            weights = np.maximum(weights, 0.0)
+        excess = self._rows.excess(weights)
+        identity = float(excess.max()) if self._identity else 0.0
+        if self._nonnegative:
+            identity = max(identity, 0.0)
+        slack = np.maximum(self._margin - self.differences @ weights, 0.0)
+        largest = np.zeros(self._groups.max() + 1)
+        np.maximum.at(largest, self._groups, np.abs(weights))
+        trace = float(self._traces @ weights) + self._n * identity
+        value = float(self._weight @ slack) + gamma1 * float(largest.sum()) + gamma2 * trace
+        diagonal = float(np.abs(self._rows.diagonal @ weights).max())
+        missing = max(float(excess.max()) - identity, 0.0)
+        return _Trial(weights, identity, value, missing / diagonal if missing else 0.0, excess)
+
+    def _bound(self, prices: Prices, gamma1: float, gamma2: float, value: float) -> float:
+        """The dual value of the prices. Of the equations they must satisfy, rounding leaves a little.
+
+        A little r_p is what alpha_p could gain, and sum_f s_f is at most value / gamma1 in any better answer.
+        """
+        lam = np.clip(prices.lam, 0.0, self._weight[self._order])
+        mu = np.maximum(prices.mu, 0.0)
+        if self._identity and mu.sum() > 0:
+            mu *= gamma2 * self._n / mu.sum()
+        left = lam @ self.differences[self._order] + mu @ self._cuts - gamma2 * self._traces
+        left = np.maximum(left, 0.0) if self._nonnegative else np.abs(left)
+        of_groups = np.bincount(self._groups, left)
+        excess = max(float(of_groups.max()) - gamma1, 0.0)
+        allowance = excess * value / gamma1 if gamma1 else 0.0
+        return float(lam @ self._margin[self._order]) - allowance
+
+    def _answer(
+        self,
+        trial: Any,
+        gamma1: float,
+        gamma2: float,
+        bound: float,
+        status: Status,
+        size: float,
+        history: list[Record],
+    ) -> KernelDesign:
+        return KernelDesign(
+            trial.weights,
+            trial.identity,
+            gamma1,
+            gamma2,
+            trial.value,
+            bound,
+            trial.violation,
+            size,
+            self._n,
+            status,
+            len(self._cuts) - 1,
+            tuple(history),
+        )
+
+
+def check_price(value: Any, name: str) -> float:
+    """A number of at least 0."""
+    is_number = isinstance(value, Real) and not isinstance(value, bool)
+    if not is_number or not 0 <= value < np.inf:
+        raise ValueError(f"`{name}` must be a finite number of at least 0; got {value!r}.")
+    return float(value)
+
+
+def _differences(
+    kernels: Sequence[BaseKernel], points: np.ndarray, triplets: Triplets
+) -> np.ndarray:
+    """K_p(x_i, x_j) - K_p(x_i, x_k), or K_p(x_k, x_l): a row a comparison, a column a kernel."""
+    i, j = (
+        points[to_numpy(rows)] for rows in triplets.judged()[:2]
+    )  # what is near, then what is far
+    m = triplets.size
+    columns = [kernel.paired(i[:m], j[:m]) - kernel.paired(i[m:], j[m:]) for kernel in kernels]
+    return np.column_stack(columns)
+
+
+def _sizes(differences: np.ndarray, diagonal: np.ndarray) -> np.ndarray:
+    """The size of the values of each kernel; 1 of those that are zero."""
+    sizes = np.maximum(np.abs(differences).max(axis=0), np.abs(diagonal).max(axis=0))
+    return np.where(sizes > 0, sizes, 1.0)
+
+
+def _certificate(value: float, bound: float, violation: float, size: float) -> Certificate:
+    return Certificate(value, bound, max(value - bound, 0.0), violation, size=size)

@@ -1,0 +1,231 @@
+"""The linear program of F07: cuts against the program written out, over families, prices and weights."""
+
+import itertools
+
+import numpy as np
+import pytest
+from benchmarks.kernel_design_full import full_program
+from sklearn.exceptions import ConvergenceWarning
+
+from gramlearn import (
+    DesignProblem,
+    KernelDesign,
+    Status,
+    Triplets,
+    gaussian_kernel,
+    laplacian_kernel,
+    linear_kernel,
+    polynomial_kernel,
+    sigmoid_kernel,
+    triplets_from_labels,
+)
+from gramlearn import _gram_rows as gram_rows
+from gramlearn import kernel_design as design_module
+from gramlearn.base_kernels import OneFeature, read_kernels
+
+FULL = (
+    gaussian_kernel(0.1),
+    gaussian_kernel(1.0),
+    laplacian_kernel(0.3),
+    linear_kernel(),
+    polynomial_kernel(2, 0.5),
+    sigmoid_kernel(0.2, -0.1),
+    *read_kernels(lambda A, B: -np.abs(A[:, :1] - B[:, 0])),
+)
+WEAK = tuple(OneFeature(gaussian_kernel(mu), f) for f in range(4) for mu in (0.3, 3.0))
+PRICES = list(itertools.product((0.0, 0.1, 5.0), (1e-4, 0.05)))
+
+
+def instance(n=24, m=90, seed=0, noise=0.8):
+    """Two classes of which two features tell something, and comparisons of them."""
+    rng = np.random.default_rng(seed)
+    y = np.arange(n) % 2
+    points = rng.standard_normal((n, 4))
+    points[:, :2] += y[:, None] / noise
+    return points, triplets_from_labels(y, m, random_state=seed)
+
+
+def matrices_of(kernels, points):
+    return np.stack([kernel(points, points) for kernel in kernels])
+
+
+def groups_of(kernels):
+    return np.asarray([getattr(kernel, "feature", p) for p, kernel in enumerate(kernels)])
+
+
+def dominance(K):
+    off = np.abs(K).sum(axis=1) - np.abs(np.diagonal(K))
+    return np.diagonal(K) - off
+
+
+@pytest.mark.parametrize(("gamma1", "gamma2"), PRICES)
+@pytest.mark.parametrize("nonnegative", [False, True])
+@pytest.mark.parametrize("kernels", [FULL, WEAK], ids=["full", "weak"])
+def test_cuts_have_the_optimum_of_the_program_written_out(kernels, nonnegative, gamma1, gamma2):
+    points, triplets = instance()
+    groups, rows = groups_of(kernels), np.arange(len(points))
+    problem = DesignProblem(kernels, points, triplets, rows, groups=groups, nonnegative=nonnegative)
+    found = problem.solve(gamma1, gamma2, tol=1e-8)
+    matrices = matrices_of(kernels, points)
+    full = full_program(
+        problem.differences, matrices, groups, gamma1, gamma2, nonnegative=nonnegative
+    )
+    assert found.status is Status.OPTIMAL
+    assert found.value == pytest.approx(full.value, rel=1e-6)
+    assert found.bound <= full.value * (1 + 1e-8)
+    K = np.tensordot(found.weights, matrices, 1) + found.identity * np.eye(len(points))
+    assert dominance(K).min() >= -1e-10 * np.abs(K).max()
+    assert np.linalg.eigvalsh(K)[0] >= -1e-10 * np.abs(K).max()
+    if nonnegative:
+        assert found.weights.min() >= 0
+
+
+def test_the_value_is_that_of_the_formula():
+    points, triplets = instance()
+    weighted = Triplets(
+        triplets.triplets,
+        n_points=len(points),
+        margin=np.linspace(0.5, 2, triplets.size),
+        weight=np.linspace(0.1, 3, triplets.size),
+    )
+    groups, rows = groups_of(WEAK), np.arange(0, len(points), 2)
+    problem = DesignProblem(WEAK, points, weighted, rows, groups=groups)
+    found = problem.solve(0.3, 0.01, tol=1e-8)
+    K = np.tensordot(found.weights, matrices_of(WEAK, points), 1)
+    i, j, k = np.asarray(triplets.triplets).T
+    slack = np.maximum(weighted.margin - K[i, j] + K[i, k], 0)
+    largest = [np.abs(found.weights[groups == f]).max() for f in range(4)]
+    trace = np.diagonal(K)[rows].sum() + rows.size * found.identity
+    assert found.value == pytest.approx(weighted.weight @ slack + 0.3 * sum(largest) + 0.01 * trace)
+    full = full_program(
+        problem.differences,
+        matrices_of(WEAK, points[rows]),
+        groups,
+        0.3,
+        0.01,
+        margin=weighted.margin,
+        weight=weighted.weight,
+    )
+    assert found.value == pytest.approx(full.value, rel=1e-6)
+
+
+def test_comparisons_of_two_pairs_are_compared_as_such():
+    points, _ = instance()
+    table = np.asarray([(0, 1, 2, 3), (4, 5, 6, 7), (8, 9, 10, 11)])
+    problem = DesignProblem(
+        FULL, points, Triplets(table, n_points=len(points)), np.arange(len(points))
+    )
+    matrices = matrices_of(FULL, points)
+    expected = matrices[:, table[:, 0], table[:, 1]] - matrices[:, table[:, 2], table[:, 3]]
+    np.testing.assert_allclose(problem.differences, expected.T, atol=1e-14)
+
+
+@pytest.mark.parametrize("gamma2", [1e-4, 1e-2, 1.0])
+def test_without_the_identity_the_optimum_is_zero_where_with_it_it_is_useful(gamma2):
+    # Smooth kernels are near 1 everywhere: no combination of them is dominant on its own.
+    points, triplets = instance(n=30, m=200, noise=0.4)
+    smooth = [gaussian_kernel(mu) for mu in (0.01, 0.03, 0.1)]
+    rows = np.arange(len(points))
+    alone = DesignProblem(smooth, points, triplets, rows, identity=False).solve(0.0, gamma2)
+    assert alone.violation <= 1e-6
+    np.testing.assert_allclose(alone.weights, 0, atol=1e-9)
+    assert alone.value == pytest.approx(triplets.size)
+    with_it = DesignProblem(smooth, points, triplets, rows).solve(0.0, 1e-4)
+    assert with_it.value < 0.8 * triplets.size
+    assert with_it.identity > 0
+
+
+def test_without_the_identity_the_program_is_that_of_the_paper():
+    points, triplets = instance(n=16, m=60)
+    narrow = [OneFeature(gaussian_kernel(mu), f) for f in range(4) for mu in (100.0, 1e4)]
+    rows, groups = np.arange(len(points)), groups_of(narrow)
+    problem = DesignProblem(narrow, points, triplets, rows, groups=groups, identity=False)
+    found = problem.solve(1e-3, 1e-3, tol=1e-8)
+    matrices = matrices_of(narrow, points)
+    full = full_program(problem.differences, matrices, groups, 1e-3, 1e-3, has_identity=False)
+    assert np.abs(found.weights).max() > 0
+    assert found.value == pytest.approx(full.value, rel=1e-6)
+    assert dominance(np.tensordot(found.weights, matrices, 1)).min() >= -1e-6
+
+
+def test_going_on_from_other_prices_ends_where_a_new_start_does():
+    points, triplets = instance()
+    rows, groups = np.arange(len(points)), groups_of(WEAK)
+    warm = DesignProblem(WEAK, points, triplets, rows, groups=groups)
+    for gamma1, gamma2 in [*PRICES, *PRICES[::-1]]:
+        cold = DesignProblem(WEAK, points, triplets, rows, groups=groups)
+        one, other = warm.solve(gamma1, gamma2, tol=1e-8), cold.solve(gamma1, gamma2, tol=1e-8)
+        assert one.value == pytest.approx(other.value, rel=1e-7)
+
+
+def test_from_the_largest_gamma1_on_all_weights_are_zero_and_a_little_below_some_are_not():
+    points, triplets = instance()
+    problem = DesignProblem(WEAK, points, triplets, np.arange(len(points)), groups=groups_of(WEAK))
+    first = problem.largest_gamma1
+    assert not problem.solve(first * 1.0001, 0.0).weights.any()
+    assert problem.solve(first * 0.99, 0.0).weights.any()
+
+
+def test_many_comparisons_enter_in_batches_and_change_nothing(monkeypatch):
+    points, triplets = instance(n=40, m=400)
+    rows, groups = np.arange(len(points)), groups_of(WEAK)
+    at_once = DesignProblem(WEAK, points, triplets, rows, groups=groups).solve(0.1, 1e-3, tol=1e-8)
+    monkeypatch.setattr(design_module, "_FIRST", 20)
+    batches = DesignProblem(WEAK, points, triplets, rows, groups=groups).solve(0.1, 1e-3, tol=1e-8)
+    assert batches.history[0].details["comparisons"] == 20
+    assert batches.history[-1].details["comparisons"] == 400
+    assert batches.value == pytest.approx(at_once.value, rel=1e-7)
+
+
+def test_matrices_that_do_not_fit_are_computed_by_rows(monkeypatch):
+    points, triplets = instance()
+    rows = np.arange(len(points))
+    kept = DesignProblem(FULL, points, triplets, rows).solve(0.1, 1e-3, tol=1e-8)
+    monkeypatch.setattr(gram_rows, "_KEPT", 10)
+    monkeypatch.setattr(gram_rows, "_BLOCK", 100)
+    again = DesignProblem(FULL, points, triplets, rows).solve(0.1, 1e-3, tol=1e-8)
+    assert again.value == pytest.approx(kept.value, rel=1e-7)
+
+
+def test_units_of_kernels_do_not_matter():
+    # Kernels times c, with prices of their weights times c, are the same problem.
+    points, triplets = instance()
+    rows = np.arange(len(points))
+    plain = DesignProblem([linear_kernel()], points, triplets, rows).solve(0.5, 1e-3)
+    large = DesignProblem(read_kernels(lambda A, B: 1e8 * A @ B.T), points, triplets, rows).solve(
+        0.5e8, 1e-3
+    )
+    assert large.value == pytest.approx(plain.value, rel=1e-6)
+    np.testing.assert_allclose(large.weights * 1e8, plain.weights, rtol=1e-6)
+
+
+def test_a_solve_that_is_stopped_says_so_and_has_a_gap():
+    points, triplets = instance()
+    problem = DesignProblem(WEAK, points, triplets, np.arange(len(points)))
+    best = DesignProblem(WEAK, points, triplets, np.arange(len(points))).solve(0.1, 0.05)
+    with pytest.warns(ConvergenceWarning, match="max_iter"):
+        found = problem.solve(0.1, 0.05, max_iter=1)
+    assert found.status is Status.ITERATION_LIMIT
+    assert found.bound <= best.value <= found.value
+    assert found.gap > 0
+    assert "ITERATION_LIMIT" in repr(found)
+    assert isinstance(found, KernelDesign)
+
+
+@pytest.mark.parametrize("name", ["gamma1", "gamma2"])
+@pytest.mark.parametrize("value", [-1.0, np.nan, np.inf, "1", None, True])
+def test_prices_are_numbers_of_at_least_zero(name, value):
+    points, triplets = instance()
+    problem = DesignProblem(WEAK, points, triplets, np.arange(len(points)))
+    prices = {"gamma1": 0.1, "gamma2": 0.1, name: value}
+    with pytest.raises(ValueError, match=f"`{name}` must be a finite number of at least 0"):
+        problem.solve(**prices)
+
+
+def test_a_program_without_an_optimum_is_an_error_with_the_status(monkeypatch):
+    points, triplets = instance()
+    problem = DesignProblem(WEAK, points, triplets, np.arange(len(points)))
+    # No such right side comes from prices; it stands for a bug.
+    monkeypatch.setattr(problem._program, "_n", -1.0)
+    with pytest.raises(RuntimeError, match="ended as 'Infeasible'"):
+        problem.solve(0.1, 0.1)

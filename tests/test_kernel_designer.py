@@ -1,0 +1,410 @@
+"""KernelDesigner: a kernel by comparisons, from points, labels or clicks, or from matrices."""
+
+import pickle
+
+import numpy as np
+import pytest
+from sklearn.base import clone
+from sklearn.datasets import load_iris, load_wine
+from sklearn.exceptions import ConvergenceWarning
+from sklearn.model_selection import GridSearchCV, StratifiedKFold
+from sklearn.preprocessing import scale
+from sklearn.svm import SVC
+from sklearn.utils.estimator_checks import parametrize_with_checks
+
+from gramlearn import (
+    KernelDesigner,
+    Pairs,
+    Triplets,
+    TripletScorer,
+    from_clicks,
+    gaussian_kernel,
+    laplacian_kernel,
+    linear_kernel,
+    polynomial_kernel,
+    triplets_from_labels,
+)
+
+X, Y = load_wine(return_X_y=True)
+X, Y = scale(X)[::2], Y[::2]
+RNG = np.random.default_rng(0)
+
+
+@parametrize_with_checks(
+    [
+        KernelDesigner(gamma1=0.01, n_triplets=60, random_state=0),
+        KernelDesigner(weak=True, gamma1=0.01, n_triplets=60, random_state=0),
+    ]
+)
+def test_scikit_learns_checks(estimator, check):
+    check(estimator)
+
+
+FAMILY = [gaussian_kernel(0.05), laplacian_kernel(0.1), linear_kernel(), polynomial_kernel(2, 0.1)]
+SIDE = triplets_from_labels(Y, 300, random_state=0)
+
+
+def least(K):
+    return np.linalg.eigvalsh((K + K.T) / 2)[0] / np.abs(K).max()
+
+
+def inner(A, B):
+    return A @ B.T
+
+
+# -- what is learned ----------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("weak", [False, True])
+@pytest.mark.parametrize(
+    "kernels", [None, FAMILY, "sigmoid", inner], ids=["default", "list", "name", "function"]
+)
+def test_the_kernel_is_the_sum_it_is_said_to_be_and_psd_on_S(kernels, weak):
+    model = KernelDesigner(kernels, weak=weak, gamma1=0.1, gamma2=1e-5).fit(X, side=SIDE)
+    assert model.weights_.any()
+    S = X[model.psd_points_]
+    plain = sum(w * k(S, S) for w, k in zip(model.weights_, model.kernels_, strict=True))
+    K = model.kernel(S, S)
+    np.testing.assert_allclose(K, plain + model.identity_weight_ * np.eye(len(S)), atol=1e-9)
+    assert least(K) >= -1e-12
+    assert model.smallest_eigenvalue_ == pytest.approx(np.linalg.eigvalsh(K)[0], abs=1e-8)
+    off = np.abs(K).sum(axis=1) - np.diagonal(K)
+    assert (np.diagonal(K) - off).min() >= -1e-9 * K.max()
+    assert model.score(X, side=SIDE) == pytest.approx(np.mean(_differences(model, X) > 0))
+
+
+def _differences(model, points):
+    i, j, k = np.asarray(SIDE.triplets).T
+    similar = sum(
+        w * f(points, points) for w, f in zip(model.weights_, model.kernels_, strict=True)
+    )
+    return similar[i, j] - similar[i, k]
+
+
+def test_what_is_learned_holds_for_new_points():
+    train, test = slice(0, None, 2), slice(1, None, 2)
+    for weak in (False, True):
+        model = KernelDesigner(weak=weak, n_triplets=1000, random_state=0).fit(X[train], Y[train])
+        assert model.score(X[test], Y[test]) > 0.85
+        assert model.score(X[test], Y[test]) == TripletScorer()(model, X[test], Y[test])
+
+
+def test_matrices_give_what_their_functions_give():
+    matrices = [kernel(X, X) for kernel in FAMILY]
+    model = KernelDesigner(FAMILY).fit(X, side=SIDE)
+    for given in (matrices, np.stack(matrices, axis=-1)):
+        same = KernelDesigner("precomputed").fit(given, side=SIDE)
+        np.testing.assert_allclose(same.weights_, model.weights_, rtol=1e-6)
+        np.testing.assert_allclose(same.kernel(given), model.kernel(X), rtol=1e-6, atol=1e-6)
+        np.testing.assert_allclose(same.transform(given) ** 2, model.transform(X) ** 2, atol=1e-5)
+    new = RNG.standard_normal((3, X.shape[1]))
+    values = [kernel(new, X) for kernel in FAMILY]
+    np.testing.assert_allclose(same.kernel(values), model.kernel(new), rtol=1e-6, atol=1e-6)
+
+
+def test_clicks_are_comparisons():
+    clicks = np.asarray(SIDE.triplets)
+    repeated = from_clicks(np.vstack([clicks, clicks[:50]]), len(X))
+    model = KernelDesigner(FAMILY).fit(X, side=repeated)
+    # The program has each of them as often as it was given.
+    by_hand = Triplets(np.vstack([clicks, clicks[:50]]), n_points=len(X))
+    assert model.solution_.value == pytest.approx(
+        KernelDesigner(FAMILY).fit(X, side=by_hand).solution_.value, rel=1e-6
+    )
+
+
+def test_opposite_comparisons_are_counted_and_weighed():
+    table = np.asarray(SIDE.triplets)
+    both = np.vstack([table, table[:20, [0, 2, 1]]])
+    model = KernelDesigner(FAMILY).fit(X, side=Triplets(both, n_points=len(X)))
+    assert model.n_contradictions_ == 40
+    assert KernelDesigner(FAMILY).fit(X, side=SIDE).n_contradictions_ == 0
+    # Of two opposite ones at least one margin of 1 each is missed: 2 in all.
+    assert model.solution_.value >= 40
+
+
+# -- weak kernels -------------------------------------------------------------------------------------------
+
+
+def test_only_selected_features_are_read():
+    model = KernelDesigner(weak=True, gamma1=100.0, random_state=0).fit(X, side=SIDE)
+    chosen = model.selected_features_
+    assert 0 < chosen.size < X.shape[1]
+    used = {kernel.feature for kernel, w in zip(model.kernels_, model.weights_, strict=True) if w}
+    assert used == set(chosen.tolist())
+    missing = np.full_like(X, np.nan)
+    missing[:, chosen] = X[:, chosen]
+    np.testing.assert_array_equal(model.kernel(missing), model.kernel(X))
+    np.testing.assert_array_equal(model.transform(missing), model.transform(X))
+    np.testing.assert_array_equal(
+        model.pair_score((missing[:5], missing[5:10])), model.pair_score((X[:5], X[5:10]))
+    )
+    assert model.score(missing, side=SIDE) == model.score(X, side=SIDE)
+    missing[0, chosen[0]] = np.nan
+    with pytest.raises(ValueError, match="contains NaN"):
+        model.kernel(missing)
+
+
+def test_importances_are_shares_of_the_features_that_are_read():
+    model = KernelDesigner(weak=True, gamma1=100.0).fit(X, side=SIDE)
+    importances = model.feature_importances_
+    assert importances.sum() == pytest.approx(1)
+    np.testing.assert_array_equal(np.flatnonzero(importances), model.selected_features_)
+    with pytest.raises(AttributeError, match="weak=True"):
+        _ = KernelDesigner().fit(X, side=SIDE).feature_importances_
+
+
+def test_a_feature_that_decides_is_found_among_noise():
+    rng = np.random.default_rng(1)
+    points, y = rng.standard_normal((60, 8)), np.arange(60) % 2
+    points[:, 3] += 6 * y
+    model = KernelDesigner(weak=True, gamma1=100.0, n_triplets=500, random_state=0).fit(points, y)
+    assert model.selected_features_.tolist() == [3]
+
+
+def test_points_that_agree_in_what_is_read_are_one_point():
+    # A kernel is a function of what it reads: two such points have the same row, and K stays PSD.
+    rng = np.random.default_rng(0)
+    points = rng.integers(0, 3, size=(40, 3)).astype(float)
+    y = (points[:, 0] > 0).astype(int)
+    model = KernelDesigner(weak=True, gamma1=20.0, n_triplets=400, random_state=0).fit(points, y)
+    assert model.selected_features_.size < 3
+    K = model.kernel(points, points)
+    assert least(K) >= -1e-12
+    assert len(model.psd_points_) == len(np.unique(points[:, model.selected_features_], axis=0))
+
+
+# -- S, and other points ------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("psd_points", "size"),
+    [("triplets", len(X)), ("all", len(X)), (20, 20), (np.arange(7), 7), ([3, 5, 3], 2)],
+)
+def test_S_is_what_was_asked_for(psd_points, size):
+    model = KernelDesigner(psd_points=psd_points, random_state=0).fit(X, side=SIDE)
+    assert len(model.psd_points_) == size
+    S = X[model.psd_points_]
+    assert least(model.kernel(S, S)) >= -1e-12
+    assert f"dominant on {size} points" in repr(model.solution_)
+
+
+def test_beyond_S_a_kernel_need_not_be_psd_and_is_mended_by_a_shift_that_is_reported():
+    options = {
+        "kernels": "sigmoid",
+        "gamma1": 0.0,
+        "gamma2": 1e-4,
+        "psd_points": 4,
+        "random_state": 0,
+    }
+    plain = KernelDesigner(**options).fit(X, side=SIDE)
+    K = plain.kernel(X, X)
+    assert least(K) < -1e-3
+    assert plain.shift_ == 0
+    mended = KernelDesigner(mend="shift", **options).fit(X, side=SIDE)
+    assert mended.shift_ == pytest.approx(-np.linalg.eigvalsh(K)[0])
+    assert mended.identity_weight_ == pytest.approx(plain.identity_weight_ + mended.shift_)
+    assert least(mended.kernel(X, X)) >= -1e-12
+    by_hand, shift = plain.mended_kernel(X)
+    assert shift == pytest.approx(mended.shift_)
+    np.testing.assert_allclose(by_hand, mended.kernel(X, X))
+    twice = np.vstack([X, X])
+    assert least(plain.mended_kernel(twice)[0]) >= -1e-12
+
+
+def test_weights_of_at_least_zero_are_psd_everywhere():
+    options = {"kernels": FAMILY, "gamma1": 0.0, "psd_points": 4, "random_state": 0}
+    free = KernelDesigner(**options).fit(X, side=SIDE)
+    assert free.weights_.min() < 0
+    mended = KernelDesigner(mend="nonnegative", **options).fit(X, side=SIDE)
+    assert mended.weights_.min() >= 0
+    assert mended.solution_.value >= free.solution_.value
+    new = np.vstack([X, 3 * RNG.standard_normal((50, X.shape[1]))])
+    assert least(mended.kernel(new, new)) >= -1e-12
+
+
+def test_equal_points_in_S_are_one():
+    twice, side = np.vstack([X, X]), Triplets(SIDE.triplets, n_points=2 * len(X))
+    model = KernelDesigner(psd_points="all").fit(twice, side=side)
+    assert model.psd_points_.tolist() == list(range(len(X)))
+    same = KernelDesigner(psd_points="all").fit(X, side=SIDE)
+    assert model.solution_.value == pytest.approx(same.solution_.value, rel=1e-6)
+    assert least(model.kernel(twice, twice)) >= -1e-12
+
+
+# -- coordinates, searches, paths ---------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("weak", [False, True])
+def test_coordinates_have_the_kernel_as_inner_products_with_points_of_S(weak):
+    model = KernelDesigner(weak=weak).fit(X, side=SIDE)
+    new = RNG.standard_normal((5, X.shape[1]))
+    of_all, of_new = model.transform(X), model.transform(new)
+    np.testing.assert_allclose(of_all @ of_all.T, model.kernel(X, X), rtol=1e-8, atol=1e-6)
+    np.testing.assert_allclose(of_new @ of_all.T, model.kernel(new), rtol=1e-8, atol=1e-6)
+    few = clone(model).set_params(n_components=3).fit(X, side=SIDE).transform(X)
+    np.testing.assert_allclose(few**2, of_all[:, :3] ** 2, atol=1e-6)
+    assert model.transform(X.astype(np.float32)).dtype == np.float32
+
+
+def test_the_kernel_works_in_support_vectors_and_survives_a_pickle():
+    model = KernelDesigner(FAMILY).fit(X, side=SIDE)
+    machine = SVC(kernel="precomputed").fit(model.kernel(X), Y)
+    assert machine.score(model.kernel(X), Y) > 0.9
+    again = pickle.loads(pickle.dumps(model))
+    np.testing.assert_allclose(again.kernel(X), model.kernel(X), rtol=1e-12, atol=1e-12)
+
+
+def test_a_search_finds_prices_by_comparisons():
+    prices = {"gamma1": [0.1, 1e9], "gamma2": [1e-5, 1e-3]}
+    model = KernelDesigner(weak=True, n_triplets=200, random_state=0)
+    folds = StratifiedKFold(2)
+    with pytest.warns(UserWarning, match="all weights are zero"):
+        search = GridSearchCV(model, prices, scoring=TripletScorer(), cv=folds).fit(X, Y)
+    assert search.best_params_["gamma1"] == 0.1
+    assert search.best_score_ > 0.8
+    with pytest.warns(UserWarning, match="all weights are zero"):
+        by_default = GridSearchCV(model, prices, cv=folds).fit(X, Y)
+    assert by_default.best_score_ == search.best_score_
+
+
+@pytest.mark.parametrize("weak", [False, True])
+def test_a_path_has_the_designs_of_its_prices(weak):
+    model = KernelDesigner(weak=weak)
+    path = model.path(X, side=SIDE, gamma1=[0.1, 100.0, 10.0])
+    assert not hasattr(model, "weights_")
+    assert path.gamma1.tolist() == [100.0, 10.0, 0.1]
+    for gamma1, design in zip(path.gamma1, path.designs, strict=True):
+        alone = clone(model).set_params(gamma1=gamma1).fit(X, side=SIDE)
+        assert design.value == pytest.approx(alone.solution_.value, rel=1e-5)
+    features = [set(np.flatnonzero(row)) for row in path.weights]
+    assert path.n_kernels.tolist() == [len(chosen) for chosen in features]
+    assert path.kept[-1] == pytest.approx(
+        clone(model).set_params(gamma1=0.1).fit(X, side=SIDE).score(X, side=SIDE)
+    )
+
+
+def test_along_a_path_what_is_paid_for_falls_and_the_rest_does_not():
+    # Of sum eps + gamma2 tr K + gamma1 P the optimal P does not grow with gamma1, and the rest does not fall.
+    path = KernelDesigner(weak=True).path(X, side=SIDE)
+    assert len(path.designs) == 25
+    assert path.n_features[0] == 0
+    assert path.n_features[-1] > 5
+    features = np.unique(path.features)
+    price = sum(np.abs(path.weights[:, path.features == f]).max(axis=1) for f in features)
+    rest = np.asarray([design.value for design in path.designs]) - path.gamma1 * price
+    assert (np.diff(price) >= -1e-4 * price.max()).all()
+    assert (np.diff(rest) <= 1e-4 * rest.max()).all()
+
+
+# -- bad input ----------------------------------------------------------------------------------------------
+
+
+def test_no_kernel_that_tells_anything_apart_is_said_to_be_none():
+    def constant(A, B):
+        return np.ones((len(A), len(B)))
+
+    with pytest.warns(UserWarning, match="all weights are zero.*lower `gamma2`, then `gamma1`"):
+        model = KernelDesigner(constant).fit(X, side=SIDE)
+    assert not model.weights_.any()
+    assert not model.kernel(X).any()
+    assert model.score(X, side=SIDE) == 0
+    assert not model.transform(X).any()
+
+
+def not_a_number(A, B):
+    return np.full((len(A), len(B)), np.nan)
+
+
+def one_row(A, B):
+    return np.ones(len(B))
+
+
+def lopsided(A, B):
+    return A[:, :1] - 2 * B[:, 0]
+
+
+@pytest.mark.parametrize(
+    ("options", "given", "sentence"),
+    [
+        ({"kernels": not_a_number}, {}, "the kernel function `not_a_number` gave NaN or infinity"),
+        ({"kernels": one_row}, {}, "gave an array of shape .* it must give one number for each two"),
+        ({"kernels": lopsided}, {}, "lopsided"),
+        ({"kernels": polynomial_kernel(400, 1e3)}, {}, "polynomial.* gave NaN or infinity"),
+        ({"kernels": "rbv"}, {}, "`kernels` contains 'rbv', which is no kernel"),
+        ({"kernels": [np.eye(len(X))]}, {}, "Matrices are passed as X"),
+        ({"kernels": []}, {}, "`kernels` must list base kernels"),
+        ({"kernels": 3}, {}, "`kernels` must list base kernels"),
+        ({"gamma1": -1.0}, {}, "`gamma1` must be a finite number of at least 0"),
+        ({"gamma2": np.nan}, {}, "`gamma2` must be a finite number of at least 0"),
+        ({"mend": "please"}, {}, "`mend='please'` is not known"),
+        ({"mend": "nonnegative", "kernels": "sigmoid"}, {}, "sigmoid.* is not known to be"),
+        ({"psd_points": "some"}, {}, "`psd_points='some'` is not known"),
+        ({"psd_points": 0}, {}, "`psd_points`"),
+        ({"psd_points": []}, {}, "`psd_points` is empty"),
+        ({"psd_points": [len(X)]}, {}, "`psd_points` refers to row"),
+        ({"n_components": 0}, {}, "`n_components`"),
+        ({"kernels": "precomputed", "weak": True}, {}, "`weak=True` takes kernels of one feature each"),
+        ({}, {"side": Pairs([(0, 1)], [(0, 2)], n_points=len(X))}, "`side` must be Triplets"),
+        ({}, {"side": Triplets([(0, 1, 2)], n_points=5)}, "made for 5 points"),
+        ({}, {"side": [(0, 1, 2)]}, "`side` must be Pairs, Triplets or Bounds; got list"),
+        ({}, {}, "requires y to be passed"),
+        ({}, {"y": Y[:-1]}, "`y` has"),
+        ({}, {"y": np.zeros(len(X))}, "one class only"),
+    ],
+)  # fmt: skip
+def test_bad_input_gets_one_sentence(options, given, sentence):
+    if not given and sentence != "requires y to be passed":
+        given = {"side": SIDE}
+    with pytest.raises((ValueError, TypeError), match=sentence):
+        KernelDesigner(**options).fit(X, **given)
+
+
+@pytest.mark.parametrize("triplet", [(0, 0, 1), (0, 1, 1), (1, 0, 1)])
+def test_a_triplet_has_three_points(triplet):
+    with pytest.raises(ValueError, match="three different points"):
+        Triplets([triplet], n_points=len(X))
+
+
+@pytest.mark.parametrize(
+    ("matrices", "sentence"),
+    [
+        ([np.eye(5), np.eye(6)], r"kernels of different sizes, such as \(5, 5\) and \(6, 6\)"),
+        ([np.ones((5, 4))], "those of training points are square"),
+        ([np.eye(5), np.triu(np.ones((5, 5)))], r"`X\[:, :, 1\]` is not symmetric"),
+        ([np.eye(5), np.full((5, 5), np.nan)], "contains NaN"),
+        (np.ones((5, 5, 1, 1)), "pass a list of kernel matrices"),
+    ],
+)
+def test_matrices_must_be_kernels_of_the_same_points(matrices, sentence):
+    with pytest.raises(ValueError, match=sentence):
+        KernelDesigner("precomputed").fit(matrices, side=Triplets([(0, 1, 2)], n_points=5))
+
+
+def test_matrices_say_nothing_about_two_new_points():
+    K = gaussian_kernel(0.05)(X, X)
+    model = KernelDesigner("precomputed").fit([K], side=SIDE)
+    for ask in (
+        lambda: model.kernel([K], [K]),
+        lambda: model.pair_score(([K], [K])),
+        lambda: model.mended_kernel([K]),
+    ):
+        with pytest.raises(ValueError, match="nothing about two new points"):
+            ask()
+    with pytest.raises(ValueError, match="values of 2 kernels with 89 points; the training had 1"):
+        model.kernel([K, K])
+
+
+def test_what_does_not_converge_warns_with_its_gap():
+    with pytest.warns(ConvergenceWarning, match="relative gap"):
+        model = KernelDesigner(weak=True, gamma2=1e-2, max_iter=1).fit(X, side=SIDE)
+    assert model.solution_.relative_gap > 1e-6
+    assert model.smallest_eigenvalue_ >= -1e-9
+    assert np.isfinite(model.kernel(X)).all()
+
+
+def test_nothing_given_is_changed():
+    points, labels = load_iris(return_X_y=True)
+    before = points.copy()
+    KernelDesigner(n_triplets=100, random_state=0).fit(points, labels)
+    np.testing.assert_array_equal(points, before)
