@@ -21,7 +21,7 @@ _TOLD = (94.0, 97.0)  # percent, before and after
 
 @final
 class Digits389Neighbors(Experiment):
-    paper: str = "Kulis, Sustik, Dhillon (2009), section 7.1, text to Figure 1"
+    paper: str = "Kulis, Sustik, Dhillon (2009), section 7.1, Figure 1 (text)"
     claim: str = "nearest neighbors classify 94 percent of the digits right, and 97 percent with constraints."
     title: str = "Nearest neighbors of the digits 3, 8 and 9"
     setup: str = prose(f"""
