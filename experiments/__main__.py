@@ -1,30 +1,41 @@
-"""python -m experiments list | run NAME | table NAME"""
+"""python -m experiments list | run NAME | run --all | table NAME | report"""
 
 import argparse
 import sys
+import time
 from pathlib import Path
 
 from tqdm import tqdm
 
 from experiments import reproductions
+from experiments.everything import compute_everything, open_everything, summary
 from experiments.experiment import Part
+from experiments.pages import write_page
+from experiments.publishing import FOLDER, published
 from experiments.report import markdown, write_report
 from experiments.runner import Run, compute_missing, open_run
+from experiments.workers import Job
 from gramlearn.datasets import DatasetNotFoundError
 
 __all__ = ["main"]
 
-_OUT = Path(__file__).resolve().parent / "results"
+_HERE = Path(__file__).resolve().parent
+_OUT = _HERE / "results"
+_PAGE = _HERE.parent / "docs" / "reproduction.md"
+_WORKERS, _LIMIT = 2, 3600
 
 
 def main(arguments: list[str] | None = None) -> int:
-    """Run one command; give the exit status: 0, 1 where a part failed, 2 for what the user can mend."""
+    """Run one command; give the exit status: 0, 1 for what is not complete, 2 for what the user can mend."""
     args = _parser().parse_args(arguments)
-    if args.command == "list":
-        return _list()
+    commands = {
+        "list": _list,
+        "run": _run_all if getattr(args, "all", False) else _run,
+        "table": _table,
+        "report": _report,
+    }
     try:
-        run = open_run(args.name, reproductions.find(args.name), args.quick, args.seed, args.out)
-        return {"run": _run, "table": _table}[args.command](run)
+        return commands[args.command](args)
     except (DatasetNotFoundError, FileNotFoundError, ValueError) as error:
         print(error, file=sys.stderr)
         return 2
@@ -36,13 +47,45 @@ def _parser() -> argparse.ArgumentParser:
     commands.add_parser("list", help="name the experiments and their claims")
     run = commands.add_parser("run", help="compute what is missing, and sum up")
     table = commands.add_parser("table", help="print the results so far as Markdown")
+    report = commands.add_parser("report", help="write the document from the results")
     for command in (run, table):
-        command.add_argument("name", metavar="NAME", help="one of those that `list` names")
+        chosen = command.add_mutually_exclusive_group(required=True) if command is run else command
+        chosen.add_argument(
+            "name",
+            metavar="NAME",
+            nargs="?" if command is run else None,
+            help="one of those that `list` names",
+        )
+        if command is run:
+            chosen.add_argument("--all", action="store_true", help="all of those")
         command.add_argument("--quick", action="store_true", help="a few small parts, in seconds")
         command.add_argument("--seed", type=_count, default=0, metavar="N", help="default: 0")
+    run.add_argument(
+        "--workers",
+        type=_positive,
+        default=_WORKERS,
+        metavar="N",
+        help=f"with --all: processes, of one thread each (default: {_WORKERS})",
+    )
+    run.add_argument(
+        "--limit",
+        type=_positive,
+        default=_LIMIT,
+        metavar="SECONDS",
+        help=f"with --all: what one part may take (default: {_LIMIT})",
+    )
+    for command in (run, table, report):
         command.add_argument(
             "--out", type=Path, default=_OUT, metavar="DIR", help=f"default: {_OUT}"
         )
+    report.add_argument("--to", type=Path, default=_PAGE, metavar="FILE", help=f"default: {_PAGE}")
+    report.add_argument(
+        "--published",
+        type=Path,
+        default=FOLDER,
+        metavar="DIR",
+        help=f"the results that the document is written from, small (default: {FOLDER})",
+    )
     return parser
 
 
@@ -52,7 +95,13 @@ def _count(text: str) -> int:
     return int(text)
 
 
-def _list() -> int:
+def _positive(text: str) -> int:
+    if not text.isdecimal() or not int(text):
+        raise argparse.ArgumentTypeError(f"it must be a whole number from 1; got {text}")
+    return int(text)
+
+
+def _list(args: argparse.Namespace) -> int:
     for name in reproductions.names():
         experiment = reproductions.find(name)
         needs = f" Needs the data set {', '.join(experiment.data)}." if experiment.data else ""
@@ -60,7 +109,12 @@ def _list() -> int:
     return 0
 
 
-def _run(run: Run) -> int:
+def _open(args: argparse.Namespace) -> Run:
+    return open_run(args.name, reproductions.find(args.name), args.quick, args.seed, args.out)
+
+
+def _run(args: argparse.Namespace) -> int:
+    run = _open(args)
     try:
         # disable=None: a bar on a terminal, nothing in a log.
         with tqdm(total=len(run.parts), desc=run.name, disable=None) as bar:
@@ -70,20 +124,60 @@ def _run(run: Run) -> int:
 
             compute_missing(run, report)
     except KeyboardInterrupt:
-        finished = len(run.results())
-        print(
-            f"interrupted; {finished} of {len(run.parts)} parts are finished and kept in {run.folder}, and "
-            "the same command goes on from there",
-            file=sys.stderr,
-        )
-        return 130
+        return _interrupted([run], run.folder)
     print(write_report(run), end="")
-    return int(len(run.results()) < len(run.parts))
+    return int(not run.outcome().is_complete)
 
 
-def _table(run: Run) -> int:
-    print(markdown(run), end="")
+def _run_all(args: argparse.Namespace) -> int:
+    began = time.monotonic()
+    known = (
+        (name, published(name, reproductions.find(name), FOLDER)) for name in reproductions.names()
+    )
+    seconds = {name: outcome.seconds for name, outcome in known if outcome}
+    everything = open_everything(args.quick, args.seed, args.out, seconds)
+    count = sum(len(run.parts) for run in everything.runs)
+    done = count - sum(len(run.missing()) for run in everything.runs)
+    try:
+        with tqdm(total=count, initial=done, desc="all", disable=None) as bar:
+
+            def report(job: Job, is_over: bool) -> None:
+                bar.update() if is_over else bar.set_postfix_str(str(job))
+
+            compute_everything(everything, args.workers, args.limit, report)
+    except KeyboardInterrupt:
+        return _interrupted(everything.runs, args.out)
+    print(summary(everything, (time.monotonic() - began) / 60), end="")
+    return int(not everything.is_complete)
+
+
+def _interrupted(runs: list[Run], folder: Path) -> int:
+    finished = sum(len(run.outcome().done) for run in runs)
+    print(
+        f"interrupted; {finished} of {sum(len(run.parts) for run in runs)} parts are finished and kept in "
+        f"{folder}, and the same command goes on from there",
+        file=sys.stderr,
+    )
+    return 130
+
+
+def _table(args: argparse.Namespace) -> int:
+    run = _open(args)
+    outcome = run.outcome()
+    if not outcome.records:
+        raise FileNotFoundError(
+            f"there are no results in {run.folder}; `python -m experiments run {run.name}` makes some."
+        )
+    print(markdown(outcome), end="")
     return 0
+
+
+def _report(args: argparse.Namespace) -> int:
+    missing = write_page(args.out, args.published, args.to)
+    for name, why in missing.items():
+        print(f"{name}: {why}", file=sys.stderr)
+    print(f"wrote {args.to}")
+    return int(bool(missing))
 
 
 if __name__ == "__main__":

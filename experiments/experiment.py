@@ -1,6 +1,6 @@
 """An experiment: a claim of a paper, as independent parts that anybody can compute again.
 
-    parts(quick)  ->  compute(part), each on its own  ->  table(results), figure(results)
+    parts(quick)  ->  compute(part), each on its own  ->  table(results), figure(results), claims(results)
 
 The seed of a part follows from the seed of the run and the part's id alone, so a part is the same
 whichever others are computed, and in whatever order.
@@ -15,7 +15,7 @@ from typing import Any, final
 
 import numpy as np
 
-__all__ = ["Experiment", "Part", "Result", "checked_parts"]
+__all__ = ["Claim", "Experiment", "Part", "Result", "checked_parts"]
 
 _ID = re.compile(r"[a-z0-9][a-z0-9._-]*")
 
@@ -50,21 +50,52 @@ class Result:
     value: Mapping[str, Any]
 
 
+@final
+@dataclass(frozen=True)
+class Claim:
+    """One thing a paper says, beside what came out here.
+
+    Attributes
+    ----------
+    words : what is claimed
+    paper : the paper's number, or its words: the one thing that is typed
+    ours : the same from the results
+    criterion : when the two agree, so that whoever doubts the verdict can give another
+    agrees : the verdict; None where the paper gives nothing to judge by
+    reason : why they do not agree; numbers in it are from the results, or from the paper
+    stand_in : what was used where the paper's own data cannot be had
+    """
+
+    words: str
+    paper: str
+    ours: str
+    criterion: str
+    agrees: bool | None
+    reason: str = ""
+    stand_in: str = ""
+
+
 class Experiment(ABC):
     """A claim, and what is needed to look at it again.
 
     Attributes
     ----------
-    paper : where the claim stands
+    paper : where the claim stands, as "Authors (year), section, figure"
     claim : the table or figure, in a sentence
     version : raised whenever `compute` changes, so that older parts are not taken for new ones
     data : the names of the data sets it loads
+    title : the heading of its section in docs/reproduction.md
+    setup : how it was done, in sentences, without results
+    timed : whether seconds are among its claims, so that nothing else may run beside it
     """
 
     paper: str
     claim: str
     version: int
     data: tuple[str, ...] = ()
+    title: str = ""
+    setup: str = ""
+    timed: bool = False
 
     @abstractmethod
     def parts(self, quick: bool) -> list[Part]:
@@ -81,6 +112,18 @@ class Experiment(ABC):
     @abstractmethod
     def figure(self, results: Sequence[Result]) -> Any:
         """A Matplotlib Figure, from as many results as there are, but at least one."""
+
+    def claims(self, results: Sequence[Result]) -> list[Claim]:
+        """What the paper says beside what came out, from all results; none until they are written."""
+        return []
+
+    def remarks(self, results: Sequence[Result]) -> list[str]:
+        """What else is to be said of the outcome; numbers in it are from the results."""
+        return []
+
+    def kept(self, result: Result) -> dict[str, Any]:
+        """What of a result table, figure, claims and remarks need: all of it, unless it is large."""
+        return dict(result.value)
 
 
 def checked_parts(experiment: Experiment, quick: bool, seed: int) -> list[Part]:

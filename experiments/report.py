@@ -4,62 +4,73 @@ import csv
 import io
 import json
 from importlib.util import find_spec
+from pathlib import Path
 from typing import Any
 
+from experiments.outcome import Outcome
 from experiments.runner import Run
 from experiments.store import write_whole
 
-__all__ = ["markdown", "write_report"]
+__all__ = ["circumstances_of", "draw", "failures", "markdown", "markdown_table", "write_report"]
 
 
 def write_report(run: Run) -> str:
     """Write all files of a run; give the table as Markdown."""
-    text = markdown(run)
-    write_whole(run.folder / "results.json", json.dumps(_summary(run), indent=1) + "\n")
-    write_whole(run.folder / "results.csv", _csv(run.records()))
+    outcome = run.outcome()
+    text = markdown(outcome)
+    write_whole(run.folder / "results.json", json.dumps(_summary(outcome), indent=1) + "\n")
+    write_whole(run.folder / "results.csv", _csv(outcome.records))
     write_whole(run.folder / "table.md", text)
-    results = run.results()
-    if results and find_spec("matplotlib"):
-        figure = run.experiment.figure(results)
-        figure.savefig(run.folder / "figure.png", dpi=150)
+    draw(outcome, run.folder / "figure.png")
     return text
 
 
-def markdown(run: Run) -> str:
+def draw(outcome: Outcome, path: Path) -> None:
+    """Write the figure, where there are results and Matplotlib."""
+    results = outcome.results()
+    if results and find_spec("matplotlib"):
+        path.parent.mkdir(parents=True, exist_ok=True)
+        outcome.experiment.figure(results).savefig(path, dpi=150)
+
+
+def markdown(outcome: Outcome) -> str:
     """The claim, the circumstances, the table, and what failed."""
-    records, experiment = run.records(), run.experiment
-    if not records:
-        raise FileNotFoundError(
-            f"there are no results in {run.folder}; `python -m experiments run {run.name}` makes some."
-        )
-    lines = [f"### {run.name}", "", f"{experiment.paper}: {experiment.claim}", ""]
-    lines += [_circumstances(run, records), ""]
-    results = run.results()
+    experiment = outcome.experiment
+    lines = [f"### {outcome.name}", "", f"{experiment.paper}: {experiment.claim}", ""]
+    lines += [circumstances_of(outcome), ""]
+    results = outcome.results()
     if results:
-        rows = experiment.table(results)
-        head = list(rows[0])
-        lines += [_line(head), _line(["---"] * len(head))]
-        lines += [_line([row[column] for column in head]) for row in rows] + [""]
-    lines += [
-        f"- {record['id']} failed: {record['error'].rstrip('.')}."
-        for record in records
-        if record["status"] == "failed"
-    ]
+        lines += [markdown_table(experiment.table(results)), ""]
+    lines += failures(outcome)
     return "\n".join(lines).rstrip("\n") + "\n"
+
+
+def failures(outcome: Outcome) -> list[str]:
+    """A line for each part that failed."""
+    return [f"- {record['id']} failed: {record['error'].rstrip('.')}." for record in outcome.failed]
+
+
+def markdown_table(rows: list[dict[str, str]]) -> str:
+    """Rows of the same columns."""
+    head = list(rows[0])
+    lines = [_line(head), _line(["---"] * len(head))]
+    return "\n".join(lines + [_line([row[column] for column in head]) for row in rows])
 
 
 def _line(cells: list[str]) -> str:
     return "| " + " | ".join(cell.replace("|", "\\|") for cell in cells) + " |"
 
 
-def _circumstances(run: Run, records: list[dict[str, Any]]) -> str:
+def circumstances_of(outcome: Outcome) -> str:
     """One line: how much of the run is there, its seed, and the machines and versions behind it."""
-    done = sum(record["status"] == "done" for record in records)
-    parts = [f"{done} of {len(run.parts)} parts" + (" (quick)" if run.quick else "")]
-    parts += [f"seed {run.seed}", f"version {run.experiment.version}"]
+    records = outcome.records
+    done = len(outcome.done)
+    parts = [f"{done} of {outcome.n_parts} parts" + (" (quick)" if outcome.quick else "")]
+    parts += [f"seed {outcome.seed}", f"version {outcome.experiment.version}"]
     parts += [f"data: {source}" for source in records[0]["data"].values()]
-    seconds = sum(record["seconds"] for record in records)
-    parts.append(f"{seconds:.3g} s in all")
+    parts.append(f"{outcome.seconds:.3g} s in all")
+    if outcome.memory_bytes is not None:
+        parts.append(f"at most {outcome.memory_bytes / 2**30:.2g} GiB")
     described = []
     for record in records:
         place, packages = record["machine"], record["versions"]
@@ -69,17 +80,17 @@ def _circumstances(run: Run, records: list[dict[str, Any]]) -> str:
     return "; ".join([*parts, *dict.fromkeys(described)]) + "."
 
 
-def _summary(run: Run) -> dict[str, Any]:
-    results = run.results()
+def _summary(outcome: Outcome) -> dict[str, Any]:
+    results = outcome.results()
     return {
-        "experiment": run.name,
-        "paper": run.experiment.paper,
-        "claim": run.experiment.claim,
-        "version": run.experiment.version,
-        "seed": run.seed,
-        "quick": run.quick,
-        "table": run.experiment.table(results) if results else [],
-        "parts": run.records(),
+        "experiment": outcome.name,
+        "paper": outcome.experiment.paper,
+        "claim": outcome.experiment.claim,
+        "version": outcome.experiment.version,
+        "seed": outcome.seed,
+        "quick": outcome.quick,
+        "table": outcome.experiment.table(results) if results else [],
+        "parts": outcome.records,
     }
 
 

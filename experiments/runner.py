@@ -9,13 +9,13 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, final
 
-from benchmarks.meter import commit, machine, versions
+from benchmarks.meter import PeakMemory, commit, machine, versions
 
-from experiments.experiment import Experiment, Part, Result, checked_parts
+from experiments.experiment import Experiment, Part, checked_parts
+from experiments.outcome import Outcome
 from experiments.store import Store
-from gramlearn import datasets
 
-__all__ = ["Run", "compute_missing", "open_run"]
+__all__ = ["Run", "circumstances", "compute_missing", "compute_part", "give_up", "open_run"]
 
 _PACKAGES = ("numpy", "scipy", "scikit-learn", "gramlearn")
 
@@ -37,19 +37,22 @@ class Run:
         """Where the results are."""
         return self.store.folder
 
-    def records(self) -> list[dict[str, Any]]:
-        """What there is of each part, finished or failed, in the order of the parts."""
+    def outcome(self) -> Outcome:
+        """What there is of it by now."""
         found = (self.store.read(part) for part in self.parts)
-        return [record for record in found if record is not None]
+        records = [record for record in found if record is not None]
+        return Outcome(self.name, self.experiment, self.quick, self.seed, len(self.parts), records)
 
-    def results(self) -> list[Result]:
-        """The results of the finished parts."""
-        done = [record for record in self.records() if record["status"] == "done"]
-        return [Result(record["parameters"], record["result"]) for record in done]
+    def missing(self) -> list[Part]:
+        """The parts that are not finished."""
+        finished = {record["id"] for record in self.outcome().done}
+        return [part for part in self.parts if part.id not in finished]
 
 
 def open_run(name: str, experiment: Experiment, quick: bool, seed: int, out: Path) -> Run:
     """A run and its folder, `out`/NAME; a quick run and each other seed have folders of their own."""
+    from gramlearn import datasets  # here, so that processes that compute do not wait for it
+
     data = {known: datasets.load(known).source for known in experiment.data}
     ending = ("-quick" if quick else "") + (f"-seed{seed}" if seed else "")
     store = Store(out / (name + ending), experiment.version, data)
@@ -59,27 +62,44 @@ def open_run(name: str, experiment: Experiment, quick: bool, seed: int, out: Pat
 
 def compute_missing(run: Run, report: Callable[[Part | None], object] = lambda part: None) -> None:
     """Compute what is not there. `report` gets each part before it, and None when it is over."""
-    facts = {"commit": commit(), "machine": machine(), "versions": _versions()}
+    facts, missing = circumstances(), {part.id for part in run.missing()}
     for part in run.parts:
         report(part)
-        kept = run.store.read(part)
-        if kept is None or kept["status"] != "done":
-            _compute(run, part, facts)
+        if part.id in missing:
+            compute_part(run, part, facts)
         report(None)
 
 
-def _compute(run: Run, part: Part, facts: dict[str, Any]) -> None:
+def circumstances() -> dict[str, Any]:
+    """What a record says about the place it was made at."""
+    return {"commit": commit(), "machine": machine(), "versions": _versions()}
+
+
+def compute_part(run: Run, part: Part, facts: dict[str, Any]) -> None:
+    """Compute one part and keep it, or the error it raised."""
     began = time.perf_counter()
+    with PeakMemory("numpy") as memory:
+        try:
+            outcome: dict[str, Any] = {"status": "done", "result": run.experiment.compute(part)}
+        except Exception as error:
+            outcome = _failed(error)
+    facts = {"seconds": time.perf_counter() - began, **facts}
+    if memory.level is not None and memory.above is not None:
+        facts["memory_bytes"] = memory.level + memory.above
     try:
-        outcome: dict[str, Any] = {"status": "done", "result": run.experiment.compute(part)}
-    except Exception as error:
-        outcome = _failed(error)
-    date = time.strftime("%Y-%m-%d %H:%M UTC", time.gmtime())
-    facts = {"seconds": time.perf_counter() - began, "date": date, **facts}
-    try:
-        run.store.write(part, {**outcome, **facts})
+        _keep(run, part, outcome, facts)
     except (TypeError, ValueError) as error:  # what compute gave does not fit into JSON
-        run.store.write(part, {**_failed(error), **facts})
+        _keep(run, part, _failed(error), facts)
+
+
+def give_up(run: Run, part: Part, error: Exception, seconds: float) -> None:
+    """Keep the error of a part whose process could not do so itself."""
+    _keep(run, part, _failed(error), {"seconds": seconds, **circumstances()})
+
+
+def _keep(run: Run, part: Part, outcome: dict[str, Any], facts: dict[str, Any]) -> None:
+    date = time.strftime("%Y-%m-%d %H:%M UTC", time.gmtime())
+    run.store.write(part, {**outcome, "date": date, **facts})
 
 
 def _failed(error: Exception) -> dict[str, Any]:

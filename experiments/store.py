@@ -37,11 +37,10 @@ class Store:
         same = isinstance(record, dict) and {name: record.get(name) for name in key} == key
         return record if same else None
 
-    def write(self, part: Part, facts: dict[str, Any]) -> dict[str, Any]:
-        """Keep what came of a part; give the record."""
+    def write(self, part: Part, facts: dict[str, Any]) -> None:
+        """Keep what came of a part."""
         record = {**self.key(part), **facts}
         write_whole(self._path(part), json.dumps(record, indent=1, allow_nan=False) + "\n")
-        return record
 
     def _path(self, part: Part) -> Path:
         return self.folder / "parts" / f"{part.id}.json"

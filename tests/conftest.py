@@ -68,3 +68,14 @@ def library(request: pytest.FixtureRequest) -> Library:
     if find_spec(request.param) is None:
         pytest.skip(f"{request.param} is not installed")
     return Library(request.param)
+
+
+@pytest.fixture
+def toys(monkeypatch: pytest.MonkeyPatch) -> dict[str, Any]:
+    """The experiments there are, by name: none, until the test puts some in."""
+    from experiments import reproductions
+
+    found: dict[str, Any] = {}
+    monkeypatch.setattr(reproductions, "names", lambda: list(found))
+    monkeypatch.setattr(reproductions, "find", found.__getitem__)
+    return found

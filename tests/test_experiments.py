@@ -4,7 +4,6 @@ import csv
 import json
 import os
 import re
-from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 from urllib.error import URLError
@@ -13,7 +12,7 @@ import numpy as np
 import pytest
 from experiments import reproductions
 from experiments.__main__ import main
-from experiments.experiment import Experiment, Part, Result, checked_parts
+from experiments.experiment import Part, Result, checked_parts
 from experiments.reproductions._pairs import constraints, draw_pairs, share_satisfied
 from experiments.runner import compute_missing, open_run
 from experiments.scores import clustering_nmi
@@ -21,43 +20,9 @@ from experiments.store import write_whole
 
 import gramlearn as gl
 from gramlearn import datasets
+from toy_experiment import Toy
 
 PNG = b"\x89PNG\r\n\x1a\n"
-
-
-class Toy(Experiment):
-    """The mean of a few random numbers; what goes wrong is chosen by the test."""
-
-    paper = "nobody, section 0"
-    claim = "numbers have means."
-    version = 1
-
-    def __init__(self, trouble: dict[str, Any] | None = None, order: int = 1) -> None:
-        self.trouble = trouble or {}
-        self.order = order
-        self.computed: list[str] = []
-
-    def parts(self, quick: bool) -> list[Part]:
-        sizes = (1, 2) if quick else (1, 2, 3, 4)
-        return [Part(f"n{n}", {"n": n, "shape": (n, 1)}) for n in sizes][:: self.order]
-
-    def compute(self, part: Part) -> dict[str, Any]:
-        self.computed.append(part.id)
-        trouble = self.trouble.get(part.id)
-        if isinstance(trouble, BaseException):
-            raise trouble
-        numbers = part.generator().random(part.parameters["n"])
-        return trouble or {"mean": float(numbers.mean()), "numbers": numbers.tolist()}
-
-    def table(self, results: Sequence[Result]) -> list[dict[str, str]]:
-        return [{"n": str(r.parameters["n"]), "mean": f"{r.value['mean']:.3f}"} for r in results]
-
-    def figure(self, results: Sequence[Result]) -> Any:
-        from matplotlib.figure import Figure
-
-        figure = Figure()
-        figure.subplots().plot([r.value["mean"] for r in results])
-        return figure
 
 
 @pytest.fixture
@@ -129,7 +94,7 @@ def test_a_run_goes_on_where_it_ended(
     whole = open_run("toy", Toy(), False, 0, tmp_path / "whole")
     compute_missing(whole)
     assert means(tmp_path / "toy") == {
-        record["id"]: record["result"]["mean"] for record in whole.records()
+        record["id"]: record["result"]["mean"] for record in whole.outcome().records
     }
 
 

@@ -1,12 +1,23 @@
 """Z11 Tables 2 and 3 as printed, and the rows that set beside them what came out here."""
 
 from collections.abc import Sequence
-from statistics import mean, stdev
+from statistics import mean
 from typing import Any, final
 
 from experiments.experiment import Result
+from experiments.judging import Spread, spread_of
 
-__all__ = ["ACCURACIES", "LIMIT", "METHODS", "SHARE", "Seconds", "by_set", "spread_of", "table_of"]
+__all__ = [
+    "ACCURACIES",
+    "LIMIT",
+    "METHODS",
+    "SECONDS",
+    "SHARE",
+    "Seconds",
+    "by_set",
+    "table_of",
+    "values_apart",
+]
 
 SHARE = 0.7
 LIMIT = {"SCS": 60.0, "CLARABEL": 30.0}
@@ -28,7 +39,7 @@ _WORDS = {
 _OURS = ("LL", "SHL")
 # Means and standard deviations of Table 2; seconds of Table 3: NPKL LL and HL, SimpleNPKL LL and SHL.
 ACCURACIES = {
-    name: list(zip(numbers[::2], numbers[1::2], strict=True))
+    name: [Spread(*pair) for pair in zip(numbers[::2], numbers[1::2], strict=True)]
     for name, numbers in {
         "chessboard": (49.8, 0.2, 50.1, 0.3, 61.1, 6.9, 56.3, 6.1, 60.2, 0.0, 58.8, 0.8),
         "glass": (69.7, 1.9, 69.2, 1.7, 74.4, 3.7, 79.1, 4.9, 73.0, 2.5, 73.5, 2.9),
@@ -41,7 +52,7 @@ ACCURACIES = {
         "wine": (71.2, 1.2, 76.1, 2.8, 78.1, 1.7, 85.5, 5.3, 83.7, 4.8, 85.0, 2.6),
     }.items()
 }
-_SECONDS = {
+SECONDS = {
     "chessboard": (1.38, 5.23, 0.05, 0.13),
     "glass": (1.85, 32.36, 0.11, 2.95),
     "heart": (2.64, 63.84, 0.17, 13.15),
@@ -145,17 +156,15 @@ def _rows(key: str, draws: list[Any], of: Seconds) -> list[dict[str, str]]:
         return rows
     timed = ("NPKL LL", "NPKL HL", "LL", "SHL")
     ups = {"speed-up LL": of.linear_up, "speed-up HL": of.hinge_up}
-    both = [(d["NPKL LL SCS"]["value"], d["value"]["LL"]) for d in draws if "NPKL LL SCS" in d]
-    differ = max(abs(other / ours - 1) for other, ours in both)
     rows.append(
         _row("", "seconds")
         | {METHODS[method]: of.cell(method) for method in timed}
         | {name: f"{up:.0f}" for name, up in ups.items() if up}
-        | {"LL and SDP differ by": f"{differ:.0e}"}
+        | {"LL and SDP differ by": f"{values_apart(draws):.0e}"}
     )
-    told = [f"{seconds:g}" for seconds in _SECONDS[key]]
-    faster = {"speed-up LL": _SECONDS[key][0] / _SECONDS[key][2]}
-    faster["speed-up HL"] = _SECONDS[key][1] / _SECONDS[key][3]
+    told = [f"{seconds:g}" for seconds in SECONDS[key]]
+    faster = {"speed-up LL": SECONDS[key][0] / SECONDS[key][2]}
+    faster["speed-up HL"] = SECONDS[key][1] / SECONDS[key][3]
     rows.append(
         _row("", "seconds in the paper")
         | {METHODS[method]: text for method, text in zip(timed, told, strict=True)}
@@ -164,13 +173,15 @@ def _rows(key: str, draws: list[Any], of: Seconds) -> list[dict[str, str]]:
     return rows
 
 
+def values_apart(draws: list[Any]) -> float:
+    """The relative difference of the optimal values of SimpleNPKL and of the program, at most."""
+    both = [(d["NPKL LL SCS"]["value"], d["value"]["LL"]) for d in draws if "NPKL LL SCS" in d]
+    return max(abs(other / ours - 1) for other, ours in both)
+
+
 def _row(name: str, of: str) -> dict[str, str]:
     columns = [*METHODS.values(), "speed-up LL", "speed-up HL", "LL and SDP differ by"]
     return {"set": name, "of": of, **dict.fromkeys(columns, "")}
-
-
-def spread_of(numbers: list[float]) -> tuple[float, float]:
-    return mean(numbers), stdev(numbers) if len(numbers) > 1 else 0.0
 
 
 def _cell(accuracies: list[float]) -> str:

@@ -5,13 +5,15 @@
 G are the points, and b0 the bounds of K09 7.1; nothing of the size of the n x n kernel is formed.
 """
 
-from collections.abc import Sequence
-from statistics import mean, stdev
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from statistics import mean
 from typing import Any, final
 
 import numpy as np
 
-from experiments.experiment import Experiment, Part, Result
+from experiments.experiment import Claim, Experiment, Part, Result
+from experiments.judging import Spread, spread_of
 from experiments.reproductions._pairs import constraints, draw_pairs
 from experiments.reproductions._running import cycles, draws_of, facts, solved, with_counts
 from experiments.scores import clustering_nmi
@@ -26,23 +28,49 @@ from gramlearn import (
 )
 from gramlearn.solvers import Projections
 
-__all__ = ["WithSlack"]
+__all__ = ["GAMMA", "NAMES", "Found", "WithSlack"]
 
 _LIMIT = 2000
+GAMMA = 1000.0
+NAMES = {"logdet": "LogDet", "von_neumann": "von Neumann"}
 _METHODS = {"logdet": (LogDet(), LogDetSlack), "von_neumann": (VonNeumann(), KLSlack)}
+
+
+@final
+@dataclass(frozen=True)
+class Found:
+    """What came out, by the number of constraints."""
+
+    draws: Mapping[int, list[Any]]
+
+    def nmi(self, name: str, count: int) -> Spread:
+        """Mean and deviation of the clusters' score."""
+        return spread_of([draw[name]["nmi"] for draw in self.draws[count]])
+
+    def cycles(self, name: str, count: int) -> float:
+        """The mean over the draws."""
+        return mean(draw[name]["projections"]["cycles"] for draw in self.draws[count])
 
 
 @final
 class WithSlack(Experiment):
     version = 1
+    paper = "Kulis, Sustik, Dhillon (2009), section 7.1, Figures 3 and 4"
 
     def __init__(
-        self, name: str, claim: str, paper_at: dict[int, str], gammas: dict[str, float]
+        self,
+        name: str,
+        *,
+        title: str,
+        claim: str,
+        setup: str,
+        paper_at: dict[int, str],
+        claims: Callable[[Found], list[Claim]],
+        remarks: Callable[[Found], list[str]],
     ) -> None:
         self.data = (name,)
-        self.paper = "Kulis, Sustik, Dhillon (2009), section 7.1, Figures 3 and 4"
-        self.claim = claim
-        self._paper_at, self._gammas = paper_at, gammas
+        self.title, self.claim, self.setup = title, claim, setup
+        self._paper_at, self._claims, self._remarks = paper_at, claims, remarks
 
     def parts(self, quick: bool) -> list[Part]:
         counts, repeats = ((0, 30), 1) if quick else ((0, 50, 100, 200, 300, 400, 500), 5)
@@ -55,7 +83,7 @@ class WithSlack(Experiment):
         i, j = draw_pairs(len(y), part.parameters["constraints"], part.generator())
         answers: dict[str, Any] = {}
         for name, (regularizer, loss) in _METHODS.items():
-            terms = constraints(X, y, i, j, loss(gamma=self._gammas[name]))
+            terms = constraints(X, y, i, j, loss(gamma=GAMMA))
             problem = Problem(regularizer, Factor(X), terms)
             projected = solved(problem, Projections("cyclic", seed=part.seed), _LIMIT)
             newton = solved(problem, "auto", 1000)
@@ -71,9 +99,8 @@ class WithSlack(Experiment):
         for count, draws in draws_of(results).items():
             row = {"constraints": str(count), "draws": str(len(draws))}
             for name in _METHODS:
-                scores = [draw[name]["nmi"] for draw in draws]
-                spread = stdev(scores) if len(scores) > 1 else 0.0
-                row[f"NMI, {name}"] = f"{mean(scores):.3f} ± {spread:.3f}"
+                center, spread = spread_of([draw[name]["nmi"] for draw in draws])
+                row[f"NMI, {name}"] = f"{center:.3f} ± {spread:.3f}"
             for name in _METHODS:
                 row[f"cycles, {name}"] = cycles([draw[name]["projections"] for draw in draws])
                 seconds = mean(draw[name]["newton"]["seconds"] for draw in draws)
@@ -83,6 +110,12 @@ class WithSlack(Experiment):
             row["the paper"] = self._paper_at.get(count, "")
             rows.append(row)
         return rows
+
+    def claims(self, results: Sequence[Result]) -> list[Claim]:
+        return self._claims(Found(draws_of(results)))
+
+    def remarks(self, results: Sequence[Result]) -> list[str]:
+        return self._remarks(Found(draws_of(results)))
 
     def figure(self, results: Sequence[Result]) -> Any:
         from matplotlib.figure import Figure

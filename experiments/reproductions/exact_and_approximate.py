@@ -14,9 +14,11 @@ from typing import Any, final
 
 import numpy as np
 
-from experiments.experiment import Experiment, Part, Result
+from experiments.experiment import Claim, Experiment, Part, Result
+from experiments.judging import alike, prose, span
 from experiments.reproductions._pairs import draw_pairs
 from experiments.reproductions._running import cycles, draws_of, facts, solved, with_counts
+from experiments.scores import neighbor_accuracy
 from gramlearn import (
     Hard,
     LogDet,
@@ -31,9 +33,10 @@ __all__ = ["EXPERIMENT"]
 
 _SIZES = (17, 17, 18)
 _LIMIT = 20_000
-_NEIGHBORS = 5
+_TOLD = 100  # constraints
+_EXACT = ("logdet", "von_neumann")
 _PAPER = {
-    100: "exact 11 cycles, approximate 3220; accuracy rises towards that of the target, .948, and above"
+    _TOLD: "exact 11 cycles, approximate 3220; accuracy rises towards that of the target, .948, and above"
 }
 
 
@@ -53,6 +56,11 @@ class ExactAndApproximate(Experiment):
         "with 100 constraints the exact projections converge in 11 cycles and those of DefiniteBoost "
         "in 3220, to the same kernel; with more constraints it classifies better than its target."
     )
+    title: str = "Exact and approximate projections"
+    setup: str = prose("""
+        The kernel of 52 proteins is not to be had; a Gaussian kernel of three classes, made for the purpose,
+        stands in for it. Kernels are learned from the identity and the target's distances of random pairs.
+        """)
     version: int = 1
 
     def parts(self, quick: bool) -> list[Part]:
@@ -69,7 +77,9 @@ class ExactAndApproximate(Experiment):
             Term(SquaredDistances(i[~same], j[~same]), Hard(lower=b[~same])),
         ]
         start = np.eye(y.size) * np.trace(K) / y.size
-        answers = {"target_accuracy": _accuracy(np.linalg.cholesky(K + 1e-12 * np.eye(y.size)), y)}
+        answers = {
+            "target_accuracy": neighbor_accuracy(np.linalg.cholesky(K + 1e-12 * np.eye(y.size)), y)
+        }
         runs = {
             "logdet": (LogDet(), Projections("cyclic", seed=part.seed)),
             "von_neumann": (VonNeumann(), Projections("cyclic", seed=part.seed)),
@@ -78,7 +88,7 @@ class ExactAndApproximate(Experiment):
         }
         for name, (regularizer, solver) in runs.items():
             solution = solved(Problem(regularizer, start, terms), solver, _LIMIT)
-            answers[name] = {**facts(solution), "accuracy": _accuracy(solution.factor, y)}
+            answers[name] = {**facts(solution), "accuracy": neighbor_accuracy(solution.factor, y)}
         return answers
 
     def table(self, results: Sequence[Result]) -> list[dict[str, str]]:
@@ -87,12 +97,15 @@ class ExactAndApproximate(Experiment):
             row = {"constraints": str(count), "draws": str(len(draws))}
             for name in ("logdet", "von_neumann", "approximate"):
                 row[f"cycles, {name}"] = cycles([draw[name] for draw in draws])
-            for name in ("logdet", "von_neumann"):
+            for name in _EXACT:
                 row[f"accuracy, {name}"] = f"{mean(d[name]['accuracy'] for d in draws):.3f}"
             row["accuracy, target"] = f"{mean(d['target_accuracy'] for d in draws):.3f}"
             row["the paper"] = _PAPER.get(count, "")
             rows.append(row)
         return rows
+
+    def claims(self, results: Sequence[Result]) -> list[Claim]:
+        return _claims(draws_of(results))
 
     def figure(self, results: Sequence[Result]) -> Any:
         from matplotlib.figure import Figure
@@ -105,7 +118,7 @@ class ExactAndApproximate(Experiment):
             found = {c: _answers(results, c, name) for c in counts}
             steps = [mean(answer["cycles"] for answer in answers) for answers in found.values()]
             right.plot(counts, steps, marker="o", label=words)
-            if name in ("logdet", "von_neumann"):
+            if name in _EXACT:
                 scores = [mean(a["accuracy"] for a in answers) for answers in found.values()]
                 left.plot(counts, scores, marker="o", label=words)
         target = mean(result.value["target_accuracy"] for result in results)
@@ -117,17 +130,69 @@ class ExactAndApproximate(Experiment):
         return figure
 
 
+def _claims(found: dict[int, list[Any]]) -> list[Claim]:
+    few, many = found[_TOLD], found[max(found)]
+    exact, rough = ([draw[name] for draw in few] for name in ("von_neumann", "approximate"))
+    longest = max(d[name]["cycles"] for draws in found.values() for d in draws for name in _EXACT)
+    apart = [
+        abs(d["von_neumann"]["accuracy"] - d["approximate"]["accuracy"])
+        for draws in found.values()
+        for d in draws
+    ]
+    target = mean(draw["target_accuracy"] for draw in many)
+    learned = [mean(draw[name]["accuracy"] for draw in many) for name in _EXACT]
+    stand_in = "a Gaussian kernel of three classes instead of that of the proteins"
+    return [
+        Claim(
+            words=f"cycles of exact projections with {_TOLD} constraints, von Neumann",
+            paper="11",
+            ours=cycles(exact),
+            criterion="the mean is within a factor of two",
+            agrees=alike(mean(answer["cycles"] for answer in exact), 11),
+            stand_in=stand_in,
+        ),
+        Claim(
+            words=f"cycles of the approximate projections of DefiniteBoost with {_TOLD} constraints",
+            paper="3220",
+            ours=cycles(rough),
+            criterion="the mean is within a factor of two",
+            agrees=alike(mean(answer["cycles"] for answer in rough), 3220),
+            reason=prose("""
+                They take hardly more cycles than the exact ones: from the identity, log X and zz' nearly
+                commute, and the bound of Golden and Thompson is nearly tight. The paper does not say which
+                bound, or which normalization, its version of DefiniteBoost used.
+                """),
+            stand_in=stand_in,
+        ),
+        Claim(
+            words="both kinds of projections converge to the same kernel",
+            paper="the same optimum",
+            ours=f"accuracies under the two kernels differ by {max(apart):.3f} at most",
+            criterion="they differ by one of the points at most",
+            agrees=max(apart) <= 1 / sum(_SIZES),
+            stand_in=stand_in,
+        ),
+        Claim(
+            words=f"cycles of exact projections with up to {max(found)} constraints, both divergences",
+            paper="600 at most",
+            ours=f"{longest} at most",
+            criterion="there are no more",
+            agrees=longest <= 600,
+            stand_in=stand_in,
+        ),
+        Claim(
+            words="with enough constraints, the learned kernels classify better than their target",
+            paper="above .948",
+            ours=f"{span(learned, '.3f')} with {max(found)} constraints, the target {target:.3f}",
+            criterion="both means are above the target's",
+            agrees=min(learned) > target,
+            stand_in=stand_in,
+        ),
+    ]
+
+
 def _answers(results: Sequence[Result], count: int, name: str) -> list[dict[str, Any]]:
     return [r.value[name] for r in results if r.parameters["constraints"] == count]
-
-
-def _accuracy(factor: np.ndarray, y: np.ndarray) -> float:
-    """Of five nearest neighbors, two folds, over ten ways to fold."""
-    from sklearn.model_selection import RepeatedStratifiedKFold, cross_val_score
-    from sklearn.neighbors import KNeighborsClassifier
-
-    folds = RepeatedStratifiedKFold(n_splits=2, n_repeats=10, random_state=0)
-    return float(np.mean(cross_val_score(KNeighborsClassifier(_NEIGHBORS), factor, y, cv=folds)))
 
 
 EXPERIMENT = ExactAndApproximate()

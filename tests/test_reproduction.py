@@ -1,0 +1,247 @@
+"""docs/reproduction.md: what the published results say, to the letter, and not a number besides."""
+
+import json
+import random
+import re
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import pytest
+from experiments import reproductions
+from experiments.__main__ import main
+from experiments.document import VERDICTS, document, verdict
+from experiments.experiment import Claim
+from experiments.judging import Spread, alike, listed, prose, set_by_set, span, spread_of
+from experiments.outcome import Outcome
+from experiments.pages import published_outcomes
+from experiments.publishing import FOLDER, published
+
+from gramlearn import Status
+from toy_experiment import Toy
+
+PAGE = Path(__file__).parents[1] / "docs" / "reproduction.md"
+NUMBER = re.compile(r"\d+(?:\.\d+)?(?:e[+-]\d+)?")
+
+
+@pytest.fixture
+def report(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> Any:
+    """The command; gives its status, the page and what was said of it."""
+
+    def run() -> tuple[int, str, str]:
+        folders = ["--out", str(tmp_path / "runs"), "--published", str(tmp_path / "published")]
+        page = tmp_path / "docs" / "page.md"
+        capsys.readouterr()
+        status = main(["report", *folders, "--to", str(page)])
+        return status, page.read_text(encoding="utf-8"), capsys.readouterr().err
+
+    return run
+
+
+def run_of(toy: str, out: Path) -> int:
+    return main(["run", toy, "--out", str(out / "runs")])
+
+
+# -- the page of a toy -----------------------------------------------------------------------------
+
+
+def test_the_page_says_what_the_results_say(
+    tmp_path: Path, toys: dict[str, Toy], report: Any
+) -> None:
+    toys["toy"] = Toy()
+    assert run_of("toy", tmp_path) == 0
+    status, page, said = report()
+    assert (status, said) == (0, "")
+    parts = json.loads((tmp_path / "runs/toy/results.json").read_text(encoding="utf-8"))["parts"]
+    largest = max(part["result"]["mean"] for part in parts)
+    assert f"| 1 | means are below one | 0.5 | {largest:.4f} at most | all are | agrees |" in page
+    assert "One is" not in page  # a reason is for what differs
+    assert "Numbers are drawn." in page
+    assert "python -m experiments run toy" in page
+    assert "4 of 4 parts; seed 0" in page
+    for part in parts:
+        assert f"| {part['parameters']['n']} | {part['result']['mean']:.3f} |" in page
+    assert (tmp_path / "docs/images/toy.png").read_bytes().startswith(b"\x89PNG")
+
+    # Without the run the page is the same: it comes from what was published.
+    (tmp_path / "runs").rename(tmp_path / "elsewhere")
+    assert report() == (0, page, "")
+
+    file = tmp_path / "published" / "toy.json"
+    file.write_text(file.read_text(encoding="utf-8").replace('"mean":0.', '"mean":7.'), "utf-8")
+    _, other, _ = report()
+    assert f"7.{f'{largest:.4f}'[2:]} at most | all are | differs |" in other
+    assert f"Claim 1 differs: One is 7.{f'{largest:.5f}'[2:]}." in other
+    assert "| **all** | 1 |  | 1 |  |  |" in other
+
+
+def test_what_is_missing_is_listed(tmp_path: Path, toys: dict[str, Toy], report: Any) -> None:
+    toys["toy"], toys["other"] = Toy(), Toy()
+    assert run_of("toy", tmp_path) == 0
+    status, page, said = report()
+    assert status == 1
+    words = "other: there are no results; `python -m experiments run other` makes them."
+    assert said == words + "\n"
+    assert f"Missing:\n\n- {words}\n" in page
+
+    toys["other"].claims = lambda results: []  # type: ignore[method-assign]
+    assert run_of("other", tmp_path) == 0
+    status, page, said = report()
+    assert (status, said) == (1, "other: its claims have not been written down yet.\n")
+    assert "Its claims have not been written down yet." in page
+
+
+def test_a_run_that_is_not_over_does_not_take_the_place_of_one_that_is(
+    tmp_path: Path, toys: dict[str, Toy], report: Any
+) -> None:
+    toys["toy"] = Toy({"n2": ValueError("no")})
+    assert run_of("toy", tmp_path) == 1
+    status, page, said = report()
+    assert (status, said) == (1, "toy: 3 of 4 parts are finished.\n")
+    assert "- n2 failed: ValueError: no." in page
+    toys["toy"] = Toy()
+    assert run_of("toy", tmp_path) == 0
+    status, whole, _ = report()
+    assert status == 0
+    assert "failed" not in whole
+    (tmp_path / "runs/toy/parts/n4.json").unlink()
+    assert report()[:2] == (0, whole)
+
+
+def test_published_results_of_another_version_or_parameters_are_not_taken(
+    tmp_path: Path, toys: dict[str, Toy], report: Any
+) -> None:
+    toys["toy"] = Toy()
+    assert run_of("toy", tmp_path) == 0
+    assert report()[0] == 0
+    other = Toy()
+    other.parts = lambda quick: [*Toy().parts(quick)[1:]]  # type: ignore[method-assign]
+    found = published("toy", other, tmp_path / "published")
+    assert found is not None
+    assert found.is_complete
+    assert len(found.records) == 3
+    other = Toy()
+    other.version = 2  # type: ignore[misc]
+    assert published("toy", other, tmp_path / "published") is None
+
+
+def test_every_claim_has_one_verdict() -> None:
+    def claim(agrees: bool | None, stand_in: str = "") -> Claim:
+        return Claim("words", "1", "2", "they are equal", agrees, stand_in=stand_in)
+
+    given = [claim(True), claim(False), claim(None), claim(True, "another"), claim(None, "another")]
+    assert [VERDICTS.index(verdict(c)) for c in given] == [0, 1, 2, 3, 2]
+
+
+# -- the page of this repository -------------------------------------------------------------------
+
+
+def test_the_committed_page_is_what_the_published_results_give() -> None:
+    page = PAGE.read_text(encoding="utf-8")
+    assert page.startswith("<!-- Generated by `python -m experiments report`")
+    assert page == document(*published_outcomes(FOLDER))
+
+
+def test_published_results_are_small_and_known() -> None:
+    files = list(FOLDER.glob("*"))
+    assert {file.stem for file in files} <= set(reproductions.names())
+    assert sum(file.stat().st_size for file in files) < 2 * 2**20
+
+
+PUBLISHED, _ = published_outcomes(FOLDER)
+
+
+@pytest.mark.parametrize("outcome", PUBLISHED, ids=lambda outcome: outcome.name)
+def test_what_differs_or_is_not_judged_has_its_reason(outcome: Outcome) -> None:
+    claims = outcome.experiment.claims(outcome.results())
+    assert outcome.experiment.title
+    assert outcome.experiment.setup
+    assert claims
+    assert [c.words for c in claims if not c.agrees and not c.reason] == []
+    assert [c.words for c in claims if not (c.paper and c.ours and c.words)] == []
+    assert [c.words for c in claims if (c.agrees is None) == bool(c.criterion)] == []
+
+
+# -- no number of ours is typed --------------------------------------------------------------------
+
+
+def disturbed(value: Any, rng: random.Random) -> Any:
+    """Another result: every number changed, and some answers gone."""
+    if isinstance(value, dict):
+        return {name: disturbed(inner, rng) for name, inner in value.items()}
+    if isinstance(value, list):
+        return [disturbed(inner, rng) for inner in value]
+    if value in (Status.OPTIMAL.name, Status.STOPPED.name) and rng.random() < 0.3:
+        return Status.INFEASIBLE.name
+    if isinstance(value, bool) or not isinstance(value, int | float):
+        return value
+    return type(value)(value * 10 ** rng.uniform(-1.5, 0.5) + (value != 0) * isinstance(value, int))
+
+
+def sayings(outcome: Outcome) -> list[str]:
+    """All that is said of ours, but for the table."""
+    results = outcome.results()
+    said = [text for c in outcome.experiment.claims(results) for text in (c.ours, c.reason)]
+    return [*said, *outcome.experiment.remarks(results)]
+
+
+def typed(outcome: Outcome) -> set[str]:
+    """Numbers that stay the same whatever comes out, and are not the paper's or the setting's."""
+    experiment, results = outcome.experiment, outcome.results()
+    claims = experiment.claims(results)
+    given = [experiment.setup, experiment.claim, experiment.title, str(len(results))]
+    given += [text for c in claims for text in (c.words, c.paper, c.criterion, c.stand_in)]
+    given += [json.dumps(result.parameters) for result in results]
+    fixed = [set(NUMBER.findall(text)) for text in sayings(outcome)]
+    for seed in range(8):
+        rng = random.Random(seed)
+        records = [{**r, "result": disturbed(r["result"], rng)} for r in outcome.records]
+        for numbers, text in zip(fixed, sayings(replace(outcome, records=records)), strict=True):
+            numbers &= set(NUMBER.findall(text))
+    return set().union(*fixed) - set(NUMBER.findall(" ".join(given)))
+
+
+@pytest.mark.parametrize("outcome", PUBLISHED, ids=lambda outcome: outcome.name)
+def test_numbers_of_ours_change_with_the_results(outcome: Outcome) -> None:
+    assert typed(outcome) == set()
+
+
+def test_a_typed_number_is_found(tmp_path: Path, toys: dict[str, Toy], report: Any) -> None:
+    toys["toy"] = Toy()
+    assert run_of("toy", tmp_path) == 0
+    assert report()[0] == 0
+    outcome = published("toy", toys["toy"], tmp_path / "published")
+    assert outcome is not None
+    assert typed(outcome) == set()
+    toys["toy"].remarks = lambda results: ["One of them is 0.123."]  # type: ignore[method-assign]
+    assert typed(outcome) == {"0.123"}
+
+
+# -- judging ---------------------------------------------------------------------------------------
+
+
+def test_two_numbers_agree_within_the_larger_deviation() -> None:
+    paper = Spread(90.0, 2.0)
+    assert Spread(88.0, 0.0).near(paper)
+    assert not Spread(87.9, 0.0).near(paper)
+    assert Spread(87.0, 3.0).near(paper)
+    assert not Spread(93.0, 1.0).near(paper)
+    assert Spread(93.0, 1.0).as_good(paper)
+    assert not Spread(87.0, 1.0).as_good(paper)
+    assert [alike(x, 10.0) for x in (4.9, 5.0, 20.0, 20.1)] == [False, True, True, False]
+    assert spread_of([1.0, 3.0]) == (2.0, pytest.approx(2**0.5))
+    assert spread_of([5.0]) == (5.0, 0.0)
+
+
+def test_words_for_many_numbers() -> None:
+    assert [listed(x) for x in ([], ["a"], ["a", "b"], "abc")] == [
+        "none",
+        "a",
+        "a and b",
+        "a, b and c",
+    ]
+    assert span([0.84, 2.0, 1.0], ".1f") == "0.8 to 2.0"
+    assert span([1.01, 0.99], ".1f") == "1.0"
+    assert prose("\n  two\n  lines\n") == "two lines"
+    pairs = {"iris": (Spread(90.04, 1.0), Spread(91.5, 2.0))}
+    assert set_by_set(pairs) == {"ours": "90.0 (iris)", "paper": "91.5 (iris)"}
