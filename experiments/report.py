@@ -4,6 +4,7 @@ import csv
 import io
 import json
 from importlib.util import find_spec
+from itertools import groupby
 from typing import Any
 
 from experiments.runner import Run
@@ -36,10 +37,9 @@ def markdown(run: Run) -> str:
     lines += [_circumstances(run, records), ""]
     results = run.results()
     if results:
-        rows = experiment.table(results)
-        head = list(rows[0])
-        lines += [_line(head), _line(["---"] * len(head))]
-        lines += [_line([row[column] for column in head]) for row in rows] + [""]
+        for head, rows in groupby(experiment.table(results), key=list):
+            lines += [_line(head), _line(["---"] * len(head))]
+            lines += [_line([row[column] for column in head]) for row in rows] + [""]
     lines += [
         f"- {record['id']} failed: {record['error'].rstrip('.')}."
         for record in records
