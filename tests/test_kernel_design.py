@@ -229,3 +229,30 @@ def test_a_program_without_an_optimum_is_an_error_with_the_status(monkeypatch):
     monkeypatch.setattr(problem._program, "_n", -1.0)
     with pytest.raises(RuntimeError, match="ended as 'Infeasible'"):
         problem.solve(0.1, 0.1)
+
+
+@pytest.mark.parametrize("seed", range(30))
+def test_random_programs_have_the_optimum_of_the_program_written_out(seed):
+    """Few points, ties, odd families, free or nonnegative weights, with and without the identity."""
+    rng = np.random.default_rng(seed)
+    n, d = int(rng.integers(5, 16)), int(rng.integers(1, 5))
+    tied = rng.integers(0, 3, size=(n, d)).astype(float)
+    points = rng.standard_normal((n, d)) if seed % 2 else tied
+    triplets = triplets_from_labels(np.arange(n) % 2, 60, random_state=seed)
+    chosen = [FULL[p] for p in rng.choice(len(FULL), size=3, replace=False)]
+    is_weak = seed % 3 == 0
+    kernels = [OneFeature(kernel, f) for f in range(d) for kernel in chosen] if is_weak else chosen
+    rows = np.unique(points, axis=0, return_index=True)[1]
+    groups = groups_of(kernels)
+    choices = {"nonnegative": seed % 5 == 0}
+    identity = seed % 4 != 0
+    gamma1, gamma2 = 10 ** rng.uniform(-3, 2), 10 ** rng.uniform(-5, 0)
+    problem = DesignProblem(
+        kernels, points, triplets, rows, groups=groups, identity=identity, **choices
+    )
+    found = problem.solve(gamma1, gamma2)
+    matrices = matrices_of(kernels, points[rows])
+    prices = (problem.differences, matrices, groups, gamma1, gamma2)
+    full = full_program(*prices, has_identity=identity, **choices)
+    assert found.value == pytest.approx(full.value, rel=2e-6)
+    assert found.bound <= full.value * (1 + 1e-7)

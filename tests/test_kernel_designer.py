@@ -360,6 +360,13 @@ def test_bad_input_gets_one_sentence(options, given, sentence):
         KernelDesigner(**options).fit(X, **given)
 
 
+def test_an_S_that_is_too_large_is_refused_with_what_to_do():
+    points = np.arange(10_002.0)[:, None]
+    side = Triplets([(0, 1, 2)], n_points=len(points))
+    with pytest.raises(ValueError, match=r"10002 points.*pass psd_points=1000.*on these only"):
+        KernelDesigner(psd_points="all").fit(points, side=side)
+
+
 @pytest.mark.parametrize("triplet", [(0, 0, 1), (0, 1, 1), (1, 0, 1)])
 def test_a_triplet_has_three_points(triplet):
     with pytest.raises(ValueError, match="three different points"):

@@ -9,21 +9,23 @@ The similarity of two points is the sum without the identity. It is what compari
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Any, NamedTuple, final
 
 import numpy as np
 
 from gramlearn._gram_rows import combination
-from gramlearn._validation import check_count
 from gramlearn.base_kernels import BaseKernel
 
 __all__ = [
+    "Coordinates",
     "DesignedKernel",
     "Seen",
-    "coordinates_of",
     "distinct_rows",
     "least_dominance",
     "least_eigenvalue",
+    "shares_of",
+    "shift_for",
 ]
 
 _LARGEST = 3000  # points whose eigenvalues are computed
@@ -82,6 +84,34 @@ class DesignedKernel:
         return total
 
 
+@final
+@dataclass(frozen=True, eq=False)
+class Coordinates:
+    """x -> k(x, S) V diag(s)^(-1/2) with K = V diag(s) V' on S, of the largest eigenvalues s.
+
+    K is decomposed when it is first asked for, as many who want a kernel want no coordinates. A K of zeros has
+    one coordinate, which is 0.
+    """
+
+    kernel: DesignedKernel
+    S: Seen
+    n_components: int | None
+
+    @cached_property
+    def weights(self) -> np.ndarray:
+        """V diag(s)^(-1/2)."""
+        from scipy.linalg import eigh
+
+        K, n = self.kernel(self.S, self.S), len(self.S.points)
+        count = n if self.n_components is None else min(self.n_components, n)
+        s, V = eigh((K + K.T) / 2, subset_by_index=(n - count, n - 1))
+        kept = np.flatnonzero(s > n * np.finfo(float).eps * s[-1])[::-1]
+        return V[:, kept] / np.sqrt(s[kept]) if kept.size else np.zeros((n, 1))
+
+    def __call__(self, new: Seen) -> np.ndarray:
+        return self.kernel(new, self.S) @ self.weights
+
+
 def distinct_rows(A: np.ndarray) -> np.ndarray:
     """The first row of each kind, in ascending order."""
     return np.sort(np.unique(_kinds(A), return_index=True)[1])
@@ -102,18 +132,16 @@ def least_eigenvalue(K: np.ndarray) -> float:
     return float(eigh((K + K.T) / 2, eigvals_only=True, subset_by_index=(0, 0))[0])
 
 
-def coordinates_of(K: np.ndarray, n_components: int | None = None) -> np.ndarray:
-    """V diag(s)^(-1/2) of the largest eigenvalues s of K: it takes rows of K to coordinates of K.
+def shift_for(kernel: DesignedKernel, seen: Seen) -> float:
+    """What beta lacks for the kernel to be PSD on these points."""
+    points = seen.take(kernel.distinct(seen))
+    return max(-least_eigenvalue(kernel(points, points)), 0.0)
 
-    A K of zeros has one coordinate, which is 0.
-    """
-    from scipy.linalg import eigh
 
-    n = len(K)
-    count = n if n_components is None else min(check_count(n_components, "n_components"), n)
-    s, V = eigh((K + K.T) / 2, subset_by_index=(n - count, n - 1))
-    kept = np.flatnonzero(s > n * np.finfo(float).eps * s[-1])[::-1]
-    return V[:, kept] / np.sqrt(s[kept]) if kept.size else np.zeros((n, 1))
+def shares_of(features: np.ndarray, n_features: int, parts: np.ndarray) -> np.ndarray:
+    """mean_t |sum_p parts_tp| over the kernels p of each feature, beside the sum over all features."""
+    size = [np.abs(parts[:, features == f].sum(axis=1)).mean() for f in range(n_features)]
+    return np.asarray(size) / (sum(size) or 1.0)
 
 
 def _same_rows(A: np.ndarray, B: np.ndarray) -> np.ndarray:

@@ -26,6 +26,7 @@ from gramlearn.side_information import Triplets
 
 __all__ = ["DesignPoints", "read_design_points", "rows_of_dominance"]
 
+_LARGEST = 10_000  # points in S: 800 MB a kernel
 _WIDTHS = (0.1, 1.0, 10.0)  # mu of the Gaussians of the default family, over the variance
 
 
@@ -166,12 +167,17 @@ def rows_of_dominance(
                 f'`psd_points={psd_points!r}` is not known; choose "triplets", "all", how many points to draw, '
                 "or row numbers."
             )
-        return rows
-    if np.ndim(psd_points) == 0:
-        return np.sort(rng.permutation(involved)[: check_count(psd_points, "psd_points")])
-    rows = np.unique(to_numpy(check_indices(psd_points, "psd_points", n_points)))
+    elif np.ndim(psd_points) == 0:
+        rows = np.sort(rng.permutation(involved)[: check_count(psd_points, "psd_points")])
+    else:
+        rows = np.unique(to_numpy(check_indices(psd_points, "psd_points", n_points)))
     if not rows.size:
         raise ValueError("`psd_points` is empty; pass at least one row number.")
+    if rows.size > _LARGEST:
+        raise ValueError(
+            f"`psd_points` are {rows.size} points, and a kernel over them is too large; pass psd_points=1000, "
+            "which draws so many. The kernel is then known to be positive semidefinite on these only."
+        )
     return rows
 
 
