@@ -75,6 +75,13 @@ def test_gaussians_of_all_widths_keep_what_the_distance_keeps() -> None:
     assert [SPLIT.test.share_kept(SINGLE[width].paired) for width in widths] == [distance] * 2
 
 
+def test_of_features_that_are_not_negative_linear_and_polynomial_keep_the_same() -> None:
+    """(t + 1)^2 grows with t >= 0, and in raw units most sets have such features alone."""
+    raised = Judged(POINTS - POINTS.min(axis=0), SPLIT.test.triplets)
+    linear = raised.share_kept(SINGLE["linear"].paired)
+    assert linear == raised.share_kept(SINGLE["polynomial, degree 2"].paired)
+
+
 def test_a_split_standardizes_by_what_is_learned_from(monkeypatch: pytest.MonkeyPatch) -> None:
     numbers = np.arange(200.0)
     X = np.column_stack([numbers, RNG.standard_normal(200), np.full(200, 7.0)])
@@ -82,6 +89,9 @@ def test_a_split_standardizes_by_what_is_learned_from(monkeypatch: pytest.Monkey
     data = datasets.Dataset("wine", "here", X=X, y=labels)
     monkeypatch.setattr(datasets, "load", lambda name: data)
     split = split_of("wine", np.random.default_rng(1))
+    raw = split_of("wine", np.random.default_rng(1), raw=True)
+    assert np.array_equal(raw.training.triplets.triplets, split.training.triplets.triplets)
+    assert set(raw.test.points[:, 2]) == {7.0}
     assert split.training.points.shape == (170, 3)
     np.testing.assert_allclose(split.training.points.mean(axis=0), 0.0, atol=1e-12)
     np.testing.assert_allclose(split.training.points.std(axis=0), [1.0, 1.0, 0.0])
@@ -328,6 +338,15 @@ def test_the_tables_say_what_agrees() -> None:
     assert iris["gamma1, gamma2, mix of full kernels"].endswith("left no weight on 2")
 
 
+def test_raw_units_are_a_table_of_their_own() -> None:
+    raw = Result({"set": "iris", "split": 0, "raw": True}, {"kept": dict.fromkeys(SINGLE, 0.5)})
+    experiment = reproductions.find("kernel_design")
+    assert experiment.table([raw]) == experiment.table([*RESULTS, raw])[9:]
+    iris, _ = experiment.table([raw])
+    assert (iris["set, in raw units"], iris["linear"]) == ("3 iris", "50.0 ± 0.0")
+    assert iris["linear - polynomial (paper: about 0)"] == "+0.0 ± 0.0, agrees"
+
+
 def test_the_table_of_metrics_leaves_nothing_out() -> None:
     iris, balance, both = reproductions.find("kernel_design").table(RESULTS)[6:]
     assert iris["Xing et al. (MMC)"] == "80.0 ± 0.0 (1 of 2)"
@@ -359,7 +378,7 @@ def test_without_any_answer_of_a_rival_the_table_says_so() -> None:
 
 
 def test_the_picture_has_a_bar_for_every_answer() -> None:
-    single, metrics, features = reproductions.find("kernel_design").figure(RESULTS).axes
+    single, features, metrics = reproductions.find("kernel_design").figure(RESULTS).axes
     heights = {
         bars.get_label(): [patch.get_height() for patch in bars.patches]
         for axes in (single, metrics, features)
@@ -373,4 +392,6 @@ def test_the_picture_has_a_bar_for_every_answer() -> None:
     assert heights["used, |alpha| > 0.01"] == [3, 4]
     assert [text.get_text() for text in single.get_xticklabels()] == ["3\niris", "5\nbalance"]
     alone = reproductions.find("kernel_design").figure(RESULTS[1:2])
-    assert len(alone.axes[1].patches) == 3  # none of the variant that gave no answer
+    assert len(alone.axes[2].patches) == 3  # none of the variant that gave no answer
+    raw = Result({"set": "iris", "split": 0, "raw": True}, {"kept": dict.fromkeys(SINGLE, 0.5)})
+    assert not reproductions.find("kernel_design").figure([raw]).axes[0].patches

@@ -74,13 +74,12 @@ class Split:
     halves: tuple[Judged, Judged]
 
 
-def split_of(name: str, rng: np.random.Generator) -> Split:
-    """One split of a set."""
+def split_of(name: str, rng: np.random.Generator, raw: bool = False) -> Split:
+    """One split of a set; `raw` leaves the features as they are."""
     X, y = _points_of(name)
     order = rng.permutation(len(y))
     test, training = np.split(order, [round(_TEST * len(y))])
-    deviation = X[training].std(axis=0)
-    Z = (X - X[training].mean(axis=0)) / np.where(deviation > 0, deviation, 1.0)
+    Z = X if raw else _standardized(X, training)
 
     def judged(rows: np.ndarray, count: int) -> Judged:
         return Judged(Z[rows], triplets_from_labels(y[rows], count, random_state=rng))
@@ -106,6 +105,12 @@ def ranked_by_halves(split: Split, shares: Callable[[Judged, Judged], np.ndarray
     first, second = split.halves
     found = shares(first, second) + shares(second, first)
     return [int(number) for number in np.argsort(-found, kind="stable")]
+
+
+def _standardized(X: np.ndarray, rows: np.ndarray) -> np.ndarray:
+    """With mean zero and variance one on these rows; what does not vary there has mean zero alone."""
+    deviation = X[rows].std(axis=0)
+    return (X - X[rows].mean(axis=0)) / np.where(deviation > 0, deviation, 1.0)
 
 
 def _points_of(name: str) -> tuple[np.ndarray, np.ndarray]:

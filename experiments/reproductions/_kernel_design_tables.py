@@ -72,22 +72,29 @@ class Difference(NamedTuple):
 
 
 def table_of(results: Sequence[Result]) -> list[dict[str, str]]:
-    """Three tables, a row a set, each with the number of sets that agree."""
-    sets, rows = by_set(results), []
-    for row_of in (_row_of_mixes, _row_of_features, _row_of_metrics):
+    """A table a figure, and one of single kernels in raw units: a row a set, and how many sets agree."""
+    rows = []
+    for row_of, words, raw in (
+        (_row_of_mixes, "set", False),
+        (_row_of_features, "set", False),
+        (_row_of_metrics, "set", False),
+        (_row_of_single, "set, in raw units", True),
+    ):
         of_sets = [
-            {"set": f"{1 + list(SETS).index(name)} {name}", **row_of(name, splits)}
-            for name, splits in sets.items()
+            {words: f"{1 + list(SETS).index(name)} {name}", **row_of(name, splits)}
+            for name, splits in by_set(results, raw).items()
         ]
-        counts = {column: _tally([row[column] for row in of_sets]) for column in of_sets[0]}
-        rows += [*of_sets, counts | {"set": "all"}]
+        if of_sets:
+            counts = {column: _tally([row[column] for row in of_sets]) for column in of_sets[0]}
+            rows += [*of_sets, counts | {words: "all"}]
     return rows
 
 
-def by_set(results: Sequence[Result]) -> dict[str, Splits]:
-    """What the splits of each set gave, in the order of the paper."""
+def by_set(results: Sequence[Result], raw: bool = False) -> dict[str, Splits]:
+    """What the splits of each set gave, in the order of the paper, with features standardized or `raw`."""
+    given = [result for result in results if result.parameters.get("raw", False) == raw]
     found = {
-        name: [result.value for result in results if result.parameters["set"] == name]
+        name: [result.value for result in given if result.parameters["set"] == name]
         for name in SETS
     }
     return {name: splits for name, splits in found.items() if splits}
@@ -131,19 +138,23 @@ def bars(
 # One set
 
 
+def _row_of_single(name: str, splits: Splits) -> dict[str, str]:
+    linear = Difference.of(splits, "linear", "polynomial, degree 2")
+    verdict = _AGREES if abs(linear.mean) < _ALMOST else _DIFFERS
+    cells = {method: _cell(splits, method) for method in SINGLE}
+    return {**cells, "linear - polynomial (paper: about 0)": f"{linear}, {verdict}"}
+
+
 def _row_of_mixes(name: str, splits: Splits) -> dict[str, str]:
     best = max(SINGLE, key=lambda method: mean(kept_by(splits, method)))
     weak, full = (Difference.of(splits, method, best) for method in (WEAK, FULL))
-    linear = Difference.of(splits, "linear", "polynomial, degree 2")
     is_above = name not in _SINGLE_AHEAD
     return {
-        **{method: _cell(splits, method) for method in (*SINGLE, FULL, WEAK)},
+        **_row_of_single(name, splits),
+        **{method: _cell(splits, method) for method in (FULL, WEAK)},
         "weak - best single (paper: above 0)": f"{weak}, {weak.verdict(is_above=True)}",
         "full - best single (paper)": (
             f"{full} ({_words(is_above)}), {full.verdict(is_above=is_above)}"
-        ),
-        "linear - polynomial (paper: about 0)": (
-            f"{linear}, {_AGREES if abs(linear.mean) < _ALMOST else _DIFFERS}"
         ),
     }
 
