@@ -107,7 +107,10 @@ class Experiment(ABC):
 
     @abstractmethod
     def table(self, results: Sequence[Result]) -> list[dict[str, str]]:
-        """The rows of the table, from as many results as there are, but at least one."""
+        """The rows of the table, from as many results as there are, but at least one.
+
+        Rows of other columns than those before them begin a table of their own.
+        """
 
     @abstractmethod
     def figure(self, results: Sequence[Result]) -> Any:

@@ -4,6 +4,7 @@ import csv
 import io
 import json
 from importlib.util import find_spec
+from itertools import groupby
 from pathlib import Path
 from typing import Any
 
@@ -51,10 +52,14 @@ def failures(outcome: Outcome) -> list[str]:
 
 
 def markdown_table(rows: list[dict[str, str]]) -> str:
-    """Rows of the same columns."""
-    head = list(rows[0])
-    lines = [_line(head), _line(["---"] * len(head))]
-    return "\n".join(lines + [_line([row[column] for column in head]) for row in rows])
+    """A table of rows; where the columns change, another one."""
+    tables = []
+    for head, of_head in groupby(rows, key=list):
+        lines = [_line(head), _line(["---"] * len(head))]
+        tables.append(
+            "\n".join(lines + [_line([row[column] for column in head]) for row in of_head])
+        )
+    return "\n\n".join(tables)
 
 
 def _line(cells: list[str]) -> str:

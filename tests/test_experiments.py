@@ -255,6 +255,17 @@ def test_results_say_where_they_come_from(
     assert capsys.readouterr().out == table
 
 
+def test_rows_of_other_columns_are_a_table_of_their_own(
+    capsys: pytest.CaptureFixture[str], run_toy: Any
+) -> None:
+    toy = Toy()
+    rows = [{"a": "1"}, {"a": "2"}, {"b": "3", "c": "4"}]
+    toy.table = lambda results: rows  # type: ignore[method-assign]
+    assert run_toy(toy) == 0
+    said = capsys.readouterr().out
+    assert said.endswith("| a |\n| --- |\n| 1 |\n| 2 |\n\n| b | c |\n| --- | --- |\n| 3 | 4 |\n")
+
+
 def test_list_names_every_experiment(capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["list"]) == 0
     printed = capsys.readouterr().out

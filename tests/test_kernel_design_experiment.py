@@ -1,0 +1,397 @@
+"""The experiment of kernel design: its comparisons, choice of prices, rivals, tables and picture."""
+
+import os
+import sys
+import warnings
+from types import SimpleNamespace
+from typing import Any
+
+import numpy as np
+import pytest
+from benchmarks import environments
+from benchmarks.contestants import metric_learn_itml
+from benchmarks.data import UnavailableError
+from experiments import reproductions
+from experiments.experiment import Result
+from experiments.reproductions import _kernel_mixes, _xing
+from experiments.reproductions._comparisons import (
+    SETS,
+    Judged,
+    Split,
+    kept,
+    ranked_by_halves,
+    split_of,
+)
+from experiments.reproductions._kernel_mixes import GAMMAS, SINGLE, mix_of, shares_of_grid
+
+from gramlearn import (
+    KernelDesigner,
+    MetricLearner,
+    comparisons_kept,
+    datasets,
+    triplets_from_labels,
+)
+
+RNG = np.random.default_rng(0)
+CLASSES = np.repeat([0, 1, 2], 16)
+# The first feature tells classes apart, the second a little, the third is noise and the last one constant.
+POINTS = RNG.standard_normal((48, 4)) * [0.4, 1.0, 1.0, 0.0] + CLASSES[:, None] * [
+    1.5,
+    0.5,
+    0.0,
+    0.0,
+]
+
+
+def judged(rows: np.ndarray, count: int = 60) -> Judged:
+    return Judged(POINTS[rows], triplets_from_labels(CLASSES[rows], count, random_state=0))
+
+
+SPLIT = Split(
+    judged(np.arange(0, 48, 2)),
+    judged(np.arange(1, 48, 2)),
+    (judged(np.arange(0, 48, 4)), judged(np.arange(2, 48, 4))),
+)
+
+# -- comparisons -----------------------------------------------------------------------------------
+
+
+def test_a_comparison_of_equals_is_not_kept() -> None:
+    near = np.array([1.0, 0.1 + 0.2, 1e-200, 2e-200, -1.0])
+    far = np.array([0.5, 0.3, 1e-200, 1e-200, -0.5])
+    assert kept(near, far) == pytest.approx(2 / 5)
+
+
+def test_the_share_kept_is_that_of_the_library() -> None:
+    learner = MetricLearner(loss="hinge").fit(SPLIT.training.points, side=SPLIT.training.triplets)
+    share = SPLIT.test.share_kept(lambda A, B: learner.pair_score((A, B)))
+    assert share == comparisons_kept(learner, SPLIT.test.points, SPLIT.test.triplets)
+    assert 0.5 < share < 1.0
+
+
+def test_gaussians_of_all_widths_keep_what_the_distance_keeps() -> None:
+    distance = SPLIT.test.share_kept(lambda A, B: -np.linalg.norm(A - B, axis=1))
+    widths = ("Gauss, mu = 1", "Gauss, mu = 0.1")
+    assert [SPLIT.test.share_kept(SINGLE[width].paired) for width in widths] == [distance] * 2
+
+
+def test_of_features_that_are_not_negative_linear_and_polynomial_keep_the_same() -> None:
+    """(t + 1)^2 grows with t >= 0, and in raw units most sets have such features alone."""
+    raised = Judged(POINTS - POINTS.min(axis=0), SPLIT.test.triplets)
+    linear = raised.share_kept(SINGLE["linear"].paired)
+    assert linear == raised.share_kept(SINGLE["polynomial, degree 2"].paired)
+
+
+def test_a_split_standardizes_by_what_is_learned_from(monkeypatch: pytest.MonkeyPatch) -> None:
+    numbers = np.arange(200.0)
+    X = np.column_stack([numbers, RNG.standard_normal(200), np.full(200, 7.0)])
+    labels = np.array(["a", "b", "c", "a"])[np.arange(200) % 4]
+    data = datasets.Dataset("wine", "here", X=X, y=labels)
+    monkeypatch.setattr(datasets, "load", lambda name: data)
+    split = split_of("wine", np.random.default_rng(1))
+    raw = split_of("wine", np.random.default_rng(1), raw=True)
+    assert np.array_equal(raw.training.triplets.triplets, split.training.triplets.triplets)
+    assert set(raw.test.points[:, 2]) == {7.0}
+    assert split.training.points.shape == (170, 3)
+    np.testing.assert_allclose(split.training.points.mean(axis=0), 0.0, atol=1e-12)
+    np.testing.assert_allclose(split.training.points.std(axis=0), [1.0, 1.0, 0.0])
+    assert (split.training.triplets.size, split.test.triplets.size) == (1500, 1000)
+    assert [half.triplets.size for half in split.halves] == [750, 750]
+
+    # The first feature is the row number, shifted and scaled.
+    alone = [split.training.points, split.test.points, *(half.points for half in split.halves)]
+    slope = np.ptp(np.concatenate(alone)[:, 0]) / 199
+    first = min(points[:, 0].min() for points in alone)
+    rows = [np.rint((points[:, 0] - first) / slope).astype(int) for points in alone]
+    assert np.array_equal(np.sort(np.concatenate(rows[:2])), np.arange(200))
+    assert np.array_equal(np.sort(np.concatenate(rows[2:])), np.sort(rows[0]))
+    for part, number in ((split.training, 0), (split.test, 1), (split.halves[0], 2)):
+        i, j, k = labels[rows[number][np.asarray(part.triplets.triplets).T]]
+        assert np.all(i == j)
+        assert np.all(i != k)
+
+
+@pytest.mark.skipif(not os.environ.get(datasets.VARIABLE), reason=f"{datasets.VARIABLE} is not set")
+def test_the_sets_are_those_of_table_1() -> None:
+    printed = [
+        (506, 13, 2),
+        (351, 34, 2),
+        (150, 4, 3),
+        (178, 13, 3),
+        (625, 4, 3),
+        (569, 30, 2),
+        (47, 35, 4),
+        (116, 20, 6),
+        (768, 8, 2),
+    ]
+    for name, (n, d, classes) in zip(SETS, printed, strict=True):
+        split = split_of(name, np.random.default_rng(0))
+        sizes = len(split.training.points), len(split.test.points)
+        assert sum(sizes) == n
+        assert sizes[1] == round(0.15 * n)
+        assert split.training.points.shape[1] == d
+        y = datasets.load(SETS[name]).y
+        assert len(np.unique(y > 25 if name == "boston" else y)) == classes
+
+
+# -- the choice of gammas --------------------------------------------------------------------------
+
+
+def test_candidates_are_ranked_by_both_halves_together() -> None:
+    of_first, of_second = np.array([0.5, 0.9, 0.6, 0.8]), np.array([0.5, 0.5, 0.8, 0.6])
+    shares = {id(SPLIT.halves[0]): of_first, id(SPLIT.halves[1]): of_second}
+
+    def found(learned: Judged, judge: Judged) -> np.ndarray:
+        assert {id(learned), id(judge)} == set(shares)
+        return shares[id(learned)]
+
+    assert ranked_by_halves(SPLIT, found) == [1, 2, 3, 0]
+
+
+@pytest.mark.parametrize("weak", [False, True])
+def test_the_grid_is_what_single_fits_give(weak: bool, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(_kernel_mixes, "_TOL", 1e-6)
+    first, second = SPLIT.halves
+    shares = shares_of_grid(first, second, weak)
+    assert not shares.all()
+    assert shares.max() > 0.7
+    for row, column in ((5, 5), (5, 1), (4, 2), (3, 3), (1, 4), (0, 5)):
+        designer = KernelDesigner(
+            list(SINGLE.values()), weak=weak, gamma1=GAMMAS[column], gamma2=GAMMAS[row]
+        )
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")  # of weights that are all zero, and of their gap
+            designer.fit(first.points, side=first.triplets)
+        share = comparisons_kept(designer, second.points, second.triplets)
+        assert shares[row, column] == pytest.approx(share, abs=0.02)
+
+
+def test_a_mix_says_what_it_uses() -> None:
+    mix = mix_of(SPLIT, weak=True)
+    designer = KernelDesigner(
+        list(SINGLE.values()), weak=True, gamma1=mix.gamma1, gamma2=mix.gamma2
+    )
+    designer.fit(SPLIT.training.points, side=SPLIT.training.triplets)
+    assert mix.share_kept == comparisons_kept(designer, SPLIT.test.points, SPLIT.test.triplets)
+    largest = np.abs(designer.weights_).reshape(4, len(SINGLE)).max(axis=1)
+    assert mix.used_constant == (largest[3] > 0.01)
+    assert mix.used == np.count_nonzero(largest > 0.01)
+    assert mix.selected == np.count_nonzero(largest)
+
+
+def test_gammas_that_leave_no_weight_are_passed_over(monkeypatch: pytest.MonkeyPatch) -> None:
+    """As if the halves had liked the largest prices best, at which no kernel is worth its trace."""
+    high = np.linspace(1.0, 0.0, len(GAMMAS) ** 2).reshape(len(GAMMAS), -1)
+    monkeypatch.setattr(_kernel_mixes, "shares_of_grid", lambda learned, judge, weak: high)
+    mix = mix_of(SPLIT, weak=False)
+    assert mix.passed_over > 0
+    assert mix.share_kept > 0.5
+    number = GAMMAS.index(mix.gamma2) * len(GAMMAS) + GAMMAS.index(mix.gamma1)
+    assert number == mix.passed_over
+
+
+# -- Xing et al. -----------------------------------------------------------------------------------
+
+
+def test_metric_learn_improves_its_objective() -> None:
+    """sum_D |x - y|_W over the root of sum_S |x - y|_W^2, whatever the scale of W."""
+    try:
+        environments.interpreter(metric_learn_itml.CONTESTANT.requirements, may_make=False)
+    except UnavailableError as reason:
+        pytest.skip(str(reason))
+    points, triplets = SPLIT.training.points[:, :3], np.asarray(SPLIT.training.triplets.triplets)
+    found = _xing.fit_both(points, triplets, may_make=False)
+
+    def objective(W: np.ndarray) -> float:
+        i, j, k = (points[column] for column in triplets.T)
+        similar, unlike = (np.einsum("ij,jk,ik->i", z, W, z) for z in (i - j, i - k))
+        return float(np.sqrt(unlike).sum() / np.sqrt(similar.sum()))
+
+    for variant in ("full", "diagonal"):
+        assert found[variant]["status"] == "done"
+        assert not found[variant]["is_start"]
+        W = found[variant]["matrix"]
+        assert objective(W) > 1.1 * objective(np.eye(3))
+        assert (variant == "diagonal") == (np.count_nonzero(W - np.diag(np.diag(W))) == 0)
+
+
+def test_without_its_environment_there_is_a_reason(
+    tmp_path: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(environments, "CACHE", tmp_path)
+    found = _xing.fit_both(POINTS, np.array([[0, 1, 20]]), may_make=False)
+    for answer in found.values():
+        assert answer["status"] == "unavailable"
+        assert "a quick run makes no environment" in answer["reason"]
+
+
+def test_a_process_that_gives_nothing_is_a_failure(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """The interpreter has no metric-learn, so the process ends before any fit."""
+    monkeypatch.setattr(_xing, "interpreter", lambda requirements, may_make: sys.executable)
+    monkeypatch.setattr(
+        _xing, "launch", lambda *args, **named: "it ended with status 1: no metric_learn"
+    )
+    found = _xing.fit_both(POINTS, np.array([[0, 1, 20]]), may_make=False)
+    assert found["full"] == {
+        "status": "failed",
+        "reason": "it ended with status 1: no metric_learn",
+    }
+
+
+class _MMC:
+    """Stands in for metric-learn's: what it does is what `diagonal` says."""
+
+    converged_ = False
+
+    def __init__(self, diagonal: Any, preprocessor: np.ndarray) -> None:
+        self.does, self.points = diagonal, preprocessor
+
+    def fit(self, pairs: np.ndarray, kind: np.ndarray) -> "_MMC":
+        assert pairs.tolist() == [[0, 1], [2, 3], [0, 5], [2, 6]]
+        assert kind.tolist() == [1, 1, -1, -1]
+        if self.does == "raise":
+            raise ValueError("Input contains NaN.")
+        while self.does == "go on":
+            pass
+        return self
+
+    def get_mahalanobis_matrix(self) -> np.ndarray:
+        return np.eye(4)
+
+
+@pytest.mark.parametrize(
+    ("does", "status", "reason"),
+    [
+        ("raise", "failed", "ValueError: Input contains NaN."),
+        ("go on", "ended", "it was ended after 0.1 s"),
+        ("stay", "done", ""),
+    ],
+)
+def test_whatever_happens_is_the_result(
+    does: str, status: str, reason: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setitem(sys.modules, "metric_learn", SimpleNamespace(MMC=_MMC))
+    triplets = np.array([[0, 1, 5], [2, 3, 6]])
+    answer, W = _xing._fit(POINTS, triplets, does, 0.1)  # type: ignore[arg-type]
+    assert (answer["status"], answer["reason"]) == (status, reason)
+    assert (W is not None) == (status == "done")
+    if status == "done":
+        assert answer["is_start"]
+        assert not answer["converged"]
+
+
+# -- the tables and the picture --------------------------------------------------------------------
+
+
+def result(name: str, weak: float, xing: float | None, **more: Any) -> Result:
+    """A split of a set, with single kernels at 0.6 and 0.7, and the others as given."""
+    kept = {"Gauss, mu = 1": 0.7, "Gauss, mu = 0.1": 0.7, "polynomial, degree 2": 0.6}
+    kept |= {"linear": more.get("linear", 0.61), "mix of full kernels": more.get("full", 0.69)}
+    kept |= {"mix of weak kernels": weak, "MMC, diagonal": 0.5, "MetricLearner": 0.75}
+    kept |= {} if xing is None else {"Xing et al. (MMC)": xing}
+    mix = {"gamma1": 10.0, "gamma2": 1e-4, "passed_over": 0, "used_constant": 0}
+    mix |= {"used": more.get("used", 3), "selected": 4}
+    done = {"status": "done", "reason": "", "converged": True, "is_start": False}
+    lost = {"status": "ended", "reason": "it was ended after 15 s"}
+    value = {
+        "kept": kept,
+        "mixes": {"mix of weak kernels": mix, "mix of full kernels": mix | {"passed_over": 2}},
+        "xing": {
+            "full": lost if xing is None else done | {"converged": False},
+            "diagonal": done | {"is_start": True},
+        },
+        "gamma": 0.1,
+        "features": 4,
+    }
+    return Result({"set": name, "split": 0}, value)
+
+
+RESULTS = [
+    result("iris", 0.9, 0.8),
+    result("iris", 0.8, None),
+    result("balance", 0.65, 0.85, linear=0.66, full=0.75, used=4),
+    result("balance", 0.64, 0.8, linear=0.68, full=0.75, used=4),
+]
+
+
+def test_the_tables_say_what_agrees() -> None:
+    rows = reproductions.find("kernel_design").table(RESULTS)
+    assert [row["set"] for row in rows] == ["3 iris", "5 balance", "all"] * 3
+    iris, balance, both = rows[:3]
+    assert iris["mix of weak kernels"] == "85.0 ± 7.1"
+    assert iris["weak - best single (paper: above 0)"] == "+15.0 ± 5.0, agrees"
+    assert balance["weak - best single (paper: above 0)"] == "-5.5 ± 0.5, differs"
+    assert both["weak - best single (paper: above 0)"] == "1 agrees, 1 differs"
+    # Where the paper has a single kernel ahead of the mix of full ones, and where not.
+    assert iris["full - best single (paper)"] == "-1.0 ± 0.0 (not above 0), agrees"
+    assert balance["full - best single (paper)"] == "+5.0 ± 0.0 (above 0), agrees"
+    assert iris["linear - polynomial (paper: about 0)"].endswith("+1.0 ± 0.0, agrees")
+    assert balance["linear - polynomial (paper: about 0)"].endswith("+7.0 ± 1.0, differs")
+
+    iris, balance, both = rows[3:6]
+    used = "used by weak kernels, |alpha| > 0.01 (paper)"
+    assert (iris[used], balance[used]) == ("3.0 ± 0.0 (fewer), agrees", "4.0 ± 0.0 (all), agrees")
+    assert both[used] == "2 agrees"
+    assert iris["gamma1, gamma2, mix of weak kernels"] == "10, 0.0001 (2 of 2)"
+    assert iris["gamma1, gamma2, mix of full kernels"].endswith("left no weight on 2")
+
+
+def test_raw_units_are_a_table_of_their_own() -> None:
+    raw = Result({"set": "iris", "split": 0, "raw": True}, {"kept": dict.fromkeys(SINGLE, 0.5)})
+    experiment = reproductions.find("kernel_design")
+    assert experiment.table([raw]) == experiment.table([*RESULTS, raw])[9:]
+    iris, _ = experiment.table([raw])
+    assert (iris["set, in raw units"], iris["linear"]) == ("3 iris", "50.0 ± 0.0")
+    assert iris["linear - polynomial (paper: about 0)"] == "+0.0 ± 0.0, agrees"
+
+
+def test_the_table_of_metrics_leaves_nothing_out() -> None:
+    iris, balance, both = reproductions.find("kernel_design").table(RESULTS)[6:]
+    assert iris["Xing et al. (MMC)"] == "80.0 ± 0.0 (1 of 2)"
+    assert iris["of the splits, MMC"] == (
+        "full: 1 did not converge, 1 took too long (it was ended after 15 s); "
+        "diagonal: 2 gave the identity it began with"
+    )
+    # On the split where both gave an answer.
+    assert iris["weak - better of MMC (paper)"] == "+10.0 ± 0.0 (above 0), agrees"
+    assert balance["weak - better of MMC (paper)"] == "-18.0 ± 2.0 (not above 0), agrees"
+    assert both["weak - better of MMC (paper)"] == "2 agrees"
+    assert iris["weak - MetricLearner"] == "+10.0 ± 5.0"
+
+
+def test_a_difference_within_two_errors_is_undecided() -> None:
+    results = [result("iris", 0.9, 0.8), result("iris", 0.75, 0.8)]
+    iris = reproductions.find("kernel_design").table(results)[-2]
+    assert iris["weak - better of MMC (paper)"] == "+2.5 ± 7.5 (above 0), undecided"
+
+
+def test_without_any_answer_of_a_rival_the_table_says_so() -> None:
+    lost = result("iris", 0.9, None)
+    del lost.value["kept"]["MMC, diagonal"]
+    lost.value["xing"]["diagonal"].update(status="failed", reason="ValueError: NaN.")
+    iris = reproductions.find("kernel_design").table([lost])[-2]
+    assert (iris["Xing et al. (MMC)"], iris["MMC, diagonal"]) == ("none", "none")
+    assert iris["weak - better of MMC (paper)"] == "no answer"
+    assert "diagonal: 1 ended with an error (ValueError: NaN)" in iris["of the splits, MMC"]
+
+
+def test_the_picture_has_a_bar_for_every_answer() -> None:
+    single, features, metrics = reproductions.find("kernel_design").figure(RESULTS).axes
+    heights = {
+        bars.get_label(): [patch.get_height() for patch in bars.patches]
+        for axes in (single, metrics, features)
+        for bars in axes.containers
+        if hasattr(bars, "patches")
+    }
+    assert len(single.patches) == 12
+    assert heights["mix of weak kernels"] == pytest.approx([85.0, 64.5])
+    assert heights["Xing et al. (MMC)"] == pytest.approx([80.0, 82.5])
+    assert heights["features of the set"] == [4, 4]
+    assert heights["used, |alpha| > 0.01"] == [3, 4]
+    assert [text.get_text() for text in single.get_xticklabels()] == ["3\niris", "5\nbalance"]
+    alone = reproductions.find("kernel_design").figure(RESULTS[1:2])
+    assert len(alone.axes[2].patches) == 3  # none of the variant that gave no answer
+    raw = Result({"set": "iris", "split": 0, "raw": True}, {"kept": dict.fromkeys(SINGLE, 0.5)})
+    assert not reproductions.find("kernel_design").figure([raw]).axes[0].patches
