@@ -20,6 +20,7 @@ from experiments.reproductions._kernel_design_tables import (
     of_weak,
 )
 from experiments.reproductions._kernel_mixes import SINGLE
+from experiments.reproductions._xing import LIMIT
 
 __all__ = ["SETUP", "claims_of", "remarks_of"]
 
@@ -35,14 +36,14 @@ _SINGLE_AHEAD = (
 _NOT_FEWER = _NOT_AHEAD = "balance"
 
 SETUP = prose(
-    """0.85 of the points of each set, drawn ten times, are to learn from, by 1500 comparisons of two points of
+    f"""0.85 of the points of each set, drawn ten times, are to learn from, by 1500 comparisons of two points of
     one class and one of another; 1000 comparisons of the other points judge (all there are, on small sets).
     Features are standardized on the points to learn from; single kernels are looked at in raw units, too.
     The family is Gaussians of mu = 1 and 0.1, the polynomial of degree two and the linear kernel, of all
     features or of each feature alone, and the identity. gamma1 and gamma2 are chosen among 36 pairs by two
     halves of the points to learn from. Xing et al. (2002) is MMC of the package metric-learn, full and
-    diagonal, 60 seconds a fit at most, on the same comparisons as pairs; MetricLearner learns from the same
-    comparisons, with a hinge whose price the halves choose."""
+    diagonal, {LIMIT:.0f} processor seconds a fit, on the same comparisons as pairs; MetricLearner learns from
+    the same comparisons, with a hinge whose price the halves choose."""
 )
 
 
@@ -97,7 +98,7 @@ def claims_of(results: Sequence[Result]) -> list[Claim]:
             f"in raw units they are less than {_ALMOST:.0f} points apart on every set",
             all(abs(difference.mean) < _ALMOST for difference in linear.values()),
             prose(
-                """The two differ where x'y may be negative, which the square of the polynomial kernel folds over.
+                """The two differ where x'y may be negative, which the polynomial kernel folds over.
                 The paper does not say how features were scaled; standardized ones are farther apart."""
             ),
         ),
