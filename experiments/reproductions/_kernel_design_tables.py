@@ -149,13 +149,16 @@ def _row_of_mixes(name: str, splits: Splits) -> dict[str, str]:
     best = max(SINGLE, key=lambda method: mean(kept_by(splits, method)))
     weak, full = (Difference.of(splits, method, best) for method in (WEAK, FULL))
     is_above = name not in _SINGLE_AHEAD
+    single = _row_of_single(name, splits)
+    column, linear = single.popitem()
     return {
-        **_row_of_single(name, splits),
+        **single,
         **{method: _cell(splits, method) for method in (FULL, WEAK)},
         "weak - best single (paper: above 0)": f"{weak}, {weak.verdict(is_above=True)}",
         "full - best single (paper)": (
             f"{full} ({_words(is_above)}), {full.verdict(is_above=is_above)}"
         ),
+        column: linear,
     }
 
 
@@ -170,6 +173,7 @@ def _row_of_features(name: str, splits: Splits) -> dict[str, str]:
         "used by weak kernels, |alpha| > 0.01 (paper)": (
             f"{_spread(used)} ({words}), {_AGREES if agrees else _DIFFERS}"
         ),
+        "of these constant": f"{mean(of_weak(splits, 'used_constant')):.1f}",
         "with any weight": _spread(of_weak(splits, "selected")),
     }
     for mix in (WEAK, FULL):
