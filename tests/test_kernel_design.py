@@ -10,6 +10,7 @@ from sklearn.exceptions import ConvergenceWarning
 from gramlearn import (
     DesignProblem,
     KernelDesign,
+    Pairs,
     Status,
     Triplets,
     gaussian_kernel,
@@ -21,7 +22,7 @@ from gramlearn import (
 )
 from gramlearn import _gram_rows as gram_rows
 from gramlearn import kernel_design as design_module
-from gramlearn.base_kernels import OneFeature, read_kernels
+from gramlearn.base_kernels import BaseKernel, OneFeature, read_kernels
 
 FULL = (
     gaussian_kernel(0.1),
@@ -256,3 +257,98 @@ def test_random_programs_have_the_optimum_of_the_program_written_out(seed):
     full = full_program(*prices, has_identity=identity, **choices)
     assert found.value == pytest.approx(full.value, rel=2e-6)
     assert found.bound <= full.value * (1 + 1e-7)
+
+
+@pytest.mark.parametrize("nonnegative", [False, True])
+@pytest.mark.parametrize("identity", [False, True])
+def test_any_prices_bound_the_optimum_from_below(identity, nonnegative):
+    # Weak duality, whatever lam and mu are: of a bound that forgets what they leave it would fail.
+    points, triplets = instance(n=12, m=40)
+    rows, groups = np.arange(len(points)), groups_of(WEAK)
+    choices = {"groups": groups, "identity": identity, "nonnegative": nonnegative}
+    problem = DesignProblem(WEAK, points, triplets, rows, **choices)
+    best = problem.solve(0.1, 0.01, tol=1e-9).value
+    rng = np.random.default_rng(0)
+    cuts = problem._cuts
+    found = []
+    for _ in range(200):
+        lam = rng.uniform(-0.2, 1.2, triplets.size) * rng.integers(0, 2, triplets.size)
+        mu = rng.exponential(size=len(cuts)) * rng.integers(0, 2, len(cuts))
+        found.append(problem._lower.of(lam, mu, cuts, 0.1, 0.01, triplets.size))
+    assert max(found) <= best * (1 + 1e-9)
+    assert np.isfinite(found).all()
+
+
+@pytest.mark.parametrize("gamma2", [1e-4, 1e-2, 1.0])
+@pytest.mark.parametrize("gamma1", [0.0, 1e-3, 1.0])
+def test_nonnegative_designs_are_certified(gamma1, gamma2):
+    # Where the identity has no weight its equation is an inequality.
+    points, triplets = instance(n=30, m=150)
+    problem = DesignProblem(
+        WEAK, points, triplets, np.arange(30), groups=groups_of(WEAK), nonnegative=True
+    )
+    assert problem.solve(gamma1, gamma2).relative_gap <= 1e-6
+    three = Triplets([(0, 1, 2)], n_points=3)
+    narrow = [gaussian_kernel(0.1), gaussian_kernel(1.0)]
+    small = DesignProblem(narrow, [[0.0], [1.0], [3.0]], three, [0, 1, 2], nonnegative=True)
+    assert small.solve(gamma1, gamma2).relative_gap <= 1e-6
+
+
+def test_prices_and_margins_of_any_size_have_an_answer():
+    points, triplets = instance()
+    problem = DesignProblem(WEAK, points, triplets, np.arange(len(points)))
+    for prices in ((1e12, 1e-4), (0.1, 1e12), (1e15, 1e15)):
+        found = problem.solve(*prices)
+        assert found.status is Status.OPTIMAL
+        assert not found.weights.any()
+    far = Triplets(triplets.triplets, n_points=len(points), margin=1e9)
+    plain, large = (
+        DesignProblem(WEAK, points, side, np.arange(len(points))).solve(0.1, 1e-3)
+        for side in (triplets, far)
+    )
+    # Weights times c keep margins times c, at c times the price.
+    assert large.value == pytest.approx(1e9 * plain.value, rel=1e-6)
+
+
+def test_without_the_identity_a_kernel_without_diagonal_is_no_kernel():
+    points, triplets = instance()
+    none = read_kernels(lambda A, B: -np.abs(A[:, :1] - B[:, 0]))
+    rows = np.arange(len(points))
+    found = DesignProblem(none, points, triplets, rows, identity=False).solve(0.1, 1e-3)
+    assert found.value == pytest.approx(triplets.size)
+
+
+class Odd(BaseKernel):
+    """A kernel of a user's own class."""
+
+    words, is_psd = "odd", False
+
+    def __init__(self, values):
+        self.values = values
+
+    def __call__(self, A, B):
+        return self.values(A, B)
+
+    def paired(self, A, B):
+        return np.diagonal(self.values(A, B))
+
+
+@pytest.mark.parametrize(
+    ("changed", "sentence"),
+    [
+        ({"kernels": [Odd(lambda A, B: np.full((len(A), len(B)), np.nan))]}, "the kernel odd gave"),
+        ({"kernels": [Odd(lambda A, B: A[:, :1] - 2 * B[:, 0])]}, "the kernel odd"),
+        ({"kernels": ["rbv"]}, "which is no kernel"),
+        ({"points": np.zeros(5)}, "`points` must be two-dimensional"),
+        ({"points": np.zeros((5, 4))}, "made for 24 points but received 5 rows"),
+        ({"triplets": Pairs([(0, 1)], [(0, 2)], n_points=24)}, "`triplets` must be Triplets"),
+        ({"psd_points": []}, "`psd_points` is empty"),
+        ({"psd_points": [24]}, "`psd_points` refers to row 24"),
+        ({"groups": [0, 1]}, r"`groups` has shape \(2,\), but there are 8 kernels"),
+    ],
+)
+def test_what_is_no_problem_is_refused_in_a_sentence(changed, sentence):
+    points, triplets = instance()
+    given = {"kernels": WEAK, "points": points, "triplets": triplets, "psd_points": np.arange(24)}
+    with pytest.raises((ValueError, TypeError), match=sentence):
+        DesignProblem(**(given | changed))

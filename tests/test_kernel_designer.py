@@ -24,6 +24,7 @@ from gramlearn import (
     polynomial_kernel,
     triplets_from_labels,
 )
+from gramlearn.estimators import kernel_designer
 
 X, Y = load_wine(return_X_y=True)
 X, Y = scale(X)[::2], Y[::2]
@@ -304,7 +305,7 @@ def test_no_kernel_that_tells_anything_apart_is_said_to_be_none():
     def constant(A, B):
         return np.ones((len(A), len(B)))
 
-    with pytest.warns(UserWarning, match="all weights are zero.*lower `gamma2`, then `gamma1`"):
+    with pytest.warns(UserWarning, match="all weights are zero: no kernel tells the points"):
         model = KernelDesigner(constant).fit(X, side=SIDE)
     assert not model.weights_.any()
     assert not model.kernel(X).any()
@@ -347,7 +348,7 @@ def lopsided(A, B):
         ({"kernels": "precomputed", "weak": True}, {}, "`weak=True` takes kernels of one feature each"),
         ({}, {"side": Pairs([(0, 1)], [(0, 2)], n_points=len(X))}, "`side` must be Triplets"),
         ({}, {"side": Triplets([(0, 1, 2)], n_points=5)}, "made for 5 points"),
-        ({}, {"side": [(0, 1, 2)]}, "`side` must be Pairs, Triplets or Bounds; got list"),
+        ({}, {"side": [(0, 1, 2)]}, "`side` must be Triplets.*got list"),
         ({}, {}, "requires y to be passed"),
         ({}, {"y": Y[:-1]}, "`y` has"),
         ({}, {"y": np.zeros(len(X))}, "one class only"),
@@ -377,7 +378,7 @@ def test_a_triplet_has_three_points(triplet):
     ("matrices", "sentence"),
     [
         ([np.eye(5), np.eye(6)], r"kernels of different sizes, such as \(5, 5\) and \(6, 6\)"),
-        ([np.ones((5, 4))], "those of training points are square"),
+        ([np.ones((5, 4))], "whose first two numbers differ"),
         ([np.eye(5), np.triu(np.ones((5, 5)))], r"`X\[:, :, 1\]` is not symmetric"),
         ([np.eye(5), np.full((5, 5), np.nan)], "contains NaN"),
         (np.ones((5, 5, 1, 1)), "pass a list of kernel matrices"),
@@ -415,3 +416,118 @@ def test_nothing_given_is_changed():
     before = points.copy()
     KernelDesigner(n_triplets=100, random_state=0).fit(points, labels)
     np.testing.assert_array_equal(points, before)
+
+
+@pytest.mark.parametrize(
+    ("prices", "sentence"),
+    [({"gamma1": 1e6}, "from `gamma1=.*` on nothing else"), ({"gamma2": 10.0}, "lower `gamma2`")],
+)
+def test_where_all_weights_are_zero_the_price_to_blame_is_named(prices, sentence):
+    with pytest.warns(UserWarning, match=sentence):
+        KernelDesigner(FAMILY, **prices).fit(X, side=SIDE)
+
+
+# -- without the identity -----------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("weak", [False, True])
+def test_without_the_identity_the_kernel_is_the_similarity(weak):
+    whole = KernelDesigner(weak=weak).fit(X, side=SIDE)
+    model = KernelDesigner(weak=weak, identity=False).fit(X, side=SIDE)
+    beta = whole.identity_weight_
+    np.testing.assert_allclose(model.kernel(X), whole.kernel(X) - beta * np.eye(len(X)), atol=1e-9)
+    assert model.identity_weight_ == 0
+    # The certificate is of K with the identity, which is what was designed.
+    assert model.smallest_eigenvalue_ == pytest.approx(whole.smallest_eigenvalue_)
+    s, V = np.linalg.eigh(model.kernel(X))
+    positive = (V * np.maximum(s, 0)) @ V.T
+    of_all = model.transform(X)
+    np.testing.assert_allclose(of_all @ of_all.T, positive, atol=1e-6)
+
+
+def test_without_the_identity_nonnegative_weights_make_a_kernel_for_other_learners():
+    train, test = slice(0, None, 2), slice(1, None, 2)
+    model = KernelDesigner(identity=False, mend="nonnegative", random_state=0)
+    model.fit(X[train], Y[train])
+    assert least(model.kernel(X, X)) >= -1e-12
+    machine = SVC(kernel="precomputed").fit(model.kernel(X[train]), Y[train])
+    assert machine.score(model.kernel(X[test]), Y[test]) > 0.9
+
+
+def test_the_usual_gamma2_follows_the_points_and_the_comparisons():
+    model = KernelDesigner(FAMILY).fit(X, side=SIDE)
+    assert model.solution_.gamma2 == pytest.approx(0.01 * SIDE.size / len(X) ** 2)
+    few = KernelDesigner(FAMILY, psd_points=10, random_state=0).fit(X, side=SIDE)
+    assert few.solution_.gamma2 == pytest.approx(0.01 * SIDE.size / 100)
+
+
+# -- what is the same point ---------------------------------------------------------------------------------
+
+
+def test_a_point_is_itself_in_single_precision_and_in_another_batch():
+    model = KernelDesigner(FAMILY).fit(X, side=SIDE)
+    single = X.astype(np.float32)
+    np.testing.assert_allclose(model.kernel(single), model.kernel(X), rtol=1e-4, atol=1e-3)
+    np.testing.assert_allclose(model.transform(single), model.transform(X), atol=1e-2)
+    np.testing.assert_allclose(model.kernel(X[:1]), model.kernel(X)[:1], rtol=1e-9, atol=1e-9)
+    matrices = [kernel(X, X) for kernel in FAMILY]
+    given = KernelDesigner("precomputed").fit(matrices, side=SIDE)
+    one = [kernel(X[:1], X) for kernel in FAMILY]
+    np.testing.assert_allclose(given.kernel(one), given.kernel(matrices)[:1], rtol=1e-9, atol=1e-9)
+
+
+def test_parts_that_cancel_are_measured_by_their_size():
+    # beta = -1 takes the diagonal of a narrow kernel away, and what is left of it is rounding.
+    points = np.asarray([[0.0], [0.0], [1.0], [2.0]])
+    side = Triplets([(0, 1, 2)], n_points=4)
+    model = KernelDesigner([gaussian_kernel(50.0)], gamma1=0.1, gamma2=1e-5).fit(points, side=side)
+    assert model.score(points, side=side) == 1
+
+
+def test_a_kernel_that_is_not_dominant_is_a_bug_and_raises(monkeypatch):
+    monkeypatch.setattr(kernel_designer, "least_dominance", lambda K: -1e-3 * np.abs(K).max())
+    with pytest.raises(RuntimeError, match="not diagonally dominant"):
+        KernelDesigner(FAMILY).fit(X, side=SIDE)
+
+
+# -- scores and paths, once more ----------------------------------------------------------------------------
+
+
+def test_precomputed_kernels_are_scored_on_the_points_they_are_of():
+    matrices = [kernel(X, X) for kernel in FAMILY]
+    model, same = KernelDesigner(FAMILY).fit(X, side=SIDE), KernelDesigner("precomputed")
+    same.fit(matrices, side=SIDE)
+    assert same.score(matrices, side=SIDE) == pytest.approx(model.score(X, side=SIDE), abs=0.01)
+    assert same.score(matrices, Y) == pytest.approx(model.score(X, Y), abs=0.01)
+    with pytest.raises(ValueError, match="nothing about two new points"):
+        same.score([K[:5] for K in matrices], side=Triplets([(0, 1, 2)], n_points=5))
+
+
+def test_weights_of_comparisons_count_in_scores_and_paths():
+    side = Triplets(
+        SIDE.triplets, n_points=len(X), weight=np.where(np.arange(SIDE.size) < 30, 50.0, 0.1)
+    )
+    model = KernelDesigner(gamma1=1.0).fit(X, side=side)
+    path = model.path(X, side=side, gamma1=[1.0])
+    assert path.kept[0] == pytest.approx(model.score(X, side=side))
+    assert model.score(X, side=side) != pytest.approx(model.score(X, side=SIDE), abs=1e-3)
+
+
+@pytest.mark.parametrize(
+    ("ask", "sentence"),
+    [
+        (lambda model: model.score(X), "requires y to be passed"),
+        (lambda model: model.score(X, side=Pairs([(0, 1)], [(0, 2)], n_points=len(X))), "`side` must be"),
+        (lambda model: model.path(X, side=SIDE, gamma1=[]), "`gamma1` is empty"),
+        (lambda model: clone(model).set_params(tol=-1.0).path(X, side=SIDE), "KernelDesigner"),
+        (lambda model: model.pair_score((X[:, :3], X[:, :3])), "13 were learned from"),
+        (lambda model: clone(model).set_params(kernels=[gaussian_kernel]).fit(X, Y), "call it"),
+        (lambda model: clone(model).set_params(kernels=(k for k in FAMILY)).fit(X, Y), "must list"),
+        (lambda model: clone(model).set_params(kernels=None).fit(1e160 * X, Y), "rescale it first"),
+        (lambda model: polynomial_kernel(2, 1.0, "a"), "`offset` must be a finite number"),
+    ],
+)  # fmt: skip
+def test_other_mistakes_get_a_sentence_too(ask, sentence):
+    model = KernelDesigner(FAMILY).fit(X, side=SIDE)
+    with pytest.raises((ValueError, TypeError), match=sentence):
+        ask(model)

@@ -29,6 +29,8 @@ class KernelDesign:
         What is missing from the dominance of a row, beside the largest diagonal entry: 0, unless the identity
         was left out.
     status : Status
+    size : float
+        The value of K = 0, a millionth of which the gap is measured against at least.
     n_points, rounds, cuts, seconds :
         |S|, and what the solve took.
     history : tuple of Record

@@ -93,11 +93,13 @@ class LowerBound:
         inside, charged = np.flatnonzero((lam > 0) & (lam < self.weight)), np.flatnonzero(mu > 0)
         if not needed.any() or not inside.size + charged.size:
             return lam, mu
-        columns = np.vstack([self.differences[inside], cuts[charged]]) / self.sizes
+        # A weight of at least 0 has an inequality: where it is not tight, prices may change it.
+        tight = gains > 0 if self.nonnegative else np.ones(gains.size, dtype=bool)
+        columns = (np.vstack([self.differences[inside], cuts[charged]]) / self.sizes)[:, tight]
         # The sum of mu stays what it is.
         sums = np.r_[np.zeros(inside.size), np.full(charged.size, float(self.has_identity))]
         system = np.column_stack([columns, sums]).T
-        change = np.linalg.lstsq(system, np.r_[needed / self.sizes, 0.0], rcond=None)[0]
+        change = np.linalg.lstsq(system, np.r_[(needed / self.sizes)[tight], 0.0], rcond=None)[0]
         lam, mu = lam.copy(), mu.copy()
         lam[inside] += change[: inside.size]
         mu[charged] += change[inside.size :]

@@ -46,6 +46,8 @@ class Program:
         tr K_p over S.
     n_points : int
         |S|.
+    unit : float
+        In which margins, and weights of kernels, are measured.
     has_identity, nonnegative : bool
         Whether the identity is in the family, and whether all weights must be at least 0.
     """
@@ -56,6 +58,7 @@ class Program:
         groups: np.ndarray,
         traces: np.ndarray,
         n_points: int,
+        unit: float,
         *,
         has_identity: bool,
         nonnegative: bool,
@@ -63,7 +66,7 @@ class Program:
         import highspy
 
         self._library = highspy
-        self._sizes, self._traces, self._n = sizes, traces, n_points
+        self._sizes, self._traces, self._n, self._unit = sizes, traces, n_points, unit
         self._has_identity, self._nonnegative = has_identity, nonnegative
         self._m, self._n_groups = len(sizes), int(groups.max()) + 1
         self._largest = np.zeros(self._n_groups)
@@ -109,6 +112,7 @@ class Program:
         """Add columns lam_t; those that are violated, as far as one knows, begin at their upper end."""
         columns = np.zeros((len(D), self._n_rows))
         columns[:, : self._m] = D / self._sizes
+        margin = margin / self._unit
         self._lam = np.concatenate([self._lam, self._add(columns, -margin, weight, is_violated)])
 
     def set_weights(self, weight: np.ndarray) -> None:
@@ -141,7 +145,7 @@ class Program:
                 "optimum; please report it, with the data."
             )
         solution = self._highs.getSolution()
-        prices = -np.asarray(solution.row_dual)
+        prices = -self._unit * np.asarray(solution.row_dual)
         columns = np.asarray(solution.col_value)
         beta = float(prices[self._m]) if self._has_identity else 0.0
         return Prices(prices[: self._m] / self._sizes, beta, columns[self._lam], columns[self._mu])

@@ -9,10 +9,12 @@
 A family for `KernelDesigner` is a list of them, and of functions k(A, B) that give the matrix of all k(a, b).
 """
 
+import math
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import partial
+from numbers import Real
 from typing import Any, final
 
 import numpy as np
@@ -171,7 +173,8 @@ def polynomial_kernel(degree: int = 2, scale: float = 1.0, offset: float = 1.0) 
     """(scale x'y + offset)^degree."""
     degree = check_count(degree, "degree")
     scale = check_positive(scale, "scale", "polynomial")
-    profile = partial(_power, degree=degree, scale=scale, offset=float(offset))
+    offset = _number(offset, "offset")
+    profile = partial(_power, degree=degree, scale=scale, offset=offset)
     words = f"polynomial({degree}, {scale:.4g}, {offset:.4g})"
     # The powers of x'y that it is a sum of have coefficients >= 0 only where the offset has.
     return ProfileKernel(words, "inner", profile, is_psd=offset >= 0)
@@ -180,7 +183,8 @@ def polynomial_kernel(degree: int = 2, scale: float = 1.0, offset: float = 1.0) 
 def sigmoid_kernel(scale: float = 1.0, offset: float = 0.0) -> BaseKernel:
     """tanh(scale x'y + offset): of use as a similarity, though not positive semidefinite."""
     scale = check_positive(scale, "scale", "sigmoid")
-    profile = partial(_tanh, scale=scale, offset=float(offset))
+    offset = _number(offset, "offset")
+    profile = partial(_tanh, scale=scale, offset=offset)
     return ProfileKernel(f"sigmoid({scale:.4g}, {offset:.4g})", "inner", profile, is_psd=False)
 
 
@@ -198,7 +202,7 @@ _NAMED: dict[str, Callable[[], BaseKernel]] = {
 def read_kernels(kernels: Any) -> tuple[BaseKernel, ...]:
     """A family as users give it: base kernels, names and functions, one or a list of them."""
     given = [kernels] if isinstance(kernels, str) or callable(kernels) else kernels
-    if not isinstance(given, Iterable) or not (family := tuple(_read(one) for one in given)):
+    if not isinstance(given, Sequence) or not (family := tuple(_read(one) for one in given)):
         raise TypeError(
             f"`kernels` must list base kernels, such as [gaussian_kernel(0.1), linear_kernel()]; got "
             f"{kernels!r:.60}."
@@ -211,6 +215,10 @@ def _read(one: Any) -> BaseKernel:
         return one
     if isinstance(one, str) and one in _NAMED:
         return _NAMED[one]()
+    if any(one is maker for maker in _NAMED.values()):
+        raise TypeError(
+            f"`kernels` contains the function {one.__name__} and no kernel; call it: {one.__name__}()."
+        )
     if callable(one):
         return UsersKernel(one)
     raise ValueError(
@@ -218,6 +226,13 @@ def _read(one: Any) -> BaseKernel:
         f"{', '.join(map(repr, _NAMED))}, or a function k(A, B). Matrices are passed as X, with "
         'kernels="precomputed".'
     )
+
+
+def _number(value: Any, name: str) -> float:
+    """A finite number."""
+    if not isinstance(value, Real) or not math.isfinite(value):
+        raise ValueError(f"`{name}` must be a finite number; got {value!r}.")
+    return float(value)
 
 
 def _exponential(distance: np.ndarray, rate: float) -> np.ndarray:

@@ -15,7 +15,7 @@ from gramlearn._validation import check_count
 from gramlearn.side_information import Triplets, triplets_from_labels
 from gramlearn.side_information.triplets import check_triplets
 
-__all__ = ["TripletScorer", "comparisons_kept"]
+__all__ = ["TripletScorer", "comparisons_kept", "share_kept"]
 
 _NUMBERS_AT_ONCE = 2**22
 
@@ -34,10 +34,17 @@ def comparisons_kept(estimator: Any, X: Any, triplets: Triplets) -> float:
         Of three columns or four. A row of weight w counts w times; margins do not matter.
     """
     X = X.tocsr() if issparse(X) else X if hasattr(X, "shape") else np.asarray(X)
+    if len(X.shape) != 2:
+        raise ValueError(f"`X` must have one row for each point; got shape {tuple(X.shape)}.")
     check_triplets(triplets, "triplets", int(X.shape[0]))
     judge, X = _judge_of(estimator, X)
     i, j, _ = (to_numpy(column) for column in triplets.judged())
     near, far = np.split(_scores(judge, X, i, j), 2)
+    return share_kept(near, far, triplets)
+
+
+def share_kept(near: np.ndarray, far: np.ndarray, triplets: Triplets) -> float:
+    """The share of comparisons with near > far, each counted by its weight."""
     weight = (
         None if triplets.weight is None else np.broadcast_to(to_numpy(triplets.weight), near.shape)
     )

@@ -33,6 +33,8 @@ class DesignPath:
         The kernels.
     features : vector of int
         The feature of each weak kernel, and -1 of kernels of all features.
+    names : vector of str, optional
+        Of the features, where X was a data frame.
     """
 
     gamma1: np.ndarray
@@ -42,6 +44,7 @@ class DesignPath:
     designs: tuple[KernelDesign, ...]
     words: tuple[str, ...]
     features: np.ndarray
+    names: Any = None
 
     @property
     def n_kernels(self) -> np.ndarray:
@@ -49,9 +52,11 @@ class DesignPath:
         return np.count_nonzero(self.weights, axis=1)
 
     def __repr__(self) -> str:
+        weak = -1 not in self.features
+        counts, unit = (self.n_features, "features") if weak else (self.n_kernels, "kernels")
         return (
             f"DesignPath({len(self.designs)} designs, gamma1 {self.gamma1[0]:.3g} to {self.gamma1[-1]:.3g}, "
-            f"{self.n_features[0]} to {self.n_features[-1]} features)"
+            f"{counts[0]} to {counts[-1]} {unit})"
         )
 
 
@@ -62,6 +67,7 @@ def path_of(
     words: Sequence[str],
     features: np.ndarray,
     n_features: int,
+    names: Any = None,
     **options: Any,
 ) -> DesignPath:
     """Solve for each gamma1, from the largest down; from where all weights are zero, where none are given."""
@@ -70,12 +76,21 @@ def path_of(
         gammas = first * np.geomspace(1.0, _SHARE, _STEPS) if first > 0 else np.ones(1)
     else:
         gammas = np.sort([check_price(value, "gamma1") for value in np.atleast_1d(gamma1)])[::-1]
+        if not gammas.size:
+            raise ValueError("`gamma1` is empty; pass at least one price, or none at all.")
     designs = tuple(problem.solve(value, gamma2, **options) for value in gammas)
     weights = np.stack([design.weights for design in designs])
-    kept = np.asarray([np.mean(problem.differences @ row > 0) for row in weights])
+    kept = np.asarray([problem.share_kept(row) for row in weights])
     # A kernel of all features reads all of them.
     used = [np.unique(features[row != 0]) for row in weights]
     counts = [n_features if -1 in numbers else numbers.size for numbers in used]
     return DesignPath(
-        np.asarray(gammas), weights, np.asarray(counts), kept, designs, tuple(words), features
+        np.asarray(gammas),
+        weights,
+        np.asarray(counts),
+        kept,
+        designs,
+        tuple(words),
+        features,
+        names,
     )

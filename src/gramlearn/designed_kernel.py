@@ -4,7 +4,8 @@ delta(x, y) is 1 where x and y are the same point in all that the kernel reads: 
 that have a weight. Of points that are distinct in these, a principal submatrix of a diagonally dominant K is
 dominant again, and points that are not share their rows: the kernel is PSD wherever K is.
 
-The similarity of two points is the sum without the identity. It is what comparisons were about.
+The similarity of two points is the sum without the identity. It is what comparisons were about, and what keeps
+them; the kernel differs from it where the two are the same point.
 """
 
 from collections.abc import Sequence
@@ -68,8 +69,18 @@ class DesignedKernel:
     def __call__(self, new: Seen, training: Seen) -> np.ndarray:
         """All k(x, y), a row for each of the first points and a column for each of the second."""
         similarity = combination(new.kernels, self.weights, new.points, training.points)
-        same = _same_rows(new.marks[:, self.reads], training.marks[:, self.reads])
-        return similarity + self.identity * same
+        # A point that came in single precision is the same as what it was rounded from.
+        precision = min(new.precision, training.precision, key=lambda kind: np.dtype(kind).itemsize)
+        marks = [seen.marks[:, self.reads].astype(precision) for seen in (new, training)]
+        return similarity + self.identity * _same_rows(*marks)
+
+    def size_on(self, seen: Seen) -> float:
+        """max_i sum_p |alpha_p k_p(x_i, x_i)| + |beta|: the size of its parts."""
+        parts = np.zeros(len(seen.points))
+        for kernel, weight in zip(seen.kernels, self.weights, strict=True):
+            if weight:
+                parts += np.abs(weight * kernel.paired(seen.points, seen.points))
+        return float(parts.max()) + abs(self.identity)
 
     def distinct(self, seen: Seen) -> np.ndarray:
         """The first point of each kind that the kernel can tell apart, in ascending order."""
@@ -87,7 +98,7 @@ class DesignedKernel:
 @final
 @dataclass(frozen=True, eq=False)
 class Coordinates:
-    """x -> k(x, S) V diag(s)^(-1/2) with K = V diag(s) V' on S, of the largest eigenvalues s.
+    """x -> k(x, S) V diag(s)^(-1/2) with K = V diag(s) V' on S, of the largest positive eigenvalues s.
 
     K is decomposed when it is first asked for, as many who want a kernel want no coordinates. A K of zeros has
     one coordinate, which is 0.

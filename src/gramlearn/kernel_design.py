@@ -7,14 +7,14 @@
 Written out, the last line takes |S|^2 more variables. As cuts (see `_gram_rows`) it takes none: the program is
 solved with some rows, the most violated ones are added, and it goes on from where it was until none is.
 
-The identity I is always in the family. It pays through the trace alone, and no comparison of three points sees
-it. Without it dominance is so strict that K = 0 is often the best there is. It also gives every round an
-answer: beta = max_i (sum_{j != i} |K_ij| - K_ii) makes any alpha feasible, so `value` is attained. `bound` is
-the value of the dual program's prices, less what rounding left of their equations can be worth.
+The identity I is always in the family. It pays through the trace alone, and comparisons, which are about the
+sum over p, do not see it. Without it dominance is so strict that K = 0 is often the best there is. It also
+gives every round an answer: beta = max_i (sum_{j != i} |K_ij| - K_ii) makes any alpha feasible, so `value` is
+attained. `bound` is the value of the dual program's prices, less what their errors can be worth.
 """
 
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from itertools import count
 from numbers import Real
 from typing import Any, NamedTuple, final
@@ -22,14 +22,14 @@ from typing import Any, NamedTuple, final
 import numpy as np
 from sklearn.exceptions import ConvergenceWarning
 
-from gramlearn._arrays import to_numpy
+from gramlearn._comparison_table import compare, read_groups, read_points, read_rows
 from gramlearn._design_answer import KernelDesign, certificate_of
 from gramlearn._design_bound import LowerBound
 from gramlearn._design_program import Prices, Program
 from gramlearn._gram_rows import GramRows
 from gramlearn._validation import check_count, check_positive
 from gramlearn._warnings import warn
-from gramlearn.base_kernels import BaseKernel
+from gramlearn.base_kernels import read_kernels
 from gramlearn.side_information import Triplets
 from gramlearn.solution import Record
 from gramlearn.status import SolveInterrupted, Status
@@ -41,6 +41,7 @@ _FIRST = 1500  # comparisons to begin with; four times as many each time its cut
 _GROWTH = 4
 _ROUNDING = 1e-9  # a weight below this share of the largest is none
 _ROUNDS = 500
+_LARGEST = 1e4  # gamma2, beside the sum of the weights of comparisons
 
 
 class _Trial(NamedTuple):
@@ -59,7 +60,7 @@ class DesignProblem:
 
     Parameters
     ----------
-    kernels : sequence of BaseKernel
+    kernels : sequence of base kernels, as `KernelDesigner` takes it
     points : array n x d
     triplets : Triplets
         Over these points.
@@ -76,32 +77,32 @@ class DesignProblem:
 
     def __init__(
         self,
-        kernels: Sequence[BaseKernel],
-        points: np.ndarray,
+        kernels: Any,
+        points: Any,
         triplets: Triplets,
-        psd_points: np.ndarray,
+        psd_points: Any,
         *,
-        groups: np.ndarray | None = None,
+        groups: Any = None,
         identity: bool = True,
         nonnegative: bool = False,
     ) -> None:
         self._identity, self._nonnegative = identity, nonnegative
-        self.differences = _differences(kernels, points, triplets)
-        size = len(self.differences)
-        self._margin = np.broadcast_to(np.asarray(to_numpy(triplets.margin), float), size)
-        given = 1.0 if triplets.weight is None else to_numpy(triplets.weight)
-        self._weight = np.broadcast_to(np.asarray(given, float), size)
-        self._rows = GramRows(kernels, points[psd_points])
-        self._n = len(psd_points)
-        self._traces = self._rows.diagonal.sum(axis=0)
+        kernels, points = read_kernels(kernels), read_points(points)
         m = len(kernels)
-        self._groups = np.arange(m) if groups is None else np.unique(groups, return_inverse=True)[1]
+        self._groups = read_groups(groups, m)
+        self._table = compare(kernels, points, triplets)
+        self.differences, self._margin, self._weight = self._table
+        rows = read_rows(psd_points, len(points))
+        self._rows = GramRows(kernels, points[rows])
+        self._n = len(rows)
+        self._traces = self._rows.diagonal.sum(axis=0)
         self._sizes = _sizes(self.differences, self._rows.diagonal)
         self._program = Program(
             self._sizes,
             self._groups,
             self._traces,
             self._n,
+            float(self._margin.max()) or 1.0,
             has_identity=identity,
             nonnegative=nonnegative,
         )
@@ -117,7 +118,7 @@ class DesignProblem:
             nonnegative,
         )
         # Comparisons come in an order of their own, so that the first of them are a sample of all.
-        self._order = np.random.default_rng(0).permutation(size)
+        self._order = np.random.default_rng(0).permutation(triplets.size)
         self._entered, self._settled = 0, False
         self._cuts = np.zeros((0, m))
         # Before any other cut, that the trace is at least 0: less than the mean of what all rows ask for.
@@ -127,6 +128,15 @@ class DesignProblem:
     def largest_gamma1(self) -> float:
         """From here on all weights are zero, whatever gamma2 is."""
         return float(np.bincount(self._groups, np.abs(self._weight @ self.differences)).max())
+
+    @property
+    def usual_gamma2(self) -> float:
+        """A hundredth of the weight of all comparisons over |S|^2: the least dominant trace grows as |S|^2."""
+        return 0.01 * float(self._weight.sum()) / self._n**2
+
+    def share_kept(self, weights: np.ndarray) -> float:
+        """The share of comparisons that these weights keep."""
+        return self._table.share_kept(weights)
 
     def solve(
         self,
@@ -141,7 +151,8 @@ class DesignProblem:
         gamma1, gamma2 = check_price(gamma1, "gamma1"), check_price(gamma2, "gamma2")
         tol = check_positive(tol, "tol", "DesignProblem.solve")
         limit = _ROUNDS if max_iter is None else check_count(max_iter, "max_iter")
-        self._program.set_prices(gamma1, gamma2)
+        priced = self._within_reach(gamma1, gamma2)
+        self._program.set_prices(*priced)
         began, history = time.perf_counter(), list[Record]()
         best: _Trial | None = None
         bound, status = -np.inf, Status.ITERATION_LIMIT
@@ -156,7 +167,7 @@ class DesignProblem:
                 if best is None or trial.value < best.value or not self._identity:
                     best = trial
                 if is_whole:
-                    bound = max(bound, self._bound(prices, gamma1, gamma2, best.value))
+                    bound = max(bound, self._bound(prices, *priced, best.value))
                 certificate = certificate_of(best.value, bound, best.violation, size)
                 details = {"cuts": len(self._cuts), "comparisons": self._entered}
                 history.append(Record(iteration, time.perf_counter() - began, certificate, details))
@@ -184,6 +195,16 @@ class DesignProblem:
                 ConvergenceWarning,
             )
         return answer
+
+    def _within_reach(self, gamma1: float, gamma2: float) -> tuple[float, float]:
+        """Prices no larger than a solver can work with.
+
+        All weights are zero before they are reached; if not, a bound for lower prices is one for these.
+        """
+        return (
+            min(gamma1, 2 * self.largest_gamma1 + 1.0),
+            min(gamma2, _LARGEST * float(self._weight.sum())),
+        )
 
     def _enter(self, weights: np.ndarray, go_on: bool) -> bool:
         """Let more comparisons in where the cuts for those so far are known; whether all are in."""
@@ -271,16 +292,6 @@ def check_price(value: Any, name: str) -> float:
     if not is_number or not 0 <= value < np.inf:
         raise ValueError(f"`{name}` must be a finite number of at least 0; got {value!r}.")
     return float(value)
-
-
-def _differences(
-    kernels: Sequence[BaseKernel], points: np.ndarray, triplets: Triplets
-) -> np.ndarray:
-    """K_p(x_i, x_j) - K_p(x_i, x_k), or K_p(x_k, x_l): a row a comparison, a column a kernel."""
-    i, j = (points[to_numpy(rows)] for rows in triplets.judged()[:2])
-    m = triplets.size  # what is near comes first, then what is far
-    columns = [kernel.paired(i[:m], j[:m]) - kernel.paired(i[m:], j[m:]) for kernel in kernels]
-    return np.column_stack(columns)
 
 
 def _sizes(differences: np.ndarray, diagonal: np.ndarray) -> np.ndarray:

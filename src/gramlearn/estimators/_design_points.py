@@ -27,6 +27,7 @@ from gramlearn.side_information import Triplets
 __all__ = ["DesignPoints", "read_design_points", "rows_of_dominance"]
 
 _LARGEST = 10_000  # points in S: 800 MB a kernel
+_ROUNDING = 1e-10  # of the largest kernel value: what a sum of rounding errors stays far below
 _WIDTHS = (0.1, 1.0, 10.0)  # mu of the Gaussians of the default family, over the variance
 
 
@@ -59,6 +60,10 @@ class DesignPoints(ABC):
     def new_pairs(self, estimator: Any, pairs: Any, reads: np.ndarray) -> tuple[Seen, Seen]:
         """The two sides of pairs of new points; raises likewise."""
 
+    @abstractmethod
+    def pairs_of(self, seen: Seen, i: np.ndarray, j: np.ndarray) -> tuple[Seen, Seen]:
+        """The points i and the points j of some; raises likewise."""
+
 
 @final
 @dataclass(frozen=True, eq=False)
@@ -86,6 +91,9 @@ class FeaturePoints(DesignPoints):
     def two_new(self, estimator: Any, X: Any, Y: Any, reads: np.ndarray) -> tuple[Seen, Seen]:
         return self.new(estimator, X, reads), self.new(estimator, Y, reads)
 
+    def pairs_of(self, seen: Seen, i: np.ndarray, j: np.ndarray) -> tuple[Seen, Seen]:
+        return seen.take(i), seen.take(j)
+
     def new_pairs(self, estimator: Any, pairs: Any, reads: np.ndarray) -> tuple[Seen, Seen]:
         sides = two_sides(estimator, pairs, ensure_all_finite=False)
         first, second = (side.toarray() if issparse(side) else side for side in sides)
@@ -98,9 +106,14 @@ class FeaturePoints(DesignPoints):
 @final
 @dataclass(frozen=True, eq=False)
 class KernelRows(DesignPoints):
-    """Kernels as matrices: a point is its row of values with all training points."""
+    """Kernels as matrices: a point is its row of values with all training points.
+
+    Rows that differ by no more than rounding are the same point. Two random combinations of their values, in
+    units of `unit`, tell them apart.
+    """
 
     training: Seen
+    unit: float
     has_features = False
 
     @property
@@ -108,9 +121,7 @@ class KernelRows(DesignPoints):
         return np.full(len(self.training.kernels), -1)
 
     def reads(self, weights: np.ndarray) -> np.ndarray:
-        # Values of all kernels with the first point, with the second, and so on.
-        every = np.arange(self.training.marks.shape[1])
-        return every[weights[every % len(weights)] != 0]
+        return np.arange(self.training.marks.shape[1])
 
     def new(self, estimator: Any, X: Any, reads: np.ndarray) -> Seen:
         del estimator, reads
@@ -121,7 +132,7 @@ class KernelRows(DesignPoints):
                 f"`X` has values of {shape[1]} kernels with {shape[0]} points; the training had {expected[1]} "
                 f"kernels of {expected[0]} points: pass one row a new point, a column for each of those."
             )
-        return _looked_up(values)
+        return _looked_up(values, self.unit)
 
     def two_new(self, estimator: Any, X: Any, Y: Any, reads: np.ndarray) -> tuple[Seen, Seen]:
         raise ValueError(
@@ -131,6 +142,15 @@ class KernelRows(DesignPoints):
 
     def new_pairs(self, estimator: Any, pairs: Any, reads: np.ndarray) -> tuple[Seen, Seen]:
         return self.two_new(estimator, pairs, pairs, reads)
+
+    def pairs_of(self, seen: Seen, i: np.ndarray, j: np.ndarray) -> tuple[Seen, Seen]:
+        # Row j of the training points is column j of the values of others with them.
+        if len(seen.points) != len(self.training.points):
+            raise ValueError(
+                f"`X` has {len(seen.points)} points, and the precomputed kernels {len(self.training.points)}: "
+                "they say nothing about two new points; pass X of the training points, or functions as kernels."
+            )
+        return seen.take(i), self.training.take(j)
 
 
 def read_design_points(estimator: Any, X: Any) -> DesignPoints:
@@ -145,12 +165,14 @@ def read_design_points(estimator: Any, X: Any) -> DesignPoints:
         values = _read_matrices(X)
         if values.shape[0] != values.shape[1]:
             raise ValueError(
-                f"`X` has kernels of shape {values.shape[:2]}; those of training points are square."
+                f"`X` has shape {values.shape}, whose first two numbers differ; pass the m kernels of n "
+                "training points as a list of matrices n x n, or an array n x n x m, by np.stack(..., axis=-1)."
             )
         for p in range(values.shape[2]):
             check_symmetric(values[:, :, p], f"X[:, :, {p}]")
         estimator.n_features_in_ = values.shape[1]
-        return KernelRows(_looked_up(values))
+        unit = _ROUNDING * float(np.abs(values).max()) * values[0].size ** 0.5 or 1.0
+        return KernelRows(_looked_up(values, unit), unit)
     points = validated(estimator, X, dtype=np.float64)
     return FeaturePoints(Seen(_family(kernels, points, weak), points, points))
 
@@ -189,11 +211,11 @@ def _family(kernels: Any, X: np.ndarray, weak: bool) -> tuple[BaseKernel, ...]:
         return tuple(
             OneFeature(kernel, f)
             for f in range(d)
-            for kernel in (_gaussians(X[:, f].var()) if given is None else given)
+            for kernel in (_gaussians(_variance(X[:, f])) if given is None else given)
         )
     if kernels is not None:
         return read_kernels(kernels)
-    variance = d * X.var()
+    variance = d * _variance(X)
     return (*_gaussians(variance), polynomial_kernel(2, _one_over(variance)))
 
 
@@ -201,7 +223,16 @@ def _gaussians(variance: float) -> list[BaseKernel]:
     return [gaussian_kernel(width * _one_over(variance)) for width in _WIDTHS]
 
 
+def _variance(x: np.ndarray) -> float:
+    with np.errstate(over="ignore", invalid="ignore"):
+        return float(x.var())
+
+
 def _one_over(variance: float) -> float:
+    if not variance < np.inf or 0 < variance < 1e-300:
+        raise ValueError(
+            f"`X` has a variance of {variance:.3g}, to which no width can be fitted; rescale it first."
+        )
     return 1 / float(variance) if variance > 0 else 1.0
 
 
@@ -224,7 +255,9 @@ def _read_matrices(X: Any) -> np.ndarray:
     return np.asarray(values)
 
 
-def _looked_up(values: np.ndarray) -> Seen:
+def _looked_up(values: np.ndarray, unit: float) -> Seen:
     n, _, m = values.shape
     kernels = tuple(LookedUp(values[:, :, p], f"matrix {p}") for p in range(m))
-    return Seen(kernels, np.arange(n)[:, None], values.reshape(n, -1))
+    rows = values.reshape(n, -1)
+    combined = rows @ np.random.default_rng(0).standard_normal((rows.shape[1], 2))
+    return Seen(kernels, np.arange(n)[:, None], np.round(combined / unit))

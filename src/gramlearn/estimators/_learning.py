@@ -1,7 +1,7 @@
 """D(W, W0) + sum loss -> min: from the words of an estimator's parameters to a problem and its answer."""
 
 from collections.abc import Callable, Mapping
-from typing import Any
+from typing import Any, cast
 
 import numpy as np
 
@@ -20,12 +20,20 @@ from gramlearn.losses import (
 )
 from gramlearn.problem import Problem, Term
 from gramlearn.regularizers import Frobenius, LogDet, VonNeumann
-from gramlearn.side_information import Bounds, Pairs, SideInformation, Triplets, from_labels
+from gramlearn.side_information import (
+    Bounds,
+    Pairs,
+    SideInformation,
+    Triplets,
+    from_labels,
+    triplets_from_labels,
+)
 from gramlearn.side_information._base import Coincide
 from gramlearn.side_information._checks import check_bounds
 from gramlearn.side_information.labels import read_labels
 from gramlearn.side_information.pairs import check_not_crossed
 from gramlearn.side_information.percentiles import percentiles_of
+from gramlearn.side_information.triplets import check_triplets
 from gramlearn.solution import Solution, unless_infeasible
 from gramlearn.solve import attempt
 from gramlearn.solvers import warn_unless_solved
@@ -41,6 +49,7 @@ __all__ = [
     "regularizer_of",
     "side_of",
     "solved",
+    "triplets_of",
     "warn_if_all_hold",
 ]
 
@@ -175,6 +184,21 @@ def side_of(
         )
     side.check_fits(n_points)
     return side
+
+
+def triplets_of(
+    side: Any, y: Any, n_points: int, n_drawn: int | None, rng: np.random.Generator
+) -> Triplets:
+    """Comparisons, as given, or so many drawn from the labels."""
+    check_not_side(y)
+    if side is None and y is None:
+        raise ValueError(
+            "nothing is known about the points: this estimator requires y to be passed, but the target y is "
+            "None; pass labels as `y`, or `side=Triplets(rows of (i, j, k), n_points=len(X))`."
+        )
+    if side is not None:
+        check_triplets(side, "side", n_points)
+    return cast(Triplets, side_of(side, y, n_points, n_drawn, rng, triplets_from_labels))
 
 
 def check_not_side(y: Any) -> None:

@@ -187,7 +187,7 @@ def _one_row(x: Any, name: str, n_features: int) -> np.ndarray:
     # A row of a sparse matrix is a matrix of one row.
     if row.shape != (n_features,) and not (issparse(x) and row.shape == (1, n_features)):
         raise ValueError(
-            f"`{name}` has {row.size} features, but the metric was learned for {n_features}."
+            f"`{name}` has {row.size} features, but {n_features} were learned from."
             if row.ndim == 1
             else f"`{name}` must be one point, a vector of {n_features} numbers; got shape {row.shape}."
         )
@@ -221,7 +221,7 @@ def two_sides(estimator: Any, pairs: Any, *, ensure_all_finite: bool = True) -> 
         )
     if first.shape[1] != n_features:
         raise ValueError(
-            f"`pairs` has points of {first.shape[1]} features, but the metric was learned for {n_features}."
+            f"`pairs` has points of {first.shape[1]} features, but {n_features} were learned from."
         )
     return first, second
 

@@ -1,16 +1,15 @@
 """sum_t eps_t + gamma1 |alpha| + gamma2 tr K -> min: a kernel from "i is more like j than k" (F07)."""
 
 from dataclasses import replace
-from typing import Any, Self, cast
+from typing import Any, Self
 
 import numpy as np
-from sklearn.base import BaseEstimator, ClassNamePrefixFeaturesOutMixin, TransformerMixin
+from sklearn.base import BaseEstimator
 from sklearn.utils.validation import check_is_fitted
 
 from gramlearn._progress import progress_bar
 from gramlearn._validation import check_choice, check_count, check_positive, generator
 from gramlearn._warnings import warn
-from gramlearn.comparison_score import TripletScorer, comparisons_kept
 from gramlearn.design_path import DesignPath, path_of
 from gramlearn.designed_kernel import (
     Coordinates,
@@ -26,21 +25,18 @@ from gramlearn.estimators._design_points import (
     read_design_points,
     rows_of_dominance,
 )
-from gramlearn.estimators._learning import side_of
-from gramlearn.estimators._precision import KeepsPrecision
-from gramlearn.kernel_design import DesignProblem
-from gramlearn.side_information import SideInformation, Triplets, triplets_from_labels
-from gramlearn.side_information.triplets import check_triplets
+from gramlearn.estimators._designed_methods import DesignedMethods
+from gramlearn.estimators._learning import triplets_of
+from gramlearn.kernel_design import DesignProblem, KernelDesign
+from gramlearn.side_information import SideInformation, Triplets
 
 __all__ = ["KernelDesigner"]
 
-_ROUNDING = 1e-9  # of the largest diagonal entry
+_ROUNDING = 1e-9  # of the size of the kernel
 _MENDS = {"nonnegative": True, "shift": False}
 
 
-class KernelDesigner(
-    KeepsPrecision, ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator
-):
+class KernelDesigner(DesignedMethods, BaseEstimator):
     """K = sum_p alpha_p K_p + beta I: the combination of base kernels that keeps comparisons best.
 
     The base kernels need not be positive semidefinite, and may get negative weights: K is diagonally dominant
@@ -58,9 +54,9 @@ class KernelDesigner(
         Take every kernel of every feature alone, and price the features: those of no weight are never read.
     gamma1 : float
         The price of weights: of |alpha_p|, or of the largest |alpha_p| of each feature where `weak`.
-    gamma2 : float
-        The price of the trace over S. It grows with the square of the points in S: where all weights are
-        zero, lower it first.
+    gamma2 : float, optional
+        The price of the trace over S. The trace grows with the square of the points in S, so it is a hundredth
+        of the number of comparisons, or the sum of their weights, over |S|^2 where it is not given.
     n_triplets : int, optional
         How many to draw from labels; see `triplets_from_labels` for how many without it.
     psd_points : "triplets", "all", int or row numbers
@@ -70,8 +66,13 @@ class KernelDesigner(
         What to do about other points. "nonnegative" allows weights of at least 0 only: of kernels that are PSD
         on all points, as the ready ones but sigmoid are, such a K is, too. "shift" adds to the identity what
         makes K PSD on all rows of X, and gives it as `shift_`; for points to come there is `mended_kernel`.
+        Above 3000 points the shift is Gershgorin's bound, which is larger than need be.
+    identity : bool
+        Whether `kernel` and `transform` contain beta I, which makes K PSD on S and is mostly much larger than
+        all else in it. For support vectors, neighbors and clusters leave it out: `kernel` is then the
+        similarity, PSD everywhere with mend="nonnegative", and coordinates are those of its positive part.
     n_components : int, optional
-        Columns of `transform`; all that K has on S where it is not given.
+        Columns of `transform`; all that the kernel has on S where it is not given.
     tol, max_iter, random_state, verbose :
         The relative gap to reach, rounds of cuts at most, the seed of all draws, and whether to show a bar.
 
@@ -88,7 +89,7 @@ class KernelDesigner(
     solution_ : KernelDesign
         The certificate.
     psd_points_ : row numbers
-        S, less the points that are equal to others in it.
+        S, less the points that are equal to others of it in all that the kernel reads.
     smallest_eigenvalue_ : float
         Of K on S, at least 0 but for rounding; above 3000 points a lower bound of it.
     n_contradictions_, n_iter_, n_features_in_ : int
@@ -108,10 +109,11 @@ class KernelDesigner(
         kernels: Any = None,
         weak: bool = False,
         gamma1: float = 1.0,
-        gamma2: float = 1e-4,
+        gamma2: float | None = None,
         n_triplets: int | None = None,
         psd_points: Any = "triplets",
         mend: str | None = None,
+        identity: bool = True,
         n_components: int | None = None,
         tol: float = 1e-6,
         max_iter: int | None = None,
@@ -125,6 +127,7 @@ class KernelDesigner(
         self.n_triplets = n_triplets
         self.psd_points = psd_points
         self.mend = mend
+        self.identity = identity
         self.n_components = n_components
         self.tol = tol
         self.max_iter = max_iter
@@ -151,18 +154,16 @@ class KernelDesigner(
         tol = check_positive(self.tol, "tol", "KernelDesigner")
         with progress_bar("designing", tol, bool(self.verbose)) as callback:
             design = problem.solve(
-                self.gamma1, self.gamma2, tol=tol, max_iter=self.max_iter, callback=callback
+                self.gamma1,
+                self._gamma2(problem),
+                tol=tol,
+                max_iter=self.max_iter,
+                callback=callback,
             )
         if not design.weights.any():
-            warn(
-                "all weights are zero: no kernel keeps comparisons well enough for its price, or none tells "
-                "their points apart; lower `gamma2`, then `gamma1`, standardize X, or try other `kernels`."
-            )
-        self.solution_, self.weights_, self.kernels_ = (
-            design,
-            design.weights,
-            given.training.kernels,
-        )
+            _warn_of_zeros(design, problem)
+        self.solution_, self.weights_ = design, design.weights
+        self.kernels_ = given.training.kernels
         self.n_iter_, self.n_contradictions_ = design.rounds, int(triplets.contradictions().size)
         self._given = given
         self._set_features(given, problem)
@@ -180,56 +181,23 @@ class KernelDesigner(
         given = read_design_points(other, X)
         problem = other._problem(given, y, side)[0]
         words = [kernel.words for kernel in given.training.kernels]
-        options = {"tol": self.tol, "max_iter": self.max_iter}
+        tol = check_positive(self.tol, "tol", "KernelDesigner")
+        options = {"tol": tol, "max_iter": self.max_iter}
         n_features = other.n_features_in_
-        return path_of(problem, gamma1, self.gamma2, words, given.features, n_features, **options)
+        names = getattr(other, "feature_names_in_", None)
+        return path_of(
+            problem,
+            gamma1,
+            self._gamma2(problem),
+            words,
+            given.features,
+            n_features,
+            names,
+            **options,
+        )
 
-    def kernel(self, X: Any, Y: Any = None) -> np.ndarray:
-        """All k(x, y) of the designed kernel; without Y those with the training points."""
-        check_is_fitted(self)
-        reads = self._kernel.reads
-        if Y is None:
-            return self._kernel(self._given.new(self, X, reads), self._given.training)
-        return self._kernel(*self._given.two_new(self, X, Y, reads))
-
-    def mended_kernel(self, X: Any) -> tuple[np.ndarray, float]:
-        """(K, shift): the kernel of these points, with beta raised by the shift that makes it PSD."""
-        check_is_fitted(self)
-        seen, _ = self._given.two_new(self, X, X, self._kernel.reads)
-        shift = shift_for(self._kernel, seen)
-        return replace(self._kernel, identity=self._kernel.identity + shift)(seen, seen), shift
-
-    def transform(self, X: Any) -> np.ndarray:
-        """k(x, S) V diag(s)^(-1/2) with K = V diag(s) V' on S: coordinates whose inner products are the kernel.
-
-        That is so of two points of S, and of one of them and any other; of two others as far as points of S
-        can tell.
-        """
-        check_is_fitted(self)
-        seen = self._given.new(self, X, self._kernel.reads)
-        return self._coordinates(seen).astype(seen.precision, copy=False)
-
-    def pair_score(self, pairs: Any) -> np.ndarray:
-        """sum_p alpha_p k_p(x, y) of each pair, the larger the more alike: what comparisons are about.
-
-        Parameters
-        ----------
-        pairs : array m x 2 x d, or (A, B) or [A, B] of two arrays m x d
-            The points of the pairs.
-        """
-        check_is_fitted(self)
-        sides = self._given.new_pairs(self, pairs, self._kernel.reads)
-        return self._kernel.paired_similarity(*sides)
-
-    def score(self, X: Any, y: Any = None, *, side: SideInformation | None = None) -> float:
-        """The share of comparisons kept: of the Triplets `side`, or of 1000 that are drawn from labels y."""
-        check_is_fitted(self)
-        self._given.new(
-            self, X, self._kernel.reads
-        )  # says what is wrong with X, not with pairs of its rows
-        if side is None:
-            return TripletScorer()(self, X, y)
-        return comparisons_kept(self, X, cast(Triplets, side))
+    def _gamma2(self, problem: DesignProblem) -> float:
+        return problem.usual_gamma2 if self.gamma2 is None else self.gamma2
 
     @property
     def identity_weight_(self) -> float:
@@ -247,26 +215,21 @@ class KernelDesigner(
             )
         return self._importances.copy()
 
-    @property
-    def _n_features_out(self) -> int:
-        return int(self._coordinates.weights.shape[1])
-
     def _problem(
         self, given: DesignPoints, y: Any, side: Any
     ) -> tuple[DesignProblem, Triplets, np.ndarray]:
         """The problem, its comparisons, and the rows of S, without those that are equal to others."""
         kernels, points, marks, _ = given.training
         rng = generator(self.random_state)
-        known = side_of(side, y, len(points), self.n_triplets, rng, triplets_from_labels)
-        check_triplets(known, "side", len(points))
-        triplets = cast(Triplets, known)
+        triplets = triplets_of(side, y, len(points), self.n_triplets, rng)
         rows = rows_of_dominance(self.psd_points, triplets, len(points), rng)
         rows = rows[distinct_rows(marks[rows])]
         nonnegative = self.mend is not None and check_choice(self.mend, "mend", _MENDS)
         if nonnegative and (unknown := [k.words for k in kernels if not k.is_psd]):
             raise ValueError(
                 f'`mend="nonnegative"` needs kernels that are positive semidefinite on all points, and '
-                f'{unknown[0]} is not known to be; use mend="shift", or other `kernels`.'
+                f'{unknown[0]} is not known to be; use mend="shift", or kernels that are, of a class of yours '
+                "those whose is_psd is True."
             )
         groups = given.features if self.weak else None
         problem = DesignProblem(
@@ -278,25 +241,42 @@ class KernelDesigner(
         """Which features have a weight, and their share in the comparisons."""
         d = self.n_features_in_
         reads = given.reads(self.weights_)
-        self.selected_features_ = reads if given.has_features else np.arange(d)
+        self.selected_features_ = reads if given.has_features else np.zeros(0, dtype=int)
         self._importances = shares_of(given.features, d, problem.differences * self.weights_)
 
     def _set_kernel(self, given: DesignPoints, rows: np.ndarray) -> None:
         """The kernel as a function, mended where that is asked for, and checked on S."""
         training = given.training
-        kernel = DesignedKernel(self.weights_, self.solution_.identity, given.reads(self.weights_))
+        beta = self.solution_.identity
+        kernel = DesignedKernel(
+            self.weights_, beta if self.identity else 0.0, given.reads(self.weights_)
+        )
         self.shift_ = shift_for(kernel, training) if self.mend == "shift" else 0.0
         self._kernel = replace(kernel, identity=kernel.identity + self.shift_)
         self.psd_points_ = rows[kernel.distinct(training.take(rows))]
         S = training.take(self.psd_points_)
         count = self.n_components
         n_components = None if count is None else check_count(count, "n_components")
-        K = self._kernel(S, S)
-        missing, largest = -least_dominance(K), float(np.abs(K).max())
-        if missing > _ROUNDING * largest:
+        K = replace(kernel, identity=beta)(S, S)
+        # Parts may cancel, and what rounding leaves of them is measured by the parts.
+        missing, size = -least_dominance(K), kernel.size_on(S) + abs(beta)
+        if missing > _ROUNDING * size:
             raise RuntimeError(
-                f"the designed kernel is not diagonally dominant: a row lacks {missing:.3g}, where the largest "
-                f"entry is {largest:.3g}; please report it, with the data."
+                f"the designed kernel is not diagonally dominant: a row lacks {missing:.3g}, and its parts are "
+                f"as large as {size:.3g}; please report it, with the data."
             )
         self.smallest_eigenvalue_ = least_eigenvalue(K)
         self._coordinates = Coordinates(self._kernel, S, n_components)
+
+
+def _warn_of_zeros(design: KernelDesign, problem: DesignProblem) -> None:
+    """Say which price is to blame, where one is."""
+    if not np.any(problem.differences):
+        advice = "no kernel tells the points of a comparison apart: pass other `kernels`, or standardize X"
+    elif design.gamma1 >= problem.largest_gamma1:
+        advice = f"from `gamma1={problem.largest_gamma1:.3g}` on nothing else is worth its price; lower it"
+    else:
+        advice = (
+            "no kernel keeps comparisons well enough for its price; lower `gamma2`, then `gamma1`"
+        )
+    warn(f"all weights are zero: {advice}.")
