@@ -334,6 +334,7 @@ def test_the_tables_say_what_agrees() -> None:
     used = "used by weak kernels, |alpha| > 0.01 (paper)"
     assert (iris[used], balance[used]) == ("3.0 ± 0.0 (fewer), agrees", "4.0 ± 0.0 (all), agrees")
     assert both[used] == "2 agrees"
+    assert iris["of these constant"] == "0.0"
     assert iris["gamma1, gamma2, mix of weak kernels"] == "10, 0.0001 (2 of 2)"
     assert iris["gamma1, gamma2, mix of full kernels"].endswith("left no weight on 2")
 

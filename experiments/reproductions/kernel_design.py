@@ -52,7 +52,7 @@ class KernelDesigns(Experiment):
     data: tuple[str, ...] = tuple(SETS.values())
 
     def parts(self, quick: bool) -> list[Part]:
-        names, splits = (("iris", "balance"), 2) if quick else (tuple(SETS), 10)
+        names, splits = (("iris", "balance"), 1) if quick else (tuple(SETS), 10)
         # A quick run makes no environment for metric-learn, and gives it little time.
         given = {"limit": 5.0 if quick else LIMIT, "may_make": not quick}
         parts = []
