@@ -5,7 +5,7 @@ from collections.abc import Sequence
 from experiments.experiment import Claim, Result
 from experiments.judging import Spread, listed, prose, spread_of
 
-__all__ = ["LEARNED", "METHODS", "claims_of", "errors_of"]
+__all__ = ["LEARNED", "METHODS", "claims_of", "errors_of", "missing_of"]
 
 LEARNED = ("linear", "gaussian", "online")
 METHODS = {
@@ -28,9 +28,7 @@ def errors_of(results: Sequence[Result]) -> dict[str, dict[str, Spread]]:
     """By set and method; without the methods that gave no metric in every repeat."""
     found: dict[str, list[dict[str, float]]] = {}
     for result in results:
-        name = result.parameters["set"].replace("_", " ")
-        name += ", standardized" * result.parameters["scaled"]
-        found.setdefault(name, []).append(result.value["errors"])
+        found.setdefault(_name(result), []).append(result.value["errors"])
     return {
         name: {
             method: spread_of([draw[method] for draw in draws])
@@ -39,6 +37,23 @@ def errors_of(results: Sequence[Result]) -> dict[str, dict[str, Spread]]:
         }
         for name, draws in found.items()
     }
+
+
+def _name(result: Result) -> str:
+    words: str = result.parameters["set"].replace("_", " ")
+    return f"standardized {words}" if result.parameters["scaled"] else words
+
+
+def missing_of(results: Sequence[Result]) -> list[str]:
+    """One sentence for each reason why a rival gave no metric."""
+    places: dict[tuple[str, str], list[str]] = {}
+    for result in results:
+        for method, reason in result.value["reasons"].items():
+            places.setdefault((method, reason), []).append(_name(result))
+    return [
+        f"{METHODS[method]} gave no metric on {listed(dict.fromkeys(names))}: {reason}."
+        for (method, reason), names in places.items()
+    ]
 
 
 def claims_of(results: Sequence[Result]) -> list[Claim]:
@@ -90,22 +105,19 @@ def _collapsing(results: Sequence[Result]) -> Claim:
         ours="none",
         criterion="",
         agrees=None,
-        reason=f"{listed(sorted(reasons))}. It is the one package with MCML that was found.",
+        reason=f"{listed(sorted(reasons))}. It is the one package with MCML that was found, and comes as "
+        "sources alone, while environments are made of built packages.",
     )
 
 
 def _slow(results: Sequence[Result], found: dict[str, dict[str, Spread]]) -> Claim:
-    ended = {
-        result.parameters["set"].replace("_", " ")
-        for result in results
-        if "MMC" in result.value["reasons"]
-    }
+    ended = {_name(result) for result in results if "MMC" in result.value["reasons"]}
     worse = [
         name
         for name, of_set in found.items()
         if "MMC" in of_set and of_set["MMC"].center > of_set["linear"].center
     ]
-    either = [name for name in found if name in worse or name.split(",")[0] in ended]
+    either = [name for name in found if name in worse or name in ended]
     return Claim(
         words="the method of Xing et al. (MMC) is very slow and inaccurate",
         paper="left out of the figure for it",
@@ -113,5 +125,5 @@ def _slow(results: Sequence[Result], found: dict[str, dict[str, Spread]]) -> Cla
         f"that of LogDet Linear on {listed(worse)}",
         criterion="one or the other is true of more than half of the sets",
         agrees=len(either) > len(found) / 2,
-        reason="Where it comes to an end, it is as accurate.",
+        reason=f"It is neither on {listed(name for name in found if name not in either)}.",
     )
