@@ -32,7 +32,7 @@ _WORDS = {
     "rival": "MPCK-means (paper: HMRF-KMeans)",
 }
 _PAIRS = 50
-_REPEATS = 3
+_REPEATS = 5
 _STARTS = 10
 _LIMIT = 60.0
 _NEAR = 0.05
