@@ -9,6 +9,7 @@ import pytest
 from benchmarks.data import UnavailableError
 from benchmarks.environments import interpreter
 from experiments.experiment import Result
+from experiments.judging import doubt
 from experiments.reproductions import _rivals, metric_clusters, metric_text
 from experiments.reproductions._halves import Half, chosen, halves
 from experiments.reproductions._image_kernels import KERNELS, kernel_between
@@ -191,6 +192,12 @@ def test_what_a_rival_raises_is_its_result(tmp_path: Path, monkeypatch: pytest.M
 
 
 # -- verdicts --------------------------------------------------------------------------------------
+
+
+def test_the_doubt_of_a_difference_is_that_of_drawn_shares() -> None:
+    rng = np.random.default_rng(0)
+    differences = (rng.binomial(200, 0.7, 20_000) - rng.binomial(200, 0.9, 20_000)) / 200
+    assert doubt((0.7, 0.9), 200) == pytest.approx(differences.std(), rel=0.03)
 
 
 @pytest.mark.parametrize(("linear", "agrees"), [(0.1, True), (0.4, False)])

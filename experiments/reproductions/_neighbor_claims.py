@@ -86,8 +86,8 @@ def _higher(method: str, found: dict[str, dict[str, Spread]]) -> Claim:
         words=f"{METHODS[method]} has somewhat higher accuracy for most of the sets",
         paper=_FIGURE,
         ours=f"on {len(below)} of {len(found)} versions of the sets: {listed(below)}",
-        criterion="on more than half, its mean error is less than those of Euclidean distances, the inverse "
-        "covariance and LMNN",
+        criterion=f"on more than half of the {len(found)}, its mean error is less than those of "
+        "Euclidean distances, the inverse covariance and LMNN",
         agrees=len(below) > len(found) / 2,
         reason=prose(f"""
             It is not the first on {listed(behind)}. Within one standard deviation it is as good as the best of

@@ -5,14 +5,14 @@
 Photographs of Caltech-101 and their kernels cannot be had. USPS digits stand in, with four simpler kernels.
 """
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from typing import Any, final
 
 import numpy as np
 from sklearn.model_selection import StratifiedKFold
 
 from experiments.experiment import Claim, Experiment, Part, Result
-from experiments.judging import Spread, listed, prose, span, spread_of
+from experiments.judging import Spread, doubt, listed, prose, span, spread_of
 from experiments.reproductions._halves import GAMMAS, PER_CLASS, PERCENTILES
 from experiments.reproductions._image_kernels import kernel_between
 from gramlearn import KernelLearner, Pairs, datasets, from_classes
@@ -168,16 +168,15 @@ def _rates(results: Sequence[Result], name: str) -> dict[int, dict[str, Spread]]
     return found
 
 
-def _doubt(shares: Iterable[Spread]) -> float:
-    """The standard error of a difference of shares of the digits to test, in one draw."""
-    return float(np.sqrt(sum(share.center * (1 - share.center) for share in shares) / _TESTED))
-
-
 def _gain(name: str, rates: dict[int, dict[str, Spread]]) -> Claim:
     gains = {
         count: found["learned"].center - found["base"].center for count, found in rates.items()
     }
-    clear = [count for count, gain in gains.items() if gain > 2 * _doubt(rates[count].values())]
+    clear = [
+        count
+        for count, gain in gains.items()
+        if gain > 2 * doubt([share.center for share in rates[count].values()], _TESTED)
+    ]
     told = listed(f"{rate} % at {count}" for count, rate in _PAPER[name].items())
     seen = listed(
         f"{found['learned'].center:.1%} at {count} (base {found['base'].center:.1%})"

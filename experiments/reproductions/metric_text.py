@@ -12,7 +12,7 @@ import numpy as np
 from sklearn.decomposition import TruncatedSVD
 
 from experiments.experiment import Claim, Experiment, Part, Result
-from experiments.judging import Spread, listed, prose, span, spread_of
+from experiments.judging import Spread, doubt, listed, prose, span, spread_of
 from experiments.reproductions._halves import GAMMAS, PERCENTILES, Half, halves
 from experiments.reproductions._texts import squared_distances, text_vectors, vote
 from gramlearn import MetricLearner
@@ -198,7 +198,7 @@ def _claims(name: str, found: dict[str, dict[int, Spread]], tested: int) -> list
     ahead = [size for size in learned if learned[size].center > lsa[size].center]
     gains = [learned[size].center - lsa[size].center for size in learned]
     gain = learned[many].center - plain[many].center
-    doubt = np.sqrt(sum(s.center * (1 - s.center) for s in (learned[many], plain[many])) / tested)
+    error = doubt((learned[many].center, plain[many].center), tested)
     above = [size for size in learned if learned[size].center > plain[size].center]
     return [
         Claim(
@@ -215,8 +215,8 @@ def _claims(name: str, found: dict[str, dict[int, Spread]], tested: int) -> list
             ours=f"{learned[many].center:.3f} with a basis of {many}, Euclidean {plain[many].center:.3f}",
             criterion="with the largest basis, the gain is more than twice the standard error that two "
             "shares of so many texts have",
-            agrees=bool(gain > 2 * doubt),
-            reason=f"The gain is {gain:.4f} with a standard error of {doubt:.4f}, for Euclidean distances "
+            agrees=gain > 2 * error,
+            reason=f"The gain is {gain:.4f} with a standard error of {error:.4f}, for Euclidean distances "
             f"leave few errors; it is above them with bases of {listed(map(str, above))}.",
         ),
         Claim(
