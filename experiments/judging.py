@@ -1,14 +1,14 @@
 """When two numbers agree, each with its standard deviation; and words for many numbers.
 
 near:     |a - b| <= max(s_a, s_b)            as good:   a >= b - max(s_a, s_b)
-alike:    1 / f <= a / b <= f
+alike:    1 / f <= a / b <= f                 doubt:     sqrt(sum p (1 - p) / n)
 """
 
 from collections.abc import Iterable, Mapping, Sequence
 from statistics import mean, stdev
 from typing import NamedTuple, final
 
-__all__ = ["NEAR", "Spread", "alike", "listed", "prose", "set_by_set", "span", "spread_of"]
+__all__ = ["NEAR", "Spread", "alike", "doubt", "listed", "prose", "set_by_set", "span", "spread_of"]
 
 NEAR = "within one standard deviation, theirs or ours"
 
@@ -37,6 +37,11 @@ def spread_of(numbers: Sequence[float]) -> Spread:
 def alike(ours: float, paper: float, factor: float = 2.0) -> bool:
     """Whether neither number is more than `factor` times the other."""
     return paper / factor <= ours <= paper * factor
+
+
+def doubt(shares: Iterable[float], count: int) -> float:
+    """The standard error of the difference of independent shares, each of `count`."""
+    return float(sum(max(0.0, share * (1 - share)) for share in shares) / count) ** 0.5
 
 
 def span(numbers: Iterable[float], form: str) -> str:

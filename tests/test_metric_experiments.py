@@ -1,0 +1,211 @@
+"""Splits, kernels, scores and rivals of the experiments with learned metrics, without their data."""
+
+import itertools
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+from benchmarks.data import UnavailableError
+from benchmarks.environments import interpreter
+from experiments.experiment import Result
+from experiments.judging import doubt
+from experiments.reproductions import _rivals, metric_clusters, metric_text
+from experiments.reproductions._halves import Half, chosen, halves
+from experiments.reproductions._image_kernels import KERNELS, kernel_between
+from experiments.reproductions._neighbor_claims import claims_of
+from experiments.reproductions._texts import squared_distances, vote
+from experiments.reproductions.averaged_kernel import mean_recall
+from experiments.reproductions.trace_embedding import recalls
+from scipy.sparse import csr_array
+from scipy.spatial.distance import cdist
+from sklearn.metrics import balanced_accuracy_score
+from sklearn.model_selection import LeaveOneOut, cross_val_predict
+from sklearn.neighbors import KNeighborsClassifier
+
+from gramlearn import MetricLearner, from_classes
+
+RNG = np.random.default_rng(0)
+CLASSES = np.arange(60) % 3
+POINTS = RNG.standard_normal((60, 4)) + 2.0 * np.eye(3, 4)[CLASSES]
+
+
+# -- halves ----------------------------------------------------------------------------------------
+
+
+def test_every_point_is_classified_once_from_pairs_of_the_other_half() -> None:
+    both = list(halves(POINTS, CLASSES, np.random.default_rng(0), per_class=5))
+    seen = np.concatenate([half.others for half in both])
+    assert sorted(map(tuple, seen)) == sorted(map(tuple, POINTS))
+    for half in both:
+        for table, is_alike in ((half.pairs.similar, True), (half.pairs.dissimilar, False)):
+            i, j = np.asarray(table).T
+            assert np.all((half.labels[i] == half.labels[j]) == is_alike)
+        assert not set(map(tuple, half.points)) & set(map(tuple, half.others))
+
+
+def test_gamma_is_the_one_with_the_fewest_errors_and_the_least_of_equals() -> None:
+    half = next(halves(POINTS, CLASSES, np.random.default_rng(0)))
+
+    def learner(part: Half, gamma: float) -> np.ndarray:
+        # Never sees what is to be classified in the end.
+        assert not set(map(tuple, part.others)) & set(map(tuple, half.others))
+        return part.others_labels if gamma in (1.0, 10.0) else (part.others_labels + 1) % 3
+
+    assert chosen(learner, half, np.random.default_rng(0)) == 1.0
+
+
+# -- scores ----------------------------------------------------------------------------------------
+
+
+def test_the_error_of_clusters_is_that_of_the_best_matching() -> None:
+    clusters = RNG.integers(3, size=60)
+    rows = np.arange(0, 60, 2)
+    names = itertools.permutations(range(3))
+    errors = [np.mean(np.take(order, clusters)[rows] != CLASSES[rows]) for order in names]
+    assert metric_clusters.matched_error(clusters, CLASSES, rows) == pytest.approx(min(errors))
+    assert metric_clusters.matched_error((CLASSES + 1) % 3, CLASSES, rows) == 0.0
+
+
+def test_recall_in_the_plane_is_that_of_leaving_one_out() -> None:
+    labels = np.arange(200) % 10
+    angle = labels * np.pi / 5
+    points = 3 * np.column_stack([np.cos(angle), np.sin(angle)]) + RNG.standard_normal((200, 2))
+    voted = cross_val_predict(KNeighborsClassifier(10), points, labels, cv=LeaveOneOut())
+    expected = [np.mean(voted[labels == digit] == digit) for digit in range(10)]
+    assert recalls(points, labels) == pytest.approx(expected)
+    assert 0.1 < np.mean(expected) < 0.99
+
+
+def test_the_mean_recognition_rate_is_balanced_accuracy() -> None:
+    answers, labels = RNG.integers(3, size=50), RNG.integers(3, size=50)
+    assert mean_recall(answers, labels) == pytest.approx(balanced_accuracy_score(labels, answers))
+
+
+# -- texts -----------------------------------------------------------------------------------------
+
+
+def test_distances_and_votes_of_sparse_texts_are_those_of_dense_ones() -> None:
+    sparse = csr_array(np.where(RNG.random((60, 30)) < 0.2, RNG.random((60, 30)), 0.0))
+    dense = sparse.toarray()
+    expected = cdist(dense[:20], dense[20:], "sqeuclidean")
+    for A in (sparse, dense):
+        np.testing.assert_allclose(squared_distances(A[:20], A[20:]), expected, atol=1e-12)
+    fit = KNeighborsClassifier(5).fit(dense[20:], CLASSES[20:])
+    assert np.array_equal(vote(expected, CLASSES[20:], 5), fit.predict(dense[:20]))
+
+
+def test_accuracy_under_a_basis_is_that_of_the_whole_metric() -> None:
+    half = next(halves(csr_array(POINTS), CLASSES, np.random.default_rng(0)))
+    basis = {"rank": 3, "basis": "class_means"}
+    plain = squared_distances(half.others, half.points)
+    accuracy, gap = metric_text._learned(half, plain, basis, 1.0)
+    learner = MetricLearner(percentiles=(1, 99), tol=1e-3, random_state=0, **basis)
+    learner.fit(half.points, half.labels, side=half.pairs)
+    places = [learner.transform(A) for A in (half.points, half.others)]
+    fit = KNeighborsClassifier(10).fit(places[0], half.labels)
+    assert accuracy == pytest.approx(np.mean(fit.predict(places[1]) == half.others_labels))
+    assert gap < 1e-3
+
+
+def test_a_small_basis_has_the_means_of_some_classes() -> None:
+    half = next(halves(csr_array(POINTS), CLASSES, np.random.default_rng(0)))
+    basis = metric_text._basis(half, 2, np.random.default_rng(0))["basis"]
+    dense = half.points.toarray()
+    means = {tuple(np.round(dense[half.labels == c].mean(axis=0), 12)) for c in range(3)}
+    assert basis.shape == (4, 2)
+    assert {tuple(np.round(column, 12)) for column in basis.T} < means
+
+
+# -- kernels of images -----------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("name", KERNELS)
+def test_kernels_of_images_are_positive_definite_with_a_diagonal_of_one(name: str) -> None:
+    images = RNG.random((12, 256))
+    K = kernel_between(images, images)[name]
+    np.testing.assert_allclose(np.diag(K), 1.0)
+    np.testing.assert_allclose(K, K.T)
+    assert np.linalg.eigvalsh(K)[0] > -1e-10
+    np.testing.assert_allclose(kernel_between(images[:3], images[3:])[name], K[:3, 3:])
+
+
+def test_the_histogram_knows_no_places_and_the_others_do() -> None:
+    image = np.zeros((16, 16))
+    image[3:6, 3:9] = RNG.random((3, 6))
+    moved = np.roll(image, (5, 4), axis=(0, 1))
+    K = kernel_between(image.reshape(1, -1), moved.reshape(1, -1))
+    assert K["histogram"] == pytest.approx(1.0)
+    assert max(K["pyramid"].item(), K["blur 1"].item(), K["blur 2"].item()) < 0.7
+    average = np.mean([K[name] for name in KERNELS if name != "sum"])
+    assert K["sum"].item() == pytest.approx(average)
+
+
+# -- rivals ----------------------------------------------------------------------------------------
+
+
+def a_task() -> tuple[np.ndarray, ...]:
+    pairs = from_classes(CLASSES, 10, random_state=0)
+    return POINTS, CLASSES, np.asarray(pairs.similar), np.asarray(pairs.dissimilar)
+
+
+def test_a_package_that_cannot_be_had_is_reported(monkeypatch: pytest.MonkeyPatch) -> None:
+    def refuse(requirements: tuple[str, ...], may_make: bool) -> str:
+        raise UnavailableError(f"no {requirements[0]}")
+
+    _rivals._python_with.cache_clear()
+    monkeypatch.setattr(_rivals, "interpreter", refuse)
+    found = _rivals.fit_rivals(["LMNN", "MCML"], [a_task()], True, 1.0)
+    _rivals._python_with.cache_clear()
+    assert found["LMNN"] == [{"status": "unavailable", "reason": "no metric-learn==0.7.0"}]
+    assert found["MCML"] == [{"status": "unavailable", "reason": "no pyDML==0.1.0"}]
+
+
+@pytest.mark.parametrize(("package", "rivals"), [
+    ("metric-learn", ["RCA"]),
+    ("active-semi-supervised-clustering", ["MPCK-means"]),
+])  # fmt: skip
+def test_rivals_answer_from_their_environments(package: str, rivals: list[str]) -> None:
+    try:
+        interpreter(_rivals._PACKAGES[package], may_make=False)
+    except UnavailableError as reason:
+        pytest.skip(str(reason))
+    found = _rivals.fit_rivals(rivals, [a_task()], False, 2.0)
+    for name in rivals:
+        (answer,) = found[name]
+        assert answer["status"] == "done", answer["reason"]
+        if name == "MPCK-means":
+            error = metric_clusters.matched_error(answer["answer"], CLASSES, np.arange(60))
+            assert error < 0.4
+        else:
+            assert np.linalg.eigvalsh(answer["answer"])[0] > -1e-9
+
+
+def test_what_a_rival_raises_is_its_result(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    def fail(name: str, task: Any) -> np.ndarray:
+        raise ValueError("no")
+
+    monkeypatch.setattr(_rivals, "_metric", fail)
+    assert _rivals._fit("NCA", {}, 1.0) == ({"status": "failed", "reason": "ValueError: no"}, None)
+    monkeypatch.setattr(_rivals, "_metric", lambda name, task: np.array([[np.nan]]))
+    assert _rivals._fit("NCA", {}, 1.0)[0]["status"] == "failed"
+
+
+# -- verdicts --------------------------------------------------------------------------------------
+
+
+def test_the_doubt_of_a_difference_is_that_of_drawn_shares() -> None:
+    rng = np.random.default_rng(0)
+    differences = (rng.binomial(200, 0.7, 20_000) - rng.binomial(200, 0.9, 20_000)) / 200
+    assert doubt((0.7, 0.9), 200) == pytest.approx(differences.std(), rel=0.03)
+
+
+@pytest.mark.parametrize(("linear", "agrees"), [(0.1, True), (0.4, False)])
+def test_the_claim_of_the_figure_follows_from_the_errors(linear: float, agrees: bool) -> None:
+    errors = {"linear": linear, "gaussian": 0.1, "euclidean": 0.3, "inverse_covariance": 0.35}
+    value = {"errors": {**errors, "LMNN": 0.2}, "reasons": {"MCML": "no wheel"}, "gammas": {}}
+    given = {"set": "wine", "scaled": False, "repeat": 0, "rivals": True}
+    first, second, third, _ = claims_of([Result(given, value)])
+    assert (first.agrees, second.agrees, third.agrees) == (agrees, True, None)
+    assert ("LMNN 0.200" in first.reason) is not agrees
+    assert third.reason.startswith("no wheel")
