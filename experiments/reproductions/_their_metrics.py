@@ -1,0 +1,89 @@
+"""The metrics of metric-learn, in an environment and a process of their own, with values to choose from.
+
+    python -m experiments.reproductions._their_metrics FOLDER NAME LIMIT
+
+metric-learn needs a scikit-learn older than gramlearn's. Parameters are its defaults, but for those to choose
+from, the number of constraints, which is gramlearn's 40 c^2 for c classes, and the chunks of RCA where there
+are not as many points. LMNN and MMC are not tried with several values: a fit takes them seconds to minutes.
+"""
+
+import json
+import sys
+import tempfile
+from functools import partial
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from benchmarks.contestants import metric_learn_itml
+from benchmarks.data import UnavailableError
+from benchmarks.environments import interpreter
+from benchmarks.launch import launch
+from benchmarks.worker import SOLVING
+
+from experiments.reproductions._choosing import Candidates, Embedding, Task, judged
+
+__all__ = ["THEIRS", "judge_all"]
+
+_PATIENCE = 30  # times the limit, by the clock, of a process that does not keep it
+
+
+def _fit(
+    name: str, parameters: dict[str, Any], X: np.ndarray, y: np.ndarray, seed: int
+) -> Embedding:
+    import metric_learn
+
+    sizes = np.unique(y, return_counts=True)[1]
+    if name == "RCA_Supervised":
+        parameters = {**parameters, "n_chunks": min(100, int(np.sum(sizes // 2)))}
+    elif name.endswith("_Supervised"):
+        parameters = {**parameters, "n_constraints": 40 * len(sizes) ** 2}
+    if name != "LFDA":
+        parameters = {**parameters, "random_state": seed}
+    learner = getattr(metric_learn, name)(**parameters).fit(X, y)
+    return lambda points: np.asarray(learner.transform(points))
+
+
+def _with(name: str, parameter: str, *values: Any) -> Candidates:
+    return {f"{parameter} = {value}": partial(_fit, name, {parameter: value}) for value in values}
+
+
+THEIRS: dict[str, Candidates] = {
+    "metric-learn ITML": _with("ITML_Supervised", "gamma", 0.01, 0.1),
+    "metric-learn LMNN": {"": partial(_fit, "LMNN", {})},
+    "metric-learn MMC": {"": partial(_fit, "MMC_Supervised", {})},
+    "metric-learn NCA": {"": partial(_fit, "NCA", {})},
+    "metric-learn RCA": {"": partial(_fit, "RCA_Supervised", {})},
+    "metric-learn LFDA": _with("LFDA", "embedding_type", "weighted", "orthonormalized"),
+}
+
+
+def judge_all(task: Task, limit: float, may_make: bool) -> dict[str, dict[str, Any]]:
+    """What came of each method; where there is no environment, or its process is lost, that is what came."""
+    try:
+        python = interpreter(metric_learn_itml.CONTESTANT.requirements, may_make)
+    except UnavailableError as reason:
+        return {name: {"status": "unavailable", "reason": str(reason)} for name in THEIRS}
+    with tempfile.TemporaryDirectory() as place:
+        folder = Path(place)
+        task.save(folder / "task.npz")
+        ending = launch(python, folder, "all", limit, solves=_PATIENCE, alone=True, module=__name__)
+        file = folder / "answers.json"
+        found = json.loads(file.read_text(encoding="utf-8")) if file.exists() else {}
+    lost = {"status": "failed", "reason": ending}
+    return {name: found.get(name, lost) for name in THEIRS}
+
+
+def main(folder: Path, limit: float) -> None:
+    """Judge one method after the other, and write down what there is after each."""
+    import metric_learn  # noqa: F401  # before the clock runs
+
+    task, answers = Task.load(folder / "task.npz"), {}
+    for name, candidates in THEIRS.items():
+        print(SOLVING, flush=True)
+        answers[name] = judged(candidates, task, limit)
+        (folder / "answers.json").write_text(json.dumps(answers), encoding="utf-8")
+
+
+if __name__ == "__main__":
+    main(Path(sys.argv[1]), float(sys.argv[3]))
