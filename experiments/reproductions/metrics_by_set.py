@@ -53,10 +53,10 @@ class MetricsBySet(Experiment):
         {_NEIGHBORS} nearest neighbors in it; {_DRAWS} draws of the halves. Features are standardized. gamma, or
         whatever a method is tuned by, is the better of two values on points held out of the first half; LMNN
         of metric-learn is taken at its defaults, and of its MMC the diagonal metric. The text of the paper does
-        not name its five sets: claims are judged by those of Davis et al. (2007), whose constraints it uses. LMNN is metric-learn's;
-        MCML is not in that package, and our program for it takes its place. A fit that takes more than
-        {_LIMIT:g} s of the processor is ended. Houses of Boston are told apart by a value of {_HOUSE:g},000
-        dollars.
+        not name its five sets: claims are judged by those of Davis et al. (2007), whose constraints it uses.
+        LMNN is metric-learn's; MCML is not in that package, and our program for it takes its place. A fit that
+        takes more than {_LIMIT:g} s of the processor is ended. Houses of Boston are told apart by a value of
+        {_HOUSE:g},000 dollars.
         """)
     version: int = 1
     data: tuple[str, ...] = tuple(_SETS)
