@@ -18,7 +18,13 @@ import highspy
 import numpy as np
 import scipy.sparse as sp
 
-__all__ = ["FullAnswer", "full_program"]
+__all__ = ["SOLVERS", "FullAnswer", "full_program"]
+
+SOLVERS: dict[str, dict[str, str | int]] = {
+    "simplex": {"solver": "simplex"},
+    "primal simplex": {"solver": "simplex", "simplex_strategy": 4},
+    "interior points": {"solver": "ipm", "run_crossover": "off"},
+}
 
 
 class FullAnswer(NamedTuple):
@@ -43,7 +49,6 @@ def full_program(
     has_identity: bool = True,
     nonnegative: bool = False,
     solver: str = "simplex",
-    crossover: bool = True,
     limit: float = np.inf,
 ) -> FullAnswer:
     """Solve it all at once.
@@ -62,10 +67,8 @@ def full_program(
         Whether the identity kernel is in the family.
     nonnegative : bool
         Whether all weights, also of the identity kernel, must be at least 0.
-    solver : {"simplex", "ipm", "pdlp"}
-        That of HiGHS: its dual simplex, its interior points, its first-order method.
-    crossover : bool
-        Whether an interior point is brought to a vertex.
+    solver : {"simplex", "primal simplex", "interior points"}
+        That of HiGHS. "simplex" is the dual one, its own choice; an interior point is not brought to a vertex.
     limit : float
         Seconds, by the clock.
     """
@@ -81,10 +84,9 @@ def full_program(
     lower = np.zeros(A.shape[0])
     lower[:m] = margin
     highs = highspy.Highs()
-    options = {"output_flag": False, "solver": solver, "threads": 1, "time_limit": float(limit)}
-    options["run_crossover"] = "on" if crossover else "off"
+    options = {"output_flag": False, "threads": 1, "time_limit": float(limit)}
     options["small_matrix_value"] = 1e-12  # what is smaller is taken for zero
-    for name, option in options.items():
+    for name, option in (options | SOLVERS[solver]).items():
         highs.setOptionValue(name, option)
     highs.passModel(_model(A, cost, floor, lower))
     began = time.process_time()

@@ -44,6 +44,8 @@ def published_outcomes(folder: Path) -> tuple[list[Outcome], dict[str, str]]:
 
 def _run_of(name: str, experiment: Experiment, out: Path) -> Outcome | None:
     """The run of it in this folder, if there is one that can be read."""
+    if not (out / name).is_dir():  # before its data are asked for, which may have to be fetched
+        return None
     try:
         outcome = open_run(name, experiment, False, 0, out).outcome()
     except DatasetNotFoundError:  # without its data a run cannot be told from one with others

@@ -1,10 +1,11 @@
-"""The full program of kernel design, (4) and (7) of F07, against other ways to write and to solve it."""
+"""The full program of kernel design, (4) and (7) of F07, against other ways to write it; and the race."""
 
 from itertools import product
 
 import numpy as np
 import pytest
-from benchmarks.kernel_design_full import full_program
+from benchmarks import kernel_design
+from benchmarks.kernel_design_full import SOLVERS, full_program
 from scipy.optimize import linprog
 
 from gramlearn import triplets_from_labels
@@ -103,10 +104,10 @@ def test_the_full_program_is_formulation_4_row_by_row():
     assert found.value < 0.99 * len(differences)
 
 
-@pytest.mark.parametrize("solver", ["simplex", "ipm"])
+@pytest.mark.parametrize("solver", SOLVERS)
 def test_the_answer_has_the_value_that_it_claims(solver):
     differences, matrices, groups = tiny(0)
-    found = full_program(differences, matrices, groups, 0.1, 0.01, solver=solver, crossover=False)
+    found = full_program(differences, matrices, groups, 0.1, 0.01, solver=solver)
     assert found.status == "Optimal"
     K = np.tensordot(found.weights, matrices, 1) + found.identity * np.eye(len(matrices[0]))
     off = np.abs(K).sum(axis=1) - np.abs(np.diagonal(K))
@@ -132,3 +133,51 @@ def test_what_takes_too_long_has_no_value():
     differences, matrices, groups = tiny(0)
     stopped = full_program(differences, matrices, groups, 0.1, 0.01, limit=0.0)
     assert (stopped.status, stopped.value, stopped.weights) == ("Time limit reached", None, None)
+
+
+# -- the race ------------------------------------------------------------------------------------
+
+
+def lines_of(printed):
+    """The cells of a table in Markdown, without its head."""
+    rows = [line.strip("|").split("|") for line in printed.splitlines() if line.startswith("|")]
+    return [[cell.strip() for cell in row] for row in rows[2:]]
+
+
+def test_a_quick_race_ends_in_the_same_values(capsys):
+    assert kernel_design.main(["--quick"]) == 0
+    printed = capsys.readouterr()
+    assert printed.err == ""
+    lines = lines_of(printed.out)
+    smallest, larger = lines[: len(SOLVERS)], lines[len(SOLVERS) :]
+    assert [line[4] for line in smallest] == list(SOLVERS)
+    seconds = {line[4]: float(line[5]) for line in smallest}
+    assert [seconds[line[4]] for line in larger] == [min(seconds.values())]
+    for line in lines:
+        assert 0 < float(line[7]) < 0.8 * kernel_design.QUICK.n_triplets
+        assert float(line[8]) < 1e-6
+    assert "60 triplets, 6 weak kernels, 20 points" in printed.out
+
+
+def test_a_full_program_that_does_not_finish_is_said_to(capsys):
+    kernel_design.main(["--quick", "--limit", "0"])
+    lines = lines_of(capsys.readouterr().out)
+    assert len(lines) == len(SOLVERS) + 1
+    assert all(line[5].startswith("not finished in 0 s (") for line in lines)
+    assert {line[8] for line in lines} == {""}
+
+
+def test_what_is_written_out_is_what_the_cuts_see():
+    differences, matrices, groups = kernel_design.written_out(kernel_design.QUICK)
+    X, side = kernel_design.draw(kernel_design.QUICK)
+    assert differences.shape == (60, 6)
+    for p, (f, mu) in enumerate((f, mu) for f in range(3) for mu in kernel_design.QUICK.widths):
+        assert groups[p] == f
+        for t in (0, 59):
+            near, far = (
+                np.exp(-mu * (X[a, f] - X[b, f]) ** 2)
+                for a, b in (side.triplets[t, :2], side.triplets[t, ::2])
+            )
+            assert differences[t, p] == pytest.approx(near - far)
+    assert np.allclose(matrices, matrices.transpose(0, 2, 1))
+    assert np.allclose(np.diagonal(matrices, axis1=1, axis2=2), 1.0)

@@ -12,6 +12,7 @@ from experiments import reproductions
 from experiments.__main__ import main
 from experiments.document import VERDICTS, document, verdict
 from experiments.experiment import Claim
+from experiments.judging import Spread, alike, listed, prose, set_by_set, span, spread_of
 from experiments.outcome import Outcome
 from experiments.pages import published_outcomes
 from experiments.publishing import FOLDER, published
@@ -214,3 +215,33 @@ def test_a_typed_number_is_found(tmp_path: Path, toys: dict[str, Toy], report: A
     assert typed(outcome) == set()
     toys["toy"].remarks = lambda results: ["One of them is 0.123."]  # type: ignore[method-assign]
     assert typed(outcome) == {"0.123"}
+
+
+# -- judging ---------------------------------------------------------------------------------------
+
+
+def test_two_numbers_agree_within_the_larger_deviation() -> None:
+    paper = Spread(90.0, 2.0)
+    assert Spread(88.0, 0.0).near(paper)
+    assert not Spread(87.9, 0.0).near(paper)
+    assert Spread(87.0, 3.0).near(paper)
+    assert not Spread(93.0, 1.0).near(paper)
+    assert Spread(93.0, 1.0).as_good(paper)
+    assert not Spread(87.0, 1.0).as_good(paper)
+    assert [alike(x, 10.0) for x in (4.9, 5.0, 20.0, 20.1)] == [False, True, True, False]
+    assert spread_of([1.0, 3.0]) == (2.0, pytest.approx(2**0.5))
+    assert spread_of([5.0]) == (5.0, 0.0)
+
+
+def test_words_for_many_numbers() -> None:
+    assert [listed(x) for x in ([], ["a"], ["a", "b"], "abc")] == [
+        "none",
+        "a",
+        "a and b",
+        "a, b and c",
+    ]
+    assert span([0.84, 2.0, 1.0], ".1f") == "0.8 to 2.0"
+    assert span([1.01, 0.99], ".1f") == "1.0"
+    assert prose("\n  two\n  lines\n") == "two lines"
+    pairs = {"iris": (Spread(90.04, 1.0), Spread(91.5, 2.0))}
+    assert set_by_set(pairs) == {"ours": "90.0 (iris)", "paper": "91.5 (iris)"}

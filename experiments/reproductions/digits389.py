@@ -18,39 +18,14 @@ from sklearn.exceptions import ConvergenceWarning
 
 from experiments.experiment import Claim, Experiment, Part, Result
 from experiments.judging import Spread, listed, prose, spread_of
-from experiments.reproductions._pairs import constraints, draw_pairs
+from experiments.reproductions._digits import DATA, GAMMA, METHODS, WORDS, problems
 from experiments.reproductions._running import draws_of, with_counts
 from experiments.scores import clustering_nmi
-from gramlearn import (
-    Factor,
-    Hard,
-    KLSlack,
-    LogDet,
-    LogDetSlack,
-    Problem,
-    Solution,
-    Status,
-    VonNeumann,
-    datasets,
-    solve,
-)
+from gramlearn import Solution, Status, solve
 
 __all__ = ["EXPERIMENT"]
 
 _MOST = 420
-_GAMMA = 1000.0  # so large that slack is hardly used where the constraints can be met without
-_METHODS = {
-    "logdet": (LogDet(), Hard()),
-    "von_neumann": (VonNeumann(), Hard()),
-    "logdet_slack": (LogDet(), LogDetSlack(gamma=_GAMMA)),
-    "von_neumann_slack": (VonNeumann(), KLSlack(gamma=_GAMMA)),
-}
-_WORDS = {
-    "logdet": "LogDet",
-    "von_neumann": "von Neumann",
-    "logdet_slack": "LogDet, slack",
-    "von_neumann_slack": "von Neumann, slack",
-}
 
 
 @final
@@ -65,22 +40,19 @@ class Digits389(Experiment):
         Kernels of rank 16 are learned from random pairs of 317 digits: pairs of one class shall have at most
         0.75 of their squared distance, pairs of two classes at least 1.25. Then kernel k-means, the best of
         ten starts, is compared with the classes. 20 draws; mean and standard deviation over those that have
-        an answer. The same draws are solved with slack as well (gamma = {_GAMMA:g}), which always has one.
+        an answer. The same draws are solved with slack as well (gamma = {GAMMA:g}), which always has one.
         """)
     version: int = 2
-    data: tuple[str, ...] = ("pendigits_389_317",)
+    data: tuple[str, ...] = DATA
 
     def parts(self, quick: bool) -> list[Part]:
         counts, repeats = ((0, 30, 60), 2) if quick else (range(0, _MOST + 1, 30), 20)
         return with_counts(counts, repeats)
 
     def compute(self, part: Part) -> dict[str, Any]:
-        digits = datasets.load(*self.data)
-        X, y = digits.X, digits.y
-        i, j = draw_pairs(len(y), part.parameters["constraints"], part.generator())
+        found, y = problems(part)
         answers = {}
-        for method, (regularizer, loss) in _METHODS.items():
-            problem = Problem(regularizer, Factor(X), constraints(X, y, i, j, loss))
+        for method, problem in found.items():
             with warnings.catch_warnings():
                 warnings.simplefilter("ignore", ConvergenceWarning)  # the status is kept
                 solution = solve(problem)
@@ -94,7 +66,7 @@ class Digits389(Experiment):
     def _row(self, count: int, counts: list[int], results: Sequence[Result]) -> dict[str, str]:
         draws = [result.value for result in results if result.parameters["constraints"] == count]
         row = {"constraints": str(count), "draws": str(len(draws))}
-        for method, words in _WORDS.items():
+        for method, words in WORDS.items():
             row[f"NMI, {words}"] = _cell([draw[method] for draw in draws])
         if count == 0:
             row["the paper, in words"] = "the original kernel: every learned one clusters better"
@@ -109,7 +81,7 @@ class Digits389(Experiment):
     def claims(self, results: Sequence[Result]) -> list[Claim]:
         curves = {
             method: {count: Spread(*spread) for count, *spread in _curve(method, results)}
-            for method in _METHODS
+            for method in METHODS
         }
         contradicted = {
             count: mean(draw["logdet"]["status"] == Status.INFEASIBLE.name for draw in draws)
@@ -122,7 +94,7 @@ class Digits389(Experiment):
 
         figure = Figure(figsize=(7, 4.5), layout="constrained")
         axes = figure.subplots()
-        for k, (method, words) in enumerate(_WORDS.items()):
+        for k, (method, words) in enumerate(WORDS.items()):
             points = _curve(method, results)
             if points:
                 counts, means, deviations = map(np.array, zip(*points, strict=True))

@@ -11,7 +11,8 @@ from typing import Any, final
 
 from experiments.experiment import Claim, Experiment, Part, Result
 from experiments.judging import alike, listed, prose, span
-from experiments.reproductions._pairs import constraints, draw_pairs, share_satisfied
+from experiments.reproductions._digits import DATA, GAMMA, METHODS, WORDS, problems
+from experiments.reproductions._pairs import share_satisfied
 from experiments.reproductions._running import (
     cycles,
     draws_of,
@@ -20,33 +21,16 @@ from experiments.reproductions._running import (
     steps_taken,
     with_counts,
 )
-from gramlearn import (
-    Factor,
-    Hard,
-    KLSlack,
-    LogDet,
-    LogDetSlack,
-    Problem,
-    Status,
-    VonNeumann,
-    datasets,
-)
+from gramlearn import Problem, Status
 from gramlearn.solvers import Projections
 
 __all__ = ["EXPERIMENT"]
 
 _LIMIT = 1000
 _CURVE = 100  # cycles of which the share of satisfied constraints is kept
-_GAMMA = 1000.0
-_METHODS = {
-    "logdet": (LogDet(), Hard()),
-    "von_neumann": (VonNeumann(), Hard()),
-    "logdet_slack": (LogDet(), LogDetSlack(gamma=_GAMMA)),
-    "von_neumann_slack": (VonNeumann(), KLSlack(gamma=_GAMMA)),
-}
 _ORDERS = ("cyclic", "random", "greatest")
 _PAPER = {30: {"logdet": 17, "von_neumann": 11}, 420: {"logdet": 354, "von_neumann": 105}}
-_WORDS = {"logdet": "LogDet", "von_neumann": "von Neumann"}
+_WORDS = {name: WORDS[name] for name in ("logdet", "von_neumann")}
 _SHOWN = 300  # constraints of the paper's curve
 
 
@@ -61,22 +45,18 @@ class Digits389Cycles(Experiment):
     setup: str = prose(f"""
         A cycle projects once on every constraint, in one order for all cycles (cyclic), in a new one each
         (random), or on the worst (greatest), until the duals change by less than 1e-3 of themselves. With
-        slack gamma is {_GAMMA:g}.
+        slack gamma is {GAMMA:g}.
         """)
     version: int = 2
-    data: tuple[str, ...] = ("pendigits_389_317",)
+    data: tuple[str, ...] = DATA
 
     def parts(self, quick: bool) -> list[Part]:
         counts, repeats = ((15, 30), 1) if quick else ((30, 60, 120, 180, 240, 300, 420), 3)
         return with_counts(counts, repeats)
 
     def compute(self, part: Part) -> dict[str, Any]:
-        digits = datasets.load(*self.data)
-        i, j = draw_pairs(len(digits.y), part.parameters["constraints"], part.generator())
         answers: dict[str, Any] = {}
-        for name, (regularizer, loss) in _METHODS.items():
-            terms = constraints(digits.X, digits.y, i, j, loss)
-            problem = Problem(regularizer, Factor(digits.X), terms)
+        for name, problem in problems(part)[0].items():
             reference = facts(solved(problem, "working_set", 1000))
             answers[name] = {"working_set": reference}
             for order in _orders(name):
@@ -87,14 +67,14 @@ class Digits389Cycles(Experiment):
                     reference if hopeless else facts(solved(problem, projections, _LIMIT))
                 )
             if name == "logdet_slack":
-                answers[name]["satisfied"] = _satisfied(problem, terms, part.seed)
+                answers[name]["satisfied"] = _satisfied(problem, part.seed)
         return answers
 
     def table(self, results: Sequence[Result]) -> list[dict[str, str]]:
         rows = []
         for count, draws in draws_of(results).items():
             row = {"constraints": str(count), "draws": str(len(draws))}
-            for name in _METHODS:
+            for name in METHODS:
                 for order in _orders(name):
                     row[f"{name}, {order}".replace("_", " ")] = cycles(
                         [draw[name][order] for draw in draws]
@@ -143,7 +123,7 @@ class Digits389Cycles(Experiment):
             ylabel="share satisfied to 1e-3",
             title="LogDet with slack, random order",
         )
-        for k, name in enumerate(_METHODS):
+        for k, name in enumerate(METHODS):
             for order, line in (("cyclic", "-"), ("working_set", ":")):
                 points = _converged(results, name, order)
                 if points:
@@ -226,14 +206,14 @@ def _orders(name: str) -> tuple[str, ...]:
     return _ORDERS[:1] if name.endswith("slack") else _ORDERS
 
 
-def _satisfied(problem: Problem, terms: list[Any], seed: int) -> list[float]:
+def _satisfied(problem: Problem, seed: int) -> list[float]:
     """The share of the constraints that hold after each cycle, from none on."""
     solver = Projections("cyclic", seed=seed)
     state = solver.init(problem, None, 0.0)
     shares: list[float] = []
     while len(shares) <= _CURVE and state.ending is None:
         factor = problem.space.lift(state.point.conjugate.factor)
-        shares.append(share_satisfied(factor, terms))
+        shares.append(share_satisfied(factor, list(problem.terms)))
         state = solver.step(problem, state, 0.0)
     return shares
 

@@ -18,6 +18,7 @@ from experiments.experiment import Claim, Experiment, Part, Result
 from experiments.judging import alike, prose, span
 from experiments.reproductions._pairs import draw_pairs
 from experiments.reproductions._running import cycles, draws_of, facts, solved, with_counts
+from experiments.scores import neighbor_accuracy
 from gramlearn import (
     Hard,
     LogDet,
@@ -32,7 +33,6 @@ __all__ = ["EXPERIMENT"]
 
 _SIZES = (17, 17, 18)
 _LIMIT = 20_000
-_NEIGHBORS = 5
 _TOLD = 100  # constraints
 _EXACT = ("logdet", "von_neumann")
 _PAPER = {
@@ -77,7 +77,9 @@ class ExactAndApproximate(Experiment):
             Term(SquaredDistances(i[~same], j[~same]), Hard(lower=b[~same])),
         ]
         start = np.eye(y.size) * np.trace(K) / y.size
-        answers = {"target_accuracy": _accuracy(np.linalg.cholesky(K + 1e-12 * np.eye(y.size)), y)}
+        answers = {
+            "target_accuracy": neighbor_accuracy(np.linalg.cholesky(K + 1e-12 * np.eye(y.size)), y)
+        }
         runs = {
             "logdet": (LogDet(), Projections("cyclic", seed=part.seed)),
             "von_neumann": (VonNeumann(), Projections("cyclic", seed=part.seed)),
@@ -86,7 +88,7 @@ class ExactAndApproximate(Experiment):
         }
         for name, (regularizer, solver) in runs.items():
             solution = solved(Problem(regularizer, start, terms), solver, _LIMIT)
-            answers[name] = {**facts(solution), "accuracy": _accuracy(solution.factor, y)}
+            answers[name] = {**facts(solution), "accuracy": neighbor_accuracy(solution.factor, y)}
         return answers
 
     def table(self, results: Sequence[Result]) -> list[dict[str, str]]:
@@ -191,15 +193,6 @@ def _claims(found: dict[int, list[Any]]) -> list[Claim]:
 
 def _answers(results: Sequence[Result], count: int, name: str) -> list[dict[str, Any]]:
     return [r.value[name] for r in results if r.parameters["constraints"] == count]
-
-
-def _accuracy(factor: np.ndarray, y: np.ndarray) -> float:
-    """Of five nearest neighbors, two folds, over ten ways to fold."""
-    from sklearn.model_selection import RepeatedStratifiedKFold, cross_val_score
-    from sklearn.neighbors import KNeighborsClassifier
-
-    folds = RepeatedStratifiedKFold(n_splits=2, n_repeats=10, random_state=0)
-    return float(np.mean(cross_val_score(KNeighborsClassifier(_NEIGHBORS), factor, y, cv=folds)))
 
 
 EXPERIMENT = ExactAndApproximate()

@@ -17,6 +17,10 @@ import numpy as np
 
 __all__ = ["Prices", "Program"]
 
+_OPTIONS = {"output_flag": False, "parallel": "off", "small_matrix_value": 1e-12}
+# Prices of little count are as small as the usual tolerance, 1e-7, which is for programs that fail below it.
+_TOLERANCES = (1e-10, 1e-9, 1e-7, 1e-5)
+
 
 @final
 @dataclass(frozen=True, eq=False)
@@ -65,7 +69,7 @@ class Program:
         self._largest = np.zeros(self._n_groups)
         np.maximum.at(self._largest, groups, sizes)
         self._highs = highspy.Highs()
-        for option, value in (("output_flag", False), ("parallel", "off")):
+        for option, value in _OPTIONS.items():
             self._highs.setOptionValue(option, value)
         n_rows = self._m + has_identity + self._n_groups
         unbounded = np.full(n_rows, highspy.kHighsInf)
@@ -122,14 +126,18 @@ class Program:
 
     def solve(self) -> Prices:
         """Go on to the optimum. Both programs have one, so anything else is an error, of HiGHS or of ours."""
-        self._highs.run()
-        if not self._is_optimal():
-            self._highs.clearSolver()  # a basis that has become singular is forgotten
+        for tolerance in _TOLERANCES:
+            for name in ("primal_feasibility_tolerance", "dual_feasibility_tolerance"):
+                self._highs.setOptionValue(name, tolerance)
             self._highs.run()
-        if not self._is_optimal():
-            status = self._highs.modelStatusToString(self._highs.getModelStatus())
+            status = self._highs.getModelStatus()
+            if status == self._library.HighsModelStatus.kOptimal:
+                break
+            self._highs.clearSolver()  # the basis may have become singular
+        else:
+            words = self._highs.modelStatusToString(status)
             raise RuntimeError(
-                f"the linear program of the kernel design ended as {status!r}, though it always has an "
+                f"the linear program of the kernel design ended as {words!r}, though it always has an "
                 "optimum; please report it, with the data."
             )
         solution = self._highs.getSolution()
@@ -137,10 +145,6 @@ class Program:
         columns = np.asarray(solution.col_value)
         beta = float(prices[self._m]) if self._has_identity else 0.0
         return Prices(prices[: self._m] / self._sizes, beta, columns[self._lam], columns[self._mu])
-
-    def _is_optimal(self) -> bool:
-        status = self._highs.getModelStatus()
-        return bool(status == self._library.HighsModelStatus.kOptimal)
 
     @property
     def _n_rows(self) -> int:

@@ -24,6 +24,8 @@ __all__ = [
     "distinct_rows",
     "least_dominance",
     "least_eigenvalue",
+    "shares_of",
+    "shift_for",
 ]
 
 _LARGEST = 3000  # points whose eigenvalues are computed
@@ -100,6 +102,18 @@ def least_eigenvalue(K: np.ndarray) -> float:
     if len(K) > _LARGEST:
         return least_dominance(K)
     return float(eigh((K + K.T) / 2, eigvals_only=True, subset_by_index=(0, 0))[0])
+
+
+def shift_for(kernel: DesignedKernel, seen: Seen) -> float:
+    """What beta lacks for the kernel to be PSD on these points."""
+    points = seen.take(kernel.distinct(seen))
+    return max(-least_eigenvalue(kernel(points, points)), 0.0)
+
+
+def shares_of(features: np.ndarray, n_features: int, parts: np.ndarray) -> np.ndarray:
+    """mean_t |sum_p parts_tp| over the kernels p of each feature, beside the sum over all features."""
+    size = [np.abs(parts[:, features == f].sum(axis=1)).mean() for f in range(n_features)]
+    return np.asarray(size) / (sum(size) or 1.0)
 
 
 def coordinates_of(K: np.ndarray, n_components: int | None = None) -> np.ndarray:

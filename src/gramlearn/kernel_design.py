@@ -15,7 +15,6 @@ the value of the dual program's prices, less what rounding left of their equatio
 
 import time
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field
 from itertools import count
 from numbers import Real
 from typing import Any, NamedTuple, final
@@ -24,12 +23,13 @@ import numpy as np
 from sklearn.exceptions import ConvergenceWarning
 
 from gramlearn._arrays import to_numpy
+from gramlearn._design_answer import KernelDesign, certificate_of
+from gramlearn._design_bound import LowerBound
 from gramlearn._design_program import Prices, Program
 from gramlearn._gram_rows import GramRows
 from gramlearn._validation import check_count, check_positive
 from gramlearn._warnings import warn
 from gramlearn.base_kernels import BaseKernel
-from gramlearn.certificate import Certificate
 from gramlearn.side_information import Triplets
 from gramlearn.solution import Record
 from gramlearn.status import SolveInterrupted, Status
@@ -41,71 +41,6 @@ _FIRST = 1500  # comparisons to begin with; four times as many each time its cut
 _GROWTH = 4
 _ROUNDING = 1e-9  # a weight below this share of the largest is none
 _ROUNDS = 500
-
-
-@final
-@dataclass(frozen=True, eq=False)
-class KernelDesign:
-    """K = sum_p weights_p K_p + identity I with value(K) - bound <= gap.
-
-    Attributes
-    ----------
-    weights, identity :
-        alpha, one number a kernel, and beta.
-    gamma1, gamma2 : float
-        What it was designed for.
-    value, bound, gap, relative_gap : float
-        The value of K, a lower bound on every value, and the distance between them.
-    violation : float
-        What is missing from the dominance of a row, beside the largest diagonal entry: 0, unless the identity
-        was left out.
-    status : Status
-    n_points, rounds, cuts, seconds :
-        |S|, and what the solve took.
-    history : tuple of Record
-        One entry a round.
-    """
-
-    weights: np.ndarray
-    identity: float
-    gamma1: float
-    gamma2: float
-    value: float
-    bound: float
-    violation: float
-    size: float
-    n_points: int
-    status: Status
-    cuts: int
-    history: tuple[Record, ...] = field(repr=False)
-
-    @property
-    def gap(self) -> float:
-        return self._certificate.gap
-
-    @property
-    def relative_gap(self) -> float:
-        return self._certificate.relative_gap
-
-    @property
-    def rounds(self) -> int:
-        return len(self.history)
-
-    @property
-    def seconds(self) -> float:
-        return self.history[-1].seconds
-
-    @property
-    def _certificate(self) -> Certificate:
-        return _certificate(self.value, self.bound, self.violation, self.size)
-
-    def __repr__(self) -> str:
-        used = np.count_nonzero(self.weights)
-        return (
-            f"KernelDesign({self.status.name}, value {self.value:.6g}, relative gap {self.relative_gap:.1e}, "
-            f"{used} of {self.weights.size} kernels, diagonally dominant on {self.n_points} points, "
-            f"{self.cuts} cuts in {self.rounds} rounds, {self.seconds:.2g} s)"
-        )
 
 
 class _Trial(NamedTuple):
@@ -170,6 +105,17 @@ class DesignProblem:
             has_identity=identity,
             nonnegative=nonnegative,
         )
+        self._lower = LowerBound(
+            self.differences,
+            self._margin,
+            self._weight,
+            self._traces,
+            self._n,
+            self._groups,
+            self._sizes,
+            identity,
+            nonnegative,
+        )
         # Comparisons come in an order of their own, so that the first of them are a sample of all.
         self._order = np.random.default_rng(0).permutation(size)
         self._entered, self._settled = 0, False
@@ -207,11 +153,11 @@ class DesignProblem:
                 prices = self._program.solve()
                 trial = self._trial(prices.alpha, gamma1, gamma2)
                 weights = trial.weights
-                if is_whole:
-                    bound = max(bound, self._bound(prices, gamma1, gamma2, trial.value))
                 if best is None or trial.value < best.value or not self._identity:
                     best = trial
-                certificate = _certificate(best.value, bound, best.violation, size)
+                if is_whole:
+                    bound = max(bound, self._bound(prices, gamma1, gamma2, best.value))
+                certificate = certificate_of(best.value, bound, best.violation, size)
                 details = {"cuts": len(self._cuts), "comparisons": self._entered}
                 history.append(Record(iteration, time.perf_counter() - began, certificate, details))
                 if is_whole and certificate.is_within(tol):
@@ -233,7 +179,8 @@ class DesignProblem:
         answer = self._answer(best, gamma1, gamma2, bound, status, size, history)
         if status is not Status.OPTIMAL:
             warn(
-                f"the design {status.value}; its relative gap is {answer.relative_gap:.1e} and not {tol:.0e}.",
+                f"the design is not finished: {status.value}; its relative gap is {answer.relative_gap:.1e}, "
+                f"and not {tol:.0e}.",
                 ConvergenceWarning,
             )
         return answer
@@ -287,20 +234,9 @@ class DesignProblem:
         return _Trial(weights, identity, value, missing / diagonal if missing else 0.0, excess)
 
     def _bound(self, prices: Prices, gamma1: float, gamma2: float, value: float) -> float:
-        """The dual value of the prices. Of the equations they must satisfy, rounding leaves a little.
-
-        A little r_p is what alpha_p could gain, and sum_f s_f is at most value / gamma1 in any better answer.
-        """
-        lam = np.clip(prices.lam, 0.0, self._weight[self._order])
-        mu = np.maximum(prices.mu, 0.0)
-        if self._identity and mu.sum() > 0:
-            mu *= gamma2 * self._n / mu.sum()
-        left = lam @ self.differences[self._order] + mu @ self._cuts - gamma2 * self._traces
-        left = np.maximum(left, 0.0) if self._nonnegative else np.abs(left)
-        of_groups = np.bincount(self._groups, left)
-        excess = max(float(of_groups.max()) - gamma1, 0.0)
-        allowance = excess * value / gamma1 if gamma1 else 0.0
-        return float(lam @ self._margin[self._order]) - allowance
+        lam = np.empty_like(prices.lam)
+        lam[self._order] = prices.lam
+        return self._lower.of(lam, prices.mu, self._cuts, gamma1, gamma2, value)
 
     def _answer(
         self,
@@ -340,10 +276,8 @@ def _differences(
     kernels: Sequence[BaseKernel], points: np.ndarray, triplets: Triplets
 ) -> np.ndarray:
     """K_p(x_i, x_j) - K_p(x_i, x_k), or K_p(x_k, x_l): a row a comparison, a column a kernel."""
-    i, j = (
-        points[to_numpy(rows)] for rows in triplets.judged()[:2]
-    )  # what is near, then what is far
-    m = triplets.size
+    i, j = (points[to_numpy(rows)] for rows in triplets.judged()[:2])
+    m = triplets.size  # what is near comes first, then what is far
     columns = [kernel.paired(i[:m], j[:m]) - kernel.paired(i[m:], j[m:]) for kernel in kernels]
     return np.column_stack(columns)
 
@@ -352,7 +286,3 @@ def _sizes(differences: np.ndarray, diagonal: np.ndarray) -> np.ndarray:
     """The size of the values of each kernel; 1 of those that are zero."""
     sizes = np.maximum(np.abs(differences).max(axis=0), np.abs(diagonal).max(axis=0))
     return np.where(sizes > 0, sizes, 1.0)
-
-
-def _certificate(value: float, bound: float, violation: float, size: float) -> Certificate:
-    return Certificate(value, bound, max(value - bound, 0.0), violation, size=size)

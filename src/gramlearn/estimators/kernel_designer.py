@@ -18,6 +18,8 @@ from gramlearn.designed_kernel import (
     distinct_rows,
     least_dominance,
     least_eigenvalue,
+    shares_of,
+    shift_for,
 )
 from gramlearn.estimators._design_points import (
     DesignPoints,
@@ -70,21 +72,15 @@ class KernelDesigner(
         makes K PSD on all rows of X, and gives it as `shift_`; for points to come there is `mended_kernel`.
     n_components : int, optional
         Columns of `transform`; all that K has on S where it is not given.
-    tol, max_iter :
-        The relative gap to reach, and rounds of cuts at most.
-    random_state : int, Generator or None
-        Seeds the draw of triplets and of `psd_points`.
-    verbose : int
-        Whether to show a bar, on a terminal.
+    tol, max_iter, random_state, verbose :
+        The relative gap to reach, rounds of cuts at most, the seed of all draws, and whether to show a bar.
 
     Attributes
     ----------
-    weights_ : vector of m
-        alpha.
-    identity_weight_ : float
-        beta, the shift included.
-    kernels_ : list of BaseKernel
-        The base kernels, in the order of the weights.
+    weights_, kernels_ :
+        alpha, and the base kernels in this order.
+    identity_weight_, shift_ : float
+        beta, and what mend="shift" added to it.
     selected_features_ : vector of row numbers
         The features that the kernel reads.
     feature_importances_ : vector of d
@@ -95,12 +91,8 @@ class KernelDesigner(
         S, less the points that are equal to others in it.
     smallest_eigenvalue_ : float
         Of K on S, at least 0 but for rounding; above 3000 points a lower bound of it.
-    shift_ : float
-        What mend="shift" added to beta.
-    n_contradictions_ : int
-        Comparisons whose opposite was given as well.
-    n_iter_, n_features_in_ :
-        Rounds of cuts, and columns of X.
+    n_contradictions_, n_iter_, n_features_in_ : int
+        Comparisons whose opposite was given as well, rounds of cuts, and columns of X.
 
     Examples
     --------
@@ -204,7 +196,7 @@ class KernelDesigner(
         """(K, shift): the kernel of these points, with beta raised by the shift that makes it PSD."""
         check_is_fitted(self)
         seen, _ = self._given.two_new(self, X, X, self._kernel.reads)
-        shift = self._shift_for(self._kernel, seen)
+        shift = shift_for(self._kernel, seen)
         return replace(self._kernel, identity=self._kernel.identity + shift)(seen, seen), shift
 
     def transform(self, X: Any) -> np.ndarray:
@@ -288,18 +280,13 @@ class KernelDesigner(
         d = self.n_features_in_
         reads = given.reads(self.weights_)
         self.selected_features_ = reads if given.has_features else np.arange(d)
-        self._importances = np.zeros(d)
-        if self.weak:
-            parts = problem.differences * self.weights_
-            for f in self.selected_features_:
-                self._importances[f] = np.abs(parts[:, given.features == f].sum(axis=1)).mean()
-            self._importances /= self._importances.sum() or 1.0
+        self._importances = shares_of(given.features, d, problem.differences * self.weights_)
 
     def _set_kernel(self, given: DesignPoints, rows: np.ndarray) -> None:
         """The kernel as a function, mended where that is asked for, and checked on S."""
         training = given.training
         kernel = DesignedKernel(self.weights_, self.solution_.identity, given.reads(self.weights_))
-        self.shift_ = self._shift_for(kernel, training) if self.mend == "shift" else 0.0
+        self.shift_ = shift_for(kernel, training) if self.mend == "shift" else 0.0
         self._kernel = replace(kernel, identity=kernel.identity + self.shift_)
         self.psd_points_ = rows[kernel.distinct(training.take(rows))]
         S = training.take(self.psd_points_)
@@ -312,9 +299,3 @@ class KernelDesigner(
             )
         self.smallest_eigenvalue_ = least_eigenvalue(K)
         self._coordinates = coordinates_of(K, self.n_components)
-
-    @staticmethod
-    def _shift_for(kernel: DesignedKernel, seen: Any) -> float:
-        """What beta lacks for the kernel to be PSD on these points."""
-        points = seen.take(kernel.distinct(seen))
-        return max(-least_eigenvalue(kernel(points, points)), 0.0)
