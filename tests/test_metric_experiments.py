@@ -78,17 +78,17 @@ def test_the_standard_error_of_a_gain_is_that_of_paired_answers() -> None:
     assert gain.deviation == pytest.approx(paired.std() / 2000**0.5)
 
 
-def digits_result(kind: str, wrongs: dict[float, int]) -> Result:
-    fits = [
-        {"share": share, "wrong": w, "mended": 10, "spoiled": 4, "seconds": 1.0}
+def digits_result(kind: str, wrongs: dict[str, int]) -> Result:
+    fits = {
+        share: {"wrong": w, "mended": 10, "spoiled": 4, "seconds": 1.0}
         for share, w in wrongs.items()
-    ]
-    value = {"before": 30, "digits": 1000, "logdet": fits, "von_neumann": fits}
-    return Result({"kind": kind, "constraints": 100}, value)
+    }
+    value = {"before": 30, "logdet": fits, "von_neumann": fits}
+    return Result({"kind": kind, "constraints": 100, "train": 6000, "test": 1000}, value)
 
 
 def test_gamma_is_chosen_by_digits_held_out_and_not_by_the_test() -> None:
-    held_out, test = {30.0: 25, 100.0: 20, 300.0: 22}, {30.0: 10, 100.0: 24, 300.0: 12}
+    held_out, test = {"30": 25, "100": 20, "300": 22}, {"30": 10, "100": 24, "300": 12}
     found = Found.of([digits_result("held_out", held_out), digits_result("test", test)])
     assert found.gamma("logdet", 100) == 1.0
     assert found.errors("logdet", 100).center == pytest.approx(0.024)

@@ -124,7 +124,7 @@ def _competes(errors: Errors, method: str, rival: str) -> Claim:
     words = f"{_LEARNED[method]} is competitive with {_RIVALS[rival]}"
     paper, criterion = "a figure without numbers", "not worse by more than two standard errors"
     if behind is None:
-        return Claim(words, paper, f"{rival} has no answer", criterion, None, "there is no answer.")
+        return Claim(words, paper, f"{rival} has no answer", "", None, "there is no answer.")
     worse = listed(name for name in names if errors.gain(name, method) < errors.gain(name, rival))
     return Claim(
         words=words,

@@ -108,7 +108,7 @@ class MetricsBySet(Experiment):
             if (reasons := errors.lost(name, method))
         ]
         return [
-            f"Of {len(errors.sets)} sets, those on which a method is the best, or behind it by at most one "
+            f"How many sets there are on which a method is the best, or behind it by at most one "
             f"standard error of the paired difference: {words}.",
             *([f"Without an answer: {'; '.join(lost)}."] if lost else []),
         ]

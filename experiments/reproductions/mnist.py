@@ -16,13 +16,12 @@ import numpy as np
 from experiments.experiment import Claim, Experiment, Part, Result
 from experiments.judging import prose
 from experiments.reproductions._mnist import PREPARATIONS, prepared, wrong
-from experiments.reproductions._mnist_claims import NAMES, Found, claims_of
+from experiments.reproductions._mnist_claims import NAMES, Found, claims_of, n_tested
 from gramlearn import MetricLearner
 
 __all__ = ["EXPERIMENT"]
 
 _SHARES = (30.0, 100.0, 300.0, 1000.0)  # gamma times the number of pairs: losses add up
-_HELD_OUT = 6  # one digit in six
 _TOL = 1e-3  # K09 7.1
 _DRAWS = {10_000: 5, 100_000: 3}
 _GAIN = "gain, % (standard error of the test set)"
@@ -73,17 +72,19 @@ class Mnist(Experiment):
         digits, rng = prepared("deskewed", *size), part.generator()
         if part.parameters["kind"] == "held_out":
             order = rng.permutation(size[0])
-            out, rest = order[: size[0] // _HELD_OUT], order[size[0] // _HELD_OUT :]
+            out, rest = np.split(order, [n_tested(part.parameters)])
             digits = digits._replace(
                 X=digits.X[rest], y=digits.y[rest], X_test=digits.X[out], y_test=digits.y[out]
             )
         before = wrong(*digits)
-        found: dict[str, Any] = {"before": int(before.sum()), "digits": len(before)}
+        found: dict[str, Any] = {"before": int(before.sum())}
         for name in NAMES:
-            found[name] = [
-                _fit(digits, name, share, part.parameters["constraints"], part.seed, before)
+            found[name] = {
+                f"{share:g}": _fit(
+                    digits, name, share, part.parameters["constraints"], part.seed, before
+                )
                 for share in _SHARES
-            ]
+            }
         return found
 
     def table(self, results: Sequence[Result]) -> list[dict[str, str]]:
@@ -182,7 +183,6 @@ def _fit(
     root = learner.components_.astype(digits.X.dtype).T
     after = wrong(digits.X @ root, digits.y, digits.X_test @ root, digits.y_test)
     return {
-        "share": share,
         "wrong": int(after.sum()),
         "mended": int((before & ~after).sum()),
         "spoiled": int((after & ~before).sum()),
