@@ -10,7 +10,6 @@ too long: of such a method no further one is tried.
 import time
 import warnings
 from collections.abc import Callable, Mapping
-from pathlib import Path
 from typing import Any, NamedTuple, final
 
 import numpy as np
@@ -36,16 +35,10 @@ class Task(NamedTuple):
     k: int
     seed: int
 
-    def save(self, file: Path) -> None:
-        """Write it down for another process."""
-        np.savez(file, **self._asdict())
-
     @classmethod
-    def load(cls, file: Path) -> "Task":
-        with np.load(file) as given:
-            return cls(
-                *(given[name] for name in cls._fields[:4]), int(given["k"]), int(given["seed"])
-            )
+    def of(cls, given: Mapping[str, Any]) -> "Task":
+        """From arrays, as they come from another process."""
+        return cls(*(given[name] for name in cls._fields[:4]), int(given["k"]), int(given["seed"]))
 
 
 def judged(candidates: Candidates, task: Task, limit: float) -> dict[str, Any]:

@@ -8,25 +8,18 @@ are not as many points. LMNN is not tried with several values, as a fit takes it
 full, which takes it minutes.
 """
 
-import json
 import sys
-import tempfile
 from functools import partial
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 from benchmarks.contestants import metric_learn_itml
-from benchmarks.data import UnavailableError
-from benchmarks.environments import interpreter
-from benchmarks.launch import launch
-from benchmarks.worker import SOLVING
 
 from experiments.reproductions._choosing import Candidates, Embedding, Task, judged
+from experiments.reproductions._elsewhere import answer, ask
 
 __all__ = ["THEIRS", "judge_all"]
-
-_PATIENCE = 30  # times the limit, by the clock, of a process that does not keep it
 
 
 def _fit(
@@ -60,31 +53,20 @@ THEIRS: dict[str, Candidates] = {
 
 
 def judge_all(task: Task, limit: float, may_make: bool) -> dict[str, dict[str, Any]]:
-    """What came of each method; where there is no environment, or its process is lost, that is what came."""
-    try:
-        python = interpreter(metric_learn_itml.CONTESTANT.requirements, may_make)
-    except UnavailableError as reason:
-        return {name: {"status": "unavailable", "reason": str(reason)} for name in THEIRS}
-    with tempfile.TemporaryDirectory() as place:
-        folder = Path(place)
-        task.save(folder / "task.npz")
-        ending = launch(python, folder, "all", limit, solves=_PATIENCE, alone=True, module=__name__)
-        file = folder / "answers.json"
-        found = json.loads(file.read_text(encoding="utf-8")) if file.exists() else {}
-    lost = {"status": "failed", "reason": ending}
-    return {name: found.get(name, lost) for name in THEIRS}
-
-
-def main(folder: Path, limit: float) -> None:
-    """Judge one method after the other, and write down what there is after each."""
-    import metric_learn  # noqa: F401  # before the clock runs
-
-    task, answers = Task.load(folder / "task.npz"), {}
-    for name, candidates in THEIRS.items():
-        print(SOLVING, flush=True)
-        answers[name] = judged(candidates, task, limit)
-        (folder / "answers.json").write_text(json.dumps(answers), encoding="utf-8")
+    """What came of each method."""
+    requirements = metric_learn_itml.CONTESTANT.requirements
+    return ask(THEIRS, task._asdict(), requirements, __name__, limit, may_make)
 
 
 if __name__ == "__main__":
-    main(Path(sys.argv[1]), float(sys.argv[3]))
+    import metric_learn  # noqa: F401  # before the clock runs
+
+    answer(
+        Path(sys.argv[1]),
+        {
+            name: lambda given, candidates=candidates: judged(
+                candidates, Task.of(given), float(sys.argv[3])
+            )
+            for name, candidates in THEIRS.items()
+        },
+    )
