@@ -132,28 +132,20 @@ class Mnist(Experiment):
 
         figure = Figure(figsize=(9, 4), layout="constrained")
         found = Found.of(results)
-        for axes, kind in zip(figure.subplots(1, 2), ("held_out", "test"), strict=True):
-            for k, name in enumerate(NAMES):
+        both = figure.subplots(1, 2, sharey=True)
+        for axes, kind in zip(both, ("held_out", "test"), strict=True):
+            for color, (name, words) in enumerate(NAMES.items()):
                 for count, line in zip(found.counts, ("--", "-"), strict=False):
-                    curve = found.curve(kind, name, count)
-                    if curve:
-                        shares, errors = zip(*curve, strict=True)
-                        words = f"{NAMES[name]}, {count:,} pairs"
-                        axes.plot(
-                            shares,
-                            [100 * e for e in errors],
-                            line,
-                            color=f"C{k}",
-                            marker="o",
-                            label=words,
-                        )
-            before = found.before(kind)
-            if before is not None:
-                axes.axhline(100 * before, color="0.5", ls=":", label="before")
-            axes.set(xscale="log", xlabel="gamma × pairs", ylabel="error of the nearest, %")
+                    shares, changes = zip(*found.change(kind, name, count), strict=True)
+                    label = f"{words}, {count:,} pairs"
+                    percent = [100 * change for change in changes]
+                    axes.plot(shares, percent, line, color=f"C{color}", marker="o", label=label)
+            axes.axhline(0, color="0.5", ls=":")
+            axes.set(xscale="log", xlabel="gamma × pairs")
             axes.set_title("digits held out" if kind == "held_out" else "test digits")
             axes.grid(alpha=0.3)
-        figure.axes[1].legend(fontsize="small")
+        both[0].set_ylabel("error of the nearest, less that before, %")
+        both[1].legend(fontsize="small")
         return figure
 
 
