@@ -19,11 +19,10 @@ from gramlearn import (
     solve,
 )
 
-__all__ = ["GAMMAS", "OURS"]
+__all__ = ["OURS"]
 
-GAMMAS = (0.03, 0.3)
-_TOL = 1e-4
-_RANK = 50
+_GAMMAS = (0.03, 0.3)
+_TOL = 1e-3
 
 
 def _unit(X: np.ndarray) -> float:
@@ -52,8 +51,7 @@ def _metric(regularizer: str, gamma: float, X: np.ndarray, y: np.ndarray, seed: 
 
 
 def _kernel(gamma: float, X: np.ndarray, y: np.ndarray, seed: int) -> Embedding:
-    rank = min(_RANK, len(X) - 1)
-    learner = KernelLearner("rbf", rank=rank, gamma=gamma, tol=_TOL, random_state=seed).fit(X, y)
+    learner = KernelLearner("rbf", gamma=gamma, tol=_TOL, random_state=seed).fit(X, y)
     return lambda points: np.asarray(learner.transform(points))
 
 
@@ -74,10 +72,10 @@ def _with(name: str, fit: Callable[..., Any], values: tuple[float, ...]) -> Cand
 OURS: dict[str, Candidates] = {
     "Euclidean": {"": _euclidean},
     "inverse covariance": {"": _inverse_covariance},
-    "MetricLearner, LogDet": _with("gamma", partial(_metric, "logdet"), GAMMAS),
-    "MetricLearner, von Neumann": _with("gamma", partial(_metric, "von_neumann"), GAMMAS),
-    "MetricLearner, Frobenius": _with("gamma", partial(_metric, "frobenius"), GAMMAS),
-    "KernelLearner, rbf": _with("gamma", _kernel, GAMMAS),
-    "large_margin_problem": _with("gamma", _large_margin, GAMMAS),
+    "MetricLearner, LogDet": _with("gamma", partial(_metric, "logdet"), _GAMMAS),
+    "MetricLearner, von Neumann": _with("gamma", partial(_metric, "von_neumann"), _GAMMAS),
+    "MetricLearner, Frobenius": _with("gamma", partial(_metric, "frobenius"), _GAMMAS),
+    "KernelLearner, rbf": _with("gamma", _kernel, _GAMMAS),
+    "large_margin_problem": _with("gamma", _large_margin, (0.1, 1.0)),
     "collapsing_classes_problem": _with("C", _collapsing, (1.0, 10.0)),
 }

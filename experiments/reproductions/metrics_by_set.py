@@ -35,7 +35,7 @@ _SETS = {
     "sonar": "sonar",
 }
 _NEIGHBORS = 4
-_DRAWS = 5
+_DRAWS = 3
 _LIMIT = 10.0
 _HOUSE = 25.0  # thousands of dollars: what tells the two classes of Boston's houses apart
 
