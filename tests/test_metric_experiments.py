@@ -10,9 +10,10 @@ import pytest
 from experiments.experiment import Result
 from experiments.limits import ended_after
 from experiments.reproductions import find
+from experiments.reproductions._by_set import BySet
 from experiments.reproductions._choosing import Task, halves, judged
 from experiments.reproductions._elsewhere import answer, ask
-from experiments.reproductions._metric_claims import Errors
+from experiments.reproductions._metric_claims import best_on
 from experiments.reproductions._mnist import deskewed, nearest, wrong
 from experiments.reproductions._mnist_claims import Found, mcnemar
 from experiments.reproductions._our_metrics import OURS
@@ -178,7 +179,7 @@ def test_a_package_that_cannot_be_had_is_what_came() -> None:
 # -- verdicts --------------------------------------------------------------------------------------
 
 
-def errors_of(**methods: list[float | None]) -> Errors:
+def errors_of(**methods: list[float | None]) -> BySet:
     draws = zip(*methods.values(), strict=True)
     answers = [
         {
@@ -189,18 +190,21 @@ def errors_of(**methods: list[float | None]) -> Errors:
         }
         for draw in draws
     ]
-    return Errors.of([Result({"set": "iris"}, json.loads(json.dumps(a))) for a in answers])
+    return BySet.of([Result({"set": "iris"}, answer) for answer in answers], "error", unit=100.0)
 
 
 def test_differences_are_paired() -> None:
     errors = errors_of(
         a=[0.1, 0.2, 0.3], b=[0.12, 0.22, 0.32], c=[0.1, 0.4, 0.1], d=[0.1, None, 0.1]
     )
-    assert errors.behind(["iris"], "b", "a") == pytest.approx((2.0, 0.0), abs=1e-9)
+    assert errors.above(["iris"], "b", "a") == pytest.approx((2.0, 0.0), abs=1e-9)
     # b is behind a on every draw, c is as good on the mean; d has no answer on one draw.
-    assert errors.best("iris") == ["a", "c"]
-    assert errors.cell("iris", "d") == "ended"
-    assert errors.lost("iris", "d") == {"slow"}
+    assert best_on(errors, "iris") == ["a", "c"]
+    assert errors.answered(["iris", "wine"], "a", "b") == ["iris"]
+    assert errors.answered(["iris"], "a", "d") == []
+    assert errors.lost("iris", "d") == ["slow"]
+    cells = [row["Iris"] for row in errors.rows("error", {"iris": "Iris"}, ".0f")]
+    assert cells == ["20 ± 10", "22 ± 10", "20 ± 17", "ended"]
 
 
 @pytest.mark.skipif(DATA is None, reason="GRAMLEARN_DATA names no folder with the data")

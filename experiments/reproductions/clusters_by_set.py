@@ -2,7 +2,6 @@
 
 import time
 from collections.abc import Sequence
-from statistics import median
 from typing import Any, final
 
 import numpy as np
@@ -10,8 +9,9 @@ from sklearn.cluster import KMeans
 from sklearn.preprocessing import StandardScaler
 
 from experiments.experiment import Claim, Experiment, Part, Result
-from experiments.judging import Spread, prose, spread_of
-from experiments.reproductions._their_clusters import THEIRS, cluster_all
+from experiments.judging import prose, spread_of
+from experiments.reproductions._by_set import BySet, parts_by_set
+from experiments.reproductions._their_clusters import cluster_all
 from gramlearn import (
     ConstrainedKMeans,
     MetricLearner,
@@ -60,13 +60,7 @@ class ClustersBySet(Experiment):
     data: tuple[str, ...] = tuple(_SETS)
 
     def parts(self, quick: bool) -> list[Part]:
-        if quick:
-            return [Part("iris-r0", {"set": "iris", "draw": 0, "rivals": False})]
-        return [
-            Part(f"{name}-r{draw}", {"set": name, "draw": draw, "rivals": True})
-            for draw in range(_DRAWS)
-            for name in _SETS
-        ]
+        return parts_by_set(list(_SETS), _DRAWS, quick)
 
     def compute(self, part: Part) -> dict[str, Any]:
         given = datasets.load(part.parameters["set"])
@@ -85,41 +79,41 @@ class ClustersBySet(Experiment):
         return found
 
     def table(self, results: Sequence[Result]) -> list[dict[str, str]]:
-        rows = []
-        for method in (_PLAIN, _KEPT, _LEARNED, _BOTH, *THEIRS):
-            answers = [r.value[method] for r in results if method in r.value]
-            if not answers:
-                continue
-            row = {"NMI": method}
-            row |= {words: _cell(results, name, method) for name, words in _SETS.items()}
-            seconds = [answer["seconds"] for answer in answers if answer["status"] == "done"]
-            row["seconds"] = f"{median(seconds):.2g}" if seconds else ""
-            rows.append(row)
-        return rows
+        return BySet.of(results, "nmi").rows("NMI", _SETS, ".3f")
 
     def claims(self, results: Sequence[Result]) -> list[Claim]:
+        scores = BySet.of(results, "nmi")
         return [
-            _claim(results, _LEARNED, _PLAIN, "k-means without pairs"),
-            _claim(results, _LEARNED, "MPCK-means", "MPCK-means, for HMRF-KMeans"),
-            _claim(results, _KEPT, _PLAIN, "k-means without pairs"),
+            _claim(scores, _LEARNED, _PLAIN, "k-means without pairs"),
+            _claim(scores, _LEARNED, "MPCK-means", "MPCK-means, for HMRF-KMeans"),
+            _claim(scores, _KEPT, _PLAIN, "k-means without pairs"),
         ]
+
+    def remarks(self, results: Sequence[Result]) -> list[str]:
+        scores = BySet.of(results, "nmi")
+        lost = [
+            f"{method} on {_SETS[name]} ({', '.join(reasons)})"
+            for method in scores.methods
+            for name in scores.sets
+            if (reasons := scores.lost(name, method))
+        ]
+        return [f"Without an answer on some draw: {'; '.join(lost)}."] if lost else []
 
     def figure(self, results: Sequence[Result]) -> Any:
         from matplotlib.figure import Figure
 
-        methods = [m for m in (_PLAIN, _KEPT, _LEARNED, _BOTH, *THEIRS) if m in results[0].value]
-        sets = [name for name in _SETS if any(r.parameters["set"] == name for r in results)]
+        scores = BySet.of(results, "nmi")
         figure = Figure(figsize=(9, 4), layout="constrained")
         axes = figure.subplots()
-        for number, method in enumerate(methods):
-            shift = (number - (len(methods) - 1) / 2) / (len(methods) + 1)
-            spreads = [(at, _spread(results, name, method)) for at, name in enumerate(sets)]
-            known = [(at + shift, *spread) for at, spread in spreads if spread]
+        width = 1 / (len(scores.methods) + 1)
+        for number, method in enumerate(scores.methods):
+            shift = (number - (len(scores.methods) - 1) / 2) * width
+            found = [(at, scores.scores(name, method)) for at, name in enumerate(scores.sets)]
+            known = [(at + shift, *spread_of(values)) for at, values in found if values]
             if known:
                 at, means, deviations = zip(*known, strict=True)
-                width = 1 / (len(methods) + 1)
                 axes.bar(at, means, width, yerr=deviations, label=method, error_kw={"lw": 0.7})
-        axes.set_xticks(range(len(sets)), [_SETS[name] for name in sets])
+        axes.set_xticks(range(len(scores.sets)), [_SETS[name] for name in scores.sets])
         axes.set(ylabel="NMI of clusters and classes")
         axes.grid(alpha=0.3, axis="y")
         figure.legend(loc="outside right upper", fontsize="small")
@@ -154,42 +148,18 @@ def _ours(X: np.ndarray, k: int, pairs: Any, seed: int) -> dict[str, Any]:
     return found
 
 
-def _scores(results: Sequence[Result], name: str, method: str) -> list[float]:
-    """One for each draw; none where some draw has no answer."""
-    answers = [r.value.get(method, {}) for r in results if r.parameters["set"] == name]
-    return [a["nmi"] for a in answers] if all(a.get("status") == "done" for a in answers) else []
-
-
-def _spread(results: Sequence[Result], name: str, method: str) -> Spread | None:
-    scores = _scores(results, name, method)
-    return spread_of(scores) if scores else None
-
-
-def _cell(results: Sequence[Result], name: str, method: str) -> str:
-    spread = _spread(results, name, method)
-    if spread:
-        return "{:.3f} ± {:.3f}".format(*spread)
-    answers = [r.value.get(method, {}) for r in results if r.parameters["set"] == name]
-    return ", ".join(sorted({a.get("status", "") for a in answers} - {"done"}))
-
-
-def _claim(results: Sequence[Result], method: str, other: str, words: str) -> Claim:
-    names = [n for n in _SETS if _scores(results, n, method) and _scores(results, n, other)]
-    draws = [
-        [
-            a - b
-            for a, b in zip(_scores(results, n, method), _scores(results, n, other), strict=True)
-        ]
-        for n in names
-    ]
-    ahead = spread_of([sum(draw) / len(names) for draw in zip(*draws, strict=True)])
-    error = ahead.deviation / len(draws[0]) ** 0.5
+def _claim(scores: BySet, method: str, other: str, words: str) -> Claim:
+    names = scores.answered(list(_SETS), method, other)
+    words, paper = f"{method} is better than {words}", "on two other sets"
+    if not names:
+        return Claim(words, paper, f"{other} has no answer", "", None, "It could not be run.")
+    above = scores.above(names, method, other)
     return Claim(
-        words=f"{method} is better than {words}",
-        paper="on two other sets",
-        ours=f"NMI is {ahead.center:+.3f} ± {error:.3f} above, over {len(names)} sets",
+        words=words,
+        paper=paper,
+        ours=f"NMI is {above.center:+.3f} ± {above.deviation:.3f} above, over {len(names)} sets",
         criterion="above by more than two standard errors over draws",
-        agrees=ahead.center > 2 * error,
+        agrees=above.center > 2 * above.deviation,
         reason="Few pairs say little of a metric where classes are not groups of points in the first place.",
     )
 

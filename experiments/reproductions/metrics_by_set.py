@@ -5,17 +5,17 @@ All methods get the same halves, and those with a parameter choose it by the sam
 """
 
 from collections.abc import Sequence
-from statistics import median
 from typing import Any, final
 
 import numpy as np
 
 from experiments.experiment import Claim, Experiment, Part, Result
 from experiments.judging import listed, prose
+from experiments.reproductions._by_set import BySet, parts_by_set
 from experiments.reproductions._choosing import Task, halves, judged
-from experiments.reproductions._metric_claims import Errors, claims_of
+from experiments.reproductions._metric_claims import best_on, claims_of, gain
 from experiments.reproductions._our_metrics import OURS
-from experiments.reproductions._their_metrics import THEIRS, judge_all
+from experiments.reproductions._their_metrics import judge_all
 from gramlearn import datasets
 
 __all__ = ["EXPERIMENT"]
@@ -62,13 +62,7 @@ class MetricsBySet(Experiment):
     data: tuple[str, ...] = tuple(_SETS)
 
     def parts(self, quick: bool) -> list[Part]:
-        if quick:
-            return [Part("iris-r0", {"set": "iris", "draw": 0, "rivals": False})]
-        return [
-            Part(f"{name}-r{draw}", {"set": name, "draw": draw, "rivals": True})
-            for draw in range(_DRAWS)
-            for name in _SETS
-        ]
+        return parts_by_set(list(_SETS), _DRAWS, quick)
 
     def compute(self, part: Part) -> dict[str, Any]:
         given = datasets.load(part.parameters["set"])
@@ -79,30 +73,18 @@ class MetricsBySet(Experiment):
         return found | (judge_all(task, _LIMIT, may_make=True) if part.parameters["rivals"] else {})
 
     def table(self, results: Sequence[Result]) -> list[dict[str, str]]:
-        errors = Errors.of(results)
-        rows = []
-        for method in (m for m in (*OURS, *THEIRS) if m in errors.methods):
-            row = {"error, %": method}
-            row |= {
-                words: errors.cell(name, method)
-                for name, words in _SETS.items()
-                if name in errors.sets
-            }
-            seconds = errors.seconds(method)
-            row["seconds"] = f"{median(seconds):.2g}" if seconds else ""
-            rows.append(row)
-        return rows
+        return _errors(results).rows("error, %", _SETS, ".1f")
 
     def claims(self, results: Sequence[Result]) -> list[Claim]:
-        return claims_of(Errors.of(results))
+        return claims_of(_errors(results))
 
     def remarks(self, results: Sequence[Result]) -> list[str]:
-        errors = Errors.of(results)
-        best = {m: sum(m in errors.best(name) for name in errors.sets) for m in errors.methods}
+        errors = _errors(results)
+        best = {m: sum(m in best_on(errors, name) for name in errors.sets) for m in errors.methods}
         ranked = sorted(best, key=lambda method: -best[method])
         words = listed(f"{method} on {best[method]}" for method in ranked)
         lost = [
-            f"{method} on {_SETS[name]} ({', '.join(sorted(reasons))})"
+            f"{method} on {_SETS[name]} ({', '.join(reasons)})"
             for method in errors.methods
             for name in errors.sets
             if (reasons := errors.lost(name, method))
@@ -110,17 +92,17 @@ class MetricsBySet(Experiment):
         return [
             f"How many sets there are on which a method is the best, or behind it by at most one "
             f"standard error of the paired difference: {words}.",
-            *([f"Without an answer: {'; '.join(lost)}."] if lost else []),
+            *([f"Without an answer on some draw: {'; '.join(lost)}."] if lost else []),
         ]
 
     def figure(self, results: Sequence[Result]) -> Any:
         from matplotlib.figure import Figure
 
-        errors = Errors.of(results)
+        errors = _errors(results)
         figure = Figure(figsize=(9, 5), layout="constrained")
         axes = figure.subplots()
         gains = np.array(
-            [[errors.gain(name, method) for name in errors.sets] for method in errors.methods]
+            [[gain(errors, name, method) for name in errors.sets] for method in errors.methods]
         )
         most = max(float(np.nanmax(np.abs(gains))), 1.0)
         image = axes.imshow(gains, cmap="RdBu", vmin=-most, vmax=most, aspect="auto")
@@ -128,11 +110,15 @@ class MetricsBySet(Experiment):
             range(len(errors.sets)), [_SETS[n] for n in errors.sets], rotation=40, ha="right"
         )
         axes.set_yticks(range(len(errors.methods)), errors.methods)
-        for (row, column), gain in np.ndenumerate(gains):
-            if np.isfinite(gain):
-                axes.text(column, row, f"{gain:.1f}", ha="center", va="center", fontsize="x-small")
+        for (row, column), value in np.ndenumerate(gains):
+            if np.isfinite(value):
+                axes.text(column, row, f"{value:.1f}", ha="center", va="center", fontsize="x-small")
         figure.colorbar(image, label="error below that of the plain distance, %")
         return figure
+
+
+def _errors(results: Sequence[Result]) -> BySet:
+    return BySet.of(results, "error", unit=100.0)  # percent
 
 
 def _task(X: np.ndarray, y: np.ndarray, seed: int) -> Task:
