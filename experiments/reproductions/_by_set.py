@@ -10,7 +10,7 @@ from statistics import mean, median
 from typing import Any, final
 
 from experiments.experiment import Part, Result
-from experiments.judging import Spread, spread_of
+from experiments.judging import Spread, listed, spread_of
 
 __all__ = ["BySet", "parts_by_set"]
 
@@ -63,6 +63,18 @@ class BySet:
         """Why draws have no answer."""
         found = [draw[method] for draw in self.draws[name] if method in draw]
         return sorted({answer["reason"] for answer in found if answer["status"] != "done"})
+
+    def unanswered(self, titles: Mapping[str, str]) -> list[str]:
+        """A sentence for remarks, where a method has no answer on some draw of a set."""
+        reasons: dict[tuple[str, str], list[str]] = {}
+        for method in self.methods:
+            for name in self.sets:
+                for reason in self.lost(name, method):
+                    reasons.setdefault((method, reason), []).append(titles[name])
+        words = [
+            f"{m} on {listed(names)} ({why.rstrip('.')})" for (m, why), names in reasons.items()
+        ]
+        return [f"Without an answer on some draw: {'; '.join(words)}."] if words else []
 
     def rows(self, head: str, titles: Mapping[str, str], form: str) -> list[dict[str, str]]:
         """A table: methods by sets, with the median seconds of a fit."""

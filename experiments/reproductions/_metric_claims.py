@@ -59,9 +59,9 @@ def _competes(errors: BySet, method: str, rival: str) -> Claim:
     return Claim(
         words=words,
         paper=_FIGURE,
-        ours=f"the error is {above.center:+.1f} ± {above.deviation:.1f} % above, over {len(names)} sets; "
-        f"it is higher on {listed(worse)}",
-        criterion="not above by more than two standard errors over draws",
+        ours=f"the error is {abs(above.center):.1f} ± {above.deviation:.1f} % "
+        f"{'higher' if above.center > 0 else 'lower'}, over {len(names)} sets; higher on {listed(worse)}",
+        criterion="not higher by more than two standard errors over draws",
         agrees=above.center <= 2 * above.deviation,
         reason="The methods are tuned by two values alone.",
     )

@@ -90,14 +90,7 @@ class ClustersBySet(Experiment):
         ]
 
     def remarks(self, results: Sequence[Result]) -> list[str]:
-        scores = BySet.of(results, "nmi")
-        lost = [
-            f"{method} on {_SETS[name]} ({', '.join(reasons)})"
-            for method in scores.methods
-            for name in scores.sets
-            if (reasons := scores.lost(name, method))
-        ]
-        return [f"Without an answer on some draw: {'; '.join(lost)}."] if lost else []
+        return BySet.of(results, "nmi").unanswered(_SETS)
 
     def figure(self, results: Sequence[Result]) -> Any:
         from matplotlib.figure import Figure

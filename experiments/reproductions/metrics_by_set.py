@@ -37,6 +37,7 @@ _SETS = {
 _NEIGHBORS = 4
 _DRAWS = 3
 _LIMIT = 10.0
+_SHADES = 12.0  # percent, beyond which the color stays the same
 _HOUSE = 25.0  # thousands of dollars: what tells the two classes of Boston's houses apart
 
 
@@ -83,16 +84,10 @@ class MetricsBySet(Experiment):
         best = {m: sum(m in best_on(errors, name) for name in errors.sets) for m in errors.methods}
         ranked = sorted(best, key=lambda method: -best[method])
         words = listed(f"{method} on {best[method]}" for method in ranked)
-        lost = [
-            f"{method} on {_SETS[name]} ({', '.join(reasons)})"
-            for method in errors.methods
-            for name in errors.sets
-            if (reasons := errors.lost(name, method))
-        ]
         return [
             f"How many sets there are on which a method is the best, or behind it by at most one "
             f"standard error of the paired difference: {words}.",
-            *([f"Without an answer on some draw: {'; '.join(lost)}."] if lost else []),
+            *errors.unanswered(_SETS),
         ]
 
     def figure(self, results: Sequence[Result]) -> Any:
@@ -104,16 +99,17 @@ class MetricsBySet(Experiment):
         gains = np.array(
             [[gain(errors, name, method) for name in errors.sets] for method in errors.methods]
         )
-        most = max(float(np.nanmax(np.abs(gains))), 1.0)
-        image = axes.imshow(gains, cmap="RdBu", vmin=-most, vmax=most, aspect="auto")
+        image = axes.imshow(gains, cmap="RdBu", vmin=-_SHADES, vmax=_SHADES, aspect="auto")
         axes.set_xticks(
             range(len(errors.sets)), [_SETS[n] for n in errors.sets], rotation=40, ha="right"
         )
         axes.set_yticks(range(len(errors.methods)), errors.methods)
         for (row, column), value in np.ndenumerate(gains):
-            if np.isfinite(value):
-                axes.text(column, row, f"{value:.1f}", ha="center", va="center", fontsize="x-small")
-        figure.colorbar(image, label="error below that of the plain distance, %")
+            words = f"{value:.1f}" if np.isfinite(value) else "none"
+            color = "white" if abs(value) > 0.7 * _SHADES else "black"
+            style = {"ha": "center", "va": "center", "fontsize": "x-small", "color": color}
+            axes.text(column, row, words, **style)
+        figure.colorbar(image, extend="both", label="error below that of the plain distance, %")
         return figure
 
 
