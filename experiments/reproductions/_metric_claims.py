@@ -42,7 +42,7 @@ def _outperforms(errors: BySet, method: str) -> Claim:
     return Claim(
         words=f"{_LEARNED[method]} significantly outperforms the plain distance",
         paper=_FIGURE,
-        ours=f"the error is {-above.center:.1f} ± {above.deviation:.1f} % lower, over {len(names)} sets",
+        ours=f"the error is {-above.center:.1f} ± {above.deviation:.1f} % lower, over {listed(names)}",
         criterion="lower by more than two standard errors over draws",
         agrees=-above.center > 2 * above.deviation,
         reason="Features are standardized here, which the plain distance gains from.",
@@ -60,7 +60,7 @@ def _competes(errors: BySet, method: str, rival: str) -> Claim:
         words=words,
         paper=_FIGURE,
         ours=f"the error is {abs(above.center):.1f} ± {above.deviation:.1f} % "
-        f"{'higher' if above.center > 0 else 'lower'}, over {len(names)} sets; higher on {listed(worse)}",
+        f"{'higher' if above.center > 0 else 'lower'}, over {listed(names)}; higher on {listed(worse)}",
         criterion="not higher by more than two standard errors over draws",
         agrees=above.center <= 2 * above.deviation,
         reason="The methods are tuned by two values alone.",
