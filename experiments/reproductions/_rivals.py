@@ -26,7 +26,7 @@ from benchmarks.environments import interpreter
 from benchmarks.launch import launch
 from benchmarks.worker import SOLVING
 
-from experiments.reproductions._xing import _ended_after
+from experiments.limits import ended_after
 
 __all__ = ["RIVALS", "fit_rivals"]
 
@@ -133,7 +133,7 @@ def _fit(
     name: str, task: dict[str, np.ndarray], limit: float
 ) -> tuple[dict[str, Any], np.ndarray | None]:
     try:
-        with warnings.catch_warnings(), _ended_after(limit):
+        with warnings.catch_warnings(), ended_after(limit):
             warnings.simplefilter("ignore")
             array = _clusters(task) if name == "MPCK-means" else _metric(name, task)
     except KeyboardInterrupt:

@@ -9,16 +9,12 @@ takes more than LIMIT seconds of the processor is ended. What MMC raises is its 
 is the W it started from.
 """
 
-import _thread
 import json
 import sys
 import tempfile
 import time
 import warnings
-from collections.abc import Iterator
-from contextlib import contextmanager
 from pathlib import Path
-from threading import Event, Thread
 from typing import Any
 
 import numpy as np
@@ -27,6 +23,8 @@ from benchmarks.data import UnavailableError
 from benchmarks.environments import interpreter
 from benchmarks.launch import launch
 from benchmarks.worker import SOLVING
+
+from experiments.limits import ended_after
 
 __all__ = ["LIMIT", "VARIANTS", "fit_both"]
 
@@ -84,7 +82,7 @@ def _fit(
     kind = np.repeat([1, -1], len(triplets))
     began = time.process_time()
     try:
-        with warnings.catch_warnings(), _ended_after(limit):
+        with warnings.catch_warnings(), ended_after(limit):
             warnings.simplefilter("ignore")
             learner = MMC(diagonal=diagonal, preprocessor=points).fit(pairs, kind)
     except KeyboardInterrupt:
@@ -100,24 +98,6 @@ def _fit(
         "converged": bool(getattr(learner, "converged_", True)),
         "is_start": bool(np.allclose(W, np.eye(len(W)))),
     }, W
-
-
-@contextmanager
-def _ended_after(limit: float) -> Iterator[None]:
-    """Raise KeyboardInterrupt in the main thread after so many seconds of the processor."""
-    over, began = Event(), time.process_time()
-
-    def watch() -> None:
-        while not over.wait(0.05):
-            if time.process_time() - began > limit:
-                _thread.interrupt_main()
-                return
-
-    Thread(target=watch, daemon=True).start()
-    try:
-        yield
-    finally:
-        over.set()
 
 
 if __name__ == "__main__":

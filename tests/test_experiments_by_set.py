@@ -1,0 +1,219 @@
+"""The digits, the choice of a parameter and the verdicts of the experiments with metrics of K09 7.2."""
+
+import json
+import os
+import time
+from pathlib import Path
+
+import numpy as np
+import pytest
+from experiments.experiment import Result
+from experiments.limits import ended_after
+from experiments.reproductions import find
+from experiments.reproductions._by_set import BySet
+from experiments.reproductions._choosing import Task, halves, judged
+from experiments.reproductions._elsewhere import answer, ask
+from experiments.reproductions._metric_claims import best_on
+from experiments.reproductions._mnist import deskewed, nearest, wrong
+from experiments.reproductions._mnist_claims import Found, mcnemar
+from experiments.reproductions._our_metrics import OURS
+
+RNG = np.random.default_rng(0)
+DATA = os.environ.get("GRAMLEARN_DATA")
+
+
+def slanted(slant: float) -> np.ndarray:
+    """A smooth stroke, leaning by so many columns a row."""
+    row, column = np.mgrid[:28, :28]
+    across = column - 13.2 - slant * (row - 14.4)
+    ink = np.exp(-(across**2) / 8 - ((row - 14.4) ** 2) / 20)
+    return 255 * ink.reshape(1, -1)
+
+
+def moments(image: np.ndarray) -> tuple[float, float, float]:
+    """Mean row, mean column and the covariance of both."""
+    row, column = (axis.ravel() for axis in np.mgrid[:28, :28])
+    w = image.ravel() / image.sum()
+    means = w @ row, w @ column
+    return *means, w @ ((row - means[0]) * (column - means[1]))
+
+
+# -- digits ----------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("slant", [-0.6, 0.3, 0.9])
+@pytest.mark.parametrize("centered", [False, True])
+def test_a_deskewed_digit_does_not_lean(slant: float, centered: bool) -> None:
+    before, after = slanted(slant), deskewed(slanted(slant), centered)
+    assert abs(moments(before)[2]) > 1
+    row, column, covariance = moments(after)
+    # Linear interpolation a share f of the way between two rows leaves f (1 - f) of the slant.
+    share = (14.4 - 13.5) if centered else 0.0
+    assert covariance == pytest.approx(-slant * share * (1 - share), abs=5e-3)
+    expected = (13.5, 13.5) if centered else moments(before)[:2]
+    assert (row, column) == pytest.approx(expected, abs=1e-2)
+
+
+def test_an_upright_digit_stays_as_it_is() -> None:
+    np.testing.assert_allclose(deskewed(slanted(0.0)), slanted(0.0), atol=1e-6)
+
+
+def test_digits_are_deskewed_each_by_itself() -> None:
+    both = np.concatenate([slanted(0.5), slanted(-0.2)])
+    each = np.concatenate([deskewed(image[None]) for image in both])
+    np.testing.assert_allclose(deskewed(both), each, rtol=1e-9, atol=1e-9)
+
+
+def test_the_nearest_is_the_nearest() -> None:
+    points, others = RNG.normal(size=(300, 5)), RNG.normal(size=(700, 5))
+    squared = ((others[:, None] - points) ** 2).sum(axis=2)
+    np.testing.assert_array_equal(nearest(points, others), squared.argmin(axis=1))
+    labels = np.arange(300)
+    assert not wrong(points, labels, points, labels).any()
+
+
+def test_the_standard_error_of_a_gain_is_that_of_paired_answers() -> None:
+    before, after = RNG.random(2000) < 0.1, RNG.random(2000) < 0.08
+    gain = mcnemar(int((before & ~after).sum()), int((after & ~before).sum()), 2000)
+    paired = before.astype(float) - after
+    assert gain.center == pytest.approx(paired.mean())
+    assert gain.deviation == pytest.approx(paired.std() / 2000**0.5)
+
+
+def digits_result(kind: str, wrongs: dict[str, int]) -> Result:
+    fits = {
+        share: {"wrong": w, "mended": 10, "spoiled": 4, "seconds": 1.0}
+        for share, w in wrongs.items()
+    }
+    value = {"before": 30, "logdet": fits, "von_neumann": fits}
+    return Result({"kind": kind, "constraints": 100, "train": 6000, "test": 1000}, value)
+
+
+def test_gamma_is_chosen_by_digits_held_out_and_not_by_the_test() -> None:
+    held_out, test = {"30": 25, "100": 20, "300": 22}, {"30": 10, "100": 24, "300": 12}
+    found = Found.of([digits_result("held_out", held_out), digits_result("test", test)])
+    assert found.gamma("logdet", 100) == 1.0
+    assert found.errors("logdet", 100).center == pytest.approx(0.024)
+
+
+# -- choosing --------------------------------------------------------------------------------------
+
+
+def a_task() -> Task:
+    """Two classes apart in the first of six features, and noise five times as large in the others."""
+    y = np.repeat([0, 1], 60)
+    X = np.column_stack([4.0 * y + RNG.normal(size=120), 5 * RNG.normal(size=(120, 5))])
+    learn, rest = halves(y, 0)
+    return Task(X[learn], y[learn], X[rest], y[rest], 3, 0)
+
+
+def test_halves_have_half_of_every_class() -> None:
+    y = np.array([0] * 7 + [1] * 4 + [2])
+    learn, rest = halves(y, 3)
+    assert sorted(np.concatenate([learn, rest])) == list(range(12))
+    assert np.bincount(y[learn]).tolist() == [4, 2, 1]
+    assert np.bincount(y[rest], minlength=3).tolist() == [3, 2, 0]
+
+
+def test_the_parameter_is_the_one_that_classifies_points_held_out() -> None:
+    columns = {"first": [0], "others": [1, 2, 3, 4, 5]}
+    candidates = {
+        name: lambda X, y, seed, c=c: lambda points: points[:, c] for name, c in columns.items()
+    }
+    found = judged(candidates, a_task(), 10.0)
+    assert (found["status"], found["choice"]) == ("done", "first")
+    assert found["error"] < 0.1
+
+
+@pytest.mark.parametrize("method", OURS)
+def test_metrics_that_are_learned_find_the_feature_that_matters(method: str) -> None:
+    found = judged(OURS[method], a_task(), 30.0)
+    assert found["status"] == "done"
+    plain = judged(OURS["Euclidean"], a_task(), 30.0)["error"]
+    learned = method.startswith(("MetricLearner", "large", "collapsing"))
+    assert found["error"] <= (plain - 0.1 if learned else 0.5)
+
+
+def test_what_a_fit_raises_is_its_result() -> None:
+    def fit(X: np.ndarray, y: np.ndarray, seed: int) -> None:
+        raise RuntimeError("no such metric")
+
+    found = judged({"": fit}, a_task(), 10.0)
+    assert found == {"status": "failed", "reason": "RuntimeError: no such metric"}
+
+
+def test_a_fit_that_takes_too_long_is_ended() -> None:
+    def fit(X: np.ndarray, y: np.ndarray, seed: int) -> None:
+        while True:
+            pass
+
+    found = judged({"": fit}, a_task(), 0.2)
+    assert (found["status"], found["reason"]) == ("ended", "a fit took more than 0.2 s")
+
+
+def test_a_block_that_ends_in_time_is_left_alone() -> None:
+    with ended_after(0.1):
+        pass
+    began = time.process_time()
+    while time.process_time() - began < 0.3:
+        pass
+
+
+def test_a_task_travels_whole(tmp_path: Path) -> None:
+    task = a_task()
+    np.savez(tmp_path / "given.npz", **task._asdict())
+    answer(tmp_path, {"all": lambda given: {"same": same(task, Task.of(given))}})
+    assert json.loads((tmp_path / "answers.json").read_text("utf-8")) == {"all": {"same": True}}
+
+
+def same(one: Task, other: Task) -> bool:
+    return all(np.array_equal(a, b) for a, b in zip(one, other, strict=True))
+
+
+def test_a_package_that_cannot_be_had_is_what_came() -> None:
+    found = ask(["a", "b"], {}, ("no-such-package==0",), "none", 1.0, may_make=False)
+    words = "a quick run makes no environment for no-such-package==0; a full run does, once"
+    assert found == {name: {"status": "unavailable", "reason": words} for name in ("a", "b")}
+
+
+# -- verdicts --------------------------------------------------------------------------------------
+
+
+def errors_of(**methods: list[float | None]) -> BySet:
+    draws = zip(*methods.values(), strict=True)
+    answers = [
+        {
+            name: {"status": "ended", "reason": "slow"}
+            if error is None
+            else {"status": "done", "error": error, "seconds": 1.0}
+            for name, error in zip(methods, draw, strict=True)
+        }
+        for draw in draws
+    ]
+    return BySet.of([Result({"set": "iris"}, answer) for answer in answers], "error", unit=100.0)
+
+
+def test_differences_are_paired() -> None:
+    errors = errors_of(
+        a=[0.1, 0.2, 0.3], b=[0.12, 0.22, 0.32], c=[0.1, 0.4, 0.1], d=[0.1, None, 0.1]
+    )
+    assert errors.above(["iris"], "b", "a") == pytest.approx((2.0, 0.0), abs=1e-9)
+    # b is behind a on every draw, c is as good on the mean; d has no answer on one draw.
+    assert best_on(errors, "iris") == ["a", "c"]
+    assert errors.answered(["iris", "wine"], "a", "b") == ["iris"]
+    assert errors.answered(["iris"], "a", "d") == []
+    assert errors.lost("iris", "d") == ["slow"]
+    cells = [row["Iris"] for row in errors.rows("error", {"iris": "Iris"}, ".0f")]
+    assert cells == ["20 ± 10", "22 ± 10", "20 ± 17", "ended"]
+
+
+@pytest.mark.skipif(DATA is None, reason="GRAMLEARN_DATA names no folder with the data")
+@pytest.mark.parametrize("name", ["metrics_by_set", "clusters_by_set"])
+def test_a_quick_run_has_a_table_and_a_figure(name: str) -> None:
+    experiment = find(name)
+    parts = [part.seeded(0) for part in experiment.parts(quick=True)]
+    results = [Result(part.parameters, experiment.compute(part)) for part in parts]
+    rows = experiment.table(results)
+    assert len({tuple(row) for row in rows}) == 1
+    assert len(rows) == len(results[0].value)
+    assert experiment.figure(results).axes
