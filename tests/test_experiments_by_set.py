@@ -2,6 +2,7 @@
 
 import json
 import os
+import signal
 import time
 from pathlib import Path
 
@@ -157,6 +158,24 @@ def test_a_block_that_ends_in_time_is_left_alone() -> None:
     began = time.process_time()
     while time.process_time() - began < 0.3:
         pass
+
+
+def busy_for(seconds: float, limit: float) -> None:
+    with ended_after(limit):
+        began = time.process_time()
+        while time.process_time() - began < seconds:
+            pass
+
+
+def test_a_limit_is_kept_by_a_process_that_ignores_interrupts() -> None:
+    # As one does that was started in the background.
+    before = signal.signal(signal.SIGINT, signal.SIG_IGN)
+    try:
+        with pytest.raises(KeyboardInterrupt):
+            busy_for(5, limit=0.1)
+        assert signal.getsignal(signal.SIGINT) is signal.SIG_IGN
+    finally:
+        signal.signal(signal.SIGINT, before)
 
 
 def test_a_task_travels_whole(tmp_path: Path) -> None:
