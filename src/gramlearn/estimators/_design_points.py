@@ -9,7 +9,8 @@ from scipy.sparse import issparse
 from sklearn.utils.validation import assert_all_finite, check_array, validate_data
 
 from gramlearn._arrays import to_numpy
-from gramlearn._validation import check_count, check_indices, check_symmetric
+from gramlearn._comparison_table import read_rows
+from gramlearn._validation import check_count, check_symmetric
 from gramlearn.base_kernels import (
     BaseKernel,
     LookedUp,
@@ -24,7 +25,7 @@ from gramlearn.estimators._points import validated
 from gramlearn.estimators._precision import FLOATS
 from gramlearn.side_information import Triplets
 
-__all__ = ["DesignPoints", "read_design_points", "rows_of_dominance"]
+__all__ = ["DesignPoints", "is_precomputed", "read_design_points", "rows_of_dominance"]
 
 _LARGEST = 10_000  # points in S: 800 MB a kernel
 _ROUNDING = 1e-10  # of the largest kernel value: what a sum of rounding errors stays far below
@@ -153,10 +154,15 @@ class KernelRows(DesignPoints):
         return seen.take(i), self.training.take(j)
 
 
+def is_precomputed(kernels: Any) -> bool:
+    """Whether X holds the kernels themselves."""
+    return isinstance(kernels, str) and kernels == "precomputed"
+
+
 def read_design_points(estimator: Any, X: Any) -> DesignPoints:
     """X and the family, as the estimator's `kernels` and `weak` say."""
     kernels, weak = estimator.kernels, bool(estimator.weak)
-    if isinstance(kernels, str) and kernels == "precomputed":
+    if is_precomputed(kernels):
         if weak:
             raise ValueError(
                 '`weak=True` takes kernels of one feature each, and kernels="precomputed" has no features; '
@@ -192,9 +198,7 @@ def rows_of_dominance(
     elif np.ndim(psd_points) == 0:
         rows = np.sort(rng.permutation(involved)[: check_count(psd_points, "psd_points")])
     else:
-        rows = np.unique(to_numpy(check_indices(psd_points, "psd_points", n_points)))
-    if not rows.size:
-        raise ValueError("`psd_points` is empty; pass at least one row number.")
+        rows = np.unique(read_rows(psd_points, n_points))
     if rows.size > _LARGEST:
         raise ValueError(
             f"`psd_points` are {rows.size} points, and a kernel over them is too large; pass psd_points=1000, "

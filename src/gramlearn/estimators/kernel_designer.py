@@ -22,6 +22,7 @@ from gramlearn.designed_kernel import (
 )
 from gramlearn.estimators._design_points import (
     DesignPoints,
+    is_precomputed,
     read_design_points,
     rows_of_dominance,
 )
@@ -137,12 +138,8 @@ class KernelDesigner(DesignedMethods, BaseEstimator):
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
         tags.target_tags.required = True
-        tags.input_tags.pairwise = self._is_precomputed
+        tags.input_tags.pairwise = is_precomputed(self.kernels)
         return tags
-
-    @property
-    def _is_precomputed(self) -> bool:
-        return isinstance(self.kernels, str) and self.kernels == "precomputed"
 
     def fit(self, X: Any, y: Any = None, *, side: SideInformation | None = None) -> Self:
         """Learn from labels y, from which triplets are drawn, or from `side`: Triplets over the rows of X.
@@ -257,9 +254,11 @@ class KernelDesigner(DesignedMethods, BaseEstimator):
         S = training.take(self.psd_points_)
         count = self.n_components
         n_components = None if count is None else check_count(count, "n_components")
-        K = replace(kernel, identity=beta)(S, S)
+        # What was designed has the identity, whether or not it is handed on.
+        whole = replace(kernel, identity=beta)
+        K = whole(S, S)
         # Parts may cancel, and what rounding leaves of them is measured by the parts.
-        missing, size = -least_dominance(K), kernel.size_on(S) + abs(beta)
+        missing, size = -least_dominance(K), whole.size_on(S)
         if missing > _ROUNDING * size:
             raise RuntimeError(
                 f"the designed kernel is not diagonally dominant: a row lacks {missing:.3g}, and its parts are "
