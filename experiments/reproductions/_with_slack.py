@@ -72,6 +72,7 @@ class Found:
 @final
 class WithSlack(Experiment):
     version = 2
+    timed = True
     paper = "Kulis, Sustik, Dhillon (2009), section 7.1, Figures 3 and 4"
 
     def __init__(
