@@ -10,12 +10,22 @@ import numpy as np
 from sklearn.exceptions import ConvergenceWarning
 
 from experiments.experiment import Part, Result
+from experiments.judging import span
 from experiments.reproductions._pairs import share_satisfied
 from gramlearn import Problem, Solution, Status, solve
 from gramlearn.dual import DualPoint
 from gramlearn.solvers import Projections
 
-__all__ = ["cycles", "draws_of", "facts", "followed", "solved", "steps_taken", "with_counts"]
+__all__ = [
+    "cycles",
+    "draws_of",
+    "facts",
+    "followed",
+    "gap_span",
+    "solved",
+    "steps_taken",
+    "with_counts",
+]
 
 _CHANGE = 1e-3
 _DONE = (Status.OPTIMAL.name, Status.STOPPED.name)
@@ -98,6 +108,12 @@ def _satisfied(problem: Problem, point: DualPoint) -> float:
 def steps_taken(answers: list[dict[str, Any]]) -> list[int]:
     """The cycles of the solves that came to an end."""
     return [answer["cycles"] for answer in answers if answer["status"] in _DONE]
+
+
+def gap_span(words: str, answers: Iterable[dict[str, Any]]) -> str:
+    """The least and the greatest relative gap where the solves stopped: "1e-05 to 2e-3 for LogDet"."""
+    gaps = [answer["relative_gap"] for answer in answers if answer["relative_gap"] is not None]
+    return f"{span(gaps, '.1g')} for {words}"
 
 
 def cycles(answers: list[dict[str, Any]]) -> str:

@@ -84,7 +84,14 @@ class Digits389(Experiment):
             count: mean(draw["logdet"]["status"] == Status.INFEASIBLE.name for draw in draws)
             for count, draws in draws_of(results).items()
         }
-        return _claims(curves, contradicted)
+        ahead = {
+            count: spread_of(
+                [d["logdet_slack"]["nmi"] - d["von_neumann_slack"]["nmi"] for d in draws]
+            )
+            for count, draws in draws_of(results).items()
+            if count
+        }
+        return _claims(curves, ahead, contradicted)
 
     def figure(self, results: Sequence[Result]) -> Any:
         from matplotlib.figure import Figure
@@ -116,21 +123,23 @@ class Digits389(Experiment):
         return figure
 
 
-def _claims(curves: dict[str, dict[int, Spread]], contradicted: dict[int, float]) -> list[Claim]:
-    """`curves` are the NMI of each method by the number of constraints; `contradicted` the share infeasible."""
+def _claims(
+    curves: dict[str, dict[int, Spread]], ahead: dict[int, Spread], contradicted: dict[int, float]
+) -> list[Claim]:
+    """`curves` are the NMI of each method by the number of constraints; `contradicted` the share infeasible.
+
+    `ahead` is how much LogDet is above von Neumann on the same draws, with slack.
+    """
     logdet, neumann = curves["logdet"], curves["von_neumann"]
     before, first = logdet[0].center, min(count for count in logdet if count)
     few = [logdet[first], neumann[first]]
     learned = [s.center for curve in curves.values() for count, s in curve.items() if count]
-    slack, other = curves["logdet_slack"], curves["von_neumann_slack"]
-    widest = max(slack, key=lambda count: abs(slack[count].center - other[count].center))
-    apart = abs(slack[widest].center - other[widest].center)
     some = [str(count) for count, share in contradicted.items() if 0 < share < 1]
     every = [str(count) for count, share in contradicted.items() if share == 1]
     return [
         Claim(
             words="just a few constraints improve the clusters significantly",
-            paper="a figure without numbers",
+            paper="in words: 'improves the results significantly'",
             ours=f"NMI {before:.3f}; with {first} constraints {few[0].center:.3f} (LogDet) and "
             f"{few[1].center:.3f} (von Neumann)",
             criterion="the gain of both is more than one standard deviation",
@@ -138,32 +147,51 @@ def _claims(curves: dict[str, dict[int, Spread]], contradicted: dict[int, float]
         ),
         Claim(
             words="every learned kernel clusters better than the original one",
-            paper="a figure without numbers",
+            paper="in words: 'performs better than the original kernel'",
             ours=f"the least mean of a learned kernel is {min(learned):.3f}, of the original {before:.3f}",
             criterion="all means are above",
             agrees=min(learned) > before,
         ),
-        Claim(
-            words="both divergences perform comparably",
-            paper="a figure without numbers",
-            ours=f"with slack, their means differ most at {widest} constraints, by {apart:.3f}",
-            criterion="with slack, they are within one standard deviation at every number of constraints",
-            agrees=all(slack[count].comparable(other[count]) for count in slack),
-        ),
+        _comparable(ahead, min(learned) - before),
         Claim(
             words=f"these data need no slack, with up to {_MOST} constraints",
-            paper="none needed",
+            paper="in words: 'did not require slack variables to converge'",
             ours=f"some draws have no answer at {listed(some)}, none has one at {listed(every)}",
             criterion="every draw has an answer",
             agrees=not some and not every,
             reason=prose("""
                 Hard constraints contradict each other, whichever divergence is asked. Every such draw comes
                 with a proof: prices whose combination of the constraints is positive semidefinite while its
-                bound is negative. The paper's sample of 317 digits is not the one used here, which is another
-                draw of the same size. With slack the curves go on to the end.
+                bound is negative. The paper's rule looks at the duals alone; what it does on such draws is
+                said with the cycles, next. The paper's sample of 317 digits is not the one used here, which is
+                another draw of the same size, and whether its constraints had an answer is not known. With
+                slack the curves go on to the end.
                 """),
         ),
     ]
+
+
+def _comparable(ahead: dict[int, Spread], gain: float) -> Claim:
+    """Of LogDet and von Neumann on the same draws; `gain` is the least of a learned kernel."""
+    sure = {count: s.center for count, s in ahead.items() if abs(s.center) > 2 * s.error}
+    above, below = (
+        listed(str(count) for count, center in sure.items() if sign * center > 0)
+        for sign in (1, -1)
+    )
+    most = max(ahead.values(), key=lambda spread: abs(spread.center))
+    least = min(ahead.values(), key=lambda spread: abs(spread.center))
+    return Claim(
+        words="both divergences perform comparably",
+        paper="in words: 'perform comparably'",
+        ours=f"with slack, LogDet above von Neumann by {least.center:+.3f} ± {least.error:.3f} where they "
+        f"are nearest and {most.center:+.3f} ± {most.error:.3f} where they are farthest, over the same draws",
+        criterion="the difference is at most two standard errors at every number of constraints",
+        agrees=not sure,
+        reason=prose(f"""
+            On the same draws small differences show: LogDet is ahead with {above} constraints, and von
+            Neumann with {below}. Every learned kernel is ahead of the original one by {gain:.3f} at least.
+            """),
+    )
 
 
 def _answer(solution: Solution, y: np.ndarray, seed: int) -> dict[str, Any]:

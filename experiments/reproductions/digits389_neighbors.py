@@ -26,7 +26,8 @@ class Digits389Neighbors(Experiment):
     title: str = "Nearest neighbors of the digits 3, 8 and 9"
     setup: str = prose(f"""
         The kernels of the digits above, with slack (gamma = {GAMMA:g}), so that every draw has an answer; 5
-        nearest neighbors, two folds, over ten ways to fold, as in the paper. 20 draws of the pairs.
+        nearest neighbors and two folds, as in the paper, here over ten ways to fold. Pairs are of all digits,
+        those to classify as well; the paper does not say. 20 draws of the pairs; the paper has 20 runs.
         """)
     version: int = 1
     data: tuple[str, ...] = DATA

@@ -15,7 +15,7 @@ from typing import Any, final
 import numpy as np
 
 from experiments.experiment import Claim, Experiment, Part, Result
-from experiments.judging import alike, prose, span
+from experiments.judging import alike, listed, prose, span
 from experiments.reproductions._pairs import draw_pairs
 from experiments.reproductions._running import cycles, draws_of, facts, solved, with_counts
 from experiments.scores import neighbor_accuracy
@@ -35,9 +35,8 @@ _SIZES = (17, 17, 18)
 _LIMIT = 20_000
 _TOLD = 100  # constraints
 _EXACT = ("logdet", "von_neumann")
-_PAPER = {
-    _TOLD: "exact 11 cycles, approximate 3220; accuracy rises towards that of the target, .948, and above"
-}
+_CYCLES = {"von_neumann": 11, "approximate": 3220}  # of the paper, with _TOLD constraints
+_NEAR = 0.01  # kernels that are no farther apart count as the same
 
 
 def target_kernel(seed: int = 0) -> tuple[np.ndarray, np.ndarray]:
@@ -104,7 +103,13 @@ class ExactAndApproximate(Experiment):
             for name in _EXACT:
                 row[f"accuracy, {name}"] = f"{mean(d[name]['accuracy'] for d in draws):.3f}"
             row["accuracy, target"] = f"{mean(d['target_accuracy'] for d in draws):.3f}"
-            row["the paper"] = _PAPER.get(count, "")
+            apart = max(draw["approximate"]["apart"] for draw in draws)
+            row["approximate from exact kernel, at most"] = f"{apart:.1g}"
+            row["the paper"] = (
+                "cycles: exact {von_neumann}, approximate {approximate}".format(**_CYCLES)
+                if count == _TOLD
+                else ""
+            )
             rows.append(row)
         return rows
 
@@ -136,44 +141,60 @@ class ExactAndApproximate(Experiment):
 
 def _claims(found: dict[int, list[Any]]) -> list[Claim]:
     few, many = found[_TOLD], found[max(found)]
-    exact, rough = ([draw[name] for draw in few] for name in ("von_neumann", "approximate"))
+    exact, rough = ([draw[name] for draw in few] for name in _CYCLES)
+    steps = {
+        count: [mean(draw[name]["cycles"] for draw in draws) for name in _CYCLES]
+        for count, draws in found.items()
+    }
+    times = steps[_TOLD][1] / steps[_TOLD][0]
+    fewer = [str(count) for count, (one, other) in steps.items() if other < one]
     longest = max(d[name]["cycles"] for draws in found.values() for d in draws for name in _EXACT)
-    apart = [
-        abs(d["von_neumann"]["accuracy"] - d["approximate"]["accuracy"])
-        for draws in found.values()
-        for d in draws
-    ]
+    apart, from_optimum = (
+        max(draw[name]["apart"] for draws in found.values() for draw in draws)
+        for name in ("approximate", "working_set")
+    )
     target = mean(draw["target_accuracy"] for draw in many)
     learned = [mean(draw[name]["accuracy"] for draw in many) for name in _EXACT]
     stand_in = "a Gaussian kernel of three classes instead of that of the proteins"
+    unknown = prose(f"""
+        With {listed(fewer)} constraints they take fewer cycles than the exact ones. Why the paper's take
+        {_CYCLES["approximate"]} is not known: it does not say which bound, or which normalization (Tsuda et
+        al. fix the trace), its version used.
+        """)
     return [
         Claim(
             words=f"cycles of exact projections with {_TOLD} constraints, von Neumann",
-            paper="11",
+            paper=str(_CYCLES["von_neumann"]),
             ours=cycles(exact),
             criterion="the mean is within a factor of two",
-            agrees=alike(mean(answer["cycles"] for answer in exact), 11),
+            agrees=alike(steps[_TOLD][0], _CYCLES["von_neumann"]),
             stand_in=stand_in,
         ),
         Claim(
             words=f"cycles of the approximate projections of DefiniteBoost with {_TOLD} constraints",
-            paper="3220",
+            paper=str(_CYCLES["approximate"]),
             ours=cycles(rough),
             criterion="the mean is within a factor of two",
-            agrees=alike(mean(answer["cycles"] for answer in rough), 3220),
-            reason=prose("""
-                They take hardly more cycles than the exact ones: from the identity, log X and zz' nearly
-                commute, and the bound of Golden and Thompson is nearly tight. The paper does not say which
-                bound, or which normalization, its version of DefiniteBoost used.
-                """),
+            agrees=alike(steps[_TOLD][1], _CYCLES["approximate"]),
+            reason=unknown,
+            stand_in=stand_in,
+        ),
+        Claim(
+            words="approximate projections considerably increase the cycles",
+            paper=f"{_CYCLES['approximate'] / _CYCLES['von_neumann']:.0f} times as many",
+            ours=f"{times:.1f} times as many with {_TOLD} constraints",
+            criterion="at least twice as many",
+            agrees=times >= 2,
+            reason=unknown,
             stand_in=stand_in,
         ),
         Claim(
             words="both kinds of projections converge to the same kernel",
-            paper="the same optimum",
-            ours=f"accuracies under the two kernels differ by {max(apart):.3f} at most",
-            criterion="they differ by one of the points at most",
-            agrees=max(apart) <= 1 / sum(_SIZES),
+            paper="in words: 'we converge to the same kernel matrix'",
+            ours=f"the kernels differ by {apart:.1g} of their norm at most",
+            criterion=f"they differ by at most {_NEAR:g} of the exact one's norm (Frobenius), in every draw",
+            agrees=apart <= _NEAR,
+            reason=f"Both stop where the duals change little; the optimum is up to {from_optimum:.1g} away.",
             stand_in=stand_in,
         ),
         Claim(

@@ -1,17 +1,23 @@
 """K09 Figures 3 and 4 (right): Nursery, a kernel of rank 8 over 12960 applications, with slack."""
 
 from experiments.experiment import Claim
-from experiments.judging import listed
-from experiments.reproductions._with_slack import GAMMA, NAMES, Found, Variant, WithSlack
+from experiments.judging import listed, prose
+from experiments.reproductions._with_slack import (
+    GAMMA,
+    NAMES,
+    SETUP,
+    Found,
+    Variant,
+    WithSlack,
+    time_claim,
+)
 
-_FIGURE = "a figure without numbers"
+_OTHER = "spambase"
 
 
 def _claims(found: Found) -> list[Claim]:
-    counts = [count for count in found.draws if count]
-    first, most = min(counts), max(counts)
+    counts, most = found.counts, max(found.counts)
     scores = {name: (found.nmi(name, 0), found.nmi(name, most)) for name in NAMES}
-    cycles = {name: (found.cycles(name, first), found.cycles(name, most)) for name in NAMES}
     apart = [
         count
         for count in counts
@@ -20,7 +26,7 @@ def _claims(found: Found) -> list[Claim]:
     return [
         Claim(
             words="both divergences improve the clusters",
-            paper=_FIGURE,
+            paper="in words: 'similar improvements in clustering accuracy'",
             ours=listed(
                 f"NMI from {before.center:.3f} to {after.center:.3f} with {most} constraints ({NAMES[name]})"
                 for name, (before, after) in scores.items()
@@ -30,20 +36,40 @@ def _claims(found: Found) -> list[Claim]:
         ),
         Claim(
             words="both divergences perform similarly",
-            paper=_FIGURE,
+            paper="in words: 'perform similarly in terms of clustering accuracy'",
             ours=f"their means differ by more at {listed(map(str, apart))} constraints",
             criterion="within one standard deviation at every number of constraints",
             agrees=not apart,
             reason="LogDet gains with fewer constraints than von Neumann does. The paper gives no gamma.",
         ),
-        Claim(
-            words="the number of cycles grows with the constraints",
-            paper=_FIGURE,
-            ours=listed(f"{a:.0f} to {b:.0f} for {NAMES[name]}" for name, (a, b) in cycles.items()),
-            criterion=f"{most} constraints take more than {first}, with both",
-            agrees=all(more > fewer for fewer, more in cycles.values()),
-        ),
+        _discrepancy(found),
+        time_claim(found),
     ]
+
+
+def _discrepancy(found: Found) -> Claim:
+    """How many times the cycles of von Neumann LogDet takes, here and on the other set."""
+    other = found.of(_OTHER)
+    counts, most = other.counts, max(other.counts)
+    cycles = {name: (found.cycles(name, most), other.cycles(name, most)) for name in NAMES}
+    return Claim(
+        words="the divergences differ less in their cycles than on Spambase",
+        paper="in words: 'the discrepancy in terms of cycles ... is less drastic'",
+        ours="LogDet takes "
+        + listed(
+            f"{found.ratio(c):.0f} times as many with {c} constraints (Spambase: {other.ratio(c):.0f})"
+            for c in counts
+        ),
+        criterion="LogDet / von Neumann is less than on Spambase at each of these numbers of constraints",
+        agrees=all(found.ratio(count) < other.ratio(count) for count in counts),
+        reason=f"With {most} constraints there are "
+        + listed(
+            f"{here:.0f} cycles for {NAMES[name]} (Spambase: {there:.0f})"
+            for name, (here, there) in cycles.items()
+        )
+        + f", with gamma = {GAMMA:g} on both sets. The paper gives no gamma, and cycles depend on it, see "
+        "Spambase.",
+    )
 
 
 def _remarks(found: Found) -> list[str]:
@@ -55,10 +81,13 @@ def _remarks(found: Found) -> list[str]:
 EXPERIMENT = WithSlack(
     "nursery",
     title="Nursery, with slack",
-    claim="both divergences improve the clusters with more constraints; the number of cycles grows with them.",
-    setup=f"gamma = {GAMMA:g}; the paper does not give its gamma. The linear kernel of the ordinal codes.",
-    paper_at={500: "both converge; the kernel itself would not fit into memory"},
+    claim=prose("""
+        both divergences improve the clusters and perform similarly; they differ less in their cycles than on
+        Spambase, and LogDet often takes less time in all.
+        """),
+    setup=prose(f"{SETUP} The linear kernel of the ordinal codes."),
+    paper_at={500: "MATLAB runs out of memory storing the full kernel"},
     claims=_claims,
     remarks=_remarks,
-    variants={"spambase": Variant("spambase", (50, 100, 200), 2)},
+    variants={_OTHER: Variant("spambase", (50, 100, 200), 2)},
 )
