@@ -1,19 +1,14 @@
 """The experiment of kernel design: its comparisons, choice of prices, rivals, tables and picture."""
 
 import os
-import sys
 import warnings
-from types import SimpleNamespace
 from typing import Any
 
 import numpy as np
 import pytest
-from benchmarks import environments
-from benchmarks.contestants import metric_learn_itml
-from benchmarks.data import UnavailableError
 from experiments import reproductions
 from experiments.experiment import Result
-from experiments.reproductions import _kernel_mixes, _xing
+from experiments.reproductions import _kernel_mixes, kernel_design
 from experiments.reproductions._comparisons import (
     SETS,
     Judged,
@@ -23,6 +18,7 @@ from experiments.reproductions._comparisons import (
     split_of,
 )
 from experiments.reproductions._kernel_mixes import GAMMAS, SINGLE, mix_of, shares_of_grid
+from experiments.reproductions._their_metrics import METRIC_LEARN, mmc
 
 from gramlearn import (
     KernelDesigner,
@@ -193,93 +189,18 @@ def test_gammas_that_leave_no_weight_are_passed_over(monkeypatch: pytest.MonkeyP
 # -- Xing et al. -----------------------------------------------------------------------------------
 
 
-def test_metric_learn_improves_its_objective() -> None:
-    """sum_D |x - y|_W over the root of sum_S |x - y|_W^2, whatever the scale of W."""
-    try:
-        environments.interpreter(metric_learn_itml.CONTESTANT.requirements, may_make=False)
-    except UnavailableError as reason:
-        pytest.skip(str(reason))
-    points, triplets = SPLIT.training.points[:, :3], np.asarray(SPLIT.training.triplets.triplets)
-    found = _xing.fit_both(points, triplets, may_make=False)
+def test_each_comparison_is_an_alike_and_an_unlike_pair(monkeypatch: pytest.MonkeyPatch) -> None:
+    def asked(function: Any, package: Any, calls: Any, limit: float, may_make: bool) -> list[Any]:
+        assert (function, package, limit, may_make) == (mmc, METRIC_LEARN, 3.0, False)
+        table = np.asarray(SPLIT.training.triplets.triplets)
+        for call in calls:
+            np.testing.assert_array_equal(call["X"], SPLIT.training.points)
+            np.testing.assert_array_equal(call["alike"], table[:, :2])
+            np.testing.assert_array_equal(call["unlike"], table[:, [0, 2]])
+        return [call["diagonal"] for call in calls]
 
-    def objective(W: np.ndarray) -> float:
-        i, j, k = (points[column] for column in triplets.T)
-        similar, unlike = (np.einsum("ij,jk,ik->i", z, W, z) for z in (i - j, i - k))
-        return float(np.sqrt(unlike).sum() / np.sqrt(similar.sum()))
-
-    for variant in ("full", "diagonal"):
-        assert found[variant]["status"] == "done"
-        assert not found[variant]["is_start"]
-        W = found[variant]["matrix"]
-        assert objective(W) > 1.1 * objective(np.eye(3))
-        assert (variant == "diagonal") == (np.count_nonzero(W - np.diag(np.diag(W))) == 0)
-
-
-def test_without_its_environment_there_is_a_reason(
-    tmp_path: Any, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr(environments, "CACHE", tmp_path)
-    found = _xing.fit_both(POINTS, np.array([[0, 1, 20]]), may_make=False)
-    for answer in found.values():
-        assert answer["status"] == "unavailable"
-        assert "a quick run makes no environment" in answer["reason"]
-
-
-def test_a_process_that_gives_nothing_is_a_failure(
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
-    """The interpreter has no metric-learn, so the process ends before any fit."""
-    monkeypatch.setattr(_xing, "interpreter", lambda requirements, may_make: sys.executable)
-    monkeypatch.setattr(
-        _xing, "launch", lambda *args, **named: "it ended with status 1: no metric_learn"
-    )
-    found = _xing.fit_both(POINTS, np.array([[0, 1, 20]]), may_make=False)
-    assert found["full"] == {
-        "status": "failed",
-        "reason": "it ended with status 1: no metric_learn",
-    }
-
-
-class _MMC:
-    """Stands in for metric-learn's: what it does is what `diagonal` says."""
-
-    converged_ = False
-
-    def __init__(self, diagonal: Any, preprocessor: np.ndarray) -> None:
-        self.does, self.points = diagonal, preprocessor
-
-    def fit(self, pairs: np.ndarray, kind: np.ndarray) -> "_MMC":
-        assert pairs.tolist() == [[0, 1], [2, 3], [0, 5], [2, 6]]
-        assert kind.tolist() == [1, 1, -1, -1]
-        if self.does == "raise":
-            raise ValueError("Input contains NaN.")
-        while self.does == "go on":
-            pass
-        return self
-
-    def get_mahalanobis_matrix(self) -> np.ndarray:
-        return np.eye(4)
-
-
-@pytest.mark.parametrize(
-    ("does", "status", "reason"),
-    [
-        ("raise", "failed", "ValueError: Input contains NaN."),
-        ("go on", "ended", "it was ended after 0.1 s"),
-        ("stay", "done", ""),
-    ],
-)
-def test_whatever_happens_is_the_result(
-    does: str, status: str, reason: str, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setitem(sys.modules, "metric_learn", SimpleNamespace(MMC=_MMC))
-    triplets = np.array([[0, 1, 5], [2, 3, 6]])
-    answer, W = _xing._fit(POINTS, triplets, does, 0.1)  # type: ignore[arg-type]
-    assert (answer["status"], answer["reason"]) == (status, reason)
-    assert (W is not None) == (status == "done")
-    if status == "done":
-        assert answer["is_start"]
-        assert not answer["converged"]
+    monkeypatch.setattr(kernel_design, "ask", asked)
+    assert kernel_design._xing(SPLIT, 3.0, False) == {"full": False, "diagonal": True}
 
 
 # -- the tables and the picture --------------------------------------------------------------------

@@ -1,16 +1,12 @@
 """Splits, kernels, scores and rivals of the experiments with learned metrics, without their data."""
 
 import itertools
-from pathlib import Path
-from typing import Any
 
 import numpy as np
 import pytest
-from benchmarks.data import UnavailableError
-from benchmarks.environments import interpreter
 from experiments.experiment import Result
 from experiments.judging import doubt
-from experiments.reproductions import _rivals, metric_clusters, metric_text
+from experiments.reproductions import metric_clusters, metric_text
 from experiments.reproductions._halves import Half, chosen, halves
 from experiments.reproductions._image_kernels import KERNELS, kernel_between
 from experiments.reproductions._neighbor_claims import claims_of
@@ -23,7 +19,7 @@ from sklearn.metrics import balanced_accuracy_score
 from sklearn.model_selection import LeaveOneOut, cross_val_predict
 from sklearn.neighbors import KNeighborsClassifier
 
-from gramlearn import MetricLearner, from_classes
+from gramlearn import MetricLearner
 
 RNG = np.random.default_rng(0)
 CLASSES = np.arange(60) % 3
@@ -141,56 +137,6 @@ def test_the_histogram_knows_no_places_and_the_others_do() -> None:
     assert K["sum"].item() == pytest.approx(average)
 
 
-# -- rivals ----------------------------------------------------------------------------------------
-
-
-def a_task() -> tuple[np.ndarray, ...]:
-    pairs = from_classes(CLASSES, 10, random_state=0)
-    return POINTS, CLASSES, np.asarray(pairs.similar), np.asarray(pairs.dissimilar)
-
-
-def test_a_package_that_cannot_be_had_is_reported(monkeypatch: pytest.MonkeyPatch) -> None:
-    def refuse(requirements: tuple[str, ...], may_make: bool) -> str:
-        raise UnavailableError(f"no {requirements[0]}")
-
-    _rivals._python_with.cache_clear()
-    monkeypatch.setattr(_rivals, "interpreter", refuse)
-    found = _rivals.fit_rivals(["LMNN", "MCML"], [a_task()], True, 1.0)
-    _rivals._python_with.cache_clear()
-    assert found["LMNN"] == [{"status": "unavailable", "reason": "no metric-learn==0.7.0"}]
-    assert found["MCML"] == [{"status": "unavailable", "reason": "no pyDML==0.1.0"}]
-
-
-@pytest.mark.parametrize(("package", "rivals"), [
-    ("metric-learn", ["RCA"]),
-    ("active-semi-supervised-clustering", ["MPCK-means"]),
-])  # fmt: skip
-def test_rivals_answer_from_their_environments(package: str, rivals: list[str]) -> None:
-    try:
-        interpreter(_rivals._PACKAGES[package], may_make=False)
-    except UnavailableError as reason:
-        pytest.skip(str(reason))
-    found = _rivals.fit_rivals(rivals, [a_task()], False, 2.0)
-    for name in rivals:
-        (answer,) = found[name]
-        assert answer["status"] == "done", answer["reason"]
-        if name == "MPCK-means":
-            error = metric_clusters.matched_error(answer["answer"], CLASSES, np.arange(60))
-            assert error < 0.4
-        else:
-            assert np.linalg.eigvalsh(answer["answer"])[0] > -1e-9
-
-
-def test_what_a_rival_raises_is_its_result(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    def fail(name: str, task: Any) -> np.ndarray:
-        raise ValueError("no")
-
-    monkeypatch.setattr(_rivals, "_metric", fail)
-    assert _rivals._fit("NCA", {}, 1.0) == ({"status": "failed", "reason": "ValueError: no"}, None)
-    monkeypatch.setattr(_rivals, "_metric", lambda name, task: np.array([[np.nan]]))
-    assert _rivals._fit("NCA", {}, 1.0)[0]["status"] == "failed"
-
-
 # -- verdicts --------------------------------------------------------------------------------------
 
 
@@ -205,7 +151,51 @@ def test_the_claim_of_the_figure_follows_from_the_errors(linear: float, agrees: 
     errors = {"linear": linear, "gaussian": 0.1, "euclidean": 0.3, "inverse_covariance": 0.35}
     value = {"errors": {**errors, "LMNN": 0.2}, "reasons": {"MCML": "no wheel"}, "gammas": {}}
     given = {"set": "wine", "scaled": False, "repeat": 0, "rivals": True}
-    first, second, third, _ = claims_of([Result(given, value)])
+    first, second, third, *_ = claims_of([Result(given, value)])
     assert (first.agrees, second.agrees, third.agrees) == (agrees, True, None)
     assert ("LMNN 0.200" in first.reason) is not agrees
     assert third.reason.startswith("no wheel")
+    # Sets that were standardized are not counted.
+    scaled = Result({**given, "scaled": True}, {**value, "errors": {**errors, "LMNN": 0.0}})
+    assert claims_of([Result(given, value), scaled])[0] == first
+
+
+def test_rivals_are_judged_where_they_came_to_an_end() -> None:
+    errors = {"linear": 0.1, "gaussian": 0.1, "euclidean": 0.3, "inverse_covariance": 0.35}
+    given = {"scaled": False, "repeat": 0, "rivals": True}
+    results = [
+        Result({**given, "set": name}, {"errors": errors | more, "reasons": reasons, "gammas": {}})
+        for name, more, reasons in (
+            ("wine", {"MCML": 0.2, "MMC": 0.4}, {}),
+            ("iris", {"MCML": 0.05}, {"MMC": "it took too long"}),
+            ("glass", {"MCML": 0.2}, {"MMC": "it took too long"}),
+        )
+    ]
+    *_, collapsing, slow, inaccurate = claims_of(results)
+    assert (collapsing.agrees, slow.agrees, inaccurate.agrees) == (True, True, True)
+    assert collapsing.ours == "pyDML's errs more on wine and glass, of wine, iris and glass"
+    assert "of the 1 sets" in inaccurate.ours
+
+
+@pytest.mark.parametrize(("logdet", "less"), [((0.2, 0.21, 0.19), True), ((0.1, 0.5, 0.3), False)])
+def test_constraints_lessen_the_error_beyond_what_splits_explain(
+    logdet: tuple[float, ...], less: bool
+) -> None:
+    results = [
+        Result(
+            {"set": "ionosphere", "repeat": k, "scaled": scaled, "rival": not scaled},
+            {
+                "errors": {"plain": 0.31, "logdet": error, "fixed": error, "rival": 0.3},
+                "gammas": [1.0],
+                "reason": "",
+                "shape": [351, 34],
+            },
+        )
+        for scaled in (False, True)
+        for k, error in enumerate(logdet)
+    ]
+    plain, error, lessens, rival = metric_clusters.EXPERIMENT.claims(results)
+    assert (lessens.agrees, rival.agrees) == (less, less)
+    assert not plain.agrees  # 0.310 on every split is not 0.314
+    assert error.agrees is not less
+    assert len(metric_clusters.EXPERIMENT.table(results)) == 2
