@@ -22,7 +22,8 @@ def result(rank: int | None, seconds: float, value: float, **more: bool) -> Resu
             "value": value,
             "share": 0.4,
             "accuracy": 0.95,
-            "points": (POINTS * (seconds if rank is None else 0.0)).tolist(),
+            "before": 0.25 * seconds,
+            "points": (POINTS * seconds).tolist(),
             "classes": CLASSES.tolist(),
             "names": ["a", "b", "c"],
         },
@@ -57,20 +58,33 @@ def test_the_table_compares_with_the_exact_embedding_and_the_paper() -> None:
     assert alone["objective, of the exact one"] == ""
 
 
-def test_the_picture_has_the_exact_embedding_and_its_time() -> None:
+def test_the_picture_has_the_embeddings_and_their_time() -> None:
     experiment = reproductions.find("colored_unfolding")
     answers = [
         result(5, 0.5, -80.0),
+        result(50, 1.0, -90.0),
         result(None, 2.0, -100.0),
         result(None, 3.0, -900.0, wide=True),
     ]
-    given, wide, below = experiment.figure(answers).axes
-    assert given.get_title() == "senate (106th), exact, B = 10 N"
-    for axes, size in ((given, 2.0), (wide, 3.0)):
+    *above, below = experiment.figure(answers).axes
+    titles = ["d = 50, B = 10 N", "exact, B = 10 N", "exact, B = 10 N²"]
+    assert [axes.get_title() for axes in above] == [f"senate (106th), {title}" for title in titles]
+    for axes, size in zip(above, (1.0, 2.0, 3.0), strict=True):
         drawn = np.concatenate([line.get_xydata() for line in axes.lines])
         assert sorted(map(tuple, drawn)) == sorted(map(tuple, size * POINTS))
-    assert [text.get_text() for text in wide.get_legend().get_texts()] == ["a", "b", "c"]
-    heights = {line.get_label(): line.get_ydata()[0] for line in below.lines}
-    assert heights == {"rank d": 0.5, "exact": 2.0, "exact, the paper": 1.5}
-    given, _, _ = experiment.figure(answers[:1]).axes
-    assert given.get_title() == "senate (106th), d = 5, B = 10 N"
+    assert [text.get_text() for text in above[-1].get_legend().get_texts()] == ["a", "b", "c"]
+    heights = {line.get_label(): list(line.get_ydata()) for line in below.lines}
+    assert heights["rank d"] == [0.5, 1.0]
+    assert {heights["exact"][0], heights["exact, the paper"][0]} == {2.0, 1.5}
+    *none, _ = experiment.figure(answers[:1]).axes
+    assert not any(axes.axison or axes.lines for axes in none)
+
+
+def test_what_is_published_can_be_drawn() -> None:
+    experiment = reproductions.find("colored_unfolding")
+    few, largest, exact = (result(rank, 1.0, -80.0) for rank in (5, 50, None))
+    assert experiment.kept(largest) == largest.value
+    assert experiment.kept(exact) == exact.value
+    kept = experiment.kept(few)
+    assert (kept["n_points"], "points" in kept) == (60, False)
+    assert experiment.table([Result(few.parameters, kept)]) == experiment.table([few])
