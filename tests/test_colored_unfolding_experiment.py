@@ -88,3 +88,45 @@ def test_what_is_published_can_be_drawn() -> None:
     kept = experiment.kept(few)
     assert (kept["n_points"], "points" in kept) == (60, False)
     assert experiment.table([Result(few.parameters, kept)]) == experiment.table([few])
+
+
+def of_set(name: str, exact: float, approximate: float) -> list[Result]:
+    """An exact embedding and two approximations, of which the first tells classes apart better."""
+    given = [
+        (result(5, 0.5, -80.0), approximate),
+        (result(50, 1.0, -90.0), approximate - 0.1),
+        (result(None, 2.0, -100.0), exact),
+        (result(None, 3.0, -900.0, wide=True), exact),
+    ]
+    return [
+        Result({**r.parameters, "set": name}, {**r.value, "accuracy": share}) for r, share in given
+    ]
+
+
+@pytest.mark.parametrize(("third", "agrees"), [(0.94, True), (0.98, False)])
+def test_embeddings_are_comparable_where_classes_are_told_apart_alike(
+    third: float, agrees: bool
+) -> None:
+    experiment = reproductions.find("colored_unfolding")
+    answers = [
+        *of_set("senate", 0.9, 0.86),
+        *of_set("usps", 0.9, 0.5),
+        *of_set("news20", third, 0.9),
+    ]
+    *_, claim = experiment.claims(answers)
+    assert claim.words == "exact embeddings are comparable to those of the approximation"
+    assert claim.agrees is agrees
+    assert "5-NN 90.0 % exact, 86.0 % with d = 5 (senate (106th))" in claim.ours
+
+
+def test_claims_of_seconds_say_what_the_data_are() -> None:
+    experiment = reproductions.find("colored_unfolding")
+    answers = [r for name in ("senate", "usps", "news20") for r in of_set(name, 0.9, 0.9)]
+    senate, usps, news, *rest = experiment.claims(answers)
+    assert [claim.agrees for claim in (senate, usps, news)] == [False, True, True]
+    assert "106th" in senate.stand_in
+    assert "does not say which ones" in news.stand_in
+    assert not usps.stand_in
+    reasons = {claim.reason for claim in rest if claim.words.startswith("the time of the approx")}
+    assert all("take 25 % at the smallest d, and 25 % at the largest" in why for why in reasons)
+    assert len(reasons) == 1
