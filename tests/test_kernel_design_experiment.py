@@ -390,8 +390,8 @@ def test_remarks_say_where_little_is_shown() -> None:
     few = result("iris", 0.9, 0.8, test_triplets=40)
     _, alike, judged_by = experiment.remarks([*RESULTS, few, raw_result(0.5)])
     assert "keep exactly as many on iris:" in alike
-    assert judged_by.startswith("Few comparisons judge iris: 40 to 1000 a split")
-    _, alike = experiment.remarks([*RESULTS, raw_result(0.6)])
+    assert judged_by == "The fewest test comparisons are those of iris: 40 to 1000 a split."
+    _, alike, _ = experiment.remarks([*RESULTS, raw_result(0.6)])
     assert "keep exactly as many on none:" in alike
 
 

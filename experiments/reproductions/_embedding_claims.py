@@ -151,7 +151,7 @@ def _absent() -> Claim:
     return Claim(
         words=f"accuracies of nearest neighbors after {listed(_OURS)} on {_ABSENT}, in percent",
         paper=listed(_cell(told(_ABSENT, column)) for column in _OURS),
-        ours="",
+        ours="nothing",
         criterion="",
         agrees=None,
         reason="Its data are not here.",
@@ -184,20 +184,19 @@ def _best(sets: Mapping[str, list[Any]]) -> Claim:
 
 def _on_stand_in(column: str, name: str, draws: list[Any]) -> Claim:
     ours, paper = spread_of(percents(draws, column)), told(name, column)
+    program = f"; by SDP {_cell(told(name, f'{column} by SDP'))}" if column in _SAID else ""
     return Claim(
         words=f"accuracy of nearest neighbors after {column} on {name} reaches the paper's, in percent",
-        paper=_cell(paper),
+        paper=_cell(paper) + program,
         ours=f"{ours.center:.1f} ± {ours.deviation:.1f}",
         criterion=REACHES,
         agrees=ours.reaches(paper),
-        reason=_why_spiral(column, told(name, f"{column} by SDP"), draws)
-        if column in _SAID
-        else "Its arms are not the paper's.",
+        reason=_why_spiral(column, draws) if column in _SAID else "Its arms are not the paper's.",
         stand_in=_STAND_INS[name],
     )
 
 
-def _why_spiral(column: str, program: Spread, draws: list[Any]) -> str:
+def _why_spiral(column: str, draws: list[Any]) -> str:
     """What more dimensions and other numbers of neighbors give, on one draw."""
     tried = [draw for draw in draws if "between" in draw]
     crossing = listed(f"{100 * d['between']:.0f} % with {d['neighbors']}" for d in tried)
@@ -209,8 +208,8 @@ def _why_spiral(column: str, program: Spread, draws: list[Any]) -> str:
         The first two components of the stand-in nearly separate it already, and an embedding that looks
         at neighbors alone may lay the arms over each other: of the edges to neighbors, {crossing} run
         from one arm to the other. Dimensions and the number of neighbors matter: in two and in three
-        dimensions, nearest neighbors are right on {right}. The paper does not say how many it took; its own
-        {column} by SDP has {_cell(program)}.
+        dimensions, nearest neighbors are right on {right}. The paper does not say how many it took, and its own
+        {column} by SDP has less, too.
         """)
 
 

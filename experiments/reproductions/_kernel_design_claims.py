@@ -29,11 +29,10 @@ __all__ = ["SETUP", "claims_of", "remarks_of"]
 
 _DECIDED = "the difference is more than two standard errors above zero on every such set"
 _ALMOST = 2.0  # percentage points: what is less apart is almost identical
-_FEW = 100  # comparisons
 _NOT_FEWER = _NOT_AHEAD = "balance"
 
 SETUP = prose(
-    f"""0.85 of the points of each set, drawn ten times, are to learn from, by 1500 comparisons of two points of
+    f"""0.85 of the points of each set, drawn 10 times, are to learn from, by 1500 comparisons of two points of
     one class and one of another; 1000 comparisons of the other points judge (all there are, on small sets).
     Of the two points of one class, one, drawn at random, is compared with the third; the paper may mean
     both. Features are standardized on the points to learn from; single kernels are looked at in raw units,
@@ -160,11 +159,8 @@ def remarks_of(results: Sequence[Result]) -> list[str]:
     ours = {name: Difference.of(splits, WEAK, LEARNER) for name, splits in sets.items()}
     ahead = [name for name, found in ours.items() if _is_above(found)]
     behind = [name for name, found in ours.items() if _is_above(found.reversed())]
-    few = {
-        name: span(counts, "d")
-        for name, splits in sets.items()
-        if min(counts := [split["test_triplets"] for split in splits]) < _FEW
-    }
+    counts = {name: [split["test_triplets"] for split in splits] for name, splits in sets.items()}
+    fewest = min(counts, key=lambda name: min(counts[name]))
     same = [name for name, found in _linear(by_set(results, True)).items() if found == (0.0, 0.0)]
     return [
         prose(
@@ -176,10 +172,7 @@ def remarks_of(results: Sequence[Result]) -> list[str]:
             features as they are, the linear and the polynomial kernel keep exactly as many on {listed(same)}:
             that they agree there says little."""
         ),
-        *(
-            f"Few comparisons judge {name}: {count} a split, all there are of its test points."
-            for name, count in few.items()
-        ),
+        f"The fewest test comparisons are those of {fewest}: {span(counts[fewest], 'd')} a split.",
     ]
 
 
