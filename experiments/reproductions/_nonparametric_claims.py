@@ -9,10 +9,13 @@ from experiments.judging import NEAR, REACHES, Spread, listed, prose, set_by_set
 from experiments.reproductions._nonparametric_tables import (
     ACCURACIES,
     METHODS,
+    OURS,
     REPEATS,
     SECONDS,
+    SPEEDUPS,
     Seconds,
     by_set,
+    told_hinge_up,
     values_apart,
 )
 
@@ -22,9 +25,9 @@ _STAND_INS = {
     "chessboard": "100 points drawn anew, uniformly on the board",
     "spiral": "two noisy arms drawn anew, 50 points each",
 }
-_OURS = ("LL", "SHL")
 _HOW = {"k-means": "on raw features", "ck-means": "on raw features, with must-links alone"}
 _SAME = 1e-4  # of two optimal values
+_COMPETITIVE = 2.0  # points
 _ONE_DRAW = 0.1  # a standard deviation, in percent, that different pairs hardly leave
 
 
@@ -34,25 +37,45 @@ def claims_of(results: Sequence[Result]) -> list[Claim]:
     wider = by_set(results)["heart-50"]
     return [
         *(_of_set(key, draws, wider) for key, draws in sets.items()),
+        *(_mutual(method, sets) for method in OURS),
         *(_better_than(baseline, sets) for baseline in _HOW),
         *(_baseline(baseline, sets) for baseline in _HOW),
         _programs("NPKL LL", sets),
         _programs("NPKL HL", sets),
         _competitive(sets),
+        _hinge_is_better(sets),
         _same_problem(sets),
         *_speed(sets),
+        _linear_is_faster(sets),
     ]
 
 
 def remarks_of(results: Sequence[Result]) -> list[str]:
-    """How long Clarabel was given, and where it was not enough."""
+    """Where accuracies are far above the paper's; and where Clarabel was not given enough time."""
+    sets = by_set(results)
+    above = [
+        key
+        for key, draws in sets.items()
+        if key in ACCURACIES and any(_is_above(_found(draws, m), _told(key, m)) for m in OURS)
+    ]
     late = [
         key
-        for key, draws in by_set(results).items()
+        for key, draws in sets.items()
         for loss in ("LL", "HL")
         if any(not d.get(f"NPKL {loss} CLARABEL", {"is_done": True})["is_done"] for d in draws)
     ]
-    return [f"Clarabel runs out of its time on {listed(dict.fromkeys(late))}."]
+    return [
+        prose(f"""
+            SimpleNPKL is above the paper by more than two standard errors on {listed(above)}, with one loss or
+            both. Features are standardized here, rows are scaled, and neighbors joined either way, which was
+            chosen by accuracies on other draws; the paper says nothing of its own.
+            """),
+        f"Clarabel runs out of its time on {listed(dict.fromkeys(late))}.",
+    ]
+
+
+def _is_above(ours: Spread, told: Spread) -> bool:
+    return ours.center > told.center and not ours.near(told)
 
 
 def _told(key: str, method: str) -> Spread:
@@ -68,9 +91,9 @@ def _cell(spread: Spread) -> str:
 
 
 def _of_set(key: str, draws: list[Any], wider: list[Any]) -> Claim:
-    pairs = [(_found(draws, method), _told(key, method)) for method in _OURS]
+    pairs = [(_found(draws, method), _told(key, method)) for method in OURS]
     return Claim(
-        words=f"accuracy of SimpleNPKL on {key}, linear loss and squared hinge, in percent",
+        words=f"accuracy of SimpleNPKL on {key} reaches the paper's (linear loss, squared hinge), in percent",
         paper=listed(_cell(told) for _, told in pairs),
         ours=listed(_cell(ours) for ours, _ in pairs),
         criterion=f"both are {REACHES}",
@@ -90,8 +113,8 @@ def _why_below(pairs: list[tuple[Spread, Spread]]) -> str:
 
 
 def _of_heart(draws: list[Any], wider: list[Any]) -> str:
-    kept = listed(_cell(_found(draws, f"{method}, links kept")) for method in _OURS)
-    more = listed(f"{_found(wider, method).center:.1f}" for method in _OURS)
+    kept = listed(_cell(_found(draws, f"{method}, links kept")) for method in OURS)
+    more = listed(f"{_found(wider, method).center:.1f}" for method in OURS)
     return " " + prose(f"""
         Where clustering keeps the links itself it gives {kept}, and ck-means on standardized features, without
         any kernel, {_found(draws, "ck-means").center:.1f}. With pairs drawn until must-links leave half as many
@@ -99,23 +122,40 @@ def _of_heart(draws: list[Any], wider: list[Any]) -> str:
         """)
 
 
+def _mutual(method: str, sets: Mapping[str, list[Any]]) -> Claim:
+    pairs = {key: (_found(d, method, "mutual"), _told(key, method)) for key, d in sets.items()}
+    below = [key for key, (ours, told) in pairs.items() if not ours.reaches(told)]
+    either = [key for key, d in sets.items() if not _found(d, method).reaches(_told(key, method))]
+    return Claim(
+        words=f"accuracies of {METHODS[method]} with mutual neighbors, as in section 5.1, reach the paper's",
+        **set_by_set(pairs),
+        criterion=f"{REACHES}, on all sets",
+        agrees=not below,
+        reason=prose(f"""
+            It is below on {listed(below)}; with neighbors joined either way, on {listed(either)}. The paper
+            does not say how it scaled features or kernels before clustering, nor which C it took on which
+            set.
+            """),
+    )
+
+
 def _better_than(baseline: str, sets: Mapping[str, list[Any]]) -> Claim:
     ahead = [
         key
         for key, draws in sets.items()
-        if any(_found(draws, m).center < _found(draws, baseline).center for m in _OURS)
+        if any(_found(draws, m).center < _found(draws, baseline).center for m in OURS)
     ]
     raw = [
         key
         for key, draws in sets.items()
-        if any(_found(draws, m).center < _found(draws, baseline, "raw").center for m in _OURS)
+        if any(_found(draws, m).center < _found(draws, baseline, "raw").center for m in OURS)
     ]
     return Claim(
         words=f"kernels learned from pairs give better clusters than {baseline}",
-        paper="on all sets",
+        paper="on all sets in its words; in Table 2 not on protein",
         ours=f"{baseline} is ahead of one of the losses on {listed(ahead)}",
-        criterion="the means of both losses are as large or larger on all sets",
-        agrees=not ahead,
+        criterion="the means of both losses are as large or larger on all sets but protein",
+        agrees=set(ahead) <= {"protein"},
         reason=prose(f"""
             Here clusters keep cannot-links, too, and features are standardized.
             {_HOW[baseline].capitalize()}, as the paper seems to have had it, {baseline} is ahead on
@@ -156,24 +196,57 @@ def _programs(method: str, sets: Mapping[str, list[Any]]) -> Claim:
     )
 
 
+def _on_same_draws(draws: list[Any], method: str, other: str) -> float:
+    """How much the first is above the other, in the mean over the draws that both have."""
+    both = [d["accuracy"] for d in draws if method in d["accuracy"] and other in d["accuracy"]]
+    return mean(found[method] - found[other] for found in both)
+
+
 def _competitive(sets: Mapping[str, list[Any]]) -> Claim:
-    below = [key for key, d in sets.items() if not _found(d, "SHL").reaches(_found(d, "NPKL HL"))]
+    ours = [_on_same_draws(draws, "SHL", "NPKL HL") for draws in sets.values()]
+    told = [_told(key, "SHL").center - _told(key, "NPKL HL").center for key in sets]
     return Claim(
-        words="SimpleNPKL with the squared hinge is competitive with NPKL with the hinge",
-        paper="very competitive",
-        ours=f"it is below on {listed(below)}",
-        criterion=f"{REACHES}, on all sets",
-        agrees=not below,
-        reason="The paper's is below NPKL by more than a standard deviation on protein and glass, too.",
+        words="SimpleNPKL with the squared hinge is very competitive with NPKL with the hinge",
+        paper=f"{mean(told):+.1f} over all sets, {span(told, '+.1f')} on single ones",
+        ours=f"{mean(ours):+.1f} over all sets, {span(ours, '+.1f')} on single ones, of the same draws",
+        criterion=f"over all sets it is not below by more than {_COMPETITIVE:g} points",
+        agrees=mean(ours) >= -_COMPETITIVE,
+        reason="Why is not known.",
+    )
+
+
+def _hinge_is_better(sets: Mapping[str, list[Any]]) -> Claim:
+    rivals = {"SHL": "LL", "NPKL HL": "NPKL LL"}
+    ours = {
+        hinge: [key for key, draws in sets.items() if _on_same_draws(draws, hinge, linear) > 0]
+        for hinge, linear in rivals.items()
+    }
+    told = [
+        sum(_told(key, hinge).center > _told(key, linear).center for key in sets)
+        for hinge, linear in rivals.items()
+    ]
+    apart = max(abs(_on_same_draws(draws, "SHL", "LL")) for draws in sets.values())
+    return Claim(
+        words="SimpleNPKL with the squared hinge and NPKL with the hinge often perform better than with the "
+        "linear loss",
+        paper=f"on {listed(map(str, told))} of {len(sets)} sets",
+        ours="; ".join(f"{METHODS[hinge]} on {listed(keys)}" for hinge, keys in ours.items()),
+        criterion="both have the larger mean on more than half of the sets, on the same draws",
+        agrees=all(len(keys) > len(sets) / 2 for keys in ours.values()),
+        reason=prose(f"""
+            Within tr K^2 <= 1 most entries of K are small, where the squared hinge is nearly linear: the means
+            of SimpleNPKL with the two losses differ by {apart:.1f} at most. Programs with the hinge have no
+            such bound, and few draws.
+            """),
     )
 
 
 def _same_problem(sets: Mapping[str, list[Any]]) -> Claim:
     apart = max(values_apart(draws) for draws in sets.values())
     return Claim(
-        words="SimpleNPKL with the linear loss solves the problem that NPKL solves as a program",
-        paper="the same optimum",
-        ours=f"optimal values differ by {apart:.0e} of themselves at most",
+        words="the closed form of SimpleNPKL with the linear loss is the optimum of (12)",
+        paper="a closed form of it (Proposition 1)",
+        ours=f"its value and that of a semidefinite program differ by {apart:.0e} of themselves at most",
         criterion=f"by no more than {_SAME:g}, about the accuracy that SCS is asked for",
         agrees=apart <= _SAME,
     )
@@ -183,21 +256,44 @@ def _speed(sets: Mapping[str, list[Any]]) -> list[Claim]:
     seconds = {key: Seconds(draws) for key, draws in sets.items()}
     linear = {key: of.linear_up or 0.0 for key, of in seconds.items()}
     hinge = {key: of.hinge_up or 0.0 for key, of in seconds.items()}
-    told = [SECONDS[key][0] / SECONDS[key][2] for key in sets]
-    other = [SECONDS[key][1] / SECONDS[key][3] for key in sets]
+    other = {key: told_hinge_up(key) for key in sets}
+    below = listed(f"{up:.1f} ({key})" for key, up in other.items() if up < 5)
     return [
         Claim(
-            words="SimpleNPKL is 5 to 10 times faster than NPKL, in some cases of the linear loss 100 times",
-            paper=f"{span(told, '.1f')} times, {mean(told):.0f} in the mean",
+            words="SimpleNPKL is about 5 to 10 times faster than NPKL, for some cases of the linear loss even "
+            "100 times",
+            paper=f"in Table 3 {span([SPEEDUPS[key] for key in sets], '.1f')} times with the linear loss",
             ours=f"{span(linear.values(), '.0f')} times, {mean(linear.values()):.0f} in the mean",
             criterion="at least 5 times on every set, at least 100 times on one",
             agrees=min(linear.values()) >= 5 and max(linear.values()) >= 100,
         ),
         Claim(
             words="the same with the squared hinge, against NPKL with the hinge",
-            paper=f"{span(other, '.1f')} times, {mean(other):.0f} in the mean",
+            paper=f"by the seconds of Table 3 {span(other.values(), '.1f')} times, less than 5 being {below}",
             ours=f"{span(hinge.values(), '.0f')} times, {mean(hinge.values()):.0f} in the mean",
-            criterion="at least 5 times on every set",
+            criterion="at least 5 times on every set, as in its words",
             agrees=min(hinge.values()) >= 5,
         ),
     ]
+
+
+def _linear_is_faster(sets: Mapping[str, list[Any]]) -> Claim:
+    rivals = {"LL": "SHL", "NPKL LL": "NPKL HL"}
+    seconds = {key: Seconds(draws) for key, draws in sets.items()}
+    faster = {
+        linear: sum(of.mean(linear) < of.mean(hinge) for of in seconds.values())
+        for linear, hinge in rivals.items()
+    }
+    columns = ("NPKL LL", "NPKL HL", "LL", "SHL")
+    told = [
+        sum(SECONDS[key][columns.index(a)] < SECONDS[key][columns.index(b)] for key in sets)
+        for a, b in rivals.items()
+    ]
+    return Claim(
+        words="the linear loss usually takes less time than the (squared) hinge, with SimpleNPKL and with NPKL",
+        paper=f"on {listed(map(str, told))} of {len(sets)} sets",
+        ours=f"on {listed(map(str, faster.values()))}",
+        criterion="on more than half of the sets with both",
+        agrees=all(count > len(sets) / 2 for count in faster.values()),
+        reason="Why is not known.",
+    )
