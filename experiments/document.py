@@ -12,7 +12,7 @@ from experiments.judging import listed
 from experiments.outcome import Outcome
 from experiments.report import circumstances_of, failures, markdown_table
 
-__all__ = ["COMMAND", "VERDICTS", "document", "lacks", "verdict"]
+__all__ = ["COMMAND", "VERDICTS", "document", "lacks", "place", "verdict"]
 
 COMMAND = "python -m experiments report"
 VERDICTS = ("agrees", "differs", "not judged", "on a stand-in")
@@ -41,7 +41,7 @@ def document(outcomes: Sequence[Outcome], missing: Mapping[str, str]) -> str:
     """The page; `missing` says why an experiment is not among the outcomes."""
     claims = {outcome.name: _claims(outcome) for outcome in outcomes}
     papers: dict[str, list[Outcome]] = {}
-    for outcome in sorted(outcomes, key=_place):
+    for outcome in sorted(outcomes, key=place):
         papers.setdefault(_source(outcome), []).append(outcome)
     lines = [_INTRODUCTION, *_overview(papers, claims)]
     if missing:
@@ -84,7 +84,7 @@ def _source(outcome: Outcome) -> str:
     return found[0] if found else outcome.experiment.paper
 
 
-def _place(outcome: Outcome) -> tuple[str, list[str | int], str]:
+def place(outcome: Outcome) -> tuple[str, list[str | int], str]:
     """Papers by year, and their experiments by where in the paper they stand: section 7 before 10."""
     paper = outcome.experiment.paper
     found = _SOURCE.match(paper)

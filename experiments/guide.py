@@ -5,6 +5,7 @@ the tables of experiments that have words for the guide  ->  one table, a row of
 
 from collections.abc import Sequence
 
+from experiments.document import place
 from experiments.outcome import Outcome
 from experiments.report import markdown_table
 
@@ -25,7 +26,7 @@ def with_table(page: str, outcomes: Sequence[Outcome]) -> str:
 
 def _table(outcomes: Sequence[Outcome]) -> str:
     rows: list[dict[str, str]] = []
-    for outcome in outcomes:
+    for outcome in sorted(outcomes, key=place):
         words = outcome.experiment.guide
         if words:
             found = outcome.experiment.table(outcome.results())

@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 import scipy.stats
 from experiments.experiment import Result
+from experiments.judging import Spread, spread_of
 from experiments.limits import TooLongError, ended_after
 from experiments.reproductions import find
 from experiments.reproductions._by_set import BySet
@@ -16,7 +17,6 @@ from experiments.reproductions._metric_claims import claims_of
 from experiments.reproductions._mnist import deskewed, nearest, wrong
 from experiments.reproductions._mnist_claims import Found, mcnemar
 from experiments.reproductions._our_metrics import OURS
-from experiments.reproductions._paired import Difference
 
 RNG = np.random.default_rng(0)
 DATA = os.environ.get("GRAMLEARN_DATA")
@@ -211,7 +211,7 @@ def test_differences_are_paired() -> None:
     errors = errors_of(
         a=[0.1, 0.2, 0.3], b=[0.12, 0.22, 0.32], c=[0.1, 0.4, 0.1], d=[0.1, None, 0.1]
     )
-    assert errors.above(["iris"], "b", "a") == pytest.approx((2.0, 0.0, 0.0), abs=1e-9)
+    assert tuple(errors.above(["iris"], "b", "a")) == pytest.approx((2.0, 0.0), abs=1e-9)
     # b is behind a on every draw, c is as good on the mean; d has no answer on one draw.
     assert errors.best("iris") == ["a", "c"]
     assert errors.times_best() == {"a": 1, "c": 1, "b": 0, "d": 0}
@@ -224,13 +224,13 @@ def test_differences_are_paired() -> None:
 
 def test_the_interval_of_a_difference_is_student_s() -> None:
     draws = RNG.normal(0.3, 1.0, size=7)
-    found = Difference.of(draws.tolist())
+    found = spread_of(draws.tolist())
     interval = scipy.stats.ttest_1samp(draws, 0.0).confidence_interval(0.95)
     assert (found.center - found.margin, found.center + found.margin) == pytest.approx(
         tuple(interval)
     )
-    assert Difference(-1.0, 0.1, 0.3).is_below
-    assert not Difference(-0.2, 0.1, 0.3).is_below
+    assert Spread(-1.0, 0.3, 4).is_below_zero
+    assert not Spread(-0.2, 0.3, 4).is_below_zero
 
 
 @pytest.mark.parametrize(

@@ -10,8 +10,7 @@ from statistics import mean, median
 from typing import Any, final
 
 from experiments.experiment import Result
-from experiments.judging import listed, spread_of
-from experiments.reproductions._paired import Difference
+from experiments.judging import Spread, listed, spread_of
 
 __all__ = ["BySet"]
 
@@ -112,10 +111,10 @@ class BySet:
         """Those of the sets on which all of these methods have an answer."""
         return [n for n in names if n in self.draws and all(self.scores(n, m) for m in methods)]
 
-    def above(self, names: Sequence[str], method: str, other: str) -> Difference:
+    def above(self, names: Sequence[str], method: str, other: str) -> Spread:
         """What the first is above the other by: the mean over these sets, draw by draw."""
         differences = [
             [a - b for a, b in zip(self.scores(n, method), self.scores(n, other), strict=True)]
             for n in names
         ]
-        return Difference.of([mean(draw) for draw in zip(*differences, strict=True)])
+        return spread_of([mean(draw) for draw in zip(*differences, strict=True)])

@@ -42,7 +42,7 @@ def _outperforms(errors: BySet, method: str) -> Claim:
         f"lower on {listed(lower)}",
         criterion="lower over the sets, by more than half of the 95 % interval of the draws, and lower on more "
         "than half of the sets",
-        agrees=above.is_below and len(lower) > len(names) / 2,
+        agrees=above.is_below_zero and len(lower) > len(names) / 2,
         reason="Features are standardized here, and the paper does not say how it scales them.",
     )
 
@@ -52,11 +52,10 @@ def _competes(errors: BySet, method: str, rival: str) -> Claim:
     known = [name for name in _RIVALS[rival] if errors.answered(_FIVE, method, name)]
     if not known:
         return Claim(words, _FIGURE, f"{rival} has no answer", "", None, "It could not be run.")
-    better = max(
-        known, key=lambda name: errors.above(_answered(errors, method, name), method, name)
-    )
+    behind = {name: errors.above(_answered(errors, method, name), method, name) for name in known}
+    better = max(known, key=lambda name: behind[name].center)
     names = _answered(errors, method, better)
-    above = errors.above(names, method, better)
+    above = behind[better]
     worse = [name for name in names if gain(errors, name, method) < gain(errors, name, better)]
     return Claim(
         words=words,
@@ -65,7 +64,7 @@ def _competes(errors: BySet, method: str, rival: str) -> Claim:
         f"{'higher' if above.center > 0 else 'lower'} than that of {better}, the better of "
         f"{listed(known)}, over {listed(names)}; higher on {listed(worse)}",
         criterion="not higher by more than half of the 95 % interval of the draws",
-        agrees=not above.is_above,
+        agrees=not above.is_above_zero,
         reason="The methods are tuned by two values alone.",
     )
 

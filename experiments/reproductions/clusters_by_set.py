@@ -172,7 +172,7 @@ def _claim(scores: BySet, other: str, words: str, stand_in: str) -> Claim:
         ours=f"NMI is {above.center:+.3f} ± {above.margin:.3f} above that of {other}, over "
         f"{listed(SETS[name] for name in names)}",
         criterion="above by more than half of the 95 % interval of the draws",
-        agrees=above.is_above,
+        agrees=above.is_above_zero,
         reason=f"Set by set it is {min(each):+.3f} to {max(each):+.3f}.",
         stand_in=stand_in,
     )

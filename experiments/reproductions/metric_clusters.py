@@ -18,7 +18,6 @@ from experiments.elsewhere import ask
 from experiments.experiment import Claim, Experiment, Part, Result
 from experiments.judging import prose, spread_of
 from experiments.reproductions._halves import GAMMAS, PERCENTILES
-from experiments.reproductions._paired import Difference
 from experiments.reproductions._pairs import draw_pairs
 from experiments.reproductions._their_clusters import CLUSTERING, clusters_of
 from gramlearn import MetricLearner, Pairs, datasets
@@ -257,13 +256,13 @@ def _claims(
 
 
 def _near(words: str, told: float, draws: Sequence[float], reason: str) -> Claim:
-    away = Difference.of([error - told for error in draws])
+    away = spread_of([error - told for error in draws])
     return Claim(
         words=words,
         paper=f"{told:.3f}",
         ours=_spread(draws),
         criterion="the paper's is within the 95 % interval of the splits",
-        agrees=not (away.is_above or away.is_below),
+        agrees=not (away.is_above_zero or away.is_below_zero),
         reason=reason,
     )
 
@@ -276,13 +275,13 @@ def _less(
     reason: str,
     stand_in: str = "",
 ) -> Claim:
-    below = Difference.of([other - error for error, other in zip(ours, others, strict=True)])
+    below = spread_of([other - error for error, other in zip(ours, others, strict=True)])
     return Claim(
         words=words,
         paper=paper,
         ours=f"{mean(ours):.3f} against {mean(others):.3f}, by {below.center:.3f} ± {below.margin:.3f} less",
         criterion="less by more than half of the 95 % interval of the splits",
-        agrees=below.is_above,
+        agrees=below.is_above_zero,
         reason=reason,
         stand_in=stand_in,
     )
