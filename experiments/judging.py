@@ -1,37 +1,76 @@
-"""When two numbers agree, each with its standard deviation; and words for many numbers.
+"""When two numbers agree, each a mean of draws with their standard deviation; and words for many numbers.
 
-near:     |a - b| <= max(s_a, s_b)            as good:   a >= b - max(s_a, s_b)
-alike:    1 / f <= a / b <= f                 doubt:     sqrt(sum p (1 - p) / n)
+error:    s / sqrt(n)                  near:        |a - b| <= 2 sqrt(s_a^2 / n_a + s_b^2 / n_b)
+alike:    1 / f <= a / b <= f          reaches:     a >= b - 2 sqrt(s_a^2 / n_a + s_b^2 / n_b)
+doubt:    sqrt(sum p (1 - p) / n)      comparable:  |a - b| <= max(s_a, s_b)
 """
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from math import hypot
 from statistics import mean, stdev
-from typing import NamedTuple, final
+from typing import final
 
-__all__ = ["NEAR", "Spread", "alike", "doubt", "listed", "prose", "set_by_set", "span", "spread_of"]
+__all__ = [
+    "NEAR",
+    "REACHES",
+    "Spread",
+    "alike",
+    "doubt",
+    "listed",
+    "prose",
+    "set_by_set",
+    "span",
+    "spread_of",
+]
 
-NEAR = "within one standard deviation, theirs or ours"
+NEAR = "within two standard errors of the difference"
+REACHES = "not below by more than two standard errors of the difference"
 
 
 @final
-class Spread(NamedTuple):
-    """A mean and a standard deviation."""
+@dataclass(frozen=True)
+class Spread:
+    """A mean, the standard deviation of the draws, and how many there were.
+
+    One draw of a mean whose standard error is known has that error for its deviation.
+    """
 
     center: float
     deviation: float
+    count: int = 1
+
+    def __iter__(self) -> Iterator[float]:
+        """Center and deviation: what a table shows, and a bar of errors."""
+        return iter((self.center, self.deviation))
+
+    @property
+    def error(self) -> float:
+        """The standard error of the mean."""
+        return self.deviation / self.count**0.5
+
+    def above(self, other: "Spread") -> "Spread":
+        """How much it is above the other, drawn on its own, with the standard error of that."""
+        return Spread(self.center - other.center, hypot(self.error, other.error))
 
     def near(self, other: "Spread") -> bool:
-        """Whether they differ by no more than the larger of their deviations."""
-        return abs(self.center - other.center) <= max(self.deviation, other.deviation)
+        """Whether they differ by no more than two standard errors of the difference."""
+        difference = self.above(other)
+        return abs(difference.center) <= 2 * difference.error
 
-    def as_good(self, other: "Spread") -> bool:
+    def reaches(self, other: "Spread") -> bool:
         """Whether it is near the other or above it."""
         return self.center >= other.center or self.near(other)
+
+    def comparable(self, other: "Spread") -> bool:
+        """Whether they differ by no more than one draw does from another: a question of size, not of proof."""
+        return abs(self.center - other.center) <= max(self.deviation, other.deviation)
 
 
 def spread_of(numbers: Sequence[float]) -> Spread:
     """Of some draws; one draw has a deviation of zero."""
-    return Spread(mean(numbers), stdev(numbers) if len(numbers) > 1 else 0.0)
+    deviation = stdev(numbers) if len(numbers) > 1 else 0.0
+    return Spread(mean(numbers), deviation, len(numbers))
 
 
 def alike(ours: float, paper: float, factor: float = 2.0) -> bool:
@@ -60,10 +99,15 @@ def listed(words: Iterable[str]) -> str:
 
 
 def set_by_set(pairs: Mapping[str, tuple[Spread, Spread]]) -> dict[str, str]:
-    """Means of ours and of the paper by the name of the set, as `ours` and `paper` of a claim."""
+    """Ours and the paper's with their deviations, set by set, as `ours` and `paper` of a claim."""
     return {
-        "ours": listed(f"{ours.center:.1f} ({name})" for name, (ours, _) in pairs.items()),
-        "paper": listed(f"{paper.center} ({name})" for name, (_, paper) in pairs.items()),
+        "ours": listed(
+            f"{ours.center:.1f} ± {ours.deviation:.1f} ({name})"
+            for name, (ours, _) in pairs.items()
+        ),
+        "paper": listed(
+            f"{paper.center} ± {paper.deviation} ({name})" for name, (_, paper) in pairs.items()
+        ),
     }
 
 

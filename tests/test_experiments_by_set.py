@@ -216,7 +216,7 @@ def test_differences_are_paired() -> None:
     errors = errors_of(
         a=[0.1, 0.2, 0.3], b=[0.12, 0.22, 0.32], c=[0.1, 0.4, 0.1], d=[0.1, None, 0.1]
     )
-    assert errors.above(["iris"], "b", "a") == pytest.approx((2.0, 0.0), abs=1e-9)
+    assert tuple(errors.above(["iris"], "b", "a")) == pytest.approx((2.0, 0.0), abs=1e-9)
     # b is behind a on every draw, c is as good on the mean; d has no answer on one draw.
     assert best_on(errors, "iris") == ["a", "c"]
     assert errors.answered(["iris", "wine"], "a", "b") == ["iris"]

@@ -220,17 +220,27 @@ def test_a_typed_number_is_found(tmp_path: Path, toys: dict[str, Toy], report: A
 # -- judging ---------------------------------------------------------------------------------------
 
 
-def test_two_numbers_agree_within_the_larger_deviation() -> None:
-    paper = Spread(90.0, 2.0)
-    assert Spread(88.0, 0.0).near(paper)
-    assert not Spread(87.9, 0.0).near(paper)
-    assert Spread(87.0, 3.0).near(paper)
-    assert not Spread(93.0, 1.0).near(paper)
-    assert Spread(93.0, 1.0).as_good(paper)
-    assert not Spread(87.0, 1.0).as_good(paper)
+def test_two_means_agree_within_two_standard_errors_of_their_difference() -> None:
+    paper = Spread(90.0, 12.0, 16)  # a standard error of 3
+    ours = Spread(80.0, 20.0, 25)  # of 4, so that the difference has 5
+    assert ours.error == 4.0
+    assert (ours.above(paper).center, ours.above(paper).error) == (-10.0, 5.0)
+    assert ours.near(paper)
+    assert paper.near(ours)
+    assert not Spread(79.9, 20.0, 25).near(paper)
+    assert not Spread(79.9, 20.0, 25).reaches(paper)
+    assert not Spread(100.1, 20.0, 25).near(paper)
+    assert Spread(100.1, 20.0, 25).reaches(paper)
+    assert not Spread(80.0, 20.0, 26).near(paper)  # more draws, less doubt
+    assert Spread(102.0, 1.0, 100).comparable(paper)  # whatever the number of draws
+    assert not Spread(102.1, 1.0, 1).comparable(paper)
+
+
+def test_numbers_may_differ_by_a_factor() -> None:
     assert [alike(x, 10.0) for x in (4.9, 5.0, 20.0, 20.1)] == [False, True, True, False]
-    assert spread_of([1.0, 3.0]) == (2.0, pytest.approx(2**0.5))
-    assert spread_of([5.0]) == (5.0, 0.0)
+    assert spread_of([1.0, 3.0]) == Spread(2.0, pytest.approx(2**0.5), 2)
+    assert spread_of([5.0]) == Spread(5.0, 0.0, 1)
+    assert tuple(Spread(5.0, 2.0, 7)) == (5.0, 2.0)  # what a table and a bar of errors take
 
 
 def test_words_for_many_numbers() -> None:
@@ -244,4 +254,4 @@ def test_words_for_many_numbers() -> None:
     assert span([1.01, 0.99], ".1f") == "1.0"
     assert prose("\n  two\n  lines\n") == "two lines"
     pairs = {"iris": (Spread(90.04, 1.0), Spread(91.5, 2.0))}
-    assert set_by_set(pairs) == {"ours": "90.0 (iris)", "paper": "91.5 (iris)"}
+    assert set_by_set(pairs) == {"ours": "90.0 ± 1.0 (iris)", "paper": "91.5 ± 2.0 (iris)"}

@@ -5,7 +5,7 @@ from statistics import mean
 from typing import Any
 
 from experiments.experiment import Claim, Result
-from experiments.judging import NEAR, Spread, listed, prose, set_by_set, span, spread_of
+from experiments.judging import REACHES, Spread, listed, prose, set_by_set, span, spread_of
 
 __all__ = ["COLUMNS", "SETS", "by_set", "claims_of", "percents", "seconds", "told", "told_seconds"]
 
@@ -45,6 +45,7 @@ _PAPER = {
     ),
 }
 SETS = tuple(_PAPER)
+_REPEATS = 20  # 7.1 says it of clusterings; of embeddings the number is not given
 _STAND_INS = {"double_spiral": "two noisy arms drawn anew, 50 points each"}
 
 
@@ -66,7 +67,7 @@ def seconds(draws: list[Any], column: str) -> list[float]:
 
 def told(name: str, column: str) -> Spread:
     at = COLUMNS.index(column)
-    return Spread(_PAPER[name][0][at], _PAPER[name][1][at])
+    return Spread(_PAPER[name][0][at], _PAPER[name][1][at], _REPEATS)
 
 
 def told_seconds(name: str, column: str) -> float:
@@ -95,13 +96,13 @@ def _accuracies(column: str, sets: Mapping[str, list[Any]]) -> Claim:
     below = {
         name: paper.center - ours.center
         for name, (ours, paper) in found.items()
-        if not ours.as_good(paper)
+        if not ours.reaches(paper)
     }
     where = listed(f"{name} by {by:.1f} (KPCA by {plain[name]:.1f})" for name, by in below.items())
     return Claim(
         words=f"accuracies of nearest neighbors after {column}, in percent",
         **set_by_set(found),
-        criterion=f"{NEAR}, or above, on all sets but the stand-in",
+        criterion=f"{REACHES}, on all sets but the stand-in",
         agrees=not below,
         reason=prose(f"""
             It is below on {where}. The paper does not say how many neighbors it took, or which C and B; and
@@ -116,8 +117,8 @@ def _on_stand_in(column: str, name: str, draws: list[Any]) -> Claim:
         words=f"accuracy of nearest neighbors after {column} on {name}, in percent",
         paper=f"{paper.center} ± {paper.deviation}",
         ours=f"{ours.center:.1f} ± {ours.deviation:.1f}",
-        criterion=f"{NEAR}, or above",
-        agrees=ours.as_good(paper),
+        criterion=REACHES,
+        agrees=ours.reaches(paper),
         reason="Its arms are not the paper's." if column == "KPCA" else _why_spiral(column, draws),
         stand_in=_STAND_INS[name],
     )

@@ -179,22 +179,16 @@ def _helps(found: Found, settings: list[tuple[str, int]]) -> Claim:
     )
 
 
-def _difference(ours: list[float], others: list[float]) -> Spread:
-    """The mean of the first less the second, and its standard error over draws."""
-    a, b = spread_of(ours), spread_of(others)
-    error = (a.deviation**2 / len(ours) + b.deviation**2 / len(others)) ** 0.5
-    return Spread(a.center - b.center, error)
-
-
-def _percents(found: Found, name: str, count: int) -> list[float]:
-    return [100 * fit["wrong"] / found.n_tested["test"] for fit in found.fits(name, count)]
+def _percents(found: Found, name: str, count: int) -> Spread:
+    return spread_of(
+        [100 * fit["wrong"] / found.n_tested["test"] for fit in found.fits(name, count)]
+    )
 
 
 def _more(found: Found) -> Claim:
     few, many = found.counts[0], found.counts[-1]
     falls = {
-        name: _difference(_percents(found, name, few), _percents(found, name, many))
-        for name in NAMES
+        name: _percents(found, name, few).above(_percents(found, name, many)) for name in NAMES
     }
     return Claim(
         words=f"{many:,} constraints are better than {few:,}: what the error falls by, in percent",
@@ -223,8 +217,9 @@ def _elsewhere(found: Found, few: int, many: int) -> str:
 
 
 def _alike(found: Found) -> Claim:
+    first, second = NAMES
     gaps = {
-        count: _difference(*(_percents(found, name, count) for name in NAMES))
+        count: _percents(found, first, count).above(_percents(found, second, count))
         for count in found.counts
     }
     deviation = max(found.gain(name, c).deviation for name in NAMES for c in found.counts)

@@ -79,10 +79,7 @@ class Digits389(Experiment):
         return row
 
     def claims(self, results: Sequence[Result]) -> list[Claim]:
-        curves = {
-            method: {count: Spread(*spread) for count, *spread in _curve(method, results)}
-            for method in METHODS
-        }
+        curves = {method: _curve(method, results) for method in METHODS}
         contradicted = {
             count: mean(draw["logdet"]["status"] == Status.INFEASIBLE.name for draw in draws)
             for count, draws in draws_of(results).items()
@@ -95,15 +92,14 @@ class Digits389(Experiment):
         figure = Figure(figsize=(7, 4.5), layout="constrained")
         axes = figure.subplots()
         for k, (method, words) in enumerate(WORDS.items()):
-            points = _curve(method, results)
-            if points:
-                counts, means, deviations = map(np.array, zip(*points, strict=True))
+            curve = _curve(method, results)
+            if curve:
+                counts = np.array(list(curve))
                 # A color for each divergence, and bars beside each other instead of on top.
                 style = {"color": f"C{k % 2}", "ls": "--" if method.endswith("slack") else "-"}
                 axes.errorbar(
                     counts + 1.5 * (k - 1.5),
-                    means,
-                    deviations,
+                    *zip(*curve.values(), strict=True),
                     marker="o",
                     ms=3,
                     capsize=2,
@@ -152,7 +148,7 @@ def _claims(curves: dict[str, dict[int, Spread]], contradicted: dict[int, float]
             paper="a figure without numbers",
             ours=f"with slack, their means differ most at {widest} constraints, by {apart:.3f}",
             criterion="with slack, they are within one standard deviation at every number of constraints",
-            agrees=all(slack[count].near(other[count]) for count in slack),
+            agrees=all(slack[count].comparable(other[count]) for count in slack),
         ),
         Claim(
             words=f"these data need no slack, with up to {_MOST} constraints",
@@ -204,14 +200,13 @@ def _cell(answers: list[dict[str, Any]]) -> str:
     return f"{text} ({', '.join(notes)})" if notes else text
 
 
-def _curve(method: str, results: Sequence[Result]) -> list[tuple[int, float, float]]:
-    points = []
-    for count in sorted({result.parameters["constraints"] for result in results}):
-        here = [r.value[method] for r in results if r.parameters["constraints"] == count]
-        scores = _scores(here)
-        if scores:
-            points.append((count, *spread_of(scores)))
-    return points
+def _curve(method: str, results: Sequence[Result]) -> dict[int, Spread]:
+    """NMI by the number of constraints, where a draw has an answer."""
+    scores = {
+        count: _scores([draw[method] for draw in draws])
+        for count, draws in draws_of(results).items()
+    }
+    return {count: spread_of(found) for count, found in scores.items() if found}
 
 
 EXPERIMENT = Digits389()

@@ -10,9 +10,9 @@ from statistics import mean
 from typing import Any, final
 
 from experiments.experiment import Claim, Experiment, Part, Result
-from experiments.judging import NEAR, Spread, listed, prose, span, spread_of
+from experiments.judging import REACHES, Spread, listed, prose, span, spread_of
 from experiments.reproductions._nonparametric import DATA, C, Instance, instance
-from experiments.reproductions._nonparametric_tables import SHARE
+from experiments.reproductions._nonparametric_tables import REPEATS, SHARE
 from gramlearn import solve_nonparametric
 from gramlearn.solution import Record
 
@@ -34,7 +34,7 @@ _TOLD = {
 def _paper(name: str, varied: str) -> tuple[list[Spread], list[int]]:
     """Accuracies and iterations, in the order of the values."""
     words = _TOLD[f"{name} {varied}"].split()
-    accuracies = [Spread(*map(float, text.split("±"))) for text in words[: len(_VALUES)]]
+    accuracies = [Spread(*map(float, text.split("±")), REPEATS) for text in words[: len(_VALUES)]]
     return accuracies, [int(text) for text in words[len(_VALUES) :]]
 
 
@@ -161,7 +161,7 @@ def _of_b(name: str, found: list[Spread]) -> Claim:
 
 def _is_worse(accuracies: list[Spread], at: int) -> bool:
     """Than with p = 2."""
-    return not accuracies[at].as_good(accuracies[_TWO])
+    return not accuracies[at].reaches(accuracies[_TWO])
 
 
 def _of_p(name: str, at: int, found: list[Spread]) -> Claim:
@@ -184,14 +184,14 @@ def _all_accuracies(found: dict[tuple[str, str], list[Spread]]) -> Claim:
         f"{case[0]} with {case[1]} = {value:g}"
         for case, spreads in found.items()
         for value, ours, told in zip(_VALUES, spreads, _paper(*case)[0], strict=True)
-        if not ours.as_good(told)
+        if not ours.reaches(told)
     ]
     count = sum(len(spreads) for spreads in found.values())
     return Claim(
         words="accuracies of both tables",
         paper=f"{count} accuracies",
         ours=f"{count - len(below)} of {count} are as good; below: {listed(below)}",
-        criterion=f"all are {NEAR}, or above",
+        criterion=f"all are {REACHES}",
         agrees=not below,
     )
 

@@ -15,7 +15,7 @@ def _claims(found: Found) -> list[Claim]:
     apart = [
         count
         for count in counts
-        if not found.nmi("logdet", count).near(found.nmi("von_neumann", count))
+        if not found.nmi("logdet", count).comparable(found.nmi("von_neumann", count))
     ]
     return [
         Claim(
