@@ -234,8 +234,8 @@ _CRITERION = "at every number of examples, the gain is more than two standard er
 
 
 def _reason(gains: dict[int, Spread]) -> str:
-    clear = [f"{count} examples" for count in _clear(gains)]
-    return f"That is met at {listed(clear)}." if clear else "That is met at no number of examples."
+    clear = _clear(gains)
+    return f"That is met at {listed(map(str, clear)) if clear else 'no number of'} examples."
 
 
 def _gain(results: Sequence[Result], name: str) -> Claim:
