@@ -10,12 +10,11 @@ import scipy.stats
 from experiments.experiment import Result
 from experiments.judging import Spread, spread_of
 from experiments.limits import TooLongError, ended_after
-from experiments.reproductions import find
+from experiments.reproductions import _metric_claims, find
 from experiments.reproductions._by_set import BySet
 from experiments.reproductions._choosing import Task, halves, judged
-from experiments.reproductions._metric_claims import claims_of
 from experiments.reproductions._mnist import deskewed, nearest, wrong
-from experiments.reproductions._mnist_claims import Found, mcnemar
+from experiments.reproductions._mnist_claims import Found, claims_of, mcnemar, significance
 from experiments.reproductions._our_metrics import OURS
 
 RNG = np.random.default_rng(0)
@@ -94,6 +93,64 @@ def test_gamma_is_chosen_by_digits_held_out_and_not_by_the_test() -> None:
     found = Found.of([digits_result("held_out", held_out), digits_result("test", test)])
     assert found.gamma("logdet", 100) == 1.0
     assert found.errors("logdet", 100).center == pytest.approx(0.024)
+
+
+def verdicts_where(
+    changed: dict[tuple[str, int], list[int]], deskewed: int = 235
+) -> dict[str, bool | None]:
+    """The verdicts where errors of the test are those of the paper, except for some draws."""
+    wrongs = {
+        ("logdet", 10_000): [228, 229, 230],
+        ("von_neumann", 10_000): [230, 229, 231],
+        ("logdet", 100_000): [217, 218, 219],
+        ("von_neumann", 100_000): [216, 218, 217],
+    } | changed
+    size = {"train": 60_000, "test": 10_000}
+    baseline = {"raw": 284, "deskewed": deskewed, "centered": 153}
+    results = [Result({"kind": "baseline", **size}, baseline)]
+    for count, seconds in ((10_000, 1.0), (100_000, 5.0)):
+        for draw in range(3):
+            value = {
+                name: {
+                    "100": {
+                        "wrong": wrongs[name, count][draw],
+                        "mended": 300 - wrongs[name, count][draw],
+                        "spoiled": 300 - deskewed,
+                        "seconds": seconds * (1 + (name == "von_neumann")),
+                        "iterations": 7,
+                    }
+                }
+                for name in ("logdet", "von_neumann")
+            }
+            for kind in ("held_out", "test"):
+                given = {"kind": kind, "constraints": count, **size}
+                results.append(Result(given, {"before": deskewed, **value}))
+    found = Found.of(results)
+    assert "above two of McNemar's standard errors: none." in significance(found)
+    return {claim.words: claim.agrees for claim in claims_of(found)}
+
+
+def test_the_numbers_of_the_paper_agree_with_themselves() -> None:
+    verdicts = verdicts_where({})
+    not_judged = [words for words, agrees in verdicts.items() if agrees is None]
+    assert all(words.startswith("time to learn") for words in not_judged)
+    assert len(not_judged) == 4
+    differs = [words for words, agrees in verdicts.items() if agrees is False]
+    assert differs == ["LogDet: ten times the constraints take so many times as long"]
+
+
+@pytest.mark.parametrize(("changed", "deskewed", "words"), [
+    ({}, 224, "error of the nearest neighbor before learning"),
+    ({("logdet", 10_000): [240, 239, 241]}, 235, "error with 10,000 constraints, LogDet"),
+    ({("logdet", 10_000): [240, 239, 241]}, 235, "learning lowers the error"),
+    ({("logdet", 100_000): [228, 229, 230]}, 235, "100,000 constraints are better"),
+    ({("logdet", 100_000): [221, 223, 222]}, 235, "LogDet and von Neumann are alike"),
+])  # fmt: skip
+def test_each_verdict_on_digits_can_fail(
+    changed: dict[tuple[str, int], list[int]], deskewed: int, words: str
+) -> None:
+    (found,) = (v for k, v in verdicts_where(changed, deskewed).items() if k.startswith(words))
+    assert found is False
 
 
 # -- choosing --------------------------------------------------------------------------------------
@@ -247,7 +304,7 @@ def test_a_metric_competes_with_the_better_of_two_programs(
         "large_margin_problem": [0.15, 0.16, 0.15],
         "pyDML MCML": [None, 0.1, 0.1],
     })  # fmt: skip
-    plain, _, large_margin, collapsing, *_ = claims_of(errors)
+    plain, _, large_margin, collapsing, *_ = _metric_claims.claims_of(errors)
     assert (plain.agrees, large_margin.agrees, collapsing.agrees) == (agrees, agrees, None)
     assert (
         "large_margin_problem, the better of metric-learn LMNN and large_margin"

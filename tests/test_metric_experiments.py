@@ -1,12 +1,18 @@
 """Splits, kernels, scores and rivals of the experiments with learned metrics, without their data."""
 
 import itertools
+from typing import Any
 
 import numpy as np
 import pytest
 from experiments.experiment import Result
 from experiments.judging import doubt
-from experiments.reproductions import metric_clusters, metric_text
+from experiments.reproductions import (
+    averaged_kernel,
+    metric_clusters,
+    metric_text,
+    trace_embedding,
+)
 from experiments.reproductions._halves import Half, chosen, halves
 from experiments.reproductions._image_kernels import KERNELS, kernel_between
 from experiments.reproductions._neighbor_claims import claims_of
@@ -95,12 +101,12 @@ def test_accuracy_under_a_basis_is_that_of_the_whole_metric() -> None:
     half = next(halves(csr_array(POINTS), CLASSES, np.random.default_rng(0)))
     basis = {"rank": 3, "basis": "class_means"}
     plain = squared_distances(half.others, half.points)
-    accuracy, gap = metric_text._learned(half, plain, basis, 1.0)
+    right, gap = metric_text._learned(half, plain, basis, 1.0)
     learner = MetricLearner(percentiles=(1, 99), tol=1e-3, random_state=0, **basis)
     learner.fit(half.points, half.labels, side=half.pairs)
     places = [learner.transform(A) for A in (half.points, half.others)]
     fit = KNeighborsClassifier(10).fit(places[0], half.labels)
-    assert accuracy == pytest.approx(np.mean(fit.predict(places[1]) == half.others_labels))
+    assert np.array_equal(right, fit.predict(places[1]) == half.others_labels)
     assert gap < 1e-3
 
 
@@ -199,3 +205,59 @@ def test_constraints_lessen_the_error_beyond_what_splits_explain(
     assert not plain.agrees  # 0.310 on every split is not 0.314
     assert error.agrees is not less
     assert len(metric_clusters.EXPERIMENT.table(results)) == 2
+
+
+@pytest.mark.parametrize(("mended", "agrees"), [(0, True), (3, True), (5, False)])
+def test_a_few_texts_that_flip_leave_accuracies_similar(mended: int, agrees: bool) -> None:
+    # m texts mended and none spoiled are a gain of m with a standard error of almost sqrt(m).
+    fold = {"logdet": 90 + mended, "lsa": 40, "over_euclidean": [mended, 0], "over_lsa": [52, 2]}
+    folds = [{"texts": 10**6, "euclidean": 90, "sizes": {"3": {**fold, "gamma": 1.0}}}]
+    result = Result({"set": "classic3", "sizes": [3]}, {"folds": folds})
+    similar, higher, over_lsa = metric_text.EXPERIMENT.claims([result])
+    assert (similar.agrees, higher.agrees, over_lsa.agrees) == (agrees, not agrees, True)
+
+
+def test_folds_are_taken_together() -> None:
+    flips = {"over_euclidean": [3, 1], "over_lsa": [9, 2], "logdet": 8, "lsa": 1, "gamma": 1.0}
+    folds = [
+        {"texts": 10, "euclidean": 6, "sizes": {"3": flips}},
+        {"texts": 30, "euclidean": 20, "sizes": {"3": {**flips, "logdet": 22}}},
+    ]
+    found = metric_text._Found(Result({"set": "classic3", "sizes": [3]}, {"folds": folds}))
+    assert found.accuracy("logdet", 3) == pytest.approx(30 / 40)
+    gain = found.gain("euclidean", 3)
+    assert gain.center == pytest.approx(
+        found.accuracy("logdet", 3) - found.accuracy("euclidean", 3)
+    )
+    changes = np.repeat([1.0, -1.0, 0.0], [6, 2, 32])  # of each text
+    assert gain.error == pytest.approx(changes.std() / 40**0.5)
+
+
+def test_kernels_are_compared_within_a_draw() -> None:
+    # Draws differ by far more than the kinds do, and alike.
+    rates = [
+        {"base": b, "svm": b + 0.02 * (-1) ** k, "learned": b + 0.01}
+        for k, b in enumerate((0.3, 0.5, 0.9))
+    ]
+    results = [
+        Result({"examples": 5, "draw": k}, dict.fromkeys(("sum", "blur 1", "histogram"), rate))
+        for k, rate in enumerate(rates)
+    ]
+    *gains, average, blur, histogram = averaged_kernel.EXPERIMENT.claims(results)
+    assert all(claim.agrees for claim in gains)
+    assert (average.agrees, blur.agrees, histogram.agrees) == (False, False, False)
+
+
+@pytest.mark.parametrize(("behind", "agrees"), [(0, True), (3, False)])
+def test_digits_in_the_plane_are_counted_draw_by_draw(behind: int, agrees: bool) -> None:
+    def value(n: int) -> dict[str, Any]:
+        return {"recalls": [0.75] * n + [0.1] * (10 - n), "accuracy": 0.5}
+
+    counts = [(7, 3), (6, 4), (7 - 2 * behind, 3)]  # the method, kernel PCA
+    results = [
+        Result({"draw": k}, {"trace": value(a), "pca": value(b), "plain": value(2)})
+        for k, (a, b) in enumerate(counts)
+    ]
+    first, second, more = trace_embedding.EXPERIMENT.claims(results)
+    assert (first.agrees, second.agrees, more.agrees) == (None, None, agrees)
+    assert second.ours.endswith("3.3 ± 0.6 at 70% and 0.0 ± 0.0 at 80%")
