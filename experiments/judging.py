@@ -1,6 +1,7 @@
 """When two numbers agree, each a mean of draws with their standard deviation; and words for many numbers.
 
-error:    s / sqrt(n)                  near:        |a - b| <= 2 sqrt(s_a^2 / n_a + s_b^2 / n_b)
+error:    s / sqrt(n)                  margin:      t_0.975 s / sqrt(n)
+                                       near:        |a - b| <= 2 sqrt(s_a^2 / n_a + s_b^2 / n_b)
 alike:    1 / f <= a / b <= f          reaches:     a >= b - 2 sqrt(s_a^2 / n_a + s_b^2 / n_b)
 doubt:    sqrt(sum p (1 - p) / n)      comparable:  |a - b| <= max(s_a, s_b)
 """
@@ -10,6 +11,8 @@ from dataclasses import dataclass
 from math import hypot
 from statistics import mean, stdev
 from typing import final
+
+from scipy.stats import t
 
 __all__ = [
     "NEAR",
@@ -48,6 +51,21 @@ class Spread:
     def error(self) -> float:
         """The standard error of the mean."""
         return self.deviation / self.count**0.5
+
+    @property
+    def margin(self) -> float:
+        """Half of Student's 95 % interval of the mean; 0 for one draw."""
+        return float(t.ppf(0.975, self.count - 1)) * self.error if self.count > 1 else 0.0
+
+    @property
+    def is_above_zero(self) -> bool:
+        """Whether the interval is."""
+        return self.center > self.margin
+
+    @property
+    def is_below_zero(self) -> bool:
+        """Whether the interval is."""
+        return -self.center > self.margin
 
     def above(self, other: "Spread") -> "Spread":
         """How much it is above the other, drawn on its own, with the standard error of that."""

@@ -3,15 +3,19 @@
 import warnings
 from collections.abc import Iterable, Sequence
 from statistics import mean
+from time import perf_counter
 from typing import Any
 
 import numpy as np
 from sklearn.exceptions import ConvergenceWarning
 
 from experiments.experiment import Part, Result
+from experiments.reproductions._pairs import share_satisfied
 from gramlearn import Problem, Solution, Status, solve
+from gramlearn.dual import DualPoint
+from gramlearn.solvers import Projections
 
-__all__ = ["cycles", "draws_of", "facts", "solved", "steps_taken", "with_counts"]
+__all__ = ["cycles", "draws_of", "facts", "followed", "solved", "steps_taken", "with_counts"]
 
 _CHANGE = 1e-3
 _DONE = (Status.OPTIMAL.name, Status.STOPPED.name)
@@ -57,6 +61,38 @@ def facts(solution: Solution) -> dict[str, Any]:
         "seconds": solution.seconds,
         "relative_gap": gap if np.isfinite(gap) else None,
     }
+
+
+def followed(problem: Problem, solver: Projections, limit: int) -> dict[str, Any]:
+    """Cycle until the duals settle, and look at nothing else: neither at a gap nor for a contradiction.
+
+    `satisfied` is the share of the constraints that hold to 1e-3 after each cycle, from none on.
+    """
+    begun = perf_counter()
+    state = solver.init(problem, None, 0.0)
+    shares = [_satisfied(problem, state.point)]
+    status = Status.ITERATION_LIMIT
+    while len(shares) <= limit:
+        state = solver.cycled(problem, state)
+        if state.point.value == -np.inf:
+            status = Status.STALLED  # the duals have left the domain, and there is no X to speak of
+            break
+        shares.append(_satisfied(problem, state.point))
+        if state.change <= _CHANGE:
+            status = Status.STOPPED
+            break
+    return {
+        "status": status.name,
+        "cycles": len(shares) - 1,
+        "seconds": perf_counter() - begun,
+        "relative_gap": None,
+        "satisfied": shares,
+    }
+
+
+def _satisfied(problem: Problem, point: DualPoint) -> float:
+    factor = problem.space.lift(point.conjugate.factor)
+    return round(share_satisfied(factor, list(problem.terms)), 4)
 
 
 def steps_taken(answers: list[dict[str, Any]]) -> list[int]:

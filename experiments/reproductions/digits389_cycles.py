@@ -12,22 +12,22 @@ from typing import Any, final
 from experiments.experiment import Claim, Experiment, Part, Result
 from experiments.judging import alike, listed, prose, span
 from experiments.reproductions._digits import DATA, GAMMA, METHODS, WORDS, problems
-from experiments.reproductions._pairs import share_satisfied
 from experiments.reproductions._running import (
     cycles,
     draws_of,
     facts,
+    followed,
     solved,
     steps_taken,
     with_counts,
 )
-from gramlearn import Problem, Status
+from gramlearn import Status
 from gramlearn.solvers import Projections
 
 __all__ = ["EXPERIMENT"]
 
 _LIMIT = 1000
-_CURVE = 100  # cycles of which the share of satisfied constraints is kept
+_PATIENCE = 2000  # cycles, where only the duals are looked at
 _ORDERS = ("cyclic", "random", "greatest")
 _PAPER = {30: {"logdet": 17, "von_neumann": 11}, 420: {"logdet": 354, "von_neumann": 105}}
 _WORDS = {name: WORDS[name] for name in ("logdet", "von_neumann")}
@@ -47,11 +47,11 @@ class Digits389Cycles(Experiment):
         (random), or on the worst (greatest), until the duals change by less than 1e-3 of themselves. With
         slack gamma is {GAMMA:g}.
         """)
-    version: int = 2
+    version: int = 3
     data: tuple[str, ...] = DATA
 
     def parts(self, quick: bool) -> list[Part]:
-        counts, repeats = ((15, 30), 1) if quick else ((30, 60, 120, 180, 240, 300, 420), 3)
+        counts, repeats = ((15,), 1) if quick else ((30, 60, 120, 180, 240, 300, 420), 3)
         return with_counts(counts, repeats)
 
     def compute(self, part: Part) -> dict[str, Any]:
@@ -66,9 +66,22 @@ class Digits389Cycles(Experiment):
                 answers[name][order] = (
                     reference if hopeless else facts(solved(problem, projections, _LIMIT))
                 )
-            if name == "logdet_slack":
-                answers[name]["satisfied"] = _satisfied(problem, part.seed)
+            if name in _WORDS:
+                cyclic = Projections("cyclic", seed=part.seed)
+                answers[name]["followed"] = followed(problem, cyclic, _PATIENCE)
         return answers
+
+    def kept(self, result: Result) -> dict[str, Any]:
+        """All but the curves that are not shown."""
+        if result.parameters["constraints"] == _SHOWN:
+            return dict(result.value)
+        return {
+            name: {
+                solver: {key: number for key, number in found.items() if key != "satisfied"}
+                for solver, found in by_solver.items()
+            }
+            for name, by_solver in result.value.items()
+        }
 
     def table(self, results: Sequence[Result]) -> list[dict[str, str]]:
         rows = []
@@ -91,7 +104,8 @@ class Digits389Cycles(Experiment):
             for count, by_name in _PAPER.items()
             for name in by_name
         ]
-        return [*told, *_growth_claims(found), _satisfied_claim(found[_SHOWN])]
+        satisfied = [_satisfied_claim(name, found[_SHOWN]) for name in _WORDS]
+        return [*told, *_growth_claims(found), *satisfied]
 
     def remarks(self, results: Sequence[Result]) -> list[str]:
         fewest = []
@@ -113,15 +127,16 @@ class Digits389Cycles(Experiment):
 
         figure = Figure(figsize=(11, 4), layout="constrained")
         left, right = figure.subplots(1, 2)
-        most = max(result.parameters["constraints"] for result in results)
-        for result in results:
-            curve = result.value["logdet_slack"]["satisfied"]
-            if result.parameters["constraints"] in (most, _SHOWN) and curve:
-                left.plot(range(len(curve)), curve, color="C0", alpha=0.5)
+        found = draws_of(results)
+        shown = _SHOWN if _SHOWN in found else max(found)
+        for draw in found[shown]:
+            for k, name in enumerate(_WORDS):
+                curve = draw[name]["followed"].get("satisfied", [])
+                left.plot(range(len(curve)), curve, color=f"C{k}", alpha=0.5)
         left.set(
-            xlabel="cycles",
+            xlabel="cycles, in one order",
             ylabel="share satisfied to 1e-3",
-            title="LogDet with slack, random order",
+            title=f"{shown} constraints, without slack",
         )
         for k, name in enumerate(METHODS):
             for order, line in (("cyclic", "-"), ("working_set", ":")):
@@ -187,35 +202,22 @@ def _growth_claims(found: dict[int, list[Any]]) -> list[Claim]:
     ]
 
 
-def _satisfied_claim(draws: list[Any]) -> Claim:
-    """What holds after a tenth of the cycles that LogDet with slack takes."""
-    shares = []
-    for draw in draws:
-        curve, steps = draw["logdet_slack"]["satisfied"], draw["logdet_slack"]["cyclic"]["cycles"]
-        shares.append(curve[min(steps // 10, len(curve) - 1)])
+def _satisfied_claim(name: str, draws: list[Any]) -> Claim:
+    """What holds after a tenth of the cycles that the paper's rule takes, and at their end."""
+    curves = [draw[name]["followed"]["satisfied"] for draw in draws]
+    early = [100 * curve[(len(curve) - 1) // 10] for curve in curves]
+    last = [100 * curve[-1] for curve in curves]
     return Claim(
-        words=f"of {_SHOWN} constraints, most are satisfied to 1e-3 long before the end",
-        paper="a figure without numbers",
-        ours=f"after a tenth of the cycles, {span([100 * share for share in shares], '.0f')} % of them",
-        criterion="more than half of them are, in every draw",
-        agrees=min(shares) > 0.5,
+        words=f"most of {_SHOWN} constraints hold to 1e-3 long before the end, {_WORDS[name]}",
+        paper="in words: medium accuracy 'can be achieved much faster'",
+        ours=f"after a tenth of the cycles {span(early, '.0f')} %, at the end {span(last, '.0f')} %",
+        criterion="after a tenth of the cycles at least 0.95 of those at the end, in every draw",
+        agrees=all(a >= 0.95 * b for a, b in zip(early, last, strict=True)),
     )
 
 
 def _orders(name: str) -> tuple[str, ...]:
     return _ORDERS[:1] if name.endswith("slack") else _ORDERS
-
-
-def _satisfied(problem: Problem, seed: int) -> list[float]:
-    """The share of the constraints that hold after each cycle, from none on."""
-    solver = Projections("cyclic", seed=seed)
-    state = solver.init(problem, None, 0.0)
-    shares: list[float] = []
-    while len(shares) <= _CURVE and state.ending is None:
-        factor = problem.space.lift(state.point.conjugate.factor)
-        shares.append(share_satisfied(factor, list(problem.terms)))
-        state = solver.step(problem, state, 0.0)
-    return shares
 
 
 def _converged(results: Sequence[Result], name: str, solver: str) -> list[tuple[int, float]]:

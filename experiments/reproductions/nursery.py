@@ -2,7 +2,7 @@
 
 from experiments.experiment import Claim
 from experiments.judging import listed
-from experiments.reproductions._with_slack import GAMMA, NAMES, Found, WithSlack
+from experiments.reproductions._with_slack import GAMMA, NAMES, Found, Variant, WithSlack
 
 _FIGURE = "a figure without numbers"
 
@@ -60,4 +60,5 @@ EXPERIMENT = WithSlack(
     paper_at={500: "both converge; the kernel itself would not fit into memory"},
     claims=_claims,
     remarks=_remarks,
+    variants={"spambase": Variant("spambase", (50, 100, 200), 2)},
 )

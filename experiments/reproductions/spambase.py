@@ -2,7 +2,7 @@
 
 from experiments.experiment import Claim
 from experiments.judging import alike, prose, span
-from experiments.reproductions._with_slack import GAMMA, NAMES, Found, WithSlack
+from experiments.reproductions._with_slack import GAMMA, NAMES, Found, Variant, WithSlack
 from gramlearn import Status
 
 _PAPER = {500: 29}  # cycles of von Neumann
@@ -68,4 +68,8 @@ EXPERIMENT = WithSlack(
     paper_at={500: "von Neumann 29 cycles, LogDet many more"},
     claims=_claims,
     remarks=_remarks,
+    variants={
+        "standardized": Variant("spambase", (0, 50, 100, 200, 500), 5, standardized=True),
+        "gamma100": Variant("spambase", (500,), 5, gamma=100.0),
+    },
 )

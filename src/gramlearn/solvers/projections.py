@@ -75,8 +75,8 @@ class Projections(Solver[ProjectionState]):
         How many directions are projected on together, with the same iterates, where that is possible: for
         LogDet, and not for "greatest". 1 is one constraint at a time, Algorithms 1 and 2 of K09 to the letter.
     approximate : bool
-        For the von Neumann divergence and distances, go only as far as a bound allows, as DefiniteBoost does; a
-        published baseline that takes many more cycles.
+        For the von Neumann divergence and distances, go only as far as a bound allows, as DefiniteBoost does: a
+        published baseline. It may take fewer cycles than exact projections, or more.
     seed : int
         Of the order.
     """
@@ -148,19 +148,8 @@ class Projections(Solver[ProjectionState]):
 
     def step(self, problem: Problem, state: ProjectionState, tol: float) -> ProjectionState:
         previous, before = state.point, state.point.lam
-        lam = before.copy()
-        counts = np.zeros(2, dtype=np.int64)
-        with announced("the projections"):
-            self._cycle(problem, state, lam, counts)
-        point = problem.dual.at(lam)
-        size = float(np.sum(np.abs(lam))) or 1.0
-        state = replace(
-            state,
-            point=point,
-            change=float(np.sum(np.abs(lam - before))) / size,
-            projections=state.projections + lam.shape[0],
-            evaluations=state.evaluations + int(counts[0]),
-        )
+        state = self.cycled(problem, state)
+        point, lam = state.point, state.point.lam
         if not point.value >= previous.value - 10 * previous.noise:
             # Rounding took lam out of the domain or astray, or there is no X: the last good state stays.
             return replace(state, point=previous, ending=Status.STALLED)
@@ -173,6 +162,22 @@ class Projections(Solver[ProjectionState]):
         if looked.ending is None and looked.change <= _SETTLED:
             return replace(looked, ending=Status.STALLED)
         return looked
+
+    def cycled(self, problem: Problem, state: ProjectionState) -> ProjectionState:
+        """Project once on every constraint; whether that led anywhere is not looked at."""
+        before = state.point.lam
+        lam = before.copy()
+        counts = np.zeros(2, dtype=np.int64)
+        with announced("the projections"):
+            self._cycle(problem, state, lam, counts)
+        size = float(np.sum(np.abs(lam))) or 1.0
+        return replace(
+            state,
+            point=problem.dual.at(lam),
+            change=float(np.sum(np.abs(lam - before))) / size,
+            projections=state.projections + lam.shape[0],
+            evaluations=state.evaluations + int(counts[0]),
+        )
 
     def settle(self, problem: Problem, state: ProjectionState) -> ProjectionState:
         return self._judged(problem, state, 0.0)
