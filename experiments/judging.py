@@ -3,7 +3,7 @@
 error:    s / sqrt(n)                  margin:      t_0.975 s / sqrt(n)
                                        near:        |a - b| <= 2 sqrt(s_a^2 / n_a + s_b^2 / n_b)
 alike:    1 / f <= a / b <= f          reaches:     a >= b - 2 sqrt(s_a^2 / n_a + s_b^2 / n_b)
-doubt:    sqrt(sum p (1 - p) / n)      comparable:  |a - b| <= max(s_a, s_b)
+mcnemar:  sqrt(m + s - (m - s)^2 / n)  comparable:  |a - b| <= max(s_a, s_b)
 """
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -19,8 +19,8 @@ __all__ = [
     "REACHES",
     "Spread",
     "alike",
-    "doubt",
     "listed",
+    "mcnemar",
     "prose",
     "set_by_set",
     "span",
@@ -96,9 +96,10 @@ def alike(ours: float, paper: float, factor: float = 2.0) -> bool:
     return paper / factor <= ours <= paper * factor
 
 
-def doubt(shares: Iterable[float], count: int) -> float:
-    """The standard error of the difference of independent shares, each of `count`."""
-    return float(sum(max(0.0, share * (1 - share)) for share in shares) / count) ** 0.5
+def mcnemar(mended: float, spoiled: float, n: int) -> Spread:
+    """The gain, as a share of n answers of which some were mended and some spoiled, and its standard error."""
+    variance = mended + spoiled - (mended - spoiled) ** 2 / n
+    return Spread((mended - spoiled) / n, variance**0.5 / n)
 
 
 def span(numbers: Iterable[float], form: str) -> str:

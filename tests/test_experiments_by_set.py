@@ -8,13 +8,13 @@ import numpy as np
 import pytest
 import scipy.stats
 from experiments.experiment import Result
-from experiments.judging import Spread, spread_of
+from experiments.judging import Spread, mcnemar, spread_of
 from experiments.limits import TooLongError, ended_after
 from experiments.reproductions import _metric_claims, find
 from experiments.reproductions._by_set import BySet
 from experiments.reproductions._choosing import Task, halves, judged
 from experiments.reproductions._mnist import deskewed, nearest, wrong
-from experiments.reproductions._mnist_claims import Found, claims_of, mcnemar, significance
+from experiments.reproductions._mnist_claims import Found, claims_of, significance
 from experiments.reproductions._our_metrics import OURS
 
 RNG = np.random.default_rng(0)

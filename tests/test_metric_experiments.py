@@ -6,7 +6,6 @@ from typing import Any
 import numpy as np
 import pytest
 from experiments.experiment import Result
-from experiments.judging import doubt
 from experiments.reproductions import (
     averaged_kernel,
     metric_clusters,
@@ -144,12 +143,6 @@ def test_the_histogram_knows_no_places_and_the_others_do() -> None:
 
 
 # -- verdicts --------------------------------------------------------------------------------------
-
-
-def test_the_doubt_of_a_difference_is_that_of_drawn_shares() -> None:
-    rng = np.random.default_rng(0)
-    differences = (rng.binomial(200, 0.7, 20_000) - rng.binomial(200, 0.9, 20_000)) / 200
-    assert doubt((0.7, 0.9), 200) == pytest.approx(differences.std(), rel=0.03)
 
 
 @pytest.mark.parametrize(("linear", "agrees"), [(0.1, True), (0.4, False)])

@@ -12,10 +12,10 @@ from statistics import mean
 from typing import Any, final
 
 from experiments.experiment import Claim, Result
-from experiments.judging import Spread, alike, listed, prose, spread_of
+from experiments.judging import Spread, alike, listed, mcnemar, prose, spread_of
 from experiments.reproductions._mnist import PREPARATIONS
 
-__all__ = ["NAMES", "Found", "claims_of", "mcnemar", "n_tested", "significance"]
+__all__ = ["NAMES", "Found", "claims_of", "n_tested", "significance"]
 
 NAMES = {"logdet": "LogDet", "von_neumann": "von Neumann"}
 _BASELINE = 2.35
@@ -39,13 +39,6 @@ def n_tested(parameters: Mapping[str, Any]) -> int:
     if parameters["kind"] == "held_out":
         return int(parameters["train"]) // 6
     return int(parameters["test"])
-
-
-def mcnemar(mended: float, spoiled: float, n: int) -> Spread:
-    """The gain, as a share of n, and its standard error."""
-    return Spread(
-        (mended - spoiled) / n, (mended + spoiled - (mended - spoiled) ** 2 / n) ** 0.5 / n
-    )
 
 
 @final

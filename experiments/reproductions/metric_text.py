@@ -14,9 +14,8 @@ import numpy as np
 from sklearn.decomposition import TruncatedSVD
 
 from experiments.experiment import Claim, Experiment, Part, Result
-from experiments.judging import Spread, listed, prose
+from experiments.judging import Spread, listed, mcnemar, prose
 from experiments.reproductions._halves import GAMMAS, PERCENTILES, Half, halves
-from experiments.reproductions._mnist_claims import mcnemar
 from experiments.reproductions._texts import squared_distances, text_vectors, vote
 from gramlearn import MetricLearner
 
