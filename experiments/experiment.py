@@ -87,6 +87,8 @@ class Experiment(ABC):
     title : the heading of its section in docs/reproduction.md
     setup : how it was done, in sentences, without results
     timed : whether seconds are among its claims, so that nothing else may run beside it
+    guide : what the numbers of its table are, where docs/how-to-choose.md has that table, too; all such have
+        the same columns, methods by data sets
     """
 
     paper: str
@@ -96,6 +98,7 @@ class Experiment(ABC):
     title: str = ""
     setup: str = ""
     timed: bool = False
+    guide: str = ""
 
     @abstractmethod
     def parts(self, quick: bool) -> list[Part]:

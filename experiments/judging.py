@@ -1,8 +1,9 @@
 """When two numbers agree, each a mean of draws with their standard deviation; and words for many numbers.
 
-error:    s / sqrt(n)                  near:        |a - b| <= 2 sqrt(s_a^2 / n_a + s_b^2 / n_b)
+error:    s / sqrt(n)                  margin:      t_0.975 s / sqrt(n)
+                                       near:        |a - b| <= 2 sqrt(s_a^2 / n_a + s_b^2 / n_b)
 alike:    1 / f <= a / b <= f          reaches:     a >= b - 2 sqrt(s_a^2 / n_a + s_b^2 / n_b)
-doubt:    sqrt(sum p (1 - p) / n)      comparable:  |a - b| <= max(s_a, s_b)
+mcnemar:  sqrt(m + s - (m - s)^2 / n)  comparable:  |a - b| <= max(s_a, s_b)
 """
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -11,13 +12,15 @@ from math import hypot
 from statistics import mean, stdev
 from typing import final
 
+from scipy.stats import t
+
 __all__ = [
     "NEAR",
     "REACHES",
     "Spread",
     "alike",
-    "doubt",
     "listed",
+    "mcnemar",
     "prose",
     "set_by_set",
     "span",
@@ -49,6 +52,21 @@ class Spread:
         """The standard error of the mean."""
         return self.deviation / self.count**0.5
 
+    @property
+    def margin(self) -> float:
+        """Half of Student's 95 % interval of the mean; 0 for one draw."""
+        return float(t.ppf(0.975, self.count - 1)) * self.error if self.count > 1 else 0.0
+
+    @property
+    def is_above_zero(self) -> bool:
+        """Whether the interval is."""
+        return self.center > self.margin
+
+    @property
+    def is_below_zero(self) -> bool:
+        """Whether the interval is."""
+        return -self.center > self.margin
+
     def above(self, other: "Spread") -> "Spread":
         """How much it is above the other, drawn on its own, with the standard error of that."""
         return Spread(self.center - other.center, hypot(self.error, other.error))
@@ -78,9 +96,10 @@ def alike(ours: float, paper: float, factor: float = 2.0) -> bool:
     return paper / factor <= ours <= paper * factor
 
 
-def doubt(shares: Iterable[float], count: int) -> float:
-    """The standard error of the difference of independent shares, each of `count`."""
-    return float(sum(max(0.0, share * (1 - share)) for share in shares) / count) ** 0.5
+def mcnemar(mended: float, spoiled: float, n: int) -> Spread:
+    """The gain, as a share of n answers of which some were mended and some spoiled, and its standard error."""
+    variance = mended + spoiled - (mended - spoiled) ** 2 / n
+    return Spread((mended - spoiled) / n, variance**0.5 / n)
 
 
 def span(numbers: Iterable[float], form: str) -> str:

@@ -1,10 +1,11 @@
-"""From runs to the document: what is new is published, and the page and its pictures are written from that."""
+"""From runs to documents: what is new is published, and the pages and their pictures are written from that."""
 
 from pathlib import Path
 
 from experiments import reproductions
 from experiments.document import document, lacks
 from experiments.experiment import Experiment
+from experiments.guide import with_table
 from experiments.outcome import Outcome
 from experiments.publishing import publish, published
 from experiments.report import draw
@@ -12,11 +13,16 @@ from experiments.runner import open_run
 from experiments.store import write_whole
 from gramlearn.datasets import DatasetNotFoundError
 
-__all__ = ["published_outcomes", "write_page"]
+__all__ = ["GUIDE", "published_outcomes", "write_page"]
+
+GUIDE = "how-to-choose.md"  # beside the page
 
 
 def write_page(out: Path, folder: Path, to: Path) -> dict[str, str]:
-    """Publish the runs in `out` into `folder`, write the page and its pictures; give what is not complete."""
+    """Publish the runs in `out` into `folder`, and write the page, its pictures and the table of the guide.
+
+    Gives what is not complete.
+    """
     for name in reproductions.names():
         experiment = reproductions.find(name)
         run, known = _run_of(name, experiment, out), published(name, experiment, folder)
@@ -25,6 +31,9 @@ def write_page(out: Path, folder: Path, to: Path) -> dict[str, str]:
             publish(run, folder)
     outcomes, missing = published_outcomes(folder)
     write_whole(to, document(outcomes, missing))
+    guide = to.parent / GUIDE
+    if guide.exists():
+        write_whole(guide, with_table(guide.read_text(encoding="utf-8"), outcomes))
     for outcome in outcomes:
         draw(outcome, to.parent / "images" / f"{outcome.name}.png")
     return missing | lacks(outcomes)

@@ -22,7 +22,8 @@ def result(rank: int | None, seconds: float, value: float, **more: bool) -> Resu
             "value": value,
             "share": 0.4,
             "accuracy": 0.95,
-            "points": (POINTS * (seconds if rank is None else 0.0)).tolist(),
+            "before": 0.25 * seconds,
+            "points": (POINTS * seconds).tolist(),
             "classes": CLASSES.tolist(),
             "names": ["a", "b", "c"],
         },
@@ -57,20 +58,75 @@ def test_the_table_compares_with_the_exact_embedding_and_the_paper() -> None:
     assert alone["objective, of the exact one"] == ""
 
 
-def test_the_picture_has_the_exact_embedding_and_its_time() -> None:
+def test_the_picture_has_the_embeddings_and_their_time() -> None:
     experiment = reproductions.find("colored_unfolding")
     answers = [
         result(5, 0.5, -80.0),
+        result(50, 1.0, -90.0),
         result(None, 2.0, -100.0),
         result(None, 3.0, -900.0, wide=True),
     ]
-    given, wide, below = experiment.figure(answers).axes
-    assert given.get_title() == "senate (106th), exact, B = 10 N"
-    for axes, size in ((given, 2.0), (wide, 3.0)):
+    *above, below = experiment.figure(answers).axes
+    titles = ["d = 50, B = 10 N", "exact, B = 10 N", "exact, B = 10 N²"]
+    assert [axes.get_title() for axes in above] == [f"senate (106th), {title}" for title in titles]
+    for axes, size in zip(above, (1.0, 2.0, 3.0), strict=True):
         drawn = np.concatenate([line.get_xydata() for line in axes.lines])
         assert sorted(map(tuple, drawn)) == sorted(map(tuple, size * POINTS))
-    assert [text.get_text() for text in wide.get_legend().get_texts()] == ["a", "b", "c"]
-    heights = {line.get_label(): line.get_ydata()[0] for line in below.lines}
-    assert heights == {"rank d": 0.5, "exact": 2.0, "exact, the paper": 1.5}
-    given, _, _ = experiment.figure(answers[:1]).axes
-    assert given.get_title() == "senate (106th), d = 5, B = 10 N"
+    assert [text.get_text() for text in above[-1].get_legend().get_texts()] == ["a", "b", "c"]
+    heights = {line.get_label(): list(line.get_ydata()) for line in below.lines}
+    assert heights["rank d"] == [0.5, 1.0]
+    assert {heights["exact"][0], heights["exact, the paper"][0]} == {2.0, 1.5}
+    *none, _ = experiment.figure(answers[:1]).axes
+    assert not any(axes.axison or axes.lines for axes in none)
+
+
+def test_what_is_published_can_be_drawn() -> None:
+    experiment = reproductions.find("colored_unfolding")
+    few, largest, exact = (result(rank, 1.0, -80.0) for rank in (5, 50, None))
+    assert experiment.kept(largest) == largest.value
+    assert experiment.kept(exact) == exact.value
+    kept = experiment.kept(few)
+    assert (kept["n_points"], "points" in kept) == (60, False)
+    assert experiment.table([Result(few.parameters, kept)]) == experiment.table([few])
+
+
+def of_set(name: str, exact: float, approximate: float) -> list[Result]:
+    """An exact embedding and two approximations, of which the first tells classes apart better."""
+    given = [
+        (result(5, 0.5, -80.0), approximate),
+        (result(50, 1.0, -90.0), approximate - 0.1),
+        (result(None, 2.0, -100.0), exact),
+        (result(None, 3.0, -900.0, wide=True), exact),
+    ]
+    return [
+        Result({**r.parameters, "set": name}, {**r.value, "accuracy": share}) for r, share in given
+    ]
+
+
+@pytest.mark.parametrize(("third", "agrees"), [(0.94, True), (0.98, False)])
+def test_embeddings_are_comparable_where_classes_are_told_apart_alike(
+    third: float, agrees: bool
+) -> None:
+    experiment = reproductions.find("colored_unfolding")
+    answers = [
+        *of_set("senate", 0.9, 0.86),
+        *of_set("usps", 0.9, 0.5),
+        *of_set("news20", third, 0.9),
+    ]
+    *_, claim = experiment.claims(answers)
+    assert claim.words == "exact embeddings are comparable to those of the approximation"
+    assert claim.agrees is agrees
+    assert "5-NN 90.0 % exact, 86.0 % with d = 5 (senate (106th))" in claim.ours
+
+
+def test_claims_of_seconds_say_what_the_data_are() -> None:
+    experiment = reproductions.find("colored_unfolding")
+    answers = [r for name in ("senate", "usps", "news20") for r in of_set(name, 0.9, 0.9)]
+    senate, usps, news, *rest = experiment.claims(answers)
+    assert [claim.agrees for claim in (senate, usps, news)] == [False, True, True]
+    assert "106th" in senate.stand_in
+    assert "does not say which ones" in news.stand_in
+    assert not usps.stand_in
+    reasons = {claim.reason for claim in rest if claim.words.startswith("the time of the approx")}
+    assert all("take 25 % at the smallest d, and 25 % at the largest" in why for why in reasons)
+    assert len(reasons) == 1

@@ -1,19 +1,14 @@
 """The experiment of kernel design: its comparisons, choice of prices, rivals, tables and picture."""
 
 import os
-import sys
 import warnings
-from types import SimpleNamespace
 from typing import Any
 
 import numpy as np
 import pytest
-from benchmarks import environments
-from benchmarks.contestants import metric_learn_itml
-from benchmarks.data import UnavailableError
 from experiments import reproductions
 from experiments.experiment import Result
-from experiments.reproductions import _kernel_mixes, _xing
+from experiments.reproductions import _kernel_mixes, kernel_design
 from experiments.reproductions._comparisons import (
     SETS,
     Judged,
@@ -23,6 +18,7 @@ from experiments.reproductions._comparisons import (
     split_of,
 )
 from experiments.reproductions._kernel_mixes import GAMMAS, SINGLE, mix_of, shares_of_grid
+from experiments.reproductions._their_metrics import METRIC_LEARN, mmc
 
 from gramlearn import (
     KernelDesigner,
@@ -193,93 +189,18 @@ def test_gammas_that_leave_no_weight_are_passed_over(monkeypatch: pytest.MonkeyP
 # -- Xing et al. -----------------------------------------------------------------------------------
 
 
-def test_metric_learn_improves_its_objective() -> None:
-    """sum_D |x - y|_W over the root of sum_S |x - y|_W^2, whatever the scale of W."""
-    try:
-        environments.interpreter(metric_learn_itml.CONTESTANT.requirements, may_make=False)
-    except UnavailableError as reason:
-        pytest.skip(str(reason))
-    points, triplets = SPLIT.training.points[:, :3], np.asarray(SPLIT.training.triplets.triplets)
-    found = _xing.fit_both(points, triplets, may_make=False)
+def test_each_comparison_is_an_alike_and_an_unlike_pair(monkeypatch: pytest.MonkeyPatch) -> None:
+    def asked(function: Any, package: Any, calls: Any, limit: float, may_make: bool) -> list[Any]:
+        assert (function, package, limit, may_make) == (mmc, METRIC_LEARN, 3.0, False)
+        table = np.asarray(SPLIT.training.triplets.triplets)
+        for call in calls:
+            np.testing.assert_array_equal(call["X"], SPLIT.training.points)
+            np.testing.assert_array_equal(call["alike"], table[:, :2])
+            np.testing.assert_array_equal(call["unlike"], table[:, [0, 2]])
+        return [call["diagonal"] for call in calls]
 
-    def objective(W: np.ndarray) -> float:
-        i, j, k = (points[column] for column in triplets.T)
-        similar, unlike = (np.einsum("ij,jk,ik->i", z, W, z) for z in (i - j, i - k))
-        return float(np.sqrt(unlike).sum() / np.sqrt(similar.sum()))
-
-    for variant in ("full", "diagonal"):
-        assert found[variant]["status"] == "done"
-        assert not found[variant]["is_start"]
-        W = found[variant]["matrix"]
-        assert objective(W) > 1.1 * objective(np.eye(3))
-        assert (variant == "diagonal") == (np.count_nonzero(W - np.diag(np.diag(W))) == 0)
-
-
-def test_without_its_environment_there_is_a_reason(
-    tmp_path: Any, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr(environments, "CACHE", tmp_path)
-    found = _xing.fit_both(POINTS, np.array([[0, 1, 20]]), may_make=False)
-    for answer in found.values():
-        assert answer["status"] == "unavailable"
-        assert "a quick run makes no environment" in answer["reason"]
-
-
-def test_a_process_that_gives_nothing_is_a_failure(
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
-    """The interpreter has no metric-learn, so the process ends before any fit."""
-    monkeypatch.setattr(_xing, "interpreter", lambda requirements, may_make: sys.executable)
-    monkeypatch.setattr(
-        _xing, "launch", lambda *args, **named: "it ended with status 1: no metric_learn"
-    )
-    found = _xing.fit_both(POINTS, np.array([[0, 1, 20]]), may_make=False)
-    assert found["full"] == {
-        "status": "failed",
-        "reason": "it ended with status 1: no metric_learn",
-    }
-
-
-class _MMC:
-    """Stands in for metric-learn's: what it does is what `diagonal` says."""
-
-    converged_ = False
-
-    def __init__(self, diagonal: Any, preprocessor: np.ndarray) -> None:
-        self.does, self.points = diagonal, preprocessor
-
-    def fit(self, pairs: np.ndarray, kind: np.ndarray) -> "_MMC":
-        assert pairs.tolist() == [[0, 1], [2, 3], [0, 5], [2, 6]]
-        assert kind.tolist() == [1, 1, -1, -1]
-        if self.does == "raise":
-            raise ValueError("Input contains NaN.")
-        while self.does == "go on":
-            pass
-        return self
-
-    def get_mahalanobis_matrix(self) -> np.ndarray:
-        return np.eye(4)
-
-
-@pytest.mark.parametrize(
-    ("does", "status", "reason"),
-    [
-        ("raise", "failed", "ValueError: Input contains NaN."),
-        ("go on", "ended", "it was ended after 0.1 s"),
-        ("stay", "done", ""),
-    ],
-)
-def test_whatever_happens_is_the_result(
-    does: str, status: str, reason: str, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setitem(sys.modules, "metric_learn", SimpleNamespace(MMC=_MMC))
-    triplets = np.array([[0, 1, 5], [2, 3, 6]])
-    answer, W = _xing._fit(POINTS, triplets, does, 0.1)  # type: ignore[arg-type]
-    assert (answer["status"], answer["reason"]) == (status, reason)
-    assert (W is not None) == (status == "done")
-    if status == "done":
-        assert answer["is_start"]
-        assert not answer["converged"]
+    monkeypatch.setattr(kernel_design, "ask", asked)
+    assert kernel_design._xing(SPLIT, 3.0, False) == {"full": False, "diagonal": True}
 
 
 # -- the tables and the picture --------------------------------------------------------------------
@@ -304,6 +225,7 @@ def result(name: str, weak: float, xing: float | None, **more: Any) -> Result:
         },
         "gamma": 0.1,
         "features": 4,
+        "test_triplets": more.get("test_triplets", 1000),
     }
     return Result({"set": name, "split": 0}, value)
 
@@ -324,9 +246,9 @@ def test_the_tables_say_what_agrees() -> None:
     assert iris["weak - best single (paper: above 0)"] == "+15.0 ± 5.0, agrees"
     assert balance["weak - best single (paper: above 0)"] == "-5.5 ± 0.5, differs"
     assert both["weak - best single (paper: above 0)"] == "1 agrees, 1 differs"
-    # Where the paper has a single kernel ahead of the mix of full ones, and where not.
-    assert iris["full - best single (paper)"] == "-1.0 ± 0.0 (not above 0), agrees"
-    assert balance["full - best single (paper)"] == "+5.0 ± 0.0 (above 0), agrees"
+    # Where the paper has a single kernel ahead of the mix of full ones, and where it says nothing.
+    assert iris["full - best single (paper)"] == "-1.0 ± 0.0 (below 0), agrees"
+    assert balance["full - best single (paper)"] == "+5.0 ± 0.0"
     assert iris["linear - polynomial (paper: about 0)"].endswith("+1.0 ± 0.0, agrees")
     assert balance["linear - polynomial (paper: about 0)"].endswith("+7.0 ± 1.0, differs")
 
@@ -337,6 +259,61 @@ def test_the_tables_say_what_agrees() -> None:
     assert iris["of these constant"] == "0.0"
     assert iris["gamma1, gamma2, mix of weak kernels"] == "10, 0.0001 (2 of 2)"
     assert iris["gamma1, gamma2, mix of full kernels"].endswith("left no weight on 2")
+
+
+@pytest.mark.parametrize(
+    ("name", "used", "words"),
+    [
+        ("iris", (4, 4, 4, 2), "3.5 ± 1.0 (fewer), undecided"),
+        ("iris", (4, 4, 4, 4), "4.0 ± 0.0 (fewer), differs"),
+        ("iris", (2, 2, 4, 2), "2.5 ± 1.0 (fewer), agrees"),
+        ("balance", (4, 4, 4, 2), "3.5 ± 1.0 (all), differs"),
+    ],
+)
+def test_features_are_fewer_by_two_standard_errors(
+    name: str, used: tuple[int, ...], words: str
+) -> None:
+    results = [result(name, 0.9, 0.8, used=count) for count in used]
+    row = reproductions.find("kernel_design").table(results)[2]
+    assert row["used by weak kernels, |alpha| > 0.01 (paper)"] == words
+
+
+def raw_result(linear: float) -> Result:
+    return Result(
+        {"set": "iris", "split": 0, "raw": True},
+        {"kept": dict.fromkeys(SINGLE, 0.5) | {"linear": linear}},
+    )
+
+
+def test_claims_are_judged_by_their_criteria() -> None:
+    experiment = reproductions.find("kernel_design")
+    claims = {claim.words: claim for claim in experiment.claims([*RESULTS, raw_result(0.5)])}
+    verdicts = [claim.agrees for claim in claims.values()]
+    # Of two sets one each way, so not on all, not on most, and on some; features; Xing et al.
+    assert verdicts == [False, False, True, False, True, True, True, True, True]
+    weak, generally, behind, apart, *_ = claims.values()
+    assert weak.reason.startswith("Behind on balance, undecided on none.")
+    assert generally.ours == "-1.0 ± 0.0 (iris) and +5.0 ± 0.0 (balance) points"
+    assert behind.ours == "-1.0 ± 0.0 (iris) points; more than two standard errors: iris"
+    assert apart.words.endswith("features standardized")
+    few = [result("iris", 0.9, 0.8, used=used) for used in (4, 4, 4, 2)]
+    claims = {claim.words: claim for claim in experiment.claims([*few, *RESULTS[2:]])}
+    features = claims[
+        "weak kernels use fewer features than there are, on all sets but balance scale"
+    ]
+    assert features.agrees is False
+    assert "Not so on iris, where 3 of 4 splits use all." in features.reason
+    assert features.ours == "3.5 ± 0.5 of 4 (iris)"
+
+
+def test_remarks_say_where_little_is_shown() -> None:
+    experiment = reproductions.find("kernel_design")
+    few = result("iris", 0.9, 0.8, test_triplets=40)
+    _, alike, judged_by = experiment.remarks([*RESULTS, few, raw_result(0.5)])
+    assert "keep exactly as many on iris:" in alike
+    assert judged_by == "The fewest test comparisons are those of iris: 40 to 1000 a split."
+    _, alike, _ = experiment.remarks([*RESULTS, raw_result(0.6)])
+    assert "keep exactly as many on none:" in alike
 
 
 def test_raw_units_are_a_table_of_their_own() -> None:

@@ -1,10 +1,14 @@
 """The pairs, the programs and the tables of the experiments with nonparametric kernels."""
 
+from types import SimpleNamespace
+
 import numpy as np
 import pytest
 from experiments import reproductions
-from experiments.experiment import Result
+from experiments.experiment import Claim, Part, Result
+from experiments.reproductions import nonparametric_selection as selection
 from experiments.reproductions._nonparametric import draw_until, standardized
+from experiments.reproductions._nonparametric_claims import _competitive
 from experiments.reproductions._semidefinite import solve_semidefinite
 
 from gramlearn import Pairs, laplacian, neighbor_graph, solve_nonparametric
@@ -86,14 +90,17 @@ def test_the_table_of_kernels_compares_with_the_faster_solver() -> None:
         **programs,
         "accuracy": accuracy,
         "raw": {"k-means": 50.0, "ck-means": 55.0},
+        "mutual": {"LL": 88.0, "SHL": 89.0},
         "seconds": {"LL": 0.01, "SHL": 0.5},
         "value": {"LL": -2.0001, "SHL": 1.0},
         "points": 47,
         "pairs": 48,
     }
     given = {"set": "soybean", "share": 0.7}
-    accuracies, raw, _, seconds, _, total = experiment.table([Result(given, value)])
+    accuracies, raw, mutual, _, seconds, told, total = experiment.table([Result(given, value)])
     assert accuracies["SimpleNPKL SHL"] == "92.0 ± 0.0 (1 draw)"
+    assert mutual["SimpleNPKL SHL"] == "89.0 ± 0.0 (1 draw)"
+    assert (told["speed-up LL"], told["speed-up HL"]) == ("151.0", "20.3, from its seconds")
     assert raw["ck-means"] == "55.0 ± 0.0 (1 draw)"
     assert seconds["NPKL LL"] == "3 ± 0; Clarabel 1"
     assert seconds["NPKL HL"] == "more than 60 ± 0; Clarabel more than 30"
@@ -106,3 +113,123 @@ def test_the_table_of_kernels_compares_with_the_faster_solver() -> None:
 def test_every_part_of_a_set_has_its_own_draw() -> None:
     parts = [part.seeded(0) for part in reproductions.find("nonparametric_kernels").parts(False)]
     assert len({part.seed for part in parts}) == len(parts) == 200
+
+
+def claim_of(name: str, words: str, results: list[Result]) -> Claim:
+    (found,) = [claim for claim in reproductions.find(name).claims(results) if words in claim.words]
+    return found
+
+
+def test_programs_are_compared_on_the_draws_that_both_have() -> None:
+    """The squared hinge is behind the program on no draw, though its mean over all draws is lower."""
+    draws = [
+        {"accuracy": {"SHL": 90.0, "NPKL HL": 89.0}},
+        {"accuracy": {"SHL": 50.0}},
+        {"accuracy": {"SHL": 80.0, "NPKL HL": 79.0}},
+    ]
+    claim = _competitive({"iris": draws})
+    assert claim.agrees
+    assert claim.ours.startswith("+1.0 over all sets")
+
+
+def of_capacity(name: str, p_accuracies: list[float]) -> list[Result]:
+    """Two draws around these accuracies as p grows; 95 for every B."""
+    return [
+        Result(
+            {"set": name},
+            {
+                key: [{"accuracy": a + noise, "iterations": 3} for a in accuracies]
+                for key, accuracies in (("B", [95.0] * 7), ("p", p_accuracies))
+            },
+        )
+        for noise in (-0.5, 0.5)
+    ]
+
+
+def test_accuracies_below_p_of_two_shall_drop_and_not_reach_the_paper() -> None:
+    dropped = [60.0, 60.0, 95.0, 95.0, 95.0, 95.0, 96.0]
+    results = of_capacity("iris", dropped) + of_capacity("protein", [95.0] * 7)
+    words = "with p = 1.5, clusters of {} are significantly worse"
+    assert claim_of("nonparametric_capacity", words.format("iris"), results).agrees
+    assert not claim_of("nonparametric_capacity", words.format("protein"), results).agrees
+    assert claim_of("nonparametric_capacity", "of both tables", results).agrees
+    assert claim_of("nonparametric_capacity", "iris is best at p = 4", results).agrees
+    assert claim_of("nonparametric_capacity", "iris is identical", results).agrees
+
+
+def test_adult_is_judged_without_a_rank() -> None:
+    def learned(accuracy: float, seconds: float) -> dict[str, float]:
+        return {"accuracy": accuracy, "seconds": seconds, "dimensions": 20, "relative_gap": 0.0}
+
+    results = [
+        Result(
+            {"set": name, "repeat": repeat},
+            {
+                "points": 1000 * (k + 1),
+                "pairs": 800,
+                "closure": 2000,
+                "baselines": {"k-means": 55.0 + repeat, "ck-means": 58.0 + repeat},
+                "ranks": {
+                    "20": {"LL": learned(40.0, 1.0), "SHL": learned(40.0, 1.0)},
+                    "auto": {"LL": learned(64.0 + repeat, k + 1.0), "SHL": learned(65.0, k + 30.0)},
+                },
+            },
+        )
+        for k, name in enumerate(("a1a", "a2a"))
+        for repeat in range(3)
+    ]
+    for loss in ("LL", "SHL"):
+        assert claim_of("nonparametric_adult", f"accuracies with {loss} reach", results).agrees
+    assert claim_of("nonparametric_adult", "considerably less time", results).agrees
+    assert "40.0" in " ".join(reproductions.find("nonparametric_adult").remarks(results))
+
+
+@pytest.mark.parametrize(("repeat", "first"), [(0, "random"), (1, "active")])
+def test_the_ways_of_choosing_are_first_in_turns(
+    repeat: int, first: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    asked: list[tuple[str, float]] = []
+
+    def learned(case: object, way: str, share: float, rng: object) -> dict[str, float]:
+        asked.append((way, share))
+        return {"accuracy": share}
+
+    pairs = Pairs([(0, 1)], n_points=2)
+    monkeypatch.setattr(selection, "adult", lambda *given: SimpleNamespace(pairs=pairs))
+    monkeypatch.setattr(selection, "_learned", learned)
+    answer = selection.EXPERIMENT.compute(Part("r", {"repeat": repeat, "shares": [0.5, 1.0]}))
+    _, *timed = asked  # the first warms up
+    assert len(timed) == 4
+    assert [way for way, _ in timed[::2]] == [first, first]
+    assert [a["accuracy"] for a in answer["active"]] == [0.5, 1.0]
+
+
+def test_choices_are_compared_draw_by_draw() -> None:
+    """Draws differ by far more than the two ways do, which differ by 1 and 2 of a hundred in every draw."""
+    results = [
+        Result(
+            {"repeat": repeat, "shares": [0.5, 1.0]},
+            {
+                "pairs": 100,
+                **{
+                    way: [
+                        {
+                            "accuracy": 50.0 + 10 * repeat + gain * (share < 1),
+                            "seconds": 1.0 + share * (1 + 0.1 * repeat),
+                            "choosing": 0.1,
+                            "iterations": 7,
+                        }
+                        for share in (0.5, 1.0)
+                    ]
+                    for way, gain in (("active", 1 + repeat % 2), ("random", 0))
+                },
+            },
+        )
+        for repeat in range(4)
+    ]
+    better, half, fewer, dearer, reached = selection.EXPERIMENT.claims(results)
+    assert better.agrees
+    assert half.agrees
+    assert fewer.agrees
+    assert not dearer.agrees
+    assert reached.agrees

@@ -9,38 +9,34 @@ from dataclasses import dataclass
 from statistics import mean, median
 from typing import Any, final
 
-from experiments.experiment import Part, Result
+from experiments.experiment import Result
 from experiments.judging import Spread, listed, spread_of
 
-__all__ = ["BySet", "parts_by_set"]
-
-
-def parts_by_set(sets: Sequence[str], draws: int, quick: bool) -> list[Part]:
-    """One for each set and draw, all sets before the next draw; quick: the first, without methods of others."""
-    if quick:
-        return [Part(f"{sets[0]}-r0", {"set": sets[0], "draw": 0, "rivals": False})]
-    return [
-        Part(f"{name}-r{draw}", {"set": name, "draw": draw, "rivals": True})
-        for draw in range(draws)
-        for name in sets
-    ]
+__all__ = ["BySet"]
 
 
 @final
 @dataclass(frozen=True)
 class BySet:
-    """What came out, by set: one draw after the other; `key` names the score in an answer, times `unit`."""
+    """What came out, by set: one draw after the other.
+
+    `key` names the score in an answer, which is taken times `unit`; the best is the largest where the unit is
+    to be `gained`, and the least where it is an error.
+    """
 
     draws: Mapping[str, list[Mapping[str, Any]]]
     key: str
     unit: float = 1.0
+    gained: bool = True
 
     @classmethod
-    def of(cls, results: Sequence[Result], key: str, unit: float = 1.0) -> "BySet":
+    def of(
+        cls, results: Sequence[Result], key: str, unit: float = 1.0, gained: bool = True
+    ) -> "BySet":
         draws: dict[str, list[Mapping[str, Any]]] = {}
         for result in results:
             draws.setdefault(result.parameters["set"], []).append(result.value)
-        return cls(draws, key, unit)
+        return cls(draws, key, unit, gained)
 
     @property
     def sets(self) -> list[str]:
@@ -77,7 +73,7 @@ class BySet:
         return [f"Without an answer on some draw: {'; '.join(words)}."] if words else []
 
     def rows(self, head: str, titles: Mapping[str, str], form: str) -> list[dict[str, str]]:
-        """A table: methods by sets, with the median seconds of a fit."""
+        """A table: methods by sets, the best in bold, with the median seconds of a fit."""
         rows = []
         for method in self.methods:
             row = {head: method}
@@ -93,22 +89,32 @@ class BySet:
         scores = self.scores(name, method)
         if scores:
             center, deviation = spread_of(scores)
-            return f"{center:{form}} ± {deviation:{form}}"
+            words = f"{center:{form}} ± {deviation:{form}}"
+            return f"**{words}**" if method in self.best(name) else words
         states = {draw.get(method, {}).get("status", "missing") for draw in self.draws[name]}
         return ", ".join(sorted(states - {"done"}))
+
+    def best(self, name: str) -> list[str]:
+        """The method of the best mean, and those behind it by a standard error of the difference at most."""
+        sign = 1 if self.gained else -1
+        means = {m: sign * mean(scores) for m in self.methods if (scores := self.scores(name, m))}
+        first = max(means, key=lambda method: means[method])
+        ahead = {m: self.above([name], first, m) for m in means}
+        return [m for m, by in ahead.items() if sign * by.center <= by.error]
+
+    def times_best(self) -> dict[str, int]:
+        """On how many sets each method is among the best; the most first."""
+        counts = {m: sum(m in self.best(name) for name in self.sets) for m in self.methods}
+        return dict(sorted(counts.items(), key=lambda item: -item[1]))
 
     def answered(self, names: Sequence[str], *methods: str) -> list[str]:
         """Those of the sets on which all of these methods have an answer."""
         return [n for n in names if n in self.draws and all(self.scores(n, m) for m in methods)]
 
     def above(self, names: Sequence[str], method: str, other: str) -> Spread:
-        """What the first is above the other by, the mean over these sets, and its standard error over draws."""
+        """What the first is above the other by: the mean over these sets, draw by draw."""
         differences = [
-            [
-                a - b
-                for a, b in zip(self.scores(name, method), self.scores(name, other), strict=True)
-            ]
-            for name in names
+            [a - b for a, b in zip(self.scores(n, method), self.scores(n, other), strict=True)]
+            for n in names
         ]
-        spread = spread_of([mean(draw) for draw in zip(*differences, strict=True)])
-        return Spread(spread.center, spread.deviation / len(differences[0]) ** 0.5)
+        return spread_of([mean(draw) for draw in zip(*differences, strict=True)])

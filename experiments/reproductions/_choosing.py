@@ -8,16 +8,15 @@ too long: of such a method no further one is tried.
 """
 
 import time
-import warnings
 from collections.abc import Callable, Mapping
 from typing import Any, NamedTuple, final
 
 import numpy as np
 from benchmarks.splits import vote
 
-from experiments.limits import ended_after
+from experiments.limits import attempt, ended_after
 
-__all__ = ["Candidates", "Embedding", "Task", "halves", "judged"]
+__all__ = ["Candidates", "Embedding", "Task", "halves", "judge", "judged"]
 
 Embedding = Callable[[np.ndarray], np.ndarray]
 # A fit by the words for its parameter: (points, classes, seed) -> coordinates of any points.
@@ -35,25 +34,19 @@ class Task(NamedTuple):
     k: int
     seed: int
 
-    @classmethod
-    def of(cls, given: Mapping[str, Any]) -> "Task":
-        """From arrays, as they come from another process."""
-        return cls(*(given[name] for name in cls._fields[:4]), int(given["k"]), int(given["seed"]))
-
 
 def judged(candidates: Candidates, task: Task, limit: float) -> dict[str, Any]:
-    """The error on the points to classify, the parameter and the seconds of one fit; or why there is none."""
-    try:
-        choice = _choice(candidates, task, limit)
-        began = time.process_time()
-        embedding = _fitted(candidates[choice], task.X, task.y, task.seed, limit)
-        seconds = time.process_time() - began
-        error = _error(embedding, task)
-    except KeyboardInterrupt:
-        return {"status": "ended", "reason": f"a fit took more than {limit:g} s"}
-    except Exception as reason:  # whatever a method raises is its result
-        return {"status": "failed", "reason": f"{type(reason).__name__}: {reason}"}
-    return {"status": "done", "choice": choice, "error": error, "seconds": seconds}
+    """What `judge` gives, or why there is nothing."""
+    return attempt(lambda: judge(candidates, task, limit))
+
+
+def judge(candidates: Candidates, task: Task, limit: float) -> dict[str, Any]:
+    """The error on the points to classify, the parameter, and the seconds of one fit."""
+    choice = _choice(candidates, task, limit)
+    began = time.process_time()
+    embedding = _fitted(candidates[choice], task.X, task.y, task.seed, limit)
+    seconds = time.process_time() - began
+    return {"choice": choice, "error": _error(embedding, task), "seconds": seconds}
 
 
 def _choice(candidates: Candidates, task: Task, limit: float) -> str:
@@ -80,8 +73,7 @@ def halves(y: np.ndarray, seed: int) -> tuple[np.ndarray, np.ndarray]:
 
 
 def _fitted(fit: Any, X: np.ndarray, y: np.ndarray, seed: int, limit: float) -> Embedding:
-    with warnings.catch_warnings(), ended_after(limit):
-        warnings.simplefilter("ignore")
+    with ended_after(limit):
         embedding: Embedding = fit(X, y, seed)
     return embedding
 

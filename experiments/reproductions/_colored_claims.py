@@ -11,11 +11,7 @@ from experiments.judging import listed, prose, span
 
 __all__ = ["Answers", "claims_of", "remarks_of"]
 
-_FIGURE = "a figure without numbers"
-_WHY_NOT_EXPONENTIAL = prose("""
-    The approximation is not solved as a general semidefinite program here. At small d most of its time goes
-    into the graph.
-    """)
+_NEAR = 5.0  # percentage points of 5-NN: what is less apart is comparable
 
 
 @final
@@ -26,6 +22,7 @@ class Answers:
     title: str
     paper: str
     paper_seconds: float
+    stand_in: str
     by_rank: Mapping[int, Mapping[str, Any]]
     exact: Mapping[str, Any]
     wide: Mapping[str, Any]
@@ -35,13 +32,28 @@ class Answers:
         """Of the approximations, by d."""
         return {d: value["seconds"] for d, value in self.by_rank.items()}
 
+    @property
+    def best(self) -> int:
+        """The d whose embedding tells classes apart best; of equals the smallest."""
+        return max(sorted(self.by_rank), key=lambda d: self.by_rank[d]["accuracy"])
+
+    @property
+    def is_comparable(self) -> bool:
+        """Whether the exact embedding tells classes apart about as well as the best approximation."""
+        apart = self.exact["accuracy"] - self.by_rank[self.best]["accuracy"]
+        return bool(100 * abs(apart) <= _NEAR)
+
+    def before(self, d: int) -> float:
+        """The share of an approximation's seconds that its graph and eigenvectors take, in percent."""
+        return float(100 * self.by_rank[d]["before"] / self.by_rank[d]["seconds"])
+
     def power(self) -> float:
         """The exponent of d in the seconds of the largest two."""
         (d, before), (twice, after) = sorted(self.seconds.items())[-2:]
         return float(np.log(after / before) / np.log(twice / d))
 
 
-def claims_of(sets: Sequence[Answers], tol: float) -> list[Claim]:
+def claims_of(sets: Sequence[Answers], tol: float, capacity: str) -> list[Claim]:
     """The seconds of each set, then what is said of all."""
     gaps = [of.exact["relative_gap"] for of in sets]
     first = [of.seconds[min(of.seconds)] / of.exact["seconds"] for of in sets]
@@ -68,7 +80,7 @@ def claims_of(sets: Sequence[Answers], tol: float) -> list[Claim]:
             ours=f"the largest d takes {span(last, '.2f')} times as long as the exact one",
             criterion="at least twice as long on every set",
             agrees=min(last) >= 2,
-            reason=_WHY_NOT_EXPONENTIAL,
+            reason=_why_not_exponential(sets),
         ),
         Claim(
             words="the time of the approximation grows exponentially with d",
@@ -76,16 +88,9 @@ def claims_of(sets: Sequence[Answers], tol: float) -> list[Claim]:
             ours=f"between the largest two d as d^{span([of.power() for of in sets], '.1f')}",
             criterion="faster than d^3 on every set",
             agrees=min(of.power() for of in sets) > 3,
-            reason=_WHY_NOT_EXPONENTIAL,
+            reason=_why_not_exponential(sets),
         ),
-        Claim(
-            words="exact embeddings are comparable to those of the approximation",
-            paper="comparable in most cases",
-            ours=listed(_told_apart(of) for of in sets),
-            criterion="",
-            agrees=None,
-            reason="The paper's figures give no numbers of its embeddings to compare with.",
-        ),
+        _comparable(sets, capacity),
     ]
 
 
@@ -97,15 +102,41 @@ def _seconds(of: Answers) -> Claim:
         ours=f"{ours:.2g}",
         criterion="no longer",
         agrees=ours <= of.paper_seconds,
+        stand_in=of.stand_in,
+    )
+
+
+def _why_not_exponential(sets: Sequence[Answers]) -> str:
+    small = span([of.before(min(of.by_rank)) for of in sets], ".0f")
+    large = span([of.before(max(of.by_rank)) for of in sets], ".0f")
+    return prose(f"""
+        The paper has it from the cost of a general solver of semidefinite programs, by which the
+        approximation is not solved here. Of its seconds, the graph and its eigenvectors take {small} % at the
+        smallest d, and {large} % at the largest.
+        """)
+
+
+def _comparable(sets: Sequence[Answers], capacity: str) -> Claim:
+    return Claim(
+        words="exact embeddings are comparable to those of the approximation",
+        paper="comparable in most cases, to look at",
+        ours=listed(_told_apart(of) for of in sets),
+        criterion=prose(f"""
+            on most sets, 5-NN of the exact embedding and of the best d are {_NEAR:g} points apart at most
+            """),
+        agrees=2 * sum(of.is_comparable for of in sets) > len(sets),
+        reason=prose(f"""
+            Within B = {capacity} N the leading dimensions of the exact embedding show labels alone, as is said
+            below. The paper does not say which m of B = m N it took.
+            """),
     )
 
 
 def _told_apart(of: Answers) -> str:
-    """How well five neighbors tell classes apart, exactly and with the largest d."""
-    largest = of.by_rank[max(of.by_rank)]
+    """How well five neighbors tell classes apart, exactly and with the best d."""
+    best = 100 * of.by_rank[of.best]["accuracy"]
     return prose(f"""
-        5-NN {100 * of.exact["accuracy"]:.1f} % exact, {100 * largest["accuracy"]:.1f} % with the largest d
-        ({of.title})
+        5-NN {100 * of.exact["accuracy"]:.1f} % exact, {best:.1f} % with d = {of.best} ({of.title})
         """)
 
 

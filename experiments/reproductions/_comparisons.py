@@ -2,7 +2,8 @@
 
 0.85 of the points, drawn at random, are to learn from. Their means and deviations standardize all features.
 Rows (i, j, k) with y_i = y_j != y_k are drawn from the labels (3.1), no row twice: 1500 of the points to learn
-from, 1000 of the others, or all there are where that is fewer. Parameters are chosen by two halves of the
+from, 1000 of the others, or all there are where that is fewer. i, either of the two with equal chance, is to be
+more similar to j than to k; the paper may ask the same of j as well. Parameters are chosen by two halves of the
 points to learn from, with 750 comparisons in each: what is learned from one is judged on the other, both ways.
 """
 

@@ -2,22 +2,24 @@
 
     gain = (mended - spoiled) / n,   standard error^2 = (mended + spoiled - (mended - spoiled)^2 / n) / n^2
 
-is McNemar's: two classifiers on the same n digits differ in those alone that one of them gets wrong. The error
-e itself has the standard error sqrt(e (1 - e) / n).
+is McNemar's: two classifiers on the same n digits differ in those alone that one of them gets wrong. The paper
+tests on these very digits, so its numbers are compared by size, and methods by their draws of pairs.
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from statistics import mean
 from typing import Any, final
 
 from experiments.experiment import Claim, Result
-from experiments.judging import Spread, listed, prose, spread_of
+from experiments.judging import Spread, alike, listed, mcnemar, prose, spread_of
+from experiments.reproductions._mnist import PREPARATIONS
 
-__all__ = ["NAMES", "Found", "claims_of", "mcnemar", "n_tested"]
+__all__ = ["NAMES", "Found", "claims_of", "n_tested", "significance"]
 
 NAMES = {"logdet": "LogDet", "von_neumann": "von Neumann"}
 _BASELINE = 2.35
+_CLOSE = 0.1  # percent: ten digits of the test set
 _ERRORS = {
     ("logdet", 10_000): 2.29,
     ("von_neumann", 10_000): 2.30,
@@ -37,13 +39,6 @@ def n_tested(parameters: Mapping[str, Any]) -> int:
     if parameters["kind"] == "held_out":
         return int(parameters["train"]) // 6
     return int(parameters["test"])
-
-
-def mcnemar(mended: float, spoiled: float, n: int) -> Spread:
-    """The gain, as a share of n, and its standard error."""
-    return Spread(
-        (mended - spoiled) / n, (mended + spoiled - (mended - spoiled) ** 2 / n) ** 0.5 / n
-    )
 
 
 @final
@@ -117,9 +112,13 @@ class Found:
         """What the error falls by, with McNemar's standard error of one test set."""
         return mcnemar(*self.flips(name, count), self.n_tested["test"])
 
-    def seconds(self, name: str, count: int) -> float:
-        """Of one fit."""
-        return mean(fit["seconds"] for fit in self.fits(name, count))
+    def mean(self, what: str, name: str, count: int) -> float:
+        """Of the tested fits: their seconds, or their iterations."""
+        return mean(fit[what] for fit in self.fits(name, count))
+
+    def percents(self, name: str, count: int) -> list[float]:
+        """The errors, draw by draw."""
+        return [100 * fit["wrong"] / self.n_tested["test"] for fit in self.fits(name, count)]
 
 
 def claims_of(found: Found) -> list[Claim]:
@@ -132,112 +131,158 @@ def claims_of(found: Found) -> list[Claim]:
         _more(found),
         _alike(found),
         *(_time(found, *setting) for setting in settings),
+        _faster(found),
+        *(_growth(found, name) for name in NAMES),
     ]
 
 
+def significance(found: Found) -> str:
+    """What the test digits can tell from no gain at all."""
+    gains = {(name, c): found.gain(name, c) for c in found.counts for name in NAMES}
+    beyond = [s for s, gain in gains.items() if gain.center > 2 * gain.error]
+    return prose(f"""
+        Gains above two of McNemar's standard errors: {listed(f"{NAMES[n]} at {c:,}" for n, c in beyond)}. The
+        least of these errors is {100 * min(gain.error for gain in gains.values()):.2f} %, and the paper's gains
+        at {10_000:,}, {_BASELINE - _ERRORS["logdet", 10_000]:.2f} and
+        {_BASELINE - _ERRORS["von_neumann", 10_000]:.2f} %, are below that: a test set of this size cannot
+        tell them from none.
+        """)
+
+
 def _baseline(found: Found) -> Claim:
-    error, n = found.baseline["deskewed"], found.n_tested["test"]
-    deviation = (error * (1 - error) / n) ** 0.5
+    error = 100 * found.baseline["deskewed"]
+    ways = listed(
+        f"{100 * found.baseline[name]:.2f} % ({words})" for name, words in PREPARATIONS.items()
+    )
     return Claim(
         words="error of the nearest neighbor before learning, in percent",
         paper=f"{_BASELINE}",
-        ours=f"{100 * error:.2f} ± {100 * deviation:.2f}",
-        criterion="within two binomial standard errors of the test set",
-        agrees=abs(100 * error - _BASELINE) <= 200 * deviation,
-        reason="The paper's code for deskewing is not at hand.",
-    )
-
-
-def _gain(found: Found, name: str, count: int) -> Claim:
-    error, gain = found.errors(name, count), found.gain(name, count)
-    theirs = _ERRORS[name, count]
-    return Claim(
-        words=f"error with {count:,} constraints, {NAMES[name]}, and what it falls by, in percent",
-        paper=f"{theirs:.2f}, by {_BASELINE - theirs:.2f}",
-        ours=f"{100 * error.center:.2f}, by {100 * gain.center:.2f} ± {100 * gain.deviation:.2f}",
-        criterion="the falls differ by at most two of McNemar's standard errors of one test set",
-        agrees=abs(100 * gain.center - (_BASELINE - theirs)) <= 200 * gain.deviation,
-        reason="Where the baseline is another, so is what there is to gain.",
-    )
-
-
-def _helps(found: Found, settings: list[tuple[str, int]]) -> Claim:
-    gains = {setting: found.gain(*setting) for setting in settings}
-    beyond = [s for s, gain in gains.items() if gain.center > 2 * gain.deviation]
-    return Claim(
-        words="learning lowers the error",
-        paper="in all four cases",
-        ours=f"in {sum(g.center > 0 for g in gains.values())} of {len(gains)}; beyond two standard errors: "
-        f"{listed(f'{NAMES[name]} at {count:,}' for name, count in beyond)}",
-        criterion="every gain is above two of McNemar's standard errors",
-        agrees=len(beyond) == len(gains),
+        ours=f"{error:.2f}",
+        criterion=f"they differ by at most {_CLOSE}",
+        agrees=abs(error - _BASELINE) <= _CLOSE,
         reason=prose(f"""
-            The paper's gain at 10,000, {_BASELINE - _ERRORS["logdet", 10_000]:.2f} %, is six digits, and a test
-            set of this size cannot tell that from none: the standard error is
-            {100 * min(g.deviation for g in gains.values()):.2f} %. The same holds for the paper's numbers.
+            The test digits are the same and nothing is drawn, so the difference is one of preparation, which
+            counts for more than the metric: three ways give {ways}. The paper does not describe its deskewing.
             """),
     )
 
 
-def _percents(found: Found, name: str, count: int) -> Spread:
-    return spread_of(
-        [100 * fit["wrong"] / found.n_tested["test"] for fit in found.fits(name, count)]
+def _gain(found: Found, name: str, count: int) -> Claim:
+    error, gain = 100 * found.errors(name, count).center, 100 * found.gain(name, count).center
+    theirs = _ERRORS[name, count]
+    off = abs(error - theirs), abs(gain - (_BASELINE - theirs))
+    return Claim(
+        words=f"error with {count:,} constraints, {NAMES[name]}, and what it falls by, in percent",
+        paper=f"{theirs:.2f}, by {_BASELINE - theirs:.2f}",
+        ours=f"{error:.2f}, by {gain:.2f}",
+        criterion=f"the errors differ by at most {_CLOSE}, and so does what they fall by",
+        agrees=max(off) <= _CLOSE,
+        reason=f"The errors differ by {off[0]:.3f}, those before learning by "
+        f"{abs(100 * found.baseline['deskewed'] - _BASELINE):.3f}, and the falls by {off[1]:.3f}.",
+    )
+
+
+def _helps(found: Found, settings: list[tuple[str, int]]) -> Claim:
+    lower = [setting for setting in settings if found.gain(*setting).center > 0]
+    return Claim(
+        words="learning lowers the error",
+        paper="in all four cases",
+        ours=f"in {len(lower)} of {len(settings)}",
+        criterion="the mean error is lower in all four",
+        agrees=len(lower) == len(settings),
+        reason=f"It is lower in {listed(f'{NAMES[name]} at {count:,}' for name, count in lower)}.",
     )
 
 
 def _more(found: Found) -> Claim:
     few, many = found.counts[0], found.counts[-1]
     falls = {
-        name: _percents(found, name, few).above(_percents(found, name, many)) for name in NAMES
+        name: spread_of(found.percents(name, few)).above(spread_of(found.percents(name, many)))
+        for name in NAMES
     }
     return Claim(
         words=f"{many:,} constraints are better than {few:,}: what the error falls by, in percent",
-        paper=listed(
-            f"{_ERRORS[name, few] - _ERRORS[name, many]:.2f} ({words})"
-            for name, words in NAMES.items()
-        ),
-        ours=listed(
-            f"{falls[name].center:.2f} ± {falls[name].deviation:.2f} ({words})"
-            for name, words in NAMES.items()
-        ),
+        paper=_by_name(lambda name: f"{_ERRORS[name, few] - _ERRORS[name, many]:.2f}"),
+        ours=_by_name(lambda name: f"{falls[name].center:.2f} ± {falls[name].error:.2f}"),
         criterion="both fall by more than two standard errors over draws",
-        agrees=all(fall.center > 2 * fall.deviation for fall in falls.values()),
+        agrees=all(fall.center > 2 * fall.error for fall in falls.values()),
         reason=prose(f"""
-            Digits held out hardly tell neighboring values of gamma apart, and the choice decides. Where gamma
-            times the pairs is what was chosen for {few:,}, the errors with {many:,} are
-            {_elsewhere(found, few, many)}: the difference is below what the test digits can show.
+            With gamma times the pairs held at what was chosen for {few:,}, {many // few} times the pairs lower
+            the error by {_by_name(lambda name: f"{_at_fixed(found, name):.2f} %")}; the choice of gamma, on
+            digits held out, accounts for the rest. Why the paper gains more is not known.
             """),
     )
 
 
-def _elsewhere(found: Found, few: int, many: int) -> str:
-    """Errors with many constraints, with the gamma chosen for few."""
-    errors = {name: dict(found.curve("test", name, many))[found.share(name, few)] for name in NAMES}
-    return listed(f"{100 * errors[name]:.2f} % ({words})" for name, words in NAMES.items())
+def _by_name(text: Callable[[str], str]) -> str:
+    return listed(f"{text(name)} ({words})" for name, words in NAMES.items())
+
+
+def _at_fixed(found: Found, name: str) -> float:
+    """What more constraints lower the error by, in percent, with gamma times their number as for few."""
+    few, many = found.counts[0], found.counts[-1]
+    errors = [dict(found.curve("test", name, c))[found.share(name, few)] for c in (few, many)]
+    return 100 * (errors[0] - errors[1])
 
 
 def _alike(found: Found) -> Claim:
-    first, second = NAMES
     gaps = {
-        count: _percents(found, first, count).above(_percents(found, second, count))
+        count: spread_of(
+            [a - b for a, b in zip(*(found.percents(name, count) for name in NAMES), strict=True)]
+        )
         for count in found.counts
     }
-    deviation = max(found.gain(name, c).deviation for name in NAMES for c in found.counts)
+    apart = {count: gap for count, gap in gaps.items() if gap.is_above_zero or gap.is_below_zero}
     return Claim(
-        words="LogDet and von Neumann are alike: the difference of their errors, in percent",
-        paper="0.01, at both numbers of constraints",
-        ours=listed(f"{abs(d.center):.2f} ± {d.deviation:.2f} at {c:,}" for c, d in gaps.items()),
-        criterion="both differences are at most two of McNemar's standard errors of one test set",
-        agrees=all(abs(d.center) <= 200 * deviation for d in gaps.values()),
+        words="LogDet and von Neumann are alike: the error of the first less that of the second, in percent",
+        paper="-0.01 at 10,000 and +0.01 at 100,000",
+        ours=listed(f"{gap.center:+.2f} ± {gap.margin:.2f} at {c:,}" for c, gap in gaps.items()),
+        criterion="zero is within the 95 % interval of the draws, at both numbers",
+        agrees=not apart,
+        reason=prose(f"""
+            They are apart at {listed(f"{count:,}" for count in apart)}, by
+            {listed(f"{abs(gap.center) * found.n_tested['test'] / 100:.0f}" for gap in apart.values())} of
+            {found.n_tested["test"]:,} digits. The interval is that of draws of pairs; the digits to
+            test are the same in each.
+            """),
     )
 
 
 def _time(found: Found, name: str, count: int) -> Claim:
-    seconds, minutes = found.seconds(name, count), _MINUTES[name, count]
+    seconds, minutes = found.mean("seconds", name, count), _MINUTES[name, count]
     return Claim(
         words=f"time to learn from {count:,} constraints, {NAMES[name]}",
         paper=f"{minutes} minutes",
         ours=f"{seconds:.2g} s: {60 * minutes / seconds:.0f} times less",
-        criterion="no more than the paper's",
-        agrees=seconds <= 60 * minutes,
+        criterion="",
+        agrees=None,
+        reason="Another machine and another solver.",
+    )
+
+
+def _faster(found: Found) -> Claim:
+    seconds = {c: [found.mean("seconds", name, c) for name in NAMES] for c in found.counts}
+    return Claim(
+        words="LogDet takes less time than von Neumann",
+        paper="4.8 against 7.7 minutes, 11.3 against 71.4",
+        ours=listed(f"{a:.2g} against {b:.2g} s at {c:,}" for c, (a, b) in seconds.items()),
+        criterion="its mean is lower at both numbers of constraints",
+        agrees=all(a < b for a, b in seconds.values()),
+        reason="Another solver.",
+    )
+
+
+def _growth(found: Found, name: str) -> Claim:
+    few, many = found.counts[0], found.counts[-1]
+    ours = found.mean("seconds", name, many) / found.mean("seconds", name, few)
+    theirs = _MINUTES[name, many] / _MINUTES[name, few]
+    steps = [found.mean("iterations", name, count) for count in (few, many)]
+    return Claim(
+        words=f"{NAMES[name]}: ten times the constraints take so many times as long",
+        paper=f"{theirs:.1f}",
+        ours=f"{ours:.1f}",
+        criterion="neither is more than twice the other",
+        agrees=alike(ours, theirs),
+        reason=f"Another solver: it takes {steps[0]:.1f} iterations with {few:,} and {steps[1]:.1f} with "
+        f"{many:,}, each over all constraints. The paper does not give its cycles.",
     )

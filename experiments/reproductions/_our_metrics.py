@@ -12,10 +12,14 @@ import numpy as np
 
 from experiments.reproductions._choosing import Candidates, Embedding
 from gramlearn import (
+    KernelDesigner,
     KernelLearner,
     MetricLearner,
+    OnlineMetricLearner,
     collapsing_classes_problem,
+    from_labels,
     large_margin_problem,
+    percentile_bounds,
     solve,
 )
 
@@ -65,6 +69,26 @@ def _collapsing(C: float, X: np.ndarray, y: np.ndarray, seed: int) -> Embedding:
     return _linear(solve(problem, tol=_TOL).factor)
 
 
+def _designed(gamma1: float, X: np.ndarray, y: np.ndarray, seed: int) -> Embedding:
+    # Without the identity, which puts every point at the same distance from all others and more.
+    designer = KernelDesigner(
+        weak=True, identity=False, gamma1=gamma1, n_triplets=1000, tol=_TOL, random_state=seed
+    ).fit(X, y)
+    return lambda points: np.asarray(designer.transform(points))
+
+
+def _online(rate: float, X: np.ndarray, y: np.ndarray, seed: int) -> Embedding:
+    """One pass over as many pairs as MetricLearner has, in random order."""
+    pairs = from_labels(y, 40 * len(np.unique(y)) ** 2, random_state=seed)
+    tables = np.asarray(pairs.similar), np.asarray(pairs.dissimilar)
+    bounds = percentile_bounds(X, random_state=seed)
+    targets = np.repeat(bounds, [len(table) for table in tables])
+    order = np.random.default_rng(seed).permutation(len(targets))
+    learner = OnlineMetricLearner(eta=rate / max(bounds) ** 2)
+    learner.fit(X[np.concatenate(tables)[order]], targets[order])
+    return lambda points: np.asarray(learner.transform(points))
+
+
 def _with(name: str, fit: Callable[..., Any], values: tuple[float, ...]) -> Candidates:
     return {f"{name} = {value:g}": partial(fit, value) for value in values}
 
@@ -76,6 +100,8 @@ OURS: dict[str, Candidates] = {
     "MetricLearner, von Neumann": _with("gamma", partial(_metric, "von_neumann"), _GAMMAS),
     "MetricLearner, Frobenius": _with("gamma", partial(_metric, "frobenius"), _GAMMAS),
     "KernelLearner, rbf": _with("gamma", _kernel, _GAMMAS),
+    "KernelDesigner, weak kernels": _with("gamma1", _designed, (1.0, 10.0)),
+    "OnlineMetricLearner": _with("rate", _online, (0.1, 1.0)),
     "large_margin_problem": _with("gamma", _large_margin, (0.1, 1.0)),
     "collapsing_classes_problem": _with("C", _collapsing, (1.0, 10.0)),
 }

@@ -8,71 +8,72 @@ import numpy as np
 from sklearn.cluster import KMeans
 from sklearn.preprocessing import StandardScaler
 
+from experiments.elsewhere import ask
 from experiments.experiment import Claim, Experiment, Part, Result
 from experiments.judging import listed, prose, spread_of
-from experiments.reproductions._by_set import BySet, parts_by_set
-from experiments.reproductions._their_clusters import cluster_all
+from experiments.reproductions._by_set import BySet
+from experiments.reproductions._their_clusters import CLUSTERING, THEIRS, clusters_of
+from experiments.reproductions._twelve_sets import DRAWS, SETS, parts_by_set, points_and_classes
 from gramlearn import (
     ConstrainedKMeans,
     MetricLearner,
-    datasets,
+    NonparametricKernel,
     from_labels,
     normalized_mutual_information,
 )
 
 __all__ = ["EXPERIMENT"]
 
-_SETS = {
-    "iris": "iris",
-    "wine": "wine",
-    "soybean_small": "soybean",
-    "protein": "protein",
-    "glass": "glass",
-    "heart_statlog": "heart",
-    "sonar": "sonar",
-}
-_PLAIN, _KEPT, _LEARNED, _BOTH = (
+_PLAIN, _KEPT, _LEARNED, _BOTH, _FREE = (
     "k-means",
     "ConstrainedKMeans",
     "MetricLearner, k-means",
     "MetricLearner, ConstrainedKMeans",
+    "NonparametricKernel",
 )
-_DRAWS = 3
+_RIVAL = "MPCK-means"
 _STARTS = 10
 _LIMIT = 10.0
 _GAMMA = 0.1
+_PAIRS = 50  # of the paper's Table 1
 
 
 @final
 class ClustersBySet(Experiment):
     paper: str = "Jain, Kulis, Davis, Dhillon (2012), section 6.1, Table 1, on other sets"
     claim: str = "k-means under a metric learned from few pairs errs less than without, and than HMRF-KMeans."
-    title: str = "Clusters on seven sets, beside their rivals"
+    guide: str = "NMI of clusters from pairs"
+    title: str = "Clusters on twelve sets, beside their rivals"
     setup: str = prose(f"""
         Half as many pairs as there are points, half of them alike, are drawn from the classes; all points are
         clustered, into as many clusters as there are classes, and compared with the classes by normalized
         mutual information, those of the pairs as well. k-means is the best of {_STARTS} starts. The metric is
-        MetricLearner's, LogDet with gamma = {_GAMMA:g}. No package of HMRF-KMeans was found; MPCK-means,
-        COP-KMeans and PCK-means are those of active-semi-supervised-clustering with its defaults. A fit that
-        takes more than {_LIMIT:g} s of the processor is ended. Features are standardized; {_DRAWS} draws of the
-        pairs.
+        MetricLearner's, LogDet with gamma = {_GAMMA:g}; NonparametricKernel has its defaults. Table 1 has
+        other sets, {_PAIRS} pairs, errors of points that are in no pair instead of mutual information, other
+        bounds and a gamma that is validated. No package of HMRF-KMeans was found; MPCK-means, COP-KMeans and
+        PCK-means are those of active-semi-supervised-clustering with its defaults. A fit that takes more than
+        {_LIMIT:g} s of the processor is ended. Features are standardized; {len(DRAWS)} draws of the pairs. Of
+        each set the best method is bold, and those that are behind it by at most one standard error of the
+        paired difference.
         """)
-    version: int = 1
-    data: tuple[str, ...] = tuple(_SETS)
+    version: int = 2
+    data: tuple[str, ...] = tuple(SETS)
 
     def parts(self, quick: bool) -> list[Part]:
-        return parts_by_set(list(_SETS), _DRAWS, quick)
+        return parts_by_set(quick)
 
     def compute(self, part: Part) -> dict[str, Any]:
-        given = datasets.load(part.parameters["set"])
-        X = StandardScaler().fit_transform(np.asarray(given.X, dtype=float))
-        y = np.unique(given.y, return_inverse=True)[1]
+        X, y = points_and_classes(part.parameters["set"])
+        X = StandardScaler().fit_transform(X)
         seed, k = part.seed % 2**31, int(y.max()) + 1
         pairs = from_labels(y, len(y) // 2, random_state=seed)
         found = _ours(X, k, pairs, seed)
         if part.parameters["rivals"]:
-            alike, unlike = np.asarray(pairs.similar), np.asarray(pairs.dissimilar)
-            found |= cluster_all(X, k, alike, unlike, seed, _LIMIT, may_make=True)
+            links = {"alike": np.asarray(pairs.similar), "unlike": np.asarray(pairs.dissimilar)}
+            call = {"X": X, "n_clusters": k, **links, "seed": seed}
+            calls = [{"name": name, **call} for name in THEIRS]
+            answers = ask(clusters_of, CLUSTERING, calls, _LIMIT, may_make=True)
+            found |= dict(zip(THEIRS, answers, strict=True))
         for answer in found.values():
             if answer["status"] == "done":
                 clusters = np.asarray(answer.pop("clusters"))
@@ -80,24 +81,31 @@ class ClustersBySet(Experiment):
         return found
 
     def table(self, results: Sequence[Result]) -> list[dict[str, str]]:
-        return BySet.of(results, "nmi").rows("NMI", _SETS, ".3f")
+        return BySet.of(results, "nmi").rows("NMI", SETS, ".3f")
 
     def claims(self, results: Sequence[Result]) -> list[Claim]:
         scores = BySet.of(results, "nmi")
         return [
-            _claim(scores, _LEARNED, _PLAIN, "k-means without pairs"),
-            _claim(scores, _LEARNED, "MPCK-means", "MPCK-means, for HMRF-KMeans"),
+            _claim(scores, _PLAIN, "k-means without pairs", "other sets, and NMI"),
+            _claim(
+                scores,
+                _RIVAL,
+                "HMRF-KMeans",
+                "other sets, NMI, and MPCK-means instead of HMRF-KMeans",
+            ),
         ]
 
     def remarks(self, results: Sequence[Result]) -> list[str]:
         scores = BySet.of(results, "nmi")
-        names = scores.answered(list(_SETS), _KEPT, _BOTH, _PLAIN)
-        gains = [scores.above(names, method, _PLAIN) for method in (_KEPT, _LEARNED, _BOTH)]
-        words = [f"{gain.center:+.3f} ± {gain.deviation:.3f}" for gain in gains]
+        names = scores.answered(list(SETS), _KEPT, _BOTH, _PLAIN)
+        methods = (_KEPT, _LEARNED, _BOTH, _FREE)
+        gains = {method: scores.above(names, method, _PLAIN) for method in methods}
+        words = listed(f"{m} {gain.center:+.3f} ± {gain.margin:.3f}" for m, gain in gains.items())
+        best = listed(f"{method} on {count}" for method, count in scores.times_best().items())
         return [
-            f"Beside k-means without pairs, the mean NMI of {_KEPT} is {words[0]} above, that of k-means under "
-            f"the learned metric {words[1]}, and of both together {words[2]}.",
-            *scores.unanswered(_SETS),
+            f"What the mean NMI is above that of k-means, with half of the 95 % interval: {words}.",
+            f"How many of the sets a method is among the best on: {best}.",
+            *scores.unanswered(SETS),
         ]
 
     def figure(self, results: Sequence[Result]) -> Any:
@@ -114,7 +122,7 @@ class ClustersBySet(Experiment):
             if known:
                 at, means, deviations = zip(*known, strict=True)
                 axes.bar(at, means, width, yerr=deviations, label=method, error_kw={"lw": 0.7})
-        axes.set_xticks(range(len(scores.sets)), [_SETS[name] for name in scores.sets])
+        axes.set_xticks(range(len(scores.sets)), [SETS[name] for name in scores.sets])
         axes.set(ylabel="NMI of clusters and classes")
         axes.grid(alpha=0.3, axis="y")
         figure.legend(loc="outside right upper", fontsize="small")
@@ -123,6 +131,7 @@ class ClustersBySet(Experiment):
 
 def _ours(X: np.ndarray, k: int, pairs: Any, seed: int) -> dict[str, Any]:
     learner = MetricLearner(gamma=_GAMMA, random_state=seed)
+    kernel = NonparametricKernel(n_clusters=k, random_state=seed)
 
     def plain(points: np.ndarray) -> np.ndarray:
         return KMeans(k, n_init=_STARTS, random_state=seed).fit(points).labels_
@@ -139,6 +148,7 @@ def _ours(X: np.ndarray, k: int, pairs: Any, seed: int) -> dict[str, Any]:
         _KEPT: lambda: kept(X),
         _LEARNED: lambda: plain(learned()),
         _BOTH: lambda: kept(learned()),
+        _FREE: lambda: kernel.fit_predict(X, side=pairs),
     }
     found = {}
     for name, way in ways.items():
@@ -149,23 +159,22 @@ def _ours(X: np.ndarray, k: int, pairs: Any, seed: int) -> dict[str, Any]:
     return found
 
 
-def _claim(scores: BySet, method: str, other: str, words: str) -> Claim:
-    names = scores.answered(list(_SETS), method, other)
-    words, paper = f"{method} is better than {words}", "on two other sets"
+def _claim(scores: BySet, other: str, words: str, stand_in: str) -> Claim:
+    names = scores.answered(list(SETS), _LEARNED, other)
+    words, paper = f"k-means under the learned metric is better than {words}", "on two other sets"
     if not names:
         return Claim(words, paper, f"{other} has no answer", "", None, "It could not be run.")
-    above = scores.above(names, method, other)
+    above = scores.above(names, _LEARNED, other)
+    each = [scores.above([name], _LEARNED, other).center for name in names]
     return Claim(
         words=words,
         paper=paper,
-        ours=f"NMI is {above.center:+.3f} ± {above.deviation:.3f} above, over "
-        f"{listed(_SETS[name] for name in names)}",
-        criterion="above by more than two standard errors over draws",
-        agrees=above.center > 2 * above.deviation,
-        reason=prose("""
-            MPCK-means has the pairs before it as it clusters. k-means under a metric has the metric alone, and
-            pairs that no metric keeps are lost.
-            """),
+        ours=f"NMI is {above.center:+.3f} ± {above.margin:.3f} above that of {other}, over "
+        f"{listed(SETS[name] for name in names)}",
+        criterion="above by more than half of the 95 % interval of the draws",
+        agrees=above.is_above_zero,
+        reason=f"Set by set it is {min(each):+.3f} to {max(each):+.3f}.",
+        stand_in=stand_in,
     )
 
 

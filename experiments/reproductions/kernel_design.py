@@ -6,6 +6,7 @@ from typing import Any, final
 
 import numpy as np
 
+from experiments.elsewhere import ask
 from experiments.experiment import Claim, Experiment, Part, Result
 from experiments.reproductions._comparisons import (
     SETS,
@@ -14,7 +15,7 @@ from experiments.reproductions._comparisons import (
     ranked_by_halves,
     split_of,
 )
-from experiments.reproductions._kernel_design_claims import SETUP, claims_of, remarks_of
+from experiments.reproductions._kernel_design_claims import LIMIT, SETUP, claims_of, remarks_of
 from experiments.reproductions._kernel_design_tables import (
     FULL,
     LEARNER,
@@ -28,7 +29,7 @@ from experiments.reproductions._kernel_design_tables import (
     table_of,
 )
 from experiments.reproductions._kernel_mixes import SINGLE, mix_of
-from experiments.reproductions._xing import LIMIT, fit_both
+from experiments.reproductions._their_metrics import METRIC_LEARN, mmc
 from gramlearn import MetricLearner
 
 __all__ = ["EXPERIMENT"]
@@ -48,7 +49,7 @@ class KernelDesigns(Experiment):
     )
     title: str = "Kernels from comparisons, on nine sets"
     setup: str = SETUP
-    version: int = 1
+    version: int = 2
     data: tuple[str, ...] = tuple(SETS.values())
 
     def parts(self, quick: bool) -> list[Part]:
@@ -72,10 +73,9 @@ class KernelDesigns(Experiment):
             return {"kept": kept}
         mixes = {name: mix_of(split, weak) for name, weak in ((FULL, False), (WEAK, True))}
         kept |= {name: mix.share_kept for name, mix in mixes.items()}
-        triplets = np.asarray(split.training.triplets.triplets)
-        xing = fit_both(split.training.points, triplets, given["may_make"], given["limit"])
+        xing = _xing(split, given["limit"], given["may_make"])
         for variant, answer in xing.items():
-            if (W := answer.pop("matrix", None)) is not None:
+            if (W := answer.pop("W", None)) is not None:
                 kept[XING[variant]] = split.test.share_kept(partial(_nearness, W))
         gamma, kept[LEARNER] = _metric(split)
         return {
@@ -126,6 +126,14 @@ class KernelDesigns(Experiment):
         for axes in (single, features, metrics) if sets else ():
             axes.legend(fontsize="small", loc="upper left", bbox_to_anchor=(1.0, 1.0))
         return figure
+
+
+def _xing(split: Split, limit: float, may_make: bool) -> dict[str, dict[str, Any]]:
+    """Of each comparison (i, j, k), the pair (i, j) is alike and (i, k) is not, as F07 has it."""
+    table = np.asarray(split.training.triplets.triplets)
+    pairs = {"X": split.training.points, "alike": table[:, [0, 1]], "unlike": table[:, [0, 2]]}
+    calls = [{**pairs, "diagonal": variant == "diagonal"} for variant in XING]
+    return dict(zip(XING, ask(mmc, METRIC_LEARN, calls, limit, may_make), strict=True))
 
 
 def _metric(split: Split) -> tuple[float, float]:

@@ -32,7 +32,9 @@ class NonparametricConvergence(Experiment):
     title: str = "Convergence on Adult"
     setup: str = prose(f"""
         {_NEIGHBORS} mutual neighbors, C = 1, B = n, random pairs until must-links leave as many components as
-        {SHARE:.0%} of the points, no rank, solved to a gap of {_TOL:g}. The optimum lies between the primal
+        {SHARE:.0%} of the points, no rank, solved to a gap of {_TOL:g}
+        by a quasi-Newton method on the dual, not by the projected gradient of Algorithm 1: iterations are
+        those of another method. The optimum lies between the primal
         and the dual value of every iteration, whose relative difference is the gap. 5 draws.
         """)
     version: int = 1

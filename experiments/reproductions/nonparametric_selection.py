@@ -40,9 +40,10 @@ class NonparametricSelection(Experiment):
         Adult a1a, 20 mutual neighbors, random pairs until must-links leave as many components as 60 % of the
         points, C = 1, B = n. These are fewer pairs than the 3.9K of the paper. The squared hinge, without a
         rank: the paper does not say which loss it took. Points are uncertain under the kernel before
-        learning, inner products of centered features of length one: the paper does not name its own. Seconds
-        are of the processor, of choosing and learning; one way and the other are first in turns, after a call
-        that is not timed. The paper's are of a PC with 3.4 GHz.
+        learning, inner products of centered features of length one: the paper does not name its own. Rows of
+        the factor are scaled to length one before kernel k-means. Seconds are of the processor, of choosing
+        and learning; one way and the other are first in turns, after a call that is not timed. The paper's
+        are of a PC with 3.4 GHz.
         """)
     timed: bool = True
     version: int = 3

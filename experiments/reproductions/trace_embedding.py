@@ -3,7 +3,7 @@
     tau tr W + |W|^2 / 2 + sum_k hinge_k(d_W(i, j)) -> min over W,      x -> W^(1/2) p(x), two dimensions of it
 
 p are coordinates of the feature space of a kernel that knows the shape of the data (Sindhwani et al., 2005). A
-digit is said to be separated where most of its points have neighbors of their own kind in the plane.
+digit is separated, at a threshold, where that share of its points have their own kind around them.
 """
 
 import warnings
@@ -15,7 +15,7 @@ from sklearn.decomposition import KernelPCA
 from sklearn.neighbors import NearestNeighbors
 
 from experiments.experiment import Claim, Experiment, Part, Result
-from experiments.judging import Spread, prose, spread_of
+from experiments.judging import Spread, listed, prose, spread_of
 from experiments.reproductions._halves import PER_CLASS, PERCENTILES
 from gramlearn import ManifoldKernel, Pairs, SemiSupervisedEmbedding, datasets, from_classes
 
@@ -24,9 +24,10 @@ __all__ = ["EXPERIMENT", "recalls"]
 _WORDS = {"trace": "Trace-SSIKDR", "pca": "kernel PCA", "plain": "kernel PCA, Gaussian kernel"}
 _OF_A_DIGIT = 10
 _WIDTHS, _STRENGTHS, _TAUS = (0.01, 0.03), (1.0, 10.0, 100.0), (0.01, 0.1, 0.5, 0.8)
-_DRAWS = 5
+_DRAWS = 10
 _NEIGHBORS = 10
-_SEPARATED = 0.7
+_THRESHOLDS = (0.5, 0.6, 0.7, 0.8)
+_JUDGED = (0.6, 0.7)
 _PAPER = {"trace": 7, "pca": 3}
 
 
@@ -56,13 +57,15 @@ class TraceEmbedding(Experiment):
         for each (as many as there are), and embeds 2,000 of the digits to test. The kernel is that of Sindhwani
         et al. on a Gaussian one, bent to the neighbor graph of the 100 and of 900 further digits without
         labels; kernel PCA, of the same 100, has the same choice of kernels, and for comparison the Gaussian
-        one. The paper gives no parameters: the width of the Gaussian ({_WIDTHS[0]:g} or {_WIDTHS[1]:g}), the
-        strength of the graph (1, 10 or 100) and tau ({_TAUS[0]:g} to {_TAUS[-1]:g}) are those that do best on
-        1,000 other training digits, for each method apart; gamma is 1. A digit counts as separated where at
-        least {_SEPARATED:.0%} of its points have, by vote, their own kind as {_NEIGHBORS} nearest neighbors in
-        the plane. {_DRAWS} draws of the 100.
+        one: the paper does not say which its kernel PCA has. It gives no parameters either: the width of the
+        Gaussian ({_WIDTHS[0]:g} or {_WIDTHS[1]:g}), the strength of the graph (1, 10 or 100) and tau
+        ({_TAUS[0]:g} to {_TAUS[-1]:g}) are those that do best on 1,000 other training digits, for each method
+        apart; gamma is 1. So the labels of these 1,000 are used for tuning, where the paper names 100 examples
+        alone. The paper counts by eye which digits are separated; here those are where a share of their points,
+        {_THRESHOLDS[0]:.0%} to {_THRESHOLDS[-1]:.0%}, have, by vote, their own kind as {_NEIGHBORS} nearest
+        neighbors in the plane. {_DRAWS} draws of the 100; mean and standard deviation.
         """)
-    version: int = 2
+    version: int = 3
     data: tuple[str, ...] = ("usps",)
 
     def parts(self, quick: bool) -> list[Part]:
@@ -112,50 +115,34 @@ class TraceEmbedding(Experiment):
         for method, words in _WORDS.items():
             found = [result.value[method] for result in results]
             recall = np.mean([one["recalls"] for one in found], axis=0)
-            row = {"method": words, "digits separated": _text(_separated(results, method), ".1f")}
             accuracy = spread_of([one["accuracy"] for one in found])
-            row[f"{_NEIGHBORS}-NN in the plane"] = _text(accuracy, ".3f")
+            row = {"method": words, f"{_NEIGHBORS}-NN in the plane": _text(accuracy, ".3f")}
             row |= {f"of {digit}": f"{share:.2f}" for digit, share in enumerate(recall)}
+            rows.append(row)
+        for method, words in _WORDS.items():
+            row = {"digits separated": words}
+            row |= {
+                f"at {t:.0%}": _text(_separated(results, method, t), ".1f") for t in _THRESHOLDS
+            }
             rows.append({**row, "the paper": told[method]})
         return rows
 
     def claims(self, results: Sequence[Result]) -> list[Claim]:
-        counts = {method: _separated(results, method) for method in _WORDS}
-        accuracies = {
-            method: spread_of([result.value[method]["accuracy"] for result in results])
-            for method in _WORDS
-        }
-        reason = prose(f"""
-            The paper counts by eye, and a criterion in numbers may be stricter: at the threshold of
-            {_SEPARATED:.0%}, ten classes in a plane leave few without an overlap. It gives no parameters, and
-            does not say which points shape its kernel.
-            """)
-        of_pairs = [
+        of_methods = [
             Claim(
                 words=f"{_WORDS[method]} separates {count} of the digits",
-                paper=str(count),
-                ours=f"{counts[method].center:.1f} ± {counts[method].deviation:.1f}",
-                criterion="the mean differs by at most one",
-                agrees=abs(counts[method].center - count) <= 1,
-                reason=reason,
+                paper=f"{count}, by eye",
+                ours=listed(
+                    f"{_text(_separated(results, method, t), '.1f')} at {t:.0%}"
+                    for t in _THRESHOLDS
+                ),
+                criterion="",
+                agrees=None,
+                reason="The paper counts by eye and gives no threshold, and the number follows from it.",
             )
             for method, count in _PAPER.items()
         ]
-        ours, rival, plain = (accuracies[method].center for method in _WORDS)
-        more = [counts[method].center for method in _WORDS]
-        return [
-            *of_pairs,
-            Claim(
-                words="Trace-SSIKDR separates more digits than kernel PCA",
-                paper=f"{_PAPER['trace']} against {_PAPER['pca']}",
-                ours=f"{more[0]:.1f} against {more[1]:.1f}, and {more[2]:.1f} with the Gaussian kernel; "
-                f"neighbors in the plane are right for {ours:.3f}, {rival:.3f} and {plain:.3f} of the points",
-                criterion="the mean number of digits is larger",
-                agrees=more[0] > more[1],
-                reason="The kernel that knows the shape of the data does most of the work, and kernel PCA "
-                "has it too.",
-            ),
-        ]
+        return [*of_methods, _more(results)]
 
     def figure(self, results: Sequence[Result]) -> Any:
         from matplotlib.figure import Figure
@@ -231,9 +218,31 @@ def recalls(points: np.ndarray, labels: np.ndarray) -> list[float]:
     return [float(np.mean(right[labels == digit])) for digit in range(10)]
 
 
-def _separated(results: Sequence[Result], method: str) -> Spread:
-    return spread_of(
-        [sum(r >= _SEPARATED for r in result.value[method]["recalls"]) for result in results]
+def _counts(results: Sequence[Result], method: str, threshold: float) -> list[int]:
+    """Of each draw, how many digits are separated."""
+    return [sum(r >= threshold for r in result.value[method]["recalls"]) for result in results]
+
+
+def _separated(results: Sequence[Result], method: str, threshold: float) -> Spread:
+    return spread_of(_counts(results, method, threshold))
+
+
+def _more(results: Sequence[Result]) -> Claim:
+    ahead = {
+        t: spread_of(np.subtract(_counts(results, "trace", t), _counts(results, "pca", t)).tolist())
+        for t in _JUDGED
+    }
+    plain = listed(f"{_separated(results, 'plain', t).center:.1f} at {t:.0%}" for t in _JUDGED)
+    return Claim(
+        words="Trace-SSIKDR separates more digits than kernel PCA",
+        paper=f"{_PAPER['trace']} against {_PAPER['pca']}",
+        ours=listed(f"{d.center:+.1f} ± {d.margin:.1f} at {t:.0%}" for t, d in ahead.items())
+        + " (half of the 95 % interval)",
+        criterion=f"at {listed(f'{t:.0%}' for t in _JUDGED)}, the difference within a draw is more than half "
+        "of the 95 % interval of the draws",
+        agrees=all(d.is_above_zero for d in ahead.values()),
+        reason=f"Kernel PCA has the kernel that knows the shape of the data here; with the Gaussian one it "
+        f"separates {plain}.",
     )
 
 

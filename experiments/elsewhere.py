@@ -1,0 +1,110 @@
+"""A function in the environment and process of another package: one call after the other -> what came of each.
+
+    ask(function, package, calls)  ->  python -m experiments.elsewhere FOLDER MODULE LIMIT FUNCTION  ->  answers
+
+Packages may need older libraries than gramlearn does. The function lives in a file that needs NumPy, SciPy,
+scikit-learn and the package alone; arrays, numbers and words go there and come back. A package that cannot be
+installed, a process that is lost and a call that raises or takes too long are answers, too.
+"""
+
+import importlib
+import json
+import sys
+import tempfile
+from collections.abc import Callable, Mapping, Sequence
+from functools import cache
+from pathlib import Path
+from typing import Any, NamedTuple, final
+
+import numpy as np
+from benchmarks.data import UnavailableError
+from benchmarks.environments import interpreter
+from benchmarks.launch import launch
+from benchmarks.worker import SOLVING
+
+from experiments.limits import attempt
+
+__all__ = ["Package", "ask"]
+
+_PATIENCE = 30  # times the limit, by the clock, of a call that does not keep it
+
+
+@final
+class Package(NamedTuple):
+    """The module that is loaded before any call, what to install, and what to build from sources on top."""
+
+    module: str
+    requirements: tuple[str, ...]
+    sources: tuple[str, ...] = ()
+
+
+def ask(
+    function: Callable[..., Mapping[str, Any]],
+    package: Package,
+    calls: Sequence[Mapping[str, Any]],
+    limit: float,
+    may_make: bool,
+) -> list[dict[str, Any]]:
+    """For each call its "status", "reason" and what function(limit, **call) gave.
+
+    The function keeps the limit on the seconds of a fit itself. Without `may_make` no environment is made.
+    """
+    python, reason = _python_with(package, may_make)
+    if not python:
+        return [{"status": "unavailable", "reason": reason} for _ in calls]
+    with tempfile.TemporaryDirectory() as place:
+        folder = Path(place)
+        for number, call in enumerate(calls):
+            _write(folder / f"call-{number:04}", call)
+        name = f"{function.__module__}:{function.__name__}"
+        ending = launch(
+            python,
+            folder,
+            package.module,
+            limit,
+            solves=_PATIENCE,
+            alone=True,
+            module=__name__,
+            extra=(name,),
+        )
+        lost = {"status": "failed", "reason": ending}
+        answers = [folder / f"answer-{number:04}" for number in range(len(calls))]
+        return [_read(a) if a.with_suffix(".json").exists() else dict(lost) for a in answers]
+
+
+@cache  # one that cannot be made is tried once
+def _python_with(package: Package, may_make: bool) -> tuple[str, str]:
+    """(the interpreter, ""), or ("", why there is none)."""
+    try:
+        return interpreter(package.requirements, may_make, package.sources), ""
+    except UnavailableError as reason:
+        return "", str(reason)
+
+
+def _answer(folder: Path, module: str, limit: float, function: str) -> None:
+    """In the process: one call after the other, each written down before the next."""
+    importlib.import_module(module)  # before the clock runs
+    place, _, name = function.partition(":")
+    called = getattr(importlib.import_module(place), name)
+    for file in sorted(folder.glob("call-*.json")):
+        call = _read(file.with_suffix(""))
+        print(SOLVING, flush=True)
+        answer = attempt(lambda call=call: called(limit, **call))
+        _write(folder / file.stem.replace("call", "answer"), answer)
+
+
+def _write(file: Path, values: Mapping[str, Any]) -> None:
+    arrays = {name: value for name, value in values.items() if isinstance(value, np.ndarray)}
+    others = {name: value for name, value in values.items() if name not in arrays}
+    np.savez(file.with_suffix(".npz"), **arrays)
+    file.with_suffix(".json").write_text(json.dumps(others), encoding="utf-8")
+
+
+def _read(file: Path) -> dict[str, Any]:
+    others: dict[str, Any] = json.loads(file.with_suffix(".json").read_text(encoding="utf-8"))
+    with np.load(file.with_suffix(".npz")) as arrays:
+        return others | dict(arrays)
+
+
+if __name__ == "__main__":
+    _answer(Path(sys.argv[1]), sys.argv[2], float(sys.argv[3]), sys.argv[4])

@@ -1,0 +1,46 @@
+"""Twelve sets of points with classes, on which all methods are compared, and the parts of such a comparison.
+
+Draws are numbered from ten: those before were looked at while the values that methods choose from were set.
+"""
+
+import numpy as np
+
+from experiments.experiment import Part
+from gramlearn import datasets
+
+__all__ = ["DRAWS", "HOUSE", "SETS", "parts_by_set", "points_and_classes"]
+
+SETS = {
+    "iris": "iris",
+    "wine": "wine",
+    "ionosphere": "ionosphere",
+    "balance_scale": "balance scale",
+    "soybean_small": "soybean",
+    "breast_cancer_wdbc": "breast cancer",
+    "protein": "protein",
+    "pima_diabetes": "pima",
+    "boston_housing": "boston",
+    "glass": "glass",
+    "heart_statlog": "heart",
+    "sonar": "sonar",
+}
+DRAWS = range(10, 15)
+HOUSE = 25.0  # thousands of dollars: what tells the two classes of Boston's houses apart
+
+
+def parts_by_set(quick: bool) -> list[Part]:
+    """One for each set and draw, all sets before the next draw; quick: the first, without methods of others."""
+    if quick:
+        return [Part("iris-r0", {"set": "iris", "draw": 0, "rivals": False})]
+    return [
+        Part(f"{name}-r{draw}", {"set": name, "draw": draw, "rivals": True})
+        for draw in DRAWS
+        for name in SETS
+    ]
+
+
+def points_and_classes(name: str) -> tuple[np.ndarray, np.ndarray]:
+    """Features as they come, and classes numbered from 0."""
+    given = datasets.load(name)
+    y = given.y > HOUSE if name == "boston_housing" else given.y
+    return np.asarray(given.X, dtype=float), np.unique(y, return_inverse=True)[1]
