@@ -9,7 +9,6 @@ import os
 import shutil
 import subprocess
 import sys
-from contextlib import suppress
 from pathlib import Path
 
 from benchmarks.data import UnavailableError
@@ -40,8 +39,13 @@ def interpreter(
         unnamed = CACHE / f"environment-{name}-{os.getpid()}"
         try:
             _make(unnamed, requirements, sources, wanted)
-            with suppress(OSError):  # another process was faster
+            try:
                 unnamed.rename(folder)
+            except OSError as error:
+                if not folder.exists():  # where it does, another process was faster
+                    raise UnavailableError(
+                        f"an environment with {wanted} could not be kept: {error}"
+                    ) from error
         finally:
             shutil.rmtree(unnamed, ignore_errors=True)
     return _python_in(folder)

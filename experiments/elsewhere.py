@@ -23,10 +23,11 @@ from benchmarks.launch import launch
 from benchmarks.worker import SOLVING
 
 from experiments.limits import attempt
+from experiments.store import write_whole
 
 __all__ = ["Package", "ask"]
 
-_PATIENCE = 30  # times the limit, by the clock, of a call that does not keep it
+_PATIENCE = 10  # times the limit, by the clock, of a call that does not keep it
 
 
 @final
@@ -52,24 +53,33 @@ def ask(
     python, reason = _python_with(package, may_make)
     if not python:
         return [{"status": "unavailable", "reason": reason} for _ in calls]
+    answers: list[dict[str, Any]] = []
+    while len(answers) < len(calls):
+        found, ending = _asked(python, function, package, calls[len(answers) :], limit)
+        answers += found
+        if ending:  # the process was lost at the next call; those after it are asked anew
+            answers.append({"status": "failed", "reason": ending})
+    return answers
+
+
+def _asked(
+    python: str,
+    function: Callable[..., Mapping[str, Any]],
+    package: Package,
+    calls: Sequence[Mapping[str, Any]],
+    limit: float,
+) -> tuple[list[dict[str, Any]], str]:
+    """The answers of one process, and how it ended where that was before the last."""
     with tempfile.TemporaryDirectory() as place:
         folder = Path(place)
         for number, call in enumerate(calls):
             _write(folder / f"call-{number:04}", call)
         name = f"{function.__module__}:{function.__name__}"
-        ending = launch(
-            python,
-            folder,
-            package.module,
-            limit,
-            solves=_PATIENCE,
-            alone=True,
-            module=__name__,
-            extra=(name,),
-        )
-        lost = {"status": "failed", "reason": ending}
-        answers = [folder / f"answer-{number:04}" for number in range(len(calls))]
-        return [_read(a) if a.with_suffix(".json").exists() else dict(lost) for a in answers]
+        how = {"solves": _PATIENCE, "alone": True, "module": __name__, "extra": (name,)}
+        ending = launch(python, folder, package.module, limit, **how)
+        files = sorted(folder.glob("answer-*.json"))
+        answers = [_read(file.with_suffix("")) for file in files]
+    return answers, "" if len(answers) == len(calls) else ending
 
 
 @cache  # one that cannot be made is tried once
@@ -97,7 +107,9 @@ def _write(file: Path, values: Mapping[str, Any]) -> None:
     arrays = {name: value for name, value in values.items() if isinstance(value, np.ndarray)}
     others = {name: value for name, value in values.items() if name not in arrays}
     np.savez(file.with_suffix(".npz"), **arrays)
-    file.with_suffix(".json").write_text(json.dumps(others), encoding="utf-8")
+    write_whole(
+        file.with_suffix(".json"), json.dumps(others)
+    )  # last: it says that the arrays are there
 
 
 def _read(file: Path) -> dict[str, Any]:

@@ -12,6 +12,7 @@ from typing import Any
 __all__ = ["TooLongError", "attempt", "ended_after"]
 
 _LOOK = 0.05  # seconds between two looks at the clock
+_AGAIN = 1.0  # seconds until a block that went on is interrupted again
 
 
 class TooLongError(BaseException):
@@ -23,23 +24,23 @@ def ended_after(limit: float) -> Iterator[None]:
     """Raise TooLongError in the main thread, in which it is called, once the process has used so many seconds.
 
     The way there is that of Ctrl-C, which goes on to do what it did before; a process that was started in the
-    background ignores it, but not its limit.
+    background ignores it, but not its limit. A block that catches the error and goes on gets another.
     """
-    in_time, too_late, began = Event(), Event(), time.process_time()
+    is_over, too_late, began = Event(), Event(), time.process_time()
     before = signal.getsignal(signal.SIGINT)
 
     def interrupted(number: int, frame: Any) -> None:
-        if too_late.is_set():
+        if not too_late.is_set():
+            if callable(before):
+                before(number, frame)
+        elif not is_over.is_set():
             raise TooLongError(f"a fit took more than {limit:g} s")
-        if callable(before):
-            before(number, frame)
 
     def watch() -> None:
-        while not in_time.wait(_LOOK):
+        while not is_over.wait(_AGAIN if too_late.is_set() else _LOOK):
             if time.process_time() - began > limit:
                 too_late.set()
                 _thread.interrupt_main()
-                return
 
     signal.signal(signal.SIGINT, interrupted)
     watcher = Thread(target=watch, daemon=True)
@@ -47,9 +48,12 @@ def ended_after(limit: float) -> Iterator[None]:
     try:
         yield
     finally:
-        in_time.set()
-        watcher.join()
-        signal.signal(signal.SIGINT, before)
+        try:
+            is_over.set()  # from here on, an interrupt that is late is none
+            watcher.join()
+        finally:
+            is_over.set()
+            signal.signal(signal.SIGINT, before)
 
 
 def attempt(fit: Callable[[], Mapping[str, Any]]) -> dict[str, Any]:

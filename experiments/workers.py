@@ -110,6 +110,10 @@ class _Worker:
 
     def stop(self) -> None:
         """End the process, whatever it is at."""
+        with suppress(
+            OSError, AttributeError
+        ):  # with what it has started; Windows has no such groups
+            os.killpg(self._process.pid, signal.SIGKILL)
         self._process.kill()
         self._process.join()
         self.connection.close()
@@ -142,6 +146,8 @@ def _one_thread() -> Iterator[None]:
 def _work(jobs: connection.Connection) -> None:
     """The process: one part after the other, until no more come."""
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # Ctrl-C is for the process that gives the jobs
+    if hasattr(os, "setpgrp"):
+        os.setpgrp()
     facts = circumstances()
     jobs.send(None)  # ready
     while True:

@@ -57,9 +57,10 @@ def test_what_came_of_calls_that_end_raise_take_too_long_and_are_lost(
         np.testing.assert_array_equal(answer["doubled"], 2 * call["values"])
     assert raised == {"status": "failed", "reason": "ValueError: no such metric"}
     assert ended == {"status": "ended", "reason": "a fit took more than 0.2 s"}
-    for lost in (left, last):
-        assert lost["status"] == "failed"
-        assert lost["reason"].startswith("it ended with status 3")
+    assert left["status"] == "failed"
+    assert left["reason"].startswith("it ended with status 3")
+    # What came after the call that took the process with it was asked anew.
+    np.testing.assert_array_equal(last["doubled"], 2 * calls[5]["values"])
 
 
 def launch_with_tests(*args: Any, **given: Any) -> str:
@@ -117,6 +118,15 @@ def test_the_first_of_two_processes_names_the_environment(
     assert {folder.name for folder in CACHE.iterdir()} == {
         Path(python).parents[1].name for python in (first, other)
     }
+
+
+def test_an_environment_that_cannot_be_kept_is_not_to_be_had(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(environments, "CACHE", tmp_path)
+    monkeypatch.setattr(environments, "_make", lambda folder, *rest: None)  # nothing to rename
+    with pytest.raises(UnavailableError, match="could not be kept"):
+        environments.interpreter(("a==1",), may_make=True)
 
 
 def test_a_failure_leaves_no_environment(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

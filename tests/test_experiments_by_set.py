@@ -3,6 +3,7 @@
 import os
 import signal
 import time
+from typing import Any
 
 import numpy as np
 import pytest
@@ -187,8 +188,10 @@ def test_metrics_that_are_learned_find_the_feature_that_matters(method: str) -> 
     found = judged(OURS[method], a_task(), 30.0)
     assert found["status"] == "done"
     plain = judged(OURS["Euclidean"], a_task(), 30.0)["error"]
-    learned = method.startswith(("MetricLearner", "large", "collapsing"))
-    assert found["error"] <= (plain - 0.1 if learned else 0.5)
+    if method != "inverse covariance":  # features are on their own scales, and all count the same
+        assert found["error"] <= plain
+    if method.startswith(("MetricLearner", "large", "collapsing")):
+        assert found["error"] <= plain - 0.1
 
 
 def test_what_a_fit_raises_is_its_result() -> None:
@@ -232,6 +235,51 @@ def test_a_limit_is_kept_by_a_process_that_ignores_interrupts() -> None:
         assert signal.getsignal(signal.SIGINT) is signal.SIG_IGN
     finally:
         signal.signal(signal.SIGINT, before)
+
+
+def test_an_error_that_is_caught_comes_again() -> None:
+    def stubborn() -> None:
+        began = time.process_time()
+        while time.process_time() - began < 20:
+            try:
+                while time.process_time() - began < 20:
+                    pass
+            except BaseException:  # as some packages do
+                caught.append(1)
+                if len(caught) > 1:
+                    raise
+
+    caught: list[int] = []
+    with pytest.raises(TooLongError), ended_after(0.1):
+        stubborn()
+    assert len(caught) == 2
+
+
+def test_an_interrupt_that_is_late_is_none() -> None:
+    """The block is over before the main thread hears of it, and Ctrl-C is what it was."""
+    before = signal.getsignal(signal.SIGINT)
+    with ended_after(0.1):
+        ending = signal.getsignal(signal.SIGINT)
+        signal.signal(signal.SIGINT, signal.SIG_IGN)  # for a while nothing is heard
+        began = time.process_time()
+        while time.process_time() - began < 0.3:
+            pass
+        signal.signal(signal.SIGINT, ending)
+    assert signal.getsignal(signal.SIGINT) is before
+
+
+def test_a_value_that_fails_on_the_half_comes_last() -> None:
+    def fit(X: np.ndarray, y: np.ndarray, seed: int) -> Any:
+        if len(X) < 40:
+            raise ValueError("too few points")
+        return lambda points: points[:, :1]
+
+    def noise(X: np.ndarray, y: np.ndarray, seed: int) -> Any:
+        return lambda points: points[:, 1:]
+
+    task = a_task()
+    assert judged({"a": fit, "b": noise}, task, 10.0)["choice"] == "b"
+    assert judged({"a": fit, "b": fit}, task, 10.0)["choice"] == "a"
 
 
 def test_an_interrupt_does_what_it_did_before() -> None:

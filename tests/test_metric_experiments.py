@@ -145,10 +145,18 @@ def test_the_histogram_knows_no_places_and_the_others_do() -> None:
 # -- verdicts --------------------------------------------------------------------------------------
 
 
+def lost(status: str, reason: str) -> dict[str, str]:
+    return {"status": status, "reason": reason}
+
+
 @pytest.mark.parametrize(("linear", "agrees"), [(0.1, True), (0.4, False)])
 def test_the_claim_of_the_figure_follows_from_the_errors(linear: float, agrees: bool) -> None:
     errors = {"linear": linear, "gaussian": 0.1, "euclidean": 0.3, "inverse_covariance": 0.35}
-    value = {"errors": {**errors, "LMNN": 0.2}, "reasons": {"MCML": "no wheel"}, "gammas": {}}
+    value = {
+        "errors": {**errors, "LMNN": 0.2},
+        "reasons": {"MCML": lost("unavailable", "no wheel")},
+        "gammas": {},
+    }
     given = {"set": "wine", "scaled": False, "repeat": 0, "rivals": True}
     first, second, third, *_ = claims_of([Result(given, value)])
     assert (first.agrees, second.agrees, third.agrees) == (agrees, True, None)
@@ -166,14 +174,19 @@ def test_rivals_are_judged_where_they_came_to_an_end() -> None:
         Result({**given, "set": name}, {"errors": errors | more, "reasons": reasons, "gammas": {}})
         for name, more, reasons in (
             ("wine", {"MCML": 0.2, "MMC": 0.4}, {}),
-            ("iris", {"MCML": 0.05}, {"MMC": "it took too long"}),
-            ("glass", {"MCML": 0.2}, {"MMC": "it took too long"}),
+            ("iris", {"MCML": 0.05}, {"MMC": lost("ended", "it took too long")}),
+            ("glass", {"MCML": 0.2}, {"MMC": lost("ended", "it took too long")}),
         )
     ]
     *_, collapsing, slow, inaccurate = claims_of(results)
     assert (collapsing.agrees, slow.agrees, inaccurate.agrees) == (True, True, True)
     assert collapsing.ours == "pyDML's errs more on wine and glass, of wine, iris and glass"
     assert "of the 1 sets" in inaccurate.ours
+    for result in results:  # a package that cannot be had is not slow
+        result.value["reasons"]["MMC"] = lost("unavailable", "no wheel")
+        result.value["errors"].pop("MMC", None)
+    *_, slow, inaccurate = claims_of(results)
+    assert (slow.agrees, inaccurate.agrees) == (None, None)
 
 
 @pytest.mark.parametrize(("logdet", "less"), [((0.2, 0.21, 0.19), True), ((0.1, 0.5, 0.3), False)])

@@ -22,6 +22,7 @@ METHODS = {
 }
 _RIVALS = ("euclidean", "inverse_covariance", "MCML", "LMNN")  # those of the figure
 _FIGURE = "a figure without numbers"
+_LEFT_OUT = "left out of the figure, as very slow and inaccurate"
 
 
 def errors_of(results: Sequence[Result]) -> dict[str, dict[str, Spread]]:
@@ -48,8 +49,8 @@ def missing_of(results: Sequence[Result]) -> list[str]:
     """One sentence for each reason why a rival gave no metric."""
     places: dict[tuple[str, str], list[str]] = {}
     for result in results:
-        for method, reason in result.value["reasons"].items():
-            places.setdefault((method, reason), []).append(_name(result))
+        for method, answer in result.value["reasons"].items():
+            places.setdefault((method, answer["reason"]), []).append(_name(result))
     return [
         f"{METHODS[method]} gave no metric on {listed(dict.fromkeys(names))}: {reason}."
         for (method, reason), names in places.items()
@@ -97,7 +98,9 @@ def _higher(method: str, found: dict[str, dict[str, Spread]]) -> Claim:
 def _collapsing(results: Sequence[Result], found: dict[str, dict[str, Spread]]) -> Claim:
     words = "MCML has somewhat lower accuracy than LogDet Linear for most of the sets"
     known = [name for name, of_set in found.items() if "MCML" in of_set]
-    reasons = {result.value["reasons"].get("MCML", "") for result in results} - {""}
+    reasons = {
+        r.value["reasons"]["MCML"]["reason"] for r in results if "MCML" in r.value["reasons"]
+    }
     if not known:
         return Claim(words, _FIGURE, "none", "", None, f"{listed(sorted(reasons))}.")
     worse = [name for name in known if found[name]["MCML"].center > found[name]["linear"].center]
@@ -112,10 +115,14 @@ def _collapsing(results: Sequence[Result], found: dict[str, dict[str, Spread]]) 
 
 
 def _slow(results: Sequence[Result], found: dict[str, dict[str, Spread]]) -> Claim:
-    ended = sorted({_name(result) for result in results if "MMC" in result.value["reasons"]})
+    lost = {(_name(r), r.value["reasons"].get("MMC", {}).get("status", "done")) for r in results}
+    ended = sorted({name for name, status in lost if status == "ended"})
+    words = "the method of Xing et al. (MMC) is very slow"
+    if all(status == "unavailable" for _, status in lost):
+        return Claim(words, _LEFT_OUT, "none", "", None, "The package could not be had.")
     return Claim(
-        words="the method of Xing et al. (MMC) is very slow",
-        paper="left out of the figure, as very slow and inaccurate",
+        words=words,
+        paper=_LEFT_OUT,
         ours=f"metric-learn's MMC came to no end in time on {listed(ended)}, of {len(found)} sets",
         criterion="on more than half of the sets",
         agrees=len(ended) > len(found) / 2,
@@ -126,12 +133,15 @@ def _slow(results: Sequence[Result], found: dict[str, dict[str, Spread]]) -> Cla
 def _inaccurate(found: dict[str, dict[str, Spread]]) -> Claim:
     known = [name for name, of_set in found.items() if "MMC" in of_set]
     worse = [name for name in known if found[name]["MMC"].center > found[name]["euclidean"].center]
+    words = "the method of Xing et al. (MMC) is inaccurate"
+    if not known:
+        return Claim(words, _LEFT_OUT, "none", "", None, "It has no answer.")
     return Claim(
-        words="the method of Xing et al. (MMC) is inaccurate",
-        paper="left out of the figure, as very slow and inaccurate",
+        words=words,
+        paper=_LEFT_OUT,
         ours=f"metric-learn's errs more than Euclidean distances on {listed(worse)}, of the {len(known)} sets "
         "where it came to an end",
         criterion="on more than half of these",
-        agrees=len(worse) > len(known) / 2 if known else None,
+        agrees=len(worse) > len(known) / 2,
         reason="The paper does not say which code it tried.",
     )

@@ -2,8 +2,7 @@
 
 metric-learn needs a scikit-learn older than gramlearn's; pyDML, the one package with MCML that was found,
 comes as sources and needs a NumPy that Python 3.12 does not have. Parameters are the packages' defaults, but
-for those to choose from, the number of constraints, which is gramlearn's 40 c^2 for c classes, and the chunks
-of RCA where there are not as many points.
+for those to choose from, and the chunks of RCA where there are not as many points.
 """
 
 from collections.abc import Mapping
@@ -94,8 +93,6 @@ def _learner(name: str, parameters: dict[str, Any], X: np.ndarray, y: np.ndarray
     sizes = np.unique(y, return_counts=True)[1]
     if name == "RCA_Supervised":
         parameters = {**parameters, "n_chunks": min(_CHUNKS, int(np.sum(sizes // 2)))}
-    elif name.endswith("_Supervised"):
-        parameters = {**parameters, "n_constraints": 40 * len(sizes) ** 2}
     if name != "LFDA":
         parameters = {**parameters, "random_state": seed}
     return getattr(metric_learn, name)(**parameters).fit(X, y)

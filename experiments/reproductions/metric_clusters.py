@@ -56,9 +56,9 @@ class MetricClusters(Experiment):
         of that half choose gamma, while MPCK-means has the {_PAIRS} pairs alone; for comparison, gamma is
         {_FIXED:g} as well. The paper's sample of Digits-389 cannot be had; another draw of 317 is used. No
         package of HMRF-KMeans was found; MPCK-means, of the same authors, by
-        active-semi-supervised-clustering with its defaults, has its place. Features are as they come; all but
-        MPCK-means also with standardized ones. {_REPEATS} splits, both ways; mean and standard deviation over
-        splits.
+        active-semi-supervised-clustering with its defaults and {_LIMIT:g} s for a fit, has its place.
+        Features are as they come; all but MPCK-means also with standardized ones. {_REPEATS} splits, both
+        ways; mean and standard deviation over splits.
         """)
     version: int = 2
     data: tuple[str, ...] = tuple(_SETS)

@@ -66,7 +66,7 @@ class MetricNeighbors(Experiment):
         standard deviation. Figures 1 (b) and 1 (c) are about the data sets of the Clarify system (Latex,
         Mpg321, Foxpro, Iptables), which cannot be had: they are missing.
         """)
-    version: int = 2
+    version: int = 3
     data: tuple[str, ...] = _SETS
 
     def parts(self, quick: bool) -> list[Part]:
@@ -108,9 +108,9 @@ class MetricNeighbors(Experiment):
         reasons = {}
         if part.parameters["rivals"]:
             for name, answers in _of_rivals(sides).items():
-                said = [answer["reason"] for answer in answers if answer["status"] != "done"]
+                said = [answer for answer in answers if answer["status"] != "done"]
                 if said:
-                    reasons[name] = said[0]
+                    reasons[name] = {key: said[0][key] for key in ("status", "reason")}
                 else:
                     found = zip(sides, answers, strict=True)
                     wrong[name] = [h.wrong(_voted(h, answer["W"])) for h, answer in found]
