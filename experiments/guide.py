@@ -28,7 +28,7 @@ def _table(outcomes: Sequence[Outcome]) -> str:
     rows: list[dict[str, str]] = []
     for outcome in sorted(outcomes, key=place):
         words = outcome.experiment.guide
-        if words:
+        if words and outcome.done:
             found = outcome.experiment.table(outcome.results())
             head, *sets = found[0]
             rows.append({"": f"*{words}*", **dict.fromkeys(sets, "")})

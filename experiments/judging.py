@@ -8,11 +8,11 @@ mcnemar:  sqrt(m + s - (m - s)^2 / n)  comparable:  |a - b| <= max(s_a, s_b)
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from math import hypot
+from math import hypot, inf
 from statistics import mean, stdev
 from typing import final
 
-from scipy.stats import t
+from scipy.stats import norm, t
 
 __all__ = [
     "NEAR",
@@ -54,8 +54,10 @@ class Spread:
 
     @property
     def margin(self) -> float:
-        """Half of Student's 95 % interval of the mean; 0 for one draw."""
-        return float(t.ppf(0.975, self.count - 1)) * self.error if self.count > 1 else 0.0
+        """Half of Student's 95 % interval of the mean; one draw of unknown error says nothing."""
+        if self.count > 1:
+            return float(t.ppf(0.975, self.count - 1)) * self.error
+        return float(norm.ppf(0.975)) * self.deviation if self.deviation else inf
 
     @property
     def is_above_zero(self) -> bool:

@@ -336,6 +336,13 @@ def test_the_interval_of_a_difference_is_student_s() -> None:
     )
     assert Spread(-1.0, 0.3, 4).is_below_zero
     assert not Spread(-0.2, 0.3, 4).is_below_zero
+    assert not spread_of([0.3]).is_above_zero  # one draw says nothing
+    assert not mcnemar(10, 9, 1000).is_above_zero
+    assert mcnemar(30, 9, 1000).is_above_zero
+    nothing = BySet.of(
+        [Result({"set": "iris"}, {"a": {"status": "failed", "reason": "no"}})], "error"
+    )
+    assert nothing.best("iris") == []
 
 
 @pytest.mark.parametrize(

@@ -373,3 +373,17 @@ def test_the_picture_has_a_bar_for_every_answer() -> None:
     assert len(alone.axes[2].patches) == 3  # none of the variant that gave no answer
     raw = Result({"set": "iris", "split": 0, "raw": True}, {"kept": dict.fromkeys(SINGLE, 0.5)})
     assert not reproductions.find("kernel_design").figure([raw]).axes[0].patches
+
+
+def test_claims_do_without_a_package_that_is_not_there() -> None:
+    lost = [result("iris", 0.9, None), result("balance", 0.65, None, linear=0.66, used=4)]
+    for found in lost:
+        found.value["kept"].pop("MMC, diagonal")
+        for variant in found.value["xing"]:
+            found.value["xing"][variant] = {"status": "unavailable", "reason": "no wheel"}
+    experiment = reproductions.find("kernel_design")
+    *_, outperform, alike = experiment.claims([*lost, *lost])
+    assert (outperform.agrees, alike.agrees) == (None, None)
+    *_, outperform, alike = experiment.claims([*RESULTS[:2], *lost[1:], *lost[1:]])
+    assert outperform.ours.endswith("points; without an answer of MMC: 1")
+    assert alike.agrees is None

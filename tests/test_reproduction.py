@@ -148,6 +148,15 @@ def test_the_guide_has_the_tables_of_those_that_have_words_for_it(
     ]
     assert "old" not in page
 
+    toys["other"] = Toy(dict.fromkeys(("n1", "n2", "n3", "n4"), ValueError("no")))
+    toys["other"].guide = "the same"  # type: ignore[misc]
+    for folder in ("runs", "published"):
+        (tmp_path / folder).rename(tmp_path / f"old-{folder}")
+    for name in toys:
+        run_of(name, tmp_path)
+    report()
+    assert "the same" not in guide.read_text(encoding="utf-8")  # all of its parts failed
+
     guide.write_text("no place", encoding="utf-8")
     status, _, said = report()
     assert status == 2

@@ -98,6 +98,8 @@ class BySet:
         """The method of the best mean, and those behind it by a standard error of the difference at most."""
         sign = 1 if self.gained else -1
         means = {m: sign * mean(scores) for m in self.methods if (scores := self.scores(name, m))}
+        if not means:
+            return []
         first = max(means, key=lambda method: means[method])
         ahead = {m: self.above([name], first, m) for m in means}
         return [m for m, by in ahead.items() if sign * by.center <= by.error]

@@ -13,7 +13,8 @@ from typing import final
 
 import numpy as np
 
-from gramlearn import Triplets, datasets, triplets_from_labels
+from experiments.reproductions._twelve_sets import points_and_classes
+from gramlearn import Triplets, triplets_from_labels
 
 __all__ = [
     "SETS",
@@ -39,7 +40,6 @@ SETS = {
 }
 _TEST = 0.15
 _TRAINING_TRIPLETS, _TEST_TRIPLETS = 1500, 1000
-_MEDIAN_VALUE = 25.0  # thousands of dollars: what tells the two classes of Boston's houses apart
 _ROUNDING = 1e-9  # beside the larger of two values: what is nearer than that is equal
 
 Similarity = Callable[[np.ndarray, np.ndarray], np.ndarray]
@@ -77,7 +77,7 @@ class Split:
 
 def split_of(name: str, rng: np.random.Generator, raw: bool = False) -> Split:
     """One split of a set; `raw` leaves the features as they are."""
-    X, y = _points_of(name)
+    X, y = points_and_classes(SETS[name])
     order = rng.permutation(len(y))
     test, training = np.split(order, [round(_TEST * len(y))])
     Z = X if raw else _standardized(X, training)
@@ -112,9 +112,3 @@ def _standardized(X: np.ndarray, rows: np.ndarray) -> np.ndarray:
     """With mean zero and variance one on these rows; what does not vary there has mean zero alone."""
     deviation = X[rows].std(axis=0)
     return (X - X[rows].mean(axis=0)) / np.where(deviation > 0, deviation, 1.0)
-
-
-def _points_of(name: str) -> tuple[np.ndarray, np.ndarray]:
-    data = datasets.load(SETS[name])
-    y = data.y > _MEDIAN_VALUE if name == "boston" else data.y
-    return np.asarray(data.X, dtype=float), np.unique(y, return_inverse=True)[1]

@@ -7,14 +7,17 @@ speaks of, and differs elsewhere.
 
 from collections import Counter
 from collections.abc import Mapping, Sequence
-from statistics import mean, stdev
+from statistics import mean
 from typing import Any, NamedTuple
 
 from experiments.experiment import Result
+from experiments.judging import spread_of
 from experiments.reproductions._comparisons import SETS
 from experiments.reproductions._kernel_mixes import SINGLE
 
 __all__ = [
+    "ALMOST",
+    "EXCEPTION",
     "FULL",
     "LEARNER",
     "METHODS",
@@ -37,8 +40,8 @@ METHODS = (*SINGLE, FULL, WEAK, *XING.values(), LEARNER)
 # In section 3.2: where a single kernel keeps more than the mix of full ones (1, 3, 6 and 9; of the others
 # nothing is said), where weak kernels use all features, and where they are not ahead of Xing et al.
 SINGLE_AHEAD = ("boston", "iris", "breast cancer", "pima")
-_ALL_USED = _XING_AHEAD = ("balance",)
-_ALMOST = 2.0  # percentage points: what is less apart is almost identical
+EXCEPTION = "balance"
+ALMOST = 2.0  # percentage points: what is less apart is almost identical
 _AGREES, _DIFFERS, _UNDECIDED = "agrees", "differs", "undecided"
 # What became of a fit without an answer.
 _NO_ANSWER = {
@@ -61,8 +64,8 @@ class Difference(NamedTuple):
     def of(cls, splits: Splits, ours: str, other: str) -> "Difference":
         """Over the splits on which both gave an answer."""
         both = [split["kept"] for split in splits if {ours, other} <= set(split["kept"])]
-        center, deviation = _spread_of([100 * (kept[ours] - kept[other]) for kept in both])
-        return cls(center, deviation / len(both) ** 0.5)
+        found = spread_of([100 * (kept[ours] - kept[other]) for kept in both])
+        return cls(found.center, found.error)
 
     def verdict(self, is_above: bool) -> str:
         """Whether it is above zero, or below, as the paper says."""
@@ -89,9 +92,9 @@ class Fewer(NamedTuple):
 
     @classmethod
     def of(cls, used: Sequence[float], features: int) -> "Fewer":
-        center, deviation = _spread_of(used)
+        found = spread_of(used)
         n_all = sum(count == features for count in used)
-        return cls(center, deviation / len(used) ** 0.5, features, n_all, len(used))
+        return cls(found.center, found.error, features, n_all, len(used))
 
     @property
     def is_fewer(self) -> bool:
@@ -159,7 +162,7 @@ def bars(
     width = 0.8 / len(heights)
     for at, (label, columns) in enumerate(heights.items()):
         shift = width * (at - (len(heights) - 1) / 2)
-        drawn = [(k + shift, *_spread_of(values)) for k, values in enumerate(columns) if values]
+        drawn = [(k + shift, *spread_of(values)) for k, values in enumerate(columns) if values]
         if drawn:
             x, height, deviation = zip(*drawn, strict=True)
             style = {"color": colors[at], "label": label, "error_kw": {"elinewidth": 0.8}}
@@ -176,7 +179,7 @@ def bars(
 
 def _row_of_single(name: str, splits: Splits) -> dict[str, str]:
     linear = Difference.of(splits, "linear", "polynomial, degree 2")
-    verdict = _AGREES if abs(linear.mean) < _ALMOST else _DIFFERS
+    verdict = _AGREES if abs(linear.mean) < ALMOST else _DIFFERS
     cells = {method: _cell(splits, method) for method in SINGLE}
     return {**cells, "linear - polynomial (paper: about 0)": f"{linear}, {verdict}"}
 
@@ -201,7 +204,7 @@ def _row_of_mixes(name: str, splits: Splits) -> dict[str, str]:
 def _row_of_features(name: str, splits: Splits) -> dict[str, str]:
     used, features = of_weak(splits, "used"), splits[0]["features"]
     fewer = Fewer.of(used, features)
-    if name in _ALL_USED:
+    if name == EXCEPTION:
         words, verdict = "all", _AGREES if fewer.is_all else _DIFFERS
     else:
         words, verdict = "fewer", _AGREES if fewer.is_fewer else _UNDECIDED
@@ -225,7 +228,7 @@ def _row_of_features(name: str, splits: Splits) -> dict[str, str]:
 
 def _row_of_metrics(name: str, splits: Splits) -> dict[str, str]:
     answered = [method for method in XING.values() if kept_by(splits, method)]
-    is_above, against = name not in _XING_AHEAD, "no answer"
+    is_above, against = name != EXCEPTION, "no answer"
     if answered:
         best = max(answered, key=lambda method: mean(kept_by(splits, method)))
         xing = Difference.of(splits, WEAK, best)
@@ -275,10 +278,5 @@ def _words(is_above: bool) -> str:
 
 
 def _spread(values: Sequence[float]) -> str:
-    center, deviation = _spread_of(values)
+    center, deviation = spread_of(values)
     return f"{center:.1f} ± {deviation:.1f}"
-
-
-def _spread_of(values: Sequence[float]) -> tuple[float, float]:
-    """Mean and standard deviation."""
-    return mean(values), stdev(values) if len(values) > 1 else 0.0

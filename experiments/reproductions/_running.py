@@ -113,7 +113,7 @@ def steps_taken(answers: list[dict[str, Any]]) -> list[int]:
 def gap_span(words: str, answers: Iterable[dict[str, Any]]) -> str:
     """The least and the greatest relative gap where the solves stopped: "1e-05 to 2e-3 for LogDet"."""
     gaps = [answer["relative_gap"] for answer in answers if answer["relative_gap"] is not None]
-    return f"{span(gaps, '.1g')} for {words}"
+    return f"{span(gaps, '.1g') if gaps else 'none'} for {words}"
 
 
 def cycles(answers: list[dict[str, Any]]) -> str:

@@ -281,7 +281,8 @@ def _where_projections_stop(draws: list[Any]) -> dict[str, str]:
     for name, words in NAMES.items():
         stopped = [draw[name]["projections"] for draw in draws]
         row[f"cycles, {words}"] = cycles(stopped)
-        row[f"relative gap, {words}"] = span([answer["relative_gap"] for answer in stopped], ".1g")
+        gaps = [a["relative_gap"] for a in stopped if a["relative_gap"] is not None]
+        row[f"relative gap, {words}"] = span(gaps, ".1g") if gaps else "none"
     return row
 
 
