@@ -133,13 +133,13 @@ def test_programs_are_compared_on_the_draws_that_both_have() -> None:
 
 
 def of_capacity(name: str, p_accuracies: list[float]) -> list[Result]:
-    """Two draws around these accuracies as p grows, all above or all below, but the last; 95 for every B."""
+    """Two draws around these accuracies as p grows, all above or all below, but at the last; 95 for every B."""
     return [
         Result(
             {"set": name},
             {
                 key: [
-                    {"accuracy": a + (noise if at < 6 else 0.0), "iterations": 3}
+                    {"accuracy": a + noise * (key == "B" or at < 6), "iterations": 3}
                     for at, a in enumerate(accuracies)
                 ]
                 for key, accuracies in (("B", [95.0] * 7), ("p", p_accuracies))
