@@ -101,7 +101,7 @@ def alike(ours: float, paper: float, factor: float = 2.0) -> bool:
 def mcnemar(mended: float, spoiled: float, n: int) -> Spread:
     """The gain, as a share of n answers of which some were mended and some spoiled, and its standard error."""
     variance = mended + spoiled - (mended - spoiled) ** 2 / n
-    return Spread((mended - spoiled) / n, variance**0.5 / n)
+    return Spread((mended - spoiled) / n, max(variance, 0.0) ** 0.5 / n)
 
 
 def span(numbers: Iterable[float], form: str) -> str:

@@ -17,6 +17,9 @@ from experiments.judging import Spread, alike, listed, prose, set_by_set, span, 
 from experiments.outcome import Outcome
 from experiments.pages import GUIDE, published_outcomes
 from experiments.publishing import FOLDER, published
+from experiments.reproductions._by_set import BySet
+from experiments.reproductions._mnist_claims import Found
+from experiments.reproductions._twelve_sets import SETS
 
 from gramlearn import Status
 from toy_experiment import Toy
@@ -194,6 +197,52 @@ def test_published_results_are_small_and_known() -> None:
 PUBLISHED, _ = published_outcomes(FOLDER)
 
 
+def by_set(name: str, *given: Any) -> BySet:
+    (outcome,) = [found for found in PUBLISHED if found.name == name]
+    return BySet.of(outcome.results(), *given)
+
+
+def test_what_the_guide_says_of_metrics_is_so() -> None:
+    errors = by_set("metrics_by_set", "error", 100.0, False)
+    plain, logdet, von_neumann = "Euclidean", "MetricLearner, LogDet", "MetricLearner, von Neumann"
+    assert errors.times_best()[plain] == len(errors.sets) / 3
+    gains = {
+        m: [errors.above([n], plain, m).center for n in errors.sets] for m in (logdet, von_neumann)
+    }
+    for found in gains.values():
+        assert sum(gain > 0 for gain in found) > len(found) / 2
+        assert errors.sets[found.index(max(found))] == "balance_scale"
+    assert max(abs(a - b) for a, b in zip(*gains.values(), strict=True)) < 2
+    seconds = {
+        row["error, %"]: float(row["seconds"]) for row in errors.rows("error, %", SETS, ".1f")
+    }
+    assert seconds[logdet] < 0.1
+    assert seconds[logdet] < seconds["large_margin_problem"]
+    assert next(iter(errors.times_best())) == "large_margin_problem"
+    assert errors.best("sonar") == ["large_margin_problem"]
+    for name in ("wine", "ionosphere"):
+        assert {"KernelLearner, rbf", "KernelDesigner, weak kernels"} <= set(errors.best(name))
+    assert errors.best("balance_scale") == ["metric-learn NCA"]
+    assert any(errors.above([n], "metric-learn NCA", plain).center > 0 for n in errors.sets)
+    assert all(errors.above([n], "inverse covariance", plain).center > 0 for n in errors.sets)
+
+
+def test_what_the_guide_says_of_clusters_and_digits_is_so() -> None:
+    scores = by_set("clusters_by_set", "nmi")
+    both = "MetricLearner, ConstrainedKMeans"
+    assert scores.times_best()[both] >= len(scores.sets) - 2
+    for alone in ("MetricLearner, k-means", "ConstrainedKMeans"):
+        assert scores.above(scores.sets, both, alone).is_above_zero
+    for name in ("sonar", "breast_cancer_wdbc"):
+        assert scores.best(name) == ["NonparametricKernel"]
+
+    (digits,) = [outcome for outcome in PUBLISHED if outcome.name == "mnist"]
+    found = Found.of(digits.results())
+    before = found.baseline["deskewed"]
+    learned = min(found.errors(name, 100_000).center for name in ("logdet", "von_neumann"))
+    assert found.baseline["raw"] - before > before - learned
+
+
 @pytest.mark.parametrize("outcome", PUBLISHED, ids=lambda outcome: outcome.name)
 def test_what_differs_or_is_not_judged_has_its_reason(outcome: Outcome) -> None:
     claims = outcome.experiment.claims(outcome.results())
@@ -221,6 +270,14 @@ def disturbed(value: Any, rng: random.Random) -> Any:
     return type(value)(value * 10 ** rng.uniform(-1.5, 0.5) + (value != 0) * isinstance(value, int))
 
 
+def texts(value: Any) -> list[str]:
+    """All words in a result."""
+    if isinstance(value, str):
+        return [value]
+    inner = value.values() if isinstance(value, dict) else value if isinstance(value, list) else ()
+    return [text for one in inner for text in texts(one)]
+
+
 def sayings(outcome: Outcome) -> list[str]:
     """All that is said of ours, but for the table."""
     results = outcome.results()
@@ -235,13 +292,15 @@ def typed(outcome: Outcome) -> set[str]:
     given = [experiment.setup, experiment.claim, experiment.title, str(len(results))]
     given += [text for c in claims for text in (c.words, c.paper, c.criterion, c.stand_in)]
     given += [json.dumps(result.parameters) for result in results]
+    given += [text for result in results for text in texts(result.value)]  # what packages said
     fixed = [set(NUMBER.findall(text)) for text in sayings(outcome)]
     for seed in range(8):
         rng = random.Random(seed)
         records = [{**r, "result": disturbed(r["result"], rng)} for r in outcome.records]
         for numbers, text in zip(fixed, sayings(replace(outcome, records=records)), strict=True):
             numbers &= set(NUMBER.findall(text))
-    return set().union(*fixed) - set(NUMBER.findall(" ".join(given)))
+    found = {number for number in set().union(*fixed) if float(number)}  # a zero stays a zero
+    return found - set(NUMBER.findall(" ".join(given)))
 
 
 @pytest.mark.parametrize("outcome", PUBLISHED, ids=lambda outcome: outcome.name)

@@ -73,13 +73,14 @@ class BySet:
         return [f"Without an answer on some draw: {'; '.join(words)}."] if words else []
 
     def rows(self, head: str, titles: Mapping[str, str], form: str) -> list[dict[str, str]]:
-        """A table: methods by sets, the best in bold, with the median seconds of a fit."""
-        rows = []
+        """A table: methods by sets, the best in bold, how often that is so, and the median seconds of a fit."""
+        rows, times_best = [], self.times_best()
         for method in self.methods:
             row = {head: method}
             row |= {titles[name]: self._cell(name, method, form) for name in self.sets}
             every = [draw.get(method, {}) for draws in self.draws.values() for draw in draws]
             seconds = [answer["seconds"] for answer in every if answer.get("status") == "done"]
+            row["among the best"] = str(times_best[method])
             row["seconds"] = f"{median(seconds):.2g}" if seconds else ""
             rows.append(row)
         return rows

@@ -102,10 +102,8 @@ class ClustersBySet(Experiment):
         methods = (_KEPT, _LEARNED, _BOTH, _FREE)
         gains = {method: scores.above(names, method, _PLAIN) for method in methods}
         words = listed(f"{m} {gain.center:+.3f} ± {gain.margin:.3f}" for m, gain in gains.items())
-        best = listed(f"{method} on {count}" for method, count in scores.times_best().items())
         return [
             f"What the mean NMI is above that of k-means, with half of the 95 % interval: {words}.",
-            f"How many of the sets a method is among the best on: {best}.",
             *scores.unanswered(SETS),
         ]
 

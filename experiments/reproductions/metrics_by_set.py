@@ -10,7 +10,7 @@ from typing import Any, final
 import numpy as np
 
 from experiments.experiment import Claim, Experiment, Part, Result
-from experiments.judging import listed, prose
+from experiments.judging import prose
 from experiments.reproductions._by_set import BySet
 from experiments.reproductions._choosing import Task, halves, judged
 from experiments.reproductions._metric_claims import claims_of, gain
@@ -71,12 +71,7 @@ class MetricsBySet(Experiment):
         return claims_of(_errors(results))
 
     def remarks(self, results: Sequence[Result]) -> list[str]:
-        errors = _errors(results)
-        words = listed(f"{method} on {count}" for method, count in errors.times_best().items())
-        return [
-            f"How many of the sets a method is among the best on: {words}.",
-            *errors.unanswered(SETS),
-        ]
+        return _errors(results).unanswered(SETS)
 
     def figure(self, results: Sequence[Result]) -> Any:
         from matplotlib.figure import Figure
