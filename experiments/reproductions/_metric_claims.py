@@ -1,12 +1,11 @@
 """K09 Figure 5: what the paper says of five sets, and which methods are best on all."""
 
-from statistics import mean
-
 from experiments.experiment import Claim
 from experiments.judging import listed
 from experiments.reproductions._by_set import BySet
+from experiments.reproductions._by_set_picture import gain
 
-__all__ = ["BASELINE", "claims_of", "gain"]
+__all__ = ["BASELINE", "claims_of"]
 
 BASELINE = "Euclidean"
 _FIVE = ("iris", "wine", "ionosphere", "balance_scale", "soybean_small")  # Davis et al. (2007)
@@ -16,12 +15,6 @@ _RIVALS = {
     "MCML": ("pyDML MCML", "collapsing_classes_problem"),
 }
 _FIGURE = 'a figure; in words: "competitive with existing metric learning methods"'
-
-
-def gain(errors: BySet, name: str, method: str) -> float:
-    """What the mean error is below that of the plain distance; NaN where there is none."""
-    found, plain = errors.scores(name, method), errors.scores(name, BASELINE)
-    return mean(plain) - mean(found) if found and plain else float("nan")
 
 
 def claims_of(errors: BySet) -> list[Claim]:
@@ -34,7 +27,7 @@ def claims_of(errors: BySet) -> list[Claim]:
 def _outperforms(errors: BySet, method: str) -> Claim:
     names = errors.answered(_FIVE, method, BASELINE)
     above = errors.above(names, method, BASELINE)
-    lower = [name for name in names if gain(errors, name, method) > 0]
+    lower = [name for name in names if gain(errors, name, method, BASELINE) > 0]
     return Claim(
         words=f"{_LEARNED[method]} significantly outperforms the plain distance",
         paper='in words: "significantly outperform the baseline"',
@@ -56,7 +49,7 @@ def _competes(errors: BySet, method: str, rival: str) -> Claim:
     better = max(known, key=lambda name: behind[name].center)
     names = _answered(errors, method, better)
     above = behind[better]
-    worse = [name for name in names if gain(errors, name, method) < gain(errors, name, better)]
+    worse = [name for name in names if gain(errors, name, method, better) < 0]
     return Claim(
         words=words,
         paper=_FIGURE,

@@ -10,8 +10,9 @@ from sklearn.preprocessing import StandardScaler
 
 from experiments.elsewhere import ask
 from experiments.experiment import Claim, Experiment, Part, Result
-from experiments.judging import listed, prose, spread_of
+from experiments.judging import listed, prose
 from experiments.reproductions._by_set import BySet
+from experiments.reproductions._by_set_picture import picture
 from experiments.reproductions._their_clusters import CLUSTERING, THEIRS, clusters_of
 from experiments.reproductions._twelve_sets import DRAWS, SETS, parts_by_set, points_and_classes
 from gramlearn import (
@@ -33,6 +34,7 @@ _PLAIN, _KEPT, _LEARNED, _BOTH, _FREE = (
 )
 _RIVAL = "MPCK-means"
 _STARTS = 10
+_SHADES = 0.5
 _LIMIT = 30.0
 _GAMMA = 0.1
 _PAIRS = 50  # of the paper's Table 1
@@ -108,24 +110,8 @@ class ClustersBySet(Experiment):
         ]
 
     def figure(self, results: Sequence[Result]) -> Any:
-        from matplotlib.figure import Figure
-
-        scores = BySet.of(results, "nmi")
-        figure = Figure(figsize=(9, 4), layout="constrained")
-        axes = figure.subplots()
-        width = 1 / (len(scores.methods) + 1)
-        for number, method in enumerate(scores.methods):
-            shift = (number - (len(scores.methods) - 1) / 2) * width
-            found = [(at, scores.scores(name, method)) for at, name in enumerate(scores.sets)]
-            known = [(at + shift, *spread_of(values)) for at, values in found if values]
-            if known:
-                at, means, deviations = zip(*known, strict=True)
-                axes.bar(at, means, width, yerr=deviations, label=method, error_kw={"lw": 0.7})
-        axes.set_xticks(range(len(scores.sets)), [SETS[name] for name in scores.sets])
-        axes.set(ylabel="NMI of clusters and classes")
-        axes.grid(alpha=0.3, axis="y")
-        figure.legend(loc="outside right upper", fontsize="small")
-        return figure
+        label = "NMI above that of k-means without pairs"
+        return picture(BySet.of(results, "nmi"), SETS, _PLAIN, _SHADES, ".2f", label)
 
 
 def _ours(X: np.ndarray, k: int, pairs: Any, seed: int) -> dict[str, Any]:

@@ -12,8 +12,9 @@ import numpy as np
 from experiments.experiment import Claim, Experiment, Part, Result
 from experiments.judging import prose
 from experiments.reproductions._by_set import BySet
+from experiments.reproductions._by_set_picture import picture
 from experiments.reproductions._choosing import Task, halves, judged
-from experiments.reproductions._metric_claims import claims_of, gain
+from experiments.reproductions._metric_claims import BASELINE, claims_of
 from experiments.reproductions._our_metrics import OURS
 from experiments.reproductions._their_metrics import judge_all
 from experiments.reproductions._twelve_sets import (
@@ -74,26 +75,8 @@ class MetricsBySet(Experiment):
         return _errors(results).unanswered(SETS)
 
     def figure(self, results: Sequence[Result]) -> Any:
-        from matplotlib.figure import Figure
-
-        errors = _errors(results)
-        figure = Figure(figsize=(9, 5), layout="constrained")
-        axes = figure.subplots()
-        gains = np.array(
-            [[gain(errors, name, method) for name in errors.sets] for method in errors.methods]
-        )
-        image = axes.imshow(gains, cmap="RdBu", vmin=-_SHADES, vmax=_SHADES, aspect="auto")
-        axes.set_xticks(
-            range(len(errors.sets)), [SETS[n] for n in errors.sets], rotation=40, ha="right"
-        )
-        axes.set_yticks(range(len(errors.methods)), errors.methods)
-        for (row, column), value in np.ndenumerate(gains):
-            words = f"{value:.1f}" if np.isfinite(value) else "none"
-            color = "white" if abs(value) > 0.7 * _SHADES else "black"
-            style = {"ha": "center", "va": "center", "fontsize": "x-small", "color": color}
-            axes.text(column, row, words, **style)
-        figure.colorbar(image, extend="both", label="error below that of the plain distance, %")
-        return figure
+        label = "error below that of the plain distance, %"
+        return picture(_errors(results), SETS, BASELINE, _SHADES, ".1f", label)
 
 
 def _errors(results: Sequence[Result]) -> BySet:
