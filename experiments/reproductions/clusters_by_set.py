@@ -110,7 +110,7 @@ class ClustersBySet(Experiment):
         ]
 
     def figure(self, results: Sequence[Result]) -> Any:
-        label = "NMI above that of k-means without pairs"
+        label = "NMI above that of k-means"
         return picture(BySet.of(results, "nmi"), SETS, _PLAIN, _SHADES, ".2f", label)
 
 
