@@ -13,7 +13,7 @@ from experiments.experiment import Part
 from experiments.pages import write_page
 from experiments.publishing import FOLDER, published
 from experiments.report import markdown, write_report
-from experiments.runner import Run, compute_missing, open_run
+from experiments.runner import Run, compute_missing, open_run, run_folder
 from experiments.workers import Job
 from gramlearn.datasets import DatasetNotFoundError
 
@@ -76,12 +76,12 @@ def _parser() -> argparse.ArgumentParser:
     )
     for command in (run, table, report):
         command.add_argument(
-            "--out", type=Path, default=_OUT, metavar="DIR", help=f"default: {_OUT}"
+            "--out", type=_folder, default=_OUT, metavar="DIR", help=f"default: {_OUT}"
         )
-    report.add_argument("--to", type=Path, default=_PAGE, metavar="FILE", help=f"default: {_PAGE}")
+    report.add_argument("--to", type=_file, default=_PAGE, metavar="FILE", help=f"default: {_PAGE}")
     report.add_argument(
         "--published",
-        type=Path,
+        type=_folder,
         default=FOLDER,
         metavar="DIR",
         help=f"the results that the document is written from, small (default: {FOLDER})",
@@ -101,10 +101,23 @@ def _positive(text: str) -> int:
     return int(text)
 
 
+def _folder(text: str) -> Path:
+    if not text or (Path(text).exists() and not Path(text).is_dir()):
+        raise argparse.ArgumentTypeError(f"it must be a folder; got {text or 'nothing'}")
+    return Path(text)
+
+
+def _file(text: str) -> Path:
+    if not text or Path(text).is_dir():
+        raise argparse.ArgumentTypeError(f"it must be a file; got {text or 'nothing'}")
+    return Path(text)
+
+
 def _list(args: argparse.Namespace) -> int:
     for name in reproductions.names():
         experiment = reproductions.find(name)
-        needs = f" Needs the data set {', '.join(experiment.data)}." if experiment.data else ""
+        sets = f"data set{'s' * (len(experiment.data) > 1)} {', '.join(experiment.data)}"
+        needs = f" Needs the {sets}." if experiment.data else ""
         print(f"{name:22} {experiment.paper}: {experiment.claim}{needs}")
     return 0
 
@@ -162,17 +175,26 @@ def _interrupted(runs: list[Run], folder: Path) -> int:
 
 
 def _table(args: argparse.Namespace) -> int:
-    run = _open(args)
-    outcome = run.outcome()
+    known = published(args.name, reproductions.find(args.name), FOLDER)
+    folder = run_folder(args.name, args.quick, args.seed, args.out)
+    if known and not (args.quick or args.seed or folder.is_dir()):
+        print(f"There is no run in {folder}; this is what was published.", file=sys.stderr)
+        print(markdown(known), end="")
+        return 0
+    outcome = _open(args).outcome()
     if not outcome.records:
+        options = " --quick" * args.quick + f" --seed {args.seed}" * bool(args.seed)
+        options += f" --out {args.out}" * (args.out != _OUT)
         raise FileNotFoundError(
-            f"there are no results in {run.folder}; `python -m experiments run {run.name}` makes some."
+            f"there are no results in {folder}; `python -m experiments run {args.name}{options}` makes some."
         )
     print(markdown(outcome), end="")
     return 0
 
 
 def _report(args: argparse.Namespace) -> int:
+    if args.out != _OUT and not args.out.is_dir():
+        raise FileNotFoundError(f"there is no folder {args.out}; pass as --out where runs are.")
     missing = write_page(args.out, args.published, args.to)
     for name, why in missing.items():
         print(f"{name}: {why}", file=sys.stderr)

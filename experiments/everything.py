@@ -10,8 +10,9 @@ from pathlib import Path
 from typing import final
 
 from experiments import reproductions
-from experiments.report import failures, markdown_table, write_report
+from experiments.report import failures, write_report
 from experiments.runner import Run, open_run
+from experiments.tables import markdown_table
 from experiments.workers import Job, compute_jobs
 
 __all__ = ["Everything", "compute_everything", "open_everything", "summary"]

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 
 from experiments.document import place
 from experiments.outcome import Outcome
-from experiments.report import markdown_table
+from experiments.tables import markdown_table
 
 __all__ = ["BEGIN", "END", "with_table"]
 

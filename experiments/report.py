@@ -4,15 +4,16 @@ import csv
 import io
 import json
 from importlib.util import find_spec
-from itertools import groupby
 from pathlib import Path
 from typing import Any
 
 from experiments.outcome import Outcome
 from experiments.runner import Run
 from experiments.store import write_whole
+from experiments.tables import markdown_table
+from experiments.verdicts import judged
 
-__all__ = ["circumstances_of", "draw", "failures", "markdown", "markdown_table", "write_report"]
+__all__ = ["circumstances_of", "draw", "failures", "markdown", "write_report"]
 
 
 def write_report(run: Run) -> str:
@@ -35,7 +36,7 @@ def draw(outcome: Outcome, path: Path) -> None:
 
 
 def markdown(outcome: Outcome) -> str:
-    """The claim, the circumstances, the table, and what failed."""
+    """The claim, the circumstances, the table, what failed, and the verdicts where the run is whole."""
     experiment = outcome.experiment
     lines = [f"### {outcome.name}", "", f"{experiment.paper}: {experiment.claim}", ""]
     lines += [circumstances_of(outcome), ""]
@@ -43,27 +44,14 @@ def markdown(outcome: Outcome) -> str:
     if results:
         lines += [markdown_table(experiment.table(results)), ""]
     lines += failures(outcome)
+    if results and outcome.is_complete and not outcome.quick:
+        lines += judged(experiment.claims(results))
     return "\n".join(lines).rstrip("\n") + "\n"
 
 
 def failures(outcome: Outcome) -> list[str]:
     """A line for each part that failed."""
     return [f"- {record['id']} failed: {record['error'].rstrip('.')}." for record in outcome.failed]
-
-
-def markdown_table(rows: list[dict[str, str]]) -> str:
-    """A table of rows; where the columns change, another one."""
-    tables = []
-    for head, of_head in groupby(rows, key=list):
-        lines = [_line(head), _line(["---"] * len(head))]
-        tables.append(
-            "\n".join(lines + [_line([row[column] for column in head]) for row in of_head])
-        )
-    return "\n\n".join(tables)
-
-
-def _line(cells: list[str]) -> str:
-    return "| " + " | ".join(cell.replace("|", "\\|") for cell in cells) + " |"
 
 
 def circumstances_of(outcome: Outcome) -> str:

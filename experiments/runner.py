@@ -15,7 +15,15 @@ from experiments.experiment import Experiment, Part, checked_parts
 from experiments.outcome import Outcome
 from experiments.store import Store
 
-__all__ = ["Run", "circumstances", "compute_missing", "compute_part", "give_up", "open_run"]
+__all__ = [
+    "Run",
+    "circumstances",
+    "compute_missing",
+    "compute_part",
+    "give_up",
+    "open_run",
+    "run_folder",
+]
 
 _PACKAGES = ("numpy", "scipy", "scikit-learn", "gramlearn")
 
@@ -49,13 +57,17 @@ class Run:
         return [part for part in self.parts if part.id not in finished]
 
 
+def run_folder(name: str, quick: bool, seed: int, out: Path) -> Path:
+    """`out`/NAME; a quick run and each other seed have folders of their own."""
+    return out / (name + ("-quick" if quick else "") + (f"-seed{seed}" if seed else ""))
+
+
 def open_run(name: str, experiment: Experiment, quick: bool, seed: int, out: Path) -> Run:
-    """A run and its folder, `out`/NAME; a quick run and each other seed have folders of their own."""
+    """A run and its folder."""
     from gramlearn import datasets  # here, so that processes that compute do not wait for it
 
     data = {known: datasets.load(known).source for known in experiment.data}
-    ending = ("-quick" if quick else "") + (f"-seed{seed}" if seed else "")
-    store = Store(out / (name + ending), experiment.version, data)
+    store = Store(run_folder(name, quick, seed, out), experiment.version, data)
     parts = tuple(checked_parts(experiment, quick, seed))
     return Run(name, experiment, quick, seed, store, parts)
 

@@ -4,6 +4,7 @@ import csv
 import json
 import os
 import re
+import textwrap
 from pathlib import Path
 from typing import Any
 from urllib.error import URLError
@@ -217,8 +218,50 @@ def test_what_the_user_can_mend_is_one_sentence(
 def test_a_table_of_nothing_says_how_to_make_it(
     capsys: pytest.CaptureFixture[str], run_toy: Any
 ) -> None:
-    assert run_toy(Toy(), "table") == 2
-    assert "`python -m experiments run toy` makes some" in capsys.readouterr().err
+    assert run_toy(Toy(), "table", "--quick") == 2
+    said = capsys.readouterr().err
+    assert re.search(r"`python -m experiments run toy --quick --out \S+` makes some", said)
+
+
+def test_the_verdicts_of_a_whole_run_are_below_its_table(
+    capsys: pytest.CaptureFixture[str], run_toy: Any
+) -> None:
+    verdict = "| 1 | means are below one | 0.5 |"
+    assert run_toy(Toy({"n2": ValueError("no")})) == 1
+    assert verdict not in capsys.readouterr().out
+    assert run_toy(Toy()) == 0
+    shown = capsys.readouterr().out
+    assert shown.index("| n | mean |") < shown.index(verdict)
+
+
+def test_where_there_is_no_run_the_table_is_the_published_one(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.delenv(datasets.VARIABLE, raising=False)  # no data are asked for
+    assert main(["table", "digits389_neighbors", "--out", str(tmp_path)]) == 0
+    shown = capsys.readouterr()
+    assert "this is what was published" in shown.err
+    assert "| constraints | draws |" in shown.out
+    assert "verdict" in shown.out
+
+
+@pytest.mark.parametrize("command", [
+    ("run", "toy", "--out", __file__),
+    ("run", "toy", "--out", ""),
+    ("report", "--published", __file__),
+    ("report", "--to", str(Path(__file__).parent)),
+])  # fmt: skip
+def test_a_path_of_the_wrong_kind_is_one_sentence(
+    command: tuple[str, ...], capsys: pytest.CaptureFixture[str]
+) -> None:
+    with pytest.raises(SystemExit, match="2"):
+        main(list(command))
+    assert re.search(r"it must be a (folder|file); got", capsys.readouterr().err)
+
+
+def test_a_report_of_no_folder_says_so(capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None:
+    assert main(["report", "--out", str(tmp_path / "typo")]) == 2
+    assert "pass as --out where runs are" in capsys.readouterr().err
 
 
 # -- what is left ----------------------------------------------------------------------------------
@@ -263,7 +306,7 @@ def test_rows_of_other_columns_are_a_table_of_their_own(
     toy.table = lambda results: rows  # type: ignore[method-assign]
     assert run_toy(toy) == 0
     said = capsys.readouterr().out
-    assert said.endswith("| a |\n| --- |\n| 1 |\n| 2 |\n\n| b | c |\n| --- | --- |\n| 3 | 4 |\n")
+    assert "| a |\n| --- |\n| 1 |\n| 2 |\n\n| b | c |\n| --- | --- |\n| 3 | 4 |\n\n" in said
 
 
 def test_list_names_every_experiment(capsys: pytest.CaptureFixture[str]) -> None:
@@ -279,6 +322,20 @@ def test_the_example_of_the_readme_needs_no_data() -> None:
     shown = set(re.findall(r"python -m experiments (?:run|table) (\w+)", page))
     assert len(shown) == 1
     assert not reproductions.find(shown.pop()).data
+
+
+def test_the_experiment_of_the_readme_is_whole() -> None:
+    page = (Path(reproductions.__file__).parents[1] / "README.md").read_text(encoding="utf-8")
+    code = page.partition("worth looking at:\n\n")[2].partition("EXPERIMENT = Mine()\n")[0]
+    found: dict[str, Any] = {}
+    exec(textwrap.dedent(code + "EXPERIMENT = Mine()\n"), found)
+    experiment = found["EXPERIMENT"]
+    parts = checked_parts(experiment, False, 0)
+    results = [Result(part.parameters, experiment.compute(part)) for part in parts]
+    assert len(experiment.table(results)) == len(parts) == 5
+    assert experiment.figure(results).axes
+    (claim,) = experiment.claims(results)
+    assert claim.agrees in (True, False)
 
 
 # -- digits389 -------------------------------------------------------------------------------------

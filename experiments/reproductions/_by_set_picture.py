@@ -32,7 +32,7 @@ def picture(
     axes.set_xticks(range(len(names)), names, rotation=40, ha="right")
     axes.set_yticks(range(len(scores.methods)), scores.methods)
     for (row, column), value in np.ndenumerate(gains):
-        words = f"{value:{form}}" if np.isfinite(value) else "none"
+        words = f"{value:z{form}}" if np.isfinite(value) else "none"  # z: no minus before zero
         color = "white" if abs(value) > 0.7 * shades else "black"
         style = {"ha": "center", "va": "center", "fontsize": "x-small", "color": color}
         axes.text(column, row, words, **style)

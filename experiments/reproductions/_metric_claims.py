@@ -33,7 +33,7 @@ def _outperforms(errors: BySet, method: str) -> Claim:
         paper='in words: "significantly outperform the baseline"',
         ours=f"the error is {-above.center:.1f} ± {above.margin:.1f} % lower, over {listed(names)}; "
         f"lower on {listed(lower)}",
-        criterion="lower over the sets, by more than half of the 95 % interval of the draws, and lower on more "
+        criterion="the 95 % interval of the difference, draw by draw, is below zero, and it is lower on more "
         "than half of the sets",
         agrees=above.is_below_zero and len(lower) > len(names) / 2,
         reason="Features are standardized here, and the paper does not say how it scales them.",
@@ -56,7 +56,7 @@ def _competes(errors: BySet, method: str, rival: str) -> Claim:
         ours=f"the error is {abs(above.center):.1f} ± {above.margin:.1f} % "
         f"{'higher' if above.center > 0 else 'lower'} than that of {better}, the better of "
         f"{listed(known)}, over {listed(names)}; higher on {listed(worse)}",
-        criterion="not higher by more than half of the 95 % interval of the draws",
+        criterion="the 95 % interval of the difference, draw by draw, is not above zero",
         agrees=not above.is_above_zero,
         reason="The methods are tuned by two values alone.",
     )

@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 
 from experiments.elsewhere import Package
-from experiments.limits import ended_after
+from experiments.limits import TooLongError, ended_after
 from experiments.reproductions._their_metrics import METRIC_LEARN
 
 __all__ = ["CLUSTERING", "THEIRS", "clusters_of"]
@@ -47,21 +47,27 @@ def clusters_of(
         learner = getattr(pairwise_constraints, THEIRS[name])(n_clusters=n_clusters)
         return np.asarray(learner.fit(X, **links).labels_)
 
+    if name == "COP-KMeans":
+        return {"clusters": min(_answers(clustered, limit / 3), key=lambda c: _spread(X, c))}
     with ended_after(limit):
-        if name != "COP-KMeans":
-            return {"clusters": clustered()}
-        return {"clusters": min(_answers(clustered), key=lambda clusters: _spread(X, clusters))}
+        return {"clusters": clustered()}
 
 
-def _answers(clustered: Callable[[], np.ndarray]) -> list[np.ndarray]:
-    """Of those starts that have one; where none has, what the last raised."""
-    found = []
-    for start in range(_STARTS):
-        try:
-            found.append(clustered())
-        except Exception:
-            if start == _STARTS - 1 and not found:
-                raise
+def _answers(clustered: Callable[[], np.ndarray], limit: float) -> list[np.ndarray]:
+    """Of those starts that have one in time; where none has, what the last raised."""
+    found: list[np.ndarray] = []
+    lost: BaseException | None = None
+    try:
+        with ended_after(limit):
+            for _ in range(_STARTS):
+                try:
+                    found.append(clustered())
+                except Exception as error:  # from some starts it cannot go on
+                    lost = error
+    except TooLongError as error:
+        lost = error
+    if not found and lost:
+        raise lost
     return found
 
 

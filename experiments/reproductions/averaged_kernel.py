@@ -231,7 +231,7 @@ def _text(gains: dict[int, Spread]) -> str:
 
 
 _CRITERION = (
-    "at every number of examples, the gain is more than half of the 95 % interval of the draws"
+    "at every number of examples, the 95 % interval of the gain, draw by draw, is above zero"
 )
 
 

@@ -44,22 +44,23 @@ _PAIRS = 50  # of the paper's Table 1
 class ClustersBySet(Experiment):
     paper: str = "Jain, Kulis, Davis, Dhillon (2012), section 6.1, Table 1, on other sets"
     claim: str = "k-means under a metric learned from few pairs errs less than without, and than HMRF-KMeans."
-    guide: str = "NMI of clusters from pairs"
+    guide: str = "NMI of clusters, points in no pair; more is better"
     title: str = "Clusters on twelve sets, beside their rivals"
     setup: str = prose(f"""
         Half as many pairs as there are points, half of them alike, are drawn from the classes; all points are
-        clustered, into as many clusters as there are classes, and compared with the classes by normalized
-        mutual information, those of the pairs as well. k-means and ConstrainedKMeans are the best of
-        {_STARTS} starts. The metric is MetricLearner's, LogDet with gamma = {_GAMMA:g}; NonparametricKernel
-        has its defaults. Table 1 has other sets, {_PAIRS} pairs, errors of points that are in no pair instead
-        of mutual information, other bounds and a gamma that is validated. No package of HMRF-KMeans was
-        found; MPCK-means, COP-KMeans and PCK-means are those of active-semi-supervised-clustering with its
-        defaults; of COP-KMeans, too, the best of {_STARTS} starts is taken, of the others there is one. What
-        takes one of them more than {_LIMIT:g} s of the processor is ended. Features are standardized;
-        {len(DRAWS)} draws of the pairs. Of each set the best method is bold, and those that are behind it by
-        at most one standard error of the paired difference.
+        clustered, into as many clusters as there are classes. Points that are in no pair, about a third, are
+        compared with the classes by normalized mutual information: what keeps the pairs is right about the
+        others by construction. k-means and ConstrainedKMeans are the best of {_STARTS} starts. The metric is
+        MetricLearner's, LogDet with gamma = {_GAMMA:g}; NonparametricKernel has its defaults. Table 1 has
+        other sets, {_PAIRS} pairs, errors instead of mutual information, other bounds and a gamma that is
+        validated. No package of HMRF-KMeans was found; MPCK-means, COP-KMeans and PCK-means are those of
+        active-semi-supervised-clustering with its defaults; of COP-KMeans, too, the best of {_STARTS} starts
+        is taken, or of as many as come to an end in a third of {_LIMIT:g} s of the processor; of the others
+        there is one, which is ended after {_LIMIT:g} s. Features are standardized; {len(DRAWS)} draws of the
+        pairs. Of each set the best method is bold, and those that are behind it by at most one standard error
+        of the paired difference.
         """)
-    version: int = 3
+    version: int = 4
     data: tuple[str, ...] = tuple(SETS)
 
     def parts(self, quick: bool) -> list[Part]:
@@ -70,9 +71,10 @@ class ClustersBySet(Experiment):
         X = StandardScaler().fit_transform(X)
         seed, k = part.seed % 2**31, int(y.max()) + 1
         pairs = from_labels(y, len(y) // 2, random_state=seed)
+        links = {"alike": np.asarray(pairs.similar), "unlike": np.asarray(pairs.dissimilar)}
+        free = np.setdiff1d(np.arange(len(y)), np.concatenate([*links.values()]))  # in no pair
         found = _ours(X, k, pairs, seed)
         if part.parameters["rivals"]:
-            links = {"alike": np.asarray(pairs.similar), "unlike": np.asarray(pairs.dissimilar)}
             call = {"X": X, "n_clusters": k, **links, "seed": seed}
             calls = [{"name": name, **call} for name in THEIRS]
             answers = ask(clusters_of, CLUSTERING, calls, _LIMIT, may_make=True)
@@ -80,7 +82,8 @@ class ClustersBySet(Experiment):
         for answer in found.values():
             if answer["status"] == "done":
                 clusters = np.asarray(answer.pop("clusters"))
-                answer["nmi"] = normalized_mutual_information(y, clusters)
+                answer["nmi"] = normalized_mutual_information(y[free], clusters[free])
+                answer["nmi_of_all"] = normalized_mutual_information(y, clusters)
         return found
 
     def table(self, results: Sequence[Result]) -> list[dict[str, str]]:
@@ -156,7 +159,7 @@ def _claim(scores: BySet, other: str, words: str, stand_in: str) -> Claim:
         paper=paper,
         ours=f"NMI is {above.center:+.3f} ± {above.margin:.3f} above that of {other}, over "
         f"{listed(SETS[name] for name in names)}",
-        criterion="above by more than half of the 95 % interval of the draws",
+        criterion="the 95 % interval of the difference, draw by draw, is above zero",
         agrees=above.is_above_zero,
         reason=f"Set by set it is {min(each):+.3f} to {max(each):+.3f}.",
         stand_in=stand_in,

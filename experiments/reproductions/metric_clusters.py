@@ -280,7 +280,7 @@ def _less(
         words=words,
         paper=paper,
         ours=f"{mean(ours):.3f} against {mean(others):.3f}, by {below.center:.3f} ± {below.margin:.3f} less",
-        criterion="less by more than half of the 95 % interval of the splits",
+        criterion="the 95 % interval of the difference, split by split, is above zero",
         agrees=below.is_above_zero,
         reason=reason,
         stand_in=stand_in,

@@ -39,7 +39,7 @@ class MetricsBySet(Experiment):
         "LogDet and von Neumann are competitive with existing metric learning methods, and significantly "
         "outperform the baseline."
     )
-    guide: str = "error of neighbors, %"
+    guide: str = "error of neighbors, %; less is better"
     title: str = "Metrics on twelve sets, beside their rivals"
     setup: str = prose(f"""
         One half of each set is learned from, and the other half is classified by {_NEIGHBORS} nearest
