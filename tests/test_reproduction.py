@@ -78,7 +78,8 @@ def test_the_page_says_what_the_results_say(
     _, other, _ = report()
     assert f"7.{f'{largest:.4f}'[2:]} at most | all are | differs |" in other
     assert f"Claim 1 differs: One is 7.{f'{largest:.5f}'[2:]}." in other
-    assert "| **all** | 1 |  | 1 |  |  |" in other
+    assert "| [Means of numbers](#means-of-numbers) | section 0 | 1 |  | 1 |  |  |" in other
+    assert "| **all** |  | 1 |  | 1 |  |  |" in other
 
 
 def test_what_is_missing_is_listed(tmp_path: Path, toys: dict[str, Toy], report: Any) -> None:
