@@ -107,9 +107,8 @@ def _write(file: Path, values: Mapping[str, Any]) -> None:
     arrays = {name: value for name, value in values.items() if isinstance(value, np.ndarray)}
     others = {name: value for name, value in values.items() if name not in arrays}
     np.savez(file.with_suffix(".npz"), **arrays)
-    write_whole(
-        file.with_suffix(".json"), json.dumps(others)
-    )  # last: it says that the arrays are there
+    # Last, for it says that the arrays are there.
+    write_whole(file.with_suffix(".json"), json.dumps(others))
 
 
 def _read(file: Path) -> dict[str, Any]:

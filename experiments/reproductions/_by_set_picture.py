@@ -1,7 +1,6 @@
 """Methods by sets as a picture: how much better each is than one of them, in color and in numbers."""
 
 from collections.abc import Mapping
-from statistics import mean
 from typing import Any
 
 import numpy as np
@@ -13,9 +12,10 @@ __all__ = ["gain", "picture"]
 
 def gain(scores: BySet, name: str, method: str, baseline: str) -> float:
     """What the mean is better by than that of the baseline; NaN where there is none."""
-    found, plain = scores.scores(name, method), scores.scores(name, baseline)
+    if not scores.answered([name], method, baseline):
+        return float("nan")
     better = 1 if scores.gained else -1
-    return better * (mean(found) - mean(plain)) if found and plain else float("nan")
+    return better * scores.above([name], method, baseline).center
 
 
 def picture(

@@ -4,8 +4,8 @@
 
 The same for all methods, whichever package they come from; it needs NumPy, SciPy and scikit-learn alone, for a
 method may live in an environment of its own. Whatever a fit raises is its result, and so is a fit that takes
-too long: of such a method no further one is tried. A value that fails on the half comes after
-the others.
+too long: of such a method no further one is tried. A value that fails on the half comes
+after the others.
 """
 
 import time
