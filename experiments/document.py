@@ -28,8 +28,11 @@ every number of ours is put in by the program, and so is every verdict, by the c
 A claim *agrees* where its criterion is met, and *differs* where it is not; then the reason is given as far as
 it is known. It is *not judged* where the paper gives nothing to compare with, or ours would not be
 comparable. *On a stand-in* are claims about data or methods that cannot be had: others were used, so they are
-counted apart, whatever came out. a ± b is a mean with the standard deviation over draws, where nothing else
-is said.
+counted apart, whatever came out.
+
+a ± b is a mean with the standard deviation over draws; where a difference is judged by its 95 % interval, b is
+the half of that: Student's of differences draw by draw, Welch's of means drawn apart, McNemar's of two answers
+to one test set. Claims are judged one by one: of twenty such intervals one may miss what is so.
 
 Kulis, Sustik and Dhillon (2006) has no section of its own: its experiments, on digits and proteins, are the
 first of their paper of 2009. Figures 1 (b, c) and 3 (a) of Jain et al. (2012) are about data that cannot be

@@ -1,9 +1,10 @@
 """When two numbers agree, each a mean of draws with their standard deviation; and words for many numbers.
 
-error:    s / sqrt(n)                  margin:      t_0.975 s / sqrt(n)
-                                       near:        |a - b| <= 2 sqrt(s_a^2 / n_a + s_b^2 / n_b)
-alike:    1 / f <= a / b <= f          reaches:     a >= b - 2 sqrt(s_a^2 / n_a + s_b^2 / n_b)
-mcnemar:  sqrt(m + s - (m - s)^2 / n)  comparable:  |a - b| <= max(s_a, s_b)
+error:    e = s / sqrt(n)                    margin:      t_0.975 e, Student's with n - 1 degrees of freedom
+above:    a - b, e^2 = e_a^2 + e_b^2, and Welch's e^4 / (e_a^4 / (n_a - 1) + e_b^4 / (n_b - 1)) of them
+alike:    1 / f <= a / b <= f                near:        |a - b| <= margin of a - b
+mcnemar:  e = sqrt(m + s - (m - s)^2 / n)    reaches:     a - b >= -margin
+                                             comparable:  |a - b| <= max(s_a, s_b)
 """
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -27,21 +28,21 @@ __all__ = [
     "spread_of",
 ]
 
-NEAR = "within two standard errors of the difference"
-REACHES = "not below by more than two standard errors of the difference"
+NEAR = "the 95 % interval of the difference has zero in it"
+REACHES = "the 95 % interval of the difference is not below zero"
 
 
 @final
 @dataclass(frozen=True)
 class Spread:
-    """A mean, the standard deviation of the draws, and how many there were.
+    """A mean, the standard deviation of the draws, and how many there were, or are as good as.
 
     One draw of a mean whose standard error is known has that error for its deviation.
     """
 
     center: float
     deviation: float
-    count: int = 1
+    count: float = 1
 
     def __iter__(self) -> Iterator[float]:
         """Center and deviation: what a table shows, and a bar of errors."""
@@ -70,17 +71,20 @@ class Spread:
         return -self.center > self.margin
 
     def above(self, other: "Spread") -> "Spread":
-        """How much it is above the other, drawn on its own, with the standard error of that."""
-        return Spread(self.center - other.center, hypot(self.error, other.error))
+        """How much it is above the other, drawn on its own; as good as so many draws as Welch says."""
+        error = hypot(self.error, other.error)
+        doubt = sum(s.error**4 / (s.count - 1) for s in (self, other) if s.count > 1)
+        count = 1 + error**4 / doubt if doubt else min(self.count, other.count)
+        return Spread(self.center - other.center, error * count**0.5, count)
 
     def near(self, other: "Spread") -> bool:
-        """Whether they differ by no more than two standard errors of the difference."""
+        """Whether the interval of the difference has zero in it."""
         difference = self.above(other)
-        return abs(difference.center) <= 2 * difference.error
+        return not (difference.is_above_zero or difference.is_below_zero)
 
     def reaches(self, other: "Spread") -> bool:
         """Whether it is near the other or above it."""
-        return self.center >= other.center or self.near(other)
+        return not self.above(other).is_below_zero
 
     def comparable(self, other: "Spread") -> bool:
         """Whether they differ by no more than one draw does from another: a question of size, not of proof."""

@@ -13,7 +13,6 @@ from experiments.__main__ import main
 from experiments.document import document
 from experiments.experiment import Claim
 from experiments.guide import BEGIN, END, with_table
-from experiments.judging import Spread, alike, listed, prose, set_by_set, span, spread_of
 from experiments.outcome import Outcome
 from experiments.pages import GUIDE, published_outcomes
 from experiments.publishing import FOLDER, published
@@ -326,43 +325,3 @@ def test_a_typed_number_is_found(tmp_path: Path, toys: dict[str, Toy], report: A
     assert typed(outcome) == set()
     toys["toy"].remarks = lambda results: ["One of them is 0.123."]  # type: ignore[method-assign]
     assert typed(outcome) == {"0.123"}
-
-
-# -- judging ---------------------------------------------------------------------------------------
-
-
-def test_two_means_agree_within_two_standard_errors_of_their_difference() -> None:
-    paper = Spread(90.0, 12.0, 16)  # a standard error of 3
-    ours = Spread(80.0, 20.0, 25)  # of 4, so that the difference has 5
-    assert ours.error == 4.0
-    assert (ours.above(paper).center, ours.above(paper).error) == (-10.0, 5.0)
-    assert ours.near(paper)
-    assert paper.near(ours)
-    assert not Spread(79.9, 20.0, 25).near(paper)
-    assert not Spread(79.9, 20.0, 25).reaches(paper)
-    assert not Spread(100.1, 20.0, 25).near(paper)
-    assert Spread(100.1, 20.0, 25).reaches(paper)
-    assert not Spread(80.0, 20.0, 26).near(paper)  # more draws, less doubt
-    assert Spread(102.0, 1.0, 100).comparable(paper)  # whatever the number of draws
-    assert not Spread(102.1, 1.0, 1).comparable(paper)
-
-
-def test_numbers_may_differ_by_a_factor() -> None:
-    assert [alike(x, 10.0) for x in (4.9, 5.0, 20.0, 20.1)] == [False, True, True, False]
-    assert spread_of([1.0, 3.0]) == Spread(2.0, pytest.approx(2**0.5), 2)
-    assert spread_of([5.0]) == Spread(5.0, 0.0, 1)
-    assert tuple(Spread(5.0, 2.0, 7)) == (5.0, 2.0)  # what a table and a bar of errors take
-
-
-def test_words_for_many_numbers() -> None:
-    assert [listed(x) for x in ([], ["a"], ["a", "b"], "abc")] == [
-        "none",
-        "a",
-        "a and b",
-        "a, b and c",
-    ]
-    assert span([0.84, 2.0, 1.0], ".1f") == "0.8 to 2.0"
-    assert span([1.01, 0.99], ".1f") == "1.0"
-    assert prose("\n  two\n  lines\n") == "two lines"
-    pairs = {"iris": (Spread(90.04, 1.0), Spread(91.5, 2.0))}
-    assert set_by_set(pairs) == {"ours": "90.0 ± 1.0 (iris)", "paper": "91.5 ± 2.0 (iris)"}

@@ -1,14 +1,14 @@
 """What F07 3.2 says of Figures 1, 2 and 3, set by set, and what came out here.
 
 The figures print no numbers, so its words stand in their place. A difference of two methods on the same
-splits is decided where it is more than two standard errors from zero.
+splits is decided where zero is not in its 95 % interval.
 """
 
 from collections.abc import Mapping, Sequence
 from statistics import mean
 
 from experiments.experiment import Claim, Result
-from experiments.judging import listed, prose, span
+from experiments.judging import Spread, listed, prose, span
 from experiments.reproductions._kernel_design_tables import (
     ALMOST,
     EXCEPTION,
@@ -17,19 +17,20 @@ from experiments.reproductions._kernel_design_tables import (
     SINGLE_AHEAD,
     WEAK,
     XING,
-    Difference,
     Fewer,
     Splits,
     by_set,
+    difference,
     kept_by,
     of_weak,
+    points,
 )
 from experiments.reproductions._kernel_mixes import SINGLE
 
 __all__ = ["LIMIT", "SETUP", "claims_of", "remarks_of"]
 
 LIMIT = 15.0  # seconds of the processor, for a fit of MMC
-_DECIDED = "the difference is more than two standard errors above zero on every such set"
+_DECIDED = "the 95 % interval of the difference is above zero on every such set"
 
 SETUP = prose(
     f"""0.85 of the points of each set, drawn 10 times, are to learn from, by 1500 comparisons of two points of
@@ -40,7 +41,8 @@ SETUP = prose(
     features or of each feature alone, and the identity, which is ours. gamma1 and gamma2 are chosen among 36
     pairs by two halves of the points to learn from. Xing et al. (2002) is MMC of the package metric-learn, full
     and diagonal, {LIMIT:.0f} processor seconds a fit, on the same comparisons as pairs; MetricLearner learns
-    from the same comparisons, with a hinge whose price the halves choose."""
+    from the same comparisons, with a hinge whose price the halves choose. Differences are those of the same
+    splits, and they and the features used by claim 6 come with the half of their 95 % interval."""
 )
 
 
@@ -48,10 +50,10 @@ def claims_of(results: Sequence[Result]) -> list[Claim]:
     """One claim a sentence of the paper."""
     sets = by_set(results)
     single = {name: _best(splits, tuple(SINGLE)) for name, splits in sets.items()}
-    weak = {name: Difference.of(splits, WEAK, single[name]) for name, splits in sets.items()}
-    full = {name: Difference.of(splits, FULL, single[name]) for name, splits in sets.items()}
+    weak = {name: difference(splits, WEAK, single[name]) for name, splits in sets.items()}
+    full = {name: difference(splits, FULL, single[name]) for name, splits in sets.items()}
     xing = {
-        name: Difference.of(splits, WEAK, _best(splits, answered))
+        name: difference(splits, WEAK, _best(splits, answered))
         for name, splits in sets.items()
         if (answered := tuple(m for m in XING.values() if kept_by(splits, m)))
     }
@@ -66,7 +68,7 @@ def claims_of(results: Sequence[Result]) -> list[Claim]:
             '"always better than single kernels"',
             _set_by_set(weak),
             _DECIDED,
-            all(_is_above(difference) for difference in weak.values()),
+            all(found.is_above_zero for found in weak.values()),
             f"{_exceptions(weak)} Compared is the best single kernel, which the test comparisons choose.",
         ),
         _generally(full),
@@ -76,8 +78,8 @@ def claims_of(results: Sequence[Result]) -> list[Claim]:
             "weak kernels use fewer features than there are, on all sets but balance scale",
             '"reduces the number of features for all but one dataset", counting "α\'s larger than 0.01"',
             listed(f"{count} ({name})" for name, count in fewer.items()),
-            "the mean number of features with |alpha| > 0.01 is more than two standard errors below all, on "
-            "every such set",
+            "the mean number of features with |alpha| > 0.01 has a 95 % interval below all, on every such "
+            "set",
             all(count.is_fewer for count in fewer.values()),
             _not_fewer(fewer),
         ),
@@ -93,9 +95,9 @@ def claims_of(results: Sequence[Result]) -> list[Claim]:
     ]
 
 
-def _of_xing(xing: Mapping[str, Difference], n_sets: int) -> list[Claim]:
+def _of_xing(xing: Mapping[str, Spread], n_sets: int) -> list[Claim]:
     """Where MMC has an answer."""
-    others = {name: difference for name, difference in xing.items() if name != EXCEPTION}
+    others = {name: found for name, found in xing.items() if name != EXCEPTION}
     words = "weak kernels clearly outperform Xing et al. (2002), on all sets but balance scale"
     alike, no_answer = "on balance scale they do not outperform it", "MMC has no answer."
     paper = '"except for dataset 5, our method clearly outperforms"'
@@ -108,7 +110,7 @@ def _of_xing(xing: Mapping[str, Difference], n_sets: int) -> list[Claim]:
                 paper,
                 _set_by_set(others) + (f"; without an answer of MMC: {missing}" if missing else ""),
                 _DECIDED,
-                all(_is_above(difference) for difference in others.values()),
+                all(found.is_above_zero for found in others.values()),
                 prose(
                     f"""{_exceptions(others)} Compared is the better of two variants of MMC, which the test
                     comparisons choose; the paper used the authors' code, and does not say how features were
@@ -123,16 +125,16 @@ def _of_xing(xing: Mapping[str, Difference], n_sets: int) -> list[Claim]:
         Claim(
             alike,
             '"except for dataset 5"',
-            f"{xing[EXCEPTION]} points",
-            "the difference is not more than two standard errors above zero",
-            not _is_above(xing[EXCEPTION]),
+            f"{points(xing[EXCEPTION])} points",
+            "the 95 % interval of the difference is not above zero",
+            not xing[EXCEPTION].is_above_zero,
             "They do.",
         ),
     ]
 
 
-def _generally(full: Mapping[str, Difference]) -> Claim:
-    ahead = [name for name, difference in full.items() if difference.mean > 0]
+def _generally(full: Mapping[str, Spread]) -> Claim:
+    ahead = [name for name, found in full.items() if found.center > 0]
     return Claim(
         "a mix of full kernels keeps more comparisons than single kernels",
         '"generally the case"',
@@ -143,13 +145,13 @@ def _generally(full: Mapping[str, Difference]) -> Claim:
     )
 
 
-def _some_behind(full: Mapping[str, Difference]) -> Claim:
-    behind = {name: difference for name, difference in full.items() if difference.mean < 0}
-    decided = [name for name, found in behind.items() if _is_above(found.reversed())]
+def _some_behind(full: Mapping[str, Spread]) -> Claim:
+    behind = {name: found for name, found in full.items() if found.center < 0}
+    decided = [name for name, found in behind.items() if found.is_below_zero]
     return Claim(
         "a mix of full kernels is behind a single kernel on some sets",
         f'"a single kernel provides a higher performance in average": {listed(SINGLE_AHEAD)}',
-        f"{_set_by_set(behind)}; more than two standard errors: {listed(decided)}",
+        f"{_set_by_set(behind)}; with the whole interval: {listed(decided)}",
         "the mean of the best single kernel is larger on some set",
         bool(behind),
         "The mix is as good as the best single kernel, or better, on every set.",
@@ -164,7 +166,7 @@ def _alike(sets: Mapping[str, Splits], raw: bool) -> Claim:
         '"almost identically"',
         _set_by_set(linear),
         f"they are less than {ALMOST:.0f} points apart on every set",
-        all(abs(difference.mean) < ALMOST for difference in linear.values()),
+        all(abs(found.center) < ALMOST for found in linear.values()),
         prose(
             """The two differ where x'y may be negative, which the polynomial kernel folds over. The paper does
             not say how features were scaled."""
@@ -175,12 +177,13 @@ def _alike(sets: Mapping[str, Splits], raw: bool) -> Claim:
 def remarks_of(results: Sequence[Result]) -> list[str]:
     """How our own metrics do on the same comparisons, and what to keep in mind."""
     sets = by_set(results)
-    ours = {name: Difference.of(splits, WEAK, LEARNER) for name, splits in sets.items()}
-    ahead = [name for name, found in ours.items() if _is_above(found)]
-    behind = [name for name, found in ours.items() if _is_above(found.reversed())]
+    ours = {name: difference(splits, WEAK, LEARNER) for name, splits in sets.items()}
+    ahead = [name for name, found in ours.items() if found.is_above_zero]
+    behind = [name for name, found in ours.items() if found.is_below_zero]
     counts = {name: [split["test_triplets"] for split in splits] for name, splits in sets.items()}
     fewest = min(counts, key=lambda name: min(counts[name]))
-    same = [name for name, found in _linear(by_set(results, True)).items() if found == (0.0, 0.0)]
+    raw = _linear(by_set(results, True))
+    same = [name for name, found in raw.items() if found.center == found.deviation == 0.0]
     return [
         prose(
             f"""Beside MetricLearner on the same comparisons, weak kernels keep more on {listed(ahead)}, and
@@ -195,11 +198,10 @@ def remarks_of(results: Sequence[Result]) -> list[str]:
     ]
 
 
-def _linear(sets: Mapping[str, Splits]) -> dict[str, Difference]:
+def _linear(sets: Mapping[str, Splits]) -> dict[str, Spread]:
     """The linear kernel less the polynomial one."""
     return {
-        name: Difference.of(splits, "linear", "polynomial, degree 2")
-        for name, splits in sets.items()
+        name: difference(splits, "linear", "polynomial, degree 2") for name, splits in sets.items()
     }
 
 
@@ -209,29 +211,25 @@ def _best(splits: Sequence[Mapping[str, object]], methods: tuple[str, ...]) -> s
     return max(answered, key=lambda method: mean(kept_by(splits, method)))
 
 
-def _is_above(difference: Difference) -> bool:
-    return difference.mean > 2 * difference.error
-
-
-def _set_by_set(differences: Mapping[str, Difference]) -> str:
+def _set_by_set(differences: Mapping[str, Spread]) -> str:
     unit = " points" if differences else ""
-    return listed(f"{found} ({name})" for name, found in differences.items()) + unit
+    return listed(f"{points(found)} ({name})" for name, found in differences.items()) + unit
 
 
-def _exceptions(differences: Mapping[str, Difference]) -> str:
+def _exceptions(differences: Mapping[str, Spread]) -> str:
     """Where a difference is not above zero, and whether it is below."""
-    behind = [name for name, found in differences.items() if _is_above(found.reversed())]
+    behind = [name for name, found in differences.items() if found.is_below_zero]
     undecided = [
         name
         for name, found in differences.items()
-        if not _is_above(found) and not _is_above(found.reversed())
+        if not (found.is_above_zero or found.is_below_zero)
     ]
     return f"Behind on {listed(behind)}, undecided on {listed(undecided)}."
 
 
 def _not_fewer(used: Mapping[str, Fewer]) -> str:
     names = listed(
-        f"{name}, where {count.n_all} of {count.n_splits} splits use all"
+        f"{name}, where {count.n_all} of {count.left.count} splits use all"
         for name, count in used.items()
         if not count.is_fewer
     )

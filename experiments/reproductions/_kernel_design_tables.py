@@ -1,8 +1,8 @@
 """F07 Figures 1, 2 and 3 as tables and bars, and what the paper says of them in words: it prints no numbers.
 
-A difference is that of two methods on the same splits, in percentage points, with the standard error of its
-mean. It is undecided within two standard errors of zero, agrees with the paper where it has the sign the paper
-speaks of, and differs elsewhere.
+A difference is that of two methods on the same splits, in percentage points, with the half of its 95 %
+interval. It is undecided where zero is in that, agrees with the paper where it has the sign the paper speaks
+of, and differs elsewhere.
 """
 
 from collections import Counter
@@ -11,7 +11,7 @@ from statistics import mean
 from typing import Any, NamedTuple
 
 from experiments.experiment import Result
-from experiments.judging import spread_of
+from experiments.judging import Spread, spread_of
 from experiments.reproductions._comparisons import SETS
 from experiments.reproductions._kernel_mixes import SINGLE
 
@@ -24,13 +24,14 @@ __all__ = [
     "SINGLE_AHEAD",
     "WEAK",
     "XING",
-    "Difference",
     "Fewer",
     "Splits",
     "bars",
     "by_set",
+    "difference",
     "kept_by",
     "of_weak",
+    "points",
     "table_of",
 ]
 
@@ -54,60 +55,42 @@ Splits = Sequence[Mapping[str, Any]]
 """What the splits of one set gave."""
 
 
-class Difference(NamedTuple):
-    """Of two methods on the same splits, in percentage points."""
-
-    mean: float
-    error: float
-
-    @classmethod
-    def of(cls, splits: Splits, ours: str, other: str) -> "Difference":
-        """Over the splits on which both gave an answer."""
-        both = [split["kept"] for split in splits if {ours, other} <= set(split["kept"])]
-        found = spread_of([100 * (kept[ours] - kept[other]) for kept in both])
-        return cls(found.center, found.error)
-
-    def verdict(self, is_above: bool) -> str:
-        """Whether it is above zero, or below, as the paper says."""
-        if abs(self.mean) <= 2 * self.error:
-            return _UNDECIDED
-        return _AGREES if (self.mean > 0) == is_above else _DIFFERS
-
-    def reversed(self) -> "Difference":
-        """The other method less this one."""
-        return Difference(-self.mean, self.error)
-
-    def __str__(self) -> str:
-        return f"{self.mean:+.1f} ± {self.error:.1f}"
-
-
 class Fewer(NamedTuple):
-    """Features that the splits of a set use, beside all there are."""
+    """How many features the splits of a set leave out, beside all there are."""
 
-    mean: float
-    error: float
+    left: Spread
     features: int
     n_all: int
-    n_splits: int
 
     @classmethod
     def of(cls, used: Sequence[float], features: int) -> "Fewer":
-        found = spread_of(used)
-        n_all = sum(count == features for count in used)
-        return cls(found.center, found.error, features, n_all, len(used))
+        left = [features - count for count in used]
+        return cls(spread_of(left), features, left.count(0))
 
     @property
     def is_fewer(self) -> bool:
-        """Whether the mean is more than two standard errors below all."""
-        return self.features - self.mean > 2 * self.error
+        """Whether the 95 % interval of the mean is below all."""
+        return self.left.is_above_zero
 
     @property
     def is_all(self) -> bool:
         """Whether every split uses all."""
-        return self.n_all == self.n_splits
+        return self.n_all == self.left.count
 
     def __str__(self) -> str:
-        return f"{self.mean:.1f} ± {self.error:.1f} of {self.features}"
+        used = self.features - self.left.center
+        return f"{used:.1f} ± {self.left.margin:.1f} of {self.features}"
+
+
+def difference(splits: Splits, ours: str, other: str) -> Spread:
+    """Of two methods on the splits on which both gave an answer, in percentage points."""
+    both = [split["kept"] for split in splits if {ours, other} <= set(split["kept"])]
+    return spread_of([100 * (kept[ours] - kept[other]) for kept in both])
+
+
+def points(found: Spread) -> str:
+    """A difference with the half of its 95 % interval."""
+    return f"{found.center:+z.1f} ± {found.margin:.1f}"
 
 
 def table_of(results: Sequence[Result]) -> list[dict[str, str]]:
@@ -178,24 +161,26 @@ def bars(
 
 
 def _row_of_single(name: str, splits: Splits) -> dict[str, str]:
-    linear = Difference.of(splits, "linear", "polynomial, degree 2")
-    verdict = _AGREES if abs(linear.mean) < ALMOST else _DIFFERS
+    linear = difference(splits, "linear", "polynomial, degree 2")
+    verdict = _AGREES if abs(linear.center) < ALMOST else _DIFFERS
     cells = {method: _cell(splits, method) for method in SINGLE}
-    return {**cells, "linear - polynomial (paper: about 0)": f"{linear}, {verdict}"}
+    return {**cells, "linear - polynomial (paper: about 0)": f"{points(linear)}, {verdict}"}
 
 
 def _row_of_mixes(name: str, splits: Splits) -> dict[str, str]:
     best = max(SINGLE, key=lambda method: mean(kept_by(splits, method)))
-    weak, full = (Difference.of(splits, method, best) for method in (WEAK, FULL))
+    weak, full = (difference(splits, method, best) for method in (WEAK, FULL))
     is_named = name in SINGLE_AHEAD
     single = _row_of_single(name, splits)
     column, linear = single.popitem()
     return {
         **single,
         **{method: _cell(splits, method) for method in (FULL, WEAK)},
-        "weak - best single (paper: above 0)": f"{weak}, {weak.verdict(is_above=True)}",
+        "weak - best single (paper: above 0)": f"{points(weak)}, {_verdict(weak, is_above=True)}",
         "full - best single (paper)": (
-            f"{full} (below 0), {full.verdict(is_above=False)}" if is_named else str(full)
+            f"{points(full)} (below 0), {_verdict(full, is_above=False)}"
+            if is_named
+            else points(full)
         ),
         column: linear,
     }
@@ -231,14 +216,14 @@ def _row_of_metrics(name: str, splits: Splits) -> dict[str, str]:
     is_above, against = name != EXCEPTION, "no answer"
     if answered:
         best = max(answered, key=lambda method: mean(kept_by(splits, method)))
-        xing = Difference.of(splits, WEAK, best)
-        against = f"{xing} ({_words(is_above)}), {xing.verdict(is_above=is_above)}"
+        xing = difference(splits, WEAK, best)
+        against = f"{points(xing)} ({_words(is_above)}), {_verdict(xing, is_above)}"
     gamma, count = Counter(split["gamma"] for split in splits).most_common(1)[0]
     notes = [f"{variant}: {_notes(splits, variant)}" for variant in XING if _notes(splits, variant)]
     return {
         **{method: _cell(splits, method) for method in (WEAK, *XING.values(), LEARNER)},
         "weak - better of MMC (paper)": against,
-        "weak - MetricLearner": str(Difference.of(splits, WEAK, LEARNER)),
+        "weak - MetricLearner": points(difference(splits, WEAK, LEARNER)),
         "gamma of MetricLearner": f"{gamma:g} ({count} of {len(splits)})",
         "of the splits, MMC": "; ".join(notes),
     }
@@ -271,6 +256,13 @@ def _tally(cells: Sequence[str]) -> str:
     words = (_AGREES, _UNDECIDED, _DIFFERS)
     counts = {word: sum(cell.endswith(word) for cell in cells) for word in words}
     return ", ".join(f"{count} {word}" for word, count in counts.items() if count)
+
+
+def _verdict(found: Spread, is_above: bool) -> str:
+    """Whether a difference is above zero, or below, as the paper says."""
+    if not (found.is_above_zero or found.is_below_zero):
+        return _UNDECIDED
+    return _AGREES if found.is_above_zero == is_above else _DIFFERS
 
 
 def _words(is_above: bool) -> str:

@@ -150,11 +150,11 @@ def _better(results: Sequence[Result], every: int) -> Claim:
     return Claim(
         words="pairs of uncertain points usually give better clusters than as many random ones",
         paper="a figure without numbers",
-        ours=f"by {over_all.center:+.1f} ± {over_all.error:.1f} over all shares but the last; by "
+        ours=f"by {over_all.center:+.1f} ± {over_all.margin:.1f} over all shares but the last; by "
         f"{span([gain.center for gain in gains], '+.1f')} at single ones, above 0 at "
         f"{sum(gain.center > 0 for gain in gains)} of {every}",
-        criterion="the mean difference over shares is more than two of its standard errors above zero",
-        agrees=over_all.center > 2 * over_all.error,
+        criterion="the 95 % interval of the mean difference over shares is above zero",
+        agrees=over_all.is_above_zero,
         reason="The paper does not say under which kernel its points are uncertain.",
     )
 
@@ -171,9 +171,9 @@ def _half(results: Sequence[Result], half: int, every: int) -> Claim:
         words="about half of the pairs, chosen so, are comparable to all of them",
         paper="comparable or even better",
         ours=listed(f"{s.center:.1f} ± {s.deviation:.1f}" for s in both)
-        + f"; draw by draw {lost.center:+.1f} ± {lost.error:.1f}",
-        criterion="draw by draw, not below by more than two standard errors",
-        agrees=lost.center >= -2 * lost.error,
+        + f"; draw by draw {lost.center:+.1f} ± {lost.margin:.1f}",
+        criterion="the 95 % interval of the difference, draw by draw, is not below zero",
+        agrees=not lost.is_below_zero,
         reason="There are fewer pairs here than in the paper, and more of them still help.",
     )
 
@@ -187,9 +187,10 @@ def _fewer(results: Sequence[Result], half: int, every: int) -> Claim:
     return Claim(
         words="fewer pairs take less time",
         paper="a figure without numbers",
-        ours=f"half of the pairs take {share:.2f} of the time of all",
-        criterion="draw by draw, half of them take less, by more than two standard errors",
-        agrees=saved.center > 2 * saved.error,
+        ours=f"half of the pairs take {share:.2f} of the time of all, and save "
+        f"{saved.center:.2f} ± {saved.margin:.2f} s",
+        criterion="the 95 % interval of what half of them save, draw by draw, is above zero",
+        agrees=saved.is_above_zero,
         reason=prose(f"""
             Half of the pairs take {steps[0]:.1f} iterations and all of them {steps[1]:.1f}, of a quasi-Newton
             method. The paper explains its own saving by eigenvectors of a sparser matrix.
@@ -206,9 +207,9 @@ def _dearer(results: Sequence[Result]) -> Claim:
         words="choosing pairs costs more time than drawing them",
         paper="a figure without numbers",
         ours=f"{longer:.2f} times as long, with learning, over all shares, "
-        f"by {more.center:+.1f} ± {more.error:.1f} s",
-        criterion="draw by draw, it does over all shares, by more than two standard errors",
-        agrees=more.center > 2 * more.error,
+        f"by {more.center:+.1f} ± {more.margin:.1f} s",
+        criterion="the 95 % interval of the difference over all shares, draw by draw, is above zero",
+        agrees=more.is_above_zero,
         reason=f"The choice itself takes {choosing:.1g} s, and what learning takes varies by more.",
     )
 
