@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import final
 
 from experiments import reproductions
+from experiments.provenance import row_of
 from experiments.report import failures, write_report
 from experiments.runner import Run, open_run
 from experiments.tables import markdown_table
@@ -77,18 +78,7 @@ def _write_up(everything: Everything, run: Run) -> None:
 def summary(everything: Everything, minutes: float) -> str:
     """How many parts, seconds and bytes each experiment took, and all that went wrong."""
     outcomes = [run.outcome() for run in everything.runs]
-    rows = []
-    for outcome in outcomes:
-        memory = outcome.memory_bytes
-        rows.append(
-            {
-                "experiment": outcome.name,
-                "finished": f"{len(outcome.done)} of {outcome.n_parts}",
-                "failed": str(len(outcome.failed)),
-                "seconds": f"{outcome.seconds:.3g}",
-                "peak memory": "" if memory is None else f"{memory / 2**30:.2g} GiB",
-            }
-        )
+    rows = [row_of(outcome) for outcome in outcomes]
     lines = [markdown_table(rows), ""] if rows else []
     lines += [line.replace("- ", f"- {o.name}/", 1) for o in outcomes for line in failures(o)]
     lines += [f"- {name}: {words}" for name, words in everything.troubles.items()]

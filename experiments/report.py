@@ -8,12 +8,13 @@ from pathlib import Path
 from typing import Any
 
 from experiments.outcome import Outcome
+from experiments.provenance import one_line
 from experiments.runner import Run
 from experiments.store import write_whole
 from experiments.tables import markdown_table
 from experiments.verdicts import judged
 
-__all__ = ["circumstances_of", "draw", "failures", "markdown", "write_report"]
+__all__ = ["draw", "failures", "markdown", "write_report"]
 
 
 def write_report(run: Run) -> str:
@@ -39,7 +40,7 @@ def markdown(outcome: Outcome) -> str:
     """The claim, the circumstances, the table, what failed, and the verdicts where the run is whole."""
     experiment = outcome.experiment
     lines = [f"### {outcome.name}", "", f"{experiment.paper}: {experiment.claim}", ""]
-    lines += [circumstances_of(outcome), ""]
+    lines += [one_line(outcome), ""]
     results = outcome.results()
     if results:
         lines += [markdown_table(experiment.table(results)), ""]
@@ -52,25 +53,6 @@ def markdown(outcome: Outcome) -> str:
 def failures(outcome: Outcome) -> list[str]:
     """A line for each part that failed."""
     return [f"- {record['id']} failed: {record['error'].rstrip('.')}." for record in outcome.failed]
-
-
-def circumstances_of(outcome: Outcome) -> str:
-    """One line: how much of the run is there, its seed, and the machines and versions behind it."""
-    records = outcome.records
-    done = len(outcome.done)
-    parts = [f"{done} of {outcome.n_parts} parts" + (" (quick)" if outcome.quick else "")]
-    parts += [f"seed {outcome.seed}", f"version {outcome.experiment.version}"]
-    parts += [f"data: {source}" for source in records[0]["data"].values()]
-    parts.append(f"{outcome.seconds:.3g} s in all")
-    if outcome.memory_bytes is not None:
-        parts.append(f"at most {outcome.memory_bytes / 2**30:.2g} GiB")
-    described = []
-    for record in records:
-        place, packages = record["machine"], record["versions"]
-        words = f"{place['processor']}, {place['cores']} cores, {place['system']}; "
-        words += ", ".join(f"{package} {version}" for package, version in packages.items())
-        described.append(words)
-    return "; ".join([*parts, *dict.fromkeys(described)]) + "."
 
 
 def _summary(outcome: Outcome) -> dict[str, Any]:

@@ -62,7 +62,7 @@ def test_the_page_says_what_the_results_say(
     assert "One is" not in page  # a reason is for what differs
     assert "Numbers are drawn." in page
     assert "python -m experiments run toy" in page
-    assert "4 of 4 parts; seed 0" in page
+    assert "| toy | 4 of 4 | 0 |" in page
     for part in parts:
         assert f"| {part['parameters']['n']} | {part['result']['mean']:.3f} |" in page
     assert (tmp_path / "docs/images/toy.png").read_bytes().startswith(b"\x89PNG")
@@ -109,7 +109,7 @@ def test_a_run_that_is_not_over_does_not_take_the_place_of_one_that_is(
     assert run_of("toy", tmp_path) == 0
     status, whole, _ = report()
     assert status == 0
-    assert "failed" not in whole
+    assert "n2 failed" not in whole
     (tmp_path / "runs/toy/parts/n4.json").unlink()
     assert report()[:2] == (0, whole)
 
