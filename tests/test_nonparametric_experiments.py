@@ -168,7 +168,7 @@ def test_adult_is_judged_without_a_rank() -> None:
         Result(
             {"set": name, "repeat": repeat},
             {
-                "points": 1000 * (k + 1),
+                "points": (1605, 2266)[k],
                 "pairs": 800,
                 "closure": 2000,
                 "baselines": {"k-means": 55.0 + repeat, "ck-means": 58.0 + repeat},
@@ -184,6 +184,8 @@ def test_adult_is_judged_without_a_rank() -> None:
     for loss in ("LL", "SHL"):
         assert claim_of("nonparametric_adult", f"accuracies with {loss} reach", results).agrees
     assert claim_of("nonparametric_adult", "considerably less time", results).agrees
+    sizes = claim_of("nonparametric_adult", "how many points", results)
+    assert (sizes.agrees, sizes.reason) == (False, "Others on a2a.")
     assert "40.0" in " ".join(reproductions.find("nonparametric_adult").remarks(results))
 
 
