@@ -87,8 +87,7 @@ class Experiment(ABC):
     title : the heading of its section in docs/reproduction.md
     setup : how it was done, in sentences, without results
     timed : whether seconds are among its claims, so that nothing else may run beside it
-    guide : what the numbers of its table are, where docs/how-to-choose.md has that table, too; all such have
-        the same columns, methods by data sets
+    guide : what the numbers of `guide_rows` are, where docs/how-to-choose.md has these
     """
 
     paper: str
@@ -122,6 +121,10 @@ class Experiment(ABC):
     def claims(self, results: Sequence[Result]) -> list[Claim]:
         """What the paper says beside what came out, from all results; none until they are written."""
         return []
+
+    def guide_rows(self, results: Sequence[Result]) -> list[dict[str, str]]:
+        """Methods by data sets: its part of the table in docs/how-to-choose.md, where it has words for it."""
+        return self.table(results)
 
     def remarks(self, results: Sequence[Result]) -> list[str]:
         """What else is to be said of the outcome; numbers in it are from the results."""

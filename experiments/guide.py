@@ -1,6 +1,8 @@
 """The table in docs/how-to-choose.md: all methods by data set, put between two marks of the page.
 
-the tables of experiments that have words for the guide  ->  one table, a row of words before each
+rows of the experiments that have words for the guide  ->  one table, a row of words before those of each
+
+The experiment with the most data sets comes first, and its columns are those of the table.
 """
 
 from collections.abc import Sequence
@@ -25,12 +27,15 @@ def with_table(page: str, outcomes: Sequence[Outcome]) -> str:
 
 
 def _table(outcomes: Sequence[Outcome]) -> str:
+    told = [o for o in sorted(outcomes, key=place) if o.experiment.guide and o.done]
+    found = {o.experiment.guide: o.experiment.guide_rows(o.results()) for o in told}
+    blocks = sorted(found.items(), key=lambda block: -len(block[1][0]))
     rows: list[dict[str, str]] = []
-    for outcome in sorted(outcomes, key=place):
-        words = outcome.experiment.guide
-        if words and outcome.done:
-            found = outcome.experiment.table(outcome.results())
-            head, *sets = found[0]
-            rows.append({"": f"*{words}*", **dict.fromkeys(sets, "")})
-            rows += [{"": row[head], **{name: row[name] for name in sets}} for row in found]
+    for words, of_block in blocks:
+        head, *sets = of_block[0]
+        columns = list(rows[0])[1:] if rows else sets
+        rows.append({"": f"*{words}*", **dict.fromkeys(columns, "")})
+        rows += [
+            {"": row[head], **{name: row.get(name, "") for name in columns}} for row in of_block
+        ]
     return markdown_table(rows)

@@ -13,6 +13,8 @@ from sklearn.neighbors import KNeighborsClassifier
 
 from experiments.experiment import Claim, Experiment, Part, Result
 from experiments.judging import listed, prose, spread_of
+from experiments.reproductions import _twelve_sets
+from experiments.reproductions._by_set import BySet
 from experiments.reproductions._embedding_claims import (
     COLUMNS,
     SETS,
@@ -25,6 +27,13 @@ from experiments.reproductions._embedding_claims import (
 )
 from gramlearn import MinimumVolumeEmbedding, StructurePreservingEmbedding, datasets, neighbor_graph
 
+__all__ = ["EXPERIMENT", "accuracies_by_set"]
+
+_GUIDE = {
+    "KPCA": "kernel PCA of scikit-learn, linear",
+    "MVE": "MinimumVolumeEmbedding",
+    "SPE": "StructurePreservingEmbedding",
+}
 _POINTS = 100
 _REPEATS = 20
 _SDP_REPEATS = 1
@@ -67,6 +76,7 @@ class EmbeddingTables(Experiment):
     timed = True
     version = 3
     data = SETS
+    guide = f"accuracy of neighbors in maps of {_POINTS} points, two classes, %; more is better"
 
     def parts(self, quick: bool) -> list[Part]:
         names = ("wine",) if quick else SETS
@@ -117,6 +127,9 @@ class EmbeddingTables(Experiment):
             rows.append(row)
         return rows
 
+    def guide_rows(self, results: Sequence[Result]) -> list[dict[str, str]]:
+        return accuracies_by_set(results).rows("accuracy", _twelve_sets.SETS, ".1f")
+
     def claims(self, results: Sequence[Result]) -> list[Claim]:
         return claims_of(by_set(results), _SDP_STEPS["max_iters"])
 
@@ -140,6 +153,19 @@ class EmbeddingTables(Experiment):
         axes.plot([], [], "k_", markersize=9, label="the paper")
         figure.legend(ncols=6, loc="outside upper center", fontsize="small")
         return figure
+
+
+def accuracies_by_set(results: Sequence[Result]) -> BySet:
+    """Of our draws on sets that others have, too, by the names of the guide."""
+    answers = [
+        Result(
+            {"set": result.parameters["data"]},
+            {words: {"status": "done", **result.value[name]} for name, words in _GUIDE.items()},
+        )
+        for result in results
+        if result.parameters["by"] == "ours" and result.parameters["data"] in _twelve_sets.SETS
+    ]
+    return BySet.of(answers, "accuracy", unit=100.0)
 
 
 def _mean(found: list[float], digits: int) -> str:

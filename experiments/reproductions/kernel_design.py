@@ -9,6 +9,8 @@ import numpy as np
 
 from experiments.elsewhere import ask
 from experiments.experiment import Claim, Experiment, Part, Result
+from experiments.reproductions import _twelve_sets
+from experiments.reproductions._by_set import BySet
 from experiments.reproductions._comparisons import (
     SETS,
     Judged,
@@ -33,9 +35,20 @@ from experiments.reproductions._kernel_mixes import SINGLE, mix_of
 from experiments.reproductions._their_metrics import METRIC_LEARN, mmc
 from gramlearn import MetricLearner
 
-__all__ = ["EXPERIMENT"]
+__all__ = ["EXPERIMENT", "shares_by_set"]
 
 _GAMMAS = (1e-4, 1e-3, 1e-2, 1e-1, 1.0)  # of MetricLearner
+# In the guide; a Gaussian kernel, however wide, orders points as their distance does.
+_GUIDE = {
+    "Gauss, mu = 1": "Euclidean, or any Gaussian kernel",
+    "polynomial, degree 2": "polynomial kernel, degree 2",
+    "linear": "linear kernel",
+    FULL: "KernelDesigner, mix of full kernels",
+    WEAK: "KernelDesigner, mix of weak kernels",
+    LEARNER: "MetricLearner, hinge",
+    XING["full"]: "metric-learn MMC",
+    XING["diagonal"]: "metric-learn MMC, diagonal",
+}
 _TOL = 1e-3  # of the metrics that are compared; the chosen one is solved to 1e-6
 
 
@@ -52,6 +65,7 @@ class KernelDesigns(Experiment):
     setup: str = SETUP
     version: int = 2
     data: tuple[str, ...] = tuple(SETS.values())
+    guide: str = "comparisons of new points kept, %; more is better"
 
     def parts(self, quick: bool) -> list[Part]:
         names, splits = (("iris", "balance"), 1) if quick else (tuple(SETS), 10)
@@ -91,6 +105,9 @@ class KernelDesigns(Experiment):
     def table(self, results: Sequence[Result]) -> list[dict[str, str]]:
         return table_of(results)
 
+    def guide_rows(self, results: Sequence[Result]) -> list[dict[str, str]]:
+        return shares_by_set(results).rows("kept", _twelve_sets.SETS, ".1f")
+
     def claims(self, results: Sequence[Result]) -> list[Claim]:
         return claims_of(results)
 
@@ -127,6 +144,18 @@ class KernelDesigns(Experiment):
         for axes in (single, features, metrics) if sets else ():
             axes.legend(fontsize="small", loc="upper left", bbox_to_anchor=(1.0, 1.0))
         return figure
+
+
+def shares_by_set(results: Sequence[Result]) -> BySet:
+    """Of standardized features, by the names of the guide."""
+    answers = []
+    for name, splits in by_set(results).items():
+        for split in splits:
+            lost = {XING[v]: answer for v, answer in split["xing"].items()}
+            done = {m: {"status": "done", "kept": share} for m, share in split["kept"].items()}
+            answer = {words: (lost | done)[method] for method, words in _GUIDE.items()}
+            answers.append(Result({"set": SETS[name]}, answer))
+    return BySet.of(answers, "kept", unit=100.0)
 
 
 def _xing(split: Split, limit: float, may_make: bool) -> dict[str, dict[str, Any]]:
