@@ -32,9 +32,9 @@ it is known. It is *not judged* where the paper gives nothing to compare with, o
 comparable. *On a stand-in* are claims about data or methods that cannot be had: others were used, so they are
 counted apart, whatever came out.
 
-a ± b is a mean with the standard deviation over draws; where a difference is judged by its 95 % interval, b is
-the half of that: Student's of differences draw by draw, Welch's of means drawn apart, McNemar's of two answers
-to one test set. Claims are judged one by one: of twenty such intervals one may miss what is so.
+a ± b is a mean with the standard deviation over draws; of a difference that is judged, b is the half of its
+95 % interval: Student's of differences draw by draw, Welch's of means drawn apart, McNemar's of two answers to
+one test set. Claims are judged one by one: of twenty such intervals one may miss what is so.
 
 Kulis, Sustik and Dhillon (2006) has no section of its own: its experiments, on digits and proteins, are the
 first of their paper of 2009. Figures 1 (b, c) and 3 (a) of Jain et al. (2012) are about data that cannot be

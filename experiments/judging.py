@@ -3,8 +3,7 @@
 error:    e = s / sqrt(n)                    margin:      t_0.975 e, Student's with n - 1 degrees of freedom
 above:    a - b, e^2 = e_a^2 + e_b^2, and Welch's e^4 / (e_a^4 / (n_a - 1) + e_b^4 / (n_b - 1)) of them
 alike:    1 / f <= a / b <= f                near:        |a - b| <= margin of a - b
-mcnemar:  e = sqrt(m + s - (m - s)^2 / n)    reaches:     a - b >= -margin
-                                             comparable:  |a - b| <= max(s_a, s_b)
+mcnemar:  s^2 = (m + s - (m - s)^2 / n) / n  reaches:     a - b >= -margin
 """
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -13,7 +12,7 @@ from math import hypot, inf
 from statistics import mean, stdev
 from typing import final
 
-from scipy.stats import norm, t
+from scipy.stats import t
 
 __all__ = [
     "NEAR",
@@ -35,10 +34,7 @@ REACHES = "the 95 % interval of the difference is not below zero"
 @final
 @dataclass(frozen=True)
 class Spread:
-    """A mean, the standard deviation of the draws, and how many there were, or are as good as.
-
-    One draw of a mean whose standard error is known has that error for its deviation.
-    """
+    """A mean, the standard deviation of the draws, and how many there were, or are as good as."""
 
     center: float
     deviation: float
@@ -55,10 +51,8 @@ class Spread:
 
     @property
     def margin(self) -> float:
-        """Half of Student's 95 % interval of the mean; one draw of unknown error says nothing."""
-        if self.count > 1:
-            return float(t.ppf(0.975, self.count - 1)) * self.error
-        return float(norm.ppf(0.975)) * self.deviation if self.deviation else inf
+        """Half of Student's 95 % interval of the mean; one draw says nothing."""
+        return float(t.ppf(0.975, self.count - 1)) * self.error if self.count > 1 else inf
 
     @property
     def is_above_zero(self) -> bool:
@@ -72,9 +66,9 @@ class Spread:
 
     def above(self, other: "Spread") -> "Spread":
         """How much it is above the other, drawn on its own; as good as so many draws as Welch says."""
-        error = hypot(self.error, other.error)
-        doubt = sum(s.error**4 / (s.count - 1) for s in (self, other) if s.count > 1)
-        count = 1 + error**4 / doubt if doubt else min(self.count, other.count)
+        error, count = hypot(self.error, other.error), min(self.count, other.count)
+        if error and count > 1:
+            count = 1 + error**4 / sum(s.error**4 / (s.count - 1) for s in (self, other))
         return Spread(self.center - other.center, error * count**0.5, count)
 
     def near(self, other: "Spread") -> bool:
@@ -85,10 +79,6 @@ class Spread:
     def reaches(self, other: "Spread") -> bool:
         """Whether it is near the other or above it."""
         return not self.above(other).is_below_zero
-
-    def comparable(self, other: "Spread") -> bool:
-        """Whether they differ by no more than one draw does from another: a question of size, not of proof."""
-        return abs(self.center - other.center) <= max(self.deviation, other.deviation)
 
 
 def spread_of(numbers: Sequence[float]) -> Spread:
@@ -103,9 +93,9 @@ def alike(ours: float, paper: float, factor: float = 2.0) -> bool:
 
 
 def mcnemar(mended: float, spoiled: float, n: int) -> Spread:
-    """The gain, as a share of n answers of which some were mended and some spoiled, and its standard error."""
-    variance = mended + spoiled - (mended - spoiled) ** 2 / n
-    return Spread((mended - spoiled) / n, max(variance, 0.0) ** 0.5 / n)
+    """The gain, as a share of n answers of which some were mended and some spoiled: 1, -1 or 0 each."""
+    variance = (mended + spoiled - (mended - spoiled) ** 2 / n) / n
+    return Spread((mended - spoiled) / n, max(variance, 0.0) ** 0.5, n)
 
 
 def span(numbers: Iterable[float], form: str) -> str:

@@ -67,8 +67,8 @@ def chapter(outcomes: Sequence[Outcome]) -> list[str]:
     return [
         "## Circumstances",
         "",
-        "Seconds are by the clock, part by part. Two parts are computed at a time, but for those of an "
-        "experiment that measures seconds, which has nothing beside it.",
+        "Seconds are by the clock, part by part. `run --all` computes two parts at a time, if it is not told "
+        "otherwise, but for those of an experiment that measures seconds, which has nothing beside it.",
         "",
         markdown_table(rows),
         "",
@@ -90,7 +90,7 @@ def _place(record: Mapping[str, Any]) -> str:
 
 
 def _seconds(seconds: float) -> str:
-    return f"{seconds:.0f}" if seconds >= 100 else f"{seconds:.2g}"
+    return f"{seconds:.0f}" if seconds >= 99.5 else f"{seconds:.2g}"
 
 
 def _memory(found: int | None) -> str:

@@ -19,6 +19,7 @@ from experiments.runner import Run, circumstances, compute_part, give_up
 
 __all__ = ["Job", "compute_jobs"]
 
+_MOMENT = 5.0  # seconds that a process whose pipe has ended is given to end, too
 _THREADS = ("OMP", "OPENBLAS", "MKL", "NUMBA")
 
 
@@ -89,7 +90,8 @@ class _Worker:
     def begin(self, job: Job) -> None:
         """Give it a job, once it has loaded what it needs."""
         if not self._is_ready:
-            self.connection.recv()
+            with suppress(EOFError):  # it ended while it was loading
+                self.connection.recv()
             self._is_ready = True
         self.job, self._began = job, time.monotonic()
         with suppress(OSError):  # a process that has ended is noticed when it is waited for
@@ -104,6 +106,7 @@ class _Worker:
         try:
             self.connection.recv()
         except EOFError:
+            self._process.join(_MOMENT)  # for its own status, before it is killed
             self.stop()
             return RuntimeError(f"its process ended with the status {self._process.exitcode}")
         return None

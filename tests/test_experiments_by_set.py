@@ -76,7 +76,7 @@ def test_the_standard_error_of_a_gain_is_that_of_paired_answers() -> None:
     gain = mcnemar(int((before & ~after).sum()), int((after & ~before).sum()), 2000)
     paired = before.astype(float) - after
     assert gain.center == pytest.approx(paired.mean())
-    assert gain.deviation == pytest.approx(paired.std() / 2000**0.5)
+    assert gain.error == pytest.approx(paired.std() / 2000**0.5)
 
 
 def digits_result(kind: str, wrongs: dict[str, int]) -> Result:

@@ -7,11 +7,11 @@ import numpy as np
 import pytest
 from experiments import reproductions
 from experiments.experiment import Part, Result
-from experiments.judging import spread_of
-from experiments.reproductions import digits389, spambase
+from experiments.reproductions import spambase
+from experiments.reproductions._divergences import alike_claim
 from experiments.reproductions._pairs import constraints, draw_pairs
 from experiments.reproductions._running import facts, followed, solved
-from experiments.reproductions._with_slack import Found, time_claim
+from experiments.reproductions._with_slack import Found, improvement_claim, time_claim
 
 import gramlearn as gl
 from gramlearn import datasets
@@ -99,7 +99,7 @@ def test_variants_are_kept_apart_from_the_draws_of_the_claim(
 
 
 def took(cycles: int, *seconds: float) -> list[dict[str, Any]]:
-    return [{"projections": {"cycles": cycles, "seconds": s}} for s in seconds]
+    return [{"projections": {"status": "STOPPED", "cycles": cycles, "seconds": s}} for s in seconds]
 
 
 def test_time_in_all_is_compared_by_medians() -> None:
@@ -116,7 +116,39 @@ def test_divergences_are_compared_on_the_same_draws() -> None:
     """A small gap that every draw has is a difference, however widely the draws are spread."""
     draws = np.linspace(0.5, 0.9, 20)
     steady, chance = 0.02 + 0.001 * np.cos(np.arange(20)), 0.02 * np.cos(np.arange(20))
-    logdet = spread_of(list(draws + steady))
-    assert logdet.comparable(spread_of(list(draws)))
-    assert not digits389._comparable({30: spread_of(list(steady))}, 0.1).agrees
-    assert digits389._comparable({30: spread_of(list(chance))}, 0.1).agrees
+
+    def found(gap: np.ndarray) -> Found:
+        both = {"logdet": draws + gap, "von_neumann": draws}
+        return Found(
+            {
+                30: [
+                    {name: {"nmi_stopped": scores[k]} for name, scores in both.items()}
+                    for k in range(20)
+                ]
+            }
+        )
+
+    def agrees(found: Found) -> bool | None:
+        return alike_claim("", "", {30: found.ahead(30)}, setting="", also="").agrees
+
+    assert found(steady).nmi("logdet", 30).near(found(steady).nmi("von_neumann", 30))
+    assert not agrees(found(steady))
+    assert agrees(found(chance))
+
+
+def test_gains_are_judged_by_their_interval_and_cycles_by_what_came_to_an_end() -> None:
+    def draw(nmi: float, status: str, cycles: int) -> dict[str, Any]:
+        answer = {"nmi_stopped": nmi, "projections": {"status": status, "cycles": cycles}}
+        answer["newton"] = {"status": "OPTIMAL", "cycles": 9}
+        return dict.fromkeys(("logdet", "von_neumann"), answer)
+
+    before = [draw(nmi, "STOPPED", 0) for nmi in (0.10, 0.11, 0.12)]
+    unsteady = [draw(nmi, "STOPPED", 10) for nmi in (0.1, 0.3, 0.2)]
+    steady = [*(draw(nmi, "OPTIMAL", 20) for nmi in (0.21, 0.20)), draw(0.19, "STALLED", 3)]
+    found = Found({0: before, 50: unsteady, 100: steady})
+    assert not improvement_claim(replace(found, draws={0: before, 50: unsteady})).agrees
+    claim = improvement_claim(found)
+    assert claim.agrees
+    assert "NMI from 0.110 to 0.200 with 100 constraints, by +0.090 ± 0.0" in claim.ours
+    assert [found.cycles("logdet", count) for count in found.counts] == [10, 20]
+    assert (found.unfinished("projections"), found.unfinished("newton")) == ("2 of 18", "0 of 18")

@@ -1,12 +1,13 @@
 """All experiments in one go: nothing stops the others, nothing runs beside what is timed, nothing is lost."""
 
 import json
+import os
 from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
 import pytest
-from experiments import __main__
+from experiments import __main__, workers
 from experiments.__main__ import main
 from experiments.everything import compute_everything, open_everything
 from experiments.workers import Job
@@ -54,6 +55,20 @@ def test_what_goes_wrong_stops_nothing_else(
     assert "\ncomplete, after" in capsys.readouterr().out
     assert record(tmp_path, "dying", "n4") == before
     assert record(tmp_path, "raising", "n2")["result"] == {"mean": 0.5}
+
+
+def test_a_process_that_ends_while_it_loads_fails_its_part(
+    tmp_path: Path,
+    toys: dict[str, Toy],
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    toys["toy"] = Toy()
+    monkeypatch.setattr(workers, "_work", os._exit)  # which wants a number, and gets a connection
+    assert main(["run", "--all", "--out", str(tmp_path)]) == 1
+    said = capsys.readouterr().out
+    assert "| toy | 0 of 4 | 4 |" in said
+    assert "- toy/n1 failed: RuntimeError: its process ended with the status 1." in said
 
 
 def test_what_is_timed_runs_alone_and_last(tmp_path: Path, toys: dict[str, Toy]) -> None:

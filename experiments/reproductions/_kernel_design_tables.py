@@ -90,7 +90,7 @@ def difference(splits: Splits, ours: str, other: str) -> Spread:
 
 def points(found: Spread) -> str:
     """A difference with the half of its 95 % interval."""
-    return f"{found.center:+z.1f} ± {found.margin:.1f}"
+    return f"{found.center:+.1f} ± {found.margin:.1f}"
 
 
 def table_of(results: Sequence[Result]) -> list[dict[str, str]]:

@@ -106,7 +106,7 @@ class Mnist(Experiment):
                     | {
                         "gamma": f"{found.gamma(name, count):.2g}",
                         "mended, spoiled": "{:.0f}, {:.0f}".format(*found.flips(name, count)),
-                        _GAIN: f"{100 * gain.center:+.2f} ({100 * gain.deviation:.2f})",
+                        _GAIN: f"{100 * gain.center:+.2f} ({100 * gain.error:.2f})",
                         "seconds": f"{found.mean('seconds', name, count):.2g}",
                     }
                 )
