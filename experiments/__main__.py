@@ -114,11 +114,12 @@ def _file(text: str) -> Path:
 
 
 def _list(args: argparse.Namespace) -> int:
+    width = max(map(len, reproductions.names()))
     for name in reproductions.names():
         experiment = reproductions.find(name)
         sets = f"data set{'s' * (len(experiment.data) > 1)} {', '.join(experiment.data)}"
         needs = f" Needs the {sets}." if experiment.data else ""
-        print(f"{name:22} {experiment.paper}: {experiment.claim}{needs}")
+        print(f"{name:{width}} {experiment.paper}: {experiment.claim}{needs}")
     return 0
 
 

@@ -29,8 +29,8 @@ experiment took, on which machine and with which data, is [at the end](#circumst
 
 A claim *agrees* where its criterion is met, and *differs* where it is not; then the reason is given as far as
 it is known. It is *not judged* where the paper gives nothing to compare with, or ours would not be
-comparable. *On a stand-in* are claims about data or methods that cannot be had: others were used, so they are
-counted apart, whatever came out.
+comparable, as seconds of another machine are not, nor iterations of another method. *On a stand-in* are claims
+about data or methods that cannot be had: others were used, so they are counted apart, whatever came out.
 
 a ± b is a mean with the standard deviation over draws; of a difference that is judged, b is the half of its
 95 % interval: Student's of differences draw by draw, Welch's of means drawn apart, McNemar's of two answers to

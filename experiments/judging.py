@@ -15,6 +15,8 @@ from typing import final
 from scipy.stats import t
 
 __all__ = [
+    "ANOTHER_MACHINE",
+    "ANOTHER_METHOD",
     "NEAR",
     "REACHES",
     "Spread",
@@ -27,6 +29,8 @@ __all__ = [
     "spread_of",
 ]
 
+ANOTHER_MACHINE = "Seconds of another machine."
+ANOTHER_METHOD = "Iterations of another method."
 NEAR = "the 95 % interval of the difference has zero in it"
 REACHES = "the 95 % interval of the difference is not below zero"
 

@@ -47,7 +47,9 @@ def published_outcomes(folder: Path) -> tuple[list[Outcome], dict[str, str]]:
         if outcome:
             outcomes.append(outcome)
         else:
-            missing[name] = f"there are no results; `python -m experiments run {name}` makes them."
+            missing[name] = (
+                f"its present version has no results; `python -m experiments run {name}` makes them."
+            )
     return outcomes, missing
 
 

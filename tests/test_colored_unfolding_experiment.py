@@ -123,7 +123,7 @@ def test_claims_of_seconds_say_what_the_data_are() -> None:
     experiment = reproductions.find("colored_unfolding")
     answers = [r for name in ("senate", "usps", "news20") for r in of_set(name, 0.9, 0.9)]
     senate, usps, news, *rest = experiment.claims(answers)
-    assert [claim.agrees for claim in (senate, usps, news)] == [False, True, True]
+    assert [claim.agrees for claim in (senate, usps, news)] == [None, None, None]
     assert "106th" in senate.stand_in
     assert "does not say which ones" in news.stand_in
     assert not usps.stand_in

@@ -296,7 +296,7 @@ def test_claims_are_judged_by_their_criteria() -> None:
     weak, generally, behind, apart, *_ = claims.values()
     assert weak.reason.startswith("Behind on balance, undecided on none.")
     assert generally.ours == "-1.0 ± 0.0 (iris) and +5.0 ± 0.0 (balance) points"
-    assert behind.ours == "-1.0 ± 0.0 (iris) points; with the whole interval: iris"
+    assert behind.ours == "in the mean by -1.0 ± 0.0 (iris) points"
     assert apart.words.endswith("features standardized")
     few = [result("iris", 0.9, 0.8, used=used) for used in (4, 4, 4, 2)]
     claims = {claim.words: claim for claim in experiment.claims([*few, *RESULTS[3:]])}

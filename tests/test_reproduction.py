@@ -88,7 +88,9 @@ def test_what_is_missing_is_listed(tmp_path: Path, toys: dict[str, Toy], report:
     assert run_of("toy", tmp_path) == 0
     status, page, said = report()
     assert status == 1
-    words = "other: there are no results; `python -m experiments run other` makes them."
+    words = (
+        "other: its present version has no results; `python -m experiments run other` makes them."
+    )
     assert said == words + "\n"
     assert f"Missing:\n\n- {words}\n" in page
 

@@ -4,7 +4,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from experiments.experiment import Claim
-from experiments.judging import REACHES, Spread, listed, span, spread_of
+from experiments.judging import ANOTHER_METHOD, REACHES, Spread, listed, span, spread_of
 from experiments.reproductions._nonparametric_tables import REPEATS
 
 __all__ = ["SETS", "VALUES", "accuracies_of", "claims_of", "told_of"]
@@ -193,5 +193,5 @@ def _all_iterations(cases: dict[tuple[str, str], list[Any]]) -> Claim:
         ours=words(taken),
         criterion="",
         agrees=None,
-        reason="They are iterations of another method.",
+        reason=ANOTHER_METHOD,
     )

@@ -140,12 +140,15 @@ def bars(
 ) -> None:
     """A group of bars a set, a color a method, with one standard deviation.
 
-    `heights` has, for each method, the values of each group; without values there is no bar.
+    `heights` has, for each method, the values of each group; a cross is where there are none.
     """
     width = 0.8 / len(heights)
     for at, (label, columns) in enumerate(heights.items()):
         shift = width * (at - (len(heights) - 1) / 2)
         drawn = [(k + shift, *spread_of(values)) for k, values in enumerate(columns) if values]
+        none = [k + shift for k, values in enumerate(columns) if not values]
+        at_foot = {"ms": 5, "transform": axes.get_xaxis_transform()}
+        axes.plot(none, [0.02] * len(none), "x", color=colors[at], **at_foot)
         if drawn:
             x, height, deviation = zip(*drawn, strict=True)
             style = {"color": colors[at], "label": label, "error_kw": {"elinewidth": 0.8}}

@@ -109,7 +109,8 @@ class Seconds:
         center, spread = spread_of(self.all(method))
         other = self._found(method, "CLARABEL")
         words = f"; Clarabel {_late(other)}{other[0]['seconds']:.2g}" if other else ""
-        return f"{_late(self._found(method, 'SCS'))}{center:.2g} ± {spread:.1g}{words}"
+        give = f"{spread:.0f}" if spread >= 9.5 else f"{spread:.1g}"
+        return f"{_late(self._found(method, 'SCS'))}{center:.2g} ± {give}{words}"
 
     @property
     def linear_up(self) -> float | None:

@@ -139,7 +139,7 @@ class AveragedKernel(Experiment):
         axes.set(
             xlabel="number of training examples per class",
             ylabel="mean recognition rate per class, %",
-            title="USPS, in place of Caltech-101: gains over base kernels",
+            title="USPS, in place of Caltech-101: base kernels and their mean (SUM)",
         )
         axes.grid(alpha=0.3)
         axes.legend(fontsize="small", loc="center left", bbox_to_anchor=(1, 0.5))

@@ -55,7 +55,7 @@ class ClustersBySet(Experiment):
         other sets, {_PAIRS} pairs, errors instead of mutual information, other bounds and a gamma that is
         validated. No package of HMRF-KMeans was found; MPCK-means, COP-KMeans and PCK-means are those of
         active-semi-supervised-clustering with its defaults; of COP-KMeans, too, the best of {_STARTS} starts
-        is taken, or of as many as come to an end in a third of {_LIMIT:g} s of the processor; of the others
+        is taken, or of as many as come to an end in {_LIMIT / 3:g} s of the processor; of the others
         there is one, which is ended after {_LIMIT:g} s. Features are standardized; {len(DRAWS)} draws of the
         pairs. Of each set the best method is bold, and those that are behind it by at most one standard error
         of the paired difference.

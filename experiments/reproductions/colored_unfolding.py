@@ -207,7 +207,7 @@ def _answers(results: Sequence[Result]) -> list[Answers]:
         by_rank = {r.parameters["rank"]: r.value for r in here if r.parameters["rank"]}
         (exact,) = (r.value for r in here if _is_exact(r))
         (wide,) = (r.value for r in here if _is_wide(r))
-        told = (case.title, case.paper, case.paper_seconds, case.stand_in)
+        told = (case.title, case.paper, case.stand_in)
         found.append(Answers(*told, by_rank, exact, wide))
     return found
 

@@ -65,7 +65,8 @@ class ExactAndApproximate(Experiment):
     title: str = "Exact and approximate projections"
     setup: str = prose("""
         The kernel of 52 proteins is not to be had; a Gaussian kernel of three classes, made for the purpose,
-        stands in for it. Kernels are learned from the identity and the target's distances of random pairs.
+        stands in for it. Kernels are learned from the identity and the target's distances of random pairs. The
+        working set is Newton's method on the dual of the constraints that matter.
         """)
     version: int = 2
 

@@ -150,11 +150,15 @@ class MetricNeighbors(Experiment):
         axes = figure.subplots()
         shown = [method for method in METHODS if any(method in of_set for of_set in found.values())]
         width = 0.85 / len(shown)
+        axes.plot([], [], "kx", ms=5, label="no answer")
         for k, method in enumerate(shown):
-            places = [n for n, of_set in enumerate(found.values()) if method in of_set]
+            shift = (k - (len(shown) - 1) / 2) * width
             spreads = [of_set[method] for of_set in found.values() if method in of_set]
+            none = [n + shift for n, of_set in enumerate(found.values()) if method not in of_set]
+            at_foot = {"ms": 5, "transform": axes.get_xaxis_transform()}
+            axes.plot(none, [0.015] * len(none), "x", color=f"C{k}", **at_foot)
             axes.bar(
-                [place + (k - (len(shown) - 1) / 2) * width for place in places],
+                [n + shift for n, of_set in enumerate(found.values()) if method in of_set],
                 [spread.center for spread in spreads],
                 width,
                 yerr=[spread.deviation for spread in spreads],
@@ -163,8 +167,8 @@ class MetricNeighbors(Experiment):
                 label=METHODS[method],
             )
         axes.set_xticks(range(len(found)), list(found))
-        axes.set(ylabel="error of 10 nearest neighbors", title="UCI sets: errors under metrics")
-        axes.legend(fontsize="small", ncols=3)
+        axes.set(ylabel="error of 10 nearest neighbors", ylim=(0, None))
+        figure.legend(fontsize="small", ncols=6, loc="outside upper center")
         axes.grid(axis="y", alpha=0.3)
         return figure
 

@@ -9,7 +9,7 @@ from statistics import mean
 from typing import Any, final
 
 from experiments.experiment import Claim, Experiment, Part, Result
-from experiments.judging import prose, span
+from experiments.judging import ANOTHER_METHOD, prose, span
 from experiments.reproductions._adult_claims import by_set
 from experiments.reproductions._nonparametric_tables import SHARE
 from experiments.reproductions.nonparametric_adult import adult
@@ -32,10 +32,10 @@ class NonparametricConvergence(Experiment):
     title: str = "Convergence on Adult"
     setup: str = prose(f"""
         {_NEIGHBORS} mutual neighbors, C = 1, B = n, random pairs until must-links leave as many components as
-        {SHARE:.0%} of the points, no rank, solved to a gap of {_TOL:g}
-        by a quasi-Newton method on the dual, not by the projected gradient of Algorithm 1: iterations are
-        those of another method. The optimum lies between the primal
-        and the dual value of every iteration, whose relative difference is the gap. 5 draws.
+        {SHARE:.0%} of the points, no rank, solved to a gap of {_TOL:g} by a quasi-Newton method on the dual,
+        not by the projected gradient of Algorithm 1: iterations are those of another method. The optimum lies
+        between the primal and the dual value of every iteration, whose relative difference is the gap; to the
+        eye a curve has come to its end at {_SEEN:g}. 5 draws.
         """)
     version: int = 1
     data: tuple[str, ...] = tuple(f"adult_{name}" for name in _SETS)
@@ -85,8 +85,9 @@ class NonparametricConvergence(Experiment):
                 paper=f"often within {_CLAIMED} iterations",
                 ours=f"to a gap of {_SEEN:g} in {span(_taken(draws, _SEEN), 'd')}, "
                 f"to {_TOL:g} in {span(_taken(draws, _TOL), 'd')}",
-                criterion=f"to a gap of {_SEEN:g} within {_CLAIMED} iterations, in every draw",
-                agrees=max(_taken(draws, _SEEN)) <= _CLAIMED,
+                criterion="",
+                agrees=None,
+                reason=ANOTHER_METHOD,
             )
             for name, draws in by_set(results).items()
         ]
