@@ -11,7 +11,7 @@ from experiments.reproductions import spambase
 from experiments.reproductions._divergences import alike_claim
 from experiments.reproductions._pairs import constraints, draw_pairs
 from experiments.reproductions._running import facts, followed, solved
-from experiments.reproductions._with_slack import Found, improvement_claim, time_claim
+from experiments.reproductions._slack_claims import Found, improvement_claim, time_claim
 
 import gramlearn as gl
 from gramlearn import datasets

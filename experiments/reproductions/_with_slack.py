@@ -6,25 +6,24 @@ G are the points, and b0 the bounds of K09 7.1; nothing of the size of the n x n
 """
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field
-from statistics import mean, median
+from dataclasses import dataclass
+from statistics import mean
 from types import MappingProxyType
 from typing import Any, final
 
 import numpy as np
 
 from experiments.experiment import Claim, Experiment, Part, Result
-from experiments.judging import Spread, listed, span, spread_of
+from experiments.judging import listed, span, spread_of
 from experiments.reproductions._pairs import constraints, draw_pairs
 from experiments.reproductions._running import (
     cycles,
-    draws_of,
     facts,
     gap_span,
     solved,
-    steps_taken,
     with_counts,
 )
+from experiments.reproductions._slack_claims import NAMES, Found
 from experiments.scores import clustering_nmi
 from gramlearn import (
     Factor,
@@ -37,16 +36,7 @@ from gramlearn import (
 )
 from gramlearn.solvers import Projections
 
-__all__ = [
-    "GAMMA",
-    "NAMES",
-    "SETUP",
-    "Found",
-    "Variant",
-    "WithSlack",
-    "improvement_claim",
-    "time_claim",
-]
+__all__ = ["GAMMA", "SETUP", "Variant", "WithSlack"]
 
 _LIMIT = 2000
 GAMMA = 1000.0
@@ -57,7 +47,6 @@ SETUP = f"""
     It may be far from the optimum, see the gaps. Seconds are by the clock, with the gap after each cycle, which
     the paper does not compute. Newton's method, to a gap of 1e-6, is beside it.
     """
-NAMES = {"logdet": "LogDet", "von_neumann": "von Neumann"}
 _METHODS = {"logdet": (LogDet(), LogDetSlack), "von_neumann": (VonNeumann(), KLSlack)}
 
 
@@ -77,58 +66,6 @@ class Variant:
         """What is done."""
         scale = "standardized" if self.standardized else "raw"
         return f"{self.data}, {scale}, gamma = {self.gamma:g}"
-
-
-@final
-@dataclass(frozen=True)
-class Found:
-    """What came out, by the number of constraints; `variants` by the name of the variant, too."""
-
-    draws: Mapping[int, list[Any]]
-    variants: Mapping[str, Mapping[int, list[Any]]] = field(default_factory=dict)
-
-    def of(self, variant: str) -> "Found":
-        """What came out of a variant."""
-        return Found(self.variants[variant])
-
-    @property
-    def counts(self) -> list[int]:
-        """The numbers of constraints, but for none."""
-        return [count for count in self.draws if count]
-
-    def nmi(self, name: str, count: int) -> Spread:
-        """Mean and deviation of the clusters' score, under the kernel where projections stop."""
-        return spread_of([draw[name]["nmi_stopped"] for draw in self.draws[count]])
-
-    def gain(self, name: str, count: int) -> Spread:
-        """What the mean score is above that without constraints."""
-        return self.nmi(name, count).above(self.nmi(name, 0))
-
-    def ahead(self, count: int) -> Spread:
-        """What the score of LogDet is above that of von Neumann by, on the same draws."""
-        first, second = (
-            [draw[name]["nmi_stopped"] for draw in self.draws[count]]
-            for name in ("logdet", "von_neumann")
-        )
-        return spread_of([a - b for a, b in zip(first, second, strict=True)])
-
-    def cycles(self, name: str, count: int) -> float:
-        """The mean over the draws that came to an end, or over all where none did."""
-        answers = [draw[name]["projections"] for draw in self.draws[count]]
-        return mean(steps_taken(answers) or [answer["cycles"] for answer in answers])
-
-    def unfinished(self, solver: str) -> str:
-        """How many solves, of all draws, did not come to an end: "3 of 70"."""
-        answers = [d[name][solver] for ds in self.draws.values() for d in ds for name in NAMES]
-        return f"{len(answers) - len(steps_taken(answers))} of {len(answers)}"
-
-    def seconds(self, name: str, count: int) -> float:
-        """The median over the draws, the first of which compiles."""
-        return median(draw[name]["projections"]["seconds"] for draw in self.draws[count])
-
-    def ratio(self, count: int) -> float:
-        """How many times the cycles of von Neumann LogDet takes."""
-        return self.cycles("logdet", count) / self.cycles("von_neumann", count)
 
 
 @final
@@ -190,7 +127,7 @@ class WithSlack(Experiment):
         return answers
 
     def table(self, results: Sequence[Result]) -> list[dict[str, str]]:
-        found = _found(results)
+        found = Found.of(results)
         rows = []
         for count, draws in found.draws.items():
             row = {"constraints": str(count), "draws": str(len(draws))}
@@ -218,10 +155,10 @@ class WithSlack(Experiment):
         return rows
 
     def claims(self, results: Sequence[Result]) -> list[Claim]:
-        return self._claims(_found(results))
+        return self._claims(Found.of(results))
 
     def remarks(self, results: Sequence[Result]) -> list[str]:
-        found = _found(results)
+        found = Found.of(results)
         gaps = listed(
             gap_span(words, [d[name]["projections"] for c in found.counts for d in found.draws[c]])
             for name, words in NAMES.items()
@@ -237,7 +174,7 @@ class WithSlack(Experiment):
 
         figure = Figure(figsize=(9, 4), layout="constrained")
         left, right = figure.subplots(1, 2)
-        found = _found(results).draws
+        found = Found.of(results).draws
         counts = list(found)
         for k, name in enumerate(_METHODS):
             here = [[draw[name] for draw in draws] for draws in found.values()]
@@ -257,43 +194,6 @@ class WithSlack(Experiment):
         return figure
 
 
-def improvement_claim(found: Found, reason: str = "") -> Claim:
-    """K09 of both sets, and both divergences."""
-    most = max(found.counts)
-    gains = {name: found.gain(name, most) for name in NAMES}
-    return Claim(
-        words="both divergences improve the clusters",
-        paper="in words: 'similar improvements in clustering accuracy'",
-        ours=listed(
-            f"NMI from {found.nmi(name, 0).center:.3f} to {found.nmi(name, most).center:.3f} with {most} "
-            f"constraints, by {gain.center:+.3f} ± {gain.margin:.3f} ({NAMES[name]})"
-            for name, gain in gains.items()
-        ),
-        criterion="the 95 % interval of the gain is above zero, with both",
-        agrees=all(gain.is_above_zero for gain in gains.values()),
-        reason=reason,
-    )
-
-
-def time_claim(found: Found) -> Claim:
-    """K09 of both sets: the time in all is often lower, for a cycle is cheaper."""
-    counts, most = found.counts, max(found.counts)
-    lower = [c for c in counts if found.seconds("logdet", c) < found.seconds("von_neumann", c)]
-    each = {name: found.seconds(name, most) / found.cycles(name, most) for name in NAMES}
-    return Claim(
-        words="LogDet takes less time in all than von Neumann, though more cycles",
-        paper="in words: 'the overall running time is often lower'",
-        ours=f"less at {len(lower)} of {len(counts)} numbers of constraints; with {most}, "
-        + listed(f"{found.seconds(name, most):.2g} s for {NAMES[name]}" for name in NAMES),
-        criterion="the median is lower at more than half of the numbers of constraints",
-        agrees=2 * len(lower) > len(counts),
-        reason=f"With {most} constraints a cycle takes "
-        + listed(f"{1000 * seconds:.2g} ms for {NAMES[name]}" for name, seconds in each.items())
-        + f", and LogDet takes {found.ratio(most):.1f} times as many; with {min(counts)} "
-        f"constraints it takes {found.ratio(min(counts)):.0f} times as many.",
-    )
-
-
 def _score(scores: list[float]) -> str:
     return "{:.3f} ± {:.3f}".format(*spread_of(scores))
 
@@ -311,11 +211,3 @@ def _where_projections_stop(draws: list[Any]) -> dict[str, str]:
         gaps = [a["relative_gap"] for a in stopped if a["relative_gap"] is not None]
         row[f"relative gap, {words}"] = span(gaps, ".1g") if gaps else "none"
     return row
-
-
-def _found(results: Sequence[Result]) -> Found:
-    by_variant: dict[str, list[Result]] = {}
-    for result in results:
-        by_variant.setdefault(result.parameters.get("variant", ""), []).append(result)
-    own = draws_of(by_variant.pop("", []))
-    return Found(own, {name: draws_of(found) for name, found in by_variant.items()})

@@ -3,16 +3,8 @@
 from experiments.experiment import Claim
 from experiments.judging import listed, prose
 from experiments.reproductions._divergences import alike_claim
-from experiments.reproductions._with_slack import (
-    GAMMA,
-    NAMES,
-    SETUP,
-    Found,
-    Variant,
-    WithSlack,
-    improvement_claim,
-    time_claim,
-)
+from experiments.reproductions._slack_claims import NAMES, Found, improvement_claim, time_claim
+from experiments.reproductions._with_slack import GAMMA, SETUP, Variant, WithSlack
 
 _OTHER = "spambase"
 
@@ -34,7 +26,7 @@ def _claims(found: Found) -> list[Claim]:
 
 def _discrepancy(found: Found) -> Claim:
     """How many times the cycles of von Neumann LogDet takes, here and on the other set."""
-    other = found.of(_OTHER)
+    other = found.variant(_OTHER)
     counts, most = other.counts, max(other.counts)
     cycles = {name: (found.cycles(name, most), other.cycles(name, most)) for name in NAMES}
     return Claim(

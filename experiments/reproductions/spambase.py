@@ -2,16 +2,8 @@
 
 from experiments.experiment import Claim
 from experiments.judging import alike, listed, prose, span
-from experiments.reproductions._with_slack import (
-    GAMMA,
-    NAMES,
-    SETUP,
-    Found,
-    Variant,
-    WithSlack,
-    improvement_claim,
-    time_claim,
-)
+from experiments.reproductions._slack_claims import NAMES, Found, improvement_claim, time_claim
+from experiments.reproductions._with_slack import GAMMA, SETUP, Variant, WithSlack
 
 _PAPER = {500: 29}  # cycles of von Neumann
 _GENTLE = 100.0  # another gamma
@@ -23,7 +15,7 @@ def _claims(found: Found) -> list[Claim]:
     ((most, told),) = _PAPER.items()
     taken = found.cycles("von_neumann", most)
     ratios = [found.ratio(count) for count in counts]
-    scaled = found.of("standardized")
+    scaled = found.variant("standardized")
     units = prose("""
         In raw units three features, the lengths of runs of capitals, make up nearly all distances. The paper
         has "the original data matrix", and no word of a scale.
@@ -57,7 +49,7 @@ def _claims(found: Found) -> list[Claim]:
                 The paper gives no gamma, and of the features only that they are the original ones; cycles
                 depend on both:
                 with gamma = {_GENTLE:g} instead of {GAMMA:g} there are
-                {found.of("gamma100").cycles("von_neumann", most):.0f}, and with standardized features
+                {found.variant("gamma100").cycles("von_neumann", most):.0f}, and with standardized features
                 {scaled.cycles("von_neumann", most):.0f}.
                 """),
         ),
