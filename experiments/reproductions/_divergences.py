@@ -23,6 +23,6 @@ def alike_claim(
         f"are nearest and {most.center:+.3f} ± {most.margin:.3f} where they are farthest, over the same draws",
         criterion="zero is within the 95 % interval of the draws, at every number of constraints",
         agrees=not above and not below,
-        reason=f"On the same draws LogDet is ahead with {listed(above)} constraints, and von Neumann with "
-        f"{listed(below)}. {also}",
+        reason=f"On the same draws LogDet is ahead at {listed(above)}, and von Neumann at {listed(below)}. "
+        f"{also}",
     )

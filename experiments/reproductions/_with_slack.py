@@ -139,7 +139,7 @@ class WithSlack(Experiment):
                 row[f"Newton steps, {words}"] = (
                     f"{cycles([draw[name]['newton'] for draw in draws])}, {seconds:.2g} s"
                 )
-            row["the paper"] = self._paper_at.get(count, "")
+            row |= {"the paper": self._paper_at.get(count, "")} if self._paper_at else {}
             rows.append(row)
         for variant, by_count in found.variants.items():
             words = self._variants[variant].words
@@ -179,16 +179,24 @@ class WithSlack(Experiment):
         for k, name in enumerate(_METHODS):
             here = [[draw[name] for draw in draws] for draws in found.values()]
             for key, line, words in (("nmi_stopped", "-", ""), ("nmi", ":", ", optimum")):
-                scores = [mean(a[key] for a in answers) for answers in here]
-                style = {"color": f"C{k}", "marker": "o", "label": NAMES[name] + words}
-                left.plot(counts, scores, line, **style)
-            for solver, line in (("projections", "-"), ("newton", ":")):
-                steps = [mean(a[solver]["cycles"] for a in answers) for answers in here]
-                right.plot(
-                    counts, steps, line, color=f"C{k}", marker="o", label=f"{name}, {solver}"
+                means, deviations = zip(
+                    *(spread_of([a[key] for a in of]) for of in here), strict=True
                 )
-        left.set(xlabel="constraints", ylabel="NMI", title=self.data[0])
+                style = {"ls": line, "color": f"C{k}", "marker": "o", "ms": 4, "capsize": 2}
+                left.errorbar(counts, means, deviations, label=NAMES[name] + words, **style)
+            for solver, line, words in (("projections", "-", "cycles"), ("newton", ":", "Newton")):
+                steps = [mean(a[solver]["cycles"] for a in answers) for answers in here]
+                style = {
+                    "color": f"C{k}",
+                    "marker": "o",
+                    "ms": 4,
+                    "label": f"{NAMES[name]}, {words}",
+                }
+                right.plot(counts, steps, line, **style)
+        left.set(xlabel="constraints", ylabel="NMI", title="clusters")
         right.set(xlabel="constraints", ylabel="cycles, or Newton steps", yscale="symlog")
+        right.set_title("cycles of projections")
+        figure.suptitle(self.title)
         left.legend(fontsize="small")
         right.legend(fontsize="small")
         return figure

@@ -159,15 +159,14 @@ class Digits389Cycles(Experiment):
         )
         left.legend(fontsize="small")
         for k, name in enumerate(METHODS):
-            for order, line in (("cyclic", "-"), ("working_set", ":")):
+            for order, line, words in (
+                ("cyclic", "-", "projections"),
+                ("working_set", ":", "working set"),
+            ):
                 points = _converged(results, name, order)
                 if points:
-                    style = {"ls": line, "color": f"C{k}", "marker": "o"}
-                    right.plot(
-                        *zip(*points, strict=True),
-                        label=f"{name}, {order}".replace("_", " "),
-                        **style,
-                    )
+                    style = {"ls": line, "color": f"C{k}", "marker": "o", "ms": 4}
+                    right.plot(*zip(*points, strict=True), label=f"{WORDS[name]}: {words}", **style)
         right.set(xlabel="constraints", ylabel="cycles, or Newton steps", yscale="log")
         figure.legend(*right.get_legend_handles_labels(), loc="outside right", fontsize="small")
         return figure
