@@ -1,4 +1,4 @@
-"""All experiments in one go: quick ones first, two processes, and those that measure seconds alone at the end.
+"""All experiments in one go: quick ones first, two processes, and what measures seconds alone at the end.
 
 What fails is named in the summary and stops nothing else.
 """
@@ -64,8 +64,8 @@ def compute_everything(
     for run in everything.runs:
         if not left[run.name] and not (run.folder / "results.json").exists():
             _write_up(everything, run)
-    compute_jobs([job for job in jobs if not job.run.experiment.timed], n_workers, limit, after)
-    compute_jobs([job for job in jobs if job.run.experiment.timed], 1, limit, after)
+    compute_jobs([job for job in jobs if not job.is_timed], n_workers, limit, after)
+    compute_jobs([job for job in jobs if job.is_timed], 1, limit, after)
 
 
 def _write_up(everything: Everything, run: Run) -> None:

@@ -23,11 +23,16 @@ _ID = re.compile(r"[a-z0-9][a-z0-9._-]*")
 @final
 @dataclass(frozen=True)
 class Part:
-    """One job: its parameters, numbers and words alone, and an id that can name a file."""
+    """One job: its parameters, numbers and words alone, and an id that can name a file.
+
+    In an experiment that measures seconds, `timed` says whether those of this part count: then nothing else
+    runs beside it.
+    """
 
     id: str
     parameters: Mapping[str, Any]
     seed: int = 0
+    timed: bool = True
 
     def seeded(self, seed: int) -> "Part":
         """The same part in the run that has this seed."""
@@ -86,7 +91,7 @@ class Experiment(ABC):
     data : the names of the data sets it loads
     title : the heading of its section in docs/reproduction.md
     setup : how it was done, in sentences, without results
-    timed : whether seconds are among its claims, so that nothing else may run beside it
+    timed : whether seconds are among its claims, so that nothing else may run beside its timed parts
     guide : what the numbers of `guide_rows` are, where docs/how-to-choose.md has these
     """
 

@@ -42,7 +42,7 @@ def chapter(outcomes: Sequence[Outcome]) -> list[str]:
     rows = [
         row_of(o)
         | {
-            "beside others": "no" if o.experiment.timed else "yes",
+            "timed": _timed(o),
             "seed": str(o.seed),
             "version": str(o.experiment.version),
         }
@@ -68,7 +68,7 @@ def chapter(outcomes: Sequence[Outcome]) -> list[str]:
         "## Circumstances",
         "",
         "Seconds are by the clock, part by part. `run --all` computes two parts at a time, if it is not told "
-        "otherwise, but for those of an experiment that measures seconds, which has nothing beside it.",
+        "otherwise, but for those that are timed, which have nothing beside them.",
         "",
         markdown_table(rows),
         "",
@@ -78,6 +78,13 @@ def chapter(outcomes: Sequence[Outcome]) -> list[str]:
         "",
         *(["Data:", "", *(f"- {source}" for source in sorted(data)), ""] if data else []),
     ]
+
+
+def _timed(outcome: Outcome) -> str:
+    """How many parts had nothing beside them."""
+    parts = outcome.experiment.parts(outcome.quick) if outcome.experiment.timed else []
+    count = sum(part.timed for part in parts)
+    return "" if not count else "all" if count == len(parts) else str(count)
 
 
 def _place(record: Mapping[str, Any]) -> str:

@@ -31,6 +31,11 @@ class Job:
     run: Run
     part: Part
 
+    @property
+    def is_timed(self) -> bool:
+        """Whether its seconds count, so that nothing else may run beside it."""
+        return self.run.experiment.timed and self.part.timed
+
     def __str__(self) -> str:
         return f"{self.run.name}/{self.part.id}"
 

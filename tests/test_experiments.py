@@ -326,7 +326,8 @@ def test_the_example_of_the_readme_needs_no_data() -> None:
 
 def test_the_experiment_of_the_readme_is_whole() -> None:
     page = (Path(reproductions.__file__).parents[1] / "README.md").read_text(encoding="utf-8")
-    code = page.partition("worth looking at:\n\n")[2].partition("EXPERIMENT = Mine()\n")[0]
+    _, _, rest = page.partition("This one is whole")
+    code = rest.partition("\n\n")[2].partition("EXPERIMENT = Mine()\n")[0]
     found: dict[str, Any] = {}
     exec(textwrap.dedent(code + "EXPERIMENT = Mine()\n"), found)
     experiment = found["EXPERIMENT"]

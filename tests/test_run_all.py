@@ -12,7 +12,7 @@ from experiments.__main__ import main
 from experiments.everything import compute_everything, open_everything
 from experiments.workers import Job
 
-from toy_experiment import KILLED, SLOW, Toy
+from toy_experiment import KILLED, SLOW, OneTimed, Toy
 
 WHILE = 0.2  # seconds that a part takes
 
@@ -90,6 +90,19 @@ def test_what_is_timed_runs_alone_and_last(tmp_path: Path, toys: dict[str, Toy])
     assert all(end <= start for (_, end), (start, _) in pairwise(spans))
     assert max(r["ended"] for results in others for r in results) <= spans[0][0]
     assert {r["threads"] for results in found.values() for r in results} == {"1"}
+
+
+def test_parts_that_are_not_timed_run_with_the_others(tmp_path: Path, toys: dict[str, Toy]) -> None:
+    toys["timed"], toys["other"] = OneTimed(), Toy()
+    begun: list[str] = []
+    compute_everything(
+        open_everything(False, 0, tmp_path, {"timed": 1.0, "other": 2.0}),
+        1,
+        60,
+        lambda job, is_over: None if is_over else begun.append(str(job)),
+    )
+    assert begun[:4] == [f"other/n{k}" for k in range(1, 5)]
+    assert begun[4:] == ["timed/n1", "timed/n3", "timed/n4", "timed/n2"]
 
 
 def test_ctrl_c_keeps_what_is_finished(

@@ -4,11 +4,12 @@ import os
 import signal
 import time
 from collections.abc import Sequence
+from dataclasses import replace
 from typing import Any
 
 from experiments.experiment import Claim, Experiment, Part, Result
 
-__all__ = ["KILLED", "SLOW", "Toy"]
+__all__ = ["KILLED", "SLOW", "OneTimed", "Toy"]
 
 KILLED, SLOW = "killed", "slow"
 
@@ -74,3 +75,12 @@ class Toy(Experiment):
                 reason=f"One is {max(means):.5f}.",
             )
         ]
+
+
+class OneTimed(Toy):
+    """Seconds of one part count."""
+
+    timed = True
+
+    def parts(self, quick: bool) -> list[Part]:
+        return [replace(part, timed=part.id == "n2") for part in super().parts(quick)]

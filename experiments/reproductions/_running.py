@@ -1,9 +1,9 @@
 """A solve as the papers ran it, until the duals change by less than 1e-3 over a cycle; what is kept of it."""
 
 import warnings
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from statistics import mean
-from time import perf_counter
+from time import process_time
 from typing import Any
 
 import numpy as np
@@ -15,6 +15,7 @@ from experiments.reproductions._pairs import share_satisfied
 from gramlearn import Problem, Solution, Status, solve
 from gramlearn.dual import DualPoint
 from gramlearn.solvers import Projections
+from gramlearn.solvers.projections import ProjectionState
 
 __all__ = [
     "cycles",
@@ -24,6 +25,7 @@ __all__ = [
     "gap_span",
     "solved",
     "steps_taken",
+    "stopped",
     "with_counts",
 ]
 
@@ -74,30 +76,49 @@ def facts(solution: Solution) -> dict[str, Any]:
 
 
 def followed(problem: Problem, solver: Projections, limit: int) -> dict[str, Any]:
+    """Cycle until the duals settle; `satisfied` is the share that holds to 1e-3, from no cycle on."""
+    shares: list[float] = []
+    _, found = _settled(
+        problem, solver, limit, lambda state: shares.append(_satisfied(problem, state.point))
+    )
+    return {**found, "satisfied": shares}
+
+
+def stopped(problem: Problem, solver: Projections, limit: int) -> tuple[np.ndarray, dict[str, Any]]:
+    """Cycle until the duals settle; the factor of X there, and the gap, which is computed once."""
+    state, found = _settled(problem, solver, limit, lambda state: None)
+    gap = solver.settle(problem, state).certificate.relative_gap
+    factor = np.asarray(problem.space.lift(state.point.conjugate.factor))
+    return factor, {**found, "relative_gap": gap if np.isfinite(gap) else None}
+
+
+def _settled(
+    problem: Problem,
+    solver: Projections,
+    limit: int,
+    look: Callable[[ProjectionState], object],
+) -> tuple[ProjectionState, dict[str, Any]]:
     """Cycle until the duals settle, and look at nothing else: neither at a gap nor for a contradiction.
 
-    `satisfied` is the share of the constraints that hold to 1e-3 after each cycle, from none on.
+    `look` is called before the first cycle and after each.
     """
-    begun = perf_counter()
     state = solver.init(problem, None, 0.0)
-    shares = [_satisfied(problem, state.point)]
-    status = Status.ITERATION_LIMIT
-    while len(shares) <= limit:
-        state = solver.cycled(problem, state)
-        if state.point.value == -np.inf:
+    begun = process_time()
+    look(state)
+    n_cycles = 0
+    status = Status.ITERATION_LIMIT if state.point.lam.size else Status.STOPPED
+    while status is Status.ITERATION_LIMIT and n_cycles < limit:
+        after = solver.cycled(problem, state)
+        if after.point.value == -np.inf:
             status = Status.STALLED  # the duals have left the domain, and there is no X to speak of
             break
-        shares.append(_satisfied(problem, state.point))
+        state, n_cycles = after, n_cycles + 1
+        look(state)
         if state.change <= _CHANGE:
             status = Status.STOPPED
-            break
-    return {
-        "status": status.name,
-        "cycles": len(shares) - 1,
-        "seconds": perf_counter() - begun,
-        "relative_gap": None,
-        "satisfied": shares,
-    }
+    seconds = process_time() - begun
+    found = {"status": status.name, "cycles": n_cycles, "seconds": seconds, "relative_gap": None}
+    return state, found
 
 
 def _satisfied(problem: Problem, point: DualPoint) -> float:

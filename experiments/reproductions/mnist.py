@@ -53,13 +53,14 @@ class Mnist(Experiment):
 
     def parts(self, quick: bool) -> list[Part]:
         size = {"train": 3000, "test": 500} if quick else {"train": 60_000, "test": 10_000}
-        parts = [Part("baseline", {"kind": "baseline", **size})]
+        parts = [Part("baseline", {"kind": "baseline", **size}, timed=False)]
         for count in (500,) if quick else (10_000, 100_000):
             for kind, draws in (("held_out", 2), ("test", _DRAWS.get(count, 1))):
                 parts += [
                     Part(
                         f"{kind}-c{count}-r{r}",
                         {"kind": kind, "constraints": count, "draw": r, **size},
+                        timed=kind == "test",
                     )
                     for r in range(1 if quick else draws)
                 ]
