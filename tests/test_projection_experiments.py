@@ -151,4 +151,4 @@ def test_gains_are_judged_by_their_interval_and_cycles_by_what_came_to_an_end() 
     assert claim.agrees
     assert "NMI from 0.110 to 0.200 with 100 constraints, by +0.090 ± 0.0" in claim.ours
     assert [found.cycles("logdet", count) for count in found.counts] == [10, 20]
-    assert (found.unfinished("projections"), found.unfinished("newton")) == ("2 of 18", "0 of 18")
+    assert (found.unfinished("projections"), found.unfinished("newton")) == (2, 0)

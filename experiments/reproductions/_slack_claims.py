@@ -61,10 +61,10 @@ class Found:
         answers = [draw[name]["projections"] for draw in self.draws[count]]
         return mean(steps_taken(answers) or [answer["cycles"] for answer in answers])
 
-    def unfinished(self, solver: str) -> str:
-        """How many solves, of all draws, did not come to an end: "3 of 70"."""
+    def unfinished(self, solver: str) -> int:
+        """How many solves, of all draws, did not come to an end."""
         answers = [d[name][solver] for ds in self.draws.values() for d in ds for name in NAMES]
-        return f"{len(answers) - len(steps_taken(answers))} of {len(answers)}"
+        return len(answers) - len(steps_taken(answers))
 
     def seconds(self, name: str, count: int) -> float:
         """The median over the draws, the first of which compiles."""
@@ -101,7 +101,7 @@ def time_claim(found: Found) -> Claim:
     return Claim(
         words="LogDet takes less time in all than von Neumann, though more cycles",
         paper="in words: 'the overall running time is often lower'",
-        ours=f"less at {len(lower)} of {len(counts)} numbers of constraints; with {most}, "
+        ours=f"less with {listed(map(str, lower))} constraints; with {most}, "
         + listed(f"{found.seconds(name, most):.2g} s for {NAMES[name]}" for name in NAMES),
         criterion="the median is lower at more than half of the numbers of constraints",
         agrees=2 * len(lower) > len(counts),

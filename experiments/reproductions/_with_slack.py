@@ -83,12 +83,11 @@ class WithSlack(Experiment):
         setup: str,
         claims: Callable[[Found], list[Claim]],
         variants: Mapping[str, Variant],
-        remarks: Callable[[Found], list[str]] = lambda found: [],
         paper_at: Mapping[int, str] = MappingProxyType({}),
     ) -> None:
         self.data = tuple(dict.fromkeys([name, *(v.data for v in variants.values())]))
         self.title, self.claim, self.setup = title, claim, setup
-        self._paper_at, self._claims, self._remarks = paper_at, claims, remarks
+        self._paper_at, self._claims = paper_at, claims
         self._variants = variants
 
     def parts(self, quick: bool) -> list[Part]:
@@ -164,42 +163,50 @@ class WithSlack(Experiment):
             for name, words in NAMES.items()
         )
         return [
-            *self._remarks(found),
-            f"Relative gaps where projections stop: {gaps}. Of their solves "
-            f"{found.unfinished('projections')} come to no end, of Newton's {found.unfinished('newton')}.",
+            f"Relative gaps where projections stop: {gaps}. Solves that come to no end: "
+            f"{found.unfinished('projections')} by projections, {found.unfinished('newton')} of Newton's.",
         ]
+
+    def _curves(self, found: Found) -> list[str]:
+        """Variants of the same data, at as many numbers of constraints as make a curve."""
+        own = [name for name, v in self._variants.items() if v.data == self.data[0]]
+        return [name for name in own if len(found.variants.get(name, ())) > 2]
 
     def figure(self, results: Sequence[Result]) -> Any:
         from matplotlib.figure import Figure
 
-        figure = Figure(figsize=(9, 4), layout="constrained")
+        figure = Figure(figsize=(9, 4.8), layout="constrained")
         left, right = figure.subplots(1, 2)
-        found = Found.of(results).draws
-        counts = list(found)
-        for k, name in enumerate(_METHODS):
-            here = [[draw[name] for draw in draws] for draws in found.values()]
-            for key, line, words in (("nmi_stopped", "-", ""), ("nmi", ":", ", optimum")):
-                means, deviations = zip(
-                    *(spread_of([a[key] for a in of]) for of in here), strict=True
-                )
-                style = {"ls": line, "color": f"C{k}", "marker": "o", "ms": 4, "capsize": 2}
-                left.errorbar(counts, means, deviations, label=NAMES[name] + words, **style)
-            for solver, line, words in (("projections", "-", "cycles"), ("newton", ":", "Newton")):
-                steps = [mean(a[solver]["cycles"] for a in answers) for answers in here]
-                style = {
-                    "color": f"C{k}",
-                    "marker": "o",
-                    "ms": 4,
-                    "label": f"{NAMES[name]}, {words}",
-                }
-                right.plot(counts, steps, line, **style)
+        found = Found.of(results)
+        counts = list(found.draws)
+        for k, (name, words) in enumerate(NAMES.items()):
+            style = {"color": f"C{k}", "marker": "o", "ms": 4}
+            bars = {"capsize": 2, "elinewidth": 0.8, **style}
+            here = [[draw[name] for draw in draws] for draws in found.draws.values()]
+            left.errorbar(*_curve(found, name), label=words, **bars)
+            best = [mean(answer["nmi"] for answer in answers) for answers in here]
+            left.plot(counts, best, ":", label=f"{words}, optimum", **style)
+            for variant in self._curves(found):
+                label = f"{words}, {variant}"
+                left.errorbar(*_curve(found.variant(variant), name), ls="--", label=label, **bars)
+            for solver, line, of in (("projections", "-", "cycles"), ("newton", ":", "Newton")):
+                steps = [mean(answer[solver]["cycles"] for answer in answers) for answers in here]
+                right.plot(counts, steps, line, label=f"{words}, {of}", **style)
+        left.set_ylim(0, None)
         left.set(xlabel="constraints", ylabel="NMI", title="clusters")
         right.set(xlabel="constraints", ylabel="cycles, or Newton steps", yscale="symlog")
         right.set_title("cycles of projections")
         figure.suptitle(self.title)
-        left.legend(fontsize="small")
-        right.legend(fontsize="small")
+        for axes in (left, right):
+            below = {"loc": "upper center", "bbox_to_anchor": (0.5, -0.18)}
+            axes.legend(fontsize="small", ncols=2, **below)
         return figure
+
+
+def _curve(found: Found, name: str) -> tuple[list[int], list[float], list[float]]:
+    """Numbers of constraints, scores where projections stop, and their deviations."""
+    scores = [found.nmi(name, count) for count in found.draws]
+    return list(found.draws), [s.center for s in scores], [s.deviation for s in scores]
 
 
 def _score(scores: list[float]) -> str:

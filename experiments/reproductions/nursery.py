@@ -49,12 +49,6 @@ def _discrepancy(found: Found) -> Claim:
     )
 
 
-def _remarks(found: Found) -> list[str]:
-    best = {name: max(found.draws, key=lambda c: found.nmi(name, c).center) for name in NAMES}
-    words = listed(f"{count} constraints for {NAMES[name]}" for name, count in best.items())
-    return [f"The mean NMI is largest at {words}, of {max(found.draws)}."]
-
-
 EXPERIMENT = WithSlack(
     "nursery",
     title="Nursery, with slack",
@@ -67,6 +61,5 @@ EXPERIMENT = WithSlack(
         kernel; here it is never formed.
         """),
     claims=_claims,
-    remarks=_remarks,
     variants={_OTHER: Variant("spambase", (50, 100, 200), 2)},
 )
