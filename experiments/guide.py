@@ -29,9 +29,9 @@ def with_table(page: str, outcomes: Sequence[Outcome]) -> str:
 def _table(outcomes: Sequence[Outcome]) -> str:
     told = [o for o in sorted(outcomes, key=place) if o.experiment.guide and o.done]
     found = {o.experiment.guide: o.experiment.guide_rows(o.results()) for o in told}
-    blocks = sorted(found.items(), key=lambda block: -len(block[1][0]))
+    blocks = [(words, of_block) for words, of_block in found.items() if of_block]
     rows: list[dict[str, str]] = []
-    for words, of_block in blocks:
+    for words, of_block in sorted(blocks, key=lambda block: -len(block[1][0])):
         head, *sets = of_block[0]
         columns = list(rows[0])[1:] if rows else sets
         rows.append({"": f"*{words}*", **dict.fromkeys(columns, "")})
