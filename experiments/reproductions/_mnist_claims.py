@@ -240,7 +240,8 @@ def _alike(found: Found) -> Claim:
         words="LogDet and von Neumann are alike: the error of the first less that of the second, in percent",
         paper="-0.01 at 10,000 and +0.01 at 100,000",
         ours=listed(f"{gap.center:+.2f} ± {gap.margin:.2f} at {c:,}" for c, gap in gaps.items()),
-        criterion=f"they differ by at most {_CLOSE:g} at both numbers",
+        criterion=f"they differ by at most {_CLOSE:g} at both numbers; the intervals are of draws of pairs "
+        "alone, and the test digits are chance, too",
         agrees=not apart,
         reason=prose(f"""
             They are apart at {listed(f"{count:,}" for count in apart)}, by

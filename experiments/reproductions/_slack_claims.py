@@ -51,11 +51,8 @@ class Found:
 
     def ahead(self, count: int) -> Spread:
         """What the score of LogDet is above that of von Neumann by, on the same draws."""
-        first, second = (
-            [draw[name]["nmi_stopped"] for draw in self.draws[count]]
-            for name in ("logdet", "von_neumann")
-        )
-        return spread_of([a - b for a, b in zip(first, second, strict=True)])
+        scores = [[draw[name]["nmi_stopped"] for name in NAMES] for draw in self.draws[count]]
+        return spread_of([logdet - von_neumann for logdet, von_neumann in scores])
 
     def cycles(self, name: str, count: int) -> float:
         """The mean over the draws that came to an end, or over all where none did."""

@@ -142,7 +142,7 @@ def _claims(
             words="just a few constraints improve the clusters significantly",
             paper="in words: 'improves the results significantly'",
             ours=f"NMI {before:.3f}; with {first} constraints "
-            + " and ".join(
+            + listed(
                 f"{gain.center:+.3f} ± {gain.margin:.3f} ({words})"
                 for gain, words in zip(gains, ("LogDet", "von Neumann"), strict=True)
             ),
