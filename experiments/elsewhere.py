@@ -27,6 +27,7 @@ from experiments.store import write_whole
 
 __all__ = ["Package", "ask"]
 
+_KINDS = "kinds.json"
 _PATIENCE = 10  # times the limit, by the clock, of a call that does not keep it
 
 
@@ -45,17 +46,20 @@ def ask(
     calls: Sequence[Mapping[str, Any]],
     limit: float,
     may_make: bool,
+    kinds: Sequence[str] = (),
 ) -> list[dict[str, Any]]:
     """For each call its "status", "reason" and what function(limit, **call) gave.
 
     The function keeps the limit on the seconds of a fit itself. Without `may_make` no environment is made.
+    `kinds` names the kind of each call: once one was ended, the next ones of its kind get its answer untried.
     """
     python, reason = _python_with(package, may_make)
     if not python:
         return [{"status": "unavailable", "reason": reason} for _ in calls]
     answers: list[dict[str, Any]] = []
     while len(answers) < len(calls):
-        found, ending = _asked(python, function, package, calls[len(answers) :], limit)
+        left = slice(len(answers), None)
+        found, ending = _asked(python, function, package, calls[left], limit, kinds[left])
         answers += found
         if ending:  # the process was lost at the next call; those after it are asked anew
             answers.append({"status": "failed", "reason": ending})
@@ -68,10 +72,12 @@ def _asked(
     package: Package,
     calls: Sequence[Mapping[str, Any]],
     limit: float,
+    kinds: Sequence[str],
 ) -> tuple[list[dict[str, Any]], str]:
     """The answers of one process, and how it ended where that was before the last."""
     with tempfile.TemporaryDirectory() as place:
         folder = Path(place)
+        write_whole(folder / _KINDS, json.dumps(list(kinds)))
         for number, call in enumerate(calls):
             _write(folder / f"call-{number:04}", call)
         name = f"{function.__module__}:{function.__name__}"
@@ -96,10 +102,17 @@ def _answer(folder: Path, module: str, limit: float, function: str) -> None:
     importlib.import_module(module)  # before the clock runs
     place, _, name = function.partition(":")
     called = getattr(importlib.import_module(place), name)
-    for file in sorted(folder.glob("call-*.json")):
-        call = _read(file.with_suffix(""))
-        print(SOLVING, flush=True)
-        answer = attempt(lambda call=call: called(limit, **call))
+    kinds = json.loads((folder / _KINDS).read_text(encoding="utf-8"))
+    ended: dict[str, dict[str, Any]] = {}
+    for number, file in enumerate(sorted(folder.glob("call-*.json"))):
+        kind = kinds[number] if kinds else file.stem
+        answer = ended.get(kind)
+        if answer is None:
+            call = _read(file.with_suffix(""))
+            print(SOLVING, flush=True)
+            answer = attempt(lambda call=call: called(limit, **call))
+        if answer["status"] == "ended":
+            ended[kind] = answer
         _write(folder / file.stem.replace("call", "answer"), answer)
 
 

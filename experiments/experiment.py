@@ -9,13 +9,13 @@ whichever others are computed, and in whatever order.
 import hashlib
 import re
 from abc import ABC, abstractmethod
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, final
 
 import numpy as np
 
-__all__ = ["Claim", "Experiment", "Part", "Result", "checked_parts"]
+__all__ = ["Claim", "Experiment", "Part", "Result", "checked_parts", "results_of"]
 
 _ID = re.compile(r"[a-z0-9][a-z0-9._-]*")
 
@@ -26,20 +26,29 @@ class Part:
     """One job: its parameters, numbers and words alone, and an id that can name a file.
 
     In an experiment that measures seconds, `timed` says whether those of this part count: then nothing else
-    runs beside it.
+    runs beside it. A part may be made of `draws`, each with an id and a seed of its own, which are computed in
+    one go; then `compute` gives {"draws": [what came of each]}.
     """
 
     id: str
     parameters: Mapping[str, Any]
     seed: int = 0
     timed: bool = True
+    draws: tuple["Part", ...] = ()
+
+    @classmethod
+    def of_draws(cls, id: str, draws: Iterable["Part"]) -> "Part":
+        """Draws in one go: methods of others are loaded once, and one that is too slow is not tried again."""
+        found = tuple(draws)
+        return cls(id, {"draws": [dict(draw.parameters) for draw in found]}, draws=found)
 
     def seeded(self, seed: int) -> "Part":
         """The same part in the run that has this seed."""
         digest = hashlib.sha256(self.id.encode()).digest()
         key = tuple(np.frombuffer(digest, dtype="<u4").tolist())
         state = np.random.SeedSequence(seed, spawn_key=key).generate_state(1)
-        return replace(self, seed=int(state[0]))
+        draws = tuple(draw.seeded(seed) for draw in self.draws)
+        return replace(self, seed=int(state[0]), draws=draws)
 
     def generator(self) -> np.random.Generator:
         """The random numbers of this part, from their beginning."""
@@ -53,6 +62,14 @@ class Result:
 
     parameters: Mapping[str, Any]
     value: Mapping[str, Any]
+
+
+def results_of(parameters: Mapping[str, Any], value: Mapping[str, Any]) -> list[Result]:
+    """What a finished part gave: one result, or one for each of its draws."""
+    if "draws" not in parameters:
+        return [Result(parameters, value)]
+    drawn = zip(parameters["draws"], value["draws"], strict=True)
+    return [Result(of_draw, found) for of_draw, found in drawn]
 
 
 @final
@@ -144,12 +161,12 @@ def checked_parts(experiment: Experiment, quick: bool, seed: int) -> list[Part]:
     """The parts of a run, seeded, each with an id of its own that can name a file."""
     parts = [part.seeded(seed) for part in experiment.parts(quick)]
     seen: set[str] = set()
-    for part in parts:
-        if not _ID.fullmatch(part.id):
+    for one in (one for part in parts for one in (part, *part.draws)):
+        if not _ID.fullmatch(one.id):
             raise ValueError(
-                f"the part id {part.id!r} cannot name a file; use a-z, 0-9, dots, dashes and underscores."
+                f"the part id {one.id!r} cannot name a file; use a-z, 0-9, dots, dashes and underscores."
             )
-        if part.id in seen:
-            raise ValueError(f"two parts have the id {part.id!r}; give each its own.")
-        seen.add(part.id)
+        if one.id in seen:
+            raise ValueError(f"two parts have the id {one.id!r}; give each its own.")
+        seen.add(one.id)
     return parts

@@ -3,7 +3,7 @@
 from dataclasses import dataclass
 from typing import Any, final
 
-from experiments.experiment import Experiment, Result
+from experiments.experiment import Experiment, Result, results_of
 
 __all__ = ["Outcome"]
 
@@ -37,7 +37,8 @@ class Outcome:
 
     def results(self) -> list[Result]:
         """What the finished parts gave."""
-        return [Result(record["parameters"], record["result"]) for record in self.done]
+        records = [(record["parameters"], record["result"]) for record in self.done]
+        return [result for record in records for result in results_of(*record)]
 
     @property
     def seconds(self) -> float:

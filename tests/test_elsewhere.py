@@ -63,6 +63,19 @@ def test_what_came_of_calls_that_end_raise_take_too_long_and_are_lost(
     np.testing.assert_array_equal(last["doubled"], 2 * calls[5]["values"])
 
 
+def test_once_one_was_ended_the_next_of_its_kind_are_not_tried(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(elsewhere, "launch", launch_with_tests)
+    asked = (("slow", "go on"), ("quick", "raise"), ("slow", "answer"), ("quick", "answer"))
+    calls = [{"does": way, "values": np.ones(2)} for _, way in asked]
+    kinds = [kind for kind, _ in asked]
+    answers = ask(a_function, HERE, calls, 0.2, may_make=False, kinds=kinds)
+    # What failed is tried again: another draw may do better.
+    assert [answer["status"] for answer in answers] == ["ended", "failed", "ended", "done"]
+    assert answers[2] == answers[0]
+
+
 def launch_with_tests(*args: Any, **given: Any) -> str:
     """The same, where the process finds this file, too."""
     from benchmarks.launch import launch

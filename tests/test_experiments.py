@@ -14,6 +14,7 @@ import pytest
 from experiments import reproductions
 from experiments.__main__ import main
 from experiments.experiment import Part, Result, checked_parts
+from experiments.publishing import publish, published
 from experiments.reproductions._pairs import constraints, draw_pairs, share_satisfied
 from experiments.runner import compute_missing, open_run
 from experiments.scores import clustering_nmi
@@ -69,6 +70,28 @@ def test_ids_that_cannot_name_files_are_refused(ids: tuple[str, ...]) -> None:
     toy.parts = lambda quick: [Part(id, {}) for id in ids]  # type: ignore[method-assign]
     with pytest.raises(ValueError, match=r"two parts have the id|cannot name a file"):
         checked_parts(toy, False, 0)
+
+
+def test_draws_in_one_go_give_what_parts_of_their_own_do(tmp_path: Path) -> None:
+    class InOneGo(Toy):
+        def parts(self, quick: bool) -> list[Part]:
+            return [Part.of_draws("all", super().parts(quick))]
+
+        def compute(self, part: Part) -> dict[str, Any]:
+            return {"draws": [super(InOneGo, self).compute(draw) for draw in part.draws]}
+
+    apart, together = (
+        open_run("toy", toy, False, 0, tmp_path / name)
+        for name, toy in (("apart", Toy()), ("together", InOneGo()))
+    )
+    for run in (apart, together):
+        compute_missing(run)
+    assert len(together.outcome().records) == 1
+    assert together.outcome().results() == apart.outcome().results()
+    publish(together.outcome(), tmp_path)
+    again = published("toy", InOneGo(), tmp_path)
+    assert again is not None
+    assert again.results() == apart.outcome().results()
 
 
 # -- going on after an end -------------------------------------------------------------------------

@@ -5,7 +5,7 @@ comes as sources and needs a NumPy that Python 3.12 does not have. Parameters ar
 for those to choose from, and the chunks of RCA where there are not as many points.
 """
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from functools import partial
 from typing import Any
 
@@ -67,15 +67,19 @@ def judge_named(limit: float, name: str, **task: Any) -> Mapping[str, Any]:
     return judge(THEIRS[name][1], Task(**task), limit)
 
 
-def judge_all(task: Task, limit: float, may_make: bool) -> dict[str, dict[str, Any]]:
-    """What came of each of `THEIRS`."""
-    found = {}
+def judge_all(
+    tasks: Sequence[Task], limit: float, may_make: bool
+) -> list[dict[str, dict[str, Any]]]:
+    """For each task, what came of each of `THEIRS`; one that was ended is not tried on the next."""
+    found: list[dict[str, dict[str, Any]]] = [{} for _ in tasks]
     for package in (METRIC_LEARN, PYDML):
         names = [name for name, (of, _) in THEIRS.items() if of is package]
-        calls = [{"name": name, **task._asdict()} for name in names]
-        answers = ask(judge_named, package, calls, limit, may_make)
-        found |= dict(zip(names, answers, strict=True))
-    return {name: found[name] for name in THEIRS}
+        calls = [{"name": name, **task._asdict()} for task in tasks for name in names]
+        kinds = [call["name"] for call in calls]
+        answers = iter(ask(judge_named, package, calls, limit, may_make, kinds))
+        for of_task in found:
+            of_task |= {name: next(answers) for name in names}
+    return [{name: of_task[name] for name in THEIRS} for of_task in found]
 
 
 def _learned(name: str, parameters: dict[str, Any], X: np.ndarray, y: np.ndarray, seed: int) -> Any:

@@ -29,13 +29,14 @@ HOUSE = 25.0  # thousands of dollars: what tells the two classes of Boston's hou
 
 
 def parts_by_set(quick: bool) -> list[Part]:
-    """One for each set and draw, all sets before the next draw; quick: the first, without methods of others."""
-    if quick:
-        return [Part("iris-r0", {"set": "iris", "draw": 0, "rivals": False})]
+    """One for each set, of all draws; quick: the first draw of the first, without methods of others."""
+    names, numbers = (["iris"], [0]) if quick else (list(SETS), list(DRAWS))
     return [
-        Part(f"{name}-r{draw}", {"set": name, "draw": draw, "rivals": True})
-        for draw in DRAWS
-        for name in SETS
+        Part.of_draws(
+            name,
+            (Part(f"{name}-r{k}", {"set": name, "draw": k, "rivals": not quick}) for k in numbers),
+        )
+        for name in names
     ]
 
 
