@@ -2,12 +2,13 @@
 
 import json
 import os
+import pickle
 from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
 import pytest
-from experiments import __main__, workers
+from experiments import __main__, reproductions, workers
 from experiments.__main__ import main
 from experiments.everything import compute_everything, open_everything
 from experiments.workers import Job
@@ -55,6 +56,13 @@ def test_what_goes_wrong_stops_nothing_else(
     assert "\ncomplete, after" in capsys.readouterr().out
     assert record(tmp_path, "dying", "n4") == before
     assert record(tmp_path, "raising", "n2")["result"] == {"mean": 0.5}
+
+
+@pytest.mark.parametrize("name", reproductions.names())
+def test_every_experiment_can_be_sent_to_a_process(name: str) -> None:
+    experiment = reproductions.find(name)
+    sent, parts = pickle.loads(pickle.dumps((experiment, experiment.parts(quick=False))))
+    assert sent.parts(quick=False) == parts == experiment.parts(quick=False)
 
 
 def test_a_process_that_ends_while_it_loads_fails_its_part(

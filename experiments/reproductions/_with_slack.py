@@ -8,7 +8,6 @@ G are the points, and b0 the bounds of K09 7.1; nothing of the size of the n x n
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from statistics import mean
-from types import MappingProxyType
 from typing import Any, final
 
 import numpy as np
@@ -83,11 +82,11 @@ class WithSlack(Experiment):
         setup: str,
         claims: Callable[[Found], list[Claim]],
         variants: Mapping[str, Variant],
-        paper_at: Mapping[int, str] = MappingProxyType({}),
+        paper_at: Mapping[int, str] | None = None,
     ) -> None:
         self.data = tuple(dict.fromkeys([name, *(v.data for v in variants.values())]))
         self.title, self.claim, self.setup = title, claim, setup
-        self._paper_at, self._claims = paper_at, claims
+        self._paper_at, self._claims = paper_at or {}, claims
         self._variants = variants
 
     def parts(self, quick: bool) -> list[Part]:
