@@ -51,8 +51,11 @@ def ask(
     """For each call its "status", "reason" and what function(limit, **call) gave.
 
     The function keeps the limit on the seconds of a fit itself. Without `may_make` no environment is made.
-    `kinds` names the kind of each call: once one was ended, the next ones of its kind get its answer untried.
+    `kinds` names the kind of each call: once one was ended, the next ones of its kind in the same process get
+    its answer untried.
     """
+    if kinds and len(kinds) != len(calls):
+        raise ValueError(f"there are {len(kinds)} kinds for {len(calls)} calls; give one for each.")
     python, reason = _python_with(package, may_make)
     if not python:
         return [{"status": "unavailable", "reason": reason} for _ in calls]

@@ -58,7 +58,7 @@ class Part:
 @final
 @dataclass(frozen=True)
 class Result:
-    """What a finished part gave."""
+    """What a finished part gave, or one draw of it."""
 
     parameters: Mapping[str, Any]
     value: Mapping[str, Any]
@@ -127,7 +127,7 @@ class Experiment(ABC):
 
     @abstractmethod
     def compute(self, part: Part) -> dict[str, Any]:
-        """Compute one part from its parameters and its seed; the answer must fit into JSON."""
+        """Compute one part from its parameters and its seed, or its draws; the answer must fit into JSON."""
 
     @abstractmethod
     def table(self, results: Sequence[Result]) -> list[dict[str, str]]:

@@ -2,6 +2,7 @@
 
 import os
 import warnings
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -190,17 +191,22 @@ def test_gammas_that_leave_no_weight_are_passed_over(monkeypatch: pytest.MonkeyP
 
 
 def test_each_comparison_is_an_alike_and_an_unlike_pair(monkeypatch: pytest.MonkeyPatch) -> None:
+    other = replace(SPLIT, training=replace(SPLIT.training, points=2 * SPLIT.training.points))
+
     def asked(function: Any, package: Any, calls: Any, limit: float, may_make: bool) -> list[Any]:
         assert (function, package, limit, may_make) == (mmc, METRIC_LEARN, 3.0, False)
         table = np.asarray(SPLIT.training.triplets.triplets)
         for call in calls:
-            np.testing.assert_array_equal(call["X"], SPLIT.training.points)
             np.testing.assert_array_equal(call["alike"], table[:, :2])
             np.testing.assert_array_equal(call["unlike"], table[:, [0, 2]])
-        return [call["diagonal"] for call in calls]
+        return [(call["diagonal"], call["X"][0, 0]) for call in calls]
 
     monkeypatch.setattr(kernel_design, "ask", asked)
-    assert kernel_design._xing(SPLIT, 3.0, False) == {"full": False, "diagonal": True}
+    first, second = (split.training.points[0, 0] for split in (SPLIT, other))
+    assert kernel_design._xing([SPLIT, other], 3.0, False) == [
+        {"full": (False, first), "diagonal": (True, first)},
+        {"full": (False, second), "diagonal": (True, second)},
+    ]
 
 
 # -- the tables and the picture --------------------------------------------------------------------
