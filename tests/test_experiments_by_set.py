@@ -10,12 +10,22 @@ import pytest
 from experiments.experiment import Result, results_of
 from experiments.judging import mcnemar
 from experiments.limits import TooLongError, ended_after
-from experiments.reproductions import _metric_claims, find
+from experiments.reproductions import (
+    _halves,
+    _metric_claims,
+    _their_clusters,
+    _their_metrics,
+    clusters_by_set,
+    find,
+    metric_neighbors,
+)
 from experiments.reproductions._by_set import BySet
 from experiments.reproductions._choosing import Task, halves, judged
 from experiments.reproductions._mnist import deskewed, nearest, wrong
 from experiments.reproductions._mnist_claims import Found, claims_of, significance
 from experiments.reproductions._our_metrics import OURS
+
+from gramlearn import from_labels
 
 RNG = np.random.default_rng(0)
 DATA = os.environ.get("GRAMLEARN_DATA")
@@ -353,6 +363,46 @@ def test_a_metric_competes_with_the_better_of_two_programs(
         "large_margin_problem, the better of metric-learn LMNN and large_margin"
         in large_margin.ours
     )
+
+
+# -- every draw gets its own answers ---------------------------------------------------------------
+
+
+def echo(function: Any, package: Any, calls: Any, limit: float, may_make: bool, kinds: Any) -> Any:
+    """What was asked for: the name, and a number that tells draws apart."""
+    assert list(kinds) == [call.get("name", "MMC") for call in calls]
+    return [{"of": kind, "at": call["X"][0, 0]} for kind, call in zip(kinds, calls, strict=True)]
+
+
+def test_metrics_of_others_are_those_of_the_draw(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(_their_metrics, "ask", echo)
+    tasks = [task._replace(X=task.X + k) for k, task in enumerate([a_task()] * 3)]
+    found = _their_metrics.judge_all(tasks, 1.0, may_make=False)
+    for task, answers in zip(tasks, found, strict=True):
+        assert answers == {n: {"of": n, "at": task.X[0, 0]} for n in _their_metrics.THEIRS}
+
+
+def test_clusters_of_others_are_those_of_the_draw(monkeypatch: pytest.MonkeyPatch) -> None:
+    def seeds(function: Any, package: Any, calls: Any, limit: float, **rest: Any) -> Any:
+        return [(call["name"], call["seed"]) for call in calls]
+
+    monkeypatch.setattr(clusters_by_set, "ask", seeds)
+    pairs = from_labels(np.repeat([0, 1], 5), 4, random_state=0)
+    found = clusters_by_set._theirs(np.zeros((10, 2)), 2, [(pairs, 7), (pairs, 8)])
+    assert found == [{n: (n, seed) for n in _their_clusters.THEIRS} for seed in (7, 8)]
+
+
+def test_neighbors_of_others_are_those_of_both_halves_of_the_draw(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(metric_neighbors, "ask", echo)
+    task, rng = a_task(), np.random.default_rng(0)
+    drawn = [list(_halves.halves(task.X + k, task.y, rng)) for k in range(3)]
+    found = metric_neighbors._of_rivals(drawn)
+    for sides, answers in zip(drawn, found, strict=True):
+        assert set(answers) == {"LMNN", "NCA", "RCA", "MCML", "MMC"}
+        for both in answers.values():
+            assert [answer["at"] for answer in both] == [half.points[0, 0] for half in sides]
 
 
 @pytest.mark.skipif(DATA is None, reason="GRAMLEARN_DATA names no folder with the data")
