@@ -10,18 +10,23 @@ import pickle
 import numpy as np
 import pytest
 
+from catalogue import REGULARIZERS, name_of
 from conftest import Library
 from gramlearn import (
+    DenseMatrices,
     DiagonalEntries,
     DistanceComparisons,
     Frobenius,
     Hard,
     Hinge,
     InfeasibleError,
+    KLSlack,
     Linear,
     LogDet,
     LogDetSlack,
     Problem,
+    Schatten,
+    SimilarityComparisons,
     SolveInterrupted,
     Square,
     SquaredDistances,
@@ -29,10 +34,12 @@ from gramlearn import (
     Term,
     Trace,
     VonNeumann,
+    Zeros,
     solve,
 )
 from gramlearn.certificate import Certificate, Reference
 from gramlearn.linear_maps import Estimates
+from gramlearn.refutation import Refutation
 
 I3 = np.eye(3)
 D01 = SquaredDistances([0], [1])
@@ -172,3 +179,93 @@ def test_tensors_that_require_gradients_stay_out_of_it() -> None:
     prior = torch.eye(3, dtype=torch.float64, requires_grad=True)
     solution = solve(Problem(LogDet(), prior, [Term(D01, Hard(upper=1.0))]))
     assert not solution.factor.requires_grad
+
+
+def test_a_reward_that_nothing_else_limits_is_unbounded() -> None:
+    """x - log x - x = -log x falls without end, on the edge of the domain: Y = diag(0, ...) for every lam."""
+    terms = [
+        Term(DiagonalEntries([0]), Linear(-1.0)),
+        Term(DiagonalEntries([1]), Square(1.0, equal=1.0)),
+    ]
+    assert solve(Problem(LogDet(), np.eye(2), terms)).status is Status.UNBOUNDED
+
+
+@pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
+@pytest.mark.parametrize(
+    ("regularizer", "terms"),
+    [
+        (LogDet(), [Term(Trace(), KLSlack(1.0, upper=1.0)), Term(Trace(), Linear(-1e3))]),
+        (VonNeumann(), [Term(Trace(), Linear(-800.0))]),
+    ],
+    ids=["slack", "entropy"],
+)
+def test_an_optimum_that_overflows_is_not_unbounded(regularizer, terms) -> None:
+    """The optimum is exp(1000), or exp(800): it exists, and cannot be written down."""
+    solution = solve(Problem(regularizer, I3, terms))
+    assert solution.status is Status.OVERFLOW
+    assert not np.any(np.isnan(solution.matrix))
+
+
+@pytest.mark.parametrize("slope", [-8.0, -80.0, -800.0, -8e3, -1e6])
+@pytest.mark.parametrize("regularizer", REGULARIZERS, ids=name_of)
+def test_a_large_reward_takes_no_more_steps_than_its_logarithm(slope: float, regularizer) -> None:
+    """With tr X <= 10 and a reward of the trace that outweighs the rest, X = 5 I."""
+    terms = [Term(Trace(), Linear(slope)), Term(Trace(), Hard(upper=10.0))]
+    solution = solve(Problem(regularizer, np.eye(2), terms), max_iter=100)
+    assert solution.status is Status.OPTIMAL
+    if slope <= -800.0:
+        assert np.allclose(solution.matrix, 5 * np.eye(2), rtol=1e-3)
+
+
+@pytest.mark.parametrize("scale", [1.0, 100.0, 1e4])
+@pytest.mark.parametrize("seed", range(10))
+def test_rows_that_ask_nothing_contradict_nothing(seed: int, scale: float) -> None:
+    """Comparisons of a point with itself, among targets that X = 2 I meets: rounding is no proof."""
+    rng = np.random.default_rng(seed)
+    P = scale * rng.integers(1, 5, (3, 1))
+    i, j, k = rng.integers(0, 3, (3, 6))
+    k[:2] = j[:2]
+    t = 2 * np.sum(P[i] * (P[j] - P[k]), axis=1)
+    term = Term(SimilarityComparisons(i, j, k, points=P), Hard(equal=t))
+    solution = solve(Problem(LogDet(), np.eye(1), [term]))
+    assert solution.status is Status.OPTIMAL
+
+
+@pytest.mark.parametrize("apart", [1.0, 1e-2, 1e-4, 1e-5])
+@pytest.mark.parametrize("regularizer", REGULARIZERS, ids=name_of)
+def test_what_is_refuted_is_proven_by_its_duals(apart: float, regularizer) -> None:
+    """tr X <= 1 and tr X >= 1 + apart."""
+    terms = [Term(Trace(), Hard(upper=1.0)), Term(Trace(), Hard(lower=1.0 + apart))]
+    problem = Problem(regularizer, I3, terms)
+    solution = solve(problem)
+    assert solution.status is Status.INFEASIBLE
+    assert Refutation(problem.dual, np.concatenate(solution.duals), np.ones(3)).holds
+
+
+def test_a_refutation_counts_its_rounding() -> None:
+    """Two rows that say the same, a third of the other: v is no proof, though S and its room are not zero."""
+    A = np.stack([I3, I3 / 3])
+    problem = Problem(LogDet(), I3, [Term(DenseMatrices(A), Hard(equal=np.array([0.3, 0.1])))])
+    assert not Refutation(problem.dual, np.array([1.0, -3.0]) * (1 + 2e-16), np.ones(3)).holds
+    assert not Refutation(problem.dual, np.array([1.0, -3.0001]), np.ones(3)).holds
+    worse = Problem(LogDet(), I3, [Term(DenseMatrices(A), Hard(equal=np.array([0.3, 0.2])))])
+    assert Refutation(worse.dual, np.array([1.0, -3.0]), np.ones(3)).holds
+
+
+@pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
+@pytest.mark.parametrize("solver", ["quasi_newton", "auto"])
+def test_steps_stop_short_of_the_open_end_of_a_box(solver: str) -> None:
+    """(1/3) tr X^3 + slack of the trace: X = x I, with x^2 = gamma (1/(5x) - 1)."""
+    problem = Problem(Schatten(3.0), Zeros(5), [Term(Trace(), LogDetSlack(1e-3, equal=1.0))])
+    solution = solve(problem, solver=solver)
+    x = float(np.mean(np.diag(solution.matrix)))
+    assert solution.status is Status.OPTIMAL
+    assert x**2 == pytest.approx(1e-3 * (1 / (5 * x) - 1), rel=1e-2)
+
+
+def test_no_constraint_leaves_nothing_to_round() -> None:
+    """The prior is the answer and its value 0, whatever the last bit of a factorization is."""
+    rng = np.random.default_rng(0)
+    B = rng.standard_normal((6, 6))
+    solution = solve(Problem(LogDet(), B @ B.T, []))
+    assert (solution.primal, solution.dual, solution.gap) == (0.0, 0.0, 0.0)

@@ -5,6 +5,7 @@ open stands here, each with one name: a Cholesky factor that may not exist, sums
 rows, the size of a chunk.
 """
 
+import contextlib
 import sys
 from collections.abc import Iterator
 from typing import Any
@@ -227,6 +228,11 @@ def where_true(mask: Array) -> Array:
 def transpose(matrix: Array) -> Array:
     """Swap the last two axes."""
     return namespace(matrix).matrix_transpose(matrix)
+
+
+def overflow_is_infinity() -> contextlib.AbstractContextManager[Any]:
+    """Say nothing of overflow: a step that goes so far is taken back, and no news for the user."""
+    return np.errstate(over="ignore", invalid="ignore", divide="ignore", under="ignore")
 
 
 def symmetric_part(matrix: Array) -> Array:

@@ -24,6 +24,8 @@ from gramlearn.spectral import ConjugatePoint
 
 __all__ = ["Dual", "DualPoint", "Origin", "Part"]
 
+INF = float("inf")
+
 
 @final
 @dataclass(frozen=True, eq=False)
@@ -81,6 +83,12 @@ class Origin:
             Y0 = Y0 - part.map.adjoint(price)
         return Y0
 
+    @cached_property
+    def spread(self) -> Array:
+        """s >= 0 with |Y0[i, j]| <= sqrt(s_i s_j), before the terms of fixed price cancel."""
+        sizes = (part.map.spread(price) for part, price in self.fixed)
+        return sum(sizes, start=namespace(self.slope).abs(self.slope))
+
     def shifted(self, by: float) -> "Origin":
         """Y0 + by I."""
         return replace(self, slope=self.slope + by)
@@ -135,6 +143,15 @@ class Dual:
         one = constant(1.0, self.like, (1, 1))
         return concat([part.map.diagonal(one) for part in self.parts if part.size], self.like)
 
+    @cached_property
+    def idle(self) -> Array:
+        """Hard constraints with A_k = 0, up to rounding: they hold or they do not, and no price helps."""
+        eps = float(namespace(self.like).finfo(self.like.dtype).eps)
+        return self.each(
+            lambda p, norms: (norms <= (8 * eps * p.map.magnitude()) ** 2) & p.loss.is_hard,
+            self.squared_norms,
+        )
+
     def ceiling(self, lam: Array) -> Array:
         """How far up a step from lam may go: to the end of the box, or near it where the loss* is +inf."""
         return self.each(
@@ -156,10 +173,10 @@ class Dual:
         return total
 
     def spread(self, v: Array) -> Array:
-        """sum_k |v_k| |diag A_k|: what the diagonal of sum_k v_k A_k is made of, before it cancels."""
+        """s >= 0 with sum_k |v_k| |A_k[i, j]| <= sqrt(s_i s_j): of sum_k v_k A_k before it cancels."""
         parts = zip(self.parts, self.split(v), strict=True)
-        spreads = [part.map.spread(piece) for part, piece in parts if part.size]
-        return sum(spreads[1:], start=spreads[0])
+        spreads = (part.map.spread(piece) for part, piece in parts if part.size)
+        return sum(spreads, start=constant(0.0, self.like, self.rank))
 
     def at(self, lam: Array) -> "DualPoint":
         """Evaluate the dual at lam."""
@@ -176,25 +193,38 @@ class DualPoint:
         xp = namespace(lam)
         cost = dual.each(lambda p, v: p.loss.conjugate(v) - p.offset * v, lam)
         self._cost = read(xp.sum(cost))
-        self.value = -float("inf")
-        if self._cost < float("inf"):
-            self.Y = dual.origin.matrix - dual.adjoint(lam)
-            self.conjugate: ConjugatePoint = dual.regularizer.at(self.Y)
-            self.value = dual.constant - self.conjugate.value - self._cost
+        self.value = -INF
+        if self.is_at_prior:
+            self.value = 0.0
+        elif self._cost < INF:
+            value = dual.constant - self.conjugate.value - self._cost
+            self.value = value if value > -INF else -INF  # inf - inf overflows, too
+
+    @cached_property
+    def is_at_prior(self) -> bool:
+        """Whether nothing has a price: X(lam) is the prior, and the value 0, to the last bit."""
+        return not self.dual.origin.fixed and not bool(namespace(self.lam).any(self.lam != 0))
+
+    @cached_property
+    def conjugate(self) -> ConjugatePoint:
+        """phi* at Y = Y0 - sum_k lam_k A_k."""
+        return self.dual.regularizer.at(self.dual.origin.matrix - self.dual.adjoint(self.lam))
 
     @cached_property
     def noise(self) -> float:
-        """A bound on the rounding error of the value; none at lam = 0, where it is a constant.
+        """A bound on the rounding error of the value, and so of its distance from the primal value of X.
 
-        Rounding of Y by eps |Y| moves phi*(Y) by up to eps |Y| tr X, and the sum has terms to cancel.
+        Y is off by a rounding of what it is the sum of, which is more than a rounding of Y where that cancels;
+        and the value is a sum itself.
         """
-        xp = namespace(self.lam)
-        if not bool(xp.any(self.lam != 0)):
+        if self.is_at_prior:
             return 0.0
+        xp, dual = namespace(self.lam), self.dual
         eps = float(xp.finfo(self.lam.dtype).eps)
-        terms = abs(self.dual.constant) + abs(self.conjugate.value) + abs(self._cost)
-        F = self.conjugate.factor
-        return eps * (8 * terms + 16 * read(xp.max(xp.abs(self.Y))) * read(xp.sum(F * F)))
+        costs = dual.each(lambda p, v: xp.abs(p.loss.conjugate(v)) + xp.abs(p.offset * v), self.lam)
+        terms = abs(dual.constant) + abs(self.conjugate.value) + read(xp.sum(costs))
+        made_of = dual.origin.spread + dual.spread(self.lam)
+        return 8 * eps * terms + self.conjugate.rounding(4 * eps * made_of)
 
     @cached_property
     def _framed(self) -> list[LinearMap]:

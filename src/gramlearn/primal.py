@@ -33,8 +33,8 @@ __all__ = ["Priced", "PrimalPoint", "near_rows"]
 INF = float("inf")
 # Constraints within this share of their bound are near it, or within a smaller one where these are many.
 _MARGINS = (0.1, 0.03, 0.01, 0.003)
-# How much of lam to try where there is no X(lam); there always is one at none of it.
-_SHARES = (0.5, 0.1, 0.01, 1e-4, 0.0)
+# How much of lam to try, until there is an X(lam); without linear terms there always is one at none of it.
+_SHARES = (1.0, 0.5, 0.1, 0.01, 1e-4, 0.0)
 
 
 class Priced(NamedTuple):
@@ -68,6 +68,7 @@ class PrimalPoint:
             linear = read(xp.sum(at.factor * (dual.origin.matrix @ at.factor)))
             terms = [dual.constant, -linear, at.potential, losses]
             self.value = sum(terms)
+            terms[1] = self.at.weighed(dual.origin.spread)  # the size of <Y0, X> before it cancels
             self._size = sum(abs(term) for term in terms)
 
     @cached_property
@@ -119,22 +120,30 @@ class PrimalPoint:
     def judged(self) -> tuple[Certificate, Array]:
         """The certificate of X over the constraints of this dual, and the duals it rests on.
 
-        These are lam, or as large a part of it as leaves an X(lam). The gap grows by what the rounding of R may
-        hide, entry by entry, a product of r terms each, and by a rounding of every term of the value.
+        These are lam, or as large a part of it as leaves an X(lam). The gap is the largest that a rounding of
+        the terms of R may hide, and grows by a rounding of every term of the value.
         """
-        xp = namespace(self.residual)
-        R, lam, gap = self.residual, self.lam, self.gap
-        prices = R - self.at.image + self._prior
+        prices = self.residual - self.at.image + self._prior
+        lam, gap = self.lam, INF
         for share in _SHARES:
+            lam = self.lam if share == 1 else share * self.lam
+            R = self.at.image - self._prior + share * prices
+            unpaid = 0.0 if share == 1 and self._is_priced else self._unpaid(lam)
+            gap = self.at.divergence(R, self._doubt) + unpaid
             if gap < INF:
                 break
-            lam = share * self.lam
-            R = self.at.image - self._prior + share * prices
-            gap = self.at.divergence(R) + self._unpaid(lam)
-        error = float(xp.finfo(R.dtype).eps) * R.shape[0] * (1 + read(xp.max(xp.abs(self._prior))))
-        gap += error * (error + read(xp.sum(xp.abs(R)))) + self.noise / 4
+        gap += self.noise / 4
         size = abs(self.dual.constant)
         return Certificate(self.value, self.value - gap, gap, 0.0, size=size), lam
+
+    @property
+    def _doubt(self) -> float:
+        """How far Q' R Q may be off, in the spectral norm: a rounding of what it is the sum of."""
+        xp, Q = namespace(self.residual), self.at.frame
+        prior = (xp.sqrt(self.dual.origin.spread) @ xp.abs(Q)) ** 2
+        made_of = sum((p.map.spread(p.prices) for p in self.priced), start=prior)
+        image = xp.abs(xp.linalg.diagonal(self.at.image))
+        return 4 * float(xp.finfo(Q.dtype).eps) * read(xp.sum(made_of + image))
 
     def _unpaid(self, lam: Array) -> float:
         """sum_k loss_k(t_k) + loss_k*(lam_k) - lam_k t_k."""

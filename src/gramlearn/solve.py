@@ -4,7 +4,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
-from gramlearn._arrays import Array
+from gramlearn._arrays import Array, overflow_is_infinity
 from gramlearn._validation import check_choice, check_count, check_positive
 from gramlearn.problem import Problem
 from gramlearn.solution import Record, Solution
@@ -114,7 +114,7 @@ def attempt(
         float("inf") if time_limit is None else check_positive(time_limit, "time_limit", "solve"),
     )
     started = problem.free_duals(start_of(start))
-    with one_thread(when=_products(problem) <= _SMALL):
+    with one_thread(when=_products(problem) <= _SMALL), overflow_is_infinity():
         solution = run(problem, chosen, limits, callback, started)
         if solver == "auto" and max_iter is None and _gave_up(solution, chosen):
             # The iterations of the one say nothing of those of the other; the time is one.

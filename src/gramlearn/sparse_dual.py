@@ -152,6 +152,8 @@ class SparsePoint:
             return
         block = None if near is None else near.part.block
         Y = sparse.matrix(lam)
+        if not np.all(np.isfinite(Y.sparse.data)):
+            return  # an overflow on the way here
         unit = sparse.unit
         if sparse.capacity is not None:
             # Of sums of squares, which a price turns into a value.
@@ -161,7 +163,8 @@ class SparsePoint:
         largest = max(self.part.above.max(initial=0.0), self.part.rest)
         self._unit = float(largest) if sparse.capacity is not None and largest > 0 else 1.0
         self.scale, self._found, self._bound = sparse.measured(self.part, self._unit)
-        self.value = self._dual.constant - self._bound - self._cost
+        value = self._dual.constant - self._bound - self._cost
+        self.value = value if value > -np.inf else -np.inf  # inf - inf overflows, too
 
     @cached_property
     def factor(self) -> np.ndarray:

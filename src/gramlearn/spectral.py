@@ -11,6 +11,7 @@ LogDet needs no eigenvectors: with -Y = L L' and Q = L^-T the gradient is Q Q' a
 x = 1 and Phi = 1.
 """
 
+import math
 from abc import ABC, abstractmethod
 from copy import copy
 from dataclasses import dataclass
@@ -82,11 +83,25 @@ class ConjugatePoint(ABC):
         """The point at X + Q (Phi o S) Q', to first order, or None where that is outside the domain."""
 
     @abstractmethod
-    def divergence(self, R: Array) -> float:
+    def divergence(self, R: Array, doubt: float = 0.0) -> float:
         """D(X, X') = phi*(Y') - phi*(Y) - <X, Y' - Y> with Q' (Y - Y') Q = R; +inf outside the domain.
 
-        Never too small: where the terms cancel, what rounding may hide is added.
+        Never too small: where the terms cancel, what rounding may hide is added. With a doubt it is the most
+        for any matrix within that distance of R, in the spectral norm.
         """
+
+    def rounding(self, s: Array) -> float:
+        """By how much phi*(Y) may be off, if Y[i, j] is off by up to sqrt(s_i s_j)."""
+        return self._moved_by(self.weighed(s))
+
+    def weighed(self, s: Array) -> float:
+        """(sum_i sqrt(s_i X_ii))^2: <E, X> is not larger, for any |E[i, j]| <= sqrt(s_i s_j)."""
+        xp = namespace(s)
+        return read(xp.sum(xp.sqrt(s * xp.sum(self.factor**2, axis=1)))) ** 2
+
+    def _moved_by(self, first_order: float) -> float:
+        """By how much phi*(Y) moves where <E, X> is this, for an E of either sign."""
+        return first_order
 
     @cached_property
     def factor(self) -> Array:
@@ -155,13 +170,15 @@ class SpectralPoint(ConjugatePoint):
         # Beyond this, products of what X gives overflow.
         return other if abs(other.value) < _HUGE else None
 
-    def divergence(self, R: Array) -> float:
+    def divergence(self, R: Array, doubt: float = 0.0) -> float:
         xp = namespace(R)
-        y = xp.linalg.eigvalsh(self.image - R)
+        if not is_finite(R):
+            return INF
+        y = xp.linalg.eigvalsh(self.image - R) + doubt
         value = read(xp.sum(self._regularizer.conjugate(y)))
         if not value < INF:
             return INF
-        inner = read(xp.sum(self.spectrum * xp.linalg.diagonal(R)))
+        inner = read(xp.sum(self.spectrum * (xp.linalg.diagonal(R) + doubt)))
         rounding = 8 * float(xp.finfo(R.dtype).eps) * (abs(value) + abs(self.value) + abs(inner))
         return max(value - self.value + inner, 0.0) + rounding
 
@@ -216,9 +233,16 @@ class CholeskyPoint(ConjugatePoint):
         other.value = self.value + _log_det(C)
         return other
 
-    def divergence(self, R: Array) -> float:
+    def _moved_by(self, first_order: float) -> float:
+        # No eigenvalue of X E is larger; -log(1 - e) is what the worst of them does.
+        return -math.log1p(-first_order) if first_order < 1 else INF
+
+    def divergence(self, R: Array, doubt: float = 0.0) -> float:
         xp = namespace(R)
+        if not is_finite(R):
+            return INF
         e = xp.linalg.eigvalsh(R)
+        e = xp.where(e > 0, e + doubt, e - doubt)  # convex with its minimum at 0
         if not read(e[0]) > -1:
             return INF
         # e - log(1 + e) loses its digits to cancellation near 0, where it is e^2 (1/2 - e/3 + ...).

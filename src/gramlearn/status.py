@@ -22,6 +22,10 @@ class Status(Enum):
     )
     INFEASIBLE = "no positive semidefinite matrix satisfies the constraints"
     UNBOUNDED = "the linear terms send the objective to minus infinity; bound the matrix from above"
+    OVERFLOW = (
+        "the optimum is too large for this precision: the linear terms reward more than can be written down; "
+        "make them smaller, or bound the matrix from above"
+    )
     STOPPED = "stopped by the callback"
     INTERRUPTED = "interrupted from the keyboard"
 

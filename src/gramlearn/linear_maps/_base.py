@@ -84,7 +84,7 @@ class LinearMap(ABC):
 
     @abstractmethod
     def spread(self, v: Array) -> Array:
-        """sum_k |v_k| |diag B_k|."""
+        """s >= 0 with sum_k |v_k| |B_k[i, j]| <= sqrt(s_i s_j): of sum_k v_k B_k before it cancels."""
 
     @abstractmethod
     def squares(self, v: Array) -> Array:

@@ -46,7 +46,8 @@ class MatrixMap(LinearMap):
 
     def spread(self, v: Array) -> Array:
         xp = namespace(v)
-        return xp.abs(v) @ xp.abs(xp.linalg.diagonal(self.stack))
+        # No entry exceeds the sum of its row, nor that of its column.
+        return xp.abs(v) @ xp.sum(xp.abs(self.stack), axis=2)
 
     def squares(self, v: Array) -> Array:
         return namespace(v).tensordot(v, self.stack * self.stack, axes=((0,), (0,)))

@@ -92,9 +92,9 @@ class SparseMap(LinearMap):
 
     def spread(self, v: Array) -> Array:
         xp = namespace(v)
-        k, i, j, w = self.table
-        sizes = xp.where(i == j, xp.abs(w * xp.take(v, k)), xp.zeros_like(w))
-        return added_at(constant(0.0, v, self._dimension), i, sizes)
+        k, i, _, w = self.table
+        # No entry exceeds the sum of its row, nor that of its column.
+        return added_at(constant(0.0, v, self._dimension), i, xp.abs(w * xp.take(v, k)))
 
     def _written_out(self) -> MatrixMap:
         return MatrixMap(self.matrices(), self.known_nonnegative)

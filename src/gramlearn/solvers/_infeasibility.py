@@ -1,8 +1,7 @@
-"""v with sum_k v_k A_k >= 0 and sum_k v_k b_k < 0 proves that no PSD X satisfies the constraints (Farkas).
+"""v with sum_k v_k A_k >= 0 and sum_k v_k b_k < 0: looking for a proof of infeasibility, see `refutation`.
 
-Here b_k is the end of the domain of loss_k on the side that v_k pushes to, less the offset: such an X would
-have 0 <= <sum v_k A_k, X> <= sum v_k b_k < 0. Where a problem is infeasible the dual grows without end, and
-lam, or its last step, comes near such a v up to scale; a few corrections make it one, up to rounding.
+Where a problem is infeasible the dual grows without end, and lam, or its last step, comes near such a v up to
+scale; a few corrections make it one, up to rounding.
 """
 
 from typing import Any
@@ -26,6 +25,7 @@ from gramlearn.certificate import Certificate
 from gramlearn.dual import Dual, DualPoint, Part
 from gramlearn.linear_maps import LinearMap
 from gramlearn.problem import Problem
+from gramlearn.refutation import Refutation
 from gramlearn.solvers._loop import Answer
 from gramlearn.status import Status
 
@@ -33,7 +33,6 @@ __all__ = ["contradiction", "hopeless", "impossible", "refuted"]
 
 INF = float("inf")
 _NEARLY = 0.1  # a least eigenvalue above minus this share of the largest is worth correcting
-_PROVEN = 1e-10  # and above minus this share is zero
 _CORRECTIONS = 40
 _HOPELESS = 0.999
 _NAMED_SHARE = 1e-3  # a constraint with less than this share of the largest v is not named
@@ -44,20 +43,19 @@ def contradiction(point: DualPoint, direction: Array) -> Array | None:
     dual = point.dual
     xp = namespace(direction)
     low, high = _domain(dual)
-    openness = dual.each(
-        lambda part, v: xp.full_like(v, 1.0 if part.loss.has_open_domain else 0.0), direction
-    )
+    prior = dual.regularizer.conjugate_derivative(dual.origin.slope)
+    usual = prior + xp.sum(point.conjugate.factor**2, axis=1)
     v = direction
     for _ in range(_CORRECTIONS):
         provable = xp.where(v > 0, high, -low) < INF
         v = xp.where(provable, v, xp.zeros_like(v))
         size = read(xp.max(xp.abs(v)))
-        if size == 0:
+        if not 0 < size < INF:
             return None
         v = v / size
-        rooms = v * xp.where(v > 0, high, xp.where(v < 0, low, xp.zeros_like(v)))
-        room, scale = read(xp.sum(rooms)), read(xp.sum(xp.abs(rooms)))
-        if room > 1e-13 * scale:
+        proof = Refutation(dual, v, usual)
+        room, terms = proof.room
+        if room > 1e-13 * terms:
             return None  # whatever the eigenvalues are
         S = symmetric_part(dual.adjoint(v))
         # Scaled to a unit diagonal, so that a feature in small units counts as much as any other.
@@ -66,17 +64,12 @@ def contradiction(point: DualPoint, direction: Array) -> Array | None:
         S = S * unit[:, None] * unit[None, :]
         if _is_far_from_definite(S):
             return None
-        spectrum, U = xp.linalg.eigh(S)
-        least, largest = read(spectrum[0]), read(spectrum[-1])
-        # Equality is impossible too where X is positive definite, or where t may not reach the end.
-        is_open = read(xp.max(xp.abs(v) * openness)) > 0
-        strict = (dual.regularizer.needs_interior and largest > _PROVEN) or is_open
-        contradicts = room <= 1e-13 * scale if strict else room < -1e-6 * scale
-        if not contradicts or -least > _NEARLY * largest:
-            return None
-        if -least <= _PROVEN * largest:
+        if proof.holds:
             return v
+        spectrum, U = xp.linalg.eigh(S)
         below = spectrum < 0
+        if -read(spectrum[0]) > _NEARLY * read(spectrum[-1]) or not bool(xp.any(below)):
+            return None
         v = v + _correction(dual, unit[:, None] * U[:, below], spectrum[below])
     return None
 

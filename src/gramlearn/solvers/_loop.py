@@ -176,12 +176,14 @@ def _advice(solution: Solution, limits: Limits, go_on: str) -> str:
         Status.TIME_LIMIT: f"stopped at time_limit={limits.time_limit:g} s",
         Status.STOPPED: "was stopped by the callback",
         Status.STALLED: "found no step that improves the dual any more",
+        Status.OVERFLOW: "has an optimum that is too large for this precision, and ended",
     }[solution.status]
     advice = {
         Status.ITERATION_LIMIT: f"raise max_iter, or {go_on}",
         Status.TIME_LIMIT: f"raise time_limit, or {go_on}",
         Status.STOPPED: go_on,
         Status.STALLED: "rescale the points or the bounds, or raise tol",
+        Status.OVERFLOW: "make linear terms smaller, or bound the matrix from above",
     }[solution.status]
     accuracy = (
         "The result is accurate to that gap"

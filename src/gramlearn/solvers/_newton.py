@@ -7,22 +7,36 @@ dual rises enough (Armijo), which also brings it back from outside the domain, w
 
 from collections.abc import Callable
 
-from gramlearn._arrays import Array, eye, namespace, read, where_true
+from gramlearn._arrays import (
+    Array,
+    cholesky_or_none,
+    eye,
+    inverse_of_lower,
+    is_finite,
+    namespace,
+    read,
+    transpose,
+    where_true,
+)
 from gramlearn.dual import DualPoint
 from gramlearn.hessian import Hessian
 
 __all__ = ["newton_step"]
 
-Method = Callable[[Hessian, Array, Array], Array]  # (H, its diagonal, g) -> d
+Method = Callable[[Hessian, Array, Array], Array | None]  # (H, its diagonal, g) -> d
 
 INF = float("inf")
 _SUFFICIENT = 1e-4  # share of the promised rise that a step must deliver (c1 of Nocedal and Wright)
-_HALVINGS = 40
+_HALVINGS = 60
+_STEEP = 0.2  # share of the first slope that at the end of a Newton step means it was too short
+_PROLONGATIONS = 15
+_FASTEST = 1e-8  # share that is left of a step, at the least, in one go
 _CG_LIMIT = 250
 _ROUNDS = 2  # of the choice of the variables that are held at the box
 # Small working sets are solved by elimination: exact where the problem is badly conditioned, and no slower.
 _DIRECT_ROWS = 200
 _DIRECT_ELEMENTS = 4_000_000
+_DIRECT_DAMPINGS = (50.0, 1e4, 1e7)  # in units of rounding
 # Down to this residual, products in single precision do.
 _SINGLE_ACCURACY = 1e-3
 # Hard and hinge losses leave the Hessian singular when more constraints are active than X has
@@ -39,18 +53,19 @@ def newton_step(point: DualPoint, accuracy: float) -> DualPoint | None:
         return None
     lam, g = point.lam, point.gradient
     lo, hi = point.dual.box
-    held = ((lam <= lo) & (g <= 0)) | ((lam >= hi) & (g >= 0))
+    held = ((lam <= lo) & (g <= 0)) | ((lam >= hi) & (g >= 0)) | point.dual.idle
     free = where_true(~held)
     if free.shape[0] == 0:
         return None
     for method in _methods(int(free.shape[0]), point, accuracy):
-        better = _line_search(point, _direction(point, held, method))
+        direction = _direction(point, held, method)
+        better = None if direction is None else _line_search(point, direction)
         if better is not None:
             return better
     return None
 
 
-def _direction(point: DualPoint, held: Array, method: Method) -> Array:
+def _direction(point: DualPoint, held: Array, method: Method) -> Array | None:
     """Maximize the quadratic model of the dual over directions that stay inside the box at first.
 
     A variable at an end of the box that the solution would push out of it is held, too, and the system solved
@@ -67,8 +82,11 @@ def _direction(point: DualPoint, held: Array, method: Method) -> Array:
             break
         H = point.hessian(rows)
         diagonal = _curvature(point, rows, H.diagonal)
+        solved = method(H, diagonal, xp.take(g, rows))
+        if solved is None or not is_finite(solved):
+            return None
         step = xp.zeros_like(lam)
-        step[~held] = method(H, diagonal, xp.take(g, rows))
+        step[~held] = solved
         outward = ((lam <= lo) & (step < 0)) | ((lam >= hi) & (step > 0))
         if not bool(xp.any(outward)):
             break
@@ -110,27 +128,27 @@ def _curvature(point: DualPoint, rows: Array, diagonal: Array) -> Array:
 
 
 def _line_search(point: DualPoint, direction: Array) -> DualPoint | None:
-    """Step along the direction, cut off at the box, to where the dual has risen enough and not turned steeply.
+    """Step along the direction, cut off at the box, until the dual has risen enough and its slope has changed.
 
     Beyond its maximum along the line an exponential dual falls ever faster, and the steps back are slow; so
     a step is refused, too, where the slope at its end is steeper than at its beginning was, downwards.
     """
-    dual, lam = point.dual, point.lam
+    lam = point.lam
     xp = namespace(lam)
-    lo, _ = dual.box
-    ceiling = dual.ceiling(lam)
-    size, best = 1.0, None
+    huge = float(xp.finfo(lam.dtype).max)
+    size, too_long, shrink, best = 1.0, INF, 0.5, None
     for _ in range(_HALVINGS):
-        moved = xp.clip(lam + size * direction, lo, ceiling)
+        moved = _on_the_way(point, direction, size)
         rise = read(xp.vecdot(point.gradient, moved - lam))
         if rise <= 0:
             # Cut off at the box, the direction no longer ascends.
             size /= 2
             continue
-        trial = dual.at(moved)
-        if trial.value < -(float(xp.finfo(lam.dtype).max) ** 0.9):
-            # Outside the domain, or so far out that products with X would overflow.
-            size /= 2
+        trial = point.dual.at(moved)
+        if not -(huge**0.9) < trial.value < INF:
+            # Outside the domain, or so far out that products with X would overflow: come back ever faster.
+            too_long = size
+            size, shrink = size * shrink, max(shrink**2, _FASTEST)
             continue
         if rise <= point.noise:
             # The promised rise is below the rounding error of the value: the gap decides, too.
@@ -139,26 +157,63 @@ def _line_search(point: DualPoint, direction: Array) -> DualPoint | None:
             size /= 2
             continue
         # Where exponents grow without end, a slope that is steep enough is as good as infinite.
-        steep = float(xp.finfo(lam.dtype).max) ** 0.3
-        slope = read(xp.vecdot(xp.clip(trial.gradient, -steep, steep), moved - lam))
+        slope = read(xp.vecdot(xp.clip(trial.gradient, -(huge**0.3), huge**0.3), moved - lam))
         if trial.value >= point.value + _SUFFICIENT * rise:
             best = trial if best is None or trial.value > best.value else best
+            if slope > _STEEP * rise:
+                return _prolonged(point, best, direction, size, too_long)
             if slope >= -rise:
                 return best
         elif best is not None:
             return best
         # The secant of the slope, kept within bounds, points to the maximum along the line.
+        too_long = size
         size *= min(max(rise / (rise - min(slope, 0.0)), 0.1), 0.5)
     return best
 
 
-def _direct(H: Hessian, diagonal: Array, g: Array) -> Array:
-    """Solve (H + damping) d = g by elimination, scaled to a unit diagonal."""
+def _on_the_way(point: DualPoint, direction: Array, size: float) -> Array:
+    """The lam at the end of a step, cut off at the box."""
+    moved = point.lam + size * direction
+    return namespace(moved).clip(moved, point.dual.box[0], point.dual.ceiling(point.lam))
+
+
+def _prolonged(
+    point: DualPoint, best: DualPoint, direction: Array, size: float, too_long: float
+) -> DualPoint:
+    """Go on while the dual rises nearly as steeply as at first: twice as far, or half way to what is too long.
+
+    Far up an exponential, and where X is flat, a Newton step is short, or long, by any factor: one iteration
+    for each would be as many as the way is long. Half way is meant in the exponent.
+    """
+    xp = namespace(direction)
+    for _ in range(_PROLONGATIONS):
+        longer = 2 * size if too_long == INF else (size * too_long) ** 0.5
+        if not longer > 1.1 * size:
+            break
+        moved = _on_the_way(point, direction, longer)
+        trial = point.dual.at(moved)
+        if not best.value < trial.value < INF:
+            too_long = longer
+            continue
+        size, best, way = longer, trial, moved - point.lam
+        if not read(xp.vecdot(trial.gradient, way)) > _STEEP * read(xp.vecdot(point.gradient, way)):
+            break
+    return best
+
+
+def _direct(H: Hessian, diagonal: Array, g: Array) -> Array | None:
+    """Solve (H + damping) d = g by elimination, scaled to a unit diagonal; damped more where that fails."""
     xp = namespace(g)
     scale = 1 / xp.sqrt(diagonal)
-    damping = 50 * float(xp.finfo(g.dtype).eps)
-    scaled = H.matrix() * scale[:, None] * scale[None, :] + damping * eye(H.size, g)
-    return scale * xp.linalg.solve(scaled, (scale * g)[:, None])[:, 0]
+    scaled = H.matrix() * scale[:, None] * scale[None, :]
+    for units in _DIRECT_DAMPINGS:
+        damping = units * float(xp.finfo(g.dtype).eps)
+        lower = cholesky_or_none(scaled + damping * eye(H.size, g))
+        if lower is not None:
+            inverse = inverse_of_lower(lower)
+            return scale * (transpose(inverse) @ (inverse @ (scale * g)))
+    return None
 
 
 def conjugate_gradients(

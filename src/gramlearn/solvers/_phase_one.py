@@ -1,51 +1,92 @@
-"""lam with Y0 - sum_k lam_k A_k < 0, for problems whose start lies outside the domain of phi*.
+"""lam with Y0 - sum_k lam_k A_k < ceiling I, for problems whose start lies outside the domain of phi*.
 
-A linear term can push Y out of the domain at lam = 0. Shifted by kappa I, with kappa above the largest
-eigenvalue of Y, any lam is inside; Newton steps that raise log det(kappa I - Y), whatever the losses cost, pull
-the eigenvalues down, and kappa follows them until it is not needed any more.
+A linear term can push Y out of the domain at lam = 0: above zero for LogDet, and for other regularizers to
+where phi* overflows. The ceiling is the largest y at which it does not. Shifted by kappa I, with kappa above
+the largest eigenvalue of Y, any lam is inside; Newton steps that raise log det(kappa I - Y), whatever the
+losses cost, pull the eigenvalues down, and kappa follows them until it is not needed any more.
 
-Where the steps end first there is no such lam: X = (kappa I - Y)^-1 then has <A_k, X> = 0, or on the side that
-costs nothing, and <Y, X> > 0, so the objective falls without end along X.
+Where the steps end first there is no such lam. X = (kappa I - Y)^-1 then has <A_k, X> = 0, or on the side that
+costs nothing. For LogDet the objective falls without end along such an X, if
+
+    <Y0, X> - sum_k sup {lam <A_k, X> : lam in the box} >= 0,
+
+which is checked before it is claimed. All other regularizers grow faster than any linear term: their optimum
+exists, and is too large to be written down.
 """
 
 from dataclasses import dataclass, replace
-from typing import Self, final
+from typing import Any, NamedTuple, Self, final
 
-from gramlearn._arrays import Array, namespace, read, symmetric_part
+from gramlearn._arrays import Array, constant, eye, namespace, read, symmetric_part
 from gramlearn.dual import Dual, Part
 from gramlearn.losses import Loss
-from gramlearn.regularizers import LogDet
+from gramlearn.regularizers import LogDet, Regularizer
 from gramlearn.solvers._newton import newton_step
+from gramlearn.status import Status
 
-__all__ = ["enter_domain"]
+__all__ = ["Entry", "enter_domain"]
 
+INF = float("inf")
 _STEPS = 300
+_BISECTIONS = 60
 _ACCURACY = 0.1
+_PROVEN = 1e-9  # share of what a sum is made of, below which it is zero
+_ROUNDING = 1e-13  # share of the largest it could be, below which <A_k, X> is
 
 
-def enter_domain(dual: Dual, lam: Array) -> Array | None:
-    """Find a lam of the box with Y < 0, or None where there is none."""
+class Entry(NamedTuple):
+    """A lam inside the domain, or how a solve ends that has none."""
+
+    lam: Array | None
+    ending: Status | None = None
+
+
+def enter_domain(dual: Dual, lam: Array) -> Entry:
+    """Find a lam of the box at which the dual is finite."""
     xp = namespace(lam)
-    free = tuple(Part(part.map, _Costless(of=part.loss), 0.0) for part in dual.parts)
-    barrier = replace(dual, regularizer=LogDet(), parts=free, constant=0.0)
-    top = _largest_eigenvalue(dual, lam)
-    shift = top + max(abs(top), read(xp.max(xp.abs(dual.origin.matrix))), 1.0)
-    for _ in range(_STEPS):
-        if top < 0:
-            return lam
-        if dual.size == 0:
-            return None
-        point = replace(barrier, origin=dual.origin.shifted(-shift)).at(lam)
+    ceiling = _ceiling(dual.regularizer, dual.like)
+    start = dual.origin.shifted(-ceiling)
+    free = tuple(Part(p.map, _Costless.of_part(p, dual.like), 0.0) for p in dual.parts)
+    barrier = replace(dual, regularizer=LogDet(), parts=free, constant=0.0, origin=start)
+    lo, hi = barrier.box
+    lam = xp.clip(lam, lo, hi)
+    top = _largest_eigenvalue(barrier, lam)
+    shift = top + max(abs(top), read(xp.max(xp.abs(start.matrix))), 1.0)
+    steps = _STEPS if dual.size else 0
+    before, factor = lam, None
+    for _ in range(steps):
+        if top < -_rounding(barrier, lam):
+            return Entry(_no_farther(barrier, before, lam, ceiling) if ceiling > 0 else lam)
+        point = replace(barrier, origin=start.shifted(-shift)).at(lam)
+        if point.value == -INF:
+            break  # kappa is so near the largest eigenvalue that rounding hides the difference
+        factor = point.conjugate.factor
         better = newton_step(point, _ACCURACY)
-        if better is None or better.value - point.value <= 1e-9:
-            F = point.conjugate.factor
-            # <Y, X> = kappa tr X - r at the X of the shifted problem.
-            if shift * read(xp.sum(F * F)) > F.shape[0]:
-                return None
-        lam = lam if better is None else better.lam
-        top = _largest_eigenvalue(dual, lam)
+        if (better is None or better.value - point.value <= 1e-9) and _falls(barrier, factor):
+            break
+        before, lam = lam, lam if better is None else better.lam
+        top = _largest_eigenvalue(barrier, lam)
         shift = top + 0.1 * (shift - top)
-    return None
+    if ceiling > 0:
+        return Entry(None, Status.OVERFLOW)
+    if factor is None:
+        # Nothing has a price to choose: along the eigenvector that Y0 rewards most.
+        factor = xp.linalg.eigh(symmetric_part(start.matrix))[1][:, -1:]
+    if _falls(dual, factor):
+        return Entry(None, Status.UNBOUNDED)
+    return Entry(
+        None, Status.OVERFLOW if bool(xp.any((lam <= lo) | (lam >= hi))) else Status.STALLED
+    )
+
+
+def _ceiling(regularizer: Regularizer, like: Array) -> float:
+    """The largest power of two at which h* is finite, with room for squares; 0 where there is none."""
+    xp = namespace(like)
+    most = float(xp.finfo(like.dtype).max) ** 0.5
+    for power in range(int(xp.log2(constant(most, like, 1))[0]), -64, -1):
+        if read(regularizer.conjugate(constant(2.0**power, like, 1))[0]) <= most:
+            return float(2.0**power)
+    return 0.0
 
 
 def _largest_eigenvalue(dual: Dual, lam: Array) -> float:
@@ -53,12 +94,83 @@ def _largest_eigenvalue(dual: Dual, lam: Array) -> float:
     return read(namespace(Y).linalg.eigvalsh(Y)[-1])
 
 
+def _no_farther(dual: Dual, outside: Array, inside: Array, depth: float) -> Array:
+    """A lam between the two at which the largest eigenvalue is below zero, but not by more than `depth`.
+
+    Farther in an exponential is zero to the last bit, and shows no way back.
+    """
+    for _ in range(_BISECTIONS):
+        if _largest_eigenvalue(dual, inside) >= -depth:
+            break
+        middle = (outside + inside) / 2
+        if _largest_eigenvalue(dual, middle) < 0:
+            inside = middle
+        else:
+            outside = middle
+    return inside
+
+
+def _rounding(dual: Dual, lam: Array) -> float:
+    """How far an eigenvalue of Y may be off."""
+    xp = namespace(lam)
+    made_of = dual.origin.spread + dual.spread(lam)
+    return 4 * float(xp.finfo(lam.dtype).eps) * read(xp.sum(made_of))
+
+
+def _falls(dual: Dual, factor: Array) -> bool:
+    """Whether an objective of linear growth falls along X = F F', or stays, up to rounding.
+
+    Of X its large directions are meant, in units of Y0: towards the limit of kappa the others vanish.
+    """
+    xp = namespace(factor)
+    unit = xp.sqrt(xp.where(dual.origin.spread > 0, dual.origin.spread, xp.ones_like(dual.like)))
+    U, singular, _ = xp.linalg.svd(unit[:, None] * factor, full_matrices=False)
+    large = singular > _PROVEN**0.5 * read(singular[0])
+    factor = (U * singular)[:, large] / unit[:, None]
+    X = xp.sum(factor * factor, axis=1)
+    size = read(xp.sum(unit**2 * X))
+    slope = read(xp.sum(factor * (dual.origin.matrix @ factor)))
+    for part in dual.parts:
+        if not part.size:
+            continue
+        t = part.map.restrict(factor).traces(constant(1.0, factor, 1))
+        in_units = part.map.restrict(eye(dual.rank, factor) / unit)
+        largest = xp.sqrt(in_units.diagonal(constant(1.0, factor, (1, 1)))) * size
+        t = xp.where(xp.abs(t) <= _ROUNDING * largest, xp.zeros_like(t), t)
+        lo, hi = part.loss.box(t, part.size)
+        end = xp.where(t > 0, hi, xp.where(t < 0, lo, xp.zeros_like(t)))
+        dearest = read(xp.sum(xp.abs(end * t)))
+        if not dearest < INF:
+            return False
+        slope -= read(xp.sum(end * t))
+        size += dearest
+    return slope >= -_PROVEN * size
+
+
 @final
 @dataclass(frozen=True, eq=False)
 class _Costless(Loss):
-    """loss*(lam) = 0 on the box of another loss."""
+    """loss*(lam) = 0 on the box of another loss, as far as the loss* of that one does not overflow."""
 
     of: Loss
+    ends: tuple[Any, Any]
+
+    @staticmethod
+    def of_part(part: Part, like: Array) -> "_Costless":
+        xp = namespace(like)
+        lo, hi = part.loss.box(like, part.size)
+        most = float(xp.finfo(like.dtype).max) ** 0.25
+        ends = []
+        for side, end in ((-1.0, lo), (1.0, hi)):
+            reach, size = end, most
+            unknown = xp.isinf(end)
+            while bool(xp.any(unknown)) and size > 1 / most:
+                tried = xp.where(unknown, side * size, xp.zeros_like(end))
+                finite = unknown & (part.loss.conjugate(tried) <= most)
+                reach = xp.where(finite, tried, reach)
+                unknown, size = unknown & ~finite, size / 2
+            ends.append(xp.where(unknown, xp.zeros_like(end), reach))
+        return _Costless(of=part.loss, ends=(ends[0], ends[1]))
 
     @property
     def has_open_end(self) -> bool:
@@ -69,7 +181,8 @@ class _Costless(Loss):
         return self.of.can_be_slack
 
     def box(self, like: Array, size: int) -> tuple[Array, Array]:
-        return self.of.box(like, size)
+        del like, size
+        return self.ends
 
     def conjugate(self, lam: Array) -> Array:
         return namespace(lam).zeros_like(lam)
@@ -81,7 +194,9 @@ class _Costless(Loss):
         return namespace(lam).zeros_like(lam)
 
     def take(self, rows: Array) -> Self:
-        return replace(self, of=self.of.take(rows))
+        xp = namespace(self.ends[0])
+        lo, hi = (xp.take(end, rows) for end in self.ends)
+        return replace(self, of=self.of.take(rows), ends=(lo, hi))
 
     def value(self, t: Array) -> Array:
         return namespace(t).zeros_like(t)

@@ -133,9 +133,9 @@ class Projections(Solver[ProjectionState]):
         state = ProjectionState(UNKNOWN, prior_answer(problem), table_of(dual), point)
         if point.value == -INF:
             entry = enter_domain(dual, np.clip(np.zeros_like(lam), lo, hi))
-            if entry is None:
-                return replace(state, ending=Status.UNBOUNDED)
-            state = replace(state, point=dual.at(entry))
+            if entry.lam is None:
+                return replace(state, ending=entry.ending)
+            state = replace(state, point=dual.at(entry.lam))
             point = state.point
         suspects = [
             hopeless(part, every_row(part.size, t), part.loss.severity(t, part.unit))

@@ -17,7 +17,7 @@ from gramlearn._validation import check_count, check_positive
 from gramlearn.certificate import Certificate
 from gramlearn.dual import Part
 from gramlearn.problem import Problem
-from gramlearn.solvers._loop import Answer, Solver, State
+from gramlearn.solvers._loop import Answer, Solver, State, prior_answer
 from gramlearn.sparse_dual import SparseDual, SparsePoint
 from gramlearn.status import Status
 
@@ -44,6 +44,8 @@ class QuasiNewtonState(State):
 
     @property
     def details(self) -> Mapping[str, Any]:
+        if self.point.value == -np.inf:
+            return {"evaluations": self.evaluations}
         return {
             "rank": self.point.part.theta.shape[0],
             "evaluations": self.evaluations,
@@ -103,16 +105,21 @@ class QuasiNewton(Solver[QuasiNewtonState]):
         else:
             # Without a positive part of Y there is nothing to scale.
             pieces = [_price_of_zero(part) for part in dual.parts]
-        lo, hi = dual.box
-        lam = np.clip(np.concatenate([*pieces, np.zeros(0)]), lo, hi)
+        lo, _ = dual.box
+        lam = np.clip(np.concatenate([*pieces, np.zeros(0)]), lo, dual.ceiling(np.zeros(dual.size)))
         sparse = SparseDual(problem, self.capacity)
         point = sparse.at(lam, accuracy=_accuracy(tol, 1.0))
+        if point.value == -np.inf:
+            best = prior_answer(problem)
+            ending = Status.OVERFLOW
+            return QuasiNewtonState(sparse, point, best, best.certificate, ending=ending)
         answer = _answer(problem, point)
         return _judged(QuasiNewtonState(sparse, point, answer, answer.certificate), problem, tol)
 
     def step(self, problem: Problem, state: QuasiNewtonState, tol: float) -> QuasiNewtonState:
         point = state.point
         lo, hi = problem.dual.box
+        ceiling = problem.dual.ceiling(point.lam)
         g = point.gradient
         free = ~(((point.lam <= lo) & (g < 0)) | ((point.lam >= hi) & (g > 0)))
         uphill = np.where(free, g, 0.0)
@@ -123,13 +130,15 @@ class QuasiNewton(Solver[QuasiNewtonState]):
             direction = _uphill(uphill, steps, free)
             size = 1.0
             while other is None and size >= shortest:
-                lam = np.clip(point.lam + size * direction, lo, hi)
+                lam = np.clip(point.lam + size * direction, lo, ceiling)
                 promised = float(g @ (lam - point.lam))
                 size *= 0.25
                 if promised < 0:
                     continue
                 tried = state.sparse.at(lam, point, accuracy)
                 evaluations += 1
+                if tried.value == -np.inf:
+                    continue  # outside the domain of a loss*, or so far out that something overflows
                 noise = point.certificate.gap * 1e-3 + tried.doubt
                 if tried.value >= point.value + _ENOUGH * promised - noise:
                     other = tried
@@ -143,6 +152,8 @@ class QuasiNewton(Solver[QuasiNewtonState]):
         return _judged(state, problem, tol)
 
     def settle(self, problem: Problem, state: QuasiNewtonState) -> QuasiNewtonState:
+        if state.point.value == -np.inf:
+            return state
         return _judged(state, problem, 0.0)
 
 

@@ -122,9 +122,9 @@ class WorkingSet(Solver[WorkingSetState]):
             working = dual.take(rows)
             lo, hi = working.box
             entry = enter_domain(working, xp.clip(constant(0.0, dual.like, working.size), lo, hi))
-            if entry is None:
-                return _unbounded(problem, rows, working.at(constant(0.0, dual.like, working.size)))
-            point = working.at(entry)
+            if entry.lam is None:
+                return _without_start(problem, rows, point, entry.ending)
+            point = working.at(entry.lam)
         stride = 1
         while start is None and dual.size > self.sample * stride:
             stride *= 4
@@ -163,6 +163,8 @@ class WorkingSet(Solver[WorkingSetState]):
         return looked
 
     def settle(self, problem: Problem, state: WorkingSetState) -> WorkingSetState:
+        if state.point.value == -INF:
+            return state  # no lam is inside the domain, and there is nothing to look at
         return self._look(problem, replace(state, stride=1), 0.0)
 
     def _look(self, problem: Problem, state: WorkingSetState, tol: float) -> WorkingSetState:
@@ -265,7 +267,9 @@ def _starting_rows(problem: Problem, start: list[Array] | None) -> tuple[list[Ar
     return rows, concat(lam, dual.like)
 
 
-def _unbounded(problem: Problem, rows: list[Array], point: DualPoint) -> WorkingSetState:
+def _without_start(
+    problem: Problem, rows: list[Array], point: DualPoint, ending: Status | None
+) -> WorkingSetState:
     """No lam is inside the domain: the prior is all there is to show."""
     best = prior_answer(problem)
     return WorkingSetState(
@@ -278,7 +282,7 @@ def _unbounded(problem: Problem, rows: list[Array], point: DualPoint) -> Working
         stride=1,
         point=point,
         steps=0,
-        ending=Status.UNBOUNDED,
+        ending=ending,
     )
 
 

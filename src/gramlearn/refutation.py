@@ -1,0 +1,94 @@
+"""S = sum_k v_k A_k >= 0 and sum_k v_k b_k < 0 prove that no PSD X satisfies the constraints (Farkas).
+
+Here b_k is the end of the domain of loss_k on the side that v_k pushes to, less the offset: such an X would
+have 0 <= <S, X> <= sum_k v_k b_k < 0. Equality is impossible, too, where X must be positive definite and S is
+not zero, or where some t_k may not reach its end.
+
+In floating point S is definite up to a share `doubt` of s, what it is the sum of, and the sum of the v_k b_k is
+known up to a rounding of its terms. So what is proven is that an X that satisfies the constraints is a million
+times as large as the prior, the present X and the bounds, or so nearly singular that no digit is left.
+"""
+
+from dataclasses import dataclass
+from functools import cached_property
+from typing import final
+
+from gramlearn._arrays import Array, namespace, read, symmetric_part
+from gramlearn.dual import Dual, Part
+
+__all__ = ["Refutation"]
+
+INF = float("inf")
+_BEYOND = 1e6  # so many times what the bounds speak of is out of reach
+_DEFINITE = 1e-11  # a doubt of S below this leaves it semidefinite
+_SHARE = 1e-6  # of the whole, which something must have to count
+
+
+@final
+@dataclass(frozen=True, eq=False)
+class Refutation:
+    """v over the constraints of a dual, as a proof that they contradict each other.
+
+    `usual` is a diagonal of X such as is expected: what is proven is that nothing of that size will do.
+    """
+
+    dual: Dual
+    v: Array
+    usual: Array
+
+    @property
+    def holds(self) -> bool:
+        """Whether it is a proof, whatever rounding may have done."""
+        room, terms = self.room
+        if not terms < INF:
+            return False
+        noise = 16 * self._eps * terms
+        least, largest = self.spectrum
+        doubt = 4 * self._eps * self.dual.rank + max(-least, 0.0)
+        xp = namespace(self.v)
+        made_of = read(xp.sum(self.dual.spread(self.v) * self.usual))
+        if room < -noise and -room - noise >= _BEYOND * doubt * max(terms, made_of):
+            return True
+        return room <= noise and doubt <= _DEFINITE and self._is_strict(largest)
+
+    @cached_property
+    def room(self) -> tuple[float, float]:
+        """(sum_k v_k b_k, the sum of the sizes of its terms); the second is infinite where some b_k is."""
+        xp, v = namespace(self.v), self.v
+        none = xp.zeros_like(v)
+        low, high = (self.dual.each(end_of, none) for end_of in (_least, _largest))
+        end = xp.where(v > 0, high, xp.where(v < 0, low, xp.zeros_like(v)))
+        offset = self.dual.each(lambda p, z: z + p.offset, xp.zeros_like(v))
+        terms = read(xp.sum(xp.abs(v) * (xp.abs(end) + xp.abs(offset))))
+        return (read(xp.sum(v * (end - offset))) if terms < INF else INF), terms
+
+    @cached_property
+    def spectrum(self) -> tuple[float, float]:
+        """The least and the largest eigenvalue of S, in units of what each of its rows is the sum of."""
+        xp = namespace(self.v)
+        s = self.dual.spread(self.v)
+        unit = 1 / xp.sqrt(xp.where(s > 0, s, xp.ones_like(s)))
+        S = symmetric_part(self.dual.adjoint(self.v)) * unit[:, None] * unit[None, :]
+        e = xp.linalg.eigvalsh(S)
+        return read(e[0]), read(e[-1])
+
+    def _is_strict(self, largest: float) -> bool:
+        """Whether <S, X> = sum_k v_k b_k is impossible as well."""
+        if self.dual.regularizer.needs_interior and largest > _SHARE:
+            return True
+        xp = namespace(self.v)
+        weight = xp.abs(self.v) * xp.sqrt(self.dual.squared_norms)
+        is_open = self.dual.each(lambda p, w: w * (1.0 if p.loss.has_open_domain else 0.0), weight)
+        return read(xp.sum(is_open)) > _SHARE * read(xp.sum(weight)) > 0
+
+    @property
+    def _eps(self) -> float:
+        return float(namespace(self.v).finfo(self.v.dtype).eps)
+
+
+def _least(part: Part, zero: Array) -> Array:
+    return zero + part.loss.domain()[0]
+
+
+def _largest(part: Part, zero: Array) -> Array:
+    return zero + part.loss.domain()[1]
