@@ -139,11 +139,13 @@ def review(
         costly, t = costly[new], t[new]
         loss = part.loss.take(costly)
         xp = namespace(t)
-        gap += read(xp.sum(loss.gap(t, xp.zeros_like(t))))
+        none = xp.zeros_like(t)
+        doubt = _doubt(part, costly, factor)
+        gap += read(xp.sum(loss.gap(t, none) + loss.slip(t, none, doubt)))
         violation = max(violation, loss.violation(t, part.unit))
         violators.append(costly)
         severities.append(loss.severity(t, part.unit))
-    gap += point.noise
+    gap += point.noise + point.slip
     size = abs(problem.dual.constant)
     certificate = Certificate(point.value + gap, point.value, gap, violation, size=size)
     if stride == 1 and violation > 0 and hard:
@@ -183,6 +185,12 @@ def _costly(part: Part, factor: Array, low: Array, high: Array) -> tuple[Array, 
     return rows[costly], t[costly]
 
 
+def _doubt(part: Part, rows: Array, factor: Array) -> Array:
+    """How far the t of these rows may be off."""
+    some = part.select(rows)
+    return some.doubt(some.map.restrict(factor), constant(1.0, factor, 1))
+
+
 def _scaled(
     problem: Problem, point: DualPoint, references: list[Reference | None], as_it_is: Certificate
 ) -> Certificate:
@@ -198,7 +206,7 @@ def _scaled(
             primal += read(namespace(S).sum(part.loss.value(part.offset + scaling * value)))
     if primal == INF:
         return as_it_is
-    gap = abs(primal - point.value) + point.noise
+    gap = abs(primal - point.value) + point.noise + point.slip
     return as_it_is._replace(primal=primal, gap=gap, violation=0.0, scaling=scaling)
 
 

@@ -45,6 +45,11 @@ class Part:
         """The number of its constraints."""
         return self.map.size
 
+    def doubt(self, framed: LinearMap, x: Array) -> Array:
+        """How far t may be off, by rounding, where X is diag(x) in the frame of this map."""
+        eps = float(namespace(x).finfo(x.dtype).eps)
+        return 8 * eps * (framed.magnitudes(x) + namespace(x).abs(self.offset + 0 * x[:1]))
+
     def take(self, rows: Array) -> "Part":
         """Keep these constraints only, in the form that is fastest to work with."""
         return replace(
@@ -212,7 +217,7 @@ class DualPoint:
 
     @cached_property
     def noise(self) -> float:
-        """A bound on the rounding error of the value, and so of its distance from the primal value of X.
+        """A bound on the rounding error of the value.
 
         Y is off by a rounding of what it is the sum of, which is more than a rounding of Y where that cancels;
         and the value is a sum itself.
@@ -225,6 +230,15 @@ class DualPoint:
         terms = abs(dual.constant) + abs(self.conjugate.value) + read(xp.sum(costs))
         made_of = dual.origin.spread + dual.spread(self.lam)
         return 8 * eps * terms + self.conjugate.rounding(4 * eps * made_of)
+
+    @cached_property
+    def slip(self) -> float:
+        """What the gap may be short of, as every t is off by rounding."""
+        x = self.conjugate.spectrum
+        doubts = [p.doubt(m, x) for p, m in zip(self.dual.parts, self._framed, strict=True)]
+        doubt = concat(doubts, self.lam)
+        slips = self.dual.each(lambda p, t, v, d: p.loss.slip(t, v, d), self.t, self.lam, doubt)
+        return read(namespace(slips).sum(slips))
 
     @cached_property
     def _framed(self) -> list[LinearMap]:

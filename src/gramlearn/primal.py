@@ -117,6 +117,15 @@ class PrimalPoint:
         """A bound on the rounding error of the value, whose terms may cancel."""
         return 8 * float(namespace(self.t).finfo(self.t.dtype).eps) * self._size
 
+    @property
+    def _slip(self) -> float:
+        """By how much the losses may be off, as every t is off by rounding."""
+        x, xp = self.at.spectrum, namespace(self.t)
+        doubts = [p.doubt(m, x) for p, m in zip(self.dual.parts, self.maps, strict=True)]
+        none, doubt = xp.zeros_like(self.t), concat(doubts, self.t)
+        slips = self.dual.each(lambda p, t, v, d: p.loss.slip(t, v, d), self.t, none, doubt)
+        return read(xp.sum(slips))
+
     def judged(self) -> tuple[Certificate, Array]:
         """The certificate of X over the constraints of this dual, and the duals it rests on.
 
@@ -132,7 +141,7 @@ class PrimalPoint:
             gap = self.at.divergence(R, self._doubt) + unpaid
             if gap < INF:
                 break
-        gap += self.noise / 4
+        gap += self.noise / 4 + self._slip
         size = abs(self.dual.constant)
         return Certificate(self.value, self.value - gap, gap, 0.0, size=size), lam
 

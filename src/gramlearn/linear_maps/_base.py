@@ -75,6 +75,10 @@ class LinearMap(ABC):
         """(<B_k, diag(x)>)_k for x >= 0; x of length 1 stands for x I."""
 
     @abstractmethod
+    def magnitudes(self, x: Array) -> Array:
+        """What each of the `traces` is the sum of, before it cancels: not smaller, and never negative."""
+
+    @abstractmethod
     def apply(self, S: Array) -> Array:
         """(<B_k, S>)_k."""
 

@@ -59,6 +59,13 @@ class CoordinateMap(IndexedMap):
             total = total + w * xp.where(i == j, xp.take(x, i), constant(0.0, x, self.size))
         return total
 
+    def magnitudes(self, x: Array) -> Array:
+        x = x if x.shape[0] == self._dimension else x * constant(1.0, self.like, self._dimension)
+        xp, total = namespace(x), constant(0.0, self.like, self.size)
+        for w, i, j in self._entries():
+            total = total + abs(w) * xp.where(i == j, xp.take(x, i), constant(0.0, x, self.size))
+        return total
+
     def apply(self, S: Array) -> Array:
         xp, total = namespace(S), constant(0.0, S, self.size)
         flat = xp.reshape(S, (-1,))

@@ -53,6 +53,9 @@ class DirectionMap(LinearMap):
             return self._sum(xp.vecdot(self.z, self.z)) * x
         return self._sum((self.z * self.z) @ x)
 
+    def magnitudes(self, x: Array) -> Array:
+        return DirectionMap(self.z, tuple(abs(w) for w in self.weights)).traces(x)
+
     def apply(self, S: Array) -> Array:
         return self._sum(namespace(self.z).vecdot(self.z @ S, self.z))
 

@@ -38,6 +38,10 @@ class MatrixMap(LinearMap):
         xp = namespace(self.stack)
         return xp.sum(xp.linalg.diagonal(self.stack) * x, axis=-1)
 
+    def magnitudes(self, x: Array) -> Array:
+        xp = namespace(self.stack)
+        return xp.sum(xp.abs(xp.linalg.diagonal(self.stack)) * x, axis=-1)
+
     def apply(self, S: Array) -> Array:
         return namespace(S).tensordot(self.stack, S, axes=((1, 2), (0, 1)))
 

@@ -87,6 +87,18 @@ class PointMap(IndexedMap):
         total = sum(parts[1:], start=parts[0])
         return total * x if is_one else total
 
+    def magnitudes(self, x: Array) -> Array:
+        # Differences of points that are far from the origin have the rounding of the points.
+        xp = namespace(x)
+        squares = xp.sum(self.points**2, axis=1) * x if x.shape[0] == 1 else self.points**2 @ x
+        norms, total = xp.sqrt(squares), constant(0.0, self.points, self.size)
+        for d in self.directions:
+            reach = xp.take(norms, self.indices[d.first])
+            if d.sign:
+                reach = reach + xp.take(norms, self.indices[d.second])
+            total = total + abs(d.weight) * reach**2
+        return total
+
     def apply(self, S: Array) -> Array:
         return concat([self.stacked(rows).apply(S) for rows in self._chunks()], self.points)
 

@@ -79,6 +79,12 @@ class SparseMap(LinearMap):
         on_diagonal = xp.where(i == j, w * xp.take(x, i), xp.zeros_like(w))
         return added_at(constant(0.0, x, self.count), k, on_diagonal)
 
+    def magnitudes(self, x: Array) -> Array:
+        k, i, j, w = self.table
+        xp = namespace(w)
+        sizes = replace(self, table=Entries(k, i, j, xp.abs(w)))
+        return sizes.traces(x)
+
     def apply(self, S: Array) -> Array:
         xp = namespace(S)
         k, i, j, w = self.table

@@ -151,6 +151,14 @@ class Loss(ABC):
         return self.fenchel_young(inside, lam) + xp.abs(lam * (t - inside))
 
     @final
+    def slip(self, t: Array, lam: Array, doubt: Array) -> Array:
+        """By how much more this constraint may add to the gap, if t is off by up to `doubt`."""
+        xp = namespace(t)
+        here = self.gap(t, lam)
+        there = xp.maximum(self.gap(t + doubt, lam), self.gap(t - doubt, lam))
+        return xp.where(xp.isinf(here), xp.zeros_like(t), xp.clip(there - here, min=0.0))
+
+    @final
     def severity(self, t: Array, unit: float = 1.0) -> Array:
         """How badly t violates the bound: |t - b| / (|t| + |b|), the same for t/b as for b/t."""
         return self.excess(t) / (namespace(t).abs(t) + self.scale(t, unit))

@@ -49,7 +49,7 @@ def newton_step(point: DualPoint, accuracy: float) -> DualPoint | None:
 
     `accuracy` is the relative residual to which the Newton system is solved.
     """
-    if point.value == -INF:
+    if point.value == -INF or not point.dual.size:
         return None
     lam, g = point.lam, point.gradient
     lo, hi = point.dual.box
