@@ -5,7 +5,7 @@ import numpy as np
 import pytest
 from sklearn.exceptions import ConvergenceWarning
 
-from catalogue import LOSSES, REGULARIZERS, name_of
+from catalogue import BOUNDED_LOSSES, LOSSES, REGULARIZERS, name_of
 from conftest import Library
 from gramlearn import (
     Frobenius,
@@ -240,14 +240,39 @@ def test_a_point_is_known_by_its_gradient(regularizer: Regularizer, library: Lib
     assert point.potential == pytest.approx(np.sum(regularizer.value(x)), rel=1e-9)
 
 
-@pytest.mark.parametrize(
-    ("term", "reason"),
-    [
-        (Term(Trace(), Hard(upper=1.0)), "Hard constraints may contradict"),
-        (Term(Trace(), SquaredHinge(upper=1.0)), "no kink"),
-        (Term(Trace(), LogDetSlack(lower=1.0)), "infinite for some t"),
-    ],
-)
-def test_what_it_is_not_for(term: Term, reason: str) -> None:
-    with pytest.raises(ValueError, match=rf"interior_point.*{reason}.*auto"):
-        solve(Problem(LogDet(), np.eye(2), [term]), "interior_point")
+@pytest.mark.parametrize("loss", BOUNDED_LOSSES, ids=name_of)
+@EACH_REGULARIZER
+def test_it_is_for_every_loss(regularizer, loss) -> None:
+    """Kinks, hard bounds, targets, losses that are infinite for some t: the optimum of another solver."""
+    rng = np.random.default_rng(0)
+    P = rng.standard_normal((12, 3))
+    i, j = rng.integers(0, 12, (2, 9))
+    keep = i != j
+    problem = Problem(
+        regularizer, np.eye(3), [Term(SquaredDistances(i[keep][:4], j[keep][:4], points=P), loss)]
+    )
+    inside, other = solve(problem, "interior_point"), solve(problem, "working_set")
+    assert inside.status is other.status is Status.OPTIMAL
+    assert inside.primal == pytest.approx(other.primal, rel=4e-6, abs=1e-9)
+
+
+@pytest.mark.parametrize("apart", [1.0, 1e-2, 1e-4])
+def test_it_proves_contradictions(apart: float) -> None:
+    terms = [Term(Trace(), Hard(upper=1.0)), Term(Trace(), Hard(lower=1.0 + apart))]
+    solution = solve(Problem(LogDet(), np.eye(3), terms), "interior_point")
+    assert solution.status is Status.INFEASIBLE
+    assert len(solution.conflict) == 2
+
+
+@pytest.mark.parametrize("price", [1e2, 1e4, 1e6, 1e8, 1e10])
+def test_large_prices_arrive(price: float) -> None:
+    """As the price grows the answer tends to one that does not depend on it, and the steps do not grow."""
+    rng = np.random.default_rng(0)
+    P = rng.standard_normal((30, 4))
+    i, j = rng.integers(0, 15, 100), rng.integers(15, 30, 100)
+    far = SquaredDistances(i[:50], j[:50], points=P)
+    near = SquaredDistances(i[50:], j[50:], points=P)
+    terms = [Term(far, LogDetSlack(price, lower=20.0)), Term(near, LogDetSlack(price, upper=2.0))]
+    solution = solve(Problem(LogDet(), np.eye(4), terms))
+    assert solution.status is Status.OPTIMAL
+    assert solution.iterations < 100

@@ -146,7 +146,7 @@ def review(
         violators.append(costly)
         severities.append(loss.severity(t, part.unit))
     gap += point.noise + point.slip
-    size = abs(problem.dual.constant)
+    size = problem.dual.unit
     certificate = Certificate(point.value + gap, point.value, gap, violation, size=size)
     if stride == 1 and violation > 0 and hard:
         certificate = _scaled(problem, point, references, certificate)

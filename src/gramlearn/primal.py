@@ -64,7 +64,9 @@ class PrimalPoint:
         self.value = self._size = INF
         if is_finite(self.lam):
             xp = namespace(self.t)
-            losses = read(xp.sum(dual.each(lambda part, t: part.loss.value(t), self.t)))
+            none = xp.zeros_like(self.t)
+            # A t outside the domain counts as the nearest inside: its infinite loss is reported as a violation.
+            losses = read(xp.sum(dual.each(lambda part, t, v: part.loss.gap(t, v), self.t, none)))
             linear = read(xp.sum(at.factor * (dual.origin.matrix @ at.factor)))
             terms = [dual.constant, -linear, at.potential, losses]
             self.value = sum(terms)
@@ -142,8 +144,11 @@ class PrimalPoint:
             if gap < INF:
                 break
         gap += self.noise / 4 + self._slip
-        size = abs(self.dual.constant)
-        return Certificate(self.value, self.value - gap, gap, 0.0, size=size), lam
+        size = self.dual.unit
+        parts = zip(self.dual.parts, self.dual.split(self.t), strict=True)
+        violation = max((part.loss.violation(t, part.unit) for part, t in parts), default=0.0)
+        dual = self.value - gap if gap < INF else -INF
+        return Certificate(self.value, dual, gap, violation, size=size), lam
 
     @property
     def _doubt(self) -> float:

@@ -19,9 +19,10 @@ from gramlearn.dual import Dual, Part
 __all__ = ["Refutation"]
 
 INF = float("inf")
-_BEYOND = 1e6  # so many times what the bounds speak of is out of reach
-_DEFINITE = 1e-11  # a doubt of S below this leaves it semidefinite
-_SHARE = 1e-6  # of the whole, which something must have to count
+# Powers of rounding, so that single precision proves what it can: of 2e-16, a million, 1e-11, a millionth.
+_BEYOND = -0.4  # so many times what the bounds speak of is out of reach
+_DEFINITE = 0.7  # a doubt of S below this leaves it semidefinite
+_SHARE = 0.4  # of the whole, which something must have to count
 
 
 @final
@@ -47,9 +48,9 @@ class Refutation:
         doubt = 4 * self._eps * self.dual.rank + max(-least, 0.0)
         xp = namespace(self.v)
         made_of = read(xp.sum(self.dual.spread(self.v) * self.usual))
-        if room < -noise and -room - noise >= _BEYOND * doubt * max(terms, made_of):
+        if room < -noise and -room - noise >= self._eps**_BEYOND * doubt * max(terms, made_of):
             return True
-        return room <= noise and doubt <= _DEFINITE and self._is_strict(largest)
+        return room <= noise and doubt <= self._eps**_DEFINITE and self._is_strict(largest)
 
     @cached_property
     def room(self) -> tuple[float, float]:
@@ -74,12 +75,12 @@ class Refutation:
 
     def _is_strict(self, largest: float) -> bool:
         """Whether <S, X> = sum_k v_k b_k is impossible as well."""
-        if self.dual.regularizer.needs_interior and largest > _SHARE:
+        if self.dual.regularizer.needs_interior and largest > self._eps**_SHARE:
             return True
         xp = namespace(self.v)
         weight = xp.abs(self.v) * xp.sqrt(self.dual.squared_norms)
         is_open = self.dual.each(lambda p, w: w * (1.0 if p.loss.has_open_domain else 0.0), weight)
-        return read(xp.sum(is_open)) > _SHARE * read(xp.sum(weight)) > 0
+        return read(xp.sum(is_open)) > self._eps**_SHARE * read(xp.sum(weight)) > 0
 
     @property
     def _eps(self) -> float:

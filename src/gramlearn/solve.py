@@ -26,6 +26,8 @@ __all__ = ["attempt", "solve"]
 
 # Up to this rank the Newton systems of interior points are solved by elimination, fast enough.
 _FEW_ENTRIES = 30
+INF = float("inf")
+_FIRST_ITERATIONS = 60
 # Up to so many multiplications a pass, a second thread has nothing to gain.
 _SMALL = 50_000_000
 
@@ -63,8 +65,9 @@ def solve(
         3. every other problem: "working_set", Newton on the dual of the constraints that matter. It proves
            that Hard constraints contradict each other where they do.
 
-        Where the first two come to nothing, the third goes on. All cost a look at all constraints now and
-        then, and matrix products of the size of what is active. "projections" is never chosen: these are the
+        Where one comes to nothing, others go on: "interior_point", for a rank of at most 30 and whatever the
+        losses, and "working_set". All cost a look at all constraints now and then, and matrix products of the
+        size of what is active. "projections" is never chosen: these are the
         Bregman projections of K09, for LogDet and VonNeumann, in random order; `Projections(order="cyclic")`
         is the published one. The first call compiles, once. Nor is "quasi_newton": it is for kernels over so
         many points that X does not fit into memory.
@@ -107,35 +110,63 @@ def attempt(
     """What `solve` does, without its warning; the limits are those that were kept."""
     if not isinstance(problem, Problem):
         raise TypeError(f"`problem` must be a Problem; got {type(problem).__name__}.")
-    chosen = _chosen(solver, problem)
-    limits = Limits(
-        check_positive(tol, "tol", "solve"),
-        chosen.default_max_iter if max_iter is None else check_count(max_iter, "max_iter", least=0),
-        float("inf") if time_limit is None else check_positive(time_limit, "time_limit", "solve"),
-    )
+    stages = _stages(solver, problem, max_iter)
+    tol = check_positive(tol, "tol", "solve")
+    seconds = INF if time_limit is None else check_positive(time_limit, "time_limit", "solve")
     started = problem.free_duals(start_of(start))
     with one_thread(when=_products(problem) <= _SMALL), overflow_is_infinity():
-        solution = run(problem, chosen, limits, callback, started)
-        if solver == "auto" and max_iter is None and _gave_up(solution, chosen):
-            # The iterations of the one say nothing of those of the other; the time is one.
-            left = limits.time_limit - solution.seconds
-            later = replace(limits, max_iter=WorkingSet.default_max_iter, time_limit=left)
-            other = run(problem, WorkingSet(), later, callback, started)
-            if other.status.is_answer or other.certificate.badness < solution.certificate.badness:
-                solution = other
-                limits = replace(later, time_limit=limits.time_limit)
-    return solution, limits
+        best = None
+        for chosen, iterations in stages:
+            limits = Limits(tol, iterations, seconds - (best.seconds if best else 0.0))
+            solution = run(problem, chosen, limits, callback, started)
+            best = solution if best is None else _joined(best, solution)
+            gave_up = solution.status in (Status.STALLED, Status.ITERATION_LIMIT)
+            if not gave_up or best.seconds >= seconds:
+                break
+    assert best is not None
+    return best, replace(limits, time_limit=seconds)
 
 
-def _gave_up(solution: Solution, solver: Solver[Any]) -> bool:
-    """Whether this solver found no answer where the one for every problem may."""
-    found_none = solution.status in (Status.STALLED, Status.ITERATION_LIMIT)
-    return found_none and type(solver) is not WorkingSet
+def _joined(earlier: Solution, later: Solution) -> Solution:
+    """The better of two, which ended as the later one did and took the time of both."""
+    is_better = later.certificate.badness < earlier.certificate.badness
+    best = later if later.status.is_answer or is_better else earlier
+    return replace(best, status=later.status, seconds=earlier.seconds + later.seconds)
+
+
+def _stages(
+    solver: str | Solver[Any], problem: Problem, max_iter: int | None
+) -> list[tuple[Solver[Any], int]]:
+    """The solvers to try, one after another until there is an answer, each with its limit of iterations.
+
+    The iterations of the one say nothing of those of the other, so whoever limits them gets one solver.
+    """
+    chosen = _chosen(solver, problem)
+    if max_iter is not None:
+        return [(chosen, check_count(max_iter, "max_iter", least=0))]
+    if solver != "auto":
+        return [(chosen, chosen.default_max_iter)]
+    last = WorkingSet()
+    if problem.space.dimension > _FEW_ENTRIES or not problem.dual.size:
+        candidates = [chosen, last]
+        return [(known, known.default_max_iter) for known in dict.fromkeys(candidates)]
+    # Newton on a few constraints is quickest where it arrives; where it has not, it creeps.
+    inside = InteriorPoint()
+    first = [(chosen, _FIRST_ITERATIONS)] if chosen != inside else []
+    return [*first, (inside, inside.default_max_iter), (last, last.default_max_iter)]
 
 
 def _products(problem: Problem) -> int:
     """The multiplications of one pass: a matrix product of size c x r by r x r."""
     return problem.dual.size * problem.space.dimension**2
+
+
+def _is_kinked(problem: Problem) -> bool:
+    """Whether some loss has a kink, none is infinite, and more may sit on theirs than X has entries."""
+    rank, parts = problem.space.dimension, problem.dual.parts
+    many = rank <= _FEW_ENTRIES and problem.dual.size > rank * (rank + 1) // 2
+    finite = not any(part.loss.has_domain for part in parts)
+    return many and finite and not all(part.loss.is_smooth for part in parts)
 
 
 def start_of(start: Solution | Sequence[Array] | None) -> Sequence[Array] | None:
@@ -146,12 +177,10 @@ def start_of(start: Solution | Sequence[Array] | None) -> Sequence[Array] | None
 def _chosen(solver: str | Solver[Any], problem: Problem) -> Solver[Any]:
     named = solver if isinstance(solver, Solver) else check_choice(solver, "solver", SOLVERS)
     if named is None:
-        rank, size = problem.space.dimension, problem.dual.size
         candidates: list[Solver[Any]] = [PrimalNewton()]
-        if rank <= _FEW_ENTRIES and size > rank * (rank + 1) // 2:
-            candidates.append(InteriorPoint())
         suitable = (known for known in candidates if known.objection(problem) is None)
-        return next(suitable, WorkingSet())
+        default = InteriorPoint() if _is_kinked(problem) else WorkingSet()
+        return next(suitable, default)
     objection = named.objection(problem)
     if objection:
         raise ValueError(

@@ -202,5 +202,5 @@ class SparsePoint:
         gap = max(losses, 0.0) + self.doubt + rounding
         parts = zip(self._dual.parts, self._dual.split(self.t), strict=True)
         violation = max((part.loss.violation(t, part.unit) for part, t in parts), default=0.0)
-        size = abs(self._dual.constant)
+        size = self._dual.unit
         return Certificate(self.value + gap, self.value, gap, violation, size=size)

@@ -25,6 +25,8 @@ from typing import NamedTuple, final
 from gramlearn._arrays import (
     Array,
     cholesky_or_none,
+    concat,
+    constant,
     eye,
     is_finite,
     namespace,
@@ -45,6 +47,9 @@ _LEAST_STEP = 1e-9
 _REFINEMENTS = 2
 _CURVING = 100.0  # times as much curvature of a loss* ends a step early
 _HALVINGS = 40
+_LEAST_SHARE = (
+    1e-12  # of the curvature of X along a constraint, that holds it where nothing else does
+)
 
 
 class _Step(NamedTuple):
@@ -113,9 +118,9 @@ def _moved(point: Interior, step: _Step, size: float) -> Interior | None:
 
 
 def _curbed(point: Interior, step: _Step, size: float) -> float:
-    """Cut a step short where the curvature of a loss* would change too much on the way."""
+    """Cut a step short where the curvature of a loss* would become much more than that of the model."""
     xp = namespace(point.lam)
-    limit = _CURVING * _second(point.dual, point.lam)
+    limit = _CURVING * _curvature(point)
     for _ in range(_HALVINGS):
         second = _second(point.dual, point.lam + size * step.lam)
         if bool(xp.all(second <= limit)):
@@ -127,7 +132,8 @@ def _curbed(point: Interior, step: _Step, size: float) -> float:
 def _reach(point: Interior, step: _Step) -> float:
     """How long a step may be before something ceases to be positive."""
     xp = namespace(point.lam)
-    if not all(is_finite(part) for part in step):
+    scaled = step.Z / xp.sqrt(point.cone[:, None] * point.cone[None, :])
+    if not all(is_finite(part) for part in (*step, scaled)):
         return 0.0
     low, high = point.rooms
     lo, hi = (xp.isfinite(end) for end in point.dual.box)
@@ -138,7 +144,7 @@ def _reach(point: Interior, step: _Step) -> float:
         -step.below / xp.where(lo, point.below, xp.ones_like(low)),
         -step.above / xp.where(hi, point.above, xp.ones_like(low)),
         -xp.linalg.eigvalsh(step.X),
-        -xp.linalg.eigvalsh(step.Z / xp.sqrt(point.cone[:, None] * point.cone[None, :])),
+        -xp.linalg.eigvalsh(scaled),
     ]
     fastest = max(read(xp.max(fall)) for fall in falls)
     return 1 / fastest if fastest > 0 else INF
@@ -153,6 +159,7 @@ class _System:
     inverse: Callable[[Array], Array]  # of P + sqrt(z_i z_j) + B* D^-1 B
     upper: Array  # P + sqrt(z_i z_j), written out
     D: Array
+    lifted: Array  # D, and a little where it is zero
     coordinates: Coordinates
 
     @staticmethod
@@ -164,12 +171,16 @@ class _System:
         if not dual.regularizer.is_invariant:
             T = coordinates.congruence(point.turn)
             upper = upper + transpose(T) @ (T / coordinates.entries(point.at.kernel)[:, None])
-        low, high = point.rooms
-        D = _second(dual, point.lam) + point.below / low + point.above / high
-        inverse = factorized(coordinates, point.maps, upper, 1 / D)
+        D = _curvature(point)
+        # A target has no curvature and no end: it is held by a weight, and what that leaves is refined away.
+        one = constant(1.0, z, (1, 1))
+        norms = concat([m.diagonal(one) for m in point.maps if m.size], z)
+        lifted = xp.maximum(D, _LEAST_SHARE * norms / read(xp.max(xp.linalg.diagonal(upper))))
+        lifted = xp.where(lifted > 0, lifted, xp.ones_like(lifted))
+        inverse = factorized(coordinates, point.maps, upper, 1 / lifted)
         if inverse is None:
             return None
-        return _System(point, inverse, upper, D, coordinates)
+        return _System(point, inverse, upper, D, lifted, coordinates)
 
     def step(self, mu: float, first: _Step | None, refinements: int = _REFINEMENTS) -> _Step:
         """Solve for the step to the point of the path at mu, corrected by the products of a first step."""
@@ -208,7 +219,7 @@ class _System:
         Where a constraint is on its bound D is next to nothing, and rounding in S is all that dlam shows. What
         is left of both equations corrects it.
         """
-        maps, D, coordinates = self.point.maps, self.D, self.coordinates
+        maps, D, lifted, coordinates = self.point.maps, self.D, self.lifted, self.coordinates
         right = coordinates.vector(first)
         s, lam = 0.0 * right, 0.0 * second
         left, below = right, second
@@ -217,10 +228,16 @@ class _System:
                 S = coordinates.matrix(s)
                 left = right - self.upper @ s - coordinates.vector(joint_adjoint(maps, lam))
                 below = second + joint_apply(maps, S) - D * lam
-            ds = self.inverse(left - coordinates.vector(joint_adjoint(maps, below / D)))
+            ds = self.inverse(left - coordinates.vector(joint_adjoint(maps, below / lifted)))
             s = s + ds
-            lam = lam + (joint_apply(maps, coordinates.matrix(ds)) + below) / D
+            lam = lam + (joint_apply(maps, coordinates.matrix(ds)) + below) / lifted
         return coordinates.matrix(s), lam
+
+
+def _curvature(point: Interior) -> Array:
+    """loss*'' and what the multipliers of the ends of the box add to it."""
+    low, high = point.rooms
+    return _second(point.dual, point.lam) + point.below / low + point.above / high
 
 
 def _second(dual: Dual, lam: Array) -> Array:

@@ -22,7 +22,7 @@ from gramlearn._arrays import (
     transpose,
 )
 from gramlearn.certificate import Certificate
-from gramlearn.dual import Dual, DualPoint, Part
+from gramlearn.dual import Dual, Part
 from gramlearn.linear_maps import LinearMap
 from gramlearn.problem import Problem
 from gramlearn.refutation import Refutation
@@ -38,13 +38,15 @@ _HOPELESS = 0.999
 _NAMED_SHARE = 1e-3  # a constraint with less than this share of the largest v is not named
 
 
-def contradiction(point: DualPoint, direction: Array) -> Array | None:
-    """Turn `direction` into a v that proves the constraints contradictory, or None if it proves nothing."""
-    dual = point.dual
+def contradiction(dual: Dual, factor: Array, direction: Array) -> Array | None:
+    """Turn `direction` into a v that proves the constraints contradictory, or None if it proves nothing.
+
+    X = F F' is what it is beside: see `Refutation`.
+    """
     xp = namespace(direction)
     low, high = _domain(dual)
     prior = dual.regularizer.conjugate_derivative(dual.origin.slope)
-    usual = prior + xp.sum(point.conjugate.factor**2, axis=1)
+    usual = prior + xp.sum(factor**2, axis=1)
     v = direction
     for _ in range(_CORRECTIONS):
         provable = xp.where(v > 0, high, -low) < INF

@@ -17,6 +17,7 @@ from gramlearn.spectral import ConjugatePoint
 
 __all__ = ["Interior", "centered", "central_prices"]
 
+_MARGIN = 1e-3  # of its size that a t is kept away from the end of its domain, to have a price
 _SHARE = 0.1  # of the residual that the multiplier of X starts with, at least
 
 
@@ -150,6 +151,16 @@ def central_prices(part: Part, t: Array, mu: float) -> Array:
         return xp.where(
             pull < 0, lo + 2 * mu * width / (size - pull), hi - 2 * mu * width / (size + pull)
         )
+    if not part.loss.is_smooth:
+        # Without a slope, and with one end at most: the price of a t as far from its bound, on the right side.
+        off = xp.abs(t - part.loss.conjugate_derivative(xp.zeros_like(t)))
+        inside = mu / xp.clip(off, min=float(xp.finfo(t.dtype).eps))
+        return lo + inside if ends_below else hi - inside if ends_above else xp.zeros_like(t)
+    low, high = part.loss.domain()
+    if part.loss.has_domain:
+        # At the end of its domain a price is infinite.
+        margin = _MARGIN * part.loss.scale(t, part.unit)
+        t = xp.clip(xp.clip(t, min=low + margin), max=high - margin)
     price = part.loss.price(t)
     if not (ends_below or ends_above):
         return price

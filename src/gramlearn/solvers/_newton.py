@@ -28,8 +28,9 @@ Method = Callable[[Hessian, Array, Array], Array | None]  # (H, its diagonal, g)
 INF = float("inf")
 _SUFFICIENT = 1e-4  # share of the promised rise that a step must deliver (c1 of Nocedal and Wright)
 _HALVINGS = 60
-_STEEP = 0.2  # share of the first slope that at the end of a Newton step means it was too short
+_STEEP = 0.3  # share of the first slope that at the end of a Newton step means it was too short
 _PROLONGATIONS = 15
+_PATIENCE = 8  # halvings before steps shrink ever faster
 _FASTEST = 1e-8  # share that is left of a step, at the least, in one go
 _CG_LIMIT = 250
 _ROUNDS = 2  # of the choice of the variables that are held at the box
@@ -137,7 +138,7 @@ def _line_search(point: DualPoint, direction: Array) -> DualPoint | None:
     xp = namespace(lam)
     huge = float(xp.finfo(lam.dtype).max)
     size, too_long, shrink, best = 1.0, INF, 0.5, None
-    for _ in range(_HALVINGS):
+    for k in range(_HALVINGS):
         moved = _on_the_way(point, direction, size)
         rise = read(xp.vecdot(point.gradient, moved - lam))
         if rise <= 0:
@@ -147,8 +148,8 @@ def _line_search(point: DualPoint, direction: Array) -> DualPoint | None:
         trial = point.dual.at(moved)
         if not -(huge**0.9) < trial.value < INF:
             # Outside the domain, or so far out that products with X would overflow: come back ever faster.
-            too_long = size
-            size, shrink = size * shrink, max(shrink**2, _FASTEST)
+            too_long, size = size, size * shrink
+            shrink = shrink if k < _PATIENCE else max(shrink**2, _FASTEST)
             continue
         if rise <= point.noise:
             # The promised rise is below the rounding error of the value: the gap decides, too.
@@ -160,7 +161,8 @@ def _line_search(point: DualPoint, direction: Array) -> DualPoint | None:
         slope = read(xp.vecdot(xp.clip(trial.gradient, -(huge**0.3), huge**0.3), moved - lam))
         if trial.value >= point.value + _SUFFICIENT * rise:
             best = trial if best is None or trial.value > best.value else best
-            if slope > _STEEP * rise:
+            whole = bool(xp.all(moved == lam + size * direction))
+            if slope > _STEEP * rise and whole:
                 return _prolonged(point, best, direction, size, too_long)
             if slope >= -rise:
                 return best
@@ -184,7 +186,8 @@ def _prolonged(
     """Go on while the dual rises nearly as steeply as at first: twice as far, or half way to what is too long.
 
     Far up an exponential, and where X is flat, a Newton step is short, or long, by any factor: one iteration
-    for each would be as many as the way is long. Half way is meant in the exponent.
+    for each would be as many as the way is long. Half way is meant in the exponent. A step that the box cuts
+    off is steep at its end for another reason.
     """
     xp = namespace(direction)
     for _ in range(_PROLONGATIONS):

@@ -17,7 +17,7 @@ exists, and is too large to be written down.
 from dataclasses import dataclass, replace
 from typing import Any, NamedTuple, Self, final
 
-from gramlearn._arrays import Array, constant, eye, namespace, read, symmetric_part
+from gramlearn._arrays import Array, constant, eye, namespace, read, symmetric_part, where_true
 from gramlearn.dual import Dual, Part
 from gramlearn.losses import Loss
 from gramlearn.regularizers import LogDet, Regularizer
@@ -125,8 +125,8 @@ def _falls(dual: Dual, factor: Array) -> bool:
     xp = namespace(factor)
     unit = xp.sqrt(xp.where(dual.origin.spread > 0, dual.origin.spread, xp.ones_like(dual.like)))
     U, singular, _ = xp.linalg.svd(unit[:, None] * factor, full_matrices=False)
-    large = singular > _PROVEN**0.5 * read(singular[0])
-    factor = (U * singular)[:, large] / unit[:, None]
+    large = where_true(singular > _PROVEN**0.5 * read(singular[0]))
+    factor = xp.take(U * singular, large, axis=1) / unit[:, None]
     X = xp.sum(factor * factor, axis=1)
     size = read(xp.sum(unit**2 * X))
     slope = read(xp.sum(factor * (dual.origin.matrix @ factor)))

@@ -19,9 +19,11 @@ from gramlearn.dual import Dual, DualPoint
 from gramlearn.primal import PrimalPoint, near_rows
 from gramlearn.problem import Problem
 from gramlearn.solvers._central_path import advanced
+from gramlearn.solvers._infeasibility import contradiction, refuted
 from gramlearn.solvers._interior import Interior, centered, central_prices, rounded
 from gramlearn.solvers._loop import Answer, Solver, State
-from gramlearn.solvers.working_set import WorkingSet
+from gramlearn.solvers.working_set import WorkingSet, WorkingSetState
+from gramlearn.spectral import ConjugatePoint
 from gramlearn.status import Status
 
 __all__ = ["InteriorPoint"]
@@ -86,33 +88,20 @@ class InteriorPoint(Solver[InteriorState]):
         check_count(self.first, "first")
         check_count(self.sample, "sample")
 
-    def objection(self, problem: Problem) -> str | None:
-        dual = problem.dual
-        for part in dual.parts:
-            name = type(part.loss).__name__
-            if part.loss.is_hard:
-                return f"{name} constraints may contradict each other, and it could not prove that"
-            if part.loss.has_domain:
-                return f"{name} is infinite for some t"
-        if all(part.loss.is_smooth for part in dual.parts):
-            return "there is no kink to go around"
-        if dual.regularizer.at(dual.origin.matrix).value == INF:
-            return "a linear term leaves the regularizer without a minimum to start from"
-        return None
-
     def init(self, problem: Problem, start: list[Array] | None, tol: float) -> InteriorState:
         base = WorkingSet(sample=self.sample, refinement=_REFINEMENT).init(problem, start, tol)
+        over = base.ending is not None
         state = InteriorState(
             certificate=base.certificate,
             best=base.best,
-            point=_entered(problem, base.point),
+            point=_nowhere(base) if over else _entered(problem, base.point),
             rows=base.rows,
             stride=base.stride,
             looks=base.looks,
             ending=base.ending,
             conflict=base.conflict,
         )
-        return state if base.ending is not None else self._look(problem, state, tol)
+        return state if over else self._look(problem, state, tol)
 
     def step(self, problem: Problem, state: InteriorState, tol: float) -> InteriorState:
         point = advanced(state.point)
@@ -122,6 +111,19 @@ class InteriorPoint(Solver[InteriorState]):
             return self._stuck(problem, looked, tol) if stuck else looked
         certificate, _ = point.judged.judged()
         gap = certificate.relative_gap
+        if certificate.violation > 0:
+            for direction in (point.lam, point.lam - state.point.lam):
+                proof = contradiction(point.dual, point.frame, direction)
+                if proof is not None:
+                    pieces = point.dual.split(proof)
+                    ending = (
+                        certificate.dual,
+                        certificate.violation,
+                        point.frame,
+                        state.rows,
+                        pieces,
+                    )
+                    return replace(state, point=point, **refuted(problem, *ending))
         gap_so_far, mu_so_far = state.least
         idle = 0 if gap < gap_so_far or point.mu < 0.9 * mu_so_far else state.idle + 1
         least = (min(gap, gap_so_far), min(point.mu, mu_so_far))
@@ -147,9 +149,11 @@ class InteriorPoint(Solver[InteriorState]):
             return replace(state, certificate=best.certificate, ending=Status.OPTIMAL)
         if state.restarted or state.best.certificate.is_within(_NEAR):
             return replace(state, ending=Status.STALLED)
-        working = state.point.dual
         xp = namespace(state.point.lam)
-        prior = _entered(problem, working.at(xp.zeros_like(state.point.lam)))
+        start = state.point.dual.at(xp.zeros_like(state.point.lam))
+        if start.value == -INF:
+            return replace(state, ending=Status.STALLED)
+        prior = _entered(problem, start)
         fresh = replace(state, point=prior, restarted=True, least=(INF, INF), idle=0)
         return self._look(problem, fresh, tol)
 
@@ -214,6 +218,13 @@ def _tidied(
     return Answer(certificate, point.at.factor, rows, point.dual.split(lam))
 
 
+def _nowhere(base: WorkingSetState) -> Interior:
+    """A point for a solve that was over before it began."""
+    xp, dual = namespace(base.point.lam), base.point.dual
+    none, cone = xp.zeros_like(base.point.lam), xp.zeros_like(dual.like)
+    return Interior(dual, base.best.factor, cone, none, none, none)
+
+
 def _entered(problem: Problem, start: DualPoint) -> Interior:
     """X(lam) of a dual point, lifted off the boundary, with its prices; multipliers come with a look."""
     xp = namespace(start.lam)
@@ -238,6 +249,19 @@ def _usual_size(dual: Dual) -> float:
     return asked / given if asked > 0 and given > 0 else 1.0
 
 
+def _usual_product(at: ConjugatePoint, dual: Dual) -> float:
+    """The mean of x^2 h''(x): by how much phi changes where X does by a share of itself.
+
+    A violated bound of a hard constraint costs nothing and everything; this is what there is to go by.
+    """
+    if dual.regularizer.is_invariant:
+        return 1.0
+    x = at.spectrum
+    xp = namespace(x)
+    curvature = dual.regularizer.conjugate_second(dual.regularizer.derivative(x))
+    return read(xp.mean(x**2 / curvature))
+
+
 def _joined(
     state: InteriorState, rows: list[Array], plain: PrimalPoint, certificate: Certificate
 ) -> Interior:
@@ -245,7 +269,9 @@ def _joined(
     old, dual = state.point, plain.dual
     # The prices of a start may fit another X than its own; those of a point inside fit its X.
     gap = min(abs(certificate.primal), certificate.gap if old.is_inside else INF)
-    mu = max(old.mu, gap / (dual.size + int(old.cone.shape[0])))
+    mu = max(old.mu, gap / (dual.size + int(old.cone.shape[0]))) if gap < INF else old.mu
+    if not old.is_inside and not certificate.is_within(_NEAR):
+        mu = max(mu, _usual_product(old.at, dual))
     fresh = [central_prices(p, t, mu) for p, t in zip(dual.parts, dual.split(plain.t), strict=True)]
     point = centered(dual, old.frame, concat(fresh, old.lam), mu)
     if dual.size > (1 + _FEW) * old.dual.size or not old.is_inside:

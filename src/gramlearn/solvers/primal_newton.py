@@ -174,4 +174,4 @@ class PrimalNewton(Solver[PrimalState]):
 
 def _against(point: PrimalPoint) -> float:
     """What the gap is measured against, see `Certificate.relative_gap`."""
-    return max(abs(point.value), 1e-6 * abs(point.dual.constant))
+    return max(abs(point.value), 1e-6 * point.dual.unit)

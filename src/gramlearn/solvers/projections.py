@@ -155,7 +155,7 @@ class Projections(Solver[ProjectionState]):
             return replace(state, point=previous, ending=Status.STALLED)
         if point.violation > 0:
             for direction in (lam, lam - before):
-                proof = contradiction(point, direction)
+                proof = contradiction(point.dual, point.conjugate.factor, direction)
                 if proof is not None:
                     return self._refuted(problem, state, problem.dual.split(proof))
         looked = self._judged(problem, state, tol)

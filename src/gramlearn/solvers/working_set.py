@@ -149,7 +149,9 @@ class WorkingSet(Solver[WorkingSetState]):
             state = replace(state, point=better, steps=state.steps + 1)
             for direction in (better.lam, better.lam - point.lam):
                 # A point inside all domains is feasible, and nothing contradicts it.
-                proof = contradiction(better, direction) if better.violation > 0 else None
+                proof = None
+                if better.violation > 0:
+                    proof = contradiction(better.dual, better.conjugate.factor, direction)
                 if proof is not None:
                     return _refuted(problem, state, state.rows, better.dual.split(proof))
             reached = _badness(better) <= max(state.target, 0.3 * tol)
@@ -288,7 +290,7 @@ def _without_start(
 
 def _badness(point: DualPoint) -> float:
     """How far a working set is from solved: the larger of relative gap and violation."""
-    size = abs(point.dual.constant)
+    size = point.dual.unit
     primal = point.value + point.gap
     return Certificate(primal, point.value, point.gap, point.violation, size=size).badness
 
