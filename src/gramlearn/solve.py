@@ -28,6 +28,7 @@ __all__ = ["attempt", "solve"]
 _FEW_ENTRIES = 30
 INF = float("inf")
 _FIRST_ITERATIONS = 60
+_ROUNDING = 1e-9  # a relative gap at which no step is found any more, as there is none
 # Up to so many multiplications a pass, a second thread has nothing to gain.
 _SMALL = 50_000_000
 
@@ -120,11 +121,17 @@ def attempt(
             limits = Limits(tol, iterations, seconds - (best.seconds if best else 0.0))
             solution = run(problem, chosen, limits, callback, started)
             best = solution if best is None else _joined(best, solution)
-            gave_up = solution.status in (Status.STALLED, Status.ITERATION_LIMIT)
-            if not gave_up or best.seconds >= seconds:
+            if not _may_be_better(solution) or best.seconds >= seconds:
                 break
     assert best is not None
     return best, replace(limits, time_limit=seconds)
+
+
+def _may_be_better(solution: Solution) -> bool:
+    """Whether another solver may find more: not where there is an answer, nor where rounding alone is left."""
+    if solution.status is Status.STALLED:
+        return solution.certificate.badness > _ROUNDING
+    return solution.status is Status.ITERATION_LIMIT
 
 
 def _joined(earlier: Solution, later: Solution) -> Solution:
