@@ -523,7 +523,7 @@ def test_weights_of_comparisons_count_in_scores_and_paths():
         (lambda model: model.pair_score((X[:, :3], X[:, :3])), "13 were learned from"),
         (lambda model: clone(model).set_params(kernels=[gaussian_kernel]).fit(X, Y), "call it"),
         (lambda model: clone(model).set_params(kernels=(k for k in FAMILY)).fit(X, Y), "must list"),
-        (lambda model: clone(model).set_params(kernels=None).fit(1e160 * X, Y), "rescale it first"),
+        (lambda model: clone(model).set_params(kernels=None).fit(1e160 * X, Y), "X in other units"),
         (lambda model: polynomial_kernel(2, 1.0, "a"), "`offset` must be a finite number"),
     ],
 )  # fmt: skip

@@ -256,8 +256,14 @@ REFUSED = [
         for kind in (MetricLearner, KernelLearner, POLA, SemiSupervisedEmbedding)
         for given in (X[:10].reshape(5, 2, 4), X[:10].reshape(5, 2, 4).tolist())
     ),
-    (lambda: MetricLearner().fit(np.zeros((5, 3, 4)), Y[:5]), "Found array with dim 3"),
-    (lambda: MetricLearner().fit([[1.0, 2.0], [3.0]], Y[:2]), "inhomogeneous"),
+    (
+        lambda: MetricLearner().fit(np.zeros((5, 3, 4)), Y[:5]),
+        r"`X` must be two-dimensional.*shape \(5, 3, 4\)",
+    ),
+    (
+        lambda: MetricLearner().fit([[1.0, 2.0], [3.0]], Y[:2]),
+        "row 0 has 2 entries and row 1 has 1",
+    ),
     *(
         (lambda kind=kind: kind(percentiles=(0.05, 0.95)).fit(X, Y), r"below 1 percent.*\(5, 95\)")
         for kind in (MetricLearner, KernelLearner)

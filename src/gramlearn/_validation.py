@@ -13,32 +13,50 @@ from gramlearn._arrays import (
     as_index,
     is_array,
     is_finite,
+    is_numpy,
     namespace,
     read,
     to_numpy,
     transpose,
 )
+from gramlearn._reading import check_unmasked, complaint
 
 __all__ = [
+    "LARGEST_EXPONENT",
+    "RANGE",
+    "as_numbers",
+    "as_row_numbers",
     "check_basis",
     "check_choice",
     "check_count",
     "check_either_way",
+    "check_extent",
     "check_finite",
     "check_host_points",
     "check_indices",
     "check_per_constraint",
     "check_points",
     "check_positive",
+    "check_share",
     "check_symmetric",
     "generator",
 ]
 
 Choice = TypeVar("Choice")
 
+LARGEST_EXPONENT = 100.0  # x^p of numbers that differ a thousandfold is in the range of numbers
+_LARGEST = 1e100  # of a price, a rate or a tolerance
+RANGE = 1e280  # of numbers, with room for sums
 
-def check_positive(value: Any, name: str, owner: str) -> float:
-    """A finite positive number, as in `Hinge(C=...)`."""
+
+def check_positive(
+    value: Any, name: str, owner: str, *, largest: float = _LARGEST, any_size: bool = False
+) -> float:
+    """A positive number, as in `Hinge(C=...)`, whose square and that of its inverse have room among numbers.
+
+    What has the units of the points, as the width of a kernel, and what is never squared, as a tolerance, may
+    be of `any_size`.
+    """
     if isinstance(value, bool) or not isinstance(value, Real):
         raise TypeError(
             f"`{owner}({name}={value!r})`: {name} must be a positive number; got {type(value).__name__}."
@@ -48,13 +66,20 @@ def check_positive(value: Any, name: str, owner: str) -> float:
         raise ValueError(
             f"`{owner}({name}={value!r})`: {name} must be positive and finite; got {number}."
         )
+    if not (any_size or 1 / _LARGEST <= number <= largest):
+        raise ValueError(
+            f"`{owner}({name}={value!r})`: {name} must lie between {1 / _LARGEST:g} and {largest:g}: powers "
+            "that are formed on the way are no numbers otherwise."
+        )
     return number
 
 
-def check_count(value: Any, name: str, least: int = 1) -> int:
-    """A whole number that is at least `least`."""
+def check_count(value: Any, name: str, least: int = 1, most: int = 2**62) -> int:
+    """A whole number that is at least `least`, and can be counted."""
     if isinstance(value, bool) or not isinstance(value, Real) or value % 1 != 0 or value < least:
         raise ValueError(f"`{name}` must be a whole number of at least {least}; got {value!r}.")
+    if float(value) > most:
+        raise ValueError(f"`{name}={value!r}` is more than can be counted; pass at most {most:,}.")
     return int(float(value))
 
 
@@ -80,23 +105,49 @@ def check_finite(x: Array, name: str) -> Array:
 
 def check_points(x: Any, name: str) -> Array:
     """Two-dimensional finite numbers with at least one row and one column, in their own library."""
-    xp = namespace(x)
-    x = x if is_array(x) else xp.asarray(x)
+    x = as_numbers(x, name)
     if x.ndim != 2:
         raise ValueError(f"`{name}` must be two-dimensional; got {x.ndim} dimension(s).")
     if 0 in x.shape:
         raise ValueError(
             f"`{name}` has shape {tuple(x.shape)}; at least one row and one column are needed."
         )
+    if not namespace(x).isdtype(x.dtype, "real floating"):
+        return x
+    return check_extent(check_finite(x, name), name, power=2)
+
+
+def as_numbers(x: Any, name: str) -> Array:
+    """An array of real numbers, of any shape, in its own library; lists become one of NumPy."""
+    x = check_unmasked(x, name)
+    if isinstance(x, np.matrix):
+        x = np.asarray(x)
+    if issparse(x):
+        raise TypeError(f"`{name}` is sparse; pass a dense array, such as {name}.toarray().")
+    given = x
+    if not is_array(x):
+        try:
+            x = np.asarray(x)
+        except (TypeError, ValueError):
+            x = np.zeros((), dtype=object)
+    xp = namespace(x)
+    if is_numpy(x) and x.dtype.kind in "OUSMmV":
+        wrong = complaint(given, name, flat=False, finite=False)
+        if wrong is not None:
+            raise wrong
+        try:
+            x = np.asarray(given, dtype=np.float64)  # numbers, kept as objects
+        except (TypeError, ValueError):  # of which pandas' NA is none
+            raise ValueError(
+                f"`{name}` has missing entries; remove or impute those entries first."
+            ) from None
     if not xp.isdtype(x.dtype, ("real floating", "integral", "bool")):
         raise TypeError(f"`{name}` must hold real numbers; got dtype {x.dtype}.")
-    return check_finite(x, name) if xp.isdtype(x.dtype, "real floating") else x
+    return x
 
 
 def check_host_points(x: Any, name: str) -> np.ndarray:
     """Points as `check_points` has them, of any library, as float64 in host memory."""
-    if issparse(x):
-        raise TypeError(f"`{name}` is sparse; pass a dense array, such as {name}.toarray().")
     return np.asarray(to_numpy(check_points(x, name)), dtype=np.float64)
 
 
@@ -129,6 +180,26 @@ def check_symmetric(x: Array, name: str, otherwise: str = "", *, tolerance: floa
     return x
 
 
+def check_extent(x: Any, name: str = "X", power: int = 4, of: str = "entries") -> Any:
+    """Numbers, dense or sparse, of which so high powers are numbers: neither infinite nor zero.
+
+    What is learned forms squared distances and squares of those; what measures in units of its own, the former.
+    """
+    values = x.data if issparse(x) else x
+    xp = namespace(values)
+    if 0 in values.shape or not xp.isdtype(values.dtype, "real floating"):
+        return x
+    largest = read(xp.max(xp.abs(values)))
+    limit = RANGE ** (1 / power)
+    if largest and not 1 / limit < largest < limit:
+        powers = "squares" if power == 2 else "squares of squared distances"
+        raise ValueError(
+            f"`{name}` has {of} of up to {largest:.1e}, and {powers} are out of the range of numbers; pass "
+            f"{name} in other units, such as {name} / {largest:.0e}."
+        )
+    return x
+
+
 def check_either_way(block: np.ndarray, words: str, tolerance: float) -> np.ndarray:
     """k(x, y) = k(y, x), up to rounding, in the values of a kernel for some points with each other."""
     excess = float(np.abs(block - block.T).max())
@@ -140,9 +211,22 @@ def check_either_way(block: np.ndarray, words: str, tolerance: float) -> np.ndar
     return block
 
 
+def as_row_numbers(x: Any, name: str) -> Array:
+    """An array of any shape and type, in its own library, of what shall be row numbers."""
+    x = check_unmasked(x, name)
+    if issparse(x):
+        raise TypeError(f"`{name}` is sparse; pass a dense array of row numbers.")
+    try:
+        return as_index(x)
+    except (TypeError, ValueError):
+        raise ValueError(
+            f"`{name}` must hold whole numbers (row indices); got rows of different lengths."
+        ) from None
+
+
 def check_indices(x: Any, name: str, n_points: int | None = None) -> Array:
     """A vector of row numbers, each in [0, n_points) where n_points is known."""
-    index = as_index(x)
+    index = as_row_numbers(x, name)
     xp = namespace(index)
     if index.ndim != 1:
         raise ValueError(f"`{name}` must be one-dimensional; got shape {tuple(index.shape)}.")
@@ -150,13 +234,22 @@ def check_indices(x: Any, name: str, n_points: int | None = None) -> Array:
         return xp.astype(index, xp.int64)
     if not xp.isdtype(index.dtype, "integral"):
         raise TypeError(f"`{name}` must hold whole numbers (row indices); got dtype {index.dtype}.")
-    index = xp.astype(index, xp.int64, copy=False)
+    # As they came: a number of 64 bits without a sign would become negative.
     least, largest = int(xp.min(index)), int(xp.max(index))
     if least < 0:
         raise ValueError(f"`{name}` contains {least}; row indices start at 0.")
     if n_points is not None and largest >= n_points:
         raise ValueError(f"`{name}` refers to row {largest}, but there are {n_points} rows.")
-    return index
+    if largest >= 2**63:
+        raise ValueError(f"`{name}` refers to row {largest}, which is more than can be counted.")
+    return xp.astype(index, xp.int64, copy=False)
+
+
+def check_share(value: Any, name: str) -> float:
+    """A number between 0 and 1, neither of them."""
+    if not isinstance(value, Real) or not 0 < float(value) < 1:
+        raise ValueError(f"`{name}` must be a number between 0 and 1; got {value!r}.")
+    return float(value)
 
 
 def check_per_constraint(x: Any, name: str, size: int) -> None:

@@ -152,14 +152,14 @@ class LookedUp(BaseKernel):
 
 def gaussian_kernel(mu: float = 1.0) -> BaseKernel:
     """exp(-mu |x - y|^2): the larger mu, the narrower."""
-    mu = check_positive(mu, "mu", "gaussian")
+    mu = check_positive(mu, "mu", "gaussian", any_size=True)
     profile = partial(_exponential, rate=mu)
     return ProfileKernel(f"gaussian({mu:.4g})", "squared", profile, is_psd=True)
 
 
 def laplacian_kernel(mu: float = 1.0) -> BaseKernel:
     """exp(-mu |x - y|_1)."""
-    mu = check_positive(mu, "mu", "laplacian")
+    mu = check_positive(mu, "mu", "laplacian", any_size=True)
     profile = partial(_exponential, rate=mu)
     return ProfileKernel(f"laplacian({mu:.4g})", "absolute", profile, is_psd=True)
 
@@ -172,7 +172,7 @@ def linear_kernel() -> BaseKernel:
 def polynomial_kernel(degree: int = 2, scale: float = 1.0, offset: float = 1.0) -> BaseKernel:
     """(scale x'y + offset)^degree."""
     degree = check_count(degree, "degree")
-    scale = check_positive(scale, "scale", "polynomial")
+    scale = check_positive(scale, "scale", "polynomial", any_size=True)
     offset = _number(offset, "offset")
     profile = partial(_power, degree=degree, scale=scale, offset=offset)
     words = f"polynomial({degree}, {scale:.4g}, {offset:.4g})"
@@ -182,7 +182,7 @@ def polynomial_kernel(degree: int = 2, scale: float = 1.0, offset: float = 1.0) 
 
 def sigmoid_kernel(scale: float = 1.0, offset: float = 0.0) -> BaseKernel:
     """tanh(scale x'y + offset): of use as a similarity, though not positive semidefinite."""
-    scale = check_positive(scale, "scale", "sigmoid")
+    scale = check_positive(scale, "scale", "sigmoid", any_size=True)
     offset = _number(offset, "offset")
     profile = partial(_tanh, scale=scale, offset=offset)
     return ProfileKernel(f"sigmoid({scale:.4g}, {offset:.4g})", "inner", profile, is_psd=False)

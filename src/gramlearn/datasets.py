@@ -114,6 +114,11 @@ def _path(entry: Entry) -> Path | None:
             f"{VARIABLE} is {folder!r}, which is not a folder; let it name one, or unset it."
         )
     path = Path(folder) / entry.file
+    if path.is_dir():
+        raise DatasetNotFoundError(
+            f"{path} is a folder, where the file of the data set belongs; put {entry.file} in its place, or "
+            "remove it."
+        )
     return path if path.exists() else None
 
 

@@ -8,7 +8,15 @@ from typing import Any
 
 import numpy as np
 
-from gramlearn._validation import check_choice, check_count, check_host_points, check_positive
+from gramlearn._arrays import to_numpy
+from gramlearn._validation import (
+    as_numbers,
+    check_choice,
+    check_count,
+    check_extent,
+    check_host_points,
+    check_positive,
+)
 
 __all__ = ["check_graph", "check_weights", "connected", "laplacian", "neighbor_graph"]
 
@@ -47,12 +55,12 @@ def weighted_graph(
     X: Any, n_neighbors: int, join: str, weights: str, width: float | None
 ) -> tuple[Any, float]:
     """The graph, and the width that its weights have."""
-    points = check_host_points(X, "X")
+    points = check_extent(check_host_points(X, "X"), power=2)
     count = check_count(n_neighbors, "n_neighbors")
     check_choice(join, "join", {"mutual": None, "either": None})
     check_choice(weights, "weights", {"binary": None, "heat": None})
     if width is not None:
-        check_positive(width, "width", "neighbor_graph")
+        check_positive(width, "width", "neighbor_graph", any_size=True)
     if count >= len(points):
         raise ValueError(
             f"`n_neighbors={count}` is more than the {len(points) - 1} other points; pass fewer."
@@ -164,6 +172,9 @@ def check_weights(graph: Any, name: str) -> Any:
 
 def check_graph(graph: Any, name: str = "graph") -> Any:
     """Weights between the same points both ways."""
+    from scipy.sparse import issparse
+
+    graph = graph if issparse(graph) else to_numpy(as_numbers(graph, name))
     if len(graph.shape) != 2 or graph.shape[0] != graph.shape[1]:
         raise ValueError(
             f"`{name}` must be square, as the weights of a graph are; got shape {tuple(graph.shape)}."

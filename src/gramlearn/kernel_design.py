@@ -149,7 +149,7 @@ class DesignProblem:
     ) -> KernelDesign:
         """The design for these prices, to a relative gap of `tol`; a warning where it is not reached."""
         gamma1, gamma2 = check_price(gamma1, "gamma1"), check_price(gamma2, "gamma2")
-        tol = check_positive(tol, "tol", "DesignProblem.solve")
+        tol = check_positive(tol, "tol", "DesignProblem.solve", any_size=True)
         limit = _ROUNDS if max_iter is None else check_count(max_iter, "max_iter")
         priced = self._within_reach(gamma1, gamma2)
         self._program.set_prices(*priced)

@@ -26,6 +26,7 @@ __all__ = ["FunctionKernel", "Kernel", "PrecomputedKernel", "read_kernel", "read
 
 _PRECOMPUTED = "precomputed"
 _POSITIVE = frozenset({"degree", "gamma"})  # parameters of named kernels
+_LOST = 1e-12  # of a Gaussian, to rounding of squared distances
 _DIAGONAL_BLOCK = 64  # rows a call: few calls, and no more work than 64 columns
 
 
@@ -241,7 +242,7 @@ def read_kernel(X: Any, kernel: Any, params: Mapping[str, Any]) -> Kernel:
         takes = ", ".join(sorted(allowed)) or "no parameters"
         raise TypeError(f"the kernel {kernel!r} takes {takes}; got {', '.join(unknown)}.")
     for parameter in _POSITIVE & {name for name, value in params.items() if value is not None}:
-        check_positive(params[parameter], parameter, kernel)
+        check_positive(params[parameter], parameter, kernel, any_size=True)
     if kernel == _PRECOMPUTED:
         eps = _rounding_unit(X)
         check_symmetric(points, "X", tolerance=math.sqrt(eps))
@@ -278,9 +279,29 @@ def _named(A: np.ndarray, B: np.ndarray, name: str, **params: Any) -> np.ndarray
 
     # Points were checked when they came in, and values are when they come out.
     with sklearn.config_context(assume_finite=True), np.errstate(over="ignore", invalid="ignore"):
+        if name == "rbf":
+            return _gaussian(A, B, params.get("gamma"))
         # Told that the two are one, scikit-learn gives the diagonal without rounding.
         values = pairwise_kernels(A, None if A is B else B, metric=name, **params)
     return np.asarray(values)
+
+
+def _gaussian(A: np.ndarray, B: np.ndarray, gamma: float | None) -> np.ndarray:
+    """exp(-gamma |a - b|^2), wherever the points lie: |a|^2 + |b|^2 - 2 a'b loses what it has in common.
+
+    So the mean is subtracted first, and where points are far from it beside 1 / gamma, differences are formed.
+    """
+    from scipy.spatial.distance import cdist
+    from sklearn.metrics.pairwise import rbf_kernel
+
+    gamma = 1 / A.shape[1] if gamma is None else float(gamma)
+    origin = B.mean(axis=0)
+    first = A - origin
+    second = first if A is B else B - origin
+    farthest = max(float(np.max(np.sum(x**2, axis=1), initial=0.0)) for x in (first, second))
+    if gamma * farthest * np.finfo(float).eps > _LOST:
+        return np.asarray(np.exp(-gamma * cdist(A, B, "sqeuclidean")))
+    return np.asarray(rbf_kernel(first, None if A is B else second, gamma=gamma))
 
 
 def _parameters_by_name() -> dict[str, frozenset[str]]:

@@ -10,7 +10,7 @@ from functools import cached_property
 from typing import Any, final
 
 from gramlearn._arrays import Array, as_real, every_row, is_array, namespace, read
-from gramlearn._validation import check_choice, check_finite
+from gramlearn._validation import as_numbers, check_choice, check_finite
 from gramlearn.constraints import Constraints
 from gramlearn.dual import Dual, Origin, Part
 from gramlearn.linear_maps import LinearMap
@@ -151,13 +151,18 @@ class Problem:
         """Invert `duals`: one vector a part of `dual`, from one vector a term."""
         if duals is None:
             return None
+        if not isinstance(duals, Sequence):
+            raise TypeError(
+                "`start` must be a Solution, or its duals: a list of one vector for each term; got "
+                f"{type(duals).__name__}."
+            )
         if len(duals) != len(self.terms):
             raise ValueError(
                 f"`start` has {len(duals)} vectors of duals, but the problem has {len(self.terms)} terms."
             )
         free = []
         for k, (part, vector) in enumerate(zip(self.parts, duals, strict=True)):
-            lam = as_real(vector, self.space.spectrum)
+            lam = as_real(as_numbers(vector, f"start[{k}]"), self.space.spectrum)
             if tuple(lam.shape) != (part.size,):
                 raise ValueError(
                     f"`start[{k}]` has shape {tuple(lam.shape)}, but term {k} has {part.size} constraints."

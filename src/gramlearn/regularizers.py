@@ -4,7 +4,7 @@ from dataclasses import dataclass
 from typing import ClassVar, final
 
 from gramlearn._arrays import Array, exponential, namespace
-from gramlearn._validation import check_positive
+from gramlearn._validation import LARGEST_EXPONENT, check_positive
 from gramlearn.spectral import CholeskyPoint, ConjugatePoint, Regularizer
 
 __all__ = ["Frobenius", "LogDet", "Regularizer", "Schatten", "VonNeumann"]
@@ -137,7 +137,7 @@ class Schatten(Regularizer):
     needs_interior: ClassVar[bool] = False
 
     def __post_init__(self) -> None:
-        if check_positive(self.p, "p", "Schatten") <= 1:
+        if check_positive(self.p, "p", "Schatten", largest=LARGEST_EXPONENT) <= 1:
             raise ValueError(f"`Schatten(p={self.p!r})`: p must be greater than 1; got {self.p}.")
 
     @property

@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 
 from gramlearn._arrays import to_numpy
-from gramlearn._validation import check_count
+from gramlearn._validation import as_numbers, check_count
 
 __all__ = ["average_precision", "recall_at_k"]
 
@@ -68,7 +68,8 @@ def average_precision(distances: Any, relevant: Any) -> np.ndarray:
 
 def _checked(distances: Any, relevant: Any) -> tuple[np.ndarray, np.ndarray]:
     """(distances, what is relevant and not left out)."""
-    d, found = np.asarray(to_numpy(distances), dtype=np.float64), to_numpy(relevant)
+    d = np.asarray(to_numpy(as_numbers(distances, "distances")), dtype=np.float64)
+    found = to_numpy(as_numbers(relevant, "relevant"))
     if d.ndim != 2 or 0 in d.shape:
         raise ValueError(
             "`distances` must have one row for each query and one column for each point; got shape "

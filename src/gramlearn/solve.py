@@ -111,8 +111,12 @@ def attempt(
     """What `solve` does, without its warning; the limits are those that were kept."""
     if not isinstance(problem, Problem):
         raise TypeError(f"`problem` must be a Problem; got {type(problem).__name__}.")
+    if not (callback is None or callable(callback)):
+        raise TypeError(
+            f"`callback` must be a function of a Record, or None; got {type(callback).__name__}."
+        )
     stages = _stages(solver, problem, max_iter)
-    tol = check_positive(tol, "tol", "solve")
+    tol = check_positive(tol, "tol", "solve", any_size=True)
     seconds = INF if time_limit is None else check_positive(time_limit, "time_limit", "solve")
     started = problem.free_duals(start_of(start))
     with one_thread(when=_products(problem) <= _SMALL), overflow_is_infinity():

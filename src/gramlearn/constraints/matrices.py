@@ -7,7 +7,7 @@ from typing import Any, final
 import numpy as np
 
 from gramlearn._arrays import Array, as_index, as_real, constant, every_row, namespace
-from gramlearn._validation import check_finite, check_symmetric
+from gramlearn._validation import as_numbers, check_finite, check_symmetric
 from gramlearn.constraints._base import Constraints, check_offset
 from gramlearn.linear_maps import Entries, LinearMap, MatrixMap, SparseMap
 
@@ -62,7 +62,7 @@ class DenseMatrices(Constraints):
     offset: Any = 0.0
 
     def __post_init__(self) -> None:
-        A = as_real(self.matrices)
+        A = as_real(as_numbers(self.matrices, "matrices"))
         if A.ndim != 3:
             raise ValueError(
                 f"`matrices` must be an array c x n x n; got {A.ndim} dimension(s). For one matrix pass "

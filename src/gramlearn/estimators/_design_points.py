@@ -6,11 +6,11 @@ from typing import Any, final
 
 import numpy as np
 from scipy.sparse import issparse
-from sklearn.utils.validation import assert_all_finite, check_array, validate_data
+from sklearn.utils.validation import assert_all_finite
 
 from gramlearn._arrays import to_numpy
 from gramlearn._comparison_table import read_rows
-from gramlearn._validation import check_count, check_symmetric
+from gramlearn._validation import check_count, check_extent, check_symmetric
 from gramlearn.base_kernels import (
     BaseKernel,
     LookedUp,
@@ -21,7 +21,7 @@ from gramlearn.base_kernels import (
 )
 from gramlearn.designed_kernel import Seen
 from gramlearn.estimators._pair_methods import two_sides
-from gramlearn.estimators._points import validated
+from gramlearn.estimators._points import validated, validated_array
 from gramlearn.estimators._precision import FLOATS
 from gramlearn.side_information import Triplets
 
@@ -84,7 +84,7 @@ class FeaturePoints(DesignPoints):
 
     def new(self, estimator: Any, X: Any, reads: np.ndarray) -> Seen:
         # What the kernel does not read need not be known.
-        given = validate_data(estimator, X, reset=False, dtype=FLOATS, ensure_all_finite=False)
+        given = validated(estimator, X, reset=False, dtype=FLOATS, ensure_all_finite=False)
         assert_all_finite(given[:, reads], input_name="X")
         points = given.astype(np.float64, copy=False)
         return Seen(self.training.kernels, points, points, given.dtype)
@@ -179,7 +179,7 @@ def read_design_points(estimator: Any, X: Any) -> DesignPoints:
         estimator.n_features_in_ = values.shape[1]
         unit = _ROUNDING * float(np.abs(values).max()) * values[0].size ** 0.5 or 1.0
         return KernelRows(_looked_up(values, unit), unit)
-    points = validated(estimator, X, dtype=np.float64)
+    points = check_extent(validated(estimator, X, dtype=np.float64), power=2)
     return FeaturePoints(Seen(_family(kernels, points, weak), points, points))
 
 
@@ -250,7 +250,7 @@ def _read_matrices(X: Any) -> np.ndarray:
                 "the same points."
             )
         X = np.stack([to_numpy(matrix) for matrix in X], axis=-1)
-    values = check_array(X, allow_nd=True, dtype=np.float64, input_name="X")
+    values = validated_array(X, "X", allow_nd=True, dtype=np.float64)
     values = values[:, :, None] if values.ndim == 2 else values
     if values.ndim != 3:
         raise ValueError(

@@ -15,10 +15,10 @@ from typing import Any, NamedTuple, Self
 
 import numpy as np
 from sklearn.base import BaseEstimator, ClassNamePrefixFeaturesOutMixin, TransformerMixin
-from sklearn.utils.validation import check_is_fitted, validate_data
+from sklearn.utils.validation import check_is_fitted
 
 from gramlearn._progress import progress_bar
-from gramlearn._validation import check_count
+from gramlearn._validation import check_count, check_extent
 from gramlearn._warnings import warn
 from gramlearn.barycentric import barycentric
 from gramlearn.estimators._points import validated
@@ -32,7 +32,6 @@ from gramlearn.special.variance_unfolding import check_connected
 __all__ = ["Edges", "PointEmbedding", "edges_of"]
 
 _FEW = 600
-_EXTENT = 1e140  # beyond which squared distances leave the range of numbers
 
 
 class PointEmbedding(
@@ -69,7 +68,7 @@ class PointEmbedding(
                 "a graph alone says nothing of new points, so `transform` has no answer; the embedding of the "
                 "graph's own points is `embedding_`, and `fit_transform` gives it."
             )
-        X = validate_data(self, X, dtype=FLOATS, reset=False)
+        X = validated(self, X, dtype=FLOATS, reset=False)
         points = X.astype(np.float64, copy=False)
         found = barycentric(points, self._points, self.embedding_, self.n_neighbors)
         return np.asarray(found, dtype=X.dtype)
@@ -95,12 +94,7 @@ class PointEmbedding(
             raise ValueError(
                 "all rows of `X` are equal, so there is nothing to embed; pass points that differ."
             )
-        extent = float(np.max(np.abs(self._points / 2 - self._points[0] / 2)))
-        if not 1 / _EXTENT < extent < _EXTENT:
-            raise ValueError(
-                f"the rows of `X` differ by up to {2 * extent:.1e}, and squares of that are out of range; pass "
-                "X in other units."
-            )
+        check_extent(self._points, power=2)
         return self._points
 
     def _check_components(self, n: int) -> None:

@@ -1,12 +1,13 @@
 """p(x) = U' phi(x): coordinates of points in an orthonormal basis of directions of feature space (J12 3.6)."""
 
+from collections.abc import Mapping
 from functools import partial
 from typing import Any
 
 import numpy as np
 
 from gramlearn._low_rank_kernel import LowRankKernel, check_rank
-from gramlearn._validation import check_basis, check_choice
+from gramlearn._validation import check_basis, check_choice, check_extent
 from gramlearn.clustering import kernel_kmeans
 from gramlearn.estimators._points import validated
 from gramlearn.kernel_functions import Kernel
@@ -26,11 +27,17 @@ def read_points(estimator: Any, X: Any) -> np.ndarray:
     """Points, as float64; a kernel in the precision it came in, on which hangs what is rounding in it."""
     kernel = estimator.kernel
     is_kernel = isinstance(kernel, str) and kernel == "precomputed"
-    return np.asarray(validated(estimator, X, dtype="numeric" if is_kernel else np.float64))
+    points = validated(estimator, X, dtype="numeric" if is_kernel else np.float64)
+    return np.asarray(check_extent(points, power=2))
 
 
 def with_defaults(X: np.ndarray, kernel: Any, params: dict[str, Any] | None) -> dict[str, Any]:
     """The parameters of a kernel; without a gamma, 1 / (d var X), as in SVC, where the kernel has one."""
+    if not (params is None or isinstance(params, Mapping)):
+        raise TypeError(
+            '`kernel_params` must be a dict of parameters by their names, such as {"gamma": 0.1}; got '
+            f"{params!r:.40}."
+        )
     given = dict(params or {})
     if isinstance(kernel, str) and kernel in _WITH_GAMMA and given.get("gamma") is None:
         variance = float(X.var())
@@ -68,6 +75,19 @@ def coordinates_of(
     rng: np.random.Generator,
 ) -> LowRankKernel:
     """Coordinates in the span of all points, or in a basis: of at most `rank` directions, or as it is given."""
+    found = _coordinates(X, kernel, params, rank, basis, rng)
+    check_extent(found.factor, of="coordinates under its kernel")
+    return found
+
+
+def _coordinates(
+    X: np.ndarray,
+    kernel: Any,
+    params: dict[str, Any],
+    rank: int | None,
+    basis: Any,
+    rng: np.random.Generator,
+) -> LowRankKernel:
     n = X.shape[0]
     rank = None if rank is None else check_rank(rank, n)
     if not isinstance(basis, str):

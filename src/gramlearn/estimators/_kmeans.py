@@ -5,9 +5,10 @@ from typing import Any, Self
 
 import numpy as np
 from sklearn.base import BaseEstimator, ClusterMixin
-from sklearn.utils.validation import check_is_fitted, validate_data
+from sklearn.utils.validation import check_is_fitted
 
 from gramlearn.clustering import Clustering, nearest_centers
+from gramlearn.estimators._points import validated
 
 __all__ = ["ClustersWithMeans"]
 
@@ -45,5 +46,5 @@ class ClustersWithMeans(ClusterMixin, BaseEstimator, ABC):
     def predict(self, X: Any) -> np.ndarray:
         """Give the cluster whose mean is nearest, for each row of X: new rows of the factor."""
         check_is_fitted(self)
-        X = validate_data(self, X, dtype=np.float64, reset=False)
+        X = validated(self, X, dtype=np.float64, reset=False)
         return nearest_centers(X, self.cluster_centers_)

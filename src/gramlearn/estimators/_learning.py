@@ -5,8 +5,15 @@ from typing import Any, cast
 
 import numpy as np
 
+from gramlearn._arrays import to_numpy
 from gramlearn._progress import progress_bar
-from gramlearn._validation import check_choice, check_finite, check_positive, check_symmetric
+from gramlearn._validation import (
+    as_numbers,
+    check_choice,
+    check_finite,
+    check_positive,
+    check_symmetric,
+)
 from gramlearn._warnings import warn
 from gramlearn.losses import (
     BoundedLoss,
@@ -117,7 +124,7 @@ def prior_of(prior: Any, X: Any, *, may_be_zero: bool = False) -> np.ndarray | N
         if prior == "identity":
             return None
         return _inverse_covariance(X)
-    W0 = np.asarray(prior, dtype=np.float64)
+    W0 = np.asarray(to_numpy(as_numbers(prior, "prior")), dtype=np.float64)
     if W0.shape != (d, d):
         raise ValueError(
             f"`prior` has shape {W0.shape}, but X has {d} features; pass a {d} x {d} matrix, or a name."
@@ -254,7 +261,7 @@ def solved(estimator: Any, regularizer: Regularizer, prior: Any, terms: list[Ter
     for term in terms:
         _check_positive_bounds(term.loss)
     problem = Problem(regularizer, prior, terms)
-    tol = check_positive(estimator.tol, "tol", type(estimator).__name__)
+    tol = check_positive(estimator.tol, "tol", type(estimator).__name__, any_size=True)
     with progress_bar("learning", tol, bool(estimator.verbose)) as callback:
         solution, limits = attempt(problem, estimator.solver, tol, estimator.max_iter, callback)
     warn_unless_solved(solution, limits, "raise tol")

@@ -10,10 +10,11 @@ import scipy.sparse as sp
 from scipy.sparse import issparse
 from sklearn.base import ClassNamePrefixFeaturesOutMixin, TransformerMixin
 from sklearn.metrics import roc_auc_score
-from sklearn.utils.validation import check_array, check_is_fitted, validate_data
+from sklearn.utils.validation import check_is_fitted, validate_data
 
 from gramlearn._arrays import to_numpy
-from gramlearn._validation import check_finite
+from gramlearn._validation import as_numbers, check_finite
+from gramlearn.estimators._points import validated, validated_array
 from gramlearn.estimators._precision import FLOATS, KeepsPrecision
 from gramlearn.maps import MetricMap
 
@@ -135,7 +136,7 @@ class MahalanobisMethods(PairMethods, ClassNamePrefixFeaturesOutMixin, Transform
     def transform(self, X: Any) -> np.ndarray:
         """X L': points whose plain distances are the learned ones; float32 stays float32."""
         check_is_fitted(self)
-        return self._map.transform(validate_data(self, X, dtype=FLOATS, reset=False))
+        return self._map.transform(validated(self, X, dtype=FLOATS, reset=False))
 
     def _squared_distances(self, first: Any, second: Any) -> np.ndarray:
         return self._map.squared_lengths(first - second)
@@ -169,7 +170,7 @@ def best_threshold(distances: np.ndarray, alike: np.ndarray) -> float:
 
 
 def _alike(y: Any, n_pairs: int) -> np.ndarray:
-    signs = to_numpy(y)
+    signs = to_numpy(as_numbers(y, "y"))
     if signs.ndim != 1 or not (signs.dtype.kind == "b" or np.isin(signs, (-1, 1)).all()):
         raise ValueError(
             "`y` must hold 1 for each pair that is alike and -1 for each that is not, or booleans; got "
@@ -183,7 +184,7 @@ def _alike(y: Any, n_pairs: int) -> np.ndarray:
 
 
 def _one_row(x: Any, name: str, n_features: int) -> np.ndarray:
-    row = np.asarray(x.toarray() if issparse(x) else x, dtype=np.float64)
+    row = np.asarray(as_numbers(x.toarray() if issparse(x) else x, name), dtype=np.float64)
     # A row of a sparse matrix is a matrix of one row.
     if row.shape != (n_features,) and not (issparse(x) and row.shape == (1, n_features)):
         raise ValueError(
@@ -196,19 +197,21 @@ def _one_row(x: Any, name: str, n_features: int) -> np.ndarray:
 
 def two_sides(estimator: Any, pairs: Any, *, ensure_all_finite: bool = True) -> tuple[Any, Any]:
     """The points of pairs, row k of one with row k of the other, as `pair_distance` takes them."""
-    options = {"dtype": np.float64, "input_name": "pairs", "ensure_all_finite": ensure_all_finite}
+    options = {"dtype": np.float64, "ensure_all_finite": ensure_all_finite}
     n_features = estimator.n_features_in_
     if _are_two_sides(pairs):
         for side in pairs:
             # The names of columns alone: what else is wrong is said of `pairs`, below.
             validate_data(estimator, side, reset=False, skip_check_array=True, ensure_2d=False)
-        first, second = (check_array(side, accept_sparse="csr", **options) for side in pairs)
+        first, second = (
+            validated_array(side, "pairs", accept_sparse="csr", **options) for side in pairs
+        )
         if issparse(first) != issparse(second):
             first, second = (sp.csr_array(side) for side in (first, second))
     else:
         if issparse(pairs):
             raise TypeError("`pairs` is one sparse matrix; pass the two sides, (A, B).")
-        array = check_array(pairs, allow_nd=True, **options)
+        array = validated_array(pairs, "pairs", allow_nd=True, **options)
         if array.ndim != 3 or array.shape[1] != 2:
             raise ValueError(
                 f"`pairs` must have the shape (m, 2, {n_features}), or be two arrays (A, B) of {n_features} "

@@ -98,7 +98,7 @@ class ColoredMVU(PointEmbedding):
         neighbors alone, and the kernel over labels is centered over the others.
         """
         X = self._read(X)
-        tol = check_positive(self.tol, "tol", "ColoredMVU")
+        tol = check_positive(self.tol, "tol", "ColoredMVU", any_size=True)
         room = check_positive(self.capacity, "capacity", "ColoredMVU") * len(X)
         L = _label_factor(y, len(X), self.labels)
         graph = neighbor_graph(X, self.n_neighbors, join="either")
@@ -137,7 +137,8 @@ def _label_factor(y: Any, n: int, labels: str) -> np.ndarray:
     values = _values(y, n)
     known, labeled = _labels(y, values)
     if labels == "auto":
-        labels = "delta" if type_of_target(known, input_name="y") in _CLASSES else "linear"
+        with np.errstate(invalid="ignore"):  # whether a large number is whole
+            labels = "delta" if type_of_target(known, input_name="y") in _CLASSES else "linear"
     if labels == "delta":
         codes = np.unique(known, axis=0, return_inverse=True)[1].ravel()
         L = np.eye(codes.max(initial=-1) + 1)[codes]
@@ -174,7 +175,10 @@ def _labels(y: Any, values: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         return _numbers(values, "tags"), np.arange(len(values))
     named, labeled = read_labels(y if np.asarray(y).ndim == 1 else values)
     # Numbers among which None stood are objects, of which nothing says that they are numbers.
-    return np.asarray(named[labeled].tolist()), labeled
+    known = np.asarray(named[labeled].tolist())
+    if known.dtype.kind == "c":
+        raise ValueError("Complex data not supported: `y` holds complex numbers; pass real ones.")
+    return (check_finite(known, "y") if known.dtype.kind == "f" else known), labeled
 
 
 def _numbers(values: np.ndarray, way: str) -> np.ndarray:

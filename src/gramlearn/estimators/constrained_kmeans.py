@@ -3,11 +3,12 @@
 from typing import Any, Self
 
 import numpy as np
-from sklearn.utils.validation import validate_data
 
+from gramlearn._validation import check_extent
 from gramlearn.constrained_clustering import constrained_kmeans
 from gramlearn.estimators._kmeans import ClustersWithMeans
 from gramlearn.estimators._learning import check_not_side
+from gramlearn.estimators._points import validated
 from gramlearn.side_information import Pairs
 
 __all__ = ["ConstrainedKMeans"]
@@ -45,5 +46,5 @@ class ConstrainedKMeans(ClustersWithMeans):
     def fit(self, X: Any, y: Any = None, *, side: Pairs | None = None) -> Self:
         """Cluster the rows of X so that the pairs of `side` hold; y is not used."""
         check_not_side(y)
-        X = validate_data(self, X, dtype=np.float64)
+        X = check_extent(validated(self, X, dtype=np.float64), power=2)
         return self._keep(constrained_kmeans(X, self.n_clusters, side, **self._starts()))

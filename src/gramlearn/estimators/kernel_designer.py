@@ -148,7 +148,7 @@ class KernelDesigner(DesignedMethods, BaseEstimator):
         """
         given = read_design_points(self, X)
         problem, triplets, rows = self._problem(given, y, side)
-        tol = check_positive(self.tol, "tol", "KernelDesigner")
+        tol = check_positive(self.tol, "tol", "KernelDesigner", any_size=True)
         with progress_bar("designing", tol, bool(self.verbose)) as callback:
             design = problem.solve(
                 self.gamma1,
@@ -178,7 +178,7 @@ class KernelDesigner(DesignedMethods, BaseEstimator):
         given = read_design_points(other, X)
         problem = other._problem(given, y, side)[0]
         words = [kernel.words for kernel in given.training.kernels]
-        tol = check_positive(self.tol, "tol", "KernelDesigner")
+        tol = check_positive(self.tol, "tol", "KernelDesigner", any_size=True)
         options = {"tol": tol, "max_iter": self.max_iter}
         n_features = other.n_features_in_
         names = getattr(other, "feature_names_in_", None)

@@ -3,10 +3,11 @@
 from typing import Any, Self
 
 import numpy as np
-from sklearn.utils.validation import validate_data
 
+from gramlearn._validation import check_extent
 from gramlearn.clustering import kernel_kmeans
 from gramlearn.estimators._kmeans import ClustersWithMeans
+from gramlearn.estimators._points import validated
 
 __all__ = ["KernelKMeans"]
 
@@ -43,5 +44,5 @@ class KernelKMeans(ClustersWithMeans):
     def fit(self, X: Any, y: Any = None) -> Self:
         """Cluster the rows of X, a factor n x r; y is not used."""
         del y
-        X = validate_data(self, X, dtype=np.float64)
+        X = check_extent(validated(self, X, dtype=np.float64), power=2)
         return self._keep(kernel_kmeans(X, self.n_clusters, **self._starts()))

@@ -6,7 +6,7 @@ from typing import Any, Self
 import numpy as np
 from scipy.sparse import issparse
 from sklearn.base import BaseEstimator, ClassNamePrefixFeaturesOutMixin, TransformerMixin
-from sklearn.utils.validation import check_is_fitted, validate_data
+from sklearn.utils.validation import check_is_fitted
 
 from gramlearn._validation import check_choice, check_positive, generator
 from gramlearn.estimators._feature_space import (
@@ -26,6 +26,7 @@ from gramlearn.estimators._learning import (
     warn_if_all_hold,
 )
 from gramlearn.estimators._pair_methods import PairMethods, best_threshold
+from gramlearn.estimators._points import validated
 from gramlearn.estimators._precision import FLOATS
 from gramlearn.kernel_functions import Kernel, PrecomputedKernel, read_kernel
 from gramlearn.kernel_maps import KernelMap
@@ -193,15 +194,15 @@ class KernelLearner(PairMethods, ClassNamePrefixFeaturesOutMixin, TransformerMix
     def kernel_(self, X: Any, Y: Any = None) -> np.ndarray:
         """All k(x, y) of the learned kernel; without Y those with the training points."""
         check_is_fitted(self)
-        X = validate_data(self, X, dtype=np.float64, reset=False)
+        X = validated(self, X, dtype=np.float64, reset=False)
         if Y is None:
             return self._map.with_training(X)
-        return self._map.between(X, validate_data(self, Y, dtype=np.float64, reset=False))
+        return self._map.between(X, validated(self, Y, "Y", dtype=np.float64, reset=False))
 
     def transform(self, X: Any) -> np.ndarray:
         """Coordinates with the learned kernel as inner products, within the span of the training points."""
         check_is_fitted(self)
-        X = validate_data(self, X, dtype=FLOATS, reset=False)
+        X = validated(self, X, dtype=FLOATS, reset=False)
         return self._map.transform(X.astype(np.float64, copy=False)).astype(X.dtype, copy=False)
 
     def _squared_distances(self, first: Any, second: Any) -> np.ndarray:

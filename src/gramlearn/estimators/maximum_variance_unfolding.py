@@ -71,7 +71,7 @@ class MaximumVarianceUnfolding(PointEmbedding):
     def fit(self, X: Any, y: Any = None) -> Self:
         """Unfold the rows of X; y is not looked at."""
         X = self._read(X)
-        tol = check_positive(self.tol, "tol", "MaximumVarianceUnfolding")
+        tol = check_positive(self.tol, "tol", "MaximumVarianceUnfolding", any_size=True)
         edges = self._joined(X, self.connect)
         with self._watched("unfolding", tol, len(X)) as callback:
             self.solution_ = unfold(

@@ -9,7 +9,7 @@ from scipy.sparse import issparse
 from sklearn.base import BaseEstimator
 from sklearn.utils.validation import check_is_fitted
 
-from gramlearn._validation import check_choice, check_count, generator
+from gramlearn._validation import check_choice, check_count, check_extent, generator
 from gramlearn.bases import basis_of, check_basis_name, orthonormal
 from gramlearn.estimators._learning import (
     bounds_of,
@@ -156,7 +156,7 @@ class MetricLearner(MahalanobisMethods, BaseEstimator):
 
         Labels of -1 (integer), NaN or None mean unknown, and such points take no part.
         """
-        X = self._checked(X, reset=True)
+        X = check_extent(self._checked(X, reset=True))
         rng = generator(self.random_state)
         known = side_of(side, y, X.shape[0], self.n_pairs, rng)
         regularizer = regularizer_of(self.regularizer)

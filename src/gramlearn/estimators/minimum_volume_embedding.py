@@ -105,7 +105,7 @@ class MinimumVolumeEmbedding(PointEmbedding):
         name = type(self).__name__
         X = self._read(X)
         d = int(self.n_components)
-        tol = check_positive(self.tol, "tol", name)
+        tol = check_positive(self.tol, "tol", name, any_size=True)
         check_choice(self.init, "init", {"linear": None, "unfolding": None})
         distances, unit = self._distances(X)
         n, G = len(X), _PRICE if self.B is None and self.G is None else self.G

@@ -8,12 +8,13 @@ from typing import Any, Self
 
 import numpy as np
 from sklearn.base import BaseEstimator, ClassNamePrefixFeaturesOutMixin, TransformerMixin
-from sklearn.utils.validation import check_is_fitted, validate_data
+from sklearn.utils.validation import check_is_fitted
 
 from gramlearn._progress import progress_bar
 from gramlearn._validation import (
     check_choice,
     check_count,
+    check_extent,
     check_positive,
     generator,
 )
@@ -156,7 +157,7 @@ class NonparametricKernel(
             )
         self._read_graph(X)
         self._warn_of_silence(known)
-        tol = check_positive(self.tol, "tol", type(self).__name__)
+        tol = check_positive(self.tol, "tol", type(self).__name__, any_size=True)
         with progress_bar("learning", tol, bool(self.verbose)) as callback:
             self.solution_ = solve_nonparametric(
                 laplacian(self.graph_),
@@ -186,7 +187,7 @@ class NonparametricKernel(
         if self.affinity == "precomputed":
             self.graph_ = check_graph(X, "X")
         else:
-            self._points = np.asarray(X, dtype=float)
+            self._points = check_extent(np.asarray(X, dtype=float), power=2)
             if not np.ptp(self._points, axis=0).any():
                 raise ValueError(
                     f"all {len(X)} rows of `X` are equal, so none is nearer to another; pass points that "
@@ -277,7 +278,7 @@ class NonparametricKernel(
         """The rows of new points beside those of `factor_`, and the type that X has."""
         check_is_fitted(self)
         is_graph = self.affinity == "precomputed"
-        X = validate_data(
+        X = validated(
             self, X, dtype=FLOATS, accept_sparse="csr" if is_graph else False, reset=False
         )
         if is_graph:

@@ -17,12 +17,14 @@ from typing import Any, Self
 import numpy as np
 from scipy.sparse import issparse
 from sklearn.base import BaseEstimator
-from sklearn.utils.validation import check_array, validate_data
 
-from gramlearn._validation import check_positive
+from gramlearn._arrays import to_numpy
+from gramlearn._reading import check_unmasked
+from gramlearn._validation import as_numbers, check_finite, check_positive
 from gramlearn._warnings import warn
 from gramlearn.estimators._learning import prior_of
 from gramlearn.estimators._pair_methods import MahalanobisMethods
+from gramlearn.estimators._points import validated, validated_array
 from gramlearn.maps import FullMap, unit_free_root
 
 __all__ = ["OnlineMetricLearner", "new_squared_distance"]
@@ -105,20 +107,21 @@ class OnlineMetricLearner(MahalanobisMethods, BaseEstimator):
 
     def _differences(self, X: Any, y: Any, reset: bool) -> tuple[np.ndarray, np.ndarray]:
         if isinstance(X, list | tuple):
-            X = np.asarray(X)
+            X = as_numbers(X, "X")
         _check_not_row_numbers(X)
-        _look_for_labels(y)
         if getattr(X, "ndim", 2) == 3:
-            pairs = check_array(X, dtype=np.float64, allow_nd=True, input_name="X")
+            pairs = validated_array(X, "X", dtype=np.float64, allow_nd=True)
             if pairs.shape[1] != 2:
                 raise ValueError(
                     f"`X` has the shape {pairs.shape}; pairs have the shape (m, 2, d), differences (m, d)."
                 )
             X = pairs[:, 0] - pairs[:, 1]
-        Z, y = validate_data(
-            self, X, y, dtype=np.float64, reset=reset, y_numeric=True, multi_output=False
-        )
-        y = np.asarray(y, dtype=np.float64)
+        Z = validated(self, X, dtype=np.float64, reset=reset)
+        y = _targets(y)
+        if len(y) != len(Z):
+            raise ValueError(
+                f"`y` has {len(y)} entries, but `X` has {len(Z)} pairs; pass one squared distance for each."
+            )
         if y.min() < 0:
             raise ValueError(
                 f"`y` contains {y.min():.6g}; it holds squared distances, which are at least 0. Where 1 and -1 "
@@ -155,14 +158,30 @@ def _check_not_row_numbers(X: Any) -> None:
         )
 
 
-def _look_for_labels(y: Any) -> None:
-    """Refuse what can only be labels, and warn of what may be: whole numbers from 0 or 1 up, often repeated."""
-    y = np.asarray(y)
-    if y.dtype.kind in ("b", "U", "S"):
+def _targets(y: Any) -> np.ndarray:
+    """One finite number a pair; what can only be labels is refused."""
+    if y is None:
+        raise ValueError(
+            "nothing is known about the pairs: this estimator requires y to be passed, but the target y is "
+            "None; pass the squared distance that each pair should have."
+        )
+    given = to_numpy(check_unmasked(y, "y")) if not isinstance(y, list | tuple) else np.array(y)
+    if given.dtype.kind in ("b", "U", "S"):
         raise TypeError(
-            f"`y` holds labels ({y.dtype}); pass the squared distance that each pair should have, such as "
+            f"`y` holds labels ({given.dtype}); pass the squared distance that each pair should have, such as "
             "np.where(alike, near, far)."
         )
+    numbers = as_numbers(y, "y")
+    if numbers.ndim != 1:
+        raise ValueError(
+            f"`y` must be one-dimensional, one squared distance for each pair; got shape {numbers.shape}."
+        )
+    _warn_of_labels(given)
+    return np.asarray(check_finite(np.asarray(numbers, dtype=np.float64), "y"))
+
+
+def _warn_of_labels(y: np.ndarray) -> None:
+    """Whole numbers from 0 or 1 up, often repeated, may be labels."""
     if y.dtype.kind not in ("i", "u") or not y.size:
         return
     values = np.unique(y)

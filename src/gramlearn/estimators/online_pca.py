@@ -4,14 +4,17 @@ from typing import Any, Self
 
 import numpy as np
 from sklearn.base import BaseEstimator, ClassNamePrefixFeaturesOutMixin, TransformerMixin
-from sklearn.utils.validation import check_is_fitted, validate_data
+from sklearn.utils.validation import check_is_fitted
 
 from gramlearn._validation import check_count, check_positive
+from gramlearn.estimators._points import validated
 from gramlearn.estimators._precision import FLOATS, KeepsPrecision
 from gramlearn.solvers._compilation import announced
 from gramlearn.special.capped_density import CappedDensity
 
 __all__ = ["OnlinePCA"]
+
+_LARGEST = 1e302  # what an update may add to the logarithm of W, with room for sums
 
 
 class OnlinePCA(KeepsPrecision, ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
@@ -57,12 +60,12 @@ class OnlinePCA(KeepsPrecision, ClassNamePrefixFeaturesOutMixin, TransformerMixi
 
     def fit(self, X: Any, y: Any = None) -> Self:
         """Learn from the rows of X, in their order, from the start."""
-        return self._learn(validate_data(self, X, dtype=np.float64, reset=True), first=True)
+        return self._learn(validated(self, X, dtype=np.float64, reset=True), first=True)
 
     def partial_fit(self, X: Any, y: Any = None) -> Self:
         """Learn from further rows."""
         first = not hasattr(self, "_state")
-        return self._learn(validate_data(self, X, dtype=np.float64, reset=first), first)
+        return self._learn(validated(self, X, dtype=np.float64, reset=first), first)
 
     def _learn(self, X: np.ndarray, first: bool) -> Self:
         n, k = X.shape[1], check_count(self.n_components, "n_components")
@@ -73,7 +76,7 @@ class OnlinePCA(KeepsPrecision, ClassNamePrefixFeaturesOutMixin, TransformerMixi
             )
         eta = check_positive(self.eta, "eta", "OnlinePCA")
         longest = float(np.abs(X).max())
-        if not np.isfinite(eta * n * longest * longest):
+        if not eta * n * longest * longest < _LARGEST:
             raise ValueError(
                 f"X has an entry of size {longest:.3g}, whose square times `eta={eta:g}` is more than a number "
                 "can hold; divide X by the length of its longest row."
@@ -108,7 +111,7 @@ class OnlinePCA(KeepsPrecision, ClassNamePrefixFeaturesOutMixin, TransformerMixi
     def transform(self, X: Any) -> np.ndarray:
         """Coordinates along the kept directions."""
         check_is_fitted(self, "components_")
-        X = validate_data(self, X, dtype=FLOATS, reset=False)
+        X = validated(self, X, dtype=FLOATS, reset=False)
         return np.asarray(X @ self.components_.T.astype(X.dtype, copy=False))
 
     def inverse_transform(self, X: Any) -> np.ndarray:

@@ -13,7 +13,7 @@ from typing import Any, Self
 import numpy as np
 from sklearn.base import BaseEstimator
 
-from gramlearn._validation import check_positive, generator
+from gramlearn._validation import check_extent, check_positive, generator
 from gramlearn._warnings import warn
 from gramlearn.constraints import DistanceComparisons, SquaredDistances
 from gramlearn.estimators._learning import side_of, solved
@@ -78,7 +78,7 @@ class POLA(MahalanobisMethods, BaseEstimator):
 
     def fit(self, X: Any, y: Any = None, *, side: SideInformation | None = None) -> Self:
         """Learn from labels y, or from `side`: Pairs, or Bounds, of which only near and far counts."""
-        X = validated(self, X, dtype=np.float64)
+        X = check_extent(validated(self, X, dtype=np.float64))
         n, d = X.shape
         gamma = check_positive(self.gamma, "gamma", "POLA")
         known = side_of(side, y, n, self.n_pairs, generator(self.random_state))

@@ -9,7 +9,7 @@ from typing import Any, Self
 
 import numpy as np
 from sklearn.base import BaseEstimator, ClassNamePrefixFeaturesOutMixin, TransformerMixin
-from sklearn.utils.validation import check_is_fitted, validate_data
+from sklearn.utils.validation import check_is_fitted
 
 from gramlearn._validation import check_choice, check_count, check_positive, generator
 from gramlearn._warnings import warn
@@ -23,6 +23,7 @@ from gramlearn.estimators._feature_space import (
     with_defaults,
 )
 from gramlearn.estimators._learning import bounds_of, reachable, side_of, solved
+from gramlearn.estimators._points import validated
 from gramlearn.estimators._precision import FLOATS, KeepsPrecision
 from gramlearn.kernel_functions import read_kernel
 from gramlearn.losses import Hinge, Linear, SquaredHinge
@@ -171,7 +172,7 @@ class SemiSupervisedEmbedding(
     def transform(self, X: Any) -> np.ndarray:
         """The embedding of new points."""
         check_is_fitted(self)
-        X = validate_data(self, X, dtype=FLOATS, reset=False)
+        X = validated(self, X, dtype=FLOATS, reset=False)
         coordinates = self.coordinates_.transform(X.astype(np.float64, copy=False))
         return np.asarray(coordinates @ self._directions, dtype=X.dtype)
 

@@ -8,7 +8,7 @@ from typing import Any, Self
 
 import numpy as np
 
-from gramlearn._validation import check_choice, check_positive
+from gramlearn._validation import LARGEST_EXPONENT, check_choice, check_positive
 from gramlearn.estimators._embedding import PointEmbedding
 from gramlearn.estimators._points import validated
 from gramlearn.estimators._precision import FLOATS
@@ -109,10 +109,11 @@ class StructurePreservingEmbedding(PointEmbedding):
         is_graph = check_choice(self.graph, "graph", {"neighbors": False, "precomputed": True})
         X = self._read_graph(X) if is_graph else self._read(X)
         check_capacity(self.B, self.G, name)
+        check_positive(self.p, "p", name, largest=LARGEST_EXPONENT)
         if self.C is not None:
             check_positive(self.C, "C", name)
         self.graph_ = _edges(X) if is_graph else self._neighbors(X)
-        tol = check_positive(self.tol, "tol", name)
+        tol = check_positive(self.tol, "tol", name, any_size=True)
         with self._watched("embedding", tol / 4, X.shape[0]) as callback:
             answer = structure_preserving(
                 self.graph_,

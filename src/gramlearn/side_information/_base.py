@@ -10,7 +10,7 @@ from dataclasses import fields, replace
 from typing import Any, Self, cast, final
 
 from gramlearn._arrays import Array, as_index, namespace, where_true
-from gramlearn._validation import check_points, generator
+from gramlearn._validation import check_points, check_share, generator
 from gramlearn.losses import BoundedLoss
 from gramlearn.problem import Term
 from gramlearn.side_information._checks import check_rows
@@ -113,8 +113,7 @@ class SideInformation(ABC):
 
         Unlike `take`, it keeps all points; whether the metric holds for new ones it does not tell.
         """
-        if not 0 < share < 1:
-            raise ValueError(f"`share` must be between 0 and 1; got {share!r}.")
+        check_share(share, "share")
         count = self.size
         if count < 2:
             raise ValueError("there is one statement only; nothing to split.")

@@ -8,8 +8,13 @@ import math
 from collections.abc import Callable
 from typing import Any
 
-from gramlearn._arrays import Array, as_index, as_real, namespace, read, where_true
-from gramlearn._validation import check_count
+import numpy as np
+
+from gramlearn._arrays import Array, as_index, as_real, is_array, namespace, read, where_true
+from gramlearn._reading import check_unmasked
+from gramlearn._validation import as_numbers, as_row_numbers, check_count
+
+_MOST_POINTS = math.isqrt(2**63 - 1)  # whose pairs have numbers of 64 bits
 
 __all__ = [
     "check_bounds",
@@ -35,7 +40,7 @@ def check_n_points(value: Any, owner: str) -> int:
             "n_points=len(X)."
         )
     try:
-        return check_count(value, "n_points")
+        return check_count(value, "n_points", most=_MOST_POINTS)
     except TypeError:
         raise TypeError(
             f"`n_points` must be a whole number of at least 1; got {value!r}."
@@ -51,12 +56,7 @@ def first_true(mask: Array) -> int:
 def check_table(x: Any, name: str, widths: tuple[int, ...], n_points: int) -> Array:
     """An m x w table of row indices as int64, w one of `widths`, in its own library."""
     wanted = " or ".join(f"(m, {w})" for w in widths)
-    try:
-        table = as_index(x)
-    except ValueError:
-        raise ValueError(
-            f"`{name}` must have the shape {wanted}; got rows of different lengths."
-        ) from None
+    table = as_row_numbers(x, name)
     xp = namespace(table)
     if 0 in table.shape:
         # An empty list has neither a width nor a dtype of its own.
@@ -76,9 +76,8 @@ def check_table(x: Any, name: str, widths: tuple[int, ...], n_points: int) -> Ar
         )
     if not xp.isdtype(table.dtype, "integral"):
         raise TypeError(f"`{name}` must hold whole numbers (row indices); got dtype {table.dtype}.")
-    table = xp.astype(table, xp.int64, copy=False)
     check_range(table, name, n_points)
-    return table
+    return xp.astype(table, xp.int64, copy=False)
 
 
 def check_range(index: Array, name: str, n_points: int) -> None:
@@ -143,10 +142,14 @@ def check_numbers(
         return None
     size = int(index.shape[0])
     xp = namespace(index)
+    x = check_unmasked(x, name)
     try:
-        numbers = as_real(x, xp.astype(index[:0, 0], xp.float64))
-    except ValueError:
-        raise TypeError(f"`{name}` must be one number, or one for each row; got {x!r}.") from None
+        given = x if is_array(x) else np.asarray(x, dtype=np.float64)
+    except (TypeError, ValueError):
+        raise TypeError(
+            f"`{name}` must be one number, or one for each row; got {x!r:.60}."
+        ) from None
+    numbers = as_real(as_numbers(given, name), xp.astype(index[:0, 0], xp.float64))
     if numbers.ndim and tuple(numbers.shape) != (size,):
         raise ValueError(
             f"`{name}` has shape {tuple(numbers.shape)}, but {size} numbers are expected; pass one "
@@ -184,7 +187,7 @@ def check_bounds(bounds: Any) -> tuple[float | None, float | None]:
 
 def check_rows(x: Any, n_points: int, like: Array) -> Array:
     """Distinct row indices, or a mask of n_points booleans, in the library of `like`."""
-    rows = as_index(x)
+    rows = as_row_numbers(x, "rows")
     xp = namespace(rows)
     if rows.ndim != 1:
         raise ValueError(f"`rows` must be one-dimensional; got shape {tuple(rows.shape)}.")

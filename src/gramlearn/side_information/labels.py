@@ -6,6 +6,7 @@ from typing import Any
 import numpy as np
 
 from gramlearn._arrays import to_numpy
+from gramlearn._reading import check_unmasked
 from gramlearn._validation import check_count, generator
 from gramlearn.side_information._numbering import (
     Blocks,
@@ -107,6 +108,7 @@ def _draw(blocks: Blocks, size: int, rng: np.random.Generator) -> tuple[np.ndarr
 
 def read_labels(y: Any) -> tuple[np.ndarray, np.ndarray]:
     """(labels, the rows that have one): see `from_labels` for what a label is."""
+    y = check_unmasked(y, "y")
     try:
         labels = to_numpy(y)
     except ValueError:

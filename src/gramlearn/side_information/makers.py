@@ -15,9 +15,11 @@ from scipy.sparse import issparse
 
 from gramlearn._arrays import namespace, to_numpy
 from gramlearn._validation import (
+    as_numbers,
     check_count,
     check_finite,
     check_points,
+    check_share,
     check_symmetric,
     generator,
 )
@@ -25,7 +27,7 @@ from gramlearn.side_information._checks import check_table
 from gramlearn.side_information._distances import squared_distances
 from gramlearn.side_information._numbering import Triangles, distinct_numbers
 from gramlearn.side_information.labels import read_labels
-from gramlearn.side_information.pairs import Pairs
+from gramlearn.side_information.pairs import Pairs, check_pairs
 from gramlearn.side_information.percentiles import check_percentiles
 from gramlearn.side_information.triplets import Triplets
 
@@ -71,11 +73,10 @@ def relative_bounds(pairs: Pairs, points: Any, eps: float = 0.25) -> Pairs:
     d is the squared distance that the pair has now. Pairs of equal points keep theirs under every metric, and
     are left out.
     """
-    if not 0 < eps < 1:
-        raise ValueError(f"`eps` must be between 0 and 1, a share of the distance; got {eps!r}.")
-    i, j, alike = pairs.judged()
+    eps = check_share(eps, "eps")
     points = points.tocsr() if issparse(points) else check_points(points, "points")
-    pairs.check_fits(int(points.shape[0]))
+    check_pairs(pairs, "pairs", int(points.shape[0]))
+    i, j, alike = pairs.judged()
     d = squared_distances(points, i, j)
     xp = namespace(d)
     equal = d == 0
@@ -106,7 +107,7 @@ def from_similarities(
     random_state : int, Generator or None
         Seeds the draw.
     """
-    S = np.array(to_numpy(S), dtype=np.float64)
+    S = np.array(to_numpy(as_numbers(S, "S")), dtype=np.float64)
     if S.ndim == 2:
         np.fill_diagonal(
             S, 0.0
@@ -163,7 +164,7 @@ def from_judgments(i: Any, j: Any, alike: Any, n_points: int) -> Pairs:
     no, it is left out. `alike` holds booleans, or 1 for yes and -1 or 0 for no.
     """
     table = to_numpy(check_table(_columns(i, j), "(i, j)", (2,), check_count(n_points, "n_points")))
-    given = to_numpy(alike)
+    given = to_numpy(as_numbers(alike, "alike"))
     if given.shape != (len(table),):
         raise ValueError(
             f"`alike` has shape {given.shape}, but there are {len(table)} pairs; pass one for each."
@@ -193,7 +194,7 @@ def from_judgments(i: Any, j: Any, alike: Any, n_points: int) -> Pairs:
 
 
 def _columns(i: Any, j: Any) -> np.ndarray:
-    i, j = to_numpy(i), to_numpy(j)
+    i, j = to_numpy(as_numbers(i, "i")), to_numpy(as_numbers(j, "j"))
     if i.ndim != 1 or i.shape != j.shape:
         raise ValueError(f"`i` and `j` must be of one length; got shapes {i.shape} and {j.shape}.")
     return np.stack([i, j], axis=1)

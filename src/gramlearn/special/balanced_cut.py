@@ -19,7 +19,14 @@ from typing import Any, final
 
 import numpy as np
 
-from gramlearn._validation import check_count, check_finite, check_positive, check_symmetric
+from gramlearn._validation import (
+    as_numbers,
+    check_count,
+    check_finite,
+    check_positive,
+    check_symmetric,
+    generator,
+)
 from gramlearn.constraints import DiagonalEntries
 from gramlearn.losses import Hard
 from gramlearn.problem import Problem, Term
@@ -90,7 +97,7 @@ def balanced_cut(
         by rounding and need not be the best.
     """
     check_positive(eps, "eps", "balanced_cut")
-    check_count(n_rounds, "n_rounds")
+    n_rounds, rng = check_count(n_rounds, "n_rounds"), generator(random_state)
     given = _weights(graph)
     # With a vertex without edges, halves that differ by one are halves of the same size.
     A = np.pad(given, (0, given.shape[0] % 2))
@@ -114,7 +121,7 @@ def balanced_cut(
         # eps lam, the prices of tr L X, hardly change with eps.
         start = [solution.duals[0] / _FALL]
         now *= _FALL
-    sides = best_halves(A, solution.factor, n_rounds, np.random.default_rng(random_state))
+    sides = best_halves(A, solution.factor, n_rounds, rng)
     labels = sides[: given.shape[0]]
     weight = float(np.sum(given[labels == 0][:, labels == 1]))
     return BalancedCut(labels, weight, bound / 4, relaxed / 4, path, solution)
@@ -125,7 +132,7 @@ def _weights(graph: Any) -> np.ndarray:
     from scipy.sparse import issparse
 
     dense = graph.toarray() if issparse(graph) else graph
-    A = np.array(dense, dtype=float)
+    A = np.array(as_numbers(dense, "graph"), dtype=float)
     if A.ndim != 2 or A.shape[0] != A.shape[1] or A.shape[0] < 2:
         raise ValueError(
             f"`graph` must be a square matrix of weights of at least 2 vertices; got shape {A.shape}."

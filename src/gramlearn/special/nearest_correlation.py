@@ -81,7 +81,8 @@ def nearest_correlation(
     if not isinstance(phi, Regularizer):
         phi = check_choice(regularizer, "regularizer", REGULARIZERS)
     n = int(C.shape[0])
-    if rank is not None and check_count(rank, "rank") >= n:
+    rank = None if rank is None else check_count(rank, "rank")
+    if rank is not None and rank >= n:
         rank = None  # every matrix has at most that rank
     of_frobenius = isinstance(phi, Frobenius)
     if rank is not None and not (of_frobenius or phi.keeps_range):

@@ -14,7 +14,13 @@ from typing import Any
 import numpy as np
 from scipy.sparse import issparse
 
-from gramlearn._validation import check_choice, check_count, check_finite, check_positive
+from gramlearn._validation import (
+    LARGEST_EXPONENT,
+    check_choice,
+    check_count,
+    check_finite,
+    check_positive,
+)
 from gramlearn.constraints import Constraints, DenseMatrices, Similarities, SparseMatrices
 from gramlearn.losses import Hinge, Linear, Loss, Square, SquaredHinge
 from gramlearn.problem import Problem, Term
@@ -166,8 +172,9 @@ def solve_nonparametric(
     """
     check_choice(loss, "loss", _LOSSES)
     check_capacity(B, G, owner)
-    for name, given in {"C": C, "p": p, "tol": tol}.items():
-        check_positive(given, name, owner)
+    check_positive(C, "C", owner)
+    check_positive(tol, "tol", owner, any_size=True)
+    check_positive(p, "p", owner, largest=LARGEST_EXPONENT)
     if p < 1:
         raise ValueError(f"`p={p:g}` is below 1, where tr K^p is not convex; pass 1 or more.")
     if p == 1 and (loss != "linear" or B is None):
@@ -177,7 +184,7 @@ def solve_nonparametric(
         )
     n = _check_fit(laplacian, pairs)
     check_choice(basis, "basis", dict.fromkeys(_BASES))
-    size = None if rank == "auto" else check_count(rank, "rank")
+    size = None if rank == "auto" else min(check_count(rank, "rank"), n)
     if p == 1 or (loss == "linear" and size is not None):
         A = C * statement_matrix(pairs) - laplacian
         return leading_kernel(A.tocsr(), size, p, B, 1.0 if G is None else G, tol)
@@ -186,7 +193,7 @@ def solve_nonparametric(
         V = _smoothest(laplacian, pairs, size)
     elif size is not None:
         A = C * statement_matrix(pairs) - laplacian
-        V = leading_eigenvectors(A.tocsr(), min(size, n)).vectors
+        V = leading_eigenvectors(A.tocsr(), size).vectors
 
     def problem_at(G: float) -> Problem:
         return nonparametric_problem(laplacian, pairs, loss=loss, C=C, p=p, G=G, basis=V)

@@ -12,7 +12,13 @@ from typing import Any
 
 import numpy as np
 
-from gramlearn._validation import check_count, check_host_points, check_positive, generator
+from gramlearn._validation import (
+    check_count,
+    check_host_points,
+    check_positive,
+    check_share,
+    generator,
+)
 from gramlearn.constraints import DistanceComparisons, SquaredDistances
 from gramlearn.losses import Hinge, Linear
 from gramlearn.problem import Problem, Term
@@ -53,9 +59,8 @@ def large_margin_problem(
         hinges. Distances are those of points scaled to a mean squared distance of 1 between targets.
     """
     X, labels, labeled = _read(points, y)
-    if not 0 < pull < 1:
-        raise ValueError(f"`pull` must be between 0 and 1; got {pull!r}.")
-    weight = 1 / (check_positive(gamma, "gamma", "large_margin_problem") * len(labeled))
+    check_share(pull, "pull")
+    weight = 1 / (check_positive(gamma, "gamma", "large_margin_problem") * max(len(labeled), 1))
     n_neighbors = check_count(n_neighbors, "n_neighbors")
     n_impostors = check_count(n_impostors, "n_impostors")
     targets, triplets = [], []

@@ -17,6 +17,7 @@ against the nearest other point. For a slack the comparisons are hard constraint
 one at which the prices add up to C.
 """
 
+import math
 from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any, final
@@ -24,6 +25,7 @@ from typing import Any, final
 import numpy as np
 from sklearn.exceptions import ConvergenceWarning
 
+from gramlearn._validation import RANGE
 from gramlearn._warnings import warn
 from gramlearn.constraints import DenseMatrices, DistanceComparisons
 from gramlearn.losses import Hard, Linear
@@ -34,6 +36,7 @@ from gramlearn.solve import solve
 from gramlearn.space import Zeros
 from gramlearn.special._graph_comparisons import Comparisons, without
 from gramlearn.special.capacity import capacity_of, check_capacity, priced_by
+from gramlearn.special.leading import too_large
 
 __all__ = ["StructureAnswer", "structure_preserving"]
 
@@ -41,6 +44,7 @@ _FIRST = 500  # comparisons that may be made at a time, or as many as there are 
 _ROUNDS = 200
 _SEARCHES = 60
 _LEAST_P = 1.01  # whose q is 101
+_LARGEST_LOG = math.log(RANGE)
 _ROUNDING = 1e-10  # a share of the graph's matrix that counts as none of it
 
 
@@ -299,7 +303,10 @@ class _Search:
             F = F[:, :0]
         capacity = capacity_of(F, self._p)
         if B is None:
-            scale = ((1.0 if G is None else G) / size) ** (1 - self._q)
+            price = 1.0 if G is None else G
+            if (1 - self._q) * math.log(price / size) > _LARGEST_LOG:
+                raise ValueError(too_large(self._p, price))
+            scale = (price / size) ** (1 - self._q)
             B = capacity * scale**self._p
         else:
             scale = (B / capacity) ** (1 / self._p) if capacity else 1.0

@@ -128,7 +128,7 @@ def unfold(
     """
     X = check_host_points(points, "points")
     at_most = check_choice(distances, "distances", _DISTANCES)
-    tol = check_positive(tol, "tol", "unfold")
+    tol = check_positive(tol, "tol", "unfold", any_size=True)
     most = 100 if max_iter is None else check_count(max_iter, "max_iter")
     i, j = neighbor_pairs(neighbors, X.shape[0])
     problem = UnfoldingProblem(X, i, j, at_most)
