@@ -5,14 +5,10 @@ from typing import Any, cast
 
 import numpy as np
 
-from gramlearn._arrays import to_numpy
 from gramlearn._progress import progress_bar
 from gramlearn._validation import (
-    as_numbers,
     check_choice,
-    check_finite,
     check_positive,
-    check_symmetric,
 )
 from gramlearn._warnings import warn
 from gramlearn.losses import (
@@ -51,7 +47,6 @@ __all__ = [
     "bounds_of",
     "check_not_side",
     "loss_of",
-    "prior_of",
     "reachable",
     "regularizer_of",
     "side_of",
@@ -111,58 +106,6 @@ def loss_of(estimator: Any, regularizer: Regularizer, side: SideInformation) -> 
             f'lower have; got {side!r}. Use loss="squared_hinge", or side=Bounds(i, j, upper=t, lower=t, ...).'
         )
     return loss
-
-
-def prior_of(prior: Any, X: Any, *, may_be_zero: bool = False) -> np.ndarray | None:
-    """W0 by its name or as a matrix; None for the identity, which is never written out.
-
-    Zero is for regularizers that may leave the range of the prior.
-    """
-    d = X.shape[1]
-    if isinstance(prior, str):
-        check_choice(prior, "prior", {"identity": None, "inverse_covariance": None})
-        if prior == "identity":
-            return None
-        return _inverse_covariance(X)
-    W0 = np.asarray(to_numpy(as_numbers(prior, "prior")), dtype=np.float64)
-    if W0.shape != (d, d):
-        raise ValueError(
-            f"`prior` has shape {W0.shape}, but X has {d} features; pass a {d} x {d} matrix, or a name."
-        )
-    check_symmetric(check_finite(W0, "prior"), "prior")
-    s = np.linalg.eigvalsh(W0)
-    if s[0] < -1e-10 * max(abs(s[-1]), abs(s[0])):
-        raise ValueError(
-            f"`prior` is not positive semidefinite (least eigenvalue {s[0]:.6g}); clip its negative "
-            "eigenvalues."
-        )
-    if not (may_be_zero or W0.any()):
-        raise ValueError(
-            "`prior` is zero, and a metric that stays within its range is zero, too; pass a matrix that "
-            'measures some direction, or "identity".'
-        )
-    return W0
-
-
-def _inverse_covariance(X: np.ndarray) -> np.ndarray:
-    """D^-1 C^+ D^-1 with D the standard deviations and C the correlations: in any units the same distances.
-
-    A direction in which X does not vary has no inverse variance: it is left out, not made infinite.
-    """
-    n = X.shape[0]
-    Z = X - X.mean(axis=0)
-    deviation = np.sqrt((Z**2).sum(axis=0) / max(n - 1, 1))
-    varies = deviation > 10 * np.finfo(float).eps * np.abs(X).max(axis=0)
-    if not varies.any():
-        raise ValueError(
-            "`X` does not vary, so it has no inverse covariance; pass points that differ, or another `prior`."
-        )
-    inverse = np.divide(1.0, deviation, out=np.zeros_like(deviation), where=varies)
-    Z = Z * inverse
-    correlation = Z.T @ Z / max(n - 1, 1)
-    return np.asarray(
-        inverse[:, None] * np.linalg.pinv(correlation, hermitian=True, rtol=1e-12) * inverse
-    )
 
 
 def side_of(

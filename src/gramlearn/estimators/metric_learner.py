@@ -14,7 +14,6 @@ from gramlearn.bases import basis_of, check_basis_name, orthonormal
 from gramlearn.estimators._learning import (
     bounds_of,
     loss_of,
-    prior_of,
     reachable,
     regularizer_of,
     side_of,
@@ -24,7 +23,8 @@ from gramlearn.estimators._learning import (
 from gramlearn.estimators._pair_methods import MahalanobisMethods, best_threshold
 from gramlearn.estimators._points import validated
 from gramlearn.estimators._precision import FLOATS
-from gramlearn.maps import FullMap, LowRankMap, MetricMap, distances_beyond, unit_free_root
+from gramlearn.estimators._prior import Prior, prior_of
+from gramlearn.maps import FullMap, LowRankMap, MetricMap, distances_beyond
 from gramlearn.problem import Term
 from gramlearn.side_information import SideInformation
 from gramlearn.side_information._distances import coincide_under
@@ -166,7 +166,7 @@ class MetricLearner(MahalanobisMethods, BaseEstimator):
         stays = regularizer.keeps_range or self.regularize == "kernel"
         prior = self._prior(X, stays)
         # The points as the prior sees them: what it measures are their plain distances.
-        root = None if prior is None else unit_free_root(prior)
+        root = None if prior is None else prior.root
         points = X if root is None else (X - self._origin(X)) @ root.T
         known = reachable(known, partial(coincide_under, X, points, root if stays else None), loss)
         bounds = bounds_of(known, self.bounds, self.percentiles, points, rng)
@@ -175,7 +175,7 @@ class MetricLearner(MahalanobisMethods, BaseEstimator):
         R = self._basis(X, known, prior, y, rng)
         if R is None:
             bind = partial(known.bind, loss, bounds=bounds)
-            A, solution = self._learned(X, points, prior, root, regularizer, bind)
+            A, solution = self._learned(X, points, prior, regularizer, bind)
             self._map: MetricMap = FullMap(A)
         else:
             F, solution = self._learned_within(R, X, known, regularizer, loss, bounds)
@@ -242,7 +242,7 @@ class MetricLearner(MahalanobisMethods, BaseEstimator):
         spread = X[rows] - X[rows].mean(axis=0)
         return orthonormal(spread.T) if spread.any() else None
 
-    def _prior(self, X: Any, stays: bool) -> np.ndarray | None:
+    def _prior(self, X: Any, stays: bool) -> Prior | None:
         """W0, or None for the identity."""
         is_identity = isinstance(self.prior, str) and self.prior == "identity"
         if not is_identity and self._has_basis:
@@ -260,24 +260,24 @@ class MetricLearner(MahalanobisMethods, BaseEstimator):
         self,
         X: np.ndarray,
         points: np.ndarray,
-        prior: np.ndarray | None,
-        root: np.ndarray | None,
+        prior: Prior | None,
         regularizer: Regularizer,
         bind: Callable[..., list[Term]],
     ) -> tuple[np.ndarray, Solution]:
         """(A with W = A'A, the solution)."""
+        root = None if prior is None else prior.root
         if self.regularize == "kernel":
             # K = G M G' with G the points as the prior sees them: M is learned on their row space.
             solution = solved(self, regularizer, Factor(points), bind())
             V = orthonormal(points.T)
             inner = np.linalg.lstsq(points @ V, solution.factor, rcond=None)[0]
             A = LowRankMap(V, inner @ inner.T).components
-        elif root is None or regularizer.is_invariant:
+        elif prior is None or regularizer.is_invariant:
             # D(W, W0) = D(M, I) with W = A0' M A0 and W0 = A0' A0.
             solution = solved(self, regularizer, np.eye(points.shape[1]), bind(points))
             A = solution.factor.T
         else:
-            solution = solved(self, regularizer, prior, bind(X))
+            solution = solved(self, regularizer, prior.matrix, bind(X))
             return solution.factor.T, solution
         return A if root is None else A @ root, solution
 

@@ -22,10 +22,10 @@ from gramlearn._arrays import to_numpy
 from gramlearn._reading import check_unmasked
 from gramlearn._validation import as_numbers, check_finite, check_positive
 from gramlearn._warnings import warn
-from gramlearn.estimators._learning import prior_of
 from gramlearn.estimators._pair_methods import MahalanobisMethods
 from gramlearn.estimators._points import validated, validated_array
-from gramlearn.maps import FullMap, unit_free_root
+from gramlearn.estimators._prior import prior_of
+from gramlearn.maps import FullMap
 
 __all__ = ["OnlineMetricLearner", "new_squared_distance"]
 
@@ -130,14 +130,13 @@ class OnlineMetricLearner(MahalanobisMethods, BaseEstimator):
         return Z, y
 
     def _start(self, d: int) -> np.ndarray:
-        prior = np.eye(d) if isinstance(self.prior, str) else prior_of(self.prior, np.empty((0, d)))
         if isinstance(self.prior, str) and self.prior != "identity":
             raise ValueError(
                 f'`prior={self.prior!r}` is not known; pass "identity" or a matrix: a stream has no covariance '
                 "before it has begun."
             )
-        assert prior is not None  # only "identity" is not written out
-        A = unit_free_root(prior)
+        prior = prior_of(self.prior, np.empty((0, d)))
+        A = np.eye(d) if prior is None else prior.root
         if len(A) < d:
             raise ValueError(
                 f"`prior` is not positive definite (its rank is {len(A)} of {d}), and no step changes a "
