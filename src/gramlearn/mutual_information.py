@@ -5,6 +5,7 @@ from typing import Any
 import numpy as np
 
 from gramlearn._arrays import to_numpy
+from gramlearn._reading import check_unmasked
 from gramlearn._validation import check_finite
 
 __all__ = ["contingency", "normalized_mutual_information"]
@@ -49,7 +50,13 @@ def _entropy(counts: np.ndarray) -> float:
 
 def _check_groups(x: Any, name: str) -> np.ndarray:
     """Number the groups of a vector of labels 0, 1, ..."""
-    labels = to_numpy(x)
+    x = check_unmasked(x, name)
+    try:
+        labels = to_numpy(x)
+    except ValueError:
+        raise ValueError(
+            f"`{name}` must hold one label for each point; got a nested list."
+        ) from None
     if labels.ndim != 1 or labels.size == 0:
         raise ValueError(
             f"`{name}` must be a vector of at least one label, one for each point; got shape {labels.shape}."

@@ -71,7 +71,7 @@ class Problem:
             )
         check_choice(self.dtype, "dtype", {"float64": None, "float32": None})
         given: Any = self.terms
-        if not isinstance(given, Term | Iterable):
+        if not isinstance(given, Term | Iterable) or getattr(given, "ndim", 1) == 0:
             raise TypeError(
                 f"`terms` must be a list of Term(constraints, loss); got {type(given).__name__}. Side "
                 "information becomes one by its method: pairs.bind(loss, points=X)."

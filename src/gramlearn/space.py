@@ -29,7 +29,7 @@ class Zeros:
     n: int
 
     def __post_init__(self) -> None:
-        check_count(self.n, "n")
+        object.__setattr__(self, "n", check_count(self.n, "n"))
 
 
 @final

@@ -104,6 +104,11 @@ class SparseMatrices(Constraints):
     def __post_init__(self) -> None:
         from scipy.sparse import issparse
 
+        if issparse(self.matrices) or np.ndim(self.matrices) == 0:
+            raise TypeError(
+                "`matrices` must be a list of SciPy sparse matrices; got "
+                f"{type(self.matrices).__name__}. For one matrix pass [A]."
+            )
         for k, A in enumerate(self.matrices):
             if not issparse(A):
                 raise TypeError(

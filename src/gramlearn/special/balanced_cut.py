@@ -39,6 +39,7 @@ from gramlearn.special._rounding import best_halves
 __all__ = ["BalancedCut", "balanced_cut"]
 
 _FALL = 0.2  # from one eps to the next
+_MOST_ROUNDS = 1_000_000  # directions, all in memory
 _INNER_TOL = 1e-6
 
 
@@ -97,7 +98,7 @@ def balanced_cut(
         by rounding and need not be the best.
     """
     check_positive(eps, "eps", "balanced_cut")
-    n_rounds, rng = check_count(n_rounds, "n_rounds"), generator(random_state)
+    n_rounds, rng = check_count(n_rounds, "n_rounds", most=_MOST_ROUNDS), generator(random_state)
     given = _weights(graph)
     # With a vertex without edges, halves that differ by one are halves of the same size.
     A = np.pad(given, (0, given.shape[0] % 2))

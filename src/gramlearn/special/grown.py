@@ -9,7 +9,7 @@ log(1/eps) for von Neumann, which reads log(eps) off the prior and forgets slowl
 from typing import Any
 
 from gramlearn._arrays import Array, as_real, eye, namespace, read, transpose
-from gramlearn._validation import check_positive
+from gramlearn._validation import as_numbers, check_positive
 from gramlearn.space import Factor, Space
 
 __all__ = ["grown"]
@@ -33,7 +33,7 @@ def grown(prior: Any, eps: float = 1e-3) -> Array:
     """
     check_positive(eps, "eps", "grown")
     space = Space.of(prior, True, "float64")  # which checks the prior
-    X0 = as_real(prior.G if isinstance(prior, Factor) else prior)
+    X0 = as_real(as_numbers(prior.G if isinstance(prior, Factor) else prior, "prior"))
     if isinstance(prior, Factor) or X0.shape[0] != X0.shape[1]:
         X0 = X0 @ transpose(X0)
     rank = int(space.spectrum.shape[0])

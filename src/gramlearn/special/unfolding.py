@@ -14,7 +14,13 @@ from typing import Any
 import numpy as np
 
 from gramlearn._arrays import to_numpy
-from gramlearn._validation import check_indices, check_points, check_positive, check_symmetric
+from gramlearn._validation import (
+    as_row_numbers,
+    check_indices,
+    check_points,
+    check_positive,
+    check_symmetric,
+)
 from gramlearn.constraints import SquaredDistances
 from gramlearn.losses import Hard, Square
 from gramlearn.problem import Problem, Term
@@ -109,7 +115,7 @@ def neighbor_pairs(neighbors: Any, n: int) -> tuple[np.ndarray, np.ndarray]:
         graph = neighbors.tocoo()
         given = np.column_stack([graph.coords[0], graph.coords[1]])
     else:
-        given = np.asarray(to_numpy(neighbors))
+        given = np.asarray(to_numpy(as_row_numbers(neighbors, "neighbors")))
         if given.ndim != 2 or given.shape[1] != 2:
             raise ValueError(
                 f"`neighbors` must be an array m x 2 of row numbers or a sparse graph; got shape {given.shape}."
