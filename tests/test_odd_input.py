@@ -237,6 +237,8 @@ REFUSED = [
     (lambda: ColoredMVU(C=1e300).fit(X, Y), r"`ColoredMVU\(C=1e\+300\)`: C must lie between"),
     (lambda: ColoredMVU().fit(X, np.where(Y, Y, np.inf)), r"`y` contains NaN or infinity"),
     (lambda: NonparametricKernel(p=1e30).fit(X, Y), r"p must lie between"),
+    (lambda: ColoredMVU().fit(X, [[1], [1, 2]] * 12), r"`y` holds lists of different lengths"),
+    (lambda: OnlineMetricLearner().fit(X, [[1], [1, 2]] * 12), r"`y` has rows of different lengths"),
     (lambda: OnlineMetricLearner().fit(X, None), r"requires y to be passed.*y is None"),
     (lambda: OnlineMetricLearner().fit(X, np.ones(3)), r"`y` has 3 entries, but `X` has 24 pairs"),
     (lambda: MetricLearner(prior=[["a"] * 3] * 3).fit(X, Y), r"`prior` holds 'a' at row 0, column 0"),

@@ -7,6 +7,7 @@ from scipy.sparse import issparse
 from sklearn.utils.multiclass import type_of_target
 
 from gramlearn._arrays import to_numpy
+from gramlearn._reading import check_unmasked
 from gramlearn._validation import check_choice, check_count, check_finite, check_positive
 from gramlearn.estimators._embedding import PointEmbedding, edges_of
 from gramlearn.graphs import laplacian, neighbor_graph
@@ -159,7 +160,13 @@ def _label_factor(y: Any, n: int, labels: str) -> np.ndarray:
 
 def _values(y: Any, n: int) -> np.ndarray:
     """One label for each point, or one row of tags."""
-    values = to_numpy(y.toarray() if issparse(y) else y)
+    y = check_unmasked(y, "y")
+    try:
+        values = to_numpy(y.toarray() if issparse(y) else y)
+    except ValueError:
+        raise ValueError(
+            "`y` holds lists of different lengths; pass one label for each point, or a matrix of tags, n x c."
+        ) from None
     if values.ndim not in (1, 2):
         raise ValueError(
             f"`y` has shape {values.shape}; pass one label for each point, or a matrix of tags, n x c."

@@ -164,7 +164,10 @@ def _targets(y: Any) -> np.ndarray:
             "nothing is known about the pairs: this estimator requires y to be passed, but the target y is "
             "None; pass the squared distance that each pair should have."
         )
-    given = to_numpy(check_unmasked(y, "y")) if not isinstance(y, list | tuple) else np.array(y)
+    try:
+        given = to_numpy(check_unmasked(y, "y"))
+    except ValueError:
+        given = as_numbers(y, "y")  # which says why it is no array
     if given.dtype.kind in ("b", "U", "S"):
         raise TypeError(
             f"`y` holds labels ({given.dtype}); pass the squared distance that each pair should have, such as "
