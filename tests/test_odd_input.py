@@ -228,6 +228,8 @@ REFUSED = [
     (lambda: normalized_mutual_information(Y, [[1], [1, 2]]), r"must hold one label for each point"),
     (lambda: KernelLearner(kernel_params="a").fit(X, Y), r"`kernel_params` must be a dict"),
     (lambda: KernelLearner(alpha=1e300).fit(X, Y), r"alpha must lie between"),
+    (lambda: KernelLearner(complement=X).fit(X, Y), r"`complement` must be True or False"),
+    (lambda: MetricLearner(verbose=X).fit(X, Y), r"`verbose` must be True or False"),
     (lambda: POLA(gamma=1e300).fit(X, Y), r"`POLA\(gamma=1e\+300\)`: gamma must lie between"),
     (lambda: OnlinePCA(eta=1e300).fit(X), r"`OnlinePCA\(eta=1e\+300\)`: eta must lie between"),
     (lambda: MinimumVolumeEmbedding(B=1e-300, connect=True).fit(X), r"B must lie between 1e-100"),

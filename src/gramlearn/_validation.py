@@ -32,6 +32,7 @@ __all__ = [
     "check_either_way",
     "check_extent",
     "check_finite",
+    "check_flag",
     "check_host_points",
     "check_indices",
     "check_per_constraint",
@@ -81,6 +82,14 @@ def check_count(value: Any, name: str, least: int = 1, most: int = 2**62) -> int
     if float(value) > most:
         raise ValueError(f"`{name}={value!r}` is more than can be counted; pass at most {most:,}.")
     return int(float(value))
+
+
+def check_flag(value: Any, name: str) -> bool:
+    """True or False, or what counts as one of them."""
+    try:
+        return bool(value)
+    except (TypeError, ValueError):
+        raise TypeError(f"`{name}` must be True or False; got {value!r:.40}.") from None
 
 
 def check_choice(value: Any, name: str, choices: Mapping[str, Choice]) -> Choice:

@@ -10,7 +10,7 @@ from sklearn.utils.validation import assert_all_finite
 
 from gramlearn._arrays import to_numpy
 from gramlearn._comparison_table import read_rows
-from gramlearn._validation import check_count, check_extent, check_symmetric
+from gramlearn._validation import check_count, check_extent, check_flag, check_symmetric
 from gramlearn.base_kernels import (
     BaseKernel,
     LookedUp,
@@ -161,7 +161,7 @@ def is_precomputed(kernels: Any) -> bool:
 
 def read_design_points(estimator: Any, X: Any) -> DesignPoints:
     """X and the family, as the estimator's `kernels` and `weak` say."""
-    kernels, weak = estimator.kernels, bool(estimator.weak)
+    kernels, weak = estimator.kernels, check_flag(estimator.weak, "weak")
     if is_precomputed(kernels):
         if weak:
             raise ValueError(

@@ -18,7 +18,7 @@ from sklearn.base import BaseEstimator, ClassNamePrefixFeaturesOutMixin, Transfo
 from sklearn.utils.validation import check_is_fitted
 
 from gramlearn._progress import progress_bar
-from gramlearn._validation import check_count, check_extent
+from gramlearn._validation import check_count, check_extent, check_flag
 from gramlearn._warnings import warn
 from gramlearn.barycentric import barycentric
 from gramlearn.estimators._points import validated
@@ -82,7 +82,10 @@ class PointEmbedding(
         self, title: str, tol: float, n: int
     ) -> Iterator[Callable[[Record], object] | None]:
         """A bar where there is to be one, and one thread for few points: several would wait for each other."""
-        with one_thread(when=n <= _FEW), progress_bar(title, tol, bool(self.verbose)) as callback:
+        with (
+            one_thread(when=n <= _FEW),
+            progress_bar(title, tol, check_flag(self.verbose, "verbose")) as callback,
+        ):
             yield callback
 
     def _read(self, X: Any) -> np.ndarray:
@@ -109,7 +112,8 @@ class PointEmbedding(
     def _joined(self, X: np.ndarray, connect: bool, join: str = "either") -> "Edges":
         """The edges of neighbors, which are to hold all points together."""
         graph = neighbor_graph(X, self.n_neighbors, join=join)
-        edges = edges_of(X, connected(graph, X) if connect else graph)
+        joined = check_flag(connect, "connect")
+        edges = edges_of(X, connected(graph, X) if joined else graph)
         name = f"n_neighbors={self.n_neighbors}"
         check_connected(len(X), edges.i, edges.j, name, "or pass connect=True")
         return edges

@@ -8,6 +8,7 @@ import numpy as np
 from gramlearn._progress import progress_bar
 from gramlearn._validation import (
     check_choice,
+    check_flag,
     check_positive,
 )
 from gramlearn._warnings import warn
@@ -205,7 +206,7 @@ def solved(estimator: Any, regularizer: Regularizer, prior: Any, terms: list[Ter
         _check_positive_bounds(term.loss)
     problem = Problem(regularizer, prior, terms)
     tol = check_positive(estimator.tol, "tol", type(estimator).__name__, any_size=True)
-    with progress_bar("learning", tol, bool(estimator.verbose)) as callback:
+    with progress_bar("learning", tol, check_flag(estimator.verbose, "verbose")) as callback:
         solution, limits = attempt(problem, estimator.solver, tol, estimator.max_iter, callback)
     warn_unless_solved(solution, limits, "raise tol")
     return unless_infeasible(solution, 'loss="slack" or "hinge"', 'loss="hinge" or "squared_hinge"')

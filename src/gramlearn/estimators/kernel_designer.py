@@ -8,7 +8,7 @@ from sklearn.base import BaseEstimator
 from sklearn.utils.validation import check_is_fitted
 
 from gramlearn._progress import progress_bar
-from gramlearn._validation import check_choice, check_count, check_positive, generator
+from gramlearn._validation import check_choice, check_count, check_flag, check_positive, generator
 from gramlearn._warnings import warn
 from gramlearn.design_path import DesignPath, path_of
 from gramlearn.designed_kernel import (
@@ -149,7 +149,7 @@ class KernelDesigner(DesignedMethods, BaseEstimator):
         given = read_design_points(self, X)
         problem, triplets, rows = self._problem(given, y, side)
         tol = check_positive(self.tol, "tol", "KernelDesigner", any_size=True)
-        with progress_bar("designing", tol, bool(self.verbose)) as callback:
+        with progress_bar("designing", tol, check_flag(self.verbose, "verbose")) as callback:
             design = problem.solve(
                 self.gamma1,
                 self._gamma2(problem),
@@ -246,7 +246,9 @@ class KernelDesigner(DesignedMethods, BaseEstimator):
         training = given.training
         beta = self.solution_.identity
         kernel = DesignedKernel(
-            self.weights_, beta if self.identity else 0.0, given.reads(self.weights_)
+            self.weights_,
+            beta if check_flag(self.identity, "identity") else 0.0,
+            given.reads(self.weights_),
         )
         self.shift_ = shift_for(kernel, training) if self.mend == "shift" else 0.0
         self._kernel = replace(kernel, identity=kernel.identity + self.shift_)

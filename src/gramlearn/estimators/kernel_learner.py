@@ -8,7 +8,7 @@ from scipy.sparse import issparse
 from sklearn.base import BaseEstimator, ClassNamePrefixFeaturesOutMixin, TransformerMixin
 from sklearn.utils.validation import check_is_fitted
 
-from gramlearn._validation import check_choice, check_positive, generator
+from gramlearn._validation import check_choice, check_flag, check_positive, generator
 from gramlearn.estimators._feature_space import (
     coincide_in,
     coordinates_of,
@@ -169,7 +169,7 @@ class KernelLearner(PairMethods, ClassNamePrefixFeaturesOutMixin, TransformerMix
         base = read_kernel(X, self.kernel, params)
         coordinates = coordinates_of(X, self.kernel, params, self.rank, self.basis, rng)
         # A basis without its complement may not tell points apart that differ.
-        is_whole = bool(self.complement) or not self._has_basis
+        is_whole = check_flag(self.complement, "complement") or not self._has_basis
         known = reachable(known, coincide_in(base, coordinates, is_whole), loss)
         beyond = partial(_distances_beyond, base, coordinates, alpha) if self._has_rest else None
         bounds = self._bounds(known, base, coordinates, alpha, rng)
@@ -227,7 +227,7 @@ class KernelLearner(PairMethods, ClassNamePrefixFeaturesOutMixin, TransformerMix
     @property
     def _has_rest(self) -> bool:
         """Whether there are directions outside the basis that the kernel keeps."""
-        return self._has_basis and bool(self.complement)
+        return self._has_basis and check_flag(self.complement, "complement")
 
     def _alpha(self, regularizer: Regularizer) -> float:
         if regularizer.keeps_range or self.alpha != 0:

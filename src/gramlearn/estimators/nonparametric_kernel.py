@@ -15,6 +15,7 @@ from gramlearn._validation import (
     check_choice,
     check_count,
     check_extent,
+    check_flag,
     check_positive,
     generator,
 )
@@ -158,7 +159,7 @@ class NonparametricKernel(
         self._read_graph(X)
         self._warn_of_silence(known)
         tol = check_positive(self.tol, "tol", type(self).__name__, any_size=True)
-        with progress_bar("learning", tol, bool(self.verbose)) as callback:
+        with progress_bar("learning", tol, check_flag(self.verbose, "verbose")) as callback:
             self.solution_ = solve_nonparametric(
                 laplacian(self.graph_),
                 known,

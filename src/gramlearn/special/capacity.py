@@ -200,6 +200,8 @@ def _within(
     near: CapacityAnswer | None,
 ) -> CapacityAnswer:
     """Look for a G whose kernel, scaled to a capacity of B, has a gap within tol."""
+    if near is not None and not near.G > 0:
+        near = None  # whose capacity had no price to begin with
     found, problem = at(1.0 if near is None else near.G, near)
     low, high = None, None
     best = None

@@ -172,6 +172,7 @@ def solve_nonparametric(
     """
     check_choice(loss, "loss", _LOSSES)
     check_capacity(B, G, owner)
+    B = None if B is None else float(B)
     check_positive(C, "C", owner)
     check_positive(tol, "tol", owner, any_size=True)
     check_positive(p, "p", owner, largest=LARGEST_EXPONENT)
@@ -184,7 +185,7 @@ def solve_nonparametric(
         )
     n = _check_fit(laplacian, pairs)
     check_choice(basis, "basis", dict.fromkeys(_BASES))
-    size = None if rank == "auto" else min(check_count(rank, "rank"), n)
+    size = None if isinstance(rank, str) and rank == "auto" else min(check_count(rank, "rank"), n)
     if p == 1 or (loss == "linear" and size is not None):
         A = C * statement_matrix(pairs) - laplacian
         return leading_kernel(A.tocsr(), size, p, B, 1.0 if G is None else G, tol)
