@@ -1,0 +1,150 @@
+"""Is the answer what it says it is? Every claim of a solution against its recomputation.
+
+An answer claims values, a gap, a violation, and a status. Doubles with a bound on their rounding acquit;
+whatever they cannot acquit is decided in 60 digits, so every finding here is one of exact arithmetic.
+
+    OPTIMAL       true relative gap and violation at most 2 tol
+    any status    primal and dual as claimed to 2 tol; the gap no larger than claimed by more than 2 tol
+    INFEASIBLE    the duals prove it, and no X is known that keeps every bound (see `proofs`)
+    UNBOUNDED     no lam is known that bounds the objective from below (see `proofs`)
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any, NamedTuple, final
+
+import numpy as np
+
+from stress.arithmetic import DOUBLE, SIXTY
+from stress.proofs import contradiction_complaint, unboundedness_complaint
+from stress.question import Question
+from stress.recompute import Reading, Values, recompute
+
+__all__ = ["Claim", "Finding", "judge"]
+
+INF = float("inf")
+UNFINISHED = ("ITERATION_LIMIT", "TIME_LIMIT", "STALLED", "STOPPED", "LOCAL", "INTERRUPTED")
+
+
+class Finding(NamedTuple):
+    """One thing that is wrong: its class, a key that equal findings share, and a sentence."""
+
+    kind: str
+    key: str
+    words: str
+
+
+@final
+@dataclass(frozen=True, eq=False)
+class Claim:
+    """What a solution says, as plain data."""
+
+    status: str
+    factor: np.ndarray
+    duals: tuple[np.ndarray, ...]
+    primal: float
+    dual: float
+    gap: float
+    violation: float
+
+    @classmethod
+    def of(cls, solution: Any) -> "Claim":
+        """Read a solution of the library."""
+        return cls(
+            solution.status.name,
+            np.asarray(solution.factor, dtype=float),
+            tuple(np.asarray(v, dtype=float) for v in solution.duals),
+            float(solution.primal),
+            float(solution.dual),
+            float(solution.gap),
+            float(solution.violation),
+        )
+
+    @property
+    def has_nan(self) -> bool:
+        """Whether any number is NaN, or an entry of the answer infinite."""
+        numbers = [self.primal, self.dual, self.gap, self.violation]
+        arrays = [self.factor, *self.duals]
+        return any(x != x for x in numbers) or not all(np.all(np.isfinite(v)) for v in arrays)
+
+
+def judge(question: Question, claim: Claim) -> list[Finding]:
+    """Everything that is wrong with the answer."""
+    if claim.has_nan:
+        return [Finding("nan", f"nan {claim.status}", "the answer contains NaN or infinity")]
+    wrong = _shape_complaint(question, claim)
+    if wrong:
+        return [wrong]
+    if claim.status == "INFEASIBLE":
+        found = contradiction_complaint(question, claim.duals)
+        return [Finding("status", f"false INFEASIBLE {found[0]}", found[1])] if found else []
+    if claim.status == "UNBOUNDED":
+        found = unboundedness_complaint(question)
+        return [Finding("status", f"false UNBOUNDED {found[0]}", found[1])] if found else []
+    if not _complaints(question, claim, _values(question, claim, DOUBLE)):
+        return []
+    return _complaints(question, claim, _values(question, claim, SIXTY))
+
+
+def _shape_complaint(question: Question, claim: Claim) -> Finding | None:
+    sizes = [clause.size for clause in question.clauses]
+    if claim.factor.shape[0] != question.dimension or [len(v) for v in claim.duals] != sizes:
+        return Finding("shape", "shape", "factor or duals have another shape than the problem")
+    return None
+
+
+def _values(question: Question, claim: Claim, a: Any) -> Values:
+    return recompute(Reading(question, a), claim.factor, claim.duals)
+
+
+def _complaints(question: Question, claim: Claim, true: Values) -> list[Finding]:
+    """Compare with the recomputed values; what lies within their rounding errors is complained of, too."""
+    room = 2 * question.tol * true.against
+    found = []
+
+    def complain(what: str, words: str) -> None:
+        key = f"{what} {claim.status} {question.regularizer}"
+        found.append(Finding("certificate", key, f"{claim.status}: {words}"))
+
+    # Written so that NaN complains.
+    errors = true.primal_error + true.dual_error
+    if not _within(claim.dual - true.dual, room - true.dual_error):
+        complain("dual", f"dual claimed {claim.dual:.9g}, true {_text(true.dual)}")
+    if not _within(true.dual - claim.dual, room - true.dual_error + claim.gap):
+        complain("dual too low", f"dual claimed {claim.dual:.9g}, true {_text(true.dual)}")
+    if not _within(true.primal - claim.primal, room - true.primal_error):
+        complain("primal", f"primal claimed {claim.primal:.9g}, true {_text(true.primal)}")
+    if not _within(
+        claim.primal - true.primal, room - true.primal_error + claim.gap + 2 * true.slippage
+    ):
+        complain("primal too high", f"primal claimed {claim.primal:.9g}, true {_text(true.primal)}")
+    if not _within(true.gap - claim.gap, room - errors):
+        complain("gap", f"gap claimed {claim.gap:.3g}, true {_text(true.gap)}")
+    slack = 2 * question.tol - true.violation_error
+    if not _within(true.violation - claim.violation, slack):
+        complain(
+            "violation", f"violation claimed {claim.violation:.3g}, true {_text(true.violation)}"
+        )
+    if not true.outside <= max(question.tol, 1e-9):
+        complain("range", f"{_text(true.outside)} of X lies outside the range of the prior")
+    if claim.status == "OPTIMAL":
+        if not _within(true.gap, room - errors):
+            relative = true.gap / true.against if true.against > 0 else INF
+            complain("not optimal", f"true relative gap {_text(relative)}, tol {question.tol:g}")
+        if not _within(true.violation, slack):
+            complain("not feasible", f"true violation {_text(true.violation)}")
+    return found
+
+
+def _within(difference: Any, room: Any) -> bool:
+    """Whether a difference leaves the room; infinite claims on the safe side do."""
+    return difference <= room or difference == -INF
+
+
+def _text(x: Any) -> str:
+    return f"{float(x):.9g}"
+
+
+def describe_unfinished(statuses: Sequence[str]) -> int:
+    """How many of these ended without an answer."""
+    return sum(status in UNFINISHED for status in statuses)
