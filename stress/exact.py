@@ -74,6 +74,12 @@ class Exact:
         """x / 2."""
         return Exact(self.integers, self.exponent - 1)
 
+    def nearest(self) -> np.ndarray:
+        """To doubles."""
+        e = self.exponent
+        convert = np.frompyfunc(lambda n: float(multiprecision.ldexp(int(n), e)), 1, 1)
+        return np.asarray(convert(self.integers), dtype=float)
+
     def rounded(self) -> np.ndarray:
         """To 60 digits: an array of numbers of mpmath."""
         mp, e = multiprecision, self.exponent

@@ -46,6 +46,10 @@ class RegularizerFormula(ABC):
     def conjugate(self, a: Arithmetic, y: Reals) -> Reals:
         """h*(y) = sup_x x y - h(x), +inf outside its domain."""
 
+    def dust(self, a: Arithmetic, size: float) -> float:
+        """h* of an eigenvalue that is zero but for rounding, where h*(0) = 0."""
+        return 0.0
+
 
 def _where_positive(x: Reals, function: Callable[[Reals], Reals], otherwise: float) -> Reals:
     positive = x > 0
@@ -112,6 +116,9 @@ class _Schatten(RegularizerFormula):
         p = a.real(self.p)[()]
         q = p / (p - 1)
         return a.power(np.maximum(y, 0), q) / q
+
+    def dust(self, a: Arithmetic, size: float) -> float:
+        return float(self.conjugate(a, a.real([size]))[0])
 
 
 REGULARIZERS: Mapping[str, Callable[..., RegularizerFormula]] = {

@@ -99,7 +99,7 @@ def _values(question: Question, claim: Claim, a: Any) -> Values:
 
 def _complaints(question: Question, claim: Claim, true: Values) -> list[Finding]:
     """Compare with the recomputed values; what lies within their rounding errors is complained of, too."""
-    room = 2 * question.tol * true.against
+    room = 2 * question.tol * true.against + true.dust
     found = []
 
     def complain(what: str, words: str) -> None:

@@ -42,6 +42,9 @@ class _Setting:
     dimension: int
     points: np.ndarray | None
     reference: np.ndarray  # an X near the prior, from which bounds are read
+    root: (
+        np.ndarray | None
+    )  # a factor of the prior, where a linear term could outweigh the divergence
     single: bool
 
     @property
@@ -97,7 +100,8 @@ class _Drawing:
             if self.wildly(0.15) and len(points) > 2:
                 points[1] = points[0]  # equal points
             points = self.rounded(points) if single else points
-        setting = _Setting(n, points, reference, single)
+        root = None if phi.is_superlinear or self.wild else _factor(prior, prior_kind)
+        setting = _Setting(n, points, reference, root, single)
         clauses, facts = self.clauses(setting, phi.is_superlinear)
         tol = 1e-3 if single else 1e-6
         solver = "auto" if self.chance(0.6) else self.one_of(*SOLVERS)
@@ -218,7 +222,7 @@ class _Drawing:
         t = np.tensordot(A, setting.reference, 2)
         parameters: dict[str, Any] = {}
         if loss == "Linear":
-            return Clause(constraint, arguments, loss, {"slope": self.slope(t, setting)})
+            return Clause(constraint, arguments, loss, {"slope": self.slope(t, A, setting)})
         side = {"Square": "equal", "SquaredHinge": self.one_of("upper", "lower")}.get(
             loss, self.one_of("upper", "lower", "equal")
         )
@@ -259,12 +263,15 @@ class _Drawing:
         bound = t + size * self.rng.normal(size=len(t)) * 0.5
         return np.where(bound > 0, bound, size) if loss in ("LogDetSlack", "KLSlack") else bound
 
-    def slope(self, t: np.ndarray, setting: _Setting) -> Any:
+    def slope(self, t: np.ndarray, A: np.ndarray, setting: _Setting) -> float:
         """A price per unit of t that matters beside the divergence, and is paid, not earned."""
         usual = float(np.mean(np.abs(t))) or 1.0
         price = self.price() / usual / len(t)
-        price = float(np.float32(price)) if setting.single else price
-        return price
+        if setting.root is not None:
+            # At most a fifth of what the divergence can bear: four such terms leave an optimum.
+            least = np.linalg.eigvalsh(setting.root.T @ A.sum(axis=0) @ setting.root)[0]
+            price = min(price, 0.2 / max(-float(least), 1e-300))
+        return float(np.float32(price)) if setting.single else price
 
     def contradiction(self, setting: _Setting) -> list[Clause]:
         """Two hard clauses that no X keeps at once: grossly, or by a millionth or two."""
@@ -296,6 +303,10 @@ class _Drawing:
             clauses.append(Clause("Trace", {}, "Hard", {"upper": max(upper, t * 1.001)}))
             facts.add("bounded")
         return clauses
+
+
+def _factor(prior: np.ndarray, kind: str) -> np.ndarray:
+    return prior if kind == "factor" else _root(prior, len(prior))
 
 
 def _root(prior: np.ndarray, rank: int) -> np.ndarray:

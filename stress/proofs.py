@@ -9,6 +9,7 @@ error: if the least eigenvalue is -delta and sum v_k b_k = -rho, every X that ke
 and the proof counts where that is out of this world: a million times the traces that the data speak of.
 """
 
+import warnings
 from collections.abc import Sequence
 from typing import Any
 
@@ -72,7 +73,7 @@ def _usual_trace(reading: Reading) -> Any:
     for read in reading.clauses:
         if not read.clause.side or not read.matrices.shape[0]:
             continue
-        A = np.asarray(reading.a.real(read.matrices), dtype=float)
+        A = read.floats
         sizes = np.sqrt((A * A).sum(axis=(1, 2)))
         bounds = np.abs(np.asarray(read.bound - read.offset, dtype=float))
         ratios = bounds[sizes > 0] / sizes[sizes > 0]
@@ -108,6 +109,71 @@ def unboundedness_complaint(question: Question) -> Complaint:
             question.regularizer,
             f"UNBOUNDED, but {question.regularizer} outgrows every linear term: there is an optimum",
         )
-    if "bounded" in question.facts:
-        return "bounded", "UNBOUNDED, but a hard bound on the trace bounds the objective"
+    prices = _bounding_prices(reading)
+    if prices is None:
+        return None
+    Y = _dual_matrix(reading, prices)
+    top, size = np.linalg.eigvalsh(Y)[-1], float(np.abs(Y).max())
+    if top < -1e-9 * size:
+        return (
+            "bounded",
+            f"UNBOUNDED, but prices are known that bound the objective (Y <= {top:.3g})",
+        )
     return None
+
+
+def _dual_matrix(reading: Reading, prices: Sequence[np.ndarray]) -> np.ndarray:
+    """Y on the space, in units in which grad phi(X0) = -I."""
+    _, s = reading.space
+    root = np.sqrt(s)
+    S, _ = reading.adjoint(prices)
+    return -np.eye(len(s)) - root[:, None] * reading.restricted(S) * root
+
+
+def _bounding_prices(reading: Reading) -> list[np.ndarray] | None:
+    """Prices in their boxes with Y < 0, by another solver; None where it finds none."""
+    import cvxpy
+
+    _, s = reading.space
+    V = reading.space[0]
+    root = (np.eye(len(s)) if V is None else V) * np.sqrt(s)
+    Y: Any = -np.eye(len(s))
+    limits, variables = [], []
+    for read in reading.clauses:
+        A = np.einsum("ai,kab,bj->kij", root, read.matrices, root)
+        sizes = np.sqrt((A * A).sum(axis=(1, 2)))
+        sizes = np.where(sizes > 0, sizes, 1.0)
+        low, high = read.box()
+        if read.formula.is_fixed:
+            Y = Y - np.tensordot(read.strength, A, 1)
+            variables.append(None)
+            continue
+        v = cvxpy.Variable(len(sizes))
+        for end, is_low in ((low, True), (high, False)):
+            finite = np.flatnonzero(np.isfinite(end))
+            if finite.size:
+                reached = end[finite] * sizes[finite]
+                limits.append(v[finite] >= reached if is_low else v[finite] <= reached)
+        flat = (A / sizes[:, None, None]).reshape(len(sizes), -1)
+        Y = Y - cvxpy.reshape(flat.T @ v, (len(s), len(s)), order="C")
+        variables.append((v, sizes, low, high))
+    top = cvxpy.Variable()
+    program = cvxpy.Problem(
+        cvxpy.Minimize(top), [*limits, top * np.eye(len(s)) - Y >> 0, top >= -0.5]
+    )
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")  # an inaccurate answer is checked by whoever asked
+        try:
+            program.solve(solver=cvxpy.CLARABEL)
+        except cvxpy.SolverError:
+            return None
+    if top.value is None:
+        return None
+    prices = []
+    for read, variable in zip(reading.clauses, variables, strict=True):
+        if variable is None:
+            prices.append(read.strength)
+        else:
+            v, sizes, low, high = variable
+            prices.append(np.clip(v.value / sizes, low, high))
+    return prices

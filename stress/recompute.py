@@ -35,6 +35,7 @@ class Values(NamedTuple):
     violation: Any
     against: Any  # what a gap is relative to
     outside: Any  # the share of X that lies outside the range of the prior, where it may not
+    dust: float  # what a matrix that is zero but for rounding is worth
     primal_error: float = 0.0
     dual_error: float = 0.0
     violation_error: float = 0.0
@@ -52,6 +53,7 @@ class ReadClause:
 
     clause: Clause
     matrices: Any
+    floats: np.ndarray  # the matrices, rounded to doubles
     offset: np.ndarray
     bound: np.ndarray
     strength: np.ndarray
@@ -100,13 +102,14 @@ class Reading:
     def _read(self, clause: Clause) -> ReadClause:
         a, n = self.a, self.question.dimension
         A = MATRICES[clause.constraint](clause.arguments, n, a)
+        floats = np.asarray(A if isinstance(A, np.ndarray) else A.nearest(), dtype=float)
         zero = np.zeros(A.shape[0])
         formula, given = LOSSES[clause.loss], clause.parameters
         weight = a.real(zero + given.get("weight", 1.0))
         strength = a.real(zero + (given.get(formula.strength, 1.0) if formula.strength else 1.0))
         bound = a.real(zero + (given[clause.side] if clause.side else 0.0))
         offset = a.real(zero + clause.arguments.get("offset", 0.0))
-        return ReadClause(clause, A, offset, bound, strength * weight)
+        return ReadClause(clause, A, floats, offset, bound, strength * weight)
 
     # -- the space: X = V S V', X0 = V diag(s) V' --
 
@@ -152,8 +155,7 @@ class Reading:
             unit = 1.0
             for x in (s, 0 * s + 1):
                 X = np.asarray((columns * x) @ columns.T, dtype=float)
-                A = np.asarray(self.a.real(read.matrices), dtype=float)
-                t = np.asarray(read.offset, dtype=float) + np.tensordot(A, X, 2)
+                t = np.asarray(read.offset, dtype=float) + np.tensordot(read.floats, X, 2)
                 mean = float(np.mean(np.abs(t))) if t.size else 0.0
                 if mean > 0:
                     unit = mean
@@ -178,8 +180,8 @@ class Reading:
                 continue
             weighted = read.matrices * self.a.data(lam)[:, None, None]
             total = total + self.a.real(weighted.sum(axis=0))
-            if self.a.eps > 1e-20:
-                size += float(np.abs(weighted).sum(axis=0).max(initial=0.0))
+            parts = np.abs(read.floats * np.asarray(lam, dtype=float)[:, None, None])
+            size += float(parts.sum(axis=0).max(initial=0.0))
         return total, size
 
 
@@ -188,12 +190,14 @@ def recompute(reading: Reading, factor: np.ndarray, duals: Sequence[np.ndarray])
     with np.errstate(all="ignore"):
         divergence, divergence_error, outside = _divergence(reading, factor)
         losses, losses_error, slippage, violation, violation_error = _losses(reading, factor, duals)
-        dual, dual_error = _dual(reading, duals)
+        dual, dual_error, size = _dual(reading, duals)
+        n, eps = reading.question.dimension, float(np.finfo(reading.question.dtype).eps)
+        dust = n * reading.phi.dust(reading.a, 8 * n * eps * size)
         primal = divergence + losses
         sizes = [abs(x) for x in (primal, dual) if abs(x) < INF]
         against = max([*sizes, _LEAST_SHARE * abs(reading.prior_value)])
     return Values(
-        primal, dual, slippage, violation, against, outside,
+        primal, dual, slippage, violation, against, outside, dust,
         divergence_error + losses_error, dual_error, violation_error,
     )  # fmt: skip
 
@@ -268,8 +272,11 @@ def _losses(
     return total, error, slippage, violation, violation_error
 
 
-def _dual(reading: Reading, duals: Sequence[np.ndarray]) -> tuple[Any, float]:
-    """The dual value and its error; -inf where a price is outside its box or Y outside the domain."""
+def _dual(reading: Reading, duals: Sequence[np.ndarray]) -> tuple[Any, float, float]:
+    """The dual value, its error, and the size of what Y is made of.
+
+    -inf where a price is outside its box, or Y outside the domain.
+    """
     a, phi, n = reading.a, reading.phi, reading.question.dimension
     V, s = reading.space
     terms = [reading.prior_value]
@@ -286,10 +293,11 @@ def _dual(reading: Reading, duals: Sequence[np.ndarray]) -> tuple[Any, float]:
     value = sum(terms) - conjugates.sum()
     if any(term == -INF for term in terms) or value != value:
         value = -INF if any(term == -INF for term in terms) else value
+    size += float(abs(phi.slope(a, s)).max())
     if a.eps < 1e-20:
-        return value, 0.0
+        return value, 0.0, size
     eps = 8 * n * a.eps
-    shift = eps * (size * n + float(np.abs(phi.slope(a, s)).max()))
+    shift = eps * size * n
     error = eps * (sum(abs(term) for term in terms) + np.abs(conjugates).sum())
     if V is not None:
         shift += eps * float(s.max() * np.abs(phi.curvature(a, s)).sum())
@@ -298,4 +306,4 @@ def _dual(reading: Reading, duals: Sequence[np.ndarray]) -> tuple[Any, float]:
         )
         error += float(of_prior.sum())
     error += float(_shifted(lambda v: phi.conjugate(a, v), y, shift).sum())
-    return value, float(error)
+    return value, float(error), size

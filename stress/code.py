@@ -1,0 +1,94 @@
+"""A question as a short program that anybody can run: the library's own names, and the numbers written out."""
+
+from collections.abc import Mapping
+from typing import Any
+
+import numpy as np
+
+from stress.question import Clause, Question
+
+__all__ = ["literal", "program"]
+
+_MOST_NUMBERS = 2000  # beyond that a listing is no help
+
+
+def program(question: Question, comment: str = "") -> str:
+    """Imports, the problem, and the call of solve."""
+    names = {question.regularizer, "Problem", "Term", "solve"}
+    names |= {name for clause in question.clauses for name in (clause.constraint, clause.loss)}
+    names |= {"zeros": {"Zeros"}, "factor": {"Factor"}}.get(question.prior_kind, set())
+    shared = next(
+        (c.arguments["points"] for c in question.clauses if "points" in c.arguments), None
+    )
+    sparse = any(clause.constraint == "SparseMatrices" for clause in question.clauses)
+    lines = ["import numpy as np"]
+    lines += ["from scipy.sparse import coo_array"] if sparse else []
+    lines += ["", f"from gramlearn import {', '.join(sorted(names))}", ""]
+    lines += [f"# {line}" for line in comment.splitlines()]
+    if shared is not None:
+        lines.append(f"points = {literal(shared)}")
+    terms = "".join(f"    {_term(clause)},\n" for clause in question.clauses)
+    options = f', dtype="{question.dtype}"' if question.dtype != "float64" else ""
+    lines.append(
+        f"problem = Problem({_call(question.regularizer, question.options)}, {_prior(question)}, "
+        f"[\n{terms}]{options})"
+    )
+    said = f', solver="{question.solver}"' if question.solver != "auto" else ""
+    said += f", tol={question.tol:g}" if question.tol != 1e-6 else ""
+    lines.append(f"solution = solve(problem{said})")
+    lines.append("print(solution, solution.conflict)")
+    return "\n".join(lines) + "\n"
+
+
+def literal(value: Any) -> str:
+    """A number, a list or an array as Python reads it back, to the last bit."""
+    if isinstance(value, list):
+        return "[" + ", ".join(literal(x) for x in value) + "]"
+    if not isinstance(value, np.ndarray):
+        return repr(value.item() if isinstance(value, np.generic) else value)
+    if value.ndim == 0:
+        return repr(value.item())
+    if value.size > _MOST_NUMBERS:
+        return f"...  # {value.size} numbers"
+    kind = ", dtype=np.float32" if value.dtype == np.float32 else ""
+    if value.dtype == float and value.ndim == 2 and value.shape[0] == value.shape[1]:
+        diagonal = np.diag(value)
+        if not np.any(value - np.diag(diagonal)):
+            if np.all(diagonal == 1):
+                return f"np.eye({len(value)})"
+            return f"np.diag({_listed(diagonal)})"
+    return f"np.array({_listed(value)}{kind})"
+
+
+def _listed(value: np.ndarray) -> str:
+    text = repr(value.tolist())
+    return text.replace(".0,", ".,").replace(".0]", ".]")
+
+
+def _prior(question: Question) -> str:
+    if question.prior_kind == "zeros":
+        return f"Zeros({question.dimension})"
+    text = literal(question.prior)
+    return f"Factor({text})" if question.prior_kind == "factor" else text
+
+
+def _term(clause: Clause) -> str:
+    arguments = dict(clause.arguments)
+    words = []
+    if clause.constraint == "SparseMatrices":
+        matrices = [f"coo_array({literal(np.asarray(A))})" for A in arguments.pop("matrices")]
+        words.append(f"[{', '.join(matrices)}]")
+    for name in ("matrices", "i", "j", "k", "l"):
+        if name in arguments:
+            value = arguments.pop(name)
+            words.append(literal(value) if name == "matrices" else repr(np.asarray(value).tolist()))
+    if "points" in arguments:
+        del arguments["points"]
+        words.append("points=points")
+    words += [f"{name}={literal(value)}" for name, value in arguments.items()]
+    constraint = f"{clause.constraint}({', '.join(words)})"
+    return f"Term({constraint}, {_call(clause.loss, clause.parameters)})"
+
+
+def _call(name: str, arguments: Mapping[str, Any]) -> str:
+    return f"{name}({', '.join(f'{k}={literal(v)}' for k, v in arguments.items())})"
