@@ -5,7 +5,8 @@ import sys
 from collections import Counter
 
 from stress.problems import CLASSES, draw
-from stress.trial import LIMIT, ask
+from stress.trial import ask
+from stress.watch import LIMIT
 
 
 def main(arguments: list[str] | None = None) -> int:

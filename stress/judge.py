@@ -9,29 +9,20 @@ whatever they cannot acquit is decided in 60 digits, so every finding here is on
     UNBOUNDED     no lam is known that bounds the objective from below (see `proofs`)
 """
 
-from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any, NamedTuple, final
+from typing import Any, final
 
 import numpy as np
 
 from stress.arithmetic import DOUBLE, SIXTY
+from stress.outcome import Finding
 from stress.proofs import contradiction_complaint, unboundedness_complaint
 from stress.question import Question
 from stress.recompute import Reading, Values, recompute
 
-__all__ = ["Claim", "Finding", "judge"]
+__all__ = ["Claim", "judge"]
 
 INF = float("inf")
-UNFINISHED = ("ITERATION_LIMIT", "TIME_LIMIT", "STALLED", "STOPPED", "LOCAL", "INTERRUPTED")
-
-
-class Finding(NamedTuple):
-    """One thing that is wrong: its class, a key that equal findings share, and a sentence."""
-
-    kind: str
-    key: str
-    words: str
 
 
 @final
@@ -77,10 +68,12 @@ def judge(question: Question, claim: Claim) -> list[Finding]:
         return [wrong]
     if claim.status == "INFEASIBLE":
         found = contradiction_complaint(question, claim.duals)
-        return [Finding("status", f"false INFEASIBLE {found[0]}", found[1])] if found else []
+        return [Finding("status", "false INFEASIBLE", found)] if found else []
     if claim.status == "UNBOUNDED":
         found = unboundedness_complaint(question)
-        return [Finding("status", f"false UNBOUNDED {found[0]}", found[1])] if found else []
+        return (
+            [Finding("status", f"false UNBOUNDED {question.regularizer}", found)] if found else []
+        )
     if not _complaints(question, claim, _values(question, claim, DOUBLE)):
         return []
     return _complaints(question, claim, _values(question, claim, SIXTY))
@@ -143,8 +136,3 @@ def _within(difference: Any, room: Any) -> bool:
 
 def _text(x: Any) -> str:
     return f"{float(x):.9g}"
-
-
-def describe_unfinished(statuses: Sequence[str]) -> int:
-    """How many of these ended without an answer."""
-    return sum(status in UNFINISHED for status in statuses)

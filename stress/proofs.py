@@ -23,19 +23,21 @@ __all__ = ["contradiction_complaint", "unboundedness_complaint"]
 
 INF = float("inf")
 _OUT_OF_THIS_WORLD = 1e6
+_ROUNDING = 1e-10
 _KEPT = 1e-2  # a known X keeps the bounds if it violates them by this share of tol at most
 
-Complaint = tuple[str, str] | None
+Complaint = str | None
 
 
 def contradiction_complaint(question: Question, duals: Sequence[np.ndarray]) -> Complaint:
-    """(key, words) where INFEASIBLE is false or not proven."""
+    """What is wrong where INFEASIBLE is false or not proven."""
     kept = _violation_of_known(question)
     if kept is not None and kept <= _KEPT * question.tol:
-        return "feasible", f"INFEASIBLE, but a known X violates the bounds by {kept:.1e} only"
+        return f"INFEASIBLE, but a known X violates the bounds by {kept:.1e} only"
     reading = Reading(question, SIXTY)
     a = reading.a
     rho: Any = 0
+    room: Any = 0  # what rho is the sum of, without signs
     is_open = False
     prices = []
     for read, given in zip(reading.clauses, duals, strict=True):
@@ -43,27 +45,26 @@ def contradiction_complaint(question: Question, duals: Sequence[np.ndarray]) -> 
         v = a.real(given) if not read.formula.is_fixed else a.real(np.zeros(len(given)))
         end = np.where(v > 0, high, np.where(v < 0, low, 0 * v))
         if any(abs(e) == INF for e in end):
-            return "unproven", "INFEASIBLE, but the duals push to a side without a bound"
-        rho = rho - (v * (end - np.where(v != 0, read.offset, 0 * v))).sum() if len(v) else rho
+            return "INFEASIBLE, but the duals push to a side without a bound"
+        terms = v * (end - np.where(v != 0, read.offset, 0 * v))
+        rho, room = rho - terms.sum(), room + abs(terms).sum()
         is_open = is_open or (read.formula.open_domain and bool(np.any(v != 0)))
         prices.append(np.asarray([float(x) for x in v]))
     if not any(np.any(v) for v in prices):
-        return "unproven", "INFEASIBLE, but all duals are zero"
-    S, _ = reading.adjoint(prices)
+        return "INFEASIBLE, but all duals are zero"
+    S, summed = reading.adjoint(prices)
     eigenvalues, _ = a.eigh(reading.restricted(S))
     delta, largest = max(-eigenvalues[0], 0), max(abs(e) for e in eigenvalues)
-    # Equality is impossible too where X is positive definite, or where t may not reach the end.
-    is_strict = is_open or (reading.phi.needs_interior and largest > 0)
     if rho > 0 and rho >= delta * _OUT_OF_THIS_WORLD * _usual_trace(reading):
         return None
-    if is_strict and rho >= 0 and delta == 0:
+    # Equality is impossible too where t may not reach the end, or where X is positive definite and the sum
+    # does not cancel: <S, X> = 0 would make X singular.
+    touches = rho >= -_ROUNDING * room and delta <= _ROUNDING * largest
+    if touches and (is_open or (reading.phi.needs_interior and largest >= 1e-3 * summed)):
         return None
-    return (
-        "unproven",
-        f"INFEASIBLE, but its duals leave every X with a trace from {float(rho / delta):.3g}"
-        if delta > 0
-        else f"INFEASIBLE, but the bounds leave room {float(-rho):.3g}",
-    )
+    if delta > 0 and rho > 0:
+        return f"INFEASIBLE, but its duals leave every X with a trace from {float(rho / delta):.3g}"
+    return f"INFEASIBLE, but the bounds leave room {float(-rho):.3g}"
 
 
 def _usual_trace(reading: Reading) -> Any:
@@ -102,23 +103,17 @@ def _violation_of_known(question: Question) -> float | None:
 
 
 def unboundedness_complaint(question: Question) -> Complaint:
-    """(key, words) where UNBOUNDED is false: the regularizer outgrows every reward, or something else does."""
+    """What is wrong where UNBOUNDED is false: the regularizer outgrows every reward, or something else does."""
     reading = Reading(question, DOUBLE)
     if reading.phi.is_superlinear:
-        return (
-            question.regularizer,
-            f"UNBOUNDED, but {question.regularizer} outgrows every linear term: there is an optimum",
-        )
+        return f"UNBOUNDED, but {question.regularizer} outgrows every linear term: there is an optimum"
     prices = _bounding_prices(reading)
     if prices is None:
         return None
     Y = _dual_matrix(reading, prices)
     top, size = np.linalg.eigvalsh(Y)[-1], float(np.abs(Y).max())
     if top < -1e-9 * size:
-        return (
-            "bounded",
-            f"UNBOUNDED, but prices are known that bound the objective (Y <= {top:.3g})",
-        )
+        return f"UNBOUNDED, but prices are known that bound the objective (Y <= {top:.3g})"
     return None
 
 

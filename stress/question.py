@@ -101,6 +101,14 @@ class Question:
         """How many constraints there are in all."""
         return sum(clause.size for clause in self.clauses)
 
+    @property
+    def labels(self) -> list[str]:
+        """What it is made of, in words by which results are counted."""
+        words = {self.regularizer, self.dtype, *self.facts}
+        for clause in self.clauses:
+            words |= {clause.constraint, clause.loss}
+        return sorted(words)
+
     def build(self) -> gramlearn.Problem:
         """The problem, made of the library's own classes."""
         prior: Any = self.prior
