@@ -1,33 +1,128 @@
-"""python -m stress try CLASS SEED FIRST LAST: ask these problems, one after another, and print what broke."""
+"""python -m stress run | report | show: random problems and odd calls, judged by formulas of their own."""
 
 import argparse
+import hashlib
+import os
+import platform
+import signal
 import sys
-from collections import Counter
+from importlib.metadata import version
+from pathlib import Path
+from typing import Any
 
-from stress.problems import CLASSES, draw
-from stress.trial import ask
-from stress.watch import LIMIT
+from benchmarks.meter import commit, machine
+from tqdm import tqdm
+
+from stress.outcome import Finding
+from stress.report import cases, outcomes, report
+from stress.reproduce import listing, reproduction
+from stress.runner import run, streams_of, tasks_of
+from stress.store import Store
+from stress.tasks import STREAMS, Task
+
+_PACKAGES = ("numpy", "scipy", "scikit-learn", "numba", "mpmath", "cvxpy", "clarabel")
 
 
 def main(arguments: list[str] | None = None) -> int:
+    """Run one command; give the exit status."""
+    args = _parser().parse_args(arguments)
+    try:
+        return {"run": _run, "report": _report, "show": _show}[args.command](args)
+    except ValueError as error:
+        print(error, file=sys.stderr)
+        return 2
+
+
+def _parser() -> argparse.ArgumentParser:
     parser = argparse.ArgumentParser(prog="python -m stress", description=__doc__)
     commands = parser.add_subparsers(dest="command", required=True)
-    attempt = commands.add_parser("try", help="ask some problems in this process")
-    attempt.add_argument("kind", choices=CLASSES)
-    attempt.add_argument("seed", type=int)
-    attempt.add_argument("first", type=int)
-    attempt.add_argument("last", type=int)
-    attempt.add_argument("--limit", type=float, default=LIMIT, help="seconds of processor time")
-    args = parser.parse_args(arguments)
-    endings: Counter[str] = Counter()
-    for index in range(args.first, args.last):
-        outcome = ask(draw(args.kind, args.seed, index), args.limit)
-        endings[outcome.status or outcome.ending] += 1
-        for finding in outcome.findings:
-            print(f"{args.kind}-{args.seed}-{index}", finding.kind, "|", finding.words, flush=True)
-    print(dict(endings))
+    go = commands.add_parser("run", help="try problems and calls; goes on where it was")
+    go.add_argument(
+        "--minutes", type=float, default=2.0, metavar="M", help="on the wall (default: 2)"
+    )
+    go.add_argument("--count", type=int, metavar="N", help="at most so many tasks of each stream")
+    go.add_argument("--seed", type=int, default=0, metavar="S", help="default: 0")
+    go.add_argument("--problems", action="store_true", help="random problems, mild and wild")
+    go.add_argument("--estimators", action="store_true", help="odd calls of the estimators")
+    go.add_argument("--stream", action="append", choices=STREAMS, help="this stream (repeatable)")
+    go.add_argument("--only", action="append", default=[], metavar="WORD",
+                    help="tasks with this part, such as LogDet or POLA (repeatable: with all)")  # fmt: skip
+    go.add_argument("--jobs", type=int, default=os.cpu_count() or 1, metavar="N",
+                    help="worker processes (default: one for each core)")  # fmt: skip
+    go.add_argument("--out", type=Path, required=True, metavar="FOLDER")
+    told = commands.add_parser(
+        "report", help="count, and print the smallest program of each finding"
+    )
+    told.add_argument("folder", type=Path, metavar="FOLDER")
+    told.add_argument("--no-examples", action="store_true", help="counts only, at once")
+    told.add_argument("--seconds", type=float, default=60.0, help="for making one example smaller")
+    show = commands.add_parser("show", help="print the program of one task")
+    show.add_argument("folder", type=Path, metavar="FOLDER")
+    show.add_argument("id", metavar="ID", help="such as wild-0-57")
+    show.add_argument("--smallest", action="store_true", help="that still shows its first finding")
+    return parser
+
+
+def _run(args: argparse.Namespace) -> int:
+    groups = [name for name in ("problems", "estimators") if getattr(args, name)]
+    streams = args.stream or streams_of(groups)
+    facts = {
+        "seed": args.seed,
+        "streams": streams,
+        "commit": commit(),
+        "machine": machine(),
+        "versions": {name: version(name) for name in _PACKAGES},
+        "python": platform.python_version(),
+    }
+    store = Store(args.out, facts)
+    tasks = tasks_of(streams, args.seed, store.done, args.count, args.only)
+    found = 0
+    # disable=None: a bar on a terminal, nothing in a log.
+    with tqdm(disable=None, unit=" tasks") as bar:
+
+        def note(line: dict[str, Any]) -> None:
+            nonlocal found
+            found += bool(line["findings"])
+            bar.set_postfix_str(f"{found} with findings")
+            bar.update()
+
+        try:
+            tried = run(tasks, store, 60 * args.minutes, args.jobs, note)
+        finally:
+            store.close()
+    print(f"{tried} tried, {found} with findings; `python -m stress report {args.out}` says what.")
+    return 1 if found else 0
+
+
+def _report(args: argparse.Namespace) -> int:
+    folder = args.folder / "reproductions"
+
+    def example(task: Task, finding: Finding) -> str:
+        """Made once, and kept beside the results."""
+        name = hashlib.sha256(f"{task.id} {finding.kind} {finding.key}".encode()).hexdigest()[:12]
+        path = folder / f"{task.id}-{name}.py"
+        if not path.exists():
+            folder.mkdir(exist_ok=True)
+            path.write_text(reproduction(task, finding, args.seconds), encoding="utf-8")
+        return path.read_text(encoding="utf-8")
+
+    print(report(args.folder, None if args.no_examples else example))
+    return 0
+
+
+def _show(args: argparse.Namespace) -> int:
+    task = Task.of(args.id)
+    if args.smallest:
+        known = [line for line in outcomes(args.folder) if line["id"] == task.id]
+        found = cases(known)
+        if not found:
+            raise ValueError(f"{args.folder} knows of no finding of {task.id}.")
+        print(reproduction(task, found[0].finding), end="")
+    else:
+        print(listing(task), end="")
     return 0
 
 
 if __name__ == "__main__":
+    signal.signal(signal.SIGTERM, lambda *_: sys.exit(143))
     sys.exit(main())

@@ -6,6 +6,7 @@ rewards with and without an end, single precision, solvers by name. A problem de
 index alone.
 """
 
+from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from typing import Any, final
 
@@ -18,14 +19,13 @@ from stress.question import Clause, Question
 __all__ = ["CLASSES", "draw"]
 
 CLASSES = ("mild", "wild")
-SOLVERS = ("auto", "primal_newton", "interior_point", "working_set", "projections", "quasi_newton")
-_POINT_KINDS = (
-    "SquaredDistances",
-    "Similarities",
-    "DiagonalEntries",
-    "DistanceComparisons",
-    "SimilarityComparisons",
-)
+# Solvers to ask for by name; one that objects to a problem leaves it to "auto".
+SOLVERS: Mapping[str, tuple[str, ...]] = {
+    "LogDet": ("primal_newton", "interior_point", "working_set", "projections"),
+    "VonNeumann": ("interior_point", "working_set", "projections"),
+    "Frobenius": ("interior_point", "working_set", "quasi_newton"),
+    "Schatten": ("interior_point", "working_set", "quasi_newton"),
+}
 
 
 def draw(kind: str, seed: int, index: int) -> Question:
@@ -102,10 +102,11 @@ class _Drawing:
             points = self.rounded(points) if single else points
         root = None if phi.is_superlinear or self.wild else _factor(prior, prior_kind)
         setting = _Setting(n, points, reference, root, single)
-        clauses, facts = self.clauses(setting, phi.is_superlinear)
+        clauses, facts = self.clauses(setting)
         tol = 1e-3 if single else 1e-6
-        solver = "auto" if self.chance(0.6) else self.one_of(*SOLVERS)
-        known = None if "contradictory" in facts else reference
+        solver = "auto" if self.chance(0.6) else self.one_of(*SOLVERS[regularizer])
+        facts |= {"single"} if single else set()
+        known = None if "contradiction" in facts else reference
         question = Question(
             regularizer, options, prior, prior_kind, tuple(clauses), solver, tol,
             "float32" if single else "float64", known, frozenset(facts),
@@ -154,7 +155,7 @@ class _Drawing:
 
     # -- clauses --
 
-    def clauses(self, setting: _Setting, superlinear: bool) -> tuple[list[Clause], set[str]]:
+    def clauses(self, setting: _Setting) -> tuple[list[Clause], set[str]]:
         count = int(self.rng.integers(1, 5)) if self.chance(0.5) else 1
         most = 200 if self.wild else 60
         clauses = []
@@ -163,15 +164,16 @@ class _Drawing:
             left = most - sum(clause.size for clause in clauses)
             size = int(min(left, np.ceil(10 ** self.rng.uniform(0, np.log10(most)))))
             if size > 0:
-                clauses.append(self.clause(setting, max(size, 1), superlinear))
+                clauses.append(self.clause(setting, size))
         if self.wildly(0.12):
             clauses += self.contradiction(setting)
-            facts.add("contradictory")
+            facts.add("contradiction")
         if self.wildly(0.12):
-            clauses += self.reward(setting, superlinear, facts)
+            clauses += self.reward(setting)
+            facts.add("reward")
         return clauses, facts
 
-    def clause(self, setting: _Setting, size: int, superlinear: bool) -> Clause:
+    def clause(self, setting: _Setting, size: int) -> Clause:
         constraint = self.one_of(*MATRICES)
         if constraint == "SquaredDistances" and setting.n_points < 2:
             constraint = "DiagonalEntries"
@@ -290,7 +292,7 @@ class _Drawing:
             Clause(constraint, arguments, "Hard", {"lower": lower}),
         ]
 
-    def reward(self, setting: _Setting, superlinear: bool, facts: set[str]) -> list[Clause]:
+    def reward(self, setting: _Setting) -> list[Clause]:
         """A linear term of negative slope, with a bound on the trace or without."""
         A = np.eye(setting.dimension)[None]
         t = float(np.tensordot(A, setting.reference, 2)[0]) or 1.0
@@ -301,7 +303,6 @@ class _Drawing:
             upper = t * self.power_of_ten(0, 1.5)
             upper = float(np.float32(upper)) if setting.single else upper
             clauses.append(Clause("Trace", {}, "Hard", {"upper": max(upper, t * 1.001)}))
-            facts.add("bounded")
         return clauses
 
 

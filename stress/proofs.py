@@ -106,7 +106,9 @@ def unboundedness_complaint(question: Question) -> Complaint:
     """What is wrong where UNBOUNDED is false: the regularizer outgrows every reward, or something else does."""
     reading = Reading(question, DOUBLE)
     if reading.phi.is_superlinear:
-        return f"UNBOUNDED, but {question.regularizer} outgrows every linear term: there is an optimum"
+        return (
+            f"UNBOUNDED, but {question.regularizer} outgrows every linear term: there is an optimum"
+        )
     prices = _bounding_prices(reading)
     if prices is None:
         return None

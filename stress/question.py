@@ -5,7 +5,7 @@ as numbers and arrays, so the judge reads the same data that the library was giv
 """
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field, fields, replace
 from typing import Any, final
 
 import numpy as np
@@ -23,6 +23,12 @@ def rows_of(value: Any, rows: np.ndarray) -> Any:
     if isinstance(value, list | tuple):
         return [value[int(k)] for k in rows]
     return value[rows] if isinstance(value, np.ndarray) and value.ndim else value
+
+
+def _given(part: Any) -> dict[str, Any]:
+    """The fields of a part that were given."""
+    values = {f.name: getattr(part, f.name) for f in fields(part)}
+    return {name: value for name, value in values.items() if value is not None}
 
 
 @final
@@ -76,8 +82,8 @@ class Question:
 
     `prior_kind` says how the array is meant: a "matrix" X0, a "factor" G of X0 = G G', or "zeros", where the
     array is a zero matrix that is not handed over. `feasible` is an X that keeps every hard bound up to
-    rounding, where the generator knows one. `facts` are words on what else it knows: "contradictory",
-    "bounded".
+    rounding, where the generator knows one. `facts` are words on what is special: "contradiction", "reward",
+    "single".
     """
 
     regularizer: str
@@ -90,6 +96,32 @@ class Question:
     dtype: str = "float64"
     feasible: np.ndarray | None = None
     facts: frozenset[str] = field(default_factory=frozenset)
+
+    @classmethod
+    def of(cls, problem: gramlearn.Problem, tol: float) -> "Question":
+        """Read a problem of the library back into plain data."""
+        prior: Any = problem.prior
+        kind = "matrix"
+        if isinstance(prior, gramlearn.Zeros):
+            prior, kind = np.zeros((prior.n, prior.n)), "zeros"
+        elif isinstance(prior, gramlearn.Factor):
+            prior, kind = prior.G, "factor"
+        prior = np.asarray(prior)
+        if prior.shape[0] != prior.shape[1]:
+            kind = "factor"
+        clauses = []
+        for term in problem.terms:
+            arguments, parameters = _given(term.constraints), _given(term.loss)
+            arguments.pop("n_points", None)
+            if type(term.constraints).__name__ == "SparseMatrices":
+                arguments["matrices"] = [A.toarray() for A in arguments["matrices"]]
+            names = (type(term.constraints).__name__, type(term.loss).__name__)
+            clauses.append(Clause(names[0], arguments, names[1], parameters))
+        regularizer = problem.regularizer
+        return cls(
+            type(regularizer).__name__, _given(regularizer), prior, kind, tuple(clauses), tol=tol,
+            dtype=problem.dtype,
+        )  # fmt: skip
 
     @property
     def dimension(self) -> int:
@@ -104,7 +136,7 @@ class Question:
     @property
     def labels(self) -> list[str]:
         """What it is made of, in words by which results are counted."""
-        words = {self.regularizer, self.dtype, *self.facts}
+        words = {self.regularizer, *self.facts}
         for clause in self.clauses:
             words |= {clause.constraint, clause.loss}
         return sorted(words)

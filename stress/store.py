@@ -1,7 +1,7 @@
 """What came of every task: one line of JSON each, only ever appended.
 
-A run that is killed leaves whole lines, and at most a torn one at the end, which the next start drops. So the file
-is the state: what it has is done, what it lacks is asked again. Lines are of three kinds,
+A run that is killed leaves whole lines, and at most a torn one at the end, which the next start drops. So the
+file is the state: what it has is done, what it lacks is asked again. Lines are of two kinds,
 
     {"start": ...}        who ran it, when, on what
     {"id": ..., ...}      one task and its outcome

@@ -28,7 +28,7 @@ class Task(NamedTuple):
     @classmethod
     def of(cls, text: str) -> "Task":
         """Read an id."""
-        stream, seed, index = (text.split("-") + ["", ""])[:3]
+        stream, seed, index = [*text.split("-"), "", ""][:3]
         if stream not in STREAMS or not (seed.isdigit() and index.isdigit()):
             raise ValueError(
                 f"there is no task {text!r}; an id is STREAM-SEED-INDEX, such as wild-0-57, with one of "

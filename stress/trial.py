@@ -7,9 +7,9 @@ input that was changed, a solve that does not come back.
 import time
 from typing import Any, final
 
-import gramlearn
 from sklearn.exceptions import ConvergenceWarning
 
+import gramlearn
 from stress.judge import Claim, judge
 from stress.outcome import Finding, Outcome
 from stress.question import Question

@@ -21,7 +21,15 @@ __all__ = ["LIMIT", "OutOfTime", "Watched", "exception_finding", "is_sentence", 
 LIMIT = 8.0  # seconds of processor time for one solve or one fit
 _HOME = Path(gramlearn.__file__).resolve().parent
 # scikit-learn's own checks of X and y speak to its users, and many tools expect their words.
-_CHECKS = ("sklearn/utils/validation.py", "sklearn/utils/multiclass.py", "sklearn/utils/_param_validation.py")  # fmt: skip
+_CHECKS = tuple(
+    f"sklearn/{name}.py"
+    for name in (
+        "utils/validation",
+        "utils/multiclass",
+        "utils/_param_validation",
+        "metrics/pairwise",
+    )
+)
 
 
 class OutOfTime(BaseException):

@@ -1,0 +1,279 @@
+"""Random odd calls of every estimator: data of odd shapes and kinds, arguments at their extremes.
+
+A call is a program of a few lines. What is asked of it, where the fit ends without an error:
+
+    what was learned is finite, and so is `transform` of new points, with a row for each of them
+    nothing that was given has changed
+    a second fit gives the same to the bit, and so does a copy through pickle
+    the certificate is what the judge of problems finds
+"""
+
+import inspect
+import pickle
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any, final
+
+import numpy as np
+import scipy.sparse as sp
+from sklearn.base import BaseEstimator, clone
+from sklearn.exceptions import ConvergenceWarning
+
+import gramlearn
+from stress.judge import Claim, judge
+from stress.odd_data import CHOICES, EXTREMES, LABELS, POINTS, SIDES, WRONG, WRONG_POINTS
+from stress.outcome import Finding, Outcome
+from stress.question import Question
+from stress.watch import LIMIT, OutOfTime, exception_finding, is_sentence, watched
+
+__all__ = ["ESTIMATORS", "Call", "attempt", "draw"]
+
+ESTIMATORS = sorted(
+    name
+    for name in gramlearn.__all__
+    if inspect.isclass(found := getattr(gramlearn, name)) and issubclass(found, BaseEstimator)
+)
+_HEAD = """\
+import numpy as np
+import pandas as pd
+import scipy.sparse as sp
+from gramlearn import *
+
+rng = np.random.default_rng({seed})
+X = rng.normal(size=({n}, {d}))
+y = np.arange({n}) % {classes}
+X[:, 0] += y
+"""
+_WRONG = "wrong X"
+_FILE = "<call>"  # where warnings shall point: the user's own line
+
+
+@final
+@dataclass(frozen=True)
+class Call:
+    """A program: lines that make the data, and the estimator with its arguments."""
+
+    estimator: str
+    head: str
+    oddities: tuple[tuple[str, str], ...]  # (what, the line)
+    side: tuple[str, str] | None
+    arguments: tuple[tuple[str, str], ...]
+
+    @property
+    def labels(self) -> list[str]:
+        """What it is made of, in words by which results are counted."""
+        return [self.estimator, *(what for what, _ in self.oddities),
+                *([f"side: {self.side[0]}"] if self.side else []),
+                *(f"{name}={value}" for name, value in self.arguments)]  # fmt: skip
+
+    @property
+    def setup(self) -> str:
+        """The lines that make the data: nothing of the library."""
+        rows = "n = X.shape[0] if hasattr(X, 'shape') else len(X)\n" if self.side else ""
+        return self.head + "".join(f"{line}  # {what}\n" for what, line in self.oddities) + rows
+
+    @property
+    def construction(self) -> str:
+        """The lines that make the side information and the estimator."""
+        arguments = ", ".join(f"{name}={value}" for name, value in self.arguments)
+        side = f"{self.side[1]}\n" if self.side else ""
+        return f"{side}estimator = {self.estimator}({arguments})\n"
+
+    @property
+    def fit(self) -> str:
+        """The line that fits."""
+        return f"estimator.fit(X, y{', side=side' if self.side else ''})\n"
+
+    def program(self, comment: str = "") -> str:
+        """All of it."""
+        said = "".join(f"# {line}\n" for line in comment.splitlines())
+        return f"{said}{self.setup}\n{self.construction}{self.fit}"
+
+
+def draw(seed: int, index: int) -> Call:
+    """Draw call number `index`."""
+    rng = np.random.default_rng([77, seed, index])
+    name = ESTIMATORS[int(rng.integers(len(ESTIMATORS)))]
+    cls = getattr(gramlearn, name)
+    n, d, classes = int(rng.integers(8, 25)), int(rng.integers(2, 6)), int(rng.integers(2, 4))
+    head = _HEAD.format(seed=int(rng.integers(1000)), n=n, d=d, classes=classes)
+    oddities = []
+    for name_of, table, chance in (
+        ("X", POINTS, 0.6), ("X", POINTS, 0.1), (_WRONG, WRONG_POINTS, 0.1), ("y", LABELS, 0.25)
+    ):  # fmt: skip
+        if rng.random() < chance:
+            what = list(table)[int(rng.integers(len(table)))]
+            oddities.append((f"{name_of}: {what}", table[what]))
+    side = None
+    if "side" in inspect.signature(cls.fit).parameters and rng.random() < 0.35:
+        what = list(SIDES)[int(rng.integers(len(SIDES)))]
+        side = (what, SIDES[what])
+    return Call(name, head, tuple(oddities), side, _arguments(cls, rng))
+
+
+def _arguments(cls: type, rng: np.random.Generator) -> tuple[tuple[str, str], ...]:
+    """Arguments of which one or two are at an extreme; what is random is fixed."""
+    parameters = inspect.signature(cls).parameters
+    arguments = {"random_state": "0"} if "random_state" in parameters else {}
+    names = list(parameters)
+    for _ in range(int(rng.integers(0, 3))):
+        name = names[int(rng.integers(len(names)))]
+        default = parameters[name].default
+        kind = "None" if default is None else type(default).__name__
+        values = (*CHOICES.get(name, ()), *EXTREMES.get(kind, EXTREMES["None"]))
+        if not values or rng.random() < 0.15:
+            values = WRONG
+        arguments[name] = values[int(rng.integers(len(values)))]
+    return tuple(arguments.items())
+
+
+def attempt(call: Call, limit: float = LIMIT) -> Outcome:
+    """Run the program, and look at what it made."""
+    names = _prepared(call)
+    if names is None:
+        return Outcome("refused", words="the data cannot be made")
+    before = _frozen(names)
+    code = compile(call.construction + call.fit, _FILE, "exec")
+    seen = watched(lambda: exec(code, names), limit)
+    findings = seen.leaks((ConvergenceWarning, UserWarning))
+    findings += [
+        Finding(
+            "warning", f"warning elsewhere {call.estimator}", f"points at {w.filename}: {w.message}"
+        )
+        for w in seen.warnings
+        if issubclass(w.category, UserWarning) and w.filename != _FILE
+    ]
+    if _frozen(names) != before:
+        findings.append(
+            Finding("changed input", f"changed input {call.estimator}", "X or y has changed")
+        )
+    error = seen.error
+    if isinstance(error, OutOfTime):
+        return Outcome("unfinished", "", "", seen.seconds, "", _distinct(findings))
+    if error is not None:
+        said = is_sentence(error)
+        if not said:
+            findings.append(exception_finding(error))
+        ending = "refused" if said else "broken"
+        return Outcome(ending, "", "", seen.seconds, str(error), _distinct(findings))
+    later = watched(lambda: _complaints(call, names, before), 4 * limit)
+    if later.error is None:
+        findings += later.result
+        findings += later.leaks((ConvergenceWarning, UserWarning))
+    elif not isinstance(later.error, OutOfTime):
+        found = exception_finding(later.error)
+        findings.append(found._replace(key=f"after fit {found.key}"))
+    status = getattr(getattr(names["estimator"], "solution_", None), "status", None)
+    wrong = [what for what, _ in call.oddities if what.startswith(_WRONG)]
+    if wrong:
+        key = f"accepted {wrong[0]} {call.estimator}"
+        findings.append(Finding("accepted", key, f"{wrong[0]}: taken without a word"))
+    name = status.name if status else "fitted"
+    return Outcome("answered", name, "", seen.seconds, "", _distinct(findings))
+
+
+def _distinct(findings: list[Finding]) -> tuple[Finding, ...]:
+    """Of findings with one key, the first."""
+    return tuple({(finding.kind, finding.key): finding for finding in reversed(findings)}.values())
+
+
+def _prepared(call: Call) -> dict[str, Any] | None:
+    """The variables of the data; None where two oddities do not go together."""
+    names: dict[str, Any] = {}
+    try:
+        with np.errstate(all="ignore"):
+            exec(compile(call.setup, "<data>", "exec"), names)
+    except (ValueError, TypeError, AttributeError, IndexError, KeyError):
+        return None
+    return names
+
+
+def _frozen(names: dict[str, Any]) -> tuple[bytes, ...]:
+    """X and y as bytes."""
+    return tuple(_bytes(names.get(name)) for name in "Xy")
+
+
+def _bytes(value: Any) -> bytes:
+    if sp.issparse(value):
+        return _bytes(value.toarray())
+    if isinstance(value, np.ndarray) and value.dtype != object:
+        return value.tobytes() + repr((value.shape, value.flags.writeable)).encode()
+    return repr(value).encode()
+
+
+def _complaints(call: Call, names: dict[str, Any], before: tuple[bytes, ...]) -> list[Finding]:
+    """What is wrong with a fitted estimator."""
+    estimator = names["estimator"]
+    found: list[Finding] = []
+
+    def complain(kind: str, words: str) -> None:
+        found.append(
+            Finding(kind, f"{kind} {call.estimator}: {words}", f"{call.estimator}: {words}")
+        )
+
+    learned = _learned(estimator)
+    for name, value in learned.items():
+        if value.dtype.kind in "fc" and np.any(np.isnan(value)):
+            complain("nan", f"{name} contains NaN")
+    outputs = _outputs(estimator, names["X"], complain)
+    again = clone(estimator)
+    fresh = dict(names, estimator=again)
+    exec(compile(call.fit, _FILE, "exec"), fresh)
+    if not _same(learned, _learned(again)):
+        complain("not repeatable", "a second fit learned something else")
+    copy = pickle.loads(pickle.dumps(estimator))
+    if not _same(outputs, _outputs(copy, names["X"], lambda *_: None)):
+        complain("pickle", "a copy through pickle answers otherwise")
+    if _frozen(names) != before:
+        complain("changed input", "X or y has changed after the fit")
+    solution = getattr(estimator, "solution_", None)
+    if isinstance(solution, gramlearn.Solution):
+        question = Question.of(solution.problem, float(getattr(estimator, "tol", 1e-6) or 1e-6))
+        if question.dimension <= 60 and question.size <= 2000:
+            found += judge(question, Claim.of(solution))
+    return found
+
+
+def _learned(estimator: Any) -> dict[str, np.ndarray]:
+    """Every array or number whose name ends in an underscore."""
+    learned = {}
+    for name, value in vars(estimator).items():
+        if name.endswith("_") and isinstance(value, np.ndarray | float | int):
+            learned[name] = np.asarray(value)
+    return learned
+
+
+def _outputs(estimator: Any, X: Any, complain: Callable[[str, str], None]) -> dict[str, np.ndarray]:
+    """What it says of new points: a few of those it has seen, moved a little."""
+    outputs = {}
+    points = X.toarray() if sp.issparse(X) else np.asarray(X, dtype=float)
+    if not np.all(np.isfinite(points)):
+        return {}
+    new = points[: min(3, len(points))] * (1 + 1e-3)
+    kernel = str(getattr(estimator, "kernel", "")) == "precomputed"
+    for method in ("transform", "predict"):
+        if not hasattr(estimator, method) or kernel:
+            continue
+        if method == "predict" and hasattr(estimator, "transform"):
+            continue  # of pairs of points, not of points
+        seen = watched(lambda method=method: getattr(estimator, method)(new))
+        if seen.error is not None:
+            if not is_sentence(seen.error):
+                complain("exception", f"{method} of new points raises {seen.error!r:.150}")
+            continue
+        for leak in seen.leaks((ConvergenceWarning, UserWarning)):
+            complain("warning", f"{method} of new points: {leak.words}")
+        value = seen.result
+        value = np.asarray(value.toarray() if sp.issparse(value) else value)
+        outputs[method] = value
+        if len(value) != len(new):
+            complain("shape", f"{method} of {len(new)} points has {len(value)} rows")
+        if value.dtype.kind == "f" and not np.all(np.isfinite(value)):
+            complain("nan", f"{method} of new points is not finite")
+    return outputs
+
+
+def _same(one: dict[str, np.ndarray], other: dict[str, np.ndarray]) -> bool:
+    return one.keys() == other.keys() and all(
+        _bytes(value) == _bytes(other[name]) for name, value in one.items()
+    )

@@ -1,0 +1,188 @@
+"""Odd data and odd arguments for estimators, as lines of code: a new oddity is one row of one table.
+
+Lines are programs of their own: what is drawn is run, and what breaks is printed as it was run. They may use
+np, pd, sp (scipy.sparse), rng, the names of gramlearn, and the variables that stand before them.
+"""
+
+from collections.abc import Mapping
+
+__all__ = ["CHOICES", "EXTREMES", "LABELS", "POINTS", "SIDES", "WRONG", "WRONG_POINTS"]
+
+# What becomes of the points, X (n x d).
+POINTS: Mapping[str, str] = {
+    "constant column": "X[:, 0] = 3.0",
+    "constant": "X[:] = 1.0",
+    "zeros": "X[:] = 0.0",
+    "duplicates": "X[1::2] = X[0]",
+    "all but one equal": "X[1:] = X[1]",
+    "one row": "X = X[:1]; y = y[:1]",
+    "two rows": "X = X[:2]; y = y[:2]",
+    "three rows": "X = X[:3]; y = y[:3]",
+    "one column": "X = X[:, :1]",
+    "n < d": "X = rng.normal(size=(len(X), 40))",
+    "columns in units of their own": "X = X * 10.0 ** rng.integers(-12, 13, X.shape[1])",
+    "scale 1e300": "X = X * 1e300",
+    "scale 1e200": "X = X * 1e200",
+    "scale 1e154": "X = X * 1e154",
+    "scale 1e100": "X = X * 1e100",
+    "scale 1e30": "X = X * 1e30",
+    "scale 1e-30": "X = X * 1e-30",
+    "scale 1e-100": "X = X * 1e-100",
+    "scale 1e-154": "X = X * 1e-154",
+    "scale 1e-200": "X = X * 1e-200",
+    "scale 1e-300": "X = X * 1e-300",
+    "far away": "X = X + 1e8",
+    "rank one": "X = np.outer(X[:, 0], np.ones(X.shape[1]))",
+    "integers": "X = (3 * X).astype(int)",
+    "bytes": "X = np.abs(9 * X).astype(np.uint8)",
+    "truth values": "X = X > 0",
+    "single precision": "X = X.astype(np.float32)",
+    "half precision": "X = X.astype(np.float16)",
+    "long doubles": "X = X.astype(np.longdouble)",
+    "Fortran order": "X = np.asfortranarray(X)",
+    "read-only": "X.setflags(write=False)",
+    "strided": "X = np.repeat(X, 2, axis=0)[::2]",
+    "lists": "X = X.tolist()",
+    "tuples": "X = tuple(map(tuple, X))",
+    "sparse array": "X = sp.csr_array(X)",
+    "sparse matrix": "X = sp.csc_matrix(X)",
+    "data frame": "X = pd.DataFrame(X, columns=[f'c{k}' for k in range(np.shape(X)[1])])",
+    "data frame of objects": "X = pd.DataFrame(X).astype(object)",
+    "objects": "X = X.astype(object)",
+    "strings": "X = X.astype(str)",
+    "dates": "X = (1e9 * X).astype('datetime64[s]')",
+    "a kernel": "X = X @ X.T",
+    "squared distances": "X = ((X[:, None] - X[None]) ** 2).sum(-1)",
+}
+
+# Points that are none: they must be refused, with a sentence.
+WRONG_POINTS: Mapping[str, str] = {
+    "NaN": "X[0, 0] = np.nan",
+    "infinity": "X[-1, -1] = -np.inf",
+    "words": "X = np.full(X.shape, 'a')",
+    "ragged": "X = [[1.0, 2.0], [3.0]] * (len(X) // 2)",
+    "masked": "X = np.ma.masked_less(X, -0.5)",
+    "empty": "X = X[:0]; y = y[:0]",
+    "no columns": "X = X[:, :0]",
+    "a vector": "X = X[:, 0]",
+    "a cube": "X = X[None]",
+    "complex": "X = X + 1j",
+    "nothing": "X = None",
+    "a number": "X = 3.0",
+    "a word": "X = 'points'",
+}
+
+# What becomes of the labels, y.
+LABELS: Mapping[str, str] = {
+    "one class": "y = np.zeros(len(y), dtype=int)",
+    "all different": "y = np.arange(len(y))",
+    "strings": "y = np.array(['a', 'b', 'c'])[y]",
+    "objects": "y = np.array(['a', 1, None] * len(y), dtype=object)[: len(y)]",
+    "floats": "y = y + 0.5",
+    "negative": "y = y - 5",
+    "huge": "y = y.astype(np.uint64) + np.uint64(2**63)",
+    "NaN": "y = np.where(y == 0, np.nan, y)",
+    "infinite": "y = np.where(y == 0, np.inf, y)",
+    "tiny": "y = y * 1e-300",
+    "large": "y = y * 1e300",
+    "list": "y = y.tolist()",
+    "series": "y = pd.Series(y)",
+    "categories": "y = pd.Categorical(y.astype(str))",
+    "truth values": "y = y > 0",
+    "a column": "y = y[:, None]",
+    "two columns": "y = np.column_stack([y, y])",
+    "too few": "y = y[:-1]",
+    "too many": "y = np.append(y, 0)",
+    "masked": "y = np.ma.masked_equal(y, 1)",
+    "nothing": "y = None",
+    "a word": "y = 'labels'",
+    "unlabeled": "y = np.where(np.arange(len(y)) % 2, y, -1)",
+}
+
+# Side information about n points; run where `fit` takes `side`.
+SIDES: Mapping[str, str] = {
+    "from labels": "side = from_labels(y, 30, random_state=0)",
+    "pairs": "side = Pairs([(0, 1), (2, 3)], [(0, 4), (1, 5)], n_points=n)",
+    "pairs with bounds": "side = Pairs([(0, 1)], [(0, 4)], n_points=n, upper=1.0, lower=2.0)",
+    "pairs of no use": "side = Pairs([(0, 1)], n_points=n)",
+    "only unlike": "side = Pairs(None, [(0, 1), (0, 2), (0, 3)], n_points=n)",
+    "repeated": "side = Pairs([(0, 1), (1, 0)], [(0, 4)], n_points=n)",
+    "contradicting": "side = Pairs([(0, 1)], [(1, 0)], n_points=n)",
+    "contradicting by closure": "side = Pairs([(0, 1), (1, 2)], [(0, 2)], n_points=n)",
+    "itself": "side = Pairs([(0, 0)], [(0, 1)], n_points=n)",
+    "out of range": "side = Pairs([(0, n)], [(0, 1)], n_points=n)",
+    "negative rows": "side = Pairs([(0, -1)], [(0, 1)], n_points=n)",
+    "rows of uint64": "side = Pairs([(0, 1)], np.array([(0, 2**63)], np.uint64), n_points=n)",
+    "rows of floats": "side = Pairs([(0.5, 1.0)], [(0, 2)], n_points=n)",
+    "rows of words": "side = Pairs([('a', 'b')], [(0, 2)], n_points=n)",
+    "other n_points": "side = Pairs([(0, 1)], [(0, 2)], n_points=n + 1)",
+    "huge n_points": "side = Pairs([(0, 1)], [(0, 2)], n_points=2**63)",
+    "bounds of zero": "side = Pairs([(0, 1)], [(0, 2)], n_points=n, upper=0.0, lower=0.0)",
+    "bounds of 1e300": "side = Pairs([(0, 1)], [(0, 2)], n_points=n, upper=1e-300, lower=1e300)",
+    "bounds crossed": "side = Pairs([(0, 1)], [(0, 2)], n_points=n, upper=2.0, lower=1.0)",
+    "weights of 1e300": "side = Pairs([(0, 1)], [(0, 2)], n_points=n, similar_weight=1e300)",
+    "weights of 1e-300": "side = Pairs([(0, 1)], [(0, 2)], n_points=n, dissimilar_weight=1e-300)",
+    "triplets": "side = Triplets([(0, 1, 2), (3, 4, 5), (1, 0, 4)], n_points=n)",
+    "opposite triplets": "side = Triplets([(0, 1, 2), (0, 2, 1)], n_points=n)",
+    "quadruplets": "side = Triplets([(0, 1, 2, 3), (4, 5, 0, 1)], n_points=n)",
+    "margin of 1e300": "side = Triplets([(0, 1, 2)], n_points=n, margin=1e300)",
+    "margin of zero": "side = Triplets([(0, 1, 2)], n_points=n, margin=0.0)",
+    "targets": "side = Bounds([0, 1], [2, 3], upper=[1.0, 2.0], lower=[1.0, 0.5], n_points=n)",
+    "targets of zero": "side = Bounds([0, 1], [2, 3], upper=[0.0, 0.0], n_points=n)",
+    "empty": "side = Pairs([], [], n_points=n)",
+    "a list": "side = [(0, 1)]",
+}
+
+# Arguments: by the type of their default, and by name where words have a meaning.
+EXTREMES: Mapping[str, tuple[str, ...]] = {
+    "float": ("1e-300", "1e-12", "1e-3", "100.0", "1e12", "1e300", "2", "np.float32(0.5)"),
+    "int": ("1", "2", "3", "7", "1000", "np.int8(2)"),
+    "bool": ("True", "False"),
+    "str": (),
+    "None": ("1", "2", "1e-300", "1e300", "0.5"),
+    "tuple": ("(5, 95)", "(0, 100)", "(50, 50)"),
+}
+
+# Arguments that are none of their kind; some are taken by one estimator and refused by another.
+WRONG: tuple[str, ...] = (
+    "0", "0.0", "-1", "-1.0", "2.5", "2**63", "10**400", "float('nan')", "float('inf')", "'nonsense'",
+    "''", "None", "3", "True", "(1.0,)", "(95, 5)", "[]", "{}", "np.eye(2)", "object()",
+)  # fmt: skip
+
+CHOICES: Mapping[str, tuple[str, ...]] = {
+    "regularizer": ("'logdet'", "'vonneumann'", "'von_neumann'", "'frobenius'", "LogDet()", "VonNeumann()",
+                    "Frobenius()", "Schatten(3.0)", "Schatten(1.1)", "LogDet"),
+    "prior": ("'identity'", "'inverse_covariance'", "'covariance'", "'zeros'", "np.eye(3)", "np.zeros((3, 3))",
+              "-np.eye(3)", "np.full((3, 3), np.nan)", "1e-300 * np.eye(3)"),
+    "loss": ("'slack'", "'hard'", "'hinge'", "'squared_hinge'", "'square'", "'linear'", "LogDetSlack(1e300)",
+             "KLSlack(1e-300)", "Hard()", "Hinge(1e12)", "SquaredHinge(1e-12)", "Square()"),
+    "kernel": ("'rbf'", "'linear'", "'poly'", "'sigmoid'", "'laplacian'", "'cosine'", "'chi2'", "'precomputed'",
+               "lambda x, y: float(x @ y)", "lambda x, y: -1.0", "lambda x, y: float('nan')"),
+    "kernel_params": ("{'gamma': 1e-300}", "{'gamma': 1e300}", "{'gamma': 0.0}", "{'gamma': -1.0}",
+                      "{'a': 1}", "'a'", "{'degree': 9}"),
+    "bounds": ("(1.0, 2.0)", "(2.0, 1.0)", "(0.0, 0.0)", "(1e-300, 1e300)", "(float('nan'), 1.0)",
+               "(1.0,)", "'a'", "3.0"),
+    "basis": ("'svd'", "'cholesky'", "'nystroem'", "'spectral'", "'classes'", "'graph'", "'random'", "'pca'"),
+    "regularize": ("'map'", "'kernel'"),
+    "solver": ("'auto'", "'working_set'", "'primal_newton'", "'interior_point'", "'projections'",
+               "'quasi_newton'"),
+    "labels": ("'auto'", "'classes'", "'values'", "'kernel'"),
+    "distances": ("'equal'", "'upper'", "'at_most'"),
+    "join": ("'either'", "'both'"),
+    "init": ("'linear'", "'spectral'", "'kernel'"),
+    "graph": ("'neighbors'", "'given'", "'precomputed'"),
+    "affinity": ("'neighbors'", "'precomputed'", "'rbf'"),
+    "weights": ("'binary'", "'heat'", "'gaussian'", "'cosine'"),
+    "rank": ("'auto'", "1", "2", "100"),
+    "mend": ("'clip'", "'shift'", "'flip'", "None"),
+    "psd_points": ("'triplets'", "'all'", "3", "[0, 1, 2]"),
+    "kernels": ("[]", "['rbf']", "[linear_kernel()]", "[gaussian_kernel(1e300)]", "[gaussian_kernel(1e-300)]",
+                "[polynomial_kernel(2)]", "3"),
+    "max_iter": ("1", "2", "0", "-1", "None"),
+    "tol": ("1e-3", "1e-9", "1e-15", "0.0", "-1.0", "1e300"),
+    "random_state": ("0", "np.random.RandomState(0)", "'a'", "-1"),
+    "verbose": ("0", "-1", "'a'"),
+    "n_pairs": ("1", "2", "10", "10000", "0", "-1", "2.5"),
+    "n_triplets": ("1", "2", "10", "3000", "0", "-1", "2.5"),
+    "n_init": ("1", "3", "0", "-1"),
+}  # fmt: skip

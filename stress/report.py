@@ -1,0 +1,128 @@
+"""What a run found, counted: by stream and ending, by part, and every distinct finding with an example."""
+
+from collections import Counter, defaultdict
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from pathlib import Path
+from typing import Any, NamedTuple
+
+from stress.formulas import LOSSES, MATRICES, REGULARIZERS
+from stress.outcome import UNFINISHED, Finding
+from stress.store import read_lines
+from stress.tasks import STREAMS, Task
+
+__all__ = ["Case", "cases", "counts", "markdown_table", "outcomes", "report", "starts"]
+
+
+class Case(NamedTuple):
+    """A distinct finding: how often it was seen, in which streams, and the tasks that show it."""
+
+    finding: Finding
+    ids: list[str]
+
+    @property
+    def streams(self) -> str:
+        """Such as "wild 3, mild 1"."""
+        seen = Counter(name.split("-")[0] for name in self.ids)
+        return ", ".join(f"{stream} {number}" for stream, number in seen.most_common())
+
+
+def outcomes(folder: Path) -> list[dict[str, Any]]:
+    """The lines of all tasks."""
+    lines = [line for line in read_lines(folder) if "id" in line]
+    if not lines:
+        raise ValueError(
+            f"{folder} holds no results; `python -m stress run --out {folder}` makes some."
+        )
+    return lines
+
+
+def starts(folder: Path) -> list[dict[str, Any]]:
+    """Who ran it, when, on what."""
+    return [line["start"] for line in read_lines(folder) if "start" in line]
+
+
+def is_unfinished(line: Mapping[str, Any]) -> bool:
+    """Whether it ended without an answer: at the limit, or stuck before."""
+    return line["ending"] == "unfinished" or line["status"] in UNFINISHED
+
+
+def cases(lines: Iterable[Mapping[str, Any]]) -> list[Case]:
+    """Distinct findings, the most frequent first."""
+    found: dict[tuple[str, str], list[tuple[str, Finding]]] = defaultdict(list)
+    for line in lines:
+        for entry in line["findings"]:
+            finding = Finding(**entry)
+            found[finding.kind, finding.key].append((line["id"], finding))
+    listed = [Case(seen[0][1], [name for name, _ in seen]) for seen in found.values()]
+    return sorted(listed, key=lambda case: (-len(case.ids), case.finding))
+
+
+def counts(
+    lines: Sequence[Mapping[str, Any]], groups_of: Callable[[Mapping[str, Any]], Iterable[str]]
+) -> list[dict[str, Any]]:
+    """A row for each group: tried, answered, refused, unfinished (and its share), with findings."""
+    groups: dict[str, list[Mapping[str, Any]]] = defaultdict(list)
+    for line in lines:
+        for group in groups_of(line):
+            groups[group].append(line)
+    rows = []
+    for group, members in sorted(groups.items()):
+        unfinished = sum(map(is_unfinished, members))
+        refused = sum(line["ending"] == "refused" for line in members)
+        broken = sum(line["ending"] == "broken" for line in members)
+        rows.append(
+            {
+                "": group,
+                "tried": len(members),
+                "answered": len(members) - unfinished - refused - broken,
+                "refused": refused,
+                "unfinished": unfinished,
+                "share unfinished": f"{100 * unfinished / len(members):.2f} %",
+                "with findings": sum(bool(line["findings"]) for line in members),
+            }
+        )
+    return rows
+
+
+def of_parts(parts: Iterable[str]) -> Callable[[Mapping[str, Any]], list[str]]:
+    """Group by those labels that are among these."""
+    known = set(parts)
+    return lambda line: [label for label in line["labels"] if label in known]
+
+
+def markdown_table(rows: Sequence[Mapping[str, Any]]) -> str:
+    """Rows as Markdown."""
+    if not rows:
+        return "nothing\n"
+    head = list(rows[0])
+    lines = [head, ["---"] * len(head), *([str(row[name]) for name in head] for row in rows)]
+    return "".join(f"| {' | '.join(cells)} |\n" for cells in lines)
+
+
+def report(folder: Path, example: Callable[[Task, Finding], str] | None) -> str:
+    """All of it as Markdown; `example` makes the program of a finding."""
+    lines = outcomes(folder)
+    problems = [line for line in lines if STREAMS[line["stream"]].group == "problems"]
+    calls = [line for line in lines if STREAMS[line["stream"]].group == "estimators"]
+    text = ["## What was tried\n", markdown_table(counts(lines, lambda line: [line["stream"]]))]
+    for title, some, groups in (
+        ("By status", problems, lambda line: [line["status"] or line["ending"]]),
+        ("By regularizer", problems, of_parts(REGULARIZERS)),
+        ("By loss", problems, of_parts(LOSSES)),
+        ("By constraint", problems, of_parts(MATRICES)),
+        ("By solver", problems, lambda line: [line["solver"]]),
+        ("By estimator", calls, lambda line: line["labels"][:1]),
+    ):
+        if some:
+            text += [f"## {title}\n", markdown_table(counts(some, groups))]
+    found = cases(lines)
+    text.append(f"## Findings: {len(found)}\n")
+    for case in found:
+        finding = case.finding
+        text.append(f"### {finding.kind}: {finding.key}\n")
+        shown = ", ".join(case.ids[:5])
+        text.append(f"{len(case.ids)} times ({case.streams}), such as {shown}: {finding.words}
+")
+        if example is not None:
+            text.append(f"```python\n{example(Task.of(case.ids[0]), finding)}```\n")
+    return "\n".join(text)
