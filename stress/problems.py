@@ -42,9 +42,7 @@ class _Setting:
     dimension: int
     points: np.ndarray | None
     reference: np.ndarray  # an X near the prior, from which bounds are read
-    root: (
-        np.ndarray | None
-    )  # a factor of the prior, where a linear term could outweigh the divergence
+    root: np.ndarray | None  # a factor of the prior, where linear terms must not outweigh it
     single: bool
 
     @property

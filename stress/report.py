@@ -121,8 +121,7 @@ def report(folder: Path, example: Callable[[Task, Finding], str] | None) -> str:
         finding = case.finding
         text.append(f"### {finding.kind}: {finding.key}\n")
         shown = ", ".join(case.ids[:5])
-        text.append(f"{len(case.ids)} times ({case.streams}), such as {shown}: {finding.words}
-")
+        text.append(f"{len(case.ids)} times ({case.streams}), such as {shown}: {finding.words}\n")
         if example is not None:
             text.append(f"```python\n{example(Task.of(case.ids[0]), finding)}```\n")
     return "\n".join(text)
