@@ -42,8 +42,16 @@ class Arithmetic(ABC):
         """log x of positive x."""
 
     @abstractmethod
+    def log1p(self, x: np.ndarray) -> np.ndarray:
+        """log(1 + x) of x > -1, with all its digits near 0."""
+
+    @abstractmethod
     def exp(self, x: np.ndarray) -> np.ndarray:
         """exp x."""
+
+    @abstractmethod
+    def expm1(self, x: np.ndarray) -> np.ndarray:
+        """exp x - 1, with all its digits near 0."""
 
     @abstractmethod
     def power(self, x: np.ndarray, exponent: float) -> np.ndarray:
@@ -72,8 +80,14 @@ class _Double(Arithmetic):
     def log(self, x: np.ndarray) -> np.ndarray:
         return np.log(x)
 
+    def log1p(self, x: np.ndarray) -> np.ndarray:
+        return np.log1p(x)
+
     def exp(self, x: np.ndarray) -> np.ndarray:
         return np.exp(x)
+
+    def expm1(self, x: np.ndarray) -> np.ndarray:
+        return np.expm1(x)
 
     def power(self, x: np.ndarray, exponent: float) -> np.ndarray:
         return x**exponent
@@ -109,8 +123,14 @@ class _Sixty(Arithmetic):
     def log(self, x: np.ndarray) -> np.ndarray:
         return np.asarray(np.frompyfunc(multiprecision.log, 1, 1)(x), object)
 
+    def log1p(self, x: np.ndarray) -> np.ndarray:
+        return np.asarray(np.frompyfunc(multiprecision.log1p, 1, 1)(x), object)
+
     def exp(self, x: np.ndarray) -> np.ndarray:
         return np.asarray(np.frompyfunc(multiprecision.exp, 1, 1)(x), object)
+
+    def expm1(self, x: np.ndarray) -> np.ndarray:
+        return np.asarray(np.frompyfunc(multiprecision.expm1, 1, 1)(x), object)
 
     def power(self, x: np.ndarray, exponent: float) -> np.ndarray:
         # An exponent that is a ratio of doubles in the library's eyes is one here, too.

@@ -10,6 +10,7 @@ A call is a program of a few lines. What is asked of it, where the fit ends with
 
 import inspect
 import pickle
+import warnings
 from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any, final
@@ -22,7 +23,7 @@ from sklearn.exceptions import ConvergenceWarning
 import gramlearn
 from stress.judge import Claim, judge
 from stress.odd_data import CHOICES, EXTREMES, LABELS, POINTS, SIDES, WRONG, WRONG_POINTS
-from stress.outcome import Finding, Outcome
+from stress.outcome import Finding, Outcome, distinct
 from stress.question import Question
 from stress.watch import LIMIT, OutOfTime, exception_finding, is_sentence, watched
 
@@ -149,13 +150,13 @@ def attempt(call: Call, limit: float = LIMIT) -> Outcome:
         )
     error = seen.error
     if isinstance(error, OutOfTime):
-        return Outcome("unfinished", "", "", seen.seconds, "", _distinct(findings))
+        return Outcome("unfinished", "", "", seen.seconds, "", distinct(findings))
     if error is not None:
         said = is_sentence(error)
         if not said:
             findings.append(exception_finding(error))
         ending = "refused" if said else "broken"
-        return Outcome(ending, "", "", seen.seconds, str(error), _distinct(findings))
+        return Outcome(ending, "", "", seen.seconds, str(error), distinct(findings))
     later = watched(lambda: _complaints(call, names, before), 4 * limit)
     if later.error is None:
         findings += later.result
@@ -169,12 +170,7 @@ def attempt(call: Call, limit: float = LIMIT) -> Outcome:
         key = f"accepted {wrong[0]} {call.estimator}"
         findings.append(Finding("accepted", key, f"{wrong[0]}: taken without a word"))
     name = status.name if status else "fitted"
-    return Outcome("answered", name, "", seen.seconds, "", _distinct(findings))
-
-
-def _distinct(findings: list[Finding]) -> tuple[Finding, ...]:
-    """Of findings with one key, the first."""
-    return tuple({(finding.kind, finding.key): finding for finding in reversed(findings)}.values())
+    return Outcome("answered", name, "", seen.seconds, "", distinct(findings))
 
 
 def _prepared(call: Call) -> dict[str, Any] | None:
@@ -190,7 +186,9 @@ def _prepared(call: Call) -> dict[str, Any] | None:
 
 def _frozen(names: dict[str, Any]) -> tuple[bytes, ...]:
     """X and y as bytes."""
-    return tuple(_bytes(names.get(name)) for name in "Xy")
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")  # of pandas, which prints half precision with an overflow
+        return tuple(_bytes(names.get(name)) for name in "Xy")
 
 
 def _bytes(value: Any) -> bytes:

@@ -9,8 +9,6 @@ from stress.question import Clause, Question
 
 __all__ = ["literal", "program"]
 
-_MOST_NUMBERS = 2000  # beyond that a listing is no help
-
 
 def program(question: Question, comment: str = "") -> str:
     """Imports, the problem, and the call of solve."""
@@ -48,8 +46,6 @@ def literal(value: Any) -> str:
         return repr(value.item() if isinstance(value, np.generic) else value)
     if value.ndim == 0:
         return repr(value.item())
-    if value.size > _MOST_NUMBERS:
-        return f"...  # {value.size} numbers"
     kind = ", dtype=np.float32" if value.dtype == np.float32 else ""
     if value.dtype == float and value.ndim == 2 and value.shape[0] == value.shape[1]:
         diagonal = np.diag(value)

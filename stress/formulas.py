@@ -56,6 +56,11 @@ def _where_positive(x: Reals, function: Callable[[Reals], Reals], otherwise: flo
     return np.where(positive, function(np.where(positive, x, x * 0 + 1)), otherwise)
 
 
+def _above_minus_one(u: Reals, function: Callable[[Reals], Reals], otherwise: float) -> Reals:
+    inside = u > -1
+    return np.where(inside, function(np.where(inside, u, u * 0)), otherwise)
+
+
 @final
 class _LogDet(RegularizerFormula):
     """h = -log x, h* = -1 - log(-y)."""
@@ -183,10 +188,11 @@ class _LogDetSlack(_Positive):
     open_domain = True
 
     def penalty(self, a: Arithmetic, t: Reals, b: Reals, g: Reals) -> Reals:
-        return g * (t / b - 1 + _where_positive(t / b, lambda u: -a.log(u), INF))
+        u = (t - b) / b
+        return g * (u + _above_minus_one(u, lambda v: -a.log1p(v), INF))
 
     def conjugate(self, a: Arithmetic, lam: Reals, b: Reals, g: Reals) -> Reals:
-        return g * _where_positive(1 - lam * b / g, lambda u: -a.log(u), INF)
+        return g * _above_minus_one(-lam * b / g, lambda v: -a.log1p(v), INF)
 
     def reach(self, b: Reals, g: Reals) -> tuple[Reals, Reals]:
         return -INF + 0 * b, g / b
@@ -195,10 +201,11 @@ class _LogDetSlack(_Positive):
 @final
 class _KLSlack(_Positive):
     def penalty(self, a: Arithmetic, t: Reals, b: Reals, g: Reals) -> Reals:
-        return g * (_where_positive(t, lambda v: v * a.log(v / b), 0.0) - t + b)
+        u = (t - b) / b
+        return g * b * (_above_minus_one(u, lambda v: (1 + v) * a.log1p(v), 0.0) - u)
 
     def conjugate(self, a: Arithmetic, lam: Reals, b: Reals, g: Reals) -> Reals:
-        return g * b * (a.exp(lam / g) - 1)
+        return g * b * a.expm1(lam / g)
 
 
 @final

@@ -23,6 +23,7 @@ from stress.recompute import Reading, Values, recompute
 __all__ = ["Claim", "judge"]
 
 INF = float("inf")
+_LEAST_TOL = 1e-10  # what is asked for beyond that is beyond doubles
 
 
 @final
@@ -92,46 +93,47 @@ def _values(question: Question, claim: Claim, a: Any) -> Values:
 
 def _complaints(question: Question, claim: Claim, true: Values) -> list[Finding]:
     """Compare with the recomputed values; what lies within their rounding errors is complained of, too."""
-    room = 2 * question.tol * true.against + true.dust
+    tol = max(question.tol, _LEAST_TOL)
+    room = 2 * tol * true.against + true.dust
     found = []
 
     def complain(what: str, words: str) -> None:
         key = f"{what} {claim.status} {question.regularizer}"
         found.append(Finding("certificate", key, f"{claim.status}: {words}"))
 
-    # Written so that NaN complains.
     errors = true.primal_error + true.dual_error
-    if not _within(claim.dual - true.dual, room - true.dual_error):
+    if _exceeds(claim.dual, true.dual, room - true.dual_error):
         complain("dual", f"dual claimed {claim.dual:.9g}, true {_text(true.dual)}")
-    if not _within(true.dual - claim.dual, room - true.dual_error + claim.gap):
+    if _exceeds(true.dual, claim.dual, room - true.dual_error + claim.gap):
         complain("dual too low", f"dual claimed {claim.dual:.9g}, true {_text(true.dual)}")
-    if not _within(true.primal - claim.primal, room - true.primal_error):
+    if _exceeds(true.primal, claim.primal, room - true.primal_error):
         complain("primal", f"primal claimed {claim.primal:.9g}, true {_text(true.primal)}")
-    if not _within(
-        claim.primal - true.primal, room - true.primal_error + claim.gap + 2 * true.slippage
-    ):
+    pessimism = claim.gap + 2 * true.slippage
+    if _exceeds(claim.primal, true.primal, room - true.primal_error + pessimism):
         complain("primal too high", f"primal claimed {claim.primal:.9g}, true {_text(true.primal)}")
-    if not _within(true.gap - claim.gap, room - errors):
+    if _exceeds(true.gap, claim.gap, room - errors):
         complain("gap", f"gap claimed {claim.gap:.3g}, true {_text(true.gap)}")
-    slack = 2 * question.tol - true.violation_error
-    if not _within(true.violation - claim.violation, slack):
+    slack = 2 * tol - true.violation_error
+    if _exceeds(true.violation, claim.violation, slack):
         complain(
             "violation", f"violation claimed {claim.violation:.3g}, true {_text(true.violation)}"
         )
     if not true.outside <= max(question.tol, 1e-9):
         complain("range", f"{_text(true.outside)} of X lies outside the range of the prior")
     if claim.status == "OPTIMAL":
-        if not _within(true.gap, room - errors):
+        if _exceeds(true.gap, 0.0, room - errors):
             relative = true.gap / true.against if true.against > 0 else INF
             complain("not optimal", f"true relative gap {_text(relative)}, tol {question.tol:g}")
-        if not _within(true.violation, slack):
+        if _exceeds(true.violation, 0.0, slack):
             complain("not feasible", f"true violation {_text(true.violation)}")
     return found
 
 
-def _within(difference: Any, room: Any) -> bool:
-    """Whether a difference leaves the room; infinite claims on the safe side do."""
-    return difference <= room or difference == -INF
+def _exceeds(larger: Any, smaller: Any, room: Any) -> bool:
+    """Whether one number exceeds another by more than the room; NaN does."""
+    if larger == smaller or smaller == INF or larger == -INF:
+        return False
+    return not larger - smaller <= room
 
 
 def _text(x: Any) -> str:

@@ -180,7 +180,7 @@ CHOICES: Mapping[str, tuple[str, ...]] = {
                 "[polynomial_kernel(2)]", "3"),
     "max_iter": ("1", "2", "0", "-1", "None"),
     "tol": ("1e-3", "1e-9", "1e-15", "0.0", "-1.0", "1e300"),
-    "random_state": ("0", "np.random.RandomState(0)", "'a'", "-1"),
+    "random_state": ("0", "'a'", "-1"),
     "verbose": ("0", "-1", "'a'"),
     "n_pairs": ("1", "2", "10", "10000", "0", "-1", "2.5"),
     "n_triplets": ("1", "2", "10", "3000", "0", "-1", "2.5"),

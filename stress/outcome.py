@@ -1,9 +1,10 @@
 """What came of one task, and what was found wrong with it."""
 
+from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import NamedTuple, final
 
-__all__ = ["UNFINISHED", "Finding", "Outcome"]
+__all__ = ["UNFINISHED", "Finding", "Outcome", "distinct"]
 
 UNFINISHED = frozenset({"ITERATION_LIMIT", "TIME_LIMIT", "STALLED", "STOPPED"})
 
@@ -14,6 +15,14 @@ class Finding(NamedTuple):
     kind: str
     key: str
     words: str
+
+
+def distinct(findings: Iterable[Finding]) -> tuple[Finding, ...]:
+    """Of findings with one key, the first."""
+    by_key: dict[tuple[str, str], Finding] = {}
+    for finding in findings:
+        by_key.setdefault((finding.kind, finding.key), finding)
+    return tuple(by_key.values())
 
 
 @final

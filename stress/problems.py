@@ -89,7 +89,9 @@ class _Drawing:
         phi = REGULARIZERS[regularizer](**options)
         single = self.wildly(0.1)
         n = int(self.rng.integers(1, 21))
-        prior, prior_kind, reference = self.prior(n, phi.keeps_range, single)
+        prior, prior_kind, reference = self.prior(
+            n, phi.keeps_range, options.get("p", 2.0) < 2, single
+        )
         points = None
         if self.chance(0.6):
             points = self.rng.normal(size=(int(self.rng.integers(2, 31)), n)) * self.scale()
@@ -118,13 +120,21 @@ class _Drawing:
         exponents = (1.1, 1.5, 2.0, 3.0, 4.0, 10.0) if self.wild else (1.5, 2.0, 3.0)
         return name, {"p": self.one_of(*exponents)} if name == "Schatten" else {}
 
-    def prior(self, n: int, keeps_range: bool, single: bool) -> tuple[np.ndarray, str, np.ndarray]:
-        """(the array, how it is meant, an X near it with the same range)."""
+    def prior(
+        self, n: int, keeps_range: bool, is_steep: bool, single: bool
+    ) -> tuple[np.ndarray, str, np.ndarray]:
+        """(the array, how it is meant, an X near it with the same range).
+
+        Where h' is steep at 0, rounding errors of a matrix of low rank are worth as much as its entries: no such
+        matrix is drawn.
+        """
         rank = n if self.chance(0.5) else int(self.rng.integers(1, n + 1))
         spread = self.one_of(0.5, 2.0, 6.0) if self.wild and not single else 0.5
         scale = self.scale()
         kinds = ["identity", "diagonal", "matrix", "factor"] + ["zeros"] * (not keeps_range)
         kind = self.one_of(*kinds)
+        if kind == "matrix" and is_steep:
+            rank = n
         if kind == "identity":
             prior, rank = np.eye(n) * scale, n
         elif kind == "diagonal":

@@ -23,7 +23,6 @@ __all__ = ["Reading", "Values", "recompute"]
 
 INF = float("inf")
 _LEAST_SHARE = 1e-6  # gaps are relative to no less than this share of phi*(Y0)
-_ON_THE_EDGE = 1e-12  # a price beyond its box by no more than rounding is at its end
 
 
 class Values(NamedTuple):
@@ -79,11 +78,11 @@ class ReadClause:
         at = np.where(wrong, t, self.bound)
         return np.where(wrong, self.formula.penalty(a, at, self.bound, self.strength), 0 * t)
 
-    def conjugate(self, a: Arithmetic, lam: np.ndarray) -> np.ndarray:
-        """loss*(lam), +inf outside the box."""
+    def conjugate(self, a: Arithmetic, lam: np.ndarray, eps: float) -> np.ndarray:
+        """loss*(lam), +inf outside the box; a price beyond it by no more than rounding is at its end."""
         low, high = self.box()
         inside = np.minimum(np.maximum(lam, low), high)
-        off = abs(lam - inside) > _ON_THE_EDGE * (abs(inside) + 0 * lam)
+        off = abs(lam - inside) > 8 * eps * abs(inside)
         # The open end itself is never taken: the price a hair inside stands for it.
         at = np.where(off, 0 * lam, inside)
         return np.where(off, INF, self.formula.conjugate(a, at, self.bound, self.strength))
@@ -284,7 +283,7 @@ def _dual(reading: Reading, duals: Sequence[np.ndarray]) -> tuple[Any, float, fl
         price = a.real(lam)
         if read.formula.is_fixed and len(lam):
             price = read.strength
-        conjugate = read.conjugate(a, price)
+        conjugate = read.conjugate(a, price, float(np.finfo(reading.question.dtype).eps))
         terms += [-conjugate.sum(), (read.offset * price).sum()]
     S, size = reading.adjoint(duals)
     Y = np.diag(phi.slope(a, s)) - reading.restricted(S)

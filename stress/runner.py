@@ -54,16 +54,17 @@ def run(
     try:
         while True:
             for k, worker in enumerate(workers):
-                if worker.task is None and time.monotonic() < end:
-                    task = next(tasks, None)
-                    if task is not None:
-                        worker.give(task)
-                elif worker.task is not None and worker.waiting > patience:
+                if worker.task is not None and worker.waiting > patience:
                     line = worker.given_up()
                     workers[k] = _Worker()
                     store.add(line)
                     report(line)
                     tried += 1
+            for worker in workers:
+                if worker.task is None and time.monotonic() < end:
+                    task = next(tasks, None)
+                    if task is not None:
+                        worker.give(task)
             busy = {worker.connection: k for k, worker in enumerate(workers) if worker.task}
             if not busy:
                 return tried
@@ -92,12 +93,16 @@ class _Worker:
         theirs.close()
         self.task: Task | None = None
         self.began = 0.0
+        self.is_ready = False
 
     @property
     def waiting(self) -> float:
         return time.monotonic() - self.began
 
     def give(self, task: Task) -> None:
+        if not self.is_ready:
+            self.connection.recv()  # its imports take seconds that are no task's
+            self.is_ready = True
         self.task, self.began = task, time.monotonic()
         self.connection.send(task)
 
@@ -136,28 +141,14 @@ def _lost(task: Task, finding: Finding) -> dict[str, Any]:
 
 
 def _work(connection: Connection) -> None:
-    """Answer tasks until the other side is gone."""
-    _warm_up()
+    """Say when ready, then answer tasks until the other side is gone."""
+    connection.send(None)
     while True:
         try:
             task = connection.recv()
         except (EOFError, KeyboardInterrupt):
             return
         connection.send(task.attempt())
-
-
-def _warm_up() -> None:
-    """Compile what is compiled at first use, so that no task pays for it."""
-    import numpy as np
-
-    from stress.question import Clause, Question
-    from stress.trial import ask
-
-    rows = {"i": np.array([0, 1]), "j": np.array([1, 2])}
-    clause = Clause("SquaredDistances", rows, "Hard", {"upper": 1.0})
-    for regularizer in ("LogDet", "VonNeumann"):
-        for solver in ("auto", "projections"):
-            ask(Question(regularizer, {}, np.eye(3), "matrix", (clause,), solver), 60.0)
 
 
 def streams_of(groups: Sequence[str]) -> list[str]:

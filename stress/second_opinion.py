@@ -31,7 +31,9 @@ def optimal_value(question: Question) -> float | None:
     S = cvxpy.Variable((r, r), PSD=True)
     slope = reading.phi.slope(DOUBLE, s)
     constant = -reading.phi.h(DOUBLE, s).sum() + float(slope @ s)
-    total = _phi(question.regularizer, S) - cvxpy.sum(cvxpy.multiply(slope, cvxpy.diag(S))) + constant
+    total = (
+        _phi(question.regularizer, S) - cvxpy.sum(cvxpy.multiply(slope, cvxpy.diag(S))) + constant
+    )
     limits: list[Any] = []
     for read in reading.clauses:
         A = np.einsum("ai,kab,bj->kij", basis, read.matrices, basis)

@@ -5,14 +5,16 @@ input that was changed, a solve that does not come back.
 """
 
 import time
+from functools import cache
 from typing import Any, final
 
+import numpy as np
 from sklearn.exceptions import ConvergenceWarning
 
 import gramlearn
 from stress.judge import Claim, judge
-from stress.outcome import Finding, Outcome
-from stress.question import Question
+from stress.outcome import Finding, Outcome, distinct
+from stress.question import Clause, Question
 from stress.watch import LIMIT, OutOfTime, Watched, exception_finding, is_sentence, watched
 
 __all__ = ["ask"]
@@ -37,6 +39,7 @@ def ask(question: Question, limit: float = LIMIT) -> Outcome:
     """Solve it and judge the answer."""
     before = [x.tobytes() for x in question.arrays()]
     solver = question.solver
+    _compile(question.regularizer, solver)
     seen = _solve(question, solver, limit)
     if seen.error is not None and _OBJECTION in str(seen.error):
         solver = "auto"
@@ -50,7 +53,15 @@ def ask(question: Question, limit: float = LIMIT) -> Outcome:
         findings.append(Finding("changed input", "changed input", words))
     findings += judge(question, Claim.of(solution))
     name = solution.status.name
-    return Outcome("answered", name, solver, seen.seconds, repr(solution), tuple(findings))
+    return Outcome("answered", name, solver, seen.seconds, repr(solution), distinct(findings))
+
+
+@cache
+def _compile(regularizer: str, solver: str) -> None:
+    """Compile what is compiled at first use, so that no question pays for it."""
+    rows = {"i": np.array([0, 1]), "j": np.array([1, 2])}
+    clause = Clause("SquaredDistances", rows, "Hard", {"upper": 1.0})
+    _solve(Question(regularizer, {}, np.eye(3), "matrix", (clause,), solver), solver, 600.0)
 
 
 def _solve(question: Question, solver: str, limit: float) -> Watched:
