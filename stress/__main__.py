@@ -1,11 +1,13 @@
-"""python -m stress run | report | show: random problems and odd calls, judged by formulas of their own."""
+"""python -m stress run | report | show | publish | page: random problems and odd calls, judged."""
 
 import argparse
 import hashlib
+import json
 import os
 import platform
 import signal
 import sys
+from collections.abc import Callable
 from importlib.metadata import version
 from pathlib import Path
 from typing import Any
@@ -14,6 +16,7 @@ from benchmarks.meter import commit, machine
 from tqdm import tqdm
 
 from stress.outcome import Finding
+from stress.page import PAGE, RESULTS, page, publish
 from stress.report import cases, outcomes, report
 from stress.reproduce import listing, reproduction
 from stress.runner import run, streams_of, tasks_of
@@ -27,7 +30,7 @@ def main(arguments: list[str] | None = None) -> int:
     """Run one command; give the exit status."""
     args = _parser().parse_args(arguments)
     try:
-        return {"run": _run, "report": _report, "show": _show}[args.command](args)
+        return _COMMANDS[args.command](args)
     except ValueError as error:
         print(error, file=sys.stderr)
         return 2
@@ -60,6 +63,10 @@ def _parser() -> argparse.ArgumentParser:
     show.add_argument("folder", type=Path, metavar="FOLDER")
     show.add_argument("id", metavar="ID", help="such as wild-0-57")
     show.add_argument("--smallest", action="store_true", help="that still shows its first finding")
+    kept = commands.add_parser("publish", help="keep counts and findings of runs for the page")
+    kept.add_argument("folders", type=Path, nargs="+", metavar="FOLDER")
+    kept.add_argument("--seconds", type=float, default=60.0, help="for making one example smaller")
+    commands.add_parser("page", help=f"write {PAGE.name} from what was published")
     return parser
 
 
@@ -94,19 +101,37 @@ def _run(args: argparse.Namespace) -> int:
     return 1 if found else 0
 
 
-def _report(args: argparse.Namespace) -> int:
-    folder = args.folder / "reproductions"
+def _examples(folder: Path, seconds: float) -> Callable[[Task, Finding], str]:
+    """The smallest programs, each made once and kept beside the results."""
+    folder = folder / "reproductions"
 
     def example(task: Task, finding: Finding) -> str:
-        """Made once, and kept beside the results."""
         name = hashlib.sha256(f"{task.id} {finding.kind} {finding.key}".encode()).hexdigest()[:12]
         path = folder / f"{task.id}-{name}.py"
         if not path.exists():
             folder.mkdir(exist_ok=True)
-            path.write_text(reproduction(task, finding, args.seconds), encoding="utf-8")
+            path.write_text(reproduction(task, finding, seconds), encoding="utf-8")
         return path.read_text(encoding="utf-8")
 
-    print(report(args.folder, None if args.no_examples else example))
+    return example
+
+
+def _report(args: argparse.Namespace) -> int:
+    examples = None if args.no_examples else _examples(args.folder, args.seconds)
+    print(report(args.folder, examples))
+    return 0
+
+
+def _publish(args: argparse.Namespace) -> int:
+    publish(args.folders, _examples(args.folders[0], args.seconds), RESULTS)
+    return 0
+
+
+def _page(args: argparse.Namespace) -> int:
+    del args
+    if not RESULTS.exists():
+        raise ValueError("nothing was published yet; `python -m stress publish FOLDER` does that.")
+    PAGE.write_text(page(json.loads(RESULTS.read_text(encoding="utf-8"))), encoding="utf-8")
     return 0
 
 
@@ -121,6 +146,9 @@ def _show(args: argparse.Namespace) -> int:
     else:
         print(listing(task), end="")
     return 0
+
+
+_COMMANDS = {"run": _run, "report": _report, "show": _show, "publish": _publish, "page": _page}
 
 
 if __name__ == "__main__":

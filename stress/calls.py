@@ -13,6 +13,7 @@ import pickle
 import warnings
 from collections.abc import Callable
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Any, final
 
 import numpy as np
@@ -139,7 +140,9 @@ def attempt(call: Call, limit: float = LIMIT) -> Outcome:
     findings = seen.leaks((ConvergenceWarning, UserWarning))
     findings += [
         Finding(
-            "warning", f"warning elsewhere {call.estimator}", f"points at {w.filename}: {w.message}"
+            "warning",
+            f"warning elsewhere {call.estimator}",
+            f"points at {Path(w.filename).name}: {w.message}",
         )
         for w in seen.warnings
         if issubclass(w.category, UserWarning) and w.filename != _FILE

@@ -125,8 +125,8 @@ class _Drawing:
     ) -> tuple[np.ndarray, str, np.ndarray]:
         """(the array, how it is meant, an X near it with the same range).
 
-        Where h' is steep at 0, rounding errors of a matrix of low rank are worth as much as its entries: no such
-        matrix is drawn.
+        Where h' is steep at 0, rounding errors of a matrix of low rank are worth as much as its entries, so no
+        such matrix is drawn.
         """
         rank = n if self.chance(0.5) else int(self.rng.integers(1, n + 1))
         spread = self.one_of(0.5, 2.0, 6.0) if self.wild and not single else 0.5

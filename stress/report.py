@@ -10,7 +10,19 @@ from stress.outcome import UNFINISHED, Finding
 from stress.store import read_lines
 from stress.tasks import STREAMS, Task
 
-__all__ = ["Case", "cases", "counts", "markdown_table", "outcomes", "report", "starts"]
+__all__ = [
+    "Case",
+    "cases",
+    "counts",
+    "markdown_table",
+    "outcomes",
+    "report",
+    "starts",
+    "tables",
+    "told",
+]
+
+Groups = Callable[[Mapping[str, Any]], Iterable[str]]
 
 
 class Case(NamedTuple):
@@ -57,9 +69,7 @@ def cases(lines: Iterable[Mapping[str, Any]]) -> list[Case]:
     return sorted(listed, key=lambda case: (-len(case.ids), case.finding))
 
 
-def counts(
-    lines: Sequence[Mapping[str, Any]], groups_of: Callable[[Mapping[str, Any]], Iterable[str]]
-) -> list[dict[str, Any]]:
+def counts(lines: Sequence[Mapping[str, Any]], groups_of: Groups) -> list[dict[str, Any]]:
     """A row for each group: tried, answered, refused, unfinished (and its share), with findings."""
     groups: dict[str, list[Mapping[str, Any]]] = defaultdict(list)
     for line in lines:
@@ -99,29 +109,44 @@ def markdown_table(rows: Sequence[Mapping[str, Any]]) -> str:
     return "".join(f"| {' | '.join(cells)} |\n" for cells in lines)
 
 
-def report(folder: Path, example: Callable[[Task, Finding], str] | None) -> str:
-    """All of it as Markdown; `example` makes the program of a finding."""
-    lines = outcomes(folder)
+def tables(lines: Sequence[Mapping[str, Any]]) -> dict[str, list[dict[str, Any]]]:
+    """Every table of counts by its title."""
     problems = [line for line in lines if STREAMS[line["stream"]].group == "problems"]
     calls = [line for line in lines if STREAMS[line["stream"]].group == "estimators"]
-    text = ["## What was tried\n", markdown_table(counts(lines, lambda line: [line["stream"]]))]
-    for title, some, groups in (
+    asked: list[tuple[str, Sequence[Mapping[str, Any]], Groups]] = [
+        ("What was tried", lines, lambda line: [line["stream"]]),
         ("By status", problems, lambda line: [line["status"] or line["ending"]]),
         ("By regularizer", problems, of_parts(REGULARIZERS)),
         ("By loss", problems, of_parts(LOSSES)),
         ("By constraint", problems, of_parts(MATRICES)),
         ("By solver", problems, lambda line: [line["solver"]]),
         ("By estimator", calls, lambda line: line["labels"][:1]),
-    ):
-        if some:
-            text += [f"## {title}\n", markdown_table(counts(some, groups))]
+    ]
+    return {title: counts(some, groups) for title, some, groups in asked if some}
+
+
+def report(folder: Path, example: Callable[[Task, Finding], str] | None) -> str:
+    """All of it as Markdown; `example` makes the program of a finding."""
+    lines = outcomes(folder)
+    text = []
+    for title, rows in tables(lines).items():
+        text += [f"## {title}\n", markdown_table(rows)]
     found = cases(lines)
     text.append(f"## Findings: {len(found)}\n")
     for case in found:
-        finding = case.finding
-        text.append(f"### {finding.kind}: {finding.key}\n")
-        shown = ", ".join(case.ids[:5])
-        text.append(f"{len(case.ids)} times ({case.streams}), such as {shown}: {finding.words}\n")
-        if example is not None:
-            text.append(f"```python\n{example(Task.of(case.ids[0]), finding)}```\n")
+        text += told(case, example)
     return "\n".join(text)
+
+
+def told(case: Case, example: Callable[[Task, Finding], str] | None) -> list[str]:
+    """One finding in words, with its program."""
+    finding, shown = case.finding, ", ".join(case.ids[:5])
+    text = [f"### {finding.kind}: {finding.key}\n"]
+    text.append(f"{_times(len(case.ids))} ({case.streams}), such as {shown}: {finding.words}\n")
+    if example is not None:
+        text.append(f"```py\n{example(Task.of(case.ids[0]), finding)}```\n")
+    return text
+
+
+def _times(number: int) -> str:
+    return "once" if number == 1 else f"{number} times"

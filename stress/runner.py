@@ -47,7 +47,7 @@ def run(
 ) -> int:
     """Try tasks until there are none left or the time is over; give the number of those tried."""
     for name in _ONE_THREAD:
-        os.environ[name] = "1"  # for the workers, which start anew
+        os.environ.setdefault(name, "1")  # for the workers, which start anew
     end = time.monotonic() + seconds
     workers = [_Worker() for _ in range(jobs)]
     tried = 0

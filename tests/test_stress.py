@@ -23,6 +23,7 @@ from stress.exact import Exact
 from stress.formulas import LOSSES, MATRICES, REGULARIZERS
 from stress.judge import Claim, judge
 from stress.outcome import Finding
+from stress.page import PAGE, RESULTS, page, publish
 from stress.problems import SOLVERS, draw
 from stress.question import Clause, Question
 from stress.recompute import Reading, recompute
@@ -411,6 +412,39 @@ def test_the_report_counts_right(tmp_path, capsys):
     assert found == {"exception": ["wild-0-0", "wild-0-1"], "certificate": ["wild-0-1"]}
     assert main(["report", str(tmp_path), "--no-examples"]) == 0
     assert "Findings: 2" in capsys.readouterr().out
+
+
+def test_the_page_is_written_from_what_was_published(tmp_path):
+    store = Store(tmp_path, page_facts())
+    store.add(line("mild-0-0"))
+    store.add(line("wild-0-0", "", [Finding("exception", "E", "it broke")], "broken"))
+    store.add(line("estimators-0-0", "", (), "refused", ["POLA"]))
+    store.close()
+    results = tmp_path / "results.json"
+    publish([tmp_path, tmp_path], lambda task, finding: f"# {task.id}\n", results)
+    text = page(json.loads(results.read_text(encoding="utf-8")))
+    assert (
+        "**4 random problems and 2 odd calls of estimators: one distinct finding is left." in text
+    )
+    assert "### exception: E\n\n2 times (wild 2), such as wild-0-0, wild-0-0: it broke" in text
+    assert "```py\n# wild-0-0\n```" in text  # not run with the pages' own programs
+    assert "- seed: 0\n" in text
+
+
+def page_facts():
+    return {
+        **FACTS,
+        "commit": "c",
+        "python": "3",
+        "machine": {"cores": 2},
+        "versions": {"numpy": "2"},
+    }
+
+
+@pytest.mark.skipif(not RESULTS.exists(), reason="nothing was published yet")
+def test_the_page_says_what_was_published_to_the_letter():
+    results = json.loads(RESULTS.read_text(encoding="utf-8"))
+    assert PAGE.read_text(encoding="utf-8") == page(results)
 
 
 def test_show_prints_the_program_of_a_task(tmp_path, capsys):
