@@ -19,6 +19,7 @@ from stress.question import Clause, Question
 __all__ = ["CLASSES", "draw"]
 
 CLASSES = ("mild", "wild")
+_SAMPLED = 50  # of so many mild problems another package solves one, if it is small
 # Solvers to ask for by name; one that objects to a problem leaves it to "auto".
 SOLVERS: Mapping[str, tuple[str, ...]] = {
     "LogDet": ("primal_newton", "interior_point", "working_set", "projections"),
@@ -31,7 +32,8 @@ SOLVERS: Mapping[str, tuple[str, ...]] = {
 def draw(kind: str, seed: int, index: int) -> Question:
     """Draw problem number `index` of a class."""
     rng = np.random.default_rng([CLASSES.index(kind), seed, index])
-    return _Drawing(rng, kind == "wild").question()
+    question = _Drawing(rng, kind == "wild").question()
+    return replace(question, has_second_opinion=kind == "mild" and index % _SAMPLED == 0)
 
 
 @final
@@ -43,7 +45,6 @@ class _Setting:
     points: np.ndarray | None
     reference: np.ndarray  # an X near the prior, from which bounds are read
     root: np.ndarray | None  # a factor of the prior, where linear terms must not outweigh it
-    single: bool
 
     @property
     def n_points(self) -> int:
@@ -57,6 +58,7 @@ class _Drawing:
     def __init__(self, rng: np.random.Generator, wild: bool) -> None:
         self.rng = rng
         self.wild = wild
+        self.single = self.wildly(0.1)
 
     # -- small change --
 
@@ -73,10 +75,13 @@ class _Drawing:
         return float(f"{10 ** self.rng.uniform(low, high):.3g}")
 
     def scale(self) -> float:
-        return self.power_of_ten(-8, 8) if self.wildly(0.4) else self.power_of_ten(-0.5, 0.5)
+        # Squares of squares have to fit, into single precision, too.
+        far = 2 if self.single else 8
+        return self.power_of_ten(-far, far) if self.wildly(0.4) else self.power_of_ten(-0.5, 0.5)
 
     def price(self) -> float:
-        return self.power_of_ten(-6, 6) if self.wildly(0.6) else self.power_of_ten(-1, 1)
+        far = 2 if self.single else 6
+        return self.power_of_ten(-far, far) if self.wildly(0.6) else self.power_of_ten(-1, 1)
 
     def rounded(self, x: Any) -> np.ndarray:
         """Numbers that single precision holds as they are, so that both precisions see one problem."""
@@ -87,11 +92,8 @@ class _Drawing:
     def question(self) -> Question:
         regularizer, options = self.regularizer()
         phi = REGULARIZERS[regularizer](**options)
-        single = self.wildly(0.1)
         n = int(self.rng.integers(1, 21))
-        prior, prior_kind, reference = self.prior(
-            n, phi.keeps_range, options.get("p", 2.0) < 2, single
-        )
+        prior, prior_kind, reference = self.prior(n, phi.keeps_range, options.get("p", 2.0) < 2)
         points = None
         if self.chance(0.6):
             points = self.rng.normal(size=(int(self.rng.integers(2, 31)), n)) * self.scale()
@@ -99,19 +101,19 @@ class _Drawing:
                 points = points * 10 ** self.rng.uniform(-3, 3, n)  # features in units of their own
             if self.wildly(0.15) and len(points) > 2:
                 points[1] = points[0]  # equal points
-            points = self.rounded(points) if single else points
+            points = self.rounded(points) if self.single else points
         root = None if phi.is_superlinear or self.wild else _factor(prior, prior_kind)
-        setting = _Setting(n, points, reference, root, single)
+        setting = _Setting(n, points, reference, root)
         clauses, facts = self.clauses(setting)
-        tol = 1e-3 if single else 1e-6
+        tol = 1e-3 if self.single else 1e-6
         solver = "auto" if self.chance(0.6) else self.one_of(*SOLVERS[regularizer])
-        facts |= {"single"} if single else set()
+        facts |= {"single"} if self.single else set()
         known = None if "contradiction" in facts else reference
         question = Question(
             regularizer, options, prior, prior_kind, tuple(clauses), solver, tol,
-            "float32" if single else "float64", known, frozenset(facts),
+            "float32" if self.single else "float64", known, frozenset(facts),
         )  # fmt: skip
-        if self.wildly(0.1) or single:
+        if self.wildly(0.1) or self.single:
             question = _in_single_arrays(question) if self.chance(0.5) else question
         return question
 
@@ -121,7 +123,7 @@ class _Drawing:
         return name, {"p": self.one_of(*exponents)} if name == "Schatten" else {}
 
     def prior(
-        self, n: int, keeps_range: bool, is_steep: bool, single: bool
+        self, n: int, keeps_range: bool, is_steep: bool
     ) -> tuple[np.ndarray, str, np.ndarray]:
         """(the array, how it is meant, an X near it with the same range).
 
@@ -129,7 +131,7 @@ class _Drawing:
         such matrix is drawn.
         """
         rank = n if self.chance(0.5) else int(self.rng.integers(1, n + 1))
-        spread = self.one_of(0.5, 2.0, 6.0) if self.wild and not single else 0.5
+        spread = self.one_of(0.5, 2.0, 6.0) if self.wild and not self.single else 0.5
         scale = self.scale()
         kinds = ["identity", "diagonal", "matrix", "factor"] + ["zeros"] * (not keeps_range)
         kind = self.one_of(*kinds)
@@ -146,7 +148,7 @@ class _Drawing:
             G = Q * np.sqrt(scale * 10 ** self.rng.uniform(-spread / 2, spread / 2, rank))
             prior = G if kind == "factor" else G @ G.T
             prior = (prior + prior.T) / 2 if kind == "matrix" else prior
-        prior = self.rounded(prior) if single else prior
+        prior = self.rounded(prior) if self.single else prior
         wide = self.rng.normal(size=(rank, rank))
         if kind == "factor":
             reference = prior @ (np.eye(rank) + wide @ wide.T / rank) @ prior.T
@@ -221,7 +223,7 @@ class _Drawing:
         A = (A + A.transpose(0, 2, 1)) / 2
         if self.wildly(0.1):
             A[0] = 0  # says 0 of X
-        A = self.rounded(A) if setting.single else A
+        A = self.rounded(A) if self.single else A
         return list(A) if sparse else A
 
     def with_loss(
@@ -242,16 +244,14 @@ class _Drawing:
             if np.any(t <= 0):
                 # Such losses are finite for positive t only: an offset makes it so at the reference.
                 offset = np.where(t <= 1e-3 * usual, np.abs(t) * 2 + usual, 0.0)
-                arguments = arguments | {
-                    "offset": self.rounded(offset) if setting.single else offset
-                }
+                arguments = arguments | {"offset": self.rounded(offset) if self.single else offset}
                 t = t + arguments["offset"]
         bound = self.bound(t, side, loss)
         if constraint == "Trace" or (self.chance(0.2) and loss != "Hard"):
             bound = float(np.abs(bound).mean()) if needs_positive else float(bound.mean())
             if loss == "Hard" and constraint == "Trace":
                 bound = float(self.bound(t, side, loss)[0])
-        if setting.single:
+        if self.single:
             bound = (
                 self.rounded(bound) if isinstance(bound, np.ndarray) else float(np.float32(bound))
             )
@@ -261,7 +261,7 @@ class _Drawing:
             parameters[formula.strength] = self.price()
         if formula.strength and self.chance(0.2):
             weight = self.rng.uniform(0.5, 2.0, len(t))
-            parameters["weight"] = self.rounded(weight) if setting.single else weight
+            parameters["weight"] = self.rounded(weight) if self.single else weight
         return Clause(constraint, arguments, loss, parameters)
 
     def bound(self, t: np.ndarray, side: str, loss: str) -> np.ndarray:
@@ -281,7 +281,7 @@ class _Drawing:
             # At most a fifth of what the divergence can bear: four such terms leave an optimum.
             least = np.linalg.eigvalsh(setting.root.T @ A.sum(axis=0) @ setting.root)[0]
             price = min(price, 0.2 / max(-float(least), 1e-300))
-        return float(np.float32(price)) if setting.single else price
+        return float(np.float32(price)) if self.single else price
 
     def contradiction(self, setting: _Setting) -> list[Clause]:
         """Two hard clauses that no X keeps at once: grossly, or by a millionth or two."""
@@ -293,7 +293,7 @@ class _Drawing:
         t = float(np.tensordot(A, setting.reference, 2)[0]) or 1.0
         apart = self.one_of(1.0, 1e-2, 1e-5, 4e-6)
         upper, lower = t, t * (1 + apart)
-        if setting.single:
+        if self.single:
             upper, lower = float(np.float32(t)), float(np.float32(t * 2))
         return [
             Clause(constraint, arguments, "Hard", {"upper": upper}),
@@ -305,11 +305,11 @@ class _Drawing:
         A = np.eye(setting.dimension)[None]
         t = float(np.tensordot(A, setting.reference, 2)[0]) or 1.0
         slope = -self.power_of_ten(-2, 3) / t
-        slope = float(np.float32(slope)) if setting.single else slope
+        slope = float(np.float32(slope)) if self.single else slope
         clauses = [Clause("Trace", {}, "Linear", {"slope": slope})]
         if self.chance(0.5):
             upper = t * self.power_of_ten(0, 1.5)
-            upper = float(np.float32(upper)) if setting.single else upper
+            upper = float(np.float32(upper)) if self.single else upper
             clauses.append(Clause("Trace", {}, "Hard", {"upper": max(upper, t * 1.001)}))
         return clauses
 
@@ -335,4 +335,7 @@ def _in_single_arrays(question: Question) -> Question:
         arguments = {k: single(v) for k, v in clause.arguments.items()}
         parameters = {k: single(v) for k, v in clause.parameters.items()}
         clauses.append(replace(clause, arguments=arguments, parameters=parameters))
-    return replace(question, prior=single(question.prior), clauses=tuple(clauses), feasible=None)
+    # A dense matrix of low rank would have another rank once it is rounded.
+    keeps = question.dtype == "float64" and question.prior_kind == "matrix"
+    prior = question.prior if keeps else single(question.prior)
+    return replace(question, prior=prior, clauses=tuple(clauses), feasible=None)

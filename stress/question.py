@@ -83,7 +83,7 @@ class Question:
     `prior_kind` says how the array is meant: a "matrix" X0, a "factor" G of X0 = G G', or "zeros", where the
     array is a zero matrix that is not handed over. `feasible` is an X that keeps every hard bound up to
     rounding, where the generator knows one. `facts` are words on what is special: "contradiction", "reward",
-    "single".
+    "single". With `has_second_opinion` another package is asked for the optimum, too.
     """
 
     regularizer: str
@@ -96,6 +96,7 @@ class Question:
     dtype: str = "float64"
     feasible: np.ndarray | None = None
     facts: frozenset[str] = field(default_factory=frozenset)
+    has_second_opinion: bool = False
 
     @classmethod
     def of(cls, problem: gramlearn.Problem, tol: float) -> "Question":

@@ -15,11 +15,13 @@ import gramlearn
 from stress.judge import Claim, judge
 from stress.outcome import Finding, Outcome, distinct
 from stress.question import Clause, Question
+from stress.second_opinion import optimal_value
 from stress.watch import LIMIT, OutOfTime, Watched, exception_finding, is_sentence, watched
 
 __all__ = ["ask"]
 
 _HANGS = 3.0  # so many limits without the end of an iteration are a hang
+_AGREE = 1e-4  # relative: Clarabel's own accuracy, with room
 _OBJECTION = "does not do for this problem"
 
 
@@ -52,6 +54,8 @@ def ask(question: Question, limit: float = LIMIT) -> Outcome:
         words = "an array that was given has changed"
         findings.append(Finding("changed input", "changed input", words))
     findings += judge(question, Claim.of(solution))
+    if question.has_second_opinion and solution.status is gramlearn.Status.OPTIMAL:
+        findings += _second_opinion(question, solution.primal)
     name = solution.status.name
     return Outcome("answered", name, solver, seen.seconds, repr(solution), distinct(findings))
 
@@ -72,6 +76,14 @@ def _solve(question: Question, solver: str, limit: float) -> Watched:
         return solution
 
     return watched(call, _HANGS * limit)
+
+
+def _second_opinion(question: Question, primal: float) -> list[Finding]:
+    value = optimal_value(question)
+    if value is None or abs(value - primal) <= _AGREE * max(abs(value), abs(primal), 1e-3):
+        return []
+    words = f"OPTIMAL with {primal:.9g}, but CVXPY finds {value:.9g}"
+    return [Finding("certificate", f"second opinion {question.regularizer}", words)]
 
 
 def _without_answer(seen: Watched, solver: str) -> Outcome:
