@@ -7,6 +7,7 @@ whatever they cannot acquit is decided in 60 digits, so every finding here is on
     any status    primal and dual as claimed to 2 tol; the gap no larger than claimed by more than 2 tol
     INFEASIBLE    the duals prove it, and no X is known that keeps every bound (see `proofs`)
     UNBOUNDED     no lam is known that bounds the objective from below (see `proofs`)
+    OVERFLOW      no lam is known whose X could be written down (see `proofs`)
 """
 
 from dataclasses import dataclass
@@ -16,7 +17,7 @@ import numpy as np
 
 from stress.arithmetic import DOUBLE, SIXTY
 from stress.outcome import Finding
-from stress.proofs import contradiction_complaint, unboundedness_complaint
+from stress.proofs import contradiction_complaint, overflow_complaint, unboundedness_complaint
 from stress.question import Question
 from stress.recompute import Reading, Values, recompute
 
@@ -75,6 +76,9 @@ def judge(question: Question, claim: Claim) -> list[Finding]:
         return (
             [Finding("status", f"false UNBOUNDED {question.regularizer}", found)] if found else []
         )
+    if claim.status == "OVERFLOW":
+        found = overflow_complaint(question)
+        return [Finding("status", f"false OVERFLOW {question.regularizer}", found)] if found else []
     if not _complaints(question, claim, _values(question, claim, DOUBLE)):
         return []
     return _complaints(question, claim, _values(question, claim, SIXTY))

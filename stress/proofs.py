@@ -17,9 +17,9 @@ import numpy as np
 
 from stress.arithmetic import DOUBLE, SIXTY
 from stress.question import Question
-from stress.recompute import Reading
+from stress.recompute import Reading, dual_value
 
-__all__ = ["contradiction_complaint", "unboundedness_complaint"]
+__all__ = ["contradiction_complaint", "overflow_complaint", "unboundedness_complaint"]
 
 INF = float("inf")
 _OUT_OF_THIS_WORLD = 1e6
@@ -109,35 +109,61 @@ def unboundedness_complaint(question: Question) -> Complaint:
         return (
             f"UNBOUNDED, but {question.regularizer} outgrows every linear term: there is an optimum"
         )
-    prices = _bounding_prices(reading)
-    if prices is None:
-        return None
-    Y = _dual_matrix(reading, prices)
-    top, size = np.linalg.eigvalsh(Y)[-1], float(np.abs(Y).max())
-    if top < -1e-9 * size:
+    V, s = reading.space
+    root = (np.eye(len(s)) if V is None else V) * np.sqrt(s)
+    top, _ = _least_top(reading, root, -np.eye(len(s)), -0.5)  # in units in which grad phi(X0) = -I
+    if top < -1e-9:
         return f"UNBOUNDED, but prices are known that bound the objective (Y <= {top:.3g})"
     return None
 
 
-def _dual_matrix(reading: Reading, prices: Sequence[np.ndarray]) -> np.ndarray:
-    """Y on the space, in units in which grad phi(X0) = -I."""
-    _, s = reading.space
-    root = np.sqrt(s)
+def overflow_complaint(question: Question) -> Complaint:
+    """What is wrong where OVERFLOW is false.
+
+    Prices with a moderate Y give the dual a moderate value, the optimum one no lower, and so a phi*(Y), and an
+    X, that can be written down.
+    """
+    reading = Reading(question, DOUBLE)
+    if not reading.phi.is_superlinear:
+        return "OVERFLOW, but LogDet has an optimum that can be written down, or none"
+    V, s = reading.space
+    basis = np.eye(len(s)) if V is None else V
+    is_single = question.dtype == "float32"
+    moderate = {"VonNeumann": 40.0 if is_single else 500.0}.get(
+        question.regularizer, 1e3 if is_single else 1e30
+    )
+    origin = np.diag(reading.phi.slope(DOUBLE, s))
+    top, prices = _least_top(reading, basis, origin, -1.0)
+    if top < moderate and dual_value(reading, prices)[0] > (-1e30 if is_single else -1e250):
+        return f"OVERFLOW, but prices are known with eigenvalues of Y up to {top:.3g} only"
+    return None
+
+
+def _least_top(
+    reading: Reading, basis: np.ndarray, origin: np.ndarray, floor: float
+) -> tuple[float, list[np.ndarray]]:
+    """The largest eigenvalue of origin - sum_k lam_k B'A_kB, made small by prices in their boxes, and these.
+
+    Another solver finds the prices, and may be as inaccurate as it likes: the eigenvalue is computed from what
+    it found. It need not go below the floor. Infinite where nothing was found.
+    """
+    prices = _lowering_prices(reading, basis, origin, floor)
+    if prices is None:
+        return INF, []
     S, _ = reading.adjoint(prices)
-    return -np.eye(len(s)) - root[:, None] * reading.restricted(S) * root
+    return float(np.linalg.eigvalsh(origin - basis.T @ S @ basis)[-1]), prices
 
 
-def _bounding_prices(reading: Reading) -> list[np.ndarray] | None:
-    """Prices in their boxes with Y < 0, by another solver; None where it finds none."""
+def _lowering_prices(
+    reading: Reading, basis: np.ndarray, origin: np.ndarray, floor: float
+) -> list[np.ndarray] | None:
     import cvxpy
 
-    _, s = reading.space
-    V = reading.space[0]
-    root = (np.eye(len(s)) if V is None else V) * np.sqrt(s)
-    Y: Any = -np.eye(len(s))
+    r = len(origin)
+    Y: Any = origin
     limits, variables = [], []
     for read in reading.clauses:
-        A = np.einsum("ai,kab,bj->kij", root, read.matrices, root)
+        A = np.einsum("ai,kab,bj->kij", basis, read.matrices, basis)
         sizes = np.sqrt((A * A).sum(axis=(1, 2)))
         sizes = np.where(sizes > 0, sizes, 1.0)
         low, high = read.box()
@@ -152,12 +178,10 @@ def _bounding_prices(reading: Reading) -> list[np.ndarray] | None:
                 reached = end[finite] * sizes[finite]
                 limits.append(v[finite] >= reached if is_low else v[finite] <= reached)
         flat = (A / sizes[:, None, None]).reshape(len(sizes), -1)
-        Y = Y - cvxpy.reshape(flat.T @ v, (len(s), len(s)), order="C")
+        Y = Y - cvxpy.reshape(flat.T @ v, (r, r), order="C")
         variables.append((v, sizes, low, high))
     top = cvxpy.Variable()
-    program = cvxpy.Problem(
-        cvxpy.Minimize(top), [*limits, top * np.eye(len(s)) - Y >> 0, top >= -0.5]
-    )
+    program = cvxpy.Problem(cvxpy.Minimize(top), [*limits, top * np.eye(r) - Y >> 0, top >= floor])
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")  # an inaccurate answer is checked by whoever asked
         try:

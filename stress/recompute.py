@@ -19,7 +19,7 @@ from stress.arithmetic import Arithmetic
 from stress.formulas import LOSSES, MATRICES, REGULARIZERS, RegularizerFormula
 from stress.question import Clause, Question
 
-__all__ = ["Reading", "Values", "recompute"]
+__all__ = ["Reading", "Values", "dual_value", "recompute"]
 
 INF = float("inf")
 _LEAST_SHARE = 1e-6  # gaps are relative to no less than this share of phi*(Y0)
@@ -189,7 +189,7 @@ def recompute(reading: Reading, factor: np.ndarray, duals: Sequence[np.ndarray])
     with np.errstate(all="ignore"):
         divergence, divergence_error, outside = _divergence(reading, factor)
         losses, losses_error, slippage, violation, violation_error = _losses(reading, factor, duals)
-        dual, dual_error, size = _dual(reading, duals)
+        dual, dual_error, size = dual_value(reading, duals)
         n, eps = reading.question.dimension, float(np.finfo(reading.question.dtype).eps)
         dust = n * reading.phi.dust(reading.a, 8 * n * eps * size)
         primal = divergence + losses
@@ -271,7 +271,7 @@ def _losses(
     return total, error, slippage, violation, violation_error
 
 
-def _dual(reading: Reading, duals: Sequence[np.ndarray]) -> tuple[Any, float, float]:
+def dual_value(reading: Reading, duals: Sequence[np.ndarray]) -> tuple[Any, float, float]:
     """The dual value, its error, and the size of what Y is made of.
 
     -inf where a price is outside its box, or Y outside the domain.

@@ -238,6 +238,18 @@ def test_unbounded_is_believed_where_it_is_so():
     assert judge(bounded, replace(claim, duals=(np.array([-2.0]), np.zeros(1))))
 
 
+def test_an_overflow_is_believed_where_it_is_so():
+    reward = Clause("Trace", {}, "Linear", {"slope": -2000.0})
+    bound = Clause("Trace", {}, "Hard", {"upper": 9.0})
+    claim = replace(answer(question()), status="OVERFLOW", factor=np.eye(3))
+    free = Question("VonNeumann", {}, np.eye(3), "matrix", (reward,))
+    assert judge(free, replace(claim, duals=(np.array([-2000.0]),))) == []
+    bounded = replace(free, clauses=(reward, bound))
+    assert judge(bounded, replace(claim, duals=(np.array([-2000.0]), np.zeros(1))))
+    small = replace(free, clauses=(replace(reward, parameters={"slope": -20.0}),))
+    assert judge(small, replace(claim, duals=(np.array([-20.0]),)))
+
+
 # -- calls under watch ------------------------------------------------------------------------------------
 
 
