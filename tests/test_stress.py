@@ -473,6 +473,7 @@ def test_a_run_that_is_killed_goes_on_where_it_was(tmp_path):
     process = subprocess.Popen(command, env=environment, cwd=ROOT, stdout=subprocess.DEVNULL)
     while sum("id" in entry for entry in read_lines(tmp_path)) < 1:
         assert process.poll() is None
+        time.sleep(0.1)
     process.kill()
     process.wait()
     done = subprocess.run(
