@@ -59,9 +59,14 @@ class Machine(NamedTuple):
     is_plain: bool  # no vectors in NumPy and Numba either
 
     @property
+    def is_oldest(self) -> bool:
+        """Whether its packages are the oldest."""
+        return bool(self.environment.pins)
+
+    @property
     def name(self) -> str:
         """Its loops, threads and packages, in words."""
-        packages = "newest" if self.environment.name == ".venv" else "oldest"
+        packages = "oldest" if self.is_oldest else "newest"
         count = f"{self.threads} thread{'s' if self.threads > 1 else ''}"
         return f"{self.loops.core}, {count}, {packages} packages"
 
@@ -74,6 +79,11 @@ class Machine(NamedTuple):
         }
         core = {"OPENBLAS_CORETYPE": self.loops.core}
         return {**threads(self.threads), **core, **(plain if self.is_plain else {})}
+
+    @property
+    def options(self) -> list[str]:
+        """Of pytest. What old packages use of each other may have gone out of use since; that is theirs."""
+        return ["-W", "ignore::DeprecationWarning"] if self.is_oldest else []
 
 
 class Outcome(NamedTuple):
@@ -107,7 +117,9 @@ def run_machines(newest: Environment, arguments: list[str]) -> int:
 
 def run_machine(machine: Machine, arguments: list[str], log: Path) -> Outcome:
     """Run pytest as on that machine; what it says goes into the log."""
-    command = pytest(machine.environment, ["-q", "-rfE", "--color=no", *arguments])
+    command = pytest(
+        machine.environment, ["-q", "-rfE", "--color=no", *machine.options, *arguments]
+    )
     with log.open("w", encoding="utf-8") as file:
         subprocess.run(
             command,

@@ -78,7 +78,7 @@ def test_the_plan_has_every_core_both_numbers_of_threads_and_both_ends_of_the_pa
 
     monkeypatch.setattr(machines, "look", look)
     monkeypatch.setattr(machines.platform, "machine", lambda: "x86_64")
-    planned = machines.plan(Environment(".venv"), Environment(".venv-oldest"))
+    planned = machines.plan(Environment(".venv"), Environment(".venv-oldest", ("numpy==2.0",)))
     assert [machine.name for machine in planned] == [
         "Prescott, 1 thread, newest packages",
         "SkylakeX, 2 threads, newest packages",

@@ -312,7 +312,7 @@ def test_missing_labels_of_pandas_are_unlabeled(dtype, labels):
 
 def test_every_pair_is_equally_likely():
     y = np.asarray([0] * 5 + [1] * 2 + [2])
-    n_draws = 3000
+    n_draws = 1000
     counts = np.zeros((2, 8, 8))
     for seed in range(n_draws):
         pairs = from_labels(y, 10, random_state=seed)

@@ -53,7 +53,7 @@ def test_every_triplet_is_equally_likely():
     assert len(number) == 3 * 2 * 3 + 2 * 1 * 4
     counts, places = np.zeros(len(number)), np.zeros((3, len(number)))
     rng = np.random.default_rng(0)
-    for _ in range(3000):
+    for _ in range(1000):
         drawn = rows(triplets_from_labels(y, 1, random_state=rng))
         counts[number[drawn[0]]] += 1
         shuffled = rows(triplets_from_labels(y, 3, random_state=rng))
