@@ -52,6 +52,34 @@ class Library:
         return np.asarray(x)
 
 
+def pytest_configure(config: pytest.Config) -> None:
+    config.addinivalue_line(
+        "markers",
+        "covering(*names): for array libraries other than NumPy, every pair of two of these parameters "
+        "instead of all combinations; the last named has the fewest values",
+    )
+
+
+def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
+    """Other libraries run the same lines as NumPy, and slower: they need not meet every combination."""
+    kept = [item for item in items if _is_in_covering(item)]
+    config.hook.pytest_deselected(items=[item for item in items if not _is_in_covering(item)])
+    items[:] = kept
+
+
+def _is_in_covering(item: Any) -> bool:
+    """A Latin square: for any two of the parameters there are values of the others that are kept."""
+    mark = item.get_closest_marker("covering")
+    if mark is None or item.callspec.params["library"] == "numpy":
+        return True
+    values = {m.args[0]: list(m.args[1]) for m in item.iter_markers("parametrize")}
+    places = [
+        next(k for k, value in enumerate(values[name]) if value is item.callspec.params[name])
+        for name in mark.args
+    ]
+    return sum(places) % len(values[mark.args[-1]]) == 0
+
+
 @pytest.fixture(autouse=True)
 def _own_numbers(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> None:
     """A test draws the same from its module's RNG, whichever tests ran before it."""
