@@ -55,8 +55,8 @@ class Library:
 def pytest_configure(config: pytest.Config) -> None:
     config.addinivalue_line(
         "markers",
-        "covering(*names): for array libraries other than NumPy, every pair of two of these parameters "
-        "instead of all combinations; the last named has the fewest values",
+        "covering(*names): for array libraries other than NumPy, not all combinations of these parameters "
+        "but one for every choice of all but one of them; the last named has the fewest values",
     )
 
 
@@ -68,7 +68,7 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
 
 
 def _is_in_covering(item: Any) -> bool:
-    """A Latin square: for any two of the parameters there are values of the others that are kept."""
+    """A Latin square: the places of the values add up to a multiple of how many the last has."""
     mark = item.get_closest_marker("covering")
     if mark is None or item.callspec.params["library"] == "numpy":
         return True

@@ -69,11 +69,13 @@ def written_out(regularizer: Regularizer, X: np.ndarray, C: float, scale: float)
     return float(distance + C * np.clip(wrong, 0, None).sum())
 
 
-@pytest.mark.parametrize(("C", "scale"), [(0.01, 1.0), (1.0, 1.0), (100.0, 30.0)])
+@pytest.mark.covering("regularizer", "price")
+@pytest.mark.parametrize("price", [(0.01, 1.0), (1.0, 1.0), (100.0, 30.0)], ids=str)
 @EACH_REGULARIZER
 def test_hinges_of_any_price_are_solved(
-    regularizer: Regularizer, C: float, scale: float, library: Library
+    regularizer: Regularizer, price: tuple[float, float], library: Library
 ) -> None:
+    C, scale = price
     solution = solve(crowded(regularizer, C, library, scale))
     assert solution.status is Status.OPTIMAL
     assert solution.relative_gap <= 1e-6
