@@ -15,7 +15,7 @@ import cvxpy as cp
 import numpy as np
 from scipy.linalg import null_space, qr
 
-__all__ = ["ask", "centered", "independent", "vanishing_on"]
+__all__ = ["ask", "centered", "independent", "squared_norm", "vanishing_on"]
 
 _REFINED = {
     "iterative_refinement_reltol": 1e-15,
@@ -62,6 +62,15 @@ def vanishing_on(rows: np.ndarray) -> cp.Expression:
     """A positive semidefinite matrix K with K v = 0 for each of these rows v, as a CVXPY expression."""
     V = null_space(rows)
     return V @ cp.Variable((V.shape[1], V.shape[1]), PSD=True) @ V.T
+
+
+def squared_norm(M: cp.Expression) -> cp.Expression:
+    """The sum of the squares of the entries, taken as one vector.
+
+    `cp.sum_squares` of a symmetric matrix variable is another quadratic form in CVXPY 1.5.2 to 1.9.0, tried with
+    NumPy 2.0 and SciPy 1.13: POLA's objective then ended a fifth above its optimum, and was called optimal.
+    """
+    return cp.sum_squares(cp.vec(M, order="C"))
 
 
 def independent(equations: np.ndarray) -> np.ndarray:

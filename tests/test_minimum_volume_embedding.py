@@ -18,7 +18,7 @@ from gramlearn.special.minimum_volume import (
     signs_of,
     volume_problem,
 )
-from oracles import ask, centered
+from oracles import ask, centered, squared_norm
 
 RNG = np.random.default_rng(0)
 X = RNG.normal(size=(14, 4)) * [3.0, 1.0, 0.6, 0.3]
@@ -57,7 +57,7 @@ def by_cvxpy(distances, K0, C, G=None, B=None):
     flat = cp.vec(K, order="C")
     errors = flat[i * n + i] + flat[j * n + j] - 2 * flat[i * n + j] - D
     value = -cp.trace(K0 @ K) + C / 2 * cp.sum_squares(errors)
-    value += 0.0 if G is None else G / 2 * cp.sum_squares(K)
+    value += 0.0 if G is None else G / 2 * squared_norm(K)
     bounds = [] if B is None else [cp.norm(K / unit, "fro") <= 1.0]
     optimum = unit**2 * ask(cp.Problem(cp.Minimize(value / unit**2), bounds))
     return optimum, np.asarray(K.value)

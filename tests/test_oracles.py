@@ -36,7 +36,7 @@ from gramlearn import (
 from gramlearn.constraints import Constraints
 from gramlearn.losses import Loss
 from gramlearn.regularizers import Regularizer
-from oracles import ask
+from oracles import ask, squared_norm
 
 N = 4
 _rng = np.random.default_rng(7)
@@ -111,7 +111,7 @@ def divergence_model(regularizer: Regularizer, X: cp.Variable) -> cp.Expression:
     if isinstance(regularizer, LogDet):
         inverse = np.linalg.inv(X0)
         return cp.trace(inverse @ X) - cp.log_det(X) + np.linalg.slogdet(X0)[1] - N
-    return cp.sum_squares(X - X0) / 2
+    return squared_norm(X - X0) / 2
 
 
 @pytest.mark.parametrize("regularizer", [LogDet(), Frobenius()], ids=name_of)

@@ -7,7 +7,7 @@ from sklearn.datasets import load_iris
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
 from gramlearn import POLA, Bounds, Pairs, from_labels
-from oracles import ask
+from oracles import ask, squared_norm
 
 X = np.random.default_rng(0).standard_normal((30, 3))
 Y = np.arange(30) % 2
@@ -27,7 +27,7 @@ def test_it_is_the_optimum_over_metric_and_threshold(gamma):
     z = X[i] - X[j]
     d = cp.sum(cp.multiply(z @ W, z), axis=1)
     hinges = cp.pos(1 - cp.multiply(np.where(alike, 1.0, -1.0), b - d))
-    objective = cp.sum_squares(W) / 2 + cp.square(b) / 2 + gamma * cp.sum(hinges)
+    objective = squared_norm(W) / 2 + cp.square(b) / 2 + gamma * cp.sum(hinges)
     optimum = ask(cp.Problem(cp.Minimize(objective), [b >= 1]))
     assert model.solution_.primal + 0.5 == pytest.approx(optimum, rel=1e-6)
     assert model.threshold_**2 == pytest.approx(float(b.value), abs=1e-4)

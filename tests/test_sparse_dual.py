@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from scipy.sparse import block_diag, coo_array, csr_array, diags_array, random_array
+from scipy.sparse import block_diag, coo_array, csr_array, diags_array
 from sklearn.exceptions import ConvergenceWarning
 
 import gramlearn._positive_part as search
@@ -41,10 +41,16 @@ from gramlearn.solvers import QuasiNewton
 from gramlearn.sparse_dual import SparseDual
 
 
+def scattered(n: int, count: int, rng: np.random.Generator) -> coo_array:
+    """So many normal numbers, at random places."""
+    places = rng.choice(n * n, count, replace=False)
+    return coo_array((rng.standard_normal(count), (places // n, places % n)), shape=(n, n))
+
+
 def sparse_symmetric(n: int, positive: int, seed: int) -> csr_array:
     """A sparse matrix with so many positive eigenvalues, and zero half-way between two."""
     rng = np.random.default_rng(seed)
-    A = random_array((n, n), density=4 / n, rng=rng, data_sampler=rng.standard_normal)
+    A = scattered(n, 4 * n, rng)
     A = (A + A.T).tocsr()
     y = np.append(np.linalg.eigvalsh(A.toarray()), np.inf)
     shift = min((y[n - positive - 1] + y[n - positive]) / 2, y[n - 1] + 1)
@@ -408,7 +414,7 @@ def test_more_directions_than_rows_are_no_low_rank() -> None:
 def test_a_sparse_matrix_and_one_of_low_rank_are_their_sum(always_search) -> None:
     rng = np.random.default_rng(5)
     n = 300
-    S = random_array((n, n), density=0.01, rng=rng)
+    S = scattered(n, n * n // 100, rng)
     S = csr_array(S + S.T - 2.0 * diags_array(np.ones(n)))
     Y = SparsePlusLowRank(S, rng.standard_normal((n, 3)), np.asarray([1.0, -0.5, 0.1]))
     whole = Y.toarray()

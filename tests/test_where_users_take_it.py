@@ -35,7 +35,7 @@ from gramlearn import (
     normalized_mutual_information,
     solve,
 )
-from oracles import ask
+from oracles import ask, squared_norm
 
 IRIS, SPECIES = load_iris(return_X_y=True)
 
@@ -168,7 +168,7 @@ def test_a_nearest_correlation_matrix_with_fixed_and_bounded_entries():
     np.fill_diagonal(C, 1.0)
     X = cp.Variable((8, 8), PSD=True)
     asked = [cp.diag(X) == 1, X[0, 1] == 0.3, X[2, 3] >= 0.2]
-    ask(cp.Problem(cp.Minimize(cp.sum_squares(X - C)), asked))
+    ask(cp.Problem(cp.Minimize(squared_norm(X - C)), asked))
     terms = [
         Term(DiagonalEntries(range(8)), Hard(equal=1.0)),
         Term(Similarities([0], [1]), Hard(equal=0.3)),

@@ -75,7 +75,9 @@ class UnfoldingProblem:
         n, total = self.points.shape[0], 0.0
         # A length of zero would be no edge; the least positive number is as good.
         lengths = np.maximum(np.sqrt(self.squared), np.finfo(float).tiny)
-        graph = coo_array((lengths, (self.i, self.j)), shape=(n, n)).tocsr()
+        # Paths are searched by numbers of 32 bits; SciPy before 1.15 does not see to that itself.
+        places = self.i.astype(np.int32), self.j.astype(np.int32)
+        graph = coo_array((lengths, places), shape=(n, n)).tocsr()
         for at in range(0, n, 256):
             rows = np.arange(at, min(at + 256, n))
             total += float(np.sum(shortest_path(graph, directed=False, indices=rows) ** 2))
