@@ -67,8 +67,8 @@ def vanishing_on(rows: np.ndarray) -> cp.Expression:
 def squared_norm(M: cp.Expression) -> cp.Expression:
     """The sum of the squares of the entries, taken as one vector.
 
-    `cp.sum_squares` of a symmetric matrix variable is another quadratic form in CVXPY 1.5.2 to 1.9.0, tried with
-    NumPy 2.0 and SciPy 1.13: POLA's objective then ended a fifth above its optimum, and was called optimal.
+    `cp.sum_squares` of a symmetric matrix variable is another quadratic form in CVXPY 1.5.2 to 1.9.0, as tried
+    with NumPy 2.0 and SciPy 1.13: POLA's objective ended a fifth above its optimum, and was called optimal.
     """
     return cp.sum_squares(cp.vec(M, order="C"))
 
