@@ -1,18 +1,108 @@
-"""One thread for small products: several wait for each other, and on a busy machine most of the time."""
+"""One thread for small products: several wait for each other, and on a busy machine most of the time.
 
+The number of threads of BLAS is mostly one number for the whole process, and blocks of several Python threads
+overlap. So they are counted: the first one in sets the number to one, and the last one out sets it back. Where
+each Python thread has a number of its own, as with OpenMP, each sets its own and sets it back. A number that
+someone else has set meanwhile is theirs, and stays.
+"""
+
+import os
+import threading
 from collections.abc import Iterator
 from contextlib import contextmanager
 from functools import lru_cache
-from typing import Any
+from typing import Any, NamedTuple, final
 
 __all__ = ["one_thread"]
 
 
 @lru_cache(maxsize=1)
-def _blas() -> Any:
+def _libraries() -> list[Any]:
     from threadpoolctl import ThreadpoolController  # which comes with scikit-learn
 
-    return ThreadpoolController()
+    return list(ThreadpoolController().select(user_api="blas").lib_controllers)
+
+
+def _is_shared(library: Any) -> bool:
+    """Whether one number holds for all Python threads."""
+    return not (
+        hasattr(library, "clear_controlling_thread")
+        and getattr(library, "threading_layer", None) == "openmp"
+    )
+
+
+def _limit(before: list[tuple[Any, int]]) -> None:
+    for library, number in before:
+        if number != 1:
+            library.set_num_threads(1)
+
+
+def _restore(before: list[tuple[Any, int]]) -> None:
+    for library, number in before:
+        if library.num_threads == 1 != number:
+            # Newer threadpoolctl listens only to the thread that was the first to set the number. Here it is
+            # the last one that sets it back, and then nobody's.
+            release = getattr(library, "clear_controlling_thread", lambda force: None)
+            release(force=True)
+            library.set_num_threads(number)
+            release(force=False)
+
+
+class _Block(NamedTuple):
+    """The Python thread of an open block, and the numbers of this thread alone before it."""
+
+    thread: int
+    own: list[tuple[Any, int]]
+
+
+@final
+class _Blocks:
+    """The blocks that are open, and what the numbers were before the first of them.
+
+    Ctrl-C may come anywhere in `enter` and `leave`, and `leave` may be called twice: what it needs is written
+    down before anything is changed.
+    """
+
+    def __init__(self) -> None:
+        self._lock = threading.Lock()
+        self._open: dict[object, _Block] = {}
+        self._before: list[tuple[Any, int]] = []
+
+    def enter(self, key: object) -> None:
+        numbers = [(library, library.num_threads) for library in _libraries()]
+        own = [(library, number) for library, number in numbers if not _is_shared(library)]
+        with self._lock:
+            if not self._open:
+                self._before = [
+                    (library, library.num_threads) for library, _ in numbers if _is_shared(library)
+                ]
+            self._open[key] = _Block(threading.get_ident(), own)
+            if len(self._open) == 1:
+                _limit(self._before)
+        _limit(own)
+
+    def leave(self, key: object) -> None:
+        with self._lock:
+            block = self._open.get(key)
+            if block is None:
+                return
+            if block.thread == threading.get_ident():
+                _restore(block.own)
+            if len(self._open) == 1:
+                _restore(self._before)
+            del self._open[key]
+
+    def forked(self) -> None:
+        """In the child of a fork there is one thread left, and the lock may be another's."""
+        self._lock = threading.Lock()
+        mine = threading.get_ident()
+        for key in [key for key, block in self._open.items() if block.thread != mine]:
+            self.leave(key)
+
+
+_BLOCKS = _Blocks()
+if hasattr(os, "register_at_fork"):
+    os.register_at_fork(after_in_child=_BLOCKS.forked)
 
 
 @contextmanager
@@ -21,5 +111,13 @@ def one_thread(when: bool = True) -> Iterator[None]:
     if not when:
         yield
         return
-    with _blas().limit(limits=1, user_api="blas"):
+    key = object()
+    try:
+        _BLOCKS.enter(key)
         yield
+    finally:
+        try:
+            _BLOCKS.leave(key)
+        except KeyboardInterrupt:
+            _BLOCKS.leave(key)
+            raise
