@@ -41,6 +41,7 @@ from benchmarks.launch import launch
 from benchmarks.meter import commit, machine
 from benchmarks.metric_learn_report import EUCLIDEAN, picture, tables
 from benchmarks.splits import errors, instance_of, splits
+from benchmarks.whole_files import write_whole
 
 __all__ = ["QUICK", "Settings", "main", "run"]
 
@@ -213,8 +214,7 @@ def run(settings: Settings, out: Path, may_make: bool = True) -> dict[str, Any]:
     def write() -> None:
         result["commit"] = commit()
         result["date"] = time.strftime("%Y-%m-%d %H:%M UTC", time.gmtime())
-        out.mkdir(parents=True, exist_ok=True)
-        path.write_text(json.dumps(result, indent=1) + "\n", encoding="utf-8")
+        write_whole(path, json.dumps(result, indent=1) + "\n")
 
     races = settings.races[len(result["races"]) :]
     total = (len(left) * settings.repeats * 2 + len(races)) * len(pythons)

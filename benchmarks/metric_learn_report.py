@@ -10,6 +10,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from benchmarks.fits import GRAMLEARN, METRIC_LEARN
+from benchmarks.whole_files import figure_whole
 
 __all__ = ["EUCLIDEAN", "Difference", "difference", "picture", "tables"]
 
@@ -145,7 +146,7 @@ def picture(result: dict[str, Any], path: Path) -> Path:
             axes.tick_params(labelleft=column == 0)
     figure.axes[0].legend(fontsize="small")
     _draw_races(figure.add_subplot(grid[:, -1]), result["races"])
-    figure.savefig(path, dpi=150)
+    figure_whole(path, figure.savefig)
     plt.close(figure)
     return path
 

@@ -3,6 +3,8 @@
 from pathlib import Path
 from typing import Any
 
+from benchmarks.whole_files import figure_whole
+
 __all__ = ["plot"]
 
 _FLOOR = 1e-12  # where a gap of zero is drawn
@@ -29,7 +31,7 @@ def plot(run: dict[str, Any], folder: Path) -> Path | None:
     axes.grid(alpha=0.3)
     axes.legend(fontsize="small")
     path = folder / f"{spec['name']}.png"
-    figure.savefig(path, dpi=150)
+    figure_whole(path, figure.savefig)
     plt.close(figure)
     return path
 

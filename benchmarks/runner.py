@@ -23,6 +23,7 @@ from benchmarks.instance import Instance, Spec, save
 from benchmarks.launch import launch
 from benchmarks.meter import commit, machine
 from benchmarks.reference import Reference, reference
+from benchmarks.whole_files import write_whole
 
 __all__ = ["GAPS", "run_contestant", "run_instance"]
 
@@ -74,8 +75,7 @@ def run_instance(
             "commit": commit(),
         }
         run["results"].append({**facts, **result})
-        out.mkdir(parents=True, exist_ok=True)
-        path.write_text(json.dumps(_finite(run), indent=1) + "\n", encoding="utf-8")
+        write_whole(path, json.dumps(_finite(run), indent=1) + "\n")
         report("")
     return _finite(run)
 

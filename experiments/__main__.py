@@ -5,6 +5,7 @@ import sys
 import time
 from pathlib import Path
 
+from benchmarks.whole_files import UnwritableError
 from tqdm import tqdm
 
 from experiments import reproductions
@@ -36,7 +37,7 @@ def main(arguments: list[str] | None = None) -> int:
     }
     try:
         return commands[args.command](args)
-    except (DatasetNotFoundError, FileNotFoundError, ValueError) as error:
+    except (DatasetNotFoundError, FileNotFoundError, UnwritableError, ValueError) as error:
         print(error, file=sys.stderr)
         return 2
 

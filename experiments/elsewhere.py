@@ -20,10 +20,10 @@ import numpy as np
 from benchmarks.data import UnavailableError
 from benchmarks.environments import interpreter
 from benchmarks.launch import launch
+from benchmarks.whole_files import write_whole
 from benchmarks.worker import SOLVING
 
 from experiments.limits import attempt
-from experiments.store import write_whole
 
 __all__ = ["Package", "ask"]
 

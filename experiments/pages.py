@@ -2,6 +2,8 @@
 
 from pathlib import Path
 
+from benchmarks.whole_files import write_whole
+
 from experiments import reproductions
 from experiments.document import document, lacks
 from experiments.experiment import Experiment
@@ -10,7 +12,6 @@ from experiments.outcome import Outcome
 from experiments.publishing import publish, published
 from experiments.report import draw
 from experiments.runner import open_run
-from experiments.store import write_whole
 from gramlearn.datasets import DatasetNotFoundError
 
 __all__ = ["GUIDE", "published_outcomes", "write_page"]

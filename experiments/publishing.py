@@ -9,9 +9,10 @@ import json
 from pathlib import Path
 from typing import Any
 
+from benchmarks.whole_files import write_whole
+
 from experiments.experiment import Experiment, Result, checked_parts
 from experiments.outcome import Outcome
-from experiments.store import write_whole
 
 __all__ = ["FOLDER", "publish", "published"]
 

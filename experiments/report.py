@@ -7,10 +7,11 @@ from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
 
+from benchmarks.whole_files import figure_whole, write_whole
+
 from experiments.outcome import Outcome
 from experiments.provenance import one_line
 from experiments.runner import Run
-from experiments.store import write_whole
 from experiments.tables import markdown_table
 from experiments.verdicts import judged
 
@@ -32,8 +33,7 @@ def draw(outcome: Outcome, path: Path) -> None:
     """Write the figure, where there are results and Matplotlib."""
     results = outcome.results()
     if results and find_spec("matplotlib"):
-        path.parent.mkdir(parents=True, exist_ok=True)
-        outcome.experiment.figure(results).savefig(path, dpi=150)
+        figure_whole(path, outcome.experiment.figure(results).savefig)
 
 
 def markdown(outcome: Outcome) -> str:

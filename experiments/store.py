@@ -5,13 +5,14 @@ files only. It is read again only if version, parameters, seed and data are stil
 """
 
 import json
-import os
 from pathlib import Path
 from typing import Any, final
 
+from benchmarks.whole_files import write_whole
+
 from experiments.experiment import Part
 
-__all__ = ["Store", "write_whole"]
+__all__ = ["Store"]
 
 
 @final
@@ -44,14 +45,3 @@ class Store:
 
     def _path(self, part: Part) -> Path:
         return self.folder / "parts" / f"{part.id}.json"
-
-
-def write_whole(path: Path, text: str) -> None:
-    """Write a file so that at no time a piece of it is there."""
-    path.parent.mkdir(parents=True, exist_ok=True)
-    beside = path.with_name(f".{path.name}.{os.getpid()}")
-    try:
-        beside.write_text(text, encoding="utf-8", newline="\n")
-        os.replace(beside, path)
-    finally:
-        beside.unlink(missing_ok=True)

@@ -14,6 +14,8 @@ from dataclasses import dataclass
 from multiprocessing import connection, get_context
 from typing import final
 
+from benchmarks.whole_files import UnwritableError
+
 from experiments.experiment import Part
 from experiments.runner import Run, circumstances, compute_part, give_up
 
@@ -163,5 +165,8 @@ def _work(jobs: connection.Connection) -> None:
             run, part = jobs.recv()
         except EOFError:
             return
-        compute_part(run, part, facts)
+        try:
+            compute_part(run, part, facts)
+        except UnwritableError:  # the process that gives the jobs finds the same, and says so
+            return
         jobs.send(None)

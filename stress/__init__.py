@@ -1,1 +1,1 @@
-"""Random problems and odd calls, an independent judge, and a report of what broke."""
+"""Random problems, odd calls and faults that try to break the library, a judge, and a report of what broke."""

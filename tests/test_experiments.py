@@ -11,6 +11,7 @@ from urllib.error import URLError
 
 import numpy as np
 import pytest
+from benchmarks.whole_files import write_whole
 from experiments import reproductions
 from experiments.__main__ import main
 from experiments.experiment import Part, Result, checked_parts
@@ -18,7 +19,6 @@ from experiments.publishing import publish, published
 from experiments.reproductions._pairs import constraints, draw_pairs, share_satisfied
 from experiments.runner import compute_missing, open_run
 from experiments.scores import clustering_nmi
-from experiments.store import write_whole
 
 import gramlearn as gl
 from gramlearn import datasets

@@ -10,6 +10,8 @@ rows as kernels and groups, however many comparisons: HiGHS works on a small bas
 one when columns are added or gamma1 and gamma2 change.
 """
 
+import contextlib
+import threading
 from dataclasses import dataclass
 from typing import Any, final
 
@@ -72,6 +74,8 @@ class Program:
         self._largest = np.zeros(self._n_groups)
         np.maximum.at(self._largest, groups, sizes)
         self._highs = highspy.Highs()
+        self._is_cancelled = False
+        self._highs.cbSimplexInterrupt += self._watch
         for option, value in _OPTIONS.items():
             self._highs.setOptionValue(option, value)
         n_rows = self._m + has_identity + self._n_groups
@@ -133,7 +137,7 @@ class Program:
         for tolerance in _TOLERANCES:
             for name in ("primal_feasibility_tolerance", "dual_feasibility_tolerance"):
                 self._highs.setOptionValue(name, tolerance)
-            self._highs.run()
+            self._run()
             status = self._highs.getModelStatus()
             if status == self._library.HighsModelStatus.kOptimal:
                 break
@@ -149,6 +153,38 @@ class Program:
         columns = np.asarray(solution.col_value)
         beta = float(prices[self._m]) if self._has_identity else 0.0
         return Prices(prices[: self._m] / self._sizes, beta, columns[self._lam], columns[self._mu])
+
+    def _run(self) -> None:
+        """HiGHS, in a thread of its own: the main thread does not hear Ctrl-C while it is inside a library."""
+        if threading.current_thread() is not threading.main_thread():
+            self._highs.run()
+            return
+        over, failed = threading.Event(), list[BaseException]()
+
+        def work() -> None:
+            try:
+                self._highs.run()
+            except BaseException as error:
+                failed.append(error)
+            finally:
+                over.set()
+
+        self._is_cancelled = False
+        threading.Thread(target=work, name="HiGHS", daemon=True).start()
+        try:
+            over.wait()
+        except KeyboardInterrupt:
+            self._is_cancelled = True
+            while not over.is_set():
+                with contextlib.suppress(KeyboardInterrupt):
+                    over.wait()
+            raise
+        if failed:
+            raise failed[0]
+
+    def _watch(self, event: Any) -> None:
+        if self._is_cancelled:
+            event.interrupt()
 
     @property
     def _n_rows(self) -> int:

@@ -20,6 +20,7 @@ from sklearn.exceptions import ConvergenceWarning
 from gramlearn._arrays import chunks, to_numpy
 from gramlearn._validation import check_count, check_host_points, check_indices, generator
 from gramlearn._warnings import warn
+from gramlearn.status import SolveInterrupted
 
 __all__ = [
     "ROUNDING",
@@ -126,13 +127,18 @@ def restarted(
     middle = G.mean(axis=0)
     G -= middle  # fewer digits cancel in squared distances between rows near zero
     rows, assign = assigned(G)
-    best = min(
-        (
-            _lloyd(G, centers, max_iter, assign)
-            for centers in _starts(rows, n_clusters, n_init, start, rng)
-        ),
-        key=lambda run: run.objective,
-    )
+    best: Clustering | None = None
+    try:
+        for centers in _starts(rows, n_clusters, n_init, start, rng):
+            best = _better(best, _lloyd(G, centers, max_iter, assign))
+    except KeyboardInterrupt as stop:
+        if isinstance(stop, SolveInterrupted):
+            best = _better(best, stop.solution)
+        if best is None:
+            raise
+        answer = _in_units(best, middle, unit)
+        raise SolveInterrupted(answer, "before the last start was over") from None
+    assert best is not None
     n_found = np.unique(best.labels).size
     if n_found < n_clusters:
         warn(
@@ -146,12 +152,21 @@ def restarted(
             "`max_iter`.",
             ConvergenceWarning,
         )
+    return _in_units(best, middle, unit)
+
+
+def _better(best: Clustering | None, other: Clustering) -> Clustering:
+    return other if best is None or other.objective < best.objective else best
+
+
+def _in_units(found: Clustering, middle: np.ndarray, unit: float) -> Clustering:
+    """What was found about the middle, in units of the largest entry, as it is in those of the user."""
     return Clustering(
-        best.labels,
-        (best.centers + middle) * unit,
-        best.objective * unit * unit,
-        best.iterations,
-        best.converged,
+        found.labels,
+        (found.centers + middle) * unit,
+        found.objective * unit * unit,
+        found.iterations,
+        found.converged,
     )
 
 
@@ -174,12 +189,22 @@ def _unit(*arrays: np.ndarray) -> float:
 
 def _lloyd(G: np.ndarray, centers: np.ndarray, max_iter: int, assign: Assign) -> Clustering:
     labels, iterations, converged = None, 0, False
-    while labels is None or (iterations < max_iter and not converged):
-        iterations += 1
-        moved = assign(centers, labels)
-        converged = labels is not None and bool(np.array_equal(moved, labels))
-        labels = moved
-        centers = _means(G, labels, centers)
+    try:
+        while labels is None or (iterations < max_iter and not converged):
+            moved = assign(centers, labels)
+            converged = labels is not None and bool(np.array_equal(moved, labels))
+            labels, centers, iterations = moved, _means(G, moved, centers), iterations + 1
+        return _judged(G, labels, centers, iterations, converged)
+    except KeyboardInterrupt:
+        if labels is None:
+            raise
+        answer = _judged(G, labels, _means(G, labels, centers), iterations, False)
+        raise SolveInterrupted(answer, "in its first start") from None
+
+
+def _judged(
+    G: np.ndarray, labels: np.ndarray, centers: np.ndarray, iterations: int, converged: bool
+) -> Clustering:
     objective = float(_squared_distances(G, labels, centers).sum())
     return Clustering(labels, centers, objective, iterations, converged)
 

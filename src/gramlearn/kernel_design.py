@@ -97,15 +97,6 @@ class DesignProblem:
         self._n = len(rows)
         self._traces = self._rows.diagonal.sum(axis=0)
         self._sizes = _sizes(self.differences, self._rows.diagonal)
-        self._program = Program(
-            self._sizes,
-            self._groups,
-            self._traces,
-            self._n,
-            float(self._margin.max()) or 1.0,
-            has_identity=identity,
-            nonnegative=nonnegative,
-        )
         self._lower = LowerBound(
             self.differences,
             self._margin,
@@ -119,10 +110,24 @@ class DesignProblem:
         )
         # Comparisons come in an order of their own, so that the first of them are a sample of all.
         self._order = np.random.default_rng(0).permutation(triplets.size)
+        self._begin()
+
+    def _begin(self) -> None:
+        """A program without comparisons, and with one cut."""
+        self._program = Program(
+            self._sizes,
+            self._groups,
+            self._traces,
+            self._n,
+            float(self._margin.max()) or 1.0,
+            has_identity=self._identity,
+            nonnegative=self._nonnegative,
+        )
         self._entered, self._settled = 0, False
-        self._cuts = np.zeros((0, m))
+        self._cuts = np.zeros((0, self._traces.size))
         # Before any other cut, that the trace is at least 0: less than the mean of what all rows ask for.
         self._add_cuts(self._traces[None] / self._n)
+        self._is_whole = True
 
     @property
     def largest_gamma1(self) -> float:
@@ -152,11 +157,15 @@ class DesignProblem:
         tol = check_positive(tol, "tol", "DesignProblem.solve", any_size=True)
         limit = _ROUNDS if max_iter is None else check_count(max_iter, "max_iter")
         priced = self._within_reach(gamma1, gamma2)
+        if not self._is_whole:  # a solve was interrupted, and its program is in no known state
+            self._begin()
+        self._is_whole = False
         self._program.set_prices(*priced)
         began, history = time.perf_counter(), list[Record]()
         best: _Trial | None = None
-        bound, status = -np.inf, Status.ITERATION_LIMIT
-        weights = np.zeros(self._traces.size)
+        # Slacks and weights are priced at 0 or more, and the trace of what is dominant is at least 0.
+        bound, status = 0.0, Status.ITERATION_LIMIT
+        weights, prices = np.zeros(self._traces.size), None
         size = float(self._weight @ self._margin)
         try:
             for iteration in count(1):
@@ -183,10 +192,12 @@ class DesignProblem:
                     status = Status.STALLED
                     break
         except KeyboardInterrupt:
-            if best is None:
+            if best is None or prices is None:
                 raise
+            bound = max(bound, self._bound(prices, *priced, best.value))
             answer = self._answer(best, gamma1, gamma2, bound, Status.INTERRUPTED, size, history)
             raise SolveInterrupted(answer) from None
+        self._is_whole = True
         answer = self._answer(best, gamma1, gamma2, bound, status, size, history)
         if status is not Status.OPTIMAL:
             warn(
@@ -256,8 +267,9 @@ class DesignProblem:
         return _Trial(weights, identity, value, violation, excess)
 
     def _bound(self, prices: Prices, gamma1: float, gamma2: float, value: float) -> float:
-        lam = np.empty_like(prices.lam)
-        lam[self._order] = prices.lam
+        """Of prices of all comparisons, or of those that have entered: the others' are zero then."""
+        lam = np.zeros(self._order.size)
+        lam[self._order[: prices.lam.size]] = prices.lam
         return self._lower.of(lam, prices.mu, self._cuts, gamma1, gamma2, value)
 
     def _answer(

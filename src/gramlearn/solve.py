@@ -20,7 +20,7 @@ from gramlearn.solvers import (
     warn_unless_solved,
 )
 from gramlearn.solvers._threads import one_thread
-from gramlearn.status import Status
+from gramlearn.status import SolveInterrupted, Status
 
 __all__ = ["attempt", "solve"]
 
@@ -123,8 +123,11 @@ def attempt(
         best = None
         for chosen, iterations in stages:
             limits = Limits(tol, iterations, seconds - (best.seconds if best else 0.0))
-            solution = run(problem, chosen, limits, callback, started)
-            best = solution if best is None else _joined(best, solution)
+            try:
+                solution = run(problem, chosen, limits, callback, started)
+            except SolveInterrupted as stop:
+                raise SolveInterrupted(_joined(best, stop.solution)) from None
+            best = _joined(best, solution)
             if not _may_be_better(solution) or best.seconds >= seconds:
                 break
     assert best is not None
@@ -138,8 +141,10 @@ def _may_be_better(solution: Solution) -> bool:
     return solution.status is Status.ITERATION_LIMIT
 
 
-def _joined(earlier: Solution, later: Solution) -> Solution:
+def _joined(earlier: Solution | None, later: Solution) -> Solution:
     """The better of two, which ended as the later one did and took the time of both."""
+    if earlier is None:
+        return later
     is_better = later.certificate.badness < earlier.certificate.badness
     best = later if later.status.is_answer or is_better else earlier
     return replace(best, status=later.status, seconds=earlier.seconds + later.seconds)

@@ -50,14 +50,23 @@ class InfeasibleError(ValueError):
 
 
 class SolveInterrupted(KeyboardInterrupt):
-    """Ctrl-C during a solve; `solution` holds the best answer found so far, with its gap."""
+    """Ctrl-C: `solution` holds the best answer found so far, with its gap where it has one.
 
-    def __init__(self, solution: Any) -> None:
+    The rule of the whole library: what iterates ends at once with its best answer so far in this exception,
+    which is a KeyboardInterrupt, so that scripts end as they do elsewhere. A `fit` that is interrupted goes on
+    with that answer and raises when it is done: the estimator is fitted with it. Where there is no answer yet,
+    or none of a finite gap, or a second Ctrl-C comes, the estimator is what it was before `fit`. It is never
+    half of both, and the next `fit` does not know of any of it.
+    """
+
+    def __init__(self, solution: Any, where: str = "", fitted: str = "") -> None:
+        where = where or f"at relative gap {solution.relative_gap:.1e}"
+        holder = f"{fitted} is fitted with it" if fitted else "it may be gone on from"
         super().__init__(
-            f"the solve was interrupted at relative gap {solution.relative_gap:.1e}; the answer so far "
-            "is the attribute `solution` of this exception"
+            f"the solve was interrupted {where}; the answer so far is the attribute `solution` of this "
+            f"exception, and {holder}"
         )
-        self.solution = solution
+        self.solution, self.where, self.fitted = solution, where, fitted
 
     def __reduce__(self) -> tuple[Any, ...]:
-        return type(self), (self.solution,)
+        return type(self), (self.solution, self.where, self.fitted)

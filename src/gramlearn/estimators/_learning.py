@@ -12,6 +12,7 @@ from gramlearn._validation import (
     check_positive,
 )
 from gramlearn._warnings import warn
+from gramlearn.estimators._whole import so_far
 from gramlearn.losses import (
     BoundedLoss,
     Hard,
@@ -207,8 +208,13 @@ def solved(estimator: Any, regularizer: Regularizer, prior: Any, terms: list[Ter
     problem = Problem(regularizer, prior, terms)
     tol = check_positive(estimator.tol, "tol", type(estimator).__name__, any_size=True)
     with progress_bar("learning", tol, check_flag(estimator.verbose, "verbose")) as callback:
-        solution, limits = attempt(problem, estimator.solver, tol, estimator.max_iter, callback)
-    warn_unless_solved(solution, limits, "raise tol")
+
+        def search() -> Solution:
+            solution, limits = attempt(problem, estimator.solver, tol, estimator.max_iter, callback)
+            warn_unless_solved(solution, limits, "raise tol")
+            return solution
+
+        solution = so_far(estimator, search)
     return unless_infeasible(solution, 'loss="slack" or "hinge"', 'loss="hinge" or "squared_hinge"')
 
 

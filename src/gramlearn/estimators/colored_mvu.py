@@ -10,6 +10,7 @@ from gramlearn._arrays import to_numpy
 from gramlearn._reading import check_unmasked
 from gramlearn._validation import check_choice, check_count, check_finite, check_positive
 from gramlearn.estimators._embedding import PointEmbedding, edges_of
+from gramlearn.estimators._whole import so_far, whole
 from gramlearn.graphs import laplacian, neighbor_graph
 from gramlearn.low_rank import incomplete_cholesky
 from gramlearn.side_information.labels import read_labels
@@ -92,6 +93,7 @@ class ColoredMVU(PointEmbedding):
         tags.target_tags.required = True
         return tags
 
+    @whole
     def fit(self, X: Any, y: Any = None) -> Self:
         """Unfold the rows of X along y: classes, numbers, or a matrix of tags with a row for each.
 
@@ -109,7 +111,9 @@ class ColoredMVU(PointEmbedding):
             rank = min(check_count(self.rank, "rank"), len(X) - 1)
             basis = smooth_basis(laplacian(graph, normalized=False), rank)
         with self._watched("unfolding", tol, len(X)) as callback:
-            self.solution_ = colored_unfolding(
+            self.solution_ = so_far(
+                self,
+                colored_unfolding,
                 edges.squared,
                 np.column_stack([edges.i, edges.j]),
                 L,

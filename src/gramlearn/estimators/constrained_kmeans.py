@@ -9,6 +9,7 @@ from gramlearn.constrained_clustering import constrained_kmeans
 from gramlearn.estimators._kmeans import ClustersWithMeans
 from gramlearn.estimators._learning import check_not_side
 from gramlearn.estimators._points import validated
+from gramlearn.estimators._whole import so_far, whole
 from gramlearn.side_information import Pairs
 
 __all__ = ["ConstrainedKMeans"]
@@ -43,8 +44,11 @@ class ConstrainedKMeans(ClustersWithMeans):
         The iterations of the start that was kept.
     """
 
+    @whole
     def fit(self, X: Any, y: Any = None, *, side: Pairs | None = None) -> Self:
         """Cluster the rows of X so that the pairs of `side` hold; y is not used."""
         check_not_side(y)
         X = check_extent(validated(self, X, dtype=np.float64), power=2)
-        return self._keep(constrained_kmeans(X, self.n_clusters, side, **self._starts()))
+        return self._keep(
+            so_far(self, constrained_kmeans, X, self.n_clusters, side, **self._starts())
+        )

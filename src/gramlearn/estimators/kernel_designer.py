@@ -28,6 +28,7 @@ from gramlearn.estimators._design_points import (
 )
 from gramlearn.estimators._designed_methods import DesignedMethods
 from gramlearn.estimators._learning import triplets_of
+from gramlearn.estimators._whole import is_interrupted, so_far, whole
 from gramlearn.kernel_design import DesignProblem, KernelDesign
 from gramlearn.side_information import SideInformation, Triplets
 
@@ -141,6 +142,7 @@ class KernelDesigner(DesignedMethods, BaseEstimator):
         tags.input_tags.pairwise = is_precomputed(self.kernels)
         return tags
 
+    @whole
     def fit(self, X: Any, y: Any = None, *, side: SideInformation | None = None) -> Self:
         """Learn from labels y, from which triplets are drawn, or from `side`: Triplets over the rows of X.
 
@@ -150,14 +152,16 @@ class KernelDesigner(DesignedMethods, BaseEstimator):
         problem, triplets, rows = self._problem(given, y, side)
         tol = check_positive(self.tol, "tol", "KernelDesigner", any_size=True)
         with progress_bar("designing", tol, check_flag(self.verbose, "verbose")) as callback:
-            design = problem.solve(
+            design = so_far(
+                self,
+                problem.solve,
                 self.gamma1,
                 self._gamma2(problem),
                 tol=tol,
                 max_iter=self.max_iter,
                 callback=callback,
             )
-        if not design.weights.any():
+        if not (design.weights.any() or is_interrupted(self)):
             _warn_of_zeros(design, problem)
         self.solution_, self.weights_ = design, design.weights
         self.kernels_ = given.training.kernels

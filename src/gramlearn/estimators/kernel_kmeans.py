@@ -8,6 +8,7 @@ from gramlearn._validation import check_extent
 from gramlearn.clustering import kernel_kmeans
 from gramlearn.estimators._kmeans import ClustersWithMeans
 from gramlearn.estimators._points import validated
+from gramlearn.estimators._whole import so_far, whole
 
 __all__ = ["KernelKMeans"]
 
@@ -41,8 +42,9 @@ class KernelKMeans(ClustersWithMeans):
         The iterations of the start that was kept.
     """
 
+    @whole
     def fit(self, X: Any, y: Any = None) -> Self:
         """Cluster the rows of X, a factor n x r; y is not used."""
         del y
         X = check_extent(validated(self, X, dtype=np.float64), power=2)
-        return self._keep(kernel_kmeans(X, self.n_clusters, **self._starts()))
+        return self._keep(so_far(self, kernel_kmeans, X, self.n_clusters, **self._starts()))

@@ -28,6 +28,7 @@ from gramlearn.estimators._learning import (
 from gramlearn.estimators._pair_methods import PairMethods, best_threshold
 from gramlearn.estimators._points import validated
 from gramlearn.estimators._precision import FLOATS
+from gramlearn.estimators._whole import whole
 from gramlearn.kernel_functions import Kernel, PrecomputedKernel, read_kernel
 from gramlearn.kernel_maps import KernelMap
 from gramlearn.low_rank import LowRankKernel
@@ -154,6 +155,7 @@ class KernelLearner(PairMethods, ClassNamePrefixFeaturesOutMixin, TransformerMix
     def _is_precomputed(self) -> bool:
         return isinstance(self.kernel, str) and self.kernel == "precomputed"
 
+    @whole
     def fit(self, X: Any, y: Any = None, *, side: SideInformation | None = None) -> Self:
         """Learn from labels y, or from `side`: Pairs, Triplets or Bounds over the rows of X.
 

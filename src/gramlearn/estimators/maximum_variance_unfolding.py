@@ -6,6 +6,7 @@ import numpy as np
 
 from gramlearn._validation import check_positive
 from gramlearn.estimators._embedding import PointEmbedding
+from gramlearn.estimators._whole import so_far, whole
 from gramlearn.special.variance_unfolding import unfold
 
 __all__ = ["MaximumVarianceUnfolding"]
@@ -68,13 +69,16 @@ class MaximumVarianceUnfolding(PointEmbedding):
         self.max_iter = max_iter
         self.verbose = verbose
 
+    @whole
     def fit(self, X: Any, y: Any = None) -> Self:
         """Unfold the rows of X; y is not looked at."""
         X = self._read(X)
         tol = check_positive(self.tol, "tol", "MaximumVarianceUnfolding", any_size=True)
         edges = self._joined(X, self.connect)
         with self._watched("unfolding", tol, len(X)) as callback:
-            self.solution_ = unfold(
+            self.solution_ = so_far(
+                self,
+                unfold,
                 X,
                 np.column_stack([edges.i, edges.j]),
                 distances=self.distances,

@@ -24,6 +24,7 @@ from gramlearn.estimators._pair_methods import MahalanobisMethods, best_threshol
 from gramlearn.estimators._points import validated
 from gramlearn.estimators._precision import FLOATS
 from gramlearn.estimators._prior import Prior, prior_of
+from gramlearn.estimators._whole import whole
 from gramlearn.maps import FullMap, LowRankMap, MetricMap, distances_beyond
 from gramlearn.problem import Term
 from gramlearn.side_information import SideInformation
@@ -151,6 +152,7 @@ class MetricLearner(MahalanobisMethods, BaseEstimator):
         tags.input_tags.sparse = self._has_basis
         return tags
 
+    @whole
     def fit(self, X: Any, y: Any = None, *, side: SideInformation | None = None) -> Self:
         """Learn from labels y, or from `side`: Pairs, Triplets or Bounds over the rows of X.
 

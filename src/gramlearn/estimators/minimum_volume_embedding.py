@@ -12,6 +12,7 @@ from sklearn.exceptions import ConvergenceWarning
 from gramlearn._validation import check_choice, check_count, check_positive
 from gramlearn._warnings import warn
 from gramlearn.estimators._embedding import PointEmbedding
+from gramlearn.estimators._whole import is_interrupted, so_far, whole
 from gramlearn.special.minimum_volume import Distances, minimum_volume, signs_of
 
 __all__ = ["MinimumVolumeEmbedding"]
@@ -99,6 +100,7 @@ class MinimumVolumeEmbedding(PointEmbedding):
         self.max_iter = max_iter
         self.verbose = verbose
 
+    @whole
     def fit(self, X: Any, y: Any = None) -> Self:
         """Embed the rows of X; y is not looked at."""
         del y
@@ -112,7 +114,9 @@ class MinimumVolumeEmbedding(PointEmbedding):
         U, s, _ = np.linalg.svd(X - X.mean(axis=0), full_matrices=False)
         V = U[:, : min(d, int(np.sum(s > 1e-8 * s[0])))]
         with self._watched("embedding", tol / 10, len(X)) as callback:
-            answer = minimum_volume(
+            answer = so_far(
+                self,
+                minimum_volume,
                 distances,
                 signs_of(V) if self.init == "linear" else np.eye(n) - 1 / n,
                 d,
@@ -125,7 +129,7 @@ class MinimumVolumeEmbedding(PointEmbedding):
                 callback=callback,
                 owner=name,
             )
-        if not answer.is_converged:
+        if not (answer.is_converged or is_interrupted(self)):
             warn(
                 f"the rounds of {name} still improved after max_iter={self.max_iter} of them, by more than "
                 f"tol={tol:g}; raise max_iter, or tol.",

@@ -24,6 +24,7 @@ from gramlearn.estimators._given_points import GivenPoints
 from gramlearn.estimators._learning import side_of
 from gramlearn.estimators._points import validated
 from gramlearn.estimators._precision import FLOATS, KeepsPrecision
+from gramlearn.estimators._whole import so_far, whole
 from gramlearn.graph_extension import extended
 from gramlearn.graphs import check_graph, check_weights, laplacian, weighted_graph, weights_to
 from gramlearn.side_information import Pairs, SideInformation
@@ -143,6 +144,7 @@ class NonparametricKernel(
         tags.input_tags.sparse = self.affinity == "precomputed"
         return tags
 
+    @whole
     def fit(self, X: Any, y: Any = None, *, side: SideInformation | None = None) -> Self:
         """Learn from labels y, or from `side=Pairs(...)` over the rows of X."""
         check_choice(self.affinity, "affinity", _AFFINITIES)
@@ -160,7 +162,9 @@ class NonparametricKernel(
         self._warn_of_silence(known)
         tol = check_positive(self.tol, "tol", type(self).__name__, any_size=True)
         with progress_bar("learning", tol, check_flag(self.verbose, "verbose")) as callback:
-            self.solution_ = solve_nonparametric(
+            self.solution_ = so_far(
+                self,
+                solve_nonparametric,
                 laplacian(self.graph_),
                 known,
                 loss=self.loss,

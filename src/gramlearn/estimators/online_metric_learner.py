@@ -25,7 +25,9 @@ from gramlearn._warnings import warn
 from gramlearn.estimators._pair_methods import MahalanobisMethods
 from gramlearn.estimators._points import validated, validated_array
 from gramlearn.estimators._prior import prior_of
+from gramlearn.estimators._whole import end_early, whole
 from gramlearn.maps import FullMap
+from gramlearn.status import SolveInterrupted
 
 __all__ = ["OnlineMetricLearner", "new_squared_distance"]
 
@@ -62,10 +64,12 @@ class OnlineMetricLearner(MahalanobisMethods, BaseEstimator):
         tags.target_tags.required = True
         return tags
 
+    @whole
     def fit(self, X: Any, y: Any) -> Self:
         """Learn from pairs in their order, from the start; see `partial_fit`."""
         return self._learn(X, y, first=True)
 
+    @whole
     def partial_fit(self, X: Any, y: Any) -> Self:
         """Learn from further pairs.
 
@@ -81,16 +85,27 @@ class OnlineMetricLearner(MahalanobisMethods, BaseEstimator):
     def _learn(self, X: Any, y: Any, first: bool) -> Self:
         eta = check_positive(self.eta, "eta", "OnlineMetricLearner")
         Z, y = self._differences(X, y, first)
-        A = self._start(Z.shape[1]) if first else self._A.copy()
+        A = self._start(Z.shape[1]) if first else self._A
         losses = np.empty(len(Z))
-        with np.errstate(over="ignore", invalid="ignore"):  # looked at below
-            for k, (z, target) in enumerate(zip(Z, y, strict=True)):
-                u = A @ z
-                p = float(u @ u)
-                losses[k] = (p - target) ** 2 / 2
-                if p > 0:
-                    s = new_squared_distance(p, float(target), eta)
-                    A -= np.outer((1 - (s / p) ** 0.5) / p * u, u @ A)
+        # One tuple, so that Ctrl-C finds both together.
+        seen = (0, A)
+        try:
+            with np.errstate(over="ignore", invalid="ignore"):  # looked at below
+                for k, (z, target) in enumerate(zip(Z, y, strict=True)):
+                    u = A @ z
+                    p = float(u @ u)
+                    losses[k] = (p - target) ** 2 / 2
+                    if p > 0:
+                        s = new_squared_distance(p, float(target), eta)
+                        A = A - np.outer((1 - (s / p) ** 0.5) / p * u, u @ A)
+                    seen = (k + 1, A)
+        except KeyboardInterrupt:
+            if not seen[0]:
+                raise
+            where = f"after {seen[0]} of {len(Z)} pairs"
+            end_early(self, SolveInterrupted(FullMap(seen[1]), where))
+        count, A = seen
+        losses = losses[:count]
         if not (np.isfinite(A).all() and np.isfinite(losses).all()):
             raise ValueError(
                 "the squared distances of `X`, or `eta`, are too large for double precision; rescale `X`."

@@ -9,8 +9,10 @@ from sklearn.utils.validation import check_is_fitted
 from gramlearn._validation import check_count, check_positive
 from gramlearn.estimators._points import validated
 from gramlearn.estimators._precision import FLOATS, KeepsPrecision
+from gramlearn.estimators._whole import end_early, whole
 from gramlearn.solvers._compilation import announced
 from gramlearn.special.capped_density import CappedDensity
+from gramlearn.status import SolveInterrupted
 
 __all__ = ["OnlinePCA"]
 
@@ -58,10 +60,12 @@ class OnlinePCA(KeepsPrecision, ClassNamePrefixFeaturesOutMixin, TransformerMixi
         self.n_components = n_components
         self.eta = eta
 
+    @whole
     def fit(self, X: Any, y: Any = None) -> Self:
         """Learn from the rows of X, in their order, from the start."""
         return self._learn(validated(self, X, dtype=np.float64, reset=True), first=True)
 
+    @whole
     def partial_fit(self, X: Any, y: Any = None) -> Self:
         """Learn from further rows."""
         first = not hasattr(self, "_state")
@@ -88,13 +92,20 @@ class OnlinePCA(KeepsPrecision, ClassNamePrefixFeaturesOutMixin, TransformerMixi
                 "or start anew with `fit`."
             )
         loss = 0.0 if first else self.loss_
-        with announced("the eigenvalues of online PCA"):
-            for x in X:
-                loss += state.loss(x)
-                state = state.updated(x, eta)
+        # One tuple, so that Ctrl-C finds the three together.
+        seen = (0, loss, state)
+        try:
+            with announced("the eigenvalues of online PCA"):
+                for x in X:
+                    count, loss, state = seen
+                    seen = (count + 1, loss + state.loss(x), state.updated(x, eta))
+        except KeyboardInterrupt:
+            if not seen[0]:
+                raise
+            end_early(self, SolveInterrupted(seen[2], f"after {seen[0]} of {len(X)} rows"))
+        count, self.loss_, state = seen
         self._state = state
-        self.loss_ = loss
-        self.n_samples_seen_ = X.shape[0] + (0 if first else self.n_samples_seen_)
+        self.n_samples_seen_ = count + (0 if first else self.n_samples_seen_)
         self.components_ = state.vectors[:k].copy()
         return self
 

@@ -19,6 +19,7 @@ from gramlearn.constraints import DistanceComparisons, SquaredDistances
 from gramlearn.estimators._learning import side_of, solved
 from gramlearn.estimators._pair_methods import MahalanobisMethods
 from gramlearn.estimators._points import validated
+from gramlearn.estimators._whole import whole
 from gramlearn.losses import Hinge, Linear
 from gramlearn.maps import FullMap
 from gramlearn.problem import Term
@@ -76,6 +77,7 @@ class POLA(MahalanobisMethods, BaseEstimator):
         tags.target_tags.required = True
         return tags
 
+    @whole
     def fit(self, X: Any, y: Any = None, *, side: SideInformation | None = None) -> Self:
         """Learn from labels y, or from `side`: Pairs, or Bounds, of which only near and far counts."""
         X = check_extent(validated(self, X, dtype=np.float64))

@@ -25,6 +25,7 @@ from gramlearn.estimators._feature_space import (
 from gramlearn.estimators._learning import bounds_of, reachable, side_of, solved
 from gramlearn.estimators._points import validated
 from gramlearn.estimators._precision import FLOATS, KeepsPrecision
+from gramlearn.estimators._whole import whole
 from gramlearn.kernel_functions import read_kernel
 from gramlearn.losses import Hinge, Linear, SquaredHinge
 from gramlearn.problem import Problem, Term
@@ -110,6 +111,7 @@ class SemiSupervisedEmbedding(
         tags.input_tags.pairwise = isinstance(self.kernel, str) and self.kernel == "precomputed"
         return tags
 
+    @whole
     def fit(self, X: Any, y: Any = None, *, side: SideInformation | None = None) -> Self:
         """Learn from labels y, or from `side`: Pairs, Triplets or Bounds over the rows of X."""
         if self.n_components is not None:

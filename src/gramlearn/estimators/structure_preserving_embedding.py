@@ -12,6 +12,7 @@ from gramlearn._validation import LARGEST_EXPONENT, check_choice, check_positive
 from gramlearn.estimators._embedding import PointEmbedding
 from gramlearn.estimators._points import validated
 from gramlearn.estimators._precision import FLOATS
+from gramlearn.estimators._whole import so_far, whole
 from gramlearn.graphs import check_graph, neighbor_graph
 from gramlearn.special.capacity import check_capacity
 from gramlearn.special.structure_preserving import structure_preserving
@@ -102,6 +103,7 @@ class StructurePreservingEmbedding(PointEmbedding):
         tags.input_tags.pairwise = tags.input_tags.sparse = self.graph == "precomputed"
         return tags
 
+    @whole
     def fit(self, X: Any, y: Any = None) -> Self:
         """Embed the rows of X, or the graph X; y is not looked at."""
         del y
@@ -115,7 +117,9 @@ class StructurePreservingEmbedding(PointEmbedding):
         self.graph_ = _edges(X) if is_graph else self._neighbors(X)
         tol = check_positive(self.tol, "tol", name, any_size=True)
         with self._watched("embedding", tol / 4, X.shape[0]) as callback:
-            answer = structure_preserving(
+            answer = so_far(
+                self,
+                structure_preserving,
                 self.graph_,
                 C=self.C,
                 p=self.p,

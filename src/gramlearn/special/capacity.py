@@ -13,7 +13,7 @@ small gap is found by a search on a line. With a linear f the first G is the las
 """
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, final
 
 import numpy as np
@@ -27,6 +27,7 @@ from gramlearn.regularizers import Frobenius, Regularizer, Schatten
 from gramlearn.solution import Record, Solution
 from gramlearn.solve import attempt, solve
 from gramlearn.solvers import QuasiNewton, warn_unless_solved
+from gramlearn.status import SolveInterrupted
 
 __all__ = [
     "CapacityAnswer",
@@ -84,6 +85,8 @@ class CapacityAnswer:
     @property
     def relative_gap(self) -> float:
         """The gap against `size`."""
+        if self.gap == float("inf"):
+            return self.gap
         return self.gap / self.size if self.size else float("inf") if self.gap else 0.0
 
 
@@ -99,6 +102,7 @@ def solve_with_capacity(
     solver: Any = "quasi_newton",
     smallest: float = 1e-5,
     near: CapacityAnswer | None = None,
+    basis: np.ndarray | None = None,
     owner: str = "solve_with_capacity",
 ) -> CapacityAnswer:
     """Learn K for a G, or for a capacity B: tr K^p <= B. Without either, G = 1.
@@ -115,20 +119,48 @@ def solve_with_capacity(
         A G below this hardly prices capacity: the search ends there.
     near : CapacityAnswer, optional
         Of a problem nearby: its prices are the first, and with a B so is its G.
+    basis : array n x d, optional
+        V, orthonormal, where the problem is that of E in K = V E V'.
     owner : str
         Whose arguments B and G are, for errors.
     """
+    try:
+        answer = _searched(
+            problem_at, p, B, G, tol, max_iter, callback, solver, smallest, near, owner
+        )
+    except SolveInterrupted as stop:
+        raise SolveInterrupted(_lifted(stop.solution, basis)) from None
+    return _lifted(answer, basis)
+
+
+def _lifted(answer: CapacityAnswer, basis: np.ndarray | None) -> CapacityAnswer:
+    return answer if basis is None else replace(answer, factor=basis @ answer.factor)
+
+
+def _searched(
+    problem_at: Callable[[float], Problem],
+    p: float,
+    B: float | None,
+    G: float | None,
+    tol: float,
+    max_iter: int | None,
+    callback: Callable[[Record], object] | None,
+    solver: Any,
+    smallest: float,
+    near: CapacityAnswer | None,
+    owner: str,
+) -> CapacityAnswer:
+    """At one G, at the capacity itself, or at a G that is looked for."""
     check_capacity(B, G, owner)
 
     def at(G: float, near: CapacityAnswer | None) -> tuple[CapacityAnswer, Problem]:
         problem = problem_at(G)
         start = None if near is None else near.prices(G)
-        solution = solve(problem, solver, tol / 2, max_iter, callback, start)
-        F = np.asarray(solution.factor)
-        capacity = capacity_of(F, p)
-        value = G * (solution.primal - capacity / p)
-        size = max(abs(value), G * abs(solution.primal))
-        return CapacityAnswer(F, G, capacity, value, G * solution.gap, size, solution, G), problem
+        try:
+            solution = solve(problem, solver, tol / 2, max_iter, callback, start)
+        except SolveInterrupted as stop:
+            raise SolveInterrupted(_priced(stop.solution, G, p)) from None
+        return _priced(solution, G, p), problem
 
     if B is None:
         return at(1.0 if G is None else float(G), near)[0]
@@ -136,7 +168,16 @@ def solve_with_capacity(
         answer, is_over = _bounded(problem_at(1.0), p, B, tol, max_iter, callback, smallest)
         if is_over:
             return answer
-    return _within(at, float(B), p, tol, smallest, near)
+    return _within(at, problem_at, float(B), p, tol, smallest, near)
+
+
+def _priced(solution: Solution, G: float, p: float) -> CapacityAnswer:
+    """The answer of the problem divided by G."""
+    F = np.asarray(solution.factor)
+    capacity = capacity_of(F, p)
+    value = G * (solution.primal - capacity / p)
+    size = max(abs(value), G * abs(solution.primal))
+    return CapacityAnswer(F, G, capacity, value, G * solution.gap, size, solution, G)
 
 
 def capacity_of(F: np.ndarray, p: float) -> float:
@@ -176,13 +217,11 @@ def _bounded(
         return bool(stopped) or record.details["price"] < smallest
 
     most = _STEPS if max_iter is None else max_iter
-    solution, limits = attempt(problem, QuasiNewton(capacity=B), tol, most, watch)
-    price = float(solution.history[-1].details["price"])
-    F = np.asarray(solution.factor) * (1 - 1e-15)
-    capacity = B if F.any() else 0.0
-    value = solution.primal
-    size = max(abs(value), abs(value + price * capacity / p) if capacity else 0.0)
-    answer = CapacityAnswer(F, price, capacity, value, solution.gap, size, solution)
+    try:
+        solution, limits = attempt(problem, QuasiNewton(capacity=B), tol, most, watch)
+    except SolveInterrupted as stop:
+        raise SolveInterrupted(_filled(stop.solution, B, p)) from None
+    answer = _filled(solution, B, p)
     if answer.relative_gap <= tol:
         return answer, True
     was_cut = bool(stopped) or solution.iterations == max_iter
@@ -191,8 +230,19 @@ def _bounded(
     return answer, was_cut
 
 
+def _filled(solution: Solution, B: float, p: float) -> CapacityAnswer:
+    """The answer of a solve that knew its capacity."""
+    price = float(solution.history[-1].details["price"]) if solution.history else 1.0
+    F = np.asarray(solution.factor) * (1 - 1e-15)
+    capacity = B if F.any() else 0.0
+    value = solution.primal
+    size = max(abs(value), abs(value + price * capacity / p) if capacity else 0.0)
+    return CapacityAnswer(F, price, capacity, value, solution.gap, size, solution)
+
+
 def _within(
     at: Callable[[float, CapacityAnswer | None], tuple[CapacityAnswer, Problem]],
+    problem_at: Callable[[float], Problem],
     B: float,
     p: float,
     tol: float,
@@ -202,17 +252,26 @@ def _within(
     """Look for a G whose kernel, scaled to a capacity of B, has a gap within tol."""
     if near is not None and not near.G > 0:
         near = None  # whose capacity had no price to begin with
-    found, problem = at(1.0 if near is None else near.G, near)
     low, high = None, None
     best = None
-    for turn in range(_SEARCHES):
-        scaled = _scaled(found, problem, B, p)
-        best = scaled if best is None or scaled.gap < best.gap else best
-        # Nothing more to find: near enough, no K at all, or one that stays below B without a price.
-        if best.relative_gap <= tol or found.capacity == 0 or smallest > found.G:
-            break
-        low, high = (found, high) if found.capacity > B else (low, found)
-        found, problem = at(_next(low, high, B, p, turn), found)
+    try:
+        found, problem = at(1.0 if near is None else near.G, near)
+        for turn in range(_SEARCHES):
+            best = _better(best, _scaled(found, problem, B, p))
+            # Nothing more to find: near enough, no K at all, or one that stays below B without a price.
+            if best.relative_gap <= tol or found.capacity == 0 or smallest > found.G:
+                break
+            low, high = (found, high) if found.capacity > B else (low, found)
+            found, problem = at(_next(low, high, B, p, turn), found)
+    except SolveInterrupted as stop:
+        last = stop.solution
+        if np.isfinite(last.gap):
+            best = _better(best, _scaled(last, problem_at(last.divided_by), B, p))
+        raise SolveInterrupted(last if best is None else best) from None
+    except KeyboardInterrupt:
+        if best is None:
+            raise
+        raise SolveInterrupted(best) from None
     assert best is not None
     if best.relative_gap > tol:
         warn(
@@ -221,6 +280,10 @@ def _within(
             ConvergenceWarning,
         )
     return best
+
+
+def _better(best: CapacityAnswer | None, other: CapacityAnswer) -> CapacityAnswer:
+    return other if best is None or other.gap < best.gap else best
 
 
 def _scaled(found: CapacityAnswer, problem: Problem, B: float, p: float) -> CapacityAnswer:

@@ -10,7 +10,6 @@ the approximation that Song et al. solve (Z11 5.4).
 """
 
 from collections.abc import Callable
-from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -70,7 +69,7 @@ def colored_unfolding(
         terms = [Term(color, Linear(-1.0 / G)), Term(kept, Square(C / G, equal=squared))]
         return Problem(Frobenius(), Zeros(size), terms)
 
-    answer = solve_with_capacity(
+    return solve_with_capacity(
         problem_at,
         2.0,
         B=B,
@@ -79,9 +78,9 @@ def colored_unfolding(
         max_iter=max_iter,
         callback=callback,
         solver="quasi_newton" if basis is None else "auto",
+        basis=basis,
         owner=owner,
     )
-    return answer if basis is None else replace(answer, factor=basis @ answer.factor)
 
 
 def _centered(labels: np.ndarray) -> np.ndarray:

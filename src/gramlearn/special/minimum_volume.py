@@ -26,6 +26,7 @@ from gramlearn.regularizers import Frobenius
 from gramlearn.solution import Record
 from gramlearn.space import Zeros
 from gramlearn.special.capacity import CapacityAnswer, solve_with_capacity
+from gramlearn.status import SolveInterrupted
 
 __all__ = ["Distances", "Round", "VolumeAnswer", "minimum_volume", "signs_of", "volume_problem"]
 
@@ -63,6 +64,11 @@ class VolumeAnswer:
     eigenvalues: np.ndarray
     rounds: tuple[Round, ...]
     is_converged: bool
+
+    @property
+    def relative_gap(self) -> float:
+        """Of the round that it is from."""
+        return self.kernel.relative_gap
 
 
 def volume_problem(K0: np.ndarray, distances: Distances, C: float, G: float) -> Problem:
@@ -123,26 +129,33 @@ def minimum_volume(
         def problem_at(G: float, K0: np.ndarray = K0) -> Problem:
             return volume_problem(K0, distances, C, G)
 
-        near = solve_with_capacity(
-            problem_at,
-            2.0,
-            B=B,
-            G=G,
-            tol=accuracy,
-            callback=callback,
-            solver="working_set",
-            smallest=smallest,
-            near=near,
-            owner=owner,
-        )
-        V, eigenvalues = _spectrum(near.factor, d)
-        first, total = float(eigenvalues[:d].sum()), float(eigenvalues.sum())
-        # What f has gained on its tangent since the round began.
-        gain = 2 * first - total - float(np.sum(near.factor * (K0 @ near.factor)))
-        priced = 0.0 if G is None else G / 2 * near.capacity
-        objective = near.value - gain + priced
-        rounds.append(Round(objective, first / total if total else 0.0, near.relative_gap))
-        improved = np.inf if best is None else best.rounds[-1].objective - objective
+        try:
+            near = solve_with_capacity(
+                problem_at,
+                2.0,
+                B=B,
+                G=G,
+                tol=accuracy,
+                callback=callback,
+                solver="working_set",
+                smallest=smallest,
+                near=near,
+                owner=owner,
+            )
+        except SolveInterrupted as stop:
+            if (
+                best is None
+            ):  # a round that is not over is an answer, too, if not to compare with others
+                V, eigenvalues, last = _judged(stop.solution, K0, d, G)
+                best = VolumeAnswer(stop.solution, V, eigenvalues, (last,), False)
+            raise SolveInterrupted(best) from None
+        except KeyboardInterrupt:
+            if best is None:
+                raise
+            raise SolveInterrupted(best) from None
+        V, eigenvalues, last = _judged(near, K0, d, G)
+        rounds.append(last)
+        improved = np.inf if best is None else best.rounds[-1].objective - last.objective
         is_converged = improved <= tol * near.size and min(accuracy, near.relative_gap) <= enough
         if best is None or improved > 0 or best.kernel.relative_gap > enough:
             best = VolumeAnswer(near, V, eigenvalues, tuple(rounds), is_converged)
@@ -152,6 +165,19 @@ def minimum_volume(
         accuracy = min(max(enough, _SHARE * improved / near.size), accuracy)
     assert best is not None
     return VolumeAnswer(best.kernel, best.V, best.eigenvalues, tuple(rounds), is_converged)
+
+
+def _judged(
+    kernel: CapacityAnswer, K0: np.ndarray, d: int, G: float | None
+) -> tuple[np.ndarray, np.ndarray, Round]:
+    """The leading eigenvectors, all eigenvalues, and what came of the round that began with K0."""
+    V, eigenvalues = _spectrum(kernel.factor, d)
+    first, total = float(eigenvalues[:d].sum()), float(eigenvalues.sum())
+    # What f has gained on its tangent since the round began.
+    gain = 2 * first - total - float(np.sum(kernel.factor * (K0 @ kernel.factor)))
+    priced = 0.0 if G is None else G / 2 * kernel.capacity
+    objective = kernel.value - gain + priced
+    return V, eigenvalues, Round(objective, first / total if total else 0.0, kernel.relative_gap)
 
 
 def _spectrum(F: np.ndarray, d: int) -> tuple[np.ndarray, np.ndarray]:

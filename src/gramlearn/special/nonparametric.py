@@ -8,7 +8,6 @@ of eigenvalues of A (`leading`). With other losses K = V E V' for an orthonormal
 """
 
 from collections.abc import Callable, Mapping
-from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -211,6 +210,7 @@ def solve_nonparametric(
                 callback=callback,
                 solver="quasi_newton" if V is None else "auto",
                 smallest=_SMALLEST * C,
+                basis=V,
                 owner=owner,
             )
         is_finite = bool(np.isfinite([answer.value, answer.capacity]).all())
@@ -218,4 +218,4 @@ def solve_nonparametric(
         is_finite = False
     if not is_finite:
         raise ValueError(too_large(p, 1.0 if G is None else G))
-    return answer if V is None else replace(answer, factor=V @ answer.factor)
+    return answer

@@ -37,6 +37,7 @@ from gramlearn.space import Zeros
 from gramlearn.special._graph_comparisons import Comparisons, without
 from gramlearn.special.capacity import capacity_of, check_capacity, priced_by
 from gramlearn.special.leading import too_large
+from gramlearn.status import SolveInterrupted
 
 __all__ = ["StructureAnswer", "structure_preserving"]
 
@@ -124,9 +125,15 @@ def structure_preserving(
     price = None if C is None else C / size
     comparisons = Comparisons(graph)
     search = _Search(comparisons, M, price, regularizer, p, tol, max_iter, callback)
-    answer = search.at(0.0)
-    if price is not None and answer.total > price:
-        answer = search.priced(answer)
+    try:
+        answer = search.at(0.0)
+        if price is not None and answer.total > price:
+            answer = search.priced(answer)
+    except KeyboardInterrupt as stop:
+        best = search.so_far(stop)
+        if best is None:
+            raise
+        raise SolveInterrupted(search.scaled(best, B, G, size)) from None
     scaled = search.scaled(answer, B, G, size)
     mean = 2 * float(np.sum(scaled.factor**2)) / comparisons.n
     if C is None and scaled.slack > tol * mean:
@@ -202,9 +209,13 @@ class _Search:
         self._made = np.zeros((0, 3), dtype=np.intp)
         self._prices = np.zeros(0)
         self._rounds: list[tuple[int, float]] = []
+        # The slack that is looked at, and the best of those before.
+        self._slack = 0.0
+        self._best: _AtSlack | None = None
 
     def at(self, slack: float) -> _AtSlack:
         """Make comparisons until none is violated by more than the slack."""
+        self._slack = slack
         if not len(self._made):
             self._make(self._without_prices(), slack)
         for _ in range(_ROUNDS):
@@ -213,7 +224,20 @@ class _Search:
             largest, is_over = self._make(np.asarray(solution.factor), slack)
             if is_over:
                 break
-        return self._judged(slack, largest, solution)
+        found = self._judged(slack, largest, solution)
+        self._best = found if self._best is None or found.gap < self._best.gap else self._best
+        return found
+
+    def so_far(self, stop: KeyboardInterrupt) -> _AtSlack | None:
+        """The best that there is, of a search that was stopped: the slacks before, or a first solve itself."""
+        if self._best is None and isinstance(stop, SolveInterrupted):
+            solution = stop.solution
+            self._prices = np.asarray(solution.duals[-1]) if len(self._made) else np.zeros(0)
+            F = np.asarray(solution.factor)
+            if np.isfinite(solution.gap):
+                largest = self._comparisons.violated(F, self._slack, 0.0, 1)[1]
+                return self._judged(self._slack, largest, solution)
+        return self._best
 
     def _make(self, F: np.ndarray, slack: float) -> tuple[float, bool]:
         """Make what F violates, in place of what has no price; the largest violation, and if none is new."""

@@ -20,7 +20,7 @@ from gramlearn.solution import Record
 from gramlearn.special._trace_interior import Interior, begin, step
 from gramlearn.special._variance_judge import UnfoldingProblem
 from gramlearn.special.unfolding import neighbor_pairs
-from gramlearn.status import Status
+from gramlearn.status import SolveInterrupted, Status
 
 __all__ = ["Unfolding", "check_connected", "unfold"]
 
@@ -177,30 +177,49 @@ def _search(
     share = min(max(1e-7 * tol, 1e-15), 1e-11)
     state: Interior | None = begin(directions, b, at_most=problem.at_most)
     history: list[Record] = []
-    best, F, lam = UNKNOWN, problem.basis, np.zeros(problem.i.shape[0])
+    found = (UNKNOWN, problem.basis, np.zeros(problem.i.shape[0]))  # the best, with its F and lam
     status, since = Status.ITERATION_LIMIT, 0
-    for iteration in range(max_iter + 1):
-        assert state is not None
-        prices = np.zeros(problem.i.shape[0])
-        prices[kept] = state.lam
-        now = problem.feasible(state.F)
-        certificate = problem.certificate(now, prices)
-        since += 1
-        if certificate.badness < best.badness or best is UNKNOWN:
-            best, F, lam, since = certificate, now, prices, 0
-        history.append(Record(iteration, time.perf_counter() - began, best, {}))
-        if best.is_within(tol):
-            status = Status.OPTIMAL
-            break
-        if callback is not None and callback(history[-1]):
-            status = Status.STOPPED
-            break
-        state = (
-            step(state, directions, b, share) if since < _PATIENCE or best.badness > _FAR else None
-        )
-        if state is None:
-            status = Status.STALLED
-            break
+    try:
+        for iteration in range(max_iter + 1):
+            assert state is not None
+            prices = np.zeros(problem.i.shape[0])
+            prices[kept] = state.lam
+            now = problem.feasible(state.F)
+            certificate = problem.certificate(now, prices)
+            since += 1
+            if certificate.badness < found[0].badness or found[0] is UNKNOWN:
+                found, since = (certificate, now, prices), 0
+            best = found[0]
+            history.append(Record(iteration, time.perf_counter() - began, best, {}))
+            if best.is_within(tol):
+                status = Status.OPTIMAL
+                break
+            if callback is not None and callback(history[-1]):
+                status = Status.STOPPED
+                break
+            is_hopeful = since < _PATIENCE or best.badness > _FAR
+            state = step(state, directions, b, share) if is_hopeful else None
+            if state is None:
+                status = Status.STALLED
+                break
+    except KeyboardInterrupt:
+        if found[0] is UNKNOWN:
+            raise
+        answer = _answer(problem, *found, Status.INTERRUPTED, history, began)
+        raise SolveInterrupted(answer) from None
+    return _answer(problem, *found, status, history, began)
+
+
+def _answer(
+    problem: UnfoldingProblem,
+    best: Certificate,
+    F: np.ndarray,
+    lam: np.ndarray,
+    status: Status,
+    history: list[Record],
+    began: float,
+) -> Unfolding:
+    """Coordinates of the points, in their units."""
     U, s, _ = np.linalg.svd(problem.basis @ F, full_matrices=False)
     coordinates = U * (
         s * np.sqrt(problem.unit) * np.sign(U[np.abs(U).argmax(axis=0), range(len(s))])

@@ -1,0 +1,66 @@
+"""fit: all of it, or nothing; on Ctrl-C with the answer so far, as `SolveInterrupted` states the rule.
+
+A fit works on a draft, which has the parameters and what was fitted before. When it is done, the draft becomes
+the estimator in one assignment, which nothing can interrupt.
+"""
+
+from collections.abc import Callable
+from functools import wraps
+from typing import Any, Concatenate, ParamSpec, TypeVar, cast
+
+import numpy as np
+
+from gramlearn.status import SolveInterrupted
+
+__all__ = ["end_early", "is_interrupted", "so_far", "whole"]
+
+_STOP = "_stopped_by"
+
+Estimator = TypeVar("Estimator")
+Found = TypeVar("Found")
+P = ParamSpec("P")
+
+
+def whole(
+    fit: Callable[Concatenate[Estimator, P], Estimator],
+) -> Callable[Concatenate[Estimator, P], Estimator]:
+    """Make a method that fits one that fits all or nothing."""
+
+    @wraps(fit)
+    def fit_whole(self: Estimator, *args: P.args, **kwargs: P.kwargs) -> Estimator:
+        draft = object.__new__(type(self))
+        draft.__dict__.update(self.__dict__)
+        try:
+            fit(draft, *args, **kwargs)
+        except Exception as error:
+            if is_interrupted(draft):  # an answer so far with which no fit can end
+                raise draft.__dict__[_STOP] from error
+            raise
+        stop = draft.__dict__.pop(_STOP, None)
+        self.__dict__ = draft.__dict__
+        if stop is not None:
+            raise SolveInterrupted(stop.solution, stop.where, type(self).__name__) from None
+        return self
+
+    return fit_whole
+
+
+def so_far(draft: Any, search: Callable[P, Found], *args: P.args, **kwargs: P.kwargs) -> Found:
+    """What the search finds, or on Ctrl-C what it has found by then; `fit` goes on with it, and raises then."""
+    try:
+        return search(*args, **kwargs)
+    except SolveInterrupted as stop:
+        if not np.isfinite(getattr(stop.solution, "relative_gap", 0.0)):
+            raise
+        end_early(draft, stop)
+        return cast(Found, stop.solution)
+
+
+def end_early(draft: Any, stop: SolveInterrupted) -> None:
+    """Let `fit` raise this once it is done."""
+    draft.__dict__[_STOP] = stop
+
+
+def is_interrupted(draft: Any) -> bool:
+    """Whether what is being fitted is an answer so far."""
+    return _STOP in draft.__dict__
