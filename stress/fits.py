@@ -58,7 +58,7 @@ def _roll(n: int) -> tuple[np.ndarray, np.ndarray]:
 
 
 def _pairs(size: float) -> tuple[Any, ...]:
-    n = int(600 * size)
+    n = int(150 * size)
     X, y = _classes(n, 8)
     rng = np.random.default_rng(2)
     i, j = rng.integers(0, n, (2, n // 4))
@@ -99,11 +99,11 @@ def _metric(**parameters: Any) -> Fit:
 
 
 FITS: Mapping[str, Fit] = {
-    "MetricLearner": _metric(),
-    "MetricLearner hard": _metric(loss="hard", n_pairs=40),
-    "MetricLearner hinge": _metric(loss="hinge"),
-    "MetricLearner von Neumann": _metric(regularizer="von_neumann"),
-    "MetricLearner projections": _metric(solver="projections", loss="hinge", tol=1e-3),
+    "MetricLearner": _metric(n_pairs=20_000),
+    "MetricLearner hard": _metric(loss="hard", n_pairs=12),
+    "MetricLearner hinge": _metric(loss="hinge", n_pairs=80),
+    "MetricLearner von Neumann": _metric(regularizer="von_neumann", n_pairs=800),
+    "MetricLearner projections": _metric(solver="projections", loss="hinge", n_pairs=60, tol=2e-2),
     "KernelLearner": Fit(
         lambda: estimators.KernelLearner(kernel="rbf", random_state=0, n_pairs=400),
         lambda size: _classes(int(60 * size), 4),
@@ -115,8 +115,8 @@ FITS: Mapping[str, Fit] = {
         _transformed,
     ),
     "SemiSupervisedEmbedding": Fit(
-        lambda: estimators.SemiSupervisedEmbedding(random_state=0, n_pairs=600),
-        lambda size: _classes(int(150 * size), int(8 * size)),
+        lambda: estimators.SemiSupervisedEmbedding(random_state=0, n_pairs=300),
+        lambda size: _classes(int(150 * size), int(5 * size)),
         _transformed,
     ),
     "MaximumVarianceUnfolding": Fit(
@@ -126,7 +126,7 @@ FITS: Mapping[str, Fit] = {
     ),
     "ColoredMVU": Fit(
         lambda: estimators.ColoredMVU(n_neighbors=4),
-        lambda size: _roll(int(40 * size)),
+        lambda size: _roll(int(90 * size)),
         _embedded,
     ),
     "MinimumVolumeEmbedding": Fit(
@@ -136,16 +136,18 @@ FITS: Mapping[str, Fit] = {
     ),
     "StructurePreservingEmbedding": Fit(
         lambda: estimators.StructurePreservingEmbedding(n_neighbors=3, C=1.0, tol=1e-4),
-        lambda size: _roll(int(15 * size)),
+        lambda size: _roll(int(40 * size)),
         _embedded,
     ),
     "NonparametricKernel": Fit(
-        lambda: estimators.NonparametricKernel(random_state=0, n_clusters=2, B=20.0, tol=1e-5),
-        lambda size: _roll(int(50 * size)),
+        lambda: estimators.NonparametricKernel(
+            loss="squared_hinge", random_state=0, n_clusters=2, n_pairs=200, B=200.0, tol=1e-4
+        ),
+        lambda size: _roll(int(110 * size)),
         lambda estimator, X: (estimator.factor_, estimator.labels_, estimator.transform(X[:20])),
     ),
     "KernelDesigner": Fit(
-        lambda: estimators.KernelDesigner(random_state=0, weak=True, n_triplets=3000),
+        lambda: estimators.KernelDesigner(random_state=0, weak=True, n_triplets=10_000),
         lambda size: _classes(int(60 * size), 6),
         lambda estimator, X: (estimator.weights_, estimator.kernel(X[:20])),
     ),

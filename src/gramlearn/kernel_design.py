@@ -270,7 +270,8 @@ class DesignProblem:
         """Of prices of all comparisons, or of those that have entered: the others' are zero then."""
         lam = np.zeros(self._order.size)
         lam[self._order[: prices.lam.size]] = prices.lam
-        return self._lower.of(lam, prices.mu, self._cuts, gamma1, gamma2, value)
+        cuts = self._cuts[: prices.mu.size]  # of which one may have come since
+        return self._lower.of(lam, prices.mu, cuts, gamma1, gamma2, value)
 
     def _answer(
         self,

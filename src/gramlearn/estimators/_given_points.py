@@ -1,7 +1,7 @@
 """K_ij = <f_i, f_j>: what a kernel of given points, with a factor F, says of them, and leaves open."""
 
 from abc import abstractmethod
-from typing import Any
+from typing import Any, Self
 
 import numpy as np
 from sklearn.utils.metaestimators import available_if
@@ -10,6 +10,7 @@ from sklearn.utils.validation import check_is_fitted
 from gramlearn._validation import check_count, check_indices
 from gramlearn.active import pairs_to_ask, unit_rows
 from gramlearn.clustering import kernel_kmeans, nearest_centers
+from gramlearn.estimators._whole import so_far
 from gramlearn.side_information import Pairs
 
 __all__ = ["GivenPoints"]
@@ -59,11 +60,12 @@ class GivenPoints:
         values = np.take_along_axis(rows, order, axis=1)
         return (order, values) if np.ndim(i) else (order[0], values[0])
 
-    def _cluster(self, count: int) -> None:
+    def _cluster(self, count: int) -> Self:
         """Clusters of the kernel K_ij / sqrt(K_ii K_jj)."""
         rows = unit_rows(self.factor_)
-        found = kernel_kmeans(rows, count, random_state=self.random_state)
+        found = so_far(self, kernel_kmeans, rows, count, random_state=self.random_state)
         self.labels_, self._centers = found.labels, found.centers
+        return self
 
     @available_if(lambda self: self.n_clusters is not None)
     def predict(self, X: Any) -> np.ndarray:

@@ -261,8 +261,12 @@ class NonparametricKernel(
                     "`n_clusters` is not known: pass NonparametricKernel(n_clusters=...), or labels as `y`."
                 )
             labels, labeled = read_labels(y)
-            self._cluster(len(np.unique(labels[labeled])))
+            self._add_clusters(len(np.unique(labels[labeled])))
         return self.labels_
+
+    @whole
+    def _add_clusters(self, count: int) -> Self:
+        return self._cluster(count)
 
     def fit_transform(
         self, X: Any, y: Any = None, *, side: SideInformation | None = None
