@@ -8,7 +8,7 @@ import json
 from pathlib import Path
 from typing import Any, final
 
-from benchmarks.whole_files import write_whole
+from benchmarks.whole_files import UnwritableError, write_whole
 
 from experiments.experiment import Part
 
@@ -30,9 +30,18 @@ class Store:
 
     def read(self, part: Part) -> dict[str, Any] | None:
         """The record of this very part, finished or failed; None where there is none."""
+        path = self._path(part)
         try:
-            record = json.loads(self._path(part).read_text(encoding="utf-8"))
-        except (FileNotFoundError, json.JSONDecodeError, UnicodeDecodeError):
+            record = json.loads(path.read_text(encoding="utf-8"))
+        except (ValueError, RecursionError):  # another file than ours
+            return None
+        except PermissionError:
+            raise UnwritableError(
+                f"{path} may not be read; ask for the right, or pass another folder as --out."
+            ) from None
+        except (
+            OSError
+        ):  # none there, or something else in its place: what that is, writing will say
             return None
         key = self.key(part)
         same = isinstance(record, dict) and {name: record.get(name) for name in key} == key

@@ -25,9 +25,7 @@ from gramlearn import SolveInterrupted
 from gramlearn.status import Status
 from stress.fits import FITS, Fit, digest
 
-__all__ = ["interrupt_fits"]
-
-_WAIT = 300.0  # seconds for a process to say something, before it counts as hanging
+__all__ = ["interrupt_fits", "trouble"]
 
 
 def interrupt_fits(name: str, moments: int, seed: int, size: float) -> dict[str, Any]:
@@ -117,7 +115,7 @@ def _child(name: str, moments: int, size: float) -> None:
         estimator = fit.make() if trial % 2 else copy(fitted)
         before = dict(vars(estimator))
         found = _interrupted(fit, estimator, data, watch)
-        found["trouble"] = _trouble(
+        found["trouble"] = trouble(
             fit, estimator, data, before, found.pop("stop"), found["outcome"]
         )
         same = digest(fit.answers(fit.run(fit.make(), data), data)) == right
@@ -147,7 +145,7 @@ def _interrupted(fit: Fit, estimator: Any, data: Any, watch: _Watch) -> dict[str
     return {"outcome": outcome, "at": at, "stop": stop, "gap": gap}
 
 
-def _trouble(
+def trouble(
     fit: Fit, estimator: Any, data: Any, before: dict[str, Any], stop: Any, outcome: str
 ) -> str:
     """What is wrong with the estimator afterwards; nothing, as a rule."""

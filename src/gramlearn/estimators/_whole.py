@@ -32,6 +32,11 @@ def whole(
         draft.__dict__.update(self.__dict__)
         try:
             fit(draft, *args, **kwargs)
+        except MemoryError as error:
+            raise MemoryError(
+                f"{type(self).__name__}.fit needs more memory than there is ({_words(error)}), and changed "
+                "nothing; pass fewer points or statements, or a smaller rank where there is one."
+            ) from error
         except Exception as error:
             if is_interrupted(draft):  # an answer so far with which no fit can end
                 raise draft.__dict__[_STOP] from error
@@ -43,6 +48,10 @@ def whole(
         return self
 
     return fit_whole
+
+
+def _words(error: MemoryError) -> str:
+    return str(error).rstrip(".") or "no more could be had"
 
 
 def so_far(draft: Any, search: Callable[P, Found], *args: P.args, **kwargs: P.kwargs) -> Found:
