@@ -153,12 +153,18 @@ def _processor() -> str:
 
 def commit() -> str | None:
     """The commit of this repository, with "-dirty" where files differ from it; None without Git."""
-    command = ["git", "-C", str(Path(__file__).parent), "describe", "--always", "--dirty"]
+    # Without locks: a run that is killed at this moment would leave one in the user's repository.
+    git = ["git", "--no-optional-locks", "-C", str(Path(__file__).parent)]
     try:
-        done = subprocess.run(command, capture_output=True, text=True, check=True)
+        name, changed = (
+            subprocess.run(
+                [*git, *words], capture_output=True, text=True, check=True
+            ).stdout.strip()
+            for words in (["describe", "--always"], ["status", "--porcelain", "-uno"])
+        )
     except (OSError, subprocess.CalledProcessError):
         return None
-    return done.stdout.strip()
+    return f"{name}-dirty" if changed else name
 
 
 def versions(packages: tuple[str, ...]) -> dict[str, str]:

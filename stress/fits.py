@@ -93,7 +93,7 @@ def _clusters(estimator: Any, X: Any) -> Any:
 def _metric(**parameters: Any) -> Fit:
     return Fit(
         lambda: estimators.MetricLearner(random_state=0, **parameters),
-        lambda size: _classes(int(200 * size), int(8 * size)),
+        lambda size: _classes(int(200 * size), max(int(8 * size), 8)),
         _transformed,
     )
 
@@ -116,7 +116,7 @@ FITS: Mapping[str, Fit] = {
     ),
     "SemiSupervisedEmbedding": Fit(
         lambda: estimators.SemiSupervisedEmbedding(random_state=0, n_pairs=300),
-        lambda size: _classes(int(150 * size), int(5 * size)),
+        lambda size: _classes(int(150 * size), max(int(5 * size), 4)),
         _transformed,
     ),
     "MaximumVarianceUnfolding": Fit(

@@ -99,6 +99,7 @@ def forked(
         stream = os.open(said, os.O_WRONLY | os.O_CREAT | os.O_TRUNC)
         os.dup2(stream, 1)
         os.dup2(stream, 2)
+        sys.stdout, sys.stderr = (os.fdopen(n, "w", closefd=False) for n in (1, 2))
         try:
             code = command(out)
             sys.stdout.flush()

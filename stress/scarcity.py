@@ -7,6 +7,7 @@ what it was, and the same command finishes the rest once there is room again.
 import os
 import resource
 import signal
+import sys
 import tempfile
 import warnings
 from collections.abc import Callable
@@ -78,7 +79,10 @@ def _full_disk(out: Path) -> None:
 
 def _no_rights(out: Path) -> None:
     """As somebody who may read and not write; root may always."""
-    COMMANDS["experiments run"](out.parent / "warm")  # what it imports on its way, nobody may not read
+    COMMANDS["experiments run"](
+        out.parent / "warm"
+    )  # what it imports on its way, nobody may not read
+    sys.stdout.flush()
     os.truncate(out.parent / "said", 0)
     os.lseek(1, 0, os.SEEK_SET)
     if os.getuid() == 0:

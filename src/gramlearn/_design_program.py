@@ -10,7 +10,6 @@ rows as kernels and groups, however many comparisons: HiGHS works on a small bas
 one when columns are added or gamma1 and gamma2 change.
 """
 
-import contextlib
 import threading
 from dataclasses import dataclass
 from typing import Any, final
@@ -22,6 +21,7 @@ __all__ = ["Prices", "Program"]
 _OPTIONS = {"output_flag": False, "parallel": "off", "small_matrix_value": 1e-12}
 # Prices of little count are as small as the usual tolerance, 1e-7, which is for programs that fail below it.
 _TOLERANCES = (1e-10, 1e-9, 1e-7, 1e-5)
+_MOMENT, _PATIENCE = 0.1, 0.5  # seconds
 
 
 @final
@@ -172,12 +172,14 @@ class Program:
         self._is_cancelled = False
         threading.Thread(target=work, name="HiGHS", daemon=True).start()
         try:
-            over.wait()
+            while not over.wait(
+                _MOMENT
+            ):  # the signal may have gone to another thread, which wakes nobody
+                pass
         except KeyboardInterrupt:
+            # It ends at its next step. A first one may be long: then it is left alone, as is this program.
             self._is_cancelled = True
-            while not over.is_set():
-                with contextlib.suppress(KeyboardInterrupt):
-                    over.wait()
+            over.wait(_PATIENCE)
             raise
         if failed:
             raise failed[0]

@@ -38,6 +38,8 @@ def whole(
                 "nothing; pass fewer points or statements, or a smaller rank where there is one."
             ) from error
         except Exception as error:
+            if _is_of_ctrl_c(error):
+                raise KeyboardInterrupt from error
             if is_interrupted(draft):  # an answer so far with which no fit can end
                 raise draft.__dict__[_STOP] from error
             raise
@@ -48,6 +50,13 @@ def whole(
         return self
 
     return fit_whole
+
+
+def _is_of_ctrl_c(error: BaseException | None) -> bool:
+    """Whether Ctrl-C came while compiled code handed its results over, which makes a SystemError of it."""
+    while isinstance(error, SystemError):
+        error = error.__cause__
+    return isinstance(error, KeyboardInterrupt)
 
 
 def _words(error: MemoryError) -> str:

@@ -1,0 +1,321 @@
+"""Ctrl-C, killed runs, full disks, little memory, many threads: a little of what `stress` does at length."""
+
+import os
+import signal
+import subprocess
+import sys
+import threading
+import time
+from pathlib import Path
+
+import numpy as np
+import pytest
+from benchmarks.whole_files import UnwritableError, write_whole
+from stress.faults import is_flawless
+from stress.fits import FITS, digest
+from stress.interrupts import trouble
+from stress.kills import kill_runs
+from stress.load import load
+from stress.scarcity import SCARCITIES, try_scarcity
+
+from gramlearn import (
+    KernelDesigner,
+    KernelKMeans,
+    MaximumVarianceUnfolding,
+    MetricLearner,
+    NonparametricKernel,
+    OnlineMetricLearner,
+    OnlinePCA,
+    SolveInterrupted,
+)
+from gramlearn.kernel_design import DesignProblem
+from gramlearn.side_information import triplets_from_labels
+from gramlearn.status import Status
+
+pytestmark = pytest.mark.filterwarnings("ignore")
+posix = pytest.mark.skipif(not hasattr(os, "fork"), reason="there is no fork on this system")
+
+
+class _Interrupts:
+    """KeyboardInterrupt at the n-th call of a Python function: as Ctrl-C, at a moment that is known."""
+
+    def __init__(self, at: int | None = None) -> None:
+        self.count, self._at = 0, at
+
+    def __call__(self, frame, event, argument) -> None:
+        if event == "call":
+            self.count += 1
+            if self.count == self._at:
+                sys.settrace(None)
+                raise KeyboardInterrupt
+
+    def during(self, work):
+        sys.settrace(self)
+        try:
+            return work()
+        finally:
+            sys.settrace(None)
+
+
+@pytest.mark.parametrize("name", FITS)
+def test_ctrl_c_at_any_moment_gives_an_answer_so_far_or_nothing(name: str) -> None:
+    """The estimator is fitted with what there is, or what it was before; and the next fit knows of nothing."""
+    fit = FITS[name]
+    data = fit.data(0.5)
+    fitted = fit.run(fit.make(), data)
+    right = digest(fit.answers(fitted, data))
+    every = _Interrupts()
+    every.during(lambda: fit.run(fit.make(), data))
+    rng = np.random.default_rng(0)
+    for n in np.r_[rng.integers(1, every.count, 3), int(0.9 * every.count)]:
+        estimator = fit.make() if n % 2 else fitted
+        before, stop, outcome = dict(vars(estimator)), None, "over"
+        try:
+            _Interrupts(int(n)).during(lambda: fit.run(estimator, data))  # noqa: B023
+        except SolveInterrupted as error:
+            stop, outcome = error, "answer" if error.fitted else "nothing"
+        except KeyboardInterrupt:
+            outcome = "nothing"
+        assert trouble(fit, estimator, data, before, stop, outcome) == ""
+        if outcome == "answer" and estimator is fitted:
+            fitted = fit.run(fit.make(), data)
+        assert digest(fit.answers(fit.run(fit.make(), data), data)) == right
+
+
+def test_an_interrupted_fit_is_a_fit_and_says_so(monkeypatch: pytest.MonkeyPatch) -> None:
+    fit = FITS["MaximumVarianceUnfolding"]
+    X, _ = fit.data(1.0)
+    from gramlearn.special import variance_unfolding
+
+    step, steps = variance_unfolding.step, []
+
+    def interrupt(*args):
+        steps.append(1)
+        if len(steps) == 6:
+            raise KeyboardInterrupt
+        return step(*args)
+
+    monkeypatch.setattr(variance_unfolding, "step", interrupt)
+    estimator = MaximumVarianceUnfolding(n_neighbors=4, connect=True)
+    with pytest.raises(
+        SolveInterrupted, match="MaximumVarianceUnfolding is fitted with it"
+    ) as caught:
+        estimator.fit(X)
+    assert estimator.solution_ is caught.value.solution
+    assert estimator.solution_.status is Status.INTERRUPTED
+    assert np.isfinite(estimator.solution_.gap)
+    assert estimator.transform(X).shape == (len(X), 2)
+    # No feasible kernel is better than the bound, that of the whole solve least of all.
+    steps.extend([1] * 1000)
+    whole = MaximumVarianceUnfolding(n_neighbors=4, connect=True).fit(X)
+    assert whole.solution_.trace <= caught.value.solution.bound * (1 + 1e-3)
+
+
+def test_a_kernel_design_cut_short_has_a_bound_and_can_be_solved_again() -> None:
+    X, y = FITS["KernelDesigner"].data(1.0)
+    triplets = triplets_from_labels(y, 4000, random_state=0)
+    kernels = ["linear", "rbf"]
+    fresh = DesignProblem(kernels, X, triplets, np.arange(len(X)))
+    right = fresh.solve(1.0, 0.01)
+    problem = DesignProblem(kernels, X, triplets, np.arange(len(X)))
+
+    def interrupt(record):
+        raise KeyboardInterrupt
+
+    with pytest.raises(SolveInterrupted) as caught:
+        problem.solve(1.0, 0.01, callback=interrupt)
+    so_far = caught.value.solution
+    assert so_far.status is Status.INTERRUPTED
+    assert 0 <= so_far.bound <= right.value * (1 + 1e-9)
+    assert np.isfinite(so_far.gap)
+    again = problem.solve(1.0, 0.01)
+    assert np.array_equal(again.weights, right.weights)
+    assert again.value == right.value
+
+
+def test_highs_hears_ctrl_c() -> None:
+    """A linear program of many seconds ends when it is told to."""
+    from gramlearn._design_program import Program
+
+    rng = np.random.default_rng(0)
+    m, n = 200, 4000
+    program = Program(
+        np.ones(m), np.arange(m), np.ones(m), 50, 1.0, has_identity=True, nonnegative=False
+    )
+    D = rng.standard_normal((n, m))
+    program.add_cuts(np.ones((1, m)))
+    program.add_comparisons(D, np.ones(n), np.ones(n), np.zeros(n, dtype=bool))
+    program.set_prices(0.1, 1e-3)
+    sent: list[float] = []
+
+    def send() -> None:
+        sent.append(time.monotonic())
+        signal.raise_signal(signal.SIGINT)
+
+    def solve() -> None:
+        threading.Timer(0.2, send).start()
+        program.solve()
+
+    with pytest.raises(KeyboardInterrupt):
+        solve()
+    assert time.monotonic() - sent[0] < 1.0
+
+
+@pytest.mark.parametrize("kind", ["pca", "metric"])
+def test_a_stream_that_is_interrupted_goes_on_where_it_was(kind: str) -> None:
+    """fit(X) = what was learned until Ctrl-C, and partial_fit of the rest, to the bit."""
+    rng = np.random.default_rng(0)
+    Z, y = rng.standard_normal((40, 5)), rng.random(40) + 0.5
+    make = (lambda: OnlinePCA(2, eta=0.1)) if kind == "pca" else OnlineMetricLearner
+    targets = (None,) if kind == "pca" else (y,)
+
+    def rest(k: int):
+        return (Z[k:], *(() if kind == "pca" else (y[k:],)))
+
+    right = make().fit(Z, *targets)
+    every = _Interrupts()
+    every.during(lambda: make().fit(Z, *targets))
+    said: list[tuple[int, str]] = []
+    for n in range(1, every.count, max(1, every.count // 60)):
+        stream = make()
+        try:
+            _Interrupts(n).during(lambda: stream.fit(Z, *targets))  # noqa: B023
+        except SolveInterrupted as stop:
+            seen = stream.n_samples_seen_ if kind == "pca" else stream.n_pairs_seen_
+            said.append((seen, str(stop)))
+            stream.partial_fit(*rest(seen)) if seen < 40 else None
+            assert np.array_equal(stream.components_, right.components_)
+        except KeyboardInterrupt:
+            assert not hasattr(stream, "components_")
+    assert len(said) > 5
+    assert all(f"after {seen} of 40" in words for seen, words in said)
+
+
+def test_a_fit_that_fails_leaves_the_earlier_one() -> None:
+    X, y = FITS["MetricLearner"].data(0.5)
+    learner = MetricLearner(random_state=0).fit(X, y)
+    before = dict(vars(learner))
+    with pytest.raises(ValueError, match="labels"):
+        learner.fit(X[:, :2], y[:-1])
+    assert vars(learner) == before
+    assert learner.transform(X).shape == X.shape
+
+
+def test_an_answer_so_far_with_which_no_fit_can_end_is_in_the_exception(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    fit = FITS["KernelDesigner"]
+    X, y = fit.data(1.0)
+    designer = fit.make()
+
+    def fail(*args):
+        raise RuntimeError("it cannot be kept")
+
+    monkeypatch.setattr(KernelDesigner, "_set_kernel", fail)
+    from gramlearn import kernel_design
+
+    rounds = kernel_design.DesignProblem._cut
+
+    def interrupt(self, *args):
+        rounds(self, *args)
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(kernel_design.DesignProblem, "_cut", interrupt)
+    with pytest.raises(SolveInterrupted) as caught:
+        designer.fit(X, y)
+    assert np.isfinite(caught.value.solution.gap)
+    assert not hasattr(designer, "solution_")
+
+
+def test_clusters_so_far_are_the_best_of_the_starts(monkeypatch: pytest.MonkeyPatch) -> None:
+    X = FITS["KernelKMeans"].data(0.5)[0]
+    from gramlearn import clustering
+
+    lloyd, starts = clustering._lloyd, []
+
+    def interrupt(*args):
+        if len(starts) == 3:
+            raise KeyboardInterrupt
+        starts.append(1)
+        return lloyd(*args)
+
+    monkeypatch.setattr(clustering, "_lloyd", interrupt)
+    clusters = KernelKMeans(5, random_state=0)
+    with pytest.raises(SolveInterrupted, match="start"):
+        clusters.fit(X)
+    starts.extend([1] * 100)
+    three = KernelKMeans(5, n_init=3, random_state=0).fit(X)
+    assert np.array_equal(clusters.labels_, three.labels_)
+    assert clusters.inertia_ == three.inertia_
+
+
+def test_ctrl_c_in_the_clusters_of_a_kernel_keeps_the_kernel(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    fit = FITS["NonparametricKernel"]
+    X, y = fit.data(0.5)
+    from gramlearn import clustering
+
+    def interrupt(*args):
+        raise KeyboardInterrupt
+
+    kernel = NonparametricKernel(random_state=0)
+    monkeypatch.setattr(clustering, "_lloyd", interrupt)
+    with pytest.raises(KeyboardInterrupt):
+        kernel.fit_predict(X, y)
+    assert kernel.kernel(0, 0) >= 0
+    assert not hasattr(kernel, "labels_")
+
+
+# -- runs ------------------------------------------------------------------------------------------
+
+
+@posix
+@pytest.mark.filterwarnings("ignore:This process .* is multi-threaded:DeprecationWarning")
+def test_a_killed_run_leaves_whole_files_and_goes_on(tmp_path: Path) -> None:
+    found = kill_runs("experiments run", 4, 0, tmp_path)
+    assert is_flawless(found), found
+    assert found["same_results"]
+
+
+@posix
+@pytest.mark.parametrize("name", SCARCITIES)
+@pytest.mark.filterwarnings("ignore:This process .* is multi-threaded:DeprecationWarning")
+def test_what_is_scarce_is_said_and_nothing_is_lost(name: str) -> None:
+    if "rights" in name and os.getuid() != 0:
+        pytest.skip("only root can become nobody")
+    found = try_scarcity(name)
+    assert found["troubles"] == [], found
+
+
+def test_pieces_of_a_killed_process_are_swept_and_others_stay(tmp_path: Path) -> None:
+    ended = subprocess.run([sys.executable, "-c", "import os; print(os.getpid())"], **OUTPUT)
+    dead, alive, other = (
+        tmp_path / f".a.json.{ended.stdout.strip()}",
+        tmp_path / f".a.json.{os.getppid()}",
+        tmp_path / ".a.json.mine",
+    )
+    for file in (dead, alive, other):
+        file.write_text("half")
+    write_whole(tmp_path / "a.json", "{}")
+    assert sorted(f.name for f in tmp_path.iterdir()) == sorted([alive.name, other.name, "a.json"])
+
+
+def test_a_folder_in_place_of_a_file_is_said(tmp_path: Path) -> None:
+    (tmp_path / "a.json" / "b").mkdir(parents=True)
+    with pytest.raises(UnwritableError, match="a folder stands where the file belongs"):
+        write_whole(tmp_path / "a.json", "{}")
+    assert [f.name for f in tmp_path.iterdir()] == ["a.json"]
+
+
+OUTPUT = {"capture_output": True, "text": True, "check": True}
+
+
+# -- load ------------------------------------------------------------------------------------------
+
+
+def test_threads_at_once_find_what_each_finds_alone() -> None:
+    found = load(0.01, 1, 4, names=["MetricLearner hard", "KernelDesigner"])
+    keys = ("other_answers", "errors", "processes_that_ended_early", "thread_limits_changed")
+    assert not any(found[key] for key in keys), found
+    assert found["fits"] > 0
