@@ -149,11 +149,18 @@ def _skipped(reason: str) -> dict[str, Any]:
 
 def _kept(path: Path, run: dict[str, Any], contestants: Sequence[str]) -> dict[str, Any]:
     """What an earlier run of the same instance on the same machine found with other contestants."""
-    if path.exists():
+    try:
         before = json.loads(path.read_text(encoding="utf-8"))
         if all(before[key] == run[key] for key in ("instance", "machine")):
             others = [r for r in before["results"] if r["contestant"] not in contestants]
             return {"references": before["references"], "results": others}
+    except FileNotFoundError:
+        pass
+    except (OSError, ValueError, LookupError, TypeError, AttributeError, RecursionError) as error:
+        raise ValueError(
+            f"{path} is no result of a benchmark, or a damaged one ({type(error).__name__}); move it away, and "
+            "run again."
+        ) from error
     return {"references": {}, "results": []}
 
 

@@ -45,7 +45,7 @@ class Store:
             return None
         key = self.key(part)
         same = isinstance(record, dict) and {name: record.get(name) for name in key} == key
-        return record if same else None
+        return record if same and _is_whole(record) else None
 
     def write(self, part: Part, facts: dict[str, Any]) -> None:
         """Keep what came of a part."""
@@ -54,3 +54,9 @@ class Store:
 
     def _path(self, part: Part) -> Path:
         return self.folder / "parts" / f"{part.id}.json"
+
+
+def _is_whole(record: dict[str, Any]) -> bool:
+    """Whether it says what came of its part, as `write` was given it."""
+    named = {"done": ("result", dict), "failed": ("error", str)}.get(str(record.get("status")))
+    return named is not None and isinstance(record.get(named[0]), named[1])

@@ -123,7 +123,16 @@ def _path(entry: Entry) -> Path | None:
 
 
 def _read(name: str, entry: Entry, path: Path) -> Dataset:
-    content = path.read_bytes()
+    if path.is_dir():
+        raise ValueError(
+            f"{path} is a folder, where {name} is a file; put {entry.file} in its place, or remove it."
+        )
+    try:
+        content = path.read_bytes()
+    except OSError as error:
+        raise ValueError(
+            f"{path} cannot be read ({error.strerror}); mend its rights, or remove it from the folder."
+        ) from error
     found = hashlib.sha256(content).hexdigest()
     if found != entry.sha256:
         raise ValueError(
