@@ -1,11 +1,12 @@
-"""grad phi(X) = Y0 - sum lam A + Z, with X Z and the room of lam times its multipliers all mu -> 0: for Hinge.
+"""grad phi(X) = Y0 - sum lam A + Z, with X Z and the room of lam times its multipliers all mu -> 0: for any loss.
 
     1. look at the constraints (a sample of them first): those that cost something, and those near their bounds
     2. steps along the central path over these, see `_central_path`, until their gap has become small
     3. look again; what costs something and was not there before joins, with the price it has at the present mu
 
-A hinge leaves the dual flat wherever more constraints sit on their bounds than X has entries, and Newton on it
-creeps. On the central path every price moves with its t, and ten to thirty steps reach any accuracy.
+A hinge or a hard bound leaves the dual flat wherever more constraints sit on it than X has entries, and Newton
+on the dual creeps; so it does where prices are large. On the central path every price moves with its t, and
+ten to thirty steps reach any accuracy. Where hard bounds contradict each other, the prices become the proof.
 """
 
 from collections.abc import Mapping
@@ -69,7 +70,7 @@ class InteriorState(State):
 @final
 @dataclass(frozen=True)
 class InteriorPoint(Solver[InteriorState]):
-    """Primal-dual interior points, for problems with a Hinge.
+    """Primal-dual interior points, for any loss; the rank should be small.
 
     Parameters
     ----------
