@@ -95,9 +95,10 @@ class ConjugatePoint(ABC):
         return self._moved_by(self.weighed(s))
 
     def weighed(self, s: Array) -> float:
-        """(sum_i sqrt(s_i X_ii))^2: <E, X> is not larger, for any |E[i, j]| <= sqrt(s_i s_j)."""
+        """sum_ij sqrt(s_i s_j) |X_ij|: <E, X> is not larger, for any |E[i, j]| <= sqrt(s_i s_j)."""
         xp = namespace(s)
-        return read(xp.sum(xp.sqrt(s * xp.sum(self.factor**2, axis=1)))) ** 2
+        G = xp.sqrt(s)[:, None] * self.factor
+        return read(xp.sum(xp.abs(G @ transpose(G))))
 
     def _moved_by(self, first_order: float) -> float:
         """By how much phi*(Y) moves where <E, X> is this, for an E of either sign."""

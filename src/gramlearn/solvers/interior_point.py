@@ -1,4 +1,6 @@
-"""grad phi(X) = Y0 - sum lam A + Z, with X Z and the room of lam times its multipliers all mu -> 0: for any loss.
+"""grad phi(X) = Y0 - sum lam A + Z, with X Z and the room of lam times its multipliers all mu -> 0.
+
+For any loss:
 
     1. look at the constraints (a sample of them first): those that cost something, and those near their bounds
     2. steps along the central path over these, see `_central_path`, until their gap has become small
