@@ -29,6 +29,7 @@ __all__ = ["Entry", "enter_domain"]
 INF = float("inf")
 _STEPS = 300
 _BISECTIONS = 60
+_CENTERED = 0.1  # a step that raises log det by less has come to rest, and kappa may go on
 _ACCURACY = 0.1
 _PROVEN = 1e-9  # share of what a sum is made of, below which it is zero
 _ROUNDING = 1e-13  # share of the largest it could be, below which <A_k, X> is
@@ -62,11 +63,13 @@ def enter_domain(dual: Dual, lam: Array) -> Entry:
             break  # kappa is so near the largest eigenvalue that rounding hides the difference
         factor = point.conjugate.factor
         better = newton_step(point, _ACCURACY)
-        if (better is None or better.value - point.value <= 1e-9) and _falls(barrier, factor):
+        rise = 0.0 if better is None else better.value - point.value
+        if rise <= 1e-9 and _falls(barrier, factor):
             break
         before, lam = lam, lam if better is None else better.lam
         top = _largest_eigenvalue(barrier, lam)
-        shift = top + 0.1 * (shift - top)
+        if rise <= _CENTERED:
+            shift = top + 0.1 * (shift - top)
     if ceiling > 0:
         return Entry(None, Status.OVERFLOW)
     if factor is None:
@@ -74,9 +77,9 @@ def enter_domain(dual: Dual, lam: Array) -> Entry:
         factor = xp.linalg.eigh(symmetric_part(start.matrix))[1][:, -1:]
     if _falls(dual, factor):
         return Entry(None, Status.UNBOUNDED)
-    return Entry(
-        None, Status.OVERFLOW if bool(xp.any((lam <= lo) | (lam >= hi))) else Status.STALLED
-    )
+    ends = zip((lo, hi), dual.box, strict=True)
+    overflows = any(bool(xp.any((lam == cut) & xp.isinf(end))) for cut, end in ends)
+    return Entry(None, Status.OVERFLOW if overflows else Status.STALLED)
 
 
 def _ceiling(regularizer: Regularizer, like: Array) -> float:
