@@ -91,7 +91,7 @@ def test_neighbors_are_of_the_class_more_often(make):
 
 
 def test_bad_input_is_refused_in_a_sentence():
-    with pytest.raises(ValueError, match="`pull` must be between 0 and 1"):
+    with pytest.raises(ValueError, match="`pull` must be a number between 0 and 1"):
         large_margin_problem(X, Y, pull=1.0)
     with pytest.raises(ValueError, match="`y` has 3 labels, but `points` has 24 rows"):
         large_margin_problem(X, Y[:3])

@@ -48,7 +48,7 @@ class Part:
     def doubt(self, framed: LinearMap, x: Array) -> Array:
         """How far t may be off, by rounding, where X is diag(x) in the frame of this map."""
         eps = float(namespace(x).finfo(x.dtype).eps)
-        return 8 * eps * (framed.magnitudes(x) + namespace(x).abs(self.offset + 0 * x[:1]))
+        return 4 * eps * (framed.magnitudes(x) + namespace(x).abs(self.offset + 0 * x[:1]))
 
     def take(self, rows: Array) -> "Part":
         """Keep these constraints only, in the form that is fastest to work with."""

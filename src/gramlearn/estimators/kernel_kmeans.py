@@ -4,7 +4,6 @@ from typing import Any, Self
 
 import numpy as np
 
-from gramlearn._validation import check_extent
 from gramlearn.clustering import kernel_kmeans
 from gramlearn.estimators._kmeans import ClustersWithMeans
 from gramlearn.estimators._points import validated
@@ -46,5 +45,5 @@ class KernelKMeans(ClustersWithMeans):
     def fit(self, X: Any, y: Any = None) -> Self:
         """Cluster the rows of X, a factor n x r; y is not used."""
         del y
-        X = check_extent(validated(self, X, dtype=np.float64), power=2)
+        X = validated(self, X, dtype=np.float64)
         return self._keep(so_far(self, kernel_kmeans, X, self.n_clusters, **self._starts()))

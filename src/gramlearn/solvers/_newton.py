@@ -27,11 +27,10 @@ Method = Callable[[Hessian, Array, Array], Array | None]  # (H, its diagonal, g)
 
 INF = float("inf")
 _SUFFICIENT = 1e-4  # share of the promised rise that a step must deliver (c1 of Nocedal and Wright)
-_HALVINGS = 60
+_HALVINGS = 40
 _STEEP = 0.3  # share of the first slope that at the end of a Newton step means it was too short
 _PROLONGATIONS = 15
-_PATIENCE = 8  # halvings before steps shrink ever faster
-_FASTEST = 1e-8  # share that is left of a step, at the least, in one go
+_FASTEST = 1e-8  # share that is left of a step that is too long by many digits
 _CG_LIMIT = 250
 _ROUNDS = 2  # of the choice of the variables that are held at the box
 # Small working sets are solved by elimination: exact where the problem is badly conditioned, and no slower.
@@ -58,12 +57,17 @@ def newton_step(point: DualPoint, accuracy: float) -> DualPoint | None:
     free = where_true(~held)
     if free.shape[0] == 0:
         return None
+    directions = []
     for method in _methods(int(free.shape[0]), point, accuracy):
         direction = _direction(point, held, method)
-        better = None if direction is None else _line_search(point, direction)
-        if better is not None:
-            return better
-    return None
+        if direction is not None:
+            better = _line_search(point, direction, 0.5)
+            if better is not None:
+                return better
+            directions.append(direction)
+    # A tiny share of a bad direction is worse than another one. Where X is flat, all are too long.
+    steps = (_line_search(point, direction, _FASTEST) for direction in directions)
+    return next((better for better in steps if better is not None), None)
 
 
 def _direction(point: DualPoint, held: Array, method: Method) -> Array | None:
@@ -128,17 +132,18 @@ def _curvature(point: DualPoint, rows: Array, diagonal: Array) -> Array:
     return xp.maximum(diagonal, (1e-6 * ratio if ratio > 0 else 1.0) * usual)
 
 
-def _line_search(point: DualPoint, direction: Array) -> DualPoint | None:
+def _line_search(point: DualPoint, direction: Array, shrink: float) -> DualPoint | None:
     """Step along the direction, cut off at the box, until the dual has risen enough and its slope has changed.
 
     Beyond its maximum along the line an exponential dual falls ever faster, and the steps back are slow; so
-    a step is refused, too, where the slope at its end is steeper than at its beginning was, downwards.
+    a step is refused, too, where the slope at its end is steeper than at its beginning was, downwards. Outside
+    the domain a step shrinks to a share `shrink` of itself.
     """
     lam = point.lam
     xp = namespace(lam)
     huge = float(xp.finfo(lam.dtype).max)
-    size, too_long, shrink, best = 1.0, INF, 0.5, None
-    for k in range(_HALVINGS):
+    size, too_long, best = 1.0, INF, None
+    for _ in range(_HALVINGS):
         moved = _on_the_way(point, direction, size)
         rise = read(xp.vecdot(point.gradient, moved - lam))
         if rise <= 0:
@@ -147,9 +152,8 @@ def _line_search(point: DualPoint, direction: Array) -> DualPoint | None:
             continue
         trial = point.dual.at(moved)
         if not -(huge**0.9) < trial.value < INF:
-            # Outside the domain, or so far out that products with X would overflow: come back ever faster.
+            # Outside the domain, or so far out that products with X would overflow.
             too_long, size = size, size * shrink
-            shrink = shrink if k < _PATIENCE else max(shrink**2, _FASTEST)
             continue
         if rise <= point.noise:
             # The promised rise is below the rounding error of the value: the gap decides, too.
