@@ -112,8 +112,11 @@ def check_finite(x: Array, name: str) -> Array:
     return x
 
 
-def check_points(x: Any, name: str) -> Array:
-    """Two-dimensional finite numbers with at least one row and one column, in their own library."""
+def check_points(x: Any, name: str, any_unit: bool = False) -> Array:
+    """Two-dimensional finite numbers with at least one row and one column, in their own library.
+
+    Their squares are numbers too, but for whoever works in units of the largest of them.
+    """
     x = as_numbers(x, name)
     if x.ndim != 2:
         raise ValueError(f"`{name}` must be two-dimensional; got {x.ndim} dimension(s).")
@@ -123,7 +126,8 @@ def check_points(x: Any, name: str) -> Array:
         )
     if not namespace(x).isdtype(x.dtype, "real floating"):
         return x
-    return check_extent(check_finite(x, name), name, power=2)
+    x = check_finite(x, name)
+    return x if any_unit else check_extent(x, name, power=2)
 
 
 def as_numbers(x: Any, name: str) -> Array:
@@ -155,9 +159,9 @@ def as_numbers(x: Any, name: str) -> Array:
     return x
 
 
-def check_host_points(x: Any, name: str) -> np.ndarray:
+def check_host_points(x: Any, name: str, any_unit: bool = False) -> np.ndarray:
     """Points as `check_points` has them, of any library, as float64 in host memory."""
-    return np.asarray(to_numpy(check_points(x, name)), dtype=np.float64)
+    return np.asarray(to_numpy(check_points(x, name, any_unit)), dtype=np.float64)
 
 
 def check_basis(basis: Any, rank: int | None) -> np.ndarray:

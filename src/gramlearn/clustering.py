@@ -97,7 +97,7 @@ def kernel_kmeans(
     random_state : int, Generator or None
         Seeds the starts.
     """
-    G = check_host_points(factor, "factor")
+    G = check_host_points(factor, "factor", any_unit=True)
     check_n_clusters(n_clusters, len(G))
 
     def assigned(G: np.ndarray) -> tuple[np.ndarray, Assign]:
