@@ -279,3 +279,23 @@ def test_a_folder_in_the_place_of_a_data_file(tmp_path, monkeypatch):
     monkeypatch.setenv(VARIABLE, str(tmp_path))
     with pytest.raises(DatasetNotFoundError, match="is a folder, where the file"):
         load(name)
+
+
+def test_small_integers_of_numpy_are_whole_numbers() -> None:
+    """np.int8(4) * 1000 overflows, and 4 * 1000 does not."""
+    small = MaximumVarianceUnfolding(n_components=np.int8(2), n_neighbors=np.int8(4)).fit(X)
+    usual = MaximumVarianceUnfolding(n_components=2, n_neighbors=4).fit(X)
+    assert np.array_equal(small.transform(X[:3]), usual.transform(X[:3]))
+
+
+@pytest.mark.parametrize(
+    "call",
+    [
+        lambda: MetricLearner(gamma=10**400).fit(X, np.arange(24) % 2),
+        lambda: MetricLearner(rank=10**400).fit(X, np.arange(24) % 2),
+    ],
+    ids=["price", "count"],
+)
+def test_numbers_with_too_many_digits_get_a_sentence(call) -> None:
+    with pytest.raises(ValueError, match=r"must be positive and finite|more than can be counted"):
+        call()

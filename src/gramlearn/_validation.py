@@ -62,7 +62,7 @@ def check_positive(
         raise TypeError(
             f"`{owner}({name}={value!r})`: {name} must be a positive number; got {type(value).__name__}."
         )
-    number = float(value)
+    number = _as_float(value)
     if not (number > 0 and math.isfinite(number)):
         raise ValueError(
             f"`{owner}({name}={value!r})`: {name} must be positive and finite; got {number}."
@@ -79,9 +79,17 @@ def check_count(value: Any, name: str, least: int = 1, most: int = 2**62) -> int
     """A whole number that is at least `least`, and can be counted."""
     if isinstance(value, bool) or not isinstance(value, Real) or value % 1 != 0 or value < least:
         raise ValueError(f"`{name}` must be a whole number of at least {least}; got {value!r}.")
-    if float(value) > most:
+    if _as_float(value) > most:
         raise ValueError(f"`{name}={value!r}` is more than can be counted; pass at most {most:,}.")
-    return int(float(value))
+    return int(_as_float(value))
+
+
+def _as_float(value: Any) -> float:
+    """A number; infinity where it is a whole number with too many digits."""
+    try:
+        return float(value)
+    except OverflowError:
+        return math.inf if value > 0 else -math.inf
 
 
 def check_flag(value: Any, name: str) -> bool:

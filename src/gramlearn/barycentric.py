@@ -40,7 +40,7 @@ def barycentric(
     # Distances are found by products, which lose digits far from the origin.
     center = points.mean(axis=0)
     moved = points - center
-    count = min(n_neighbors, len(points))
+    count = min(int(n_neighbors), len(points))
     search: Any = NearestNeighbors(n_neighbors=count).fit(moved)
     out = np.empty((len(X), values.shape[1]))
     step = max(1, _AT_ONCE // (count * max(points.shape[1], 1)))

@@ -141,7 +141,8 @@ class MinimumVolumeEmbedding(PointEmbedding):
         self.solution_, self.relative_gap_ = kernel.solution, kernel.relative_gap
         self.capacity_, self.G_, self.unit_ = kernel.capacity, kernel.G, unit
         self._keep(kernel.factor * unit**0.5, tol / 10)
-        self.share_ = float(np.sum(self.eigenvalues_[:d]) / np.sum(self.eigenvalues_))
+        whole = float(np.sum(self.eigenvalues_))
+        self.share_ = float(np.sum(self.eigenvalues_[:d])) / whole if whole > 0 else 1.0
         return self
 
     def _distances(self, X: np.ndarray) -> tuple[Distances, float]:

@@ -235,6 +235,8 @@ def conjugate_gradients(
     z = precondition(residual)
     p = z
     rho = first = read(xp.vecdot(residual, z))
+    if not first > 0:
+        return z  # so small that its square is zero
     for _ in range(_CG_LIMIT):
         Hp = product(p) + damping * p
         curvature = read(xp.vecdot(p, Hp))
