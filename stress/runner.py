@@ -5,6 +5,7 @@ process writes, so the file of a run has whole lines whatever happens to a worke
 where it was.
 """
 
+import contextlib
 import itertools
 import multiprocessing as mp
 import os
@@ -141,14 +142,11 @@ def _lost(task: Task, finding: Finding) -> dict[str, Any]:
 
 
 def _work(connection: Connection) -> None:
-    """Say when ready, then answer tasks until the other side is gone."""
-    connection.send(None)
-    while True:
-        try:
-            task = connection.recv()
-        except (EOFError, KeyboardInterrupt):
-            return
-        connection.send(task.attempt())
+    """Say when ready, then answer tasks until the other side is gone, be it before the first."""
+    with contextlib.suppress(EOFError, ConnectionError, KeyboardInterrupt):
+        connection.send(None)
+        while True:
+            connection.send(connection.recv().attempt())
 
 
 def streams_of(groups: Sequence[str]) -> list[str]:
