@@ -269,3 +269,17 @@ def test_no_constraint_leaves_nothing_to_round() -> None:
     B = rng.standard_normal((6, 6))
     solution = solve(Problem(LogDet(), B @ B.T, []))
     assert (solution.primal, solution.dual, solution.gap) == (0.0, 0.0, 0.0)
+
+
+def test_ctrl_c_leaves_the_error_state_of_the_caller(monkeypatch) -> None:
+    """However the block that is quiet about overflow ends, even where its own end is interrupted."""
+
+    def interrupted(self, *details) -> None:
+        raise KeyboardInterrupt
+
+    before = np.geterr()
+    with monkeypatch.context() as patch:
+        patch.setattr(np.errstate, "__exit__", interrupted)
+        with pytest.raises(KeyboardInterrupt):
+            solve(Problem(LogDet(), I3, [Term(D01, Hard(upper=1.0))]))
+    assert np.geterr() == before

@@ -5,9 +5,9 @@ open stands here, each with one name: a Cholesky factor that may not exist, sums
 rows, the size of a chunk.
 """
 
-import contextlib
+import contextvars
 import sys
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from typing import Any
 
 import array_api_compat
@@ -230,9 +230,17 @@ def transpose(matrix: Array) -> Array:
     return namespace(matrix).matrix_transpose(matrix)
 
 
-def overflow_is_infinity() -> contextlib.AbstractContextManager[Any]:
-    """Say nothing of overflow: a step that goes so far is taken back, and no news for the user."""
-    return np.errstate(over="ignore", invalid="ignore", divide="ignore", under="ignore")
+def without_overflow_warnings(function: Callable[..., Any], *args: Any) -> Any:
+    """Call a function whose steps may go so far that numbers overflow: these are taken back, and no news.
+
+    In a context of its own, so that Ctrl-C at any moment leaves the caller's error state as it was.
+    """
+
+    def quietly() -> Any:
+        with np.errstate(over="ignore", invalid="ignore", divide="ignore", under="ignore"):
+            return function(*args)
+
+    return contextvars.copy_context().run(quietly)
 
 
 def symmetric_part(matrix: Array) -> Array:

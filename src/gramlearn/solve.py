@@ -4,7 +4,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
-from gramlearn._arrays import Array, overflow_is_infinity
+from gramlearn._arrays import Array, without_overflow_warnings
 from gramlearn._validation import check_choice, check_count, check_positive
 from gramlearn.problem import Problem
 from gramlearn.solution import Record, Solution
@@ -119,17 +119,29 @@ def attempt(
     tol = check_positive(tol, "tol", "solve", any_size=True)
     seconds = INF if time_limit is None else check_positive(time_limit, "time_limit", "solve")
     started = problem.free_duals(start_of(start))
-    with one_thread(when=_products(problem) <= _SMALL), overflow_is_infinity():
-        best = None
-        for chosen, iterations in stages:
-            limits = Limits(tol, iterations, seconds - (best.seconds if best else 0.0))
-            try:
-                solution = run(problem, chosen, limits, callback, started)
-            except SolveInterrupted as stop:
-                raise SolveInterrupted(_joined(best, stop.solution)) from None
-            best = _joined(best, solution)
-            if not _may_be_better(solution) or best.seconds >= seconds:
-                break
+    with one_thread(when=_products(problem) <= _SMALL):
+        return without_overflow_warnings(_tried, problem, stages, tol, seconds, callback, started)
+
+
+def _tried(
+    problem: Problem,
+    stages: list[tuple[Solver[Any], int]],
+    tol: float,
+    seconds: float,
+    callback: Callable[[Record], object] | None,
+    started: list[Array] | None,
+) -> tuple[Solution, Limits]:
+    """Try one solver after another, until there is an answer or the time is over."""
+    best = None
+    for chosen, iterations in stages:
+        limits = Limits(tol, iterations, seconds - (best.seconds if best else 0.0))
+        try:
+            solution = run(problem, chosen, limits, callback, started)
+        except SolveInterrupted as stop:
+            raise SolveInterrupted(_joined(best, stop.solution)) from None
+        best = _joined(best, solution)
+        if not _may_be_better(solution) or best.seconds >= seconds:
+            break
     assert best is not None
     return best, replace(limits, time_limit=seconds)
 
