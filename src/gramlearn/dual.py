@@ -178,6 +178,17 @@ class Dual:
             self.box[1],
         )
 
+    def violation(self, t: Array) -> float:
+        """How far a t lies outside the domain of its loss, relative to the bound; the largest."""
+        parts = zip(self.parts, self.split(t), strict=True)
+        return max((part.loss.violation(piece, part.unit) for part, piece in parts), default=0.0)
+
+    def slip(self, t: Array, lam: Array, framed: list[LinearMap], x: Array) -> float:
+        """What the gap may be short of, as every t is off by rounding; X is diag(x) in the frame of them."""
+        doubts = [part.doubt(mapped, x) for part, mapped in zip(self.parts, framed, strict=True)]
+        slips = self.each(lambda p, t, v, d: p.loss.slip(t, v, d), t, lam, concat(doubts, t))
+        return read(namespace(slips).sum(slips))
+
     def take(self, rows: list[Array]) -> "Dual":
         """Cut down to these rows of each part."""
         return replace(self, parts=tuple(p.take(r) for p, r in zip(self.parts, rows, strict=True)))
@@ -247,11 +258,7 @@ class DualPoint:
     @cached_property
     def slip(self) -> float:
         """What the gap may be short of, as every t is off by rounding."""
-        x = self.conjugate.spectrum
-        doubts = [p.doubt(m, x) for p, m in zip(self.dual.parts, self._framed, strict=True)]
-        doubt = concat(doubts, self.lam)
-        slips = self.dual.each(lambda p, t, v, d: p.loss.slip(t, v, d), self.t, self.lam, doubt)
-        return read(namespace(slips).sum(slips))
+        return self.dual.slip(self.t, self.lam, self._framed, self.conjugate.spectrum)
 
     @cached_property
     def _framed(self) -> list[LinearMap]:
@@ -278,8 +285,7 @@ class DualPoint:
     @cached_property
     def violation(self) -> float:
         """How far a t lies outside the domain of its loss, relative to the bound; the largest."""
-        parts = zip(self.dual.parts, self.dual.split(self.t), strict=True)
-        return max((part.loss.violation(t, part.unit) for part, t in parts), default=0.0)
+        return self.dual.violation(self.t)
 
     def hessian(self, rows: Array) -> Hessian:
         """Minus the second derivative of the dual, on these rows of lam."""

@@ -122,11 +122,8 @@ class PrimalPoint:
     @property
     def _slip(self) -> float:
         """By how much the losses may be off, as every t is off by rounding."""
-        x, xp = self.at.spectrum, namespace(self.t)
-        doubts = [p.doubt(m, x) for p, m in zip(self.dual.parts, self.maps, strict=True)]
-        none, doubt = xp.zeros_like(self.t), concat(doubts, self.t)
-        slips = self.dual.each(lambda p, t, v, d: p.loss.slip(t, v, d), self.t, none, doubt)
-        return read(xp.sum(slips))
+        none = namespace(self.t).zeros_like(self.t)
+        return self.dual.slip(self.t, none, self.maps, self.at.spectrum)
 
     def judged(self) -> tuple[Certificate, Array]:
         """The certificate of X over the constraints of this dual, and the duals it rests on.
@@ -145,8 +142,7 @@ class PrimalPoint:
                 break
         gap += self.noise / 4 + self._slip
         size = self.dual.unit
-        parts = zip(self.dual.parts, self.dual.split(self.t), strict=True)
-        violation = max((part.loss.violation(t, part.unit) for part, t in parts), default=0.0)
+        violation = self.dual.violation(self.t)
         dual = self.value - gap if gap < INF else -INF
         return Certificate(self.value, dual, gap, violation, size=size), lam
 

@@ -13,10 +13,10 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import final
 
-from gramlearn._arrays import Array, namespace, read, symmetric_part
-from gramlearn.dual import Dual, Part
+from gramlearn._arrays import Array, constant, namespace, read, symmetric_part
+from gramlearn.dual import Dual
 
-__all__ = ["Refutation"]
+__all__ = ["Refutation", "domain_of"]
 
 INF = float("inf")
 # Powers of rounding, so that single precision proves what it can: of 2e-16, a million, 1e-11, a millionth.
@@ -56,8 +56,7 @@ class Refutation:
     def room(self) -> tuple[float, float]:
         """(sum_k v_k b_k, the sum of the sizes of its terms); the second is infinite where some b_k is."""
         xp, v = namespace(self.v), self.v
-        none = xp.zeros_like(v)
-        low, high = (self.dual.each(end_of, none) for end_of in (_least, _largest))
+        low, high = domain_of(self.dual)
         end = xp.where(v > 0, high, xp.where(v < 0, low, xp.zeros_like(v)))
         offset = self.dual.each(lambda p, z: z + p.offset, xp.zeros_like(v))
         terms = read(xp.sum(xp.abs(v) * (xp.abs(end) + xp.abs(offset))))
@@ -87,9 +86,9 @@ class Refutation:
         return float(namespace(self.v).finfo(self.v.dtype).eps)
 
 
-def _least(part: Part, zero: Array) -> Array:
-    return zero + part.loss.domain()[0]
-
-
-def _largest(part: Part, zero: Array) -> Array:
-    return zero + part.loss.domain()[1]
+def domain_of(dual: Dual) -> tuple[Array, Array]:
+    """(least, largest) t at which the losses are finite."""
+    zero = constant(0.0, dual.like, dual.size)
+    low = dual.each(lambda part, z: z + part.loss.domain()[0], zero)
+    high = dual.each(lambda part, z: z + part.loss.domain()[1], zero)
+    return low, high

@@ -200,7 +200,6 @@ class SparsePoint:
         losses = float(np.sum(self._dual.each(lambda p, t, v: p.loss.gap(t, v), self.t, self.lam)))
         rounding = 8 * np.finfo(float).eps * (abs(self._bound) + abs(self._cost))
         gap = max(losses, 0.0) + self.doubt + rounding
-        parts = zip(self._dual.parts, self._dual.split(self.t), strict=True)
-        violation = max((part.loss.violation(t, part.unit) for part, t in parts), default=0.0)
+        violation = self._dual.violation(self.t)
         size = self._dual.unit
         return Certificate(self.value + gap, self.value, gap, violation, size=size)

@@ -25,7 +25,7 @@ from gramlearn.certificate import Certificate
 from gramlearn.dual import Dual, Part
 from gramlearn.linear_maps import LinearMap
 from gramlearn.problem import Problem
-from gramlearn.refutation import Refutation
+from gramlearn.refutation import Refutation, domain_of
 from gramlearn.solvers._loop import Answer
 from gramlearn.status import Status
 
@@ -44,7 +44,7 @@ def contradiction(dual: Dual, factor: Array, direction: Array) -> Array | None:
     X = F F' is what it is beside: see `Refutation`.
     """
     xp = namespace(direction)
-    low, high = _domain(dual)
+    low, high = domain_of(dual)
     prior = dual.regularizer.conjugate_derivative(dual.origin.slope)
     usual = prior + xp.sum(factor**2, axis=1)
     v = direction
@@ -97,17 +97,6 @@ def _correction(dual: Dual, N: Array, negative: Array) -> Array:
     flat = xp.reshape(stack, (stack.shape[0], -1))
     target = xp.reshape(-eye(N.shape[1], N) * negative, (-1,))
     return transpose(xp.linalg.pinv(flat)) @ target
-
-
-def _domain(dual: Dual) -> tuple[Array, Array]:
-    """(least, largest) <A_k, X> at which the losses are finite."""
-    ends = []
-    for side in (0, 1):
-        parts = [
-            constant(0.0, dual.like, p.size) + p.loss.domain()[side] - p.offset for p in dual.parts
-        ]
-        ends.append(concat(parts, dual.like))
-    return ends[0], ends[1]
 
 
 def refuted(
