@@ -184,7 +184,7 @@ class Dual:
         return max((part.loss.violation(piece, part.unit) for part, piece in parts), default=0.0)
 
     def slip(self, t: Array, lam: Array, framed: list[LinearMap], x: Array) -> float:
-        """What the gap may be short of, as every t is off by rounding; X is diag(x) in the frame of them."""
+        """How much larger the gap may be, since every t is rounded; `framed` are the maps in a frame of X."""
         doubts = [part.doubt(mapped, x) for part, mapped in zip(self.parts, framed, strict=True)]
         slips = self.each(lambda p, t, v, d: p.loss.slip(t, v, d), t, lam, concat(doubts, t))
         return read(namespace(slips).sum(slips))
@@ -257,7 +257,7 @@ class DualPoint:
 
     @cached_property
     def slip(self) -> float:
-        """What the gap may be short of, as every t is off by rounding."""
+        """How much larger the gap may be, since every t is rounded."""
         return self.dual.slip(self.t, self.lam, self._framed, self.conjugate.spectrum)
 
     @cached_property
