@@ -37,7 +37,8 @@ class Certificate(NamedTuple):
     """How good an X is: primal - dual <= gap, and the largest relative violation of a hard constraint.
 
     The gap includes a bound on the rounding errors of the values. `scaling` is the number by which X(lam)
-    was multiplied to satisfy the hard constraints, and `size` that of the prior, |phi*(Y0)|.
+    was multiplied to satisfy the hard constraints, `size` that of the prior, |phi*(Y0)|, and `dust` the part of
+    the gap that rounding of the prior makes, whatever X is.
     """
 
     primal: float
@@ -46,15 +47,18 @@ class Certificate(NamedTuple):
     violation: float
     scaling: float = 1.0
     size: float = 0.0
+    dust: float = 0.0
 
     @property
     def relative_gap(self) -> float:
-        """The gap against the larger of |primal|, |dual| and a millionth of `size`; 0 where it is 0."""
-        if self.gap in (0.0, INF):
-            return self.gap
+        """What the gap is above dust, against the larger of |primal|, |dual| and a millionth of `size`."""
+        if self.gap <= self.dust:
+            return 0.0
+        if self.gap == INF:
+            return INF
         primal = abs(self.primal) if abs(self.primal) < INF else 0.0
         against = max(abs(self.dual), primal, _LEAST_SHARE * self.size)
-        return self.gap / against if against > 0 else INF
+        return (self.gap - self.dust) / against if against > 0 else INF
 
     @property
     def badness(self) -> float:
@@ -146,8 +150,10 @@ def review(
         violators.append(costly)
         severities.append(loss.severity(t, part.unit))
     gap += point.noise + point.slip
-    size = problem.dual.unit
-    certificate = Certificate(point.value + gap, point.value, gap, violation, size=size)
+    dual = problem.dual
+    certificate = Certificate(
+        point.value + gap, point.value, gap, violation, size=dual.unit, dust=dual.dust
+    )
     if stride == 1 and violation > 0 and hard:
         certificate = _scaled(problem, point, references, certificate)
     return Review(certificate, violators, severities, references)

@@ -127,18 +127,19 @@ class Dual:
         """The number of dual variables."""
         return sum(part.size for part in self.parts)
 
-    @cached_property
+    @property
     def unit(self) -> float:
-        """|phi*(Y0)| of the prior; or where that is zero, a million million times what rounding makes of Y0.
+        """|phi*(Y0)| of the prior: a millionth of it has digits that are not rounding."""
+        return abs(self.constant)
 
-        A millionth of it is what an optimum has to exceed, to have digits that are not rounding.
-        """
+    @cached_property
+    def dust(self) -> float:
+        """phi* of eigenvalues of Y0 that are zero but for rounding: no gap is known to be smaller."""
         if self.regularizer.keeps_range:
-            return abs(self.constant)
+            return 0.0
         xp = namespace(self.like)
-        size = 4 * float(xp.finfo(self.like.dtype).eps) * read(xp.sum(self.origin.spread))
-        noise = self.rank * read(self.regularizer.conjugate(constant(size, self.like, 1))[0])
-        return max(abs(self.constant), 1e12 * noise)
+        size = 8 * float(xp.finfo(self.like.dtype).eps) * read(xp.sum(self.origin.spread))
+        return self.rank * read(self.regularizer.conjugate(constant(size, self.like, 1))[0])
 
     def split(self, vector: Array) -> list[Array]:
         """Cut a vector over all constraints into its parts."""

@@ -141,10 +141,10 @@ class PrimalPoint:
             if gap < INF:
                 break
         gap += self.noise / 4 + self._slip
-        size = self.dual.unit
         violation = self.dual.violation(self.t)
         dual = self.value - gap if gap < INF else -INF
-        return Certificate(self.value, dual, gap, violation, size=size), lam
+        size, dust = self.dual.unit, self.dual.dust
+        return Certificate(self.value, dual, gap, violation, size=size, dust=dust), lam
 
     @property
     def _doubt(self) -> float:

@@ -1,14 +1,15 @@
 """One Newton step along the central path of   phi(X) - <Y0, X> + sum_k loss_k(t_k)   with X and lam apart.
 
-The variables are X = Q Q', the multiplier Z of X >= 0, lam inside its box, and the multipliers u, v of the ends
-of the box. On the path
+The variables are X = Q Q', the multiplier Z of X >= 0, lam inside its box, the multipliers u, v of its ends, and
+s inside the domain of the loss. On the path
 
     grad phi(X) - Z - Y0 + sum_k lam_k A_k = 0          X Z = mu I
-    t_k - loss_k*'(lam_k) + u_k - v_k = 0               u_k (lam_k - lo_k) = v_k (hi_k - lam_k) = mu
+    s_k = t_k + u_k - v_k = loss_k*'(lam_k)             u_k (lam_k - lo_k) = v_k (hi_k - lam_k) = mu
 
 and mu goes to 0. X need not be X(lam) on the way: with large prices the lam whose X(lam) is of any use lie in
 a thin slab, and a method that has to stay in it creeps. -log det is a barrier itself: for LogDet phi is left
-out and X Z = (1 + mu) I instead, so that Z becomes X^-1.
+out and X Z = (1 + mu) I instead, so that Z becomes X^-1. Where the domain of a loss ends, s has a multiplier,
+too, which is added to its price loss'(s), and the product of which with the distance is mu.
 
 The frame Q is such that Q'ZQ is diagonal, z. With dX = Q S Q' the steps of Nesterov and Todd make
 dZ = T - sqrt(z_i z_j) S, and with dlam, du and dv eliminated one system in S is left, of r(r+1)/2 unknowns:
@@ -34,7 +35,6 @@ from gramlearn._arrays import (
     symmetric_part,
     transpose,
 )
-from gramlearn.dual import Dual
 from gramlearn.solvers._interior import Interior
 from gramlearn.solvers._symmetric import Coordinates, factorized, joint_adjoint, joint_apply
 
@@ -45,21 +45,22 @@ _FRACTION = 0.99  # of the way to the boundary that a step may go
 _SHORT = 0.1  # a step shorter than this is tried again, nearer to the path
 _LEAST_STEP = 1e-9
 _REFINEMENTS = 2
-_CURVING = 100.0  # times as much curvature of a loss* ends a step early
-_HALVINGS = 40
 _LEAST_SHARE = (
     1e-12  # of the curvature of X along a constraint, that holds it where nothing else does
 )
 
 
 class _Step(NamedTuple):
-    """dX = Q X Q', Q' dZ Q = Z, and the changes of lam and of the multipliers of its box."""
+    """dX = Q X Q', Q' dZ Q = Z, and the changes of lam and of s, and of the multipliers of their ends."""
 
     X: Array
     Z: Array
     lam: Array
+    inside: Array
     below: Array
     above: Array
+    under: Array
+    over: Array
 
 
 def advanced(point: Interior) -> Interior | None:
@@ -79,19 +80,28 @@ def advanced(point: Interior) -> Interior | None:
     if not size >= _SHORT:
         step = system.step(max(goal, 0.5 * mu), None)
         size = min(1.0, _FRACTION * _reach(point, step))
-    return _moved(point, step, _curbed(point, step, size))
+    return _moved(point, step, size)
 
 
 def _mu_after(point: Interior, step: _Step, size: float) -> float:
     """The mean product after a step."""
-    (low, high), identity = point.rooms, eye(int(point.cone.shape[0]), point.cone)
+    identity = eye(int(point.cone.shape[0]), point.cone)
     XZ = (identity + size * step.X) * (identity * point.cone + size * step.Z)
-    return point.mean_product(
-        point.below + size * step.below,
-        point.above + size * step.above,
-        (low + size * step.lam, high - size * step.lam),
-        read(namespace(XZ).sum(XZ)),
-    )
+    pairs = [
+        (multiplier + size * change, room + size * way)
+        for (multiplier, room), (change, way) in zip(point.pairs, _changes(step), strict=True)
+    ]
+    return point.mean_product(pairs, read(namespace(XZ).sum(XZ)))
+
+
+def _changes(step: _Step) -> list[tuple[Array, Array]]:
+    """By how much every multiplier and its room change."""
+    return [
+        (step.below, step.lam),
+        (step.above, -step.lam),
+        (step.under, step.inside),
+        (step.over, -step.inside),
+    ]
 
 
 def _moved(point: Interior, step: _Step, size: float) -> Interior | None:
@@ -112,21 +122,12 @@ def _moved(point: Interior, step: _Step, size: float) -> Interior | None:
         lam=point.lam + size * step.lam,
         below=point.below + size * step.below,
         above=point.above + size * step.above,
+        inside=point.aim + size * step.inside,
+        under=point.under + size * step.under,
+        over=point.over + size * step.over,
     )
-    inside = all(read(xp.min(room)) > 0 for room in (cone, *moved.rooms))
+    inside = all(read(xp.min(room)) > 0 for room in (cone, *moved.rooms, *moved.domain_rooms))
     return moved if inside and is_finite(moved.frame) else None
-
-
-def _curbed(point: Interior, step: _Step, size: float) -> float:
-    """Cut a step short where the curvature of a loss* would become much more than that of the model."""
-    xp = namespace(point.lam)
-    limit = _CURVING * _curvature(point)
-    for _ in range(_HALVINGS):
-        second = _second(point.dual, point.lam + size * step.lam)
-        if bool(xp.all(second <= limit)):
-            break
-        size /= 2
-    return size
 
 
 def _reach(point: Interior, step: _Step) -> float:
@@ -135,17 +136,14 @@ def _reach(point: Interior, step: _Step) -> float:
     scaled = step.Z / xp.sqrt(point.cone[:, None] * point.cone[None, :])
     if not all(is_finite(part) for part in (*step, scaled)):
         return 0.0
-    low, high = point.rooms
-    lo, hi = (xp.isfinite(end) for end in point.dual.box)
     nothing = xp.zeros_like(step.lam)
-    falls = [
-        -xp.where(lo, step.lam, nothing) / low,
-        xp.where(hi, step.lam, nothing) / high,
-        -step.below / xp.where(lo, point.below, xp.ones_like(low)),
-        -step.above / xp.where(hi, point.above, xp.ones_like(low)),
-        -xp.linalg.eigvalsh(step.X),
-        -xp.linalg.eigvalsh(scaled),
-    ]
+    falls = [-xp.linalg.eigvalsh(step.X), -xp.linalg.eigvalsh(scaled)]
+    for (multiplier, room), (change, way) in zip(point.pairs, _changes(step), strict=True):
+        ends = multiplier > 0
+        falls += [
+            xp.where(ends, -way / room, nothing),
+            xp.where(ends, -change / xp.where(ends, multiplier, 1 + nothing), nothing),
+        ]
     fastest = max(read(xp.max(fall)) for fall in falls)
     return 1 / fastest if fastest > 0 else INF
 
@@ -186,32 +184,39 @@ class _System:
         """Solve for the step to the point of the path at mu, corrected by the products of a first step."""
         point = self.point
         xp = namespace(point.lam)
-        z, (low, high) = point.cone, point.rooms
-        lo, hi = (xp.isfinite(end) for end in point.dual.box)
-        zero = xp.zeros_like(point.lam)
+        z, zero = point.cone, xp.zeros_like(point.lam)
         geometric = xp.sqrt(z[:, None] * z[None, :])
         centre = eye(int(z.shape[0]), z) * (mu + point.own - z)
-        goal_below, goal_above = zero + mu, zero + mu
+        goals = [zero + mu] * 4
         if first is not None:
             # In the scaling of Nesterov and Todd dX and dZ are these; their Jordan product is left over.
             scaled = xp.sqrt(geometric)
             dX, dZ = scaled * first.X, first.Z / scaled
             centre = centre - symmetric_part(dX @ dZ)
-            goal_below = goal_below - first.below * first.lam
-            goal_above = goal_above + first.above * first.lam
+            goals = [
+                goal - change * way
+                for goal, (change, way) in zip(goals, _changes(first), strict=True)
+            ]
         root = xp.sqrt(z)
         T = 2 * xp.sqrt(geometric) * centre / (root[:, None] + root[None, :])
-        below = xp.where(lo, goal_below / low, zero)
-        above = xp.where(hi, goal_above / high, zero)
-        derivative = point.dual.each(lambda p, v: p.loss.conjugate_derivative(v), point.lam)
+        ends = [multiplier > 0 for multiplier, _ in point.pairs]
+        fresh = [
+            xp.where(there, goal / room, zero)
+            for there, goal, (_, room) in zip(ends, goals, point.pairs, strict=True)
+        ]
+        below, above, under, over = fresh
+        # Along the tangent where loss*' is s, and with what the multipliers of s add to its price.
+        price = point.price - under + over
+        derivative = point.aim + point.slope * (point.lam - price)
         X, lam = self._solve(T - point.imbalance, point.t - derivative + below - above, refinements)
-        return _Step(
-            X,
-            T - geometric * X,
-            lam,
-            xp.where(lo, below - point.below * (1 + lam / low), zero),
-            xp.where(hi, above - point.above * (1 - lam / high), zero),
-        )
+        inside = point.slope * (point.lam + lam - price)
+        changes = [
+            xp.where(there, new - multiplier * (1 + way / room), zero)
+            for there, new, way, (multiplier, room) in zip(
+                ends, fresh, (lam, -lam, inside, -inside), point.pairs, strict=True
+            )
+        ]
+        return _Step(X, T - geometric * X, lam, inside, *changes)
 
     def _solve(self, first: Array, second: Array, refinements: int) -> tuple[Array, Array]:
         """Give (S, dlam) with upper S + B* dlam = first and D dlam - B S = second.
@@ -237,8 +242,4 @@ class _System:
 def _curvature(point: Interior) -> Array:
     """loss*'' and what the multipliers of the ends of the box add to it."""
     low, high = point.rooms
-    return _second(point.dual, point.lam) + point.below / low + point.above / high
-
-
-def _second(dual: Dual, lam: Array) -> Array:
-    return dual.each(lambda part, v: part.loss.conjugate_second(v), lam)
+    return point.slope + point.below / low + point.above / high

@@ -4,11 +4,21 @@ X need not be X(lam). Where grad phi(X) - Z = Y0 - sum_k lam_k A_k, and loss_k*'
 of the multipliers of the two ends, the gap is what X and Z, and lam and its multipliers, have as products.
 """
 
+import math
 from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import final
 
-from gramlearn._arrays import Array, constant, eye, namespace, read, symmetric_part, transpose
+from gramlearn._arrays import (
+    Array,
+    constant,
+    eye,
+    is_finite,
+    namespace,
+    read,
+    symmetric_part,
+    transpose,
+)
 from gramlearn.dual import Dual, Part
 from gramlearn.linear_maps import LinearMap
 from gramlearn.primal import PrimalPoint
@@ -17,14 +27,20 @@ from gramlearn.spectral import ConjugatePoint
 
 __all__ = ["Interior", "centered", "central_prices"]
 
+INF = float("inf")
 _MARGIN = 1e-3  # of its size that a t is kept away from the end of its domain, to have a price
+_BISECTIONS = 16
 _SHARE = 0.1  # of the residual that the multiplier of X starts with, at least
 
 
 @final
 @dataclass(frozen=True, eq=False)
 class Interior:
-    """X = Q Q' with Q'ZQ = diag(z), and lam with u, v > 0 where its box ends below and above."""
+    """X = Q Q' with Q'ZQ = diag(z), and lam with u, v > 0 where its box ends below and above.
+
+    s is inside the domain of a smooth loss, with multipliers of its own where that ends. In the limit it is
+    t + u - v, and lam is loss'(s).
+    """
 
     dual: Dual
     frame: Array  # Q
@@ -32,6 +48,9 @@ class Interior:
     lam: Array
     below: Array  # u, and 0 where the box has no end
     above: Array  # v
+    inside: Array  # s
+    under: Array  # the multiplier of s where its domain ends below, and 0 where it does not
+    over: Array
 
     @property
     def is_inside(self) -> bool:
@@ -57,6 +76,44 @@ class Interior:
     def t(self) -> Array:
         """t_k = offset_k + <A_k, X>."""
         return self.judged.t
+
+    @cached_property
+    def price(self) -> Array:
+        """loss'(s); lam where there is no slope."""
+        return self.dual.each(
+            lambda p, v, s: p.loss.price(s) if p.loss.is_smooth else v, self.lam, self.inside
+        )
+
+    @cached_property
+    def aim(self) -> Array:
+        """loss*' at the price of s: s itself, or the bound where s is on its right side."""
+        xp = namespace(self.lam)
+        bound = self.dual.each(lambda p, v: p.loss.conjugate_derivative(0 * v), self.lam)
+        smooth = self.dual.each(lambda p, v: v == v if p.loss.is_smooth else v != v, bound)
+        return xp.where(smooth & (self.price != 0), self.inside, bound)
+
+    @cached_property
+    def slope(self) -> Array:
+        """By how much s changes with lam: loss*'' at the price of s, less what its multipliers hold back.
+
+        There, and not at lam: an exponential of a lam that is far off says nothing of where it will be.
+        """
+        free = self.dual.each(lambda p, v: p.loss.conjugate_second(v), self.price)
+        low, high = self.domain_rooms
+        return free / (1 + free * (self.under / low + self.over / high))
+
+    @cached_property
+    def domain_rooms(self) -> tuple[Array, Array]:
+        """The distances of s from the ends of the domain of a smooth loss, INF where it has none."""
+
+        def room(part: Part, s: Array, side: int) -> Array:
+            end = part.loss.domain()[side] if part.loss.is_smooth else INF
+            return namespace(s).abs(s - end)
+
+        return (
+            self.dual.each(lambda p, s: room(p, s, 0), self.inside),
+            self.dual.each(lambda p, s: room(p, s, 1), self.inside),
+        )
 
     @cached_property
     def residual(self) -> Array:
@@ -93,28 +150,41 @@ class Interior:
             xp.where(xp.isfinite(hi), hi - self.lam, one),
         )
 
-    @property
+    @cached_property
     def count(self) -> int:
         """How many products are to become mu."""
         xp = namespace(self.lam)
-        ends = [xp.astype(xp.isfinite(end), xp.int64) for end in self.dual.box]
+        ends = [xp.astype(multiplier > 0, xp.int64) for multiplier, _ in self.pairs]
         return int(self.cone.shape[0]) + sum(int(xp.sum(end)) for end in ends)
+
+    @property
+    def pairs(self) -> list[tuple[Array, Array]]:
+        """Every multiplier with its room; where there is no end it is 0."""
+        (low, high), (first, last) = self.rooms, self.domain_rooms
+        return [(self.below, low), (self.above, high), (self.under, first), (self.over, last)]
 
     @property
     def mu(self) -> float:
         """The mean product."""
         cone = read(namespace(self.cone).sum(self.cone))
-        return self.mean_product(self.below, self.above, self.rooms, cone)
+        return self.mean_product(self.pairs, cone)
 
-    def mean_product(
-        self, below: Array, above: Array, rooms: tuple[Array, Array], XZ: float
-    ) -> float:
-        """The mean of u (lam - lo), v (hi - lam) and of what tr XZ is above that of the own barrier."""
-        xp = namespace(below)
+    def mean_product(self, pairs: list[tuple[Array, Array]], XZ: float) -> float:
+        """The mean of multipliers times rooms, and of what tr XZ is above that of the own barrier."""
+        xp = namespace(self.lam)
+        products = [m * xp.where(xp.isfinite(room), room, xp.ones_like(room)) for m, room in pairs]
         inside = max(XZ - self.own * int(self.cone.shape[0]), 0.0)
-        return (
-            read(xp.sum(below * rooms[0])) + read(xp.sum(above * rooms[1])) + inside
-        ) / self.count
+        return (sum(read(xp.sum(product)) for product in products) + inside) / self.count
+
+
+def _inside(part: Part, t: Array) -> Array:
+    """t, kept away from the ends of the domain of its loss by a little of its size."""
+    if not part.loss.is_smooth or not part.loss.has_domain:
+        return t
+    xp = namespace(t)
+    low, high = part.loss.domain()
+    margin = _MARGIN * part.loss.scale(t, part.unit)
+    return xp.clip(xp.clip(t, min=low + margin), max=high - margin)
 
 
 def centered(dual: Dual, frame: Array, lam: Array, mu: float) -> Interior:
@@ -125,49 +195,64 @@ def centered(dual: Dual, frame: Array, lam: Array, mu: float) -> Interior:
     """
     xp = namespace(lam)
     zero, none = xp.zeros_like(lam), constant(0.0, lam, int(frame.shape[0]))
-    point = Interior(dual, frame, none, lam, zero, zero)
+    point = Interior(dual, frame, none, lam, zero, zero, zero, zero, zero)
     largest = read(xp.max(xp.abs(point.residual)))
+    cone = none + (point.own + max(mu, _SHARE * largest))
     below, above = (
         xp.where(xp.isfinite(end), mu / room, zero)
         for end, room in zip(dual.box, point.rooms, strict=True)
     )
-    cone = none + (point.own + max(mu, _SHARE * largest))
-    return replace(point, cone=cone, below=below, above=above)
+    inside = dual.each(_inside, point.t + below - above)
+    point = replace(point, cone=cone, below=below, above=above, inside=inside)
+    low, high = point.domain_rooms
+    return replace(point, under=mu / low, over=mu / high)
 
 
 def central_prices(part: Part, t: Array, mu: float) -> Array:
-    """Give the lam with t - loss*'(lam) + mu / (lam - lo) - mu / (hi - lam) = 0, or one near it.
-
-    It is exact where loss*' is a constant and the box ends on both sides, as for a hinge.
-    """
+    """Give the lam with t - loss*'(lam) + mu / (lam - lo) - mu / (hi - lam) = 0, or one near it."""
     xp = namespace(t)
     lo, hi = part.loss.box(t, part.size)
     ends_below, ends_above = (bool(xp.all(xp.isfinite(end))) for end in (lo, hi))
+    bound = part.loss.conjugate_derivative(xp.zeros_like(t))
+    if part.loss.is_smooth:
+        if not (ends_below or ends_above):
+            return part.loss.price(_inside(part, t))
+        return _balanced(part, t, mu, ends_below, ends_above)
     if ends_below and ends_above:
-        width = hi - lo
-        pull = width * (t - part.loss.conjugate_derivative(xp.zeros_like(t)))
-        size = xp.sqrt(pull**2 + 4 * mu**2) + 2 * mu
+        # loss*' is a constant, as for a hinge.
+        pull = (hi - lo) * (t - bound)
+        size = xp.hypot(pull, xp.full_like(pull, 2 * mu)) + 2 * mu
         # From the nearer end, so that its distance has all its digits.
-        return xp.where(
-            pull < 0, lo + 2 * mu * width / (size - pull), hi - 2 * mu * width / (size + pull)
-        )
-    if not part.loss.is_smooth:
-        # Without a slope, and with one end at most: the price of a t as far from its bound, on the right side.
-        off = xp.abs(t - part.loss.conjugate_derivative(xp.zeros_like(t)))
-        inside = mu / xp.clip(off, min=float(xp.finfo(t.dtype).eps))
-        return lo + inside if ends_below else hi - inside if ends_above else xp.zeros_like(t)
-    low, high = part.loss.domain()
-    if part.loss.has_domain:
-        # At the end of its domain a price is infinite.
-        margin = _MARGIN * part.loss.scale(t, part.unit)
-        t = xp.clip(xp.clip(t, min=low + margin), max=high - margin)
-    price = part.loss.price(t)
-    if not (ends_below or ends_above):
-        return price
-    end, side = (lo, 1.0) if ends_below else (hi, -1.0)
-    room = side * (price - end)
-    curvature = part.loss.conjugate_second(price)
-    return end + side * (room + xp.sqrt(room**2 + 4 * mu / curvature)) / 2
+        near = 2 * mu * (hi - lo)
+        return xp.where(pull < 0, lo + near / (size - pull), hi - near / (size + pull))
+    # With one end at most: the price of a t as far from its bound, on the right side.
+    off = xp.maximum(xp.abs(t - bound), _MARGIN * part.loss.scale(t, part.unit))
+    return lo + mu / off if ends_below else hi - mu / off if ends_above else xp.zeros_like(t)
+
+
+def _balanced(part: Part, t: Array, mu: float, ends_below: bool, ends_above: bool) -> Array:
+    """Bisect for it, over powers of two that are the distance from an end or the ratio of both distances."""
+    xp = namespace(t)
+    lo, hi = part.loss.box(t, part.size)
+
+    def at(power: Array) -> tuple[Array, Array, Array]:
+        """(lam, its distance from below, and from above)."""
+        ratio = xp.exp(power * math.log(2.0))
+        if not ends_above:
+            return lo + ratio, ratio, INF + 0 * t
+        if not ends_below:
+            return hi - 1 / ratio, INF + 0 * t, 1 / ratio
+        low, high = (hi - lo) / (1 + 1 / ratio), (hi - lo) / (1 + ratio)
+        return xp.where(ratio < 1, lo + low, hi - high), low, high
+
+    reach = math.log2(float(xp.finfo(t.dtype).max)) / 2
+    least, most = xp.full_like(t, -reach), xp.full_like(t, reach)
+    for _ in range(_BISECTIONS):
+        middle = (least + most) / 2
+        lam, low, high = at(middle)
+        pull = t - part.loss.conjugate_derivative(lam) + mu / low - mu / high
+        least, most = xp.where(pull > 0, middle, least), xp.where(pull > 0, most, middle)
+    return at((least + most) / 2)[0]
 
 
 def rounded(point: Interior, to_ends: bool) -> Array:
@@ -189,9 +274,12 @@ def rounded(point: Interior, to_ends: bool) -> Array:
         ends = xp.where(down, lo, xp.where(up, hi, point.lam))
     room = xp.where(xp.isfinite(lo), low, xp.abs(point.lam))
     room = xp.minimum(room, xp.where(xp.isfinite(hi), high, xp.abs(point.lam)))
-    weights = xp.where(down | up, none, room**2)
+    # In units of the largest, whose square may be too large a number.
+    weights = xp.where(down | up, none, (room / xp.max(room)) ** 2)
     coordinates = Coordinates(int(point.cone.shape[0]), point.cone)
     change = joint_adjoint(point.maps, point.lam - ends) - point.imbalance
-    inverse = xp.linalg.pinv(coordinates.gram(point.maps, weights))
-    shares = coordinates.matrix(inverse @ coordinates.vector(change))
+    gram = coordinates.gram(point.maps, weights)
+    if not is_finite(gram):
+        return xp.clip(ends, lo, hi)
+    shares = coordinates.matrix(xp.linalg.pinv(gram) @ coordinates.vector(change))
     return xp.clip(ends + weights * joint_apply(point.maps, shares), lo, hi)

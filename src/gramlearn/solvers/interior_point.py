@@ -18,7 +18,7 @@ from typing import Any, final
 from gramlearn._arrays import Array, concat, constant, is_missing, namespace, read
 from gramlearn._validation import check_count
 from gramlearn.certificate import UNKNOWN, Certificate
-from gramlearn.dual import Dual, DualPoint
+from gramlearn.dual import Dual, DualPoint, Part
 from gramlearn.primal import PrimalPoint, near_rows
 from gramlearn.problem import Problem
 from gramlearn.solvers._central_path import advanced
@@ -172,9 +172,8 @@ class InteriorPoint(Solver[InteriorState]):
         point, stride = state.point, state.stride
         while True:
             near = near_rows(problem.dual, point.at.factor, stride, self.first)
-            rows = [_merged(*both) for both in zip(near, state.rows, strict=True)]
-            same = sum(int(r.shape[0]) for r in rows) == point.dual.size
-            working = point.dual if same else problem.dual.take(rows)
+            rows, working = _gathered(problem, state, near)
+            same = working is point.dual
             plain = point.judged
             if not same:
                 none = constant(0.0, point.lam, working.size)
@@ -225,7 +224,7 @@ def _nowhere(base: WorkingSetState) -> Interior:
     """A point for a solve that was over before it began."""
     xp, dual = namespace(base.point.lam), base.point.dual
     none, cone = xp.zeros_like(base.point.lam), xp.zeros_like(dual.like)
-    return Interior(dual, base.best.factor, cone, none, none, none)
+    return Interior(dual, base.best.factor, cone, none, none, none, none, none, none)
 
 
 def _entered(problem: Problem, start: DualPoint) -> Interior:
@@ -236,7 +235,7 @@ def _entered(problem: Problem, start: DualPoint) -> Interior:
         largest = read(xp.max(x))
         x = xp.clip(x, min=_FLOOR * largest if largest > 0 else _usual_size(problem.dual))
     none, cone = xp.zeros_like(start.lam), constant(0.0, start.lam, int(frame.shape[0]))
-    return Interior(start.dual, frame * xp.sqrt(x), cone, start.lam, none, none)
+    return Interior(start.dual, frame * xp.sqrt(x), cone, start.lam, none, none, none, none, none)
 
 
 def _usual_size(dual: Dual) -> float:
@@ -281,7 +280,7 @@ def _joined(
         return point
     kept = {
         name: _carried(state, rows, getattr(old, name), dual.split(getattr(point, name)))
-        for name in ("lam", "below", "above")
+        for name in ("lam", "below", "above", "inside", "under", "over")
     }
     return replace(point, cone=old.cone, **kept)
 
@@ -294,10 +293,37 @@ def _carried(state: InteriorState, rows: list[Array], values: Array, fresh: list
         rows, state.rows, state.point.dual.split(values), fresh, strict=True
     ):
         joined = xp.asarray(own, copy=True)
-        if known.shape[0]:
-            joined[~is_missing(new, known)] = old
+        if known.shape[0] and new.shape[0]:
+            joined[~is_missing(new, known)] = old[~is_missing(known, new)]
         out.append(joined)
     return concat(out, values)
+
+
+def _gathered(
+    problem: Problem, state: InteriorState, near: list[Array]
+) -> tuple[list[Array], Dual]:
+    """The rows that are near and those there are, and the dual over them.
+
+    Rows with A_k = 0 that hold are left out: they do at any price, which would grow along the central path.
+    """
+    old, rows = state.point.dual, [_merged(*both) for both in zip(near, state.rows, strict=True)]
+    if state.point.is_inside and sum(int(r.shape[0]) for r in rows) == old.size:
+        return rows, old
+    dual = problem.dual.take(rows)
+    idle = dual.split(dual.idle)
+    if bool(namespace(old.like).any(dual.idle)):
+        factor = state.point.at.factor
+        held = [_held(*each, factor) for each in zip(dual.parts, idle, strict=True)]
+        rows = [r[~h] for r, h in zip(rows, held, strict=True)]
+        dual = problem.dual.take(rows)
+    return rows, old if state.point.is_inside and dual.size == old.size else dual
+
+
+def _held(part: Part, idle: Array, factor: Array) -> Array:
+    """Which of the idle rows hold, up to rounding."""
+    one, framed = constant(1.0, factor, 1), part.map.restrict(factor)
+    off = part.loss.outside(part.offset + framed.traces(one))
+    return idle & (off <= part.doubt(framed, one))
 
 
 def _merged(near: Array, known: Array) -> Array:

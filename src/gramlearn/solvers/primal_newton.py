@@ -110,12 +110,13 @@ class PrimalNewton(Solver[PrimalState]):
         if point is None:
             base = self.base.step(problem, state.base, tol)
             return self._followed(problem, state, base, tol)
-        goal = tol * _against(point)
+        against = max(abs(point.value), 1e-6 * point.dual.unit)  # see `Certificate.relative_gap`
+        goal = tol * against + point.dual.dust
         # The gap after a step is about half the squared residual that it leaves, in the norm of Phi.
         xp = namespace(point.residual)
         size = read(xp.sum(point.at.kernel * point.residual**2)) ** 0.5
         least = (0.4 * goal) ** 0.5 / size if size > 0 else 1.0
-        forcing = min(_ACCURACY, (point.gap / _against(point)) ** 0.5)
+        forcing = min(_ACCURACY, (point.gap / against) ** 0.5) if against > 0 else _ACCURACY
         dY = newton_direction(point, max(least, forcing, 1e-6))
         promise = promised_fall(point, dY)
         better = line_search(point, dY, promise, _HALVINGS)
@@ -170,8 +171,3 @@ class PrimalNewton(Solver[PrimalState]):
         ending = Status.OPTIMAL if certificate.is_within(tol) else None
         best = answer if ending or answer.is_better_than(state.best) else state.best
         return replace(state, certificate=certificate, best=best, ending=ending)
-
-
-def _against(point: PrimalPoint) -> float:
-    """What the gap is measured against, see `Certificate.relative_gap`."""
-    return max(abs(point.value), 1e-6 * point.dual.unit)
