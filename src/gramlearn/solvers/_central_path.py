@@ -1,7 +1,7 @@
 """One Newton step along the central path of   phi(X) - <Y0, X> + sum_k loss_k(t_k)   with X and lam apart.
 
-The variables are X = Q Q', the multiplier Z of X >= 0, lam inside its box, the multipliers u, v of its ends, and
-s inside the domain of the loss. On the path
+The variables are X = Q Q', the multiplier Z of X >= 0, lam inside its box, the multipliers u, v of its ends,
+and s inside the domain of the loss. On the path
 
     grad phi(X) - Z - Y0 + sum_k lam_k A_k = 0          X Z = mu I
     s_k = t_k + u_k - v_k = loss_k*'(lam_k)             u_k (lam_k - lo_k) = v_k (hi_k - lam_k) = mu

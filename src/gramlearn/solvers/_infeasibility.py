@@ -35,14 +35,28 @@ INF = float("inf")
 _NEARLY = 0.1  # a least eigenvalue above minus this share of the largest is worth correcting
 _CORRECTIONS = 40
 _HOPELESS = 0.999
+_SHARES = (0.0, 1e-4, 1e-2)  # of its largest entry that an entry of a direction must have
 _NAMED_SHARE = 1e-3  # a constraint with less than this share of the largest v is not named
 
 
 def contradiction(dual: Dual, factor: Array, direction: Array) -> Array | None:
     """Turn `direction` into a v that proves the constraints contradictory, or None if it proves nothing.
 
-    X = F F' is what it is beside: see `Refutation`.
+    X = F F' is what it is beside: see `Refutation`. Constraints that contradict each other have prices that grow
+    without end, and the others prices that do not: so the large entries alone are tried, too.
     """
+    xp = namespace(direction)
+    size = xp.abs(direction)
+    for share in _SHARES:
+        large = xp.where(size >= share * xp.max(size), direction, xp.zeros_like(direction))
+        proof = _corrected(dual, factor, large)
+        if proof is not None:
+            return proof
+    return None
+
+
+def _corrected(dual: Dual, factor: Array, direction: Array) -> Array | None:
+    """Correct a direction until it is a proof, or None."""
     xp = namespace(direction)
     low, high = domain_of(dual)
     prior = dual.regularizer.conjugate_derivative(dual.origin.slope)

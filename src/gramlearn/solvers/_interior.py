@@ -215,8 +215,9 @@ def central_prices(part: Part, t: Array, mu: float) -> Array:
     ends_below, ends_above = (bool(xp.all(xp.isfinite(end))) for end in (lo, hi))
     bound = part.loss.conjugate_derivative(xp.zeros_like(t))
     if part.loss.is_smooth:
+        t = _inside(part, t)
         if not (ends_below or ends_above):
-            return part.loss.price(_inside(part, t))
+            return part.loss.price(t)
         return _balanced(part, t, mu, ends_below, ends_above)
     if ends_below and ends_above:
         # loss*' is a constant, as for a hinge.
