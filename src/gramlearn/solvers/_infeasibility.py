@@ -42,8 +42,8 @@ _NAMED_SHARE = 1e-3  # a constraint with less than this share of the largest v i
 def contradiction(dual: Dual, factor: Array, direction: Array) -> Array | None:
     """Turn `direction` into a v that proves the constraints contradictory, or None if it proves nothing.
 
-    X = F F' is what it is beside: see `Refutation`. Constraints that contradict each other have prices that grow
-    without end, and the others prices that do not: so the large entries alone are tried, too.
+    X = F F' is what it is beside: see `Refutation`. Constraints that contradict each other have prices that
+    grow without end, and the others prices that do not: so the large entries alone are tried, too.
     """
     xp = namespace(direction)
     size = xp.abs(direction)

@@ -80,9 +80,10 @@ class Interior:
     @cached_property
     def price(self) -> Array:
         """loss'(s); lam where there is no slope."""
-        return self.dual.each(
+        price = self.dual.each(
             lambda p, v, s: p.loss.price(s) if p.loss.is_smooth else v, self.lam, self.inside
         )
+        return namespace(price).clip(price, *self.dual.box)
 
     @cached_property
     def aim(self) -> Array:
@@ -100,7 +101,10 @@ class Interior:
         """
         free = self.dual.each(lambda p, v: p.loss.conjugate_second(v), self.price)
         low, high = self.domain_rooms
-        return free / (1 + free * (self.under / low + self.over / high))
+        held = self.under / low + self.over / high
+        xp = namespace(free)
+        bent = free > 0
+        return xp.where(bent, 1 / (1 / xp.where(bent, free, 1 + free) + held), free)
 
     @cached_property
     def domain_rooms(self) -> tuple[Array, Array]:

@@ -15,7 +15,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from typing import Any, final
 
-from gramlearn._arrays import Array, concat, constant, is_missing, namespace, read
+from gramlearn._arrays import Array, concat, constant, eye, is_missing, namespace, read
 from gramlearn._validation import check_count
 from gramlearn.certificate import UNKNOWN, Certificate
 from gramlearn.dual import Dual, DualPoint, Part
@@ -56,6 +56,7 @@ class InteriorState(State):
     target: float = INF  # relative gap over the rows at which to look again
     least: tuple[float, float] = (INF, INF)  # relative gap over the rows, and mu, so far
     idle: int = 0  # steps since one of them became smaller
+    enlarged: bool = False  # whether the first start was, see `_enlarged`
     restarted: bool = False
     ending: Status | None = None
     conflict: tuple[str, ...] = ()
@@ -97,10 +98,11 @@ class InteriorPoint(Solver[InteriorState]):
         state = InteriorState(
             certificate=base.certificate,
             best=base.best,
-            point=_nowhere(base) if over else _entered(problem, base.point),
+            point=_nowhere(base) if over else _started(base),
             rows=base.rows,
             stride=base.stride,
             looks=base.looks,
+            enlarged=_is_far(base),
             ending=base.ending,
             conflict=base.conflict,
         )
@@ -141,7 +143,7 @@ class InteriorPoint(Solver[InteriorState]):
         return state
 
     def _stuck(self, problem: Problem, state: InteriorState, tol: float) -> InteriorState:
-        """Fit the prices, and far from the end start again from the prior, once: the start was at fault.
+        """Fit the prices, and far from the end start again elsewhere, once: the start was at fault.
 
         All constraints have just been looked at, so that a certificate is one of the whole problem.
         """
@@ -156,8 +158,8 @@ class InteriorPoint(Solver[InteriorState]):
         start = state.point.dual.at(xp.zeros_like(state.point.lam))
         if start.value == -INF:
             return replace(state, ending=Status.STALLED)
-        prior = _entered(problem, start)
-        fresh = replace(state, point=prior, restarted=True, least=(INF, INF), idle=0)
+        other = _entered(start) if state.enlarged else _enlarged(start)
+        fresh = replace(state, point=other, restarted=True, least=(INF, INF), idle=0)
         return self._look(problem, fresh, tol)
 
     def settle(self, problem: Problem, state: InteriorState) -> InteriorState:
@@ -227,19 +229,44 @@ def _nowhere(base: WorkingSetState) -> Interior:
     return Interior(dual, base.best.factor, cone, none, none, none, none, none, none)
 
 
-def _entered(problem: Problem, start: DualPoint) -> Interior:
+def _is_far(base: WorkingSetState) -> bool:
+    return not base.certificate.is_within(_COARSE_TOL)
+
+
+def _started(base: WorkingSetState) -> Interior:
+    return _enlarged(base.point) if _is_far(base) else _entered(base.point)
+
+
+def _entered(start: DualPoint) -> Interior:
     """X(lam) of a dual point, lifted off the boundary, with its prices; multipliers come with a look."""
     xp = namespace(start.lam)
     x, frame = start.conjugate.spectrum, start.conjugate.frame
     if not start.dual.regularizer.is_invariant:
         largest = read(xp.max(x))
-        x = xp.clip(x, min=_FLOOR * largest if largest > 0 else _usual_size(problem.dual))
-    none, cone = xp.zeros_like(start.lam), constant(0.0, start.lam, int(frame.shape[0]))
-    return Interior(start.dual, frame * xp.sqrt(x), cone, start.lam, none, none, none, none, none)
+        x = xp.clip(x, min=_FLOOR * largest) if largest > 0 else x + _usual_size(start.dual, x + 1)
+    return _without_multipliers(start, frame * xp.sqrt(x))
 
 
-def _usual_size(dual: Dual) -> float:
-    """The x at which t of x I is about as large as what is asked of it."""
+def _enlarged(start: DualPoint) -> Interior:
+    """A multiple of I, or for LogDet of X(lam), as large as X(lam) and as what is asked of t."""
+    xp = namespace(start.lam)
+    x, frame = start.conjugate.spectrum, start.conjugate.frame
+    if start.dual.regularizer.is_invariant:
+        prior = start.dual.regularizer.conjugate_derivative(start.dual.origin.slope)
+        size = max(1.0, _usual_size(start.dual, prior))
+        return _without_multipliers(start, frame * size**0.5)
+    size = max(read(xp.max(x)), _usual_size(start.dual, xp.ones_like(x)))
+    return _without_multipliers(start, eye(int(frame.shape[0]), frame) * size**0.5)
+
+
+def _without_multipliers(start: DualPoint, frame: Array) -> Interior:
+    none = namespace(start.lam).zeros_like(start.lam)
+    cone = constant(0.0, start.lam, int(frame.shape[0]))
+    return Interior(start.dual, frame, cone, start.lam, none, none, none, none, none)
+
+
+def _usual_size(dual: Dual, shape: Array) -> float:
+    """The c at which t of c diag(shape), before it cancels, is about as large as what is asked of it."""
     asked, given = 0.0, 0.0
     for part in dual.parts:
         xp = namespace(dual.like)
@@ -247,8 +274,8 @@ def _usual_size(dual: Dual) -> float:
             zero = constant(0.0, dual.like, part.size)
             off = part.loss.conjugate_derivative(zero) - part.offset
             asked += read(xp.sum(xp.abs(off)))
-            given += read(xp.sum(xp.abs(part.map.traces(constant(1.0, dual.like, 1)))))
-    return asked / given if asked > 0 and given > 0 else 1.0
+            given += read(xp.sum(part.map.magnitudes(shape)))
+    return asked / given if 0 < asked < INF and 0 < given < INF else 1.0
 
 
 def _usual_product(at: ConjugatePoint, dual: Dual) -> float:
@@ -293,7 +320,7 @@ def _carried(state: InteriorState, rows: list[Array], values: Array, fresh: list
         rows, state.rows, state.point.dual.split(values), fresh, strict=True
     ):
         joined = xp.asarray(own, copy=True)
-        if known.shape[0] and new.shape[0]:
+        if known.shape[0] and new.shape[0] and old.shape[0]:
             joined[~is_missing(new, known)] = old[~is_missing(known, new)]
         out.append(joined)
     return concat(out, values)
