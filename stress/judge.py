@@ -106,13 +106,13 @@ def _complaints(question: Question, claim: Claim, true: Values) -> list[Finding]
         found.append(Finding("certificate", key, f"{claim.status}: {words}"))
 
     errors = true.primal_error + true.dual_error
+    pessimism = claim.gap + 2 * true.slippage
     if _exceeds(claim.dual, true.dual, room - true.dual_error):
         complain("dual", f"dual claimed {claim.dual:.9g}, true {_text(true.dual)}")
-    if _exceeds(true.dual, claim.dual, room - true.dual_error + claim.gap):
+    if _exceeds(true.dual, claim.dual, room - true.dual_error + pessimism):
         complain("dual too low", f"dual claimed {claim.dual:.9g}, true {_text(true.dual)}")
     if _exceeds(true.primal, claim.primal, room - true.primal_error):
         complain("primal", f"primal claimed {claim.primal:.9g}, true {_text(true.primal)}")
-    pessimism = claim.gap + 2 * true.slippage
     if _exceeds(claim.primal, true.primal, room - true.primal_error + pessimism):
         complain("primal too high", f"primal claimed {claim.primal:.9g}, true {_text(true.primal)}")
     if _exceeds(true.gap, claim.gap, room - errors):

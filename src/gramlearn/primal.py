@@ -119,7 +119,7 @@ class PrimalPoint:
         """A bound on the rounding error of the value, whose terms may cancel."""
         return 8 * float(namespace(self.t).finfo(self.t.dtype).eps) * self._size
 
-    @property
+    @cached_property
     def _slip(self) -> float:
         """By how much the losses may be off, as every t is off by rounding."""
         none = namespace(self.t).zeros_like(self.t)
@@ -140,11 +140,12 @@ class PrimalPoint:
             gap = self.at.divergence(R, self._doubt) + unpaid
             if gap < INF:
                 break
-        gap += self.noise / 4 + self._slip
+        gap += self.noise / 4
         violation = self.dual.violation(self.t)
         dual = self.value - gap if gap < INF else -INF
+        primal, gap = self.value + self._slip, gap + self._slip
         size, dust = self.dual.unit, self.dual.dust
-        return Certificate(self.value, dual, gap, violation, size=size, dust=dust), lam
+        return Certificate(primal, dual, gap, violation, size=size, dust=dust), lam
 
     @property
     def _doubt(self) -> float:

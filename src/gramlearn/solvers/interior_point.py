@@ -25,7 +25,7 @@ from gramlearn.solvers._central_path import advanced
 from gramlearn.solvers._infeasibility import contradiction, refuted
 from gramlearn.solvers._interior import Interior, centered, central_prices, rounded
 from gramlearn.solvers._loop import Answer, Solver, State
-from gramlearn.solvers.working_set import WorkingSet, WorkingSetState
+from gramlearn.solvers.working_set import WorkingSet
 from gramlearn.spectral import ConjugatePoint
 from gramlearn.status import Status
 
@@ -39,6 +39,7 @@ _FURTHER = 0.01  # share of the gap at which to look again, after a look that fo
 _FLOOR = 0.1  # least share of its largest eigenvalue that an eigenvalue of X starts with
 _FEW = 0.01  # share of new rows that may join those that keep their prices
 _NEAR = 1e-3  # relative gap below which only rounding keeps a step from being long
+_UNEVEN = 100.0  # times as large as that of the prices the mean product may be
 _IDLE = 20  # steps without a smaller gap or mu, after which there will be none
 
 
@@ -94,16 +95,18 @@ class InteriorPoint(Solver[InteriorState]):
 
     def init(self, problem: Problem, start: list[Array] | None, tol: float) -> InteriorState:
         base = WorkingSet(sample=self.sample, refinement=_REFINEMENT).init(problem, start, tol)
-        over = base.ending is not None
+        # Where no lam was found at which the dual is finite, a point inside needs none.
+        over = base.ending not in (None, Status.STALLED)
+        is_far = not base.certificate.is_within(_COARSE_TOL)
         state = InteriorState(
             certificate=base.certificate,
             best=base.best,
-            point=_nowhere(base) if over else _started(base),
+            point=_enlarged(base.point) if is_far else _entered(base.point),
             rows=base.rows,
             stride=base.stride,
             looks=base.looks,
-            enlarged=_is_far(base),
-            ending=base.ending,
+            enlarged=is_far,
+            ending=base.ending if over else None,
             conflict=base.conflict,
         )
         return state if over else self._look(problem, state, tol)
@@ -222,21 +225,6 @@ def _tidied(
     return Answer(certificate, point.at.factor, rows, point.dual.split(lam))
 
 
-def _nowhere(base: WorkingSetState) -> Interior:
-    """A point for a solve that was over before it began."""
-    xp, dual = namespace(base.point.lam), base.point.dual
-    none, cone = xp.zeros_like(base.point.lam), xp.zeros_like(dual.like)
-    return Interior(dual, base.best.factor, cone, none, none, none, none, none, none)
-
-
-def _is_far(base: WorkingSetState) -> bool:
-    return not base.certificate.is_within(_COARSE_TOL)
-
-
-def _started(base: WorkingSetState) -> Interior:
-    return _enlarged(base.point) if _is_far(base) else _entered(base.point)
-
-
 def _entered(start: DualPoint) -> Interior:
     """X(lam) of a dual point, lifted off the boundary, with its prices; multipliers come with a look."""
     xp = namespace(start.lam)
@@ -248,15 +236,15 @@ def _entered(start: DualPoint) -> Interior:
 
 
 def _enlarged(start: DualPoint) -> Interior:
-    """A multiple of I, or for LogDet of X(lam), as large as X(lam) and as what is asked of t."""
-    xp = namespace(start.lam)
-    x, frame = start.conjugate.spectrum, start.conjugate.frame
-    if start.dual.regularizer.is_invariant:
-        prior = start.dual.regularizer.conjugate_derivative(start.dual.origin.slope)
-        size = max(1.0, _usual_size(start.dual, prior))
-        return _without_multipliers(start, frame * size**0.5)
-    size = max(read(xp.max(x)), _usual_size(start.dual, xp.ones_like(x)))
-    return _without_multipliers(start, eye(int(frame.shape[0]), frame) * size**0.5)
+    """A multiple of I, or for LogDet of the prior, no smaller than it and as large as what is asked of t."""
+    xp, dual = namespace(start.lam), start.dual
+    prior = dual.regularizer.conjugate_derivative(dual.origin.slope)
+    if dual.regularizer.is_invariant:
+        x = prior * max(1.0, _usual_size(dual, prior))
+    else:
+        one = xp.ones_like(prior)
+        x = one * max(read(xp.max(prior)), _usual_size(dual, one))
+    return _without_multipliers(start, eye(dual.rank, x) * xp.sqrt(x))
 
 
 def _without_multipliers(start: DualPoint, frame: Array) -> Interior:
@@ -301,8 +289,9 @@ def _joined(
     mu = max(old.mu, gap / (dual.size + int(old.cone.shape[0]))) if gap < INF else old.mu
     if not old.is_inside and not certificate.is_within(_NEAR):
         mu = max(mu, _usual_product(old.at, dual))
-    fresh = [central_prices(p, t, mu) for p, t in zip(dual.parts, dual.split(plain.t), strict=True)]
-    point = centered(dual, old.frame, concat(fresh, old.lam), mu)
+    point = _balanced(dual, old.frame, plain.t, mu)
+    if point.mu > _UNEVEN * mu:
+        point = _balanced(dual, old.frame, plain.t, point.mu)
     if dual.size > (1 + _FEW) * old.dual.size or not old.is_inside:
         return point
     kept = {
@@ -310,6 +299,12 @@ def _joined(
         for name in ("lam", "below", "above", "inside", "under", "over")
     }
     return replace(point, cone=old.cone, **kept)
+
+
+def _balanced(dual: Dual, frame: Array, t: Array, mu: float) -> Interior:
+    """X with the prices that its t have at mu; the mean product is more where X needs more, see `centered`."""
+    lam = dual.each(lambda part, piece: central_prices(part, piece, mu), t)
+    return centered(dual, frame, lam, mu)
 
 
 def _carried(state: InteriorState, rows: list[Array], values: Array, fresh: list[Array]) -> Array:
