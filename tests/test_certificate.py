@@ -283,3 +283,23 @@ def test_ctrl_c_leaves_the_error_state_of_the_caller(monkeypatch) -> None:
         with pytest.raises(KeyboardInterrupt):
             solve(Problem(LogDet(), I3, [Term(D01, Hard(upper=1.0))]))
     assert np.geterr() == before
+
+
+def test_the_relative_gap_is_one_of_the_values_in_single_precision() -> None:
+    """Rounding of the prior is no size of the values: what is claimed holds of the numbers that come out."""
+    x0, b, tol = 1.464, 0.6088, 1e-3
+    term = Term(Trace(), LogDetSlack(equal=b, gamma=1.0))
+    problem = Problem(Schatten(p=10.0), np.diag([x0]), [term], dtype="float32")
+    solution = solve(problem, solver="interior_point", tol=tol)
+    assert solution.status is Status.OPTIMAL
+    x, lam, q = float(solution.matrix[0, 0]), float(solution.duals[0][0]), 10 / 9
+    primal = (x**10 - x0**10) / 10 - x0**9 * (x - x0) + x / b - np.log(x / b) - 1
+    dual = (x0**9) ** q / q - (x0**9 - lam) ** q / q + np.log1p(-lam * b)
+    assert primal - dual <= tol * primal
+    assert solution.relative_gap >= (primal - dual) / primal
+
+
+def test_dust_is_no_gap() -> None:
+    assert Certificate(1e-9, 0.0, 1e-9, 0.0, dust=2e-9).relative_gap == 0.0
+    assert Certificate(3.0, 1.0, 2.0, 0.0, dust=0.5).relative_gap == 0.5
+    assert Certificate(np.inf, -np.inf, np.inf, 0.0, dust=1.0).relative_gap == np.inf

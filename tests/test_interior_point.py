@@ -8,13 +8,17 @@ from sklearn.exceptions import ConvergenceWarning
 from catalogue import BOUNDED_LOSSES, LOSSES, REGULARIZERS, name_of
 from conftest import Library
 from gramlearn import (
+    DistanceComparisons,
     Frobenius,
     Hard,
     Hinge,
+    KLSlack,
     Linear,
     LogDet,
     LogDetSlack,
     Problem,
+    Similarities,
+    Solution,
     SquaredDistances,
     SquaredHinge,
     Status,
@@ -279,3 +283,91 @@ def test_large_prices_arrive(price: float) -> None:
     solution = solve(Problem(LogDet(), np.eye(4), terms))
     assert solution.status is Status.OPTIMAL
     assert solution.iterations < 100
+
+
+@EACH_REGULARIZER
+def test_rows_that_say_nothing_change_nothing(regularizer: Regularizer) -> None:
+    """A comparison of a point with itself is 0 >= 0: it holds at any price, and has none."""
+    rng = np.random.default_rng(3)
+    P = rng.standard_normal((12, 4))
+    i, j, k = rng.integers(0, 12, (3, 60))
+    told = j != k
+    near, far = ((P[i] - P[other]) ** 2 @ np.array([0.5, 1.0, 2.0, 3.0]) for other in (j, k))
+
+    def solved(rows: np.ndarray) -> Solution:
+        constraints = DistanceComparisons(i[rows], j[rows], k[rows], points=P)
+        term = Term(constraints, Hard(lower=(near - far - 0.1 * told)[rows]))  # this X keeps them
+        return solve(Problem(regularizer, np.eye(4), [term]), solver="interior_point")
+
+    every, telling = solved(j >= 0), solved(told)
+    assert not told.all()
+    assert every.status is telling.status is Status.OPTIMAL
+    assert every.primal == pytest.approx(telling.primal, rel=3e-6)
+    assert np.all(every.duals[0][~told] == 0)
+
+
+@EACH_REGULARIZER
+@pytest.mark.parametrize("gamma", [1e-7, 1e-4, 1e3])
+@pytest.mark.parametrize("loss", [KLSlack, LogDetSlack])
+def test_slack_of_any_strength(
+    regularizer: Regularizer, gamma: float, loss: type[KLSlack | LogDetSlack]
+) -> None:
+    """An exponential or a pole of the price, at strengths where loss* overflows next to the optimum."""
+    rng = np.random.default_rng(4)
+    P = rng.standard_normal((12, 4))
+    i, j = rng.integers(0, 6, 30), rng.integers(6, 12, 30)
+    terms = [
+        Term(SquaredDistances(i[:15], j[:15], points=P), loss(gamma, upper=2.0)),
+        Term(SquaredDistances(i[15:], j[15:], points=P), loss(gamma, lower=9.0)),
+        Term(Trace(), Hinge(1.0, lower=5.0)),
+    ]
+    problem = Problem(regularizer, np.eye(4), terms)
+    solution = solve(problem, solver="interior_point", tol=1e-8)
+    assert solution.status is Status.OPTIMAL
+    assert solution.iterations < 40
+    assert solution.primal == pytest.approx(solve(problem, tol=1e-8).primal, rel=3e-8)
+
+
+@EACH_REGULARIZER
+def test_contradictions_among_what_is_soft(regularizer: Regularizer) -> None:
+    """The prices of two bounds grow without end, those of the others do not: the proof is of the two."""
+    rng = np.random.default_rng(5)
+    P = rng.standard_normal((12, 4))
+    i, j = rng.integers(0, 6, 30), rng.integers(6, 12, 30)
+    terms = [
+        Term(SquaredDistances(i, j, points=P), KLSlack(7e3, lower=4.0)),
+        Term(Similarities(i, j, points=P), LogDetSlack(1e4, equal=1.0)),
+        Term(Trace(), Hard(upper=18.9337)),
+        Term(Trace(), Hard(lower=18.9339)),
+    ]
+    solution = solve(Problem(regularizer, np.eye(4), terms), solver="interior_point")
+    assert solution.status is Status.INFEASIBLE
+    assert len(solution.conflict) == 2
+
+
+def test_it_needs_no_dual_point_to_start_from() -> None:
+    """A reward that only prices of bounds outweigh: X(lam) exists far out, where X is next to nothing."""
+    P = np.diag([1.0, 2.0, 3.0, 4.0])
+    terms = [
+        Term(Trace(), Linear(-1e6)),
+        Term(SquaredDistances([0, 1, 2, 0], [1, 2, 3, 3], points=P), Hard(upper=5.0)),
+        Term(Trace(), Hard(upper=7.0)),
+    ]
+    problem = Problem(LogDet(), np.eye(4), terms)
+    solution = solve(problem, solver="interior_point")
+    assert solution.status is Status.OPTIMAL
+    assert solution.iterations < 30
+    assert np.trace(solution.matrix) == pytest.approx(
+        7.0, rel=1e-5
+    )  # the reward is all that counts
+
+
+@pytest.mark.parametrize("mu", [1e-200, 1.0, 1e200])
+@pytest.mark.parametrize("loss", BOUNDED_LOSSES, ids=name_of)
+def test_prices_are_finite_at_any_mu(loss, mu: float) -> None:
+    t = np.array([-3.0, 0.0, 1e-9, 0.5, 1.2, 1e9])
+    part = Part(DirectionMap(np.ones((6, 1)), (1.0,)), loss.prepare(6, t), 0.0)
+    with np.errstate(all="ignore"):  # as in a solve
+        lam = central_prices(part, t, mu)
+    lo, hi = part.loss.box(t, 6)
+    assert np.all(np.isfinite(lam) & (lo <= lam) & (lam <= hi))
