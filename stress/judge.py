@@ -79,9 +79,10 @@ def judge(question: Question, claim: Claim) -> list[Finding]:
     if claim.status == "OVERFLOW":
         found = overflow_complaint(question)
         return [Finding("status", f"false OVERFLOW {question.regularizer}", found)] if found else []
-    if not _complaints(question, claim, _values(question, claim, DOUBLE)):
-        return []
-    return _complaints(question, claim, _values(question, claim, SIXTY))
+    with np.errstate(over="ignore"):  # 2 tol of a large value is infinite: then anything is right
+        if not _complaints(question, claim, _values(question, claim, DOUBLE)):
+            return []
+        return _complaints(question, claim, _values(question, claim, SIXTY))
 
 
 def _shape_complaint(question: Question, claim: Claim) -> Finding | None:

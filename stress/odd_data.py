@@ -55,13 +55,13 @@ POINTS: Mapping[str, str] = {
     "squared distances": "X = ((X[:, None] - X[None]) ** 2).sum(-1)",
 }
 
-# Points that are none: they must be refused, with a sentence.
+# Points that are none: they must be refused, with a sentence. Whole numbers have no NaN: they are made floats.
 WRONG_POINTS: Mapping[str, str] = {
-    "NaN": "X[0, 0] = np.nan",
-    "infinity": "X[-1, -1] = -np.inf",
+    "NaN": "X = X + 0.0; X[0, 0] = np.nan",
+    "infinity": "X = X + 0.0; X[-1, -1] = -np.inf",
     "words": "X = np.full(X.shape, 'a')",
     "ragged": "X = [[1.0, 2.0], [3.0]] * (len(X) // 2)",
-    "masked": "X = np.ma.masked_less(X, -0.5)",
+    "masked": "X = np.ma.array(X, mask=np.arange(np.size(X)).reshape(np.shape(X)) == 1)",
     "empty": "X = X[:0]; y = y[:0]",
     "no columns": "X = X[:, :0]",
     "a vector": "X = X[:, 0]",

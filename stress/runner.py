@@ -10,15 +10,17 @@ import itertools
 import multiprocessing as mp
 import os
 import time
+import traceback
 from collections.abc import Callable, Iterator, Sequence
 from multiprocessing.connection import Connection, wait
+from pathlib import Path
 from typing import Any, final
 
 from stress.outcome import Finding, Outcome
 from stress.store import Store
 from stress.tasks import STREAMS, Task
 
-__all__ = ["PATIENCE", "run", "streams_of", "tasks_of"]
+__all__ = ["PATIENCE", "attempted", "run", "streams_of", "tasks_of"]
 
 PATIENCE = (
     180.0  # seconds on the wall for one task, judged in 60 digits on a machine that may be shared
@@ -146,7 +148,19 @@ def _work(connection: Connection) -> None:
     with contextlib.suppress(EOFError, ConnectionError, KeyboardInterrupt):
         connection.send(None)
         while True:
-            connection.send(connection.recv().attempt())
+            connection.send(attempted(connection.recv()))
+
+
+def attempted(task: Task) -> dict[str, Any]:
+    """The line of a task; an error of drawing, trying or judging it is a finding, too, with its own lines."""
+    try:
+        return task.attempt()
+    except Exception as error:
+        last = traceback.extract_tb(error.__traceback__)[-1]
+        place = f"{Path(last.filename).name}:{last.name}"
+        words = f"{type(error).__name__}: {error} ({place}, of the tool itself)"
+        finding = Finding("tool", f"{type(error).__name__} {place}", words)
+        return task.line(Outcome("broken", words=words, findings=(finding,)), [])
 
 
 def streams_of(groups: Sequence[str]) -> list[str]:

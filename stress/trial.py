@@ -18,7 +18,7 @@ from stress.question import Clause, Question
 from stress.second_opinion import optimal_value
 from stress.watch import LIMIT, OutOfTime, Watched, exception_finding, is_sentence, watched
 
-__all__ = ["ask"]
+__all__ = ["ask", "compile_first"]
 
 _HANGS = 3.0  # so many limits without the end of an iteration are a hang
 _AGREE = 1e-4  # relative: Clarabel's own accuracy, with room
@@ -41,7 +41,7 @@ def ask(question: Question, limit: float = LIMIT) -> Outcome:
     """Solve it and judge the answer."""
     before = [x.tobytes() for x in question.arrays()]
     solver = question.solver
-    _compile(question.regularizer, solver)
+    compile_first(question.regularizer, solver)
     seen = _solve(question, solver, limit)
     if seen.error is not None and _OBJECTION in str(seen.error):
         solver = "auto"
@@ -61,7 +61,7 @@ def ask(question: Question, limit: float = LIMIT) -> Outcome:
 
 
 @cache
-def _compile(regularizer: str, solver: str) -> None:
+def compile_first(regularizer: str, solver: str) -> None:
     """Compile what is compiled at first use, so that no question pays for it."""
     rows = {"i": np.array([0, 1]), "j": np.array([1, 2])}
     clause = Clause("SquaredDistances", rows, "Hard", {"upper": 1.0})

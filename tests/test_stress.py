@@ -29,11 +29,11 @@ from stress.problems import SOLVERS, draw
 from stress.question import Clause, Question
 from stress.recompute import Reading, recompute
 from stress.report import cases, counts, outcomes
-from stress.runner import run, tasks_of
+from stress.runner import attempted, run, tasks_of
 from stress.second_opinion import optimal_value
 from stress.shrink import shrink
 from stress.store import Store, read_lines
-from stress.tasks import Task
+from stress.tasks import STREAMS, Task
 from stress.trial import ask
 from stress.watch import OutOfTime, is_sentence, watched
 
@@ -331,6 +331,25 @@ def test_points_that_are_none_must_be_refused():
     wrong = (("wrong X: NaN", odd_data.WRONG_POINTS["NaN"]),)
     call = replace(odd_call("KernelKMeans", arguments=[("n_clusters", "2")]), oddities=wrong)
     assert calls.attempt(call).ending == "refused"
+
+
+def test_every_wrong_point_is_wrong_whatever_became_of_the_points_before():
+    """A mask that hides nothing, or NaN in whole numbers, would be no finding."""
+    for what, line in odd_data.WRONG_POINTS.items():
+        for before in ("zeros", "truth values", "bytes", "sparse array", "lists", "far away"):
+            odd = (("X", odd_data.POINTS[before]), ("wrong X: " + what, line))
+            call = replace(odd_call("KernelKMeans", arguments=[("n_clusters", "1")]), oddities=odd)
+            assert calls.attempt(call).ending == "refused", (what, before)
+
+
+def test_an_error_of_the_tool_itself_is_a_finding_with_its_place(monkeypatch):
+    def broken(call):
+        raise ZeroDivisionError("of a judge")
+
+    monkeypatch.setitem(STREAMS, "estimators", STREAMS["estimators"]._replace(attempt=broken))
+    (found,) = attempted(Task.of("estimators-0-0"))["findings"]
+    assert found["kind"] == "tool"
+    assert "of a judge" in found["words"]
 
 
 # -- the smallest example -----------------------------------------------------------------------------------
