@@ -16,6 +16,7 @@ from gramlearn import (
     Bounds,
     ColoredMVU,
     ConstrainedKMeans,
+    Hard,
     Hinge,
     KernelDesigner,
     KernelKMeans,
@@ -34,17 +35,21 @@ from gramlearn import (
     SparseMatrices,
     SquaredDistances,
     StructurePreservingEmbedding,
+    Term,
+    Trace,
     Triplets,
     Zeros,
     balanced_cut,
     from_labels,
     from_similarities,
+    gaussian_kernel,
     incomplete_cholesky,
     laplacian,
     nearest_correlation,
     neighbor_graph,
     normalized_mutual_information,
     percentile_bounds,
+    polynomial_kernel,
     relative_bounds,
     solve,
     spectral_factor,
@@ -246,6 +251,27 @@ REFUSED = [
     (lambda: OnlineMetricLearner().fit(X, None), r"requires y to be passed.*y is None"),
     (lambda: OnlineMetricLearner().fit(X, np.ones(3)), r"`y` has 3 entries, but `X` has 24 pairs"),
     (lambda: MetricLearner(prior=[["a"] * 3] * 3).fit(X, Y), r"`prior` holds 'a' at row 0, column 0"),
+    (lambda: MetricLearner(prior=10**400).fit(X, Y), r"`prior` holds a whole number beyond the range"),
+    (lambda: MetricLearner().fit(with_entry(10**400, object), Y), r"`X` holds .* at row 3, column 1 beyond"),
+    (lambda: MetricLearner(bounds=(10**400, 1)).fit(X, Y), r"`bounds=.*: upper must be .* finite; got inf"),
+    (lambda: MetricLearner(percentiles=(5, 10**400)).fit(X, Y), r"`percentiles` must be two numbers"),
+    (lambda: Pairs([[0, 1]], n_points=9, upper=10**400), r"`upper` holds a whole number beyond the range"),
+    (lambda: Problem(LogDet(), np.eye(2), [Term(Trace(), Hard(upper=10**400))]), r"`upper` holds a whole"),
+    (lambda: Problem(LogDet(), np.eye(2), [Term(Trace(offset=10**400), Hard(upper=1))]), r"`offset` holds"),
+    (lambda: ColoredMVU(labels="linear").fit(X, [10**400] * 24), r"`y` holds a whole number that is beyond"),
+    (lambda: KernelDesigner(gamma1=10**400).fit(X, Y), r"`gamma1` must be a finite number"),
+    (lambda: incomplete_cholesky(X, "rbf", tol=10**400), r"`tol` must be a number in \[0, 1\)"),
+    (lambda: polynomial_kernel(2, 1.0, 10**400), r"`offset` must be a finite number"),
+    (lambda: KernelLearner("poly", kernel_params={"coef0": "a"}).fit(X, Y), r"`coef0` must be a finite"),
+    (lambda: KernelLearner(object).fit(X, Y), r"`kernel` is the class object; pass an object of it"),
+    (lambda: KernelLearner(lambda A, B: "a").fit(X, Y), r"gave 'a'; it must give numbers"),
+    (lambda: KernelDesigner(kernels=[object]).fit(X, Y), r"`kernels` is the class object"),
+    (lambda: solve(Problem(LogDet(), np.eye(2)), callback=object), r"`callback` is the class object"),
+    (lambda: gaussian_kernel(1.0)([[1, 2], [3]], X), r"`A` has rows of different lengths"),
+    (lambda: gaussian_kernel(1.0)(X, "a"), r"`B` must hold numbers; got a str"),
+    (lambda: gaussian_kernel(1.0)(X[0], X), r"`A` must be two-dimensional.*got shape \(3,\)"),
+    (lambda: gaussian_kernel(1.0)(X[:, :2], X), r"`A` has 2 columns and `B` has 3"),
+    (lambda: KernelKMeans(2).fit(X * np.inf), r"`X` contains NaN or infinity"),
 ]  # fmt: skip
 
 
@@ -256,6 +282,12 @@ def test_it_is_refused_in_a_sentence(call, sentence):
         with pytest.raises((ValueError, TypeError), match=sentence) as caught:
             call()
     assert "\n" not in str(caught.value)
+
+
+def test_a_tolerance_beyond_everything_leaves_no_dimension_and_no_overflow():
+    with pytest.warns(UserWarning, match="the kernel learned has rank 0"):
+        found = MaximumVarianceUnfolding(tol=1e300, connect=True).fit(X * 1e100)
+    assert not found.embedding_.any()
 
 
 def test_more_dimensions_than_there_are_points_are_as_many_as_there_are():

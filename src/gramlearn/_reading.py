@@ -66,6 +66,11 @@ def _place(where: tuple[int, ...]) -> str:
     return f"row {where[0]}" if len(where) == 1 else f"{where}"
 
 
+def _at(where: tuple[int, ...]) -> str:
+    """The place of an entry; of a number by itself, none."""
+    return f" at {_place(where)}" if where else ""
+
+
 def _ragged(x: Any, name: str) -> Exception:
     """Rows of different lengths, or what else makes no array."""
     sizes = [len(row) if hasattr(row, "__len__") else None for row in x]
@@ -106,6 +111,11 @@ def _first_that_is_none(array: np.ndarray, name: str) -> Exception | None:
             continue  # a number that is missing, as NaN is
         try:
             float(entry)
+        except OverflowError:
+            return ValueError(
+                f"`{name}` holds a whole number{_at(where)} beyond the range of numbers, 1.8e308; pass a "
+                "smaller one."
+            )
         except (TypeError, ValueError) as refused:
             if type(entry).__name__ == "NAType":
                 continue
@@ -113,7 +123,7 @@ def _first_that_is_none(array: np.ndarray, name: str) -> Exception | None:
             kind = TypeError if isinstance(refused, TypeError) else ValueError
             shown = entry.item() if isinstance(entry, np.generic) else entry
             return kind(
-                f"`{name}` holds {shown!r:.40} at {_place(where)}; each entry of the argument must be a "
+                f"`{name}` holds {shown!r:.40}{_at(where)}; each entry of the argument must be a "
                 "number, or a string that reads as a number: encode it as numbers, or leave it out."
             )
     return None

@@ -24,6 +24,7 @@ from gramlearn._reading import check_unmasked, complaint
 __all__ = [
     "LARGEST_EXPONENT",
     "RANGE",
+    "as_float",
     "as_numbers",
     "as_row_numbers",
     "check_basis",
@@ -35,6 +36,8 @@ __all__ = [
     "check_flag",
     "check_host_points",
     "check_indices",
+    "check_no_class",
+    "check_number",
     "check_per_constraint",
     "check_points",
     "check_positive",
@@ -62,7 +65,7 @@ def check_positive(
         raise TypeError(
             f"`{owner}({name}={value!r})`: {name} must be a positive number; got {type(value).__name__}."
         )
-    number = _as_float(value)
+    number = as_float(value)
     if not (number > 0 and math.isfinite(number)):
         raise ValueError(
             f"`{owner}({name}={value!r})`: {name} must be positive and finite; got {number}."
@@ -75,16 +78,33 @@ def check_positive(
     return number
 
 
+def check_number(value: Any, name: str) -> float:
+    """A finite number."""
+    if not isinstance(value, Real) or not math.isfinite(as_float(value)):
+        raise ValueError(f"`{name}` must be a finite number; got {value!r:.60}.")
+    return float(value)
+
+
+def check_no_class(function: Any, name: str) -> Any:
+    """What is to be called, and no class: to call a class makes one of its objects, and computes nothing."""
+    if isinstance(function, type):
+        kind = function.__name__
+        raise TypeError(
+            f"`{name}` is the class {kind}; pass an object of it, such as {kind}(), or a function."
+        )
+    return function
+
+
 def check_count(value: Any, name: str, least: int = 1, most: int = 2**62) -> int:
     """A whole number that is at least `least`, and can be counted."""
     if isinstance(value, bool) or not isinstance(value, Real) or value % 1 != 0 or value < least:
         raise ValueError(f"`{name}` must be a whole number of at least {least}; got {value!r}.")
-    if _as_float(value) > most:
+    if as_float(value) > most:
         raise ValueError(f"`{name}={value!r}` is more than can be counted; pass at most {most:,}.")
-    return int(_as_float(value))
+    return int(as_float(value))
 
 
-def _as_float(value: Any) -> float:
+def as_float(value: Any) -> float:
     """A number; infinity where it is a whole number with too many digits."""
     try:
         return float(value)
@@ -268,7 +288,7 @@ def check_indices(x: Any, name: str, n_points: int | None = None) -> Array:
 
 def check_share(value: Any, name: str) -> float:
     """A number between 0 and 1, neither of them."""
-    if not isinstance(value, Real) or not 0 < float(value) < 1:
+    if not isinstance(value, Real) or not 0 < as_float(value) < 1:
         raise ValueError(f"`{name}` must be a number between 0 and 1; got {value!r}.")
     return float(value)
 

@@ -9,17 +9,22 @@
 A family for `KernelDesigner` is a list of them, and of functions k(A, B) that give the matrix of all k(a, b).
 """
 
-import math
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import partial
-from numbers import Real
 from typing import Any, final
 
 import numpy as np
 
-from gramlearn._validation import check_count, check_positive
+from gramlearn._arrays import to_numpy
+from gramlearn._validation import (
+    as_numbers,
+    check_count,
+    check_no_class,
+    check_number,
+    check_positive,
+)
 from gramlearn.kernel_functions import FunctionKernel
 
 __all__ = [
@@ -67,10 +72,10 @@ class ProfileKernel(BaseKernel):
     is_psd: bool
 
     def __call__(self, A: np.ndarray, B: np.ndarray) -> np.ndarray:
-        return self._values(_OF_ALL[self.measure](A, B))
+        return self._values(_OF_ALL[self.measure](*_two_sets(A, B)))
 
     def paired(self, A: np.ndarray, B: np.ndarray) -> np.ndarray:
-        return self._values(_OF_PAIRS[self.measure](A, B))
+        return self._values(_OF_PAIRS[self.measure](*_two_sets(A, B)))
 
     def _values(self, measured: np.ndarray) -> np.ndarray:
         with np.errstate(over="ignore", invalid="ignore"):
@@ -173,7 +178,7 @@ def polynomial_kernel(degree: int = 2, scale: float = 1.0, offset: float = 1.0) 
     """(scale x'y + offset)^degree."""
     degree = check_count(degree, "degree")
     scale = check_positive(scale, "scale", "polynomial", any_size=True)
-    offset = _number(offset, "offset")
+    offset = check_number(offset, "offset")
     profile = partial(_power, degree=degree, scale=scale, offset=offset)
     words = f"polynomial({degree}, {scale:.4g}, {offset:.4g})"
     # The powers of x'y that it is a sum of have coefficients >= 0 only where the offset has.
@@ -183,7 +188,7 @@ def polynomial_kernel(degree: int = 2, scale: float = 1.0, offset: float = 1.0) 
 def sigmoid_kernel(scale: float = 1.0, offset: float = 0.0) -> BaseKernel:
     """tanh(scale x'y + offset): of use as a similarity, though not positive semidefinite."""
     scale = check_positive(scale, "scale", "sigmoid", any_size=True)
-    offset = _number(offset, "offset")
+    offset = check_number(offset, "offset")
     profile = partial(_tanh, scale=scale, offset=offset)
     return ProfileKernel(f"sigmoid({scale:.4g}, {offset:.4g})", "inner", profile, is_psd=False)
 
@@ -220,7 +225,7 @@ def _read(one: Any) -> BaseKernel:
             f"`kernels` contains the function {one.__name__} and no kernel; call it: {one.__name__}()."
         )
     if callable(one):
-        return UsersKernel(one)
+        return UsersKernel(check_no_class(one, "kernels"))
     raise ValueError(
         f"`kernels` contains {one!r:.60}, which is no kernel; pass gaussian_kernel(mu), one of "
         f"{', '.join(map(repr, _NAMED))}, or a function k(A, B). Matrices are passed as X, with "
@@ -228,11 +233,23 @@ def _read(one: Any) -> BaseKernel:
     )
 
 
-def _number(value: Any, name: str) -> float:
-    """A finite number."""
-    if not isinstance(value, Real) or not math.isfinite(value):
-        raise ValueError(f"`{name}` must be a finite number; got {value!r}.")
-    return float(value)
+def _two_sets(A: Any, B: Any) -> list[np.ndarray]:
+    """Points with the same features, one row a point."""
+    sets = [
+        np.asarray(to_numpy(as_numbers(x, name)), dtype=np.float64)
+        for x, name in ((A, "A"), (B, "B"))
+    ]
+    for x, name in zip(sets, "AB", strict=True):
+        if x.ndim != 2:
+            raise ValueError(
+                f"`{name}` must be two-dimensional, one row a point; got shape {x.shape}."
+            )
+    if sets[0].shape[1] != sets[1].shape[1]:
+        raise ValueError(
+            f"`A` has {sets[0].shape[1]} columns and `B` has {sets[1].shape[1]}; pass points with the same "
+            "features."
+        )
+    return sets
 
 
 def _exponential(distance: np.ndarray, rate: float) -> np.ndarray:

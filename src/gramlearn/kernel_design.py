@@ -27,7 +27,7 @@ from gramlearn._design_answer import KernelDesign, certificate_of
 from gramlearn._design_bound import LowerBound
 from gramlearn._design_program import Prices, Program
 from gramlearn._gram_rows import GramRows
-from gramlearn._validation import check_count, check_positive
+from gramlearn._validation import as_float, check_count, check_positive
 from gramlearn._warnings import warn
 from gramlearn.base_kernels import read_kernels
 from gramlearn.side_information import Triplets
@@ -302,7 +302,7 @@ class DesignProblem:
 def check_price(value: Any, name: str) -> float:
     """A number of at least 0."""
     is_number = isinstance(value, Real) and not isinstance(value, bool)
-    if not is_number or not 0 <= value < np.inf:
+    if not is_number or not 0 <= as_float(value) < np.inf:
         raise ValueError(f"`{name}` must be a finite number of at least 0; got {value!r}.")
     return float(value)
 

@@ -18,6 +18,8 @@ from gramlearn._validation import (
     check_choice,
     check_either_way,
     check_host_points,
+    check_no_class,
+    check_number,
     check_positive,
     check_symmetric,
 )
@@ -208,7 +210,13 @@ class FunctionKernel(Kernel):
         return self._values(read_new_points(X_new, self.points.shape[1]), self.points)
 
     def _values(self, A: np.ndarray, B: np.ndarray) -> np.ndarray:
-        values = np.asarray(to_numpy(self.function(A, B)), dtype=np.float64)
+        given = self.function(A, B)
+        try:
+            values = np.asarray(to_numpy(given), dtype=np.float64)
+        except (TypeError, ValueError):
+            raise TypeError(
+                f"{self.name} gave {given!r:.60}; it must give numbers, one for each two points."
+            ) from None
         if values.shape != (len(A), len(B)):
             raise ValueError(
                 f"{self.name} gave an array of shape {values.shape} for {len(A)} and {len(B)} points; it "
@@ -229,7 +237,7 @@ def read_kernel(X: Any, kernel: Any, params: Mapping[str, Any]) -> Kernel:
     function k(A, B, **params) gives the matrix of all k(a, b), a row for each row of A.
     """
     points = check_host_points(X, "X")
-    if callable(kernel):
+    if callable(check_no_class(kernel, "kernel")):
         name = f"the kernel function `{getattr(kernel, '__name__', type(kernel).__name__)}`"
         function = partial(kernel, **params)
         return FunctionKernel(
@@ -243,6 +251,8 @@ def read_kernel(X: Any, kernel: Any, params: Mapping[str, Any]) -> Kernel:
         raise TypeError(f"the kernel {kernel!r} takes {takes}; got {', '.join(unknown)}.")
     for parameter in _POSITIVE & {name for name, value in params.items() if value is not None}:
         check_positive(params[parameter], parameter, kernel, any_size=True)
+    if "coef0" in params:
+        check_number(params["coef0"], "coef0")
     if kernel == _PRECOMPUTED:
         eps = _rounding_unit(X)
         check_symmetric(points, "X", tolerance=math.sqrt(eps))

@@ -22,6 +22,7 @@ from gramlearn._low_rank_kernel import (
     rounding_of_spectrum,
 )
 from gramlearn._validation import (
+    as_float,
     check_count,
     check_either_way,
     check_host_points,
@@ -175,7 +176,7 @@ def combined_factor(X: Any, kernel: Any, J: Any, **params: Any) -> LowRankKernel
 
 
 def _check_tol(tol: Any) -> float:
-    if isinstance(tol, bool) or not isinstance(tol, Real) or not 0 <= float(tol) < 1:
+    if isinstance(tol, bool) or not isinstance(tol, Real) or not 0 <= as_float(tol) < 1:
         raise ValueError(
             f"`tol` must be a number in [0, 1), a share of the trace of the kernel; got {tol!r}."
         )

@@ -5,7 +5,7 @@ from dataclasses import replace
 from typing import Any
 
 from gramlearn._arrays import Array, without_overflow_warnings
-from gramlearn._validation import check_choice, check_count, check_positive
+from gramlearn._validation import check_choice, check_count, check_no_class, check_positive
 from gramlearn.problem import Problem
 from gramlearn.solution import Record, Solution
 from gramlearn.solvers import (
@@ -111,7 +111,7 @@ def attempt(
     """What `solve` does, without its warning; the limits are those that were kept."""
     if not isinstance(problem, Problem):
         raise TypeError(f"`problem` must be a Problem; got {type(problem).__name__}.")
-    if not (callback is None or callable(callback)):
+    if not (callback is None or callable(check_no_class(callback, "callback"))):
         raise TypeError(
             f"`callback` must be a function of a Record, or None; got {type(callback).__name__}."
         )

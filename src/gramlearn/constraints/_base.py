@@ -5,7 +5,7 @@ from abc import ABC, abstractmethod
 from typing import Any
 
 from gramlearn._arrays import Array, as_real
-from gramlearn._validation import as_numbers, check_finite, check_per_constraint
+from gramlearn._validation import as_float, as_numbers, check_finite, check_per_constraint
 from gramlearn.linear_maps import LinearMap
 
 __all__ = ["Constraints", "check_offset"]
@@ -39,7 +39,7 @@ class Constraints(ABC):
 
 
 def check_offset(offset: Any, size: int) -> Any:
-    if isinstance(offset, int | float) and math.isfinite(offset):
+    if isinstance(offset, int | float) and math.isfinite(as_float(offset)):
         return float(offset)
     offset = as_real(as_numbers(offset, "offset"))
     check_per_constraint(offset, "offset", size)

@@ -20,8 +20,9 @@ def validated(estimator: Any, X: Any, name: str = "X", **options: Any) -> Any:
     """X by scikit-learn's `validate_data`; what it refuses is refused in words that say what to do."""
     X = _looked_at(X, name)
     try:
-        return validate_data(estimator, X, **options)
-    except (TypeError, ValueError):
+        with np.errstate(invalid="ignore"):  # of infinities, whose sum scikit-learn looks at
+            return validate_data(estimator, X, **options)
+    except (TypeError, ValueError, OverflowError):
         _say_why(X, name, **options)
         raise
 
@@ -30,8 +31,9 @@ def validated_array(X: Any, name: str, **options: Any) -> Any:
     """The same by `check_array`, for what is not the X of an estimator."""
     X = _looked_at(X, name)
     try:
-        return check_array(X, input_name=name, **options)
-    except (TypeError, ValueError):
+        with np.errstate(invalid="ignore"):
+            return check_array(X, input_name=name, **options)
+    except (TypeError, ValueError, OverflowError):
         _say_why(X, name, **options)
         raise
 

@@ -196,6 +196,11 @@ def _numbers(values: np.ndarray, way: str) -> np.ndarray:
     """Numbers, n x c: tags as they are, others centered and of a mean square of 1."""
     try:
         numbers = values.astype(float).reshape(len(values), -1)
+    except OverflowError:
+        raise ValueError(
+            "`y` holds a whole number that is beyond the range of numbers, 1.8e308; pass smaller ones, or "
+            'labels="delta", for which they are names.'
+        ) from None
     except (TypeError, ValueError):
         raise ValueError(
             f"`y` holds {values.dtype} where numbers are needed; pass numbers, or one name for each point and "

@@ -26,7 +26,7 @@ from gramlearn._arrays import (
     read,
     rows_of,
 )
-from gramlearn._validation import as_numbers, check_per_constraint
+from gramlearn._validation import as_float, as_numbers, check_per_constraint
 from gramlearn.losses._base import INF, Loss
 
 __all__ = ["BoundedLoss", "check_weight", "numbers"]
@@ -37,7 +37,7 @@ _RELATIONS = {1: "at most", -1: "at least", 0: "equal to"}
 
 def numbers(x: Any, name: str, size: int, like: Array) -> Any:
     """One number stays a float; a sequence becomes an array of the library of `like`."""
-    if isinstance(x, int | float) and math.isfinite(x):
+    if isinstance(x, int | float) and math.isfinite(as_float(x)):
         return float(x)
     x = as_real(as_numbers(x, name), like)
     check_per_constraint(x, name, size)

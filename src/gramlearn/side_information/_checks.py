@@ -12,7 +12,7 @@ import numpy as np
 
 from gramlearn._arrays import Array, as_index, as_real, is_array, namespace, read, where_true
 from gramlearn._reading import check_unmasked
-from gramlearn._validation import as_numbers, as_row_numbers, check_count
+from gramlearn._validation import as_float, as_numbers, as_row_numbers, check_count
 
 _MOST_POINTS = math.isqrt(2**63 - 1)  # whose pairs have numbers of 64 bits
 
@@ -145,6 +145,8 @@ def check_numbers(
     x = check_unmasked(x, name)
     try:
         given = x if is_array(x) else np.asarray(x, dtype=np.float64)
+    except OverflowError:
+        given = x  # a whole number with too many digits, which `as_numbers` names
     except (TypeError, ValueError):
         raise TypeError(
             f"`{name}` must be one number, or one for each row; got {x!r:.60}."
@@ -172,7 +174,7 @@ def check_bounds(bounds: Any) -> tuple[float | None, float | None]:
     if bounds is None:
         return None, None
     try:
-        upper, lower = (None if b is None else float(b) for b in bounds)
+        upper, lower = (None if b is None else as_float(b) for b in bounds)
     except (TypeError, ValueError):
         raise TypeError(
             f"`bounds` must be (upper, lower), two squared distances; got {bounds!r}."

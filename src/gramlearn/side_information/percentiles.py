@@ -11,7 +11,7 @@ import numpy as np
 from scipy.sparse import issparse
 
 from gramlearn._arrays import Array, namespace, read
-from gramlearn._validation import check_count, check_points, generator
+from gramlearn._validation import as_float, check_count, check_points, generator
 from gramlearn.side_information._distances import squared_distances
 from gramlearn.side_information._numbering import Triangles, distinct_numbers
 
@@ -77,7 +77,7 @@ def percentiles_of(
 def check_percentiles(percentiles: Any) -> tuple[float, float]:
     """Two numbers in ascending order, in percent: shares, such as (0.05, 0.95), are taken for a slip."""
     try:
-        low, high = (float(p) for p in percentiles)
+        low, high = (as_float(p) for p in percentiles)
     except (TypeError, ValueError):
         low = high = float("nan")
     if not 0 <= low <= high <= 100:
