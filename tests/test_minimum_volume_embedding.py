@@ -146,6 +146,15 @@ def test_a_round_that_does_not_improve_is_not_kept():
     assert share == pytest.approx(done.rounds[int(np.argmin(kept))].share)
 
 
+@pytest.mark.parametrize("rounds", [1, 2])
+def test_the_last_round_there_may_be_is_solved_to_a_tenth_of_tol(rounds):
+    done = minimum_volume(
+        distances_of(X), signs_of(components(X, 2)), 2, C=2.0, G=0.02, tol=1e-4, max_rounds=rounds
+    )
+    assert len(done.rounds) == rounds
+    assert done.relative_gap <= 1e-5
+
+
 def test_volume_is_smaller_than_that_of_unfolding():
     points, _ = make_swiss_roll(60, random_state=0)
     one = MinimumVolumeEmbedding(max_iter=1, init="unfolding", tol=1e-2)

@@ -126,7 +126,7 @@ class PointEmbedding(
         """
         count = int(self.n_components)
         R, self.eigenvalues_ = _principal(factor)
-        rank = int(np.sum(self.eigenvalues_ > accuracy * self.eigenvalues_.sum()))
+        rank = int(np.sum(self.eigenvalues_ > min(accuracy, 1.0) * self.eigenvalues_.sum()))
         if rank < count:
             warn(
                 f"n_components={count} dimensions were asked of {type(self).__name__}, but the kernel learned "

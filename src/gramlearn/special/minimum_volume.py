@@ -124,7 +124,9 @@ def minimum_volume(
     rounds: list[Round] = []
     enough = _SHARE * tol
     accuracy = max(enough, _FIRST)
-    for _ in range(max_rounds):
+    for left in reversed(range(max_rounds)):
+        if not left:
+            accuracy = enough
 
         def problem_at(G: float, K0: np.ndarray = K0) -> Problem:
             return volume_problem(K0, distances, C, G)
