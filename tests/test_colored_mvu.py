@@ -5,6 +5,7 @@ import numpy as np
 import pytest
 from scipy.sparse import csr_array
 from sklearn.datasets import load_iris
+from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
 from gramlearn import ColoredMVU, laplacian, neighbor_graph
@@ -104,6 +105,19 @@ def test_more_dimensions_than_the_kernel_has_are_zero_and_said_so():
     assert found.shape == (24, 20)
     assert found.dtype == np.float32
     np.testing.assert_array_equal(found[:, -1], 0.0)
+
+
+def test_a_price_beyond_all_others_is_the_limit_where_distances_are_kept():
+    """The objective grows with C, to what it is where no distance changes: here there is room for that."""
+    large, larger = (ColoredMVU(C=C).fit(X, Y).solution_ for C in (1e9, 1e12))
+    assert max(large.relative_gap, larger.relative_gap) <= 1e-3
+    assert larger.value == pytest.approx(large.value, rel=3e-3)
+
+
+def test_a_tolerance_below_rounding_ends_with_the_best_there_is_and_a_warning():
+    with pytest.warns(ConvergenceWarning, match="no G gives"):
+        found = ColoredMVU(tol=1e-300).fit(X, Y).solution_
+    assert found.relative_gap < 1e-12
 
 
 def test_units_do_not_matter():

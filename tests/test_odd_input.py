@@ -265,6 +265,8 @@ REFUSED = [
     (lambda: KernelLearner("poly", kernel_params={"coef0": "a"}).fit(X, Y), r"`coef0` must be a finite"),
     (lambda: KernelLearner(object).fit(X, Y), r"`kernel` is the class object; pass an object of it"),
     (lambda: KernelLearner(lambda A, B: "a").fit(X, Y), r"gave 'a'; it must give numbers"),
+    (lambda: KernelLearner(lambda A, B: [[1], [1, 2]]).fit(X, Y), r"it must give numbers"),
+    (lambda: KernelLearner(lambda x, y: float(x @ y)).fit(X, Y), r"failed on arrays of 1 and 1 points.*matmul"),
     (lambda: KernelDesigner(kernels=[object]).fit(X, Y), r"`kernels` is the class object"),
     (lambda: solve(Problem(LogDet(), np.eye(2)), callback=object), r"`callback` is the class object"),
     (lambda: gaussian_kernel(1.0)([[1, 2], [3]], X), r"`A` has rows of different lengths"),

@@ -210,13 +210,7 @@ class FunctionKernel(Kernel):
         return self._values(read_new_points(X_new, self.points.shape[1]), self.points)
 
     def _values(self, A: np.ndarray, B: np.ndarray) -> np.ndarray:
-        given = self.function(A, B)
-        try:
-            values = np.asarray(to_numpy(given), dtype=np.float64)
-        except (TypeError, ValueError):
-            raise TypeError(
-                f"{self.name} gave {given!r:.60}; it must give numbers, one for each two points."
-            ) from None
+        values = _called(self.function, self.name, A, B).astype(np.float64, copy=False)
         if values.shape != (len(A), len(B)):
             raise ValueError(
                 f"{self.name} gave an array of shape {values.shape} for {len(A)} and {len(B)} points; it "
@@ -240,9 +234,8 @@ def read_kernel(X: Any, kernel: Any, params: Mapping[str, Any]) -> Kernel:
     if callable(check_no_class(kernel, "kernel")):
         name = f"the kernel function `{getattr(kernel, '__name__', type(kernel).__name__)}`"
         function = partial(kernel, **params)
-        return FunctionKernel(
-            points, function, name, _rounding_unit(function(points[:1], points[:1]))
-        )
+        value = _called(function, name, points[:1], points[:1])
+        return FunctionKernel(points, function, name, _rounding_unit(value))
     known = {_PRECOMPUTED: frozenset[str](), **_parameters_by_name()}
     allowed = check_choice(kernel, "kernel", known)
     unknown = sorted(set(params) - allowed)
@@ -260,6 +253,25 @@ def read_kernel(X: Any, kernel: Any, params: Mapping[str, Any]) -> Kernel:
     function = partial(_named, name=kernel, **params)
     name = f"the kernel {kernel!r}"
     return FunctionKernel(points, function, name, _rounding_unit(points), kernel == "linear")
+
+
+def _called(function: Callable[..., Any], name: str, A: np.ndarray, B: np.ndarray) -> np.ndarray:
+    """k(A, B), numbers; a function of two vectors, as some libraries want it, is told what it was given."""
+    try:
+        given = function(A, B)
+    except (TypeError, ValueError, IndexError, AttributeError) as error:
+        raise ValueError(
+            f"{name} failed on arrays of {len(A)} and {len(B)} points, one row each ({type(error).__name__}: "
+            f"{error}); it must give the matrix of all k(a, b), such as lambda A, B: A @ B.T."
+        ) from error
+    try:
+        values = to_numpy(given)
+        values.astype(np.float64, copy=False)
+    except (TypeError, ValueError):
+        raise TypeError(
+            f"{name} gave {given!r:.60}; it must give numbers, one for each two points."
+        ) from None
+    return values
 
 
 def read_new_points(X_new: Any, d: int) -> np.ndarray:

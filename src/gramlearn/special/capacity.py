@@ -25,9 +25,9 @@ from gramlearn._warnings import warn
 from gramlearn.problem import Problem
 from gramlearn.regularizers import Frobenius, Regularizer, Schatten
 from gramlearn.solution import Record, Solution
-from gramlearn.solve import attempt, solve
+from gramlearn.solve import attempt
 from gramlearn.solvers import QuasiNewton, warn_unless_solved
-from gramlearn.status import SolveInterrupted
+from gramlearn.status import SolveInterrupted, Status
 
 __all__ = [
     "CapacityAnswer",
@@ -39,6 +39,7 @@ __all__ = [
 
 _SEARCHES = 60
 _STEPS = 200  # on a bound that has a kink at its best, more come to nothing
+_FEW = 100  # points, of which Newton on a dense dual costs nothing, and arrives at prices that others do not
 
 
 @final
@@ -81,6 +82,11 @@ class CapacityAnswer:
         """Of the losses, for the problem divided by G: so are they."""
         assert self.solution is not None
         return [lam * (self.divided_by / G) for lam in self.solution.duals]
+
+    @property
+    def is_solved(self) -> bool:
+        """Whether the solve behind it came to its tolerance."""
+        return self.solution is None or self.solution.status is Status.OPTIMAL
 
     @property
     def relative_gap(self) -> float:
@@ -157,18 +163,24 @@ def _searched(
         problem = problem_at(G)
         start = None if near is None else near.prices(G)
         try:
-            solution = solve(problem, solver, tol / 2, max_iter, callback, start)
+            solution, limits = attempt(problem, solver, tol / 2, max_iter, callback, start)
         except SolveInterrupted as stop:
             raise SolveInterrupted(_priced(stop.solution, G, p)) from None
+        if B is None:  # a search has its own word, at its end
+            warn_unless_solved(solution, limits)
         return _priced(solution, G, p), problem
 
     if B is None:
         return at(1.0 if G is None else float(G), near)[0]
+    best = None
     if solver == "quasi_newton":
         answer, is_over = _bounded(problem_at(1.0), p, B, tol, max_iter, callback, smallest)
         if is_over:
             return answer
-    return _within(at, problem_at, float(B), p, tol, smallest, near)
+        if smallest <= answer.G:  # what fills a capacity that hardly matters is no answer
+            best = answer
+        solver = "working_set" if answer.factor.shape[0] <= _FEW else solver
+    return _within(at, problem_at, float(B), p, tol, smallest, near, best)
 
 
 def _priced(solution: Solution, G: float, p: float) -> CapacityAnswer:
@@ -248,18 +260,21 @@ def _within(
     tol: float,
     smallest: float,
     near: CapacityAnswer | None,
+    best: CapacityAnswer | None,
 ) -> CapacityAnswer:
-    """Look for a G whose kernel, scaled to a capacity of B, has a gap within tol."""
+    """Look for a G whose kernel, scaled to a capacity of B, has a gap within tol, or the `best` there is."""
     if near is not None and not near.G > 0:
         near = None  # whose capacity had no price to begin with
     low, high = None, None
-    best = None
     try:
         found, problem = at(1.0 if near is None else near.G, near)
         for turn in range(_SEARCHES):
-            best = _better(best, _scaled(found, problem, B, p))
+            before, best = best, _better(best, _scaled(found, problem, B, p))
             # Nothing more to find: near enough, no K at all, or one that stays below B without a price.
             if best.relative_gap <= tol or found.capacity == 0 or smallest > found.G:
+                break
+            # What cannot be solved at one G is no better off at the next, where this one helped little.
+            if before is not None and not found.is_solved and best.gap > before.gap / 2:
                 break
             low, high = (found, high) if found.capacity > B else (low, found)
             found, problem = at(_next(low, high, B, p, turn), found)
