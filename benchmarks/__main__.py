@@ -15,7 +15,6 @@ from benchmarks.plot import plot
 from benchmarks.report import read, table
 from benchmarks.runner import run_instance
 from benchmarks.sizes import QUICK, SIZES
-from benchmarks.whole_files import UnwritableError
 
 _OUT = Path(__file__).resolve().parent / "results"
 
@@ -25,7 +24,7 @@ def main(arguments: list[str] | None = None) -> int:
     args = _parser().parse_args(arguments)
     try:
         return {"list": _list, "run": _run, "table": _table, "plot": _plot}[args.command](args)
-    except (FileNotFoundError, UnwritableError, ValueError) as error:
+    except (OSError, ValueError) as error:
         print(error, file=sys.stderr)
         return 2
 

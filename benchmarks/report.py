@@ -20,16 +20,18 @@ def read(folder: Path) -> list[dict[str, Any]]:
             f"there are no results in {folder}; `python -m benchmarks run --out {folder}` makes "
             "some."
         )
-    return sorted(
-        map(_result, files), key=lambda run: (run["instance"]["c"], run["instance"]["name"])
-    )
+    return sorted(map(_result, files), key=_place)
+
+
+def _place(run: dict[str, Any]) -> tuple[int, str]:
+    return int(run["instance"]["c"]), str(run["instance"]["name"])
 
 
 def _result(file: Path) -> dict[str, Any]:
     """One result; a file that is none is refused, for a table without it would pass for all there is."""
     try:
         run: dict[str, Any] = json.loads(file.read_text(encoding="utf-8"))
-        _instance(run)  # all that a table needs is there
+        _instance(run), _place(run)  # all that a table needs is there
     except (OSError, ValueError, LookupError, TypeError, AttributeError, RecursionError) as error:
         raise ValueError(
             f"{file} is no result of a benchmark, or a damaged one ({type(error).__name__}); remove it from "

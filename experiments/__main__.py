@@ -5,7 +5,6 @@ import sys
 import time
 from pathlib import Path
 
-from benchmarks.whole_files import UnwritableError
 from tqdm import tqdm
 
 from experiments import reproductions
@@ -16,7 +15,6 @@ from experiments.publishing import FOLDER, published
 from experiments.report import markdown, write_report
 from experiments.runner import Run, compute_missing, open_run, run_folder
 from experiments.workers import Job
-from gramlearn.datasets import DatasetNotFoundError
 
 __all__ = ["main"]
 
@@ -37,7 +35,7 @@ def main(arguments: list[str] | None = None) -> int:
     }
     try:
         return commands[args.command](args)
-    except (DatasetNotFoundError, FileNotFoundError, UnwritableError, ValueError) as error:
+    except (OSError, ValueError) as error:
         print(error, file=sys.stderr)
         return 2
 
@@ -103,15 +101,22 @@ def _positive(text: str) -> int:
 
 
 def _folder(text: str) -> Path:
-    if not text or (Path(text).exists() and not Path(text).is_dir()):
+    if not text or (_exists(text) and not Path(text).is_dir()):
         raise argparse.ArgumentTypeError(f"it must be a folder; got {text or 'nothing'}")
     return Path(text)
 
 
 def _file(text: str) -> Path:
-    if not text or Path(text).is_dir():
+    if not text or (_exists(text) and Path(text).is_dir()):
         raise argparse.ArgumentTypeError(f"it must be a file; got {text or 'nothing'}")
     return Path(text)
+
+
+def _exists(text: str) -> bool:
+    try:
+        return Path(text).exists()
+    except OSError as error:
+        raise argparse.ArgumentTypeError(f"{error.strerror}: {text:.60}") from None
 
 
 def _list(args: argparse.Namespace) -> int:

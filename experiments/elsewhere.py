@@ -8,6 +8,7 @@ installed, a process that is lost and a call that raises or takes too long are a
 """
 
 import importlib
+import io
 import json
 import sys
 import tempfile
@@ -25,7 +26,7 @@ from benchmarks.worker import SOLVING
 
 from experiments.limits import attempt
 
-__all__ = ["Package", "ask"]
+__all__ = ["Package", "ask", "read_answer", "write_answer"]
 
 _KINDS = "kinds.json"
 _PATIENCE = 10  # times the limit, by the clock, of a call that does not keep it
@@ -82,12 +83,17 @@ def _asked(
         folder = Path(place)
         write_whole(folder / _KINDS, json.dumps(list(kinds)))
         for number, call in enumerate(calls):
-            _write(folder / f"call-{number:04}", call)
+            write_answer(folder / f"call-{number:04}", call)
         name = f"{function.__module__}:{function.__name__}"
         how = {"solves": _PATIENCE, "alone": True, "module": __name__, "extra": (name,)}
         ending = launch(python, folder, package.module, limit, **how)
-        files = sorted(folder.glob("answer-*.json"))
-        answers = [_read(file.with_suffix("")) for file in files]
+        answers = []
+        for file in sorted(folder.glob("answer-*.json")):
+            try:
+                answers.append(read_answer(file.with_suffix("")))
+            except ValueError as damaged:
+                ending = str(damaged)
+                break
     return answers, "" if len(answers) == len(calls) else ending
 
 
@@ -111,15 +117,16 @@ def _answer(folder: Path, module: str, limit: float, function: str) -> None:
         kind = kinds[number] if kinds else file.stem
         answer = ended.get(kind)
         if answer is None:
-            call = _read(file.with_suffix(""))
+            call = read_answer(file.with_suffix(""))
             print(SOLVING, flush=True)
             answer = attempt(lambda call=call: called(limit, **call))
         if answer["status"] == "ended":
             ended[kind] = answer
-        _write(folder / file.stem.replace("call", "answer"), answer)
+        write_answer(folder / file.stem.replace("call", "answer"), answer)
 
 
-def _write(file: Path, values: Mapping[str, Any]) -> None:
+def write_answer(file: Path, values: Mapping[str, Any]) -> None:
+    """Numbers and words as JSON, arrays beside them."""
     arrays = {name: value for name, value in values.items() if isinstance(value, np.ndarray)}
     others = {name: value for name, value in values.items() if name not in arrays}
     np.savez(file.with_suffix(".npz"), **arrays)
@@ -127,10 +134,17 @@ def _write(file: Path, values: Mapping[str, Any]) -> None:
     write_whole(file.with_suffix(".json"), json.dumps(others))
 
 
-def _read(file: Path) -> dict[str, Any]:
-    others: dict[str, Any] = json.loads(file.with_suffix(".json").read_text(encoding="utf-8"))
-    with np.load(file.with_suffix(".npz")) as arrays:
-        return others | dict(arrays)
+def read_answer(file: Path) -> dict[str, Any]:
+    """What `write_answer` wrote; a process that is lost may leave something else."""
+    try:
+        others: dict[str, Any] = json.loads(file.with_suffix(".json").read_text(encoding="utf-8"))
+        content = io.BytesIO(file.with_suffix(".npz").read_bytes())  # closed whatever comes
+        with np.load(content, allow_pickle=False) as arrays:
+            return others | dict(arrays)
+    except Exception as error:  # of archives there are as many as there are ways to be damaged
+        raise ValueError(
+            f"{file}.json or {file.name}.npz is damaged ({type(error).__name__}); ask again."
+        ) from error
 
 
 if __name__ == "__main__":

@@ -41,11 +41,20 @@ def publish(outcome: Outcome, folder: Path) -> None:
 
 def published(name: str, experiment: Experiment, folder: Path) -> Outcome | None:
     """What was published of an experiment as it is now; None where nothing was."""
-    parts = checked_parts(experiment, False, 0)
+    file = folder / f"{name}.json"
     try:
-        found = json.loads((folder / f"{name}.json").read_text(encoding="utf-8"))
+        return _outcome(name, experiment, json.loads(file.read_text(encoding="utf-8")))
     except FileNotFoundError:
         return None
+    except (OSError, ValueError, LookupError, TypeError, AttributeError, RecursionError) as error:
+        raise ValueError(
+            f"{file} is not what was published of {name}, or damaged ({type(error).__name__}); take it from "
+            "the repository again, or remove it and publish a run."
+        ) from error
+
+
+def _outcome(name: str, experiment: Experiment, found: dict[str, Any]) -> Outcome | None:
+    parts = checked_parts(experiment, False, 0)
     if found["version"] != experiment.version:
         return None
     by_id = {record["id"]: record for record in found["parts"]}
@@ -55,7 +64,9 @@ def published(name: str, experiment: Experiment, folder: Path) -> Outcome | None
         parameters = json.loads(_compact(part.parameters))  # a tuple is a list once it is written
         if record and (record["parameters"], record["seed"]) == (parameters, part.seed):
             records.append({**record, **found["places"][record["place"]]})
-    return Outcome(name, experiment, False, 0, len(parts), records) if records else None
+    outcome = Outcome(name, experiment, False, 0, len(parts), records)
+    outcome.results(), outcome.seconds  # all that is asked of it is there
+    return outcome if records else None
 
 
 def _compact(value: Any) -> str:

@@ -2,7 +2,6 @@
 
 import argparse
 import hashlib
-import json
 import os
 import platform
 import signal
@@ -16,13 +15,19 @@ from benchmarks.meter import commit, machine
 from tqdm import tqdm
 
 from stress.outcome import Finding
-from stress.page import PAGE, RESULTS, page, publish
+from stress.page import PAGE, RESULTS, page_of, publish
 from stress.report import cases, outcomes, report
 from stress.reproduce import listing, reproduction
 from stress.runner import run, streams_of, tasks_of
 from stress.store import Store
 from stress.tasks import STREAMS, Task
 
+_GROUPS = {
+    "problems": "random problems, mild and wild",
+    "estimators": "odd calls of the estimators",
+    "readers": "damaged files, given to all that reads files",
+    "commands": "wrong words on the command line",
+}
 _PACKAGES = ("numpy", "scipy", "scikit-learn", "numba", "mpmath", "cvxpy", "clarabel")
 
 
@@ -31,7 +36,7 @@ def main(arguments: list[str] | None = None) -> int:
     args = _parser().parse_args(arguments)
     try:
         return _COMMANDS[args.command](args)
-    except ValueError as error:
+    except (OSError, ValueError) as error:
         print(error, file=sys.stderr)
         return 2
 
@@ -45,8 +50,8 @@ def _parser() -> argparse.ArgumentParser:
     )
     go.add_argument("--count", type=int, metavar="N", help="at most so many tasks of each stream")
     go.add_argument("--seed", type=int, default=0, metavar="S", help="default: 0")
-    go.add_argument("--problems", action="store_true", help="random problems, mild and wild")
-    go.add_argument("--estimators", action="store_true", help="odd calls of the estimators")
+    for name, words in _GROUPS.items():
+        go.add_argument(f"--{name}", action="store_true", help=words)
     go.add_argument("--stream", action="append", choices=STREAMS, help="this stream (repeatable)")
     go.add_argument("--only", action="append", default=[], metavar="WORD",
                     help="tasks with this part, such as LogDet or POLA (repeatable: with all)")  # fmt: skip
@@ -71,7 +76,7 @@ def _parser() -> argparse.ArgumentParser:
 
 
 def _run(args: argparse.Namespace) -> int:
-    groups = [name for name in ("problems", "estimators") if getattr(args, name)]
+    groups = [name for name in _GROUPS if getattr(args, name)]
     streams = args.stream or streams_of(groups)
     facts = {
         "seed": args.seed,
@@ -129,9 +134,7 @@ def _publish(args: argparse.Namespace) -> int:
 
 def _page(args: argparse.Namespace) -> int:
     del args
-    if not RESULTS.exists():
-        raise ValueError("nothing was published yet; `python -m stress publish FOLDER` does that.")
-    PAGE.write_text(page(json.loads(RESULTS.read_text(encoding="utf-8"))), encoding="utf-8")
+    PAGE.write_text(page_of(RESULTS), encoding="utf-8")
     return 0
 
 

@@ -12,7 +12,7 @@ import inspect
 import pickle
 import warnings
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cache
 from pathlib import Path
 from typing import Any, final
@@ -31,7 +31,7 @@ from stress.question import Question
 from stress.trial import compile_first
 from stress.watch import LIMIT, OutOfTime, exception_finding, is_sentence, watched
 
-__all__ = ["ESTIMATORS", "Call", "attempt", "draw"]
+__all__ = ["ESTIMATORS", "Call", "attempt", "draw", "shrunk"]
 
 ESTIMATORS = sorted(
     name
@@ -181,6 +181,28 @@ def attempt(call: Call, limit: float = LIMIT) -> Outcome:
         findings.append(Finding("accepted", key, f"{wrong[0]}: taken without a word"))
     name = status.name if status else "fitted"
     return Outcome("answered", name, "", seen.seconds, "", distinct(findings))
+
+
+def shrunk(call: Call, shows: Callable[[Call], bool], seconds: float) -> Call:
+    """Leave out oddities, arguments and the side information, one after another, while the finding stays."""
+    del seconds  # a call has a few parts only
+    progress = True
+    while progress:
+        progress = False
+        candidates = [
+            replace(call, oddities=call.oddities[:k] + call.oddities[k + 1 :])
+            for k in range(len(call.oddities))
+        ]
+        candidates += [
+            replace(call, arguments=call.arguments[:k] + call.arguments[k + 1 :])
+            for k in range(len(call.arguments))
+        ]
+        candidates += [replace(call, side=None)] if call.side else []
+        for candidate in candidates:
+            if shows(candidate):
+                call, progress = candidate, True
+                break
+    return call
 
 
 @cache

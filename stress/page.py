@@ -14,7 +14,7 @@ from stress.report import Case, cases, markdown_table, outcomes, starts, tables,
 from stress.tasks import STREAMS, Task
 from stress.watch import LIMIT
 
-__all__ = ["PAGE", "RESULTS", "page", "publish"]
+__all__ = ["PAGE", "RESULTS", "page", "page_of", "publish"]
 
 RESULTS = Path(__file__).resolve().parent / "published" / "results.json"
 PAGE = Path(__file__).resolve().parents[1] / "docs" / "reliability.md"
@@ -32,10 +32,16 @@ in by the program. [stress/README.md](../stress/README.md) says how tasks are dr
 **Mild** problems are about what users ask: moderate scales and prices, bounds that some matrix keeps. **Wild**
 ones are everything: scales from 1e-8 to 1e8, prices from 1e-6 to 1e6, contradictions gross and fine, rows that
 say nothing, rewards without an end, single precision. **Estimators** are called on odd data with odd
-arguments. Every answer is recomputed from the definitions, in 60 digits where doubles do not decide. *Refused*
-is a sentence that says what to change; *unfinished* is no answer within {limit:g} s of processor time, or a
-solve that found no way on and said so.
+arguments, **readers** are given damaged files, and **commands** wrong words. Every answer is recomputed from
+the definitions, in 60 digits where doubles do not decide. *Refused* is a sentence that says what to change;
+*unfinished* is no answer within {limit:g} s of processor time, or a solve that found no way on and said so.
 """
+_WORDS = {
+    "problems": "random problems",
+    "estimators": "odd calls of estimators",
+    "readers": "damaged files",
+    "commands": "wrong command lines",
+}
 
 
 def publish(folders: Sequence[Path], example: Callable[[Task, Finding], str], path: Path) -> None:
@@ -61,6 +67,19 @@ def publish(folders: Sequence[Path], example: Callable[[Task, Finding], str], pa
     os.replace(whole, path)  # never half of it
 
 
+def page_of(path: Path) -> str:
+    """The page, from the file that `publish` has written."""
+    if not path.exists():
+        raise ValueError("nothing was published yet; `python -m stress publish FOLDER` does that.")
+    try:
+        return page(json.loads(path.read_text(encoding="utf-8")))
+    except (OSError, ValueError, LookupError, TypeError, AttributeError, RecursionError) as error:
+        raise ValueError(
+            f"{path} is not what `python -m stress publish` writes, or damaged ({type(error).__name__}); "
+            "publish again, or take the file from the repository."
+        ) from error
+
+
 def page(results: Mapping[str, Any]) -> str:
     """The page."""
     text = [_HEAD.format(limit=LIMIT), _headline(results)]
@@ -83,17 +102,18 @@ def page(results: Mapping[str, Any]) -> str:
 
 def _headline(results: Mapping[str, Any]) -> str:
     rows = {row[""]: row for row in results["tables"]["What was tried"]}
-    problems = sum(r["tried"] for name, r in rows.items() if STREAMS[name].group == "problems")
-    calls = sum(r["tried"] for name, r in rows.items() if STREAMS[name].group == "estimators")
+    tried = {
+        words: sum(row["tried"] for name, row in rows.items() if STREAMS[name].group == group)
+        for group, words in _WORDS.items()
+    }
+    said = [f"{number:,} {words}" for words, number in tried.items() if number]
+    counted = " and ".join([", ".join(said[:-1]), said[-1]] if said[1:] else said)
     unfinished = ", ".join(f"{name} {row['share unfinished']}" for name, row in rows.items())
     number = len(results["findings"])
     findings = {0: "nothing was found", 1: "one distinct finding is left"}.get(
         number, f"{number} distinct findings are left"
     )
-    return (
-        f"**{problems:,} random problems and {calls:,} odd calls of estimators: {findings}. Unfinished: "
-        f"{unfinished}.**\n"
-    )
+    return f"**{counted}: {findings}. Unfinished: {unfinished}.**\n"
 
 
 def _circumstances(results: Mapping[str, Any]) -> str:

@@ -11,93 +11,172 @@ import os
 import pickle
 import tempfile
 import zipfile
-from collections import Counter
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, replace
+from functools import cache
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple, final
 
 import numpy as np
 
-__all__ = ["READERS", "fuzz"]
+from stress.outcome import Finding, Outcome, distinct
+from stress.watch import OutOfTime, watched
+
+__all__ = ["READERS", "BadFile", "attempt", "draw", "shrunk"]
+
+_SPRUNG: list[None] = []
 
 
 class _Trap:
-    """Unpickled, it would leave a file behind."""
-
-    def __init__(self, mark: str) -> None:
-        self._mark = mark
+    """Unpickled, it leaves a trace."""
 
     def __reduce__(self) -> tuple[Any, ...]:
-        return os.mkdir, (self._mark,)
+        return _spring, ()
 
 
-def fuzz(name: str, count: int, seed: int) -> dict[str, Any]:
-    """Give so many files to a reader; say how it took them."""
-    rng, outcomes, troubles = np.random.default_rng(seed), Counter[str](), set[str]()
+def _spring() -> None:
+    _SPRUNG.append(None)
+
+
+class Reader(NamedTuple):
+    """A file's path in its folder, the content of a good one, and how the folder is read."""
+
+    file: str
+    good: Callable[[], bytes]
+    read: Callable[[Path], object]
+
+
+@final
+@dataclass(frozen=True)
+class BadFile:
+    """What a reader finds in the place of its file; None is a folder."""
+
+    reader: str
+    damage: str
+    content: bytes | None
+
+    @property
+    def labels(self) -> list[str]:
+        """The reader, and what was done to the file."""
+        return [self.reader, self.damage]
+
+    def program(self, comment: str = "") -> str:
+        """It, given to its reader."""
+        said = "".join(f"# {line}\n" for line in comment.splitlines())
+        given = f"{self.reader!r}, {self.damage!r}, {self.content!r}"
+        return f"from stress.readers import BadFile, attempt\n\n{said}print(attempt(BadFile({given})))\n"
+
+
+def draw(seed: int, index: int) -> BadFile:
+    """Draw file number `index`: the readers in turn."""
+    rng = np.random.default_rng([79, seed, index])
+    name = list(READERS)[index % len(READERS)]
+    if rng.random() < 0.2:
+        what = list(_other_things())[int(rng.integers(len(_other_things())))]
+        return BadFile(name, what, _other_things()[what])
+    content = bytearray(_good(name))
+    what = ("cut off", "flipped", "doubled", "random")[int(rng.integers(4))]
+    at = int(rng.integers(len(content)))
+    if what == "cut off":
+        content = content[:at]
+    elif what == "flipped":
+        for place in rng.integers(0, len(content), 1 + int(rng.integers(8))):
+            content[int(place)] ^= 1 << int(rng.integers(8))
+    elif what == "doubled":
+        content[at:at] = content[at // 2 : at]
+    else:
+        content = bytearray(rng.bytes(int(rng.integers(2000))))
+    return BadFile(name, what, bytes(content))
+
+
+def attempt(bad: BadFile) -> Outcome:
+    """Give it to its reader, in a folder of its own."""
+    reader = READERS[bad.reader]()
+    _SPRUNG.clear()
     with tempfile.TemporaryDirectory() as place:
-        folder, mark = Path(place) / "files", Path(place) / "ran"
-        folder.mkdir()
-        file, good, read = READERS[name](folder)
-        for content in _contents(good, count, rng, str(mark)):
-            if file.is_dir():
-                file.rmdir()
-            file.unlink(missing_ok=True)
-            file.mkdir() if content is None else file.write_bytes(content)
-            try:
-                read()
-                outcomes["read"] += 1
-            except (OSError, ValueError) as error:
-                outcomes["refused"] += 1
-                if file.name not in str(error):
-                    troubles.add(f"it does not name the file: {error}")
-            except BaseException as error:
-                troubles.add(f"{type(error).__name__}: {error}")
-            if mark.exists():
-                troubles.add("code of a file was run")
-                mark.rmdir()
-    return {"reader": name, "files": count, **outcomes, "troubles": sorted(troubles)}
+        file = Path(place) / reader.file
+        file.parent.mkdir(parents=True, exist_ok=True)
+        file.mkdir() if bad.content is None else file.write_bytes(bad.content)
+        seen = watched(lambda: reader.read(Path(place)))
+    findings = seen.leaks(())
+    error = seen.error
+    words = "" if error is None else f"{type(error).__name__}: {error}"
+    if _SPRUNG:
+        findings.append(Finding("ran", f"ran {bad.reader}", "code of the file was run"))
+    if isinstance(error, OutOfTime):
+        findings.append(Finding("hang", f"hang {bad.reader}", "it does not come to an end"))
+    elif error is not None and not isinstance(error, OSError | ValueError):
+        key = f"{type(error).__name__} {bad.reader}"
+        findings.append(Finding("exception", key, words[:300]))
+    elif error is not None and file.name not in words:
+        key = f"unnamed {bad.reader}"
+        findings.append(Finding("words", key, f"it does not name the file: {words[:300]}"))
+    ending = "answered" if error is None else "refused" if not findings else "broken"
+    return Outcome(ending, "", "", seen.seconds, words, distinct(findings))
 
 
-def _contents(
-    good: bytes, count: int, rng: np.random.Generator, mark: str
-) -> Iterator[bytes | None]:
-    """Special files first, None for a folder, then mutations of the good one."""
-    objects = io.BytesIO()
-    np.savez(objects, X=np.array([_Trap(mark)], dtype=object), y=np.zeros(1))
-    bomb = io.BytesIO()
+def shrunk(bad: BadFile, shows: Callable[[BadFile], bool], seconds: float) -> BadFile:
+    """Take away pieces, halves first, while the finding stays."""
+    del seconds  # a reader takes a moment
+    piece = len(bad.content or b"") // 2
+    while bad.content and piece:
+        for at in range(0, len(bad.content), piece):
+            shorter = replace(bad, content=bad.content[:at] + bad.content[at + piece :])
+            if shows(shorter):
+                bad = shorter
+                break
+        else:
+            piece //= 2
+    return bad
+
+
+@cache
+def _other_things() -> Mapping[str, bytes | None]:
+    """What is no such file at all."""
+    objects, bomb = io.BytesIO(), io.BytesIO()
+    np.savez(objects, X=np.array([_Trap()], dtype=object), y=np.zeros(1))
     with zipfile.ZipFile(bomb, "w", zipfile.ZIP_DEFLATED) as archive:
         archive.writestr("X.npy", bytes(10**7))
     header = b"\x93NUMPY\x01\x00v\x00{'descr': '<f8', 'fortran_order': False, 'shape': (10**15,)}"
-    special = [
-        None, b"", objects.getvalue(), bomb.getvalue(), header, pickle.dumps(_Trap(mark)),
-        b"[" * 5000, b"null", b"[]", b"{}", b'{"instance": 1}', "\u00e9".encode("latin-1"),
-    ]  # fmt: skip
-    yield from special[:count]
-    for _ in range(count - len(special)):
-        content = bytearray(good)
-        kind = rng.integers(4)
-        at = int(rng.integers(max(len(content), 1)))
-        if kind == 0:
-            content = content[:at]
-        elif kind == 1 and content:
-            for place in rng.integers(0, len(content), 1 + int(rng.integers(8))):
-                content[int(place)] ^= 1 << int(rng.integers(8))
-        elif kind == 2:
-            content[at:at] = content[at // 2 : at]
-        else:
-            content = bytearray(rng.bytes(int(rng.integers(2000))))
-        yield bytes(content)
+    return {
+        "a folder": None,
+        "empty": b"",
+        "objects": objects.getvalue(),
+        "a bomb": bomb.getvalue(),
+        "a header": header,
+        "a pickle": pickle.dumps(_Trap()),
+        "deep": b"[" * 100_000,
+        "null": b"null",
+        "a list": b"[]",
+        "an object": b"{}",
+        "an object of numbers": b'{"instance": 1, "version": 1, "tables": 1}',
+        "Latin-1": "\u00e9".encode("latin-1"),
+    }
 
 
-def _dataset(folder: Path) -> tuple[Path, bytes, Callable[[], object]]:
+@cache
+def _good(name: str) -> bytes:
+    return READERS[name]().good()
+
+
+def _written(write: Callable[[Path], Path]) -> bytes:
+    """The content of a file that is written into a folder."""
+    with tempfile.TemporaryDirectory() as place:
+        return write(Path(place)).read_bytes()
+
+
+def _dataset() -> Reader:
     from gramlearn import datasets
     from gramlearn._dataset_table import TABLE
 
     name = next(name for name, entry in TABLE.items() if not entry.shipped)
-    good = io.BytesIO()
-    np.savez(good, X=np.eye(3), y=np.arange(3))
 
-    def read() -> object:
+    def good() -> bytes:
+        content = io.BytesIO()
+        np.savez(content, X=np.eye(3), y=np.arange(3))
+        return content.getvalue()
+
+    def read(folder: Path) -> object:
         before = os.environ.get(datasets.VARIABLE)
         os.environ[datasets.VARIABLE] = str(folder)
         try:
@@ -107,10 +186,10 @@ def _dataset(folder: Path) -> tuple[Path, bytes, Callable[[], object]]:
             if before is not None:
                 os.environ[datasets.VARIABLE] = before
 
-    return folder / TABLE[name].file, good.getvalue(), read
+    return Reader(TABLE[name].file, good, read)
 
 
-def _part(folder: Path) -> tuple[Path, bytes, Callable[[], object]]:
+def _part() -> Reader:
     from experiments.runner import Run
     from experiments.store import Store
 
@@ -118,14 +197,62 @@ def _part(folder: Path) -> tuple[Path, bytes, Callable[[], object]]:
 
     experiment = SmallExperiment()
     part = experiment.parts(True)[0]
-    run = Run("fuzz", experiment, True, 0, Store(folder, 1, {}), (part,))
     facts = {"status": "done", "result": {"eigenvalues": [1.0], "matrix": [[1.0]]}, "seconds": 1.0}
-    run.store.write(part, facts)
-    file = folder / "parts" / f"{part.id}.json"
-    return file, file.read_bytes(), lambda: (run.outcome().results(), run.missing())
+    file = f"parts/{part.id}.json"
+
+    def run(folder: Path) -> Run:
+        return Run("fuzz", experiment, True, 0, Store(folder, 1, {}), (part,))
+
+    def write(folder: Path) -> Path:
+        run(folder).store.write(part, facts)
+        return folder / file
+
+    def read(folder: Path) -> object:
+        return run(folder).outcome().results(), run(folder).missing()
+
+    return Reader(file, lambda: _written(write), read)
 
 
-def _benchmark(folder: Path) -> tuple[Path, bytes, Callable[[], object]]:
+def _published() -> Reader:
+    from experiments.outcome import Outcome as Kept
+    from experiments.publishing import publish, published
+
+    from stress.small_experiment import SmallExperiment
+
+    experiment = SmallExperiment()
+    place: dict[str, Any] = {"data": {}, "commit": "c", "machine": {}, "versions": {}}
+    records = [
+        {"id": part.id, "parameters": part.parameters, "seed": 0, "status": "done", "seconds": 1.0,
+         "result": {"eigenvalues": [1.0], "matrix": [[1.0]]}, **place}
+        for part in experiment.parts(False)[:3]
+    ]  # fmt: skip
+
+    def write(folder: Path) -> Path:
+        publish(Kept("fuzz", experiment, False, 0, 3, records), folder)
+        return folder / "fuzz.json"
+
+    def read(folder: Path) -> object:
+        kept = published("fuzz", experiment, folder)
+        return kept and (kept.results(), kept.seconds, kept.failed)
+
+    return Reader("fuzz.json", lambda: _written(write), read)
+
+
+def _answer() -> Reader:
+    from experiments.elsewhere import read_answer, write_answer
+
+    def write(folder: Path) -> Path:
+        write_answer(folder / "answer-0000", {"status": "done", "X": np.eye(3)})
+        return folder / "answer-0000.npz"
+
+    def read(folder: Path) -> object:
+        (folder / "answer-0000.json").write_text('{"status": "done"}', encoding="utf-8")
+        return read_answer(folder / "answer-0000")
+
+    return Reader("answer-0000.npz", lambda: _written(write), read)
+
+
+def _benchmark() -> Reader:
     from benchmarks.report import read, table
 
     result = {
@@ -136,16 +263,55 @@ def _benchmark(folder: Path) -> tuple[Path, bytes, Callable[[], object]]:
         "name": "x", "data": "d", "c": 1, "n": 1, "r": 1, "library": "numpy", "seed": 0, "gamma": 1.0,
     }  # fmt: skip
     run = {"instance": instance, "machine": {}, "references": {}, "results": [result]}
-    return folder / "x.json", json.dumps(run).encode(), lambda: table(read(folder))
+    return Reader("x.json", lambda: json.dumps(run).encode(), lambda folder: table(read(folder)))
 
 
-READERS: dict[str, Callable[[Path], tuple[Path, bytes, Callable[[], object]]]] = {
-    "gramlearn.datasets.load": _dataset,
-    "experiments, the part of a run": _part,
-    "benchmarks table": _benchmark,
+_FOUND = {
+    "id": "wild-0-0", "stream": "wild", "labels": ["LogDet"], "ending": "answered", "status": "OPTIMAL",
+    "solver": "auto", "seconds": 0.1, "words": "", "findings": [{"kind": "k", "key": "y", "words": "w"}],
+}  # fmt: skip
+
+
+def _outcomes() -> Reader:
+    def read(folder: Path) -> object:
+        from stress.report import report
+
+        return report(folder, None)
+
+    def good() -> bytes:
+        return b"".join(
+            json.dumps(x).encode() + b"\n" for x in ({"start": {"seed": 0}}, _FOUND, _FOUND)
+        )
+
+    return Reader("outcomes.jsonl", good, read)
+
+
+def _results() -> Reader:
+    start = {"seed": 0, "date": "d", "commit": "c", "python": "3", "machine": {}, "versions": {}}
+
+    def write(folder: Path) -> Path:
+        from stress.page import publish
+
+        lines = [{"start": start}, _FOUND]
+        text = "".join(json.dumps(line) + "\n" for line in lines)
+        (folder / "outcomes.jsonl").write_text(text, encoding="utf-8")
+        publish([folder], lambda task, finding: "pass\n", folder / "results.json")
+        return folder / "results.json"
+
+    def read(folder: Path) -> object:
+        from stress.page import page_of
+
+        return page_of(folder / "results.json")
+
+    return Reader("results.json", lambda: _written(write), read)
+
+
+READERS: Mapping[str, Callable[[], Reader]] = {
+    "gramlearn.datasets.load": cache(_dataset),
+    "experiments, the part of a run": cache(_part),
+    "experiments, what was published": cache(_published),
+    "experiments, an answer from elsewhere": cache(_answer),
+    "benchmarks table": cache(_benchmark),
+    "stress report": cache(_outcomes),
+    "stress page": cache(_results),
 }
-
-
-if __name__ == "__main__":
-    for reader in READERS:
-        print(json.dumps(fuzz(reader, 2000, 0)))

@@ -7,8 +7,8 @@ from typing import Any, NamedTuple
 
 from stress.formulas import LOSSES, MATRICES, REGULARIZERS
 from stress.outcome import UNFINISHED, Finding
-from stress.store import read_lines
-from stress.tasks import STREAMS, Task
+from stress.store import path_of, read_lines
+from stress.tasks import GROUPS, STREAMS, Task
 
 __all__ = [
     "Case",
@@ -40,10 +40,18 @@ class Case(NamedTuple):
 
 def outcomes(folder: Path) -> list[dict[str, Any]]:
     """The lines of all tasks."""
-    lines = [line for line in read_lines(folder) if "id" in line]
+    path = path_of(folder)
+    try:
+        lines = [line for line in read_lines(folder) if "id" in line]
+        tables(lines), cases(lines)  # all that is counted is there
+    except (ValueError, LookupError, TypeError, AttributeError, RecursionError) as error:
+        raise ValueError(
+            f"{path} has lines that no run has written, or damaged ones ({type(error).__name__}); remove them, "
+            "and the run goes on with what they were of."
+        ) from error
     if not lines:
         raise ValueError(
-            f"{folder} holds no results; `python -m stress run --out {folder}` makes some."
+            f"there are no results in {path}; `python -m stress run --out {folder}` makes some."
         )
     return lines
 
@@ -109,10 +117,15 @@ def markdown_table(rows: Sequence[Mapping[str, Any]]) -> str:
     return "".join(f"| {' | '.join(cells)} |\n" for cells in lines)
 
 
+def of_group(lines: Sequence[Mapping[str, Any]], group: str) -> list[Mapping[str, Any]]:
+    """Those whose stream is of this group."""
+    return [line for line in lines if STREAMS[line["stream"]].group == group]
+
+
 def tables(lines: Sequence[Mapping[str, Any]]) -> dict[str, list[dict[str, Any]]]:
     """Every table of counts by its title."""
-    problems = [line for line in lines if STREAMS[line["stream"]].group == "problems"]
-    calls = [line for line in lines if STREAMS[line["stream"]].group == "estimators"]
+    by_group = {name: of_group(lines, name) for name in GROUPS}
+    problems = by_group["problems"]
     asked: list[tuple[str, Sequence[Mapping[str, Any]], Groups]] = [
         ("What was tried", lines, lambda line: [line["stream"]]),
         ("By status", problems, lambda line: [line["status"] or line["ending"]]),
@@ -120,7 +133,9 @@ def tables(lines: Sequence[Mapping[str, Any]]) -> dict[str, list[dict[str, Any]]
         ("By loss", problems, of_parts(LOSSES)),
         ("By constraint", problems, of_parts(MATRICES)),
         ("By solver", problems, lambda line: [line["solver"]]),
-        ("By estimator", calls, lambda line: line["labels"][:1]),
+        ("By estimator", by_group["estimators"], lambda line: line["labels"][:1]),
+        ("By reader", by_group["readers"], lambda line: line["labels"][:1]),
+        ("By command", by_group["commands"], lambda line: line["labels"][:1]),
     ]
     return {title: counts(some, groups) for title, some, groups in asked if some}
 

@@ -14,7 +14,7 @@ from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any, final
 
-__all__ = ["Store", "read_lines"]
+__all__ = ["Store", "path_of", "read_lines"]
 
 _NAME = "outcomes.jsonl"
 
@@ -25,7 +25,7 @@ class Store:
 
     def __init__(self, folder: Path, facts: Mapping[str, Any]) -> None:
         folder.mkdir(parents=True, exist_ok=True)
-        self.path = folder / _NAME
+        self.path = path_of(folder)
         _drop_torn_line(self.path)
         before = [line["start"] for line in read_lines(folder) if "start" in line]
         if before and before[0]["seed"] != facts["seed"]:
@@ -52,9 +52,14 @@ class Store:
         os.close(self._file)
 
 
+def path_of(folder: Path) -> Path:
+    """The file of a run."""
+    return folder / _NAME
+
+
 def read_lines(folder: Path) -> Iterator[dict[str, Any]]:
     """Every whole line; a torn one at the end is passed over."""
-    path = folder / _NAME
+    path = path_of(folder)
     if not path.exists():
         return
     with path.open(encoding="utf-8") as file:

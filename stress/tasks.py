@@ -1,16 +1,16 @@
 """What there is to try: streams of tasks, each a function of (seed, index) alone.
 
-A new stream is a row of `STREAMS`: how to draw task number `index`, and how to try it.
+A new stream is a row of `STREAMS`: how to draw task number `index`, how to try it, shrink it and print it.
 """
 
 from collections.abc import Callable, Mapping
 from dataclasses import asdict
 from typing import Any, NamedTuple
 
-from stress import calls, problems, trial
+from stress import calls, code, commands, problems, readers, shrink, trial
 from stress.outcome import Outcome
 
-__all__ = ["STREAMS", "Stream", "Task"]
+__all__ = ["GROUPS", "STREAMS", "Stream", "Task"]
 
 
 class Task(NamedTuple):
@@ -60,15 +60,30 @@ class Task(NamedTuple):
 
 
 class Stream(NamedTuple):
-    """How tasks of a kind are drawn and tried."""
+    """How tasks of a kind are drawn, tried, made smaller while they show a finding, and printed."""
 
     draw: Callable[[int, int], Any]
     attempt: Callable[[Any], Outcome]
-    group: str  # "problems" or "estimators"
+    shrunk: Callable[[Any, Callable[[Any], bool], float], Any]
+    program: Callable[[Any, str], str]
+    group: str  # what a run may be kept to, and what is counted together
+
+
+def _problems(kind: str) -> Stream:
+    return Stream(
+        lambda seed, index: problems.draw(kind, seed, index), trial.ask, shrink.shrink, code.program, "problems"
+    )  # fmt: skip
 
 
 STREAMS: Mapping[str, Stream] = {
-    "mild": Stream(lambda seed, index: problems.draw("mild", seed, index), trial.ask, "problems"),
-    "wild": Stream(lambda seed, index: problems.draw("wild", seed, index), trial.ask, "problems"),
-    "estimators": Stream(calls.draw, calls.attempt, "estimators"),
+    "mild": _problems("mild"),
+    "wild": _problems("wild"),
+    "estimators": Stream(calls.draw, calls.attempt, calls.shrunk, calls.Call.program, "estimators"),
+    "readers": Stream(
+        readers.draw, readers.attempt, readers.shrunk, readers.BadFile.program, "readers"
+    ),
+    "commands": Stream(
+        commands.draw, commands.attempt, commands.shrunk, commands.CommandLine.program, "commands"
+    ),
 }
+GROUPS = tuple(dict.fromkeys(stream.group for stream in STREAMS.values()))
