@@ -155,6 +155,20 @@ def test_the_last_round_there_may_be_is_solved_to_a_tenth_of_tol(rounds):
     assert done.relative_gap <= 1e-5
 
 
+def test_a_tolerance_below_rounding_asks_no_more_of_rounds_than_the_first_that_failed(monkeypatch):
+    asked = []
+
+    def watched(*args, **options):
+        asked.append(options["tol"])
+        return solve_with_capacity(*args, **options)
+
+    monkeypatch.setattr("gramlearn.special.minimum_volume.solve_with_capacity", watched)
+    with pytest.warns(ConvergenceWarning):
+        found = MinimumVolumeEmbedding(n_neighbors=4, connect=True, tol=1e-300, max_iter=40).fit(X)
+    assert found.relative_gap_ < 1e-11
+    assert sum(tol < 1e-13 for tol in asked) <= 2  # and the last that there may be
+
+
 def test_volume_is_smaller_than_that_of_unfolding():
     points, _ = make_swiss_roll(60, random_state=0)
     one = MinimumVolumeEmbedding(max_iter=1, init="unfolding", tol=1e-2)

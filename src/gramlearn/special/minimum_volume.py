@@ -32,6 +32,7 @@ __all__ = ["Distances", "Round", "VolumeAnswer", "minimum_volume", "signs_of", "
 
 _FIRST = 1e-2  # the gap to which the first round is solved
 _SHARE = 0.1  # of what the last round gained, and at the end of tol, to which rounds are solved
+_NEAREST = 4  # times the gap that rounding left is a gap that can be asked for
 
 
 class Distances(NamedTuple):
@@ -139,7 +140,7 @@ def minimum_volume(
                 G=G,
                 tol=accuracy,
                 callback=callback,
-                solver="working_set",
+                solver="auto",
                 smallest=smallest,
                 near=near,
                 owner=owner,
@@ -164,7 +165,9 @@ def minimum_volume(
         if is_converged:
             break
         K0 = signs_of(V)
-        accuracy = min(max(enough, _SHARE * improved / near.size), accuracy)
+        if not near.is_solved:  # rounding: no round comes nearer, and none is asked to
+            enough = max(enough, _NEAREST * near.relative_gap)
+        accuracy = max(enough, min(_SHARE * improved / near.size, accuracy))
     assert best is not None
     return VolumeAnswer(best.kernel, best.V, best.eigenvalues, tuple(rounds), is_converged)
 
