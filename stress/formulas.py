@@ -183,13 +183,19 @@ class _Positive(LossFormula):
         return (-INF + 0 * b if side == "upper" else 0 * b), INF + 0 * b
 
 
+def _log_of_ratio(a: Arithmetic, t: Reals, b: Reals) -> Reals:
+    """log(t / b): by log1p where t is near b, and where it is far, t / b - 1 may have lost t to rounding."""
+    u = (t - b) / b
+    near = abs(u) < 0.5
+    return np.where(near, a.log1p(np.where(near, u, 0 * u)), a.log(t / b))
+
+
 @final
 class _LogDetSlack(_Positive):
     open_domain = True
 
     def penalty(self, a: Arithmetic, t: Reals, b: Reals, g: Reals) -> Reals:
-        u = (t - b) / b
-        return g * (u + _above_minus_one(u, lambda v: -a.log1p(v), INF))
+        return g * ((t - b) / b - _where_positive(t, lambda v: _log_of_ratio(a, v, b), -INF))
 
     def conjugate(self, a: Arithmetic, lam: Reals, b: Reals, g: Reals) -> Reals:
         return g * _above_minus_one(-lam * b / g, lambda v: -a.log1p(v), INF)

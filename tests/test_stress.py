@@ -140,6 +140,15 @@ def test_the_formulas_are_those_of_another_package(regularizer, loss, bounds):
     assert float(values.dual) == pytest.approx(optimal_value(asked), rel=1e-5)
 
 
+def test_a_bound_beyond_all_digits_leaves_the_slack_finite():
+    """t / b - 1 is -1 in 60 digits where t / b is 1e-300, and log(t / b) is -690."""
+    loss, one = LOSSES["LogDetSlack"], SIXTY.real(np.ones(1))
+    (value,) = loss.penalty(SIXTY, one, SIXTY.real(np.array([1e300])), one)
+    assert float(value) == pytest.approx(300 * np.log(10) - 1, rel=1e-12)
+    (near,) = loss.penalty(SIXTY, one * (1 + 1e-9), one, one)
+    assert float(near) == pytest.approx(5e-19, rel=1e-6)
+
+
 # -- lies -----------------------------------------------------------------------------------------------
 
 HONEST = ("LogDet", "VonNeumann", "Frobenius")
