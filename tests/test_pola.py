@@ -34,6 +34,16 @@ def test_it_is_the_optimum_over_metric_and_threshold(gamma):
     np.testing.assert_allclose(model.get_mahalanobis_matrix(), W.value, atol=1e-3)
 
 
+def test_more_features_than_points_are_learned_from_in_the_span_of_the_points():
+    """Put isometrically into 50 dimensions, points have the same W there, and zero beside it."""
+    Q = np.linalg.qr(np.random.default_rng(3).normal(size=(50, 3)))[0]
+    few, many = (POLA(0.1, tol=1e-9).fit(points, side=SIDE) for points in (X, X @ Q.T + 5.0))
+    assert many.solution_.primal == pytest.approx(few.solution_.primal, rel=1e-7)
+    assert many.threshold_ == pytest.approx(few.threshold_, rel=1e-4)
+    W = few.get_mahalanobis_matrix()
+    np.testing.assert_allclose(many.get_mahalanobis_matrix(), Q @ W @ Q.T, atol=1e-4)
+
+
 def test_the_threshold_tells_pairs_apart():
     iris, species = load_iris(return_X_y=True)
     side = from_labels(species, 300, random_state=0)

@@ -28,6 +28,8 @@ from gramlearn.side_information import Bounds, SideInformation, Triplets
 
 __all__ = ["POLA"]
 
+_NOTHING = 1e-14  # of the longest extent: rounding
+
 
 class POLA(MahalanobisMethods, BaseEstimator):
     """A metric and the threshold that goes with it, learned together from pairs.
@@ -46,7 +48,8 @@ class POLA(MahalanobisMethods, BaseEstimator):
     components_ : array d x d
         L, the symmetric root of W.
     solution_ : Solution
-        The certificate, of diag(W, b - 1); the objective is `solution_.primal` + 1/2.
+        The certificate, of diag(W, b - 1), with W in an orthonormal basis of the points' span where there are
+        more features than points; the objective is `solution_.primal` + 1/2.
 
     The scale of the points matters, as the margin of 1 does: bring features to one scale, and squared
     distances to about 1, first. It is many times as fast, too.
@@ -81,13 +84,14 @@ class POLA(MahalanobisMethods, BaseEstimator):
     def fit(self, X: Any, y: Any = None, *, side: SideInformation | None = None) -> Self:
         """Learn from labels y, or from `side`: Pairs, or Bounds, of which only near and far counts."""
         X = check_extent(validated(self, X, dtype=np.float64))
-        n, d = X.shape
+        coordinates, basis = _in_their_span(X)
+        n, d = coordinates.shape
         gamma = check_positive(self.gamma, "gamma", "POLA")
         known = side_of(side, y, n, self.n_pairs, generator(self.random_state))
         i, j, alike = _judged(known)
         # Rows n and n + 1 are b - 1 apart: the last coordinate is theirs alone.
         points = np.zeros((n + 2, d + 1))
-        points[:n, :d] = X
+        points[:n, :d] = coordinates
         points[n + 1, d] = 1.0
         terms = [Term(SquaredDistances([n], [n + 1], points=points), Linear(1.0))]
         for rows, bound in (
@@ -100,11 +104,24 @@ class POLA(MahalanobisMethods, BaseEstimator):
                 terms.append(Term(comparisons, Hinge(gamma, **bound)))
         self.solution_ = solved(self, Frobenius(), np.zeros((d + 1, d + 1)), terms)
         F = self.solution_.factor
-        self._map = FullMap(F[:d].T)
+        self._map = FullMap((basis @ F[:d]).T)
         self.threshold_ = float(np.sqrt(1 + F[d] @ F[d]))
         self.n_iter_ = max(1, self.solution_.iterations)
         self._judges_pairs = side is not None
         return self
+
+
+def _in_their_span(X: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """Points as they are; of more features than points, coordinates in their span, and its basis V, d x r.
+
+    W = V S V': what is asked of W sees no other directions, and in those the least norm is zero.
+    """
+    n, d = X.shape
+    if d <= n:
+        return X, np.eye(d)
+    U, s, Vt = np.linalg.svd(X - X.mean(axis=0), full_matrices=False)
+    kept = s > _NOTHING * s[0]
+    return U[:, kept] * s[kept], Vt[kept].T
 
 
 def _judged(known: SideInformation) -> tuple[np.ndarray, ...]:
