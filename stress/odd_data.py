@@ -67,6 +67,7 @@ WRONG_POINTS: Mapping[str, str] = {
     "a vector": "X = X[:, 0]",
     "a cube": "X = X[None]",
     "complex": "X = X + 1j",
+    "a number beyond floats": "X = np.array(X, dtype=object); X[0, 0] = 10**400",
     "nothing": "X = None",
     "a number": "X = 3.0",
     "a word": "X = 'points'",
@@ -85,6 +86,7 @@ LABELS: Mapping[str, str] = {
     "infinite": "y = np.where(y == 0, np.inf, y)",
     "tiny": "y = y * 1e-300",
     "large": "y = y * 1e300",
+    "beyond floats": "y = [10**400 + int(label) for label in y]",
     "list": "y = y.tolist()",
     "series": "y = pd.Series(y)",
     "categories": "y = pd.Categorical(y.astype(str))",
@@ -126,6 +128,7 @@ SIDES: Mapping[str, str] = {
     "opposite triplets": "side = Triplets([(0, 1, 2), (0, 2, 1)], n_points=n)",
     "quadruplets": "side = Triplets([(0, 1, 2, 3), (4, 5, 0, 1)], n_points=n)",
     "margin of 1e300": "side = Triplets([(0, 1, 2)], n_points=n, margin=1e300)",
+    "bounds beyond floats": "side = Pairs([(0, 1)], [(0, 2)], n_points=n, upper=1, lower=10**400)",
     "margin of zero": "side = Triplets([(0, 1, 2)], n_points=n, margin=0.0)",
     "targets": "side = Bounds([0, 1], [2, 3], upper=[1.0, 2.0], lower=[1.0, 0.5], n_points=n)",
     "targets of zero": "side = Bounds([0, 1], [2, 3], upper=[0.0, 0.0], n_points=n)",
@@ -146,7 +149,7 @@ EXTREMES: Mapping[str, tuple[str, ...]] = {
 # Arguments that are none of their kind; some are taken by one estimator and refused by another.
 WRONG: tuple[str, ...] = (
     "0", "0.0", "-1", "-1.0", "2.5", "2**63", "10**400", "float('nan')", "float('inf')", "'nonsense'",
-    "''", "None", "3", "True", "(1.0,)", "(95, 5)", "[]", "{}", "np.eye(2)", "object()",
+    "''", "None", "3", "True", "(1.0,)", "(95, 5)", "[]", "{}", "np.eye(2)", "object()", "object",
 )  # fmt: skip
 
 CHOICES: Mapping[str, tuple[str, ...]] = {
@@ -157,7 +160,8 @@ CHOICES: Mapping[str, tuple[str, ...]] = {
     "loss": ("'slack'", "'hard'", "'hinge'", "'squared_hinge'", "'square'", "'linear'", "LogDetSlack(1e300)",
              "KLSlack(1e-300)", "Hard()", "Hinge(1e12)", "SquaredHinge(1e-12)", "Square()"),
     "kernel": ("'rbf'", "'linear'", "'poly'", "'sigmoid'", "'laplacian'", "'cosine'", "'chi2'", "'precomputed'",
-               "lambda x, y: float(x @ y)", "lambda x, y: -1.0", "lambda x, y: float('nan')"),
+               "lambda x, y: float(x @ y)", "lambda x, y: -1.0", "lambda x, y: float('nan')",
+               "linear_kernel()", "lambda A, B: None"),
     "kernel_params": ("{'gamma': 1e-300}", "{'gamma': 1e300}", "{'gamma': 0.0}", "{'gamma': -1.0}",
                       "{'a': 1}", "'a'", "{'degree': 9}"),
     "bounds": ("(1.0, 2.0)", "(2.0, 1.0)", "(0.0, 0.0)", "(1e-300, 1e300)", "(float('nan'), 1.0)",

@@ -18,6 +18,7 @@ from gramlearn.special.minimum_volume import (
     signs_of,
     volume_problem,
 )
+from gramlearn.status import Status
 from oracles import ask, centered, squared_norm
 
 RNG = np.random.default_rng(0)
@@ -167,6 +168,13 @@ def test_a_tolerance_below_rounding_asks_no_more_of_rounds_than_the_first_that_f
         found = MinimumVolumeEmbedding(n_neighbors=4, connect=True, tol=1e-300, max_iter=40).fit(X)
     assert found.relative_gap_ < 1e-11
     assert sum(tol < 1e-13 for tol in asked) <= 2  # and the last that there may be
+
+
+def test_a_round_that_failed_lowers_no_standard():
+    """A price that no round is solved at leaves a gap that is no rounding, and is not called optimal."""
+    with pytest.warns(ConvergenceWarning):
+        found = MinimumVolumeEmbedding(n_neighbors=4, connect=True, C=1e25, max_iter=2).fit(X)
+    assert found.solution_.status is not Status.OPTIMAL or found.relative_gap_ <= 1e-3
 
 
 def test_volume_is_smaller_than_that_of_unfolding():

@@ -32,6 +32,7 @@ __all__ = ["Distances", "Round", "VolumeAnswer", "minimum_volume", "signs_of", "
 
 _FIRST = 1e-2  # the gap to which the first round is solved
 _SHARE = 0.1  # of what the last round gained, and at the end of tol, to which rounds are solved
+_ROUNDING = 1e-10  # a gap below it that a solve could not close is one of rounding
 _NEAREST = 4  # times the gap that rounding left is a gap that can be asked for
 
 
@@ -165,7 +166,9 @@ def minimum_volume(
         if is_converged:
             break
         K0 = signs_of(V)
-        if not near.is_solved:  # rounding: no round comes nearer, and none is asked to
+        if (
+            not near.is_solved and near.relative_gap < _ROUNDING
+        ):  # no round comes nearer, and none is asked to
             enough = max(enough, _NEAREST * near.relative_gap)
         accuracy = max(enough, min(_SHARE * improved / near.size, accuracy))
     assert best is not None
