@@ -8,6 +8,7 @@ import dataclasses
 import importlib
 import inspect
 import pkgutil
+from itertools import combinations
 from typing import Any
 
 from gramlearn.constraints import Constraints
@@ -25,6 +26,7 @@ __all__ = [
     "all_constraints",
     "concrete",
     "name_of",
+    "pairwise",
 ]
 
 N_POINTS = 5  # examples of constraints are over this many points
@@ -61,6 +63,20 @@ def name_of(part: Any) -> str:
 
 def all_constraints(n: int = N_POINTS) -> list[Constraints]:
     return [c for cls in concrete(Constraints) for c in cls.examples(n)]
+
+
+def pairwise(rows: list[tuple[int, ...]]) -> list[tuple[int, ...]]:
+    """Few of the rows, in which any two places that meet in some row still meet; greedy, richest first."""
+    columns = list(combinations(range(len(rows[0])), 2))
+    met: set[tuple[int, ...]] = set()
+    kept = []
+    for least in range(len(columns), 0, -1):
+        for row in rows:
+            new = {(i, j, row[i], row[j]) for i, j in columns} - met
+            if len(new) >= least:
+                kept.append(row)
+                met |= new
+    return kept
 
 
 for _name in ("regularizers", "losses", "constraints", "solvers"):
