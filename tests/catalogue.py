@@ -25,8 +25,8 @@ __all__ = [
     "SOLVERS",
     "all_constraints",
     "concrete",
+    "covering",
     "name_of",
-    "pairwise",
 ]
 
 N_POINTS = 5  # examples of constraints are over this many points
@@ -65,14 +65,14 @@ def all_constraints(n: int = N_POINTS) -> list[Constraints]:
     return [c for cls in concrete(Constraints) for c in cls.examples(n)]
 
 
-def pairwise(rows: list[tuple[int, ...]]) -> list[tuple[int, ...]]:
-    """Few of the rows, in which any two places that meet in some row still meet; greedy, richest first."""
-    columns = list(combinations(range(len(rows[0])), 2))
+def covering(rows: list[tuple[int, ...]], strength: int) -> list[tuple[int, ...]]:
+    """Few of the rows, in which any `strength` places that ever meet still meet: greedy, richest first."""
+    columns = list(combinations(range(len(rows[0])), strength))
     met: set[tuple[int, ...]] = set()
     kept = []
     for least in range(len(columns), 0, -1):
         for row in rows:
-            new = {(i, j, row[i], row[j]) for i, j in columns} - met
+            new = {(k, *[row[c] for c in chosen]) for k, chosen in enumerate(columns)} - met
             if len(new) >= least:
                 kept.append(row)
                 met |= new

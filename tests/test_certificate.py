@@ -91,6 +91,7 @@ def test_tiny_problems_are_solved_too() -> None:
     assert np.allclose(solution.matrix, 5e-11 * I3, rtol=1e-6, atol=0)
 
 
+@pytest.mark.covering("bound", "slope")
 @pytest.mark.parametrize("bound", [10.0, 100.0, 1e4])
 @pytest.mark.parametrize("slope", [-1.0, -2.0, -1e3])
 def test_bounded_rewards_are_not_unbounded(bound: float, slope: float, library: Library) -> None:

@@ -44,6 +44,7 @@ def some_lam(dual: Dual) -> np.ndarray:
     return 0.05 * np.random.default_rng(1).random(dual.size) + 0.01
 
 
+@pytest.mark.covering("constraints", "regularizer")
 @pytest.mark.parametrize("regularizer", REGULARIZERS, ids=name_of)
 @pytest.mark.parametrize("constraints", all_constraints(N), ids=name_of)
 def test_derivatives(regularizer: Regularizer, constraints: Constraints, library: Library) -> None:
@@ -66,6 +67,7 @@ def test_derivatives(regularizer: Regularizer, constraints: Constraints, library
         np.testing.assert_allclose(-bend, H[:, k], rtol=1e-5, atol=1e-6)
 
 
+@pytest.mark.covering("constraints", "regularizer")
 @pytest.mark.parametrize("regularizer", REGULARIZERS, ids=name_of)
 @pytest.mark.parametrize("constraints", all_constraints(N), ids=name_of)
 def test_forms_of_the_hessian(
@@ -91,6 +93,7 @@ def test_forms_of_the_hessian(
         assert np.all(error <= 1e-5 * np.abs(exact).max())
 
 
+@pytest.mark.covering("constraints", "regularizer")
 @pytest.mark.parametrize("regularizer", REGULARIZERS, ids=name_of)
 @pytest.mark.parametrize("constraints", all_constraints(N), ids=name_of)
 def test_the_preconditioner(

@@ -53,6 +53,7 @@ def point_of(
     return PrimalPoint(problem.dual, regularizer.at(library.array(Y)))
 
 
+@pytest.mark.covering("constraints", "regularizer")
 @pytest.mark.parametrize("regularizer", REGULARIZERS, ids=name_of)
 @pytest.mark.parametrize("constraints", all_constraints(N), ids=name_of)
 def test_the_gap_is_primal_less_dual(
@@ -69,6 +70,7 @@ def test_the_gap_is_primal_less_dual(
         assert certificate.gap == pytest.approx(point.gap, rel=1e-10, abs=1e-11)
 
 
+@pytest.mark.covering("constraints", "regularizer")
 @pytest.mark.parametrize("regularizer", REGULARIZERS, ids=name_of)
 @pytest.mark.parametrize("constraints", all_constraints(N), ids=name_of)
 def test_the_residual_is_the_slope_along_every_direction(
