@@ -137,11 +137,23 @@ def _upward(d, w, rho):  # type: ignore[no-untyped-def]
     """For rho > 0 and ascending d with no w zero: (origins, x), the j-th root being d[origins[j]] + x[j]."""
     n = d.shape[0]
     origins, x = np.empty(n, np.int64), np.empty(n)
-    gaps = np.empty(n)
-    squares = w * w
+    gaps, squares = np.empty(n), np.empty(n)
+    for i in range(n):
+        squares[i] = w[i] * w[i]
     for j in range(n):
         origins[j], x[j] = _root(d, squares, rho, j, gaps)
     return origins, x
+
+
+@numba.njit(cache=True)
+def _poles(d, w, kept, rho):  # type: ignore[no-untyped-def]
+    """(ascending, poles, weights): kept, and d and w there, turned over where rho < 0, so that poles ascend."""
+    n = kept.shape[0]
+    ascending, poles, weights = np.empty(n, np.int64), np.empty(n), np.empty(n)
+    for i in range(n):
+        k = kept[i] if rho > 0.0 else kept[n - 1 - i]
+        ascending[i], poles[i], weights[i] = k, d[k] if rho > 0.0 else -d[k], w[k]
+    return ascending, poles, weights
 
 
 @numba.njit(cache=True, fastmath={"reassoc", "contract", "nsz", "arcp"})
@@ -155,8 +167,11 @@ def _squared_length(gaps, w, x):  # type: ignore[no-untyped-def]
 
 
 @numba.njit(cache=True)
-def _exact(d, origins, x, rho):  # type: ignore[no-untyped-def]
-    """|w| for which these roots are exact: rho w_i^2 = prod_j (theta_j - d_i) / prod_(j != i) (d_j - d_i)."""
+def _exact(d, w, origins, x, rho):  # type: ignore[no-untyped-def]
+    """w, with the signs it had, for which these roots are exact.
+
+    rho w_i^2 = prod_j (theta_j - d_i) / prod_(j != i) (d_j - d_i)
+    """
     n = d.shape[0]
     products = np.empty(n)
     for i in range(n):
@@ -168,25 +183,31 @@ def _exact(d, origins, x, rho):  # type: ignore[no-untyped-def]
             products[i] *= (away - (d[i] - base)) / (upper - d[i])
         for i in range(j + 1, n):
             products[i] *= (away - (d[i] - base)) / (lower - d[i])
-    return np.sqrt(np.maximum(products / rho, 0.0))
+    for i in range(n):
+        products[i] = math.copysign(math.sqrt(max(products[i] / rho, 0.0)), w[i])
+    return products
 
 
 @numba.njit(cache=True)
 def rank_one_roots(d, w, rho):  # type: ignore[no-untyped-def]
     """(theta, (u_j'w)^2): eigenvalues of D + rho w w' for ascending d, and how much of w each vector sees."""
-    if rho == 0.0:
-        return d.copy(), w * w
-    d, turned = d.copy(), w.copy()
-    kept, _ = _deflate(d, turned, rho)
-    theta, seen = d.copy(), turned * turned
-    sign = 1.0 if rho > 0.0 else -1.0
-    ascending = kept if rho > 0.0 else kept[::-1]
-    poles, weights = sign * d[ascending], turned[ascending]
-    origins, x = _upward(poles, weights, abs(rho))
-    for j, k in enumerate(ascending):
-        base = poles[origins[j]]
-        theta[k] = sign * (base + x[j])
-        seen[k] = 1.0 / (rho * rho * _squared_length(poles - base, weights, x[j]))
+    theta, seen = d.copy(), w.copy()
+    n = 0
+    if rho != 0.0:
+        kept, _ = _deflate(theta, seen, rho)
+        ascending, poles, weights = _poles(theta, seen, kept, rho)
+        n = kept.shape[0]
+    for i in range(seen.shape[0]):
+        seen[i] *= seen[i]
+    if n > 0:
+        origins, x = _upward(poles, weights, abs(rho))
+        gaps = np.empty(n)
+        for j in range(n):
+            k, base = ascending[j], poles[origins[j]]
+            for i in range(n):
+                gaps[i] = poles[i] - base
+            theta[k] = base + x[j] if rho > 0.0 else -(base + x[j])
+            seen[k] = 1.0 / (rho * rho * _squared_length(gaps, weights, x[j]))
     return theta, seen
 
 
@@ -198,20 +219,21 @@ def rank_one_cauchy(d, w, rho):  # type: ignore[no-untyped-def]
     C_ji = weights[i] / ((poles[i] - bases[j]) - x[j]) / lengths[j], poles ascending; C is the tuple of these.
     theta stands in the order of the columns of U.
     """
-    d, turned = d.copy(), w.copy()
-    kept, rotations = _deflate(d, turned, rho)
-    sign = 1.0 if rho > 0.0 else -1.0
-    ascending = kept if rho > 0.0 else kept[::-1]
-    poles, n = sign * d[ascending], kept.shape[0]
-    weights, bases, x, lengths = np.empty(n), np.empty(n), np.empty(n), np.empty(n)
+    theta, turned = d.copy(), w.copy()
+    kept, rotations = _deflate(theta, turned, rho)
+    ascending, poles, weights = _poles(theta, turned, kept, rho)
+    n, sign = kept.shape[0], math.copysign(1.0, rho)
+    bases, x, lengths, gaps = np.empty(n), np.empty(n), np.empty(n), np.empty(n)
     if n > 0:
-        origins, x = _upward(poles, turned[ascending], abs(rho))
-        bases = poles[origins]
-        weights = np.copysign(_exact(poles, origins, x, abs(rho)), turned[ascending])
+        origins, x = _upward(poles, weights, abs(rho))
+        weights = _exact(poles, weights, origins, x, abs(rho))
         for j in range(n):
-            lengths[j] = math.sqrt(_squared_length(poles - bases[j], weights, x[j]))
-            d[ascending[j]] = sign * (bases[j] + x[j])
-    return d, rotations, ascending, (poles, weights, bases, x, lengths)
+            bases[j] = poles[origins[j]]
+            for i in range(n):
+                gaps[i] = poles[i] - bases[j]
+            lengths[j] = math.sqrt(_squared_length(gaps, weights, x[j]))
+            theta[ascending[j]] = sign * (bases[j] + x[j])
+    return theta, rotations, ascending, (poles, weights, bases, x, lengths)
 
 
 @numba.njit(cache=True)
@@ -239,10 +261,25 @@ def rotate(V, rotations):  # type: ignore[no-untyped-def]
 
 
 @numba.njit(cache=True)
+def _ascending(theta):  # type: ignore[no-untyped-def]
+    """The order in which theta ascends. Each root lies between two of d, so few of them stand elsewhere."""
+    order = np.arange(theta.shape[0])
+    for i in range(1, theta.shape[0]):
+        j = i
+        while j > 0 and theta[order[j - 1]] > theta[i]:
+            order[j] = order[j - 1]
+            j -= 1
+        order[j] = i
+    return order
+
+
+@numba.njit(cache=True)
 def rank_one_eigen(d, w, rho):  # type: ignore[no-untyped-def]
     """(theta, U) with D + rho w w' = U diag(theta) U' for ascending d; theta ascends."""
     r = d.shape[0]
-    U = np.eye(r)
+    U = np.zeros((r, r))
+    for i in range(r):
+        U[i, i] = 1.0
     if rho == 0.0:
         return d.copy(), U
     theta, rotations, kept, cauchy = rank_one_cauchy(d, w, rho)
@@ -258,5 +295,11 @@ def rank_one_eigen(d, w, rho):  # type: ignore[no-untyped-def]
             upper, lower = U[i, q], U[j, q]
             U[i, q] = c * upper - s * lower
             U[j, q] = s * upper + c * lower
-    order = np.argsort(theta)
-    return theta[order], U[:, order]
+    order = _ascending(theta)
+    values, vectors = np.empty(r), np.empty((r, r))
+    for j in range(r):
+        values[j] = theta[order[j]]
+    for i in range(r):
+        for j in range(r):
+            vectors[i, j] = U[i, order[j]]
+    return values, vectors

@@ -202,8 +202,17 @@ def _delta(theta, ws, weights, offset, number, lam, lo, hi, counts):  # type: ig
 
 @numba.njit(cache=True)
 def _orthogonal(W):  # type: ignore[no-untyped-def]
-    """One step of Newton and Schulz towards the nearest orthogonal matrix."""
-    return 1.5 * W - 0.5 * W @ (W.T @ W)
+    """One step of Newton and Schulz towards the nearest orthogonal matrix, W (3 I - W'W) / 2."""
+    r = W.shape[0]
+    transposed = np.empty((r, r))
+    for i in range(r):
+        for j in range(r):
+            transposed[j, i] = W[i, j]
+    change = transposed @ W
+    for i in range(r):
+        for j in range(r):
+            change[i, j] = (1.5 if i == j else 0.0) - 0.5 * change[i, j]
+    return W @ change
 
 
 @numba.njit(cache=True)
