@@ -6,6 +6,7 @@ import subprocess
 import sys
 import threading
 import time
+from collections.abc import Iterator
 from pathlib import Path
 
 import numpy as np
@@ -133,6 +134,15 @@ def test_a_kernel_design_cut_short_has_a_bound_and_can_be_solved_again() -> None
     assert again.value == right.value
 
 
+@pytest.fixture
+def ctrl_c() -> Iterator[None]:
+    """Ctrl-C is heard: a shell that starts the tests in the background has it ignored."""
+    before = signal.signal(signal.SIGINT, signal.default_int_handler)
+    yield
+    signal.signal(signal.SIGINT, before)
+
+
+@pytest.mark.usefixtures("ctrl_c")
 def test_highs_hears_ctrl_c() -> None:
     """A linear program of many seconds ends when it is told to."""
     from gramlearn._design_program import Program
