@@ -88,6 +88,7 @@ def many_pairs(
 # -- infeasible is an answer -----------------------------------------------------------------------
 
 
+@pytest.mark.covering("regularizer")
 @pytest.mark.parametrize("regularizer", REGULARIZERS, ids=name_of)
 def test_contradicting_bounds_are_named(regularizer: Regularizer, library: Library) -> None:
     terms = [

@@ -85,7 +85,8 @@ def solvable(library: str) -> list[tuple[int, ...]]:
 @cache
 def to_solve(library: str) -> list[tuple[int, ...]]:
     """Any three of the four parts meet that ever do. Other libraries, which run the same lines: any two."""
-    return covering(solvable(library), 3 if library == "numpy" else 2)
+    # From the end: a solver stands where it has to, and the quickest, which is the last, elsewhere.
+    return covering(solvable(library)[::-1], 3 if library == "numpy" else 2)
 
 
 @pytest.mark.parametrize(("strength", "share"), [(3, 2), (2, 10)])
