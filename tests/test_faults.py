@@ -7,6 +7,7 @@ import sys
 import threading
 import time
 from collections.abc import Iterator
+from functools import partialmethod
 from pathlib import Path
 
 import numpy as np
@@ -127,11 +128,46 @@ def test_a_kernel_design_cut_short_has_a_bound_and_can_be_solved_again() -> None
         problem.solve(1.0, 0.01, callback=interrupt)
     so_far = caught.value.solution
     assert so_far.status is Status.INTERRUPTED
-    assert 0 <= so_far.bound <= right.value * (1 + 1e-9)
-    assert np.isfinite(so_far.gap)
+    assert 0 < so_far.bound <= right.value * (1 + 1e-9)
+    assert so_far.relative_gap < 1
     again = problem.solve(1.0, 0.01)
     assert np.array_equal(again.weights, right.weights)
     assert again.value == right.value
+
+
+def test_a_kernel_design_has_an_answer_inside_its_first_round(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """Weak duality holds of whatever HiGHS has come to: bound <= optimum <= value."""
+    from gramlearn._design_program import Program
+
+    X, y = FITS["KernelDesigner"].data(1.0)
+    problem = DesignProblem(
+        ["linear", "rbf"], X, triplets_from_labels(y, 4000, random_state=0), np.arange(len(X))
+    )
+    right = problem.solve(1.0, 0.01)
+
+    def interrupt(program, steps):
+        program._highs.setOptionValue("simplex_iteration_limit", steps)
+        program._highs.run()
+        raise KeyboardInterrupt
+
+    values = []
+    for steps in (1, 10, 30, 100):
+        monkeypatch.setattr(Program, "_run", partialmethod(interrupt, steps))
+        problem._begin()
+        with pytest.raises(KeyboardInterrupt) as caught:
+            problem.solve(1.0, 0.01)
+        if not isinstance(caught.value, SolveInterrupted):
+            continue  # K = 0 is better still
+        answer = caught.value.solution
+        assert answer.rounds == 1
+        assert repr(answer).startswith("KernelDesign(INTERRUPTED")
+        assert answer.bound <= right.value * (1 + 1e-9)
+        assert right.bound <= answer.value * (1 + 1e-9)
+        values.append(answer.value)
+    assert values
+    assert max(values) < right.size
 
 
 @pytest.fixture

@@ -74,7 +74,8 @@ class Program:
         self._largest = np.zeros(self._n_groups)
         np.maximum.at(self._largest, groups, sizes)
         self._highs = highspy.Highs()
-        self._is_cancelled = False
+        # Whether HiGHS is to end, and whether it has been left alone because it did not.
+        self._is_cancelled, self._is_lost = False, False
         self._highs.cbSimplexInterrupt += self._watch
         for option, value in _OPTIONS.items():
             self._highs.setOptionValue(option, value)
@@ -148,6 +149,17 @@ class Program:
                 f"the linear program of the kernel design ended as {words!r}, though it always has an "
                 "optimum; please report it, with the data."
             )
+        return self._prices()
+
+    def so_far(self) -> Prices | None:
+        """Where HiGHS was stopped, if anywhere: no optimum, so its prices may break their equations."""
+        if self._is_lost or self._highs.getInfo().simplex_iteration_count <= 0:
+            return None
+        now = self._prices()
+        is_finite = all(np.isfinite(part).all() for part in (now.alpha, now.lam, now.mu))
+        return now if is_finite else None
+
+    def _prices(self) -> Prices:
         solution = self._highs.getSolution()
         prices = -self._unit * np.asarray(solution.row_dual)
         columns = np.asarray(solution.col_value)
@@ -170,16 +182,16 @@ class Program:
                 over.set()
 
         self._is_cancelled = False
-        threading.Thread(target=work, name="HiGHS", daemon=True).start()
         try:
+            threading.Thread(target=work, name="HiGHS", daemon=True).start()
             while not over.wait(
                 _MOMENT
             ):  # the signal may have gone to another thread, which wakes nobody
                 pass
         except KeyboardInterrupt:
             # It ends at its next step. A first one may be long: then it is left alone, as is this program.
-            self._is_cancelled = True
-            over.wait(_PATIENCE)
+            self._is_cancelled, self._is_lost = True, True
+            self._is_lost = not over.wait(_PATIENCE)
             raise
         if failed:
             raise failed[0]

@@ -192,9 +192,20 @@ class DesignProblem:
                     status = Status.STALLED
                     break
         except KeyboardInterrupt:
-            if best is None or prices is None:
+            # Inside a round, too: whatever weights HiGHS has come to, the identity makes them feasible.
+            now = self._program.so_far() if self._identity else None
+            if now is not None:
+                trial = self._trial(now.alpha, gamma1, gamma2)
+                best = trial if trial.value < (size if best is None else best.value) else best
+            if best is None:
                 raise
-            bound = max(bound, self._bound(prices, *priced, best.value))
+            known = [known for known in (prices, now) if known is not None]
+            bound = max(bound, *(self._bound(known, *priced, best.value) for known in known))
+            certificate = certificate_of(best.value, bound, best.violation, size)
+            details = {"cuts": len(self._cuts), "comparisons": self._entered}
+            history.append(
+                Record(len(history) + 1, time.perf_counter() - began, certificate, details)
+            )
             answer = self._answer(best, gamma1, gamma2, bound, Status.INTERRUPTED, size, history)
             raise SolveInterrupted(answer) from None
         self._is_whole = True
@@ -267,11 +278,18 @@ class DesignProblem:
         return _Trial(weights, identity, value, violation, excess)
 
     def _bound(self, prices: Prices, gamma1: float, gamma2: float, value: float) -> float:
-        """Of prices of all comparisons, or of those that have entered: the others' are zero then."""
-        lam = np.zeros(self._order.size)
-        lam[self._order[: prices.lam.size]] = prices.lam
-        cuts = self._cuts[: prices.mu.size]  # of which one may have come since
-        return self._lower.of(lam, prices.mu, cuts, gamma1, gamma2, value)
+        """Of prices of all comparisons, or of a sample, whose weights are those of all.
+
+        No price on any comparison, and all of gamma2 |S| on the first cut, satisfies the equations, too. So
+        between that and the prices of a sample lie some that are within the ends of all comparisons.
+        """
+        entered, cuts = prices.lam.size, self._cuts[: prices.mu.size]  # of which some may be newer
+        sample = self._weight[self._order[:entered]].sum() / self._weight.sum()
+        share = 1.0 if entered == self._order.size else float(sample)
+        lam, mu = np.zeros(self._order.size), share * prices.mu
+        lam[self._order[:entered]] = share * prices.lam
+        mu[0] += (1 - share) * gamma2 * self._n
+        return self._lower.of(lam, mu, cuts, gamma1, gamma2, value)
 
     def _answer(
         self,
