@@ -1,5 +1,8 @@
 """What `_arrays` says of one library holds in all of them, and the compiled body equals the plain one."""
 
+import os
+import sys
+
 import numpy as np
 import pytest
 from hypothesis import given
@@ -266,11 +269,58 @@ def test_the_compiled_body_equals_the_plain_one(sign, dtype):
     )
 
 
+@pytest.mark.parametrize("n_threads", [1, 2, 3])
+def test_slices_of_a_scan_are_the_scan(n_threads, monkeypatch):
+    """To the bit: a sum belongs to one pair, and so to one slice."""
+    from gramlearn import _kernels
+
+    points, i, j = pairs()
+    whole, sliced = np.empty(N_PAIRS), np.empty(N_PAIRS)
+    _kernels.pair_squared_norms(points, i, j, -1.0, whole)
+    monkeypatch.setattr(_kernels, "_SLICE", 1)
+    monkeypatch.setattr(_kernels.numba.config, "NUMBA_NUM_THREADS", n_threads)
+    _kernels.pair_squared_norms(points, i, j, -1.0, sliced)
+    np.testing.assert_array_equal(sliced, whole)
+
+
+def test_a_scan_is_the_same_whatever_was_loaded_before(monkeypatch):
+    """To the bit: the plain body rounds as the compiled one does not."""
+    from gramlearn import _kernels
+
+    rng = np.random.default_rng(0)
+    points, (i, j) = rng.standard_normal((50, 20)), rng.integers(0, 50, (2, 20_000))
+    monkeypatch.setitem(sys.modules, "gramlearn._kernels", _kernels)
+    loaded = pair_squared_norms(points, i, j, -1)
+    monkeypatch.delitem(sys.modules, "gramlearn._kernels")
+    np.testing.assert_array_equal(pair_squared_norms(points, i, j, -1), loaded)
+
+
+@pytest.mark.skipif(not hasattr(os, "fork"), reason="there is no fork on this system")
+@pytest.mark.filterwarnings("ignore:This process .* is multi-threaded:DeprecationWarning")
+def test_a_fork_of_a_process_that_has_scanned_can_scan(monkeypatch):
+    """Where OpenMP has threads, which a fork has not, it would be killed."""
+    from gramlearn import _kernels
+
+    monkeypatch.setattr(_kernels, "_SLICE", 1)
+    monkeypatch.setattr(_kernels.numba.config, "NUMBA_NUM_THREADS", 2)
+    points, i, j = pairs()
+    out = np.empty(N_PAIRS)
+    _kernels.pair_squared_norms(points, i, j, -1.0, out)
+    child = os.fork()
+    if child == 0:
+        again, code = np.empty(N_PAIRS), 1
+        try:
+            _kernels.pair_squared_norms(points, i, j, -1.0, again)
+            code = int(not np.array_equal(again, out))
+        finally:
+            os._exit(code)
+    assert os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]) == 0
+
+
 @pytest.mark.parametrize("threshold", [0, 10**9], ids=["compiled", "plain"])
 @pytest.mark.parametrize("layout", ["read-only", "transposed", "strided"])
 def test_pairs_of_rows_in_any_layout(threshold, layout, monkeypatch):
     monkeypatch.setattr(_arrays, "_COMPILED_FROM_ELEMENTS", threshold)
-    monkeypatch.setattr(_arrays, "_LOAD_FROM_ELEMENTS", threshold)
     points, i, j = pairs()
     if layout == "transposed":
         points = np.asfortranarray(points)
@@ -288,7 +338,6 @@ def test_pairs_of_rows_in_any_layout(threshold, layout, monkeypatch):
 @pytest.mark.parametrize("threshold", [0, 10**9], ids=["compiled", "plain"])
 def test_nan_is_never_lost(threshold, monkeypatch):
     monkeypatch.setattr(_arrays, "_COMPILED_FROM_ELEMENTS", threshold)
-    monkeypatch.setattr(_arrays, "_LOAD_FROM_ELEMENTS", threshold)
     points, i, j = pairs()
     points[3, 2] = np.nan
     found = pair_squared_norms(points, i, j, -1)

@@ -6,7 +6,6 @@ rows, the size of a chunk.
 """
 
 import contextvars
-import sys
 from collections.abc import Callable, Iterator
 from typing import Any
 
@@ -46,10 +45,9 @@ __all__ = [
 
 Array = Any
 
-# A compiled scan pays for loading Numba (about half a second, once) from the first number on, and once
-# it is loaded, from the second.
-_LOAD_FROM_ELEMENTS = 5_000_000
-_COMPILED_FROM_ELEMENTS = 200_000
+# From here on a scan is compiled, whether Numba is loaded yet (about half a second) or not: the two bodies
+# round differently, and an answer is not to depend on what was solved before it.
+_COMPILED_FROM_ELEMENTS = 1_000_000
 _CHUNK_BYTES_HOST = 4 << 20  # stays in a core's cache
 _CHUNK_BYTES_DEVICE = 1 << 30  # large enough to hide the launch of a kernel
 
@@ -291,8 +289,7 @@ def pair_squared_norms(points: Array, i: Array, j: Array, sign: int) -> Array:
     """
     xp = namespace(points)
     n_pairs, n_columns = i.shape[0], points.shape[1]
-    least = _COMPILED_FROM_ELEMENTS if "gramlearn._kernels" in sys.modules else _LOAD_FROM_ELEMENTS
-    if isinstance(points, np.ndarray) and n_pairs * n_columns >= least:
+    if isinstance(points, np.ndarray) and n_pairs * n_columns >= _COMPILED_FROM_ELEMENTS:
         from gramlearn._kernels import pair_squared_norms as compiled
 
         out = np.empty(n_pairs, dtype=points.dtype)
