@@ -1,8 +1,8 @@
 """python -m stress.faults sigint | kill | scarce: signals, killed runs, and what there is too little of.
 
-    python -m stress.faults sigint --moments 100     SIGINT at random moments of every estimator's fit
-    python -m stress.faults kill --moments 100       SIGKILL at random moments of experiments and benchmarks
-    python -m stress.faults scarce                   full disk, no rights, a file for a folder, address space
+    python -m stress.faults sigint --out stress/results/sigint.json    SIGINT at 100 random moments of every fit
+    python -m stress.faults kill --out stress/results/kills.json       SIGKILL at 100 of two commands
+    python -m stress.faults scarce --out stress/results/scarcity.json  full disk, no rights, address space, ...
 
 What was found goes to the file that --out names, as JSON, after each step; the status is 1 where anything is
 wrong.
@@ -15,6 +15,8 @@ import tempfile
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
+
+from benchmarks.whole_files import write_whole
 
 from stress.fits import FITS
 from stress.interrupts import interrupt_fits
@@ -34,8 +36,7 @@ def main(arguments: list[str] | None = None) -> int:
         found.append(one)
         print(json.dumps(one), flush=True)
         if args.out:
-            args.out.parent.mkdir(parents=True, exist_ok=True)
-            args.out.write_text(json.dumps(found, indent=1) + "\n", encoding="utf-8")
+            write_whole(args.out, json.dumps(found, indent=1) + "\n")
     return int(not all(map(is_flawless, found)))
 
 
@@ -69,7 +70,7 @@ def _parser() -> argparse.ArgumentParser:
     parser.add_argument("command", choices=list(words))
     parser.add_argument("--moments", type=int, default=100)
     parser.add_argument("--seed", type=int, default=0)
-    parser.add_argument("--size", type=float, default=4.0, help="of the fits (default: 4)")
+    parser.add_argument("--size", type=float, default=0.5, help="of the fits (default: 0.5)")
     parser.add_argument("--only", action="append", metavar="NAME", help="this one (repeatable)")
     parser.add_argument("--out", type=Path, metavar="FILE")
     return parser

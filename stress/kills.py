@@ -1,12 +1,14 @@
 """SIGKILL at random moments of `python -m experiments run` and `python -m benchmarks run`: whole files or none.
 
-The command runs in a fork of a process that has loaded all it needs, so that moments fall into the work and
-not into imports. After every kill each file is whole, and what was finished stays as it was; then the command
-runs to its end, and there is all that a run without kills leaves.
+The command runs in a fork of a process that has loaded all it needs, and so do the contestants of benchmarks,
+so that moments fall into the work and not into imports. After every kill each file is whole, and what was
+finished stays as it was; then the command runs to its end, and there is all that a run without kills leaves,
+with the same content but for times.
 """
 
 import json
 import os
+import re
 import signal
 import sys
 import time
@@ -18,6 +20,11 @@ from typing import Any
 import numpy as np
 
 __all__ = ["COMMANDS", "forked", "kill_runs", "load_commands"]
+
+_CONTESTANTS = ("working_set", "primal_newton", "von_neumann")
+_ENDS = {".png": b"IEND\xaeB`\x82"}
+# What a run says of time and memory, and not of what it computes.
+_MEASURED = re.compile(r"(.*_)?(seconds|bytes)|date|reached")
 
 
 def _experiment(out: Path) -> int:
@@ -31,18 +38,35 @@ def _experiment(out: Path) -> int:
 
 
 def _benchmark(out: Path) -> int:
+    from benchmarks import runner
     from benchmarks.__main__ import main
 
-    return main(["run", "--quick", "--only", "working_set", "--out", str(out)])
+    runner.launch = _launched  # in this process alone, which is a fork
+    chosen = [word for name in _CONTESTANTS for word in ("--only", name)]
+    return main(["run", "--quick", *chosen, "--limit", "60", "--out", str(out)])
+
+
+def _launched(python: str, folder: Path, name: str, limit: float, *rest: Any) -> str:
+    """What the process of a contestant does, in a fork, which need not load anything."""
+    from benchmarks.worker import main
+
+    del python, rest
+
+    def work(out: Path) -> int:
+        main(out, name, limit)
+        return 0
+
+    return f"it ended with status {_waited(_started(work, folder))}"
 
 
 def load_commands() -> None:
     """What both commands need."""
+    import matplotlib.backends.backend_agg
     import matplotlib.figure  # noqa: F401
-    from benchmarks import runner  # noqa: F401
+    from benchmarks import runner, worker  # noqa: F401
     from experiments import __main__  # noqa: F401
 
-    from gramlearn import datasets  # noqa: F401
+    from gramlearn import _kernels, datasets  # noqa: F401
     from stress import small_experiment  # noqa: F401
 
 
@@ -74,8 +98,10 @@ def kill_runs(name: str, moments: int, seed: int, folder: Path) -> dict[str, Any
         if code == 0:  # from the start again
             _clear(out)
     last = forked(command, out, None)
-    if last != 0 or _content(out).keys() != alone.keys():
-        troubles.append(f"after all kills the run ended with {last} and {sorted(_content(out))}")
+    same = _content(out) == alone
+    if last != 0 or not same:
+        files = sorted(map(str, _visible(out)))
+        troubles.append(f"after all kills the run ended with {last}, and other results in {files}")
     left = [str(f) for f in out.rglob(".*") if f.is_file()]
     return {
         "command": name,
@@ -84,7 +110,7 @@ def kill_runs(name: str, moments: int, seed: int, folder: Path) -> dict[str, Any
         "killed": killed,
         "over_before": runs,
         "pieces_left_at_the_end": len(left),
-        "same_results": _content(out) == alone,
+        "same_results": same,
         "troubles": sorted(set(troubles)),
     }
 
@@ -93,42 +119,62 @@ def forked(
     command: Callable[[Path], int], out: Path, delay: float | None, said: str = os.devnull
 ) -> int:
     """Run the command in a fork, and kill it after this many seconds; give its status."""
-    child = os.fork()
-    if child == 0:
+
+    def heard(out: Path) -> int:
         os.setpgrp()
         stream = os.open(said, os.O_WRONLY | os.O_CREAT | os.O_TRUNC)
         os.dup2(stream, 1)
         os.dup2(stream, 2)
         sys.stdout, sys.stderr = (os.fdopen(n, "w", closefd=False) for n in (1, 2))
-        try:
-            code = command(out)
-            sys.stdout.flush()
-            sys.stderr.flush()
-            os._exit(code)
-        except BaseException:
-            traceback.print_exc()
-            sys.stderr.flush()
-            os._exit(99)
+        return command(out)
+
+    child = _started(heard, out)
     if delay is not None:
         time.sleep(delay)
         try:
             os.killpg(child, signal.SIGKILL)  # with the processes it has started
         except (ProcessLookupError, PermissionError):
             os.kill(child, signal.SIGKILL)
+    return _waited(child)
+
+
+def _started(command: Callable[[Path], int], out: Path) -> int:
+    """Run the command in a fork, and end it with its status; give the number of the process."""
+    child = os.fork()
+    if child:
+        return child
+    code = 99
+    try:
+        code = command(out)
+    except BaseException:
+        traceback.print_exc()
+    finally:
+        sys.stdout.flush()
+        sys.stderr.flush()
+        os._exit(code)
+
+
+def _waited(child: int) -> int:
     return os.waitstatus_to_exitcode(os.waitpid(child, 0)[1])
 
 
 def _halves(out: Path) -> list[str]:
     """The files that are not whole."""
     found = []
-    for file in out.rglob("*.json"):
-        if file.name.startswith("."):
-            continue
+    for file in _visible(out):
+        content = file.read_bytes()
         try:
-            json.loads(file.read_text(encoding="utf-8"))
+            is_whole = content.endswith(_ENDS.get(file.suffix, b"\n"))
+            if file.suffix == ".json":
+                json.loads(content)
         except ValueError:
-            found.append(f"{file.relative_to(out)} is half a file")
+            is_whole = False
+        found += [] if is_whole else [f"{file.relative_to(out)} is half a file"]
     return found
+
+
+def _visible(out: Path) -> list[Path]:
+    return [f for f in out.rglob("*") if f.is_file() and not f.name.startswith(".")]
 
 
 def _times(out: Path) -> dict[str, int]:
@@ -140,15 +186,19 @@ def _times(out: Path) -> dict[str, int]:
 
 
 def _content(out: Path) -> dict[str, Any]:
-    """What was computed, without times and dates."""
-    found = {}
-    for file in out.rglob("*"):
-        if file.is_file() and not file.name.startswith("."):
-            name = str(file.relative_to(out))
-            found[name] = None
-            if "parts" in Path(name).parts:
-                found[name] = json.loads(file.read_text(encoding="utf-8"))["result"]
-    return found
+    """What was computed, without times and dates; of what is no data, that it is there."""
+    return {
+        str(file.relative_to(out)): _timeless(json.loads(file.read_bytes()))
+        if file.suffix == ".json"
+        else None
+        for file in _visible(out)
+    }
+
+
+def _timeless(x: Any) -> Any:
+    if isinstance(x, dict):
+        return {k: _timeless(v) for k, v in x.items() if not _MEASURED.fullmatch(k)}
+    return [_timeless(v) for v in x] if isinstance(x, list) else x
 
 
 def _clear(out: Path) -> None:

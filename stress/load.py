@@ -1,43 +1,74 @@
 """Threads and processes that fit at once: the same answers as alone, flat memory, thread limits as they were.
 
-    python -m stress.load --minutes 10
+    python -m stress.load --minutes 10 --out stress/results/load.json
 
-Every process has its threads, each of which fits one estimator after the other in an order of its own. Memory
-is what a process has after a collection of garbage; it may grow by `_GROWTH` at most between the end of the
-warm-up, a third of the time, and the end.
+Every process has its threads, each of which fits one estimator after the other in an order of its own.
+
+The same answers: to the bit where BLAS has one thread, in every other process. In the others it has as many as
+there are cores. A number of threads is BLAS's for the whole process, and small fits hold it at one, so a fit
+beside them may have one thread where alone it has two, and round differently: every answer has to be
+certified, and without a certificate it may differ by a rounding.
+
+Flat memory: now and then all threads rest between two fits. What is alive then, after a collection of garbage,
+is counted: blocks of Python, and what the process has in memory, less what the allocator keeps free. A leak
+grows with every fit; caches and arenas of threads are full after a third of the time.
 """
 
 import argparse
+import ctypes
 import gc
 import json
 import multiprocessing
+import os
 import sys
 import threading
 import time
 import warnings
+from collections import Counter
+from collections.abc import Callable
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple, TypeVar
 
 import numpy as np
+from benchmarks.whole_files import write_whole
+from threadpoolctl import threadpool_info, threadpool_limits
 
-from stress.fits import FITS, digest
+from gramlearn.status import Status
+from stress.fits import FITS, Fit, digest
 
-__all__ = ["load", "main"]
+__all__ = ["is_flawless", "load", "main"]
 
-_GROWTH = 0.10  # of what a process has after its warm-up
+Found = TypeVar("Found")
+
+_RESTS = 15
+_GROWTH = {"blocks": 0.01, "MiB": 0.05}  # the most, between a third of the time and the end
+_ROUNDING = 1e-9  # of the largest entry
 _SIZE = 1.5
+# Of products so large that a fit lets BLAS have its threads.
+_LARGE = ("MetricLearner", 8.0)
+
+
+class _Task(NamedTuple):
+    """A fit, its data, and what it finds alone."""
+
+    name: str
+    fit: Fit
+    data: tuple[Any, ...]
+    alone: list[np.ndarray]
 
 
 def load(
     minutes: float, processes: int, threads: int, seed: int = 0, names: list[str] | None = None
 ) -> dict[str, Any]:
     """Fit in so many processes of so many threads for so long; sum up."""
-    chosen = names or list(FITS)
+    sizes = [(name, _SIZE) for name in names or FITS] + ([] if names else [_LARGE])
     context = multiprocessing.get_context("spawn")
     heard = context.SimpleQueue()
     crew = [
         context.Process(
-            target=_work, args=(heard, minutes * 60, threads, [seed, k], chosen), daemon=True
+            target=_work,
+            args=(heard, minutes * 60, threads, [seed, k], sizes, _numbers_of_threads()[k % 2]),
+            daemon=True,
         )
         for k in range(processes)
     ]
@@ -52,84 +83,177 @@ def load(
         found.append(heard.get())
     for process in crew:
         process.join()
-    return _summary(minutes, processes, threads, found, [p.exitcode for p in crew])
+    ended = processes - len(found) + sum(p.exitcode != 0 for p in crew)
+    return _summary(minutes, processes, threads, found, ended)
+
+
+def _numbers_of_threads() -> tuple[int, int]:
+    return 1, max(2, os.cpu_count() or 2)
 
 
 def _summary(
-    minutes: float, processes: int, threads: int, found: list[Any], codes: list[Any]
+    minutes: float, processes: int, threads: int, found: list[Any], ended: int
 ) -> dict[str, Any]:
+    bits = sum((Counter(one["other_bits"]) for one in found), Counter[str]())
     return {
         "minutes": minutes,
         "processes": processes,
         "threads": threads,
+        "threads_of_BLAS": [one["blas"] for one in found],
         "fits": sum(one["fits"] for one in found),
-        "other_answers": sum(one["other"] for one in found),
+        "other_answers": sorted({words for one in found for words in one["other"]}),
+        "other_bits": dict(bits),
+        "largest_difference": max((one["difference"] for one in found), default=0.0),
         "errors": sorted({error for one in found for error in one["errors"]}),
-        "processes_that_ended_early": processes - len(found) + sum(code != 0 for code in codes),
+        "processes_that_ended_early": ended,
         "thread_limits_changed": sum(one["limits_changed"] for one in found),
-        "memory_MiB": [one["memory"] for one in found],
-        "memory_grew_by_more_than": _GROWTH,
-        "memory_grew": sum(one["grew"] > _GROWTH for one in found),
+        "memory": [one["memory"] for one in found],
+        "memory_grew": sum(one["grew"] for one in found),
     }
 
 
-def _work(heard: Any, seconds: float, threads: int, seed: list[int], names: list[str]) -> None:
-    """One process: the right answers alone, then all threads at once."""
-    warnings.simplefilter("ignore")
-    data = {name: FITS[name].data(_SIZE) for name in names}
-    right = {name: _answer(name, data) for name in names}
-    limits, began = _limits(), time.monotonic()
-    counts, errors = [0, 0], list[str]()
-    lock, memory = threading.Lock(), list[tuple[float, float]]()
+# --------------------------------------------------------------------------------------------------
+# One process
 
-    def fit(thread: int) -> None:
-        rng = np.random.default_rng([*seed, thread])
-        while time.monotonic() - began < seconds:
-            name = names[rng.integers(len(names))]
+
+class _Gate:
+    """Where threads come by between two fits: at a rest all of them wait there."""
+
+    def __init__(self, threads: int) -> None:
+        self._threads, self._waiting = threads, 0
+        self._is_closed, self._is_over = False, False
+        self._changed = threading.Condition()
+
+    def goes_on(self) -> bool:
+        """Wait for the end of a rest; whether there is more to do."""
+        with self._changed:
+            self._waiting += 1
+            self._changed.notify_all()
+            self._changed.wait_for(lambda: not self._is_closed)
+            self._waiting -= 1
+            return not self._is_over
+
+    def rest(self, look: Callable[[], Found], *, is_last: bool) -> Found:
+        """What there is to see when all threads wait."""
+        with self._changed:
+            self._is_closed = True
+            self._changed.wait_for(lambda: self._waiting == self._threads)
             try:
-                same = _answer(name, data) == right[name]
+                return look()
+            finally:
+                self._is_closed, self._is_over = False, is_last
+                self._changed.notify_all()
+
+
+def _work(
+    heard: Any,
+    seconds: float,
+    threads: int,
+    seed: list[int],
+    sizes: list[tuple[str, float]],
+    blas: int,
+) -> None:
+    """The right answers alone, then all threads at once."""
+    warnings.simplefilter("ignore")
+    threadpool_limits(blas, user_api="blas")
+    tasks = []
+    for name, size in sizes:
+        fit, data = FITS[name], FITS[name].data(size)
+        tasks.append(_Task(name, fit, data, fit.answers(fit.run(fit.make(), data), data)))
+    limits, began, gate = _limits(), time.monotonic(), _Gate(threads)
+    lock, fits, difference = threading.Lock(), 0, 0.0
+    bits, other, errors = Counter[str](), list[str](), list[str]()
+
+    def fit_on(thread: int) -> None:
+        nonlocal fits, difference
+        rng = np.random.default_rng([*seed, thread])
+        while gate.goes_on():
+            task = tasks[rng.integers(len(tasks))]
+            try:
+                far, words = _compared(task, blas == 1)
             except Exception as error:
                 with lock:
-                    errors.append(f"{name}: {type(error).__name__}: {error}")
+                    errors.append(f"{task.name}: {type(error).__name__}: {error}")
                 continue
             with lock:
-                counts[0] += 1
-                counts[1] += not same
+                fits, difference = fits + 1, max(difference, far)
+                bits[task.name] += far > 0
+                other.extend([f"{task.name} with {blas} threads of BLAS: {words}"] if words else [])
 
-    crew = [threading.Thread(target=fit, args=(k,)) for k in range(threads)]
+    crew = [threading.Thread(target=fit_on, args=(k,), daemon=True) for k in range(threads)]
     for thread in crew:
         thread.start()
-    while any(thread.is_alive() for thread in crew):
-        time.sleep(min(1.0, seconds / 20))
-        gc.collect()
-        memory.append((time.monotonic() - began, _resident()))
+    seen, changed, is_last = [], 0, False
+    while not is_last:
+        time.sleep(seconds / _RESTS)
+        is_last = time.monotonic() - began >= seconds
+        memory, now = gate.rest(lambda: (_memory(), _limits()), is_last=is_last)
+        seen.append(memory)
+        changed += now != limits
     for thread in crew:
         thread.join()
-    warm = [mib for at, mib in memory if at >= seconds / 3] or [memory[-1][1]]
-    # Medians of the first and of the last tenth: what a fit needs while it runs comes and goes.
-    some = max(1, len(warm) // 10)
-    first, last = float(np.median(warm[:some])), float(np.median(warm[-some:]))
+    found, grew = _growth(seen)
     heard.put(
         {
-            "fits": counts[0],
-            "other": counts[1],
+            "blas": blas,
+            "fits": fits,
+            "other": other[:20],
+            "other_bits": dict(+bits),
+            "difference": difference,
             "errors": errors[:20],
-            "limits_changed": _limits() != limits,
-            "memory": {"after_warm_up": round(first), "at_the_end": round(last)},
-            "grew": last / first - 1,
+            "limits_changed": changed + (_limits() != limits),
+            "memory": found,
+            "grew": grew,
         }
     )
 
 
-def _answer(name: str, data: dict[str, Any]) -> str:
-    fit = FITS[name]
-    return digest(fit.answers(fit.run(fit.make(), data[name]), data[name]))
+def _compared(task: _Task, to_the_bit: bool) -> tuple[float, str]:
+    """Fit; how far the answer is from the one alone (0: the same bits), and what is wrong with it."""
+    estimator = task.fit.run(task.fit.make(), task.data)
+    arrays = task.fit.answers(estimator, task.data)
+    if digest(arrays) == digest(task.alone):
+        return 0.0, ""
+    if [a.shape for a in arrays] != [a.shape for a in task.alone]:
+        return np.inf, "another shape"
+    far = max(
+        float(np.abs(a - b).max() / max(float(np.abs(b).max()), sys.float_info.min))
+        for a, b in zip(arrays, task.alone, strict=True)
+    )
+    far = max(far, sys.float_info.min)
+    if to_the_bit:
+        return far, "other bits"
+    solution = getattr(estimator, "solution_", None)
+    status = getattr(getattr(solution, "solution", solution), "status", None)
+    if status is None:
+        return far, "" if far <= _ROUNDING else f"{far:.1e} from the one alone"
+    return far, "" if status is Status.OPTIMAL else f"the status {status.name}"
 
 
 def _limits() -> list[int]:
-    from threadpoolctl import threadpool_info
-
     return [library["num_threads"] for library in threadpool_info()]
+
+
+def _memory() -> dict[str, float]:
+    """What is alive when nothing runs."""
+    gc.collect()
+    trim = getattr(ctypes.CDLL(None), "malloc_trim", None) if os.name == "posix" else None
+    if trim is not None:
+        trim(0)
+    return {"blocks": sys.getallocatedblocks(), "MiB": _resident()}
+
+
+def _growth(seen: list[dict[str, float]]) -> tuple[dict[str, Any], bool]:
+    """Medians of the first and of the last third after the warm-up, which is a third of the time."""
+    warm = seen[len(seen) // 3 :]
+    some = max(1, len(warm) // 3)
+    found, grew = dict[str, Any](), False
+    for key, most in _GROWTH.items():
+        values = [one[key] for one in warm]
+        first, last = float(np.median(values[:some])), float(np.median(values[-some:]))
+        found[key] = {"after_warm_up": round(first), "at_the_end": round(last)}
+        grew |= len(seen) >= _RESTS // 2 and last > first * (1 + most)
+    return found, grew
 
 
 def _resident() -> float:
@@ -162,8 +286,7 @@ def main(arguments: list[str] | None = None) -> int:
     found = load(args.minutes, args.processes, args.threads, args.seed)
     text = json.dumps(found, indent=1) + "\n"
     if args.out:
-        args.out.parent.mkdir(parents=True, exist_ok=True)
-        args.out.write_text(text, encoding="utf-8")
+        write_whole(args.out, text)
     print(text, end="")
     return int(not is_flawless(found))
 

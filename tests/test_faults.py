@@ -17,7 +17,8 @@ from stress.faults import is_flawless
 from stress.fits import FITS, digest
 from stress.interrupts import trouble
 from stress.kills import kill_runs
-from stress.load import load
+from stress.load import _compared, _growth, _Task, load
+from stress.load import is_flawless as load_is_flawless
 from stress.scarcity import SCARCITIES, try_scarcity
 
 from gramlearn import (
@@ -29,6 +30,7 @@ from gramlearn import (
     OnlineMetricLearner,
     OnlinePCA,
     SolveInterrupted,
+    balanced_cut,
 )
 from gramlearn.kernel_design import DesignProblem
 from gramlearn.side_information import triplets_from_labels
@@ -36,6 +38,14 @@ from gramlearn.status import Status
 
 pytestmark = pytest.mark.filterwarnings("ignore")
 posix = pytest.mark.skipif(not hasattr(os, "fork"), reason="there is no fork on this system")
+
+
+@pytest.fixture(autouse=True)
+def _ctrl_c_is_heard() -> Iterator[None]:
+    """A shell lets what it starts in the background ignore it, and so would these tests."""
+    before = signal.signal(signal.SIGINT, signal.default_int_handler)
+    yield
+    signal.signal(signal.SIGINT, before)
 
 
 class _Interrupts:
@@ -273,6 +283,37 @@ def test_an_answer_so_far_with_which_no_fit_can_end_is_in_the_exception(
     assert not hasattr(designer, "solution_")
 
 
+@pytest.mark.parametrize(("name", "call"), [("solve", 1), ("solve", 4), ("best_halves", 1)])
+def test_a_cut_so_far_is_balanced_and_has_its_bound(
+    name: str, call: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    rng = np.random.default_rng(0)
+    A = np.triu(rng.random((12, 12)) < 0.4, 1).astype(float)
+    A += A.T
+    right = balanced_cut(A, random_state=0)
+    module, calls = sys.modules[balanced_cut.__module__], list[int]()
+    inner = getattr(module, name)
+
+    def interrupt(*args, **kwargs):
+        calls.append(1)
+        if len(calls) == call:
+            raise KeyboardInterrupt
+        return inner(*args, **kwargs)
+
+    monkeypatch.setattr(module, name, interrupt)
+    with pytest.raises(KeyboardInterrupt) as caught:
+        balanced_cut(A, random_state=0)
+    if (name, call) == ("solve", 1):  # there is no answer yet
+        assert not isinstance(caught.value, SolveInterrupted)
+        return
+    cut = caught.value.solution
+    assert f"after {len(cut.path)} values of eps" in str(caught.value)
+    assert np.bincount(cut.labels).tolist() == [6, 6]
+    assert cut.weight == A[cut.labels == 0][:, cut.labels == 1].sum()
+    assert 0 < cut.bound <= right.bound * (1 + 1e-9)
+    assert cut.path == right.path[: len(cut.path)]
+
+
 def test_clusters_so_far_are_the_best_of_the_starts(monkeypatch: pytest.MonkeyPatch) -> None:
     X = FITS["KernelKMeans"].data(0.5)[0]
     from gramlearn import clustering
@@ -362,6 +403,28 @@ OUTPUT = {"capture_output": True, "text": True, "check": True}
 
 def test_threads_at_once_find_what_each_finds_alone() -> None:
     found = load(0.01, 1, 4, names=["MetricLearner hard", "KernelDesigner"])
-    keys = ("other_answers", "errors", "processes_that_ended_early", "thread_limits_changed")
-    assert not any(found[key] for key in keys), found
+    assert load_is_flawless(found), found
     assert found["fits"] > 0
+    assert found["other_bits"] == {}
+
+
+def test_load_tells_other_bits_from_other_answers() -> None:
+    """To the bit with one thread of BLAS; with several a certificate, or a rounding where there is none."""
+    learner, stream = FITS["MetricLearner hard"], FITS["OnlineMetricLearner"]
+    for fit in (learner, stream):
+        data = fit.data(0.5)
+        alone = fit.answers(fit.run(fit.make(), data), data)
+        for change in (0.0, 1e-15, 1e-3):
+            task = _Task("", fit, data, [array * (1 + change) for array in alone])
+            far, words = _compared(task, to_the_bit=True)
+            assert (far > 0, words) == ((True, "other bits") if change else (False, ""))
+            words = _compared(task, to_the_bit=False)[1]
+            is_other = change > 1e-9 and fit is stream
+            assert words == ("1.0e-03 from the one alone" if is_other else "")
+
+
+def test_memory_that_grows_with_every_fit_is_seen() -> None:
+    flat = [{"blocks": 1e6 + (-1) ** k * 1e3, "MiB": 300.0 + k % 3} for k in range(15)]
+    leak = [{**one, "blocks": one["blocks"] + 2e3 * k} for k, one in enumerate(flat)]
+    filling = [{**one, "MiB": one["MiB"] - 100 * (k < 4)} for k, one in enumerate(flat)]
+    assert [_growth(seen)[1] for seen in (flat, leak, filling)] == [False, True, False]

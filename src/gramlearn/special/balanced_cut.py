@@ -35,6 +35,7 @@ from gramlearn.solution import Solution
 from gramlearn.solve import solve
 from gramlearn.space import Factor
 from gramlearn.special._rounding import best_halves
+from gramlearn.status import SolveInterrupted
 
 __all__ = ["BalancedCut", "balanced_cut"]
 
@@ -96,6 +97,11 @@ def balanced_cut(
     BalancedCut
         `labels`, the `weight` of the cut, and a `bound` that no balanced cut is below. The cut itself is found
         by rounding and need not be the best.
+
+    Raises
+    ------
+    SolveInterrupted
+        On Ctrl-C, with the cut of the last X, and its bound, as its attribute `solution`.
     """
     check_positive(eps, "eps", "balanced_cut")
     n_rounds, rng = check_count(n_rounds, "n_rounds", most=_MOST_ROUNDS), generator(random_state)
@@ -110,22 +116,37 @@ def balanced_cut(
     terms = [Term(DiagonalEntries(range(n)), Hard(equal=1.0))]
     now = n / float(np.sum(1 / values[1:]))  # the prior then has the trace of the answer
     path: list[tuple[float, float]] = []
-    start, bound = None, 0.0
-    while True:
+    bound, is_whole = 0.0, False
+
+    def nearest(start: list[Any] | None) -> Solution:
         problem = Problem(LogDet(), Factor(np.sqrt(now) * G), terms)
-        solution = solve(problem, tol=_INNER_TOL, start=start).or_raise()
-        relaxed = float(np.sum(solution.factor * (L @ solution.factor)))
-        path.append((now, relaxed / 4))
-        bound = max(bound, _bound(L, U[:, 1:], now * solution.duals[0]))
-        if now * (n - 1) <= eps * max(bound, lift):
-            break
-        # eps lam, the prices of tr L X, hardly change with eps.
-        start = [solution.duals[0] / _FALL]
-        now *= _FALL
-    sides = best_halves(A, solution.factor, n_rounds, rng)
+        return solve(problem, tol=_INNER_TOL, start=start).or_raise()
+
+    solution = nearest(None)
+    try:
+        while True:
+            path.append((now, _relaxed(L, solution)))
+            bound = max(bound, _bound(L, U[:, 1:], now * solution.duals[0]))
+            if now * (n - 1) <= eps * max(bound, lift):
+                break
+            now *= _FALL
+            # eps lam, the prices of tr L X, hardly change with eps.
+            solution = nearest([solution.duals[0] / _FALL])
+        sides = best_halves(A, solution.factor, n_rounds, rng)
+        is_whole = True
+    except KeyboardInterrupt:  # with the last X there was, and one direction
+        sides = best_halves(A, solution.factor, 0, rng)
     labels = sides[: given.shape[0]]
     weight = float(np.sum(given[labels == 0][:, labels == 1]))
-    return BalancedCut(labels, weight, bound / 4, relaxed / 4, path, solution)
+    cut = BalancedCut(labels, weight, bound / 4, _relaxed(L, solution), path, solution)
+    if not is_whole:
+        raise SolveInterrupted(cut, f"after {len(path)} values of eps")
+    return cut
+
+
+def _relaxed(L: np.ndarray, solution: Solution) -> float:
+    """tr L X / 4."""
+    return float(np.sum(solution.factor * (L @ solution.factor))) / 4
 
 
 def _weights(graph: Any) -> np.ndarray:
