@@ -15,6 +15,8 @@ from typing import Any
 import numba
 import numpy as np
 
+from gramlearn._compiled import compiled
+
 __all__ = ["pair_squared_norms"]
 
 _SLICE = 2_000_000  # numbers, from which a thread of its own pays: a millisecond
@@ -36,7 +38,7 @@ def pair_squared_norms(
 
 # Reassociation lets the sum over q use vector instructions; "nnan" and "ninf" are left out, so that a
 # NaN is never lost on the way.
-@numba.njit(nogil=True, cache=True, fastmath={"reassoc", "contract", "nsz", "arcp"})
+@compiled(nogil=True, fastmath={"reassoc", "contract", "nsz", "arcp"})
 def _scan(points, i, j, sign, out):  # type: ignore[no-untyped-def]
     n_pairs = i.shape[0]
     n_columns = points.shape[1]

@@ -4,11 +4,11 @@ Numba's own products write a new matrix, and the sum would be one more pass over
 to compiled code as an argument (`DGEMM`), since an address in the code itself could not be kept on disk.
 """
 
-import numba
-import numba.experimental.function_type
 import numpy as np
 from numba import types
 from numba.extending import get_cython_function_address
+
+from gramlearn._compiled import compiled
 
 __all__ = ["DGEMM", "add_product"]
 
@@ -24,7 +24,7 @@ class _Dgemm(types.WrapperAddressProtocol):
 DGEMM = _Dgemm()
 
 
-@numba.njit(cache=True)
+@compiled()
 def add_product(dgemm, A, B, C):  # type: ignore[no-untyped-def]
     """C <- C + A B', for matrices whose rows lie one after the other in memory."""
     # BLAS has the columns one after the other and so sees the transposes: C' <- C' + B A'.

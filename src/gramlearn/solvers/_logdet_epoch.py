@@ -13,9 +13,9 @@ block X_t = X + X Z E Z' X, where Z holds the directions as columns, and only th
 narrow Z with its rows side by side in memory is the shape of product that BLAS is quickest at.
 """
 
-import numba
 import numpy as np
 
+from gramlearn._compiled import compiled
 from gramlearn.solvers._blas import add_product
 from gramlearn.solvers._projection_line import logdet_delta
 
@@ -24,7 +24,7 @@ __all__ = ["blocked_epoch", "cholupdatemult", "epoch"]
 _FAST = {"reassoc", "contract", "nsz", "arcp"}
 
 
-@numba.njit(cache=True, fastmath=_FAST)
+@compiled(fastmath=_FAST)
 def cholupdatemult(beta, w, transposed, h, tail, room):  # type: ignore[no-untyped-def]
     """B <- B L with L L' = I + beta w w', for B lower triangular, given and changed as its transpose.
 
@@ -49,7 +49,7 @@ def cholupdatemult(beta, w, transposed, h, tail, room):  # type: ignore[no-untyp
             sums[i] += weight * old
 
 
-@numba.njit(cache=True, fastmath=_FAST)
+@compiled(fastmath=_FAST)
 def _direction(rows, first, second, sign, d, z):  # type: ignore[no-untyped-def]
     a, b, s = first[d], second[d], sign[d]
     if s == 0.0:
@@ -60,7 +60,7 @@ def _direction(rows, first, second, sign, d, z):  # type: ignore[no-untyped-def]
             z[q] = rows[a, q] + s * rows[b, q]
 
 
-@numba.njit(cache=True, fastmath=_FAST)
+@compiled(fastmath=_FAST)
 def _seen(transposed, z, w):  # type: ignore[no-untyped-def]
     """w = B'z, and |w|^2."""
     r = z.shape[0]
@@ -75,7 +75,7 @@ def _seen(transposed, z, w):  # type: ignore[no-untyped-def]
     return p
 
 
-@numba.njit(cache=True)
+@compiled()
 def spectrum_of(gram, weights):  # type: ignore[no-untyped-def]
     """The eigenvalues of diag(weights) gram, for a positive semidefinite gram."""
     size = weights.shape[0]
@@ -104,7 +104,7 @@ def spectrum_of(gram, weights):  # type: ignore[no-untyped-def]
     return np.linalg.eigvalsh(np.ascontiguousarray(root * weights) @ root)
 
 
-@numba.njit(cache=True)
+@compiled()
 def epoch(order, table, numbers, transposed, lam):  # type: ignore[no-untyped-def]
     """Project on the constraints in this order; `transposed` (B') and lam are changed in place."""
     rows, start, first, second, sign, weight = table
@@ -146,7 +146,7 @@ def epoch(order, table, numbers, transposed, lam):  # type: ignore[no-untyped-de
                 cholupdatemult(beta, w, transposed, h, tail, room)
 
 
-@numba.njit(cache=True, fastmath=_FAST)
+@compiled(fastmath=_FAST)
 def _along(M, E, a, q):  # type: ignore[no-untyped-def]
     """q with X_t z_a = X Z q, and z_a' X_t z_a."""
     count = q.shape[0]
@@ -164,7 +164,7 @@ def _along(M, E, a, q):  # type: ignore[no-untyped-def]
     return p
 
 
-@numba.njit(cache=True, fastmath=_FAST)
+@compiled(fastmath=_FAST)
 def _grow(E, beta, q):  # type: ignore[no-untyped-def]
     """E <- E + beta q q'."""
     for b in range(q.shape[0]):
@@ -173,7 +173,7 @@ def _grow(E, beta, q):  # type: ignore[no-untyped-def]
             row[c] += size * q[c]
 
 
-@numba.njit(cache=True)
+@compiled()
 def blocked_epoch(order, table, numbers, X, lam, width, dgemm):  # type: ignore[no-untyped-def]
     """Project on the constraints in this order, `width` directions at a time; X and lam change in place."""
     rows, start, first, second, sign, weight = table

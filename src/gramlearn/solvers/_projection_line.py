@@ -12,7 +12,7 @@ within a shrinking bracket solves the others.
 
 import math
 
-import numba
+from gramlearn._compiled import compiled
 
 __all__ = [
     "AFFINE",
@@ -31,7 +31,7 @@ _INSIDE = 1.0 - 1e-15  # as near as delta comes to where X is no longer positive
 _INF = math.inf
 
 
-@numba.njit(cache=True)
+@compiled()
 def curve(kind, bound, strength, lam):  # type: ignore[no-untyped-def]
     """(s, s') of loss*' at lam; +inf where it overflows or ends."""
     if kind == RATIONAL:
@@ -51,7 +51,7 @@ def curve(kind, bound, strength, lam):  # type: ignore[no-untyped-def]
     return bound, 0.0
 
 
-@numba.njit(cache=True)
+@compiled()
 def _falling(mu, offset, delta):  # type: ignore[no-untyped-def]
     """(t, -t') at delta, inside the region of positive definiteness."""
     t, fall = offset, 0.0
@@ -62,7 +62,7 @@ def _falling(mu, offset, delta):  # type: ignore[no-untyped-def]
     return t, fall
 
 
-@numba.njit(cache=True)
+@compiled()
 def _closed_form(mu, offset, kind, bound, strength, lam):  # type: ignore[no-untyped-def]
     """The root where a formula gives it, NaN where none does."""
     target = bound - offset
@@ -85,7 +85,7 @@ def _closed_form(mu, offset, kind, bound, strength, lam):  # type: ignore[no-unt
     return math.nan
 
 
-@numba.njit(cache=True)
+@compiled()
 def constant_delta(t, kind, bound, strength, lam, lo, hi):  # type: ignore[no-untyped-def]
     """delta where t stays what it is: to the price of t, or to an end of the box; 0 where that is nowhere."""
     if kind == AFFINE:
@@ -102,7 +102,7 @@ def constant_delta(t, kind, bound, strength, lam, lo, hi):  # type: ignore[no-un
     return 0.0 if math.isinf(price) else price - lam
 
 
-@numba.njit(cache=True)
+@compiled()
 def logdet_delta(mu, offset, kind, bound, strength, lam, lo, hi):  # type: ignore[no-untyped-def]
     """delta of the projection, with lam + delta inside [lo, hi]; 0 where no step helps."""
     least, most, largest = lo - lam, hi - lam, 0.0
@@ -151,7 +151,7 @@ def logdet_delta(mu, offset, kind, bound, strength, lam, lo, hi):  # type: ignor
     return delta
 
 
-@numba.njit(cache=True)
+@compiled()
 def _between(left, right, step):  # type: ignore[no-untyped-def]
     if left == -_INF:
         return right - step

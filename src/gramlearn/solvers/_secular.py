@@ -9,8 +9,9 @@ which makes them orthogonal to rounding however close the roots are.
 
 import math
 
-import numba
 import numpy as np
+
+from gramlearn._compiled import compiled
 
 __all__ = ["cauchy_block", "rank_one_cauchy", "rank_one_eigen", "rank_one_roots", "rotate"]
 
@@ -18,7 +19,7 @@ _EPS = 2.220446049250313e-16
 _STEPS = 60
 
 
-@numba.njit(cache=True)
+@compiled()
 def _deflate(d, w, rho):  # type: ignore[no-untyped-def]
     """(kept, rotations): indices that matter, and rotations that leave nearly equal d with one w.
 
@@ -53,7 +54,7 @@ def _deflate(d, w, rho):  # type: ignore[no-untyped-def]
     return kept[:n_kept], rotations[:n_rotations]
 
 
-@numba.njit(cache=True, fastmath={"reassoc", "contract", "nsz", "arcp"})
+@compiled(fastmath={"reassoc", "contract", "nsz", "arcp"})
 def _sums(gaps, squares, split, x):  # type: ignore[no-untyped-def]
     """sum w^2/(gap - x) and its derivative, over the poles up to `split` and over those after it."""
     below, below_slope, above, above_slope = 0.0, 0.0, 0.0, 0.0
@@ -70,7 +71,7 @@ def _sums(gaps, squares, split, x):  # type: ignore[no-untyped-def]
     return below, below_slope, above, above_slope
 
 
-@numba.njit(cache=True)
+@compiled()
 def _root(d, squares, rho, j, gaps):  # type: ignore[no-untyped-def]
     """(origin, x) with the j-th root at d[origin] + x, for rho > 0; `gaps` is left as d - d[origin]."""
     n = d.shape[0]
@@ -132,7 +133,7 @@ def _root(d, squares, rho, j, gaps):  # type: ignore[no-untyped-def]
     return origin, x
 
 
-@numba.njit(cache=True)
+@compiled()
 def _upward(d, w, rho):  # type: ignore[no-untyped-def]
     """For rho > 0 and ascending d with no w zero: (origins, x), the j-th root being d[origins[j]] + x[j]."""
     n = d.shape[0]
@@ -145,7 +146,7 @@ def _upward(d, w, rho):  # type: ignore[no-untyped-def]
     return origins, x
 
 
-@numba.njit(cache=True)
+@compiled()
 def _poles(d, w, kept, rho):  # type: ignore[no-untyped-def]
     """(ascending, poles, weights): kept, and d and w there, turned over where rho < 0, so that poles ascend."""
     n = kept.shape[0]
@@ -156,7 +157,7 @@ def _poles(d, w, kept, rho):  # type: ignore[no-untyped-def]
     return ascending, poles, weights
 
 
-@numba.njit(cache=True, fastmath={"reassoc", "contract", "nsz", "arcp"})
+@compiled(fastmath={"reassoc", "contract", "nsz", "arcp"})
 def _squared_length(gaps, w, x):  # type: ignore[no-untyped-def]
     """sum w^2 / (gap - x)^2; `gaps` are given, for here (d - base) - x would lose its order and its digits."""
     total = 0.0
@@ -166,7 +167,7 @@ def _squared_length(gaps, w, x):  # type: ignore[no-untyped-def]
     return total
 
 
-@numba.njit(cache=True)
+@compiled()
 def _exact(d, w, origins, x, rho):  # type: ignore[no-untyped-def]
     """w, with the signs it had, for which these roots are exact.
 
@@ -188,7 +189,7 @@ def _exact(d, w, origins, x, rho):  # type: ignore[no-untyped-def]
     return products
 
 
-@numba.njit(cache=True)
+@compiled()
 def rank_one_roots(d, w, rho):  # type: ignore[no-untyped-def]
     """(theta, (u_j'w)^2): eigenvalues of D + rho w w' for ascending d, and how much of w each vector sees."""
     theta, seen = d.copy(), w.copy()
@@ -211,7 +212,7 @@ def rank_one_roots(d, w, rho):  # type: ignore[no-untyped-def]
     return theta, seen
 
 
-@numba.njit(cache=True)
+@compiled()
 def rank_one_cauchy(d, w, rho):  # type: ignore[no-untyped-def]
     """(theta, rotations, kept, C): D + rho w w' for ascending d, its vectors as products of two.
 
@@ -236,7 +237,7 @@ def rank_one_cauchy(d, w, rho):  # type: ignore[no-untyped-def]
     return theta, rotations, ascending, (poles, weights, bases, x, lengths)
 
 
-@numba.njit(cache=True)
+@compiled()
 def cauchy_block(cauchy, rows, columns):  # type: ignore[no-untyped-def]
     """C[rows, columns] for two ranges (first, last)."""
     poles, weights, bases, x, lengths = cauchy
@@ -248,7 +249,7 @@ def cauchy_block(cauchy, rows, columns):  # type: ignore[no-untyped-def]
     return block
 
 
-@numba.njit(cache=True)
+@compiled()
 def rotate(V, rotations):  # type: ignore[no-untyped-def]
     """Turn rows of V, in place, as `rank_one_cauchy` turned w."""
     for n_rotation in range(rotations.shape[0]):
@@ -260,7 +261,7 @@ def rotate(V, rotations):  # type: ignore[no-untyped-def]
             V[j, q] = c * lower - s * upper
 
 
-@numba.njit(cache=True)
+@compiled()
 def _ascending(theta):  # type: ignore[no-untyped-def]
     """The order in which theta ascends. Each root lies between two of d, so few of them stand elsewhere."""
     order = np.arange(theta.shape[0])
@@ -273,7 +274,7 @@ def _ascending(theta):  # type: ignore[no-untyped-def]
     return order
 
 
-@numba.njit(cache=True)
+@compiled()
 def rank_one_eigen(d, w, rho):  # type: ignore[no-untyped-def]
     """(theta, U) with D + rho w w' = U diag(theta) U' for ascending d; theta ascends."""
     r = d.shape[0]

@@ -18,9 +18,9 @@ which is the step of DefiniteBoost: too short, in closed form.
 
 import math
 
-import numba
 import numpy as np
 
+from gramlearn._compiled import compiled
 from gramlearn.solvers._projection_line import (
     CONSTANT,
     EXPONENTIAL,
@@ -39,7 +39,7 @@ _TOLERANCE = 1e-12
 _REFRESH = 50
 
 
-@numba.njit(cache=True)
+@compiled()
 def _dot(a, b):  # type: ignore[no-untyped-def]
     total = 0.0
     for q in range(a.shape[0]):
@@ -47,7 +47,7 @@ def _dot(a, b):  # type: ignore[no-untyped-def]
     return total
 
 
-@numba.njit(cache=True)
+@compiled()
 def _largest(a):  # type: ignore[no-untyped-def]
     top = a[0]
     for q in range(1, a.shape[0]):
@@ -55,7 +55,7 @@ def _largest(a):  # type: ignore[no-untyped-def]
     return top
 
 
-@numba.njit(cache=True)
+@compiled()
 def _slope(theta, seen):  # type: ignore[no-untyped-def]
     """sum_ij Phi_ij seen_i seen_j over exp(largest theta), Phi the divided differences of exp."""
     r = theta.shape[0]
@@ -74,7 +74,7 @@ def _slope(theta, seen):  # type: ignore[no-untyped-def]
     return total
 
 
-@numba.njit(cache=True)
+@compiled()
 def _one(theta, w, weight, delta):  # type: ignore[no-untyped-def]
     """(log t, -(log t)') of t = <A, exp(theta - delta A)> at delta, for A = weight w w' and weight > 0."""
     roots, seen = rank_one_roots(theta, w, -weight * delta)
@@ -87,7 +87,7 @@ def _one(theta, w, weight, delta):  # type: ignore[no-untyped-def]
     return top + math.log(weight * total), weight * _slope(roots, seen) / total
 
 
-@numba.njit(cache=True)
+@compiled()
 def _several(theta, ws, weights, delta):  # type: ignore[no-untyped-def]
     """(t, -t') of t = <A, exp(theta - delta A)> at delta, for A = sum_s weight_s w_s w_s'."""
     size, r = ws.shape
@@ -117,7 +117,7 @@ def _several(theta, ws, weights, delta):  # type: ignore[no-untyped-def]
     return t, fall
 
 
-@numba.njit(cache=True)
+@compiled()
 def _log_curve(kind, bound, strength, lam):  # type: ignore[no-untyped-def]
     """(log s, (log s)') of loss*' at lam."""
     if kind == EXPONENTIAL:
@@ -130,7 +130,7 @@ def _log_curve(kind, bound, strength, lam):  # type: ignore[no-untyped-def]
     return math.log(s), rise / s
 
 
-@numba.njit(cache=True)
+@compiled()
 def _misses(theta, ws, weights, offset, number, lam, delta, in_logs):  # type: ignore[no-untyped-def]
     """(t - s, minus its derivative) at delta, or the same of their logarithms."""
     kind, bound, strength = number
@@ -144,7 +144,7 @@ def _misses(theta, ws, weights, offset, number, lam, delta, in_logs):  # type: i
     return t - s, fall + rise
 
 
-@numba.njit(cache=True)
+@compiled()
 def _delta(theta, ws, weights, offset, number, lam, lo, hi, counts):  # type: ignore[no-untyped-def]
     """delta of the projection, with lam + delta inside [lo, hi]; counts[0] grows by the evaluations."""
     kind, bound, strength = number
@@ -200,7 +200,7 @@ def _delta(theta, ws, weights, offset, number, lam, lo, hi, counts):  # type: ig
     return delta
 
 
-@numba.njit(cache=True)
+@compiled()
 def _orthogonal(W):  # type: ignore[no-untyped-def]
     """One step of Newton and Schulz towards the nearest orthogonal matrix, W (3 I - W'W) / 2."""
     r = W.shape[0]
@@ -215,7 +215,7 @@ def _orthogonal(W):  # type: ignore[no-untyped-def]
     return W @ change
 
 
-@numba.njit(cache=True)
+@compiled()
 def _directions(rows, first, second, sign, begin, end, W):  # type: ignore[no-untyped-def]
     r = rows.shape[1]
     Z = np.empty((end - begin, r))
@@ -227,7 +227,7 @@ def _directions(rows, first, second, sign, begin, end, W):  # type: ignore[no-un
     return Z @ W
 
 
-@numba.njit(cache=True)
+@compiled()
 def epoch(order, table, numbers, theta, W, lam, counts):  # type: ignore[no-untyped-def]
     """Project on the constraints in this order: (theta, W) of the last X; lam is changed in place.
 
@@ -258,7 +258,7 @@ def epoch(order, table, numbers, theta, W, lam, counts):  # type: ignore[no-unty
     return theta, _orthogonal(W)
 
 
-@numba.njit(cache=True)
+@compiled()
 def approximate_epoch(order, table, numbers, theta, W, lam):  # type: ignore[no-untyped-def]
     """The same with the steps of DefiniteBoost, for one direction a constraint of weight 1."""
     rows, start, first, second, sign, _ = table

@@ -1,0 +1,40 @@
+"""What is compiled is the same function, whether it could be kept on disk or not."""
+
+import errno
+from pathlib import Path
+
+import pytest
+
+from gramlearn._compiled import compiled
+
+
+def _double(x: float) -> float:
+    return 2.0 * x
+
+
+def test_it_is_kept_where_it_can_be(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("numba.config.CACHE_DIR", str(tmp_path))
+    assert compiled()(_double)(3.0) == 6.0
+    assert list(tmp_path.rglob("*._double-*.nbi"))
+
+
+def test_a_full_disk_keeps_nothing_and_stops_nobody(monkeypatch: pytest.MonkeyPatch) -> None:
+    def fail(*args):
+        raise OSError(errno.ENOSPC, "No space left on device")
+
+    monkeypatch.setattr("numba.core.caching.IndexDataCacheFile.save", fail)
+    assert compiled()(_double)(3.0) == 6.0
+
+
+def test_no_folder_to_keep_it_in(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("numba.core.caching.CompileResultCacheImpl._locator_classes", [])
+    assert compiled(fastmath=True)(_double)(3.0) == 6.0
+
+
+def test_other_errors_are_not_hidden(monkeypatch: pytest.MonkeyPatch) -> None:
+    def fail(*args):
+        raise ValueError("not of the disk")
+
+    monkeypatch.setattr("numba.core.caching.IndexDataCacheFile.save", fail)
+    with pytest.raises(ValueError, match="not of the disk"):
+        compiled()(_double)(3.0)
