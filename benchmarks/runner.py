@@ -23,7 +23,7 @@ from benchmarks.instance import Instance, Spec, save
 from benchmarks.launch import launch
 from benchmarks.meter import commit, machine
 from benchmarks.reference import Reference, reference
-from benchmarks.whole_files import write_whole
+from benchmarks.whole_files import UnwritableError, write_whole
 
 __all__ = ["GAPS", "run_contestant", "run_instance"]
 
@@ -96,7 +96,13 @@ def run_contestant(
         return _skipped(str(reason))
     with tempfile.TemporaryDirectory() as place:
         folder = Path(place)
-        save(instance, folder)
+        try:
+            save(instance, folder)
+        except OSError as error:  # NumPy gives no reason for what was not written
+            raise UnwritableError(
+                f"{folder}, for temporary files, could not be written ({error}); make room, or set TMPDIR to a "
+                "folder that has some, and the same command goes on from what is finished."
+            ) from error
         alone = bool(contestant.requirements)
         ending = launch(python, folder, name, limit, contestant.solves, alone)
         if not (folder / "report.json").exists():

@@ -10,7 +10,7 @@ from collections.abc import Callable
 from contextlib import suppress
 from pathlib import Path
 
-__all__ = ["UnwritableError", "figure_whole", "write_whole"]
+__all__ = ["UnwritableError", "figure_whole", "unwritable", "write_whole"]
 
 _ADVICE = {
     errno.ENOSPC: "the disk is full; make room, and the same command goes on from what is finished",
@@ -60,10 +60,13 @@ def _replace(path: Path, write: Callable[[Path], object]) -> None:
             with suppress(OSError):
                 beside.unlink(missing_ok=True)
     except OSError as error:
-        advice = _ADVICE.get(error.errno or 0)
-        if advice is None:
-            raise
-        raise UnwritableError(f"{path} could not be written: {advice}.") from error
+        raise unwritable(path, error) from error
+
+
+def unwritable(path: Path, error: OSError) -> OSError:
+    """The error in a sentence, if it is one that the user can mend; else as it is."""
+    advice = _ADVICE.get(error.errno or 0)
+    return UnwritableError(f"{path} could not be written: {advice}.") if advice else error
 
 
 def _sweep(path: Path) -> None:

@@ -12,6 +12,7 @@ from pathlib import Path
 from typing import Any
 
 from benchmarks.meter import commit, machine
+from benchmarks.whole_files import UnwritableError, write_whole
 from tqdm import tqdm
 
 from stress.outcome import Finding
@@ -36,7 +37,7 @@ def main(arguments: list[str] | None = None) -> int:
     args = _parser().parse_args(arguments)
     try:
         return _COMMANDS[args.command](args)
-    except (OSError, ValueError) as error:
+    except (UnwritableError, OSError, ValueError) as error:
         print(error, file=sys.stderr)
         return 2
 
@@ -114,8 +115,7 @@ def _examples(folder: Path, seconds: float) -> Callable[[Task, Finding], str]:
         name = hashlib.sha256(f"{task.id} {finding.kind} {finding.key}".encode()).hexdigest()[:12]
         path = folder / f"{task.id}-{name}.py"
         if not path.exists():
-            folder.mkdir(exist_ok=True)
-            path.write_text(reproduction(task, finding, seconds), encoding="utf-8")
+            write_whole(path, reproduction(task, finding, seconds))
         return path.read_text(encoding="utf-8")
 
     return example
@@ -134,7 +134,7 @@ def _publish(args: argparse.Namespace) -> int:
 
 def _page(args: argparse.Namespace) -> int:
     del args
-    PAGE.write_text(page_of(RESULTS), encoding="utf-8")
+    write_whole(PAGE, page_of(RESULTS))
     return 0
 
 

@@ -13,7 +13,7 @@ import signal
 import sys
 import time
 import traceback
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
@@ -23,8 +23,8 @@ __all__ = ["COMMANDS", "forked", "kill_runs", "load_commands"]
 
 _CONTESTANTS = ("working_set", "primal_newton", "von_neumann")
 _ENDS = {".png": b"IEND\xaeB`\x82"}
-# What a run says of time and memory, and not of what it computes.
-_MEASURED = re.compile(r"(.*_)?(seconds|bytes)|date|reached")
+# What a run says of time, memory and the code that is there, and not of what it computes.
+_MEASURED = re.compile(r"(.*_)?(seconds|bytes)|date|reached|commit")
 
 
 def _experiment(out: Path) -> int:
@@ -98,10 +98,9 @@ def kill_runs(name: str, moments: int, seed: int, folder: Path) -> dict[str, Any
         if code == 0:  # from the start again
             _clear(out)
     last = forked(command, out, None)
-    same = _content(out) == alone
-    if last != 0 or not same:
-        files = sorted(map(str, _visible(out)))
-        troubles.append(f"after all kills the run ended with {last}, and other results in {files}")
+    other = list(_differences(_content(out), alone))
+    if last != 0 or other:
+        troubles.append(f"after all kills the run ended with {last}; results differ in {other[:3]}")
     left = [str(f) for f in out.rglob(".*") if f.is_file()]
     return {
         "command": name,
@@ -110,7 +109,7 @@ def kill_runs(name: str, moments: int, seed: int, folder: Path) -> dict[str, Any
         "killed": killed,
         "over_before": runs,
         "pieces_left_at_the_end": len(left),
-        "same_results": same,
+        "same_results": not other,
         "troubles": sorted(set(troubles)),
     }
 
@@ -118,13 +117,15 @@ def kill_runs(name: str, moments: int, seed: int, folder: Path) -> dict[str, Any
 def forked(
     command: Callable[[Path], int], out: Path, delay: float | None, said: str = os.devnull
 ) -> int:
-    """Run the command in a fork, and kill it after this many seconds; give its status."""
+    """Run the command in a fork, and kill it after this many seconds; give its status.
+
+    What it says on stderr goes to the file `said`.
+    """
 
     def heard(out: Path) -> int:
         os.setpgrp()
-        stream = os.open(said, os.O_WRONLY | os.O_CREAT | os.O_TRUNC)
-        os.dup2(stream, 1)
-        os.dup2(stream, 2)
+        os.dup2(os.open(os.devnull, os.O_WRONLY), 1)
+        os.dup2(os.open(said, os.O_WRONLY | os.O_CREAT | os.O_TRUNC), 2)
         sys.stdout, sys.stderr = (os.fdopen(n, "w", closefd=False) for n in (1, 2))
         return command(out)
 
@@ -190,9 +191,21 @@ def _content(out: Path) -> dict[str, Any]:
     return {
         str(file.relative_to(out)): _timeless(json.loads(file.read_bytes()))
         if file.suffix == ".json"
-        else None
+        else "there"
         for file in _visible(out)
     }
+
+
+def _differences(x: Any, y: Any, place: str = "") -> Iterator[str]:
+    """Where two contents differ."""
+    if isinstance(x, dict) and isinstance(y, dict):
+        for key in x.keys() | y.keys():
+            yield from _differences(x.get(key), y.get(key), f"{place}/{key}")
+    elif isinstance(x, list) and isinstance(y, list) and len(x) == len(y):
+        for k, (one, other) in enumerate(zip(x, y, strict=True)):
+            yield from _differences(one, other, f"{place}/{k}")
+    elif x != y:
+        yield place
 
 
 def _timeless(x: Any) -> Any:

@@ -4,10 +4,11 @@ runs  ->  published/results.json: counts, findings, circumstances  ->  the page
 """
 
 import json
-import os
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
+
+from benchmarks.whole_files import write_whole
 
 from stress.outcome import Finding
 from stress.report import Case, cases, markdown_table, outcomes, starts, tables, told
@@ -61,10 +62,7 @@ def publish(folders: Sequence[Path], example: Callable[[Task, Finding], str], pa
         "tables": tables(lines),
         "findings": found,
     }
-    path.parent.mkdir(parents=True, exist_ok=True)
-    whole = path.with_suffix(".new")
-    whole.write_text(json.dumps(content, indent=1) + "\n", encoding="utf-8")
-    os.replace(whole, path)  # never half of it
+    write_whole(path, json.dumps(content, indent=1) + "\n")
 
 
 def page_of(path: Path) -> str:

@@ -14,6 +14,8 @@ from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any, final
 
+from benchmarks.whole_files import unwritable
+
 __all__ = ["Store", "path_of", "read_lines"]
 
 _NAME = "outcomes.jsonl"
@@ -24,9 +26,13 @@ class Store:
     """The file of a run, opened for appending."""
 
     def __init__(self, folder: Path, facts: Mapping[str, Any]) -> None:
-        folder.mkdir(parents=True, exist_ok=True)
         self.path = path_of(folder)
-        _drop_torn_line(self.path)
+        try:
+            folder.mkdir(parents=True, exist_ok=True)
+            _drop_torn_line(self.path)
+            self._file = os.open(self.path, os.O_WRONLY | os.O_APPEND | os.O_CREAT, 0o644)
+        except OSError as error:
+            raise unwritable(self.path, error) from error
         before = [line["start"] for line in read_lines(folder) if "start" in line]
         if before and before[0]["seed"] != facts["seed"]:
             raise ValueError(
@@ -34,7 +40,6 @@ class Store:
                 f"with --seed {before[0]['seed']}, or take another folder."
             )
         self.done = {line["id"] for line in read_lines(folder) if "id" in line}
-        self._file = os.open(self.path, os.O_WRONLY | os.O_APPEND | os.O_CREAT, 0o644)
         date = time.strftime("%Y-%m-%d %H:%M UTC", time.gmtime())
         self._append({"start": {**facts, "date": date}})
 
@@ -44,8 +49,15 @@ class Store:
         self.done.add(outcome["id"])
 
     def _append(self, line: Mapping[str, Any]) -> None:
-        # One write of one line: whoever reads meanwhile sees all of it or, after a kill, a torn end.
-        os.write(self._file, (json.dumps(line) + "\n").encode())
+        # One write of one line: whoever reads meanwhile sees all of it or, after a kill, a torn end. A full
+        # disk takes a part of it without a word, and says so when it is given the rest.
+        left, end = (json.dumps(line) + "\n").encode(), os.fstat(self._file).st_size
+        try:
+            while left:
+                left = left[os.write(self._file, left) :]
+        except OSError as error:
+            os.ftruncate(self._file, end)
+            raise unwritable(self.path, error) from error
 
     def close(self) -> None:
         """No more lines."""
