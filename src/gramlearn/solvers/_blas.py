@@ -4,7 +4,7 @@ Numba's own products write a new matrix, and the sum would be one more pass over
 to compiled code as an argument (`DGEMM`), since an address in the code itself could not be kept on disk.
 """
 
-import numba.experimental.function_type  # noqa: F401: functions as arguments
+import numba.experimental.function_type  # noqa: F401 (it lets functions be arguments)
 import numpy as np
 from numba import types
 from numba.extending import get_cython_function_address
