@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import Any
 
 from benchmarks.meter import commit, machine
-from benchmarks.whole_files import UnwritableError, write_whole
+from benchmarks.whole_files import write_whole
 from tqdm import tqdm
 
 from stress.outcome import Finding
@@ -37,7 +37,7 @@ def main(arguments: list[str] | None = None) -> int:
     args = _parser().parse_args(arguments)
     try:
         return _COMMANDS[args.command](args)
-    except (UnwritableError, OSError, ValueError) as error:
+    except (OSError, ValueError) as error:
         print(error, file=sys.stderr)
         return 2
 

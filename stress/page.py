@@ -10,6 +10,7 @@ from typing import Any
 
 from benchmarks.whole_files import write_whole
 
+from stress.fault_tables import fault_tables
 from stress.outcome import Finding
 from stress.report import Case, cases, markdown_table, outcomes, starts, tables, told
 from stress.tasks import STREAMS, Task
@@ -81,7 +82,7 @@ def page_of(path: Path) -> str:
 def page(results: Mapping[str, Any]) -> str:
     """The page."""
     text = [_HEAD.format(limit=LIMIT), _headline(results)]
-    for title, rows in results["tables"].items():
+    for title, rows in (results["tables"] | fault_tables()).items():
         text += [f"## {title}\n", markdown_table(rows)]
     text.append("## What is left\n")
     programs = {}
