@@ -63,7 +63,7 @@ def test_the_gap_is_primal_less_dual(
     certificate, lam = point.judged()
     dual = point.dual.at(lam)
     assert certificate.gap == pytest.approx(point.value - dual.value, rel=1e-10, abs=1e-11)
-    assert certificate.primal == point.value
+    assert point.value <= certificate.primal <= point.value + 1e-11 * (1 + abs(point.value))
     assert certificate.gap < np.inf
     if point.gap < np.inf:
         assert lam is point.lam
