@@ -37,6 +37,9 @@ _REFINEMENT = 4  # how many times more constraints are looked at next
 _COARSE_TOL = 0.1  # relative gap at which a sample has told enough
 _FURTHER = 0.01  # share of the gap at which to look again, after a look that found news
 _FLOOR = 0.1  # least share of its largest eigenvalue that an eigenvalue of X starts with
+# X(lam) first where it is a good one, or else something large; a start that fails leaves the others.
+_NEAR_STARTS = (0.0, 100.0, 1e5)
+_FAR_STARTS = (100.0, 0.0, 1e5)
 _FEW = 0.01  # share of new rows that may join those that keep their prices
 _NEAR = 1e-3  # relative gap below which only rounding keeps a step from being long
 _UNEVEN = 100.0  # times as large as that of the prices the mean product may be
@@ -57,8 +60,7 @@ class InteriorState(State):
     target: float = INF  # relative gap over the rows at which to look again
     least: tuple[float, float] = (INF, INF)  # relative gap over the rows, and mu, so far
     idle: int = 0  # steps since one of them became smaller
-    enlarged: bool = False  # whether the first start was, see `_enlarged`
-    restarted: bool = False
+    starts: tuple[float, ...] = ()  # other sizes to start with, see `_started`
     ending: Status | None = None
     conflict: tuple[str, ...] = ()
 
@@ -97,15 +99,15 @@ class InteriorPoint(Solver[InteriorState]):
         base = WorkingSet(sample=self.sample, refinement=_REFINEMENT).init(problem, start, tol)
         # Where no lam was found at which the dual is finite, a point inside needs none.
         over = base.ending not in (None, Status.STALLED)
-        is_far = not base.certificate.is_within(_COARSE_TOL)
+        starts = _NEAR_STARTS if base.certificate.is_within(_COARSE_TOL) else _FAR_STARTS
         state = InteriorState(
             certificate=base.certificate,
             best=base.best,
-            point=_enlarged(base.point) if is_far else _entered(base.point),
+            point=_started(base.point, starts[0]),
             rows=base.rows,
             stride=base.stride,
             looks=base.looks,
-            enlarged=is_far,
+            starts=starts[1:],
             ending=base.ending if over else None,
             conflict=base.conflict,
         )
@@ -146,7 +148,7 @@ class InteriorPoint(Solver[InteriorState]):
         return state
 
     def _stuck(self, problem: Problem, state: InteriorState, tol: float) -> InteriorState:
-        """Fit the prices, and far from the end start again elsewhere, once: the start was at fault.
+        """Fit the prices, and far from the end start again elsewhere: the start was at fault.
 
         All constraints have just been looked at, so that a certificate is one of the whole problem.
         """
@@ -155,14 +157,11 @@ class InteriorPoint(Solver[InteriorState]):
         state = replace(state, best=best)
         if best.certificate.is_within(tol):
             return replace(state, certificate=best.certificate, ending=Status.OPTIMAL)
-        if state.restarted or state.best.certificate.is_within(_NEAR):
+        if not state.starts or state.best.certificate.is_within(_NEAR):
             return replace(state, ending=Status.STALLED)
-        xp = namespace(state.point.lam)
-        start = state.point.dual.at(xp.zeros_like(state.point.lam))
-        if start.value == -INF:
-            return replace(state, ending=Status.STALLED)
-        other = _entered(start) if state.enlarged else _enlarged(start)
-        fresh = replace(state, point=other, restarted=True, least=(INF, INF), idle=0)
+        start = state.point.dual.at(namespace(state.point.lam).zeros_like(state.point.lam))
+        point, starts = _started(start, state.starts[0]), state.starts[1:]
+        fresh = replace(state, point=point, starts=starts, least=(INF, INF), idle=0)
         return self._look(problem, fresh, tol)
 
     def settle(self, problem: Problem, state: InteriorState) -> InteriorState:
@@ -225,26 +224,26 @@ def _tidied(
     return Answer(certificate, point.at.factor, rows, point.dual.split(lam))
 
 
-def _entered(start: DualPoint) -> Interior:
-    """X(lam) of a dual point, lifted off the boundary, with its prices; multipliers come with a look."""
-    xp = namespace(start.lam)
-    x, frame = start.conjugate.spectrum, start.conjugate.frame
-    if not start.dual.regularizer.is_invariant:
-        largest = read(xp.max(x))
-        x = xp.clip(x, min=_FLOOR * largest) if largest > 0 else x + _usual_size(start.dual, x + 1)
-    return _without_multipliers(start, frame * xp.sqrt(x))
+def _started(start: DualPoint, times: float) -> Interior:
+    """So many times as large as what is asked of t, and no smaller than the prior; for 0 times, X(lam).
 
-
-def _enlarged(start: DualPoint) -> Interior:
-    """A multiple of I, or for LogDet of the prior, no smaller than it and as large as what is asked of t."""
+    A multiple of I, or for LogDet, which knows no other shape, of the prior. X(lam) is lifted off the boundary.
+    """
     xp, dual = namespace(start.lam), start.dual
     prior = dual.regularizer.conjugate_derivative(dual.origin.slope)
-    if dual.regularizer.is_invariant:
-        x = prior * max(1.0, _usual_size(dual, prior))
-    else:
-        one = xp.ones_like(prior)
-        x = one * max(read(xp.max(prior)), _usual_size(dual, one))
-    return _without_multipliers(start, eye(dual.rank, x) * xp.sqrt(x))
+    shape = prior if dual.regularizer.is_invariant else xp.ones_like(prior)
+    if not times and start.value > -INF:
+        x, frame = start.conjugate.spectrum, start.conjugate.frame
+        if not dual.regularizer.is_invariant:
+            largest = read(xp.max(x))
+            x = (
+                xp.clip(x, min=_FLOOR * largest)
+                if largest > 0
+                else shape * _usual_size(dual, shape)
+            )
+        return _without_multipliers(start, frame * xp.sqrt(x))
+    size = max(read(xp.max(prior / shape)), times * _usual_size(dual, shape))
+    return _without_multipliers(start, eye(dual.rank, shape) * xp.sqrt(size * shape))
 
 
 def _without_multipliers(start: DualPoint, frame: Array) -> Interior:
@@ -254,16 +253,15 @@ def _without_multipliers(start: DualPoint, frame: Array) -> Interior:
 
 
 def _usual_size(dual: Dual, shape: Array) -> float:
-    """The c at which t of c diag(shape), before it cancels, is about as large as what is asked of it."""
-    asked, given = 0.0, 0.0
+    """The c at which t of c diag(shape), before it cancels, is as large as what some term asks of it."""
+    xp, size = namespace(dual.like), 0.0
     for part in dual.parts:
-        xp = namespace(dual.like)
-        if part.size:
-            zero = constant(0.0, dual.like, part.size)
-            off = part.loss.conjugate_derivative(zero) - part.offset
-            asked += read(xp.sum(xp.abs(off)))
-            given += read(xp.sum(part.map.magnitudes(shape)))
-    return asked / given if 0 < asked < INF and 0 < given < INF else 1.0
+        zero = constant(0.0, dual.like, part.size)
+        off = part.loss.conjugate_derivative(zero) - part.offset
+        asked, given = read(xp.sum(xp.abs(off))), read(xp.sum(part.map.magnitudes(shape)))
+        if 0 < asked < INF and 0 < given < INF:
+            size = max(size, asked / given)
+    return size or 1.0
 
 
 def _usual_product(at: ConjugatePoint, dual: Dual) -> float:
