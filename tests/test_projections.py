@@ -481,3 +481,14 @@ def test_compiling_is_announced_on_a_terminal_only(monkeypatch: pytest.MonkeyPat
         with announced("a test"):
             numba.njit(lambda x: x + 1)(1)
         assert ("compiling a test, once" in stream.getvalue()) == tty
+
+
+@pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
+def test_a_dual_without_a_point_is_no_crash() -> None:
+    """A reward that a hinge cannot outweigh: there is no X(lam) to look at."""
+    terms = [
+        Term(Trace(), Linear(-2.0)),
+        Term(DiagonalEntries([0]), Hinge(0.5, upper=1.0)),
+    ]
+    solution = solve(Problem(LogDet(), np.eye(2), terms), "projections")
+    assert solution.status is Status.UNBOUNDED

@@ -212,6 +212,14 @@ class Dual:
         """Evaluate the dual at lam."""
         return DualPoint(self, lam)
 
+    def next_to(self, lam: Array) -> "DualPoint | None":
+        """The point at lam, or next to it: another order of its terms may round a singular Y outside."""
+        for less in (0.0, 1e-12, 1e-9, 1e-6, 1e-3):
+            point = self.at(lam - less * lam)
+            if point.value > -INF:
+                return point
+        return None
+
 
 @final
 class DualPoint:

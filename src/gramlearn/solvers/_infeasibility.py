@@ -33,6 +33,7 @@ __all__ = ["contradiction", "hopeless", "impossible", "refuted"]
 
 INF = float("inf")
 _NEARLY = 0.1  # a least eigenvalue above minus this share of the largest is worth correcting
+_CANCELED = 1e-6  # of the terms of an entry of S: an entry that is less is nearly zero
 _CORRECTIONS = 40
 _HOPELESS = 0.999
 _SHARES = (0.0, 1e-4, 1e-2)  # of its largest entry that an entry of a direction must have
@@ -75,7 +76,8 @@ def _corrected(dual: Dual, factor: Array, direction: Array) -> Array | None:
             return None  # whatever the eigenvalues are
         S = symmetric_part(dual.adjoint(v))
         # Scaled to a unit diagonal, so that a feature in small units counts as much as any other.
-        size = xp.maximum(xp.abs(xp.linalg.diagonal(S)), 1e-12 * dual.spread(v))
+        # What is next to nothing of the terms it is the sum of stays small, and is corrected whatever its sign.
+        size = xp.maximum(xp.abs(xp.linalg.diagonal(S)), _CANCELED * dual.spread(v))
         unit = 1 / xp.sqrt(xp.where(size > 0, size, xp.ones_like(size)))
         S = S * unit[:, None] * unit[None, :]
         if _is_far_from_definite(S):
@@ -84,9 +86,9 @@ def _corrected(dual: Dual, factor: Array, direction: Array) -> Array | None:
             return v
         spectrum, U = xp.linalg.eigh(S)
         below = spectrum < 0
-        if -read(spectrum[0]) > _NEARLY * read(spectrum[-1]) or not bool(xp.any(below)):
+        if -read(spectrum[0]) > _NEARLY * max(read(spectrum[-1]), 1.0) or not bool(xp.any(below)):
             return None
-        v = v + _correction(dual, unit[:, None] * U[:, below], spectrum[below])
+        v = v + _correction(dual, v, unit[:, None] * U[:, below], spectrum[below])
     return None
 
 
@@ -96,21 +98,22 @@ def _is_far_from_definite(S: Array) -> bool:
     (sum e^4)^1/4 = |S^2|_F^1/2 is not below the largest eigenvalue, so S and a share of it must be definite.
     """
     xp = namespace(S)
-    most = read(xp.linalg.matrix_norm(S @ S)) ** 0.5
-    # Where all cancels, S is zero, and definite enough.
-    return most > 0 and cholesky_or_none(S + _NEARLY * most * eye(int(S.shape[0]), S)) is None
+    most = max(read(xp.linalg.matrix_norm(S @ S)) ** 0.5, 1.0)
+    return cholesky_or_none(S + _NEARLY * most * eye(int(S.shape[0]), S)) is None
 
 
-def _correction(dual: Dual, N: Array, negative: Array) -> Array:
-    """Give the least d with N'(sum_k d_k A_k)N = -diag(negative): it lifts the negative eigenvalues to zero.
+def _correction(dual: Dual, v: Array, N: Array, negative: Array) -> Array:
+    """Give a d with N'(sum_k d_k A_k)N = -diag(negative): it lifts the negative eigenvalues to zero.
 
-    What is left of them is of second order, so that a few corrections reach rounding.
+    It is the least one in units of v, so that what is not part of the proof stays out. What is left of the
+    eigenvalues is of second order, so that a few corrections reach rounding.
     """
     xp = namespace(N)
     stack = concat([part.map.restrict(N).matrices() for part in dual.parts if part.size], N)
-    flat = xp.reshape(stack, (stack.shape[0], -1))
+    weight = xp.abs(v)
+    flat = xp.reshape(stack, (stack.shape[0], -1)) * weight[:, None]
     target = xp.reshape(-eye(N.shape[1], N) * negative, (-1,))
-    return transpose(xp.linalg.pinv(flat)) @ target
+    return weight * (transpose(xp.linalg.pinv(flat)) @ target)
 
 
 def refuted(

@@ -180,6 +180,8 @@ class Projections(Solver[ProjectionState]):
         )
 
     def settle(self, problem: Problem, state: ProjectionState) -> ProjectionState:
+        if state.point.value == -INF:
+            return state  # no lam is inside the domain, and there is nothing to look at
         return self._judged(problem, state, 0.0)
 
     def _cycle(

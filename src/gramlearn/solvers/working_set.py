@@ -26,7 +26,7 @@ from gramlearn._arrays import (
 )
 from gramlearn._validation import check_count
 from gramlearn.certificate import UNKNOWN, Certificate, Reference, Review, review
-from gramlearn.dual import Dual, DualPoint
+from gramlearn.dual import DualPoint
 from gramlearn.linear_maps import Products
 from gramlearn.problem import Problem
 from gramlearn.solvers._infeasibility import contradiction, hopeless, impossible, refuted
@@ -241,17 +241,8 @@ class WorkingSet(Solver[WorkingSetState]):
             order = xp.argsort(joined)
             new_rows.append(xp.take(joined, order))
             new_lam.append(xp.take(values, order))
-        chosen = _inside(dual.take(new_rows), concat(new_lam, dual.like))
+        chosen = dual.take(new_rows).next_to(concat(new_lam, dual.like))
         return (rows, point) if chosen is None else (new_rows, chosen)
-
-
-def _inside(dual: Dual, lam: Array) -> DualPoint | None:
-    """The point at lam, or next to it: where Y is singular, another order of its terms may round it outside."""
-    for less in (0.0, 1e-12, 1e-9, 1e-6, 1e-3):
-        point = dual.at(lam - less * lam)
-        if point.value > -INF:
-            return point
-    return None
 
 
 def _suspects(problem: Problem, seen: Review, state: WorkingSetState) -> list[Array]:
