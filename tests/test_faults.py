@@ -33,6 +33,7 @@ from gramlearn import (
     SolveInterrupted,
     balanced_cut,
 )
+from gramlearn._distinct_rows import distinct_rows
 from gramlearn.kernel_design import DesignProblem
 from gramlearn.side_information import triplets_from_labels
 from gramlearn.status import Status
@@ -216,6 +217,17 @@ def test_highs_hears_ctrl_c() -> None:
     with pytest.raises(KeyboardInterrupt):
         solve()
     assert time.monotonic() - sent[0] < 1.0
+
+
+def test_ctrl_c_among_distinct_rows_is_ctrl_c() -> None:
+    """At whatever call: NumPy's own function makes a TypeError of one that comes while it compares rows."""
+    table = np.random.default_rng(0).integers(3, size=(20, 2))
+    every = _Interrupts()
+    every.during(lambda: distinct_rows(table))
+    assert every.count
+    for n in range(1, every.count + 1):
+        with pytest.raises(KeyboardInterrupt):
+            _Interrupts(n).during(lambda: distinct_rows(table))
 
 
 @pytest.mark.parametrize("kind", ["pca", "metric"])

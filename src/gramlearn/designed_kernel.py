@@ -15,6 +15,7 @@ from typing import Any, NamedTuple, final
 
 import numpy as np
 
+from gramlearn._distinct_rows import distinct_rows
 from gramlearn._gram_rows import combination
 from gramlearn.base_kernels import BaseKernel
 
@@ -22,7 +23,6 @@ __all__ = [
     "Coordinates",
     "DesignedKernel",
     "Seen",
-    "distinct_rows",
     "least_dominance",
     "least_eigenvalue",
     "shares_of",
@@ -84,7 +84,7 @@ class DesignedKernel:
 
     def distinct(self, seen: Seen) -> np.ndarray:
         """The first point of each kind that the kernel can tell apart, in ascending order."""
-        return distinct_rows(seen.marks[:, self.reads])
+        return np.sort(distinct_rows(seen.marks[:, self.reads]).first)
 
     def paired_similarity(self, new: Seen, other: Seen) -> np.ndarray:
         """Of row t with row t of the other, without the identity."""
@@ -123,11 +123,6 @@ class Coordinates:
         return self.kernel(new, self.S) @ self.weights
 
 
-def distinct_rows(A: np.ndarray) -> np.ndarray:
-    """The first row of each kind, in ascending order."""
-    return np.sort(np.unique(_kinds(A), return_index=True)[1])
-
-
 def least_dominance(K: np.ndarray) -> float:
     """min_i K_ii - sum_{j != i} |K_ij|: by Gershgorin a lower bound of the eigenvalues."""
     diagonal = np.diagonal(K)
@@ -156,12 +151,5 @@ def shares_of(features: np.ndarray, n_features: int, parts: np.ndarray) -> np.nd
 
 
 def _same_rows(A: np.ndarray, B: np.ndarray) -> np.ndarray:
-    kinds = _kinds(np.concatenate([A, B]))
+    kinds = distinct_rows(np.concatenate([A, B])).kind
     return np.asarray(kinds[: len(A), None] == kinds[None, len(A) :])
-
-
-def _kinds(A: np.ndarray) -> np.ndarray:
-    """The number of the kind of each row; rows without columns are all of one."""
-    if not A.shape[1]:
-        return np.zeros(len(A), dtype=int)
-    return np.unique(A, axis=0, return_inverse=True)[1].reshape(-1)

@@ -7,6 +7,7 @@ from scipy.sparse import issparse
 from sklearn.utils.multiclass import type_of_target
 
 from gramlearn._arrays import to_numpy
+from gramlearn._distinct_rows import distinct_rows
 from gramlearn._reading import check_unmasked
 from gramlearn._validation import check_choice, check_count, check_finite, check_positive
 from gramlearn.estimators._embedding import PointEmbedding, edges_of
@@ -145,7 +146,7 @@ def _label_factor(y: Any, n: int, labels: str) -> np.ndarray:
         with np.errstate(invalid="ignore"):  # whether a large number is whole
             labels = "delta" if type_of_target(known, input_name="y") in _CLASSES else "linear"
     if labels == "delta":
-        codes = np.unique(known, axis=0, return_inverse=True)[1].ravel()
+        codes = distinct_rows(known).kind
         L = np.eye(codes.max(initial=-1) + 1)[codes]
     else:
         labeled, L = np.arange(n), _numbers(values, labels)

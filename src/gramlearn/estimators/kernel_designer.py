@@ -7,6 +7,7 @@ import numpy as np
 from sklearn.base import BaseEstimator
 from sklearn.utils.validation import check_is_fitted
 
+from gramlearn._distinct_rows import distinct_rows
 from gramlearn._progress import progress_bar
 from gramlearn._validation import check_choice, check_count, check_flag, check_positive, generator
 from gramlearn._warnings import warn
@@ -14,7 +15,6 @@ from gramlearn.design_path import DesignPath, path_of
 from gramlearn.designed_kernel import (
     Coordinates,
     DesignedKernel,
-    distinct_rows,
     least_dominance,
     least_eigenvalue,
     shares_of,
@@ -224,7 +224,7 @@ class KernelDesigner(DesignedMethods, BaseEstimator):
         rng = generator(self.random_state)
         triplets = triplets_of(side, y, len(points), self.n_triplets, rng)
         rows = rows_of_dominance(self.psd_points, triplets, len(points), rng)
-        rows = rows[distinct_rows(marks[rows])]
+        rows = rows[np.sort(distinct_rows(marks[rows]).first)]
         nonnegative = self.mend is not None and check_choice(self.mend, "mend", _MENDS)
         if nonnegative and (unknown := [k.words for k in kernels if not k.is_psd]):
             raise ValueError(

@@ -14,6 +14,7 @@ import numpy as np
 from scipy.sparse import issparse
 
 from gramlearn._arrays import namespace, to_numpy
+from gramlearn._distinct_rows import distinct_rows
 from gramlearn._validation import (
     as_numbers,
     check_count,
@@ -63,7 +64,7 @@ def from_classes(y: Any, per_class: int = 100, *, random_state: Any = None) -> P
         across = [inside[numbers // max(outside.size, 1)], outside[numbers % max(outside.size, 1)]]
         unlike.append(np.sort(np.stack(across, axis=1), axis=1))
     return Pairs(
-        np.concatenate(alike), np.unique(np.concatenate(unlike), axis=0), n_points=labels.size
+        np.concatenate(alike), distinct_rows(np.concatenate(unlike)).rows, n_points=labels.size
     )
 
 
@@ -152,9 +153,9 @@ def from_clicks(rows: Any, n_points: int, margin: float = 1.0) -> Triplets:
             f"`rows` contains {tuple(int(x) for x in table[k])} (row {k}); query, chosen and passed over are "
             "three different points."
         )
-    unique, counts = np.unique(table, axis=0, return_counts=True)
-    weight = counts.astype(float) if counts.max() > 1 else None
-    return Triplets(unique, n_points=n_points, margin=margin, weight=weight)
+    distinct = distinct_rows(table)
+    weight = distinct.counts.astype(float) if distinct.counts.max() > 1 else None
+    return Triplets(distinct.rows, n_points=n_points, margin=margin, weight=weight)
 
 
 def from_judgments(i: Any, j: Any, alike: Any, n_points: int) -> Pairs:
@@ -177,16 +178,16 @@ def from_judgments(i: Any, j: Any, alike: Any, n_points: int) -> Pairs:
         raise ValueError(
             f"judgment {k} is about point {int(table[k, 0])} and itself; leave it out."
         )
-    pairs, where = np.unique(np.sort(table, axis=1), axis=0, return_inverse=True)
-    lead = np.bincount(where.ravel(), weights=np.where(given == 1, 1.0, -1.0))
+    distinct = distinct_rows(np.sort(table, axis=1))
+    lead = np.bincount(distinct.kind, weights=np.where(given == 1, 1.0, -1.0))
     if not lead.any():
         raise ValueError(
             "`alike` has as many for as against for every pair; nothing is left to learn."
         )
     yes, no = lead > 0, lead < 0
     return Pairs(
-        pairs[yes],
-        pairs[no],
+        distinct.rows[yes],
+        distinct.rows[no],
         n_points=n_points,
         similar_weight=lead[yes] if yes.any() else None,
         dissimilar_weight=-lead[no] if no.any() else None,

@@ -11,6 +11,7 @@ from typing import Any, Self, final
 import numpy as np
 
 from gramlearn._arrays import Array, as_index, namespace, to_numpy, where_true
+from gramlearn._distinct_rows import distinct_rows
 from gramlearn.constraints import DistanceComparisons
 from gramlearn.losses import BoundedLoss
 from gramlearn.problem import Term
@@ -136,7 +137,7 @@ class Triplets(SideInformation):
             for pair in self._near_and_far(contiguous_columns(to_numpy(self.triplets)))
         )
         pairs = np.sort(np.stack([near, far], axis=1), axis=1)
-        question = np.unique(pairs, axis=0, return_inverse=True)[1].reshape(-1)
+        question = distinct_rows(pairs).kind
         one, other = (np.isin(question, question[is_side]) for is_side in (near < far, near > far))
         return np.flatnonzero(one & other)
 

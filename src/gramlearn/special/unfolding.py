@@ -14,6 +14,7 @@ from typing import Any
 import numpy as np
 
 from gramlearn._arrays import to_numpy
+from gramlearn._distinct_rows import distinct_rows
 from gramlearn._validation import (
     as_row_numbers,
     check_indices,
@@ -122,7 +123,7 @@ def neighbor_pairs(neighbors: Any, n: int) -> tuple[np.ndarray, np.ndarray]:
             )
     columns = [check_indices(given[:, k], "neighbors", n) for k in (0, 1)]
     low, high = np.minimum(*columns), np.maximum(*columns)
-    pairs = np.unique(np.column_stack([low, high])[low < high], axis=0)
+    pairs = distinct_rows(np.column_stack([low, high])[low < high]).rows
     if not len(pairs):
         raise ValueError("`neighbors` has no pair of different points; at least one is needed.")
     return pairs[:, 0], pairs[:, 1]

@@ -1,0 +1,36 @@
+"""Distinct rows: sort by the first column, ties by the next, and keep each that is not the last again.
+
+That is what `numpy.unique(table, axis=0)` gives. NumPy makes a record of each row for it, and calls back into
+Python to compare records: Ctrl-C that comes there ends as a TypeError about the type of the table, with no
+sign of the interrupt. A sort by columns calls nothing back. Host memory and NumPy.
+"""
+
+from typing import NamedTuple
+
+import numpy as np
+
+__all__ = ["DistinctRows", "distinct_rows"]
+
+
+class DistinctRows(NamedTuple):
+    """rows[kind] is the table; rows = table[first], in ascending order; each stands there `counts` times."""
+
+    rows: np.ndarray
+    first: np.ndarray
+    kind: np.ndarray
+    counts: np.ndarray
+
+
+def distinct_rows(table: np.ndarray) -> DistinctRows:
+    """List each row once; rows without columns are all equal. A vector is a table of one column."""
+    columns = table[:, None] if table.ndim == 1 else table
+    n = len(columns)
+    # Stable, so that `first` is the first of its kind. The key that counts most comes last.
+    order = np.lexsort(columns.T[::-1]) if columns.shape[1] else np.arange(n)
+    ordered = columns[order]
+    is_new = np.ones(n, dtype=bool)
+    is_new[1:] = np.any(ordered[1:] != ordered[:-1], axis=1)
+    kind = np.empty(n, dtype=np.intp)
+    kind[order] = np.cumsum(is_new) - 1
+    first = order[is_new]
+    return DistinctRows(table[first], first, kind, np.bincount(kind, minlength=len(first)))
