@@ -1,5 +1,6 @@
 """Ctrl-C, killed runs, full disks, little memory, many threads: a little of what `stress` does at length."""
 
+import inspect
 import os
 import signal
 import subprocess
@@ -33,6 +34,7 @@ from gramlearn import (
     SolveInterrupted,
     balanced_cut,
 )
+from gramlearn._design_program import Program
 from gramlearn._distinct_rows import distinct_rows
 from gramlearn.kernel_design import DesignProblem
 from gramlearn.side_information import triplets_from_labels
@@ -151,8 +153,6 @@ def test_a_kernel_design_has_an_answer_inside_its_first_round(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     """Weak duality holds of whatever HiGHS has come to: bound <= optimum <= value."""
-    from gramlearn._design_program import Program
-
     X, y = FITS["KernelDesigner"].data(1.0)
     problem = DesignProblem(
         ["linear", "rbf"], X, triplets_from_labels(y, 4000, random_state=0), np.arange(len(X))
@@ -190,33 +190,91 @@ def ctrl_c() -> Iterator[None]:
     signal.signal(signal.SIGINT, before)
 
 
-@pytest.mark.usefixtures("ctrl_c")
-def test_highs_hears_ctrl_c() -> None:
-    """A linear program of many seconds ends when it is told to."""
-    from gramlearn._design_program import Program
-
+def _program_of_seconds() -> Program:
+    """HiGHS has to work on it for half a second before it first asks whether it should end."""
     rng = np.random.default_rng(0)
     m, n = 200, 4000
     program = Program(
         np.ones(m), np.arange(m), np.ones(m), 50, 1.0, has_identity=True, nonnegative=False
     )
-    D = rng.standard_normal((n, m))
     program.add_cuts(np.ones((1, m)))
+    D = rng.standard_normal((n, m))
     program.add_comparisons(D, np.ones(n), np.ones(n), np.zeros(n, dtype=bool))
     program.set_prices(0.1, 1e-3)
+    return program
+
+
+def _raised_inside(program: Program, signal_number: int, error: type[BaseException]) -> float:
+    """Seconds from a signal to the error that its handler raises, out of a program that is being solved."""
     sent: list[float] = []
 
     def send() -> None:
         sent.append(time.monotonic())
-        signal.raise_signal(signal.SIGINT)
+        signal.raise_signal(signal_number)
 
     def solve() -> None:
-        threading.Timer(0.2, send).start()
+        threading.Timer(0.1, send).start()
         program.solve()
 
-    with pytest.raises(KeyboardInterrupt):
+    with pytest.raises(error):
         solve()
-    assert time.monotonic() - sent[0] < 1.0
+    return time.monotonic() - sent[0]
+
+
+@pytest.mark.usefixtures("ctrl_c")
+def test_highs_hears_ctrl_c() -> None:
+    """A linear program of many seconds ends when it is told to."""
+    assert _raised_inside(_program_of_seconds(), signal.SIGINT, KeyboardInterrupt) < 1.0
+
+
+@posix
+def test_highs_ends_whatever_a_handler_raises() -> None:
+    """A limit that the user sets by a signal, or SIGTERM that ends a service, leaves nothing at work behind."""
+
+    def handler(*_: object) -> None:
+        raise TimeoutError
+
+    before = signal.signal(signal.SIGALRM, handler)
+    try:
+        program = _program_of_seconds()
+        _raised_inside(program, signal.SIGALRM, TimeoutError)
+    finally:
+        signal.signal(signal.SIGALRM, before)
+    for thread in threading.enumerate():
+        if thread.name == "HiGHS":
+            thread.join()
+    assert (
+        program._highs.modelStatusToString(program._highs.getModelStatus()) == "Interrupted by user"
+    )
+
+
+@posix
+def test_python_ends_as_it_should_where_highs_still_works() -> None:
+    """Threads that Python does not wait for are torn down at its end, which C++ answers by abort()."""
+    work = f"""
+import signal, threading, time
+import numpy as np
+from gramlearn import _design_program
+from gramlearn._design_program import Program
+
+{inspect.getsource(_program_of_seconds)}
+
+class Slow:  # Python takes a while to end
+    def __del__(self, sleep=time.sleep):
+        sleep(1.0)
+
+slow = Slow()
+_design_program._PATIENCE = 0.0
+signal.signal(signal.SIGINT, signal.default_int_handler)
+program = _program_of_seconds()
+threading.Timer(0.1, signal.raise_signal, (signal.SIGINT,)).start()
+try:
+    program.solve()
+except KeyboardInterrupt:
+    print("at work:", program.so_far() is None)
+"""
+    ended = subprocess.run([sys.executable, "-c", work], **OUTPUT)
+    assert (ended.stdout, ended.stderr) == ("at work: True\n", "")
 
 
 def test_ctrl_c_among_distinct_rows_is_ctrl_c() -> None:

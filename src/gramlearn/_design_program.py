@@ -183,12 +183,12 @@ class Program:
 
         self._is_cancelled = False
         try:
-            threading.Thread(target=work, name="HiGHS", daemon=True).start()
-            while not over.wait(
-                _MOMENT
-            ):  # the signal may have gone to another thread, which wakes nobody
+            # Python waits for it before it ends: a thread that it tears down inside C++ aborts the process.
+            threading.Thread(target=work, name="HiGHS", daemon=False).start()
+            # The signal may have gone to another thread, which wakes nobody.
+            while not over.wait(_MOMENT):
                 pass
-        except KeyboardInterrupt:
+        except BaseException:  # Ctrl-C, or what another signal's handler raises
             # It ends at its next step. A first one may be long: then it is left alone, as is this program.
             self._is_cancelled, self._is_lost = True, True
             self._is_lost = not over.wait(_PATIENCE)
