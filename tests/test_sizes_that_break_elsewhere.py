@@ -1,10 +1,9 @@
 """How large problems may be that other libraries for metrics break at, by the reports of their users.
 
 The number of a report stands in a comment, with the complaint in our own words. Memory is what was allocated
-beside the input, by `tracemalloc`; time is of the processor.
+beside the input, by `tracemalloc`; time is counted in steps and in the sizes they work on.
 """
 
-import time
 import tracemalloc
 
 import numpy as np
@@ -77,14 +76,17 @@ def test_impostors_are_found_in_less_memory_than_a_table_of_distances():
 
 
 # metric-learn#69, #48: 90 constraints at 1024 features take 12 s when mended, and 27 s before.
-def test_90_pairs_of_1024_features_take_a_moment():
+def test_90_pairs_of_1024_features_are_learned_in_the_span_of_180_points():
+    """A few steps on a matrix of 179: of the points less their mean, with 0.5% of the operations of 1024."""
     X, rows = np.random.default_rng(0).standard_normal((180, 1024)), np.arange(180).reshape(-1, 2)
     side = Pairs(rows[:45], rows[45:], n_points=180)
-    MetricLearner(random_state=0).fit(X[:, :200], side=side)  # imports, once
-    before = time.process_time()
-    learner = MetricLearner(random_state=0).fit(X, side=side)
-    assert time.process_time() - before < 3.0
+    learner, peak = peak_memory(lambda: MetricLearner(random_state=0).fit(X, side=side))
     assert learner.solution_.relative_gap <= 1e-6
+    assert learner.solution_.matrix.shape == (179, 179)
+    assert learner.solution_.iterations <= 10
+    # The answer itself is 1024 x 1024. There is no room for another, which a decomposition would need.
+    assert learner.components_.shape == (1024, 1024)
+    assert peak < 2 * learner.components_.nbytes
 
 
 # metric-learn#307: which algorithm is there for the 10,000 features of a gene microarray? None.
