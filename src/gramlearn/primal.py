@@ -149,10 +149,13 @@ class PrimalPoint:
 
     @property
     def _doubt(self) -> float:
-        """How far Q' R Q may be off, in the spectral norm: a rounding of what it is the sum of."""
+        """How far Q' R Q may be off, in the spectral norm: a rounding of what it is the sum of.
+
+        Of that before Q meets it, since a direction of X may be next to orthogonal to all of the A_k.
+        """
         xp, Q = namespace(self.residual), self.at.frame
-        prior = (xp.sqrt(self.dual.origin.spread) @ xp.abs(Q)) ** 2
-        made_of = sum((p.map.spread(p.prices) for p in self.priced), start=prior)
+        made_of = self.dual.origin.spread + self.dual.spread(self.lam)
+        made_of = (xp.sqrt(made_of) @ xp.abs(Q)) ** 2
         image = xp.abs(xp.linalg.diagonal(self.at.image))
         return 4 * float(xp.finfo(Q.dtype).eps) * read(xp.sum(made_of + image))
 

@@ -77,9 +77,10 @@ class Refutation:
         if self.dual.regularizer.needs_interior and largest > self._eps**_SHARE:
             return True
         xp = namespace(self.v)
-        weight = xp.abs(self.v) * xp.sqrt(self.dual.squared_norms)
-        is_open = self.dual.each(lambda p, w: w * (1.0 if p.loss.has_open_domain else 0.0), weight)
-        return read(xp.sum(is_open)) > self._eps**_SHARE * read(xp.sum(weight)) > 0
+        # As large as t is before it cancels: an A_k that is zero but for rounding proves nothing.
+        sizes = self.dual.each(lambda p, v: xp.abs(v) * p.map.magnitudes(self.usual), self.v)
+        is_open = self.dual.each(lambda p, w: w * (1.0 if p.loss.has_open_domain else 0.0), sizes)
+        return read(xp.sum(is_open)) > self._eps**_SHARE * read(xp.sum(sizes)) > 0
 
     @property
     def _eps(self) -> float:

@@ -243,12 +243,16 @@ class CholeskyPoint(ConjugatePoint):
         if not is_finite(R):
             return INF
         e = xp.linalg.eigvalsh(R)
-        e = xp.where(e > 0, e + doubt, e - doubt)  # convex with its minimum at 0
-        if not read(e[0]) > -1:
+        if not read(e[0]) - doubt > -1:
             return INF
-        # e - log(1 + e) loses its digits to cancellation near 0, where it is e^2 (1/2 - e/3 + ...).
-        small = xp.abs(e) < 1e-4
-        return max(read(xp.sum(xp.where(small, e * e * (0.5 - e / 3), e - xp.log1p(e)))), 0.0)
+        largest = xp.maximum(_excess(e + doubt), _excess(e - doubt))  # it is convex
+        return max(read(xp.sum(largest)), 0.0)
+
+
+def _excess(e: Array) -> Array:
+    """e - log(1 + e), without the cancellation near 0, where it is e^2 (1/2 - e/3 + ...)."""
+    xp = namespace(e)
+    return xp.where(xp.abs(e) < 1e-4, e * e * (0.5 - e / 3), e - xp.log1p(e))
 
 
 def _log_det(lower: Array) -> float:

@@ -34,7 +34,7 @@ __all__ = ["contradiction", "hopeless", "impossible", "refuted"]
 INF = float("inf")
 _NEARLY = 0.1  # a least eigenvalue above minus this share of the largest is worth correcting
 _CANCELED = 1e-6  # of the terms of an entry of S: an entry that is less is nearly zero
-_CORRECTIONS = 40
+_CORRECTIONS = 12
 _HOPELESS = 0.999
 _SHARES = (0.0, 1e-4, 1e-2)  # of its largest entry that an entry of a direction must have
 _NAMED_SHARE = 1e-3  # a constraint with less than this share of the largest v is not named
@@ -64,7 +64,7 @@ def _corrected(dual: Dual, factor: Array, direction: Array) -> Array | None:
     usual = prior + xp.sum(factor**2, axis=1)
     v = direction
     for _ in range(_CORRECTIONS):
-        provable = xp.where(v > 0, high, -low) < INF
+        provable = (xp.where(v > 0, high, -low) < INF) & ~dual.idle  # for an idle row see `impossible`
         v = xp.where(provable, v, xp.zeros_like(v))
         size = read(xp.max(xp.abs(v)))
         if not 0 < size < INF:
