@@ -47,7 +47,8 @@ def mve_round(
     if C is None or G is None:
         problem = cp.Problem(cp.Minimize(-aligned), [found == squared, cp.sum(K) == 0])
     else:
-        losses = C / 2 * cp.sum_squares(found - squared) + G / 2 * cp.sum_squares(K)
+        # Of `flat`: of K itself CVXPY 1.5.2 to 1.9.0 take another quadratic form.
+        losses = C / 2 * cp.sum_squares(found - squared) + G / 2 * cp.sum_squares(flat)
         problem = cp.Problem(cp.Minimize(losses - aligned))
     value = problem.solve(solver=solver, **options)
     return np.asarray(K.value), float(value)

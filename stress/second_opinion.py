@@ -13,13 +13,29 @@ from stress.arithmetic import DOUBLE
 from stress.question import Question
 from stress.recompute import ReadClause, Reading
 
-__all__ = ["optimal_value"]
+__all__ = ["optimal_value", "program_of"]
 
 _MOST_ENTRIES = 400  # numbers in all matrices together: beyond that it takes too long
 
 
 def optimal_value(question: Question) -> float | None:
     """The optimum by Clarabel; None where CVXPY has no words for it, or no accurate answer."""
+    import cvxpy
+
+    program = program_of(question)
+    if program is None:
+        return None
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")  # an answer that says it is inaccurate is not taken
+        try:
+            program.solve(solver=cvxpy.CLARABEL)
+        except cvxpy.SolverError:
+            return None
+    return float(program.value) if program.status == "optimal" else None
+
+
+def program_of(question: Question) -> Any:
+    """The question in the words of CVXPY, a `cvxpy.Problem`; None where it has none, or takes too long."""
     import cvxpy
 
     reading = Reading(question, DOUBLE)
@@ -40,14 +56,7 @@ def optimal_value(question: Question) -> float | None:
         for k in range(len(A)):
             t = read.offset[k] + cvxpy.sum(cvxpy.multiply(A[k], S))
             total = total + _loss(read, k, t, limits)
-    program = cvxpy.Problem(cvxpy.Minimize(total), limits)
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore")  # an answer that says it is inaccurate is not taken
-        try:
-            program.solve(solver=cvxpy.CLARABEL)
-        except cvxpy.SolverError:
-            return None
-    return float(program.value) if program.status == "optimal" else None
+    return cvxpy.Problem(cvxpy.Minimize(total), limits)
 
 
 def _phi(regularizer: str, S: Any) -> Any:
@@ -57,7 +66,8 @@ def _phi(regularizer: str, S: Any) -> Any:
         return -cvxpy.log_det(S)
     if regularizer == "VonNeumann":
         return -cvxpy.von_neumann_entr(S) - cvxpy.trace(S)
-    return cvxpy.sum_squares(S) / 2
+    # As one vector: of a symmetric matrix CVXPY 1.5.2 to 1.9.0 take another quadratic form.
+    return cvxpy.sum_squares(cvxpy.vec(S, order="C")) / 2
 
 
 def _loss(read: ReadClause, k: int, t: Any, limits: list[Any]) -> Any:
