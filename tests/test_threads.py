@@ -1,7 +1,9 @@
 """BLAS has one number of threads for the whole process: after overlapping blocks it is what it was."""
 
 import os
+import re
 import threading
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -35,6 +37,17 @@ def _two_threads():
         yield
     finally:
         set_numbers(before)
+
+
+@pytest.mark.skipif(
+    not Path("/proc/self/maps").exists(), reason="the system does not list libraries"
+)
+def test_no_blas_is_overlooked() -> None:
+    """That of NumPy and that of SciPy, as the system lists what is loaded."""
+    loaded = {line.split()[-1] for line in Path("/proc/self/maps").read_text().splitlines()}
+    blas = {path for path in loaded if re.search(r"/lib\w*(openblas|mkl_rt)[^/]*$", path)}
+    found = {os.path.realpath(library.filepath) for library in _threads._libraries.__wrapped__()}
+    assert {os.path.realpath(path) for path in blas} <= found
 
 
 def test_a_block_has_one_thread_and_leaves_as_many_as_before() -> None:
