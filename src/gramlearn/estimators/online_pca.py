@@ -11,6 +11,7 @@ from gramlearn.estimators._points import validated
 from gramlearn.estimators._precision import FLOATS, KeepsPrecision
 from gramlearn.estimators._whole import end_early, whole
 from gramlearn.solvers._compilation import announced
+from gramlearn.solvers._threads import one_thread
 from gramlearn.special.capped_density import CappedDensity
 from gramlearn.status import SolveInterrupted
 
@@ -95,7 +96,8 @@ class OnlinePCA(KeepsPrecision, ClassNamePrefixFeaturesOutMixin, TransformerMixi
         # One tuple, so that Ctrl-C finds the three together.
         seen = (0, loss, state)
         try:
-            with announced("the eigenvalues of online PCA"):
+            # Blocks of low rank are small whatever n is: threads would mostly wait for each other.
+            with one_thread(), announced("the eigenvalues of online PCA"):
                 for x in X:
                     count, loss, state = seen
                     seen = (count + 1, loss + state.loss(x), state.updated(x, eta))
