@@ -150,9 +150,11 @@ def _started(command: Callable[[Path], int], out: Path) -> int:
     except BaseException:
         traceback.print_exc()
     finally:
-        sys.stdout.flush()
-        sys.stderr.flush()
-        os._exit(code)
+        try:
+            sys.stdout.flush()
+            sys.stderr.flush()
+        finally:
+            os._exit(code)  # whatever happens: a fork that lives on would do what its parent does
 
 
 def _waited(child: int) -> int:

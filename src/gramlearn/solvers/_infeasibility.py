@@ -64,7 +64,9 @@ def _corrected(dual: Dual, factor: Array, direction: Array) -> Array | None:
     usual = prior + xp.sum(factor**2, axis=1)
     v = direction
     for _ in range(_CORRECTIONS):
-        provable = (xp.where(v > 0, high, -low) < INF) & ~dual.idle  # for an idle row see `impossible`
+        provable = (
+            xp.where(v > 0, high, -low) < INF
+        ) & ~dual.idle  # for an idle row see `impossible`
         v = xp.where(provable, v, xp.zeros_like(v))
         size = read(xp.max(xp.abs(v)))
         if not 0 < size < INF:
