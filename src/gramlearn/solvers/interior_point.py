@@ -287,9 +287,9 @@ def _joined(
     mu = max(old.mu, gap / (dual.size + int(old.cone.shape[0]))) if gap < INF else old.mu
     if not old.is_inside and not certificate.is_within(_NEAR):
         mu = max(mu, _usual_product(old.at, dual))
-    point = _balanced(dual, old.frame, plain.t, mu)
+    point = _priced(dual, old.frame, plain.t, mu)
     if point.mu > _UNEVEN * mu:
-        point = _balanced(dual, old.frame, plain.t, point.mu)
+        point = _priced(dual, old.frame, plain.t, point.mu)
     if dual.size > (1 + _FEW) * old.dual.size or not old.is_inside:
         return point
     kept = {
@@ -299,7 +299,7 @@ def _joined(
     return replace(point, cone=old.cone, **kept)
 
 
-def _balanced(dual: Dual, frame: Array, t: Array, mu: float) -> Interior:
+def _priced(dual: Dual, frame: Array, t: Array, mu: float) -> Interior:
     """X with the prices that its t have at mu; the mean product is more where X needs more, see `centered`."""
     lam = dual.each(lambda part, piece: central_prices(part, piece, mu), t)
     return centered(dual, frame, lam, mu)
