@@ -526,7 +526,7 @@ class Ending(Task):
 def test_a_worker_that_dies_or_hangs_is_a_finding_and_is_replaced(tmp_path):
     store = Store(tmp_path, FACTS)
     tasks = [Ending("mild", 0, 0), Ending("mild", 0, 1), Task("mild", 0, 2)]
-    assert run(iter(tasks), store, 60, 1, patience=2) == 3
+    assert run(iter(tasks), store, 60, 1, patience=6) == 3
     store.close()
     found = [[finding["kind"] for finding in entry["findings"]] for entry in outcomes(tmp_path)]
     assert found == [["death"], ["hang"], []]
@@ -538,7 +538,7 @@ PIECES = 8
 
 
 @pytest.mark.parametrize("piece", range(PIECES))
-@pytest.mark.parametrize(("stream", "number"), [("mild", 35)])
+@pytest.mark.parametrize(("stream", "number"), [("mild", 35), ("estimators", 30)])
 def test_nothing_is_found(stream, number, piece):
     for index in range(piece * number, (piece + 1) * number):
         outcome = Task(stream, 2, index).attempt()
