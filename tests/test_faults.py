@@ -1,6 +1,7 @@
 """Ctrl-C, killed runs, full disks, little memory, many threads: a little of what `stress` does at length."""
 
 import inspect
+import json
 import os
 import signal
 import subprocess
@@ -14,10 +15,11 @@ from pathlib import Path
 import numpy as np
 import pytest
 from benchmarks.whole_files import UnwritableError, write_whole
+from stress.fault_tables import FOUND, fault_tables
 from stress.faults import is_flawless
 from stress.fits import FITS, digest
 from stress.interrupts import trouble
-from stress.kills import forked, kill_runs
+from stress.kills import COMMANDS, forked, kill_runs
 from stress.load import _compared, _growth, _Task, load
 from stress.load import is_flawless as load_is_flawless
 from stress.scarcity import SCARCITIES, try_scarcity
@@ -528,3 +530,20 @@ def test_memory_that_grows_with_every_fit_is_seen() -> None:
     leak = [{**one, "blocks": one["blocks"] + 2e3 * k} for k, one in enumerate(flat)]
     filling = [{**one, "MiB": one["MiB"] - 100 * (k < 4)} for k, one in enumerate(flat)]
     assert [_growth(seen)[1] for seen in (flat, leak, filling)] == [False, True, False]
+
+
+# -- what was published ----------------------------------------------------------------------------
+
+
+def test_what_was_published_is_of_all_there_is_and_flawless() -> None:
+    found = {file.stem: json.loads(file.read_text()) for file in FOUND.glob("*.json")}
+    assert sorted(found) == ["kills", "load", "scarcity", "sigint"]
+    assert [one["fit"] for one in found["sigint"]] == list(FITS)
+    assert [one["command"] for one in found["kills"]] == list(COMMANDS)
+    assert [one["scarcity"] for one in found["scarcity"]] == list(SCARCITIES)
+    assert all(one["moments"] == 100 for one in found["sigint"] + found["kills"])
+    assert all(map(is_flawless, found["sigint"] + found["kills"] + found["scarcity"]))
+    assert load_is_flawless(found["load"])
+    tables = fault_tables()
+    assert len(tables) == 4
+    assert all(len({tuple(row) for row in rows}) == 1 for rows in tables.values())
