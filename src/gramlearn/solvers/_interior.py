@@ -88,10 +88,12 @@ class Interior:
     @cached_property
     def aim(self) -> Array:
         """loss*' at the price of s: s itself, or the bound where s is on its right side."""
-        xp = namespace(self.lam)
-        bound = self.dual.each(lambda p, v: p.loss.conjugate_derivative(0 * v), self.lam)
-        smooth = self.dual.each(lambda p, v: v == v if p.loss.is_smooth else v != v, bound)
-        return xp.where(smooth & (self.price != 0), self.inside, bound)
+
+        def aim(part: Part, price: Array, s: Array) -> Array:
+            bound = part.loss.conjugate_derivative(0 * price)
+            return namespace(s).where(price != 0, s, bound) if part.loss.is_smooth else bound
+
+        return self.dual.each(aim, self.price, self.inside)
 
     @cached_property
     def slope(self) -> Array:
@@ -145,14 +147,9 @@ class Interior:
 
     @cached_property
     def rooms(self) -> tuple[Array, Array]:
-        """(lam - lo, hi - lam), and 1 where the box has no end."""
-        xp = namespace(self.lam)
+        """(lam - lo, hi - lam), INF where the box has no end."""
         lo, hi = self.dual.box
-        one = xp.ones_like(self.lam)
-        return (
-            xp.where(xp.isfinite(lo), self.lam - lo, one),
-            xp.where(xp.isfinite(hi), hi - self.lam, one),
-        )
+        return self.lam - lo, hi - self.lam
 
     @cached_property
     def count(self) -> int:
@@ -202,10 +199,7 @@ def centered(dual: Dual, frame: Array, lam: Array, mu: float) -> Interior:
     point = Interior(dual, frame, none, lam, zero, zero, zero, zero, zero)
     largest = read(xp.max(xp.abs(point.residual)))
     cone = none + (point.own + max(mu, _SHARE * largest))
-    below, above = (
-        xp.where(xp.isfinite(end), mu / room, zero)
-        for end, room in zip(dual.box, point.rooms, strict=True)
-    )
+    below, above = (mu / room for room in point.rooms)
     inside = dual.each(_inside, point.t + below - above)
     point = replace(point, cone=cone, below=below, above=above, inside=inside)
     low, high = point.domain_rooms

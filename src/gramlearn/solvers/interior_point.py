@@ -234,13 +234,11 @@ def _started(start: DualPoint, times: float) -> Interior:
     shape = prior if dual.regularizer.is_invariant else xp.ones_like(prior)
     if not times and start.value > -INF:
         x, frame = start.conjugate.spectrum, start.conjugate.frame
-        if not dual.regularizer.is_invariant:
-            largest = read(xp.max(x))
-            x = (
-                xp.clip(x, min=_FLOOR * largest)
-                if largest > 0
-                else shape * _usual_size(dual, shape)
-            )
+        largest = read(xp.max(x))
+        if not largest > 0:
+            x = shape * _usual_size(dual, shape)
+        elif not dual.regularizer.is_invariant:
+            x = xp.clip(x, min=_FLOOR * largest)
         return _without_multipliers(start, frame * xp.sqrt(x))
     size = max(read(xp.max(prior / shape)), times * _usual_size(dual, shape))
     return _without_multipliers(start, eye(dual.rank, shape) * xp.sqrt(size * shape))
