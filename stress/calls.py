@@ -23,6 +23,7 @@ from sklearn.base import BaseEstimator, clone
 from sklearn.exceptions import ConvergenceWarning
 
 import gramlearn
+from stress.code import commented
 from stress.fits import FITS
 from stress.judge import Claim, judge
 from stress.odd_data import CHOICES, EXTREMES, LABELS, POINTS, SIDES, WRONG, WRONG_POINTS
@@ -91,7 +92,7 @@ class Call:
 
     def program(self, comment: str = "") -> str:
         """All of it."""
-        said = "".join(f"# {line}\n" for line in comment.splitlines())
+        said = commented(comment)
         return f"{said}{self.setup}\n{self.construction}{self.fit}"
 
 

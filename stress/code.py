@@ -7,7 +7,7 @@ import numpy as np
 
 from stress.question import Clause, Question
 
-__all__ = ["literal", "program"]
+__all__ = ["commented", "literal", "program"]
 
 
 def program(question: Question, comment: str = "") -> str:
@@ -22,7 +22,7 @@ def program(question: Question, comment: str = "") -> str:
     lines = ["import numpy as np"]
     lines += ["from scipy.sparse import coo_array"] if sparse else []
     lines += ["", f"from gramlearn import {', '.join(sorted(names))}", ""]
-    lines += [f"# {line}" for line in comment.splitlines()]
+    lines += commented(comment).splitlines()
     if shared is not None:
         lines.append(f"points = {literal(shared)}")
     terms = "".join(f"    {_term(clause)},\n" for clause in question.clauses)
@@ -36,6 +36,11 @@ def program(question: Question, comment: str = "") -> str:
     lines.append(f"solution = solve(problem{said})")
     lines.append("print(solution, solution.conflict)")
     return "\n".join(lines) + "\n"
+
+
+def commented(words: str) -> str:
+    """The words, as comments in a program."""
+    return "".join(f"# {line}\n" for line in words.splitlines())
 
 
 def literal(value: Any) -> str:

@@ -17,6 +17,7 @@ from unittest.mock import patch
 
 import numpy as np
 
+from stress.code import commented
 from stress.outcome import Finding, Outcome, distinct
 from stress.watch import OutOfTime, exception_finding, watched
 
@@ -115,7 +116,7 @@ class CommandLine:
 
     def program(self, comment: str = "") -> str:
         """It, run as it was."""
-        said = "".join(f"# {line}\n" for line in comment.splitlines())
+        said = commented(comment)
         line = f"CommandLine({self.name!r}, {self.words!r})"
         return f"from stress.commands import CommandLine, attempt\n\n{said}print(attempt({line}))\n"
 

@@ -19,6 +19,7 @@ from typing import Any, NamedTuple, final
 
 import numpy as np
 
+from stress.code import commented
 from stress.outcome import Finding, Outcome, distinct
 from stress.watch import OutOfTime, watched
 
@@ -62,7 +63,7 @@ class BadFile:
 
     def program(self, comment: str = "") -> str:
         """It, given to its reader."""
-        said = "".join(f"# {line}\n" for line in comment.splitlines())
+        said = commented(comment)
         given = f"{self.reader!r}, {self.damage!r}, {self.content!r}"
         return f"from stress.readers import BadFile, attempt\n\n{said}print(attempt(BadFile({given})))\n"
 
