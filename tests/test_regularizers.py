@@ -205,6 +205,29 @@ def test_value_and_gradient_of_the_spectral_function(h, kind, library):
 
 
 @every_regularizer
+@given(
+    seed=st.integers(0, 2**32 - 1), size=st.floats(-6, 1), below=st.sampled_from([0.0, 3.0, 30.0])
+)
+def test_no_error_of_Y_moves_the_value_farther_than_its_rounding(h, seed, size, below):
+    # Below 0 the gradient is next to nothing, or nothing, and so is the first order of what an error does.
+    rng = np.random.default_rng(seed)
+    U, y = orthogonal(seed, 4), -below - rng.random(4) * (1 + below)
+    Y = spectral(U, y)
+    s = 10.0**size * rng.random(4)
+    limit = np.sqrt(s[:, None] * s)
+    E = (
+        rng.choice([-1.0, 1.0]) * limit
+        if rng.random() < 0.5
+        else limit * rng.uniform(-1, 1, (4, 4))
+    )
+    E = np.triu(E) + np.triu(E, 1).T
+    point, moved = h.at(Y), h.at(Y + E)
+    if moved.value < np.inf:
+        off = abs(moved.value - point.value)
+        assert off <= point.rounding(s) + 64 * EPS * (abs(moved.value) + abs(point.value))
+
+
+@every_regularizer
 @every_spectrum
 def test_the_derivative_of_the_gradient(h, kind, library):
     y = spectrum(h, kind)

@@ -149,11 +149,12 @@ def review(
         violation = max(violation, loss.violation(t, part.unit))
         violators.append(costly)
         severities.append(loss.severity(t, part.unit))
-    gap += point.noise + point.slip
-    dual = problem.dual
-    certificate = Certificate(
-        point.value + gap, point.value, gap, violation, size=dual.unit, dust=dual.dust
-    )
+    # Each value with its share of the rounding, so that the optimum lies between the two.
+    rounding = point.noise / 2
+    gap += point.slip + rounding
+    dual, primal = point.value - rounding, point.value + gap
+    size, dust = problem.dual.unit, problem.dual.dust
+    certificate = Certificate(primal, dual, gap + rounding, violation, size=size, dust=dust)
     if stride == 1 and violation > 0 and hard:
         certificate = _scaled(problem, point, references, certificate)
     return Review(certificate, violators, severities, references)
@@ -212,7 +213,8 @@ def _scaled(
             primal += read(namespace(S).sum(part.loss.value(part.offset + scaling * value)))
     if primal == INF:
         return as_it_is
-    gap = abs(primal - point.value) + point.noise + point.slip
+    primal += point.noise / 2 + point.slip
+    gap = abs(primal - as_it_is.dual)
     return as_it_is._replace(primal=primal, gap=gap, violation=0.0, scaling=scaling)
 
 

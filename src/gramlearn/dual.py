@@ -250,7 +250,7 @@ class DualPoint:
 
     @cached_property
     def noise(self) -> float:
-        """A bound on the rounding error of the value.
+        """A bound on the rounding errors of the value and of the primal one, together.
 
         Y is off by a rounding of what it is the sum of, which is more than a rounding of Y where that cancels;
         and the value is a sum itself.

@@ -90,19 +90,15 @@ class ConjugatePoint(ABC):
         for any matrix within that distance of R, in the spectral norm.
         """
 
+    @abstractmethod
     def rounding(self, s: Array) -> float:
         """By how much phi*(Y) may be off, if Y[i, j] is off by up to sqrt(s_i s_j)."""
-        return self._moved_by(self.weighed(s))
 
     def weighed(self, s: Array) -> float:
         """sum_ij sqrt(s_i s_j) |X_ij|: <E, X> is not larger, for any |E[i, j]| <= sqrt(s_i s_j)."""
         xp = namespace(s)
         G = xp.sqrt(s)[:, None] * self.factor
         return read(xp.sum(xp.abs(G @ transpose(G))))
-
-    def _moved_by(self, first_order: float) -> float:
-        """By how much phi*(Y) moves where <E, X> is this, for an E of either sign."""
-        return first_order
 
     @cached_property
     def factor(self) -> Array:
@@ -171,6 +167,15 @@ class SpectralPoint(ConjugatePoint):
         # Beyond this, products of what X gives overflow.
         return other if abs(other.value) < _HUGE else None
 
+    def rounding(self, s: Array) -> float:
+        # <E, X>, and what is beyond it where every eigenvalue of Y moves as far as the trace of |E| may be:
+        # where X is next to nothing the first order is, too.
+        xp = namespace(s)
+        farthest = self._y + xp.sum(s)
+        moved = read(xp.sum(self._regularizer.conjugate(farthest)))
+        beyond = moved - self.value - read(xp.sum(s) * xp.sum(self.spectrum))
+        return self.weighed(s) + max(beyond, 0.0) if moved < INF else INF
+
     def divergence(self, R: Array, doubt: float = 0.0) -> float:
         xp = namespace(R)
         if not is_finite(R):
@@ -234,8 +239,9 @@ class CholeskyPoint(ConjugatePoint):
         other.value = self.value + _log_det(C)
         return other
 
-    def _moved_by(self, first_order: float) -> float:
-        # No eigenvalue of X E is larger; -log(1 - e) is what the worst of them does.
+    def rounding(self, s: Array) -> float:
+        # No eigenvalue of X E is larger than this; -log(1 - e) is what the worst of them does.
+        first_order = self.weighed(s)
         return -math.log1p(-first_order) if first_order < 1 else INF
 
     def divergence(self, R: Array, doubt: float = 0.0) -> float:
