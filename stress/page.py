@@ -1,6 +1,6 @@
 """docs/reliability.md, written from what was published: no number of it is typed.
 
-runs  ->  published/results.json: counts, findings, circumstances  ->  the page
+runs  ->  results/runs.json: counts, findings, circumstances  ->  the page
 """
 
 import json
@@ -12,13 +12,13 @@ from benchmarks.whole_files import write_whole
 
 from stress.fault_tables import fault_tables
 from stress.outcome import Finding
-from stress.report import Case, cases, markdown_table, outcomes, starts, tables, told
+from stress.report import BY_CHOICE, Case, cases, markdown_table, outcomes, starts, tables, told
 from stress.tasks import STREAMS, Task
 from stress.watch import LIMIT
 
 __all__ = ["PAGE", "RESULTS", "page", "page_of", "publish"]
 
-RESULTS = Path(__file__).resolve().parent / "published" / "results.json"
+RESULTS = Path(__file__).resolve().parent / "results" / "runs.json"
 PAGE = Path(__file__).resolve().parents[1] / "docs" / "reliability.md"
 
 _HEAD = """\
@@ -28,7 +28,7 @@ _HEAD = """\
 
 What was tried to break the library, how often, what was found, and what is left. This page is generated:
 `python -m stress run` asks random problems and makes odd calls, `python -m stress publish` keeps the counts,
-and `python -m stress page` writes the page from [them](../stress/published/results.json); every number is put
+and `python -m stress page` writes the page from [them](../stress/results/runs.json); every number is put
 in by the program. [stress/README.md](../stress/README.md) says how tasks are drawn and answers judged.
 
 **Mild** problems are about what users ask: moderate scales and prices, bounds that some matrix keeps. **Wild**
@@ -37,6 +37,7 @@ say nothing, rewards without an end, single precision. **Estimators** are called
 arguments, **readers** are given damaged files, and **commands** wrong words. Every answer is recomputed from
 the definitions, in 60 digits where doubles do not decide. *Refused* is a sentence that says what to change;
 *unfinished* is no answer within {limit:g} s of processor time, or a solve that found no way on and said so.
+Four problems in ten name a solver, whether or not it suits them; what users get who name none is counted apart.
 """
 _WORDS = {
     "problems": "random problems",
@@ -107,12 +108,19 @@ def _headline(results: Mapping[str, Any]) -> str:
     }
     said = [f"{number:,} {words}" for words, number in tried.items() if number]
     counted = " and ".join([", ".join(said[:-1]), said[-1]] if said[1:] else said)
-    unfinished = ", ".join(f"{name} {row['share unfinished']}" for name, row in rows.items())
     number = len(results["findings"])
     findings = {0: "nothing was found", 1: "one distinct finding is left"}.get(
         number, f"{number} distinct findings are left"
     )
-    return f"**{counted}: {findings}. Unfinished: {unfinished}.**\n"
+    return f"**{counted}: {findings}. Unfinished: {_unfinished(results['tables'])}.**\n"
+
+
+def _unfinished(tables: Mapping[str, Sequence[Mapping[str, Any]]]) -> str:
+    """The shares of problems whose solver the library chose, and of all other tasks."""
+    choices = [row for row in tables.get(BY_CHOICE, ()) if row[""].endswith("the library")]
+    others = [row for row in tables["What was tried"] if STREAMS[row[""]].group != "problems"]
+    shares = [(row[""].split(",")[0], row["share unfinished"]) for row in [*choices, *others]]
+    return ", ".join(f"{name} {share}" for name, share in shares)
 
 
 def _circumstances(results: Mapping[str, Any]) -> str:

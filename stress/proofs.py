@@ -6,7 +6,8 @@ error: if the least eigenvalue is -delta and sum v_k b_k = -rho, every X that ke
 
     -rho >= <sum v_k A_k, X> >= -delta tr X,      so      tr X >= rho / delta,
 
-and the proof counts where that is out of this world: a million times the traces that the data speak of.
+and the proof counts where that is out of this world: a million times the traces that the data speak of, and a
+hundred times in single precision, in which sums of a million terms have no digit left.
 """
 
 import warnings
@@ -22,7 +23,7 @@ from stress.recompute import Reading, dual_value
 __all__ = ["contradiction_complaint", "overflow_complaint", "unboundedness_complaint"]
 
 INF = float("inf")
-_OUT_OF_THIS_WORLD = 1e6
+_OUT_OF_THIS_WORLD = {"float64": 1e6, "float32": 1e2}
 _ROUNDING = 1e-10
 _KEPT = 1e-2  # a known X keeps the bounds if it violates them by this share of tol at most
 
@@ -55,7 +56,8 @@ def contradiction_complaint(question: Question, duals: Sequence[np.ndarray]) -> 
     S, summed = reading.adjoint(prices)
     eigenvalues, _ = a.eigh(reading.restricted(S))
     delta, largest = max(-eigenvalues[0], 0), max(abs(e) for e in eigenvalues)
-    if rho > 0 and rho >= delta * _OUT_OF_THIS_WORLD * _usual_trace(reading):
+    beyond = _OUT_OF_THIS_WORLD[question.dtype] * _usual_trace(reading)
+    if rho > 0 and rho >= delta * beyond:
         return None
     # Equality is impossible too where t may not reach the end, or where X is positive definite and the sum
     # does not cancel: <S, X> = 0 would make X singular.

@@ -22,7 +22,8 @@ from stress.question import Clause, Question
 __all__ = ["Reading", "Values", "dual_value", "recompute"]
 
 INF = float("inf")
-_LEAST_SHARE = 1e-6  # gaps are relative to no less than this share of phi*(Y0)
+# Gaps are relative to no less than this share of phi*(Y0).
+_LEAST_SHARES = {"float64": 1e-6, "float32": 1e-2}
 
 
 class Values(NamedTuple):
@@ -194,7 +195,7 @@ def recompute(reading: Reading, factor: np.ndarray, duals: Sequence[np.ndarray])
         dust = n * reading.phi.dust(reading.a, 8 * n * eps * size)
         primal = divergence + losses
         sizes = [abs(x) for x in (primal, dual) if abs(x) < INF]
-        against = max([*sizes, _LEAST_SHARE * abs(reading.prior_value)])
+        against = max([*sizes, _LEAST_SHARES[reading.question.dtype] * abs(reading.prior_value)])
     return Values(
         primal, dual, slippage, violation, against, outside, dust,
         divergence_error + losses_error, dual_error, violation_error,

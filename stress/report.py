@@ -11,6 +11,7 @@ from stress.store import path_of, read_lines
 from stress.tasks import GROUPS, STREAMS, Task
 
 __all__ = [
+    "BY_CHOICE",
     "Case",
     "cases",
     "counts",
@@ -21,6 +22,8 @@ __all__ = [
     "tables",
     "told",
 ]
+
+BY_CHOICE = "By who chose the solver"
 
 Groups = Callable[[Mapping[str, Any]], Iterable[str]]
 
@@ -128,6 +131,7 @@ def tables(lines: Sequence[Mapping[str, Any]]) -> dict[str, list[dict[str, Any]]
     problems = by_group["problems"]
     asked: list[tuple[str, Sequence[Mapping[str, Any]], Groups]] = [
         ("What was tried", lines, lambda line: [line["stream"]]),
+        (BY_CHOICE, problems, lambda line: [f"{line['stream']}, {_choice(line)}"]),
         ("By status", problems, lambda line: [line["status"] or line["ending"]]),
         ("By regularizer", problems, of_parts(REGULARIZERS)),
         ("By loss", problems, of_parts(LOSSES)),
@@ -138,6 +142,10 @@ def tables(lines: Sequence[Mapping[str, Any]]) -> dict[str, list[dict[str, Any]]
         ("By command", by_group["commands"], lambda line: line["labels"][:1]),
     ]
     return {title: counts(some, groups) for title, some, groups in asked if some}
+
+
+def _choice(line: Mapping[str, Any]) -> str:
+    return "the library" if line["solver"] == "auto" else "a name"
 
 
 def report(folder: Path, example: Callable[[Task, Finding], str] | None) -> str:

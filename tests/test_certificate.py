@@ -40,6 +40,7 @@ from gramlearn import (
 from gramlearn.certificate import Certificate, Reference
 from gramlearn.linear_maps import Estimates
 from gramlearn.refutation import Refutation
+from matrices import orthogonal, spectral
 
 I3 = np.eye(3)
 D01 = SquaredDistances([0], [1])
@@ -162,7 +163,7 @@ def test_a_step_that_fails_twice_ends_the_solve() -> None:
 def test_certificates_are_ordered_by_the_worse_of_gap_and_violation() -> None:
     assert Certificate(2.0, 1.0, 1.0, 0.7).badness == 0.7
     assert Certificate(2.0, 1.0, 1.0, 0.1).badness == 0.5
-    assert Certificate(1e-9, 0.0, 1e-9, 0.0, size=10.0).relative_gap == pytest.approx(1e-4)
+    assert Certificate(1e-9, 0.0, 1e-9, 0.0, least=1e-5).relative_gap == pytest.approx(1e-4)
     assert Certificate(np.inf, -np.inf, np.inf, 0.0).relative_gap == np.inf
     assert Certificate(0.0, 0.0, 0.0, 0.0).relative_gap == 0.0
 
@@ -189,6 +190,26 @@ def test_a_reward_that_nothing_else_limits_is_unbounded() -> None:
         Term(DiagonalEntries([1]), Square(1.0, equal=1.0)),
     ]
     assert solve(Problem(LogDet(), np.eye(2), terms)).status is Status.UNBOUNDED
+
+
+@pytest.mark.parametrize("seed", range(12))
+def test_targets_that_a_ray_can_keep_do_not_limit_a_reward(seed: int) -> None:
+    """Y0 > 0, and Y0 - S < 0 asks for six positive eigenvalues of S, but three comparisons have three."""
+    rng = np.random.default_rng(seed)
+    i, j, k = rng.integers(0, 6, (3, 3))  # j = k says nothing at all
+    comparisons = Term(SimilarityComparisons(i, j, k), Square(3.0, equal=rng.normal(size=3)))
+    prior = spectral(orthogonal(seed, 6), rng.uniform(0.5, 2.0, 6))
+    problem = Problem(LogDet(), prior, [comparisons, Term(Trace(), Linear(-5.0))])
+    assert solve(problem).status is Status.UNBOUNDED
+
+
+@pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
+def test_prices_that_overflow_are_told_from_those_that_do_not_help() -> None:
+    """A price of 4 would bound the first entry, by exp(4e6), and no price another one."""
+    slack = Term(DiagonalEntries([0]), KLSlack(1e-6, upper=1.0))
+    first, all_of_them = Term(DiagonalEntries([0]), Linear(-5.0)), Term(Trace(), Linear(-5.0))
+    assert solve(Problem(LogDet(), I3, [slack, first])).status is Status.OVERFLOW
+    assert solve(Problem(LogDet(), I3, [slack, all_of_them])).status is Status.UNBOUNDED
 
 
 @pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
@@ -298,6 +319,19 @@ def test_the_relative_gap_is_one_of_the_values_in_single_precision() -> None:
     dual = (x0**9) ** q / q - (x0**9 - lam) ** q / q + np.log1p(-lam * b)
     assert primal - dual <= tol * primal
     assert solution.relative_gap >= (primal - dual) / primal
+
+
+def test_an_optimum_below_the_rounding_of_the_prior_is_one() -> None:
+    """tr X costs a thousandth, and phi(X0) = 2504 has a rounding of 1e-4 in single precision."""
+    x0, slope = np.array([1.0, 2.0, 10.0]), 1e-3
+    problem = Problem(Schatten(p=4.0), np.diag(x0), [Term(Trace(), Linear(slope))], dtype="float32")
+    solution = solve(problem, tol=1e-3)
+    assert solution.status is Status.OPTIMAL
+    x = (x0**3 - slope) ** (1 / 3)
+    optimum = np.sum((x**4 - x0**4) / 4 - x0**3 * (x - x0) + slope * x)
+    assert solution.dual <= optimum <= solution.primal
+    assert solution.gap <= 1e-5 * np.sum(x0**4)
+    np.testing.assert_allclose(np.diag(solution.matrix), x, rtol=1e-5)
 
 
 def test_dust_is_no_gap() -> None:

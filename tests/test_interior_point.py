@@ -8,6 +8,7 @@ from sklearn.exceptions import ConvergenceWarning
 from catalogue import BOUNDED_LOSSES, LOSSES, REGULARIZERS, name_of
 from conftest import Library
 from gramlearn import (
+    DiagonalEntries,
     DistanceComparisons,
     Frobenius,
     Hard,
@@ -343,6 +344,16 @@ def test_contradictions_among_what_is_soft(regularizer: Regularizer) -> None:
     solution = solve(Problem(regularizer, np.eye(4), terms), solver="interior_point")
     assert solution.status is Status.INFEASIBLE
     assert len(solution.conflict) == 2
+
+
+@EACH_REGULARIZER
+def test_it_starts_next_to_an_optimum_that_costs_next_to_nothing(regularizer: Regularizer) -> None:
+    """The prior costs nothing and violates one bound by a ten-thousandth."""
+    terms = [Term(DiagonalEntries([0]), Hard(lower=1.0001)), Term(Trace(), Hinge(upper=5.0))]
+    solution = solve(Problem(regularizer, np.eye(3), terms), solver="interior_point")
+    assert solution.status is Status.OPTIMAL
+    assert solution.iterations < 20
+    np.testing.assert_allclose(solution.matrix, np.diag([1.0001, 1.0, 1.0]), rtol=0, atol=1e-6)
 
 
 def test_it_needs_no_dual_point_to_start_from() -> None:

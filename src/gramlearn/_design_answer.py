@@ -6,6 +6,7 @@ from typing import final
 import numpy as np
 
 from gramlearn.certificate import Certificate
+from gramlearn.dual import LEAST_SHARE
 from gramlearn.solution import Record
 from gramlearn.status import Status
 
@@ -81,4 +82,4 @@ class KernelDesign:
 
 def certificate_of(value: float, bound: float, violation: float, size: float) -> Certificate:
     """The gap of a value, and what it is measured against."""
-    return Certificate(value, bound, max(value - bound, 0.0), violation, size=size)
+    return Certificate(value, bound, max(value - bound, 0.0), violation, least=LEAST_SHARE * size)

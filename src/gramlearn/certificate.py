@@ -29,16 +29,14 @@ from gramlearn.problem import Problem
 __all__ = ["UNKNOWN", "Certificate", "Reference", "Review", "review"]
 
 INF = float("inf")
-# An optimum below this share of phi*(Y0) is lost in the rounding of the prior: gaps are relative to it.
-_LEAST_SHARE = 1e-6
 
 
 class Certificate(NamedTuple):
     """How good an X is: primal - dual <= gap, and the largest relative violation of a hard constraint.
 
     The gap includes a bound on the rounding errors of the values. `scaling` is the number by which X(lam)
-    was multiplied to satisfy the hard constraints, `size` that of the prior, |phi*(Y0)|, and `dust` the part of
-    the gap that rounding of the prior makes, whatever X is.
+    was multiplied to satisfy the hard constraints, `least` what the gap is measured against at least, and
+    `dust` the part of the gap that rounding of the prior makes, whatever X is.
     """
 
     primal: float
@@ -46,18 +44,18 @@ class Certificate(NamedTuple):
     gap: float
     violation: float
     scaling: float = 1.0
-    size: float = 0.0
+    least: float = 0.0
     dust: float = 0.0
 
     @property
     def relative_gap(self) -> float:
-        """What the gap is above dust, against the larger of |primal|, |dual| and a millionth of `size`."""
+        """What the gap is above dust, against the larger of |primal|, |dual| and `least`."""
         if self.gap <= self.dust:
             return 0.0
         if self.gap == INF:
             return INF
         primal = abs(self.primal) if abs(self.primal) < INF else 0.0
-        against = max(abs(self.dual), primal, _LEAST_SHARE * self.size)
+        against = max(abs(self.dual), primal, self.least)
         return (self.gap - self.dust) / against if against > 0 else INF
 
     @property
@@ -153,8 +151,8 @@ def review(
     rounding = point.noise / 2
     gap += point.slip + rounding
     dual, primal = point.value - rounding, point.value + gap
-    size, dust = problem.dual.unit, problem.dual.dust
-    certificate = Certificate(primal, dual, gap + rounding, violation, size=size, dust=dust)
+    least, dust = problem.dual.least, problem.dual.dust
+    certificate = Certificate(primal, dual, gap + rounding, violation, least=least, dust=dust)
     if stride == 1 and violation > 0 and hard:
         certificate = _scaled(problem, point, references, certificate)
     return Review(certificate, violators, severities, references)

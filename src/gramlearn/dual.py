@@ -22,9 +22,11 @@ from gramlearn.losses import Loss
 from gramlearn.regularizers import Regularizer
 from gramlearn.spectral import ConjugatePoint
 
-__all__ = ["Dual", "DualPoint", "Origin", "Part"]
+__all__ = ["LEAST_SHARE", "Dual", "DualPoint", "Origin", "Part"]
 
 INF = float("inf")
+LEAST_SHARE = 1e-6  # of the size of a problem, that is not lost in its rounding
+_LEAST_ROUNDINGS = 1e5  # that make such a share where roundings are coarse
 
 
 @final
@@ -128,9 +130,13 @@ class Dual:
         return sum(part.size for part in self.parts)
 
     @property
-    def unit(self) -> float:
-        """|phi*(Y0)| of the prior: a millionth of it has digits that are not rounding."""
-        return abs(self.constant)
+    def least(self) -> float:
+        """The part of |phi*(Y0)| that has digits which are not rounding: an optimum below is lost in it.
+
+        It is a millionth, and in single precision a hundredth.
+        """
+        eps = float(namespace(self.like).finfo(self.like.dtype).eps)
+        return max(LEAST_SHARE, _LEAST_ROUNDINGS * eps) * abs(self.constant)
 
     @cached_property
     def dust(self) -> float:

@@ -144,8 +144,8 @@ class PrimalPoint:
         violation = self.dual.violation(self.t)
         dual = self.value - gap if gap < INF else -INF
         primal, gap = self.value + self._slip, gap + self._slip
-        size, dust = self.dual.unit, self.dual.dust
-        return Certificate(primal, dual, gap, violation, size=size, dust=dust), lam
+        least, dust = self.dual.least, self.dual.dust
+        return Certificate(primal, dual, gap, violation, least=least, dust=dust), lam
 
     @property
     def _doubt(self) -> float:

@@ -201,5 +201,5 @@ class SparsePoint:
         rounding = 8 * np.finfo(float).eps * (abs(self._bound) + abs(self._cost))
         gap = max(losses, 0.0) + self.doubt + rounding
         violation = self._dual.violation(self.t)
-        size, dust = self._dual.unit, self._dual.dust
-        return Certificate(self.value + gap, self.value, gap, violation, size=size, dust=dust)
+        least, dust = self._dual.least, self._dual.dust
+        return Certificate(self.value + gap, self.value, gap, violation, least=least, dust=dust)

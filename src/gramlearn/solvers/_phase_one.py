@@ -17,11 +17,22 @@ exists, and is too large to be written down.
 from dataclasses import dataclass, replace
 from typing import Any, NamedTuple, Self, final
 
-from gramlearn._arrays import Array, constant, eye, namespace, read, symmetric_part, where_true
+from gramlearn._arrays import (
+    Array,
+    cholesky_or_none,
+    concat,
+    constant,
+    eye,
+    namespace,
+    read,
+    symmetric_part,
+    where_true,
+)
 from gramlearn.dual import Dual, Part
 from gramlearn.losses import Loss
 from gramlearn.regularizers import LogDet, Regularizer
 from gramlearn.solvers._newton import newton_step
+from gramlearn.solvers._symmetric import Coordinates
 from gramlearn.status import Status
 
 __all__ = ["Entry", "enter_domain"]
@@ -32,7 +43,8 @@ _BISECTIONS = 60
 _CENTERED = 0.1  # a step that raises log det by less has come to rest, and kappa may go on
 _ACCURACY = 0.1
 _PROVEN = 1e-9  # share of what a sum is made of, below which it is zero
-_ROUNDING = 1e-13  # share of the largest it could be, below which <A_k, X> is
+_STRAIGHTENED = 4_000_000  # entries of a system that is solved for a proof, at most
+_ROUNDINGS = 512  # of the largest it could be, below which <A_k, X> is zero
 
 
 class Entry(NamedTuple):
@@ -44,10 +56,21 @@ class Entry(NamedTuple):
 
 def enter_domain(dual: Dual, lam: Array) -> Entry:
     """Find a lam of the box at which the dual is finite."""
-    xp = namespace(lam)
     ceiling = _ceiling(dual.regularizer, dual.like)
+    losses = [_Costless.of_part(part, dual.like) for part in dual.parts]
+    entry = _entered(dual, lam, losses, ceiling)
+    if entry.lam is not None or ceiling > 0 or not any(loss.is_cut for loss in losses):
+        return entry
+    # No price that can be written down is enough: are those beyond?
+    beyond = _entered(dual, lam, [loss.whole(dual.like) for loss in losses], ceiling)
+    return beyond if beyond.lam is None else Entry(None, Status.OVERFLOW)
+
+
+def _entered(dual: Dual, lam: Array, losses: list["_Costless"], ceiling: float) -> Entry:
+    """Find a lam at which no eigenvalue of Y is above the ceiling, in the boxes of these losses."""
+    xp = namespace(lam)
     start = dual.origin.shifted(-ceiling)
-    free = tuple(Part(p.map, _Costless.of_part(p, dual.like), 0.0) for p in dual.parts)
+    free = tuple(Part(p.map, loss, 0.0) for p, loss in zip(dual.parts, losses, strict=True))
     barrier = replace(dual, regularizer=LogDet(), parts=free, constant=0.0, origin=start)
     lo, hi = barrier.box
     lam = xp.clip(lam, lo, hi)
@@ -75,11 +98,7 @@ def enter_domain(dual: Dual, lam: Array) -> Entry:
     if factor is None:
         # Nothing has a price to choose: along the eigenvector that Y0 rewards most.
         factor = xp.linalg.eigh(symmetric_part(start.matrix))[1][:, -1:]
-    if _falls(dual, factor):
-        return Entry(None, Status.UNBOUNDED)
-    ends = zip((lo, hi), dual.box, strict=True)
-    overflows = any(bool(xp.any((lam == cut) & xp.isinf(end))) for cut, end in ends)
-    return Entry(None, Status.OVERFLOW if overflows else Status.STALLED)
+    return Entry(None, Status.UNBOUNDED if _falls(dual, factor) else Status.STALLED)
 
 
 def _ceiling(regularizer: Regularizer, like: Array) -> float:
@@ -121,25 +140,25 @@ def _rounding(dual: Dual, lam: Array) -> float:
 
 
 def _falls(dual: Dual, factor: Array) -> bool:
-    """Whether an objective of linear growth falls along X = F F', or stays, up to rounding.
+    """Whether an objective of linear growth falls along a ray next to X = F F', or stays, up to rounding."""
+    return _falls_along(dual, _straightened(dual, factor)) or _falls_along(dual, _cut(dual, factor))
 
-    Of X its large directions are meant, in units of Y0: towards the limit of kappa the others vanish.
-    """
+
+def _falls_along(dual: Dual, factor: Array) -> bool:
+    """Whether it does along this X."""
     xp = namespace(factor)
-    unit = xp.sqrt(xp.where(dual.origin.spread > 0, dual.origin.spread, xp.ones_like(dual.like)))
-    U, singular, _ = xp.linalg.svd(unit[:, None] * factor, full_matrices=False)
-    large = where_true(singular > _PROVEN**0.5 * read(singular[0]))
-    factor = xp.take(U * singular, large, axis=1) / unit[:, None]
-    X = xp.sum(factor * factor, axis=1)
-    size = read(xp.sum(unit**2 * X))
+    eps, one = float(xp.finfo(factor.dtype).eps), constant(1.0, factor, 1)
+    unit = _unit(dual)
+    size = read(xp.sum((unit[:, None] * factor) ** 2))
     slope = read(xp.sum(factor * (dual.origin.matrix @ factor)))
     for part in dual.parts:
         if not part.size:
             continue
-        t = part.map.restrict(factor).traces(constant(1.0, factor, 1))
-        in_units = part.map.restrict(eye(dual.rank, factor) / unit)
-        largest = xp.sqrt(in_units.diagonal(constant(1.0, factor, (1, 1)))) * size
-        t = xp.where(xp.abs(t) <= _ROUNDING * largest, xp.zeros_like(t), t)
+        framed = part.map.restrict(factor)
+        norms = part.map.restrict(eye(dual.rank, factor) / unit).diagonal(one[:, None])
+        t, largest = framed.traces(one), xp.sqrt(xp.clip(norms, min=0.0)) * size
+        lost = _ROUNDINGS * eps * xp.maximum(largest, framed.magnitudes(one))
+        t = xp.where(xp.abs(t) <= lost, xp.zeros_like(t), t)
         lo, hi = part.loss.box(t, part.size)
         end = xp.where(t > 0, hi, xp.where(t < 0, lo, xp.zeros_like(t)))
         dearest = read(xp.sum(xp.abs(end * t)))
@@ -150,6 +169,41 @@ def _falls(dual: Dual, factor: Array) -> bool:
     return slope >= -_PROVEN * size
 
 
+def _unit(dual: Dual) -> Array:
+    """The unit of each row of F, in which Y0 has entries of about one."""
+    spread = dual.origin.spread
+    xp = namespace(spread)
+    return xp.sqrt(xp.where(spread > 0, spread, xp.ones_like(spread)))
+
+
+def _cut(dual: Dual, factor: Array) -> Array:
+    """F without its small directions: towards the limit of kappa they vanish."""
+    xp, unit = namespace(factor), _unit(dual)
+    U, singular, _ = xp.linalg.svd(unit[:, None] * factor, full_matrices=False)
+    large = where_true(singular > _PROVEN**0.5 * read(singular[0]))
+    return xp.take(U * singular, large, axis=1) / unit[:, None]
+
+
+def _straightened(dual: Dual, factor: Array) -> Array:
+    """F of the X next to it with <A_k, X> = 0, or as near as can be, where a price has no end on that side."""
+    xp, columns = namespace(factor), int(factor.shape[1])
+    factor = factor / xp.max(xp.abs(factor))
+    coordinates = Coordinates(columns, factor)
+    maps = [part.map.restrict(factor) for part in dual.parts]
+    one, eps = constant(1.0, factor, 1), float(xp.finfo(factor.dtype).eps)
+    t = concat([linear.traces(one) for linear in maps], factor)
+    lost = eps * concat([linear.magnitudes(one) for linear in maps], factor)
+    lo, hi = dual.box
+    endless = where_true(xp.isinf(xp.where(t > 0, hi, lo)) & (xp.abs(t) > lost))
+    if not 0 < int(endless.shape[0]) * coordinates.size <= _STRAIGHTENED:
+        return factor
+    rows, off = coordinates.some_rows(maps, endless), xp.take(t, endless)
+    sizes = xp.max(xp.abs(rows), axis=1)  # not 0, as t is not
+    S = coordinates.matrix(-xp.linalg.pinv(rows / sizes[:, None]) @ (off / sizes))
+    C = cholesky_or_none(eye(columns, factor) + S)
+    return factor if C is None else factor @ C
+
+
 @final
 @dataclass(frozen=True, eq=False)
 class _Costless(Loss):
@@ -157,6 +211,7 @@ class _Costless(Loss):
 
     of: Loss
     ends: tuple[Any, Any]
+    is_cut: bool = False
 
     @staticmethod
     def of_part(part: Part, like: Array) -> "_Costless":
@@ -173,7 +228,12 @@ class _Costless(Loss):
                 reach = xp.where(finite, tried, reach)
                 unknown, size = unknown & ~finite, size / 2
             ends.append(xp.where(unknown, xp.zeros_like(end), reach))
-        return _Costless(of=part.loss, ends=(ends[0], ends[1]))
+        is_cut = bool(xp.any(ends[0] != lo) | xp.any(ends[1] != hi))
+        return _Costless(of=part.loss, ends=(ends[0], ends[1]), is_cut=is_cut)
+
+    def whole(self, like: Array) -> "_Costless":
+        """The same on the whole box."""
+        return replace(self, ends=self.of.box(like, int(self.ends[0].shape[0])), is_cut=False)
 
     @property
     def has_open_end(self) -> bool:

@@ -283,8 +283,10 @@ def _joined(
     # The prices of a start may fit another X than its own; those of a point inside fit its X.
     gap = min(abs(certificate.primal), certificate.gap if old.is_inside else INF)
     mu = max(old.mu, gap / (dual.size + int(old.cone.shape[0]))) if gap < INF else old.mu
-    if not old.is_inside and not certificate.is_within(_NEAR):
-        mu = max(mu, _usual_product(old.at, dual))
+    if not old.is_inside:
+        # Next to the optimum, which may cost nothing at all, bounds are violated by this share at most.
+        share = certificate.violation if certificate.is_within(_NEAR) else 1.0
+        mu = max(mu, share * _usual_product(old.at, dual))
     point = _priced(dual, old.frame, plain.t, mu)
     if point.mu > _UNEVEN * mu:
         point = _priced(dual, old.frame, plain.t, point.mu)

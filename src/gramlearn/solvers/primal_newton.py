@@ -110,7 +110,7 @@ class PrimalNewton(Solver[PrimalState]):
         if point is None:
             base = self.base.step(problem, state.base, tol)
             return self._followed(problem, state, base, tol)
-        against = max(abs(point.value), 1e-6 * point.dual.unit)  # see `Certificate.relative_gap`
+        against = max(abs(point.value), point.dual.least)  # see `Certificate.relative_gap`
         goal = tol * against + point.dual.dust
         # The gap after a step is about half the squared residual that it leaves, in the norm of Phi.
         xp = namespace(point.residual)

@@ -16,6 +16,7 @@ import numpy as np
 
 from gramlearn._arrays import Array, as_real, to_numpy
 from gramlearn.certificate import Certificate
+from gramlearn.dual import LEAST_SHARE
 from gramlearn.solution import Solution
 from gramlearn.status import Status
 
@@ -36,7 +37,7 @@ def of_rank(solution: Solution, C: Array, rank: int, tol: float) -> Solution:
     size = float(np.sum(host**2)) / 2
     noise = 16 * float(np.finfo(float).eps) * (size + float(np.sum(np.abs(lam))))
     gap = max(primal - bound, 0.0) + noise
-    certificate = Certificate(primal, bound, gap, 0.0, size=size)
+    certificate = Certificate(primal, bound, gap, 0.0, least=LEAST_SHARE * size)
     status = Status.OPTIMAL if certificate.is_within(tol) else Status.LOCAL
     return replace(
         solution,
