@@ -4,7 +4,7 @@ An answer claims values, a gap, a violation, and a status. Doubles with a bound 
 whatever they cannot acquit is decided in 60 digits, so every finding here is one of exact arithmetic.
 
     OPTIMAL       true relative gap and violation at most 2 tol
-    any status    primal and dual as claimed to 2 tol; the gap no larger than claimed by more than 2 tol
+    any status    primal and dual as claimed to 2 tol; gap and violation no larger than claimed by more
     INFEASIBLE    the duals prove it, and no X is known that keeps every bound (see `proofs`)
     UNBOUNDED     no lam is known that bounds the objective from below (see `proofs`)
     OVERFLOW      no lam is known whose X could be written down (see `proofs`)
@@ -118,7 +118,7 @@ def _complaints(question: Question, claim: Claim, true: Values) -> list[Finding]
         complain("primal too high", f"primal claimed {claim.primal:.9g}, true {_text(true.primal)}")
     if _exceeds(true.gap, claim.gap, room - errors):
         complain("gap", f"gap claimed {claim.gap:.3g}, true {_text(true.gap)}")
-    slack = 2 * tol - true.violation_error
+    slack = 2 * tol * max(1.0, claim.violation) - true.violation_error
     if _exceeds(true.violation, claim.violation, slack):
         complain(
             "violation", f"violation claimed {claim.violation:.3g}, true {_text(true.violation)}"
@@ -129,7 +129,7 @@ def _complaints(question: Question, claim: Claim, true: Values) -> list[Finding]
         if _exceeds(true.gap, 0.0, room - errors):
             relative = true.gap / true.against if true.against > 0 else INF
             complain("not optimal", f"true relative gap {_text(relative)}, tol {question.tol:g}")
-        if _exceeds(true.violation, 0.0, slack):
+        if _exceeds(true.violation, 0.0, 2 * tol - true.violation_error):
             complain("not feasible", f"true violation {_text(true.violation)}")
     return found
 

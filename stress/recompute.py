@@ -184,6 +184,15 @@ class Reading:
             size += float(parts.sum(axis=0).max(initial=0.0))
         return total, size
 
+    def cancelled(self, duals: Sequence[np.ndarray]) -> float:
+        """The size of the products that rows about points are summed from; an A_k that is zero shows none."""
+        total = 0.0
+        for read, lam in zip(self.clauses, duals, strict=True):
+            if "i" in read.clause.arguments:
+                points = np.asarray(read.clause.arguments.get("points", 1.0), dtype=float)
+                total += float(np.abs(lam).sum()) * 4 * float(np.abs(points).max(initial=0.0)) ** 2
+        return total
+
 
 def recompute(reading: Reading, factor: np.ndarray, duals: Sequence[np.ndarray]) -> Values:
     """Judge X = F F' with lam."""
@@ -192,6 +201,7 @@ def recompute(reading: Reading, factor: np.ndarray, duals: Sequence[np.ndarray])
         losses, losses_error, slippage, violation, violation_error = _losses(reading, factor, duals)
         dual, dual_error, size = dual_value(reading, duals)
         n, eps = reading.question.dimension, float(np.finfo(reading.question.dtype).eps)
+        size += reading.cancelled(duals)
         dust = n * reading.phi.dust(reading.a, 8 * n * eps * size)
         primal = divergence + losses
         sizes = [abs(x) for x in (primal, dual) if abs(x) < INF]

@@ -274,6 +274,25 @@ def test_a_refutation_counts_its_rounding() -> None:
     assert Refutation(worse.dual, np.array([1.0, -3.0]), np.ones(3)).holds
 
 
+def test_a_strict_refutation_needs_more_than_next_to_nothing() -> None:
+    """tr X = tr X - share X_33 = 1 leaves no X > 0, but many whose X_33 is next to nothing, if the share is."""
+
+    def refutation(share: float) -> Refutation:
+        A = np.stack([I3, np.diag([1.0, 1.0, 1.0 - share])])
+        problem = Problem(LogDet(), I3, [Term(DenseMatrices(A), Hard(equal=1.0))])
+        return Refutation(problem.dual, np.array([1.0, -1.0]), np.ones(3))
+
+    assert refutation(0.1).holds
+    assert not refutation(1e-5).holds
+
+
+def test_terms_that_say_nothing_leave_zero_to_the_last_bit() -> None:
+    """d(0, 0) - d(0, 0) <= t, at prices whose sums round."""
+    nothing = Term(DistanceComparisons([0] * 33, [0] * 33, [0] * 33), Linear(0.14 / 3))
+    solution = solve(Problem(Frobenius(), Zeros(1), [nothing]), solver="quasi_newton")
+    assert (solution.primal, solution.dual, solution.gap) == (0.0, 0.0, 0.0)
+
+
 @pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
 @pytest.mark.parametrize("solver", ["quasi_newton", "auto"])
 def test_steps_stop_short_of_the_open_end_of_a_box(solver: str) -> None:

@@ -21,7 +21,8 @@ __all__ = ["Refutation", "domain_of"]
 INF = float("inf")
 # Powers of rounding, so that single precision proves what it can: of 2e-16, a million, 1e-11, a millionth.
 _BEYOND = -0.4  # so many times what the bounds speak of is out of reach
-_DEFINITE = 0.7  # a doubt of S below this leaves it semidefinite
+_DEFINITE = 0.7  # a doubt of S below this share of it leaves it semidefinite
+_SUBSTANTIAL = 0.15  # of what it is the sum of, which S must have to be known not to be zero
 _SHARE = 0.4  # of the whole, which something must have to count
 
 
@@ -50,7 +51,14 @@ class Refutation:
         made_of = read(xp.sum(self.dual.spread(self.v) * self.usual))
         if room < -noise and -room - noise >= self._eps**_BEYOND * doubt * max(terms, made_of):
             return True
-        return room <= noise and doubt <= self._eps**_DEFINITE and self._is_strict(largest)
+        if room > noise:
+            return False
+        # <S, X> = sum_k v_k b_k is impossible as well where X > 0, or where some t_k may not reach its end.
+        definite = self._eps**_DEFINITE
+        counts = self.dual.regularizer.needs_interior and largest > self._eps**_SUBSTANTIAL
+        return (counts and doubt <= definite * largest) or (
+            doubt <= definite and self._has_open_end
+        )
 
     @cached_property
     def room(self) -> tuple[float, float]:
@@ -72,10 +80,9 @@ class Refutation:
         e = xp.linalg.eigvalsh(S)
         return read(e[0]), read(e[-1])
 
-    def _is_strict(self, largest: float) -> bool:
-        """Whether <S, X> = sum_k v_k b_k is impossible as well."""
-        if self.dual.regularizer.needs_interior and largest > self._eps**_SHARE:
-            return True
+    @property
+    def _has_open_end(self) -> bool:
+        """Whether some t_k that counts may not reach the end that v_k pushes it to."""
         xp = namespace(self.v)
         # As large as t is before it cancels: an A_k that is zero but for rounding proves nothing.
         sizes = self.dual.each(lambda p, v: xp.abs(v) * p.map.magnitudes(self.usual), self.v)

@@ -48,6 +48,9 @@ class SparseDual:
             k, i, j, w = _entries(part.map)
             tables.append((k + start, i, j, -w))
             start += part.size
+        every = np.arange(n)
+        tables.append((np.full(n, start), every, every, np.asarray(dual.origin.slope)))
+        size, start, prices = start, start + 1, [np.ones(1)]
         wide = [(np.zeros((n, 0)), np.zeros(0))]
         for part, price in dual.origin.fixed:
             few = part.map.few_rank_ones() if part.map.nonzeros() is None else None
@@ -55,17 +58,17 @@ class SparseDual:
                 wide.append(_columns(few, -np.asarray(price)))
                 continue
             k, i, j, w = _entries(part.map)
-            tables.append((np.full(k.shape, start), i, j, -np.asarray(price)[k] * w))
+            tables.append((k + start, i, j, -w))
+            prices.append(np.asarray(price))
+            start += part.size
         self._W = np.hstack([W for W, _ in wide])
         self._w = np.concatenate([w for _, w in wide])
-        every = np.arange(n)
-        tables.append((np.full(n, start), every, every, np.asarray(dual.origin.slope)))
         k, i, j, w = (np.concatenate(columns) for columns in zip(*tables, strict=True))
-        # Row k holds what lam_k adds to every place of the pattern, and the last row Y0.
+        # Row k holds what lam_k adds to every place of the pattern, and the rest what Y0 is the sum of.
         places, where = np.unique(i * n + j, return_inverse=True)
-        table = coo_array((w, (k, where)), shape=(start + 1, places.shape[0])).tocsr()
-        self._origin = table[[start]].toarray().ravel()
-        self._changes = table[:start].tocsr()
+        table = coo_array((w, (k, where)), shape=(start, places.shape[0])).tocsr()
+        self._origin = table[size:].T @ np.concatenate(prices)
+        self._changes = table[:size].tocsr()
         self._rows, self._columns = places // n, places % n
         self._pattern = csr_array((self._origin, (self._rows, self._columns)), shape=(n, n))
         # X is asked for at the places that some constraint reads, and once for (i, j) and (j, i).
