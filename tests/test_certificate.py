@@ -40,6 +40,8 @@ from gramlearn import (
 from gramlearn.certificate import Certificate, Reference
 from gramlearn.linear_maps import Estimates
 from gramlearn.refutation import Refutation
+from gramlearn.solvers import _phase_one
+from gramlearn.solvers._phase_one import enter_domain
 from matrices import orthogonal, spectral
 
 I3 = np.eye(3)
@@ -190,6 +192,18 @@ def test_a_reward_that_nothing_else_limits_is_unbounded() -> None:
         Term(DiagonalEntries([1]), Square(1.0, equal=1.0)),
     ]
     assert solve(Problem(LogDet(), np.eye(2), terms)).status is Status.UNBOUNDED
+
+
+def test_an_overflow_is_proven_or_not_claimed(monkeypatch) -> None:
+    """The optimum is I: a price of 5000 holds what a reward of 5000 pushes, if there is time to find it."""
+    terms = [
+        Term(DiagonalEntries([0]), Linear(-5e3)),
+        Term(DiagonalEntries([0]), Hard(upper=1.0)),
+    ]
+    dual = Problem(VonNeumann(), np.eye(2), terms).dual
+    assert enter_domain(dual, np.zeros(1)).lam is not None
+    monkeypatch.setattr(_phase_one, "_STEPS", 0)
+    assert enter_domain(dual, np.zeros(1)).ending is Status.STALLED
 
 
 @pytest.mark.parametrize("seed", range(12))

@@ -11,7 +11,7 @@ costs nothing. For LogDet the objective falls without end along such an X, if
     <Y0, X> - sum_k sup {lam <A_k, X> : lam in the box} >= 0,
 
 which is checked before it is claimed. All other regularizers grow faster than any linear term: their optimum
-exists, and is too large to be written down.
+exists, and where the same holds of Y0 - ceiling I it is too large to be written down.
 """
 
 from dataclasses import dataclass, replace
@@ -93,11 +93,11 @@ def _entered(dual: Dual, lam: Array, losses: list["_Costless"], ceiling: float) 
         top = _largest_eigenvalue(barrier, lam)
         if rise <= _CENTERED:
             shift = top + 0.1 * (shift - top)
-    if ceiling > 0:
-        return Entry(None, Status.OVERFLOW)
     if factor is None:
         # Nothing has a price to choose: along the eigenvector that Y0 rewards most.
         factor = xp.linalg.eigh(symmetric_part(start.matrix))[1][:, -1:]
+    if ceiling > 0:
+        return Entry(None, Status.OVERFLOW if _falls(barrier, factor) else Status.STALLED)
     return Entry(None, Status.UNBOUNDED if _falls(dual, factor) else Status.STALLED)
 
 
