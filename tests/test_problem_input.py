@@ -2,6 +2,7 @@
 
 import subprocess
 import sys
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -23,6 +24,7 @@ from gramlearn import (
     Problem,
     Schatten,
     SolveInterrupted,
+    Square,
     SquaredDistances,
     SquaredHinge,
     Status,
@@ -178,6 +180,22 @@ def test_float32_is_used_where_asked_for(library: Library) -> None:
     assert solution.factor.dtype == library.xp.float32
     assert solution.status is Status.OPTIMAL
     assert np.allclose(library.numpy(solution.matrix), solve(problem()).matrix, atol=1e-2)
+
+
+@pytest.mark.parametrize("regularizer", [LogDet(), VonNeumann(), Frobenius()], ids=str)
+def test_double_precision_goes_on_where_single_comes_to_nothing(regularizer) -> None:
+    """Targets of 1e5 at a price of 76 leave a share of 1e-11 for everything else."""
+    rng = np.random.default_rng(0)
+    P = 100 * rng.standard_normal((9, 4))
+    i, j = np.triu_indices(9, 1)
+    term = Term(SquaredDistances(i, j, points=P), Square(76.0, equal=rng.uniform(1e5, 2e5, 36)))
+    asked = Problem(regularizer, np.eye(4), [term], dtype="float32")
+    solution = solve(asked, tol=1e-4)
+    assert solution.status is Status.OPTIMAL
+    assert solution.factor.dtype == np.float64
+    assert solution.primal == pytest.approx(solve(replace(asked, dtype="float64")).primal, rel=1e-4)
+    with pytest.warns(ConvergenceWarning):
+        assert solve(asked, "working_set", tol=1e-4).relative_gap > 0.5
 
 
 @pytest.mark.parametrize("regularizer", [LogDet(), VonNeumann(), Frobenius()], ids=str)

@@ -54,7 +54,8 @@ class Problem:
     terms : sequence of Term
         Constraints, each with its loss.
     dtype : {"float64", "float32"}
-        The precision of the computation, whatever the type of the data.
+        The precision of the computation, whatever the type of the data. Where single precision comes to
+        nothing, `solve` goes on in double unless a solver is named.
     """
 
     regularizer: Regularizer

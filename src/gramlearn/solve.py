@@ -1,8 +1,8 @@
 """solve(problem): one entry for every regularizer, loss and constraint."""
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import replace
-from typing import Any
+from typing import Any, NamedTuple
 
 from gramlearn._arrays import Array, without_overflow_warnings
 from gramlearn._validation import check_choice, check_count, check_no_class, check_positive
@@ -31,6 +31,15 @@ _FIRST_ITERATIONS = 60
 _ROUNDING = 1e-9  # a relative gap at which no step is found any more, as there is none
 # Up to so many multiplications a pass, a second thread has nothing to gain.
 _SMALL = 50_000_000
+
+
+class _Stage(NamedTuple):
+    """A solver to try, with its limit of iterations."""
+
+    problem: Problem
+    solver: Solver[Any]
+    max_iter: int
+
 
 SOLVERS: Mapping[str, Solver[Any] | None] = {
     "auto": None,
@@ -68,7 +77,8 @@ def solve(
 
         Where one comes to nothing, others go on: "interior_point", for a rank of at most 30 and whatever the
         losses, and "working_set". All cost a look at all constraints now and then, and matrix products of the
-        size of what is active. "projections" is never chosen: these are the
+        size of what is active. Where single precision comes to nothing, double precision goes on, and the
+        answer is in it. "projections" is never chosen: these are the
         Bregman projections of K09, for LogDet and VonNeumann, in random order; `Projections(order="cyclic")`
         is the published one. The first call compiles, once. Nor is "quasi_newton": it is for kernels over so
         many points that X does not fit into memory.
@@ -118,27 +128,32 @@ def attempt(
     stages = _stages(solver, problem, max_iter)
     tol = check_positive(tol, "tol", "solve", any_size=True)
     seconds = INF if time_limit is None else check_positive(time_limit, "time_limit", "solve")
-    started = problem.free_duals(start_of(start))
+    duals = start_of(start)
+    problem.free_duals(duals)  # refused here, not inside
+    may_go_on = solver == "auto" and max_iter is None and problem.dtype == "float32"
+    every = _then_in_double(stages) if may_go_on else iter(stages)
     with one_thread(when=_products(problem) <= _SMALL):
-        return without_overflow_warnings(_tried, problem, stages, tol, seconds, callback, started)
+        return without_overflow_warnings(_tried, every, tol, seconds, callback, duals)
 
 
 def _tried(
-    problem: Problem,
-    stages: list[tuple[Solver[Any], int]],
+    stages: Iterator[_Stage],
     tol: float,
     seconds: float,
     callback: Callable[[Record], object] | None,
-    started: list[Array] | None,
+    duals: Sequence[Array] | None,
 ) -> tuple[Solution, Limits]:
     """Try one solver after another, until there is an answer or the time is over."""
-    best = None
-    for chosen, iterations in stages:
+    best, asked = None, None
+    for problem, chosen, iterations in stages:
+        asked = asked or problem.dtype
         limits = Limits(tol, iterations, seconds - (best.seconds if best else 0.0))
         try:
-            solution = run(problem, chosen, limits, callback, started)
+            solution = run(problem, chosen, limits, callback, problem.free_duals(duals))
         except SolveInterrupted as stop:
             raise SolveInterrupted(_joined(best, stop.solution)) from None
+        if solution.status is Status.INFEASIBLE and problem.dtype != asked:
+            break  # bounds that contradict each other in double precision only were rounded to single
         best = _joined(best, solution)
         if not _may_be_better(solution) or best.seconds >= seconds:
             break
@@ -162,26 +177,37 @@ def _joined(earlier: Solution | None, later: Solution) -> Solution:
     return replace(best, status=later.status, seconds=earlier.seconds + later.seconds)
 
 
-def _stages(
-    solver: str | Solver[Any], problem: Problem, max_iter: int | None
-) -> list[tuple[Solver[Any], int]]:
+def _stages(solver: str | Solver[Any], problem: Problem, max_iter: int | None) -> list[_Stage]:
     """The solvers to try, one after another until there is an answer, each with its limit of iterations.
 
     The iterations of the one say nothing of those of the other, so whoever limits them gets one solver.
     """
     chosen = _chosen(solver, problem)
     if max_iter is not None:
-        return [(chosen, check_count(max_iter, "max_iter", least=0))]
+        return [_Stage(problem, chosen, check_count(max_iter, "max_iter", least=0))]
     if solver != "auto":
-        return [(chosen, chosen.default_max_iter)]
+        return [_Stage(problem, chosen, chosen.default_max_iter)]
     last = WorkingSet()
     if problem.space.dimension > _FEW_ENTRIES or not problem.dual.size:
-        candidates = [chosen, last]
-        return [(known, known.default_max_iter) for known in dict.fromkeys(candidates)]
+        candidates = dict.fromkeys([chosen, last])
+        return [_Stage(problem, known, known.default_max_iter) for known in candidates]
     # Newton on a few constraints is quickest where it arrives; where it has not, it creeps.
     inside = InteriorPoint()
-    first = [(chosen, _FIRST_ITERATIONS)] if chosen != inside else []
-    return [*first, (inside, inside.default_max_iter), (last, last.default_max_iter)]
+    first = [_Stage(problem, chosen, _FIRST_ITERATIONS)] if chosen != inside else []
+    rest = [_Stage(problem, known, known.default_max_iter) for known in (inside, last)]
+    return [*first, *rest]
+
+
+def _then_in_double(stages: list[_Stage]) -> Iterator[_Stage]:
+    """The same once more where single precision has come to nothing, in place of its last resort."""
+    first, last = (stages[:-1], stages[-1:]) if len(stages) > 1 else (stages, [])
+    yield from first
+    try:
+        wide = replace(stages[0].problem, dtype="float64")
+    except ValueError:  # the prior is semidefinite up to single precision only
+        yield from last
+    else:
+        yield from _stages("auto", wide, None)
 
 
 def _products(problem: Problem) -> int:
