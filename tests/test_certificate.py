@@ -367,6 +367,30 @@ def test_an_optimum_below_the_rounding_of_the_prior_is_one() -> None:
     np.testing.assert_allclose(np.diag(solution.matrix), x, rtol=1e-5)
 
 
+def test_a_bound_that_rounding_may_violate_is_not_known_to_hold() -> None:
+    """A doubt counts where it reaches beyond the bound, by more than next to nothing of it."""
+    loss = Hard(lower=2.0).prepare(1, I3)
+    kept, cases = np.array([2.0]), {0.0: 0.0, 2.0**-32: 0.0, 0.25: 0.125, 1e6: 5e5}
+    assert {doubt: loss.violation(kept, doubt=np.array([doubt])) for doubt in cases} == cases
+    assert loss.violation(np.array([3.0]), doubt=np.array([0.5])) == 0.0
+    assert loss.violation(np.array([1.9]), doubt=np.array([1e-12])) == pytest.approx(0.05)
+
+
+def test_bounds_below_the_rounding_of_what_they_bound() -> None:
+    """t = x1 - x2 with a reward that makes both 1e9, and a bound of 1e-13 on t, which rounds to 1e-7."""
+    terms = [
+        Term(Trace(), Linear(-1e9)),
+        Term(DenseMatrices(np.diag([1.0, -1.0])[None]), Hard(lower=1e-13)),
+    ]
+    solution = solve(Problem(Frobenius(), np.eye(2), terms))
+    x1, x2 = np.diag(solution.matrix)
+    assert solution.status is Status.OPTIMAL
+    assert x1 == pytest.approx(1e9, rel=1e-3)
+    assert (
+        x1 - x2 > 1e-7
+    )  # more than the bound, as rounding asks for, and no more than the gap allows
+
+
 def test_dust_is_no_gap() -> None:
     assert Certificate(1e-9, 0.0, 1e-9, 0.0, dust=2e-9).relative_gap == 0.0
     assert Certificate(3.0, 1.0, 2.0, 0.0, dust=0.5).relative_gap == 0.5

@@ -24,6 +24,7 @@ from gramlearn._arrays import (
 )
 from gramlearn.dual import DualPoint, Part
 from gramlearn.linear_maps import Estimates, Products
+from gramlearn.losses._base import UNSURE
 from gramlearn.problem import Problem
 
 __all__ = ["UNKNOWN", "Certificate", "Reference", "Review", "review"]
@@ -122,7 +123,7 @@ def review(
     products = {} if products is None else products
     factor = point.conjugate.factor
     references = list(references or [None] * len(parts))
-    gap, violation = point.gap, point.violation
+    gap, violation = point.gap, point.possible_violation
     violators, severities = [], []
     for k, part in enumerate(parts):
         if stride == 1:
@@ -144,7 +145,7 @@ def review(
         none = xp.zeros_like(t)
         doubt = _doubt(part, costly, factor)
         gap += read(xp.sum(loss.gap(t, none) + loss.slip(t, none, doubt)))
-        violation = max(violation, loss.violation(t, part.unit))
+        violation = max(violation, loss.violation(t, part.unit, doubt))
         violators.append(costly)
         severities.append(loss.severity(t, part.unit))
     # Each value with its share of the rounding, so that the optimum lies between the two.
@@ -204,16 +205,24 @@ def _scaled(
     scaling = _feasible_scaling(problem.dual.parts, values)
     if scaling is None:
         return as_it_is
-    S = scaling * (point.conjugate.factor @ transpose(point.conjugate.factor))
+    factor, violation = scaling**0.5 * point.conjugate.factor, 0.0
+    S = factor @ transpose(factor)
     primal = problem.divergence(S) + problem.linear_value(S)
     for part, value in zip(problem.dual.parts, values, strict=True):
-        if part.size and not part.loss.is_hard:
-            primal += read(namespace(S).sum(part.loss.value(part.offset + scaling * value)))
+        if not part.size:
+            continue
+        t = part.offset + scaling * value
+        if part.loss.is_hard:
+            doubt = _doubt(part, every_row(part.size, t), factor)
+            violation = max(violation, part.loss.violation(t, part.unit, doubt))
+        else:
+            primal += read(namespace(S).sum(part.loss.value(t)))
     if primal == INF:
         return as_it_is
     primal += point.noise / 2 + point.slip
     gap = abs(primal - as_it_is.dual)
-    return as_it_is._replace(primal=primal, gap=gap, violation=0.0, scaling=scaling)
+    violation = violation if violation > UNSURE else 0.0
+    return as_it_is._replace(primal=primal, gap=gap, violation=violation, scaling=scaling)
 
 
 def _feasible_scaling(parts: tuple[Part, ...], values: list[Array]) -> float | None:

@@ -185,15 +185,21 @@ class Dual:
             self.box[1],
         )
 
-    def violation(self, t: Array) -> float:
-        """How far a t lies outside the domain of its loss, relative to the bound; the largest."""
-        parts = zip(self.parts, self.split(t), strict=True)
-        return max((part.loss.violation(piece, part.unit) for part, piece in parts), default=0.0)
+    def violation(self, t: Array, doubts: Array | None = None) -> float:
+        """How far a t lies outside the domain of its loss, or may, relative to the bound; the largest."""
+        pieces = self.split(t)
+        unsure = [None] * len(pieces) if doubts is None else self.split(doubts)
+        parts = zip(self.parts, pieces, unsure, strict=True)
+        return max((p.loss.violation(piece, p.unit, d) for p, piece, d in parts), default=0.0)
 
-    def slip(self, t: Array, lam: Array, framed: list[LinearMap], x: Array) -> float:
-        """How much larger the gap may be, since every t is rounded; `framed` are the maps in a frame of X."""
-        doubts = [part.doubt(mapped, x) for part, mapped in zip(self.parts, framed, strict=True)]
-        slips = self.each(lambda p, t, v, d: p.loss.slip(t, v, d), t, lam, concat(doubts, t))
+    def doubts(self, framed: list[LinearMap], x: Array) -> Array:
+        """How far every t may be off, by rounding; `framed` are the maps in a frame of X = diag(x)."""
+        pairs = zip(self.parts, framed, strict=True)
+        return concat([part.doubt(mapped, x) for part, mapped in pairs], self.like)
+
+    def slip(self, t: Array, lam: Array, doubts: Array) -> float:
+        """How much larger the gap may be, since every t is rounded."""
+        slips = self.each(lambda p, t, v, d: p.loss.slip(t, v, d), t, lam, doubts)
         return read(namespace(slips).sum(slips))
 
     def take(self, rows: list[Array]) -> "Dual":
@@ -273,7 +279,16 @@ class DualPoint:
     @cached_property
     def slip(self) -> float:
         """How much larger the gap may be, since every t is rounded."""
-        return self.dual.slip(self.t, self.lam, self._framed, self.conjugate.spectrum)
+        return self.dual.slip(self.t, self.lam, self._doubts_of_t)
+
+    @property
+    def possible_violation(self) -> float:
+        """The same as `violation`, with the rounding of every t."""
+        return self.dual.violation(self.t, self._doubts_of_t)
+
+    @cached_property
+    def _doubts_of_t(self) -> Array:
+        return self.dual.doubts(self._framed, self.conjugate.spectrum)
 
     @cached_property
     def _framed(self) -> list[LinearMap]:

@@ -123,7 +123,11 @@ class PrimalPoint:
     def _slip(self) -> float:
         """By how much the losses may be off, as every t is off by rounding."""
         none = namespace(self.t).zeros_like(self.t)
-        return self.dual.slip(self.t, none, self.maps, self.at.spectrum)
+        return self.dual.slip(self.t, none, self._doubts_of_t)
+
+    @cached_property
+    def _doubts_of_t(self) -> Array:
+        return self.dual.doubts(self.maps, self.at.spectrum)
 
     def judged(self) -> tuple[Certificate, Array]:
         """The certificate of X over the constraints of this dual, and the duals it rests on.
@@ -141,7 +145,7 @@ class PrimalPoint:
             if gap < INF:
                 break
         gap += self.noise / 4
-        violation = self.dual.violation(self.t)
+        violation = self.dual.violation(self.t, self._doubts_of_t)
         dual = self.value - gap if gap < INF else -INF
         primal, gap = self.value + self._slip, gap + self._slip
         least, dust = self.dual.least, self.dual.dust
