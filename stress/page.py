@@ -16,7 +16,7 @@ from stress.report import BY_CHOICE, Case, cases, markdown_table, outcomes, star
 from stress.tasks import STREAMS, Task
 from stress.watch import LIMIT
 
-__all__ = ["PAGE", "RESULTS", "page", "page_of", "publish"]
+__all__ = ["PAGE", "RESULTS", "headline", "page", "page_of", "publish"]
 
 RESULTS = Path(__file__).resolve().parent / "results" / "runs.json"
 PAGE = Path(__file__).resolve().parents[1] / "docs" / "reliability.md"
@@ -82,7 +82,7 @@ def page_of(path: Path) -> str:
 
 def page(results: Mapping[str, Any]) -> str:
     """The page."""
-    text = [_HEAD.format(limit=LIMIT), _headline(results)]
+    text = [_HEAD.format(limit=LIMIT), f"**{headline(results)}**\n"]
     for title, rows in (results["tables"] | fault_tables()).items():
         text += [f"## {title}\n", markdown_table(rows)]
     text.append("## What is left\n")
@@ -100,7 +100,8 @@ def page(results: Mapping[str, Any]) -> str:
     return "\n".join(text)
 
 
-def _headline(results: Mapping[str, Any]) -> str:
+def headline(results: Mapping[str, Any]) -> str:
+    """What was tried and what is left, in a line, which the README has, too."""
     rows = {row[""]: row for row in results["tables"]["What was tried"]}
     tried = {
         words: sum(row["tried"] for name, row in rows.items() if STREAMS[name].group == group)
@@ -112,15 +113,16 @@ def _headline(results: Mapping[str, Any]) -> str:
     findings = {0: "nothing was found", 1: "one distinct finding is left"}.get(
         number, f"{number} distinct findings are left"
     )
-    return f"**{counted}: {findings}. Unfinished: {_unfinished(results['tables'])}.**\n"
+    return f"{counted}: {findings}. Unfinished: {_unfinished(results['tables'])}."
 
 
 def _unfinished(tables: Mapping[str, Sequence[Mapping[str, Any]]]) -> str:
-    """The shares of problems whose solver the library chose, and of all other tasks."""
-    choices = [row for row in tables.get(BY_CHOICE, ()) if row[""].endswith("the library")]
-    others = [row for row in tables["What was tried"] if STREAMS[row[""]].group != "problems"]
-    shares = [(row[""].split(",")[0], row["share unfinished"]) for row in [*choices, *others]]
-    return ", ".join(f"{name} {share}" for name, share in shares)
+    """The shares of problems whose solver the library chose, and of calls."""
+    problems = [row for row in tables.get(BY_CHOICE, ()) if row[""].endswith("the library")]
+    calls = [row for row in tables["What was tried"] if row[""] == "estimators"]
+    shares = [f"{row['share unfinished']} of {row[''].split(',')[0]} problems" for row in problems]
+    shares += [f"{row['share unfinished']} of calls" for row in calls]
+    return ", ".join(shares) or "nothing"
 
 
 def _circumstances(results: Mapping[str, Any]) -> str:

@@ -24,7 +24,7 @@ from stress.exact import Exact
 from stress.formulas import LOSSES, MATRICES, REGULARIZERS
 from stress.judge import Claim, judge
 from stress.outcome import Finding
-from stress.page import PAGE, RESULTS, page, publish
+from stress.page import PAGE, RESULTS, headline, page, publish
 from stress.problems import SOLVERS, draw
 from stress.question import Clause, Question
 from stress.recompute import Reading, recompute
@@ -485,6 +485,8 @@ def page_facts():
 def test_the_page_says_what_was_published_to_the_letter():
     results = json.loads(RESULTS.read_text(encoding="utf-8"))
     assert PAGE.read_text(encoding="utf-8") == page(results)
+    readme = (ROOT / "README.md").read_text(encoding="utf-8")
+    assert headline(results) in " ".join(readme.split())
 
 
 def test_show_prints_the_program_of_a_task(tmp_path, capsys):

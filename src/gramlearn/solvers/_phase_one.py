@@ -43,7 +43,7 @@ _BISECTIONS = 60
 _CENTERED = 0.1  # a step that raises log det by less has come to rest, and kappa may go on
 _ACCURACY = 0.1
 _PROVEN = 1e-9  # share of what a sum is made of, below which it is zero
-_STRAIGHTENED = 4_000_000  # entries of a system that is solved for a proof, at most
+_STRAIGHTENED = 500_000  # entries of a system that is solved for a proof, at most
 _ROUNDINGS = 512  # of the largest it could be, below which <A_k, X> is zero
 
 
