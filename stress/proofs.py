@@ -111,9 +111,7 @@ def unboundedness_complaint(question: Question) -> Complaint:
         return (
             f"UNBOUNDED, but {question.regularizer} outgrows every linear term: there is an optimum"
         )
-    V, s = reading.space
-    root = (np.eye(len(s)) if V is None else V) * np.sqrt(s)
-    top, _ = _least_top(reading, root, -np.eye(len(s)), -0.5)  # in units in which grad phi(X0) = -I
+    top, _ = _least_scaled_top(reading)
     if top < -1e-9:
         return f"UNBOUNDED, but prices are known that bound the objective (Y <= {top:.3g})"
     return None
@@ -123,22 +121,31 @@ def overflow_complaint(question: Question) -> Complaint:
     """What is wrong where OVERFLOW is false.
 
     Prices with a moderate Y give the dual a moderate value, the optimum one no lower, and so a phi*(Y), and an
-    X, that can be written down.
+    X, that can be written down. For LogDet it is the prices themselves that are too large, or their costs.
     """
     reading = Reading(question, DOUBLE)
-    if not reading.phi.is_superlinear:
-        return "OVERFLOW, but LogDet has an optimum that can be written down, or none"
-    V, s = reading.space
-    basis = np.eye(len(s)) if V is None else V
     is_single = question.dtype == "float32"
-    moderate = {"VonNeumann": 40.0 if is_single else 500.0}.get(
-        question.regularizer, 1e3 if is_single else 1e30
-    )
-    origin = np.diag(reading.phi.slope(DOUBLE, s))
-    top, prices = _least_top(reading, basis, origin, -1.0)
+    if reading.phi.is_superlinear:
+        V, s = reading.space
+        basis = np.eye(len(s)) if V is None else V
+        moderate = {"VonNeumann": 40.0 if is_single else 500.0}.get(
+            question.regularizer, 1e3 if is_single else 1e30
+        )
+        origin = np.diag(reading.phi.slope(DOUBLE, s))
+        top, prices = _least_top(reading, basis, origin, -1.0)
+    else:
+        moderate = -1e-9
+        top, prices = _least_scaled_top(reading)
     if top < moderate and dual_value(reading, prices)[0] > (-1e30 if is_single else -1e250):
         return f"OVERFLOW, but prices are known with eigenvalues of Y up to {top:.3g} only"
     return None
+
+
+def _least_scaled_top(reading: Reading) -> tuple[float, list[np.ndarray]]:
+    """`_least_top` in units in which grad phi(X0) = -I."""
+    V, s = reading.space
+    root = (np.eye(len(s)) if V is None else V) * np.sqrt(s)
+    return _least_top(reading, root, -np.eye(len(s)), -0.5)
 
 
 def _least_top(

@@ -257,6 +257,14 @@ def test_an_overflow_is_believed_where_it_is_so():
     assert judge(bounded, replace(claim, duals=(np.array([-2000.0]), np.zeros(1))))
     small = replace(free, clauses=(replace(reward, parameters={"slope": -20.0}),))
     assert judge(small, replace(claim, duals=(np.array([-20.0]),)))
+    said = replace(claim, duals=(np.array([-2000.0]), np.zeros(1)))
+    for gamma, is_believed in (
+        (1.0, True),
+        (1e3, False),
+    ):  # the price of 2000 costs exp(2000 / gamma)
+        slack = Clause("Trace", {}, "KLSlack", {"upper": 9.0, "gamma": gamma})
+        slackened = Question("LogDet", {}, np.eye(3), "matrix", (reward, slack))
+        assert (judge(slackened, said) == []) is is_believed
 
 
 # -- calls under watch ------------------------------------------------------------------------------------
