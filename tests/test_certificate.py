@@ -30,6 +30,7 @@ from gramlearn import (
     SolveInterrupted,
     Square,
     SquaredDistances,
+    SquaredHinge,
     Status,
     Term,
     Trace,
@@ -389,6 +390,21 @@ def test_bounds_below_the_rounding_of_what_they_bound() -> None:
     assert (
         x1 - x2 > 1e-7
     )  # more than the bound, as rounding asks for, and no more than the gap allows
+
+
+@pytest.mark.parametrize("solver", ["auto", "working_set", "interior_point", "quasi_newton"])
+def test_rounding_of_a_large_cost_hides_nothing_that_is_far_from_it(solver: str) -> None:
+    """A cost of 1e11 makes X = 0, whose Y is known to 5e-4: that says nothing of a hinge of 1e-7."""
+    bound, C, x0 = 1e-5, 1e3, 1e-7
+    terms = [
+        Term(Trace(), Linear(1e11)),
+        Term(DiagonalEntries([0, 1, 2]), SquaredHinge(C, lower=bound)),
+    ]
+    solution = solve(Problem(Frobenius(), x0 * I3, terms), solver=solver)
+    optimum = 3 * (x0**2 + C * bound**2) / 2
+    assert solution.status is Status.OPTIMAL
+    assert solution.dual == pytest.approx(optimum, rel=1e-5)
+    assert solution.primal == pytest.approx(optimum, rel=1e-5)
 
 
 def test_dust_is_no_gap() -> None:

@@ -152,8 +152,8 @@ def review(
     rounding = point.noise / 2
     gap += point.slip + rounding
     dual, primal = point.value - rounding, point.value + gap
-    least, dust = problem.dual.least, problem.dual.dust
-    certificate = Certificate(primal, dual, gap + rounding, violation, least=least, dust=dust)
+    least = problem.dual.least
+    certificate = Certificate(primal, dual, gap + rounding, violation, least=least, dust=point.dust)
     if stride == 1 and violation > 0 and hard:
         certificate = _scaled(problem, point, references, certificate)
     return Review(certificate, violators, severities, references)

@@ -139,13 +139,21 @@ class Dual:
         return max(LEAST_SHARE, _LEAST_ROUNDINGS * eps) * abs(self.constant)
 
     @cached_property
-    def dust(self) -> float:
-        """phi* of eigenvalues of Y0 that are zero but for rounding: no gap is known to be smaller."""
+    def blur(self) -> float:
+        """How far an eigenvalue of Y0 may be off, by rounding."""
+        xp = namespace(self.like)
+        return 8 * float(xp.finfo(self.like.dtype).eps) * read(xp.sum(self.origin.spread))
+
+    def dust(self, n_zero: int) -> float:
+        """phi* of so many eigenvalues of Y that are zero but for the blur: no gap is known to be smaller."""
         if self.regularizer.keeps_range:
             return 0.0
-        xp = namespace(self.like)
-        size = 8 * float(xp.finfo(self.like.dtype).eps) * read(xp.sum(self.origin.spread))
-        return self.rank * read(self.regularizer.conjugate(constant(size, self.like, 1))[0])
+        return n_zero * read(self.regularizer.conjugate(constant(self.blur, self.like, 1))[0])
+
+    def dust_among(self, y: Array) -> float:
+        """The dust of these eigenvalues of Y."""
+        xp = namespace(y)
+        return self.dust(int(xp.sum(xp.astype(xp.abs(y) <= self.blur, xp.int64))))
 
     def split(self, vector: Array) -> list[Array]:
         """Cut a vector over all constraints into its parts."""
@@ -280,6 +288,11 @@ class DualPoint:
     def slip(self) -> float:
         """How much larger the gap may be, since every t is rounded."""
         return self.dual.slip(self.t, self.lam, self._doubts_of_t)
+
+    @property
+    def dust(self) -> float:
+        """The part of the gap that rounding of the prior makes."""
+        return self.dual.dust_among(namespace(self.lam).linalg.diagonal(self.conjugate.image))
 
     @property
     def possible_violation(self) -> float:

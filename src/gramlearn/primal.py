@@ -136,7 +136,7 @@ class PrimalPoint:
         the terms of R may hide, and grows by a rounding of every term of the value.
         """
         prices = self.residual - self.at.image + self._prior
-        lam, gap = self.lam, INF
+        lam, gap, R = self.lam, INF, self.residual
         for share in _SHARES:
             lam = self.lam if share == 1 else share * self.lam
             R = self.at.image - self._prior + share * prices
@@ -148,8 +148,14 @@ class PrimalPoint:
         violation = self.dual.violation(self.t, self._doubts_of_t)
         dual = self.value - gap if gap < INF else -INF
         primal, gap = self.value + self._slip, gap + self._slip
-        least, dust = self.dual.least, self.dual.dust
+        least, dust = self.dual.least, self._dust(R)
         return Certificate(primal, dual, gap, violation, least=least, dust=dust), lam
+
+    def _dust(self, R: Array) -> float:
+        """The part of the gap that rounding of the prior makes, with Y = grad phi(X) - R."""
+        if self.dual.regularizer.keeps_range or not is_finite(R):
+            return 0.0
+        return self.dual.dust_among(namespace(R).linalg.eigvalsh(self.at.image - R))
 
     @property
     def _doubt(self) -> float:

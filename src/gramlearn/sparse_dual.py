@@ -204,5 +204,8 @@ class SparsePoint:
         rounding = 8 * np.finfo(float).eps * (abs(self._bound) + abs(self._cost))
         gap = max(losses, 0.0) + self.doubt + rounding
         violation = self._dual.violation(self.t)
-        least, dust = self._dual.least, self._dual.dust
+        blur = self._dual.blur
+        n_zero = int(np.sum(self.part.theta <= blur))
+        dust = self._dual.dust(n_zero + (self.part.n_rest if self.part.rest >= -blur else 0))
+        least = self._dual.least
         return Certificate(self.value + gap, self.value, gap, violation, least=least, dust=dust)

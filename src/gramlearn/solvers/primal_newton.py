@@ -111,7 +111,7 @@ class PrimalNewton(Solver[PrimalState]):
             base = self.base.step(problem, state.base, tol)
             return self._followed(problem, state, base, tol)
         against = max(abs(point.value), point.dual.least)  # see `Certificate.relative_gap`
-        goal = tol * against + point.dual.dust
+        goal = tol * against
         # The gap after a step is about half the squared residual that it leaves, in the norm of Phi.
         xp = namespace(point.residual)
         size = read(xp.sum(point.at.kernel * point.residual**2)) ** 0.5

@@ -290,7 +290,7 @@ def _without_start(
 
 def _badness(point: DualPoint) -> float:
     """How far a working set is from solved: the larger of relative gap and violation."""
-    least, dust = point.dual.least, point.dual.dust
+    least, dust = point.dual.least, point.dust
     primal, gap = point.value + point.gap, point.gap
     return Certificate(primal, point.value, gap, point.violation, least=least, dust=dust).badness
 
