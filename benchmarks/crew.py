@@ -18,6 +18,7 @@ __all__ = ["Lost", "spread"]
 Task = TypeVar("Task")
 
 _MOMENT = 5.0  # seconds that a process whose pipe has ended is given to end, too
+_LOADING = 300.0  # seconds that a process is waited for until it has loaded what it needs
 _THREADS = ("OMP", "OPENBLAS", "MKL", "NUMBA")
 
 
@@ -88,7 +89,8 @@ class _Worker:
         """Give it a task, once it has loaded what it needs: those seconds are no task's."""
         if not self._is_ready:
             with suppress(EOFError, OSError):  # it ended while it was loading
-                self.connection.recv()
+                if self.connection.poll(_LOADING):
+                    self.connection.recv()
             self._is_ready = True
         self.task, self.is_busy, self._began = task, True, time.monotonic()
         with suppress(OSError):  # a process that has ended is noticed when it is waited for
@@ -147,7 +149,12 @@ def _work(function: Callable[[Any], Any], tasks: connection.Connection) -> None:
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # Ctrl-C is for the process that gives the tasks
     if hasattr(os, "setpgrp"):
         os.setpgrp()
-    with suppress(EOFError, ConnectionError):
-        tasks.send(None)  # ready
-        while True:
-            tasks.send(function(tasks.recv()))
+    tasks.send(None)  # ready
+    while True:
+        try:
+            task = tasks.recv()
+        except (EOFError, ConnectionError):
+            return
+        answer = function(task)
+        with suppress(ConnectionError):
+            tasks.send(answer)

@@ -37,7 +37,7 @@ say nothing, rewards without an end, single precision. **Estimators** are called
 arguments, **readers** are given damaged files, and **commands** wrong words. Every answer is recomputed from
 the definitions, in 60 digits where doubles do not decide. *Refused* is a sentence that says what to change;
 *unfinished* is no answer within {limit:g} s of processor time, or a solve that found no way on and said so.
-Four problems in ten name a solver, whether or not it suits them; what users get who name none is counted apart.
+Some problems name a solver, whether or not it suits them; what users get who name none is counted apart.
 """
 _WORDS = {
     "problems": "random problems",
@@ -113,7 +113,7 @@ def headline(results: Mapping[str, Any]) -> str:
     findings = {0: "nothing was found", 1: "one distinct finding is left"}.get(
         number, f"{number} distinct findings are left"
     )
-    return f"{counted}: {findings}. Unfinished: {_unfinished(results['tables'])}."
+    return f"{counted}: {findings}.{_unfinished(results['tables'])}"
 
 
 def _unfinished(tables: Mapping[str, Sequence[Mapping[str, Any]]]) -> str:
@@ -122,7 +122,7 @@ def _unfinished(tables: Mapping[str, Sequence[Mapping[str, Any]]]) -> str:
     calls = [row for row in tables["What was tried"] if row[""] == "estimators"]
     shares = [f"{row['share unfinished']} of {row[''].split(',')[0]} problems" for row in problems]
     shares += [f"{row['share unfinished']} of calls" for row in calls]
-    return ", ".join(shares) or "nothing"
+    return f" Unfinished: {', '.join(shares)}." if shares else ""
 
 
 def _circumstances(results: Mapping[str, Any]) -> str:

@@ -65,8 +65,9 @@ def _line_of(task: Task, lost: Lost) -> dict[str, Any]:
     else:
         words = f"the process ended with status {lost.status}"
         finding = Finding("death", f"death {lost.status}", words)
-    outcome = Outcome("unfinished", words=words, findings=(finding,))
-    return task.line(outcome, task.draw().labels)
+    drawn = task.draw()
+    solver = getattr(drawn, "solver", "")  # of a problem
+    return task.line(Outcome("unfinished", "", solver, 0.0, words, (finding,)), drawn.labels)
 
 
 def attempted(task: Task) -> dict[str, Any]:

@@ -211,7 +211,10 @@ def test_value_and_gradient_of_the_spectral_function(h, kind, library):
 def test_no_error_of_Y_moves_the_value_farther_than_its_rounding(h, seed, size, below):
     # Below 0 the gradient is next to nothing, or nothing, and so is the first order of what an error does.
     rng = np.random.default_rng(seed)
-    U, y = orthogonal(seed, 4), -below - rng.random(4) * (1 + below)
+    U, y = (
+        orthogonal(seed, 4),
+        -below + rng.uniform(-1, 1 if h.conjugate(at(1.0))[0] < np.inf else 0, 4),
+    )
     Y = spectral(U, y)
     s = 10.0**size * rng.random(4)
     limit = np.sqrt(s[:, None] * s)

@@ -207,7 +207,7 @@ def _scaled(
         return as_it_is
     factor, violation = scaling**0.5 * point.conjugate.factor, 0.0
     S = factor @ transpose(factor)
-    primal = problem.divergence(S) + problem.linear_value(S)
+    primal = problem.divergence_of(factor) + problem.linear_value(S)
     for part, value in zip(problem.dual.parts, values, strict=True):
         if not part.size:
             continue
@@ -220,7 +220,7 @@ def _scaled(
     if primal == INF:
         return as_it_is
     primal += point.noise / 2 + point.slip
-    gap = abs(primal - as_it_is.dual)
+    gap = max(primal - as_it_is.dual, 0.0)
     violation = violation if violation > UNSURE else 0.0
     return as_it_is._replace(primal=primal, gap=gap, violation=violation, scaling=scaling)
 

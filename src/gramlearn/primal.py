@@ -133,7 +133,7 @@ class PrimalPoint:
         """The certificate of X over the constraints of this dual, and the duals it rests on.
 
         These are lam, or as large a part of it as leaves an X(lam). The gap is the largest that a rounding of
-        the terms of R may hide, and grows by a rounding of every term of the value.
+        the terms of R may hide; both values have a rounding of every term.
         """
         prices = self.residual - self.at.image + self._prior
         lam, gap, R = self.lam, INF, self.residual
@@ -144,10 +144,10 @@ class PrimalPoint:
             gap = self.at.divergence(R, self._doubt) + unpaid
             if gap < INF:
                 break
-        gap += self.noise / 4
+        rounding = self.noise / 4
         violation = self.dual.violation(self.t, self._doubts_of_t)
-        dual = self.value - gap if gap < INF else -INF
-        primal, gap = self.value + self._slip, gap + self._slip
+        dual = self.value - gap - rounding if gap < INF else -INF
+        primal, gap = self.value + self._slip + rounding, gap + self._slip + 2 * rounding
         least, dust = self.dual.least, self._dust(R)
         return Certificate(primal, dual, gap, violation, least=least, dust=dust), lam
 

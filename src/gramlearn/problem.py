@@ -188,6 +188,17 @@ class Problem:
         inner = xp.sum(slope * (xp.linalg.diagonal(S) - s))
         return read(xp.sum(self.regularizer.value(x)) - xp.sum(self.regularizer.value(s)) - inner)
 
+    def divergence_of(self, factor: Array) -> float:
+        """D_phi(X, X0) for X = V F F' V', however near to singular, and no less than it is but for rounding."""
+        xp = namespace(factor)
+        slope = self.regularizer.derivative(self.space.spectrum)
+        terms = [
+            self.regularizer.at_gradient(factor).potential,
+            read(xp.sum(self.regularizer.conjugate(slope))),
+            -read(xp.sum(slope * xp.sum(factor**2, axis=1))),
+        ]
+        return sum(terms) + 4 * float(xp.finfo(factor.dtype).eps) * sum(abs(t) for t in terms)
+
     def linear_value(self, S: Array) -> float:
         """The terms of fixed price at X = V S V'."""
         total = 0.0

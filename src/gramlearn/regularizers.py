@@ -141,6 +141,10 @@ class Schatten(Regularizer):
             raise ValueError(f"`Schatten(p={self.p!r})`: p must be greater than 1; got {self.p}.")
 
     @property
+    def has_convex_gradient(self) -> bool:
+        return self.p <= 2
+
+    @property
     def q(self) -> float:
         """The exponent of the conjugate, p / (p - 1)."""
         return self.p / (self.p - 1)

@@ -85,7 +85,7 @@ class Solution:
 
     @property
     def relative_gap(self) -> float:
-        """The gap against the larger of |primal| and |dual|."""
+        """The gap against the largest of |primal|, |dual| and what the digits of the prior can tell."""
         return self.certificate.relative_gap
 
     @property

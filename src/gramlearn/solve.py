@@ -4,9 +4,10 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from typing import Any, NamedTuple
 
-from gramlearn._arrays import Array, without_overflow_warnings
+from gramlearn._arrays import Array, concat, without_overflow_warnings
 from gramlearn._validation import check_choice, check_count, check_no_class, check_positive
 from gramlearn.problem import Problem
+from gramlearn.refutation import Refutation
 from gramlearn.solution import Record, Solution
 from gramlearn.solvers import (
     InteriorPoint,
@@ -28,6 +29,8 @@ __all__ = ["attempt", "solve"]
 _FEW_ENTRIES = 30
 INF = float("inf")
 _FIRST_ITERATIONS = 60
+_NOTHING_IN_SINGLE = 3e-4  # a gap or violation above which double precision goes on
+_SINGLE_ROUNDINGS = 2e-6  # 16 of them
 _ROUNDING = 1e-9  # a relative gap at which no step is found any more, as there is none
 # Up to so many multiplications a pass, a second thread has nothing to gain.
 _SMALL = 50_000_000
@@ -77,8 +80,8 @@ def solve(
 
         Where one comes to nothing, others go on: "interior_point", for a rank of at most 30 and whatever the
         losses, and "working_set". All cost a look at all constraints now and then, and matrix products of the
-        size of what is active. Where single precision comes to nothing, double precision goes on, and the
-        answer is in it. "projections" is never chosen: these are the
+        size of what is active. Where single precision comes to nothing, a gap or violation above 3e-4, double
+        precision goes on, and the answer is in it. "projections" is never chosen: these are the
         Bregman projections of K09, for LogDet and VonNeumann, in random order; `Projections(order="cyclic")`
         is the published one. The first call compiles, once. Nor is "quasi_newton": it is for kernels over so
         many points that X does not fit into memory.
@@ -147,13 +150,19 @@ def _tried(
     best, asked = None, None
     for problem, chosen, iterations in stages:
         asked = asked or problem.dtype
+        if best and problem.dtype != asked and best.certificate.badness <= _NOTHING_IN_SINGLE:
+            break
         limits = Limits(tol, iterations, seconds - (best.seconds if best else 0.0))
         try:
             solution = run(problem, chosen, limits, callback, problem.free_duals(duals))
         except SolveInterrupted as stop:
             raise SolveInterrupted(_joined(best, stop.solution)) from None
-        if solution.status is Status.INFEASIBLE and problem.dtype != asked:
-            break  # bounds that contradict each other in double precision only were rounded to single
+        except (MemoryError, RuntimeError):
+            if best is None or problem.dtype == asked:
+                raise
+            break  # there is no room for double precision
+        if problem.dtype != asked and _is_contradiction_of_roundings(solution):
+            break
         best = _joined(best, solution)
         if not _may_be_better(solution) or best.seconds >= seconds:
             break
@@ -165,7 +174,19 @@ def _may_be_better(solution: Solution) -> bool:
     """Whether another solver may find more: not where there is an answer, nor where rounding alone is left."""
     if solution.status is Status.STALLED:
         return solution.certificate.badness > _ROUNDING
+    if solution.status in (Status.OVERFLOW, Status.UNBOUNDED):
+        return solution.problem.dtype == "float32"
     return solution.status is Status.ITERATION_LIMIT
+
+
+def _is_contradiction_of_roundings(solution: Solution) -> bool:
+    """Whether bounds contradict each other by no more than they were rounded by, if in single precision."""
+    problem, free = solution.problem, solution.problem.free_duals(solution.duals)
+    if solution.status is not Status.INFEASIBLE or not free:
+        return False
+    v = concat(free, problem.dual.like)
+    room, terms = Refutation(problem.dual, v, problem.dual.like).room
+    return -room <= _SINGLE_ROUNDINGS * terms
 
 
 def _joined(earlier: Solution | None, later: Solution) -> Solution:
@@ -204,7 +225,8 @@ def _then_in_double(stages: list[_Stage]) -> Iterator[_Stage]:
     yield from first
     try:
         wide = replace(stages[0].problem, dtype="float64")
-    except ValueError:  # the prior is semidefinite up to single precision only
+    except (ValueError, TypeError, MemoryError, RuntimeError):
+        # The prior is semidefinite up to single precision only, or the device has no double precision.
         yield from last
     else:
         yield from _stages("auto", wide, None)

@@ -68,6 +68,7 @@ class SparseDual:
         places, where = np.unique(i * n + j, return_inverse=True)
         table = coo_array((w, (k, where)), shape=(start, places.shape[0])).tocsr()
         self._origin = table[size:].T @ np.concatenate(prices)
+        self._size_of_origin = abs(table[size:]).T @ np.abs(np.concatenate(prices))
         self._changes = table[:size].tocsr()
         self._rows, self._columns = places // n, places % n
         self._pattern = csr_array((self._origin, (self._rows, self._columns)), shape=(n, n))
@@ -89,6 +90,13 @@ class SparseDual:
         Y = self._pattern.copy()
         Y.data = self._origin + self._changes.T @ lam
         return SparsePlusLowRank(Y, self._W, self._w)
+
+    def weighed(self, lam: np.ndarray, F: np.ndarray) -> float:
+        """A bound on <|E|, |X|>, for an E as large as what Y is the sum of at each place; X = F F'."""
+        norms = np.linalg.norm(F, axis=1)
+        made_of = self._size_of_origin + abs(self._changes).T @ np.abs(lam)
+        wide = float(np.abs(self._w) @ np.sum((F.T @ self._W) ** 2, axis=0))
+        return float(made_of @ (norms[self._rows] * norms[self._columns])) + wide
 
     def values(self, F: np.ndarray) -> np.ndarray:
         """(<A_k, F F'>)_k."""
@@ -201,11 +209,20 @@ class SparsePoint:
     def certificate(self) -> Certificate:
         """How good X(lam) is."""
         losses = float(np.sum(self._dual.each(lambda p, t, v: p.loss.gap(t, v), self.t, self.lam)))
-        rounding = 8 * np.finfo(float).eps * (abs(self._bound) + abs(self._cost))
-        gap = max(losses, 0.0) + self.doubt + rounding
+        gap = max(losses, 0.0) + self.doubt
         violation = self._dual.violation(self.t)
         blur = self._dual.blur
         n_zero = int(np.sum(self.part.theta <= blur))
-        dust = self._dual.dust(n_zero + (self.part.n_rest if self.part.rest >= -blur else 0))
-        least = self._dual.least
-        return Certificate(self.value + gap, self.value, gap, violation, least=least, dust=dust)
+        dust = self._dual.dust(n_zero + self.part.n_rest)
+        # Each value with its rounding, so that the optimum lies between the two.
+        rounding, least = self._rounding, self._dual.least
+        primal, dual = self.value + gap + rounding, self.value - rounding
+        gap += 2 * rounding
+        return Certificate(primal, dual, gap, violation, least=least, dust=dust)
+
+    @property
+    def _rounding(self) -> float:
+        """A rounding of every term of the value, and of what Y is the sum of, seen from X."""
+        eps = float(np.finfo(self._dual.like.dtype).eps)
+        terms = abs(self._dual.constant) + abs(self._bound) + abs(self._cost)
+        return 4 * eps * (terms + self._sparse.weighed(self.lam, self.factor))

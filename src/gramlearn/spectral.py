@@ -168,13 +168,16 @@ class SpectralPoint(ConjugatePoint):
         return other if abs(other.value) < _HUGE else None
 
     def rounding(self, s: Array) -> float:
-        # <E, X>, and what is beyond it where every eigenvalue of Y moves as far as the trace of |E| may be:
-        # where X is next to nothing the first order is, too.
+        # No eigenvalue of Y moves farther than the sum of s, and phi* is monotone. Where h*' is convex, no E
+        # has more beyond its first order than that has: where X is next to nothing the first order is, too.
         xp = namespace(s)
-        farthest = self._y + xp.sum(s)
-        moved = read(xp.sum(self._regularizer.conjugate(farthest)))
+        moved = read(xp.sum(self._regularizer.conjugate(self._y + xp.sum(s))))
+        if not moved < INF:
+            return INF
+        if not self._regularizer.has_convex_gradient:
+            return moved - self.value
         beyond = moved - self.value - read(xp.sum(s) * xp.sum(self.spectrum))
-        return self.weighed(s) + max(beyond, 0.0) if moved < INF else INF
+        return self.weighed(s) + max(beyond, 0.0)
 
     def divergence(self, R: Array, doubt: float = 0.0) -> float:
         xp = namespace(R)
@@ -295,6 +298,11 @@ class Regularizer(ABC):
     is_invariant: ClassVar[bool] = False
     form: ClassVar[str | None] = None
     point_type: ClassVar[type[ConjugatePoint]] = SpectralPoint
+
+    @property
+    def has_convex_gradient(self) -> bool:
+        """Whether h*' is convex."""
+        return True
 
     @abstractmethod
     def value(self, x: Array) -> Array:

@@ -88,15 +88,19 @@ class PointMap(IndexedMap):
         return total * x if is_one else total
 
     def magnitudes(self, x: Array) -> Array:
-        # Differences of points that are far from the origin have the rounding of the points.
+        # A difference z of points p and q has the rounding of the points: |z|^2 is off by eps times this.
         xp = namespace(x)
-        squares = xp.sum(self.points**2, axis=1) * x if x.shape[0] == 1 else self.points**2 @ x
-        norms, total = xp.sqrt(squares), constant(0.0, self.points, self.size)
+        eps = float(xp.finfo(self.points.dtype).eps)
+        points = self.points * xp.sqrt(x)
+        norms = xp.linalg.vector_norm(points, axis=1)
+        total = constant(0.0, self.points, self.size)
         for d in self.directions:
-            reach = xp.take(norms, self.indices[d.first])
+            i, j = self.indices[d.first], self.indices[d.second]
+            square = pair_squared_norms(points, i, j, d.sign)
             if d.sign:
-                reach = reach + xp.take(norms, self.indices[d.second])
-            total = total + abs(d.weight) * reach**2
+                reach = xp.take(norms, i) + xp.take(norms, j)
+                square = square + 2 * reach * xp.sqrt(square) + eps * reach**2
+            total = total + abs(d.weight) * square
         return total
 
     def apply(self, S: Array) -> Array:

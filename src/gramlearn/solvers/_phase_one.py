@@ -14,6 +14,7 @@ which is checked before it is claimed. All other regularizers grow faster than a
 exists, and where the same holds of Y0 - ceiling I it is too large to be written down.
 """
 
+from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from typing import Any, NamedTuple, Self, final
 
@@ -26,6 +27,7 @@ from gramlearn._arrays import (
     namespace,
     read,
     symmetric_part,
+    transpose,
     where_true,
 )
 from gramlearn.dual import Dual, Part
@@ -59,7 +61,8 @@ def enter_domain(dual: Dual, lam: Array) -> Entry:
     ceiling = _ceiling(dual.regularizer, dual.like)
     losses = [_Costless.of_part(part, dual.like) for part in dual.parts]
     entry = _entered(dual, lam, losses, ceiling)
-    if entry.lam is not None or ceiling > 0 or not any(loss.is_cut for loss in losses):
+    is_known = entry.lam is not None or entry.ending is Status.UNBOUNDED
+    if is_known or ceiling > 0 or not any(loss.is_cut for loss in losses):
         return entry
     # No price that can be written down is enough: are those beyond?
     beyond = _entered(dual, lam, [loss.whole(dual.like) for loss in losses], ceiling)
@@ -141,7 +144,18 @@ def _rounding(dual: Dual, lam: Array) -> float:
 
 def _falls(dual: Dual, factor: Array) -> bool:
     """Whether an objective of linear growth falls along a ray next to X = F F', or stays, up to rounding."""
-    return _falls_along(dual, _straightened(dual, factor)) or _falls_along(dual, _cut(dual, factor))
+    return any(_falls_along(dual, ray) for ray in _rays(dual, factor))
+
+
+def _rays(dual: Dual, factor: Array) -> Iterator[Array]:
+    """F of rays that may do, next to this one and beside all that is seen of it."""
+    yield _straightened(dual, factor)
+    yield _cut(dual, factor)
+    V = _unseen(dual, factor)
+    if 0 < V.shape[1] < dual.rank:
+        yield _straightened(dual, V @ (transpose(V) @ factor))
+        image = symmetric_part(transpose(V) @ (dual.origin.matrix @ V))
+        yield V @ namespace(V).linalg.eigh(image)[1][:, -1:]
 
 
 def _falls_along(dual: Dual, factor: Array) -> bool:
@@ -184,19 +198,36 @@ def _cut(dual: Dual, factor: Array) -> Array:
     return xp.take(U * singular, large, axis=1) / unit[:, None]
 
 
+def _unseen(dual: Dual, like: Array) -> Array:
+    """A basis of what positive semidefinite A_k whose prices have no end see nothing of: <A_k, X> = 0 there."""
+    xp = namespace(like)
+    seen = constant(0.0, like, (dual.rank, dual.rank))
+    one = constant(1.0, like, (1, 1))
+    for part in dual.parts:
+        if part.size and part.map.is_nonnegative:
+            sizes = xp.sqrt(xp.clip(part.map.diagonal(one), min=0.0))
+            endless = xp.isinf(part.loss.box(like[:, 0], part.size)[1]) & (sizes > 0)
+            zero = xp.zeros_like(sizes)
+            seen = seen + part.map.adjoint(
+                xp.where(endless, 1 / xp.where(endless, sizes, 1 + zero), zero)
+            )
+    e, U = xp.linalg.eigh(symmetric_part(seen))
+    return xp.take(U, where_true(e <= _PROVEN * max(read(e[-1]), 0.0)), axis=1)
+
+
 def _straightened(dual: Dual, factor: Array) -> Array:
     """F of the X next to it with <A_k, X> = 0, or as near as can be, where a price has no end on that side."""
     xp, columns = namespace(factor), int(factor.shape[1])
     factor = factor / xp.max(xp.abs(factor))
-    coordinates = Coordinates(columns, factor)
     maps = [part.map.restrict(factor) for part in dual.parts]
     one, eps = constant(1.0, factor, 1), float(xp.finfo(factor.dtype).eps)
     t = concat([linear.traces(one) for linear in maps], factor)
     lost = eps * concat([linear.magnitudes(one) for linear in maps], factor)
     lo, hi = dual.box
     endless = where_true(xp.isinf(xp.where(t > 0, hi, lo)) & (xp.abs(t) > lost))
-    if not 0 < int(endless.shape[0]) * coordinates.size <= _STRAIGHTENED:
+    if not 0 < int(endless.shape[0]) * (columns * (columns + 1) // 2) <= _STRAIGHTENED:
         return factor
+    coordinates = Coordinates(columns, factor)
     rows, off = coordinates.some_rows(maps, endless), xp.take(t, endless)
     sizes = xp.max(xp.abs(rows), axis=1)  # not 0, as t is not
     S = coordinates.matrix(-xp.linalg.pinv(rows / sizes[:, None]) @ (off / sizes))
