@@ -7,6 +7,7 @@ to one percent of itself.
 
 import pickle
 
+import mpmath
 import numpy as np
 import pytest
 
@@ -77,8 +78,8 @@ def test_rounding_is_part_of_the_gap(b: float) -> None:
     """min over X of D(X, I) with d(0, 1) <= b is b/2 - log(b/2) - 1, and X has condition 2/b."""
     solution = solve(Problem(LogDet(), I3, [Term(D01, Hard(upper=b))]))
     optimum = b / 2 - np.log(b / 2) - 1
-    assert abs(solution.primal - optimum) <= solution.gap
-    assert abs(solution.dual - optimum) <= solution.gap
+    assert solution.primal - solution.gap <= solution.dual <= optimum * (1 + 1e-15)
+    assert solution.primal >= optimum * (1 - 1e-15)
     if solution.status is Status.OPTIMAL:
         assert solution.primal == pytest.approx(optimum, rel=1e-6)
 
@@ -193,6 +194,55 @@ def test_a_reward_that_nothing_else_limits_is_unbounded() -> None:
         Term(DiagonalEntries([1]), Square(1.0, equal=1.0)),
     ]
     assert solve(Problem(LogDet(), np.eye(2), terms)).status is Status.UNBOUNDED
+
+
+@pytest.mark.parametrize("seed", range(6))
+def test_distances_that_a_ray_leaves_alone_do_not_limit_a_reward(seed: int) -> None:
+    """Unbounded where Y0 has a positive eigenvalue beside the differences that are bounded, and only there."""
+    rng = np.random.default_rng(seed)
+    P, i = rng.normal(size=(10, 4)), rng.integers(0, 10, 2)
+    j = (i + 1 + rng.integers(0, 8, 2)) % 10
+    G = rng.normal(size=(20, 4)) * 10.0 ** rng.uniform(-1, 1, 4)
+    prior = G.T @ G / 20
+    bounds = Term(SquaredDistances(i, j, points=P), Hard(upper=1.0))
+    solution = solve(Problem(LogDet(), prior, [bounds, Term(Trace(), Linear(-5.0))]))
+    beside = np.linalg.svd(P[i] - P[j])[2][2:].T
+    top = np.linalg.eigvalsh(beside.T @ (5 * np.eye(4) - np.linalg.inv(prior)) @ beside)[-1]
+    assert abs(top) > 0.1
+    assert solution.status is (Status.UNBOUNDED if top > 0 else Status.OPTIMAL)
+
+
+@pytest.mark.parametrize("regularizer", [LogDet(), VonNeumann()], ids=name_of)
+def test_points_far_from_the_origin_keep_their_bounds(regularizer) -> None:
+    """A feature with a mean of 1e6 and a spread of 1: differences are known to 1e-10, and so are distances."""
+    rng = np.random.default_rng(0)
+    P = rng.normal(size=(60, 8))
+    i, j = rng.integers(0, 60, (2, 80))
+    i, j = i[i != j], j[i != j]
+    upper = np.sum((P[i] - P[j]) ** 2, axis=1) * rng.uniform(0.8, 1.5, len(i))
+    far = P + 1e6 * np.eye(8)[0]
+    solution = solve(
+        Problem(
+            regularizer, np.eye(8), [Term(SquaredDistances(i, j, points=far), Hard(upper=upper))]
+        )
+    )
+    assert solution.status is Status.OPTIMAL
+    t = np.sum(((P[i] - P[j]) @ solution.factor) ** 2, axis=1)
+    assert np.all(t <= upper * (1 + 1e-6))
+
+
+@pytest.mark.parametrize("solver", ["primal_newton", "interior_point", "working_set"])
+@pytest.mark.parametrize("x0", [64.0, 100.0, 1000.0])
+def test_the_optimum_lies_between_the_two_values(solver: str, x0: float) -> None:
+    """x / x0 - log(x / x0) - 1 + (x - b)^2 / 4 at its minimum, in 40 digits, where the terms cancel."""
+    b = x0 + 0.1
+    solution = solve(
+        Problem(LogDet(), [[x0]], [Term(Trace(), Square(0.5, equal=b))]), solver=solver
+    )
+    with mpmath.workdps(40):
+        x = mpmath.findroot(lambda x: 1 / mpmath.mpf(x0) - 1 / x + (x - mpmath.mpf(b)) / 2, b)
+        optimum = x / x0 - mpmath.log(x / x0) - 1 + (x - mpmath.mpf(b)) ** 2 / 4
+        assert solution.dual <= optimum <= solution.primal
 
 
 def test_an_overflow_is_proven_or_not_claimed(monkeypatch) -> None:

@@ -198,6 +198,39 @@ def test_double_precision_goes_on_where_single_comes_to_nothing(regularizer) -> 
         assert solve(asked, "working_set", tol=1e-4).relative_gap > 0.5
 
 
+@pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
+def test_what_only_double_precision_contradicts_may_be_a_rounding() -> None:
+    """Bounds apart by a thousandth contradict each other, and by a ten-millionth they may be one number."""
+    P = np.random.default_rng(0).standard_normal((2, 3))
+
+    def ended(apart: float) -> Status:
+        d = SquaredDistances([0], [1], points=P)
+        terms = [Term(d, Hard(upper=1.0)), Term(d, Hard(lower=1.0 + apart))]
+        return solve(Problem(LogDet(), np.eye(3), terms, dtype="float32"), tol=1e-3).status
+
+    assert ended(1e-2) is Status.INFEASIBLE
+    assert ended(1e-7) is not Status.INFEASIBLE
+
+
+@pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
+def test_without_room_for_double_precision_the_answer_in_single_stays(monkeypatch) -> None:
+    def narrow(problem, **changes):
+        if changes.get("dtype") == "float64":
+            raise MemoryError
+        return replace(problem, **changes)
+
+    targets = np.array([1e5, 2e5, 5e5])
+    distances = SquaredDistances([0, 0, 1], [1, 2, 2], points=1e4 * np.eye(3))
+    asked = Problem(
+        Frobenius(), np.eye(3), [Term(distances, Square(76.0, equal=targets))], dtype="float32"
+    )
+    assert solve(asked).factor.dtype == np.float64
+    monkeypatch.setattr(sys.modules["gramlearn.solve"], "replace", narrow)
+    solution = solve(asked)
+    assert solution.factor.dtype == np.float32
+    assert solution.status is not Status.OPTIMAL
+
+
 @pytest.mark.parametrize("regularizer", [LogDet(), VonNeumann(), Frobenius()], ids=str)
 def test_memory_of_any_layout_serves_and_is_left_alone(regularizer) -> None:
     rng = np.random.default_rng(1)
