@@ -100,19 +100,25 @@ class _Worker:
         """The answer to its task, or how it was lost."""
         self.is_busy, seconds = False, self.seconds
         if not self.connection.poll():
-            self.stop()
+            self._kill()
             return Lost(None, seconds)
         try:
             return self.connection.recv()
         except (EOFError, OSError):
             self._process.join(_MOMENT)  # for its own status, before it is killed
-            self.stop()
+            self._kill()
             return Lost(self._process.exitcode, seconds)
 
     def stop(self) -> None:
-        """End the process, whatever it is at."""
+        """End the process, whatever it is at; one that is idle ends by itself, and tidies up."""
         if self.has_ended:
             return
+        self.connection.close()
+        if not self.is_busy:
+            self._process.join(_MOMENT)
+        self._kill()
+
+    def _kill(self) -> None:
         with suppress(OSError, AttributeError):
             os.killpg(self._process.pid, signal.SIGKILL)  # and what it has started
         self._process.kill()
