@@ -24,7 +24,6 @@ from gramlearn._arrays import (
 )
 from gramlearn.dual import DualPoint, Part
 from gramlearn.linear_maps import Estimates, Products
-from gramlearn.losses._base import UNSURE
 from gramlearn.problem import Problem
 
 __all__ = ["UNKNOWN", "Certificate", "Reference", "Review", "review"]
@@ -37,7 +36,7 @@ class Certificate(NamedTuple):
 
     The gap includes a bound on the rounding errors of the values. `scaling` is the number by which X(lam)
     was multiplied to satisfy the hard constraints, `least` what the gap is measured against at least, and
-    `dust` the part of the gap that rounding of the prior makes, whatever X is.
+    `dust` the part of the gap that rounding of the prior makes.
     """
 
     primal: float
@@ -205,7 +204,8 @@ def _scaled(
     scaling = _feasible_scaling(problem.dual.parts, values)
     if scaling is None:
         return as_it_is
-    factor, violation = scaling**0.5 * point.conjugate.factor, 0.0
+    xp, violation = namespace(point.lam), 0.0
+    factor = scaling**0.5 * point.conjugate.factor
     S = factor @ transpose(factor)
     primal = problem.divergence_of(factor) + problem.linear_value(S)
     for part, value in zip(problem.dual.parts, values, strict=True):
@@ -214,14 +214,17 @@ def _scaled(
         t = part.offset + scaling * value
         if part.loss.is_hard:
             doubt = _doubt(part, every_row(part.size, t), factor)
+            low, high = part.loss.domain()
+            t = xp.clip(
+                xp.clip(t, min=low), max=high
+            )  # where it is but for the rounding of scaling
             violation = max(violation, part.loss.violation(t, part.unit, doubt))
         else:
-            primal += read(namespace(S).sum(part.loss.value(t)))
+            primal += read(xp.sum(part.loss.value(t)))
     if primal == INF:
         return as_it_is
     primal += point.noise / 2 + point.slip
     gap = max(primal - as_it_is.dual, 0.0)
-    violation = violation if violation > UNSURE else 0.0
     return as_it_is._replace(primal=primal, gap=gap, violation=violation, scaling=scaling)
 
 

@@ -6,10 +6,10 @@ from typing import Any, ClassVar, NamedTuple, Self, final
 
 from gramlearn._arrays import Array, is_array, namespace, read
 
-__all__ = ["INF", "UNSURE", "Curve", "Loss"]
+__all__ = ["INF", "Curve", "Loss"]
 
 INF = float("inf")
-UNSURE = 1e-9  # of a bound: where a t is rounded by more, it may violate the bound by as much
+_UNSURE = 1e-9  # of a bound: where a t is rounded by more, it may violate the bound by as much
 
 
 class Curve(NamedTuple):
@@ -168,7 +168,7 @@ class Loss(ABC):
     def violation(self, t: Array, unit: float = 1.0, doubt: Array | None = None) -> float:
         """How far a t lies outside the domain, relative to the bound; the largest of all.
 
-        With a doubt, how far t may be off, it is how far t may lie outside; but see `UNSURE`.
+        With a doubt, how far t may be off, it is how far t may lie outside; but see `_UNSURE`.
         """
         if not self.has_domain or t.shape[0] == 0:
             return 0.0
@@ -176,5 +176,5 @@ class Loss(ABC):
         off = self.outside(t) / scale
         if doubt is not None:
             most = xp.maximum(self.outside(t - doubt), self.outside(t + doubt)) / scale
-            off = xp.where(most > UNSURE, most, off)
+            off = xp.where(most > _UNSURE, most, off)
         return read(xp.max(off))
