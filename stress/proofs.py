@@ -7,7 +7,8 @@ error: if the least eigenvalue is -delta and sum v_k b_k = -rho, every X that ke
     -rho >= <sum v_k A_k, X> >= -delta tr X,      so      tr X >= rho / delta,
 
 and the proof counts where that is out of this world: a million times the traces that the data speak of, and a
-hundred times in single precision, in which sums of a million terms have no digit left.
+hundred times in single precision, in which sums of a million terms have no digit left. An X_ii that has an
+upper bound of its own counts in units of that.
 """
 
 import warnings
@@ -54,11 +55,11 @@ def contradiction_complaint(question: Question, duals: Sequence[np.ndarray]) -> 
     if not any(np.any(v) for v in prices):
         return "INFEASIBLE, but all duals are zero"
     S, summed = reading.adjoint(prices)
+    in_units = a.eigh(reading.restricted(_in_units(reading, S)))[0]
+    if rho > 0 and rho >= _OUT_OF_THIS_WORLD[question.dtype] * max(-in_units[0], 0):
+        return None
     eigenvalues, _ = a.eigh(reading.restricted(S))
     delta, largest = max(-eigenvalues[0], 0), max(abs(e) for e in eigenvalues)
-    beyond = _OUT_OF_THIS_WORLD[question.dtype] * _usual_trace(reading)
-    if rho > 0 and rho >= delta * beyond:
-        return None
     # Equality is impossible too where t may not reach the end, or where X is positive definite and the sum
     # does not cancel: <S, X> = 0 would make X singular.
     touches = rho >= -_ROUNDING * room and delta <= _ROUNDING * largest
@@ -67,6 +68,22 @@ def contradiction_complaint(question: Question, duals: Sequence[np.ndarray]) -> 
     if delta > 0 and rho > 0:
         return f"INFEASIBLE, but its duals leave every X with a trace from {float(rho / delta):.3g}"
     return f"INFEASIBLE, but the bounds leave room {float(-rho):.3g}"
+
+
+def _in_units(reading: Reading, S: Any) -> Any:
+    """S with its rows and columns times sqrt(u_i), so that X_ii counts in units of u_i.
+
+    That is the trace that prior and bounds speak of; for an X_ii with an upper bound of its own, that if less.
+    """
+    u = np.full(len(S), float(_usual_trace(reading)))
+    for read in reading.clauses if reading.space[0] is None else ():
+        _, high = read.formula.domain(read.bound, read.clause.side)
+        for A, end in zip(read.floats, high - read.offset, strict=True):
+            (entry,) = np.nonzero(np.diag(A))
+            if len(entry) == 1 and np.count_nonzero(A) == 1 and A[entry, entry] > 0:
+                u[entry] = np.clip(float(end) / A[entry, entry], 0, u[entry])
+    root = reading.a.real(np.sqrt(u))
+    return root[:, None] * S * root[None, :]
 
 
 def _usual_trace(reading: Reading) -> Any:

@@ -79,6 +79,15 @@ def test_the_positive_part_is_found_and_bounded(seed, positive) -> None:
     np.testing.assert_allclose(part.V.T @ part.V, np.eye(part.V.shape[1]), atol=1e-12)
 
 
+@pytest.mark.parametrize("others", [-1.0, -1e-6])
+def test_no_more_eigenvalues_count_as_zero_than_are(others: float) -> None:
+    """Those that the search did not find are negative, and known to be so."""
+    spectrum = np.full(1200, others)
+    spectrum[:5] = [1e-12, 1.0, 2.0, 3.0, 4.0]
+    counted = positive_part(diags_array(spectrum).tocsr()).n_zero(1e-9)
+    assert counted <= int(np.sum(np.abs(spectrum) <= 1e-9))
+
+
 @pytest.mark.parametrize("columns", [1, 40, 80])
 def test_a_block_of_something_else_costs_time_only(always_search, columns) -> None:
     Y = sparse_symmetric(400, 40, 0)

@@ -230,6 +230,19 @@ def test_a_proof_of_infeasibility_is_read(apart):
         assert (judge(asked, said) == []) is proves, duals
 
 
+@pytest.mark.parametrize(("slip", "proves"), [(1e-13, True), (1e-9, False)])
+def test_a_proof_about_one_entry_is_read_in_units_of_its_bound(slip, proves):
+    """X_00 <= 1 and X_00 >= 1 + 1e-5: a bound of 1e8 on another entry says nothing of this one."""
+    bounds = ((0, {"upper": 1.0}), (0, {"lower": 1 + 1e-5}), (1, {"upper": 1e8}))
+    clauses = (
+        Clause("DiagonalEntries", {"i": np.array([i])}, "Hard", bound) for i, bound in bounds
+    )
+    asked = Question("Frobenius", {}, np.eye(3), "matrix", tuple(clauses))
+    duals = tuple(np.array([v]) for v in (1.0, -1.0 - slip, 0.0))
+    claim = replace(answer(question()), factor=np.eye(3), status="INFEASIBLE", duals=duals)
+    assert (judge(asked, claim) == []) is proves
+
+
 def test_a_proof_is_void_where_a_matrix_is_known_that_keeps_the_bounds():
     asked = replace(contradiction(1e-12), feasible=np.eye(3) / 3)
     claim = replace(answer(question()), factor=np.eye(3), status="INFEASIBLE")

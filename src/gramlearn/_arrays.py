@@ -20,6 +20,7 @@ __all__ = [
     "as_real",
     "cholesky_or_none",
     "chunks",
+    "clipped",
     "concat",
     "constant",
     "every_row",
@@ -134,11 +135,18 @@ def read(x: Array) -> float:
     return float(x)
 
 
+def clipped(x: Array, low: Any = None, high: Any = None) -> Array:
+    """x, but no less than `low` and no more than `high`."""
+    # NumPy's own at once: of small problems the checks around it are a good part.
+    clip = np.clip if type(x) is np.ndarray else namespace(x).clip
+    return clip(x, low, high)
+
+
 def exponential(name: str, x: Array) -> Array:
     """Give "exp" or "expm1" of x, and +inf in silence where it overflows."""
     xp = namespace(x)
     ceiling = 709.0 if x.dtype == xp.float64 else 88.0
-    inside = getattr(xp, name)(xp.clip(x, max=ceiling))
+    inside = getattr(xp, name)(clipped(x, high=ceiling))
     return xp.where(x > ceiling, xp.full_like(x, float("inf")), inside)
 
 
@@ -170,7 +178,7 @@ def is_missing(rows: Array, known: Array) -> Array:
     xp = namespace(rows)
     if known.shape[0] == 0 or rows.shape[0] == 0:
         return xp.ones_like(rows, dtype=xp.bool)
-    place = xp.clip(xp.searchsorted(known, rows), max=known.shape[0] - 1)
+    place = clipped(xp.searchsorted(known, rows), high=known.shape[0] - 1)
     return xp.take(known, place) != rows
 
 

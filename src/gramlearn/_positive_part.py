@@ -49,8 +49,8 @@ _COPIES = 5  # of all vectors, at a time
 class PositivePart:
     """V diag(theta) V' of positive theta.
 
-    The eigenvalues of Y are at most those in `above`, and then `rest`, `n_rest` times. `block` is where a
-    search for a matrix nearby may begin.
+    The eigenvalues of Y are at most those in `above`, and then `rest`, `n_rest` times; `beside` is the largest
+    one beside V, as far as it is known. `block` is where a search for a matrix nearby may begin.
     """
 
     theta: np.ndarray
@@ -59,6 +59,7 @@ class PositivePart:
     rest: float
     n_rest: int
     block: np.ndarray
+    beside: float = -np.inf
 
     def excess(self, unit: float) -> float:
         """What the bounds add to the sum of squares, relative to it or to the unit."""
@@ -67,6 +68,12 @@ class PositivePart:
         if bound <= found:
             return 0.0
         return (bound - found) / max(found, unit) if max(found, unit) > 0 else np.inf
+
+    def n_zero(self, blur: float) -> int:
+        """How many eigenvalues may be zero but for this blur."""
+        # With delta = -mu/2 in the bound above, all of the rest are at most mu/2.
+        unseen = self.n_rest if self.beside / 2 >= -blur else 0
+        return int(np.sum(self.theta <= blur)) + unseen
 
     def among(self, rows: np.ndarray, n: int) -> "PositivePart":
         """The same for a matrix n x n that is this one on some rows, and zero elsewhere."""
@@ -258,7 +265,7 @@ def _judged(V: np.ndarray, theta: np.ndarray, R: np.ndarray, mu: float = -np.inf
     R = R[:, :m]
     above = np.clip(np.linalg.eigvalsh(np.diag(theta[:m]) + R.T @ R / delta), 0.0, None)
     rest = max(beside + delta, 0.0)
-    return PositivePart(theta[:count], V[:, :count], above, rest, n - m, V)
+    return PositivePart(theta[:count], V[:, :count], above, rest, n - m, V, beside)
 
 
 def _largest(Y: Any, V: np.ndarray, W: np.ndarray) -> float:

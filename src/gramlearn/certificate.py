@@ -14,6 +14,7 @@ from typing import NamedTuple, final
 
 from gramlearn._arrays import (
     Array,
+    clipped,
     constant,
     every_row,
     is_missing,
@@ -215,8 +216,8 @@ def _scaled(
         if part.loss.is_hard:
             doubt = _doubt(part, every_row(part.size, t), factor)
             low, high = part.loss.domain()
-            t = xp.clip(
-                xp.clip(t, min=low), max=high
+            t = clipped(
+                clipped(t, low=low), high=high
             )  # where it is but for the rounding of scaling
             violation = max(violation, part.loss.violation(t, part.unit, doubt))
         else:

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import Any, final
 
-from gramlearn._arrays import Array, as_real, every_row, is_array, namespace, read
+from gramlearn._arrays import Array, as_real, clipped, every_row, is_array, namespace, read
 from gramlearn._validation import as_numbers, check_choice, check_finite
 from gramlearn.constraints import Constraints
 from gramlearn.dual import Dual, Origin, Part
@@ -183,7 +183,7 @@ class Problem:
         """D_phi(X, X0) for X = V S V'."""
         xp = namespace(S)
         s = self.space.spectrum
-        x = xp.clip(xp.linalg.eigvalsh(S), min=0.0)
+        x = clipped(xp.linalg.eigvalsh(S), low=0.0)
         slope = self.regularizer.derivative(s)
         inner = xp.sum(slope * (xp.linalg.diagonal(S) - s))
         return read(xp.sum(self.regularizer.value(x)) - xp.sum(self.regularizer.value(s)) - inner)

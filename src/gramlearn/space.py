@@ -10,7 +10,7 @@ from typing import Any, final
 
 import numpy as np
 
-from gramlearn._arrays import Array, as_real, namespace, read, symmetric_part
+from gramlearn._arrays import Array, as_real, clipped, namespace, read, symmetric_part
 from gramlearn._validation import check_count, check_points, check_symmetric
 
 __all__ = ["Factor", "Space", "Zeros"]
@@ -112,7 +112,7 @@ def _of_matrix(X0: Array, keeps_range: bool) -> Space:
             "of zeros with the term Term(DenseMatrices(C[None]), Linear(-1.0))."
         )
     if not keeps_range:
-        return Space(V, xp.clip(s, min=0.0), n)
+        return Space(V, clipped(s, low=0.0), n)
     rank = _rank(s, n)
     return Space(V[:, :rank], s[:rank], n)
 

@@ -211,9 +211,7 @@ class SparsePoint:
         losses = float(np.sum(self._dual.each(lambda p, t, v: p.loss.gap(t, v), self.t, self.lam)))
         gap = max(losses, 0.0) + self.doubt
         violation = self._dual.violation(self.t)
-        blur = self._dual.blur
-        n_zero = int(np.sum(self.part.theta <= blur))
-        dust = self._dual.dust(n_zero + self.part.n_rest)
+        dust = self._dual.dust(self.part.n_zero(self._dual.blur))
         # Each value with its rounding, so that the optimum lies between the two.
         rounding, least = self._rounding, self._dual.least
         primal, dual = self.value + gap + rounding, self.value - rounding

@@ -21,6 +21,7 @@ from typing import ClassVar, final
 from gramlearn._arrays import (
     Array,
     cholesky_or_none,
+    clipped,
     constant,
     eye,
     inverse_of_lower,
@@ -122,7 +123,7 @@ class SpectralPoint(ConjugatePoint):
         xp = namespace(F)
         u, s, _ = xp.linalg.svd(F)
         # Products of what an eigenvalue below this gives would underflow.
-        x = xp.clip(s * s, min=float(xp.finfo(F.dtype).smallest_normal) ** 0.5)
+        x = clipped(s * s, low=float(xp.finfo(F.dtype).smallest_normal) ** 0.5)
         point = cls.__new__(cls)
         point._regularizer = regularizer
         point._y, point._u = regularizer.derivative(x), u

@@ -4,7 +4,7 @@ from abc import ABC, abstractmethod
 from dataclasses import dataclass
 from typing import Any, ClassVar, NamedTuple, Self, final
 
-from gramlearn._arrays import Array, is_array, namespace, read
+from gramlearn._arrays import Array, clipped, is_array, namespace, read
 
 __all__ = ["INF", "Curve", "Loss"]
 
@@ -133,9 +133,8 @@ class Loss(ABC):
     @final
     def outside(self, t: Array) -> Array:
         """How far t lies outside the domain, where the loss is infinite."""
-        xp = namespace(t)
         low, high = self.domain()
-        return xp.clip(low - t, min=0.0) + xp.clip(t - high, min=0.0)
+        return clipped(low - t, low=0.0) + clipped(t - high, low=0.0)
 
     @final
     def gap(self, t: Array, lam: Array) -> Array:
@@ -148,7 +147,7 @@ class Loss(ABC):
             return self.fenchel_young(t, lam)
         xp = namespace(t)
         low, high = self.domain()
-        inside = xp.clip(xp.clip(t, min=low), max=high)
+        inside = clipped(clipped(t, low=low), high=high)
         return self.fenchel_young(inside, lam) + xp.abs(lam * (t - inside))
 
     @final
@@ -157,7 +156,7 @@ class Loss(ABC):
         xp = namespace(t)
         here = self.gap(t, lam)
         there = xp.maximum(self.gap(t + doubt, lam), self.gap(t - doubt, lam))
-        return xp.where(xp.isinf(here), xp.zeros_like(t), xp.clip(there - here, min=0.0))
+        return xp.where(xp.isinf(here), xp.zeros_like(t), clipped(there - here, low=0.0))
 
     @final
     def severity(self, t: Array, unit: float = 1.0) -> Array:

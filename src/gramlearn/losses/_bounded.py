@@ -19,6 +19,7 @@ from typing import Any, ClassVar, Self, final
 from gramlearn._arrays import (
     Array,
     as_real,
+    clipped,
     constant,
     is_array,
     is_finite,
@@ -154,7 +155,7 @@ class BoundedLoss(Loss):
     def excess(self, t: Array) -> Array:
         xp = namespace(t)
         off = t - self.bound
-        return xp.abs(off) if self.side == 0 else xp.clip(self.side * off, min=0.0)
+        return xp.abs(off) if self.side == 0 else clipped(self.side * off, low=0.0)
 
     @final
     def scale(self, t: Array, unit: float = 1.0) -> Array:

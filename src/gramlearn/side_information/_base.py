@@ -9,7 +9,7 @@ from collections.abc import Callable
 from dataclasses import fields, replace
 from typing import Any, Self, cast, final
 
-from gramlearn._arrays import Array, as_index, namespace, where_true
+from gramlearn._arrays import Array, as_index, clipped, namespace, where_true
 from gramlearn._validation import check_points, check_share, generator
 from gramlearn.losses import BoundedLoss
 from gramlearn.problem import Term
@@ -176,7 +176,7 @@ def renumber(table: Array, rows: Any, n_points: int) -> tuple[Array, Array, int]
     ordered = xp.take(rows, order)
     # The new number of every old point, by one search for 0..n-1 instead of one a table entry.
     old = as_index(xp.arange(n_points), table)
-    place = xp.clip(xp.searchsorted(ordered, old), max=rows.shape[0] - 1)
+    place = clipped(xp.searchsorted(ordered, old), high=rows.shape[0] - 1)
     kept = xp.take(ordered, place) == old
     new = xp.where(kept, xp.take(order, place), xp.full_like(old, -1))
     columns = [xp.take(new, table[:, c]) for c in range(table.shape[1])]

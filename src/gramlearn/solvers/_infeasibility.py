@@ -48,11 +48,15 @@ def contradiction(dual: Dual, factor: Array, direction: Array) -> Array | None:
     """
     xp = namespace(direction)
     size = xp.abs(direction)
+    tried = size > 0
     for share in _SHARES:
-        large = xp.where(size >= share * xp.max(size), direction, xp.zeros_like(direction))
-        proof = _corrected(dual, factor, large)
+        large = size > share * xp.max(size)
+        if share and bool(xp.all(large == tried)):
+            continue  # no entry is between these shares
+        proof = _corrected(dual, factor, xp.where(large, direction, xp.zeros_like(direction)))
         if proof is not None:
             return proof
+        tried = large
     return None
 
 

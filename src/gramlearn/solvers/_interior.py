@@ -11,6 +11,7 @@ from typing import final
 
 from gramlearn._arrays import (
     Array,
+    clipped,
     constant,
     eye,
     is_finite,
@@ -83,7 +84,7 @@ class Interior:
         price = self.dual.each(
             lambda p, v, s: p.loss.price(s) if p.loss.is_smooth else v, self.lam, self.inside
         )
-        return namespace(price).clip(price, *self.dual.box)
+        return clipped(price, *self.dual.box)
 
     @cached_property
     def aim(self) -> Array:
@@ -182,10 +183,9 @@ def _inside(part: Part, t: Array) -> Array:
     """t, kept away from the ends of the domain of its loss by a little of its size."""
     if not part.loss.is_smooth or not part.loss.has_domain:
         return t
-    xp = namespace(t)
     low, high = part.loss.domain()
     margin = _MARGIN * part.loss.scale(t, part.unit)
-    return xp.clip(xp.clip(t, min=low + margin), max=high - margin)
+    return clipped(clipped(t, low=low + margin), high=high - margin)
 
 
 def centered(dual: Dual, frame: Array, lam: Array, mu: float) -> Interior:
@@ -279,6 +279,6 @@ def rounded(point: Interior, to_ends: bool) -> Array:
     change = joint_adjoint(point.maps, point.lam - ends) - point.imbalance
     gram = coordinates.gram(point.maps, weights)
     if not is_finite(gram):
-        return xp.clip(ends, lo, hi)
+        return clipped(ends, lo, hi)
     shares = coordinates.matrix(xp.linalg.pinv(gram) @ coordinates.vector(change))
-    return xp.clip(ends + weights * joint_apply(point.maps, shares), lo, hi)
+    return clipped(ends + weights * joint_apply(point.maps, shares), lo, hi)

@@ -10,6 +10,7 @@ from collections.abc import Callable
 from gramlearn._arrays import (
     Array,
     cholesky_or_none,
+    clipped,
     eye,
     inverse_of_lower,
     is_finite,
@@ -162,7 +163,7 @@ def _line_search(point: DualPoint, direction: Array, shrink: float) -> DualPoint
             size /= 2
             continue
         # Where exponents grow without end, a slope that is steep enough is as good as infinite.
-        slope = read(xp.vecdot(xp.clip(trial.gradient, -(huge**0.3), huge**0.3), moved - lam))
+        slope = read(xp.vecdot(clipped(trial.gradient, -(huge**0.3), huge**0.3), moved - lam))
         if trial.value >= point.value + _SUFFICIENT * rise:
             best = trial if best is None or trial.value > best.value else best
             whole = bool(xp.all(moved == lam + size * direction))
@@ -181,7 +182,7 @@ def _line_search(point: DualPoint, direction: Array, shrink: float) -> DualPoint
 def _on_the_way(point: DualPoint, direction: Array, size: float) -> Array:
     """The lam at the end of a step, cut off at the box."""
     moved = point.lam + size * direction
-    return namespace(moved).clip(moved, point.dual.box[0], point.dual.ceiling(point.lam))
+    return clipped(moved, point.dual.box[0], point.dual.ceiling(point.lam))
 
 
 def _prolonged(

@@ -21,6 +21,7 @@ from typing import Any, NamedTuple, Self, final
 from gramlearn._arrays import (
     Array,
     cholesky_or_none,
+    clipped,
     concat,
     constant,
     eye,
@@ -76,7 +77,7 @@ def _entered(dual: Dual, lam: Array, losses: list["_Costless"], ceiling: float) 
     free = tuple(Part(p.map, loss, 0.0) for p, loss in zip(dual.parts, losses, strict=True))
     barrier = replace(dual, regularizer=LogDet(), parts=free, constant=0.0, origin=start)
     lo, hi = barrier.box
-    lam = xp.clip(lam, lo, hi)
+    lam = clipped(lam, lo, hi)
     top = _largest_eigenvalue(barrier, lam)
     shift = top + max(abs(top), read(xp.max(xp.abs(start.matrix))), 1.0)
     steps = _STEPS if dual.size else 0
@@ -170,7 +171,7 @@ def _falls_along(dual: Dual, factor: Array) -> bool:
             continue
         framed = part.map.restrict(factor)
         norms = part.map.restrict(eye(dual.rank, factor) / unit).diagonal(one[:, None])
-        t, largest = framed.traces(one), xp.sqrt(xp.clip(norms, min=0.0)) * size
+        t, largest = framed.traces(one), xp.sqrt(clipped(norms, low=0.0)) * size
         lost = _ROUNDINGS * eps * xp.maximum(largest, framed.magnitudes(one))
         t = xp.where(xp.abs(t) <= lost, xp.zeros_like(t), t)
         lo, hi = part.loss.box(t, part.size)
@@ -205,7 +206,7 @@ def _unseen(dual: Dual, like: Array) -> Array:
     one = constant(1.0, like, (1, 1))
     for part in dual.parts:
         if part.size and part.map.is_nonnegative:
-            sizes = xp.sqrt(xp.clip(part.map.diagonal(one), min=0.0))
+            sizes = xp.sqrt(clipped(part.map.diagonal(one), low=0.0))
             endless = xp.isinf(part.loss.box(like[:, 0], part.size)[1]) & (sizes > 0)
             zero = xp.zeros_like(sizes)
             seen = seen + part.map.adjoint(

@@ -15,7 +15,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from typing import Any, final
 
-from gramlearn._arrays import Array, concat, constant, eye, is_missing, namespace, read
+from gramlearn._arrays import Array, clipped, concat, constant, eye, is_missing, namespace, read
 from gramlearn._validation import check_count
 from gramlearn.certificate import UNKNOWN, Certificate
 from gramlearn.dual import Dual, DualPoint, Part
@@ -238,7 +238,7 @@ def _started(start: DualPoint, times: float) -> Interior:
         if not largest > 0:
             x = shape * _usual_size(dual, shape)
         elif not dual.regularizer.is_invariant:
-            x = xp.clip(x, min=_FLOOR * largest)
+            x = clipped(x, low=_FLOOR * largest)
         return _without_multipliers(start, frame * xp.sqrt(x))
     size = max(read(xp.max(prior / shape)), times * _usual_size(dual, shape))
     return _without_multipliers(start, eye(dual.rank, shape) * xp.sqrt(size * shape))

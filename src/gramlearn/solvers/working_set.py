@@ -16,6 +16,7 @@ from typing import Any, final
 
 from gramlearn._arrays import (
     Array,
+    clipped,
     concat,
     constant,
     every_row,
@@ -113,15 +114,15 @@ class WorkingSet(Solver[WorkingSetState]):
         rows, lam = _starting_rows(problem, start)
         working = dual.take(rows)
         lo, hi = working.box
-        at_zero = xp.clip(xp.zeros_like(lam), lo, hi)
-        point = working.at(xp.clip(lam, lo, working.ceiling(at_zero)))
+        at_zero = clipped(xp.zeros_like(lam), lo, hi)
+        point = working.at(clipped(lam, lo, working.ceiling(at_zero)))
         if point.value == -INF:
             point = working.at(at_zero)
         if point.value == -INF:
             rows = [every_row(part.size, dual.like) for part in dual.parts]
             working = dual.take(rows)
             lo, hi = working.box
-            entry = enter_domain(working, xp.clip(constant(0.0, dual.like, working.size), lo, hi))
+            entry = enter_domain(working, clipped(constant(0.0, dual.like, working.size), lo, hi))
             if entry.lam is None:
                 return _without_start(problem, rows, point, entry.ending)
             point = working.at(entry.lam)

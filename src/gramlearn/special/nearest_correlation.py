@@ -13,7 +13,7 @@ from collections.abc import Mapping
 from dataclasses import replace
 from typing import Any
 
-from gramlearn._arrays import Array, as_real, eye, namespace, read, transpose
+from gramlearn._arrays import Array, as_real, clipped, eye, namespace, read, transpose
 from gramlearn._validation import check_choice, check_count, check_points, check_symmetric
 from gramlearn.constraints import DenseMatrices, DiagonalEntries
 from gramlearn.losses import Hard, Linear
@@ -140,7 +140,7 @@ def _prior(C: Array, rank: int | None, phi: Regularizer) -> Any:
         )
     if rank is None:
         return C
-    return Factor(V[:, -rank:] * xp.sqrt(xp.clip(s[-rank:], min=0.0)))
+    return Factor(V[:, -rank:] * xp.sqrt(clipped(s[-rank:], low=0.0)))
 
 
 def _out_of_range(rank: int | None, n: int) -> str:
