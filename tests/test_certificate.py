@@ -369,6 +369,16 @@ def test_steps_stop_short_of_the_open_end_of_a_box(solver: str) -> None:
     assert x**2 == pytest.approx(1e-3 * (1 / (5 * x) - 1), rel=1e-2)
 
 
+@pytest.mark.parametrize("seed", range(12))
+def test_far_more_constraints_than_entries_leave_a_newton_step(seed: int) -> None:
+    """28 constraints on the 3 entries of X: the Hessian is singular, and another method is tried."""
+    rng = np.random.default_rng(seed)
+    F = rng.standard_normal((28, 2, 2))
+    for A, status in ((F @ F.mT, Status.OPTIMAL), (F + F.mT, Status.INFEASIBLE)):
+        term = Term(DenseMatrices(A), LogDetSlack(lower=1.0))
+        assert solve(Problem(Schatten(3.0), Zeros(2), [term])).status is status
+
+
 def test_no_constraint_leaves_nothing_to_round() -> None:
     """The prior is the answer and its value 0, whatever the last bit of a factorization is."""
     rng = np.random.default_rng(0)

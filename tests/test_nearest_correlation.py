@@ -37,8 +37,10 @@ def alternating_projections(C, rounds):
         x, U = np.linalg.eigh(R)
         X = (U * np.clip(x, 0, None)) @ U.T
         correction = X - R
-        Y = X.copy()
+        before, Y = Y, X.copy()
         np.fill_diagonal(Y, 1.0)
+        if np.abs(Y - before).max() <= 1e-14:
+            break
     return Y
 
 

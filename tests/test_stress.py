@@ -561,7 +561,7 @@ PIECES = 8
 
 
 @pytest.mark.parametrize("piece", range(PIECES))
-@pytest.mark.parametrize(("stream", "number"), [("mild", 35), ("estimators", 30)])
+@pytest.mark.parametrize(("stream", "number"), [("mild", 25), ("wild", 10), ("estimators", 25)])
 def test_nothing_is_found(stream, number, piece):
     for index in range(piece * number, (piece + 1) * number):
         outcome = Task(stream, 2, index).attempt()
