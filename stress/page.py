@@ -36,7 +36,8 @@ ones are everything: scales from 1e-8 to 1e8, prices from 1e-6 to 1e6, contradic
 say nothing, rewards without an end, single precision. **Estimators** are called on odd data with odd
 arguments, **readers** are given damaged files, and **commands** wrong words. Every answer is recomputed from
 the definitions, in 60 digits where doubles do not decide. *Refused* is a sentence that says what to change;
-*unfinished* is no answer within {limit:g} s of processor time, or a solve that found no way on and said so.
+*unfinished* is no answer within {limit:g} s of processor time, or, *stuck*, a solve that found no way on and
+said so: some wild problems ask for more digits than a double has.
 Some problems name a solver, whether or not it suits them; what users get who name none is counted apart.
 """
 _WORDS = {

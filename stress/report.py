@@ -81,7 +81,7 @@ def cases(lines: Iterable[Mapping[str, Any]]) -> list[Case]:
 
 
 def counts(lines: Sequence[Mapping[str, Any]], groups_of: Groups) -> list[dict[str, Any]]:
-    """A row for each group: tried, answered, refused, unfinished (and its share), with findings."""
+    """A row for each group: tried, answered, refused, unfinished (how many stuck, the share), with findings."""
     groups: dict[str, list[Mapping[str, Any]]] = defaultdict(list)
     for line in lines:
         for group in groups_of(line):
@@ -98,6 +98,7 @@ def counts(lines: Sequence[Mapping[str, Any]], groups_of: Groups) -> list[dict[s
                 "answered": len(members) - unfinished - refused - broken,
                 "refused": refused,
                 "unfinished": unfinished,
+                "of these stuck": sum(line["status"] == "STALLED" for line in members),
                 "share unfinished": f"{100 * unfinished / len(members):.2f} %",
                 "with findings": sum(bool(line["findings"]) for line in members),
             }

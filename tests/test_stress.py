@@ -464,7 +464,7 @@ def test_the_report_counts_right(tmp_path, capsys):
     store.close()
     rows = {row[""]: row for row in counts(outcomes(tmp_path), lambda entry: [entry["stream"]])}
     assert rows["mild"] | {"": 0} == {
-        "": 0, "tried": 2, "answered": 1, "refused": 0, "unfinished": 1,
+        "": 0, "tried": 2, "answered": 1, "refused": 0, "unfinished": 1, "of these stuck": 1,
         "share unfinished": "50.00 %", "with findings": 0,
     }  # fmt: skip
     assert (rows["wild"]["answered"], rows["wild"]["with findings"]) == (1, 2)
