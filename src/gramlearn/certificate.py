@@ -53,7 +53,7 @@ class Certificate(NamedTuple):
         """What the gap is above dust, against the larger of |primal|, |dual| and `least`."""
         if self.gap <= self.dust:
             return 0.0
-        if self.gap == INF:
+        if not self.gap < INF:
             return INF
         primal = abs(self.primal) if abs(self.primal) < INF else 0.0
         against = max(abs(self.dual), primal, self.least)

@@ -81,15 +81,16 @@ class CoordinateMap(IndexedMap):
         return xp.reshape(flat, (n, n))
 
     def spread(self, v: Array) -> Array:
-        # The diagonal of zz' with z = e_a + sign e_b is e_a + e_b, and 2 sign e_a more where a = b.
+        # The diagonal of zz' with z = e_a + sign e_b is e_a + e_b, and (1 + sign)^2 e_a where a = b.
         xp = namespace(v)
         total = constant(0.0, v, self._dimension)
         for d in self.directions:
             size = abs(d.weight) * xp.abs(v)
             a, b = self.indices[d.first], self.indices[d.second]
-            total = added_at(total, a, size * (1 + 2 * d.sign * xp.astype(a == b, v.dtype)))
             if d.sign:
-                total = added_at(total, b, size)
+                total = added_at(total, b, xp.where(a == b, xp.zeros_like(size), size))
+                size = xp.where(a == b, (1 + d.sign) ** 2 * size, size)
+            total = added_at(total, a, size)
         return total
 
     def _on_identity(self) -> PointMap:

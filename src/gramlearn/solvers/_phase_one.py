@@ -10,11 +10,13 @@ costs nothing. For LogDet the objective falls without end along such an X, if
 
     <Y0, X> - sum_k sup {lam <A_k, X> : lam in the box} >= 0,
 
-which is checked before it is claimed. All other regularizers grow faster than any linear term: their optimum
+which is checked before it is claimed. Such an X vanishes on every positive semidefinite sum of A_k whose prices
+have no end, and prices that chase it there lose all digits: so it is looked for on what these sums leave, too.
+All other regularizers grow faster than any linear term: their optimum
 exists, and where the same holds of Y0 - ceiling I it is too large to be written down.
 """
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
 from typing import Any, NamedTuple, Self, final
 
@@ -31,7 +33,7 @@ from gramlearn._arrays import (
     transpose,
     where_true,
 )
-from gramlearn.dual import Dual, Part
+from gramlearn.dual import Dual, Origin, Part
 from gramlearn.losses import Loss
 from gramlearn.regularizers import LogDet, Regularizer
 from gramlearn.solvers._newton import newton_step
@@ -44,7 +46,9 @@ INF = float("inf")
 _STEPS = 300
 _BISECTIONS = 60
 _CENTERED = 0.1  # a step that raises log det by less has come to rest, and kappa may go on
+_NEARER = 0.1  # share of its distance to the largest eigenvalue that kappa keeps then
 _ACCURACY = 0.1
+_CORRECTIONS = 4  # of a ray
 _PROVEN = 1e-9  # share of what a sum is made of, below which it is zero
 _STRAIGHTENED = 500_000  # entries of a system that is solved for a proof, at most
 _ROUNDINGS = 512  # of the largest it could be, below which <A_k, X> is zero
@@ -61,6 +65,9 @@ def enter_domain(dual: Dual, lam: Array) -> Entry:
     """Find a lam of the box at which the dual is finite."""
     ceiling = _ceiling(dual.regularizer, dual.like)
     losses = [_Costless.of_part(part, dual.like) for part in dual.parts]
+    V, seen = _unseen(dual)
+    if _falls_on_face(dual, losses, ceiling, V, seen):
+        return Entry(None, Status.OVERFLOW if ceiling > 0 else Status.UNBOUNDED)
     entry = _entered(dual, lam, losses, ceiling)
     is_known = entry.lam is not None or entry.ending is Status.UNBOUNDED
     if is_known or ceiling > 0 or not any(loss.is_cut for loss in losses):
@@ -73,36 +80,80 @@ def enter_domain(dual: Dual, lam: Array) -> Entry:
 def _entered(dual: Dual, lam: Array, losses: list["_Costless"], ceiling: float) -> Entry:
     """Find a lam at which no eigenvalue of Y is above the ceiling, in the boxes of these losses."""
     xp = namespace(lam)
-    start = dual.origin.shifted(-ceiling)
+    barrier = _barrier(dual, losses, ceiling)
+    # What has no end for LogDet alone has one that is too far for the others.
+    judge = barrier if ceiling > 0 else dual
+    lam, before, is_inside, falls = _pulled_down(barrier, lam, lambda F: _falls(judge, F))
+    if is_inside:
+        return Entry(_no_farther(barrier, before, lam, ceiling) if ceiling > 0 else lam)
+    without_end = Status.OVERFLOW if ceiling > 0 else Status.UNBOUNDED
+    if not falls:
+        # Where prices grow without end, X has to vanish on what they add up to.
+        V = _null_space(dual.adjoint(lam))
+        falls = _falls_on_face(dual, losses, ceiling, V, xp.zeros_like(lam, dtype=xp.bool))
+    return Entry(None, without_end if falls else Status.STALLED)
+
+
+def _barrier(dual: Dual, losses: list["_Costless"], ceiling: float) -> Dual:
+    """log det(kappa I - Y) as a dual, for kappa = ceiling."""
     free = tuple(Part(p.map, loss, 0.0) for p, loss in zip(dual.parts, losses, strict=True))
-    barrier = replace(dual, regularizer=LogDet(), parts=free, constant=0.0, origin=start)
-    lo, hi = barrier.box
-    lam = clipped(lam, lo, hi)
+    origin = dual.origin.shifted(-ceiling)
+    return replace(dual, regularizer=LogDet(), parts=free, constant=0.0, origin=origin)
+
+
+def _pulled_down(
+    barrier: Dual, lam: Array, falls: Callable[[Array], bool]
+) -> tuple[Array, Array, bool, bool]:
+    """(lam, the one before it, whether Y < 0 there, whether it never will be since `falls` along some X)."""
+    xp, start = namespace(lam), barrier.origin
+    lam = before = clipped(lam, *barrier.box)
     top = _largest_eigenvalue(barrier, lam)
     shift = top + max(abs(top), read(xp.max(xp.abs(start.matrix))), 1.0)
-    steps = _STEPS if dual.size else 0
-    before, factor = lam, None
-    for _ in range(steps):
+    factor = None
+    for _ in range(_STEPS if barrier.size else 0):
         if top < -_rounding(barrier, lam):
-            return Entry(_no_farther(barrier, before, lam, ceiling) if ceiling > 0 else lam)
+            return lam, before, True, False
         point = replace(barrier, origin=start.shifted(-shift)).at(lam)
         if point.value == -INF:
             break  # kappa is so near the largest eigenvalue that rounding hides the difference
         factor = point.conjugate.factor
         better = newton_step(point, _ACCURACY)
         rise = 0.0 if better is None else better.value - point.value
-        if rise <= 1e-9 and _falls(barrier, factor):
-            break
+        is_centered = rise <= _CENTERED
+        if is_centered and falls(factor):
+            return lam, before, False, True
         before, lam = lam, lam if better is None else better.lam
         top = _largest_eigenvalue(barrier, lam)
-        if rise <= _CENTERED:
-            shift = top + 0.1 * (shift - top)
+        nearer = top + _NEARER * (shift - top) if is_centered else shift
+        if better is None and not nearer < shift:
+            break
+        shift = nearer
     if factor is None:
         # Nothing has a price to choose: along the eigenvector that Y0 rewards most.
         factor = xp.linalg.eigh(symmetric_part(start.matrix))[1][:, -1:]
-    if ceiling > 0:
-        return Entry(None, Status.OVERFLOW if _falls(barrier, factor) else Status.STALLED)
-    return Entry(None, Status.UNBOUNDED if _falls(dual, factor) else Status.STALLED)
+    return lam, before, False, falls(factor)
+
+
+def _falls_on_face(
+    dual: Dual, losses: list["_Costless"], ceiling: float, V: Array, seen: Array
+) -> bool:
+    """Whether the objective falls along some X = V S V'.
+
+    On the space of S the prices of some constraints, which would have to grow without end elsewhere, are no
+    matter any more: those of the rows `seen` are left out.
+    """
+    if not 0 < V.shape[1] < dual.rank:
+        return False
+    xp = namespace(V)
+    slope, U = xp.linalg.eigh(symmetric_part(transpose(V) @ (dual.origin.matrix @ V)))
+    Q = V @ U
+    parts = tuple(replace(part, map=part.map.restrict(Q)) for part in dual.parts)
+    face = replace(dual, origin=Origin(slope), parts=parts)
+    pieces = zip(losses, dual.split(seen), strict=True)
+    barrier = _barrier(face, [loss.without(rows) for loss, rows in pieces], ceiling)
+    judge = _barrier(dual, losses, ceiling) if ceiling > 0 else dual
+    start = constant(0.0, V, dual.size)
+    return _pulled_down(barrier, start, lambda F: _falls(judge, Q @ F))[-1]
 
 
 def _ceiling(regularizer: Regularizer, like: Array) -> float:
@@ -149,39 +200,39 @@ def _falls(dual: Dual, factor: Array) -> bool:
 
 
 def _rays(dual: Dual, factor: Array) -> Iterator[Array]:
-    """F of rays that may do, next to this one and beside all that is seen of it."""
+    """F of rays that may do, next to this one."""
     yield _straightened(dual, factor)
     yield _cut(dual, factor)
-    V = _unseen(dual, factor)
-    if 0 < V.shape[1] < dual.rank:
-        yield _straightened(dual, V @ (transpose(V) @ factor))
-        image = symmetric_part(transpose(V) @ (dual.origin.matrix @ V))
-        yield V @ namespace(V).linalg.eigh(image)[1][:, -1:]
 
 
 def _falls_along(dual: Dual, factor: Array) -> bool:
     """Whether it does along this X."""
     xp = namespace(factor)
-    eps, one = float(xp.finfo(factor.dtype).eps), constant(1.0, factor, 1)
-    unit = _unit(dual)
-    size = read(xp.sum((unit[:, None] * factor) ** 2))
+    size = read(xp.sum((_unit(dual)[:, None] * factor) ** 2))
     slope = read(xp.sum(factor * (dual.origin.matrix @ factor)))
+    t = _growth(dual, factor)
+    lo, hi = dual.box
+    end = xp.where(t > 0, hi, xp.where(t < 0, lo, xp.zeros_like(t)))
+    dearest = read(xp.sum(xp.abs(end * t)))
+    if not dearest < INF:
+        return False
+    return slope - read(xp.sum(end * t)) >= -_PROVEN * (size + dearest)
+
+
+def _growth(dual: Dual, factor: Array) -> Array:
+    """<A_k, X> of X = F F', and 0 where that is lost in rounding."""
+    xp, unit = namespace(factor), _unit(dual)
+    one, eps = constant(1.0, factor, 1), float(xp.finfo(factor.dtype).eps)
+    size = read(xp.sum((unit[:, None] * factor) ** 2))
+    found = []
     for part in dual.parts:
-        if not part.size:
-            continue
-        framed = part.map.restrict(factor)
-        norms = part.map.restrict(eye(dual.rank, factor) / unit).diagonal(one[:, None])
-        t, largest = framed.traces(one), xp.sqrt(clipped(norms, low=0.0)) * size
-        lost = _ROUNDINGS * eps * xp.maximum(largest, framed.magnitudes(one))
-        t = xp.where(xp.abs(t) <= lost, xp.zeros_like(t), t)
-        lo, hi = part.loss.box(t, part.size)
-        end = xp.where(t > 0, hi, xp.where(t < 0, lo, xp.zeros_like(t)))
-        dearest = read(xp.sum(xp.abs(end * t)))
-        if not dearest < INF:
-            return False
-        slope -= read(xp.sum(end * t))
-        size += dearest
-    return slope >= -_PROVEN * size
+        if part.size:
+            framed = part.map.restrict(factor)
+            norms = part.map.restrict(eye(dual.rank, factor) / unit).diagonal(one[:, None])
+            t, largest = framed.traces(one), xp.sqrt(clipped(norms, low=0.0)) * size
+            lost = _ROUNDINGS * eps * xp.maximum(largest, framed.magnitudes(one))
+            found.append(xp.where(xp.abs(t) <= lost, xp.zeros_like(t), t))
+    return concat(found, factor[:, 0])
 
 
 def _unit(dual: Dual) -> Array:
@@ -199,41 +250,59 @@ def _cut(dual: Dual, factor: Array) -> Array:
     return xp.take(U * singular, large, axis=1) / unit[:, None]
 
 
-def _unseen(dual: Dual, like: Array) -> Array:
-    """A basis of what positive semidefinite A_k whose prices have no end see nothing of: <A_k, X> = 0 there."""
+def _unseen(dual: Dual) -> tuple[Array, Array]:
+    """(V, which rows): positive semidefinite A_k whose prices have no end, and what all of them see nothing of.
+
+    V is a basis of that: <A_k, X> = 0 for X = V S V', and for no other X >= 0.
+    """
+    like = dual.like
     xp = namespace(like)
-    seen = constant(0.0, like, (dual.rank, dual.rank))
-    one = constant(1.0, like, (1, 1))
+    total = constant(0.0, like, (dual.rank, dual.rank))
+    one, rows = constant(1.0, like, (1, 1)), []
     for part in dual.parts:
-        if part.size and part.map.is_nonnegative:
-            sizes = xp.sqrt(clipped(part.map.diagonal(one), low=0.0))
-            endless = xp.isinf(part.loss.box(like[:, 0], part.size)[1]) & (sizes > 0)
+        sizes = xp.sqrt(clipped(part.map.diagonal(one), low=0.0)) if part.size else like[:0]
+        endless = xp.isinf(part.loss.box(like, part.size)[1]) & (sizes > 0)
+        endless = endless & part.map.is_nonnegative
+        rows.append(endless)
+        if part.size:
             zero = xp.zeros_like(sizes)
-            seen = seen + part.map.adjoint(
-                xp.where(endless, 1 / xp.where(endless, sizes, 1 + zero), zero)
-            )
-    e, U = xp.linalg.eigh(symmetric_part(seen))
-    return xp.take(U, where_true(e <= _PROVEN * max(read(e[-1]), 0.0)), axis=1)
+            shares = xp.where(endless, 1 / xp.where(endless, sizes, 1 + zero), zero)
+            total = total + part.map.adjoint(shares)
+    return _null_space(total), concat(rows, like)
+
+
+def _null_space(S: Array) -> Array:
+    """A basis of what S sends to zero, up to rounding."""
+    xp = namespace(S)
+    e, U = xp.linalg.eigh(symmetric_part(S))
+    return xp.take(U, where_true(xp.abs(e) <= _PROVEN * read(xp.max(xp.abs(e)))), axis=1)
 
 
 def _straightened(dual: Dual, factor: Array) -> Array:
     """F of the X next to it with <A_k, X> = 0, or as near as can be, where a price has no end on that side."""
     xp, columns = namespace(factor), int(factor.shape[1])
     factor = factor / xp.max(xp.abs(factor))
-    maps = [part.map.restrict(factor) for part in dual.parts]
-    one, eps = constant(1.0, factor, 1), float(xp.finfo(factor.dtype).eps)
-    t = concat([linear.traces(one) for linear in maps], factor)
-    lost = eps * concat([linear.magnitudes(one) for linear in maps], factor)
-    lo, hi = dual.box
-    endless = where_true(xp.isinf(xp.where(t > 0, hi, lo)) & (xp.abs(t) > lost))
-    if not 0 < int(endless.shape[0]) * (columns * (columns + 1) // 2) <= _STRAIGHTENED:
-        return factor
     coordinates = Coordinates(columns, factor)
-    rows, off = coordinates.some_rows(maps, endless), xp.take(t, endless)
-    sizes = xp.max(xp.abs(rows), axis=1)  # not 0, as t is not
-    S = coordinates.matrix(-xp.linalg.pinv(rows / sizes[:, None]) @ (off / sizes))
-    C = cholesky_or_none(eye(columns, factor) + S)
-    return factor if C is None else factor @ C
+    lo, hi = dual.box
+    chosen = xp.zeros_like(lo, dtype=xp.bool)
+    for _ in range(_CORRECTIONS):
+        t = _growth(dual, factor)
+        endless = xp.isinf(xp.where(t > 0, hi, lo)) & (t != 0)
+        # What was brought to zero stays there when something else is.
+        chosen = chosen | endless
+        rows = where_true(chosen)
+        if not bool(xp.any(endless)) or rows.shape[0] * coordinates.size > _STRAIGHTENED:
+            break
+        maps = [part.map.restrict(factor) for part in dual.parts]
+        stack, off = coordinates.some_rows(maps, rows), xp.take(t, rows)
+        sizes = xp.max(xp.abs(stack), axis=1)
+        sizes = xp.where(sizes > 0, sizes, xp.ones_like(sizes))
+        S = coordinates.matrix(-xp.linalg.pinv(stack / sizes[:, None]) @ (off / sizes))
+        C = cholesky_or_none(eye(columns, factor) + S)
+        if C is None:
+            break
+        factor = factor @ C
+    return factor
 
 
 @final
@@ -262,6 +331,13 @@ class _Costless(Loss):
             ends.append(xp.where(unknown, xp.zeros_like(end), reach))
         is_cut = bool(xp.any(ends[0] != lo) | xp.any(ends[1] != hi))
         return _Costless(of=part.loss, ends=(ends[0], ends[1]), is_cut=is_cut)
+
+    def without(self, rows: Array) -> "_Costless":
+        """The same with prices of zero for these rows."""
+        lo, hi = (
+            namespace(end).where(rows, namespace(end).zeros_like(end), end) for end in self.ends
+        )
+        return replace(self, ends=(lo, hi))
 
     def whole(self, like: Array) -> "_Costless":
         """The same on the whole box."""

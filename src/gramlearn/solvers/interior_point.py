@@ -97,8 +97,10 @@ class InteriorPoint(Solver[InteriorState]):
 
     def init(self, problem: Problem, start: list[Array] | None, tol: float) -> InteriorState:
         base = WorkingSet(sample=self.sample, refinement=_REFINEMENT).init(problem, start, tol)
-        # Where no lam was found at which the dual is finite, a point inside needs none.
-        over = base.ending not in (None, Status.STALLED)
+        # Where no lam was found at which the dual is finite, a point inside needs none. Where there is none to
+        # choose, X is what it is.
+        ending = base.ending if problem.dual.size else base.ending or Status.STALLED
+        over = ending not in (None, Status.STALLED) or not problem.dual.size
         starts = _NEAR_STARTS if base.certificate.is_within(_COARSE_TOL) else _FAR_STARTS
         state = InteriorState(
             certificate=base.certificate,
@@ -108,7 +110,7 @@ class InteriorPoint(Solver[InteriorState]):
             stride=base.stride,
             looks=base.looks,
             starts=starts[1:],
-            ending=base.ending if over else None,
+            ending=ending if over else None,
             conflict=base.conflict,
         )
         return state if over else self._look(problem, state, tol)
@@ -219,7 +221,7 @@ def _tidied(
 ) -> Answer:
     """X with prices that fit it better, see `rounded`, if these are good to tol; else the answer there is."""
     certificate, lam = PrimalPoint(point.dual, point.at, rounded(point, to_ends)).judged()
-    if not certificate.is_within(tol):
+    if not (certificate.is_within(tol) and certificate.badness < INF):
         return answer
     return Answer(certificate, point.at.factor, rows, point.dual.split(lam))
 
