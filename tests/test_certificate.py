@@ -10,6 +10,7 @@ import pickle
 import mpmath
 import numpy as np
 import pytest
+from sklearn.exceptions import ConvergenceWarning
 
 from catalogue import REGULARIZERS, name_of
 from conftest import Library
@@ -41,6 +42,7 @@ from gramlearn import (
 )
 from gramlearn.certificate import Certificate, Reference
 from gramlearn.linear_maps import Estimates
+from gramlearn.primal import PrimalPoint
 from gramlearn.refutation import Refutation
 from gramlearn.solvers import _phase_one
 from gramlearn.solvers._phase_one import enter_domain
@@ -194,6 +196,24 @@ def test_a_reward_that_nothing_else_limits_is_unbounded() -> None:
         Term(DiagonalEntries([1]), Square(1.0, equal=1.0)),
     ]
     assert solve(Problem(LogDet(), np.eye(2), terms)).status is Status.UNBOUNDED
+
+
+@pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
+@pytest.mark.parametrize("regularizer", [LogDet(), VonNeumann()], ids=name_of)
+@pytest.mark.parametrize("seed", range(8))
+def test_a_ray_is_found_where_hidden_sums_leave_a_face_for_it(seed: int, regularizer) -> None:
+    """Targets of A_k that a D >= 0 does not see; two of them add up to Z Z': rays vanish on Z, as D does."""
+    rng = np.random.default_rng(seed)
+    Q = np.linalg.qr(rng.normal(size=(6, 6)))[0]
+    D, Z = Q[:, :3] @ np.diag([3.0, 2.0, 1.0]) @ Q[:, :3].T, Q[:, 4:]
+    A = rng.normal(size=(5, 6, 6))
+    A = A + A.mT
+    A -= np.tensordot(A, D, 2)[:, None, None] * D / np.sum(D * D)
+    A[1] = Z @ Z.T - A[0]
+    size = 3.0 if regularizer.is_invariant else 1e4
+    terms = [Term(DenseMatrices(A), Square(equal=1.0)), Term(Trace(), Linear(-size))]
+    status = solve(Problem(regularizer, np.eye(6), terms)).status
+    assert status is (Status.UNBOUNDED if regularizer.is_invariant else Status.OVERFLOW)
 
 
 @pytest.mark.parametrize("seed", range(6))
@@ -377,6 +397,35 @@ def test_far_more_constraints_than_entries_leave_a_newton_step(seed: int) -> Non
     for A, status in ((F @ F.mT, Status.OPTIMAL), (F + F.mT, Status.INFEASIBLE)):
         term = Term(DenseMatrices(A), LogDetSlack(lower=1.0))
         assert solve(Problem(Schatten(3.0), Zeros(2), [term])).status is status
+
+
+def test_interior_points_end_where_there_is_no_price_to_choose() -> None:
+    """In single precision the gap of the only X there is may be above tol, and stays so."""
+    prior, matrices = np.eye(4, dtype=np.float32), np.ones((1, 4, 4), dtype=np.float32)
+    problem = Problem(Schatten(3.0), prior, [Term(DenseMatrices(matrices), Linear(0.1))])
+    with pytest.warns(ConvergenceWarning):
+        solution = solve(problem, solver="interior_point", tol=1e-14)
+    assert solution.status is Status.STALLED
+    assert solution.relative_gap < 1e-3
+
+
+def test_comparisons_of_a_point_with_itself_leave_numbers() -> None:
+    """Sixteen times 0.06 - 0.06: a sum of sizes that rounds below zero has no root."""
+    nothing = Term(DistanceComparisons([0] * 16, [0] * 16, [0] * 16), Linear(0.06225))
+    target = Term(DiagonalEntries([0]), Square(equal=14.0))
+    solution = solve(Problem(Frobenius(), Zeros(1), [nothing, target]), solver="interior_point")
+    assert solution.status is Status.OPTIMAL
+    assert solution.matrix[0, 0] == pytest.approx(7.0, rel=1e-2)
+
+
+@pytest.mark.parametrize("price", [1e3, 1e6])
+def test_prices_that_cancel_still_pay_for_the_rounding_of_t(price: float) -> None:
+    """1e8 + X_00 = 1e8 + 1, asked for twice at prices that cancel: the next t would cost its distance twice."""
+    rows = DiagonalEntries([0, 0], offset=1e8)
+    problem = Problem(Frobenius(), I3, [Term(rows, Hard(equal=1e8 + 1))])
+    at = problem.dual.regularizer.at(np.eye(3))
+    certificate, _ = PrimalPoint(problem.dual, at, np.array([price, -price])).judged()
+    assert certificate.gap >= 2 * price * np.spacing(1e8 + 1)
 
 
 def test_no_constraint_leaves_nothing_to_round() -> None:

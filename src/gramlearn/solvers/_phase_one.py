@@ -80,10 +80,8 @@ def enter_domain(dual: Dual, lam: Array) -> Entry:
 def _entered(dual: Dual, lam: Array, losses: list["_Costless"], ceiling: float) -> Entry:
     """Find a lam at which no eigenvalue of Y is above the ceiling, in the boxes of these losses."""
     xp = namespace(lam)
-    barrier = _barrier(dual, losses, ceiling)
-    # What has no end for LogDet alone has one that is too far for the others.
-    judge = barrier if ceiling > 0 else dual
-    lam, before, is_inside, falls = _pulled_down(barrier, lam, lambda F: _falls(judge, F))
+    barrier, limit = _barrier(dual, losses, ceiling), _limit(dual, losses, ceiling)
+    lam, before, is_inside, falls = _pulled_down(barrier, lam, lambda F: _falls(limit, F))
     if is_inside:
         return Entry(_no_farther(barrier, before, lam, ceiling) if ceiling > 0 else lam)
     without_end = Status.OVERFLOW if ceiling > 0 else Status.UNBOUNDED
@@ -99,6 +97,13 @@ def _barrier(dual: Dual, losses: list["_Costless"], ceiling: float) -> Dual:
     free = tuple(Part(p.map, loss, 0.0) for p, loss in zip(dual.parts, losses, strict=True))
     origin = dual.origin.shifted(-ceiling)
     return replace(dual, regularizer=LogDet(), parts=free, constant=0.0, origin=origin)
+
+
+def _limit(dual: Dual, losses: list["_Costless"], ceiling: float) -> Dual:
+    """The dual that is judged: of linear growth itself, or what has to be of Y0 - ceiling I, for any price."""
+    return (
+        _barrier(dual, [loss.whole(dual.like) for loss in losses], ceiling) if ceiling > 0 else dual
+    )
 
 
 def _pulled_down(
@@ -151,9 +156,8 @@ def _falls_on_face(
     face = replace(dual, origin=Origin(slope), parts=parts)
     pieces = zip(losses, dual.split(seen), strict=True)
     barrier = _barrier(face, [loss.without(rows) for loss, rows in pieces], ceiling)
-    judge = _barrier(dual, losses, ceiling) if ceiling > 0 else dual
-    start = constant(0.0, V, dual.size)
-    return _pulled_down(barrier, start, lambda F: _falls(judge, Q @ F))[-1]
+    limit, start = _limit(dual, losses, ceiling), constant(0.0, V, dual.size)
+    return _pulled_down(barrier, start, lambda F: _falls(limit, Q @ F))[-1]
 
 
 def _ceiling(regularizer: Regularizer, like: Array) -> float:
