@@ -11,6 +11,7 @@ hundred times in single precision, in which sums of a million terms have no digi
 upper bound of its own counts in units of that.
 """
 
+import contextlib
 import warnings
 from collections.abc import Sequence
 from typing import Any
@@ -128,7 +129,9 @@ def unboundedness_complaint(question: Question) -> Complaint:
         return (
             f"UNBOUNDED, but {question.regularizer} outgrows every linear term: there is an optimum"
         )
-    top, _ = _least_scaled_top(reading)
+    top, prices = _least_scaled_top(reading)
+    if not prices:
+        return "UNBOUNDED, and no other solver says whether it is"
     if top < -1e-9:
         return f"UNBOUNDED, but prices are known that bound the objective (Y <= {top:.3g})"
     return None
@@ -153,16 +156,24 @@ def overflow_complaint(question: Question) -> Complaint:
     else:
         moderate = -1e-9
         top, prices = _least_scaled_top(reading)
+    if not prices:
+        return "OVERFLOW, and no other solver says whether it is"
     if top < moderate and dual_value(reading, prices)[0] > (-1e30 if is_single else -1e250):
         return f"OVERFLOW, but prices are known with eigenvalues of Y up to {top:.3g} only"
     return None
 
 
 def _least_scaled_top(reading: Reading) -> tuple[float, list[np.ndarray]]:
-    """`_least_top` in units in which grad phi(X0) = -I."""
+    """`_least_top` in units in which the eigenvalues of Y0 are 1 and -1, or less: its sign is the same."""
     V, s = reading.space
     root = (np.eye(len(s)) if V is None else V) * np.sqrt(s)
-    return _least_top(reading, root, -np.eye(len(s)), -0.5)
+    Y0 = -np.eye(len(s))
+    for read in reading.clauses:
+        if read.formula.is_fixed:
+            Y0 = Y0 - root.T @ np.tensordot(read.strength, read.floats, 1) @ root
+    e, U = np.linalg.eigh(Y0)
+    unit = U / np.sqrt(np.maximum(np.abs(e), 1.0))
+    return _least_top(reading, root @ unit, -unit.T @ unit, -0.5)
 
 
 def _least_top(
@@ -210,10 +221,11 @@ def _lowering_prices(
     program = cvxpy.Problem(cvxpy.Minimize(top), [*limits, top * np.eye(r) - Y >> 0, top >= floor])
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")  # an inaccurate answer is checked by whoever asked
-        try:
-            program.solve(solver=cvxpy.CLARABEL)
-        except cvxpy.SolverError:
-            return None
+        for solver in (cvxpy.CLARABEL, cvxpy.SCS):
+            with contextlib.suppress(cvxpy.SolverError):
+                program.solve(solver=solver)
+            if top.value is not None:
+                break
     if top.value is None:
         return None
     prices = []

@@ -42,6 +42,7 @@ from gramlearn import (
 )
 from gramlearn.certificate import Certificate, Reference
 from gramlearn.linear_maps import Estimates
+from gramlearn.losses import Loss
 from gramlearn.primal import PrimalPoint
 from gramlearn.refutation import Refutation
 from gramlearn.solvers import _phase_one
@@ -214,6 +215,54 @@ def test_a_ray_is_found_where_hidden_sums_leave_a_face_for_it(seed: int, regular
     terms = [Term(DenseMatrices(A), Square(equal=1.0)), Term(Trace(), Linear(-size))]
     status = solve(Problem(regularizer, np.eye(6), terms)).status
     assert status is (Status.UNBOUNDED if regularizer.is_invariant else Status.OVERFLOW)
+
+
+def nearly_unbounded(margin: float, penalty: float) -> Problem:
+    """Prices of about 1.2 bound it, by that margin, however dear another direction is."""
+    P = np.linalg.qr(np.random.default_rng(0).normal(size=(3, 3)))[0]
+
+    def term(diagonal: tuple[float, ...], loss: Loss) -> Term:
+        return Term(DenseMatrices((P @ np.diag(diagonal) @ P.T)[None]), loss)
+
+    terms = [
+        term((0.0, 1.0, -3.0), Hard(equal=0.5)),
+        term((0.0, 2.0, -2.0 - margin), Linear(-1.0)),
+        term((1.0, 0.0, 0.0), Linear(penalty)),
+    ]
+    return Problem(LogDet(), np.eye(3), terms)
+
+
+@pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
+@pytest.mark.parametrize(
+    ("margin", "penalty"), [(1.0, 1e10), (0.1, 1e9), (1e-2, 1e8), (1e-4, 1e6), (1e-9, 0.0)]
+)
+def test_a_problem_that_is_just_bounded_is_not_unbounded(margin: float, penalty: float) -> None:
+    solution = solve(nearly_unbounded(margin, penalty))
+    assert not solution.status.is_answer or solution.status is Status.OPTIMAL
+    assert solution.relative_gap < 1e-5
+
+
+@pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
+def test_rewards_that_cancel_are_not_unbounded() -> None:
+    """The trace rewarded and penalized a billion times leaves what is left to decide."""
+    matrices = np.diag([1.0, -3.0])[None], np.diag([2.0, -3.0])[None]
+    terms = [Term(Trace(), Linear(1e9)), Term(Trace(), Linear(-1e9))]
+    terms += [Term(DenseMatrices(matrices[0]), Hard(equal=0.5))]
+    terms += [Term(DenseMatrices(matrices[1]), Linear(-1.0))]
+    assert solve(Problem(LogDet(), np.eye(2), terms)).status is not Status.UNBOUNDED
+
+
+@pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
+@pytest.mark.parametrize("small", [1e-5, 1e-4])
+@pytest.mark.parametrize("solver", ["working_set", "interior_point"])
+def test_a_small_entry_at_a_large_price_bounds_single_precision_too(small, solver) -> None:
+    """c X_00 at 0.3/c costs 0.3 X_00, however small c is: it is not to be rounded away."""
+    diagonals = [(1.0, -3.0, 0.0), (2.0, -1.5, 0.0), (small, 0.0, 1.0)]
+    losses = [Hard(equal=0.5), Linear(-1.0), Hinge(upper=1.0, weight=0.3 / small)]
+    pairs = zip(diagonals, losses, strict=True)
+    terms = [Term(DenseMatrices(np.diag(diagonal)[None]), loss) for diagonal, loss in pairs]
+    problem = Problem(LogDet(), I3, terms, dtype="float32")
+    assert solve(problem, solver=solver).status is not Status.UNBOUNDED
 
 
 @pytest.mark.parametrize("seed", range(6))
@@ -401,12 +450,12 @@ def test_far_more_constraints_than_entries_leave_a_newton_step(seed: int) -> Non
 
 def test_interior_points_end_where_there_is_no_price_to_choose() -> None:
     """In single precision the gap of the only X there is may be above tol, and stays so."""
-    prior, matrices = np.eye(4, dtype=np.float32), np.ones((1, 4, 4), dtype=np.float32)
-    problem = Problem(Schatten(3.0), prior, [Term(DenseMatrices(matrices), Linear(0.1))])
+    term = Term(DenseMatrices(np.ones((1, 4, 4))), Linear(0.1))
+    problem = Problem(Schatten(3.0), np.eye(4), [term], dtype="float32")
     with pytest.warns(ConvergenceWarning):
-        solution = solve(problem, solver="interior_point", tol=1e-14)
+        solution = solve(problem, solver="interior_point", tol=1e-9)
     assert solution.status is Status.STALLED
-    assert solution.relative_gap < 1e-3
+    assert 1e-9 < solution.relative_gap < 1e-3
 
 
 def test_comparisons_of_a_point_with_itself_leave_numbers() -> None:
@@ -426,6 +475,19 @@ def test_prices_that_cancel_still_pay_for_the_rounding_of_t(price: float) -> Non
     at = problem.dual.regularizer.at(np.eye(3))
     certificate, _ = PrimalPoint(problem.dual, at, np.array([price, -price])).judged()
     assert certificate.gap >= 2 * price * np.spacing(1e8 + 1)
+
+
+@pytest.mark.parametrize("offset", [1e4, 1e8, 1e12])
+def test_the_optimum_lies_between_the_values_where_t_is_rounded(offset: float) -> None:
+    """min |X - diag(2, 1, 1)|^2 / 2 with X_00 = 1 is 1/2; at an X_00 that is off by half a rounding of t."""
+    rows = DiagonalEntries([0], offset=offset)
+    problem = Problem(Frobenius(), np.diag([2.0, 1, 1]), [Term(rows, Hard(equal=offset + 1))])
+    e = 0.45 * np.spacing(offset)
+    at = problem.dual.regularizer.at(np.diag([1 - e, 1, 1]))
+    certificate, _ = PrimalPoint(problem.dual, at, np.array([1 + e])).judged()
+    # As accurate as X is: the value of an X outside the bound is less, by its price.
+    assert certificate.dual <= 0.5 <= certificate.primal + 2 * e
+    assert certificate.primal - certificate.dual <= certificate.gap * (1 + 1e-9)
 
 
 def test_no_constraint_leaves_nothing_to_round() -> None:

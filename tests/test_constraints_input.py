@@ -28,11 +28,11 @@ REFUSALS = [
     # rows
     (
         lambda: SquaredDistances([0, 7], [1, 2], points=POINTS),
-        "`i` refers to row 7, but there are 4 rows.",
+        "`i` refers to row 7, but there are 4 rows, 0 to 3.",
     ),
     (
         lambda: Similarities([0], [5]).on(None, 5, like),
-        "`j` refers to row 5, but there are 5 rows.",
+        "`j` refers to row 5, but there are 5 rows, 0 to 4.",
     ),
     (lambda: DiagonalEntries([0, -1]), "`i` contains -1; row indices start at 0."),
     (lambda: SquaredDistances([[0, 1]], [1, 2]), "`i` must be one-dimensional; got shape (1, 2)."),
@@ -45,7 +45,7 @@ REFUSALS = [
     # points
     (
         lambda: SquaredDistances([0], [1], points=[1.0, 2.0]),
-        "`points` must be two-dimensional; got 1 dim",
+        "`points` must be two-dimensional; got shape (2,)",
     ),
     (
         lambda: SquaredDistances([0], [1], points=np.zeros((0, 2))),

@@ -146,11 +146,23 @@ def test_bad_values_get_a_sentence(call, sentence):
     [
         (
             lambda: Problem("logdet", X0),
-            r"`regularizer` must be one such as LogDet\(\); got 'logdet'",
+            r"`regularizer` must be an object such as LogDet\(\); got 'logdet'",
         ),
         (
             lambda: Problem(LogDet(), X0, [PAIR]),
             r"`terms\[0\]` must be a Term\(constraints, loss\)",
+        ),
+        (
+            lambda: Problem(LogDet(), X0, [[Term(PAIR, Hard(upper=1.0))]]),
+            r"got \[<Term: SquaredDistances with Hard, 1 in all>\]. Leave out the outer brackets",
+        ),
+        (
+            lambda: Problem(LogDet(), [Term(PAIR, Hard(upper=1.0))]),
+            r"`prior` must be a matrix; got terms, which come after it: Problem\(LogDet\(\), np.eye",
+        ),
+        (
+            lambda: Problem(np.eye(9), LogDet()),
+            r"such as LogDet\(\); got an array of shape \(9, 9\). Pass it first: Problem\(LogDet",
         ),
         (lambda: Term(Hard(upper=1.0), PAIR), r"`Term\(constraints, loss\)` takes constraints"),
         (lambda: solve(X0), r"`problem` must be a Problem; got ndarray"),

@@ -500,7 +500,7 @@ Y = [0, 0, 1, 1]
 REFUSED = [
     (
         lambda: Pairs([[0, 1204]], n_points=1000),
-        "`similar` refers to row 1204, but n_points is 1000.",
+        "`similar` refers to row 1204, but n_points is 1000: rows are 0 to 999.",
     ),
     (lambda: Pairs(dissimilar=[[0, -1]], n_points=3), "`dissimilar` contains -1; row indices"),
     (lambda: Pairs([[0, 1], [2, 2]], n_points=3), r"`similar` contains \(2, 2\) \(row 1\); a pair"),
@@ -521,7 +521,10 @@ REFUSED = [
     (lambda: Pairs([[0, 1, 2]], n_points=3), r"`similar` must have the shape \(m, 2\).*\(1, 3\)"),
     (lambda: Pairs([0, 1], n_points=3), r"got shape \(2,\)\. For one row pass similar=\[\["),
     (lambda: Pairs([[0, 1], [2]], n_points=3), r"`similar` .*got rows of different lengths"),
-    (lambda: Pairs([[0.0, 1.0]], n_points=3), "`similar` must hold whole numbers .* float64"),
+    (
+        lambda: Pairs([[0.0, 1.0]], n_points=3),
+        "`similar` must hold whole numbers .* float64. .*astype",
+    ),
     (lambda: Pairs([["a", "b"]], n_points=3), "`similar` must hold whole numbers"),
     (lambda: Pairs([[True, False]], n_points=3), "`similar` must hold whole numbers .* bool"),
     (lambda: Pairs([[0, 1]]), r"`Pairs\(...\)` needs n_points=, .*n_points=len\(X\)"),
@@ -569,7 +572,11 @@ REFUSED = [
         r"from_labels\(y\[train\]\)`, or `side\.take\(train\)`",
     ),
     (lambda: PAIRS.bind(Linear(), bounds=(1, 2)), "`loss` must be a loss that takes a bound"),
-    (lambda: PAIRS.bind(Hinge, bounds=(1, 2)), "neither its name nor its class"),
+    (
+        lambda: PAIRS.bind(Hinge, bounds=(1, 2)),
+        "got the class Hinge.*neither its name nor its class",
+    ),
+    (lambda: PAIRS.bind(Linear(1.0), bounds=(1, 2)), "It takes none: make a Term"),
     (
         lambda: PAIRS.bind(Hinge(upper=1.0), bounds=(1, 2)),
         "`loss` already has a bound; pass `Hinge`",

@@ -80,12 +80,12 @@ def test_the_positive_part_is_found_and_bounded(seed, positive) -> None:
 
 
 @pytest.mark.parametrize("others", [-1.0, -1e-6])
-def test_no_more_eigenvalues_count_as_zero_than_are(others: float) -> None:
+def test_as_many_eigenvalues_count_as_zero_as_are(others: float) -> None:
     """Those that the search did not find are negative, and known to be so."""
     spectrum = np.full(1200, others)
     spectrum[:5] = [1e-12, 1.0, 2.0, 3.0, 4.0]
     counted = positive_part(diags_array(spectrum).tocsr()).n_zero(1e-9)
-    assert counted <= int(np.sum(np.abs(spectrum) <= 1e-9))
+    assert counted == 1
 
 
 @pytest.mark.parametrize("columns", [1, 40, 80])

@@ -260,6 +260,24 @@ def test_unbounded_is_believed_where_it_is_so():
     assert judge(bounded, replace(claim, duals=(np.array([-2.0]), np.zeros(1))))
 
 
+def test_unbounded_is_not_believed_beside_a_dear_direction():
+    """Prices of 1.2 bound it, which a solver sees in units of the direction that costs 1e10 and others."""
+    P = np.linalg.qr(np.random.default_rng(0).normal(size=(3, 3)))[0]
+    rows = (
+        ((0.0, 1.0, -3.0), "Hard", {"equal": 0.5}),
+        ((0.0, 2.0, -3.0), "Linear", {"slope": -1.0}),
+        ((1.0, 0.0, 0.0), "Linear", {"slope": 1e10}),
+    )
+    clauses = (
+        Clause("DenseMatrices", {"matrices": (P @ np.diag(d) @ P.T)[None]}, loss, parameters)
+        for d, loss, parameters in rows
+    )
+    asked = Question("LogDet", {}, np.eye(3), "matrix", tuple(clauses))
+    duals = tuple(np.array([v]) for v in (0.0, -1.0, 1e10))
+    claim = replace(answer(question()), factor=np.eye(3), status="UNBOUNDED", duals=duals)
+    assert kinds(judge(asked, claim)) == {"false"}
+
+
 def test_an_overflow_is_believed_where_it_is_so():
     reward = Clause("Trace", {}, "Linear", {"slope": -2000.0})
     bound = Clause("Trace", {}, "Hard", {"upper": 9.0})

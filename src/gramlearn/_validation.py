@@ -44,8 +44,11 @@ __all__ = [
     "check_share",
     "check_symmetric",
     "generator",
+    "not_whole",
+    "shown",
 ]
 
+_SHORT = 60  # letters of what was given that an error repeats
 Choice = TypeVar("Choice")
 
 LARGEST_EXPONENT = 100.0  # x^p of numbers that differ a thousandfold is in the range of numbers
@@ -83,6 +86,19 @@ def check_number(value: Any, name: str) -> float:
     if not isinstance(value, Real) or not math.isfinite(as_float(value)):
         raise ValueError(f"`{name}` must be a finite number; got {value!r:.60}.")
     return float(value)
+
+
+def shown(value: Any) -> str:
+    """What was given, in a few words for an error."""
+    if isinstance(value, type):
+        return f"the class {value.__name__}"
+    if is_array(value):
+        return f"an array of shape {tuple(value.shape)}"
+    text = repr(value)
+    if len(text) <= _SHORT and "\n" not in text:
+        return text
+    is_list = isinstance(value, list | tuple)
+    return f"{type(value).__name__} of length {len(value)}" if is_list else type(value).__name__
 
 
 def check_no_class(function: Any, name: str) -> Any:
@@ -147,7 +163,8 @@ def check_points(x: Any, name: str, any_unit: bool = False) -> Array:
     """
     x = as_numbers(x, name)
     if x.ndim != 2:
-        raise ValueError(f"`{name}` must be two-dimensional; got {x.ndim} dimension(s).")
+        hint = f" For one column pass {name}[:, None]." if x.ndim == 1 else ""
+        raise ValueError(f"`{name}` must be two-dimensional; got shape {tuple(x.shape)}.{hint}")
     if 0 in x.shape:
         raise ValueError(
             f"`{name}` has shape {tuple(x.shape)}; at least one row and one column are needed."
@@ -265,6 +282,13 @@ def as_row_numbers(x: Any, name: str) -> Array:
         ) from None
 
 
+def not_whole(index: Array, name: str) -> str:
+    """What is wrong with row numbers of such a type."""
+    is_real = namespace(index).isdtype(index.dtype, "real floating")
+    hint = " If they are whole, pass them as such: x.astype(int)." if is_real else ""
+    return f"`{name}` must hold whole numbers (row indices); got dtype {index.dtype}.{hint}"
+
+
 def check_indices(x: Any, name: str, n_points: int | None = None) -> Array:
     """A vector of row numbers, each in [0, n_points) where n_points is known."""
     index = as_row_numbers(x, name)
@@ -274,13 +298,15 @@ def check_indices(x: Any, name: str, n_points: int | None = None) -> Array:
     if index.shape[0] == 0:
         return xp.astype(index, xp.int64)
     if not xp.isdtype(index.dtype, "integral"):
-        raise TypeError(f"`{name}` must hold whole numbers (row indices); got dtype {index.dtype}.")
+        raise TypeError(not_whole(index, name))
     # As they came: a number of 64 bits without a sign would become negative.
     least, largest = int(xp.min(index)), int(xp.max(index))
     if least < 0:
         raise ValueError(f"`{name}` contains {least}; row indices start at 0.")
     if n_points is not None and largest >= n_points:
-        raise ValueError(f"`{name}` refers to row {largest}, but there are {n_points} rows.")
+        raise ValueError(
+            f"`{name}` refers to row {largest}, but there are {n_points} rows, 0 to {n_points - 1}."
+        )
     if largest >= 2**63:
         raise ValueError(f"`{name}` refers to row {largest}, which is more than can be counted.")
     return xp.astype(index, xp.int64, copy=False)

@@ -146,10 +146,10 @@ class PrimalPoint:
                 break
         rounding = self.noise / 4
         violation = self.dual.violation(self.t, self._doubts_of_t)
-        dual = self.value - gap - rounding if gap < INF else -INF
         # A t that is outside its domain by no more than rounding costs its price.
-        slip = max(self._slip, self.dual.slip(self.t, lam, self._doubts_of_t))
-        primal, gap = self.value + self._slip + rounding, gap + slip + 2 * rounding
+        gap += self.dual.slip(self.t, lam, self._doubts_of_t)
+        dual = self.value - gap - rounding if gap < INF else -INF
+        primal, gap = self.value + self._slip + rounding, gap + self._slip + 2 * rounding
         least, dust = self.dual.least, self._dust(R)
         return Certificate(primal, dual, gap, violation, least=least, dust=dust), lam
 

@@ -10,7 +10,7 @@ from functools import cached_property
 from typing import Any, final
 
 from gramlearn._arrays import Array, as_real, clipped, every_row, is_array, namespace, read
-from gramlearn._validation import as_numbers, check_choice, check_finite
+from gramlearn._validation import as_numbers, check_choice, check_finite, shown
 from gramlearn.constraints import Constraints
 from gramlearn.dual import Dual, Origin, Part
 from gramlearn.linear_maps import LinearMap
@@ -21,6 +21,9 @@ from gramlearn.space import Space
 __all__ = ["Problem", "Term"]
 
 
+_CALL = "Problem(LogDet(), np.eye(n), terms)"
+
+
 @final
 @dataclass(frozen=True, eq=False)
 class Term:
@@ -28,6 +31,10 @@ class Term:
 
     constraints: Constraints
     loss: Loss
+
+    def __repr__(self) -> str:
+        kinds = type(self.constraints).__name__, type(self.loss).__name__
+        return f"<Term: {kinds[0]} with {kinds[1]}, {self.constraints.size:,} in all>"
 
     def __post_init__(self) -> None:
         parts: tuple[object, object] = (self.constraints, self.loss)
@@ -66,9 +73,10 @@ class Problem:
     def __post_init__(self) -> None:
         regularizer: object = self.regularizer
         if not isinstance(regularizer, Regularizer):
+            swapped = isinstance(self.prior, Regularizer)
             raise TypeError(
-                f"`regularizer` must be one such as LogDet(); got {self.regularizer!r}. Pass an "
-                "object: neither its name nor its class."
+                f"`regularizer` must be an object such as LogDet(); got {shown(regularizer)}. "
+                + (f"Pass it first: {_CALL}." if swapped else "Its name or its class will not do.")
             )
         check_choice(self.dtype, "dtype", {"float64": None, "float32": None})
         given: Any = self.terms
@@ -80,7 +88,12 @@ class Problem:
         terms: tuple[Any, ...] = (given,) if isinstance(given, Term) else tuple(given)
         for k, term in enumerate(terms):
             if not isinstance(term, Term):
-                raise TypeError(f"`terms[{k}]` must be a Term(constraints, loss); got {term!r}.")
+                hint = " Leave out the outer brackets." if _are_terms(term) else ""
+                raise TypeError(
+                    f"`terms[{k}]` must be a Term(constraints, loss); got {shown(term)}.{hint}"
+                )
+        if isinstance(self.prior, Term) or _are_terms(self.prior):
+            raise TypeError(f"`prior` must be a matrix; got terms, which come after it: {_CALL}.")
         object.__setattr__(self, "terms", terms)
         _ = (
             self.dual
@@ -206,3 +219,8 @@ class Problem:
             if part.loss.is_fixed and part.size:
                 total += read(namespace(S).sum(part.loss.value(part.offset + part.map.apply(S))))
         return total
+
+
+def _are_terms(given: object) -> bool:
+    """Whether these are terms in a list."""
+    return isinstance(given, list | tuple) and bool(given) and isinstance(given[0], Term)

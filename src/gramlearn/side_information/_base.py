@@ -10,8 +10,8 @@ from dataclasses import fields, replace
 from typing import Any, Self, cast, final
 
 from gramlearn._arrays import Array, as_index, clipped, namespace, where_true
-from gramlearn._validation import check_points, check_share, generator
-from gramlearn.losses import BoundedLoss
+from gramlearn._validation import check_points, check_share, generator, shown
+from gramlearn.losses import BoundedLoss, Loss
 from gramlearn.problem import Term
 from gramlearn.side_information._checks import check_rows
 
@@ -153,10 +153,16 @@ class SideInformation(ABC):
 
 def complete(loss: BoundedLoss, kind: str, bound: Any, weight: Any) -> BoundedLoss:
     """The template `loss` with bound and weight; `kind` is "upper", "lower" or "equal"."""
-    if not isinstance(loss, BoundedLoss):
+    given: object = loss
+    if not isinstance(given, BoundedLoss):
+        hint = (
+            "It takes none: make a Term(constraints, loss) of it."
+            if isinstance(given, Loss)
+            else "Pass an object: neither its name nor its class."
+        )
         raise TypeError(
-            f"`loss` must be a loss that takes a bound, such as Hinge(C=1.0); got {loss!r}. Pass an "
-            "object: neither its name nor its class."
+            "`loss` must be a loss that takes a bound, such as Hinge(C=1.0); "
+            f"got {shown(given)}. {hint}"
         )
     if not (loss.upper is None and loss.lower is None and loss.equal is None):
         raise ValueError(

@@ -12,7 +12,7 @@ import numpy as np
 
 from gramlearn._arrays import Array, as_index, as_real, is_array, namespace, read, where_true
 from gramlearn._reading import check_unmasked
-from gramlearn._validation import as_float, as_numbers, as_row_numbers, check_count
+from gramlearn._validation import as_float, as_numbers, as_row_numbers, check_count, not_whole
 
 _MOST_POINTS = math.isqrt(2**63 - 1)  # whose pairs have numbers of 64 bits
 
@@ -75,7 +75,7 @@ def check_table(x: Any, name: str, widths: tuple[int, ...], n_points: int) -> Ar
             + (f" For one row pass {name}=[[...]]." if table.ndim == 1 else "")
         )
     if not xp.isdtype(table.dtype, "integral"):
-        raise TypeError(f"`{name}` must hold whole numbers (row indices); got dtype {table.dtype}.")
+        raise TypeError(not_whole(table, name))
     check_range(table, name, n_points)
     return xp.astype(table, xp.int64, copy=False)
 
@@ -90,7 +90,9 @@ def check_range(index: Array, name: str, n_points: int) -> None:
             "from the end."
         )
     if largest >= n_points:
-        raise ValueError(f"`{name}` refers to row {largest}, but n_points is {n_points}.")
+        raise ValueError(
+            f"`{name}` refers to row {largest}, but n_points is {n_points}: rows are 0 to {n_points - 1}."
+        )
 
 
 def check_differ(table: Array, name: str, columns: tuple[int, int], why: str) -> None:
@@ -202,7 +204,7 @@ def check_rows(x: Any, n_points: int, like: Array) -> Array:
     if rows.shape[0] == 0:
         raise ValueError("`rows` is empty; a subset needs at least one point.")
     if not xp.isdtype(rows.dtype, "integral"):
-        raise TypeError(f"`rows` must hold whole numbers (row indices); got dtype {rows.dtype}.")
+        raise TypeError(not_whole(rows, "rows"))
     check_range(rows, "rows", n_points)
     rows = as_index(rows, like)
     xp = namespace(rows)

@@ -19,6 +19,7 @@ from gramlearn.status import SolveInterrupted, Status
 __all__ = ["Answer", "Limits", "Solver", "prior_answer", "run", "warn_unless_solved"]
 
 INF = float("inf")
+_OF_USE = 0.1  # a relative gap that leaves a digit
 
 
 @final
@@ -187,7 +188,7 @@ def _advice(solution: Solution, limits: Limits, go_on: str) -> str:
     }[solution.status]
     accuracy = (
         "The result is accurate to that gap"
-        if solution.relative_gap < 1
+        if solution.relative_gap < _OF_USE
         else "The result is not yet of use"
     )
     return (

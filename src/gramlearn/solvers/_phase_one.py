@@ -10,10 +10,10 @@ costs nothing. For LogDet the objective falls without end along such an X, if
 
     <Y0, X> - sum_k sup {lam <A_k, X> : lam in the box} >= 0,
 
-which is checked before it is claimed. Such an X vanishes on every positive semidefinite sum of A_k whose prices
-have no end, and prices that chase it there lose all digits: so it is looked for on what these sums leave, too.
-All other regularizers grow faster than any linear term: their optimum
-exists, and where the same holds of Y0 - ceiling I it is too large to be written down.
+which is checked before it is claimed: beyond rounding, or up to it where no step is left. Such an X vanishes on
+every positive semidefinite sum of A_k whose prices have no end, and prices that chase it there lose all digits:
+so it is looked for on what these sums leave, too. All other regularizers grow faster than any linear term:
+their optimum exists, and where the same holds of Y0 - ceiling I it is too large to be written down.
 """
 
 from collections.abc import Callable, Iterator
@@ -80,15 +80,16 @@ def enter_domain(dual: Dual, lam: Array) -> Entry:
 def _entered(dual: Dual, lam: Array, losses: list["_Costless"], ceiling: float) -> Entry:
     """Find a lam at which no eigenvalue of Y is above the ceiling, in the boxes of these losses."""
     xp = namespace(lam)
-    barrier, limit = _barrier(dual, losses, ceiling), _limit(dual, losses, ceiling)
-    lam, before, is_inside, falls = _pulled_down(barrier, lam, lambda F: _falls(limit, F))
+    barrier, limits = _barrier(dual, losses, ceiling), _limits(dual, losses, ceiling)
+    lam, before, is_inside, steepest = _pulled_down(barrier, lam, lambda F: _fall(limits, F))
     if is_inside:
         return Entry(_no_farther(barrier, before, lam, ceiling) if ceiling > 0 else lam)
     without_end = Status.OVERFLOW if ceiling > 0 else Status.UNBOUNDED
+    falls = steepest >= -_next_to_nothing(dual)
     if not falls:
-        # Where prices grow without end, X has to vanish on what they add up to.
-        V = _null_space(dual.adjoint(lam))
-        falls = _falls_on_face(dual, losses, ceiling, V, xp.zeros_like(lam, dtype=xp.bool))
+        # Where prices have grown without end, X has to vanish on what they add up to.
+        none = xp.zeros_like(lam, dtype=xp.bool)
+        falls = _falls_on_face(dual, losses, ceiling, _null_space(dual.adjoint(lam)), none)
     return Entry(None, without_end if falls else Status.STALLED)
 
 
@@ -99,17 +100,18 @@ def _barrier(dual: Dual, losses: list["_Costless"], ceiling: float) -> Dual:
     return replace(dual, regularizer=LogDet(), parts=free, constant=0.0, origin=origin)
 
 
-def _limit(dual: Dual, losses: list["_Costless"], ceiling: float) -> Dual:
-    """The dual that is judged: of linear growth itself, or what has to be of Y0 - ceiling I, for any price."""
-    return (
-        _barrier(dual, [loss.whole(dual.like) for loss in losses], ceiling) if ceiling > 0 else dual
-    )
+def _limits(dual: Dual, losses: list["_Costless"], ceiling: float) -> list[Dual]:
+    """What has to fall: the dual itself, or that of Y0 - ceiling I, at any price or at what can be written."""
+    if not ceiling > 0:
+        return [dual]
+    everything = [loss.whole(dual.like) for loss in losses]
+    return [_barrier(dual, some, ceiling) for some in (losses, everything)]
 
 
 def _pulled_down(
-    barrier: Dual, lam: Array, falls: Callable[[Array], bool]
-) -> tuple[Array, Array, bool, bool]:
-    """(lam, the one before it, whether Y < 0 there, whether it never will be since `falls` along some X)."""
+    barrier: Dual, lam: Array, fall: Callable[[Array], float]
+) -> tuple[Array, Array, bool, float]:
+    """(lam, the one before it, whether Y < 0 there, the steepest `fall` that was seen along some X)."""
     xp, start = namespace(lam), barrier.origin
     lam = before = clipped(lam, *barrier.box)
     top = _largest_eigenvalue(barrier, lam)
@@ -117,7 +119,7 @@ def _pulled_down(
     factor = None
     for _ in range(_STEPS if barrier.size else 0):
         if top < -_rounding(barrier, lam):
-            return lam, before, True, False
+            return lam, before, True, -INF
         point = replace(barrier, origin=start.shifted(-shift)).at(lam)
         if point.value == -INF:
             break  # kappa is so near the largest eigenvalue that rounding hides the difference
@@ -125,8 +127,9 @@ def _pulled_down(
         better = newton_step(point, _ACCURACY)
         rise = 0.0 if better is None else better.value - point.value
         is_centered = rise <= _CENTERED
-        if is_centered and falls(factor):
-            return lam, before, False, True
+        steepest = fall(factor) if is_centered else -INF
+        if steepest > 0:
+            return lam, before, False, steepest
         before, lam = lam, lam if better is None else better.lam
         top = _largest_eigenvalue(barrier, lam)
         nearer = top + _NEARER * (shift - top) if is_centered else shift
@@ -136,7 +139,7 @@ def _pulled_down(
     if factor is None:
         # Nothing has a price to choose: along the eigenvector that Y0 rewards most.
         factor = xp.linalg.eigh(symmetric_part(start.matrix))[1][:, -1:]
-    return lam, before, False, falls(factor)
+    return lam, before, False, fall(factor)
 
 
 def _falls_on_face(
@@ -156,8 +159,8 @@ def _falls_on_face(
     face = replace(dual, origin=Origin(slope), parts=parts)
     pieces = zip(losses, dual.split(seen), strict=True)
     barrier = _barrier(face, [loss.without(rows) for loss, rows in pieces], ceiling)
-    limit, start = _limit(dual, losses, ceiling), constant(0.0, V, dual.size)
-    return _pulled_down(barrier, start, lambda F: _falls(limit, Q @ F))[-1]
+    limits, start = _limits(dual, losses, ceiling), constant(0.0, V, dual.size)
+    return _pulled_down(barrier, start, lambda F: _fall(limits, Q @ F))[-1] > 0
 
 
 def _ceiling(regularizer: Regularizer, like: Array) -> float:
@@ -198,9 +201,9 @@ def _rounding(dual: Dual, lam: Array) -> float:
     return 4 * float(xp.finfo(lam.dtype).eps) * read(xp.sum(made_of))
 
 
-def _falls(dual: Dual, factor: Array) -> bool:
-    """Whether an objective of linear growth falls along a ray next to X = F F', or stays, up to rounding."""
-    return any(_falls_along(dual, ray) for ray in _rays(dual, factor))
+def _fall(limits: list[Dual], factor: Array) -> float:
+    """How steeply an objective of linear growth falls along a ray next to X = F F', see `_fall_along`."""
+    return max(_fall_along(dual, ray) for dual in limits for ray in _rays(dual, factor))
 
 
 def _rays(dual: Dual, factor: Array) -> Iterator[Array]:
@@ -209,34 +212,51 @@ def _rays(dual: Dual, factor: Array) -> Iterator[Array]:
     yield _cut(dual, factor)
 
 
-def _falls_along(dual: Dual, factor: Array) -> bool:
-    """Whether it does along this X."""
-    xp = namespace(factor)
-    size = read(xp.sum((_unit(dual)[:, None] * factor) ** 2))
-    slope = read(xp.sum(factor * (dual.origin.matrix @ factor)))
-    t = _growth(dual, factor)
-    lo, hi = dual.box
-    end = xp.where(t > 0, hi, xp.where(t < 0, lo, xp.zeros_like(t)))
-    dearest = read(xp.sum(xp.abs(end * t)))
-    if not dearest < INF:
-        return False
-    return slope - read(xp.sum(end * t)) >= -_PROVEN * (size + dearest)
+def _fall_along(dual: Dual, factor: Array) -> float:
+    """How steeply it falls along this X, of the sizes of all terms, less what rounding may make of that.
 
-
-def _growth(dual: Dual, factor: Array) -> Array:
-    """<A_k, X> of X = F F', and 0 where that is lost in rounding."""
+    An endless price forbids a <A_k, X> on its side, unless that is lost in rounding. Other prices are paid for
+    the dearest <A_k, X> that rounding may hide.
+    """
     xp, unit = namespace(factor), _unit(dual)
-    one, eps = constant(1.0, factor, 1), float(xp.finfo(factor.dtype).eps)
-    size = read(xp.sum((unit[:, None] * factor) ** 2))
-    found = []
+    eps = float(xp.finfo(factor.dtype).eps)
+    size = whole = read(xp.sum((unit[:, None] * factor) ** 2))
+    slope = read(xp.sum(factor * (dual.origin.matrix @ factor)))
     for part in dual.parts:
         if part.size:
-            framed = part.map.restrict(factor)
-            norms = part.map.restrict(eye(dual.rank, factor) / unit).diagonal(one[:, None])
-            t, largest = framed.traces(one), xp.sqrt(clipped(norms, low=0.0)) * size
-            lost = _ROUNDINGS * eps * xp.maximum(largest, framed.magnitudes(one))
-            found.append(xp.where(xp.abs(t) <= lost, xp.zeros_like(t), t))
-    return concat(found, factor[:, 0])
+            t, lost = _growth(part, factor, unit, whole)
+            lo, hi = part.loss.box(t, part.size)
+            dearest = xp.maximum(_paid(hi, t, lost), _paid(-lo, -t, lost))
+            cost = read(xp.sum(dearest))
+            slope, size = slope - cost, size + cost
+    if not size < INF:
+        return -INF
+    return slope / size - _ROUNDINGS * eps if size > 0 else 0.0
+
+
+def _paid(end: Array, t: Array, lost: Array) -> Array:
+    """sup {lam t : 0 <= lam <= end}, for any t within `lost` of this one; an endless price forgives so much."""
+    xp = namespace(t)
+    zero = xp.zeros_like(t)
+    is_endless = xp.isinf(end)
+    forbidden = xp.where(t > lost, xp.full_like(t, INF), zero)
+    known = xp.where(is_endless, zero, end)
+    return xp.where(is_endless, forbidden, known * clipped(t + lost, low=0.0))
+
+
+def _growth(part: Part, factor: Array, unit: Array, size: float) -> tuple[Array, Array]:
+    """(<A_k, X>, what of it is lost in rounding) of X = F F', whose size is that of F in these units."""
+    xp = namespace(factor)
+    one, eps = constant(1.0, factor, 1), float(xp.finfo(factor.dtype).eps)
+    framed = part.map.restrict(factor)
+    norms = part.map.restrict(eye(int(unit.shape[0]), factor) / unit).diagonal(one[:, None])
+    largest = xp.sqrt(clipped(norms, low=0.0)) * size
+    return framed.traces(one), _ROUNDINGS * eps * xp.maximum(largest, framed.magnitudes(one))
+
+
+def _next_to_nothing(dual: Dual) -> float:
+    """A share that is zero but for rounding."""
+    return max(_PROVEN, _ROUNDINGS * float(namespace(dual.like).finfo(dual.like.dtype).eps))
 
 
 def _unit(dual: Dual) -> Array:
@@ -250,7 +270,7 @@ def _cut(dual: Dual, factor: Array) -> Array:
     """F without its small directions: towards the limit of kappa they vanish."""
     xp, unit = namespace(factor), _unit(dual)
     U, singular, _ = xp.linalg.svd(unit[:, None] * factor, full_matrices=False)
-    large = where_true(singular > _PROVEN**0.5 * read(singular[0]))
+    large = where_true(singular > _next_to_nothing(dual) ** 0.5 * read(singular[0]))
     return xp.take(U * singular, large, axis=1) / unit[:, None]
 
 
@@ -279,7 +299,8 @@ def _null_space(S: Array) -> Array:
     """A basis of what S sends to zero, up to rounding."""
     xp = namespace(S)
     e, U = xp.linalg.eigh(symmetric_part(S))
-    return xp.take(U, where_true(xp.abs(e) <= _PROVEN * read(xp.max(xp.abs(e)))), axis=1)
+    share = max(_PROVEN, 32 * int(S.shape[0]) * float(xp.finfo(S.dtype).eps))
+    return xp.take(U, where_true(xp.abs(e) <= share * read(xp.max(xp.abs(e)))), axis=1)
 
 
 def _straightened(dual: Dual, factor: Array) -> Array:
@@ -289,9 +310,12 @@ def _straightened(dual: Dual, factor: Array) -> Array:
     coordinates = Coordinates(columns, factor)
     lo, hi = dual.box
     chosen = xp.zeros_like(lo, dtype=xp.bool)
+    unit = _unit(dual)
     for _ in range(_CORRECTIONS):
-        t = _growth(dual, factor)
-        endless = xp.isinf(xp.where(t > 0, hi, lo)) & (t != 0)
+        size = read(xp.sum((unit[:, None] * factor) ** 2))
+        found = [_growth(part, factor, unit, size) for part in dual.parts if part.size]
+        t, lost = (concat([piece[k] for piece in found], factor[:, 0]) for k in (0, 1))
+        endless = xp.isinf(xp.where(t > 0, hi, lo)) & (xp.abs(t) > lost)
         # What was brought to zero stays there when something else is.
         chosen = chosen | endless
         rows = where_true(chosen)
