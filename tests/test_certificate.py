@@ -265,6 +265,20 @@ def test_a_small_entry_at_a_large_price_bounds_single_precision_too(small, solve
     assert solve(problem, solver=solver).status is not Status.UNBOUNDED
 
 
+def test_a_reward_without_end_does_not_hide_a_contradiction() -> None:
+    """X_11 is rewarded and nothing bounds it; but X_00 <= 1 and X_00 >= 2 leave no X at all."""
+    terms = [
+        Term(DiagonalEntries([0]), Hard(upper=1.0)),
+        Term(DiagonalEntries([1]), Linear(-2.0)),
+        Term(DiagonalEntries([0]), Hard(lower=2.0)),
+    ]
+    solution = solve(Problem(LogDet(), np.eye(2), terms))
+    assert solution.status is Status.INFEASIBLE
+    assert "term 0" in solution.conflict[0]
+    assert "term 2" in solution.conflict[1]
+    assert [np.sign(v[0]) for v in solution.duals] == [1.0, -1.0, -1.0]
+
+
 @pytest.mark.parametrize("seed", range(6))
 def test_distances_that_a_ray_leaves_alone_do_not_limit_a_reward(seed: int) -> None:
     """Unbounded where Y0 has a positive eigenvalue beside the differences that are bounded, and only there."""

@@ -6,6 +6,7 @@ from typing import Any, NamedTuple
 
 from gramlearn._arrays import Array, concat, without_overflow_warnings
 from gramlearn._validation import check_choice, check_count, check_no_class, check_positive
+from gramlearn.losses import Linear
 from gramlearn.problem import Problem
 from gramlearn.refutation import Refutation
 from gramlearn.solution import Record, Solution
@@ -155,6 +156,8 @@ def _tried(
         limits = Limits(tol, iterations, seconds - (best.seconds if best else 0.0))
         try:
             solution = run(problem, chosen, limits, callback, problem.free_duals(duals))
+            if solution.status is Status.UNBOUNDED:
+                solution = _contradiction_or(solution, tol, seconds - solution.seconds, callback)
         except SolveInterrupted as stop:
             raise SolveInterrupted(_joined(best, stop.solution)) from None
         except (MemoryError, RuntimeError):
@@ -168,6 +171,24 @@ def _tried(
             break
     assert best is not None
     return best, replace(limits, time_limit=seconds)
+
+
+def _contradiction_or(
+    unbounded: Solution, tol: float, seconds: float, callback: Callable[[Record], object] | None
+) -> Solution:
+    """INFEASIBLE, where no X satisfies the constraints, whatever linear terms reward; else what there is."""
+    problem = unbounded.problem
+    if not any(part.loss.has_domain for part in problem.dual.parts):
+        return unbounded
+    nothing = Linear(0.0)
+    terms = [replace(t, loss=nothing) if t.loss.is_fixed else t for t in problem.terms]
+    stages = iter(_stages("auto", replace(problem, terms=terms), None))
+    found, _ = _tried(stages, tol, seconds, callback, None)
+    took = unbounded.seconds + found.seconds
+    if found.status is not Status.INFEASIBLE:
+        return replace(unbounded, seconds=took)
+    proof = problem.duals(problem.free_duals(found.duals) or [])
+    return replace(found, problem=problem, duals=proof, seconds=took)
 
 
 def _may_be_better(solution: Solution) -> bool:
