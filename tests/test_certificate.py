@@ -6,6 +6,7 @@ to one percent of itself.
 """
 
 import pickle
+from fractions import Fraction
 
 import mpmath
 import numpy as np
@@ -265,6 +266,21 @@ def test_a_small_entry_at_a_large_price_bounds_single_precision_too(small, solve
     assert solve(problem, solver=solver).status is not Status.UNBOUNDED
 
 
+@pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
+def test_a_face_of_which_nothing_is_inside_leaves_an_answer() -> None:
+    """Targets of distances leave a face of one dimension, where the reward is 1e5 above the ceiling."""
+    P = np.array([[0.2, -3e-3, -3e-3], [0.01, 2e-3, 3e-3], [2.0, 2e-4, 5e-4], [-20.0, 3e-3, 4e-3]])
+    reward = np.array([[[0.2, -1.0, 0.1], [-1.0, -0.6, -0.3], [0.1, -0.3, -0.7]]])
+    targets = Square(equal=np.array([1000.0, 800.0, 10.0]))
+    terms = [
+        Term(DenseMatrices(reward), Linear(5e4)),
+        Term(SquaredDistances([1, 3, 2], [3, 0, 1], points=P), targets),
+    ]
+    solution = solve(Problem(VonNeumann(), I3, terms))
+    assert not np.any(np.isnan(solution.matrix))
+    assert solution.status in (Status.OVERFLOW, Status.STALLED, Status.OPTIMAL)
+
+
 def test_a_reward_without_end_does_not_hide_a_contradiction() -> None:
     """X_11 is rewarded and nothing bounds it; but X_00 <= 1 and X_00 >= 2 leave no X at all."""
     terms = [
@@ -502,6 +518,23 @@ def test_the_optimum_lies_between_the_values_where_t_is_rounded(offset: float) -
     # As accurate as X is: the value of an X outside the bound is less, by its price.
     assert certificate.dual <= 0.5 <= certificate.primal + 2 * e
     assert certificate.primal - certificate.dual <= certificate.gap * (1 + 1e-9)
+
+
+@pytest.mark.parametrize("seed", range(10))
+def test_doubts_of_t_cover_directions_beside_a_large_eigenvector(seed: int) -> None:
+    """t = sum_a x_a (q_a'z)^2 with x_0 = 1e12 and q_0'z = 1e-6, of which rounding leaves ten digits."""
+    rng = np.random.default_rng(seed)
+    Q = np.linalg.qr(rng.normal(size=(8, 8)))[0]
+    x = np.r_[1e12, rng.uniform(0.5, 2, 7)]
+    z = Q @ np.r_[1e-6, rng.normal(size=7)]
+    points = np.vstack([z, np.zeros(8)])
+    term = Term(SquaredDistances([0], [1], points=points), Hard(upper=1.0))
+    (part,) = Problem(LogDet(), np.eye(8), [term]).dual.parts
+    framed = part.map.restrict(Q)
+    dots = [sum(Fraction(a) * Fraction(b) for a, b in zip(q, z, strict=True)) for q in Q.T]
+    exact = sum(Fraction(value) * dot**2 for value, dot in zip(x, dots, strict=True))
+    off = abs(Fraction(float(framed.traces(x)[0])) - exact)
+    assert off <= float(part.doubt(framed, x, float(x.sum()))[0])
 
 
 def test_no_constraint_leaves_nothing_to_round() -> None:

@@ -79,6 +79,20 @@ def test_the_positive_part_is_found_and_bounded(seed, positive) -> None:
     np.testing.assert_allclose(part.V.T @ part.V, np.eye(part.V.shape[1]), atol=1e-12)
 
 
+def test_where_a_part_of_the_eigenvalues_is_not_found_all_are(monkeypatch) -> None:
+    """LAPACK may give up on a part of them, as of a multiple of I with entries of 1e-25 beside it."""
+    Y = sparse_symmetric(60, 12, 0)
+    right = positive_part(Y)
+
+    def gives_up(*args, **keywords):
+        raise np.linalg.LinAlgError("Internal Error.")
+
+    monkeypatch.setattr("scipy.linalg.eigh", gives_up)
+    part = positive_part(Y)
+    np.testing.assert_allclose(part.theta, right.theta, rtol=1e-12)
+    np.testing.assert_allclose(part.V @ part.V.T, right.V @ right.V.T, atol=1e-12)
+
+
 @pytest.mark.parametrize("others", [-1.0, -1e-6])
 def test_as_many_eigenvalues_count_as_zero_as_are(others: float) -> None:
     """Those that the search did not find are negative, and known to be so."""

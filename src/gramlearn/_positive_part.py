@@ -224,7 +224,12 @@ def _all_at_once(Y: Any) -> PositivePart:
     from scipy.linalg import eigh
 
     matrix = Y.toarray()
-    theta, V = eigh(matrix, subset_by_value=(0.0, np.inf), check_finite=False)
+    try:
+        theta, V = eigh(matrix, subset_by_value=(0.0, np.inf), check_finite=False)
+    except np.linalg.LinAlgError:
+        # To look for a part of them may fail where many are next to each other.
+        theta, V = np.linalg.eigh(matrix)
+        theta, V = theta[theta > 0], V[:, theta > 0]
     rounding = np.finfo(float).eps * np.abs(matrix).sum(axis=1).max(initial=0.0)
     return PositivePart(theta, V, theta + rounding, 0.0, 0, V)
 

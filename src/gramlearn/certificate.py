@@ -194,7 +194,8 @@ def _costly(part: Part, factor: Array, low: Array, high: Array) -> tuple[Array, 
 def _doubt(part: Part, rows: Array, factor: Array) -> Array:
     """How far the t of these rows may be off."""
     some = part.select(rows)
-    return some.doubt(some.map.restrict(factor), constant(1.0, factor, 1))
+    size = read(namespace(factor).sum(factor**2))
+    return some.doubt(some.map.restrict(factor), constant(1.0, factor, 1), size)
 
 
 def _scaled(

@@ -15,7 +15,7 @@ from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any, final
 
-from gramlearn._arrays import Array, concat, constant, eye, namespace, read, rows_of
+from gramlearn._arrays import Array, clipped, concat, constant, eye, namespace, read, rows_of
 from gramlearn.hessian import Hessian, split
 from gramlearn.linear_maps import LinearMap
 from gramlearn.losses import Loss
@@ -47,10 +47,18 @@ class Part:
         """The number of its constraints."""
         return self.map.size
 
-    def doubt(self, framed: LinearMap, x: Array) -> Array:
-        """How far t may be off, by rounding, where X is diag(x) in the frame of this map."""
-        eps = float(namespace(x).finfo(x.dtype).eps)
-        return 4 * eps * (framed.magnitudes(x) + namespace(x).abs(self.offset + 0 * x[:1]))
+    def doubt(self, framed: LinearMap, x: Array, size: float) -> Array:
+        """How far t may be off, by rounding, where X is diag(x) in the frame of this map and tr X the size.
+
+        A direction that is next to orthogonal to a large eigenvector of X is not quite so once it is rounded:
+        that costs a mean of what t is the sum of and of what it could be.
+        """
+        xp = namespace(x)
+        eps, made_of = float(xp.finfo(x.dtype).eps), framed.magnitudes(x)
+        one = constant(1.0, x, (1, 1))
+        norms = self.map.diagonal(one) if self.size else made_of
+        tilted = xp.sqrt(made_of) * clipped(norms, low=0.0) ** 0.25 * size**0.5
+        return 4 * eps * (made_of + tilted + xp.abs(self.offset + 0 * x[:1]))
 
     def take(self, rows: Array) -> "Part":
         """Keep these constraints only, in the form that is fastest to work with."""
@@ -200,10 +208,10 @@ class Dual:
         parts = zip(self.parts, pieces, unsure, strict=True)
         return max((p.loss.violation(piece, p.unit, d) for p, piece, d in parts), default=0.0)
 
-    def doubts(self, framed: list[LinearMap], x: Array) -> Array:
-        """How far every t may be off, by rounding; `framed` are the maps in a frame of X = diag(x)."""
+    def doubts(self, framed: list[LinearMap], x: Array, size: float) -> Array:
+        """How far every t may be off, by rounding; see `Part.doubt`."""
         pairs = zip(self.parts, framed, strict=True)
-        return concat([part.doubt(mapped, x) for part, mapped in pairs], self.like)
+        return concat([part.doubt(mapped, x, size) for part, mapped in pairs], self.like)
 
     def slip(self, t: Array, lam: Array, doubts: Array) -> float:
         """How much larger the gap may be, since every t is rounded."""
@@ -301,7 +309,8 @@ class DualPoint:
 
     @cached_property
     def _doubts_of_t(self) -> Array:
-        return self.dual.doubts(self._framed, self.conjugate.spectrum)
+        size = read(namespace(self.lam).sum(self.conjugate.factor**2))
+        return self.dual.doubts(self._framed, self.conjugate.spectrum, size)
 
     @cached_property
     def _framed(self) -> list[LinearMap]:

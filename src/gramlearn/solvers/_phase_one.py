@@ -121,7 +121,7 @@ def _pulled_down(
         if top < -_rounding(barrier, lam):
             return lam, before, True, -INF
         point = replace(barrier, origin=start.shifted(-shift)).at(lam)
-        if point.value == -INF:
+        if point.value == -INF or not point.conjugate.value < INF:
             break  # kappa is so near the largest eigenvalue that rounding hides the difference
         factor = point.conjugate.factor
         better = newton_step(point, _ACCURACY)
