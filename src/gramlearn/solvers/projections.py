@@ -21,6 +21,7 @@ from gramlearn.problem import Problem
 from gramlearn.solvers._compilation import announced
 from gramlearn.solvers._infeasibility import contradiction, hopeless, impossible, refuted
 from gramlearn.solvers._loop import Answer, Solver, State, prior_answer
+from gramlearn.solvers._opposed_bounds import opposed_bounds
 from gramlearn.solvers._phase_one import enter_domain
 from gramlearn.solvers._projection_forms import FORMS_OF_X
 from gramlearn.solvers._projection_table import Table, table_of
@@ -142,6 +143,8 @@ class Projections(Solver[ProjectionState]):
             for part, t in zip(dual.parts, dual.split(point.t), strict=True)
         ]
         proof = impossible(problem, suspects)
+        v = opposed_bounds(dual) if proof is None else None
+        proof = proof if v is None else dual.split(v)
         if proof is not None:
             return self._refuted(problem, state, proof)
         return self._judged(problem, state, tol)

@@ -33,6 +33,7 @@ from gramlearn.problem import Problem
 from gramlearn.solvers._infeasibility import contradiction, hopeless, impossible, refuted
 from gramlearn.solvers._loop import Answer, Solver, State, prior_answer
 from gramlearn.solvers._newton import newton_step
+from gramlearn.solvers._opposed_bounds import opposed_bounds
 from gramlearn.solvers._phase_one import enter_domain
 from gramlearn.status import Status
 
@@ -202,6 +203,9 @@ class WorkingSet(Solver[WorkingSetState]):
         proof = None
         if badness == INF or is_first:
             proof = impossible(problem, _suspects(problem, seen, state))
+        if proof is None and is_first:
+            v = opposed_bounds(problem.dual)
+            proof = None if v is None else problem.dual.split(v)
         if proof is not None:
             every = [every_row(part.size, point.lam) for part in problem.dual.parts]
             return _refuted(problem, state, every, proof)
