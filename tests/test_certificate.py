@@ -534,7 +534,7 @@ def test_doubts_of_t_cover_directions_beside_a_large_eigenvector(seed: int) -> N
     dots = [sum(Fraction(a) * Fraction(b) for a, b in zip(q, z, strict=True)) for q in Q.T]
     exact = sum(Fraction(value) * dot**2 for value, dot in zip(x, dots, strict=True))
     off = abs(Fraction(float(framed.traces(x)[0])) - exact)
-    assert off <= float(part.doubt(framed, x, float(x.sum()))[0])
+    assert off <= float(part.doubt(framed, x, Q)[0])
 
 
 def test_no_constraint_leaves_nothing_to_round() -> None:

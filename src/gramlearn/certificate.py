@@ -194,8 +194,7 @@ def _costly(part: Part, factor: Array, low: Array, high: Array) -> tuple[Array, 
 def _doubt(part: Part, rows: Array, factor: Array) -> Array:
     """How far the t of these rows may be off."""
     some = part.select(rows)
-    size = read(namespace(factor).sum(factor**2))
-    return some.doubt(some.map.restrict(factor), constant(1.0, factor, 1), size)
+    return some.doubt(some.map.restrict(factor), constant(1.0, factor, 1), factor)
 
 
 def _scaled(

@@ -47,18 +47,20 @@ class Part:
         """The number of its constraints."""
         return self.map.size
 
-    def doubt(self, framed: LinearMap, x: Array, size: float) -> Array:
-        """How far t may be off, by rounding, where X is diag(x) in the frame of this map and tr X the size.
+    def doubt(self, framed: LinearMap, x: Array, frame: Array) -> Array:
+        """How far t may be off, by rounding, where X is diag(x) in the frame of this map.
 
-        A direction that is next to orthogonal to a large eigenvector of X is not quite so once it is rounded:
-        that costs a mean of what t is the sum of and of what it could be.
+        A direction z that is next to orthogonal to a large vector of the frame is not quite so once it is
+        rounded: each z'q_a is off by a rounding of |z| |q_a|, and t = sum_a x_a (z'q_a)^2 accordingly.
         """
         xp = namespace(x)
-        eps, made_of = float(xp.finfo(x.dtype).eps), framed.magnitudes(x)
-        one = constant(1.0, x, (1, 1))
-        norms = self.map.diagonal(one) if self.size else made_of
-        tilted = xp.sqrt(made_of) * clipped(norms, low=0.0) ** 0.25 * size**0.5
-        return 4 * eps * (made_of + tilted + xp.abs(self.offset + 0 * x[:1]))
+        eps = float(xp.finfo(x.dtype).eps)
+        norms = (
+            clipped(self.map.diagonal(constant(1.0, x, (1, 1))), low=0.0) if self.size else x[:0]
+        )
+        tilted = xp.sqrt(framed.magnitudes(x**2 * xp.sum(frame**2, axis=0)))
+        made_of = framed.magnitudes(x) + xp.abs(self.offset + 0 * x[:1])
+        return eps * xp.maximum(4 * made_of, 2 * made_of + norms**0.25 * tilted)
 
     def take(self, rows: Array) -> "Part":
         """Keep these constraints only, in the form that is fastest to work with."""
@@ -208,10 +210,10 @@ class Dual:
         parts = zip(self.parts, pieces, unsure, strict=True)
         return max((p.loss.violation(piece, p.unit, d) for p, piece, d in parts), default=0.0)
 
-    def doubts(self, framed: list[LinearMap], x: Array, size: float) -> Array:
+    def doubts(self, framed: list[LinearMap], x: Array, frame: Array) -> Array:
         """How far every t may be off, by rounding; see `Part.doubt`."""
         pairs = zip(self.parts, framed, strict=True)
-        return concat([part.doubt(mapped, x, size) for part, mapped in pairs], self.like)
+        return concat([part.doubt(mapped, x, frame) for part, mapped in pairs], self.like)
 
     def slip(self, t: Array, lam: Array, doubts: Array) -> float:
         """How much larger the gap may be, since every t is rounded."""
@@ -309,8 +311,7 @@ class DualPoint:
 
     @cached_property
     def _doubts_of_t(self) -> Array:
-        size = read(namespace(self.lam).sum(self.conjugate.factor**2))
-        return self.dual.doubts(self._framed, self.conjugate.spectrum, size)
+        return self.dual.doubts(self._framed, self.conjugate.spectrum, self.conjugate.frame)
 
     @cached_property
     def _framed(self) -> list[LinearMap]:

@@ -127,8 +127,7 @@ class PrimalPoint:
 
     @cached_property
     def _doubts_of_t(self) -> Array:
-        size = read(namespace(self.t).sum(self.at.factor**2))
-        return self.dual.doubts(self.maps, self.at.spectrum, size)
+        return self.dual.doubts(self.maps, self.at.spectrum, self.at.frame)
 
     def judged(self) -> tuple[Certificate, Array]:
         """The certificate of X over the constraints of this dual, and the duals it rests on.

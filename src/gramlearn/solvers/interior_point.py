@@ -345,8 +345,7 @@ def _held(part: Part, idle: Array, factor: Array) -> Array:
     """Which of the idle rows hold, up to rounding."""
     one, framed = constant(1.0, factor, 1), part.map.restrict(factor)
     off = part.loss.outside(part.offset + framed.traces(one))
-    size = read(namespace(factor).sum(factor**2))
-    return idle & (off <= part.doubt(framed, one, size))
+    return idle & (off <= part.doubt(framed, one, factor))
 
 
 def _merged(near: Array, known: Array) -> Array:
