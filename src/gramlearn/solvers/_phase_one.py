@@ -16,28 +16,24 @@ so it is looked for on what these sums leave, too. All other regularizers grow f
 their optimum exists, and where the same holds of Y0 - ceiling I it is too large to be written down.
 """
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from dataclasses import dataclass, replace
 from typing import Any, NamedTuple, Self, final
 
 from gramlearn._arrays import (
     Array,
-    cholesky_or_none,
     clipped,
-    concat,
     constant,
-    eye,
     namespace,
     read,
     symmetric_part,
     transpose,
-    where_true,
 )
 from gramlearn.dual import Dual, Origin, Part
 from gramlearn.losses import Loss
 from gramlearn.regularizers import LogDet, Regularizer
 from gramlearn.solvers._newton import newton_step
-from gramlearn.solvers._symmetric import Coordinates
+from gramlearn.solvers._rays import next_to_nothing, null_space, steepest_fall, unseen_space
 from gramlearn.status import Status
 
 __all__ = ["Entry", "enter_domain"]
@@ -48,10 +44,6 @@ _BISECTIONS = 60
 _CENTERED = 0.1  # a step that raises log det by less has come to rest, and kappa may go on
 _NEARER = 0.1  # share of its distance to the largest eigenvalue that kappa keeps then
 _ACCURACY = 0.1
-_CORRECTIONS = 4  # of a ray
-_PROVEN = 1e-9  # share of what a sum is made of, below which it is zero
-_STRAIGHTENED = 500_000  # entries of a system that is solved for a proof, at most
-_ROUNDINGS = 512  # of the largest it could be, below which <A_k, X> is zero
 
 
 class Entry(NamedTuple):
@@ -65,7 +57,7 @@ def enter_domain(dual: Dual, lam: Array) -> Entry:
     """Find a lam of the box at which the dual is finite."""
     ceiling = _ceiling(dual.regularizer, dual.like)
     losses = [_Costless.of_part(part, dual.like) for part in dual.parts]
-    V, seen = _unseen(dual)
+    V, seen = unseen_space(dual)
     if _falls_on_face(dual, losses, ceiling, V, seen):
         return Entry(None, Status.OVERFLOW if ceiling > 0 else Status.UNBOUNDED)
     entry = _entered(dual, lam, losses, ceiling)
@@ -81,15 +73,17 @@ def _entered(dual: Dual, lam: Array, losses: list["_Costless"], ceiling: float) 
     """Find a lam at which no eigenvalue of Y is above the ceiling, in the boxes of these losses."""
     xp = namespace(lam)
     barrier, limits = _barrier(dual, losses, ceiling), _limits(dual, losses, ceiling)
-    lam, before, is_inside, steepest = _pulled_down(barrier, lam, lambda F: _fall(limits, F))
+    lam, before, is_inside, steepest = _pulled_down(
+        barrier, lam, lambda F: steepest_fall(limits, F)
+    )
     if is_inside:
         return Entry(_no_farther(barrier, before, lam, ceiling) if ceiling > 0 else lam)
     without_end = Status.OVERFLOW if ceiling > 0 else Status.UNBOUNDED
-    falls = steepest >= -_next_to_nothing(dual)
+    falls = steepest >= -next_to_nothing(dual)
     if not falls:
         # Where prices have grown without end, X has to vanish on what they add up to.
         none = xp.zeros_like(lam, dtype=xp.bool)
-        falls = _falls_on_face(dual, losses, ceiling, _null_space(dual.adjoint(lam)), none)
+        falls = _falls_on_face(dual, losses, ceiling, null_space(dual.adjoint(lam)), none)
     return Entry(None, without_end if falls else Status.STALLED)
 
 
@@ -160,7 +154,7 @@ def _falls_on_face(
     pieces = zip(losses, dual.split(seen), strict=True)
     barrier = _barrier(face, [loss.without(rows) for loss, rows in pieces], ceiling)
     limits, start = _limits(dual, losses, ceiling), constant(0.0, V, dual.size)
-    return _pulled_down(barrier, start, lambda F: _fall(limits, Q @ F))[-1] > 0
+    return _pulled_down(barrier, start, lambda F: steepest_fall(limits, Q @ F))[-1] > 0
 
 
 def _ceiling(regularizer: Regularizer, like: Array) -> float:
@@ -199,138 +193,6 @@ def _rounding(dual: Dual, lam: Array) -> float:
     xp = namespace(lam)
     made_of = dual.origin.spread + dual.spread(lam)
     return 4 * float(xp.finfo(lam.dtype).eps) * read(xp.sum(made_of))
-
-
-def _fall(limits: list[Dual], factor: Array) -> float:
-    """How steeply an objective of linear growth falls along a ray next to X = F F', see `_fall_along`."""
-    return max(_fall_along(dual, ray) for dual in limits for ray in _rays(dual, factor))
-
-
-def _rays(dual: Dual, factor: Array) -> Iterator[Array]:
-    """F of rays that may do, next to this one."""
-    yield _straightened(dual, factor)
-    yield _cut(dual, factor)
-
-
-def _fall_along(dual: Dual, factor: Array) -> float:
-    """How steeply it falls along this X, of the sizes of all terms, less what rounding may make of that.
-
-    An endless price forbids a <A_k, X> on its side, unless that is lost in rounding. Other prices are paid for
-    the dearest <A_k, X> that rounding may hide.
-    """
-    xp, unit = namespace(factor), _unit(dual)
-    eps = float(xp.finfo(factor.dtype).eps)
-    size = whole = read(xp.sum((unit[:, None] * factor) ** 2))
-    slope = read(xp.sum(factor * (dual.origin.matrix @ factor)))
-    for part in dual.parts:
-        if part.size:
-            t, lost = _growth(part, factor, unit, whole)
-            lo, hi = part.loss.box(t, part.size)
-            dearest = xp.maximum(_paid(hi, t, lost), _paid(-lo, -t, lost))
-            cost = read(xp.sum(dearest))
-            slope, size = slope - cost, size + cost
-    if not size < INF:
-        return -INF
-    return slope / size - _ROUNDINGS * eps if size > 0 else 0.0
-
-
-def _paid(end: Array, t: Array, lost: Array) -> Array:
-    """sup {lam t : 0 <= lam <= end}, for any t within `lost` of this one; an endless price forgives so much."""
-    xp = namespace(t)
-    zero = xp.zeros_like(t)
-    is_endless = xp.isinf(end)
-    forbidden = xp.where(t > lost, xp.full_like(t, INF), zero)
-    known = xp.where(is_endless, zero, end)
-    return xp.where(is_endless, forbidden, known * clipped(t + lost, low=0.0))
-
-
-def _growth(part: Part, factor: Array, unit: Array, size: float) -> tuple[Array, Array]:
-    """(<A_k, X>, what of it is lost in rounding) of X = F F', whose size is that of F in these units."""
-    xp = namespace(factor)
-    one, eps = constant(1.0, factor, 1), float(xp.finfo(factor.dtype).eps)
-    framed = part.map.restrict(factor)
-    norms = part.map.restrict(eye(int(unit.shape[0]), factor) / unit).diagonal(one[:, None])
-    largest = xp.sqrt(clipped(norms, low=0.0)) * size
-    return framed.traces(one), _ROUNDINGS * eps * xp.maximum(largest, framed.magnitudes(one))
-
-
-def _next_to_nothing(dual: Dual) -> float:
-    """A share that is zero but for rounding."""
-    return max(_PROVEN, _ROUNDINGS * float(namespace(dual.like).finfo(dual.like.dtype).eps))
-
-
-def _unit(dual: Dual) -> Array:
-    """The unit of each row of F, in which Y0 has entries of about one."""
-    spread = dual.origin.spread
-    xp = namespace(spread)
-    return xp.sqrt(xp.where(spread > 0, spread, xp.ones_like(spread)))
-
-
-def _cut(dual: Dual, factor: Array) -> Array:
-    """F without its small directions: towards the limit of kappa they vanish."""
-    xp, unit = namespace(factor), _unit(dual)
-    U, singular, _ = xp.linalg.svd(unit[:, None] * factor, full_matrices=False)
-    large = where_true(singular > _next_to_nothing(dual) ** 0.5 * read(singular[0]))
-    return xp.take(U * singular, large, axis=1) / unit[:, None]
-
-
-def _unseen(dual: Dual) -> tuple[Array, Array]:
-    """(V, which rows): positive semidefinite A_k whose prices have no end, and what all of them see nothing of.
-
-    V is a basis of that: <A_k, X> = 0 for X = V S V', and for no other X >= 0.
-    """
-    like = dual.like
-    xp = namespace(like)
-    total = constant(0.0, like, (dual.rank, dual.rank))
-    one, rows = constant(1.0, like, (1, 1)), []
-    for part in dual.parts:
-        sizes = xp.sqrt(clipped(part.map.diagonal(one), low=0.0)) if part.size else like[:0]
-        endless = xp.isinf(part.loss.box(like, part.size)[1]) & (sizes > 0)
-        endless = endless & part.map.is_nonnegative
-        rows.append(endless)
-        if part.size:
-            zero = xp.zeros_like(sizes)
-            shares = xp.where(endless, 1 / xp.where(endless, sizes, 1 + zero), zero)
-            total = total + part.map.adjoint(shares)
-    return _null_space(total), concat(rows, like)
-
-
-def _null_space(S: Array) -> Array:
-    """A basis of what S sends to zero, up to rounding."""
-    xp = namespace(S)
-    e, U = xp.linalg.eigh(symmetric_part(S))
-    share = max(_PROVEN, 32 * int(S.shape[0]) * float(xp.finfo(S.dtype).eps))
-    return xp.take(U, where_true(xp.abs(e) <= share * read(xp.max(xp.abs(e)))), axis=1)
-
-
-def _straightened(dual: Dual, factor: Array) -> Array:
-    """F of the X next to it with <A_k, X> = 0, or as near as can be, where a price has no end on that side."""
-    xp, columns = namespace(factor), int(factor.shape[1])
-    factor = factor / xp.max(xp.abs(factor))
-    coordinates = Coordinates(columns, factor)
-    lo, hi = dual.box
-    chosen = xp.zeros_like(lo, dtype=xp.bool)
-    unit = _unit(dual)
-    for _ in range(_CORRECTIONS):
-        size = read(xp.sum((unit[:, None] * factor) ** 2))
-        found = [_growth(part, factor, unit, size) for part in dual.parts if part.size]
-        t, lost = (concat([piece[k] for piece in found], factor[:, 0]) for k in (0, 1))
-        endless = xp.isinf(xp.where(t > 0, hi, lo)) & (xp.abs(t) > lost)
-        # What was brought to zero stays there when something else is.
-        chosen = chosen | endless
-        rows = where_true(chosen)
-        if not bool(xp.any(endless)) or rows.shape[0] * coordinates.size > _STRAIGHTENED:
-            break
-        maps = [part.map.restrict(factor) for part in dual.parts]
-        stack, off = coordinates.some_rows(maps, rows), xp.take(t, rows)
-        sizes = xp.max(xp.abs(stack), axis=1)
-        sizes = xp.where(sizes > 0, sizes, xp.ones_like(sizes))
-        S = coordinates.matrix(-xp.linalg.pinv(stack / sizes[:, None]) @ (off / sizes))
-        C = cholesky_or_none(eye(columns, factor) + S)
-        if C is None:
-            break
-        factor = factor @ C
-    return factor
 
 
 @final
