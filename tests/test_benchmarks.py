@@ -154,6 +154,21 @@ def test_every_contestant_says_what_it_is():
     assert "1.0e+11 numbers" in find("cvxpy_scs").refuses(enormous)
 
 
+@pytest.mark.parametrize(
+    ("name", "word"),
+    [
+        ("nobody", "choose one of"),
+        ("2.5", "written as package.module"),
+        (".relative", "written as package.module"),
+        ("no_such_package.module", "No module named 'no_such_package'"),
+        ("json.decoder", "has no CONTESTANT"),
+    ],
+)
+def test_a_contestant_that_is_not_there_is_said(name, word, capsys):
+    assert main(["run", "--quick", "--only", name]) == 2
+    assert word in capsys.readouterr().err
+
+
 # -- failures are results ------------------------------------------------------------------------
 
 FAILING = """

@@ -17,7 +17,17 @@ def names() -> list[str]:
 
 def find(name: str) -> Contestant:
     """Give the contestant of a file here, or of any module written with its dots."""
-    if "." not in name and name not in names():
+    stranger = "." in name
+    if not stranger and name not in names():
         raise ValueError(f"there is no contestant {name!r}; choose one of {', '.join(names())}.")
-    module = importlib.import_module(name if "." in name else f"benchmarks.contestants.{name}")
+    if not all(word.isidentifier() for word in name.split(".")):
+        raise ValueError(f"there is no contestant {name!r}: a module is written as package.module.")
+    try:
+        module = importlib.import_module(name if stranger else f"{__name__}.{name}")
+    except ImportError as error:
+        raise ValueError(f"the contestant {name!r} cannot be imported: {error}.") from error
+    if not hasattr(module, "CONTESTANT"):
+        raise ValueError(
+            f"the module {name!r} has no CONTESTANT; let it name one, as the files here do."
+        )
     return module.CONTESTANT
