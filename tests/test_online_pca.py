@@ -1,5 +1,7 @@
 """OnlinePCA: a step is the matrix exponential and the exact projection; the regret keeps its bound."""
 
+import re
+
 import numpy as np
 import pytest
 from scipy.linalg import expm, logm
@@ -180,9 +182,21 @@ def test_bad_input(k):
         OnlinePCA(1, eta=0.0).fit(np.eye(4))
 
 
-def test_rows_whose_squares_are_no_numbers():
+@pytest.mark.parametrize(
+    ("size", "eta", "what"),
+    [
+        (1e200, 1.0, "summed over 4 rows"),
+        (1e154, 1e-12, "summed over"),
+        (1e120, 1e90, "times `eta=1e"),
+    ],
+)
+def test_rows_whose_squares_are_no_numbers(size, eta, what):
+    """Neither those that W is updated by, nor those that the loss is a sum of."""
     with pytest.raises(
-        ValueError, match=r"X has an entry of size 1e\+200, .* divide X by the length"
+        ValueError,
+        match=rf"X has an entry of size {re.escape(f'{size:.3g}')}, .* {what}.* divide X",
     ):
-        OnlinePCA(1).fit(1e200 * np.eye(4))
-    assert np.all(np.isfinite(OnlinePCA(1).fit(1e150 * np.eye(4)).density_))
+        OnlinePCA(1, eta=eta).fit(size * np.eye(4))
+    model = OnlinePCA(1, eta=min(eta, 1.0)).fit(min(size, 1e150) * np.eye(4))
+    assert np.all(np.isfinite(model.density_))
+    assert np.isfinite(model.loss_)

@@ -17,7 +17,9 @@ from gramlearn.status import SolveInterrupted
 
 __all__ = ["OnlinePCA"]
 
-_LARGEST = 1e302  # what an update may add to the logarithm of W, with room for sums
+_LARGEST = (
+    1e302  # what an update may add to the logarithm of W, and rows to the loss, with room for sums
+)
 
 
 class OnlinePCA(KeepsPrecision, ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
@@ -81,10 +83,12 @@ class OnlinePCA(KeepsPrecision, ClassNamePrefixFeaturesOutMixin, TransformerMixi
             )
         eta = check_positive(self.eta, "eta", "OnlinePCA")
         longest = float(np.abs(X).max())
-        if not eta * n * longest * longest < _LARGEST:
+        times = max(eta, len(X))
+        if not times * n * longest * longest < _LARGEST:
+            what = f"times `eta={eta:g}`" if times == eta else f"summed over {len(X)} rows"
             raise ValueError(
-                f"X has an entry of size {longest:.3g}, whose square times `eta={eta:g}` is more than a number "
-                "can hold; divide X by the length of its longest row."
+                f"X has an entry of size {longest:.3g}, whose square {what} is more than a number can hold; "
+                "divide X by the length of its longest row."
             )
         state = CappedDensity.uniform(n, n - k) if first else self._state
         if state.d != n - k:
