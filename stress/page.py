@@ -12,7 +12,18 @@ from benchmarks.whole_files import write_whole
 
 from stress.fault_tables import fault_tables
 from stress.outcome import Finding
-from stress.report import BY_CHOICE, Case, cases, markdown_table, outcomes, starts, tables, told
+from stress.report import (
+    BY_CHOICE,
+    Case,
+    cases,
+    is_unfinished,
+    is_users,
+    markdown_table,
+    outcomes,
+    starts,
+    tables,
+    told,
+)
 from stress.tasks import STREAMS, Task
 from stress.watch import LIMIT
 
@@ -40,6 +51,10 @@ the definitions, in 60 digits where doubles do not decide. *Refused* is a senten
 said so: some wild problems ask for more digits than a double has.
 Some problems name a solver, whether or not it suits them; what users get who name none is counted apart.
 """
+_UNFINISHED = """\
+These problems are unfinished though the library chose the solver. `python -m stress show FOLDER ID` prints the
+program of one, in any folder.
+"""
 _WORDS = {
     "problems": "random problems",
     "estimators": "odd calls of estimators",
@@ -64,6 +79,11 @@ def publish(folders: Sequence[Path], example: Callable[[Task, Finding], str], pa
         "seconds": round(sum(line["seconds"] for line in lines), 1),
         "tables": tables(lines),
         "findings": found,
+        "unfinished": [
+            {"problem": line["id"], "of": ", ".join(line["labels"]), "ended": line["words"]}
+            for line in lines
+            if is_users(line) and is_unfinished(line)
+        ],
     }
     write_whole(path, json.dumps(content, indent=1) + "\n")
 
@@ -94,9 +114,13 @@ def page(results: Mapping[str, Any]) -> str:
         programs[case.ids[0], case.finding] = entry["program"]
         known.append(case)
     if not known:
-        text.append("No finding.\n")
+        text.append(
+            "No finding. What earlier runs found is mended, with a test each: [changelog](../CHANGELOG.md).\n"
+        )
     for case in known:
         text += told(case, lambda task, finding: programs[task.id, finding])
+    if results["unfinished"]:
+        text += [_UNFINISHED, markdown_table(results["unfinished"])]
     text += ["## Circumstances\n", _circumstances(results)]
     return "\n".join(text)
 
@@ -123,7 +147,9 @@ def _unfinished(tables: Mapping[str, Sequence[Mapping[str, Any]]]) -> str:
     calls = [row for row in tables["What was tried"] if row[""] == "estimators"]
     shares = [f"{row['share unfinished']} of {row[''].split(',')[0]} problems" for row in problems]
     shares += [f"{row['share unfinished']} of calls" for row in calls]
-    return f" Unfinished: {', '.join(shares)}." if shares else ""
+    return (
+        f" Unfinished, with the solver left to the library: {', '.join(shares)}." if shares else ""
+    )
 
 
 def _circumstances(results: Mapping[str, Any]) -> str:

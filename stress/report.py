@@ -15,6 +15,8 @@ __all__ = [
     "Case",
     "cases",
     "counts",
+    "is_unfinished",
+    "is_users",
     "markdown_table",
     "outcomes",
     "report",
@@ -145,8 +147,13 @@ def tables(lines: Sequence[Mapping[str, Any]]) -> dict[str, list[dict[str, Any]]
     return {title: counts(some, groups) for title, some, groups in asked if some}
 
 
+def is_users(line: Mapping[str, Any]) -> bool:
+    """Whether it is a problem as most users pose it: no solver is named."""
+    return bool(line["solver"] == "auto")
+
+
 def _choice(line: Mapping[str, Any]) -> str:
-    return "the library" if line["solver"] == "auto" else "a name"
+    return "the library" if is_users(line) else "a name"
 
 
 def report(folder: Path, example: Callable[[Task, Finding], str] | None) -> str:

@@ -498,13 +498,18 @@ def test_the_page_is_written_from_what_was_published(tmp_path):
     store.add(line("mild-0-0"))
     store.add(line("wild-0-0", "", [Finding("exception", "E", "it broke")], "broken"))
     store.add(line("estimators-0-0", "", (), "refused", ["POLA"]))
+    store.add(line("mild-0-1", "STALLED"))
+    store.add({**line("mild-0-2", "STALLED"), "solver": "projections"})
     store.close()
     results = tmp_path / "results.json"
     publish([tmp_path, tmp_path], lambda task, finding: f"# {task.id}\n", results)
     text = page(json.loads(results.read_text(encoding="utf-8")))
     assert (
-        "**4 random problems and 2 odd calls of estimators: one distinct finding is left." in text
-    )
+        "**8 random problems and 2 odd calls of estimators: one distinct finding is left. Unfinished, with the "
+        "solver left to the library: 50.00 % of mild problems, 0.00 % of wild problems, 0.00 % of calls.**"
+    ) in text
+    assert text.count("| mild-0-1 | LogDet | ") == 2
+    assert "mild-0-2" not in text  # whoever names a solver may have another
     assert "### exception: E\n\n2 times (wild 2), such as wild-0-0, wild-0-0: it broke" in text
     assert "```py\n# wild-0-0\n```" in text  # not run with the pages' own programs
     assert "- seed: 0\n" in text
