@@ -31,7 +31,8 @@ def program(question: Question, comment: str = "") -> str:
         f"problem = Problem({_call(question.regularizer, question.options)}, {_prior(question)}, "
         f"[\n{terms}]{options})"
     )
-    said = f', solver="{question.solver}"' if question.solver != "auto" else ""
+    solver = question.accepted_solver
+    said = f', solver="{solver}"' if solver != "auto" else ""
     said += f", tol={question.tol:g}" if question.tol != 1e-6 else ""
     lines.append(f"solution = solve(problem{said})")
     lines.append("print(solution, solution.conflict)")

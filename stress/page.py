@@ -45,11 +45,14 @@ in by the program. [stress/README.md](../stress/README.md) says how tasks are dr
 **Mild** problems are about what users ask: moderate scales and prices, bounds that some matrix keeps. **Wild**
 ones are everything: scales from 1e-8 to 1e8, prices from 1e-6 to 1e6, contradictions gross and fine, rows that
 say nothing, rewards without an end, single precision. **Estimators** are called on odd data with odd
-arguments, **readers** are given damaged files, and **commands** wrong words. Every answer is recomputed from
-the definitions, in 60 digits where doubles do not decide. *Refused* is a sentence that says what to change;
-*unfinished* is no answer within {limit:g} s of processor time, or, *stuck*, a solve that found no way on and
-said so: some wild problems ask for more digits than a double has.
-Some problems name a solver, whether or not it suits them; what users get who name none is counted apart.
+arguments, **readers** are given damaged files, and **commands** wrong words. Every answer to a problem is
+recomputed from the definitions, in 60 digits where doubles do not decide; of calls those whose `solution_` is
+one of the core and not too large, and all are held to numbers, shapes and the same result again. *Refused* is
+a sentence that says what to change; *unfinished* is no answer within {limit:g} s of processor time or within
+the solver's number of iterations, or, *stuck*, a solve that found no way on and said so: some wild problems
+ask for more digits than a double has. Some problems name a solver, whether or not it suits them; what users
+get who name none is counted apart. Where the solver that is named refuses the problem, the library chooses,
+and it is counted there.
 """
 _UNFINISHED = """\
 These problems are unfinished though the library chose the solver. `python -m stress show FOLDER ID` prints the
@@ -115,7 +118,7 @@ def page(results: Mapping[str, Any]) -> str:
         known.append(case)
     if not known:
         text.append(
-            "No finding. What earlier runs found is mended, with a test each: [changelog](../CHANGELOG.md).\n"
+            "No finding in these runs. The [changelog](../CHANGELOG.md) has what earlier ones led to.\n"
         )
     for case in known:
         text += told(case, lambda task, finding: programs[task.id, finding])
@@ -135,7 +138,7 @@ def headline(results: Mapping[str, Any]) -> str:
     said = [f"{number:,} {words}" for words, number in tried.items() if number]
     counted = " and ".join([", ".join(said[:-1]), said[-1]] if said[1:] else said)
     number = len(results["findings"])
-    findings = {0: "nothing was found", 1: "one distinct finding is left"}.get(
+    findings = {0: "these runs found nothing", 1: "one distinct finding is left"}.get(
         number, f"{number} distinct findings are left"
     )
     return f"{counted}: {findings}.{_unfinished(results['tables'])}"
@@ -146,10 +149,9 @@ def _unfinished(tables: Mapping[str, Sequence[Mapping[str, Any]]]) -> str:
     problems = [row for row in tables.get(BY_CHOICE, ()) if row[""].endswith("the library")]
     calls = [row for row in tables["What was tried"] if row[""] == "estimators"]
     shares = [f"{row['share unfinished']} of {row[''].split(',')[0]} problems" for row in problems]
-    shares += [f"{row['share unfinished']} of calls" for row in calls]
-    return (
-        f" Unfinished, with the solver left to the library: {', '.join(shares)}." if shares else ""
-    )
+    left = [f"{' and '.join(shares)} with the solver left to the library"] if shares else []
+    left += [f"{row['share unfinished']} of calls" for row in calls]
+    return f" Unfinished: {', '.join(left)}." if left else ""
 
 
 def _circumstances(results: Mapping[str, Any]) -> str:

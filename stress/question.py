@@ -11,6 +11,7 @@ from typing import Any, final
 import numpy as np
 
 import gramlearn
+from gramlearn.solve import SOLVERS
 
 __all__ = ["Clause", "Question", "rows_of"]
 
@@ -123,6 +124,16 @@ class Question:
             type(regularizer).__name__, _given(regularizer), prior, kind, tuple(clauses), tol=tol,
             dtype=problem.dtype,
         )  # fmt: skip
+
+    @property
+    def accepted_solver(self) -> str:
+        """The solver that was drawn, or the library's choice where that one refuses the problem."""
+        drawn = SOLVERS[self.solver]
+        try:
+            refuses = drawn is not None and drawn.objection(self.build()) is not None
+        except (TypeError, ValueError):  # it is the problem itself that is refused
+            refuses = False
+        return "auto" if refuses else self.solver
 
     @property
     def dimension(self) -> int:

@@ -148,7 +148,7 @@ def tables(lines: Sequence[Mapping[str, Any]]) -> dict[str, list[dict[str, Any]]
 
 
 def is_users(line: Mapping[str, Any]) -> bool:
-    """Whether it is a problem as most users pose it: no solver is named."""
+    """Whether it is a problem as most users pose it: the library chose the solver."""
     return bool(line["solver"] == "auto")
 
 

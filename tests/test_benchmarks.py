@@ -202,6 +202,12 @@ def failing(tmp_path, monkeypatch):
         del sys.modules[module]
 
 
+def test_a_contestant_that_cannot_be_read_is_said(failing, capsys):
+    name = failing("unreadable", "return )")
+    assert main(["run", "--quick", "--only", name]) == 2
+    assert "cannot be imported (SyntaxError: " in capsys.readouterr().err
+
+
 def test_a_contestant_that_raises_keeps_what_it_had(failing):
     tiny = make(TINY)
     name = failing("raising", "raise ArithmeticError('the sky fell')")

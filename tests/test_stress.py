@@ -505,8 +505,8 @@ def test_the_page_is_written_from_what_was_published(tmp_path):
     publish([tmp_path, tmp_path], lambda task, finding: f"# {task.id}\n", results)
     text = page(json.loads(results.read_text(encoding="utf-8")))
     assert (
-        "**8 random problems and 2 odd calls of estimators: one distinct finding is left. Unfinished, with the "
-        "solver left to the library: 50.00 % of mild problems, 0.00 % of wild problems, 0.00 % of calls.**"
+        "**8 random problems and 2 odd calls of estimators: one distinct finding is left. Unfinished: 50.00 % of "
+        "mild problems and 0.00 % of wild problems with the solver left to the library, 0.00 % of calls.**"
     ) in text
     assert text.count("| mild-0-1 | LogDet | ") == 2
     assert "mild-0-2" not in text  # whoever names a solver may have another
@@ -538,6 +538,20 @@ def test_show_prints_the_program_of_a_task(tmp_path, capsys):
     assert "solve(problem" in capsys.readouterr().out
     assert main(["show", str(tmp_path), "nothing"]) == 2
     assert "there is no task 'nothing'" in capsys.readouterr().err
+
+
+def test_the_program_of_a_task_names_no_solver_that_refuses_it():
+    points = np.eye(3)
+    clause = Clause(
+        "SquaredDistances",
+        {"i": np.array([0]), "j": np.array([1]), "points": points},
+        "Hard",
+        {"upper": 1.0},
+    )
+    drawn = Question("Frobenius", {}, points, "matrix", (clause,), "quasi_newton")
+    assert drawn.accepted_solver == "auto"
+    assert "solver=" not in program(drawn)
+    assert 'solver="interior_point"' in program(replace(drawn, solver="interior_point"))
 
 
 def test_a_run_that_is_killed_goes_on_where_it_was(tmp_path):

@@ -24,8 +24,11 @@ def find(name: str) -> Contestant:
         raise ValueError(f"there is no contestant {name!r}: a module is written as package.module.")
     try:
         module = importlib.import_module(name if stranger else f"{__name__}.{name}")
-    except ImportError as error:
-        raise ValueError(f"the contestant {name!r} cannot be imported: {error}.") from error
+    except Exception as error:  # whatever a module of the user's own does
+        raise ValueError(
+            f"the contestant {name!r} cannot be imported ({type(error).__name__}: {error}); mend it, or choose "
+            f"one of {', '.join(names())}."
+        ) from error
     if not hasattr(module, "CONTESTANT"):
         raise ValueError(
             f"the module {name!r} has no CONTESTANT; let it name one, as the files here do."

@@ -87,8 +87,8 @@ class OnlinePCA(KeepsPrecision, ClassNamePrefixFeaturesOutMixin, TransformerMixi
         if not times * n * longest * longest < _LARGEST:
             what = f"times `eta={eta:g}`" if times == eta else f"summed over {len(X)} rows"
             raise ValueError(
-                f"X has an entry of size {longest:.3g}, whose square {what} is more than a number can hold; "
-                "divide X by the length of its longest row."
+                f"X has an entry of size {longest:.3g}, and the squared length of such a row {what} may be "
+                f"more than a number can hold; divide X by {longest:.0e}."
             )
         state = CappedDensity.uniform(n, n - k) if first else self._state
         if state.d != n - k:
