@@ -505,8 +505,8 @@ def test_the_page_is_written_from_what_was_published(tmp_path):
     publish([tmp_path, tmp_path], lambda task, finding: f"# {task.id}\n", results)
     text = page(json.loads(results.read_text(encoding="utf-8")))
     assert (
-        "**8 random problems and 2 odd calls of estimators: one distinct finding is left. Unfinished: 50.00 % of "
-        "mild problems and 0.00 % of wild problems with the solver left to the library, 0.00 % of calls.**"
+        "**8 random problems and 2 odd calls of estimators: one distinct finding is left. Unfinished: 50.00 % "
+        "of mild problems and 0.00 % of wild problems with the solver left to the library, 0.00 % of calls.**"
     ) in text
     assert text.count("| mild-0-1 | LogDet | ") == 2
     assert "mild-0-2" not in text  # whoever names a solver may have another
