@@ -46,13 +46,13 @@ in by the program. [stress/README.md](../stress/README.md) says how tasks are dr
 ones are everything: scales from 1e-8 to 1e8, prices from 1e-6 to 1e6, contradictions gross and fine, rows that
 say nothing, rewards without an end, single precision. **Estimators** are called on odd data with odd
 arguments, **readers** are given damaged files, and **commands** wrong words. Every answer to a problem is
-recomputed from the definitions, in 60 digits where doubles do not decide; of calls those whose `solution_` is
-one of the core and not too large, and all are held to numbers, shapes and the same result again. *Refused* is
-a sentence that says what to change; *unfinished* is no answer within {limit:g} s of processor time or within
-the solver's number of iterations, or, *stuck*, a solve that found no way on and said so: some wild problems
-ask for more digits than a double has. Some problems name a solver, whether or not it suits them; what users
-get who name none is counted apart. Where the solver that is named refuses the problem, the library chooses,
-and it is counted there.
+recomputed from the definitions, in 60 digits where doubles do not decide, and so is the answer of a call whose
+`solution_` is a `Solution` of moderate size. Every call must give finite numbers of the right shape, and the
+same ones again. *Refused* is a sentence that says what to change; *unfinished* is no answer within {limit:g} s
+of processor time or within the solver's number of iterations, or, *stuck*, a solve that found no way on and
+said so: some wild problems ask for more digits than a double has. Some problems name a solver, whether or not
+it suits them; what users get who name none is counted apart. Where the solver that is named refuses the
+problem, the library chooses, and it is counted there.
 """
 _UNFINISHED = """\
 These problems are unfinished though the library chose the solver. `python -m stress show FOLDER ID` prints the

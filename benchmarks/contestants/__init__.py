@@ -17,13 +17,13 @@ def names() -> list[str]:
 
 def find(name: str) -> Contestant:
     """Give the contestant of a file here, or of any module written with its dots."""
-    stranger = "." in name
-    if not stranger and name not in names():
+    has_dots = "." in name
+    if not has_dots and name not in names():
         raise ValueError(f"there is no contestant {name!r}; choose one of {', '.join(names())}.")
     if not all(word.isidentifier() for word in name.split(".")):
         raise ValueError(f"there is no contestant {name!r}: a module is written as package.module.")
     try:
-        module = importlib.import_module(name if stranger else f"{__name__}.{name}")
+        module = importlib.import_module(name if has_dots else f"{__name__}.{name}")
     except Exception as error:  # whatever a module of the user's own does
         raise ValueError(
             f"the contestant {name!r} cannot be imported ({type(error).__name__}: {error}); mend it, or choose "

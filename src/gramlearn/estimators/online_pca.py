@@ -17,9 +17,7 @@ from gramlearn.status import SolveInterrupted
 
 __all__ = ["OnlinePCA"]
 
-_LARGEST = (
-    1e302  # what an update may add to the logarithm of W, and rows to the loss, with room for sums
-)
+_LARGEST = 1e302  # what rows may add to the loss, and to the logarithm of W, with room for sums
 
 
 class OnlinePCA(KeepsPrecision, ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
