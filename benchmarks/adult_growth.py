@@ -22,7 +22,7 @@ from typing import Any
 import numpy as np
 
 from gramlearn import Pairs, laplacian, neighbor_graph
-from gramlearn.special.nonparametric import solve_nonparametric
+from gramlearn.methods.nonparametric.problem import solve_nonparametric
 
 __all__ = ["main"]
 

@@ -19,7 +19,7 @@ import numpy as np
 
 from benchmarks.embedding_baselines import mve_by_sdp, mve_round, spe_by_sdp
 from gramlearn import MinimumVolumeEmbedding, StructurePreservingEmbedding
-from gramlearn.special.minimum_volume import signs_of
+from gramlearn.methods.unfolding.minimum_volume import signs_of
 
 _FEW = 3  # rounds of the original MVE, each of which takes longer than all of ours
 

@@ -95,8 +95,8 @@ def by_full(setting: Setting, solver: str, limit: float) -> FullAnswer:
 
 def by_cuts(setting: Setting, repeats: int) -> Cuts:
     """The same by cuts."""
-    from gramlearn.base_kernels import OneFeature, gaussian_kernel
-    from gramlearn.kernel_design import DesignProblem
+    from gramlearn.kernels.families import OneFeature, gaussian_kernel
+    from gramlearn.methods.kernel_design.problem import DesignProblem
 
     kernels = [
         OneFeature(gaussian_kernel(mu), f)

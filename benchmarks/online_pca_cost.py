@@ -49,7 +49,7 @@ def main() -> None:
 def _measure(n: int) -> tuple[int, tuple[float, float, float], float]:
     """(p, seconds of the three, difference of the first and the last W beside the largest eigenvalue)."""
     from gramlearn import OnlinePCA
-    from gramlearn.special.capped_density import CappedDensity, capped
+    from gramlearn.methods.online_pca import CappedDensity, capped
 
     rng = np.random.default_rng(0)
     rows = rng.standard_normal((2 * n, n)) / n**0.5
@@ -69,7 +69,7 @@ def _measure(n: int) -> tuple[int, tuple[float, float, float], float]:
 
 
 def _dense_step(state: Any, x: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    from gramlearn.special.capped_density import capped
+    from gramlearn.methods.online_pca import capped
 
     z = state.vectors @ x
     logs, U = np.linalg.eigh(np.diag(state.logs) - _ETA * np.outer(z, z))

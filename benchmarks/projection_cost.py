@@ -59,7 +59,7 @@ class _Case:
 
     def __init__(self, r: int, n: int, c: int) -> None:
         from gramlearn import Hard, LogDet, Problem, SquaredDistances, Term
-        from gramlearn.solvers._projection_table import table_of
+        from gramlearn.solvers.projections.constraint_table import table_of
 
         rng = np.random.default_rng(0)
         self.points = rng.standard_normal((n, r)) / (2 * r) ** 0.5
@@ -78,7 +78,7 @@ def _least(*turns: Callable[[], float]) -> list[float]:
 
 def _projections(case: _Case, block: int) -> Callable[[], float]:
     """Seconds a projection."""
-    from gramlearn.solvers._projection_forms import FORMS_OF_X
+    from gramlearn.solvers.projections.forms import FORMS_OF_X
 
     order, counts = np.arange(case.size), np.zeros(2, dtype=np.int64)
 
@@ -145,8 +145,8 @@ def _blas(r: int) -> Callable[[], float]:
 
 def _von_neumann(r: int) -> tuple[float, float]:
     from gramlearn import KLSlack, Problem, SquaredDistances, Term, VonNeumann
-    from gramlearn.solvers._projection_forms import FORMS_OF_X
-    from gramlearn.solvers._projection_table import table_of
+    from gramlearn.solvers.projections.constraint_table import table_of
+    from gramlearn.solvers.projections.forms import FORMS_OF_X
 
     rng = np.random.default_rng(0)
     points = rng.standard_normal((1000, r)) / (2 * r) ** 0.5

@@ -42,9 +42,9 @@ class Program(NamedTuple):
 
 PROGRAMS: Mapping[str, Program] = {
     "gramlearn": Program(
-        "gramlearn.cli",
+        "gramlearn.app.command",
         ("demo --data wine --seed 1 --out out", "demo", "--version"),
-        {"gramlearn.demo.learn": _begin},
+        {"gramlearn.app.demo.learn": _begin},
     ),
     "python -m experiments": Program(
         "experiments.__main__",

@@ -22,7 +22,7 @@ from typing import Any
 import numpy as np
 
 from gramlearn import SolveInterrupted
-from gramlearn.status import Status
+from gramlearn.problem.status import Status
 from stress.fits import FITS, Fit, digest
 
 __all__ = ["interrupt_fits", "trouble"]

@@ -66,7 +66,7 @@ def load_commands() -> None:
     from benchmarks import runner, worker  # noqa: F401
     from experiments import __main__  # noqa: F401
 
-    from gramlearn import _kernels, datasets  # noqa: F401
+    from gramlearn._base import pair_scan  # noqa: F401
     from stress import small_experiment  # noqa: F401
 
 

@@ -33,7 +33,7 @@ import numpy as np
 from benchmarks.whole_files import write_whole
 from threadpoolctl import threadpool_info, threadpool_limits
 
-from gramlearn.status import Status
+from gramlearn.problem.status import Status
 from stress.fits import FITS, Fit, digest
 
 __all__ = ["is_flawless", "load", "main"]

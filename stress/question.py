@@ -11,7 +11,7 @@ from typing import Any, final
 import numpy as np
 
 import gramlearn
-from gramlearn.solve import SOLVERS
+from gramlearn.solvers.solve import SOLVERS
 
 __all__ = ["Clause", "Question", "rows_of"]
 

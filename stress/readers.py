@@ -168,7 +168,7 @@ def _written(write: Callable[[Path], Path]) -> bytes:
 
 def _dataset() -> Reader:
     from gramlearn import datasets
-    from gramlearn._dataset_table import TABLE
+    from gramlearn.datasets.table import TABLE
 
     name = next(name for name, entry in TABLE.items() if not entry.shipped)
 

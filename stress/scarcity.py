@@ -57,8 +57,8 @@ def try_scarcity(name: str) -> dict[str, Any]:
 
 
 def _demo(out: Path) -> int:
-    from gramlearn import demo
-    from gramlearn.cli import main
+    from gramlearn.app import demo
+    from gramlearn.app.command import main
 
     demo._SPLITS = 1  # in this process alone, which is a fork: it is about what is written
     return main(["demo", "--out", str(out)])

@@ -11,9 +11,9 @@ import pkgutil
 from itertools import combinations
 from typing import Any
 
-from gramlearn.constraints import Constraints
-from gramlearn.losses import BoundedLoss, Loss
-from gramlearn.regularizers import Regularizer
+from gramlearn.problem.constraints import Constraints
+from gramlearn.problem.losses import BoundedLoss, Loss
+from gramlearn.problem.regularizers import Regularizer
 from gramlearn.solvers import Solver
 
 __all__ = [
@@ -79,7 +79,7 @@ def covering(rows: list[tuple[int, ...]], strength: int) -> list[tuple[int, ...]
     return kept
 
 
-for _name in ("regularizers", "losses", "constraints", "solvers"):
+for _name in ("problem", "solvers"):
     _import_all(f"gramlearn.{_name}")
 
 REGULARIZERS: list[Regularizer] = [r for c in concrete(Regularizer) for r in c.examples()]

@@ -31,12 +31,12 @@ from gramlearn import (
     Zeros,
     solve,
 )
-from gramlearn.certificate import review
-from gramlearn.losses import Loss
-from gramlearn.regularizers import Regularizer
+from gramlearn.problem.certificate import review
+from gramlearn.problem.losses import Loss
+from gramlearn.problem.regularizers import Regularizer
 from gramlearn.solvers import InteriorPoint, PrimalNewton, Solver, WorkingSet
-from gramlearn.solvers._infeasibility import _is_far_from_definite
-from gramlearn.solvers._newton import newton_step
+from gramlearn.solvers.feasibility.infeasibility import _is_far_from_definite
+from gramlearn.solvers.newton_step import newton_step
 
 X0 = np.diag([0.5, 1.0, 2.0, 3.0])
 

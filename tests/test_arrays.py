@@ -1,4 +1,4 @@
-"""What `_arrays` says of one library holds in all of them, and the compiled body equals the plain one."""
+"""What `arrays` says of one library holds in all of them, and the compiled body equals the plain one."""
 
 import os
 import sys
@@ -8,8 +8,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from gramlearn import _arrays
-from gramlearn._arrays import (
+from gramlearn._base import arrays
+from gramlearn._base.arrays import (
     as_index,
     as_real,
     cholesky_or_none,
@@ -167,12 +167,12 @@ def test_where_true(library):
 @given(n_rows=st.integers(0, 50), n_columns=st.integers(0, 5), limit=st.integers(1, 400))
 def test_chunks_cover_every_row_once(n_rows, n_columns, limit):
     like = np.zeros(1)
-    before = _arrays._CHUNK_BYTES_HOST
+    before = arrays._CHUNK_BYTES_HOST
     try:
-        _arrays._CHUNK_BYTES_HOST = limit
+        arrays._CHUNK_BYTES_HOST = limit
         parts = list(chunks(n_rows, n_columns, like))
     finally:
-        _arrays._CHUNK_BYTES_HOST = before
+        arrays._CHUNK_BYTES_HOST = before
     assert [k for part in parts for k in range(part.start, part.stop)] == list(range(n_rows))
     for part in parts:  # at least one row, however little fits
         rows = part.stop - part.start
@@ -258,7 +258,7 @@ def test_squared_norms_of_pairs(sign, dtype, library):
 @pytest.mark.parametrize("sign", [-1, 0, 1])
 @pytest.mark.parametrize("dtype", ["float64", "float32"])
 def test_the_compiled_body_equals_the_plain_one(sign, dtype):
-    from gramlearn._kernels import pair_squared_norms as compiled
+    from gramlearn._base.pair_scan import pair_squared_norms as compiled
 
     points, i, j = pairs(dtype)
     out = np.empty(N_PAIRS, dtype=dtype)
@@ -272,26 +272,26 @@ def test_the_compiled_body_equals_the_plain_one(sign, dtype):
 @pytest.mark.parametrize("n_threads", [1, 2, 3])
 def test_slices_of_a_scan_are_the_scan(n_threads, monkeypatch):
     """To the bit: a sum belongs to one pair, and so to one slice."""
-    from gramlearn import _kernels
+    from gramlearn._base import pair_scan
 
     points, i, j = pairs()
     whole, sliced = np.empty(N_PAIRS), np.empty(N_PAIRS)
-    _kernels.pair_squared_norms(points, i, j, -1.0, whole)
-    monkeypatch.setattr(_kernels, "_SLICE", 1)
-    monkeypatch.setattr(_kernels.numba.config, "NUMBA_NUM_THREADS", n_threads)
-    _kernels.pair_squared_norms(points, i, j, -1.0, sliced)
+    pair_scan.pair_squared_norms(points, i, j, -1.0, whole)
+    monkeypatch.setattr(pair_scan, "_SLICE", 1)
+    monkeypatch.setattr(pair_scan.numba.config, "NUMBA_NUM_THREADS", n_threads)
+    pair_scan.pair_squared_norms(points, i, j, -1.0, sliced)
     np.testing.assert_array_equal(sliced, whole)
 
 
 def test_a_scan_is_the_same_whatever_was_loaded_before(monkeypatch):
     """To the bit: the plain body rounds as the compiled one does not."""
-    from gramlearn import _kernels
+    from gramlearn._base import pair_scan
 
     rng = np.random.default_rng(0)
     points, (i, j) = rng.standard_normal((50, 20)), rng.integers(0, 50, (2, 20_000))
-    monkeypatch.setitem(sys.modules, "gramlearn._kernels", _kernels)
+    monkeypatch.setitem(sys.modules, "gramlearn._base.pair_scan", pair_scan)
     loaded = pair_squared_norms(points, i, j, -1)
-    monkeypatch.delitem(sys.modules, "gramlearn._kernels")
+    monkeypatch.delitem(sys.modules, "gramlearn._base.pair_scan")
     np.testing.assert_array_equal(pair_squared_norms(points, i, j, -1), loaded)
 
 
@@ -299,18 +299,18 @@ def test_a_scan_is_the_same_whatever_was_loaded_before(monkeypatch):
 @pytest.mark.filterwarnings("ignore:This process .* is multi-threaded:DeprecationWarning")
 def test_a_fork_of_a_process_that_has_scanned_can_scan(monkeypatch):
     """Where OpenMP has threads, which a fork has not, it would be killed."""
-    from gramlearn import _kernels
+    from gramlearn._base import pair_scan
 
-    monkeypatch.setattr(_kernels, "_SLICE", 1)
-    monkeypatch.setattr(_kernels.numba.config, "NUMBA_NUM_THREADS", 2)
+    monkeypatch.setattr(pair_scan, "_SLICE", 1)
+    monkeypatch.setattr(pair_scan.numba.config, "NUMBA_NUM_THREADS", 2)
     points, i, j = pairs()
     out = np.empty(N_PAIRS)
-    _kernels.pair_squared_norms(points, i, j, -1.0, out)
+    pair_scan.pair_squared_norms(points, i, j, -1.0, out)
     child = os.fork()
     if child == 0:
         again, code = np.empty(N_PAIRS), 1
         try:
-            _kernels.pair_squared_norms(points, i, j, -1.0, again)
+            pair_scan.pair_squared_norms(points, i, j, -1.0, again)
             code = int(not np.array_equal(again, out))
         finally:
             os._exit(code)
@@ -320,7 +320,7 @@ def test_a_fork_of_a_process_that_has_scanned_can_scan(monkeypatch):
 @pytest.mark.parametrize("threshold", [0, 10**9], ids=["compiled", "plain"])
 @pytest.mark.parametrize("layout", ["read-only", "transposed", "strided"])
 def test_pairs_of_rows_in_any_layout(threshold, layout, monkeypatch):
-    monkeypatch.setattr(_arrays, "_COMPILED_FROM_ELEMENTS", threshold)
+    monkeypatch.setattr(arrays, "_COMPILED_FROM_ELEMENTS", threshold)
     points, i, j = pairs()
     if layout == "transposed":
         points = np.asfortranarray(points)
@@ -337,7 +337,7 @@ def test_pairs_of_rows_in_any_layout(threshold, layout, monkeypatch):
 
 @pytest.mark.parametrize("threshold", [0, 10**9], ids=["compiled", "plain"])
 def test_nan_is_never_lost(threshold, monkeypatch):
-    monkeypatch.setattr(_arrays, "_COMPILED_FROM_ELEMENTS", threshold)
+    monkeypatch.setattr(arrays, "_COMPILED_FROM_ELEMENTS", threshold)
     points, i, j = pairs()
     points[3, 2] = np.nan
     found = pair_squared_norms(points, i, j, -1)

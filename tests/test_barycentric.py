@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 from scipy.optimize import minimize
 
-from gramlearn.barycentric import barycentric
+from gramlearn.graphs.barycentric import barycentric
 
 rng = np.random.default_rng(0)
 POINTS = rng.standard_normal((60, 3))

@@ -3,8 +3,8 @@
 import numpy as np
 import pytest
 
-from gramlearn.solvers._secular import cauchy_block, rank_one_cauchy, rotate
-from gramlearn.special._cauchy import Rows, compressed, times
+from gramlearn._base.eigen.cauchy import Rows, compressed, times
+from gramlearn._base.eigen.secular import cauchy_block, rank_one_cauchy, rotate
 
 P = 200
 RNG = np.random.default_rng(0)

@@ -41,13 +41,13 @@ from gramlearn import (
     Zeros,
     solve,
 )
-from gramlearn.certificate import Certificate, Reference
-from gramlearn.linear_maps import Estimates
-from gramlearn.losses import Loss
-from gramlearn.primal import PrimalPoint
-from gramlearn.refutation import Refutation
-from gramlearn.solvers import _phase_one
-from gramlearn.solvers._phase_one import enter_domain
+from gramlearn.problem.certificate import Certificate, Reference
+from gramlearn.problem.linear_maps import Estimates
+from gramlearn.problem.losses import Loss
+from gramlearn.problem.primal import PrimalPoint
+from gramlearn.problem.refutation import Refutation
+from gramlearn.solvers.feasibility import enter_domain as phase_one
+from gramlearn.solvers.feasibility.enter_domain import enter_domain
 from matrices import orthogonal, spectral
 
 I3 = np.eye(3)
@@ -352,7 +352,7 @@ def test_an_overflow_is_proven_or_not_claimed(monkeypatch) -> None:
     ]
     dual = Problem(VonNeumann(), np.eye(2), terms).dual
     assert enter_domain(dual, np.zeros(1)).lam is not None
-    monkeypatch.setattr(_phase_one, "_STEPS", 0)
+    monkeypatch.setattr(phase_one, "_STEPS", 0)
     assert enter_domain(dual, np.zeros(1)).ending is Status.STALLED
 
 

@@ -11,11 +11,11 @@ from typing import Any
 import numpy as np
 import pytest
 
-from gramlearn import cli, demo
-from gramlearn._progress import progress_bar
-from gramlearn.certificate import Certificate
-from gramlearn.solution import Record
-from gramlearn.status import Status
+from gramlearn.app import command, demo
+from gramlearn.problem.certificate import Certificate
+from gramlearn.problem.solution import Record
+from gramlearn.problem.status import Status
+from gramlearn.solvers.progress import progress_bar
 
 PNG = b"\x89PNG\r\n\x1a\n"
 
@@ -25,7 +25,7 @@ def shown(tmp_path_factory: pytest.TempPathFactory) -> tuple[str, Path]:
     """What `gramlearn demo` prints, and the folder it wrote to, which it had to make."""
     out = tmp_path_factory.mktemp("demo") / "new" / "folder"
     with redirect_stdout(io.StringIO()) as printed:
-        assert cli.main(["demo", "--out", str(out)]) == 0
+        assert command.main(["demo", "--out", str(out)]) == 0
     return printed.getvalue(), out
 
 
@@ -85,7 +85,7 @@ def test_demo_without_matplotlib_gives_the_numbers(
 ) -> None:
     monkeypatch.setattr(demo, "_SPLITS", 1)
     monkeypatch.setitem(sys.modules, "matplotlib.figure", None)
-    assert cli.main(["demo", "--out", str(tmp_path)]) == 0
+    assert command.main(["demo", "--out", str(tmp_path)]) == 0
     printed = capsys.readouterr().out
     assert "relative gap" in printed
     assert 'pip install "gramlearn[plot]"' in printed
@@ -106,7 +106,7 @@ def test_bad_arguments_get_one_sentence(
     arguments: list[str], sentence: str, capsys: pytest.CaptureFixture[str]
 ) -> None:
     with pytest.raises(SystemExit) as ended:
-        cli.main(arguments)
+        command.main(arguments)
     assert ended.value.code == 2
     printed = capsys.readouterr()
     assert printed.out == ""
@@ -119,7 +119,7 @@ def test_unwritable_folder_is_refused_before_the_work(
 ) -> None:
     (tmp_path / "file").write_text("not a folder")
     for out in (tmp_path / "file", tmp_path / "file" / "below"):
-        assert cli.main(["demo", "--out", str(out)]) == 2
+        assert command.main(["demo", "--out", str(out)]) == 2
         printed = capsys.readouterr()
         assert printed.out == ""
         assert printed.err.startswith(f"gramlearn: {out} cannot be written to (")
@@ -132,7 +132,7 @@ def test_unwritable_picture_is_one_sentence(
 ) -> None:
     monkeypatch.setattr(demo, "_SPLITS", 1)
     (tmp_path / demo.PICTURE).mkdir()
-    assert cli.main(["demo", "--out", str(tmp_path)]) == 2
+    assert command.main(["demo", "--out", str(tmp_path)]) == 2
     assert f"{tmp_path / demo.PICTURE} cannot be written to" in capsys.readouterr().err
 
 
@@ -142,8 +142,8 @@ def test_interrupt_ends_with_one_line(
     def interrupted(*_: Any) -> None:
         raise KeyboardInterrupt
 
-    monkeypatch.setattr(cli, "run_demo", interrupted)
-    assert cli.main(["demo"]) == 130
+    monkeypatch.setattr(command, "run_demo", interrupted)
+    assert command.main(["demo"]) == 130
     assert capsys.readouterr() == ("", "gramlearn: interrupted\n")
 
 
@@ -158,10 +158,10 @@ def test_version_and_help(capsys: pytest.CaptureFixture[str]) -> None:
         (["demo", "--help"], "usage: gramlearn demo "),
     ):
         with pytest.raises(SystemExit) as ended:
-            cli.main(arguments)
+            command.main(arguments)
         assert ended.value.code == 0
         assert capsys.readouterr().out.startswith(beginning)
-    assert cli.main([]) == 0
+    assert command.main([]) == 0
     assert "demo" in capsys.readouterr().out
 
 

@@ -22,7 +22,7 @@ from gramlearn import (
     normalized_mutual_information,
     spectral_factor,
 )
-from gramlearn.clustering import fill_empty
+from gramlearn.methods.clustering.kernel_kmeans import fill_empty
 
 RNG = np.random.default_rng(0)
 

@@ -9,8 +9,8 @@ from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
 from gramlearn import ColoredMVU, laplacian, neighbor_graph
-from gramlearn.special.colored_unfolding import colored_unfolding, smooth_basis
-from gramlearn.special.unfolding import neighbor_pairs
+from gramlearn.methods.unfolding.colored import colored_unfolding, smooth_basis
+from gramlearn.methods.unfolding.logdet import neighbor_pairs
 from oracles import ask
 
 RNG = np.random.default_rng(0)

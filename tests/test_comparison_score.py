@@ -20,11 +20,11 @@ from gramlearn import (
     OnlineMetricLearner,
     Triplets,
     TripletScorer,
-    comparison_score,
     comparisons_kept,
     from_labels,
     triplets_from_labels,
 )
+from gramlearn.evaluation import triplets as comparison_score
 
 IRIS, SPECIES = load_iris(return_X_y=True)
 X, Y = IRIS[::3], SPECIES[::3]

@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from gramlearn._compiled import compiled
+from gramlearn._base.compilation import compiled
 
 
 def _double(x: float) -> float:

@@ -19,13 +19,13 @@ from gramlearn import (
     ContradictionError,
     Pairs,
     Triplets,
-    _coloring,
     constrained_kmeans,
     from_labels,
     kernel_kmeans,
     pair_accuracy,
 )
-from gramlearn._coloring import NoColoringError, clique, first_coloring, improved
+from gramlearn.methods.clustering import coloring
+from gramlearn.methods.clustering.coloring import NoColoringError, clique, first_coloring, improved
 
 IRIS, SPECIES = load_iris(return_X_y=True)
 
@@ -166,7 +166,7 @@ def test_a_coloring_is_found_if_and_only_if_there_is_one(
 
 def test_a_long_chain_is_colored_whatever_the_limit_of_returns(monkeypatch: Any) -> None:
     """Steps forward are not counted: a large piece is no hard one."""
-    monkeypatch.setattr(_coloring, "_MOST_RETURNS", 5)
+    monkeypatch.setattr(coloring, "_MOST_RETURNS", 5)
     edges = [(k, k + 1) for k in range(199)]
     colors = first_coloring(graph_of(edges, 200), np.random.default_rng(0).random((200, 2)))
     assert all(colors[i] != colors[j] for i, j in edges)
@@ -177,7 +177,7 @@ def test_a_search_that_is_given_up_says_that_nothing_is_proven(
     monkeypatch: Any, returns: int
 ) -> None:
     """Mycielski's graph over a pentagon has no triangle and no three colors: some must be tried."""
-    monkeypatch.setattr(_coloring, "_MOST_RETURNS", returns)
+    monkeypatch.setattr(coloring, "_MOST_RETURNS", returns)
     edges = [(i, (i + 1) % 5) for i in range(5)]
     edges += [(5 + i, j) for i in range(5) for j in ((i + 1) % 5, (i - 1) % 5)]
     edges += [(10, 5 + i) for i in range(5)]

@@ -6,10 +6,10 @@ import numpy as np
 import pytest
 from scipy.sparse import coo_array, csr_array
 
-import gramlearn._arrays
-import gramlearn.linear_maps.points
+import gramlearn._base.arrays
+import gramlearn.problem.linear_maps.points
 from catalogue import N_POINTS, all_constraints, name_of
-from gramlearn.constraints import (
+from gramlearn.problem.constraints import (
     DenseMatrices,
     DiagonalEntries,
     DistanceComparisons,
@@ -19,7 +19,7 @@ from gramlearn.constraints import (
     SquaredDistances,
     Trace,
 )
-from gramlearn.linear_maps import CoordinateMap, DirectionMap, MatrixMap, PointMap
+from gramlearn.problem.linear_maps import CoordinateMap, DirectionMap, MatrixMap, PointMap
 
 n = N_POINTS
 CONSTRAINTS = all_constraints(n)
@@ -238,9 +238,9 @@ def test_chunks_and_working_sets_that_do_not_fit_change_nothing(c, library, monk
         return [getattr(mapping, f)(library.array(x)) for f, x in arguments.items()]
 
     expected = results(whole)
-    monkeypatch.setattr(gramlearn._arrays, "_CHUNK_BYTES_HOST", 1)  # one constraint a chunk
-    monkeypatch.setattr(gramlearn._arrays, "_CHUNK_BYTES_DEVICE", 1)
-    monkeypatch.setattr(gramlearn.linear_maps.points, "_DIRECTIONS_BYTES", 0)
+    monkeypatch.setattr(gramlearn._base.arrays, "_CHUNK_BYTES_HOST", 1)  # one constraint a chunk
+    monkeypatch.setattr(gramlearn._base.arrays, "_CHUNK_BYTES_DEVICE", 1)
+    monkeypatch.setattr(gramlearn.problem.linear_maps.points, "_DIRECTIONS_BYTES", 0)
     taken = whole.take(library.index(range(whole.size)))
     assert not isinstance(taken, DirectionMap)
     for mapping in (whole, taken):
@@ -334,7 +334,9 @@ def test_rows_of_the_identity_are_never_written_out(c, library):
 def test_sums_at_equal_rows(library):
     """Entries that name one row add up, and the array given stays as it was."""
     x = library.array([1.0, 2.0, 3.0])
-    total = gramlearn._arrays.added_at(x, library.index([2, 0, 2]), library.array([1.0, 10.0, 4.0]))
+    total = gramlearn._base.arrays.added_at(
+        x, library.index([2, 0, 2]), library.array([1.0, 10.0, 4.0])
+    )
     np.testing.assert_array_equal(library.numpy(total), [11.0, 2.0, 8.0])
     np.testing.assert_array_equal(library.numpy(x), [1.0, 2.0, 3.0])
 

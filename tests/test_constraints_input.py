@@ -7,7 +7,7 @@ import pytest
 from scipy.sparse import coo_array
 
 from catalogue import N_POINTS, all_constraints, name_of
-from gramlearn.constraints import (
+from gramlearn.problem.constraints import (
     DenseMatrices,
     DiagonalEntries,
     DistanceComparisons,

@@ -17,7 +17,7 @@ from sklearn.datasets import load_iris
 from sklearn.utils import Bunch
 
 from gramlearn import datasets
-from gramlearn._dataset_table import TABLE
+from gramlearn.datasets.table import TABLE
 
 needs_data = pytest.mark.skipif(
     not os.environ.get(datasets.VARIABLE), reason=f"{datasets.VARIABLE} is not set"

@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 import gramlearn
-from gramlearn._distinct_rows import distinct_rows
+from gramlearn._base.distinct_rows import distinct_rows
 
 _rng = np.random.default_rng(0)
 TABLES = {

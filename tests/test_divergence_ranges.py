@@ -6,14 +6,14 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from catalogue import REGULARIZERS, name_of
-from gramlearn.divergences import (
+from gramlearn.problem.divergences import (
     RANK_TOLERANCE,
     divergence,
     frobenius_divergence,
     logdet_divergence,
     von_neumann_divergence,
 )
-from gramlearn.regularizers import Frobenius, LogDet, Schatten, VonNeumann
+from gramlearn.problem.regularizers import Frobenius, LogDet, Schatten, VonNeumann
 from matrices import orthogonal, positive, spectral, within
 
 n = 5

@@ -9,14 +9,14 @@ from mpmath import mp, mpf
 from scipy.linalg import logm, sqrtm
 
 from catalogue import REGULARIZERS, name_of
-from gramlearn.divergences import (
+from gramlearn.problem.divergences import (
     divergence,
     frobenius_divergence,
     logdet_divergence,
     schatten_divergence,
     von_neumann_divergence,
 )
-from gramlearn.regularizers import LogDet, VonNeumann
+from gramlearn.problem.regularizers import LogDet, VonNeumann
 from matrices import orthogonal, positive, spectral, within
 
 n = 5

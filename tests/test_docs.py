@@ -9,11 +9,11 @@ import pytest
 import gramlearn
 from catalogue import concrete
 from gramlearn import datasets, plots, side_information
-from gramlearn.certificate import Certificate
-from gramlearn.losses import Loss
-from gramlearn.regularizers import Regularizer
-from gramlearn.solution import Record
-from gramlearn.status import Status
+from gramlearn.problem.certificate import Certificate
+from gramlearn.problem.losses import Loss
+from gramlearn.problem.regularizers import Regularizer
+from gramlearn.problem.solution import Record
+from gramlearn.problem.status import Status
 
 ROOT = Path(__file__).parents[1]
 PAGES = [

@@ -5,7 +5,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-import gramlearn.hessian
+import gramlearn.problem.hessian
 from catalogue import REGULARIZERS, all_constraints, name_of
 from conftest import Library
 from gramlearn import (
@@ -18,10 +18,10 @@ from gramlearn import (
     Term,
     Trace,
 )
-from gramlearn.constraints import Constraints
-from gramlearn.dual import Dual
-from gramlearn.linear_maps import Products
-from gramlearn.regularizers import Regularizer
+from gramlearn.problem.constraints import Constraints
+from gramlearn.problem.dual import Dual
+from gramlearn.problem.linear_maps import Products
+from gramlearn.problem.regularizers import Regularizer
 
 N = 5
 _square = np.random.default_rng(0).standard_normal((N, N))
@@ -100,7 +100,7 @@ def test_the_preconditioner(
     regularizer: Regularizer, constraints: Constraints, library: Library, monkeypatch: Any
 ) -> None:
     """It is H^-1 where it knows all entries, positive definite where it knows a few."""
-    monkeypatch.setattr(gramlearn.hessian, "_LEFT", 1e-12)
+    monkeypatch.setattr(gramlearn.problem.hessian, "_LEFT", 1e-12)
     dual = dual_of(regularizer, constraints, library)
     point = dual.at(library.array(some_lam(dual)))
     hessian = point.hessian(library.index(np.arange(dual.size)))
@@ -112,7 +112,7 @@ def test_the_preconditioner(
         return np.stack([library.numpy(precondition(column)) for column in columns])
 
     np.testing.assert_allclose(inverse() @ H, np.eye(dual.size), atol=1e-8)
-    monkeypatch.setattr(gramlearn.hessian, "_ENTRIES", 2)
+    monkeypatch.setattr(gramlearn.problem.hessian, "_ENTRIES", 2)
     few = inverse()
     np.testing.assert_allclose(few, few.T, rtol=1e-9, atol=1e-12)
     assert np.linalg.eigvalsh(few)[0] > 0

@@ -36,11 +36,11 @@ from gramlearn import (
     SolveInterrupted,
     balanced_cut,
 )
-from gramlearn._design_program import Program
-from gramlearn._distinct_rows import distinct_rows
-from gramlearn.kernel_design import DesignProblem
+from gramlearn._base.distinct_rows import distinct_rows
+from gramlearn.methods.kernel_design.problem import DesignProblem
+from gramlearn.methods.kernel_design.program import Program
+from gramlearn.problem.status import Status
 from gramlearn.side_information import triplets_from_labels
-from gramlearn.status import Status
 
 pytestmark = pytest.mark.filterwarnings("ignore")
 posix = pytest.mark.skipif(not hasattr(os, "fork"), reason="there is no fork on this system")
@@ -103,9 +103,9 @@ def test_ctrl_c_at_any_moment_gives_an_answer_so_far_or_nothing(name: str) -> No
 def test_an_interrupted_fit_is_a_fit_and_says_so(monkeypatch: pytest.MonkeyPatch) -> None:
     fit = FITS["MaximumVarianceUnfolding"]
     X, _ = fit.data(1.0)
-    from gramlearn.special import variance_unfolding
+    from gramlearn.methods.unfolding import max_variance
 
-    step, steps = variance_unfolding.step, []
+    step, steps = max_variance.step, []
 
     def interrupt(*args):
         steps.append(1)
@@ -113,7 +113,7 @@ def test_an_interrupted_fit_is_a_fit_and_says_so(monkeypatch: pytest.MonkeyPatch
             raise KeyboardInterrupt
         return step(*args)
 
-    monkeypatch.setattr(variance_unfolding, "step", interrupt)
+    monkeypatch.setattr(max_variance, "step", interrupt)
     estimator = MaximumVarianceUnfolding(n_neighbors=4, connect=True)
     with pytest.raises(
         SolveInterrupted, match="MaximumVarianceUnfolding is fitted with it"
@@ -256,8 +256,8 @@ def test_python_ends_as_it_should_where_highs_still_works() -> None:
     work = f"""
 import signal, threading, time
 import numpy as np
-from gramlearn import _design_program
-from gramlearn._design_program import Program
+from gramlearn.methods.kernel_design import program
+from gramlearn.methods.kernel_design.program import Program
 
 {inspect.getsource(_program_of_seconds)}
 
@@ -266,7 +266,7 @@ class Slow:  # Python takes a while to end
         sleep(1.0)
 
 slow = Slow()
-_design_program._PATIENCE = 0.0
+program._PATIENCE = 0.0
 signal.signal(signal.SIGINT, signal.default_int_handler)
 program = _program_of_seconds()
 threading.Timer(0.1, signal.raise_signal, (signal.SIGINT,)).start()
@@ -341,15 +341,15 @@ def test_an_answer_so_far_with_which_no_fit_can_end_is_in_the_exception(
         raise RuntimeError("it cannot be kept")
 
     monkeypatch.setattr(KernelDesigner, "_set_kernel", fail)
-    from gramlearn import kernel_design
+    from gramlearn.methods.kernel_design import problem
 
-    rounds = kernel_design.DesignProblem._cut
+    rounds = problem.DesignProblem._cut
 
     def interrupt(self, *args):
         rounds(self, *args)
         raise KeyboardInterrupt
 
-    monkeypatch.setattr(kernel_design.DesignProblem, "_cut", interrupt)
+    monkeypatch.setattr(problem.DesignProblem, "_cut", interrupt)
     with pytest.raises(SolveInterrupted) as caught:
         designer.fit(X, y)
     assert np.isfinite(caught.value.solution.gap)
@@ -389,9 +389,9 @@ def test_a_cut_so_far_is_balanced_and_has_its_bound(
 
 def test_clusters_so_far_are_the_best_of_the_starts(monkeypatch: pytest.MonkeyPatch) -> None:
     X = FITS["KernelKMeans"].data(0.5)[0]
-    from gramlearn import clustering
+    from gramlearn.methods.clustering import kernel_kmeans
 
-    lloyd, starts = clustering._lloyd, []
+    lloyd, starts = kernel_kmeans._lloyd, []
 
     def interrupt(*args):
         if len(starts) == 3:
@@ -399,7 +399,7 @@ def test_clusters_so_far_are_the_best_of_the_starts(monkeypatch: pytest.MonkeyPa
         starts.append(1)
         return lloyd(*args)
 
-    monkeypatch.setattr(clustering, "_lloyd", interrupt)
+    monkeypatch.setattr(kernel_kmeans, "_lloyd", interrupt)
     clusters = KernelKMeans(5, random_state=0)
     with pytest.raises(SolveInterrupted, match="start"):
         clusters.fit(X)
@@ -414,13 +414,13 @@ def test_ctrl_c_in_the_clusters_of_a_kernel_keeps_the_kernel(
 ) -> None:
     fit = FITS["NonparametricKernel"]
     X, y = fit.data(0.5)
-    from gramlearn import clustering
+    from gramlearn.methods.clustering import kernel_kmeans
 
     def interrupt(*args):
         raise KeyboardInterrupt
 
     kernel = NonparametricKernel(random_state=0)
-    monkeypatch.setattr(clustering, "_lloyd", interrupt)
+    monkeypatch.setattr(kernel_kmeans, "_lloyd", interrupt)
     with pytest.raises(KeyboardInterrupt):
         kernel.fit_predict(X, y)
     assert kernel.kernel(0, 0) >= 0

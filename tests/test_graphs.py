@@ -9,8 +9,8 @@ from scipy.sparse import csr_array
 from sklearn.datasets import make_moons
 from sklearn.metrics import euclidean_distances
 
-from gramlearn import graphs
-from gramlearn.graphs import laplacian, neighbor_graph
+from gramlearn.graphs import neighbors as graphs
+from gramlearn.graphs.neighbors import laplacian, neighbor_graph
 
 X = make_moons(80, noise=0.05, random_state=0)[0]
 BOTH = pytest.mark.parametrize("normalized", [True, False])

@@ -28,12 +28,12 @@ from gramlearn import (
     VonNeumann,
     solve,
 )
-from gramlearn.dual import Part
-from gramlearn.linear_maps import DirectionMap
-from gramlearn.regularizers import Regularizer
+from gramlearn.problem.dual import Part
+from gramlearn.problem.linear_maps import DirectionMap
+from gramlearn.problem.regularizers import Regularizer
 from gramlearn.solvers import InteriorPoint
-from gramlearn.solvers._interior import central_prices
-from gramlearn.solvers._symmetric import Coordinates, factorized
+from gramlearn.solvers.interior_point.point import central_prices
+from gramlearn.solvers.symmetric import Coordinates, factorized
 from oracles import ask, squared_norm
 
 EACH_REGULARIZER = pytest.mark.parametrize("regularizer", REGULARIZERS, ids=name_of)

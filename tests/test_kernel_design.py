@@ -20,9 +20,9 @@ from gramlearn import (
     sigmoid_kernel,
     triplets_from_labels,
 )
-from gramlearn import _gram_rows as gram_rows
-from gramlearn import kernel_design as design_module
-from gramlearn.base_kernels import BaseKernel, OneFeature, read_kernels
+from gramlearn.kernels.families import BaseKernel, OneFeature, read_kernels
+from gramlearn.methods.kernel_design import dominance_rows as gram_rows
+from gramlearn.methods.kernel_design import problem as design_module
 
 FULL = (
     gaussian_kernel(0.1),

@@ -27,7 +27,7 @@ from gramlearn import (
     solve,
 )
 from gramlearn.estimators._pair_methods import best_threshold
-from gramlearn.kernel_functions import FunctionKernel
+from gramlearn.kernels.kernel import FunctionKernel
 
 IRIS, SPECIES = load_iris(return_X_y=True)
 RNG = np.random.default_rng(0)
@@ -190,7 +190,7 @@ def test_clusters_neighbors_and_support_vectors_follow():
 
 
 def test_many_points_make_nothing_of_size_n_squared(monkeypatch):
-    from gramlearn.kernel_functions import FunctionKernel
+    from gramlearn.kernels.kernel import FunctionKernel
 
     monkeypatch.setattr(FunctionKernel, "matrix", None)
     points = np.random.default_rng(1).standard_normal((3000, 3))

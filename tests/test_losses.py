@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from catalogue import BOUNDED_LOSS_TYPES, BOUNDED_LOSSES, LOSSES, name_of
-from gramlearn.losses import Hard, Hinge, KLSlack, LogDetSlack, Square, SquaredHinge
+from gramlearn.problem.losses import Hard, Hinge, KLSlack, LogDetSlack, Square, SquaredHinge
 
 EPS = np.finfo(np.float64).eps
 # The noise floor of a central difference with the step EPS^(1/3); see test_regularizers.py.

@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 from catalogue import BOUNDED_LOSS_TYPES, LOSSES, name_of
-from gramlearn.losses import Hard, Hinge, KLSlack, Linear, LogDetSlack, Square, SquaredHinge
+from gramlearn.problem.losses import Hard, Hinge, KLSlack, Linear, LogDetSlack, Square, SquaredHinge
 
 EPS = np.finfo(np.float64).eps
 KINDS = ["upper", "lower", "equal"]

@@ -19,13 +19,13 @@ from gramlearn import (
     Problem,
     from_labels,
     incomplete_cholesky,
-    low_rank_spectral,
     nystroem,
     percentile_bounds,
     solve,
     spectral_factor,
 )
-from gramlearn.low_rank import LowRankKernel
+from gramlearn.kernels.low_rank import spectral
+from gramlearn.kernels.low_rank.columns import LowRankKernel
 
 RNG = np.random.default_rng(0)
 X = RNG.normal(size=(120, 5))
@@ -200,7 +200,7 @@ def test_no_factor_of_its_rank_has_less_error_than_the_spectral_one() -> None:
 def test_lanczos_and_dense_eigenvalues_agree(monkeypatch: pytest.MonkeyPatch) -> None:
     points = RNG.normal(size=(600, 4))
     few = spectral_factor(points, "rbf", rank=12, gamma=0.2)
-    monkeypatch.setattr(low_rank_spectral, "_MANY", 10_000)
+    monkeypatch.setattr(spectral, "_MANY", 10_000)
     dense = spectral_factor(points, "rbf", rank=12, gamma=0.2)
     assert few.error == pytest.approx(dense.error, rel=1e-10)
     np.testing.assert_allclose(few.factor @ few.factor.T, dense.factor @ dense.factor.T, atol=1e-11)
@@ -210,8 +210,8 @@ def test_the_kernel_of_many_points_is_not_formed(monkeypatch: pytest.MonkeyPatch
     """Above a number of points columns are computed anew; below it K is formed: the same factor."""
     points = RNG.normal(size=(600, 4))
     expected = spectral_factor(points, "rbf", rank=12, gamma=0.2)
-    monkeypatch.setattr(low_rank_spectral, "_LARGEST", 500)
-    monkeypatch.setattr(low_rank_spectral, "_BLOCK", 50_000)
+    monkeypatch.setattr(spectral, "_LARGEST", 500)
+    monkeypatch.setattr(spectral, "_BLOCK", 50_000)
     widest = 0
 
     def rbf(A: np.ndarray, B: np.ndarray) -> np.ndarray:

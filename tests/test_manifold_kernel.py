@@ -8,7 +8,7 @@ from sklearn.datasets import make_moons
 from sklearn.metrics.pairwise import rbf_kernel
 
 from gramlearn import KernelLearner, ManifoldKernel, from_labels
-from gramlearn.graphs import laplacian, neighbor_graph
+from gramlearn.graphs.neighbors import laplacian, neighbor_graph
 
 X, Y = make_moons(80, noise=0.05, random_state=0)
 NEW = make_moons(20, noise=0.05, random_state=1)[0]

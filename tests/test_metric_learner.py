@@ -34,8 +34,8 @@ from gramlearn import (
     percentile_bounds,
     solve,
 )
-from gramlearn.bases import basis_of
 from gramlearn.estimators._pair_methods import best_threshold
+from gramlearn.methods.metric.bases import basis_of
 
 IRIS, SPECIES = load_iris(return_X_y=True)
 SIDE = from_labels(SPECIES, 200, random_state=0)

@@ -10,15 +10,15 @@ from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
 from gramlearn import MinimumVolumeEmbedding, neighbor_graph, solve
-from gramlearn.graphs import connected
-from gramlearn.special.capacity import solve_with_capacity
-from gramlearn.special.minimum_volume import (
+from gramlearn.graphs.neighbors import connected
+from gramlearn.methods.nonparametric.capacity import solve_with_capacity
+from gramlearn.methods.unfolding.minimum_volume import (
     Distances,
     minimum_volume,
     signs_of,
     volume_problem,
 )
-from gramlearn.status import Status
+from gramlearn.problem.status import Status
 from oracles import ask, centered, squared_norm
 
 RNG = np.random.default_rng(0)
@@ -163,7 +163,7 @@ def test_a_tolerance_below_rounding_asks_no_more_of_rounds_than_the_first_that_f
         asked.append(options["tol"])
         return solve_with_capacity(*args, **options)
 
-    monkeypatch.setattr("gramlearn.special.minimum_volume.solve_with_capacity", watched)
+    monkeypatch.setattr("gramlearn.methods.unfolding.minimum_volume.solve_with_capacity", watched)
     with pytest.warns(ConvergenceWarning):
         found = MinimumVolumeEmbedding(n_neighbors=4, connect=True, tol=1e-300, max_iter=40).fit(X)
     assert found.relative_gap_ < 1e-11

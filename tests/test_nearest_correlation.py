@@ -14,7 +14,7 @@ from gramlearn import (
     VonNeumann,
     nearest_correlation,
 )
-from gramlearn.divergences import divergence
+from gramlearn.problem.divergences import divergence
 from oracles import ask
 
 

@@ -8,9 +8,10 @@ from sklearn.datasets import make_moons
 from sklearn.exceptions import ConvergenceWarning
 
 from gramlearn import Pairs, from_labels, laplacian, neighbor_graph
-from gramlearn.special import capacity, leading
-from gramlearn.special.leading import leading_eigenvectors, leading_kernel
-from gramlearn.special.nonparametric import (
+from gramlearn.methods.nonparametric import capacity
+from gramlearn.methods.nonparametric import leading_kernel as leading
+from gramlearn.methods.nonparametric.leading_kernel import leading_eigenvectors, leading_kernel
+from gramlearn.methods.nonparametric.problem import (
     nonparametric_problem,
     solve_nonparametric,
     statement_matrix,

@@ -21,9 +21,9 @@ from gramlearn import (
     select_pairs,
     solve_nonparametric,
 )
-from gramlearn.active import margins, unit_rows
-from gramlearn.graph_extension import extended
-from gramlearn.graphs import weights_to
+from gramlearn.graphs.extension import extended
+from gramlearn.graphs.neighbors import weights_to
+from gramlearn.side_information.active import margins, unit_rows
 
 X, Y = make_moons(60, noise=0.05, random_state=0)
 PAIRS = from_labels(Y, 40, random_state=0)
@@ -267,7 +267,7 @@ def test_asking_teaches_as_much_as_pairs_drawn_at_random_and_more_on_wine() -> N
 
 
 def test_many_points_are_sampled(monkeypatch) -> None:
-    monkeypatch.setattr("gramlearn.active._ALL", 500)
+    monkeypatch.setattr("gramlearn.side_information.active._ALL", 500)
     F = np.random.default_rng(0).standard_normal((400, 2))
     asked = pairs_to_ask(F, 20, random_state=0)
     assert asked.shape == (20, 2)

@@ -306,7 +306,7 @@ def test_whole_numbers_come_in_any_type():
 
 
 def test_a_folder_in_the_place_of_a_data_file(tmp_path, monkeypatch):
-    from gramlearn._dataset_table import TABLE as SETS
+    from gramlearn.datasets.table import TABLE as SETS
 
     name, entry = next(iter(SETS.items()))
     (tmp_path / entry.file).mkdir(parents=True)

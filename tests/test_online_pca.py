@@ -9,9 +9,9 @@ from sklearn.decomposition import PCA
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
 from gramlearn import DenseMatrices, OnlinePCA, Problem, Term, Trace, VonNeumann, solve
-from gramlearn.losses import Hard
-from gramlearn.solvers._threads import one_thread
-from gramlearn.special.capped_density import CappedDensity, capped
+from gramlearn._base.threads import one_thread
+from gramlearn.methods.online_pca import CappedDensity, capped
+from gramlearn.problem.losses import Hard
 
 
 def stream(n_rows, scales, seed=0):

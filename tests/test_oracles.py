@@ -33,9 +33,9 @@ from gramlearn import (
     VonNeumann,
     solve,
 )
-from gramlearn.constraints import Constraints
-from gramlearn.losses import Loss
-from gramlearn.regularizers import Regularizer
+from gramlearn.problem.constraints import Constraints
+from gramlearn.problem.losses import Loss
+from gramlearn.problem.regularizers import Regularizer
 from oracles import ask, squared_norm
 
 N = 4

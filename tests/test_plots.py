@@ -17,8 +17,8 @@ from gramlearn import (
     solve,
 )
 from gramlearn.plots import plot_before_after, plot_design_path, plot_history, plot_map, plot_pairs
+from gramlearn.problem.solution import Solution
 from gramlearn.side_information import Pairs, from_labels
-from gramlearn.solution import Solution
 
 BOUNDS = (1.0, 9.0)
 

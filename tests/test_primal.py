@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-import gramlearn.solvers._direction as direction
+import gramlearn.solvers.primal_newton.direction as direction
 from catalogue import LOSSES, REGULARIZERS, all_constraints, name_of
 from conftest import Library
 from gramlearn import (
@@ -22,9 +22,9 @@ from gramlearn import (
     Trace,
     solve,
 )
-from gramlearn.constraints import Constraints
-from gramlearn.primal import PrimalPoint, near_rows
-from gramlearn.regularizers import Regularizer
+from gramlearn.problem.constraints import Constraints
+from gramlearn.problem.primal import PrimalPoint, near_rows
+from gramlearn.problem.regularizers import Regularizer
 from gramlearn.solvers import PrimalNewton
 
 N = 5

@@ -237,7 +237,7 @@ def test_without_room_for_double_precision_the_answer_in_single_stays(monkeypatc
         Frobenius(), np.eye(3), [Term(distances, Square(76.0, equal=targets))], dtype="float32"
     )
     assert solve(asked).factor.dtype == np.float64
-    monkeypatch.setattr(sys.modules["gramlearn.solve"], "replace", narrow)
+    monkeypatch.setattr(sys.modules["gramlearn.solvers.solve"], "replace", narrow)
     solution = solve(asked)
     assert solution.factor.dtype == np.float32
     assert solution.status is not Status.OPTIMAL

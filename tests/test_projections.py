@@ -32,16 +32,16 @@ from gramlearn import (
     VonNeumann,
     solve,
 )
-from gramlearn.constraints import Constraints
-from gramlearn.losses import Loss
-from gramlearn.regularizers import Regularizer
+from gramlearn._base.eigen.secular import rank_one_eigen, rank_one_roots
+from gramlearn._base.first_call import announced
+from gramlearn.problem.constraints import Constraints
+from gramlearn.problem.losses import Loss
+from gramlearn.problem.regularizers import Regularizer
 from gramlearn.solvers import Projections
-from gramlearn.solvers._blas import DGEMM, add_product
-from gramlearn.solvers._compilation import announced
-from gramlearn.solvers._logdet_epoch import cholupdatemult
-from gramlearn.solvers._projection_forms import FORMS_OF_X
-from gramlearn.solvers._projection_table import table_of
-from gramlearn.solvers._secular import rank_one_eigen, rank_one_roots
+from gramlearn.solvers.projections.blas import DGEMM, add_product
+from gramlearn.solvers.projections.constraint_table import table_of
+from gramlearn.solvers.projections.forms import FORMS_OF_X
+from gramlearn.solvers.projections.logdet_epoch import cholupdatemult
 
 N = 5
 _square = np.random.default_rng(0).standard_normal((N, N))

@@ -103,12 +103,12 @@ def test_good_lines_are_understood(name: str) -> None:
 
 
 def test_lines_that_end_in_a_traceback_are_found(monkeypatch: pytest.MonkeyPatch) -> None:
-    from gramlearn import cli
+    from gramlearn.app import command
 
     def broken(words: list[str]) -> int:
         return int(words[0])
 
-    monkeypatch.setattr(cli, "main", broken)
+    monkeypatch.setattr(command, "main", broken)
     assert commands.attempt(CommandLine("gramlearn", ("a",))).findings[0].kind == "exception"
     assert commands.attempt(CommandLine("gramlearn", ("9",))).findings[0].kind == "status"
     assert commands.attempt(CommandLine("gramlearn", ("2",))).findings[0].kind == "words"

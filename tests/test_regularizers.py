@@ -6,8 +6,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from catalogue import REGULARIZERS, name_of
-from gramlearn.regularizers import Frobenius, LogDet, Schatten, VonNeumann
-from gramlearn.spectral import CholeskyPoint, SpectralPoint, divided_differences
+from gramlearn.problem.regularizers import Frobenius, LogDet, Schatten, VonNeumann
+from gramlearn.problem.spectral import CholeskyPoint, SpectralPoint, divided_differences
 from matrices import orthogonal, spectral
 
 EPS = np.finfo(np.float64).eps

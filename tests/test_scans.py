@@ -19,7 +19,7 @@ from gramlearn import (
     Trace,
     solve,
 )
-from gramlearn.linear_maps import Direction, PointMap
+from gramlearn.problem.linear_maps import Direction, PointMap
 from gramlearn.solvers import InteriorPoint, PrimalNewton
 
 rng = np.random.default_rng(0)

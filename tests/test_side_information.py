@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from gramlearn.losses import Hard, Hinge, Linear, LogDetSlack, Square, SquaredHinge
+from gramlearn.problem.losses import Hard, Hinge, Linear, LogDetSlack, Square, SquaredHinge
 from gramlearn.side_information import (
     Bounds,
     ContradictionError,
@@ -18,7 +18,7 @@ from gramlearn.side_information import (
     from_labels,
     percentile_bounds,
 )
-from gramlearn.side_information._numbering import Rectangles, Triangles, distinct_numbers
+from gramlearn.side_information.indexing import Rectangles, Triangles, distinct_numbers
 
 N = 8
 INF, NAN = float("inf"), float("nan")

@@ -25,9 +25,9 @@ from gramlearn import (
     from_labels,
     solve,
 )
-from gramlearn.constraints import Constraints, SquaredDistances
-from gramlearn.losses import Hard, Hinge, Loss
-from gramlearn.regularizers import Regularizer
+from gramlearn.problem.constraints import Constraints, SquaredDistances
+from gramlearn.problem.losses import Hard, Hinge, Loss
+from gramlearn.problem.regularizers import Regularizer
 
 N = 6
 TOL = 1e-8

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from scipy.sparse import block_diag, coo_array, csr_array, diags_array
 from sklearn.exceptions import ConvergenceWarning
 
-import gramlearn._positive_part as search
+import gramlearn._base.eigen.positive_part as search
 from catalogue import LOSSES, name_of
 from gramlearn import (
     DenseMatrices,
@@ -34,11 +34,11 @@ from gramlearn import (
     Zeros,
     solve,
 )
-from gramlearn._positive_part import positive_part
-from gramlearn._sparse_plus_low_rank import SparsePlusLowRank
-from gramlearn._spectral_filter import Filter, number_above, orthonormal
+from gramlearn._base.eigen.chebyshev import Filter, number_above, orthonormal
+from gramlearn._base.eigen.positive_part import positive_part
+from gramlearn._base.eigen.sparse_plus_low_rank import SparsePlusLowRank
+from gramlearn.problem.sparse_dual import SparseDual
 from gramlearn.solvers import QuasiNewton
-from gramlearn.sparse_dual import SparseDual
 
 
 def scattered(n: int, count: int, rng: np.random.Generator) -> coo_array:

@@ -25,7 +25,7 @@ from gramlearn import (
     solve,
     unfolding_problem,
 )
-from gramlearn.divergences import logdet_divergence, von_neumann_divergence
+from gramlearn.problem.divergences import logdet_divergence, von_neumann_divergence
 from oracles import ask
 
 

@@ -40,9 +40,9 @@ from stress.watch import OutOfTime, is_sentence, watched
 import gramlearn
 import oracles
 from catalogue import concrete
-from gramlearn.constraints import Constraints
-from gramlearn.losses import Loss
-from gramlearn.regularizers import Regularizer
+from gramlearn.problem.constraints import Constraints
+from gramlearn.problem.losses import Loss
+from gramlearn.problem.regularizers import Regularizer
 
 ROOT = Path(__file__).parents[1]
 ROWS = {"i": np.array([0, 1, 0]), "j": np.array([1, 2, 3])}
@@ -55,7 +55,7 @@ def question(regularizer="LogDet", loss="Hard", **bounds):
 
 
 def answer(asked):
-    return Claim.of(gramlearn.solve(asked.build(), asked.solver, asked.tol))
+    return Claim.of(gramlearn.solvers.solve(asked.build(), asked.solver, asked.tol))
 
 
 def kinds(findings):
@@ -190,7 +190,7 @@ def test_every_lie_is_found(regularizer, lie, seen):
 @pytest.mark.parametrize("regularizer", ["LogDet", "VonNeumann"])
 def test_an_answer_that_is_not_optimal_is_not_called_so(regularizer):
     asked = question(regularizer)
-    rough = gramlearn.solve(asked.build(), tol=0.3)
+    rough = gramlearn.solvers.solve(asked.build(), tol=0.3)
     claim = replace(Claim.of(rough), status="OPTIMAL")
     assert rough.relative_gap > 1e-5
     assert "not" in kinds(judge(asked, claim))  # not optimal
@@ -319,7 +319,7 @@ def test_a_call_that_does_not_end_is_ended():
 
 def test_warnings_that_leak_and_inputs_that_change_are_findings(monkeypatch):
     asked = question()
-    solve = gramlearn.solve
+    solve = gramlearn.solvers.solve
 
     def spoiled(problem, *args, **options):
         asked.prior[0, 0] = 2.0

@@ -21,8 +21,8 @@ from gramlearn import (
     neighbor_graph,
     solve,
 )
-from gramlearn.special._graph_comparisons import Comparisons
-from gramlearn.special.structure_preserving import structure_preserving
+from gramlearn.methods.unfolding.graph_comparisons import Comparisons
+from gramlearn.methods.unfolding.structure_preserving import structure_preserving
 from oracles import ask
 
 RNG = np.random.default_rng(3)
@@ -151,7 +151,7 @@ def test_all_comparisons_are_looked_at_a_few_rows_at_a_time(monkeypatch):
     F = RNG.normal(size=(13, 4))
     excess = violations(F, triplets)
     for numbers in (4_000_000, 40):
-        monkeypatch.setattr("gramlearn.special._graph_comparisons._AT_ONCE", numbers)
+        monkeypatch.setattr("gramlearn.methods.unfolding.graph_comparisons._AT_ONCE", numbers)
         worst, largest = comparisons.violated(F, 0.0, 0.0, 5)
         assert largest == pytest.approx(excess.max())
         np.testing.assert_array_equal(worst[0], triplets[np.argmax(excess)])

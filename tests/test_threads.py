@@ -9,9 +9,9 @@ import numpy as np
 import pytest
 from threadpoolctl import ThreadpoolController
 
+from gramlearn._base import threads
+from gramlearn._base.threads import one_thread
 from gramlearn.estimators import MetricLearner
-from gramlearn.solvers import _threads
-from gramlearn.solvers._threads import one_thread
 
 LIBRARIES = ThreadpoolController().select(user_api="blas").lib_controllers
 
@@ -46,7 +46,7 @@ def test_no_blas_is_overlooked() -> None:
     """That of NumPy and that of SciPy, as the system lists what is loaded."""
     loaded = {line.split()[-1] for line in Path("/proc/self/maps").read_text().splitlines()}
     blas = {path for path in loaded if re.search(r"/lib\w*(openblas|mkl_rt)[^/]*$", path)}
-    found = {os.path.realpath(library.filepath) for library in _threads._libraries.__wrapped__()}
+    found = {os.path.realpath(library.filepath) for library in threads._libraries.__wrapped__()}
     assert {os.path.realpath(path) for path in blas} <= found
 
 
@@ -160,7 +160,7 @@ def test_a_limit_that_the_user_holds_in_another_thread_stays() -> None:
 def test_ctrl_c_between_any_two_calls(where: str, monkeypatch: pytest.MonkeyPatch) -> None:
     """The n-th call of anything on the way in or out is interrupted, for every n."""
     before = numbers()
-    libraries = _threads._libraries()
+    libraries = threads._libraries()
 
     class Interrupting:
         left: int | None = None
@@ -189,7 +189,7 @@ def test_ctrl_c_between_any_two_calls(where: str, monkeypatch: pytest.MonkeyPatc
             self._count()
 
     watched = [Interrupting(library) for library in libraries]
-    monkeypatch.setattr(_threads, "_libraries", lambda: watched)
+    monkeypatch.setattr(threads, "_libraries", lambda: watched)
     for n in range(6 * len(watched)):
         Interrupting.left = n if where == "enter" else None
         try:

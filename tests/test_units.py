@@ -8,7 +8,7 @@ from sklearn.datasets import load_iris, load_wine
 
 from gramlearn import KernelLearner, MetricLearner, OnlineMetricLearner, SemiSupervisedEmbedding
 from gramlearn.estimators._prior import prior_of
-from gramlearn.maps import FullMap, unit_free_root
+from gramlearn.methods.metric.maps import FullMap, unit_free_root
 
 WINE, GROWER = load_wine(return_X_y=True)
 IRIS, SPECIES = load_iris(return_X_y=True)

@@ -18,9 +18,9 @@ from gramlearn import (
     neighbor_graph,
     unfold,
 )
-from gramlearn.special._rigid import common_range
-from gramlearn.special._variance_judge import UnfoldingProblem
-from gramlearn.special.unfolding import neighbor_pairs
+from gramlearn.methods.unfolding.facial_reduction import common_range
+from gramlearn.methods.unfolding.logdet import neighbor_pairs
+from gramlearn.methods.unfolding.variance_bound import UnfoldingProblem
 from oracles import ask, independent, vanishing_on
 
 RNG = np.random.default_rng(0)

@@ -37,7 +37,7 @@ def problem(instance: Instance, objective: str) -> Any:
 
 
 def solve_quietly(*args: Any, **kwargs: Any) -> Any:
-    """gramlearn.solve, without the warning: the gap of the answer is looked at anyway."""
+    """gramlearn.solvers.solve, without the warning: the gap of the answer is looked at anyway."""
     import gramlearn as gl
 
     with warnings.catch_warnings():
@@ -50,7 +50,7 @@ def answers(
 ) -> Iterator[Answer]:
     """Solve to a relative gap of 1e-6; the clock starts before the problem is stated.
 
-    `solver` and `options` are those of `gramlearn.solve`.
+    `solver` and `options` are those of `gramlearn.solvers.solve`.
     """
     wait = _synchronizer(instance)
     wait()
@@ -76,7 +76,7 @@ def warm_up(instance: Instance, objective: str, solver: Any = "auto") -> None:
         first, last = slice(0, half), slice(instance.alike, instance.alike + half)
         i, j = (instance.xp.concat([x[first], x[last]]) for x in (instance.i, instance.j))
         small = replace(instance, i=i, j=j, alike=half)
-        importlib.import_module("gramlearn._kernels")  # which a problem of full size loads
+        importlib.import_module("gramlearn._base.pair_scan")  # which a problem of full size loads
     iterations = {"max_iter": 5} if small is not instance else {}
     solve_quietly(problem(small, objective), solver, tol=_TOL, **iterations)
 

@@ -50,8 +50,8 @@ class _Cycles:
     """X and the duals, changed by one cycle after another."""
 
     def __init__(self, instance: Instance, objective: str) -> None:
-        from gramlearn.solvers._projection_forms import FORMS_OF_X
-        from gramlearn.solvers._projection_table import table_of
+        from gramlearn.solvers.projections.constraint_table import table_of
+        from gramlearn.solvers.projections.forms import FORMS_OF_X
 
         dual = _ours.problem(instance, objective).dual
         self._lam = np.zeros(dual.size)

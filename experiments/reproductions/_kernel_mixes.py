@@ -14,7 +14,7 @@ import numpy as np
 
 from experiments.reproductions._comparisons import Judged, Split, kept, ranked_by_halves
 from gramlearn import KernelDesigner, gaussian_kernel, linear_kernel, polynomial_kernel
-from gramlearn.base_kernels import BaseKernel, OneFeature
+from gramlearn.kernels.families import BaseKernel, OneFeature
 
 __all__ = ["GAMMAS", "SINGLE", "Mix", "mix_of", "shares_of_grid"]
 

@@ -24,7 +24,7 @@ from gramlearn import (
     neighbor_graph,
     pair_accuracy,
 )
-from gramlearn.active import unit_rows
+from gramlearn.side_information.active import unit_rows
 
 __all__ = ["DATA", "C", "Instance", "draw_until", "instance", "standardized"]
 

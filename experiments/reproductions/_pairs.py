@@ -8,7 +8,7 @@ from dataclasses import replace
 import numpy as np
 
 from gramlearn import SquaredDistances, Term
-from gramlearn.losses import BoundedLoss
+from gramlearn.problem.losses import BoundedLoss
 
 __all__ = ["constraints", "draw_pairs", "share_satisfied"]
 

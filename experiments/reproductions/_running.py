@@ -13,9 +13,9 @@ from experiments.experiment import Part, Result
 from experiments.judging import span
 from experiments.reproductions._pairs import share_satisfied
 from gramlearn import Problem, Solution, Status, solve
-from gramlearn.dual import DualPoint
+from gramlearn.problem.dual import DualPoint
 from gramlearn.solvers import Projections
-from gramlearn.solvers.projections import ProjectionState
+from gramlearn.solvers.projections.solver import ProjectionState
 
 __all__ = [
     "cycles",

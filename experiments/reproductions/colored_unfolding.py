@@ -22,7 +22,7 @@ from experiments.judging import prose
 from experiments.reproductions._colored_claims import Answers, claims_of, remarks_of
 from experiments.reproductions._colored_pictures import add_legend, draw_points, draw_seconds
 from gramlearn import ColoredMVU, datasets, laplacian, neighbor_graph
-from gramlearn.special.colored_unfolding import smooth_basis
+from gramlearn.methods.unfolding.colored import smooth_basis
 
 __all__ = ["EXPERIMENT", "accuracy_around"]
 

@@ -21,7 +21,7 @@ from experiments.reproductions._capacity_claims import (
 from experiments.reproductions._nonparametric import DATA, C, Instance, instance
 from experiments.reproductions._nonparametric_tables import SHARE
 from gramlearn import solve_nonparametric
-from gramlearn.solution import Record
+from gramlearn.problem.solution import Record
 
 __all__ = ["EXPERIMENT"]
 

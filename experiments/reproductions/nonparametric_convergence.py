@@ -14,7 +14,7 @@ from experiments.reproductions._adult_claims import by_set
 from experiments.reproductions._nonparametric_tables import SHARE
 from experiments.reproductions.nonparametric_adult import adult
 from gramlearn import solve_nonparametric
-from gramlearn.solution import Record
+from gramlearn.problem.solution import Record
 
 __all__ = ["EXPERIMENT"]
 

@@ -1,29 +1,6 @@
 """gramlearn learns a similarity from examples, with a certificate of how close to optimal it is."""
 
 from gramlearn import datasets
-from gramlearn.active import pairs_to_ask, select_pairs
-from gramlearn.base_kernels import (
-    BaseKernel,
-    gaussian_kernel,
-    laplacian_kernel,
-    linear_kernel,
-    polynomial_kernel,
-    sigmoid_kernel,
-)
-from gramlearn.clustering import Clustering, kernel_kmeans
-from gramlearn.comparison_score import TripletScorer, comparisons_kept
-from gramlearn.constrained_clustering import constrained_kmeans
-from gramlearn.constraints import (
-    DenseMatrices,
-    DiagonalEntries,
-    DistanceComparisons,
-    Similarities,
-    SimilarityComparisons,
-    SparseMatrices,
-    SquaredDistances,
-    Trace,
-)
-from gramlearn.design_path import DesignPath
 from gramlearn.estimators import (
     POLA,
     ColoredMVU,
@@ -40,17 +17,56 @@ from gramlearn.estimators import (
     SemiSupervisedEmbedding,
     StructurePreservingEmbedding,
 )
-from gramlearn.graphs import laplacian, neighbor_graph
-from gramlearn.kernel_design import DesignProblem, KernelDesign
-from gramlearn.losses import Hard, Hinge, KLSlack, Linear, LogDetSlack, Square, SquaredHinge
-from gramlearn.low_rank import LowRankKernel, incomplete_cholesky, nystroem
-from gramlearn.low_rank_spectral import spectral_factor
-from gramlearn.manifold_kernel import ManifoldKernel
-from gramlearn.mutual_information import normalized_mutual_information
-from gramlearn.pair_counting import pair_accuracy
-from gramlearn.problem import Problem, Term
-from gramlearn.regularizers import Frobenius, LogDet, Schatten, VonNeumann
-from gramlearn.retrieval import average_precision, recall_at_k
+from gramlearn.evaluation.mutual_information import normalized_mutual_information
+from gramlearn.evaluation.pair_counting import pair_accuracy
+from gramlearn.evaluation.retrieval import average_precision, recall_at_k
+from gramlearn.evaluation.triplets import TripletScorer, comparisons_kept
+from gramlearn.graphs.neighbors import laplacian, neighbor_graph
+from gramlearn.kernels.families import (
+    BaseKernel,
+    gaussian_kernel,
+    laplacian_kernel,
+    linear_kernel,
+    polynomial_kernel,
+    sigmoid_kernel,
+)
+from gramlearn.kernels.low_rank.columns import LowRankKernel, incomplete_cholesky, nystroem
+from gramlearn.kernels.low_rank.spectral import spectral_factor
+from gramlearn.kernels.manifold import ManifoldKernel
+from gramlearn.methods import (
+    BalancedCut,
+    CapacityAnswer,
+    DefiniteBoost,
+    balanced_cut,
+    collapsing_classes_problem,
+    grown,
+    large_margin_problem,
+    nearest_correlation,
+    nonparametric_problem,
+    solve_nonparametric,
+    unfold,
+    unfolding_problem,
+)
+from gramlearn.methods.clustering.constrained import constrained_kmeans
+from gramlearn.methods.clustering.kernel_kmeans import Clustering, kernel_kmeans
+from gramlearn.methods.kernel_design.path import DesignPath
+from gramlearn.methods.kernel_design.problem import DesignProblem, KernelDesign
+from gramlearn.problem.constraints import (
+    DenseMatrices,
+    DiagonalEntries,
+    DistanceComparisons,
+    Similarities,
+    SimilarityComparisons,
+    SparseMatrices,
+    SquaredDistances,
+    Trace,
+)
+from gramlearn.problem.losses import Hard, Hinge, KLSlack, Linear, LogDetSlack, Square, SquaredHinge
+from gramlearn.problem.prior import Factor, Zeros
+from gramlearn.problem.problem import Problem, Term
+from gramlearn.problem.regularizers import Frobenius, LogDet, Schatten, VonNeumann
+from gramlearn.problem.solution import Solution
+from gramlearn.problem.status import InfeasibleError, SolveInterrupted, Status
 from gramlearn.side_information import (
     Bounds,
     ContradictionError,
@@ -65,24 +81,8 @@ from gramlearn.side_information import (
     relative_bounds,
     triplets_from_labels,
 )
-from gramlearn.solution import Solution
-from gramlearn.solve import solve
-from gramlearn.space import Factor, Zeros
-from gramlearn.special import (
-    BalancedCut,
-    CapacityAnswer,
-    DefiniteBoost,
-    balanced_cut,
-    collapsing_classes_problem,
-    grown,
-    large_margin_problem,
-    nearest_correlation,
-    nonparametric_problem,
-    solve_nonparametric,
-    unfold,
-    unfolding_problem,
-)
-from gramlearn.status import InfeasibleError, SolveInterrupted, Status
+from gramlearn.side_information.active import pairs_to_ask, select_pairs
+from gramlearn.solvers.solve import solve
 
 __all__ = [
     "POLA",

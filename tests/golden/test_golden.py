@@ -8,8 +8,8 @@ import pytest
 from mpmath import mp, mpf
 
 from catalogue import REGULARIZERS, name_of
-from gramlearn import losses, regularizers
-from gramlearn.spectral import divided_differences
+from gramlearn.problem import losses, regularizers
+from gramlearn.problem.spectral import divided_differences
 
 ROWS = json.loads(make.PATH.read_text())
 

@@ -8,10 +8,12 @@ import numpy as np
 from scipy.sparse import issparse
 from sklearn.utils.validation import assert_all_finite
 
-from gramlearn._arrays import to_numpy
-from gramlearn._comparison_table import read_rows
-from gramlearn._validation import check_count, check_extent, check_flag, check_symmetric
-from gramlearn.base_kernels import (
+from gramlearn._base.arrays import to_numpy
+from gramlearn._base.validation import check_count, check_extent, check_flag, check_symmetric
+from gramlearn.estimators._pair_methods import two_sides
+from gramlearn.estimators._points import validated, validated_array
+from gramlearn.estimators._precision import FLOATS
+from gramlearn.kernels.families import (
     BaseKernel,
     LookedUp,
     OneFeature,
@@ -19,10 +21,8 @@ from gramlearn.base_kernels import (
     polynomial_kernel,
     read_kernels,
 )
-from gramlearn.designed_kernel import Seen
-from gramlearn.estimators._pair_methods import two_sides
-from gramlearn.estimators._points import validated, validated_array
-from gramlearn.estimators._precision import FLOATS
+from gramlearn.methods.kernel_design.comparisons import read_rows
+from gramlearn.methods.kernel_design.kernel import Seen
 from gramlearn.side_information import Triplets
 
 __all__ = ["DesignPoints", "is_precomputed", "read_design_points", "rows_of_dominance"]

@@ -7,13 +7,13 @@ import numpy as np
 from sklearn.base import ClassNamePrefixFeaturesOutMixin, TransformerMixin
 from sklearn.utils.validation import check_is_fitted
 
-from gramlearn._arrays import to_numpy
-from gramlearn._validation import generator
-from gramlearn.comparison_score import share_kept
-from gramlearn.designed_kernel import Coordinates, DesignedKernel, shift_for
+from gramlearn._base.arrays import to_numpy
+from gramlearn._base.validation import generator
 from gramlearn.estimators._design_points import DesignPoints
 from gramlearn.estimators._learning import triplets_of
 from gramlearn.estimators._precision import KeepsPrecision
+from gramlearn.evaluation.triplets import share_kept
+from gramlearn.methods.kernel_design.kernel import Coordinates, DesignedKernel, shift_for
 from gramlearn.side_information import SideInformation
 
 __all__ = ["DesignedMethods"]

@@ -17,17 +17,17 @@ import numpy as np
 from sklearn.base import BaseEstimator, ClassNamePrefixFeaturesOutMixin, TransformerMixin
 from sklearn.utils.validation import check_is_fitted
 
-from gramlearn._progress import progress_bar
-from gramlearn._validation import check_count, check_extent, check_flag
-from gramlearn._warnings import warn
-from gramlearn.barycentric import barycentric
+from gramlearn._base.threads import one_thread
+from gramlearn._base.validation import check_count, check_extent, check_flag
+from gramlearn._base.warnings import warn
 from gramlearn.estimators._points import validated
 from gramlearn.estimators._precision import FLOATS, KeepsPrecision
-from gramlearn.graphs import connected, neighbor_graph
-from gramlearn.solution import Record
-from gramlearn.solvers._threads import one_thread
-from gramlearn.special.unfolding import neighbor_pairs
-from gramlearn.special.variance_unfolding import check_connected
+from gramlearn.graphs.barycentric import barycentric
+from gramlearn.graphs.neighbors import connected, neighbor_graph
+from gramlearn.methods.unfolding.logdet import neighbor_pairs
+from gramlearn.methods.unfolding.max_variance import check_connected
+from gramlearn.problem.solution import Record
+from gramlearn.solvers.progress import progress_bar
 
 __all__ = ["Edges", "PointEmbedding", "edges_of"]
 
@@ -60,7 +60,7 @@ class PointEmbedding(
         """Embed points among those learned from: an extension of ours, by weights that sum to one.
 
         A point that was learned from keeps its place, and others are put between their nearest neighbors as
-        they lie between them in X (`gramlearn.barycentric`). Where others become the nearest, places may jump.
+        they lie between them in X (`graphs.barycentric`). Where others become the nearest, places may jump.
         """
         check_is_fitted(self)
         if self._points is None:

@@ -6,15 +6,15 @@ from typing import Any
 
 import numpy as np
 
-from gramlearn._low_rank_kernel import LowRankKernel, check_rank
-from gramlearn._validation import check_basis, check_choice, check_extent
-from gramlearn.clustering import kernel_kmeans
+from gramlearn._base.distances import equal_rows
+from gramlearn._base.validation import check_basis, check_choice, check_extent
 from gramlearn.estimators._points import validated
-from gramlearn.kernel_functions import Kernel
-from gramlearn.low_rank import combined_factor, incomplete_cholesky, nystroem
-from gramlearn.low_rank_spectral import spectral_factor
-from gramlearn.side_information._base import Coincide
-from gramlearn.side_information._distances import equal_rows
+from gramlearn.kernels.kernel import Kernel
+from gramlearn.kernels.low_rank.columns import combined_factor, incomplete_cholesky, nystroem
+from gramlearn.kernels.low_rank.factor import LowRankKernel, check_rank
+from gramlearn.kernels.low_rank.spectral import spectral_factor
+from gramlearn.methods.clustering.kernel_kmeans import kernel_kmeans
+from gramlearn.side_information.base import Coincide
 
 __all__ = ["coincide_in", "coordinates_of", "read_points", "to_rounding", "with_defaults"]
 

@@ -7,11 +7,11 @@ import numpy as np
 from sklearn.utils.metaestimators import available_if
 from sklearn.utils.validation import check_is_fitted
 
-from gramlearn._validation import check_count, check_indices
-from gramlearn.active import pairs_to_ask, unit_rows
-from gramlearn.clustering import kernel_kmeans, nearest_centers
+from gramlearn._base.validation import check_count, check_indices
 from gramlearn.estimators._whole import so_far
+from gramlearn.methods.clustering.kernel_kmeans import kernel_kmeans, nearest_centers
 from gramlearn.side_information import Pairs
+from gramlearn.side_information.active import pairs_to_ask, unit_rows
 
 __all__ = ["GivenPoints"]
 

@@ -5,15 +5,14 @@ from typing import Any, cast
 
 import numpy as np
 
-from gramlearn._progress import progress_bar
-from gramlearn._validation import (
+from gramlearn._base.validation import (
     check_choice,
     check_flag,
     check_positive,
 )
-from gramlearn._warnings import warn
+from gramlearn._base.warnings import warn
 from gramlearn.estimators._whole import so_far
-from gramlearn.losses import (
+from gramlearn.problem.losses import (
     BoundedLoss,
     Hard,
     Hinge,
@@ -23,8 +22,11 @@ from gramlearn.losses import (
     Square,
     SquaredHinge,
 )
-from gramlearn.problem import Problem, Term
-from gramlearn.regularizers import Frobenius, LogDet, VonNeumann
+from gramlearn.problem.problem import Problem, Term
+from gramlearn.problem.regularizers import Frobenius, LogDet, VonNeumann
+from gramlearn.problem.solution import Solution, unless_infeasible
+from gramlearn.problem.spectral import Regularizer
+from gramlearn.problem.status import Status
 from gramlearn.side_information import (
     Bounds,
     Pairs,
@@ -33,17 +35,15 @@ from gramlearn.side_information import (
     from_labels,
     triplets_from_labels,
 )
-from gramlearn.side_information._base import Coincide
-from gramlearn.side_information._checks import check_bounds
+from gramlearn.side_information.base import Coincide
+from gramlearn.side_information.checks import check_bounds
 from gramlearn.side_information.labels import read_labels
 from gramlearn.side_information.pairs import check_not_crossed
 from gramlearn.side_information.percentiles import percentiles_of
 from gramlearn.side_information.triplets import check_triplets
-from gramlearn.solution import Solution, unless_infeasible
-from gramlearn.solve import attempt
 from gramlearn.solvers import warn_unless_solved
-from gramlearn.spectral import Regularizer
-from gramlearn.status import Status
+from gramlearn.solvers.progress import progress_bar
+from gramlearn.solvers.solve import attempt
 
 __all__ = [
     "bounds_of",

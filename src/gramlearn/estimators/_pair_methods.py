@@ -12,11 +12,11 @@ from sklearn.base import ClassNamePrefixFeaturesOutMixin, TransformerMixin
 from sklearn.metrics import roc_auc_score
 from sklearn.utils.validation import check_is_fitted, validate_data
 
-from gramlearn._arrays import to_numpy
-from gramlearn._validation import as_numbers, check_finite
+from gramlearn._base.arrays import to_numpy
+from gramlearn._base.validation import as_numbers, check_finite
 from gramlearn.estimators._points import validated, validated_array
 from gramlearn.estimators._precision import FLOATS, KeepsPrecision
-from gramlearn.maps import MetricMap
+from gramlearn.methods.metric.maps import MetricMap
 
 __all__ = ["MahalanobisMethods", "PairMethods", "best_threshold", "two_sides"]
 

@@ -11,7 +11,7 @@ import numpy as np
 from scipy.sparse import issparse
 from sklearn.utils.validation import check_array, validate_data
 
-from gramlearn._reading import check_unmasked, complaint
+from gramlearn._base.unreadable import check_unmasked, complaint
 
 __all__ = ["validated", "validated_array"]
 

@@ -10,9 +10,9 @@ from typing import Any, final
 
 import numpy as np
 
-from gramlearn._arrays import to_numpy
-from gramlearn._validation import as_numbers, check_choice, check_finite, check_symmetric
-from gramlearn.maps import unit_free_root
+from gramlearn._base.arrays import to_numpy
+from gramlearn._base.validation import as_numbers, check_choice, check_finite, check_symmetric
+from gramlearn.methods.metric.maps import unit_free_root
 
 __all__ = ["Prior", "prior_of"]
 

@@ -10,7 +10,7 @@ from typing import Any, Concatenate, ParamSpec, TypeVar, cast
 
 import numpy as np
 
-from gramlearn.status import SolveInterrupted
+from gramlearn.problem.status import SolveInterrupted
 
 __all__ = ["end_early", "is_interrupted", "so_far", "whole"]
 

@@ -6,16 +6,16 @@ import numpy as np
 from scipy.sparse import issparse
 from sklearn.utils.multiclass import type_of_target
 
-from gramlearn._arrays import to_numpy
-from gramlearn._distinct_rows import distinct_rows
-from gramlearn._reading import check_unmasked
-from gramlearn._validation import check_choice, check_count, check_finite, check_positive
+from gramlearn._base.arrays import to_numpy
+from gramlearn._base.distinct_rows import distinct_rows
+from gramlearn._base.unreadable import check_unmasked
+from gramlearn._base.validation import check_choice, check_count, check_finite, check_positive
 from gramlearn.estimators._embedding import PointEmbedding, edges_of
 from gramlearn.estimators._whole import so_far, whole
-from gramlearn.graphs import laplacian, neighbor_graph
-from gramlearn.low_rank import incomplete_cholesky
+from gramlearn.graphs.neighbors import laplacian, neighbor_graph
+from gramlearn.kernels.low_rank.columns import incomplete_cholesky
+from gramlearn.methods.unfolding.colored import colored_unfolding, smooth_basis
 from gramlearn.side_information.labels import read_labels
-from gramlearn.special.colored_unfolding import colored_unfolding, smooth_basis
 
 __all__ = ["ColoredMVU"]
 

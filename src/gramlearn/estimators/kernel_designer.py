@@ -7,19 +7,15 @@ import numpy as np
 from sklearn.base import BaseEstimator
 from sklearn.utils.validation import check_is_fitted
 
-from gramlearn._distinct_rows import distinct_rows
-from gramlearn._progress import progress_bar
-from gramlearn._validation import check_choice, check_count, check_flag, check_positive, generator
-from gramlearn._warnings import warn
-from gramlearn.design_path import DesignPath, path_of
-from gramlearn.designed_kernel import (
-    Coordinates,
-    DesignedKernel,
-    least_dominance,
-    least_eigenvalue,
-    shares_of,
-    shift_for,
+from gramlearn._base.distinct_rows import distinct_rows
+from gramlearn._base.validation import (
+    check_choice,
+    check_count,
+    check_flag,
+    check_positive,
+    generator,
 )
+from gramlearn._base.warnings import warn
 from gramlearn.estimators._design_points import (
     DesignPoints,
     is_precomputed,
@@ -29,8 +25,18 @@ from gramlearn.estimators._design_points import (
 from gramlearn.estimators._designed_methods import DesignedMethods
 from gramlearn.estimators._learning import triplets_of
 from gramlearn.estimators._whole import is_interrupted, so_far, whole
-from gramlearn.kernel_design import DesignProblem, KernelDesign
+from gramlearn.methods.kernel_design.kernel import (
+    Coordinates,
+    DesignedKernel,
+    least_dominance,
+    least_eigenvalue,
+    shares_of,
+    shift_for,
+)
+from gramlearn.methods.kernel_design.path import DesignPath, path_of
+from gramlearn.methods.kernel_design.problem import DesignProblem, KernelDesign
 from gramlearn.side_information import SideInformation, Triplets
+from gramlearn.solvers.progress import progress_bar
 
 __all__ = ["KernelDesigner"]
 

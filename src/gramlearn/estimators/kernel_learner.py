@@ -8,7 +8,8 @@ from scipy.sparse import issparse
 from sklearn.base import BaseEstimator, ClassNamePrefixFeaturesOutMixin, TransformerMixin
 from sklearn.utils.validation import check_is_fitted
 
-from gramlearn._validation import check_choice, check_flag, check_positive, generator
+from gramlearn._base.distances import squared_distances
+from gramlearn._base.validation import check_choice, check_flag, check_positive, generator
 from gramlearn.estimators._feature_space import (
     coincide_in,
     coordinates_of,
@@ -29,16 +30,15 @@ from gramlearn.estimators._pair_methods import PairMethods, best_threshold
 from gramlearn.estimators._points import validated
 from gramlearn.estimators._precision import FLOATS
 from gramlearn.estimators._whole import whole
-from gramlearn.kernel_functions import Kernel, PrecomputedKernel, read_kernel
-from gramlearn.kernel_maps import KernelMap
-from gramlearn.low_rank import LowRankKernel
-from gramlearn.low_rank_spectral import spectral_factor_of
-from gramlearn.maps import symmetric_root
+from gramlearn.kernels.kernel import Kernel, PrecomputedKernel, read_kernel
+from gramlearn.kernels.low_rank.columns import LowRankKernel
+from gramlearn.kernels.low_rank.spectral import spectral_factor_of
+from gramlearn.methods.metric.kernel_map import KernelMap
+from gramlearn.methods.metric.maps import symmetric_root
+from gramlearn.problem.prior import Factor
+from gramlearn.problem.solution import Solution
+from gramlearn.problem.spectral import Regularizer
 from gramlearn.side_information import SideInformation
-from gramlearn.side_information._distances import squared_distances
-from gramlearn.solution import Solution
-from gramlearn.space import Factor
-from gramlearn.spectral import Regularizer
 
 __all__ = ["KernelLearner"]
 

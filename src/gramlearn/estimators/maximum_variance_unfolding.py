@@ -4,10 +4,10 @@ from typing import Any, Self
 
 import numpy as np
 
-from gramlearn._validation import check_positive
+from gramlearn._base.validation import check_positive
 from gramlearn.estimators._embedding import PointEmbedding
 from gramlearn.estimators._whole import so_far, whole
-from gramlearn.special.variance_unfolding import unfold
+from gramlearn.methods.unfolding.max_variance import unfold
 
 __all__ = ["MaximumVarianceUnfolding"]
 

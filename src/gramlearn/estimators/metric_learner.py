@@ -9,8 +9,8 @@ from scipy.sparse import issparse
 from sklearn.base import BaseEstimator
 from sklearn.utils.validation import check_is_fitted
 
-from gramlearn._validation import check_choice, check_count, check_extent, generator
-from gramlearn.bases import basis_of, check_basis_name, orthonormal
+from gramlearn._base.distances import coincide_under
+from gramlearn._base.validation import check_choice, check_count, check_extent, generator
 from gramlearn.estimators._learning import (
     bounds_of,
     loss_of,
@@ -25,14 +25,14 @@ from gramlearn.estimators._points import validated
 from gramlearn.estimators._precision import FLOATS
 from gramlearn.estimators._prior import Prior, prior_of
 from gramlearn.estimators._whole import whole
-from gramlearn.maps import FullMap, LowRankMap, MetricMap, distances_beyond
-from gramlearn.problem import Term
+from gramlearn.methods.metric.bases import basis_of, check_basis_name, orthonormal
+from gramlearn.methods.metric.maps import FullMap, LowRankMap, MetricMap, distances_beyond
+from gramlearn.problem.prior import Factor
+from gramlearn.problem.problem import Term
+from gramlearn.problem.solution import Solution
+from gramlearn.problem.spectral import Regularizer
 from gramlearn.side_information import SideInformation
-from gramlearn.side_information._distances import coincide_under
 from gramlearn.side_information.labels import classes_of
-from gramlearn.solution import Solution
-from gramlearn.space import Factor
-from gramlearn.spectral import Regularizer
 
 __all__ = ["MetricLearner"]
 

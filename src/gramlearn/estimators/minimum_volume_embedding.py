@@ -1,7 +1,7 @@
 """lambda_1 + ... + lambda_d - lambda_(d+1) - ... - lambda_n -> max, distances of neighbors kept (Z11 6.2).
 
 Unfolding asks for a large trace, which may lie in many dimensions. Minimum volume embedding puts it into
-the first d, by rounds of a convex problem, see `special.minimum_volume`.
+the first d, by rounds of a convex problem, see `methods.unfolding.minimum_volume`.
 """
 
 from typing import Any, Self
@@ -9,11 +9,11 @@ from typing import Any, Self
 import numpy as np
 from sklearn.exceptions import ConvergenceWarning
 
-from gramlearn._validation import check_choice, check_count, check_positive
-from gramlearn._warnings import warn
+from gramlearn._base.validation import check_choice, check_count, check_positive
+from gramlearn._base.warnings import warn
 from gramlearn.estimators._embedding import PointEmbedding
 from gramlearn.estimators._whole import is_interrupted, so_far, whole
-from gramlearn.special.minimum_volume import Distances, minimum_volume, signs_of
+from gramlearn.methods.unfolding.minimum_volume import Distances, minimum_volume, signs_of
 
 __all__ = ["MinimumVolumeEmbedding"]
 

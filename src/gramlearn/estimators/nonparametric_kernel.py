@@ -10,8 +10,7 @@ import numpy as np
 from sklearn.base import BaseEstimator, ClassNamePrefixFeaturesOutMixin, TransformerMixin
 from sklearn.utils.validation import check_is_fitted
 
-from gramlearn._progress import progress_bar
-from gramlearn._validation import (
+from gramlearn._base.validation import (
     check_choice,
     check_count,
     check_extent,
@@ -19,17 +18,24 @@ from gramlearn._validation import (
     check_positive,
     generator,
 )
-from gramlearn._warnings import warn
+from gramlearn._base.warnings import warn
 from gramlearn.estimators._given_points import GivenPoints
 from gramlearn.estimators._learning import side_of
 from gramlearn.estimators._points import validated
 from gramlearn.estimators._precision import FLOATS, KeepsPrecision
 from gramlearn.estimators._whole import so_far, whole
-from gramlearn.graph_extension import extended
-from gramlearn.graphs import check_graph, check_weights, laplacian, weighted_graph, weights_to
+from gramlearn.graphs.extension import extended
+from gramlearn.graphs.neighbors import (
+    check_graph,
+    check_weights,
+    laplacian,
+    weighted_graph,
+    weights_to,
+)
+from gramlearn.methods.nonparametric.problem import solve_nonparametric
 from gramlearn.side_information import Pairs, SideInformation
 from gramlearn.side_information.labels import read_labels
-from gramlearn.special.nonparametric import solve_nonparametric
+from gramlearn.solvers.progress import progress_bar
 
 __all__ = ["NonparametricKernel"]
 

@@ -18,16 +18,16 @@ import numpy as np
 from scipy.sparse import issparse
 from sklearn.base import BaseEstimator
 
-from gramlearn._arrays import to_numpy
-from gramlearn._reading import check_unmasked
-from gramlearn._validation import as_numbers, check_finite, check_positive
-from gramlearn._warnings import warn
+from gramlearn._base.arrays import to_numpy
+from gramlearn._base.unreadable import check_unmasked
+from gramlearn._base.validation import as_numbers, check_finite, check_positive
+from gramlearn._base.warnings import warn
 from gramlearn.estimators._pair_methods import MahalanobisMethods
 from gramlearn.estimators._points import validated, validated_array
 from gramlearn.estimators._prior import prior_of
 from gramlearn.estimators._whole import end_early, whole
-from gramlearn.maps import FullMap
-from gramlearn.status import SolveInterrupted
+from gramlearn.methods.metric.maps import FullMap
+from gramlearn.problem.status import SolveInterrupted
 
 __all__ = ["OnlineMetricLearner", "new_squared_distance"]
 

@@ -6,14 +6,14 @@ import numpy as np
 from sklearn.base import BaseEstimator, ClassNamePrefixFeaturesOutMixin, TransformerMixin
 from sklearn.utils.validation import check_is_fitted
 
-from gramlearn._validation import check_count, check_positive
+from gramlearn._base.first_call import announced
+from gramlearn._base.threads import one_thread
+from gramlearn._base.validation import check_count, check_positive
 from gramlearn.estimators._points import validated
 from gramlearn.estimators._precision import FLOATS, KeepsPrecision
 from gramlearn.estimators._whole import end_early, whole
-from gramlearn.solvers._compilation import announced
-from gramlearn.solvers._threads import one_thread
-from gramlearn.special.capped_density import CappedDensity
-from gramlearn.status import SolveInterrupted
+from gramlearn.methods.online_pca import CappedDensity
+from gramlearn.problem.status import SolveInterrupted
 
 __all__ = ["OnlinePCA"]
 

@@ -13,17 +13,17 @@ from typing import Any, Self
 import numpy as np
 from sklearn.base import BaseEstimator
 
-from gramlearn._validation import check_extent, check_positive, generator
-from gramlearn._warnings import warn
-from gramlearn.constraints import DistanceComparisons, SquaredDistances
+from gramlearn._base.validation import check_extent, check_positive, generator
+from gramlearn._base.warnings import warn
 from gramlearn.estimators._learning import side_of, solved
 from gramlearn.estimators._pair_methods import MahalanobisMethods
 from gramlearn.estimators._points import validated
 from gramlearn.estimators._whole import whole
-from gramlearn.losses import Hinge, Linear
-from gramlearn.maps import FullMap
-from gramlearn.problem import Term
-from gramlearn.regularizers import Frobenius
+from gramlearn.methods.metric.maps import FullMap
+from gramlearn.problem.constraints import DistanceComparisons, SquaredDistances
+from gramlearn.problem.losses import Hinge, Linear
+from gramlearn.problem.problem import Term
+from gramlearn.problem.regularizers import Frobenius
 from gramlearn.side_information import Bounds, SideInformation, Triplets
 
 __all__ = ["POLA"]

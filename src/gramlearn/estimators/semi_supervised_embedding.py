@@ -11,10 +11,8 @@ import numpy as np
 from sklearn.base import BaseEstimator, ClassNamePrefixFeaturesOutMixin, TransformerMixin
 from sklearn.utils.validation import check_is_fitted
 
-from gramlearn._validation import check_choice, check_count, check_positive, generator
-from gramlearn._warnings import warn
-from gramlearn.constraints import Trace
-from gramlearn.dual import Part
+from gramlearn._base.validation import check_choice, check_count, check_positive, generator
+from gramlearn._base.warnings import warn
 from gramlearn.estimators._feature_space import (
     coincide_in,
     coordinates_of,
@@ -26,10 +24,12 @@ from gramlearn.estimators._learning import bounds_of, reachable, side_of, solved
 from gramlearn.estimators._points import validated
 from gramlearn.estimators._precision import FLOATS, KeepsPrecision
 from gramlearn.estimators._whole import whole
-from gramlearn.kernel_functions import read_kernel
-from gramlearn.losses import Hinge, Linear, SquaredHinge
-from gramlearn.problem import Problem, Term
-from gramlearn.regularizers import Frobenius
+from gramlearn.kernels.kernel import read_kernel
+from gramlearn.problem.constraints import Trace
+from gramlearn.problem.dual import Part
+from gramlearn.problem.losses import Hinge, Linear, SquaredHinge
+from gramlearn.problem.problem import Problem, Term
+from gramlearn.problem.regularizers import Frobenius
 from gramlearn.side_information import SideInformation
 
 __all__ = ["SemiSupervisedEmbedding"]

@@ -1,21 +1,21 @@
 """-<W, K> + C xi -> min,  d_ik <= d_ij + xi for neighbors k of i and others j: a graph as points (Z11 6.3).
 
 Neighbors come to lie near, and none of them farther than a point that is no neighbor, so that the graph can
-be read off the points again; see `special.structure_preserving`.
+be read off the points again; see `methods.unfolding.structure_preserving`.
 """
 
 from typing import Any, Self
 
 import numpy as np
 
-from gramlearn._validation import LARGEST_EXPONENT, check_choice, check_positive
+from gramlearn._base.validation import LARGEST_EXPONENT, check_choice, check_positive
 from gramlearn.estimators._embedding import PointEmbedding
 from gramlearn.estimators._points import validated
 from gramlearn.estimators._precision import FLOATS
 from gramlearn.estimators._whole import so_far, whole
-from gramlearn.graphs import check_graph, neighbor_graph
-from gramlearn.special.capacity import check_capacity
-from gramlearn.special.structure_preserving import structure_preserving
+from gramlearn.graphs.neighbors import check_graph, neighbor_graph
+from gramlearn.methods.nonparametric.capacity import check_capacity
+from gramlearn.methods.unfolding.structure_preserving import structure_preserving
 
 __all__ = ["StructurePreservingEmbedding"]
 

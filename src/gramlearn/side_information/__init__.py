@@ -3,7 +3,7 @@
 `bind` turns any of them into terms of a problem; `take` follows a subset of the points.
 """
 
-from gramlearn.side_information._base import SideInformation
+from gramlearn.side_information.base import SideInformation
 from gramlearn.side_information.bounds import Bounds
 from gramlearn.side_information.closure import ContradictionError
 from gramlearn.side_information.labels import from_labels, triplets_from_labels

@@ -3,13 +3,13 @@
 from dataclasses import KW_ONLY, dataclass, replace
 from typing import Any, Self, final
 
-from gramlearn._arrays import Array, as_index, constant, namespace, read, where_true
-from gramlearn._validation import check_indices
-from gramlearn.constraints import SquaredDistances
-from gramlearn.losses import BoundedLoss
-from gramlearn.problem import Term
-from gramlearn.side_information._base import Beyond, Coincide, SideInformation, complete, renumber
-from gramlearn.side_information._checks import (
+from gramlearn._base.arrays import Array, as_index, constant, namespace, read, where_true
+from gramlearn._base.validation import check_indices
+from gramlearn.problem.constraints import SquaredDistances
+from gramlearn.problem.losses import BoundedLoss
+from gramlearn.problem.problem import Term
+from gramlearn.side_information.base import Beyond, Coincide, SideInformation, complete, renumber
+from gramlearn.side_information.checks import (
     check_differ,
     check_n_points,
     check_numbers,

@@ -12,7 +12,7 @@ import numpy as np
 from scipy.sparse import csr_array
 from scipy.sparse.csgraph import breadth_first_order, connected_components
 
-from gramlearn.side_information._numbering import Rectangles, Runs, Triangles, sorted_distinct
+from gramlearn.side_information.indexing import Rectangles, Runs, Triangles, sorted_distinct
 
 __all__ = [
     "Contradiction",

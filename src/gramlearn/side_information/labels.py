@@ -5,10 +5,10 @@ from typing import Any
 
 import numpy as np
 
-from gramlearn._arrays import to_numpy
-from gramlearn._reading import check_unmasked
-from gramlearn._validation import check_count, generator
-from gramlearn.side_information._numbering import (
+from gramlearn._base.arrays import to_numpy
+from gramlearn._base.unreadable import check_unmasked
+from gramlearn._base.validation import check_count, generator
+from gramlearn.side_information.indexing import (
     Blocks,
     Boxes,
     Rectangles,

@@ -13,9 +13,10 @@ from typing import Any
 import numpy as np
 from scipy.sparse import issparse
 
-from gramlearn._arrays import namespace, to_numpy
-from gramlearn._distinct_rows import distinct_rows
-from gramlearn._validation import (
+from gramlearn._base.arrays import namespace, to_numpy
+from gramlearn._base.distances import squared_distances
+from gramlearn._base.distinct_rows import distinct_rows
+from gramlearn._base.validation import (
     as_numbers,
     check_count,
     check_finite,
@@ -24,9 +25,8 @@ from gramlearn._validation import (
     check_symmetric,
     generator,
 )
-from gramlearn.side_information._checks import check_table
-from gramlearn.side_information._distances import squared_distances
-from gramlearn.side_information._numbering import Triangles, distinct_numbers
+from gramlearn.side_information.checks import check_table
+from gramlearn.side_information.indexing import Triangles, distinct_numbers
 from gramlearn.side_information.labels import read_labels
 from gramlearn.side_information.pairs import Pairs, check_pairs
 from gramlearn.side_information.percentiles import check_percentiles

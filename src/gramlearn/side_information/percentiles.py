@@ -10,10 +10,10 @@ from typing import Any
 import numpy as np
 from scipy.sparse import issparse
 
-from gramlearn._arrays import Array, namespace, read
-from gramlearn._validation import as_float, check_count, check_points, generator
-from gramlearn.side_information._distances import squared_distances
-from gramlearn.side_information._numbering import Triangles, distinct_numbers
+from gramlearn._base.arrays import Array, namespace, read
+from gramlearn._base.distances import squared_distances
+from gramlearn._base.validation import as_float, check_count, check_points, generator
+from gramlearn.side_information.indexing import Triangles, distinct_numbers
 
 __all__ = ["check_percentiles", "percentile_bounds", "percentiles_of"]
 

@@ -10,13 +10,13 @@ from typing import Any, Self, final
 
 import numpy as np
 
-from gramlearn._arrays import Array, as_index, namespace, to_numpy, where_true
-from gramlearn._distinct_rows import distinct_rows
-from gramlearn.constraints import DistanceComparisons
-from gramlearn.losses import BoundedLoss
-from gramlearn.problem import Term
-from gramlearn.side_information._base import Beyond, Coincide, SideInformation, complete, renumber
-from gramlearn.side_information._checks import (
+from gramlearn._base.arrays import Array, as_index, namespace, to_numpy, where_true
+from gramlearn._base.distinct_rows import distinct_rows
+from gramlearn.problem.constraints import DistanceComparisons
+from gramlearn.problem.losses import BoundedLoss
+from gramlearn.problem.problem import Term
+from gramlearn.side_information.base import Beyond, Coincide, SideInformation, complete, renumber
+from gramlearn.side_information.checks import (
     check_differ,
     check_n_points,
     check_numbers,

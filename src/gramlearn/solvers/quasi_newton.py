@@ -12,14 +12,14 @@ from typing import Any, final
 
 import numpy as np
 
-from gramlearn._arrays import Array, every_row, is_numpy
-from gramlearn._validation import check_count, check_positive
-from gramlearn.certificate import Certificate
-from gramlearn.dual import Part
-from gramlearn.problem import Problem
-from gramlearn.solvers._loop import Answer, Solver, State, prior_answer
-from gramlearn.sparse_dual import SparseDual, SparsePoint
-from gramlearn.status import Status
+from gramlearn._base.arrays import Array, every_row, is_numpy
+from gramlearn._base.validation import check_count, check_positive
+from gramlearn.problem.certificate import Certificate
+from gramlearn.problem.dual import Part
+from gramlearn.problem.problem import Problem
+from gramlearn.problem.sparse_dual import SparseDual, SparsePoint
+from gramlearn.problem.status import Status
+from gramlearn.solvers.loop import Answer, Solver, State, prior_answer
 
 __all__ = ["QuasiNewton"]
 

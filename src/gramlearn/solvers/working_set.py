@@ -14,7 +14,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from typing import Any, final
 
-from gramlearn._arrays import (
+from gramlearn._base.arrays import (
     Array,
     clipped,
     concat,
@@ -25,17 +25,17 @@ from gramlearn._arrays import (
     read,
     where_true,
 )
-from gramlearn._validation import check_count
-from gramlearn.certificate import UNKNOWN, Certificate, Reference, Review, review
-from gramlearn.dual import DualPoint
-from gramlearn.linear_maps import Products
-from gramlearn.problem import Problem
-from gramlearn.solvers._infeasibility import contradiction, hopeless, impossible, refuted
-from gramlearn.solvers._loop import Answer, Solver, State, prior_answer
-from gramlearn.solvers._newton import newton_step
-from gramlearn.solvers._opposed_bounds import opposed_bounds
-from gramlearn.solvers._phase_one import enter_domain
-from gramlearn.status import Status
+from gramlearn._base.validation import check_count
+from gramlearn.problem.certificate import UNKNOWN, Certificate, Reference, Review, review
+from gramlearn.problem.dual import DualPoint
+from gramlearn.problem.linear_maps import Products
+from gramlearn.problem.problem import Problem
+from gramlearn.problem.status import Status
+from gramlearn.solvers.feasibility.enter_domain import enter_domain
+from gramlearn.solvers.feasibility.infeasibility import contradiction, hopeless, impossible, refuted
+from gramlearn.solvers.feasibility.opposed_bounds import opposed_bounds
+from gramlearn.solvers.loop import Answer, Solver, State, prior_answer
+from gramlearn.solvers.newton_step import newton_step
 
 __all__ = ["WorkingSet"]
 

@@ -1,0 +1,314 @@
+"""The only file that knows array libraries: NumPy, PyTorch, CuPy, through the array API.
+
+Everything else receives `xp = namespace(x)` and writes array-API calls. What the standard leaves
+open stands here, each with one name: a Cholesky factor that may not exist, sums over pairs of
+rows, the size of a chunk.
+"""
+
+import contextvars
+from collections.abc import Callable, Iterator
+from typing import Any
+
+import array_api_compat
+import array_api_compat.numpy
+import numpy as np
+
+__all__ = [
+    "Array",
+    "added_at",
+    "as_index",
+    "as_real",
+    "cholesky_or_none",
+    "chunks",
+    "clipped",
+    "concat",
+    "constant",
+    "every_row",
+    "exponential",
+    "eye",
+    "in_single",
+    "inverse_of_lower",
+    "is_array",
+    "is_finite",
+    "is_missing",
+    "is_numpy",
+    "largest",
+    "namespace",
+    "pair_squared_norms",
+    "read",
+    "rows_of",
+    "scatter",
+    "symmetric_part",
+    "to_numpy",
+    "transpose",
+    "where_true",
+]
+
+Array = Any
+
+# From here on a scan is compiled, whether Numba is loaded yet (about half a second) or not: the two bodies
+# round differently, and an answer is not to depend on what was solved before it.
+_COMPILED_FROM_ELEMENTS = 1_000_000
+_CHUNK_BYTES_HOST = 4 << 20  # stays in a core's cache
+_CHUNK_BYTES_DEVICE = 1 << 30  # large enough to hide the launch of a kernel
+
+
+def is_array(x: object) -> bool:
+    """Whether x belongs to an array library (a list or a number does not)."""
+    return bool(array_api_compat.is_array_api_obj(x))
+
+
+def namespace(*arrays: Array) -> Any:
+    """Give the array-API namespace the arrays share; lists and numbers count as NumPy."""
+    if len(arrays) == 1 and type(arrays[0]) is np.ndarray:
+        return array_api_compat.numpy  # at once: of small problems asking is a good part
+    known = [a for a in arrays if is_array(a)]
+    return array_api_compat.array_namespace(*known) if known else array_api_compat.numpy
+
+
+def as_real(x: Any, like: Array | None = None, dtype: str = "float64") -> Array:
+    """Bring x to a floating array: of `dtype` in its own library, or of the type of `like`.
+
+    Host data (lists, NumPy) moves to the library and device of `like`; arrays of other libraries are
+    refused.
+    """
+    if array_api_compat.is_torch_array(x) and x.requires_grad:
+        x = x.detach()  # a solve is no part of anyone's graph
+    if like is None:
+        xp = namespace(x)
+        target = getattr(xp, dtype)
+        return xp.astype(x, target, copy=False) if is_array(x) else xp.asarray(x, dtype=target)
+    xp = namespace(like)
+    x = _host_memory(x, like)
+    return xp.asarray(x, dtype=like.dtype, device=array_api_compat.device(like))
+
+
+def as_index(x: Any, like: Array | None = None) -> Array:
+    """Bring x to an integer array: as it is in its own library, or int64 in that of `like`."""
+    if like is None:
+        return x if is_array(x) else namespace(x).asarray(x)
+    xp = namespace(like)
+    x = _host_memory(x, like)
+    return xp.asarray(x, dtype=xp.int64, device=array_api_compat.device(like))
+
+
+def _host_memory(x: Any, like: Array) -> Any:
+    """Ready x for the library of `like`: its own arrays as they are, host memory in a copy."""
+    if isinstance(like, np.ndarray) and isinstance(x, np.ndarray):
+        return x
+    if isinstance(x, np.ndarray):
+        return np.array(x)  # other libraries refuse memory that is read-only or runs backwards
+    if is_array(x) and namespace(x) is not namespace(like):
+        raise TypeError(
+            f"one array is a {type(x).__module__}.{type(x).__name__} and another a "
+            f"{type(like).__module__}.{type(like).__name__}; all arrays of a problem must come from "
+            "one library. Convert them before the call."
+        )
+    return x
+
+
+def to_numpy(x: Array) -> np.ndarray:
+    """Copy x to host memory. For graph algorithms and files only; the core never calls it."""
+    if isinstance(x, np.ndarray):
+        return x
+    if array_api_compat.is_torch_array(x):
+        return np.asarray(x.detach().cpu())
+    if array_api_compat.is_cupy_array(x):
+        return np.asarray(x.get())
+    return np.asarray(x)
+
+
+def constant(value: float, like: Array, shape: int | tuple[int, ...]) -> Array:
+    """Give an array filled with value, of the type and on the device of `like`."""
+    xp = namespace(like)
+    return xp.full(shape, value, dtype=like.dtype, device=array_api_compat.device(like))
+
+
+def eye(size: int, like: Array) -> Array:
+    """Give the identity matrix, of the type and on the device of `like`."""
+    xp = namespace(like)
+    return xp.eye(size, dtype=like.dtype, device=array_api_compat.device(like))
+
+
+def read(x: Array) -> float:
+    """Read a zero-dimensional array as a float (on a GPU this waits for the device)."""
+    return float(x)
+
+
+def clipped(x: Array, low: Any = None, high: Any = None) -> Array:
+    """x, but no less than `low` and no more than `high`."""
+    # NumPy's own at once: of small problems the checks around it are a good part.
+    clip = np.clip if type(x) is np.ndarray else namespace(x).clip
+    return clip(x, low, high)
+
+
+def exponential(name: str, x: Array) -> Array:
+    """Give "exp" or "expm1" of x, and +inf in silence where it overflows."""
+    xp = namespace(x)
+    ceiling = 709.0 if x.dtype == xp.float64 else 88.0
+    inside = getattr(xp, name)(clipped(x, high=ceiling))
+    return xp.where(x > ceiling, xp.full_like(x, float("inf")), inside)
+
+
+def is_finite(x: Array) -> bool:
+    """Whether no entry of x is NaN or infinite."""
+    xp = namespace(x)
+    return bool(xp.all(xp.isfinite(x)))
+
+
+def concat(parts: list[Array], like: Array) -> Array:
+    """Join vectors; none at all gives the empty vector of the type of `like`."""
+    if not parts:
+        return constant(0.0, like, 0)
+    return parts[0] if len(parts) == 1 else namespace(like).concat(parts)
+
+
+def largest(x: Array, count: int) -> Array:
+    """Give the indices of the `count` largest entries of a vector, in any order."""
+    xp = namespace(x)
+    if array_api_compat.is_numpy_namespace(xp):
+        return np.argpartition(-x, count)[:count] if count < x.shape[0] else np.arange(x.shape[0])
+    if array_api_compat.is_torch_namespace(xp):
+        return xp.topk(x, min(count, x.shape[0]), sorted=False).indices
+    return xp.argsort(x, descending=True)[: min(count, x.shape[0])]
+
+
+def is_missing(rows: Array, known: Array) -> Array:
+    """Say which of `rows` do not stand in `known`; both ascending."""
+    xp = namespace(rows)
+    if known.shape[0] == 0 or rows.shape[0] == 0:
+        return xp.ones_like(rows, dtype=xp.bool)
+    place = clipped(xp.searchsorted(known, rows), high=known.shape[0] - 1)
+    return xp.take(known, place) != rows
+
+
+def rows_of(x: Any, rows: Array) -> Any:
+    """Take rows of what is given one a constraint; what is one number for all stays so."""
+    return namespace(x).take(x, rows) if is_array(x) and x.ndim == 1 else x
+
+
+def scatter(values: Array, rows: Array, size: int) -> Array:
+    """Give the vector of `size` that holds the values at these rows (ascending) and 0 elsewhere."""
+    out = constant(0.0, values, size)
+    if rows.shape[0]:
+        out[~is_missing(every_row(size, values), rows)] = values
+    return out
+
+
+def in_single(x: Array) -> Array:
+    """x in single precision, infinite in silence where it is too large for that."""
+    xp = namespace(x)
+    with np.errstate(over="ignore"):
+        return xp.astype(x, xp.float32)
+
+
+def is_numpy(x: Array) -> bool:
+    """Whether x is a NumPy array, in host memory."""
+    return isinstance(x, np.ndarray)
+
+
+def added_at(x: Array, rows: Array, values: Array) -> Array:
+    """Give x with values[k] added to entry rows[k], for every k; a row may come more than once."""
+    xp = namespace(x)
+    if array_api_compat.is_torch_namespace(xp):
+        return xp.index_add(x, 0, rows, values)
+    if array_api_compat.is_numpy_namespace(xp) or array_api_compat.is_cupy_namespace(xp):
+        out = xp.asarray(x, copy=True)
+        xp.add.at(out, rows, values)
+        return out
+    # The standard has no sum over equal indices: a product with the matrix that says which goes where.
+    return x + xp.astype(every_row(x.shape[0], x)[:, None] == rows[None, :], x.dtype) @ values
+
+
+def every_row(size: int, like: Array) -> Array:
+    """Give 0, 1, ..., size - 1, on the device of `like`."""
+    xp = namespace(like)
+    return xp.arange(size, dtype=xp.int64, device=array_api_compat.device(like))
+
+
+def where_true(mask: Array) -> Array:
+    """Give the indices at which a vector of booleans holds, ascending."""
+    return namespace(mask).nonzero(mask)[0]
+
+
+def transpose(matrix: Array) -> Array:
+    """Swap the last two axes."""
+    return namespace(matrix).matrix_transpose(matrix)
+
+
+def without_overflow_warnings(function: Callable[..., Any], *args: Any) -> Any:
+    """Call a function whose steps may go so far that numbers overflow: these are taken back, and no news.
+
+    In a context of its own, so that Ctrl-C at any moment leaves the caller's error state as it was.
+    """
+
+    def quietly() -> Any:
+        with np.errstate(over="ignore", invalid="ignore", divide="ignore", under="ignore"):
+            return function(*args)
+
+    return contextvars.copy_context().run(quietly)
+
+
+def symmetric_part(matrix: Array) -> Array:
+    """(M + M') / 2."""
+    return (matrix + transpose(matrix)) / 2
+
+
+def cholesky_or_none(matrix: Array) -> Array | None:
+    """L with L L' = matrix, or None where the matrix is not positive definite."""
+    xp = namespace(matrix)
+    if array_api_compat.is_torch_namespace(xp):
+        factor, failed = xp.linalg.cholesky_ex(matrix)
+        return None if bool(failed) or not bool(xp.all(xp.isfinite(factor))) else factor
+    try:
+        factor = xp.linalg.cholesky(matrix)
+    except np.linalg.LinAlgError:
+        return None
+    # Some libraries answer with NaN instead of raising.
+    return factor if bool(xp.all(xp.isfinite(factor))) else None
+
+
+def inverse_of_lower(lower: Array) -> Array:
+    """L^-1 for L lower triangular, with zeros above its diagonal, at a sixth of the cost of any inverse."""
+    xp = namespace(lower)
+    if array_api_compat.is_torch_namespace(xp):
+        return xp.linalg.solve_triangular(lower, eye(lower.shape[0], lower), upper=False)
+    if not is_numpy(lower):
+        return xp.linalg.inv(lower)
+    from scipy.linalg import get_lapack_funcs
+
+    (trtri,) = get_lapack_funcs(("trtri",), (lower,))
+    return trtri(lower.T, lower=0)[0].T  # LAPACK reads by columns, and so sees the transpose
+
+
+def chunks(n_rows: int, n_columns: int, like: Array) -> Iterator[slice]:
+    """Cut n_rows into slices whose n_rows x n_columns block fits the cache (or the device)."""
+    on_host = str(array_api_compat.device(like)).lower().startswith("cpu")
+    limit = _CHUNK_BYTES_HOST if on_host else _CHUNK_BYTES_DEVICE
+    step = max(1, limit // (8 * max(1, n_columns)))
+    for start in range(0, n_rows, step):
+        yield slice(start, min(start + step, n_rows))
+
+
+def pair_squared_norms(points: Array, i: Array, j: Array, sign: int) -> Array:
+    """|p_i + sign p_j|^2 for every pair of rows of `points`; sign 0 leaves j out.
+
+    The c x r differences are never stored. Large scans of NumPy arrays go through a compiled body.
+    """
+    xp = namespace(points)
+    n_pairs, n_columns = i.shape[0], points.shape[1]
+    if isinstance(points, np.ndarray) and n_pairs * n_columns >= _COMPILED_FROM_ELEMENTS:
+        from gramlearn._base.pair_scan import pair_squared_norms as compiled
+
+        out = np.empty(n_pairs, dtype=points.dtype)
+        compiled(np.ascontiguousarray(points), i, j, float(sign), out)
+        return out
+    parts = []
+    for rows in chunks(n_pairs, n_columns, points):
+        z = xp.take(points, i[rows], axis=0)
+        if sign:
+            other = xp.take(points, j[rows], axis=0)
+            z = z - other if sign < 0 else z + other
+        # A norm is one reduction; libraries that fuse nothing would write z * z to memory for a dot.
+        parts.append(xp.linalg.vector_norm(z, axis=1) ** 2)
+    return concat(parts, points)

@@ -1,0 +1,44 @@
+"""|p_i - p_j|^2 of pairs of rows, of a dense array of any library or of a sparse matrix."""
+
+from typing import Any
+
+import numpy as np
+from scipy.sparse import issparse
+
+from gramlearn._base.arrays import Array, as_index, as_real, namespace, pair_squared_norms
+
+__all__ = ["coincide_under", "equal_rows", "squared_distances"]
+
+_ROWS = 50_000  # pairs of sparse rows at a time
+_ROUNDING = 64 * np.finfo(float).eps  # of differences of points, beside the points themselves
+
+
+def squared_distances(points: Any, i: Any, j: Any) -> Array:
+    """|p_i - p_j|^2 for each pair; the differences of all pairs are never stored."""
+    if issparse(points):
+        parts = [np.zeros(0)]
+        for start in range(0, len(i), _ROWS):
+            some = slice(start, start + _ROWS)
+            differences = points[i[some]] - points[j[some]]
+            parts.append(np.asarray(differences.multiply(differences).sum(axis=1)).reshape(-1))
+        return np.concatenate(parts)
+    xp = namespace(points)
+    if points.dtype not in (xp.float32, xp.float64):
+        points = as_real(points)
+    return pair_squared_norms(points, as_index(i, points), as_index(j, points), -1)
+
+
+def equal_rows(points: Any, i: Any, j: Any) -> Array:
+    """Whether the two rows of each pair are equal."""
+    return squared_distances(points, i, j) == 0
+
+
+def coincide_under(
+    X: Any, points: np.ndarray, root: np.ndarray | None, i: Any, j: Any
+) -> np.ndarray:
+    """Whether points are equal as far as a metric sees them: under A (`root`, points = X A'), to rounding."""
+    if root is None:
+        return np.asarray(equal_rows(X, i, j))
+    size = np.abs(X - X.mean(axis=0)).max(axis=0) * np.linalg.norm(root, axis=0)
+    rounding = _ROUNDING * np.linalg.norm(size)
+    return np.asarray(squared_distances(points, i, j) <= rounding**2)

@@ -1,0 +1,1 @@
+"""Eigenvalues for one purpose each: positive parts of large sparse matrices, and updates of rank one."""

@@ -1,0 +1,54 @@
+"""Compiled inner loops: out_k = |p_i + sign p_j|^2 for every pair k = (i, j), in one pass.
+
+A matrix product cannot do this without writing the c x r differences to memory first. Numba is
+imported with this module, and this module only when the first large scan needs it. The plain body of
+the same function is `arrays.pair_squared_norms`; a test compares the two.
+
+Large scans are cut into slices, one a thread, as many as NUMBA_NUM_THREADS says. Threads of Numba's own
+end the process where a second Python thread scans at the same time, or a fork of one that has scanned.
+"""
+
+from concurrent.futures import ThreadPoolExecutor
+from functools import partial
+from typing import Any
+
+import numba
+import numpy as np
+
+from gramlearn._base.compilation import compiled
+
+__all__ = ["pair_squared_norms"]
+
+_SLICE = 2_000_000  # numbers, from which a thread of its own pays: a millisecond
+
+
+def pair_squared_norms(
+    points: np.ndarray, i: np.ndarray, j: np.ndarray, sign: float, out: np.ndarray
+) -> None:
+    """Write |points[i[k]] + sign * points[j[k]]|^2 into out[k]."""
+    scan: Any = partial(_scan, points, sign=sign)
+    threads = min(numba.config.NUMBA_NUM_THREADS, i.shape[0] * points.shape[1] // _SLICE)
+    if threads < 2:
+        scan(i, j, out=out)
+        return
+    slices = (np.array_split(x, threads) for x in (i, j, out))
+    with ThreadPoolExecutor(threads) as pool:
+        list(pool.map(lambda i, j, out: scan(i, j, out=out), *slices))
+
+
+# Reassociation lets the sum over q use vector instructions; "nnan" and "ninf" are left out, so that a
+# NaN is never lost on the way.
+@compiled(nogil=True, fastmath={"reassoc", "contract", "nsz", "arcp"})
+def _scan(points, i, j, sign, out):  # type: ignore[no-untyped-def]
+    n_pairs = i.shape[0]
+    n_columns = points.shape[1]
+    zero = points.dtype.type(0)  # sums stay in the precision of the points
+    sign = points.dtype.type(sign)
+    for k in range(n_pairs):
+        first = i[k]
+        second = j[k]
+        total = zero
+        for q in range(n_columns):
+            z = points[first, q] + sign * points[second, q]
+            total += z * z
+        out[k] = total

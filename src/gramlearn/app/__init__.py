@@ -1,0 +1,1 @@
+"""The command `gramlearn`, and its demo."""

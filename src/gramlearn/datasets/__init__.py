@@ -1,0 +1,5 @@
+"""Data sets of the papers and of the demo, from a folder, from scikit-learn, or fetched when asked for."""
+
+from gramlearn.datasets.loading import VARIABLE, Dataset, DatasetNotFoundError, load, names
+
+__all__ = ["VARIABLE", "Dataset", "DatasetNotFoundError", "load", "names"]

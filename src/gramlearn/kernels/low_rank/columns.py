@@ -1,0 +1,197 @@
+"""K ~= G G' with G n x r: a kernel of n points as coordinates in r dimensions.
+
+    incomplete Cholesky    one column of K a step, where the diagonal of K - GG' is largest
+    Nystroem               G = K_nm K_mm^(-1/2), from m landmarks
+    combinations           G = K J (J'KJ)^(-1/2), from k combinations of the points
+
+All of them from a few columns of K; `low_rank_spectral` has the one that looks at all.
+"""
+
+from numbers import Real
+from typing import Any
+
+import numpy as np
+
+from gramlearn._base.arrays import to_numpy
+from gramlearn._base.validation import (
+    as_float,
+    check_count,
+    check_either_way,
+    check_host_points,
+    check_indices,
+    generator,
+)
+from gramlearn.kernels.kernel import read_kernel
+from gramlearn.kernels.low_rank.factor import (
+    LowRankKernel,
+    check_rank,
+    finished,
+    rounding,
+    rounding_of_spectrum,
+)
+from gramlearn.kernels.low_rank.psd_checks import check_left, check_spectrum, checked_diagonal
+
+__all__ = [
+    "LowRankKernel",
+    "combined_factor",
+    "incomplete_cholesky",
+    "nystroem",
+]
+
+_DEFAULT_TOL = 0.01  # the share of the trace that may be left where nothing else is asked for
+_FIRST_COLUMNS = 64
+
+
+def incomplete_cholesky(
+    X: Any, kernel: Any, *, rank: int | None = None, tol: float | None = None, **params: Any
+) -> LowRankKernel:
+    """K ~= G G' by a Cholesky factorization with pivots, stopped early: n r^2 operations.
+
+    Each step takes the point whose k(x, x) is least explained so far. Only the diagonal of K and r of
+    its columns are asked for.
+
+    Parameters
+    ----------
+    X : array n x d, or n x n
+        Points, or the kernel matrix itself.
+    kernel : str or callable
+        A name of scikit-learn's `pairwise_kernels`, such as "rbf"; a function k(A, B) that gives the
+        matrix of all k(a, b); or "precomputed".
+    rank : int, optional
+        The most columns G may have; n where it is not given.
+    tol : float, optional
+        Stop once tr(K - G G') <= tol tr K, or once what is left of every point is rounding. Where neither
+        rank nor tol is given it is 0.01: 99 % of the trace is kept, as by a principal component analysis of
+        99 % of the variance, and for smooth kernels of many features every further digit takes hundreds of
+        columns more. Where rank alone is given it is 0, and rank decides.
+    **params
+        Parameters of the kernel, such as gamma=0.1.
+    """
+    source = read_kernel(X, kernel, params)
+    n = source.n_points
+    most = n if rank is None else check_rank(rank, n)
+    tol = (_DEFAULT_TOL if rank is None else 0.0) if tol is None else _check_tol(tol)
+    diagonal = checked_diagonal(source)
+    left = diagonal.copy()
+    enough = tol * diagonal.sum()
+    noise = rounding(n, diagonal, source)
+    G = np.zeros((n, min(most, _FIRST_COLUMNS)), order="F")  # written and read by columns
+    pivots: list[int] = []
+    while len(pivots) < most and left.sum() > enough:
+        p, t = int(np.argmax(left)), len(pivots)
+        if left[p] <= noise:
+            break
+        if t == G.shape[1]:
+            G = np.asfortranarray(np.hstack([G, np.zeros((n, min(t, most - t)))]))
+        column = source.columns(np.asarray([p]))[:, 0] - G[:, :t] @ G[p, :t]
+        column /= np.sqrt(left[p])
+        column[pivots] = 0.0  # what a pivot explains stays explained, whatever rounding says
+        column[p] = np.sqrt(left[p])
+        G[:, t] = column
+        pivots.append(p)
+        left -= column**2
+        left[pivots] = 0.0
+        check_left(left, diagonal, source)
+    landmarks = np.asarray(pivots)
+    G = np.ascontiguousarray(G[:, : len(pivots)])
+    from scipy.linalg import solve_triangular
+
+    weights = solve_triangular(G[landmarks], np.eye(len(pivots)), lower=True).T
+    return finished(source, G, diagonal, landmarks, weights)
+
+
+def nystroem(
+    X: Any, kernel: Any, *, landmarks: Any, random_state: Any = None, **params: Any
+) -> LowRankKernel:
+    """K ~= K_nm K_mm^+ K_mn, factored as G = K_nm U diag(s)^(-1/2) with K_mm = U diag(s) U'.
+
+    Eigenvalues s that are rounding errors are left out, so that equal landmarks do no harm; G then has
+    fewer columns than there are landmarks.
+
+    Parameters
+    ----------
+    X : array n x d, or n x n
+        Points, or the kernel matrix itself.
+    kernel : str or callable
+        As for `incomplete_cholesky`.
+    landmarks : int or vector of row indices
+        How many to draw, every set of points equally likely; or the points themselves.
+    random_state : int, Generator or None
+        Seeds the draw.
+    **params
+        Parameters of the kernel.
+    """
+    source = read_kernel(X, kernel, params)
+    chosen = _check_landmarks(landmarks, source.n_points, random_state)
+    diagonal = checked_diagonal(source)
+    columns = source.columns(chosen)
+    core = check_either_way(columns[chosen], source.words, source.tolerance)
+    s, U = np.linalg.eigh((core + core.T) / 2)
+    check_spectrum(s, source)
+    kept = s > rounding_of_spectrum(len(s), s, diagonal, source)
+    if not kept.any():
+        raise ValueError(
+            f"{source.words} is zero among `landmarks`; choose other ones, or more of them."
+        )
+    weights = U[:, kept] / np.sqrt(s[kept])
+    return finished(source, columns @ weights, diagonal, chosen, weights)
+
+
+def combined_factor(X: Any, kernel: Any, J: Any, **params: Any) -> LowRankKernel:
+    """K ~= P P' with P = K J (J'KJ)^(-1/2): within the span of k combinations of the points (J12 3.6).
+
+    Column c of J, n x k, holds the weights of the points in the c-th direction of feature space. Directions
+    that depend on the others are left out.
+    """
+    source = read_kernel(X, kernel, params)
+    J = check_host_points(J, "basis")
+    if J.shape[0] != source.n_points:
+        raise ValueError(
+            f"`basis` has {J.shape[0]} rows, but there are {source.n_points} points; a column holds one weight "
+            "for each."
+        )
+    used = np.flatnonzero(J.any(axis=1))
+    if not used.size:
+        raise ValueError("`basis` spans no direction: all of its columns are zero.")
+    diagonal = checked_diagonal(source)
+    J = J[np.ix_(used, J.any(axis=0))]
+    J = J / np.linalg.norm(J, axis=0)
+    KJ = np.zeros((source.n_points, J.shape[1]))
+    for start in range(0, len(used), _FIRST_COLUMNS):
+        some = slice(start, start + _FIRST_COLUMNS)
+        KJ += source.columns(used[some]) @ J[some]
+    core = J.T @ KJ[used]
+    s, U = np.linalg.eigh((core + core.T) / 2)
+    kept = s > rounding_of_spectrum(len(used), s, diagonal, source)
+    if not kept.any():
+        raise ValueError(
+            f"`basis` spans no direction: {source.words} is zero on all of its columns, to rounding."
+        )
+    weights = J @ (U[:, kept] / np.sqrt(s[kept]))
+    return finished(source, KJ @ (U[:, kept] / np.sqrt(s[kept])), diagonal, used, weights)
+
+
+# --------------------------------------------------------------------------------------------------
+# What is refused
+
+
+def _check_tol(tol: Any) -> float:
+    if isinstance(tol, bool) or not isinstance(tol, Real) or not 0 <= as_float(tol) < 1:
+        raise ValueError(
+            f"`tol` must be a number in [0, 1), a share of the trace of the kernel; got {tol!r}."
+        )
+    return float(tol)
+
+
+def _check_landmarks(landmarks: Any, n: int, random_state: Any) -> np.ndarray:
+    if np.ndim(landmarks) == 0:
+        size = check_count(landmarks, "landmarks")
+        if size > n:
+            raise ValueError(
+                f"`landmarks={size}` asks for more landmarks than the {n} points; pass at most {n}."
+            )
+        return generator(random_state).choice(n, size, replace=False)
+    rows = to_numpy(check_indices(landmarks, "landmarks", n))
+    if rows.size == 0:
+        raise ValueError("`landmarks` is empty; pass at least one row index, or their number.")
+    return rows

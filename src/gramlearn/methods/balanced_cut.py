@@ -1,0 +1,181 @@
+"""minimise tr L X  with  X_ii = 1, e'Xe = 0, X >= 0: the relaxed minimum balanced cut, by LogDet (K09 6.4).
+
+L is the Laplacian of a graph and e the vector of ones. For X within the range of pinv(L), where Le = 0 gives
+e'Xe = 0 for free,
+
+    eps D_logdet(X, eps pinv(L)) = tr L X - eps log det X + constant
+
+so the nearest correlation matrix to eps pinv(L) tends to an optimum of the relaxation as eps falls. With the
+duals lam, mu = eps lam proves that no balanced cut weighs less than a quarter of -sum mu, and tr L X lies above
+that by eps rank(L) at most.
+
+A disconnected graph has other null vectors than e, and the range of pinv(L) would ask every component to be cut
+in half. So L + c (I - ee'/n) is used for L. As tr X = n this adds a constant to tr L X and changes no
+minimizer, and its range has all directions but e, whatever the graph.
+"""
+
+from dataclasses import dataclass, field
+from typing import Any, final
+
+import numpy as np
+
+from gramlearn._base.validation import (
+    as_numbers,
+    check_count,
+    check_finite,
+    check_positive,
+    check_symmetric,
+    generator,
+)
+from gramlearn.methods.cut_rounding import best_halves
+from gramlearn.problem.constraints import DiagonalEntries
+from gramlearn.problem.losses import Hard
+from gramlearn.problem.prior import Factor
+from gramlearn.problem.problem import Problem, Term
+from gramlearn.problem.regularizers import LogDet
+from gramlearn.problem.solution import Solution
+from gramlearn.problem.status import SolveInterrupted
+from gramlearn.solvers.solve import solve
+
+__all__ = ["BalancedCut", "balanced_cut"]
+
+_FALL = 0.2  # from one eps to the next
+_MOST_ROUNDS = 1_000_000  # directions, all in memory
+_INNER_TOL = 1e-6
+
+
+@final
+@dataclass(frozen=True, eq=False)
+class BalancedCut:
+    """A cut of a graph into two halves, and what no such cut can be below.
+
+    Attributes
+    ----------
+    labels : array of n
+        0 or 1 for each vertex; as many of one as of the other, or one more.
+    weight : float
+        The weight of the edges between the halves.
+    bound : float
+        No cut into two halves weighs less.
+    relaxed : float
+        tr L X / 4, the value of the relaxation at the last X.
+    path : list of (eps, tr L X / 4)
+        How that value fell with eps.
+    solution : Solution
+        The last X, with the gap to the nearest correlation matrix. For an odd number of vertices its last row
+        is that of a vertex without edges, which stands on the smaller side.
+    """
+
+    labels: np.ndarray
+    weight: float
+    bound: float
+    relaxed: float
+    path: list[tuple[float, float]] = field(repr=False)
+    solution: Solution = field(repr=False)
+
+
+def balanced_cut(
+    graph: Any, eps: float = 1e-3, n_rounds: int = 100, random_state: int | None = None
+) -> BalancedCut:
+    """Cut a graph into two halves of the same size, with little weight between them.
+
+    Parameters
+    ----------
+    graph : array or SciPy sparse matrix n x n
+        Weights of the edges, symmetric and not negative; the diagonal does not count. It may be
+        disconnected. An odd number of vertices gives halves that differ by one.
+    eps : float
+        How near to come to the optimum of the relaxation, as a share of it, or of the mean degree where that
+        is larger. Smaller is sharper and slower.
+    n_rounds : int
+        How many random directions to try for the cut.
+    random_state : int, optional
+        The seed of these directions.
+
+    Returns
+    -------
+    BalancedCut
+        `labels`, the `weight` of the cut, and a `bound` that no balanced cut is below. The cut itself is found
+        by rounding and need not be the best.
+
+    Raises
+    ------
+    SolveInterrupted
+        On Ctrl-C, with the cut of the last X, and its bound, as its attribute `solution`.
+    """
+    check_positive(eps, "eps", "balanced_cut")
+    n_rounds, rng = check_count(n_rounds, "n_rounds", most=_MOST_ROUNDS), generator(random_state)
+    given = _weights(graph)
+    # With a vertex without edges, halves that differ by one are halves of the same size.
+    A = np.pad(given, (0, given.shape[0] % 2))
+    n = A.shape[0]
+    L = np.diag(A.sum(axis=1)) - A
+    lift = float(np.trace(L)) / n or 1.0
+    values, U = np.linalg.eigh(L + lift * (np.eye(n) - 1.0 / n))
+    G = U[:, 1:] / np.sqrt(values[1:])  # the first is e, with eigenvalue zero
+    terms = [Term(DiagonalEntries(range(n)), Hard(equal=1.0))]
+    now = n / float(np.sum(1 / values[1:]))  # the prior then has the trace of the answer
+    path: list[tuple[float, float]] = []
+    bound, is_whole = 0.0, False
+
+    def nearest(start: list[Any] | None) -> Solution:
+        problem = Problem(LogDet(), Factor(np.sqrt(now) * G), terms)
+        return solve(problem, tol=_INNER_TOL, start=start).or_raise()
+
+    solution = nearest(None)
+    try:
+        while True:
+            path.append((now, _relaxed(L, solution)))
+            bound = max(bound, _bound(L, U[:, 1:], now * solution.duals[0]))
+            if now * (n - 1) <= eps * max(bound, lift):
+                break
+            now *= _FALL
+            # eps lam, the prices of tr L X, hardly change with eps.
+            solution = nearest([solution.duals[0] / _FALL])
+        sides = best_halves(A, solution.factor, n_rounds, rng)
+        is_whole = True
+    except KeyboardInterrupt:  # with the last X there was, and one direction
+        sides = best_halves(A, solution.factor, 0, rng)
+    labels = sides[: given.shape[0]]
+    weight = float(np.sum(given[labels == 0][:, labels == 1]))
+    cut = BalancedCut(labels, weight, bound / 4, _relaxed(L, solution), path, solution)
+    if not is_whole:
+        raise SolveInterrupted(cut, f"after {len(path)} values of eps")
+    return cut
+
+
+def _relaxed(L: np.ndarray, solution: Solution) -> float:
+    """tr L X / 4."""
+    return float(np.sum(solution.factor * (L @ solution.factor))) / 4
+
+
+def _weights(graph: Any) -> np.ndarray:
+    """The weights as a dense matrix without its diagonal."""
+    from scipy.sparse import issparse
+
+    dense = graph.toarray() if issparse(graph) else graph
+    A = np.array(as_numbers(dense, "graph"), dtype=float)
+    if A.ndim != 2 or A.shape[0] != A.shape[1] or A.shape[0] < 2:
+        raise ValueError(
+            f"`graph` must be a square matrix of weights of at least 2 vertices; got shape {A.shape}."
+        )
+    check_symmetric(check_finite(A, "graph"), "graph")
+    np.fill_diagonal(A, 0.0)
+    if A.min() < 0:
+        raise ValueError(
+            f"`graph` has the weight {A.min():.3g}; weights must not be negative. Leave such edges out, or "
+            "shift all weights."
+        )
+    return A
+
+
+def _bound(L: np.ndarray, V: np.ndarray, mu: np.ndarray) -> float:
+    """What tr L X is at least, over X >= 0 with X_ii = 1 and Xe = 0.
+
+    That is n times the least eigenvalue of L + diag mu, less sum mu: tr L X = <L + diag mu, X> - sum mu.
+    """
+    n = L.shape[0]
+    least = float(np.linalg.eigvalsh(V.T @ (L + np.diag(mu)) @ V)[0])
+    # A bound allows for its own rounding.
+    rounding = 8 * n**1.5 * np.finfo(float).eps * (np.abs(L).max() + np.abs(mu).max())
+    return n * least - float(np.sum(mu)) - rounding

@@ -1,0 +1,315 @@
+"""sum_i |g_i - m_c(i)|^2 -> min over clusters c(i) and their means m: kernel k-means on a factor.
+
+With K = G G' the rows g_i of G are coordinates in the feature space of the kernel, so that
+
+    |g_i - m_c|^2 = K_ii - 2/|c| sum_{j in c} K_ij + 1/|c|^2 sum_{j, l in c} K_jl
+
+and kernel k-means is Lloyd's iteration on rows. One iteration over c clusters and rank r costs n r c,
+where the kernel matrix itself would ask for n^2.
+"""
+
+import math
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, field
+from typing import Any, final
+
+import numpy as np
+from scipy.sparse import csr_array
+from sklearn.exceptions import ConvergenceWarning
+
+from gramlearn._base.arrays import chunks, to_numpy
+from gramlearn._base.validation import check_count, check_host_points, check_indices, generator
+from gramlearn._base.warnings import warn
+from gramlearn.problem.status import SolveInterrupted
+
+__all__ = [
+    "ROUNDING",
+    "Assign",
+    "Clustering",
+    "check_n_clusters",
+    "fill_empty",
+    "kernel_kmeans",
+    "nearest",
+    "nearest_centers",
+    "restarted",
+]
+
+ROUNDING = 1e-14  # of the largest |g|^2: a squared distance below it may be zero
+
+Assign = Callable[[np.ndarray, np.ndarray | None], np.ndarray]
+"""(centers, the labels before, None at first) -> labels."""
+
+
+@final
+@dataclass(frozen=True, eq=False)
+class Clustering:
+    """sum_i |g_i - m_c(i)|^2, with m the means of their clusters.
+
+    Attributes
+    ----------
+    labels : vector of n numbers in 0..n_clusters-1
+    centers : array n_clusters x r
+        The means m. A cluster that stays empty, as where points coincide, has an earlier mean.
+    objective : float
+        The sum of squared distances.
+    iterations : int
+        Of the start that was best.
+    converged : bool
+        Whether no point would move any more.
+    """
+
+    labels: np.ndarray = field(repr=False)
+    centers: np.ndarray = field(repr=False)
+    objective: float
+    iterations: int
+    converged: bool
+
+
+def kernel_kmeans(
+    factor: Any,
+    n_clusters: int,
+    *,
+    n_init: int = 10,
+    max_iter: int = 300,
+    start: Any = None,
+    random_state: Any = None,
+) -> Clustering:
+    """Cluster the points of the kernel G G' by Lloyd's iteration on the rows of G.
+
+    Points go to the nearest mean, means follow their points, until no point moves. The objective falls
+    with every iteration; it ends in a local minimum, hence the restarts, of which the best is kept. A
+    cluster that loses its last point is given the one farthest from its mean.
+
+    Parameters
+    ----------
+    factor : array n x r
+        G, or any coordinates of points. Not the kernel matrix K: of that, take
+        `spectral_factor(K, "precomputed").factor`. A symmetric array is not asked about, since the root of K is
+        a factor too.
+    n_clusters : int
+        At most n.
+    n_init : int
+        How many starts, each seeded by k-means++.
+    max_iter : int
+        The most iterations of one start.
+    start : vector of n cluster numbers, optional
+        Start from this assignment instead, once.
+    random_state : int, Generator or None
+        Seeds the starts.
+    """
+    G = check_host_points(factor, "factor", any_unit=True)
+    check_n_clusters(n_clusters, len(G))
+
+    def assigned(G: np.ndarray) -> tuple[np.ndarray, Assign]:
+        return G, lambda centers, _: fill_empty(G, nearest(G, centers), centers)
+
+    return restarted(
+        G, n_clusters, assigned, n_init, max_iter, start, random_state, "kernel k-means"
+    )
+
+
+def restarted(
+    factor: np.ndarray,
+    n_clusters: int,
+    assigned: Callable[[np.ndarray], tuple[np.ndarray, Assign]],
+    n_init: int,
+    max_iter: int,
+    start: Any,
+    random_state: Any,
+    name: str,
+) -> Clustering:
+    """The best of several starts; `assigned` makes of G the rows to draw seeds from, and the assignment."""
+    n_clusters = int(n_clusters)
+    n_init, max_iter = check_count(n_init, "n_init"), check_count(max_iter, "max_iter")
+    rng = generator(random_state)
+    unit = _unit(factor)
+    G = factor / unit
+    middle = G.mean(axis=0)
+    G -= middle  # fewer digits cancel in squared distances between rows near zero
+    rows, assign = assigned(G)
+    best: Clustering | None = None
+    try:
+        for centers in _starts(rows, n_clusters, n_init, start, rng):
+            best = _better(best, _lloyd(G, centers, max_iter, assign))
+    except KeyboardInterrupt as stop:
+        if isinstance(stop, SolveInterrupted):
+            best = _better(best, stop.solution)
+        if best is None:
+            raise
+        answer = _in_units(best, middle, unit)
+        raise SolveInterrupted(answer, "before the last start was over") from None
+    assert best is not None
+    n_found = np.unique(best.labels).size
+    if n_found < n_clusters:
+        warn(
+            f"only {n_found} of n_clusters={n_clusters} clusters have points, for no more points differ; ask "
+            "for fewer clusters.",
+            ConvergenceWarning,
+        )
+    if not best.converged:
+        warn(
+            f"{name} stopped after max_iter={max_iter} iterations while points still moved; raise "
+            "`max_iter`.",
+            ConvergenceWarning,
+        )
+    return _in_units(best, middle, unit)
+
+
+def _better(best: Clustering | None, other: Clustering) -> Clustering:
+    return other if best is None or other.objective < best.objective else best
+
+
+def _in_units(found: Clustering, middle: np.ndarray, unit: float) -> Clustering:
+    """What was found about the middle, in units of the largest entry, as it is in those of the user."""
+    return Clustering(
+        found.labels,
+        (found.centers + middle) * unit,
+        found.objective * unit * unit,
+        found.iterations,
+        found.converged,
+    )
+
+
+def nearest_centers(factor: np.ndarray, centers: np.ndarray) -> np.ndarray:
+    """The number of the center nearest to each row; of equally near ones the first."""
+    unit = _unit(factor, centers)
+    middle = (centers / unit).mean(axis=0)
+    return nearest(factor / unit - middle, centers / unit - middle)
+
+
+# --------------------------------------------------------------------------------------------------
+# Lloyd's iteration
+
+
+def _unit(*arrays: np.ndarray) -> float:
+    """A power of two near the largest entry: in this unit squares neither overflow nor vanish."""
+    largest = max(float(np.abs(array).max()) for array in arrays)
+    return math.ldexp(0.5, math.frexp(largest)[1]) if largest > 0.0 else 1.0
+
+
+def _lloyd(G: np.ndarray, centers: np.ndarray, max_iter: int, assign: Assign) -> Clustering:
+    labels, iterations, converged = None, 0, False
+    try:
+        while labels is None or (iterations < max_iter and not converged):
+            moved = assign(centers, labels)
+            converged = labels is not None and bool(np.array_equal(moved, labels))
+            labels, centers, iterations = moved, _means(G, moved, centers), iterations + 1
+        return _judged(G, labels, centers, iterations, converged)
+    except KeyboardInterrupt:
+        if labels is None:
+            raise
+        answer = _judged(G, labels, _means(G, labels, centers), iterations, False)
+        raise SolveInterrupted(answer, "in its first start") from None
+
+
+def _judged(
+    G: np.ndarray, labels: np.ndarray, centers: np.ndarray, iterations: int, converged: bool
+) -> Clustering:
+    objective = float(_squared_distances(G, labels, centers).sum())
+    return Clustering(labels, centers, objective, iterations, converged)
+
+
+def nearest(G: np.ndarray, centers: np.ndarray) -> np.ndarray:
+    """The number of the nearest center, of rows and centers that lie around zero."""
+    labels = np.empty(len(G), dtype=np.int64)
+    halves = np.vecdot(centers, centers)[:, None] / 2
+    for rows in chunks(len(G), len(centers), G):
+        # |g - m|^2 / 2 less |g|^2 / 2, which is the same for all centers.
+        labels[rows] = np.argmin(halves - centers @ G[rows].T, axis=0)
+    return labels
+
+
+def _means(G: np.ndarray, labels: np.ndarray, centers: np.ndarray) -> np.ndarray:
+    """The mean of each cluster; an empty one keeps its center."""
+    n, n_clusters = len(G), len(centers)
+    members = csr_array((np.ones(n), labels, np.arange(n + 1)), shape=(n, n_clusters))
+    counts = np.bincount(labels, minlength=n_clusters)[:, None]
+    return np.where(counts > 0, (members.T @ G) / np.maximum(counts, 1), centers)
+
+
+def _squared_distances(G: np.ndarray, labels: np.ndarray, centers: np.ndarray) -> np.ndarray:
+    squared = np.empty(len(G))
+    for rows in chunks(len(G), G.shape[1], G):
+        difference = G[rows] - centers[labels[rows]]
+        squared[rows] = np.vecdot(difference, difference)
+    return squared
+
+
+def fill_empty(G: np.ndarray, labels: np.ndarray, centers: np.ndarray) -> np.ndarray:
+    """Give every empty cluster the point farthest from its center, which lowers the objective.
+
+    A point that is alone in its cluster stays, and so does one at its center up to rounding.
+    """
+    counts = np.bincount(labels, minlength=len(centers))
+    if counts.all():
+        return labels
+    labels, empty = labels.copy(), list(np.flatnonzero(counts == 0))
+    squared = _squared_distances(G, labels, centers)
+    rounding = ROUNDING * float(np.vecdot(G, G).max())
+    for i in np.argsort(-squared, kind="stable"):
+        if not empty or squared[i] <= rounding:
+            break
+        if counts[labels[i]] > 1:
+            counts[labels[i]] -= 1
+            labels[i] = empty.pop(0)
+    return labels
+
+
+def _starts(
+    G: np.ndarray, n_clusters: int, n_init: int, start: Any, rng: np.random.Generator
+) -> Iterator[np.ndarray]:
+    """Centers to start from: the means of the clusters given, or seeds drawn n_init times."""
+    if start is not None:
+        labels = _check_start(start, len(G), n_clusters)
+        centers = _means(G, labels, np.zeros((n_clusters, G.shape[1])))
+        yield _means(G, fill_empty(G, labels, centers), centers)
+        return
+    for _ in range(n_init):
+        yield _seeds(G, n_clusters, rng)
+
+
+def _seeds(G: np.ndarray, n_clusters: int, rng: np.random.Generator) -> np.ndarray:
+    """k-means++: each center a point drawn in proportion to its squared distance from those before.
+
+    Of a few draws the one is kept that leaves the smallest sum of squared distances.
+    """
+    n, n_draws = len(G), 2 + int(math.log(n_clusters))
+    norms = np.vecdot(G, G)
+    seeds = [int(rng.integers(n))]
+    squared = np.full(n, np.inf)
+    drawn = np.asarray(seeds)
+    while True:
+        distances = norms[drawn, None] - 2 * (G[drawn] @ G.T) + norms
+        distances = np.minimum(np.clip(distances, 0.0, None), squared)
+        best = int(np.argmin(distances.sum(axis=1)))
+        seeds[-1], squared = int(drawn[best]), distances[best]
+        if len(seeds) == n_clusters:
+            return G[seeds]
+        reached = np.cumsum(squared)
+        drawn = np.searchsorted(reached, rng.random(n_draws) * reached[-1], side="right")
+        drawn = np.minimum(drawn, n - 1)  # where all points are covered there is nothing to draw
+        seeds.append(-1)
+
+
+# --------------------------------------------------------------------------------------------------
+# What is refused
+
+
+def check_n_clusters(n_clusters: Any, n: int) -> None:
+    """At least 1 and at most n."""
+    n_clusters = check_count(n_clusters, "n_clusters")
+    if n_clusters > n:
+        raise ValueError(
+            f"`n_clusters={n_clusters}` asks for more clusters than there are points (n_samples={n}); pass at "
+            f"most {n}."
+        )
+
+
+def _check_start(start: Any, n: int, n_clusters: int) -> np.ndarray:
+    labels = to_numpy(check_indices(start, "start"))
+    if labels.size != n or labels.max() >= n_clusters:
+        raise ValueError(
+            f"`start` has {labels.size} entries, the largest {labels.max(initial=-1)}; pass one cluster number "
+            f"in 0..{n_clusters - 1} for each of the {n} points."
+        )
+    return labels

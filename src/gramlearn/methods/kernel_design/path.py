@@ -1,0 +1,96 @@
+"""alpha(gamma1): weights and number of features of a kernel design as its price of sparsity falls (F07 3.1)."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any, final
+
+import numpy as np
+
+from gramlearn.methods.kernel_design.problem import DesignProblem, KernelDesign, check_price
+
+__all__ = ["DesignPath", "path_of"]
+
+_STEPS = 25
+_SHARE = 1e-4  # of the first gamma1, to which the path goes by default
+
+
+@final
+@dataclass(frozen=True, eq=False)
+class DesignPath:
+    """Designs for falling gamma1, each begun where the one before ended.
+
+    Attributes
+    ----------
+    gamma1 : vector
+        In falling order.
+    weights : array, a row a gamma1, a column a kernel
+    n_kernels, n_features : vectors of int
+        How many kernels, and how many features, have a weight.
+    kept : vector
+        The share of the training comparisons that each design keeps.
+    designs : tuple of KernelDesign
+    words : tuple of str
+        The kernels.
+    features : vector of int
+        The feature of each weak kernel, and -1 of kernels of all features.
+    names : vector of str, optional
+        Of the features, where X was a data frame.
+    """
+
+    gamma1: np.ndarray
+    weights: np.ndarray
+    n_features: np.ndarray
+    kept: np.ndarray
+    designs: tuple[KernelDesign, ...]
+    words: tuple[str, ...]
+    features: np.ndarray
+    names: Any = None
+
+    @property
+    def n_kernels(self) -> np.ndarray:
+        """How many kernels have a weight."""
+        return np.count_nonzero(self.weights, axis=1)
+
+    def __repr__(self) -> str:
+        weak = -1 not in self.features
+        counts, unit = (self.n_features, "features") if weak else (self.n_kernels, "kernels")
+        return (
+            f"DesignPath({len(self.designs)} designs, gamma1 {self.gamma1[0]:.3g} to {self.gamma1[-1]:.3g}, "
+            f"{counts[0]} to {counts[-1]} {unit})"
+        )
+
+
+def path_of(
+    problem: DesignProblem,
+    gamma1: Any,
+    gamma2: float,
+    words: Sequence[str],
+    features: np.ndarray,
+    n_features: int,
+    names: Any = None,
+    **options: Any,
+) -> DesignPath:
+    """Solve for each gamma1, from the largest down; from where all weights are zero, where none are given."""
+    if gamma1 is None:
+        first = problem.largest_gamma1
+        gammas = first * np.geomspace(1.0, _SHARE, _STEPS) if first > 0 else np.ones(1)
+    else:
+        gammas = np.sort([check_price(value, "gamma1") for value in np.atleast_1d(gamma1)])[::-1]
+        if not gammas.size:
+            raise ValueError("`gamma1` is empty; pass at least one price, or none at all.")
+    designs = tuple(problem.solve(value, gamma2, **options) for value in gammas)
+    weights = np.stack([design.weights for design in designs])
+    kept = np.asarray([problem.share_kept(row) for row in weights])
+    # A kernel of all features reads all of them.
+    used = [np.unique(features[row != 0]) for row in weights]
+    counts = [n_features if -1 in numbers else numbers.size for numbers in used]
+    return DesignPath(
+        np.asarray(gammas),
+        weights,
+        np.asarray(counts),
+        kept,
+        designs,
+        tuple(words),
+        features,
+        names,
+    )

@@ -1,0 +1,132 @@
+"""R'R = I with d rows and at most k columns: the directions in which a metric of low rank may differ (J12 3.6).
+
+    "svd"            the leading right singular vectors of X
+    "means"          means of k clusters of the points
+    "class_means"    of c classes: means of k / c clusters of each, or of k clusters of the c means if c > k
+    "subset"         k of the points, drawn at random
+    a d x k matrix   its columns
+
+X may be sparse, and is never centered: the origin is a point like any other to a kernel. Columns that depend
+on the others are dropped.
+"""
+
+from collections.abc import Callable, Mapping
+from typing import Any
+
+import numpy as np
+from scipy.sparse import issparse
+
+from gramlearn._base.validation import check_basis, check_choice
+
+__all__ = ["basis_of", "check_basis_name", "orthonormal"]
+
+Classes = list[np.ndarray] | None
+_DEPENDENT = 1e-10  # singular values below this share of the largest are rounding
+_EXACT = 1000  # up to this many rows or columns, singular vectors are computed exactly
+
+
+def basis_of(
+    basis: Any, X: Any, classes: Classes, rank: int | None, rng: np.random.Generator
+) -> np.ndarray:
+    """Orthonormal columns that span the basis asked for; `classes` are the rows of each class, where known.
+
+    A matrix needs no rank: it has one.
+    """
+    if isinstance(basis, str):
+        assert rank is not None
+        directions = check_choice(basis, "basis", _BASES)(X, classes, rank, rng)
+    else:
+        directions = check_basis(basis, rank)
+        if directions.shape[0] != X.shape[1]:
+            raise ValueError(
+                f"`basis` has {directions.shape[0]} rows, but X has {X.shape[1]} features; its columns are "
+                "directions in the space of the features."
+            )
+    return orthonormal(directions)
+
+
+def check_basis_name(basis: Any) -> None:
+    """A basis is known by its name, whether there is a rank to use it with or not; or it is a matrix."""
+    if isinstance(basis, str):
+        check_choice(basis, "basis", _BASES)
+
+
+def orthonormal(directions: np.ndarray) -> np.ndarray:
+    """An orthonormal basis of the span of the columns."""
+    U, s, _ = np.linalg.svd(directions, full_matrices=False)
+    independent = s > _DEPENDENT * s[0] if s.size and s[0] > 0 else np.zeros(s.shape, dtype=bool)
+    if not independent.any():
+        raise ValueError("`basis` spans no direction: all of its columns are zero.")
+    return np.ascontiguousarray(U[:, independent])
+
+
+def _singular(X: Any, classes: Classes, rank: int, rng: np.random.Generator) -> np.ndarray:
+    del classes
+    rank = min(rank, *X.shape)
+    if min(X.shape) <= _EXACT:
+        return _exactly_singular(X, rank)
+    from sklearn.utils.extmath import randomized_svd
+
+    seed = int(rng.integers(2**31))
+    return np.asarray(randomized_svd(X, rank, n_iter=7, random_state=seed)[2].T)
+
+
+def _exactly_singular(X: Any, rank: int) -> np.ndarray:
+    wide = X.shape[0] < X.shape[1]
+    if not issparse(X):
+        # The triangle of X = QR has the singular values and right singular vectors of X.
+        _, s, Vt = np.linalg.svd(X if wide else np.linalg.qr(X, mode="r"), full_matrices=False)
+        return np.asarray(Vt[s > _DEPENDENT * s[0]][:rank].T)
+    # From the Gram matrix of the shorter side, which keeps half of the digits, but never writes X out.
+    s, U = np.linalg.eigh((X @ X.T if wide else X.T @ X).toarray())
+    leading = np.flatnonzero(s > len(s) * np.finfo(float).eps * s[-1])[::-1][:rank]
+    return np.asarray(X.T @ U[:, leading] if wide else U[:, leading])
+
+
+def _means(X: Any, classes: Classes, rank: int, rng: np.random.Generator) -> np.ndarray:
+    del classes
+    return _cluster_means(X, rank, rng)
+
+
+def _class_means(X: Any, classes: Classes, rank: int, rng: np.random.Generator) -> np.ndarray:
+    if classes is None:
+        raise ValueError(
+            '`basis="class_means"` needs the class of each point; pass `y`, or choose another basis.'
+        )
+    if not classes:
+        raise ValueError(
+            '`basis="class_means"` needs the class of some points, and all labels in `y` mean unknown (-1, NaN '
+            "or None); pass labels, or choose another basis."
+        )
+    if len(classes) > rank:
+        means = np.stack([np.asarray(X[rows].mean(axis=0)).reshape(-1) for rows in classes])
+        return _cluster_means(means, rank, rng)
+    # The first classes take one cluster more where the rank is no multiple of their number.
+    counts = [rank // len(classes) + (k < rank % len(classes)) for k in range(len(classes))]
+    parts = zip(classes, counts, strict=True)
+    return np.hstack([_cluster_means(X[rows], count, rng) for rows, count in parts])
+
+
+def _subset(X: Any, classes: Classes, rank: int, rng: np.random.Generator) -> np.ndarray:
+    del classes
+    rows = rng.choice(X.shape[0], size=min(rank, X.shape[0]), replace=False)
+    chosen = X[np.sort(rows)]
+    return np.asarray(chosen.toarray() if issparse(chosen) else chosen).T
+
+
+def _cluster_means(X: Any, count: int, rng: np.random.Generator) -> np.ndarray:
+    from sklearn.cluster import KMeans
+
+    count = min(count, X.shape[0])
+    if count == X.shape[0]:
+        return np.asarray(X.toarray() if issparse(X) else X).T
+    means = KMeans(count, n_init=1, random_state=int(rng.integers(2**31))).fit(X).cluster_centers_
+    return np.asarray(means).T
+
+
+_BASES: Mapping[str, Callable[[Any, Classes, int, np.random.Generator], np.ndarray]] = {
+    "svd": _singular,
+    "means": _means,
+    "class_means": _class_means,
+    "subset": _subset,
+}

@@ -1,0 +1,107 @@
+"""k(x, y) = alpha k0(x, y) + p(x)' (F - alpha I) p(y): a learned kernel as a function of new points (J12 3.4).
+
+p(x) are coordinates of x in an orthonormal basis of k directions of feature space, p(x) = W' k0(X_p, x), so
+this is alpha k0 + k1' S k2 with S = W (F - alpha I) W'. It is the kernel of the map alpha I + U (F - alpha I)U'
+of that space: what lies outside the basis is only scaled. Without its complement the kernel is p(x)' F p(y),
+of rank k.
+"""
+
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any, final
+
+import numpy as np
+
+from gramlearn.kernels.kernel import Kernel, PrecomputedKernel
+from gramlearn.kernels.low_rank.factor import LowRankKernel
+from gramlearn.kernels.low_rank.spectral import spectral_factor_of
+from gramlearn.methods.metric.maps import row_squares, symmetric_root
+
+__all__ = ["KernelMap"]
+
+
+@final
+@dataclass(frozen=True, eq=False)
+class KernelMap:
+    """The learned kernel.
+
+    Attributes
+    ----------
+    base : Kernel
+        k0, and the training points.
+    coordinates : LowRankKernel
+        p, and its rows for the training points.
+    inner : array k x k
+        F.
+    alpha : float
+        What the complement of the basis is scaled by; 0 where the kernel has none.
+    """
+
+    base: Kernel
+    coordinates: LowRankKernel
+    inner: np.ndarray
+    alpha: float
+
+    @cached_property
+    def _root(self) -> np.ndarray:
+        return symmetric_root(self.inner)
+
+    def with_training(self, X: Any) -> np.ndarray:
+        """k(x, x_i) for each row x of X, and all training points x_i."""
+        p = self.coordinates.transform(X)
+        values = p @ self._shifted @ self.coordinates.factor.T
+        if self.alpha:
+            every = np.arange(self.base.n_points)
+            values += self.alpha * self.base.comparison(every)(X)
+        return np.asarray(values)
+
+    def between(self, X: Any, Y: Any) -> np.ndarray:
+        """k(x, y) for each row x of X and y of Y."""
+        first, second = (self.coordinates.transform(Z) for Z in (X, Y))
+        values = first @ self._shifted @ second.T
+        if self.alpha:
+            values += self.alpha * self.base.between(X, Y)
+        return np.asarray(values)
+
+    def training_matrix(self) -> np.ndarray:
+        """K of the training points."""
+        P = self.coordinates.factor
+        values = P @ self._shifted @ P.T
+        return np.asarray(values + self.alpha * self.base.matrix() if self.alpha else values)
+
+    def squared_distances(self, X: Any, Y: Any) -> np.ndarray:
+        """k(x, x) + k(y, y) - 2 k(x, y) of row k of X with row k of Y."""
+        difference = self.coordinates.transform(X) - self.coordinates.transform(Y)
+        learned = row_squares(difference @ self._root)
+        if not self.alpha:
+            return learned
+        base = self.base
+        plain = base.paired(X, X) + base.paired(Y, Y) - 2 * base.paired(X, Y)
+        return learned + self.alpha * np.maximum(plain - row_squares(difference), 0.0)
+
+    def transform(self, X: Any) -> np.ndarray:
+        """Coordinates with the learned kernel as inner products, within the span of the training points."""
+        if not self.alpha or self._is_whole:
+            return np.asarray(self.coordinates.transform(X) @ self._root)
+        return self._factor.transform(self.with_training(X))
+
+    @property
+    def n_coordinates(self) -> int:
+        """The columns of what `transform` gives."""
+        if not self.alpha or self._is_whole:
+            return int(self.inner.shape[0])
+        return int(self._factor.factor.shape[1])
+
+    @property
+    def _shifted(self) -> np.ndarray:
+        return self.inner - self.alpha * np.eye(len(self.inner))
+
+    @property
+    def _is_whole(self) -> bool:
+        """Whether the basis spans all training points."""
+        return self.coordinates.error <= 1e-9 * self.coordinates.trace
+
+    @cached_property
+    def _factor(self) -> LowRankKernel:
+        # The complement has as many dimensions as there are points: a factor of the whole matrix has them.
+        return spectral_factor_of(PrecomputedKernel(self.training_matrix(), self.base.eps))

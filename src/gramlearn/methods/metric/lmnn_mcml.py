@@ -1,0 +1,161 @@
+"""minimise <C0, W> + sum loss(<C_k, W>) - gamma log det W: metrics by semidefinite programs (J12 5.3).
+
+    large margin (LMNN)         pull target neighbors; d(i, l) >= d(i, j) + 1 for every impostor l, at a price
+    collapsing classes (MCML)   pull all pairs of one class; d(i, j) >= 1 for pairs of two
+
+A semidefinite program may have many solutions; -gamma log det W chooses the one of largest determinant as gamma
+falls to 0, and makes it a problem for `solve`. Here it is gamma D(W, I), so that gamma tr W comes with it. The
+whole is divided by gamma, which changes no solution.
+"""
+
+from typing import Any
+
+import numpy as np
+
+from gramlearn._base.validation import (
+    check_count,
+    check_host_points,
+    check_positive,
+    check_share,
+    generator,
+)
+from gramlearn.problem.constraints import DistanceComparisons, SquaredDistances
+from gramlearn.problem.losses import Hinge, Linear
+from gramlearn.problem.problem import Problem, Term
+from gramlearn.problem.regularizers import LogDet
+from gramlearn.side_information.labels import from_labels, read_labels
+
+__all__ = ["collapsing_classes_problem", "large_margin_problem"]
+
+
+def large_margin_problem(
+    points: Any,
+    y: Any,
+    n_neighbors: int = 3,
+    n_impostors: int = 30,
+    pull: float = 0.5,
+    gamma: float = 0.1,
+) -> Problem:
+    """Give the problem of Weinberger, Blitzer and Saul (2005): (1 - mu) d of targets + mu hinges of impostors.
+
+    Parameters
+    ----------
+    points : array n x d
+    y : vector of n labels
+        As in `from_labels`; unlabeled points are neither targets nor impostors.
+    n_neighbors : int
+        The nearest points of its class, in the plain distance, that each point is pulled to.
+    n_impostors : int
+        The nearest points of other classes, in the plain distance, that are watched for each point.
+    pull : float, between 0 and 1
+        1 - mu, what the pull counts beside the hinges.
+    gamma : float
+        Of -gamma log det W, relative to the mean loss of a point.
+
+    Returns
+    -------
+    Problem
+        For `solve`; `points @ solution.factor` are the points under the metric. Its terms are the pull and the
+        hinges. Distances are those of points scaled to a mean squared distance of 1 between targets.
+    """
+    X, labels, labeled = _read(points, y)
+    check_share(pull, "pull")
+    weight = 1 / (check_positive(gamma, "gamma", "large_margin_problem") * max(len(labeled), 1))
+    n_neighbors = check_count(n_neighbors, "n_neighbors")
+    n_impostors = check_count(n_impostors, "n_impostors")
+    targets, triplets = [], []
+    for label in np.unique(labels[labeled]):
+        inside = labeled[labels[labeled] == label]
+        outside = labeled[labels[labeled] != label]
+        if len(inside) < 2:
+            continue
+        near = _nearest(X[inside], X[inside], n_neighbors + 1)
+        far = _nearest(X[inside], X[outside], n_impostors)
+        for row, i in enumerate(inside):
+            # A point is its own nearest, but among equal points it need not come first.
+            mates = inside[near[row][near[row] != row][:n_neighbors]]
+            targets.append(np.stack([np.full(len(mates), i), mates], axis=1))
+            j, k = np.meshgrid(mates, outside[far[row]], indexing="ij")
+            triplets.append(np.stack([np.full(j.size, i), j.ravel(), k.ravel()], axis=1))
+    if len(np.unique(labels[labeled])) < 2:
+        raise ValueError("`y` has one class only, so no point has an impostor; two are needed.")
+    if not targets:
+        raise ValueError("no class in `y` has two members, so no point has a target neighbor.")
+    pairs, comparisons = np.concatenate(targets), np.concatenate(triplets)
+    scale = np.mean(np.sum((X[pairs[:, 0]] - X[pairs[:, 1]]) ** 2, axis=1))
+    if scale == 0:
+        raise ValueError("all target neighbors are equal points; there is nothing to pull.")
+    X = X / np.sqrt(scale)
+    return Problem(
+        LogDet(),
+        np.eye(X.shape[1]),
+        [
+            Term(SquaredDistances(*pairs.T, points=X), Linear(pull * weight)),
+            Term(
+                DistanceComparisons(*comparisons.T, points=X),
+                Hinge((1 - pull) * weight, upper=-1.0),
+            ),
+        ],
+    )
+
+
+def collapsing_classes_problem(
+    points: Any,
+    y: Any,
+    n_pairs: int | None = None,
+    C: float = 1.0,
+    gamma: float = 0.1,
+    random_state: Any = None,
+) -> Problem:
+    """Give the problem of Globerson and Roweis (2005) as a linear program in W: classes to points, apart by 1.
+
+    Their objective asks that all points of a class collapse to one, infinitely far from all others, and
+    measures by relative entropy how near that is. Linear in W, as J12 has it, the pull of pairs of one class
+    is the sum of their squared distances, and pairs of two classes shall be at least 1 apart, at a price.
+
+    Parameters
+    ----------
+    points : array n x d
+    y : vector of n labels
+    n_pairs : int, optional
+        How many pairs, half of each kind; 40 c^2 for c classes where it is not given.
+    C : float
+        The price of a pair of two classes that is not 1 apart, beside the pull of one pair.
+    gamma : float
+        Of -gamma log det W, relative to the mean loss of a pair.
+    random_state : int, Generator or None
+        Seeds the draw of pairs.
+    """
+    X, _, _ = _read(points, y)
+    weight = 1 / check_positive(gamma, "gamma", "collapsing_classes_problem")
+    price = check_positive(C, "C", "collapsing_classes_problem")
+    pairs = from_labels(y, n_pairs, random_state=generator(random_state))
+    near, far = np.asarray(pairs.similar), np.asarray(pairs.dissimilar)
+    return Problem(
+        LogDet(),
+        np.eye(X.shape[1]),
+        [
+            Term(SquaredDistances(*near.T, points=X), Linear(weight / len(near))),
+            Term(SquaredDistances(*far.T, points=X), Hinge(price * weight / len(far), lower=1.0)),
+        ],
+    )
+
+
+def _read(points: Any, y: Any) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    X = check_host_points(points, "points")
+    labels, labeled = read_labels(y)
+    if labels.size != len(X):
+        raise ValueError(
+            f"`y` has {labels.size} labels, but `points` has {len(X)} rows; pass one for each."
+        )
+    return X, labels, labeled
+
+
+def _nearest(A: np.ndarray, B: np.ndarray, count: int) -> np.ndarray:
+    """The nearest rows of B for each row of A, the nearest first."""
+    if not len(B):
+        return np.zeros((len(A), 0), dtype=np.int64)
+    from sklearn.neighbors import NearestNeighbors
+
+    count = min(count, len(B))
+    return np.asarray(NearestNeighbors(n_neighbors=count).fit(B).kneighbors(A)[1])

@@ -1,0 +1,179 @@
+"""d(x, y) = (x - y)' W (x - y): a learned metric as a function of new points.
+
+    full        W = A'A = L'L                      x -> L x
+    low rank    W = I + R (F - I) R',  R'R = I     x -> x + R (F^(1/2) - I) R'x
+
+The root of W is the symmetric one: of all L with L'L = W it moves the points least, and the identity stays the
+identity. The low-rank form takes d k numbers and never writes out a d x d matrix (J12 3.6).
+"""
+
+from abc import ABC, abstractmethod
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any, final
+
+import numpy as np
+from scipy.sparse import issparse
+
+from gramlearn._base.distances import squared_distances
+
+__all__ = [
+    "FullMap",
+    "LowRankMap",
+    "MetricMap",
+    "distances_beyond",
+    "row_squares",
+    "symmetric_root",
+    "unit_free_root",
+]
+
+_LARGEST = 20_000  # features for which W is written out: 3 GB
+
+
+class MetricMap(ABC):
+    """x -> L x with L'L = W. X may be sparse wherever rows of points are taken."""
+
+    @property
+    @abstractmethod
+    def n_features(self) -> int:
+        """d, the columns of the points."""
+
+    @property
+    @abstractmethod
+    def components(self) -> np.ndarray:
+        """L, d x d."""
+
+    @property
+    @abstractmethod
+    def matrix(self) -> np.ndarray:
+        """W, d x d."""
+
+    @abstractmethod
+    def transform(self, X: Any) -> np.ndarray:
+        """X L', whose plain squared distances are the learned ones, in the precision of X."""
+
+    @abstractmethod
+    def squared_lengths(self, Z: Any) -> np.ndarray:
+        """z' W z for each row z of Z."""
+
+    @abstractmethod
+    def squared_distances(self, X: Any, i: Any, j: Any) -> np.ndarray:
+        """(x_i - x_j)' W (x_i - x_j) of pairs of rows of X."""
+
+
+@final
+@dataclass(frozen=True, eq=False)
+class FullMap(MetricMap):
+    """W = A'A, with A of r rows and d columns: it has twice the digits of W where features differ in units."""
+
+    factor: np.ndarray
+
+    @property
+    def n_features(self) -> int:
+        return int(self.factor.shape[1])
+
+    @cached_property
+    def _root(self) -> np.ndarray:
+        # A = U S V' and L = V S V', without W in between, which squares the ratio of the units.
+        _, s, Vt = np.linalg.svd(self.factor, full_matrices=False)
+        root = (Vt.T * s) @ Vt
+        return np.asarray((root + root.T) / 2)
+
+    @property
+    def components(self) -> np.ndarray:
+        return self._root
+
+    @property
+    def matrix(self) -> np.ndarray:
+        return np.asarray(self.factor.T @ self.factor)
+
+    def transform(self, X: Any) -> np.ndarray:
+        return np.asarray(X @ self._root.astype(X.dtype, copy=False))
+
+    def squared_lengths(self, Z: Any) -> np.ndarray:
+        return row_squares(np.asarray(Z @ self.factor.T))
+
+    def squared_distances(self, X: Any, i: Any, j: Any) -> np.ndarray:
+        return np.asarray(squared_distances(np.asarray(X @ self.factor.T), i, j))
+
+
+@final
+@dataclass(frozen=True, eq=False)
+class LowRankMap(MetricMap):
+    """W = I + R (F - I) R' with R of d rows and k orthonormal columns, and F positive semidefinite."""
+
+    basis: np.ndarray
+    inner: np.ndarray
+
+    @property
+    def n_features(self) -> int:
+        return int(self.basis.shape[0])
+
+    @cached_property
+    def _root(self) -> np.ndarray:
+        return symmetric_root(self.inner)
+
+    @property
+    def components(self) -> np.ndarray:
+        return self._written_out(self._root)
+
+    @property
+    def matrix(self) -> np.ndarray:
+        return self._written_out(self.inner)
+
+    def _written_out(self, F: np.ndarray) -> np.ndarray:
+        d, k = self.basis.shape
+        if d > _LARGEST:
+            raise ValueError(
+                f"a matrix of {d} x {d} numbers is not made; `basis_` and `inner_` hold all of it, and "
+                "pair_distance and transform use them."
+            )
+        return np.asarray(np.eye(d) + self.basis @ (F - np.eye(k)) @ self.basis.T)
+
+    def transform(self, X: Any) -> np.ndarray:
+        k = self.basis.shape[1]
+        R, change = (A.astype(X.dtype, copy=False) for A in (self.basis, self._root - np.eye(k)))
+        moved = (X @ R) @ change @ R.T
+        return np.asarray((X.toarray() if issparse(X) else X) + moved)
+
+    def squared_lengths(self, Z: Any) -> np.ndarray:
+        inside = np.asarray(Z @ self.basis)
+        # What lies outside the basis, and what F makes of what lies inside: both at least 0.
+        outside = np.maximum(row_squares(Z) - row_squares(inside), 0.0)
+        return np.asarray(outside + row_squares(inside @ self._root))
+
+    def squared_distances(self, X: Any, i: Any, j: Any) -> np.ndarray:
+        inside = np.asarray(X @ self.basis)
+        learned = squared_distances(inside @ self._root, i, j)
+        return np.asarray(distances_beyond(X, inside, i, j) + learned)
+
+
+def distances_beyond(X: Any, inside: np.ndarray, i: Any, j: Any) -> np.ndarray:
+    """|x_i - x_j|^2 less what `inside`, the coordinates X R, have of it."""
+    rest = squared_distances(X, i, j) - squared_distances(inside, i, j)
+    return np.asarray(np.maximum(rest, 0.0))
+
+
+def row_squares(Z: Any) -> np.ndarray:
+    """|z|^2 for each row z, of an array or a sparse matrix."""
+    if issparse(Z):
+        return np.asarray(Z.multiply(Z).sum(axis=1)).reshape(-1)
+    return np.einsum("ij,ij->i", Z, Z)
+
+
+def symmetric_root(W: np.ndarray) -> np.ndarray:
+    """W^(1/2), positive semidefinite."""
+    s, V = np.linalg.eigh((W + W.T) / 2)
+    return np.asarray((V * np.sqrt(np.maximum(s, 0.0))) @ V.T)
+
+
+def unit_free_root(W: np.ndarray) -> np.ndarray:
+    """A with A'A = W and as many rows as W has rank, which no choice of the units of the features changes.
+
+    The rank is that of W scaled to a diagonal of ones: a feature in large units is no rounding error.
+    """
+    scale = np.sqrt(np.maximum(np.diagonal(W), 0.0))
+    inverse = np.divide(1.0, scale, out=np.zeros_like(scale), where=scale > 0)
+    s, V = np.linalg.eigh(inverse[:, None] * ((W + W.T) / 2) * inverse)
+    kept = s > len(s) * np.finfo(float).eps * max(s[-1], 0.0)
+    return np.asarray((V[:, kept] * np.sqrt(s[kept])).T * scale)

@@ -1,0 +1,119 @@
+"""tr K <= sum_k lam_k d_k + z T  for every feasible K of maximum variance unfolding: how good an answer is.
+
+K is feasible if it is PSD and centered with t_k = d_k, where t_k = <A_k, K> are squared distances of neighbors
+and d_k what they shall be. With V a basis of the directions that such a K can have (`facial_reduction`), any
+multipliers lam give a bound. Let
+
+    Z = V' (sum_k lam_k A_k - I) V,      z = max(0, -least eigenvalue of Z),      T = 1/(2n) sum_ij g_ij^2
+
+with g_ij the length of the shortest path from i to j along the graph. Then every feasible K has
+
+    tr K <= sum_k lam_k d_k + z T.
+
+Proof. K = V S V' with S >= 0, so sum_k lam_k t_k - tr K = <Z, S> >= -z tr S = -z tr K, and t_k = d_k. K = R R'
+is centered, so tr K = 1/(2n) sum_ij |r_i - r_j|^2, and |r_i - r_j| is at most the length of any path from i to
+j, whose edges have kept their lengths: tr K <= T. With t_k <= d_k in place of t_k = d_k the same holds for
+lam >= 0.
+
+The judge adds to <Z, S> what K gains by violating distances: |bound - tr K| <= <Z, S> + z T + |lam'(d - t)|.
+"""
+
+from dataclasses import dataclass
+from functools import cached_property
+from typing import final
+
+import numpy as np
+
+from gramlearn.methods.unfolding.facial_reduction import common_range
+from gramlearn.problem.certificate import Certificate
+
+__all__ = ["UnfoldingProblem"]
+
+_SAME = 1e-11  # squared, the part of a constraint beside those before it that counts as none
+
+
+@final
+@dataclass(frozen=True, eq=False)
+class UnfoldingProblem:
+    """tr K -> max over centered PSD K that keeps the squared distances of pairs i, j, or makes them smaller.
+
+    It is the judge of every answer, in units in which the mean squared distance is 1.
+    """
+
+    points: np.ndarray
+    i: np.ndarray
+    j: np.ndarray
+    at_most: bool
+
+    @cached_property
+    def unit(self) -> float:
+        """The mean squared distance of the pairs."""
+        return float(np.mean(np.sum((self.points[self.i] - self.points[self.j]) ** 2, axis=1)))
+
+    @cached_property
+    def squared(self) -> np.ndarray:
+        """d, in units of its mean."""
+        apart = (self.points[self.i] - self.points[self.j]) / np.sqrt(self.unit)
+        return np.asarray(np.sum(apart**2, axis=1))
+
+    @cached_property
+    def basis(self) -> np.ndarray:
+        """V."""
+        return common_range(self.points, self.i, self.j, rigid=not self.at_most)
+
+    @cached_property
+    def directions(self) -> np.ndarray:
+        """v_i - v_j for each pair, of the rows of V."""
+        return np.asarray(self.basis[self.i] - self.basis[self.j])
+
+    @cached_property
+    def largest_trace(self) -> float:
+        """T: 1/(2n) times the sum of squared lengths of shortest paths."""
+        from scipy.sparse import coo_array
+        from scipy.sparse.csgraph import shortest_path
+
+        n, total = self.points.shape[0], 0.0
+        # A length of zero would be no edge; the least positive number is as good.
+        lengths = np.maximum(np.sqrt(self.squared), np.finfo(float).tiny)
+        # Paths are searched by numbers of 32 bits; SciPy before 1.15 does not see to that itself.
+        places = self.i.astype(np.int32), self.j.astype(np.int32)
+        graph = coo_array((lengths, places), shape=(n, n)).tocsr()
+        for at in range(0, n, 256):
+            rows = np.arange(at, min(at + 256, n))
+            total += float(np.sum(shortest_path(graph, directed=False, indices=rows) ** 2))
+        return total / (2 * n)
+
+    def independent(self) -> np.ndarray:
+        """The pairs whose distances are not fixed by those of others, in the range of V."""
+        from scipy.linalg.lapack import dpstrf
+
+        D = self.directions
+        if self.at_most:
+            return np.flatnonzero(self.squared > 0)
+        G = (D @ D.T) ** 2
+        _, order, rank, _ = dpstrf(G, lower=1, tol=_SAME * float(G.diagonal().max()))
+        return np.sort(order[:rank] - 1)
+
+    def certificate(self, F: np.ndarray, lam: np.ndarray) -> Certificate:
+        """How good K = V F F' V' is: -tr K as the value to minimize, -(sum lam d + z T) as its bound."""
+        t = np.sum((self.directions @ F) ** 2, axis=1)
+        Z = (self.directions.T * lam) @ self.directions - np.eye(F.shape[0])
+        rounding = np.finfo(float).eps * float(np.abs(Z).sum(axis=1).max())
+        z = max(0.0, rounding - float(np.linalg.eigvalsh(Z)[0]))
+        trace, bound = float(np.sum(F**2)), float(lam @ self.squared) + z * self.largest_trace
+        if self.at_most and np.any(lam < 0):
+            bound = np.inf
+        short = float(lam @ (self.squared - t))
+        inner = max(float(np.sum(F * (Z @ F))), 0.0)
+        gap = inner + z * self.largest_trace + abs(short)
+        off = t - self.squared
+        off = np.maximum(off, 0.0) if self.at_most else np.abs(off)
+        return Certificate(-trace, -bound, gap if bound < np.inf else np.inf, float(off.max()))
+
+    def feasible(self, F: np.ndarray) -> np.ndarray:
+        """F, made smaller where distances may shrink and do not."""
+        if not self.at_most:
+            return F
+        t = np.sum((self.directions @ F) ** 2, axis=1)
+        seen = self.squared > 0
+        return F / np.sqrt(max(1.0, float(np.max(t[seen] / self.squared[seen]))))

@@ -1,0 +1,355 @@
+"""maximise over lam in a box   phi*(Y0) - phi*(Y) - sum_k [loss_k*(lam_k) - offset_k lam_k].
+
+Here Y = Y0 - sum_k lam_k A_k and Y0 = grad phi(X0). At any lam the matrix X(lam) = grad phi*(Y) is positive
+semidefinite, and with t = offset + <A, X(lam)>
+
+    gradient_k = t_k - loss_k*'(lam_k)
+    primal(X(lam)) - dual(lam) = sum_k [loss_k(t_k) + loss_k*(lam_k) - lam_k t_k]
+
+so the gap is a sum of terms that are each zero at the optimum, free of cancellation. A `Dual` is the problem
+in these terms, whole or cut down to a working set; a `DualPoint` is one lam, with one factorization.
+"""
+
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+from functools import cached_property
+from typing import Any, final
+
+from gramlearn._base.arrays import Array, clipped, concat, constant, eye, namespace, read, rows_of
+from gramlearn.problem.hessian import Hessian, split
+from gramlearn.problem.linear_maps import LinearMap
+from gramlearn.problem.losses import Loss
+from gramlearn.problem.regularizers import Regularizer
+from gramlearn.problem.spectral import ConjugatePoint
+
+__all__ = ["LEAST_SHARE", "Dual", "DualPoint", "Origin", "Part"]
+
+INF = float("inf")
+LEAST_SHARE = 1e-6  # of the size of a problem, that is not lost in its rounding
+_LEAST_ROUNDINGS = 1e5  # that make such a share where roundings are coarse
+
+
+@final
+@dataclass(frozen=True, eq=False)
+class Part:
+    """One term: t = offset + map(X), and the loss of t.
+
+    `unit` is the usual size of t, against which violations of a bound of zero are measured.
+    """
+
+    map: LinearMap
+    loss: Loss
+    offset: Any
+    unit: float = 1.0
+
+    @property
+    def size(self) -> int:
+        """The number of its constraints."""
+        return self.map.size
+
+    def doubt(self, framed: LinearMap, x: Array, frame: Array) -> Array:
+        """How far t may be off, by rounding, where X is diag(x) in the frame of this map.
+
+        A direction z that is next to orthogonal to a large vector of the frame is not quite so once it is
+        rounded: each z'q_a is off by a rounding of |z| |q_a|, and t = sum_a x_a (z'q_a)^2 accordingly.
+        """
+        xp = namespace(x)
+        eps = float(xp.finfo(x.dtype).eps)
+        norms = (
+            clipped(self.map.diagonal(constant(1.0, x, (1, 1))), low=0.0) if self.size else x[:0]
+        )
+        tilted = xp.sqrt(framed.magnitudes(x**2 * xp.sum(frame**2, axis=0)))
+        made_of = framed.magnitudes(x) + xp.abs(self.offset + 0 * x[:1])
+        return eps * xp.maximum(4 * made_of, 2 * made_of + norms**0.25 * tilted)
+
+    def take(self, rows: Array) -> "Part":
+        """Keep these constraints only, in the form that is fastest to work with."""
+        return replace(
+            self,
+            map=self.map.take(rows),
+            loss=self.loss.take(rows),
+            offset=rows_of(self.offset, rows),
+        )
+
+    def select(self, rows: Array) -> "Part":
+        """Keep these constraints only, in the form they have."""
+        return replace(
+            self,
+            map=self.map.select(rows),
+            loss=self.loss.take(rows),
+            offset=rows_of(self.offset, rows),
+        )
+
+
+@final
+@dataclass(frozen=True, eq=False)
+class Origin:
+    """Y0 = diag(slope) - sum_k price_k A_k: grad phi at the prior, less the terms of fixed price.
+
+    An r x r matrix only when it is asked for: where X is a large kernel, Y stays sparse.
+    """
+
+    slope: Array
+    fixed: tuple[tuple[Part, Array], ...] = ()
+
+    @cached_property
+    def matrix(self) -> Array:
+        """Y0, written out."""
+        Y0 = eye(self.slope.shape[0], self.slope) * self.slope
+        for part, price in self.fixed:
+            Y0 = Y0 - part.map.adjoint(price)
+        return Y0
+
+    @cached_property
+    def spread(self) -> Array:
+        """s >= 0 with |Y0[i, j]| <= sqrt(s_i s_j), before the terms of fixed price cancel."""
+        sizes = (part.map.spread(price) for part, price in self.fixed)
+        return sum(sizes, start=namespace(self.slope).abs(self.slope))
+
+    def shifted(self, by: float) -> "Origin":
+        """Y0 + by I."""
+        return replace(self, slope=self.slope + by)
+
+
+@final
+@dataclass(frozen=True, eq=False)
+class Dual:
+    """The dual over a list of parts; lam is one vector, part after part.
+
+    `constant` is phi*(Y0) of the prior, and what terms of fixed price add to the value.
+    """
+
+    regularizer: Regularizer
+    origin: Origin
+    constant: float
+    parts: tuple[Part, ...]
+
+    @property
+    def like(self) -> Array:
+        """A vector, for its library, type and device."""
+        return self.origin.slope
+
+    @property
+    def rank(self) -> int:
+        """The size of X."""
+        return int(self.origin.slope.shape[0])
+
+    @property
+    def size(self) -> int:
+        """The number of dual variables."""
+        return sum(part.size for part in self.parts)
+
+    @property
+    def least(self) -> float:
+        """The part of |phi*(Y0)| that has digits which are not rounding: an optimum below is lost in it.
+
+        It is a millionth, and in single precision a hundredth.
+        """
+        eps = float(namespace(self.like).finfo(self.like.dtype).eps)
+        return max(LEAST_SHARE, _LEAST_ROUNDINGS * eps) * abs(self.constant)
+
+    @cached_property
+    def blur(self) -> float:
+        """How far an eigenvalue of Y0 may be off, by rounding."""
+        xp = namespace(self.like)
+        return 8 * float(xp.finfo(self.like.dtype).eps) * read(xp.sum(self.origin.spread))
+
+    def dust(self, n_zero: int) -> float:
+        """phi* of so many eigenvalues of Y that are zero but for the blur: no gap is known to be smaller."""
+        if self.regularizer.keeps_range:
+            return 0.0
+        return n_zero * read(self.regularizer.conjugate(constant(self.blur, self.like, 1))[0])
+
+    def dust_among(self, y: Array) -> float:
+        """The dust of these eigenvalues of Y."""
+        xp = namespace(y)
+        return self.dust(int(xp.sum(xp.astype(xp.abs(y) <= self.blur, xp.int64))))
+
+    def split(self, vector: Array) -> list[Array]:
+        """Cut a vector over all constraints into its parts."""
+        return split(self.parts, vector)
+
+    def each(self, function: Callable[..., Array], *vectors: Array) -> Array:
+        """Join function(part, piece, ...) over the parts."""
+        pieces = zip(self.parts, *(self.split(v) for v in vectors), strict=True)
+        return concat([function(*args) for args in pieces], self.like)
+
+    @cached_property
+    def box(self) -> tuple[Array, Array]:
+        """(lo, hi), the box of lam."""
+        ends = [part.loss.box(self.like, part.size) for part in self.parts]
+        return concat([lo for lo, _ in ends], self.like), concat([hi for _, hi in ends], self.like)
+
+    @cached_property
+    def squared_norms(self) -> Array:
+        """(<A_k, A_k>)_k."""
+        one = constant(1.0, self.like, (1, 1))
+        return concat([part.map.diagonal(one) for part in self.parts if part.size], self.like)
+
+    @cached_property
+    def idle(self) -> Array:
+        """Hard constraints with A_k = 0, up to rounding: they hold or they do not, and no price helps."""
+        eps = float(namespace(self.like).finfo(self.like.dtype).eps)
+        return self.each(
+            lambda p, norms: (norms <= (8 * eps * p.map.magnitude()) ** 2) & p.loss.is_hard,
+            self.squared_norms,
+        )
+
+    def ceiling(self, lam: Array) -> Array:
+        """How far up a step from lam may go: to the end of the box, or near it where the loss* is +inf."""
+        return self.each(
+            lambda part, v, hi: v + 0.95 * (hi - v) if part.loss.has_open_end else hi,
+            lam,
+            self.box[1],
+        )
+
+    def violation(self, t: Array, doubts: Array | None = None) -> float:
+        """How far a t lies outside the domain of its loss, or may, relative to the bound; the largest."""
+        pieces = self.split(t)
+        unsure = [None] * len(pieces) if doubts is None else self.split(doubts)
+        parts = zip(self.parts, pieces, unsure, strict=True)
+        return max((p.loss.violation(piece, p.unit, d) for p, piece, d in parts), default=0.0)
+
+    def doubts(self, framed: list[LinearMap], x: Array, frame: Array) -> Array:
+        """How far every t may be off, by rounding; see `Part.doubt`."""
+        pairs = zip(self.parts, framed, strict=True)
+        return concat([part.doubt(mapped, x, frame) for part, mapped in pairs], self.like)
+
+    def slip(self, t: Array, lam: Array, doubts: Array) -> float:
+        """How much larger the gap may be, since every t is rounded."""
+        slips = self.each(lambda p, t, v, d: p.loss.slip(t, v, d), t, lam, doubts)
+        return read(namespace(slips).sum(slips))
+
+    def take(self, rows: list[Array]) -> "Dual":
+        """Cut down to these rows of each part."""
+        return replace(self, parts=tuple(p.take(r) for p, r in zip(self.parts, rows, strict=True)))
+
+    def adjoint(self, lam: Array) -> Array:
+        """sum_k lam_k A_k."""
+        total = constant(0.0, self.like, (self.rank, self.rank))
+        for part, piece in zip(self.parts, self.split(lam), strict=True):
+            if part.size:
+                total = total + part.map.adjoint(piece)
+        return total
+
+    def spread(self, v: Array) -> Array:
+        """s >= 0 with sum_k |v_k| |A_k[i, j]| <= sqrt(s_i s_j): of sum_k v_k A_k before it cancels."""
+        parts = zip(self.parts, self.split(v), strict=True)
+        spreads = (part.map.spread(piece) for part, piece in parts if part.size)
+        return sum(spreads, start=constant(0.0, self.like, self.rank))
+
+    def at(self, lam: Array) -> "DualPoint":
+        """Evaluate the dual at lam."""
+        return DualPoint(self, lam)
+
+    def next_to(self, lam: Array) -> "DualPoint | None":
+        """The point at lam, or next to it: another order of its terms may round a singular Y outside."""
+        for less in (0.0, 1e-12, 1e-9, 1e-6, 1e-3):
+            point = self.at(lam - less * lam)
+            if point.value > -INF:
+                return point
+        return None
+
+
+@final
+class DualPoint:
+    """The dual at one lam. The value is computed at once, everything else when asked for."""
+
+    def __init__(self, dual: Dual, lam: Array) -> None:
+        self.dual = dual
+        self.lam = lam
+        xp = namespace(lam)
+        cost = dual.each(lambda p, v: p.loss.conjugate(v) - p.offset * v, lam)
+        self._cost = read(xp.sum(cost))
+        self.value = -INF
+        if self.is_at_prior:
+            self.value = 0.0
+        elif self._cost < INF:
+            value = dual.constant - self.conjugate.value - self._cost
+            self.value = value if value > -INF else -INF  # inf - inf overflows, too
+
+    @cached_property
+    def is_at_prior(self) -> bool:
+        """Whether nothing has a price: X(lam) is the prior, and the value 0, to the last bit."""
+        return not self.dual.origin.fixed and not bool(namespace(self.lam).any(self.lam != 0))
+
+    @cached_property
+    def conjugate(self) -> ConjugatePoint:
+        """phi* at Y = Y0 - sum_k lam_k A_k."""
+        return self.dual.regularizer.at(self.dual.origin.matrix - self.dual.adjoint(self.lam))
+
+    @cached_property
+    def noise(self) -> float:
+        """A bound on the rounding errors of the value and of the primal one, together.
+
+        Y is off by a rounding of what it is the sum of, which is more than a rounding of Y where that cancels;
+        and the value is a sum itself.
+        """
+        if self.is_at_prior:
+            return 0.0
+        xp, dual = namespace(self.lam), self.dual
+        eps = float(xp.finfo(self.lam.dtype).eps)
+        costs = dual.each(lambda p, v: xp.abs(p.loss.conjugate(v)) + xp.abs(p.offset * v), self.lam)
+        terms = abs(dual.constant) + abs(self.conjugate.value) + read(xp.sum(costs))
+        made_of = dual.origin.spread + dual.spread(self.lam)
+        return 8 * eps * terms + self.conjugate.rounding(4 * eps * made_of)
+
+    @cached_property
+    def slip(self) -> float:
+        """How much larger the gap may be, since every t is rounded."""
+        return self.dual.slip(self.t, self.lam, self._doubts_of_t)
+
+    @property
+    def dust(self) -> float:
+        """The part of the gap that rounding of the prior makes."""
+        return self.dual.dust_among(namespace(self.lam).linalg.diagonal(self.conjugate.image))
+
+    @property
+    def possible_violation(self) -> float:
+        """The same as `violation`, with the rounding of every t."""
+        return self.dual.violation(self.t, self._doubts_of_t)
+
+    @cached_property
+    def _doubts_of_t(self) -> Array:
+        return self.dual.doubts(self._framed, self.conjugate.spectrum, self.conjugate.frame)
+
+    @cached_property
+    def _framed(self) -> list[LinearMap]:
+        return [part.map.restrict(self.conjugate.frame) for part in self.dual.parts]
+
+    @cached_property
+    def t(self) -> Array:
+        """t_k = offset_k + <A_k, X(lam)>."""
+        x = self.conjugate.spectrum
+        parts = zip(self.dual.parts, self._framed, strict=True)
+        return concat([part.offset + framed.traces(x) for part, framed in parts], self.lam)
+
+    @cached_property
+    def gradient(self) -> Array:
+        """t - loss*'(lam)."""
+        return self.t - self.dual.each(lambda p, v: p.loss.conjugate_derivative(v), self.lam)
+
+    @cached_property
+    def gap(self) -> float:
+        """primal(X(lam)) - dual(lam) over the constraints of this dual."""
+        gaps = self.dual.each(lambda p, t, v: p.loss.gap(t, v), self.t, self.lam)
+        return max(read(namespace(gaps).sum(gaps)), 0.0)  # rounding may leave a little less
+
+    @cached_property
+    def violation(self) -> float:
+        """How far a t lies outside the domain of its loss, relative to the bound; the largest."""
+        return self.dual.violation(self.t)
+
+    def hessian(self, rows: Array) -> Hessian:
+        """Minus the second derivative of the dual, on these rows of lam."""
+        xp = namespace(self.lam)
+        maps, seconds, start = [], [], 0
+        for part, framed in zip(self.dual.parts, self._framed, strict=True):
+            inside = rows[(rows >= start) & (rows < start + part.size)] - start
+            everything = inside.shape[0] == part.size
+            maps.append(framed if everything else framed.take(inside))
+            lam = xp.take(self.lam[start : start + part.size], inside)
+            loss = part.loss if everything else part.loss.take(inside)
+            seconds.append(loss.conjugate_second(lam))
+            start += part.size
+        return Hessian(maps, self.conjugate.kernel, concat(seconds, self.lam), self.dual.rank)

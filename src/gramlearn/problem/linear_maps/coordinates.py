@@ -1,0 +1,121 @@
+"""B_k = sum_s w_s (e_i + sign e_j)(e_i + sign e_j)': entries of X itself, no direction ever written out.
+
+Where X is the kernel, rows i and j of the points are those of the identity. B_k then has four entries, so the
+map and its adjoint only read and write entries, and restricting to X = Q S Q' costs nothing: the points become
+the rows of Q.
+"""
+
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
+from typing import final
+
+from gramlearn._base.arrays import Array, added_at, constant, every_row, eye, namespace
+from gramlearn.problem.linear_maps.base import Entries, LinearMap, Products, RankOnes
+from gramlearn.problem.linear_maps.indexed import IndexedMap
+from gramlearn.problem.linear_maps.points import PointMap
+
+__all__ = ["CoordinateMap"]
+
+
+@final
+@dataclass(frozen=True)
+class CoordinateMap(IndexedMap):
+    """B_k over rows of the identity; `like` is a vector of the dimension of X, for its type and device."""
+
+    like: Array
+    is_taken: bool = False  # a working set: once restricted, its directions are kept in memory
+
+    @property
+    def _dimension(self) -> int:
+        return int(self.like.shape[0])
+
+    def restrict(self, Q: Array, products: Products | None = None) -> LinearMap:
+        del products  # there is no product to share
+        on_rows = PointMap(self.indices, self.directions, Q)
+        return on_rows.take(every_row(self.size, Q)) if self.is_taken else on_rows
+
+    def take(self, rows: Array) -> "CoordinateMap":
+        return replace(self.select(rows), is_taken=True)
+
+    def _entries(self) -> Iterator[tuple[float, Array, Array]]:
+        """(w, i, j): every B_k is the sum of w e_i e_j' over these, i and j one for each k."""
+        for d in self.directions:
+            a, b = self.indices[d.first], self.indices[d.second]
+            yield d.weight, a, a
+            if d.sign:
+                yield d.weight * d.sign, a, b
+                yield d.weight * d.sign, b, a
+                yield d.weight, b, b
+
+    def nonzeros(self) -> Entries:
+        xp, every = namespace(self.like), every_row(self.size, self.like)
+        parts = [(every, i, j, constant(w, self.like, self.size)) for w, i, j in self._entries()]
+        return Entries(*(xp.concat(list(column)) for column in zip(*parts, strict=True)))
+
+    def traces(self, x: Array) -> Array:
+        x = x if x.shape[0] == self._dimension else x * constant(1.0, self.like, self._dimension)
+        xp, total = namespace(x), constant(0.0, self.like, self.size)
+        for w, i, j in self._entries():
+            total = total + w * xp.where(i == j, xp.take(x, i), constant(0.0, x, self.size))
+        return total
+
+    def magnitudes(self, x: Array) -> Array:
+        x = x if x.shape[0] == self._dimension else x * constant(1.0, self.like, self._dimension)
+        xp, total = namespace(x), constant(0.0, self.like, self.size)
+        for w, i, j in self._entries():
+            total = total + abs(w) * xp.where(i == j, xp.take(x, i), constant(0.0, x, self.size))
+        return total
+
+    def apply(self, S: Array) -> Array:
+        xp, total = namespace(S), constant(0.0, S, self.size)
+        flat = xp.reshape(S, (-1,))
+        for w, i, j in self._entries():
+            total = total + w * xp.take(flat, i * self._dimension + j)
+        return total
+
+    def adjoint(self, v: Array) -> Array:
+        xp, n = namespace(v), self._dimension
+        flat = constant(0.0, v, n * n)
+        for w, i, j in self._entries():
+            flat = added_at(flat, i * n + j, w * v)
+        return xp.reshape(flat, (n, n))
+
+    def spread(self, v: Array) -> Array:
+        # The diagonal of zz' with z = e_a + sign e_b is e_a + e_b, and (1 + sign)^2 e_a where a = b.
+        xp = namespace(v)
+        total = constant(0.0, v, self._dimension)
+        for d in self.directions:
+            size = abs(d.weight) * xp.abs(v)
+            a, b = self.indices[d.first], self.indices[d.second]
+            if d.sign:
+                total = added_at(total, b, xp.where(a == b, xp.zeros_like(size), size))
+                size = xp.where(a == b, (1 + d.sign) ** 2 * size, size)
+            total = added_at(total, a, size)
+        return total
+
+    def _on_identity(self) -> PointMap:
+        """The map with the identity written out, for what solvers ask of restricted maps only."""
+        return PointMap(self.indices, self.directions, eye(self._dimension, self.like))
+
+    def squares(self, v: Array) -> Array:
+        return self._on_identity().squares(v)
+
+    def matrices(self) -> Array:
+        return self._on_identity().matrices()
+
+    def entries(self, i: Array, j: Array) -> Array:
+        return self._on_identity().entries(i, j)
+
+    def diagonal(self, Phi: Array) -> Array:
+        return self._on_identity().diagonal(Phi)
+
+    def rank_ones(self) -> RankOnes:
+        return self._on_identity().rank_ones()
+
+    def sizes(self) -> Array:
+        return 2 * namespace(self.like).ones_like(self.like)
+
+    def in_single(self, scale: float) -> "CoordinateMap":
+        xp = namespace(self.like)
+        scaled = tuple(d._replace(weight=d.weight / scale) for d in self.directions)
+        return replace(self, like=xp.astype(self.like, xp.float32), directions=scaled)

@@ -1,0 +1,179 @@
+"""loss(t) of one constraint, with its conjugate loss*(lam) = sup_t lam t - loss(t) and the box of lam."""
+
+from abc import ABC, abstractmethod
+from dataclasses import dataclass
+from typing import Any, ClassVar, NamedTuple, Self, final
+
+from gramlearn._base.arrays import Array, clipped, is_array, namespace, read
+
+__all__ = ["INF", "Curve", "Loss"]
+
+INF = float("inf")
+_UNSURE = 1e-9  # of a bound: where a t is rounded by more, it may violate the bound by as much
+
+
+class Curve(NamedTuple):
+    """loss*'(lam) in one of the forms that compiled loops know, with the bound b and the strength g.
+
+    "constant" is b, "rational" b / (1 - lam b / g), "exponential" b exp(lam / g), "affine" b + lam / g.
+    """
+
+    form: str
+    bound: Any
+    strength: Any = 1.0
+
+
+@dataclass(frozen=True, kw_only=True, eq=False)
+class Loss(ABC):
+    """loss(t), convex, with conjugate loss*(lam) on the box [lo, hi]."""
+
+    weight: Any = 1.0
+
+    is_hard: ClassVar[bool] = False  # infinite on one side of a bound: feasibility is at stake
+    is_fixed: ClassVar[bool] = False  # the box is a point: nothing to solve for
+
+    @abstractmethod
+    def value(self, t: Array) -> Array:
+        """loss(t), +inf outside the domain."""
+
+    @abstractmethod
+    def conjugate(self, lam: Array) -> Array:
+        """loss*(lam), +inf outside the box, never NaN."""
+
+    @abstractmethod
+    def conjugate_derivative(self, lam: Array) -> Array:
+        """loss*'(lam) inside the box: the t that lam prices."""
+
+    @abstractmethod
+    def conjugate_second(self, lam: Array) -> Array:
+        """loss*''(lam) inside the box."""
+
+    @abstractmethod
+    def box(self, like: Array, size: int) -> tuple[Array, Array]:
+        """(lo, hi), vectors of `size`."""
+
+    @abstractmethod
+    def excess(self, t: Array) -> Array:
+        """How far t lies on the wrong side of the bound, 0 if it does not."""
+
+    @abstractmethod
+    def scale(self, t: Array, unit: float = 1.0) -> Array:
+        """The size of t against which an excess is measured: |b|, and `unit` where b is 0."""
+
+    @abstractmethod
+    def is_slack(self, low: Array, high: Array) -> Array:
+        """Whether the loss vanishes on all of [low, high], so that lam = 0 is right."""
+
+    @property
+    def has_open_end(self) -> bool:
+        """Whether the conjugate reaches +inf where the box ends at the top."""
+        return False
+
+    @property
+    @abstractmethod
+    def can_be_slack(self) -> bool:
+        """Whether the loss vanishes on a half-line; if not, every constraint matters everywhere."""
+
+    @abstractmethod
+    def prepare(self, size: int, like: Array) -> Self:
+        """Check against the number of constraints and bring the numbers to the library of `like`."""
+
+    @abstractmethod
+    def describe(self, k: int) -> str:
+        """Say what is asked of t_k, such as "at most 1.5"."""
+
+    @abstractmethod
+    def take(self, rows: Array) -> Self:
+        """Keep the constraints at these rows only."""
+
+    @classmethod
+    @abstractmethod
+    def examples(cls) -> list["Loss"]:
+        """Instances that the catalogue tests run on."""
+
+    def domain(self) -> tuple[Any, Any]:
+        """(least, largest) t at which the loss is finite."""
+        return -INF, INF
+
+    @property
+    def has_open_domain(self) -> bool:
+        """Whether the loss is infinite at the finite end of its domain too."""
+        return False
+
+    @property
+    def is_smooth(self) -> bool:
+        """Whether loss' exists inside the domain, and is known: see `price`."""
+        return False
+
+    def price(self, t: Array) -> Array:
+        """loss'(t), the lam at which fenchel_young(t, lam) = 0; infinite at the end of the domain."""
+        raise NotImplementedError(f"{type(self).__name__} has no derivative.")
+
+    def is_flat(self, t: Array) -> Array:
+        """Whether loss' does not change around t."""
+        return self.is_slack(t, t)
+
+    @property
+    def curve(self) -> Curve | None:
+        """The form of loss*', or None where it has another one than those of `Curve`."""
+        return None
+
+    @property
+    @final
+    def has_domain(self) -> bool:
+        """Whether some t cost infinity."""
+        least, largest = self.domain()
+        return is_array(least) or is_array(largest) or (least, largest) != (-INF, INF)
+
+    @final
+    def fenchel_young(self, t: Array, lam: Array) -> Array:
+        """loss(t) + loss*(lam) - lam t >= 0, and 0 where lam is the price of t."""
+        return self.value(t) + self.conjugate(lam) - lam * t
+
+    @final
+    def outside(self, t: Array) -> Array:
+        """How far t lies outside the domain, where the loss is infinite."""
+        low, high = self.domain()
+        return clipped(low - t, low=0.0) + clipped(t - high, low=0.0)
+
+    @final
+    def gap(self, t: Array, lam: Array) -> Array:
+        """What this constraint adds to the gap at X(lam).
+
+        A t outside the domain counts as the nearest t inside, at the price lam of the difference: its
+        infinite loss is reported as a violation instead.
+        """
+        if not self.has_domain:
+            return self.fenchel_young(t, lam)
+        xp = namespace(t)
+        low, high = self.domain()
+        inside = clipped(clipped(t, low=low), high=high)
+        return self.fenchel_young(inside, lam) + xp.abs(lam * (t - inside))
+
+    @final
+    def slip(self, t: Array, lam: Array, doubt: Array) -> Array:
+        """By how much more this constraint may add to the gap, if t is off by up to `doubt`."""
+        xp = namespace(t)
+        here = self.gap(t, lam)
+        there = xp.maximum(self.gap(t + doubt, lam), self.gap(t - doubt, lam))
+        return xp.where(xp.isinf(here), xp.zeros_like(t), clipped(there - here, low=0.0))
+
+    @final
+    def severity(self, t: Array, unit: float = 1.0) -> Array:
+        """How badly t violates the bound: |t - b| / (|t| + |b|), the same for t/b as for b/t."""
+        return self.excess(t) / (namespace(t).abs(t) + self.scale(t, unit))
+
+    @final
+    def violation(self, t: Array, unit: float = 1.0, doubt: Array | None = None) -> float:
+        """How far a t lies outside the domain, relative to the bound; the largest of all.
+
+        With a doubt, how far t may be off, it is how far t may lie outside; but see `_UNSURE`.
+        """
+        if not self.has_domain or t.shape[0] == 0:
+            return 0.0
+        xp, scale = namespace(t), self.scale(t, unit)
+        off = self.outside(t) / scale
+        if doubt is not None:
+            most = xp.maximum(self.outside(t - doubt), self.outside(t + doubt)) / scale
+            off = xp.where(most > _UNSURE, most, off)
+        return read(xp.max(off))

@@ -1,0 +1,217 @@
+"""primal(X) - dual(lam) = D(X, X(lam)) at any X = grad phi*(Y), with lam_k = loss_k'(t_k).
+
+Here t = offset + <A, X>, and X(lam) = grad phi*(Y0 - sum_k lam_k A_k). With that lam every Fenchel-Young term
+of the gap is zero, and what is left is a divergence that the residual R = Y - (Y0 - sum_k lam_k A_k) tells.
+R is the gradient of the primal, too: along dX = D grad phi*(Y)[dY] the value changes by <R, dX>.
+
+A `PrimalPoint` is the counterpart of a `DualPoint`: there lam is given and X follows, here X is given and lam
+follows. It needs losses that have a derivative.
+"""
+
+from functools import cached_property
+from typing import NamedTuple, final
+
+from gramlearn._base.arrays import (
+    Array,
+    concat,
+    every_row,
+    is_finite,
+    namespace,
+    read,
+    symmetric_part,
+    transpose,
+    where_true,
+)
+from gramlearn.problem.certificate import Certificate
+from gramlearn.problem.dual import Dual, Part
+from gramlearn.problem.linear_maps import LinearMap, Products
+from gramlearn.problem.losses import Loss
+from gramlearn.problem.spectral import ConjugatePoint
+
+__all__ = ["Priced", "PrimalPoint", "near_rows"]
+
+INF = float("inf")
+# Constraints within this share of their bound are near it, or within a smaller one where these are many.
+_MARGINS = (0.1, 0.03, 0.01, 0.003)
+# How much of lam to try, until there is an X(lam); without linear terms there always is one at none of it.
+_SHARES = (1.0, 0.5, 0.1, 0.01, 1e-4, 0.0)
+
+
+class Priced(NamedTuple):
+    """Constraints of one part that have a price: B_k = Q' A_k Q, loss', the losses and their t."""
+
+    map: LinearMap
+    prices: Array
+    loss: Loss
+    t: Array
+
+
+@final
+class PrimalPoint:
+    """The primal at one X, with the prices it puts on its constraints, or with other duals lam.
+
+    The value is computed at once, everything else when asked for.
+    """
+
+    def __init__(self, dual: Dual, at: ConjugatePoint, lam: Array | None = None) -> None:
+        self.dual = dual
+        self.at = at
+        self.maps: list[LinearMap] = [part.map.restrict(at.frame) for part in dual.parts]
+        parts = zip(dual.parts, self.maps, strict=True)
+        self.t = concat([p.offset + framed.traces(at.spectrum) for p, framed in parts], dual.like)
+        self._is_priced = lam is None
+        self.lam = dual.each(lambda part, t: part.loss.price(t), self.t) if lam is None else lam
+        self.value = self._size = INF
+        if is_finite(self.lam):
+            xp = namespace(self.t)
+            none = xp.zeros_like(self.t)
+            # A t outside the domain counts as the nearest inside: its infinite loss is reported as a violation.
+            losses = read(xp.sum(dual.each(lambda part, t, v: part.loss.gap(t, v), self.t, none)))
+            linear = read(xp.sum(at.factor * (dual.origin.matrix @ at.factor)))
+            terms = [dual.constant, -linear, at.potential, losses]
+            self.value = sum(terms)
+            terms[1] = self.at.weighed(dual.origin.spread)  # the size of <Y0, X> before it cancels
+            self._size = sum(abs(term) for term in terms)
+
+    @cached_property
+    def priced(self) -> list[Priced]:
+        """The constraints that have a price, part by part; the others add nothing to what follows."""
+        found = []
+        pieces = (self.dual.split(self.t), self.dual.split(self.lam))
+        for part, framed, t, lam in zip(self.dual.parts, self.maps, *pieces, strict=True):
+            rows = where_true(lam != 0)
+            if rows.shape[0]:
+                found.append(Priced(framed.take(rows), lam[rows], part.loss.take(rows), t[rows]))
+        return found
+
+    @cached_property
+    def curved(self) -> tuple[list[LinearMap], Array]:
+        """(maps, loss''): the constraints whose price moves with t."""
+        maps, curvature = [], []
+        for priced in self.priced:
+            rows = where_true(~priced.loss.is_flat(priced.t))
+            if rows.shape[0]:
+                every = rows.shape[0] == priced.map.size
+                maps.append(priced.map if every else priced.map.take(rows))
+                second = priced.loss.take(rows).conjugate_second(priced.prices[rows])
+                curvature.append(1 / second)
+        return maps, concat(curvature, self.t)
+
+    @cached_property
+    def _prior(self) -> Array:
+        Q = self.at.frame
+        return symmetric_part(transpose(Q) @ (self.dual.origin.matrix @ Q))
+
+    @cached_property
+    def residual(self) -> Array:
+        """Q' R Q, in the frame Q of X."""
+        start = self.at.image - self._prior
+        return symmetric_part(sum((p.map.adjoint(p.prices) for p in self.priced), start=start))
+
+    @cached_property
+    def gap(self) -> float:
+        """primal(X) - dual(lam), +inf where X(lam) does not exist."""
+        unpaid = 0.0 if self._is_priced else self._unpaid(self.lam)
+        return self.at.divergence(self.residual) + unpaid
+
+    @property
+    def noise(self) -> float:
+        """A bound on the rounding error of the value, whose terms may cancel."""
+        return 8 * float(namespace(self.t).finfo(self.t.dtype).eps) * self._size
+
+    @cached_property
+    def _slip(self) -> float:
+        """By how much the losses may be off, as every t is off by rounding."""
+        none = namespace(self.t).zeros_like(self.t)
+        return self.dual.slip(self.t, none, self._doubts_of_t)
+
+    @cached_property
+    def _doubts_of_t(self) -> Array:
+        return self.dual.doubts(self.maps, self.at.spectrum, self.at.frame)
+
+    def judged(self) -> tuple[Certificate, Array]:
+        """The certificate of X over the constraints of this dual, and the duals it rests on.
+
+        These are lam, or as large a part of it as leaves an X(lam). The gap is the largest that a rounding of
+        the terms of R may hide; both values have a rounding of every term.
+        """
+        prices = self.residual - self.at.image + self._prior
+        lam, gap, R = self.lam, INF, self.residual
+        for share in _SHARES:
+            lam = self.lam if share == 1 else share * self.lam
+            R = self.at.image - self._prior + share * prices
+            unpaid = 0.0 if share == 1 and self._is_priced else self._unpaid(lam)
+            gap = self.at.divergence(R, self._doubt) + unpaid
+            if gap < INF:
+                break
+        rounding = self.noise / 4
+        violation = self.dual.violation(self.t, self._doubts_of_t)
+        # A t that is outside its domain by no more than rounding costs its price.
+        gap += self.dual.slip(self.t, lam, self._doubts_of_t)
+        dual = self.value - gap - rounding if gap < INF else -INF
+        primal, gap = self.value + self._slip + rounding, gap + self._slip + 2 * rounding
+        least, dust = self.dual.least, self._dust(R)
+        return Certificate(primal, dual, gap, violation, least=least, dust=dust), lam
+
+    def _dust(self, R: Array) -> float:
+        """The part of the gap that rounding of the prior makes, with Y = grad phi(X) - R."""
+        if self.dual.regularizer.keeps_range or not is_finite(R):
+            return 0.0
+        return self.dual.dust_among(namespace(R).linalg.eigvalsh(self.at.image - R))
+
+    @property
+    def _doubt(self) -> float:
+        """How far Q' R Q may be off, in the spectral norm: a rounding of what it is the sum of.
+
+        Of that before Q meets it, since a direction of X may be next to orthogonal to all of the A_k.
+        """
+        xp, Q = namespace(self.residual), self.at.frame
+        made_of = self.dual.origin.spread + self.dual.spread(self.lam)
+        made_of = (xp.sqrt(made_of) @ xp.abs(Q)) ** 2
+        image = xp.abs(xp.linalg.diagonal(self.at.image))
+        return 4 * float(xp.finfo(Q.dtype).eps) * read(xp.sum(made_of + image))
+
+    def _unpaid(self, lam: Array) -> float:
+        """sum_k loss_k(t_k) + loss_k*(lam_k) - lam_k t_k."""
+        gaps = self.dual.each(lambda part, t, v: part.loss.gap(t, v), self.t, lam)
+        return max(read(namespace(gaps).sum(gaps)), 0.0)
+
+    def moved(self, S: Array) -> "PrimalPoint | None":
+        """The point at X + Q (Phi o S) Q', or None where there is none."""
+        at = self.at.moved(S)
+        return None if at is None else PrimalPoint(self.dual, at)
+
+
+def near_rows(dual: Dual, factor: Array, stride: int, first: int) -> list[Array]:
+    """Find the rows of each part that cost something at X = F F', and some of the nearest others.
+
+    With a stride only every so-manieth constraint is looked at. The constraints outside the rows cost
+    nothing at X, to the last digit, so that a PrimalPoint over the rows judges X over all of them.
+    """
+    products: Products = {}
+    found = []
+    for part in dual.parts:
+        if stride == 1:
+            found.append(_near(part, factor, first, products))
+        else:
+            sample = every_row(-(-part.size // stride), factor) * stride
+            found.append(sample[_near(part.select(sample), factor, first, products)])
+    return found
+
+
+def _near(part: Part, factor: Array, first: int, products: Products) -> Array:
+    rows = every_row(part.size, factor)
+    if not part.loss.can_be_slack or part.size <= first:
+        return rows
+    xp = namespace(factor)
+    low, high = part.map.estimates(factor, products).bounds(part.offset)
+    loss = part.loss
+    costly = where_true(~loss.is_slack(low, high))
+    limit = first + 3 * int(costly.shape[0])
+    for margin in _MARGINS:
+        width = margin * xp.maximum(xp.abs(low), xp.abs(high))
+        inside = where_true(~loss.is_slack(low - width, high + width))
+        rows, low, high, loss = rows[inside], low[inside], high[inside], loss.take(inside)
+        if rows.shape[0] <= limit:
+            return rows
+    return costly

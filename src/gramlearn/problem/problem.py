@@ -1,0 +1,226 @@
+"""minimise over PSD X    D_phi(X, X0) + sum_k loss_k(t_k),      t_k = offset_k + <A_k, X>.
+
+A `Problem` is a regularizer, a prior and a list of terms. It checks them against each other, restricts them
+to the space X lives in, and states the dual that solvers work on.
+"""
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any, final
+
+from gramlearn._base.arrays import Array, as_real, clipped, every_row, is_array, namespace, read
+from gramlearn._base.validation import as_numbers, check_choice, check_finite, shown
+from gramlearn.problem.constraints import Constraints
+from gramlearn.problem.dual import Dual, Origin, Part
+from gramlearn.problem.linear_maps import LinearMap
+from gramlearn.problem.losses import Loss
+from gramlearn.problem.prior import Space
+from gramlearn.problem.regularizers import Regularizer
+
+__all__ = ["Problem", "Term"]
+
+
+_CALL = "Problem(LogDet(), np.eye(n), terms)"
+
+
+@final
+@dataclass(frozen=True, eq=False)
+class Term:
+    """sum_k loss(t_k) over the constraints t_k = offset_k + <A_k, X>."""
+
+    constraints: Constraints
+    loss: Loss
+
+    def __repr__(self) -> str:
+        kinds = type(self.constraints).__name__, type(self.loss).__name__
+        return f"<Term: {kinds[0]} with {kinds[1]}, {self.constraints.size:,} in all>"
+
+    def __post_init__(self) -> None:
+        parts: tuple[object, object] = (self.constraints, self.loss)
+        if not (isinstance(parts[0], Constraints) and isinstance(parts[1], Loss)):
+            raise TypeError(
+                "`Term(constraints, loss)` takes constraints, such as SquaredDistances(i, j), and a loss, "
+                f"such as Hinge(upper=1.0); got {type(self.constraints).__name__} and "
+                f"{type(self.loss).__name__}."
+            )
+
+
+@final
+@dataclass(frozen=True, eq=False)
+class Problem:
+    """minimise over PSD X    D_phi(X, X0) + sum_k loss_k(offset_k + <A_k, X>).
+
+    Parameters
+    ----------
+    regularizer : Regularizer
+        phi: LogDet(), VonNeumann(), Frobenius(), Schatten(p).
+    prior : array n x n or n x r, Factor or Zeros
+        X0, or a factor G of X0 = G G'. With a factor, and for LogDet and von Neumann always, X is sought
+        within the range of X0. `Zeros(n)` is n x n and not written out.
+    terms : sequence of Term
+        Constraints, each with its loss.
+    dtype : {"float64", "float32"}
+        The precision of the computation, whatever the type of the data. Where single precision comes to
+        nothing, `solve` goes on in double unless a solver is named.
+    """
+
+    regularizer: Regularizer
+    prior: Any
+    terms: Sequence[Term] = ()
+    dtype: str = "float64"
+
+    def __post_init__(self) -> None:
+        regularizer: object = self.regularizer
+        if not isinstance(regularizer, Regularizer):
+            swapped = isinstance(self.prior, Regularizer)
+            raise TypeError(
+                f"`regularizer` must be an object such as LogDet(); got {shown(regularizer)}. "
+                + (f"Pass it first: {_CALL}." if swapped else "Its name or its class will not do.")
+            )
+        check_choice(self.dtype, "dtype", {"float64": None, "float32": None})
+        given: Any = self.terms
+        if not isinstance(given, Term | Iterable) or getattr(given, "ndim", 1) == 0:
+            raise TypeError(
+                f"`terms` must be a list of Term(constraints, loss); got {type(given).__name__}. Side "
+                "information becomes one by its method: pairs.bind(loss, points=X)."
+            )
+        terms: tuple[Any, ...] = (given,) if isinstance(given, Term) else tuple(given)
+        for k, term in enumerate(terms):
+            if not isinstance(term, Term):
+                hint = " Leave out the outer brackets." if _are_terms(term) else ""
+                raise TypeError(
+                    f"`terms[{k}]` must be a Term(constraints, loss); got {shown(term)}.{hint}"
+                )
+        if isinstance(self.prior, Term) or _are_terms(self.prior):
+            raise TypeError(f"`prior` must be a matrix; got terms, which come after it: {_CALL}.")
+        object.__setattr__(self, "terms", terms)
+        _ = (
+            self.dual
+        )  # a problem that does not fit together is refused here, not at the first solve
+
+    @cached_property
+    def space(self) -> Space:
+        """The space X lives in."""
+        return Space.of(self.prior, self.regularizer.keeps_range, self.dtype)
+
+    @cached_property
+    def parts(self) -> tuple[Part, ...]:
+        """The terms, restricted to the space."""
+        space, parts = self.space, []
+        for term in self.terms:
+            size = term.constraints.size
+            offset = term.constraints.offset
+            offset = as_real(offset, space.spectrum) if is_array(offset) else offset
+            linear = term.constraints.on(space.basis, space.dimension, space.spectrum)
+            loss = term.loss.prepare(size, space.spectrum)
+            parts.append(Part(linear, loss, offset, self._unit(linear, offset)))
+        return tuple(parts)
+
+    def _unit(self, linear: LinearMap, offset: Any) -> float:
+        """Give the usual size of t: its mean at the prior, on a sample; at the identity if that is 0."""
+        xp = namespace(self.space.spectrum)
+        if linear.size == 0:
+            return 1.0
+        some = linear.select(every_row(min(linear.size, 1000), self.space.spectrum))
+        for x in (self.space.spectrum, xp.ones_like(self.space.spectrum)):
+            mean = read(
+                xp.mean(
+                    xp.abs((offset[: some.size] if is_array(offset) else offset) + some.traces(x))
+                )
+            )
+            if mean > 0:
+                return mean
+        return 1.0
+
+    @cached_property
+    def dual(self) -> Dual:
+        """The dual over the terms that have something to solve for.
+
+        A linear term has one possible price, so it moves Y0 and the constant instead.
+        """
+        xp = namespace(self.space.spectrum)
+        s = self.space.spectrum
+        slope = self.regularizer.derivative(s)
+        start = read(xp.sum(self.regularizer.conjugate(slope)))
+        fixed = []
+        for part in self.parts:
+            if part.loss.is_fixed and part.size:
+                price, _ = part.loss.box(s, part.size)
+                fixed.append((part, price))
+                start = start + read(xp.sum(part.offset * price))
+        free = tuple(part for part in self.parts if not part.loss.is_fixed)
+        return Dual(self.regularizer, Origin(slope, tuple(fixed)), start, free)
+
+    def duals(self, lam: list[Array]) -> tuple[Array, ...]:
+        """One vector a term, from one vector a part of `dual`."""
+        rest = iter(lam)
+        like = self.space.spectrum
+        return tuple(
+            part.loss.box(like, part.size)[0] if part.loss.is_fixed else next(rest)
+            for part in self.parts
+        )
+
+    def free_duals(self, duals: Sequence[Array] | None) -> list[Array] | None:
+        """Invert `duals`: one vector a part of `dual`, from one vector a term."""
+        if duals is None:
+            return None
+        if not isinstance(duals, Sequence):
+            raise TypeError(
+                "`start` must be a Solution, or its duals: a list of one vector for each term; got "
+                f"{type(duals).__name__}."
+            )
+        if len(duals) != len(self.terms):
+            raise ValueError(
+                f"`start` has {len(duals)} vectors of duals, but the problem has {len(self.terms)} terms."
+            )
+        free = []
+        for k, (part, vector) in enumerate(zip(self.parts, duals, strict=True)):
+            lam = as_real(as_numbers(vector, f"start[{k}]"), self.space.spectrum)
+            if tuple(lam.shape) != (part.size,):
+                raise ValueError(
+                    f"`start[{k}]` has shape {tuple(lam.shape)}, but term {k} has {part.size} constraints."
+                )
+            if not part.loss.is_fixed:
+                free.append(check_finite(lam, f"start[{k}]"))
+        return free
+
+    def describe(self, position: int, k: int) -> str:
+        """Name constraint k of part `position` of the dual, with its term and its bound."""
+        free = [n for n, part in enumerate(self.parts) if not part.loss.is_fixed]
+        words = self.terms[free[position]].constraints.describe(k)
+        bound = self.dual.parts[position].loss.describe(k)
+        return f"constraint {k} of term {free[position]} ({words} {bound})"
+
+    def divergence(self, S: Array) -> float:
+        """D_phi(X, X0) for X = V S V'."""
+        xp = namespace(S)
+        s = self.space.spectrum
+        x = clipped(xp.linalg.eigvalsh(S), low=0.0)
+        slope = self.regularizer.derivative(s)
+        inner = xp.sum(slope * (xp.linalg.diagonal(S) - s))
+        return read(xp.sum(self.regularizer.value(x)) - xp.sum(self.regularizer.value(s)) - inner)
+
+    def divergence_of(self, factor: Array) -> float:
+        """D_phi(X, X0) for X = V F F' V', however near to singular, and no less than it is but for rounding."""
+        xp = namespace(factor)
+        slope = self.regularizer.derivative(self.space.spectrum)
+        terms = [
+            self.regularizer.at_gradient(factor).potential,
+            read(xp.sum(self.regularizer.conjugate(slope))),
+            -read(xp.sum(slope * xp.sum(factor**2, axis=1))),
+        ]
+        return sum(terms) + 4 * float(xp.finfo(factor.dtype).eps) * sum(abs(t) for t in terms)
+
+    def linear_value(self, S: Array) -> float:
+        """The terms of fixed price at X = V S V'."""
+        total = 0.0
+        for part in self.parts:
+            if part.loss.is_fixed and part.size:
+                total += read(namespace(S).sum(part.loss.value(part.offset + part.map.apply(S))))
+        return total
+
+
+def _are_terms(given: object) -> bool:
+    """Whether these are terms in a list."""
+    return isinstance(given, list | tuple) and bool(given) and isinstance(given[0], Term)

@@ -1,0 +1,170 @@
+"""LogDet, von Neumann, Frobenius, Schatten: five scalar functions each, see `spectral`."""
+
+from dataclasses import dataclass
+from typing import ClassVar, final
+
+from gramlearn._base.arrays import Array, exponential, namespace
+from gramlearn._base.validation import LARGEST_EXPONENT, check_positive
+from gramlearn.problem.spectral import CholeskyPoint, ConjugatePoint, Regularizer
+
+__all__ = ["Frobenius", "LogDet", "Regularizer", "Schatten", "VonNeumann"]
+
+INF = float("inf")
+
+
+@final
+@dataclass(frozen=True)
+class LogDet(Regularizer):
+    """phi(X) = -log det X, so D(X, X0) = tr X X0^-1 - log det X X0^-1 - r.
+
+    h(x) = -log x and h*(y) = -1 - log(-y) for y < 0. Invariant under every change of basis; X keeps
+    exactly the range of X0.
+    """
+
+    keeps_range: ClassVar[bool] = True
+    needs_interior: ClassVar[bool] = True
+    is_invariant: ClassVar[bool] = True
+    form: ClassVar[str | None] = "inverse"
+    point_type: ClassVar[type[ConjugatePoint]] = CholeskyPoint
+
+    def value(self, x: Array) -> Array:
+        xp = namespace(x)
+        inside = x > 0
+        return xp.where(inside, -xp.log(xp.where(inside, x, xp.ones_like(x))), xp.full_like(x, INF))
+
+    def derivative(self, x: Array) -> Array:
+        return -1 / x
+
+    def conjugate(self, y: Array) -> Array:
+        return self.value(-y) - 1
+
+    def conjugate_derivative(self, y: Array) -> Array:
+        return -1 / y
+
+    def conjugate_second(self, y: Array) -> Array:
+        return 1 / (y * y)
+
+    @classmethod
+    def examples(cls) -> list[Regularizer]:
+        return [cls()]
+
+
+@final
+@dataclass(frozen=True)
+class VonNeumann(Regularizer):
+    """phi(X) = tr(X log X - X), so D(X, X0) = tr(X log X - X log X0 - X + X0).
+
+    h(x) = x log x - x and h*(y) = exp y. X stays within the range of X0 and may lose rank.
+    """
+
+    keeps_range: ClassVar[bool] = True
+    needs_interior: ClassVar[bool] = False
+    form: ClassVar[str | None] = "exponential"
+
+    def value(self, x: Array) -> Array:
+        xp = namespace(x)
+        positive = xp.where(x > 0, x, xp.ones_like(x))
+        inside = xp.where(x > 0, positive * xp.log(positive) - positive, xp.zeros_like(x))
+        return xp.where(x >= 0, inside, xp.full_like(x, INF))
+
+    def derivative(self, x: Array) -> Array:
+        return namespace(x).log(x)
+
+    def conjugate(self, y: Array) -> Array:
+        return exponential("exp", y)
+
+    def conjugate_derivative(self, y: Array) -> Array:
+        return exponential("exp", y)
+
+    def conjugate_second(self, y: Array) -> Array:
+        return exponential("exp", y)
+
+    @classmethod
+    def examples(cls) -> list[Regularizer]:
+        return [cls()]
+
+
+def _power(x: Array, exponent: float) -> Array:
+    """max(x, 0) ** exponent, 0 for x <= 0."""
+    xp = namespace(x)
+    inside = x > 0
+    return xp.where(inside, xp.where(inside, x, xp.ones_like(x)) ** exponent, xp.zeros_like(x))
+
+
+@final
+@dataclass(frozen=True)
+class Frobenius(Regularizer):
+    """phi(X) = |X|_F^2 / 2 on positive semidefinite X, so D(X, X0) = |X - X0|_F^2 / 2.
+
+    h(x) = x^2 / 2 and h*(y) = max(y, 0)^2 / 2. The prior may be zero, and X may have any range.
+    """
+
+    keeps_range: ClassVar[bool] = False
+    needs_interior: ClassVar[bool] = False
+
+    def value(self, x: Array) -> Array:
+        xp = namespace(x)
+        return xp.where(x >= 0, x * x / 2, xp.full_like(x, INF))
+
+    def derivative(self, x: Array) -> Array:
+        return +x
+
+    def conjugate(self, y: Array) -> Array:
+        return _power(y, 2.0) / 2
+
+    def conjugate_derivative(self, y: Array) -> Array:
+        return _power(y, 1.0)
+
+    def conjugate_second(self, y: Array) -> Array:
+        return _power(y, 0.0)
+
+    @classmethod
+    def examples(cls) -> list[Regularizer]:
+        return [cls()]
+
+
+@final
+@dataclass(frozen=True)
+class Schatten(Regularizer):
+    """phi(X) = tr(X^p) / p on positive semidefinite X, for p > 1; p = 2 is Frobenius.
+
+    h(x) = x^p / p and h*(y) = max(y, 0)^q / q with 1/p + 1/q = 1. A p near 1 favors low rank.
+    """
+
+    p: float = 2.0
+
+    keeps_range: ClassVar[bool] = False
+    needs_interior: ClassVar[bool] = False
+
+    def __post_init__(self) -> None:
+        if check_positive(self.p, "p", "Schatten", largest=LARGEST_EXPONENT) <= 1:
+            raise ValueError(f"`Schatten(p={self.p!r})`: p must be greater than 1; got {self.p}.")
+
+    @property
+    def has_convex_gradient(self) -> bool:
+        return self.p <= 2
+
+    @property
+    def q(self) -> float:
+        """The exponent of the conjugate, p / (p - 1)."""
+        return self.p / (self.p - 1)
+
+    def value(self, x: Array) -> Array:
+        xp = namespace(x)
+        return xp.where(x >= 0, _power(x, self.p) / self.p, xp.full_like(x, INF))
+
+    def derivative(self, x: Array) -> Array:
+        return _power(x, self.p - 1)
+
+    def conjugate(self, y: Array) -> Array:
+        return _power(y, self.q) / self.q
+
+    def conjugate_derivative(self, y: Array) -> Array:
+        return _power(y, self.q - 1)
+
+    def conjugate_second(self, y: Array) -> Array:
+        return (self.q - 1) * _power(y, self.q - 2)
+
+    @classmethod
+    def examples(cls) -> list[Regularizer]:
+        return [cls(1.5), cls(2.0), cls(3.0)]

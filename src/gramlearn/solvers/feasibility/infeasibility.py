@@ -1,0 +1,190 @@
+"""v with sum_k v_k A_k >= 0 and sum_k v_k b_k < 0: looking for a proof of infeasibility, see `refutation`.
+
+Where a problem is infeasible the dual grows without end, and lam, or its last step, comes near such a v up to
+scale; a few corrections make it one, up to rounding.
+"""
+
+from typing import Any
+
+from gramlearn._base.arrays import (
+    Array,
+    cholesky_or_none,
+    concat,
+    constant,
+    every_row,
+    eye,
+    is_array,
+    namespace,
+    read,
+    rows_of,
+    scatter,
+    symmetric_part,
+    transpose,
+)
+from gramlearn.problem.certificate import Certificate
+from gramlearn.problem.dual import Dual, Part
+from gramlearn.problem.linear_maps import LinearMap
+from gramlearn.problem.problem import Problem
+from gramlearn.problem.refutation import Refutation, domain_of
+from gramlearn.problem.status import Status
+from gramlearn.solvers.loop import Answer
+
+__all__ = ["contradiction", "hopeless", "impossible", "refuted"]
+
+INF = float("inf")
+_NEARLY = 0.1  # a least eigenvalue above minus this share of the largest is worth correcting
+_CANCELED = 1e-6  # of the terms of an entry of S: an entry that is less is nearly zero
+_CORRECTIONS = 12
+_HOPELESS = 0.999
+_SHARES = (0.0, 1e-4, 1e-2)  # of its largest entry that an entry of a direction must have
+_NAMED_SHARE = 1e-3  # a constraint with less than this share of the largest v is not named
+
+
+def contradiction(dual: Dual, factor: Array, direction: Array) -> Array | None:
+    """Turn `direction` into a v that proves the constraints contradictory, or None if it proves nothing.
+
+    X = F F' is what it is beside: see `Refutation`. Constraints that contradict each other have prices that
+    grow without end, and the others prices that do not: so the large entries alone are tried, too.
+    """
+    xp = namespace(direction)
+    size = xp.abs(direction)
+    tried = size > 0
+    for share in _SHARES:
+        large = size > share * xp.max(size)
+        if share and bool(xp.all(large == tried)):
+            continue  # no entry is between these shares
+        proof = _corrected(dual, factor, xp.where(large, direction, xp.zeros_like(direction)))
+        if proof is not None:
+            return proof
+        tried = large
+    return None
+
+
+def _corrected(dual: Dual, factor: Array, direction: Array) -> Array | None:
+    """Correct a direction until it is a proof, or None."""
+    xp = namespace(direction)
+    low, high = domain_of(dual)
+    prior = dual.regularizer.conjugate_derivative(dual.origin.slope)
+    usual = prior + xp.sum(factor**2, axis=1)
+    v = direction
+    for _ in range(_CORRECTIONS):
+        provable = (
+            xp.where(v > 0, high, -low) < INF
+        ) & ~dual.idle  # for an idle row see `impossible`
+        v = xp.where(provable, v, xp.zeros_like(v))
+        size = read(xp.max(xp.abs(v)))
+        if not 0 < size < INF:
+            return None
+        v = v / size
+        proof = Refutation(dual, v, usual)
+        room, terms = proof.room
+        if room > 1e-13 * terms:
+            return None  # whatever the eigenvalues are
+        S = symmetric_part(dual.adjoint(v))
+        # Scaled to a unit diagonal, so that a feature in small units counts as much as any other.
+        # What is next to nothing of the terms it is the sum of stays small, and is corrected whatever its sign.
+        size = xp.maximum(xp.abs(xp.linalg.diagonal(S)), _CANCELED * dual.spread(v))
+        unit = 1 / xp.sqrt(xp.where(size > 0, size, xp.ones_like(size)))
+        S = S * unit[:, None] * unit[None, :]
+        if _is_far_from_definite(S):
+            return None
+        if proof.holds:
+            return v
+        spectrum, U = xp.linalg.eigh(S)
+        below = spectrum < 0
+        if -read(spectrum[0]) > _NEARLY * max(read(spectrum[-1]), 1.0) or not bool(xp.any(below)):
+            return None
+        v = v + _correction(dual, v, unit[:, None] * U[:, below], spectrum[below])
+    return None
+
+
+def _is_far_from_definite(S: Array) -> bool:
+    """Whether the least eigenvalue is seen to be too negative to correct, at a fraction of the cost of all.
+
+    (sum e^4)^1/4 = |S^2|_F^1/2 is not below the largest eigenvalue, so S and a share of it must be definite.
+    """
+    xp = namespace(S)
+    most = max(read(xp.linalg.matrix_norm(S @ S)) ** 0.5, 1.0)
+    return cholesky_or_none(S + _NEARLY * most * eye(int(S.shape[0]), S)) is None
+
+
+def _correction(dual: Dual, v: Array, N: Array, negative: Array) -> Array:
+    """Give a d with N'(sum_k d_k A_k)N = -diag(negative): it lifts the negative eigenvalues to zero.
+
+    It is the least one in units of v, so that what is not part of the proof stays out. What is left of the
+    eigenvalues is of second order, so that a few corrections reach rounding.
+    """
+    xp = namespace(N)
+    stack = concat([part.map.restrict(N).matrices() for part in dual.parts if part.size], N)
+    weight = xp.abs(v)
+    flat = xp.reshape(stack, (stack.shape[0], -1)) * weight[:, None]
+    target = xp.reshape(-eye(N.shape[1], N) * negative, (-1,))
+    return weight * (transpose(xp.linalg.pinv(flat)) @ target)
+
+
+def refuted(
+    problem: Problem,
+    value: float,
+    violation: float,
+    factor: Array,
+    rows: list[Array],
+    proof: list[Array],
+) -> dict[str, Any]:
+    """Give the fields of a state that ends with a proof over these rows: its duals contradict every X."""
+    xp = namespace(factor)
+    certificate = Certificate(INF, value, INF, violation)
+    names = []
+    for position, (chosen, v) in enumerate(zip(rows, proof, strict=True)):
+        named = chosen[xp.abs(v) > _NAMED_SHARE]
+        names += [problem.describe(position, int(named[k])) for k in range(int(named.shape[0]))]
+    return {
+        "certificate": certificate,
+        "best": Answer(certificate, factor, rows, proof),
+        "ending": Status.INFEASIBLE,
+        "conflict": tuple(names),
+    }
+
+
+def hopeless(part: Part, rows: Array, severity: Array) -> Array:
+    """Rows that no X may be able to satisfy: violated as much as can be, unless an offset does it."""
+    return rows if is_array(part.offset) or part.offset else rows[severity > _HOPELESS]
+
+
+def impossible(problem: Problem, rows: list[Array]) -> list[Array] | None:
+    """Find those of `rows` that no X can change (A_k = 0 on the space) and that cost infinity as they are.
+
+    The proof is a vector a part.
+    """
+    xp = namespace(problem.dual.like)
+    proof = []
+    for part, chosen in zip(problem.dual.parts, rows, strict=True):
+        if not part.loss.has_domain or chosen.shape[0] == 0:
+            proof.append(constant(0.0, problem.dual.like, part.size))
+            continue
+        fixed = chosen[_are_zero(part.map, chosen, problem.space.dimension)]
+        t = constant(0.0, problem.dual.like, fixed.shape[0]) + rows_of(part.offset, fixed)
+        loss = part.loss.take(fixed)
+        side = xp.where(t > loss.domain()[1], xp.ones_like(t), -xp.ones_like(t))
+        lost = xp.isinf(loss.value(t))
+        proof.append(scatter(side[lost], fixed[lost], part.size))
+    return proof if any(read(xp.sum(xp.abs(v))) for v in proof) else None
+
+
+def _are_zero(linear: LinearMap, rows: Array, dimension: int) -> Array:
+    """Say which A_k of these rows vanish.
+
+    All is in units of the largest of each column, so that a feature in small units counts as much as any other.
+    Equal points may differ by rounding once they are brought to another basis: a sum of squares below that is
+    zero. Where squares are subtracted, q' A_k q has to be zero itself, for two q of no special direction.
+    """
+    sizes = linear.sizes()
+    xp = namespace(sizes)
+    one, unit = xp.ones_like(sizes), 1 / xp.where(sizes > 0, sizes, xp.ones_like(sizes))
+    chosen = linear.select(rows)
+    if linear.is_nonnegative:
+        rounding = 16 * float(xp.finfo(sizes.dtype).eps) * dimension**0.5
+        return chosen.restrict(eye(int(sizes.shape[0]), sizes) * unit).traces(one) <= rounding**2
+    numbers = xp.astype(every_row(int(sizes.shape[0]), sizes) + 1, sizes.dtype)
+    probes = [(xp.cos(numbers * k) * unit)[:, None] for k in (1.0, 2.0)]
+    first, second = (chosen.restrict(q).traces(one[:1]) == 0 for q in probes)
+    return first & second

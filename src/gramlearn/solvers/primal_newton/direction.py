@@ -1,0 +1,216 @@
+"""(I + h B* d B h) S = -h R: the Newton direction dY = S / h of the primal, in the frame of X.
+
+B_k is A_k in that frame, d_k = loss_k''(t_k), R the residual, and h the root of Phi, the first divided
+differences of grad phi*, all taken entry by entry. The solution makes Y + dY = Y0 - sum_k (lam_k + dlam_k) A_k
+hold to first order, with dlam = d B(Phi o dY).
+"""
+
+from collections.abc import Callable
+from typing import NamedTuple, final
+
+from gramlearn._base.arrays import (
+    Array,
+    eye,
+    namespace,
+    read,
+    symmetric_part,
+    transpose,
+)
+from gramlearn.problem.hessian import Hessian, split
+from gramlearn.problem.linear_maps import LinearMap
+from gramlearn.problem.primal import PrimalPoint
+from gramlearn.solvers.symmetric import Coordinates, joint_adjoint, joint_apply
+
+__all__ = ["line_search", "newton_direction", "promised_fall"]
+
+_STEPS = 300
+# Few constraints are eliminated, and few entries of S written out: exact where the problem is badly
+# conditioned, and no slower.
+_DIRECT_ROWS = 200
+_DIRECT_RANK = 30
+# Of LogDet, products of directions make the system; to eliminate it takes less than a few products with it.
+_DIRECT_SHARE, _DIRECT_SIZE = 4, 6000
+_DIRECT_ELEMENTS = 4_000_000
+# Down to this residual, products in single precision do.
+_SINGLE_ACCURACY = 1e-3
+_SUFFICIENT = 1e-4  # share of the promised fall that a step must deliver (c1 of Nocedal and Wright)
+
+
+def newton_direction(point: PrimalPoint, accuracy: float) -> Array:
+    """Give dY, to a residual of `accuracy` |h R|."""
+    R, Phi = point.residual, point.at.kernel
+    maps, curvature = point.curved
+    size, rank = int(curvature.shape[0]), int(R.shape[0])
+    if size == 0:
+        return -R
+    few = size <= _DIRECT_ROWS and size * rank**2 <= _DIRECT_ELEMENTS
+    if few or (Phi.shape[0] == 1 and size <= min(_DIRECT_SHARE * rank, _DIRECT_SIZE)):
+        return _eliminated(maps, curvature, Phi, R)
+    if rank <= _DIRECT_RANK:
+        return _written_out(maps, curvature, Phi, R)
+    xp = namespace(R)
+    h = xp.sqrt(Phi)
+    system = _System(maps, _rotated(maps, curvature, Phi), curvature, h)
+    S = None
+    if accuracy >= _SINGLE_ACCURACY and R.dtype == xp.float64:
+        S = _in_single(system, -h * R, accuracy)
+    if S is None:
+        S = _conjugate_gradients(system, -h * R, accuracy)
+    tiny = xp.zeros_like(R) + h <= 1e-8 * read(xp.max(h))
+    if not bool(xp.any(tiny)):
+        return symmetric_part(S / h)
+    # What X does not feel follows from the equation itself.
+    follows = -R - joint_adjoint(maps, curvature * joint_apply(maps, h * S))
+    return symmetric_part(xp.where(tiny, follows, S / xp.where(tiny, xp.ones_like(R), h)))
+
+
+def promised_fall(point: PrimalPoint, dY: Array) -> float:
+    """-<R, dX>, by which the value falls to first order."""
+    return -read(namespace(dY).sum(point.at.kernel * point.residual * dY))
+
+
+def line_search(point: PrimalPoint, dY: Array, promise: float, halvings: int) -> PrimalPoint | None:
+    """Halve the step until the value falls enough; where rounding hides its fall, the gap decides.
+
+    Nothing is promised where X is zero and stays so to first order; then any fall will do.
+    """
+    size = 1.0
+    for _ in range(halvings):
+        trial = point.moved(size * dY)
+        if trial is not None:
+            least = max(_SUFFICIENT * size * promise, 0.0 if promise > 0 else point.noise)
+            if trial.value <= point.value - least:
+                return trial
+            if trial.value <= point.value + point.noise and trial.gap < point.gap:
+                return trial
+        size /= 2
+    return None
+
+
+def _eliminated(maps: list[LinearMap], curvature: Array, Phi: Array, R: Array) -> Array:
+    """dY = -R - B* w, with (1/d + B Phi B*) w = -B(Phi R), scaled to a unit diagonal."""
+    xp = namespace(R)
+    H = Hessian(maps, Phi, 1 / curvature, int(R.shape[0]))
+    scale = 1 / xp.sqrt(H.diagonal)
+    scaled = H.matrix() * scale[:, None] * scale[None, :] + _damping(R) * eye(H.size, R)
+    right = -joint_apply(maps, Phi * R) * scale
+    w = scale * xp.linalg.solve(scaled, right[:, None])[:, 0]
+    return -R - symmetric_part(joint_adjoint(maps, w))
+
+
+def _written_out(maps: list[LinearMap], curvature: Array, Phi: Array, R: Array) -> Array:
+    """dY = -R - M(h S), with M = B* d B as a matrix over the coordinates of symmetric matrices."""
+    xp = namespace(R)
+    coordinates = Coordinates(int(R.shape[0]), R)
+    M = coordinates.gram(maps, curvature)
+    h = xp.sqrt(coordinates.entries(xp.zeros_like(R) + Phi))
+    system = h[:, None] * M * h[None, :]
+    # Beside large entries the identity is lost to rounding, and with it what M does not reach.
+    largest = read(xp.max(xp.abs(xp.linalg.diagonal(system))))
+    system = system + (1 + _damping(R) * largest) * eye(coordinates.size, R)
+    S = xp.linalg.solve(system, -(h * coordinates.vector(R))[:, None])[:, 0]
+    return -R - coordinates.matrix(M @ (h * S))
+
+
+def _damping(like: Array) -> float:
+    return 50 * float(namespace(like).finfo(like.dtype).eps)
+
+
+class _Rotated(NamedTuple):
+    """The maps in a basis U of the frame in which the system is nearly diagonal."""
+
+    maps: list[LinearMap]
+    U: Array
+
+
+def _rotated(maps: list[LinearMap], curvature: Array, Phi: Array) -> _Rotated:
+    """Rotate to the eigenvectors of sum_k sqrt(d_k) B_k, with h taken as the closest product sqrt(p_i p_j).
+
+    For normal directions z the mean of zz' <zz', S> is 2 M S M + tr(SM) M, with M the mean of zz'. Where M is
+    diagonal this ties an entry off the diagonal to itself alone, and those on the diagonal to one another.
+    """
+    xp = namespace(curvature)
+    M = joint_adjoint(maps, xp.sqrt(curvature))
+    sums = xp.sum(xp.zeros_like(M) + Phi, axis=1)
+    root = xp.sqrt(sums / xp.sqrt(xp.sum(sums)))
+    _, U = xp.linalg.eigh(symmetric_part(root[:, None] * M * root[None, :]))
+    return _Rotated([m.restrict(root[:, None] * U) for m in maps], U)
+
+
+@final
+class _System:
+    """S -> (I + h B* d B h) S, and an approximate inverse."""
+
+    def __init__(
+        self, maps: list[LinearMap], rotated: _Rotated, curvature: Array, h: Array
+    ) -> None:
+        self.maps, self.rotated, self.curvature, self.h = maps, rotated, curvature, h
+
+    def product(self, S: Array) -> Array:
+        h = self.h
+        return S + h * joint_adjoint(self.maps, self.curvature * joint_apply(self.maps, h * S))
+
+    def preconditioner(self) -> Callable[[Array], Array]:
+        """Divide by the diagonal of the rotated system; on the entries S_ii solve their r x r block."""
+        xp = namespace(self.curvature)
+        maps, U = self.rotated
+        pieces = zip(maps, split(maps, self.curvature), strict=True)
+        squares = sum(m.squares(d) for m, d in pieces)
+        # A symmetric S has every entry off the diagonal twice.
+        diagonal = 1 + 2 * squares
+        identity = eye(int(diagonal.shape[0]), diagonal)
+        block = xp.linalg.inv(identity + squares)
+
+        def precondition(residual: Array) -> Array:
+            rotated = transpose(U) @ residual @ U
+            onto = block @ xp.linalg.diagonal(rotated)
+            return U @ xp.where(identity > 0, identity * onto, rotated / diagonal) @ transpose(U)
+
+        return precondition
+
+    def in_single(self) -> "_System | None":
+        """The same in single precision, scaled to entries of about 1; None where its range does not do."""
+        xp = namespace(self.curvature)
+        scale = max(m.magnitude() for m in self.maps) or 1.0
+        peak = read(xp.max(self.h)) or 1.0
+        curvature = self.curvature * (scale * peak) ** 2
+        if read(xp.max(curvature)) > 1e15:
+            return None
+        maps = [m.in_single(scale) for m in self.maps]
+        # The rotated maps hold h already.
+        turned = [m.in_single(scale * peak) for m in self.rotated.maps]
+        rotated = _Rotated(turned, xp.astype(self.rotated.U, xp.float32))
+        h = xp.astype(self.h / peak, xp.float32)
+        return _System(maps, rotated, xp.astype(curvature, xp.float32), h)
+
+
+def _in_single(system: _System, right: Array, accuracy: float) -> Array | None:
+    xp = namespace(right)
+    size = read(xp.max(xp.abs(right))) or 1.0
+    narrow = system.in_single()
+    if narrow is None:
+        return None
+    S = _conjugate_gradients(narrow, xp.astype(right / size, xp.float32), accuracy)
+    return size * xp.astype(S, right.dtype)
+
+
+def _conjugate_gradients(system: _System, right: Array, accuracy: float) -> Array:
+    xp = namespace(right)
+    precondition = system.preconditioner()
+    S = xp.zeros_like(right)
+    residual = right
+    z = precondition(residual)
+    p = z
+    rho = read(xp.sum(residual * z))
+    goal = accuracy**2 * read(xp.sum(right * right))
+    for _ in range(_STEPS):
+        image = system.product(p)
+        alpha = rho / read(xp.sum(p * image))
+        S = S + alpha * p
+        residual = residual - alpha * image
+        if not read(xp.sum(residual * residual)) > goal:
+            break
+        z = precondition(residual)
+        old, rho = rho, read(xp.sum(residual * z))
+        p = z + (rho / old) * p
+    return S

@@ -1,0 +1,173 @@
+"""X <- F (I + S) F' with S the Newton direction of the primal itself: for LogDet and losses with a derivative.
+
+    1. bring a sample of the constraints near its optimum, by Newton on its dual
+    2. look at four times as many at the X of that: those that cost something, and those near their bounds
+    3. Newton on the primal over these, a few steps; then again four times as many, and in the end all
+    4. with all of them, to the tolerance; the gap over what a last look finds is the gap over all
+
+Near the optimum full steps do, and constraints come in and drop out with every step, as many as need to,
+where a box of duals would hold them back. Far from it the primal is of no use: a step may leave X so small in
+some direction that it takes dozens to recover. So where a step has to be cut short, Newton on the dual goes on
+instead.
+"""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field, replace
+from typing import Any, final
+
+from gramlearn._base.arrays import Array, is_array, namespace, read
+from gramlearn._base.validation import check_count
+from gramlearn.problem.certificate import Certificate
+from gramlearn.problem.primal import PrimalPoint, near_rows
+from gramlearn.problem.problem import Problem
+from gramlearn.problem.spectral import ConjugatePoint
+from gramlearn.problem.status import Status
+from gramlearn.solvers.loop import Answer, Solver, State
+from gramlearn.solvers.primal_newton.direction import line_search, newton_direction, promised_fall
+from gramlearn.solvers.working_set import WorkingSet, WorkingSetState
+
+__all__ = ["PrimalNewton"]
+
+INF = float("inf")
+_REFINEMENT = 4  # how many times more constraints are looked at next
+_NEAR = 0.3  # the relative gap of a dual at which the primal takes over
+_COARSE_TOL = 0.1  # promised fall of the value, relative to it, at which a sample has told enough
+_ACCURACY = 0.1  # residual of the Newton system, far from the optimum
+_HALVINGS = 3  # of a step; one that needs more is left to the dual
+
+
+@final
+@dataclass(frozen=True, eq=False)
+class PrimalState(State):
+    """The state of the dual, and the primal point over the constraints that are near, once there is one."""
+
+    base: WorkingSetState
+    certificate: Certificate
+    best: Answer
+    near: float = _NEAR
+    point: PrimalPoint | None = None
+    stride: int = 1  # only every so-manieth constraint is looked at, while that is enough
+    looks: int = 0
+    ending: Status | None = None
+    conflict: tuple[str, ...] = ()
+
+    @property
+    def details(self) -> Mapping[str, Any]:
+        if self.point is None:
+            return self.base.details
+        return {
+            "working": self.point.dual.size,
+            "active": sum(priced.map.size for priced in self.point.priced),
+            "looks": self.base.looks + self.looks,
+            "primal": self.point.value,
+        }
+
+
+@final
+@dataclass(frozen=True)
+class PrimalNewton(Solver[PrimalState]):
+    """Newton on the primal: LogDet with losses that have a derivative, bounds on distances or the like.
+
+    Parameters
+    ----------
+    first : int
+        How many constraints that cost nothing yet are kept near, at least.
+    base : WorkingSet
+        What brings a sample of the constraints near its optimum, and goes on where the primal cannot.
+    """
+
+    first: int = 5000
+    base: WorkingSet = field(default_factory=lambda: WorkingSet(sample=4000, refinement=4))
+
+    default_max_iter = WorkingSet.default_max_iter
+
+    def __post_init__(self) -> None:
+        check_count(self.first, "first")
+
+    def objection(self, problem: Problem) -> str | None:
+        dual = problem.dual
+        if not dual.regularizer.is_invariant:
+            return f"{type(dual.regularizer).__name__} is not invariant, as LogDet is"
+        for part in dual.parts:
+            name = type(part.loss).__name__
+            if not part.loss.is_smooth:
+                return f"{name} has no derivative everywhere"
+            # Where t may be zero or less, such a loss is infinite, at the start or later.
+            offset = part.offset
+            if not part.size:
+                continue
+            least = read(namespace(offset).min(offset)) if is_array(offset) else offset
+            if part.loss.has_domain and not (part.map.is_nonnegative and least >= 0):
+                return f"{name} is infinite for some t that these constraints may have"
+        return None
+
+    def init(self, problem: Problem, start: list[Array] | None, tol: float) -> PrimalState:
+        base = self.base.init(problem, start, tol)
+        return self._followed(problem, PrimalState(base, base.certificate, base.best), base, tol)
+
+    def step(self, problem: Problem, state: PrimalState, tol: float) -> PrimalState:
+        point = state.point
+        if point is None:
+            base = self.base.step(problem, state.base, tol)
+            return self._followed(problem, state, base, tol)
+        against = max(abs(point.value), point.dual.least)  # see `Certificate.relative_gap`
+        goal = tol * against
+        # The gap after a step is about half the squared residual that it leaves, in the norm of Phi.
+        xp = namespace(point.residual)
+        size = read(xp.sum(point.at.kernel * point.residual**2)) ** 0.5
+        least = (0.4 * goal) ** 0.5 / size if size > 0 else 1.0
+        forcing = min(_ACCURACY, (point.gap / against) ** 0.5) if against > 0 else _ACCURACY
+        dY = newton_direction(point, max(least, forcing, 1e-6))
+        promise = promised_fall(point, dY)
+        better = line_search(point, dY, promise, _HALVINGS)
+        if better is None:
+            # Too far from the optimum, or too near it for anything but rounding: the dual knows.
+            return replace(state, point=None, near=0.01 * state.near)
+        state = replace(state, point=better)
+        coarse = state.stride > 1 and promise / 2 <= _COARSE_TOL * abs(better.value)
+        if not coarse and better.gap > 0.5 * goal:
+            return state
+        return self._look(problem, state, better.at, max(1, state.stride // _REFINEMENT), tol)
+
+    def settle(self, problem: Problem, state: PrimalState) -> PrimalState:
+        if state.point is None:
+            best = self.base.settle(problem, state.base).best
+            return replace(state, best=best if best.is_better_than(state.best) else state.best)
+        return self._look(problem, state, state.point.at, 1, 0.0)
+
+    def _followed(
+        self, problem: Problem, state: PrimalState, base: WorkingSetState, tol: float
+    ) -> PrimalState:
+        """Take over what the dual found, and go on with the primal once it is near enough."""
+        sampled = base.stride < state.base.stride
+        is_answer = base.ending is not None and base.ending.is_answer
+        is_better = is_answer or base.best.is_better_than(state.best)
+        state = replace(
+            state,
+            base=base,
+            certificate=base.certificate,
+            best=base.best if is_better else state.best,
+            ending=base.ending,
+            conflict=base.conflict,
+        )
+        arrived = base.stride == 1 and base.certificate.is_within(state.near)
+        if base.ending is not None or not (sampled or arrived):
+            return state
+        return self._look(problem, state, base.point.conjugate, base.stride, tol)
+
+    def _look(
+        self, problem: Problem, state: PrimalState, at: ConjugatePoint, stride: int, tol: float
+    ) -> PrimalState:
+        """Look at all constraints (or a sample) at X, and judge X where it was all of them."""
+        rows = near_rows(problem.dual, at.factor, stride, self.first)
+        point = PrimalPoint(problem.dual.take(rows), at)
+        if point.value == INF:
+            return replace(state, point=None, near=0.0)  # the dual proves it
+        state = replace(state, point=point, stride=stride, looks=state.looks + 1)
+        if stride > 1:
+            return state
+        certificate, lam = point.judged()
+        answer = Answer(certificate, at.factor, rows, point.dual.split(lam))
+        ending = Status.OPTIMAL if certificate.is_within(tol) else None
+        best = answer if ending or answer.is_better_than(state.best) else state.best
+        return replace(state, certificate=certificate, best=best, ending=ending)

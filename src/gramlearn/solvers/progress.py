@@ -1,0 +1,42 @@
+"""A bar that moves as the relative gap falls from 1 to tol: on a terminal, in a notebook, not in a log."""
+
+import math
+import sys
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+
+from gramlearn.problem.solution import Record
+
+__all__ = ["progress_bar"]
+
+_BAR = "{desc} |{bar:30}| {elapsed}{postfix}"
+
+
+@contextmanager
+def progress_bar(
+    title: str, tol: float, show: bool = True
+) -> Iterator[Callable[[Record], object] | None]:
+    """A callback for `solve`, or None where nothing shall be shown."""
+    if not show:
+        yield None
+        return
+    from tqdm import tqdm
+
+    # A notebook is no terminal, but rewrites a line as one does; None leaves the decision to the stream.
+    disable = False if _is_notebook(sys.stderr) else None
+    with tqdm(total=100, desc=title, disable=disable, leave=False, bar_format=_BAR) as bar:
+
+        def move(record: Record) -> None:
+            left = max(record.certificate.relative_gap, record.certificate.violation)
+            done = 100 * math.log(min(max(left, tol), 1.0)) / math.log(tol) if tol < 1 else 100
+            bar.set_postfix_str(
+                f"relative gap {record.certificate.relative_gap:.1e}", refresh=False
+            )
+            bar.update(max(done - bar.n, 0))
+
+        yield move
+
+
+def _is_notebook(stream: object) -> bool:
+    """Whether the stream is that of a Jupyter kernel."""
+    return type(stream).__module__.split(".")[0] == "ipykernel"

@@ -1,0 +1,234 @@
+"""lam_k <- the maximum of the dual along lam_k, k after k: Bregman projections, as published (K09 5).
+
+A projection on constraint k changes Y by -delta A_k, with delta such that t_k meets the bound, or the slack
+that lam_k pays for; where lam_k would leave its box it stops there, which is the correction that inequalities
+need (K09 appendix B). A cycle is one projection on every constraint. X is kept as B B' (LogDet) or
+W exp(theta) W' (von Neumann), so that a projection does not depend on the number of points; after every cycle
+X is computed from lam afresh, and judged.
+"""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+from typing import Any, final
+
+import numpy as np
+
+from gramlearn._base.arrays import Array, every_row, is_numpy, read
+from gramlearn._base.first_call import announced
+from gramlearn._base.validation import check_choice, check_count
+from gramlearn.problem.certificate import UNKNOWN, Certificate, review
+from gramlearn.problem.dual import Dual, DualPoint
+from gramlearn.problem.problem import Problem
+from gramlearn.problem.status import Status
+from gramlearn.solvers.feasibility.enter_domain import enter_domain
+from gramlearn.solvers.feasibility.infeasibility import contradiction, hopeless, impossible, refuted
+from gramlearn.solvers.feasibility.opposed_bounds import opposed_bounds
+from gramlearn.solvers.loop import Answer, Solver, State, prior_answer
+from gramlearn.solvers.projections.constraint_table import Table, table_of
+from gramlearn.solvers.projections.forms import FORMS_OF_X
+
+__all__ = ["Projections"]
+
+INF = float("inf")
+_SETTLED = (
+    1e-15  # the relative change of the duals over a cycle below which nothing more will happen
+)
+
+
+@final
+@dataclass(frozen=True, eq=False)
+class ProjectionState(State):
+    """lam of all constraints, and what the last cycle did."""
+
+    certificate: Certificate
+    best: Answer
+    table: Table
+    point: DualPoint
+    change: float = INF  # of the duals over the last cycle, relative to them
+    projections: int = 0
+    evaluations: int = 0  # of t, by the root finder of the von Neumann divergence
+    ending: Status | None = None
+    conflict: tuple[str, ...] = ()
+
+    @property
+    def details(self) -> Mapping[str, Any]:
+        return {
+            "change": self.change,
+            "projections": self.projections,
+            "evaluations": self.evaluations,
+            "active": int(np.count_nonzero(self.point.lam)),
+            "dual": self.point.value,
+        }
+
+
+@final
+@dataclass(frozen=True)
+class Projections(Solver[ProjectionState]):
+    """Bregman projections for LogDet and the von Neumann divergence; an iteration is a cycle.
+
+    Parameters
+    ----------
+    order : {"random", "cyclic", "greatest"}
+        "random" draws a new order for every cycle. "cyclic" draws one for all cycles, as published, and may
+        take ten times as many. "greatest" projects on the constraint that is violated most, as many times
+        as there are constraints, and looks at all of them before each.
+    block : int
+        How many directions are projected on together, with the same iterates, where that is possible: for
+        LogDet, and not for "greatest". 1 is one constraint at a time, Algorithms 1 and 2 of K09 to the letter.
+    approximate : bool
+        For the von Neumann divergence and distances, go only as far as a bound allows, as DefiniteBoost does: a
+        published baseline. It may take fewer cycles than exact projections, or more.
+    seed : int
+        Of the order.
+    """
+
+    order: str = "random"
+    block: int = 16
+    approximate: bool = False
+    seed: int = 0
+
+    default_max_iter = 1000
+
+    def __post_init__(self) -> None:
+        check_choice(self.order, "order", {"cyclic": 0, "random": 0, "greatest": 0})
+        check_count(self.block, "block")
+        check_count(self.seed, "seed", least=0)
+
+    def objection(self, problem: Problem) -> str | None:
+        dual = problem.dual
+        if not is_numpy(dual.like):
+            return "projections run in compiled code, one after another, on NumPy arrays only"
+        if dual.regularizer.form not in FORMS_OF_X:
+            return f"{type(dual.regularizer).__name__} has no form that makes a projection cheap"
+        for part in dual.parts:
+            name = type(part.loss).__name__
+            if part.loss.curve is None:
+                return f"{name} says no `curve` that compiled loops know"
+        if self.approximate:
+            return self._approximate_objection(problem)
+        return None
+
+    def _approximate_objection(self, problem: Problem) -> str | None:
+        dual = problem.dual
+        if dual.regularizer.form != "exponential":
+            return "approximate projections are those of the von Neumann divergence"
+        for part in dual.parts:
+            curve = part.loss.curve
+            plain = part.map.is_nonnegative and np.all(np.asarray(part.offset) == 0)
+            ones = part.map.select(every_row(min(part.size, 1), dual.like)).rank_ones()
+            plain = plain and bool(np.all(ones.weight == 1)) and ones.weight.size <= 1
+            if curve is None or curve.form not in ("constant", "exponential") or not plain:
+                return "approximate projections need Hard, Hinge or KLSlack on squared distances"
+            if np.any(np.asarray(curve.bound) <= 0):
+                return "approximate projections need bounds above 0"
+        return None
+
+    def init(self, problem: Problem, start: list[Array] | None, tol: float) -> ProjectionState:
+        dual = problem.dual
+        pieces = [np.zeros(p.size) for p in dual.parts] if start is None else start
+        lam = np.concatenate([*pieces, np.zeros(0)])
+        lo, hi = dual.box
+        point = dual.at(np.clip(lam, lo, hi))
+        if point.value == -INF:
+            point = dual.at(np.clip(np.zeros_like(lam), lo, hi))
+        state = ProjectionState(UNKNOWN, prior_answer(problem), table_of(dual), point)
+        if point.value == -INF:
+            entry = enter_domain(dual, np.clip(np.zeros_like(lam), lo, hi))
+            if entry.lam is None:
+                return replace(state, ending=entry.ending)
+            state = replace(state, point=dual.at(entry.lam))
+            point = state.point
+        suspects = [
+            hopeless(part, every_row(part.size, t), part.loss.severity(t, part.unit))
+            for part, t in zip(dual.parts, dual.split(point.t), strict=True)
+        ]
+        proof = impossible(problem, suspects)
+        v = opposed_bounds(dual) if proof is None else None
+        proof = proof if v is None else dual.split(v)
+        if proof is not None:
+            return self._refuted(problem, state, proof)
+        return self._judged(problem, state, tol)
+
+    def step(self, problem: Problem, state: ProjectionState, tol: float) -> ProjectionState:
+        previous, before = state.point, state.point.lam
+        state = self.cycled(problem, state)
+        point, lam = state.point, state.point.lam
+        if not point.value >= previous.value - 10 * previous.noise:
+            # Rounding took lam out of the domain or astray, or there is no X: the last good state stays.
+            return replace(state, point=previous, ending=Status.STALLED)
+        if point.violation > 0:
+            for direction in (lam, lam - before):
+                proof = contradiction(point.dual, point.conjugate.factor, direction)
+                if proof is not None:
+                    return self._refuted(problem, state, problem.dual.split(proof))
+        looked = self._judged(problem, state, tol)
+        if looked.ending is None and looked.change <= _SETTLED:
+            return replace(looked, ending=Status.STALLED)
+        return looked
+
+    def cycled(self, problem: Problem, state: ProjectionState) -> ProjectionState:
+        """Project once on every constraint; whether that led anywhere is not looked at."""
+        before = state.point.lam
+        lam = before.copy()
+        counts = np.zeros(2, dtype=np.int64)
+        with announced("the projections"):
+            self._cycle(problem, state, lam, counts)
+        size = float(np.sum(np.abs(lam))) or 1.0
+        return replace(
+            state,
+            point=problem.dual.at(lam),
+            change=float(np.sum(np.abs(lam - before))) / size,
+            projections=state.projections + lam.shape[0],
+            evaluations=state.evaluations + int(counts[0]),
+        )
+
+    def settle(self, problem: Problem, state: ProjectionState) -> ProjectionState:
+        if state.point.value == -INF:
+            return state  # no lam is inside the domain, and there is nothing to look at
+        return self._judged(problem, state, 0.0)
+
+    def _cycle(
+        self, problem: Problem, state: ProjectionState, lam: np.ndarray, counts: np.ndarray
+    ) -> None:
+        """Project once on every constraint; lam changes in place."""
+        size = lam.shape[0]
+        done = state.projections // max(size, 1) if self.order == "random" else 0
+        order = np.random.default_rng([self.seed, done]).permutation(size)
+        block = 1 if self.order == "greatest" else self.block
+        form = FORMS_OF_X[str(problem.dual.regularizer.form)]
+        X = form(state.point.conjugate, block, self.approximate)
+        if self.order != "greatest":
+            X.run(order, state.table, lam, counts)
+            return
+        for _ in range(size):
+            worst = _most_violated(problem.dual, X.factor, lam)
+            X.run(np.asarray([worst]), state.table, lam, counts)
+
+    def _judged(self, problem: Problem, state: ProjectionState, tol: float) -> ProjectionState:
+        point, rows = state.point, [every_row(p.size, state.point.lam) for p in problem.dual.parts]
+        certificate = review(problem, rows, point).certificate
+        answer = Answer(certificate, point.conjugate.factor, rows, point.dual.split(point.lam))
+        ending = Status.OPTIMAL if certificate.is_within(tol) else None
+        best = answer if ending or answer.is_better_than(state.best) else state.best
+        return replace(state, certificate=certificate, best=best, ending=ending)
+
+    def _refuted(
+        self, problem: Problem, state: ProjectionState, proof: list[Array]
+    ) -> ProjectionState:
+        point = state.point
+        rows = [every_row(part.size, point.lam) for part in problem.dual.parts]
+        factor = point.conjugate.factor
+        return replace(
+            state, **refuted(problem, point.value, read(point.violation), factor, rows, proof)
+        )
+
+
+def _most_violated(dual: Dual, factor: np.ndarray, lam: np.ndarray) -> int:
+    """The constraint whose t is farthest from what lam prices, among those that lam may still follow."""
+    one = np.ones(1)
+    t = np.concatenate([p.offset + p.map.restrict(factor).traces(one) for p in dual.parts])
+    priced = dual.each(lambda part, v: part.loss.conjugate_derivative(v), lam)
+    lo, hi = dual.box
+    held = ((lam >= hi) & (t > priced)) | ((lam <= lo) & (t < priced))
+    miss = np.abs(t - priced) / np.maximum(np.abs(t) + np.abs(priced), 1e-300)
+    return int(np.argmax(np.where(held, -1.0, miss)))
