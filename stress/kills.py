@@ -28,9 +28,9 @@ _MEASURED = re.compile(r"(.*_)?(seconds|bytes)|date|reached|commit")
 
 
 def _experiment(out: Path) -> int:
-    from experiments import reproductions
     from experiments.__main__ import main
 
+    from experiments import reproductions
     from stress.small_experiment import SmallExperiment
 
     reproductions.find = lambda name: SmallExperiment()  # in this process alone, which is a fork
@@ -38,8 +38,9 @@ def _experiment(out: Path) -> int:
 
 
 def _benchmark(out: Path) -> int:
-    from benchmarks import runner
     from benchmarks.__main__ import main
+
+    from benchmarks import runner
 
     runner.launch = _launched  # in this process alone, which is a fork
     chosen = [word for name in _CONTESTANTS for word in ("--only", name)]
@@ -63,9 +64,9 @@ def load_commands() -> None:
     """What both commands need."""
     import matplotlib.backends.backend_agg
     import matplotlib.figure  # noqa: F401
+
     from benchmarks import runner, worker  # noqa: F401
     from experiments import __main__  # noqa: F401
-
     from gramlearn._base import pair_scan  # noqa: F401
     from stress import small_experiment  # noqa: F401
 

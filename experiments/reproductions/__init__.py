@@ -1,4 +1,4 @@
-"""The experiments, one file each; a file has one object, EXPERIMENT, and its name is the name."""
+"""The experiments, each a file in the folder of its paper: it has one object, EXPERIMENT, and its name."""
 
 import difflib
 import importlib
@@ -10,10 +10,22 @@ from experiments.experiment import Experiment
 __all__ = ["find", "names"]
 
 
+PAPERS = ("k09", "j12", "f07", "z11")
+
+
 def names() -> list[str]:
     """The experiments there are."""
-    found = pkgutil.iter_modules([str(Path(__file__).parent)])
-    return sorted(module.name for module in found if not module.name.startswith("_"))
+    return sorted(_papers())
+
+
+def _papers() -> dict[str, str]:
+    """The paper of each experiment."""
+    return {
+        module.name: paper
+        for paper in PAPERS
+        for module in pkgutil.iter_modules([str(Path(__file__).parent / paper)])
+        if not module.name.startswith("_")
+    }
 
 
 def find(name: str) -> Experiment:
@@ -21,5 +33,6 @@ def find(name: str) -> Experiment:
     if name not in names():
         near = difflib.get_close_matches(name, names()) or names()
         raise ValueError(f"there is no experiment {name!r}; choose one of {', '.join(near)}.")
-    experiment: Experiment = importlib.import_module(f"{__name__}.{name}").EXPERIMENT
+    module = importlib.import_module(f"{__name__}.{_papers()[name]}.{name}")
+    experiment: Experiment = module.EXPERIMENT
     return experiment

@@ -1,11 +1,11 @@
-"""sum_t w_t eps_t + gamma1 sum_f s_f + gamma2 tr K -> min: a kernel from comparisons by a linear program (F07).
+"""minimize sum_t w_t eps_t + gamma1 sum_f s_f + gamma2 tr K: a kernel from comparisons, a linear program (F07).
 
     K = sum_p alpha_p K_p + beta I,    |alpha_p| <= s_f for the kernels p of group f
     K_ij - K_ik + eps_t >= margin_t    for each comparison t, "i is more like j than k"
     K_ii >= sum_{j != i} |K_ij|        for the points i of S: K is diagonally dominant there, and so PSD
 
-Written out, the last line takes |S|^2 more variables. As cuts (see `dominance_rows`) it takes none: the program is
-solved with some rows, the most violated ones are added, and it goes on from where it was until none is.
+Written out, the last line takes |S|^2 more variables. As cuts (see `dominance_rows`) it takes none: the program
+is solved with some rows, the most violated ones are added, and it goes on from where it was until none is.
 
 The identity I is always in the family. It pays through the trace alone, and comparisons, which are about the
 sum over p, do not see it. Without it dominance is so strict that K = 0 is often the best there is. It also

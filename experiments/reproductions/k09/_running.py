@@ -1,0 +1,146 @@
+"""A solve as the papers ran it, until the duals change by less than 1e-3 over a cycle; what is kept of it."""
+
+import warnings
+from collections.abc import Callable, Iterable, Sequence
+from statistics import mean
+from time import process_time
+from typing import Any
+
+import numpy as np
+from sklearn.exceptions import ConvergenceWarning
+
+from experiments.experiment import Part, Result
+from experiments.judging import span
+from experiments.reproductions.shared.pairs import share_satisfied
+from gramlearn import Problem, Solution, Status, solve
+from gramlearn.problem.dual import DualPoint
+from gramlearn.solvers import Projections
+from gramlearn.solvers.projections.solver import ProjectionState
+
+__all__ = [
+    "cycles",
+    "draws_of",
+    "facts",
+    "followed",
+    "gap_span",
+    "solved",
+    "steps_taken",
+    "stopped",
+    "with_counts",
+]
+
+_CHANGE = 1e-3
+_DONE = (Status.OPTIMAL.name, Status.STOPPED.name)
+
+
+def with_counts(counts: Iterable[int], repeats: int, digits: int = 3) -> list[Part]:
+    """One part for every number of constraints and every repeat."""
+    return [
+        Part(f"c{count:0{digits}}-r{repeat:02}", {"constraints": count, "repeat": repeat})
+        for count in counts
+        for repeat in range(repeats)
+    ]
+
+
+def draws_of(results: Sequence[Result]) -> dict[int, list[Any]]:
+    """What the draws gave, by the number of constraints, which ascends."""
+    counts = sorted({result.parameters["constraints"] for result in results})
+    return {
+        count: [r.value for r in results if r.parameters["constraints"] == count]
+        for count in counts
+    }
+
+
+def solved(problem: Problem, solver: Any, limit: int) -> Solution:
+    """Solve; projections stop as in the paper, Newton's method at a relative gap of 1e-6."""
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", ConvergenceWarning)  # the status is kept
+        return solve(
+            problem,
+            solver,
+            tol=1e-6,
+            max_iter=limit,
+            callback=lambda record: record.details.get("change", 1.0) <= _CHANGE,
+        )
+
+
+def facts(solution: Solution) -> dict[str, Any]:
+    """How a solve went, in numbers that fit into JSON."""
+    gap = solution.relative_gap
+    return {
+        "status": solution.status.name,
+        "cycles": solution.iterations,
+        "seconds": solution.seconds,
+        "relative_gap": gap if np.isfinite(gap) else None,
+    }
+
+
+def followed(problem: Problem, solver: Projections, limit: int) -> dict[str, Any]:
+    """Cycle until the duals settle; `satisfied` is the share that holds to 1e-3, from no cycle on."""
+    shares: list[float] = []
+    _, found = _settled(
+        problem, solver, limit, lambda state: shares.append(_satisfied(problem, state.point))
+    )
+    return {**found, "satisfied": shares}
+
+
+def stopped(problem: Problem, solver: Projections, limit: int) -> tuple[np.ndarray, dict[str, Any]]:
+    """Cycle until the duals settle; the factor of X there, and the gap, which is computed once."""
+    state, found = _settled(problem, solver, limit, lambda state: None)
+    gap = solver.settle(problem, state).certificate.relative_gap
+    factor = np.asarray(problem.space.lift(state.point.conjugate.factor))
+    return factor, {**found, "relative_gap": gap if np.isfinite(gap) else None}
+
+
+def _settled(
+    problem: Problem,
+    solver: Projections,
+    limit: int,
+    look: Callable[[ProjectionState], object],
+) -> tuple[ProjectionState, dict[str, Any]]:
+    """Cycle until the duals settle, and look at nothing else: neither at a gap nor for a contradiction.
+
+    `look` is called before the first cycle and after each.
+    """
+    state = solver.init(problem, None, 0.0)
+    begun = process_time()
+    look(state)
+    n_cycles = 0
+    status = Status.ITERATION_LIMIT if state.point.lam.size else Status.STOPPED
+    while status is Status.ITERATION_LIMIT and n_cycles < limit:
+        after = solver.cycled(problem, state)
+        if after.point.value == -np.inf:
+            status = Status.STALLED  # the duals have left the domain, and there is no X to speak of
+            break
+        state, n_cycles = after, n_cycles + 1
+        look(state)
+        if state.change <= _CHANGE:
+            status = Status.STOPPED
+    seconds = process_time() - begun
+    found = {"status": status.name, "cycles": n_cycles, "seconds": seconds, "relative_gap": None}
+    return state, found
+
+
+def _satisfied(problem: Problem, point: DualPoint) -> float:
+    factor = problem.space.lift(point.conjugate.factor)
+    return round(share_satisfied(factor, list(problem.terms)), 4)
+
+
+def steps_taken(answers: list[dict[str, Any]]) -> list[int]:
+    """The cycles of the solves that came to an end."""
+    return [answer["cycles"] for answer in answers if answer["status"] in _DONE]
+
+
+def gap_span(words: str, answers: Iterable[dict[str, Any]]) -> str:
+    """The least and the greatest relative gap where the solves stopped: "1e-05 to 2e-3 for LogDet"."""
+    gaps = [answer["relative_gap"] for answer in answers if answer["relative_gap"] is not None]
+    return f"{span(gaps, '.1g') if gaps else 'none'} for {words}"
+
+
+def cycles(answers: list[dict[str, Any]]) -> str:
+    """The mean and the range of the cycles, and how the other solves ended."""
+    done = steps_taken(answers)
+    text = f"{mean(done):.0f} ({min(done)} to {max(done)})" if done else "none"
+    others = [answer["status"].lower() for answer in answers if answer["status"] not in _DONE]
+    notes = [f"{others.count(word)} {word.replace('_', ' ')}" for word in dict.fromkeys(others)]
+    return "; ".join([text, *notes])

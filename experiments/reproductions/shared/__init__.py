@@ -1,0 +1,1 @@
+"""What experiments of several papers share: sets, pairs, rivals, and the choice of parameters."""

@@ -1,0 +1,388 @@
+"""The benchmarks: the judge is right, the data are as described, and no result is lost."""
+
+import json
+import math
+import sys
+from dataclasses import replace
+from importlib.util import find_spec
+from itertools import pairwise
+
+import numpy as np
+import pytest
+from benchmarks.__main__ import main
+from benchmarks.contestants import find, names
+from benchmarks.contestants._ours import problem
+from benchmarks.data import UnavailableError, generator, make
+from benchmarks.data._pairs import pairs
+from benchmarks.environments import interpreter
+from benchmarks.fits import GRAMLEARN, METRIC_LEARN
+from benchmarks.instance import Spec, save
+from benchmarks.launch import launch
+from benchmarks.meter import PeakMemory, pass_seconds
+from benchmarks.metric_learn_report import difference
+from benchmarks.reference import reference
+from benchmarks.runner import run_contestant, run_instance
+from benchmarks.splits import splits, vote
+from scipy.stats import sem
+from sklearn.metrics import zero_one_loss
+from sklearn.neighbors import KNeighborsClassifier
+
+import gramlearn as gl
+from benchmarks import judge, metric_learn_comparison
+
+TINY = Spec("synthetic", n=40, r=5, c=60)
+LIBRARIES = ["numpy", pytest.param("torch:cpu", marks=pytest.mark.skipif(
+    find_spec("torch") is None, reason="torch is not installed"))]  # fmt: skip
+
+
+@pytest.fixture(params=LIBRARIES)
+def tiny(request):
+    return make(replace(TINY, library=request.param))
+
+
+# -- the judge -----------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("objective", judge.OBJECTIVES)
+def test_judge_agrees_with_the_certificate(tiny, objective):
+    solution = gl.solve(problem(tiny, objective), tol=1e-4)
+    value = judge.primal(tiny, solution.matrix, objective)
+    bound = judge.dual(tiny, tiny.xp.concat(solution.duals), objective)
+    assert value == pytest.approx(solution.primal, rel=1e-10)
+    assert bound == pytest.approx(solution.dual, rel=1e-10)
+    assert judge.relative_gap(value, bound) == pytest.approx(solution.relative_gap, abs=1e-10)
+
+
+@pytest.mark.parametrize("objective", judge.OBJECTIVES)
+def test_every_dual_value_is_below_every_primal_value(tiny, objective):
+    rng = np.random.default_rng(0)
+    optimum = reference(tiny, objective)
+    assert optimum.relative_gap < 1e-9
+    sides = np.where(np.arange(TINY.c) < tiny.alike, 1.0, -1.0)
+    for scale in (1e-3, 1e-2, 0.1):
+        F = np.eye(TINY.r) + scale * rng.standard_normal((TINY.r, TINY.r))
+        lam = scale * sides * rng.random(TINY.c) / tiny.lower
+        like = {"dtype": tiny.points.dtype}
+        assert judge.primal(tiny, tiny.xp.asarray(F @ F.T, **like), objective) >= optimum.dual
+        assert judge.dual(tiny, tiny.xp.asarray(lam, **like), objective) <= optimum.dual + 1e-8
+
+
+def test_judge_is_infinite_outside_the_domain():
+    tiny = make(TINY)
+    assert judge.primal(tiny, np.diag([1.0, 1.0, 1.0, 1.0, 0.0]), "logdet") == np.inf
+    assert judge.primal(tiny, np.diag([1.0, 1.0, 1.0, 1.0, -0.1]), "von_neumann") == np.inf
+    assert judge.primal(tiny, np.full((5, 5), np.nan), "logdet") == np.inf
+    assert judge.dual(tiny, -np.ones(TINY.c), "von_neumann") == -np.inf
+    too_far = np.where(np.arange(TINY.c) < tiny.alike, TINY.gamma / tiny.upper, 0.0)
+    assert judge.dual(tiny, too_far, "logdet") == -np.inf
+
+
+def test_chunks_do_not_change_the_judgement(monkeypatch):
+    tiny = make(TINY)
+    lam = np.where(np.arange(TINY.c) < tiny.alike, 0.01, -0.01)
+    whole = judge.primal(tiny, np.eye(5), "logdet"), judge.dual(tiny, lam, "logdet")
+    monkeypatch.setattr("benchmarks.instance._CHUNK_NUMBERS", {"numpy": 35})
+    cut = judge.primal(tiny, np.eye(5), "logdet"), judge.dual(tiny, lam, "logdet")
+    assert cut == pytest.approx(whole, rel=1e-13)
+
+
+# -- the data ------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("library", LIBRARIES)
+def test_pairs_are_of_one_class_or_of_two(library):
+    draw = generator(library, 3)
+    y = draw.array(np.array([2, 0, 1, 0, 2, 2, 7, 1]))  # the 7 has no partner of its own class
+    i, j = pairs(y, 300, 600, draw)
+    same = np.asarray(y[i] == y[j])
+    assert same[:300].all()
+    assert not same[300:].any()
+    assert not np.asarray(i == j).any()
+    drawn = {(int(a), int(b)) for a, b in zip(i[:300], j[:300], strict=True)}
+    assert len(drawn) == 2 + 2 + 6  # every ordered pair of one class occurs
+
+
+def test_an_instance_is_the_same_whenever_it_is_made(tiny):
+    again = make(tiny.spec)
+    assert bool((again.points == tiny.points).all())
+    assert bool((again.i == tiny.i).all())
+    assert (again.upper, again.lower) == (tiny.upper, tiny.lower)
+    assert 0 < tiny.upper < tiny.lower
+
+
+def test_absent_data_are_recorded_as_skipped(tmp_path, monkeypatch):
+    monkeypatch.delenv("GRAMLEARN_DATA", raising=False)
+    run = run_instance(replace(TINY, data="mnist"), ["working_set"], 1.0, tmp_path)
+    assert run["results"][0]["status"] == "skipped"
+    assert "GRAMLEARN_DATA is not set" in run["results"][0]["reason"]
+    assert main(["table", "--out", str(tmp_path)]) == 0
+
+
+# -- the contestants -----------------------------------------------------------------------------
+
+
+def test_cyclic_projections_come_down_to_the_optimum():
+    tiny, bound = make(TINY), reference(make(TINY), "logdet").dual
+    answers = list(find("cyclic_projections").solve(tiny, math.inf))
+    assert all(a.seconds < b.seconds for a, b in pairwise(answers))
+    gaps = [judge.relative_gap(judge.primal(tiny, a.X, "logdet"), bound) for a in answers]
+    assert gaps[0] > 1e-3  # one cycle is far from enough
+    assert gaps[-1] < 1e-10
+
+
+def test_the_model_of_cvxpy_is_the_same_objective():
+    pytest.importorskip("cvxpy")
+    tiny = make(TINY)
+    *_, last = find("cvxpy_clarabel").solve(tiny, 20.0)
+    value = judge.primal(tiny, last.X, "logdet")
+    assert judge.relative_gap(value, reference(tiny, "logdet").dual) < 1e-6
+
+
+def test_every_contestant_says_what_it_is():
+    assert {
+        "primal_newton",
+        "working_set",
+        "von_neumann",
+        "cyclic_projections",
+        "metric_learn_itml",
+    } <= set(names())
+    for name in names():
+        assert find(name).summary
+        assert find(name).objective in judge.OBJECTIVES
+    enormous = Spec("synthetic", n=10, r=100, c=10_000_000)
+    assert "16 GB" in find("metric_learn_itml").refuses(enormous)
+    assert "1.0e+11 numbers" in find("cvxpy_scs").refuses(enormous)
+
+
+@pytest.mark.parametrize(
+    ("name", "word"),
+    [
+        ("nobody", "choose one of"),
+        ("2.5", "written as package.module"),
+        (".relative", "written as package.module"),
+        ("no_such_package.module", "No module named 'no_such_package'"),
+        ("json.decoder", "has no CONTESTANT"),
+    ],
+)
+def test_a_contestant_that_is_not_there_is_said(name, word, capsys):
+    assert main(["run", "--quick", "--only", name]) == 2
+    assert word in capsys.readouterr().err
+
+
+# -- failures are results ------------------------------------------------------------------------
+
+FAILING = """
+import os, signal
+from benchmarks.contestants import Answer, Contestant
+
+class Failing(Contestant):
+    summary = "fails"
+    def solve(self, instance, limit):
+        yield Answer(0.5, instance.xp.eye(instance.spec.r))
+        {how}
+
+CONTESTANT = Failing()
+"""
+
+
+@pytest.fixture
+def failing(tmp_path, monkeypatch):
+    """Make a contestant that fails in the way asked for, known by its dotted name."""
+    folder = tmp_path / "strangers"
+    folder.mkdir()
+    monkeypatch.syspath_prepend(tmp_path)
+    monkeypatch.setenv("PYTHONPATH", str(tmp_path), prepend=":")
+
+    def write(name, how):
+        (folder / f"{name}.py").write_text(FAILING.format(how=how), encoding="utf-8")
+        return f"strangers.{name}"
+
+    yield write
+    for module in [m for m in sys.modules if m.startswith("strangers")]:
+        del sys.modules[module]
+
+
+def test_a_contestant_that_cannot_be_read_is_said(failing, capsys):
+    name = failing("unreadable", "return )")
+    assert main(["run", "--quick", "--only", name]) == 2
+    assert "cannot be imported (SyntaxError: " in capsys.readouterr().err
+
+
+def test_a_contestant_that_raises_keeps_what_it_had(failing):
+    tiny = make(TINY)
+    name = failing("raising", "raise ArithmeticError('the sky fell')")
+    result = run_contestant(name, tiny, 1.0, reference(tiny, "logdet"))
+    assert result["status"] == "failed"
+    assert result["reason"] == "ArithmeticError: the sky fell"
+    assert [answer["seconds"] for answer in result["curve"]] == [0.5]
+    assert result["reached"] == {"1e-02": None, "1e-04": None, "1e-06": None}
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="signals are of POSIX")
+def test_a_contestant_that_dies_is_recorded(failing, tmp_path):
+    name = failing("dying", "os.kill(os.getpid(), signal.SIGKILL)")
+    run = run_instance(TINY, [name], 1.0, tmp_path / "out")
+    assert run["results"][0]["status"] == "failed"
+    assert "SIGKILL" in run["results"][0]["reason"]
+    written = json.loads((tmp_path / "out" / f"{TINY.name}.json").read_text(encoding="utf-8"))
+    assert written == run
+
+
+def test_a_contestant_of_another_library_is_skipped():
+    pytest.importorskip("torch")
+    tiny = make(replace(TINY, library="torch:cpu"))
+    result = run_contestant("cyclic_projections", tiny, 1.0, reference(tiny, "logdet"))
+    assert (result["status"], result["reason"]) == (
+        "skipped",
+        "it does not work on arrays of torch:cpu",
+    )
+
+
+def test_a_quick_run_makes_no_environment(tmp_path, monkeypatch):
+    monkeypatch.setattr("benchmarks.environments.CACHE", tmp_path)
+    tiny = make(TINY)
+    bound = reference(tiny, "logdet")
+    result = run_contestant("metric_learn_itml", tiny, 1.0, bound, may_make=False)
+    assert result["status"] == "skipped"
+    assert "makes no environment for metric-learn==0.7.0" in result["reason"]
+
+
+# -- the command ---------------------------------------------------------------------------------
+
+
+def test_quick_run_writes_results_table_and_plot(tmp_path, capsys):
+    out = ["--out", str(tmp_path)]
+    assert main(["run", "--quick", "--only", "working_set", *out]) == 0
+    assert main(["run", "--quick", "--only", "cyclic_projections", *out]) == 0
+    run = json.loads((tmp_path / f"{TINY.name}.json").read_text(encoding="utf-8"))
+    results = {result["contestant"]: result for result in run["results"]}
+    assert set(results) == {"working_set", "cyclic_projections"}
+    ours = results["working_set"]
+    assert ours["status"] == "done"
+    assert 0 < ours["reached"]["1e-02"] <= ours["reached"]["1e-06"]
+    assert ours["curve"][-1]["judged_gap"] <= ours["curve"][-1]["relative_gap"] + 1e-12
+    assert len(ours["pass_seconds"]) == 2
+    assert ours["peak_bytes"] is None or ours["peak_bytes"] >= 0
+    assert (tmp_path / f"{TINY.name}.png").stat().st_size > 10_000
+    capsys.readouterr()
+    assert main(["table", *out]) == 0
+    printed = capsys.readouterr()
+    assert "| working_set |" in printed.out
+    assert printed.err == ""
+
+
+def test_unknown_names_are_refused(tmp_path, capsys):
+    assert main(["run", "--quick", "--only", "nobody", "--out", str(tmp_path)]) == 2
+    assert "there is no contestant 'nobody'; choose one of " in capsys.readouterr().err
+    assert main(["table", "--out", str(tmp_path)]) == 2
+    assert "there are no results in" in capsys.readouterr().err
+    assert main(["list"]) == 0
+    assert "synthetic-r20-n500-c2000" in capsys.readouterr().out
+
+
+def test_peak_memory_and_passes_are_measured():
+    assert pass_seconds(1000, 5, "numpy") > 0
+    with PeakMemory("numpy") as memory:
+        block = np.ones(5_000_000)
+        del block
+    assert memory.above is None or 30e6 < memory.above < 80e6
+
+
+# -- beside metric-learn -------------------------------------------------------------------------
+
+
+def test_a_learner_is_worse_beyond_one_standard_error_of_the_paired_difference():
+    ours, theirs = [0.10, 0.14, 0.12, 0.20], [0.09, 0.15, 0.10, 0.19]
+    found = difference(ours, theirs)
+    assert found.mean == pytest.approx(0.0075)
+    assert found.standard_error == pytest.approx(sem(np.subtract(ours, theirs)))
+    assert (found.verdict, difference(theirs, ours).verdict) == ("worse", "better")
+    # One repeat alone that differs is worth exactly one standard error.
+    alone = difference([0.10, 0.14, 0.12, 0.20], [0.10, 0.14, 0.11, 0.20])
+    assert alone.mean == pytest.approx(alone.standard_error)
+    assert alone.verdict == "no worse"
+
+
+def test_the_vote_of_neighbors_leaves_no_tie_to_rounding():
+    rng = np.random.default_rng(0)
+    points, labels, others = (
+        rng.normal(size=(60, 3)),
+        rng.integers(0, 3, 60),
+        rng.normal(size=(40, 3)),
+    )
+    expected = KNeighborsClassifier(5).fit(points, labels).predict(others)
+    assert vote(points, labels, others, 5).tolist() == expected.tolist()
+    # Two points as far from the center, in opposite directions: the first is the nearer, whatever the map.
+    center = np.full((1, 3), 0.1)
+    for change in (np.eye(3), rng.normal(size=(3, 3))):
+        for step in rng.normal(size=(100, 3)):
+            two = np.stack([center[0] + step, center[0] - step])
+            assert vote(two @ change, np.array([1, 0]), center @ change, 1) == [1]
+
+
+def test_quick_comparison_goes_without_metric_learn(tmp_path, monkeypatch, capsys):
+    monkeypatch.setattr("benchmarks.environments.CACHE", tmp_path / "no environments")
+    settings = replace(metric_learn_comparison.QUICK, races=metric_learn_comparison.QUICK.races[1:])
+    monkeypatch.setattr(metric_learn_comparison, "QUICK", settings)
+    arguments = ["--quick", "--out", str(tmp_path)]
+    assert metric_learn_comparison.main(arguments) == 0
+    printed = capsys.readouterr()
+    assert "| iris | 10 | " in printed.out
+    assert "metric-learn was left out: a quick run makes no environment" in printed.out
+    assert printed.err == ""
+    assert (tmp_path / "comparison.png").stat().st_size > 10_000
+    file = tmp_path / "comparison.json"
+    written = json.loads(file.read_text(encoding="utf-8"))
+    learners = written["accuracy"]["1.0"]["iris"]["learners"]
+    tasks = list(splits("iris", settings.repeats, settings.per_class, settings.percentiles, 1.0))
+    plain, learned = [], []
+    for task in tasks:
+        X, i, j = task.instance.points, task.instance.i, task.instance.j
+        assert (task.labels[i] == task.labels[j]).sum() == task.instance.alike
+        table = np.stack([i, j], axis=1)
+        side = gl.Pairs(table[: task.instance.alike], table[task.instance.alike :], n_points=len(X))
+        bounds = (task.instance.upper, task.instance.lower)
+        metric = gl.MetricLearner(bounds=bounds).fit(X, side=side)
+        neighbors = KNeighborsClassifier(4)
+        for found, change in ((plain, np.asarray), (learned, metric.transform)):
+            answers = neighbors.fit(change(X), task.labels).predict(change(task.others))
+            found.append(zero_one_loss(task.others_labels, answers))
+    assert learners["Euclidean"]["errors"]["4"] == pytest.approx(
+        np.mean([plain[::2], plain[1::2]], 0)
+    )
+    assert learners["gramlearn"]["errors"]["4"] == pytest.approx(
+        np.mean([learned[::2], learned[1::2]], 0)
+    )
+    assert [race["learners"]["gramlearn"]["status"] for race in written["races"]] == ["done"]
+    # What is there is not done again.
+    monkeypatch.setattr("benchmarks.metric_learn_comparison.launch", None)
+    assert metric_learn_comparison.main(arguments) == 0
+    assert json.loads(file.read_text(encoding="utf-8"))["accuracy"] == written["accuracy"]
+
+
+def test_itml_comes_near_the_optimum_and_never_below_it(tmp_path):
+    try:
+        python = interpreter(find("metric_learn_itml").requirements, may_make=False)
+    except UnavailableError as reason:
+        pytest.skip(str(reason))
+    task = next(splits("wine", 1, 20, (1, 99), 0.1))
+    (tmp_path / "0").mkdir()
+    save(task.instance, tmp_path / "0")
+    launch(python, tmp_path, METRIC_LEARN, 60.0, alone=True, module="benchmarks.fits")
+    report = json.loads((tmp_path / "0" / "metric-learn.json").read_text(encoding="utf-8"))
+    assert report["status"] == "done"
+    assert report["iterations"] < 1000
+    value = judge.primal(task.instance, np.load(tmp_path / "0" / "metric-learn.npy"), "logdet")
+    optimum = reference(task.instance, "logdet")
+    assert 0 <= judge.relative_gap(value, optimum.dual) < 1e-3
+
+
+def test_a_fit_that_takes_too_long_is_ended_and_recorded(tmp_path):
+    (tmp_path / "0").mkdir()
+    save(next(splits("iris", 1, 20, (1, 99), 1.0)).instance, tmp_path / "0")
+    launch(sys.executable, tmp_path, GRAMLEARN, 1e-3, module="benchmarks.fits")
+    report = json.loads((tmp_path / "0" / "gramlearn.json").read_text(encoding="utf-8"))
+    assert (report["status"], report["processor_seconds"]) == ("ended", 1e-3)
+    assert report["seconds"] > 0
+    assert report["peak_bytes"] is None or report["peak_bytes"] >= 0
+    assert not (tmp_path / "0" / "gramlearn.npy").exists()
