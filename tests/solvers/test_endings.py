@@ -337,7 +337,7 @@ def test_looking_only_at_what_is_undecided_changes_nothing() -> None:
     solver = WorkingSet()
     state = solver.init(problem, None, 1e-9)
     looked = 0
-    while state.ending is None:
+    while state.status(1e-9) is None:
         state = solver.step(problem, state, 1e-9)
         if state.steps == 0:
             full = review(problem, state.rows, state.point)

@@ -1,10 +1,11 @@
-"""Solvers: frozen parameters with init and step. None of them loops; `loop.run` does."""
+"""Solvers: frozen parameters with init and step. None of them loops; `loop.iterate` does."""
 
 from gramlearn.solvers.interior_point.solver import InteriorPoint
-from gramlearn.solvers.loop import Limits, Solver, run, warn_unless_solved
+from gramlearn.solvers.loop import Limits, iterate, warn_unless_solved
 from gramlearn.solvers.primal_newton.solver import PrimalNewton
 from gramlearn.solvers.projections.solver import Projections
 from gramlearn.solvers.quasi_newton import QuasiNewton
+from gramlearn.solvers.solver import Solver, Solving
 from gramlearn.solvers.working_set import WorkingSet
 
 __all__ = [
@@ -14,7 +15,8 @@ __all__ = [
     "Projections",
     "QuasiNewton",
     "Solver",
+    "Solving",
     "WorkingSet",
-    "run",
+    "iterate",
     "warn_unless_solved",
 ]

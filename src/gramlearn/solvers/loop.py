@@ -1,80 +1,90 @@
-"""The one loop: init, then step until the answer is certified, a limit is reached, or someone stops it."""
+"""The one loop: begin, then step, until an answer is certified, a limit is reached, or someone stops it.
+
+A method proposes candidates, which its problem judges. The loop keeps the best, decides how the run ends, keeps
+the limits and the history, calls the callback, and hands over the best answer on Ctrl-C.
+"""
 
 import contextlib
 import time
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
-from typing import Any, Generic, TypeVar, final
+from typing import Any, Generic, NamedTuple, Protocol, TypeVar, final
 
 from sklearn.exceptions import ConvergenceWarning
 
-from gramlearn._base.arrays import Array, constant, every_row, namespace, scatter, where_true
 from gramlearn._base.warnings import warn
 from gramlearn.problem.certificate import UNKNOWN, Certificate
-from gramlearn.problem.problem import Problem
 from gramlearn.problem.solution import Record, Solution
 from gramlearn.problem.status import SolveInterrupted, Status
 
-__all__ = ["Answer", "Limits", "Solver", "prior_answer", "run", "warn_unless_solved"]
+__all__ = ["Candidate", "Limits", "Method", "Run", "State", "iterate", "warn_unless_solved"]
 
 INF = float("inf")
 _OF_USE = 0.1  # a relative gap that leaves a digit
 
 
-@final
-@dataclass(frozen=True, eq=False)
-class Answer:
-    """A judged X = F F' with its lam: rows and values of each part of the dual, zero elsewhere."""
-
-    certificate: Certificate
-    factor: Array
-    rows: list[Array]
-    values: list[Array]
-
-    def is_better_than(self, other: "Answer") -> bool:
-        """Whether it is closer to optimal: by the worse of relative gap and violation."""
-        return self.certificate.badness < other.certificate.badness
-
-
-class State(ABC):
-    """Where a solver stands between two steps."""
-
-    best: Answer
-    certificate: Certificate
-    ending: Status | None  # what the solver itself found: OPTIMAL, INFEASIBLE, UNBOUNDED or STALLED
-    conflict: tuple[str, ...]
+class Candidate(Protocol):
+    """An answer that was judged."""
 
     @property
-    @abstractmethod
+    def certificate(self) -> Certificate:
+        """By the problem that it is an answer of."""
+
+
+@dataclass(frozen=True, eq=False, kw_only=True)
+class State:
+    """Where a method stands between two steps.
+
+    `candidate` is what was judged last, of the whole problem; `certificate` is what the history shows of this
+    step: its certificate, or an estimate. `ending` is what the method itself found out: INFEASIBLE,
+    UNBOUNDED, OVERFLOW or STALLED, and `conflict` names the constraints that contradict each other.
+    """
+
+    candidate: Any | None = None
+    certificate: Certificate = UNKNOWN
+    ending: Status | None = None
+    conflict: tuple[str, ...] = ()
+
+    @property
     def details(self) -> Mapping[str, Any]:
-        """The solver's own numbers, for the history."""
+        """The method's own numbers, for the history."""
+        return {}
+
+    def status(self, tol: float) -> Status | None:
+        """Whether it is over: the candidate is good enough, or the method found no way on."""
+        if self.candidate is not None and self.candidate.certificate.is_within(tol):
+            return Status.OPTIMAL
+        return self.ending
 
 
 SomeState = TypeVar("SomeState", bound=State)
+SomeCandidate = TypeVar("SomeCandidate", bound=Candidate)
+SomeAnswer = TypeVar("SomeAnswer")
 
 
-class Solver(ABC, Generic[SomeState]):
-    """Frozen parameters, with `init` and `step`."""
+class Method(ABC, Generic[SomeState, SomeCandidate, SomeAnswer]):
+    """What the loop runs: a start, steps, and the answer that the best candidate becomes."""
 
-    default_max_iter: int
-
-    def objection(self, problem: Problem) -> str | None:
-        """Say why this problem is not for this solver, or None where it is."""
-        del problem
+    def before(self) -> SomeCandidate | None:
+        """What there is to show before the first step, if anything."""
         return None
 
     @abstractmethod
-    def init(self, problem: Problem, start: list[Array] | None, tol: float) -> SomeState:
-        """Look at the problem at lam = start (default: zero)."""
+    def begin(self, tol: float) -> SomeState:
+        """Look at the problem."""
 
     @abstractmethod
-    def step(self, problem: Problem, state: SomeState, tol: float) -> SomeState:
+    def step(self, state: SomeState, tol: float) -> SomeState:
         """Improve the state; nothing of the old one is changed."""
 
+    def settle(self, state: SomeState) -> SomeState:
+        """Judge the state as it is now, at the end of a run that was cut short."""
+        return state
+
     @abstractmethod
-    def settle(self, problem: Problem, state: SomeState) -> SomeState:
-        """Judge the state as it is now, at the end of a solve that was cut short."""
+    def answer(self, best: SomeCandidate, run: "Run") -> SomeAnswer:
+        """What the user gets."""
 
 
 @final
@@ -87,40 +97,74 @@ class Limits:
     time_limit: float
 
 
-def run(
-    problem: Problem,
-    solver: Solver[Any],
+class Run(NamedTuple):
+    """How a run went, beside the answer itself."""
+
+    status: Status
+    history: list[Record]
+    seconds: float
+    conflict: tuple[str, ...]
+
+
+def iterate(
+    method: Method[Any, Any, SomeAnswer],
     limits: Limits,
     callback: Callable[[Record], object] | None,
-    start: list[Array] | None,
-) -> Solution:
-    """Solve. The callback receives every record, and stops the solve by returning True."""
+) -> SomeAnswer:
+    """Run a method to its end. The callback receives every record, and stops the run by returning True."""
     began = time.perf_counter()
     history: list[Record] = []
-    status: Status | None = None
-    best = prior_answer(problem)
-    conflict: tuple[str, ...] = ()
-    state: Any = None
+    best, state = method.before(), None
     try:
-        state = solver.init(problem, start, limits.tol)
+        state = method.begin(limits.tol)
         while True:
-            best, conflict = state.best, state.conflict
+            best = _better(best, state, limits.tol)
             seconds = time.perf_counter() - began
             history.append(Record(len(history), seconds, state.certificate, state.details))
             stopped = callback is not None and callback(history[-1]) is True
             status = _ending(state, limits, len(history) - 1, seconds, stopped)
             if status is not None:
                 break
-            state = solver.step(problem, state, limits.tol)
+            state = method.step(state, limits.tol)
         if not status.is_answer:
-            best = solver.settle(problem, state).best
+            best = _better(best, method.settle(state), limits.tol)
+        conflict = state.conflict
     except KeyboardInterrupt:
         # One look tells how good the present state is; a second Ctrl-C does without.
         with contextlib.suppress(KeyboardInterrupt):
-            best = best if state is None else solver.settle(problem, state).best
-        answer = _solution(problem, best, (), Status.INTERRUPTED, history, began)
-        raise SolveInterrupted(answer) from None
-    return _solution(problem, best, conflict, status, history, began)
+            best = best if state is None else _better(best, method.settle(state), limits.tol)
+        if best is None:
+            raise
+        run = Run(Status.INTERRUPTED, history, time.perf_counter() - began, ())
+        raise SolveInterrupted(method.answer(best, run)) from None
+    assert best is not None
+    return method.answer(best, Run(status, history, time.perf_counter() - began, conflict))
+
+
+def _better(best: Any | None, state: State, tol: float) -> Any | None:
+    """The better of the best so far and the candidate of this state, by the worse of gap and violation.
+
+    A candidate that ends the run is the answer: it is good enough, or the proof that there is none.
+    """
+    new, status = state.candidate, state.status(tol)
+    if new is None or best is None:
+        return new or best
+    settles = status is not None and status.is_answer
+    return new if settles or new.certificate.badness < best.certificate.badness else best
+
+
+def _ending(
+    state: State, limits: Limits, iterations: int, seconds: float, stopped: bool
+) -> Status | None:
+    """Decide whether the run is over: an answer first, then the limits."""
+    status = state.status(limits.tol)
+    if status is not None:
+        return status
+    if stopped:
+        return Status.STOPPED
+    if iterations >= limits.max_iter:
+        return Status.ITERATION_LIMIT
+    return Status.TIME_LIMIT if seconds >= limits.time_limit else None
 
 
 def warn_unless_solved(
@@ -129,46 +173,6 @@ def warn_unless_solved(
     """Give a ConvergenceWarning where the tolerance was not reached; `go_on` says what else the user can do."""
     if not solution.status.is_answer and not solution.certificate.is_within(limits.tol):
         warn(_advice(solution, limits, go_on), ConvergenceWarning)
-
-
-def _ending(
-    state: State, limits: Limits, iterations: int, seconds: float, stopped: bool
-) -> Status | None:
-    """Decide whether the solve is over: an answer first, then the limits."""
-    if state.ending is not None:
-        return state.ending
-    if stopped:
-        return Status.STOPPED
-    if iterations >= limits.max_iter:
-        return Status.ITERATION_LIMIT
-    return Status.TIME_LIMIT if seconds >= limits.time_limit else None
-
-
-def prior_answer(problem: Problem) -> Answer:
-    """The answer before anything was looked at."""
-    s = problem.space.spectrum
-    xp, kept = namespace(s), where_true(s > 0)
-    # Of a prior of zeros nothing is left: no matrix n x n is written out for it.
-    same = every_row(s.shape[0], s)[:, None] == kept[None, :]
-    factor = xp.astype(same, s.dtype) * xp.sqrt(xp.take(s, kept))
-    rows = [every_row(0, s) for _ in problem.dual.parts]
-    values = [constant(0.0, s, 0) for _ in problem.dual.parts]
-    return Answer(UNKNOWN, factor, rows, values)
-
-
-def _solution(
-    problem: Problem,
-    best: Answer,
-    conflict: tuple[str, ...],
-    status: Status,
-    history: list[Record],
-    began: float,
-) -> Solution:
-    factor = problem.space.lift(best.factor) * best.certificate.scaling**0.5
-    seconds = time.perf_counter() - began
-    parts = zip(best.values, best.rows, problem.dual.parts, strict=True)
-    duals = problem.duals([scatter(values, rows, part.size) for values, rows, part in parts])
-    return Solution(problem, factor, duals, best.certificate, status, history, seconds, conflict)
 
 
 def _advice(solution: Solution, limits: Limits, go_on: str) -> str:

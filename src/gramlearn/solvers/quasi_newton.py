@@ -7,19 +7,19 @@ takes gradient steps of a fixed length here. With a capacity B, tr X^p <= B stan
 """
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 from typing import Any, final
 
 import numpy as np
 
 from gramlearn._base.arrays import Array, every_row, is_numpy
 from gramlearn._base.validation import check_count, check_positive
-from gramlearn.problem.certificate import Certificate
 from gramlearn.problem.dual import Part
 from gramlearn.problem.problem import Problem
 from gramlearn.problem.sparse_dual import SparseDual, SparsePoint
 from gramlearn.problem.status import Status
-from gramlearn.solvers.loop import Answer, Solver, State, prior_answer
+from gramlearn.solvers.loop import State
+from gramlearn.solvers.solver import Answer, Solver
 
 __all__ = ["QuasiNewton"]
 
@@ -35,11 +35,7 @@ class QuasiNewtonState(State):
 
     sparse: SparseDual
     point: SparsePoint
-    best: Answer
-    certificate: Certificate
     steps: tuple[tuple[np.ndarray, np.ndarray], ...] = ()
-    ending: Status | None = None
-    conflict: tuple[str, ...] = field(default=())
     evaluations: int = 1
 
     @property
@@ -110,11 +106,8 @@ class QuasiNewton(Solver[QuasiNewtonState]):
         sparse = SparseDual(problem, self.capacity)
         point = sparse.at(lam, accuracy=_accuracy(tol, 1.0))
         if point.value == -np.inf:
-            best = prior_answer(problem)
-            ending = Status.OVERFLOW
-            return QuasiNewtonState(sparse, point, best, best.certificate, ending=ending)
-        answer = _answer(problem, point)
-        return _judged(QuasiNewtonState(sparse, point, answer, answer.certificate), problem, tol)
+            return QuasiNewtonState(sparse, point, ending=Status.OVERFLOW)
+        return _judged(QuasiNewtonState(sparse, point), problem)
 
     def step(self, problem: Problem, state: QuasiNewtonState, tol: float) -> QuasiNewtonState:
         point = state.point
@@ -149,12 +142,12 @@ class QuasiNewton(Solver[QuasiNewtonState]):
         moved, bent = other.lam - point.lam, point.gradient - other.gradient
         steps = (*steps, (moved, bent))[-self.memory :]
         state = replace(state, point=other, steps=steps, evaluations=evaluations)
-        return _judged(state, problem, tol)
+        return _judged(state, problem)
 
     def settle(self, problem: Problem, state: QuasiNewtonState) -> QuasiNewtonState:
         if state.point.value == -np.inf:
             return state
-        return _judged(state, problem, 0.0)
+        return _judged(state, problem)
 
 
 def _accuracy(tol: float, gap: float) -> float:
@@ -199,14 +192,8 @@ def _curves(s: np.ndarray, y: np.ndarray) -> bool:
     return float(s @ y) > 1e-12 * float(np.linalg.norm(s) * np.linalg.norm(y))
 
 
-def _answer(problem: Problem, point: SparsePoint) -> Answer:
+def _judged(state: QuasiNewtonState, problem: Problem) -> QuasiNewtonState:
+    point = state.point
     rows = [every_row(part.size, point.lam) for part in problem.dual.parts]
-    return Answer(point.certificate, point.factor, rows, problem.dual.split(point.lam))
-
-
-def _judged(state: QuasiNewtonState, problem: Problem, tol: float) -> QuasiNewtonState:
-    answer = _answer(problem, state.point)
-    certificate = answer.certificate
-    ending = Status.OPTIMAL if certificate.is_within(tol) else None
-    best = answer if ending or answer.is_better_than(state.best) else state.best
-    return replace(state, certificate=certificate, best=best, ending=ending)
+    answer = Answer(point.certificate, point.factor, rows, problem.dual.split(point.lam))
+    return replace(state, certificate=answer.certificate, candidate=answer)

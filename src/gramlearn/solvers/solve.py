@@ -19,8 +19,9 @@ from gramlearn.solvers import (
     Projections,
     QuasiNewton,
     Solver,
+    Solving,
     WorkingSet,
-    run,
+    iterate,
     warn_unless_solved,
 )
 
@@ -155,7 +156,8 @@ def _tried(
             break
         limits = Limits(tol, iterations, seconds - (best.seconds if best else 0.0))
         try:
-            solution = run(problem, chosen, limits, callback, problem.free_duals(duals))
+            solving = Solving(problem, chosen, problem.free_duals(duals))
+            solution = iterate(solving, limits, callback)
             if solution.status is Status.UNBOUNDED:
                 solution = _contradiction_or(solution, tol, seconds - solution.seconds, callback)
         except SolveInterrupted as stop:

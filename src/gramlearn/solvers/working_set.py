@@ -34,8 +34,9 @@ from gramlearn.problem.status import Status
 from gramlearn.solvers.feasibility.enter_domain import enter_domain
 from gramlearn.solvers.feasibility.infeasibility import contradiction, hopeless, impossible, refuted
 from gramlearn.solvers.feasibility.opposed_bounds import opposed_bounds
-from gramlearn.solvers.loop import Answer, Solver, State, prior_answer
+from gramlearn.solvers.loop import State
 from gramlearn.solvers.newton_step import newton_step
+from gramlearn.solvers.solver import Answer, Solver
 
 __all__ = ["WorkingSet"]
 
@@ -52,10 +53,8 @@ class WorkingSetState(State):
     """Rows and lam of the working set, and what is known of all constraints."""
 
     # changes when constraints outside the working set are looked at
-    certificate: Certificate
     rows: list[Array]
     references: list[Reference | None]
-    best: Answer
     target: float  # the share of the present gap at which to look again
     looks: int
     stride: int  # only every so-manieth constraint is looked at, while that is enough
@@ -63,8 +62,6 @@ class WorkingSetState(State):
     point: DualPoint
     steps: int  # on this working set
     failed: int = 0  # looks since the last step that improved the dual
-    ending: Status | None = None
-    conflict: tuple[str, ...] = ()
 
     @property
     def details(self) -> Mapping[str, Any]:
@@ -125,16 +122,14 @@ class WorkingSet(Solver[WorkingSetState]):
             lo, hi = working.box
             entry = enter_domain(working, clipped(constant(0.0, dual.like, working.size), lo, hi))
             if entry.lam is None:
-                return _without_start(problem, rows, point, entry.ending)
+                return _without_start(rows, point, entry.ending)
             point = working.at(entry.lam)
         stride = 1
         while start is None and dual.size > self.sample * stride:
             stride *= 4
         state = WorkingSetState(
-            certificate=UNKNOWN,
             rows=rows,
             references=[None] * len(rows),
-            best=prior_answer(problem),
             target=0.0,
             looks=0,
             stride=stride,
@@ -162,7 +157,7 @@ class WorkingSet(Solver[WorkingSetState]):
         failed = state.failed + 1 if better is None else 0
         looked = replace(self._look(problem, state, tol), failed=failed)
         # One failure may be the fault of the working set; two in a row are not.
-        if failed > 1 and looked.ending is None:
+        if failed > 1 and looked.status(tol) is None:
             looked = replace(looked, ending=Status.STALLED)
         return looked
 
@@ -172,33 +167,30 @@ class WorkingSet(Solver[WorkingSetState]):
         return self._look(problem, replace(state, stride=1), 0.0)
 
     def _look(self, problem: Problem, state: WorkingSetState, tol: float) -> WorkingSetState:
-        """Look at all constraints, keep the better answer, and choose the next working set."""
+        """Look at all constraints, judge the point, and choose the next working set."""
         rows, point, stride = state.rows, state.point, state.stride
         products: Products = {}
         seen = review(problem, rows, point, state.references, stride, products)
         while stride > 1 and seen.certificate.is_within(_COARSE_TOL):
             stride = max(1, stride // int(self.refinement))
             seen = review(problem, rows, point, state.references, stride, products)
-        ending, best = None, state.best
+        candidate = None
         if stride == 1:
-            answer = Answer(
+            candidate = Answer(
                 seen.certificate, point.conjugate.factor, rows, point.dual.split(point.lam)
             )
-            ending = Status.OPTIMAL if seen.certificate.is_within(tol) else None
-            best = answer if ending or answer.is_better_than(best) else best
         badness = seen.certificate.badness
         is_first = stride == 1 and all(known is None for known in state.references)
         state = replace(
             state,
             certificate=seen.certificate if stride == 1 else UNKNOWN._replace(dual=point.value),
+            candidate=candidate,
             references=seen.references,
-            best=best,
             looks=state.looks + 1,
             stride=stride,
             steps=0,
-            ending=ending,
         )
-        if ending is not None:
+        if state.status(tol) is not None:
             return state
         proof = None
         if badness == INF or is_first:
@@ -274,16 +266,11 @@ def _starting_rows(problem: Problem, start: list[Array] | None) -> tuple[list[Ar
     return rows, concat(lam, dual.like)
 
 
-def _without_start(
-    problem: Problem, rows: list[Array], point: DualPoint, ending: Status | None
-) -> WorkingSetState:
+def _without_start(rows: list[Array], point: DualPoint, ending: Status | None) -> WorkingSetState:
     """No lam is inside the domain: the prior is all there is to show."""
-    best = prior_answer(problem)
     return WorkingSetState(
-        certificate=best.certificate,
         rows=rows,
         references=[None] * len(rows),
-        best=best,
         target=0.0,
         looks=0,
         stride=1,

@@ -27,7 +27,7 @@ from gramlearn.problem.linear_maps import LinearMap
 from gramlearn.problem.problem import Problem
 from gramlearn.problem.refutation import Refutation, domain_of
 from gramlearn.problem.status import Status
-from gramlearn.solvers.loop import Answer
+from gramlearn.solvers.solver import Answer
 
 __all__ = ["contradiction", "hopeless", "impossible", "refuted"]
 
@@ -139,7 +139,7 @@ def refuted(
         names += [problem.describe(position, int(named[k])) for k in range(int(named.shape[0]))]
     return {
         "certificate": certificate,
-        "best": Answer(certificate, factor, rows, proof),
+        "candidate": Answer(certificate, factor, rows, proof),
         "ending": Status.INFEASIBLE,
         "conflict": tuple(names),
     }

@@ -35,7 +35,8 @@ from gramlearn.problem.status import Status
 from gramlearn.solvers.feasibility.infeasibility import contradiction, refuted
 from gramlearn.solvers.interior_point.point import Interior, centered, central_prices, rounded
 from gramlearn.solvers.interior_point.step import advanced
-from gramlearn.solvers.loop import Answer, Solver, State
+from gramlearn.solvers.loop import State
+from gramlearn.solvers.solver import Answer, Solver
 from gramlearn.solvers.working_set import WorkingSet
 
 __all__ = ["InteriorPoint"]
@@ -60,8 +61,6 @@ _IDLE = 20  # steps without a smaller gap or mu, after which there will be none
 class InteriorState(State):
     """The point over the constraints that are near."""
 
-    certificate: Certificate
-    best: Answer
     point: Interior
     rows: list[Array]
     stride: int  # only every so-manieth constraint is looked at, while that is enough
@@ -70,8 +69,6 @@ class InteriorState(State):
     least: tuple[float, float] = (INF, INF)  # relative gap over the rows, and mu, so far
     idle: int = 0  # steps since one of them became smaller
     starts: tuple[float, ...] = ()  # other sizes to start with, see `_started`
-    ending: Status | None = None
-    conflict: tuple[str, ...] = ()
 
     @property
     def details(self) -> Mapping[str, Any]:
@@ -108,12 +105,13 @@ class InteriorPoint(Solver[InteriorState]):
         base = WorkingSet(sample=self.sample, refinement=_REFINEMENT).init(problem, start, tol)
         # Where no lam was found at which the dual is finite, a point inside needs none. Where there is none to
         # choose, X is what it is.
-        ending = base.ending if problem.dual.size else base.ending or Status.STALLED
-        over = ending not in (None, Status.STALLED) or not problem.dual.size
+        status = base.status(tol)
+        ending = base.ending if problem.dual.size else status or Status.STALLED
+        over = status not in (None, Status.STALLED) or not problem.dual.size
         starts = _NEAR_STARTS if base.certificate.is_within(_COARSE_TOL) else _FAR_STARTS
         state = InteriorState(
             certificate=base.certificate,
-            best=base.best,
+            candidate=base.candidate,
             point=_started(base.point, starts[0]),
             rows=base.rows,
             stride=base.stride,
@@ -128,7 +126,7 @@ class InteriorPoint(Solver[InteriorState]):
         point = advanced(state.point)
         if point is None:
             looked = self._look(problem, replace(state, stride=1), tol)
-            stuck = looked.ending is None and looked.point is state.point
+            stuck = looked.status(tol) is None and looked.point is state.point
             return self._stuck(problem, looked, tol) if stuck else looked
         certificate, _ = point.judged.judged()
         gap = certificate.relative_gap
@@ -152,7 +150,7 @@ class InteriorPoint(Solver[InteriorState]):
         everything = point.dual.size == problem.dual.size
         if idle > _IDLE:
             state = self._look(problem, replace(state, stride=1), tol)
-            stuck = state.ending is None and state.point is point
+            stuck = state.status(tol) is None and state.point is point
             return self._stuck(problem, state, tol) if stuck else state
         if everything or gap <= max(state.target, tol):
             return self._look(problem, state, tol)
@@ -163,12 +161,10 @@ class InteriorPoint(Solver[InteriorState]):
 
         All constraints have just been looked at, so that a certificate is one of the whole problem.
         """
-        badness = state.best.certificate.badness
-        best = _tidied(state.point, state.rows, state.best, False, badness)
-        state = replace(state, best=best)
-        if best.certificate.is_within(tol):
-            return replace(state, certificate=best.certificate, ending=Status.OPTIMAL)
-        if not state.starts or state.best.certificate.is_within(_NEAR):
+        state = _with_fitting_prices(state)
+        if state.status(tol) is not None:
+            return state
+        if not state.starts or state.certificate.is_within(_NEAR):
             return replace(state, ending=Status.STALLED)
         start = state.point.dual.at(namespace(state.point.lam).zeros_like(state.point.lam))
         point, starts = _started(start, state.starts[0]), state.starts[1:]
@@ -179,8 +175,7 @@ class InteriorPoint(Solver[InteriorState]):
         looked = self._look(problem, replace(state, stride=1), 0.0)
         if looked.point is not state.point:
             return looked  # what has joined has no prices yet that would fit
-        best = _tidied(state.point, state.rows, looked.best, False, looked.best.certificate.badness)
-        return replace(looked, best=best)
+        return _with_fitting_prices(looked)
 
     def _look(self, problem: Problem, state: InteriorState, tol: float) -> InteriorState:
         """Find what is near X, judge X with the prices there are, and give prices to what is new."""
@@ -199,30 +194,35 @@ class InteriorPoint(Solver[InteriorState]):
             if stride == 1 or not certificate.is_within(_COARSE_TOL):
                 break
             stride = max(1, stride // _REFINEMENT)
-        ending, best = None, state.best
+        answer = None
         if stride == 1:
             answer = Answer(certificate, point.at.factor, rows, working.split(lam))
-            ending = Status.OPTIMAL if certificate.is_within(tol) else None
-            if ending and same:
+            if same and certificate.is_within(tol):
                 answer = _tidied(point, rows, answer, True, tol)
                 certificate = answer.certificate
-            best = answer if ending or answer.is_better_than(best) else best
         gap = certificate.relative_gap
         looked = replace(
             state,
             certificate=certificate if stride == 1 else UNKNOWN,
-            best=best,
+            candidate=answer,
             rows=rows,
             stride=stride,
             looks=state.looks + 1,
             target=_COARSE_TOL if stride > 1 else tol if same else _FURTHER * gap,
-            ending=ending,
         )
-        if ending is not None or (same and point.is_inside):
+        if looked.status(tol) is not None or (same and point.is_inside):
             return looked
         return replace(
             looked, point=_joined(state, rows, plain, certificate), least=(INF, INF), idle=0
         )
+
+
+def _with_fitting_prices(state: InteriorState) -> InteriorState:
+    """The candidate of a state that has just been looked at, with the prices that fit it best."""
+    candidate = state.candidate
+    assert candidate is not None
+    tidied = _tidied(state.point, state.rows, candidate, False, candidate.certificate.badness)
+    return replace(state, candidate=tidied, certificate=tidied.certificate)
 
 
 def _tidied(

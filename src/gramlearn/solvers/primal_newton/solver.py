@@ -17,13 +17,12 @@ from typing import Any, final
 
 from gramlearn._base.arrays import Array, is_array, namespace, read
 from gramlearn._base.validation import check_count
-from gramlearn.problem.certificate import Certificate
 from gramlearn.problem.primal import PrimalPoint, near_rows
 from gramlearn.problem.problem import Problem
 from gramlearn.problem.spectral import ConjugatePoint
-from gramlearn.problem.status import Status
-from gramlearn.solvers.loop import Answer, Solver, State
+from gramlearn.solvers.loop import State
 from gramlearn.solvers.primal_newton.direction import line_search, newton_direction, promised_fall
+from gramlearn.solvers.solver import Answer, Solver
 from gramlearn.solvers.working_set import WorkingSet, WorkingSetState
 
 __all__ = ["PrimalNewton"]
@@ -42,14 +41,10 @@ class PrimalState(State):
     """The state of the dual, and the primal point over the constraints that are near, once there is one."""
 
     base: WorkingSetState
-    certificate: Certificate
-    best: Answer
     near: float = _NEAR
     point: PrimalPoint | None = None
     stride: int = 1  # only every so-manieth constraint is looked at, while that is enough
     looks: int = 0
-    ending: Status | None = None
-    conflict: tuple[str, ...] = ()
 
     @property
     def details(self) -> Mapping[str, Any]:
@@ -103,7 +98,7 @@ class PrimalNewton(Solver[PrimalState]):
 
     def init(self, problem: Problem, start: list[Array] | None, tol: float) -> PrimalState:
         base = self.base.init(problem, start, tol)
-        return self._followed(problem, PrimalState(base, base.certificate, base.best), base, tol)
+        return self._followed(problem, PrimalState(base), base, tol)
 
     def step(self, problem: Problem, state: PrimalState, tol: float) -> PrimalState:
         point = state.point
@@ -127,36 +122,33 @@ class PrimalNewton(Solver[PrimalState]):
         coarse = state.stride > 1 and promise / 2 <= _COARSE_TOL * abs(better.value)
         if not coarse and better.gap > 0.5 * goal:
             return state
-        return self._look(problem, state, better.at, max(1, state.stride // _REFINEMENT), tol)
+        return self._look(problem, state, better.at, max(1, state.stride // _REFINEMENT))
 
     def settle(self, problem: Problem, state: PrimalState) -> PrimalState:
         if state.point is None:
-            best = self.base.settle(problem, state.base).best
-            return replace(state, best=best if best.is_better_than(state.best) else state.best)
-        return self._look(problem, state, state.point.at, 1, 0.0)
+            return replace(state, candidate=self.base.settle(problem, state.base).candidate)
+        return self._look(problem, state, state.point.at, 1)
 
     def _followed(
         self, problem: Problem, state: PrimalState, base: WorkingSetState, tol: float
     ) -> PrimalState:
         """Take over what the dual found, and go on with the primal once it is near enough."""
         sampled = base.stride < state.base.stride
-        is_answer = base.ending is not None and base.ending.is_answer
-        is_better = is_answer or base.best.is_better_than(state.best)
         state = replace(
             state,
             base=base,
             certificate=base.certificate,
-            best=base.best if is_better else state.best,
+            candidate=base.candidate,
             ending=base.ending,
             conflict=base.conflict,
         )
         arrived = base.stride == 1 and base.certificate.is_within(state.near)
-        if base.ending is not None or not (sampled or arrived):
+        if base.status(tol) is not None or not (sampled or arrived):
             return state
-        return self._look(problem, state, base.point.conjugate, base.stride, tol)
+        return self._look(problem, state, base.point.conjugate, base.stride)
 
     def _look(
-        self, problem: Problem, state: PrimalState, at: ConjugatePoint, stride: int, tol: float
+        self, problem: Problem, state: PrimalState, at: ConjugatePoint, stride: int
     ) -> PrimalState:
         """Look at all constraints (or a sample) at X, and judge X where it was all of them."""
         rows = near_rows(problem.dual, at.factor, stride, self.first)
@@ -168,6 +160,4 @@ class PrimalNewton(Solver[PrimalState]):
             return state
         certificate, lam = point.judged()
         answer = Answer(certificate, at.factor, rows, point.dual.split(lam))
-        ending = Status.OPTIMAL if certificate.is_within(tol) else None
-        best = answer if ending or answer.is_better_than(state.best) else state.best
-        return replace(state, certificate=certificate, best=best, ending=ending)
+        return replace(state, certificate=certificate, candidate=answer)

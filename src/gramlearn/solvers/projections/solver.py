@@ -16,16 +16,17 @@ import numpy as np
 from gramlearn._base.arrays import Array, every_row, is_numpy, read
 from gramlearn._base.first_call import announced
 from gramlearn._base.validation import check_choice, check_count
-from gramlearn.problem.certificate import UNKNOWN, Certificate, review
+from gramlearn.problem.certificate import review
 from gramlearn.problem.dual import Dual, DualPoint
 from gramlearn.problem.problem import Problem
 from gramlearn.problem.status import Status
 from gramlearn.solvers.feasibility.enter_domain import enter_domain
 from gramlearn.solvers.feasibility.infeasibility import contradiction, hopeless, impossible, refuted
 from gramlearn.solvers.feasibility.opposed_bounds import opposed_bounds
-from gramlearn.solvers.loop import Answer, Solver, State, prior_answer
+from gramlearn.solvers.loop import State
 from gramlearn.solvers.projections.constraint_table import Table, table_of
 from gramlearn.solvers.projections.forms import FORMS_OF_X
+from gramlearn.solvers.solver import Answer, Solver
 
 __all__ = ["Projections"]
 
@@ -40,15 +41,11 @@ _SETTLED = (
 class ProjectionState(State):
     """lam of all constraints, and what the last cycle did."""
 
-    certificate: Certificate
-    best: Answer
     table: Table
     point: DualPoint
     change: float = INF  # of the duals over the last cycle, relative to them
     projections: int = 0
     evaluations: int = 0  # of t, by the root finder of the von Neumann divergence
-    ending: Status | None = None
-    conflict: tuple[str, ...] = ()
 
     @property
     def details(self) -> Mapping[str, Any]:
@@ -131,7 +128,7 @@ class Projections(Solver[ProjectionState]):
         point = dual.at(np.clip(lam, lo, hi))
         if point.value == -INF:
             point = dual.at(np.clip(np.zeros_like(lam), lo, hi))
-        state = ProjectionState(UNKNOWN, prior_answer(problem), table_of(dual), point)
+        state = ProjectionState(table_of(dual), point)
         if point.value == -INF:
             entry = enter_domain(dual, np.clip(np.zeros_like(lam), lo, hi))
             if entry.lam is None:
@@ -147,7 +144,7 @@ class Projections(Solver[ProjectionState]):
         proof = proof if v is None else dual.split(v)
         if proof is not None:
             return self._refuted(problem, state, proof)
-        return self._judged(problem, state, tol)
+        return self._judged(problem, state)
 
     def step(self, problem: Problem, state: ProjectionState, tol: float) -> ProjectionState:
         previous, before = state.point, state.point.lam
@@ -161,8 +158,8 @@ class Projections(Solver[ProjectionState]):
                 proof = contradiction(point.dual, point.conjugate.factor, direction)
                 if proof is not None:
                     return self._refuted(problem, state, problem.dual.split(proof))
-        looked = self._judged(problem, state, tol)
-        if looked.ending is None and looked.change <= _SETTLED:
+        looked = self._judged(problem, state)
+        if looked.status(tol) is None and looked.change <= _SETTLED:
             return replace(looked, ending=Status.STALLED)
         return looked
 
@@ -185,7 +182,7 @@ class Projections(Solver[ProjectionState]):
     def settle(self, problem: Problem, state: ProjectionState) -> ProjectionState:
         if state.point.value == -INF:
             return state  # no lam is inside the domain, and there is nothing to look at
-        return self._judged(problem, state, 0.0)
+        return self._judged(problem, state)
 
     def _cycle(
         self, problem: Problem, state: ProjectionState, lam: np.ndarray, counts: np.ndarray
@@ -204,13 +201,11 @@ class Projections(Solver[ProjectionState]):
             worst = _most_violated(problem.dual, X.factor, lam)
             X.run(np.asarray([worst]), state.table, lam, counts)
 
-    def _judged(self, problem: Problem, state: ProjectionState, tol: float) -> ProjectionState:
+    def _judged(self, problem: Problem, state: ProjectionState) -> ProjectionState:
         point, rows = state.point, [every_row(p.size, state.point.lam) for p in problem.dual.parts]
         certificate = review(problem, rows, point).certificate
         answer = Answer(certificate, point.conjugate.factor, rows, point.dual.split(point.lam))
-        ending = Status.OPTIMAL if certificate.is_within(tol) else None
-        best = answer if ending or answer.is_better_than(state.best) else state.best
-        return replace(state, certificate=certificate, best=best, ending=ending)
+        return replace(state, certificate=certificate, candidate=answer)
 
     def _refuted(
         self, problem: Problem, state: ProjectionState, proof: list[Array]

@@ -1,0 +1,87 @@
+"""A solver of a Problem: frozen parameters with `init` and `step`, which the one loop runs."""
+
+from abc import ABC, abstractmethod
+from dataclasses import dataclass
+from typing import Any, Generic, final
+
+from gramlearn._base.arrays import Array, constant, every_row, namespace, scatter, where_true
+from gramlearn.problem.certificate import UNKNOWN, Certificate
+from gramlearn.problem.problem import Problem
+from gramlearn.problem.solution import Solution
+from gramlearn.solvers.loop import Method, Run, SomeState
+
+__all__ = ["Answer", "Solver", "Solving"]
+
+
+@final
+@dataclass(frozen=True, eq=False)
+class Answer:
+    """A judged X = F F' with its lam: rows and values of each part of the dual, zero elsewhere."""
+
+    certificate: Certificate
+    factor: Array
+    rows: list[Array]
+    values: list[Array]
+
+
+class Solver(ABC, Generic[SomeState]):
+    """Frozen parameters, with `init` and `step`."""
+
+    default_max_iter: int
+
+    def objection(self, problem: Problem) -> str | None:
+        """Say why this problem is not for this solver, or None where it is."""
+        del problem
+        return None
+
+    @abstractmethod
+    def init(self, problem: Problem, start: list[Array] | None, tol: float) -> SomeState:
+        """Look at the problem at lam = start (default: zero)."""
+
+    @abstractmethod
+    def step(self, problem: Problem, state: SomeState, tol: float) -> SomeState:
+        """Improve the state; nothing of the old one is changed."""
+
+    @abstractmethod
+    def settle(self, problem: Problem, state: SomeState) -> SomeState:
+        """Judge the state as it is now, at the end of a solve that was cut short."""
+
+
+@final
+@dataclass(frozen=True, eq=False)
+class Solving(Method[Any, Answer, Solution]):
+    """A solver at work on a problem, from these duals."""
+
+    problem: Problem
+    solver: Solver[Any]
+    start: list[Array] | None = None
+
+    def before(self) -> Answer:
+        """The prior, of which nothing is known yet."""
+        s = self.problem.space.spectrum
+        xp, kept = namespace(s), where_true(s > 0)
+        # Of a prior of zeros nothing is left: no matrix n x n is written out for it.
+        same = every_row(s.shape[0], s)[:, None] == kept[None, :]
+        factor = xp.astype(same, s.dtype) * xp.sqrt(xp.take(s, kept))
+        rows = [every_row(0, s) for _ in self.problem.dual.parts]
+        values = [constant(0.0, s, 0) for _ in self.problem.dual.parts]
+        return Answer(UNKNOWN, factor, rows, values)
+
+    def begin(self, tol: float) -> Any:
+        return self.solver.init(self.problem, self.start, tol)
+
+    def step(self, state: Any, tol: float) -> Any:
+        return self.solver.step(self.problem, state, tol)
+
+    def settle(self, state: Any) -> Any:
+        return self.solver.settle(self.problem, state)
+
+    def answer(self, best: Answer, run: Run) -> Solution:
+        """The factor in all coordinates, and a dual for every constraint."""
+        problem, certificate = self.problem, best.certificate
+        factor = problem.space.lift(best.factor) * certificate.scaling**0.5
+        parts = zip(best.values, best.rows, problem.dual.parts, strict=True)
+        duals = problem.duals([scatter(values, rows, part.size) for values, rows, part in parts])
+        return Solution(
+            problem, factor, duals, certificate, run.status, run.history, run.seconds, run.conflict
+        )
