@@ -64,6 +64,16 @@ class Certificate(NamedTuple):
         """The worse of relative gap and violation."""
         return max(self.relative_gap, self.violation)
 
+    def times(self, unit: float) -> "Certificate":
+        """The same where all values are so many times as large."""
+        return self._replace(
+            primal=self.primal * unit,
+            dual=self.dual * unit,
+            gap=self.gap * unit,
+            least=self.least * unit,
+            dust=self.dust * unit,
+        )
+
     def is_within(self, tol: float) -> bool:
         """Whether the relative gap and the violation are at most tol."""
         return self.badness <= tol

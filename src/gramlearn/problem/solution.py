@@ -10,7 +10,7 @@ from gramlearn.problem.certificate import Certificate
 from gramlearn.problem.problem import Problem
 from gramlearn.problem.status import InfeasibleError, Status
 
-__all__ = ["Record", "Solution", "unless_infeasible"]
+__all__ = ["CertifiedAnswer", "Record", "Solution", "unless_infeasible"]
 
 _NAMED = 5  # so many conflicting constraints are written out
 
@@ -28,54 +28,36 @@ class Record(NamedTuple):
     details: Mapping[str, Any]
 
 
-@final
-@dataclass(frozen=True, eq=False)
-class Solution:
-    """X = F F' with primal(X) - dual(lam) <= gap.
+@dataclass(frozen=True, eq=False, kw_only=True)
+class CertifiedAnswer:
+    """What every method returns, whatever else it has: how good the answer is, and how it was found.
 
     Attributes
     ----------
-    factor : array n x r
-        F, in the library and on the device of the prior.
-    matrix : array n x n
-        X = F F', made when first asked for.
-    duals : tuple of arrays
-        lam, one vector a term.
     primal, dual, gap, relative_gap : float
-        The value of X, a lower bound on every value, and the distance between them.
+        The value of the answer, a lower bound on every value, and the distance between them.
     violation : float
         The largest violation of a hard constraint, relative to its bound.
     status : Status
-        How the solve ended; its value is a sentence.
-    conflict : tuple of str
-        The constraints that contradict each other, where the status is INFEASIBLE. The duals are then
-        the proof: sum_k lam_k A_k is positive semidefinite, and the bounds ask it to be negative.
+        How the search ended; its value is a sentence.
     history : list of Record
+    iterations : int
     seconds : float
     """
 
-    problem: Problem
-    factor: Array
-    duals: tuple[Array, ...]
     certificate: Certificate
     status: Status
     history: list[Record] = field(repr=False)
     seconds: float
-    conflict: tuple[str, ...] = ()
-
-    @cached_property
-    def matrix(self) -> Array:
-        """X = F F', n x n."""
-        return self.factor @ transpose(self.factor)
 
     @property
     def primal(self) -> float:
-        """D(X, X0) + sum loss."""
+        """The value of the answer."""
         return self.certificate.primal
 
     @property
     def dual(self) -> float:
-        """The value of the duals: no X has a smaller primal value."""
+        """A lower bound: no answer has a smaller value."""
         return self.certificate.dual
 
     @property
@@ -97,6 +79,44 @@ class Solution:
     def iterations(self) -> int:
         """The number of iterations."""
         return self.history[-1].iteration if self.history else 0
+
+
+@final
+@dataclass(frozen=True, eq=False, repr=False)
+class Solution(CertifiedAnswer):
+    """X = F F' with primal(X) - dual(lam) <= gap.
+
+    Attributes
+    ----------
+    factor : array n x r
+        F, in the library and on the device of the prior.
+    matrix : array n x n
+        X = F F', made when first asked for.
+    duals : tuple of arrays
+        lam, one vector a term.
+    primal, dual, gap, relative_gap : float
+        D(X, X0) + sum loss, a lower bound on every such value, and the distance between them.
+    violation : float
+        The largest violation of a hard constraint, relative to its bound.
+    status : Status
+        How the solve ended; its value is a sentence.
+    conflict : tuple of str
+        The constraints that contradict each other, where the status is INFEASIBLE. The duals are then
+        the proof: sum_k lam_k A_k is positive semidefinite, and the bounds ask it to be negative.
+    history : list of Record
+    iterations : int
+    seconds : float
+    """
+
+    problem: Problem
+    factor: Array
+    duals: tuple[Array, ...]
+    conflict: tuple[str, ...] = ()
+
+    @cached_property
+    def matrix(self) -> Array:
+        """X = F F', n x n."""
+        return self.factor @ transpose(self.factor)
 
     def or_raise(self) -> "Solution":
         """Give the solution itself, or raise InfeasibleError where the problem has none."""

@@ -15,7 +15,7 @@ from sklearn.exceptions import ConvergenceWarning
 
 from gramlearn._base.warnings import warn
 from gramlearn.problem.certificate import UNKNOWN, Certificate
-from gramlearn.problem.solution import Record, Solution
+from gramlearn.problem.solution import CertifiedAnswer, Record
 from gramlearn.problem.status import SolveInterrupted, Status
 
 __all__ = ["Candidate", "Limits", "Method", "Run", "State", "iterate", "warn_unless_solved"]
@@ -168,34 +168,34 @@ def _ending(
 
 
 def warn_unless_solved(
-    solution: Solution, limits: Limits, go_on: str = "continue with start=solution"
+    answer: CertifiedAnswer, limits: Limits, go_on: str = "continue with start=solution"
 ) -> None:
     """Give a ConvergenceWarning where the tolerance was not reached; `go_on` says what else the user can do."""
-    if not solution.status.is_answer and not solution.certificate.is_within(limits.tol):
-        warn(_advice(solution, limits, go_on), ConvergenceWarning)
+    if not answer.status.is_answer and not answer.certificate.is_within(limits.tol):
+        warn(_advice(answer, limits, go_on), ConvergenceWarning)
 
 
-def _advice(solution: Solution, limits: Limits, go_on: str) -> str:
+def _advice(answer: CertifiedAnswer, limits: Limits, go_on: str) -> str:
     what = {
         Status.ITERATION_LIMIT: f"stopped after max_iter={limits.max_iter} iterations",
         Status.TIME_LIMIT: f"stopped at time_limit={limits.time_limit:g} s",
         Status.STOPPED: "was stopped by the callback",
         Status.STALLED: "found no step that improves the dual any more",
         Status.OVERFLOW: "has an optimum that is too large for this precision, and ended",
-    }[solution.status]
+    }[answer.status]
     advice = {
         Status.ITERATION_LIMIT: f"raise max_iter, or {go_on}",
         Status.TIME_LIMIT: f"raise time_limit, or {go_on}",
         Status.STOPPED: go_on,
         Status.STALLED: "rescale the points or the bounds, or raise tol",
         Status.OVERFLOW: "make linear terms smaller, or bound the matrix from above",
-    }[solution.status]
+    }[answer.status]
     accuracy = (
         "The result is accurate to that gap"
-        if solution.relative_gap < _OF_USE
+        if answer.relative_gap < _OF_USE
         else "The result is not yet of use"
     )
     return (
-        f"the solve {what} with relative gap {solution.relative_gap:.1e} and violation "
-        f"{solution.violation:.1e}, tol={limits.tol:g}. {accuracy}; {advice}."
+        f"the solve {what} with relative gap {answer.relative_gap:.1e} and violation "
+        f"{answer.violation:.1e}, tol={limits.tol:g}. {accuracy}; {advice}."
     )

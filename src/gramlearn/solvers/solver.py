@@ -83,5 +83,12 @@ class Solving(Method[Any, Answer, Solution]):
         parts = zip(best.values, best.rows, problem.dual.parts, strict=True)
         duals = problem.duals([scatter(values, rows, part.size) for values, rows, part in parts])
         return Solution(
-            problem, factor, duals, certificate, run.status, run.history, run.seconds, run.conflict
+            problem,
+            factor,
+            duals,
+            run.conflict,
+            certificate=certificate,
+            status=run.status,
+            history=run.history,
+            seconds=run.seconds,
         )

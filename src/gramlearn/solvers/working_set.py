@@ -189,6 +189,7 @@ class WorkingSet(Solver[WorkingSetState]):
             looks=state.looks + 1,
             stride=stride,
             steps=0,
+            ending=None,
         )
         if state.status(tol) is not None:
             return state

@@ -5,33 +5,33 @@ distances of neighbors allow. Steps are those of interior points (`interior_step
 feasible K can have (`facial_reduction`), and `variance_bound` proves how good each answer is.
 """
 
-import time
 from collections.abc import Callable
-from dataclasses import dataclass
-from typing import Any, final
+from dataclasses import dataclass, replace
+from functools import cached_property
+from typing import Any, NamedTuple, final
 
 import numpy as np
-from sklearn.exceptions import ConvergenceWarning
 
 from gramlearn._base.validation import check_choice, check_count, check_host_points, check_positive
-from gramlearn._base.warnings import warn
 from gramlearn.methods.unfolding.interior_step import Interior, begin, step
 from gramlearn.methods.unfolding.logdet import neighbor_pairs
 from gramlearn.methods.unfolding.variance_bound import UnfoldingProblem
-from gramlearn.problem.certificate import UNKNOWN, Certificate
-from gramlearn.problem.solution import Record
-from gramlearn.problem.status import SolveInterrupted, Status
+from gramlearn.problem.certificate import Certificate
+from gramlearn.problem.solution import CertifiedAnswer, Record
+from gramlearn.problem.status import Status
+from gramlearn.solvers.loop import Limits, Method, Run, State, iterate, warn_unless_solved
 
 __all__ = ["Unfolding", "check_connected", "unfold"]
 
 _DISTANCES = {"equal": False, "at_most": True}
 _PATIENCE = 8  # steps without a better answer before the search ends
+INF = float("inf")
 _FAR = 0.1  # above which an answer may get worse before it gets better
 
 
 @final
-@dataclass(frozen=True, eq=False)
-class Unfolding:
+@dataclass(frozen=True, eq=False, repr=False)
+class Unfolding(CertifiedAnswer):
     """K = F F' with |bound - tr K| <= gap, where no feasible K has a trace above the bound.
 
     Attributes
@@ -41,22 +41,15 @@ class Unfolding:
     pairs : array m x 2
     multipliers : vector of m
         lam, the prices of squared distances.
-    trace, bound, gap, relative_gap : float
-        tr K, what no feasible K exceeds, and a bound on their difference.
-    violation : float
-        The largest error of a squared distance, in units of their mean.
-    status : Status
-    history : list of Record
-    seconds : float
+    trace, bound : float
+        tr K, and what no feasible K exceeds: -primal and -dual, in the units of the points.
+    primal, dual, gap, relative_gap, violation, status, history, iterations, seconds :
+        As of a `Solution`; the violation is the largest error of a squared distance, in units of their mean.
     """
 
     problem: UnfoldingProblem
     factor: np.ndarray
     multipliers: np.ndarray
-    certificate: Certificate
-    status: Status
-    history: list[Record]
-    seconds: float
 
     @property
     def pairs(self) -> np.ndarray:
@@ -66,32 +59,12 @@ class Unfolding:
     @property
     def trace(self) -> float:
         """tr K."""
-        return -self.certificate.primal * self.problem.unit
+        return -self.primal
 
     @property
     def bound(self) -> float:
         """No feasible K has a larger trace."""
-        return -self.certificate.dual * self.problem.unit
-
-    @property
-    def gap(self) -> float:
-        """A bound on |bound - tr K|."""
-        return self.certificate.gap * self.problem.unit
-
-    @property
-    def relative_gap(self) -> float:
-        """The gap against the larger of tr K and the bound."""
-        return self.certificate.relative_gap
-
-    @property
-    def violation(self) -> float:
-        """The largest error of a squared distance, in units of their mean."""
-        return self.certificate.violation
-
-    @property
-    def iterations(self) -> int:
-        """The number of steps."""
-        return self.history[-1].iteration if self.history else 0
+        return -self.dual
 
     def __repr__(self) -> str:
         return (
@@ -109,6 +82,7 @@ def unfold(
     tol: float = 1e-4,
     max_iter: int | None = None,
     callback: Callable[[Record], object] | None = None,
+    time_limit: float | None = None,
 ) -> Unfolding:
     """Find the centered kernel of largest trace that keeps the distances of neighbors.
 
@@ -124,7 +98,8 @@ def unfold(
         The relative gap, and the violation, to stop at.
     max_iter : int, optional
         By default 100 steps; each costs a Cholesky decomposition of size m and some of size n.
-    callback : function of a Record, optional
+    callback, time_limit :
+        As in `solve`.
     """
     X = check_host_points(points, "points")
     at_most = check_choice(distances, "distances", _DISTANCES)
@@ -138,14 +113,11 @@ def unfold(
             "all points are equal, or squares of their distances are zero, so there is nothing to unfold; pass "
             "points that differ, or other units."
         )
-    answer = _search(problem, tol, most, callback)
-    if answer.status is not Status.OPTIMAL:
-        warn(
-            f"unfolding {answer.status.value} (relative gap {answer.relative_gap:.1e}, violation "
-            f"{answer.violation:.1e}, tol={tol:g}). The result is usable to that accuracy; raise tol, or "
-            'max_iter if that was the limit, or let distances shrink, distances="at_most".',
-            ConvergenceWarning,
-        )
+    limits = Limits(
+        tol, most, INF if time_limit is None else check_positive(time_limit, "time_limit", "unfold")
+    )
+    answer = iterate(_Unfolding(problem), limits, callback)
+    warn_unless_solved(answer, limits, 'let distances shrink, distances="at_most"')
     return answer
 
 
@@ -164,65 +136,74 @@ def check_connected(n: int, i: np.ndarray, j: np.ndarray, name: str, otherwise: 
         )
 
 
-def _search(
-    problem: UnfoldingProblem,
-    tol: float,
-    max_iter: int,
-    callback: Callable[[Record], object] | None,
-) -> Unfolding:
-    began = time.perf_counter()
-    kept = problem.independent()
-    directions, b = problem.directions[kept], problem.squared[kept]
-    # The more is added to a step's matrix, the surer the step, and the larger the error that is left.
-    share = min(max(1e-7 * tol, 1e-15), 1e-11)
-    state: Interior | None = begin(directions, b, at_most=problem.at_most)
-    history: list[Record] = []
-    found = (UNKNOWN, problem.basis, np.zeros(problem.i.shape[0]))  # the best, with its F and lam
-    status, since = Status.ITERATION_LIMIT, 0
-    try:
-        for iteration in range(max_iter + 1):
-            assert state is not None
-            prices = np.zeros(problem.i.shape[0])
-            prices[kept] = state.lam
-            now = problem.feasible(state.F)
-            certificate = problem.certificate(now, prices)
-            since += 1
-            if certificate.badness < found[0].badness or found[0] is UNKNOWN:
-                found, since = (certificate, now, prices), 0
-            best = found[0]
-            history.append(Record(iteration, time.perf_counter() - began, best, {}))
-            if best.is_within(tol):
-                status = Status.OPTIMAL
-                break
-            if callback is not None and callback(history[-1]):
-                status = Status.STOPPED
-                break
-            is_hopeful = since < _PATIENCE or best.badness > _FAR
-            state = step(state, directions, b, share) if is_hopeful else None
-            if state is None:
-                status = Status.STALLED
-                break
-    except KeyboardInterrupt:
-        if found[0] is UNKNOWN:
-            raise
-        answer = _answer(problem, *found, Status.INTERRUPTED, history, began)
-        raise SolveInterrupted(answer) from None
-    return _answer(problem, *found, status, history, began)
+class _Embedded(NamedTuple):
+    """K = V F F' V' with prices lam, judged."""
+
+    certificate: Certificate
+    factor: np.ndarray
+    prices: np.ndarray
 
 
-def _answer(
-    problem: UnfoldingProblem,
-    best: Certificate,
-    F: np.ndarray,
-    lam: np.ndarray,
-    status: Status,
-    history: list[Record],
-    began: float,
-) -> Unfolding:
-    """Coordinates of the points, in their units."""
-    U, s, _ = np.linalg.svd(problem.basis @ F, full_matrices=False)
-    coordinates = U * (
-        s * np.sqrt(problem.unit) * np.sign(U[np.abs(U).argmax(axis=0), range(len(s))])
-    )
-    seconds = time.perf_counter() - began
-    return Unfolding(problem, coordinates, lam, best, status, history, seconds)
+@final
+@dataclass(frozen=True, eq=False)
+class _UnfoldingState(State):
+    interior: Interior
+    least: float  # the worse of gap and violation, so far
+    idle: int  # steps since it became less
+
+
+@final
+@dataclass(frozen=True, eq=False)
+class _Unfolding(Method[_UnfoldingState, _Embedded, Unfolding]):
+    problem: UnfoldingProblem
+
+    @cached_property
+    def kept(self) -> np.ndarray:
+        """The pairs whose distances do not follow from others."""
+        return self.problem.independent()
+
+    def begin(self, tol: float) -> _UnfoldingState:
+        directions, b = self._program
+        return self._judged(begin(directions, b, at_most=self.problem.at_most), INF, 0)
+
+    def step(self, state: _UnfoldingState, tol: float) -> _UnfoldingState:
+        is_hopeful = state.idle < _PATIENCE or state.least > _FAR
+        # The more is added to a step's matrix, the surer the step, and the larger the error that is left.
+        share = min(max(1e-7 * tol, 1e-15), 1e-11)
+        further = step(state.interior, *self._program, share) if is_hopeful else None
+        if further is None:
+            return replace(state, ending=Status.STALLED)
+        return self._judged(further, state.least, state.idle + 1)
+
+    @property
+    def _program(self) -> tuple[np.ndarray, np.ndarray]:
+        return self.problem.directions[self.kept], self.problem.squared[self.kept]
+
+    def _judged(self, interior: Interior, least: float, idle: int) -> _UnfoldingState:
+        prices = np.zeros(self.problem.i.shape[0])
+        prices[self.kept] = interior.lam
+        F = self.problem.feasible(interior.F)
+        certificate = self.problem.certificate(F, prices).times(self.problem.unit)
+        return _UnfoldingState(
+            interior,
+            min(least, certificate.badness),
+            0 if certificate.badness < least else idle,
+            candidate=_Embedded(certificate, F, prices),
+            certificate=certificate,
+        )
+
+    def answer(self, best: _Embedded, run: Run) -> Unfolding:
+        """Coordinates of the points, in their units."""
+        problem = self.problem
+        U, s, _ = np.linalg.svd(problem.basis @ best.factor, full_matrices=False)
+        signs = np.sign(U[np.abs(U).argmax(axis=0), range(len(s))])
+        coordinates = U * (s * np.sqrt(problem.unit) * signs)
+        return Unfolding(
+            problem,
+            coordinates,
+            best.prices,
+            certificate=best.certificate,
+            status=run.status,
+            history=run.history,
+            seconds=run.seconds,
+        )

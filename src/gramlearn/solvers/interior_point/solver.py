@@ -209,6 +209,7 @@ class InteriorPoint(Solver[InteriorState]):
             stride=stride,
             looks=state.looks + 1,
             target=_COARSE_TOL if stride > 1 else tol if same else _FURTHER * gap,
+            ending=None,
         )
         if looked.status(tol) is not None or (same and point.is_inside):
             return looked
