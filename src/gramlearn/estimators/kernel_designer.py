@@ -171,7 +171,10 @@ class KernelDesigner(DesignedMethods, BaseEstimator):
             _warn_of_zeros(design, problem)
         self.solution_, self.weights_ = design, design.weights
         self.kernels_ = given.training.kernels
-        self.n_iter_, self.n_contradictions_ = design.rounds, int(triplets.contradictions().size)
+        self.n_iter_, self.n_contradictions_ = (
+            design.iterations,
+            int(triplets.contradictions().size),
+        )
         self._given = given
         self._set_features(given, problem)
         self._set_kernel(given, rows)

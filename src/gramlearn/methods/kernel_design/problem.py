@@ -13,26 +13,26 @@ gives every round an answer: beta = max_i (sum_{j != i} |K_ij| - K_ii) makes any
 attained. `bound` is the value of the dual program's prices, less what their errors can be worth.
 """
 
-import time
-from collections.abc import Callable
-from itertools import count
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, replace
 from numbers import Real
 from typing import Any, NamedTuple, final
 
 import numpy as np
-from sklearn.exceptions import ConvergenceWarning
 
 from gramlearn._base.validation import as_float, check_count, check_positive
-from gramlearn._base.warnings import warn
 from gramlearn.kernels.families import read_kernels
-from gramlearn.methods.kernel_design.answer import KernelDesign, certificate_of
+from gramlearn.methods.kernel_design.answer import KernelDesign
 from gramlearn.methods.kernel_design.comparisons import compare, read_groups, read_points, read_rows
 from gramlearn.methods.kernel_design.dominance_rows import GramRows
 from gramlearn.methods.kernel_design.lower_bound import LowerBound
 from gramlearn.methods.kernel_design.program import Prices, Program
+from gramlearn.problem.certificate import Certificate
+from gramlearn.problem.dual import LEAST_SHARE
 from gramlearn.problem.solution import Record
-from gramlearn.problem.status import SolveInterrupted, Status
+from gramlearn.problem.status import Status
 from gramlearn.side_information import Triplets
+from gramlearn.solvers.loop import Limits, Method, Run, State, iterate, warn_unless_solved
 
 __all__ = ["DesignProblem", "KernelDesign", "check_price"]
 
@@ -44,6 +44,9 @@ _ROUNDS = 500
 _LARGEST = 1e4  # gamma2, beside the sum of the weights of comparisons
 
 
+INF = float("inf")
+
+
 class _Trial(NamedTuple):
     """A feasible answer, and the excess of its rows."""
 
@@ -52,6 +55,30 @@ class _Trial(NamedTuple):
     value: float
     violation: float
     excess: np.ndarray
+
+
+class _Design(NamedTuple):
+    """A trial with its certificate."""
+
+    certificate: Certificate
+    trial: _Trial
+
+
+@final
+@dataclass(frozen=True, eq=False)
+class _Round(State):
+    """The last trial, the prices that it comes from, and the least value and the best bound so far."""
+
+    trial: _Trial
+    value: float
+    bound: float
+    cuts: int
+    comparisons: int
+    prices: Prices | None = None
+
+    @property
+    def details(self) -> Mapping[str, Any]:
+        return {"cuts": self.cuts, "comparisons": self.comparisons}
 
 
 @final
@@ -151,71 +178,21 @@ class DesignProblem:
         tol: float = 1e-6,
         max_iter: int | None = None,
         callback: Callable[[Record], object] | None = None,
+        time_limit: float | None = None,
     ) -> KernelDesign:
         """The design for these prices, to a relative gap of `tol`; a warning where it is not reached."""
         gamma1, gamma2 = check_price(gamma1, "gamma1"), check_price(gamma2, "gamma2")
-        tol = check_positive(tol, "tol", "DesignProblem.solve", any_size=True)
-        limit = _ROUNDS if max_iter is None else check_count(max_iter, "max_iter")
-        priced = self._within_reach(gamma1, gamma2)
+        owner = "DesignProblem.solve"
+        tol = check_positive(tol, "tol", owner, any_size=True)
+        rounds = _ROUNDS if max_iter is None else check_count(max_iter, "max_iter")
+        seconds = INF if time_limit is None else check_positive(time_limit, "time_limit", owner)
+        limits = Limits(tol, rounds, seconds)
         if not self._is_whole:  # a solve was interrupted, and its program is in no known state
             self._begin()
         self._is_whole = False
-        self._program.set_prices(*priced)
-        began, history = time.perf_counter(), list[Record]()
-        best: _Trial | None = None
-        # Slacks and weights are priced at 0 or more, and the trace of what is dominant is at least 0.
-        bound, status = 0.0, Status.ITERATION_LIMIT
-        weights, prices = np.zeros(self._traces.size), None
-        size = float(self._weight @ self._margin)
-        try:
-            for iteration in count(1):
-                is_whole = self._enter(weights, iteration > 1)
-                prices = self._program.solve()
-                trial = self._trial(prices.alpha, gamma1, gamma2)
-                weights = trial.weights
-                if best is None or trial.value < best.value or not self._identity:
-                    best = trial
-                if is_whole:
-                    bound = max(bound, self._bound(prices, *priced, best.value))
-                certificate = certificate_of(best.value, bound, best.violation, size)
-                details = {"cuts": len(self._cuts), "comparisons": self._entered}
-                history.append(Record(iteration, time.perf_counter() - began, certificate, details))
-                if is_whole and certificate.is_within(tol):
-                    status = Status.OPTIMAL
-                    break
-                if callback is not None and callback(history[-1]):
-                    status = Status.STOPPED
-                    break
-                if iteration >= limit:
-                    break
-                if not self._cut(trial, prices.beta) and is_whole:
-                    status = Status.STALLED
-                    break
-        except KeyboardInterrupt:
-            # Inside a round, too: whatever weights HiGHS has come to, the identity makes them feasible.
-            now = self._program.so_far() if self._identity else None
-            if now is not None:
-                trial = self._trial(now.alpha, gamma1, gamma2)
-                best = trial if trial.value < (size if best is None else best.value) else best
-            if best is None:
-                raise
-            known = [known for known in (prices, now) if known is not None]
-            bound = max(bound, *(self._bound(known, *priced, best.value) for known in known))
-            certificate = certificate_of(best.value, bound, best.violation, size)
-            details = {"cuts": len(self._cuts), "comparisons": self._entered}
-            history.append(
-                Record(len(history) + 1, time.perf_counter() - began, certificate, details)
-            )
-            answer = self._answer(best, gamma1, gamma2, bound, Status.INTERRUPTED, size, history)
-            raise SolveInterrupted(answer) from None
+        answer = iterate(_Cutting(self, gamma1, gamma2), limits, callback)
         self._is_whole = True
-        answer = self._answer(best, gamma1, gamma2, bound, status, size, history)
-        if status is not Status.OPTIMAL:
-            warn(
-                f"the design is not finished: {status.value}; its relative gap is {answer.relative_gap:.1e}, "
-                f"and not {tol:.0e}.",
-                ConvergenceWarning,
-            )
+        warn_unless_solved(answer, limits, "ask for a larger tol")
         return answer
 
     def _within_reach(self, gamma1: float, gamma2: float) -> tuple[float, float]:
@@ -291,30 +268,88 @@ class DesignProblem:
         mu[0] += (1 - share) * gamma2 * self._n
         return self._lower.of(lam, mu, cuts, gamma1, gamma2, value)
 
-    def _answer(
-        self,
-        trial: Any,
-        gamma1: float,
-        gamma2: float,
-        bound: float,
-        status: Status,
-        size: float,
-        history: list[Record],
-    ) -> KernelDesign:
-        return KernelDesign(
-            trial.weights,
-            trial.identity,
-            gamma1,
-            gamma2,
-            trial.value,
-            bound,
-            trial.violation,
-            size,
-            self._n,
-            status,
-            len(self._cuts) - 1,
-            tuple(history),
+
+@final
+@dataclass(frozen=True, eq=False)
+class _Cutting(Method[_Round, _Design, KernelDesign]):
+    """Rounds at these prices: solve, judge, and cut off what is not dominant."""
+
+    problem: DesignProblem
+    gamma1: float
+    gamma2: float
+
+    def begin(self, tol: float) -> _Round:
+        """K = 0, which is no answer, with the value of all comparisons violated."""
+        problem = self.problem
+        problem._program.set_prices(*self._priced)
+        nothing = problem._trial(np.zeros(problem._traces.size), self.gamma1, self.gamma2)
+        # Slacks and weights are priced at 0 or more, and the trace of what is dominant is at least 0.
+        bound, value = 0.0, nothing.value
+        certificate = self._certificate(nothing, bound)
+        return _Round(
+            nothing, value, bound, len(problem._cuts), problem._entered, certificate=certificate
         )
+
+    def step(self, state: _Round, tol: float) -> _Round:
+        """One round."""
+        problem = self.problem
+        if state.prices is not None and not problem._cut(state.trial, state.prices.beta):
+            return replace(state, ending=Status.STALLED)
+        is_whole = problem._enter(state.trial.weights, state.prices is not None)
+        return self._judged(state, problem._program.solve(), is_whole)
+
+    def settle(self, state: _Round) -> _Round:
+        """Inside a round, too: whatever weights HiGHS has come to, the identity makes them feasible."""
+        now = self.problem._program.so_far() if self.problem._identity else None
+        settled = state if now is None else self._judged(state, now, True)
+        return settled if settled.trial.value < self._value_of_nothing else state
+
+    def answer(self, best: _Design, run: Run) -> KernelDesign:
+        """The weights, with all that was found out about them."""
+        return KernelDesign(
+            best.trial.weights,
+            best.trial.identity,
+            self.gamma1,
+            self.gamma2,
+            self.problem._n,
+            len(self.problem._cuts) - 1,
+            certificate=best.certificate,
+            status=run.status,
+            history=run.history,
+            seconds=run.seconds,
+        )
+
+    @property
+    def _priced(self) -> tuple[float, float]:
+        return self.problem._within_reach(self.gamma1, self.gamma2)
+
+    def _judged(self, state: _Round, prices: Prices, is_whole: bool) -> _Round:
+        """The trial of these prices, above the better of the bound so far and theirs."""
+        problem = self.problem
+        trial = problem._trial(prices.alpha, self.gamma1, self.gamma2)
+        value, bound = min(state.value, trial.value), state.bound
+        if is_whole:
+            bound = max(bound, problem._bound(prices, *self._priced, value))
+        certificate = self._certificate(trial, bound)
+        return _Round(
+            trial,
+            value,
+            bound,
+            len(problem._cuts),
+            problem._entered,
+            prices,
+            candidate=_Design(certificate, trial),
+            certificate=certificate,
+        )
+
+    def _certificate(self, trial: _Trial, bound: float) -> Certificate:
+        gap, least = max(trial.value - bound, 0.0), LEAST_SHARE * self._value_of_nothing
+        return Certificate(trial.value, bound, gap, trial.violation, least=least)
+
+    @property
+    def _value_of_nothing(self) -> float:
+        """Of K = 0, which violates all comparisons."""
+        return float(self.problem._weight @ self.problem._margin)
 
 
 def check_price(value: Any, name: str) -> float:
