@@ -53,9 +53,9 @@ def volume(X: np.ndarray, clarabel: bool) -> None:
     seconds, model = timed(lambda: learner.fit(X), 3)
     distances, _ = learner._distances(X)
     U, _, _ = np.linalg.svd(X - X.mean(axis=0), full_matrices=False)
-    C, G = learner.C, model.G_
+    C, G = learner.C, model.solution_.G
     same, found = timed(lambda: mve_by_sdp(distances, U[:, :2], "SCS", 1e-3, 100, C, G))
-    best = min(step.objective for step in model.history_)
+    best = min(step.objective for step in model.solution_.rounds)
     words = (
         f"{model.n_iter_} and {found.rounds} rounds, objectives {best:.6g} and {found.value:.6g}"
     )
@@ -74,7 +74,7 @@ def structure(X: np.ndarray, clarabel: bool) -> None:
     seconds, model = timed(lambda: learner.fit(X), 5)
     graph = model.graph_.toarray() > 0
     value = -float(np.sum((graph @ model.factor_) * model.factor_))
-    words = f"{model.n_comparisons_} comparisons made, objectives {value:.8g} and "
+    words = f"{len(model.solution_.made)} comparisons made, objectives {value:.8g} and "
     same, found = timed(lambda: spe_by_sdp(graph, "SCS"))
     line("SPE, same, SCS", seconds, same, words + f"{found.value:.8g}")
     original, found = timed(lambda: spe_by_sdp(graph, "SCS", is_trace=True))

@@ -150,7 +150,7 @@ class ColoredUnfolding(Experiment):
             "seconds": seconds,
             "before": before,
             "relative_gap": float(model.solution_.relative_gap),
-            "value": float(model.solution_.value),
+            "value": float(model.solution_.primal),
             "share": float(model.eigenvalues_[:2].sum() / model.eigenvalues_.sum()),
             "accuracy": accuracy_around(points, codes),
             "points": np.round(points / np.abs(points).max(), _DIGITS).tolist(),

@@ -162,7 +162,7 @@ def _simple(case: Instance) -> dict[str, Any]:
             began = time.process_time()
             learned = solve_nonparametric(case.laplacian, case.pairs, loss=loss, C=C, B=1.0)
             answer["seconds"][key] = time.process_time() - began
-        answer["value"][key], answer["relative_gap"][key] = learned.value, learned.relative_gap
+        answer["value"][key], answer["relative_gap"][key] = learned.primal, learned.relative_gap
         answer["accuracy"][key] = case.of_kernel(learned.factor)
         answer["accuracy"][f"{key}, links kept"] = case.of_kernel(learned.factor, links=True)
     return answer

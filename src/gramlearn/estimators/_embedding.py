@@ -42,6 +42,7 @@ class PointEmbedding(
     n_components: int
     n_neighbors: int
     verbose: int
+    callback: Callable[[Record], object] | None
     embedding_: np.ndarray
     eigenvalues_: np.ndarray
     _points: np.ndarray | None
@@ -84,7 +85,9 @@ class PointEmbedding(
         """A bar where there is to be one, and one thread for few points: several would wait for each other."""
         with (
             one_thread(when=n <= _FEW),
-            progress_bar(title, tol, check_flag(self.verbose, "verbose")) as callback,
+            progress_bar(
+                title, tol, check_flag(self.verbose, "verbose"), self.callback
+            ) as callback,
         ):
             yield callback
 

@@ -52,6 +52,11 @@ class ColoredMVU(PointEmbedding):
     tol : float
         The relative gap to stop at.
     max_iter : int, optional
+        The largest number of iterations.
+    time_limit : float, optional
+        Seconds after which to stop, at the end of an iteration.
+    callback : function of a Record, optional
+        Called after every iteration; the fit stops when it returns True.
     verbose : int
 
     Attributes
@@ -77,6 +82,8 @@ class ColoredMVU(PointEmbedding):
         rank: int | None = None,
         tol: float = 1e-3,
         max_iter: int | None = None,
+        time_limit: float | None = None,
+        callback: Any = None,
         verbose: int = 0,
     ) -> None:
         self.n_components = n_components
@@ -87,6 +94,8 @@ class ColoredMVU(PointEmbedding):
         self.rank = rank
         self.tol = tol
         self.max_iter = max_iter
+        self.time_limit = time_limit
+        self.callback = callback
         self.verbose = verbose
 
     def __sklearn_tags__(self) -> Any:
@@ -124,10 +133,10 @@ class ColoredMVU(PointEmbedding):
                 tol=tol,
                 max_iter=self.max_iter,
                 callback=callback,
+                time_limit=self.time_limit,
                 owner="ColoredMVU",
             )
-        assert self.solution_.solution is not None
-        self.n_iter_ = max(1, self.solution_.solution.iterations)
+        self.n_iter_ = max(1, self.solution_.iterations)
         self._keep(self.solution_.factor * edges.unit**0.5, tol)
         return self
 

@@ -81,8 +81,8 @@ class KernelDesigner(DesignedMethods, BaseEstimator):
         similarity, PSD everywhere with mend="nonnegative", and coordinates are those of its positive part.
     n_components : int, optional
         Columns of `transform`; all that the kernel has on S where it is not given.
-    tol, max_iter, random_state, verbose :
-        The relative gap to reach, rounds of cuts at most, the seed of all draws, and whether to show a bar.
+    tol, max_iter, time_limit, callback, random_state, verbose :
+        As in `MetricLearner`; an iteration is a round of cuts.
 
     Attributes
     ----------
@@ -125,6 +125,8 @@ class KernelDesigner(DesignedMethods, BaseEstimator):
         n_components: int | None = None,
         tol: float = 1e-6,
         max_iter: int | None = None,
+        time_limit: float | None = None,
+        callback: Any = None,
         random_state: Any = None,
         verbose: int = 0,
     ) -> None:
@@ -139,6 +141,8 @@ class KernelDesigner(DesignedMethods, BaseEstimator):
         self.n_components = n_components
         self.tol = tol
         self.max_iter = max_iter
+        self.time_limit = time_limit
+        self.callback = callback
         self.random_state = random_state
         self.verbose = verbose
 
@@ -157,7 +161,9 @@ class KernelDesigner(DesignedMethods, BaseEstimator):
         given = read_design_points(self, X)
         problem, triplets, rows = self._problem(given, y, side)
         tol = check_positive(self.tol, "tol", "KernelDesigner", any_size=True)
-        with progress_bar("designing", tol, check_flag(self.verbose, "verbose")) as callback:
+        with progress_bar(
+            "designing", tol, check_flag(self.verbose, "verbose"), self.callback
+        ) as callback:
             design = so_far(
                 self,
                 problem.solve,
@@ -166,6 +172,7 @@ class KernelDesigner(DesignedMethods, BaseEstimator):
                 tol=tol,
                 max_iter=self.max_iter,
                 callback=callback,
+                time_limit=self.time_limit,
             )
         if not (design.weights.any() or is_interrupted(self)):
             _warn_of_zeros(design, problem)

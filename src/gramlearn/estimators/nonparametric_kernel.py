@@ -82,7 +82,7 @@ class NonparametricKernel(
         For `fit_predict` (default: the number of classes, where there are labels).
     n_pairs : int, optional
         How many pairs are drawn from labels (default: 40 c^2 for c classes).
-    tol, max_iter, random_state, verbose :
+    tol, max_iter, time_limit, callback, random_state, verbose :
         As in `MetricLearner`.
 
     Attributes
@@ -120,6 +120,8 @@ class NonparametricKernel(
         n_pairs: int | None = None,
         tol: float = 1e-6,
         max_iter: int | None = None,
+        time_limit: float | None = None,
+        callback: Any = None,
         random_state: Any = None,
         verbose: int = 0,
     ) -> None:
@@ -140,6 +142,8 @@ class NonparametricKernel(
         self.n_pairs = n_pairs
         self.tol = tol
         self.max_iter = max_iter
+        self.time_limit = time_limit
+        self.callback = callback
         self.random_state = random_state
         self.verbose = verbose
 
@@ -167,7 +171,9 @@ class NonparametricKernel(
         self._read_graph(X)
         self._warn_of_silence(known)
         tol = check_positive(self.tol, "tol", type(self).__name__, any_size=True)
-        with progress_bar("learning", tol, check_flag(self.verbose, "verbose")) as callback:
+        with progress_bar(
+            "learning", tol, check_flag(self.verbose, "verbose"), self.callback
+        ) as callback:
             self.solution_ = so_far(
                 self,
                 solve_nonparametric,
@@ -183,14 +189,14 @@ class NonparametricKernel(
                 tol=tol,
                 max_iter=self.max_iter,
                 callback=callback,
+                time_limit=self.time_limit,
                 owner=type(self).__name__,
             )
         self._known = known
         self._keep(self.solution_.factor, X.dtype)
         if self.n_clusters is not None:
             self._cluster(self.n_clusters)
-        found = self.solution_.solution
-        self.n_iter_ = 1 if found is None else max(1, found.iterations)
+        self.n_iter_ = max(1, self.solution_.iterations)
         return self
 
     def _read_graph(self, X: Any) -> None:

@@ -47,7 +47,11 @@ class StructurePreservingEmbedding(PointEmbedding):
         The relative gap at which to stop; without C also the largest violation, relative to the mean
         squared distance.
     max_iter : int, optional
-        The largest number of iterations of each solve.
+        The largest number of iterations.
+    time_limit : float, optional
+        Seconds after which to stop, at the end of an iteration.
+    callback : function of a Record, optional
+        Called after every iteration; the fit stops when it returns True.
     verbose : int
         Whether a bar shows the gap.
 
@@ -60,16 +64,9 @@ class StructurePreservingEmbedding(PointEmbedding):
         All dimensions, in which the graph is preserved.
     graph_ : sparse matrix n x n
         W.
-    slack_ : float
-        xi; without C, the largest violation of all comparisons.
-    relative_gap_ : float
-        A bound on what another kernel of this capacity would gain, over ALL comparisons.
-    n_comparisons_ : int
-        How many were made, of those that there are.
-    history_ : tuple of (int, float)
-        How many there were in each round, and the largest violation found then.
-    solution_ : Solution
-        Of those made, at this slack, in units of its own: the objective is divided by a number, and G is 1.
+    solution_ : StructureAnswer
+        The certificate, over all comparisons: `relative_gap`, `status`, `history`; and the `slack`, the
+        comparisons `made`, and the `rounds` in which they were made.
     """
 
     def __init__(
@@ -84,6 +81,8 @@ class StructurePreservingEmbedding(PointEmbedding):
         G: float | None = None,
         tol: float = 1e-6,
         max_iter: int | None = None,
+        time_limit: float | None = None,
+        callback: Any = None,
         verbose: int = 0,
     ) -> None:
         self.n_components = n_components
@@ -96,6 +95,8 @@ class StructurePreservingEmbedding(PointEmbedding):
         self.G = G
         self.tol = tol
         self.max_iter = max_iter
+        self.time_limit = time_limit
+        self.callback = callback
         self.verbose = verbose
 
     def __sklearn_tags__(self) -> Any:
@@ -128,16 +129,15 @@ class StructurePreservingEmbedding(PointEmbedding):
                 tol=tol,
                 max_iter=self.max_iter,
                 callback=callback,
+                time_limit=self.time_limit,
             )
         if not answer.capacity:
             raise ValueError(
                 "no centered kernel has neighbors on the same side of its mean, as for a star, so that the "
                 "best embedding of this graph is one point; pass a graph with more edges."
             )
-        self.solution_, self.relative_gap_ = answer.solution, answer.relative_gap
-        self.slack_, self.history_ = answer.slack, answer.rounds
-        self.n_comparisons_, self.n_iter_ = len(answer.made), len(answer.rounds)
-        self.factor_ = answer.factor
+        self.solution_, self.factor_ = answer, answer.factor
+        self.n_iter_ = max(1, answer.iterations)
         self._keep(answer.factor, tol)
         return self
 

@@ -10,7 +10,7 @@ from functools import cached_property
 from typing import Any, final
 
 from gramlearn._base.arrays import Array, as_real, clipped, every_row, is_array, namespace, read
-from gramlearn._base.validation import as_numbers, check_choice, check_finite, shown
+from gramlearn._base.validation import as_numbers, check_choice, check_finite, check_positive, shown
 from gramlearn.problem.constraints import Constraints
 from gramlearn.problem.dual import Dual, Origin, Part
 from gramlearn.problem.linear_maps import LinearMap
@@ -63,12 +63,16 @@ class Problem:
     dtype : {"float64", "float32"}
         The precision of the computation, whatever the type of the data. Where single precision comes to
         nothing, `solve` goes on in double unless a solver is named.
+    capacity : float, optional
+        A bound, tr X^p <= capacity, in place of the price tr X^p / p (p = 2 with Frobenius), from `Zeros(n)`.
+        For constraints with few entries each: "quasi_newton" solves it, and `solve` takes that.
     """
 
     regularizer: Regularizer
     prior: Any
     terms: Sequence[Term] = ()
     dtype: str = "float64"
+    capacity: float | None = None
 
     def __post_init__(self) -> None:
         regularizer: object = self.regularizer
@@ -95,9 +99,20 @@ class Problem:
         if isinstance(self.prior, Term) or _are_terms(self.prior):
             raise TypeError(f"`prior` must be a matrix; got terms, which come after it: {_CALL}.")
         object.__setattr__(self, "terms", terms)
+        if self.capacity is not None:
+            self._check_capacity()
         _ = (
             self.dual
         )  # a problem that does not fit together is refused here, not at the first solve
+
+    def _check_capacity(self) -> None:
+        check_positive(self.capacity, "capacity", "Problem")
+        s = self.space.spectrum
+        if self.regularizer.keeps_range or read(namespace(s).max(s)) > 0:
+            raise ValueError(
+                "`capacity` bounds tr X^p of a matrix that begins at zero; pass Frobenius() or Schatten(p), "
+                "and Zeros(n) as `prior`."
+            )
 
     @cached_property
     def space(self) -> Space:

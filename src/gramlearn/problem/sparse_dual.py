@@ -34,14 +34,14 @@ _AT_ONCE = 4_000_000  # numbers of X worked out at a time
 class SparseDual:
     """The dual of a problem whose constraints have few entries each: Y has one pattern for every lam.
 
-    With a capacity, tr X^p is bounded by it instead of priced.
+    Where the problem has a capacity, tr X^p is bounded by it instead of priced.
     """
 
-    def __init__(self, problem: Problem, capacity: float | None = None) -> None:
+    def __init__(self, problem: Problem) -> None:
         from scipy.sparse import coo_array, csr_array
 
         self.dual = dual = problem.dual
-        self.capacity = capacity
+        self.capacity = problem.capacity
         n = self.n = dual.rank
         tables, start = [], 0
         for part in dual.parts:

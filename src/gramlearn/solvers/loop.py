@@ -13,7 +13,7 @@ from typing import Any, Generic, NamedTuple, Protocol, TypeVar, final
 
 from sklearn.exceptions import ConvergenceWarning
 
-from gramlearn._base.validation import check_count, check_positive
+from gramlearn._base.validation import check_count, check_no_class, check_positive
 from gramlearn._base.warnings import warn
 from gramlearn.problem.certificate import UNKNOWN, Certificate
 from gramlearn.problem.solution import CertifiedAnswer, Record
@@ -31,7 +31,7 @@ __all__ = [
 ]
 
 INF = float("inf")
-_OF_USE = 0.1  # a relative gap that leaves a digit
+_OF_USE = 0.1  # a relative gap and violation that leave a digit
 
 
 class Candidate(Protocol):
@@ -92,6 +92,10 @@ class Method(ABC, Generic[SomeState, SomeCandidate, SomeAnswer]):
         """Judge the state as it is now, at the end of a run that was cut short."""
         return state
 
+    def is_better(self, new: SomeCandidate, old: SomeCandidate) -> bool:
+        """Compare two candidates: by the worse of gap and violation."""
+        return new.certificate.badness < old.certificate.badness
+
     @abstractmethod
     def answer(self, best: SomeCandidate, run: "Run") -> SomeAnswer:
         """What the user gets."""
@@ -119,7 +123,7 @@ class Attempt:
             best, state = self.method.before(), self.method.begin(self.tol)
         else:
             best, state = self.best, self.method.step(self.state, self.tol)
-        return replace(self, state=state, best=_better(best, state, self.tol), steps=self.steps + 1)
+        return replace(self, state=state, best=self._better(best, state), steps=self.steps + 1)
 
     def settle(self) -> "Attempt":
         """Judge where it stands, unless that is known."""
@@ -127,7 +131,18 @@ class Attempt:
             return replace(self, best=self.method.before())
         if self.status is not None and self.status.is_answer:
             return self
-        return replace(self, best=_better(self.best, self.method.settle(self.state), self.tol))
+        return replace(self, best=self._better(self.best, self.method.settle(self.state)))
+
+    def _better(self, best: Any, state: State) -> Any:
+        """The better of the best so far and the candidate of this state.
+
+        A candidate that ends the run is the answer: it is good enough, or the proof that there is none.
+        """
+        new, status = state.candidate, state.status(self.tol)
+        if new is None or best is None:
+            return new or best
+        settles = status is not None and status.is_answer
+        return new if settles or self.method.is_better(new, best) else best
 
     def answer(self) -> Any:
         """What the best candidate so far would be to a user."""
@@ -192,6 +207,10 @@ def iterate(
     callback: Callable[[Record], object] | None,
 ) -> SomeAnswer:
     """Run a method to its end. The callback receives every record, and stops the run by returning True."""
+    if not (callback is None or callable(check_no_class(callback, "callback"))):
+        raise TypeError(
+            f"`callback` must be a function of a Record, or None; got {type(callback).__name__}."
+        )
     began = time.perf_counter()
     history: list[Record] = []
     attempt = Attempt(method, limits.tol, limits.max_iter)
@@ -219,18 +238,6 @@ def iterate(
     assert attempt.best is not None
     seconds = time.perf_counter() - began
     return method.answer(attempt.best, Run(status, history, seconds, attempt.state.conflict))
-
-
-def _better(best: Any | None, state: State, tol: float) -> Any | None:
-    """The better of the best so far and the candidate of this state, by the worse of gap and violation.
-
-    A candidate that ends the run is the answer: it is good enough, or the proof that there is none.
-    """
-    new, status = state.candidate, state.status(tol)
-    if new is None or best is None:
-        return new or best
-    settles = status is not None and status.is_answer
-    return new if settles or new.certificate.badness < best.certificate.badness else best
 
 
 def warn_unless_solved(
@@ -269,7 +276,7 @@ def warn_unless_solved(
     }[answer.status]
     accuracy = (
         "The result is accurate to that gap"
-        if answer.relative_gap < _OF_USE
+        if answer.certificate.badness < _OF_USE
         else "The result is not yet of use"
     )
     warn(

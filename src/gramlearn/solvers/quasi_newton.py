@@ -3,7 +3,8 @@
 g is the gradient of the dual, H the inverse Hessian that BFGS builds of the last few steps (limited memory), on
 the variables that are not held by an end of their box; s is 1, or less where the dual does not grow enough. A
 step is one look at the positive eigenvalues of a sparse matrix, which begins where the last one ended. Z11
-takes gradient steps of a fixed length here. With a capacity B, tr X^p <= B stands in place of tr X^p / p.
+takes gradient steps of a fixed length here. Where the problem has a capacity B, tr X^p <= B stands in place of
+tr X^p / p.
 """
 
 from collections.abc import Mapping
@@ -13,7 +14,7 @@ from typing import Any, final
 import numpy as np
 
 from gramlearn._base.arrays import Array, every_row, is_numpy
-from gramlearn._base.validation import check_count, check_positive
+from gramlearn._base.validation import check_count
 from gramlearn.problem.dual import Part
 from gramlearn.problem.problem import Problem
 from gramlearn.problem.sparse_dual import SparseDual, SparsePoint
@@ -58,20 +59,16 @@ class QuasiNewton(Solver[QuasiNewtonState]):
     ----------
     memory : int
         How many steps are remembered.
-    capacity : float, optional
-        Bound tr X^p (p = 2 with Frobenius) by this number, and leave its price out of the primal value. The
-        details of the history have the `price` that would do the same.
+
+    Where the problem bounds its capacity, the details of the history have the `price` that would do the same.
     """
 
     memory: int = 12
-    capacity: float | None = None
 
     default_max_iter = 1000
 
     def __post_init__(self) -> None:
         check_count(self.memory, "memory")
-        if self.capacity is not None:
-            check_positive(self.capacity, "capacity", "QuasiNewton")
 
     def objection(self, problem: Problem) -> str | None:
         dual = problem.dual
@@ -96,14 +93,14 @@ class QuasiNewton(Solver[QuasiNewtonState]):
         dual = problem.dual
         if start is not None:
             pieces = start
-        elif self.capacity is None:
+        elif problem.capacity is None:
             pieces = [np.zeros(part.size) for part in dual.parts]
         else:
             # Without a positive part of Y there is nothing to scale.
             pieces = [_price_of_zero(part) for part in dual.parts]
         lo, _ = dual.box
         lam = np.clip(np.concatenate([*pieces, np.zeros(0)]), lo, dual.ceiling(np.zeros(dual.size)))
-        sparse = SparseDual(problem, self.capacity)
+        sparse = SparseDual(problem)
         point = sparse.at(lam, accuracy=_accuracy(tol, 1.0))
         if point.value == -np.inf:
             return QuasiNewtonState(sparse, point, ending=Status.OVERFLOW)

@@ -6,7 +6,7 @@ from typing import Any
 
 from gramlearn._base.arrays import Array, without_overflow_warnings
 from gramlearn._base.threads import one_thread
-from gramlearn._base.validation import check_choice, check_count, check_no_class
+from gramlearn._base.validation import check_choice, check_count
 from gramlearn.problem.problem import Problem
 from gramlearn.problem.solution import Record, Solution
 from gramlearn.solvers import (
@@ -112,10 +112,6 @@ def attempt(
     """What `solve` does, without its warning; the limits are those that were kept."""
     if not isinstance(problem, Problem):
         raise TypeError(f"`problem` must be a Problem; got {type(problem).__name__}.")
-    if not (callback is None or callable(check_no_class(callback, "callback"))):
-        raise TypeError(
-            f"`callback` must be a function of a Record, or None; got {type(callback).__name__}."
-        )
     method = method_for(problem, solver, max_iter, start)
     limits = Limits.read(tol, max_iter, time_limit, "solve")
     with one_thread(when=_products(problem) <= _SMALL):
@@ -148,7 +144,7 @@ def _stages(solver: str | Solver[Any], problem: Problem, max_iter: int | None) -
     chosen = _chosen(solver, problem)
     if max_iter is not None:
         return [Stage(problem, chosen, check_count(max_iter, "max_iter", least=0))]
-    if solver != "auto":
+    if solver != "auto" or problem.capacity is not None:
         return [Stage(problem, chosen, chosen.default_max_iter)]
     last = WorkingSet()
     if problem.space.dimension > _FEW_ENTRIES or not problem.dual.size:
@@ -176,15 +172,16 @@ def _is_kinked(problem: Problem) -> bool:
 
 def _chosen(solver: str | Solver[Any], problem: Problem) -> Solver[Any]:
     named = solver if isinstance(solver, Solver) else check_choice(solver, "solver", SOLVERS)
+    if named is None and problem.capacity is not None:
+        named = QuasiNewton()
     if named is None:
-        candidates: list[Solver[Any]] = [PrimalNewton()]
-        suitable = (known for known in candidates if known.objection(problem) is None)
-        default = InteriorPoint() if _is_kinked(problem) else WorkingSet()
-        return next(suitable, default)
+        if PrimalNewton().objection(problem) is None:
+            return PrimalNewton()
+        return InteriorPoint() if _is_kinked(problem) else WorkingSet()
     objection = named.objection(problem)
     if objection:
         raise ValueError(
-            f"`solver={solver!r}` does not do for this problem: {objection}. "
+            f"`solver={solver!r}` cannot solve this problem: {objection}. "
             'Leave the choice to solver="auto".'
         )
     return named

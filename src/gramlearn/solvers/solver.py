@@ -31,7 +31,8 @@ class Solver(ABC, Generic[SomeState]):
 
     def objection(self, problem: Problem) -> str | None:
         """Say why this problem is not for this solver, or None where it is."""
-        del problem
+        if problem.capacity is not None:
+            return 'it bounds a capacity, which "quasi_newton" alone can do'
         return None
 
     @abstractmethod

@@ -9,6 +9,7 @@ of the pieces of a graph do, a Krylov space holds one; so `beside` is looked for
 added.
 """
 
+import time
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -16,7 +17,8 @@ from sklearn.exceptions import ConvergenceWarning
 
 from gramlearn._base.validation import check_count
 from gramlearn._base.warnings import warn
-from gramlearn.methods.nonparametric.capacity import CapacityAnswer
+from gramlearn.methods.nonparametric.capacity import CapacityAnswer, certificate_of
+from gramlearn.problem.status import Status
 
 __all__ = ["Leading", "leading_eigenvectors", "leading_kernel", "too_large"]
 
@@ -136,6 +138,7 @@ def leading_kernel(
     A: Any, rank: int | None, p: float, B: float | None, G: float = 1.0, tol: float = 1e-6
 ) -> CapacityAnswer:
     """The K of a rank that has the largest <A, K>, for a capacity B or else for its price G."""
+    began = time.perf_counter()
     # All that can be largest for p = 1: so many equal eigenvalues are not expected.
     count = 8 if rank is None else rank
     found = leading_eigenvectors(A, count, tol / 100)
@@ -162,7 +165,16 @@ def leading_kernel(
     factor = V[:, kept] * np.sqrt(kappa[kept])
     # Where K is zero, what a single eigenvalue of the size of A would give is the measure.
     size = max(abs(value), size) or _best(np.asarray([largest]), p, B, price)
-    return CapacityAnswer(factor, price, capacity, value, max(gap, 0.0), size)
+    return CapacityAnswer(
+        factor,
+        price,
+        capacity,
+        (),
+        certificate=certificate_of(value, max(gap, 0.0), size),
+        status=Status.OPTIMAL if gap <= tol * size else Status.STALLED,
+        history=[],
+        seconds=time.perf_counter() - began,
+    )
 
 
 def too_large(p: float, G: float) -> str:

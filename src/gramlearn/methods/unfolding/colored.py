@@ -41,6 +41,7 @@ def colored_unfolding(
     tol: float = 1e-4,
     max_iter: int | None = None,
     callback: Callable[[Record], object] | None = None,
+    time_limit: float | None = None,
     owner: str = "colored_unfolding",
 ) -> CapacityAnswer:
     """Find the kernel that depends most on the labels and nearly keeps distances of neighbors.
@@ -77,6 +78,7 @@ def colored_unfolding(
         tol=tol,
         max_iter=max_iter,
         callback=callback,
+        time_limit=time_limit,
         solver="quasi_newton" if basis is None else "auto",
         basis=basis,
         owner=owner,
