@@ -18,11 +18,9 @@ from pathlib import Path
 from typing import Any, NamedTuple, final
 
 import numpy as np
-from benchmarks.data import UnavailableError
-from benchmarks.environments import interpreter
-from benchmarks.launch import launch
-from benchmarks.whole_files import write_whole
-from benchmarks.worker import SOLVING
+from tools.environments import UnavailableError, interpreter
+from tools.launch import SOLVING, launch
+from tools.whole_files import write_whole
 
 from experiments.limits import attempt
 
@@ -85,8 +83,8 @@ def _asked(
         for number, call in enumerate(calls):
             write_answer(folder / f"call-{number:04}", call)
         name = f"{function.__module__}:{function.__name__}"
-        how = {"solves": _PATIENCE, "alone": True, "module": __name__, "extra": (name,)}
-        ending = launch(python, folder, package.module, limit, **how)
+        how = {"solves": _PATIENCE, "alone": True, "extra": (name,)}
+        ending = launch(__name__, python, folder, package.module, limit, **how)
         answers = []
         for file in sorted(folder.glob("answer-*.json")):
             try:

@@ -2,7 +2,7 @@
 
 from pathlib import Path
 
-from benchmarks.whole_files import write_whole
+from tools.whole_files import write_whole
 
 from experiments import reproductions
 from experiments.document import document, lacks

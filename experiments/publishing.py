@@ -9,7 +9,7 @@ import json
 from pathlib import Path
 from typing import Any
 
-from benchmarks.whole_files import write_whole
+from tools.whole_files import write_whole
 
 from experiments.experiment import Experiment, Result, checked_parts
 from experiments.outcome import Outcome

@@ -7,7 +7,7 @@ from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
 
-from benchmarks.whole_files import figure_whole, write_whole
+from tools.whole_files import figure_whole, write_whole
 
 from experiments.outcome import Outcome
 from experiments.provenance import one_line

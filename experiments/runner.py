@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, final
 
-from benchmarks.meter import PeakMemory, commit, machine, versions
+from tools.meter import PeakMemory, commit, machine, versions
 
 from experiments.experiment import Experiment, Part, checked_parts
 from experiments.outcome import Outcome

@@ -8,7 +8,7 @@ import json
 from pathlib import Path
 from typing import Any, final
 
-from benchmarks.whole_files import UnwritableError, write_whole
+from tools.whole_files import UnwritableError, write_whole
 
 from experiments.experiment import Part
 

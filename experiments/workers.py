@@ -10,8 +10,8 @@ from dataclasses import dataclass
 from functools import cache
 from typing import Any, final
 
-from benchmarks.crew import Lost, spread
-from benchmarks.whole_files import UnwritableError
+from tools.process_pool import Lost, spread
+from tools.whole_files import UnwritableError
 
 from experiments.experiment import Part
 from experiments.runner import Run, circumstances, compute_part, give_up

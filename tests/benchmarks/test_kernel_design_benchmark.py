@@ -5,10 +5,10 @@ from itertools import product
 import cvxpy as cp
 import numpy as np
 import pytest
-from benchmarks.kernel_design_full import SOLVERS, full_program
+from benchmarks.scripts import kernel_design
+from benchmarks.scripts.kernel_design_full import SOLVERS, full_program
 from scipy.optimize import linprog
 
-from benchmarks import kernel_design
 from gramlearn import triplets_from_labels
 from oracles import ask
 

@@ -5,12 +5,12 @@ import itertools
 import cvxpy as cp
 import numpy as np
 import pytest
+from benchmarks.scripts import unfolding as benchmark
 from scipy.linalg import null_space
 from sklearn.datasets import load_iris, make_swiss_roll
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
-from benchmarks import unfolding as benchmark
 from gramlearn import (
     MaximumVarianceUnfolding,
     MinimumVolumeEmbedding,

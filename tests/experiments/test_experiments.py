@@ -11,13 +11,13 @@ from urllib.error import URLError
 
 import numpy as np
 import pytest
-from benchmarks.whole_files import write_whole
 from experiments.__main__ import main
 from experiments.experiment import Part, Result, checked_parts
 from experiments.publishing import publish, published
 from experiments.reproductions.shared.pairs import constraints, draw_pairs, share_satisfied
 from experiments.runner import compute_missing, open_run
 from experiments.scores import clustering_nmi
+from tools.whole_files import write_whole
 
 import gramlearn as gl
 from experiments import reproductions

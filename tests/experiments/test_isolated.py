@@ -9,13 +9,13 @@ from typing import Any
 
 import numpy as np
 import pytest
-from benchmarks.data import UnavailableError
 from experiments.elsewhere import Package, ask
 from experiments.limits import ended_after
 from experiments.reproductions.shared.their_clusters import CLUSTERING, clusters_of
 from experiments.reproductions.shared.their_metrics import METRIC_LEARN, PYDML, metric_of, mmc
+from tools import environments
+from tools.environments import UnavailableError
 
-from benchmarks import environments
 from experiments import elsewhere
 from gramlearn import from_classes, normalized_mutual_information
 
@@ -78,7 +78,7 @@ def test_once_one_was_ended_the_next_of_its_kind_are_not_tried(
 
 def launch_with_tests(*args: Any, **given: Any) -> str:
     """The same, where the process finds this file, too."""
-    from benchmarks.launch import launch
+    from tools.launch import launch
 
     folder = str(Path(__file__).parents[1])
     with pytest.MonkeyPatch.context() as patch:

@@ -11,8 +11,8 @@ import pytest
 from experiments.__main__ import main
 from experiments.everything import compute_everything, open_everything
 from experiments.workers import Job
+from tools import process_pool
 
-from benchmarks import crew
 from experiments import __main__, reproductions
 from toy_experiment import KILLED, SLOW, OneTimed, Toy
 
@@ -73,7 +73,9 @@ def test_a_process_that_ends_while_it_loads_fails_its_part(
     capsys: pytest.CaptureFixture[str],
 ) -> None:
     toys["toy"] = Toy()
-    monkeypatch.setattr(crew, "_work", os._exit)  # which wants a number, and gets a function
+    monkeypatch.setattr(
+        process_pool, "_work", os._exit
+    )  # which wants a number, and gets a function
     assert main(["run", "--all", "--out", str(tmp_path)]) == 1
     said = capsys.readouterr().out
     assert "| toy | 0 of 4 | 4 |" in said

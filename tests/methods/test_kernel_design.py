@@ -4,7 +4,7 @@ import itertools
 
 import numpy as np
 import pytest
-from benchmarks.kernel_design_full import full_program
+from benchmarks.scripts.kernel_design_full import full_program
 from sklearn.exceptions import ConvergenceWarning
 
 from gramlearn import (

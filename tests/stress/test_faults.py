@@ -15,7 +15,6 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from benchmarks.whole_files import UnwritableError, write_whole
 from stress.fault_tables import FOUND, fault_tables
 from stress.faults import is_flawless
 from stress.fits import FITS, digest
@@ -25,6 +24,7 @@ from stress.load import _compared, _growth, _Task, load
 from stress.load import is_flawless as load_is_flawless
 from stress.scarcity import SCARCITIES, try_scarcity
 from stress.store import Store, read_lines
+from tools.whole_files import UnwritableError, write_whole
 
 from gramlearn import (
     KernelDesigner,

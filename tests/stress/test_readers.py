@@ -74,7 +74,7 @@ def test_readers_that_break_are_found(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def test_a_damaged_answer_from_elsewhere_is_an_ending(monkeypatch: pytest.MonkeyPatch) -> None:
-    def launch(python: str, folder: Path, *args: object, **how: object) -> str:
+    def launch(module: str, python: str, folder: Path, *args: object, **how: object) -> str:
         elsewhere.write_answer(folder / "answer-0000", {"status": "done"})
         (folder / "answer-0000.npz").write_bytes(b"half")
         return ""

@@ -10,7 +10,7 @@ from collections.abc import Sequence
 from typing import Any, final
 
 import numpy as np
-from benchmarks.splits import vote
+from tools.neighbor_vote import vote
 
 from experiments.elsewhere import ask
 from experiments.experiment import Claim, Experiment, Part, Result

@@ -13,7 +13,7 @@ from collections.abc import Callable, Mapping
 from typing import Any, NamedTuple, final
 
 import numpy as np
-from benchmarks.splits import vote
+from tools.neighbor_vote import vote
 
 from experiments.limits import attempt, ended_after
 

@@ -10,7 +10,7 @@ from functools import partial
 from typing import Any
 
 import numpy as np
-from benchmarks.contestants import metric_learn_itml
+from tools import environments
 
 from experiments.elsewhere import Package, ask
 from experiments.limits import ended_after
@@ -18,7 +18,7 @@ from experiments.reproductions.shared.choosing import Candidates, Embedding, Tas
 
 __all__ = ["METRIC_LEARN", "PYDML", "THEIRS", "judge_all", "metric_of", "mmc"]
 
-METRIC_LEARN = Package("metric_learn", metric_learn_itml.CONTESTANT.requirements)
+METRIC_LEARN = Package("metric_learn", environments.METRIC_LEARN)
 PYDML = Package(
     "dml",
     (

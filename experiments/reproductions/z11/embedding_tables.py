@@ -7,9 +7,9 @@ from statistics import mean
 from typing import Any, final
 
 import numpy as np
-from benchmarks.embedding_baselines import mve_by_sdp, spe_by_sdp
 from sklearn.decomposition import KernelPCA
 from sklearn.neighbors import KNeighborsClassifier
+from tools.embedding_baselines import mve_by_sdp, spe_by_sdp
 
 from experiments.experiment import Claim, Experiment, Part, Result
 from experiments.judging import listed, prose, spread_of

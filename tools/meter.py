@@ -16,8 +16,17 @@ from typing import Any, final
 
 import numpy as np
 
-__all__ = ["PeakMemory", "commit", "limit_threads", "machine", "pass_seconds", "versions"]
+__all__ = [
+    "THREADS",
+    "PeakMemory",
+    "commit",
+    "limit_threads",
+    "machine",
+    "pass_seconds",
+    "versions",
+]
 
+THREADS = [f"{library}_NUM_THREADS" for library in ("OMP", "OPENBLAS", "MKL", "NUMBA")]
 _CHUNK_ROWS = 1_000_000
 
 
@@ -138,8 +147,7 @@ def limit_threads(count: int) -> None:
     """Keep this process, and those it starts, to so many threads."""
     from threadpoolctl import threadpool_limits
 
-    for name in ("OMP", "OPENBLAS", "MKL", "NUMBA"):
-        os.environ[f"{name}_NUM_THREADS"] = str(count)
+    os.environ.update(dict.fromkeys(THREADS, str(count)))
     threadpool_limits(count)
 
 

@@ -1,6 +1,6 @@
 """What a Bregman projection costs: against BLAS at the same rank, as r^2, not at all in n, and in blocks.
 
-    python -m benchmarks.projection_cost
+    python -m benchmarks.scripts.projection_cost
 
 A LogDet projection is w = B'z, r^2 operations, and CHOLUPDATEMULT, 3 r^2 (K09 5.1.3). BLAS is given as many
 operations in the form it is best at: a symmetric matrix-vector product (2 r^2) and a symmetric rank-one update

@@ -1,6 +1,6 @@
-"""A virtual environment for a contestant whose packages do not get along with gramlearn's.
+"""A virtual environment for a method whose packages do not get along with gramlearn's.
 
-It is made once, under benchmarks/.cache/, in a folder whose name depends on the packages. Two processes may
+It is made once, under tools/.cache/, in a folder whose name depends on the packages. Two processes may
 make the same one: each does so in a folder of its own, and the first to finish gives it its name.
 """
 
@@ -11,11 +11,15 @@ import subprocess
 import sys
 from pathlib import Path
 
-from benchmarks.data import UnavailableError
-
-__all__ = ["interpreter"]
+__all__ = ["METRIC_LEARN", "UnavailableError", "interpreter"]
 
 CACHE = Path(__file__).resolve().parent / ".cache"
+# Release 0.7.0 fails on scikit-learn 1.8 and newer.
+METRIC_LEARN = ("metric-learn==0.7.0", "scikit-learn<1.8", "numpy>=2")
+
+
+class UnavailableError(Exception):
+    """The data, the device or the package is not there; the message says what to do."""
 
 
 def interpreter(

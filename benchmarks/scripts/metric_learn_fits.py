@@ -1,6 +1,6 @@
 """MetricLearner or ITML on one instance after another, in a process of its own.
 
-    python -m benchmarks.fits FOLDER NAME LIMIT [RANK]
+    python -m benchmarks.scripts.metric_learn_fits FOLDER NAME LIMIT [RANK]
 
 Every folder in FOLDER holds an instance. What is timed is what a user calls, from row numbers to a fitted
 estimator, after all is loaded and compiled: MetricLearner has learned from the first instance once before, and
@@ -19,11 +19,11 @@ from threading import Event, Thread
 from typing import Any, NamedTuple
 
 import numpy as np
+from tools.launch import SOLVING
+from tools.meter import PeakMemory, versions
 
 from benchmarks.contestants import metric_learn_itml
 from benchmarks.instance import Instance, load
-from benchmarks.meter import PeakMemory, versions
-from benchmarks.worker import SOLVING
 
 __all__ = ["GRAMLEARN", "METRIC_LEARN"]
 

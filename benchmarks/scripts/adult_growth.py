@@ -1,7 +1,7 @@
 """How learning a nonparametric kernel grows with the points (Z11 7.3), and what 50,000 points take.
 
-    GRAMLEARN_DATA=folder OMP_NUM_THREADS=1 python -m benchmarks.adult_growth
-    OMP_NUM_THREADS=1 python -m benchmarks.adult_growth --against-scs
+    GRAMLEARN_DATA=folder OMP_NUM_THREADS=1 python -m benchmarks.scripts.adult_growth
+    OMP_NUM_THREADS=1 python -m benchmarks.scripts.adult_growth --against-scs
 
 Adult a1a to a5a as in the paper: 50 mutual neighbors, B = n, C = 1, random pairs until the components that
 must-link pairs join are 70 % of n. Seconds are those of the processor, for solves alone: graphs and pairs are
@@ -130,7 +130,7 @@ def _memory(rank: int) -> None:
         command = [
             sys.executable,
             "-m",
-            "benchmarks.adult_growth",
+            "benchmarks.scripts.adult_growth",
             "--many",
             loss,
             "--rank",

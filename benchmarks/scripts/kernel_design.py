@@ -1,6 +1,6 @@
 """Kernel design by cuts, and by the full linear program (7) of F07 given to HiGHS, in one run.
 
-    OMP_NUM_THREADS=1 GRAMLEARN_DATA=folder python -m benchmarks.kernel_design
+    OMP_NUM_THREADS=1 GRAMLEARN_DATA=folder python -m benchmarks.scripts.kernel_design
 
 Pima diabetes, standardized; S are 100 to 650 of its points at random, with 1500 triplets among them; weak
 Gaussian kernels exp(-mu (x_f - y_f)^2) with mu = 1, 10 and 100 of each of the 8 features; gamma1 = 1 and
@@ -25,7 +25,7 @@ from typing import Any, NamedTuple, final
 
 import numpy as np
 
-from benchmarks.kernel_design_full import SOLVERS, FullAnswer, full_program
+from benchmarks.scripts.kernel_design_full import SOLVERS, FullAnswer, full_program
 
 __all__ = ["Setting", "by_cuts", "by_full", "draw", "main", "written_out"]
 
@@ -112,7 +112,7 @@ def by_cuts(setting: Setting, repeats: int) -> Cuts:
         answer = problem.solve(setting.gamma1, setting.gamma2)
         seconds = min(seconds, time.process_time() - began)
     peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024
-    return Cuts(seconds, answer.value, answer.relative_gap, answer.rounds, answer.cuts, peak)
+    return Cuts(seconds, answer.value, answer.relative_gap, answer.iterations, answer.cuts, peak)
 
 
 def alone(function: Callable[..., Any], *given: Any) -> Any:

@@ -1,6 +1,6 @@
 """What a row costs OnlinePCA: as n^2 up to a logarithm, where all n directions take part, beside dense steps.
 
-    python -m benchmarks.online_pca_cost
+    python -m benchmarks.scripts.online_pca_cost
 
 Half of the directions are kept, and the density is what 2n rows of a normal distribution make of the uniform
 one: no two of its eigenvalues are equal, so p = n, the worst case. A dense step is the definition, in LAPACK

@@ -1,6 +1,6 @@
 """Start a worker, wait for it, and end it when its time is up.
 
-A contestant keeps its limit itself; the clock here is for one that cannot. It starts again when the
+A worker keeps its limit itself; the clock here is for one that cannot. It starts again when the
 worker says that the solve begins, so that loading and compiling are not counted.
 """
 
@@ -11,29 +11,29 @@ from collections.abc import Callable
 from pathlib import Path
 from threading import Timer
 
-from benchmarks.worker import SOLVING
+__all__ = ["SOLVING", "launch"]
 
-__all__ = ["launch"]
+SOLVING = "tools: the clock runs"  # a line by which a worker tells that a solve begins
 
 _ROOT = Path(__file__).resolve().parent.parent
 _SETUP_LIMIT = 1800.0  # seconds for loading, compiling and warming up
 
 
 def launch(
+    module: str,
     python: str,
     folder: Path,
     name: str,
     limit: float,
     solves: int = 1,
     alone: bool = False,
-    module: str = "benchmarks.worker",
     extra: tuple[str, ...] = (),
     heard: Callable[[], object] = lambda: None,
 ) -> str:
-    """Run a contestant on the instance in `folder`; say how its process ended.
+    """Run the worker `module` on what lies in `folder`; say how its process ended.
 
-    `alone` leaves out the packages of this process: the interpreter has its own. `module` is the worker, and
-    `extra` what it is told beside the limit; `heard` is called when it says that a solve begins.
+    `alone` leaves out the packages of this process: the interpreter has its own. `extra` is what the worker is
+    told beside the limit; `heard` is called when it says that a solve begins.
     """
     command = [python, "-m", module, str(folder), name, str(limit), *extra]
     pipes = {"stdout": subprocess.PIPE, "text": True, "env": _environment(alone)}

@@ -1,6 +1,6 @@
 """Maximum variance unfolding of a swiss roll: gramlearn, and CVXPY with SCS, in one run.
 
-    python -m benchmarks.unfolding
+    python -m benchmarks.scripts.unfolding
 
 Each solve has a process of its own. A judge in plain NumPy looks at every K: by how much its trace differs from
 the bound that gramlearn proved at that size, the largest error of a squared distance between neighbors in units

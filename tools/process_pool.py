@@ -13,13 +13,14 @@ from contextlib import contextmanager, suppress
 from multiprocessing import connection, get_context
 from typing import Any, NamedTuple, TypeVar, final
 
+from tools.meter import THREADS
+
 __all__ = ["Lost", "spread"]
 
 Task = TypeVar("Task")
 
 _MOMENT = 5.0  # seconds that a process whose pipe has ended is given to end, too
 _LOADING = 300.0  # seconds that a process is waited for until it has loaded what it needs
-_THREADS = ("OMP", "OPENBLAS", "MKL", "NUMBA")
 
 
 class Lost(NamedTuple):
@@ -137,9 +138,8 @@ def _come_to_an_end(busy: Sequence[_Worker], limit: float) -> list[_Worker]:
 @contextmanager
 def _one_thread() -> Iterator[None]:
     """An environment for processes that are to have one thread; libraries read it as they are loaded."""
-    names = [f"{library}_NUM_THREADS" for library in _THREADS]
-    before = {name: os.environ.get(name) for name in names}
-    os.environ.update(dict.fromkeys(names, "1"))
+    before = {name: os.environ.get(name) for name in THREADS}
+    os.environ.update(dict.fromkeys(THREADS, "1"))
     try:
         yield
     finally:

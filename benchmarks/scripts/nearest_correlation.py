@@ -1,6 +1,6 @@
 """The nearest correlation matrix in the Frobenius norm: gramlearn, CVXPY with SCS, and statsmodels.
 
-    python -m benchmarks.nearest_correlation --limit 300
+    python -m benchmarks.scripts.nearest_correlation --limit 300
 
 Every contestant climbs a ladder of sizes n until one takes longer than the limit; each solve has a process of
 its own. The matrix is the correlation of ten measurements, and a tenth of every entry is noise, so that it is

@@ -8,9 +8,9 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 import numpy as np
+from tools.whole_files import figure_whole
 
-from benchmarks.fits import GRAMLEARN, METRIC_LEARN
-from benchmarks.whole_files import figure_whole
+from benchmarks.scripts.metric_learn_fits import GRAMLEARN, METRIC_LEARN
 
 __all__ = ["EUCLIDEAN", "Difference", "difference", "picture", "tables"]
 

@@ -8,12 +8,11 @@ from collections.abc import Iterator
 from typing import Any, NamedTuple
 
 import numpy as np
+from tools.neighbor_vote import vote
 
 from benchmarks.instance import Instance, Spec
 
-__all__ = ["Split", "errors", "instance_of", "splits", "vote"]
-
-_DIGITS = 9  # of squared distances, in units of their mean: what is beyond is rounding
+__all__ = ["Split", "errors", "instance_of", "splits"]
 
 
 class Split(NamedTuple):
@@ -76,18 +75,3 @@ def errors(tasks: list[Split], metrics: list[np.ndarray], k: int) -> list[float]
         wrong[number // 2] += np.count_nonzero(answers != task.others_labels)
         total[number // 2] += len(answers)
     return list((wrong / total).tolist())
-
-
-def vote(points: np.ndarray, labels: np.ndarray, others: np.ndarray, k: int) -> np.ndarray:
-    """The class of most of the k nearest points, the first of equals.
-
-    Of points equally far the first in `points` are nearest. On a grid, such as balance scale, a tenth of
-    the votes hang on such ties; left to rounding, they would differ between metrics that are the same.
-    """
-    from scipy.spatial.distance import cdist
-
-    squared = cdist(others, points, "sqeuclidean")
-    squared = np.round(squared / squared.mean(), _DIGITS)
-    nearest = np.argsort(squared, axis=1, kind="stable")[:, :k]
-    votes = labels[nearest][:, :, None] == np.arange(labels.max() + 1)
-    return np.argmax(votes.sum(axis=1), axis=1)

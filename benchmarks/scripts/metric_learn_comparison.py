@@ -1,6 +1,6 @@
 """MetricLearner beside metric-learn's ITML: the same pairs, bounds and gamma; errors, and seconds of a fit.
 
-    GRAMLEARN_DATA=folder python -m benchmarks.metric_learn_comparison
+    GRAMLEARN_DATA=folder python -m benchmarks.scripts.metric_learn_comparison
 
 Errors are those of k nearest neighbors after both directions of a 2-fold split, as in J12 6: the pairs are
 drawn from one half, 100 alike and 100 unlike for each class, with the 1st and 99th percentile of its squared
@@ -30,23 +30,23 @@ from pathlib import Path
 from typing import Any, final
 
 import numpy as np
+from tools.environments import UnavailableError, interpreter
+from tools.launch import launch
+from tools.meter import commit, machine
+from tools.whole_files import write_whole
 
 from benchmarks import judge
 from benchmarks.contestants import metric_learn_itml
-from benchmarks.data import UnavailableError, generator, synthetic
-from benchmarks.environments import interpreter
-from benchmarks.fits import GRAMLEARN, METRIC_LEARN
+from benchmarks.data import generator, synthetic
 from benchmarks.instance import Spec, save
-from benchmarks.launch import launch
-from benchmarks.meter import commit, machine
-from benchmarks.metric_learn_report import EUCLIDEAN, picture, tables
-from benchmarks.splits import errors, instance_of, splits
-from benchmarks.whole_files import write_whole
+from benchmarks.scripts.metric_learn_fits import GRAMLEARN, METRIC_LEARN
+from benchmarks.scripts.metric_learn_report import EUCLIDEAN, picture, tables
+from benchmarks.scripts.metric_learn_splits import errors, instance_of, splits
 
 __all__ = ["QUICK", "Settings", "main", "run"]
 
 _PATIENCE = 20  # times the limit, which is of the processor's seconds: a clock on a busy machine goes further
-_OUT = Path(__file__).resolve().parent / "results" / "metric_learn"
+_OUT = Path(__file__).resolve().parents[1] / "results" / "metric_learn"
 
 
 @final
@@ -171,13 +171,13 @@ def _fits(
 ) -> list[dict[str, Any]]:
     """What a learner reports of all instances in a folder."""
     ending = launch(
+        "benchmarks.scripts.metric_learn_fits",
         python,
         folder,
         learner,
         limit,
         _PATIENCE,
         alone=learner == METRIC_LEARN,
-        module="benchmarks.fits",
         extra=(str(rank),) if rank else (),
         heard=done,
     )

@@ -1,6 +1,6 @@
 """Embeddings of 100 points: gramlearn against the semidefinite programs, by CVXPY.
 
-    OMP_NUM_THREADS=1 python -m benchmarks.embedding_speed
+    OMP_NUM_THREADS=1 python -m benchmarks.scripts.embedding_speed
 
 Points of two classes of wine, standardized; five neighbors. MVE runs all rounds until one gains less than
 1e-3, both ours and the programs. A program is timed for SCS and, for one round, for Clarabel; the faster of
@@ -16,8 +16,8 @@ from collections.abc import Callable
 from typing import Any
 
 import numpy as np
+from tools.embedding_baselines import mve_by_sdp, mve_round, spe_by_sdp
 
-from benchmarks.embedding_baselines import mve_by_sdp, mve_round, spe_by_sdp
 from gramlearn import MinimumVolumeEmbedding, StructurePreservingEmbedding
 from gramlearn.methods.unfolding.minimum_volume import signs_of
 
