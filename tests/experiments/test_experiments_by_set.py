@@ -8,8 +8,8 @@ from typing import Any
 import numpy as np
 import pytest
 from experiments.experiment import Result, results_of
-from experiments.judging import mcnemar
-from experiments.limits import TooLongError, ended_after
+from experiments.intervals import mcnemar
+from experiments.isolated import TooLongError, ended_after
 from experiments.reproductions import find
 from experiments.reproductions.j12 import _two_fold as _halves
 from experiments.reproductions.j12 import clusters_by_set, metric_neighbors

@@ -8,7 +8,7 @@ from collections.abc import Mapping, Sequence
 from statistics import mean
 
 from experiments.experiment import Claim, Result
-from experiments.judging import Spread, listed, prose, span
+from experiments.intervals import Spread, listed, prose, span
 from experiments.reproductions.f07._kernel_mixes import SINGLE
 from experiments.reproductions.f07._tables import (
     ALMOST,

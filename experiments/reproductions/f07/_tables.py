@@ -11,7 +11,7 @@ from statistics import mean
 from typing import Any, NamedTuple
 
 from experiments.experiment import Result
-from experiments.judging import Spread, spread_of
+from experiments.intervals import Spread, spread_of
 from experiments.reproductions.f07._comparisons import SETS
 from experiments.reproductions.f07._kernel_mixes import SINGLE
 

@@ -7,8 +7,8 @@ from typing import Any, final
 
 import numpy as np
 
-from experiments.elsewhere import ask
 from experiments.experiment import Claim, Experiment, Part, Result
+from experiments.isolated import ask
 from experiments.reproductions.f07._claims import LIMIT, SETUP, claims_of, remarks_of
 from experiments.reproductions.f07._comparisons import (
     SETS,

@@ -13,7 +13,7 @@ from sklearn.model_selection import StratifiedKFold
 from sklearn.svm import SVC
 
 from experiments.experiment import Claim, Experiment, Part, Result
-from experiments.judging import Spread, listed, prose, spread_of
+from experiments.intervals import Spread, listed, prose, spread_of
 from experiments.reproductions.j12._image_kernels import kernel_between
 from experiments.reproductions.j12._two_fold import GAMMAS, PER_CLASS, PERCENTILES
 from gramlearn import KernelLearner, Pairs, datasets, from_classes

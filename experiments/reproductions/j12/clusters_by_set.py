@@ -8,9 +8,9 @@ import numpy as np
 from sklearn.cluster import KMeans
 from sklearn.preprocessing import StandardScaler
 
-from experiments.elsewhere import ask
 from experiments.experiment import Claim, Experiment, Part, Result
-from experiments.judging import listed, prose
+from experiments.intervals import listed, prose
+from experiments.isolated import ask
 from experiments.reproductions.shared.by_set import BySet
 from experiments.reproductions.shared.by_set_picture import picture
 from experiments.reproductions.shared.their_clusters import CLUSTERING, THEIRS, clusters_of

@@ -14,9 +14,9 @@ from sklearn.cluster import KMeans
 from sklearn.model_selection import StratifiedKFold
 from sklearn.preprocessing import StandardScaler
 
-from experiments.elsewhere import ask
 from experiments.experiment import Claim, Experiment, Part, Result
-from experiments.judging import prose, spread_of
+from experiments.intervals import prose, spread_of
+from experiments.isolated import ask
 from experiments.reproductions.j12._two_fold import GAMMAS, PERCENTILES
 from experiments.reproductions.shared.pairs import draw_pairs
 from experiments.reproductions.shared.their_clusters import CLUSTERING, clusters_of

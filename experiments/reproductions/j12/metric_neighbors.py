@@ -12,9 +12,9 @@ from typing import Any, final
 import numpy as np
 from tools.neighbor_vote import vote
 
-from experiments.elsewhere import ask
 from experiments.experiment import Claim, Experiment, Part, Result
-from experiments.judging import prose
+from experiments.intervals import prose
+from experiments.isolated import ask
 from experiments.reproductions.j12._neighbor_claims import (
     LEARNED,
     METHODS,

@@ -14,7 +14,7 @@ import numpy as np
 from sklearn.decomposition import TruncatedSVD
 
 from experiments.experiment import Claim, Experiment, Part, Result
-from experiments.judging import Spread, listed, mcnemar, prose
+from experiments.intervals import Spread, listed, mcnemar, prose
 from experiments.reproductions.j12._texts import squared_distances, text_vectors, vote
 from experiments.reproductions.j12._two_fold import GAMMAS, PERCENTILES, Half, halves
 from gramlearn import MetricLearner

@@ -15,7 +15,7 @@ from sklearn.decomposition import KernelPCA
 from sklearn.neighbors import NearestNeighbors
 
 from experiments.experiment import Claim, Experiment, Part, Result
-from experiments.judging import Spread, listed, prose, spread_of
+from experiments.intervals import Spread, listed, prose, spread_of
 from experiments.reproductions.j12._two_fold import PER_CLASS, PERCENTILES
 from gramlearn import ManifoldKernel, Pairs, SemiSupervisedEmbedding, datasets, from_classes
 

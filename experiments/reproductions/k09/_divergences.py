@@ -3,7 +3,7 @@
 from collections.abc import Mapping
 
 from experiments.experiment import Claim
-from experiments.judging import Spread, listed
+from experiments.intervals import Spread, listed
 
 __all__ = ["alike_claim"]
 

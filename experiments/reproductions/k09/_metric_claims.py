@@ -1,7 +1,7 @@
 """K09 Figure 5: what the paper says of five sets, and which methods are best on all."""
 
 from experiments.experiment import Claim
-from experiments.judging import listed
+from experiments.intervals import listed
 from experiments.reproductions.shared.by_set import BySet
 from experiments.reproductions.shared.by_set_picture import gain
 

@@ -12,7 +12,7 @@ from statistics import mean
 from typing import Any, final
 
 from experiments.experiment import Claim, Result
-from experiments.judging import ANOTHER_MACHINE, Spread, alike, listed, mcnemar, prose, spread_of
+from experiments.intervals import ANOTHER_MACHINE, Spread, alike, listed, mcnemar, prose, spread_of
 from experiments.reproductions.k09._mnist import PREPARATIONS
 
 __all__ = ["NAMES", "TIMED", "Found", "claims_of", "n_tested", "significance"]

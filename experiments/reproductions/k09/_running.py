@@ -10,7 +10,7 @@ import numpy as np
 from sklearn.exceptions import ConvergenceWarning
 
 from experiments.experiment import Part, Result
-from experiments.judging import span
+from experiments.intervals import span
 from experiments.reproductions.shared.pairs import share_satisfied
 from gramlearn import Problem, Solution, Status, solve
 from gramlearn.problem.dual import DualPoint

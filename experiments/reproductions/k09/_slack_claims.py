@@ -6,7 +6,7 @@ from statistics import mean, median
 from typing import Any, final
 
 from experiments.experiment import Claim, Result
-from experiments.judging import Spread, listed, spread_of
+from experiments.intervals import Spread, listed, spread_of
 from experiments.reproductions.k09._running import draws_of, steps_taken
 
 __all__ = ["NAMES", "TIMED", "Found", "improvement_claim", "time_claim"]

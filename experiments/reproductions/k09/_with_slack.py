@@ -13,7 +13,7 @@ from typing import Any, final
 import numpy as np
 
 from experiments.experiment import Claim, Experiment, Part, Result
-from experiments.judging import listed, span, spread_of
+from experiments.intervals import listed, span, spread_of
 from experiments.reproductions.k09._running import (
     cycles,
     facts,
@@ -24,7 +24,7 @@ from experiments.reproductions.k09._running import (
 )
 from experiments.reproductions.k09._slack_claims import NAMES, TIMED, Found
 from experiments.reproductions.shared.pairs import constraints, draw_pairs
-from experiments.scores import clustering_nmi
+from experiments.reproductions.shared.scores import clustering_nmi
 from gramlearn import (
     Factor,
     KLSlack,

@@ -17,11 +17,11 @@ import numpy as np
 from sklearn.exceptions import ConvergenceWarning
 
 from experiments.experiment import Claim, Experiment, Part, Result
-from experiments.judging import Spread, listed, prose, spread_of
+from experiments.intervals import Spread, listed, prose, spread_of
 from experiments.reproductions.k09._digits import DATA, GAMMA, METHODS, WORDS, problems
 from experiments.reproductions.k09._divergences import alike_claim
 from experiments.reproductions.k09._running import draws_of, with_counts
-from experiments.scores import clustering_nmi
+from experiments.reproductions.shared.scores import clustering_nmi
 from gramlearn import Solution, Status, solve
 
 __all__ = ["EXPERIMENT"]

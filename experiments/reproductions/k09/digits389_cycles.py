@@ -11,7 +11,7 @@ from statistics import mean
 from typing import Any, final
 
 from experiments.experiment import Claim, Experiment, Part, Result
-from experiments.judging import alike, listed, prose, span
+from experiments.intervals import alike, listed, prose, span
 from experiments.reproductions.k09._digits import DATA, GAMMA, METHODS, WORDS, problems
 from experiments.reproductions.k09._running import (
     cycles,

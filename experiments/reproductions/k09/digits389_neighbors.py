@@ -7,10 +7,10 @@ from typing import Any, final
 from sklearn.exceptions import ConvergenceWarning
 
 from experiments.experiment import Claim, Experiment, Part, Result
-from experiments.judging import Spread, alike, prose, spread_of
+from experiments.intervals import Spread, alike, prose, spread_of
 from experiments.reproductions.k09._digits import DATA, GAMMA, WORDS, problems
 from experiments.reproductions.k09._running import draws_of, with_counts
-from experiments.scores import neighbor_accuracy
+from experiments.reproductions.shared.scores import neighbor_accuracy
 from gramlearn import solve
 
 __all__ = ["EXPERIMENT"]

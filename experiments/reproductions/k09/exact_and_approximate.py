@@ -15,7 +15,7 @@ from typing import Any, final
 import numpy as np
 
 from experiments.experiment import Claim, Experiment, Part, Result
-from experiments.judging import alike, listed, prose, span
+from experiments.intervals import alike, listed, prose, span
 from experiments.reproductions.k09._running import (
     cycles,
     draws_of,
@@ -25,7 +25,7 @@ from experiments.reproductions.k09._running import (
     with_counts,
 )
 from experiments.reproductions.shared.pairs import draw_pairs
-from experiments.scores import neighbor_accuracy
+from experiments.reproductions.shared.scores import neighbor_accuracy
 from gramlearn import (
     Hard,
     LogDet,

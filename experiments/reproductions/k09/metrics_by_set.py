@@ -10,7 +10,7 @@ from typing import Any, final
 import numpy as np
 
 from experiments.experiment import Claim, Experiment, Part, Result
-from experiments.judging import prose
+from experiments.intervals import prose
 from experiments.reproductions.k09._metric_claims import BASELINE, claims_of
 from experiments.reproductions.shared.by_set import BySet
 from experiments.reproductions.shared.by_set_picture import picture

@@ -14,7 +14,7 @@ from typing import Any, final
 import numpy as np
 
 from experiments.experiment import Claim, Experiment, Part, Result
-from experiments.judging import prose
+from experiments.intervals import prose
 from experiments.reproductions.k09._mnist import PREPARATIONS, prepared, wrong
 from experiments.reproductions.k09._mnist_claims import (
     NAMES,

@@ -1,7 +1,7 @@
 """K09 Figures 3 and 4 (left): Spambase, a kernel of rank 57 over 4601 messages, with slack."""
 
 from experiments.experiment import Claim
-from experiments.judging import alike, listed, prose, span
+from experiments.intervals import alike, listed, prose, span
 from experiments.reproductions.k09._slack_claims import NAMES, Found, improvement_claim, time_claim
 from experiments.reproductions.k09._with_slack import GAMMA, SETUP, Variant, WithSlack
 

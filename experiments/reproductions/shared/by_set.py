@@ -10,7 +10,7 @@ from statistics import mean, median
 from typing import Any, final
 
 from experiments.experiment import Result
-from experiments.judging import Spread, listed, spread_of
+from experiments.intervals import Spread, listed, spread_of
 
 __all__ = ["BySet"]
 

@@ -15,7 +15,7 @@ from typing import Any, NamedTuple, final
 import numpy as np
 from tools.neighbor_vote import vote
 
-from experiments.limits import attempt, ended_after
+from experiments.isolated import attempt, ended_after
 
 __all__ = ["Candidates", "Embedding", "Task", "halves", "judge", "judged"]
 

@@ -10,8 +10,7 @@ from typing import Any
 
 import numpy as np
 
-from experiments.elsewhere import Package
-from experiments.limits import TooLongError, ended_after
+from experiments.isolated import Package, TooLongError, ended_after
 from experiments.reproductions.shared.their_metrics import METRIC_LEARN
 
 __all__ = ["CLUSTERING", "THEIRS", "clusters_of"]

@@ -12,8 +12,7 @@ from typing import Any
 import numpy as np
 from tools import environments
 
-from experiments.elsewhere import Package, ask
-from experiments.limits import ended_after
+from experiments.isolated import Package, ask, ended_after
 from experiments.reproductions.shared.choosing import Candidates, Embedding, Task, judge
 
 __all__ = ["METRIC_LEARN", "PYDML", "THEIRS", "judge_all", "metric_of", "mmc"]

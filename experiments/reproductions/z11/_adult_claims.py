@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 
 from experiments.experiment import Claim, Result
-from experiments.judging import (
+from experiments.intervals import (
     NEAR,
     REACHES,
     Spread,

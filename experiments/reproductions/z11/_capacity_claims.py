@@ -4,7 +4,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from experiments.experiment import Claim
-from experiments.judging import ANOTHER_METHOD, REACHES, Spread, listed, span, spread_of
+from experiments.intervals import ANOTHER_METHOD, REACHES, Spread, listed, span, spread_of
 from experiments.reproductions.z11._nonparametric_tables import REPEATS
 
 __all__ = ["SETS", "VALUES", "accuracies_of", "claims_of", "told_of"]

@@ -7,7 +7,7 @@ from typing import Any, final
 import numpy as np
 
 from experiments.experiment import Claim
-from experiments.judging import ANOTHER_MACHINE, listed, prose, span
+from experiments.intervals import ANOTHER_MACHINE, listed, prose, span
 
 __all__ = ["Answers", "claims_of", "remarks_of"]
 

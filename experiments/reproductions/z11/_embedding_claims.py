@@ -5,7 +5,7 @@ from statistics import mean
 from typing import Any, NamedTuple
 
 from experiments.experiment import Claim, Result
-from experiments.judging import (
+from experiments.intervals import (
     ANOTHER_MACHINE,
     REACHES,
     Spread,

@@ -5,7 +5,7 @@ from statistics import mean
 from typing import Any
 
 from experiments.experiment import Claim, Result
-from experiments.judging import NEAR, REACHES, Spread, listed, prose, set_by_set, span, spread_of
+from experiments.intervals import NEAR, REACHES, Spread, listed, prose, set_by_set, span, spread_of
 from experiments.reproductions.z11._nonparametric_tables import (
     ACCURACIES,
     METHODS,

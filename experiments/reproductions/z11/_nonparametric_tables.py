@@ -5,7 +5,7 @@ from statistics import mean
 from typing import Any, final
 
 from experiments.experiment import Result
-from experiments.judging import Spread, spread_of
+from experiments.intervals import Spread, spread_of
 
 __all__ = [
     "ACCURACIES",

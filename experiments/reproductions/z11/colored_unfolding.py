@@ -18,7 +18,7 @@ import numpy as np
 from sklearn.base import clone
 
 from experiments.experiment import Claim, Experiment, Part, Result
-from experiments.judging import prose
+from experiments.intervals import prose
 from experiments.reproductions.z11._colored_claims import Answers, claims_of, remarks_of
 from experiments.reproductions.z11._colored_pictures import add_legend, draw_points, draw_seconds
 from gramlearn import ColoredMVU, datasets, laplacian, neighbor_graph

@@ -12,7 +12,7 @@ from sklearn.neighbors import KNeighborsClassifier
 from tools.embedding_baselines import mve_by_sdp, spe_by_sdp
 
 from experiments.experiment import Claim, Experiment, Part, Result
-from experiments.judging import listed, prose, spread_of
+from experiments.intervals import listed, prose, spread_of
 from experiments.reproductions.shared import twelve_sets as _twelve_sets
 from experiments.reproductions.shared.by_set import BySet
 from experiments.reproductions.z11._embedding_claims import (

@@ -13,7 +13,7 @@ from typing import Any, final
 import numpy as np
 
 from experiments.experiment import Claim, Experiment, Part, Result
-from experiments.judging import prose
+from experiments.intervals import prose
 from experiments.reproductions.z11._adult_claims import (
     FREE,
     LOSSES,

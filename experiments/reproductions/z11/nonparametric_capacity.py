@@ -10,7 +10,7 @@ from statistics import mean
 from typing import Any, final
 
 from experiments.experiment import Claim, Experiment, Part, Result
-from experiments.judging import listed, prose, spread_of
+from experiments.intervals import listed, prose, spread_of
 from experiments.reproductions.z11._capacity_claims import (
     SETS,
     VALUES,

@@ -9,7 +9,7 @@ from statistics import mean
 from typing import Any, final
 
 from experiments.experiment import Claim, Experiment, Part, Result
-from experiments.judging import ANOTHER_METHOD, prose, span
+from experiments.intervals import ANOTHER_METHOD, prose, span
 from experiments.reproductions.z11._adult_claims import by_set
 from experiments.reproductions.z11._nonparametric_tables import SHARE
 from experiments.reproductions.z11.nonparametric_adult import adult

@@ -11,7 +11,7 @@ from collections.abc import Sequence
 from typing import Any, final
 
 from experiments.experiment import Claim, Experiment, Part, Result
-from experiments.judging import prose, spread_of
+from experiments.intervals import prose, spread_of
 from experiments.reproductions.z11._nonparametric import DATA, C, Instance, instance
 from experiments.reproductions.z11._nonparametric_claims import claims_of, remarks_of
 from experiments.reproductions.z11._nonparametric_tables import (

@@ -14,7 +14,7 @@ from typing import Any, final
 import numpy as np
 
 from experiments.experiment import Claim, Experiment, Part, Result
-from experiments.judging import REACHES, Spread, listed, prose, span, spread_of
+from experiments.intervals import REACHES, Spread, listed, prose, span, spread_of
 from experiments.reproductions.z11._nonparametric import Instance
 from experiments.reproductions.z11._nonparametric_tables import REPEATS
 from experiments.reproductions.z11.nonparametric_adult import adult

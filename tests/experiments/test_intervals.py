@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 import scipy.stats
-from experiments.judging import (
+from experiments.intervals import (
     Spread,
     alike,
     listed,

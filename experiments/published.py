@@ -12,9 +12,7 @@ from typing import Any
 from tools.whole_files import write_whole
 
 from experiments.experiment import Experiment, Result, checked_parts
-from experiments.outcome import Outcome
-
-__all__ = ["FOLDER", "publish", "published"]
+from experiments.runs import Outcome
 
 FOLDER = Path(__file__).resolve().parent / "published"
 _PLACE = ("data", "commit", "machine", "versions")  # the same for all parts, or nearly all

@@ -1,20 +1,26 @@
 """A function in the environment and process of another package: one call after the other -> what came of each.
 
-    ask(function, package, calls)  ->  python -m experiments.elsewhere FOLDER MODULE LIMIT FUNCTION  ->  answers
+    ask(function, package, calls)  ->  python -m experiments.isolated FOLDER MODULE LIMIT FUNCTION  ->  answers
 
 Packages may need older libraries than gramlearn does. The function lives in a file that needs NumPy, SciPy,
 scikit-learn and the package alone; arrays, numbers and words go there and come back. A package that cannot be
 installed, a process that is lost and a call that raises or takes too long are answers, too.
 """
 
+import _thread
 import importlib
 import io
 import json
+import signal
 import sys
 import tempfile
-from collections.abc import Callable, Mapping, Sequence
+import time
+import warnings
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from functools import cache
 from pathlib import Path
+from threading import Event, Thread
 from typing import Any, NamedTuple, final
 
 import numpy as np
@@ -22,11 +28,9 @@ from tools.environments import UnavailableError, interpreter
 from tools.launch import SOLVING, launch
 from tools.whole_files import write_whole
 
-from experiments.limits import attempt
-
-__all__ = ["Package", "ask", "read_answer", "write_answer"]
-
 _KINDS = "kinds.json"
+_LOOK = 0.05  # seconds between two looks at the clock
+_AGAIN = 1.0  # seconds until a block that went on is interrupted again
 _PATIENCE = 10  # times the limit, by the clock, of a call that does not keep it
 
 
@@ -145,5 +149,71 @@ def read_answer(file: Path) -> dict[str, Any]:
         ) from error
 
 
+# -- limits ----------------------------------------------------------------------------------------
+
+
+class TooLongError(BaseException):
+    """A block took more than its seconds; no Exception, for packages catch those and go on."""
+
+
+@contextmanager
+def ended_after(limit: float) -> Iterator[None]:
+    """Raise TooLongError in the main thread, in which it is called, once the process has used so many seconds.
+
+    The way there is that of Ctrl-C, which goes on to do what it did before; a process that was started in the
+    background ignores it, but not its limit. A block that catches the error and goes on gets another.
+    """
+    is_over, too_late, began = Event(), Event(), time.process_time()
+    before = signal.getsignal(signal.SIGINT)
+
+    def interrupted(number: int, frame: Any) -> None:
+        if not too_late.is_set():
+            if callable(before):
+                before(number, frame)
+        elif not is_over.is_set():
+            raise TooLongError(f"a fit took more than {limit:g} s")
+
+    def watch() -> None:
+        while not is_over.wait(_AGAIN if too_late.is_set() else _LOOK):
+            if time.process_time() - began > limit:
+                too_late.set()
+                _thread.interrupt_main()
+
+    signal.signal(signal.SIGINT, interrupted)
+    watcher = Thread(target=watch, daemon=True)
+    watcher.start()
+    try:
+        yield
+    finally:
+        try:
+            is_over.set()  # from here on, an interrupt that is late is none
+            watcher.join()
+        finally:
+            is_over.set()
+            signal.signal(signal.SIGINT, before)
+
+
+def attempt(fit: Callable[[], Mapping[str, Any]]) -> dict[str, Any]:
+    """What `fit` gave, with "status" done, "reason" "" and its "seconds"; or "status" and "reason" alone.
+
+    The status is "ended" where it ran into a limit and "failed" where it raised. Its warnings are not shown.
+    """
+    began = time.process_time()
+    try:
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")
+            found = fit()
+    except TooLongError as reason:
+        return {"status": "ended", "reason": str(reason)}
+    except Exception as error:  # whatever a method raises is its result
+        words = f"{type(error).__name__}: {error}".rstrip(": ")
+        return {"status": "failed", "reason": words}
+    return {"status": "done", "reason": "", "seconds": time.process_time() - began, **found}
+
+
 if __name__ == "__main__":
-    _answer(Path(sys.argv[1]), sys.argv[2], float(sys.argv[3]), sys.argv[4])
+    from experiments import (
+        isolated,  # whose TooLongError functions raise: this module has another name
+    )
+
+    isolated._answer(Path(sys.argv[1]), sys.argv[2], float(sys.argv[3]), sys.argv[4])
