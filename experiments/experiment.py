@@ -15,8 +15,6 @@ from typing import Any, final
 
 import numpy as np
 
-__all__ = ["Claim", "Experiment", "Part", "Result", "checked_parts", "results_of"]
-
 _ID = re.compile(r"[a-z0-9][a-z0-9._-]*")
 
 

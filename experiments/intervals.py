@@ -14,21 +14,6 @@ from typing import final
 
 from scipy.stats import t
 
-__all__ = [
-    "ANOTHER_MACHINE",
-    "ANOTHER_METHOD",
-    "NEAR",
-    "REACHES",
-    "Spread",
-    "alike",
-    "listed",
-    "mcnemar",
-    "prose",
-    "set_by_set",
-    "span",
-    "spread_of",
-]
-
 ANOTHER_MACHINE = "Seconds of another machine."
 ANOTHER_METHOD = "Iterations of another method."
 NEAR = "the 95 % interval of the difference has zero in it"

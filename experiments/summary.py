@@ -178,12 +178,7 @@ def chapter(outcomes: Sequence[Outcome]) -> list[str]:
     """What each experiment took, and all together; every file of data, and every place, once."""
     memory = [o.memory_bytes for o in outcomes if o.memory_bytes is not None]
     rows = [
-        row_of(o)
-        | {
-            "timed": _timed(o),
-            "seed": str(o.seed),
-            "version": str(o.experiment.version),
-        }
+        row_of(o) | {"timed": _timed(o), "seed": str(o.seed), "version": str(o.experiment.version)}
         for o in outcomes
     ]
     rows.append(

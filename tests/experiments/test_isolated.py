@@ -10,8 +10,14 @@ from typing import Any
 import numpy as np
 import pytest
 from experiments.isolated import Package, ask, ended_after
-from experiments.reproductions.shared.their_clusters import CLUSTERING, clusters_of
-from experiments.reproductions.shared.their_metrics import METRIC_LEARN, PYDML, metric_of, mmc
+from experiments.reproductions.shared.rivals import (
+    CLUSTERING,
+    METRIC_LEARN,
+    PYDML,
+    clusters_of,
+    metric_of,
+    mmc,
+)
 from tools import environments
 from tools.environments import UnavailableError
 

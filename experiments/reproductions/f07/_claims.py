@@ -9,7 +9,7 @@ from statistics import mean
 
 from experiments.experiment import Claim, Result
 from experiments.intervals import Spread, listed, prose, span
-from experiments.reproductions.f07._kernel_mixes import SINGLE
+from experiments.reproductions.f07._comparisons import SINGLE
 from experiments.reproductions.f07._tables import (
     ALMOST,
     EXCEPTION,
@@ -26,8 +26,6 @@ from experiments.reproductions.f07._tables import (
     of_weak,
     points,
 )
-
-__all__ = ["LIMIT", "SETUP", "claims_of", "remarks_of"]
 
 LIMIT = 15.0  # seconds of the processor, for a fit of MMC
 _DECIDED = "the 95 % interval of the difference is above zero on every such set"

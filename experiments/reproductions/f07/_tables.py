@@ -12,28 +12,7 @@ from typing import Any, NamedTuple
 
 from experiments.experiment import Result
 from experiments.intervals import Spread, spread_of
-from experiments.reproductions.f07._comparisons import SETS
-from experiments.reproductions.f07._kernel_mixes import SINGLE
-
-__all__ = [
-    "ALMOST",
-    "EXCEPTION",
-    "FULL",
-    "LEARNER",
-    "METHODS",
-    "SINGLE_AHEAD",
-    "WEAK",
-    "XING",
-    "Fewer",
-    "Splits",
-    "bars",
-    "by_set",
-    "difference",
-    "kept_by",
-    "of_weak",
-    "points",
-    "table_of",
-]
+from experiments.reproductions.f07._comparisons import SETS, SINGLE
 
 FULL, WEAK, LEARNER = "mix of full kernels", "mix of weak kernels", "MetricLearner"
 XING = {"full": "Xing et al. (MMC)", "diagonal": "MMC, diagonal"}

@@ -12,12 +12,13 @@ from experiments.isolated import ask
 from experiments.reproductions.f07._claims import LIMIT, SETUP, claims_of, remarks_of
 from experiments.reproductions.f07._comparisons import (
     SETS,
+    SINGLE,
     Judged,
     Split,
+    mix_of,
     ranked_by_halves,
     split_of,
 )
-from experiments.reproductions.f07._kernel_mixes import SINGLE, mix_of
 from experiments.reproductions.f07._tables import (
     FULL,
     LEARNER,
@@ -32,10 +33,8 @@ from experiments.reproductions.f07._tables import (
 )
 from experiments.reproductions.shared import twelve_sets as _twelve_sets
 from experiments.reproductions.shared.by_set import BySet
-from experiments.reproductions.shared.their_metrics import METRIC_LEARN, mmc
+from experiments.reproductions.shared.rivals import METRIC_LEARN, mmc
 from gramlearn import MetricLearner
-
-__all__ = ["EXPERIMENT", "shares_by_set"]
 
 _GAMMAS = (1e-4, 1e-3, 1e-2, 1e-1, 1.0)  # of MetricLearner
 # In the guide; a Gaussian kernel, however wide, orders points as their distance does.

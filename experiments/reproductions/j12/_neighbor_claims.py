@@ -5,8 +5,6 @@ from collections.abc import Sequence
 from experiments.experiment import Claim, Result
 from experiments.intervals import Spread, listed, prose, spread_of
 
-__all__ = ["LEARNED", "METHODS", "claims_of", "errors_of", "missing_of"]
-
 LEARNED = ("linear", "gaussian", "online")
 METHODS = {
     "linear": "LogDet Linear",

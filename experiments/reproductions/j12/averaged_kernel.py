@@ -18,8 +18,6 @@ from experiments.reproductions.j12._image_kernels import kernel_between
 from experiments.reproductions.j12._two_fold import GAMMAS, PER_CLASS, PERCENTILES
 from gramlearn import KernelLearner, Pairs, datasets, from_classes
 
-__all__ = ["EXPERIMENT", "mean_recall"]
-
 _KERNELS = {"sum": "SUM", "blur 1": "blur", "histogram": "histogram"}  # SUM, CORR and PMK there
 _COUNTS = (5, 15, 30)
 _DRAWS = 5

@@ -11,9 +11,8 @@ from sklearn.preprocessing import StandardScaler
 from experiments.experiment import Claim, Experiment, Part, Result
 from experiments.intervals import listed, prose
 from experiments.isolated import ask
-from experiments.reproductions.shared.by_set import BySet
-from experiments.reproductions.shared.by_set_picture import picture
-from experiments.reproductions.shared.their_clusters import CLUSTERING, THEIRS, clusters_of
+from experiments.reproductions.shared.by_set import BySet, picture
+from experiments.reproductions.shared.rivals import CLUSTERERS, CLUSTERING, clusters_of
 from experiments.reproductions.shared.twelve_sets import (
     DRAWS,
     SETS,
@@ -28,8 +27,6 @@ from gramlearn import (
     from_labels,
     normalized_mutual_information,
 )
-
-__all__ = ["EXPERIMENT"]
 
 _PLAIN, _KEPT, _LEARNED, _BOTH, _FREE = (
     "k-means",
@@ -150,15 +147,15 @@ def _ours(X: np.ndarray, k: int, pairs: Pairs, seed: int) -> dict[str, Any]:
 
 
 def _theirs(X: np.ndarray, k: int, drawn: Sequence[tuple[Pairs, int]]) -> list[dict[str, Any]]:
-    """For each draw what came of each of `THEIRS`; one that was ended is not tried on the next."""
+    """For each draw what came of each of `CLUSTERERS`; one that was ended is not tried on the next."""
     calls = []
     for pairs, seed in drawn:
         alike, unlike = _links(pairs)
         call = {"X": X, "n_clusters": k, "alike": alike, "unlike": unlike, "seed": seed}
-        calls += [{"name": name, **call} for name in THEIRS]
+        calls += [{"name": name, **call} for name in CLUSTERERS]
     kinds = [call["name"] for call in calls]
     answers = iter(ask(clusters_of, CLUSTERING, calls, _LIMIT, may_make=True, kinds=kinds))
-    return [{name: next(answers) for name in THEIRS} for _ in drawn]
+    return [{name: next(answers) for name in CLUSTERERS} for _ in drawn]
 
 
 def _links(pairs: Pairs) -> tuple[np.ndarray, np.ndarray]:

@@ -19,10 +19,8 @@ from experiments.intervals import prose, spread_of
 from experiments.isolated import ask
 from experiments.reproductions.j12._two_fold import GAMMAS, PERCENTILES
 from experiments.reproductions.shared.pairs import draw_pairs
-from experiments.reproductions.shared.their_clusters import CLUSTERING, clusters_of
+from experiments.reproductions.shared.rivals import CLUSTERING, clusters_of
 from gramlearn import MetricLearner, Pairs, datasets
-
-__all__ = ["EXPERIMENT", "matched_error"]
 
 _SETS = {"ionosphere": "Ionosphere", "pendigits_389_317": "Digits-389"}
 _PAPER = {  # unsupervised, LogDet Linear, HMRF-KMeans

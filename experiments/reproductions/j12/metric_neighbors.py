@@ -23,16 +23,8 @@ from experiments.reproductions.j12._neighbor_claims import (
     missing_of,
 )
 from experiments.reproductions.j12._two_fold import GAMMAS, PERCENTILES, Half, chosen, halves, quiet
-from experiments.reproductions.shared.their_metrics import METRIC_LEARN, PYDML, metric_of, mmc
-from gramlearn import (
-    KernelLearner,
-    MetricLearner,
-    OnlineMetricLearner,
-    datasets,
-    percentile_bounds,
-)
-
-__all__ = ["EXPERIMENT"]
+from experiments.reproductions.shared.rivals import METRIC_LEARN, PYDML, metric_of, mmc
+from gramlearn import KernelLearner, MetricLearner, OnlineMetricLearner, datasets, percentile_bounds
 
 _SETS = ("wine", "ionosphere", "balance_scale", "iris", "soybean_small")
 _REPEATS = 5
@@ -249,10 +241,6 @@ _RIVALS = (  # what is asked, of whom, with what, and their names of methods wit
     (metric_of, PYDML, _from_classes, {"MCML": "MCML"}),
     (mmc, METRIC_LEARN, _from_pairs, {"MMC": "MMC"}),
 )
-_LEARNERS = {
-    "linear": quiet(_linear),
-    "gaussian": quiet(_gaussian),
-    "online": quiet(_online),
-}
+_LEARNERS = {"linear": quiet(_linear), "gaussian": quiet(_gaussian), "online": quiet(_online)}
 
 EXPERIMENT = MetricNeighbors()

@@ -19,8 +19,6 @@ from experiments.intervals import Spread, listed, prose, spread_of
 from experiments.reproductions.j12._two_fold import PER_CLASS, PERCENTILES
 from gramlearn import ManifoldKernel, Pairs, SemiSupervisedEmbedding, datasets, from_classes
 
-__all__ = ["EXPERIMENT", "recalls"]
-
 _WORDS = {"trace": "Trace-SSIKDR", "pca": "kernel PCA", "plain": "kernel PCA, Gaussian kernel"}
 _OF_A_DIGIT = 10
 _WIDTHS, _STRENGTHS, _TAUS = (0.01, 0.03), (1.0, 10.0, 100.0), (0.01, 0.1, 0.5, 0.8)

@@ -18,13 +18,18 @@ from sklearn.exceptions import ConvergenceWarning
 
 from experiments.experiment import Claim, Experiment, Part, Result
 from experiments.intervals import Spread, listed, prose, spread_of
-from experiments.reproductions.k09._digits import DATA, GAMMA, METHODS, WORDS, problems
-from experiments.reproductions.k09._divergences import alike_claim
-from experiments.reproductions.k09._running import draws_of, with_counts
+from experiments.reproductions.k09._projections import (
+    DATA,
+    GAMMA,
+    METHODS,
+    WORDS,
+    alike_claim,
+    draws_of,
+    problems,
+    with_counts,
+)
 from experiments.reproductions.shared.scores import clustering_nmi
 from gramlearn import Solution, Status, solve
-
-__all__ = ["EXPERIMENT"]
 
 _MOST = 420
 

@@ -12,21 +12,23 @@ from typing import Any, final
 
 from experiments.experiment import Claim, Experiment, Part, Result
 from experiments.intervals import alike, listed, prose, span
-from experiments.reproductions.k09._digits import DATA, GAMMA, METHODS, WORDS, problems
-from experiments.reproductions.k09._running import (
+from experiments.reproductions.k09._projections import (
+    DATA,
+    GAMMA,
+    METHODS,
+    WORDS,
     cycles,
     draws_of,
     facts,
     followed,
     gap_span,
+    problems,
     solved,
     steps_taken,
     with_counts,
 )
 from gramlearn import Status
 from gramlearn.solvers import Projections
-
-__all__ = ["EXPERIMENT"]
 
 _LIMIT = 1000
 _PATIENCE = 2000  # cycles, where only the duals are looked at

@@ -8,12 +8,16 @@ from sklearn.exceptions import ConvergenceWarning
 
 from experiments.experiment import Claim, Experiment, Part, Result
 from experiments.intervals import Spread, alike, prose, spread_of
-from experiments.reproductions.k09._digits import DATA, GAMMA, WORDS, problems
-from experiments.reproductions.k09._running import draws_of, with_counts
+from experiments.reproductions.k09._projections import (
+    DATA,
+    GAMMA,
+    WORDS,
+    draws_of,
+    problems,
+    with_counts,
+)
 from experiments.reproductions.shared.scores import neighbor_accuracy
 from gramlearn import solve
-
-__all__ = ["EXPERIMENT"]
 
 _METHODS = ("logdet_slack", "von_neumann_slack")
 _TOLD = (94.0, 97.0)  # percent, before and after

@@ -16,7 +16,7 @@ import numpy as np
 
 from experiments.experiment import Claim, Experiment, Part, Result
 from experiments.intervals import alike, listed, prose, span
-from experiments.reproductions.k09._running import (
+from experiments.reproductions.k09._projections import (
     cycles,
     draws_of,
     facts,
@@ -26,17 +26,8 @@ from experiments.reproductions.k09._running import (
 )
 from experiments.reproductions.shared.pairs import draw_pairs
 from experiments.reproductions.shared.scores import neighbor_accuracy
-from gramlearn import (
-    Hard,
-    LogDet,
-    Problem,
-    SquaredDistances,
-    Term,
-    VonNeumann,
-)
+from gramlearn import Hard, LogDet, Problem, SquaredDistances, Term, VonNeumann
 from gramlearn.solvers import Projections
-
-__all__ = ["EXPERIMENT"]
 
 _SIZES = (17, 17, 18)
 _LIMIT = 20_000

@@ -2,9 +2,17 @@
 
 from experiments.experiment import Claim
 from experiments.intervals import listed, prose
-from experiments.reproductions.k09._divergences import alike_claim
-from experiments.reproductions.k09._slack_claims import NAMES, Found, improvement_claim, time_claim
-from experiments.reproductions.k09._with_slack import GAMMA, SETUP, Variant, WithSlack
+from experiments.reproductions.k09._projections import alike_claim
+from experiments.reproductions.k09._slack import (
+    GAMMA,
+    NAMES,
+    SETUP,
+    Found,
+    Variant,
+    WithSlack,
+    improvement_claim,
+    time_claim,
+)
 
 _OTHER = "spambase"
 

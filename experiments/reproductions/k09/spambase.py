@@ -2,8 +2,16 @@
 
 from experiments.experiment import Claim
 from experiments.intervals import alike, listed, prose, span
-from experiments.reproductions.k09._slack_claims import NAMES, Found, improvement_claim, time_claim
-from experiments.reproductions.k09._with_slack import GAMMA, SETUP, Variant, WithSlack
+from experiments.reproductions.k09._slack import (
+    GAMMA,
+    NAMES,
+    SETUP,
+    Found,
+    Variant,
+    WithSlack,
+    improvement_claim,
+    time_claim,
+)
 
 _PAPER = {500: 29}  # cycles of von Neumann
 _GENTLE = 100.0  # another gamma

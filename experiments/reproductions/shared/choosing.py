@@ -17,8 +17,6 @@ from tools.neighbor_vote import vote
 
 from experiments.isolated import attempt, ended_after
 
-__all__ = ["Candidates", "Embedding", "Task", "halves", "judge", "judged"]
-
 Embedding = Callable[[np.ndarray], np.ndarray]
 # A fit by the words for its parameter: (points, classes, seed) -> coordinates of any points.
 Candidates = Mapping[str, Callable[[np.ndarray, np.ndarray, int], Embedding]]

@@ -4,8 +4,6 @@ import numpy as np
 
 from gramlearn import kernel_kmeans, normalized_mutual_information
 
-__all__ = ["clustering_nmi", "neighbor_accuracy"]
-
 _STARTS = 10
 _NEIGHBORS = 5
 

@@ -20,27 +20,6 @@ from experiments.intervals import (
 )
 from experiments.reproductions.z11._nonparametric_tables import REPEATS
 
-__all__ = [
-    "FREE",
-    "LOSSES",
-    "METHODS",
-    "PAPER",
-    "RANKS",
-    "SETS",
-    "TIMED",
-    "accuracy",
-    "by_set",
-    "claims_of",
-    "dimensions",
-    "exponents",
-    "ratio_of",
-    "remarks_of",
-    "seconds",
-    "told_accuracy",
-    "told_ratio",
-    "told_seconds",
-]
-
 SETS = ("a1a", "a2a", "a3a", "a4a", "a5a")
 FREE = "auto"
 RANKS = (20, FREE)

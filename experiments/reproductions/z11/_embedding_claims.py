@@ -16,8 +16,6 @@ from experiments.intervals import (
     spread_of,
 )
 
-__all__ = ["COLUMNS", "SETS", "by_set", "claims_of", "percents", "seconds", "told", "told_seconds"]
-
 COLUMNS = ("KPCA", "MVE by SDP", "MVE", "SPE by SDP", "SPE")
 
 

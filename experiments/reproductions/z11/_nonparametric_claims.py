@@ -19,8 +19,6 @@ from experiments.reproductions.z11._nonparametric_tables import (
     values_apart,
 )
 
-__all__ = ["claims_of", "remarks_of"]
-
 _STAND_INS = {
     "chessboard": "100 points drawn anew, uniformly on the board",
     "spiral": "two noisy arms drawn anew, 50 points each",

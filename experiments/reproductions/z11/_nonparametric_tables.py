@@ -7,23 +7,6 @@ from typing import Any, final
 from experiments.experiment import Result
 from experiments.intervals import Spread, spread_of
 
-__all__ = [
-    "ACCURACIES",
-    "LIMIT",
-    "METHODS",
-    "OURS",
-    "REPEATS",
-    "SECONDS",
-    "SHARE",
-    "SPEEDUPS",
-    "TIMED",
-    "Seconds",
-    "by_set",
-    "table_of",
-    "told_hinge_up",
-    "values_apart",
-]
-
 SHARE = 0.7
 REPEATS = 20  # of all clusterings of the paper (7.1)
 LIMIT = {"SCS": 60.0, "CLARABEL": 30.0}

@@ -19,12 +19,16 @@ from sklearn.base import clone
 
 from experiments.experiment import Claim, Experiment, Part, Result
 from experiments.intervals import prose
-from experiments.reproductions.z11._colored_claims import Answers, claims_of, remarks_of
-from experiments.reproductions.z11._colored_pictures import add_legend, draw_points, draw_seconds
+from experiments.reproductions.z11._colored import (
+    Answers,
+    add_legend,
+    claims_of,
+    draw_points,
+    draw_seconds,
+    remarks_of,
+)
 from gramlearn import ColoredMVU, datasets, laplacian, neighbor_graph
 from gramlearn.methods.unfolding.colored import smooth_basis
-
-__all__ = ["EXPERIMENT", "accuracy_around"]
 
 _C, _M = 1.0, 10.0
 _NEIGHBORS = 5

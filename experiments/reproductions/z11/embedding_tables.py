@@ -27,8 +27,6 @@ from experiments.reproductions.z11._embedding_claims import (
 )
 from gramlearn import MinimumVolumeEmbedding, StructurePreservingEmbedding, datasets, neighbor_graph
 
-__all__ = ["EXPERIMENT", "accuracies_by_set"]
-
 _GUIDE = {
     "KPCA": "kernel PCA of scikit-learn, linear",
     "MVE": "MinimumVolumeEmbedding",

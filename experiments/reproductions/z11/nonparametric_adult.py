@@ -38,8 +38,6 @@ from experiments.reproductions.z11._nonparametric import Instance, draw_until
 from experiments.reproductions.z11._nonparametric_tables import REPEATS, SHARE
 from gramlearn import datasets, laplacian, neighbor_graph, solve_nonparametric
 
-__all__ = ["EXPERIMENT", "adult"]
-
 _TOL = 1e-4
 _DRAWS = 12
 

@@ -16,8 +16,6 @@ from experiments.reproductions.z11.nonparametric_adult import adult
 from gramlearn import solve_nonparametric
 from gramlearn.problem.solution import Record
 
-__all__ = ["EXPERIMENT"]
-
 _SETS = ("a1a", "a2a")
 _NEIGHBORS = 50
 _TOL = 1e-6

@@ -12,7 +12,13 @@ from typing import Any, final
 
 from experiments.experiment import Claim, Experiment, Part, Result
 from experiments.intervals import prose, spread_of
-from experiments.reproductions.z11._nonparametric import DATA, C, Instance, instance
+from experiments.reproductions.z11._nonparametric import (
+    DATA,
+    C,
+    Instance,
+    instance,
+    solve_semidefinite,
+)
 from experiments.reproductions.z11._nonparametric_claims import claims_of, remarks_of
 from experiments.reproductions.z11._nonparametric_tables import (
     ACCURACIES,
@@ -24,10 +30,7 @@ from experiments.reproductions.z11._nonparametric_tables import (
     by_set,
     table_of,
 )
-from experiments.reproductions.z11._semidefinite import solve_semidefinite
 from gramlearn import Pairs, solve_nonparametric
-
-__all__ = ["EXPERIMENT"]
 
 _LARGEST = 120  # points, for Clarabel
 _LOSSES = {"LL": "linear", "SHL": "squared_hinge"}
@@ -188,10 +191,7 @@ def _baselines(case: Instance) -> dict[str, float]:
 def _raw_baselines(case: Instance) -> dict[str, float]:
     """The baselines as the paper seems to have had them: raw features, and must-links alone."""
     alone = Pairs(case.pairs.similar, n_points=len(case.y))
-    return {
-        "k-means": case.of_points(case.raw),
-        "ck-means": case.of_points(case.raw, alone),
-    }
+    return {"k-means": case.of_points(case.raw), "ck-means": case.of_points(case.raw, alone)}
 
 
 def _program(case: Instance, loss: str, B: float | None, solver: str) -> dict[str, Any]:

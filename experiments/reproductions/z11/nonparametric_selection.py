@@ -20,8 +20,6 @@ from experiments.reproductions.z11._nonparametric_tables import REPEATS
 from experiments.reproductions.z11.nonparametric_adult import adult
 from gramlearn import Pairs, select_pairs, solve_nonparametric
 
-__all__ = ["EXPERIMENT"]
-
 _SHARES = (0.1, 0.2, 0.3, 0.4, 0.5, 0.6, 0.7, 0.8, 0.9, 1.0)
 _TIMED = 8  # of the draws
 _TOLD = Spread(60.8, 2.9, REPEATS)

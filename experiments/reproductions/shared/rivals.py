@@ -1,21 +1,21 @@
-"""The metrics of metric-learn and of pyDML, each asked in an environment of its own.
+"""Metrics and clusters of other packages, each asked in an environment of its own, with the package's defaults.
 
 metric-learn needs a scikit-learn older than gramlearn's; pyDML, the one package with MCML that was found,
-comes as sources and needs a NumPy that Python 3.12 does not have. Parameters are the packages' defaults, but
-for those to choose from, and the chunks of RCA where there are not as many points.
+comes as sources and needs a NumPy that Python 3.12 does not have. Parameters to choose from are given, and the
+chunks of RCA where there are not as many points. Of active-semi-supervised-clustering, COP-KMeans keeps all
+pairs, PCK-means pays for those it breaks, and MPCK-means learns a diagonal metric besides. COP-KMeans begins at
+random and may come to an end that it cannot go on from: of several starts, the nearest centers count.
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from functools import partial
 from typing import Any
 
 import numpy as np
 from tools import environments
 
-from experiments.isolated import Package, ask, ended_after
+from experiments.isolated import Package, TooLongError, ask, ended_after
 from experiments.reproductions.shared.choosing import Candidates, Embedding, Task, judge
-
-__all__ = ["METRIC_LEARN", "PYDML", "THEIRS", "judge_all", "metric_of", "mmc"]
 
 METRIC_LEARN = Package("metric_learn", environments.METRIC_LEARN)
 PYDML = Package(
@@ -62,23 +62,23 @@ def metric_of(limit: float, name: str, X: np.ndarray, y: np.ndarray) -> dict[str
 
 
 def judge_named(limit: float, name: str, **task: Any) -> Mapping[str, Any]:
-    """The error of one of `THEIRS`, with the best of its parameters."""
-    return judge(THEIRS[name][1], Task(**task), limit)
+    """The error of one of `METRICS`, with the best of its parameters."""
+    return judge(METRICS[name][1], Task(**task), limit)
 
 
 def judge_all(
     tasks: Sequence[Task], limit: float, may_make: bool
 ) -> list[dict[str, dict[str, Any]]]:
-    """For each task, what came of each of `THEIRS`; one that was ended is not tried on the next."""
+    """For each task, what came of each of `METRICS`; one that was ended is not tried on the next."""
     found: list[dict[str, dict[str, Any]]] = [{} for _ in tasks]
     for package in (METRIC_LEARN, PYDML):
-        names = [name for name, (of, _) in THEIRS.items() if of is package]
+        names = [name for name, (of, _) in METRICS.items() if of is package]
         calls = [{"name": name, **task._asdict()} for task in tasks for name in names]
         kinds = [call["name"] for call in calls]
         answers = iter(ask(judge_named, package, calls, limit, may_make, kinds))
         for of_task in found:
             of_task |= {name: next(answers) for name in names}
-    return [{name: of_task[name] for name in THEIRS} for of_task in found]
+    return [{name: of_task[name] for name in METRICS} for of_task in found]
 
 
 def _learned(name: str, parameters: dict[str, Any], X: np.ndarray, y: np.ndarray, seed: int) -> Any:
@@ -123,7 +123,7 @@ def _with(name: str, parameter: str, *values: Any) -> Candidates:
     return {f"{parameter} = {value}": partial(_fit, name, {parameter: value}) for value in values}
 
 
-THEIRS: dict[str, tuple[Package, Candidates]] = {
+METRICS: dict[str, tuple[Package, Candidates]] = {
     "metric-learn ITML": (METRIC_LEARN, _with("ITML_Supervised", "gamma", 0.01, 0.1)),
     "metric-learn LMNN": (METRIC_LEARN, _with("LMNN", "regularization", 0.1, 0.5)),
     "metric-learn MMC": (METRIC_LEARN, {"": partial(_fit, "MMC_Supervised", {})}),
@@ -136,3 +136,60 @@ THEIRS: dict[str, tuple[Package, Candidates]] = {
     ),
     "pyDML MCML": (PYDML, {"": partial(_fit, "MCML", {})}),
 }
+
+
+CLUSTERING = Package(
+    "active_semi_clustering.semi_supervised.pairwise_constraints",
+    ("active-semi-supervised-clustering==0.0.1", *METRIC_LEARN.requirements),
+)
+_STARTS = 10
+CLUSTERERS = {"COP-KMeans": "COPKMeans", "PCK-means": "PCKMeans", "MPCK-means": "MPCKMeans"}
+
+
+def clusters_of(
+    limit: float,
+    name: str,
+    X: np.ndarray,
+    n_clusters: int,
+    alike: np.ndarray,
+    unlike: np.ndarray,
+    seed: int,
+) -> dict[str, Any]:
+    """The number of each point's cluster, as "clusters", by one of `CLUSTERERS`."""
+    from active_semi_clustering.semi_supervised import pairwise_constraints
+
+    np.random.seed(seed)  # noqa: NPY002  # it draws from the generator that all share
+    links = {"ml": list(map(tuple, alike.tolist())), "cl": list(map(tuple, unlike.tolist()))}
+
+    def clustered() -> np.ndarray:
+        learner = getattr(pairwise_constraints, CLUSTERERS[name])(n_clusters=n_clusters)
+        return np.asarray(learner.fit(X, **links).labels_)
+
+    if name == "COP-KMeans":
+        return {"clusters": min(_answers(clustered, limit / 3), key=lambda c: _spread(X, c))}
+    with ended_after(limit):
+        return {"clusters": clustered()}
+
+
+def _answers(clustered: Callable[[], np.ndarray], limit: float) -> list[np.ndarray]:
+    """Of those starts that have one in time; where none has, what the last raised."""
+    found: list[np.ndarray] = []
+    lost: BaseException | None = None
+    try:
+        with ended_after(limit):
+            for _ in range(_STARTS):
+                try:
+                    found.append(clustered())
+                except Exception as error:  # from some starts it cannot go on
+                    lost = error
+    except TooLongError as error:
+        lost = error
+    if not found and lost:
+        raise lost
+    return found
+
+
+def _spread(X: np.ndarray, clusters: np.ndarray) -> float:
+    """The sum of squared distances to the centers."""
+    rows = [X[clusters == k] for k in np.unique(clusters)]
+    return float(sum(np.sum((points - points.mean(axis=0)) ** 2) for points in rows))
