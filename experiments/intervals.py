@@ -33,6 +33,10 @@ class Spread:
         """Center and deviation: what a table shows, and a bar of errors."""
         return iter((self.center, self.deviation))
 
+    def __format__(self, form: str) -> str:
+        """0.50 ± 0.03; of a form such as +.2f the deviation has no sign."""
+        return f"{self.center:{form}} ± {self.deviation:{form.lstrip('+')}}"
+
     @property
     def error(self) -> float:
         """The standard error of the mean."""
@@ -42,6 +46,11 @@ class Spread:
     def margin(self) -> float:
         """Half of Student's 95 % interval of the mean; one draw says nothing."""
         return float(t.ppf(0.975, self.count - 1)) * self.error if self.count > 1 else inf
+
+    @property
+    def interval(self) -> "Spread":
+        """The mean ± its margin, to be shown."""
+        return Spread(self.center, self.margin)
 
     @property
     def is_above_zero(self) -> bool:
@@ -105,13 +114,8 @@ def listed(words: Iterable[str]) -> str:
 def set_by_set(pairs: Mapping[str, tuple[Spread, Spread]]) -> dict[str, str]:
     """Ours and the paper's with their deviations, set by set, as `ours` and `paper` of a claim."""
     return {
-        "ours": listed(
-            f"{ours.center:.1f} ± {ours.deviation:.1f} ({name})"
-            for name, (ours, _) in pairs.items()
-        ),
-        "paper": listed(
-            f"{paper.center} ± {paper.deviation} ({name})" for name, (_, paper) in pairs.items()
-        ),
+        "ours": listed(f"{ours:.1f} ({name})" for name, (ours, _) in pairs.items()),
+        "paper": listed(f"{paper} ({name})" for name, (_, paper) in pairs.items()),
     }
 
 

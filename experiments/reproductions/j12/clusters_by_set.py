@@ -105,7 +105,7 @@ class ClustersBySet(Experiment):
         names = scores.answered(list(SETS), _KEPT, _BOTH, _PLAIN)
         methods = (_KEPT, _LEARNED, _BOTH, _FREE)
         gains = {method: scores.above(names, method, _PLAIN) for method in methods}
-        words = listed(f"{m} {gain.center:+.3f} ± {gain.margin:.3f}" for m, gain in gains.items())
+        words = listed(f"{m} {gain.interval:+.3f}" for m, gain in gains.items())
         return [
             f"What the mean NMI is above that of k-means, with half of the 95 % interval: {words}.",
             *scores.unanswered(SETS),
@@ -181,7 +181,7 @@ def _claim(scores: BySet, other: str, words: str, stand_in: str) -> Claim:
     return Claim(
         words=words,
         paper=paper,
-        ours=f"NMI is {above.center:+.3f} ± {above.margin:.3f} above that of {other}, over "
+        ours=f"NMI is {above.interval:+.3f} above that of {other}, over "
         f"{listed(SETS[name] for name in names)}",
         criterion="the 95 % interval of the difference, draw by draw, is above zero",
         agrees=above.is_above_zero,

@@ -12,7 +12,7 @@ from typing import Any, final
 import numpy as np
 from tools.neighbor_vote import vote
 
-from experiments.experiment import Claim, Experiment, Part, Result
+from experiments.experiment import Claim, Experiment, Part, Result, panels
 from experiments.intervals import prose
 from experiments.isolated import ask
 from experiments.reproductions.j12._neighbor_claims import (
@@ -83,7 +83,7 @@ class MetricNeighbors(Experiment):
             row = {"set": name}
             for method, words in METHODS.items():
                 spread = found.get(method)
-                row[words] = f"{spread.center:.3f} ± {spread.deviation:.3f}" if spread else "none"
+                row[words] = f"{spread:.3f}" if spread else "none"
             rows.append({**row, "the paper": ""})
         rows[0]["the paper"] = prose("""
             a figure; "LogDet Linear and LogDet Gaussian algorithms obtain somewhat higher accuracy for most of
@@ -103,11 +103,8 @@ class MetricNeighbors(Experiment):
         return [f"The median of the gamma chosen is {middle}.", *missing_of(results)]
 
     def figure(self, results: Sequence[Result]) -> Any:
-        from matplotlib.figure import Figure
-
         found = errors_of(results)
-        figure = Figure(figsize=(9, 4.5), layout="constrained")
-        axes = figure.subplots()
+        figure, axes = panels((9, 4.5))
         shown = [method for method in METHODS if any(method in of_set for of_set in found.values())]
         width = 0.85 / len(shown)
         axes.plot([], [], "kx", ms=5, label="no answer")

@@ -17,7 +17,7 @@ import numpy as np
 from scipy.sparse import csr_array
 from sklearn.decomposition import TruncatedSVD
 
-from experiments.experiment import Claim, Experiment, Part, Result
+from experiments.experiment import Claim, Experiment, Part, Result, panels
 from experiments.intervals import Spread, listed, mcnemar, prose
 from experiments.reproductions.j12._two_fold import GAMMAS, PERCENTILES, Half, halves
 from gramlearn import MetricLearner, datasets
@@ -158,7 +158,9 @@ class MetricText(Experiment):
                 for method, words in _METHODS.items():
                     row[words] = f"{found.accuracy(method, size):.3f}"
                 for rival in ("euclidean", "lsa"):
-                    row[f"gain over {_METHODS[rival]}"] = _text(found.gain(rival, size))
+                    row[f"gain over {_METHODS[rival]}"] = format(
+                        found.gain(rival, size).interval, "+.4f"
+                    )
                 rows.append({**row, "gamma": found.gammas(size), "the paper": found.told(size)})
         return rows
 
@@ -166,12 +168,8 @@ class MetricText(Experiment):
         return [claim for result in results for claim in _claims(_Found(result))]
 
     def figure(self, results: Sequence[Result]) -> Any:
-        from matplotlib.figure import Figure
-
-        figure = Figure(figsize=(4.5 * len(results), 4), layout="constrained")
-        for axes, found in zip(
-            np.atleast_1d(figure.subplots(1, len(results))), map(_Found, results), strict=True
-        ):
+        figure, row = panels((4.5 * len(results), 4), 1, len(results), squeeze=False)
+        for axes, found in zip(row[0], map(_Found, results), strict=True):
             sizes = found.sizes
             for k, (method, words) in enumerate(_METHODS.items()):
                 shares = [found.accuracy(method, size) for size in sizes]
@@ -252,10 +250,6 @@ def _flips(ours: np.ndarray, others: np.ndarray) -> tuple[int, int]:
     return int((ours & ~others).sum()), int((others & ~ours).sum())
 
 
-def _text(gain: Spread) -> str:
-    return f"{gain.center:+.4f} ± {gain.margin:.4f}"
-
-
 def _claims(found: _Found) -> list[Claim]:
     few, many = min(found.sizes), max(found.sizes)
     over_plain, over_lsa = (
@@ -270,7 +264,7 @@ def _claims(found: _Found) -> list[Claim]:
             ours=_beside(found, few),
             criterion="with the smallest basis, the 95 % interval of the difference has zero in it",
             agrees=not (over_plain[few].is_above_zero or over_plain[few].is_below_zero),
-            reason=f"They differ by {_text(over_plain[few])}.",
+            reason=f"They differ by {over_plain[few].interval:+.4f}.",
         ),
         Claim(
             words=f"{found.name}: with larger bases, accuracy is significantly higher",
@@ -279,13 +273,13 @@ def _claims(found: _Found) -> list[Claim]:
             ours=_beside(found, many),
             criterion="with the largest basis, the 95 % interval of the gain is above zero",
             agrees=over_plain[many].is_above_zero,
-            reason=f"The gain is {_text(over_plain[many])}; bases where the interval is above zero: "
+            reason=f"The gain is {over_plain[many].interval:+.4f}; bases where the interval is above zero: "
             f"{listed(above)}.",
         ),
         Claim(
             words=f"{found.name}: the learned metric significantly outperforms LSA",
             paper="in words: 'significantly outperforms existing methods'",
-            ours=f"by {listed(f'{_text(gain)} ({size})' for size, gain in over_lsa.items())}",
+            ours=f"by {listed(f'{gain.interval:+.4f} ({size})' for size, gain in over_lsa.items())}",
             criterion="with every basis, the 95 % interval of the gain is above zero",
             agrees=len(ahead) == len(over_lsa),
             reason=f"It is so with bases of {listed(ahead)} alone.",
@@ -295,7 +289,7 @@ def _claims(found: _Found) -> list[Claim]:
 
 def _beside(found: _Found, size: int) -> str:
     ours, plain = (found.accuracy(method, size) for method in ("logdet", "euclidean"))
-    gain = _text(found.gain("euclidean", size))
+    gain = format(found.gain("euclidean", size).interval, "+.4f")
     return f"{ours:.3f} with a basis of {size}, Euclidean {plain:.3f}: {gain}"
 
 

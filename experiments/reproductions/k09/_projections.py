@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 from sklearn.exceptions import ConvergenceWarning
 
-from experiments.experiment import Claim, Part, Result
+from experiments.experiment import Claim, Part, Result, values_by
 from experiments.intervals import Spread, listed, span
 from experiments.reproductions.shared.pairs import constraints, draw_pairs, share_satisfied
 from gramlearn import (
@@ -30,6 +30,7 @@ from gramlearn import (
     solve,
 )
 from gramlearn.problem.dual import DualPoint
+from gramlearn.problem.solution import Record
 from gramlearn.solvers import Projections
 from gramlearn.solvers.projections.solver import ProjectionState
 
@@ -74,24 +75,23 @@ def with_counts(counts: Iterable[int], repeats: int, digits: int = 3) -> list[Pa
 
 def draws_of(results: Sequence[Result]) -> dict[int, list[Any]]:
     """What the draws gave, by the number of constraints, which ascends."""
-    counts = sorted({result.parameters["constraints"] for result in results})
-    return {
-        count: [r.value for r in results if r.parameters["constraints"] == count]
-        for count in counts
-    }
+    return dict(sorted(values_by("constraints", results).items()))
 
 
 def solved(problem: Problem, solver: Any, limit: int) -> Solution:
     """Solve; projections stop as in the paper, Newton's method at a relative gap of 1e-6."""
+
+    def has_settled(record: Record) -> bool:
+        return record.details.get("change", 1.0) <= _CHANGE
+
+    return solve_quietly(problem, solver, tol=1e-6, max_iter=limit, callback=has_settled)
+
+
+def solve_quietly(*given: Any, **options: Any) -> Solution:
+    """Solve, without a warning where it does not converge: the status is kept."""
     with warnings.catch_warnings():
-        warnings.simplefilter("ignore", ConvergenceWarning)  # the status is kept
-        return solve(
-            problem,
-            solver,
-            tol=1e-6,
-            max_iter=limit,
-            callback=lambda record: record.details.get("change", 1.0) <= _CHANGE,
-        )
+        warnings.simplefilter("ignore", ConvergenceWarning)
+        return solve(*given, **options)
 
 
 def facts(solution: Solution) -> dict[str, Any]:
@@ -184,8 +184,8 @@ def alike_claim(
     return Claim(
         words=words,
         paper=paper,
-        ours=f"{setting}, LogDet above von Neumann by {least.center:+.3f} ± {least.margin:.3f} where they "
-        f"are nearest and {most.center:+.3f} ± {most.margin:.3f} where they are farthest, over the same draws",
+        ours=f"{setting}, LogDet above von Neumann by {least.interval:+.3f} where they "
+        f"are nearest and {most.interval:+.3f} where they are farthest, over the same draws",
         criterion="zero is within the 95 % interval of the draws, at every number of constraints",
         agrees=not above and not below,
         reason=f"On the same draws LogDet is ahead at {listed(above)}, and von Neumann at {listed(below)}. "

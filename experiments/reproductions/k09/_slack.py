@@ -12,7 +12,7 @@ from typing import Any, final
 
 import numpy as np
 
-from experiments.experiment import Claim, Experiment, Part, Result
+from experiments.experiment import Claim, Experiment, Part, Result, panels
 from experiments.intervals import Spread, listed, span, spread_of
 from experiments.reproductions.k09._projections import (
     cycles,
@@ -100,7 +100,7 @@ def improvement_claim(found: Found, reason: str = "") -> Claim:
         paper="in words: 'similar improvements in clustering accuracy'",
         ours=listed(
             f"NMI from {found.nmi(name, 0).center:.3f} to {found.nmi(name, most).center:.3f} with {most} "
-            f"constraints, by {gain.center:+.3f} ± {gain.margin:.3f} ({NAMES[name]})"
+            f"constraints, by {gain.interval:+.3f} ({NAMES[name]})"
             for name, gain in gains.items()
         ),
         criterion="the 95 % interval of the gain is above zero, with both",
@@ -224,7 +224,9 @@ class WithSlack(Experiment):
         for count, draws in found.draws.items():
             row = {"constraints": str(count), "draws": str(len(draws))}
             for name, words in NAMES.items():
-                row[f"NMI of the optimum, {words}"] = _score([draw[name]["nmi"] for draw in draws])
+                row[f"NMI of the optimum, {words}"] = format(
+                    spread_of([draw[name]["nmi"] for draw in draws]), ".3f"
+                )
             row |= _where_projections_stop(draws)
             for name, words in NAMES.items():
                 seconds = mean(draw[name]["newton"]["seconds"] for draw in draws)
@@ -266,10 +268,7 @@ class WithSlack(Experiment):
         return [name for name in own if len(found.variants.get(name, ())) > 2]
 
     def figure(self, results: Sequence[Result]) -> Any:
-        from matplotlib.figure import Figure
-
-        figure = Figure(figsize=(9, 4.8), layout="constrained")
-        left, right = figure.subplots(1, 2)
+        figure, (left, right) = panels((9, 4.8), 1, 2)
         found = Found.of(results)
         counts = list(found.draws)
         for k, (name, words) in enumerate(NAMES.items()):
@@ -302,16 +301,12 @@ def _curve(found: Found, name: str) -> tuple[list[int], list[float], list[float]
     return list(found.draws), [s.center for s in scores], [s.deviation for s in scores]
 
 
-def _score(scores: list[float]) -> str:
-    return "{:.3f} ± {:.3f}".format(*spread_of(scores))
-
-
 def _where_projections_stop(draws: list[Any]) -> dict[str, str]:
     """Clusters, cycles and gaps there."""
     row = {}
     for name, words in NAMES.items():
-        row[f"NMI where projections stop, {words}"] = _score(
-            [d[name]["nmi_stopped"] for d in draws]
+        row[f"NMI where projections stop, {words}"] = format(
+            spread_of([d[name]["nmi_stopped"] for d in draws]), ".3f"
         )
     for name, words in NAMES.items():
         stopped = [draw[name]["projections"] for draw in draws]

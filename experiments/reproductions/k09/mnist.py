@@ -19,7 +19,7 @@ from typing import Any, NamedTuple, final
 
 import numpy as np
 
-from experiments.experiment import Claim, Experiment, Part, Result
+from experiments.experiment import Claim, Experiment, Part, Result, panels
 from experiments.intervals import prose
 from experiments.reproductions.k09._mnist_claims import (
     NAMES,
@@ -218,11 +218,8 @@ class Mnist(Experiment):
         return [significance(Found.of(results))]
 
     def figure(self, results: Sequence[Result]) -> Any:
-        from matplotlib.figure import Figure
-
-        figure = Figure(figsize=(9, 4), layout="constrained")
+        figure, both = panels((9, 4), 1, 2, sharey=True)
         found = Found.of(results)
-        both = figure.subplots(1, 2, sharey=True)
         for axes, kind in zip(both, ("held_out", "test"), strict=True):
             for color, (name, words) in enumerate(NAMES.items()):
                 for count, line in zip(found.counts, ("--", "-"), strict=False):

@@ -32,7 +32,7 @@ def _claims(found: Found) -> list[Claim]:
         Claim(
             words="LogDet improves the clusters with very little supervision",
             paper="in words: 'improvements with very little supervision'",
-            ours=f"NMI {before.center:.3f}; with {first} constraints {gain.center:+.3f} ± {gain.margin:.3f}",
+            ours=f"NMI {before.center:.3f}; with {first} constraints {gain.interval:+.3f}",
             criterion="the 95 % interval of the gain is above zero",
             agrees=gain.is_above_zero,
             reason=f"{units} Standardized, NMI of LogDet is "

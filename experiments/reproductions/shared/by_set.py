@@ -11,7 +11,7 @@ from typing import Any, final
 
 import numpy as np
 
-from experiments.experiment import Result
+from experiments.experiment import Result, panels, values_by
 from experiments.intervals import Spread, listed, spread_of
 
 
@@ -33,10 +33,7 @@ class BySet:
     def of(
         cls, results: Sequence[Result], key: str, unit: float = 1.0, gained: bool = True
     ) -> "BySet":
-        draws: dict[str, list[Mapping[str, Any]]] = {}
-        for result in results:
-            draws.setdefault(result.parameters["set"], []).append(result.value)
-        return cls(draws, key, unit, gained)
+        return cls(values_by("set", results), key, unit, gained)
 
     @property
     def sets(self) -> list[str]:
@@ -89,8 +86,7 @@ class BySet:
         """Mean and deviation, or what became of it."""
         scores = self.scores(name, method)
         if scores:
-            center, deviation = spread_of(scores)
-            words = f"{center:{form}} ± {deviation:{form}}"
+            words = format(spread_of(scores), form)
             return f"**{words}**" if method in self.best(name) else words
         states = {draw.get(method, {}).get("status", "missing") for draw in self.draws[name]}
         return ", ".join(sorted(states - {"done"}))
@@ -135,10 +131,7 @@ def picture(
     scores: BySet, titles: Mapping[str, str], baseline: str, shades: float, form: str, label: str
 ) -> Any:
     """A Matplotlib Figure; beyond `shades` the color stays the same."""
-    from matplotlib.figure import Figure
-
-    figure = Figure(figsize=(9, 1.4 + 0.2 * len(scores.methods)), layout="constrained")
-    axes = figure.subplots()
+    figure, axes = panels((9, 1.4 + 0.2 * len(scores.methods)))
     gains = np.array([[gain(scores, n, m, baseline) for n in scores.sets] for m in scores.methods])
     image = axes.imshow(gains, cmap="RdBu", vmin=-shades, vmax=shades, aspect="auto")
     names = [titles[name] for name in scores.sets]

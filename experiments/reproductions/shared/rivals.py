@@ -20,19 +20,10 @@ from experiments.reproductions.shared.choosing import Candidates, Embedding, Tas
 METRIC_LEARN = Package("metric_learn", environments.METRIC_LEARN)
 PYDML = Package(
     "dml",
-    (
-        "numpy==1.23.5",
-        "scipy==1.10.1",
-        "scikit-learn==1.2.2",
-        "pandas==2.0.3",
-        "seaborn==0.12.2",
-        "Cython==0.29.37",
-        "setuptools==65.5.0",
-        "wheel",
-        "six",
-    ),
+    ("numpy==1.23.5", "scipy==1.10.1", "scikit-learn==1.2.2", "pandas==2.0.3", "seaborn==0.12.2",
+     "Cython==0.29.37", "setuptools==65.5.0", "wheel", "six"),
     sources=("pyDML==0.1.0",),
-)
+)  # fmt: skip
 _CHUNKS = 100  # metric-learn's default
 
 

@@ -97,8 +97,6 @@ def _seconds(of: Answers) -> Claim:
         words=f"seconds of the exact embedding of {of.title}",
         paper=of.paper,
         ours=f"{ours:.2g}",
-        criterion="",
-        agrees=None,
         reason=ANOTHER_MACHINE,
         stand_in=of.stand_in,
     )

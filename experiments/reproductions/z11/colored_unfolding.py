@@ -17,7 +17,7 @@ from typing import Any, final
 import numpy as np
 from sklearn.base import clone
 
-from experiments.experiment import Claim, Experiment, Part, Result
+from experiments.experiment import Claim, Experiment, Part, Result, panels
 from experiments.intervals import prose
 from experiments.reproductions.z11._colored import (
     Answers,
@@ -182,12 +182,10 @@ class ColoredUnfolding(Experiment):
         return value
 
     def figure(self, results: Sequence[Result]) -> Any:
-        from matplotlib.figure import Figure
-
         names = [name for name in _SETS if any(r.parameters["set"] == name for r in results)]
-        figure = Figure(figsize=(4.2 * len(names), 14.0), layout="constrained")
-        panels = figure.subplots(4, len(names), squeeze=False, height_ratios=(3, 3, 3, 2))
-        for (*above, below), name in zip(panels.T, names, strict=True):
+        shape = {"squeeze": False, "height_ratios": (3, 3, 3, 2)}
+        figure, grid = panels((4.2 * len(names), 14.0), 4, len(names), **shape)
+        for (*above, below), name in zip(grid.T, names, strict=True):
             here = [r for r in results if r.parameters["set"] == name]
             for axes, is_drawn in zip(above, (_is_largest, _is_exact, _is_wide), strict=True):
                 axes.set_axis_off()

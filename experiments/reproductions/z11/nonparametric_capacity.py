@@ -9,7 +9,7 @@ from collections.abc import Sequence
 from statistics import mean
 from typing import Any, final
 
-from experiments.experiment import Claim, Experiment, Part, Result
+from experiments.experiment import Claim, Experiment, Part, Result, panels
 from experiments.intervals import ANOTHER_METHOD, REACHES, Spread, listed, prose, span, spread_of
 from experiments.reproductions.z11._nonparametric import DATA, C, Instance, instance
 from experiments.reproductions.z11._nonparametric_tables import REPEATS, SHARE
@@ -90,7 +90,7 @@ def _most(accuracies: list[Spread]) -> float:
 
 def _at(values: Sequence[float], accuracies: list[Spread]) -> str:
     at = [accuracies[VALUES.index(value)] for value in values]
-    return listed(f"{s.center:.1f} ± {s.deviation:.1f}" for s in at)
+    return listed(f"{s:.1f}" for s in at)
 
 
 def _above_two(found: list[Spread]) -> str:
@@ -111,7 +111,7 @@ def _best_at_four(of_iris: list[Spread], above: Spread) -> Claim:
     return Claim(
         words=f"iris is best at p = {last:g}, but not significantly better than at p = 2",
         paper=_at((last, 2.0), told_of("iris", "p")[0]),
-        ours=f"{_at((last, 2.0), of_iris)}, {above.center:+.1f} ± {above.margin:.1f} draw by draw; largest at "
+        ours=f"{_at((last, 2.0), of_iris)}, {above.interval:+.1f} draw by draw; largest at "
         f"p = {most:g}",
         criterion="its mean is the largest, and the 95 % interval of the difference from p = 2 has zero in it",
         agrees=most == last and not above.is_above_zero,
@@ -136,7 +136,7 @@ def _of_p(name: str, at: int, found: list[Spread], above: Spread) -> Claim:
     return Claim(
         words=f"with p = {VALUES[at]:g}, clusters of {name} are significantly worse than with p = 2",
         paper=_at(pair, told_of(name, "p")[0]),
-        ours=f"{_at(pair, found)}, {above.center:+.1f} ± {above.margin:.1f} draw by draw",
+        ours=f"{_at(pair, found)}, {above.interval:+.1f} draw by draw",
         criterion="the 95 % interval of the difference is below zero",
         agrees=above.is_below_zero,
         reason="Perhaps because rows are scaled to length one here; it was not tried without.",
@@ -198,8 +198,6 @@ def _all_iterations(cases: dict[tuple[str, str], list[Any]]) -> Claim:
         words="B affects the number of iterations",
         paper=words(told),
         ours=words(taken),
-        criterion="",
-        agrees=None,
         reason=ANOTHER_METHOD,
     )
 
@@ -257,21 +255,19 @@ class NonparametricCapacity(Experiment):
         ]
 
     def figure(self, results: Sequence[Result]) -> Any:
-        from matplotlib.figure import Figure
-
-        figure = Figure(figsize=(9, 4), layout="constrained")
-        panels = dict(zip(("B", "p"), figure.subplots(1, 2, sharey=True), strict=True))
+        figure, both = panels((9, 4), 1, 2, sharey=True)
+        varying = dict(zip(("B", "p"), both, strict=True))
         for (name, varied), draws in _by_case(results).items():
-            axes, color = panels[varied], f"C{SETS.index(name)}"
+            axes, color = varying[varied], f"C{SETS.index(name)}"
             means, spreads = zip(*accuracies_of(draws), strict=True)
             axes.errorbar(VALUES, means, spreads, fmt="o-", capsize=2, color=color, label=name)
             told = [accuracy.center for accuracy in told_of(name, varied)[0]]
             axes.plot(VALUES, told, "s--", color=color, alpha=0.5, label=f"{name}, the paper")
-        panels["B"].set(xlabel="B, with p = 2", ylabel="accuracy, %")
-        panels["p"].set(xlabel="p, with B = 1 (1.02 for 1)")
-        for axes in panels.values():
+        varying["B"].set(xlabel="B, with p = 2", ylabel="accuracy, %")
+        varying["p"].set(xlabel="p, with B = 1 (1.02 for 1)")
+        for axes in varying.values():
             axes.grid(alpha=0.3)
-        panels["p"].legend(fontsize="small")
+        varying["p"].legend(fontsize="small")
         return figure
 
 
@@ -298,7 +294,7 @@ def _by_case(results: Sequence[Result]) -> dict[tuple[str, str], list[Any]]:
 
 
 def _row(name: str, varied: str, k: int, answers: Sequence[Any]) -> dict[str, str]:
-    center, spread = spread_of([answer["accuracy"] for answer in answers])
+    accuracy = spread_of([answer["accuracy"] for answer in answers])
     steps = [answer["iterations"] for answer in answers]
     accuracies, iterations = told_of(name, varied)
     is_near = varied == "p" and VALUES[k] < _NEAREST
@@ -306,8 +302,8 @@ def _row(name: str, varied: str, k: int, answers: Sequence[Any]) -> dict[str, st
         "set": name,
         "of": f"{varied} = {VALUES[k]:g}" + f" ({_NEAREST} here)" * is_near,
         "draws": str(len(answers)),
-        "accuracy": f"{center:.1f} ± {spread:.1f}",
-        "accuracy in the paper": "{} ± {}".format(*accuracies[k]),
+        "accuracy": f"{accuracy:.1f}",
+        "accuracy in the paper": f"{accuracies[k]}",
         "iterations": f"{mean(steps):.0f} ({min(steps)} to {max(steps)})",
         "iterations in the paper": str(iterations[k]),
         "relative gap, at most": f"{max(a['relative_gap'] for a in answers):.0e}",
