@@ -17,8 +17,7 @@ from gramlearn.estimators import (
     SemiSupervisedEmbedding,
     StructurePreservingEmbedding,
 )
-from gramlearn.evaluation.mutual_information import normalized_mutual_information
-from gramlearn.evaluation.pair_counting import pair_accuracy
+from gramlearn.evaluation.agreement import normalized_mutual_information, pair_accuracy
 from gramlearn.evaluation.retrieval import average_precision, recall_at_k
 from gramlearn.evaluation.triplets import TripletScorer, comparisons_kept
 from gramlearn.graphs.neighbors import laplacian, neighbor_graph

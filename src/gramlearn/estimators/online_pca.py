@@ -6,7 +6,7 @@ import numpy as np
 from sklearn.base import BaseEstimator, ClassNamePrefixFeaturesOutMixin, TransformerMixin
 from sklearn.utils.validation import check_is_fitted
 
-from gramlearn._base.first_call import announced
+from gramlearn._base.compilation import announced
 from gramlearn._base.threads import one_thread
 from gramlearn._base.validation import check_count, check_positive
 from gramlearn.estimators._points import validated
