@@ -231,7 +231,7 @@ REFUSED = [
     (lambda: balanced_cut(np.full((4, 4), "a")), r"`graph` holds 'a' at row 0, column 0"),
     (lambda: balanced_cut(1 - np.eye(4), random_state="a"), r"`random_state` must be None"),
     (lambda: nearest_correlation("abc"), r"`matrix` must hold numbers; got a str"),
-    (lambda: unfold(X, [[0, 1], [2]]), r"`neighbors` must hold whole numbers"),
+    (lambda: unfold(X, [[0, 1], [2]]), r"`graph` must hold whole numbers"),
     (lambda: normalized_mutual_information(Y, [[1], [1, 2]]), r"must hold one label for each point"),
     (lambda: KernelLearner(kernel_params="a").fit(X, Y), r"`kernel_params` must be a dict"),
     (lambda: KernelLearner(alpha=1e300).fit(X, Y), r"alpha must lie between"),

@@ -24,7 +24,6 @@ from gramlearn.estimators._learning import side_of
 from gramlearn.estimators._points import validated
 from gramlearn.estimators._precision import FLOATS, KeepsPrecision
 from gramlearn.estimators._whole import so_far, whole
-from gramlearn.graphs.extension import extended
 from gramlearn.graphs.neighbors import (
     check_graph,
     check_weights,
@@ -32,6 +31,7 @@ from gramlearn.graphs.neighbors import (
     weighted_graph,
     weights_to,
 )
+from gramlearn.graphs.out_of_sample import extend_along_graph
 from gramlearn.methods.nonparametric.problem import solve_nonparametric
 from gramlearn.side_information import Pairs, SideInformation
 from gramlearn.side_information.labels import read_labels
@@ -39,7 +39,6 @@ from gramlearn.solvers.progress import progress_bar
 
 __all__ = ["NonparametricKernel"]
 
-_AFFINITIES = {"neighbors": None, "precomputed": None}
 _RANK = 1e-10  # eigenvalues below this share of the largest are zero
 
 
@@ -68,9 +67,9 @@ class NonparametricKernel(
         What pairs weigh beside the graph.
     n_neighbors, join, weights, width :
         The graph, as in `neighbor_graph`.
-    affinity : {"neighbors", "precomputed"}
-        With "precomputed" X is the graph: a symmetric matrix n x n of weights, dense or sparse, such as who
-        knows whom.
+    graph : {"neighbors", "precomputed"}
+        Whether it is made of nearest neighbors, or X is the graph itself: a symmetric matrix n x n of weights,
+        dense or sparse, such as who knows whom.
     rank : int or "auto"
         The most dimensions; "auto" takes as many as the optimum has.
     basis : {"graph", "statements"}
@@ -113,7 +112,7 @@ class NonparametricKernel(
         join: str = "either",
         weights: str = "binary",
         width: float | None = None,
-        affinity: str = "neighbors",
+        graph: str = "neighbors",
         basis: str = "graph",
         n_components: int | None = None,
         n_clusters: int | None = None,
@@ -133,7 +132,7 @@ class NonparametricKernel(
         self.join = join
         self.weights = weights
         self.width = width
-        self.affinity = affinity
+        self.graph = graph
         self.basis = basis
         self.n_components = n_components
         self.n_clusters = n_clusters
@@ -146,15 +145,13 @@ class NonparametricKernel(
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
         tags.target_tags.required = True
-        tags.input_tags.pairwise = self.affinity == "precomputed"
-        tags.input_tags.sparse = self.affinity == "precomputed"
+        tags.input_tags.pairwise = tags.input_tags.sparse = self.graph == "precomputed"
         return tags
 
     @whole
     def fit(self, X: Any, y: Any = None, *, side: SideInformation | None = None) -> Self:
         """Learn from labels y, or from `side=Pairs(...)` over the rows of X."""
-        check_choice(self.affinity, "affinity", _AFFINITIES)
-        is_graph = self.affinity == "precomputed"
+        is_graph = check_choice(self.graph, "graph", {"neighbors": False, "precomputed": True})
         X = validated(
             self, X, dtype=FLOATS, accept_sparse="csr" if is_graph else False, ensure_min_samples=2
         )
@@ -195,14 +192,14 @@ class NonparametricKernel(
 
     def _read_graph(self, X: Any) -> None:
         """The graph, its degrees, and what joins new points to it."""
-        if self.affinity == "precomputed":
+        if self.graph == "precomputed":
             self.graph_ = check_graph(X, "X")
         else:
             self._points = check_extent(np.asarray(X, dtype=float), power=2)
             if not np.ptp(self._points, axis=0).any():
                 raise ValueError(
                     f"all {len(X)} rows of `X` are equal, so none is nearer to another; pass points that "
-                    'differ, or a graph with affinity="precomputed".'
+                    'differ, or a graph with graph="precomputed".'
                 )
             self.graph_, self.width_ = weighted_graph(
                 self._points, self.n_neighbors, self.join, self.weights, self.width
@@ -210,7 +207,7 @@ class NonparametricKernel(
         if self.graph_.nnz == np.count_nonzero(self.graph_.diagonal()):
             advice = (
                 "pass a graph that has some"
-                if self.affinity == "precomputed"
+                if self.graph == "precomputed"
                 else 'raise `n_neighbors`, or pass join="either"'
             )
             raise ValueError(
@@ -283,7 +280,7 @@ class NonparametricKernel(
     def transform(self, X: Any) -> np.ndarray:
         """Place new points by their neighbors, as the Nystroem formula on the kernel of the graph does.
 
-        With affinity="precomputed", X holds the weights of new points to those learned from, m x n. A point
+        With graph="precomputed", X holds the weights of new points to those learned from, m x n. A point
         equal to one of those has its row of `embedding_`. This extension is not in the paper.
         """
         rows, dtype = self._placed(X)
@@ -292,7 +289,7 @@ class NonparametricKernel(
     def _placed(self, X: Any) -> tuple[np.ndarray, Any]:
         """The rows of new points beside those of `factor_`, and the type that X has."""
         check_is_fitted(self)
-        is_graph = self.affinity == "precomputed"
+        is_graph = self.graph == "precomputed"
         X = validated(
             self, X, dtype=FLOATS, accept_sparse="csr" if is_graph else False, reset=False
         )
@@ -305,7 +302,7 @@ class NonparametricKernel(
                 self._points, new, self.n_neighbors, self.weights, self.width_
             )
         degrees = np.asarray(self.graph_.sum(axis=1)).ravel()
-        return extended(weights, same, degrees, self.factor_), X.dtype
+        return extend_along_graph(weights, same, degrees, self.factor_), X.dtype
 
     @property
     def _n_features_out(self) -> int:

@@ -28,8 +28,8 @@ class StructurePreservingEmbedding(PointEmbedding):
     n_components : int
         Of the embedding. The graph is preserved in all dimensions of K, of which these are the first.
     n_neighbors : int
-        Of the graph over the rows of X, and of the points that a new one is put between. Pieces of the graph
-        are no matter: comparisons are with all other points.
+        Of the graph over the rows of X, and of the points that a new one is put between. The graph need not
+        be connected: comparisons are with all other points.
     graph : {"neighbors", "precomputed"}
         Whether W is made of nearest neighbors, or X is W itself: a symmetric matrix, dense or sparse, whose
         entries that are not zero are edges.

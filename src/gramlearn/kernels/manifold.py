@@ -56,7 +56,7 @@ class ManifoldKernel:
             )
         if not self.strength >= 0:
             raise ValueError(f"`strength` must be at least 0; got {self.strength!r}.")
-        graph = neighbor_graph(base.points, self.n_neighbors, join="either")
+        graph = neighbor_graph(base.points, self.n_neighbors)
         L = laplacian(graph, normalized=self.normalized).toarray()
         M = self.strength * np.linalg.matrix_power(L, check_count(self.degree, "degree"))
         # (I + MK)^-1 M = M - M (K^-1 + M)^-1 M = R (I + R K R)^-1 R with R = M^(1/2): symmetric, whatever K is.

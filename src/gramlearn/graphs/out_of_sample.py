@@ -1,27 +1,67 @@
-"""w(x) = argmin |x - sum_j w_j p_j|^2 + eps sum_j w_j^2 |x - p_j|^2,  sum_j w_j = 1: new points among old ones.
+"""f(x) from the f_j of known points: new points among old ones, by a graph or between their neighbors.
 
-p_j are the nearest of the points whose values v_j are known, and x is given the value sum_j w_j v_j. Scaling
-each weight by its distance, a_j = w_j |x - p_j|, turns this into
+Embeddings and kernels found for given points alone are so extended to others: extensions of ours, no part of
+their definition. A point that is there already keeps its value exactly.
+
+**Along a graph.** f(x) = sum_j A_xj f_j / sqrt(D_x (D_j + A_xj)). K = F F' was learned for points of a graph,
+and says nothing of others. The Nystroem formula f(x) = k(x, .) k^-1 F needs a kernel of the old points and the
+new one; here it is k = (L + eps I)^-1, the kernel of the graph with x in it. Elimination gives
+
+    k(x, .) k^-1 = -(L_xx + eps)^-1 L_x.,        L_xx = 1,   L_xj = -A_xj / sqrt(D_x (D_j + A_xj))
+
+and eps -> 0 the formula above: no linear system at all.
+
+**Between neighbors.** f(x) = sum_j w_j f_j over the nearest points p_j, with
+
+    w = argmin |x - sum_j w_j p_j|^2 + eps sum_j w_j^2 |x - p_j|^2,      sum_j w_j = 1
+
+Scaling each weight by its distance, a_j = w_j |x - p_j|, turns this into
 
     (C + eps I) a  ~  1 / |x - p_j|,      C_jl = the cosine of the angle between x - p_j and x - p_l
 
 which is well conditioned however the neighbors lie. As x moves to one of the points its weight goes to one, so
-that there is no jump at them, and a point that is there already keeps its value exactly; where x comes to have
-other nearest points, there may be one. Embeddings found for given points alone are so extended to others: an
-extension of ours, no part of their definition.
+that there is no jump at them; where x comes to have other nearest points, there may be one.
 """
 
 from typing import Any
 
 import numpy as np
 
-__all__ = ["barycentric"]
+__all__ = ["extend_along_graph", "extend_between_neighbors"]
 
 _EPS = 1e-3  # against neighbors that are as good as dependent; as in locally linear embedding
 _AT_ONCE = 4_000_000  # numbers worked with at a time
 
 
-def barycentric(
+def extend_along_graph(
+    weights: Any, same: Any, degrees: np.ndarray, factor: np.ndarray
+) -> np.ndarray:
+    """The rows of new points, from those of old ones.
+
+    Parameters
+    ----------
+    weights : sparse matrix m x n
+        A_xj, of new points to old ones.
+    same : sparse matrix m x n
+        1 where they are equal.
+    degrees : vector
+        D_j of the graph of old points.
+    factor : array n x r
+    """
+    joined = weights.tocsr(copy=True)
+    of_new = np.asarray(joined.sum(axis=1)).ravel()
+    both = np.repeat(of_new, np.diff(joined.indptr)) * (degrees[joined.indices] + joined.data)
+    joined.data = np.divide(
+        joined.data, np.sqrt(both), out=np.zeros_like(joined.data), where=both > 0
+    )
+    rows = np.asarray(joined @ factor)
+    twins = np.asarray(same.sum(axis=1)).ravel()
+    known = twins > 0
+    rows[known] = (same @ factor)[known] / twins[known, None]
+    return rows
+
+
+def extend_between_neighbors(
     X: np.ndarray, points: np.ndarray, values: np.ndarray, n_neighbors: int = 5
 ) -> np.ndarray:
     """Values at the rows of X, from those of the nearest points.
