@@ -45,9 +45,9 @@ def test_the_kernel_is_that_of_the_problem(loss) -> None:
     answer = solve_nonparametric(L, PAIRS, loss=loss, B=9.0, C=0.5)
     K = answer.factor @ answer.factor.T
     np.testing.assert_allclose(model.factor_ @ model.factor_.T, K, atol=1e-9)
-    np.testing.assert_allclose(model.kernel(np.arange(60)), K, atol=1e-9)
-    assert model.kernel(3, 7) == pytest.approx(K[3, 7])
-    np.testing.assert_allclose(model.kernel([3, 4], [7, 8]), K[[3, 4], [7, 8]], atol=1e-9)
+    np.testing.assert_allclose(model.kernel_entries(np.arange(60)), K, atol=1e-9)
+    assert model.kernel_entries(3, 7) == pytest.approx(K[3, 7])
+    np.testing.assert_allclose(model.kernel_entries([3, 4], [7, 8]), K[[3, 4], [7, 8]], atol=1e-9)
     assert model.solution_.relative_gap <= 1e-6
     np.testing.assert_allclose(
         model.eigenvalues_, np.linalg.eigvalsh(K)[::-1][: model.factor_.shape[1]], atol=1e-9
@@ -350,7 +350,9 @@ def test_a_graph_keeps_what_it_is_and_loops_count_in_degrees_alone() -> None:
     degrees = before.sum(axis=1)
     L = np.eye(60) - before / np.sqrt(np.outer(degrees, degrees))
     expected = solve_nonparametric(csr_array(L), PAIRS, loss="linear").factor
-    np.testing.assert_allclose(model.kernel(np.arange(60)), expected @ expected.T, atol=1e-9)
+    np.testing.assert_allclose(
+        model.kernel_entries(np.arange(60)), expected @ expected.T, atol=1e-9
+    )
 
 
 def test_new_points_of_a_graph_have_no_negative_weights() -> None:
@@ -380,8 +382,11 @@ def test_rows_of_rounding_are_rows_of_zeros() -> None:
 @pytest.mark.parametrize(
     ("call", "words"),
     [
-        (lambda model: model.kernel([1, 2], [1, 2, 3]), r"`i` has shape \(2,\) and `j` has"),
-        (lambda model: model.kernel(-1), "row indices start at 0"),
+        (
+            lambda model: model.kernel_entries([1, 2], [1, 2, 3]),
+            r"`i` has shape \(2,\) and `j` has",
+        ),
+        (lambda model: model.kernel_entries(-1), "row indices start at 0"),
         (lambda model: model.similar_to([[1, 2]]), r"a vector of them; got shape \(1, 2\)"),
         (lambda model: model.similar_to(60), "there are 60 rows"),
         (lambda model: pairs_to_ask(model.factor_, 3, known=[[0, 1]]), "`known` must be Pairs"),

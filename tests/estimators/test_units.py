@@ -126,8 +126,10 @@ def test_a_kernel_is_judged_by_the_precision_it_came_in(dtype, params):
     rounded = KernelLearner("precomputed", **settings).fit(K, labels)
     exact = KernelLearner("precomputed", **settings).fit(X @ X.T, labels)
     unit = np.finfo(dtype).eps
-    size = np.abs(exact.kernel_(X @ X.T)).max()
-    np.testing.assert_allclose(rounded.kernel_(K), exact.kernel_(X @ X.T), atol=300 * unit * size)
+    size = np.abs(exact.kernel_matrix(X @ X.T)).max()
+    np.testing.assert_allclose(
+        rounded.kernel_matrix(K), exact.kernel_matrix(X @ X.T), atol=300 * unit * size
+    )
     assert rounded.transform(K).shape[0] == 60
     with pytest.raises(ValueError, match="not positive semidefinite"):
         KernelLearner("precomputed", **settings).fit(K.astype(float) - 0.1 * np.eye(60), labels)

@@ -13,16 +13,22 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from experiments.reproductions.f07._comparisons import Judged, Split, kept, ranked_by_halves
-from gramlearn import KernelDesigner, gaussian_kernel, linear_kernel, polynomial_kernel
-from gramlearn.kernels.families import BaseKernel, OneFeature
+from gramlearn import KernelDesigner
+from gramlearn.kernels import (
+    GaussianKernel,
+    Kernel,
+    LinearKernel,
+    OneFeature,
+    PolynomialKernel,
+)
 
 __all__ = ["GAMMAS", "SINGLE", "Mix", "mix_of", "shares_of_grid"]
 
-SINGLE: dict[str, BaseKernel] = {
-    "Gauss, mu = 1": gaussian_kernel(1.0),
-    "Gauss, mu = 0.1": gaussian_kernel(0.1),
-    "polynomial, degree 2": polynomial_kernel(2),
-    "linear": linear_kernel(),
+SINGLE: dict[str, Kernel] = {
+    "Gauss, mu = 1": GaussianKernel(1.0),
+    "Gauss, mu = 0.1": GaussianKernel(0.1),
+    "polynomial, degree 2": PolynomialKernel(2, gamma=1.0),
+    "linear": LinearKernel(),
 }
 GAMMAS = (1e2, 1e1, 1.0, 1e-1, 1e-2, 1e-4)
 _TOL = 1e-2  # of the designs that are compared; the chosen one is solved to 1e-6
@@ -92,7 +98,7 @@ def _designer(weak: bool, **options: Any) -> KernelDesigner:
     return KernelDesigner(list(SINGLE.values()), weak=weak, **options)
 
 
-def _family(d: int, weak: bool) -> list[BaseKernel]:
+def _family(d: int, weak: bool) -> list[Kernel]:
     """The kernels in the order of a designer's weights."""
     single = list(SINGLE.values())
     return [OneFeature(kernel, f) for f in range(d) for kernel in single] if weak else single

@@ -13,14 +13,8 @@ from gramlearn._base.validation import check_count, check_extent, check_flag, ch
 from gramlearn.estimators._pair_methods import two_sides
 from gramlearn.estimators._points import validated, validated_array
 from gramlearn.estimators._precision import FLOATS
-from gramlearn.kernels.families import (
-    BaseKernel,
-    LookedUp,
-    OneFeature,
-    gaussian_kernel,
-    polynomial_kernel,
-    read_kernels,
-)
+from gramlearn.kernels.families import GaussianKernel, PolynomialKernel, read_kernels
+from gramlearn.kernels.kernel import Kernel, OneFeature, PrecomputedKernel
 from gramlearn.methods.kernel_design.comparisons import read_rows
 from gramlearn.methods.kernel_design.kernel import Seen
 from gramlearn.side_information import Triplets
@@ -29,7 +23,7 @@ __all__ = ["DesignPoints", "is_precomputed", "read_design_points", "rows_of_domi
 
 _LARGEST = 10_000  # points in S: 800 MB a kernel
 _ROUNDING = 1e-10  # of the largest kernel value: what a sum of rounding errors stays far below
-_WIDTHS = (0.1, 1.0, 10.0)  # mu of the Gaussians of the default family, over the variance
+_WIDTHS = (0.1, 1.0, 10.0)  # gamma of the Gaussians of the default family, over the variance
 
 
 class DesignPoints(ABC):
@@ -137,8 +131,8 @@ class KernelRows(DesignPoints):
 
     def two_new(self, estimator: Any, X: Any, Y: Any, reads: np.ndarray) -> tuple[Seen, Seen]:
         raise ValueError(
-            "precomputed kernels say nothing about two new points; use kernel(X), of new points with the "
-            "training points, or pass functions as `kernels`."
+            "precomputed kernels say nothing about two new points; use kernel_matrix(X), of new points with "
+            "the training points, or pass functions as `kernels`."
         )
 
     def new_pairs(self, estimator: Any, pairs: Any, reads: np.ndarray) -> tuple[Seen, Seen]:
@@ -207,7 +201,7 @@ def rows_of_dominance(
     return rows
 
 
-def _family(kernels: Any, X: np.ndarray, weak: bool) -> tuple[BaseKernel, ...]:
+def _family(kernels: Any, X: np.ndarray, weak: bool) -> tuple[Kernel, ...]:
     """The kernels that are given, or Gaussians as wide as the variance says; of one feature each if weak."""
     d = X.shape[1]
     if weak:
@@ -220,11 +214,11 @@ def _family(kernels: Any, X: np.ndarray, weak: bool) -> tuple[BaseKernel, ...]:
     if kernels is not None:
         return read_kernels(kernels)
     variance = d * _variance(X)
-    return (*_gaussians(variance), polynomial_kernel(2, _one_over(variance)))
+    return (*_gaussians(variance), PolynomialKernel(2, _one_over(variance)))
 
 
-def _gaussians(variance: float) -> list[BaseKernel]:
-    return [gaussian_kernel(width * _one_over(variance)) for width in _WIDTHS]
+def _gaussians(variance: float) -> list[GaussianKernel]:
+    return [GaussianKernel(width * _one_over(variance)) for width in _WIDTHS]
 
 
 def _variance(x: np.ndarray) -> float:
@@ -261,7 +255,7 @@ def _read_matrices(X: Any) -> np.ndarray:
 
 def _looked_up(values: np.ndarray, unit: float) -> Seen:
     n, _, m = values.shape
-    kernels = tuple(LookedUp(values[:, :, p], f"matrix {p}") for p in range(m))
+    kernels = tuple(PrecomputedKernel(values[:, :, p], f"matrix {p}") for p in range(m))
     rows = values.reshape(n, -1)
     combined = rows @ np.random.default_rng(0).standard_normal((rows.shape[1], 2))
     return Seen(kernels, np.arange(n)[:, None], np.round(combined / unit))

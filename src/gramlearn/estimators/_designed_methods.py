@@ -28,7 +28,7 @@ class DesignedMethods(KeepsPrecision, ClassNamePrefixFeaturesOutMixin, Transform
     _given: DesignPoints
     _coordinates: Coordinates
 
-    def kernel(self, X: Any, Y: Any = None) -> np.ndarray:
+    def kernel_matrix(self, X: Any, Y: Any = None) -> np.ndarray:
         """All k(x, y) of the designed kernel; without Y those with the training points."""
         check_is_fitted(self)
         reads = self._kernel.reads

@@ -24,7 +24,7 @@ class GivenPoints:
     random_state: Any
     _known: Pairs
 
-    def kernel(self, i: Any, j: Any = None) -> Any:
+    def kernel_entries(self, i: Any, j: Any = None) -> Any:
         """K_ij of the points learned from; i and j numbers or arrays of the same shape. Without j, rows i."""
         left = self._rows(i, "i")
         if j is None:
@@ -53,7 +53,7 @@ class GivenPoints:
                 f"`i` must be a row number or a vector of them; got shape {np.shape(i)}."
             )
         points = np.atleast_1d(np.asarray(i, dtype=None if np.size(i) else int))
-        rows = self.kernel(points)
+        rows = self.kernel_entries(points)
         count = min(check_count(k, "k"), rows.shape[1] - 1)
         rows[np.arange(len(rows)), points] = -np.inf
         order = np.argsort(-rows, axis=1, kind="stable")[:, :count]

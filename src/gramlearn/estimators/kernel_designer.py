@@ -54,7 +54,7 @@ class KernelDesigner(DesignedMethods, BaseEstimator):
     Parameters
     ----------
     kernels : list, "precomputed" or None
-        Base kernels, such as [gaussian_kernel(0.1), linear_kernel()], their names, or functions k(A, B) that
+        Base kernels, such as [GaussianKernel(0.1), LinearKernel()], their names, or functions k(A, B) that
         give the matrix of all k(a, b). With "precomputed" X holds them: a list of m matrices n x n, or an
         array n x n x m; new points then come by their values with all training points. None takes Gaussians of
         three widths, 0.1, 1 and 10 over the variance, and, unless `weak`, a polynomial of degree two.
@@ -76,9 +76,9 @@ class KernelDesigner(DesignedMethods, BaseEstimator):
         makes K PSD on all rows of X, and gives it as `shift_`; for points to come there is `mended_kernel`.
         Above 3000 points the shift is Gershgorin's bound, which is larger than need be.
     identity : bool
-        Whether `kernel` and `transform` contain beta I, which makes K PSD on S and is mostly much larger than
-        all else in it. For support vectors, neighbors and clusters leave it out: `kernel` is then the
-        similarity, PSD everywhere with mend="nonnegative", and coordinates are those of its positive part.
+        Whether `kernel_matrix` and `transform` contain beta I, which makes K PSD on S and is mostly much larger
+        than all else in it. For support vectors, neighbors and clusters leave it out: `kernel_matrix` is then
+        the similarity, PSD everywhere with mend="nonnegative", and coordinates are those of its positive part.
     n_components : int, optional
         Columns of `transform`; all that the kernel has on S where it is not given.
     tol, max_iter, random_state, verbose :
@@ -108,7 +108,7 @@ class KernelDesigner(DesignedMethods, BaseEstimator):
     >>> from sklearn.datasets import load_iris
     >>> X, y = load_iris(return_X_y=True)
     >>> designer = KernelDesigner(weak=True, gamma1=10.0, random_state=0).fit(X, y)
-    >>> designer.kernel(X[:2], X[:3]).shape
+    >>> designer.kernel_matrix(X[:2], X[:3]).shape
     (2, 3)
     """
 

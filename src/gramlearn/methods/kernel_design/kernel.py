@@ -16,7 +16,7 @@ from typing import Any, NamedTuple, final
 import numpy as np
 
 from gramlearn._base.distinct_rows import distinct_rows
-from gramlearn.kernels.families import BaseKernel
+from gramlearn.kernels.kernel import Kernel
 from gramlearn.methods.kernel_design.dominance_rows import combination
 
 __all__ = [
@@ -39,7 +39,7 @@ class Seen(NamedTuple):
     is that in which they came.
     """
 
-    kernels: Sequence[BaseKernel]
+    kernels: Sequence[Kernel]
     points: np.ndarray
     marks: np.ndarray
     precision: Any = np.float64
