@@ -112,7 +112,7 @@ def by_cuts(setting: Setting, repeats: int) -> Cuts:
         answer = problem.solve(setting.gamma1, setting.gamma2)
         seconds = min(seconds, time.process_time() - began)
     peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024
-    return Cuts(seconds, answer.value, answer.relative_gap, answer.rounds, answer.cuts, peak)
+    return Cuts(seconds, answer.value, answer.relative_gap, answer.iterations, answer.cuts, peak)
 
 
 def alone(function: Callable[..., Any], *given: Any) -> Any:

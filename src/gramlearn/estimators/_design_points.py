@@ -10,9 +10,7 @@ from sklearn.utils.validation import assert_all_finite
 
 from gramlearn._base.arrays import to_numpy
 from gramlearn._base.validation import check_count, check_extent, check_flag, check_symmetric
-from gramlearn.estimators._pair_methods import two_sides
-from gramlearn.estimators._points import validated, validated_array
-from gramlearn.estimators._precision import FLOATS
+from gramlearn.estimators._inputs import FLOATS, two_sides, validated, validated_array
 from gramlearn.kernels.families import GaussianKernel, PolynomialKernel, read_kernels
 from gramlearn.kernels.kernel import Kernel, OneFeature, PrecomputedKernel
 from gramlearn.methods.kernel_design.comparisons import read_rows

@@ -20,8 +20,7 @@ from sklearn.utils.validation import check_is_fitted
 from gramlearn._base.threads import one_thread
 from gramlearn._base.validation import check_count, check_extent, check_flag
 from gramlearn._base.warnings import warn
-from gramlearn.estimators._points import validated
-from gramlearn.estimators._precision import FLOATS, KeepsPrecision
+from gramlearn.estimators._inputs import FLOATS, KeepsPrecision, validated
 from gramlearn.graphs.edges import Edges, check_connected, connect_pieces, measure_edges
 from gramlearn.graphs.neighbors import neighbor_graph
 from gramlearn.graphs.out_of_sample import extend_between_neighbors

@@ -8,7 +8,7 @@ import numpy as np
 
 from gramlearn._base.distances import equal_rows
 from gramlearn._base.validation import check_basis, check_choice, check_extent
-from gramlearn.estimators._points import validated
+from gramlearn.estimators._inputs import validated
 from gramlearn.kernels.low_rank.columns import combined_factor, incomplete_cholesky, nystroem
 from gramlearn.kernels.low_rank.factor import LowRankKernel, check_rank
 from gramlearn.kernels.low_rank.spectral import spectral_factor

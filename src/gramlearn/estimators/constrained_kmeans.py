@@ -5,9 +5,9 @@ from typing import Any, Self
 import numpy as np
 
 from gramlearn._base.validation import check_extent
+from gramlearn.estimators._inputs import validated
 from gramlearn.estimators._kmeans import ClustersWithMeans
 from gramlearn.estimators._learning import check_not_side
-from gramlearn.estimators._points import validated
 from gramlearn.estimators._whole import so_far, whole
 from gramlearn.methods.clustering.constrained import constrained_kmeans
 from gramlearn.side_information import Pairs

@@ -4,9 +4,10 @@ from dataclasses import replace
 from typing import Any, Self
 
 import numpy as np
-from sklearn.base import BaseEstimator
+from sklearn.base import BaseEstimator, ClassNamePrefixFeaturesOutMixin, TransformerMixin
 from sklearn.utils.validation import check_is_fitted
 
+from gramlearn._base.arrays import to_numpy
 from gramlearn._base.distinct_rows import distinct_rows
 from gramlearn._base.validation import (
     check_choice,
@@ -22,9 +23,10 @@ from gramlearn.estimators._design_points import (
     read_design_points,
     rows_of_dominance,
 )
-from gramlearn.estimators._designed_methods import DesignedMethods
+from gramlearn.estimators._inputs import KeepsPrecision
 from gramlearn.estimators._learning import triplets_of
 from gramlearn.estimators._whole import is_interrupted, so_far, whole
+from gramlearn.evaluation.triplets import share_kept
 from gramlearn.methods.kernel_design.kernel import (
     Coordinates,
     DesignedKernel,
@@ -41,10 +43,13 @@ from gramlearn.solvers.progress import progress_bar
 __all__ = ["KernelDesigner"]
 
 _ROUNDING = 1e-9  # of the size of the kernel
+_COMPARISONS = 1000  # drawn from labels, as F07 3.1 judges
 _MENDS = {"nonnegative": True, "shift": False}
 
 
-class KernelDesigner(DesignedMethods, BaseEstimator):
+class KernelDesigner(
+    KeepsPrecision, ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator
+):
     """K = sum_p alpha_p K_p + beta I: the combination of base kernels that keeps comparisons best.
 
     The base kernels need not be positive semidefinite, and may get negative weights: K is diagonally dominant
@@ -111,6 +116,10 @@ class KernelDesigner(DesignedMethods, BaseEstimator):
     >>> designer.kernel_matrix(X[:2], X[:3]).shape
     (2, 3)
     """
+
+    _kernel: DesignedKernel
+    _given: DesignPoints
+    _coordinates: Coordinates
 
     def __init__(
         self,
@@ -180,6 +189,57 @@ class KernelDesigner(DesignedMethods, BaseEstimator):
         self._set_kernel(given, rows)
         return self
 
+    def kernel_matrix(self, X: Any, Y: Any = None) -> np.ndarray:
+        """All k(x, y) of the designed kernel; without Y those with the training points."""
+        check_is_fitted(self)
+        reads = self._kernel.reads
+        if Y is None:
+            return self._kernel(self._given.new(self, X, reads), self._given.training)
+        return self._kernel(*self._given.two_new(self, X, Y, reads))
+
+    def mended_kernel(self, X: Any) -> tuple[np.ndarray, float]:
+        """(K, shift): the kernel of these points, with beta raised by the shift that makes it PSD."""
+        check_is_fitted(self)
+        seen, _ = self._given.two_new(self, X, X, self._kernel.reads)
+        shift = shift_for(self._kernel, seen)
+        return replace(self._kernel, identity=self._kernel.identity + shift)(seen, seen), shift
+
+    def transform(self, X: Any) -> np.ndarray:
+        """k(x, S) V diag(s)^(-1/2) with K = V diag(s) V' on S: coordinates whose inner products are the kernel.
+
+        That is so of two points of S, and of one of them and any other; of two others as far as points of S
+        can tell.
+        """
+        check_is_fitted(self)
+        seen = self._given.new(self, X, self._kernel.reads)
+        return self._coordinates(seen).astype(seen.precision, copy=False)
+
+    def pair_score(self, pairs: Any) -> np.ndarray:
+        """sum_p alpha_p k_p(x, y) of each pair, the larger the more alike: what comparisons are about.
+
+        Parameters
+        ----------
+        pairs : array m x 2 x d, or (A, B) or [A, B] of two arrays m x d
+            The points of the pairs.
+        """
+        check_is_fitted(self)
+        sides = self._given.new_pairs(self, pairs, self._kernel.reads)
+        return self._kernel.paired_similarity(*sides)
+
+    def score(self, X: Any, y: Any = None, *, side: SideInformation | None = None) -> float:
+        """The share of comparisons kept: of the Triplets `side`, or of 1000 that are drawn from labels y.
+
+        Of precomputed kernels X is that of the training points; of others there is no telling.
+        """
+        check_is_fitted(self)
+        seen = self._given.new(self, X, self._kernel.reads)
+        n = len(seen.points)
+        known = triplets_of(side, y, n, _COMPARISONS, generator(0))
+        i, j, _ = (to_numpy(rows) for rows in known.judged())
+        first, second = self._given.pairs_of(seen, i, j)
+        near, far = np.split(self._kernel.paired_similarity(first, second), 2)
+        return share_kept(near, far, known)
+
     def path(
         self, X: Any, y: Any = None, *, side: SideInformation | None = None, gamma1: Any = None
     ) -> DesignPath:
@@ -224,6 +284,10 @@ class KernelDesigner(DesignedMethods, BaseEstimator):
                 "`feature_importances_` are of kernels of one feature each; pass weak=True."
             )
         return self._importances.copy()
+
+    @property
+    def _n_features_out(self) -> int:
+        return int(self._coordinates.weights.shape[1])
 
     def _problem(
         self, given: DesignPoints, y: Any, side: Any

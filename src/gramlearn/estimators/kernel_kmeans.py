@@ -4,8 +4,8 @@ from typing import Any, Self
 
 import numpy as np
 
+from gramlearn.estimators._inputs import validated
 from gramlearn.estimators._kmeans import ClustersWithMeans
-from gramlearn.estimators._points import validated
 from gramlearn.estimators._whole import so_far, whole
 from gramlearn.methods.clustering.kernel_kmeans import kernel_kmeans
 

@@ -17,6 +17,7 @@ from gramlearn.estimators._feature_space import (
     to_rounding,
     with_defaults,
 )
+from gramlearn.estimators._inputs import FLOATS, validated
 from gramlearn.estimators._learning import (
     bounds_of,
     loss_of,
@@ -27,8 +28,6 @@ from gramlearn.estimators._learning import (
     warn_if_all_hold,
 )
 from gramlearn.estimators._pair_methods import PairMethods, best_threshold
-from gramlearn.estimators._points import validated
-from gramlearn.estimators._precision import FLOATS
 from gramlearn.estimators._whole import whole
 from gramlearn.kernels.low_rank.columns import LowRankKernel
 from gramlearn.kernels.low_rank.spectral import spectral_factor_of

@@ -20,9 +20,8 @@ from gramlearn.estimators._feature_space import (
     to_rounding,
     with_defaults,
 )
+from gramlearn.estimators._inputs import FLOATS, KeepsPrecision, validated
 from gramlearn.estimators._learning import bounds_of, reachable, side_of, solved
-from gramlearn.estimators._points import validated
-from gramlearn.estimators._precision import FLOATS, KeepsPrecision
 from gramlearn.estimators._whole import whole
 from gramlearn.kernels.matrix import read_kernel_matrix
 from gramlearn.problem.constraints import Trace

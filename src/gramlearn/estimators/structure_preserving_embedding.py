@@ -10,8 +10,7 @@ import numpy as np
 
 from gramlearn._base.validation import LARGEST_EXPONENT, check_choice, check_positive
 from gramlearn.estimators._embedding import PointEmbedding
-from gramlearn.estimators._points import validated
-from gramlearn.estimators._precision import FLOATS
+from gramlearn.estimators._inputs import FLOATS, validated
 from gramlearn.estimators._whole import so_far, whole
 from gramlearn.graphs.neighbors import check_graph, neighbor_graph
 from gramlearn.methods.nonparametric.capacity import check_capacity
