@@ -21,8 +21,7 @@ from gramlearn import (
     select_pairs,
     solve_nonparametric,
 )
-from gramlearn.graphs.neighbors import weights_to
-from gramlearn.graphs.out_of_sample import extend_along_graph
+from gramlearn.graphs.out_of_sample import extend_along_graph, join_new_points
 from gramlearn.side_information.active import margins, unit_rows
 
 X, Y = make_moons(60, noise=0.05, random_state=0)
@@ -151,7 +150,7 @@ def test_new_points_follow_the_nystroem_formula_on_the_kernel_of_the_graph() -> 
     graph = neighbor_graph(X, 5, weights="heat")
     F = np.random.default_rng(0).standard_normal((60, 3))
     new = X[7] + 0.03
-    A, same = weights_to(X, new[None], 5, "heat", 0.2)
+    A, same = join_new_points(X, new[None], 5, "heat", 0.2)
     whole = np.zeros((61, 61))
     whole[:60, :60] = graph.toarray()
     whole[60, :60] = whole[:60, 60] = A.toarray()[0]

@@ -1,4 +1,4 @@
-"""sum_t eps_t + gamma1 |alpha| + gamma2 tr K -> min: a kernel from "i is more like j than k" (F07)."""
+"""minimize sum_t eps_t + gamma1 |alpha| + gamma2 tr K: a kernel from "i is more like j than k" (F07)."""
 
 from dataclasses import replace
 from typing import Any, Self

@@ -25,13 +25,12 @@ from gramlearn.estimators._inputs import FLOATS, KeepsPrecision, validated
 from gramlearn.estimators._learning import side_of
 from gramlearn.estimators._whole import so_far, whole
 from gramlearn.graphs.neighbors import (
+    build_graph,
     check_graph,
     check_weights,
     laplacian,
-    weighted_graph,
-    weights_to,
 )
-from gramlearn.graphs.out_of_sample import extend_along_graph
+from gramlearn.graphs.out_of_sample import extend_along_graph, join_new_points
 from gramlearn.methods.clustering.kernel_kmeans import kernel_kmeans, nearest_centers
 from gramlearn.methods.nonparametric.problem import solve_nonparametric
 from gramlearn.side_information import Pairs, SideInformation
@@ -199,7 +198,7 @@ class NonparametricKernel(
                     f"all {len(X)} rows of `X` are equal, so none is nearer to another; pass points that "
                     'differ, or a graph with graph="precomputed".'
                 )
-            self.graph_, self.width_ = weighted_graph(
+            self.graph_, self.width_ = build_graph(
                 self._points, self.n_neighbors, self.join, self.weights, self.width
             )
         if self.graph_.nnz == np.count_nonzero(self.graph_.diagonal()):
@@ -353,7 +352,7 @@ class NonparametricKernel(
             same = 0 * weights
         else:
             new = np.asarray(X, dtype=float)
-            weights, same = weights_to(
+            weights, same = join_new_points(
                 self._points, new, self.n_neighbors, self.weights, self.width_
             )
         degrees = np.asarray(self.graph_.sum(axis=1)).ravel()

@@ -18,7 +18,14 @@ from gramlearn._base.validation import (
     check_positive,
 )
 
-__all__ = ["check_graph", "check_weights", "laplacian", "neighbor_graph"]
+__all__ = [
+    "build_graph",
+    "check_graph",
+    "check_weights",
+    "edge_weights",
+    "laplacian",
+    "neighbor_graph",
+]
 
 _EXACT = 50_000  # points up to which all distances are looked at
 
@@ -48,10 +55,10 @@ def neighbor_graph(
     Above 50,000 points neighbors are found by pynndescent where it is installed: nearly all of them, in a
     time that grows little faster than n.
     """
-    return weighted_graph(X, n_neighbors, join, weights, width)[0]
+    return build_graph(X, n_neighbors, join, weights, width)[0]
 
 
-def weighted_graph(
+def build_graph(
     X: Any, n_neighbors: int, join: str, weights: str, width: float | None
 ) -> tuple[Any, float]:
     """The graph, and the width that its weights have."""
@@ -73,33 +80,15 @@ def weighted_graph(
     squared = joined.data**2
     if width is None:
         width = float(np.mean(squared)) ** 0.5 if squared.size else 0.0
-    joined.data = _weights(squared, weights, width)
+    joined.data = edge_weights(squared, weights, width)
     return joined, float(width)
 
 
-def _weights(squared: np.ndarray, kind: str, width: float) -> np.ndarray:
+def edge_weights(squared: np.ndarray, kind: str, width: float) -> np.ndarray:
+    """1, or exp(-squared / (2 width^2))."""
     if kind == "binary" or width == 0:
         return np.ones_like(squared)
     return np.exp(-squared / (2 * width**2))
-
-
-def weights_to(
-    points: np.ndarray, new: np.ndarray, n_neighbors: int, weights: str, width: float
-) -> tuple[Any, Any]:
-    """Join each new point to the nearest of the points: m x n, sparse; and where they are equal, likewise."""
-    from scipy.sparse import csr_array
-    from sklearn.neighbors import NearestNeighbors
-
-    count = min(n_neighbors, len(points))
-    found = NearestNeighbors(n_neighbors=count).fit(points).kneighbors(new, return_distance=False)
-    # From differences: a search may give equal points a small distance.
-    squared = np.stack([np.sum((new - points[near]) ** 2, axis=1) for near in found.T], axis=1)
-    starts = np.arange(len(new) + 1) * count
-
-    def table(values: np.ndarray) -> Any:
-        return csr_array((values.ravel(), found.ravel(), starts), shape=(len(new), len(points)))
-
-    return table(_weights(squared, weights, width)), table((squared == 0).astype(float))
 
 
 def _distances(points: np.ndarray, count: int) -> Any:

@@ -27,7 +27,9 @@ from typing import Any
 
 import numpy as np
 
-__all__ = ["extend_along_graph", "extend_between_neighbors"]
+from gramlearn.graphs.neighbors import edge_weights
+
+__all__ = ["extend_along_graph", "extend_between_neighbors", "join_new_points"]
 
 _EPS = 1e-3  # against neighbors that are as good as dependent; as in locally linear embedding
 _AT_ONCE = 4_000_000  # numbers worked with at a time
@@ -59,6 +61,25 @@ def extend_along_graph(
     known = twins > 0
     rows[known] = (same @ factor)[known] / twins[known, None]
     return rows
+
+
+def join_new_points(
+    points: np.ndarray, new: np.ndarray, n_neighbors: int, weights: str, width: float
+) -> tuple[Any, Any]:
+    """Join each new point to the nearest of the points: m x n, sparse; and where they are equal, likewise."""
+    from scipy.sparse import csr_array
+    from sklearn.neighbors import NearestNeighbors
+
+    count = min(n_neighbors, len(points))
+    found = NearestNeighbors(n_neighbors=count).fit(points).kneighbors(new, return_distance=False)
+    # From differences: a search may give equal points a small distance.
+    squared = np.stack([np.sum((new - points[near]) ** 2, axis=1) for near in found.T], axis=1)
+    starts = np.arange(len(new) + 1) * count
+
+    def table(values: np.ndarray) -> Any:
+        return csr_array((values.ravel(), found.ravel(), starts), shape=(len(new), len(points)))
+
+    return table(edge_weights(squared, weights, width)), table((squared == 0).astype(float))
 
 
 def extend_between_neighbors(

@@ -1,4 +1,4 @@
-"""minimise tr L X  with  X_ii = 1, e'Xe = 0, X >= 0: the relaxed minimum balanced cut, by LogDet (K09 6.4).
+"""minimize tr L X  with  X_ii = 1, e'Xe = 0, X >= 0: the relaxed minimum balanced cut, by LogDet (K09 6.4).
 
 L is the Laplacian of a graph and e the vector of ones. For X within the range of pinv(L), where Le = 0 gives
 e'Xe = 0 for free,

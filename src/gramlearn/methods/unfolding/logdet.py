@@ -1,4 +1,4 @@
-"""minimise D(K, K0)  with  sum_ij K_ij = 0  and  K_ii + K_jj - 2 K_ij = |x_i - x_j|^2 for neighbors (K09 6.3).
+"""minimize D(K, K0)  with  sum_ij K_ij = 0  and  K_ii + K_jj - 2 K_ij = |x_i - x_j|^2 for neighbors (K09 6.3).
 
 Weinberger, Sha and Saul (2004) unfold data by the kernel of largest trace under these constraints, centering
 and isometry. They are linear, so a divergence can stand in place of the trace: the kernel nearest to a prior
