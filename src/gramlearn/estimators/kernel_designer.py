@@ -200,9 +200,11 @@ class KernelDesigner(
     def mended_kernel(self, X: Any) -> tuple[np.ndarray, float]:
         """(K, shift): the kernel of these points, with beta raised by the shift that makes it PSD."""
         check_is_fitted(self)
-        seen, _ = self._given.two_new(self, X, X, self._kernel.reads)
-        shift = shift_for(self._kernel, seen)
-        return replace(self._kernel, identity=self._kernel.identity + shift)(seen, seen), shift
+        point_set, _ = self._given.two_new(self, X, X, self._kernel.reads)
+        shift = shift_for(self._kernel, point_set)
+        return replace(self._kernel, identity=self._kernel.identity + shift)(
+            point_set, point_set
+        ), shift
 
     def transform(self, X: Any) -> np.ndarray:
         """k(x, S) V diag(s)^(-1/2) with K = V diag(s) V' on S: coordinates whose inner products are the kernel.
@@ -211,8 +213,8 @@ class KernelDesigner(
         can tell.
         """
         check_is_fitted(self)
-        seen = self._given.new(self, X, self._kernel.reads)
-        return self._coordinates(seen).astype(seen.precision, copy=False)
+        point_set = self._given.new(self, X, self._kernel.reads)
+        return self._coordinates(point_set).astype(point_set.precision, copy=False)
 
     def pair_score(self, pairs: Any) -> np.ndarray:
         """sum_p alpha_p k_p(x, y) of each pair, the larger the more alike: what comparisons are about.
@@ -232,11 +234,11 @@ class KernelDesigner(
         Of precomputed kernels X is that of the training points; of others there is no telling.
         """
         check_is_fitted(self)
-        seen = self._given.new(self, X, self._kernel.reads)
-        n = len(seen.points)
+        point_set = self._given.new(self, X, self._kernel.reads)
+        n = len(point_set.points)
         known = triplets_of(side, y, n, _COMPARISONS, generator(0))
         i, j, _ = (to_numpy(rows) for rows in known.judged())
-        first, second = self._given.pairs_of(seen, i, j)
+        first, second = self._given.pairs_of(point_set, i, j)
         near, far = np.split(self._kernel.paired_similarity(first, second), 2)
         return share_kept(near, far, known)
 
@@ -293,11 +295,11 @@ class KernelDesigner(
         self, given: DesignPoints, y: Any, side: Any
     ) -> tuple[DesignProblem, Triplets, np.ndarray]:
         """The problem, its comparisons, and the rows of S, without those that are equal to others."""
-        kernels, points, marks, _ = given.training
+        kernels, points, identity_key, _ = given.training
         rng = generator(self.random_state)
         triplets = triplets_of(side, y, len(points), self.n_triplets, rng)
         rows = rows_of_dominance(self.psd_points, triplets, len(points), rng)
-        rows = rows[np.sort(distinct_rows(marks[rows]).first)]
+        rows = rows[np.sort(distinct_rows(identity_key[rows]).first)]
         nonnegative = self.mend is not None and check_choice(self.mend, "mend", _MENDS)
         if nonnegative and (unknown := [k.words for k in kernels if not k.is_psd]):
             raise ValueError(
@@ -329,8 +331,8 @@ class KernelDesigner(
         )
         self.shift_ = shift_for(kernel, training) if self.mend == "shift" else 0.0
         self._kernel = replace(kernel, identity=kernel.identity + self.shift_)
-        self.psd_points_ = rows[kernel.distinct(training.take(rows))]
-        S = training.take(self.psd_points_)
+        self.psd_points_ = rows[kernel.distinct(training.subset(rows))]
+        S = training.subset(self.psd_points_)
         count = self.n_components
         n_components = None if count is None else check_count(count, "n_components")
         # What was designed has the identity, whether or not it is handed on.
