@@ -84,7 +84,9 @@ def _growth(names: list[str], rank: int) -> None:
 def _adult(name: str) -> tuple[Any, Pairs]:
     with np.load(os.path.join(os.environ["GRAMLEARN_DATA"], f"{name}.npz")) as data:
         X, y = np.asarray(data["X"], dtype=float), np.asarray(data["y"])
-    return laplacian(neighbor_graph(X, 50)), _until_joined(y, 0.7, np.random.default_rng(0))
+    return laplacian(neighbor_graph(X, 50, join="mutual")), _until_joined(
+        y, 0.7, np.random.default_rng(0)
+    )
 
 
 def _until_joined(y: np.ndarray, share: float, rng: np.random.Generator) -> Pairs:
@@ -151,7 +153,7 @@ def _many_points(loss: str, rank: int) -> dict[str, float]:
     y = rng.integers(10, size=_POINTS)
     X = 3 * rng.standard_normal((10, 20))[y] + rng.standard_normal((_POINTS, 20))
     start = time.process_time()
-    L = laplacian(neighbor_graph(X, 10))
+    L = laplacian(neighbor_graph(X, 10, join="mutual"))
     pairs = rng.integers(_POINTS, size=(2 * _PAIRS, 2))
     pairs = np.unique(np.sort(pairs[pairs[:, 0] != pairs[:, 1]], axis=1), axis=0)
     pairs = rng.permutation(pairs)[:_PAIRS]

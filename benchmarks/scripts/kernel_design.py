@@ -95,11 +95,11 @@ def by_full(setting: Setting, solver: str, limit: float) -> FullAnswer:
 
 def by_cuts(setting: Setting, repeats: int) -> Cuts:
     """The same by cuts."""
-    from gramlearn.kernels.families import OneFeature, gaussian_kernel
+    from gramlearn.kernels import GaussianKernel, OneFeature
     from gramlearn.methods.kernel_design.problem import DesignProblem
 
     kernels = [
-        OneFeature(gaussian_kernel(mu), f)
+        OneFeature(GaussianKernel(mu), f)
         for f in range(setting.n_features)
         for mu in setting.widths
     ]

@@ -9,8 +9,8 @@ from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
 from gramlearn import ColoredMVU, laplacian, neighbor_graph
+from gramlearn.graphs.edges import read_edges
 from gramlearn.methods.unfolding.colored import colored_unfolding, smooth_basis
-from gramlearn.methods.unfolding.logdet import neighbor_pairs
 from oracles import ask
 
 RNG = np.random.default_rng(0)
@@ -18,7 +18,7 @@ X = RNG.standard_normal((24, 4))
 Y = np.arange(24) % 3
 LABELS = (Y[:, None] == np.arange(3)).astype(float)
 GRAPH = neighbor_graph(X, 4, join="either")
-PAIRS = np.column_stack(neighbor_pairs(GRAPH, 24))
+PAIRS = np.column_stack(read_edges(GRAPH, 24))
 SQUARED = np.sum((X[PAIRS[:, 0]] - X[PAIRS[:, 1]]) ** 2, axis=1)
 
 

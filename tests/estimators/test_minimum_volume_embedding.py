@@ -10,7 +10,7 @@ from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
 from gramlearn import MinimumVolumeEmbedding, neighbor_graph, solve
-from gramlearn.graphs.neighbors import connected
+from gramlearn.graphs.edges import connect_pieces
 from gramlearn.methods.nonparametric.capacity import solve_with_capacity
 from gramlearn.methods.unfolding.minimum_volume import (
     Distances,
@@ -27,7 +27,8 @@ X = RNG.normal(size=(14, 4)) * [3.0, 1.0, 0.6, 0.3]
 
 
 def distances_of(points, n_neighbors=4):
-    i, j = np.nonzero(np.triu(connected(neighbor_graph(points, n_neighbors), points).toarray(), 1))
+    graph = connect_pieces(neighbor_graph(points, n_neighbors, join="mutual"), points)
+    i, j = np.nonzero(np.triu(graph.toarray(), 1))
     return Distances(len(points), i, j, np.sum((points[i] - points[j]) ** 2, axis=1))
 
 

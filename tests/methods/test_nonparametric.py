@@ -21,7 +21,7 @@ from oracles import ask
 RNG = np.random.default_rng(0)
 N = 24
 X, Y = make_moons(N, noise=0.05, random_state=0)
-L = laplacian(neighbor_graph(X, 4))
+L = laplacian(neighbor_graph(X, 4, join="mutual"))
 PAIRS = from_labels(Y, 30, random_state=0)
 LOSSES = ["linear", "squared_hinge", "hinge", "square"]
 EVERY_LOSS = pytest.mark.parametrize("loss", LOSSES)
@@ -161,7 +161,7 @@ def test_the_price_of_a_rank_is_that_of_proposition_2() -> None:
 def test_leading_eigenvectors_of_a_large_matrix_and_where_they_are_not_found(monkeypatch) -> None:
     from scipy.sparse.linalg import ArpackNoConvergence
 
-    A = csr_array(neighbor_graph(RNG.standard_normal((800, 3)), 6))
+    A = csr_array(neighbor_graph(RNG.standard_normal((800, 3)), 6, join="mutual"))
     found = leading_eigenvectors(A, 10)
     dense = np.linalg.eigvalsh(A.toarray())[::-1][:10]
     np.testing.assert_allclose(found.values, dense, atol=1e-8)
@@ -282,7 +282,7 @@ def test_vectors_that_were_not_found_count_in_the_gap(monkeypatch) -> None:
     """What is left out may be worth as much as the largest eigenvalue that A can have."""
     from scipy.sparse.linalg import ArpackNoConvergence
 
-    A = csr_array(neighbor_graph(RNG.standard_normal((800, 3)), 6))
+    A = csr_array(neighbor_graph(RNG.standard_normal((800, 3)), 6, join="mutual"))
     values, V = np.linalg.eigh(A.toarray())
 
     def lost(A, count, **options):

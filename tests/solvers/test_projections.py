@@ -32,8 +32,8 @@ from gramlearn import (
     VonNeumann,
     solve,
 )
+from gramlearn._base.compilation import announced
 from gramlearn._base.eigen.secular import rank_one_eigen, rank_one_roots
-from gramlearn._base.first_call import announced
 from gramlearn.problem.constraints import Constraints
 from gramlearn.problem.losses import Loss
 from gramlearn.problem.regularizers import Regularizer

@@ -361,7 +361,7 @@ def test_an_answer_so_far_with_which_no_fit_can_end_is_in_the_exception(
     assert not hasattr(designer, "solution_")
 
 
-@pytest.mark.parametrize(("name", "call"), [("solve", 1), ("solve", 4), ("best_halves", 1)])
+@pytest.mark.parametrize(("name", "call"), [("solve", 1), ("solve", 4), ("_best_halves", 1)])
 def test_a_cut_so_far_is_balanced_and_has_its_bound(
     name: str, call: int, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -425,7 +425,7 @@ def test_ctrl_c_in_the_clusters_of_a_kernel_keeps_the_kernel(
     monkeypatch.setattr(KMEANS, "_lloyd", interrupt)
     with pytest.raises(KeyboardInterrupt):
         kernel.fit_predict(X, y)
-    assert kernel.kernel(0, 0) >= 0
+    assert kernel.kernel_entries(0, 0) >= 0
     assert not hasattr(kernel, "labels_")
 
 

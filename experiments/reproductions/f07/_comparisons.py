@@ -26,12 +26,15 @@ from experiments.reproductions.shared.twelve_sets import points_and_classes
 from gramlearn import (
     KernelDesigner,
     Triplets,
-    gaussian_kernel,
-    linear_kernel,
-    polynomial_kernel,
     triplets_from_labels,
 )
-from gramlearn.kernels.families import BaseKernel, OneFeature
+from gramlearn.kernels import (
+    GaussianKernel,
+    Kernel,
+    LinearKernel,
+    OneFeature,
+    PolynomialKernel,
+)
 
 # In the order of Table 1: the name of the set, and of its data.
 SETS = {
@@ -121,11 +124,11 @@ def _standardized(X: np.ndarray, rows: np.ndarray) -> np.ndarray:
     return (X - X[rows].mean(axis=0)) / np.where(deviation > 0, deviation, 1.0)
 
 
-SINGLE: dict[str, BaseKernel] = {
-    "Gauss, mu = 1": gaussian_kernel(1.0),
-    "Gauss, mu = 0.1": gaussian_kernel(0.1),
-    "polynomial, degree 2": polynomial_kernel(2),
-    "linear": linear_kernel(),
+SINGLE: dict[str, Kernel] = {
+    "Gauss, mu = 1": GaussianKernel(1.0),
+    "Gauss, mu = 0.1": GaussianKernel(0.1),
+    "polynomial, degree 2": PolynomialKernel(2, gamma=1.0),
+    "linear": LinearKernel(),
 }
 GAMMAS = (1e2, 1e1, 1.0, 1e-1, 1e-2, 1e-4)
 _TOL = 1e-2  # of the designs that are compared; the chosen one is solved to 1e-6
@@ -195,7 +198,7 @@ def _designer(weak: bool, **options: Any) -> KernelDesigner:
     return KernelDesigner(list(SINGLE.values()), weak=weak, **options)
 
 
-def _family(d: int, weak: bool) -> list[BaseKernel]:
+def _family(d: int, weak: bool) -> list[Kernel]:
     """The kernels in the order of a designer's weights."""
     single = list(SINGLE.values())
     return [OneFeature(kernel, f) for f in range(d) for kernel in single] if weak else single

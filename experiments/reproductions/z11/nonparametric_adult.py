@@ -27,7 +27,7 @@ def adult(name: str, n_neighbors: int, share: float, part: Part) -> Instance:
     """A part of Adult as it is, 123 features of zeros and ones, with its graph and the pairs of one draw."""
     data = datasets.load(f"adult_{name}")
     X, y = np.asarray(data.X, dtype=float), np.unique(data.y, return_inverse=True)[1]
-    graph = laplacian(neighbor_graph(X, n_neighbors))
+    graph = laplacian(neighbor_graph(X, n_neighbors, join="mutual"))
     return Instance(X, X, y, draw_until(y, share, part.generator()), graph, part.seed)
 
 

@@ -10,8 +10,9 @@ from gramlearn._base.arrays import to_numpy
 from gramlearn._base.distinct_rows import distinct_rows
 from gramlearn._base.unreadable import check_unmasked
 from gramlearn._base.validation import check_choice, check_count, check_finite, check_positive
-from gramlearn.estimators._embedding import PointEmbedding, edges_of
+from gramlearn.estimators._embedding import PointEmbedding
 from gramlearn.estimators._whole import so_far, whole
+from gramlearn.graphs.edges import measure_edges
 from gramlearn.graphs.neighbors import laplacian, neighbor_graph
 from gramlearn.kernels.low_rank.columns import incomplete_cholesky
 from gramlearn.methods.unfolding.colored import colored_unfolding, smooth_basis
@@ -34,8 +35,8 @@ class ColoredMVU(PointEmbedding):
     n_components : int
         Dimensions of the embedding: those of largest variance.
     n_neighbors : int
-        Two points are joined if one is among so many nearest of the other. Pieces of the graph are no matter:
-        labels hold them together.
+        Two points are joined if one is among so many nearest of the other. The graph need not be
+        connected: labels hold its pieces together.
     labels : {"auto", "delta", "linear", "rbf"}
         The kernel over y: 1 where labels are equal; the inner product of centered numbers or tags; a Gaussian
         of their distance. Each has a mean diagonal of 1, before it is centered. "auto" is the first for
@@ -114,8 +115,8 @@ class ColoredMVU(PointEmbedding):
         tol = check_positive(self.tol, "tol", "ColoredMVU", any_size=True)
         room = check_positive(self.capacity, "capacity", "ColoredMVU") * len(X)
         L = _label_factor(y, len(X), self.labels)
-        graph = neighbor_graph(X, self.n_neighbors, join="either")
-        edges = edges_of(X, graph)
+        graph = neighbor_graph(X, self.n_neighbors)
+        edges = measure_edges(X, graph)
         basis = None
         if self.rank is not None:
             rank = min(check_count(self.rank, "rank"), len(X) - 1)

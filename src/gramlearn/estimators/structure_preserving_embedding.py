@@ -10,8 +10,7 @@ import numpy as np
 
 from gramlearn._base.validation import LARGEST_EXPONENT, check_choice, check_positive
 from gramlearn.estimators._embedding import PointEmbedding
-from gramlearn.estimators._points import validated
-from gramlearn.estimators._precision import FLOATS
+from gramlearn.estimators._inputs import FLOATS, validated
 from gramlearn.estimators._whole import so_far, whole
 from gramlearn.graphs.neighbors import check_graph, neighbor_graph
 from gramlearn.methods.nonparametric.capacity import check_capacity
@@ -28,8 +27,8 @@ class StructurePreservingEmbedding(PointEmbedding):
     n_components : int
         Of the embedding. The graph is preserved in all dimensions of K, of which these are the first.
     n_neighbors : int
-        Of the graph over the rows of X, and of the points that a new one is put between. Pieces of the graph
-        are no matter: comparisons are with all other points.
+        Of the graph over the rows of X, and of the points that a new one is put between. The graph need not
+        be connected: comparisons are with all other points.
     graph : {"neighbors", "precomputed"}
         Whether W is made of nearest neighbors, or X is W itself: a symmetric matrix, dense or sparse, whose
         entries that are not zero are edges.

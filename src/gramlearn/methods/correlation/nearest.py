@@ -1,4 +1,4 @@
-"""minimise over PSD X    D(X, C)    with X_ii = 1: the correlation matrix nearest to C (Higham, 2002; K09 6.3).
+"""minimize over PSD X    D(X, C)    with X_ii = 1: the correlation matrix nearest to C (Higham, 2002; K09 6.3).
 
 In the Frobenius norm C may be any symmetric matrix, as when correlations were estimated pair by pair, for
 
@@ -43,7 +43,7 @@ def nearest_correlation(
     max_iter: int | None = None,
     return_solution: bool = False,
 ) -> Any:
-    """minimise D(X, C) over positive semidefinite X with X_ii = 1, where C is `matrix`.
+    """minimize D(X, C) over positive semidefinite X with X_ii = 1, where C is `matrix`.
 
     Parameters
     ----------

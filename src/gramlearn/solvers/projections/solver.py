@@ -14,7 +14,7 @@ from typing import Any, final
 import numpy as np
 
 from gramlearn._base.arrays import Array, every_row, is_numpy, read
-from gramlearn._base.first_call import announced
+from gramlearn._base.compilation import announced
 from gramlearn._base.validation import check_choice, check_count
 from gramlearn.problem.certificate import review
 from gramlearn.problem.dual import Dual, DualPoint

@@ -14,7 +14,7 @@ from gramlearn._base.arrays import to_numpy
 from gramlearn._base.validation import as_numbers, check_choice, check_finite, check_symmetric
 from gramlearn.methods.metric.maps import unit_free_root
 
-__all__ = ["Prior", "prior_of"]
+__all__ = ["Prior", "read_prior"]
 
 _RANK = 1e-12  # of an eigenvalue of correlations, beside the largest, that counts as none
 
@@ -33,7 +33,7 @@ class Prior:
         return np.asarray(self.root.T @ self.root) if self.given is None else self.given
 
 
-def prior_of(prior: Any, X: Any, *, may_be_zero: bool = False) -> Prior | None:
+def read_prior(prior: Any, X: Any, *, may_be_zero: bool = False) -> Prior | None:
     """W0 by its name or as a matrix; None for the identity, which is never written out.
 
     Zero is for regularizers that may leave the range of the prior.

@@ -1,19 +1,33 @@
-"""n x d, one row a point: what estimators learn from. Pairs name rows of X, and are not X themselves.
+"""n x d, one row a point, or two sides of pairs of points: what estimators are given, checked in one place.
 
 What scikit-learn refuses is refused in words that say what to do. Points in units so large or so small that
 powers of distances leave the range of numbers are refused by `check_extent`: beyond 1e70, or below 1e-70, where
 a metric is learned; beyond 1e140 where all is measured in units that the points themselves give.
+
+Learning is done in double precision, and what `transform` gives follows the points: float32 in, float32 out.
 """
 
 from typing import Any
 
 import numpy as np
-from scipy.sparse import issparse
+from scipy.sparse import csr_array, issparse
 from sklearn.utils.validation import check_array, validate_data
 
 from gramlearn._base.unreadable import check_unmasked, complaint
 
-__all__ = ["validated", "validated_array"]
+__all__ = ["FLOATS", "KeepsPrecision", "two_sides", "validated", "validated_array"]
+
+FLOATS = (np.float64, np.float32)  # what `transform` takes as it is; all else becomes the first
+
+
+class KeepsPrecision:
+    """A transformer that gives float32 for float32, as embeddings and the indexes they go to mostly are."""
+
+    def __sklearn_tags__(self) -> Any:
+        # Of a mixin, only the class that takes it knows what comes next.
+        tags = super().__sklearn_tags__()  # type: ignore[misc]
+        tags.transformer_tags.preserves_dtype = ["float64", "float32"]
+        return tags
 
 
 def validated(estimator: Any, X: Any, name: str = "X", **options: Any) -> Any:
@@ -36,6 +50,47 @@ def validated_array(X: Any, name: str, **options: Any) -> Any:
     except (TypeError, ValueError, OverflowError):
         _say_why(X, name, **options)
         raise
+
+
+def two_sides(estimator: Any, pairs: Any, *, ensure_all_finite: bool = True) -> tuple[Any, Any]:
+    """The points of pairs, row k of one with row k of the other, as `pair_distance` takes them."""
+    options = {"dtype": np.float64, "ensure_all_finite": ensure_all_finite}
+    n_features = estimator.n_features_in_
+    if _are_two_sides(pairs):
+        for side in pairs:
+            # The names of columns alone: what else is wrong is said of `pairs`, below.
+            validate_data(estimator, side, reset=False, skip_check_array=True, ensure_2d=False)
+        first, second = (
+            validated_array(side, "pairs", accept_sparse="csr", **options) for side in pairs
+        )
+        if issparse(first) != issparse(second):
+            first, second = (csr_array(side) for side in (first, second))
+    else:
+        if issparse(pairs):
+            raise TypeError("`pairs` is one sparse matrix; pass the two sides, (A, B).")
+        array = validated_array(pairs, "pairs", allow_nd=True, **options)
+        if array.ndim != 3 or array.shape[1] != 2:
+            raise ValueError(
+                f"`pairs` must have the shape (m, 2, {n_features}), or be two arrays (A, B) of {n_features} "
+                f"columns; got shape {array.shape}."
+            )
+        first, second = array[:, 0], array[:, 1]
+    if first.shape != second.shape:
+        raise ValueError(
+            f"`pairs` has two sides of shapes {first.shape} and {second.shape}; row k of both is pair k."
+        )
+    if first.shape[1] != n_features:
+        raise ValueError(
+            f"`pairs` has points of {first.shape[1]} features, but {n_features} were learned from."
+        )
+    return first, second
+
+
+def _are_two_sides(pairs: Any) -> bool:
+    """Whether it is (A, B), or a list of two tables; lists of numbers are pairs, however they are nested."""
+    if not isinstance(pairs, tuple | list) or len(pairs) != 2:
+        return False
+    return isinstance(pairs, tuple) or any(len(getattr(side, "shape", ())) == 2 for side in pairs)
 
 
 def _looked_at(X: Any, name: str) -> Any:

@@ -24,7 +24,7 @@ from gramlearn import (
     from_labels,
     triplets_from_labels,
 )
-from gramlearn.evaluation import triplets as comparison_score
+from gramlearn.evaluation import triplets as triplet_scores
 
 IRIS, SPECIES = load_iris(return_X_y=True)
 X, Y = IRIS[::3], SPECIES[::3]
@@ -105,7 +105,7 @@ def test_points_of_every_kind_and_in_parts(monkeypatch):
     frame = pandas.DataFrame(X, columns=list("abcd"), index=np.arange(len(X))[::-1])
     named = MetricLearner(random_state=0).fit(frame, Y)  # names that are lost would warn
     assert comparisons_kept(named, frame, SIDE) == expected
-    monkeypatch.setattr(comparison_score, "_NUMBERS_AT_ONCE", 36)
+    monkeypatch.setattr(triplet_scores, "_NUMBERS_AT_ONCE", 36)
     assert comparisons_kept(learner, X, SIDE) == expected
 
 
