@@ -224,9 +224,10 @@ def iterate(
             status = status or (Status.STOPPED if stopped else attempt.status)
             if status is None and seconds >= limits.time_limit:
                 status = Status.TIME_LIMIT
-            if status is not None:
+            # Limits are kept once there is an answer, however rough.
+            if status is not None and (settled := attempt.settle()).best is not None:
+                attempt = settled
                 break
-        attempt = attempt.settle()
     except KeyboardInterrupt:
         # One look tells how good the present state is; a second Ctrl-C does without.
         with contextlib.suppress(KeyboardInterrupt):
@@ -235,7 +236,6 @@ def iterate(
             raise
         run = Run(Status.INTERRUPTED, history, time.perf_counter() - began, ())
         raise SolveInterrupted(method.answer(attempt.best, run)) from None
-    assert attempt.best is not None
     seconds = time.perf_counter() - began
     return method.answer(attempt.best, Run(status, history, seconds, attempt.state.conflict))
 
