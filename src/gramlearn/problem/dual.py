@@ -16,8 +16,8 @@ from functools import cached_property
 from typing import Any, final
 
 from gramlearn._base.arrays import Array, clipped, concat, constant, eye, namespace, read, rows_of
-from gramlearn.problem.hessian import Hessian, split
-from gramlearn.problem.linear_maps import LinearMap
+from gramlearn.problem.hessian import Hessian
+from gramlearn.problem.linear_maps import LinearMap, split
 from gramlearn.problem.losses import Loss
 from gramlearn.problem.regularizers import Regularizer
 from gramlearn.problem.spectral import ConjugatePoint
@@ -47,7 +47,7 @@ class Part:
         """The number of its constraints."""
         return self.map.size
 
-    def doubt(self, framed: LinearMap, x: Array, frame: Array) -> Array:
+    def t_error(self, framed: LinearMap, x: Array, frame: Array) -> Array:
         """How far t may be off, by rounding, where X is diag(x) in the frame of this map.
 
         A direction z that is next to orthogonal to a large vector of the frame is not quite so once it is
@@ -58,24 +58,24 @@ class Part:
         norms = (
             clipped(self.map.diagonal(constant(1.0, x, (1, 1))), low=0.0) if self.size else x[:0]
         )
-        tilted = xp.sqrt(framed.magnitudes(x**2 * xp.sum(frame**2, axis=0)))
-        made_of = framed.magnitudes(x) + xp.abs(self.offset + 0 * x[:1])
-        return eps * xp.maximum(4 * made_of, 2 * made_of + norms**0.25 * tilted)
+        cross_sizes = xp.sqrt(framed.magnitudes(x**2 * xp.sum(frame**2, axis=0)))
+        term_sizes = framed.magnitudes(x) + xp.abs(self.offset + 0 * x[:1])
+        return eps * xp.maximum(4 * term_sizes, 2 * term_sizes + norms**0.25 * cross_sizes)
 
-    def take(self, rows: Array) -> "Part":
+    def materialize_rows(self, rows: Array) -> "Part":
         """Keep these constraints only, in the form that is fastest to work with."""
         return replace(
             self,
-            map=self.map.take(rows),
+            map=self.map.materialize_rows(rows),
             loss=self.loss.take(rows),
             offset=rows_of(self.offset, rows),
         )
 
-    def select(self, rows: Array) -> "Part":
+    def index_rows(self, rows: Array) -> "Part":
         """Keep these constraints only, in the form they have."""
         return replace(
             self,
-            map=self.map.select(rows),
+            map=self.map.index_rows(rows),
             loss=self.loss.take(rows),
             offset=rows_of(self.offset, rows),
         )
@@ -149,21 +149,25 @@ class Dual:
         return max(LEAST_SHARE, _LEAST_ROUNDINGS * eps) * abs(self.constant)
 
     @cached_property
-    def blur(self) -> float:
+    def eigenvalue_error(self) -> float:
         """How far an eigenvalue of Y0 may be off, by rounding."""
         xp = namespace(self.like)
         return 8 * float(xp.finfo(self.like.dtype).eps) * read(xp.sum(self.origin.spread))
 
-    def dust(self, n_zero: int) -> float:
-        """phi* of so many eigenvalues of Y that are zero but for the blur: no gap is known to be smaller."""
+    def prior_rounding(self, n_zero: int) -> float:
+        """phi* of so many eigenvalues of Y that are zero but for that error: no gap is known to be smaller."""
         if self.regularizer.keeps_range:
             return 0.0
-        return n_zero * read(self.regularizer.conjugate(constant(self.blur, self.like, 1))[0])
+        return n_zero * read(
+            self.regularizer.conjugate(constant(self.eigenvalue_error, self.like, 1))[0]
+        )
 
-    def dust_among(self, y: Array) -> float:
-        """The dust of these eigenvalues of Y."""
+    def prior_rounding_among(self, y: Array) -> float:
+        """The prior rounding of these eigenvalues of Y."""
         xp = namespace(y)
-        return self.dust(int(xp.sum(xp.astype(xp.abs(y) <= self.blur, xp.int64))))
+        return self.prior_rounding(
+            int(xp.sum(xp.astype(xp.abs(y) <= self.eigenvalue_error, xp.int64)))
+        )
 
     def split(self, vector: Array) -> list[Array]:
         """Cut a vector over all constraints into its parts."""
@@ -203,26 +207,28 @@ class Dual:
             self.box[1],
         )
 
-    def violation(self, t: Array, doubts: Array | None = None) -> float:
+    def violation(self, t: Array, t_errors: Array | None = None) -> float:
         """How far a t lies outside the domain of its loss, or may, relative to the bound; the largest."""
         pieces = self.split(t)
-        unsure = [None] * len(pieces) if doubts is None else self.split(doubts)
+        unsure = [None] * len(pieces) if t_errors is None else self.split(t_errors)
         parts = zip(self.parts, pieces, unsure, strict=True)
         return max((p.loss.violation(piece, p.unit, d) for p, piece, d in parts), default=0.0)
 
-    def doubts(self, framed: list[LinearMap], x: Array, frame: Array) -> Array:
-        """How far every t may be off, by rounding; see `Part.doubt`."""
+    def t_errors(self, framed: list[LinearMap], x: Array, frame: Array) -> Array:
+        """How far every t may be off, by rounding; see `Part.t_error`."""
         pairs = zip(self.parts, framed, strict=True)
-        return concat([part.doubt(mapped, x, frame) for part, mapped in pairs], self.like)
+        return concat([part.t_error(mapped, x, frame) for part, mapped in pairs], self.like)
 
-    def slip(self, t: Array, lam: Array, doubts: Array) -> float:
+    def gap_error(self, t: Array, lam: Array, t_errors: Array) -> float:
         """How much larger the gap may be, since every t is rounded."""
-        slips = self.each(lambda p, t, v, d: p.loss.slip(t, v, d), t, lam, doubts)
-        return read(namespace(slips).sum(slips))
+        errors = self.each(lambda p, t, v, d: p.loss.gap_error(t, v, d), t, lam, t_errors)
+        return read(namespace(errors).sum(errors))
 
-    def take(self, rows: list[Array]) -> "Dual":
+    def materialize_rows(self, rows: list[Array]) -> "Dual":
         """Cut down to these rows of each part."""
-        return replace(self, parts=tuple(p.take(r) for p, r in zip(self.parts, rows, strict=True)))
+        return replace(
+            self, parts=tuple(p.materialize_rows(r) for p, r in zip(self.parts, rows, strict=True))
+        )
 
     def adjoint(self, lam: Array) -> Array:
         """sum_k lam_k A_k."""
@@ -291,27 +297,29 @@ class DualPoint:
         eps = float(xp.finfo(self.lam.dtype).eps)
         costs = dual.each(lambda p, v: xp.abs(p.loss.conjugate(v)) + xp.abs(p.offset * v), self.lam)
         terms = abs(dual.constant) + abs(self.conjugate.value) + read(xp.sum(costs))
-        made_of = dual.origin.spread + dual.spread(self.lam)
-        return 8 * eps * terms + self.conjugate.rounding(4 * eps * made_of)
+        term_sizes = dual.origin.spread + dual.spread(self.lam)
+        return 8 * eps * terms + self.conjugate.rounding(4 * eps * term_sizes)
 
     @cached_property
-    def slip(self) -> float:
+    def gap_error(self) -> float:
         """How much larger the gap may be, since every t is rounded."""
-        return self.dual.slip(self.t, self.lam, self._doubts_of_t)
+        return self.dual.gap_error(self.t, self.lam, self._t_errors)
 
     @property
-    def dust(self) -> float:
+    def prior_rounding(self) -> float:
         """The part of the gap that rounding of the prior makes."""
-        return self.dual.dust_among(namespace(self.lam).linalg.diagonal(self.conjugate.image))
+        return self.dual.prior_rounding_among(
+            namespace(self.lam).linalg.diagonal(self.conjugate.image)
+        )
 
     @property
     def possible_violation(self) -> float:
         """The same as `violation`, with the rounding of every t."""
-        return self.dual.violation(self.t, self._doubts_of_t)
+        return self.dual.violation(self.t, self._t_errors)
 
     @cached_property
-    def _doubts_of_t(self) -> Array:
-        return self.dual.doubts(self._framed, self.conjugate.spectrum, self.conjugate.frame)
+    def _t_errors(self) -> Array:
+        return self.dual.t_errors(self._framed, self.conjugate.spectrum, self.conjugate.frame)
 
     @cached_property
     def _framed(self) -> list[LinearMap]:
@@ -347,9 +355,11 @@ class DualPoint:
         for part, framed in zip(self.dual.parts, self._framed, strict=True):
             inside = rows[(rows >= start) & (rows < start + part.size)] - start
             everything = inside.shape[0] == part.size
-            maps.append(framed if everything else framed.take(inside))
+            maps.append(framed if everything else framed.materialize_rows(inside))
             lam = xp.take(self.lam[start : start + part.size], inside)
             loss = part.loss if everything else part.loss.take(inside)
             seconds.append(loss.conjugate_second(lam))
             start += part.size
-        return Hessian(maps, self.conjugate.kernel, concat(seconds, self.lam), self.dual.rank)
+        return Hessian(
+            maps, self.conjugate.divided_differences, concat(seconds, self.lam), self.dual.rank
+        )

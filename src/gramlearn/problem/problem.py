@@ -10,7 +10,7 @@ from functools import cached_property
 from typing import Any, final
 
 from gramlearn._base.arrays import Array, as_real, clipped, every_row, is_array, namespace, read
-from gramlearn._base.validation import as_numbers, check_choice, check_finite, shown
+from gramlearn._base.validation import as_numbers, check_choice, check_finite, describe_value
 from gramlearn.problem.constraints import Constraints
 from gramlearn.problem.dual import Dual, Origin, Part
 from gramlearn.problem.linear_maps import LinearMap
@@ -75,7 +75,7 @@ class Problem:
         if not isinstance(regularizer, Regularizer):
             swapped = isinstance(self.prior, Regularizer)
             raise TypeError(
-                f"`regularizer` must be an object such as LogDet(); got {shown(regularizer)}. "
+                f"`regularizer` must be an object such as LogDet(); got {describe_value(regularizer)}. "
                 + (f"Pass it first: {_CALL}." if swapped else "Its name or its class will not do.")
             )
         check_choice(self.dtype, "dtype", {"float64": None, "float32": None})
@@ -90,7 +90,7 @@ class Problem:
             if not isinstance(term, Term):
                 hint = " Leave out the outer brackets." if _are_terms(term) else ""
                 raise TypeError(
-                    f"`terms[{k}]` must be a Term(constraints, loss); got {shown(term)}.{hint}"
+                    f"`terms[{k}]` must be a Term(constraints, loss); got {describe_value(term)}.{hint}"
                 )
         if isinstance(self.prior, Term) or _are_terms(self.prior):
             raise TypeError(f"`prior` must be a matrix; got terms, which come after it: {_CALL}.")
@@ -112,7 +112,7 @@ class Problem:
             size = term.constraints.size
             offset = term.constraints.offset
             offset = as_real(offset, space.spectrum) if is_array(offset) else offset
-            linear = term.constraints.on(space.basis, space.dimension, space.spectrum)
+            linear = term.constraints.restricted_map(space.basis, space.dimension, space.spectrum)
             loss = term.loss.prepare(size, space.spectrum)
             parts.append(Part(linear, loss, offset, self._unit(linear, offset)))
         return tuple(parts)
@@ -122,7 +122,7 @@ class Problem:
         xp = namespace(self.space.spectrum)
         if linear.size == 0:
             return 1.0
-        some = linear.select(every_row(min(linear.size, 1000), self.space.spectrum))
+        some = linear.index_rows(every_row(min(linear.size, 1000), self.space.spectrum))
         for x in (self.space.spectrum, xp.ones_like(self.space.spectrum)):
             mean = read(
                 xp.mean(

@@ -283,7 +283,7 @@ def _chosen(solver: str | Solver[Any], problem: Problem) -> Solver[Any]:
     objection = named.objection(problem)
     if objection:
         raise ValueError(
-            f"`solver={solver!r}` does not do for this problem: {objection}. "
+            f"`solver={solver!r}` cannot solve this problem: {objection}. "
             'Leave the choice to solver="auto".'
         )
     return named

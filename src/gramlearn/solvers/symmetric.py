@@ -22,10 +22,9 @@ from gramlearn._base.arrays import (
     transpose,
     where_true,
 )
-from gramlearn.problem.hessian import split
-from gramlearn.problem.linear_maps import LinearMap
+from gramlearn.problem.linear_maps import LinearMap, split
 
-__all__ = ["Coordinates", "factorized", "joint_adjoint", "joint_apply"]
+__all__ = ["Coordinates", "factorized"]
 
 # A pivot below this, of a matrix with a unit diagonal, asks for a factorization that squares nothing.
 _LEAST_PIVOT = 1e-5
@@ -76,7 +75,7 @@ class Coordinates:
         for linear in maps:
             inside = chosen[(chosen >= start) & (chosen < start + linear.size)] - start
             if inside.shape[0]:
-                found.append(self.rows(linear.take(inside)))
+                found.append(self.rows(linear.materialize_rows(inside)))
             start += linear.size
         return xp.concat(found)
 
@@ -86,7 +85,7 @@ class Coordinates:
         for linear, w in zip(maps, split(maps, weights), strict=True):
             every = every_row(linear.size, weights)
             for some in chunks(linear.size, self.size, weights):
-                b = self.rows(linear.take(every[some]))
+                b = self.rows(linear.materialize_rows(every[some]))
                 total = total + transpose(b * w[some][:, None]) @ b
         return total
 
@@ -100,16 +99,6 @@ class Coordinates:
         i, j, w = self._i, self._j, self._weight
         both = at(i, i) * at(j, j) + at(i, j) * at(j, i)
         return both * (w[:, None] * w[None, :] / 2)
-
-
-def joint_apply(maps: list[LinearMap], S: Array) -> Array:
-    """(<B_k, S>)_k over all maps."""
-    return concat([m.apply(S) for m in maps], S)
-
-
-def joint_adjoint(maps: list[LinearMap], v: Array) -> Array:
-    """sum_k v_k B_k over all maps."""
-    return sum(m.adjoint(piece) for m, piece in zip(maps, split(maps, v), strict=True))
 
 
 def factorized(

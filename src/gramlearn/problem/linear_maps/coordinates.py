@@ -23,7 +23,9 @@ class CoordinateMap(IndexedMap):
     """B_k over rows of the identity; `like` is a vector of the dimension of X, for its type and device."""
 
     like: Array
-    is_taken: bool = False  # a working set: once restricted, its directions are kept in memory
+    is_materialized: bool = (
+        False  # a working set: once restricted, its directions are kept in memory
+    )
 
     @property
     def _dimension(self) -> int:
@@ -32,10 +34,12 @@ class CoordinateMap(IndexedMap):
     def restrict(self, Q: Array, products: Products | None = None) -> LinearMap:
         del products  # there is no product to share
         on_rows = PointMap(self.indices, self.directions, Q)
-        return on_rows.take(every_row(self.size, Q)) if self.is_taken else on_rows
+        return (
+            on_rows.materialize_rows(every_row(self.size, Q)) if self.is_materialized else on_rows
+        )
 
-    def take(self, rows: Array) -> "CoordinateMap":
-        return replace(self.select(rows), is_taken=True)
+    def materialize_rows(self, rows: Array) -> "CoordinateMap":
+        return replace(self.index_rows(rows), is_materialized=True)
 
     def _entries(self) -> Iterator[tuple[float, Array, Array]]:
         """(w, i, j): every B_k is the sum of w e_i e_j' over these, i and j one for each k."""

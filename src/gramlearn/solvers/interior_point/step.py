@@ -35,8 +35,9 @@ from gramlearn._base.arrays import (
     symmetric_part,
     transpose,
 )
+from gramlearn.problem.linear_maps import joint_adjoint, joint_apply
 from gramlearn.solvers.interior_point.point import Interior
-from gramlearn.solvers.symmetric import Coordinates, factorized, joint_adjoint, joint_apply
+from gramlearn.solvers.symmetric import Coordinates, factorized
 
 __all__ = ["advanced"]
 
@@ -166,9 +167,11 @@ class _System:
         z, dual = point.cone, point.dual
         coordinates = Coordinates(int(z.shape[0]), z)
         upper = eye(coordinates.size, z) * xp.sqrt(coordinates.entries(z[:, None] * z[None, :]))
-        if not dual.regularizer.is_invariant:
+        if not dual.regularizer.is_own_barrier:
             T = coordinates.congruence(point.turn)
-            upper = upper + transpose(T) @ (T / coordinates.entries(point.at.kernel)[:, None])
+            upper = upper + transpose(T) @ (
+                T / coordinates.entries(point.at.divided_differences)[:, None]
+            )
         D = _curvature(point)
         # A target has no curvature and no end: it is held by a weight, and what that leaves is refined away.
         one = constant(1.0, z, (1, 1))
@@ -186,7 +189,7 @@ class _System:
         xp = namespace(point.lam)
         z, zero = point.cone, xp.zeros_like(point.lam)
         geometric = xp.sqrt(z[:, None] * z[None, :])
-        centre = eye(int(z.shape[0]), z) * (mu + point.own - z)
+        centre = eye(int(z.shape[0]), z) * (mu + point.barrier_offset - z)
         goals = [zero + mu] * 4
         if first is not None:
             # In the scaling of Nesterov and Todd dX and dZ are these; their Jordan product is left over.

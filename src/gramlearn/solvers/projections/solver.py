@@ -20,13 +20,18 @@ from gramlearn.problem.certificate import review
 from gramlearn.problem.dual import Dual, DualPoint
 from gramlearn.problem.problem import Problem
 from gramlearn.problem.status import Status
-from gramlearn.solvers.feasibility.enter_domain import enter_domain
-from gramlearn.solvers.feasibility.infeasibility import contradiction, hopeless, impossible, refuted
-from gramlearn.solvers.feasibility.opposed_bounds import opposed_bounds
 from gramlearn.solvers.loop import State
 from gramlearn.solvers.projections.constraint_table import Table, table_of
 from gramlearn.solvers.projections.forms import FORMS_OF_X
 from gramlearn.solvers.solver import Answer, Solver
+from gramlearn.solvers.working_set.enter_domain import enter_domain
+from gramlearn.solvers.working_set.infeasibility import (
+    contradiction,
+    hopeless,
+    impossible,
+    opposed_bounds,
+    refuted,
+)
 
 __all__ = ["Projections"]
 
@@ -112,7 +117,7 @@ class Projections(Solver[ProjectionState]):
         for part in dual.parts:
             curve = part.loss.curve
             plain = part.map.is_nonnegative and np.all(np.asarray(part.offset) == 0)
-            ones = part.map.select(every_row(min(part.size, 1), dual.like)).rank_ones()
+            ones = part.map.index_rows(every_row(min(part.size, 1), dual.like)).rank_ones()
             plain = plain and bool(np.all(ones.weight == 1)) and ones.weight.size <= 1
             if curve is None or curve.form not in ("constant", "exponential") or not plain:
                 return "approximate projections need Hard, Hinge or KLSlack on squared distances"

@@ -20,7 +20,7 @@ from gramlearn import (
     VonNeumann,
     solve,
 )
-from gramlearn.solvers.feasibility.opposed_bounds import opposed_bounds
+from gramlearn.solvers.working_set.infeasibility import opposed_bounds
 
 POINTS = np.random.default_rng(0).normal(size=(7, 5)) * 1e6
 A = np.random.default_rng(1).normal(size=(1, 5, 5))

@@ -2,6 +2,10 @@
 
 Where a problem is infeasible the dual grows without end, and lam, or its last step, comes near such a v up to
 scale; a few corrections make it one, up to rounding.
+
+Two bounds on the same thing with nothing between them, <A_a, X> >= l > u >= <A_b, X> with A_a = A_b, need no
+such prices: with v_a = -1 and v_b = 1 the sum of v_k A_k is zero, so that not even the rounding of an X far
+larger than its bounds stands against this proof.
 """
 
 from typing import Any
@@ -20,6 +24,7 @@ from gramlearn._base.arrays import (
     scatter,
     symmetric_part,
     transpose,
+    where_true,
 )
 from gramlearn.problem.certificate import Certificate
 from gramlearn.problem.dual import Dual, Part
@@ -29,7 +34,7 @@ from gramlearn.problem.refutation import Refutation, domain_of
 from gramlearn.problem.status import Status
 from gramlearn.solvers.solver import Answer
 
-__all__ = ["contradiction", "hopeless", "impossible", "refuted"]
+__all__ = ["contradiction", "hopeless", "impossible", "opposed_bounds", "refuted"]
 
 INF = float("inf")
 _NEARLY = 0.1  # a least eigenvalue above minus this share of the largest is worth correcting
@@ -37,6 +42,7 @@ _CANCELED = 1e-6  # of the terms of an entry of S: an entry that is less is near
 _CORRECTIONS = 12
 _HOPELESS = 0.999
 _SHARES = (0.0, 1e-4, 1e-2)  # of its largest entry that an entry of a direction must have
+_ROUNDINGS = 16  # of two bounds, by which they may oppose each other and mean the same
 _NAMED_SHARE = 1e-3  # a constraint with less than this share of the largest v is not named
 
 
@@ -180,11 +186,61 @@ def _are_zero(linear: LinearMap, rows: Array, dimension: int) -> Array:
     sizes = linear.sizes()
     xp = namespace(sizes)
     one, unit = xp.ones_like(sizes), 1 / xp.where(sizes > 0, sizes, xp.ones_like(sizes))
-    chosen = linear.select(rows)
+    chosen = linear.index_rows(rows)
     if linear.is_nonnegative:
         rounding = 16 * float(xp.finfo(sizes.dtype).eps) * dimension**0.5
         return chosen.restrict(eye(int(sizes.shape[0]), sizes) * unit).traces(one) <= rounding**2
-    numbers = xp.astype(every_row(int(sizes.shape[0]), sizes) + 1, sizes.dtype)
+    first, second = _along_probes(chosen, unit)
+    return (first == 0) & (second == 0)
+
+
+def opposed_bounds(dual: Dual) -> Array | None:
+    """Find the v of two hard rows that oppose each other most, or None."""
+    zero = constant(0.0, dual.like, dual.size)
+    xp = namespace(zero)
+    hard = dual.each(lambda part, z: z + (1.0 if part.loss.is_hard else 0.0), zero)
+    unit = constant(1.0, dual.like, dual.rank)
+    probed = [_along_probes(part.map, unit) for part in dual.parts if part.size]
+    first, second = (concat([pair[k] for pair in probed], dual.like) for k in (0, 1))
+    rows = where_true((hard > 0) & (first != 0))  # of A_k = 0 see `impossible`
+    if rows.shape[0] < 2:
+        return None
+    offset = dual.each(lambda part, z: z + part.offset, zero)
+    low, high = (end - offset for end in domain_of(dual))
+    kinds = xp.take(first, rows)
+    asking = xp.take(rows, _least_of_each(kinds, -xp.take(low, rows)))
+    allowing = xp.take(rows, _least_of_each(kinds, xp.take(high, rows)))
+    asked, allowed = xp.take(low, asking), xp.take(high, allowing)
+    sizes = xp.abs(asked) + xp.abs(allowed)
+    sizes = sizes + xp.abs(xp.take(offset, asking)) + xp.abs(xp.take(offset, allowing))
+    comparable = xp.isfinite(sizes) & (xp.take(second, asking) == xp.take(second, allowing))
+    safe = xp.where(comparable & (sizes > 0), sizes, xp.ones_like(sizes))
+    excess = xp.where(comparable, (asked - allowed) / safe, xp.zeros_like(sizes))
+    worst = xp.argmax(excess)
+    if not read(excess[worst]) > _ROUNDINGS * float(xp.finfo(zero.dtype).eps):
+        return None
+    every = every_row(dual.size, zero)
+    below = xp.astype(every == asking[worst], zero.dtype)
+    return xp.astype(every == allowing[worst], zero.dtype) - below
+
+
+def _least_of_each(kinds: Array, values: Array) -> Array:
+    """Which row has the least value among those of the same kind: one row a kind, the kinds ascending."""
+    xp = namespace(kinds)
+    by_value = xp.argsort(values, stable=True)
+    order = xp.take(by_value, xp.argsort(xp.take(kinds, by_value), stable=True))
+    ordered = xp.take(kinds, order)
+    is_new = xp.concat([ordered[:1] == ordered[:1], ordered[1:] != ordered[:-1]])
+    return xp.take(order, where_true(is_new))
+
+
+def _along_probes(linear: LinearMap, unit: Array) -> tuple[Array, Array]:
+    """(q' A_k q)_k for two q of no special direction, in these units.
+
+    Both are zero where A_k is, and equal A_k have the same, to the last bit.
+    """
+    xp, one = namespace(unit), constant(1.0, unit, 1)
+    numbers = xp.astype(every_row(int(unit.shape[0]), unit) + 1, unit.dtype)
     probes = [(xp.cos(numbers * k) * unit)[:, None] for k in (1.0, 2.0)]
-    first, second = (chosen.restrict(q).traces(one[:1]) == 0 for q in probes)
-    return first & second
+    first, second = (linear.restrict(q).traces(one) for q in probes)
+    return first, second

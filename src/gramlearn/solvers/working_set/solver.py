@@ -26,17 +26,23 @@ from gramlearn._base.arrays import (
     where_true,
 )
 from gramlearn._base.validation import check_count
-from gramlearn.problem.certificate import UNKNOWN, Certificate, Reference, Review, review
+from gramlearn.problem.certificate import UNKNOWN, Certificate, Review, review
 from gramlearn.problem.dual import DualPoint
 from gramlearn.problem.linear_maps import Products
 from gramlearn.problem.problem import Problem
+from gramlearn.problem.scan import Reference
 from gramlearn.problem.status import Status
-from gramlearn.solvers.feasibility.enter_domain import enter_domain
-from gramlearn.solvers.feasibility.infeasibility import contradiction, hopeless, impossible, refuted
-from gramlearn.solvers.feasibility.opposed_bounds import opposed_bounds
 from gramlearn.solvers.loop import State
-from gramlearn.solvers.newton_step import newton_step
 from gramlearn.solvers.solver import Answer, Solver
+from gramlearn.solvers.working_set.enter_domain import enter_domain
+from gramlearn.solvers.working_set.infeasibility import (
+    contradiction,
+    hopeless,
+    impossible,
+    opposed_bounds,
+    refuted,
+)
+from gramlearn.solvers.working_set.newton_step import newton_step
 
 __all__ = ["WorkingSet"]
 
@@ -57,7 +63,7 @@ class WorkingSetState(State):
     references: list[Reference | None]
     target: float  # the share of the present gap at which to look again
     looks: int
-    stride: int  # only every so-manieth constraint is looked at, while that is enough
+    stride: int  # only every `stride`-th constraint is looked at, while that is enough
     # changes with every step
     point: DualPoint
     steps: int  # on this working set
@@ -86,7 +92,7 @@ class WorkingSet(Solver[WorkingSetState]):
     growth : float
         By how much the active set may grow from one look to the next.
     sample : int
-        A problem of more constraints than this is first brought near its optimum on every so-manieth of
+        A problem of more constraints than this is first brought near its optimum on a sample of
         them: far from the optimum a sample shows the same violations, at a fraction of the cost of a look.
     refinement : int
         How many times more constraints are looked at once a sample is nearly solved.
@@ -110,7 +116,7 @@ class WorkingSet(Solver[WorkingSetState]):
         dual = problem.dual
         xp = namespace(dual.like)
         rows, lam = _starting_rows(problem, start)
-        working = dual.take(rows)
+        working = dual.materialize_rows(rows)
         lo, hi = working.box
         at_zero = clipped(xp.zeros_like(lam), lo, hi)
         point = working.at(clipped(lam, lo, working.ceiling(at_zero)))
@@ -118,7 +124,7 @@ class WorkingSet(Solver[WorkingSetState]):
             point = working.at(at_zero)
         if point.value == -INF:
             rows = [every_row(part.size, dual.like) for part in dual.parts]
-            working = dual.take(rows)
+            working = dual.materialize_rows(rows)
             lo, hi = working.box
             entry = enter_domain(working, clipped(constant(0.0, dual.like, working.size), lo, hi))
             if entry.lam is None:
@@ -239,7 +245,7 @@ class WorkingSet(Solver[WorkingSetState]):
             order = xp.argsort(joined)
             new_rows.append(xp.take(joined, order))
             new_lam.append(xp.take(values, order))
-        chosen = dual.take(new_rows).next_to(concat(new_lam, dual.like))
+        chosen = dual.materialize_rows(new_rows).next_to(concat(new_lam, dual.like))
         return (rows, point) if chosen is None else (new_rows, chosen)
 
 
@@ -283,9 +289,11 @@ def _without_start(rows: list[Array], point: DualPoint, ending: Status | None) -
 
 def _badness(point: DualPoint) -> float:
     """How far a working set is from solved: the larger of relative gap and violation."""
-    least, dust = point.dual.least, point.dust
+    least, prior_rounding = point.dual.least, point.prior_rounding
     primal, gap = point.value + point.gap, point.gap
-    return Certificate(primal, point.value, gap, point.violation, least=least, dust=dust).badness
+    return Certificate(
+        primal, point.value, gap, point.violation, least=least, prior_rounding=prior_rounding
+    ).badness
 
 
 def _refuted(
