@@ -15,7 +15,17 @@ from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any, final
 
-from gramlearn._base.arrays import Array, clipped, concat, constant, eye, namespace, read, rows_of
+from gramlearn._base.arrays import (
+    Array,
+    clipped,
+    concat,
+    constant,
+    every_row,
+    eye,
+    namespace,
+    read,
+    rows_of,
+)
 from gramlearn.problem.hessian import Hessian
 from gramlearn.problem.linear_maps import LinearMap, split
 from gramlearn.problem.losses import Loss
@@ -64,21 +74,15 @@ class Part:
 
     def materialize_rows(self, rows: Array) -> "Part":
         """Keep these constraints only, in the form that is fastest to work with."""
-        return replace(
-            self,
-            map=self.map.materialize_rows(rows),
-            loss=self.loss.take(rows),
-            offset=rows_of(self.offset, rows),
-        )
+        return self._cut(self.map.materialize_rows(rows), rows)
 
     def index_rows(self, rows: Array) -> "Part":
         """Keep these constraints only, in the form they have."""
-        return replace(
-            self,
-            map=self.map.index_rows(rows),
-            loss=self.loss.take(rows),
-            offset=rows_of(self.offset, rows),
-        )
+        return self._cut(self.map.index_rows(rows), rows)
+
+    def _cut(self, linear: LinearMap, rows: Array) -> "Part":
+        offset = rows_of(self.offset, rows)
+        return replace(self, map=linear, loss=self.loss.take(rows), offset=offset)
 
 
 @final
@@ -140,6 +144,11 @@ class Dual:
         return sum(part.size for part in self.parts)
 
     @property
+    def every_row(self) -> list[Array]:
+        """The numbers of all constraints of each part."""
+        return [every_row(part.size, self.like) for part in self.parts]
+
+    @property
     def least(self) -> float:
         """The part of |phi*(Y0)| that has digits which are not rounding: an optimum below is lost in it.
 
@@ -158,16 +167,14 @@ class Dual:
         """phi* of so many eigenvalues of Y that are zero but for that error: no gap is known to be smaller."""
         if self.regularizer.keeps_range:
             return 0.0
-        return n_zero * read(
-            self.regularizer.conjugate(constant(self.eigenvalue_error, self.like, 1))[0]
-        )
+        error = constant(self.eigenvalue_error, self.like, 1)
+        return n_zero * read(self.regularizer.conjugate(error)[0])
 
     def prior_rounding_among(self, y: Array) -> float:
         """The prior rounding of these eigenvalues of Y."""
         xp = namespace(y)
-        return self.prior_rounding(
-            int(xp.sum(xp.astype(xp.abs(y) <= self.eigenvalue_error, xp.int64)))
-        )
+        is_zero = xp.abs(y) <= self.eigenvalue_error
+        return self.prior_rounding(int(xp.sum(xp.astype(is_zero, xp.int64))))
 
     def split(self, vector: Array) -> list[Array]:
         """Cut a vector over all constraints into its parts."""
@@ -226,9 +233,8 @@ class Dual:
 
     def materialize_rows(self, rows: list[Array]) -> "Dual":
         """Cut down to these rows of each part."""
-        return replace(
-            self, parts=tuple(p.materialize_rows(r) for p, r in zip(self.parts, rows, strict=True))
-        )
+        parts = (p.materialize_rows(chosen) for p, chosen in zip(self.parts, rows, strict=True))
+        return replace(self, parts=tuple(parts))
 
     def adjoint(self, lam: Array) -> Array:
         """sum_k lam_k A_k."""
@@ -308,9 +314,8 @@ class DualPoint:
     @property
     def prior_rounding(self) -> float:
         """The part of the gap that rounding of the prior makes."""
-        return self.dual.prior_rounding_among(
-            namespace(self.lam).linalg.diagonal(self.conjugate.image)
-        )
+        y = namespace(self.lam).linalg.diagonal(self.conjugate.image)
+        return self.dual.prior_rounding_among(y)
 
     @property
     def possible_violation(self) -> float:
@@ -360,6 +365,5 @@ class DualPoint:
             loss = part.loss if everything else part.loss.take(inside)
             seconds.append(loss.conjugate_second(lam))
             start += part.size
-        return Hessian(
-            maps, self.conjugate.divided_differences, concat(seconds, self.lam), self.dual.rank
-        )
+        Phi = self.conjugate.divided_differences
+        return Hessian(maps, Phi, concat(seconds, self.lam), self.dual.rank)

@@ -78,9 +78,8 @@ class PrimalPoint:
         for part, framed, t, lam in zip(self.dual.parts, self.maps, *pieces, strict=True):
             rows = where_true(lam != 0)
             if rows.shape[0]:
-                found.append(
-                    Priced(framed.materialize_rows(rows), lam[rows], part.loss.take(rows), t[rows])
-                )
+                linear, loss = framed.materialize_rows(rows), part.loss.take(rows)
+                found.append(Priced(linear, lam[rows], loss, t[rows]))
         return found
 
     @cached_property
@@ -148,14 +147,9 @@ class PrimalPoint:
         # A t that is outside its domain by no more than rounding costs its price.
         gap += self.dual.gap_error(self.t, lam, self._t_errors)
         dual = self.value - gap - rounding if gap < INF else -INF
-        primal, gap = (
-            self.value + self._loss_error + rounding,
-            gap + self._loss_error + 2 * rounding,
-        )
-        least, prior_rounding = self.dual.least, self._prior_rounding(R)
-        return Certificate(
-            primal, dual, gap, violation, least=least, prior_rounding=prior_rounding
-        ), lam
+        primal, gap = self.value + self._loss_error + rounding, gap + self._loss_error
+        least, of_prior = self.dual.least, self._prior_rounding(R)
+        return Certificate(primal, dual, gap + 2 * rounding, violation, 1.0, least, of_prior), lam
 
     def _prior_rounding(self, R: Array) -> float:
         """The part of the gap that rounding of the prior makes, with Y = grad phi(X) - R."""

@@ -6,6 +6,8 @@ from gramlearn._base.arrays import Array, namespace, read
 
 __all__ = ["conjugate_gradients"]
 
+_STEPS = 250
+
 
 def conjugate_gradients(
     product: Callable[[Array], Array],
@@ -13,7 +15,6 @@ def conjugate_gradients(
     b: Array,
     accuracy: float,
     *,
-    max_steps: int,
     in_preconditioned_norm: bool,
 ) -> Array:
     """Solve A x = b, for a b of any shape, until |residual| <= accuracy |b|.
@@ -32,7 +33,7 @@ def conjugate_gradients(
     if not rho > 0:
         return z  # so small that its square is zero
     goal = accuracy**2 * (rho if in_preconditioned_norm else inner(b, b))
-    for _ in range(max_steps):
+    for _ in range(_STEPS):
         image = product(p)
         curvature = inner(p, image)
         if curvature <= 0:

@@ -12,7 +12,7 @@ from typing import Any, final
 
 import numpy as np
 
-from gramlearn._base.arrays import Array, every_row, is_numpy
+from gramlearn._base.arrays import Array, is_numpy
 from gramlearn._base.validation import check_count, check_positive
 from gramlearn.problem.dual import Part
 from gramlearn.problem.problem import Problem
@@ -197,6 +197,6 @@ def _curves(s: np.ndarray, y: np.ndarray) -> bool:
 
 def _judged(state: QuasiNewtonState, problem: Problem) -> QuasiNewtonState:
     point = state.point
-    rows = [every_row(part.size, point.lam) for part in problem.dual.parts]
-    answer = Answer(point.certificate, point.factor, rows, problem.dual.split(point.lam))
+    rows, values = problem.dual.every_row, problem.dual.split(point.lam)
+    answer = Answer(point.certificate, point.factor, rows, values)
     return replace(state, certificate=answer.certificate, candidate=answer)

@@ -134,9 +134,8 @@ class Interior:
     @property
     def imbalance(self) -> Array:
         """Q' (grad phi(X) - Z - Y0 + sum_k lam_k A_k) Q, which is to be 0."""
-        return self.residual + eye(int(self.cone.shape[0]), self.cone) * (
-            self.barrier_offset - self.cone
-        )
+        z = self.cone
+        return self.residual + eye(int(z.shape[0]), z) * (self.barrier_offset - z)
 
     @property
     def turn(self) -> Array:

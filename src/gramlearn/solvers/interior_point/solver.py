@@ -132,18 +132,12 @@ class InteriorPoint(Solver[InteriorState]):
         certificate, _ = point.judged.judged()
         gap = certificate.relative_gap
         if certificate.violation > 0:
-            for direction in (point.lam, point.lam - state.point.lam):
-                proof = contradiction(point.dual, point.frame, direction)
-                if proof is not None:
-                    pieces = point.dual.split(proof)
-                    ending = (
-                        certificate.dual,
-                        certificate.violation,
-                        point.frame,
-                        state.rows,
-                        pieces,
-                    )
-                    return replace(state, point=point, **refuted(problem, *ending))
+            directions = (point.lam, point.lam - state.point.lam)
+            proof = contradiction(point.dual, point.frame, directions)
+            if proof is not None:
+                values = (certificate.dual, certificate.violation)
+                fields = refuted(problem, *values, point.frame, state.rows, proof)
+                return replace(state, point=point, **fields)
         gap_so_far, mu_so_far = state.least
         idle = 0 if gap < gap_so_far or point.mu < 0.9 * mu_so_far else state.idle + 1
         least = (min(gap, gap_so_far), min(point.mu, mu_so_far))

@@ -27,7 +27,6 @@ __all__ = ["newton_direction", "promised_fall", "searched"]
 
 INF = float("inf")
 
-_STEPS = 300
 # Few constraints are eliminated, and few entries of S written out: exact where the problem is badly
 # conditioned, and no slower.
 _DIRECT_ROWS = 200
@@ -195,11 +194,5 @@ def _in_single(system: _System, right: Array, accuracy: float) -> Array | None:
 
 
 def _iterated(system: _System, right: Array, accuracy: float) -> Array:
-    return conjugate_gradients(
-        system.product,
-        system.preconditioner(),
-        right,
-        accuracy,
-        max_steps=_STEPS,
-        in_preconditioned_norm=False,
-    )
+    products = system.product, system.preconditioner()
+    return conjugate_gradients(*products, right, accuracy, in_preconditioned_norm=False)

@@ -46,23 +46,24 @@ _ROUNDINGS = 16  # of two bounds, by which they may oppose each other and mean t
 _NAMED_SHARE = 1e-3  # a constraint with less than this share of the largest v is not named
 
 
-def contradiction(dual: Dual, factor: Array, direction: Array) -> Array | None:
-    """Turn `direction` into a v that proves the constraints contradictory, or None if it proves nothing.
+def contradiction(dual: Dual, factor: Array, directions: tuple[Array, ...]) -> Array | None:
+    """Turn a direction into a v that proves the constraints contradictory, or None if none proves anything.
 
     X = F F' is what it is beside: see `Refutation`. Constraints that contradict each other have prices that
     grow without end, and the others prices that do not: so the large entries alone are tried, too.
     """
-    xp = namespace(direction)
-    size = xp.abs(direction)
-    tried = size > 0
-    for share in _SHARES:
-        large = size > share * xp.max(size)
-        if share and bool(xp.all(large == tried)):
-            continue  # no entry is between these shares
-        proof = _corrected(dual, factor, xp.where(large, direction, xp.zeros_like(direction)))
-        if proof is not None:
-            return proof
-        tried = large
+    for direction in directions:
+        xp = namespace(direction)
+        size = xp.abs(direction)
+        tried = size > 0
+        for share in _SHARES:
+            large = size > share * xp.max(size)
+            if share and bool(xp.all(large == tried)):
+                continue  # no entry is between these shares
+            proof = _corrected(dual, factor, xp.where(large, direction, xp.zeros_like(direction)))
+            if proof is not None:
+                return proof
+            tried = large
     return None
 
 
@@ -134,18 +135,19 @@ def refuted(
     violation: float,
     factor: Array,
     rows: list[Array],
-    proof: list[Array],
+    proof: Array,
 ) -> dict[str, Any]:
     """Give the fields of a state that ends with a proof over these rows: its duals contradict every X."""
-    xp = namespace(factor)
+    xp, sizes = namespace(factor), [int(chosen.shape[0]) for chosen in rows]
+    pieces = [proof[sum(sizes[:k]) : sum(sizes[: k + 1])] for k in range(len(sizes))]
     certificate = Certificate(INF, value, INF, violation)
     names = []
-    for position, (chosen, v) in enumerate(zip(rows, proof, strict=True)):
+    for position, (chosen, v) in enumerate(zip(rows, pieces, strict=True)):
         named = chosen[xp.abs(v) > _NAMED_SHARE]
         names += [problem.describe(position, int(named[k])) for k in range(int(named.shape[0]))]
     return {
         "certificate": certificate,
-        "candidate": Answer(certificate, factor, rows, proof),
+        "candidate": Answer(certificate, factor, rows, pieces),
         "ending": Status.INFEASIBLE,
         "conflict": tuple(names),
     }
@@ -156,11 +158,8 @@ def hopeless(part: Part, rows: Array, severity: Array) -> Array:
     return rows if is_array(part.offset) or part.offset else rows[severity > _HOPELESS]
 
 
-def impossible(problem: Problem, rows: list[Array]) -> list[Array] | None:
-    """Find those of `rows` that no X can change (A_k = 0 on the space) and that cost infinity as they are.
-
-    The proof is a vector a part.
-    """
+def impossible(problem: Problem, rows: list[Array]) -> Array | None:
+    """Find those of `rows` that no X can change (A_k = 0 on the space) and that cost infinity as they are."""
     xp = namespace(problem.dual.like)
     proof = []
     for part, chosen in zip(problem.dual.parts, rows, strict=True):
@@ -173,7 +172,8 @@ def impossible(problem: Problem, rows: list[Array]) -> list[Array] | None:
         side = xp.where(t > loss.domain()[1], xp.ones_like(t), -xp.ones_like(t))
         lost = xp.isinf(loss.value(t))
         proof.append(scatter(side[lost], fixed[lost], part.size))
-    return proof if any(read(xp.sum(xp.abs(v))) for v in proof) else None
+    v = concat(proof, problem.dual.like)
+    return v if bool(xp.any(v != 0)) else None
 
 
 def _are_zero(linear: LinearMap, rows: Array, dimension: int) -> Array:

@@ -31,7 +31,6 @@ Method = Callable[[Hessian, Array, Array], Array | None]  # (H, its diagonal, g)
 INF = float("inf")
 _HALVINGS = 40
 _FASTEST = 1e-8  # share that is left of a step that is too long by many digits
-_CG_LIMIT = 250
 _ROUNDS = 2  # of the choice of the variables that are held at the box
 # Small working sets are solved by elimination: exact where the problem is badly conditioned, and no slower.
 _DIRECT_ROWS = 200
@@ -177,12 +176,7 @@ def _iterated(
     H: Hessian, product: Callable[[Array], Array], diagonal: Array, g: Array, accuracy: float
 ) -> Array:
     """Solve (H + damping) d = g by conjugate gradients."""
-    damping = _DAMPING * diagonal
+    damping, precondition = _DAMPING * diagonal, H.preconditioner(diagonal)
     return conjugate_gradients(
-        lambda d: product(d) + damping * d,
-        H.preconditioner(diagonal),
-        g,
-        accuracy,
-        max_steps=_CG_LIMIT,
-        in_preconditioned_norm=True,
+        lambda d: product(d) + damping * d, precondition, g, accuracy, in_preconditioned_norm=True
     )

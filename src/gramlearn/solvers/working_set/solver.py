@@ -123,7 +123,7 @@ class WorkingSet(Solver[WorkingSetState]):
         if point.value == -INF:
             point = working.at(at_zero)
         if point.value == -INF:
-            rows = [every_row(part.size, dual.like) for part in dual.parts]
+            rows = dual.every_row
             working = dual.materialize_rows(rows)
             lo, hi = working.box
             entry = enter_domain(working, clipped(constant(0.0, dual.like, working.size), lo, hi))
@@ -150,13 +150,12 @@ class WorkingSet(Solver[WorkingSetState]):
         better = newton_step(point, accuracy)
         if better is not None:
             state = replace(state, point=better, steps=state.steps + 1)
-            for direction in (better.lam, better.lam - point.lam):
-                # A point inside all domains is feasible, and nothing contradicts it.
-                proof = None
-                if better.violation > 0:
-                    proof = contradiction(better.dual, better.conjugate.factor, direction)
+            # A point inside all domains is feasible, and nothing contradicts it.
+            if better.violation > 0:
+                directions = (better.lam, better.lam - point.lam)
+                proof = contradiction(better.dual, better.conjugate.factor, directions)
                 if proof is not None:
-                    return _refuted(problem, state, state.rows, better.dual.split(proof))
+                    return _refuted(problem, state, state.rows, proof)
             reached = _badness(better) <= max(state.target, 0.3 * tol)
             if not reached and state.steps < _INNER_STEPS:
                 return state
@@ -203,11 +202,9 @@ class WorkingSet(Solver[WorkingSetState]):
         if badness == INF or is_first:
             proof = impossible(problem, _suspects(problem, seen, state))
         if proof is None and is_first:
-            v = opposed_bounds(problem.dual)
-            proof = None if v is None else problem.dual.split(v)
+            proof = opposed_bounds(problem.dual)
         if proof is not None:
-            every = [every_row(part.size, point.lam) for part in problem.dual.parts]
-            return _refuted(problem, state, every, proof)
+            return _refuted(problem, state, problem.dual.every_row, proof)
         rows, point = self._choose(problem, rows, point, seen)
         # Where hardly anything is new, little will be at the next look: go farther before it.
         news = sum(int(violators.shape[0]) for violators in seen.violators)
@@ -289,15 +286,13 @@ def _without_start(rows: list[Array], point: DualPoint, ending: Status | None) -
 
 def _badness(point: DualPoint) -> float:
     """How far a working set is from solved: the larger of relative gap and violation."""
-    least, prior_rounding = point.dual.least, point.prior_rounding
-    primal, gap = point.value + point.gap, point.gap
-    return Certificate(
-        primal, point.value, gap, point.violation, least=least, prior_rounding=prior_rounding
-    ).badness
+    primal, least = point.value + point.gap, point.dual.least
+    known = point.value, point.gap, point.violation
+    return Certificate(primal, *known, 1.0, least, point.prior_rounding).badness
 
 
 def _refuted(
-    problem: Problem, state: WorkingSetState, rows: list[Array], proof: list[Array]
+    problem: Problem, state: WorkingSetState, rows: list[Array], proof: Array
 ) -> WorkingSetState:
     point = state.point
     fields = refuted(problem, point.value, point.violation, point.conjugate.factor, rows, proof)
