@@ -71,7 +71,7 @@ def compile_first(regularizer: str, solver: str) -> None:
 def _solve(question: Question, solver: str, limit: float) -> Watched:
     def call() -> Any:
         problem = question.build()
-        solution = gramlearn.solvers.solve(problem, solver, question.tol, callback=_Clock(limit))
+        solution = gramlearn.solve(problem, solver, question.tol, callback=_Clock(limit))
         _ = solution.matrix
         return solution
 

@@ -12,7 +12,7 @@ from typing import Any, NamedTuple, final
 
 import numpy as np
 
-from gramlearn._base.validation import check_choice, check_count, check_host_points, check_positive
+from gramlearn._base.validation import check_choice, check_host_points
 from gramlearn.methods.unfolding.interior_step import Interior, begin, step
 from gramlearn.methods.unfolding.logdet import neighbor_pairs
 from gramlearn.methods.unfolding.variance_bound import UnfoldingProblem
@@ -24,6 +24,7 @@ from gramlearn.solvers.loop import Limits, Method, Run, State, iterate, warn_unl
 __all__ = ["Unfolding", "check_connected", "unfold"]
 
 _DISTANCES = {"equal": False, "at_most": True}
+_STEPS = 100
 _PATIENCE = 8  # steps without a better answer before the search ends
 INF = float("inf")
 _FAR = 0.1  # above which an answer may get worse before it gets better
@@ -103,8 +104,8 @@ def unfold(
     """
     X = check_host_points(points, "points")
     at_most = check_choice(distances, "distances", _DISTANCES)
-    tol = check_positive(tol, "tol", "unfold", any_size=True)
-    most = 100 if max_iter is None else check_count(max_iter, "max_iter")
+    most = _STEPS if max_iter is None else max_iter
+    limits = Limits.read(tol, most, time_limit, "unfold", least=1)
     i, j = neighbor_pairs(neighbors, X.shape[0])
     problem = UnfoldingProblem(X, i, j, at_most)
     check_connected(X.shape[0], i, j, "neighbors", "or unfold each piece by itself")
@@ -113,9 +114,6 @@ def unfold(
             "all points are equal, or squares of their distances are zero, so there is nothing to unfold; pass "
             "points that differ, or other units."
         )
-    limits = Limits(
-        tol, most, INF if time_limit is None else check_positive(time_limit, "time_limit", "unfold")
-    )
     answer = iterate(_Unfolding(problem), limits, callback)
     warn_unless_solved(answer, limits, 'let distances shrink, distances="at_most"')
     return answer
