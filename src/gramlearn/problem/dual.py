@@ -1,4 +1,4 @@
-"""maximise over lam in a box   phi*(Y0) - phi*(Y) - sum_k [loss_k*(lam_k) - offset_k lam_k].
+"""maximize over lam in a box   phi*(Y0) - phi*(Y) - sum_k [loss_k*(lam_k) - offset_k lam_k].
 
 Here Y = Y0 - sum_k lam_k A_k and Y0 = grad phi(X0). At any lam the matrix X(lam) = grad phi*(Y) is positive
 semidefinite, and with t = offset + <A, X(lam)>

@@ -1,4 +1,4 @@
-"""minimise over PSD X    D_phi(X, X0) + sum_k loss_k(t_k),      t_k = offset_k + <A_k, X>.
+"""minimize over PSD X    D_phi(X, X0) + sum_k loss_k(t_k),      t_k = offset_k + <A_k, X>.
 
 A `Problem` is a regularizer, a prior and a list of terms. It checks them against each other, restricts them
 to the space X lives in, and states the dual that solvers work on.
@@ -49,7 +49,7 @@ class Term:
 @final
 @dataclass(frozen=True, eq=False)
 class Problem:
-    """minimise over PSD X    D_phi(X, X0) + sum_k loss_k(offset_k + <A_k, X>).
+    """minimize over PSD X    D_phi(X, X0) + sum_k loss_k(offset_k + <A_k, X>).
 
     Parameters
     ----------

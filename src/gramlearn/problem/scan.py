@@ -111,7 +111,7 @@ def scan(
         undecided = where_true(~part.loss.is_slack(low, high))
         if 2 * undecided.shape[0] < part.size:
             return Scan(part, 1, factor, low, high, known)
-    part = _sampled(part, stride, factor)
+    part = _sample(part, stride, factor)
     if exact:
         values = part.map.restrict(factor, products).traces(constant(1.0, factor, 1))
         reference = Reference(None, Estimates(values, 0.0, 0.0))
@@ -120,7 +120,7 @@ def scan(
     return Scan(part, stride, factor, *reference.estimates.bounds(part.offset), reference)
 
 
-def _sampled(part: Part, stride: int, like: Array) -> Part:
+def _sample(part: Part, stride: int, like: Array) -> Part:
     """Every `stride`-th constraint."""
     return (
         part if stride == 1 else part.index_rows(every_row(-(-part.size // stride), like) * stride)

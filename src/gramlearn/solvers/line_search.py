@@ -73,7 +73,7 @@ def line_search(
         if step.rise >= _SUFFICIENT * step.promise:
             best = step if best is None or step.rise > best.rise else best
             if slope is not None and slope > _STEEP * step.promise and step.is_whole:
-                return _prolonged(take, best, size, too_long).point
+                return _prolong(take, best, size, too_long).point
             if slope is None or slope >= -step.promise:
                 return best.point
         elif best is not None:
@@ -87,7 +87,7 @@ def line_search(
     return None if best is None else best.point
 
 
-def _prolonged(
+def _prolong(
     take: Callable[[float], Step | None], best: Step, size: float, too_long: float
 ) -> Step:
     """Go on while f rises nearly as steeply as at first: twice as far, or half way to what is too long.

@@ -24,7 +24,7 @@ from gramlearn._base.arrays import (
 )
 from gramlearn.problem.linear_maps import LinearMap, split
 
-__all__ = ["Coordinates", "factorized"]
+__all__ = ["Coordinates", "factorize"]
 
 # A pivot below this, of a matrix with a unit diagonal, asks for a factorization that squares nothing.
 _LEAST_PIVOT = 1e-5
@@ -101,7 +101,7 @@ class Coordinates:
         return both * (w[:, None] * w[None, :] / 2)
 
 
-def factorized(
+def factorize(
     coordinates: Coordinates, maps: list[LinearMap], base: Array, weights: Array
 ) -> Callable[[Array], Array] | None:
     """Invert base + sum_k w_k b_k b_k', whose terms may be of very different sizes.

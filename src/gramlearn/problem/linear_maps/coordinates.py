@@ -54,12 +54,12 @@ class CoordinateMap(IndexedMap):
         return Entries(*(xp.concat(list(column)) for column in zip(*parts, strict=True)))
 
     def traces(self, x: Array) -> Array:
-        return self._weighed(x, lambda w: w)
+        return self._sum_diagonal(x, lambda w: w)
 
     def magnitudes(self, x: Array) -> Array:
-        return self._weighed(x, abs)
+        return self._sum_diagonal(x, abs)
 
-    def _weighed(self, x: Array, weigh: Callable[[float], float]) -> Array:
+    def _sum_diagonal(self, x: Array, weigh: Callable[[float], float]) -> Array:
         x = x if x.shape[0] == self._dimension else x * constant(1.0, self.like, self._dimension)
         xp, total = namespace(x), constant(0.0, self.like, self.size)
         for w, i, j in self._entries():

@@ -26,7 +26,7 @@ from gramlearn.problem.primal import PrimalPoint
 from gramlearn.problem.spectral import ConjugatePoint
 from gramlearn.solvers.symmetric import Coordinates
 
-__all__ = ["Interior", "centered", "central_prices"]
+__all__ = ["Interior", "center", "central_prices"]
 
 INF = float("inf")
 _MARGIN = 1e-3  # of its size that a t is kept away from the end of its domain, to have a price
@@ -189,7 +189,7 @@ def _inside(part: Part, t: Array) -> Array:
     return clipped(clipped(t, low=low + margin), high=high - margin)
 
 
-def centered(dual: Dual, frame: Array, lam: Array, mu: float) -> Interior:
+def center(dual: Dual, frame: Array, lam: Array, mu: float) -> Interior:
     """Give X and lam multipliers whose products are mu, those of X larger where the residual is large.
 
     What is left of grad phi(X) = Y0 - sum_k lam_k A_k is then no larger than a few times Z, and the steps that

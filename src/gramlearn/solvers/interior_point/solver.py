@@ -33,12 +33,12 @@ from gramlearn.problem.problem import Problem
 from gramlearn.problem.scan import near_rows
 from gramlearn.problem.spectral import ConjugatePoint
 from gramlearn.problem.status import Status
-from gramlearn.solvers.interior_point.point import Interior, centered, central_prices, rounded
-from gramlearn.solvers.interior_point.step import advanced
+from gramlearn.solvers.interior_point.point import Interior, center, central_prices, rounded
+from gramlearn.solvers.interior_point.step import advance
 from gramlearn.solvers.loop import State
 from gramlearn.solvers.solver import Answer, Solver
 from gramlearn.solvers.working_set import WorkingSet
-from gramlearn.solvers.working_set.infeasibility import contradiction, refuted
+from gramlearn.solvers.working_set.infeasibility import find_contradiction, refuted
 
 __all__ = ["InteriorPoint"]
 
@@ -124,7 +124,7 @@ class InteriorPoint(Solver[InteriorState]):
         return state if over else self._look(problem, state, tol)
 
     def step(self, problem: Problem, state: InteriorState, tol: float) -> InteriorState:
-        point = advanced(state.point)
+        point = advance(state.point)
         if point is None:
             looked = self._look(problem, replace(state, stride=1), tol)
             stuck = looked.status(tol) is None and looked.point is state.point
@@ -133,7 +133,7 @@ class InteriorPoint(Solver[InteriorState]):
         gap = certificate.relative_gap
         if certificate.violation > 0:
             directions = (point.lam, point.lam - state.point.lam)
-            proof = contradiction(point.dual, point.frame, directions)
+            proof = find_contradiction(point.dual, point.frame, directions)
             if proof is not None:
                 values = (certificate.dual, certificate.violation)
                 fields = refuted(problem, *values, point.frame, state.rows, proof)
@@ -305,9 +305,9 @@ def _joined(
 
 
 def _priced(dual: Dual, frame: Array, t: Array, mu: float) -> Interior:
-    """X with the prices that its t have at mu; the mean product is more where X needs more, see `centered`."""
+    """X with the prices that its t have at mu; the mean product is more where X needs more, see `center`."""
     lam = dual.each(lambda part, piece: central_prices(part, piece, mu), t)
-    return centered(dual, frame, lam, mu)
+    return center(dual, frame, lam, mu)
 
 
 def _carried(state: InteriorState, rows: list[Array], values: Array, fresh: list[Array]) -> Array:

@@ -23,7 +23,7 @@ from gramlearn.solvers.krylov import conjugate_gradients
 from gramlearn.solvers.line_search import Step, line_search
 from gramlearn.solvers.symmetric import Coordinates
 
-__all__ = ["newton_direction", "promised_fall", "searched"]
+__all__ = ["newton_direction", "promised_fall", "search_along"]
 
 INF = float("inf")
 
@@ -57,7 +57,7 @@ def newton_direction(point: PrimalPoint, accuracy: float) -> Array:
     if accuracy >= _SINGLE_ACCURACY and R.dtype == xp.float64:
         S = _in_single(system, -h * R, accuracy)
     if S is None:
-        S = _iterated(system, -h * R, accuracy)
+        S = _solve_by_cg(system, -h * R, accuracy)
     tiny = xp.zeros_like(R) + h <= 1e-8 * read(xp.max(h))
     if not bool(xp.any(tiny)):
         return symmetric_part(S / h)
@@ -71,7 +71,9 @@ def promised_fall(point: PrimalPoint, dY: Array) -> float:
     return -read(namespace(dY).sum(point.at.divided_differences * point.residual * dY))
 
 
-def searched(point: PrimalPoint, dY: Array, promise: float, halvings: int) -> PrimalPoint | None:
+def search_along(
+    point: PrimalPoint, dY: Array, promise: float, halvings: int
+) -> PrimalPoint | None:
     """Halve the step until the value falls enough; where rounding hides its fall, the gap decides.
 
     Nothing is promised where X is zero and stays so to first order; then any fall will do.
@@ -189,10 +191,10 @@ def _in_single(system: _System, right: Array, accuracy: float) -> Array | None:
     narrow = system.in_single()
     if narrow is None:
         return None
-    S = _iterated(narrow, xp.astype(right / size, xp.float32), accuracy)
+    S = _solve_by_cg(narrow, xp.astype(right / size, xp.float32), accuracy)
     return size * xp.astype(S, right.dtype)
 
 
-def _iterated(system: _System, right: Array, accuracy: float) -> Array:
+def _solve_by_cg(system: _System, right: Array, accuracy: float) -> Array:
     products = system.product, system.preconditioner()
     return conjugate_gradients(*products, right, accuracy, in_preconditioned_norm=False)

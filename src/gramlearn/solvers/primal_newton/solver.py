@@ -22,7 +22,7 @@ from gramlearn.problem.problem import Problem
 from gramlearn.problem.scan import near_rows
 from gramlearn.problem.spectral import ConjugatePoint
 from gramlearn.solvers.loop import State
-from gramlearn.solvers.primal_newton.direction import newton_direction, promised_fall, searched
+from gramlearn.solvers.primal_newton.direction import newton_direction, promised_fall, search_along
 from gramlearn.solvers.solver import Answer, Solver
 from gramlearn.solvers.working_set import WorkingSet, WorkingSetState
 
@@ -115,7 +115,7 @@ class PrimalNewton(Solver[PrimalState]):
         forcing = min(_ACCURACY, (point.gap / against) ** 0.5) if against > 0 else _ACCURACY
         dY = newton_direction(point, max(least, forcing, 1e-6))
         promise = promised_fall(point, dY)
-        better = searched(point, dY, promise, _HALVINGS)
+        better = search_along(point, dY, promise, _HALVINGS)
         if better is None:
             # Too far from the optimum, or too near it for anything but rounding: the dual knows.
             return replace(state, point=None, near=0.01 * state.near)

@@ -26,10 +26,10 @@ from gramlearn.solvers.projections.forms import FORMS_OF_X
 from gramlearn.solvers.solver import Answer, Solver
 from gramlearn.solvers.working_set.enter_domain import enter_domain
 from gramlearn.solvers.working_set.infeasibility import (
-    contradiction,
-    hopeless,
-    impossible,
-    opposed_bounds,
+    find_contradiction,
+    find_impossible,
+    find_opposed_bounds,
+    pick_hopeless,
     refuted,
 )
 
@@ -141,11 +141,11 @@ class Projections(Solver[ProjectionState]):
             state = replace(state, point=dual.at(entry.lam))
             point = state.point
         suspects = [
-            hopeless(part, every_row(part.size, t), part.loss.severity(t, part.unit))
+            pick_hopeless(part, every_row(part.size, t), part.loss.severity(t, part.unit))
             for part, t in zip(dual.parts, dual.split(point.t), strict=True)
         ]
-        proof = impossible(problem, suspects)
-        proof = opposed_bounds(dual) if proof is None else proof
+        proof = find_impossible(problem, suspects)
+        proof = find_opposed_bounds(dual) if proof is None else proof
         if proof is not None:
             return self._refuted(problem, state, proof)
         return self._judged(problem, state)
@@ -158,7 +158,7 @@ class Projections(Solver[ProjectionState]):
             # Rounding took lam out of the domain or astray, or there is no X: the last good state stays.
             return replace(state, point=previous, ending=Status.STALLED)
         if point.violation > 0:
-            proof = contradiction(point.dual, point.conjugate.factor, (lam, lam - before))
+            proof = find_contradiction(point.dual, point.conjugate.factor, (lam, lam - before))
             if proof is not None:
                 return self._refuted(problem, state, proof)
         looked = self._judged(problem, state)

@@ -34,7 +34,13 @@ from gramlearn.problem.refutation import Refutation, domain_of
 from gramlearn.problem.status import Status
 from gramlearn.solvers.solver import Answer
 
-__all__ = ["contradiction", "hopeless", "impossible", "opposed_bounds", "refuted"]
+__all__ = [
+    "find_contradiction",
+    "find_impossible",
+    "find_opposed_bounds",
+    "pick_hopeless",
+    "refuted",
+]
 
 INF = float("inf")
 _NEARLY = 0.1  # a least eigenvalue above minus this share of the largest is worth correcting
@@ -46,7 +52,7 @@ _ROUNDINGS = 16  # of two bounds, by which they may oppose each other and mean t
 _NAMED_SHARE = 1e-3  # a constraint with less than this share of the largest v is not named
 
 
-def contradiction(dual: Dual, factor: Array, directions: tuple[Array, ...]) -> Array | None:
+def find_contradiction(dual: Dual, factor: Array, directions: tuple[Array, ...]) -> Array | None:
     """Turn a direction into a v that proves the constraints contradictory, or None if none proves anything.
 
     X = F F' is what it is beside: see `Refutation`. Constraints that contradict each other have prices that
@@ -77,7 +83,7 @@ def _corrected(dual: Dual, factor: Array, direction: Array) -> Array | None:
     for _ in range(_CORRECTIONS):
         provable = (
             xp.where(v > 0, high, -low) < INF
-        ) & ~dual.idle  # for an idle row see `impossible`
+        ) & ~dual.idle  # for an idle row see `find_impossible`
         v = xp.where(provable, v, xp.zeros_like(v))
         size = read(xp.max(xp.abs(v)))
         if not 0 < size < INF:
@@ -153,12 +159,12 @@ def refuted(
     }
 
 
-def hopeless(part: Part, rows: Array, severity: Array) -> Array:
+def pick_hopeless(part: Part, rows: Array, severity: Array) -> Array:
     """Rows that no X may be able to satisfy: violated as much as can be, unless an offset does it."""
     return rows if is_array(part.offset) or part.offset else rows[severity > _HOPELESS]
 
 
-def impossible(problem: Problem, rows: list[Array]) -> Array | None:
+def find_impossible(problem: Problem, rows: list[Array]) -> Array | None:
     """Find those of `rows` that no X can change (A_k = 0 on the space) and that cost infinity as they are."""
     xp = namespace(problem.dual.like)
     proof = []
@@ -194,7 +200,7 @@ def _are_zero(linear: LinearMap, rows: Array, dimension: int) -> Array:
     return (first == 0) & (second == 0)
 
 
-def opposed_bounds(dual: Dual) -> Array | None:
+def find_opposed_bounds(dual: Dual) -> Array | None:
     """Find the v of two hard rows that oppose each other most, or None."""
     zero = constant(0.0, dual.like, dual.size)
     xp = namespace(zero)
@@ -202,7 +208,7 @@ def opposed_bounds(dual: Dual) -> Array | None:
     unit = constant(1.0, dual.like, dual.rank)
     probed = [_along_probes(part.map, unit) for part in dual.parts if part.size]
     first, second = (concat([pair[k] for pair in probed], dual.like) for k in (0, 1))
-    rows = where_true((hard > 0) & (first != 0))  # of A_k = 0 see `impossible`
+    rows = where_true((hard > 0) & (first != 0))  # of A_k = 0 see `find_impossible`
     if rows.shape[0] < 2:
         return None
     offset = dual.each(lambda part, z: z + part.offset, zero)

@@ -60,12 +60,12 @@ def newton_step(point: DualPoint, accuracy: float) -> DualPoint | None:
     for method in _methods(int(free.shape[0]), point, accuracy):
         direction = _direction(point, held, method)
         if direction is not None:
-            better = _searched(point, direction, 0.5)
+            better = _search_along(point, direction, 0.5)
             if better is not None:
                 return better
             directions.append(direction)
     # A tiny share of a bad direction is worse than another one. Where X is flat, all are too long.
-    steps = (_searched(point, direction, _FASTEST) for direction in directions)
+    steps = (_search_along(point, direction, _FASTEST) for direction in directions)
     return next((better for better in steps if better is not None), None)
 
 
@@ -107,9 +107,9 @@ def _methods(size: int, point: DualPoint, accuracy: float) -> list[Method]:
     else:
         if accuracy >= _SINGLE_ACCURACY and point.lam.dtype == namespace(point.lam).float64:
             methods.append(
-                lambda H, diagonal, g: _iterated(H, H.in_single(), diagonal, g, accuracy)
+                lambda H, diagonal, g: _solve_by_cg(H, H.in_single(), diagonal, g, accuracy)
             )
-        methods.append(lambda H, diagonal, g: _iterated(H, H.product, diagonal, g, accuracy))
+        methods.append(lambda H, diagonal, g: _solve_by_cg(H, H.product, diagonal, g, accuracy))
     methods.append(lambda H, diagonal, g: g / diagonal)
     return methods
 
@@ -129,7 +129,7 @@ def _curvature(point: DualPoint, rows: Array, diagonal: Array) -> Array:
     return xp.maximum(diagonal, (1e-6 * ratio if ratio > 0 else 1.0) * usual)
 
 
-def _searched(point: DualPoint, direction: Array, shrink: float) -> DualPoint | None:
+def _search_along(point: DualPoint, direction: Array, shrink: float) -> DualPoint | None:
     """Step along the direction, cut off at the box, until the dual has risen enough."""
     lam = point.lam
     xp = namespace(lam)
@@ -172,7 +172,7 @@ def _direct(H: Hessian, diagonal: Array, g: Array) -> Array | None:
     return None
 
 
-def _iterated(
+def _solve_by_cg(
     H: Hessian, product: Callable[[Array], Array], diagonal: Array, g: Array, accuracy: float
 ) -> Array:
     """Solve (H + damping) d = g by conjugate gradients."""

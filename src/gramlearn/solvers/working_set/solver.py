@@ -36,10 +36,10 @@ from gramlearn.solvers.loop import State
 from gramlearn.solvers.solver import Answer, Solver
 from gramlearn.solvers.working_set.enter_domain import enter_domain
 from gramlearn.solvers.working_set.infeasibility import (
-    contradiction,
-    hopeless,
-    impossible,
-    opposed_bounds,
+    find_contradiction,
+    find_impossible,
+    find_opposed_bounds,
+    pick_hopeless,
     refuted,
 )
 from gramlearn.solvers.working_set.newton_step import newton_step
@@ -153,7 +153,7 @@ class WorkingSet(Solver[WorkingSetState]):
             # A point inside all domains is feasible, and nothing contradicts it.
             if better.violation > 0:
                 directions = (better.lam, better.lam - point.lam)
-                proof = contradiction(better.dual, better.conjugate.factor, directions)
+                proof = find_contradiction(better.dual, better.conjugate.factor, directions)
                 if proof is not None:
                     return _refuted(problem, state, state.rows, proof)
             reached = _badness(better) <= max(state.target, 0.3 * tol)
@@ -200,9 +200,9 @@ class WorkingSet(Solver[WorkingSetState]):
             return state
         proof = None
         if badness == INF or is_first:
-            proof = impossible(problem, _suspects(problem, seen, state))
+            proof = find_impossible(problem, _suspects(problem, seen, state))
         if proof is None and is_first:
-            proof = opposed_bounds(problem.dual)
+            proof = find_opposed_bounds(problem.dual)
         if proof is not None:
             return _refuted(problem, state, problem.dual.every_row, proof)
         rows, point = self._choose(problem, rows, point, seen)
@@ -253,8 +253,8 @@ def _suspects(problem: Problem, seen: Review, state: WorkingSetState) -> list[Ar
     outside = zip(problem.dual.parts, seen.violators, seen.severities, strict=True)
     suspects = []
     for (part, t, rows), (whole, *missing) in zip(inside, outside, strict=True):
-        present = hopeless(part, rows, part.loss.severity(t, part.unit))
-        suspects.append(concat([present, hopeless(whole, *missing)], rows))
+        present = pick_hopeless(part, rows, part.loss.severity(t, part.unit))
+        suspects.append(concat([present, pick_hopeless(whole, *missing)], rows))
     return suspects
 
 
