@@ -8,9 +8,10 @@ from sklearn.datasets import make_moons
 from sklearn.exceptions import ConvergenceWarning
 
 from gramlearn import Pairs, from_labels, laplacian, neighbor_graph
+from gramlearn._base.eigen import leading
+from gramlearn._base.eigen.leading import leading_eigenvectors
 from gramlearn.methods.nonparametric import capacity
-from gramlearn.methods.nonparametric import leading_kernel as leading
-from gramlearn.methods.nonparametric.leading_kernel import leading_eigenvectors, leading_kernel
+from gramlearn.methods.nonparametric.leading_kernel import leading_kernel
 from gramlearn.methods.nonparametric.problem import (
     nonparametric_problem,
     solve_nonparametric,

@@ -22,7 +22,6 @@ from gramlearn.estimators._learning import (
     bounds_of,
     loss_of,
     reachable,
-    regularizer_of,
     side_of,
     solved,
     warn_if_all_hold,
@@ -35,6 +34,7 @@ from gramlearn.kernels.matrix import KernelMatrix, read_kernel_matrix
 from gramlearn.methods.metric.kernel_map import KernelMap
 from gramlearn.methods.metric.maps import symmetric_root
 from gramlearn.problem.prior import Factor
+from gramlearn.problem.regularizers import read_regularizer
 from gramlearn.problem.solution import Solution
 from gramlearn.problem.spectral import Regularizer
 from gramlearn.side_information import SideInformation
@@ -164,7 +164,7 @@ class KernelLearner(PairMethods, ClassNamePrefixFeaturesOutMixin, TransformerMix
         X = read_points(self, X)
         rng = generator(self.random_state)
         known = side_of(side, y, X.shape[0], self.n_pairs, rng)
-        regularizer = regularizer_of(self.regularizer)
+        regularizer = read_regularizer(self.regularizer)
         loss = loss_of(self, regularizer, known)
         alpha = self._alpha(regularizer)
         params = with_defaults(X, self.kernel, self.kernel_params)

@@ -16,7 +16,6 @@ from gramlearn.estimators._learning import (
     bounds_of,
     loss_of,
     reachable,
-    regularizer_of,
     side_of,
     solved,
     warn_if_all_hold,
@@ -28,6 +27,7 @@ from gramlearn.methods.metric.maps import FullMap, LowRankMap, MetricMap, distan
 from gramlearn.methods.metric.prior import Prior, read_prior
 from gramlearn.problem.prior import Factor
 from gramlearn.problem.problem import Term
+from gramlearn.problem.regularizers import read_regularizer
 from gramlearn.problem.solution import Solution
 from gramlearn.problem.spectral import Regularizer
 from gramlearn.side_information import SideInformation
@@ -160,7 +160,7 @@ class MetricLearner(MahalanobisMethods, BaseEstimator):
         X = check_extent(self._checked(X, reset=True))
         rng = generator(self.random_state)
         known = side_of(side, y, X.shape[0], self.n_pairs, rng)
-        regularizer = regularizer_of(self.regularizer)
+        regularizer = read_regularizer(self.regularizer)
         loss = loss_of(self, regularizer, known)
         check_choice(self.regularize, "regularize", {"map": None, "kernel": None})
         check_basis_name(self.basis)

@@ -1,4 +1,4 @@
-"""minimise over PSD X    D_phi(X, X0) + sum_k loss_k(t_k),      t_k = offset_k + <A_k, X>.
+"""minimize over PSD X    D_phi(X, X0) + sum_k loss_k(t_k),      t_k = offset_k + <A_k, X>.
 
 A `Problem` is a regularizer, a prior and a list of terms. It checks them against each other, restricts them
 to the space X lives in, and states the dual that solvers work on.
@@ -10,7 +10,13 @@ from functools import cached_property
 from typing import Any, final
 
 from gramlearn._base.arrays import Array, as_real, clipped, every_row, is_array, namespace, read
-from gramlearn._base.validation import as_numbers, check_choice, check_finite, check_positive, shown
+from gramlearn._base.validation import (
+    as_numbers,
+    check_choice,
+    check_finite,
+    check_positive,
+    describe_value,
+)
 from gramlearn.problem.constraints import Constraints
 from gramlearn.problem.dual import Dual, Origin, Part
 from gramlearn.problem.linear_maps import LinearMap
@@ -49,7 +55,7 @@ class Term:
 @final
 @dataclass(frozen=True, eq=False)
 class Problem:
-    """minimise over PSD X    D_phi(X, X0) + sum_k loss_k(offset_k + <A_k, X>).
+    """minimize over PSD X    D_phi(X, X0) + sum_k loss_k(offset_k + <A_k, X>).
 
     Parameters
     ----------
@@ -79,7 +85,7 @@ class Problem:
         if not isinstance(regularizer, Regularizer):
             swapped = isinstance(self.prior, Regularizer)
             raise TypeError(
-                f"`regularizer` must be an object such as LogDet(); got {shown(regularizer)}. "
+                f"`regularizer` must be an object such as LogDet(); got {describe_value(regularizer)}. "
                 + (f"Pass it first: {_CALL}." if swapped else "Its name or its class will not do.")
             )
         check_choice(self.dtype, "dtype", {"float64": None, "float32": None})
@@ -94,7 +100,7 @@ class Problem:
             if not isinstance(term, Term):
                 hint = " Leave out the outer brackets." if _are_terms(term) else ""
                 raise TypeError(
-                    f"`terms[{k}]` must be a Term(constraints, loss); got {shown(term)}.{hint}"
+                    f"`terms[{k}]` must be a Term(constraints, loss); got {describe_value(term)}.{hint}"
                 )
         if isinstance(self.prior, Term) or _are_terms(self.prior):
             raise TypeError(f"`prior` must be a matrix; got terms, which come after it: {_CALL}.")
@@ -127,7 +133,7 @@ class Problem:
             size = term.constraints.size
             offset = term.constraints.offset
             offset = as_real(offset, space.spectrum) if is_array(offset) else offset
-            linear = term.constraints.on(space.basis, space.dimension, space.spectrum)
+            linear = term.constraints.restricted_map(space.basis, space.dimension, space.spectrum)
             loss = term.loss.prepare(size, space.spectrum)
             parts.append(Part(linear, loss, offset, self._unit(linear, offset)))
         return tuple(parts)
@@ -137,7 +143,7 @@ class Problem:
         xp = namespace(self.space.spectrum)
         if linear.size == 0:
             return 1.0
-        some = linear.select(every_row(min(linear.size, 1000), self.space.spectrum))
+        some = linear.index_rows(every_row(min(linear.size, 1000), self.space.spectrum))
         for x in (self.space.spectrum, xp.ones_like(self.space.spectrum)):
             mean = read(
                 xp.mean(

@@ -10,7 +10,7 @@ from dataclasses import fields, replace
 from typing import Any, Self, cast, final
 
 from gramlearn._base.arrays import Array, as_index, clipped, namespace, where_true
-from gramlearn._base.validation import check_points, check_share, generator, shown
+from gramlearn._base.validation import check_points, check_share, describe_value, generator
 from gramlearn.problem.losses import BoundedLoss, Loss
 from gramlearn.problem.problem import Term
 from gramlearn.side_information.checks import check_rows
@@ -162,7 +162,7 @@ def complete(loss: BoundedLoss, kind: str, bound: Any, weight: Any) -> BoundedLo
         )
         raise TypeError(
             "`loss` must be a loss that takes a bound, such as Hinge(C=1.0); "
-            f"got {shown(given)}. {hint}"
+            f"got {describe_value(given)}. {hint}"
         )
     if not (loss.upper is None and loss.lower is None and loss.equal is None):
         raise ValueError(

@@ -13,6 +13,7 @@ from typing import Any
 import numpy as np
 from scipy.sparse import issparse
 
+from gramlearn._base.eigen.leading import leading_eigenvectors
 from gramlearn._base.validation import (
     LARGEST_EXPONENT,
     check_choice,
@@ -27,7 +28,6 @@ from gramlearn.methods.nonparametric.capacity import (
     solve_with_capacity,
 )
 from gramlearn.methods.nonparametric.leading_kernel import (
-    leading_eigenvectors,
     leading_kernel,
     too_large,
 )

@@ -14,9 +14,9 @@ from typing import Any
 
 import numpy as np
 
+from gramlearn._base.eigen.leading import leading_eigenvectors
 from gramlearn._base.validation import check_count, check_positive
 from gramlearn.methods.nonparametric.capacity import CapacityAnswer, solve_with_capacity
-from gramlearn.methods.nonparametric.leading_kernel import leading_eigenvectors
 from gramlearn.problem.constraints import DiagonalEntries, SquaredDistances
 from gramlearn.problem.losses import Linear, Square
 from gramlearn.problem.prior import Zeros

@@ -20,7 +20,7 @@ from gramlearn import (
     VonNeumann,
     solve,
 )
-from gramlearn.solvers.feasibility.opposed_bounds import opposed_bounds
+from gramlearn.solvers.working_set.infeasibility import find_opposed_bounds
 
 POINTS = np.random.default_rng(0).normal(size=(7, 5)) * 1e6
 A = np.random.default_rng(1).normal(size=(1, 5, 5))
@@ -56,7 +56,7 @@ def test_a_contradiction_is_found_beside_large_rewards(kind: str, solver: str) -
 @pytest.mark.parametrize("apart", [0.0, 1e-16, 1e-3])
 def test_bounds_that_leave_room_are_not_opposed(kind: str, apart: float) -> None:
     terms = [Term(KINDS[kind], Hard(lower=1.0)), Term(KINDS[kind], Hard(upper=1.0 + apart))]
-    assert opposed_bounds(Problem(VonNeumann(), np.eye(5), terms).dual) is None
+    assert find_opposed_bounds(Problem(VonNeumann(), np.eye(5), terms).dual) is None
 
 
 def test_offsets_count(library: Library) -> None:
@@ -65,7 +65,7 @@ def test_offsets_count(library: Library) -> None:
     for least, is_opposed in ((7.0, True), (6.0, False)):
         lower = Term(DiagonalEntries([0], offset=5.0), Hard(lower=least))
         problem = Problem(LogDet(), library.array(np.eye(3)), [upper, lower])
-        v = opposed_bounds(problem.dual)
+        v = find_opposed_bounds(problem.dual)
         assert (v is not None) is is_opposed
         if v is not None:
             assert library.numpy(v).tolist() == [1.0, -1.0]

@@ -55,7 +55,7 @@ def _fall_along(dual: Dual, factor: Array) -> float:
         if part.size:
             t, lost = _growth(part, factor, unit, whole)
             lo, hi = part.loss.box(t, part.size)
-            dearest = xp.maximum(_paid(hi, t, lost), _paid(-lo, -t, lost))
+            dearest = xp.maximum(_largest_cost(hi, t, lost), _largest_cost(-lo, -t, lost))
             cost = read(xp.sum(dearest))
             slope, size = slope - cost, size + cost
     if not size < INF:
@@ -63,7 +63,7 @@ def _fall_along(dual: Dual, factor: Array) -> float:
     return slope / size - _ROUNDINGS * eps if size > 0 else 0.0
 
 
-def _paid(end: Array, t: Array, lost: Array) -> Array:
+def _largest_cost(end: Array, t: Array, lost: Array) -> Array:
     """sup {lam t : 0 <= lam <= end}, for any t within `lost` of this one; an endless price forgives so much."""
     xp = namespace(t)
     zero = xp.zeros_like(t)

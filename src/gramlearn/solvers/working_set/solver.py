@@ -26,17 +26,23 @@ from gramlearn._base.arrays import (
     where_true,
 )
 from gramlearn._base.validation import check_count
-from gramlearn.problem.certificate import UNKNOWN, Certificate, Reference, Review, review
+from gramlearn.problem.certificate import UNKNOWN, Certificate, Review, review
 from gramlearn.problem.dual import DualPoint
 from gramlearn.problem.linear_maps import Products
 from gramlearn.problem.problem import Problem
+from gramlearn.problem.scan import Reference
 from gramlearn.problem.status import Status
-from gramlearn.solvers.feasibility.enter_domain import enter_domain
-from gramlearn.solvers.feasibility.infeasibility import contradiction, hopeless, impossible, refuted
-from gramlearn.solvers.feasibility.opposed_bounds import opposed_bounds
 from gramlearn.solvers.loop import State
-from gramlearn.solvers.newton_step import newton_step
 from gramlearn.solvers.solver import Answer, Solver
+from gramlearn.solvers.working_set.enter_domain import enter_domain
+from gramlearn.solvers.working_set.infeasibility import (
+    find_contradiction,
+    find_impossible,
+    find_opposed_bounds,
+    pick_hopeless,
+    refuted,
+)
+from gramlearn.solvers.working_set.newton_step import newton_step
 
 __all__ = ["WorkingSet"]
 
@@ -57,7 +63,7 @@ class WorkingSetState(State):
     references: list[Reference | None]
     target: float  # the share of the present gap at which to look again
     looks: int
-    stride: int  # only every so-manieth constraint is looked at, while that is enough
+    stride: int  # only every `stride`-th constraint is looked at, while that is enough
     # changes with every step
     point: DualPoint
     steps: int  # on this working set
@@ -86,7 +92,7 @@ class WorkingSet(Solver[WorkingSetState]):
     growth : float
         By how much the active set may grow from one look to the next.
     sample : int
-        A problem of more constraints than this is first brought near its optimum on every so-manieth of
+        A problem of more constraints than this is first brought near its optimum on a sample of
         them: far from the optimum a sample shows the same violations, at a fraction of the cost of a look.
     refinement : int
         How many times more constraints are looked at once a sample is nearly solved.
@@ -110,15 +116,15 @@ class WorkingSet(Solver[WorkingSetState]):
         dual = problem.dual
         xp = namespace(dual.like)
         rows, lam = _starting_rows(problem, start)
-        working = dual.take(rows)
+        working = dual.materialize_rows(rows)
         lo, hi = working.box
         at_zero = clipped(xp.zeros_like(lam), lo, hi)
         point = working.at(clipped(lam, lo, working.ceiling(at_zero)))
         if point.value == -INF:
             point = working.at(at_zero)
         if point.value == -INF:
-            rows = [every_row(part.size, dual.like) for part in dual.parts]
-            working = dual.take(rows)
+            rows = dual.every_row
+            working = dual.materialize_rows(rows)
             lo, hi = working.box
             entry = enter_domain(working, clipped(constant(0.0, dual.like, working.size), lo, hi))
             if entry.lam is None:
@@ -144,13 +150,12 @@ class WorkingSet(Solver[WorkingSetState]):
         better = newton_step(point, accuracy)
         if better is not None:
             state = replace(state, point=better, steps=state.steps + 1)
-            for direction in (better.lam, better.lam - point.lam):
-                # A point inside all domains is feasible, and nothing contradicts it.
-                proof = None
-                if better.violation > 0:
-                    proof = contradiction(better.dual, better.conjugate.factor, direction)
+            # A point inside all domains is feasible, and nothing contradicts it.
+            if better.violation > 0:
+                directions = (better.lam, better.lam - point.lam)
+                proof = find_contradiction(better.dual, better.conjugate.factor, directions)
                 if proof is not None:
-                    return _refuted(problem, state, state.rows, better.dual.split(proof))
+                    return _refuted(problem, state, state.rows, proof)
             reached = _badness(better) <= max(state.target, 0.3 * tol)
             if not reached and state.steps < _INNER_STEPS:
                 return state
@@ -195,13 +200,11 @@ class WorkingSet(Solver[WorkingSetState]):
             return state
         proof = None
         if badness == INF or is_first:
-            proof = impossible(problem, _suspects(problem, seen, state))
+            proof = find_impossible(problem, _suspects(problem, seen, state))
         if proof is None and is_first:
-            v = opposed_bounds(problem.dual)
-            proof = None if v is None else problem.dual.split(v)
+            proof = find_opposed_bounds(problem.dual)
         if proof is not None:
-            every = [every_row(part.size, point.lam) for part in problem.dual.parts]
-            return _refuted(problem, state, every, proof)
+            return _refuted(problem, state, problem.dual.every_row, proof)
         rows, point = self._choose(problem, rows, point, seen)
         # Where hardly anything is new, little will be at the next look: go farther before it.
         news = sum(int(violators.shape[0]) for violators in seen.violators)
@@ -239,7 +242,7 @@ class WorkingSet(Solver[WorkingSetState]):
             order = xp.argsort(joined)
             new_rows.append(xp.take(joined, order))
             new_lam.append(xp.take(values, order))
-        chosen = dual.take(new_rows).next_to(concat(new_lam, dual.like))
+        chosen = dual.materialize_rows(new_rows).next_to(concat(new_lam, dual.like))
         return (rows, point) if chosen is None else (new_rows, chosen)
 
 
@@ -250,8 +253,8 @@ def _suspects(problem: Problem, seen: Review, state: WorkingSetState) -> list[Ar
     outside = zip(problem.dual.parts, seen.violators, seen.severities, strict=True)
     suspects = []
     for (part, t, rows), (whole, *missing) in zip(inside, outside, strict=True):
-        present = hopeless(part, rows, part.loss.severity(t, part.unit))
-        suspects.append(concat([present, hopeless(whole, *missing)], rows))
+        present = pick_hopeless(part, rows, part.loss.severity(t, part.unit))
+        suspects.append(concat([present, pick_hopeless(whole, *missing)], rows))
     return suspects
 
 
@@ -283,13 +286,13 @@ def _without_start(rows: list[Array], point: DualPoint, ending: Status | None) -
 
 def _badness(point: DualPoint) -> float:
     """How far a working set is from solved: the larger of relative gap and violation."""
-    least, dust = point.dual.least, point.dust
-    primal, gap = point.value + point.gap, point.gap
-    return Certificate(primal, point.value, gap, point.violation, least=least, dust=dust).badness
+    primal, least = point.value + point.gap, point.dual.least
+    known = point.value, point.gap, point.violation
+    return Certificate(primal, *known, 1.0, least, point.prior_rounding).badness
 
 
 def _refuted(
-    problem: Problem, state: WorkingSetState, rows: list[Array], proof: list[Array]
+    problem: Problem, state: WorkingSetState, rows: list[Array], proof: Array
 ) -> WorkingSetState:
     point = state.point
     fields = refuted(problem, point.value, point.violation, point.conjugate.factor, rows, proof)

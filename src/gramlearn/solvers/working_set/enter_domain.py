@@ -33,13 +33,13 @@ from gramlearn.problem.dual import Dual, Origin, Part
 from gramlearn.problem.losses import Loss
 from gramlearn.problem.regularizers import LogDet, Regularizer
 from gramlearn.problem.status import Status
-from gramlearn.solvers.feasibility.rays import (
+from gramlearn.solvers.working_set.newton_step import newton_step
+from gramlearn.solvers.working_set.rays import (
     next_to_nothing,
     null_space,
     steepest_fall,
     unseen_space,
 )
-from gramlearn.solvers.newton_step import newton_step
 
 __all__ = ["Entry", "enter_domain"]
 
@@ -196,8 +196,8 @@ def _no_farther(dual: Dual, outside: Array, inside: Array, depth: float) -> Arra
 def _rounding(dual: Dual, lam: Array) -> float:
     """How far an eigenvalue of Y may be off."""
     xp = namespace(lam)
-    made_of = dual.origin.spread + dual.spread(lam)
-    return 4 * float(xp.finfo(lam.dtype).eps) * read(xp.sum(made_of))
+    term_sizes = dual.origin.spread + dual.spread(lam)
+    return 4 * float(xp.finfo(lam.dtype).eps) * read(xp.sum(term_sizes))
 
 
 @final

@@ -21,18 +21,16 @@ from gramlearn._base.arrays import (
 )
 from gramlearn.problem.dual import DualPoint
 from gramlearn.problem.hessian import Hessian
+from gramlearn.solvers.krylov import conjugate_gradients
+from gramlearn.solvers.line_search import Step, line_search
 
 __all__ = ["newton_step"]
 
 Method = Callable[[Hessian, Array, Array], Array | None]  # (H, its diagonal, g) -> d
 
 INF = float("inf")
-_SUFFICIENT = 1e-4  # share of the promised rise that a step must deliver (c1 of Nocedal and Wright)
 _HALVINGS = 40
-_STEEP = 0.3  # share of the first slope that at the end of a Newton step means it was too short
-_PROLONGATIONS = 15
 _FASTEST = 1e-8  # share that is left of a step that is too long by many digits
-_CG_LIMIT = 250
 _ROUNDS = 2  # of the choice of the variables that are held at the box
 # Small working sets are solved by elimination: exact where the problem is badly conditioned, and no slower.
 _DIRECT_ROWS = 200
@@ -62,12 +60,12 @@ def newton_step(point: DualPoint, accuracy: float) -> DualPoint | None:
     for method in _methods(int(free.shape[0]), point, accuracy):
         direction = _direction(point, held, method)
         if direction is not None:
-            better = _line_search(point, direction, 0.5)
+            better = _search_along(point, direction, 0.5)
             if better is not None:
                 return better
             directions.append(direction)
     # A tiny share of a bad direction is worse than another one. Where X is flat, all are too long.
-    steps = (_line_search(point, direction, _FASTEST) for direction in directions)
+    steps = (_search_along(point, direction, _FASTEST) for direction in directions)
     return next((better for better in steps if better is not None), None)
 
 
@@ -109,11 +107,9 @@ def _methods(size: int, point: DualPoint, accuracy: float) -> list[Method]:
     else:
         if accuracy >= _SINGLE_ACCURACY and point.lam.dtype == namespace(point.lam).float64:
             methods.append(
-                lambda H, diagonal, g: conjugate_gradients(H, H.in_single(), diagonal, g, accuracy)
+                lambda H, diagonal, g: _solve_by_cg(H, H.in_single(), diagonal, g, accuracy)
             )
-        methods.append(
-            lambda H, diagonal, g: conjugate_gradients(H, H.product, diagonal, g, accuracy)
-        )
+        methods.append(lambda H, diagonal, g: _solve_by_cg(H, H.product, diagonal, g, accuracy))
     methods.append(lambda H, diagonal, g: g / diagonal)
     return methods
 
@@ -133,81 +129,33 @@ def _curvature(point: DualPoint, rows: Array, diagonal: Array) -> Array:
     return xp.maximum(diagonal, (1e-6 * ratio if ratio > 0 else 1.0) * usual)
 
 
-def _line_search(point: DualPoint, direction: Array, shrink: float) -> DualPoint | None:
-    """Step along the direction, cut off at the box, until the dual has risen enough and its slope has changed.
-
-    Beyond its maximum along the line an exponential dual falls ever faster, and the steps back are slow; so
-    a step is refused, too, where the slope at its end is steeper than at its beginning was, downwards. Outside
-    the domain a step shrinks to a share `shrink` of itself.
-    """
+def _search_along(point: DualPoint, direction: Array, shrink: float) -> DualPoint | None:
+    """Step along the direction, cut off at the box, until the dual has risen enough."""
     lam = point.lam
     xp = namespace(lam)
     huge = float(xp.finfo(lam.dtype).max)
-    size, too_long, best = 1.0, INF, None
-    for _ in range(_HALVINGS):
-        moved = _on_the_way(point, direction, size)
-        rise = read(xp.vecdot(point.gradient, moved - lam))
-        if rise <= 0:
-            # Cut off at the box, the direction no longer ascends.
-            size /= 2
-            continue
+
+    def take(size: float) -> Step | None:
+        whole = lam + size * direction
+        moved = clipped(whole, point.dual.box[0], point.dual.ceiling(lam))
+        way = moved - lam
+        promise = read(xp.vecdot(point.gradient, way))
+        if promise <= 0:
+            return None  # cut off at the box, the direction no longer ascends
         trial = point.dual.at(moved)
         if not -(huge**0.9) < trial.value < INF:
             # Outside the domain, or so far out that products with X would overflow.
-            too_long, size = size, size * shrink
-            continue
-        if rise <= point.noise:
-            # The promised rise is below the rounding error of the value: the gap decides, too.
-            if trial.value > point.value or trial.gap < point.gap:
-                return trial
-            size /= 2
-            continue
+            return Step(None, -INF, promise)
         # Where exponents grow without end, a slope that is steep enough is as good as infinite.
-        slope = read(xp.vecdot(clipped(trial.gradient, -(huge**0.3), huge**0.3), moved - lam))
-        if trial.value >= point.value + _SUFFICIENT * rise:
-            best = trial if best is None or trial.value > best.value else best
-            whole = bool(xp.all(moved == lam + size * direction))
-            if slope > _STEEP * rise and whole:
-                return _prolonged(point, best, direction, size, too_long)
-            if slope >= -rise:
-                return best
-        elif best is not None:
-            return best
-        # The secant of the slope, kept within bounds, points to the maximum along the line.
-        too_long = size
-        size *= min(max(rise / (rise - min(slope, 0.0)), 0.1), 0.5)
-    return best
+        slope = read(xp.vecdot(clipped(trial.gradient, -(huge**0.3), huge**0.3), way))
+        # A step that the box cuts off is steep at its end for another reason.
+        is_whole = bool(xp.all(moved == whole))
+        return Step(trial, trial.value - point.value, promise, slope, is_whole)
 
-
-def _on_the_way(point: DualPoint, direction: Array, size: float) -> Array:
-    """The lam at the end of a step, cut off at the box."""
-    moved = point.lam + size * direction
-    return clipped(moved, point.dual.box[0], point.dual.ceiling(point.lam))
-
-
-def _prolonged(
-    point: DualPoint, best: DualPoint, direction: Array, size: float, too_long: float
-) -> DualPoint:
-    """Go on while the dual rises nearly as steeply as at first: twice as far, or half way to what is too long.
-
-    Far up an exponential, and where X is flat, a Newton step is short, or long, by any factor: one iteration
-    for each would be as many as the way is long. Half way is meant in the exponent. A step that the box cuts
-    off is steep at its end for another reason.
-    """
-    xp = namespace(direction)
-    for _ in range(_PROLONGATIONS):
-        longer = 2 * size if too_long == INF else (size * too_long) ** 0.5
-        if not longer > 1.1 * size:
-            break
-        moved = _on_the_way(point, direction, longer)
-        trial = point.dual.at(moved)
-        if not best.value < trial.value < INF:
-            too_long = longer
-            continue
-        size, best, way = longer, trial, moved - point.lam
-        if not read(xp.vecdot(trial.gradient, way)) > _STEEP * read(xp.vecdot(point.gradient, way)):
-            break
-    return best
+    better: DualPoint | None = line_search(
+        take, point.gap, point.noise, tries=_HALVINGS, shrink=shrink
+    )
+    return better
 
 
 def _direct(H: Hessian, diagonal: Array, g: Array) -> Array | None:
@@ -224,31 +172,11 @@ def _direct(H: Hessian, diagonal: Array, g: Array) -> Array | None:
     return None
 
 
-def conjugate_gradients(
+def _solve_by_cg(
     H: Hessian, product: Callable[[Array], Array], diagonal: Array, g: Array, accuracy: float
 ) -> Array:
-    """Solve (H + damping) d = g to a relative residual, in the norm of the preconditioner."""
-    xp = namespace(g)
-    damping = _DAMPING * diagonal
-    precondition = H.preconditioner(diagonal)
-    d = xp.zeros_like(g)
-    residual = g
-    z = precondition(residual)
-    p = z
-    rho = first = read(xp.vecdot(residual, z))
-    if not first > 0:
-        return z  # so small that its square is zero
-    for _ in range(_CG_LIMIT):
-        Hp = product(p) + damping * p
-        curvature = read(xp.vecdot(p, Hp))
-        if curvature <= 0:
-            return d if read(xp.vecdot(d, g)) > 0 else z
-        alpha = rho / curvature
-        d = d + alpha * p
-        residual = residual - alpha * Hp
-        z = precondition(residual)
-        old, rho = rho, read(xp.vecdot(residual, z))
-        if rho <= accuracy**2 * first:
-            break
-        p = z + (rho / old) * p
-    return d
+    """Solve (H + damping) d = g by conjugate gradients."""
+    damping, precondition = _DAMPING * diagonal, H.preconditioner(diagonal)
+    return conjugate_gradients(
+        lambda d: product(d) + damping * d, precondition, g, accuracy, in_preconditioned_norm=True
+    )
