@@ -319,7 +319,7 @@ def test_a_call_that_does_not_end_is_ended():
 
 def test_warnings_that_leak_and_inputs_that_change_are_findings(monkeypatch):
     asked = question()
-    solve = gramlearn.solvers.solve
+    solve = gramlearn.solve
 
     def spoiled(problem, *args, **options):
         asked.prior[0, 0] = 2.0
