@@ -12,8 +12,9 @@ from scipy.sparse import issparse
 from sklearn.utils.validation import check_array, validate_data
 
 from gramlearn._base.unreadable import check_unmasked, complaint
+from gramlearn._base.validation import check_extent
 
-__all__ = ["validated", "validated_array"]
+__all__ = ["validated", "validated_array", "validated_for_kernel"]
 
 
 def validated(estimator: Any, X: Any, name: str = "X", **options: Any) -> Any:
@@ -36,6 +37,13 @@ def validated_array(X: Any, name: str, **options: Any) -> Any:
     except (TypeError, ValueError, OverflowError):
         _say_why(X, name, **options)
         raise
+
+
+def validated_for_kernel(estimator: Any, X: Any, kernel: Any) -> np.ndarray:
+    """Points, as float64; a kernel in the precision it came in, on which hangs what is rounding in it."""
+    is_kernel = isinstance(kernel, str) and kernel == "precomputed"
+    points = validated(estimator, X, dtype="numeric" if is_kernel else np.float64)
+    return np.asarray(check_extent(points, power=2))
 
 
 def _looked_at(X: Any, name: str) -> Any:

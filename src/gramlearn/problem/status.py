@@ -53,10 +53,11 @@ class SolveInterrupted(KeyboardInterrupt):
     """Ctrl-C: `solution` holds the best answer found so far, with its gap where it has one.
 
     The rule of the whole library: what iterates ends at once with its best answer so far in this exception,
-    which is a KeyboardInterrupt, so that scripts end as they do elsewhere. A `fit` that is interrupted goes on
-    with that answer and raises when it is done: the estimator is fitted with it. Where there is no answer yet,
-    or none of a finite gap, or a second Ctrl-C comes, the estimator is what it was before `fit`. It is never
-    half of both, and the next `fit` does not know of any of it.
+    which is a KeyboardInterrupt, so that scripts end as they do elsewhere. An interrupted `fit` of
+    MetricLearner, KernelLearner, SemiSupervisedEmbedding or POLA leaves the estimator as it was before. That of
+    the others goes on with the answer so far and raises when it is done: the estimator is fitted with it, and
+    the message says so. Where there is no answer yet, or none of a finite gap, or a second Ctrl-C comes, it is
+    what it was before. It is never half of both, and the next `fit` does not know of any of it.
     """
 
     def __init__(self, solution: Any, where: str = "", fitted: str = "") -> None:
