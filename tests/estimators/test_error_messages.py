@@ -188,7 +188,7 @@ def test_a_basis_that_is_given_is_used_with_or_without_a_rank():
     ids=str,
 )
 def test_pairs_may_be_sparse(learner, monkeypatch):
-    monkeypatch.setattr("gramlearn.estimators.kernel_learner._SAMPLE", 7)
+    monkeypatch.setattr("gramlearn.estimators.kernel_learner._ROWS", 7)
     learner.fit(X, Y)
     A, B = X[:20], X[60:80]
     expected = learner.pair_distance((A, B))

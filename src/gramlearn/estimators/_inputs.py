@@ -14,8 +14,16 @@ from scipy.sparse import csr_array, issparse
 from sklearn.utils.validation import check_array, validate_data
 
 from gramlearn._base.unreadable import check_unmasked, complaint
+from gramlearn._base.validation import check_extent
 
-__all__ = ["FLOATS", "KeepsPrecision", "two_sides", "validated", "validated_array"]
+__all__ = [
+    "FLOATS",
+    "KeepsPrecision",
+    "two_sides",
+    "validated",
+    "validated_array",
+    "validated_for_kernel",
+]
 
 FLOATS = (np.float64, np.float32)  # what `transform` takes as it is; all else becomes the first
 
@@ -91,6 +99,13 @@ def _are_two_sides(pairs: Any) -> bool:
     if not isinstance(pairs, tuple | list) or len(pairs) != 2:
         return False
     return isinstance(pairs, tuple) or any(len(getattr(side, "shape", ())) == 2 for side in pairs)
+
+
+def validated_for_kernel(estimator: Any, X: Any, kernel: Any) -> np.ndarray:
+    """Points, as float64; a kernel in the precision it came in, on which hangs what is rounding in it."""
+    is_kernel = isinstance(kernel, str) and kernel == "precomputed"
+    points = validated(estimator, X, dtype="numeric" if is_kernel else np.float64)
+    return np.asarray(check_extent(points, power=2))
 
 
 def _looked_at(X: Any, name: str) -> Any:

@@ -182,6 +182,7 @@ class KernelDesigner(
                 max_iter=self.max_iter,
                 callback=callback,
                 time_limit=self.time_limit,
+                owner="KernelDesigner",
             )
         if not (design.weights.any() or is_interrupted(self)):
             _warn_of_zeros(design, problem)

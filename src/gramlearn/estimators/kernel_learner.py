@@ -8,42 +8,22 @@ from scipy.sparse import issparse
 from sklearn.base import BaseEstimator, ClassNamePrefixFeaturesOutMixin, TransformerMixin
 from sklearn.utils.validation import check_is_fitted
 
-from gramlearn._base.distances import squared_distances
 from gramlearn._base.validation import check_choice, check_flag, check_positive, generator
-from gramlearn.estimators._feature_space import (
-    coincide_in,
-    coordinates_of,
-    read_points,
-    to_rounding,
-    with_defaults,
-)
-from gramlearn.estimators._inputs import FLOATS, validated
-from gramlearn.estimators._learning import (
-    bounds_of,
-    loss_of,
-    reachable,
-    side_of,
-    solved,
-    warn_if_all_hold,
-)
+from gramlearn.estimators._inputs import FLOATS, validated, validated_for_kernel
+from gramlearn.estimators._learning import side_of
 from gramlearn.estimators._pair_methods import PairMethods, best_threshold
-from gramlearn.estimators._whole import whole
-from gramlearn.kernels.low_rank.columns import LowRankKernel
-from gramlearn.kernels.low_rank.spectral import spectral_factor_of
-from gramlearn.kernels.matrix import KernelMatrix, read_kernel_matrix
+from gramlearn.estimators._whole import so_far, whole
+from gramlearn.methods.metric.feature_space import FeatureSpace
+from gramlearn.methods.metric.fitting import SolveOptions, ask, learn, read_loss
 from gramlearn.methods.metric.kernel_map import KernelMap
-from gramlearn.methods.metric.maps import symmetric_root
 from gramlearn.problem.prior import Factor
 from gramlearn.problem.regularizers import read_regularizer
-from gramlearn.problem.solution import Solution
 from gramlearn.problem.spectral import Regularizer
 from gramlearn.side_information import SideInformation
 
 __all__ = ["KernelLearner"]
 
-_SAMPLE = (
-    1000  # points from whose distances the bounds are found, where all are too many; rows at a time
-)
+_ROWS = 1000  # of sparse pairs, at a time
 
 
 class KernelLearner(PairMethods, ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
@@ -74,8 +54,10 @@ class KernelLearner(PairMethods, ClassNamePrefixFeaturesOutMixin, TransformerMix
         basis="spectral", above 10,000 points).
     alpha : float
         The prior is alpha k0.
-    regularizer, loss, gamma, bounds, percentiles, n_pairs, solver, tol, max_iter, random_state, verbose :
+    regularizer, loss, gamma, bounds, percentiles, n_pairs :
         As in `MetricLearner`; distances are those of k0 in feature space.
+    solver, tol, max_iter, time_limit, callback, random_state, verbose :
+        As in `MetricLearner`.
     regularize : {"kernel", "map"}
         Which matrix the regularizer is applied to: the kernel matrix of the training points (K09), or the
         linear map of feature space whose kernel it is (J12). For LogDet both give the same kernel, for all
@@ -123,6 +105,8 @@ class KernelLearner(PairMethods, ClassNamePrefixFeaturesOutMixin, TransformerMix
         solver: Any = "auto",
         tol: float = 1e-6,
         max_iter: int | None = None,
+        time_limit: float | None = None,
+        callback: Any = None,
         random_state: Any = None,
         verbose: int = 0,
     ) -> None:
@@ -142,18 +126,16 @@ class KernelLearner(PairMethods, ClassNamePrefixFeaturesOutMixin, TransformerMix
         self.solver = solver
         self.tol = tol
         self.max_iter = max_iter
+        self.time_limit = time_limit
+        self.callback = callback
         self.random_state = random_state
         self.verbose = verbose
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
         tags.target_tags.required = True
-        tags.input_tags.pairwise = self._is_precomputed
+        tags.input_tags.pairwise = isinstance(self.kernel, str) and self.kernel == "precomputed"
         return tags
-
-    @property
-    def _is_precomputed(self) -> bool:
-        return isinstance(self.kernel, str) and self.kernel == "precomputed"
 
     @whole
     def fit(self, X: Any, y: Any = None, *, side: SideInformation | None = None) -> Self:
@@ -161,36 +143,37 @@ class KernelLearner(PairMethods, ClassNamePrefixFeaturesOutMixin, TransformerMix
 
         Labels of -1 (integer), NaN or None mean unknown, and such points take no part.
         """
-        X = read_points(self, X)
+        X = validated_for_kernel(self, X, self.kernel)
         rng = generator(self.random_state)
         known = side_of(side, y, X.shape[0], self.n_pairs, rng)
         regularizer = read_regularizer(self.regularizer)
-        loss = loss_of(self, regularizer, known)
-        alpha = self._alpha(regularizer)
-        params = with_defaults(X, self.kernel, self.kernel_params)
-        base = read_kernel_matrix(X, self.kernel, params)
-        coordinates = coordinates_of(X, self.kernel, params, self.rank, self.basis, rng)
-        # A basis without its complement may not tell points apart that differ.
-        is_whole = check_flag(self.complement, "complement") or not self._has_basis
-        known = reachable(known, coincide_in(base, coordinates, is_whole), loss)
-        beyond = partial(_distances_beyond, base, coordinates, alpha) if self._has_rest else None
-        bounds = self._bounds(known, base, coordinates, alpha, rng)
-        F, solution = self._learned(
-            coordinates.factor, known, regularizer, loss, bounds, alpha, beyond
+        loss = read_loss(self.loss, self.gamma, regularizer, known, "KernelLearner")
+        is_zero = not regularizer.keeps_range and self.alpha == 0
+        alpha = 0.0 if is_zero else check_positive(self.alpha, "alpha", "KernelLearner")
+        complement = check_flag(self.complement, "complement")
+        space = FeatureSpace.of(
+            X, self.kernel, self.kernel_params, self.rank, self.basis, complement, rng
         )
-        warn_if_all_hold(known, solution)
-        complement = alpha if is_whole else 0.0
-        self._map = KernelMap(base, coordinates, F, complement)
-        self.coordinates_, self.inner_, self.solution_ = coordinates, F, solution
-        self.bounds_ = bounds
-        self.n_iter_ = max(1, solution.iterations)
-        i, j, alike = (np.asarray(v) for v in known.judged())
-        self._judges_pairs = side is not None and i.size > 0
-        self.__dict__.pop("threshold_", None)
-        if i.size:
-            squared = squared_distances(coordinates.factor @ symmetric_root(F), i, j)
-            lengths = np.sqrt(squared if beyond is None else squared + beyond(i, j))
-            self.threshold_ = best_threshold(lengths, alike)
+        of_kernel = self._is_of_kernel(regularizer, space, alpha)
+        # Distances under the prior; with no prior to speak of, under the kernel.
+        points = np.sqrt(alpha or 1.0) * space.sample(rng)
+        asked = ask(known, loss, space.coincide, points, self.bounds, self.percentiles, rng)
+        P = space.coordinates.factor
+        prior = Factor(alpha**0.5 * P) if of_kernel else alpha * np.eye(P.shape[1])
+        rest = (lambda i, j: alpha * space.rest(i, j)) if space.keeps_rest else None
+        options = SolveOptions.of(
+            "KernelLearner", self.get_params(deep=False), partial(so_far, self)
+        )
+        learned = learn(asked, regularizer, options, P, prior, rest=rest, of_kernel=of_kernel)
+        self.coordinates_, self.inner_ = space.coordinates, learned.matrix
+        scale = alpha if space.is_whole else 0.0
+        self._map = KernelMap(space.base, space.coordinates, learned.matrix, scale)
+        self.solution_, self.bounds_ = learned.solution, asked.bounds
+        self.n_iter_ = max(1, learned.solution.iterations)
+        self._judges_pairs = side is not None and learned.alike.size > 0
+        self.__dict__.pop("threshold_", None)  # of an earlier fit
+        if learned.alike.size:
+            self.threshold_ = best_threshold(learned.lengths, learned.alike)
         return self
 
     def kernel_matrix(self, X: Any, Y: Any = None) -> np.ndarray:
@@ -212,8 +195,8 @@ class KernelLearner(PairMethods, ClassNamePrefixFeaturesOutMixin, TransformerMix
             return self._map.squared_distances(first, second)
         # Kernels are functions of dense points: some rows at a time.
         found = [np.zeros(0)]
-        for start in range(0, first.shape[0], _SAMPLE):
-            some = slice(start, start + _SAMPLE)
+        for start in range(0, first.shape[0], _ROWS):
+            some = slice(start, start + _ROWS)
             dense = (side[some].toarray() for side in (first, second))
             found.append(self._map.squared_distances(*dense))
         return np.concatenate(found)
@@ -222,70 +205,17 @@ class KernelLearner(PairMethods, ClassNamePrefixFeaturesOutMixin, TransformerMix
     def _n_features_out(self) -> int:
         return self._map.n_coordinates
 
-    @property
-    def _has_basis(self) -> bool:
-        return self.rank is not None or not isinstance(self.basis, str)
-
-    @property
-    def _has_rest(self) -> bool:
-        """Whether there are directions outside the basis that the kernel keeps."""
-        return self._has_basis and check_flag(self.complement, "complement")
-
-    def _alpha(self, regularizer: Regularizer) -> float:
-        if regularizer.keeps_range or self.alpha != 0:
-            return check_positive(self.alpha, "alpha", "KernelLearner")
-        return 0.0
-
-    def _bounds(
-        self, known: Any, base: KernelMatrix, coordinates: LowRankKernel, alpha: float, rng: Any
-    ) -> Any:
-        """The bounds of pairs that have none of their own: of squared distances under the prior."""
-        # With no prior to speak of, under the kernel.
-        scale = np.sqrt(alpha or 1.0)
-        points = coordinates.factor
-        if self._has_rest:
-            rows = np.sort(rng.permutation(base.n_points)[:_SAMPLE])
-            sample = KernelMatrix.precomputed(base.columns(rows)[rows], base.eps)
-            points = spectral_factor_of(sample).factor
-        return bounds_of(known, self.bounds, self.percentiles, scale * to_rounding(points), rng)
-
-    def _learned(
-        self,
-        P: np.ndarray,
-        known: SideInformation,
-        regularizer: Regularizer,
-        loss: Any,
-        bounds: Any,
-        alpha: float,
-        beyond: Any,
-    ) -> tuple[np.ndarray, Solution]:
-        """(F, the solution), k x k."""
+    def _is_of_kernel(self, regularizer: Regularizer, space: FeatureSpace, alpha: float) -> bool:
+        """Whether the regularizer is applied to the kernel matrix, where that makes a difference."""
         choices = {"map": False, "kernel": not regularizer.is_invariant}
         of_kernel = check_choice(self.regularize, "regularize", choices)
-        if of_kernel and self._has_rest:
+        if of_kernel and space.keeps_rest:
             raise ValueError(
                 '`regularize="kernel"` with a rank and its complement is for LogDet alone, where it makes no '
                 'difference; use regularize="map", or complement=False.'
             )
-        if not of_kernel:
-            terms = known.bind(loss, P, bounds, beyond=beyond)
-            solution = solved(self, regularizer, alpha * np.eye(P.shape[1]), terms)
-            return solution.matrix, solution
-        if not alpha:
+        if of_kernel and not alpha:
             raise ValueError(
                 '`alpha=0` leaves no kernel to stay within the span of; use regularize="map", as POLA does.'
             )
-        terms = known.bind(loss, bounds=bounds)
-        solution = solved(self, regularizer, Factor(alpha**0.5 * P), terms)
-        root = np.linalg.lstsq(P, solution.factor, rcond=None)[0]
-        return root @ root.T, solution
-
-
-def _distances_beyond(
-    base: KernelMatrix, coordinates: LowRankKernel, alpha: float, i: Any, j: Any
-) -> np.ndarray:
-    """alpha times the squared distances of k0 less what the coordinates have of them."""
-    diagonal = base.diagonal()
-    plain = diagonal[i] + diagonal[j] - 2 * base.entries(i, j)
-    inside = np.asarray(squared_distances(coordinates.factor, i, j))
-    return alpha * np.maximum(plain - inside, 0.0)
+        return of_kernel

@@ -95,6 +95,7 @@ class MaximumVarianceUnfolding(PointEmbedding):
                 max_iter=self.max_iter,
                 callback=callback,
                 time_limit=self.time_limit,
+                owner="MaximumVarianceUnfolding",
             )
         self.n_iter_ = max(1, self.solution_.iterations)
         self._keep(self.solution_.factor, tol)

@@ -1,6 +1,5 @@
 """D(W, W0) + sum_k loss_k((x_i - x_j)' W (x_i - x_j)) -> min over W: a Mahalanobis metric (J12 3)."""
 
-from collections.abc import Callable
 from functools import partial
 from typing import Any, Self
 
@@ -10,26 +9,17 @@ from sklearn.base import BaseEstimator
 from sklearn.utils.validation import check_is_fitted
 
 from gramlearn._base.distances import coincide_under
-from gramlearn._base.validation import check_choice, check_count, check_extent, generator
+from gramlearn._base.validation import check_choice, check_extent, generator
 from gramlearn.estimators._inputs import FLOATS, validated
-from gramlearn.estimators._learning import (
-    bounds_of,
-    loss_of,
-    reachable,
-    side_of,
-    solved,
-    warn_if_all_hold,
-)
+from gramlearn.estimators._learning import side_of
 from gramlearn.estimators._pair_methods import MahalanobisMethods, best_threshold
-from gramlearn.estimators._whole import whole
+from gramlearn.estimators._whole import so_far, whole
 from gramlearn.methods.metric.bases import basis_of, check_basis_name, orthonormal
+from gramlearn.methods.metric.fitting import SolveOptions, ask, learn, read_loss
 from gramlearn.methods.metric.maps import FullMap, LowRankMap, MetricMap, distances_beyond
 from gramlearn.methods.metric.prior import Prior, read_prior
 from gramlearn.problem.prior import Factor
-from gramlearn.problem.problem import Term
 from gramlearn.problem.regularizers import read_regularizer
-from gramlearn.problem.solution import Solution
-from gramlearn.problem.spectral import Regularizer
 from gramlearn.side_information import SideInformation
 from gramlearn.side_information.labels import classes_of
 
@@ -74,8 +64,8 @@ class MetricLearner(MahalanobisMethods, BaseEstimator):
         LogDet both give the same metric, for all others they do not.
     n_pairs : int, optional
         How many pairs to draw from labels; 40 c^2 for c classes where it is not given.
-    solver, tol, max_iter :
-        See `solve`.
+    solver, tol, max_iter, time_limit, callback :
+        See `solve`. Where `tol` is not reached there is a ConvergenceWarning.
     random_state : int, RandomState, Generator or None
         Seeds the draws of pairs and of the basis.
     verbose : int
@@ -87,7 +77,7 @@ class MetricLearner(MahalanobisMethods, BaseEstimator):
         L, the symmetric root of W. With a rank it is made when asked for; `basis_` and `inner_` are kept.
     basis_, inner_ : array d x k, array k x k
         R and F of W = I + R (F - I) R': where a rank was given, or the points learned from are few beside
-        the features, so that W is the identity outside their span.
+        the features, or it is their kernel that is regularized, so that W is the identity outside their span.
     solution_ : Solution
         The certificate: `solution_.relative_gap`, `solution_.status`, ... With LogDet and a prior W0 = A'A it
         is that of M in W = A' M A, which has the same value.
@@ -126,6 +116,8 @@ class MetricLearner(MahalanobisMethods, BaseEstimator):
         solver: Any = "auto",
         tol: float = 1e-6,
         max_iter: int | None = None,
+        time_limit: float | None = None,
+        callback: Any = None,
         random_state: Any = None,
         verbose: int = 0,
     ) -> None:
@@ -142,6 +134,8 @@ class MetricLearner(MahalanobisMethods, BaseEstimator):
         self.solver = solver
         self.tol = tol
         self.max_iter = max_iter
+        self.time_limit = time_limit
+        self.callback = callback
         self.random_state = random_state
         self.verbose = verbose
 
@@ -161,36 +155,47 @@ class MetricLearner(MahalanobisMethods, BaseEstimator):
         rng = generator(self.random_state)
         known = side_of(side, y, X.shape[0], self.n_pairs, rng)
         regularizer = read_regularizer(self.regularizer)
-        loss = loss_of(self, regularizer, known)
-        check_choice(self.regularize, "regularize", {"map": None, "kernel": None})
+        loss = read_loss(self.loss, self.gamma, regularizer, known, "MetricLearner")
+        # For an invariant regularizer there is no difference, and W is the smaller matrix.
+        choices = {"map": False, "kernel": not regularizer.is_invariant}
+        of_kernel = check_choice(self.regularize, "regularize", choices)
         check_basis_name(self.basis)
-        stays = regularizer.keeps_range or self.regularize == "kernel"
+        stays = regularizer.keeps_range or of_kernel
         prior = self._prior(X, stays)
-        # The points as the prior sees them: what it measures are their plain distances.
+        # The points as the prior sees them: what it measures are their plain distances. Distances do not see
+        # the origin, and have more digits near it; kernels see it.
         root = None if prior is None else prior.root
-        points = X if root is None else (X - self._origin(X)) @ root.T
-        known = reachable(known, partial(coincide_under, X, points, root if stays else None), loss)
-        bounds = bounds_of(known, self.bounds, self.percentiles, points, rng)
-        for name in ("basis_", "inner_"):
-            self.__dict__.pop(name, None)  # of an earlier fit
-        R = self._basis(X, known, prior, y, rng)
-        if R is None:
-            bind = partial(known.bind, loss, bounds=bounds)
-            A, solution = self._learned(X, points, prior, regularizer, bind)
-            self._map: MetricMap = FullMap(A)
+        points = X if root is None else (X - (0.0 if of_kernel else X.mean(axis=0))) @ root.T
+        coincide = partial(coincide_under, X, points, root if stays else None)
+        asked = ask(known, loss, coincide, points, self.bounds, self.percentiles, rng)
+        options = SolveOptions.of(
+            "MetricLearner", self.get_params(deep=False), partial(so_far, self)
+        )
+        learn_on = partial(learn, asked, regularizer, options)
+        R = self._basis(points, asked.side, prior is None, of_kernel, y, rng)
+        if R is not None:
+            P = np.asarray(points @ R)
+            inner_prior = Factor(P) if of_kernel else np.eye(R.shape[1])
+            rest = None if of_kernel else partial(distances_beyond, X, P)
+            learned = learn_on(P, inner_prior, rest=rest, of_kernel=of_kernel)
+            found: MetricMap = LowRankMap(R, learned.matrix)
+            found = found if prior is None else FullMap(found.components @ prior.root)
+        elif prior is None or regularizer.is_invariant:
+            # D(W, W0) = D(M, I) with W = A0' M A0 and W0 = A0' A0.
+            learned = learn_on(points, np.eye(points.shape[1]))
+            found = FullMap(learned.root.T if prior is None else learned.root.T @ prior.root)
         else:
-            F, solution = self._learned_within(R, X, known, regularizer, loss, bounds)
-            self._map, self.basis_, self.inner_ = LowRankMap(R, F), R, F
-        warn_if_all_hold(known, solution)
-        self.solution_ = solution
-        self.n_iter_ = max(1, solution.iterations)
-        self.bounds_ = bounds
-        i, j, alike = (np.asarray(v) for v in known.judged())
-        self._judges_pairs = side is not None and i.size > 0
-        self.__dict__.pop("threshold_", None)
-        if i.size:
-            lengths = np.sqrt(self._map.squared_distances(X, i, j))
-            self.threshold_ = best_threshold(lengths, alike)
+            learned = learn_on(X, prior.matrix)
+            found = FullMap(learned.root.T)
+        for name in ("basis_", "inner_", "threshold_"):
+            self.__dict__.pop(name, None)  # of an earlier fit
+        if R is not None and prior is None:
+            self.basis_, self.inner_ = R, learned.matrix
+        self._map, self.solution_, self.bounds_ = found, learned.solution, asked.bounds
+        self.n_iter_ = max(1, learned.solution.iterations)
+        self._judges_pairs = side is not None and learned.alike.size > 0
+        if learned.alike.size:
+            self.threshold_ = best_threshold(learned.lengths, learned.alike)
         return self
 
     def transform(self, X: Any) -> np.ndarray:
@@ -217,28 +222,25 @@ class MetricLearner(MahalanobisMethods, BaseEstimator):
             )
         return validated(self, X, accept_sparse="csr", dtype=dtype, reset=reset)
 
-    def _rank(self, d: int) -> int | None:
-        if self.rank is None:
-            return None
-        rank = check_count(self.rank, "rank")
-        if rank > d:
-            raise ValueError(
-                f"`rank={rank}` is more than the {d} features of X; pass at most that many, or None."
-            )
-        return rank
-
     def _basis(
-        self, X: Any, known: SideInformation, prior: Any, y: Any, rng: Any
+        self, X: Any, known: SideInformation, is_identity: bool, of_kernel: bool, y: Any, rng: Any
     ) -> np.ndarray | None:
-        """R of W = I + R (F - I) R': as the rank says, or the span of points that are few; None for all of W.
+        """R of W = I + R (F - I) R': as the rank says, or the span of the points; None for all of W.
 
         Outside the span of what side information is about, W is the identity (J12 Lemma 6), and with d in the
-        thousands that is most of it.
+        thousands that is most of it. A kernel of the points knows W on their span alone.
         """
+        if self._has_basis and of_kernel:
+            raise ValueError(
+                '`regularize="kernel"` with a rank is for LogDet alone, where it makes no difference; use '
+                'regularize="map".'
+            )
         if self._has_basis:
-            return basis_of(self.basis, X, classes_of(y), self._rank(X.shape[1]), rng)
+            return basis_of(self.basis, X, classes_of(y), self.rank, rng)
+        if of_kernel:
+            return orthonormal(X.T)
         rows = np.asarray(known.involved())
-        if prior is not None or self.regularize == "kernel" or 2 * rows.size > X.shape[1]:
+        if not is_identity or 2 * rows.size > X.shape[1]:
             return None
         spread = X[rows] - X[rows].mean(axis=0)
         return orthonormal(spread.T) if spread.any() else None
@@ -252,47 +254,3 @@ class MetricLearner(MahalanobisMethods, BaseEstimator):
                 "a part of low rank. Transform X by the root of the prior first."
             )
         return read_prior(self.prior, X, may_be_zero=not stays)
-
-    def _origin(self, X: np.ndarray) -> Any:
-        """What may be subtracted of all points, to lose fewer digits: distances do not see it, kernels do."""
-        return X.mean(axis=0) if self.regularize == "map" else 0.0
-
-    def _learned(
-        self,
-        X: np.ndarray,
-        points: np.ndarray,
-        prior: Prior | None,
-        regularizer: Regularizer,
-        bind: Callable[..., list[Term]],
-    ) -> tuple[np.ndarray, Solution]:
-        """(A with W = A'A, the solution)."""
-        root = None if prior is None else prior.root
-        if self.regularize == "kernel":
-            # K = G M G' with G the points as the prior sees them: M is learned on their row space.
-            solution = solved(self, regularizer, Factor(points), bind())
-            V = orthonormal(points.T)
-            inner = np.linalg.lstsq(points @ V, solution.factor, rcond=None)[0]
-            A = LowRankMap(V, inner @ inner.T).components
-        elif prior is None or regularizer.is_invariant:
-            # D(W, W0) = D(M, I) with W = A0' M A0 and W0 = A0' A0.
-            solution = solved(self, regularizer, np.eye(points.shape[1]), bind(points))
-            A = solution.factor.T
-        else:
-            solution = solved(self, regularizer, prior.matrix, bind(X))
-            return solution.factor.T, solution
-        return A if root is None else A @ root, solution
-
-    def _learned_within(
-        self, R: np.ndarray, X: Any, known: Any, regularizer: Any, loss: Any, bounds: Any
-    ) -> tuple[np.ndarray, Solution]:
-        """(F, the solution) of W = I + R (F - I) R', k x k."""
-        points = np.asarray(X @ R)
-        if self.regularize == "kernel" and not regularizer.is_invariant:
-            raise ValueError(
-                '`regularize="kernel"` with a rank is for LogDet alone, where it makes no difference; use '
-                'regularize="map".'
-            )
-        beyond = partial(distances_beyond, X, points)
-        terms = known.bind(loss, points, bounds, beyond=beyond)
-        solution = solved(self, regularizer, np.eye(R.shape[1]), terms)
-        return solution.matrix, solution

@@ -8,6 +8,7 @@ points that are sqrt(b - 1) apart. What is asked of pairs are then comparisons, 
 and b^2 / 2 = 1/2 + (b - 1) + (b - 1)^2 / 2. No constraint is left that has to hold.
 """
 
+from functools import partial
 from typing import Any, Self
 
 import numpy as np
@@ -16,15 +17,16 @@ from sklearn.base import BaseEstimator
 from gramlearn._base.validation import check_extent, check_positive, generator
 from gramlearn._base.warnings import warn
 from gramlearn.estimators._inputs import validated
-from gramlearn.estimators._learning import side_of, solved
+from gramlearn.estimators._learning import side_of
 from gramlearn.estimators._pair_methods import MahalanobisMethods
-from gramlearn.estimators._whole import whole
+from gramlearn.estimators._whole import so_far, whole
+from gramlearn.methods.metric.fitting import SolveOptions
 from gramlearn.methods.metric.maps import FullMap
 from gramlearn.problem.constraints import DistanceComparisons, SquaredDistances
 from gramlearn.problem.losses import Hinge, Linear
 from gramlearn.problem.problem import Term
 from gramlearn.problem.regularizers import Frobenius
-from gramlearn.side_information import Bounds, SideInformation, Triplets
+from gramlearn.side_information import SideInformation, Triplets
 
 __all__ = ["POLA"]
 
@@ -38,7 +40,7 @@ class POLA(MahalanobisMethods, BaseEstimator):
     ----------
     gamma : float
         The price of a pair that is not on its side of the threshold by 1, beside the norms of W and b.
-    n_pairs, solver, tol, max_iter, random_state, verbose :
+    n_pairs, solver, tol, max_iter, time_limit, callback, random_state, verbose :
         As in `MetricLearner`.
 
     Attributes
@@ -64,6 +66,8 @@ class POLA(MahalanobisMethods, BaseEstimator):
         solver: Any = "auto",
         tol: float = 1e-6,
         max_iter: int | None = None,
+        time_limit: float | None = None,
+        callback: Any = None,
         random_state: Any = None,
         verbose: int = 0,
     ) -> None:
@@ -72,6 +76,8 @@ class POLA(MahalanobisMethods, BaseEstimator):
         self.solver = solver
         self.tol = tol
         self.max_iter = max_iter
+        self.time_limit = time_limit
+        self.callback = callback
         self.random_state = random_state
         self.verbose = verbose
 
@@ -102,11 +108,12 @@ class POLA(MahalanobisMethods, BaseEstimator):
                 ends = (np.full(rows.size, n), np.full(rows.size, n + 1))
                 comparisons = DistanceComparisons(i[rows], j[rows], *ends, points=points)
                 terms.append(Term(comparisons, Hinge(gamma, **bound)))
-        self.solution_ = solved(self, Frobenius(), np.zeros((d + 1, d + 1)), terms)
-        F = self.solution_.factor
+        options = SolveOptions.of("POLA", self.get_params(deep=False), partial(so_far, self))
+        solution = options.solve(Frobenius(), np.zeros((d + 1, d + 1)), terms)
+        F = solution.factor
         self._map = FullMap((basis @ F[:d]).T)
         self.threshold_ = float(np.sqrt(1 + F[d] @ F[d]))
-        self.n_iter_ = max(1, self.solution_.iterations)
+        self.solution_, self.n_iter_ = solution, max(1, solution.iterations)
         self._judges_pairs = side is not None
         return self
 
@@ -132,15 +139,15 @@ def _judged(known: SideInformation) -> tuple[np.ndarray, ...]:
             "learns one, and needs Pairs or Bounds. MetricLearner learns from triplets."
         )
     i, j, alike = (np.asarray(v) for v in known.judged())
-    if isinstance(known, Bounds) and i.size < known.size:
-        both = known.size - i.size
-        if not i.size:
-            raise ValueError(
-                f"all {both} pairs of `side` have an upper and a lower bound, which calls them neither near "
-                "nor far; POLA needs pairs with one of the two, or Pairs."
-            )
+    neither = known.size - i.size
+    if neither and not i.size:
+        raise ValueError(
+            f"all {neither} pairs of `side` have an upper and a lower bound, which calls them neither near "
+            "nor far; POLA needs pairs with one of the two, or Pairs."
+        )
+    if neither:
         warn(
-            f"{both} of {known.size} pairs of `side` have an upper and a lower bound, or none, which calls "
+            f"{neither} of {known.size} pairs of `side` have an upper and a lower bound, or none, which calls "
             "them neither near nor far; they take no part."
         )
     if alike.all() or not alike.any():

@@ -5,6 +5,7 @@ it does singular values in the completion of matrices, and W^(1/2) p(x) is the e
 is Trace-SSIKDR, solved with a certificate instead of by Uzawa's steps.
 """
 
+from functools import partial
 from typing import Any, Self
 
 import numpy as np
@@ -13,17 +14,11 @@ from sklearn.utils.validation import check_is_fitted
 
 from gramlearn._base.validation import check_choice, check_count, check_positive, generator
 from gramlearn._base.warnings import warn
-from gramlearn.estimators._feature_space import (
-    coincide_in,
-    coordinates_of,
-    read_points,
-    to_rounding,
-    with_defaults,
-)
-from gramlearn.estimators._inputs import FLOATS, KeepsPrecision, validated
-from gramlearn.estimators._learning import bounds_of, reachable, side_of, solved
-from gramlearn.estimators._whole import whole
-from gramlearn.kernels.matrix import read_kernel_matrix
+from gramlearn.estimators._inputs import FLOATS, KeepsPrecision, validated, validated_for_kernel
+from gramlearn.estimators._learning import side_of
+from gramlearn.estimators._whole import so_far, whole
+from gramlearn.methods.metric.feature_space import FeatureSpace
+from gramlearn.methods.metric.fitting import SolveOptions, ask
 from gramlearn.problem.constraints import Trace
 from gramlearn.problem.dual import Part
 from gramlearn.problem.losses import Hinge, Linear, SquaredHinge
@@ -55,7 +50,7 @@ class SemiSupervisedEmbedding(
         What a violated bound costs.
     gamma : float
         The price of violations, beside the squared norm of W, in units of squared distances.
-    bounds, percentiles, n_pairs, solver, tol, max_iter, random_state, verbose :
+    bounds, percentiles, n_pairs, solver, tol, max_iter, time_limit, callback, random_state, verbose :
         As in `MetricLearner`.
 
     Attributes
@@ -84,6 +79,8 @@ class SemiSupervisedEmbedding(
         solver: Any = "auto",
         tol: float = 1e-6,
         max_iter: int | None = None,
+        time_limit: float | None = None,
+        callback: Any = None,
         random_state: Any = None,
         verbose: int = 0,
     ) -> None:
@@ -101,6 +98,8 @@ class SemiSupervisedEmbedding(
         self.solver = solver
         self.tol = tol
         self.max_iter = max_iter
+        self.time_limit = time_limit
+        self.callback = callback
         self.random_state = random_state
         self.verbose = verbose
 
@@ -115,29 +114,34 @@ class SemiSupervisedEmbedding(
         """Learn from labels y, or from `side`: Pairs, Triplets or Bounds over the rows of X."""
         if self.n_components is not None:
             check_count(self.n_components, "n_components")
-        X = read_points(self, X)
+        X = validated_for_kernel(self, X, self.kernel)
         rng = generator(self.random_state)
         known = side_of(side, y, X.shape[0], self.n_pairs, rng)
         kind = check_choice(self.loss, "loss", {"hinge": Hinge, "squared_hinge": SquaredHinge})
         loss = kind(check_positive(self.gamma, "gamma", "SemiSupervisedEmbedding"))
-        params = with_defaults(X, self.kernel, self.kernel_params)
-        self.coordinates_ = coordinates_of(X, self.kernel, params, self.rank, self.basis, rng)
-        P = self.coordinates_.factor
-        is_whole = self.rank is None and isinstance(self.basis, str)
-        base = read_kernel_matrix(X, self.kernel, params)
-        known = reachable(known, coincide_in(base, self.coordinates_, is_whole), loss)
-        bounds = bounds_of(known, self.bounds, self.percentiles, to_rounding(P), rng)
-        terms = known.bind(loss, P, bounds)
+        space = FeatureSpace.of(
+            X, self.kernel, self.kernel_params, self.rank, self.basis, False, rng
+        )
+        points = space.sample(rng)
+        asked = ask(known, loss, space.coincide, points, self.bounds, self.percentiles, rng)
+        P = space.coordinates.factor
+        terms = asked.terms(P)
         zero = np.zeros((P.shape[1], P.shape[1]))
         terms.append(Term(Trace(), Linear(self._price_of_trace(zero, terms))))
-        self.solution_ = solved(self, Frobenius(), zero, terms)
-        self.n_iter_ = max(1, self.solution_.iterations)
-        self._keep(P)
+        options = SolveOptions.of(
+            "SemiSupervisedEmbedding", self.get_params(deep=False), partial(so_far, self)
+        )
+        solution = options.solve(Frobenius(), zero, terms)
+        self.eigenvalues_, directions = self._leading(solution.matrix)
+        self._directions = directions * np.sqrt(self.eigenvalues_)
+        self.embedding_ = P @ self._directions
+        self.coordinates_, self.solution_ = space.coordinates, solution
+        self.n_iter_ = max(1, solution.iterations)
         return self
 
-    def _keep(self, P: np.ndarray) -> None:
-        """The leading eigenvectors of W, scaled by the roots of their eigenvalues."""
-        s, V = np.linalg.eigh(self.solution_.matrix)
+    def _leading(self, W: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        """The largest eigenvalues of W, as many as there are or were asked for, and their eigenvectors."""
+        s, V = np.linalg.eigh(W)
         s, V = s[::-1], V[:, ::-1]
         count = max(1, int(np.sum(s > _RANK * s[0])))
         if self.n_components is not None:
@@ -148,9 +152,7 @@ class SemiSupervisedEmbedding(
                     "embedding; a smaller tau leaves more."
                 )
             count = min(count, asked)
-        self.eigenvalues_ = np.maximum(s[:count], 0.0)
-        self._directions = V[:, :count] * np.sqrt(self.eigenvalues_)
-        self.embedding_ = P @ self._directions
+        return np.maximum(s[:count], 0.0), V[:, :count]
 
     def _price_of_trace(self, zero: np.ndarray, terms: list[Term]) -> float:
         """tau times the least price at which W = 0 is optimal: the largest pull that the losses have there."""

@@ -129,6 +129,7 @@ class StructurePreservingEmbedding(PointEmbedding):
                 max_iter=self.max_iter,
                 callback=callback,
                 time_limit=self.time_limit,
+                owner=name,
             )
         if not answer.capacity:
             raise ValueError(

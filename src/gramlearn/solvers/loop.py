@@ -26,6 +26,7 @@ __all__ = [
     "Method",
     "Run",
     "State",
+    "check_callback",
     "iterate",
     "warn_unless_solved",
 ]
@@ -201,16 +202,21 @@ class Run(NamedTuple):
     conflict: tuple[str, ...]
 
 
+def check_callback(callback: Any) -> None:
+    """Refuse what cannot be called with a record."""
+    if not (callback is None or callable(check_no_class(callback, "callback"))):
+        raise TypeError(
+            f"`callback` must be a function of a Record, or None; got {type(callback).__name__}."
+        )
+
+
 def iterate(
     method: Method[Any, Any, SomeAnswer],
     limits: Limits,
     callback: Callable[[Record], object] | None,
 ) -> SomeAnswer:
     """Run a method to its end. The callback receives every record, and stops the run by returning True."""
-    if not (callback is None or callable(check_no_class(callback, "callback"))):
-        raise TypeError(
-            f"`callback` must be a function of a Record, or None; got {type(callback).__name__}."
-        )
+    check_callback(callback)
     began = time.perf_counter()
     history: list[Record] = []
     attempt = Attempt(method, limits.tol, limits.max_iter)

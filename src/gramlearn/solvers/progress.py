@@ -6,6 +6,7 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 
 from gramlearn.problem.solution import Record
+from gramlearn.solvers.loop import check_callback
 
 __all__ = ["progress_bar"]
 
@@ -17,6 +18,7 @@ def progress_bar(
     title: str, tol: float, show: bool = True, callback: Callable[[Record], object] | None = None
 ) -> Iterator[Callable[[Record], object] | None]:
     """A callback for `solve` that moves a bar, if one shall be shown, and calls the user's own."""
+    check_callback(callback)
     if not show:
         yield callback
         return

@@ -176,11 +176,12 @@ class DesignProblem:
         max_iter: int | None = None,
         callback: Callable[[Record], object] | None = None,
         time_limit: float | None = None,
+        owner: str = "DesignProblem.solve",
     ) -> KernelDesign:
         """The design for these prices, to a relative gap of `tol`; a warning where it is not reached."""
         gamma1, gamma2 = check_price(gamma1, "gamma1"), check_price(gamma2, "gamma2")
         rounds = _ROUNDS if max_iter is None else max_iter
-        limits = Limits.read(tol, rounds, time_limit, "DesignProblem.solve", least=1)
+        limits = Limits.read(tol, rounds, time_limit, owner, least=1)
         if not self._is_whole:  # a solve was interrupted, and its program is in no known state
             self._begin()
         self._is_whole = False

@@ -16,7 +16,7 @@ from typing import Any
 import numpy as np
 from scipy.sparse import issparse
 
-from gramlearn._base.validation import check_basis, check_choice
+from gramlearn._base.validation import check_basis, check_choice, check_count
 
 __all__ = ["basis_of", "check_basis_name", "orthonormal"]
 
@@ -32,6 +32,10 @@ def basis_of(
 
     A matrix needs no rank: it has one.
     """
+    if rank is not None and check_count(rank, "rank") > X.shape[1]:
+        raise ValueError(
+            f"`rank={rank}` is more than the {X.shape[1]} features of X; pass at most that many, or None."
+        )
     if isinstance(basis, str):
         assert rank is not None
         directions = check_choice(basis, "basis", _BASES)(X, classes, rank, rng)

@@ -84,6 +84,7 @@ def unfold(
     max_iter: int | None = None,
     callback: Callable[[Record], object] | None = None,
     time_limit: float | None = None,
+    owner: str = "unfold",
 ) -> Unfolding:
     """Find the centered kernel of largest trace that keeps the distances of neighbors.
 
@@ -102,11 +103,13 @@ def unfold(
         By default 100 steps; each costs a Cholesky decomposition of size m and some of size n.
     callback, time_limit :
         As in `solve`.
+    owner : str
+        Whose arguments these are, for errors.
     """
     X = check_host_points(points, "points")
     at_most = check_choice(distances, "distances", _DISTANCES)
     most = _STEPS if max_iter is None else max_iter
-    limits = Limits.read(tol, most, time_limit, "unfold", least=1)
+    limits = Limits.read(tol, most, time_limit, owner, least=1)
     i, j = read_edges(graph, X.shape[0])
     problem = UnfoldingProblem(X, i, j, at_most)
     check_connected(X.shape[0], i, j, "graph", "or unfold each piece by itself")

@@ -105,6 +105,7 @@ def structure_preserving(
     max_iter: int | None = None,
     callback: Callable[[Record], object] | None = None,
     time_limit: float | None = None,
+    owner: str = "structure_preserving",
 ) -> StructureAnswer:
     """Learn K from a graph: a symmetric sparse matrix of zeros and ones. Without C the slack is zero.
 
@@ -122,15 +123,17 @@ def structure_preserving(
         distance.
     max_iter, callback, time_limit :
         As in `solve`.
+    owner : str
+        Whose arguments these are, for errors.
     """
-    check_capacity(B, G, "structure_preserving")
+    check_capacity(B, G, owner)
     priced_by(p)  # which refuses what is no exponent
     if p < _LEAST_P:
         raise ValueError(
             f"`p={p:g}` asks for powers of {p / (p - 1):.0f}, which leave the range of numbers; pass "
             f"{_LEAST_P} or more, which is near to the trace."
         )
-    limits = Limits.read(tol, max_iter, time_limit, "structure_preserving")
+    limits = Limits.read(tol, max_iter, time_limit, owner)
     M, size = _centered(graph, p)
     search = _SlackSearch(Comparisons(graph), M, size, None if C is None else C / size, p, B, G)
     answer = iterate(search, limits, callback)

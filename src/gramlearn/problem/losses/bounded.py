@@ -66,6 +66,7 @@ class BoundedLoss(Loss):
     equal: Any = None
 
     needs_positive_bound: ClassVar[bool] = False
+    needs_target: ClassVar[bool] = False  # it has `equal` bounds only
 
     def __new__(cls, *given: Any, **named: Any) -> Self:
         """Refuse a bound without its name: it does not say on which side t may be."""

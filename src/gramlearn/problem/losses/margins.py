@@ -144,6 +144,8 @@ class SquaredHinge(_Quadratic):
 class Square(_Quadratic):
     """loss(t) = (C/2) (t - b)^2 with `equal=b`; loss*(lam) = b lam + lam^2 / (2C), lam any real."""
 
+    needs_target: ClassVar[bool] = True
+
     def __post_init__(self) -> None:
         check_positive(self.C, "C", "Square")
         if self.upper is not None or self.lower is not None:

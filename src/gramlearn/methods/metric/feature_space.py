@@ -1,0 +1,118 @@
+"""p(x) = U' phi(x): coordinates of points in an orthonormal basis of directions of feature space (J12 3.6)."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any, final
+
+import numpy as np
+
+from gramlearn._base.distances import equal_rows, squared_distances
+from gramlearn._base.validation import check_basis, check_choice, check_extent
+from gramlearn.kernels.low_rank.columns import combined_factor, incomplete_cholesky, nystroem
+from gramlearn.kernels.low_rank.factor import LowRankKernel, check_rank
+from gramlearn.kernels.low_rank.spectral import spectral_factor, spectral_factor_of
+from gramlearn.kernels.matrix import KernelMatrix, read_kernel_matrix
+from gramlearn.methods.clustering.kernel_kmeans import kernel_kmeans
+
+__all__ = ["FeatureSpace"]
+
+_WITH_GAMMA = ("poly", "polynomial", "rbf", "sigmoid")
+_BASES = ("cholesky", "subset", "spectral", "random", "kmeans")
+_ROUNDING = 64  # ulps of a kernel value that a function of points may be wrong by
+_SAMPLE = 1000  # points whose distances stand for those of all, where all are too many
+
+
+@final
+@dataclass(frozen=True, eq=False)
+class FeatureSpace:
+    """Points in the feature space of a kernel k0, by coordinates in a basis U."""
+
+    base: KernelMatrix  # k0, and the points
+    coordinates: LowRankKernel  # p, and its rows for the points
+    keeps_rest: (
+        bool  # whether U is a basis that was asked for, and directions outside it count, too
+    )
+    is_whole: bool  # whether no direction is lost: a basis alone may not tell points apart
+
+    @classmethod
+    def of(
+        cls, X: Any, kernel: Any, params: Any, rank: Any, basis: Any, complement: bool, rng: Any
+    ) -> "FeatureSpace":
+        """The span of all points, or of a basis: of at most `rank` directions, or as it is given."""
+        params = _with_defaults(X, kernel, params)
+        base = read_kernel_matrix(X, kernel, params)
+        found = _coordinates(X, kernel, params, rank, basis, rng)
+        check_extent(found.factor, of="coordinates under its kernel")
+        has_basis = rank is not None or not isinstance(basis, str)
+        return cls(base, found, has_basis and complement, complement or not has_basis)
+
+    def coincide(self, i: Any, j: Any) -> np.ndarray:
+        """Whether points are equal, to rounding: in feature space, or as the basis sees them."""
+        if not self.is_whole:
+            return np.asarray(equal_rows(_to_rounding(self.coordinates.factor), i, j))
+        diagonal = self.base.diagonal()
+        size = diagonal[i] + diagonal[j]
+        rounding = _ROUNDING * self.base.eps * size
+        return np.asarray(size - 2 * self.base.entries(i, j) <= rounding)
+
+    def rest(self, i: Any, j: Any) -> np.ndarray:
+        """Squared distances of k0 less what the coordinates have of them."""
+        diagonal = self.base.diagonal()
+        plain = diagonal[i] + diagonal[j] - 2 * self.base.entries(i, j)
+        inside = np.asarray(squared_distances(self.coordinates.factor, i, j))
+        return np.asarray(np.maximum(plain - inside, 0.0))
+
+    def sample(self, rng: np.random.Generator) -> np.ndarray:
+        """Points with the distances that count: by their coordinates, or some of them in all directions."""
+        if not self.keeps_rest:
+            return _to_rounding(self.coordinates.factor)
+        rows = np.sort(rng.permutation(self.base.n_points)[:_SAMPLE])
+        some = KernelMatrix.precomputed(self.base.columns(rows)[rows], self.base.eps)
+        return _to_rounding(spectral_factor_of(some).factor)
+
+
+def _with_defaults(X: np.ndarray, kernel: Any, params: Any) -> dict[str, Any]:
+    """The parameters of a kernel; without a gamma, 1 / (d var X), as in SVC, where the kernel has one."""
+    if not (params is None or isinstance(params, Mapping)):
+        raise TypeError(
+            '`kernel_params` must be a dict of parameters by their names, such as {"gamma": 0.1}; got '
+            f"{params!r:.40}."
+        )
+    given = dict(params or {})
+    if isinstance(kernel, str) and kernel in _WITH_GAMMA and given.get("gamma") is None:
+        variance = float(X.var())
+        given["gamma"] = 1 / (X.shape[1] * variance) if variance > 0 else 1.0
+    return given
+
+
+def _to_rounding(P: np.ndarray) -> np.ndarray:
+    """Coordinates without their last digits: points that are equal but for rounding are equal."""
+    unit = 1e-10 * float(np.abs(P).max()) or 1.0
+    return np.asarray(unit * np.round(P / unit))
+
+
+def _coordinates(
+    X: np.ndarray, kernel: Any, params: Any, rank: Any, basis: Any, rng: np.random.Generator
+) -> LowRankKernel:
+    n = X.shape[0]
+    rank = None if rank is None else check_rank(rank, n)
+    if not isinstance(basis, str):
+        return combined_factor(X, kernel, check_basis(basis, rank), **params)
+    check_choice(basis, "basis", dict.fromkeys(_BASES))
+    if rank is None:
+        return spectral_factor(X, kernel, **params)
+    if basis == "cholesky":
+        return incomplete_cholesky(X, kernel, rank=rank, tol=0.0, **params)
+    if basis == "subset":
+        return nystroem(X, kernel, landmarks=rank, random_state=rng, **params)
+    if basis == "spectral":
+        return spectral_factor(X, kernel, rank=rank, **params)
+    if basis == "random":
+        J = rng.standard_normal((n, rank))
+    else:
+        # Clusters in coordinates of a few times as many dimensions, and the means of their points.
+        near = incomplete_cholesky(X, kernel, rank=min(n, 3 * rank), tol=0.0, **params)
+        labels = kernel_kmeans(near.factor, rank, n_init=1, random_state=rng).labels
+        J = (labels[:, None] == np.arange(rank)).astype(float)
+        J /= np.maximum(J.sum(axis=0), 1.0)
+    return combined_factor(X, kernel, J, **params)

@@ -1,0 +1,248 @@
+"""minimize D(M, M0) + sum_k loss_k(d_M(i, j)) over PSD M: from what is known of points to a learned M.
+
+    d_M(i, j) = (p_i - p_j)' M (p_i - p_j) + rest(i, j)
+
+The rows p of P are the points as M sees them: themselves, or coordinates of them in a basis or in the feature
+space of a kernel; `rest` is what the coordinates leave out. Every estimator that learns a metric takes the same
+way: `ask` makes statements of the side information, with bounds and the price of a violation, `learn` solves
+for M, and the estimator makes a map of new points of it. All of it works on values, so a fit that fails or is
+interrupted has changed nothing.
+"""
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, fields
+from typing import Any, NamedTuple, cast, final
+
+import numpy as np
+
+from gramlearn._base.distances import squared_distances
+from gramlearn._base.validation import check_choice, check_flag, check_positive
+from gramlearn._base.warnings import warn
+from gramlearn.problem.losses import (
+    BoundedLoss,
+    Hard,
+    Hinge,
+    Square,
+    SquaredHinge,
+)
+from gramlearn.problem.problem import Problem, Term
+from gramlearn.problem.solution import Solution, unless_infeasible
+from gramlearn.problem.spectral import Regularizer
+from gramlearn.problem.status import Status
+from gramlearn.side_information import Bounds, Pairs, SideInformation, Triplets
+from gramlearn.side_information.base import Beyond, Coincide
+from gramlearn.side_information.checks import check_bounds
+from gramlearn.side_information.pairs import check_not_crossed
+from gramlearn.side_information.percentiles import percentiles_of
+from gramlearn.solvers import warn_unless_solved
+from gramlearn.solvers.progress import progress_bar
+from gramlearn.solvers.solve import attempt
+
+__all__ = ["Learned", "SolveOptions", "Statements", "ask", "learn", "read_loss"]
+
+_LOSSES: Mapping[str, Callable[[float], BoundedLoss]] = {
+    "hinge": Hinge,
+    "squared_hinge": SquaredHinge,
+    "square": Square,
+    "hard": lambda gamma: Hard(),
+}
+
+
+def read_loss(
+    loss: Any, gamma: Any, regularizer: Regularizer, side: SideInformation, owner: str
+) -> BoundedLoss:
+    """The loss of one statement, without its bound: by its name with the price `gamma`, or as it is.
+
+    "slack" is the loss that belongs to the regularizer: LogDetSlack, KLSlack for von Neumann, and SquaredHinge
+    for the others. The first two measure t by its logarithm, and a difference of distances may be negative:
+    comparisons take a Hinge.
+    """
+    if not isinstance(loss, BoundedLoss):
+        slack: Any = Hinge if isinstance(side, Triplets) else regularizer.slack_loss
+        kinds = {"slack": slack, **_LOSSES}
+        loss = check_choice(loss, "loss", kinds)(check_positive(gamma, "gamma", owner))
+    if loss.needs_target and not (isinstance(side, Bounds) and side.are_targets):
+        raise ValueError(
+            '`loss="square"` is the squared difference from a target, which only Bounds with equal upper and '
+            f'lower have; got {side!r}. Use loss="squared_hinge", or side=Bounds(i, j, upper=t, lower=t, ...).'
+        )
+    return loss
+
+
+@final
+@dataclass(frozen=True, eq=False)
+class Statements:
+    """What is asked of squared distances: the side information, what a violation costs, and the bounds.
+
+    `bounds` are (upper, lower) of pairs that have none of their own, or None where all have some.
+    """
+
+    side: SideInformation
+    loss: BoundedLoss
+    bounds: tuple[float | None, float | None] | None
+
+    def terms(self, points: Any = None, rest: Beyond | None = None) -> list[Term]:
+        """The terms of a problem over M, which measures these points; without points, over their kernel."""
+        terms = self.side.bind(self.loss, points, self.bounds, beyond=rest)
+        if self.loss.needs_positive_bound:
+            losses = (cast(BoundedLoss, term.loss) for term in terms)
+            if (least := min((float(np.min(loss.bound)) for loss in losses), default=1.0)) <= 0:
+                raise ValueError(
+                    f"a slack is a ratio to its bound, so bounds must be positive; the least is {least:.6g}. "
+                    'Use loss="hinge" or "squared_hinge", or other bounds.'
+                )
+        return terms
+
+
+def ask(
+    side: SideInformation,
+    loss: BoundedLoss,
+    coincide: Coincide,
+    points: Any,
+    bounds: Any,
+    percentiles: Any,
+    rng: np.random.Generator,
+) -> Statements:
+    """Make statements of side information: without what no metric can do, and with bounds.
+
+    `points` are those of X as the prior sees them: bounds that are not given are percentiles of the squared
+    distances between them. `coincide(i, j)` tells of which pairs the two points are equal to any metric.
+    """
+    side = _drop_impossible_statements(side, coincide, loss)
+    return Statements(side, loss, _find_bounds(side, bounds, percentiles, points, rng))
+
+
+def _drop_impossible_statements(
+    side: SideInformation, coincide: Coincide, loss: BoundedLoss
+) -> SideInformation:
+    """Leave out, with a warning, what asks equal points to lie apart; hard bounds stay, and are refused."""
+    mask = side.hopeless(coincide)
+    count = int(np.sum(mask))
+    if count == 0 or loss.is_hard:
+        return side
+    first = side.describe(int(np.argmax(mask)))
+    if count == side.size:
+        raise ValueError(
+            f"all statements ask points that are equal to lie apart, such as {first}; no metric can do that. "
+            "Check X for duplicates."
+        )
+    warn(
+        f"{count} of {side.size} statements ask points that are equal to lie apart, such as {first}; no metric "
+        "can do that, and they take no part."
+    )
+    return side.without(mask)
+
+
+def _find_bounds(
+    side: SideInformation, given: Any, percentiles: Any, points: Any, rng: np.random.Generator
+) -> tuple[float | None, float | None] | None:
+    if not isinstance(side, Pairs) or (side.upper is not None and side.lower is not None):
+        return None
+    upper, lower = check_bounds(given)
+    if upper is not None and lower is not None:
+        return upper, lower
+    if points.shape[1] == 0:
+        raise ValueError(
+            "`prior` is zero, and bounds are percentiles of distances under it; pass `bounds=(upper, lower)`, "
+            "or another `prior`."
+        )
+    low, high = percentiles_of(points, percentiles, random_state=rng, name="X")
+    both = (low if upper is None else upper, high if lower is None else lower)
+    check_not_crossed(*both, f"; `bounds={given!r}` leaves one to the percentiles: pass both")
+    return both
+
+
+@final
+@dataclass(frozen=True, eq=False)
+class SolveOptions:
+    """How an estimator was asked to solve: as `solve` takes it, with a bar where it is `verbose`.
+
+    `so_far(search)` gives what the search finds, or on Ctrl-C what it has found by then.
+    """
+
+    owner: str
+    so_far: Callable[[Callable[[], Solution]], Solution]
+    solver: Any
+    tol: Any
+    max_iter: Any
+    time_limit: Any
+    callback: Any
+    verbose: Any
+
+    @classmethod
+    def of(
+        cls,
+        owner: str,
+        params: Mapping[str, Any],
+        so_far: Callable[[Callable[[], Solution]], Solution],
+    ) -> "SolveOptions":
+        """Those among the parameters of an estimator of this name."""
+        return cls(owner, so_far, *(params[option.name] for option in fields(cls)[2:]))
+
+    def solve(self, regularizer: Regularizer, prior: Any, terms: list[Term]) -> Solution:
+        """Solve, and warn where the tolerance is not reached; contradictions raise InfeasibleError.
+
+        Errors name the estimator's parameters.
+        """
+        problem = Problem(regularizer, prior, terms)
+        tol = check_positive(self.tol, "tol", self.owner, any_size=True)
+        if self.time_limit is not None:
+            check_positive(self.time_limit, "time_limit", self.owner)
+
+        def search() -> Solution:
+            show = check_flag(self.verbose, "verbose")
+            with progress_bar("learning", tol, show, self.callback) as callback:
+                solution, limits = attempt(
+                    problem, self.solver, tol, self.max_iter, callback, time_limit=self.time_limit
+                )
+            warn_unless_solved(solution, limits, "raise tol")
+            return solution
+
+        soft, finite = 'loss="slack" or "hinge"', 'loss="hinge" or "squared_hinge"'
+        return unless_infeasible(self.so_far(search), soft, finite)
+
+
+class Learned(NamedTuple):
+    """M = F F', its certificate, and the learned distances (not squared) of pairs called near or far."""
+
+    root: np.ndarray  # F
+    matrix: np.ndarray
+    solution: Solution
+    lengths: np.ndarray
+    alike: np.ndarray  # whether a pair was called near
+
+
+def learn(
+    asked: Statements,
+    regularizer: Regularizer,
+    options: SolveOptions,
+    P: np.ndarray,
+    prior: Any,
+    *,
+    rest: Beyond | None = None,
+    of_kernel: bool = False,
+) -> Learned:
+    """Learn M from statements about points with coordinates P, n x k.
+
+    With `of_kernel` the regularizer is applied to the kernel K = P M P' of the points instead of to M, and
+    `prior` is the prior of K; P has independent columns then, so that K tells what M is.
+    """
+    terms = asked.terms(None if of_kernel else P, rest)
+    solution = options.solve(regularizer, prior, terms)
+    F = np.linalg.lstsq(P, solution.factor, rcond=None)[0] if of_kernel else solution.factor
+    _warn_if_all_hold(asked.side, solution)
+    i, j, alike = (np.asarray(v) for v in asked.side.judged())
+    squared = squared_distances(P @ F, i, j)
+    lengths = np.sqrt(squared if rest is None else squared + rest(i, j))
+    return Learned(F, F @ F.T, solution, lengths, alike)
+
+
+def _warn_if_all_hold(side: SideInformation, solution: Solution) -> None:
+    """Say so where there was nothing to learn: no statement has a price, and the answer is the prior."""
+    if solution.status is not Status.OPTIMAL or any(np.any(prices) for prices in solution.duals):
+        return
+    is_relative = isinstance(side, Triplets)
+    advice = "raise the margin of the triplets" if is_relative else "tighten the bounds"
+    warn(
+        f"all {side.size} statements hold under the prior already, so the metric is the prior; {advice}."
+    )
