@@ -17,12 +17,10 @@ from gramlearn import (
     Pairs,
     Triplets,
     TripletScorer,
-    from_clicks,
     gaussian_kernel,
     laplacian_kernel,
     linear_kernel,
     polynomial_kernel,
-    triplets_from_labels,
 )
 from gramlearn.estimators import kernel_designer
 
@@ -42,7 +40,7 @@ def test_scikit_learns_checks(estimator, check):
 
 
 FAMILY = [gaussian_kernel(0.05), laplacian_kernel(0.1), linear_kernel(), polynomial_kernel(2, 0.1)]
-SIDE = triplets_from_labels(Y, 300, random_state=0)
+SIDE = Triplets.from_labels(Y, 300, random_state=0)
 
 
 def least(K):
@@ -105,7 +103,7 @@ def test_matrices_give_what_their_functions_give():
 
 def test_clicks_are_comparisons():
     clicks = np.asarray(SIDE.triplets)
-    repeated = from_clicks(np.vstack([clicks, clicks[:50]]), len(X))
+    repeated = Triplets.from_clicks(np.vstack([clicks, clicks[:50]]), len(X))
     model = KernelDesigner(FAMILY).fit(X, side=repeated)
     # The program has each of them as often as it was given.
     by_hand = Triplets(np.vstack([clicks, clicks[:50]]), n_points=len(X))

@@ -14,7 +14,6 @@ from gramlearn import (
     NonparametricKernel,
     Pairs,
     Triplets,
-    from_labels,
     laplacian,
     neighbor_graph,
     pairs_to_ask,
@@ -26,7 +25,7 @@ from gramlearn.graphs.neighbors import weights_to
 from gramlearn.side_information.active import margins, unit_rows
 
 X, Y = make_moons(60, noise=0.05, random_state=0)
-PAIRS = from_labels(Y, 40, random_state=0)
+PAIRS = Pairs.from_labels(Y, 40, random_state=0)
 LOSSES = ["linear", "squared_hinge", "hinge", "square"]
 
 
@@ -70,7 +69,7 @@ def test_clusters_of_real_data_follow_the_pairs(load, loss) -> None:
     """Points without pairs are carried along by their neighbors: more agree with the classes than before."""
     points, classes = load(return_X_y=True)
     points = StandardScaler().fit_transform(points)
-    pairs = from_labels(classes, 120, random_state=0)
+    pairs = Pairs.from_labels(classes, 120, random_state=0)
     model = NonparametricKernel(loss, B=1.0, join="either", n_clusters=3, random_state=0)
     before = KernelKMeans(3, random_state=0).fit_predict(points)
     found = model.fit_predict(points, side=pairs)
@@ -169,7 +168,7 @@ def test_points_that_are_known_keep_their_place() -> None:
     model = NonparametricKernel(join="either").fit(X, side=PAIRS)
     np.testing.assert_array_equal(model.transform(X), model.embedding_)
     twice = NonparametricKernel(join="either").fit(
-        np.vstack([X, X[:1]]), side=from_labels(np.append(Y, Y[0]), 40, random_state=0)
+        np.vstack([X, X[:1]]), side=Pairs.from_labels(np.append(Y, Y[0]), 40, random_state=0)
     )
     mean = (twice.embedding_[0] + twice.embedding_[60]) / 2
     np.testing.assert_allclose(twice.transform(X[:1])[0], mean, atol=1e-12)
@@ -179,7 +178,7 @@ def test_new_points_land_among_their_class() -> None:
     points, classes = make_moons(300, noise=0.05, random_state=1)
     old, new = slice(0, 200), slice(200, 300)
     model = NonparametricKernel("squared_hinge", B=200.0, join="either").fit(
-        points[old], side=from_labels(classes[old], 100, random_state=0)
+        points[old], side=Pairs.from_labels(classes[old], 100, random_state=0)
     )
     nearest = np.argmax(model.transform(points[new]) @ model.embedding_.T, axis=1)
     assert np.mean(classes[old][nearest] == classes[new]) > 0.97

@@ -17,7 +17,7 @@ from sklearn.neighbors import NearestNeighbors
 from experiments.experiment import Claim, Experiment, Part, Result
 from experiments.judging import Spread, listed, prose, spread_of
 from experiments.reproductions.j12._two_fold import PER_CLASS, PERCENTILES
-from gramlearn import ManifoldKernel, Pairs, SemiSupervisedEmbedding, datasets, from_classes
+from gramlearn import ManifoldKernel, Pairs, SemiSupervisedEmbedding, datasets
 
 __all__ = ["EXPERIMENT", "recalls"]
 
@@ -179,7 +179,7 @@ def _drawn(rng: np.random.Generator, free: int, trial: int, test: int) -> _Digit
         y[tried],
         np.asarray(data.X_test, dtype=float)[seen],
         np.asarray(data.y_test).astype(int)[seen],
-        from_classes(y[rows], PER_CLASS, random_state=rng),
+        Pairs.from_classes(y[rows], PER_CLASS, random_state=rng),
     )
 
 

@@ -74,7 +74,7 @@ class DesignedMethods(KeepsPrecision, ClassNamePrefixFeaturesOutMixin, Transform
         seen = self._given.new(self, X, self._kernel.reads)
         n = len(seen.points)
         known = triplets_of(side, y, n, _COMPARISONS, generator(0))
-        i, j, _ = (to_numpy(rows) for rows in known.judged())
+        i, j, _ = (to_numpy(rows) for rows in known.near_and_far())
         first, second = self._given.pairs_of(seen, i, j)
         near, far = np.split(self._kernel.paired_similarity(first, second), 2)
         return share_kept(near, far, known)

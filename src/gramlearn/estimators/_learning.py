@@ -27,19 +27,10 @@ from gramlearn.problem.regularizers import Frobenius, LogDet, VonNeumann
 from gramlearn.problem.solution import Solution, unless_infeasible
 from gramlearn.problem.spectral import Regularizer
 from gramlearn.problem.status import Status
-from gramlearn.side_information import (
-    Bounds,
-    Pairs,
-    SideInformation,
-    Triplets,
-    from_labels,
-    triplets_from_labels,
-)
+from gramlearn.side_information import Bounds, Pairs, SideInformation, Triplets
 from gramlearn.side_information.base import Coincide
-from gramlearn.side_information.checks import check_bounds
-from gramlearn.side_information.labels import read_labels
-from gramlearn.side_information.pairs import check_not_crossed
-from gramlearn.side_information.percentiles import percentiles_of
+from gramlearn.side_information.percentiles import check_bounds, check_not_crossed, percentiles_of
+from gramlearn.side_information.sampling import read_labels
 from gramlearn.side_information.triplets import check_triplets
 from gramlearn.solvers import warn_unless_solved
 from gramlearn.solvers.progress import progress_bar
@@ -48,8 +39,8 @@ from gramlearn.solvers.solve import attempt
 __all__ = [
     "bounds_of",
     "check_not_side",
+    "drop_impossible_statements",
     "loss_of",
-    "reachable",
     "regularizer_of",
     "side_of",
     "solved",
@@ -116,7 +107,7 @@ def side_of(
     n_points: int,
     n_drawn: int | None,
     rng: np.random.Generator,
-    draw: Callable[..., SideInformation] = from_labels,
+    draw: Callable[..., SideInformation] = Pairs.from_labels,
 ) -> SideInformation:
     """What is known of the points: as given, or so many pairs, or what `draw` draws, of the labels."""
     check_not_side(y)
@@ -135,6 +126,7 @@ def side_of(
             "Pairs(similar=..., dissimilar=..., n_points=len(X))."
         )
     side.check_fits(n_points)
+    side.check_not_empty()
     return side
 
 
@@ -150,7 +142,7 @@ def triplets_of(
         )
     if side is not None:
         check_triplets(side, "side", n_points)
-    return cast(Triplets, side_of(side, y, n_points, n_drawn, rng, triplets_from_labels))
+    return cast(Triplets, side_of(side, y, n_points, n_drawn, rng, Triplets.from_labels))
 
 
 def check_not_side(y: Any) -> None:
@@ -159,9 +151,11 @@ def check_not_side(y: Any) -> None:
         raise TypeError(f"{type(y).__name__} is side information; pass it as `side=`, not as `y`.")
 
 
-def reachable(side: SideInformation, coincide: Coincide, loss: BoundedLoss) -> SideInformation:
+def drop_impossible_statements(
+    side: SideInformation, coincide: Coincide, loss: BoundedLoss
+) -> SideInformation:
     """Leave out, with a warning, what asks equal points to lie apart; hard bounds stay, and are refused."""
-    mask = side.hopeless(coincide)
+    mask = side.find_impossible(coincide)
     count = int(np.sum(mask))
     if count == 0 or isinstance(loss, Hard):
         return side
@@ -175,7 +169,7 @@ def reachable(side: SideInformation, coincide: Coincide, loss: BoundedLoss) -> S
         f"{count} of {side.size} statements ask points that are equal to lie apart, such as {first}; no metric "
         "can do that, and they take no part."
     )
-    return side.without(mask)
+    return side.drop(mask)
 
 
 def bounds_of(

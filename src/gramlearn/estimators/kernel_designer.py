@@ -66,7 +66,7 @@ class KernelDesigner(DesignedMethods, BaseEstimator):
         The price of the trace over S. The trace grows with the square of the points in S, so it is a hundredth
         of the number of comparisons, or the sum of their weights, over |S|^2 where it is not given.
     n_triplets : int, optional
-        How many to draw from labels; see `triplets_from_labels` for how many without it.
+        How many to draw from labels; see `Triplets.from_labels` for how many without it.
     psd_points : "triplets", "all", int or row numbers
         S, on which K is made diagonally dominant: the points in the comparisons, all, so many drawn from those
         in the comparisons, for many points, or these. K is known to be PSD on S only.

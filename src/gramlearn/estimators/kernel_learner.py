@@ -19,8 +19,8 @@ from gramlearn.estimators._feature_space import (
 )
 from gramlearn.estimators._learning import (
     bounds_of,
+    drop_impossible_statements,
     loss_of,
-    reachable,
     regularizer_of,
     side_of,
     solved,
@@ -172,11 +172,11 @@ class KernelLearner(PairMethods, ClassNamePrefixFeaturesOutMixin, TransformerMix
         coordinates = coordinates_of(X, self.kernel, params, self.rank, self.basis, rng)
         # A basis without its complement may not tell points apart that differ.
         is_whole = check_flag(self.complement, "complement") or not self._has_basis
-        known = reachable(known, coincide_in(base, coordinates, is_whole), loss)
-        beyond = partial(_distances_beyond, base, coordinates, alpha) if self._has_rest else None
+        known = drop_impossible_statements(known, coincide_in(base, coordinates, is_whole), loss)
+        offset = partial(_distances_beyond, base, coordinates, alpha) if self._has_rest else None
         bounds = self._bounds(known, base, coordinates, alpha, rng)
         F, solution = self._learned(
-            coordinates.factor, known, regularizer, loss, bounds, alpha, beyond
+            coordinates.factor, known, regularizer, loss, bounds, alpha, offset
         )
         warn_if_all_hold(known, solution)
         complement = alpha if is_whole else 0.0
@@ -184,13 +184,13 @@ class KernelLearner(PairMethods, ClassNamePrefixFeaturesOutMixin, TransformerMix
         self.coordinates_, self.inner_, self.solution_ = coordinates, F, solution
         self.bounds_ = bounds
         self.n_iter_ = max(1, solution.iterations)
-        i, j, alike = (np.asarray(v) for v in known.judged())
+        i, j, alike = (np.asarray(v) for v in known.near_and_far())
         self._judges_pairs = side is not None and i.size > 0
         self.__dict__.pop("threshold_", None)
         if i.size:
             squared = squared_distances(coordinates.factor @ symmetric_root(F), i, j)
-            lengths = np.sqrt(squared if beyond is None else squared + beyond(i, j))
-            self.threshold_ = best_threshold(lengths, alike)
+            lengths = np.sqrt(squared if offset is None else squared + offset(i, j))
+            self.threshold_ = best_threshold(lengths, alike, known.pair_weights())
         return self
 
     def kernel_(self, X: Any, Y: Any = None) -> np.ndarray:
@@ -257,7 +257,7 @@ class KernelLearner(PairMethods, ClassNamePrefixFeaturesOutMixin, TransformerMix
         loss: Any,
         bounds: Any,
         alpha: float,
-        beyond: Any,
+        offset: Any,
     ) -> tuple[np.ndarray, Solution]:
         """(F, the solution), k x k."""
         choices = {"map": False, "kernel": not regularizer.is_invariant}
@@ -268,7 +268,7 @@ class KernelLearner(PairMethods, ClassNamePrefixFeaturesOutMixin, TransformerMix
                 'difference; use regularize="map", or complement=False.'
             )
         if not of_kernel:
-            terms = known.bind(loss, P, bounds, beyond=beyond)
+            terms = known.bind(loss, P, bounds, offset=offset)
             solution = solved(self, regularizer, alpha * np.eye(P.shape[1]), terms)
             return solution.matrix, solution
         if not alpha:

@@ -13,8 +13,8 @@ from gramlearn._base.distances import coincide_under
 from gramlearn._base.validation import check_choice, check_count, check_extent, generator
 from gramlearn.estimators._learning import (
     bounds_of,
+    drop_impossible_statements,
     loss_of,
-    reachable,
     regularizer_of,
     side_of,
     solved,
@@ -32,7 +32,7 @@ from gramlearn.problem.problem import Term
 from gramlearn.problem.solution import Solution
 from gramlearn.problem.spectral import Regularizer
 from gramlearn.side_information import SideInformation
-from gramlearn.side_information.labels import classes_of
+from gramlearn.side_information.sampling import classes_of
 
 __all__ = ["MetricLearner"]
 
@@ -170,7 +170,9 @@ class MetricLearner(MahalanobisMethods, BaseEstimator):
         # The points as the prior sees them: what it measures are their plain distances.
         root = None if prior is None else prior.root
         points = X if root is None else (X - self._origin(X)) @ root.T
-        known = reachable(known, partial(coincide_under, X, points, root if stays else None), loss)
+        known = drop_impossible_statements(
+            known, partial(coincide_under, X, points, root if stays else None), loss
+        )
         bounds = bounds_of(known, self.bounds, self.percentiles, points, rng)
         for name in ("basis_", "inner_"):
             self.__dict__.pop(name, None)  # of an earlier fit
@@ -186,12 +188,12 @@ class MetricLearner(MahalanobisMethods, BaseEstimator):
         self.solution_ = solution
         self.n_iter_ = max(1, solution.iterations)
         self.bounds_ = bounds
-        i, j, alike = (np.asarray(v) for v in known.judged())
+        i, j, alike = (np.asarray(v) for v in known.near_and_far())
         self._judges_pairs = side is not None and i.size > 0
         self.__dict__.pop("threshold_", None)
         if i.size:
             lengths = np.sqrt(self._map.squared_distances(X, i, j))
-            self.threshold_ = best_threshold(lengths, alike)
+            self.threshold_ = best_threshold(lengths, alike, known.pair_weights())
         return self
 
     def transform(self, X: Any) -> np.ndarray:
@@ -293,7 +295,7 @@ class MetricLearner(MahalanobisMethods, BaseEstimator):
                 '`regularize="kernel"` with a rank is for LogDet alone, where it makes no difference; use '
                 'regularize="map".'
             )
-        beyond = partial(distances_beyond, X, points)
-        terms = known.bind(loss, points, bounds, beyond=beyond)
+        offset = partial(distances_beyond, X, points)
+        terms = known.bind(loss, points, bounds, offset=offset)
         solution = solved(self, regularizer, np.eye(R.shape[1]), terms)
         return solution.matrix, solution

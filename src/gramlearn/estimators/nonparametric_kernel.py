@@ -34,7 +34,7 @@ from gramlearn.graphs.neighbors import (
 )
 from gramlearn.methods.nonparametric.problem import solve_nonparametric
 from gramlearn.side_information import Pairs, SideInformation
-from gramlearn.side_information.labels import read_labels
+from gramlearn.side_information.sampling import read_labels
 from gramlearn.solvers.progress import progress_bar
 
 __all__ = ["NonparametricKernel"]

@@ -20,7 +20,7 @@ from gramlearn.estimators._feature_space import (
     to_rounding,
     with_defaults,
 )
-from gramlearn.estimators._learning import bounds_of, reachable, side_of, solved
+from gramlearn.estimators._learning import bounds_of, drop_impossible_statements, side_of, solved
 from gramlearn.estimators._points import validated
 from gramlearn.estimators._precision import FLOATS, KeepsPrecision
 from gramlearn.estimators._whole import whole
@@ -126,7 +126,9 @@ class SemiSupervisedEmbedding(
         P = self.coordinates_.factor
         is_whole = self.rank is None and isinstance(self.basis, str)
         base = read_kernel(X, self.kernel, params)
-        known = reachable(known, coincide_in(base, self.coordinates_, is_whole), loss)
+        known = drop_impossible_statements(
+            known, coincide_in(base, self.coordinates_, is_whole), loss
+        )
         bounds = bounds_of(known, self.bounds, self.percentiles, to_rounding(P), rng)
         terms = known.bind(loss, P, bounds)
         zero = np.zeros((P.shape[1], P.shape[1]))

@@ -58,7 +58,7 @@ def select_pairs(pairs: Pairs, factor: Any, n_pairs: int) -> Pairs:
     turn = place[ends].min(axis=1)  # at which a pair is taken
     left_out = np.ones(len(ends), dtype=bool)
     left_out[np.argsort(turn, kind="stable")[:count]] = False
-    return pairs.without(left_out)
+    return pairs.drop(left_out)
 
 
 def pairs_to_ask(
