@@ -103,7 +103,8 @@ def test_a_search_over_C_by_clusters_of_held_out_points() -> None:
 
 def test_points_without_labels_are_no_class() -> None:
     half = np.where(np.arange(60) % 2, Y, -1)
-    found = NonparametricKernel(random_state=0).fit_predict(X, half)
+    with pytest.warns(UserWarning, match="-1 means unlabeled: 30 of 60 points"):
+        found = NonparametricKernel(random_state=0).fit_predict(X, half)
     assert set(found) == {0, 1}
     assert rand_score(Y, found) > 0.9
 

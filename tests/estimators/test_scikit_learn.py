@@ -242,7 +242,9 @@ def test_side_information_is_routed_and_that_of_another_X_is_refused(estimator):
         routed = pipeline.fit(X, Y, side=SIDE)[1]
         direct = clone(estimator).fit(StandardScaler().fit_transform(X), side=SIDE)
         assert routed.solution_.primal == pytest.approx(direct.solution_.primal, rel=1e-5)
-        with pytest.raises(ValueError, match=r"made for 50 points but received 33 rows.*take"):
+        with pytest.raises(
+            ValueError, match=r"made for 50 points but received 33 rows.*keep_points"
+        ):
             cross_val_score(pipeline, X, Y, params={"side": SIDE}, cv=3, error_score="raise")
     # What a refusal tells to do, for each fold.
     train = np.arange(50) % 3 > 0
@@ -261,9 +263,13 @@ def test_statements_as_many_as_rows_are_not_taken_for_a_column_of_X():
         search = GridSearchCV(
             pipeline, {"metriclearner__gamma": [0.1, 1.0]}, cv=3, error_score="raise"
         )
-        with pytest.raises(ValueError, match=r"made for 50 points but received 33 rows.*take"):
+        with pytest.raises(
+            ValueError, match=r"made for 50 points but received 33 rows.*keep_points"
+        ):
             cross_val_score(pipeline, X, Y, params={"side": side}, cv=3, error_score="raise")
-        with pytest.raises(ValueError, match=r"made for 50 points but received 33 rows.*take"):
+        with pytest.raises(
+            ValueError, match=r"made for 50 points but received 33 rows.*keep_points"
+        ):
             search.fit(X, Y, side=side)
 
 

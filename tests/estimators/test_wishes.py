@@ -136,6 +136,7 @@ def test_labels_pairs_and_comparisons_go_into_one_fit():
 
 
 # metric-learn#205: most points have no label, and should say something nevertheless.
+@pytest.mark.filterwarnings("ignore:`y` holds -1, 0 and 1")
 def test_unlabeled_points_help_by_their_shape():
     X, y = make_moons(200, noise=0.06, random_state=1)
     few = np.full(200, -1)

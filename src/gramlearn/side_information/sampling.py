@@ -130,7 +130,14 @@ def _classes_in_runs(y: Any) -> tuple[int, np.ndarray, Runs]:
     """(the number of points, those that have a label, these by class), where some are alike and some not."""
     labels, labeled = read_labels(y)
     classes, groups = np.unique(labels[labeled], return_inverse=True)
-    _check_classes(classes, groups, n_unlabeled=labels.size - labeled.size)
+    n_unlabeled = labels.size - labeled.size
+    _check_classes(classes, groups, n_unlabeled)
+    if n_unlabeled and labels.dtype.kind == "i" and np.array_equal(classes, (0, 1)):
+        warn(
+            f"`y` holds -1, 0 and 1, and -1 means unlabeled: {n_unlabeled} of {labels.size} points take no "
+            "part. If -1 is a class, pass y.astype(str); if not, None or NaN instead of -1 says so without "
+            "this warning."
+        )
     return labels.size, labeled, Runs.of(groups)
 
 
@@ -157,12 +164,6 @@ def read_labels(y: Any) -> tuple[np.ndarray, np.ndarray]:
     known = np.ones(labels.size, dtype=bool)
     if labels.dtype.kind in "iu":
         known = labels != _UNLABELED
-        if np.array_equal(np.unique(labels), (_UNLABELED, 0, 1)):
-            warn(
-                f"`y` holds -1, 0 and 1, and -1 means unlabeled: {np.sum(~known)} of {known.size} points take "
-                "no part. If -1 is a class, pass y.astype(str); if not, None or NaN instead of -1 says so "
-                "without this warning."
-            )
     elif labels.dtype.kind == "f":
         known = ~np.isnan(labels)
     elif labels.dtype.kind == "O":
