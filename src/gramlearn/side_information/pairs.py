@@ -62,8 +62,7 @@ _NUMBERS = {"similar": ("upper", "similar_weight"), "dissimilar": ("lower", "dis
 class Pairs(SideInformation):
     """d(i, j) <= upper for the similar pairs, d(i, j) >= lower for the dissimilar ones, d squared.
 
-    `+` joins the pairs of two about the same points. Without any pair it is neutral there, and nothing can be
-    learned from it.
+    `+` joins the pairs of two about the same points. `Pairs(n_points=n)` has none: a start to add others to.
 
     Parameters
     ----------
@@ -246,19 +245,12 @@ class Pairs(SideInformation):
         return _name("dissimilar", self.dissimilar, k - n_similar)
 
     def keep_points(self, rows: Any) -> Self:
-        similar, kept, n_rows = renumber(self.similar, rows, self.n_points)
-        dissimilar, also_kept, _ = renumber(self.dissimilar, rows, self.n_points)
-        self._check_kept(int(similar.shape[0]) + int(dissimilar.shape[0]), n_rows)
-        return replace(
-            self,
-            similar=similar,
-            dissimilar=dissimilar,
-            n_points=n_rows,
-            upper=rows_of(self.upper, kept),
-            lower=rows_of(self.lower, also_kept),
-            similar_weight=rows_of(self.similar_weight, kept),
-            dissimilar_weight=rows_of(self.dissimilar_weight, also_kept),
-        )
+        kept = {side: renumber(getattr(self, side), rows, self.n_points) for side in _NUMBERS}
+        n_rows = kept["similar"][2]
+        self._check_kept(sum(int(table.shape[0]) for table, _, _ in kept.values()), n_rows)
+        tables = {side: table for side, (table, _, _) in kept.items()}
+        numbers = self._numbers_at({side: places for side, (_, places, _) in kept.items()})
+        return replace(self, n_points=n_rows, **tables, **numbers)
 
     def find_impossible(self, coincide: Coincide) -> Array:
         i, j = contiguous_columns(self.dissimilar)
@@ -268,16 +260,19 @@ class Pairs(SideInformation):
 
     def drop(self, mask: Array) -> Self:
         n_similar = int(self.similar.shape[0])
-        kept, also_kept = where_true(~mask[:n_similar]), where_true(~mask[n_similar:])
-        return replace(
-            self,
-            similar=namespace(kept).take(self.similar, kept, axis=0),
-            dissimilar=namespace(kept).take(self.dissimilar, also_kept, axis=0),
-            upper=rows_of(self.upper, kept),
-            lower=rows_of(self.lower, also_kept),
-            similar_weight=rows_of(self.similar_weight, kept),
-            dissimilar_weight=rows_of(self.dissimilar_weight, also_kept),
-        )
+        masks = (mask[:n_similar], mask[n_similar:])
+        kept = {side: where_true(~part) for side, part in zip(_NUMBERS, masks, strict=True)}
+        xp = namespace(self.similar)
+        tables = {side: xp.take(getattr(self, side), rows, axis=0) for side, rows in kept.items()}
+        return replace(self, **tables, **self._numbers_at(kept))
+
+    def _numbers_at(self, kept: dict[str, Array]) -> dict[str, Any]:
+        """The bounds and weights of the rows that are kept of each list."""
+        return {
+            name: rows_of(getattr(self, name), rows)
+            for side, rows in kept.items()
+            for name in _NUMBERS[side]
+        }
 
     def involved(self) -> Array:
         xp = namespace(self.similar)
