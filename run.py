@@ -5,7 +5,7 @@
     python3 run.py tests --machines [arguments of pytest]    # as on other processors, and with old packages
 
 All work in `.venv`, made beside this file the first time and again whenever the Python, the place of this
-folder or pyproject.toml has changed. No compiler is needed. What `--machines` does stands in machines.py.
+folder or pyproject.toml has changed. No compiler is needed. What `--machines` does stands in tools/machines.py.
 """
 
 import hashlib
@@ -43,7 +43,7 @@ def main(arguments: list[str]) -> int:
     if command == "demo":
         return run_demo(environment, rest)
     if "--machines" in rest:
-        from machines import run_machines
+        from tools.machines import run_machines
 
         rest.remove("--machines")
         return run_machines(environment, rest)

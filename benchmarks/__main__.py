@@ -7,10 +7,10 @@ from dataclasses import replace
 from importlib.util import find_spec
 from pathlib import Path
 
+from tools.meter import limit_threads
 from tqdm import tqdm
 
 from benchmarks import contestants, data
-from benchmarks.meter import limit_threads
 from benchmarks.plot import plot
 from benchmarks.report import read, table
 from benchmarks.runner import run_instance

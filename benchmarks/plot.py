@@ -3,7 +3,7 @@
 from pathlib import Path
 from typing import Any
 
-from benchmarks.whole_files import figure_whole
+from tools.whole_files import figure_whole
 
 __all__ = ["plot"]
 

@@ -15,15 +15,15 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+from tools.environments import UnavailableError, interpreter
+from tools.launch import launch
+from tools.meter import commit, machine
+from tools.whole_files import UnwritableError, write_whole
 
 from benchmarks import data, judge
 from benchmarks.contestants import find
-from benchmarks.environments import interpreter
 from benchmarks.instance import Instance, Spec, save
-from benchmarks.launch import launch
-from benchmarks.meter import commit, machine
 from benchmarks.reference import Reference, reference
-from benchmarks.whole_files import UnwritableError, write_whole
 
 __all__ = ["GAPS", "run_contestant", "run_instance"]
 
@@ -51,7 +51,7 @@ def run_instance(
         instance = data.make(spec)
         run["instance"] |= {"upper": instance.upper, "lower": instance.lower}
         run["machine"] = machine(spec.library)
-    except data.UnavailableError as reason:
+    except UnavailableError as reason:
         absent = str(reason)
     path = out / f"{spec.name}.json"
     run |= _kept(path, run, contestants)
@@ -92,7 +92,7 @@ def run_contestant(
         return _skipped(refusal)
     try:
         python = interpreter(contestant.requirements, may_make)
-    except data.UnavailableError as reason:
+    except UnavailableError as reason:
         return _skipped(str(reason))
     with tempfile.TemporaryDirectory() as place:
         folder = Path(place)
@@ -104,7 +104,7 @@ def run_contestant(
                 "folder that has some, and the same command goes on from what is finished."
             ) from error
         alone = bool(contestant.requirements)
-        ending = launch(python, folder, name, limit, contestant.solves, alone)
+        ending = launch("benchmarks.worker", python, folder, name, limit, contestant.solves, alone)
         if not (folder / "report.json").exists():
             return {**_skipped(ending), "status": "failed"}
         result = json.loads((folder / "report.json").read_text(encoding="utf-8"))

@@ -9,18 +9,16 @@ from gramlearn.plots import plot_map
 X, y = load_digits(n_class=3, return_X_y=True)
 X, y = X[::6], y[::6]
 mve = MinimumVolumeEmbedding(n_neighbors=4).fit(X)
-print(f"MVE of {len(X)} digits: {mve.n_iter_} rounds, relative gap {mve.relative_gap_:.1e}")
-first, last = mve.history_[0], mve.history_[-1]
-print(mve.solution_)
+found = mve.solution_
+print(f"MVE of {len(X)} digits: {found}")
+first, last = found.rounds[0], found.rounds[-1]
 print(f"share of the trace in two dimensions: {first.share:.0%}, after all rounds {last.share:.0%}")
 
 # A grid of 5 x 6, known by its edges alone.
 steps = [np.eye(n, k=1) + np.eye(n, k=-1) for n in (5, 6)]
 W = np.kron(steps[0], np.eye(6)) + np.kron(np.eye(5), steps[1])
 spe = StructurePreservingEmbedding(graph="precomputed", p=1.2).fit(W)
-print(
-    f"SPE of a grid: {spe.n_comparisons_} comparisons were made, relative gap {spe.relative_gap_:.1e}"
-)
+print(f"SPE of a grid: {spe.solution_}")
 d = np.sum((spe.factor_[:, None] - spe.factor_[None]) ** 2, axis=2) + 1e9 * np.eye(30)
 farthest = np.where(W > 0, d, 0).max(axis=1)
 nearest = np.where(W > 0, np.inf, d).min(axis=1)

@@ -1,7 +1,7 @@
 """A learned metric and a learned kernel, handed to what you use already; before and after, on new digits.
 
 The metric is a matrix: `transform` the points once, and everything that measures plain distances measures the
-learned ones. The kernel is a function of any points: `kernel_(X, Y)` is what "precomputed" asks for.
+learned ones. The kernel is a function of any points: `kernel_matrix(X, Y)` is what "precomputed" asks for.
 """
 
 from functools import partial
@@ -102,12 +102,12 @@ machine = SVC(kernel="precomputed")
 report(
     "SVC, accuracy",
     machine.fit(plain(X, X), y).score(plain(X_new, X), y_new),
-    machine.fit(kernel.kernel_(X, X), y).score(kernel.kernel_(X_new, X), y_new),
+    machine.fit(kernel.kernel_matrix(X, X), y).score(kernel.kernel_matrix(X_new, X), y_new),
 )
 cut = SpectralClustering(10, affinity="precomputed", assign_labels="cluster_qr", random_state=0)
 # An affinity is at least zero; an entry of a kernel need not be.
 report(
     "SpectralClustering, mutual information",
     agreement(cut.fit_predict(plain(X_new, X_new))),
-    agreement(cut.fit_predict(np.maximum(kernel.kernel_(X_new, X_new), 0.0))),
+    agreement(cut.fit_predict(np.maximum(kernel.kernel_matrix(X_new, X_new), 0.0))),
 )

@@ -19,9 +19,9 @@ side = Pairs.from_labels(y_train, 600, random_state=0)
 learner = KernelLearner("rbf", {"gamma": 5e-4}, gamma=1.0).fit(X_train, side=side)
 print(learner.solution_)
 
-svc = SVC(kernel="precomputed").fit(learner.kernel_(X_train), y_train)
+svc = SVC(kernel="precomputed").fit(learner.kernel_matrix(X_train), y_train)
 print(
-    f"support vectors: {svc.score(learner.kernel_(X_new, X_train), y_new):.3f} of new digits right"
+    f"support vectors: {svc.score(learner.kernel_matrix(X_new, X_train), y_new):.3f} of new digits right"
 )
 
 clusters = KMeans(10, n_init=10, random_state=0)

@@ -8,15 +8,12 @@ from pathlib import Path
 from tqdm import tqdm
 
 from experiments import reproductions
-from experiments.everything import compute_everything, open_everything, summary
 from experiments.experiment import Part
 from experiments.pages import write_page
-from experiments.publishing import FOLDER, published
-from experiments.report import markdown, write_report
-from experiments.runner import Run, compute_missing, open_run, run_folder
-from experiments.workers import Job
-
-__all__ = ["main"]
+from experiments.published import FOLDER, published
+from experiments.run_all import Job, compute_all, open_all, summary
+from experiments.runs import Run, compute_missing, open_run, run_folder
+from experiments.summary import section, write_summary
 
 _HERE = Path(__file__).resolve().parent
 _OUT = _HERE / "results"
@@ -145,7 +142,7 @@ def _run(args: argparse.Namespace) -> int:
             compute_missing(run, report)
     except KeyboardInterrupt:
         return _interrupted([run], run.folder)
-    print(write_report(run), end="")
+    print(write_summary(run), end="")
     return int(not run.outcome().is_complete)
 
 
@@ -155,20 +152,20 @@ def _run_all(args: argparse.Namespace) -> int:
         (name, published(name, reproductions.find(name), FOLDER)) for name in reproductions.names()
     )
     seconds = {name: outcome.seconds for name, outcome in known if outcome}
-    everything = open_everything(args.quick, args.seed, args.out, seconds)
-    count = sum(len(run.parts) for run in everything.runs)
-    done = count - sum(len(run.missing()) for run in everything.runs)
+    opened = open_all(args.quick, args.seed, args.out, seconds)
+    count = sum(len(run.parts) for run in opened.runs)
+    done = count - sum(len(run.missing()) for run in opened.runs)
     try:
         with tqdm(total=count, initial=done, desc="all", disable=None) as bar:
 
             def report(job: Job, is_over: bool) -> None:
                 bar.update() if is_over else bar.set_postfix_str(str(job))
 
-            compute_everything(everything, args.workers, args.limit, report)
+            compute_all(opened, args.workers, args.limit, report)
     except KeyboardInterrupt:
-        return _interrupted(everything.runs, args.out)
-    print(summary(everything, (time.monotonic() - began) / 60), end="")
-    return int(not everything.is_complete)
+        return _interrupted(opened.runs, args.out)
+    print(summary(opened, (time.monotonic() - began) / 60), end="")
+    return int(not opened.is_complete)
 
 
 def _interrupted(runs: list[Run], folder: Path) -> int:
@@ -186,7 +183,7 @@ def _table(args: argparse.Namespace) -> int:
     folder = run_folder(args.name, args.quick, args.seed, args.out)
     if known and not (args.quick or args.seed or folder.is_dir()):
         print(f"There is no run in {folder}; this is what was published.", file=sys.stderr)
-        print(markdown(known), end="")
+        print(section(known), end="")
         return 0
     outcome = _open(args).outcome()
     if not outcome.records:
@@ -195,7 +192,7 @@ def _table(args: argparse.Namespace) -> int:
         raise FileNotFoundError(
             f"there are no results in {folder}; `python -m experiments run {args.name}{options}` makes some."
         )
-    print(markdown(outcome), end="")
+    print(section(outcome), end="")
     return 0
 
 

@@ -15,8 +15,6 @@ from typing import Any, final
 
 import numpy as np
 
-__all__ = ["Claim", "Experiment", "Part", "Result", "checked_parts", "results_of"]
-
 _ID = re.compile(r"[a-z0-9][a-z0-9._-]*")
 
 
@@ -83,7 +81,7 @@ class Claim:
     paper : the paper's number, or its words: the one thing that is typed
     ours : the same from the results
     criterion : when the two agree, so that whoever doubts the verdict can give another
-    agrees : the verdict; None where the paper gives nothing to judge by
+    agrees : the verdict; None, and no criterion, where the paper gives nothing to judge by
     reason : why they do not agree; numbers in it are from the results, or from the paper
     stand_in : what was used where the paper's own data cannot be had
     """
@@ -91,8 +89,8 @@ class Claim:
     words: str
     paper: str
     ours: str
-    criterion: str
-    agrees: bool | None
+    criterion: str = ""
+    agrees: bool | None = None
     reason: str = ""
     stand_in: str = ""
 
@@ -155,6 +153,22 @@ class Experiment(ABC):
     def kept(self, result: Result) -> dict[str, Any]:
         """What of a result table, figure, claims and remarks need: all of it, unless it is large."""
         return dict(result.value)
+
+
+def values_by(name: str, results: Sequence[Result]) -> dict[Any, list[Any]]:
+    """What came out for each value of a parameter, in the order it came."""
+    found: dict[Any, list[Any]] = {}
+    for result in results:
+        found.setdefault(result.parameters[name], []).append(result.value)
+    return found
+
+
+def panels(size: tuple[float, float], *shape: int, **options: Any) -> tuple[Any, Any]:
+    """A Matplotlib Figure of so many inches, and its axes: `shape` and options are those of `subplots`."""
+    from matplotlib.figure import Figure
+
+    figure = Figure(figsize=size, layout="constrained")
+    return figure, figure.subplots(*shape, **options)
 
 
 def checked_parts(experiment: Experiment, quick: bool, seed: int) -> list[Part]:

@@ -11,8 +11,8 @@ from importlib.metadata import version
 from pathlib import Path
 from typing import Any
 
-from benchmarks.meter import commit, machine
-from benchmarks.whole_files import write_whole
+from tools.meter import commit, machine
+from tools.whole_files import write_whole
 from tqdm import tqdm
 
 from stress.outcome import Finding

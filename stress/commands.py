@@ -57,7 +57,7 @@ PROGRAMS: Mapping[str, Program] = {
         ),
         {
             "experiments.__main__.compute_missing": _begin,
-            "experiments.__main__.open_everything": _begin,
+            "experiments.__main__.open_all": _begin,
             "experiments.__main__._OUT": Path("results"),
             "experiments.__main__._PAGE": Path("page.md"),
             "experiments.__main__.FOLDER": Path("published"),

@@ -16,7 +16,7 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
-from benchmarks.whole_files import write_whole
+from tools.whole_files import write_whole
 
 from stress.fits import FITS
 from stress.interrupts import interrupt_fits

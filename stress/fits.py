@@ -149,7 +149,7 @@ FITS: Mapping[str, Fit] = {
     "KernelDesigner": Fit(
         lambda: estimators.KernelDesigner(random_state=0, weak=True, n_triplets=4000),
         lambda size: _classes(int(60 * size), 6),
-        lambda estimator, X: (estimator.weights_, estimator.kernel(X[:20])),
+        lambda estimator, X: (estimator.weights_, estimator.kernel_matrix(X[:20])),
     ),
     "KernelKMeans": Fit(
         lambda: estimators.KernelKMeans(20, random_state=0),

@@ -46,7 +46,7 @@ class RegularizerFormula(ABC):
     def conjugate(self, a: Arithmetic, y: Reals) -> Reals:
         """h*(y) = sup_x x y - h(x), +inf outside its domain."""
 
-    def dust(self, a: Arithmetic, size: float) -> float:
+    def prior_rounding(self, a: Arithmetic, size: float) -> float:
         """h* of an eigenvalue that is zero but for rounding, where h*(0) = 0."""
         return 0.0
 
@@ -122,7 +122,7 @@ class _Schatten(RegularizerFormula):
         q = p / (p - 1)
         return a.power(np.maximum(y, 0), q) / q
 
-    def dust(self, a: Arithmetic, size: float) -> float:
+    def prior_rounding(self, a: Arithmetic, size: float) -> float:
         return float(self.conjugate(a, a.real([size]))[0])
 
 

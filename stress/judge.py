@@ -99,7 +99,7 @@ def _values(question: Question, claim: Claim, a: Any) -> Values:
 def _complaints(question: Question, claim: Claim, true: Values) -> list[Finding]:
     """Compare with the recomputed values; what lies within their rounding errors is complained of, too."""
     tol = max(question.tol, _LEAST_TOL)
-    room = 2 * tol * true.against + true.dust
+    room = 2 * tol * true.against + true.prior_rounding
     found = []
 
     def complain(what: str, words: str) -> None:

@@ -47,7 +47,7 @@ def _benchmark(out: Path) -> int:
     return main(["run", "--quick", *chosen, "--limit", "60", "--out", str(out)])
 
 
-def _launched(python: str, folder: Path, name: str, limit: float, *rest: Any) -> str:
+def _launched(module: str, python: str, folder: Path, name: str, limit: float, *rest: Any) -> str:
     """What the process of a contestant does, in a fork, which need not load anything."""
     from benchmarks.worker import main
 

@@ -30,8 +30,8 @@ from pathlib import Path
 from typing import Any, NamedTuple, TypeVar
 
 import numpy as np
-from benchmarks.whole_files import write_whole
 from threadpoolctl import threadpool_info, threadpool_limits
+from tools.whole_files import write_whole
 
 from gramlearn.problem.status import Status
 from stress.fits import FITS, Fit, digest

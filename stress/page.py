@@ -8,7 +8,7 @@ from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from benchmarks.whole_files import write_whole
+from tools.whole_files import write_whole
 
 from stress.fault_tables import fault_tables
 from stress.outcome import Finding

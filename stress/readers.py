@@ -191,8 +191,7 @@ def _dataset() -> Reader:
 
 
 def _part() -> Reader:
-    from experiments.runner import Run
-    from experiments.store import Store
+    from experiments.runs import Run
 
     from stress.small_experiment import SmallExperiment
 
@@ -202,10 +201,10 @@ def _part() -> Reader:
     file = f"parts/{part.id}.json"
 
     def run(folder: Path) -> Run:
-        return Run("fuzz", experiment, True, 0, Store(folder, 1, {}), (part,))
+        return Run("fuzz", experiment, True, 0, folder, {}, (part,))
 
     def write(folder: Path) -> Path:
-        run(folder).store.write(part, facts)
+        run(folder).write(part, facts)
         return folder / file
 
     def read(folder: Path) -> object:
@@ -215,8 +214,8 @@ def _part() -> Reader:
 
 
 def _published() -> Reader:
-    from experiments.outcome import Outcome as Kept
-    from experiments.publishing import publish, published
+    from experiments.published import publish, published
+    from experiments.runs import Outcome as Kept
 
     from stress.small_experiment import SmallExperiment
 
@@ -240,7 +239,7 @@ def _published() -> Reader:
 
 
 def _answer() -> Reader:
-    from experiments.elsewhere import read_answer, write_answer
+    from experiments.isolated import read_answer, write_answer
 
     def write(folder: Path) -> Path:
         write_answer(folder / "answer-0000", {"status": "done", "X": np.eye(3)})

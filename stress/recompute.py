@@ -35,7 +35,7 @@ class Values(NamedTuple):
     violation: Any
     against: Any  # what a gap is relative to
     outside: Any  # the share of X that lies outside the range of the prior, where it may not
-    dust: float  # what a matrix that is zero but for rounding is worth
+    prior_rounding: float  # what a matrix that is zero but for rounding is worth
     primal_error: float = 0.0
     dual_error: float = 0.0
     violation_error: float = 0.0
@@ -202,12 +202,12 @@ def recompute(reading: Reading, factor: np.ndarray, duals: Sequence[np.ndarray])
         dual, dual_error, size = dual_value(reading, duals)
         n, eps = reading.question.dimension, float(np.finfo(reading.question.dtype).eps)
         size += reading.cancelled(duals)
-        dust = n * reading.phi.dust(reading.a, 8 * n * eps * size)
+        prior_rounding = n * reading.phi.prior_rounding(reading.a, 8 * n * eps * size)
         primal = divergence + losses
         sizes = [abs(x) for x in (primal, dual) if abs(x) < INF]
         against = max([*sizes, _LEAST_SHARES[reading.question.dtype] * abs(reading.prior_value)])
     return Values(
-        primal, dual, slippage, violation, against, outside, dust,
+        primal, dual, slippage, violation, against, outside, prior_rounding,
         divergence_error + losses_error, dual_error, violation_error,
     )  # fmt: skip
 

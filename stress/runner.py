@@ -12,7 +12,7 @@ from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
-from benchmarks.crew import Lost, spread
+from tools.process_pool import Lost, spread
 
 from stress.outcome import Finding, Outcome
 from stress.store import Store

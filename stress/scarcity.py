@@ -18,7 +18,7 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-from benchmarks.whole_files import UnwritableError
+from tools.whole_files import UnwritableError
 
 from stress.fits import FITS, digest
 from stress.kills import COMMANDS, forked, load_commands

@@ -14,7 +14,7 @@ from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any, final
 
-from benchmarks.whole_files import unwritable
+from tools.whole_files import unwritable
 
 __all__ = ["Store", "path_of", "read_lines"]
 

@@ -22,7 +22,7 @@ __all__ = ["ask", "compile_first"]
 
 _HANGS = 3.0  # so many limits without the end of an iteration are a hang
 _AGREE = 1e-4  # relative: Clarabel's own accuracy, with room
-_OBJECTION = "does not do for this problem"
+_OBJECTION = "cannot solve this problem"
 
 
 @final
@@ -71,7 +71,7 @@ def compile_first(regularizer: str, solver: str) -> None:
 def _solve(question: Question, solver: str, limit: float) -> Watched:
     def call() -> Any:
         problem = question.build()
-        solution = gramlearn.solvers.solve(problem, solver, question.tol, callback=_Clock(limit))
+        solution = gramlearn.solve(problem, solver, question.tol, callback=_Clock(limit))
         _ = solution.matrix
         return solution
 

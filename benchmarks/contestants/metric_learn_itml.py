@@ -11,6 +11,7 @@ from collections.abc import Iterator
 from typing import final
 
 import numpy as np
+from tools.environments import METRIC_LEARN
 
 from benchmarks.contestants._base import Answer, Contestant
 from benchmarks.instance import Instance, Spec
@@ -27,7 +28,7 @@ class MetricLearnITML(Contestant):
 
     summary = "metric-learn 0.7.0 ITML with the same squared bounds, fits of 1, 2, 5, ... sweeps"
     packages = ("metric-learn", "scikit-learn", "numpy")
-    requirements = ("metric-learn==0.7.0", "scikit-learn<1.8", "numpy>=2")
+    requirements = METRIC_LEARN
     solves = 3  # 1 + 1/2 + 1/5 + 1/10 + ... of the limit, and once more
 
     def refuses(self, spec: Spec) -> str | None:

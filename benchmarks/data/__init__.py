@@ -4,11 +4,11 @@ import importlib
 import pkgutil
 from pathlib import Path
 
-from benchmarks.data._draw import UnavailableError, generator
+from benchmarks.data._draw import generator
 from benchmarks.data._pairs import bounds, pairs
 from benchmarks.instance import Instance, Spec
 
-__all__ = ["UnavailableError", "make", "names"]
+__all__ = ["generator", "make", "names"]
 
 
 def names() -> list[str]:

@@ -5,12 +5,9 @@ from dataclasses import dataclass
 from typing import Any, final
 
 import numpy as np
+from tools.environments import UnavailableError
 
-__all__ = ["Draw", "UnavailableError", "generator"]
-
-
-class UnavailableError(Exception):
-    """The data, the device or the package is not there; the message says what to do."""
+__all__ = ["Draw", "generator"]
 
 
 class Draw(ABC):

@@ -9,8 +9,9 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+from tools.environments import UnavailableError
 
-from benchmarks.data._draw import Draw, UnavailableError
+from benchmarks.data._draw import Draw
 from benchmarks.instance import Spec
 
 __all__ = ["points"]

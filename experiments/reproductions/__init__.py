@@ -7,9 +7,6 @@ from pathlib import Path
 
 from experiments.experiment import Experiment
 
-__all__ = ["find", "names"]
-
-
 PAPERS = ("k09", "j12", "f07", "z11")
 
 

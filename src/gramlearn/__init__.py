@@ -17,19 +17,18 @@ from gramlearn.estimators import (
     SemiSupervisedEmbedding,
     StructurePreservingEmbedding,
 )
-from gramlearn.evaluation.mutual_information import normalized_mutual_information
-from gramlearn.evaluation.pair_counting import pair_accuracy
+from gramlearn.evaluation.agreement import normalized_mutual_information, pair_accuracy
 from gramlearn.evaluation.retrieval import average_precision, recall_at_k
 from gramlearn.evaluation.triplets import TripletScorer, comparisons_kept
 from gramlearn.graphs.neighbors import laplacian, neighbor_graph
 from gramlearn.kernels.families import (
-    BaseKernel,
-    gaussian_kernel,
-    laplacian_kernel,
-    linear_kernel,
-    polynomial_kernel,
-    sigmoid_kernel,
+    GaussianKernel,
+    LaplacianKernel,
+    LinearKernel,
+    PolynomialKernel,
+    SigmoidKernel,
 )
+from gramlearn.kernels.kernel import Kernel
 from gramlearn.kernels.low_rank.columns import LowRankKernel, incomplete_cholesky, nystroem
 from gramlearn.kernels.low_rank.spectral import spectral_factor
 from gramlearn.kernels.manifold import ManifoldKernel
@@ -80,7 +79,6 @@ from gramlearn.solvers.solve import solve
 __all__ = [
     "POLA",
     "BalancedCut",
-    "BaseKernel",
     "Bounds",
     "CapacityAnswer",
     "Clustering",
@@ -95,15 +93,19 @@ __all__ = [
     "DistanceComparisons",
     "Factor",
     "Frobenius",
+    "GaussianKernel",
     "Hard",
     "Hinge",
     "InfeasibleError",
     "KLSlack",
+    "Kernel",
     "KernelDesign",
     "KernelDesigner",
     "KernelKMeans",
     "KernelLearner",
+    "LaplacianKernel",
     "Linear",
+    "LinearKernel",
     "LogDet",
     "LogDetSlack",
     "LowRankKernel",
@@ -115,9 +117,11 @@ __all__ = [
     "OnlineMetricLearner",
     "OnlinePCA",
     "Pairs",
+    "PolynomialKernel",
     "Problem",
     "Schatten",
     "SemiSupervisedEmbedding",
+    "SigmoidKernel",
     "Similarities",
     "SimilarityComparisons",
     "Solution",
@@ -140,14 +144,11 @@ __all__ = [
     "comparisons_kept",
     "constrained_kmeans",
     "datasets",
-    "gaussian_kernel",
     "grown",
     "incomplete_cholesky",
     "kernel_kmeans",
     "laplacian",
-    "laplacian_kernel",
     "large_margin_problem",
-    "linear_kernel",
     "nearest_correlation",
     "neighbor_graph",
     "nonparametric_problem",
@@ -156,10 +157,8 @@ __all__ = [
     "pair_accuracy",
     "pairs_to_ask",
     "percentile_bounds",
-    "polynomial_kernel",
     "recall_at_k",
     "select_pairs",
-    "sigmoid_kernel",
     "solve",
     "solve_nonparametric",
     "spectral_factor",

@@ -12,23 +12,25 @@ import pytest
 from benchmarks.__main__ import main
 from benchmarks.contestants import find, names
 from benchmarks.contestants._ours import problem
-from benchmarks.data import UnavailableError, generator, make
+from benchmarks.data import generator, make
 from benchmarks.data._pairs import pairs
-from benchmarks.environments import interpreter
-from benchmarks.fits import GRAMLEARN, METRIC_LEARN
 from benchmarks.instance import Spec, save
-from benchmarks.launch import launch
-from benchmarks.meter import PeakMemory, pass_seconds
-from benchmarks.metric_learn_report import difference
 from benchmarks.reference import reference
 from benchmarks.runner import run_contestant, run_instance
-from benchmarks.splits import splits, vote
+from benchmarks.scripts import metric_learn_comparison
+from benchmarks.scripts.metric_learn_fits import GRAMLEARN, METRIC_LEARN
+from benchmarks.scripts.metric_learn_report import difference
+from benchmarks.scripts.metric_learn_splits import splits
 from scipy.stats import sem
 from sklearn.metrics import zero_one_loss
 from sklearn.neighbors import KNeighborsClassifier
+from tools.environments import UnavailableError, interpreter
+from tools.launch import launch
+from tools.meter import PeakMemory, pass_seconds
+from tools.neighbor_vote import vote
 
 import gramlearn as gl
-from benchmarks import judge, metric_learn_comparison
+from benchmarks import judge
 
 TINY = Spec("synthetic", n=40, r=5, c=60)
 LIBRARIES = ["numpy", pytest.param("torch:cpu", marks=pytest.mark.skipif(
@@ -239,7 +241,7 @@ def test_a_contestant_of_another_library_is_skipped():
 
 
 def test_a_quick_run_makes_no_environment(tmp_path, monkeypatch):
-    monkeypatch.setattr("benchmarks.environments.CACHE", tmp_path)
+    monkeypatch.setattr("tools.environments.CACHE", tmp_path)
     tiny = make(TINY)
     bound = reference(tiny, "logdet")
     result = run_contestant("metric_learn_itml", tiny, 1.0, bound, may_make=False)
@@ -321,7 +323,7 @@ def test_the_vote_of_neighbors_leaves_no_tie_to_rounding():
 
 
 def test_quick_comparison_goes_without_metric_learn(tmp_path, monkeypatch, capsys):
-    monkeypatch.setattr("benchmarks.environments.CACHE", tmp_path / "no environments")
+    monkeypatch.setattr("tools.environments.CACHE", tmp_path / "no environments")
     settings = replace(metric_learn_comparison.QUICK, races=metric_learn_comparison.QUICK.races[1:])
     monkeypatch.setattr(metric_learn_comparison, "QUICK", settings)
     arguments = ["--quick", "--out", str(tmp_path)]
@@ -355,7 +357,7 @@ def test_quick_comparison_goes_without_metric_learn(tmp_path, monkeypatch, capsy
     )
     assert [race["learners"]["gramlearn"]["status"] for race in written["races"]] == ["done"]
     # What is there is not done again.
-    monkeypatch.setattr("benchmarks.metric_learn_comparison.launch", None)
+    monkeypatch.setattr("benchmarks.scripts.metric_learn_comparison.launch", None)
     assert metric_learn_comparison.main(arguments) == 0
     assert json.loads(file.read_text(encoding="utf-8"))["accuracy"] == written["accuracy"]
 
@@ -368,7 +370,7 @@ def test_itml_comes_near_the_optimum_and_never_below_it(tmp_path):
     task = next(splits("wine", 1, 20, (1, 99), 0.1))
     (tmp_path / "0").mkdir()
     save(task.instance, tmp_path / "0")
-    launch(python, tmp_path, METRIC_LEARN, 60.0, alone=True, module="benchmarks.fits")
+    launch("benchmarks.scripts.metric_learn_fits", python, tmp_path, METRIC_LEARN, 60.0, alone=True)
     report = json.loads((tmp_path / "0" / "metric-learn.json").read_text(encoding="utf-8"))
     assert report["status"] == "done"
     assert report["iterations"] < 1000
@@ -380,7 +382,7 @@ def test_itml_comes_near_the_optimum_and_never_below_it(tmp_path):
 def test_a_fit_that_takes_too_long_is_ended_and_recorded(tmp_path):
     (tmp_path / "0").mkdir()
     save(next(splits("iris", 1, 20, (1, 99), 1.0)).instance, tmp_path / "0")
-    launch(sys.executable, tmp_path, GRAMLEARN, 1e-3, module="benchmarks.fits")
+    launch("benchmarks.scripts.metric_learn_fits", sys.executable, tmp_path, GRAMLEARN, 1e-3)
     report = json.loads((tmp_path / "0" / "gramlearn.json").read_text(encoding="utf-8"))
     assert (report["status"], report["processor_seconds"]) == ("ended", 1e-3)
     assert report["seconds"] > 0

@@ -5,11 +5,13 @@ from itertools import product
 import cvxpy as cp
 import numpy as np
 import pytest
-from benchmarks.kernel_design_full import SOLVERS, full_program
+from benchmarks.scripts import kernel_design
+from benchmarks.scripts.kernel_design_full import SOLVERS, full_program
 from scipy.optimize import linprog
 
-from benchmarks import kernel_design
-from gramlearn import Triplets
+from gramlearn import (
+    Triplets,
+)
 from oracles import ask
 
 WIDTHS = (0.3, 3.0, 30.0)

@@ -2,10 +2,10 @@
 
 import tomllib
 
-import machines
 import pytest
-from machines import Loops, bound, by_test, distinct, oldest_versions, outcome_of
 from run import ROOT, Environment
+from tools import machines
+from tools.machines import Loops, bound, by_test, distinct, oldest_versions, outcome_of
 
 OWN = Loops("", "SkylakeX", ["X86_V3"])
 

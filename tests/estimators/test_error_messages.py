@@ -226,7 +226,7 @@ REFUSED = [
     ),
     (
         lambda: KernelLearner("linear", basis=BALANCED).fit(X - X.mean(0), Y),
-        "`basis` spans no direction: the kernel 'linear' is zero",
+        "`basis` spans no direction: the kernel linear\\(\\) is zero",
     ),
     (
         lambda: MetricLearner(loss="hard", bounds=(1e-3, 100.0), random_state=0).fit(X, Y),

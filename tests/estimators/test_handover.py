@@ -67,7 +67,7 @@ def test_a_sum_of_kernels_is_a_kernel_and_what_is_learned_from_it_too():
         return rbf_kernel(A, B, gamma=0.3) + 0.1 * linear_kernel(A, B)
 
     learner = KernelLearner(both, random_state=0).fit(IRIS[::2], SPECIES[::2])
-    K = learner.kernel_(IRIS, IRIS)  # half of them are new
+    K = learner.kernel_matrix(IRIS, IRIS)  # half of them are new
     assert np.linalg.eigvalsh(K)[0] > -1e-9 * np.trace(K)
     i, j, alike = Pairs.from_labels(SPECIES, 300, random_state=1).near_and_far()
     before = roc_auc_score(alike, -distances_of(both(IRIS, IRIS))[i, j])
@@ -78,7 +78,7 @@ def test_a_sum_of_kernels_is_a_kernel_and_what_is_learned_from_it_too():
 def test_links_become_distances_that_a_clusterer_can_use():
     X, y = make_moons(120, noise=0.08, random_state=0)
     side = Pairs.from_labels(y, 600, random_state=0)
-    K = KernelLearner(gamma=10.0, random_state=0).fit(X, side=side).kernel_(X, X)
+    K = KernelLearner(gamma=10.0, random_state=0).fit(X, side=side).kernel_matrix(X, X)
     learned, plain = np.sqrt(distances_of(K)), squareform(pdist(X))
     edited = plain.copy()
     for table, value in ((side.similar, 0.0), (side.dissimilar, 100.0)):

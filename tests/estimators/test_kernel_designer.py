@@ -13,14 +13,14 @@ from sklearn.svm import SVC
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
 from gramlearn import (
+    GaussianKernel,
     KernelDesigner,
+    LaplacianKernel,
+    LinearKernel,
     Pairs,
+    PolynomialKernel,
     Triplets,
     TripletScorer,
-    gaussian_kernel,
-    laplacian_kernel,
-    linear_kernel,
-    polynomial_kernel,
 )
 from gramlearn.estimators import kernel_designer
 
@@ -39,7 +39,7 @@ def test_scikit_learns_checks(estimator, check):
     check(estimator)
 
 
-FAMILY = [gaussian_kernel(0.05), laplacian_kernel(0.1), linear_kernel(), polynomial_kernel(2, 0.1)]
+FAMILY = [GaussianKernel(0.05), LaplacianKernel(0.1), LinearKernel(), PolynomialKernel(2, 0.1)]
 SIDE = Triplets.from_labels(Y, 300, random_state=0)
 
 
@@ -63,7 +63,7 @@ def test_the_kernel_is_the_sum_it_is_said_to_be_and_psd_on_S(kernels, weak):
     assert model.weights_.any()
     S = X[model.psd_points_]
     plain = sum(w * k(S, S) for w, k in zip(model.weights_, model.kernels_, strict=True))
-    K = model.kernel(S, S)
+    K = model.kernel_matrix(S, S)
     np.testing.assert_allclose(K, plain + model.identity_weight_ * np.eye(len(S)), atol=1e-9)
     assert least(K) >= -1e-12
     assert model.smallest_eigenvalue_ == pytest.approx(np.linalg.eigvalsh(K)[0], abs=1e-8)
@@ -94,11 +94,15 @@ def test_matrices_give_what_their_functions_give():
     for given in (matrices, np.stack(matrices, axis=-1)):
         same = KernelDesigner("precomputed").fit(given, side=SIDE)
         np.testing.assert_allclose(same.weights_, model.weights_, rtol=1e-6)
-        np.testing.assert_allclose(same.kernel(given), model.kernel(X), rtol=1e-6, atol=1e-6)
+        np.testing.assert_allclose(
+            same.kernel_matrix(given), model.kernel_matrix(X), rtol=1e-6, atol=1e-6
+        )
         np.testing.assert_allclose(same.transform(given) ** 2, model.transform(X) ** 2, atol=1e-5)
     new = RNG.standard_normal((3, X.shape[1]))
     values = [kernel(new, X) for kernel in FAMILY]
-    np.testing.assert_allclose(same.kernel(values), model.kernel(new), rtol=1e-6, atol=1e-6)
+    np.testing.assert_allclose(
+        same.kernel_matrix(values), model.kernel_matrix(new), rtol=1e-6, atol=1e-6
+    )
 
 
 def test_clicks_are_comparisons():
@@ -133,7 +137,7 @@ def test_only_selected_features_are_read():
     assert used == set(chosen.tolist())
     missing = np.full_like(X, np.nan)
     missing[:, chosen] = X[:, chosen]
-    np.testing.assert_array_equal(model.kernel(missing), model.kernel(X))
+    np.testing.assert_array_equal(model.kernel_matrix(missing), model.kernel_matrix(X))
     np.testing.assert_array_equal(model.transform(missing), model.transform(X))
     np.testing.assert_array_equal(
         model.pair_score((missing[:5], missing[5:10])), model.pair_score((X[:5], X[5:10]))
@@ -141,7 +145,7 @@ def test_only_selected_features_are_read():
     assert model.score(missing, side=SIDE) == model.score(X, side=SIDE)
     missing[0, chosen[0]] = np.nan
     with pytest.raises(ValueError, match="contains NaN"):
-        model.kernel(missing)
+        model.kernel_matrix(missing)
 
 
 def test_importances_are_shares_of_the_features_that_are_read():
@@ -168,7 +172,7 @@ def test_points_that_agree_in_what_is_read_are_one_point():
     y = (points[:, 0] > 0).astype(int)
     model = KernelDesigner(weak=True, gamma1=20.0, n_triplets=400, random_state=0).fit(points, y)
     assert model.selected_features_.size < 3
-    K = model.kernel(points, points)
+    K = model.kernel_matrix(points, points)
     assert least(K) >= -1e-12
     assert len(model.psd_points_) == len(np.unique(points[:, model.selected_features_], axis=0))
 
@@ -184,7 +188,7 @@ def test_S_is_what_was_asked_for(psd_points, size):
     model = KernelDesigner(psd_points=psd_points, random_state=0).fit(X, side=SIDE)
     assert len(model.psd_points_) == size
     S = X[model.psd_points_]
-    assert least(model.kernel(S, S)) >= -1e-12
+    assert least(model.kernel_matrix(S, S)) >= -1e-12
     assert f"dominant on {size} points" in repr(model.solution_)
 
 
@@ -197,16 +201,16 @@ def test_beyond_S_a_kernel_need_not_be_psd_and_is_mended_by_a_shift_that_is_repo
         "random_state": 0,
     }
     plain = KernelDesigner(**options).fit(X, side=SIDE)
-    K = plain.kernel(X, X)
+    K = plain.kernel_matrix(X, X)
     assert least(K) < -1e-3
     assert plain.shift_ == 0
     mended = KernelDesigner(mend="shift", **options).fit(X, side=SIDE)
     assert mended.shift_ == pytest.approx(-np.linalg.eigvalsh(K)[0])
     assert mended.identity_weight_ == pytest.approx(plain.identity_weight_ + mended.shift_)
-    assert least(mended.kernel(X, X)) >= -1e-12
+    assert least(mended.kernel_matrix(X, X)) >= -1e-12
     by_hand, shift = plain.mended_kernel(X)
     assert shift == pytest.approx(mended.shift_)
-    np.testing.assert_allclose(by_hand, mended.kernel(X, X))
+    np.testing.assert_allclose(by_hand, mended.kernel_matrix(X, X))
     twice = np.vstack([X, X])
     assert least(plain.mended_kernel(twice)[0]) >= -1e-12
 
@@ -219,7 +223,7 @@ def test_weights_of_at_least_zero_are_psd_everywhere():
     assert mended.weights_.min() >= 0
     assert mended.solution_.value >= free.solution_.value
     new = np.vstack([X, 3 * RNG.standard_normal((50, X.shape[1]))])
-    assert least(mended.kernel(new, new)) >= -1e-12
+    assert least(mended.kernel_matrix(new, new)) >= -1e-12
 
 
 def test_equal_points_in_S_are_one():
@@ -228,7 +232,7 @@ def test_equal_points_in_S_are_one():
     assert model.psd_points_.tolist() == list(range(len(X)))
     same = KernelDesigner(psd_points="all").fit(X, side=SIDE)
     assert model.solution_.value == pytest.approx(same.solution_.value, rel=1e-6)
-    assert least(model.kernel(twice, twice)) >= -1e-12
+    assert least(model.kernel_matrix(twice, twice)) >= -1e-12
 
 
 # -- coordinates, searches, paths ---------------------------------------------------------------------------
@@ -239,8 +243,8 @@ def test_coordinates_have_the_kernel_as_inner_products_with_points_of_S(weak):
     model = KernelDesigner(weak=weak).fit(X, side=SIDE)
     new = RNG.standard_normal((5, X.shape[1]))
     of_all, of_new = model.transform(X), model.transform(new)
-    np.testing.assert_allclose(of_all @ of_all.T, model.kernel(X, X), rtol=1e-8, atol=1e-6)
-    np.testing.assert_allclose(of_new @ of_all.T, model.kernel(new), rtol=1e-8, atol=1e-6)
+    np.testing.assert_allclose(of_all @ of_all.T, model.kernel_matrix(X, X), rtol=1e-8, atol=1e-6)
+    np.testing.assert_allclose(of_new @ of_all.T, model.kernel_matrix(new), rtol=1e-8, atol=1e-6)
     few = clone(model).set_params(n_components=3).fit(X, side=SIDE).transform(X)
     np.testing.assert_allclose(few**2, of_all[:, :3] ** 2, atol=1e-6)
     assert model.transform(X.astype(np.float32)).dtype == np.float32
@@ -248,10 +252,12 @@ def test_coordinates_have_the_kernel_as_inner_products_with_points_of_S(weak):
 
 def test_the_kernel_works_in_support_vectors_and_survives_a_pickle():
     model = KernelDesigner(FAMILY).fit(X, side=SIDE)
-    machine = SVC(kernel="precomputed").fit(model.kernel(X), Y)
-    assert machine.score(model.kernel(X), Y) > 0.9
+    machine = SVC(kernel="precomputed").fit(model.kernel_matrix(X), Y)
+    assert machine.score(model.kernel_matrix(X), Y) > 0.9
     again = pickle.loads(pickle.dumps(model))
-    np.testing.assert_allclose(again.kernel(X), model.kernel(X), rtol=1e-12, atol=1e-12)
+    np.testing.assert_allclose(
+        again.kernel_matrix(X), model.kernel_matrix(X), rtol=1e-12, atol=1e-12
+    )
 
 
 def test_a_search_finds_prices_by_comparisons():
@@ -306,7 +312,7 @@ def test_no_kernel_that_tells_anything_apart_is_said_to_be_none():
     with pytest.warns(UserWarning, match="all weights are zero: no kernel tells the points"):
         model = KernelDesigner(constant).fit(X, side=SIDE)
     assert not model.weights_.any()
-    assert not model.kernel(X).any()
+    assert not model.kernel_matrix(X).any()
     assert model.score(X, side=SIDE) == 0
     assert not model.transform(X).any()
 
@@ -329,7 +335,7 @@ def lopsided(A, B):
         ({"kernels": not_a_number}, {}, "the kernel function `not_a_number` gave NaN or infinity"),
         ({"kernels": one_row}, {}, "gave an array of shape .* it must give one number for each two"),
         ({"kernels": lopsided}, {}, "lopsided"),
-        ({"kernels": polynomial_kernel(400, 1e3)}, {}, "polynomial.* gave NaN or infinity"),
+        ({"kernels": PolynomialKernel(400, 1e3)}, {}, "polynomial.* gave NaN or infinity"),
         ({"kernels": "rbv"}, {}, "`kernels` contains 'rbv', which is no kernel"),
         ({"kernels": [np.eye(len(X))]}, {}, "Matrices are passed as X"),
         ({"kernels": []}, {}, "`kernels` must list base kernels"),
@@ -388,17 +394,17 @@ def test_matrices_must_be_kernels_of_the_same_points(matrices, sentence):
 
 
 def test_matrices_say_nothing_about_two_new_points():
-    K = gaussian_kernel(0.05)(X, X)
+    K = GaussianKernel(0.05)(X, X)
     model = KernelDesigner("precomputed").fit([K], side=SIDE)
     for ask in (
-        lambda: model.kernel([K], [K]),
+        lambda: model.kernel_matrix([K], [K]),
         lambda: model.pair_score(([K], [K])),
         lambda: model.mended_kernel([K]),
     ):
         with pytest.raises(ValueError, match="nothing about two new points"):
             ask()
     with pytest.raises(ValueError, match="values of 2 kernels with 89 points; the training had 1"):
-        model.kernel([K, K])
+        model.kernel_matrix([K, K])
 
 
 def test_what_does_not_converge_warns_with_its_gap():
@@ -406,7 +412,7 @@ def test_what_does_not_converge_warns_with_its_gap():
         model = KernelDesigner(weak=True, gamma2=1e-2, max_iter=1).fit(X, side=SIDE)
     assert model.solution_.relative_gap > 1e-6
     assert model.smallest_eigenvalue_ >= -1e-9
-    assert np.isfinite(model.kernel(X)).all()
+    assert np.isfinite(model.kernel_matrix(X)).all()
 
 
 def test_nothing_given_is_changed():
@@ -433,11 +439,13 @@ def test_without_the_identity_the_kernel_is_the_similarity(weak):
     whole = KernelDesigner(weak=weak).fit(X, side=SIDE)
     model = KernelDesigner(weak=weak, identity=False).fit(X, side=SIDE)
     beta = whole.identity_weight_
-    np.testing.assert_allclose(model.kernel(X), whole.kernel(X) - beta * np.eye(len(X)), atol=1e-9)
+    np.testing.assert_allclose(
+        model.kernel_matrix(X), whole.kernel_matrix(X) - beta * np.eye(len(X)), atol=1e-9
+    )
     assert model.identity_weight_ == 0
     # The certificate is of K with the identity, which is what was designed.
     assert model.smallest_eigenvalue_ == pytest.approx(whole.smallest_eigenvalue_)
-    s, V = np.linalg.eigh(model.kernel(X))
+    s, V = np.linalg.eigh(model.kernel_matrix(X))
     positive = (V * np.maximum(s, 0)) @ V.T
     of_all = model.transform(X)
     np.testing.assert_allclose(of_all @ of_all.T, positive, atol=1e-6)
@@ -447,9 +455,9 @@ def test_without_the_identity_nonnegative_weights_make_a_kernel_for_other_learne
     train, test = slice(0, None, 2), slice(1, None, 2)
     model = KernelDesigner(identity=False, mend="nonnegative", random_state=0)
     model.fit(X[train], Y[train])
-    assert least(model.kernel(X, X)) >= -1e-12
-    machine = SVC(kernel="precomputed").fit(model.kernel(X[train]), Y[train])
-    assert machine.score(model.kernel(X[test]), Y[test]) > 0.9
+    assert least(model.kernel_matrix(X, X)) >= -1e-12
+    machine = SVC(kernel="precomputed").fit(model.kernel_matrix(X[train]), Y[train])
+    assert machine.score(model.kernel_matrix(X[test]), Y[test]) > 0.9
 
 
 def test_the_usual_gamma2_follows_the_points_and_the_comparisons():
@@ -465,20 +473,26 @@ def test_the_usual_gamma2_follows_the_points_and_the_comparisons():
 def test_a_point_is_itself_in_single_precision_and_in_another_batch():
     model = KernelDesigner(FAMILY).fit(X, side=SIDE)
     single = X.astype(np.float32)
-    np.testing.assert_allclose(model.kernel(single), model.kernel(X), rtol=1e-4, atol=1e-3)
+    np.testing.assert_allclose(
+        model.kernel_matrix(single), model.kernel_matrix(X), rtol=1e-4, atol=1e-3
+    )
     np.testing.assert_allclose(model.transform(single), model.transform(X), atol=1e-2)
-    np.testing.assert_allclose(model.kernel(X[:1]), model.kernel(X)[:1], rtol=1e-9, atol=1e-9)
+    np.testing.assert_allclose(
+        model.kernel_matrix(X[:1]), model.kernel_matrix(X)[:1], rtol=1e-9, atol=1e-9
+    )
     matrices = [kernel(X, X) for kernel in FAMILY]
     given = KernelDesigner("precomputed").fit(matrices, side=SIDE)
     one = [kernel(X[:1], X) for kernel in FAMILY]
-    np.testing.assert_allclose(given.kernel(one), given.kernel(matrices)[:1], rtol=1e-9, atol=1e-9)
+    np.testing.assert_allclose(
+        given.kernel_matrix(one), given.kernel_matrix(matrices)[:1], rtol=1e-9, atol=1e-9
+    )
 
 
 def test_parts_that_cancel_are_measured_by_their_size():
     # beta = -1 takes the diagonal of a narrow kernel away, and what is left of it is rounding.
     points = np.asarray([[0.0], [0.0], [1.0], [2.0]])
     side = Triplets([(0, 1, 2)], n_points=4)
-    model = KernelDesigner([gaussian_kernel(50.0)], gamma1=0.1, gamma2=1e-5).fit(points, side=side)
+    model = KernelDesigner([GaussianKernel(50.0)], gamma1=0.1, gamma2=1e-5).fit(points, side=side)
     assert model.score(points, side=side) == 1
 
 
@@ -519,10 +533,10 @@ def test_weights_of_comparisons_count_in_scores_and_paths():
         (lambda model: model.path(X, side=SIDE, gamma1=[]), "`gamma1` is empty"),
         (lambda model: clone(model).set_params(tol=-1.0).path(X, side=SIDE), "KernelDesigner"),
         (lambda model: model.pair_score((X[:, :3], X[:, :3])), "13 were learned from"),
-        (lambda model: clone(model).set_params(kernels=[gaussian_kernel]).fit(X, Y), "call it"),
+        (lambda model: clone(model).set_params(kernels=[GaussianKernel]).fit(X, Y), "is the class Gaussian"),
         (lambda model: clone(model).set_params(kernels=(k for k in FAMILY)).fit(X, Y), "must list"),
         (lambda model: clone(model).set_params(kernels=None).fit(1e160 * X, Y), "X in other units"),
-        (lambda model: polynomial_kernel(2, 1.0, "a"), "`offset` must be a finite number"),
+        (lambda model: PolynomialKernel(2, 1.0, "a"), "`coef0` must be a finite number"),
     ],
 )  # fmt: skip
 def test_other_mistakes_get_a_sentence_too(ask, sentence):

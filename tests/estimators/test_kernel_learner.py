@@ -27,7 +27,7 @@ from gramlearn import (
     solve,
 )
 from gramlearn.estimators._pair_methods import best_threshold
-from gramlearn.kernels.kernel import FunctionKernel
+from gramlearn.kernels.matrix import KernelMatrix
 
 IRIS, SPECIES = load_iris(return_X_y=True)
 RNG = np.random.default_rng(0)
@@ -60,8 +60,10 @@ def test_of_the_linear_kernel_it_is_the_metric(regularizer, regularize):
     params = {"bounds": (1.0, 20.0), "tol": 1e-9, "regularize": regularize}
     learner = KernelLearner("linear", regularizer=regularizer, **params).fit(X, side=SIDE)
     W = MetricLearner(regularizer, **params).fit(X, side=SIDE).get_mahalanobis_matrix()
-    np.testing.assert_allclose(learner.kernel_(NEW, NEW), NEW @ W @ NEW.T, rtol=1e-4, atol=1e-4)
-    np.testing.assert_allclose(learner.kernel_(NEW), NEW @ W @ X.T, rtol=1e-4, atol=1e-4)
+    np.testing.assert_allclose(
+        learner.kernel_matrix(NEW, NEW), NEW @ W @ NEW.T, rtol=1e-4, atol=1e-4
+    )
+    np.testing.assert_allclose(learner.kernel_matrix(NEW), NEW @ W @ X.T, rtol=1e-4, atol=1e-4)
 
 
 @pytest.mark.parametrize(
@@ -77,13 +79,13 @@ def test_it_is_the_optimum_over_kernel_matrices(regularizer, loss):
     terms = SIDE.bind(loss(0.3), bounds=(0.1, 1.5))
     expected = solve(Problem(regularizer, K0, terms), tol=1e-9)
     assert learner.solution_.primal == pytest.approx(expected.primal, rel=1e-8)
-    np.testing.assert_allclose(learner.kernel_(X), expected.matrix, atol=1e-4)
+    np.testing.assert_allclose(learner.kernel_matrix(X), expected.matrix, atol=1e-4)
 
 
 def test_map_and_kernel_agree_for_logdet_alone():
     def learned(regularizer, regularize):
         learner = KernelLearner(regularizer=regularizer, regularize=regularize, tol=1e-10)
-        return learner.set_params(bounds=(0.1, 1.5)).fit(X, side=SIDE).kernel_(NEW, NEW)
+        return learner.set_params(bounds=(0.1, 1.5)).fit(X, side=SIDE).kernel_matrix(NEW, NEW)
 
     one, two = (learned("logdet", which) for which in ("map", "kernel"))
     np.testing.assert_allclose(one, two, atol=1e-8)
@@ -97,7 +99,9 @@ def test_with_a_whole_basis_it_is_the_full_kernel(basis, regularizer):
     params = {"regularizer": regularizer, "regularize": "map", "bounds": (0.1, 1.5), "tol": 1e-10}
     full = KernelLearner(**params).fit(X, side=SIDE)
     same = KernelLearner(rank=30, basis=basis, random_state=0, **params).fit(X, side=SIDE)
-    np.testing.assert_allclose(same.kernel_(NEW, NEW), full.kernel_(NEW, NEW), atol=1e-5)
+    np.testing.assert_allclose(
+        same.kernel_matrix(NEW, NEW), full.kernel_matrix(NEW, NEW), atol=1e-5
+    )
 
 
 @pytest.mark.parametrize("basis", BASES, ids=str)
@@ -125,7 +129,7 @@ def test_a_reduced_kernel_is_the_optimum_of_its_form(basis):
         step = rng.standard_normal((k, k))
         assert value(learner.inner_ + 1e-3 * (step + step.T)) > best
     np.testing.assert_allclose(
-        learner.kernel_(X), K0 + P @ (learner.inner_ - np.eye(k)) @ P.T, atol=1e-10
+        learner.kernel_matrix(X), K0 + P @ (learner.inner_ - np.eye(k)) @ P.T, atol=1e-10
     )
 
 
@@ -136,8 +140,8 @@ def test_without_a_prior_only_the_span_of_the_points_is_left():
         "linear", alpha=0.0, regularizer="frobenius", regularize="map", bounds=(1.0, 9.0)
     ).fit(few, side=side)
     outside = np.linalg.svd(few)[2][4:]
-    np.testing.assert_allclose(learner.kernel_(outside, NEW), 0.0, atol=1e-10)
-    assert np.linalg.norm(learner.kernel_(few)) > 0.1
+    np.testing.assert_allclose(learner.kernel_matrix(outside, NEW), 0.0, atol=1e-10)
+    assert np.linalg.norm(learner.kernel_matrix(few)) > 0.1
 
 
 # -- what one can do with it -------------------------------------------------------------------------
@@ -146,14 +150,16 @@ def test_without_a_prior_only_the_span_of_the_points_is_left():
 @pytest.mark.parametrize("params", [{}, {"rank": 6}, {"rank": 6, "complement": False}], ids=str)
 def test_coordinates_and_distances_are_those_of_the_kernel(params):
     learner = KernelLearner(random_state=0, **params).fit(X, side=SIDE)
-    T, K = learner.transform(X), learner.kernel_(X, X)
+    T, K = learner.transform(X), learner.kernel_matrix(X, X)
     np.testing.assert_allclose(T @ T.T, K, atol=1e-7)
-    np.testing.assert_allclose(learner.kernel_(X), K, atol=1e-9)
-    np.testing.assert_allclose(learner.transform(NEW) @ T.T, learner.kernel_(NEW, X), atol=1e-6)
+    np.testing.assert_allclose(learner.kernel_matrix(X), K, atol=1e-9)
+    np.testing.assert_allclose(
+        learner.transform(NEW) @ T.T, learner.kernel_matrix(NEW, X), atol=1e-6
+    )
     both = np.vstack([X, NEW])
-    assert np.linalg.eigvalsh(learner.kernel_(both, both))[0] > -1e-8
+    assert np.linalg.eigvalsh(learner.kernel_matrix(both, both))[0] > -1e-8
     A, B = NEW[:3], NEW[3:6]
-    k = learner.kernel_
+    k = learner.kernel_matrix
     expected = np.diag(k(A, A)) + np.diag(k(B, B)) - 2 * np.diag(k(A, B))
     np.testing.assert_allclose(learner.pair_distance((A, B)) ** 2, expected, atol=1e-9)
     assert learner.get_metric()(A[0], B[0], squared=True) == pytest.approx(expected[0])
@@ -166,9 +172,9 @@ def test_a_precomputed_kernel_is_the_kernel(params):
     named = KernelLearner("rbf", {"gamma": 0.2}, **settings).fit(X, side=SIDE)
     given = KernelLearner("precomputed", **settings).fit(K0, side=SIDE)
     rows = rbf_kernel(NEW, X, gamma=0.2)
-    np.testing.assert_allclose(given.kernel_(rows), named.kernel_(NEW), atol=1e-6)
+    np.testing.assert_allclose(given.kernel_matrix(rows), named.kernel_matrix(NEW), atol=1e-6)
     with pytest.raises(ValueError, match="says nothing about two new points"):
-        KernelLearner("precomputed", **settings).fit(K0, side=SIDE).kernel_(rows, rows)
+        KernelLearner("precomputed", **settings).fit(K0, side=SIDE).kernel_matrix(rows, rows)
 
 
 def test_clusters_neighbors_and_support_vectors_follow():
@@ -177,8 +183,8 @@ def test_clusters_neighbors_and_support_vectors_follow():
     pipeline = make_pipeline(learner, KNeighborsClassifier(4)).fit(IRIS[train], SPECIES[train])
     assert pipeline.score(IRIS[test], SPECIES[test]) > 0.9
     fitted = pipeline[0]
-    svc = SVC(kernel="precomputed").fit(fitted.kernel_(IRIS[train]), SPECIES[train])
-    assert svc.score(fitted.kernel_(IRIS[test], IRIS[train]), SPECIES[test]) > 0.9
+    svc = SVC(kernel="precomputed").fit(fitted.kernel_matrix(IRIS[train]), SPECIES[train])
+    assert svc.score(fitted.kernel_matrix(IRIS[test], IRIS[train]), SPECIES[test]) > 0.9
     clusters = KMeans(3, n_init=3, random_state=0)
     before = clusters.fit(IRIS[test]).labels_
     after = clusters.fit(fitted.transform(IRIS[test])).labels_
@@ -190,9 +196,9 @@ def test_clusters_neighbors_and_support_vectors_follow():
 
 
 def test_many_points_make_nothing_of_size_n_squared(monkeypatch):
-    from gramlearn.kernels.kernel import FunctionKernel
+    from gramlearn.kernels.matrix import KernelMatrix
 
-    monkeypatch.setattr(FunctionKernel, "matrix", None)
+    monkeypatch.setattr(KernelMatrix, "matrix", None)
     points = np.random.default_rng(1).standard_normal((3000, 3))
     labels = (points[:, 0] > 0).astype(int)
     learner = KernelLearner(rank=20, complement=False, random_state=0).fit(points, labels)
@@ -259,7 +265,7 @@ REFUSED = [
         "with a rank and its complement is for LogDet alone",
     ),
     (lambda: KernelLearner().fit(X, side=Pairs.from_labels(Y[:9])), "made for 9 points"),
-    (lambda: KernelLearner().fit(X, Y).kernel_(NEW[:, :2]), "2 features"),
+    (lambda: KernelLearner().fit(X, Y).kernel_matrix(NEW[:, :2]), "2 features"),
     (lambda: KernelLearner("precomputed").fit(X @ X.T, Y).transform(np.eye(9)), "9 features"),
 ]
 
@@ -297,18 +303,18 @@ def test_of_a_linear_kernel_the_features_give_what_its_matrix_gives(regularizer)
         KernelLearner(kernel, **params).fit(X, side=SIDE) for kernel in ("linear", dot)
     )
     assert of_features.coordinates_.weights.shape == (5, 5)  # and 30 x 5 of the function
-    expected = of_matrix.kernel_(NEW, X)
+    expected = of_matrix.kernel_matrix(NEW, X)
     size = np.abs(expected).max()
-    np.testing.assert_allclose(of_features.kernel_(NEW, X), expected, atol=1e-8 * size)
+    np.testing.assert_allclose(of_features.kernel_matrix(NEW, X), expected, atol=1e-8 * size)
     moved = of_features.transform(NEW)
     np.testing.assert_allclose(
-        moved @ moved.T, of_matrix.kernel_(NEW, NEW), rtol=0, atol=1e-8 * size
+        moved @ moved.T, of_matrix.kernel_matrix(NEW, NEW), rtol=0, atol=1e-8 * size
     )
     assert of_features.solution_.primal == pytest.approx(of_matrix.solution_.primal, rel=1e-8)
 
 
 def test_the_linear_kernel_of_many_points_is_never_formed(monkeypatch):
     many = np.random.default_rng(1).standard_normal((8000, 50))
-    monkeypatch.setattr(FunctionKernel, "matrix", lambda self: pytest.fail("n x n"))
+    monkeypatch.setattr(KernelMatrix, "matrix", lambda self: pytest.fail("n x n"))
     learner = KernelLearner("linear", random_state=0).fit(many, np.arange(8000) % 3)
     assert learner.transform(many).shape == (8000, 50)

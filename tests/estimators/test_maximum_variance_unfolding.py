@@ -5,12 +5,12 @@ import itertools
 import cvxpy as cp
 import numpy as np
 import pytest
+from benchmarks.scripts import unfolding as benchmark
 from scipy.linalg import null_space
 from sklearn.datasets import load_iris, make_swiss_roll
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
-from benchmarks import unfolding as benchmark
 from gramlearn import (
     MaximumVarianceUnfolding,
     MinimumVolumeEmbedding,
@@ -18,8 +18,8 @@ from gramlearn import (
     neighbor_graph,
     unfold,
 )
+from gramlearn.graphs.edges import read_edges
 from gramlearn.methods.unfolding.facial_reduction import common_range
-from gramlearn.methods.unfolding.logdet import neighbor_pairs
 from gramlearn.methods.unfolding.variance_bound import UnfoldingProblem
 from oracles import ask, independent, vanishing_on
 
@@ -42,7 +42,7 @@ def bent_sheet(n, seed):
 
 
 def problem_of(X, count, at_most=False):
-    return UnfoldingProblem(X, *neighbor_pairs(graph(X, count), len(X)), at_most)
+    return UnfoldingProblem(X, *read_edges(graph(X, count), len(X)), at_most)
 
 
 @parametrize_with_checks(
@@ -215,7 +215,7 @@ def test_units_and_origin_do_not_matter():
 @pytest.mark.parametrize(
     ("points", "pairs", "sentence"),
     [
-        (CLOUD, [(0, 1), (2, 3)], r"`neighbors` is in 12 pieces.*more neighbors"),
+        (CLOUD, [(0, 1), (2, 3)], r"`graph` is in 12 pieces.*more neighbors"),
         (np.ones((4, 2)), [(0, 1), (1, 2), (2, 3)], "all points are equal"),
         (CLOUD, [(0, 99)], "refers to row 99"),
     ],

@@ -10,7 +10,7 @@ from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
 from gramlearn import MinimumVolumeEmbedding, neighbor_graph, solve
-from gramlearn.graphs.neighbors import connected
+from gramlearn.graphs.edges import connect_pieces
 from gramlearn.methods.nonparametric.capacity import solve_with_capacity
 from gramlearn.methods.unfolding.minimum_volume import (
     Distances,
@@ -19,6 +19,7 @@ from gramlearn.methods.unfolding.minimum_volume import (
     volume_problem,
 )
 from gramlearn.problem.status import Status
+from gramlearn.solvers.loop import Attempt
 from oracles import ask, centered, squared_norm
 
 RNG = np.random.default_rng(0)
@@ -26,7 +27,8 @@ X = RNG.normal(size=(14, 4)) * [3.0, 1.0, 0.6, 0.3]
 
 
 def distances_of(points, n_neighbors=4):
-    i, j = np.nonzero(np.triu(connected(neighbor_graph(points, n_neighbors), points).toarray(), 1))
+    graph = connect_pieces(neighbor_graph(points, n_neighbors, join="mutual"), points)
+    i, j = np.nonzero(np.triu(graph.toarray(), 1))
     return Distances(len(points), i, j, np.sum((points[i] - points[j]) ** 2, axis=1))
 
 
@@ -86,8 +88,8 @@ def test_a_round_of_a_capacity_is_the_program_that_cvxpy_solves():
     )
     assert answer.capacity <= 400.0
     assert np.sum(K**2) == pytest.approx(400.0, rel=1e-4)  # the bound binds
-    assert answer.value == pytest.approx(value, rel=1e-5)
-    assert answer.value - answer.gap <= value + 1e-6 * abs(value)
+    assert answer.primal == pytest.approx(value, rel=1e-5)
+    assert answer.primal - answer.gap <= value + 1e-6 * abs(value)
 
 
 def test_with_all_distances_known_and_dear_the_points_come_back():
@@ -97,7 +99,7 @@ def test_with_all_distances_known_and_dear_the_points_come_back():
     answer = minimum_volume(
         distances, signs_of(components(X, 2)), 2, C=1e5, G=1e-6, tol=1e-4, max_rounds=5
     )
-    F = answer.kernel.factor
+    F = answer.factor
     squared = np.sum((F[i] - F[j]) ** 2, axis=1)
     np.testing.assert_allclose(squared, distances.squared, atol=1e-3 * distances.squared.mean())
     centered = X - X.mean(axis=0)
@@ -113,20 +115,20 @@ def test_the_objective_never_grows_and_is_what_it_is_said_to_be(capacity):
     distances = distances_of(X)
     start = signs_of(components(X, 2))
     answer = minimum_volume(distances, start, 2, C=2.0, tol=1e-5, **capacity)
-    assert answer.is_converged
+    assert answer.status is Status.LOCAL
     assert len(answer.rounds) > 3
     objectives = [step.objective for step in answer.rounds]
     size = abs(objectives[-1])
     gaps = [2 * step.relative_gap * size for step in answer.rounds]
     assert all(np.diff(objectives) <= gaps[1:])
     assert objectives[0] - objectives[-1] > 1e-3 * size
-    F = answer.kernel.factor
+    F = answer.factor
     K = F @ F.T
     d = np.diag(K)[distances.i] + np.diag(K)[distances.j] - 2 * K[distances.i, distances.j]
     value = -first_less_others(K, 2) + np.sum((d - distances.squared) ** 2)
     value += capacity.get("G", 0.0) / 2 * np.sum(K**2)
     assert value == pytest.approx(min(objectives), rel=1e-9)
-    assert answer.kernel.relative_gap <= 1e-6
+    assert answer.relative_gap <= 1e-6
     assert answer.rounds[-1].relative_gap <= 1e-6
     gains = -np.diff(objectives)
     # Each is solved to a tenth of what the one before it gained.
@@ -142,16 +144,16 @@ def test_a_round_that_does_not_improve_is_not_kept():
     done = minimum_volume(distances, start, 2, C=2.0, G=0.02, tol=1e-4)
     kept = [step.objective for step in done.rounds]
     assert kept[-2] - kept[-1] <= 2e-4 * max(map(abs, kept))  # it stopped by itself
-    F = done.kernel.factor
+    F = done.factor
     share = np.linalg.eigvalsh(F.T @ F)[-2:].sum() / np.sum(F * F)
     assert share == pytest.approx(done.rounds[int(np.argmin(kept))].share)
 
 
 @pytest.mark.parametrize("rounds", [1, 2])
 def test_the_last_round_there_may_be_is_solved_to_a_tenth_of_tol(rounds):
-    done = minimum_volume(
-        distances_of(X), signs_of(components(X, 2)), 2, C=2.0, G=0.02, tol=1e-4, max_rounds=rounds
-    )
+    start = signs_of(components(X, 2))
+    with pytest.warns(ConvergenceWarning, match=f"max_rounds={rounds} of them"):
+        done = minimum_volume(distances_of(X), start, 2, C=2.0, G=0.02, tol=1e-4, max_rounds=rounds)
     assert len(done.rounds) == rounds
     assert done.relative_gap <= 1e-5
 
@@ -159,32 +161,34 @@ def test_the_last_round_there_may_be_is_solved_to_a_tenth_of_tol(rounds):
 def test_a_tolerance_below_rounding_asks_no_more_of_rounds_than_the_first_that_failed(monkeypatch):
     asked = []
 
-    def watched(*args, **options):
-        asked.append(options["tol"])
-        return solve_with_capacity(*args, **options)
+    def watched(method, tol, *rest):
+        asked.append(tol)
+        return Attempt(method, tol, *rest)
 
-    monkeypatch.setattr("gramlearn.methods.unfolding.minimum_volume.solve_with_capacity", watched)
+    monkeypatch.setattr("gramlearn.methods.unfolding.minimum_volume.Attempt", watched)
     with pytest.warns(ConvergenceWarning):
-        found = MinimumVolumeEmbedding(n_neighbors=4, connect=True, tol=1e-300, max_iter=40).fit(X)
-    assert found.relative_gap_ < 1e-11
+        found = MinimumVolumeEmbedding(n_neighbors=4, connect=True, tol=1e-300, max_rounds=40).fit(
+            X
+        )
+    assert found.solution_.relative_gap < 1e-11
     assert sum(tol < 1e-13 for tol in asked) <= 2  # and the last that there may be
 
 
 def test_a_round_that_failed_lowers_no_standard():
     """A price that no round is solved at leaves a gap that is no rounding, and is not called optimal."""
     with pytest.warns(ConvergenceWarning):
-        found = MinimumVolumeEmbedding(n_neighbors=4, connect=True, C=1e25, max_iter=2).fit(X)
-    assert found.solution_.status is not Status.OPTIMAL or found.relative_gap_ <= 1e-3
+        found = MinimumVolumeEmbedding(n_neighbors=4, connect=True, C=1e25, max_rounds=2).fit(X)
+    assert found.solution_.status is not Status.OPTIMAL or found.solution_.relative_gap <= 1e-3
 
 
 def test_volume_is_smaller_than_that_of_unfolding():
     points, _ = make_swiss_roll(60, random_state=0)
-    one = MinimumVolumeEmbedding(max_iter=1, init="unfolding", tol=1e-2)
-    with pytest.warns(ConvergenceWarning, match="max_iter=1 of them"):
+    one = MinimumVolumeEmbedding(max_rounds=1, init="unfolding", tol=1e-2)
+    with pytest.warns(ConvergenceWarning, match="max_rounds=1 of them"):
         one.fit(points)
     more = MinimumVolumeEmbedding(init="unfolding", tol=1e-2).fit(points)
     assert more.share_ > one.share_ + 0.02
-    assert more.history_[-1].objective < one.history_[-1].objective
+    assert more.solution_.rounds[-1].objective < one.solution_.rounds[-1].objective
 
 
 # -- the estimator ---------------------------------------------------------------------------------------
@@ -204,7 +208,7 @@ def test_units_of_X_are_those_of_the_embedding():
     two = MinimumVolumeEmbedding().fit(1000 * X + 5)
     np.testing.assert_allclose(two.embedding_, 1000 * one.embedding_, rtol=1e-3, atol=1.0)
     assert two.unit_ == pytest.approx(1e6 * one.unit_)
-    assert pytest.approx(one.G_) == two.G_
+    assert pytest.approx(one.solution_.G) == two.solution_.G
     np.testing.assert_allclose(one.eigenvalues_[:2], np.sum(one.embedding_**2, axis=0), rtol=1e-9)
     np.testing.assert_allclose(one.embedding_.mean(axis=0), 0, atol=1e-9)
 
@@ -218,8 +222,8 @@ def test_new_points_lie_between_the_old_ones():
 
 def test_a_capacity_is_kept():
     model = MinimumVolumeEmbedding(B=60.0).fit(X)
-    assert model.capacity_ <= 60.0
-    assert model.relative_gap_ <= 1e-4
+    assert model.solution_.capacity <= 60.0
+    assert model.solution_.relative_gap <= 1e-4
 
 
 @pytest.mark.parametrize(
@@ -234,7 +238,7 @@ def test_a_capacity_is_kept():
         ({}, np.ones((9, 2)), "all rows of `X` are equal"),
         ({}, np.vstack([X, X + 100]), "is in 2 pieces.*connect=True"),
         ({"init": "random"}, X, "`init='random'` is not known"),
-        ({"max_iter": 0}, X, "`max_iter` must be a whole number"),
+        ({"max_rounds": 0}, X, "`max_rounds` must be a whole number"),
     ],
 )
 def test_bad_input_gets_a_sentence(options, points, sentence):

@@ -20,8 +20,7 @@ from gramlearn import (
     select_pairs,
     solve_nonparametric,
 )
-from gramlearn.graphs.extension import extended
-from gramlearn.graphs.neighbors import weights_to
+from gramlearn.graphs.out_of_sample import extend_along_graph, join_new_points
 from gramlearn.side_information.active import margins, unit_rows
 
 X, Y = make_moons(60, noise=0.05, random_state=0)
@@ -29,7 +28,7 @@ PAIRS = Pairs.from_labels(Y, 40, random_state=0)
 LOSSES = ["linear", "squared_hinge", "hinge", "square"]
 
 
-@parametrize_with_checks([NonparametricKernel(join="either", n_pairs=30, random_state=0)])
+@parametrize_with_checks([NonparametricKernel(n_pairs=30, random_state=0)])
 def test_scikit_learn(estimator, check) -> None:
     check(estimator)
 
@@ -39,14 +38,14 @@ def test_scikit_learn(estimator, check) -> None:
 
 @pytest.mark.parametrize("loss", LOSSES)
 def test_the_kernel_is_that_of_the_problem(loss) -> None:
-    model = NonparametricKernel(loss, B=9.0, C=0.5, join="either").fit(X, side=PAIRS)
-    L = laplacian(neighbor_graph(X, 5, join="either"))
+    model = NonparametricKernel(loss, B=9.0, C=0.5).fit(X, side=PAIRS)
+    L = laplacian(neighbor_graph(X, 5))
     answer = solve_nonparametric(L, PAIRS, loss=loss, B=9.0, C=0.5)
     K = answer.factor @ answer.factor.T
     np.testing.assert_allclose(model.factor_ @ model.factor_.T, K, atol=1e-9)
-    np.testing.assert_allclose(model.kernel(np.arange(60)), K, atol=1e-9)
-    assert model.kernel(3, 7) == pytest.approx(K[3, 7])
-    np.testing.assert_allclose(model.kernel([3, 4], [7, 8]), K[[3, 4], [7, 8]], atol=1e-9)
+    np.testing.assert_allclose(model.kernel_entries(np.arange(60)), K, atol=1e-9)
+    assert model.kernel_entries(3, 7) == pytest.approx(K[3, 7])
+    np.testing.assert_allclose(model.kernel_entries([3, 4], [7, 8]), K[[3, 4], [7, 8]], atol=1e-9)
     assert model.solution_.relative_gap <= 1e-6
     np.testing.assert_allclose(
         model.eigenvalues_, np.linalg.eigvalsh(K)[::-1][: model.factor_.shape[1]], atol=1e-9
@@ -57,9 +56,7 @@ def test_the_kernel_is_that_of_the_problem(loss) -> None:
 
 
 def test_pairs_and_neighbors_find_two_moons_where_distances_do_not() -> None:
-    clusters = NonparametricKernel(join="either", n_clusters=2, random_state=0).fit_predict(
-        X, side=PAIRS
-    )
+    clusters = NonparametricKernel(n_clusters=2, random_state=0).fit_predict(X, side=PAIRS)
     assert rand_score(Y, clusters) == 1.0
 
 
@@ -70,14 +67,14 @@ def test_clusters_of_real_data_follow_the_pairs(load, loss) -> None:
     points, classes = load(return_X_y=True)
     points = StandardScaler().fit_transform(points)
     pairs = Pairs.from_labels(classes, 120, random_state=0)
-    model = NonparametricKernel(loss, B=1.0, join="either", n_clusters=3, random_state=0)
+    model = NonparametricKernel(loss, B=1.0, n_clusters=3, random_state=0)
     before = KernelKMeans(3, random_state=0).fit_predict(points)
     found = model.fit_predict(points, side=pairs)
     assert rand_score(classes, found) > max(0.9, rand_score(classes, before))
 
 
 def test_a_graph_that_outweighs_the_pairs_leaves_nothing() -> None:
-    model = NonparametricKernel(C=1e-3, n_neighbors=30, join="either")
+    model = NonparametricKernel(C=1e-3, n_neighbors=30)
     with pytest.warns(UserWarning, match="the kernel is zero"):
         model.fit(X, side=Pairs(dissimilar=[[0, 1]], n_points=60))
     assert not model.embedding_.any()
@@ -110,12 +107,12 @@ def test_points_without_labels_are_no_class() -> None:
 
 
 def test_labels_tell_how_many_clusters() -> None:
-    found = NonparametricKernel(join="either", random_state=0).fit_predict(X, Y)
+    found = NonparametricKernel(random_state=0).fit_predict(X, Y)
     assert rand_score(Y, found) == 1.0
 
 
 def test_the_most_similar_come_first() -> None:
-    model = NonparametricKernel("squared_hinge", join="either").fit(X, side=PAIRS)
+    model = NonparametricKernel("squared_hinge").fit(X, side=PAIRS)
     rows, values = model.similar_to(5, 8)
     K = model.factor_ @ model.factor_.T
     others = np.delete(np.arange(60), 5)
@@ -128,17 +125,17 @@ def test_the_most_similar_come_first() -> None:
     assert model.similar_to(0, 1000)[0].shape == (59,)
 
 
-@pytest.mark.parametrize("affinity", ["neighbors", "precomputed"])
-def test_a_graph_may_be_given(affinity) -> None:
-    graph = neighbor_graph(X, 5, join="either")
-    model = NonparametricKernel(affinity=affinity, join="either")
-    fitted = model.fit(X if affinity == "neighbors" else graph, side=PAIRS)
+@pytest.mark.parametrize("given", ["neighbors", "precomputed"])
+def test_a_graph_may_be_given(given) -> None:
+    graph = neighbor_graph(X, 5)
+    model = NonparametricKernel(graph=given)
+    fitted = model.fit(X if given == "neighbors" else graph, side=PAIRS)
     expected = solve_nonparametric(laplacian(graph), PAIRS, loss="linear").factor
     np.testing.assert_allclose(fitted.factor_ @ fitted.factor_.T, expected @ expected.T, atol=1e-9)
 
 
 def test_ranks_and_components() -> None:
-    model = NonparametricKernel("squared_hinge", join="either", rank=4, n_components=2)
+    model = NonparametricKernel("squared_hinge", rank=4, n_components=2)
     model.fit(X, side=PAIRS)
     assert model.factor_.shape[1] <= 4
     np.testing.assert_array_equal(model.embedding_, model.factor_[:, :2])
@@ -150,10 +147,10 @@ def test_ranks_and_components() -> None:
 
 def test_new_points_follow_the_nystroem_formula_on_the_kernel_of_the_graph() -> None:
     """k(x, .) k^-1 F for k = (L + eps I)^-1 over the old points and the new one."""
-    graph = neighbor_graph(X, 5, join="either", weights="heat")
+    graph = neighbor_graph(X, 5, weights="heat")
     F = np.random.default_rng(0).standard_normal((60, 3))
     new = X[7] + 0.03
-    A, same = weights_to(X, new[None], 5, "heat", 0.2)
+    A, same = join_new_points(X, new[None], 5, "heat", 0.2)
     whole = np.zeros((61, 61))
     whole[:60, :60] = graph.toarray()
     whole[60, :60] = whole[:60, 60] = A.toarray()[0]
@@ -162,13 +159,13 @@ def test_new_points_follow_the_nystroem_formula_on_the_kernel_of_the_graph() -> 
     k = np.linalg.inv(laplacian(csr_array(whole)).toarray() + eps * np.eye(61))
     expected = k[60, :60] @ np.linalg.inv(k[:60, :60]) @ F
     degrees = np.asarray(graph.sum(axis=1)).ravel()
-    np.testing.assert_allclose(extended(A, same, degrees, F)[0], expected, rtol=1e-5)
+    np.testing.assert_allclose(extend_along_graph(A, same, degrees, F)[0], expected, rtol=1e-5)
 
 
 def test_points_that_are_known_keep_their_place() -> None:
-    model = NonparametricKernel(join="either").fit(X, side=PAIRS)
+    model = NonparametricKernel().fit(X, side=PAIRS)
     np.testing.assert_array_equal(model.transform(X), model.embedding_)
-    twice = NonparametricKernel(join="either").fit(
+    twice = NonparametricKernel().fit(
         np.vstack([X, X[:1]]), side=Pairs.from_labels(np.append(Y, Y[0]), 40, random_state=0)
     )
     mean = (twice.embedding_[0] + twice.embedding_[60]) / 2
@@ -178,7 +175,7 @@ def test_points_that_are_known_keep_their_place() -> None:
 def test_new_points_land_among_their_class() -> None:
     points, classes = make_moons(300, noise=0.05, random_state=1)
     old, new = slice(0, 200), slice(200, 300)
-    model = NonparametricKernel("squared_hinge", B=200.0, join="either").fit(
+    model = NonparametricKernel("squared_hinge", B=200.0).fit(
         points[old], side=Pairs.from_labels(classes[old], 100, random_state=0)
     )
     nearest = np.argmax(model.transform(points[new]) @ model.embedding_.T, axis=1)
@@ -186,8 +183,8 @@ def test_new_points_land_among_their_class() -> None:
 
 
 def test_new_points_of_a_graph_come_as_weights() -> None:
-    graph = neighbor_graph(X, 5, join="either")
-    model = NonparametricKernel(affinity="precomputed").fit(graph, side=PAIRS)
+    graph = neighbor_graph(X, 5)
+    model = NonparametricKernel(graph="precomputed").fit(graph, side=PAIRS)
     weights = np.zeros((1, 60))
     weights[0, [4, 8]] = 1.0
     degrees = np.asarray(graph.sum(axis=1)).ravel()
@@ -230,7 +227,7 @@ def test_the_pairs_of_uncertain_points_are_kept(count) -> None:
 
 
 def test_open_pairs_are_asked_and_none_twice() -> None:
-    model = NonparametricKernel("squared_hinge", join="either").fit(X, side=PAIRS)
+    model = NonparametricKernel("squared_hinge").fit(X, side=PAIRS)
     asked = model.ask(12)
     assert asked.shape == (12, 2)
     assert len(np.unique(asked)) == 24
@@ -256,7 +253,7 @@ def test_asking_teaches_as_much_as_pairs_drawn_at_random_and_more_on_wine() -> N
                 same = classes[asked[:, 0]] == classes[asked[:, 1]]
                 pairs = Pairs(asked[same], asked[~same], n_points=178)
                 model = NonparametricKernel(
-                    "squared_hinge", B=178.0, n_clusters=3, tol=1e-3, join="either", random_state=0
+                    "squared_hinge", B=178.0, n_clusters=3, tol=1e-3, random_state=0
                 )
                 clusters = model.fit_predict(points, side=pairs)
                 factor = model.factor_ if active else np.ones((178, 1))
@@ -279,12 +276,12 @@ def test_many_points_are_sampled(monkeypatch) -> None:
 
 
 def two_pieces() -> csr_array:
-    one = neighbor_graph(X[:30], 4, join="either")
+    one = neighbor_graph(X[:30], 4)
     return csr_array(block_diag([one, one]))
 
 
 def test_pieces_that_no_pair_touches_are_named() -> None:
-    model = NonparametricKernel(affinity="precomputed")
+    model = NonparametricKernel(graph="precomputed")
     with pytest.warns(UserWarning, match="30 of 60 points lie in 1 pieces .* such as row 30"):
         model.fit(two_pieces(), side=Pairs([[0, 1], [2, 3]], [[0, 4]], n_points=60))
     assert not model.factor_[30:].any()
@@ -294,8 +291,8 @@ def test_pieces_that_no_pair_touches_are_named() -> None:
     ("options", "points", "words"),
     [
         ({}, np.ones((60, 2)), "all 60 rows of `X` are equal"),
-        ({"affinity": "precomputed"}, np.zeros((60, 60)), "has no edges"),
-        ({"affinity": "cosine"}, X, "`affinity='cosine'`"),
+        ({"graph": "precomputed"}, np.zeros((60, 60)), "has no edges"),
+        ({"graph": "cosine"}, X, "`graph='cosine'`"),
         ({"B": -1.0}, X, "B=-1.0"),
         ({"G": 0.0}, X, "G=0.0"),
         ({"B": 1.0, "G": 1.0}, X, "`B` or `G`, not both"),
@@ -313,14 +310,14 @@ def test_bad_input_is_named(options, points, words) -> None:
 
 def test_what_is_not_known_is_asked_for() -> None:
     with pytest.raises(ValueError, match="`n_clusters` is not known"):
-        NonparametricKernel(join="either").fit_predict(X, side=PAIRS)
+        NonparametricKernel().fit_predict(X, side=PAIRS)
     with pytest.raises(TypeError, match="learned from Pairs alone"):
         NonparametricKernel().fit(X, side=Triplets([[0, 1, 2]], n_points=60))
     with pytest.raises(ValueError, match="is in both"):
         NonparametricKernel().fit(X, side=Pairs([[0, 1]], [[1, 0]], n_points=60))
 
 
-GRAPH = neighbor_graph(X, 5, join="either")
+GRAPH = neighbor_graph(X, 5)
 
 
 def weighted(i: int, j: int, weight: float) -> np.ndarray:
@@ -341,36 +338,38 @@ def weighted(i: int, j: int, weight: float) -> np.ndarray:
 )
 def test_what_is_no_graph_is_named(graph, words) -> None:
     with pytest.raises(ValueError, match=words):
-        NonparametricKernel(affinity="precomputed").fit(graph, side=PAIRS)
+        NonparametricKernel(graph="precomputed").fit(graph, side=PAIRS)
 
 
 def test_a_graph_keeps_what_it_is_and_loops_count_in_degrees_alone() -> None:
     given = csr_array(GRAPH + csr_array(np.eye(60)))
     before = given.toarray()
-    model = NonparametricKernel(affinity="precomputed").fit(given, side=PAIRS)
+    model = NonparametricKernel(graph="precomputed").fit(given, side=PAIRS)
     np.testing.assert_array_equal(given.toarray(), before)
     degrees = before.sum(axis=1)
     L = np.eye(60) - before / np.sqrt(np.outer(degrees, degrees))
     expected = solve_nonparametric(csr_array(L), PAIRS, loss="linear").factor
-    np.testing.assert_allclose(model.kernel(np.arange(60)), expected @ expected.T, atol=1e-9)
+    np.testing.assert_allclose(
+        model.kernel_entries(np.arange(60)), expected @ expected.T, atol=1e-9
+    )
 
 
 def test_new_points_of_a_graph_have_no_negative_weights() -> None:
-    model = NonparametricKernel(affinity="precomputed").fit(GRAPH, side=PAIRS)
+    model = NonparametricKernel(graph="precomputed").fit(GRAPH, side=PAIRS)
     with pytest.raises(ValueError, match="`X` must have finite weights of at least 0"):
         model.transform(-GRAPH.toarray()[:2])
 
 
 def test_the_points_learned_from_have_their_own_places() -> None:
     """Also of a graph, and of points that are equal, where new points would have others."""
-    model = NonparametricKernel(affinity="precomputed")
+    model = NonparametricKernel(graph="precomputed")
     places = model.fit_transform(GRAPH, side=PAIRS)
     np.testing.assert_array_equal(places, model.embedding_)
     assert np.abs(model.transform(GRAPH) - places).max() > 0.01
 
 
 def test_labels_beside_pairs_tell_how_many_clusters() -> None:
-    found = NonparametricKernel(join="either", random_state=0).fit_predict(X, Y, side=PAIRS)
+    found = NonparametricKernel(random_state=0).fit_predict(X, Y, side=PAIRS)
     assert len(np.unique(found)) == 2
 
 
@@ -382,8 +381,11 @@ def test_rows_of_rounding_are_rows_of_zeros() -> None:
 @pytest.mark.parametrize(
     ("call", "words"),
     [
-        (lambda model: model.kernel([1, 2], [1, 2, 3]), r"`i` has shape \(2,\) and `j` has"),
-        (lambda model: model.kernel(-1), "row indices start at 0"),
+        (
+            lambda model: model.kernel_entries([1, 2], [1, 2, 3]),
+            r"`i` has shape \(2,\) and `j` has",
+        ),
+        (lambda model: model.kernel_entries(-1), "row indices start at 0"),
         (lambda model: model.similar_to([[1, 2]]), r"a vector of them; got shape \(1, 2\)"),
         (lambda model: model.similar_to(60), "there are 60 rows"),
         (lambda model: pairs_to_ask(model.factor_, 3, known=[[0, 1]]), "`known` must be Pairs"),
@@ -391,7 +393,7 @@ def test_rows_of_rounding_are_rows_of_zeros() -> None:
     ],
 )
 def test_bad_questions_are_named(call, words) -> None:
-    model = NonparametricKernel(join="either").fit(X, side=PAIRS)
+    model = NonparametricKernel().fit(X, side=PAIRS)
     with pytest.raises((TypeError, ValueError), match=words):
         call(model)
     assert model.similar_to([], 3)[0].shape == (0, 3)

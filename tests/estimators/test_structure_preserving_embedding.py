@@ -105,8 +105,8 @@ def test_it_is_the_program_that_cvxpy_solves_with_one_slack_for_all(C):
     objective = -cp.trace(centered(GRAPH) @ K) + (C or 0.0) * xi
     value = ask(cp.Problem(cp.Minimize(objective), constraints))
     answer = structure_preserving(GRAPH, C=C, B=9.0, tol=1e-7)
-    assert answer.value == pytest.approx(value, rel=1e-5)
-    assert answer.value - answer.gap <= value + 1e-5 * abs(value)
+    assert answer.primal == pytest.approx(value, rel=1e-5)
+    assert answer.primal - answer.gap <= value + 1e-5 * abs(value)
     assert answer.relative_gap <= 1e-7
     F = answer.factor
     np.testing.assert_allclose(F @ F.T, K.value, atol=2e-3 * np.abs(K.value).max())
@@ -122,7 +122,7 @@ def test_it_is_the_program_that_cvxpy_solves_with_one_slack_for_all(C):
 def test_the_slack_is_paid_for_where_it_is_cheap_and_not_where_it_is_dear():
     free, dear = structure_preserving(GRAPH), structure_preserving(GRAPH, C=1e3)
     assert free.prices.sum() > 0.1
-    assert dear.value == pytest.approx(free.value, rel=1e-6)
+    assert dear.primal == pytest.approx(free.primal, rel=1e-6)
     slacks = [structure_preserving(GRAPH, C=C, B=1.0).slack for C in (0.11, 0.1, 0.05, 0.01)]
     assert np.all(np.diff(slacks) > 0)
 
@@ -141,7 +141,7 @@ def test_comparisons_made_when_violated_come_to_the_same_as_all_of_them(p):
     assert 0 < len(lazy.made) < lazy.count / 2
     F = lazy.factor
     np.testing.assert_allclose(F @ F.T, whole.matrix, atol=1e-4 * np.abs(whole.matrix).max())
-    assert lazy.value + lazy.capacity / p == pytest.approx(whole.primal, rel=1e-7)
+    assert lazy.primal + lazy.capacity / p == pytest.approx(whole.primal, rel=1e-7)
     assert violations(F, triplets).max() <= 1e-6
     assert max(violations(F, triplets).max(), 0) == pytest.approx(lazy.slack, abs=1e-12)
 
@@ -168,7 +168,7 @@ def test_capacity_scales_and_its_price_does_as_well():
     plain = structure_preserving(GRAPH, p=1.5, C=0.3)
     # (G/p) tr K^p and a linear f: K of G is that of 1, times G^(-1 / (p - 1)).
     np.testing.assert_allclose(priced.factor**2, 4 * plain.factor**2, atol=1e-9)
-    assert priced.value == pytest.approx(4 * plain.value)
+    assert priced.primal == pytest.approx(4 * plain.primal)
 
 
 @pytest.mark.parametrize("p", [1.01, 1.02, 1.1, 2.0, 4.0, 10.0])
@@ -178,7 +178,7 @@ def test_a_path_of_four_is_its_first_eigenvector_however_small_its_powers_are(p,
     path = sp.csr_array(np.eye(4, k=1) + np.eye(4, k=-1))
     first = np.linalg.eigvalsh(centered(path))[-1]
     answer = structure_preserving(path, p=p, C=C, B=4.0)
-    assert answer.value == pytest.approx(-first * 4 ** (1 / p))
+    assert answer.primal == pytest.approx(-first * 4 ** (1 / p))
     assert answer.capacity == pytest.approx(4.0)
     assert answer.relative_gap <= 1e-6
 
@@ -186,7 +186,7 @@ def test_a_path_of_four_is_its_first_eigenvector_however_small_its_powers_are(p,
 @pytest.mark.parametrize("p", [1.1, 2.0, 3.0])
 def test_rounding_is_no_kernel_whatever_its_power(p):
     answer = structure_preserving(sp.csr_array(star(6)), p=p, C=1.0, B=6.0)
-    assert answer.capacity == answer.value == answer.gap == answer.slack == 0.0
+    assert answer.capacity == answer.primal == answer.gap == answer.slack == 0.0
 
 
 def test_the_price_is_one_by_default_whatever_the_graph():
@@ -200,7 +200,7 @@ def test_the_price_is_one_by_default_whatever_the_graph():
 def test_comparisons_that_stay_violated_are_said_to_be():
     triangle = np.triu(np.random.default_rng(1).random((40, 40)) < 0.5, 1)
     graph = sp.csr_array((triangle | triangle.T).astype(float))
-    with pytest.warns(ConvergenceWarning, match=r"violated by up to .* of the mean squared"):
+    with pytest.warns(ConvergenceWarning, match="left comparisons violated"):
         answer = structure_preserving(graph, p=1.01)
     worst = violations(answer.factor, all_of(graph)).max()
     assert answer.slack == pytest.approx(worst)
@@ -228,7 +228,7 @@ def test_the_graph_can_be_read_off_the_kernel(W, p):
     if p < 2 and len(W) == 20:
         # Without the comparisons it cannot: they are what makes it so.
         assert not reads_off(V * np.clip(s, 0, None) ** ((p / (p - 1) - 1) / 2), W)
-        assert model.n_comparisons_ > 0
+        assert len(model.solution_.made) > 0
 
 
 def test_a_cycle_is_a_circle():
@@ -242,7 +242,7 @@ def test_a_graph_of_neighbors_is_preserved():
     X = RNG.normal(size=(40, 5))
     model = StructurePreservingEmbedding(n_neighbors=4, p=1.5).fit(X)
     assert reads_off(model.factor_, model.graph_.toarray())
-    assert model.relative_gap_ <= 1e-6
+    assert model.solution_.relative_gap <= 1e-6
     np.testing.assert_allclose(model.transform(X), model.embedding_, atol=1e-9)
     np.testing.assert_allclose(model.factor_.mean(axis=0), 0, atol=1e-9)
 

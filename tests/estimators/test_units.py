@@ -7,8 +7,8 @@ from scipy.linalg import block_diag
 from sklearn.datasets import load_iris, load_wine
 
 from gramlearn import KernelLearner, MetricLearner, OnlineMetricLearner, SemiSupervisedEmbedding
-from gramlearn.estimators._prior import prior_of
 from gramlearn.methods.metric.maps import FullMap, unit_free_root
+from gramlearn.methods.metric.prior import read_prior
 
 WINE, GROWER = load_wine(return_X_y=True)
 IRIS, SPECIES = load_iris(return_X_y=True)
@@ -20,7 +20,7 @@ UNITS = 10.0 ** np.linspace(-8, 8, 13)
 
 
 def test_the_inverse_covariance_is_that_in_any_units():
-    in_units = prior_of("inverse_covariance", WINE * UNITS).matrix
+    in_units = read_prior("inverse_covariance", WINE * UNITS).matrix
     np.testing.assert_allclose(
         in_units * UNITS[:, None] * UNITS, np.linalg.inv(np.cov(WINE.T)), rtol=1e-6
     )
@@ -28,7 +28,7 @@ def test_the_inverse_covariance_is_that_in_any_units():
 
 def test_the_inverse_covariance_of_few_points_is_known_by_a_root_of_few_rows():
     X = RNG.standard_normal((9, 300)) * 10.0 ** RNG.uniform(-3, 3, 300)
-    found = prior_of("inverse_covariance", X)
+    found = read_prior("inverse_covariance", X)
     assert found.root.shape == (8, 300)
     deviation = X.std(axis=0, ddof=1)
     expected = np.linalg.pinv(np.corrcoef(X.T), rtol=1e-10, hermitian=True)
@@ -41,7 +41,7 @@ def test_directions_that_do_not_vary_are_measured_by_zero():
     """With a constant feature and one that is the sum of two others, every generalized inverse gives these."""
     X = RNG.standard_normal((50, 3))
     wide = np.column_stack([X, X[:, 0] + X[:, 1], np.full(50, 0.1)]) * [1, 1e-6, 1e6, 1, 1e3]
-    W = prior_of("inverse_covariance", wide).matrix
+    W = read_prior("inverse_covariance", wide).matrix
     assert np.linalg.matrix_rank(unit_free_root(W)) == len(unit_free_root(W)) == 3
     z, wide_z = X[:20] - X[20:40], wide[:20] - wide[20:40]
     expected = np.einsum("ki,ij,kj->k", z, np.linalg.inv(np.cov(X.T)), z)
@@ -126,8 +126,10 @@ def test_a_kernel_is_judged_by_the_precision_it_came_in(dtype, params):
     rounded = KernelLearner("precomputed", **settings).fit(K, labels)
     exact = KernelLearner("precomputed", **settings).fit(X @ X.T, labels)
     unit = np.finfo(dtype).eps
-    size = np.abs(exact.kernel_(X @ X.T)).max()
-    np.testing.assert_allclose(rounded.kernel_(K), exact.kernel_(X @ X.T), atol=300 * unit * size)
+    size = np.abs(exact.kernel_matrix(X @ X.T)).max()
+    np.testing.assert_allclose(
+        rounded.kernel_matrix(K), exact.kernel_matrix(X @ X.T), atol=300 * unit * size
+    )
     assert rounded.transform(K).shape[0] == 60
     with pytest.raises(ValueError, match="not positive semidefinite"):
         KernelLearner("precomputed", **settings).fit(K.astype(float) - 0.1 * np.eye(60), labels)

@@ -11,13 +11,13 @@ from urllib.error import URLError
 
 import numpy as np
 import pytest
-from benchmarks.whole_files import write_whole
 from experiments.__main__ import main
 from experiments.experiment import Part, Result, checked_parts
-from experiments.publishing import publish, published
+from experiments.published import publish, published
 from experiments.reproductions.shared.pairs import constraints, draw_pairs, share_satisfied
-from experiments.runner import compute_missing, open_run
-from experiments.scores import clustering_nmi
+from experiments.reproductions.shared.scores import clustering_nmi
+from experiments.runs import compute_missing, open_run
+from tools.whole_files import write_whole
 
 import gramlearn as gl
 from experiments import reproductions
@@ -39,8 +39,12 @@ def run_toy(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Any:
 
 
 def means(folder: Path) -> dict[str, float]:
-    results = json.loads((folder / "results.json").read_text(encoding="utf-8"))
-    return {part["id"]: part["result"]["mean"] for part in results["parts"]}
+    return {part["id"]: part["result"]["mean"] for part in records(folder)}
+
+
+def records(folder: Path) -> list[dict[str, Any]]:
+    files = sorted((folder / "parts").iterdir())
+    return [json.loads(file.read_text(encoding="utf-8")) for file in files]
 
 
 # -- seeds -----------------------------------------------------------------------------------------
@@ -297,17 +301,15 @@ def test_results_say_where_they_come_from(
     shown = capsys.readouterr()
     assert shown.err == ""  # no bar where there is no terminal
     folder = tmp_path / "toy-quick"
-    results = json.loads((folder / "results.json").read_text(encoding="utf-8"))
-    assert results["claim"] == Toy.claim
-    assert (results["seed"], results["quick"], results["version"]) == (0, True, 1)
-    for part in results["parts"]:
+    parts = records(folder)
+    for part in parts:
         assert {"processor", "cores", "system"} <= set(part["machine"])
         assert {"python", "numpy", "scipy", "scikit-learn", "gramlearn"} == set(part["versions"])
         assert part["versions"]["numpy"] == np.__version__
     with (folder / "results.csv").open(encoding="utf-8", newline="") as file:
         rows = list(csv.DictReader(file))
     assert [row["id"] for row in rows] == ["n1", "n2"]
-    for row, part in zip(rows, results["parts"], strict=True):
+    for row, part in zip(rows, parts, strict=True):
         assert int(row["seed"]) == part["seed"]
         assert float(row["result.mean"]) == part["result"]["mean"]
         assert json.loads(row["result.numbers"]) == part["result"]["numbers"]
@@ -316,7 +318,9 @@ def test_results_say_where_they_come_from(
     assert (folder / "figure.png").read_bytes().startswith(PNG)
     table = (folder / "table.md").read_text(encoding="utf-8")
     assert table == shown.out
-    assert f"| 2 | {results['parts'][1]['result']['mean']:.3f} |" in table
+    assert Toy.claim in table
+    assert "2 of 2 parts (quick); seed 0; version 1;" in table
+    assert f"| 2 | {parts[1]['result']['mean']:.3f} |" in table
     assert run_toy(Toy(), "table", "--quick") == 0
     assert capsys.readouterr().out == table
 
@@ -427,9 +431,8 @@ def test_digits389_quick(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> 
     assert main(["run", "digits389", "--quick", "--out", str(tmp_path)]) == 0
     assert "6 of 6 parts (quick)" in capsys.readouterr().out
     folder = tmp_path / "digits389-quick"
-    parts = json.loads((folder / "results.json").read_text(encoding="utf-8"))["parts"]
     by_count: dict[int, list[float]] = {}
-    for part in parts:
+    for part in records(folder):
         for method in ("logdet", "von_neumann"):
             answer = part["result"][method]
             assert answer["status"] == "OPTIMAL"

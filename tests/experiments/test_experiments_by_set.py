@@ -8,16 +8,14 @@ from typing import Any
 import numpy as np
 import pytest
 from experiments.experiment import Result, results_of
-from experiments.judging import mcnemar
-from experiments.limits import TooLongError, ended_after
+from experiments.intervals import mcnemar
+from experiments.isolated import TooLongError, ended_after
 from experiments.reproductions import find
-from experiments.reproductions.j12 import _two_fold as _halves
-from experiments.reproductions.j12 import clusters_by_set, metric_neighbors
-from experiments.reproductions.k09 import _metric_claims
-from experiments.reproductions.k09._mnist import deskewed, nearest, wrong
+from experiments.reproductions.j12 import _two_fold, clusters_by_set, metric_neighbors
+from experiments.reproductions.k09 import metrics_by_set
 from experiments.reproductions.k09._mnist_claims import Found, claims_of, significance
-from experiments.reproductions.shared import their_clusters as _their_clusters
-from experiments.reproductions.shared import their_metrics as _their_metrics
+from experiments.reproductions.k09.mnist import deskewed, nearest, wrong
+from experiments.reproductions.shared import rivals
 from experiments.reproductions.shared.by_set import BySet
 from experiments.reproductions.shared.choosing import Task, halves, judged
 from experiments.reproductions.shared.our_metrics import OURS
@@ -354,7 +352,7 @@ def test_a_metric_competes_with_the_better_of_two_programs(
         "large_margin_problem": [0.15, 0.16, 0.15],
         "pyDML MCML": [None, 0.1, 0.1],
     })  # fmt: skip
-    plain, _, large_margin, collapsing, *_ = _metric_claims.claims_of(errors)
+    plain, _, large_margin, collapsing, *_ = metrics_by_set.claims_of(errors)
     assert (plain.agrees, large_margin.agrees, collapsing.agrees) == (agrees, agrees, None)
     assert (
         "large_margin_problem, the better of metric-learn LMNN and large_margin"
@@ -372,11 +370,11 @@ def echo(function: Any, package: Any, calls: Any, limit: float, may_make: bool, 
 
 
 def test_metrics_of_others_are_those_of_the_draw(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(_their_metrics, "ask", echo)
+    monkeypatch.setattr(rivals, "ask", echo)
     tasks = [task._replace(X=task.X + k) for k, task in enumerate([a_task()] * 3)]
-    found = _their_metrics.judge_all(tasks, 1.0, may_make=False)
+    found = rivals.judge_all(tasks, 1.0, may_make=False)
     for task, answers in zip(tasks, found, strict=True):
-        assert answers == {n: {"of": n, "at": task.X[0, 0]} for n in _their_metrics.THEIRS}
+        assert answers == {n: {"of": n, "at": task.X[0, 0]} for n in rivals.METRICS}
 
 
 def test_clusters_of_others_are_those_of_the_draw(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -386,7 +384,7 @@ def test_clusters_of_others_are_those_of_the_draw(monkeypatch: pytest.MonkeyPatc
     monkeypatch.setattr(clusters_by_set, "ask", seeds)
     pairs = Pairs.from_labels(np.repeat([0, 1], 5), 4, random_state=0)
     found = clusters_by_set._theirs(np.zeros((10, 2)), 2, [(pairs, 7), (pairs, 8)])
-    assert found == [{n: (n, seed) for n in _their_clusters.THEIRS} for seed in (7, 8)]
+    assert found == [{n: (n, seed) for n in rivals.CLUSTERERS} for seed in (7, 8)]
 
 
 def test_neighbors_of_others_are_those_of_both_halves_of_the_draw(
@@ -394,7 +392,7 @@ def test_neighbors_of_others_are_those_of_both_halves_of_the_draw(
 ) -> None:
     monkeypatch.setattr(metric_neighbors, "ask", echo)
     task, rng = a_task(), np.random.default_rng(0)
-    drawn = [list(_halves.halves(task.X + k, task.y, rng)) for k in range(3)]
+    drawn = [list(_two_fold.halves(task.X + k, task.y, rng)) for k in range(3)]
     found = metric_neighbors._of_rivals(drawn)
     for sides, answers in zip(drawn, found, strict=True):
         assert set(answers) == {"LMNN", "NCA", "RCA", "MCML", "MMC"}

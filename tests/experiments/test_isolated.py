@@ -9,15 +9,23 @@ from typing import Any
 
 import numpy as np
 import pytest
-from benchmarks.data import UnavailableError
-from experiments.elsewhere import Package, ask
-from experiments.limits import ended_after
-from experiments.reproductions.shared.their_clusters import CLUSTERING, clusters_of
-from experiments.reproductions.shared.their_metrics import METRIC_LEARN, PYDML, metric_of, mmc
+from experiments.isolated import Package, ask, ended_after
+from experiments.reproductions.shared.rivals import (
+    CLUSTERING,
+    METRIC_LEARN,
+    PYDML,
+    clusters_of,
+    metric_of,
+    mmc,
+)
+from tools import environments
+from tools.environments import UnavailableError
 
-from benchmarks import environments
-from experiments import elsewhere
-from gramlearn import Pairs, normalized_mutual_information
+from experiments import isolated
+from gramlearn import (
+    Pairs,
+    normalized_mutual_information,
+)
 
 RNG = np.random.default_rng(0)
 CLASSES = np.arange(60) % 3
@@ -40,15 +48,15 @@ def a_function(limit: float, does: str, values: np.ndarray) -> dict[str, Any]:
 
 @pytest.fixture(autouse=True)
 def environments_afresh() -> Iterator[None]:
-    elsewhere._python_with.cache_clear()
+    isolated._python_with.cache_clear()
     yield
-    elsewhere._python_with.cache_clear()
+    isolated._python_with.cache_clear()
 
 
 def test_what_came_of_calls_that_end_raise_take_too_long_and_are_lost(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    monkeypatch.setattr(elsewhere, "launch", launch_with_tests)
+    monkeypatch.setattr(isolated, "launch", launch_with_tests)
     ways = ("answer", "raise", "go on", "answer", "leave", "answer")
     calls = [{"does": way, "values": RNG.normal(size=(2, 3))} for way in ways]
     first, raised, ended, again, left, last = ask(a_function, HERE, calls, 0.2, may_make=False)
@@ -66,7 +74,7 @@ def test_what_came_of_calls_that_end_raise_take_too_long_and_are_lost(
 def test_once_one_was_ended_the_next_of_its_kind_are_not_tried(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    monkeypatch.setattr(elsewhere, "launch", launch_with_tests)
+    monkeypatch.setattr(isolated, "launch", launch_with_tests)
     asked = (("slow", "go on"), ("quick", "raise"), ("slow", "answer"), ("quick", "answer"))
     calls = [{"does": way, "values": np.ones(2)} for _, way in asked]
     kinds = [kind for kind, _ in asked]
@@ -78,7 +86,7 @@ def test_once_one_was_ended_the_next_of_its_kind_are_not_tried(
 
 def launch_with_tests(*args: Any, **given: Any) -> str:
     """The same, where the process finds this file, too."""
-    from benchmarks.launch import launch
+    from tools.launch import launch
 
     folder = str(Path(__file__).parents[1])
     with pytest.MonkeyPatch.context() as patch:
@@ -100,7 +108,7 @@ def test_an_environment_that_cannot_be_made_is_tried_once(monkeypatch: pytest.Mo
         tried.append(given)
         raise UnavailableError("no such package")
 
-    monkeypatch.setattr(elsewhere, "interpreter", refuse)
+    monkeypatch.setattr(isolated, "interpreter", refuse)
     for _ in range(2):
         (answer,) = ask(a_function, PYDML, [{}], 1.0, may_make=True)
         assert answer == {"status": "unavailable", "reason": "no such package"}
@@ -242,5 +250,5 @@ def test_what_mmc_does_is_its_result(
             return np.full((4, 4), np.nan)
 
     monkeypatch.setitem(sys.modules, "metric_learn", SimpleNamespace(MMC=Learner))
-    answer = elsewhere.attempt(lambda: mmc(1.0, POINTS, **pairs(), diagonal=False))
+    answer = isolated.attempt(lambda: mmc(1.0, POINTS, **pairs(), diagonal=False))
     assert answer == {"status": "failed", "reason": reason}

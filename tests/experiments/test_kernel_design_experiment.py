@@ -8,17 +8,20 @@ from typing import Any
 import numpy as np
 import pytest
 from experiments.experiment import Result
-from experiments.reproductions.f07 import _kernel_mixes, kernel_design
+from experiments.reproductions.f07 import _comparisons, kernel_design
 from experiments.reproductions.f07._comparisons import (
+    GAMMAS,
     SETS,
+    SINGLE,
     Judged,
     Split,
     kept,
+    mix_of,
     ranked_by_halves,
+    shares_of_grid,
     split_of,
 )
-from experiments.reproductions.f07._kernel_mixes import GAMMAS, SINGLE, mix_of, shares_of_grid
-from experiments.reproductions.shared.their_metrics import METRIC_LEARN, mmc
+from experiments.reproductions.shared.rivals import METRIC_LEARN, mmc
 
 from experiments import reproductions
 from gramlearn import KernelDesigner, MetricLearner, Triplets, comparisons_kept, datasets
@@ -141,7 +144,7 @@ def test_candidates_are_ranked_by_both_halves_together() -> None:
 
 @pytest.mark.parametrize("weak", [False, True])
 def test_the_grid_is_what_single_fits_give(weak: bool, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(_kernel_mixes, "_TOL", 1e-6)
+    monkeypatch.setattr(_comparisons, "_TOL", 1e-6)
     first, second = SPLIT.halves
     shares = shares_of_grid(first, second, weak)
     assert not shares.all()
@@ -173,7 +176,7 @@ def test_a_mix_says_what_it_uses() -> None:
 def test_gammas_that_leave_no_weight_are_passed_over(monkeypatch: pytest.MonkeyPatch) -> None:
     """As if the halves had liked the largest prices best, at which no kernel is worth its trace."""
     high = np.linspace(1.0, 0.0, len(GAMMAS) ** 2).reshape(len(GAMMAS), -1)
-    monkeypatch.setattr(_kernel_mixes, "shares_of_grid", lambda learned, judge, weak: high)
+    monkeypatch.setattr(_comparisons, "shares_of_grid", lambda learned, judge, weak: high)
     mix = mix_of(SPLIT, weak=False)
     assert mix.passed_over > 0
     assert mix.share_kept > 0.5

@@ -14,9 +14,9 @@ from experiments.reproductions.j12 import (
 )
 from experiments.reproductions.j12._image_kernels import KERNELS, kernel_between
 from experiments.reproductions.j12._neighbor_claims import claims_of
-from experiments.reproductions.j12._texts import squared_distances, vote
 from experiments.reproductions.j12._two_fold import Half, chosen, halves
 from experiments.reproductions.j12.averaged_kernel import mean_recall
+from experiments.reproductions.j12.metric_text import squared_distances, vote
 from experiments.reproductions.j12.trace_embedding import recalls
 from scipy.sparse import csr_array
 from scipy.spatial.distance import cdist

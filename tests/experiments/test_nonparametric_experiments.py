@@ -6,9 +6,12 @@ import numpy as np
 import pytest
 from experiments.experiment import Claim, Part, Result
 from experiments.reproductions.z11 import nonparametric_selection as selection
-from experiments.reproductions.z11._nonparametric import draw_until, standardized
+from experiments.reproductions.z11._nonparametric import (
+    draw_until,
+    solve_semidefinite,
+    standardized,
+)
 from experiments.reproductions.z11._nonparametric_claims import _competitive
-from experiments.reproductions.z11._semidefinite import solve_semidefinite
 
 from experiments import reproductions
 from gramlearn import Pairs, laplacian, neighbor_graph, solve_nonparametric

@@ -7,9 +7,8 @@ import numpy as np
 import pytest
 from experiments.experiment import Part, Result
 from experiments.reproductions.k09 import spambase
-from experiments.reproductions.k09._divergences import alike_claim
-from experiments.reproductions.k09._running import facts, followed, solved
-from experiments.reproductions.k09._slack_claims import Found, improvement_claim, time_claim
+from experiments.reproductions.k09._projections import alike_claim, facts, followed, solved
+from experiments.reproductions.k09._slack import Found, improvement_claim, time_claim
 from experiments.reproductions.shared.pairs import constraints, draw_pairs
 
 import gramlearn as gl

@@ -9,18 +9,23 @@ from typing import Any
 
 import pytest
 from experiments.__main__ import main
-from experiments.document import document
 from experiments.experiment import Claim, Result
-from experiments.guide import BEGIN, END, with_table
-from experiments.outcome import Outcome
-from experiments.pages import GUIDE, published_outcomes
-from experiments.publishing import FOLDER, published
+from experiments.pages import (
+    GUIDE,
+    TABLE_BEGIN,
+    TABLE_END,
+    document,
+    published_outcomes,
+    with_table,
+)
+from experiments.published import FOLDER, published
 from experiments.reproductions.f07.kernel_design import shares_by_set
 from experiments.reproductions.k09._mnist_claims import Found
 from experiments.reproductions.shared.by_set import BySet
 from experiments.reproductions.shared.twelve_sets import SETS
 from experiments.reproductions.z11.embedding_tables import accuracies_by_set
-from experiments.verdicts import VERDICTS, verdict
+from experiments.runs import Outcome
+from experiments.summary import VERDICTS, verdict
 
 from experiments import reproductions
 from gramlearn import Status
@@ -58,7 +63,8 @@ def test_the_page_says_what_the_results_say(
     assert run_of("toy", tmp_path) == 0
     status, page, said = report()
     assert (status, said) == (0, "")
-    parts = json.loads((tmp_path / "runs/toy/results.json").read_text(encoding="utf-8"))["parts"]
+    files = (tmp_path / "runs/toy/parts").iterdir()
+    parts = [json.loads(file.read_text(encoding="utf-8")) for file in files]
     largest = max(part["result"]["mean"] for part in parts)
     assert f"| 1 | means are below one | 0.5 | {largest:.4f} at most | all are | agrees |" in page
     assert "One is" not in page  # a reason is for what differs
@@ -142,12 +148,12 @@ def test_the_guide_has_the_tables_of_those_that_have_words_for_it(
     toys["toy"].guide, toys["other"].guide = "means", "the same"  # type: ignore[misc]
     guide = tmp_path / "docs" / GUIDE
     guide.parent.mkdir()
-    guide.write_text(f"before\n{BEGIN}\nold\n{END}\nafter\n", encoding="utf-8")
+    guide.write_text(f"before\n{TABLE_BEGIN}\nold\n{TABLE_END}\nafter\n", encoding="utf-8")
     for name in toys:
         assert run_of(name, tmp_path) == 0
     assert report()[0] == 0
     page = guide.read_text(encoding="utf-8")
-    before, table, after = re.split(f"{re.escape(BEGIN)}|{re.escape(END)}", page)
+    before, table, after = re.split(f"{re.escape(TABLE_BEGIN)}|{re.escape(TABLE_END)}", page)
     assert (before, after) == ("before\n", "\nafter\n")
     lines = table.strip().splitlines()
     assert lines[0] == "|  | mean |"

@@ -9,10 +9,9 @@ from typing import Any
 
 import pytest
 from experiments.__main__ import main
-from experiments.everything import compute_everything, open_everything
-from experiments.workers import Job
+from experiments.run_all import Job, compute_all, open_all
+from tools import process_pool
 
-from benchmarks import crew
 from experiments import __main__, reproductions
 from toy_experiment import KILLED, SLOW, OneTimed, Toy
 
@@ -47,7 +46,7 @@ def test_what_goes_wrong_stops_nothing_else(
     assert "not complete, after" in said
     assert record(tmp_path, "dying", "n4")["memory_bytes"] > 2**20
     for name in ("raising", "dying"):
-        assert (tmp_path / name / "results.json").exists()
+        assert (tmp_path / name / "table.md").exists()
 
     # The same command tries again what is missing, and that alone.
     before = record(tmp_path, "dying", "n4")
@@ -73,7 +72,9 @@ def test_a_process_that_ends_while_it_loads_fails_its_part(
     capsys: pytest.CaptureFixture[str],
 ) -> None:
     toys["toy"] = Toy()
-    monkeypatch.setattr(crew, "_work", os._exit)  # which wants a number, and gets a function
+    monkeypatch.setattr(
+        process_pool, "_work", os._exit
+    )  # which wants a number, and gets a function
     assert main(["run", "--all", "--out", str(tmp_path)]) == 1
     said = capsys.readouterr().out
     assert "| toy | 0 of 4 | 4 |" in said
@@ -84,12 +85,10 @@ def test_what_is_timed_runs_alone_and_last(tmp_path: Path, toys: dict[str, Toy])
     parts = {f"n{k}": WHILE for k in range(1, 5)}
     toys["timed"], toys["slower"], toys["quicker"], toys["new"] = (Toy(parts) for _ in range(4))
     toys["timed"].timed = True  # type: ignore[misc]
-    everything = open_everything(False, 0, tmp_path, {"slower": 9.0, "quicker": 3.0, "timed": 1.0})
-    assert [run.name for run in everything.runs] == ["quicker", "slower", "new", "timed"]
+    opened = open_all(False, 0, tmp_path, {"slower": 9.0, "quicker": 3.0, "timed": 1.0})
+    assert [run.name for run in opened.runs] == ["quicker", "slower", "new", "timed"]
     begun: list[str] = []
-    compute_everything(
-        everything, 2, 60, lambda job, is_over: None if is_over else begun.append(job.run.name)
-    )
+    compute_all(opened, 2, 60, lambda job, is_over: None if is_over else begun.append(job.run.name))
     assert begun == [name for name in ("quicker", "slower", "new", "timed") for _ in range(4)]
     found = {name: [record(tmp_path, name, part)["result"] for part in parts] for name in toys}
     others = [found[name] for name in ("slower", "quicker", "new")]
@@ -104,8 +103,8 @@ def test_what_is_timed_runs_alone_and_last(tmp_path: Path, toys: dict[str, Toy])
 def test_parts_that_are_not_timed_run_with_the_others(tmp_path: Path, toys: dict[str, Toy]) -> None:
     toys["timed"], toys["other"] = OneTimed(), Toy()
     begun: list[str] = []
-    compute_everything(
-        open_everything(False, 0, tmp_path, {"timed": 1.0, "other": 2.0}),
+    compute_all(
+        open_all(False, 0, tmp_path, {"timed": 1.0, "other": 2.0}),
         1,
         60,
         lambda job, is_over: None if is_over else begun.append(str(job)),
@@ -122,15 +121,15 @@ def test_ctrl_c_keeps_what_is_finished(
 ) -> None:
     toys["toy"] = Toy({"n3": SLOW})
 
-    def until_the_third(everything: Any, n_workers: int, limit: float, report: Any) -> None:
+    def until_the_third(opened: Any, n_workers: int, limit: float, report: Any) -> None:
         def interrupt(job: Job, is_over: bool) -> None:
             if job.part.id == "n3":
                 raise KeyboardInterrupt
             report(job, is_over)
 
-        compute_everything(everything, 1, limit, interrupt)
+        compute_all(opened, 1, limit, interrupt)
 
-    monkeypatch.setattr(__main__, "compute_everything", until_the_third)
+    monkeypatch.setattr(__main__, "compute_all", until_the_third)
     assert main(["run", "--all", "--out", str(tmp_path)]) == 130
     said = capsys.readouterr().err
     assert "2 of 4 parts are finished and kept" in said

@@ -372,9 +372,7 @@ def test_an_indefinite_matrix_is_refused(method, case: str) -> None:
     K = INDEFINITE[case]
     assert np.linalg.eigvalsh(K)[0] < -0.1
     for rank in range(1, len(K) + 1):
-        with pytest.raises(
-            ValueError, match=r"precomputed kernel `X` .* not positive semidefinite"
-        ):
+        with pytest.raises(ValueError, match=r"the kernel matrix `X` .* not positive semidefinite"):
             method(K, "precomputed", rank)
 
 
@@ -389,7 +387,7 @@ def test_a_large_negative_eigenvalue_is_seen_by_lanczos() -> None:
 
 @EACH_METHOD
 def test_an_indefinite_function_is_refused(method) -> None:
-    with pytest.raises(ValueError, match="the kernel 'sigmoid' is not positive semidefinite"):
+    with pytest.raises(ValueError, match="the kernel sigmoid\\(gamma=1, coef0=-2\\) is not"):
         method(X, "sigmoid", 100, gamma=1.0, coef0=-2.0)
 
 

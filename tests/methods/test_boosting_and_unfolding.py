@@ -237,9 +237,9 @@ def test_a_graph_is_pairs():
 @pytest.mark.parametrize(
     ("neighbors", "options", "message"),
     [
-        (np.arange(4), {}, "`neighbors` must be an array m x 2"),
-        (csr_array(np.eye(3)), {}, "`neighbors` has shape"),
-        (np.array([[0, 9]]), {}, "`neighbors` refers to row 9"),
+        (np.arange(4), {}, "`graph` must be a sparse matrix or an array m x 2"),
+        (csr_array(np.eye(3)), {}, "`graph` has shape"),
+        (np.array([[0, 9]]), {}, "`graph` refers to row 9"),
         (np.array([[1, 1]]), {}, "no pair of different points"),
         (CHAIN, {"C": -1.0}, "C must be positive"),
         (CHAIN, {"eps": 0.0}, "eps must be positive"),

@@ -4,35 +4,36 @@ import itertools
 
 import numpy as np
 import pytest
-from benchmarks.kernel_design_full import full_program
+from benchmarks.scripts.kernel_design_full import full_program
 from sklearn.exceptions import ConvergenceWarning
 
 from gramlearn import (
     DesignProblem,
+    GaussianKernel,
     KernelDesign,
+    LaplacianKernel,
+    LinearKernel,
     Pairs,
+    PolynomialKernel,
+    SigmoidKernel,
     Status,
     Triplets,
-    gaussian_kernel,
-    laplacian_kernel,
-    linear_kernel,
-    polynomial_kernel,
-    sigmoid_kernel,
 )
-from gramlearn.kernels.families import BaseKernel, OneFeature, read_kernels
+from gramlearn.kernels import Kernel, OneFeature
+from gramlearn.kernels.families import read_kernels
 from gramlearn.methods.kernel_design import dominance_rows as gram_rows
 from gramlearn.methods.kernel_design import problem as design_module
 
 FULL = (
-    gaussian_kernel(0.1),
-    gaussian_kernel(1.0),
-    laplacian_kernel(0.3),
-    linear_kernel(),
-    polynomial_kernel(2, 0.5),
-    sigmoid_kernel(0.2, -0.1),
+    GaussianKernel(0.1),
+    GaussianKernel(1.0),
+    LaplacianKernel(0.3),
+    LinearKernel(),
+    PolynomialKernel(2, 0.5),
+    SigmoidKernel(0.2, -0.1),
     *read_kernels(lambda A, B: -np.abs(A[:, :1] - B[:, 0])),
 )
-WEAK = tuple(OneFeature(gaussian_kernel(mu), f) for f in range(4) for mu in (0.3, 3.0))
+WEAK = tuple(OneFeature(GaussianKernel(mu), f) for f in range(4) for mu in (0.3, 3.0))
 PRICES = list(itertools.product((0.0, 0.1, 5.0), (1e-4, 0.05)))
 
 
@@ -124,7 +125,7 @@ def test_comparisons_of_two_pairs_are_compared_as_such():
 def test_without_the_identity_the_optimum_is_zero_where_with_it_it_is_useful(gamma2):
     # Smooth kernels are near 1 everywhere: no combination of them is dominant on its own.
     points, triplets = instance(n=30, m=200, noise=0.4)
-    smooth = [gaussian_kernel(mu) for mu in (0.01, 0.03, 0.1)]
+    smooth = [GaussianKernel(mu) for mu in (0.01, 0.03, 0.1)]
     rows = np.arange(len(points))
     alone = DesignProblem(smooth, points, triplets, rows, identity=False).solve(0.0, gamma2)
     assert alone.violation <= 1e-6
@@ -137,7 +138,7 @@ def test_without_the_identity_the_optimum_is_zero_where_with_it_it_is_useful(gam
 
 def test_without_the_identity_the_program_is_that_of_the_paper():
     points, triplets = instance(n=16, m=60)
-    narrow = [OneFeature(gaussian_kernel(mu), f) for f in range(4) for mu in (100.0, 1e4)]
+    narrow = [OneFeature(GaussianKernel(mu), f) for f in range(4) for mu in (100.0, 1e4)]
     rows, groups = np.arange(len(points)), groups_of(narrow)
     problem = DesignProblem(narrow, points, triplets, rows, groups=groups, identity=False)
     found = problem.solve(1e-3, 1e-3, tol=1e-8)
@@ -191,7 +192,7 @@ def test_units_of_kernels_do_not_matter():
     # Kernels times c, with prices of their weights times c, are the same problem.
     points, triplets = instance()
     rows = np.arange(len(points))
-    plain = DesignProblem([linear_kernel()], points, triplets, rows).solve(0.5, 1e-3)
+    plain = DesignProblem([LinearKernel()], points, triplets, rows).solve(0.5, 1e-3)
     large = DesignProblem(read_kernels(lambda A, B: 1e8 * A @ B.T), points, triplets, rows).solve(
         0.5e8, 1e-3
     )
@@ -288,7 +289,7 @@ def test_nonnegative_designs_are_certified(gamma1, gamma2):
     )
     assert problem.solve(gamma1, gamma2).relative_gap <= 1e-6
     three = Triplets([(0, 1, 2)], n_points=3)
-    narrow = [gaussian_kernel(0.1), gaussian_kernel(1.0)]
+    narrow = [GaussianKernel(0.1), GaussianKernel(1.0)]
     small = DesignProblem(narrow, [[0.0], [1.0], [3.0]], three, [0, 1, 2], nonnegative=True)
     assert small.solve(gamma1, gamma2).relative_gap <= 1e-6
 
@@ -317,7 +318,7 @@ def test_without_the_identity_a_kernel_without_diagonal_is_no_kernel():
     assert found.value == pytest.approx(triplets.size)
 
 
-class Odd(BaseKernel):
+class Odd(Kernel):
     """A kernel of a user's own class."""
 
     words, is_psd = "odd", False

@@ -3,8 +3,8 @@
 import cvxpy as cp
 import numpy as np
 import pytest
+from benchmarks.scripts import nearest_correlation as benchmark
 
-from benchmarks import nearest_correlation as benchmark
 from gramlearn import (
     Frobenius,
     InfeasibleError,

@@ -41,13 +41,14 @@ from gramlearn import (
     Zeros,
     solve,
 )
-from gramlearn.problem.certificate import Certificate, Reference
+from gramlearn.problem.certificate import Certificate
 from gramlearn.problem.linear_maps import Estimates
 from gramlearn.problem.losses import Loss
 from gramlearn.problem.primal import PrimalPoint
 from gramlearn.problem.refutation import Refutation
-from gramlearn.solvers.feasibility import enter_domain as phase_one
-from gramlearn.solvers.feasibility.enter_domain import enter_domain
+from gramlearn.problem.scan import Reference
+from gramlearn.solvers.working_set import enter_domain as phase_one
+from gramlearn.solvers.working_set.enter_domain import enter_domain
 from matrices import orthogonal, spectral
 
 I3 = np.eye(3)
@@ -133,7 +134,7 @@ def test_intervals_allow_for_their_rounding() -> None:
     Q = np.linalg.qr(np.random.default_rng(0).standard_normal((20, 20)))[0]
     x = np.ones(20)
     x[-1] = 1e-12
-    reference = Reference(np.eye(20), Estimates(np.zeros(0), 0.0, 0.0))
+    reference = Reference(LogDet().at_gradient(np.eye(20)), Estimates(np.zeros(0), 0.0, 0.0))
     assert (
         reference.interval(Q * np.sqrt(x)) is None or reference.interval(Q * np.sqrt(x))[0] <= 1e-12
     )
@@ -521,7 +522,7 @@ def test_the_optimum_lies_between_the_values_where_t_is_rounded(offset: float) -
 
 
 @pytest.mark.parametrize("seed", range(10))
-def test_doubts_of_t_cover_directions_beside_a_large_eigenvector(seed: int) -> None:
+def test_t_errors_cover_directions_beside_a_large_eigenvector(seed: int) -> None:
     """t = sum_a x_a (q_a'z)^2 with x_0 = 1e12 and q_0'z = 1e-6, of which rounding leaves ten digits."""
     rng = np.random.default_rng(seed)
     Q = np.linalg.qr(rng.normal(size=(8, 8)))[0]
@@ -534,7 +535,7 @@ def test_doubts_of_t_cover_directions_beside_a_large_eigenvector(seed: int) -> N
     dots = [sum(Fraction(a) * Fraction(b) for a, b in zip(q, z, strict=True)) for q in Q.T]
     exact = sum(Fraction(value) * dot**2 for value, dot in zip(x, dots, strict=True))
     off = abs(Fraction(float(framed.traces(x)[0])) - exact)
-    assert off <= float(part.doubt(framed, x, Q)[0])
+    assert off <= float(part.t_error(framed, x, Q)[0])
 
 
 def test_no_constraint_leaves_nothing_to_round() -> None:
@@ -587,12 +588,12 @@ def test_an_optimum_below_the_rounding_of_the_prior_is_one() -> None:
 
 
 def test_a_bound_that_rounding_may_violate_is_not_known_to_hold() -> None:
-    """A doubt counts where it reaches beyond the bound, by more than next to nothing of it."""
+    """An error of t counts where it reaches beyond the bound, by more than next to nothing of it."""
     loss = Hard(lower=2.0).prepare(1, I3)
     kept, cases = np.array([2.0]), {0.0: 0.0, 2.0**-32: 0.0, 0.25: 0.125, 1e6: 5e5}
-    assert {doubt: loss.violation(kept, doubt=np.array([doubt])) for doubt in cases} == cases
-    assert loss.violation(np.array([3.0]), doubt=np.array([0.5])) == 0.0
-    assert loss.violation(np.array([1.9]), doubt=np.array([1e-12])) == pytest.approx(0.05)
+    assert {error: loss.violation(kept, t_error=np.array([error])) for error in cases} == cases
+    assert loss.violation(np.array([3.0]), t_error=np.array([0.5])) == 0.0
+    assert loss.violation(np.array([1.9]), t_error=np.array([1e-12])) == pytest.approx(0.05)
 
 
 def test_bounds_below_the_rounding_of_what_they_bound() -> None:
@@ -626,6 +627,6 @@ def test_rounding_of_a_large_cost_hides_nothing_that_is_far_from_it(solver: str)
 
 
 def test_dust_is_no_gap() -> None:
-    assert Certificate(1e-9, 0.0, 1e-9, 0.0, dust=2e-9).relative_gap == 0.0
-    assert Certificate(3.0, 1.0, 2.0, 0.0, dust=0.5).relative_gap == 0.5
-    assert Certificate(np.inf, -np.inf, np.inf, 0.0, dust=1.0).relative_gap == np.inf
+    assert Certificate(1e-9, 0.0, 1e-9, 0.0, prior_rounding=2e-9).relative_gap == 0.0
+    assert Certificate(3.0, 1.0, 2.0, 0.0, prior_rounding=0.5).relative_gap == 0.5
+    assert Certificate(np.inf, -np.inf, np.inf, 0.0, prior_rounding=1.0).relative_gap == np.inf

@@ -43,10 +43,10 @@ def symmetric(r, seed=0):
 def linear_map(c, form, library):
     """Give the map as it is, on a basis (the identity), as a working set keeps it, or as matrices."""
     if form == "own":
-        return c.on(None, n, library.array(0.0))
-    on_basis = c.on(library.array(np.eye(n)), n, library.array(0.0))
+        return c.restricted_map(None, n, library.array(0.0))
+    on_basis = c.restricted_map(library.array(np.eye(n)), n, library.array(0.0))
     if form == "taken":
-        return on_basis.take(library.index(range(on_basis.size)))
+        return on_basis.materialize_rows(library.index(range(on_basis.size)))
     return MatrixMap(on_basis.matrices()) if form == "written out" else on_basis
 
 
@@ -150,7 +150,7 @@ def test_estimates_are_within_their_errors(c, form, library):
 def test_estimates_decide_most_pairs():
     P = random(200, 5)
     i, j = np.arange(100), np.arange(100, 200)
-    pairs = SquaredDistances(np.tile(i, 3), np.tile(j, 3), points=P).on(None, 5, P)
+    pairs = SquaredDistances(np.tile(i, 3), np.tile(j, 3), points=P).restricted_map(None, 5, P)
     low, high = pairs.estimates(np.eye(5), {}).bounds(0.0)
     assert low.dtype == np.float32
     assert np.all((high - low) / np.maximum(high, 0.1) <= 1e-4)
@@ -163,7 +163,7 @@ def test_bounds_hold_beside_a_large_offset_and_scaled(offset, ratios):
     """Whatever <B, X> is between low and high times the estimated value, t is within the bounds."""
     P = random(200, 5) + 30.0
     i, j = np.tile(np.arange(100), 3), np.tile(np.arange(100, 200), 3)
-    pairs = SquaredDistances(i, j, points=P).on(None, 5, P)
+    pairs = SquaredDistances(i, j, points=P).restricted_map(None, 5, P)
     exact = np.sum((P[i] - P[j]) ** 2, axis=1)
     low, high = pairs.estimates(np.eye(5), {}).bounds(offset, *ratios)
     assert np.all(low <= offset + ratios[0] * exact)
@@ -175,7 +175,7 @@ def test_bounds_hold_beside_a_large_offset_and_scaled(offset, ratios):
 @every_form
 def test_the_gram_is_that_of_the_matrices(c, form, library):
     mapping = linear_map(c, form, library)
-    other = mapping.take(library.index([0, mapping.size - 1]))
+    other = mapping.materialize_rows(library.index([0, mapping.size - 1]))
     first, second = (library.numpy(m.matrices()) for m in (mapping, other))
     expected = np.einsum("kij,lij->kl", first, second)
     np.testing.assert_allclose(library.numpy(mapping.gram(other)), expected, atol=1e-10)
@@ -187,11 +187,14 @@ def test_the_gram_is_that_of_the_matrices(c, form, library):
 def test_taking_rows(c, form, library):
     mapping = linear_map(c, form, library)
     rows = np.asarray([0, mapping.size - 1, mapping.size // 2])
-    for chosen in (mapping.take(library.index(rows)), mapping.select(library.index(rows))):
+    for chosen in (
+        mapping.materialize_rows(library.index(rows)),
+        mapping.index_rows(library.index(rows)),
+    ):
         assert chosen.size == 3
         np.testing.assert_array_equal(matrices(chosen, library), matrices(mapping, library)[rows])
-    assert type(mapping.select(library.index(rows))) is type(mapping)
-    assert mapping.take(library.index([])).size == 0
+    assert type(mapping.index_rows(library.index(rows))) is type(mapping)
+    assert mapping.materialize_rows(library.index([])).size == 0
 
 
 @every_constraint
@@ -241,7 +244,7 @@ def test_chunks_and_working_sets_that_do_not_fit_change_nothing(c, library, monk
     monkeypatch.setattr(gramlearn._base.arrays, "_CHUNK_BYTES_HOST", 1)  # one constraint a chunk
     monkeypatch.setattr(gramlearn._base.arrays, "_CHUNK_BYTES_DEVICE", 1)
     monkeypatch.setattr(gramlearn.problem.linear_maps.points, "_DIRECTIONS_BYTES", 0)
-    taken = whole.take(library.index(range(whole.size)))
+    taken = whole.materialize_rows(library.index(range(whole.size)))
     assert not isinstance(taken, DirectionMap)
     for mapping in (whole, taken):
         for found, before in zip(results(mapping), expected, strict=True):
@@ -292,11 +295,11 @@ def test_points_turn_a_matrix_into_a_kernel(c, library):
     P, X, W = random(n, 3), symmetric(3), random(3, 2)
     like = library.array(0.0)
     with_points = dataclasses.replace(c, points=P)
-    on_kernel = c.on(None, n, like)
+    on_kernel = c.restricted_map(None, n, like)
     assert isinstance(on_kernel, CoordinateMap)
     for mapping, S, K in (
-        (with_points.on(None, 3, like), X, P @ X @ P.T),
-        (with_points.on(library.array(W), 3, like), np.eye(2), P @ W @ W.T @ P.T),
+        (with_points.restricted_map(None, 3, like), X, P @ X @ P.T),
+        (with_points.restricted_map(library.array(W), 3, like), np.eye(2), P @ W @ W.T @ P.T),
     ):
         np.testing.assert_allclose(
             library.numpy(mapping.apply(library.array(S))),
@@ -316,7 +319,7 @@ def test_rows_of_the_identity_are_never_written_out(c, library):
         (own.diagonal(library.array(Phi)), written.diagonal(library.array(Phi))),
         (own.entries(row, column), written.entries(row, column)),
         (
-            own.take(library.index([0])).traces(library.array([2.0])),
+            own.materialize_rows(library.index([0])).traces(library.array([2.0])),
             2 * written.traces(library.array([1.0]))[:1],
         ),
     ):
@@ -324,7 +327,8 @@ def test_rows_of_the_identity_are_never_written_out(c, library):
     restricted = own.restrict(library.array(Q))
     assert isinstance(restricted, PointMap)
     assert isinstance(
-        own.take(library.index(range(own.size))).restrict(library.array(Q)), DirectionMap
+        own.materialize_rows(library.index(range(own.size))).restrict(library.array(Q)),
+        DirectionMap,
     )
     np.testing.assert_allclose(
         matrices(restricted, library, 3), Q.T @ matrices(written, library) @ Q, **CLOSE
@@ -345,8 +349,8 @@ def test_sums_at_equal_rows(library):
 def test_a_basis_restricts_the_map(c, library):
     like, W = library.array(0.0), random(n, 3)
     np.testing.assert_allclose(
-        matrices(c.on(library.array(W), n, like), library, 3),
-        matrices(c.on(None, n, like).restrict(library.array(W)), library, 3),
+        matrices(c.restricted_map(library.array(W), n, like), library, 3),
+        matrices(c.restricted_map(None, n, like).restrict(library.array(W)), library, 3),
         **CLOSE,
     )
 

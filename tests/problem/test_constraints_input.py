@@ -31,7 +31,7 @@ REFUSALS = [
         "`i` refers to row 7, but there are 4 rows, 0 to 3.",
     ),
     (
-        lambda: Similarities([0], [5]).on(None, 5, like),
+        lambda: Similarities([0], [5]).restricted_map(None, 5, like),
         "`j` refers to row 5, but there are 5 rows, 0 to 4.",
     ),
     (lambda: DiagonalEntries([0, -1]), "`i` contains -1; row indices start at 0."),
@@ -52,7 +52,7 @@ REFUSALS = [
         "`points` has shape (0, 2); at least one row and one",
     ),
     (
-        lambda: SquaredDistances([0], [1], points=POINTS).on(None, 4, like),
+        lambda: SquaredDistances([0], [1], points=POINTS).restricted_map(None, 4, like),
         "`points` have 3 columns, but the prior is a matrix of size 4",
     ),
     (
@@ -88,11 +88,11 @@ REFUSALS = [
         "`matrices[0]` must be a square matrix; got shape (3, 4).",
     ),
     (
-        lambda: DenseMatrices([np.eye(3)]).on(None, 4, like),
+        lambda: DenseMatrices([np.eye(3)]).restricted_map(None, 4, like),
         "`matrices` are of size 3, but the prior is a matrix of size 4",
     ),
     (
-        lambda: SparseMatrices([coo_array(np.eye(3))]).on(None, 4, like),
+        lambda: SparseMatrices([coo_array(np.eye(3))]).restricted_map(None, 4, like),
         "`matrices` are of size 3, but the prior is a matrix of size 4",
     ),
     (
@@ -136,13 +136,13 @@ def test_points_are_real_numbers():
 )
 def test_all_arrays_come_from_one_library(make, library):
     c = make(library)
-    c.on(None, 3, library.array(0.0))
+    c.restricted_map(None, 3, library.array(0.0))
     if library.name == "numpy":
         return  # host data goes anywhere
     with pytest.raises(
         TypeError, match=r"must come from one library\. Convert them before the call"
     ):
-        c.on(None, 3, like)
+        c.restricted_map(None, 3, like)
 
 
 def test_sparse_matrices_refuse_nan():
@@ -151,7 +151,7 @@ def test_sparse_matrices_refuse_nan():
 
 
 def test_no_sparse_matrices_at_all():
-    assert SparseMatrices([]).on(None, 3, like).size == 0
+    assert SparseMatrices([]).restricted_map(None, 3, like).size == 0
 
 
 # -- what they take --------------------------------------------------------------------------------
@@ -166,14 +166,16 @@ def test_any_integers_serve_as_indices(library):
         (library.index([0, 1, 2]), library.array([1, 2, 3], "int32")),
     ):
         c = SquaredDistances(i, j, points=POINTS)
-        found = library.numpy(c.on(None, 3, library.array(0.0)).apply(library.array(np.eye(3))))
+        found = library.numpy(
+            c.restricted_map(None, 3, library.array(0.0)).apply(library.array(np.eye(3)))
+        )
         expected = found if expected is None else expected
         np.testing.assert_array_equal(found, expected)
 
 
 def test_points_of_any_real_type(library):
     for points in (POINTS, POINTS.astype(np.float32), POINTS.astype(np.int64), POINTS.tolist()):
-        mapping = DiagonalEntries([0, 3], points=points).on(None, 3, library.array(0.0))
+        mapping = DiagonalEntries([0, 3], points=points).restricted_map(None, 3, library.array(0.0))
         assert mapping.points.dtype == library.xp.float64
         np.testing.assert_array_equal(library.numpy(mapping.points), POINTS)
 
@@ -193,7 +195,7 @@ def test_memory_of_any_layout_serves_and_is_left_alone(layout, library):
     }.get(layout, np.arange(4))
     points.flags.writeable = index.flags.writeable = layout != "read-only"
     c = SquaredDistances(index, [1, 2, 3, 0], points=points)
-    mapping = c.on(None, 3, library.array(0.0))
+    mapping = c.restricted_map(None, 3, library.array(0.0))
     found = library.numpy(mapping.apply(library.array(np.eye(3))))
     np.testing.assert_allclose(found, [27.0, 27.0, 27.0, 243.0], rtol=1e-15)
     mapping.adjoint(library.array(np.ones(4)))

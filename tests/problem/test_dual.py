@@ -140,7 +140,10 @@ def test_the_gap_is_primal_minus_dual(regularizer: Regularizer, library: Library
 def test_maps_over_the_same_points_share_one_product() -> None:
     P = np.random.default_rng(0).standard_normal((6, 3))
     i, j = np.arange(5), np.arange(1, 6)
-    one, two = (SquaredDistances(i, k, points=P).on(None, 3, np.eye(3)) for k in (j, (i + 2) % 6))
+    one, two = (
+        SquaredDistances(i, k, points=P).restricted_map(None, 3, np.eye(3))
+        for k in (j, (i + 2) % 6)
+    )
     products: Products = {}
     Q = np.diag([1.0, 2.0, 3.0])
     first, second = one.restrict(Q, products), two.restrict(Q, products)
@@ -150,7 +153,7 @@ def test_maps_over_the_same_points_share_one_product() -> None:
 
 def test_few_directions_of_many_points_are_restricted_themselves() -> None:
     P = np.random.default_rng(0).standard_normal((50, 3))
-    few = SquaredDistances([0, 1], [2, 3], points=P).on(None, 3, np.eye(3))
+    few = SquaredDistances([0, 1], [2, 3], points=P).restricted_map(None, 3, np.eye(3))
     products: Products = {}
     Q = np.diag([1.0, 2.0, 3.0])
     assert np.allclose(few.restrict(Q, products).matrices(), Q @ few.matrices() @ Q)

@@ -104,7 +104,7 @@ def loss_model(loss: Loss, t: cp.Expression) -> tuple[cp.Expression, list[cp.Con
 
 
 def matrices_of(constraints: Constraints, n: int) -> np.ndarray:
-    return np.asarray(constraints.on(None, n, np.eye(n)).matrices())
+    return np.asarray(constraints.restricted_map(None, n, np.eye(n)).matrices())
 
 
 def divergence_model(regularizer: Regularizer, X: cp.Variable) -> cp.Expression:

@@ -23,8 +23,9 @@ from gramlearn import (
     solve,
 )
 from gramlearn.problem.constraints import Constraints
-from gramlearn.problem.primal import PrimalPoint, near_rows
+from gramlearn.problem.primal import PrimalPoint
 from gramlearn.problem.regularizers import Regularizer
+from gramlearn.problem.scan import near_rows
 from gramlearn.solvers import PrimalNewton
 
 N = 5
@@ -77,7 +78,7 @@ def test_the_residual_is_the_slope_along_every_direction(
     regularizer: Regularizer, constraints: Constraints, library: Library
 ) -> None:
     point = point_of(constraints, library, regularizer)
-    E = library.numpy(point.at.kernel * point.residual)
+    E = library.numpy(point.at.divided_differences * point.residual)
     rng = np.random.default_rng(1)
     step = 1e-5  # balances eps / step against step^2
     for _ in range(2):
@@ -115,7 +116,7 @@ def test_the_direction_solves_the_newton_system(
     maps, curvature = point.curved
     B = np.concatenate([library.numpy(m.matrices()) for m in maps])
     curvature = library.numpy(curvature)
-    R, Phi = library.numpy(point.residual), library.numpy(point.at.kernel)
+    R, Phi = library.numpy(point.residual), library.numpy(point.at.divided_differences)
     image = S + np.tensordot(curvature * np.tensordot(B, Phi * S, 2), B, 1)
     # The residual that is asked for, in the norm of Phi, and what single precision adds to it.
     slack = 3 if way == "single" else 1
@@ -136,7 +137,7 @@ def test_what_is_not_near_costs_nothing(stride: int, first: int, library: Librar
     problem = Problem(LogDet(), library.array(np.eye(4)), terms)
     G = np.eye(4) + 0.2 * rng.standard_normal((4, 4))
     t = np.sum(((P[i] - P[j]) @ G) ** 2, axis=1)
-    found = near_rows(problem.dual, library.array(G), stride, first)
+    found = near_rows(problem.dual, LogDet().at_gradient(library.array(G)), stride, first)
     for rows, loss in zip(found, losses, strict=True):
         chosen = np.asarray(library.numpy(rows))
         assert np.all(np.diff(chosen) > 0)
@@ -152,7 +153,7 @@ def test_few_of_those_that_cost_nothing_are_kept() -> None:
     pairs = SquaredDistances(i, j, points=P)
     problem = Problem(LogDet(), np.eye(6), [Term(pairs, LogDetSlack(upper=20.0))])
     costly = np.sum(np.sum((P[i] - P[j]) ** 2, axis=1) > 20.0)
-    (rows,) = near_rows(problem.dual, np.eye(6), 1, 10)
+    (rows,) = near_rows(problem.dual, LogDet().at_gradient(np.eye(6)), 1, 10)
     assert costly < len(rows) <= 10 + 3 * costly < 30_000
 
 
@@ -162,7 +163,7 @@ def test_few_of_those_that_cost_nothing_are_kept() -> None:
 @pytest.mark.parametrize(
     ("regularizer", "term", "reason"),
     [
-        (Frobenius(), Term(Trace(), Square(equal=1.0)), "Frobenius is not invariant"),
+        (Frobenius(), Term(Trace(), Square(equal=1.0)), "Frobenius is not self-concordant"),
         (LogDet(), Term(Trace(), Hinge(upper=1.0)), "Hinge has no derivative"),
         (LogDet(), Term(Similarities([0], [1]), KLSlack(lower=1.0)), "infinite for some t"),
         (LogDet(), Term(Similarities([0], [1]), LogDetSlack(lower=1.0)), "infinite for some t"),

@@ -130,6 +130,17 @@ def test_the_flags_say_what_happens_at_zero(h):
 
 
 @every_regularizer
+def test_the_flags_say_what_the_derivatives_are(h):
+    x = np.asarray([1e-3, 0.1, 1.0, 10.0, 1e3])
+    second = 1 / h.conjugate_second(h.derivative(x))
+    step = 1e-4 * x
+    third = (1 / h.conjugate_second(h.derivative(x + step)) - second) / step
+    is_tame = bool(np.all(np.abs(third) <= 2.01 * second**1.5))
+    assert h.is_self_concordant == (is_tame and h.needs_interior)
+    assert h.is_own_barrier == np.allclose(h.derivative(x), -1 / x)
+
+
+@every_regularizer
 @pytest.mark.parametrize("dtype", ["float64", "float32"])
 def test_every_library_gives_the_same_numbers(h, dtype, library):
     x = np.asarray([1e-3, 0.3, 1.0, 2.5, 40.0])
@@ -187,7 +198,7 @@ every_spectrum = pytest.mark.parametrize("kind", ["apart", "equal", "nearly equa
 def derivative(point, S):
     """Q (Phi o (Q' S Q)) Q'."""
     Q = point.frame
-    return Q @ (point.kernel * (Q.T @ S @ Q)) @ Q.T
+    return Q @ (point.divided_differences * (Q.T @ S @ Q)) @ Q.T
 
 
 @every_regularizer
@@ -312,5 +323,5 @@ def test_evaluation_leaves_its_argument_alone(h):
     Y.flags.writeable = False
     point = h.at(Y)
     assert point.factor.shape == point.frame.shape == (3, 3)
-    assert point.kernel.shape in ((1, 1), (3, 3))
+    assert point.divided_differences.shape in ((1, 1), (3, 3))
     np.testing.assert_array_equal(Y, before)

@@ -276,7 +276,7 @@ def test_quasi_newton_reaches_the_optimum_of_the_working_set(regularizer, loss) 
 def test_a_capacity_in_place_of_its_price(p, loss) -> None:
     """At the price that the answer tells, minimizing with the price gives the same X and capacity."""
     problem = kernel_problem(Frobenius() if p == 2 else Schatten(p), loss)
-    answer = solve(problem, QuasiNewton(capacity=0.3), tol=1e-9)
+    answer = solve(replace(problem, capacity=0.3), tol=1e-9)
     x = np.linalg.eigvalsh(answer.matrix)
     assert np.sum(x.clip(0) ** p) == pytest.approx(0.3, rel=1e-9)
     price = answer.history[-1].details["price"]
@@ -366,8 +366,14 @@ def test_bad_input_is_named() -> None:
         Zeros(0)
     with pytest.raises(ValueError, match="`memory`"):
         QuasiNewton(memory=0)
-    with pytest.raises(ValueError, match=r"`QuasiNewton\(capacity=-1"):
-        QuasiNewton(capacity=-1.0)
+    with pytest.raises(ValueError, match=r"`Problem\(capacity=-1"):
+        Problem(Frobenius(), Zeros(3), [], capacity=-1.0)
+    with pytest.raises(
+        ValueError, match="`capacity` bounds tr X\\^p of a matrix that begins at zero"
+    ):
+        Problem(Frobenius(), np.eye(3), [], capacity=1.0)
+    with pytest.raises(ValueError, match="bounds a capacity, which"):
+        solve(Problem(Frobenius(), Zeros(3), [], capacity=1.0), "working_set")
 
 
 def test_no_dense_matrix_is_made() -> None:

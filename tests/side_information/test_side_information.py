@@ -65,7 +65,7 @@ def distance(points, i, j):
 
 def values(term, matrix):
     """t_k = <A_k, X> for every constraint of a term."""
-    return np.asarray(term.constraints.on(None, matrix.shape[0], matrix).apply(matrix))
+    return np.asarray(term.constraints.restricted_map(None, matrix.shape[0], matrix).apply(matrix))
 
 
 def readings(terms, matrix, within=range(N)):

@@ -35,8 +35,8 @@ from gramlearn.problem.certificate import review
 from gramlearn.problem.losses import Loss
 from gramlearn.problem.regularizers import Regularizer
 from gramlearn.solvers import InteriorPoint, PrimalNewton, Solver, WorkingSet
-from gramlearn.solvers.feasibility.infeasibility import _is_far_from_definite
-from gramlearn.solvers.newton_step import newton_step
+from gramlearn.solvers.working_set.infeasibility import _is_far_from_definite
+from gramlearn.solvers.working_set.newton_step import newton_step
 
 X0 = np.diag([0.5, 1.0, 2.0, 3.0])
 
@@ -391,7 +391,7 @@ def test_what_no_sample_shows_is_found_at_the_end(solver: Solver) -> None:
 def test_a_newton_step_never_lowers_the_dual_or_changes_its_input() -> None:
     problem = many_pairs()
     everything = [np.arange(part.size) for part in problem.dual.parts]
-    point = problem.dual.take(everything).at(np.zeros(problem.dual.size))
+    point = problem.dual.materialize_rows(everything).at(np.zeros(problem.dual.size))
     lam = point.lam.copy()
     better = newton_step(point, 0.1)
     assert better is not None

@@ -33,7 +33,7 @@ from gramlearn.problem.linear_maps import DirectionMap
 from gramlearn.problem.regularizers import Regularizer
 from gramlearn.solvers import InteriorPoint
 from gramlearn.solvers.interior_point.point import central_prices
-from gramlearn.solvers.symmetric import Coordinates, factorized
+from gramlearn.solvers.symmetric import Coordinates, factorize
 from oracles import ask, squared_norm
 
 EACH_REGULARIZER = pytest.mark.parametrize("regularizer", REGULARIZERS, ids=name_of)
@@ -226,7 +226,7 @@ def test_one_weight_does_not_drown_the_others(weight: float, library: Library) -
     c = Coordinates(3, library.array(z))
     maps = [DirectionMap(library.array(z), (1.0,))]
     base = library.array(np.eye(6))
-    inverse = factorized(c, maps, base, library.array([weight]))
+    inverse = factorize(c, maps, base, library.array([weight]))
     b = library.numpy(c.rows(maps[0]))[0]
     other = np.linalg.svd(b[None, :])[2][-1]
     assert np.allclose(library.numpy(inverse(library.array(other))), other, atol=1e-7)

@@ -32,8 +32,8 @@ from gramlearn import (
     VonNeumann,
     solve,
 )
+from gramlearn._base.compilation import announced
 from gramlearn._base.eigen.secular import rank_one_eigen, rank_one_roots
-from gramlearn._base.first_call import announced
 from gramlearn.problem.constraints import Constraints
 from gramlearn.problem.losses import Loss
 from gramlearn.problem.regularizers import Regularizer
@@ -198,7 +198,7 @@ def test_blocks_are_the_same_iterates(loss: type, block: int) -> None:
 @BOTH
 @pytest.mark.parametrize("order", ["cyclic", "random", "greatest"])
 def test_every_order_ends_at_the_optimum(regularizer: Regularizer, order: str) -> None:
-    loss = LogDetSlack if regularizer.is_invariant else KLSlack
+    loss = regularizer.slack_loss
     problem = pairs_problem(regularizer, loss, size=24)
     solver = Projections(order=order)
     solution = solve(problem, solver, tol=1e-7, max_iter=5000)

@@ -48,7 +48,7 @@ def divergence(regularizer: Regularizer, X: np.ndarray, X0: np.ndarray) -> float
 
 
 def values(constraints: Constraints, X: np.ndarray) -> np.ndarray:
-    return np.asarray(constraints.on(None, len(X), X).apply(X)) + constraints.offset
+    return np.asarray(constraints.restricted_map(None, len(X), X).apply(X)) + constraints.offset
 
 
 def check_optimum(

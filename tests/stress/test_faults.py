@@ -1,5 +1,6 @@
 """Ctrl-C, killed runs, full disks, little memory, many threads: a little of what `stress` does at length."""
 
+import importlib
 import inspect
 import json
 import os
@@ -14,7 +15,6 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from benchmarks.whole_files import UnwritableError, write_whole
 from stress.fault_tables import FOUND, fault_tables
 from stress.faults import is_flawless
 from stress.fits import FITS, digest
@@ -24,6 +24,7 @@ from stress.load import _compared, _growth, _Task, load
 from stress.load import is_flawless as load_is_flawless
 from stress.scarcity import SCARCITIES, try_scarcity
 from stress.store import Store, read_lines
+from tools.whole_files import UnwritableError, write_whole
 
 from gramlearn import (
     KernelDesigner,
@@ -44,6 +45,9 @@ from gramlearn.side_information import Triplets
 
 pytestmark = pytest.mark.filterwarnings("ignore")
 posix = pytest.mark.skipif(not hasattr(os, "fork"), reason="there is no fork on this system")
+
+# The module, which its function of the same name hides.
+KMEANS = importlib.import_module("gramlearn.methods.clustering.kernel_kmeans")
 
 
 @pytest.fixture(autouse=True)
@@ -357,7 +361,7 @@ def test_an_answer_so_far_with_which_no_fit_can_end_is_in_the_exception(
     assert not hasattr(designer, "solution_")
 
 
-@pytest.mark.parametrize(("name", "call"), [("solve", 1), ("solve", 4), ("best_halves", 1)])
+@pytest.mark.parametrize(("name", "call"), [("solve", 1), ("solve", 4), ("_best_halves", 1)])
 def test_a_cut_so_far_is_balanced_and_has_its_bound(
     name: str, call: int, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -390,9 +394,7 @@ def test_a_cut_so_far_is_balanced_and_has_its_bound(
 
 def test_clusters_so_far_are_the_best_of_the_starts(monkeypatch: pytest.MonkeyPatch) -> None:
     X = FITS["KernelKMeans"].data(0.5)[0]
-    from gramlearn.methods.clustering import kernel_kmeans
-
-    lloyd, starts = kernel_kmeans._lloyd, []
+    lloyd, starts = KMEANS._lloyd, []
 
     def interrupt(*args):
         if len(starts) == 3:
@@ -400,7 +402,7 @@ def test_clusters_so_far_are_the_best_of_the_starts(monkeypatch: pytest.MonkeyPa
         starts.append(1)
         return lloyd(*args)
 
-    monkeypatch.setattr(kernel_kmeans, "_lloyd", interrupt)
+    monkeypatch.setattr(KMEANS, "_lloyd", interrupt)
     clusters = KernelKMeans(5, random_state=0)
     with pytest.raises(SolveInterrupted, match="start"):
         clusters.fit(X)
@@ -415,16 +417,15 @@ def test_ctrl_c_in_the_clusters_of_a_kernel_keeps_the_kernel(
 ) -> None:
     fit = FITS["NonparametricKernel"]
     X, y = fit.data(0.5)
-    from gramlearn.methods.clustering import kernel_kmeans
 
     def interrupt(*args):
         raise KeyboardInterrupt
 
     kernel = NonparametricKernel(random_state=0)
-    monkeypatch.setattr(kernel_kmeans, "_lloyd", interrupt)
+    monkeypatch.setattr(KMEANS, "_lloyd", interrupt)
     with pytest.raises(KeyboardInterrupt):
         kernel.fit_predict(X, y)
-    assert kernel.kernel(0, 0) >= 0
+    assert kernel.kernel_entries(0, 0) >= 0
     assert not hasattr(kernel, "labels_")
 
 

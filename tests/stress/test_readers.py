@@ -7,7 +7,7 @@ import pytest
 from stress.commands import PROGRAMS, CommandLine
 from stress.readers import READERS, BadFile
 
-from experiments import elsewhere
+from experiments import isolated
 from stress import commands, readers
 
 
@@ -74,15 +74,15 @@ def test_readers_that_break_are_found(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def test_a_damaged_answer_from_elsewhere_is_an_ending(monkeypatch: pytest.MonkeyPatch) -> None:
-    def launch(python: str, folder: Path, *args: object, **how: object) -> str:
-        elsewhere.write_answer(folder / "answer-0000", {"status": "done"})
+    def launch(module: str, python: str, folder: Path, *args: object, **how: object) -> str:
+        isolated.write_answer(folder / "answer-0000", {"status": "done"})
         (folder / "answer-0000.npz").write_bytes(b"half")
         return ""
 
-    monkeypatch.setattr(elsewhere, "launch", launch)
-    monkeypatch.setattr(elsewhere, "_python_with", lambda package, may_make: ("python", ""))
-    package = elsewhere.Package("json", ())
-    (answer,) = elsewhere.ask(json.dumps, package, [{}], 1.0, False)
+    monkeypatch.setattr(isolated, "launch", launch)
+    monkeypatch.setattr(isolated, "_python_with", lambda package, may_make: ("python", ""))
+    package = isolated.Package("json", ())
+    (answer,) = isolated.ask(json.dumps, package, [{}], 1.0, False)
     assert answer["status"] == "failed"
     assert "answer-0000.npz is damaged" in answer["reason"]
 

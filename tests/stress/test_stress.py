@@ -55,7 +55,7 @@ def question(regularizer="LogDet", loss="Hard", **bounds):
 
 
 def answer(asked):
-    return Claim.of(gramlearn.solvers.solve(asked.build(), asked.solver, asked.tol))
+    return Claim.of(gramlearn.solve(asked.build(), asked.solver, asked.tol))
 
 
 def kinds(findings):
@@ -190,7 +190,7 @@ def test_every_lie_is_found(regularizer, lie, seen):
 @pytest.mark.parametrize("regularizer", ["LogDet", "VonNeumann"])
 def test_an_answer_that_is_not_optimal_is_not_called_so(regularizer):
     asked = question(regularizer)
-    rough = gramlearn.solvers.solve(asked.build(), tol=0.3)
+    rough = gramlearn.solve(asked.build(), tol=0.3)
     claim = replace(Claim.of(rough), status="OPTIMAL")
     assert rough.relative_gap > 1e-5
     assert "not" in kinds(judge(asked, claim))  # not optimal

@@ -8,26 +8,9 @@ from collections.abc import Mapping, Sequence
 from statistics import mean
 
 from experiments.experiment import Claim, Result
-from experiments.judging import Spread, listed, prose, span
-from experiments.reproductions.f07._kernel_mixes import SINGLE
-from experiments.reproductions.f07._tables import (
-    ALMOST,
-    EXCEPTION,
-    FULL,
-    LEARNER,
-    SINGLE_AHEAD,
-    WEAK,
-    XING,
-    Fewer,
-    Splits,
-    by_set,
-    difference,
-    kept_by,
-    of_weak,
-    points,
-)
-
-__all__ = ["LIMIT", "SETUP", "claims_of", "remarks_of"]
+from experiments.intervals import Spread, listed, prose, span
+from experiments.reproductions.f07 import _tables as tables
+from experiments.reproductions.f07._comparisons import SINGLE
 
 LIMIT = 15.0  # seconds of the processor, for a fit of MMC
 _DECIDED = "the 95 % interval of the difference is above zero on every such set"
@@ -48,20 +31,24 @@ SETUP = prose(
 
 def claims_of(results: Sequence[Result]) -> list[Claim]:
     """One claim a sentence of the paper."""
-    sets = by_set(results)
+    sets = tables.by_set(results)
     single = {name: _best(splits, tuple(SINGLE)) for name, splits in sets.items()}
-    weak = {name: difference(splits, WEAK, single[name]) for name, splits in sets.items()}
-    full = {name: difference(splits, FULL, single[name]) for name, splits in sets.items()}
+    weak = {
+        name: tables.difference(splits, tables.WEAK, single[name]) for name, splits in sets.items()
+    }
+    full = {
+        name: tables.difference(splits, tables.FULL, single[name]) for name, splits in sets.items()
+    }
     xing = {
-        name: difference(splits, WEAK, _best(splits, answered))
+        name: tables.difference(splits, tables.WEAK, _best(splits, answered))
         for name, splits in sets.items()
-        if (answered := tuple(m for m in XING.values() if kept_by(splits, m)))
+        if (answered := tuple(m for m in tables.XING.values() if tables.kept_by(splits, m)))
     }
     used = {
-        name: Fewer.of(of_weak(splits, "used"), splits[0]["features"])
+        name: tables.Fewer.of(tables.of_weak(splits, "used"), splits[0]["features"])
         for name, splits in sets.items()
     }
-    fewer = {name: count for name, count in used.items() if name != EXCEPTION}
+    fewer = {name: count for name, count in used.items() if name != tables.EXCEPTION}
     return [
         Claim(
             "weak kernels keep more comparisons than any single kernel, on all nine sets",
@@ -73,7 +60,7 @@ def claims_of(results: Sequence[Result]) -> list[Claim]:
         ),
         _generally(full),
         _some_behind(full),
-        *(_alike(by_set(results, raw), raw) for raw in (False, True)),
+        *(_alike(tables.by_set(results, raw), raw) for raw in (False, True)),
         Claim(
             "weak kernels use fewer features than there are, on all sets but balance scale",
             '"reduces the number of features for all but one dataset", counting "α\'s larger than 0.01"',
@@ -86,9 +73,9 @@ def claims_of(results: Sequence[Result]) -> list[Claim]:
         Claim(
             "on balance scale they use all features",
             '"always equal to the original dimensionality"',
-            str(used[EXCEPTION]),
+            str(used[tables.EXCEPTION]),
             "all of them, on every split",
-            used[EXCEPTION].is_all,
+            used[tables.EXCEPTION].is_all,
             "Some splits leave a feature out.",
         ),
         *_of_xing(xing, len(sets)),
@@ -97,7 +84,7 @@ def claims_of(results: Sequence[Result]) -> list[Claim]:
 
 def _of_xing(xing: Mapping[str, Spread], n_sets: int) -> list[Claim]:
     """Where MMC has an answer."""
-    others = {name: found for name, found in xing.items() if name != EXCEPTION}
+    others = {name: found for name, found in xing.items() if name != tables.EXCEPTION}
     words = "weak kernels clearly outperform Xing et al. (2002), on all sets but balance scale"
     alike, no_answer = "on balance scale they do not outperform it", "MMC has no answer."
     paper = '"except for dataset 5, our method clearly outperforms"'
@@ -118,16 +105,16 @@ def _of_xing(xing: Mapping[str, Spread], n_sets: int) -> list[Claim]:
                 ),
             )
         ]
-    if EXCEPTION not in xing:
+    if tables.EXCEPTION not in xing:
         return [*claims, Claim(alike, '"except for dataset 5"', "none", "", None, no_answer)]
     return [
         *claims,
         Claim(
             alike,
             '"except for dataset 5"',
-            f"{points(xing[EXCEPTION])} points",
+            f"{xing[tables.EXCEPTION].interval:+.1f} points",
             "the 95 % interval of the difference is not above zero",
-            not xing[EXCEPTION].is_above_zero,
+            not xing[tables.EXCEPTION].is_above_zero,
             "They do.",
         ),
     ]
@@ -150,7 +137,7 @@ def _some_behind(full: Mapping[str, Spread]) -> Claim:
     decided = [name for name, found in behind.items() if found.is_below_zero]
     return Claim(
         "a mix of full kernels is behind a single kernel on some sets",
-        f'"a single kernel provides a higher performance in average": {listed(SINGLE_AHEAD)}',
+        f'"a single kernel provides a higher performance in average": {listed(tables.SINGLE_AHEAD)}',
         f"in the mean by {_set_by_set(behind)}",
         "the 95 % interval of the difference is below zero on some set",
         bool(decided),
@@ -158,15 +145,15 @@ def _some_behind(full: Mapping[str, Spread]) -> Claim:
     )
 
 
-def _alike(sets: Mapping[str, Splits], raw: bool) -> Claim:
+def _alike(sets: Mapping[str, tables.Splits], raw: bool) -> Claim:
     linear = _linear(sets)
     return Claim(
         "the linear kernel performs almost identically to the polynomial one, features "
         + ("as they are" if raw else "standardized"),
         '"almost identically"',
         _set_by_set(linear),
-        f"they are less than {ALMOST:.0f} points apart on every set",
-        all(abs(found.center) < ALMOST for found in linear.values()),
+        f"they are less than {tables.ALMOST:.0f} points apart on every set",
+        all(abs(found.center) < tables.ALMOST for found in linear.values()),
         prose(
             """The two differ where x'y may be negative, which the polynomial kernel folds over. The paper does
             not say how features were scaled."""
@@ -176,13 +163,16 @@ def _alike(sets: Mapping[str, Splits], raw: bool) -> Claim:
 
 def remarks_of(results: Sequence[Result]) -> list[str]:
     """How our own metrics do on the same comparisons, and what to keep in mind."""
-    sets = by_set(results)
-    ours = {name: difference(splits, WEAK, LEARNER) for name, splits in sets.items()}
+    sets = tables.by_set(results)
+    ours = {
+        name: tables.difference(splits, tables.WEAK, tables.LEARNER)
+        for name, splits in sets.items()
+    }
     ahead = [name for name, found in ours.items() if found.is_above_zero]
     behind = [name for name, found in ours.items() if found.is_below_zero]
     counts = {name: [split["test_triplets"] for split in splits] for name, splits in sets.items()}
     fewest = min(counts, key=lambda name: min(counts[name]))
-    raw = _linear(by_set(results, True))
+    raw = _linear(tables.by_set(results, True))
     same = [name for name, found in raw.items() if found.center == found.deviation == 0.0]
     return [
         prose(
@@ -198,22 +188,23 @@ def remarks_of(results: Sequence[Result]) -> list[str]:
     ]
 
 
-def _linear(sets: Mapping[str, Splits]) -> dict[str, Spread]:
+def _linear(sets: Mapping[str, tables.Splits]) -> dict[str, Spread]:
     """The linear kernel less the polynomial one."""
     return {
-        name: difference(splits, "linear", "polynomial, degree 2") for name, splits in sets.items()
+        name: tables.difference(splits, "linear", "polynomial, degree 2")
+        for name, splits in sets.items()
     }
 
 
 def _best(splits: Sequence[Mapping[str, object]], methods: tuple[str, ...]) -> str:
     """The method that keeps most in the mean, of those that gave an answer."""
-    answered = [method for method in methods if kept_by(splits, method)]
-    return max(answered, key=lambda method: mean(kept_by(splits, method)))
+    answered = [method for method in methods if tables.kept_by(splits, method)]
+    return max(answered, key=lambda method: mean(tables.kept_by(splits, method)))
 
 
 def _set_by_set(differences: Mapping[str, Spread]) -> str:
     unit = " points" if differences else ""
-    return listed(f"{points(found)} ({name})" for name, found in differences.items()) + unit
+    return listed(f"{found.interval:+.1f} ({name})" for name, found in differences.items()) + unit
 
 
 def _exceptions(differences: Mapping[str, Spread]) -> str:
@@ -227,7 +218,7 @@ def _exceptions(differences: Mapping[str, Spread]) -> str:
     return f"Behind on {listed(behind)}, undecided on {listed(undecided)}."
 
 
-def _not_fewer(used: Mapping[str, Fewer]) -> str:
+def _not_fewer(used: Mapping[str, tables.Fewer]) -> str:
     names = listed(
         f"{name}, where {count.n_all} of {count.left.count} splits use all"
         for name, count in used.items()

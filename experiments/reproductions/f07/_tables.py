@@ -11,29 +11,8 @@ from statistics import mean
 from typing import Any, NamedTuple
 
 from experiments.experiment import Result
-from experiments.judging import Spread, spread_of
-from experiments.reproductions.f07._comparisons import SETS
-from experiments.reproductions.f07._kernel_mixes import SINGLE
-
-__all__ = [
-    "ALMOST",
-    "EXCEPTION",
-    "FULL",
-    "LEARNER",
-    "METHODS",
-    "SINGLE_AHEAD",
-    "WEAK",
-    "XING",
-    "Fewer",
-    "Splits",
-    "bars",
-    "by_set",
-    "difference",
-    "kept_by",
-    "of_weak",
-    "points",
-    "table_of",
-]
+from experiments.intervals import Spread, spread_of
+from experiments.reproductions.f07._comparisons import SETS, SINGLE
 
 FULL, WEAK, LEARNER = "mix of full kernels", "mix of weak kernels", "MetricLearner"
 XING = {"full": "Xing et al. (MMC)", "diagonal": "MMC, diagonal"}
@@ -86,11 +65,6 @@ def difference(splits: Splits, ours: str, other: str) -> Spread:
     """Of two methods on the splits on which both gave an answer, in percentage points."""
     both = [split["kept"] for split in splits if {ours, other} <= set(split["kept"])]
     return spread_of([100 * (kept[ours] - kept[other]) for kept in both])
-
-
-def points(found: Spread) -> str:
-    """A difference with the half of its 95 % interval."""
-    return f"{found.center:+.1f} ± {found.margin:.1f}"
 
 
 def table_of(results: Sequence[Result]) -> list[dict[str, str]]:
@@ -167,7 +141,7 @@ def _row_of_single(name: str, splits: Splits) -> dict[str, str]:
     linear = difference(splits, "linear", "polynomial, degree 2")
     verdict = _AGREES if abs(linear.center) < ALMOST else _DIFFERS
     cells = {method: _cell(splits, method) for method in SINGLE}
-    return {**cells, "linear - polynomial (paper: about 0)": f"{points(linear)}, {verdict}"}
+    return {**cells, "linear - polynomial (paper: about 0)": f"{linear.interval:+.1f}, {verdict}"}
 
 
 def _row_of_mixes(name: str, splits: Splits) -> dict[str, str]:
@@ -179,11 +153,11 @@ def _row_of_mixes(name: str, splits: Splits) -> dict[str, str]:
     return {
         **single,
         **{method: _cell(splits, method) for method in (FULL, WEAK)},
-        "weak - best single (paper: above 0)": f"{points(weak)}, {_verdict(weak, is_above=True)}",
+        "weak - best single (paper: above 0)": f"{weak.interval:+.1f}, {_verdict(weak, is_above=True)}",
         "full - best single (paper)": (
-            f"{points(full)} (below 0), {_verdict(full, is_above=False)}"
+            f"{full.interval:+.1f} (below 0), {_verdict(full, is_above=False)}"
             if is_named
-            else points(full)
+            else format(full.interval, "+.1f")
         ),
         column: linear,
     }
@@ -199,9 +173,9 @@ def _row_of_features(name: str, splits: Splits) -> dict[str, str]:
         verdict = _DIFFERS if fewer.is_all else verdict
     row = {
         "features": str(features),
-        "used by weak kernels, |alpha| > 0.01 (paper)": f"{_spread(used)} ({words}), {verdict}",
+        "used by weak kernels, |alpha| > 0.01 (paper)": f"{spread_of(used):.1f} ({words}), {verdict}",
         "of these constant": f"{mean(of_weak(splits, 'used_constant')):.1f}",
-        "with any weight": _spread(of_weak(splits, "selected")),
+        "with any weight": format(spread_of(of_weak(splits, "selected")), ".1f"),
     }
     for mix in (WEAK, FULL):
         answers = [split["mixes"][mix] for split in splits]
@@ -220,13 +194,13 @@ def _row_of_metrics(name: str, splits: Splits) -> dict[str, str]:
     if answered:
         best = max(answered, key=lambda method: mean(kept_by(splits, method)))
         xing = difference(splits, WEAK, best)
-        against = f"{points(xing)} ({_words(is_above)}), {_verdict(xing, is_above)}"
+        against = f"{xing.interval:+.1f} ({_words(is_above)}), {_verdict(xing, is_above)}"
     gamma, count = Counter(split["gamma"] for split in splits).most_common(1)[0]
     notes = [f"{variant}: {_notes(splits, variant)}" for variant in XING if _notes(splits, variant)]
     return {
         **{method: _cell(splits, method) for method in (WEAK, *XING.values(), LEARNER)},
         "weak - better of MMC (paper)": against,
-        "weak - MetricLearner": points(difference(splits, WEAK, LEARNER)),
+        "weak - MetricLearner": format(difference(splits, WEAK, LEARNER).interval, "+.1f"),
         "gamma of MetricLearner": f"{gamma:g} ({count} of {len(splits)})",
         "of the splits, MMC": "; ".join(notes),
     }
@@ -251,7 +225,7 @@ def _cell(splits: Splits, method: str) -> str:
     if not found:
         return "none"
     few = f" ({len(found)} of {len(splits)})" if len(found) < len(splits) else ""
-    return _spread([100 * share for share in found]) + few
+    return format(spread_of([100 * share for share in found]), ".1f") + few
 
 
 def _tally(cells: Sequence[str]) -> str:
@@ -270,8 +244,3 @@ def _verdict(found: Spread, is_above: bool) -> str:
 
 def _words(is_above: bool) -> str:
     return "above 0" if is_above else "not above 0"
-
-
-def _spread(values: Sequence[float]) -> str:
-    center, deviation = spread_of(values)
-    return f"{center:.1f} ± {deviation:.1f}"

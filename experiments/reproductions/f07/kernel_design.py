@@ -7,35 +7,23 @@ from typing import Any, final
 
 import numpy as np
 
-from experiments.elsewhere import ask
-from experiments.experiment import Claim, Experiment, Part, Result
+from experiments.experiment import Claim, Experiment, Part, Result, panels
+from experiments.isolated import ask
+from experiments.reproductions.f07 import _tables as tables
 from experiments.reproductions.f07._claims import LIMIT, SETUP, claims_of, remarks_of
 from experiments.reproductions.f07._comparisons import (
     SETS,
+    SINGLE,
     Judged,
     Split,
+    mix_of,
     ranked_by_halves,
     split_of,
 )
-from experiments.reproductions.f07._kernel_mixes import SINGLE, mix_of
-from experiments.reproductions.f07._tables import (
-    FULL,
-    LEARNER,
-    METHODS,
-    WEAK,
-    XING,
-    bars,
-    by_set,
-    kept_by,
-    of_weak,
-    table_of,
-)
 from experiments.reproductions.shared import twelve_sets as _twelve_sets
 from experiments.reproductions.shared.by_set import BySet
-from experiments.reproductions.shared.their_metrics import METRIC_LEARN, mmc
+from experiments.reproductions.shared.rivals import METRIC_LEARN, mmc
 from gramlearn import MetricLearner
-
-__all__ = ["EXPERIMENT", "shares_by_set"]
 
 _GAMMAS = (1e-4, 1e-3, 1e-2, 1e-1, 1.0)  # of MetricLearner
 # In the guide; a Gaussian kernel, however wide, orders points as their distance does.
@@ -43,11 +31,11 @@ _GUIDE = {
     "Gauss, mu = 1": "Euclidean, or any Gaussian kernel",
     "polynomial, degree 2": "polynomial kernel, degree 2",
     "linear": "linear kernel",
-    FULL: "KernelDesigner, mix of full kernels",
-    WEAK: "KernelDesigner, mix of weak kernels",
-    LEARNER: "MetricLearner, hinge",
-    XING["full"]: "metric-learn MMC",
-    XING["diagonal"]: "metric-learn MMC, diagonal",
+    tables.FULL: "KernelDesigner, mix of full kernels",
+    tables.WEAK: "KernelDesigner, mix of weak kernels",
+    tables.LEARNER: "MetricLearner, hinge",
+    tables.XING["full"]: "metric-learn MMC",
+    tables.XING["diagonal"]: "metric-learn MMC, diagonal",
 }
 _TOL = 1e-3  # of the metrics that are compared; the chosen one is solved to 1e-6
 
@@ -84,7 +72,7 @@ class KernelDesigns(Experiment):
         return {"draws": [_shares(*found) for found in zip(splits, theirs, strict=True)]}
 
     def table(self, results: Sequence[Result]) -> list[dict[str, str]]:
-        return table_of(results)
+        return tables.table_of(results)
 
     def guide_rows(self, results: Sequence[Result]) -> list[dict[str, str]]:
         return shares_by_set(results).rows("kept", _twelve_sets.SETS, ".1f")
@@ -96,28 +84,29 @@ class KernelDesigns(Experiment):
         return remarks_of(results)
 
     def figure(self, results: Sequence[Result]) -> Any:
-        from matplotlib.figure import Figure
-
-        sets = by_set(results)
-        figure = Figure(figsize=(10, 9.5), layout="constrained")
-        single, features, metrics = figure.subplots(3, 1)
+        sets = tables.by_set(results)
+        figure, (single, features, metrics) = panels((10, 9.5), 3, 1)
         for axes, methods in (
-            (single, (*SINGLE, FULL, WEAK)),
-            (metrics, (*XING.values(), LEARNER, WEAK)),
+            (single, (*SINGLE, tables.FULL, tables.WEAK)),
+            (metrics, (*tables.XING.values(), tables.LEARNER, tables.WEAK)),
         ):
             shares = {
-                method: [[100 * share for share in kept_by(of, method)] for of in sets.values()]
+                method: [
+                    [100 * share for share in tables.kept_by(of, method)] for of in sets.values()
+                ]
                 for method in methods
             }
-            colors = [f"C{METHODS.index(method)}" for method in methods]
-            bars(axes, list(sets), shares, colors)
+            colors = [f"C{tables.METHODS.index(method)}" for method in methods]
+            tables.bars(axes, list(sets), shares, colors)
             axes.set(ylabel="test comparisons kept, %", ylim=(0, 101))
         counts = {
             "features of the set": [[of[0]["features"]] for of in sets.values()],
-            "used, |alpha| > 0.01": [of_weak(of, "used") for of in sets.values()],
-            "with any weight": [of_weak(of, "selected") for of in sets.values()],
+            "used, |alpha| > 0.01": [tables.of_weak(of, "used") for of in sets.values()],
+            "with any weight": [tables.of_weak(of, "selected") for of in sets.values()],
         }
-        bars(features, list(sets), counts, ["0.7", f"C{METHODS.index(WEAK)}", "0.4"])
+        tables.bars(
+            features, list(sets), counts, ["0.7", f"C{tables.METHODS.index(tables.WEAK)}", "0.4"]
+        )
         features.set_ylabel("features")
         single.set_title("Figure 1: single kernels and mixes")
         features.set_title("Figure 2: features of the mix of weak kernels")
@@ -136,9 +125,9 @@ def _part(name: str, kind: str, splits: int, given: dict[str, Any]) -> Part:
 def shares_by_set(results: Sequence[Result]) -> BySet:
     """Of standardized features, by the names of the guide."""
     answers = []
-    for name, splits in by_set(results).items():
+    for name, splits in tables.by_set(results).items():
         for split in splits:
-            lost = {XING[v]: answer for v, answer in split["xing"].items()}
+            lost = {tables.XING[v]: answer for v, answer in split["xing"].items()}
             done = {m: {"status": "done", "kept": share} for m, share in split["kept"].items()}
             answer = {words: (lost | done)[method] for method, words in _GUIDE.items()}
             answers.append(Result({"set": SETS[name]}, answer))
@@ -151,12 +140,14 @@ def _by_single_kernels(split: Split) -> dict[str, float]:
 
 def _shares(split: Split, xing: dict[str, dict[str, Any]]) -> dict[str, Any]:
     """What each method keeps of one split, and how it came to it."""
-    mixes = {name: mix_of(split, weak) for name, weak in ((FULL, False), (WEAK, True))}
+    mixes = {
+        name: mix_of(split, weak) for name, weak in ((tables.FULL, False), (tables.WEAK, True))
+    }
     kept = _by_single_kernels(split) | {name: mix.share_kept for name, mix in mixes.items()}
     for variant, answer in xing.items():
         if (W := answer.pop("W", None)) is not None:
-            kept[XING[variant]] = split.test.share_kept(partial(_nearness, W))
-    gamma, kept[LEARNER] = _metric(split)
+            kept[tables.XING[variant]] = split.test.share_kept(partial(_nearness, W))
+    gamma, kept[tables.LEARNER] = _metric(split)
     return {
         "kept": kept,
         "mixes": {name: mix._asdict() for name, mix in mixes.items()},
@@ -176,9 +167,9 @@ def _xing(splits: Sequence[Split], limit: float, may_make: bool) -> list[dict[st
     for split in splits:
         table, X = np.asarray(split.training.triplets.triplets), split.training.points
         pairs = {"X": X, "alike": table[:, [0, 1]], "unlike": table[:, [0, 2]]}
-        calls += [{**pairs, "diagonal": variant == "diagonal"} for variant in XING]
+        calls += [{**pairs, "diagonal": variant == "diagonal"} for variant in tables.XING]
     answers = iter(ask(mmc, METRIC_LEARN, calls, limit, may_make))
-    return [{variant: next(answers) for variant in XING} for _ in splits]
+    return [{variant: next(answers) for variant in tables.XING} for _ in splits]
 
 
 def _metric(split: Split) -> tuple[float, float]:

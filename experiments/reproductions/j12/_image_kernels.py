@@ -12,8 +12,6 @@ from collections.abc import Callable, Mapping
 import numpy as np
 from scipy.ndimage import gaussian_filter
 
-__all__ = ["KERNELS", "kernel_between"]
-
 _SIDE = 16
 _ORIENTATIONS = 8
 

@@ -3,9 +3,7 @@
 from collections.abc import Sequence
 
 from experiments.experiment import Claim, Result
-from experiments.judging import Spread, listed, prose, spread_of
-
-__all__ = ["LEARNED", "METHODS", "claims_of", "errors_of", "missing_of"]
+from experiments.intervals import Spread, listed, prose, spread_of
 
 LEARNED = ("linear", "gaussian", "online")
 METHODS = {

@@ -14,8 +14,6 @@ from sklearn.model_selection import StratifiedKFold
 
 from gramlearn import Pairs
 
-__all__ = ["GAMMAS", "PERCENTILES", "PER_CLASS", "Half", "chosen", "halves", "quiet"]
-
 GAMMAS = (0.01, 0.1, 1.0, 10.0, 100.0, 1000.0)
 PERCENTILES = (1, 99)
 PER_CLASS = 100

@@ -12,13 +12,11 @@ import numpy as np
 from sklearn.model_selection import StratifiedKFold
 from sklearn.svm import SVC
 
-from experiments.experiment import Claim, Experiment, Part, Result
-from experiments.judging import Spread, listed, prose, spread_of
+from experiments.experiment import Claim, Experiment, Part, Result, panels
+from experiments.intervals import Spread, listed, prose, spread_of
 from experiments.reproductions.j12._image_kernels import kernel_between
 from experiments.reproductions.j12._two_fold import GAMMAS, PER_CLASS, PERCENTILES
 from gramlearn import KernelLearner, Pairs, datasets
-
-__all__ = ["EXPERIMENT", "mean_recall"]
 
 _KERNELS = {"sum": "SUM", "blur 1": "blur", "histogram": "histogram"}  # SUM, CORR and PMK there
 _COUNTS = (5, 15, 30)
@@ -97,7 +95,7 @@ class AveragedKernel(Experiment):
                 told = _PAPER[name].get(count)
                 row = {"kernel": words, "examples of a digit": str(count)}
                 row |= {
-                    column: "{:.1%} ± {:.1%}".format(*found[kind])
+                    column: f"{found[kind]:.1%}"
                     for kind, column in (
                         ("base", "base"),
                         ("svm", "base, SVM"),
@@ -116,10 +114,7 @@ class AveragedKernel(Experiment):
         ]
 
     def figure(self, results: Sequence[Result]) -> Any:
-        from matplotlib.figure import Figure
-
-        figure = Figure(figsize=(8, 4.5), layout="constrained")
-        axes = figure.subplots()
+        figure, axes = panels((8, 4.5))
         for k, (name, words) in enumerate(_KERNELS.items()):
             rates = _rates(results, name)
             for (kind, before), style in zip(_KINDS.items(), ("--", ":", "-"), strict=True):
@@ -225,9 +220,7 @@ def _clear(gains: dict[int, Spread]) -> list[int]:
 
 
 def _text(gains: dict[int, Spread]) -> str:
-    return listed(
-        f"{gain.center:+.1%} ± {gain.margin:.1%} at {count}" for count, gain in gains.items()
-    )
+    return listed(f"{gain.interval:+.1%} at {count}" for count, gain in gains.items())
 
 
 _CRITERION = (
@@ -244,7 +237,7 @@ def _gain(results: Sequence[Result], name: str) -> Claim:
     gains = _ahead(results, (name, "learned"), (name, "base"))
     told = listed(f"{rate} % at {count}" for count, rate in _PAPER[name].items())
     rates = listed(
-        f"{found['learned'].center:.1%} at {count} ({gains[count].center:+.1%} ± {gains[count].margin:.1%})"
+        f"{found['learned'].center:.1%} at {count} ({gains[count].interval:+.1%})"
         for count, found in _rates(results, name).items()
     )
     return Claim(

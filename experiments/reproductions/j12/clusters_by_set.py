@@ -8,12 +8,11 @@ import numpy as np
 from sklearn.cluster import KMeans
 from sklearn.preprocessing import StandardScaler
 
-from experiments.elsewhere import ask
 from experiments.experiment import Claim, Experiment, Part, Result
-from experiments.judging import listed, prose
-from experiments.reproductions.shared.by_set import BySet
-from experiments.reproductions.shared.by_set_picture import picture
-from experiments.reproductions.shared.their_clusters import CLUSTERING, THEIRS, clusters_of
+from experiments.intervals import listed, prose
+from experiments.isolated import ask
+from experiments.reproductions.shared.by_set import BySet, picture
+from experiments.reproductions.shared.rivals import CLUSTERERS, CLUSTERING, clusters_of
 from experiments.reproductions.shared.twelve_sets import (
     DRAWS,
     SETS,
@@ -27,8 +26,6 @@ from gramlearn import (
     Pairs,
     normalized_mutual_information,
 )
-
-__all__ = ["EXPERIMENT"]
 
 _PLAIN, _KEPT, _LEARNED, _BOTH, _FREE = (
     "k-means",
@@ -107,7 +104,7 @@ class ClustersBySet(Experiment):
         names = scores.answered(list(SETS), _KEPT, _BOTH, _PLAIN)
         methods = (_KEPT, _LEARNED, _BOTH, _FREE)
         gains = {method: scores.above(names, method, _PLAIN) for method in methods}
-        words = listed(f"{m} {gain.center:+.3f} ± {gain.margin:.3f}" for m, gain in gains.items())
+        words = listed(f"{m} {gain.interval:+.3f}" for m, gain in gains.items())
         return [
             f"What the mean NMI is above that of k-means, with half of the 95 % interval: {words}.",
             *scores.unanswered(SETS),
@@ -149,15 +146,15 @@ def _ours(X: np.ndarray, k: int, pairs: Pairs, seed: int) -> dict[str, Any]:
 
 
 def _theirs(X: np.ndarray, k: int, drawn: Sequence[tuple[Pairs, int]]) -> list[dict[str, Any]]:
-    """For each draw what came of each of `THEIRS`; one that was ended is not tried on the next."""
+    """For each draw what came of each of `CLUSTERERS`; one that was ended is not tried on the next."""
     calls = []
     for pairs, seed in drawn:
         alike, unlike = _links(pairs)
         call = {"X": X, "n_clusters": k, "alike": alike, "unlike": unlike, "seed": seed}
-        calls += [{"name": name, **call} for name in THEIRS]
+        calls += [{"name": name, **call} for name in CLUSTERERS]
     kinds = [call["name"] for call in calls]
     answers = iter(ask(clusters_of, CLUSTERING, calls, _LIMIT, may_make=True, kinds=kinds))
-    return [{name: next(answers) for name in THEIRS} for _ in drawn]
+    return [{name: next(answers) for name in CLUSTERERS} for _ in drawn]
 
 
 def _links(pairs: Pairs) -> tuple[np.ndarray, np.ndarray]:
@@ -183,7 +180,7 @@ def _claim(scores: BySet, other: str, words: str, stand_in: str) -> Claim:
     return Claim(
         words=words,
         paper=paper,
-        ours=f"NMI is {above.center:+.3f} ± {above.margin:.3f} above that of {other}, over "
+        ours=f"NMI is {above.interval:+.3f} above that of {other}, over "
         f"{listed(SETS[name] for name in names)}",
         criterion="the 95 % interval of the difference, draw by draw, is above zero",
         agrees=above.is_above_zero,

@@ -14,15 +14,13 @@ from sklearn.cluster import KMeans
 from sklearn.model_selection import StratifiedKFold
 from sklearn.preprocessing import StandardScaler
 
-from experiments.elsewhere import ask
-from experiments.experiment import Claim, Experiment, Part, Result
-from experiments.judging import prose, spread_of
+from experiments.experiment import Claim, Experiment, Part, Result, panels
+from experiments.intervals import prose, spread_of
+from experiments.isolated import ask
 from experiments.reproductions.j12._two_fold import GAMMAS, PERCENTILES
 from experiments.reproductions.shared.pairs import draw_pairs
-from experiments.reproductions.shared.their_clusters import CLUSTERING, clusters_of
+from experiments.reproductions.shared.rivals import CLUSTERING, clusters_of
 from gramlearn import MetricLearner, Pairs, datasets
-
-__all__ = ["EXPERIMENT", "matched_error"]
 
 _SETS = {"ionosphere": "Ionosphere", "pendigits_389_317": "Digits-389"}
 _PAPER = {  # unsupervised, LogDet Linear, HMRF-KMeans
@@ -131,7 +129,7 @@ class MetricClusters(Experiment):
             for method, words in _WORDS.items():
                 draws = found.get(method)
                 told = _PAPER[name].get(method)
-                ours = _spread(draws) if draws else "none"
+                ours = format(spread_of(draws), ".3f") if draws else "none"
                 row[words] = ours if scaled or told is None else f"{ours} (paper {told:.3f})"
             rows.append(row)
         return rows
@@ -146,11 +144,8 @@ class MetricClusters(Experiment):
         ]
 
     def figure(self, results: Sequence[Result]) -> Any:
-        from matplotlib.figure import Figure
-
         found = {name: of for (name, scaled), of in _errors(results).items() if not scaled}
-        figure = Figure(figsize=(6, 4), layout="constrained")
-        axes = figure.subplots()
+        figure, axes = panels((6, 4))
         for k, (method, words) in enumerate(_WORDS.items()):
             shift = (k - (len(_WORDS) - 1) / 2) * 0.2
             places = [n + shift for n, name in enumerate(found) if method in found[name]]
@@ -213,11 +208,6 @@ def _errors(results: Sequence[Result]) -> dict[tuple[str, bool], dict[str, list[
     return found
 
 
-def _spread(draws: Sequence[float]) -> str:
-    spread = spread_of(draws)
-    return f"{spread.center:.3f} ± {spread.deviation:.3f}"
-
-
 def _claims(
     name: str,
     found: dict[str, list[float]],
@@ -241,8 +231,9 @@ def _claims(
             f"{words}: error with {_PAIRS} constraints, LogDet Linear",
             told["logdet"],
             found["logdet"],
-            f"{chosen} With gamma = {_FIXED:g} it is {_spread(found['fixed'])}, and with standardized features "
-            f"{tried['logdet']}. The paper does not say how gamma is validated where classes are not given.",
+            f"{chosen} With gamma = {_FIXED:g} it is {spread_of(found['fixed']):.3f}, and with standardized "
+            f"features {tried['logdet']}. The paper does not say how gamma is validated where classes are "
+            "not given.",
         ),
         _less(
             f"{words}: constraints lessen the error",
@@ -260,7 +251,7 @@ def _near(words: str, told: float, draws: Sequence[float], reason: str) -> Claim
     return Claim(
         words=words,
         paper=f"{told:.3f}",
-        ours=_spread(draws),
+        ours=format(spread_of(draws), ".3f"),
         criterion="the paper's is within the 95 % interval of the splits",
         agrees=not (away.is_above_zero or away.is_below_zero),
         reason=reason,
@@ -279,7 +270,7 @@ def _less(
     return Claim(
         words=words,
         paper=paper,
-        ours=f"{mean(ours):.3f} against {mean(others):.3f}, by {below.center:.3f} ± {below.margin:.3f} less",
+        ours=f"{mean(ours):.3f} against {mean(others):.3f}, by {below.interval:.3f} less",
         criterion="the 95 % interval of the difference, split by split, is above zero",
         agrees=below.is_above_zero,
         reason=reason,
@@ -292,7 +283,7 @@ def _rival(name: str, found: dict[str, list[float]], chosen: str, reasons: set[s
     paper = f"{_PAPER[name]['logdet']:.3f} against {_PAPER[name]['rival']:.3f}"
     if "rival" not in found:
         return Claim(words, paper, "none", "", None, "; ".join(sorted(reasons)))
-    fixed = f"{chosen} With gamma = {_FIXED:g} it is {_spread(found['fixed'])}."
+    fixed = f"{chosen} With gamma = {_FIXED:g} it is {spread_of(found['fixed']):.3f}."
     stand_in = "MPCK-means instead of HMRF-KMeans"
     return _less(words, paper, found["logdet"], found["rival"], fixed, stand_in)
 

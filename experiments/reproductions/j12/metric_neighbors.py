@@ -10,11 +10,11 @@ from collections.abc import Sequence
 from typing import Any, final
 
 import numpy as np
-from benchmarks.splits import vote
+from tools.neighbor_vote import vote
 
-from experiments.elsewhere import ask
-from experiments.experiment import Claim, Experiment, Part, Result
-from experiments.judging import prose
+from experiments.experiment import Claim, Experiment, Part, Result, panels
+from experiments.intervals import prose
+from experiments.isolated import ask
 from experiments.reproductions.j12._neighbor_claims import (
     LEARNED,
     METHODS,
@@ -23,16 +23,8 @@ from experiments.reproductions.j12._neighbor_claims import (
     missing_of,
 )
 from experiments.reproductions.j12._two_fold import GAMMAS, PERCENTILES, Half, chosen, halves, quiet
-from experiments.reproductions.shared.their_metrics import METRIC_LEARN, PYDML, metric_of, mmc
-from gramlearn import (
-    KernelLearner,
-    MetricLearner,
-    OnlineMetricLearner,
-    datasets,
-    percentile_bounds,
-)
-
-__all__ = ["EXPERIMENT"]
+from experiments.reproductions.shared.rivals import METRIC_LEARN, PYDML, metric_of, mmc
+from gramlearn import KernelLearner, MetricLearner, OnlineMetricLearner, datasets, percentile_bounds
 
 _SETS = ("wine", "ionosphere", "balance_scale", "iris", "soybean_small")
 _REPEATS = 5
@@ -91,7 +83,7 @@ class MetricNeighbors(Experiment):
             row = {"set": name}
             for method, words in METHODS.items():
                 spread = found.get(method)
-                row[words] = f"{spread.center:.3f} ± {spread.deviation:.3f}" if spread else "none"
+                row[words] = f"{spread:.3f}" if spread else "none"
             rows.append({**row, "the paper": ""})
         rows[0]["the paper"] = prose("""
             a figure; "LogDet Linear and LogDet Gaussian algorithms obtain somewhat higher accuracy for most of
@@ -111,11 +103,8 @@ class MetricNeighbors(Experiment):
         return [f"The median of the gamma chosen is {middle}.", *missing_of(results)]
 
     def figure(self, results: Sequence[Result]) -> Any:
-        from matplotlib.figure import Figure
-
         found = errors_of(results)
-        figure = Figure(figsize=(9, 4.5), layout="constrained")
-        axes = figure.subplots()
+        figure, axes = panels((9, 4.5))
         shown = [method for method in METHODS if any(method in of_set for of_set in found.values())]
         width = 0.85 / len(shown)
         axes.plot([], [], "kx", ms=5, label="no answer")
@@ -249,10 +238,6 @@ _RIVALS = (  # what is asked, of whom, with what, and their names of methods wit
     (metric_of, PYDML, _from_classes, {"MCML": "MCML"}),
     (mmc, METRIC_LEARN, _from_pairs, {"MMC": "MMC"}),
 )
-_LEARNERS = {
-    "linear": quiet(_linear),
-    "gaussian": quiet(_gaussian),
-    "online": quiet(_online),
-}
+_LEARNERS = {"linear": quiet(_linear), "gaussian": quiet(_gaussian), "online": quiet(_online)}
 
 EXPERIMENT = MetricNeighbors()

@@ -14,12 +14,10 @@ import numpy as np
 from sklearn.decomposition import KernelPCA
 from sklearn.neighbors import NearestNeighbors
 
-from experiments.experiment import Claim, Experiment, Part, Result
-from experiments.judging import Spread, listed, prose, spread_of
+from experiments.experiment import Claim, Experiment, Part, Result, panels
+from experiments.intervals import Spread, listed, prose, spread_of
 from experiments.reproductions.j12._two_fold import PER_CLASS, PERCENTILES
 from gramlearn import ManifoldKernel, Pairs, SemiSupervisedEmbedding, datasets
-
-__all__ = ["EXPERIMENT", "recalls"]
 
 _WORDS = {"trace": "Trace-SSIKDR", "pca": "kernel PCA", "plain": "kernel PCA, Gaussian kernel"}
 _OF_A_DIGIT = 10
@@ -116,14 +114,12 @@ class TraceEmbedding(Experiment):
             found = [result.value[method] for result in results]
             recall = np.mean([one["recalls"] for one in found], axis=0)
             accuracy = spread_of([one["accuracy"] for one in found])
-            row = {"method": words, f"{_NEIGHBORS}-NN in the plane": _text(accuracy, ".3f")}
+            row = {"method": words, f"{_NEIGHBORS}-NN in the plane": f"{accuracy:.3f}"}
             row |= {f"of {digit}": f"{share:.2f}" for digit, share in enumerate(recall)}
             rows.append(row)
         for method, words in _WORDS.items():
             row = {"digits separated": words}
-            row |= {
-                f"at {t:.0%}": _text(_separated(results, method, t), ".1f") for t in _THRESHOLDS
-            }
+            row |= {f"at {t:.0%}": f"{_separated(results, method, t):.1f}" for t in _THRESHOLDS}
             rows.append({**row, "the paper": told[method]})
         return rows
 
@@ -133,11 +129,8 @@ class TraceEmbedding(Experiment):
                 words=f"{_WORDS[method]} separates {count} of the digits",
                 paper=f"{count}, by eye",
                 ours=listed(
-                    f"{_text(_separated(results, method, t), '.1f')} at {t:.0%}"
-                    for t in _THRESHOLDS
+                    f"{_separated(results, method, t):.1f} at {t:.0%}" for t in _THRESHOLDS
                 ),
-                criterion="",
-                agrees=None,
                 reason="The paper counts by eye and gives no threshold, and the number follows from it.",
             )
             for method, count in _PAPER.items()
@@ -145,12 +138,10 @@ class TraceEmbedding(Experiment):
         return [*of_methods, _more(results)]
 
     def figure(self, results: Sequence[Result]) -> Any:
-        from matplotlib.figure import Figure
-
         shown = next((r.value for r in results if r.parameters["draw"] == 0), results[0].value)
-        figure = Figure(figsize=(13, 4.6), layout="constrained")
+        figure, three = panels((13, 4.6), 1, 3)
         labels = np.asarray(shown["labels"])
-        for axes, (method, words) in zip(figure.subplots(1, 3), _WORDS.items(), strict=True):
+        for axes, (method, words) in zip(three, _WORDS.items(), strict=True):
             points = np.asarray(shown[method]["points"]).reshape(-1, 2)
             for digit in np.unique(labels):
                 axes.plot(
@@ -236,7 +227,7 @@ def _more(results: Sequence[Result]) -> Claim:
     return Claim(
         words="Trace-SSIKDR separates more digits than kernel PCA",
         paper=f"{_PAPER['trace']} against {_PAPER['pca']}",
-        ours=listed(f"{d.center:+.1f} ± {d.margin:.1f} at {t:.0%}" for t, d in ahead.items())
+        ours=listed(f"{d.interval:+.1f} at {t:.0%}" for t, d in ahead.items())
         + " (half of the 95 % interval)",
         criterion=f"at {listed(f'{t:.0%}' for t in _JUDGED)}, the 95 % interval of the difference, draw by "
         "draw, is above zero",
@@ -244,10 +235,6 @@ def _more(results: Sequence[Result]) -> Claim:
         reason=f"Kernel PCA has the kernel that knows the shape of the data here; with the Gaussian one it "
         f"separates {plain}.",
     )
-
-
-def _text(spread: Spread, form: str) -> str:
-    return f"{spread.center:{form}} ± {spread.deviation:{form}}"
 
 
 EXPERIMENT = TraceEmbedding()

@@ -8,23 +8,27 @@ infeasible and has no NMI. The same draws are therefore solved with slack too, w
 answer. Of 1, 100 and 1000, gamma is the last: 1 leaves the von Neumann kernel nearly as it was.
 """
 
-import warnings
 from collections.abc import Sequence
 from statistics import mean
 from typing import Any, final
 
 import numpy as np
-from sklearn.exceptions import ConvergenceWarning
 
-from experiments.experiment import Claim, Experiment, Part, Result
-from experiments.judging import Spread, listed, prose, spread_of
-from experiments.reproductions.k09._digits import DATA, GAMMA, METHODS, WORDS, problems
-from experiments.reproductions.k09._divergences import alike_claim
-from experiments.reproductions.k09._running import draws_of, with_counts
-from experiments.scores import clustering_nmi
-from gramlearn import Solution, Status, solve
-
-__all__ = ["EXPERIMENT"]
+from experiments.experiment import Claim, Experiment, Part, Result, panels
+from experiments.intervals import Spread, listed, prose, spread_of
+from experiments.reproductions.k09._projections import (
+    DATA,
+    GAMMA,
+    METHODS,
+    WORDS,
+    alike_claim,
+    draws_of,
+    problems,
+    solve_quietly,
+    with_counts,
+)
+from experiments.reproductions.shared.scores import clustering_nmi
+from gramlearn import Solution, Status
 
 _MOST = 420
 
@@ -54,30 +58,25 @@ class Digits389(Experiment):
         found, y = problems(part)
         answers = {}
         for method, problem in found.items():
-            with warnings.catch_warnings():
-                warnings.simplefilter("ignore", ConvergenceWarning)  # the status is kept
-                solution = solve(problem)
-            answers[method] = _answer(solution, y, part.seed)
+            answers[method] = _answer(solve_quietly(problem), y, part.seed)
         return answers
 
     def table(self, results: Sequence[Result]) -> list[dict[str, str]]:
-        counts = sorted({result.parameters["constraints"] for result in results})
-        return [self._row(count, counts, results) for count in counts]
-
-    def _row(self, count: int, counts: list[int], results: Sequence[Result]) -> dict[str, str]:
-        draws = [result.value for result in results if result.parameters["constraints"] == count]
-        row = {"constraints": str(count), "draws": str(len(draws))}
-        for method, words in WORDS.items():
-            row[f"NMI, {words}"] = _cell([draw[method] for draw in draws])
-        if count == 0:
-            row["the paper, in words"] = "the original kernel: every learned one clusters better"
-        elif count == next(c for c in counts if c):
-            row["the paper, in words"] = "a few constraints already improve NMI significantly"
-        elif count == _MOST:
-            row["the paper, in words"] = "no slack was needed to converge"
-        else:
-            row["the paper, in words"] = "both divergences comparable"
-        return row
+        found, rows = draws_of(results), []
+        told = {
+            0: "the original kernel: every learned one clusters better",
+            _MOST: "no slack was needed to converge",
+            min(
+                filter(None, found), default=0
+            ): "a few constraints already improve NMI significantly",
+        }
+        for count, draws in found.items():
+            row = {"constraints": str(count), "draws": str(len(draws))}
+            row |= {f"NMI, {w}": _cell([d[method] for d in draws]) for method, w in WORDS.items()}
+            rows.append(
+                row | {"the paper, in words": told.get(count, "both divergences comparable")}
+            )
+        return rows
 
     def claims(self, results: Sequence[Result]) -> list[Claim]:
         curves = {method: _curve(method, results) for method in METHODS}
@@ -95,10 +94,7 @@ class Digits389(Experiment):
         return _claims(curves, ahead, contradicted)
 
     def figure(self, results: Sequence[Result]) -> Any:
-        from matplotlib.figure import Figure
-
-        figure = Figure(figsize=(7, 4.5), layout="constrained")
-        axes = figure.subplots()
+        figure, axes = panels((7, 4.5))
         for k, (method, words) in enumerate(WORDS.items()):
             curve = _curve(method, results)
             if curve:
@@ -143,7 +139,7 @@ def _claims(
             paper="in words: 'improves the results significantly'",
             ours=f"NMI {before:.3f}; with {first} constraints "
             + listed(
-                f"{gain.center:+.3f} ± {gain.margin:.3f} ({words})"
+                f"{gain.interval:+.3f} ({words})"
                 for gain, words in zip(gains, ("LogDet", "von Neumann"), strict=True)
             ),
             criterion="the 95 % interval of the gain is above zero, with both divergences",
@@ -206,12 +202,11 @@ def _scores(answers: list[dict[str, Any]]) -> list[float]:
 def _cell(answers: list[dict[str, Any]]) -> str:
     """Mean and standard deviation over the draws that have an optimum, and how many have none."""
     scores = _scores(answers)
-    text = "{:.3f} ± {:.3f}".format(*spread_of(scores)) if scores else "none"
+    text = f"{spread_of(scores):.3f}" if scores else "none"
     infeasible = sum(answer["status"] == Status.INFEASIBLE.name for answer in answers)
     unsettled = len(answers) - len(scores) - infeasible
-    notes = [f"{infeasible} infeasible"] * (infeasible > 0) + [f"{unsettled} unsettled"] * (
-        unsettled > 0
-    )
+    counted = {"infeasible": infeasible, "unsettled": unsettled}
+    notes = [f"{count} {words}" for words, count in counted.items() if count]
     return f"{text} ({', '.join(notes)})" if notes else text
 
 

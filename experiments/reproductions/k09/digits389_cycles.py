@@ -10,23 +10,25 @@ from collections.abc import Sequence
 from statistics import mean
 from typing import Any, final
 
-from experiments.experiment import Claim, Experiment, Part, Result
-from experiments.judging import alike, listed, prose, span
-from experiments.reproductions.k09._digits import DATA, GAMMA, METHODS, WORDS, problems
-from experiments.reproductions.k09._running import (
+from experiments.experiment import Claim, Experiment, Part, Result, panels
+from experiments.intervals import alike, listed, prose, span
+from experiments.reproductions.k09._projections import (
+    DATA,
+    GAMMA,
+    METHODS,
+    WORDS,
     cycles,
     draws_of,
     facts,
     followed,
     gap_span,
+    problems,
     solved,
     steps_taken,
     with_counts,
 )
 from gramlearn import Status
 from gramlearn.solvers import Projections
-
-__all__ = ["EXPERIMENT"]
 
 _LIMIT = 1000
 _PATIENCE = 2000  # cycles, where only the duals are looked at
@@ -141,10 +143,7 @@ class Digits389Cycles(Experiment):
         ]
 
     def figure(self, results: Sequence[Result]) -> Any:
-        from matplotlib.figure import Figure
-
-        figure = Figure(figsize=(11, 4), layout="constrained")
-        left, right = figure.subplots(1, 2)
+        figure, (left, right) = panels((11, 4), 1, 2)
         found = draws_of(results)
         shown = _SHOWN if _SHOWN in found else max(found)
         for draw in found[shown]:
@@ -273,13 +272,9 @@ def _orders(name: str) -> tuple[str, ...]:
 
 
 def _converged(results: Sequence[Result], name: str, solver: str) -> list[tuple[int, float]]:
-    points = []
-    for count in sorted({result.parameters["constraints"] for result in results}):
-        here = [r.value[name][solver] for r in results if r.parameters["constraints"] == count]
-        done = steps_taken(here)
-        if done:
-            points.append((count, mean(done)))
-    return points
+    found = draws_of(results).items()
+    steps = {count: steps_taken([draw[name][solver] for draw in draws]) for count, draws in found}
+    return [(count, mean(done)) for count, done in steps.items() if done]
 
 
 EXPERIMENT = Digits389Cycles()

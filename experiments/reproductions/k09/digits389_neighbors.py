@@ -1,19 +1,20 @@
 """K09 7.1: nearest neighbors of the digits 3, 8 and 9 under kernels learned from c random pairs, with slack."""
 
-import warnings
 from collections.abc import Sequence
 from typing import Any, final
 
-from sklearn.exceptions import ConvergenceWarning
-
-from experiments.experiment import Claim, Experiment, Part, Result
-from experiments.judging import Spread, alike, prose, spread_of
-from experiments.reproductions.k09._digits import DATA, GAMMA, WORDS, problems
-from experiments.reproductions.k09._running import draws_of, with_counts
-from experiments.scores import neighbor_accuracy
-from gramlearn import solve
-
-__all__ = ["EXPERIMENT"]
+from experiments.experiment import Claim, Experiment, Part, Result, panels
+from experiments.intervals import Spread, alike, prose, spread_of
+from experiments.reproductions.k09._projections import (
+    DATA,
+    GAMMA,
+    WORDS,
+    draws_of,
+    problems,
+    solve_quietly,
+    with_counts,
+)
+from experiments.reproductions.shared.scores import neighbor_accuracy
 
 _METHODS = ("logdet_slack", "von_neumann_slack")
 _TOLD = (94.0, 97.0)  # percent, before and after
@@ -40,9 +41,7 @@ class Digits389Neighbors(Experiment):
         found, y = problems(part)
         answers = {}
         for method in _METHODS:
-            with warnings.catch_warnings():
-                warnings.simplefilter("ignore", ConvergenceWarning)  # the status is kept
-                solution = solve(found[method])
+            solution = solve_quietly(found[method])
             accuracy = neighbor_accuracy(solution.factor, y)
             answers[method] = {"status": solution.status.name, "accuracy": accuracy}
         return answers
@@ -52,7 +51,7 @@ class Digits389Neighbors(Experiment):
         for count, draws in draws_of(results).items():
             row = {"constraints": str(count), "draws": str(len(draws))}
             for method in _METHODS:
-                row[f"{WORDS[method]}, %"] = "{:.1f} ± {:.1f}".format(*_percent(draws, method))
+                row[f"{WORDS[method]}, %"] = f"{_percent(draws, method):.1f}"
             rows.append(row)
         return rows
 
@@ -62,10 +61,7 @@ class Digits389Neighbors(Experiment):
         return [_claim(method, max(found), before, after) for method in _METHODS]
 
     def figure(self, results: Sequence[Result]) -> Any:
-        from matplotlib.figure import Figure
-
-        figure = Figure(figsize=(6, 4), layout="constrained")
-        axes = figure.subplots()
+        figure, axes = panels((6, 4))
         found = draws_of(results)
         for shift, method in zip((-3, 3), _METHODS, strict=True):
             spreads = [_percent(draws, method) for draws in found.values()]

@@ -14,9 +14,9 @@ from typing import Any, final
 
 import numpy as np
 
-from experiments.experiment import Claim, Experiment, Part, Result
-from experiments.judging import alike, listed, prose, span
-from experiments.reproductions.k09._running import (
+from experiments.experiment import Claim, Experiment, Part, Result, panels
+from experiments.intervals import alike, listed, prose, span
+from experiments.reproductions.k09._projections import (
     cycles,
     draws_of,
     facts,
@@ -25,18 +25,9 @@ from experiments.reproductions.k09._running import (
     with_counts,
 )
 from experiments.reproductions.shared.pairs import draw_pairs
-from experiments.scores import neighbor_accuracy
-from gramlearn import (
-    Hard,
-    LogDet,
-    Problem,
-    SquaredDistances,
-    Term,
-    VonNeumann,
-)
+from experiments.reproductions.shared.scores import neighbor_accuracy
+from gramlearn import Hard, LogDet, Problem, SquaredDistances, Term, VonNeumann
 from gramlearn.solvers import Projections
-
-__all__ = ["EXPERIMENT"]
 
 _SIZES = (17, 17, 18)
 _LIMIT = 20_000
@@ -125,18 +116,16 @@ class ExactAndApproximate(Experiment):
         return _claims(draws_of(results))
 
     def figure(self, results: Sequence[Result]) -> Any:
-        from matplotlib.figure import Figure
-
-        figure = Figure(figsize=(9, 4), layout="constrained")
-        left, right = figure.subplots(1, 2)
-        counts = sorted({result.parameters["constraints"] for result in results})
+        figure, (left, right) = panels((9, 4), 1, 2)
+        by_count = draws_of(results)
+        counts = list(by_count)
         for name in ("logdet", "von_neumann", "approximate", "working_set"):
             words = name.replace("_", " ")
-            found = {c: _answers(results, c, name) for c in counts}
-            steps = [mean(answer["cycles"] for answer in answers) for answers in found.values()]
+            found = [[draw[name] for draw in draws] for draws in by_count.values()]
+            steps = [mean(answer["cycles"] for answer in answers) for answers in found]
             right.plot(counts, steps, marker="o", label=words)
             if name in _EXACT:
-                scores = [mean(a["accuracy"] for a in answers) for answers in found.values()]
+                scores = [mean(a["accuracy"] for a in answers) for answers in found]
                 left.plot(counts, scores, marker="o", label=words)
         target = mean(result.value["target_accuracy"] for result in results)
         left.axhline(target, color="k", ls=":", label="the target kernel")
@@ -231,10 +220,6 @@ def _claims(found: dict[int, list[Any]]) -> list[Claim]:
 def _apart(K: np.ndarray, exact: np.ndarray) -> float:
     """|K - E| / |E|, of Frobenius."""
     return float(np.linalg.norm(K - exact) / np.linalg.norm(exact))
-
-
-def _answers(results: Sequence[Result], count: int, name: str) -> list[dict[str, Any]]:
-    return [r.value[name] for r in results if r.parameters["constraints"] == count]
 
 
 EXPERIMENT = ExactAndApproximate()

@@ -1,10 +1,18 @@
 """K09 Figures 3 and 4 (right): Nursery, a kernel of rank 8 over 12960 applications, with slack."""
 
 from experiments.experiment import Claim
-from experiments.judging import listed, prose
-from experiments.reproductions.k09._divergences import alike_claim
-from experiments.reproductions.k09._slack_claims import NAMES, Found, improvement_claim, time_claim
-from experiments.reproductions.k09._with_slack import GAMMA, SETUP, Variant, WithSlack
+from experiments.intervals import listed, prose
+from experiments.reproductions.k09._projections import alike_claim
+from experiments.reproductions.k09._slack import (
+    GAMMA,
+    NAMES,
+    SETUP,
+    Found,
+    Variant,
+    WithSlack,
+    improvement_claim,
+    time_claim,
+)
 
 _OTHER = "spambase"
 

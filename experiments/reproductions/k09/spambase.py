@@ -1,9 +1,17 @@
 """K09 Figures 3 and 4 (left): Spambase, a kernel of rank 57 over 4601 messages, with slack."""
 
 from experiments.experiment import Claim
-from experiments.judging import alike, listed, prose, span
-from experiments.reproductions.k09._slack_claims import NAMES, Found, improvement_claim, time_claim
-from experiments.reproductions.k09._with_slack import GAMMA, SETUP, Variant, WithSlack
+from experiments.intervals import alike, listed, prose, span
+from experiments.reproductions.k09._slack import (
+    GAMMA,
+    NAMES,
+    SETUP,
+    Found,
+    Variant,
+    WithSlack,
+    improvement_claim,
+    time_claim,
+)
 
 _PAPER = {500: 29}  # cycles of von Neumann
 _GENTLE = 100.0  # another gamma
@@ -24,7 +32,7 @@ def _claims(found: Found) -> list[Claim]:
         Claim(
             words="LogDet improves the clusters with very little supervision",
             paper="in words: 'improvements with very little supervision'",
-            ours=f"NMI {before.center:.3f}; with {first} constraints {gain.center:+.3f} ± {gain.margin:.3f}",
+            ours=f"NMI {before.center:.3f}; with {first} constraints {gain.interval:+.3f}",
             criterion="the 95 % interval of the gain is above zero",
             agrees=gain.is_above_zero,
             reason=f"{units} Standardized, NMI of LogDet is "

@@ -9,10 +9,10 @@ from dataclasses import dataclass
 from statistics import mean, median
 from typing import Any, final
 
-from experiments.experiment import Result
-from experiments.judging import Spread, listed, spread_of
+import numpy as np
 
-__all__ = ["BySet"]
+from experiments.experiment import Result, panels, values_by
+from experiments.intervals import Spread, listed, spread_of
 
 
 @final
@@ -33,10 +33,7 @@ class BySet:
     def of(
         cls, results: Sequence[Result], key: str, unit: float = 1.0, gained: bool = True
     ) -> "BySet":
-        draws: dict[str, list[Mapping[str, Any]]] = {}
-        for result in results:
-            draws.setdefault(result.parameters["set"], []).append(result.value)
-        return cls(draws, key, unit, gained)
+        return cls(values_by("set", results), key, unit, gained)
 
     @property
     def sets(self) -> list[str]:
@@ -89,8 +86,7 @@ class BySet:
         """Mean and deviation, or what became of it."""
         scores = self.scores(name, method)
         if scores:
-            center, deviation = spread_of(scores)
-            words = f"{center:{form}} ± {deviation:{form}}"
+            words = format(spread_of(scores), form)
             return f"**{words}**" if method in self.best(name) else words
         states = {draw.get(method, {}).get("status", "missing") for draw in self.draws[name]}
         return ", ".join(sorted(states - {"done"}))
@@ -121,3 +117,30 @@ class BySet:
             for n in names
         ]
         return spread_of([mean(draw) for draw in zip(*differences, strict=True)])
+
+
+def gain(scores: BySet, name: str, method: str, baseline: str) -> float:
+    """What the mean is better by than that of the baseline; NaN where there is none."""
+    if not scores.answered([name], method, baseline):
+        return float("nan")
+    better = 1 if scores.gained else -1
+    return better * scores.above([name], method, baseline).center
+
+
+def picture(
+    scores: BySet, titles: Mapping[str, str], baseline: str, shades: float, form: str, label: str
+) -> Any:
+    """A Matplotlib Figure; beyond `shades` the color stays the same."""
+    figure, axes = panels((9, 1.4 + 0.2 * len(scores.methods)))
+    gains = np.array([[gain(scores, n, m, baseline) for n in scores.sets] for m in scores.methods])
+    image = axes.imshow(gains, cmap="RdBu", vmin=-shades, vmax=shades, aspect="auto")
+    names = [titles[name] for name in scores.sets]
+    axes.set_xticks(range(len(names)), names, rotation=40, ha="right")
+    axes.set_yticks(range(len(scores.methods)), scores.methods)
+    for (row, column), value in np.ndenumerate(gains):
+        words = f"{value:z{form}}" if np.isfinite(value) else "none"  # z: no minus before zero
+        color = "white" if abs(value) > 0.7 * shades else "black"
+        style = {"ha": "center", "va": "center", "fontsize": "x-small", "color": color}
+        axes.text(column, row, words, **style)
+    figure.colorbar(image, extend="both", label=label)
+    return figure

@@ -13,11 +13,9 @@ from collections.abc import Callable, Mapping
 from typing import Any, NamedTuple, final
 
 import numpy as np
-from benchmarks.splits import vote
+from tools.neighbor_vote import vote
 
-from experiments.limits import attempt, ended_after
-
-__all__ = ["Candidates", "Embedding", "Task", "halves", "judge", "judged"]
+from experiments.isolated import attempt, ended_after
 
 Embedding = Callable[[np.ndarray], np.ndarray]
 # A fit by the words for its parameter: (points, classes, seed) -> coordinates of any points.

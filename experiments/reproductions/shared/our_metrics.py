@@ -23,8 +23,6 @@ from gramlearn import (
     solve,
 )
 
-__all__ = ["OURS"]
-
 _GAMMAS = (0.03, 0.3)
 _TOL = 1e-3
 

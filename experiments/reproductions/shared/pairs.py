@@ -10,8 +10,6 @@ import numpy as np
 from gramlearn import SquaredDistances, Term
 from gramlearn.problem.losses import BoundedLoss
 
-__all__ = ["constraints", "draw_pairs", "share_satisfied"]
-
 _EPSILON = 0.25
 
 

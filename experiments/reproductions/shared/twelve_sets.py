@@ -8,8 +8,6 @@ import numpy as np
 from experiments.experiment import Part
 from gramlearn import datasets
 
-__all__ = ["DRAWS", "HOUSE", "SETS", "parts_by_set", "points_and_classes"]
-
 SETS = {
     "iris": "iris",
     "wine": "wine",

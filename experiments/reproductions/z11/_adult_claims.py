@@ -1,13 +1,12 @@
 """Z11 Tables 6 and 7 as printed, and what it says, beside what came out here."""
 
-from collections.abc import Sequence
 from statistics import mean
 from typing import Any
 
 import numpy as np
 
-from experiments.experiment import Claim, Result
-from experiments.judging import (
+from experiments.experiment import Claim
+from experiments.intervals import (
     NEAR,
     REACHES,
     Spread,
@@ -19,27 +18,6 @@ from experiments.judging import (
     spread_of,
 )
 from experiments.reproductions.z11._nonparametric_tables import REPEATS
-
-__all__ = [
-    "FREE",
-    "LOSSES",
-    "METHODS",
-    "PAPER",
-    "RANKS",
-    "SETS",
-    "TIMED",
-    "accuracy",
-    "by_set",
-    "claims_of",
-    "dimensions",
-    "exponents",
-    "ratio_of",
-    "remarks_of",
-    "seconds",
-    "told_accuracy",
-    "told_ratio",
-    "told_seconds",
-]
 
 SETS = ("a1a", "a2a", "a3a", "a4a", "a5a")
 FREE = "auto"
@@ -69,14 +47,6 @@ def told_accuracy(name: str, method: str) -> Spread:
 
 def told_seconds(name: str, loss: str) -> float:
     return float(PAPER[name][5 + list(LOSSES).index(loss)])
-
-
-def by_set(results: Sequence[Result]) -> dict[str, list[Any]]:
-    """What the draws of each set gave."""
-    sets: dict[str, list[Any]] = {}
-    for result in results:
-        sets.setdefault(result.parameters["set"], []).append(result.value)
-    return sets
 
 
 def _learned(draws: list[Any], loss: str, rank: int | str, of: str) -> list[Any]:
@@ -274,8 +244,6 @@ def _growth(sets: dict[str, list[Any]]) -> Claim:
         words="how seconds grow with n (linear loss, squared hinge)",
         paper=f"not said; a power of n, fitted to its seconds, is {fitted}",
         ours=listed(f"n^{ours:.2f}" for ours, _ in grown.values()),
-        criterion="",
-        agrees=None,
         reason="The paper does not speak of it. The number of dimensions grows with n, too: from "
         f"{listed(span([dimensions(d, loss) for d in sets.values()], 'd') for loss in LOSSES)}.",
     )

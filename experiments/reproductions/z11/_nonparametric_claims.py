@@ -5,21 +5,8 @@ from statistics import mean
 from typing import Any
 
 from experiments.experiment import Claim, Result
-from experiments.judging import NEAR, REACHES, Spread, listed, prose, set_by_set, span, spread_of
-from experiments.reproductions.z11._nonparametric_tables import (
-    ACCURACIES,
-    METHODS,
-    OURS,
-    REPEATS,
-    SECONDS,
-    SPEEDUPS,
-    Seconds,
-    by_set,
-    told_hinge_up,
-    values_apart,
-)
-
-__all__ = ["claims_of", "remarks_of"]
+from experiments.intervals import NEAR, REACHES, Spread, listed, prose, set_by_set, span, spread_of
+from experiments.reproductions.z11 import _nonparametric_tables as tables
 
 _STAND_INS = {
     "chessboard": "100 points drawn anew, uniformly on the board",
@@ -33,11 +20,11 @@ _ONE_DRAW = 0.1  # a standard deviation, in percent, that different pairs hardly
 
 def claims_of(results: Sequence[Result]) -> list[Claim]:
     """Accuracies set by set, then what is said of all sets."""
-    sets = {key: draws for key, draws in by_set(results).items() if key in ACCURACIES}
-    wider = by_set(results)["heart-50"]
+    sets = {key: draws for key, draws in tables.by_set(results).items() if key in tables.ACCURACIES}
+    wider = tables.by_set(results)["heart-50"]
     return [
         *(_of_set(key, draws, wider) for key, draws in sets.items()),
-        *(_mutual(method, sets) for method in OURS),
+        *(_mutual(method, sets) for method in tables.OURS),
         *(_better_than(baseline, sets) for baseline in _HOW),
         *(_baseline(baseline, sets) for baseline in _HOW),
         _programs("NPKL LL", sets),
@@ -52,11 +39,12 @@ def claims_of(results: Sequence[Result]) -> list[Claim]:
 
 def remarks_of(results: Sequence[Result]) -> list[str]:
     """Where accuracies are far above the paper's; and where Clarabel was not given enough time."""
-    sets = by_set(results)
+    sets = tables.by_set(results)
     above = [
         key
         for key, draws in sets.items()
-        if key in ACCURACIES and any(_is_above(_found(draws, m), _told(key, m)) for m in OURS)
+        if key in tables.ACCURACIES
+        and any(_is_above(_found(draws, m), _told(key, m)) for m in tables.OURS)
     ]
     late = [
         key
@@ -80,23 +68,19 @@ def _is_above(ours: Spread, told: Spread) -> bool:
 
 
 def _told(key: str, method: str) -> Spread:
-    return ACCURACIES[key][list(METHODS).index(method)]
+    return tables.ACCURACIES[key][list(tables.METHODS).index(method)]
 
 
 def _found(draws: list[Any], method: str, of: str = "accuracy") -> Spread:
     return spread_of([draw[of][method] for draw in draws if method in draw[of]])
 
 
-def _cell(spread: Spread) -> str:
-    return f"{spread.center:.1f} ± {spread.deviation:.1f}"
-
-
 def _of_set(key: str, draws: list[Any], wider: list[Any]) -> Claim:
-    pairs = [(_found(draws, method), _told(key, method)) for method in OURS]
+    pairs = [(_found(draws, method), _told(key, method)) for method in tables.OURS]
     return Claim(
         words=f"accuracy of SimpleNPKL on {key} reaches the paper's (linear loss, squared hinge), in percent",
-        paper=listed(_cell(told) for _, told in pairs),
-        ours=listed(_cell(ours) for ours, _ in pairs),
+        paper=listed(format(told, ".1f") for _, told in pairs),
+        ours=listed(format(ours, ".1f") for ours, _ in pairs),
         criterion=f"{REACHES}, with both losses",
         agrees=all(ours.reaches(told) for ours, told in pairs),
         reason=_why_below(pairs) + (_of_heart(draws, wider) if key == "heart" else ""),
@@ -108,14 +92,14 @@ def _why_below(pairs: list[tuple[Spread, Spread]]) -> str:
     if all(told.deviation > _ONE_DRAW for _, told in pairs):
         return "Why is not known."
     return prose(f"""
-        A standard deviation of {min(told.deviation for _, told in pairs)} over {REPEATS} repeats suggests that
-        the paper's pairs were the same in all of them, so that what it has is one draw.
+        A standard deviation of {min(told.deviation for _, told in pairs)} over {tables.REPEATS} repeats
+        suggests that the paper's pairs were the same in all of them, so that what it has is one draw.
         """)
 
 
 def _of_heart(draws: list[Any], wider: list[Any]) -> str:
-    kept = listed(_cell(_found(draws, f"{method}, links kept")) for method in OURS)
-    more = listed(f"{_found(wider, method).center:.1f}" for method in OURS)
+    kept = listed(format(_found(draws, f"{method}, links kept"), ".1f") for method in tables.OURS)
+    more = listed(f"{_found(wider, method).center:.1f}" for method in tables.OURS)
     return " " + prose(f"""
         Where clustering keeps the links itself it gives {kept}, and ck-means on standardized features, without
         any kernel, {_found(draws, "ck-means").center:.1f}. With pairs drawn until must-links leave half as many
@@ -128,7 +112,8 @@ def _mutual(method: str, sets: Mapping[str, list[Any]]) -> Claim:
     below = [key for key, (ours, told) in pairs.items() if not ours.reaches(told)]
     either = [key for key, d in sets.items() if not _found(d, method).reaches(_told(key, method))]
     return Claim(
-        words=f"accuracies of {METHODS[method]} with mutual neighbors, as in section 5.1, reach the paper's",
+        words=f"accuracies of {tables.METHODS[method]} with mutual neighbors, as in section 5.1, reach the "
+        "paper's",
         **set_by_set(pairs),
         criterion=f"{REACHES}, on all sets",
         agrees=not below,
@@ -144,12 +129,12 @@ def _better_than(baseline: str, sets: Mapping[str, list[Any]]) -> Claim:
     ahead = [
         key
         for key, draws in sets.items()
-        if any(_found(draws, m).center < _found(draws, baseline).center for m in OURS)
+        if any(_found(draws, m).center < _found(draws, baseline).center for m in tables.OURS)
     ]
     raw = [
         key
         for key, draws in sets.items()
-        if any(_found(draws, m).center < _found(draws, baseline, "raw").center for m in OURS)
+        if any(_found(draws, m).center < _found(draws, baseline, "raw").center for m in tables.OURS)
     ]
     return Claim(
         words=f"kernels learned from pairs give better clusters than {baseline}",
@@ -186,7 +171,7 @@ def _programs(method: str, sets: Mapping[str, list[Any]]) -> Claim:
     below = {key: ours for key, (ours, told) in pairs.items() if not ours.reaches(told)}
     draws = [sum(method in draw["accuracy"] for draw in d) for d in sets.values()]
     return Claim(
-        words=f"accuracies of {METHODS[method]}, by a semidefinite program",
+        words=f"accuracies of {tables.METHODS[method]}, by a semidefinite program",
         **set_by_set(pairs),
         criterion=f"{REACHES}, on all sets",
         agrees=not below,
@@ -231,7 +216,9 @@ def _hinge_is_better(sets: Mapping[str, list[Any]]) -> Claim:
         words="SimpleNPKL with the squared hinge and NPKL with the hinge often perform better than with the "
         "linear loss",
         paper=f"on {listed(map(str, told))} of {len(sets)} sets",
-        ours="; ".join(f"{METHODS[hinge]} on {listed(keys)}" for hinge, keys in ours.items()),
+        ours="; ".join(
+            f"{tables.METHODS[hinge]} on {listed(keys)}" for hinge, keys in ours.items()
+        ),
         criterion="both have the larger mean on more than half of the sets, on the same draws",
         agrees=all(len(keys) > len(sets) / 2 for keys in ours.values()),
         reason=prose(f"""
@@ -243,7 +230,7 @@ def _hinge_is_better(sets: Mapping[str, list[Any]]) -> Claim:
 
 
 def _same_problem(sets: Mapping[str, list[Any]]) -> Claim:
-    apart = max(values_apart(draws) for draws in sets.values())
+    apart = max(tables.values_apart(draws) for draws in sets.values())
     return Claim(
         words="the closed form of SimpleNPKL with the linear loss is the optimum of (12)",
         paper="a closed form of it (Proposition 1)",
@@ -254,16 +241,16 @@ def _same_problem(sets: Mapping[str, list[Any]]) -> Claim:
 
 
 def _speed(sets: Mapping[str, list[Any]]) -> list[Claim]:
-    seconds = {key: Seconds(draws) for key, draws in sets.items()}
+    seconds = {key: tables.Seconds(draws) for key, draws in sets.items()}
     linear = {key: of.linear_up or 0.0 for key, of in seconds.items()}
     hinge = {key: of.hinge_up or 0.0 for key, of in seconds.items()}
-    other = {key: told_hinge_up(key) for key in sets}
+    other = {key: tables.told_hinge_up(key) for key in sets}
     below = listed(f"{up:.1f} ({key})" for key, up in other.items() if up < 5)
     return [
         Claim(
             words="SimpleNPKL is about 5 to 10 times faster than NPKL, for some cases of the linear loss even "
             "100 times",
-            paper=f"in Table 3 {span([SPEEDUPS[key] for key in sets], '.1f')} times with the linear loss",
+            paper=f"in Table 3 {span(map(tables.SPEEDUPS.get, sets), '.1f')} times with the linear loss",
             ours=f"{span(linear.values(), '.0f')} times, {mean(linear.values()):.0f} in the mean",
             criterion="at least 5 times on every set, at least 100 times on one",
             agrees=min(linear.values()) >= 5 and max(linear.values()) >= 100,
@@ -280,14 +267,17 @@ def _speed(sets: Mapping[str, list[Any]]) -> list[Claim]:
 
 def _linear_is_faster(sets: Mapping[str, list[Any]]) -> Claim:
     rivals = {"LL": "SHL", "NPKL LL": "NPKL HL"}
-    seconds = {key: Seconds(draws) for key, draws in sets.items()}
+    seconds = {key: tables.Seconds(draws) for key, draws in sets.items()}
     faster = {
         linear: sum(of.mean(linear) < of.mean(hinge) for of in seconds.values())
         for linear, hinge in rivals.items()
     }
     columns = ("NPKL LL", "NPKL HL", "LL", "SHL")
     told = [
-        sum(SECONDS[key][columns.index(a)] < SECONDS[key][columns.index(b)] for key in sets)
+        sum(
+            tables.SECONDS[key][columns.index(a)] < tables.SECONDS[key][columns.index(b)]
+            for key in sets
+        )
         for a, b in rivals.items()
     ]
     return Claim(

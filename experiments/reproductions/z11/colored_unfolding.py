@@ -17,14 +17,18 @@ from typing import Any, final
 import numpy as np
 from sklearn.base import clone
 
-from experiments.experiment import Claim, Experiment, Part, Result
-from experiments.judging import prose
-from experiments.reproductions.z11._colored_claims import Answers, claims_of, remarks_of
-from experiments.reproductions.z11._colored_pictures import add_legend, draw_points, draw_seconds
+from experiments.experiment import Claim, Experiment, Part, Result, panels
+from experiments.intervals import prose
+from experiments.reproductions.z11._colored import (
+    Answers,
+    add_legend,
+    claims_of,
+    draw_points,
+    draw_seconds,
+    remarks_of,
+)
 from gramlearn import ColoredMVU, datasets, laplacian, neighbor_graph
 from gramlearn.methods.unfolding.colored import smooth_basis
-
-__all__ = ["EXPERIMENT", "accuracy_around"]
 
 _C, _M = 1.0, 10.0
 _NEIGHBORS = 5
@@ -150,7 +154,7 @@ class ColoredUnfolding(Experiment):
             "seconds": seconds,
             "before": before,
             "relative_gap": float(model.solution_.relative_gap),
-            "value": float(model.solution_.value),
+            "value": float(model.solution_.primal),
             "share": float(model.eigenvalues_[:2].sum() / model.eigenvalues_.sum()),
             "accuracy": accuracy_around(points, codes),
             "points": np.round(points / np.abs(points).max(), _DIGITS).tolist(),
@@ -178,12 +182,10 @@ class ColoredUnfolding(Experiment):
         return value
 
     def figure(self, results: Sequence[Result]) -> Any:
-        from matplotlib.figure import Figure
-
         names = [name for name in _SETS if any(r.parameters["set"] == name for r in results)]
-        figure = Figure(figsize=(4.2 * len(names), 14.0), layout="constrained")
-        panels = figure.subplots(4, len(names), squeeze=False, height_ratios=(3, 3, 3, 2))
-        for (*above, below), name in zip(panels.T, names, strict=True):
+        shape = {"squeeze": False, "height_ratios": (3, 3, 3, 2)}
+        figure, grid = panels((4.2 * len(names), 14.0), 4, len(names), **shape)
+        for (*above, below), name in zip(grid.T, names, strict=True):
             here = [r for r in results if r.parameters["set"] == name]
             for axes, is_drawn in zip(above, (_is_largest, _is_exact, _is_wide), strict=True):
                 axes.set_axis_off()

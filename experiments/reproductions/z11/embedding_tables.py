@@ -7,27 +7,16 @@ from statistics import mean
 from typing import Any, final
 
 import numpy as np
-from benchmarks.embedding_baselines import mve_by_sdp, spe_by_sdp
 from sklearn.decomposition import KernelPCA
 from sklearn.neighbors import KNeighborsClassifier
+from tools.embedding_baselines import mve_by_sdp, spe_by_sdp
 
-from experiments.experiment import Claim, Experiment, Part, Result
-from experiments.judging import listed, prose, spread_of
+from experiments.experiment import Claim, Experiment, Part, Result, panels
+from experiments.intervals import listed, prose, spread_of
 from experiments.reproductions.shared import twelve_sets as _twelve_sets
 from experiments.reproductions.shared.by_set import BySet
-from experiments.reproductions.z11._embedding_claims import (
-    COLUMNS,
-    SETS,
-    by_set,
-    claims_of,
-    percents,
-    seconds,
-    told,
-    told_seconds,
-)
+from experiments.reproductions.z11 import _embedding_claims as tables
 from gramlearn import MinimumVolumeEmbedding, StructurePreservingEmbedding, datasets, neighbor_graph
-
-__all__ = ["EXPERIMENT", "accuracies_by_set"]
 
 _GUIDE = {
     "KPCA": "kernel PCA of scikit-learn, linear",
@@ -75,11 +64,11 @@ class EmbeddingTables(Experiment):
         """)
     timed = True
     version = 3
-    data = SETS
+    data = tables.SETS
     guide = f"accuracy of neighbors in maps of {_POINTS} points, two classes, %; more is better"
 
     def parts(self, quick: bool) -> list[Part]:
-        names = ("wine",) if quick else SETS
+        names = ("wine",) if quick else tables.SETS
         ours = [
             Part(f"{name}-r{repeat:02}", {"data": name, "repeat": repeat, "by": "ours"})
             for repeat in range(2 if quick else _REPEATS)
@@ -116,13 +105,13 @@ class EmbeddingTables(Experiment):
 
     def table(self, results: Sequence[Result]) -> list[dict[str, str]]:
         rows = []
-        for name, draws in by_set(results).items():
+        for name, draws in tables.by_set(results).items():
             row = {"data": name}
-            for column in COLUMNS:
-                words = f"{_mean(percents(draws, column), 1)} ({told(name, column).center})"
+            for column in tables.COLUMNS:
+                words = f"{_mean(tables.percents(draws, column), 1)} ({tables.told(name, column).center})"
                 row[f"{column}, % (paper)"] = words
-            for column in COLUMNS[1:]:
-                words = f"{_mean(seconds(draws, column), 2)} ({told_seconds(name, column)})"
+            for column in tables.COLUMNS[1:]:
+                words = f"{_mean(tables.seconds(draws, column), 2)} ({tables.told_seconds(name, column)})"
                 row[f"{column}, s (paper)"] = words
             rows.append(row)
         return rows
@@ -131,28 +120,25 @@ class EmbeddingTables(Experiment):
         return accuracies_by_set(results).rows("accuracy", _twelve_sets.SETS, ".1f")
 
     def claims(self, results: Sequence[Result]) -> list[Claim]:
-        return claims_of(by_set(results), _SDP_STEPS["max_iters"])
+        return tables.claims_of(tables.by_set(results), _SDP_STEPS["max_iters"])
 
     def figure(self, results: Sequence[Result]) -> Any:
-        from matplotlib.figure import Figure
-
-        figure = Figure(figsize=(9, 4), layout="constrained")
-        axes = figure.subplots()
-        sets = by_set(results)
-        for at, column in enumerate(COLUMNS):
+        figure, axes = panels((9, 4))
+        sets = tables.by_set(results)
+        for at, column in enumerate(tables.COLUMNS):
             for k, (name, draws) in enumerate(sets.items()):
-                found = percents(draws, column)
+                found = tables.percents(draws, column)
                 if found:
                     center, deviation = spread_of(found)
                     axes.bar(k + 0.15 * (at - 2), center, 0.14, **_style(column))
                     if len(found) > 1:
                         style = {"color": "0.4", "elinewidth": 0.8}
                         axes.errorbar(k + 0.15 * (at - 2), center, deviation, **style)
-                axes.plot(k + 0.15 * (at - 2), told(name, column).center, "k_", markersize=9)
+                axes.plot(k + 0.15 * (at - 2), tables.told(name, column).center, "k_", markersize=9)
         axes.set_xticks(range(len(sets)), list(sets), rotation=20)
         axes.set_ylim(0, 105)
         axes.set_ylabel("accuracy in two dimensions, %")
-        for column in COLUMNS:
+        for column in tables.COLUMNS:
             words = f"{column}, one draw" if column.endswith("SDP") else column
             axes.bar(0, 0, label=words, **_style(column))
         axes.plot([], [], "k_", markersize=9, label="the paper")

@@ -8,15 +8,12 @@ from collections.abc import Sequence
 from statistics import mean
 from typing import Any, final
 
-from experiments.experiment import Claim, Experiment, Part, Result
-from experiments.judging import ANOTHER_METHOD, prose, span
-from experiments.reproductions.z11._adult_claims import by_set
+from experiments.experiment import Claim, Experiment, Part, Result, panels, values_by
+from experiments.intervals import ANOTHER_METHOD, prose, span
 from experiments.reproductions.z11._nonparametric_tables import SHARE
 from experiments.reproductions.z11.nonparametric_adult import adult
 from gramlearn import solve_nonparametric
 from gramlearn.problem.solution import Record
-
-__all__ = ["EXPERIMENT"]
 
 _SETS = ("a1a", "a2a")
 _NEIGHBORS = 50
@@ -70,7 +67,7 @@ class NonparametricConvergence(Experiment):
 
     def table(self, results: Sequence[Result]) -> list[dict[str, str]]:
         rows = []
-        for name, draws in by_set(results).items():
+        for name, draws in values_by("set", results).items():
             row = {"set": f"{name}, {draws[0]['points']} points", "draws": str(len(draws))}
             for gap in _GAPS:
                 row[f"iterations to a gap of {gap:g}"] = span(_taken(draws, gap), "d")
@@ -85,20 +82,15 @@ class NonparametricConvergence(Experiment):
                 paper=f"often within {_CLAIMED} iterations",
                 ours=f"to a gap of {_SEEN:g} in {span(_taken(draws, _SEEN), 'd')}, "
                 f"to {_TOL:g} in {span(_taken(draws, _TOL), 'd')}",
-                criterion="",
-                agrees=None,
                 reason=ANOTHER_METHOD,
             )
-            for name, draws in by_set(results).items()
+            for name, draws in values_by("set", results).items()
         ]
 
     def figure(self, results: Sequence[Result]) -> Any:
-        from matplotlib.figure import Figure
-
-        sets = by_set(results)
-        figure = Figure(figsize=(9, 3.8), layout="constrained")
-        panels = figure.subplots(1, len(sets), squeeze=False)[0]
-        for axes, (name, draws) in zip(panels, sets.items(), strict=True):
+        sets = values_by("set", results)
+        figure, both = panels((9, 3.8), 1, len(sets), squeeze=False)
+        for axes, (name, draws) in zip(both[0], sets.items(), strict=True):
             for k, draw in enumerate(draws):
                 # In units of the optimum, so that draws lie on one another.
                 best = mean([draw["primal"][-1], draw["dual"][-1]])

@@ -10,24 +10,18 @@ import time
 from collections.abc import Sequence
 from typing import Any, final
 
-from experiments.experiment import Claim, Experiment, Part, Result
-from experiments.judging import prose, spread_of
-from experiments.reproductions.z11._nonparametric import DATA, C, Instance, instance
-from experiments.reproductions.z11._nonparametric_claims import claims_of, remarks_of
-from experiments.reproductions.z11._nonparametric_tables import (
-    ACCURACIES,
-    LIMIT,
-    METHODS,
-    SHARE,
-    TIMED,
-    Seconds,
-    by_set,
-    table_of,
+from experiments.experiment import Claim, Experiment, Part, Result, panels
+from experiments.intervals import prose, spread_of
+from experiments.reproductions.z11 import _nonparametric_tables as tables
+from experiments.reproductions.z11._nonparametric import (
+    DATA,
+    C,
+    Instance,
+    instance,
+    solve_semidefinite,
 )
-from experiments.reproductions.z11._semidefinite import solve_semidefinite
+from experiments.reproductions.z11._nonparametric_claims import claims_of, remarks_of
 from gramlearn import Pairs, solve_nonparametric
-
-__all__ = ["EXPERIMENT"]
 
 _LARGEST = 120  # points, for Clarabel
 _LOSSES = {"LL": "linear", "SHL": "squared_hinge"}
@@ -46,7 +40,7 @@ class NonparametricKernels(Experiment):
         One recipe for all sets: standardized features; a graph that joins each point to its 5 nearest and to
         those it is among the nearest of, where the paper asks for both (5.1), as the rows "mutual neighbors"
         do; random pairs until must-links leave as many components as
-        {SHARE:.0%} of the points; B = 1 and C = {C:g}, the end of the paper's range (0, 1]; rows of the
+        {tables.SHARE:.0%} of the points; B = 1 and C = {C:g}, the end of the paper's range (0, 1]; rows of the
         factor scaled to length one; kernel k-means, the best of ten starts, on all points, those in pairs
         included. Of the recipe, standardizing, the graph and the scaling of rows were chosen by their
         accuracies on other draws. In the columns "links kept", and in "ck-means", clustering keeps all pairs
@@ -55,10 +49,11 @@ class NonparametricKernels(Experiment):
         K, as it stands. (Within tr K^2 <= 1 no K_ij exceeds 1, no hinge bends, and the hinge is the linear
         loss.) Seconds are of the processor, in one process and one thread; of SCS with eps =
         {_EPS["linear"]:g}, for the hinge {_EPS["hinge"]:g}, without the work of CVXPY; ours to a relative gap
-        of 1e-6, the second of two calls. Speed-ups are against the faster of SCS, given {LIMIT["SCS"]:g} s,
-        and Clarabel, given {LIMIT["CLARABEL"]:g}. 20 draws, but {TIMED} of seconds and of the linear loss as
-        a program, and 2 of the hinge as one. The paper's seconds are of a PC with 3.4 GHz, and
-        SDPT3. Its wine has 12 features; here there are 13. Chessboard and spiral are stand-ins.
+        of 1e-6, the second of two calls. Speed-ups are against the faster of SCS, given
+        {tables.LIMIT["SCS"]:g} s, and Clarabel, given {tables.LIMIT["CLARABEL"]:g}. 20 draws, but
+        {tables.TIMED} of seconds and of the linear loss as a program, and 2 of the hinge as one. The paper's
+        seconds are of a PC with 3.4 GHz, and SDPT3. Its wine has 12 features; here there are 13. Chessboard and
+        spiral are stand-ins.
         """)
     timed: bool = True
     version: int = 3
@@ -68,7 +63,9 @@ class NonparametricKernels(Experiment):
         if quick:
             return [_part("soybean", 0, hinge=False, clarabel=True), _part("spiral", 0)]
         parts = [
-            _part(name, repeat, linear=repeat < TIMED, hinge=repeat < 2, clarabel=repeat == 0)
+            _part(
+                name, repeat, linear=repeat < tables.TIMED, hinge=repeat < 2, clarabel=repeat == 0
+            )
             for repeat in range(20)
             for name in DATA
         ]
@@ -92,7 +89,7 @@ class NonparametricKernels(Experiment):
         return answer
 
     def table(self, results: Sequence[Result]) -> list[dict[str, str]]:
-        return table_of(results)
+        return tables.table_of(results)
 
     def claims(self, results: Sequence[Result]) -> list[Claim]:
         return claims_of(results)
@@ -101,14 +98,13 @@ class NonparametricKernels(Experiment):
         return remarks_of(results)
 
     def figure(self, results: Sequence[Result]) -> Any:
-        from matplotlib.figure import Figure
-
-        figure = Figure(figsize=(9, 4.5), layout="constrained")
-        left, right = figure.subplots(1, 2)
-        sets = {key: draws for key, draws in by_set(results).items() if key in ACCURACIES}
+        figure, (left, right) = panels((9, 4.5), 1, 2)
+        sets = {
+            key: draws for key, draws in tables.by_set(results).items() if key in tables.ACCURACIES
+        }
         for k, method in enumerate(("LL", "SHL", "SHL, links kept")):
-            column = list(METHODS).index(method.removesuffix(", links kept"))
-            told = [ACCURACIES[key][column] for key in sets]
+            column = list(tables.METHODS).index(method.removesuffix(", links kept"))
+            told = [tables.ACCURACIES[key][column] for key in sets]
             here = [spread_of([d["accuracy"][method] for d in draws]) for draws in sets.values()]
             left.errorbar(
                 [x for x, _ in told],
@@ -118,15 +114,15 @@ class NonparametricKernels(Experiment):
                 fmt="osd"[k],
                 ms=5,
                 alpha=0.7,
-                label=METHODS[method],
+                label=tables.METHODS[method],
             )
         left.plot([50, 100], [50, 100], color="0.6", lw=1, zorder=0)
         left.set(xlabel="accuracy in the paper, %", ylabel="accuracy here, %", title="Nine sets")
         left.legend(fontsize="small")
-        seconds = {key: Seconds(draws) for key, draws in sets.items()}
+        seconds = {key: tables.Seconds(draws) for key, draws in sets.items()}
         for method in ("NPKL HL", "NPKL LL", "SHL", "LL"):
             times = [of.mean(method) for of in seconds.values()]
-            right.plot(list(seconds), times, "o-", label=METHODS[method])
+            right.plot(list(seconds), times, "o-", label=tables.METHODS[method])
         right.set(yscale="log", ylabel="seconds", ylim=(1e-3, 1e2), title="Learning the kernel")
         right.tick_params(axis="x", rotation=60)
         right.legend(fontsize="small", ncols=2)
@@ -139,7 +135,7 @@ def _part(
     name: str,
     repeat: int,
     *,
-    share: float = SHARE,
+    share: float = tables.SHARE,
     linear: bool = True,
     hinge: bool = False,
     clarabel: bool = False,
@@ -147,7 +143,7 @@ def _part(
     asked = {"linear": linear, "hinge": hinge, "clarabel": clarabel}
     given = {"set": name, "repeat": repeat, "share": share, **asked}
     id = f"{name}-{share:.0%}-r{repeat:02}".replace("%", "")
-    return Part(id, given, timed=share == SHARE and repeat < TIMED)
+    return Part(id, given, timed=share == tables.SHARE and repeat < tables.TIMED)
 
 
 # --------------------------------------------------------------------------------------------------
@@ -162,7 +158,7 @@ def _simple(case: Instance) -> dict[str, Any]:
             began = time.process_time()
             learned = solve_nonparametric(case.laplacian, case.pairs, loss=loss, C=C, B=1.0)
             answer["seconds"][key] = time.process_time() - began
-        answer["value"][key], answer["relative_gap"][key] = learned.value, learned.relative_gap
+        answer["value"][key], answer["relative_gap"][key] = learned.primal, learned.relative_gap
         answer["accuracy"][key] = case.of_kernel(learned.factor)
         answer["accuracy"][f"{key}, links kept"] = case.of_kernel(learned.factor, links=True)
     return answer
@@ -188,10 +184,7 @@ def _baselines(case: Instance) -> dict[str, float]:
 def _raw_baselines(case: Instance) -> dict[str, float]:
     """The baselines as the paper seems to have had them: raw features, and must-links alone."""
     alone = Pairs(case.pairs.similar, n_points=len(case.y))
-    return {
-        "k-means": case.of_points(case.raw),
-        "ck-means": case.of_points(case.raw, alone),
-    }
+    return {"k-means": case.of_points(case.raw), "ck-means": case.of_points(case.raw, alone)}
 
 
 def _program(case: Instance, loss: str, B: float | None, solver: str) -> dict[str, Any]:
@@ -203,7 +196,7 @@ def _program(case: Instance, loss: str, B: float | None, solver: str) -> dict[st
         C=C,
         B=B,
         solver=solver,
-        limit=LIMIT[solver],
+        limit=tables.LIMIT[solver],
         **options,
     )
     return {

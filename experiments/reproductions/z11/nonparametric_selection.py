@@ -13,14 +13,12 @@ from typing import Any, final
 
 import numpy as np
 
-from experiments.experiment import Claim, Experiment, Part, Result
-from experiments.judging import REACHES, Spread, listed, prose, span, spread_of
+from experiments.experiment import Claim, Experiment, Part, Result, panels
+from experiments.intervals import REACHES, Spread, listed, prose, span, spread_of
 from experiments.reproductions.z11._nonparametric import Instance
 from experiments.reproductions.z11._nonparametric_tables import REPEATS
 from experiments.reproductions.z11.nonparametric_adult import adult
 from gramlearn import Pairs, select_pairs, solve_nonparametric
-
-__all__ = ["EXPERIMENT"]
 
 _SHARES = (0.1, 0.2, 0.3, 0.4, 0.5, 0.6, 0.7, 0.8, 0.9, 1.0)
 _TIMED = 8  # of the draws
@@ -74,8 +72,7 @@ class NonparametricSelection(Experiment):
             count = share * mean(result.value["pairs"] for result in results)
             row = {"pairs": f"{count:.0f}, {share:.0%}"}
             for way, words in _WAYS.items():
-                center, spread = _spread(results, way, k)
-                row[f"{words}, %"] = f"{center:.1f} ± {spread:.1f}"
+                row[f"{words}, %"] = f"{_spread(results, way, k):.1f}"
             gain = _gain(results, k)
             row["difference, with its standard error"] = f"{gain.center:+.1f} ± {gain.error:.1f}"
             for way, words in _WAYS.items():
@@ -88,10 +85,7 @@ class NonparametricSelection(Experiment):
         return _claims(results)
 
     def figure(self, results: Sequence[Result]) -> Any:
-        from matplotlib.figure import Figure
-
-        figure = Figure(figsize=(9, 4), layout="constrained")
-        left, right = figure.subplots(1, 2)
+        figure, (left, right) = panels((9, 4), 1, 2)
         for shift, (way, words) in zip((-0.4, 0.4), _WAYS.items(), strict=True):
             at = 100 * np.asarray(_shares(results)) + shift
             spreads = [_spread(results, way, k) for k in range(len(at))]
@@ -156,7 +150,7 @@ def _better(results: Sequence[Result], every: int) -> Claim:
     return Claim(
         words="pairs of uncertain points usually give better clusters than as many random ones",
         paper="a figure without numbers",
-        ours=f"by {over_all.center:+.1f} ± {over_all.margin:.1f} over all shares but the last; by "
+        ours=f"by {over_all.interval:+.1f} over all shares but the last; by "
         f"{span([gain.center for gain in gains], '+.1f')} at single ones, above 0 at "
         f"{sum(gain.center > 0 for gain in gains)} of {every}",
         criterion="the 95 % interval of the mean difference over shares is above zero",
@@ -176,8 +170,7 @@ def _half(results: Sequence[Result], half: int, every: int) -> Claim:
     return Claim(
         words="about half of the pairs, chosen so, are comparable to all of them",
         paper="comparable or even better",
-        ours=listed(f"{s.center:.1f} ± {s.deviation:.1f}" for s in both)
-        + f"; draw by draw {lost.center:+.1f} ± {lost.margin:.1f}",
+        ours=listed(f"{s:.1f}" for s in both) + f"; draw by draw {lost.interval:+.1f}",
         criterion="the 95 % interval of the difference, draw by draw, is not below zero",
         agrees=not lost.is_below_zero,
         reason="There are fewer pairs here than in the paper, and more of them still help.",
@@ -197,7 +190,7 @@ def _fewer(results: Sequence[Result], half: int, every: int) -> Claim:
         words="fewer pairs take less time",
         paper="a figure without numbers",
         ours=f"half of the pairs take {share:.2f} of the time of all, and save "
-        f"{saved.center:.2f} ± {saved.margin:.2f} s",
+        f"{saved.interval:.2f} s",
         criterion="the 95 % interval of what half of them save, draw by draw, is above zero",
         agrees=saved.is_above_zero,
         reason=prose(f"""
@@ -218,7 +211,7 @@ def _dearer(results: Sequence[Result]) -> Claim:
         words="choosing pairs costs more time than drawing them",
         paper="a figure without numbers",
         ours=f"{longer:.2f} times as long, with learning, over all shares, "
-        f"by {more.center:+.1f} ± {more.margin:.1f} s",
+        f"by {more.interval:+.1f} s",
         criterion="the 95 % interval of the difference over all shares, draw by draw, is above zero",
         agrees=more.is_above_zero,
         reason=f"The choice itself takes {choosing:.1g} s, and what learning takes varies by more.",
@@ -228,8 +221,8 @@ def _dearer(results: Sequence[Result]) -> Claim:
 def _reached(every: Spread) -> Claim:
     return Claim(
         words="accuracy with all pairs reaches the paper's",
-        paper=f"{_TOLD.center} ± {_TOLD.deviation}",
-        ours=f"{every.center:.1f} ± {every.deviation:.1f}",
+        paper=f"{_TOLD}",
+        ours=f"{every:.1f}",
         criterion=REACHES,
         agrees=every.reaches(_TOLD),
         reason="There are fewer pairs here.",
@@ -245,11 +238,10 @@ def _learned(case: Instance, way: str, share: float, rng: np.random.Generator) -
         case.laplacian, chosen, loss="squared_hinge", B=float(len(case.y)), tol=1e-4
     )
     seconds = time.process_time() - began
-    assert answer.solution is not None
     return {
         "seconds": seconds,
         "choosing": choosing,
-        "iterations": answer.solution.iterations,
+        "iterations": answer.iterations,
         "accuracy": case.of_kernel(answer.factor),
     }
 

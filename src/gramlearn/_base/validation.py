@@ -43,9 +43,9 @@ __all__ = [
     "check_positive",
     "check_share",
     "check_symmetric",
+    "describe_value",
     "generator",
     "not_whole",
-    "shown",
 ]
 
 _SHORT = 60  # letters of what was given that an error repeats
@@ -88,7 +88,7 @@ def check_number(value: Any, name: str) -> float:
     return float(value)
 
 
-def shown(value: Any) -> str:
+def describe_value(value: Any) -> str:
     """What was given, in a few words for an error."""
     if isinstance(value, type):
         return f"the class {value.__name__}"

@@ -10,35 +10,28 @@ from sklearn.utils.validation import assert_all_finite
 
 from gramlearn._base.arrays import to_numpy
 from gramlearn._base.validation import check_count, check_extent, check_flag, check_symmetric
-from gramlearn.estimators._pair_methods import two_sides
-from gramlearn.estimators._points import validated, validated_array
-from gramlearn.estimators._precision import FLOATS
-from gramlearn.kernels.families import (
-    BaseKernel,
-    LookedUp,
-    OneFeature,
-    gaussian_kernel,
-    polynomial_kernel,
-    read_kernels,
-)
+from gramlearn.estimators._inputs import FLOATS, two_sides, validated, validated_array
+from gramlearn.kernels.families import GaussianKernel, PolynomialKernel, read_kernels
+from gramlearn.kernels.kernel import Kernel, OneFeature, PrecomputedKernel
 from gramlearn.methods.kernel_design.comparisons import read_rows
-from gramlearn.methods.kernel_design.kernel import Seen
+from gramlearn.methods.kernel_design.kernel import PointSet
 from gramlearn.side_information import Triplets
 
 __all__ = ["DesignPoints", "is_precomputed", "read_design_points", "rows_of_dominance"]
 
+_Sides = tuple[PointSet, PointSet]
 _LARGEST = 10_000  # points in S: 800 MB a kernel
 _ROUNDING = 1e-10  # of the largest kernel value: what a sum of rounding errors stays far below
-_WIDTHS = (0.1, 1.0, 10.0)  # mu of the Gaussians of the default family, over the variance
+_WIDTHS = (0.1, 1.0, 10.0)  # gamma of the Gaussians of the default family, over the variance
 
 
 class DesignPoints(ABC):
     """The training points, and how new ones are read."""
 
-    training: Seen
+    training: PointSet
 
     has_features: bool
-    """Whether the marks of points are their features."""
+    """Whether the identity key of points is their features."""
 
     @property
     @abstractmethod
@@ -47,22 +40,22 @@ class DesignPoints(ABC):
 
     @abstractmethod
     def reads(self, weights: np.ndarray) -> np.ndarray:
-        """The columns of the marks that kernels with these weights look at."""
+        """The columns of the identity key that kernels with these weights look at."""
 
     @abstractmethod
-    def new(self, estimator: Any, X: Any, reads: np.ndarray) -> Seen:
+    def new(self, estimator: Any, X: Any, reads: np.ndarray) -> PointSet:
         """New points, of which the columns in `reads` must be finite."""
 
     @abstractmethod
-    def two_new(self, estimator: Any, X: Any, Y: Any, reads: np.ndarray) -> tuple[Seen, Seen]:
+    def two_new(self, estimator: Any, X: Any, Y: Any, reads: np.ndarray) -> _Sides:
         """New points and others; raises where there is no telling their kernel."""
 
     @abstractmethod
-    def new_pairs(self, estimator: Any, pairs: Any, reads: np.ndarray) -> tuple[Seen, Seen]:
+    def new_pairs(self, estimator: Any, pairs: Any, reads: np.ndarray) -> _Sides:
         """The two sides of pairs of new points; raises likewise."""
 
     @abstractmethod
-    def pairs_of(self, seen: Seen, i: np.ndarray, j: np.ndarray) -> tuple[Seen, Seen]:
+    def pairs_of(self, point_set: PointSet, i: np.ndarray, j: np.ndarray) -> _Sides:
         """The points i and the points j of some; raises likewise."""
 
 
@@ -71,7 +64,7 @@ class DesignPoints(ABC):
 class FeaturePoints(DesignPoints):
     """Points n x d, and kernels that are functions of them."""
 
-    training: Seen
+    training: PointSet
     has_features = True
 
     @property
@@ -82,26 +75,26 @@ class FeaturePoints(DesignPoints):
         used = np.unique(self.features[weights != 0])
         return np.arange(self.training.points.shape[1]) if -1 in used else used
 
-    def new(self, estimator: Any, X: Any, reads: np.ndarray) -> Seen:
+    def new(self, estimator: Any, X: Any, reads: np.ndarray) -> PointSet:
         # What the kernel does not read need not be known.
         given = validated(estimator, X, reset=False, dtype=FLOATS, ensure_all_finite=False)
         assert_all_finite(given[:, reads], input_name="X")
         points = given.astype(np.float64, copy=False)
-        return Seen(self.training.kernels, points, points, given.dtype)
+        return PointSet(self.training.kernels, points, points, given.dtype)
 
-    def two_new(self, estimator: Any, X: Any, Y: Any, reads: np.ndarray) -> tuple[Seen, Seen]:
+    def two_new(self, estimator: Any, X: Any, Y: Any, reads: np.ndarray) -> _Sides:
         return self.new(estimator, X, reads), self.new(estimator, Y, reads)
 
-    def pairs_of(self, seen: Seen, i: np.ndarray, j: np.ndarray) -> tuple[Seen, Seen]:
-        return seen.take(i), seen.take(j)
+    def pairs_of(self, point_set: PointSet, i: np.ndarray, j: np.ndarray) -> _Sides:
+        return point_set.subset(i), point_set.subset(j)
 
-    def new_pairs(self, estimator: Any, pairs: Any, reads: np.ndarray) -> tuple[Seen, Seen]:
+    def new_pairs(self, estimator: Any, pairs: Any, reads: np.ndarray) -> _Sides:
         sides = two_sides(estimator, pairs, ensure_all_finite=False)
         first, second = (side.toarray() if issparse(side) else side for side in sides)
         for side in (first, second):
             assert_all_finite(side[:, reads], input_name="pairs")
         kernels = self.training.kernels
-        return Seen(kernels, first, first), Seen(kernels, second, second)
+        return PointSet(kernels, first, first), PointSet(kernels, second, second)
 
 
 @final
@@ -113,7 +106,7 @@ class KernelRows(DesignPoints):
     units of `unit`, tell them apart.
     """
 
-    training: Seen
+    training: PointSet
     unit: float
     has_features = False
 
@@ -122,9 +115,9 @@ class KernelRows(DesignPoints):
         return np.full(len(self.training.kernels), -1)
 
     def reads(self, weights: np.ndarray) -> np.ndarray:
-        return np.arange(self.training.marks.shape[1])
+        return np.arange(self.training.identity_key.shape[1])
 
-    def new(self, estimator: Any, X: Any, reads: np.ndarray) -> Seen:
+    def new(self, estimator: Any, X: Any, reads: np.ndarray) -> PointSet:
         del estimator, reads
         values = _read_matrices(X)
         shape, expected = values.shape[1:], (len(self.training.points), len(self.training.kernels))
@@ -133,25 +126,26 @@ class KernelRows(DesignPoints):
                 f"`X` has values of {shape[1]} kernels with {shape[0]} points; the training had {expected[1]} "
                 f"kernels of {expected[0]} points: pass one row a new point, a column for each of those."
             )
-        return _looked_up(values, self.unit)
+        return _precomputed(values, self.unit)
 
-    def two_new(self, estimator: Any, X: Any, Y: Any, reads: np.ndarray) -> tuple[Seen, Seen]:
+    def two_new(self, estimator: Any, X: Any, Y: Any, reads: np.ndarray) -> _Sides:
         raise ValueError(
-            "precomputed kernels say nothing about two new points; use kernel(X), of new points with the "
-            "training points, or pass functions as `kernels`."
+            "precomputed kernels say nothing about two new points; use kernel_matrix(X), of new points with "
+            "the training points, or pass functions as `kernels`."
         )
 
-    def new_pairs(self, estimator: Any, pairs: Any, reads: np.ndarray) -> tuple[Seen, Seen]:
+    def new_pairs(self, estimator: Any, pairs: Any, reads: np.ndarray) -> _Sides:
         return self.two_new(estimator, pairs, pairs, reads)
 
-    def pairs_of(self, seen: Seen, i: np.ndarray, j: np.ndarray) -> tuple[Seen, Seen]:
+    def pairs_of(self, point_set: PointSet, i: np.ndarray, j: np.ndarray) -> _Sides:
         # Row j of the training points is column j of the values of others with them.
-        if len(seen.points) != len(self.training.points):
+        if len(point_set.points) != len(self.training.points):
             raise ValueError(
-                f"`X` has {len(seen.points)} points, and the precomputed kernels {len(self.training.points)}: "
-                "they say nothing about two new points; pass X of the training points, or functions as kernels."
+                f"`X` has {len(point_set.points)} points, and the precomputed kernels have "
+                f"{len(self.training.points)}: they say nothing about two new points; pass X of the training "
+                "points, or functions as kernels."
             )
-        return seen.take(i), self.training.take(j)
+        return point_set.subset(i), self.training.subset(j)
 
 
 def is_precomputed(kernels: Any) -> bool:
@@ -178,9 +172,9 @@ def read_design_points(estimator: Any, X: Any) -> DesignPoints:
             check_symmetric(values[:, :, p], f"X[:, :, {p}]")
         estimator.n_features_in_ = values.shape[1]
         unit = _ROUNDING * float(np.abs(values).max()) * values[0].size ** 0.5 or 1.0
-        return KernelRows(_looked_up(values, unit), unit)
+        return KernelRows(_precomputed(values, unit), unit)
     points = check_extent(validated(estimator, X, dtype=np.float64), power=2)
-    return FeaturePoints(Seen(_family(kernels, points, weak), points, points))
+    return FeaturePoints(PointSet(_family(kernels, points, weak), points, points))
 
 
 def rows_of_dominance(
@@ -207,7 +201,7 @@ def rows_of_dominance(
     return rows
 
 
-def _family(kernels: Any, X: np.ndarray, weak: bool) -> tuple[BaseKernel, ...]:
+def _family(kernels: Any, X: np.ndarray, weak: bool) -> tuple[Kernel, ...]:
     """The kernels that are given, or Gaussians as wide as the variance says; of one feature each if weak."""
     d = X.shape[1]
     if weak:
@@ -220,11 +214,11 @@ def _family(kernels: Any, X: np.ndarray, weak: bool) -> tuple[BaseKernel, ...]:
     if kernels is not None:
         return read_kernels(kernels)
     variance = d * _variance(X)
-    return (*_gaussians(variance), polynomial_kernel(2, _one_over(variance)))
+    return (*_gaussians(variance), PolynomialKernel(2, _one_over(variance)))
 
 
-def _gaussians(variance: float) -> list[BaseKernel]:
-    return [gaussian_kernel(width * _one_over(variance)) for width in _WIDTHS]
+def _gaussians(variance: float) -> list[GaussianKernel]:
+    return [GaussianKernel(width * _one_over(variance)) for width in _WIDTHS]
 
 
 def _variance(x: np.ndarray) -> float:
@@ -259,9 +253,9 @@ def _read_matrices(X: Any) -> np.ndarray:
     return np.asarray(values)
 
 
-def _looked_up(values: np.ndarray, unit: float) -> Seen:
+def _precomputed(values: np.ndarray, unit: float) -> PointSet:
     n, _, m = values.shape
-    kernels = tuple(LookedUp(values[:, :, p], f"matrix {p}") for p in range(m))
+    kernels = tuple(PrecomputedKernel(values[:, :, p], f"matrix {p}") for p in range(m))
     rows = values.reshape(n, -1)
     combined = rows @ np.random.default_rng(0).standard_normal((rows.shape[1], 2))
-    return Seen(kernels, np.arange(n)[:, None], np.round(combined / unit))
+    return PointSet(kernels, np.arange(n)[:, None], np.round(combined / unit))

@@ -11,7 +11,7 @@ pieces are no matter.
 from abc import abstractmethod
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from typing import Any, NamedTuple, Self
+from typing import Any, Self
 
 import numpy as np
 from sklearn.base import BaseEstimator, ClassNamePrefixFeaturesOutMixin, TransformerMixin
@@ -20,16 +20,14 @@ from sklearn.utils.validation import check_is_fitted
 from gramlearn._base.threads import one_thread
 from gramlearn._base.validation import check_count, check_extent, check_flag
 from gramlearn._base.warnings import warn
-from gramlearn.estimators._points import validated
-from gramlearn.estimators._precision import FLOATS, KeepsPrecision
-from gramlearn.graphs.barycentric import barycentric
-from gramlearn.graphs.neighbors import connected, neighbor_graph
-from gramlearn.methods.unfolding.logdet import neighbor_pairs
-from gramlearn.methods.unfolding.max_variance import check_connected
+from gramlearn.estimators._inputs import FLOATS, KeepsPrecision, validated
+from gramlearn.graphs.edges import Edges, check_connected, connect_pieces, measure_edges
+from gramlearn.graphs.neighbors import neighbor_graph
+from gramlearn.graphs.out_of_sample import extend_between_neighbors
 from gramlearn.problem.solution import Record
 from gramlearn.solvers.progress import progress_bar
 
-__all__ = ["Edges", "PointEmbedding", "edges_of"]
+__all__ = ["PointEmbedding"]
 
 _FEW = 600
 
@@ -42,6 +40,7 @@ class PointEmbedding(
     n_components: int
     n_neighbors: int
     verbose: int
+    callback: Callable[[Record], object] | None
     embedding_: np.ndarray
     eigenvalues_: np.ndarray
     _points: np.ndarray | None
@@ -60,7 +59,7 @@ class PointEmbedding(
         """Embed points among those learned from: an extension of ours, by weights that sum to one.
 
         A point that was learned from keeps its place, and others are put between their nearest neighbors as
-        they lie between them in X (`graphs.barycentric`). Where others become the nearest, places may jump.
+        they lie between them in X (`graphs.out_of_sample`). Where others become the nearest, places may jump.
         """
         check_is_fitted(self)
         if self._points is None:
@@ -70,7 +69,7 @@ class PointEmbedding(
             )
         X = validated(self, X, dtype=FLOATS, reset=False)
         points = X.astype(np.float64, copy=False)
-        found = barycentric(points, self._points, self.embedding_, self.n_neighbors)
+        found = extend_between_neighbors(points, self._points, self.embedding_, self.n_neighbors)
         return np.asarray(found, dtype=X.dtype)
 
     @property
@@ -84,7 +83,9 @@ class PointEmbedding(
         """A bar where there is to be one, and one thread for few points: several would wait for each other."""
         with (
             one_thread(when=n <= _FEW),
-            progress_bar(title, tol, check_flag(self.verbose, "verbose")) as callback,
+            progress_bar(
+                title, tol, check_flag(self.verbose, "verbose"), self.callback
+            ) as callback,
         ):
             yield callback
 
@@ -109,11 +110,11 @@ class PointEmbedding(
                 "fewer."
             )
 
-    def _joined(self, X: np.ndarray, connect: bool, join: str = "either") -> "Edges":
+    def _joined(self, X: np.ndarray, connect: bool, join: str = "either") -> Edges:
         """The edges of neighbors, which are to hold all points together."""
         graph = neighbor_graph(X, self.n_neighbors, join=join)
         joined = check_flag(connect, "connect")
-        edges = edges_of(X, connected(graph, X) if joined else graph)
+        edges = measure_edges(X, connect_pieces(graph, X) if joined else graph)
         name = f"n_neighbors={self.n_neighbors}"
         check_connected(len(X), edges.i, edges.j, name, "or pass connect=True")
         return edges
@@ -152,21 +153,3 @@ def _principal(F: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         return U * s, s**2
     order = np.argsort(-squared, kind="stable")
     return F[:, order], squared[order]
-
-
-class Edges(NamedTuple):
-    """Pairs (i, j) of points, once each, with their squared distances in units of the mean of these."""
-
-    i: np.ndarray
-    j: np.ndarray
-    squared: np.ndarray
-    unit: float
-
-
-def edges_of(X: np.ndarray, graph: Any) -> Edges:
-    """Measure the edges of a graph."""
-    i, j = neighbor_pairs(graph, len(X))
-    squared = np.sum((X[i] - X[j]) ** 2, axis=1)
-    # Where all neighbors are equal points, there is no other unit.
-    unit = float(squared.mean()) or 1.0
-    return Edges(i, j, squared / unit, unit)

@@ -8,11 +8,11 @@ import numpy as np
 
 from gramlearn._base.distances import equal_rows
 from gramlearn._base.validation import check_basis, check_choice, check_extent
-from gramlearn.estimators._points import validated
-from gramlearn.kernels.kernel import Kernel
+from gramlearn.estimators._inputs import validated
 from gramlearn.kernels.low_rank.columns import combined_factor, incomplete_cholesky, nystroem
 from gramlearn.kernels.low_rank.factor import LowRankKernel, check_rank
 from gramlearn.kernels.low_rank.spectral import spectral_factor
+from gramlearn.kernels.matrix import KernelMatrix
 from gramlearn.methods.clustering.kernel_kmeans import kernel_kmeans
 from gramlearn.side_information.base import Coincide
 
@@ -51,7 +51,7 @@ def to_rounding(P: np.ndarray) -> np.ndarray:
     return np.asarray(unit * np.round(P / unit))
 
 
-def coincide_in(base: Kernel, coordinates: LowRankKernel, is_whole: bool) -> Coincide:
+def coincide_in(base: KernelMatrix, coordinates: LowRankKernel, is_whole: bool) -> Coincide:
     """Which points are equal, to rounding: in feature space, or as a basis that is not whole sees them."""
     return (
         partial(_coincide, base)
@@ -60,7 +60,7 @@ def coincide_in(base: Kernel, coordinates: LowRankKernel, is_whole: bool) -> Coi
     )
 
 
-def _coincide(base: Kernel, i: Any, j: Any) -> np.ndarray:
+def _coincide(base: KernelMatrix, i: Any, j: Any) -> np.ndarray:
     diagonal = base.diagonal()
     size = diagonal[i] + diagonal[j]
     return np.asarray(size - 2 * base.entries(i, j) <= _ROUNDING * base.eps * size)

@@ -7,7 +7,7 @@ import numpy as np
 from sklearn.base import BaseEstimator, ClusterMixin
 from sklearn.utils.validation import check_is_fitted
 
-from gramlearn.estimators._points import validated
+from gramlearn.estimators._inputs import validated
 from gramlearn.methods.clustering.kernel_kmeans import Clustering, nearest_centers
 
 __all__ = ["ClustersWithMeans"]

@@ -16,14 +16,12 @@ from gramlearn.problem.losses import (
     BoundedLoss,
     Hard,
     Hinge,
-    KLSlack,
     LogDetSlack,
     Loss,
     Square,
     SquaredHinge,
 )
 from gramlearn.problem.problem import Problem, Term
-from gramlearn.problem.regularizers import Frobenius, LogDet, VonNeumann
 from gramlearn.problem.solution import Solution, unless_infeasible
 from gramlearn.problem.spectral import Regularizer
 from gramlearn.problem.status import Status
@@ -41,18 +39,12 @@ __all__ = [
     "check_not_side",
     "drop_impossible_statements",
     "loss_of",
-    "regularizer_of",
     "side_of",
     "solved",
     "triplets_of",
     "warn_if_all_hold",
 ]
 
-_REGULARIZERS: Mapping[str, Regularizer] = {
-    "logdet": LogDet(),
-    "von_neumann": VonNeumann(),
-    "frobenius": Frobenius(),
-}
 _LOSSES: Mapping[str, Callable[[float], BoundedLoss]] = {
     "slack": LogDetSlack,
     "hinge": Hinge,
@@ -60,22 +52,6 @@ _LOSSES: Mapping[str, Callable[[float], BoundedLoss]] = {
     "square": Square,
     "hard": lambda gamma: Hard(),
 }
-_SLACKS: Mapping[str | None, Callable[[float], BoundedLoss]] = {
-    "inverse": LogDetSlack,
-    "exponential": KLSlack,
-}
-
-
-def regularizer_of(regularizer: Any) -> Regularizer:
-    """A regularizer by its name, or as it is."""
-    if isinstance(regularizer, Regularizer):
-        return regularizer
-    if not isinstance(regularizer, str) or regularizer not in _REGULARIZERS:
-        raise ValueError(
-            f"`regularizer={regularizer!r}` is not known; choose one of "
-            f"{', '.join(map(repr, _REGULARIZERS))}, or pass an object such as Schatten(1.5)."
-        )
-    return _REGULARIZERS[regularizer]
 
 
 def loss_of(estimator: Any, regularizer: Regularizer, side: SideInformation) -> BoundedLoss:
@@ -91,7 +67,7 @@ def loss_of(estimator: Any, regularizer: Regularizer, side: SideInformation) -> 
         if loss == "slack" and isinstance(side, Triplets):
             kind = Hinge
         elif loss == "slack":
-            kind = _SLACKS.get(regularizer.form, SquaredHinge)
+            kind = regularizer.slack_loss
         loss = kind(check_positive(estimator.gamma, "gamma", type(estimator).__name__))
     if isinstance(loss, Square) and not (isinstance(side, Bounds) and side.are_targets):
         raise ValueError(

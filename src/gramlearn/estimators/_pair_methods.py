@@ -6,19 +6,22 @@ from types import MethodType
 from typing import Any, Self
 
 import numpy as np
-import scipy.sparse as sp
 from scipy.sparse import issparse
 from sklearn.base import ClassNamePrefixFeaturesOutMixin, TransformerMixin
 from sklearn.metrics import roc_auc_score
-from sklearn.utils.validation import check_is_fitted, validate_data
+from sklearn.utils.validation import check_is_fitted
 
 from gramlearn._base.arrays import to_numpy
 from gramlearn._base.validation import as_numbers, check_finite
-from gramlearn.estimators._points import validated, validated_array
-from gramlearn.estimators._precision import FLOATS, KeepsPrecision
+from gramlearn.estimators._inputs import (
+    FLOATS,
+    KeepsPrecision,
+    two_sides,
+    validated,
+)
 from gramlearn.methods.metric.maps import MetricMap
 
-__all__ = ["MahalanobisMethods", "PairMethods", "best_threshold", "two_sides"]
+__all__ = ["MahalanobisMethods", "PairMethods", "best_threshold"]
 
 
 class _JudgesPairs:
@@ -196,44 +199,3 @@ def _one_row(x: Any, name: str, n_features: int) -> np.ndarray:
             else f"`{name}` must be one point, a vector of {n_features} numbers; got shape {row.shape}."
         )
     return np.asarray(check_finite(row, name)).reshape(1, -1)
-
-
-def two_sides(estimator: Any, pairs: Any, *, ensure_all_finite: bool = True) -> tuple[Any, Any]:
-    """The points of pairs, row k of one with row k of the other, as `pair_distance` takes them."""
-    options = {"dtype": np.float64, "ensure_all_finite": ensure_all_finite}
-    n_features = estimator.n_features_in_
-    if _are_two_sides(pairs):
-        for side in pairs:
-            # The names of columns alone: what else is wrong is said of `pairs`, below.
-            validate_data(estimator, side, reset=False, skip_check_array=True, ensure_2d=False)
-        first, second = (
-            validated_array(side, "pairs", accept_sparse="csr", **options) for side in pairs
-        )
-        if issparse(first) != issparse(second):
-            first, second = (sp.csr_array(side) for side in (first, second))
-    else:
-        if issparse(pairs):
-            raise TypeError("`pairs` is one sparse matrix; pass the two sides, (A, B).")
-        array = validated_array(pairs, "pairs", allow_nd=True, **options)
-        if array.ndim != 3 or array.shape[1] != 2:
-            raise ValueError(
-                f"`pairs` must have the shape (m, 2, {n_features}), or be two arrays (A, B) of {n_features} "
-                f"columns; got shape {array.shape}."
-            )
-        first, second = array[:, 0], array[:, 1]
-    if first.shape != second.shape:
-        raise ValueError(
-            f"`pairs` has two sides of shapes {first.shape} and {second.shape}; row k of both is pair k."
-        )
-    if first.shape[1] != n_features:
-        raise ValueError(
-            f"`pairs` has points of {first.shape[1]} features, but {n_features} were learned from."
-        )
-    return first, second
-
-
-def _are_two_sides(pairs: Any) -> bool:
-    """Whether it is (A, B), or a list of two tables; lists of numbers are pairs, however they are nested."""
-    if not isinstance(pairs, tuple | list) or len(pairs) != 2:
-        return False
-    return isinstance(pairs, tuple) or any(len(getattr(side, "shape", ())) == 2 for side in pairs)

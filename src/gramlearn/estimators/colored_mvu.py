@@ -10,8 +10,9 @@ from gramlearn._base.arrays import to_numpy
 from gramlearn._base.distinct_rows import distinct_rows
 from gramlearn._base.unreadable import check_unmasked
 from gramlearn._base.validation import check_choice, check_count, check_finite, check_positive
-from gramlearn.estimators._embedding import PointEmbedding, edges_of
+from gramlearn.estimators._embedding import PointEmbedding
 from gramlearn.estimators._whole import so_far, whole
+from gramlearn.graphs.edges import measure_edges
 from gramlearn.graphs.neighbors import laplacian, neighbor_graph
 from gramlearn.kernels.low_rank.columns import incomplete_cholesky
 from gramlearn.methods.unfolding.colored import colored_unfolding, smooth_basis
@@ -34,8 +35,8 @@ class ColoredMVU(PointEmbedding):
     n_components : int
         Dimensions of the embedding: those of largest variance.
     n_neighbors : int
-        Two points are joined if one is among so many nearest of the other. Pieces of the graph are no matter:
-        labels hold them together.
+        Two points are joined if one is among so many nearest of the other. The graph need not be
+        connected: labels hold its pieces together.
     labels : {"auto", "delta", "linear", "rbf"}
         The kernel over y: 1 where labels are equal; the inner product of centered numbers or tags; a Gaussian
         of their distance. Each has a mean diagonal of 1, before it is centered. "auto" is the first for
@@ -52,6 +53,11 @@ class ColoredMVU(PointEmbedding):
     tol : float
         The relative gap to stop at.
     max_iter : int, optional
+        The largest number of iterations.
+    time_limit : float, optional
+        Seconds after which to stop, at the end of an iteration.
+    callback : function of a Record, optional
+        Called after every iteration; the fit stops when it returns True.
     verbose : int
 
     Attributes
@@ -77,6 +83,8 @@ class ColoredMVU(PointEmbedding):
         rank: int | None = None,
         tol: float = 1e-3,
         max_iter: int | None = None,
+        time_limit: float | None = None,
+        callback: Any = None,
         verbose: int = 0,
     ) -> None:
         self.n_components = n_components
@@ -87,6 +95,8 @@ class ColoredMVU(PointEmbedding):
         self.rank = rank
         self.tol = tol
         self.max_iter = max_iter
+        self.time_limit = time_limit
+        self.callback = callback
         self.verbose = verbose
 
     def __sklearn_tags__(self) -> Any:
@@ -105,8 +115,8 @@ class ColoredMVU(PointEmbedding):
         tol = check_positive(self.tol, "tol", "ColoredMVU", any_size=True)
         room = check_positive(self.capacity, "capacity", "ColoredMVU") * len(X)
         L = _label_factor(y, len(X), self.labels)
-        graph = neighbor_graph(X, self.n_neighbors, join="either")
-        edges = edges_of(X, graph)
+        graph = neighbor_graph(X, self.n_neighbors)
+        edges = measure_edges(X, graph)
         basis = None
         if self.rank is not None:
             rank = min(check_count(self.rank, "rank"), len(X) - 1)
@@ -124,10 +134,10 @@ class ColoredMVU(PointEmbedding):
                 tol=tol,
                 max_iter=self.max_iter,
                 callback=callback,
+                time_limit=self.time_limit,
                 owner="ColoredMVU",
             )
-        assert self.solution_.solution is not None
-        self.n_iter_ = max(1, self.solution_.solution.iterations)
+        self.n_iter_ = max(1, self.solution_.iterations)
         self._keep(self.solution_.factor * edges.unit**0.5, tol)
         return self
 

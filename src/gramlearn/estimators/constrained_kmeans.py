@@ -1,13 +1,13 @@
-"""sum_i |g_i - m_c(i)|^2 -> min with pairs that share a cluster or do not, as a clusterer of scikit-learn."""
+"""minimize sum_i |g_i - m_c(i)|^2 with pairs that share a cluster or do not, as a clusterer of scikit-learn."""
 
 from typing import Any, Self
 
 import numpy as np
 
 from gramlearn._base.validation import check_extent
+from gramlearn.estimators._inputs import validated
 from gramlearn.estimators._kmeans import ClustersWithMeans
 from gramlearn.estimators._learning import check_not_side
-from gramlearn.estimators._points import validated
 from gramlearn.estimators._whole import so_far, whole
 from gramlearn.methods.clustering.constrained import constrained_kmeans
 from gramlearn.side_information import Pairs
@@ -16,7 +16,7 @@ __all__ = ["ConstrainedKMeans"]
 
 
 class ConstrainedKMeans(ClustersWithMeans):
-    """sum_i |g_i - m_c(i)|^2 -> min over clusters c(i) that keep all pairs, for points or a factor G.
+    """minimize sum_i |g_i - m_c(i)|^2 over clusters c(i) that keep all pairs, for points or a factor G.
 
     Similar pairs share a cluster, and so do those that follow from them; dissimilar pairs never do. Without
     pairs this is `KernelKMeans`. New rows, of which no pair is known, go to the nearest mean; a row that was

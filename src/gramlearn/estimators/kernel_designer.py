@@ -1,12 +1,13 @@
-"""sum_t eps_t + gamma1 |alpha| + gamma2 tr K -> min: a kernel from "i is more like j than k" (F07)."""
+"""minimize sum_t eps_t + gamma1 |alpha| + gamma2 tr K: a kernel from "i is more like j than k" (F07)."""
 
 from dataclasses import replace
 from typing import Any, Self
 
 import numpy as np
-from sklearn.base import BaseEstimator
+from sklearn.base import BaseEstimator, ClassNamePrefixFeaturesOutMixin, TransformerMixin
 from sklearn.utils.validation import check_is_fitted
 
+from gramlearn._base.arrays import to_numpy
 from gramlearn._base.distinct_rows import distinct_rows
 from gramlearn._base.validation import (
     check_choice,
@@ -22,9 +23,10 @@ from gramlearn.estimators._design_points import (
     read_design_points,
     rows_of_dominance,
 )
-from gramlearn.estimators._designed_methods import DesignedMethods
+from gramlearn.estimators._inputs import KeepsPrecision
 from gramlearn.estimators._learning import triplets_of
 from gramlearn.estimators._whole import is_interrupted, so_far, whole
+from gramlearn.evaluation.triplets import share_kept
 from gramlearn.methods.kernel_design.kernel import (
     Coordinates,
     DesignedKernel,
@@ -41,10 +43,13 @@ from gramlearn.solvers.progress import progress_bar
 __all__ = ["KernelDesigner"]
 
 _ROUNDING = 1e-9  # of the size of the kernel
+_COMPARISONS = 1000  # drawn from labels, as F07 3.1 judges
 _MENDS = {"nonnegative": True, "shift": False}
 
 
-class KernelDesigner(DesignedMethods, BaseEstimator):
+class KernelDesigner(
+    KeepsPrecision, ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator
+):
     """K = sum_p alpha_p K_p + beta I: the combination of base kernels that keeps comparisons best.
 
     The base kernels need not be positive semidefinite, and may get negative weights: K is diagonally dominant
@@ -54,7 +59,7 @@ class KernelDesigner(DesignedMethods, BaseEstimator):
     Parameters
     ----------
     kernels : list, "precomputed" or None
-        Base kernels, such as [gaussian_kernel(0.1), linear_kernel()], their names, or functions k(A, B) that
+        Base kernels, such as [GaussianKernel(0.1), LinearKernel()], their names, or functions k(A, B) that
         give the matrix of all k(a, b). With "precomputed" X holds them: a list of m matrices n x n, or an
         array n x n x m; new points then come by their values with all training points. None takes Gaussians of
         three widths, 0.1, 1 and 10 over the variance, and, unless `weak`, a polynomial of degree two.
@@ -76,13 +81,13 @@ class KernelDesigner(DesignedMethods, BaseEstimator):
         makes K PSD on all rows of X, and gives it as `shift_`; for points to come there is `mended_kernel`.
         Above 3000 points the shift is Gershgorin's bound, which is larger than need be.
     identity : bool
-        Whether `kernel` and `transform` contain beta I, which makes K PSD on S and is mostly much larger than
-        all else in it. For support vectors, neighbors and clusters leave it out: `kernel` is then the
-        similarity, PSD everywhere with mend="nonnegative", and coordinates are those of its positive part.
+        Whether `kernel_matrix` and `transform` contain beta I, which makes K PSD on S and is mostly much larger
+        than all else in it. For support vectors, neighbors and clusters leave it out: `kernel_matrix` is then
+        the similarity, PSD everywhere with mend="nonnegative", and coordinates are those of its positive part.
     n_components : int, optional
         Columns of `transform`; all that the kernel has on S where it is not given.
-    tol, max_iter, random_state, verbose :
-        The relative gap to reach, rounds of cuts at most, the seed of all draws, and whether to show a bar.
+    tol, max_iter, time_limit, callback, random_state, verbose :
+        As in `MetricLearner`; an iteration is a round of cuts.
 
     Attributes
     ----------
@@ -108,9 +113,13 @@ class KernelDesigner(DesignedMethods, BaseEstimator):
     >>> from sklearn.datasets import load_iris
     >>> X, y = load_iris(return_X_y=True)
     >>> designer = KernelDesigner(weak=True, gamma1=10.0, random_state=0).fit(X, y)
-    >>> designer.kernel(X[:2], X[:3]).shape
+    >>> designer.kernel_matrix(X[:2], X[:3]).shape
     (2, 3)
     """
+
+    _kernel: DesignedKernel
+    _given: DesignPoints
+    _coordinates: Coordinates
 
     def __init__(
         self,
@@ -125,6 +134,8 @@ class KernelDesigner(DesignedMethods, BaseEstimator):
         n_components: int | None = None,
         tol: float = 1e-6,
         max_iter: int | None = None,
+        time_limit: float | None = None,
+        callback: Any = None,
         random_state: Any = None,
         verbose: int = 0,
     ) -> None:
@@ -139,6 +150,8 @@ class KernelDesigner(DesignedMethods, BaseEstimator):
         self.n_components = n_components
         self.tol = tol
         self.max_iter = max_iter
+        self.time_limit = time_limit
+        self.callback = callback
         self.random_state = random_state
         self.verbose = verbose
 
@@ -157,7 +170,9 @@ class KernelDesigner(DesignedMethods, BaseEstimator):
         given = read_design_points(self, X)
         problem, triplets, rows = self._problem(given, y, side)
         tol = check_positive(self.tol, "tol", "KernelDesigner", any_size=True)
-        with progress_bar("designing", tol, check_flag(self.verbose, "verbose")) as callback:
+        with progress_bar(
+            "designing", tol, check_flag(self.verbose, "verbose"), self.callback
+        ) as callback:
             design = so_far(
                 self,
                 problem.solve,
@@ -166,6 +181,7 @@ class KernelDesigner(DesignedMethods, BaseEstimator):
                 tol=tol,
                 max_iter=self.max_iter,
                 callback=callback,
+                time_limit=self.time_limit,
             )
         if not (design.weights.any() or is_interrupted(self)):
             _warn_of_zeros(design, problem)
@@ -179,6 +195,59 @@ class KernelDesigner(DesignedMethods, BaseEstimator):
         self._set_features(given, problem)
         self._set_kernel(given, rows)
         return self
+
+    def kernel_matrix(self, X: Any, Y: Any = None) -> np.ndarray:
+        """All k(x, y) of the designed kernel; without Y those with the training points."""
+        check_is_fitted(self)
+        reads = self._kernel.reads
+        if Y is None:
+            return self._kernel(self._given.new(self, X, reads), self._given.training)
+        return self._kernel(*self._given.two_new(self, X, Y, reads))
+
+    def mended_kernel(self, X: Any) -> tuple[np.ndarray, float]:
+        """(K, shift): the kernel of these points, with beta raised by the shift that makes it PSD."""
+        check_is_fitted(self)
+        point_set, _ = self._given.two_new(self, X, X, self._kernel.reads)
+        shift = shift_for(self._kernel, point_set)
+        return replace(self._kernel, identity=self._kernel.identity + shift)(
+            point_set, point_set
+        ), shift
+
+    def transform(self, X: Any) -> np.ndarray:
+        """k(x, S) V diag(s)^(-1/2) with K = V diag(s) V' on S: coordinates whose inner products are the kernel.
+
+        That is so of two points of S, and of one of them and any other; of two others as far as points of S
+        can tell.
+        """
+        check_is_fitted(self)
+        point_set = self._given.new(self, X, self._kernel.reads)
+        return self._coordinates(point_set).astype(point_set.precision, copy=False)
+
+    def pair_score(self, pairs: Any) -> np.ndarray:
+        """sum_p alpha_p k_p(x, y) of each pair, the larger the more alike: what comparisons are about.
+
+        Parameters
+        ----------
+        pairs : array m x 2 x d, or (A, B) or [A, B] of two arrays m x d
+            The points of the pairs.
+        """
+        check_is_fitted(self)
+        sides = self._given.new_pairs(self, pairs, self._kernel.reads)
+        return self._kernel.paired_similarity(*sides)
+
+    def score(self, X: Any, y: Any = None, *, side: SideInformation | None = None) -> float:
+        """The share of comparisons kept: of the Triplets `side`, or of 1000 that are drawn from labels y.
+
+        Of precomputed kernels X is that of the training points; of others there is no telling.
+        """
+        check_is_fitted(self)
+        point_set = self._given.new(self, X, self._kernel.reads)
+        n = len(point_set.points)
+        known = triplets_of(side, y, n, _COMPARISONS, generator(0))
+        i, j, _ = (to_numpy(rows) for rows in known.near_and_far())
+        first, second = self._given.pairs_of(point_set, i, j)
+        near, far = np.split(self._kernel.paired_similarity(first, second), 2)
+        return share_kept(near, far, known)
 
     def path(
         self, X: Any, y: Any = None, *, side: SideInformation | None = None, gamma1: Any = None
@@ -225,15 +294,19 @@ class KernelDesigner(DesignedMethods, BaseEstimator):
             )
         return self._importances.copy()
 
+    @property
+    def _n_features_out(self) -> int:
+        return int(self._coordinates.weights.shape[1])
+
     def _problem(
         self, given: DesignPoints, y: Any, side: Any
     ) -> tuple[DesignProblem, Triplets, np.ndarray]:
         """The problem, its comparisons, and the rows of S, without those that are equal to others."""
-        kernels, points, marks, _ = given.training
+        kernels, points, identity_key, _ = given.training
         rng = generator(self.random_state)
         triplets = triplets_of(side, y, len(points), self.n_triplets, rng)
         rows = rows_of_dominance(self.psd_points, triplets, len(points), rng)
-        rows = rows[np.sort(distinct_rows(marks[rows]).first)]
+        rows = rows[np.sort(distinct_rows(identity_key[rows]).first)]
         nonnegative = self.mend is not None and check_choice(self.mend, "mend", _MENDS)
         if nonnegative and (unknown := [k.words for k in kernels if not k.is_psd]):
             raise ValueError(
@@ -265,8 +338,8 @@ class KernelDesigner(DesignedMethods, BaseEstimator):
         )
         self.shift_ = shift_for(kernel, training) if self.mend == "shift" else 0.0
         self._kernel = replace(kernel, identity=kernel.identity + self.shift_)
-        self.psd_points_ = rows[kernel.distinct(training.take(rows))]
-        S = training.take(self.psd_points_)
+        self.psd_points_ = rows[kernel.distinct(training.subset(rows))]
+        S = training.subset(self.psd_points_)
         count = self.n_components
         n_components = None if count is None else check_count(count, "n_components")
         # What was designed has the identity, whether or not it is handed on.

@@ -1,11 +1,11 @@
-"""sum_i |g_i - m_c(i)|^2 -> min, as a clusterer of scikit-learn that takes a factor G as X."""
+"""minimize sum_i |g_i - m_c(i)|^2, as a clusterer of scikit-learn that takes a factor G as X."""
 
 from typing import Any, Self
 
 import numpy as np
 
+from gramlearn.estimators._inputs import validated
 from gramlearn.estimators._kmeans import ClustersWithMeans
-from gramlearn.estimators._points import validated
 from gramlearn.estimators._whole import so_far, whole
 from gramlearn.methods.clustering.kernel_kmeans import kernel_kmeans
 
@@ -13,7 +13,7 @@ __all__ = ["KernelKMeans"]
 
 
 class KernelKMeans(ClustersWithMeans):
-    """sum_i |g_i - m_c(i)|^2 -> min over clusters c(i), for the kernel G G' of a factor G.
+    """minimize sum_i |g_i - m_c(i)|^2 over clusters c(i), for the kernel G G' of a factor G.
 
     The rows of a factor are coordinates in the feature space of the kernel. So this is kernel k-means
     for that kernel, in n r c operations an iteration, and plain k-means for plain points. X is never the

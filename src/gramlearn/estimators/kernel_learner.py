@@ -17,25 +17,24 @@ from gramlearn.estimators._feature_space import (
     to_rounding,
     with_defaults,
 )
+from gramlearn.estimators._inputs import FLOATS, validated
 from gramlearn.estimators._learning import (
     bounds_of,
     drop_impossible_statements,
     loss_of,
-    regularizer_of,
     side_of,
     solved,
     warn_if_all_hold,
 )
 from gramlearn.estimators._pair_methods import PairMethods, best_threshold
-from gramlearn.estimators._points import validated
-from gramlearn.estimators._precision import FLOATS
 from gramlearn.estimators._whole import whole
-from gramlearn.kernels.kernel import Kernel, PrecomputedKernel, read_kernel
 from gramlearn.kernels.low_rank.columns import LowRankKernel
 from gramlearn.kernels.low_rank.spectral import spectral_factor_of
+from gramlearn.kernels.matrix import KernelMatrix, read_kernel_matrix
 from gramlearn.methods.metric.kernel_map import KernelMap
 from gramlearn.methods.metric.maps import symmetric_root
 from gramlearn.problem.prior import Factor
+from gramlearn.problem.regularizers import read_regularizer
 from gramlearn.problem.solution import Solution
 from gramlearn.problem.spectral import Regularizer
 from gramlearn.side_information import SideInformation
@@ -55,9 +54,10 @@ class KernelLearner(PairMethods, ClassNamePrefixFeaturesOutMixin, TransformerMix
 
     Parameters
     ----------
-    kernel : str, callable or "precomputed"
-        k0: a name of scikit-learn's `pairwise_kernels`, a function k(A, B) that gives the matrix of all
-        k(a, b), or the kernel itself as X; new points are then given by their kernel values with all of X.
+    kernel : str, Kernel, callable or "precomputed"
+        k0: a name of scikit-learn's `pairwise_kernels`, a kernel such as GaussianKernel(0.1), a function
+        k(A, B) that gives the matrix of all k(a, b), or the kernel itself as X; new points are then given by
+        their kernel values with all of X.
     kernel_params : dict, optional
         Parameters of the kernel, such as {"gamma": 0.1}. Without one, gamma is 1 / (d var X), as in
         scikit-learn's SVC.
@@ -83,7 +83,7 @@ class KernelLearner(PairMethods, ClassNamePrefixFeaturesOutMixin, TransformerMix
 
     Attributes
     ----------
-    kernel_(X, Y) : method
+    kernel_matrix(X, Y) : method
         The learned kernel, for any points.
     coordinates_ : LowRankKernel
         Coordinates of points in the basis.
@@ -99,7 +99,7 @@ class KernelLearner(PairMethods, ClassNamePrefixFeaturesOutMixin, TransformerMix
     >>> from sklearn.datasets import load_iris
     >>> X, y = load_iris(return_X_y=True)
     >>> learner = KernelLearner("rbf", rank=20, random_state=0).fit(X, y)
-    >>> learner.kernel_(X[:2], X[:3]).shape
+    >>> learner.kernel_matrix(X[:2], X[:3]).shape
     (2, 3)
     """
 
@@ -164,11 +164,11 @@ class KernelLearner(PairMethods, ClassNamePrefixFeaturesOutMixin, TransformerMix
         X = read_points(self, X)
         rng = generator(self.random_state)
         known = side_of(side, y, X.shape[0], self.n_pairs, rng)
-        regularizer = regularizer_of(self.regularizer)
+        regularizer = read_regularizer(self.regularizer)
         loss = loss_of(self, regularizer, known)
         alpha = self._alpha(regularizer)
         params = with_defaults(X, self.kernel, self.kernel_params)
-        base = read_kernel(X, self.kernel, params)
+        base = read_kernel_matrix(X, self.kernel, params)
         coordinates = coordinates_of(X, self.kernel, params, self.rank, self.basis, rng)
         # A basis without its complement may not tell points apart that differ.
         is_whole = check_flag(self.complement, "complement") or not self._has_basis
@@ -193,7 +193,7 @@ class KernelLearner(PairMethods, ClassNamePrefixFeaturesOutMixin, TransformerMix
             self.threshold_ = best_threshold(lengths, alike, known.pair_weights())
         return self
 
-    def kernel_(self, X: Any, Y: Any = None) -> np.ndarray:
+    def kernel_matrix(self, X: Any, Y: Any = None) -> np.ndarray:
         """All k(x, y) of the learned kernel; without Y those with the training points."""
         check_is_fitted(self)
         X = validated(self, X, dtype=np.float64, reset=False)
@@ -237,7 +237,7 @@ class KernelLearner(PairMethods, ClassNamePrefixFeaturesOutMixin, TransformerMix
         return 0.0
 
     def _bounds(
-        self, known: Any, base: Kernel, coordinates: LowRankKernel, alpha: float, rng: Any
+        self, known: Any, base: KernelMatrix, coordinates: LowRankKernel, alpha: float, rng: Any
     ) -> Any:
         """The bounds of pairs that have none of their own: of squared distances under the prior."""
         # With no prior to speak of, under the kernel.
@@ -245,7 +245,7 @@ class KernelLearner(PairMethods, ClassNamePrefixFeaturesOutMixin, TransformerMix
         points = coordinates.factor
         if self._has_rest:
             rows = np.sort(rng.permutation(base.n_points)[:_SAMPLE])
-            sample = PrecomputedKernel(base.columns(rows)[rows], base.eps)
+            sample = KernelMatrix.precomputed(base.columns(rows)[rows], base.eps)
             points = spectral_factor_of(sample).factor
         return bounds_of(known, self.bounds, self.percentiles, scale * to_rounding(points), rng)
 
@@ -282,7 +282,7 @@ class KernelLearner(PairMethods, ClassNamePrefixFeaturesOutMixin, TransformerMix
 
 
 def _distances_beyond(
-    base: Kernel, coordinates: LowRankKernel, alpha: float, i: Any, j: Any
+    base: KernelMatrix, coordinates: LowRankKernel, alpha: float, i: Any, j: Any
 ) -> np.ndarray:
     """alpha times the squared distances of k0 less what the coordinates have of them."""
     diagonal = base.diagonal()

@@ -36,6 +36,11 @@ class MaximumVarianceUnfolding(PointEmbedding):
         neighborhoods are nearly flat, as those of a surface are, kept distances fix the trace badly, and 1e-4
         may be out of reach.
     max_iter : int, optional
+        The largest number of iterations.
+    time_limit : float, optional
+        Seconds after which to stop, at the end of an iteration.
+    callback : function of a Record, optional
+        Called after every iteration; the fit stops when it returns True.
     verbose : int
 
     Attributes
@@ -59,6 +64,8 @@ class MaximumVarianceUnfolding(PointEmbedding):
         distances: str = "equal",
         tol: float = 1e-3,
         max_iter: int | None = None,
+        time_limit: float | None = None,
+        callback: Any = None,
         verbose: int = 0,
     ) -> None:
         self.n_components = n_components
@@ -67,6 +74,8 @@ class MaximumVarianceUnfolding(PointEmbedding):
         self.distances = distances
         self.tol = tol
         self.max_iter = max_iter
+        self.time_limit = time_limit
+        self.callback = callback
         self.verbose = verbose
 
     @whole
@@ -85,6 +94,7 @@ class MaximumVarianceUnfolding(PointEmbedding):
                 tol=tol,
                 max_iter=self.max_iter,
                 callback=callback,
+                time_limit=self.time_limit,
             )
         self.n_iter_ = max(1, self.solution_.iterations)
         self._keep(self.solution_.factor, tol)

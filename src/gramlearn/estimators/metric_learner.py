@@ -11,24 +11,23 @@ from sklearn.utils.validation import check_is_fitted
 
 from gramlearn._base.distances import coincide_under
 from gramlearn._base.validation import check_choice, check_count, check_extent, generator
+from gramlearn.estimators._inputs import FLOATS, validated
 from gramlearn.estimators._learning import (
     bounds_of,
     drop_impossible_statements,
     loss_of,
-    regularizer_of,
     side_of,
     solved,
     warn_if_all_hold,
 )
 from gramlearn.estimators._pair_methods import MahalanobisMethods, best_threshold
-from gramlearn.estimators._points import validated
-from gramlearn.estimators._precision import FLOATS
-from gramlearn.estimators._prior import Prior, prior_of
 from gramlearn.estimators._whole import whole
 from gramlearn.methods.metric.bases import basis_of, check_basis_name, orthonormal
 from gramlearn.methods.metric.maps import FullMap, LowRankMap, MetricMap, distances_beyond
+from gramlearn.methods.metric.prior import Prior, read_prior
 from gramlearn.problem.prior import Factor
 from gramlearn.problem.problem import Term
+from gramlearn.problem.regularizers import read_regularizer
 from gramlearn.problem.solution import Solution
 from gramlearn.problem.spectral import Regularizer
 from gramlearn.side_information import SideInformation
@@ -161,7 +160,7 @@ class MetricLearner(MahalanobisMethods, BaseEstimator):
         X = check_extent(self._checked(X, reset=True))
         rng = generator(self.random_state)
         known = side_of(side, y, X.shape[0], self.n_pairs, rng)
-        regularizer = regularizer_of(self.regularizer)
+        regularizer = read_regularizer(self.regularizer)
         loss = loss_of(self, regularizer, known)
         check_choice(self.regularize, "regularize", {"map": None, "kernel": None})
         check_basis_name(self.basis)
@@ -254,7 +253,7 @@ class MetricLearner(MahalanobisMethods, BaseEstimator):
                 '`prior` must be "identity" where there is a rank or a basis: the metric is the identity and '
                 "a part of low rank. Transform X by the root of the prior first."
             )
-        return prior_of(self.prior, X, may_be_zero=not stays)
+        return read_prior(self.prior, X, may_be_zero=not stays)
 
     def _origin(self, X: np.ndarray) -> Any:
         """What may be subtracted of all points, to lose fewer digits: distances do not see it, kernels do."""

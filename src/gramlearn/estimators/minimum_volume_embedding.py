@@ -7,12 +7,10 @@ the first d, by rounds of a convex problem, see `methods.unfolding.minimum_volum
 from typing import Any, Self
 
 import numpy as np
-from sklearn.exceptions import ConvergenceWarning
 
-from gramlearn._base.validation import check_choice, check_count, check_positive
-from gramlearn._base.warnings import warn
+from gramlearn._base.validation import check_choice, check_positive
 from gramlearn.estimators._embedding import PointEmbedding
-from gramlearn.estimators._whole import is_interrupted, so_far, whole
+from gramlearn.estimators._whole import so_far, whole
 from gramlearn.methods.unfolding.minimum_volume import Distances, minimum_volume, signs_of
 
 __all__ = ["MinimumVolumeEmbedding"]
@@ -50,8 +48,14 @@ class MinimumVolumeEmbedding(PointEmbedding):
     tol : float
         A round that improves the objective by less than this, relative to its size, is the last. It is solved
         to a relative gap of a tenth of it, and those before it to a tenth of what the last one improved.
-    max_iter : int
+    max_rounds : int
         The largest number of rounds.
+    max_iter : int, optional
+        The largest number of iterations.
+    time_limit : float, optional
+        Seconds after which to stop, at the end of an iteration.
+    callback : function of a Record, optional
+        Called after every iteration; the fit stops when it returns True.
     verbose : int
         Whether a bar shows the gap of the rounds.
 
@@ -62,14 +66,10 @@ class MinimumVolumeEmbedding(PointEmbedding):
         The spectrum of K, in descending order; its first are the squared lengths of the embedding's columns.
     share_ : float
         Of the trace of K that these have.
-    history_ : tuple of Round
-        objective, share and relative gap of every round. The objective never grows, by more than the gap.
-    solution_ : Solution
-        The certificate of the round that the embedding is from, the last that improved.
-    relative_gap_ : float
-        Its gap, with that of the capacity where B was given.
-    capacity_, G_ : float
-        tr K^2, and the price at which it is optimal.
+    solution_ : VolumeAnswer
+        The certificate of the round that the embedding is from, the last that improved; its `capacity` and
+        `G`; and of all `rounds` their objective, share and relative gap. The objective never grows by more than
+        the gap.
     unit_ : float
         The mean squared length of an edge.
     """
@@ -85,7 +85,10 @@ class MinimumVolumeEmbedding(PointEmbedding):
         G: float | None = None,
         init: str = "linear",
         tol: float = 1e-3,
-        max_iter: int = 100,
+        max_rounds: int = 100,
+        max_iter: int | None = None,
+        time_limit: float | None = None,
+        callback: Any = None,
         verbose: int = 0,
     ) -> None:
         self.n_components = n_components
@@ -97,7 +100,10 @@ class MinimumVolumeEmbedding(PointEmbedding):
         self.G = G
         self.init = init
         self.tol = tol
+        self.max_rounds = max_rounds
         self.max_iter = max_iter
+        self.time_limit = time_limit
+        self.callback = callback
         self.verbose = verbose
 
     @whole
@@ -124,23 +130,16 @@ class MinimumVolumeEmbedding(PointEmbedding):
                 B=self.B,
                 G=G,
                 tol=tol,
-                max_rounds=check_count(self.max_iter, "max_iter"),
-                smallest=1e-3 * _PRICE,
+                max_rounds=self.max_rounds,
+                max_iter=self.max_iter,
                 callback=callback,
+                time_limit=self.time_limit,
+                smallest=1e-3 * _PRICE,
                 owner=name,
             )
-        if not (answer.is_converged or is_interrupted(self)):
-            warn(
-                f"the rounds of {name} still improved after max_iter={self.max_iter} of them, by more than "
-                f"tol={tol:g}; raise max_iter, or tol.",
-                ConvergenceWarning,
-            )
-        self.history_ = answer.rounds
-        self.n_iter_ = len(answer.rounds)
-        kernel = answer.kernel
-        self.solution_, self.relative_gap_ = kernel.solution, kernel.relative_gap
-        self.capacity_, self.G_, self.unit_ = kernel.capacity, kernel.G, unit
-        self._keep(kernel.factor * unit**0.5, tol / 10)
+        self.solution_, self.unit_ = answer, unit
+        self.n_iter_ = max(1, answer.iterations)
+        self._keep(answer.factor * unit**0.5, tol / 10)
         whole = float(np.sum(self.eigenvalues_))
         self.share_ = float(np.sum(self.eigenvalues_[:d])) / whole if whole > 0 else 1.0
         return self

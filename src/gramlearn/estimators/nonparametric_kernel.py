@@ -8,6 +8,7 @@ from typing import Any, Self
 
 import numpy as np
 from sklearn.base import BaseEstimator, ClassNamePrefixFeaturesOutMixin, TransformerMixin
+from sklearn.utils.metaestimators import available_if
 from sklearn.utils.validation import check_is_fitted
 
 from gramlearn._base.validation import (
@@ -15,40 +16,35 @@ from gramlearn._base.validation import (
     check_count,
     check_extent,
     check_flag,
+    check_indices,
     check_positive,
     generator,
 )
 from gramlearn._base.warnings import warn
-from gramlearn.estimators._given_points import GivenPoints
+from gramlearn.estimators._inputs import FLOATS, KeepsPrecision, validated
 from gramlearn.estimators._learning import side_of
-from gramlearn.estimators._points import validated
-from gramlearn.estimators._precision import FLOATS, KeepsPrecision
 from gramlearn.estimators._whole import so_far, whole
-from gramlearn.graphs.extension import extended
 from gramlearn.graphs.neighbors import (
+    build_graph,
     check_graph,
     check_weights,
     laplacian,
-    weighted_graph,
-    weights_to,
 )
+from gramlearn.graphs.out_of_sample import extend_along_graph, join_new_points
+from gramlearn.methods.clustering.kernel_kmeans import kernel_kmeans, nearest_centers
 from gramlearn.methods.nonparametric.problem import solve_nonparametric
 from gramlearn.side_information import Pairs, SideInformation
+from gramlearn.side_information.active import pairs_to_ask, unit_rows
 from gramlearn.side_information.sampling import read_labels
 from gramlearn.solvers.progress import progress_bar
 
 __all__ = ["NonparametricKernel"]
 
-_AFFINITIES = {"neighbors": None, "precomputed": None}
 _RANK = 1e-10  # eigenvalues below this share of the largest are zero
 
 
 class NonparametricKernel(
-    KeepsPrecision,
-    GivenPoints,
-    ClassNamePrefixFeaturesOutMixin,
-    TransformerMixin,
-    BaseEstimator,
+    KeepsPrecision, ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator
 ):
     """A kernel over the rows of X that must-links and cannot-links shape, and a graph of neighbors carries on.
 
@@ -68,9 +64,9 @@ class NonparametricKernel(
         What pairs weigh beside the graph.
     n_neighbors, join, weights, width :
         The graph, as in `neighbor_graph`.
-    affinity : {"neighbors", "precomputed"}
-        With "precomputed" X is the graph: a symmetric matrix n x n of weights, dense or sparse, such as who
-        knows whom.
+    graph : {"neighbors", "precomputed"}
+        Whether it is made of nearest neighbors, or X is the graph itself: a symmetric matrix n x n of weights,
+        dense or sparse, such as who knows whom.
     rank : int or "auto"
         The most dimensions; "auto" takes as many as the optimum has.
     basis : {"graph", "statements"}
@@ -82,7 +78,7 @@ class NonparametricKernel(
         For `fit_predict` (default: the number of classes, where there are labels).
     n_pairs : int, optional
         How many pairs are drawn from labels (default: 40 c^2 for c classes).
-    tol, max_iter, random_state, verbose :
+    tol, max_iter, time_limit, callback, random_state, verbose :
         As in `MetricLearner`.
 
     Attributes
@@ -113,13 +109,15 @@ class NonparametricKernel(
         join: str = "either",
         weights: str = "binary",
         width: float | None = None,
-        affinity: str = "neighbors",
+        graph: str = "neighbors",
         basis: str = "graph",
         n_components: int | None = None,
         n_clusters: int | None = None,
         n_pairs: int | None = None,
         tol: float = 1e-6,
         max_iter: int | None = None,
+        time_limit: float | None = None,
+        callback: Any = None,
         random_state: Any = None,
         verbose: int = 0,
     ) -> None:
@@ -133,28 +131,28 @@ class NonparametricKernel(
         self.join = join
         self.weights = weights
         self.width = width
-        self.affinity = affinity
+        self.graph = graph
         self.basis = basis
         self.n_components = n_components
         self.n_clusters = n_clusters
         self.n_pairs = n_pairs
         self.tol = tol
         self.max_iter = max_iter
+        self.time_limit = time_limit
+        self.callback = callback
         self.random_state = random_state
         self.verbose = verbose
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
         tags.target_tags.required = True
-        tags.input_tags.pairwise = self.affinity == "precomputed"
-        tags.input_tags.sparse = self.affinity == "precomputed"
+        tags.input_tags.pairwise = tags.input_tags.sparse = self.graph == "precomputed"
         return tags
 
     @whole
     def fit(self, X: Any, y: Any = None, *, side: SideInformation | None = None) -> Self:
         """Learn from labels y, or from `side=Pairs(...)` over the rows of X."""
-        check_choice(self.affinity, "affinity", _AFFINITIES)
-        is_graph = self.affinity == "precomputed"
+        is_graph = check_choice(self.graph, "graph", {"neighbors": False, "precomputed": True})
         X = validated(
             self, X, dtype=FLOATS, accept_sparse="csr" if is_graph else False, ensure_min_samples=2
         )
@@ -167,7 +165,9 @@ class NonparametricKernel(
         self._read_graph(X)
         self._warn_of_silence(known)
         tol = check_positive(self.tol, "tol", type(self).__name__, any_size=True)
-        with progress_bar("learning", tol, check_flag(self.verbose, "verbose")) as callback:
+        with progress_bar(
+            "learning", tol, check_flag(self.verbose, "verbose"), self.callback
+        ) as callback:
             self.solution_ = so_far(
                 self,
                 solve_nonparametric,
@@ -183,34 +183,34 @@ class NonparametricKernel(
                 tol=tol,
                 max_iter=self.max_iter,
                 callback=callback,
+                time_limit=self.time_limit,
                 owner=type(self).__name__,
             )
         self._known = known
         self._keep(self.solution_.factor, X.dtype)
         if self.n_clusters is not None:
             self._cluster(self.n_clusters)
-        found = self.solution_.solution
-        self.n_iter_ = 1 if found is None else max(1, found.iterations)
+        self.n_iter_ = max(1, self.solution_.iterations)
         return self
 
     def _read_graph(self, X: Any) -> None:
         """The graph, its degrees, and what joins new points to it."""
-        if self.affinity == "precomputed":
+        if self.graph == "precomputed":
             self.graph_ = check_graph(X, "X")
         else:
             self._points = check_extent(np.asarray(X, dtype=float), power=2)
             if not np.ptp(self._points, axis=0).any():
                 raise ValueError(
                     f"all {len(X)} rows of `X` are equal, so none is nearer to another; pass points that "
-                    'differ, or a graph with affinity="precomputed".'
+                    'differ, or a graph with graph="precomputed".'
                 )
-            self.graph_, self.width_ = weighted_graph(
+            self.graph_, self.width_ = build_graph(
                 self._points, self.n_neighbors, self.join, self.weights, self.width
             )
         if self.graph_.nnz == np.count_nonzero(self.graph_.diagonal()):
             advice = (
                 "pass a graph that has some"
-                if self.affinity == "precomputed"
+                if self.graph == "precomputed"
                 else 'raise `n_neighbors`, or pass join="either"'
             )
             raise ValueError(
@@ -270,6 +270,13 @@ class NonparametricKernel(
             self._add_clusters(len(np.unique(labels[labeled])))
         return self.labels_
 
+    def _cluster(self, count: int) -> Self:
+        """Clusters of the kernel K_ij / sqrt(K_ii K_jj)."""
+        rows = unit_rows(self.factor_)
+        found = so_far(self, kernel_kmeans, rows, count, random_state=self.random_state)
+        self.labels_, self._centers = found.labels, found.centers
+        return self
+
     @whole
     def _add_clusters(self, count: int) -> Self:
         return self._cluster(count)
@@ -283,16 +290,66 @@ class NonparametricKernel(
     def transform(self, X: Any) -> np.ndarray:
         """Place new points by their neighbors, as the Nystroem formula on the kernel of the graph does.
 
-        With affinity="precomputed", X holds the weights of new points to those learned from, m x n. A point
+        With graph="precomputed", X holds the weights of new points to those learned from, m x n. A point
         equal to one of those has its row of `embedding_`. This extension is not in the paper.
         """
         rows, dtype = self._placed(X)
         return rows[:, : self._n_features_out].astype(dtype, copy=False)
 
+    @available_if(lambda self: self.n_clusters is not None)
+    def predict(self, X: Any) -> np.ndarray:
+        """The clusters of new points, as `transform` places them; there is one where `n_clusters` is given."""
+        return nearest_centers(unit_rows(self._placed(X)[0]), self._centers)
+
+    def kernel_entries(self, i: Any, j: Any = None) -> Any:
+        """K_ij of the points learned from; i and j numbers or arrays of the same shape. Without j, rows i."""
+        left = self._rows(i, "i")
+        if j is None:
+            return left @ self.factor_.T
+        right = self._rows(j, "j")
+        if np.ndim(i) and np.ndim(j) and np.shape(i) != np.shape(j):
+            raise ValueError(
+                f"`i` has shape {np.shape(i)} and `j` has shape {np.shape(j)}; pass one j for each i, or one "
+                "for all."
+            )
+        entries = np.sum(left * right, axis=-1)
+        return float(entries) if entries.ndim == 0 else entries
+
+    def _rows(self, points: Any, name: str) -> np.ndarray:
+        check_is_fitted(self)
+        numbers = check_indices(np.ravel(points), name, len(self.factor_))
+        return np.asarray(self.factor_[np.reshape(numbers, np.shape(points))])
+
+    def similar_to(self, i: Any, k: int = 10) -> tuple[np.ndarray, np.ndarray]:
+        """The k points most similar to point i, the most similar first: their row numbers, and K_ij.
+
+        An array of m points i gives arrays m x k.
+        """
+        if np.ndim(i) > 1:
+            raise ValueError(
+                f"`i` must be a row number or a vector of them; got shape {np.shape(i)}."
+            )
+        points = np.atleast_1d(np.asarray(i, dtype=None if np.size(i) else int))
+        rows = self.kernel_entries(points)
+        count = min(check_count(k, "k"), rows.shape[1] - 1)
+        rows[np.arange(len(rows)), points] = -np.inf
+        order = np.argsort(-rows, axis=1, kind="stable")[:, :count]
+        values = np.take_along_axis(rows, order, axis=1)
+        return (order, values) if np.ndim(i) else (order[0], values[0])
+
+    def ask(self, n: int = 10) -> np.ndarray:
+        """The n pairs of points to ask a person about next, m x 2: those the kernel leaves most open.
+
+        Each point is in one of them at most, and pairs that are known do not come again. Add the answers to the
+        pairs, and fit again.
+        """
+        check_is_fitted(self)
+        return pairs_to_ask(self.factor_, n, known=self._known, random_state=self.random_state)
+
     def _placed(self, X: Any) -> tuple[np.ndarray, Any]:
         """The rows of new points beside those of `factor_`, and the type that X has."""
         check_is_fitted(self)
-        is_graph = self.affinity == "precomputed"
+        is_graph = self.graph == "precomputed"
         X = validated(
             self, X, dtype=FLOATS, accept_sparse="csr" if is_graph else False, reset=False
         )
@@ -301,11 +358,11 @@ class NonparametricKernel(
             same = 0 * weights
         else:
             new = np.asarray(X, dtype=float)
-            weights, same = weights_to(
+            weights, same = join_new_points(
                 self._points, new, self.n_neighbors, self.weights, self.width_
             )
         degrees = np.asarray(self.graph_.sum(axis=1)).ravel()
-        return extended(weights, same, degrees, self.factor_), X.dtype
+        return extend_along_graph(weights, same, degrees, self.factor_), X.dtype
 
     @property
     def _n_features_out(self) -> int:

@@ -22,11 +22,11 @@ from gramlearn._base.arrays import to_numpy
 from gramlearn._base.unreadable import check_unmasked
 from gramlearn._base.validation import as_numbers, check_finite, check_positive
 from gramlearn._base.warnings import warn
+from gramlearn.estimators._inputs import validated, validated_array
 from gramlearn.estimators._pair_methods import MahalanobisMethods
-from gramlearn.estimators._points import validated, validated_array
-from gramlearn.estimators._prior import prior_of
 from gramlearn.estimators._whole import end_early, whole
 from gramlearn.methods.metric.maps import FullMap
+from gramlearn.methods.metric.prior import read_prior
 from gramlearn.problem.status import SolveInterrupted
 
 __all__ = ["OnlineMetricLearner", "new_squared_distance"]
@@ -150,7 +150,7 @@ class OnlineMetricLearner(MahalanobisMethods, BaseEstimator):
                 f'`prior={self.prior!r}` is not known; pass "identity" or a matrix: a stream has no covariance '
                 "before it has begun."
             )
-        prior = prior_of(self.prior, np.empty((0, d)))
+        prior = read_prior(self.prior, np.empty((0, d)))
         A = np.eye(d) if prior is None else prior.root
         if len(A) < d:
             raise ValueError(

@@ -6,11 +6,10 @@ import numpy as np
 from sklearn.base import BaseEstimator, ClassNamePrefixFeaturesOutMixin, TransformerMixin
 from sklearn.utils.validation import check_is_fitted
 
-from gramlearn._base.first_call import announced
+from gramlearn._base.compilation import announced
 from gramlearn._base.threads import one_thread
 from gramlearn._base.validation import check_count, check_positive
-from gramlearn.estimators._points import validated
-from gramlearn.estimators._precision import FLOATS, KeepsPrecision
+from gramlearn.estimators._inputs import FLOATS, KeepsPrecision, validated
 from gramlearn.estimators._whole import end_early, whole
 from gramlearn.methods.online_pca import CappedDensity
 from gramlearn.problem.status import SolveInterrupted

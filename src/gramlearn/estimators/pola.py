@@ -15,9 +15,9 @@ from sklearn.base import BaseEstimator
 
 from gramlearn._base.validation import check_extent, check_positive, generator
 from gramlearn._base.warnings import warn
+from gramlearn.estimators._inputs import validated
 from gramlearn.estimators._learning import side_of, solved
 from gramlearn.estimators._pair_methods import MahalanobisMethods
-from gramlearn.estimators._points import validated
 from gramlearn.estimators._whole import whole
 from gramlearn.methods.metric.maps import FullMap
 from gramlearn.problem.constraints import DistanceComparisons, SquaredDistances

@@ -20,11 +20,10 @@ from gramlearn.estimators._feature_space import (
     to_rounding,
     with_defaults,
 )
+from gramlearn.estimators._inputs import FLOATS, KeepsPrecision, validated
 from gramlearn.estimators._learning import bounds_of, drop_impossible_statements, side_of, solved
-from gramlearn.estimators._points import validated
-from gramlearn.estimators._precision import FLOATS, KeepsPrecision
 from gramlearn.estimators._whole import whole
-from gramlearn.kernels.kernel import read_kernel
+from gramlearn.kernels.matrix import read_kernel_matrix
 from gramlearn.problem.constraints import Trace
 from gramlearn.problem.dual import Part
 from gramlearn.problem.losses import Hinge, Linear, SquaredHinge
@@ -125,7 +124,7 @@ class SemiSupervisedEmbedding(
         self.coordinates_ = coordinates_of(X, self.kernel, params, self.rank, self.basis, rng)
         P = self.coordinates_.factor
         is_whole = self.rank is None and isinstance(self.basis, str)
-        base = read_kernel(X, self.kernel, params)
+        base = read_kernel_matrix(X, self.kernel, params)
         known = drop_impossible_statements(
             known, coincide_in(base, self.coordinates_, is_whole), loss
         )

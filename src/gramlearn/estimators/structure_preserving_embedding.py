@@ -10,8 +10,7 @@ import numpy as np
 
 from gramlearn._base.validation import LARGEST_EXPONENT, check_choice, check_positive
 from gramlearn.estimators._embedding import PointEmbedding
-from gramlearn.estimators._points import validated
-from gramlearn.estimators._precision import FLOATS
+from gramlearn.estimators._inputs import FLOATS, validated
 from gramlearn.estimators._whole import so_far, whole
 from gramlearn.graphs.neighbors import check_graph, neighbor_graph
 from gramlearn.methods.nonparametric.capacity import check_capacity
@@ -28,8 +27,8 @@ class StructurePreservingEmbedding(PointEmbedding):
     n_components : int
         Of the embedding. The graph is preserved in all dimensions of K, of which these are the first.
     n_neighbors : int
-        Of the graph over the rows of X, and of the points that a new one is put between. Pieces of the graph
-        are no matter: comparisons are with all other points.
+        Of the graph over the rows of X, and of the points that a new one is put between. The graph need not
+        be connected: comparisons are with all other points.
     graph : {"neighbors", "precomputed"}
         Whether W is made of nearest neighbors, or X is W itself: a symmetric matrix, dense or sparse, whose
         entries that are not zero are edges.
@@ -47,7 +46,11 @@ class StructurePreservingEmbedding(PointEmbedding):
         The relative gap at which to stop; without C also the largest violation, relative to the mean
         squared distance.
     max_iter : int, optional
-        The largest number of iterations of each solve.
+        The largest number of iterations.
+    time_limit : float, optional
+        Seconds after which to stop, at the end of an iteration.
+    callback : function of a Record, optional
+        Called after every iteration; the fit stops when it returns True.
     verbose : int
         Whether a bar shows the gap.
 
@@ -60,16 +63,9 @@ class StructurePreservingEmbedding(PointEmbedding):
         All dimensions, in which the graph is preserved.
     graph_ : sparse matrix n x n
         W.
-    slack_ : float
-        xi; without C, the largest violation of all comparisons.
-    relative_gap_ : float
-        A bound on what another kernel of this capacity would gain, over ALL comparisons.
-    n_comparisons_ : int
-        How many were made, of those that there are.
-    history_ : tuple of (int, float)
-        How many there were in each round, and the largest violation found then.
-    solution_ : Solution
-        Of those made, at this slack, in units of its own: the objective is divided by a number, and G is 1.
+    solution_ : StructureAnswer
+        The certificate, over all comparisons: `relative_gap`, `status`, `history`; and the `slack`, the
+        comparisons `made`, and the `rounds` in which they were made.
     """
 
     def __init__(
@@ -84,6 +80,8 @@ class StructurePreservingEmbedding(PointEmbedding):
         G: float | None = None,
         tol: float = 1e-6,
         max_iter: int | None = None,
+        time_limit: float | None = None,
+        callback: Any = None,
         verbose: int = 0,
     ) -> None:
         self.n_components = n_components
@@ -96,6 +94,8 @@ class StructurePreservingEmbedding(PointEmbedding):
         self.G = G
         self.tol = tol
         self.max_iter = max_iter
+        self.time_limit = time_limit
+        self.callback = callback
         self.verbose = verbose
 
     def __sklearn_tags__(self) -> Any:
@@ -128,16 +128,15 @@ class StructurePreservingEmbedding(PointEmbedding):
                 tol=tol,
                 max_iter=self.max_iter,
                 callback=callback,
+                time_limit=self.time_limit,
             )
         if not answer.capacity:
             raise ValueError(
                 "no centered kernel has neighbors on the same side of its mean, as for a star, so that the "
                 "best embedding of this graph is one point; pass a graph with more edges."
             )
-        self.solution_, self.relative_gap_ = answer.solution, answer.relative_gap
-        self.slack_, self.history_ = answer.slack, answer.rounds
-        self.n_comparisons_, self.n_iter_ = len(answer.made), len(answer.rounds)
-        self.factor_ = answer.factor
+        self.solution_, self.factor_ = answer, answer.factor
+        self.n_iter_ = max(1, answer.iterations)
         self._keep(answer.factor, tol)
         return self
 

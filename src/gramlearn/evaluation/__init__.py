@@ -1,7 +1,6 @@
 """How good is a similarity or a clustering? Triplets kept, neighbors retrieved, labels agreed on."""
 
-from gramlearn.evaluation.mutual_information import normalized_mutual_information
-from gramlearn.evaluation.pair_counting import pair_accuracy
+from gramlearn.evaluation.agreement import normalized_mutual_information, pair_accuracy
 from gramlearn.evaluation.retrieval import average_precision, recall_at_k
 from gramlearn.evaluation.triplets import TripletScorer, comparisons_kept
 

@@ -18,7 +18,14 @@ from gramlearn._base.validation import (
     check_positive,
 )
 
-__all__ = ["check_graph", "check_weights", "connected", "laplacian", "neighbor_graph"]
+__all__ = [
+    "build_graph",
+    "check_graph",
+    "check_weights",
+    "edge_weights",
+    "laplacian",
+    "neighbor_graph",
+]
 
 _EXACT = 50_000  # points up to which all distances are looked at
 
@@ -27,7 +34,7 @@ def neighbor_graph(
     X: Any,
     n_neighbors: int = 5,
     *,
-    join: str = "mutual",
+    join: str = "either",
     weights: str = "binary",
     width: float | None = None,
 ) -> Any:
@@ -38,8 +45,8 @@ def neighbor_graph(
     X : array n x d
     n_neighbors : int
         How many nearest points each point knows.
-    join : {"mutual", "either"}
-        Whether both of two points must be among the nearest of the other, or one of them.
+    join : {"either", "mutual"}
+        Whether one of two points must be among the nearest of the other, or both.
     weights : {"binary", "heat"}
         1, or exp(-distance^2 / (2 width^2)).
     width : float, optional
@@ -48,16 +55,16 @@ def neighbor_graph(
     Above 50,000 points neighbors are found by pynndescent where it is installed: nearly all of them, in a
     time that grows little faster than n.
     """
-    return weighted_graph(X, n_neighbors, join, weights, width)[0]
+    return build_graph(X, n_neighbors, join, weights, width)[0]
 
 
-def weighted_graph(
+def build_graph(
     X: Any, n_neighbors: int, join: str, weights: str, width: float | None
 ) -> tuple[Any, float]:
     """The graph, and the width that its weights have."""
     points = check_extent(check_host_points(X, "X"), power=2)
     count = check_count(n_neighbors, "n_neighbors")
-    check_choice(join, "join", {"mutual": None, "either": None})
+    check_choice(join, "join", {"either": None, "mutual": None})
     check_choice(weights, "weights", {"binary": None, "heat": None})
     if width is not None:
         check_positive(width, "width", "neighbor_graph", any_size=True)
@@ -73,33 +80,15 @@ def weighted_graph(
     squared = joined.data**2
     if width is None:
         width = float(np.mean(squared)) ** 0.5 if squared.size else 0.0
-    joined.data = _weights(squared, weights, width)
+    joined.data = edge_weights(squared, weights, width)
     return joined, float(width)
 
 
-def _weights(squared: np.ndarray, kind: str, width: float) -> np.ndarray:
+def edge_weights(squared: np.ndarray, kind: str, width: float) -> np.ndarray:
+    """1, or exp(-squared / (2 width^2))."""
     if kind == "binary" or width == 0:
         return np.ones_like(squared)
     return np.exp(-squared / (2 * width**2))
-
-
-def weights_to(
-    points: np.ndarray, new: np.ndarray, n_neighbors: int, weights: str, width: float
-) -> tuple[Any, Any]:
-    """Join each new point to the nearest of the points: m x n, sparse; and where they are equal, likewise."""
-    from scipy.sparse import csr_array
-    from sklearn.neighbors import NearestNeighbors
-
-    count = min(n_neighbors, len(points))
-    found = NearestNeighbors(n_neighbors=count).fit(points).kneighbors(new, return_distance=False)
-    # From differences: a search may give equal points a small distance.
-    squared = np.stack([np.sum((new - points[near]) ** 2, axis=1) for near in found.T], axis=1)
-    starts = np.arange(len(new) + 1) * count
-
-    def table(values: np.ndarray) -> Any:
-        return csr_array((values.ravel(), found.ravel(), starts), shape=(len(new), len(points)))
-
-    return table(_weights(squared, weights, width)), table((squared == 0).astype(float))
 
 
 def _distances(points: np.ndarray, count: int) -> Any:
@@ -133,29 +122,6 @@ def _without_itself(lengths: np.ndarray, found: np.ndarray) -> tuple[np.ndarray,
     is_itself[~is_itself.any(axis=1), -1] = True
     shape = (n, count - 1)
     return lengths[~is_itself].reshape(shape), found[~is_itself].reshape(shape)
-
-
-def connected(graph: Any, X: Any) -> Any:
-    """Join the pieces of a graph over the rows of X by edges of the shortest tree over all points.
-
-    These have a weight of 1. A graph in one piece is given back as it is.
-    """
-    from scipy.sparse import coo_array, csr_array
-    from scipy.sparse.csgraph import connected_components, minimum_spanning_tree
-    from sklearn.metrics import pairwise_distances
-
-    count, piece = connected_components(graph, directed=False)
-    if count == 1:
-        return graph
-    points = check_host_points(X, "X")
-    # Added to all lengths, 1 changes no tree, and equal points are joined, too: zeros would be no edges.
-    lengths = 1.0 + pairwise_distances(points - points.mean(axis=0))
-    tree = coo_array(minimum_spanning_tree(lengths))
-    between = piece[tree.row] != piece[tree.col]
-    i, j = tree.row[between], tree.col[between]
-    ones = np.ones(2 * len(i))
-    bridges = csr_array((ones, (np.r_[i, j], np.r_[j, i])), shape=graph.shape)
-    return csr_array(csr_array(graph) + bridges)
 
 
 def check_weights(graph: Any, name: str) -> Any:

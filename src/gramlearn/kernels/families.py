@@ -1,288 +1,300 @@
-"""k(x, y) = f(x'y), f(|x - y|^2) or f(|x - y|_1): base kernels, of all features or of one each.
+"""k(x, y) = f(x'y), f(|x - y|^2) or f(|x - y|_1): the kernels that have names.
 
-    gaussian_kernel(mu)                        exp(-mu |x - y|^2)
-    laplacian_kernel(mu)                       exp(-mu |x - y|_1)
-    linear_kernel()                            x'y
-    polynomial_kernel(degree, scale, offset)   (scale x'y + offset)^degree
-    sigmoid_kernel(scale, offset)              tanh(scale x'y + offset), which is not positive semidefinite
+    GaussianKernel(gamma)                    "rbf"           exp(-gamma |x - y|^2)
+    LaplacianKernel(gamma)                   "laplacian"     exp(-gamma |x - y|_1)
+    LinearKernel()                           "linear"        x'y
+    PolynomialKernel(degree, gamma, coef0)   "polynomial"    (gamma x'y + coef0)^degree
+    SigmoidKernel(gamma, coef0)              "sigmoid"       tanh(gamma x'y + coef0), which is not PSD
 
-A family for `KernelDesigner` is a list of them, and of functions k(A, B) that give the matrix of all k(a, b).
+Names, parameters and their defaults are those of scikit-learn; without one, gamma is 1 / d for d features.
 """
 
-from abc import ABC, abstractmethod
-from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from abc import abstractmethod
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, fields
 from functools import partial
-from typing import Any, final
+from typing import Any, ClassVar, final
 
 import numpy as np
 
 from gramlearn._base.arrays import to_numpy
 from gramlearn._base.validation import (
     as_numbers,
-    check_count,
+    check_choice,
     check_no_class,
     check_number,
     check_positive,
 )
-from gramlearn.kernels.kernel import FunctionKernel
+from gramlearn.kernels.kernel import FunctionKernel, Kernel, check_finite_values
 
 __all__ = [
-    "BaseKernel",
-    "LookedUp",
-    "OneFeature",
-    "gaussian_kernel",
-    "laplacian_kernel",
-    "linear_kernel",
-    "polynomial_kernel",
+    "GaussianKernel",
+    "LaplacianKernel",
+    "LinearKernel",
+    "PolynomialKernel",
+    "SigmoidKernel",
+    "check_name",
+    "read_kernel",
     "read_kernels",
-    "sigmoid_kernel",
 ]
 
-
-class BaseKernel(ABC):
-    """k(x, y), for all points of two sets or for one of each."""
-
-    words: str
-    """The kernel in a user's words."""
-
-    is_psd: bool
-    """Whether it is known to be positive semidefinite, whichever the points are."""
-
-    @abstractmethod
-    def __call__(self, A: np.ndarray, B: np.ndarray) -> np.ndarray:
-        """All k(a, b): a row for each row of A, a column for each of B."""
-
-    @abstractmethod
-    def paired(self, A: np.ndarray, B: np.ndarray) -> np.ndarray:
-        """k(a, b) of row t of A with row t of B."""
-
-    def __repr__(self) -> str:
-        return self.words
+_FEW_FEATURES = 8  # up to which differences of points are formed as fast as products of matrices
+_LOST = 1e-12  # of a Gaussian, to rounding of squared distances
 
 
-@final
-@dataclass(frozen=True, repr=False)
-class ProfileKernel(BaseKernel):
+@dataclass(frozen=True)
+class _Family(Kernel):
     """A function of one measure of two points: their inner product, or a distance."""
 
-    words: str
-    measure: str
-    profile: Callable[[np.ndarray], np.ndarray]
-    is_psd: bool
+    name: ClassVar[str]
+
+    def __post_init__(self) -> None:
+        for field in fields(self):
+            value = getattr(self, field.name)
+            if field.name == "coef0":
+                check_number(value, "coef0")
+            elif value is not None:
+                check_positive(value, field.name, self.name, any_size=True)
+
+    @property
+    def words(self) -> str:  # type: ignore[override]  # derived from the parameters
+        given = {field.name: getattr(self, field.name) for field in fields(self)}
+        shown = (f"{name}={value:.4g}" for name, value in given.items() if value is not None)
+        return f"{self.name}({', '.join(shown)})"
 
     def __call__(self, A: np.ndarray, B: np.ndarray) -> np.ndarray:
-        return self._values(_OF_ALL[self.measure](*_two_sets(A, B)))
+        return self._checked(self._of_all, *_two_sets(A, B))
 
     def paired(self, A: np.ndarray, B: np.ndarray) -> np.ndarray:
-        return self._values(_OF_PAIRS[self.measure](*_two_sets(A, B)))
+        return self._checked(self._of_pairs, *_two_sets(A, B))
 
-    def _values(self, measured: np.ndarray) -> np.ndarray:
+    def _checked(
+        self,
+        values: Callable[[np.ndarray, np.ndarray], np.ndarray],
+        A: np.ndarray,
+        B: np.ndarray,
+    ) -> np.ndarray:
         with np.errstate(over="ignore", invalid="ignore"):
-            values = self.profile(measured)
-        if not np.isfinite(values).all():
-            raise ValueError(
-                f"the kernel {self.words} gave NaN or infinity; its values must be finite: check its "
-                "parameters, and the scale of `X`."
-            )
-        return values
+            return check_finite_values(values(A, B), self.words)
+
+    @abstractmethod
+    def _of_all(self, A: np.ndarray, B: np.ndarray) -> np.ndarray: ...
+
+    @abstractmethod
+    def _of_pairs(self, A: np.ndarray, B: np.ndarray) -> np.ndarray: ...
+
+
+@dataclass(frozen=True)
+class _InnerProductKernel(_Family):
+    """A function of x'y."""
+
+    def _of_all(self, A: np.ndarray, B: np.ndarray) -> np.ndarray:
+        return self._profile(A @ B.T, A.shape[1])
+
+    def _of_pairs(self, A: np.ndarray, B: np.ndarray) -> np.ndarray:
+        return self._profile(np.vecdot(A, B), A.shape[1])
+
+    @abstractmethod
+    def _profile(self, inner: np.ndarray, d: int) -> np.ndarray: ...
 
 
 @final
-@dataclass(frozen=True, repr=False)
-class UsersKernel(BaseKernel):
-    """A function k(A, B) of the user's, whose values are checked."""
+@dataclass(frozen=True)
+class GaussianKernel(_Family):
+    """exp(-gamma |x - y|^2): the larger gamma, which F07 calls mu, the narrower."""
 
-    function: Callable[[np.ndarray, np.ndarray], Any]
-    is_psd: bool = False
+    gamma: float | None = None
+    name = "rbf"
+    is_psd = True
 
-    @property
-    def words(self) -> str:  # type: ignore[override]  # derived from the function
-        return str(getattr(self.function, "__name__", type(self.function).__name__))
+    def _of_all(self, A: np.ndarray, B: np.ndarray) -> np.ndarray:
+        # |a|^2 + |b|^2 - 2 a'b loses what the points have in common: so the mean is subtracted first, and
+        # where points are far from it beside 1 / gamma, differences are formed.
+        gamma = _rate(self.gamma, A.shape[1])
+        if A.shape[1] > _FEW_FEATURES:
+            origin = B.mean(axis=0)
+            first = A - origin
+            second = first if A is B else B - origin
+            farthest = max(float(np.max(np.vecdot(x, x), initial=0.0)) for x in (first, second))
+            if gamma * farthest * np.finfo(float).eps <= _LOST:
+                return _rbf(first, second, gamma)
+        from scipy.spatial.distance import cdist
 
-    def __call__(self, A: np.ndarray, B: np.ndarray) -> np.ndarray:
-        return self._kernel(A).between(A, B)
+        return np.exp(-gamma * cdist(A, B, "sqeuclidean"))
 
-    def paired(self, A: np.ndarray, B: np.ndarray) -> np.ndarray:
-        return self._kernel(A).paired(A, B)
-
-    def _kernel(self, points: np.ndarray) -> FunctionKernel:
-        name = f"the kernel function `{self.words}`"
-        return FunctionKernel(points, self.function, name, float(np.finfo(float).eps))
-
-
-@final
-@dataclass(frozen=True, repr=False)
-class OneFeature(BaseKernel):
-    """A weak kernel: that of one feature alone (F07 2.2)."""
-
-    kernel: BaseKernel
-    feature: int
-
-    @property
-    def words(self) -> str:  # type: ignore[override]  # derived from the kernel
-        return f"{self.kernel.words} of feature {self.feature}"
-
-    @property
-    def is_psd(self) -> bool:  # type: ignore[override]  # as the kernel is
-        return self.kernel.is_psd
-
-    def __call__(self, A: np.ndarray, B: np.ndarray) -> np.ndarray:
-        first = self._of(A)
-        return self.kernel(first, first if A is B else self._of(B))
-
-    def paired(self, A: np.ndarray, B: np.ndarray) -> np.ndarray:
-        first = self._of(A)
-        return self.kernel.paired(first, first if A is B else self._of(B))
-
-    def _of(self, points: np.ndarray) -> np.ndarray:
-        return points[:, self.feature : self.feature + 1]
+    def _of_pairs(self, A: np.ndarray, B: np.ndarray) -> np.ndarray:
+        return np.exp(-_rate(self.gamma, A.shape[1]) * np.vecdot(A - B, A - B))
 
 
 @final
-@dataclass(frozen=True, eq=False, repr=False)
-class LookedUp(BaseKernel):
-    """A kernel that is given as a matrix K; its points are row numbers, n x 1."""
+@dataclass(frozen=True)
+class LaplacianKernel(_Family):
+    """exp(-gamma |x - y|_1)."""
 
-    K: np.ndarray
-    words: str
-    is_psd: bool = False
+    gamma: float | None = None
+    name = "laplacian"
+    is_psd = True
 
-    def __call__(self, A: np.ndarray, B: np.ndarray) -> np.ndarray:
-        return np.asarray(self.K[np.ix_(A[:, 0], B[:, 0])])
+    def _of_all(self, A: np.ndarray, B: np.ndarray) -> np.ndarray:
+        from scipy.spatial.distance import cdist
 
-    def paired(self, A: np.ndarray, B: np.ndarray) -> np.ndarray:
-        return np.asarray(self.K[A[:, 0], B[:, 0]])
+        return np.exp(-_rate(self.gamma, A.shape[1]) * cdist(A, B, "cityblock"))
 
-
-def gaussian_kernel(mu: float = 1.0) -> BaseKernel:
-    """exp(-mu |x - y|^2): the larger mu, the narrower."""
-    mu = check_positive(mu, "mu", "gaussian", any_size=True)
-    profile = partial(_exponential, rate=mu)
-    return ProfileKernel(f"gaussian({mu:.4g})", "squared", profile, is_psd=True)
+    def _of_pairs(self, A: np.ndarray, B: np.ndarray) -> np.ndarray:
+        return np.exp(-_rate(self.gamma, A.shape[1]) * np.abs(A - B).sum(axis=1))
 
 
-def laplacian_kernel(mu: float = 1.0) -> BaseKernel:
-    """exp(-mu |x - y|_1)."""
-    mu = check_positive(mu, "mu", "laplacian", any_size=True)
-    profile = partial(_exponential, rate=mu)
-    return ProfileKernel(f"laplacian({mu:.4g})", "absolute", profile, is_psd=True)
-
-
-def linear_kernel() -> BaseKernel:
+@final
+@dataclass(frozen=True)
+class LinearKernel(_InnerProductKernel):
     """x'y."""
-    return ProfileKernel("linear()", "inner", np.asarray, is_psd=True)
+
+    name = "linear"
+    is_psd = True
+    is_linear = True
+
+    def _profile(self, inner: np.ndarray, d: int) -> np.ndarray:
+        del d
+        return inner
 
 
-def polynomial_kernel(degree: int = 2, scale: float = 1.0, offset: float = 1.0) -> BaseKernel:
-    """(scale x'y + offset)^degree."""
-    degree = check_count(degree, "degree")
-    scale = check_positive(scale, "scale", "polynomial", any_size=True)
-    offset = check_number(offset, "offset")
-    profile = partial(_power, degree=degree, scale=scale, offset=offset)
-    words = f"polynomial({degree}, {scale:.4g}, {offset:.4g})"
-    # The powers of x'y that it is a sum of have coefficients >= 0 only where the offset has.
-    return ProfileKernel(words, "inner", profile, is_psd=offset >= 0)
+@final
+@dataclass(frozen=True)
+class PolynomialKernel(_InnerProductKernel):
+    """(gamma x'y + coef0)^degree."""
+
+    degree: float = 3
+    gamma: float | None = None
+    coef0: float = 1.0
+    name = "polynomial"
+
+    @property
+    def is_psd(self) -> bool:  # type: ignore[override]  # depends on the parameters
+        # The powers of x'y that it is a sum of have coefficients >= 0 only where coef0 has.
+        return self.coef0 >= 0 and float(self.degree).is_integer()
+
+    def _profile(self, inner: np.ndarray, d: int) -> np.ndarray:
+        return np.asarray((_rate(self.gamma, d) * inner + self.coef0) ** self.degree)
 
 
-def sigmoid_kernel(scale: float = 1.0, offset: float = 0.0) -> BaseKernel:
-    """tanh(scale x'y + offset): of use as a similarity, though not positive semidefinite."""
-    scale = check_positive(scale, "scale", "sigmoid", any_size=True)
-    offset = check_number(offset, "offset")
-    profile = partial(_tanh, scale=scale, offset=offset)
-    return ProfileKernel(f"sigmoid({scale:.4g}, {offset:.4g})", "inner", profile, is_psd=False)
+@final
+@dataclass(frozen=True)
+class SigmoidKernel(_InnerProductKernel):
+    """tanh(gamma x'y + coef0): of use as a similarity, though not positive semidefinite."""
+
+    gamma: float | None = None
+    coef0: float = 1.0
+    name = "sigmoid"
+    is_psd = False
+
+    def _profile(self, inner: np.ndarray, d: int) -> np.ndarray:
+        return np.tanh(_rate(self.gamma, d) * inner + self.coef0)
 
 
-_NAMED: dict[str, Callable[[], BaseKernel]] = {
-    "gaussian": gaussian_kernel,
-    "rbf": gaussian_kernel,
-    "laplacian": laplacian_kernel,
-    "linear": linear_kernel,
-    "polynomial": polynomial_kernel,
-    "poly": polynomial_kernel,
-    "sigmoid": sigmoid_kernel,
+_NAMED: dict[str, type[_Family]] = {
+    "laplacian": LaplacianKernel,
+    "linear": LinearKernel,
+    "poly": PolynomialKernel,
+    "polynomial": PolynomialKernel,
+    "rbf": GaussianKernel,
+    "sigmoid": SigmoidKernel,
+}
+_OTHERS_ARE_PSD = {"additive_chi2": False, "chi2": True, "cosine": True}  # of scikit-learn's
+_PARAMETERS: dict[str, frozenset[str]] = {
+    "precomputed": frozenset(),
+    **dict.fromkeys(_OTHERS_ARE_PSD, frozenset()),
+    "chi2": frozenset({"gamma"}),
+    **{name: frozenset(f.name for f in fields(family)) for name, family in _NAMED.items()},
 }
 
 
-def read_kernels(kernels: Any) -> tuple[BaseKernel, ...]:
-    """A family as users give it: base kernels, names and functions, one or a list of them."""
+def read_kernel(kernel: Any, params: Mapping[str, Any]) -> Kernel:
+    """Read what users pass: a kernel, a name of scikit-learn's, or a function k(A, B, **params)."""
+    if isinstance(kernel, Kernel):
+        if params:
+            raise TypeError(
+                f"the kernel {kernel.words} has its parameters already; leave out {', '.join(sorted(params))}."
+            )
+        return kernel
+    if callable(check_no_class(kernel, "kernel")):
+        name = getattr(kernel, "__name__", type(kernel).__name__)
+        return FunctionKernel(partial(kernel, **params) if params else kernel, f"function `{name}`")
+    check_name(kernel, params)
+    if kernel in _NAMED:
+        return _NAMED[kernel](**params)
+    if params.get("gamma") is not None:
+        check_positive(params["gamma"], "gamma", kernel, any_size=True)
+    function = partial(_of_scikit_learn, name=kernel, **params)
+    return FunctionKernel(function, repr(kernel), is_psd=_OTHERS_ARE_PSD[kernel])
+
+
+def check_name(kernel: Any, params: Mapping[str, Any]) -> None:
+    """A name that is known, with parameters that it takes."""
+    allowed = check_choice(kernel, "kernel", _PARAMETERS)
+    unknown = sorted(set(params) - allowed)
+    if unknown:
+        takes = ", ".join(sorted(allowed)) or "no parameters"
+        raise TypeError(f"the kernel {kernel!r} takes {takes}; got {', '.join(unknown)}.")
+
+
+def read_kernels(kernels: Any) -> tuple[Kernel, ...]:
+    """A family as users give it: kernels, names and functions, one or a list of them."""
     given = [kernels] if isinstance(kernels, str) or callable(kernels) else kernels
-    if not isinstance(given, Sequence) or not (family := tuple(_read(one) for one in given)):
+    if not isinstance(given, Sequence) or not len(given):
         raise TypeError(
-            f"`kernels` must list base kernels, such as [gaussian_kernel(0.1), linear_kernel()]; got "
+            "`kernels` must list base kernels, such as [GaussianKernel(0.1), LinearKernel()]; got "
             f"{kernels!r:.60}."
         )
-    return family
-
-
-def _read(one: Any) -> BaseKernel:
-    if isinstance(one, BaseKernel):
-        return one
-    if isinstance(one, str) and one in _NAMED:
-        return _NAMED[one]()
-    if any(one is maker for maker in _NAMED.values()):
-        raise TypeError(
-            f"`kernels` contains the function {one.__name__} and no kernel; call it: {one.__name__}()."
-        )
-    if callable(one):
-        return UsersKernel(check_no_class(one, "kernels"))
-    raise ValueError(
-        f"`kernels` contains {one!r:.60}, which is no kernel; pass gaussian_kernel(mu), one of "
-        f"{', '.join(map(repr, _NAMED))}, or a function k(A, B). Matrices are passed as X, with "
-        'kernels="precomputed".'
-    )
-
-
-def _two_sets(A: Any, B: Any) -> list[np.ndarray]:
-    """Points with the same features, one row a point."""
-    sets = [
-        np.asarray(to_numpy(as_numbers(x, name)), dtype=np.float64)
-        for x, name in ((A, "A"), (B, "B"))
-    ]
-    for x, name in zip(sets, "AB", strict=True):
-        if x.ndim != 2:
+    names = sorted([*_NAMED, *_OTHERS_ARE_PSD])
+    for one in given:
+        if not (
+            callable(check_no_class(one, "kernels")) or (isinstance(one, str) and one in names)
+        ):
             raise ValueError(
-                f"`{name}` must be two-dimensional, one row a point; got shape {x.shape}."
+                f"`kernels` contains {one!r:.60}, which is no kernel; pass GaussianKernel(gamma), one of "
+                f"{', '.join(map(repr, names))}, or a function k(A, B). Matrices are passed as X, with "
+                'kernels="precomputed".'
             )
-    if sets[0].shape[1] != sets[1].shape[1]:
+    return tuple(read_kernel(one, {}) for one in given)
+
+
+def _rate(gamma: float | None, d: int) -> float:
+    return 1 / d if gamma is None else float(gamma)
+
+
+def _rbf(A: np.ndarray, B: np.ndarray, gamma: float) -> np.ndarray:
+    import sklearn
+    from sklearn.metrics.pairwise import rbf_kernel
+
+    # Points were checked when they came in. Told that the two are one, scikit-learn gives ones on the diagonal.
+    with sklearn.config_context(assume_finite=True):
+        return np.asarray(rbf_kernel(A, None if A is B else B, gamma=gamma))
+
+
+def _of_scikit_learn(A: np.ndarray, B: np.ndarray, name: str, **params: Any) -> np.ndarray:
+    import sklearn
+    from sklearn.metrics.pairwise import pairwise_kernels
+
+    with sklearn.config_context(assume_finite=True), np.errstate(over="ignore", invalid="ignore"):
+        return np.asarray(pairwise_kernels(A, None if A is B else B, metric=name, **params))
+
+
+def _two_sets(A: Any, B: Any) -> tuple[np.ndarray, np.ndarray]:
+    """Points with the same features, one row a point."""
+    first = _points(A, "A")
+    second = first if A is B else _points(B, "B")
+    if first.shape[1] != second.shape[1]:
         raise ValueError(
-            f"`A` has {sets[0].shape[1]} columns and `B` has {sets[1].shape[1]}; pass points with the same "
+            f"`A` has {first.shape[1]} columns and `B` has {second.shape[1]}; pass points with the same "
             "features."
         )
-    return sets
+    return first, second
 
 
-def _exponential(distance: np.ndarray, rate: float) -> np.ndarray:
-    return np.exp(-rate * distance)
-
-
-def _power(inner: np.ndarray, degree: int, scale: float, offset: float) -> np.ndarray:
-    return np.asarray((scale * inner + offset) ** degree)
-
-
-def _tanh(inner: np.ndarray, scale: float, offset: float) -> np.ndarray:
-    return np.tanh(scale * inner + offset)
-
-
-def _squared_distances(A: np.ndarray, B: np.ndarray) -> np.ndarray:
-    from scipy.spatial.distance import cdist
-
-    return np.asarray(cdist(A, B, "sqeuclidean"))
-
-
-def _absolute_distances(A: np.ndarray, B: np.ndarray) -> np.ndarray:
-    from scipy.spatial.distance import cdist
-
-    return np.asarray(cdist(A, B, "cityblock"))
-
-
-_OF_ALL: dict[str, Callable[[np.ndarray, np.ndarray], np.ndarray]] = {
-    "inner": lambda A, B: A @ B.T,
-    "squared": _squared_distances,
-    "absolute": _absolute_distances,
-}
-_OF_PAIRS: dict[str, Callable[[np.ndarray, np.ndarray], np.ndarray]] = {
-    "inner": np.vecdot,
-    "squared": lambda A, B: np.vecdot(A - B, A - B),
-    "absolute": lambda A, B: np.abs(A - B).sum(axis=1),
-}
+def _points(x: Any, name: str) -> np.ndarray:
+    points = np.asarray(to_numpy(as_numbers(x, name)), dtype=np.float64)
+    if points.ndim != 2:
+        raise ValueError(
+            f"`{name}` must be two-dimensional, one row a point; got shape {points.shape}."
+        )
+    return points

@@ -12,15 +12,16 @@ import numpy as np
 
 from gramlearn._base.validation import check_count
 from gramlearn.graphs.neighbors import laplacian, neighbor_graph
-from gramlearn.kernels.kernel import FunctionKernel, read_kernel
+from gramlearn.kernels.kernel import Kernel
+from gramlearn.kernels.matrix import KernelMatrix, read_kernel_matrix
 
 __all__ = ["ManifoldKernel"]
 
 
 @final
 @dataclass(frozen=True, eq=False)
-class ManifoldKernel:
-    """A function k(A, B) for `kernel=`, made of another kernel and of points, labeled or not.
+class ManifoldKernel(Kernel):
+    """A kernel for `kernel=`, made of another kernel and of points, labeled or not.
 
     Parameters
     ----------
@@ -45,18 +46,23 @@ class ManifoldKernel:
     strength: float = 1.0
     degree: int = 1
     normalized: bool = True
-    _base: FunctionKernel = field(init=False, repr=False)
+    _base: KernelMatrix = field(init=False, repr=False)
     _core: np.ndarray = field(init=False, repr=False)
+    words = "ManifoldKernel"
+
+    @property
+    def is_psd(self) -> bool:  # type: ignore[override]  # as the kernel it is made of
+        return self._base.kernel.is_psd
 
     def __post_init__(self) -> None:
-        base = read_kernel(self.X, self.kernel, self.kernel_params or {})
-        if not isinstance(base, FunctionKernel):
+        base = read_kernel_matrix(self.X, self.kernel, self.kernel_params or {})
+        if base.stored is not None:
             raise ValueError(
                 "`kernel` must be a name or a function here: a precomputed one says nothing about new points."
             )
         if not self.strength >= 0:
             raise ValueError(f"`strength` must be at least 0; got {self.strength!r}.")
-        graph = neighbor_graph(base.points, self.n_neighbors, join="either")
+        graph = neighbor_graph(base.points, self.n_neighbors)
         L = laplacian(graph, normalized=self.normalized).toarray()
         M = self.strength * np.linalg.matrix_power(L, check_count(self.degree, "degree"))
         # (I + MK)^-1 M = M - M (K^-1 + M)^-1 M = R (I + R K R)^-1 R with R = M^(1/2): symmetric, whatever K is.
@@ -65,10 +71,6 @@ class ManifoldKernel:
         inner = np.eye(len(M)) + R @ base.matrix() @ R
         object.__setattr__(self, "_base", base)
         object.__setattr__(self, "_core", R @ np.linalg.solve(inner, R))
-
-    @property
-    def __name__(self) -> str:
-        return "ManifoldKernel"
 
     def __call__(self, A: Any, B: Any) -> np.ndarray:
         """All k(a, b)."""

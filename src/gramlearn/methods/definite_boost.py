@@ -1,4 +1,4 @@
-"""minimise over X >= 0 with tr X = 1    D_vN(X, I/n)    with <A_k, X> <= 0: DefiniteBoost (K09 6.3).
+"""minimize over X >= 0 with tr X = 1    D_vN(X, I/n)    with <A_k, X> <= 0: DefiniteBoost (K09 6.3).
 
 Tsuda, Raetsch and Warmuth (2005) start from the scaled identity and ask for homogeneous constraints, such as
 "i is nearer to j than to k", which is d(i, j) - d(i, k) <= 0. The optimum is
@@ -29,7 +29,7 @@ __all__ = ["DefiniteBoost"]
 @final
 @dataclass(frozen=True, eq=False)
 class DefiniteBoost:
-    """minimise over X >= 0 with tr X = 1    D_vN(X, X0)    with <A_k, X> <= 0.
+    """minimize over X >= 0 with tr X = 1    D_vN(X, X0)    with <A_k, X> <= 0.
 
     Parameters
     ----------

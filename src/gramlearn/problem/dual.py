@@ -1,4 +1,4 @@
-"""maximise over lam in a box   phi*(Y0) - phi*(Y) - sum_k [loss_k*(lam_k) - offset_k lam_k].
+"""maximize over lam in a box   phi*(Y0) - phi*(Y) - sum_k [loss_k*(lam_k) - offset_k lam_k].
 
 Here Y = Y0 - sum_k lam_k A_k and Y0 = grad phi(X0). At any lam the matrix X(lam) = grad phi*(Y) is positive
 semidefinite, and with t = offset + <A, X(lam)>
@@ -15,9 +15,19 @@ from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any, final
 
-from gramlearn._base.arrays import Array, clipped, concat, constant, eye, namespace, read, rows_of
-from gramlearn.problem.hessian import Hessian, split
-from gramlearn.problem.linear_maps import LinearMap
+from gramlearn._base.arrays import (
+    Array,
+    clipped,
+    concat,
+    constant,
+    every_row,
+    eye,
+    namespace,
+    read,
+    rows_of,
+)
+from gramlearn.problem.hessian import Hessian
+from gramlearn.problem.linear_maps import LinearMap, split
 from gramlearn.problem.losses import Loss
 from gramlearn.problem.regularizers import Regularizer
 from gramlearn.problem.spectral import ConjugatePoint
@@ -47,7 +57,7 @@ class Part:
         """The number of its constraints."""
         return self.map.size
 
-    def doubt(self, framed: LinearMap, x: Array, frame: Array) -> Array:
+    def t_error(self, framed: LinearMap, x: Array, frame: Array) -> Array:
         """How far t may be off, by rounding, where X is diag(x) in the frame of this map.
 
         A direction z that is next to orthogonal to a large vector of the frame is not quite so once it is
@@ -58,27 +68,21 @@ class Part:
         norms = (
             clipped(self.map.diagonal(constant(1.0, x, (1, 1))), low=0.0) if self.size else x[:0]
         )
-        tilted = xp.sqrt(framed.magnitudes(x**2 * xp.sum(frame**2, axis=0)))
-        made_of = framed.magnitudes(x) + xp.abs(self.offset + 0 * x[:1])
-        return eps * xp.maximum(4 * made_of, 2 * made_of + norms**0.25 * tilted)
+        cross_sizes = xp.sqrt(framed.magnitudes(x**2 * xp.sum(frame**2, axis=0)))
+        term_sizes = framed.magnitudes(x) + xp.abs(self.offset + 0 * x[:1])
+        return eps * xp.maximum(4 * term_sizes, 2 * term_sizes + norms**0.25 * cross_sizes)
 
-    def take(self, rows: Array) -> "Part":
+    def materialize_rows(self, rows: Array) -> "Part":
         """Keep these constraints only, in the form that is fastest to work with."""
-        return replace(
-            self,
-            map=self.map.take(rows),
-            loss=self.loss.take(rows),
-            offset=rows_of(self.offset, rows),
-        )
+        return self._cut(self.map.materialize_rows(rows), rows)
 
-    def select(self, rows: Array) -> "Part":
+    def index_rows(self, rows: Array) -> "Part":
         """Keep these constraints only, in the form they have."""
-        return replace(
-            self,
-            map=self.map.select(rows),
-            loss=self.loss.take(rows),
-            offset=rows_of(self.offset, rows),
-        )
+        return self._cut(self.map.index_rows(rows), rows)
+
+    def _cut(self, linear: LinearMap, rows: Array) -> "Part":
+        offset = rows_of(self.offset, rows)
+        return replace(self, map=linear, loss=self.loss.take(rows), offset=offset)
 
 
 @final
@@ -140,6 +144,11 @@ class Dual:
         return sum(part.size for part in self.parts)
 
     @property
+    def every_row(self) -> list[Array]:
+        """The numbers of all constraints of each part."""
+        return [every_row(part.size, self.like) for part in self.parts]
+
+    @property
     def least(self) -> float:
         """The part of |phi*(Y0)| that has digits which are not rounding: an optimum below is lost in it.
 
@@ -149,21 +158,23 @@ class Dual:
         return max(LEAST_SHARE, _LEAST_ROUNDINGS * eps) * abs(self.constant)
 
     @cached_property
-    def blur(self) -> float:
+    def eigenvalue_error(self) -> float:
         """How far an eigenvalue of Y0 may be off, by rounding."""
         xp = namespace(self.like)
         return 8 * float(xp.finfo(self.like.dtype).eps) * read(xp.sum(self.origin.spread))
 
-    def dust(self, n_zero: int) -> float:
-        """phi* of so many eigenvalues of Y that are zero but for the blur: no gap is known to be smaller."""
+    def prior_rounding(self, n_zero: int) -> float:
+        """phi* of so many eigenvalues of Y that are zero but for that error: no gap is known to be smaller."""
         if self.regularizer.keeps_range:
             return 0.0
-        return n_zero * read(self.regularizer.conjugate(constant(self.blur, self.like, 1))[0])
+        error = constant(self.eigenvalue_error, self.like, 1)
+        return n_zero * read(self.regularizer.conjugate(error)[0])
 
-    def dust_among(self, y: Array) -> float:
-        """The dust of these eigenvalues of Y."""
+    def prior_rounding_among(self, y: Array) -> float:
+        """The prior rounding of these eigenvalues of Y."""
         xp = namespace(y)
-        return self.dust(int(xp.sum(xp.astype(xp.abs(y) <= self.blur, xp.int64))))
+        is_zero = xp.abs(y) <= self.eigenvalue_error
+        return self.prior_rounding(int(xp.sum(xp.astype(is_zero, xp.int64))))
 
     def split(self, vector: Array) -> list[Array]:
         """Cut a vector over all constraints into its parts."""
@@ -203,26 +214,27 @@ class Dual:
             self.box[1],
         )
 
-    def violation(self, t: Array, doubts: Array | None = None) -> float:
+    def violation(self, t: Array, t_errors: Array | None = None) -> float:
         """How far a t lies outside the domain of its loss, or may, relative to the bound; the largest."""
         pieces = self.split(t)
-        unsure = [None] * len(pieces) if doubts is None else self.split(doubts)
+        unsure = [None] * len(pieces) if t_errors is None else self.split(t_errors)
         parts = zip(self.parts, pieces, unsure, strict=True)
         return max((p.loss.violation(piece, p.unit, d) for p, piece, d in parts), default=0.0)
 
-    def doubts(self, framed: list[LinearMap], x: Array, frame: Array) -> Array:
-        """How far every t may be off, by rounding; see `Part.doubt`."""
+    def t_errors(self, framed: list[LinearMap], x: Array, frame: Array) -> Array:
+        """How far every t may be off, by rounding; see `Part.t_error`."""
         pairs = zip(self.parts, framed, strict=True)
-        return concat([part.doubt(mapped, x, frame) for part, mapped in pairs], self.like)
+        return concat([part.t_error(mapped, x, frame) for part, mapped in pairs], self.like)
 
-    def slip(self, t: Array, lam: Array, doubts: Array) -> float:
+    def gap_error(self, t: Array, lam: Array, t_errors: Array) -> float:
         """How much larger the gap may be, since every t is rounded."""
-        slips = self.each(lambda p, t, v, d: p.loss.slip(t, v, d), t, lam, doubts)
-        return read(namespace(slips).sum(slips))
+        errors = self.each(lambda p, t, v, d: p.loss.gap_error(t, v, d), t, lam, t_errors)
+        return read(namespace(errors).sum(errors))
 
-    def take(self, rows: list[Array]) -> "Dual":
+    def materialize_rows(self, rows: list[Array]) -> "Dual":
         """Cut down to these rows of each part."""
-        return replace(self, parts=tuple(p.take(r) for p, r in zip(self.parts, rows, strict=True)))
+        parts = (p.materialize_rows(chosen) for p, chosen in zip(self.parts, rows, strict=True))
+        return replace(self, parts=tuple(parts))
 
     def adjoint(self, lam: Array) -> Array:
         """sum_k lam_k A_k."""
@@ -291,27 +303,28 @@ class DualPoint:
         eps = float(xp.finfo(self.lam.dtype).eps)
         costs = dual.each(lambda p, v: xp.abs(p.loss.conjugate(v)) + xp.abs(p.offset * v), self.lam)
         terms = abs(dual.constant) + abs(self.conjugate.value) + read(xp.sum(costs))
-        made_of = dual.origin.spread + dual.spread(self.lam)
-        return 8 * eps * terms + self.conjugate.rounding(4 * eps * made_of)
+        term_sizes = dual.origin.spread + dual.spread(self.lam)
+        return 8 * eps * terms + self.conjugate.rounding(4 * eps * term_sizes)
 
     @cached_property
-    def slip(self) -> float:
+    def gap_error(self) -> float:
         """How much larger the gap may be, since every t is rounded."""
-        return self.dual.slip(self.t, self.lam, self._doubts_of_t)
+        return self.dual.gap_error(self.t, self.lam, self._t_errors)
 
     @property
-    def dust(self) -> float:
+    def prior_rounding(self) -> float:
         """The part of the gap that rounding of the prior makes."""
-        return self.dual.dust_among(namespace(self.lam).linalg.diagonal(self.conjugate.image))
+        y = namespace(self.lam).linalg.diagonal(self.conjugate.image)
+        return self.dual.prior_rounding_among(y)
 
     @property
     def possible_violation(self) -> float:
         """The same as `violation`, with the rounding of every t."""
-        return self.dual.violation(self.t, self._doubts_of_t)
+        return self.dual.violation(self.t, self._t_errors)
 
     @cached_property
-    def _doubts_of_t(self) -> Array:
-        return self.dual.doubts(self._framed, self.conjugate.spectrum, self.conjugate.frame)
+    def _t_errors(self) -> Array:
+        return self.dual.t_errors(self._framed, self.conjugate.spectrum, self.conjugate.frame)
 
     @cached_property
     def _framed(self) -> list[LinearMap]:
@@ -347,9 +360,10 @@ class DualPoint:
         for part, framed in zip(self.dual.parts, self._framed, strict=True):
             inside = rows[(rows >= start) & (rows < start + part.size)] - start
             everything = inside.shape[0] == part.size
-            maps.append(framed if everything else framed.take(inside))
+            maps.append(framed if everything else framed.materialize_rows(inside))
             lam = xp.take(self.lam[start : start + part.size], inside)
             loss = part.loss if everything else part.loss.take(inside)
             seconds.append(loss.conjugate_second(lam))
             start += part.size
-        return Hessian(maps, self.conjugate.kernel, concat(seconds, self.lam), self.dual.rank)
+        Phi = self.conjugate.divided_differences
+        return Hessian(maps, Phi, concat(seconds, self.lam), self.dual.rank)

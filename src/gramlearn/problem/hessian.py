@@ -5,9 +5,9 @@ that Q (Phi o S) Q' is what X does when Y moves by Q S Q'. A product takes two m
 the working set.
 """
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from functools import cached_property
-from typing import Protocol, final
+from typing import final
 
 from gramlearn._base.arrays import (
     Array,
@@ -19,35 +19,14 @@ from gramlearn._base.arrays import (
     transpose,
     where_true,
 )
-from gramlearn.problem.linear_maps import LinearMap
+from gramlearn.problem.linear_maps import LinearMap, joint_adjoint, joint_apply, split
 
-__all__ = ["Hessian", "split"]
+__all__ = ["Hessian"]
 
 # How many entries of matrices the preconditioner knows, and the share of the diagonal that is always left.
 _ENTRIES = 80
 _ELEMENTS = 40_000_000  # of V
 _LEFT = 1e-3
-
-
-class _Sized(Protocol):
-    @property
-    def size(self) -> int: ...
-
-
-def split(parts: Sequence[_Sized], vector: Array) -> list[Array]:
-    """Cut a vector over all constraints into the pieces of these parts, or maps."""
-    pieces, start = [], 0
-    for part in parts:
-        pieces.append(vector[start : start + part.size])
-        start += part.size
-    return pieces
-
-
-def _image(maps: list[LinearMap], Phi: Array, v: Array) -> Array:
-    """A(Phi o A* v) of the joint map A of all maps."""
-    images = [m.adjoint(piece) for m, piece in zip(maps, split(maps, v), strict=True)]
-    S = Phi * sum(images[1:], start=images[0])
-    return concat([m.apply(S) for m in maps], v)
 
 
 @final
@@ -74,7 +53,7 @@ class Hessian:
 
     def product(self, v: Array) -> Array:
         """H v: two matrix products of the size of the working set."""
-        return _image(self._maps, self._Phi, v) + self._second * v
+        return joint_apply(self._maps, self._Phi * joint_adjoint(self._maps, v)) + self._second * v
 
     def in_single(self) -> Callable[[Array], Array]:
         """The same product with the matrix products in single precision, at half the cost.
@@ -92,7 +71,7 @@ class Hessian:
 
         def product(v: Array) -> Array:
             size = read(xp.max(xp.abs(v))) or 1.0
-            image = _image(maps, Phi, xp.astype(v / size, xp.float32))
+            image = joint_apply(maps, Phi * joint_adjoint(maps, xp.astype(v / size, xp.float32)))
             return (size * scale**2 * peak) * xp.astype(image, v.dtype) + self._second * v
 
         return product

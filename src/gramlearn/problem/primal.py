@@ -14,7 +14,6 @@ from typing import NamedTuple, final
 from gramlearn._base.arrays import (
     Array,
     concat,
-    every_row,
     is_finite,
     namespace,
     read,
@@ -23,16 +22,14 @@ from gramlearn._base.arrays import (
     where_true,
 )
 from gramlearn.problem.certificate import Certificate
-from gramlearn.problem.dual import Dual, Part
-from gramlearn.problem.linear_maps import LinearMap, Products
+from gramlearn.problem.dual import Dual
+from gramlearn.problem.linear_maps import LinearMap
 from gramlearn.problem.losses import Loss
 from gramlearn.problem.spectral import ConjugatePoint
 
-__all__ = ["Priced", "PrimalPoint", "near_rows"]
+__all__ = ["Priced", "PrimalPoint"]
 
 INF = float("inf")
-# Constraints within this share of their bound are near it, or within a smaller one where these are many.
-_MARGINS = (0.1, 0.03, 0.01, 0.003)
 # How much of lam to try, until there is an X(lam); without linear terms there always is one at none of it.
 _SHARES = (1.0, 0.5, 0.1, 0.01, 1e-4, 0.0)
 
@@ -81,7 +78,8 @@ class PrimalPoint:
         for part, framed, t, lam in zip(self.dual.parts, self.maps, *pieces, strict=True):
             rows = where_true(lam != 0)
             if rows.shape[0]:
-                found.append(Priced(framed.take(rows), lam[rows], part.loss.take(rows), t[rows]))
+                linear, loss = framed.materialize_rows(rows), part.loss.take(rows)
+                found.append(Priced(linear, lam[rows], loss, t[rows]))
         return found
 
     @cached_property
@@ -92,7 +90,7 @@ class PrimalPoint:
             rows = where_true(~priced.loss.is_flat(priced.t))
             if rows.shape[0]:
                 every = rows.shape[0] == priced.map.size
-                maps.append(priced.map if every else priced.map.take(rows))
+                maps.append(priced.map if every else priced.map.materialize_rows(rows))
                 second = priced.loss.take(rows).conjugate_second(priced.prices[rows])
                 curvature.append(1 / second)
         return maps, concat(curvature, self.t)
@@ -120,14 +118,14 @@ class PrimalPoint:
         return 8 * float(namespace(self.t).finfo(self.t.dtype).eps) * self._size
 
     @cached_property
-    def _slip(self) -> float:
+    def _loss_error(self) -> float:
         """By how much the losses may be off, as every t is off by rounding."""
         none = namespace(self.t).zeros_like(self.t)
-        return self.dual.slip(self.t, none, self._doubts_of_t)
+        return self.dual.gap_error(self.t, none, self._t_errors)
 
     @cached_property
-    def _doubts_of_t(self) -> Array:
-        return self.dual.doubts(self.maps, self.at.spectrum, self.at.frame)
+    def _t_errors(self) -> Array:
+        return self.dual.t_errors(self.maps, self.at.spectrum, self.at.frame)
 
     def judged(self) -> tuple[Certificate, Array]:
         """The certificate of X over the constraints of this dual, and the duals it rests on.
@@ -141,35 +139,35 @@ class PrimalPoint:
             lam = self.lam if share == 1 else share * self.lam
             R = self.at.image - self._prior + share * prices
             unpaid = 0.0 if share == 1 and self._is_priced else self._unpaid(lam)
-            gap = self.at.divergence(R, self._doubt) + unpaid
+            gap = self.at.divergence(R, self._residual_error) + unpaid
             if gap < INF:
                 break
         rounding = self.noise / 4
-        violation = self.dual.violation(self.t, self._doubts_of_t)
+        violation = self.dual.violation(self.t, self._t_errors)
         # A t that is outside its domain by no more than rounding costs its price.
-        gap += self.dual.slip(self.t, lam, self._doubts_of_t)
+        gap += self.dual.gap_error(self.t, lam, self._t_errors)
         dual = self.value - gap - rounding if gap < INF else -INF
-        primal, gap = self.value + self._slip + rounding, gap + self._slip + 2 * rounding
-        least, dust = self.dual.least, self._dust(R)
-        return Certificate(primal, dual, gap, violation, least=least, dust=dust), lam
+        primal, gap = self.value + self._loss_error + rounding, gap + self._loss_error
+        least, of_prior = self.dual.least, self._prior_rounding(R)
+        return Certificate(primal, dual, gap + 2 * rounding, violation, 1.0, least, of_prior), lam
 
-    def _dust(self, R: Array) -> float:
+    def _prior_rounding(self, R: Array) -> float:
         """The part of the gap that rounding of the prior makes, with Y = grad phi(X) - R."""
         if self.dual.regularizer.keeps_range or not is_finite(R):
             return 0.0
-        return self.dual.dust_among(namespace(R).linalg.eigvalsh(self.at.image - R))
+        return self.dual.prior_rounding_among(namespace(R).linalg.eigvalsh(self.at.image - R))
 
     @property
-    def _doubt(self) -> float:
+    def _residual_error(self) -> float:
         """How far Q' R Q may be off, in the spectral norm: a rounding of what it is the sum of.
 
         Of that before Q meets it, since a direction of X may be next to orthogonal to all of the A_k.
         """
         xp, Q = namespace(self.residual), self.at.frame
-        made_of = self.dual.origin.spread + self.dual.spread(self.lam)
-        made_of = (xp.sqrt(made_of) @ xp.abs(Q)) ** 2
+        term_sizes = self.dual.origin.spread + self.dual.spread(self.lam)
+        term_sizes = (xp.sqrt(term_sizes) @ xp.abs(Q)) ** 2
         image = xp.abs(xp.linalg.diagonal(self.at.image))
-        return 4 * float(xp.finfo(Q.dtype).eps) * read(xp.sum(made_of + image))
+        return 4 * float(xp.finfo(Q.dtype).eps) * read(xp.sum(term_sizes + image))
 
     def _unpaid(self, lam: Array) -> float:
         """sum_k loss_k(t_k) + loss_k*(lam_k) - lam_k t_k."""
@@ -180,38 +178,3 @@ class PrimalPoint:
         """The point at X + Q (Phi o S) Q', or None where there is none."""
         at = self.at.moved(S)
         return None if at is None else PrimalPoint(self.dual, at)
-
-
-def near_rows(dual: Dual, factor: Array, stride: int, first: int) -> list[Array]:
-    """Find the rows of each part that cost something at X = F F', and some of the nearest others.
-
-    With a stride only every so-manieth constraint is looked at. The constraints outside the rows cost
-    nothing at X, to the last digit, so that a PrimalPoint over the rows judges X over all of them.
-    """
-    products: Products = {}
-    found = []
-    for part in dual.parts:
-        if stride == 1:
-            found.append(_near(part, factor, first, products))
-        else:
-            sample = every_row(-(-part.size // stride), factor) * stride
-            found.append(sample[_near(part.select(sample), factor, first, products)])
-    return found
-
-
-def _near(part: Part, factor: Array, first: int, products: Products) -> Array:
-    rows = every_row(part.size, factor)
-    if not part.loss.can_be_slack or part.size <= first:
-        return rows
-    xp = namespace(factor)
-    low, high = part.map.estimates(factor, products).bounds(part.offset)
-    loss = part.loss
-    costly = where_true(~loss.is_slack(low, high))
-    limit = first + 3 * int(costly.shape[0])
-    for margin in _MARGINS:
-        width = margin * xp.maximum(xp.abs(low), xp.abs(high))
-        inside = where_true(~loss.is_slack(low - width, high + width))
-        rows, low, high, loss = rows[inside], low[inside], high[inside], loss.take(inside)
-        if rows.shape[0] <= limit:
-            return rows
-    return costly

@@ -1,4 +1,4 @@
-"""minimise over PSD X    D_phi(X, X0) + sum_k loss_k(t_k),      t_k = offset_k + <A_k, X>.
+"""minimize over PSD X    D_phi(X, X0) + sum_k loss_k(t_k),      t_k = offset_k + <A_k, X>.
 
 A `Problem` is a regularizer, a prior and a list of terms. It checks them against each other, restricts them
 to the space X lives in, and states the dual that solvers work on.
@@ -10,7 +10,13 @@ from functools import cached_property
 from typing import Any, final
 
 from gramlearn._base.arrays import Array, as_real, clipped, every_row, is_array, namespace, read
-from gramlearn._base.validation import as_numbers, check_choice, check_finite, shown
+from gramlearn._base.validation import (
+    as_numbers,
+    check_choice,
+    check_finite,
+    check_positive,
+    describe_value,
+)
 from gramlearn.problem.constraints import Constraints
 from gramlearn.problem.dual import Dual, Origin, Part
 from gramlearn.problem.linear_maps import LinearMap
@@ -49,7 +55,7 @@ class Term:
 @final
 @dataclass(frozen=True, eq=False)
 class Problem:
-    """minimise over PSD X    D_phi(X, X0) + sum_k loss_k(offset_k + <A_k, X>).
+    """minimize over PSD X    D_phi(X, X0) + sum_k loss_k(offset_k + <A_k, X>).
 
     Parameters
     ----------
@@ -63,19 +69,23 @@ class Problem:
     dtype : {"float64", "float32"}
         The precision of the computation, whatever the type of the data. Where single precision comes to
         nothing, `solve` goes on in double unless a solver is named.
+    capacity : float, optional
+        A bound, tr X^p <= capacity, in place of the price tr X^p / p (p = 2 with Frobenius), from `Zeros(n)`.
+        For constraints with few entries each: "quasi_newton" solves it, and `solve` takes that.
     """
 
     regularizer: Regularizer
     prior: Any
     terms: Sequence[Term] = ()
     dtype: str = "float64"
+    capacity: float | None = None
 
     def __post_init__(self) -> None:
         regularizer: object = self.regularizer
         if not isinstance(regularizer, Regularizer):
             swapped = isinstance(self.prior, Regularizer)
             raise TypeError(
-                f"`regularizer` must be an object such as LogDet(); got {shown(regularizer)}. "
+                f"`regularizer` must be an object such as LogDet(); got {describe_value(regularizer)}. "
                 + (f"Pass it first: {_CALL}." if swapped else "Its name or its class will not do.")
             )
         check_choice(self.dtype, "dtype", {"float64": None, "float32": None})
@@ -90,14 +100,25 @@ class Problem:
             if not isinstance(term, Term):
                 hint = " Leave out the outer brackets." if _are_terms(term) else ""
                 raise TypeError(
-                    f"`terms[{k}]` must be a Term(constraints, loss); got {shown(term)}.{hint}"
+                    f"`terms[{k}]` must be a Term(constraints, loss); got {describe_value(term)}.{hint}"
                 )
         if isinstance(self.prior, Term) or _are_terms(self.prior):
             raise TypeError(f"`prior` must be a matrix; got terms, which come after it: {_CALL}.")
         object.__setattr__(self, "terms", terms)
+        if self.capacity is not None:
+            self._check_capacity()
         _ = (
             self.dual
         )  # a problem that does not fit together is refused here, not at the first solve
+
+    def _check_capacity(self) -> None:
+        check_positive(self.capacity, "capacity", "Problem")
+        s = self.space.spectrum
+        if self.regularizer.keeps_range or read(namespace(s).max(s)) > 0:
+            raise ValueError(
+                "`capacity` bounds tr X^p of a matrix that begins at zero; pass Frobenius() or Schatten(p), "
+                "and Zeros(n) as `prior`."
+            )
 
     @cached_property
     def space(self) -> Space:
@@ -112,7 +133,7 @@ class Problem:
             size = term.constraints.size
             offset = term.constraints.offset
             offset = as_real(offset, space.spectrum) if is_array(offset) else offset
-            linear = term.constraints.on(space.basis, space.dimension, space.spectrum)
+            linear = term.constraints.restricted_map(space.basis, space.dimension, space.spectrum)
             loss = term.loss.prepare(size, space.spectrum)
             parts.append(Part(linear, loss, offset, self._unit(linear, offset)))
         return tuple(parts)
@@ -122,7 +143,7 @@ class Problem:
         xp = namespace(self.space.spectrum)
         if linear.size == 0:
             return 1.0
-        some = linear.select(every_row(min(linear.size, 1000), self.space.spectrum))
+        some = linear.index_rows(every_row(min(linear.size, 1000), self.space.spectrum))
         for x in (self.space.spectrum, xp.ones_like(self.space.spectrum)):
             mean = read(
                 xp.mean(

@@ -4,7 +4,7 @@ Here b_k is the end of the domain of loss_k on the side that v_k pushes to, less
 have 0 <= <S, X> <= sum_k v_k b_k < 0. Equality is impossible, too, where X must be positive definite and S is
 not zero, or where some t_k may not reach its end.
 
-In floating point S is definite up to a share `doubt` of s, what it is the sum of, and the sum of the v_k b_k is
+In floating point S is definite up to a share `error` of s, what it is the sum of, and the sum of the v_k b_k is
 known up to a rounding of its terms. So what is proven is that an X that satisfies the constraints is a million
 times as large as the prior, the present X and the bounds, or so nearly singular that no digit is left.
 """
@@ -21,7 +21,7 @@ __all__ = ["Refutation", "domain_of"]
 INF = float("inf")
 # Powers of rounding, so that single precision proves what it can: of 2e-16, a million, 1e-11, a millionth.
 _BEYOND = -0.4  # so many times what the bounds speak of is out of reach
-_DEFINITE = 0.7  # a doubt of S below this share of it leaves it semidefinite
+_DEFINITE = 0.7  # an error of S below this share of it leaves it semidefinite
 _SUBSTANTIAL = 0.15  # of what it is the sum of, which S must have to be known not to be zero
 _SHARE = 0.4  # of the whole, which something must have to count
 
@@ -46,18 +46,18 @@ class Refutation:
             return False
         noise = 16 * self._eps * terms
         least, largest = self.spectrum
-        doubt = 4 * self._eps * self.dual.rank + max(-least, 0.0)
+        error = 4 * self._eps * self.dual.rank + max(-least, 0.0)
         xp = namespace(self.v)
-        made_of = read(xp.sum(self.dual.spread(self.v) * self.usual))
-        if room < -noise and -room - noise >= self._eps**_BEYOND * doubt * max(terms, made_of):
+        term_sizes = read(xp.sum(self.dual.spread(self.v) * self.usual))
+        if room < -noise and -room - noise >= self._eps**_BEYOND * error * max(terms, term_sizes):
             return True
         if room > noise:
             return False
         # <S, X> = sum_k v_k b_k is impossible as well where X > 0, or where some t_k may not reach its end.
         definite = self._eps**_DEFINITE
         counts = self.dual.regularizer.needs_interior and largest > self._eps**_SUBSTANTIAL
-        return (counts and doubt <= definite * largest) or (
-            doubt <= definite and self._has_open_end
+        return (counts and error <= definite * largest) or (
+            error <= definite and self._has_open_end
         )
 
     @cached_property

@@ -1,13 +1,15 @@
 """LogDet, von Neumann, Frobenius, Schatten: five scalar functions each, see `spectral`."""
 
+from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import ClassVar, final
+from typing import Any, ClassVar, final
 
 from gramlearn._base.arrays import Array, exponential, namespace
 from gramlearn._base.validation import LARGEST_EXPONENT, check_positive
+from gramlearn.problem.losses import BoundedLoss, KLSlack, LogDetSlack
 from gramlearn.problem.spectral import CholeskyPoint, ConjugatePoint, Regularizer
 
-__all__ = ["Frobenius", "LogDet", "Regularizer", "Schatten", "VonNeumann"]
+__all__ = ["Frobenius", "LogDet", "Regularizer", "Schatten", "VonNeumann", "read_regularizer"]
 
 INF = float("inf")
 
@@ -24,7 +26,10 @@ class LogDet(Regularizer):
     keeps_range: ClassVar[bool] = True
     needs_interior: ClassVar[bool] = True
     is_invariant: ClassVar[bool] = True
+    is_self_concordant: ClassVar[bool] = True
+    is_own_barrier: ClassVar[bool] = True
     form: ClassVar[str | None] = "inverse"
+    slack_loss: ClassVar[type[BoundedLoss]] = LogDetSlack
     point_type: ClassVar[type[ConjugatePoint]] = CholeskyPoint
 
     def value(self, x: Array) -> Array:
@@ -60,6 +65,7 @@ class VonNeumann(Regularizer):
     keeps_range: ClassVar[bool] = True
     needs_interior: ClassVar[bool] = False
     form: ClassVar[str | None] = "exponential"
+    slack_loss: ClassVar[type[BoundedLoss]] = KLSlack
 
     def value(self, x: Array) -> Array:
         xp = namespace(x)
@@ -168,3 +174,22 @@ class Schatten(Regularizer):
     @classmethod
     def examples(cls) -> list[Regularizer]:
         return [cls(1.5), cls(2.0), cls(3.0)]
+
+
+_BY_NAME: Mapping[str, Regularizer] = {
+    "logdet": LogDet(),
+    "von_neumann": VonNeumann(),
+    "frobenius": Frobenius(),
+}
+
+
+def read_regularizer(given: Any) -> Regularizer:
+    """A regularizer by its name, or as it is."""
+    if isinstance(given, Regularizer):
+        return given
+    if not isinstance(given, str) or given not in _BY_NAME:
+        raise ValueError(
+            f"`regularizer={given!r}` is not known; choose one of {', '.join(map(repr, _BY_NAME))}, or pass an "
+            "object such as Schatten(1.5)."
+        )
+    return _BY_NAME[given]

@@ -34,14 +34,14 @@ _AT_ONCE = 4_000_000  # numbers of X worked out at a time
 class SparseDual:
     """The dual of a problem whose constraints have few entries each: Y has one pattern for every lam.
 
-    With a capacity, tr X^p is bounded by it instead of priced.
+    Where the problem has a capacity, tr X^p is bounded by it instead of priced.
     """
 
-    def __init__(self, problem: Problem, capacity: float | None = None) -> None:
+    def __init__(self, problem: Problem) -> None:
         from scipy.sparse import coo_array, csr_array
 
         self.dual = dual = problem.dual
-        self.capacity = capacity
+        self.capacity = problem.capacity
         n = self.n = dual.rank
         tables, start = [], 0
         for part in dual.parts:
@@ -94,9 +94,9 @@ class SparseDual:
     def weighed(self, lam: np.ndarray, F: np.ndarray) -> float:
         """A bound on <|E|, |X|>, for an E as large as what Y is the sum of at each place; X = F F'."""
         norms = np.linalg.norm(F, axis=1)
-        made_of = self._size_of_origin + abs(self._changes).T @ np.abs(lam)
+        term_sizes = self._size_of_origin + abs(self._changes).T @ np.abs(lam)
         wide = float(np.abs(self._w) @ np.sum((F.T @ self._W) ** 2, axis=0))
-        return float(made_of @ (norms[self._rows] * norms[self._columns])) + wide
+        return float(term_sizes @ (norms[self._rows] * norms[self._columns])) + wide
 
     def values(self, F: np.ndarray) -> np.ndarray:
         """(<A_k, F F'>)_k."""
@@ -184,7 +184,7 @@ class SparsePoint:
         return self.part.V * np.sqrt(self.scale * slope)
 
     @property
-    def doubt(self) -> float:
+    def value_error(self) -> float:
         """How far the value may be from that of exact eigenvalues."""
         return max(self._bound - self._found, 0.0)
 
@@ -209,14 +209,14 @@ class SparsePoint:
     def certificate(self) -> Certificate:
         """How good X(lam) is."""
         losses = float(np.sum(self._dual.each(lambda p, t, v: p.loss.gap(t, v), self.t, self.lam)))
-        gap = max(losses, 0.0) + self.doubt
+        gap = max(losses, 0.0) + self.value_error
         violation = self._dual.violation(self.t)
-        dust = self._dual.dust(self.part.n_zero(self._dual.blur))
+        prior_rounding = self._dual.prior_rounding(self.part.n_zero(self._dual.eigenvalue_error))
         # Each value with its rounding, so that the optimum lies between the two.
         rounding, least = self._rounding, self._dual.least
         primal, dual = self.value + gap + rounding, self.value - rounding
         gap += 2 * rounding
-        return Certificate(primal, dual, gap, violation, least=least, dust=dust)
+        return Certificate(primal, dual, gap, violation, least=least, prior_rounding=prior_rounding)
 
     @property
     def _rounding(self) -> float:

@@ -31,6 +31,7 @@ from gramlearn._base.arrays import (
     symmetric_part,
     transpose,
 )
+from gramlearn.problem.losses import BoundedLoss, SquaredHinge
 
 __all__ = ["CholeskyPoint", "ConjugatePoint", "Regularizer", "SpectralPoint", "divided_differences"]
 
@@ -66,7 +67,7 @@ class ConjugatePoint(ABC):
 
     @property
     @abstractmethod
-    def kernel(self) -> Array:
+    def divided_differences(self) -> Array:
         """Phi of the derivative, r x r or 1 x 1 (the same number everywhere)."""
 
     @property
@@ -84,10 +85,10 @@ class ConjugatePoint(ABC):
         """The point at X + Q (Phi o S) Q', to first order, or None where that is outside the domain."""
 
     @abstractmethod
-    def divergence(self, R: Array, doubt: float = 0.0) -> float:
+    def divergence(self, R: Array, error: float = 0.0) -> float:
         """D(X, X') = phi*(Y') - phi*(Y) - <X, Y' - Y> with Q' (Y - Y') Q = R; +inf outside the domain.
 
-        Never too small: where the terms cancel, what rounding may hide is added. With a doubt it is the most
+        Never too small: where the terms cancel, what rounding may hide is added. With an error it is the most
         for any matrix within that distance of R, in the spectral norm.
         """
 
@@ -147,7 +148,7 @@ class SpectralPoint(ConjugatePoint):
         return self._regularizer.conjugate_derivative(self._y)
 
     @cached_property
-    def kernel(self) -> Array:
+    def divided_differences(self) -> Array:
         return divided_differences(self._regularizer, self._y)
 
     @property
@@ -162,7 +163,7 @@ class SpectralPoint(ConjugatePoint):
         if not is_finite(S):
             return None
         other = copy(self)
-        for name in ("spectrum", "kernel", "factor"):
+        for name in ("spectrum", "divided_differences", "factor"):
             other.__dict__.pop(name, None)
         other._decompose(self.image + S, self._u)
         # Beyond this, products of what X gives overflow.
@@ -180,15 +181,15 @@ class SpectralPoint(ConjugatePoint):
         beyond = moved - self.value - read(xp.sum(s) * xp.sum(self.spectrum))
         return self.weighed(s) + max(beyond, 0.0)
 
-    def divergence(self, R: Array, doubt: float = 0.0) -> float:
+    def divergence(self, R: Array, error: float = 0.0) -> float:
         xp = namespace(R)
         if not is_finite(R):
             return INF
-        y = xp.linalg.eigvalsh(self.image - R) + doubt
+        y = xp.linalg.eigvalsh(self.image - R) + error
         value = read(xp.sum(self._regularizer.conjugate(y)))
         if not value < INF:
             return INF
-        inner = read(xp.sum(self.spectrum * (xp.linalg.diagonal(R) + doubt)))
+        inner = read(xp.sum(self.spectrum * (xp.linalg.diagonal(R) + error)))
         rounding = 8 * float(xp.finfo(R.dtype).eps) * (abs(value) + abs(self.value) + abs(inner))
         return max(value - self.value + inner, 0.0) + rounding
 
@@ -222,7 +223,7 @@ class CholeskyPoint(ConjugatePoint):
         return constant(1.0, self._like, 1)
 
     @cached_property
-    def kernel(self) -> Array:
+    def divided_differences(self) -> Array:
         return constant(1.0, self._like, (1, 1))
 
     @property
@@ -248,14 +249,14 @@ class CholeskyPoint(ConjugatePoint):
         first_order = self.weighed(s)
         return -math.log1p(-first_order) if first_order < 1 else INF
 
-    def divergence(self, R: Array, doubt: float = 0.0) -> float:
+    def divergence(self, R: Array, error: float = 0.0) -> float:
         xp = namespace(R)
         if not is_finite(R):
             return INF
         e = xp.linalg.eigvalsh(R)
-        if not read(e[0]) - doubt > -1:
+        if not read(e[0]) - error > -1:
             return INF
-        largest = xp.maximum(_excess(e + doubt), _excess(e - doubt))  # it is convex
+        largest = xp.maximum(_excess(e + error), _excess(e - error))  # it is convex
         return max(read(xp.sum(largest)), 0.0)
 
 
@@ -289,15 +290,21 @@ class Regularizer(ABC):
 
     `keeps_range`: the divergence from X0 is finite only for X within the range of X0.
     `needs_interior`: it is finite only for X of the same range, that is, h(0) = +inf.
-    `form`: of X as a function of Y, for solvers that know it: "inverse", "exponential", or None.
-    `is_invariant`: D(MXM', MX0M') = D(X, X0) for every invertible M. LogDet alone is so, and solvers may work
-    in any frame for it.
+    `is_invariant`: D(MXM', MX0M') = D(X, X0) for every invertible M, so that solvers may work in any frame.
+    `is_self_concordant`: h(0) = +inf, and the third derivative of h is at most twice the second to the power
+    3/2, so that Newton steps on X stay inside and converge fast near the optimum.
+    `is_own_barrier`: phi is -log det itself, so that it keeps X inside the cone without another barrier.
+    `form`: of X as a function of Y, for projections: "inverse", "exponential", or None where none is cheap.
+    `slack_loss`: the loss that measures one number as the divergence measures a matrix.
     """
 
     keeps_range: ClassVar[bool]
     needs_interior: ClassVar[bool]
     is_invariant: ClassVar[bool] = False
+    is_self_concordant: ClassVar[bool] = False
+    is_own_barrier: ClassVar[bool] = False
     form: ClassVar[str | None] = None
+    slack_loss: ClassVar[type[BoundedLoss]] = SquaredHinge
     point_type: ClassVar[type[ConjugatePoint]] = SpectralPoint
 
     @property

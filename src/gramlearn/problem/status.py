@@ -16,10 +16,7 @@ class Status(Enum):
         "no step improves the dual any more, before the tolerance was reached: the problem is too "
         "badly scaled for this precision; rescale the points or the bounds, or raise tol"
     )
-    LOCAL = (
-        "no small change improves the answer, and the gap bounds what a large one could: the problem is not "
-        "convex"
-    )
+    LOCAL = "no small change improves the answer; a large one may, since the problem is not convex"
     INFEASIBLE = "no positive semidefinite matrix satisfies the constraints"
     UNBOUNDED = "the linear terms send the objective to minus infinity; bound the matrix from above"
     OVERFLOW = (

@@ -12,7 +12,7 @@ from typing import Any, Self, cast, final
 import numpy as np
 
 from gramlearn._base.arrays import Array, as_index
-from gramlearn._base.validation import check_points, check_share, generator, shown
+from gramlearn._base.validation import check_points, check_share, describe_value, generator
 from gramlearn.problem.losses import BoundedLoss, Loss
 from gramlearn.problem.problem import Term
 
@@ -185,7 +185,7 @@ def complete(loss: BoundedLoss, kind: str, bound: Any, weight: Any) -> BoundedLo
         )
         raise TypeError(
             "`loss` must be a loss that takes a bound, such as Hinge(C=1.0); "
-            f"got {shown(given)}. {hint}"
+            f"got {describe_value(given)}. {hint}"
         )
     if not (loss.upper is None and loss.lower is None and loss.equal is None):
         raise ValueError(

@@ -6,7 +6,7 @@ from gramlearn.solvers.primal_newton.solver import PrimalNewton
 from gramlearn.solvers.projections.solver import Projections
 from gramlearn.solvers.quasi_newton import QuasiNewton
 from gramlearn.solvers.solver import Solver, Solving
-from gramlearn.solvers.working_set import WorkingSet
+from gramlearn.solvers.working_set.solver import WorkingSet
 
 __all__ = [
     "InteriorPoint",

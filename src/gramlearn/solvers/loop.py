@@ -8,20 +8,30 @@ import contextlib
 import time
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, Generic, NamedTuple, Protocol, TypeVar, final
 
 from sklearn.exceptions import ConvergenceWarning
 
+from gramlearn._base.validation import check_count, check_no_class, check_positive
 from gramlearn._base.warnings import warn
 from gramlearn.problem.certificate import UNKNOWN, Certificate
 from gramlearn.problem.solution import CertifiedAnswer, Record
 from gramlearn.problem.status import SolveInterrupted, Status
 
-__all__ = ["Candidate", "Limits", "Method", "Run", "State", "iterate", "warn_unless_solved"]
+__all__ = [
+    "Attempt",
+    "Candidate",
+    "Limits",
+    "Method",
+    "Run",
+    "State",
+    "iterate",
+    "warn_unless_solved",
+]
 
 INF = float("inf")
-_OF_USE = 0.1  # a relative gap that leaves a digit
+_OF_USE = 0.1  # a relative gap and violation that leave a digit
 
 
 class Candidate(Protocol):
@@ -82,9 +92,78 @@ class Method(ABC, Generic[SomeState, SomeCandidate, SomeAnswer]):
         """Judge the state as it is now, at the end of a run that was cut short."""
         return state
 
+    def is_better(self, new: SomeCandidate, old: SomeCandidate) -> bool:
+        """Compare two candidates: by the worse of gap and violation."""
+        return new.certificate.badness < old.certificate.badness
+
     @abstractmethod
     def answer(self, best: SomeCandidate, run: "Run") -> SomeAnswer:
         """What the user gets."""
+
+
+@final
+@dataclass(frozen=True, eq=False)
+class Attempt:
+    """A method at work: where it stands (None: not begun), its best candidate so far, and its steps.
+
+    The loop runs one attempt. A method made of others, such as a search over prices, holds the attempt of the
+    one at work in its own state and steps it: so there is one loop, however deep methods are nested.
+    """
+
+    method: Any
+    tol: float
+    max_iter: float = INF
+    state: Any = None
+    best: Any = None
+    steps: int = -1
+
+    def step(self) -> "Attempt":
+        """Begin, or take one step of the method."""
+        if self.state is None:
+            best, state = self.method.before(), self.method.begin(self.tol)
+        else:
+            best, state = self.best, self.method.step(self.state, self.tol)
+        return replace(self, state=state, best=self._better(best, state), steps=self.steps + 1)
+
+    def settle(self) -> "Attempt":
+        """Judge where it stands, unless that is known."""
+        if self.state is None:
+            return replace(self, best=self.method.before())
+        if self.status is not None and self.status.is_answer:
+            return self
+        return replace(self, best=self._better(self.best, self.method.settle(self.state)))
+
+    def _better(self, best: Any, state: State) -> Any:
+        """The better of the best so far and the candidate of this state.
+
+        A candidate that ends the run is the answer: it is good enough, or the proof that there is none.
+        """
+        new, status = state.candidate, state.status(self.tol)
+        if new is None or best is None:
+            return new or best
+        settles = status is not None and status.is_answer
+        return new if settles or self.method.is_better(new, best) else best
+
+    def answer(self) -> Any:
+        """What the best candidate so far would be to a user."""
+        run = Run(self.status or Status.STOPPED, [], 0.0, self.state.conflict)
+        return self.method.answer(self.best, run)
+
+    @property
+    def status(self) -> Status | None:
+        """How it ended: an answer first, then the limit."""
+        status = self.state and self.state.status(self.tol)
+        return status or (Status.ITERATION_LIMIT if self.steps >= self.max_iter else None)
+
+    @property
+    def certificate(self) -> Certificate:
+        """What the history shows of the last step."""
+        return UNKNOWN if self.state is None else self.state.certificate
+
+    @property
+    def details(self) -> Mapping[str, Any]:
+        """The method's own numbers of the last step."""
+        return {} if self.state is None else self.state.details
 
 
 @final
@@ -93,8 +172,24 @@ class Limits:
     """When to stop: the tolerance, and the limits on iterations and seconds."""
 
     tol: float
-    max_iter: int
-    time_limit: float
+    max_iter: float = INF
+    time_limit: float = INF
+
+    @classmethod
+    def read(
+        cls,
+        tol: float,
+        max_iter: int | None,
+        time_limit: float | None,
+        owner: str,
+        least: int = 0,
+    ) -> "Limits":
+        """Check what the user passed to `owner`; None is no limit, and `least` the least `max_iter`."""
+        return cls(
+            check_positive(tol, "tol", owner, any_size=True),
+            INF if max_iter is None else check_count(max_iter, "max_iter", least=least),
+            INF if time_limit is None else check_positive(time_limit, "time_limit", owner),
+        )
 
 
 class Run(NamedTuple):
@@ -112,90 +207,80 @@ def iterate(
     callback: Callable[[Record], object] | None,
 ) -> SomeAnswer:
     """Run a method to its end. The callback receives every record, and stops the run by returning True."""
+    if not (callback is None or callable(check_no_class(callback, "callback"))):
+        raise TypeError(
+            f"`callback` must be a function of a Record, or None; got {type(callback).__name__}."
+        )
     began = time.perf_counter()
     history: list[Record] = []
-    best, state = method.before(), None
+    attempt = Attempt(method, limits.tol, limits.max_iter)
     try:
-        state = method.begin(limits.tol)
         while True:
-            best = _better(best, state, limits.tol)
+            attempt = attempt.step()
             seconds = time.perf_counter() - began
-            history.append(Record(len(history), seconds, state.certificate, state.details))
+            history.append(Record(len(history), seconds, attempt.certificate, attempt.details))
             stopped = callback is not None and callback(history[-1]) is True
-            status = _ending(state, limits, len(history) - 1, seconds, stopped)
-            if status is not None:
+            status = attempt.state.status(limits.tol)
+            status = status or (Status.STOPPED if stopped else attempt.status)
+            if status is None and seconds >= limits.time_limit:
+                status = Status.TIME_LIMIT
+            # Limits are kept once there is an answer, however rough.
+            if status is not None and (settled := attempt.settle()).best is not None:
+                attempt = settled
                 break
-            state = method.step(state, limits.tol)
-        if not status.is_answer:
-            best = _better(best, method.settle(state), limits.tol)
-        conflict = state.conflict
     except KeyboardInterrupt:
         # One look tells how good the present state is; a second Ctrl-C does without.
         with contextlib.suppress(KeyboardInterrupt):
-            best = best if state is None else _better(best, method.settle(state), limits.tol)
-        if best is None:
+            attempt = attempt.settle()
+        if attempt.best is None:
             raise
         run = Run(Status.INTERRUPTED, history, time.perf_counter() - began, ())
-        raise SolveInterrupted(method.answer(best, run)) from None
-    assert best is not None
-    return method.answer(best, Run(status, history, time.perf_counter() - began, conflict))
-
-
-def _better(best: Any | None, state: State, tol: float) -> Any | None:
-    """The better of the best so far and the candidate of this state, by the worse of gap and violation.
-
-    A candidate that ends the run is the answer: it is good enough, or the proof that there is none.
-    """
-    new, status = state.candidate, state.status(tol)
-    if new is None or best is None:
-        return new or best
-    settles = status is not None and status.is_answer
-    return new if settles or new.certificate.badness < best.certificate.badness else best
-
-
-def _ending(
-    state: State, limits: Limits, iterations: int, seconds: float, stopped: bool
-) -> Status | None:
-    """Decide whether the run is over: an answer first, then the limits."""
-    status = state.status(limits.tol)
-    if status is not None:
-        return status
-    if stopped:
-        return Status.STOPPED
-    if iterations >= limits.max_iter:
-        return Status.ITERATION_LIMIT
-    return Status.TIME_LIMIT if seconds >= limits.time_limit else None
+        raise SolveInterrupted(method.answer(attempt.best, run)) from None
+    seconds = time.perf_counter() - began
+    return method.answer(attempt.best, Run(status, history, seconds, attempt.state.conflict))
 
 
 def warn_unless_solved(
-    answer: CertifiedAnswer, limits: Limits, go_on: str = "continue with start=solution"
+    answer: CertifiedAnswer,
+    limits: Limits,
+    go_on: str = "continue with start=solution",
+    stalled: tuple[str, str] = (
+        "found no step that improves the dual any more",
+        "rescale the points or the bounds, or raise tol",
+    ),
 ) -> None:
-    """Give a ConvergenceWarning where the tolerance was not reached; `go_on` says what else the user can do."""
-    if not answer.status.is_answer and not answer.certificate.is_within(limits.tol):
-        warn(_advice(answer, limits, go_on), ConvergenceWarning)
+    """Give a ConvergenceWarning where the tolerance was not reached.
 
-
-def _advice(answer: CertifiedAnswer, limits: Limits, go_on: str) -> str:
-    what = {
-        Status.ITERATION_LIMIT: f"stopped after max_iter={limits.max_iter} iterations",
-        Status.TIME_LIMIT: f"stopped at time_limit={limits.time_limit:g} s",
-        Status.STOPPED: "was stopped by the callback",
-        Status.STALLED: "found no step that improves the dual any more",
-        Status.OVERFLOW: "has an optimum that is too large for this precision, and ended",
-    }[answer.status]
-    advice = {
-        Status.ITERATION_LIMIT: f"raise max_iter, or {go_on}",
-        Status.TIME_LIMIT: f"raise time_limit, or {go_on}",
-        Status.STOPPED: go_on,
-        Status.STALLED: "rescale the points or the bounds, or raise tol",
-        Status.OVERFLOW: "make linear terms smaller, or bound the matrix from above",
+    `go_on` says what the user can do beside raising a limit, and `stalled` what a method that found no way on
+    has to say and to advise.
+    """
+    if answer.status.is_answer or answer.certificate.is_within(limits.tol):
+        return
+    # A method's own limit is known by what it came to.
+    most = int(limits.max_iter) if limits.max_iter < INF else answer.iterations
+    what, advice = {
+        Status.ITERATION_LIMIT: (
+            f"stopped after max_iter={most} iterations",
+            f"raise max_iter, or {go_on}",
+        ),
+        Status.TIME_LIMIT: (
+            f"stopped at time_limit={limits.time_limit:g} s",
+            f"raise time_limit, or {go_on}",
+        ),
+        Status.STOPPED: ("was stopped by the callback", go_on),
+        Status.STALLED: stalled,
+        Status.OVERFLOW: (
+            "has an optimum that is too large for this precision, and ended",
+            "make linear terms smaller, or bound the matrix from above",
+        ),
     }[answer.status]
     accuracy = (
         "The result is accurate to that gap"
-        if answer.relative_gap < _OF_USE
+        if answer.certificate.badness < _OF_USE
         else "The result is not yet of use"
     )
-    return (
+    warn(
         f"the solve {what} with relative gap {answer.relative_gap:.1e} and violation "
-        f"{answer.violation:.1e}, tol={limits.tol:g}. {accuracy}; {advice}."
+        f"{answer.violation:.1e}, tol={limits.tol:g}. {accuracy}; {advice}.",
+        ConvergenceWarning,
     )

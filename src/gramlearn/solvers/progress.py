@@ -14,11 +14,11 @@ _BAR = "{desc} |{bar:30}| {elapsed}{postfix}"
 
 @contextmanager
 def progress_bar(
-    title: str, tol: float, show: bool = True
+    title: str, tol: float, show: bool = True, callback: Callable[[Record], object] | None = None
 ) -> Iterator[Callable[[Record], object] | None]:
-    """A callback for `solve`, or None where nothing shall be shown."""
+    """A callback for `solve` that moves a bar, if one shall be shown, and calls the user's own."""
     if not show:
-        yield None
+        yield callback
         return
     from tqdm import tqdm
 
@@ -26,13 +26,14 @@ def progress_bar(
     disable = False if _is_notebook(sys.stderr) else None
     with tqdm(total=100, desc=title, disable=disable, leave=False, bar_format=_BAR) as bar:
 
-        def move(record: Record) -> None:
+        def move(record: Record) -> object:
             left = max(record.certificate.relative_gap, record.certificate.violation)
             done = 100 * math.log(min(max(left, tol), 1.0)) / math.log(tol) if tol < 1 else 100
             bar.set_postfix_str(
                 f"relative gap {record.certificate.relative_gap:.1e}", refresh=False
             )
             bar.update(max(done - bar.n, 0))
+            return None if callback is None else callback(record)
 
         yield move
 

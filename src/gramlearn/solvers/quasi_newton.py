@@ -3,7 +3,8 @@
 g is the gradient of the dual, H the inverse Hessian that BFGS builds of the last few steps (limited memory), on
 the variables that are not held by an end of their box; s is 1, or less where the dual does not grow enough. A
 step is one look at the positive eigenvalues of a sparse matrix, which begins where the last one ended. Z11
-takes gradient steps of a fixed length here. With a capacity B, tr X^p <= B stands in place of tr X^p / p.
+takes gradient steps of a fixed length here. Where the problem has a capacity B, tr X^p <= B stands in place of
+tr X^p / p.
 """
 
 from collections.abc import Mapping
@@ -12,19 +13,19 @@ from typing import Any, final
 
 import numpy as np
 
-from gramlearn._base.arrays import Array, every_row, is_numpy
-from gramlearn._base.validation import check_count, check_positive
+from gramlearn._base.arrays import Array, is_numpy
+from gramlearn._base.validation import check_count
 from gramlearn.problem.dual import Part
 from gramlearn.problem.problem import Problem
 from gramlearn.problem.sparse_dual import SparseDual, SparsePoint
 from gramlearn.problem.status import Status
+from gramlearn.solvers.line_search import Step, line_search
 from gramlearn.solvers.loop import State
 from gramlearn.solvers.solver import Answer, Solver
 
 __all__ = ["QuasiNewton"]
 
-_ENOUGH = 1e-4  # of the growth that the gradient promises
-_SHORT, _SHORTEST = 1e-2, 1e-10
+_TRIES, _MORE_TRIES = 4, 17  # of the sizes 1, 1/4, 1/16, ... of a step
 _SHARE = 0.05  # of a gap that errors of eigenvalues may have
 
 
@@ -58,20 +59,16 @@ class QuasiNewton(Solver[QuasiNewtonState]):
     ----------
     memory : int
         How many steps are remembered.
-    capacity : float, optional
-        Bound tr X^p (p = 2 with Frobenius) by this number, and leave its price out of the primal value. The
-        details of the history have the `price` that would do the same.
+
+    Where the problem bounds its capacity, the details of the history have the `price` that would do the same.
     """
 
     memory: int = 12
-    capacity: float | None = None
 
     default_max_iter = 1000
 
     def __post_init__(self) -> None:
         check_count(self.memory, "memory")
-        if self.capacity is not None:
-            check_positive(self.capacity, "capacity", "QuasiNewton")
 
     def objection(self, problem: Problem) -> str | None:
         dual = problem.dual
@@ -96,14 +93,14 @@ class QuasiNewton(Solver[QuasiNewtonState]):
         dual = problem.dual
         if start is not None:
             pieces = start
-        elif self.capacity is None:
+        elif problem.capacity is None:
             pieces = [np.zeros(part.size) for part in dual.parts]
         else:
             # Without a positive part of Y there is nothing to scale.
             pieces = [_price_of_zero(part) for part in dual.parts]
         lo, _ = dual.box
         lam = np.clip(np.concatenate([*pieces, np.zeros(0)]), lo, dual.ceiling(np.zeros(dual.size)))
-        sparse = SparseDual(problem, self.capacity)
+        sparse = SparseDual(problem)
         point = sparse.at(lam, accuracy=_accuracy(tol, 1.0))
         if point.value == -np.inf:
             return QuasiNewtonState(sparse, point, ending=Status.OVERFLOW)
@@ -118,23 +115,26 @@ class QuasiNewton(Solver[QuasiNewtonState]):
         uphill = np.where(free, g, 0.0)
         accuracy = _accuracy(tol, point.certificate.relative_gap)
         other, evaluations = None, state.evaluations
+
+        def take(size: float) -> Step | None:
+            nonlocal evaluations
+            lam = np.clip(point.lam + size * direction, lo, ceiling)
+            promise = float(g @ (lam - point.lam))
+            if promise < 0:
+                return None
+            tried = state.sparse.at(lam, point, accuracy)
+            evaluations += 1
+            if tried.value == -np.inf:
+                # Outside the domain of a loss*, or so far out that something overflows.
+                return Step(None, -np.inf, promise)
+            noise = point.certificate.gap * 1e-3 + tried.value_error
+            return Step(tried, tried.value - point.value + noise, promise)
+
         # Steps from before an end of the box was met may mislead: the last one's length and g itself are left.
-        for steps, shortest in ((state.steps, _SHORT), (state.steps[-1:], _SHORTEST)):
+        for steps, tries in ((state.steps, _TRIES), (state.steps[-1:], _MORE_TRIES)):
             direction = _uphill(uphill, steps, free)
-            size = 1.0
-            while other is None and size >= shortest:
-                lam = np.clip(point.lam + size * direction, lo, ceiling)
-                promised = float(g @ (lam - point.lam))
-                size *= 0.25
-                if promised < 0:
-                    continue
-                tried = state.sparse.at(lam, point, accuracy)
-                evaluations += 1
-                if tried.value == -np.inf:
-                    continue  # outside the domain of a loss*, or so far out that something overflows
-                noise = point.certificate.gap * 1e-3 + tried.doubt
-                if tried.value >= point.value + _ENOUGH * promised - noise:
-                    other = tried
+            # No noise: every step brings its own.
+            other = line_search(take, np.inf, -np.inf, tries=tries, shrink=0.25)
             if other is not None:
                 break
         if other is None:
@@ -194,6 +194,6 @@ def _curves(s: np.ndarray, y: np.ndarray) -> bool:
 
 def _judged(state: QuasiNewtonState, problem: Problem) -> QuasiNewtonState:
     point = state.point
-    rows = [every_row(part.size, point.lam) for part in problem.dual.parts]
-    answer = Answer(point.certificate, point.factor, rows, problem.dual.split(point.lam))
+    rows, values = problem.dual.every_row, problem.dual.split(point.lam)
+    answer = Answer(point.certificate, point.factor, rows, values)
     return replace(state, certificate=answer.certificate, candidate=answer)

@@ -31,7 +31,8 @@ class Solver(ABC, Generic[SomeState]):
 
     def objection(self, problem: Problem) -> str | None:
         """Say why this problem is not for this solver, or None where it is."""
-        del problem
+        if problem.capacity is not None:
+            return 'it bounds a capacity, which "quasi_newton" alone can do'
         return None
 
     @abstractmethod
@@ -76,16 +77,19 @@ class Solving(Method[Any, Answer, Solution]):
     def settle(self, state: Any) -> Any:
         return self.solver.settle(self.problem, state)
 
+    def every_value(self, best: Answer) -> list[Array]:
+        """Lam of every constraint, one vector a part of the dual."""
+        parts = zip(best.values, best.rows, self.problem.dual.parts, strict=True)
+        return [scatter(values, rows, part.size) for values, rows, part in parts]
+
     def answer(self, best: Answer, run: Run) -> Solution:
         """The factor in all coordinates, and a dual for every constraint."""
         problem, certificate = self.problem, best.certificate
         factor = problem.space.lift(best.factor) * certificate.scaling**0.5
-        parts = zip(best.values, best.rows, problem.dual.parts, strict=True)
-        duals = problem.duals([scatter(values, rows, part.size) for values, rows, part in parts])
         return Solution(
             problem,
             factor,
-            duals,
+            problem.duals(self.every_value(best)),
             run.conflict,
             certificate=certificate,
             status=run.status,

@@ -22,10 +22,9 @@ from gramlearn._base.arrays import (
     transpose,
     where_true,
 )
-from gramlearn.problem.hessian import split
-from gramlearn.problem.linear_maps import LinearMap
+from gramlearn.problem.linear_maps import LinearMap, split
 
-__all__ = ["Coordinates", "factorized", "joint_adjoint", "joint_apply"]
+__all__ = ["Coordinates", "factorize"]
 
 # A pivot below this, of a matrix with a unit diagonal, asks for a factorization that squares nothing.
 _LEAST_PIVOT = 1e-5
@@ -76,7 +75,7 @@ class Coordinates:
         for linear in maps:
             inside = chosen[(chosen >= start) & (chosen < start + linear.size)] - start
             if inside.shape[0]:
-                found.append(self.rows(linear.take(inside)))
+                found.append(self.rows(linear.materialize_rows(inside)))
             start += linear.size
         return xp.concat(found)
 
@@ -86,7 +85,7 @@ class Coordinates:
         for linear, w in zip(maps, split(maps, weights), strict=True):
             every = every_row(linear.size, weights)
             for some in chunks(linear.size, self.size, weights):
-                b = self.rows(linear.take(every[some]))
+                b = self.rows(linear.materialize_rows(every[some]))
                 total = total + transpose(b * w[some][:, None]) @ b
         return total
 
@@ -102,17 +101,7 @@ class Coordinates:
         return both * (w[:, None] * w[None, :] / 2)
 
 
-def joint_apply(maps: list[LinearMap], S: Array) -> Array:
-    """(<B_k, S>)_k over all maps."""
-    return concat([m.apply(S) for m in maps], S)
-
-
-def joint_adjoint(maps: list[LinearMap], v: Array) -> Array:
-    """sum_k v_k B_k over all maps."""
-    return sum(m.adjoint(piece) for m, piece in zip(maps, split(maps, v), strict=True))
-
-
-def factorized(
+def factorize(
     coordinates: Coordinates, maps: list[LinearMap], base: Array, weights: Array
 ) -> Callable[[Array], Array] | None:
     """Invert base + sum_k w_k b_k b_k', whose terms may be of very different sizes.

@@ -49,8 +49,9 @@ _COPIES = 5  # of all vectors, at a time
 class PositivePart:
     """V diag(theta) V' of positive theta.
 
-    The eigenvalues of Y are at most those in `above`, and then `rest`, `n_rest` times; `beside` is the largest
-    one beside V, as far as it is known. `block` is where a search for a matrix nearby may begin.
+    The eigenvalues of Y are at most those in `above`, and then `rest`, `n_rest` times; none but
+    those of V is above `next_eigenvalue_bound`, as far as is known. `block` is where a search for a matrix
+    nearby may begin.
     """
 
     theta: np.ndarray
@@ -59,7 +60,7 @@ class PositivePart:
     rest: float
     n_rest: int
     block: np.ndarray
-    beside: float = -np.inf
+    next_eigenvalue_bound: float = -np.inf
 
     def excess(self, unit: float) -> float:
         """What the bounds add to the sum of squares, relative to it or to the unit."""
@@ -69,11 +70,11 @@ class PositivePart:
             return 0.0
         return (bound - found) / max(found, unit) if max(found, unit) > 0 else np.inf
 
-    def n_zero(self, blur: float) -> int:
-        """How many eigenvalues may be zero but for this blur."""
+    def n_zero(self, error: float) -> int:
+        """How many eigenvalues may be zero, if each may be off by this error."""
         # With delta = -mu/2 in the bound above, all of the rest are at most mu/2.
-        unseen = self.n_rest if self.beside / 2 >= -blur else 0
-        return int(np.sum(self.theta <= blur)) + unseen
+        unseen = self.n_rest if self.next_eigenvalue_bound / 2 >= -error else 0
+        return int(np.sum(self.theta <= error)) + unseen
 
     def among(self, rows: np.ndarray, n: int) -> "PositivePart":
         """The same for a matrix n x n that is this one on some rows, and zero elsewhere."""
@@ -254,23 +255,23 @@ def _judged(V: np.ndarray, theta: np.ndarray, R: np.ndarray, mu: float = -np.inf
     count = int((theta > 0).sum())
     best, least = (count, 1.0, np.inf), np.inf
     for m in range(count, theta.shape[0]):
-        beside = max(mu, float(theta[m] + squares[m] ** 0.5))
+        others = max(mu, float(theta[m] + squares[m] ** 0.5))
         # |theta| |R|^2 / delta + n delta^2 is least about here, if what is beside leaves no choice.
         delta = (
-            -beside
-            if beside < 0
+            -others
+            if others < 0
             else (np.linalg.norm(theta[:m]) * np.sum(squares[:m]) / n) ** (1 / 3)
         )
         delta = max(delta, np.finfo(float).tiny)
         above = np.clip(theta[:m] + squares[:m] / delta, 0.0, None)
-        bound = float(above @ above) + (n - m) * max(beside + delta, 0.0) ** 2
+        bound = float(above @ above) + (n - m) * max(others + delta, 0.0) ** 2
         if bound < least:
-            best, least = (m, delta, beside), bound
-    m, delta, beside = best
+            best, least = (m, delta, others), bound
+    m, delta, others = best
     R = R[:, :m]
     above = np.clip(np.linalg.eigvalsh(np.diag(theta[:m]) + R.T @ R / delta), 0.0, None)
-    rest = max(beside + delta, 0.0)
-    return PositivePart(theta[:count], V[:, :count], above, rest, n - m, V, beside)
+    rest = max(others + delta, 0.0)
+    return PositivePart(theta[:count], V[:, :count], above, rest, n - m, V, others)
 
 
 def _largest(Y: Any, V: np.ndarray, W: np.ndarray) -> float:

@@ -4,7 +4,7 @@
     Nystroem               G = K_nm K_mm^(-1/2), from m landmarks
     combinations           G = K J (J'KJ)^(-1/2), from k combinations of the points
 
-All of them from a few columns of K; `low_rank_spectral` has the one that looks at all.
+All of them from a few columns of K; `spectral` has the one that looks at all.
 """
 
 from numbers import Real
@@ -21,7 +21,6 @@ from gramlearn._base.validation import (
     check_indices,
     generator,
 )
-from gramlearn.kernels.kernel import read_kernel
 from gramlearn.kernels.low_rank.factor import (
     LowRankKernel,
     check_rank,
@@ -30,6 +29,7 @@ from gramlearn.kernels.low_rank.factor import (
     rounding_of_spectrum,
 )
 from gramlearn.kernels.low_rank.psd_checks import check_left, check_spectrum, checked_diagonal
+from gramlearn.kernels.matrix import read_kernel_matrix
 
 __all__ = [
     "LowRankKernel",
@@ -67,7 +67,7 @@ def incomplete_cholesky(
     **params
         Parameters of the kernel, such as gamma=0.1.
     """
-    source = read_kernel(X, kernel, params)
+    source = read_kernel_matrix(X, kernel, params)
     n = source.n_points
     most = n if rank is None else check_rank(rank, n)
     tol = (_DEFAULT_TOL if rank is None else 0.0) if tol is None else _check_tol(tol)
@@ -121,7 +121,7 @@ def nystroem(
     **params
         Parameters of the kernel.
     """
-    source = read_kernel(X, kernel, params)
+    source = read_kernel_matrix(X, kernel, params)
     chosen = _check_landmarks(landmarks, source.n_points, random_state)
     diagonal = checked_diagonal(source)
     columns = source.columns(chosen)
@@ -143,7 +143,7 @@ def combined_factor(X: Any, kernel: Any, J: Any, **params: Any) -> LowRankKernel
     Column c of J, n x k, holds the weights of the points in the c-th direction of feature space. Directions
     that depend on the others are left out.
     """
-    source = read_kernel(X, kernel, params)
+    source = read_kernel_matrix(X, kernel, params)
     J = check_host_points(J, "basis")
     if J.shape[0] != source.n_points:
         raise ValueError(

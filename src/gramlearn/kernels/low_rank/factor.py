@@ -10,8 +10,8 @@ from typing import Any, final
 import numpy as np
 
 from gramlearn._base.validation import check_count
-from gramlearn.kernels.kernel import Kernel
 from gramlearn.kernels.low_rank.psd_checks import check_entries, check_left
+from gramlearn.kernels.matrix import KernelMatrix
 
 __all__ = ["LowRankKernel", "check_rank", "finished", "rounding", "rounding_of_spectrum"]
 
@@ -69,19 +69,21 @@ class LowRankKernel:
         )
 
 
-def rounding(size: int, diagonal: np.ndarray, source: Kernel) -> float:
+def rounding(size: int, diagonal: np.ndarray, source: KernelMatrix) -> float:
     """What rounding of its entries can add to a size x size part of K, in the spectral norm."""
     return float(size * source.eps * diagonal.max())
 
 
-def rounding_of_spectrum(size: int, s: np.ndarray, diagonal: np.ndarray, source: Kernel) -> float:
+def rounding_of_spectrum(
+    size: int, s: np.ndarray, diagonal: np.ndarray, source: KernelMatrix
+) -> float:
     """The same of its eigenvalues, which are rounded once more when they are computed."""
     own = size * np.finfo(float).eps * s.max()
     return max(rounding(size, diagonal, source), float(own))
 
 
 def finished(
-    source: Kernel,
+    source: KernelMatrix,
     G: np.ndarray,
     diagonal: np.ndarray,
     landmarks: np.ndarray,

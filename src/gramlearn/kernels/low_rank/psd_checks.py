@@ -7,12 +7,12 @@ computed anyway; what they refuse is proven indefinite, up to half of the digits
 import numpy as np
 
 from gramlearn._base.arrays import chunks
-from gramlearn.kernels.kernel import Kernel
+from gramlearn.kernels.matrix import KernelMatrix
 
 __all__ = ["check_entries", "check_left", "check_spectrum", "checked_diagonal"]
 
 
-def checked_diagonal(source: Kernel) -> np.ndarray:
+def checked_diagonal(source: KernelMatrix) -> np.ndarray:
     """Give the diagonal of K, which is nowhere negative and not zero."""
     diagonal = source.diagonal()
     least, largest = int(np.argmin(diagonal)), float(np.abs(diagonal).max())
@@ -26,7 +26,7 @@ def checked_diagonal(source: Kernel) -> np.ndarray:
     return diagonal
 
 
-def check_left(left: np.ndarray, diagonal: np.ndarray, source: Kernel) -> None:
+def check_left(left: np.ndarray, diagonal: np.ndarray, source: KernelMatrix) -> None:
     """The diagonal of R, `left`, is nowhere negative."""
     i = int(np.argmin(left))
     if left[i] < -source.tolerance * diagonal.max():
@@ -37,7 +37,7 @@ def check_left(left: np.ndarray, diagonal: np.ndarray, source: Kernel) -> None:
         )
 
 
-def check_entries(G: np.ndarray, left: np.ndarray, source: Kernel) -> None:
+def check_entries(G: np.ndarray, left: np.ndarray, source: KernelMatrix) -> None:
     """No entry of R is larger than its diagonal `left` allows; for a K that is in memory."""
     K = source.stored
     if K is None:
@@ -57,13 +57,13 @@ def check_entries(G: np.ndarray, left: np.ndarray, source: Kernel) -> None:
             )
 
 
-def check_spectrum(s: np.ndarray, source: Kernel) -> None:
+def check_spectrum(s: np.ndarray, source: KernelMatrix) -> None:
     """No eigenvalue, of K or of a part of it, is negative."""
     if s.min() < -source.tolerance * np.abs(s).max():
         raise _indefinite(source, f"it has the eigenvalue {s.min():.6g}")
 
 
-def _indefinite(source: Kernel, proof: str) -> ValueError:
+def _indefinite(source: KernelMatrix, proof: str) -> ValueError:
     return ValueError(
         f"{source.words} is not positive semidefinite ({proof}); choose another kernel, or clip the negative "
         "eigenvalues of its matrix."

@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 
 from gramlearn._base.validation import check_either_way
-from gramlearn.kernels.kernel import Kernel, read_kernel, read_new_points
+from gramlearn.kernels.kernel import read_new_points
 from gramlearn.kernels.low_rank.factor import (
     LowRankKernel,
     check_rank,
@@ -19,6 +19,7 @@ from gramlearn.kernels.low_rank.factor import (
     rounding_of_spectrum,
 )
 from gramlearn.kernels.low_rank.psd_checks import check_spectrum, checked_diagonal
+from gramlearn.kernels.matrix import KernelMatrix, read_kernel_matrix
 
 __all__ = ["spectral_factor", "spectral_factor_of"]
 
@@ -53,10 +54,10 @@ def spectral_factor(
     **params
         Parameters of the kernel.
     """
-    return spectral_factor_of(read_kernel(X, kernel, params), rank)
+    return spectral_factor_of(read_kernel_matrix(X, kernel, params), rank)
 
 
-def spectral_factor_of(source: Kernel, rank: int | None = None) -> LowRankKernel:
+def spectral_factor_of(source: KernelMatrix, rank: int | None = None) -> LowRankKernel:
     """The same of a kernel that was read before."""
     n = source.n_points
     rank = n if rank is None else check_rank(rank, n)
@@ -72,7 +73,9 @@ def spectral_factor_of(source: Kernel, rank: int | None = None) -> LowRankKernel
     return finished(source, V * np.sqrt(s), diagonal, np.arange(n), V / np.sqrt(s))
 
 
-def _from_features(source: Kernel, X: np.ndarray, rank: int, diagonal: np.ndarray) -> LowRankKernel:
+def _from_features(
+    source: KernelMatrix, X: np.ndarray, rank: int, diagonal: np.ndarray
+) -> LowRankKernel:
     _, root, Rt = np.linalg.svd(X, full_matrices=False)
     s = root**2
     kept = np.flatnonzero(s > rounding_of_spectrum(len(X), s, diagonal, source))[:rank]
@@ -81,7 +84,7 @@ def _from_features(source: Kernel, X: np.ndarray, rank: int, diagonal: np.ndarra
     return finished(source, X @ R, diagonal, np.arange(0), R, compare)
 
 
-def _largest_eigenpairs(source: Kernel, rank: int) -> tuple[np.ndarray, np.ndarray]:
+def _largest_eigenpairs(source: KernelMatrix, rank: int) -> tuple[np.ndarray, np.ndarray]:
     """The `rank` eigenvalues of largest modulus, or more, so that a large negative one is seen."""
     from scipy.linalg import eigh
     from scipy.sparse.linalg import ArpackNoConvergence, eigsh
@@ -98,12 +101,12 @@ def _largest_eigenpairs(source: Kernel, rank: int) -> tuple[np.ndarray, np.ndarr
     return s, V
 
 
-def _symmetric(source: Kernel) -> np.ndarray:
+def _symmetric(source: KernelMatrix) -> np.ndarray:
     K = check_either_way(source.matrix(), source.words, source.tolerance)
     return np.asarray((K + K.T) / 2)
 
 
-def _by_passes(source: Kernel, rank: int) -> tuple[np.ndarray, np.ndarray]:
+def _by_passes(source: KernelMatrix, rank: int) -> tuple[np.ndarray, np.ndarray]:
     """Block Lanczos iterations: a pass over the columns of K multiplies it by many vectors at once.
 
     The eigenvectors are sought in the span of Q, KQ, K^2 Q, ...; what is found is exact to `_RESIDUAL`.
@@ -131,7 +134,7 @@ def _by_passes(source: Kernel, rank: int) -> tuple[np.ndarray, np.ndarray]:
     return s, V @ U
 
 
-def _times(source: Kernel, Q: np.ndarray) -> np.ndarray:
+def _times(source: KernelMatrix, Q: np.ndarray) -> np.ndarray:
     """K Q, from so many columns of K at a time as memory allows; the symmetry of some is looked at."""
     n = source.n_points
     total = np.zeros_like(Q)

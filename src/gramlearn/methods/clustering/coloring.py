@@ -1,4 +1,4 @@
-"""sum_a cost[a, c(a)] -> min over colors c with c(a) != c(b) on every edge of a graph.
+"""minimize sum_a cost[a, c(a)] over colors c with c(a) != c(b) on every edge of a graph.
 
 Whether there is any such coloring is NP-hard to say for three colors or more. `first_coloring` searches: the
 node with the fewest colors left comes next, the cheapest color first, and it turns back where none is left.

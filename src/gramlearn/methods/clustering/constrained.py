@@ -1,4 +1,4 @@
-"""sum_i |g_i - m_c(i)|^2 -> min subject to c(i) = c(j) for must-links and c(i) != c(j) for cannot-links.
+"""minimize sum_i |g_i - m_c(i)|^2 subject to c(i) = c(j) for must-links and c(i) != c(j) for cannot-links.
 
 Points that must-links join, directly or through others, are one group and move together:
 

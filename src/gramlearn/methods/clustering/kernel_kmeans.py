@@ -1,4 +1,4 @@
-"""sum_i |g_i - m_c(i)|^2 -> min over clusters c(i) and their means m: kernel k-means on a factor.
+"""minimize sum_i |g_i - m_c(i)|^2 over clusters c(i) and their means m: kernel k-means on a factor.
 
 With K = G G' the rows g_i of G are coordinates in the feature space of the kernel, so that
 

@@ -1,4 +1,4 @@
-"""minimise |F F' - C|_F^2 / 2 over F n x r with rows of length one, and a bound for every matrix of rank r.
+"""minimize |F F' - C|_F^2 / 2 over F n x r with rows of length one, and a bound for every matrix of rank r.
 
 The rows are f_i = v_i / |v_i|, so v is free, and L-BFGS finds a local optimum from the leading eigenvectors of
 the full-rank one. For any lam, the Lagrangian over matrices of rank at most r has the closed minimum

@@ -1,4 +1,4 @@
-"""minimise over PSD X    D(X, C)    with X_ii = 1: the correlation matrix nearest to C (Higham, 2002; K09 6.3).
+"""minimize over PSD X    D(X, C)    with X_ii = 1: the correlation matrix nearest to C (Higham, 2002; K09 6.3).
 
 In the Frobenius norm C may be any symmetric matrix, as when correlations were estimated pair by pair, for
 
@@ -9,29 +9,22 @@ Newton on it takes one eigendecomposition a step. The answer is scaled to D^-1/2
 its diagonal is one to rounding, and the gap is that of the scaled matrix.
 """
 
-from collections.abc import Mapping
 from dataclasses import replace
 from typing import Any
 
 from gramlearn._base.arrays import Array, as_real, clipped, eye, namespace, read, transpose
-from gramlearn._base.validation import check_choice, check_count, check_points, check_symmetric
+from gramlearn._base.validation import check_count, check_points, check_symmetric
 from gramlearn.methods.correlation.low_rank import of_rank
 from gramlearn.problem.constraints import DenseMatrices, DiagonalEntries
 from gramlearn.problem.losses import Hard, Linear
 from gramlearn.problem.prior import Factor
 from gramlearn.problem.problem import Problem, Term
-from gramlearn.problem.regularizers import Frobenius, LogDet, Regularizer, VonNeumann
+from gramlearn.problem.regularizers import Frobenius, Regularizer, read_regularizer
 from gramlearn.problem.solution import Solution
 from gramlearn.problem.status import InfeasibleError, Status
 from gramlearn.solvers.solve import solve
 
 __all__ = ["nearest_correlation", "with_unit_diagonal"]
-
-REGULARIZERS: Mapping[str, Regularizer] = {
-    "logdet": LogDet(),
-    "von_neumann": VonNeumann(),
-    "frobenius": Frobenius(),
-}
 
 
 def nearest_correlation(
@@ -43,7 +36,7 @@ def nearest_correlation(
     max_iter: int | None = None,
     return_solution: bool = False,
 ) -> Any:
-    """minimise D(X, C) over positive semidefinite X with X_ii = 1, where C is `matrix`.
+    """minimize D(X, C) over positive semidefinite X with X_ii = 1, where C is `matrix`.
 
     Parameters
     ----------
@@ -77,9 +70,7 @@ def nearest_correlation(
         Where no correlation matrix lies within the range that "logdet" and "von_neumann" keep.
     """
     C = check_symmetric(as_real(check_points(matrix, "matrix")), "matrix")
-    phi = regularizer
-    if not isinstance(phi, Regularizer):
-        phi = check_choice(regularizer, "regularizer", REGULARIZERS)
+    phi = read_regularizer(regularizer)
     n = int(C.shape[0])
     rank = None if rank is None else check_count(rank, "rank")
     if rank is not None and rank >= n:

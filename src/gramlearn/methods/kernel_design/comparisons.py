@@ -11,7 +11,7 @@ import numpy as np
 
 from gramlearn._base.arrays import to_numpy
 from gramlearn._base.validation import check_either_way, check_indices, check_points
-from gramlearn.kernels.families import BaseKernel
+from gramlearn.kernels.kernel import Kernel
 from gramlearn.side_information import Triplets
 from gramlearn.side_information.triplets import check_triplets
 
@@ -33,9 +33,7 @@ class ComparisonTable(NamedTuple):
         return float(np.average(self.differences @ alpha > 0, weights=self.weight))
 
 
-def compare(
-    kernels: Sequence[BaseKernel], points: np.ndarray, triplets: Triplets
-) -> ComparisonTable:
+def compare(kernels: Sequence[Kernel], points: np.ndarray, triplets: Triplets) -> ComparisonTable:
     """The table of triplets, or of comparisons of two pairs."""
     check_triplets(triplets, "triplets", len(points))
     for kernel in kernels:
@@ -79,7 +77,7 @@ def read_groups(groups: Any, n_kernels: int) -> np.ndarray:
     return np.unique(groups, return_inverse=True)[1].reshape(-1)
 
 
-def _check_kernel(kernel: BaseKernel, points: np.ndarray) -> None:
+def _check_kernel(kernel: Kernel, points: np.ndarray) -> None:
     words = f"the kernel {kernel.words}"
     K = np.asarray(kernel(points, points))
     if K.shape != (len(points), len(points)) or not np.isfinite(K).all():

@@ -12,7 +12,7 @@ from collections.abc import Iterator, Sequence
 
 import numpy as np
 
-from gramlearn.kernels.families import BaseKernel
+from gramlearn.kernels.kernel import Kernel
 
 __all__ = ["GramRows", "combination"]
 
@@ -23,7 +23,7 @@ _BLOCK = 2**22  # numbers of one kernel at a time, or of all: 32 MiB
 class GramRows:
     """The kernels K_p over n points, by rows."""
 
-    def __init__(self, kernels: Sequence[BaseKernel], points: np.ndarray) -> None:
+    def __init__(self, kernels: Sequence[Kernel], points: np.ndarray) -> None:
         self._kernels, self._points = tuple(kernels), points
         n, m = len(points), len(self._kernels)
         self._kept: np.ndarray | None = None
@@ -69,7 +69,7 @@ class GramRows:
 
 
 def combination(
-    kernels: Sequence[BaseKernel], weights: np.ndarray, A: np.ndarray, B: np.ndarray
+    kernels: Sequence[Kernel], weights: np.ndarray, A: np.ndarray, B: np.ndarray
 ) -> np.ndarray:
     """sum_p weights_p K_p(a, b) for all a and b; kernels without weight are not computed."""
     K = np.zeros((len(A), len(B)))

@@ -16,13 +16,13 @@ from typing import Any, NamedTuple, final
 import numpy as np
 
 from gramlearn._base.distinct_rows import distinct_rows
-from gramlearn.kernels.families import BaseKernel
+from gramlearn.kernels.kernel import Kernel
 from gramlearn.methods.kernel_design.dominance_rows import combination
 
 __all__ = [
     "Coordinates",
     "DesignedKernel",
-    "Seen",
+    "PointSet",
     "least_dominance",
     "least_eigenvalue",
     "shares_of",
@@ -32,21 +32,21 @@ __all__ = [
 _LARGEST = 3000  # points whose eigenvalues are computed
 
 
-class Seen(NamedTuple):
+class PointSet(NamedTuple):
     """Points as base kernels take them.
 
-    `kernels` give their values with training points, `marks`, a row a point, tell them apart, and `precision`
-    is that in which they came.
+    `kernels` give their values with training points, the rows of `identity_key` tell them apart, and
+    `precision` is that in which they came.
     """
 
-    kernels: Sequence[BaseKernel]
+    kernels: Sequence[Kernel]
     points: np.ndarray
-    marks: np.ndarray
+    identity_key: np.ndarray
     precision: Any = np.float64
 
-    def take(self, rows: np.ndarray) -> "Seen":
+    def subset(self, rows: np.ndarray) -> "PointSet":
         """Some of the points."""
-        return self._replace(points=self.points[rows], marks=self.marks[rows])
+        return self._replace(points=self.points[rows], identity_key=self.identity_key[rows])
 
 
 @final
@@ -59,34 +59,34 @@ class DesignedKernel:
     weights, identity :
         alpha, and beta.
     reads : vector of column numbers
-        The marks that it looks at.
+        The columns of the identity key that it looks at.
     """
 
     weights: np.ndarray
     identity: float
     reads: np.ndarray
 
-    def __call__(self, new: Seen, training: Seen) -> np.ndarray:
+    def __call__(self, new: PointSet, training: PointSet) -> np.ndarray:
         """All k(x, y), a row for each of the first points and a column for each of the second."""
         similarity = combination(new.kernels, self.weights, new.points, training.points)
         # A point that came in single precision is the same as what it was rounded from.
         precision = min(new.precision, training.precision, key=lambda kind: np.dtype(kind).itemsize)
-        marks = [seen.marks[:, self.reads].astype(precision) for seen in (new, training)]
-        return similarity + self.identity * _same_rows(*marks)
+        keys = [x.identity_key[:, self.reads].astype(precision) for x in (new, training)]
+        return similarity + self.identity * _same_rows(*keys)
 
-    def size_on(self, seen: Seen) -> float:
+    def size_on(self, point_set: PointSet) -> float:
         """max_i sum_p |alpha_p k_p(x_i, x_i)| + |beta|: the size of its parts."""
-        parts = np.zeros(len(seen.points))
-        for kernel, weight in zip(seen.kernels, self.weights, strict=True):
+        parts = np.zeros(len(point_set.points))
+        for kernel, weight in zip(point_set.kernels, self.weights, strict=True):
             if weight:
-                parts += np.abs(weight * kernel.paired(seen.points, seen.points))
+                parts += np.abs(weight * kernel.paired(point_set.points, point_set.points))
         return float(parts.max()) + abs(self.identity)
 
-    def distinct(self, seen: Seen) -> np.ndarray:
+    def distinct(self, point_set: PointSet) -> np.ndarray:
         """The first point of each kind that the kernel can tell apart, in ascending order."""
-        return np.sort(distinct_rows(seen.marks[:, self.reads]).first)
+        return np.sort(distinct_rows(point_set.identity_key[:, self.reads]).first)
 
-    def paired_similarity(self, new: Seen, other: Seen) -> np.ndarray:
+    def paired_similarity(self, new: PointSet, other: PointSet) -> np.ndarray:
         """Of row t with row t of the other, without the identity."""
         total = np.zeros(len(new.points))
         for kernel, weight in zip(new.kernels, self.weights, strict=True):
@@ -105,7 +105,7 @@ class Coordinates:
     """
 
     kernel: DesignedKernel
-    S: Seen
+    S: PointSet
     n_components: int | None
 
     @cached_property
@@ -119,7 +119,7 @@ class Coordinates:
         kept = np.flatnonzero(s > n * np.finfo(float).eps * s[-1])[::-1]
         return V[:, kept] / np.sqrt(s[kept]) if kept.size else np.zeros((n, 1))
 
-    def __call__(self, new: Seen) -> np.ndarray:
+    def __call__(self, new: PointSet) -> np.ndarray:
         return self.kernel(new, self.S) @ self.weights
 
 
@@ -138,9 +138,9 @@ def least_eigenvalue(K: np.ndarray) -> float:
     return float(eigh((K + K.T) / 2, eigvals_only=True, subset_by_index=(0, 0))[0])
 
 
-def shift_for(kernel: DesignedKernel, seen: Seen) -> float:
+def shift_for(kernel: DesignedKernel, point_set: PointSet) -> float:
     """What beta lacks for the kernel to be PSD on these points."""
-    points = seen.take(kernel.distinct(seen))
+    points = point_set.subset(kernel.distinct(point_set))
     return max(-least_eigenvalue(kernel(points, points)), 0.0)
 
 

@@ -20,7 +20,7 @@ from typing import Any, NamedTuple, final
 
 import numpy as np
 
-from gramlearn._base.validation import as_float, check_count, check_positive
+from gramlearn._base.validation import as_float
 from gramlearn.kernels.families import read_kernels
 from gramlearn.methods.kernel_design.answer import KernelDesign
 from gramlearn.methods.kernel_design.comparisons import compare, read_groups, read_points, read_rows
@@ -42,9 +42,6 @@ _GROWTH = 4
 _ROUNDING = 1e-9  # a weight below this share of the largest is none
 _ROUNDS = 500
 _LARGEST = 1e4  # gamma2, beside the sum of the weights of comparisons
-
-
-INF = float("inf")
 
 
 class _Trial(NamedTuple):
@@ -182,11 +179,8 @@ class DesignProblem:
     ) -> KernelDesign:
         """The design for these prices, to a relative gap of `tol`; a warning where it is not reached."""
         gamma1, gamma2 = check_price(gamma1, "gamma1"), check_price(gamma2, "gamma2")
-        owner = "DesignProblem.solve"
-        tol = check_positive(tol, "tol", owner, any_size=True)
-        rounds = _ROUNDS if max_iter is None else check_count(max_iter, "max_iter")
-        seconds = INF if time_limit is None else check_positive(time_limit, "time_limit", owner)
-        limits = Limits(tol, rounds, seconds)
+        rounds = _ROUNDS if max_iter is None else max_iter
+        limits = Limits.read(tol, rounds, time_limit, "DesignProblem.solve", least=1)
         if not self._is_whole:  # a solve was interrupted, and its program is in no known state
             self._begin()
         self._is_whole = False

@@ -12,9 +12,9 @@ from typing import Any, final
 
 import numpy as np
 
-from gramlearn.kernels.kernel import Kernel, PrecomputedKernel
 from gramlearn.kernels.low_rank.factor import LowRankKernel
 from gramlearn.kernels.low_rank.spectral import spectral_factor_of
+from gramlearn.kernels.matrix import KernelMatrix
 from gramlearn.methods.metric.maps import row_squares, symmetric_root
 
 __all__ = ["KernelMap"]
@@ -27,7 +27,7 @@ class KernelMap:
 
     Attributes
     ----------
-    base : Kernel
+    base : KernelMatrix
         k0, and the training points.
     coordinates : LowRankKernel
         p, and its rows for the training points.
@@ -37,7 +37,7 @@ class KernelMap:
         What the complement of the basis is scaled by; 0 where the kernel has none.
     """
 
-    base: Kernel
+    base: KernelMatrix
     coordinates: LowRankKernel
     inner: np.ndarray
     alpha: float
@@ -104,4 +104,4 @@ class KernelMap:
     @cached_property
     def _factor(self) -> LowRankKernel:
         # The complement has as many dimensions as there are points: a factor of the whole matrix has them.
-        return spectral_factor_of(PrecomputedKernel(self.training_matrix(), self.base.eps))
+        return spectral_factor_of(KernelMatrix.precomputed(self.training_matrix(), self.base.eps))

@@ -1,4 +1,4 @@
-"""f(K) -> min over PSD K with tr K^p <= B, by way of f(K) + (G/p) tr K^p (Z11 4.1, 4.2).
+"""minimize f(K) over PSD K with tr K^p <= B, by way of f(K) + (G/p) tr K^p (Z11 4.1, 4.2).
 
 f is a sum of losses of linear functions of K. With prices lam of the losses, Y = -sum_k lam_k A_k and 1/p + 1/q
 = 1, Hoelder's inequality, <Y, K> <= |Y+|_q |K|_p, gives for every K within B
@@ -6,31 +6,33 @@ f is a sum of losses of linear functions of K. With prices lam of the losses, Y 
     f(K) >= -B^(1/p) |Y+|_q - sum_k loss_k*(lam_k)
 
 and Proposition 1 says where equality is: K = s (Y+)^(1 / (p - 1)), of which tr K^p = B. The right side is
-smooth in lam while Y+ is not zero, and where Y is sparse it is maximized as it is: `QuasiNewton(capacity=B)`,
-without a search for G. Other solvers know prices G only. Prices lam that are optimal at some G give such a K,
-the one of G scaled; its f less the bound is its gap, whatever G was. tr K^p falls as G grows, so a G with a
-small gap is found by a search on a line. With a linear f the first G is the last: its prices do not change.
+smooth in lam while Y+ is not zero, and where Y is sparse it is maximized as it is: `Problem(capacity=B)`,
+without a search for G. Solvers of dense problems know prices G only. Prices lam that are optimal at some G give
+such a K, the one of G scaled; its f less the bound is its gap, whatever G was. tr K^p falls as G grows, so a G
+with a small gap is found by a search on a line. With a linear f the first G is the last: its lam do not change.
 """
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
-from typing import Any, final
+from typing import Any, NamedTuple, final
 
 import numpy as np
-from sklearn.exceptions import ConvergenceWarning
 
 from gramlearn._base.arrays import Array
 from gramlearn._base.validation import check_positive
-from gramlearn._base.warnings import warn
+from gramlearn.problem.certificate import Certificate
 from gramlearn.problem.problem import Problem
 from gramlearn.problem.regularizers import Frobenius, Regularizer, Schatten
-from gramlearn.problem.solution import Record, Solution
-from gramlearn.problem.status import SolveInterrupted, Status
-from gramlearn.solvers import QuasiNewton, warn_unless_solved
-from gramlearn.solvers.solve import attempt
+from gramlearn.problem.solution import CertifiedAnswer, Record, Solution
+from gramlearn.problem.status import Status
+from gramlearn.solvers import QuasiNewton, Solving, iterate, warn_unless_solved
+from gramlearn.solvers.loop import Attempt, Limits, Method, Run, State
+from gramlearn.solvers.solve import method_for
 
 __all__ = [
     "CapacityAnswer",
+    "CapacitySearch",
+    "PricedKernel",
     "capacity_of",
     "check_capacity",
     "priced_by",
@@ -42,9 +44,33 @@ _STEPS = 200  # on a bound that has a kink at its best, more come to nothing
 _FEW = 100  # points, of which Newton on a dense dual costs nothing, and arrives at prices that others do not
 
 
+class PricedKernel(NamedTuple):
+    """K = F F', the price G at which a kernel has its capacity tr K^p, and the prices `duals` of the losses.
+
+    The certificate is that of f(K): no K of this capacity, or of the B asked for, has an f smaller by more
+    than the gap, which is measured against the larger of |f(K)| and |f(K) + (G/p) tr K^p|.
+    """
+
+    factor: np.ndarray
+    G: float
+    capacity: float
+    certificate: Certificate
+    duals: tuple[Array, ...] = ()
+    solution: Solution | None = None  # of the problem divided by G, or with its capacity bounded
+
+    @property
+    def is_solved(self) -> bool:
+        """Whether the solve behind it came to its tolerance."""
+        return self.solution is None or self.solution.status is Status.OPTIMAL
+
+    def start_at(self, G: float) -> list[Array]:
+        """The prices of the losses for the problem divided by G: so are they."""
+        return [lam / G for lam in self.duals]
+
+
 @final
-@dataclass(frozen=True, eq=False)
-class CapacityAnswer:
+@dataclass(frozen=True, eq=False, repr=False)
+class CapacityAnswer(CertifiedAnswer):
     """K = F F' with f(K) within `gap` of the least f of its capacity.
 
     Attributes
@@ -52,48 +78,28 @@ class CapacityAnswer:
     factor : array n x r
     G, capacity : float
         The price at which a kernel has this capacity, and the capacity, tr K^p.
-    value, gap : float
+    primal, gap : float
         f(K), and a bound on what another K of no larger capacity, or of the B asked for, would gain.
-    size : float
-        What the gap is measured against: the larger of |f(K)| and |f(K) + (G/p) tr K^p|.
-    solution : Solution, optional
-        Of the problem divided by `divided_by`, with its capacity bounded by B or priced; none where K
-        has a closed form.
+    duals : tuple of arrays
+        The prices of the losses, one vector a term of f; none where K has a closed form.
     """
 
     factor: np.ndarray
     G: float
     capacity: float
-    value: float
-    gap: float
-    size: float
-    solution: Solution | None = None
-    divided_by: float = 1.0
+    duals: tuple[Array, ...]
 
     def __repr__(self) -> str:
-        numbers = (
-            f"value {self.value:.6g}, relative gap {self.relative_gap:.1e}, capacity {self.capacity:.6g}, "
-            f"G {self.G:.6g}, rank {self.factor.shape[1]}"
+        return (
+            f"CapacityAnswer({self.status.name}: value {self.primal:.6g}, relative gap "
+            f"{self.relative_gap:.1e}, capacity {self.capacity:.6g}, G {self.G:.6g}, rank "
+            f"{self.factor.shape[1]}, {self.iterations} iterations, {self.seconds:.3g} s)"
         )
-        how = "in closed form" if self.solution is None else repr(self.solution)
-        return f"CapacityAnswer({numbers}; {how})"
 
-    def prices(self, G: float) -> list[Array]:
-        """Of the losses, for the problem divided by G: so are they."""
-        assert self.solution is not None
-        return [lam * (self.divided_by / G) for lam in self.solution.duals]
 
-    @property
-    def is_solved(self) -> bool:
-        """Whether the solve behind it came to its tolerance."""
-        return self.solution is None or self.solution.status is Status.OPTIMAL
-
-    @property
-    def relative_gap(self) -> float:
-        """The gap against `size`."""
-        if self.gap == float("inf"):
-            return self.gap
-        return self.gap / self.size if self.size else float("inf") if self.gap else 0.0
+def certificate_of(value: float, gap: float, size: float) -> Certificate:
+    """Of a value that is at most `gap` above the least, where `size` is what a gap is measured against."""
+    return Certificate(value, value - gap, gap, 0.0, least=size)
 
 
 def solve_with_capacity(
@@ -105,9 +111,10 @@ def solve_with_capacity(
     tol: float = 1e-6,
     max_iter: int | None = None,
     callback: Callable[[Record], object] | None = None,
+    time_limit: float | None = None,
     solver: Any = "quasi_newton",
     smallest: float = 1e-5,
-    near: CapacityAnswer | None = None,
+    near: PricedKernel | None = None,
     basis: np.ndarray | None = None,
     owner: str = "solve_with_capacity",
 ) -> CapacityAnswer:
@@ -119,77 +126,240 @@ def solve_with_capacity(
         The problem divided by G: f / G, beside a Frobenius or Schatten(p) regularizer from zeros.
     p : float
     B, G : float, optional
-    tol, max_iter, callback, solver :
+    tol, max_iter, callback, time_limit, solver :
         As in `solve`.
     smallest : float
         A G below this hardly prices capacity: the search ends there.
-    near : CapacityAnswer, optional
+    near : PricedKernel, optional
         Of a problem nearby: its prices are the first, and with a B so is its G.
     basis : array n x d, optional
         V, orthonormal, where the problem is that of E in K = V E V'.
     owner : str
-        Whose arguments B and G are, for errors.
+        Whose arguments these are, for errors.
     """
-    try:
-        answer = _searched(
-            problem_at, p, B, G, tol, max_iter, callback, solver, smallest, near, owner
-        )
-    except SolveInterrupted as stop:
-        raise SolveInterrupted(_lifted(stop.solution, basis)) from None
-    return _lifted(answer, basis)
-
-
-def _lifted(answer: CapacityAnswer, basis: np.ndarray | None) -> CapacityAnswer:
-    return answer if basis is None else replace(answer, factor=basis @ answer.factor)
-
-
-def _searched(
-    problem_at: Callable[[float], Problem],
-    p: float,
-    B: float | None,
-    G: float | None,
-    tol: float,
-    max_iter: int | None,
-    callback: Callable[[Record], object] | None,
-    solver: Any,
-    smallest: float,
-    near: CapacityAnswer | None,
-    owner: str,
-) -> CapacityAnswer:
-    """At one G, at the capacity itself, or at a G that is looked for."""
     check_capacity(B, G, owner)
-
-    def at(G: float, near: CapacityAnswer | None) -> tuple[CapacityAnswer, Problem]:
-        problem = problem_at(G)
-        start = None if near is None else near.prices(G)
-        try:
-            solution, limits = attempt(problem, solver, tol / 2, max_iter, callback, start)
-        except SolveInterrupted as stop:
-            raise SolveInterrupted(_priced(stop.solution, G, p)) from None
-        if B is None:  # a search has its own word, at its end
-            warn_unless_solved(solution, limits)
-        return _priced(solution, G, p), problem
-
-    if B is None:
-        return at(1.0 if G is None else float(G), near)[0]
-    best = None
-    if solver == "quasi_newton":
-        answer, is_over = _bounded(problem_at(1.0), p, B, tol, max_iter, callback, smallest)
-        if is_over:
-            return answer
-        if smallest <= answer.G:  # what fills a capacity that hardly matters is no answer
-            best = answer
-        solver = "working_set" if answer.factor.shape[0] <= _FEW else solver
-    return _within(at, problem_at, float(B), p, tol, smallest, near, best)
+    limits = Limits.read(tol, max_iter, time_limit, owner)
+    search = CapacitySearch(problem_at, p, B, G, solver, smallest, near, basis)
+    answer = iterate(search, limits, callback)
+    stalled = (
+        (f"found no G at which tr K^p is B={B:g}", "a smaller B, or a G, asks for less")
+        if B is not None
+        else ("found no step that improves the dual any more", "a larger G, or tol, asks for less")
+    )
+    warn_unless_solved(answer, limits, "ask for a larger tol", stalled)
+    return answer
 
 
-def _priced(solution: Solution, G: float, p: float) -> CapacityAnswer:
-    """The answer of the problem divided by G."""
-    F = np.asarray(solution.factor)
-    capacity = capacity_of(F, p)
-    value = G * (solution.primal - capacity / p)
-    size = max(abs(value), G * abs(solution.primal))
-    return CapacityAnswer(F, G, capacity, value, G * solution.gap, size, solution, G)
+class _End(NamedTuple):
+    """A price that was tried, and the capacity it gave."""
+
+    G: float
+    capacity: float
+
+
+@final
+@dataclass(frozen=True, eq=False)
+class SearchState(State):
+    """The attempt at one price, or at the capacity itself; and the prices on either side of those left."""
+
+    attempt: Attempt
+    G: float | None  # None: at the capacity itself
+    solver: Any
+    low: _End | None = None
+    high: _End | None = None
+    turn: int = 0
+    least_gap: float = float("inf")
+
+    @property
+    def details(self) -> Mapping[str, Any]:
+        return {"round": self.turn, **self.attempt.details}
+
+
+@final
+@dataclass(frozen=True, eq=False)
+class CapacitySearch(Method[SearchState, PricedKernel, CapacityAnswer]):
+    """At one G; or at the capacity itself, and where that does not arrive at a G that is looked for."""
+
+    problem_at: Callable[[float], Problem]
+    p: float
+    B: float | None
+    G: float | None
+    solver: Any
+    smallest: float
+    near: PricedKernel | None = None
+    basis: np.ndarray | None = None
+
+    def begin(self, tol: float) -> SearchState:
+        """At the capacity itself where Y is sparse, else at the first price."""
+        if self.B is not None and self.solver == "quasi_newton":
+            solving = Solving(replace(self.problem_at(1.0), capacity=float(self.B)), QuasiNewton())
+            return self.step(SearchState(Attempt(solving, tol, _STEPS), None, self.solver), tol)
+        return self.step(self._first(self.solver, tol), tol)
+
+    def step(self, state: SearchState, tol: float) -> SearchState:
+        """A step of the solve at work; where it ends, judge its kernel and choose the next price."""
+        attempt = state.attempt.step()
+        state = replace(state, attempt=attempt, certificate=attempt.certificate, candidate=None)
+        if state.G is None:
+            price = attempt.details.get("price", np.inf)
+            is_over = attempt.status is not None or price < self.smallest
+            return self._after_bounded(state, tol) if is_over else state
+        if attempt.status is None:
+            return state
+        found = self._found(state)
+        if self.B is None:
+            return replace(state, candidate=found, ending=attempt.status)
+        return self._after(state, found, tol)
+
+    def settle(self, state: SearchState) -> SearchState:
+        """Judge the kernel of the solve at work, if it has begun."""
+        if state.attempt.state is None:
+            return state
+        found = self._found(state)
+        if not np.isfinite(found.certificate.gap):
+            return state
+        return replace(state, candidate=found if self._is_final(state) else self._scaled(found))
+
+    def is_better(self, new: PricedKernel, old: PricedKernel) -> bool:
+        """By the gap itself: where it is large, its ratio to the bound says nothing."""
+        return new.certificate.gap < old.certificate.gap
+
+    def answer(self, best: PricedKernel, run: Run) -> CapacityAnswer:
+        """In all coordinates."""
+        F = best.factor if self.basis is None else self.basis @ best.factor
+        return CapacityAnswer(
+            F,
+            best.G,
+            best.capacity,
+            best.duals,
+            certificate=best.certificate,
+            status=run.status,
+            history=run.history,
+            seconds=run.seconds,
+        )
+
+    def _is_final(self, state: SearchState) -> bool:
+        """Whether the kernel found is within the capacity as it is."""
+        return self.B is None or state.G is None
+
+    def _first(self, solver: Any, tol: float) -> SearchState:
+        near = self.near if self.near is not None and self.near.G > 0 else None
+        if self.B is None:
+            G, near = 1.0 if self.G is None else float(self.G), self.near
+        else:
+            G = 1.0 if near is None else near.G
+        return SearchState(self._at(G, near, solver, tol), G, solver)
+
+    def _at(self, G: float, near: PricedKernel | None, solver: Any, tol: float) -> Attempt:
+        """The solve at this price, from prices nearby."""
+        start = None if near is None else near.start_at(G)
+        return Attempt(method_for(self.problem_at(G), solver, start=start), tol / 2)
+
+    def _found(self, state: SearchState) -> PricedKernel:
+        """The kernel of the solve at work."""
+        solution = state.attempt.settle().answer()
+        if state.G is None:
+            return self._filled(solution)
+        G, F = state.G, np.asarray(solution.factor)
+        capacity = capacity_of(F, self.p)
+        value = G * (solution.primal - capacity / self.p)
+        size = max(abs(value), G * abs(solution.primal))
+        return PricedKernel(
+            F,
+            G,
+            capacity,
+            certificate_of(value, G * solution.gap, size),
+            tuple(lam * G for lam in solution.duals),
+            solution,
+        )
+
+    def _filled(self, solution: Solution) -> PricedKernel:
+        """The kernel of a solve that knew its capacity."""
+        assert self.B is not None
+        F = np.asarray(solution.factor) * (1 - 1e-15)
+        dual, free = solution.problem.dual, solution.problem.free_duals(solution.duals) or []
+        # The dual is constant - B G - cost, where B^(1/p) |Y+|_q = B G.
+        price = max(dual.constant - _cost(dual, free) - solution.dual, 0.0) / self.B
+        capacity, value = self.B if F.any() else 0.0, solution.primal
+        size = max(abs(value), abs(value + price * capacity / self.p) if capacity else 0.0)
+        certificate = certificate_of(value, solution.gap, size)
+        return PricedKernel(F, price, capacity, certificate, solution.duals, solution)
+
+    def _after_bounded(self, state: SearchState, tol: float) -> SearchState:
+        """End, or go on with prices: where B hardly matters, Y+ is zero at the best bound."""
+        found = self._found(state)
+        few = found.factor.shape[0] <= _FEW
+        following = self._first("working_set" if few else self.solver, tol)
+        if found.certificate.is_within(tol):
+            return replace(state, candidate=found)
+        if self.smallest > found.G:  # what fills a capacity that hardly matters is no answer
+            return following
+        return replace(following, candidate=found, least_gap=found.certificate.gap)
+
+    def _after(self, state: SearchState, found: PricedKernel, tol: float) -> SearchState:
+        """Scale the kernel to the capacity; the next price, unless there is nothing more to find."""
+        assert self.B is not None
+        scaled, before = self._scaled(found), state.least_gap
+        least = min(before, scaled.certificate.gap)
+        state = replace(state, candidate=scaled, certificate=scaled.certificate, least_gap=least)
+        # No K at all, or one that stays below B without a price.
+        is_over = found.capacity == 0 or self.smallest > found.G or state.turn + 1 == _SEARCHES
+        # What cannot be solved at one G is no better off at the next, where this one helped little.
+        helped_little = not found.is_solved and np.isfinite(before) and least > before / 2
+        if is_over or helped_little:
+            return replace(state, ending=Status.STALLED)
+        end = _End(found.G, found.capacity)
+        low, high = (end, state.high) if found.capacity > self.B else (state.low, end)
+        G = _next(low, high, self.B, self.p, state.turn)
+        attempt = self._at(G, found, state.solver, tol)
+        return replace(state, attempt=attempt, G=G, low=low, high=high, turn=state.turn + 1)
+
+    def _scaled(self, found: PricedKernel) -> PricedKernel:
+        """The kernel scaled to a capacity of B, or as it is where it is within B and better, with its gap."""
+        assert self.B is not None
+        if found.capacity == 0:
+            return self._judged(found, 1.0)
+        choices = [(self.B / found.capacity) ** (1 / self.p) * (1 - 1e-15)]
+        if found.capacity <= self.B:
+            choices.append(1.0)
+        return min((self._judged(found, s) for s in choices), key=lambda a: a.certificate.gap)
+
+    def _judged(self, found: PricedKernel, scale: float) -> PricedKernel:
+        """s K, with f(s K) and its distance from the bound that the prices give."""
+        solution, B, p = found.solution, self.B, self.p
+        assert solution is not None
+        assert B is not None
+        F, q, dual = found.factor, p / (p - 1), solution.problem.dual
+        ones = np.ones(F.shape[1])
+        losses, at_scale = 0.0, 0.0
+        free = solution.problem.free_duals(solution.duals) or []
+        for part in dual.parts:
+            change = np.asarray(part.map.restrict(F).traces(ones))
+            losses += float(np.sum(part.loss.value(part.offset + change)))
+            at_scale += float(np.sum(part.loss.value(part.offset + scale * change)))
+        cost = _cost(dual, free)
+        # Linear terms are what else there is in the primal; they scale.
+        linear = solution.primal - found.capacity / p - losses
+        # In units of G, as all of these: the value of the dual is constant - |Y+|_q^q / q - cost.
+        powers = max(q * (dual.constant - solution.dual - cost), 0.0)
+        bound = dual.constant - B ** (1 / p) * powers ** (1 / q) - cost
+        value = linear * scale + at_scale
+        rounding = 8 * np.finfo(float).eps * (abs(linear * scale) + abs(at_scale) + abs(bound))
+        gap = found.G * (max(value - bound, 0.0) + rounding)
+        capacity = found.capacity * scale**p
+        size = found.G * max(abs(value), abs(value + capacity / p))
+        # The price at which s K itself is optimal, for these prices of the losses: below Proposition 2.
+        G = found.G if scale == 1 else found.G * (powers / B) ** (1 / q)
+        certificate = certificate_of(found.G * value, gap, size)
+        return found._replace(
+            factor=F * scale**0.5, G=G, capacity=capacity, certificate=certificate
+        )
+
+
+def _cost(dual: Any, lam: list[Array]) -> float:
+    """sum_k loss_k*(lam_k) - offset_k lam_k."""
+    parts = zip(dual.parts, lam, strict=True)
+    return sum(float(np.sum(part.loss.conjugate(v) - part.offset * v)) for part, v in parts)
 
 
 def capacity_of(F: np.ndarray, p: float) -> float:
@@ -211,143 +381,7 @@ def check_capacity(B: float | None, G: float | None, owner: str) -> None:
             check_positive(value, name, owner)
 
 
-def _bounded(
-    problem: Problem,
-    p: float,
-    B: float,
-    tol: float,
-    max_iter: int | None,
-    callback: Callable[[Record], object] | None,
-    smallest: float,
-) -> tuple[CapacityAnswer, bool]:
-    """Maximize the bound itself; and whether that is an end: where B hardly matters, Y+ is zero at the best."""
-    stopped = []
-
-    def watch(record: Record) -> bool:
-        if callback is not None and callback(record) is True:
-            stopped.append(record)
-        return bool(stopped) or record.details["price"] < smallest
-
-    most = _STEPS if max_iter is None else max_iter
-    try:
-        solution, limits = attempt(problem, QuasiNewton(capacity=B), tol, most, watch)
-    except SolveInterrupted as stop:
-        raise SolveInterrupted(_filled(stop.solution, B, p)) from None
-    answer = _filled(solution, B, p)
-    if answer.relative_gap <= tol:
-        return answer, True
-    was_cut = bool(stopped) or solution.iterations == max_iter
-    if was_cut:
-        warn_unless_solved(solution, limits, "ask for a larger tol")
-    return answer, was_cut
-
-
-def _filled(solution: Solution, B: float, p: float) -> CapacityAnswer:
-    """The answer of a solve that knew its capacity."""
-    price = float(solution.history[-1].details["price"]) if solution.history else 1.0
-    F = np.asarray(solution.factor) * (1 - 1e-15)
-    capacity = B if F.any() else 0.0
-    value = solution.primal
-    size = max(abs(value), abs(value + price * capacity / p) if capacity else 0.0)
-    return CapacityAnswer(F, price, capacity, value, solution.gap, size, solution)
-
-
-def _within(
-    at: Callable[[float, CapacityAnswer | None], tuple[CapacityAnswer, Problem]],
-    problem_at: Callable[[float], Problem],
-    B: float,
-    p: float,
-    tol: float,
-    smallest: float,
-    near: CapacityAnswer | None,
-    best: CapacityAnswer | None,
-) -> CapacityAnswer:
-    """Look for a G whose kernel, scaled to a capacity of B, has a gap within tol, or the `best` there is."""
-    if near is not None and not near.G > 0:
-        near = None  # whose capacity had no price to begin with
-    low, high = None, None
-    try:
-        found, problem = at(1.0 if near is None else near.G, near)
-        for turn in range(_SEARCHES):
-            before, best = best, _better(best, _scaled(found, problem, B, p))
-            # Nothing more to find: near enough, no K at all, or one that stays below B without a price.
-            if best.relative_gap <= tol or found.capacity == 0 or smallest > found.G:
-                break
-            # What cannot be solved at one G is no better off at the next, where this one helped little.
-            if before is not None and not found.is_solved and best.gap > before.gap / 2:
-                break
-            low, high = (found, high) if found.capacity > B else (low, found)
-            found, problem = at(_next(low, high, B, p, turn), found)
-    except SolveInterrupted as stop:
-        last = stop.solution
-        if np.isfinite(last.gap):
-            best = _better(best, _scaled(last, problem_at(last.divided_by), B, p))
-        raise SolveInterrupted(last if best is None else best) from None
-    except KeyboardInterrupt:
-        if best is None:
-            raise
-        raise SolveInterrupted(best) from None
-    assert best is not None
-    if best.relative_gap > tol:
-        warn(
-            f"no G gives tr K^p = B={B:g} to tol={tol:g}: the best has {best.capacity:.6g} and a relative gap "
-            f"of {best.relative_gap:.1e}. A smaller B, or a G, asks for less.",
-            ConvergenceWarning,
-        )
-    return best
-
-
-def _better(best: CapacityAnswer | None, other: CapacityAnswer) -> CapacityAnswer:
-    return other if best is None or other.gap < best.gap else best
-
-
-def _scaled(found: CapacityAnswer, problem: Problem, B: float, p: float) -> CapacityAnswer:
-    """The kernel scaled to a capacity of B, or as it is where it is within B and better, with its gap."""
-    if found.capacity == 0:
-        return _judged(found, problem, B, p, 1.0)
-    choices = [(B / found.capacity) ** (1 / p) * (1 - 1e-15)]
-    if found.capacity <= B:
-        choices.append(1.0)
-    return min((_judged(found, problem, B, p, s) for s in choices), key=lambda a: a.gap)
-
-
-def _judged(
-    found: CapacityAnswer, problem: Problem, B: float, p: float, scale: float
-) -> CapacityAnswer:
-    """s K, with f(s K) and its distance from the bound that the prices give."""
-    assert found.solution is not None
-    F, q, dual = found.factor, p / (p - 1), problem.dual
-    ones = np.ones(F.shape[1])
-    losses, at_scale, cost = 0.0, 0.0, 0.0
-    free = problem.free_duals(found.solution.duals) or []
-    for part, lam in zip(dual.parts, free, strict=True):
-        change = np.asarray(part.map.restrict(F).traces(ones))
-        losses += float(np.sum(part.loss.value(part.offset + change)))
-        at_scale += float(np.sum(part.loss.value(part.offset + scale * change)))
-        cost += float(np.sum(part.loss.conjugate(lam) - part.offset * lam))
-    # Linear terms are what else there is in the primal; they scale.
-    linear = found.solution.primal - found.capacity / p - losses
-    # In units of G, as all of these: the value of the dual is constant - |Y+|_q^q / q - cost.
-    powers = max(q * (dual.constant - found.solution.dual - cost), 0.0)
-    bound = dual.constant - B ** (1 / p) * powers ** (1 / q) - cost
-    value = linear * scale + at_scale
-    rounding = 8 * np.finfo(float).eps * (abs(linear * scale) + abs(at_scale) + abs(bound))
-    # The price at which s K itself is optimal, for these prices of the losses: below Proposition 2.
-    return CapacityAnswer(
-        F * scale**0.5,
-        found.G if scale == 1 else found.G * (powers / B) ** (1 / q),
-        found.capacity * scale**p,
-        found.G * value,
-        found.G * (max(value - bound, 0.0) + rounding),
-        found.G * max(abs(value), abs(value + found.capacity * scale**p / p)),
-        found.solution,
-        found.divided_by,
-    )
-
-
-def _next(
-    low: CapacityAnswer | None, high: CapacityAnswer | None, B: float, p: float, turn: int
-) -> float:
+def _next(low: _End | None, high: _End | None, B: float, p: float, turn: int) -> float:
     """Where log tr K^p over log G meets log B: on a straight line between two, or farther out from one."""
     if low is None or high is None:
         end = low or high

@@ -14,6 +14,7 @@ import numpy as np
 from scipy.sparse import issparse
 
 from gramlearn._base.arrays import to_numpy
+from gramlearn._base.eigen.leading import leading_eigenvectors
 from gramlearn._base.validation import (
     LARGEST_EXPONENT,
     check_choice,
@@ -28,7 +29,6 @@ from gramlearn.methods.nonparametric.capacity import (
     solve_with_capacity,
 )
 from gramlearn.methods.nonparametric.leading_kernel import (
-    leading_eigenvectors,
     leading_kernel,
     too_large,
 )
@@ -152,6 +152,7 @@ def solve_nonparametric(
     tol: float = 1e-6,
     max_iter: int | None = None,
     callback: Callable[[Record], object] | None = None,
+    time_limit: float | None = None,
     owner: str = "solve_nonparametric",
 ) -> CapacityAnswer:
     """Learn K for a G, or for a capacity B: tr K^p <= B. Without either, G = 1.
@@ -174,7 +175,7 @@ def solve_nonparametric(
     basis : {"graph", "statements"}
         Of a given rank: the smoothest functions on the pieces of the graph that pairs touch (bottom
         eigenvectors of L; Z11 5.4), or the leading eigenvectors of C T - L, which know the pairs.
-    tol, max_iter, callback :
+    tol, max_iter, callback, time_limit :
         As in `solve`.
     owner : str
         Whose arguments these are, for errors.
@@ -218,12 +219,13 @@ def solve_nonparametric(
                 tol=tol,
                 max_iter=max_iter,
                 callback=callback,
+                time_limit=time_limit,
                 solver="quasi_newton" if V is None else "auto",
                 smallest=_SMALLEST * C,
                 basis=V,
                 owner=owner,
             )
-        is_finite = bool(np.isfinite([answer.value, answer.capacity]).all())
+        is_finite = bool(np.isfinite([answer.primal, answer.capacity]).all())
     except np.linalg.LinAlgError:  # of infinite entries
         is_finite = False
     if not is_finite:

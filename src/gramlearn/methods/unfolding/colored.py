@@ -14,9 +14,9 @@ from typing import Any
 
 import numpy as np
 
+from gramlearn._base.eigen.leading import leading_eigenvectors
 from gramlearn._base.validation import check_count, check_positive
 from gramlearn.methods.nonparametric.capacity import CapacityAnswer, solve_with_capacity
-from gramlearn.methods.nonparametric.leading_kernel import leading_eigenvectors
 from gramlearn.problem.constraints import DiagonalEntries, SquaredDistances
 from gramlearn.problem.losses import Linear, Square
 from gramlearn.problem.prior import Zeros
@@ -41,6 +41,7 @@ def colored_unfolding(
     tol: float = 1e-4,
     max_iter: int | None = None,
     callback: Callable[[Record], object] | None = None,
+    time_limit: float | None = None,
     owner: str = "colored_unfolding",
 ) -> CapacityAnswer:
     """Find the kernel that depends most on the labels and nearly keeps distances of neighbors.
@@ -77,6 +78,7 @@ def colored_unfolding(
         tol=tol,
         max_iter=max_iter,
         callback=callback,
+        time_limit=time_limit,
         solver="quasi_newton" if basis is None else "auto",
         basis=basis,
         owner=owner,

@@ -1,4 +1,4 @@
-"""minimise D(K, K0)  with  sum_ij K_ij = 0  and  K_ii + K_jj - 2 K_ij = |x_i - x_j|^2 for neighbors (K09 6.3).
+"""minimize D(K, K0)  with  sum_ij K_ij = 0  and  K_ii + K_jj - 2 K_ij = |x_i - x_j|^2 for neighbors (K09 6.3).
 
 Weinberger, Sha and Saul (2004) unfold data by the kernel of largest trace under these constraints, centering
 and isometry. They are linear, so a divergence can stand in place of the trace: the kernel nearest to a prior
@@ -14,26 +14,24 @@ from typing import Any
 import numpy as np
 
 from gramlearn._base.arrays import to_numpy
-from gramlearn._base.distinct_rows import distinct_rows
 from gramlearn._base.validation import (
-    as_row_numbers,
-    check_indices,
     check_points,
     check_positive,
     check_symmetric,
 )
+from gramlearn.graphs.edges import read_edges
 from gramlearn.problem.constraints import SquaredDistances
 from gramlearn.problem.losses import Hard, Square
 from gramlearn.problem.prior import Factor
 from gramlearn.problem.problem import Problem, Term
 from gramlearn.problem.regularizers import LogDet, Regularizer
 
-__all__ = ["neighbor_pairs", "unfolding_problem"]
+__all__ = ["unfolding_problem"]
 
 
 def unfolding_problem(
     points: Any,
-    neighbors: Any,
+    graph: Any,
     regularizer: Regularizer | None = None,
     prior: Any = None,
     eps: float = 0.1,
@@ -45,9 +43,10 @@ def unfolding_problem(
     ----------
     points : array n x d
         The x_i; their distances are kept.
-    neighbors : array m x 2, or SciPy sparse matrix n x n
-        Pairs of row numbers, or a neighbor graph, such as scikit-learn's `kneighbors_graph`, whose stored
-        entries are the pairs. A pair counts once, in whichever order; a point is no neighbor of its own.
+    graph : SciPy sparse matrix n x n, or array m x 2
+        Of neighbors, such as `neighbor_graph` or scikit-learn's `kneighbors_graph`, whose stored entries are
+        the edges, or pairs of row numbers. A pair counts once, in whichever order; a point is no neighbor of
+        its own.
     regularizer : Regularizer, optional
         The divergence (default: LogDet).
     prior : array n x n, optional
@@ -66,7 +65,7 @@ def unfolding_problem(
     """
     X = np.asarray(to_numpy(check_points(points, "points")), dtype=float)
     n = X.shape[0]
-    i, j = neighbor_pairs(neighbors, n)
+    i, j = read_edges(graph, n)
     squared = np.sum((X[i] - X[j]) ** 2, axis=1)
     loss = (
         Hard(equal=squared)
@@ -102,28 +101,3 @@ def _centered(K0: np.ndarray) -> Factor:
             "eigenvalues."
         )
     return Factor(V @ (U * np.sqrt(np.clip(s, 0.0, None))))
-
-
-def neighbor_pairs(neighbors: Any, n: int) -> tuple[np.ndarray, np.ndarray]:
-    """(i, j), i < j, each pair once."""
-    from scipy.sparse import issparse
-
-    if issparse(neighbors):
-        if neighbors.shape != (n, n):
-            raise ValueError(
-                f"`neighbors` has shape {neighbors.shape}, but there are {n} points; a graph is n x n."
-            )
-        graph = neighbors.tocoo()
-        given = np.column_stack([graph.coords[0], graph.coords[1]])
-    else:
-        given = np.asarray(to_numpy(as_row_numbers(neighbors, "neighbors")))
-        if given.ndim != 2 or given.shape[1] != 2:
-            raise ValueError(
-                f"`neighbors` must be an array m x 2 of row numbers or a sparse graph; got shape {given.shape}."
-            )
-    columns = [check_indices(given[:, k], "neighbors", n) for k in (0, 1)]
-    low, high = np.minimum(*columns), np.maximum(*columns)
-    pairs = distinct_rows(np.column_stack([low, high])[low < high]).rows
-    if not len(pairs):
-        raise ValueError("`neighbors` has no pair of different points; at least one is needed.")
-    return pairs[:, 0], pairs[:, 1]

@@ -12,18 +12,19 @@ from typing import Any, NamedTuple, final
 
 import numpy as np
 
-from gramlearn._base.validation import check_choice, check_count, check_host_points, check_positive
+from gramlearn._base.validation import check_choice, check_host_points
+from gramlearn.graphs.edges import check_connected, read_edges
 from gramlearn.methods.unfolding.interior_step import Interior, begin, step
-from gramlearn.methods.unfolding.logdet import neighbor_pairs
 from gramlearn.methods.unfolding.variance_bound import UnfoldingProblem
 from gramlearn.problem.certificate import Certificate
 from gramlearn.problem.solution import CertifiedAnswer, Record
 from gramlearn.problem.status import Status
 from gramlearn.solvers.loop import Limits, Method, Run, State, iterate, warn_unless_solved
 
-__all__ = ["Unfolding", "check_connected", "unfold"]
+__all__ = ["Unfolding", "unfold"]
 
 _DISTANCES = {"equal": False, "at_most": True}
+_STEPS = 100
 _PATIENCE = 8  # steps without a better answer before the search ends
 INF = float("inf")
 _FAR = 0.1  # above which an answer may get worse before it gets better
@@ -76,7 +77,7 @@ class Unfolding(CertifiedAnswer):
 
 def unfold(
     points: Any,
-    neighbors: Any,
+    graph: Any,
     *,
     distances: str = "equal",
     tol: float = 1e-4,
@@ -89,8 +90,9 @@ def unfold(
     Parameters
     ----------
     points : array n x d
-    neighbors : array m x 2, or SciPy sparse matrix n x n
-        Pairs of row numbers, or a neighbor graph. They must join all points: pieces would fly apart.
+    graph : SciPy sparse matrix n x n, or array m x 2
+        Of neighbors, such as `neighbor_graph`, or its edges as pairs of row numbers. It must join all points:
+        pieces would fly apart.
     distances : {"equal", "at_most"}
         Whether distances of neighbors are kept, or may shrink. The second has always a feasible K, of which the
         trace is below the largest one by at most the gap.
@@ -103,37 +105,19 @@ def unfold(
     """
     X = check_host_points(points, "points")
     at_most = check_choice(distances, "distances", _DISTANCES)
-    tol = check_positive(tol, "tol", "unfold", any_size=True)
-    most = 100 if max_iter is None else check_count(max_iter, "max_iter")
-    i, j = neighbor_pairs(neighbors, X.shape[0])
+    most = _STEPS if max_iter is None else max_iter
+    limits = Limits.read(tol, most, time_limit, "unfold", least=1)
+    i, j = read_edges(graph, X.shape[0])
     problem = UnfoldingProblem(X, i, j, at_most)
-    check_connected(X.shape[0], i, j, "neighbors", "or unfold each piece by itself")
+    check_connected(X.shape[0], i, j, "graph", "or unfold each piece by itself")
     if not problem.unit > 0:
         raise ValueError(
             "all points are equal, or squares of their distances are zero, so there is nothing to unfold; pass "
             "points that differ, or other units."
         )
-    limits = Limits(
-        tol, most, INF if time_limit is None else check_positive(time_limit, "time_limit", "unfold")
-    )
     answer = iterate(_Unfolding(problem), limits, callback)
     warn_unless_solved(answer, limits, 'let distances shrink, distances="at_most"')
     return answer
-
-
-def check_connected(n: int, i: np.ndarray, j: np.ndarray, name: str, otherwise: str) -> None:
-    """Refuse a graph in pieces: nothing keeps them from flying apart. `otherwise` says what else to do."""
-    from scipy.sparse import coo_array
-    from scipy.sparse.csgraph import connected_components
-
-    graph = coo_array((np.ones(i.shape[0]), (i, j)), shape=(n, n))
-    count, labels = connected_components(graph, directed=False)
-    if count > 1:
-        least = int(np.bincount(labels).min())
-        raise ValueError(
-            f"the graph of `{name}` is in {count} pieces, the smallest of {least} point(s), which nothing "
-            f"keeps from flying apart; take more neighbors, {otherwise}."
-        )
 
 
 class _Embedded(NamedTuple):

@@ -1,4 +1,4 @@
-"""-<K0, K> + C/2 sum_ij (d_ij - D_ij)^2 -> min over PSD K, tr K^2 <= B, again and again (Z11 6.2).
+"""minimize -<K0, K> + C/2 sum_ij (d_ij - D_ij)^2 over PSD K, tr K^2 <= B, again and again (Z11 6.2).
 
 d_ij = K_ii + K_jj - 2 K_ij are the squared distances of neighbors and D_ij what they are to be. With the
 eigenvectors v_i of the last K, K0 = sum_(i <= d) v_i v_i' - sum_(i > d) v_i v_i' = 2 V V' - I. The first d
@@ -13,20 +13,25 @@ solved to: a share of what the last one gained, until that is as little as is as
 K is centered without being asked to: e is orthogonal to V, so K0 e = -e, and no distance changes that.
 """
 
-from collections.abc import Callable
-from dataclasses import dataclass
-from typing import NamedTuple, final
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, replace
+from typing import Any, NamedTuple, final
 
 import numpy as np
+from sklearn.exceptions import ConvergenceWarning
 
-from gramlearn.methods.nonparametric.capacity import CapacityAnswer, solve_with_capacity
+from gramlearn._base.validation import check_count
+from gramlearn._base.warnings import warn
+from gramlearn.methods.nonparametric.capacity import CapacitySearch, PricedKernel, check_capacity
+from gramlearn.problem.certificate import Certificate
 from gramlearn.problem.constraints import DenseMatrices, SquaredDistances
 from gramlearn.problem.losses import Linear, Square
 from gramlearn.problem.prior import Zeros
 from gramlearn.problem.problem import Problem, Term
 from gramlearn.problem.regularizers import Frobenius
-from gramlearn.problem.solution import Record
-from gramlearn.problem.status import SolveInterrupted
+from gramlearn.problem.solution import CertifiedAnswer, Record
+from gramlearn.problem.status import Status
+from gramlearn.solvers.loop import Attempt, Limits, Method, Run, State, iterate
 
 __all__ = ["Distances", "Round", "VolumeAnswer", "minimum_volume", "signs_of", "volume_problem"]
 
@@ -54,23 +59,35 @@ class Round(NamedTuple):
 
 
 @final
-@dataclass(frozen=True, eq=False)
-class VolumeAnswer:
-    """The last kernel that improved the objective, with all rounds, and whether they came to their end.
+@dataclass(frozen=True, eq=False, repr=False)
+class VolumeAnswer(CertifiedAnswer):
+    """The last kernel that improved the objective, K = F F', with all rounds.
 
-    `V` are the first d eigenvectors of the kernel, or as many as it has, and `eigenvalues` all of them.
+    The problem is not convex, but each round is: the gap is that of the round that K is from. The status is
+    LOCAL where the last round hardly improved.
+
+    Attributes
+    ----------
+    factor : array n x r
+    G, capacity : float
+        tr K^2, and the price at which it is optimal.
+    eigenvalues : vector
+        Of K, in descending order.
+    rounds : tuple of Round
     """
 
-    kernel: CapacityAnswer
-    V: np.ndarray
+    factor: np.ndarray
+    G: float
+    capacity: float
     eigenvalues: np.ndarray
     rounds: tuple[Round, ...]
-    is_converged: bool
 
-    @property
-    def relative_gap(self) -> float:
-        """Of the round that it is from."""
-        return self.kernel.relative_gap
+    def __repr__(self) -> str:
+        return (
+            f"VolumeAnswer({self.status.name}: objective {self.rounds[-1].objective:.6g}, share "
+            f"{self.rounds[-1].share:.4f}, relative gap {self.relative_gap:.1e}, {len(self.rounds)} rounds, "
+            f"{self.seconds:.3g} s)"
+        )
 
 
 def volume_problem(K0: np.ndarray, distances: Distances, C: float, G: float) -> Problem:
@@ -101,8 +118,10 @@ def minimum_volume(
     G: float | None = None,
     tol: float = 1e-3,
     max_rounds: int = 100,
-    smallest: float = 1e-5,
+    max_iter: int | None = None,
     callback: Callable[[Record], object] | None = None,
+    time_limit: float | None = None,
+    smallest: float = 1e-5,
     owner: str = "minimum_volume",
 ) -> VolumeAnswer:
     """Rounds, until one improves the objective by less than tol, relative to its size.
@@ -115,77 +134,170 @@ def minimum_volume(
         of another kernel that are orthogonal to e.
     d : int
     C : float
-    B, G, smallest, callback, owner :
+    B, G, max_iter, callback, time_limit, smallest, owner :
         As in `solve_with_capacity`.
     tol : float
         The last round is solved to a tenth of it, and so is the one that is kept.
     max_rounds : int
     """
-    best: VolumeAnswer | None = None
-    near: CapacityAnswer | None = None
-    rounds: list[Round] = []
-    enough = _SHARE * tol
-    accuracy = max(enough, _FIRST)
-    for left in reversed(range(max_rounds)):
-        if not left:
+    check_capacity(B, G, owner)
+    limits = Limits.read(tol, max_iter, time_limit, owner)
+    check_count(max_rounds, "max_rounds")
+    answer = iterate(_Rounds(distances, K0, d, C, B, G, max_rounds, smallest), limits, callback)
+    if answer.status is not Status.LOCAL:
+        is_last = len(answer.rounds) == max_rounds
+        what, limit = {
+            Status.STOPPED: ("the callback stopped them", "go on"),
+            Status.TIME_LIMIT: (f"time_limit={limits.time_limit:g} s was over", "raise time_limit"),
+        }.get(
+            answer.status,
+            (f"max_rounds={max_rounds} of them were over", "raise max_rounds")
+            if is_last
+            else (f"max_iter={max_iter} iterations were over", "raise max_iter"),
+        )
+        warn(
+            f"the rounds of {owner} still improved when {what}, by more than tol={tol:g}; {limit}, or "
+            "ask for a larger tol.",
+            ConvergenceWarning,
+        )
+    return answer
+
+
+class _RoundKernel(NamedTuple):
+    """The kernel of a round, its first eigenvectors and all eigenvalues, and what the round came to."""
+
+    kernel: PricedKernel
+    V: np.ndarray
+    eigenvalues: np.ndarray
+    round: Round
+    rounds: tuple[Round, ...]
+
+    @property
+    def certificate(self) -> Certificate:
+        return self.kernel.certificate
+
+
+@final
+@dataclass(frozen=True, eq=False)
+class _RoundsState(State):
+    """The attempt of the round at work, which begins with K0, and the rounds before it.
+
+    Rounds are solved to `accuracy`, and the last to `enough`; `best` is the best of those before.
+    """
+
+    attempt: Attempt
+    K0: np.ndarray
+    enough: float
+    accuracy: float
+    rounds: tuple[Round, ...] = ()
+    best: _RoundKernel | None = None
+
+    def status(self, tol: float) -> Status | None:
+        """A small gap is that of one round: the method itself says when all are over."""
+        del tol
+        return self.ending
+
+    @property
+    def details(self) -> Mapping[str, Any]:
+        return {**self.attempt.details, "round": len(self.rounds)}
+
+
+@final
+@dataclass(frozen=True, eq=False)
+class _Rounds(Method[_RoundsState, _RoundKernel, VolumeAnswer]):
+    """Each a convex problem at its capacity, whose K0 comes from the last."""
+
+    distances: Distances
+    K0: np.ndarray
+    d: int
+    C: float
+    B: float | None
+    G: float | None
+    max_rounds: int
+    smallest: float
+
+    def begin(self, tol: float) -> _RoundsState:
+        """The first round."""
+        enough = _SHARE * tol
+        accuracy = enough if self.max_rounds == 1 else max(enough, _FIRST)
+        attempt = self._attempt(self.K0, accuracy, None)
+        return self.step(_RoundsState(attempt, self.K0, enough, accuracy), tol)
+
+    def step(self, state: _RoundsState, tol: float) -> _RoundsState:
+        """A step of the round at work; where it ends, the next round."""
+        attempt = state.attempt.step()
+        state = replace(state, attempt=attempt, certificate=attempt.certificate, candidate=None)
+        return state if attempt.status is None else self._after(state, tol)
+
+    def settle(self, state: _RoundsState) -> _RoundsState:
+        """A round that is not over is an answer where it is the first; later ones cannot be compared."""
+        kernel = state.attempt.settle().best
+        if state.best is not None or kernel is None:
+            return state
+        return replace(state, candidate=self._judged(kernel, state))
+
+    def is_better(self, new: _RoundKernel, old: _RoundKernel) -> bool:
+        """What `_after` offers is better than all before it."""
+        del new, old
+        return True
+
+    def answer(self, best: _RoundKernel, run: Run) -> VolumeAnswer:
+        """The kernel of the best round."""
+        kernel = best.kernel
+        return VolumeAnswer(
+            kernel.factor,
+            kernel.G,
+            kernel.capacity,
+            best.eigenvalues,
+            best.rounds,
+            certificate=kernel.certificate,
+            status=run.status,
+            history=run.history,
+            seconds=run.seconds,
+        )
+
+    def _attempt(self, K0: np.ndarray, accuracy: float, near: PricedKernel | None) -> Attempt:
+        def problem_at(G: float) -> Problem:
+            return volume_problem(K0, self.distances, self.C, G)
+
+        search = CapacitySearch(problem_at, 2.0, self.B, self.G, "auto", self.smallest, near)
+        return Attempt(search, accuracy)
+
+    def _after(self, state: _RoundsState, tol: float) -> _RoundsState:
+        """Keep the round if it improved the objective; begin the next, unless it hardly did."""
+        best, kernel = state.best, state.attempt.settle().best
+        new = self._judged(kernel, state)
+        size, gap = kernel.certificate.least, kernel.certificate.relative_gap
+        improved = np.inf if best is None else best.round.objective - new.round.objective
+        is_converged = improved <= tol * size and min(state.accuracy, gap) <= state.enough
+        if best is None or improved > 0 or best.certificate.relative_gap > state.enough:
+            best = new
+        # The answer has all rounds, also those that did not improve.
+        best = best._replace(rounds=new.rounds)
+        state = replace(state, rounds=new.rounds, best=best, candidate=best)
+        if is_converged or len(new.rounds) == self.max_rounds:
+            return replace(state, ending=Status.LOCAL if is_converged else Status.ITERATION_LIMIT)
+        enough = state.enough
+        if not kernel.is_solved and gap < _ROUNDING:
+            enough = max(enough, _NEAREST * gap)  # no round comes nearer, and none is asked to
+        accuracy = max(enough, min(_SHARE * improved / size, state.accuracy))
+        if len(new.rounds) + 1 == self.max_rounds:
             accuracy = enough
+        K0 = signs_of(new.V)
+        attempt = self._attempt(K0, accuracy, kernel)
+        return replace(state, attempt=attempt, K0=K0, enough=enough, accuracy=accuracy)
 
-        def problem_at(G: float, K0: np.ndarray = K0) -> Problem:
-            return volume_problem(K0, distances, C, G)
-
-        try:
-            near = solve_with_capacity(
-                problem_at,
-                2.0,
-                B=B,
-                G=G,
-                tol=accuracy,
-                callback=callback,
-                solver="auto",
-                smallest=smallest,
-                near=near,
-                owner=owner,
-            )
-        except SolveInterrupted as stop:
-            if (
-                best is None
-            ):  # a round that is not over is an answer, too, if not to compare with others
-                V, eigenvalues, last = _judged(stop.solution, K0, d, G)
-                best = VolumeAnswer(stop.solution, V, eigenvalues, (last,), False)
-            raise SolveInterrupted(best) from None
-        except KeyboardInterrupt:
-            if best is None:
-                raise
-            raise SolveInterrupted(best) from None
-        V, eigenvalues, last = _judged(near, K0, d, G)
-        rounds.append(last)
-        improved = np.inf if best is None else best.rounds[-1].objective - last.objective
-        is_converged = improved <= tol * near.size and min(accuracy, near.relative_gap) <= enough
-        if best is None or improved > 0 or best.kernel.relative_gap > enough:
-            best = VolumeAnswer(near, V, eigenvalues, tuple(rounds), is_converged)
-        if is_converged:
-            break
-        K0 = signs_of(V)
-        if (
-            not near.is_solved and near.relative_gap < _ROUNDING
-        ):  # no round comes nearer, and none is asked to
-            enough = max(enough, _NEAREST * near.relative_gap)
-        accuracy = max(enough, min(_SHARE * improved / near.size, accuracy))
-    assert best is not None
-    return VolumeAnswer(best.kernel, best.V, best.eigenvalues, tuple(rounds), is_converged)
-
-
-def _judged(
-    kernel: CapacityAnswer, K0: np.ndarray, d: int, G: float | None
-) -> tuple[np.ndarray, np.ndarray, Round]:
-    """The leading eigenvectors, all eigenvalues, and what came of the round that began with K0."""
-    V, eigenvalues = _spectrum(kernel.factor, d)
-    first, total = float(eigenvalues[:d].sum()), float(eigenvalues.sum())
-    # What f has gained on its tangent since the round began.
-    gain = 2 * first - total - float(np.sum(kernel.factor * (K0 @ kernel.factor)))
-    priced = 0.0 if G is None else G / 2 * kernel.capacity
-    objective = kernel.value - gain + priced
-    return V, eigenvalues, Round(objective, first / total if total else 0.0, kernel.relative_gap)
+    def _judged(self, kernel: PricedKernel, state: _RoundsState) -> _RoundKernel:
+        """The kernel with its leading eigenvectors, and what came of the round that began with K0."""
+        V, eigenvalues = _spectrum(kernel.factor, self.d)
+        first, total = float(eigenvalues[: self.d].sum()), float(eigenvalues.sum())
+        # What f has gained on its tangent since the round began.
+        gain = 2 * first - total - float(np.sum(kernel.factor * (state.K0 @ kernel.factor)))
+        priced = 0.0 if self.G is None else self.G / 2 * kernel.capacity
+        objective = kernel.certificate.primal - gain + priced
+        share = first / total if total else 0.0
+        last = Round(objective, share, kernel.certificate.relative_gap)
+        return _RoundKernel(kernel, V, eigenvalues, last, (*state.rounds, last))
 
 
 def _spectrum(F: np.ndarray, d: int) -> tuple[np.ndarray, np.ndarray]:

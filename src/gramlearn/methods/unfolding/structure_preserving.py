@@ -1,4 +1,4 @@
-"""-<W, K> + C xi -> min over centered PSD K, tr K^p <= B,  d_ik <= d_ij + xi for neighbors k of i, others j.
+"""minimize -<W, K> + C xi over centered PSD K, tr K^p <= B,  d_ik <= d_ij + xi for neighbors k, others j of i.
 
 Structure preserving embedding (Z11 6.3): W is the adjacency of a graph, d_ij = K_ii + K_jj - 2 K_ij, and
 one slack xi >= 0 is shared by all n^2 k comparisons. With prices a of the comparisons, A their matrices, H
@@ -18,26 +18,33 @@ one at which the prices add up to C.
 """
 
 import math
-from collections.abc import Callable
-from dataclasses import dataclass
-from typing import Any, final
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, replace
+from typing import Any, NamedTuple, final
 
 import numpy as np
-from sklearn.exceptions import ConvergenceWarning
 
 from gramlearn._base.validation import RANGE
-from gramlearn._base.warnings import warn
 from gramlearn.methods.nonparametric.capacity import capacity_of, check_capacity, priced_by
 from gramlearn.methods.nonparametric.leading_kernel import too_large
 from gramlearn.methods.unfolding.graph_comparisons import Comparisons, without
+from gramlearn.problem.certificate import Certificate
 from gramlearn.problem.constraints import DenseMatrices, DistanceComparisons
 from gramlearn.problem.losses import Hard, Linear
 from gramlearn.problem.prior import Zeros
 from gramlearn.problem.problem import Problem, Term
-from gramlearn.problem.regularizers import Regularizer
-from gramlearn.problem.solution import Record, Solution
-from gramlearn.problem.status import SolveInterrupted
-from gramlearn.solvers.solve import solve
+from gramlearn.problem.solution import CertifiedAnswer, Record, Solution
+from gramlearn.problem.status import Status
+from gramlearn.solvers.loop import (
+    Attempt,
+    Limits,
+    Method,
+    Run,
+    State,
+    iterate,
+    warn_unless_solved,
+)
+from gramlearn.solvers.solve import method_for
 
 __all__ = ["StructureAnswer", "structure_preserving"]
 
@@ -50,40 +57,41 @@ _ROUNDING = 1e-10  # a share of the graph's matrix that counts as none of it
 
 
 @final
-@dataclass(frozen=True, eq=False)
-class StructureAnswer:
+@dataclass(frozen=True, eq=False, repr=False)
+class StructureAnswer(CertifiedAnswer):
     """K = F F', optimal to its gap among all kernels of no larger capacity.
 
     Attributes
     ----------
     factor : array n x r
-    capacity, value, gap : float
-        tr K^p, f(K) = -<W, K> + C xi, and a bound on what another kernel of this capacity would gain.
+    primal, gap : float
+        f(K) = -<W, K> + C xi, and a bound on what another kernel of this capacity would gain.
+    violation : float
+        Without C, the largest violation of all comparisons, relative to the mean squared distance.
+    capacity : float
+        tr K^p.
     slack : float
-        xi. Without C, the largest violation of all comparisons.
+        xi. Without C, the largest violation.
     made : array m x 3
         The comparisons (i, k, j) that were made, of `count`, with their `prices`, the proof of the gap.
     rounds : tuple of (int, float)
         How many were made in each round, and the largest violation beyond the slack that was left.
-    solution : Solution
-        Of the comparisons made, at this slack, with tr K^p priced at 1/p, and HWH divided by a number.
     """
 
     factor: np.ndarray
     capacity: float
-    value: float
-    gap: float
     slack: float
     made: np.ndarray
     prices: np.ndarray
     count: int
     rounds: tuple[tuple[int, float], ...]
-    solution: Solution
 
-    @property
-    def relative_gap(self) -> float:
-        """The gap against |f(K)|."""
-        return self.gap / abs(self.value) if self.value else float("inf") if self.gap else 0.0
+    def __repr__(self) -> str:
+        return (
+            f"StructureAnswer({self.status.name}: value {self.primal:.6g}, relative gap "
+            f"{self.relative_gap:.1e}, violation {self.violation:.1e}, slack {self.slack:.4g}, "
+            f"{len(self.made)} of {self.count} comparisons, {len(self.rounds)} rounds, {self.seconds:.3g} s)"
+        )
 
 
 def structure_preserving(
@@ -96,6 +104,7 @@ def structure_preserving(
     tol: float = 1e-6,
     max_iter: int | None = None,
     callback: Callable[[Record], object] | None = None,
+    time_limit: float | None = None,
 ) -> StructureAnswer:
     """Learn K from a graph: a symmetric sparse matrix of zeros and ones. Without C the slack is zero.
 
@@ -111,44 +120,27 @@ def structure_preserving(
     tol : float
         The relative gap at which to stop; without C also the largest violation, relative to the mean squared
         distance.
-    max_iter, callback :
+    max_iter, callback, time_limit :
         As in `solve`.
     """
     check_capacity(B, G, "structure_preserving")
-    regularizer = priced_by(p)
+    priced_by(p)  # which refuses what is no exponent
     if p < _LEAST_P:
         raise ValueError(
             f"`p={p:g}` asks for powers of {p / (p - 1):.0f}, which leave the range of numbers; pass "
             f"{_LEAST_P} or more, which is near to the trace."
         )
+    limits = Limits.read(tol, max_iter, time_limit, "structure_preserving")
     M, size = _centered(graph, p)
-    price = None if C is None else C / size
-    comparisons = Comparisons(graph)
-    search = _Search(comparisons, M, price, regularizer, p, tol, max_iter, callback)
-    try:
-        answer = search.at(0.0)
-        if price is not None and answer.total > price:
-            answer = search.priced(answer)
-    except KeyboardInterrupt as stop:
-        best = search.so_far(stop)
-        if best is None:
-            raise
-        raise SolveInterrupted(search.scaled(best, B, G, size)) from None
-    scaled = search.scaled(answer, B, G, size)
-    mean = 2 * float(np.sum(scaled.factor**2)) / comparisons.n
-    if C is None and scaled.slack > tol * mean:
-        warn(
-            f"comparisons are violated by up to {scaled.slack / mean:.1e} of the mean squared distance, "
-            f"tol={tol:g}, after {len(scaled.rounds)} rounds. A larger tol, or p, asks for less.",
-            ConvergenceWarning,
-        )
-    if C is not None and scaled.relative_gap > tol and answer.solution.status.is_answer:
-        warn(
-            f"no slack was found for `C={C:g}` to tol={tol:g}; the best has a relative gap of "
-            f"{scaled.relative_gap:.1e}. A larger C, or None, asks for less.",
-            ConvergenceWarning,
-        )
-    return scaled
+    search = _SlackSearch(Comparisons(graph), M, size, None if C is None else C / size, p, B, G)
+    answer = iterate(search, limits, callback)
+    stalled = (
+        ("left comparisons violated", "a larger tol, or p, asks for less")
+        if C is None
+        else (f"found no slack for `C={C:g}`", "a larger C, or None, asks for less")
+    )
+    warn_unless_solved(answer, limits, "ask for a larger tol", stalled)
+    return answer
 
 
 def _centered(graph: Any, p: float) -> tuple[np.ndarray, float]:
@@ -165,187 +157,227 @@ def _centered(graph: Any, p: float) -> tuple[np.ndarray, float]:
     return np.asarray(M / size), size
 
 
-@final
-@dataclass(frozen=True, eq=False)
-class _AtSlack:
-    """The solve at one slack."""
+class _AtSlack(NamedTuple):
+    """K at one slack, scaled to its capacity and judged, with what proves its gap."""
 
+    certificate: Certificate
+    factor: np.ndarray
+    capacity: float
     slack: float
-    largest: float  # d_ik - d_ij of K
     made: np.ndarray
     prices: np.ndarray
-    solution: Solution
-    primal: float
-    dual: float
+    rounds: tuple[tuple[int, float], ...]
 
-    @property
-    def total(self) -> float:
-        return float(self.prices.sum())
 
-    @property
-    def gap(self) -> float:
-        return max(self.primal - self.dual, 0.0)
+class _Made(NamedTuple):
+    """The comparisons made so far, their prices, and the rounds in which they were made."""
+
+    rows: np.ndarray
+    prices: np.ndarray
+    rounds: tuple[tuple[int, float], ...]
+
+
+class _End(NamedTuple):
+    """A slack, and what the prices add up to there."""
+
+    slack: float
+    total: float
 
 
 @final
-class _Search:
-    """Rounds at a slack, and the search for the slack whose prices add up to C."""
+@dataclass(frozen=True, eq=False)
+class _SlackState(State):
+    """The attempt with the comparisons made so far at one slack, and the slacks on either side of it."""
 
-    def __init__(
-        self,
-        comparisons: Comparisons,
-        M: np.ndarray,
-        C: float | None,
-        regularizer: Regularizer,
-        p: float,
-        tol: float,
-        max_iter: int | None,
-        callback: Callable[[Record], object] | None,
-    ) -> None:
-        self._comparisons, self._M, self._C = comparisons, M, C
-        self._regularizer = regularizer
-        self._p, self._q = p, p / (p - 1)
-        self._tol, self._max_iter, self._callback = tol, max_iter, callback
-        self._made = np.zeros((0, 3), dtype=np.intp)
-        self._prices = np.zeros(0)
-        self._rounds: list[tuple[int, float]] = []
-        # The slack that is looked at, and the best of those before.
-        self._slack = 0.0
-        self._best: _AtSlack | None = None
+    attempt: Attempt
+    slack: float
+    made: _Made
+    round: int = 0
+    left: _End | None = None
+    right: _End | None = None
+    turn: int = 0
 
-    def at(self, slack: float) -> _AtSlack:
-        """Make comparisons until none is violated by more than the slack."""
-        self._slack = slack
-        if not len(self._made):
-            self._make(self._without_prices(), slack)
-        for _ in range(_ROUNDS):
-            solution = self._solved(slack)
-            self._prices = np.asarray(solution.duals[-1]) if len(self._made) else np.zeros(0)
-            largest, is_over = self._make(np.asarray(solution.factor), slack)
-            if is_over:
-                break
-        found = self._judged(slack, largest, solution)
-        self._best = found if self._best is None or found.gap < self._best.gap else self._best
-        return found
+    @property
+    def details(self) -> Mapping[str, Any]:
+        return {**self.attempt.details, "round": len(self.made.rounds), "made": len(self.made.rows)}
 
-    def so_far(self, stop: KeyboardInterrupt) -> _AtSlack | None:
-        """The best that there is, of a search that was stopped: the slacks before, or a first solve itself."""
-        if self._best is None and isinstance(stop, SolveInterrupted):
-            solution = stop.solution
-            self._prices = np.asarray(solution.duals[-1]) if len(self._made) else np.zeros(0)
-            F = np.asarray(solution.factor)
-            if np.isfinite(solution.gap):
-                largest = self._comparisons.violated(F, self._slack, 0.0, 1)[1]
-                return self._judged(self._slack, largest, solution)
-        return self._best
 
-    def _make(self, F: np.ndarray, slack: float) -> tuple[float, bool]:
-        """Make what F violates, in place of what has no price; the largest violation, and if none is new."""
-        mean = 2 * float(np.sum(F * F)) / self._comparisons.n
-        room = max(_FIRST, int(np.sum(self._prices > 0)))
-        new, largest = self._comparisons.violated(F, slack, self._tol * mean / 4, room)
-        new = without(new, self._made)
-        self._rounds.append((len(self._made), max(largest - slack, 0.0)))
-        if len(new):
-            kept = self._prices > 0
-            self._made = np.concatenate([self._made[kept], new])
-            self._prices = np.concatenate([self._prices[kept], np.zeros(len(new))])
-        return largest, not len(new)
+@final
+@dataclass(frozen=True, eq=False)
+class _SlackSearch(Method[_SlackState, _AtSlack, StructureAnswer]):
+    """Rounds at a slack, and the search for the slack whose prices add up to C.
 
-    def _solved(self, slack: float) -> Solution:
-        n = self._comparisons.n
-        terms = [Term(DenseMatrices(self._M[None]), Linear(-1.0))]
-        start = [np.full(1, -1.0)]
-        if len(self._made):
-            terms.append(Term(DistanceComparisons(*self._made.T), Hard(upper=slack)))
-            start.append(self._prices)
-        problem = Problem(self._regularizer, Zeros(n), terms)
-        return solve(
-            problem, "working_set", self._tol / 4, self._max_iter, self._callback, start=start
+    M is HWH divided by `size`, and C is in the same units.
+    """
+
+    comparisons: Comparisons
+    M: np.ndarray
+    size: float
+    C: float | None
+    p: float
+    B: float | None
+    G: float | None
+
+    @property
+    def q(self) -> float:
+        """1/p + 1/q = 1."""
+        return self.p / (self.p - 1)
+
+    def begin(self, tol: float) -> _SlackState:
+        """Without a slack, with the comparisons that K without any violates."""
+        nothing = _Made(np.zeros((0, 3), dtype=np.intp), np.zeros(0), ())
+        made, _, _ = self._make(nothing, self._without_prices(), 0.0, tol)
+        return self.step(_SlackState(self._attempt(made, 0.0, tol), 0.0, made), tol)
+
+    def step(self, state: _SlackState, tol: float) -> _SlackState:
+        """A step of the solve at work; where it ends, make what it violates, or choose the next slack."""
+        attempt = state.attempt.step()
+        state = replace(state, attempt=attempt, certificate=attempt.certificate, candidate=None)
+        if attempt.status is None:
+            return state
+        solution, made = self._solved(state)
+        more, largest, is_over = self._make(made, np.asarray(solution.factor), state.slack, tol)
+        if not is_over and state.round + 1 < _ROUNDS:
+            attempt = self._attempt(more, state.slack, tol)
+            return replace(state, attempt=attempt, made=more, round=state.round + 1)
+        made = made._replace(rounds=more.rounds)
+        return self._after(replace(state, made=made), solution, largest, tol)
+
+    def settle(self, state: _SlackState) -> _SlackState:
+        """Judge the solve at work."""
+        if state.attempt.state is None:
+            return state
+        solution, made = self._solved(state)
+        if not np.isfinite(solution.gap):
+            return state
+        F = np.asarray(solution.factor)
+        largest = self.comparisons.violated(F, state.slack, 0.0, 1)[1]
+        return replace(state, candidate=self._judged(made, state.slack, largest, solution))
+
+    def answer(self, best: _AtSlack, run: Run) -> StructureAnswer:
+        """With all comparisons there are."""
+        return StructureAnswer(
+            best.factor,
+            best.capacity,
+            best.slack,
+            best.made,
+            best.prices,
+            self.comparisons.count(),
+            best.rounds,
+            certificate=best.certificate,
+            status=run.status,
+            history=run.history,
+            seconds=run.seconds,
         )
 
-    def _judged(self, slack: float, largest: float, solution: Solution) -> _AtSlack:
-        """The value of K with the slack it needs, and that of prices that add up to no more than C."""
-        F = np.asarray(solution.factor)
-        plain = capacity_of(F, self._p) / self._p - float(np.sum(F * (self._M @ F)))
-        made, prices = self._made, self._prices
-        if self._C is None:
-            dual = solution.dual
-            return _AtSlack(slack, largest, made, prices, solution, plain, dual)
-        total = float(prices.sum())
-        share = self._share(total)
-        dual = solution.dual + slack * total if share == 1 else self._dual(share * prices)
-        primal = plain + self._C * max(largest, 0.0)
-        return _AtSlack(slack, largest, made, prices, solution, primal, dual)
+    def _after(
+        self, state: _SlackState, solution: Solution, largest: float, tol: float
+    ) -> _SlackState:
+        """Judge K; the next slack, unless the prices add up to no more than C or enough were tried."""
+        found = self._judged(state.made, state.slack, largest, solution)
+        state = replace(state, candidate=found, certificate=found.certificate)
+        total = float(state.made.prices.sum())
+        # At the slack that K violates without any price, all prices are zero.
+        right = state.right or _End(
+            self.comparisons.violated(self._without_prices(), 0.0, 0.0, 1)[1], 0.0
+        )
+        left, here = state.left, _End(state.slack, total)
+        if self.C is None or (left is None and total <= self.C) or state.turn == _SEARCHES:
+            is_known = solution.status is not Status.OPTIMAL
+            return replace(state, ending=solution.status if is_known else Status.STALLED)
+        left, right = (here, right) if left is None or total > self.C else (left, here)
+        share = (left.total - self.C) / (left.total - right.total)
+        share = min(max(share, 0.01), 0.99) if state.turn % 3 < 2 else 0.5
+        slack = left.slack + share * (right.slack - left.slack)
+        return replace(
+            state,
+            attempt=self._attempt(state.made, slack, tol),
+            slack=slack,
+            round=0,
+            left=left,
+            right=right,
+            turn=state.turn + 1,
+        )
 
-    def _share(self, total: float) -> float:
-        """What is left of prices that may not add up to more than C."""
-        return 1.0 if self._C is None or total <= self._C else self._C / total
+    def _attempt(self, made: _Made, slack: float, tol: float) -> Attempt:
+        """The solve with these comparisons, from their prices."""
+        terms = [Term(DenseMatrices(self.M[None]), Linear(-1.0))]
+        start = [np.full(1, -1.0)]
+        if len(made.rows):
+            terms.append(Term(DistanceComparisons(*made.rows.T), Hard(upper=slack)))
+            start.append(made.prices)
+        problem = Problem(priced_by(self.p), Zeros(self.comparisons.n), terms)
+        return Attempt(method_for(problem, "working_set", start=start), tol / 4)
 
-    def _dual(self, prices: np.ndarray) -> float:
-        i, k, j = self._made.T
-        Y = self._M.copy()
+    def _solved(self, state: _SlackState) -> tuple[Solution, _Made]:
+        """The answer of the solve at work, and the comparisons with their prices."""
+        solution, made = state.attempt.settle().answer(), state.made
+        prices = np.asarray(solution.duals[-1]) if len(made.rows) else np.zeros(0)
+        return solution, made._replace(prices=prices)
+
+    def _make(
+        self, made: _Made, F: np.ndarray, slack: float, tol: float
+    ) -> tuple[_Made, float, bool]:
+        """Make what F violates, in place of what has no price; the largest violation, and if none is new."""
+        mean = 2 * float(np.sum(F * F)) / self.comparisons.n
+        kept = made.prices > 0
+        room = max(_FIRST, int(kept.sum()))
+        new, largest = self.comparisons.violated(F, slack, tol * mean / 4, room)
+        new = without(new, made.rows)
+        rounds = (*made.rounds, (len(made.rows), max(largest - slack, 0.0)))
+        if not len(new):
+            return made._replace(rounds=rounds), largest, True
+        rows = np.concatenate([made.rows[kept], new])
+        prices = np.concatenate([made.prices[kept], np.zeros(len(new))])
+        return _Made(rows, prices, rounds), largest, False
+
+    def _judged(self, made: _Made, slack: float, largest: float, solution: Solution) -> _AtSlack:
+        """K with tr K^p = B, or as a price of G has it, against prices that add up to no more than C."""
+        p, q, F = self.p, self.q, np.asarray(solution.factor)
+        total = float(made.prices.sum())
+        share = 1.0 if self.C is None or total <= self.C else self.C / total
+        dual = solution.dual
+        if self.C is not None:
+            dual = (
+                dual + slack * total if share == 1 else self._dual(made.rows, share * made.prices)
+            )
+        # K is a power of Y+, which may be far from it in size: whether it is rounding, Y+ has to tell.
+        if np.linalg.norm(F, 2) ** (2 * (p - 1)) <= _ROUNDING * np.linalg.norm(self.M):
+            F = F[:, :0]
+        scale, capacity = self._scale(capacity_of(F, p))
+        slack = max(largest, 0.0) if capacity else 0.0
+        f = -float(np.sum(F * (self.M @ F))) + (self.C or 0.0) * slack
+        bound = -(capacity ** (1 / p)) * (q * max(-dual, 0.0)) ** (1 / q)
+        value, gap = self.size * scale * f, self.size * max(scale * f - bound, 0.0)
+        mean = 2 * float(np.sum(F * F)) / self.comparisons.n
+        violation = slack / mean if self.C is None and mean > 0 else 0.0
+        certificate = Certificate(value, value - gap, gap, violation)
+        factor, prices = F * scale**0.5, self.size * share * made.prices
+        return _AtSlack(
+            certificate, factor, capacity, scale * slack, made.rows, prices, made.rounds
+        )
+
+    def _scale(self, capacity: float) -> tuple[float, float]:
+        """What K is multiplied by, and the capacity that it then has."""
+        if self.B is not None:
+            return ((self.B / capacity) ** (1 / self.p), self.B) if capacity else (1.0, 0.0)
+        price = 1.0 if self.G is None else self.G
+        if (1 - self.q) * math.log(price / self.size) > _LARGEST_LOG:
+            raise ValueError(too_large(self.p, price))
+        scale = (price / self.size) ** (1 - self.q)
+        return scale, capacity * scale**self.p
+
+    def _dual(self, made: np.ndarray, prices: np.ndarray) -> float:
+        i, k, j = made.T
+        Y = self.M.copy()
         for other, sign in ((k, -1.0), (j, 1.0)):
             np.add.at(Y, (i, i), sign * prices)
             np.add.at(Y, (other, other), sign * prices)
             np.add.at(Y, (i, other), -sign * prices)
             np.add.at(Y, (other, i), -sign * prices)
-        return -float(np.sum(np.clip(np.linalg.eigvalsh(Y), 0.0, None) ** self._q)) / self._q
-
-    def priced(self, low: _AtSlack) -> _AtSlack:
-        """Find the slack at which the prices add up to C: they fall as it grows."""
-        assert self._C is not None
-        best = low
-        left, total_left = low.slack, low.total
-        # Where the slack is what K violates without any price, all prices are zero.
-        right, total_right = self._comparisons.violated(self._without_prices(), 0.0, 0.0, 1)[1], 0.0
-        for turn in range(_SEARCHES):
-            if best.gap <= self._tol * abs(best.primal):
-                break
-            share = (total_left - self._C) / (total_left - total_right)
-            share = min(max(share, 0.01), 0.99) if turn % 3 < 2 else 0.5
-            found = self.at(left + share * (right - left))
-            best = found if found.gap < best.gap else best
-            if found.total > self._C:
-                left, total_left = found.slack, found.total
-            else:
-                right, total_right = found.slack, found.total
-        return best
+        return -float(np.sum(np.clip(np.linalg.eigvalsh(Y), 0.0, None) ** self.q)) / self.q
 
     def _without_prices(self) -> np.ndarray:
         """F of K = (M+)^(q - 1)."""
-        s, V = np.linalg.eigh(self._M)
-        return np.asarray(V[:, s > 0] * s[s > 0] ** ((self._q - 1) / 2))
-
-    def scaled(
-        self, answer: _AtSlack, B: float | None, G: float | None, size: float
-    ) -> StructureAnswer:
-        """K with tr K^p = B, or as a price of G has it, and all else in units in which M is `size` times M."""
-        F = np.asarray(answer.solution.factor)
-        # K is a power of Y+, which may be far from it in size: whether it is rounding, Y+ has to tell.
-        if np.linalg.norm(F, 2) ** (2 * (self._p - 1)) <= _ROUNDING * np.linalg.norm(self._M):
-            F = F[:, :0]
-        capacity = capacity_of(F, self._p)
-        if B is None:
-            price = 1.0 if G is None else G
-            if (1 - self._q) * math.log(price / size) > _LARGEST_LOG:
-                raise ValueError(too_large(self._p, price))
-            scale = (price / size) ** (1 - self._q)
-            B = capacity * scale**self._p
-        else:
-            scale = (B / capacity) ** (1 / self._p) if capacity else 1.0
-        slack = max(answer.largest, 0.0) if capacity else 0.0
-        f = -float(np.sum(F * (self._M @ F))) + (self._C or 0.0) * slack
-        bound = -(B ** (1 / self._p)) * (self._q * max(-answer.dual, 0.0)) ** (1 / self._q)
-        return StructureAnswer(
-            factor=F * scale**0.5,
-            capacity=B if capacity else 0.0,
-            value=size * scale * f,
-            gap=size * max(scale * f - bound, 0.0) if capacity else 0.0,
-            slack=scale * slack,
-            made=answer.made,
-            prices=size * answer.prices * self._share(answer.total),
-            count=self._comparisons.count(),
-            rounds=tuple(self._rounds),
-            solution=answer.solution,
-        )
+        s, V = np.linalg.eigh(self.M)
+        return np.asarray(V[:, s > 0] * s[s > 0] ** ((self.q - 1) / 2))

@@ -22,7 +22,7 @@ class Constraints(ABC):
         """c, the number of constraints."""
 
     @abstractmethod
-    def on(self, basis: Array | None, dimension: int, like: Array) -> LinearMap:
+    def restricted_map(self, basis: Array | None, dimension: int, like: Array) -> LinearMap:
         """Give the map of S, where X = basis S basis' is dimension x dimension (None: the identity).
 
         Raises where the constraints do not fit the dimension.

@@ -36,7 +36,7 @@ class Trace(Constraints):
     def size(self) -> int:
         return 1
 
-    def on(self, basis: Array | None, dimension: int, like: Array) -> LinearMap:
+    def restricted_map(self, basis: Array | None, dimension: int, like: Array) -> LinearMap:
         every = every_row(dimension, like)
         one = constant(1.0, like, dimension)
         table = Entries(namespace(like).zeros_like(every), every, every, one)
@@ -78,7 +78,7 @@ class DenseMatrices(Constraints):
     def size(self) -> int:
         return int(self.matrices.shape[0])
 
-    def on(self, basis: Array | None, dimension: int, like: Array) -> LinearMap:
+    def restricted_map(self, basis: Array | None, dimension: int, like: Array) -> LinearMap:
         _check_dimension(int(self.matrices.shape[1]), dimension)
         stack = MatrixMap(as_real(self.matrices, like))
         return stack if basis is None else stack.restrict(basis)
@@ -131,7 +131,7 @@ class SparseMatrices(Constraints):
     def size(self) -> int:
         return len(self.matrices)
 
-    def on(self, basis: Array | None, dimension: int, like: Array) -> LinearMap:
+    def restricted_map(self, basis: Array | None, dimension: int, like: Array) -> LinearMap:
         for A in self.matrices:
             _check_dimension(int(A.shape[0]), dimension)
         sizes = [A.nnz for A in self.matrices]

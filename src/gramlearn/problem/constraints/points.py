@@ -65,7 +65,7 @@ class PointConstraints(Constraints):
         return int(next(iter(self.columns.values())).shape[0])
 
     @final
-    def on(self, basis: Array | None, dimension: int, like: Array) -> LinearMap:
+    def restricted_map(self, basis: Array | None, dimension: int, like: Array) -> LinearMap:
         columns = tuple(as_index(x, like) for x in self.columns.values())
         if self.points is None:
             if self.n_points not in (None, dimension):

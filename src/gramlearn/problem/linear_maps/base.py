@@ -63,11 +63,11 @@ class LinearMap(ABC):
         """
 
     @abstractmethod
-    def take(self, rows: Array) -> "LinearMap":
+    def materialize_rows(self, rows: Array) -> "LinearMap":
         """The map of these rows only, in the form that is fastest to apply."""
 
     @abstractmethod
-    def select(self, rows: Array) -> "LinearMap":
+    def index_rows(self, rows: Array) -> "LinearMap":
         """The map of these rows only, in the form it has."""
 
     @abstractmethod

@@ -5,7 +5,7 @@ map and its adjoint only read and write entries, and restricting to X = Q S Q' c
 the rows of Q.
 """
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
 from typing import final
 
@@ -23,7 +23,8 @@ class CoordinateMap(IndexedMap):
     """B_k over rows of the identity; `like` is a vector of the dimension of X, for its type and device."""
 
     like: Array
-    is_taken: bool = False  # a working set: once restricted, its directions are kept in memory
+    # A working set: once restricted, its directions are kept in memory.
+    is_materialized: bool = False
 
     @property
     def _dimension(self) -> int:
@@ -31,11 +32,11 @@ class CoordinateMap(IndexedMap):
 
     def restrict(self, Q: Array, products: Products | None = None) -> LinearMap:
         del products  # there is no product to share
-        on_rows = PointMap(self.indices, self.directions, Q)
-        return on_rows.take(every_row(self.size, Q)) if self.is_taken else on_rows
+        rows = PointMap(self.indices, self.directions, Q)
+        return rows.materialize_rows(every_row(self.size, Q)) if self.is_materialized else rows
 
-    def take(self, rows: Array) -> "CoordinateMap":
-        return replace(self.select(rows), is_taken=True)
+    def materialize_rows(self, rows: Array) -> "CoordinateMap":
+        return replace(self.index_rows(rows), is_materialized=True)
 
     def _entries(self) -> Iterator[tuple[float, Array, Array]]:
         """(w, i, j): every B_k is the sum of w e_i e_j' over these, i and j one for each k."""
@@ -53,17 +54,16 @@ class CoordinateMap(IndexedMap):
         return Entries(*(xp.concat(list(column)) for column in zip(*parts, strict=True)))
 
     def traces(self, x: Array) -> Array:
-        x = x if x.shape[0] == self._dimension else x * constant(1.0, self.like, self._dimension)
-        xp, total = namespace(x), constant(0.0, self.like, self.size)
-        for w, i, j in self._entries():
-            total = total + w * xp.where(i == j, xp.take(x, i), constant(0.0, x, self.size))
-        return total
+        return self._sum_diagonal(x, lambda w: w)
 
     def magnitudes(self, x: Array) -> Array:
+        return self._sum_diagonal(x, abs)
+
+    def _sum_diagonal(self, x: Array, weigh: Callable[[float], float]) -> Array:
         x = x if x.shape[0] == self._dimension else x * constant(1.0, self.like, self._dimension)
         xp, total = namespace(x), constant(0.0, self.like, self.size)
         for w, i, j in self._entries():
-            total = total + abs(w) * xp.where(i == j, xp.take(x, i), constant(0.0, x, self.size))
+            total = total + weigh(w) * xp.where(i == j, xp.take(x, i), constant(0.0, x, self.size))
         return total
 
     def apply(self, S: Array) -> Array:

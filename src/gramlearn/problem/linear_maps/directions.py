@@ -30,12 +30,12 @@ class DirectionMap(LinearMap):
         del products  # directions belong to one map
         return DirectionMap(self.z @ Q, self.weights)
 
-    def take(self, rows: Array) -> "DirectionMap":
+    def materialize_rows(self, rows: Array) -> "DirectionMap":
         xp = namespace(self.z)
         stacked = [rows + s * self.size for s in range(len(self.weights))]
         return DirectionMap(xp.take(self.z, concat(stacked, rows), axis=0), self.weights)
 
-    select = take
+    index_rows = materialize_rows
 
     def _sum(self, stacked: Array) -> Array:
         """Add up the arity parts of a stacked vector or matrix, with their weights."""

@@ -36,6 +36,6 @@ class IndexedMap(LinearMap):
         return min(d.weight for d in self.directions) >= 0
 
     @final
-    def select(self, rows: Array) -> Self:
+    def index_rows(self, rows: Array) -> Self:
         xp = namespace(rows)
         return replace(self, indices=tuple(xp.take(i, rows) for i in self.indices))

@@ -29,10 +29,10 @@ class MatrixMap(LinearMap):
         del products  # matrices belong to one map
         return MatrixMap(transpose(Q) @ (self.stack @ Q), self.known_nonnegative)
 
-    def take(self, rows: Array) -> "MatrixMap":
+    def materialize_rows(self, rows: Array) -> "MatrixMap":
         return MatrixMap(namespace(rows).take(self.stack, rows, axis=0), self.known_nonnegative)
 
-    select = take
+    index_rows = materialize_rows
 
     def traces(self, x: Array) -> Array:
         xp = namespace(self.stack)

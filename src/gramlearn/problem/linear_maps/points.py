@@ -52,8 +52,8 @@ class PointMap(IndexedMap):
             products[key] = self.points @ Q
         return replace(self, points=products[key])
 
-    def take(self, rows: Array) -> LinearMap:
-        chosen = self.select(rows)
+    def materialize_rows(self, rows: Array) -> LinearMap:
+        chosen = self.index_rows(rows)
         size = chosen.size * len(self.directions) * int(self.points.shape[1]) * 8
         return chosen.stacked(slice(0, chosen.size)) if size <= _DIRECTIONS_BYTES else chosen
 

@@ -56,10 +56,10 @@ class SparseMap(LinearMap):
         whole = xp.stack(stack) if stack else constant(0.0, Q, (0, r, r))
         return MatrixMap(whole, self.known_nonnegative)
 
-    def take(self, rows: Array) -> MatrixMap:
-        return self.select(rows)._written_out()
+    def materialize_rows(self, rows: Array) -> MatrixMap:
+        return self.index_rows(rows)._written_out()
 
-    def select(self, rows: Array) -> "SparseMap":
+    def index_rows(self, rows: Array) -> "SparseMap":
         xp, count = namespace(rows), int(rows.shape[0])
         k, i, j, w = self.table
         # Row by row, the entries from start[row] to start[row + 1].

@@ -151,11 +151,11 @@ class Loss(ABC):
         return self.fenchel_young(inside, lam) + xp.abs(lam * (t - inside))
 
     @final
-    def slip(self, t: Array, lam: Array, doubt: Array) -> Array:
-        """By how much more this constraint may add to the gap, if t is off by up to `doubt`."""
+    def gap_error(self, t: Array, lam: Array, t_error: Array) -> Array:
+        """By how much more this constraint may add to the gap, if t is off by up to `t_error`."""
         xp = namespace(t)
         here = self.gap(t, lam)
-        there = xp.maximum(self.gap(t + doubt, lam), self.gap(t - doubt, lam))
+        there = xp.maximum(self.gap(t + t_error, lam), self.gap(t - t_error, lam))
         return xp.where(xp.isinf(here), xp.zeros_like(t), clipped(there - here, low=0.0))
 
     @final
@@ -164,16 +164,16 @@ class Loss(ABC):
         return self.excess(t) / (namespace(t).abs(t) + self.scale(t, unit))
 
     @final
-    def violation(self, t: Array, unit: float = 1.0, doubt: Array | None = None) -> float:
+    def violation(self, t: Array, unit: float = 1.0, t_error: Array | None = None) -> float:
         """How far a t lies outside the domain, relative to the bound; the largest of all.
 
-        With a doubt, how far t may be off, it is how far t may lie outside; but see `_UNSURE`.
+        With a `t_error`, by which t may be off, it is how far t may lie outside; but see `_UNSURE`.
         """
         if not self.has_domain or t.shape[0] == 0:
             return 0.0
         xp, scale = namespace(t), self.scale(t, unit)
         off = self.outside(t) / scale
-        if doubt is not None:
-            most = xp.maximum(self.outside(t - doubt), self.outside(t + doubt)) / scale
+        if t_error is not None:
+            most = xp.maximum(self.outside(t - t_error), self.outside(t + t_error)) / scale
             off = xp.where(most > _UNSURE, most, off)
         return read(xp.max(off))

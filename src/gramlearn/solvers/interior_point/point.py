@@ -21,12 +21,12 @@ from gramlearn._base.arrays import (
     transpose,
 )
 from gramlearn.problem.dual import Dual, Part
-from gramlearn.problem.linear_maps import LinearMap
+from gramlearn.problem.linear_maps import LinearMap, joint_adjoint, joint_apply
 from gramlearn.problem.primal import PrimalPoint
 from gramlearn.problem.spectral import ConjugatePoint
-from gramlearn.solvers.symmetric import Coordinates, joint_adjoint, joint_apply
+from gramlearn.solvers.symmetric import Coordinates
 
-__all__ = ["Interior", "centered", "central_prices"]
+__all__ = ["Interior", "center", "central_prices"]
 
 INF = float("inf")
 _MARGIN = 1e-3  # of its size that a t is kept away from the end of its domain, to have a price
@@ -134,7 +134,8 @@ class Interior:
     @property
     def imbalance(self) -> Array:
         """Q' (grad phi(X) - Z - Y0 + sum_k lam_k A_k) Q, which is to be 0."""
-        return self.residual + eye(int(self.cone.shape[0]), self.cone) * (self.own - self.cone)
+        z = self.cone
+        return self.residual + eye(int(z.shape[0]), z) * (self.barrier_offset - z)
 
     @property
     def turn(self) -> Array:
@@ -142,9 +143,9 @@ class Interior:
         return transpose(self.at.frame) @ self.frame
 
     @property
-    def own(self) -> float:
-        """What X Z becomes beside mu: 1 where phi is the barrier itself."""
-        return 1.0 if self.dual.regularizer.is_invariant else 0.0
+    def barrier_offset(self) -> float:
+        """What is added to mu in X Z = mu I: 1 where phi is the barrier itself."""
+        return 1.0 if self.dual.regularizer.is_own_barrier else 0.0
 
     @cached_property
     def rooms(self) -> tuple[Array, Array]:
@@ -175,7 +176,7 @@ class Interior:
         """The mean of multipliers times rooms, and of what tr XZ is above that of the own barrier."""
         xp = namespace(self.lam)
         products = [m * xp.where(xp.isfinite(room), room, xp.ones_like(room)) for m, room in pairs]
-        inside = max(XZ - self.own * int(self.cone.shape[0]), 0.0)
+        inside = max(XZ - self.barrier_offset * int(self.cone.shape[0]), 0.0)
         return (sum(read(xp.sum(product)) for product in products) + inside) / self.count
 
 
@@ -188,7 +189,7 @@ def _inside(part: Part, t: Array) -> Array:
     return clipped(clipped(t, low=low + margin), high=high - margin)
 
 
-def centered(dual: Dual, frame: Array, lam: Array, mu: float) -> Interior:
+def center(dual: Dual, frame: Array, lam: Array, mu: float) -> Interior:
     """Give X and lam multipliers whose products are mu, those of X larger where the residual is large.
 
     What is left of grad phi(X) = Y0 - sum_k lam_k A_k is then no larger than a few times Z, and the steps that
@@ -198,7 +199,7 @@ def centered(dual: Dual, frame: Array, lam: Array, mu: float) -> Interior:
     zero, none = xp.zeros_like(lam), constant(0.0, lam, int(frame.shape[0]))
     point = Interior(dual, frame, none, lam, zero, zero, zero, zero, zero)
     largest = read(xp.max(xp.abs(point.residual)))
-    cone = none + (point.own + max(mu, _SHARE * largest))
+    cone = none + (point.barrier_offset + max(mu, _SHARE * largest))
     below, above = (mu / room for room in point.rooms)
     inside = dual.each(_inside, point.t + below - above)
     point = replace(point, cone=cone, below=below, above=above, inside=inside)

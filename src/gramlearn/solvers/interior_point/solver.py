@@ -28,16 +28,17 @@ from gramlearn._base.arrays import (
 from gramlearn._base.validation import check_count
 from gramlearn.problem.certificate import UNKNOWN, Certificate
 from gramlearn.problem.dual import Dual, DualPoint, Part
-from gramlearn.problem.primal import PrimalPoint, near_rows
+from gramlearn.problem.primal import PrimalPoint
 from gramlearn.problem.problem import Problem
+from gramlearn.problem.scan import near_rows
 from gramlearn.problem.spectral import ConjugatePoint
 from gramlearn.problem.status import Status
-from gramlearn.solvers.feasibility.infeasibility import contradiction, refuted
-from gramlearn.solvers.interior_point.point import Interior, centered, central_prices, rounded
-from gramlearn.solvers.interior_point.step import advanced
+from gramlearn.solvers.interior_point.point import Interior, center, central_prices, rounded
+from gramlearn.solvers.interior_point.step import advance
 from gramlearn.solvers.loop import State
 from gramlearn.solvers.solver import Answer, Solver
 from gramlearn.solvers.working_set import WorkingSet
+from gramlearn.solvers.working_set.infeasibility import find_contradiction, refuted
 
 __all__ = ["InteriorPoint"]
 
@@ -63,7 +64,7 @@ class InteriorState(State):
 
     point: Interior
     rows: list[Array]
-    stride: int  # only every so-manieth constraint is looked at, while that is enough
+    stride: int  # only every `stride`-th constraint is looked at, while that is enough
     looks: int
     target: float = INF  # relative gap over the rows at which to look again
     least: tuple[float, float] = (INF, INF)  # relative gap over the rows, and mu, so far
@@ -123,7 +124,7 @@ class InteriorPoint(Solver[InteriorState]):
         return state if over else self._look(problem, state, tol)
 
     def step(self, problem: Problem, state: InteriorState, tol: float) -> InteriorState:
-        point = advanced(state.point)
+        point = advance(state.point)
         if point is None:
             looked = self._look(problem, replace(state, stride=1), tol)
             stuck = looked.status(tol) is None and looked.point is state.point
@@ -131,18 +132,12 @@ class InteriorPoint(Solver[InteriorState]):
         certificate, _ = point.judged.judged()
         gap = certificate.relative_gap
         if certificate.violation > 0:
-            for direction in (point.lam, point.lam - state.point.lam):
-                proof = contradiction(point.dual, point.frame, direction)
-                if proof is not None:
-                    pieces = point.dual.split(proof)
-                    ending = (
-                        certificate.dual,
-                        certificate.violation,
-                        point.frame,
-                        state.rows,
-                        pieces,
-                    )
-                    return replace(state, point=point, **refuted(problem, *ending))
+            directions = (point.lam, point.lam - state.point.lam)
+            proof = find_contradiction(point.dual, point.frame, directions)
+            if proof is not None:
+                values = (certificate.dual, certificate.violation)
+                fields = refuted(problem, *values, point.frame, state.rows, proof)
+                return replace(state, point=point, **fields)
         gap_so_far, mu_so_far = state.least
         idle = 0 if gap < gap_so_far or point.mu < 0.9 * mu_so_far else state.idle + 1
         least = (min(gap, gap_so_far), min(point.mu, mu_so_far))
@@ -181,7 +176,7 @@ class InteriorPoint(Solver[InteriorState]):
         """Find what is near X, judge X with the prices there are, and give prices to what is new."""
         point, stride = state.point, state.stride
         while True:
-            near = near_rows(problem.dual, point.at.factor, stride, self.first)
+            near = near_rows(problem.dual, point.at, stride, self.first)
             rows, working = _gathered(problem, state, near)
             same = working is point.dual
             plain = point.judged
@@ -249,7 +244,7 @@ def _started(start: DualPoint, times: float) -> Interior:
         largest = read(xp.max(x))
         if not largest > 0:
             x = shape * _usual_size(dual, shape)
-        elif not dual.regularizer.is_invariant:
+        elif not dual.regularizer.is_own_barrier:
             x = clipped(x, low=_FLOOR * largest)
         return _without_multipliers(start, frame * xp.sqrt(x))
     size = max(read(xp.max(prior / shape)), times * _usual_size(dual, shape))
@@ -279,8 +274,6 @@ def _usual_product(at: ConjugatePoint, dual: Dual) -> float:
 
     A violated bound of a hard constraint costs nothing and everything; this is what there is to go by.
     """
-    if dual.regularizer.is_invariant:
-        return 1.0
     x = at.spectrum
     xp = namespace(x)
     curvature = dual.regularizer.conjugate_second(dual.regularizer.derivative(x))
@@ -312,9 +305,9 @@ def _joined(
 
 
 def _priced(dual: Dual, frame: Array, t: Array, mu: float) -> Interior:
-    """X with the prices that its t have at mu; the mean product is more where X needs more, see `centered`."""
+    """X with the prices that its t have at mu; the mean product is more where X needs more, see `center`."""
     lam = dual.each(lambda part, piece: central_prices(part, piece, mu), t)
-    return centered(dual, frame, lam, mu)
+    return center(dual, frame, lam, mu)
 
 
 def _carried(state: InteriorState, rows: list[Array], values: Array, fresh: list[Array]) -> Array:
@@ -341,13 +334,13 @@ def _gathered(
     old, rows = state.point.dual, [_merged(*both) for both in zip(near, state.rows, strict=True)]
     if state.point.is_inside and sum(int(r.shape[0]) for r in rows) == old.size:
         return rows, old
-    dual = problem.dual.take(rows)
+    dual = problem.dual.materialize_rows(rows)
     idle = dual.split(dual.idle)
     if bool(namespace(old.like).any(dual.idle)):
         factor = state.point.at.factor
         held = [_held(*each, factor) for each in zip(dual.parts, idle, strict=True)]
         rows = [r[~h] for r, h in zip(rows, held, strict=True)]
-        dual = problem.dual.take(rows)
+        dual = problem.dual.materialize_rows(rows)
     return rows, old if state.point.is_inside and dual.size == old.size else dual
 
 
@@ -355,7 +348,7 @@ def _held(part: Part, idle: Array, factor: Array) -> Array:
     """Which of the idle rows hold, up to rounding."""
     one, framed = constant(1.0, factor, 1), part.map.restrict(factor)
     off = part.loss.outside(part.offset + framed.traces(one))
-    return idle & (off <= part.doubt(framed, one, factor))
+    return idle & (off <= part.t_error(framed, one, factor))
 
 
 def _merged(near: Array, known: Array) -> Array:

@@ -35,10 +35,11 @@ from gramlearn._base.arrays import (
     symmetric_part,
     transpose,
 )
+from gramlearn.problem.linear_maps import joint_adjoint, joint_apply
 from gramlearn.solvers.interior_point.point import Interior
-from gramlearn.solvers.symmetric import Coordinates, factorized, joint_adjoint, joint_apply
+from gramlearn.solvers.symmetric import Coordinates, factorize
 
-__all__ = ["advanced"]
+__all__ = ["advance"]
 
 INF = float("inf")
 _FRACTION = 0.99  # of the way to the boundary that a step may go
@@ -63,7 +64,7 @@ class _Step(NamedTuple):
     over: Array
 
 
-def advanced(point: Interior) -> Interior | None:
+def advance(point: Interior) -> Interior | None:
     """Go one step along the central path (Mehrotra), or None where rounding leaves no way."""
     system = _System.of(point)
     if system is None:
@@ -166,16 +167,18 @@ class _System:
         z, dual = point.cone, point.dual
         coordinates = Coordinates(int(z.shape[0]), z)
         upper = eye(coordinates.size, z) * xp.sqrt(coordinates.entries(z[:, None] * z[None, :]))
-        if not dual.regularizer.is_invariant:
+        if not dual.regularizer.is_own_barrier:
             T = coordinates.congruence(point.turn)
-            upper = upper + transpose(T) @ (T / coordinates.entries(point.at.kernel)[:, None])
+            upper = upper + transpose(T) @ (
+                T / coordinates.entries(point.at.divided_differences)[:, None]
+            )
         D = _curvature(point)
         # A target has no curvature and no end: it is held by a weight, and what that leaves is refined away.
         one = constant(1.0, z, (1, 1))
         norms = concat([m.diagonal(one) for m in point.maps if m.size], z)
         lifted = xp.maximum(D, _LEAST_SHARE * norms / read(xp.max(xp.linalg.diagonal(upper))))
         lifted = xp.where(lifted > 0, lifted, xp.ones_like(lifted))
-        inverse = factorized(coordinates, point.maps, upper, 1 / lifted)
+        inverse = factorize(coordinates, point.maps, upper, 1 / lifted)
         if inverse is None:
             return None
         return _System(point, inverse, upper, D, lifted, coordinates)
@@ -186,19 +189,19 @@ class _System:
         xp = namespace(point.lam)
         z, zero = point.cone, xp.zeros_like(point.lam)
         geometric = xp.sqrt(z[:, None] * z[None, :])
-        centre = eye(int(z.shape[0]), z) * (mu + point.own - z)
+        middle = eye(int(z.shape[0]), z) * (mu + point.barrier_offset - z)
         goals = [zero + mu] * 4
         if first is not None:
             # In the scaling of Nesterov and Todd dX and dZ are these; their Jordan product is left over.
             scaled = xp.sqrt(geometric)
             dX, dZ = scaled * first.X, first.Z / scaled
-            centre = centre - symmetric_part(dX @ dZ)
+            middle = middle - symmetric_part(dX @ dZ)
             goals = [
                 goal - change * way
                 for goal, (change, way) in zip(goals, _changes(first), strict=True)
             ]
         root = xp.sqrt(z)
-        T = 2 * xp.sqrt(geometric) * centre / (root[:, None] + root[None, :])
+        T = 2 * xp.sqrt(geometric) * middle / (root[:, None] + root[None, :])
         ends = [multiplier > 0 for multiplier, _ in point.pairs]
         fresh = [
             xp.where(there, goal / room, zero)

@@ -16,14 +16,17 @@ from gramlearn._base.arrays import (
     symmetric_part,
     transpose,
 )
-from gramlearn.problem.hessian import Hessian, split
-from gramlearn.problem.linear_maps import LinearMap
+from gramlearn.problem.hessian import Hessian
+from gramlearn.problem.linear_maps import LinearMap, joint_adjoint, joint_apply, split
 from gramlearn.problem.primal import PrimalPoint
-from gramlearn.solvers.symmetric import Coordinates, joint_adjoint, joint_apply
+from gramlearn.solvers.krylov import conjugate_gradients
+from gramlearn.solvers.line_search import Step, line_search
+from gramlearn.solvers.symmetric import Coordinates
 
-__all__ = ["line_search", "newton_direction", "promised_fall"]
+__all__ = ["newton_direction", "promised_fall", "search_along"]
 
-_STEPS = 300
+INF = float("inf")
+
 # Few constraints are eliminated, and few entries of S written out: exact where the problem is badly
 # conditioned, and no slower.
 _DIRECT_ROWS = 200
@@ -33,12 +36,11 @@ _DIRECT_SHARE, _DIRECT_SIZE = 4, 6000
 _DIRECT_ELEMENTS = 4_000_000
 # Down to this residual, products in single precision do.
 _SINGLE_ACCURACY = 1e-3
-_SUFFICIENT = 1e-4  # share of the promised fall that a step must deliver (c1 of Nocedal and Wright)
 
 
 def newton_direction(point: PrimalPoint, accuracy: float) -> Array:
     """Give dY, to a residual of `accuracy` |h R|."""
-    R, Phi = point.residual, point.at.kernel
+    R, Phi = point.residual, point.at.divided_differences
     maps, curvature = point.curved
     size, rank = int(curvature.shape[0]), int(R.shape[0])
     if size == 0:
@@ -55,7 +57,7 @@ def newton_direction(point: PrimalPoint, accuracy: float) -> Array:
     if accuracy >= _SINGLE_ACCURACY and R.dtype == xp.float64:
         S = _in_single(system, -h * R, accuracy)
     if S is None:
-        S = _conjugate_gradients(system, -h * R, accuracy)
+        S = _solve_by_cg(system, -h * R, accuracy)
     tiny = xp.zeros_like(R) + h <= 1e-8 * read(xp.max(h))
     if not bool(xp.any(tiny)):
         return symmetric_part(S / h)
@@ -66,25 +68,24 @@ def newton_direction(point: PrimalPoint, accuracy: float) -> Array:
 
 def promised_fall(point: PrimalPoint, dY: Array) -> float:
     """-<R, dX>, by which the value falls to first order."""
-    return -read(namespace(dY).sum(point.at.kernel * point.residual * dY))
+    return -read(namespace(dY).sum(point.at.divided_differences * point.residual * dY))
 
 
-def line_search(point: PrimalPoint, dY: Array, promise: float, halvings: int) -> PrimalPoint | None:
+def search_along(
+    point: PrimalPoint, dY: Array, promise: float, halvings: int
+) -> PrimalPoint | None:
     """Halve the step until the value falls enough; where rounding hides its fall, the gap decides.
 
     Nothing is promised where X is zero and stays so to first order; then any fall will do.
     """
-    size = 1.0
-    for _ in range(halvings):
+
+    def take(size: float) -> Step:
         trial = point.moved(size * dY)
-        if trial is not None:
-            least = max(_SUFFICIENT * size * promise, 0.0 if promise > 0 else point.noise)
-            if trial.value <= point.value - least:
-                return trial
-            if trial.value <= point.value + point.noise and trial.gap < point.gap:
-                return trial
-        size /= 2
-    return None
+        fall = -INF if trial is None else point.value - trial.value
+        return Step(trial, fall, size * promise)
+
+    better: PrimalPoint | None = line_search(take, point.gap, point.noise, tries=halvings)
+    return better
 
 
 def _eliminated(maps: list[LinearMap], curvature: Array, Phi: Array, R: Array) -> Array:
@@ -169,7 +170,7 @@ class _System:
         return precondition
 
     def in_single(self) -> "_System | None":
-        """The same in single precision, scaled to entries of about 1; None where its range does not do."""
+        """The same in single precision, scaled to entries of about 1; None where its range is too small."""
         xp = namespace(self.curvature)
         scale = max(m.magnitude() for m in self.maps) or 1.0
         peak = read(xp.max(self.h)) or 1.0
@@ -190,27 +191,10 @@ def _in_single(system: _System, right: Array, accuracy: float) -> Array | None:
     narrow = system.in_single()
     if narrow is None:
         return None
-    S = _conjugate_gradients(narrow, xp.astype(right / size, xp.float32), accuracy)
+    S = _solve_by_cg(narrow, xp.astype(right / size, xp.float32), accuracy)
     return size * xp.astype(S, right.dtype)
 
 
-def _conjugate_gradients(system: _System, right: Array, accuracy: float) -> Array:
-    xp = namespace(right)
-    precondition = system.preconditioner()
-    S = xp.zeros_like(right)
-    residual = right
-    z = precondition(residual)
-    p = z
-    rho = read(xp.sum(residual * z))
-    goal = accuracy**2 * read(xp.sum(right * right))
-    for _ in range(_STEPS):
-        image = system.product(p)
-        alpha = rho / read(xp.sum(p * image))
-        S = S + alpha * p
-        residual = residual - alpha * image
-        if not read(xp.sum(residual * residual)) > goal:
-            break
-        z = precondition(residual)
-        old, rho = rho, read(xp.sum(residual * z))
-        p = z + (rho / old) * p
-    return S
+def _solve_by_cg(system: _System, right: Array, accuracy: float) -> Array:
+    products = system.product, system.preconditioner()
+    return conjugate_gradients(*products, right, accuracy, in_preconditioned_norm=False)

@@ -17,11 +17,12 @@ from typing import Any, final
 
 from gramlearn._base.arrays import Array, is_array, namespace, read
 from gramlearn._base.validation import check_count
-from gramlearn.problem.primal import PrimalPoint, near_rows
+from gramlearn.problem.primal import PrimalPoint
 from gramlearn.problem.problem import Problem
+from gramlearn.problem.scan import near_rows
 from gramlearn.problem.spectral import ConjugatePoint
 from gramlearn.solvers.loop import State
-from gramlearn.solvers.primal_newton.direction import line_search, newton_direction, promised_fall
+from gramlearn.solvers.primal_newton.direction import newton_direction, promised_fall, search_along
 from gramlearn.solvers.solver import Answer, Solver
 from gramlearn.solvers.working_set import WorkingSet, WorkingSetState
 
@@ -43,7 +44,7 @@ class PrimalState(State):
     base: WorkingSetState
     near: float = _NEAR
     point: PrimalPoint | None = None
-    stride: int = 1  # only every so-manieth constraint is looked at, while that is enough
+    stride: int = 1  # only every `stride`-th constraint is looked at, while that is enough
     looks: int = 0
 
     @property
@@ -81,8 +82,8 @@ class PrimalNewton(Solver[PrimalState]):
 
     def objection(self, problem: Problem) -> str | None:
         dual = problem.dual
-        if not dual.regularizer.is_invariant:
-            return f"{type(dual.regularizer).__name__} is not invariant, as LogDet is"
+        if not dual.regularizer.is_self_concordant:
+            return f"{type(dual.regularizer).__name__} is not self-concordant, as LogDet is"
         for part in dual.parts:
             name = type(part.loss).__name__
             if not part.loss.is_smooth:
@@ -109,12 +110,12 @@ class PrimalNewton(Solver[PrimalState]):
         goal = tol * against
         # The gap after a step is about half the squared residual that it leaves, in the norm of Phi.
         xp = namespace(point.residual)
-        size = read(xp.sum(point.at.kernel * point.residual**2)) ** 0.5
+        size = read(xp.sum(point.at.divided_differences * point.residual**2)) ** 0.5
         least = (0.4 * goal) ** 0.5 / size if size > 0 else 1.0
         forcing = min(_ACCURACY, (point.gap / against) ** 0.5) if against > 0 else _ACCURACY
         dY = newton_direction(point, max(least, forcing, 1e-6))
         promise = promised_fall(point, dY)
-        better = line_search(point, dY, promise, _HALVINGS)
+        better = search_along(point, dY, promise, _HALVINGS)
         if better is None:
             # Too far from the optimum, or too near it for anything but rounding: the dual knows.
             return replace(state, point=None, near=0.01 * state.near)
@@ -151,8 +152,8 @@ class PrimalNewton(Solver[PrimalState]):
         self, problem: Problem, state: PrimalState, at: ConjugatePoint, stride: int
     ) -> PrimalState:
         """Look at all constraints (or a sample) at X, and judge X where it was all of them."""
-        rows = near_rows(problem.dual, at.factor, stride, self.first)
-        point = PrimalPoint(problem.dual.take(rows), at)
+        rows = near_rows(problem.dual, at, stride, self.first)
+        point = PrimalPoint(problem.dual.materialize_rows(rows), at)
         if point.value == INF:
             return replace(state, point=None, near=0.0)  # the dual proves it
         state = replace(state, point=point, stride=stride, looks=state.looks + 1)

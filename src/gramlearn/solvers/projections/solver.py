@@ -13,20 +13,25 @@ from typing import Any, final
 
 import numpy as np
 
-from gramlearn._base.arrays import Array, every_row, is_numpy, read
-from gramlearn._base.first_call import announced
+from gramlearn._base.arrays import Array, every_row, is_numpy
+from gramlearn._base.compilation import announced
 from gramlearn._base.validation import check_choice, check_count
 from gramlearn.problem.certificate import review
 from gramlearn.problem.dual import Dual, DualPoint
 from gramlearn.problem.problem import Problem
 from gramlearn.problem.status import Status
-from gramlearn.solvers.feasibility.enter_domain import enter_domain
-from gramlearn.solvers.feasibility.infeasibility import contradiction, hopeless, impossible, refuted
-from gramlearn.solvers.feasibility.opposed_bounds import opposed_bounds
 from gramlearn.solvers.loop import State
 from gramlearn.solvers.projections.constraint_table import Table, table_of
 from gramlearn.solvers.projections.forms import FORMS_OF_X
 from gramlearn.solvers.solver import Answer, Solver
+from gramlearn.solvers.working_set.enter_domain import enter_domain
+from gramlearn.solvers.working_set.infeasibility import (
+    find_contradiction,
+    find_impossible,
+    find_opposed_bounds,
+    pick_hopeless,
+    refuted,
+)
 
 __all__ = ["Projections"]
 
@@ -112,7 +117,7 @@ class Projections(Solver[ProjectionState]):
         for part in dual.parts:
             curve = part.loss.curve
             plain = part.map.is_nonnegative and np.all(np.asarray(part.offset) == 0)
-            ones = part.map.select(every_row(min(part.size, 1), dual.like)).rank_ones()
+            ones = part.map.index_rows(every_row(min(part.size, 1), dual.like)).rank_ones()
             plain = plain and bool(np.all(ones.weight == 1)) and ones.weight.size <= 1
             if curve is None or curve.form not in ("constant", "exponential") or not plain:
                 return "approximate projections need Hard, Hinge or KLSlack on squared distances"
@@ -136,12 +141,11 @@ class Projections(Solver[ProjectionState]):
             state = replace(state, point=dual.at(entry.lam))
             point = state.point
         suspects = [
-            hopeless(part, every_row(part.size, t), part.loss.severity(t, part.unit))
+            pick_hopeless(part, every_row(part.size, t), part.loss.severity(t, part.unit))
             for part, t in zip(dual.parts, dual.split(point.t), strict=True)
         ]
-        proof = impossible(problem, suspects)
-        v = opposed_bounds(dual) if proof is None else None
-        proof = proof if v is None else dual.split(v)
+        proof = find_impossible(problem, suspects)
+        proof = find_opposed_bounds(dual) if proof is None else proof
         if proof is not None:
             return self._refuted(problem, state, proof)
         return self._judged(problem, state)
@@ -154,10 +158,9 @@ class Projections(Solver[ProjectionState]):
             # Rounding took lam out of the domain or astray, or there is no X: the last good state stays.
             return replace(state, point=previous, ending=Status.STALLED)
         if point.violation > 0:
-            for direction in (lam, lam - before):
-                proof = contradiction(point.dual, point.conjugate.factor, direction)
-                if proof is not None:
-                    return self._refuted(problem, state, problem.dual.split(proof))
+            proof = find_contradiction(point.dual, point.conjugate.factor, (lam, lam - before))
+            if proof is not None:
+                return self._refuted(problem, state, proof)
         looked = self._judged(problem, state)
         if looked.status(tol) is None and looked.change <= _SETTLED:
             return replace(looked, ending=Status.STALLED)
@@ -202,20 +205,15 @@ class Projections(Solver[ProjectionState]):
             X.run(np.asarray([worst]), state.table, lam, counts)
 
     def _judged(self, problem: Problem, state: ProjectionState) -> ProjectionState:
-        point, rows = state.point, [every_row(p.size, state.point.lam) for p in problem.dual.parts]
+        point, rows = state.point, problem.dual.every_row
         certificate = review(problem, rows, point).certificate
         answer = Answer(certificate, point.conjugate.factor, rows, point.dual.split(point.lam))
         return replace(state, certificate=certificate, candidate=answer)
 
-    def _refuted(
-        self, problem: Problem, state: ProjectionState, proof: list[Array]
-    ) -> ProjectionState:
-        point = state.point
-        rows = [every_row(part.size, point.lam) for part in problem.dual.parts]
+    def _refuted(self, problem: Problem, state: ProjectionState, proof: Array) -> ProjectionState:
+        point, rows = state.point, problem.dual.every_row
         factor = point.conjugate.factor
-        return replace(
-            state, **refuted(problem, point.value, read(point.violation), factor, rows, proof)
-        )
+        return replace(state, **refuted(problem, point.value, point.violation, factor, rows, proof))
 
 
 def _most_violated(dual: Dual, factor: np.ndarray, lam: np.ndarray) -> int:

@@ -1,0 +1,131 @@
+"""n x d, one row a point, or two sides of pairs of points: what estimators are given, checked in one place.
+
+What scikit-learn refuses is refused in words that say what to do. Points in units so large or so small that
+powers of distances leave the range of numbers are refused by `check_extent`: beyond 1e70, or below 1e-70, where
+a metric is learned; beyond 1e140 where all is measured in units that the points themselves give.
+
+Learning is done in double precision, and what `transform` gives follows the points: float32 in, float32 out.
+"""
+
+from typing import Any
+
+import numpy as np
+from scipy.sparse import csr_array, issparse
+from sklearn.utils.validation import check_array, validate_data
+
+from gramlearn._base.unreadable import check_unmasked, complaint
+
+__all__ = ["FLOATS", "KeepsPrecision", "two_sides", "validated", "validated_array"]
+
+FLOATS = (np.float64, np.float32)  # what `transform` takes as it is; all else becomes the first
+
+
+class KeepsPrecision:
+    """A transformer that gives float32 for float32, as embeddings and the indexes they go to mostly are."""
+
+    def __sklearn_tags__(self) -> Any:
+        # Of a mixin, only the class that takes it knows what comes next.
+        tags = super().__sklearn_tags__()  # type: ignore[misc]
+        tags.transformer_tags.preserves_dtype = ["float64", "float32"]
+        return tags
+
+
+def validated(estimator: Any, X: Any, name: str = "X", **options: Any) -> Any:
+    """X by scikit-learn's `validate_data`; what it refuses is refused in words that say what to do."""
+    X = _looked_at(X, name)
+    try:
+        with np.errstate(invalid="ignore"):  # of infinities, whose sum scikit-learn looks at
+            return validate_data(estimator, X, **options)
+    except (TypeError, ValueError, OverflowError):
+        _say_why(X, name, **options)
+        raise
+
+
+def validated_array(X: Any, name: str, **options: Any) -> Any:
+    """The same by `check_array`, for what is not the X of an estimator."""
+    X = _looked_at(X, name)
+    try:
+        with np.errstate(invalid="ignore"):
+            return check_array(X, input_name=name, **options)
+    except (TypeError, ValueError, OverflowError):
+        _say_why(X, name, **options)
+        raise
+
+
+def two_sides(estimator: Any, pairs: Any, *, ensure_all_finite: bool = True) -> tuple[Any, Any]:
+    """The points of pairs, row k of one with row k of the other, as `pair_distance` takes them."""
+    options = {"dtype": np.float64, "ensure_all_finite": ensure_all_finite}
+    n_features = estimator.n_features_in_
+    if _are_two_sides(pairs):
+        for side in pairs:
+            # The names of columns alone: what else is wrong is said of `pairs`, below.
+            validate_data(estimator, side, reset=False, skip_check_array=True, ensure_2d=False)
+        first, second = (
+            validated_array(side, "pairs", accept_sparse="csr", **options) for side in pairs
+        )
+        if issparse(first) != issparse(second):
+            first, second = (csr_array(side) for side in (first, second))
+    else:
+        if issparse(pairs):
+            raise TypeError("`pairs` is one sparse matrix; pass the two sides, (A, B).")
+        array = validated_array(pairs, "pairs", allow_nd=True, **options)
+        if array.ndim != 3 or array.shape[1] != 2:
+            raise ValueError(
+                f"`pairs` must have the shape (m, 2, {n_features}), or be two arrays (A, B) of {n_features} "
+                f"columns; got shape {array.shape}."
+            )
+        first, second = array[:, 0], array[:, 1]
+    if first.shape != second.shape:
+        raise ValueError(
+            f"`pairs` has two sides of shapes {first.shape} and {second.shape}; row k of both is pair k."
+        )
+    if first.shape[1] != n_features:
+        raise ValueError(
+            f"`pairs` has points of {first.shape[1]} features, but {n_features} were learned from."
+        )
+    return first, second
+
+
+def _are_two_sides(pairs: Any) -> bool:
+    """Whether it is (A, B), or a list of two tables; lists of numbers are pairs, however they are nested."""
+    if not isinstance(pairs, tuple | list) or len(pairs) != 2:
+        return False
+    return isinstance(pairs, tuple) or any(len(getattr(side, "shape", ())) == 2 for side in pairs)
+
+
+def _looked_at(X: Any, name: str) -> Any:
+    """What scikit-learn would take without a word: masked entries, and dates as numbers."""
+    X = check_unmasked(X, name)
+    if getattr(getattr(X, "dtype", None), "kind", "f") in "mM":
+        wrong = complaint(X, name)
+        assert wrong is not None
+        raise wrong
+    return X
+
+
+def _say_why(X: Any, name: str, **options: Any) -> None:
+    """Raise in words of the user's, where the fault lies in the entries of X or in its shape."""
+    if issparse(X) and not options.get("accept_sparse"):
+        return
+    shape = _shape(X)
+    if name == "X" and len(shape) == 3 and shape[1] == 2 and not options.get("allow_nd"):
+        raise ValueError(
+            f"`X` has shape {shape}, which are pairs of points, but its rows are the points; pass X = "
+            f"pairs.reshape(-1, {shape[2]}), of which rows 2k and 2k + 1 are pair k, and side=Pairs(similar, "
+            "dissimilar, n_points=len(X)) of such row numbers."
+        )
+    if options.get("allow_nd") and len(shape) < 2:
+        raise ValueError(f"`{name}` must have at least two dimensions; got shape {shape}.")
+    wrong = complaint(
+        X,
+        name,
+        flat=not options.get("allow_nd"),
+        finite=bool(options.get("ensure_all_finite", True)),
+    )
+    if wrong is not None:
+        raise wrong from None
+
+
+def _shape(X: Any) -> tuple[int, ...]:
+    """Of lists, too; as objects, those of different lengths are an array."""
+    return tuple(X.shape if hasattr(X, "shape") else np.asarray(X, dtype=object).shape)

@@ -1,0 +1,127 @@
+"""K_ij = k(x_i, x_j): the matrix of a kernel over n points, read a few columns at a time.
+
+Low-rank factors need the diagonal of K and some of its columns. A kernel is asked for just those, so that K is
+never formed; a precomputed one is looked up.
+"""
+
+import math
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from typing import Any, Self, final
+
+import numpy as np
+
+from gramlearn._base.validation import check_host_points, check_symmetric
+from gramlearn.kernels.families import check_name, read_kernel
+from gramlearn.kernels.kernel import Kernel, PrecomputedKernel, rounding_unit
+
+__all__ = ["KernelMatrix", "read_kernel_matrix"]
+
+_COLUMNS_AT_ONCE = 64
+
+
+@final
+@dataclass(frozen=True, eq=False)
+class KernelMatrix:
+    """The n x n matrix K of k over n points, and k between those and new ones.
+
+    Attributes
+    ----------
+    kernel : Kernel
+    points : array n x d
+        Row numbers, n x 1, where the kernel is precomputed.
+    eps : float
+        The rounding unit of the kernel's values, as they came.
+    """
+
+    kernel: Kernel
+    points: np.ndarray
+    eps: float
+
+    @classmethod
+    def precomputed(cls, K: np.ndarray, eps: float) -> Self:
+        """K as it is."""
+        return cls(PrecomputedKernel(K), np.arange(len(K))[:, None], eps)
+
+    @property
+    def tolerance(self) -> float:
+        """Half of the digits: a difference below this share of the largest entry may be rounding."""
+        return math.sqrt(self.eps)
+
+    @property
+    def n_points(self) -> int:
+        """How many points there are."""
+        return len(self.points)
+
+    @property
+    def stored(self) -> np.ndarray | None:
+        """K, where it is in memory."""
+        return self.kernel.stored
+
+    @property
+    def features(self) -> np.ndarray | None:
+        """Points whose inner products K holds, n x d, where they are at hand."""
+        return self.points if self.kernel.is_linear else None
+
+    @property
+    def words(self) -> str:
+        """The kernel in the user's words, to begin a sentence with."""
+        return f"the kernel {self.kernel.words}"
+
+    def diagonal(self) -> np.ndarray:
+        """All k(x_i, x_i)."""
+        return self.kernel.paired(self.points, self.points)
+
+    def columns(self, rows: np.ndarray) -> np.ndarray:
+        """k(x_i, x_p) for all i, and the p in `rows`: n x len(rows)."""
+        return self.kernel(self.points, self.points[rows])
+
+    def matrix(self) -> np.ndarray:
+        """K itself, n x n."""
+        return self.kernel(self.points, self.points) if self.stored is None else self.stored
+
+    def entries(self, i: np.ndarray, j: np.ndarray) -> np.ndarray:
+        """k(x_i, x_j) of pairs."""
+        if self.stored is not None:
+            return np.asarray(self.stored[i, j])
+        # The columns of the second points, so many at a time as a scan of K would take.
+        values = np.empty(len(i))
+        columns, place = np.unique(j, return_inverse=True)
+        for start in range(0, len(columns), _COLUMNS_AT_ONCE):
+            block = self.columns(columns[start : start + _COLUMNS_AT_ONCE])
+            inside = np.flatnonzero((place >= start) & (place < start + _COLUMNS_AT_ONCE))
+            values[inside] = block[i[inside], place[inside] - start]
+        return values
+
+    def between(self, A: Any, B: Any) -> np.ndarray:
+        """All k(a, b) of points that need not be among the n; raises where there is no telling."""
+        self._check_is_function()
+        return self.kernel(A, B)
+
+    def paired(self, A: Any, B: Any) -> np.ndarray:
+        """k(a, b) of row t of A with row t of B; raises likewise."""
+        self._check_is_function()
+        return self.kernel.paired(A, B)
+
+    def comparison(self, rows: np.ndarray) -> Callable[[Any], np.ndarray]:
+        """A function of new points x that gives k(x, x_p), for the p in `rows`, and keeps no others."""
+        return self.kernel.comparison(self.points[rows])
+
+    def _check_is_function(self) -> None:
+        if self.stored is not None:
+            raise ValueError(
+                "a precomputed kernel says nothing about two new points; pass new points by their kernel "
+                "values with the training points, and no second set."
+            )
+
+
+def read_kernel_matrix(X: Any, kernel: Any, params: Mapping[str, Any]) -> KernelMatrix:
+    """Points X with a kernel, its name or a function, or K itself as X with "precomputed"."""
+    points = check_host_points(X, "X")
+    if isinstance(kernel, str) and kernel == "precomputed":
+        check_name(kernel, params)
+        eps = rounding_unit(X)
+        check_symmetric(points, "X", tolerance=math.sqrt(eps))
+        return KernelMatrix.precomputed(points, eps)
+    function = read_kernel(kernel, params)
+    return KernelMatrix(function, points, function.rounding_unit(points))

@@ -1,0 +1,144 @@
+"""low_k <= t_k <= high_k at X = F F', for every constraint: which of them cost something, and which nearly do?
+
+A constraint whose loss vanishes on its whole interval is satisfied, and needs no further look. With a stride
+only every `stride`-th constraint is scanned, for a first impression.
+
+Most constraints need no scan either. If X and an earlier R, at which every <A_k, R> is known, satisfy
+low R <= X <= high R, then low <A_k, R> <= <A_k, X> <= high <A_k, R> for every A_k that is positive
+semidefinite. As X settles, low and high approach 1 and only constraints near their bounds are left to look at.
+"""
+
+from dataclasses import dataclass
+from functools import cached_property
+from typing import final
+
+from gramlearn._base.arrays import Array, constant, every_row, namespace, read, where_true
+from gramlearn.problem.dual import Dual, Part
+from gramlearn.problem.linear_maps import Estimates, Products
+from gramlearn.problem.spectral import ConjugatePoint
+
+__all__ = ["Reference", "Scan", "near_rows", "scan"]
+
+INF = float("inf")
+# Constraints within this share of their bound are near it, or within a smaller one where these are many.
+_MARGINS = (0.1, 0.03, 0.01, 0.003)
+
+
+@final
+@dataclass(frozen=True, eq=False)
+class Reference:
+    """<A_k, R> of every constraint of a part, at an earlier R = F F'."""
+
+    at: ConjugatePoint | None  # R, or None where nothing is to be compared with it
+    estimates: Estimates
+
+    @cached_property
+    def _inverse_factor(self) -> Array | None:
+        """F^-1, or None where R is next to singular."""
+        if self.at is None:
+            return None
+        x = self.at.spectrum
+        xp = namespace(x)
+        is_singular = read(xp.min(x)) <= 1e-14 * read(xp.max(x))
+        return None if is_singular else xp.linalg.inv(self.at.factor)
+
+    def interval(self, factor: Array) -> tuple[float, float] | None:
+        """(low, high) with low R <= X <= high R, wider than rounding asks for; None where it asks for much."""
+        if self._inverse_factor is None:
+            return None
+        xp = namespace(factor)
+        sigma = xp.linalg.svdvals(self._inverse_factor @ factor)
+        largest, least = read(sigma[0]), read(sigma[-1])
+        eps = float(xp.finfo(factor.dtype).eps)
+        margin = 32 * eps * factor.shape[0] * largest / least if least > 0 else INF
+        if margin > 1e-4:
+            return None
+        return (least * (1 - margin)) ** 2, (largest * (1 + margin)) ** 2
+
+
+@final
+@dataclass(frozen=True, eq=False)
+class Scan:
+    """Bounds on the t_k of a part, or of every `stride`-th of its constraints."""
+
+    part: Part  # cut down to the constraints that were scanned
+    stride: int
+    factor: Array
+    low: Array
+    high: Array
+    reference: Reference
+
+    def costly(self) -> tuple[Array, Array]:
+        """The rows, of the whole part, whose loss is not zero at X, and their t."""
+        rows = where_true(~self.part.loss.is_slack(self.low, self.high))
+        some = self.part.index_rows(rows)
+        t = some.offset + some.map.restrict(self.factor).traces(constant(1.0, self.factor, 1))
+        costly = where_true(~some.loss.is_slack(t, t))
+        return rows[costly] * self.stride, t[costly]
+
+    def near(self, first: int) -> Array:
+        """The rows, of the whole part, that may cost something at X, and some of the nearest others."""
+        low, high, loss = self.low, self.high, self.part.loss
+        xp, rows = namespace(low), every_row(self.part.size, low)
+        costly = where_true(~loss.is_slack(low, high))
+        limit = first + 3 * int(costly.shape[0])
+        for margin in _MARGINS:
+            width = margin * xp.maximum(xp.abs(low), xp.abs(high))
+            inside = where_true(~loss.is_slack(low - width, high + width))
+            rows, low, high, loss = rows[inside], low[inside], high[inside], loss.take(inside)
+            if rows.shape[0] <= limit:
+                return rows * self.stride
+        return costly * self.stride
+
+
+def scan(
+    part: Part,
+    at: ConjugatePoint,
+    products: Products,
+    *,
+    stride: int = 1,
+    known: Reference | None = None,
+    exact: bool = False,
+) -> Scan:
+    """Bound every t_k: from what is known, where that decides most constraints, or from X itself.
+
+    Scans at the same X share their `products`. What is known is of the whole part, as is an exact scan.
+    """
+    factor = at.factor
+    interval = None if known is None else known.interval(factor)
+    if known is not None and interval is not None and part.map.is_nonnegative:
+        low, high = known.estimates.bounds(part.offset, *interval)
+        undecided = where_true(~part.loss.is_slack(low, high))
+        if 2 * undecided.shape[0] < part.size:
+            return Scan(part, 1, factor, low, high, known)
+    part = _sample(part, stride, factor)
+    if exact:
+        values = part.map.restrict(factor, products).traces(constant(1.0, factor, 1))
+        reference = Reference(None, Estimates(values, 0.0, 0.0))
+    else:
+        reference = Reference(at, part.map.estimates(factor, products))
+    return Scan(part, stride, factor, *reference.estimates.bounds(part.offset), reference)
+
+
+def _sample(part: Part, stride: int, like: Array) -> Part:
+    """Every `stride`-th constraint."""
+    return (
+        part if stride == 1 else part.index_rows(every_row(-(-part.size // stride), like) * stride)
+    )
+
+
+def near_rows(dual: Dual, at: ConjugatePoint, stride: int, first: int) -> list[Array]:
+    """Find the rows of each part that cost something at X, and some of the nearest others.
+
+    With a stride only every `stride`-th constraint is looked at. The constraints outside the rows cost
+    nothing at X, to the last digit, so that a PrimalPoint over the rows judges X over all of them.
+    """
+    products: Products = {}
+    found = []
+    for part in dual.parts:
+        size = -(-part.size // stride)
+        if not part.loss.can_be_slack or size <= first:
+            found.append(every_row(size, dual.like) * stride)
+        else:
+            found.append(scan(part, at, products, stride=stride).near(first))
+    return found

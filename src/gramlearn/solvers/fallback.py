@@ -1,0 +1,221 @@
+"""Try one solver, then another: a method that wraps solvers, each for where those before it came to nothing.
+
+A stage is a problem and a solver with its limit of iterations. The problem is the same in all stages, but for
+its precision: where single precision comes to nothing, double precision may go on.
+"""
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import Any, NamedTuple, final
+
+from gramlearn._base.arrays import Array, concat
+from gramlearn.problem.certificate import Certificate
+from gramlearn.problem.losses import Linear
+from gramlearn.problem.problem import Problem
+from gramlearn.problem.refutation import Refutation
+from gramlearn.problem.solution import Solution
+from gramlearn.problem.status import Status
+from gramlearn.solvers.loop import Attempt, Method, Run, State
+from gramlearn.solvers.solver import Answer, Solver, Solving
+
+__all__ = ["Fallback", "Stage"]
+
+INF = float("inf")
+_NOTHING_IN_SINGLE = 3e-4  # a gap or violation above which double precision goes on
+_SINGLE_ROUNDINGS = 2e-6  # 16 of them
+_ROUNDING = 1e-9  # a relative gap at which no step is found any more, as there is none
+
+
+class Stage(NamedTuple):
+    """A solver to try, with its limit of iterations."""
+
+    problem: Problem
+    solver: Solver[Any]
+    max_iter: float
+
+
+@final
+@dataclass(frozen=True, eq=False)
+class StageAnswer:
+    """An answer of a stage, whose problem knows its precision."""
+
+    solving: Solving
+    answer: Answer
+
+    @property
+    def certificate(self) -> Certificate:
+        """Of the answer."""
+        return self.answer.certificate
+
+
+class Ended(NamedTuple):
+    """How a stage ended."""
+
+    status: Status
+    answer: StageAnswer
+    conflict: tuple[str, ...] = ()
+
+
+@final
+@dataclass(frozen=True, eq=False)
+class FallbackState(State):
+    """The attempt of the stage at work, the stages left, and what those before it came to.
+
+    Where `unbounded` is set, the attempt looks for a contradiction among the hard constraints of a problem
+    without a bound.
+    """
+
+    attempt: Attempt
+    rest: tuple[Stage, ...]
+    unbounded: Ended | None = None
+    last: Status | None = None
+    least_badness: float = INF
+
+    @property
+    def details(self) -> Mapping[str, Any]:
+        return self.attempt.details
+
+
+@final
+@dataclass(frozen=True, eq=False)
+class Fallback(Method[FallbackState, StageAnswer, Solution]):
+    """Stages, one after another, until there is an answer.
+
+    `stages_of` lists the stages for another problem: the same in double precision, if that may go on, and the
+    question whether its hard constraints contradict each other.
+    """
+
+    stages: tuple[Stage, ...]
+    duals: Sequence[Array] | None
+    stages_of: Callable[[Problem], list[Stage]]
+    may_widen: bool = False
+
+    @property
+    def problem(self) -> Problem:
+        """As it was given."""
+        return self.stages[0].problem
+
+    def before(self) -> StageAnswer:
+        """The prior."""
+        solving = self._solving(self.stages[0])
+        return StageAnswer(solving, solving.before())
+
+    def begin(self, tol: float) -> FallbackState:
+        """Look at the problem as the first stage does."""
+        return self.step(FallbackState(self._attempt(self.stages[0], tol), self.stages[1:]), tol)
+
+    def step(self, state: FallbackState, tol: float) -> FallbackState:
+        """A step of the stage at work, or the beginning of the next."""
+        try:
+            return self._look(replace(state, attempt=state.attempt.step()), tol)
+        except (MemoryError, RuntimeError):
+            if state.attempt.method.problem.dtype == self.problem.dtype:
+                raise
+            # There is no room for double precision.
+            return replace(state, candidate=None, ending=state.last)
+
+    def settle(self, state: FallbackState) -> FallbackState:
+        """Judge where the stage at work stands; a contradiction that is not found yet is none."""
+        if state.unbounded is not None:
+            return state
+        return replace(state, candidate=_best_of(state.attempt.settle()))
+
+    def answer(self, best: StageAnswer, run: Run) -> Solution:
+        """In the words of the stage it is from."""
+        return best.solving.answer(best.answer, run)
+
+    def _attempt(self, stage: Stage, tol: float) -> Attempt:
+        return Attempt(self._solving(stage), tol, stage.max_iter)
+
+    def _solving(self, stage: Stage) -> Solving:
+        return Solving(stage.problem, stage.solver, stage.problem.free_duals(self.duals))
+
+    def _look(self, state: FallbackState, tol: float) -> FallbackState:
+        """Show the step in the history; where the attempt ended, decide what comes next."""
+        attempt = state.attempt
+        state = replace(state, certificate=attempt.certificate, candidate=None)
+        status, conflict = attempt.status, attempt.state.conflict
+        if state.unbounded is not None:
+            if status is None:
+                return state
+            ended = state.unbounded
+            if status is Status.INFEASIBLE:
+                # The parts with something to solve for are the same, and so is the proof.
+                proof = replace(ended.answer, answer=attempt.settle().best.answer)
+                ended = Ended(status, proof, conflict)
+            return self._conclude(replace(state, unbounded=None), ended, tol)
+        candidate = _best_of(attempt if status is None else attempt.settle())
+        if status is None:
+            return replace(state, candidate=candidate)
+        ended = Ended(status, candidate, conflict)
+        problem = candidate.solving.problem
+        if status is not Status.UNBOUNDED or not _can_contradict(problem):
+            return self._conclude(state, ended, tol)
+        question = Fallback(tuple(self.stages_of(_without_linear(problem))), None, self.stages_of)
+        return replace(state, candidate=candidate, attempt=Attempt(question, tol), unbounded=ended)
+
+    def _conclude(self, state: FallbackState, ended: Ended, tol: float) -> FallbackState:
+        """End as the stage did, or go on with the next."""
+        is_wide = ended.answer.solving.problem.dtype != self.problem.dtype
+        if is_wide and _is_contradiction_of_roundings(ended):
+            return replace(state, ending=state.last)
+        least = min(state.least_badness, ended.answer.certificate.badness)
+        rest = self._next(state, ended, least, is_wide) if _may_be_better(ended) else ()
+        state = replace(
+            state, candidate=ended.answer, rest=rest[1:], last=ended.status, least_badness=least
+        )
+        if not rest:
+            return replace(state, ending=ended.status, conflict=ended.conflict)
+        return replace(state, attempt=self._attempt(rest[0], tol))
+
+    def _next(
+        self, state: FallbackState, ended: Ended, least: float, is_wide: bool
+    ) -> tuple[Stage, ...]:
+        """The stages that are left, or in place of the last one those in double precision."""
+        if not self.may_widen or is_wide or len(state.rest) > 1:
+            return state.rest
+        if least <= _NOTHING_IN_SINGLE:
+            return ()
+        try:
+            wide = replace(ended.answer.solving.problem, dtype="float64")
+        except (ValueError, TypeError, MemoryError, RuntimeError):
+            # The prior is semidefinite up to single precision only, or the device has no double precision.
+            return state.rest
+        return tuple(self.stages_of(wide))
+
+
+def _best_of(attempt: Attempt) -> StageAnswer:
+    assert attempt.best is not None
+    return StageAnswer(attempt.method, attempt.best)
+
+
+def _may_be_better(ended: Ended) -> bool:
+    """Whether another solver may find more: not where there is an answer, nor where rounding alone is left."""
+    if ended.status is Status.STALLED:
+        return ended.answer.certificate.badness > _ROUNDING
+    if ended.status in (Status.OVERFLOW, Status.UNBOUNDED):
+        return ended.answer.solving.problem.dtype == "float32"
+    return ended.status is Status.ITERATION_LIMIT
+
+
+def _can_contradict(problem: Problem) -> bool:
+    """Whether constraints may exclude every X, whatever linear terms reward."""
+    return any(part.loss.has_domain for part in problem.dual.parts)
+
+
+def _without_linear(problem: Problem) -> Problem:
+    nothing = Linear(0.0)
+    terms = [replace(t, loss=nothing) if t.loss.is_fixed else t for t in problem.terms]
+    return replace(problem, terms=terms)
+
+
+def _is_contradiction_of_roundings(ended: Ended) -> bool:
+    """Whether bounds contradict each other by no more than they were rounded by, if in single precision."""
+    if ended.status is not Status.INFEASIBLE:
+        return False
+    dual = ended.answer.solving.problem.dual
+    if not dual.parts:
+        return False
+    v = concat(ended.answer.solving.every_value(ended.answer.answer), dual.like)
+    room, terms = Refutation(dual, v, dual.like).room
+    return -room <= _SINGLE_ROUNDINGS * terms

@@ -1,0 +1,50 @@
+"""A x = b by conjugate gradients, for a positive definite A that is known by its products only."""
+
+from collections.abc import Callable
+
+from gramlearn._base.arrays import Array, namespace, read
+
+__all__ = ["conjugate_gradients"]
+
+_STEPS = 250
+
+
+def conjugate_gradients(
+    product: Callable[[Array], Array],
+    precondition: Callable[[Array], Array],
+    b: Array,
+    accuracy: float,
+    *,
+    in_preconditioned_norm: bool,
+) -> Array:
+    """Solve A x = b, for a b of any shape, until |residual| <= accuracy |b|.
+
+    The norm is Euclidean, or else that of the preconditioner, sqrt(v' M^-1 v), which no change of units of the
+    entries of x changes. Where rounding makes A indefinite, the best direction so far is returned.
+    """
+    xp = namespace(b)
+
+    def inner(v: Array, w: Array) -> float:
+        return read(xp.sum(v * w))
+
+    x, residual = xp.zeros_like(b), b
+    z = p = precondition(residual)
+    rho = inner(residual, z)
+    if not rho > 0:
+        return z  # so small that its square is zero
+    goal = accuracy**2 * (rho if in_preconditioned_norm else inner(b, b))
+    for _ in range(_STEPS):
+        image = product(p)
+        curvature = inner(p, image)
+        if curvature <= 0:
+            return x if inner(x, b) > 0 else z
+        alpha = rho / curvature
+        x, residual = x + alpha * p, residual - alpha * image
+        if not in_preconditioned_norm and not inner(residual, residual) > goal:
+            break
+        z = precondition(residual)
+        before, rho = rho, inner(residual, z)
+        if in_preconditioned_norm and not rho > goal:
+            break
+        p = z + (rho / before) * p
+    return x

@@ -1,0 +1,109 @@
+"""f(x + s d) >= f(x) + c s f'(x) d: how far to go along a direction in which f rises (Armijo).
+
+Where rounding hides the rise, a smaller duality gap decides. Beyond its maximum along the line an exponential
+falls ever faster, and the steps back are slow; so where the slope at the end of a step is known, a step is
+refused, too, if it is steeper there than at the beginning, downwards, and prolonged if it is nearly as steep
+upwards.
+"""
+
+from collections.abc import Callable
+from typing import Any, NamedTuple
+
+__all__ = ["Step", "line_search"]
+
+INF = float("inf")
+_SUFFICIENT = 1e-4  # share of the promised rise that a step must deliver (c1 of Nocedal and Wright)
+_STEEP = 0.3  # share of the first slope that at the end of a step means it was too short
+_PROLONGATIONS = 15
+
+
+class Step(NamedTuple):
+    """Where a step of some size leads.
+
+    `point` has the gap there, and is None outside the domain. `promise` is the rise to first order, `slope` the
+    same of another step as long from there on, or None where only the rise counts. `is_whole` says that
+    nothing was cut off the step.
+    """
+
+    point: Any
+    rise: float
+    promise: float
+    slope: float | None = None
+    is_whole: bool = True
+
+
+def line_search(
+    take: Callable[[float], Step | None],
+    gap: float,
+    noise: float,
+    *,
+    tries: int,
+    shrink: float = 0.5,
+) -> Any:
+    """Find a step that is good enough, and give the point it leads to, or None; sizes begin with 1.
+
+    Parameters
+    ----------
+    take : function of a size
+        Takes a step, or gives None where one of this size promises no rise.
+    gap, noise : float
+        The duality gap at the start, and the rounding error of the values.
+    tries : int
+        The largest number of sizes to try.
+    shrink : float
+        What is left of a step outside the domain, or of one that rises too little if no slope tells more.
+    """
+    size, too_long, best = 1.0, INF, None
+    for _ in range(tries):
+        step = take(size)
+        if step is None:
+            size /= 2
+            continue
+        if step.point is None:
+            too_long, size = size, size * shrink
+            continue
+        if step.promise <= noise:
+            if step.rise > (0.0 if step.promise > 0 else noise) or (
+                step.rise >= -noise and step.point.gap < gap
+            ):
+                return step.point
+            size /= 2
+            continue
+        slope = step.slope
+        if step.rise >= _SUFFICIENT * step.promise:
+            best = step if best is None or step.rise > best.rise else best
+            if slope is not None and slope > _STEEP * step.promise and step.is_whole:
+                return _prolong(take, best, size, too_long).point
+            if slope is None or slope >= -step.promise:
+                return best.point
+        elif best is not None:
+            return best.point
+        too_long = size
+        if slope is None:
+            size *= shrink
+        else:
+            # The secant of the slope, kept within bounds, points to the maximum along the line.
+            size *= min(max(step.promise / (step.promise - min(slope, 0.0)), 0.1), 0.5)
+    return None if best is None else best.point
+
+
+def _prolong(
+    take: Callable[[float], Step | None], best: Step, size: float, too_long: float
+) -> Step:
+    """Go on while f rises nearly as steeply as at first: twice as far, or half way to what is too long.
+
+    Far up an exponential, and where X is flat, a Newton step is short, or long, by any factor: one iteration
+    for each would be as many as the way is long. Half way is meant in the exponent.
+    """
+    for _ in range(_PROLONGATIONS):
+        longer = 2 * size if too_long == INF else (size * too_long) ** 0.5
+        if not longer > 1.1 * size:
+            break
+        step = take(longer)
+        if step is None or step.point is None or not step.rise > best.rise:
+            too_long = longer
+            continue
+        size, best = longer, step
+        if step.slope is None or not step.slope > _STEEP * step.promise:
+            break
+    return best

@@ -1,0 +1,1 @@
+"""What benchmarks, experiments and stress share: environments, processes, measurements and files."""
