@@ -6,11 +6,11 @@ not to, are kept at all times; so is what they imply, and what cannot be kept is
 
 from sklearn.datasets import load_wine
 
-from gramlearn import ConstrainedKMeans, Pairs, from_labels, pair_accuracy
+from gramlearn import ConstrainedKMeans, Pairs, pair_accuracy
 
 X, y = load_wine(return_X_y=True)
 for n_pairs in (0, 40, 150, 300):
-    side = from_labels(y, n_pairs, random_state=0) if n_pairs else None
+    side = Pairs.from_labels(y, n_pairs, random_state=0) if n_pairs else None
     model = ConstrainedKMeans(3, random_state=0).fit(X, side=side)
     agree = pair_accuracy(y, model.labels_)
     print(f"{n_pairs:3} pairs: {agree:.3f} of all pairs of wines are treated as their growers do")

@@ -18,7 +18,7 @@ from sklearn.svm import SVC
 from gramlearn import (
     KernelLearner,
     MetricLearner,
-    from_labels,
+    Pairs,
     normalized_mutual_information,
     recall_at_k,
 )
@@ -38,7 +38,7 @@ X, y = load_digits(return_X_y=True)
 X, X_new, y, y_new = train_test_split(
     X, y, train_size=400, test_size=600, stratify=y, random_state=0
 )
-side = from_labels(y, 2000, random_state=0)
+side = Pairs.from_labels(y, 2000, random_state=0)
 
 metric = MetricLearner(gamma=1.0, random_state=0).fit(X, side=side)
 print(metric.solution_)
@@ -94,7 +94,7 @@ if find_spec("umap"):
 else:
     print("umap-learn is not installed: UMAP().fit_transform(X @ L.T) draws the learned distances.")
 
-few = from_labels(y[:200], 500, random_state=0)
+few = Pairs.from_labels(y[:200], 500, random_state=0)
 kernel = KernelLearner("rbf", {"gamma": 5e-4}, gamma=1.0, random_state=0).fit(X[:200], side=few)
 print(kernel.solution_)
 plain = partial(rbf_kernel, gamma=5e-4)

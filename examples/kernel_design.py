@@ -7,16 +7,14 @@ price gamma1 decides how many measurements it reads; the picture shows the choic
 from sklearn.datasets import load_wine
 from sklearn.model_selection import train_test_split
 
-from gramlearn import KernelDesigner, triplets_from_labels
+from gramlearn import KernelDesigner, Triplets
 from gramlearn.plots import plot_design_path
 
 wine = load_wine()
 train, test, train_labels, test_labels = train_test_split(
     wine.data, wine.target, test_size=0.3, stratify=wine.target, random_state=0
 )
-side = triplets_from_labels(
-    train_labels, 1500, random_state=0
-)  # or from_clicks(...), Triplets(...)
+side = Triplets.from_labels(train_labels, 1500, random_state=0)  # or Triplets.from_clicks(...)
 designer = KernelDesigner(weak=True, gamma1=50.0, random_state=0).fit(train, side=side)
 
 print(designer.solution_)

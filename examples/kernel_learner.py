@@ -9,13 +9,13 @@ from sklearn.datasets import load_digits
 from sklearn.model_selection import train_test_split
 from sklearn.svm import SVC
 
-from gramlearn import KernelLearner, from_labels, normalized_mutual_information
+from gramlearn import KernelLearner, Pairs, normalized_mutual_information
 
 X, y = load_digits(return_X_y=True)
 X_train, X_new, y_train, y_new = train_test_split(
     X, y, train_size=300, test_size=500, stratify=y, random_state=0
 )
-side = from_labels(y_train, 600, random_state=0)
+side = Pairs.from_labels(y_train, 600, random_state=0)
 learner = KernelLearner("rbf", {"gamma": 5e-4}, gamma=1.0).fit(X_train, side=side)
 print(learner.solution_)
 

@@ -19,8 +19,8 @@ from gramlearn import (
     KernelKMeans,
     LogDet,
     LogDetSlack,
+    Pairs,
     Problem,
-    from_labels,
     incomplete_cholesky,
     normalized_mutual_information,
     percentile_bounds,
@@ -35,7 +35,7 @@ train, held_out, train_digits, held_out_digits = train_test_split(
 )
 
 kernel = incomplete_cholesky(train, "rbf", gamma=0.05, rank=100)
-pairs = from_labels(train_digits, random_state=SEED)
+pairs = Pairs.from_labels(train_digits, random_state=SEED)
 bounds = percentile_bounds(kernel.factor, random_state=SEED)
 terms = pairs.bind(LogDetSlack(gamma=1.0), bounds=bounds)
 solution = solve(Problem(LogDet(), Factor(kernel.factor), terms))

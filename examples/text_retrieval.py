@@ -22,7 +22,7 @@ from sklearn.neighbors import NearestNeighbors
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import normalize
 
-from gramlearn import MetricLearner, average_precision, datasets, from_labels, recall_at_k
+from gramlearn import MetricLearner, Pairs, average_precision, datasets, recall_at_k
 
 GAMMAS = (1.0, 10.0)
 BOUNDS = (None, (1.0, 2.0))  # None: the 5th and 95th percentile of squared distances
@@ -72,8 +72,8 @@ def search(points: np.ndarray, labels: np.ndarray, queries: np.ndarray) -> dict[
 
 def auc_of_pairs(points: np.ndarray, labels: np.ndarray, rows: np.ndarray) -> float:
     """How often an alike pair is nearer than an unlike one: the area under the ROC curve of 4,000 pairs."""
-    pairs = from_labels(labels[rows], 4000, random_state=0)
-    i, j, alike = pairs.judged()
+    pairs = Pairs.from_labels(labels[rows], 4000, random_state=0)
+    i, j, alike = pairs.near_and_far()
     return float(roc_auc_score(alike, -np.linalg.norm(points[rows[i]] - points[rows[j]], axis=1)))
 
 
@@ -100,7 +100,7 @@ def main(quick: bool, seed: int, rank: int) -> None:
     groups = np.random.default_rng(seed).permutation(np.unique(y))
     seen, chosen_by, new = (np.flatnonzero(np.isin(y, part)) for part in np.split(groups, [12, 16]))
     judged = np.isin(y_old, groups[:12])
-    side = from_labels(y_old[judged], n_pairs, random_state=seed)
+    side = Pairs.from_labels(y_old[judged], n_pairs, random_state=seed)
     print(f"{len(X)} later messages in {d} dimensions; {side} of {judged.sum()} older ones")
     plain = search(X, y, chosen_by)["mean average precision"].mean()
     print(f"mean average precision in the groups to choose by:\n  {plain:.3f}  before")

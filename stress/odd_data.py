@@ -103,7 +103,7 @@ LABELS: Mapping[str, str] = {
 
 # Side information about n points; run where `fit` takes `side`.
 SIDES: Mapping[str, str] = {
-    "from labels": "side = from_labels(y, 30, random_state=0)",
+    "from labels": "side = Pairs.from_labels(y, 30, random_state=0)",
     "pairs": "side = Pairs([(0, 1), (2, 3)], [(0, 4), (1, 5)], n_points=n)",
     "pairs with bounds": "side = Pairs([(0, 1)], [(0, 4)], n_points=n, upper=1.0, lower=2.0)",
     "pairs of no use": "side = Pairs([(0, 1)], n_points=n)",

@@ -68,12 +68,12 @@ SIZES = (100, 200, 400, 650)
 
 def draw(setting: Setting) -> tuple[np.ndarray, Any]:
     """The points of S, standardized over all points, and Triplets of them."""
-    from gramlearn import datasets, triplets_from_labels
+    from gramlearn import Triplets, datasets
 
     found = datasets.load(setting.data)
     X = found.X[:, : setting.n_features]
     rows = np.random.default_rng(setting.seed).permutation(len(X))[: setting.n_points]
-    side = triplets_from_labels(found.y[rows], setting.n_triplets, random_state=setting.seed)
+    side = Triplets.from_labels(found.y[rows], setting.n_triplets, random_state=setting.seed)
     return ((X - X.mean(axis=0)) / X.std(axis=0))[rows], side
 
 

@@ -137,11 +137,11 @@ def race(
     done: Callable[[], object],
 ) -> dict[str, Any]:
     """Seconds of one fit of each learner on synthetic points."""
-    from gramlearn import from_labels, percentile_bounds
+    from gramlearn import Pairs, percentile_bounds
 
     spec = Spec("synthetic", n=points, r=features, c=pairs)
     X, y = synthetic.points(spec, generator("numpy", spec.seed))
-    side = from_labels(y, pairs, random_state=0)
+    side = Pairs.from_labels(y, pairs, random_state=0)
     bounds = percentile_bounds(X, random_state=0)
     instance = instance_of("synthetic", X, side, bounds, spec.seed, settings.race_gamma)
     found: dict[str, Any] = {}

@@ -31,7 +31,7 @@ def splits(
     from sklearn.model_selection import StratifiedKFold
     from sklearn.preprocessing import StandardScaler
 
-    from gramlearn import from_classes, percentile_bounds
+    from gramlearn import Pairs, percentile_bounds
     from gramlearn.datasets import load
 
     data = load(name)
@@ -42,7 +42,7 @@ def splits(
             scale = StandardScaler().fit(X[train])
             points, others = scale.transform(X[train]), scale.transform(X[test])
             rng = np.random.default_rng([repeat, direction])
-            pairs = from_classes(y[train], per_class, random_state=rng)
+            pairs = Pairs.from_classes(y[train], per_class, random_state=rng)
             bounds = percentile_bounds(points, percentiles, random_state=rng)
             instance = instance_of(name, points, pairs, bounds, repeat, gamma)
             yield Split(instance, y[train], others, y[test])
@@ -57,10 +57,10 @@ def instance_of(
     gamma: float,
 ) -> Instance:
     """Without pairs of equal points."""
-    i, j, _ = pairs.judged()
+    i, j, _ = pairs.near_and_far()
     equal = np.all(points[i] == points[j], axis=1)
-    pairs = pairs.without(equal) if equal.any() else pairs
-    i, j, alike = pairs.judged()
+    pairs = pairs.drop(equal) if equal.any() else pairs
+    i, j, alike = pairs.near_and_far()
     spec = Spec(name, *points.shape, c=pairs.size, seed=seed, gamma=gamma)
     return Instance(spec, points, i, j, int(alike.sum()), *bounds)
 

@@ -9,7 +9,9 @@ from benchmarks.scripts import kernel_design
 from benchmarks.scripts.kernel_design_full import SOLVERS, full_program
 from scipy.optimize import linprog
 
-from gramlearn import triplets_from_labels
+from gramlearn import (
+    Triplets,
+)
 from oracles import ask
 
 WIDTHS = (0.3, 3.0, 30.0)
@@ -20,7 +22,7 @@ def tiny(seed, n=9, features=3, m=25):
     rng = np.random.default_rng(seed)
     y = np.arange(n) % 2
     X = rng.standard_normal((n, features)) + y[:, None] * [1.0, *[0.0] * (features - 1)]
-    i, j, k = triplets_from_labels(y, m, random_state=seed).triplets.T
+    i, j, k = Triplets.from_labels(y, m, random_state=seed).triplets.T
     squared = (X[:, None] - X) ** 2
     matrices = np.stack([np.exp(-w * squared[..., f]) for f in range(features) for w in WIDTHS])
     differences = (matrices[:, i, j] - matrices[:, i, k]).T

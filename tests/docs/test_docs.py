@@ -33,7 +33,7 @@ PRINTED = {
     "online_pca": "the best fixed directions, known afterwards",
     "text_retrieval": "wrote text_map.npy, 40 x 40",
     "unfold_swiss_roll": "Unfolding(OPTIMAL: trace",
-    "triplets": "Triplets(2000 comparisons, n_points=89)",
+    "triplets": "Triplets(1988 comparisons, n_points=89)",
 }
 # Clusters, a design, a bound on the regret, and an Unfolding.
 WITHOUT_SOLUTION = {"constrained_clusters", "kernel_design", "online_pca", "unfold_swiss_roll"}

@@ -19,12 +19,11 @@ from gramlearn import (
     Pairs,
     SemiSupervisedEmbedding,
     Triplets,
-    from_labels,
     nearest_correlation,
 )
 
 IRIS, SPECIES = load_iris(return_X_y=True)
-SIDE = from_labels(SPECIES, 300, random_state=0)
+SIDE = Pairs.from_labels(SPECIES, 300, random_state=0)
 TWICE = np.vstack([IRIS, IRIS[:1]])  # rows 0 and 150 are one point
 METRICS = [
     MetricLearner(),
@@ -170,7 +169,7 @@ def test_the_unit_of_all_features_does_not_matter_to_logdet(unit):
 def test_with_the_inverse_covariance_a_feature_listed_twice_counts_once():
     params = {"prior": "inverse_covariance", "tol": 1e-9}
     wide = np.hstack([IRIS, IRIS[:, :1], np.ones((150, 1))])
-    i, j, _ = SIDE.judged()
+    i, j, _ = SIDE.near_and_far()
     one, two = (
         MetricLearner(**params).fit(X, side=SIDE).pair_distance((X[i], X[j])) for X in (IRIS, wide)
     )
@@ -212,8 +211,8 @@ def test_pairs_of_unseen_people_are_told_apart_by_the_threshold():
     X += rng.standard_normal(X.shape)
     X /= np.linalg.norm(X, axis=1, keepdims=True)
     seen, unseen = people < 40, people >= 40
-    learner = MetricLearner(random_state=0).fit(X[seen], side=from_labels(people[seen], 1000))
-    i, j, alike = from_labels(people[unseen], 400, random_state=0).judged()
+    learner = MetricLearner(random_state=0).fit(X[seen], side=Pairs.from_labels(people[seen], 1000))
+    i, j, alike = Pairs.from_labels(people[unseen], 400, random_state=0).near_and_far()
     signs = np.where(alike, 1, -1)
     assert np.mean(learner.predict((X[unseen][i], X[unseen][j])) == signs) > 0.8
 

@@ -21,13 +21,12 @@ from gramlearn import (
     SemiSupervisedEmbedding,
     Square,
     Triplets,
-    from_labels,
     kernel_kmeans,
     percentile_bounds,
 )
 
 X, Y = load_iris(return_X_y=True)
-SIDE = from_labels(Y, 60, random_state=0)
+SIDE = Pairs.from_labels(Y, 60, random_state=0)
 TRIPLETS = Triplets([(0, 1, 60)], n_points=150)
 LEARNERS = (MetricLearner, KernelLearner)
 
@@ -324,7 +323,7 @@ def test_what_judges_no_pairs_says_why_and_how_it_would(kind):
             getattr(learner, name)
     # The two ways that the sentence names.
     assert learner.calibrate_threshold(pairs, y).score(pairs, y) > 0
-    assert set(learner.fit(X, side=from_labels(Y, 60)).predict(pairs)) <= {1, -1}
+    assert set(learner.fit(X, side=Pairs.from_labels(Y, 60)).predict(pairs)) <= {1, -1}
 
 
 def test_targets_call_no_pair_near_or_far():
@@ -334,8 +333,8 @@ def test_targets_call_no_pair_near_or_far():
 
 
 def test_pairs_are_scored_by_booleans_as_by_signs():
-    side = from_labels(Y, 60, random_state=0)
-    i, j, alike = side.judged()
+    side = Pairs.from_labels(Y, 60, random_state=0)
+    i, j, alike = side.near_and_far()
     learner = MetricLearner().fit(X, side=side)
     pairs = (X[i], X[j])
     assert learner.score(pairs, alike) == learner.score(pairs, np.where(alike, 1, -1)) > 0.9

@@ -26,11 +26,11 @@ from gramlearn import (
     Linear,
     MetricLearner,
     OnlineMetricLearner,
+    Pairs,
     Problem,
     SemiSupervisedEmbedding,
     Similarities,
     Term,
-    from_labels,
     nearest_correlation,
     normalized_mutual_information,
     solve,
@@ -51,7 +51,7 @@ def distances_of(K):
 def test_what_no_linear_map_separates_a_kernel_does():
     X, y = make_circles(200, noise=0.05, factor=0.5, random_state=0)
     train, test = np.arange(200) % 2 == 0, np.arange(200) % 2 == 1
-    i, j, alike = from_labels(y[test], 400, random_state=1).judged()
+    i, j, alike = Pairs.from_labels(y[test], 400, random_state=1).near_and_far()
     pairs = (X[test][i], X[test][j])
     linear, curved = (
         roc_auc_score(alike, model.fit(X[train], y[train]).pair_score(pairs))
@@ -69,7 +69,7 @@ def test_a_sum_of_kernels_is_a_kernel_and_what_is_learned_from_it_too():
     learner = KernelLearner(both, random_state=0).fit(IRIS[::2], SPECIES[::2])
     K = learner.kernel_matrix(IRIS, IRIS)  # half of them are new
     assert np.linalg.eigvalsh(K)[0] > -1e-9 * np.trace(K)
-    i, j, alike = from_labels(SPECIES, 300, random_state=1).judged()
+    i, j, alike = Pairs.from_labels(SPECIES, 300, random_state=1).near_and_far()
     before = roc_auc_score(alike, -distances_of(both(IRIS, IRIS))[i, j])
     assert roc_auc_score(alike, -distances_of(K)[i, j]) > before
 
@@ -77,7 +77,7 @@ def test_a_sum_of_kernels_is_a_kernel_and_what_is_learned_from_it_too():
 # hdbscan#299, #70, #373: links by editing distances, which are none any more.
 def test_links_become_distances_that_a_clusterer_can_use():
     X, y = make_moons(120, noise=0.08, random_state=0)
-    side = from_labels(y, 600, random_state=0)
+    side = Pairs.from_labels(y, 600, random_state=0)
     K = KernelLearner(gamma=10.0, random_state=0).fit(X, side=side).kernel_matrix(X, X)
     learned, plain = np.sqrt(distances_of(K)), squareform(pdist(X))
     edited = plain.copy()
@@ -134,12 +134,14 @@ def test_the_adapter_is_a_matrix_for_queries_and_documents_alike():
 def test_a_score_on_unseen_pairs_tells_whether_learning_helped():
     X, y = load_wine(return_X_y=True)
     train, test = np.arange(178) % 2 == 0, np.arange(178) % 2 == 1
-    side = from_labels(y[train], 400, random_state=0)
-    i, j, alike = from_labels(y[test], 400, random_state=1).judged()
+    side = Pairs.from_labels(y[train], 400, random_state=0)
+    i, j, alike = Pairs.from_labels(y[test], 400, random_state=1).near_and_far()
     pairs, signs = (X[test][i], X[test][j]), np.where(alike, 1, -1)
     before = roc_auc_score(alike, -np.linalg.norm(pairs[0] - pairs[1], axis=1))
     learned = MetricLearner(random_state=0).fit(X[train], side=side)
-    shuffled = from_labels(np.random.default_rng(0).permutation(y[train]), 400, random_state=0)
+    shuffled = Pairs.from_labels(
+        np.random.default_rng(0).permutation(y[train]), 400, random_state=0
+    )
     misled = MetricLearner(random_state=0).fit(X[train], side=shuffled)
     assert misled.score(pairs, signs) < before < learned.score(pairs, signs) - 0.05
 

@@ -21,8 +21,6 @@ from gramlearn import (
     PolynomialKernel,
     Triplets,
     TripletScorer,
-    from_clicks,
-    triplets_from_labels,
 )
 from gramlearn.estimators import kernel_designer
 
@@ -42,7 +40,7 @@ def test_scikit_learns_checks(estimator, check):
 
 
 FAMILY = [GaussianKernel(0.05), LaplacianKernel(0.1), LinearKernel(), PolynomialKernel(2, 0.1)]
-SIDE = triplets_from_labels(Y, 300, random_state=0)
+SIDE = Triplets.from_labels(Y, 300, random_state=0)
 
 
 def least(K):
@@ -109,7 +107,7 @@ def test_matrices_give_what_their_functions_give():
 
 def test_clicks_are_comparisons():
     clicks = np.asarray(SIDE.triplets)
-    repeated = from_clicks(np.vstack([clicks, clicks[:50]]), len(X))
+    repeated = Triplets.from_clicks(np.vstack([clicks, clicks[:50]]), len(X))
     model = KernelDesigner(FAMILY).fit(X, side=repeated)
     # The program has each of them as often as it was given.
     by_hand = Triplets(np.vstack([clicks, clicks[:50]]), n_points=len(X))

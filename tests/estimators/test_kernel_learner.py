@@ -18,11 +18,11 @@ from gramlearn import (
     LogDet,
     LogDetSlack,
     MetricLearner,
+    Pairs,
     Problem,
     SquaredHinge,
     Triplets,
     VonNeumann,
-    from_labels,
     normalized_mutual_information,
     solve,
 )
@@ -33,7 +33,7 @@ IRIS, SPECIES = load_iris(return_X_y=True)
 RNG = np.random.default_rng(0)
 X, NEW = RNG.standard_normal((30, 5)), RNG.standard_normal((7, 5))
 Y = np.arange(30) % 3
-SIDE = from_labels(Y, 60, random_state=0)
+SIDE = Pairs.from_labels(Y, 60, random_state=0)
 BASES = ["cholesky", "subset", "spectral", "random", "kmeans", np.eye(30)[:, :8]]
 
 
@@ -135,7 +135,7 @@ def test_a_reduced_kernel_is_the_optimum_of_its_form(basis):
 
 def test_without_a_prior_only_the_span_of_the_points_is_left():
     """alpha = 0, as in POLA: W = X' S X."""
-    few, side = X[:4], from_labels(Y[:4], 6, random_state=0)
+    few, side = X[:4], Pairs.from_labels(Y[:4], 6, random_state=0)
     learner = KernelLearner(
         "linear", alpha=0.0, regularizer="frobenius", regularize="map", bounds=(1.0, 9.0)
     ).fit(few, side=side)
@@ -222,7 +222,7 @@ def test_bounds_are_those_of_the_prior():
 @pytest.mark.parametrize("rank", [None, 6])
 def test_the_threshold_belongs_to_the_distances(rank):
     learner = KernelLearner(rank=rank, alpha=2.0, random_state=0).fit(X, side=SIDE)
-    i, j, alike = SIDE.judged()
+    i, j, alike = SIDE.near_and_far()
     expected = best_threshold(learner.pair_distance((X[i], X[j])), alike)
     assert learner.threshold_ == pytest.approx(expected, rel=1e-6)
 
@@ -264,7 +264,7 @@ REFUSED = [
         lambda: KernelLearner(regularizer="von_neumann", rank=3).fit(X, Y),
         "with a rank and its complement is for LogDet alone",
     ),
-    (lambda: KernelLearner().fit(X, side=from_labels(Y[:9])), "made for 9 points"),
+    (lambda: KernelLearner().fit(X, side=Pairs.from_labels(Y[:9])), "made for 9 points"),
     (lambda: KernelLearner().fit(X, Y).kernel_matrix(NEW[:, :2]), "2 features"),
     (lambda: KernelLearner("precomputed").fit(X @ X.T, Y).transform(np.eye(9)), "9 features"),
 ]

@@ -30,7 +30,6 @@ from gramlearn import (
     SquaredHinge,
     Triplets,
     VonNeumann,
-    from_labels,
     percentile_bounds,
     solve,
 )
@@ -38,7 +37,7 @@ from gramlearn.estimators._pair_methods import best_threshold
 from gramlearn.methods.metric.bases import basis_of
 
 IRIS, SPECIES = load_iris(return_X_y=True)
-SIDE = from_labels(SPECIES, 200, random_state=0)
+SIDE = Pairs.from_labels(SPECIES, 200, random_state=0)
 KINDS = {
     "pairs": SIDE,
     "triplets": Triplets([(0, 1, 60), (60, 61, 120), (120, 121, 3)], n_points=150, margin=20.0),
@@ -151,7 +150,7 @@ def test_with_a_whole_basis_it_is_the_full_metric(basis):
 def test_low_rank_is_the_optimum_among_metrics_of_its_form():
     """No W = I + R (F - I) R' near the learned one is better, by the definition of J12 (8)."""
     X, y = points(d=8), np.arange(40) % 3
-    side = from_labels(y, 60, random_state=0)
+    side = Pairs.from_labels(y, 60, random_state=0)
     bounds = percentile_bounds(X, random_state=0)
     learner = MetricLearner(rank=3, bounds=bounds, tol=1e-10).fit(X, side=side)
 
@@ -261,7 +260,7 @@ def test_the_threshold_is_right_most_often(judged):
 
 def test_pairs_are_predicted_after_a_fit_to_pairs():
     learner = MetricLearner(random_state=0).fit(IRIS, side=SIDE)
-    i, j, alike = SIDE.judged()
+    i, j, alike = SIDE.near_and_far()
     y = np.where(alike, 1, -1)
     pairs = (IRIS[i], IRIS[j])
     plain = np.linalg.norm(IRIS[i] - IRIS[j], axis=1)
@@ -294,7 +293,9 @@ def test_side_information_is_routed_and_a_mismatch_is_refused():
         pipeline = make_pipeline(learner, KNeighborsClassifier(3))
         assert pipeline.fit(IRIS, SPECIES, side=SIDE).score(IRIS, SPECIES) > 0.9
         search = GridSearchCV(pipeline, {"metriclearner__gamma": [1.0]}, error_score="raise")
-        with pytest.raises(ValueError, match=r"made for 150 points but received 120 rows.*take"):
+        with pytest.raises(
+            ValueError, match=r"made for 150 points but received 120 rows.*keep_points"
+        ):
             search.fit(IRIS, SPECIES, side=SIDE)
 
 

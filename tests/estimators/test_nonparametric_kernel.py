@@ -14,7 +14,6 @@ from gramlearn import (
     NonparametricKernel,
     Pairs,
     Triplets,
-    from_labels,
     laplacian,
     neighbor_graph,
     pairs_to_ask,
@@ -25,7 +24,7 @@ from gramlearn.graphs.out_of_sample import extend_along_graph, join_new_points
 from gramlearn.side_information.active import margins, unit_rows
 
 X, Y = make_moons(60, noise=0.05, random_state=0)
-PAIRS = from_labels(Y, 40, random_state=0)
+PAIRS = Pairs.from_labels(Y, 40, random_state=0)
 LOSSES = ["linear", "squared_hinge", "hinge", "square"]
 
 
@@ -67,7 +66,7 @@ def test_clusters_of_real_data_follow_the_pairs(load, loss) -> None:
     """Points without pairs are carried along by their neighbors: more agree with the classes than before."""
     points, classes = load(return_X_y=True)
     points = StandardScaler().fit_transform(points)
-    pairs = from_labels(classes, 120, random_state=0)
+    pairs = Pairs.from_labels(classes, 120, random_state=0)
     model = NonparametricKernel(loss, B=1.0, n_clusters=3, random_state=0)
     before = KernelKMeans(3, random_state=0).fit_predict(points)
     found = model.fit_predict(points, side=pairs)
@@ -101,7 +100,8 @@ def test_a_search_over_C_by_clusters_of_held_out_points() -> None:
 
 def test_points_without_labels_are_no_class() -> None:
     half = np.where(np.arange(60) % 2, Y, -1)
-    found = NonparametricKernel(random_state=0).fit_predict(X, half)
+    with pytest.warns(UserWarning, match="-1 means unlabeled: 30 of 60 points"):
+        found = NonparametricKernel(random_state=0).fit_predict(X, half)
     assert set(found) == {0, 1}
     assert rand_score(Y, found) > 0.9
 
@@ -166,7 +166,7 @@ def test_points_that_are_known_keep_their_place() -> None:
     model = NonparametricKernel().fit(X, side=PAIRS)
     np.testing.assert_array_equal(model.transform(X), model.embedding_)
     twice = NonparametricKernel().fit(
-        np.vstack([X, X[:1]]), side=from_labels(np.append(Y, Y[0]), 40, random_state=0)
+        np.vstack([X, X[:1]]), side=Pairs.from_labels(np.append(Y, Y[0]), 40, random_state=0)
     )
     mean = (twice.embedding_[0] + twice.embedding_[60]) / 2
     np.testing.assert_allclose(twice.transform(X[:1])[0], mean, atol=1e-12)
@@ -176,7 +176,7 @@ def test_new_points_land_among_their_class() -> None:
     points, classes = make_moons(300, noise=0.05, random_state=1)
     old, new = slice(0, 200), slice(200, 300)
     model = NonparametricKernel("squared_hinge", B=200.0).fit(
-        points[old], side=from_labels(classes[old], 100, random_state=0)
+        points[old], side=Pairs.from_labels(classes[old], 100, random_state=0)
     )
     nearest = np.argmax(model.transform(points[new]) @ model.embedding_.T, axis=1)
     assert np.mean(classes[old][nearest] == classes[new]) > 0.97

@@ -42,15 +42,12 @@ from gramlearn import (
     Triplets,
     Zeros,
     balanced_cut,
-    from_labels,
-    from_similarities,
     incomplete_cholesky,
     laplacian,
     nearest_correlation,
     neighbor_graph,
     normalized_mutual_information,
     percentile_bounds,
-    relative_bounds,
     solve,
     spectral_factor,
     unfold,
@@ -60,7 +57,7 @@ from gramlearn.datasets import VARIABLE, DatasetNotFoundError, load
 RNG = np.random.default_rng(0)
 Y = np.repeat([0, 1, 2], 8)
 X = RNG.standard_normal((24, 3)) + 3.0 * np.eye(3)[Y]
-SIDE = from_labels(Y, 30, random_state=0)
+SIDE = Pairs.from_labels(Y, 30, random_state=0)
 
 # Each with what it learns from beside X.
 ESTIMATORS = {
@@ -209,12 +206,11 @@ REFUSED = [
     (lambda: Pairs(MASKED_PAIRS, n_points=9), r"`similar` is a masked array"),
     (lambda: Triplets(sp.eye(3), n_points=9), r"`triplets` is sparse"),
     (lambda: Pairs([[0, 1]], n_points=9, upper={}), r"`upper` must be one number, or one for each"),
-    (lambda: from_labels(np.ma.array(Y, mask=Y > 1)), r"`y` is a masked array"),
+    (lambda: Pairs.from_labels(np.ma.array(Y, mask=Y > 1)), r"`y` is a masked array"),
     (lambda: SIDE.split("a"), r"`share` must be a number between 0 and 1; got 'a'"),
-    (lambda: SIDE.take([[0, 1], [2]]), r"`rows` must hold whole numbers"),
-    (lambda: relative_bounds(SIDE, X, {}), r"`eps` must be a number between 0 and 1"),
-    (lambda: relative_bounds("a", X), r"`pairs` must be Pairs"),
-    (lambda: from_similarities(sp.eye(4)), r"`S` is sparse; pass a dense array"),
+    (lambda: SIDE.keep_points([[0, 1], [2]]), r"`rows` must hold whole numbers"),
+    (lambda: SIDE.with_relative_bounds(X, {}), r"`eps` must be a number between 0 and 1"),
+    (lambda: Pairs.from_similarities(sp.eye(4)), r"`S` is sparse; pass a dense array"),
     (lambda: percentile_bounds(X * 1e160), r"`points` has entries of up to .* other units"),
     (lambda: SIDE.bind(Hinge(), X * 1e160), r"`points` has entries of up to .* other units"),
     (lambda: Problem(LogDet(), np.eye(2) * 1e200), r"`prior` has entries of up to .* other units"),

@@ -6,12 +6,12 @@ import pytest
 from sklearn.datasets import load_iris
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
-from gramlearn import POLA, Bounds, Pairs, from_labels
+from gramlearn import POLA, Bounds, Pairs
 from oracles import ask, squared_norm
 
 X = np.random.default_rng(0).standard_normal((30, 3))
 Y = np.arange(30) % 2
-SIDE = from_labels(Y, 40, random_state=0)
+SIDE = Pairs.from_labels(Y, 40, random_state=0)
 
 
 @parametrize_with_checks([POLA(n_pairs=50)])
@@ -23,7 +23,7 @@ def test_scikit_learn(estimator, check):
 def test_it_is_the_optimum_over_metric_and_threshold(gamma):
     model = POLA(gamma, tol=1e-8).fit(X, side=SIDE)
     W, b = cp.Variable((3, 3), PSD=True), cp.Variable()
-    i, j, alike = SIDE.judged()
+    i, j, alike = SIDE.near_and_far()
     z = X[i] - X[j]
     d = cp.sum(cp.multiply(z @ W, z), axis=1)
     hinges = cp.pos(1 - cp.multiply(np.where(alike, 1.0, -1.0), b - d))
@@ -46,9 +46,9 @@ def test_more_features_than_points_are_learned_from_in_the_span_of_the_points():
 
 def test_the_threshold_tells_pairs_apart():
     iris, species = load_iris(return_X_y=True)
-    side = from_labels(species, 300, random_state=0)
+    side = Pairs.from_labels(species, 300, random_state=0)
     model = POLA(0.1).fit(iris, side=side)
-    i, j, alike = side.judged()
+    i, j, alike = side.near_and_far()
     right = np.mean(model.predict((iris[i], iris[j])) == np.where(alike, 1, -1))
     assert right > 0.85
     L = model.components_

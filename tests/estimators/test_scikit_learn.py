@@ -38,13 +38,12 @@ from gramlearn import (
     Schatten,
     SemiSupervisedEmbedding,
     StructurePreservingEmbedding,
-    from_labels,
 )
 
 IRIS, SPECIES = load_iris(return_X_y=True)
 X = IRIS[::3]
 Y = SPECIES[::3].astype(float)  # labels, and squared distances for OnlineMetricLearner
-SIDE = from_labels(Y, 60, random_state=0)
+SIDE = Pairs.from_labels(Y, 60, random_state=0)
 COLUMNS = ["length", "width", "long", "wide"]
 LEARNERS = {
     "MetricLearner": MetricLearner(n_pairs=60, random_state=0),
@@ -243,18 +242,20 @@ def test_side_information_is_routed_and_that_of_another_X_is_refused(estimator):
         routed = pipeline.fit(X, Y, side=SIDE)[1]
         direct = clone(estimator).fit(StandardScaler().fit_transform(X), side=SIDE)
         assert routed.solution_.primal == pytest.approx(direct.solution_.primal, rel=1e-5)
-        with pytest.raises(ValueError, match=r"made for 50 points but received 33 rows.*take"):
+        with pytest.raises(
+            ValueError, match=r"made for 50 points but received 33 rows.*keep_points"
+        ):
             cross_val_score(pipeline, X, Y, params={"side": SIDE}, cv=3, error_score="raise")
     # What a refusal tells to do, for each fold.
     train = np.arange(50) % 3 > 0
     pipeline = make_pipeline(clone(estimator), KNeighborsClassifier(3))
     step = pipeline.steps[0][0]
-    pipeline.fit(X[train], Y[train], **{f"{step}__side": SIDE.take(train)})
+    pipeline.fit(X[train], Y[train], **{f"{step}__side": SIDE.keep_points(train)})
     assert pipeline.score(X[~train], Y[~train]) > 0.8
 
 
 def test_statements_as_many_as_rows_are_not_taken_for_a_column_of_X():
-    side = from_labels(Y, len(X), random_state=0)
+    side = Pairs.from_labels(Y, len(X), random_state=0)
     assert side.size == len(X)
     with sklearn.config_context(enable_metadata_routing=True):
         learner = MetricLearner().set_fit_request(side=True)
@@ -262,9 +263,13 @@ def test_statements_as_many_as_rows_are_not_taken_for_a_column_of_X():
         search = GridSearchCV(
             pipeline, {"metriclearner__gamma": [0.1, 1.0]}, cv=3, error_score="raise"
         )
-        with pytest.raises(ValueError, match=r"made for 50 points but received 33 rows.*take"):
+        with pytest.raises(
+            ValueError, match=r"made for 50 points but received 33 rows.*keep_points"
+        ):
             cross_val_score(pipeline, X, Y, params={"side": side}, cv=3, error_score="raise")
-        with pytest.raises(ValueError, match=r"made for 50 points but received 33 rows.*take"):
+        with pytest.raises(
+            ValueError, match=r"made for 50 points but received 33 rows.*keep_points"
+        ):
             search.fit(X, Y, side=side)
 
 
@@ -335,7 +340,7 @@ def test_a_stream_may_be_of_one_row(estimator):
 def test_a_class_of_one_member_is_unlike_the_others(estimator):
     y = Y.copy()
     y[0] = 7
-    side = from_labels(y, 200, random_state=0)
+    side = Pairs.from_labels(y, 200, random_state=0)
     assert 0 in side.dissimilar
     assert 0 not in side.similar
     fitted = clone(estimator).set_params(n_pairs=200).fit(X, y)

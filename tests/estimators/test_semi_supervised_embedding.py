@@ -7,13 +7,13 @@ from sklearn.datasets import load_iris
 from sklearn.metrics.pairwise import rbf_kernel
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
-from gramlearn import Bounds, Pairs, SemiSupervisedEmbedding, Triplets, from_labels
+from gramlearn import Bounds, Pairs, SemiSupervisedEmbedding, Triplets
 from oracles import ask, squared_norm
 
 RNG = np.random.default_rng(0)
 X = RNG.standard_normal((30, 5))
 Y = np.arange(30) % 3
-SIDE = from_labels(Y, 40, random_state=0)
+SIDE = Pairs.from_labels(Y, 40, random_state=0)
 BOUNDS = (1.0, 9.0)
 
 
@@ -30,7 +30,7 @@ def test_it_is_the_optimum_of_the_problem_of_the_paper(loss):
     price = model.solution_.problem.terms[-1].loss.slope
     P = model.coordinates_.factor
     W = cp.Variable((5, 5), PSD=True)
-    i, j, alike = SIDE.judged()
+    i, j, alike = SIDE.near_and_far()
     z = P[i] - P[j]
     d = cp.sum(cp.multiply(z @ W, z), axis=1)
     excess = cp.pos(cp.multiply(np.where(alike, 1.0, -1.0), d - np.where(alike, *BOUNDS)))

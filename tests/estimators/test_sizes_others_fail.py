@@ -18,7 +18,6 @@ from gramlearn import (
     Pairs,
     Problem,
     Square,
-    from_labels,
     large_margin_problem,
     solve,
 )
@@ -100,7 +99,7 @@ def test_10_000_features_are_learned_with_a_rank():
     learner = MetricLearner(rank=20, gamma=10.0, n_pairs=1000, random_state=0)
     learner, peak = peak_memory(lambda: learner.fit(X[train], y[train]))
     assert peak < 0.1 * 8 * 10_000**2
-    i, j, alike = from_labels(y[~train], 400, random_state=1).judged()
+    i, j, alike = Pairs.from_labels(y[~train], 400, random_state=1).near_and_far()
     pairs = (X[~train][i], X[~train][j])
     plain = -np.linalg.norm(pairs[0] - pairs[1], axis=1)
     assert roc_auc_score(alike, plain) < 0.6

@@ -27,14 +27,13 @@ from gramlearn import (
     SquaredHinge,
     Term,
     Triplets,
-    from_labels,
     large_margin_problem,
     percentile_bounds,
     solve,
 )
 
 IRIS, SPECIES = load_iris(return_X_y=True)
-SIDE = from_labels(SPECIES, 300, random_state=0)
+SIDE = Pairs.from_labels(SPECIES, 300, random_state=0)
 BOUNDS = (0.5, 9.0)
 TRUE = np.diag([25.0, 4.0, 1.0, 0.0, 0.0, 0.0])  # a metric that sees three of six features
 
@@ -76,7 +75,7 @@ def test_each_pair_has_its_own_bound():
     upper, lower = np.array([0.01, 0.5]), np.array([4.0, 30.0])
     side = Pairs([[0, 1], [60, 61]], [[0, 60], [60, 120]], n_points=150, upper=upper, lower=lower)
     learner = MetricLearner(loss="hard").fit(IRIS, side=side)
-    i, j, _ = side.judged()
+    i, j, _ = side.near_and_far()
     squared = learner.pair_distance((IRIS[i], IRIS[j])) ** 2
     assert np.all(squared[:2] <= upper * (1 + 1e-5))
     assert np.all(squared[2:] >= lower * (1 - 1e-5))
@@ -119,7 +118,7 @@ def test_a_solve_goes_on_from_an_earlier_one(solver):
 # metric-learn#233, #205: labels of some points, constraints on others, and points of which nothing is known.
 def test_labels_pairs_and_comparisons_go_into_one_fit():
     y = np.where(np.arange(150) % 3 == 0, SPECIES, -1)
-    labeled = from_labels(y, 100, random_state=0)
+    labeled = Pairs.from_labels(y, 100, random_state=0)
     asked = Triplets([(1, 2, 52), (52, 53, 101), (101, 103, 1)], n_points=150)
     measured = Bounds([4], [55], upper=4.0, lower=4.0, n_points=150)
     terms = [
@@ -137,6 +136,7 @@ def test_labels_pairs_and_comparisons_go_into_one_fit():
 
 
 # metric-learn#205: most points have no label, and should say something nevertheless.
+@pytest.mark.filterwarnings("ignore:`y` holds -1, 0 and 1")
 def test_unlabeled_points_help_by_their_shape():
     X, y = make_moons(200, noise=0.06, random_state=1)
     few = np.full(200, -1)

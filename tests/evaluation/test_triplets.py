@@ -18,18 +18,17 @@ from gramlearn import (
     KernelLearner,
     MetricLearner,
     OnlineMetricLearner,
+    Pairs,
     Triplets,
     TripletScorer,
     comparisons_kept,
-    from_labels,
-    triplets_from_labels,
 )
 from gramlearn.evaluation import triplets as triplet_scores
 
 IRIS, SPECIES = load_iris(return_X_y=True)
 X, Y = IRIS[::3], SPECIES[::3]
 FOLDS = StratifiedKFold(3, shuffle=True, random_state=0)
-SIDE = triplets_from_labels(Y, 200, random_state=0)
+SIDE = Triplets.from_labels(Y, 200, random_state=0)
 
 
 class Scores:
@@ -52,7 +51,7 @@ def by_loops(score, points, side):
 
 
 def fitted_online():
-    i, j, _ = from_labels(Y, 60, random_state=0).judged()
+    i, j, _ = Pairs.from_labels(Y, 60, random_state=0).near_and_far()
     pairs = np.stack([X[i], X[j]], axis=1)
     return OnlineMetricLearner().partial_fit(pairs, np.where(Y[i] == Y[j], 0.5, 4.0))
 
@@ -132,7 +131,7 @@ def test_a_search_over_gamma_judges_all_candidates_by_the_same_triplets():
         error_score="raise",
     ).fit(X, Y)
     for k, (train, test) in enumerate(FOLDS.split(X, Y)):
-        side = triplets_from_labels(Y[test], 300, random_state=4)
+        side = Triplets.from_labels(Y[test], 300, random_state=4)
         for candidate, gamma in enumerate(gammas):
             learner = MetricLearner(gamma=gamma, random_state=0).fit(X[train], Y[train])
             metric = learner.get_metric()

@@ -20,7 +20,7 @@ from experiments.reproductions.shared.by_set import BySet
 from experiments.reproductions.shared.choosing import Task, halves, judged
 from experiments.reproductions.shared.our_metrics import OURS
 
-from gramlearn import from_labels
+from gramlearn import Pairs
 
 RNG = np.random.default_rng(0)
 DATA = os.environ.get("GRAMLEARN_DATA")
@@ -382,7 +382,7 @@ def test_clusters_of_others_are_those_of_the_draw(monkeypatch: pytest.MonkeyPatc
         return [(call["name"], call["seed"]) for call in calls]
 
     monkeypatch.setattr(clusters_by_set, "ask", seeds)
-    pairs = from_labels(np.repeat([0, 1], 5), 4, random_state=0)
+    pairs = Pairs.from_labels(np.repeat([0, 1], 5), 4, random_state=0)
     found = clusters_by_set._theirs(np.zeros((10, 2)), 2, [(pairs, 7), (pairs, 8)])
     assert found == [{n: (n, seed) for n in rivals.CLUSTERERS} for seed in (7, 8)]
 

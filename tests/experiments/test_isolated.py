@@ -22,7 +22,10 @@ from tools import environments
 from tools.environments import UnavailableError
 
 from experiments import isolated
-from gramlearn import from_classes, normalized_mutual_information
+from gramlearn import (
+    Pairs,
+    normalized_mutual_information,
+)
 
 RNG = np.random.default_rng(0)
 CLASSES = np.arange(60) % 3
@@ -200,7 +203,7 @@ def test_metrics_of_packages_are_positive_semidefinite_and_find_what_matters(
 
 
 def pairs() -> dict[str, np.ndarray]:
-    found = from_classes(CLASSES, 10, random_state=0)
+    found = Pairs.from_classes(CLASSES, 10, random_state=0)
     return {"alike": np.asarray(found.similar), "unlike": np.asarray(found.dissimilar)}
 
 

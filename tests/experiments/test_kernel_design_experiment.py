@@ -24,13 +24,7 @@ from experiments.reproductions.f07._comparisons import (
 from experiments.reproductions.shared.rivals import METRIC_LEARN, mmc
 
 from experiments import reproductions
-from gramlearn import (
-    KernelDesigner,
-    MetricLearner,
-    comparisons_kept,
-    datasets,
-    triplets_from_labels,
-)
+from gramlearn import KernelDesigner, MetricLearner, Triplets, comparisons_kept, datasets
 
 RNG = np.random.default_rng(0)
 CLASSES = np.repeat([0, 1, 2], 16)
@@ -44,7 +38,7 @@ POINTS = RNG.standard_normal((48, 4)) * [0.4, 1.0, 1.0, 0.0] + CLASSES[:, None] 
 
 
 def judged(rows: np.ndarray, count: int = 60) -> Judged:
-    return Judged(POINTS[rows], triplets_from_labels(CLASSES[rows], count, random_state=0))
+    return Judged(POINTS[rows], Triplets.from_labels(CLASSES[rows], count, random_state=0))
 
 
 SPLIT = Split(

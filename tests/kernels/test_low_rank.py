@@ -16,8 +16,8 @@ from gramlearn import (
     Factor,
     LogDet,
     LogDetSlack,
+    Pairs,
     Problem,
-    from_labels,
     incomplete_cholesky,
     nystroem,
     percentile_bounds,
@@ -335,7 +335,7 @@ def test_neighbors_by_kernel_distances_are_those_of_rows() -> None:
 def test_a_learned_factor_is_a_linear_map_of_rows_and_so_has_new_ones() -> None:
     """The kernel learned from the prior G G' is G M G', with M the metric learned for the rows of G."""
     labels = (X[:, 0] ** 2 + X[:, 1] > 1).astype(int)
-    pairs = from_labels(labels, 200, random_state=0)
+    pairs = Pairs.from_labels(labels, 200, random_state=0)
     found = incomplete_cholesky(X, "rbf", rank=15, gamma=0.1)
     bounds = percentile_bounds(found.factor, random_state=0)
     loss = LogDetSlack(gamma=1.0)

@@ -7,7 +7,7 @@ import pytest
 from sklearn.datasets import make_moons
 from sklearn.metrics.pairwise import rbf_kernel
 
-from gramlearn import KernelLearner, ManifoldKernel, from_labels
+from gramlearn import KernelLearner, ManifoldKernel, Pairs
 from gramlearn.graphs.neighbors import laplacian, neighbor_graph
 
 X, Y = make_moons(80, noise=0.05, random_state=0)
@@ -45,7 +45,7 @@ def test_it_is_a_kernel_of_all_points():
 
 
 def test_few_pairs_do_more_with_the_shape_of_the_data():
-    side = from_labels(Y, 12, random_state=0)
+    side = Pairs.from_labels(Y, 12, random_state=0)
     scores = []
     for kernel in (ManifoldKernel(X, kernel_params={"gamma": 5.0}, strength=20.0), "rbf"):
         params = {"gamma": 5.0} if kernel == "rbf" else None

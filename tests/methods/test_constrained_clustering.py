@@ -20,7 +20,6 @@ from gramlearn import (
     Pairs,
     Triplets,
     constrained_kmeans,
-    from_labels,
     kernel_kmeans,
     pair_accuracy,
 )
@@ -53,7 +52,7 @@ def drawn(seed: int, n: int, n_classes: int) -> tuple[np.ndarray, Pairs]:
     """Points that know nothing of their classes, and pairs that do."""
     rng = np.random.default_rng(seed)
     classes = np.append(np.arange(n_classes), rng.integers(0, n_classes, n - n_classes))
-    return rng.normal(size=(n, 2)), from_labels(classes, 6, random_state=seed)
+    return rng.normal(size=(n, 2)), Pairs.from_labels(classes, 6, random_state=seed)
 
 
 # -- oracles ---------------------------------------------------------------------------------------
@@ -83,7 +82,7 @@ def test_without_pairs_it_is_k_means(seed: int) -> None:
 
 def test_pairs_that_hold_anyway_change_nothing() -> None:
     plain = kernel_kmeans(IRIS, 3, random_state=0)
-    side = from_labels(plain.labels, 100, random_state=0)
+    side = Pairs.from_labels(plain.labels, 100, random_state=0)
     found = constrained_kmeans(IRIS, 3, side, start=plain.labels)
     np.testing.assert_array_equal(found.labels, plain.labels)
 
@@ -99,7 +98,7 @@ def test_all_classes_known_by_links_are_found() -> None:
 
 @pytest.mark.parametrize("n_pairs", [30, 300, 2000])
 def test_all_pairs_hold_and_every_iteration_lowers_the_sum(n_pairs: int) -> None:
-    side = from_labels(SPECIES, n_pairs, random_state=1)
+    side = Pairs.from_labels(SPECIES, n_pairs, random_state=1)
     rng = np.random.default_rng(0)
     start = rng.integers(0, 3, len(IRIS))
     full = constrained_kmeans(IRIS, 3, side, start=start)
@@ -116,7 +115,7 @@ def test_all_pairs_hold_and_every_iteration_lowers_the_sum(n_pairs: int) -> None
 
 
 def test_units_and_the_origin_do_not_matter() -> None:
-    side = from_labels(SPECIES, 60, random_state=0)
+    side = Pairs.from_labels(SPECIES, 60, random_state=0)
     one = constrained_kmeans(IRIS, 3, side, random_state=0)
     two = constrained_kmeans(1e-9 * IRIS + 1e-5, 3, side, random_state=0)
     np.testing.assert_array_equal(one.labels, two.labels)
@@ -201,7 +200,7 @@ def test_the_estimator_keeps_the_rules_of_scikit_learn(estimator: Any, check: Ca
 
 
 def test_the_estimator_gives_what_the_function_gives() -> None:
-    side = from_labels(SPECIES, 60, random_state=0)
+    side = Pairs.from_labels(SPECIES, 60, random_state=0)
     model = ConstrainedKMeans(3, random_state=3)
     found = constrained_kmeans(IRIS, 3, side, random_state=3)
     np.testing.assert_array_equal(model.fit_predict(IRIS, side=side), found.labels)

@@ -18,7 +18,6 @@ from gramlearn import (
     SigmoidKernel,
     Status,
     Triplets,
-    triplets_from_labels,
 )
 from gramlearn.kernels import Kernel, OneFeature
 from gramlearn.kernels.families import read_kernels
@@ -44,7 +43,7 @@ def instance(n=24, m=90, seed=0, noise=0.8):
     y = np.arange(n) % 2
     points = rng.standard_normal((n, 4))
     points[:, :2] += y[:, None] / noise
-    return points, triplets_from_labels(y, m, random_state=seed)
+    return points, Triplets.from_labels(y, m, random_state=seed)
 
 
 def matrices_of(kernels, points):
@@ -240,7 +239,7 @@ def test_random_programs_have_the_optimum_of_the_program_written_out(seed):
     n, d = int(rng.integers(5, 16)), int(rng.integers(1, 5))
     tied = rng.integers(0, 3, size=(n, d)).astype(float)
     points = rng.standard_normal((n, d)) if seed % 2 else tied
-    triplets = triplets_from_labels(np.arange(n) % 2, 60, random_state=seed)
+    triplets = Triplets.from_labels(np.arange(n) % 2, 60, random_state=seed)
     chosen = [FULL[p] for p in rng.choice(len(FULL), size=3, replace=False)]
     is_weak = seed % 3 == 0
     kernels = [OneFeature(kernel, f) for f in range(d) for kernel in chosen] if is_weak else chosen

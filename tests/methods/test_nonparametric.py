@@ -7,7 +7,11 @@ from scipy.sparse import block_diag, csr_array
 from sklearn.datasets import make_moons
 from sklearn.exceptions import ConvergenceWarning
 
-from gramlearn import Pairs, from_labels, laplacian, neighbor_graph
+from gramlearn import (
+    Pairs,
+    laplacian,
+    neighbor_graph,
+)
 from gramlearn._base.eigen import leading
 from gramlearn._base.eigen.leading import leading_eigenvectors
 from gramlearn.methods.nonparametric import capacity
@@ -23,7 +27,7 @@ RNG = np.random.default_rng(0)
 N = 24
 X, Y = make_moons(N, noise=0.05, random_state=0)
 L = laplacian(neighbor_graph(X, 4, join="mutual"))
-PAIRS = from_labels(Y, 30, random_state=0)
+PAIRS = Pairs.from_labels(Y, 30, random_state=0)
 LOSSES = ["linear", "squared_hinge", "hinge", "square"]
 EVERY_LOSS = pytest.mark.parametrize("loss", LOSSES)
 EVERY_P = pytest.mark.parametrize("p", [1.5, 2.0, 4.0])

@@ -18,7 +18,7 @@ from gramlearn import (
 )
 from gramlearn.plots import plot_before_after, plot_design_path, plot_history, plot_map, plot_pairs
 from gramlearn.problem.solution import Solution
-from gramlearn.side_information import Pairs, from_labels
+from gramlearn.side_information import Pairs
 
 BOUNDS = (1.0, 9.0)
 
@@ -47,7 +47,7 @@ def labels() -> np.ndarray:
 
 @pytest.fixture(scope="module")
 def pairs(labels: np.ndarray) -> Pairs:
-    return from_labels(labels, 60, random_state=0)
+    return Pairs.from_labels(labels, 60, random_state=0)
 
 
 @pytest.fixture(scope="module")
@@ -173,7 +173,7 @@ def test_labels_must_fit_the_points(solution: Solution, points: np.ndarray) -> N
 
 def test_one_feature_is_drawn_as_a_line(labels: np.ndarray) -> None:
     line = np.linspace(0.0, 1.0, 30)[:, None]
-    terms = from_labels(labels, 20, random_state=0).bind(LogDetSlack(), line, BOUNDS)
+    terms = Pairs.from_labels(labels, 20, random_state=0).bind(LogDetSlack(), line, BOUNDS)
     figure = plot_before_after(solve(Problem(LogDet(), np.eye(1), terms)), line, labels)
     drawn = np.concatenate([scatter.get_offsets() for scatter in figure.axes[0].collections])
     assert not np.any(drawn[:, 1])

@@ -17,12 +17,12 @@ from gramlearn import (
     Factor,
     Frobenius,
     LogDet,
+    Pairs,
     Problem,
     Solution,
     Status,
     Term,
     VonNeumann,
-    from_labels,
     solve,
 )
 from gramlearn.problem.constraints import Constraints, SquaredDistances
@@ -250,7 +250,7 @@ def test_the_solver_that_goes_on_has_a_limit_of_its_own(monkeypatch: pytest.Monk
 
     rng = np.random.default_rng(0)
     points = rng.standard_normal((40, 3))
-    pairs = from_labels(np.arange(40) % 2, 100, random_state=0)
+    pairs = Pairs.from_labels(np.arange(40) % 2, 100, random_state=0)
     problem = Problem(Frobenius(), np.eye(3), pairs.bind(Hinge(1.0), points, random_state=0))
     assert solve(problem, "interior_point").status is Status.OPTIMAL
     monkeypatch.setattr(InteriorPoint, "default_max_iter", 1)

@@ -41,7 +41,7 @@ from gramlearn._base.distinct_rows import distinct_rows
 from gramlearn.methods.kernel_design.problem import DesignProblem
 from gramlearn.methods.kernel_design.program import Program
 from gramlearn.problem.status import Status
-from gramlearn.side_information import triplets_from_labels
+from gramlearn.side_information import Triplets
 
 pytestmark = pytest.mark.filterwarnings("ignore")
 posix = pytest.mark.skipif(not hasattr(os, "fork"), reason="there is no fork on this system")
@@ -135,7 +135,7 @@ def test_an_interrupted_fit_is_a_fit_and_says_so(monkeypatch: pytest.MonkeyPatch
 
 def test_a_kernel_design_cut_short_has_a_bound_and_can_be_solved_again() -> None:
     X, y = FITS["KernelDesigner"].data(1.0)
-    triplets = triplets_from_labels(y, 4000, random_state=0)
+    triplets = Triplets.from_labels(y, 4000, random_state=0)
     kernels = ["linear", "rbf"]
     fresh = DesignProblem(kernels, X, triplets, np.arange(len(X)))
     right = fresh.solve(1.0, 0.01)
@@ -162,7 +162,7 @@ def test_a_kernel_design_has_an_answer_inside_its_first_round(
     """Weak duality holds of whatever HiGHS has come to: bound <= optimum <= value."""
     X, y = FITS["KernelDesigner"].data(1.0)
     problem = DesignProblem(
-        ["linear", "rbf"], X, triplets_from_labels(y, 4000, random_state=0), np.arange(len(X))
+        ["linear", "rbf"], X, Triplets.from_labels(y, 4000, random_state=0), np.arange(len(X))
     )
     right = problem.solve(1.0, 0.01)
 

@@ -26,7 +26,6 @@ from experiments.reproductions.shared.twelve_sets import points_and_classes
 from gramlearn import (
     KernelDesigner,
     Triplets,
-    triplets_from_labels,
 )
 from gramlearn.kernels import (
     GaussianKernel,
@@ -93,7 +92,7 @@ def split_of(name: str, rng: np.random.Generator, raw: bool = False) -> Split:
     Z = X if raw else _standardized(X, training)
 
     def judged(rows: np.ndarray, count: int) -> Judged:
-        return Judged(Z[rows], triplets_from_labels(y[rows], count, random_state=rng))
+        return Judged(Z[rows], Triplets.from_labels(y[rows], count, random_state=rng))
 
     halves = np.array_split(training, 2)  # their order is random
     return Split(

@@ -12,7 +12,7 @@ from typing import Any, NamedTuple, final
 import numpy as np
 from sklearn.model_selection import StratifiedKFold
 
-from gramlearn import Pairs, from_classes
+from gramlearn import Pairs
 
 GAMMAS = (0.01, 0.1, 1.0, 10.0, 100.0, 1000.0)
 PERCENTILES = (1, 99)
@@ -43,7 +43,7 @@ def halves(
     """Both directions of one split."""
     seed = int(rng.integers(2**31))
     for train, test in StratifiedKFold(2, shuffle=True, random_state=seed).split(X, y):
-        pairs = from_classes(y[train], per_class, random_state=rng)
+        pairs = Pairs.from_classes(y[train], per_class, random_state=rng)
         yield Half(X[train], y[train], X[test], y[test], pairs)
 
 

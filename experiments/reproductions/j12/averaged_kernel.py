@@ -16,7 +16,7 @@ from experiments.experiment import Claim, Experiment, Part, Result, panels
 from experiments.intervals import Spread, listed, prose, spread_of
 from experiments.reproductions.j12._image_kernels import kernel_between
 from experiments.reproductions.j12._two_fold import GAMMAS, PER_CLASS, PERCENTILES
-from gramlearn import KernelLearner, Pairs, datasets, from_classes
+from gramlearn import KernelLearner, Pairs, datasets
 
 _KERNELS = {"sum": "SUM", "blur 1": "blur", "histogram": "histogram"}  # SUM, CORR and PMK there
 _COUNTS = (5, 15, 30)
@@ -72,7 +72,7 @@ class AveragedKernel(Experiment):
         others = np.asarray(data.X_test, dtype=float)[tested]
         others_labels = np.asarray(data.y_test).astype(int)[tested]
         within, across = kernel_between(X, X), kernel_between(others, X)
-        pairs = from_classes(labels, PER_CLASS, random_state=rng)
+        pairs = Pairs.from_classes(labels, PER_CLASS, random_state=rng)
         found = {}
         for name in _KERNELS:
             K, K_test = within[name], across[name]
@@ -171,7 +171,7 @@ def _folds(labels: np.ndarray, rng: np.random.Generator) -> list[_Fold]:
     """Both directions of a split in halves: rows to learn from, rows to classify, and pairs of the first."""
     split = StratifiedKFold(2, shuffle=True, random_state=int(rng.integers(2**31)))
     return [
-        (train, test, from_classes(labels[train], PER_CLASS, random_state=rng))
+        (train, test, Pairs.from_classes(labels[train], PER_CLASS, random_state=rng))
         for train, test in split.split(labels, labels)
     ]
 

@@ -24,7 +24,6 @@ from gramlearn import (
     MetricLearner,
     NonparametricKernel,
     Pairs,
-    from_labels,
     normalized_mutual_information,
 )
 
@@ -75,7 +74,7 @@ class ClustersBySet(Experiment):
         X, y = points_and_classes(first["set"])
         X, k = StandardScaler().fit_transform(X), int(y.max()) + 1
         seeds = [draw.seed % 2**31 for draw in part.draws]
-        pairs = [from_labels(y, len(y) // 2, random_state=seed) for seed in seeds]
+        pairs = [Pairs.from_labels(y, len(y) // 2, random_state=seed) for seed in seeds]
         drawn = list(zip(pairs, seeds, strict=True))
         found = [_ours(X, k, *of_draw) for of_draw in drawn]
         if first["rivals"]:

@@ -17,7 +17,7 @@ from sklearn.neighbors import NearestNeighbors
 from experiments.experiment import Claim, Experiment, Part, Result, panels
 from experiments.intervals import Spread, listed, prose, spread_of
 from experiments.reproductions.j12._two_fold import PER_CLASS, PERCENTILES
-from gramlearn import ManifoldKernel, Pairs, SemiSupervisedEmbedding, datasets, from_classes
+from gramlearn import ManifoldKernel, Pairs, SemiSupervisedEmbedding, datasets
 
 _WORDS = {"trace": "Trace-SSIKDR", "pca": "kernel PCA", "plain": "kernel PCA, Gaussian kernel"}
 _OF_A_DIGIT = 10
@@ -170,7 +170,7 @@ def _drawn(rng: np.random.Generator, free: int, trial: int, test: int) -> _Digit
         y[tried],
         np.asarray(data.X_test, dtype=float)[seen],
         np.asarray(data.y_test).astype(int)[seen],
-        from_classes(y[rows], PER_CLASS, random_state=rng),
+        Pairs.from_classes(y[rows], PER_CLASS, random_state=rng),
     )
 
 

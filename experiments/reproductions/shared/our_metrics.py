@@ -16,8 +16,8 @@ from gramlearn import (
     KernelLearner,
     MetricLearner,
     OnlineMetricLearner,
+    Pairs,
     collapsing_classes_problem,
-    from_labels,
     large_margin_problem,
     percentile_bounds,
     solve,
@@ -77,7 +77,7 @@ def _designed(gamma1: float, X: np.ndarray, y: np.ndarray, seed: int) -> Embeddi
 
 def _online(rate: float, X: np.ndarray, y: np.ndarray, seed: int) -> Embedding:
     """One pass over as many pairs as MetricLearner has, in random order."""
-    pairs = from_labels(y, 40 * len(np.unique(y)) ** 2, random_state=seed)
+    pairs = Pairs.from_labels(y, 40 * len(np.unique(y)) ** 2, random_state=seed)
     tables = np.asarray(pairs.similar), np.asarray(pairs.dissimilar)
     bounds = percentile_bounds(X, random_state=seed)
     targets = np.repeat(bounds, [len(table) for table in tables])

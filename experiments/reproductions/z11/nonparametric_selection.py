@@ -254,7 +254,7 @@ def _uncertain(case: Instance, count: int) -> Pairs:
 def _random(pairs: Pairs, count: int, rng: np.random.Generator) -> Pairs:
     left_out = np.ones(pairs.size, dtype=bool)
     left_out[rng.permutation(pairs.size)[:count]] = False
-    return pairs.without(left_out)
+    return pairs.drop(left_out)
 
 
 EXPERIMENT = NonparametricSelection()

@@ -23,7 +23,7 @@ from gramlearn.problem.losses import LogDetSlack
 from gramlearn.problem.problem import Problem
 from gramlearn.problem.regularizers import LogDet
 from gramlearn.problem.solution import Record, Solution
-from gramlearn.side_information import Pairs, from_labels, percentile_bounds
+from gramlearn.side_information import Pairs, percentile_bounds
 from gramlearn.solvers.progress import progress_bar
 from gramlearn.solvers.solve import solve
 
@@ -118,7 +118,7 @@ def prepare(data: Data, points: np.ndarray, labels: np.ndarray, seed: int) -> Se
     train, held_out, train_labels, held_out_labels = train_test_split(
         points, labels, train_size=data.train_size, stratify=labels, random_state=seed
     )
-    pairs = from_labels(train_labels, data.n_pairs, random_state=seed)
+    pairs = Pairs.from_labels(train_labels, data.n_pairs, random_state=seed)
     bounds = percentile_bounds(train, random_state=seed)
     return Setting(train, held_out, train_labels, held_out_labels, pairs, bounds)
 

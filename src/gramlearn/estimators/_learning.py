@@ -5,8 +5,8 @@ from typing import Any, cast
 
 import numpy as np
 
-from gramlearn.side_information import SideInformation, Triplets, from_labels, triplets_from_labels
-from gramlearn.side_information.labels import read_labels
+from gramlearn.side_information import Pairs, SideInformation, Triplets
+from gramlearn.side_information.sampling import read_labels
 from gramlearn.side_information.triplets import check_triplets
 
 __all__ = ["check_not_side", "side_of", "triplets_of"]
@@ -18,7 +18,7 @@ def side_of(
     n_points: int,
     n_drawn: int | None,
     rng: np.random.Generator,
-    draw: Callable[..., SideInformation] = from_labels,
+    draw: Callable[..., SideInformation] = Pairs.from_labels,
 ) -> SideInformation:
     """What is known of the points: as given, or so many pairs, or what `draw` draws, of the labels."""
     check_not_side(y)
@@ -37,6 +37,7 @@ def side_of(
             "Pairs(similar=..., dissimilar=..., n_points=len(X))."
         )
     side.check_fits(n_points)
+    side.check_not_empty()
     return side
 
 
@@ -52,7 +53,7 @@ def triplets_of(
         )
     if side is not None:
         check_triplets(side, "side", n_points)
-    return cast(Triplets, side_of(side, y, n_points, n_drawn, rng, triplets_from_labels))
+    return cast(Triplets, side_of(side, y, n_points, n_drawn, rng, Triplets.from_labels))
 
 
 def check_not_side(y: Any) -> None:

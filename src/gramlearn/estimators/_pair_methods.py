@@ -41,7 +41,7 @@ class _JudgesPairs:
         if not getattr(estimator, "_judges_pairs", False):
             known, advice = "what calls no pair near or far", ""
             if hasattr(estimator, "threshold_"):
-                known, advice = "labels", ", or fit with side=from_labels(y)"
+                known, advice = "labels", ", or fit with side=Pairs.from_labels(y)"
             raise AttributeError(
                 f"`{self._method.__name__}` judges pairs of points, and this {type(estimator).__name__} was "
                 f"fitted to {known}; call calibrate_threshold(pairs, y) first{advice}."
@@ -149,17 +149,20 @@ class MahalanobisMethods(PairMethods, ClassNamePrefixFeaturesOutMixin, Transform
         return self._map.n_features
 
 
-def best_threshold(distances: np.ndarray, alike: np.ndarray) -> float:
+def best_threshold(
+    distances: np.ndarray, alike: np.ndarray, weights: np.ndarray | float = 1.0
+) -> float:
     """The distance for which "alike is at most that" is right most often: the middle of the best gap.
 
-    Of several the smallest. Where all are alike it is the largest distance, where all are unlike the largest
-    number below the least.
+    A pair of weight w counts w times. Of several the smallest. Where all are alike it is the largest distance,
+    where all are unlike the largest number below the least.
     """
     order = np.argsort(distances, kind="stable")
-    sorted_distances, near = distances[order], alike[order]
+    sorted_distances = distances[order]
+    near, far = ((weights * kind)[order] for kind in (alike, ~alike))
     # With the first m called alike, those are right, and the unlike ones after them.
     right = np.concatenate([[0], np.cumsum(near)]) + np.concatenate(
-        [np.cumsum(~near[::-1])[::-1], [0]]
+        [np.cumsum(far[::-1])[::-1], [0]]
     )
     # Equal distances cannot be told apart.
     possible = np.concatenate([[True], np.diff(sorted_distances) > 0, [True]])

@@ -16,7 +16,7 @@ from gramlearn.graphs.edges import measure_edges
 from gramlearn.graphs.neighbors import laplacian, neighbor_graph
 from gramlearn.kernels.low_rank.columns import incomplete_cholesky
 from gramlearn.methods.unfolding.colored import colored_unfolding, smooth_basis
-from gramlearn.side_information.labels import read_labels
+from gramlearn.side_information.sampling import read_labels
 
 __all__ = ["ColoredMVU"]
 
@@ -108,8 +108,8 @@ class ColoredMVU(PointEmbedding):
     def fit(self, X: Any, y: Any = None) -> Self:
         """Unfold the rows of X along y: classes, numbers, or a matrix of tags with a row for each.
 
-        Of classes, the integer -1, NaN and None mean unlabeled, as in `from_labels`: such points follow their
-        neighbors alone, and the kernel over labels is centered over the others.
+        Of classes, the integer -1, NaN and None mean unlabeled, as in `Pairs.from_labels`: such points follow
+        their neighbors alone, and the kernel over labels is centered over the others.
         """
         X = self._read(X)
         tol = check_positive(self.tol, "tol", "ColoredMVU", any_size=True)

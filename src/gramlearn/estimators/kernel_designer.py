@@ -71,7 +71,7 @@ class KernelDesigner(
         The price of the trace over S. The trace grows with the square of the points in S, so it is a hundredth
         of the number of comparisons, or the sum of their weights, over |S|^2 where it is not given.
     n_triplets : int, optional
-        How many to draw from labels; see `triplets_from_labels` for how many without it.
+        How many to draw from labels; see `Triplets.from_labels` for how many without it.
     psd_points : "triplets", "all", int or row numbers
         S, on which K is made diagonally dominant: the points in the comparisons, all, so many drawn from those
         in the comparisons, for many points, or these. K is known to be PSD on S only.
@@ -245,7 +245,7 @@ class KernelDesigner(
         point_set = self._given.new(self, X, self._kernel.reads)
         n = len(point_set.points)
         known = triplets_of(side, y, n, _COMPARISONS, generator(0))
-        i, j, _ = (to_numpy(rows) for rows in known.judged())
+        i, j, _ = (to_numpy(rows) for rows in known.near_and_far())
         first, second = self._given.pairs_of(point_set, i, j)
         near, far = np.split(self._kernel.paired_similarity(first, second), 2)
         return share_kept(near, far, known)

@@ -173,7 +173,7 @@ class KernelLearner(PairMethods, ClassNamePrefixFeaturesOutMixin, TransformerMix
         self._judges_pairs = side is not None and learned.alike.size > 0
         self.__dict__.pop("threshold_", None)  # of an earlier fit
         if learned.alike.size:
-            self.threshold_ = best_threshold(learned.lengths, learned.alike)
+            self.threshold_ = best_threshold(learned.lengths, learned.alike, learned.weights)
         return self
 
     def kernel_matrix(self, X: Any, Y: Any = None) -> np.ndarray:

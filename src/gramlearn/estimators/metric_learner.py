@@ -21,7 +21,7 @@ from gramlearn.methods.metric.prior import Prior, read_prior
 from gramlearn.problem.prior import Factor
 from gramlearn.problem.regularizers import read_regularizer
 from gramlearn.side_information import SideInformation
-from gramlearn.side_information.labels import classes_of
+from gramlearn.side_information.sampling import classes_of
 
 __all__ = ["MetricLearner"]
 
@@ -195,7 +195,7 @@ class MetricLearner(MahalanobisMethods, BaseEstimator):
         self.n_iter_ = max(1, learned.solution.iterations)
         self._judges_pairs = side is not None and learned.alike.size > 0
         if learned.alike.size:
-            self.threshold_ = best_threshold(learned.lengths, learned.alike)
+            self.threshold_ = best_threshold(learned.lengths, learned.alike, learned.weights)
         return self
 
     def transform(self, X: Any) -> np.ndarray:

@@ -35,7 +35,7 @@ from gramlearn.methods.clustering.kernel_kmeans import kernel_kmeans, nearest_ce
 from gramlearn.methods.nonparametric.problem import solve_nonparametric
 from gramlearn.side_information import Pairs, SideInformation
 from gramlearn.side_information.active import pairs_to_ask, unit_rows
-from gramlearn.side_information.labels import read_labels
+from gramlearn.side_information.sampling import read_labels
 from gramlearn.solvers.progress import progress_bar
 
 __all__ = ["NonparametricKernel"]

@@ -94,7 +94,8 @@ class POLA(MahalanobisMethods, BaseEstimator):
         n, d = coordinates.shape
         gamma = check_positive(self.gamma, "gamma", "POLA")
         known = side_of(side, y, n, self.n_pairs, generator(self.random_state))
-        i, j, alike = _judged(known)
+        i, j, alike = _near_and_far(known)
+        weights = known.pair_weights()
         # Rows n and n + 1 are b - 1 apart: the last coordinate is theirs alone.
         points = np.zeros((n + 2, d + 1))
         points[:n, :d] = coordinates
@@ -107,7 +108,7 @@ class POLA(MahalanobisMethods, BaseEstimator):
             if rows.size:
                 ends = (np.full(rows.size, n), np.full(rows.size, n + 1))
                 comparisons = DistanceComparisons(i[rows], j[rows], *ends, points=points)
-                terms.append(Term(comparisons, Hinge(gamma, **bound)))
+                terms.append(Term(comparisons, Hinge(gamma, weight=weights[rows], **bound)))
         options = SolveOptions.of("POLA", self.get_params(deep=False), partial(so_far, self))
         solution = options.solve(Frobenius(), np.zeros((d + 1, d + 1)), terms)
         F = solution.factor
@@ -131,14 +132,14 @@ def _in_their_span(X: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     return U[:, kept] * s[kept], Vt[kept].T
 
 
-def _judged(known: SideInformation) -> tuple[np.ndarray, ...]:
+def _near_and_far(known: SideInformation) -> tuple[np.ndarray, ...]:
     """(i, j, alike); what says neither of a pair cannot be learned from, which is said."""
     if isinstance(known, Triplets):
         raise ValueError(
             "`side` holds Triplets, which compare distances with each other and not with a threshold; POLA "
             "learns one, and needs Pairs or Bounds. MetricLearner learns from triplets."
         )
-    i, j, alike = (np.asarray(v) for v in known.judged())
+    i, j, alike = (np.asarray(v) for v in known.near_and_far())
     neither = known.size - i.size
     if neither and not i.size:
         raise ValueError(

@@ -12,7 +12,7 @@ from scipy.sparse import issparse
 
 from gramlearn._base.arrays import to_numpy
 from gramlearn._base.validation import check_count
-from gramlearn.side_information import Triplets, triplets_from_labels
+from gramlearn.side_information import Triplets
 from gramlearn.side_information.triplets import check_triplets
 
 __all__ = ["TripletScorer", "comparisons_kept", "share_kept"]
@@ -38,7 +38,7 @@ def comparisons_kept(estimator: Any, X: Any, triplets: Triplets) -> float:
         raise ValueError(f"`X` must have one row for each point; got shape {tuple(X.shape)}.")
     check_triplets(triplets, "triplets", int(X.shape[0]))
     judge, X = _judge_of(estimator, X)
-    i, j, _ = (to_numpy(column) for column in triplets.judged())
+    i, j, _ = (to_numpy(column) for column in triplets.near_and_far())
     near, far = np.split(_scores(judge, X, i, j), 2)
     return share_kept(near, far, triplets)
 
@@ -56,7 +56,7 @@ def share_kept(near: np.ndarray, far: np.ndarray, triplets: Triplets) -> float:
 class TripletScorer:
     """For `scoring=` of scikit-learn: the share of triplets, drawn from the labels, that `pair_score` keeps.
 
-    `scorer(estimator, X, y)` draws them by `triplets_from_labels(y, n_triplets, random_state=random_state)`
+    `scorer(estimator, X, y)` draws them by `Triplets.from_labels(y, n_triplets, random_state=random_state)`
     and gives `comparisons_kept`. A seed judges all candidates of a search by the same triplets of a fold, so
     that their scores differ by what was learned alone; with None or a Generator by the draw as well.
 
@@ -83,7 +83,7 @@ class TripletScorer:
                 "`TripletScorer` draws comparisons from labels, and `y` is missing; pass y, or call "
                 "comparisons_kept(estimator, X, triplets)."
             )
-        triplets = triplets_from_labels(y, self.n_triplets, random_state=self.random_state)
+        triplets = Triplets.from_labels(y, self.n_triplets, random_state=self.random_state)
         return comparisons_kept(estimator, X, triplets)
 
 

@@ -1,19 +1,12 @@
 """What users know about their points, as indices: pairs alike and unlike, comparisons, bounds.
 
-`bind` turns any of them into terms of a problem; `take` follows a subset of the points.
+`bind` turns any of them into terms of a problem; `keep_points` follows a subset of the points. Labels, clicks,
+judgments and similarities become `Pairs` or `Triplets` by the class methods `from_...`.
 """
 
 from gramlearn.side_information.base import SideInformation
 from gramlearn.side_information.bounds import Bounds
 from gramlearn.side_information.closure import ContradictionError
-from gramlearn.side_information.labels import from_labels, triplets_from_labels
-from gramlearn.side_information.makers import (
-    from_classes,
-    from_clicks,
-    from_judgments,
-    from_similarities,
-    relative_bounds,
-)
 from gramlearn.side_information.pairs import Pairs
 from gramlearn.side_information.percentiles import percentile_bounds
 from gramlearn.side_information.triplets import Triplets
@@ -24,12 +17,5 @@ __all__ = [
     "Pairs",
     "SideInformation",
     "Triplets",
-    "from_classes",
-    "from_clicks",
-    "from_judgments",
-    "from_labels",
-    "from_similarities",
     "percentile_bounds",
-    "relative_bounds",
-    "triplets_from_labels",
 ]

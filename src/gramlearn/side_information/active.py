@@ -16,7 +16,7 @@ __all__ = ["margins", "pairs_to_ask", "select_pairs", "unit_rows"]
 
 _CANDIDATES = 200  # pairs to choose each one from
 _AT_ONCE = 20_000  # pairs worked out at a time
-_ALL = 500_000  # pairs that can be looked at in any case
+_ALL = 500_000  # up to so many pairs, all are looked at
 _ROUNDING = 1e-9  # of the longest row: a row below this is zero
 
 
@@ -44,7 +44,7 @@ def select_pairs(pairs: Pairs, factor: Any, n_pairs: int) -> Pairs:
     Parameters
     ----------
     pairs : Pairs
-        The ones there are.
+        What to choose from.
     factor : array n x r
         Coordinates, of which F F' is the kernel before learning: the points themselves, or an earlier factor.
     n_pairs : int
@@ -58,7 +58,7 @@ def select_pairs(pairs: Pairs, factor: Any, n_pairs: int) -> Pairs:
     turn = place[ends].min(axis=1)  # at which a pair is taken
     left_out = np.ones(len(ends), dtype=bool)
     left_out[np.argsort(turn, kind="stable")[:count]] = False
-    return pairs.without(left_out)
+    return pairs.drop(left_out)
 
 
 def pairs_to_ask(
@@ -73,11 +73,11 @@ def pairs_to_ask(
     ----------
     factor : array n x r
     n_pairs : int
-        How many; fewer come where there are no more, n / 2 at most.
+        How many; n / 2 at most, as each point is in one pair.
     known : Pairs, optional
-        Pairs that were asked before and do not come again.
+        Pairs that were asked before, and are not asked again.
     random_state : int, Generator or None
-        Of equally open pairs, and of which pairs are looked at where there are too many.
+        Orders equally open pairs, and draws the pairs to look at where there are too many.
     """
     F = check_host_points(factor, "factor")
     n = len(F)

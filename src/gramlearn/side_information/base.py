@@ -1,4 +1,4 @@
-"""What is known about n points: `bind` makes it terms of a problem, `take` follows a subset.
+"""What is known about n points: `bind` makes it terms of a problem, `keep_points` follows a subset of them.
 
 Indices number the rows of the points (or of the kernel) they were made for. They carry n_points, so
 that a subset with other rows is refused and never misread.
@@ -9,15 +9,16 @@ from collections.abc import Callable
 from dataclasses import fields, replace
 from typing import Any, Self, cast, final
 
-from gramlearn._base.arrays import Array, as_index, clipped, namespace, where_true
+import numpy as np
+
+from gramlearn._base.arrays import Array, as_index
 from gramlearn._base.validation import check_points, check_share, describe_value, generator
 from gramlearn.problem.losses import BoundedLoss, Loss
 from gramlearn.problem.problem import Term
-from gramlearn.side_information.checks import check_rows
 
-__all__ = ["Beyond", "Coincide", "SideInformation", "complete", "renumber"]
+__all__ = ["Coincide", "Offset", "SideInformation", "complete"]
 
-Beyond = Callable[[Array, Array], Array]
+Offset = Callable[[Array, Array], Array]
 Coincide = Callable[[Array, Array], Array]
 
 
@@ -50,7 +51,7 @@ class SideInformation(ABC):
         """Name statement k in the user's words, such as "the similar pair (4, 17)"."""
 
     @abstractmethod
-    def take(self, rows: Any) -> Self:
+    def keep_points(self, rows: Any) -> Self:
         """Keep the statements all of whose points lie in `rows`, renumbered for X[rows].
 
         Parameters
@@ -60,23 +61,27 @@ class SideInformation(ABC):
         """
 
     @abstractmethod
-    def hopeless(self, coincide: Coincide) -> Array:
+    def find_impossible(self, coincide: Coincide) -> Array:
         """A mask of the statements that ask points which are equal to lie apart: no metric can do that.
 
         `coincide(i, j)` tells of which pairs the two points are equal, for all that a metric can see.
         """
 
     @abstractmethod
-    def without(self, mask: Array) -> Self:
-        """Leave out the statements for which the mask is true, of `size` booleans; one at least stays."""
+    def drop(self, mask: Array) -> Self:
+        """Leave out the statements for which the mask, of `size` booleans, is true."""
 
     @abstractmethod
     def involved(self) -> Array:
         """The rows that the statements are about, each once, in ascending order."""
 
     @abstractmethod
-    def judged(self) -> tuple[Array, Array, Array]:
-        """(i, j, alike): the pairs that the statements call near or far, and which of the two."""
+    def near_and_far(self) -> tuple[Array, Array, Array]:
+        """(i, j, alike): the pairs that the statements call near or far; `alike` is true for those near."""
+
+    @abstractmethod
+    def pair_weights(self) -> np.ndarray:
+        """The weight of each pair of `near_and_far`, 1 where none was given; in host memory."""
 
     @abstractmethod
     def bind(
@@ -86,7 +91,7 @@ class SideInformation(ABC):
         bounds: Any = None,
         *,
         random_state: Any = None,
-        beyond: Beyond | None = None,
+        offset: Offset | None = None,
     ) -> list[Term]:
         """Make the statements terms of a problem.
 
@@ -102,25 +107,25 @@ class SideInformation(ABC):
             Squared distances for the pairs that have no bound of their own.
         random_state : int, Generator or None
             Seeds the draw of pairs where bounds have to be found from `points`.
-        beyond : function of (i, j), optional
-            Squared distances that are there whatever X is, and add to what X measures: of points of which
-            `points` are a part of the coordinates only.
+        offset : function of (i, j), optional
+            Squared distances that X does not change and that add to what it measures, where `points` are
+            only some of the coordinates.
         """
 
     @final
     def split(self, share: float = 0.25, *, random_state: Any = None) -> tuple[Self, Self]:
-        """(the rest, a random share of the statements), about the same points: to learn from, and to judge by.
+        """(the rest, a random share of the statements), about the same points: to learn from, and to test on.
 
-        Unlike `take`, it keeps all points; whether the metric holds for new ones it does not tell.
+        Unlike `keep_points` it keeps all points, so it does not tell whether a metric holds for new ones.
         """
         check_share(share, "share")
         count = self.size
         if count < 2:
-            raise ValueError("there is one statement only; nothing to split.")
+            raise ValueError(f"`split` needs two statements or more; the number here is {count}.")
         held = min(max(round(share * count), 1), count - 1)
         place = generator(random_state).permutation(count)
         is_held = as_index(place, self.involved()) < held
-        return self.without(is_held), self.without(~is_held)
+        return self.drop(is_held), self.drop(~is_held)
 
     @final
     def check_fits(self, n_rows: int) -> None:
@@ -129,12 +134,22 @@ class SideInformation(ABC):
             raise ValueError(
                 f"side information was made for {self.n_points} points but received {n_rows} rows. "
                 "If this is cross-validation, indices no longer match X[train]; make them anew by "
-                "`from_labels(y[train])`, or `side.take(train)`."
+                "`Pairs.from_labels(y[train])`, or `side.keep_points(train)`."
+            )
+
+    @final
+    def _check_same_points(self, other: "SideInformation") -> None:
+        """Refuse to add statements about other points."""
+        if self.n_points != other.n_points:
+            raise ValueError(
+                f"one is about {self.n_points} points and the other about {other.n_points}; only statements "
+                "about the same points add up."
             )
 
     @final
     def _check_points(self, points: Any) -> Array | None:
-        """Check the points that `bind` was given against n_points."""
+        """Check the points that `bind` was given against n_points; without statements there are no terms."""
+        self.check_not_empty()
         if points is None:
             return None
         points = check_points(points, "points")
@@ -142,11 +157,19 @@ class SideInformation(ABC):
         return points
 
     @final
-    def _check_not_empty(self, n_kept: int, n_rows: int) -> None:
+    def check_not_empty(self) -> None:
+        """Refuse to learn from no statements; they may be made, to add others to them."""
+        if not self.size:
+            raise ValueError(
+                f"side information is empty; pass {type(self).__name__} with at least one statement."
+            )
+
+    @final
+    def _check_kept(self, n_kept: int, n_rows: int) -> None:
         """Refuse a subset about which nothing is known."""
         if n_kept == 0:
             raise ValueError(
-                f"none of the {self.size} statements lies within the {n_rows} rows of `rows`; take "
+                f"none of the {self.size} statements lies within the {n_rows} rows of `rows`; keep "
                 "more rows, or split so that linked points stay together."
             )
 
@@ -172,20 +195,3 @@ def complete(loss: BoundedLoss, kind: str, bound: Any, weight: Any) -> BoundedLo
     return replace(
         loss, **{kind: bound, "weight": loss.weight if weight is None else loss.weight * weight}
     )
-
-
-def renumber(table: Array, rows: Any, n_points: int) -> tuple[Array, Array, int]:
-    """Give (the table within `rows`, in new numbers; which of its rows; the new n_points)."""
-    rows = check_rows(rows, n_points, table)
-    xp = namespace(table)
-    order = xp.argsort(rows)
-    ordered = xp.take(rows, order)
-    # The new number of every old point, by one search for 0..n-1 instead of one a table entry.
-    old = as_index(xp.arange(n_points), table)
-    place = clipped(xp.searchsorted(ordered, old), high=rows.shape[0] - 1)
-    kept = xp.take(ordered, place) == old
-    new = xp.where(kept, xp.take(order, place), xp.full_like(old, -1))
-    columns = [xp.take(new, table[:, c]) for c in range(table.shape[1])]
-    renumbered = xp.stack(columns, axis=1)
-    inside = where_true(xp.all(renumbered >= 0, axis=1))
-    return xp.take(renumbered, inside, axis=0), inside, int(rows.shape[0])

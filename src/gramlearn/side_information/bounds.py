@@ -3,20 +3,24 @@
 from dataclasses import KW_ONLY, dataclass, replace
 from typing import Any, Self, final
 
-from gramlearn._base.arrays import Array, as_index, constant, namespace, read, where_true
+import numpy as np
+
+from gramlearn._base.arrays import Array, as_index, constant, namespace, read, to_numpy, where_true
 from gramlearn._base.validation import check_indices
 from gramlearn.problem.constraints import SquaredDistances
 from gramlearn.problem.losses import BoundedLoss
 from gramlearn.problem.problem import Term
-from gramlearn.side_information.base import Beyond, Coincide, SideInformation, complete, renumber
-from gramlearn.side_information.checks import (
+from gramlearn.side_information.base import Coincide, Offset, SideInformation, complete
+from gramlearn.side_information.tables import (
     check_differ,
     check_n_points,
     check_numbers,
     check_once,
     check_range,
     first_true,
+    renumber,
     rows_of,
+    weights_in_full,
 )
 
 __all__ = ["Bounds"]
@@ -32,7 +36,8 @@ class Bounds(SideInformation):
     Parameters
     ----------
     i, j : vectors of row indices
-        Lists, or arrays of any library. A pair listed twice, in either order, is refused.
+        Lists, or arrays of any library. A pair listed twice, in either order, is refused: one row has both of
+        its bounds.
     upper, lower : number or one for each pair, optional
         Squared distances. upper = inf and lower = 0 mean that there is no bound on that side; where
         the two are equal the distance is a target. At least one pair needs a bound.
@@ -123,9 +128,9 @@ class Bounds(SideInformation):
     def describe(self, k: int) -> str:
         return f"the pair ({int(self.i[k])}, {int(self.j[k])})"
 
-    def take(self, rows: Any) -> Self:
+    def keep_points(self, rows: Any) -> Self:
         table, kept, n_rows = renumber(self._table, rows, self.n_points)
-        self._check_not_empty(int(table.shape[0]), n_rows)
+        self._check_kept(int(table.shape[0]), n_rows)
         return replace(
             self,
             i=table[:, 0],
@@ -136,11 +141,11 @@ class Bounds(SideInformation):
             weight=rows_of(self.weight, kept),
         )
 
-    def hopeless(self, coincide: Coincide) -> Array:
+    def find_impossible(self, coincide: Coincide) -> Array:
         _, lower = self._vectors
         return (lower > 0) & (as_index(coincide(self.i, self.j), self.i) > 0)
 
-    def without(self, mask: Array) -> Self:
+    def drop(self, mask: Array) -> Self:
         kept = where_true(~mask)
         xp = namespace(kept)
         return replace(
@@ -156,12 +161,20 @@ class Bounds(SideInformation):
         xp = namespace(self.i)
         return xp.unique_values(xp.concat([self.i, self.j]))
 
-    def judged(self) -> tuple[Array, Array, Array]:
+    def near_and_far(self) -> tuple[Array, Array, Array]:
         """Pairs with one bound only: an upper one calls them near, a lower one far."""
         xp = namespace(self.i)
-        upper, lower = self._vectors
-        rows = where_true((upper < INF) != (lower > 0))
+        upper, _ = self._vectors
+        rows = where_true(self._has_one_bound)
         return xp.take(self.i, rows), xp.take(self.j, rows), xp.take(upper, rows) < INF
+
+    def pair_weights(self) -> np.ndarray:
+        return weights_in_full(self.weight, self.size)[to_numpy(self._has_one_bound)]
+
+    @property
+    def _has_one_bound(self) -> Array:
+        upper, lower = self._vectors
+        return (upper < INF) != (lower > 0)
 
     def bind(
         self,
@@ -170,11 +183,11 @@ class Bounds(SideInformation):
         bounds: Any = None,
         *,
         random_state: Any = None,
-        beyond: Beyond | None = None,
+        offset: Offset | None = None,
     ) -> list[Term]:
-        """One term each for upper bounds, lower bounds and targets (upper = lower), where any.
+        """One term each for upper bounds, lower bounds and targets (upper = lower), if there are any.
 
-        `bounds` is not looked at: every pair has its own.
+        `bounds` is ignored: every pair has its own.
         """
         del bounds, random_state
         points = self._check_points(points)
@@ -187,7 +200,7 @@ class Bounds(SideInformation):
             ("lower", lower, (lower > 0) & ~target),
             ("equal", upper, target),
         ):
-            terms += self._term(loss, points, kind, numbers, where_true(chosen), beyond)
+            terms += self._term(loss, points, kind, numbers, where_true(chosen), offset)
         return terms
 
     def _term(
@@ -197,14 +210,14 @@ class Bounds(SideInformation):
         kind: str,
         numbers: Array,
         rows: Array,
-        beyond: Beyond | None,
+        offset: Offset | None,
     ) -> list[Term]:
         if not rows.shape[0]:
             return []
         xp = namespace(rows)
         i, j = xp.take(self.i, rows), xp.take(self.j, rows)
-        offset = 0.0 if beyond is None else beyond(i, j)
-        constraints = SquaredDistances(i, j, points=points, n_points=self.n_points, offset=offset)
+        fixed = 0.0 if offset is None else offset(i, j)
+        constraints = SquaredDistances(i, j, points=points, n_points=self.n_points, offset=fixed)
         bound, weight = xp.take(numbers, rows), rows_of(self.weight, rows)
         return [Term(constraints, complete(loss, kind, bound, weight))]
 

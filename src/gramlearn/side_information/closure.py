@@ -6,7 +6,7 @@ A cannot-link within a component of must-links is a contradiction, named with th
 that joins its ends. Graph algorithms run in host memory, on NumPy copies of the indices.
 """
 
-from typing import Any
+from typing import Any, NoReturn
 
 import numpy as np
 from scipy.sparse import csr_array
@@ -19,6 +19,7 @@ __all__ = [
     "ContradictionError",
     "find_contradictions",
     "joined_components",
+    "refuse_pairs_on_both_sides",
     "transitive_closure",
 ]
 
@@ -37,6 +38,17 @@ class ContradictionError(ValueError):
 
     def __reduce__(self) -> tuple[Any, ...]:
         return type(self), (str(self), self.contradictions)
+
+
+def refuse_pairs_on_both_sides(pairs: list[tuple[int, int]], how: str) -> NoReturn:
+    """Say of which pairs, i < j, it is stated that they are similar and that they are not."""
+    more = f" (and {len(pairs) - 1} more)" if len(pairs) > 1 else ""
+    raise ContradictionError(
+        f"the pair {pairs[0]}{more} is {how}; remove it from one side, or make "
+        '`Pairs.from_judgments(i, j, alike, n_points, conflicts=...)`, which settles it by "majority", leaves '
+        'it out ("drop"), or takes one side ("similar", "dissimilar").',
+        [(pair, pair) for pair in pairs],
+    )
 
 
 def _graph(similar: np.ndarray, n_points: int) -> csr_array:

@@ -1,39 +1,60 @@
 """d(i, j) <= upper for pairs that are alike, d(i, j) >= lower for unlike ones; d is squared.
 
-Pairs are facts: each is listed once, in either order, and stands on one side. How much a pair
-counts is its weight. What the pairs imply is added by `closure`, on request.
+A pair stands on one side, and once: how often it was listed is its weight. What the pairs imply is added by
+`closure`, on request.
 """
 
 from dataclasses import KW_ONLY, dataclass, replace
 from functools import partial
 from typing import Any, Self, final
 
+import numpy as np
+from scipy.sparse import issparse
+
 from gramlearn._base.arrays import Array, as_index, namespace, to_numpy, where_true
-from gramlearn._base.validation import check_count
+from gramlearn._base.distances import squared_distances
+from gramlearn._base.validation import check_count, check_points, check_share
 from gramlearn.problem.constraints import SquaredDistances
 from gramlearn.problem.losses import BoundedLoss
 from gramlearn.problem.problem import Term
-from gramlearn.side_information.base import Beyond, Coincide, SideInformation, complete, renumber
-from gramlearn.side_information.checks import (
+from gramlearn.side_information.base import Coincide, Offset, SideInformation, complete
+from gramlearn.side_information.closure import (
+    Contradiction,
+    find_contradictions,
+    refuse_pairs_on_both_sides,
+    transitive_closure,
+)
+from gramlearn.side_information.judgments import settle_judgments
+from gramlearn.side_information.percentiles import (
     check_bounds,
+    check_not_crossed,
+    percentile_bounds,
+)
+from gramlearn.side_information.sampling import (
+    draw_pairs,
+    draw_pairs_of_each_class,
+    find_extreme_pairs,
+)
+from gramlearn.side_information.tables import (
     check_differ,
     check_n_points,
     check_numbers,
-    check_once,
     check_table,
     contiguous_columns,
+    join_numbers,
+    join_tables,
+    join_weights,
+    merge_repeats,
     pair_keys,
+    renumber,
     rows_of,
+    weights_in_full,
 )
-from gramlearn.side_information.closure import (
-    Contradiction,
-    ContradictionError,
-    find_contradictions,
-    transitive_closure,
-)
-from gramlearn.side_information.percentiles import percentile_bounds
 
-__all__ = ["Pairs", "check_not_crossed", "check_pairs"]
+__all__ = ["Pairs", "check_pairs"]
+
+# What goes with each list of pairs: its bound, and its weight.
+_NUMBERS = {"similar": ("upper", "similar_weight"), "dissimilar": ("lower", "dissimilar_weight")}
 
 
 @final
@@ -41,11 +62,14 @@ __all__ = ["Pairs", "check_not_crossed", "check_pairs"]
 class Pairs(SideInformation):
     """d(i, j) <= upper for the similar pairs, d(i, j) >= lower for the dissimilar ones, d squared.
 
+    `+` joins the pairs of two about the same points. `Pairs(n_points=n)` has none: a start to add others to.
+
     Parameters
     ----------
     similar, dissimilar : m x 2 table of row indices, optional
-        A list, or an array of any library. At least one of the two. A pair listed twice, in either
-        order, is refused, for it would count double unseen: say so with a weight.
+        A list, or an array of any library. A pair listed again in the same list, in either order, becomes one
+        with the first, and their weights add up. Listed with different bounds it is two statements, whose
+        losses add up. A pair in both lists is refused; `from_judgments` settles it.
     n_points : int
         How many points the indices refer to: len(X).
     upper, lower : number or one for each pair, optional
@@ -53,7 +77,7 @@ class Pairs(SideInformation):
         exceed lower; bounds given for each pair are not compared, as they belong to different
         pairs.
     similar_weight, dissimilar_weight : positive number or one for each pair, optional
-        What the loss of a pair is multiplied by.
+        What the loss of a pair is multiplied by; 1 without it.
     """
 
     similar: Any = None
@@ -67,25 +91,144 @@ class Pairs(SideInformation):
 
     def __post_init__(self) -> None:
         n = check_n_points(self.n_points, "Pairs")
-        similar, dissimilar = _check_tables(self.similar, self.dissimilar, n)
-        fields = {"n_points": n, "similar": similar, "dissimilar": dissimilar}
-        for name, side, positive in (
-            ("upper", "similar", False),
-            ("lower", "dissimilar", False),
-            ("similar_weight", "similar", True),
-            ("dissimilar_weight", "dissimilar", True),
-        ):
-            table = fields[side]
-            fields[name] = check_numbers(
-                getattr(self, name),
-                name,
-                table,
-                partial(_name, side, table),
-                positive=positive,
-            )
+        tables = _check_tables(self.similar, self.dissimilar, n)
+        fields: dict[str, Any] = {"n_points": n, **tables}
+        for side, names in _NUMBERS.items():
+            for name, positive in zip(names, (False, True), strict=True):
+                describe = partial(_name, side, tables[side])
+                fields[name] = check_numbers(
+                    getattr(self, name), name, tables[side], describe, positive=positive
+                )
+        if _has_repeats([pair_keys(table, n) for table in tables.values()]):
+            for side, (bound, weight) in _NUMBERS.items():
+                keys = [pair_keys(tables[side], n)]
+                merged = merge_repeats(tables[side], keys, fields[bound], fields[weight])
+                fields.update(zip((side, bound, weight), merged, strict=True))
+            _check_one_side(fields["similar"], fields["dissimilar"], n)
         for name, value in fields.items():
             object.__setattr__(self, name, value)
         check_not_crossed(self.upper, self.lower, "")
+
+    @classmethod
+    def from_labels(cls, y: Any, n_pairs: int | None = None, *, random_state: Any = None) -> Self:
+        """n_pairs / 2 pairs with y_i = y_j and n_pairs / 2 with y_i != y_j, every pair equally likely.
+
+        No pair is drawn twice. Where a half asks for more pairs than there are, it is all of them, and
+        the draw has fewer than n_pairs. An odd n_pairs gives the odd one to the unlike half.
+
+        Parameters
+        ----------
+        y : vector of n labels
+            Numbers, strings or booleans, in any array library; the indices are drawn in host memory.
+            The integer -1, NaN, None and pandas' NA mean unlabeled, and such points are in no pair; -1.0 and
+            "-1" are labels as any other: if -1 is a class of yours, pass y.astype(str). Labels that are
+            exactly -1, 0 and 1 draw a warning, for they may be three classes. A class with one member is in
+            unlike pairs only.
+        n_pairs : int, optional
+            40 c^2 for c classes (K09 7.2), but ten million at most, where it is not given.
+        random_state : int, Generator or None
+            Seeds the draw.
+        """
+        similar, dissimilar, n_points = draw_pairs(y, n_pairs, random_state)
+        return cls(similar, dissimilar, n_points=n_points)
+
+    @classmethod
+    def from_classes(cls, y: Any, per_class: int = 100, *, random_state: Any = None) -> Self:
+        """`per_class` pairs within each class, and as many with one point in it and one outside (J12 6).
+
+        A pair that two classes drew is listed once, so that there may be a few less; and a class that has
+        fewer pairs gives all of them. Labels as in `from_labels`.
+        """
+        similar, dissimilar, n_points = draw_pairs_of_each_class(y, per_class, random_state)
+        return cls(similar, dissimilar, n_points=n_points)
+
+    @classmethod
+    def from_similarities(
+        cls,
+        S: Any,
+        n_pairs: int | None = None,
+        percentiles: tuple[float, float] = (5, 95),
+        *,
+        random_state: Any = None,
+    ) -> Self:
+        """Similar are the pairs above the upper percentile of S_ij, dissimilar those below the lower one.
+
+        Parameters
+        ----------
+        S : array n x n
+            Symmetric similarities, the larger the more alike; its diagonal is ignored.
+        n_pairs : int, optional
+            How many to draw of them, half of each kind; all where it is not given.
+        percentiles : (low, high)
+            Of the entries above the diagonal.
+        random_state : int, Generator or None
+            Seeds the draw.
+        """
+        drawn = find_extreme_pairs(S, n_pairs, percentiles, random_state)
+        similar, dissimilar, n_points = drawn
+        return cls(similar, dissimilar, n_points=n_points)
+
+    @classmethod
+    def from_judgments(
+        cls, i: Any, j: Any, alike: Any, n_points: int, *, conflicts: str = "majority"
+    ) -> Self:
+        """Pairs of judgments "i and j are alike", or not; a pair may be judged many times, in either order.
+
+        Each pair is listed once, with i < j. Where all judgments agree, its weight is their number.
+
+        Parameters
+        ----------
+        i, j : vectors of row indices
+        alike : vector of booleans, or of 1 for yes and -1 or 0 for no
+        n_points : int
+            How many points the indices refer to: len(X).
+        conflicts : {"majority", "drop", "similar", "dissimilar", "raise"}
+            What to do with a pair that judgments disagree about: "majority" lists it on the side of the
+            majority with its lead as weight, and leaves out ties; "drop" leaves it out; "similar" and
+            "dissimilar" count the judgments for that side alone; "raise" raises ContradictionError.
+        """
+        table, lead = settle_judgments(i, j, alike, n_points, conflicts)
+        return cls(
+            table[lead > 0],
+            table[lead < 0],
+            n_points=n_points,
+            similar_weight=lead[lead > 0],
+            dissimilar_weight=-lead[lead < 0],
+        )
+
+    def with_relative_bounds(self, points: Any, eps: float = 0.25) -> Self:
+        """The same pairs with bounds of their own: (1 - eps) d if similar, (1 + eps) d if not (K09 7.1).
+
+        d is the squared distance that the pair has now. No metric changes the distance of equal points, so
+        pairs of them are left out.
+        """
+        eps = check_share(eps, "eps")
+        points = points.tocsr() if issparse(points) else check_points(points, "points")
+        self.check_fits(int(points.shape[0]))
+        self.check_not_empty()
+        i, j, alike = self.near_and_far()
+        d = squared_distances(points, i, j)
+        equal = d == 0
+        if bool(namespace(d).all(equal)):
+            raise ValueError("all pairs are of equal points, whose distance no metric changes.")
+        d, alike = d[~equal], alike[~equal]
+        return replace(self.drop(equal), upper=(1 - eps) * d[alike], lower=(1 + eps) * d[~alike])
+
+    def __add__(self, other: Self) -> Self:
+        """The pairs of both, about the same points; weights of the same pair add up."""
+        if not isinstance(other, Pairs):
+            return NotImplemented
+        self._check_same_points(other)
+        fields: dict[str, Any] = {}
+        for side, (bound, weight) in _NUMBERS.items():
+            first, second = getattr(self, side), getattr(other, side)
+            table, sizes = join_tables(first, second), (int(first.shape[0]), int(second.shape[0]))
+            bounds = getattr(self, bound), getattr(other, bound)
+            weights = getattr(self, weight), getattr(other, weight)
+            fields[side] = table
+            fields[bound] = join_numbers(bounds, sizes, table, bound)
+            fields[weight] = join_weights(weights, sizes, table)
+        return replace(self, **fields)
 
     @property
     def size(self) -> int:
@@ -101,50 +244,50 @@ class Pairs(SideInformation):
             return _name("similar", self.similar, k)
         return _name("dissimilar", self.dissimilar, k - n_similar)
 
-    def take(self, rows: Any) -> Self:
-        similar, kept, n_rows = renumber(self.similar, rows, self.n_points)
-        dissimilar, also_kept, _ = renumber(self.dissimilar, rows, self.n_points)
-        self._check_not_empty(int(similar.shape[0]) + int(dissimilar.shape[0]), n_rows)
-        return replace(
-            self,
-            similar=similar,
-            dissimilar=dissimilar,
-            n_points=n_rows,
-            upper=rows_of(self.upper, kept),
-            lower=rows_of(self.lower, also_kept),
-            similar_weight=rows_of(self.similar_weight, kept),
-            dissimilar_weight=rows_of(self.dissimilar_weight, also_kept),
-        )
+    def keep_points(self, rows: Any) -> Self:
+        kept = {side: renumber(getattr(self, side), rows, self.n_points) for side in _NUMBERS}
+        n_rows = kept["similar"][2]
+        self._check_kept(sum(int(table.shape[0]) for table, _, _ in kept.values()), n_rows)
+        tables = {side: table for side, (table, _, _) in kept.items()}
+        numbers = self._numbers_at({side: places for side, (_, places, _) in kept.items()})
+        return replace(self, n_points=n_rows, **tables, **numbers)
 
-    def hopeless(self, coincide: Coincide) -> Array:
+    def find_impossible(self, coincide: Coincide) -> Array:
         i, j = contiguous_columns(self.dissimilar)
         none_of_the_similar = self.similar[:, 0] < 0
-        in_vain = as_index(coincide(i, j), i) > 0
-        return namespace(i).concat([none_of_the_similar, in_vain])
+        impossible = as_index(coincide(i, j), i) > 0
+        return namespace(i).concat([none_of_the_similar, impossible])
 
-    def without(self, mask: Array) -> Self:
+    def drop(self, mask: Array) -> Self:
         n_similar = int(self.similar.shape[0])
-        kept, also_kept = where_true(~mask[:n_similar]), where_true(~mask[n_similar:])
-        return replace(
-            self,
-            similar=namespace(kept).take(self.similar, kept, axis=0),
-            dissimilar=namespace(kept).take(self.dissimilar, also_kept, axis=0),
-            upper=rows_of(self.upper, kept),
-            lower=rows_of(self.lower, also_kept),
-            similar_weight=rows_of(self.similar_weight, kept),
-            dissimilar_weight=rows_of(self.dissimilar_weight, also_kept),
-        )
+        masks = (mask[:n_similar], mask[n_similar:])
+        kept = {side: where_true(~part) for side, part in zip(_NUMBERS, masks, strict=True)}
+        xp = namespace(self.similar)
+        tables = {side: xp.take(getattr(self, side), rows, axis=0) for side, rows in kept.items()}
+        return replace(self, **tables, **self._numbers_at(kept))
+
+    def _numbers_at(self, kept: dict[str, Array]) -> dict[str, Any]:
+        """The bounds and weights of the rows that are kept of each list."""
+        return {
+            name: rows_of(getattr(self, name), rows)
+            for side, rows in kept.items()
+            for name in _NUMBERS[side]
+        }
 
     def involved(self) -> Array:
         xp = namespace(self.similar)
         table = xp.concat([self.similar, self.dissimilar])
         return xp.unique_values(xp.reshape(table, (-1,)))
 
-    def judged(self) -> tuple[Array, Array, Array]:
+    def near_and_far(self) -> tuple[Array, Array, Array]:
         xp = namespace(self.similar)
         table = xp.concat([self.similar, self.dissimilar])
         alike = as_index(xp.arange(table.shape[0]), table) < self.similar.shape[0]
         return table[:, 0], table[:, 1], alike
+
+    def pair_weights(self) -> np.ndarray:
+        sides = ((self.similar, self.similar_weight), (self.dissimilar, self.dissimilar_weight))
+        return np.concatenate([weights_in_full(w, table.shape[0]) for table, w in sides])
 
     def bind(
         self,
@@ -153,7 +296,7 @@ class Pairs(SideInformation):
         bounds: Any = None,
         *,
         random_state: Any = None,
-        beyond: Beyond | None = None,
+        offset: Offset | None = None,
     ) -> list[Term]:
         """One term for the similar pairs, then one for the dissimilar ones, each if there are any.
 
@@ -169,9 +312,9 @@ class Pairs(SideInformation):
         ):
             if table.shape[0]:
                 i, j = contiguous_columns(table)
-                offset = 0.0 if beyond is None else beyond(i, j)
+                fixed = 0.0 if offset is None else offset(i, j)
                 constraints = SquaredDistances(
-                    i, j, points=points, n_points=self.n_points, offset=offset
+                    i, j, points=points, n_points=self.n_points, offset=fixed
                 )
                 terms.append(Term(constraints, complete(loss, kind, bound, weight)))
         return terms
@@ -239,51 +382,32 @@ def _name(side: str, table: Array, k: int) -> str:
     return f"the {side} pair ({int(table[k, 0])}, {int(table[k, 1])})"
 
 
-def check_not_crossed(upper: Any, lower: Any, addition: str) -> None:
-    """Of two numbers, upper must not exceed lower."""
-    if isinstance(upper, float) and isinstance(lower, float) and upper > lower:
-        raise ValueError(
-            f"alike pairs are at most `upper` apart and unlike ones at least `lower`, so upper "
-            f"must not exceed lower; got upper={upper:.6g} and lower={lower:.6g}{addition}."
-        )
-
-
-def _check_tables(similar: Any, dissimilar: Any, n_points: int) -> tuple[Array, Array]:
-    """Both as m x 2 tables of one library, no pair twice and none on both sides."""
-    given = {"similar": similar, "dissimilar": dissimilar}
+def _check_tables(similar: Any, dissimilar: Any, n_points: int) -> dict[str, Array]:
+    """Both as m x 2 tables of one library, each row with two different points."""
     tables: dict[str, Array] = {}
-    for name, x in given.items():
+    for name, x in (("similar", similar), ("dissimilar", dissimilar)):
         tables[name] = check_table([] if x is None else x, name, (2,), n_points)
         check_differ(tables[name], name, (0, 1), "a pair needs two different points")
-    if not any(table.shape[0] for table in tables.values()):
-        raise ValueError(
-            "side information is empty; pass `similar`, `dissimilar` or both, with at least one "
-            "pair."
-        )
-    like = next(table for table in tables.values() if table.shape[0])
-    tables = {name: as_index(table, like) for name, table in tables.items()}
-    _check_listed_once(tables, n_points)
-    return tables["similar"], tables["dissimilar"]
+    like = tables["similar"] if tables["similar"].shape[0] else tables["dissimilar"]
+    return {name: as_index(table, like) for name, table in tables.items()}
 
 
-def _check_listed_once(tables: dict[str, Array], n_points: int) -> None:
-    """No pair twice on one side, and none on both."""
-    keys = [pair_keys(table, n_points) for table in tables.values()]
+def _has_repeats(keys: list[Array]) -> bool:
     xp = namespace(keys[0])
     ordered = xp.sort(xp.concat(keys), stable=False)
-    again = ordered[1:] == ordered[:-1]
-    if not bool(xp.any(again)):
-        return
-    for name, table in tables.items():
-        advice = f"list each pair once, and pass `{name}_weight` where one shall count more"
-        check_once(table, f"`{name}`", n_points, advice)
-    both = [divmod(int(key), n_points) for key in ordered[1:][again]]
-    more = f" (and {len(both) - 1} more)" if len(both) > 1 else ""
-    raise ContradictionError(
-        f"the pair {both[0]}{more} is in both `similar` and `dissimilar`; remove it from one of "
-        "them.",
-        [(pair, pair) for pair in both],
-    )
+    return bool(xp.any(ordered[1:] == ordered[:-1]))
+
+
+def _check_one_side(similar: Array, dissimilar: Array, n_points: int) -> None:
+    """No pair in both lists."""
+    xp = namespace(similar)
+    # Each once in its list, where it may stand with several bounds.
+    keys = [xp.unique_values(pair_keys(table, n_points)) for table in (similar, dissimilar)]
+    ordered = xp.sort(xp.concat(keys), stable=False)
+    both = ordered[1:][ordered[1:] == ordered[:-1]]
+    if both.shape[0]:
+        pairs = [divmod(int(key), n_points) for key in both]
+        refuse_pairs_on_both_sides(pairs, "in both `similar` and `dissimilar`")
 
 
 def check_pairs(x: Any, name: str, n_points: int) -> None:

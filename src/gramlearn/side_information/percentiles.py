@@ -1,10 +1,11 @@
-"""upper, lower = the 5th and 95th percentile of squared distances: what is near, what is far.
+"""upper, lower = the 5th and 95th percentile of squared distances: what is near and what is far.
 
 Alike pairs shall be nearer than nearly all pairs are now, unlike ones farther (K09 7.2). The
 percentiles are those of a random sample of pairs, of which no more than the sample is ever in
 memory.
 """
 
+import math
 from typing import Any
 
 import numpy as np
@@ -15,7 +16,13 @@ from gramlearn._base.distances import squared_distances
 from gramlearn._base.validation import as_float, check_count, check_points, generator
 from gramlearn.side_information.indexing import Triangles, distinct_numbers
 
-__all__ = ["check_percentiles", "percentile_bounds", "percentiles_of"]
+__all__ = [
+    "check_bounds",
+    "check_not_crossed",
+    "check_percentiles",
+    "percentile_bounds",
+    "percentiles_of",
+]
 
 _PAIRS = 100_000
 
@@ -90,6 +97,33 @@ def check_percentiles(percentiles: Any) -> tuple[float, float]:
             f"({100 * low:.6g}, {100 * high:.6g})."
         )
     return low, high
+
+
+def check_bounds(bounds: Any) -> tuple[float | None, float | None]:
+    """(upper, lower) in squared distances, either of them None where it is not known."""
+    if bounds is None:
+        return None, None
+    try:
+        upper, lower = (None if b is None else as_float(b) for b in bounds)
+    except (TypeError, ValueError):
+        raise TypeError(
+            f"`bounds` must be (upper, lower), two squared distances; got {bounds!r}."
+        ) from None
+    for name, b in (("upper", upper), ("lower", lower)):
+        if b is not None and not (math.isfinite(b) and b >= 0):
+            raise ValueError(
+                f"`bounds=(upper, lower)`: {name} must be at least 0 and finite; got {b}."
+            )
+    return upper, lower
+
+
+def check_not_crossed(upper: Any, lower: Any, addition: str) -> None:
+    """Of two numbers, upper must not exceed lower."""
+    if isinstance(upper, float) and isinstance(lower, float) and upper > lower:
+        raise ValueError(
+            f"alike pairs are at most `upper` apart and unlike ones at least `lower`, so upper "
+            f"must not exceed lower; got upper={upper:.6g} and lower={lower:.6g}{addition}."
+        )
 
 
 def _percentile(ordered: Array, p: float) -> float:

@@ -1,7 +1,7 @@
 """d(i, j) + margin <= d(i, k), or d(k, l): which of two squared distances is the smaller.
 
-Comparisons are answers, often of many people: one listed twice counts twice, and opposite ones may
-both be listed. A soft loss weighs them against each other.
+Comparisons are answers, often of many people: one listed twice counts twice, as its weight, and opposite ones
+may both be listed. A soft loss weighs them against each other.
 """
 
 from collections.abc import Sequence
@@ -15,16 +15,23 @@ from gramlearn._base.distinct_rows import distinct_rows
 from gramlearn.problem.constraints import DistanceComparisons
 from gramlearn.problem.losses import BoundedLoss
 from gramlearn.problem.problem import Term
-from gramlearn.side_information.base import Beyond, Coincide, SideInformation, complete, renumber
-from gramlearn.side_information.checks import (
+from gramlearn.side_information.base import Coincide, Offset, SideInformation, complete
+from gramlearn.side_information.sampling import draw_triplets
+from gramlearn.side_information.tables import (
     check_differ,
     check_n_points,
     check_numbers,
     check_table,
     contiguous_columns,
     first_true,
+    join_numbers,
+    join_tables,
+    join_weights,
+    merge_repeats,
     pair_keys,
+    renumber,
     rows_of,
+    weights_in_full,
 )
 
 __all__ = ["Triplets", "check_triplets"]
@@ -35,19 +42,21 @@ __all__ = ["Triplets", "check_triplets"]
 class Triplets(SideInformation):
     """d(i, j) <= d(i, k) - margin for rows (i, j, k), d(i, j) <= d(k, l) - margin for (i, j, k, l).
 
-    A row (i, j, k) reads "i is nearer to j than to k". d is the squared distance.
+    A row (i, j, k) reads "i is nearer to j than to k". d is the squared distance. `+` joins the comparisons of
+    two about the same points.
 
     Parameters
     ----------
     triplets : m x 3 or m x 4 table of row indices
-        A list, or an array of any library.
+        A list, or an array of any library. Rows that make the same comparison with the same margin become one,
+        the first, and their weights add up.
     n_points : int
         How many points the indices refer to: len(X).
     margin : number or one for each row
         In squared distances, at least 0. It sets the scale of what is learnt from a zero prior;
         with another prior choose it in proportion to the squared distances there.
     weight : positive number or one for each row, optional
-        What the loss of a row is multiplied by.
+        What the loss of a row is multiplied by; 1 without it.
     """
 
     triplets: Any
@@ -58,24 +67,70 @@ class Triplets(SideInformation):
 
     def __post_init__(self) -> None:
         n = check_n_points(self.n_points, "Triplets")
-        table = check_table(self.triplets, "triplets", (3, 4), n)
-        if table.shape[0] == 0:
-            raise ValueError("side information is empty; pass `triplets` with at least one row.")
-        if table.shape[1] == 3:
-            for columns in ((0, 1), (0, 2), (1, 2)):
-                check_differ(table, "triplets", columns, "a triplet needs three different points")
-        else:
-            for columns in ((0, 1), (2, 3)):
-                check_differ(table, "triplets", columns, "a pair needs two different points")
-            _check_two_pairs(table)
+        table = _check_comparisons(self.triplets, "triplets", (3, 4), n)
         object.__setattr__(self, "n_points", n)
         object.__setattr__(self, "triplets", table)
         if self.margin is None:
             raise TypeError("`margin` must be a number of at least 0; got None.")
-        for name, positive in (("margin", False), ("weight", True)):
-            value = getattr(self, name)
-            checked = check_numbers(value, name, table, self.describe, positive=positive)
-            object.__setattr__(self, name, checked)
+        margin, weight = (
+            check_numbers(getattr(self, name), name, table, self.describe, positive=positive)
+            for name, positive in (("margin", False), ("weight", True))
+        )
+        merged = merge_repeats(table, self._keys(table), margin, weight)
+        for name, value in zip(("triplets", "margin", "weight"), merged, strict=True):
+            object.__setattr__(self, name, value)
+
+    @classmethod
+    def from_labels(
+        cls, y: Any, n_triplets: int | None = None, *, random_state: Any = None
+    ) -> Self:
+        """n_triplets rows (i, j, k) with y_i = y_j != y_k, every such row equally likely (F07 3.1).
+
+        No row is drawn twice. Where fewer exist than are asked for, it is all of them, in random order. The
+        work is that of the rows drawn, however many there are.
+
+        Parameters
+        ----------
+        y : vector of n labels
+            As for `Pairs.from_labels`. Unlabeled points are in no row. A class with one member is only ever k,
+            and a class is in the more rows the larger it is.
+        n_triplets : int, optional
+            Without it 1500, which F07 learns from with up to six classes, or 40 c^2 for c classes if that is
+            more: as many for each pair of classes as `Pairs.from_labels` draws; ten million at most.
+        random_state : int, Generator or None
+            Seeds the draw.
+        """
+        rows, n_points = draw_triplets(y, n_triplets, random_state)
+        return cls(rows, n_points=n_points)
+
+    @classmethod
+    def from_clicks(cls, rows: Any, n_points: int, margin: float = 1.0) -> Self:
+        """Rows (query, chosen, passed over): the query is nearer to what was chosen than to what was not.
+
+        Clicks that repeat become one triplet of that weight. Opposite ones stay, for a soft loss to weigh. All
+        three number the rows of one X.
+        """
+        table = _check_comparisons(rows, "rows", (3,), check_n_points(n_points, "from_clicks"))
+        if not table.shape[0]:
+            raise ValueError("`rows` is empty; pass at least one (query, chosen, passed over).")
+        return cls(table, n_points=n_points, margin=margin)
+
+    def __add__(self, other: Self) -> Self:
+        """The comparisons of both, about the same points; weights of the same comparison add up."""
+        if not isinstance(other, Triplets):
+            return NotImplemented
+        self._check_same_points(other)
+        if not (self.size and other.size):
+            return self if self.size else other
+        width = max(self.triplets.shape[1], other.triplets.shape[1])
+        table = join_tables(*(_widen(side.triplets, width) for side in (self, other)))
+        sizes = (self.size, other.size)
+        return replace(
+            self,
+            triplets=table,
+            margin=join_numbers((self.margin, other.margin), sizes, table, "margin"),
+            weight=join_weights((self.weight, other.weight), sizes, table),
+        )
 
     @property
     def size(self) -> int:
@@ -90,9 +145,9 @@ class Triplets(SideInformation):
             return "the triplet ({}, {}, {})".format(*row)
         return "the comparison of the pairs ({}, {}) and ({}, {})".format(*row)
 
-    def take(self, rows: Any) -> Self:
+    def keep_points(self, rows: Any) -> Self:
         table, kept, n_rows = renumber(self.triplets, rows, self.n_points)
-        self._check_not_empty(int(table.shape[0]), n_rows)
+        self._check_kept(int(table.shape[0]), n_rows)
         return replace(
             self,
             triplets=table,
@@ -101,13 +156,13 @@ class Triplets(SideInformation):
             weight=rows_of(self.weight, kept),
         )
 
-    def hopeless(self, coincide: Coincide) -> Array:
-        """None: a comparison that cannot be had is an answer like any other, for a soft loss to weigh."""
+    def find_impossible(self, coincide: Coincide) -> Array:
+        """None: a comparison that cannot hold is an answer like any other, for a soft loss to weigh."""
         del coincide
         xp = namespace(self.triplets)
         return xp.zeros(self.size, dtype=xp.bool)
 
-    def without(self, mask: Array) -> Self:
+    def drop(self, mask: Array) -> Self:
         kept = where_true(~mask)
         return replace(
             self,
@@ -120,11 +175,14 @@ class Triplets(SideInformation):
         xp = namespace(self.triplets)
         return xp.unique_values(xp.reshape(self.triplets, (-1,)))
 
-    def judged(self) -> tuple[Array, Array, Array]:
+    def near_and_far(self) -> tuple[Array, Array, Array]:
         xp = namespace(self.triplets)
-        near, far = self._near_and_far(contiguous_columns(self.triplets))
+        near, far = _two_pairs(contiguous_columns(self.triplets))
         i, j = (xp.concat([a, b]) for a, b in zip(near, far, strict=True))
         return i, j, as_index(xp.arange(2 * self.size), i) < self.size
+
+    def pair_weights(self) -> np.ndarray:
+        return np.tile(weights_in_full(self.weight, self.size), 2)
 
     def contradictions(self) -> np.ndarray:
         """The rows whose opposite is a row as well, in ascending order; their `size` counts them.
@@ -132,20 +190,23 @@ class Triplets(SideInformation):
         Opposite are (i, j, k) and (i, k, j), or (i, j, k, l) and (k, l, i, j), whatever the order in a pair.
         They may be: at most one of the two can hold, and a soft loss weighs them. Runs in host memory.
         """
-        near, far = (
-            pair_keys(np.stack(pair, axis=1), self.n_points)
-            for pair in self._near_and_far(contiguous_columns(to_numpy(self.triplets)))
-        )
+        near, far = self._pair_keys(to_numpy(self.triplets))
         pairs = np.sort(np.stack([near, far], axis=1), axis=1)
         question = distinct_rows(pairs).kind
         one, other = (np.isin(question, question[is_side]) for is_side in (near < far, near > far))
         return np.flatnonzero(one & other)
 
-    @staticmethod
-    def _near_and_far(columns: Sequence[Array]) -> tuple[tuple[Array, Array], tuple[Array, Array]]:
-        """((i, j), (i, k)), or ((i, j), (k, l)) of comparisons of four points."""
-        i, j, k, *rest = columns
-        return (i, j), ((k, rest[0]) if rest else (i, k))
+    def _pair_keys(self, table: Array) -> list[Array]:
+        """One number for the pair that is nearer, and one for the other."""
+        xp = namespace(table)
+        pairs = _two_pairs(contiguous_columns(table))
+        return [pair_keys(xp.stack(list(pair), axis=1), self.n_points) for pair in pairs]
+
+    def _keys(self, table: Array) -> list[Array]:
+        """What tells comparisons apart: one number where it has no more than 63 bits, else two."""
+        near, far = self._pair_keys(table)
+        n_pairs = self.n_points**2
+        return [near * n_pairs + far] if n_pairs**2 < 2**63 else [near, far]
 
     def bind(
         self,
@@ -154,35 +215,56 @@ class Triplets(SideInformation):
         bounds: Any = None,
         *,
         random_state: Any = None,
-        beyond: Beyond | None = None,
+        offset: Offset | None = None,
     ) -> list[Term]:
-        """One term, t = d(i, j) - d(i, k) <= -margin. `bounds` say nothing about comparisons."""
+        """One term, t = d(i, j) - d(i, k) <= -margin. `bounds` are ignored."""
         del bounds, random_state
         points = self._check_points(points)
         columns = contiguous_columns(self.triplets)
-        near, far = self._near_and_far(columns)
-        offset = 0.0 if beyond is None else beyond(*near) - beyond(*far)
+        near, far = _two_pairs(columns)
+        fixed = 0.0 if offset is None else offset(*near) - offset(*far)
         constraints = DistanceComparisons(
-            *columns, points=points, n_points=self.n_points, offset=offset
+            *columns, points=points, n_points=self.n_points, offset=fixed
         )
         return [Term(constraints, complete(loss, "upper", -self.margin, self.weight))]
 
 
-def _check_two_pairs(table: Array) -> None:
+def _two_pairs(columns: Sequence[Array]) -> tuple[tuple[Array, Array], tuple[Array, Array]]:
+    """((i, j), (i, k)), or ((i, j), (k, l)) of comparisons of four points."""
+    i, j, k, *rest = columns
+    return (i, j), ((k, rest[0]) if rest else (i, k))
+
+
+def _widen(table: Array, width: int) -> Array:
+    """(i, j, k) as (i, j, i, k), where four columns are asked for."""
+    if table.shape[1] == width:
+        return table
+    return namespace(table).stack([table[:, c] for c in (0, 1, 0, 2)], axis=1)
+
+
+def _check_comparisons(x: Any, name: str, widths: tuple[int, ...], n_points: int) -> Array:
+    """A table of comparisons, each of two different pairs of two different points."""
+    table = check_table(x, name, widths, n_points)
+    if table.shape[1] == 3:
+        for columns in ((0, 1), (0, 2), (1, 2)):
+            check_differ(table, name, columns, "a triplet needs three different points")
+        return table
+    for columns in ((0, 1), (2, 3)):
+        check_differ(table, name, columns, "a pair needs two different points")
     i, j, k, l = (table[:, c] for c in range(4))  # noqa: E741 - the letters of (i, j, k, l)
     same = ((i == k) & (j == l)) | ((i == l) & (j == k))
     if bool(namespace(table).any(same)):
         k_same = first_true(same)
         row = tuple(int(table[k_same, c]) for c in range(4))
-        raise ValueError(
-            f"`triplets` contains {row} (row {k_same}); it compares a pair with itself."
-        )
+        raise ValueError(f"`{name}` contains {row} (row {k_same}); it compares a pair with itself.")
+    return table
 
 
 def check_triplets(x: Any, name: str, n_points: int) -> None:
-    """Triplets, over so many points."""
+    """Triplets over so many points, at least one."""
     if not isinstance(x, Triplets):
         raise TypeError(
             f"`{name}` must be Triplets(rows of (i, j, k), n_points=...); got {type(x).__name__}."
         )
     x.check_fits(n_points)
+    x.check_not_empty()

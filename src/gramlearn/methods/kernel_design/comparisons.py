@@ -38,7 +38,7 @@ def compare(kernels: Sequence[Kernel], points: np.ndarray, triplets: Triplets) -
     check_triplets(triplets, "triplets", len(points))
     for kernel in kernels:
         _check_kernel(kernel, points[:_LOOKED_AT])
-    i, j = (points[to_numpy(rows)] for rows in triplets.judged()[:2])
+    i, j = (points[to_numpy(rows)] for rows in triplets.near_and_far()[:2])
     m = triplets.size  # what is near comes first, then what is far
     columns = [kernel.paired(i[:m], j[:m]) - kernel.paired(i[m:], j[m:]) for kernel in kernels]
     D = np.column_stack(columns)

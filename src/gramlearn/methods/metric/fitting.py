@@ -30,10 +30,8 @@ from gramlearn.problem.solution import Solution, unless_infeasible
 from gramlearn.problem.spectral import Regularizer
 from gramlearn.problem.status import Status
 from gramlearn.side_information import Bounds, Pairs, SideInformation, Triplets
-from gramlearn.side_information.base import Beyond, Coincide
-from gramlearn.side_information.checks import check_bounds
-from gramlearn.side_information.pairs import check_not_crossed
-from gramlearn.side_information.percentiles import percentiles_of
+from gramlearn.side_information.base import Coincide, Offset
+from gramlearn.side_information.percentiles import check_bounds, check_not_crossed, percentiles_of
 from gramlearn.solvers import warn_unless_solved
 from gramlearn.solvers.progress import progress_bar
 from gramlearn.solvers.solve import attempt
@@ -81,9 +79,9 @@ class Statements:
     loss: BoundedLoss
     bounds: tuple[float | None, float | None] | None
 
-    def terms(self, points: Any = None, rest: Beyond | None = None) -> list[Term]:
+    def terms(self, points: Any = None, rest: Offset | None = None) -> list[Term]:
         """The terms of a problem over M, which measures these points; without points, over their kernel."""
-        terms = self.side.bind(self.loss, points, self.bounds, beyond=rest)
+        terms = self.side.bind(self.loss, points, self.bounds, offset=rest)
         if self.loss.needs_positive_bound:
             losses = (cast(BoundedLoss, term.loss) for term in terms)
             if (least := min((float(np.min(loss.bound)) for loss in losses), default=1.0)) <= 0:
@@ -116,7 +114,7 @@ def _drop_impossible_statements(
     side: SideInformation, coincide: Coincide, loss: BoundedLoss
 ) -> SideInformation:
     """Leave out, with a warning, what asks equal points to lie apart; hard bounds stay, and are refused."""
-    mask = side.hopeless(coincide)
+    mask = side.find_impossible(coincide)
     count = int(np.sum(mask))
     if count == 0 or loss.is_hard:
         return side
@@ -130,7 +128,7 @@ def _drop_impossible_statements(
         f"{count} of {side.size} statements ask points that are equal to lie apart, such as {first}; no metric "
         "can do that, and they take no part."
     )
-    return side.without(mask)
+    return side.drop(mask)
 
 
 def _find_bounds(
@@ -210,6 +208,7 @@ class Learned(NamedTuple):
     solution: Solution
     lengths: np.ndarray
     alike: np.ndarray  # whether a pair was called near
+    weights: np.ndarray  # how much a pair counts
 
 
 def learn(
@@ -219,7 +218,7 @@ def learn(
     P: np.ndarray,
     prior: Any,
     *,
-    rest: Beyond | None = None,
+    rest: Offset | None = None,
     of_kernel: bool = False,
 ) -> Learned:
     """Learn M from statements about points with coordinates P, n x k.
@@ -231,10 +230,10 @@ def learn(
     solution = options.solve(regularizer, prior, terms)
     F = np.linalg.lstsq(P, solution.factor, rcond=None)[0] if of_kernel else solution.factor
     _warn_if_all_hold(asked.side, solution)
-    i, j, alike = (np.asarray(v) for v in asked.side.judged())
+    i, j, alike = (np.asarray(v) for v in asked.side.near_and_far())
     squared = squared_distances(P @ F, i, j)
     lengths = np.sqrt(squared if rest is None else squared + rest(i, j))
-    return Learned(F, F @ F.T, solution, lengths, alike)
+    return Learned(F, F @ F.T, solution, lengths, alike, asked.side.pair_weights())
 
 
 def _warn_if_all_hold(side: SideInformation, solution: Solution) -> None:

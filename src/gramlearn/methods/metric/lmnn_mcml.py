@@ -23,7 +23,8 @@ from gramlearn.problem.constraints import DistanceComparisons, SquaredDistances
 from gramlearn.problem.losses import Hinge, Linear
 from gramlearn.problem.problem import Problem, Term
 from gramlearn.problem.regularizers import LogDet
-from gramlearn.side_information.labels import from_labels, read_labels
+from gramlearn.side_information import Pairs
+from gramlearn.side_information.sampling import read_labels
 
 __all__ = ["collapsing_classes_problem", "large_margin_problem"]
 
@@ -42,7 +43,7 @@ def large_margin_problem(
     ----------
     points : array n x d
     y : vector of n labels
-        As in `from_labels`; unlabeled points are neither targets nor impostors.
+        As in `Pairs.from_labels`; unlabeled points are neither targets nor impostors.
     n_neighbors : int
         The nearest points of its class, in the plain distance, that each point is pulled to.
     n_impostors : int
@@ -129,7 +130,7 @@ def collapsing_classes_problem(
     X, _, _ = _read(points, y)
     weight = 1 / check_positive(gamma, "gamma", "collapsing_classes_problem")
     price = check_positive(C, "C", "collapsing_classes_problem")
-    pairs = from_labels(y, n_pairs, random_state=generator(random_state))
+    pairs = Pairs.from_labels(y, n_pairs, random_state=generator(random_state))
     near, far = np.asarray(pairs.similar), np.asarray(pairs.dissimilar)
     return Problem(
         LogDet(),

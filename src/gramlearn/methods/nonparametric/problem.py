@@ -13,6 +13,7 @@ from typing import Any
 import numpy as np
 from scipy.sparse import issparse
 
+from gramlearn._base.arrays import to_numpy
 from gramlearn._base.eigen.leading import leading_eigenvectors
 from gramlearn._base.validation import (
     LARGEST_EXPONENT,
@@ -41,11 +42,13 @@ from gramlearn.side_information.pairs import check_pairs
 
 __all__ = ["nonparametric_problem", "solve_nonparametric", "statement_matrix"]
 
-_LOSSES: Mapping[str, Callable[[float, float], Loss]] = {
-    "linear": lambda price, sign: Linear(-sign * price),
-    "hinge": lambda price, sign: Hinge(price, **_beyond(sign)),
-    "squared_hinge": lambda price, sign: SquaredHinge(price, **_beyond(sign)),
-    "square": lambda price, sign: Square(price, equal=sign),
+_LOSSES: Mapping[str, Callable[[float, float, Any], Loss]] = {
+    "linear": lambda price, sign, weight: Linear(-sign * price, weight=weight),
+    "hinge": lambda price, sign, weight: Hinge(price, weight=weight, **_beyond(sign)),
+    "squared_hinge": lambda price, sign, weight: SquaredHinge(
+        price, weight=weight, **_beyond(sign)
+    ),
+    "square": lambda price, sign, weight: Square(price, equal=sign, weight=weight),
 }
 _BASES = ("graph", "statements")
 _SMALLEST = 1e-5  # of C: a G below this hardly prices capacity
@@ -79,9 +82,9 @@ def nonparametric_problem(
         within = basis.T @ (laplacian @ basis)
         n, graph = basis.shape[1], DenseMatrices([(within + within.T) / 2])
     terms = [Term(graph, Linear(1.0 / G))]
-    for rows, sign in _signed(pairs):
+    for rows, sign, weight in _signed(pairs):
         alike = Similarities(rows[:, 0], rows[:, 1], points=basis)
-        terms.append(Term(alike, kind(price, sign)))
+        terms.append(Term(alike, kind(price, sign, weight)))
     return Problem(priced_by(p), Zeros(n), terms)
 
 
@@ -90,9 +93,8 @@ def statement_matrix(pairs: Pairs) -> Any:
     from scipy.sparse import csr_array
 
     n = pairs.n_points
-    tables = [(np.empty((0, 2), dtype=int), 0.0), *_signed(pairs)]
-    rows = np.concatenate([table for table, _ in tables])
-    signs = np.concatenate([np.full(len(table), sign / 2) for table, sign in tables])
+    rows = np.concatenate([table for table, _, _ in _signed(pairs)])
+    signs = np.concatenate([sign / 2 * weight for _, sign, weight in _signed(pairs)])
     T = csr_array((signs, (rows[:, 0], rows[:, 1])), shape=(n, n))
     return (T + T.T).tocsr()
 
@@ -111,6 +113,7 @@ def _check_fit(laplacian: Any, pairs: Any) -> int:
     if abs(laplacian - laplacian.T).sum() > 1e-8 * abs(laplacian).sum():
         raise ValueError("`laplacian` is not symmetric; pass (L + L.T) / 2.")
     check_pairs(pairs, "pairs", n)
+    pairs.check_not_empty()
     return n
 
 
@@ -127,9 +130,12 @@ def _smoothest(laplacian: Any, pairs: Pairs, count: int) -> np.ndarray:
     return V
 
 
-def _signed(pairs: Pairs) -> list[tuple[np.ndarray, float]]:
-    tables = [(np.asarray(pairs.similar), 1.0), (np.asarray(pairs.dissimilar), -1.0)]
-    return [(table, sign) for table, sign in tables if len(table)]
+def _signed(pairs: Pairs) -> list[tuple[np.ndarray, float, np.ndarray]]:
+    """(pairs, T_ij, weights): of the similar ones and of the dissimilar ones, where there are any."""
+    i, j, alike = (np.asarray(to_numpy(x)) for x in pairs.near_and_far())
+    rows, weights = np.stack([i, j], axis=1), pairs.pair_weights()
+    sides = ((alike, 1.0), (~alike, -1.0))
+    return [(rows[side], sign, weights[side]) for side, sign in sides if side.any()]
 
 
 def solve_nonparametric(
@@ -156,7 +162,7 @@ def solve_nonparametric(
     laplacian : sparse matrix n x n
         Of a graph over the points; `gramlearn.laplacian`.
     pairs : Pairs
-        What belongs together and what does not. Bounds and weights of pairs play no part.
+        What belongs together and what does not. Weights multiply their losses; bounds play no part.
     loss : {"squared_hinge", "hinge", "square", "linear"}
     C : float
         The price of the losses beside the graph.

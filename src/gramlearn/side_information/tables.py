@@ -1,7 +1,7 @@
-"""Checks of index tables and of the numbers that go with their rows.
+"""Tables of row indices and the numbers that go with their rows: checked, joined, merged, renumbered.
 
-All of them are a few array operations in the library of the indices, so that millions of pairs are
-checked in the time of a sort. A row is looked at alone only to word the message about it.
+All of it is a few array operations in the library of the indices, so that millions of pairs take the time of
+a sort. A row is looked at alone only to word the message about it.
 """
 
 import math
@@ -10,14 +10,24 @@ from typing import Any
 
 import numpy as np
 
-from gramlearn._base.arrays import Array, as_index, as_real, is_array, namespace, read, where_true
+from gramlearn._base.arrays import (
+    Array,
+    as_index,
+    as_real,
+    clipped,
+    constant,
+    is_array,
+    namespace,
+    read,
+    to_numpy,
+    where_true,
+)
 from gramlearn._base.unreadable import check_unmasked
-from gramlearn._base.validation import as_float, as_numbers, as_row_numbers, check_count, not_whole
+from gramlearn._base.validation import as_numbers, as_row_numbers, check_count, not_whole
 
 _MOST_POINTS = math.isqrt(2**63 - 1)  # whose pairs have numbers of 64 bits
 
 __all__ = [
-    "check_bounds",
     "check_differ",
     "check_n_points",
     "check_numbers",
@@ -27,8 +37,14 @@ __all__ = [
     "check_table",
     "contiguous_columns",
     "first_true",
+    "join_numbers",
+    "join_tables",
+    "join_weights",
+    "merge_repeats",
     "pair_keys",
+    "renumber",
     "rows_of",
+    "weights_in_full",
 ]
 
 
@@ -171,24 +187,6 @@ def check_numbers(
     raise ValueError(f"`{name}` is {read(numbers[k])} for {describe(k)}; it must be {rule}.")
 
 
-def check_bounds(bounds: Any) -> tuple[float | None, float | None]:
-    """(upper, lower) in squared distances, either of them None where it is not known."""
-    if bounds is None:
-        return None, None
-    try:
-        upper, lower = (None if b is None else as_float(b) for b in bounds)
-    except (TypeError, ValueError):
-        raise TypeError(
-            f"`bounds` must be (upper, lower), two squared distances; got {bounds!r}."
-        ) from None
-    for name, b in (("upper", upper), ("lower", lower)):
-        if b is not None and not (math.isfinite(b) and b >= 0):
-            raise ValueError(
-                f"`bounds=(upper, lower)`: {name} must be at least 0 and finite; got {b}."
-            )
-    return upper, lower
-
-
 def check_rows(x: Any, n_points: int, like: Array) -> Array:
     """Distinct row indices, or a mask of n_points booleans, in the library of `like`."""
     rows = as_row_numbers(x, "rows")
@@ -226,3 +224,87 @@ def rows_of(x: Any, keep: Array) -> Any:
 def contiguous_columns(table: Array) -> tuple[Array, ...]:
     """The columns as vectors of their own; a strided view would slow down every later scan."""
     return tuple(table[:, c] + 0 for c in range(table.shape[1]))
+
+
+def renumber(table: Array, rows: Any, n_points: int) -> tuple[Array, Array, int]:
+    """(the table within `rows`, in new numbers; which of its rows these are; the new n_points)."""
+    rows = check_rows(rows, n_points, table)
+    xp = namespace(table)
+    order = xp.argsort(rows)
+    ordered = xp.take(rows, order)
+    # The new number of every old point, by one search for 0..n-1 instead of one a table entry.
+    old = as_index(xp.arange(n_points), table)
+    place = clipped(xp.searchsorted(ordered, old), high=rows.shape[0] - 1)
+    kept = xp.take(ordered, place) == old
+    new = xp.where(kept, xp.take(order, place), xp.full_like(old, -1))
+    columns = [xp.take(new, table[:, c]) for c in range(table.shape[1])]
+    renumbered = xp.stack(columns, axis=1)
+    inside = where_true(xp.all(renumbered >= 0, axis=1))
+    return xp.take(renumbered, inside, axis=0), inside, int(rows.shape[0])
+
+
+def join_tables(first: Array, second: Array) -> Array:
+    """The rows of one table, then those of the other, in the library of the first that has any."""
+    like = first if first.shape[0] else second
+    return namespace(like).concat([as_index(first, like), as_index(second, like)])
+
+
+def join_numbers(given: tuple[Any, Any], sizes: tuple[int, int], table: Array, name: str) -> Any:
+    """The numbers of two tables of these sizes, joined as `table` is; one number where all are the same.
+
+    A table without rows has no say. None, which is a bound yet to be found, does not go with a number.
+    """
+    first, second = given
+    if not all(sizes):
+        return first if sizes[0] else second
+    if first is None and second is None:
+        return None
+    if first is None or second is None:
+        raise ValueError(
+            f"one of the two has `{name}` and the other has none; pass it to both, or to neither."
+        )
+    if isinstance(first, float) and isinstance(second, float) and first == second:
+        return first
+    xp = namespace(table)
+    like = xp.astype(table[:0, 0], xp.float64)
+    parts = [
+        constant(x, like, size) if isinstance(x, float) else as_real(x, like)
+        for x, size in zip(given, sizes, strict=True)
+    ]
+    return xp.concat(parts)
+
+
+def join_weights(given: tuple[Any, Any], sizes: tuple[int, int], table: Array) -> Any:
+    """The same of weights, which are 1 where there are none."""
+    first, second = (1.0 if weight is None else weight for weight in given)
+    joined = join_numbers((first, second), sizes, table, "weight")
+    return None if isinstance(joined, float) and joined == 1.0 else joined
+
+
+def weights_in_full(weight: Any, size: int) -> np.ndarray:
+    """One weight for each row, in host memory."""
+    return np.broadcast_to(1.0 if weight is None else to_numpy(weight), size)
+
+
+def merge_repeats(
+    table: Array, keys: list[Array], numbers: Any, weight: Any
+) -> tuple[Array, Any, Any]:
+    """(table, numbers, weight) with each statement once; the weights of repeated ones add up, 1 without any.
+
+    Two rows are the same statement where `keys` and `numbers` are equal. The first of them stays, in its place.
+    """
+    xp = namespace(table)
+    codes, *others = keys if numbers is None or isinstance(numbers, float) else [*keys, numbers]
+    for other in others:  # by their ranks, for a product of the keys themselves may overflow
+        ranks, more = (xp.unique_inverse(x).inverse_indices for x in (codes, other))
+        codes = ranks * table.shape[0] + more
+    ordered = xp.sort(codes, stable=False)
+    if not bool(xp.any(ordered[1:] == ordered[:-1])):
+        return table, numbers, weight
+    _, first, group = np.unique(to_numpy(codes), return_index=True, return_inverse=True)
+    each = weights_in_full(weight, group.size)
+    by_place = np.argsort(first)
+    kept = as_index(first[by_place], table)
+    total = np.bincount(group, weights=each)[by_place]
+    like = xp.astype(table[:0, 0], xp.float64)
+    return xp.take(table, kept, axis=0), rows_of(numbers, kept), as_real(total, like)

@@ -1,4 +1,8 @@
-"""Pairs and triplets drawn from labels: points of one class are alike, those of different classes are not."""
+"""Tables of pairs and triplets, drawn from labels or from similarities; no row is drawn twice.
+
+Points of one class are alike, those of different classes are not. Of similarities the largest and the smallest
+speak. What is drawn is a table of row numbers in host memory; `Pairs` and `Triplets` make statements of them.
+"""
 
 from numbers import Integral
 from typing import Any
@@ -6,8 +10,16 @@ from typing import Any
 import numpy as np
 
 from gramlearn._base.arrays import to_numpy
+from gramlearn._base.distinct_rows import distinct_rows
 from gramlearn._base.unreadable import check_unmasked
-from gramlearn._base.validation import check_count, generator
+from gramlearn._base.validation import (
+    as_numbers,
+    check_count,
+    check_finite,
+    check_symmetric,
+    generator,
+)
+from gramlearn._base.warnings import warn
 from gramlearn.side_information.indexing import (
     Blocks,
     Boxes,
@@ -16,10 +28,18 @@ from gramlearn.side_information.indexing import (
     Triangles,
     distinct_numbers,
 )
-from gramlearn.side_information.pairs import Pairs
-from gramlearn.side_information.triplets import Triplets
+from gramlearn.side_information.percentiles import check_percentiles
 
-__all__ = ["classes_of", "from_labels", "read_labels", "triplets_from_labels"]
+__all__ = [
+    "classes_of",
+    "draw_pairs",
+    "draw_pairs_of_each_class",
+    "draw_triplets",
+    "find_extreme_pairs",
+    "read_labels",
+]
+
+Drawn = tuple[np.ndarray, np.ndarray, int]  # pairs alike, pairs unlike, the number of points
 
 _UNLABELED = -1
 _MOST_BY_DEFAULT = 10_000_000
@@ -27,23 +47,8 @@ _TRIPLETS_OF_F07 = 1500
 _MOST_NUMBERS = 2.0**62
 
 
-def from_labels(y: Any, n_pairs: int | None = None, *, random_state: Any = None) -> Pairs:
-    """n_pairs / 2 pairs with y_i = y_j and n_pairs / 2 with y_i != y_j, every pair equally likely.
-
-    No pair is drawn twice. Where a half asks for more pairs than there are, it is all of them, and
-    the draw has fewer than n_pairs. An odd n_pairs gives the odd one to the unlike half.
-
-    Parameters
-    ----------
-    y : vector of n labels
-        Numbers, strings or booleans, in any array library; the indices are drawn in host memory.
-        The integer -1, NaN, None and pandas' NA mean unlabeled, and such points are in no pair; -1.0 and "-1"
-        are labels as any other. A class with one member is in unlike pairs only.
-    n_pairs : int, optional
-        40 c^2 for c classes (K09 7.2), but ten million at most, where it is not given.
-    random_state : int, Generator or None
-        Seeds the draw.
-    """
+def draw_pairs(y: Any, n_pairs: int | None, random_state: Any) -> Drawn:
+    """(alike, unlike, n): half of n_pairs each, as `Pairs.from_labels` says."""
     n_points, labeled, runs = _classes_in_runs(y)
     alike = Triangles(runs.start, runs.size)
     # Each class with all that stand after it: every unlike pair once.
@@ -52,32 +57,32 @@ def from_labels(y: Any, n_pairs: int | None = None, *, random_state: Any = None)
         n_pairs = min(40 * runs.size.size**2, _MOST_BY_DEFAULT)
     n_pairs = check_count(n_pairs, "n_pairs", least=2)
     rng = generator(random_state)
-    similar, dissimilar = (
-        labeled[runs.points(_draw(blocks, size, rng))]
-        for blocks, size in ((alike, n_pairs // 2), (unlike, n_pairs - n_pairs // 2))
+    return (
+        labeled[runs.points(_draw(alike, n_pairs // 2, rng))],
+        labeled[runs.points(_draw(unlike, n_pairs - n_pairs // 2, rng))],
+        n_points,
     )
-    return Pairs(similar, dissimilar, n_points=n_points)
 
 
-def triplets_from_labels(
-    y: Any, n_triplets: int | None = None, *, random_state: Any = None
-) -> Triplets:
-    """n_triplets rows (i, j, k) with y_i = y_j != y_k, every such row equally likely (F07 3.1).
+def draw_pairs_of_each_class(y: Any, per_class: int, random_state: Any) -> Drawn:
+    """(alike, unlike, n): so many pairs within each class, and as many with one point in it (J12 6)."""
+    per_class = check_count(per_class, "per_class")
+    n_points, labeled, runs = _classes_in_runs(y)
+    rng = generator(random_state)
+    alike, unlike = [], []
+    for start, size in zip(runs.start, runs.size, strict=True):
+        inside = labeled[runs.order[start : start + size]]
+        outside = np.setdiff1d(labeled, inside)
+        i, j = _draw(Triangles(np.asarray([0]), np.asarray([size])), per_class, rng)
+        alike.append(np.stack([inside[i], inside[j]], axis=1))
+        total = inside.size * outside.size
+        i, j = np.divmod(distinct_numbers(rng, total, min(per_class, total)), outside.size)
+        unlike.append(np.sort(np.stack([inside[i], outside[j]], axis=1), axis=1))
+    return np.concatenate(alike), distinct_rows(np.concatenate(unlike)).rows, n_points
 
-    No row is drawn twice. Where fewer exist than are asked for, it is all of them, in random order. The work
-    is that of the rows drawn, however many there are.
 
-    Parameters
-    ----------
-    y : vector of n labels
-        As for `from_labels`. Unlabeled points are in no row. A class with one member is only ever k, and a
-        class is in the more rows the larger it is.
-    n_triplets : int, optional
-        Where it is not given, 1500, which F07 learns from with up to six classes, or 40 c^2 for c classes
-        where that is more: for each pair of classes as many as `from_labels` draws; ten million at most.
-    random_state : int, Generator or None
-        Seeds the draw.
-    """
+def draw_triplets(y: Any, n_triplets: int | None, random_state: Any) -> tuple[np.ndarray, int]:
+    """(rows (i, j, k) with y_i = y_j != y_k, n), as `Triplets.from_labels` says."""
     n_points, labeled, runs = _classes_in_runs(y)
     if n_triplets is None:
         n_triplets = min(max(_TRIPLETS_OF_F07, 40 * runs.size.size**2), _MOST_BY_DEFAULT)
@@ -89,15 +94,50 @@ def triplets_from_labels(
             "two million of them, and set the others to -1."
         )
     boxes = Boxes(runs.start, runs.size, labeled.size)
-    drawn = runs.points(_draw(boxes, n_triplets, generator(random_state)))
-    return Triplets(labeled[drawn], n_points=n_points)
+    return labeled[runs.points(_draw(boxes, n_triplets, generator(random_state)))], n_points
+
+
+def find_extreme_pairs(
+    S: Any, n_pairs: int | None, percentiles: tuple[float, float], random_state: Any
+) -> Drawn:
+    """(alike, unlike, n): pairs above the upper percentile of S_ij, and pairs below the lower one."""
+    S = np.array(to_numpy(as_numbers(S, "S")), dtype=np.float64)
+    if S.ndim == 2:
+        np.fill_diagonal(S, 0.0)  # it may be infinite, and says nothing about pairs
+    check_symmetric(check_finite(S, "S"), "S")
+    percentiles = check_percentiles(percentiles)
+    i, j = np.triu_indices(len(S), 1)
+    if not i.size:
+        raise ValueError("`S` has one row; pairs need at least two points.")
+    low, high = np.percentile(S[i, j], percentiles)
+    if not low < high:
+        raise ValueError(
+            f"`S` has the same similarity, {low:.6g}, at both of `percentiles={percentiles}`: no pair is more "
+            "alike than another; choose other percentiles."
+        )
+    rng = generator(random_state)
+
+    def draw(rows: np.ndarray) -> np.ndarray:
+        size = rows.size if n_pairs is None else check_count(n_pairs, "n_pairs", least=2) // 2
+        chosen = rows[np.sort(distinct_numbers(rng, rows.size, min(size, rows.size)))]
+        return np.stack([i[chosen], j[chosen]], axis=1)
+
+    similar, dissimilar = np.flatnonzero(S[i, j] >= high), np.flatnonzero(S[i, j] <= low)
+    return draw(similar), draw(dissimilar), len(S)
 
 
 def _classes_in_runs(y: Any) -> tuple[int, np.ndarray, Runs]:
     """(the number of points, those that have a label, these by class), where some are alike and some not."""
     labels, labeled = read_labels(y)
     classes, groups = np.unique(labels[labeled], return_inverse=True)
-    _check_classes(classes, groups, n_unlabeled=labels.size - labeled.size)
+    n_unlabeled = labels.size - labeled.size
+    _check_classes(classes, groups, n_unlabeled)
+    if n_unlabeled and labels.dtype.kind == "i" and np.array_equal(classes, (0, 1)):
+        warn(
+            f"`y` holds -1, 0 and 1, and -1 means unlabeled: {n_unlabeled} of {labels.size} points take no "
+            "part. If -1 is a class, pass y.astype(str); if not, None or NaN instead of -1 says so without "
+            "this warning."
+        )
     return labels.size, labeled, Runs.of(groups)
 
 
@@ -107,7 +147,7 @@ def _draw(blocks: Blocks, size: int, rng: np.random.Generator) -> tuple[np.ndarr
 
 
 def read_labels(y: Any) -> tuple[np.ndarray, np.ndarray]:
-    """(labels, the rows that have one): see `from_labels` for what a label is."""
+    """(labels, the rows that have one): see `Pairs.from_labels` for what a label is."""
     y = check_unmasked(y, "y")
     try:
         labels = to_numpy(y)
