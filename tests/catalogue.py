@@ -13,7 +13,7 @@ from typing import Any
 
 from gramlearn.problem.constraints import Constraints
 from gramlearn.problem.losses import BoundedLoss, Loss
-from gramlearn.problem.regularizers import Regularizer
+from gramlearn.problem.spectral import Regularizer
 from gramlearn.solvers import Solver
 
 __all__ = [

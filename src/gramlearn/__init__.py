@@ -29,7 +29,8 @@ from gramlearn.kernels.families import (
     SigmoidKernel,
 )
 from gramlearn.kernels.kernel import Kernel
-from gramlearn.kernels.low_rank.columns import LowRankKernel, incomplete_cholesky, nystroem
+from gramlearn.kernels.low_rank.columns import incomplete_cholesky, nystroem
+from gramlearn.kernels.low_rank.factor import LowRankKernel
 from gramlearn.kernels.low_rank.spectral import spectral_factor
 from gramlearn.kernels.manifold import ManifoldKernel
 from gramlearn.methods import (
@@ -48,8 +49,9 @@ from gramlearn.methods import (
 )
 from gramlearn.methods.clustering.constrained import constrained_kmeans
 from gramlearn.methods.clustering.kernel_kmeans import Clustering, kernel_kmeans
+from gramlearn.methods.kernel_design.answer import KernelDesign
 from gramlearn.methods.kernel_design.path import DesignPath
-from gramlearn.methods.kernel_design.problem import DesignProblem, KernelDesign
+from gramlearn.methods.kernel_design.problem import DesignProblem
 from gramlearn.problem.constraints import (
     DenseMatrices,
     DiagonalEntries,

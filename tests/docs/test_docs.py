@@ -11,8 +11,8 @@ from catalogue import concrete
 from gramlearn import datasets, plots, side_information
 from gramlearn.problem.certificate import Certificate
 from gramlearn.problem.losses import Loss
-from gramlearn.problem.regularizers import Regularizer
 from gramlearn.problem.solution import Record
+from gramlearn.problem.spectral import Regularizer
 from gramlearn.problem.status import Status
 
 ROOT = Path(__file__).parents[2]

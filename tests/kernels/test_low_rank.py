@@ -25,7 +25,7 @@ from gramlearn import (
     spectral_factor,
 )
 from gramlearn.kernels.low_rank import spectral
-from gramlearn.kernels.low_rank.columns import LowRankKernel
+from gramlearn.kernels.low_rank.factor import LowRankKernel
 
 RNG = np.random.default_rng(0)
 X = RNG.normal(size=(120, 5))

@@ -21,7 +21,7 @@ from gramlearn import (
 from gramlearn.problem.constraints import Constraints
 from gramlearn.problem.dual import Dual
 from gramlearn.problem.linear_maps import Products
-from gramlearn.problem.regularizers import Regularizer
+from gramlearn.problem.spectral import Regularizer
 
 N = 5
 _square = np.random.default_rng(0).standard_normal((N, N))

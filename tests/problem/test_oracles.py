@@ -35,7 +35,7 @@ from gramlearn import (
 )
 from gramlearn.problem.constraints import Constraints
 from gramlearn.problem.losses import Loss
-from gramlearn.problem.regularizers import Regularizer
+from gramlearn.problem.spectral import Regularizer
 from oracles import ask, squared_norm
 
 N = 4

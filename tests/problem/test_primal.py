@@ -24,8 +24,8 @@ from gramlearn import (
 )
 from gramlearn.problem.constraints import Constraints
 from gramlearn.problem.primal import PrimalPoint
-from gramlearn.problem.regularizers import Regularizer
 from gramlearn.problem.scan import near_rows
+from gramlearn.problem.spectral import Regularizer
 from gramlearn.solvers import PrimalNewton
 
 N = 5

@@ -33,7 +33,7 @@ from gramlearn import (
 )
 from gramlearn.problem.certificate import review
 from gramlearn.problem.losses import Loss
-from gramlearn.problem.regularizers import Regularizer
+from gramlearn.problem.spectral import Regularizer
 from gramlearn.solvers import InteriorPoint, PrimalNewton, Solver, WorkingSet
 from gramlearn.solvers.working_set.infeasibility import _is_far_from_definite
 from gramlearn.solvers.working_set.newton_step import newton_step

@@ -36,7 +36,7 @@ from gramlearn._base.compilation import announced
 from gramlearn._base.eigen.secular import rank_one_eigen, rank_one_roots
 from gramlearn.problem.constraints import Constraints
 from gramlearn.problem.losses import Loss
-from gramlearn.problem.regularizers import Regularizer
+from gramlearn.problem.spectral import Regularizer
 from gramlearn.solvers import Projections
 from gramlearn.solvers.projections.blas import DGEMM, add_product
 from gramlearn.solvers.projections.constraint_table import table_of

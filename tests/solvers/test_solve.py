@@ -27,7 +27,7 @@ from gramlearn import (
 )
 from gramlearn.problem.constraints import Constraints, SquaredDistances
 from gramlearn.problem.losses import Hard, Hinge, Loss
-from gramlearn.problem.regularizers import Regularizer
+from gramlearn.problem.spectral import Regularizer
 
 N = 6
 TOL = 1e-8

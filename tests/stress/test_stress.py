@@ -41,7 +41,7 @@ import oracles
 from catalogue import concrete
 from gramlearn.problem.constraints import Constraints
 from gramlearn.problem.losses import Loss
-from gramlearn.problem.regularizers import Regularizer
+from gramlearn.problem.spectral import Regularizer
 from stress import calls, odd_data
 
 ROOT = Path(__file__).parents[2]

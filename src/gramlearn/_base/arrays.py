@@ -13,37 +13,6 @@ import array_api_compat
 import array_api_compat.numpy
 import numpy as np
 
-__all__ = [
-    "Array",
-    "added_at",
-    "as_index",
-    "as_real",
-    "cholesky_or_none",
-    "chunks",
-    "clipped",
-    "concat",
-    "constant",
-    "every_row",
-    "exponential",
-    "eye",
-    "in_single",
-    "inverse_of_lower",
-    "is_array",
-    "is_finite",
-    "is_missing",
-    "is_numpy",
-    "largest",
-    "namespace",
-    "pair_squared_norms",
-    "read",
-    "rows_of",
-    "scatter",
-    "symmetric_part",
-    "to_numpy",
-    "transpose",
-    "where_true",
-]
-
 Array = Any
 
 # From here on a scan is compiled, whether Numba is loaded yet (about half a second) or not: the two bodies

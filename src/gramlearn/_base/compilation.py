@@ -12,8 +12,6 @@ from typing import Any
 
 import numba
 
-__all__ = ["announced", "compiled"]
-
 
 def compiled(**options: Any) -> Callable[[Callable[..., Any]], Any]:
     """A decorator, with the options of numba.njit."""

@@ -7,8 +7,6 @@ from scipy.sparse import issparse
 
 from gramlearn._base.arrays import Array, as_index, as_real, namespace, pair_squared_norms
 
-__all__ = ["coincide_under", "equal_rows", "squared_distances"]
-
 _ROWS = 50_000  # pairs of sparse rows at a time
 _ROUNDING = 64 * np.finfo(float).eps  # of differences of points, beside the points themselves
 

@@ -9,8 +9,6 @@ from typing import NamedTuple
 
 import numpy as np
 
-__all__ = ["DistinctRows", "distinct_rows"]
-
 
 class DistinctRows(NamedTuple):
     """rows[kind] is the table; rows = table[first], in ascending order; each stands there `counts` times."""

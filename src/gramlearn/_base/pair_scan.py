@@ -17,8 +17,6 @@ import numpy as np
 
 from gramlearn._base.compilation import compiled
 
-__all__ = ["pair_squared_norms"]
-
 _SLICE = 2_000_000  # numbers, from which a thread of its own pays: a millisecond
 
 

@@ -13,8 +13,6 @@ from contextlib import contextmanager
 from functools import lru_cache
 from typing import Any, NamedTuple, final
 
-__all__ = ["one_thread"]
-
 
 @lru_cache(maxsize=1)
 def _libraries() -> list[Any]:

@@ -13,8 +13,6 @@ from scipy.sparse import issparse
 
 from gramlearn._base.arrays import to_numpy
 
-__all__ = ["check_unmasked", "complaint"]
-
 _RESHAPE = "Reshape your data: {0}.reshape(-1, 1) if it is one feature, {0}.reshape(1, -1) if it is one point"
 
 

@@ -21,33 +21,6 @@ from gramlearn._base.arrays import (
 )
 from gramlearn._base.unreadable import check_unmasked, complaint
 
-__all__ = [
-    "LARGEST_EXPONENT",
-    "RANGE",
-    "as_float",
-    "as_numbers",
-    "as_row_numbers",
-    "check_basis",
-    "check_choice",
-    "check_count",
-    "check_either_way",
-    "check_extent",
-    "check_finite",
-    "check_flag",
-    "check_host_points",
-    "check_indices",
-    "check_no_class",
-    "check_number",
-    "check_per_constraint",
-    "check_points",
-    "check_positive",
-    "check_share",
-    "check_symmetric",
-    "describe_value",
-    "generator",
-    "not_whole",
-]
-
 _SHORT = 60  # letters of what was given that an error repeats
 Choice = TypeVar("Choice")
 

@@ -3,8 +3,6 @@
 import sys
 import warnings
 
-__all__ = ["warn"]
-
 # scikit-learn's as well: fit_transform and pipelines call `fit` from lines of its own.
 _INSIDE = frozenset({"gramlearn", "sklearn"})
 

@@ -13,8 +13,6 @@ from typing import NoReturn
 
 from gramlearn.app.demo import DATA, PICTURE, UnwritableError, run_demo
 
-__all__ = ["main"]
-
 _DESCRIPTION = "Learn a kernel or a metric from side information, certified by a duality gap."
 
 

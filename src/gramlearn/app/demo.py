@@ -27,8 +27,6 @@ from gramlearn.side_information import Pairs, percentile_bounds
 from gramlearn.solvers.progress import progress_bar
 from gramlearn.solvers.solve import solve
 
-__all__ = ["DATA", "PICTURE", "UnwritableError", "run_demo"]
-
 PICTURE = "demo.png"
 _SPLITS = 10
 _TOL = 1e-6

@@ -22,8 +22,6 @@ import numpy as np
 
 from gramlearn.datasets.table import TABLE, Entry
 
-__all__ = ["Dataset", "DatasetNotFoundError", "load", "names"]
-
 VARIABLE = "GRAMLEARN_DATA"
 
 

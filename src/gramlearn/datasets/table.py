@@ -9,8 +9,6 @@ from typing import final
 
 import numpy as np
 
-__all__ = ["TABLE", "Entry"]
-
 Draw = Callable[[np.ndarray, np.ndarray], tuple[np.ndarray, np.ndarray]]
 
 

@@ -17,8 +17,6 @@ from gramlearn.methods.kernel_design.comparisons import read_rows
 from gramlearn.methods.kernel_design.kernel import PointSet
 from gramlearn.side_information import Triplets
 
-__all__ = ["DesignPoints", "is_precomputed", "read_design_points", "rows_of_dominance"]
-
 _Sides = tuple[PointSet, PointSet]
 _LARGEST = 10_000  # points in S: 800 MB a kernel
 _ROUNDING = 1e-10  # of the largest kernel value: what a sum of rounding errors stays far below

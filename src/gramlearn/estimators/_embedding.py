@@ -27,8 +27,6 @@ from gramlearn.graphs.out_of_sample import extend_between_neighbors
 from gramlearn.problem.solution import Record
 from gramlearn.solvers.progress import progress_bar
 
-__all__ = ["PointEmbedding"]
-
 _FEW = 600
 
 

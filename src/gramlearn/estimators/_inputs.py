@@ -16,15 +16,6 @@ from sklearn.utils.validation import check_array, validate_data
 from gramlearn._base.unreadable import check_unmasked, complaint
 from gramlearn._base.validation import check_extent
 
-__all__ = [
-    "FLOATS",
-    "KeepsPrecision",
-    "two_sides",
-    "validated",
-    "validated_array",
-    "validated_for_kernel",
-]
-
 FLOATS = (np.float64, np.float32)  # what `transform` takes as it is; all else becomes the first
 
 

@@ -10,8 +10,6 @@ from sklearn.utils.validation import check_is_fitted
 from gramlearn.estimators._inputs import validated
 from gramlearn.methods.clustering.kernel_kmeans import Clustering, nearest_centers
 
-__all__ = ["ClustersWithMeans"]
-
 
 class ClustersWithMeans(ClusterMixin, BaseEstimator, ABC):
     """Parameters of the starts, the fitted attributes, and clusters of new rows."""

@@ -9,8 +9,6 @@ from gramlearn.side_information import Pairs, SideInformation, Triplets
 from gramlearn.side_information.sampling import read_labels
 from gramlearn.side_information.triplets import check_triplets
 
-__all__ = ["check_not_side", "side_of", "triplets_of"]
-
 
 def side_of(
     side: Any,

@@ -21,8 +21,6 @@ from gramlearn.estimators._inputs import (
 )
 from gramlearn.methods.metric.maps import MetricMap
 
-__all__ = ["MahalanobisMethods", "PairMethods", "best_threshold"]
-
 
 class _JudgesPairs:
     """A method that an estimator has once it judges pairs: after a fit to pairs, or calibrate_threshold.

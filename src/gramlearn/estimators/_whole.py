@@ -12,8 +12,6 @@ import numpy as np
 
 from gramlearn.problem.status import SolveInterrupted
 
-__all__ = ["end_early", "is_interrupted", "so_far", "whole"]
-
 _STOP = "_stopped_by"
 
 Estimator = TypeVar("Estimator")

@@ -18,8 +18,6 @@ from gramlearn.kernels.low_rank.columns import incomplete_cholesky
 from gramlearn.methods.unfolding.colored import colored_unfolding, smooth_basis
 from gramlearn.side_information.sampling import read_labels
 
-__all__ = ["ColoredMVU"]
-
 _CLASSES = ("binary", "multiclass")
 _LANDMARKS = 100  # columns of a Gaussian kernel over labels
 

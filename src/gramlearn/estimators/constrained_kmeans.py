@@ -12,8 +12,6 @@ from gramlearn.estimators._whole import so_far, whole
 from gramlearn.methods.clustering.constrained import constrained_kmeans
 from gramlearn.side_information import Pairs
 
-__all__ = ["ConstrainedKMeans"]
-
 
 class ConstrainedKMeans(ClustersWithMeans):
     """minimize sum_i |g_i - m_c(i)|^2 over clusters c(i) that keep all pairs, for points or a factor G.

@@ -27,6 +27,7 @@ from gramlearn.estimators._inputs import KeepsPrecision
 from gramlearn.estimators._learning import triplets_of
 from gramlearn.estimators._whole import is_interrupted, so_far, whole
 from gramlearn.evaluation.triplets import share_kept
+from gramlearn.methods.kernel_design.answer import KernelDesign
 from gramlearn.methods.kernel_design.kernel import (
     Coordinates,
     DesignedKernel,
@@ -36,11 +37,9 @@ from gramlearn.methods.kernel_design.kernel import (
     shift_for,
 )
 from gramlearn.methods.kernel_design.path import DesignPath, path_of
-from gramlearn.methods.kernel_design.problem import DesignProblem, KernelDesign
+from gramlearn.methods.kernel_design.problem import DesignProblem
 from gramlearn.side_information import SideInformation, Triplets
 from gramlearn.solvers.progress import progress_bar
-
-__all__ = ["KernelDesigner"]
 
 _ROUNDING = 1e-9  # of the size of the kernel
 _COMPARISONS = 1000  # drawn from labels, as F07 3.1 judges

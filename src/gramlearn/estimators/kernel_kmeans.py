@@ -9,8 +9,6 @@ from gramlearn.estimators._kmeans import ClustersWithMeans
 from gramlearn.estimators._whole import so_far, whole
 from gramlearn.methods.clustering.kernel_kmeans import kernel_kmeans
 
-__all__ = ["KernelKMeans"]
-
 
 class KernelKMeans(ClustersWithMeans):
     """minimize sum_i |g_i - m_c(i)|^2 over clusters c(i), for the kernel G G' of a factor G.

@@ -21,8 +21,6 @@ from gramlearn.problem.regularizers import read_regularizer
 from gramlearn.problem.spectral import Regularizer
 from gramlearn.side_information import SideInformation
 
-__all__ = ["KernelLearner"]
-
 _ROWS = 1000  # of sparse pairs, at a time
 
 

@@ -9,8 +9,6 @@ from gramlearn.estimators._embedding import PointEmbedding
 from gramlearn.estimators._whole import so_far, whole
 from gramlearn.methods.unfolding.max_variance import unfold
 
-__all__ = ["MaximumVarianceUnfolding"]
-
 
 class MaximumVarianceUnfolding(PointEmbedding):
     """Pull points apart as far as the distances of neighbors allow, and look at the result.

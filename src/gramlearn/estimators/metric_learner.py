@@ -23,8 +23,6 @@ from gramlearn.problem.regularizers import read_regularizer
 from gramlearn.side_information import SideInformation
 from gramlearn.side_information.sampling import classes_of
 
-__all__ = ["MetricLearner"]
-
 _LARGEST_OUTPUT = 10**9  # numbers of a transformed sparse X: 8 GB
 
 

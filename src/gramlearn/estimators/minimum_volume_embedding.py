@@ -13,8 +13,6 @@ from gramlearn.estimators._embedding import PointEmbedding
 from gramlearn.estimators._whole import so_far, whole
 from gramlearn.methods.unfolding.minimum_volume import Distances, minimum_volume, signs_of
 
-__all__ = ["MinimumVolumeEmbedding"]
-
 _PRICE = 0.01  # of capacity: little beside that of distances, and enough for quick rounds
 
 

@@ -38,8 +38,6 @@ from gramlearn.side_information.active import pairs_to_ask, unit_rows
 from gramlearn.side_information.sampling import read_labels
 from gramlearn.solvers.progress import progress_bar
 
-__all__ = ["NonparametricKernel"]
-
 _RANK = 1e-10  # eigenvalues below this share of the largest are zero
 
 

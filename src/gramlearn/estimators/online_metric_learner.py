@@ -29,8 +29,6 @@ from gramlearn.methods.metric.maps import FullMap
 from gramlearn.methods.metric.prior import read_prior
 from gramlearn.problem.status import SolveInterrupted
 
-__all__ = ["OnlineMetricLearner", "new_squared_distance"]
-
 
 class OnlineMetricLearner(MahalanobisMethods, BaseEstimator):
     """A Mahalanobis metric from a stream of pairs with target distances, d^2 operations a pair.

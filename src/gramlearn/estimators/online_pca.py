@@ -14,8 +14,6 @@ from gramlearn.estimators._whole import end_early, whole
 from gramlearn.methods.online_pca import CappedDensity
 from gramlearn.problem.status import SolveInterrupted
 
-__all__ = ["OnlinePCA"]
-
 _LARGEST = 1e302  # what rows may add to the loss, and to the logarithm of W, with room for sums
 
 

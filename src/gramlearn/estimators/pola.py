@@ -28,8 +28,6 @@ from gramlearn.problem.problem import Term
 from gramlearn.problem.regularizers import Frobenius
 from gramlearn.side_information import SideInformation, Triplets
 
-__all__ = ["POLA"]
-
 _NOTHING = 1e-14  # of the longest extent: rounding
 
 

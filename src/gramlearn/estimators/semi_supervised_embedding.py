@@ -26,8 +26,6 @@ from gramlearn.problem.problem import Problem, Term
 from gramlearn.problem.regularizers import Frobenius
 from gramlearn.side_information import SideInformation
 
-__all__ = ["SemiSupervisedEmbedding"]
-
 _RANK = 1e-6  # eigenvalues below this share of the largest are zero
 
 

@@ -16,8 +16,6 @@ from gramlearn.graphs.neighbors import check_graph, neighbor_graph
 from gramlearn.methods.nonparametric.capacity import check_capacity
 from gramlearn.methods.unfolding.structure_preserving import structure_preserving
 
-__all__ = ["StructurePreservingEmbedding"]
-
 
 class StructurePreservingEmbedding(PointEmbedding):
     """-<W, K> + C xi -> min over centered K, tr K^p <= B,  d_ik <= d_ij + xi where W_ik = 1 and W_ij = 0.

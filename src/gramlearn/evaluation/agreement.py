@@ -8,8 +8,6 @@ from gramlearn._base.arrays import to_numpy
 from gramlearn._base.unreadable import check_unmasked
 from gramlearn._base.validation import check_finite
 
-__all__ = ["normalized_mutual_information", "pair_accuracy"]
-
 
 def normalized_mutual_information(labels: Any, clusters: Any) -> float:
     """I(C; K) / ((H(C) + H(K)) / 2) of clusters C and classes K (K09 section 7.1): 1 where they agree, 0

@@ -14,8 +14,6 @@ import numpy as np
 from gramlearn._base.arrays import to_numpy
 from gramlearn._base.validation import as_numbers, check_count
 
-__all__ = ["average_precision", "recall_at_k"]
-
 
 def recall_at_k(distances: Any, relevant: Any, k: int = 10) -> np.ndarray:
     """The share of what is relevant among the k nearest points, for each query.

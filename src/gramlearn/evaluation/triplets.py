@@ -15,8 +15,6 @@ from gramlearn._base.validation import check_count
 from gramlearn.side_information import Triplets
 from gramlearn.side_information.triplets import check_triplets
 
-__all__ = ["TripletScorer", "comparisons_kept", "share_kept"]
-
 _NUMBERS_AT_ONCE = 2**22
 
 

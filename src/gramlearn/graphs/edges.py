@@ -8,8 +8,6 @@ from gramlearn._base.arrays import to_numpy
 from gramlearn._base.distinct_rows import distinct_rows
 from gramlearn._base.validation import as_row_numbers, check_host_points, check_indices
 
-__all__ = ["Edges", "check_connected", "connect_pieces", "measure_edges", "read_edges"]
-
 
 class Edges(NamedTuple):
     """Pairs (i, j) of points, once each, with their squared distances in units of the mean of these."""

@@ -18,15 +18,6 @@ from gramlearn._base.validation import (
     check_positive,
 )
 
-__all__ = [
-    "build_graph",
-    "check_graph",
-    "check_weights",
-    "edge_weights",
-    "laplacian",
-    "neighbor_graph",
-]
-
 _EXACT = 50_000  # points up to which all distances are looked at
 
 

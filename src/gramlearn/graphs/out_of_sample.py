@@ -29,8 +29,6 @@ import numpy as np
 
 from gramlearn.graphs.neighbors import edge_weights
 
-__all__ = ["extend_along_graph", "extend_between_neighbors", "join_new_points"]
-
 _EPS = 1e-3  # against neighbors that are as good as dependent; as in locally linear embedding
 _AT_ONCE = 4_000_000  # numbers worked with at a time
 

@@ -27,17 +27,6 @@ from gramlearn._base.validation import (
 )
 from gramlearn.kernels.kernel import FunctionKernel, Kernel, check_finite_values
 
-__all__ = [
-    "GaussianKernel",
-    "LaplacianKernel",
-    "LinearKernel",
-    "PolynomialKernel",
-    "SigmoidKernel",
-    "check_name",
-    "read_kernel",
-    "read_kernels",
-]
-
 _FEW_FEATURES = 8  # up to which differences of points are formed as fast as products of matrices
 _LOST = 1e-12  # of a Gaussian, to rounding of squared distances
 

@@ -19,8 +19,6 @@ import numpy as np
 from gramlearn._base.arrays import to_numpy
 from gramlearn._base.validation import check_either_way, check_host_points
 
-__all__ = ["FunctionKernel", "Kernel", "OneFeature", "PrecomputedKernel", "rounding_unit"]
-
 _PAIRS_AT_ONCE = 64  # few calls, and no more work than 64 columns
 
 

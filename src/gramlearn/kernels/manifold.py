@@ -15,8 +15,6 @@ from gramlearn.graphs.neighbors import laplacian, neighbor_graph
 from gramlearn.kernels.kernel import Kernel
 from gramlearn.kernels.matrix import KernelMatrix, read_kernel_matrix
 
-__all__ = ["ManifoldKernel"]
-
 
 @final
 @dataclass(frozen=True, eq=False)

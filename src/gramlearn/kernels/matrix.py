@@ -15,8 +15,6 @@ from gramlearn._base.validation import check_host_points, check_symmetric
 from gramlearn.kernels.families import check_name, read_kernel
 from gramlearn.kernels.kernel import Kernel, PrecomputedKernel, rounding_unit
 
-__all__ = ["KernelMatrix", "read_kernel_matrix"]
-
 _COLUMNS_AT_ONCE = 64
 
 

@@ -40,8 +40,6 @@ from gramlearn.problem.solution import Solution
 from gramlearn.problem.status import SolveInterrupted
 from gramlearn.solvers.solve import solve
 
-__all__ = ["BalancedCut", "balanced_cut"]
-
 _FALL = 0.2  # from one eps to the next
 _MOST_ROUNDS = 1_000_000  # directions, all in memory
 _INNER_TOL = 1e-6

@@ -23,8 +23,6 @@ from gramlearn.problem.regularizers import VonNeumann
 from gramlearn.problem.solution import Solution
 from gramlearn.solvers.solve import solve
 
-__all__ = ["DefiniteBoost"]
-
 
 @final
 @dataclass(frozen=True, eq=False)

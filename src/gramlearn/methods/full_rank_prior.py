@@ -12,8 +12,6 @@ from gramlearn._base.arrays import Array, as_real, eye, namespace, read, transpo
 from gramlearn._base.validation import as_numbers, check_positive
 from gramlearn.problem.prior import Factor, Space
 
-__all__ = ["grown"]
-
 
 def grown(prior: Any, eps: float = 1e-3) -> Array:
     """Give X0 + eps m N, N the projector on the null space of X0 and m the mean of its positive eigenvalues.

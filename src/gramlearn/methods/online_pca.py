@@ -18,8 +18,6 @@ import numpy as np
 
 from gramlearn._base.eigen.cauchy import LEAF, compressed, times
 
-__all__ = ["CappedDensity"]
-
 _NONE = 1e-15  # a share of x that is as good as nothing, to the secular equation too
 _COLUMNS = 512  # of V at a time: what is done to them, one after the other, is done in the cache
 

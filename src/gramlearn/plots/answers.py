@@ -15,8 +15,6 @@ from gramlearn.plots.drawing import draw_links, new_axes, new_figure, scatter, t
 from gramlearn.problem.solution import Solution
 from gramlearn.side_information import Pairs
 
-__all__ = ["plot_before_after", "plot_history", "plot_map", "plot_pairs"]
-
 _ALIKE, _UNLIKE = "#0072b2", "#d55e00"
 _BELOW_LEGEND = 0.72  # share of the height of a panel that its legend leaves
 _BINS = 40

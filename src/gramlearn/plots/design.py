@@ -7,8 +7,6 @@ import numpy as np
 from gramlearn.methods.kernel_design.path import DesignPath
 from gramlearn.plots.drawing import line_colors, new_figure, tidy
 
-__all__ = ["plot_design_path"]
-
 _NAMED = 8  # so many lines have a name and a color, those that reach farthest; the others are gray
 
 

@@ -6,8 +6,6 @@ import numpy as np
 
 from gramlearn._base.arrays import to_numpy
 
-__all__ = ["draw_links", "line_colors", "new_axes", "new_figure", "scatter", "tidy"]
-
 # Colors that stay apart for color-blind readers (Okabe and Ito), and three more.
 _COLORS = ("#0072b2", "#e69f00", "#009e73", "#cc79a7", "#56b4e9", "#d55e00", "#882255", "#000000",
            "#999999", "#b8a800")  # fmt: skip

@@ -22,8 +22,6 @@ from gramlearn.problem.linear_maps import Products
 from gramlearn.problem.problem import Problem
 from gramlearn.problem.scan import Reference, scan
 
-__all__ = ["UNKNOWN", "Certificate", "Review", "review"]
-
 INF = float("inf")
 
 

@@ -14,16 +14,8 @@ import numpy as np
 
 from gramlearn._base.arrays import Array, as_real, namespace, read, transpose, where_true
 from gramlearn._base.validation import check_finite, check_symmetric
-from gramlearn.problem.regularizers import Frobenius, LogDet, Regularizer, Schatten, VonNeumann
-
-__all__ = [
-    "RANK_TOLERANCE",
-    "divergence",
-    "frobenius_divergence",
-    "logdet_divergence",
-    "schatten_divergence",
-    "von_neumann_divergence",
-]
+from gramlearn.problem.regularizers import Frobenius, LogDet, Schatten, VonNeumann
+from gramlearn.problem.spectral import Regularizer
 
 INF = float("inf")
 EPS = float(np.finfo(np.float64).eps)

@@ -29,10 +29,7 @@ from gramlearn._base.arrays import (
 from gramlearn.problem.hessian import Hessian
 from gramlearn.problem.linear_maps import LinearMap, split
 from gramlearn.problem.losses import Loss
-from gramlearn.problem.regularizers import Regularizer
-from gramlearn.problem.spectral import ConjugatePoint
-
-__all__ = ["LEAST_SHARE", "Dual", "DualPoint", "Origin", "Part"]
+from gramlearn.problem.spectral import ConjugatePoint, Regularizer
 
 INF = float("inf")
 LEAST_SHARE = 1e-6  # of the size of a problem, that is not lost in its rounding

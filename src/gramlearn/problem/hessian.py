@@ -21,8 +21,6 @@ from gramlearn._base.arrays import (
 )
 from gramlearn.problem.linear_maps import LinearMap, joint_adjoint, joint_apply, split
 
-__all__ = ["Hessian"]
-
 # How many entries of matrices the preconditioner knows, and the share of the diagonal that is always left.
 _ENTRIES = 80
 _ELEMENTS = 40_000_000  # of V

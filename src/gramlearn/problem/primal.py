@@ -27,8 +27,6 @@ from gramlearn.problem.linear_maps import LinearMap
 from gramlearn.problem.losses import Loss
 from gramlearn.problem.spectral import ConjugatePoint
 
-__all__ = ["Priced", "PrimalPoint"]
-
 INF = float("inf")
 # How much of lam to try, until there is an X(lam); without linear terms there always is one at none of it.
 _SHARES = (1.0, 0.5, 0.1, 0.01, 1e-4, 0.0)

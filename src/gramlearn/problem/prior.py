@@ -13,8 +13,6 @@ import numpy as np
 from gramlearn._base.arrays import Array, as_real, clipped, namespace, read, symmetric_part
 from gramlearn._base.validation import check_count, check_points, check_symmetric
 
-__all__ = ["Factor", "Space", "Zeros"]
-
 _NO_RANGE = (
     "`prior` has rank zero, and the answer must stay within its range. Use Frobenius or Schatten with a square "
     "prior to start from zero."

@@ -22,10 +22,7 @@ from gramlearn.problem.dual import Dual, Origin, Part
 from gramlearn.problem.linear_maps import LinearMap
 from gramlearn.problem.losses import Loss
 from gramlearn.problem.prior import Space
-from gramlearn.problem.regularizers import Regularizer
-
-__all__ = ["Problem", "Term"]
-
+from gramlearn.problem.spectral import Regularizer
 
 _CALL = "Problem(LogDet(), np.eye(n), terms)"
 

@@ -16,8 +16,6 @@ from typing import final
 from gramlearn._base.arrays import Array, constant, namespace, read, symmetric_part
 from gramlearn.problem.dual import Dual
 
-__all__ = ["Refutation", "domain_of"]
-
 INF = float("inf")
 # Powers of rounding, so that single precision proves what it can: of 2e-16, a million, 1e-11, a millionth.
 _BEYOND = -0.4  # so many times what the bounds speak of is out of reach

@@ -9,8 +9,6 @@ from gramlearn._base.validation import LARGEST_EXPONENT, check_positive
 from gramlearn.problem.losses import BoundedLoss, KLSlack, LogDetSlack
 from gramlearn.problem.spectral import CholeskyPoint, ConjugatePoint, Regularizer
 
-__all__ = ["Frobenius", "LogDet", "Regularizer", "Schatten", "VonNeumann", "read_regularizer"]
-
 INF = float("inf")
 
 

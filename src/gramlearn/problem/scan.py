@@ -17,8 +17,6 @@ from gramlearn.problem.dual import Dual, Part
 from gramlearn.problem.linear_maps import Estimates, Products
 from gramlearn.problem.spectral import ConjugatePoint
 
-__all__ = ["Reference", "Scan", "near_rows", "scan"]
-
 INF = float("inf")
 # Constraints within this share of their bound are near it, or within a smaller one where these are many.
 _MARGINS = (0.1, 0.03, 0.01, 0.003)

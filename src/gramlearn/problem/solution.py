@@ -10,8 +10,6 @@ from gramlearn.problem.certificate import Certificate
 from gramlearn.problem.problem import Problem
 from gramlearn.problem.status import InfeasibleError, Status
 
-__all__ = ["CertifiedAnswer", "Record", "Solution", "unless_infeasible"]
-
 _NAMED = 5  # so many conflicting constraints are written out
 
 

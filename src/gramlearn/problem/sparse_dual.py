@@ -24,8 +24,6 @@ from gramlearn.problem.certificate import Certificate
 from gramlearn.problem.linear_maps import Entries, RankOnes
 from gramlearn.problem.problem import Problem
 
-__all__ = ["SparseDual", "SparsePoint"]
-
 _USUAL_PRICE = 1e-2  # of a capacity, before one is known
 _AT_ONCE = 4_000_000  # numbers of X worked out at a time
 

@@ -33,8 +33,6 @@ from gramlearn._base.arrays import (
 )
 from gramlearn.problem.losses import BoundedLoss, SquaredHinge
 
-__all__ = ["CholeskyPoint", "ConjugatePoint", "Regularizer", "SpectralPoint", "divided_differences"]
-
 INF = float("inf")
 _HUGE = 1e100
 

@@ -3,8 +3,6 @@
 from enum import Enum
 from typing import Any
 
-__all__ = ["InfeasibleError", "SolveInterrupted", "Status"]
-
 
 class Status(Enum):
     """How a solve ended. The value is the sentence."""

@@ -12,8 +12,6 @@ from gramlearn._base.validation import check_count, check_host_points, generator
 from gramlearn.side_information import Pairs
 from gramlearn.side_information.pairs import check_pairs
 
-__all__ = ["margins", "pairs_to_ask", "select_pairs", "unit_rows"]
-
 _CANDIDATES = 200  # pairs to choose each one from
 _AT_ONCE = 20_000  # pairs worked out at a time
 _ALL = 500_000  # up to so many pairs, all are looked at

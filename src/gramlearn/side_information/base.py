@@ -16,8 +16,6 @@ from gramlearn._base.validation import check_points, check_share, describe_value
 from gramlearn.problem.losses import BoundedLoss, Loss
 from gramlearn.problem.problem import Term
 
-__all__ = ["Coincide", "Offset", "SideInformation", "complete"]
-
 Offset = Callable[[Array, Array], Array]
 Coincide = Callable[[Array, Array], Array]
 

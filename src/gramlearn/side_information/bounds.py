@@ -23,8 +23,6 @@ from gramlearn.side_information.tables import (
     weights_in_full,
 )
 
-__all__ = ["Bounds"]
-
 INF = float("inf")
 
 

@@ -14,15 +14,6 @@ from scipy.sparse.csgraph import breadth_first_order, connected_components
 
 from gramlearn.side_information.indexing import Rectangles, Runs, Triangles, sorted_distinct
 
-__all__ = [
-    "Contradiction",
-    "ContradictionError",
-    "find_contradictions",
-    "joined_components",
-    "refuse_pairs_on_both_sides",
-    "transitive_closure",
-]
-
 Contradiction = tuple[tuple[int, int], tuple[int, ...]]
 
 _SHOWN = 5

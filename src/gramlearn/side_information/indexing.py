@@ -13,16 +13,6 @@ from typing import final
 
 import numpy as np
 
-__all__ = [
-    "Blocks",
-    "Boxes",
-    "Rectangles",
-    "Runs",
-    "Triangles",
-    "distinct_numbers",
-    "sorted_distinct",
-]
-
 
 def sorted_distinct(numbers: np.ndarray) -> np.ndarray:
     """What `numpy.unique` gives, by a sort; its hash table is many times slower on millions."""

@@ -14,8 +14,6 @@ from gramlearn._base.validation import as_numbers, check_choice
 from gramlearn.side_information.closure import refuse_pairs_on_both_sides
 from gramlearn.side_information.tables import check_differ, check_n_points, check_table
 
-__all__ = ["settle_judgments"]
-
 _SETTLED_BY = dict.fromkeys(("majority", "drop", "similar", "dissimilar", "raise"))
 
 

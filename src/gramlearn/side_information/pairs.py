@@ -51,8 +51,6 @@ from gramlearn.side_information.tables import (
     weights_in_full,
 )
 
-__all__ = ["Pairs", "check_pairs"]
-
 # What goes with each list of pairs: its bound, and its weight.
 _NUMBERS = {"similar": ("upper", "similar_weight"), "dissimilar": ("lower", "dissimilar_weight")}
 

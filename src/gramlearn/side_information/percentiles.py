@@ -16,14 +16,6 @@ from gramlearn._base.distances import squared_distances
 from gramlearn._base.validation import as_float, check_count, check_points, generator
 from gramlearn.side_information.indexing import Triangles, distinct_numbers
 
-__all__ = [
-    "check_bounds",
-    "check_not_crossed",
-    "check_percentiles",
-    "percentile_bounds",
-    "percentiles_of",
-]
-
 _PAIRS = 100_000
 
 

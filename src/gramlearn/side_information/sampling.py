@@ -30,15 +30,6 @@ from gramlearn.side_information.indexing import (
 )
 from gramlearn.side_information.percentiles import check_percentiles
 
-__all__ = [
-    "classes_of",
-    "draw_pairs",
-    "draw_pairs_of_each_class",
-    "draw_triplets",
-    "find_extreme_pairs",
-    "read_labels",
-]
-
 Drawn = tuple[np.ndarray, np.ndarray, int]  # pairs alike, pairs unlike, the number of points
 
 _UNLABELED = -1

@@ -27,26 +27,6 @@ from gramlearn._base.validation import as_numbers, as_row_numbers, check_count, 
 
 _MOST_POINTS = math.isqrt(2**63 - 1)  # whose pairs have numbers of 64 bits
 
-__all__ = [
-    "check_differ",
-    "check_n_points",
-    "check_numbers",
-    "check_once",
-    "check_range",
-    "check_rows",
-    "check_table",
-    "contiguous_columns",
-    "first_true",
-    "join_numbers",
-    "join_tables",
-    "join_weights",
-    "merge_repeats",
-    "pair_keys",
-    "renumber",
-    "rows_of",
-    "weights_in_full",
-]
-
 
 def check_n_points(value: Any, owner: str) -> int:
     """The number of points, without which an index that is too large cannot be told."""

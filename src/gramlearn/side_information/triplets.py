@@ -34,8 +34,6 @@ from gramlearn.side_information.tables import (
     weights_in_full,
 )
 
-__all__ = ["Triplets", "check_triplets"]
-
 
 @final
 @dataclass(frozen=True, eq=False, repr=False)

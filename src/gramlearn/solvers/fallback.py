@@ -18,8 +18,6 @@ from gramlearn.problem.status import Status
 from gramlearn.solvers.loop import Attempt, Method, Run, State
 from gramlearn.solvers.solver import Answer, Solver, Solving
 
-__all__ = ["Fallback", "Stage"]
-
 INF = float("inf")
 _NOTHING_IN_SINGLE = 3e-4  # a gap or violation above which double precision goes on
 _SINGLE_ROUNDINGS = 2e-6  # 16 of them

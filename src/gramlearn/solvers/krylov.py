@@ -4,8 +4,6 @@ from collections.abc import Callable
 
 from gramlearn._base.arrays import Array, namespace, read
 
-__all__ = ["conjugate_gradients"]
-
 _STEPS = 250
 
 

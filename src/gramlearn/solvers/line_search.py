@@ -9,8 +9,6 @@ upwards.
 from collections.abc import Callable
 from typing import Any, NamedTuple
 
-__all__ = ["Step", "line_search"]
-
 INF = float("inf")
 _SUFFICIENT = 1e-4  # share of the promised rise that a step must deliver (c1 of Nocedal and Wright)
 _STEEP = 0.3  # share of the first slope that at the end of a step means it was too short

@@ -19,18 +19,6 @@ from gramlearn.problem.certificate import UNKNOWN, Certificate
 from gramlearn.problem.solution import CertifiedAnswer, Record
 from gramlearn.problem.status import SolveInterrupted, Status
 
-__all__ = [
-    "Attempt",
-    "Candidate",
-    "Limits",
-    "Method",
-    "Run",
-    "State",
-    "check_callback",
-    "iterate",
-    "warn_unless_solved",
-]
-
 INF = float("inf")
 _OF_USE = 0.1  # a relative gap and violation that leave a digit
 

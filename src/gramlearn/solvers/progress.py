@@ -8,8 +8,6 @@ from contextlib import contextmanager
 from gramlearn.problem.solution import Record
 from gramlearn.solvers.loop import check_callback
 
-__all__ = ["progress_bar"]
-
 _BAR = "{desc} |{bar:30}| {elapsed}{postfix}"
 
 

@@ -23,8 +23,6 @@ from gramlearn.solvers.line_search import Step, line_search
 from gramlearn.solvers.loop import State
 from gramlearn.solvers.solver import Answer, Solver
 
-__all__ = ["QuasiNewton"]
-
 _TRIES, _MORE_TRIES = 4, 17  # of the sizes 1, 1/4, 1/16, ... of a step
 _SHARE = 0.05  # of a gap that errors of eigenvalues may have
 

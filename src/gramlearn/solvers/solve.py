@@ -22,8 +22,6 @@ from gramlearn.solvers import (
 )
 from gramlearn.solvers.fallback import Fallback, Stage
 
-__all__ = ["attempt", "method_for", "solve"]
-
 # Up to this rank the Newton systems of interior points are solved by elimination, fast enough.
 _FEW_ENTRIES = 30
 INF = float("inf")

@@ -10,8 +10,6 @@ from gramlearn.problem.problem import Problem
 from gramlearn.problem.solution import Solution
 from gramlearn.solvers.loop import Method, Run, SomeState
 
-__all__ = ["Answer", "Solver", "Solving"]
-
 
 @final
 @dataclass(frozen=True, eq=False)

@@ -24,8 +24,6 @@ from gramlearn._base.arrays import (
 )
 from gramlearn.problem.linear_maps import LinearMap, split
 
-__all__ = ["Coordinates", "factorize"]
-
 # A pivot below this, of a matrix with a unit diagonal, asks for a factorization that squares nothing.
 _LEAST_PIVOT = 1e-5
 _DAMPINGS = (4.0, 4e2, 4e4, 4e6)  # in units of rounding

@@ -19,8 +19,6 @@ from typing import final
 
 import numpy as np
 
-__all__ = ["LEAF", "Rows", "compressed", "times"]
-
 LEAF = 256  # rows; cutting fewer saves no time
 _NEW = 2e-15  # beside rows of length one
 _DIRECTIONS = 40  # at first; twice as many where they do not suffice

@@ -14,8 +14,6 @@ import numpy as np
 
 from gramlearn._base.eigen.sparse_plus_low_rank import SparsePlusLowRank
 
-__all__ = ["Filter", "extended", "filter_above", "number_above", "orthonormal"]
-
 _MOMENTS = 40  # products, for twice as many moments
 _PROBES = 8
 _LONGEST = 60  # the largest degree

@@ -12,8 +12,6 @@ from sklearn.exceptions import ConvergenceWarning
 from gramlearn._base.validation import check_count
 from gramlearn._base.warnings import warn
 
-__all__ = ["Leading", "leading_eigenvectors"]
-
 _DENSE = 600  # up to this size all eigenvalues at once are quicker
 _AFFORDABLE = 6000  # up to this size all eigenvalues at once can be had, where the search fails
 _EQUAL = 1e-9  # of |A|: eigenvalues that differ by less are the same

@@ -29,8 +29,6 @@ from gramlearn._base.eigen.chebyshev import (
 from gramlearn._base.eigen.sparse_plus_low_rank import SparsePlusLowRank
 from gramlearn._base.warnings import warn
 
-__all__ = ["PositivePart", "positive_part"]
-
 _DENSE = 500  # up to this size all eigenvalues at once are quicker
 _AFFORDABLE = 6000  # up to this size all eigenvalues at once can be had, where the search fails
 _ROUNDS = 30

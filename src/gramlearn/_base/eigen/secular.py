@@ -13,8 +13,6 @@ import numpy as np
 
 from gramlearn._base.compilation import compiled
 
-__all__ = ["cauchy_block", "rank_one_cauchy", "rank_one_eigen", "rank_one_roots", "rotate"]
-
 _EPS = 2.220446049250313e-16
 _STEPS = 60
 

@@ -5,8 +5,6 @@ from typing import Any, final
 
 import numpy as np
 
-__all__ = ["SparsePlusLowRank"]
-
 
 @final
 @dataclass(frozen=True, eq=False)

@@ -31,13 +31,6 @@ from gramlearn.kernels.low_rank.factor import (
 from gramlearn.kernels.low_rank.psd_checks import check_left, check_spectrum, checked_diagonal
 from gramlearn.kernels.matrix import read_kernel_matrix
 
-__all__ = [
-    "LowRankKernel",
-    "combined_factor",
-    "incomplete_cholesky",
-    "nystroem",
-]
-
 _DEFAULT_TOL = 0.01  # the share of the trace that may be left where nothing else is asked for
 _FIRST_COLUMNS = 64
 

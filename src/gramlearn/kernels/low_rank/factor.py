@@ -13,8 +13,6 @@ from gramlearn._base.validation import check_count
 from gramlearn.kernels.low_rank.psd_checks import check_entries, check_left
 from gramlearn.kernels.matrix import KernelMatrix
 
-__all__ = ["LowRankKernel", "check_rank", "finished", "rounding", "rounding_of_spectrum"]
-
 
 @final
 @dataclass(frozen=True, eq=False)

@@ -9,8 +9,6 @@ import numpy as np
 from gramlearn._base.arrays import chunks
 from gramlearn.kernels.matrix import KernelMatrix
 
-__all__ = ["check_entries", "check_left", "check_spectrum", "checked_diagonal"]
-
 
 def checked_diagonal(source: KernelMatrix) -> np.ndarray:
     """Give the diagonal of K, which is nowhere negative and not zero."""

@@ -21,8 +21,6 @@ from gramlearn.kernels.low_rank.factor import (
 from gramlearn.kernels.low_rank.psd_checks import check_spectrum, checked_diagonal
 from gramlearn.kernels.matrix import KernelMatrix, read_kernel_matrix
 
-__all__ = ["spectral_factor", "spectral_factor_of"]
-
 _FEW = 10  # Lanczos takes over where at most one eigenvalue of so many is asked for,
 _MANY = 500  # of matrices so large
 _LARGEST = 10_000  # points whose K is formed for that: 800 MB

@@ -14,8 +14,6 @@ from typing import Any, final
 import numpy as np
 from scipy.sparse.csgraph import connected_components
 
-__all__ = ["NoColoringError", "clique", "first_coloring", "improved"]
-
 _MOST_RETURNS = 100_000  # of the search in one connected piece
 
 

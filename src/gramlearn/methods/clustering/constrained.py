@@ -29,8 +29,6 @@ from gramlearn.methods.clustering.kernel_kmeans import (
 from gramlearn.side_information import Pairs
 from gramlearn.side_information.closure import joined_components
 
-__all__ = ["constrained_kmeans"]
-
 
 def constrained_kmeans(
     factor: Any,

@@ -22,18 +22,6 @@ from gramlearn._base.validation import check_count, check_host_points, check_ind
 from gramlearn._base.warnings import warn
 from gramlearn.problem.status import SolveInterrupted
 
-__all__ = [
-    "ROUNDING",
-    "Assign",
-    "Clustering",
-    "check_n_clusters",
-    "fill_empty",
-    "kernel_kmeans",
-    "nearest",
-    "nearest_centers",
-    "restarted",
-]
-
 ROUNDING = 1e-14  # of the largest |g|^2: a squared distance below it may be zero
 
 Assign = Callable[[np.ndarray, np.ndarray | None], np.ndarray]

@@ -20,8 +20,6 @@ from gramlearn.problem.dual import LEAST_SHARE
 from gramlearn.problem.solution import Solution
 from gramlearn.problem.status import Status
 
-__all__ = ["of_rank"]
-
 _STEPS = 5000
 
 

@@ -19,12 +19,11 @@ from gramlearn.problem.constraints import DenseMatrices, DiagonalEntries
 from gramlearn.problem.losses import Hard, Linear
 from gramlearn.problem.prior import Factor
 from gramlearn.problem.problem import Problem, Term
-from gramlearn.problem.regularizers import Frobenius, Regularizer, read_regularizer
+from gramlearn.problem.regularizers import Frobenius, read_regularizer
 from gramlearn.problem.solution import Solution
+from gramlearn.problem.spectral import Regularizer
 from gramlearn.problem.status import InfeasibleError, Status
 from gramlearn.solvers.solve import solve
-
-__all__ = ["nearest_correlation", "with_unit_diagonal"]
 
 
 def nearest_correlation(

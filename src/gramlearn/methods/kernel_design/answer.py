@@ -7,8 +7,6 @@ import numpy as np
 
 from gramlearn.problem.solution import CertifiedAnswer
 
-__all__ = ["KernelDesign"]
-
 
 @final
 @dataclass(frozen=True, eq=False, repr=False)

@@ -15,8 +15,6 @@ from gramlearn.kernels.kernel import Kernel
 from gramlearn.side_information import Triplets
 from gramlearn.side_information.triplets import check_triplets
 
-__all__ = ["ComparisonTable", "compare", "read_groups", "read_points", "read_rows"]
-
 _LOOKED_AT = 64  # points whose kernel values with each other must be the same either way
 _ROUNDING = 1e-8
 

@@ -14,8 +14,6 @@ import numpy as np
 
 from gramlearn.kernels.kernel import Kernel
 
-__all__ = ["GramRows", "combination"]
-
 _KEPT = 2**25  # numbers kept at most: 256 MiB
 _BLOCK = 2**22  # numbers of one kernel at a time, or of all: 32 MiB
 

@@ -19,16 +19,6 @@ from gramlearn._base.distinct_rows import distinct_rows
 from gramlearn.kernels.kernel import Kernel
 from gramlearn.methods.kernel_design.dominance_rows import combination
 
-__all__ = [
-    "Coordinates",
-    "DesignedKernel",
-    "PointSet",
-    "least_dominance",
-    "least_eigenvalue",
-    "shares_of",
-    "shift_for",
-]
-
 _LARGEST = 3000  # points whose eigenvalues are computed
 
 

@@ -13,8 +13,6 @@ from typing import final
 
 import numpy as np
 
-__all__ = ["LowerBound"]
-
 _CORRECTIONS = 3
 _ROUNDING = 16 * np.finfo(float).eps  # of the sum of what r_p is the difference of
 

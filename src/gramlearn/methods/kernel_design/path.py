@@ -6,9 +6,8 @@ from typing import Any, final
 
 import numpy as np
 
-from gramlearn.methods.kernel_design.problem import DesignProblem, KernelDesign, check_price
-
-__all__ = ["DesignPath", "path_of"]
+from gramlearn.methods.kernel_design.answer import KernelDesign
+from gramlearn.methods.kernel_design.problem import DesignProblem, check_price
 
 _STEPS = 25
 _SHARE = 1e-4  # of the first gamma1, to which the path goes by default

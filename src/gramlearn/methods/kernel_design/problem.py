@@ -34,8 +34,6 @@ from gramlearn.problem.status import Status
 from gramlearn.side_information import Triplets
 from gramlearn.solvers.loop import Limits, Method, Run, State, iterate, warn_unless_solved
 
-__all__ = ["DesignProblem", "KernelDesign", "check_price"]
-
 _CUTS = 30  # rows added a round, the most violated ones
 _FIRST = 1500  # comparisons to begin with; four times as many each time its cuts are known
 _GROWTH = 4

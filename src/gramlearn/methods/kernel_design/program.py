@@ -16,8 +16,6 @@ from typing import Any, final
 
 import numpy as np
 
-__all__ = ["Prices", "Program"]
-
 _OPTIONS = {"output_flag": False, "parallel": "off", "small_matrix_value": 1e-12}
 # Prices of little count are as small as the usual tolerance, 1e-7, which is for programs that fail below it.
 _TOLERANCES = (1e-10, 1e-9, 1e-7, 1e-5)

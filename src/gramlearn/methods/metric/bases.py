@@ -18,8 +18,6 @@ from scipy.sparse import issparse
 
 from gramlearn._base.validation import check_basis, check_choice, check_count
 
-__all__ = ["basis_of", "check_basis_name", "orthonormal"]
-
 Classes = list[np.ndarray] | None
 _DEPENDENT = 1e-10  # singular values below this share of the largest are rounding
 _EXACT = 1000  # up to this many rows or columns, singular vectors are computed exactly

@@ -14,8 +14,6 @@ from gramlearn.kernels.low_rank.spectral import spectral_factor, spectral_factor
 from gramlearn.kernels.matrix import KernelMatrix, read_kernel_matrix
 from gramlearn.methods.clustering.kernel_kmeans import kernel_kmeans
 
-__all__ = ["FeatureSpace"]
-
 _WITH_GAMMA = ("poly", "polynomial", "rbf", "sigmoid")
 _BASES = ("cholesky", "subset", "spectral", "random", "kmeans")
 _ROUNDING = 64  # ulps of a kernel value that a function of points may be wrong by

@@ -36,8 +36,6 @@ from gramlearn.solvers import warn_unless_solved
 from gramlearn.solvers.progress import progress_bar
 from gramlearn.solvers.solve import attempt
 
-__all__ = ["Learned", "SolveOptions", "Statements", "ask", "learn", "read_loss"]
-
 _LOSSES: Mapping[str, Callable[[float], BoundedLoss]] = {
     "hinge": Hinge,
     "squared_hinge": SquaredHinge,

@@ -17,8 +17,6 @@ from gramlearn.kernels.low_rank.spectral import spectral_factor_of
 from gramlearn.kernels.matrix import KernelMatrix
 from gramlearn.methods.metric.maps import row_squares, symmetric_root
 
-__all__ = ["KernelMap"]
-
 
 @final
 @dataclass(frozen=True, eq=False)

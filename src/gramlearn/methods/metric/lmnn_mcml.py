@@ -26,8 +26,6 @@ from gramlearn.problem.regularizers import LogDet
 from gramlearn.side_information import Pairs
 from gramlearn.side_information.sampling import read_labels
 
-__all__ = ["collapsing_classes_problem", "large_margin_problem"]
-
 
 def large_margin_problem(
     points: Any,

@@ -17,16 +17,6 @@ from scipy.sparse import issparse
 
 from gramlearn._base.distances import squared_distances
 
-__all__ = [
-    "FullMap",
-    "LowRankMap",
-    "MetricMap",
-    "distances_beyond",
-    "row_squares",
-    "symmetric_root",
-    "unit_free_root",
-]
-
 _LARGEST = 20_000  # features for which W is written out: 3 GB
 
 

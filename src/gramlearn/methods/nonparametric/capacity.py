@@ -22,22 +22,13 @@ from gramlearn._base.arrays import Array
 from gramlearn._base.validation import check_positive
 from gramlearn.problem.certificate import Certificate
 from gramlearn.problem.problem import Problem
-from gramlearn.problem.regularizers import Frobenius, Regularizer, Schatten
+from gramlearn.problem.regularizers import Frobenius, Schatten
 from gramlearn.problem.solution import CertifiedAnswer, Record, Solution
+from gramlearn.problem.spectral import Regularizer
 from gramlearn.problem.status import Status
 from gramlearn.solvers import QuasiNewton, Solving, iterate, warn_unless_solved
 from gramlearn.solvers.loop import Attempt, Limits, Method, Run, State
 from gramlearn.solvers.solve import method_for
-
-__all__ = [
-    "CapacityAnswer",
-    "CapacitySearch",
-    "PricedKernel",
-    "capacity_of",
-    "check_capacity",
-    "priced_by",
-    "solve_with_capacity",
-]
 
 _SEARCHES = 60
 _STEPS = 200  # on a bound that has a kink at its best, more come to nothing

@@ -16,8 +16,6 @@ from gramlearn._base.eigen.leading import leading_eigenvectors
 from gramlearn.methods.nonparametric.capacity import CapacityAnswer, certificate_of
 from gramlearn.problem.status import Status
 
-__all__ = ["leading_kernel", "too_large"]
-
 _EQUAL = 1e-9  # of the largest eigenvalue: those that differ by less are the same
 
 

@@ -40,8 +40,6 @@ from gramlearn.problem.solution import Record
 from gramlearn.side_information import Pairs
 from gramlearn.side_information.pairs import check_pairs
 
-__all__ = ["nonparametric_problem", "solve_nonparametric", "statement_matrix"]
-
 _LOSSES: Mapping[str, Callable[[float, float, Any], Loss]] = {
     "linear": lambda price, sign, weight: Linear(-sign * price, weight=weight),
     "hinge": lambda price, sign, weight: Hinge(price, weight=weight, **_beyond(sign)),

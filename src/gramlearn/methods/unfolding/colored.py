@@ -24,8 +24,6 @@ from gramlearn.problem.problem import Problem, Term
 from gramlearn.problem.regularizers import Frobenius
 from gramlearn.problem.solution import Record
 
-__all__ = ["colored_unfolding", "smooth_basis"]
-
 _SMOOTH = 1e-6  # how accurate the basis is: K is the best over whatever it spans
 
 

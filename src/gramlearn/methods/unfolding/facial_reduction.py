@@ -11,8 +11,6 @@ have no interior to go through.
 
 import numpy as np
 
-__all__ = ["common_range"]
-
 _RANK = 1e-9  # singular values below this share of the largest are zero
 
 Group = list[int]

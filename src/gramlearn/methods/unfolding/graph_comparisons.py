@@ -7,8 +7,6 @@ from typing import Any, final
 
 import numpy as np
 
-__all__ = ["Comparisons", "without"]
-
 _EACH = 3  # neighbors, and other points, of which a point makes comparisons at a time
 _AT_ONCE = 4_000_000
 

@@ -18,8 +18,6 @@ from typing import final
 import numpy as np
 from scipy.linalg import LinAlgError, cho_factor, cho_solve, eigh
 
-__all__ = ["Interior", "begin", "step"]
-
 _REFINEMENTS = 10
 _BACK = 0.95  # of the way to the boundary
 

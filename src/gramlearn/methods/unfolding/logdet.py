@@ -24,9 +24,8 @@ from gramlearn.problem.constraints import SquaredDistances
 from gramlearn.problem.losses import Hard, Square
 from gramlearn.problem.prior import Factor
 from gramlearn.problem.problem import Problem, Term
-from gramlearn.problem.regularizers import LogDet, Regularizer
-
-__all__ = ["unfolding_problem"]
+from gramlearn.problem.regularizers import LogDet
+from gramlearn.problem.spectral import Regularizer
 
 
 def unfolding_problem(

@@ -21,8 +21,6 @@ from gramlearn.problem.solution import CertifiedAnswer, Record
 from gramlearn.problem.status import Status
 from gramlearn.solvers.loop import Limits, Method, Run, State, iterate, warn_unless_solved
 
-__all__ = ["Unfolding", "unfold"]
-
 _DISTANCES = {"equal": False, "at_most": True}
 _STEPS = 100
 _PATIENCE = 8  # steps without a better answer before the search ends

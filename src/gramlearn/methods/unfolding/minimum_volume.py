@@ -33,8 +33,6 @@ from gramlearn.problem.solution import CertifiedAnswer, Record
 from gramlearn.problem.status import Status
 from gramlearn.solvers.loop import Attempt, Limits, Method, Run, State, iterate
 
-__all__ = ["Distances", "Round", "VolumeAnswer", "minimum_volume", "signs_of", "volume_problem"]
-
 _FIRST = 1e-2  # the gap to which the first round is solved
 _SHARE = 0.1  # of what the last round gained, and at the end of tol, to which rounds are solved
 _ROUNDING = 1e-10  # a gap below it that a solve could not close is one of rounding

@@ -46,8 +46,6 @@ from gramlearn.solvers.loop import (
 )
 from gramlearn.solvers.solve import method_for
 
-__all__ = ["StructureAnswer", "structure_preserving"]
-
 _FIRST = 500  # comparisons that may be made at a time, or as many as there are already
 _ROUNDS = 200
 _SEARCHES = 60

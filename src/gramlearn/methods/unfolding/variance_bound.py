@@ -27,8 +27,6 @@ import numpy as np
 from gramlearn.methods.unfolding.facial_reduction import common_range
 from gramlearn.problem.certificate import Certificate
 
-__all__ = ["UnfoldingProblem"]
-
 _SAME = 1e-11  # squared, the part of a constraint beside those before it that counts as none
 
 

@@ -8,8 +8,6 @@ from gramlearn._base.arrays import Array, as_real
 from gramlearn._base.validation import as_float, as_numbers, check_finite, check_per_constraint
 from gramlearn.problem.linear_maps import LinearMap
 
-__all__ = ["Constraints", "check_offset"]
-
 
 class Constraints(ABC):
     """t_k = offset_k + <A_k, X> for k = 1..c."""

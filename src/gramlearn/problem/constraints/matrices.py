@@ -11,8 +11,6 @@ from gramlearn._base.validation import as_numbers, check_finite, check_symmetric
 from gramlearn.problem.constraints.base import Constraints, check_offset
 from gramlearn.problem.linear_maps import Entries, LinearMap, MatrixMap, SparseMap
 
-__all__ = ["DenseMatrices", "SparseMatrices", "Trace"]
-
 
 def _check_dimension(given: int, dimension: int) -> None:
     if given != dimension:

@@ -16,15 +16,6 @@ from gramlearn._base.validation import check_indices, check_points
 from gramlearn.problem.constraints.base import Constraints, check_offset
 from gramlearn.problem.linear_maps import CoordinateMap, Direction, LinearMap, PointMap
 
-__all__ = [
-    "DiagonalEntries",
-    "DistanceComparisons",
-    "PointConstraints",
-    "Similarities",
-    "SimilarityComparisons",
-    "SquaredDistances",
-]
-
 
 @dataclass(frozen=True, eq=False, kw_only=True)
 class PointConstraints(Constraints):

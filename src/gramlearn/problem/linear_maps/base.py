@@ -13,8 +13,6 @@ from typing import Any, NamedTuple
 
 from gramlearn._base.arrays import Array, constant, is_array, namespace, read, transpose
 
-__all__ = ["Entries", "Estimates", "LinearMap", "Products", "RankOnes"]
-
 # What maps over the same points, restricted to the same Q, share: points @ Q, by points and precision.
 Products = dict[tuple[int, str], Any]
 

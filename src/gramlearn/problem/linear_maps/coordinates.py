@@ -14,8 +14,6 @@ from gramlearn.problem.linear_maps.base import Entries, LinearMap, Products, Ran
 from gramlearn.problem.linear_maps.indexed import IndexedMap
 from gramlearn.problem.linear_maps.points import PointMap
 
-__all__ = ["CoordinateMap"]
-
 
 @final
 @dataclass(frozen=True)

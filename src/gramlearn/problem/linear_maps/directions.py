@@ -7,8 +7,6 @@ from typing import final
 from gramlearn._base.arrays import Array, concat, constant, every_row, namespace, transpose
 from gramlearn.problem.linear_maps.base import LinearMap, Products, RankOnes
 
-__all__ = ["DirectionMap"]
-
 
 @final
 @dataclass(frozen=True)

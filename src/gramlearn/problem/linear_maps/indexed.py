@@ -6,8 +6,6 @@ from typing import NamedTuple, Self, final
 from gramlearn._base.arrays import Array, namespace
 from gramlearn.problem.linear_maps.base import LinearMap
 
-__all__ = ["Direction", "IndexedMap"]
-
 
 class Direction(NamedTuple):
     """weight * |p_first + sign p_second|_X^2; first and second number the index arrays."""

@@ -6,8 +6,6 @@ from typing import Protocol
 from gramlearn._base.arrays import Array, concat
 from gramlearn.problem.linear_maps.base import LinearMap
 
-__all__ = ["joint_adjoint", "joint_apply", "split"]
-
 
 class _Sized(Protocol):
     @property

@@ -6,8 +6,6 @@ from typing import final
 from gramlearn._base.arrays import Array, every_row, namespace, transpose, where_true
 from gramlearn.problem.linear_maps.base import LinearMap, Products, RankOnes
 
-__all__ = ["MatrixMap"]
-
 
 @final
 @dataclass(frozen=True)

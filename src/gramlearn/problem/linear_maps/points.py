@@ -19,8 +19,6 @@ from gramlearn.problem.linear_maps.base import Estimates, LinearMap, Products, R
 from gramlearn.problem.linear_maps.directions import DirectionMap
 from gramlearn.problem.linear_maps.indexed import IndexedMap
 
-__all__ = ["PointMap"]
-
 # A working set whose directions take no more than this is kept in memory instead of made anew.
 _DIRECTIONS_BYTES = 1 << 30
 # Norms between which single precision neither overflows nor loses more to small numbers than to rounding.

@@ -15,8 +15,6 @@ from gramlearn._base.arrays import (
 from gramlearn.problem.linear_maps.base import Entries, LinearMap, Products, RankOnes
 from gramlearn.problem.linear_maps.matrices import MatrixMap
 
-__all__ = ["SparseMap"]
-
 
 @final
 @dataclass(frozen=True)

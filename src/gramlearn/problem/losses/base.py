@@ -6,8 +6,6 @@ from typing import Any, ClassVar, NamedTuple, Self, final
 
 from gramlearn._base.arrays import Array, clipped, is_array, namespace, read
 
-__all__ = ["INF", "Curve", "Loss"]
-
 INF = float("inf")
 _UNSURE = 1e-9  # of a bound: where a t is rounded by more, it may violate the bound by as much
 

@@ -30,8 +30,6 @@ from gramlearn._base.arrays import (
 from gramlearn._base.validation import as_float, as_numbers, check_per_constraint
 from gramlearn.problem.losses.base import INF, Loss
 
-__all__ = ["BoundedLoss", "check_weight", "numbers"]
-
 _KINDS = {1: "upper", -1: "lower", 0: "equal"}
 _RELATIONS = {1: "at most", -1: "at least", 0: "equal to"}
 

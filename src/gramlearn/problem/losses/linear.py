@@ -7,8 +7,6 @@ from gramlearn._base.arrays import Array, constant, namespace, rows_of
 from gramlearn.problem.losses.base import INF, Loss
 from gramlearn.problem.losses.bounded import check_weight, numbers
 
-__all__ = ["Linear"]
-
 
 @final
 @dataclass(frozen=True, eq=False)

@@ -8,8 +8,6 @@ from gramlearn._base.validation import check_positive
 from gramlearn.problem.losses.base import INF, Curve, Loss
 from gramlearn.problem.losses.bounded import BoundedLoss
 
-__all__ = ["Hard", "Hinge", "Square", "SquaredHinge"]
-
 
 @dataclass(frozen=True, eq=False)
 class _Polyhedral(BoundedLoss):

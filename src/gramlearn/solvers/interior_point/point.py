@@ -26,8 +26,6 @@ from gramlearn.problem.primal import PrimalPoint
 from gramlearn.problem.spectral import ConjugatePoint
 from gramlearn.solvers.symmetric import Coordinates
 
-__all__ = ["Interior", "center", "central_prices"]
-
 INF = float("inf")
 _MARGIN = 1e-3  # of its size that a t is kept away from the end of its domain, to have a price
 _BISECTIONS = 16

@@ -40,8 +40,6 @@ from gramlearn.solvers.solver import Answer, Solver
 from gramlearn.solvers.working_set import WorkingSet
 from gramlearn.solvers.working_set.infeasibility import find_contradiction, refuted
 
-__all__ = ["InteriorPoint"]
-
 INF = float("inf")
 
 _REFINEMENT = 4  # how many times more constraints are looked at next

@@ -39,8 +39,6 @@ from gramlearn.problem.linear_maps import joint_adjoint, joint_apply
 from gramlearn.solvers.interior_point.point import Interior
 from gramlearn.solvers.symmetric import Coordinates, factorize
 
-__all__ = ["advance"]
-
 INF = float("inf")
 _FRACTION = 0.99  # of the way to the boundary that a step may go
 _SHORT = 0.1  # a step shorter than this is tried again, nearer to the path

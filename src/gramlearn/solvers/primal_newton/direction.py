@@ -23,8 +23,6 @@ from gramlearn.solvers.krylov import conjugate_gradients
 from gramlearn.solvers.line_search import Step, line_search
 from gramlearn.solvers.symmetric import Coordinates
 
-__all__ = ["newton_direction", "promised_fall", "search_along"]
-
 INF = float("inf")
 
 # Few constraints are eliminated, and few entries of S written out: exact where the problem is badly

@@ -26,8 +26,6 @@ from gramlearn.solvers.primal_newton.direction import newton_direction, promised
 from gramlearn.solvers.solver import Answer, Solver
 from gramlearn.solvers.working_set import WorkingSet, WorkingSetState
 
-__all__ = ["PrimalNewton"]
-
 INF = float("inf")
 _REFINEMENT = 4  # how many times more constraints are looked at next
 _NEAR = 0.3  # the relative gap of a dual at which the primal takes over

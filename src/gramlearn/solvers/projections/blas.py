@@ -11,8 +11,6 @@ from numba.extending import get_cython_function_address
 
 from gramlearn._base.compilation import compiled
 
-__all__ = ["DGEMM", "add_product"]
-
 
 class _Dgemm(types.WrapperAddressProtocol):
     def __wrapper_address__(self) -> int:

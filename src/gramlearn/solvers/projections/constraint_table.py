@@ -8,8 +8,6 @@ import numpy as np
 from gramlearn.problem.dual import Dual, Part
 from gramlearn.problem.losses import Curve
 
-__all__ = ["FORMS", "Table", "table_of"]
-
 # In the order of the numbers in `line`.
 FORMS = ("constant", "rational", "exponential", "affine")
 

@@ -13,8 +13,6 @@ from gramlearn._base.threads import one_thread
 from gramlearn.problem.spectral import ConjugatePoint
 from gramlearn.solvers.projections.constraint_table import Table
 
-__all__ = ["FORMS_OF_X", "FormOfX"]
-
 
 class FormOfX(ABC):
     """X between two projections."""

@@ -14,16 +14,6 @@ import math
 
 from gramlearn._base.compilation import compiled
 
-__all__ = [
-    "AFFINE",
-    "CONSTANT",
-    "EXPONENTIAL",
-    "RATIONAL",
-    "constant_delta",
-    "curve",
-    "logdet_delta",
-]
-
 # The forms of loss*', by number: see `losses.Curve`.
 CONSTANT, RATIONAL, EXPONENTIAL, AFFINE = range(4)
 _STEPS = 100

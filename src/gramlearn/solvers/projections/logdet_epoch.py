@@ -19,8 +19,6 @@ from gramlearn._base.compilation import compiled
 from gramlearn.solvers.projections.blas import add_product
 from gramlearn.solvers.projections.line import logdet_delta
 
-__all__ = ["blocked_epoch", "cholupdatemult", "epoch"]
-
 _FAST = {"reassoc", "contract", "nsz", "arcp"}
 
 

@@ -33,8 +33,6 @@ from gramlearn.solvers.working_set.infeasibility import (
     refuted,
 )
 
-__all__ = ["Projections"]
-
 INF = float("inf")
 _SETTLED = (
     1e-15  # the relative change of the duals over a cycle below which nothing more will happen

@@ -29,8 +29,6 @@ from gramlearn.solvers.projections.line import (
     curve,
 )
 
-__all__ = ["approximate_epoch", "epoch"]
-
 _STEPS = 200
 _FAR = 20.0  # in units of an exponent, as far as a tangent is trusted
 _BIG = 700.0  # exp of more overflows

@@ -31,7 +31,8 @@ from gramlearn._base.arrays import (
 )
 from gramlearn.problem.dual import Dual, Origin, Part
 from gramlearn.problem.losses import Loss
-from gramlearn.problem.regularizers import LogDet, Regularizer
+from gramlearn.problem.regularizers import LogDet
+from gramlearn.problem.spectral import Regularizer
 from gramlearn.problem.status import Status
 from gramlearn.solvers.working_set.newton_step import newton_step
 from gramlearn.solvers.working_set.rays import (
@@ -40,8 +41,6 @@ from gramlearn.solvers.working_set.rays import (
     steepest_fall,
     unseen_space,
 )
-
-__all__ = ["Entry", "enter_domain"]
 
 INF = float("inf")
 _STEPS = 300

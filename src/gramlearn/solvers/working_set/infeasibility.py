@@ -34,14 +34,6 @@ from gramlearn.problem.refutation import Refutation, domain_of
 from gramlearn.problem.status import Status
 from gramlearn.solvers.solver import Answer
 
-__all__ = [
-    "find_contradiction",
-    "find_impossible",
-    "find_opposed_bounds",
-    "pick_hopeless",
-    "refuted",
-]
-
 INF = float("inf")
 _NEARLY = 0.1  # a least eigenvalue above minus this share of the largest is worth correcting
 _CANCELED = 1e-6  # of the terms of an entry of S: an entry that is less is nearly zero

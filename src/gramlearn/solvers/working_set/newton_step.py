@@ -24,8 +24,6 @@ from gramlearn.problem.hessian import Hessian
 from gramlearn.solvers.krylov import conjugate_gradients
 from gramlearn.solvers.line_search import Step, line_search
 
-__all__ = ["newton_step"]
-
 Method = Callable[[Hessian, Array, Array], Array | None]  # (H, its diagonal, g) -> d
 
 INF = float("inf")

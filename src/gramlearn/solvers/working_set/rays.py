@@ -21,8 +21,6 @@ from gramlearn._base.arrays import (
 from gramlearn.problem.dual import Dual, Part
 from gramlearn.solvers.symmetric import Coordinates
 
-__all__ = ["next_to_nothing", "null_space", "steepest_fall", "unseen_space"]
-
 INF = float("inf")
 _CORRECTIONS = 4  # of a ray
 _PROVEN = 1e-9  # share of what a sum is made of, below which it is zero

@@ -44,8 +44,6 @@ from gramlearn.solvers.working_set.infeasibility import (
 )
 from gramlearn.solvers.working_set.newton_step import newton_step
 
-__all__ = ["WorkingSet"]
-
 INF = float("inf")
 
 # After so many steps on one working set the other constraints are looked at anyway.
