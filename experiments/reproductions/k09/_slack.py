@@ -13,7 +13,7 @@ from typing import Any, final
 import numpy as np
 
 from experiments.experiment import Claim, Experiment, Part, Result, panels
-from experiments.intervals import Spread, listed, span, spread_of
+from experiments.intervals import Spread, listed, paired, span, spread_of
 from experiments.reproductions.k09._projections import (
     cycles,
     draws_of,
@@ -69,8 +69,7 @@ class Found:
 
     def ahead(self, count: int) -> Spread:
         """What the score of LogDet is above that of von Neumann by, on the same draws."""
-        scores = [[draw[name]["nmi_stopped"] for name in NAMES] for draw in self.draws[count]]
-        return spread_of([logdet - von_neumann for logdet, von_neumann in scores])
+        return paired(*([d[name]["nmi_stopped"] for d in self.draws[count]] for name in NAMES))
 
     def cycles(self, name: str, count: int) -> float:
         """The mean over the draws that came to an end, or over all where none did."""
