@@ -7,6 +7,7 @@ from dataclasses import replace
 from importlib.util import find_spec
 from pathlib import Path
 
+from tools.arguments import positive, whole_number
 from tools.meter import limit_threads
 from tqdm import tqdm
 
@@ -38,9 +39,9 @@ def _parser() -> argparse.ArgumentParser:
     run.add_argument("--only", action="append", metavar="NAME", help="this contestant (repeatable)")
     run.add_argument("--data", action="append", metavar="NAME", help="these data (repeatable)")
     run.add_argument("--sizes", nargs="+", choices=SIZES, default=["small"], help="default: small")
-    run.add_argument("--seed", type=_count, metavar="N", help="of the data (default: 0)")
-    run.add_argument("--limit", type=_positive, metavar="SECONDS", help="for one solve")
-    run.add_argument("--threads", type=_positive, metavar="N", help="of BLAS and of Numba")
+    run.add_argument("--seed", type=whole_number(0), metavar="N", help="of the data (default: 0)")
+    run.add_argument("--limit", type=positive, metavar="SECONDS", help="for one solve")
+    run.add_argument("--threads", type=whole_number(1), metavar="N", help="of BLAS and of Numba")
     table = commands.add_parser("table", help="print the results as Markdown")
     plot = commands.add_parser("plot", help="draw gap against time, one PNG an instance")
     for command in (run, table, plot):
@@ -48,20 +49,6 @@ def _parser() -> argparse.ArgumentParser:
             "--out", type=Path, default=_OUT, metavar="DIR", help=f"default: {_OUT}"
         )
     return parser
-
-
-def _positive(text: str) -> float:
-    value = float(text)
-    if not 0 < value < float("inf"):
-        raise argparse.ArgumentTypeError(f"it must be a positive number; got {text}")
-    return value
-
-
-def _count(text: str) -> int:
-    value = int(text)
-    if value < 0:
-        raise argparse.ArgumentTypeError(f"it must be a whole number from 0; got {text}")
-    return value
 
 
 def _list(args: argparse.Namespace) -> int:
@@ -92,7 +79,7 @@ def _run(args: argparse.Namespace) -> int:
     tasks = [(spec, args.limit or size.limit) for spec, size in specs]
     tasks = [(spec, limit) for spec, limit in tasks if not args.data or spec.data in args.data]
     if args.threads:
-        limit_threads(int(args.threads))
+        limit_threads(args.threads)
     runs = []
     # disable=None: a bar on a terminal, nothing in a log.
     with tqdm(total=len(tasks) * len(names), disable=None) as bar:

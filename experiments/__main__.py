@@ -5,6 +5,7 @@ import sys
 import time
 from pathlib import Path
 
+from tools.arguments import file, folder, whole_number
 from tqdm import tqdm
 
 from experiments import reproductions
@@ -55,65 +56,36 @@ def _parser() -> argparse.ArgumentParser:
         if command is run:
             chosen.add_argument("--all", action="store_true", help="all of those")
         command.add_argument("--quick", action="store_true", help="a few small parts, in seconds")
-        command.add_argument("--seed", type=_count, default=0, metavar="N", help="default: 0")
+        command.add_argument(
+            "--seed", type=whole_number(0), default=0, metavar="N", help="default: 0"
+        )
     run.add_argument(
         "--workers",
-        type=_positive,
+        type=whole_number(1),
         default=_WORKERS,
         metavar="N",
         help=f"with --all: processes, of one thread each (default: {_WORKERS})",
     )
     run.add_argument(
         "--limit",
-        type=_positive,
+        type=whole_number(1),
         default=_LIMIT,
         metavar="SECONDS",
         help=f"with --all: what one part may take (default: {_LIMIT})",
     )
     for command in (run, table, report):
         command.add_argument(
-            "--out", type=_folder, default=_OUT, metavar="DIR", help=f"default: {_OUT}"
+            "--out", type=folder, default=_OUT, metavar="DIR", help=f"default: {_OUT}"
         )
-    report.add_argument("--to", type=_file, default=_PAGE, metavar="FILE", help=f"default: {_PAGE}")
+    report.add_argument("--to", type=file, default=_PAGE, metavar="FILE", help=f"default: {_PAGE}")
     report.add_argument(
         "--published",
-        type=_folder,
+        type=folder,
         default=FOLDER,
         metavar="DIR",
         help=f"the results that the document is written from, small (default: {FOLDER})",
     )
     return parser
-
-
-def _count(text: str) -> int:
-    if not text.isdecimal():
-        raise argparse.ArgumentTypeError(f"it must be a whole number from 0; got {text}")
-    return int(text)
-
-
-def _positive(text: str) -> int:
-    if not text.isdecimal() or not int(text):
-        raise argparse.ArgumentTypeError(f"it must be a whole number from 1; got {text}")
-    return int(text)
-
-
-def _folder(text: str) -> Path:
-    if not text or (_exists(text) and not Path(text).is_dir()):
-        raise argparse.ArgumentTypeError(f"it must be a folder; got {text or 'nothing'}")
-    return Path(text)
-
-
-def _file(text: str) -> Path:
-    if not text or (_exists(text) and Path(text).is_dir()):
-        raise argparse.ArgumentTypeError(f"it must be a file; got {text or 'nothing'}")
-    return Path(text)
-
-
-def _exists(text: str) -> bool:
-    try:
-        return Path(text).exists()
-    except OSError as error:
-        raise argparse.ArgumentTypeError(f"{error.strerror}: {text:.60}") from None
 
 
 def _list(args: argparse.Namespace) -> int:
@@ -180,9 +152,9 @@ def _interrupted(runs: list[Run], folder: Path) -> int:
 
 def _table(args: argparse.Namespace) -> int:
     known = published(args.name, reproductions.find(args.name), FOLDER)
-    folder = run_folder(args.name, args.quick, args.seed, args.out)
-    if known and not (args.quick or args.seed or folder.is_dir()):
-        print(f"There is no run in {folder}; this is what was published.", file=sys.stderr)
+    place = run_folder(args.name, args.quick, args.seed, args.out)
+    if known and not (args.quick or args.seed or place.is_dir()):
+        print(f"There is no run in {place}; this is what was published.", file=sys.stderr)
         print(section(known), end="")
         return 0
     outcome = _open(args).outcome()
@@ -190,7 +162,7 @@ def _table(args: argparse.Namespace) -> int:
         options = " --quick" * args.quick + f" --seed {args.seed}" * bool(args.seed)
         options += f" --out {args.out}" * (args.out != _OUT)
         raise FileNotFoundError(
-            f"there are no results in {folder}; `python -m experiments run {args.name}{options}` makes some."
+            f"there are no results in {place}; `python -m experiments run {args.name}{options}` makes some."
         )
     print(section(outcome), end="")
     return 0

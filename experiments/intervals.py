@@ -85,6 +85,11 @@ def spread_of(numbers: Sequence[float]) -> Spread:
     return Spread(mean(numbers), deviation, len(numbers))
 
 
+def paired(ours: Sequence[float], others: Sequence[float]) -> Spread:
+    """What the first are above the others by, draw by draw."""
+    return spread_of([a - b for a, b in zip(ours, others, strict=True)])
+
+
 def alike(ours: float, paper: float, factor: float = 2.0) -> bool:
     """Whether neither number is more than `factor` times the other."""
     return paper / factor <= ours <= paper * factor

@@ -12,7 +12,7 @@ from functools import cache
 from pathlib import Path
 from typing import Any, NamedTuple, final
 
-from tools.process_pool import Lost, spread
+from tools.process_pool import Lost, run_tasks
 from tools.whole_files import UnwritableError
 
 from experiments import reproductions
@@ -92,7 +92,7 @@ def _computed(
     jobs: Sequence[Job], n_workers: int, limit: float, report: Callable[[Job, bool], object]
 ) -> Any:
     """Each job as it is over, its record kept."""
-    for job, ended in spread(_compute, jobs, n_workers, limit, lambda job: report(job, False)):
+    for job, ended in run_tasks(_compute, jobs, n_workers, limit, lambda job: report(job, False)):
         if isinstance(ended, Lost):
             error: Exception = RuntimeError(f"its process ended with the status {ended.status}")
             if ended.status is None:

@@ -12,7 +12,7 @@ from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
-from tools.process_pool import Lost, spread
+from tools.process_pool import Lost, run_tasks
 
 from stress.outcome import Finding, Outcome
 from stress.store import Store
@@ -49,7 +49,7 @@ def run(
     end = time.monotonic() + seconds
     in_time = itertools.takewhile(lambda task: time.monotonic() < end, tasks)
     tried = 0
-    for task, answer in spread(attempted, in_time, jobs, patience):
+    for task, answer in run_tasks(attempted, in_time, jobs, patience):
         line = _line_of(task, answer) if isinstance(answer, Lost) else answer
         store.add(line)
         report(line)

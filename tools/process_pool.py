@@ -1,7 +1,8 @@
 """function(task) of many tasks, in processes of one thread each, whatever becomes of a process.
 
 A process that is killed, or that takes longer than the limit, loses its task alone: another one takes its
-place, and the other tasks go on.
+place, and the other tasks go on. (The pools of concurrent.futures and of joblib break where one process dies,
+and cannot end a task that takes too long.)
 """
 
 import itertools
@@ -15,7 +16,7 @@ from typing import Any, NamedTuple, TypeVar, final
 
 from tools.meter import THREADS
 
-__all__ = ["Lost", "spread"]
+__all__ = ["Lost", "run_tasks"]
 
 Task = TypeVar("Task")
 
@@ -30,7 +31,7 @@ class Lost(NamedTuple):
     seconds: float
 
 
-def spread(
+def run_tasks(
     function: Callable[[Task], Any],
     tasks: Iterable[Task],
     n_workers: int,
@@ -45,24 +46,24 @@ def spread(
     waiting = iter(tasks)
     first = list(itertools.islice(waiting, n_workers))
     waiting = itertools.chain(first, waiting)
-    crew = [_Worker(function) for _ in first]
+    workers = [_Worker(function) for _ in first]
     try:
         while True:
-            for k, worker in enumerate(crew):
+            for k, worker in enumerate(workers):
                 if worker.is_busy:
                     continue
                 for task in itertools.islice(waiting, 1):
                     if worker.has_ended:
-                        crew[k] = _Worker(function)
-                    crew[k].begin(task)
+                        workers[k] = _Worker(function)
+                    workers[k].begin(task)
                     begun(task)
-            busy = [worker for worker in crew if worker.is_busy]
+            busy = [worker for worker in workers if worker.is_busy]
             if not busy:
                 return
             for worker in _come_to_an_end(busy, limit):
                 yield worker.task, worker.end()
     finally:
-        for worker in crew:
+        for worker in workers:
             worker.stop()
 
 

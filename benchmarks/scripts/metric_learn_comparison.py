@@ -30,6 +30,7 @@ from pathlib import Path
 from typing import Any, final
 
 import numpy as np
+from tools.arguments import whole_number
 from tools.environments import UnavailableError, interpreter
 from tools.launch import launch
 from tools.meter import commit, machine
@@ -262,7 +263,9 @@ def main(arguments: list[str] | None = None) -> int:
     parser.add_argument("--quick", action="store_true", help="one small set, in seconds")
     parser.add_argument("--sets", nargs="+", metavar="NAME", help="these data sets alone")
     parser.add_argument("--gammas", nargs="+", type=float, metavar="G", help="default: 0.1")
-    parser.add_argument("--repeats", type=_count, metavar="N", help="splits of each (default: 20)")
+    parser.add_argument(
+        "--repeats", type=whole_number(1), metavar="N", help="splits of each (default: 20)"
+    )
     parser.add_argument("--out", type=Path, default=_OUT, metavar="DIR", help=f"default: {_OUT}")
     given = parser.parse_args(arguments)
     settings = QUICK if given.quick else Settings()
@@ -281,13 +284,6 @@ def main(arguments: list[str] | None = None) -> int:
     if find_spec("matplotlib"):
         print(f"\n{picture(result, given.out / 'comparison.png')}")
     return 0
-
-
-def _count(text: str) -> int:
-    value = int(text)
-    if value < 1:
-        raise argparse.ArgumentTypeError(f"it must be a whole number from 1; got {text}")
-    return value
 
 
 if __name__ == "__main__":

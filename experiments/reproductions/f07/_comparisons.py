@@ -22,11 +22,8 @@ from typing import Any, NamedTuple, final
 
 import numpy as np
 
+import gramlearn as gl
 from experiments.reproductions.shared.twelve_sets import points_and_classes
-from gramlearn import (
-    KernelDesigner,
-    Triplets,
-)
 from gramlearn.kernels import (
     GaussianKernel,
     Kernel,
@@ -61,7 +58,7 @@ class Judged:
     """Points, and comparisons of them."""
 
     points: np.ndarray
-    triplets: Triplets
+    triplets: gl.Triplets
 
     def share_kept(self, similarity: Similarity) -> float:
         """The share of comparisons that a similarity keeps."""
@@ -92,7 +89,7 @@ def split_of(name: str, rng: np.random.Generator, raw: bool = False) -> Split:
     Z = X if raw else _standardized(X, training)
 
     def judged(rows: np.ndarray, count: int) -> Judged:
-        return Judged(Z[rows], Triplets.from_labels(y[rows], count, random_state=rng))
+        return Judged(Z[rows], gl.Triplets.from_labels(y[rows], count, random_state=rng))
 
     halves = np.array_split(training, 2)  # their order is random
     return Split(
@@ -193,8 +190,8 @@ def shares_of_grid(learned: Judged, judge: Judged, weak: bool) -> np.ndarray:
     return shares
 
 
-def _designer(weak: bool, **options: Any) -> KernelDesigner:
-    return KernelDesigner(list(SINGLE.values()), weak=weak, **options)
+def _designer(weak: bool, **options: Any) -> gl.KernelDesigner:
+    return gl.KernelDesigner(list(SINGLE.values()), weak=weak, **options)
 
 
 def _family(d: int, weak: bool) -> list[Kernel]:

@@ -9,17 +9,9 @@ import numpy as np
 
 from experiments.experiment import Claim, Experiment, Part, Result, panels
 from experiments.isolated import ask
+from experiments.reproductions.f07 import _comparisons as comparisons
 from experiments.reproductions.f07 import _tables as tables
 from experiments.reproductions.f07._claims import LIMIT, SETUP, claims_of, remarks_of
-from experiments.reproductions.f07._comparisons import (
-    SETS,
-    SINGLE,
-    Judged,
-    Split,
-    mix_of,
-    ranked_by_halves,
-    split_of,
-)
 from experiments.reproductions.shared import twelve_sets as _twelve_sets
 from experiments.reproductions.shared.by_set import BySet
 from experiments.reproductions.shared.rivals import METRIC_LEARN, mmc
@@ -52,11 +44,11 @@ class KernelDesigns(Experiment):
     title: str = "Kernels from comparisons, on nine sets"
     setup: str = SETUP
     version: int = 3
-    data: tuple[str, ...] = tuple(SETS.values())
+    data: tuple[str, ...] = tuple(comparisons.SETS.values())
     guide: str = "comparisons of new points kept, %; more is better"
 
     def parts(self, quick: bool) -> list[Part]:
-        names, splits = (("iris", "balance"), 1) if quick else (tuple(SETS), 10)
+        names, splits = (("iris", "balance"), 1) if quick else (tuple(comparisons.SETS), 10)
         # A quick run makes no environment for metric-learn, and gives it little time.
         given = {"limit": 5.0 if quick else LIMIT, "may_make": not quick}
         kinds = [("", given), ("-raw", {"raw": True})]
@@ -65,7 +57,7 @@ class KernelDesigns(Experiment):
     def compute(self, part: Part) -> dict[str, Any]:
         given = part.draws[0].parameters
         raw = given.get("raw", False)
-        splits = [split_of(given["set"], draw.generator(), raw) for draw in part.draws]
+        splits = [comparisons.split_of(given["set"], draw.generator(), raw) for draw in part.draws]
         if raw:
             return {"draws": [{"kept": _by_single_kernels(split)} for split in splits]}
         theirs = _xing(splits, given["limit"], given["may_make"])
@@ -87,7 +79,7 @@ class KernelDesigns(Experiment):
         sets = tables.by_set(results)
         figure, (single, features, metrics) = panels((10, 9.5), 3, 1)
         for axes, methods in (
-            (single, (*SINGLE, tables.FULL, tables.WEAK)),
+            (single, (*comparisons.SINGLE, tables.FULL, tables.WEAK)),
             (metrics, (*tables.XING.values(), tables.LEARNER, tables.WEAK)),
         ):
             shares = {
@@ -130,18 +122,21 @@ def shares_by_set(results: Sequence[Result]) -> BySet:
             lost = {tables.XING[v]: answer for v, answer in split["xing"].items()}
             done = {m: {"status": "done", "kept": share} for m, share in split["kept"].items()}
             answer = {words: (lost | done)[method] for method, words in _GUIDE.items()}
-            answers.append(Result({"set": SETS[name]}, answer))
+            answers.append(Result({"set": comparisons.SETS[name]}, answer))
     return BySet.of(answers, "kept", unit=100.0)
 
 
-def _by_single_kernels(split: Split) -> dict[str, float]:
-    return {name: split.test.share_kept(kernel.paired) for name, kernel in SINGLE.items()}
+def _by_single_kernels(split: comparisons.Split) -> dict[str, float]:
+    return {
+        name: split.test.share_kept(kernel.paired) for name, kernel in comparisons.SINGLE.items()
+    }
 
 
-def _shares(split: Split, xing: dict[str, dict[str, Any]]) -> dict[str, Any]:
+def _shares(split: comparisons.Split, xing: dict[str, dict[str, Any]]) -> dict[str, Any]:
     """What each method keeps of one split, and how it came to it."""
     mixes = {
-        name: mix_of(split, weak) for name, weak in ((tables.FULL, False), (tables.WEAK, True))
+        name: comparisons.mix_of(split, weak)
+        for name, weak in ((tables.FULL, False), (tables.WEAK, True))
     }
     kept = _by_single_kernels(split) | {name: mix.share_kept for name, mix in mixes.items()}
     for variant, answer in xing.items():
@@ -158,7 +153,9 @@ def _shares(split: Split, xing: dict[str, dict[str, Any]]) -> dict[str, Any]:
     }
 
 
-def _xing(splits: Sequence[Split], limit: float, may_make: bool) -> list[dict[str, dict[str, Any]]]:
+def _xing(
+    splits: Sequence[comparisons.Split], limit: float, may_make: bool
+) -> list[dict[str, dict[str, Any]]]:
     """Of each comparison (i, j, k), the pair (i, j) is alike and (i, k) is not, as F07 has it.
 
     A variant that is ended on one split is tried on the next: on some sets it comes to an end on some.
@@ -172,15 +169,15 @@ def _xing(splits: Sequence[Split], limit: float, may_make: bool) -> list[dict[st
     return [{variant: next(answers) for variant in tables.XING} for _ in splits]
 
 
-def _metric(split: Split) -> tuple[float, float]:
+def _metric(split: comparisons.Split) -> tuple[float, float]:
     """(the gamma of MetricLearner that the halves choose, the share of test comparisons kept)."""
-    gamma = _GAMMAS[ranked_by_halves(split, _shares_of_gammas)[0]]
+    gamma = _GAMMAS[comparisons.ranked_by_halves(split, _shares_of_gammas)[0]]
     learner = MetricLearner(loss="hinge", gamma=gamma)
     learner.fit(split.training.points, side=split.training.triplets)
     return gamma, split.test.share_kept(lambda A, B: learner.pair_score((A, B)))
 
 
-def _shares_of_gammas(learned: Judged, judge: Judged) -> np.ndarray:
+def _shares_of_gammas(learned: comparisons.Judged, judge: comparisons.Judged) -> np.ndarray:
     shares = []
     for gamma in _GAMMAS:
         learner = MetricLearner(loss="hinge", gamma=gamma, tol=_TOL)

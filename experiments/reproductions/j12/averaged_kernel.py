@@ -13,7 +13,7 @@ from sklearn.model_selection import StratifiedKFold
 from sklearn.svm import SVC
 
 from experiments.experiment import Claim, Experiment, Part, Result, panels
-from experiments.intervals import Spread, listed, prose, spread_of
+from experiments.intervals import Spread, listed, paired, prose, spread_of
 from experiments.reproductions.j12._image_kernels import kernel_between
 from experiments.reproductions.j12._two_fold import GAMMAS, PER_CLASS, PERCENTILES
 from gramlearn import KernelLearner, Pairs, datasets
@@ -208,10 +208,7 @@ def _ahead(
 ) -> dict[int, Spread]:
     """What the first kernel and kind recognizes more than the second in the same draw, by examples."""
     ours, others = (_draws(results, *of) for of in (first, second))
-    return {
-        count: spread_of([a - b for a, b in zip(ours[count], others[count], strict=True)])
-        for count in ours
-    }
+    return {count: paired(ours[count], others[count]) for count in ours}
 
 
 def _clear(gains: dict[int, Spread]) -> list[int]:

@@ -8,6 +8,7 @@ import numpy as np
 from sklearn.cluster import KMeans
 from sklearn.preprocessing import StandardScaler
 
+import gramlearn as gl
 from experiments.experiment import Claim, Experiment, Part, Result
 from experiments.intervals import listed, prose
 from experiments.isolated import ask
@@ -18,13 +19,6 @@ from experiments.reproductions.shared.twelve_sets import (
     SETS,
     parts_by_set,
     points_and_classes,
-)
-from gramlearn import (
-    ConstrainedKMeans,
-    MetricLearner,
-    NonparametricKernel,
-    Pairs,
-    normalized_mutual_information,
 )
 
 _PLAIN, _KEPT, _LEARNED, _BOTH, _FREE = (
@@ -74,7 +68,7 @@ class ClustersBySet(Experiment):
         X, y = points_and_classes(first["set"])
         X, k = StandardScaler().fit_transform(X), int(y.max()) + 1
         seeds = [draw.seed % 2**31 for draw in part.draws]
-        pairs = [Pairs.from_labels(y, len(y) // 2, random_state=seed) for seed in seeds]
+        pairs = [gl.Pairs.from_labels(y, len(y) // 2, random_state=seed) for seed in seeds]
         drawn = list(zip(pairs, seeds, strict=True))
         found = [_ours(X, k, *of_draw) for of_draw in drawn]
         if first["rivals"]:
@@ -115,15 +109,15 @@ class ClustersBySet(Experiment):
         return picture(BySet.of(results, "nmi"), SETS, _PLAIN, _SHADES, ".2f", label)
 
 
-def _ours(X: np.ndarray, k: int, pairs: Pairs, seed: int) -> dict[str, Any]:
-    learner = MetricLearner(gamma=_GAMMA, random_state=seed)
-    kernel = NonparametricKernel(n_clusters=k, random_state=seed)
+def _ours(X: np.ndarray, k: int, pairs: gl.Pairs, seed: int) -> dict[str, Any]:
+    learner = gl.MetricLearner(gamma=_GAMMA, random_state=seed)
+    kernel = gl.NonparametricKernel(n_clusters=k, random_state=seed)
 
     def plain(points: np.ndarray) -> np.ndarray:
         return KMeans(k, n_init=_STARTS, random_state=seed).fit(points).labels_
 
     def kept(points: np.ndarray) -> np.ndarray:
-        clusters = ConstrainedKMeans(k, n_init=_STARTS, random_state=seed)
+        clusters = gl.ConstrainedKMeans(k, n_init=_STARTS, random_state=seed)
         return clusters.fit(points, side=pairs).labels_
 
     def learned() -> np.ndarray:
@@ -145,7 +139,7 @@ def _ours(X: np.ndarray, k: int, pairs: Pairs, seed: int) -> dict[str, Any]:
     return found
 
 
-def _theirs(X: np.ndarray, k: int, drawn: Sequence[tuple[Pairs, int]]) -> list[dict[str, Any]]:
+def _theirs(X: np.ndarray, k: int, drawn: Sequence[tuple[gl.Pairs, int]]) -> list[dict[str, Any]]:
     """For each draw what came of each of `CLUSTERERS`; one that was ended is not tried on the next."""
     calls = []
     for pairs, seed in drawn:
@@ -157,7 +151,7 @@ def _theirs(X: np.ndarray, k: int, drawn: Sequence[tuple[Pairs, int]]) -> list[d
     return [{name: next(answers) for name in CLUSTERERS} for _ in drawn]
 
 
-def _links(pairs: Pairs) -> tuple[np.ndarray, np.ndarray]:
+def _links(pairs: gl.Pairs) -> tuple[np.ndarray, np.ndarray]:
     return np.asarray(pairs.similar), np.asarray(pairs.dissimilar)
 
 
@@ -166,8 +160,8 @@ def _score(answers: dict[str, Any], y: np.ndarray, free: np.ndarray) -> None:
     for answer in answers.values():
         if answer["status"] == "done":
             clusters = np.asarray(answer.pop("clusters"))
-            answer["nmi"] = normalized_mutual_information(y[free], clusters[free])
-            answer["nmi_of_all"] = normalized_mutual_information(y, clusters)
+            answer["nmi"] = gl.normalized_mutual_information(y[free], clusters[free])
+            answer["nmi_of_all"] = gl.normalized_mutual_information(y, clusters)
 
 
 def _claim(scores: BySet, other: str, words: str, stand_in: str) -> Claim:

@@ -15,7 +15,7 @@ from sklearn.model_selection import StratifiedKFold
 from sklearn.preprocessing import StandardScaler
 
 from experiments.experiment import Claim, Experiment, Part, Result, panels
-from experiments.intervals import prose, spread_of
+from experiments.intervals import paired, prose, spread_of
 from experiments.isolated import ask
 from experiments.reproductions.j12._two_fold import GAMMAS, PERCENTILES
 from experiments.reproductions.shared.pairs import draw_pairs
@@ -266,7 +266,7 @@ def _less(
     reason: str,
     stand_in: str = "",
 ) -> Claim:
-    below = spread_of([other - error for error, other in zip(ours, others, strict=True)])
+    below = paired(others, ours)
     return Claim(
         words=words,
         paper=paper,

@@ -15,7 +15,7 @@ from sklearn.decomposition import KernelPCA
 from sklearn.neighbors import NearestNeighbors
 
 from experiments.experiment import Claim, Experiment, Part, Result, panels
-from experiments.intervals import Spread, listed, prose, spread_of
+from experiments.intervals import Spread, listed, paired, prose, spread_of
 from experiments.reproductions.j12._two_fold import PER_CLASS, PERCENTILES
 from gramlearn import ManifoldKernel, Pairs, SemiSupervisedEmbedding, datasets
 
@@ -219,10 +219,7 @@ def _separated(results: Sequence[Result], method: str, threshold: float) -> Spre
 
 
 def _more(results: Sequence[Result]) -> Claim:
-    ahead = {
-        t: spread_of(np.subtract(_counts(results, "trace", t), _counts(results, "pca", t)).tolist())
-        for t in _JUDGED
-    }
+    ahead = {t: paired(_counts(results, "trace", t), _counts(results, "pca", t)) for t in _JUDGED}
     plain = listed(f"{_separated(results, 'plain', t).center:.1f} at {t:.0%}" for t in _JUDGED)
     return Claim(
         words="Trace-SSIKDR separates more digits than kernel PCA",

@@ -12,7 +12,16 @@ from statistics import mean
 from typing import Any, final
 
 from experiments.experiment import Claim, Result
-from experiments.intervals import ANOTHER_MACHINE, Spread, alike, listed, mcnemar, prose, spread_of
+from experiments.intervals import (
+    ANOTHER_MACHINE,
+    Spread,
+    alike,
+    listed,
+    mcnemar,
+    paired,
+    prose,
+    spread_of,
+)
 
 NAMES = {"logdet": "LogDet", "von_neumann": "von Neumann"}
 PREPARATIONS = {
@@ -237,10 +246,7 @@ def _at_fixed(found: Found, name: str) -> float:
 
 def _alike(found: Found) -> Claim:
     gaps = {
-        count: spread_of(
-            [a - b for a, b in zip(*(found.percents(name, count) for name in NAMES), strict=True)]
-        )
-        for count in found.counts
+        count: paired(*(found.percents(name, count) for name in NAMES)) for count in found.counts
     }
     apart = {count: gap for count, gap in gaps.items() if abs(gap.center) > _CLOSE}
     return Claim(

@@ -13,22 +13,10 @@ from typing import Any
 import numpy as np
 from sklearn.exceptions import ConvergenceWarning
 
+import gramlearn as gl
 from experiments.experiment import Claim, Part, Result, values_by
 from experiments.intervals import Spread, listed, span
 from experiments.reproductions.shared.pairs import constraints, draw_pairs, share_satisfied
-from gramlearn import (
-    Factor,
-    Hard,
-    KLSlack,
-    LogDet,
-    LogDetSlack,
-    Problem,
-    Solution,
-    Status,
-    VonNeumann,
-    datasets,
-    solve,
-)
 from gramlearn.problem.dual import DualPoint
 from gramlearn.problem.solution import Record
 from gramlearn.solvers import Projections
@@ -37,10 +25,10 @@ from gramlearn.solvers.projections.solver import ProjectionState
 DATA = ("pendigits_389_317",)
 GAMMA = 1000.0  # so large that slack is hardly used where the constraints can be met without
 METHODS = {
-    "logdet": (LogDet(), Hard()),
-    "von_neumann": (VonNeumann(), Hard()),
-    "logdet_slack": (LogDet(), LogDetSlack(gamma=GAMMA)),
-    "von_neumann_slack": (VonNeumann(), KLSlack(gamma=GAMMA)),
+    "logdet": (gl.LogDet(), gl.Hard()),
+    "von_neumann": (gl.VonNeumann(), gl.Hard()),
+    "logdet_slack": (gl.LogDet(), gl.LogDetSlack(gamma=GAMMA)),
+    "von_neumann_slack": (gl.VonNeumann(), gl.KLSlack(gamma=GAMMA)),
 }
 WORDS = {
     "logdet": "LogDet",
@@ -50,18 +38,20 @@ WORDS = {
 }
 
 
-def problems(part: Part) -> tuple[dict[str, Problem], np.ndarray]:
+def problems(part: Part) -> tuple[dict[str, gl.Problem], np.ndarray]:
     """One draw of pairs as a problem of each method, and the classes."""
-    digits = datasets.load(*DATA)
+    digits = gl.datasets.load(*DATA)
     i, j = draw_pairs(len(digits.y), part.parameters["constraints"], part.generator())
     return {
-        method: Problem(regularizer, Factor(digits.X), constraints(digits.X, digits.y, i, j, loss))
+        method: gl.Problem(
+            regularizer, gl.Factor(digits.X), constraints(digits.X, digits.y, i, j, loss)
+        )
         for method, (regularizer, loss) in METHODS.items()
     }, digits.y
 
 
 _CHANGE = 1e-3
-_DONE = (Status.OPTIMAL.name, Status.STOPPED.name)
+_DONE = (gl.Status.OPTIMAL.name, gl.Status.STOPPED.name)
 
 
 def with_counts(counts: Iterable[int], repeats: int, digits: int = 3) -> list[Part]:
@@ -78,7 +68,7 @@ def draws_of(results: Sequence[Result]) -> dict[int, list[Any]]:
     return dict(sorted(values_by("constraints", results).items()))
 
 
-def solved(problem: Problem, solver: Any, limit: int) -> Solution:
+def solved(problem: gl.Problem, solver: Any, limit: int) -> gl.Solution:
     """Solve; projections stop as in the paper, Newton's method at a relative gap of 1e-6."""
 
     def has_settled(record: Record) -> bool:
@@ -87,14 +77,14 @@ def solved(problem: Problem, solver: Any, limit: int) -> Solution:
     return solve_quietly(problem, solver, tol=1e-6, max_iter=limit, callback=has_settled)
 
 
-def solve_quietly(*given: Any, **options: Any) -> Solution:
+def solve_quietly(*given: Any, **options: Any) -> gl.Solution:
     """Solve, without a warning where it does not converge: the status is kept."""
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", ConvergenceWarning)
-        return solve(*given, **options)
+        return gl.solve(*given, **options)
 
 
-def facts(solution: Solution) -> dict[str, Any]:
+def facts(solution: gl.Solution) -> dict[str, Any]:
     """How a solve went, in numbers that fit into JSON."""
     gap = solution.relative_gap
     return {
@@ -105,7 +95,7 @@ def facts(solution: Solution) -> dict[str, Any]:
     }
 
 
-def followed(problem: Problem, solver: Projections, limit: int) -> dict[str, Any]:
+def followed(problem: gl.Problem, solver: Projections, limit: int) -> dict[str, Any]:
     """Cycle until the duals settle; `satisfied` is the share that holds to 1e-3, from no cycle on."""
     shares: list[float] = []
     _, found = _settled(
@@ -114,7 +104,9 @@ def followed(problem: Problem, solver: Projections, limit: int) -> dict[str, Any
     return {**found, "satisfied": shares}
 
 
-def stopped(problem: Problem, solver: Projections, limit: int) -> tuple[np.ndarray, dict[str, Any]]:
+def stopped(
+    problem: gl.Problem, solver: Projections, limit: int
+) -> tuple[np.ndarray, dict[str, Any]]:
     """Cycle until the duals settle; the factor of X there, and the gap, which is computed once."""
     state, found = _settled(problem, solver, limit, lambda state: None)
     gap = solver.settle(problem, state).certificate.relative_gap
@@ -123,7 +115,7 @@ def stopped(problem: Problem, solver: Projections, limit: int) -> tuple[np.ndarr
 
 
 def _settled(
-    problem: Problem, solver: Projections, limit: int, look: Callable[[ProjectionState], object]
+    problem: gl.Problem, solver: Projections, limit: int, look: Callable[[ProjectionState], object]
 ) -> tuple[ProjectionState, dict[str, Any]]:
     """Cycle until the duals settle, and look at nothing else: neither at a gap nor for a contradiction.
 
@@ -133,22 +125,24 @@ def _settled(
     begun = process_time()
     look(state)
     n_cycles = 0
-    status = Status.ITERATION_LIMIT if state.point.lam.size else Status.STOPPED
-    while status is Status.ITERATION_LIMIT and n_cycles < limit:
+    status = gl.Status.ITERATION_LIMIT if state.point.lam.size else gl.Status.STOPPED
+    while status is gl.Status.ITERATION_LIMIT and n_cycles < limit:
         after = solver.cycled(problem, state)
         if after.point.value == -np.inf:
-            status = Status.STALLED  # the duals have left the domain, and there is no X to speak of
+            status = (
+                gl.Status.STALLED
+            )  # the duals have left the domain, and there is no X to speak of
             break
         state, n_cycles = after, n_cycles + 1
         look(state)
         if state.change <= _CHANGE:
-            status = Status.STOPPED
+            status = gl.Status.STOPPED
     seconds = process_time() - begun
     found = {"status": status.name, "cycles": n_cycles, "seconds": seconds, "relative_gap": None}
     return state, found
 
 
-def _satisfied(problem: Problem, point: DualPoint) -> float:
+def _satisfied(problem: gl.Problem, point: DualPoint) -> float:
     factor = problem.space.lift(point.conjugate.factor)
     return round(share_satisfied(factor, list(problem.terms)), 4)
 

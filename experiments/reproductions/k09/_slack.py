@@ -13,17 +13,8 @@ from typing import Any, final
 import numpy as np
 
 from experiments.experiment import Claim, Experiment, Part, Result, panels
-from experiments.intervals import Spread, listed, span, spread_of
-from experiments.reproductions.k09._projections import (
-    cycles,
-    draws_of,
-    facts,
-    gap_span,
-    solved,
-    steps_taken,
-    stopped,
-    with_counts,
-)
+from experiments.intervals import Spread, listed, paired, span, spread_of
+from experiments.reproductions.k09 import _projections as k09
 from experiments.reproductions.shared.pairs import constraints, draw_pairs
 from experiments.reproductions.shared.scores import clustering_nmi
 from gramlearn import Factor, KLSlack, LogDet, LogDetSlack, Problem, VonNeumann, datasets
@@ -47,8 +38,8 @@ class Found:
         by_variant: dict[str, list[Result]] = {}
         for result in results:
             by_variant.setdefault(result.parameters.get("variant", ""), []).append(result)
-        own = draws_of(by_variant.pop("", []))
-        return cls(own, {name: draws_of(found) for name, found in by_variant.items()})
+        own = k09.draws_of(by_variant.pop("", []))
+        return cls(own, {name: k09.draws_of(found) for name, found in by_variant.items()})
 
     def variant(self, name: str) -> "Found":
         """What came out of a variant."""
@@ -69,18 +60,17 @@ class Found:
 
     def ahead(self, count: int) -> Spread:
         """What the score of LogDet is above that of von Neumann by, on the same draws."""
-        scores = [[draw[name]["nmi_stopped"] for name in NAMES] for draw in self.draws[count]]
-        return spread_of([logdet - von_neumann for logdet, von_neumann in scores])
+        return paired(*([d[name]["nmi_stopped"] for d in self.draws[count]] for name in NAMES))
 
     def cycles(self, name: str, count: int) -> float:
         """The mean over the draws that came to an end, or over all where none did."""
         answers = [draw[name]["projections"] for draw in self.draws[count]]
-        return mean(steps_taken(answers) or [answer["cycles"] for answer in answers])
+        return mean(k09.steps_taken(answers) or [answer["cycles"] for answer in answers])
 
     def unfinished(self, solver: str) -> int:
         """How many solves, of all draws, did not come to an end."""
         answers = [d[name][solver] for ds in self.draws.values() for d in ds for name in NAMES]
-        return len(answers) - len(steps_taken(answers))
+        return len(answers) - len(k09.steps_taken(answers))
 
     def seconds(self, name: str, count: int) -> float:
         """The median over the draws that had nothing beside them, the first of which compiles."""
@@ -183,12 +173,12 @@ class WithSlack(Experiment):
         counts, repeats = ((0, 30), 1) if quick else ((0, 50, 100, 200, 300, 400, 500), 5)
         own = [
             replace(part, timed=part.parameters["repeat"] < TIMED)
-            for part in with_counts(counts, repeats)
+            for part in k09.with_counts(counts, repeats)
         ]
         others = [
             Part(f"{name}-{part.id}", {**part.parameters, "variant": name}, timed=False)
             for name, variant in self._variants.items()
-            for part in with_counts(variant.counts, variant.repeats)
+            for part in k09.with_counts(variant.counts, variant.repeats)
         ]
         return own + ([] if quick else others)
 
@@ -205,16 +195,16 @@ class WithSlack(Experiment):
         for name, (regularizer, loss) in _METHODS.items():
             terms = constraints(X, y, i, j, loss(gamma=gamma))
             problem = Problem(regularizer, Factor(X), terms)
-            factor, projected = stopped(problem, Projections("cyclic", seed=part.seed), _LIMIT)
+            factor, projected = k09.stopped(problem, Projections("cyclic", seed=part.seed), _LIMIT)
             answers[name] = {
                 "nmi_stopped": clustering_nmi(factor, y, part.seed),
                 "projections": projected,
             }
             if not variant:
-                newton = solved(problem, "auto", 1000)
+                newton = k09.solved(problem, "auto", 1000)
                 answers[name] |= {
                     "nmi": clustering_nmi(newton.factor, y, part.seed),
-                    "newton": facts(newton),
+                    "newton": k09.facts(newton),
                 }
         return answers
 
@@ -231,7 +221,7 @@ class WithSlack(Experiment):
             for name, words in NAMES.items():
                 seconds = mean(draw[name]["newton"]["seconds"] for draw in draws)
                 row[f"Newton steps, {words}"] = (
-                    f"{cycles([draw[name]['newton'] for draw in draws])}, {seconds:.2g} s"
+                    f"{k09.cycles([draw[name]['newton'] for draw in draws])}, {seconds:.2g} s"
                 )
             row |= {"the paper": self._paper_at.get(count, "")} if self._paper_at else {}
             rows.append(row)
@@ -254,7 +244,9 @@ class WithSlack(Experiment):
     def remarks(self, results: Sequence[Result]) -> list[str]:
         found = Found.of(results)
         gaps = listed(
-            gap_span(words, [d[name]["projections"] for c in found.counts for d in found.draws[c]])
+            k09.gap_span(
+                words, [d[name]["projections"] for c in found.counts for d in found.draws[c]]
+            )
             for name, words in NAMES.items()
         )
         return [
@@ -310,7 +302,7 @@ def _where_projections_stop(draws: list[Any]) -> dict[str, str]:
         )
     for name, words in NAMES.items():
         stopped = [draw[name]["projections"] for draw in draws]
-        row[f"cycles, {words}"] = cycles(stopped)
+        row[f"cycles, {words}"] = k09.cycles(stopped)
         gaps = [a["relative_gap"] for a in stopped if a["relative_gap"] is not None]
         row[f"relative gap, {words}"] = span(gaps, ".1g") if gaps else "none"
     return row

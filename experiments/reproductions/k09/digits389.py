@@ -16,17 +16,7 @@ import numpy as np
 
 from experiments.experiment import Claim, Experiment, Part, Result, panels
 from experiments.intervals import Spread, listed, prose, spread_of
-from experiments.reproductions.k09._projections import (
-    DATA,
-    GAMMA,
-    METHODS,
-    WORDS,
-    alike_claim,
-    draws_of,
-    problems,
-    solve_quietly,
-    with_counts,
-)
+from experiments.reproductions.k09 import _projections as k09
 from experiments.reproductions.shared.scores import clustering_nmi
 from gramlearn import Solution, Status
 
@@ -45,24 +35,24 @@ class Digits389(Experiment):
         Kernels of rank 16 are learned from random pairs of 317 digits: pairs of one class shall have at most
         0.75 of their squared distance, pairs of two classes at least 1.25. Then kernel k-means, the best of
         ten starts, is compared with the classes. 20 draws; mean and standard deviation over those that have
-        an answer. The same draws are solved with slack as well (gamma = {GAMMA:g}), which always has one.
+        an answer. The same draws are solved with slack as well (gamma = {k09.GAMMA:g}), which always has one.
         """)
     version: int = 2
-    data: tuple[str, ...] = DATA
+    data: tuple[str, ...] = k09.DATA
 
     def parts(self, quick: bool) -> list[Part]:
         counts, repeats = ((0, 30, 60), 2) if quick else (range(0, _MOST + 1, 30), 20)
-        return with_counts(counts, repeats)
+        return k09.with_counts(counts, repeats)
 
     def compute(self, part: Part) -> dict[str, Any]:
-        found, y = problems(part)
+        found, y = k09.problems(part)
         answers = {}
         for method, problem in found.items():
-            answers[method] = _answer(solve_quietly(problem), y, part.seed)
+            answers[method] = _answer(k09.solve_quietly(problem), y, part.seed)
         return answers
 
     def table(self, results: Sequence[Result]) -> list[dict[str, str]]:
-        found, rows = draws_of(results), []
+        found, rows = k09.draws_of(results), []
         told = {
             0: "the original kernel: every learned one clusters better",
             _MOST: "no slack was needed to converge",
@@ -72,30 +62,32 @@ class Digits389(Experiment):
         }
         for count, draws in found.items():
             row = {"constraints": str(count), "draws": str(len(draws))}
-            row |= {f"NMI, {w}": _cell([d[method] for d in draws]) for method, w in WORDS.items()}
+            row |= {
+                f"NMI, {w}": _cell([d[method] for d in draws]) for method, w in k09.WORDS.items()
+            }
             rows.append(
                 row | {"the paper, in words": told.get(count, "both divergences comparable")}
             )
         return rows
 
     def claims(self, results: Sequence[Result]) -> list[Claim]:
-        curves = {method: _curve(method, results) for method in METHODS}
+        curves = {method: _curve(method, results) for method in k09.METHODS}
         contradicted = {
             count: mean(draw["logdet"]["status"] == Status.INFEASIBLE.name for draw in draws)
-            for count, draws in draws_of(results).items()
+            for count, draws in k09.draws_of(results).items()
         }
         ahead = {
             count: spread_of(
                 [d["logdet_slack"]["nmi"] - d["von_neumann_slack"]["nmi"] for d in draws]
             )
-            for count, draws in draws_of(results).items()
+            for count, draws in k09.draws_of(results).items()
             if count
         }
         return _claims(curves, ahead, contradicted)
 
     def figure(self, results: Sequence[Result]) -> Any:
         figure, axes = panels((7, 4.5))
-        for k, (method, words) in enumerate(WORDS.items()):
+        for k, (method, words) in enumerate(k09.WORDS.items()):
             curve = _curve(method, results)
             if curve:
                 counts = np.array(list(curve))
@@ -152,7 +144,7 @@ def _claims(
             criterion="all means are above",
             agrees=min(learned) > before,
         ),
-        alike_claim(
+        k09.alike_claim(
             "both divergences perform comparably",
             "in words: 'perform comparably'",
             ahead,
@@ -214,7 +206,7 @@ def _curve(method: str, results: Sequence[Result]) -> dict[int, Spread]:
     """NMI by the number of constraints, where a draw has an answer."""
     scores = {
         count: _scores([draw[method] for draw in draws])
-        for count, draws in draws_of(results).items()
+        for count, draws in k09.draws_of(results).items()
     }
     return {count: spread_of(found) for count, found in scores.items() if found}
 

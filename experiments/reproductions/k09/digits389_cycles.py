@@ -12,21 +12,7 @@ from typing import Any, final
 
 from experiments.experiment import Claim, Experiment, Part, Result, panels
 from experiments.intervals import alike, listed, prose, span
-from experiments.reproductions.k09._projections import (
-    DATA,
-    GAMMA,
-    METHODS,
-    WORDS,
-    cycles,
-    draws_of,
-    facts,
-    followed,
-    gap_span,
-    problems,
-    solved,
-    steps_taken,
-    with_counts,
-)
+from experiments.reproductions.k09 import _projections as k09
 from gramlearn import Status
 from gramlearn.solvers import Projections
 
@@ -35,7 +21,7 @@ _PATIENCE = 2000  # cycles, where only the duals are looked at
 _ORDERS = ("cyclic", "random", "greatest")
 _PAPER = {30: {"logdet": 17, "von_neumann": 11}, 420: {"logdet": 354, "von_neumann": 105}}
 _BETWEEN = "between 17 and 354"  # LogDet, whatever the number of constraints
-_WORDS = {name: WORDS[name] for name in ("logdet", "von_neumann")}
+_WORDS = {name: k09.WORDS[name] for name in ("logdet", "von_neumann")}
 _SHOWN = 300  # constraints of the paper's curve
 
 
@@ -51,33 +37,33 @@ class Digits389Cycles(Experiment):
         A cycle projects once on every constraint, in one order for all cycles (cyclic), in a new one each
         (random), or on the worst (greatest), until the duals change by less than 1e-3 of themselves. Solves
         that prove the constraints contradictory end there; "the duals alone" do not look for proofs, as the
-        paper's rule does not. With slack gamma is {GAMMA:g}. The rule asks for no gap: where it stops, the
+        paper's rule does not. With slack gamma is {k09.GAMMA:g}. The rule asks for no gap: where it stops, the
         kernel may be far from the optimum, see the gaps. The working set is Newton's method on the dual of the
         constraints that matter, to a gap of 1e-6. Clusters in the section before are those of the
         optimum (a gap of 1e-6), not of the kernel where projections stop.
         """)
     version: int = 3
-    data: tuple[str, ...] = DATA
+    data: tuple[str, ...] = k09.DATA
 
     def parts(self, quick: bool) -> list[Part]:
         counts, repeats = ((15,), 1) if quick else ((30, 60, 120, 180, 240, 300, 420), 3)
-        return with_counts(counts, repeats)
+        return k09.with_counts(counts, repeats)
 
     def compute(self, part: Part) -> dict[str, Any]:
         answers: dict[str, Any] = {}
-        for name, problem in problems(part)[0].items():
-            reference = facts(solved(problem, "working_set", 1000))
+        for name, problem in k09.problems(part)[0].items():
+            reference = k09.facts(k09.solved(problem, "working_set", 1000))
             answers[name] = {"working_set": reference}
             for order in _orders(name):
                 # What has been proved infeasible need not be tried.
                 hopeless = reference["status"] == Status.INFEASIBLE.name
                 projections = Projections(order, seed=part.seed)
                 answers[name][order] = (
-                    reference if hopeless else facts(solved(problem, projections, _LIMIT))
+                    reference if hopeless else k09.facts(k09.solved(problem, projections, _LIMIT))
                 )
             if name in _WORDS:
                 cyclic = Projections("cyclic", seed=part.seed)
-                answers[name]["followed"] = followed(problem, cyclic, _PATIENCE)
+                answers[name]["followed"] = k09.followed(problem, cyclic, _PATIENCE)
         return answers
 
     def kept(self, result: Result) -> dict[str, Any]:
@@ -94,15 +80,15 @@ class Digits389Cycles(Experiment):
 
     def table(self, results: Sequence[Result]) -> list[dict[str, str]]:
         rows = []
-        for count, draws in draws_of(results).items():
+        for count, draws in k09.draws_of(results).items():
             row = {"constraints": str(count), "draws": str(len(draws))}
-            for name in METHODS:
+            for name in k09.METHODS:
                 for order in _orders(name):
-                    row[f"{name}, {order}".replace("_", " ")] = cycles(
+                    row[f"{name}, {order}".replace("_", " ")] = k09.cycles(
                         [draw[name][order] for draw in draws]
                     )
                 if name in _WORDS:
-                    row[f"{name}, the duals alone".replace("_", " ")] = cycles(
+                    row[f"{name}, the duals alone".replace("_", " ")] = k09.cycles(
                         [draw[name]["followed"] for draw in draws]
                     )
             row["the paper"] = f"LogDet {_BETWEEN}" + (
@@ -112,7 +98,7 @@ class Digits389Cycles(Experiment):
         return rows
 
     def claims(self, results: Sequence[Result]) -> list[Claim]:
-        found = draws_of(results)
+        found = k09.draws_of(results)
         told = [
             _count_claim(count, name, found[count])
             for count, by_name in _PAPER.items()
@@ -123,10 +109,10 @@ class Digits389Cycles(Experiment):
 
     def remarks(self, results: Sequence[Result]) -> list[str]:
         fewest = []
-        for count, draws in draws_of(results).items():
+        for count, draws in k09.draws_of(results).items():
             for name in _WORDS:
                 by_order = {
-                    order: steps_taken([d[name][order] for d in draws]) for order in _ORDERS
+                    order: k09.steps_taken([d[name][order] for d in draws]) for order in _ORDERS
                 }
                 if all(by_order.values()):
                     best = min(by_order, key=lambda order: mean(by_order[order]))
@@ -136,7 +122,7 @@ class Digits389Cycles(Experiment):
             f"Projecting on the worst constraint takes fewest cycles; the exceptions: {others}.",
             "Relative gaps where the rule stops, with slack: "
             + listed(
-                gap_span(words, [r.value[f"{name}_slack"]["cyclic"] for r in results])
+                k09.gap_span(words, [r.value[f"{name}_slack"]["cyclic"] for r in results])
                 for name, words in _WORDS.items()
             )
             + ".",
@@ -144,7 +130,7 @@ class Digits389Cycles(Experiment):
 
     def figure(self, results: Sequence[Result]) -> Any:
         figure, (left, right) = panels((11, 4), 1, 2)
-        found = draws_of(results)
+        found = k09.draws_of(results)
         shown = _SHOWN if _SHOWN in found else max(found)
         for draw in found[shown]:
             for k, name in enumerate(_WORDS):
@@ -157,7 +143,7 @@ class Digits389Cycles(Experiment):
             title=f"{shown} constraints, without slack",
         )
         left.legend(fontsize="small")
-        for k, name in enumerate(METHODS):
+        for k, name in enumerate(k09.METHODS):
             for order, line, words in (
                 ("cyclic", "-", "projections"),
                 ("working_set", ":", "working set"),
@@ -165,7 +151,11 @@ class Digits389Cycles(Experiment):
                 points = _converged(results, name, order)
                 if points:
                     style = {"ls": line, "color": f"C{k}", "marker": "o", "ms": 4}
-                    right.plot(*zip(*points, strict=True), label=f"{WORDS[name]}: {words}", **style)
+                    right.plot(
+                        *zip(*points, strict=True),
+                        label=f"{k09.WORDS[name]}: {words}",
+                        **style,
+                    )
         right.set(xlabel="constraints", ylabel="cycles, or Newton steps", yscale="log")
         figure.legend(*right.get_legend_handles_labels(), loc="outside right", fontsize="small")
         return figure
@@ -174,13 +164,13 @@ class Digits389Cycles(Experiment):
 def _count_claim(count: int, name: str, draws: list[Any]) -> Claim:
     paper = _PAPER[count][name]
     taken = [draw[name]["followed"] for draw in draws]
-    steps = steps_taken(taken)
+    steps = k09.steps_taken(taken)
     contradicted = _contradicted(draws, name)
-    soft = cycles([draw[f"{name}_slack"]["cyclic"] for draw in draws])
+    soft = k09.cycles([draw[f"{name}_slack"]["cyclic"] for draw in draws])
     return Claim(
         words=f"cycles of {_WORDS[name]} with {count} constraints",
         paper=_BETWEEN if name == "logdet" else str(paper),
-        ours=f"{cycles(taken)}; {contradicted} of {len(draws)} draws have no answer",
+        ours=f"{k09.cycles(taken)}; {contradicted} of {len(draws)} draws have no answer",
         criterion=f"the paper's rule stops in every draw, and the mean is within a factor of two of {paper}",
         agrees=len(steps) == len(draws) and alike(mean(steps), paper),
         reason=prose(f"""
@@ -238,7 +228,7 @@ def _means(found: dict[int, list[Any]], suffix: str) -> dict[int, dict[str, floa
     means = {}
     for count, draws in found.items():
         pairs = [[draw[name + suffix]["cyclic"] for name in _WORDS] for draw in draws]
-        done = [pair for pair in map(steps_taken, pairs) if len(pair) == len(_WORDS)]
+        done = [pair for pair in map(k09.steps_taken, pairs) if len(pair) == len(_WORDS)]
         if done:
             means[count] = dict(zip(_WORDS, map(mean, zip(*done, strict=True)), strict=True))
     return means
@@ -272,8 +262,10 @@ def _orders(name: str) -> tuple[str, ...]:
 
 
 def _converged(results: Sequence[Result], name: str, solver: str) -> list[tuple[int, float]]:
-    found = draws_of(results).items()
-    steps = {count: steps_taken([draw[name][solver] for draw in draws]) for count, draws in found}
+    found = k09.draws_of(results).items()
+    steps = {
+        count: k09.steps_taken([draw[name][solver] for draw in draws]) for count, draws in found
+    }
     return [(count, mean(done)) for count, done in steps.items() if done]
 
 

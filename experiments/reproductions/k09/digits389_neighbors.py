@@ -5,15 +5,7 @@ from typing import Any, final
 
 from experiments.experiment import Claim, Experiment, Part, Result, panels
 from experiments.intervals import Spread, alike, prose, spread_of
-from experiments.reproductions.k09._projections import (
-    DATA,
-    GAMMA,
-    WORDS,
-    draws_of,
-    problems,
-    solve_quietly,
-    with_counts,
-)
+from experiments.reproductions.k09 import _projections as k09
 from experiments.reproductions.shared.scores import neighbor_accuracy
 
 _METHODS = ("logdet_slack", "von_neumann_slack")
@@ -26,48 +18,52 @@ class Digits389Neighbors(Experiment):
     claim: str = "nearest neighbors classify 94 percent of the digits right, and 97 percent with constraints."
     title: str = "Nearest neighbors of the digits 3, 8 and 9"
     setup: str = prose(f"""
-        The kernels of the digits above, with slack (gamma = {GAMMA:g}), so that every draw has an answer; 5
+        The kernels of the digits above, with slack (gamma = {k09.GAMMA:g}), so that every draw has an answer; 5
         nearest neighbors and two folds, as in the paper, here over ten ways to fold. Pairs are of all digits,
         those to classify as well; the paper does not say. 20 draws of the pairs; the paper has 20 runs.
         """)
     version: int = 1
-    data: tuple[str, ...] = DATA
+    data: tuple[str, ...] = k09.DATA
 
     def parts(self, quick: bool) -> list[Part]:
         counts, repeats = ((0, 30), 1) if quick else ((0, 60, 180, 300, 420), 20)
-        return with_counts(counts, repeats)
+        return k09.with_counts(counts, repeats)
 
     def compute(self, part: Part) -> dict[str, Any]:
-        found, y = problems(part)
+        found, y = k09.problems(part)
         answers = {}
         for method in _METHODS:
-            solution = solve_quietly(found[method])
+            solution = k09.solve_quietly(found[method])
             accuracy = neighbor_accuracy(solution.factor, y)
             answers[method] = {"status": solution.status.name, "accuracy": accuracy}
         return answers
 
     def table(self, results: Sequence[Result]) -> list[dict[str, str]]:
         rows = []
-        for count, draws in draws_of(results).items():
+        for count, draws in k09.draws_of(results).items():
             row = {"constraints": str(count), "draws": str(len(draws))}
             for method in _METHODS:
-                row[f"{WORDS[method]}, %"] = f"{_percent(draws, method):.1f}"
+                row[f"{k09.WORDS[method]}, %"] = f"{_percent(draws, method):.1f}"
             rows.append(row)
         return rows
 
     def claims(self, results: Sequence[Result]) -> list[Claim]:
-        found = draws_of(results)
+        found = k09.draws_of(results)
         before, after = found[0], found[max(found)]
         return [_claim(method, max(found), before, after) for method in _METHODS]
 
     def figure(self, results: Sequence[Result]) -> Any:
         figure, axes = panels((6, 4))
-        found = draws_of(results)
+        found = k09.draws_of(results)
         for shift, method in zip((-3, 3), _METHODS, strict=True):
             spreads = [_percent(draws, method) for draws in found.values()]
             at = [count + shift for count in found]
             axes.errorbar(
-                at, *zip(*spreads, strict=True), marker="o", capsize=3, label=WORDS[method]
+                at,
+                *zip(*spreads, strict=True),
+                marker="o",
+                capsize=3,
+                label=k09.WORDS[method],
             )
         for told in _TOLD:
             axes.axhline(told, color="0.6", ls=":", label="the paper" if told == _TOLD[0] else None)
@@ -85,7 +81,7 @@ def _claim(method: str, most: int, before: list[Any], after: list[Any]) -> Claim
     errors = [100 - _percent(draws, method).center for draws in (before, after)]
     gain = _percent(after, method).center - _percent(before, method).center
     return Claim(
-        words=f"accuracy of 5 nearest neighbors without and with constraints, {WORDS[method]}, in percent",
+        words=f"accuracy of 5 nearest neighbors without and with constraints, {k09.WORDS[method]}, in percent",
         paper="{:g} and {:g}".format(*_TOLD),
         ours="{:.1f} and {:.1f}".format(*(100 - error for error in errors))
         + f" with {most} constraints",

@@ -21,15 +21,7 @@ import numpy as np
 
 from experiments.experiment import Claim, Experiment, Part, Result, panels
 from experiments.intervals import prose
-from experiments.reproductions.k09._mnist_claims import (
-    NAMES,
-    PREPARATIONS,
-    TIMED,
-    Found,
-    claims_of,
-    n_tested,
-    significance,
-)
+from experiments.reproductions.k09 import _mnist_claims as tables
 from gramlearn import MetricLearner, datasets
 
 _SIDE = 28
@@ -143,7 +135,8 @@ class Mnist(Experiment):
         values of gamma the one is taken with which 10,000 digits held out of the training set are classified
         best, over two draws of pairs. Test errors are those of further draws, {_DRAWS[10_000]} of 10,000 and
         {_DRAWS[100_000]} of 100,000 pairs, learned from all 60,000 digits to a relative gap of {_TOL:g}.
-        Seconds are those of the processor for one `MetricLearner.fit`, on one thread, in {TIMED} of the draws.
+        Seconds are those of the processor for one `MetricLearner.fit`, on one thread, in {tables.TIMED} of the
+        draws.
         """)
     version: int = 1
     data: tuple[str, ...] = ("mnist",)
@@ -158,7 +151,7 @@ class Mnist(Experiment):
                     Part(
                         f"{kind}-c{count}-r{r}",
                         {"kind": kind, "constraints": count, "draw": r, **size},
-                        timed=kind == "test" and r < TIMED,
+                        timed=kind == "test" and r < tables.TIMED,
                     )
                     for r in range(1 if quick else draws)
                 ]
@@ -167,17 +160,17 @@ class Mnist(Experiment):
     def compute(self, part: Part) -> dict[str, Any]:
         size = part.parameters["train"], part.parameters["test"]
         if part.parameters["kind"] == "baseline":
-            return {name: int(wrong(*prepared(name, *size)).sum()) for name in PREPARATIONS}
+            return {name: int(wrong(*prepared(name, *size)).sum()) for name in tables.PREPARATIONS}
         digits, rng = prepared("deskewed", *size), part.generator()
         if part.parameters["kind"] == "held_out":
             order = rng.permutation(size[0])
-            out, rest = np.split(order, [n_tested(part.parameters)])
+            out, rest = np.split(order, [tables.n_tested(part.parameters)])
             digits = digits._replace(
                 X=digits.X[rest], y=digits.y[rest], X_test=digits.X[out], y_test=digits.y[out]
             )
         before = wrong(*digits)
         found: dict[str, Any] = {"before": int(before.sum())}
-        for name in NAMES:
+        for name in tables.NAMES:
             found[name] = {
                 f"{share:g}": _fit(
                     digits, name, share, part.parameters["constraints"], part.seed, before
@@ -187,14 +180,14 @@ class Mnist(Experiment):
         return found
 
     def table(self, results: Sequence[Result]) -> list[dict[str, str]]:
-        found = Found.of(results)
+        found = tables.Found.of(results)
         rows = [
             _row(f"none: {words}", f"{100 * found.baseline[name]:.2f}", name == "deskewed")
-            for name, words in PREPARATIONS.items()
+            for name, words in tables.PREPARATIONS.items()
             if found.baseline
         ]
         for count in found.counts:
-            for name, words in NAMES.items():
+            for name, words in tables.NAMES.items():
                 error, gain = found.errors(name, count), found.gain(name, count)
                 rows.append(
                     _row(
@@ -212,16 +205,16 @@ class Mnist(Experiment):
         return rows
 
     def claims(self, results: Sequence[Result]) -> list[Claim]:
-        return claims_of(Found.of(results))
+        return tables.claims_of(tables.Found.of(results))
 
     def remarks(self, results: Sequence[Result]) -> list[str]:
-        return [significance(Found.of(results))]
+        return [tables.significance(tables.Found.of(results))]
 
     def figure(self, results: Sequence[Result]) -> Any:
         figure, both = panels((9, 4), 1, 2, sharey=True)
-        found = Found.of(results)
+        found = tables.Found.of(results)
         for axes, kind in zip(both, ("held_out", "test"), strict=True):
-            for color, (name, words) in enumerate(NAMES.items()):
+            for color, (name, words) in enumerate(tables.NAMES.items()):
                 for count, line in zip(found.counts, ("--", "-"), strict=False):
                     shares, changes = zip(*found.change(kind, name, count), strict=True)
                     label = f"{words}, {count:,} pairs"

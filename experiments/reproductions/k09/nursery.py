@@ -2,41 +2,32 @@
 
 from experiments.experiment import Claim
 from experiments.intervals import listed, prose
+from experiments.reproductions.k09 import _slack as slack
 from experiments.reproductions.k09._projections import alike_claim
-from experiments.reproductions.k09._slack import (
-    GAMMA,
-    NAMES,
-    SETUP,
-    Found,
-    Variant,
-    WithSlack,
-    improvement_claim,
-    time_claim,
-)
 
 _OTHER = "spambase"
 
 
-def _claims(found: Found) -> list[Claim]:
+def _claims(found: slack.Found) -> list[Claim]:
     return [
-        improvement_claim(found),
+        slack.improvement_claim(found),
         alike_claim(
             "both divergences perform similarly",
             "in words: 'perform similarly in terms of clustering accuracy'",
             {count: found.ahead(count) for count in found.counts},
-            setting=f"with gamma = {GAMMA:g}",
+            setting=f"with gamma = {slack.GAMMA:g}",
             also="The paper gives no gamma.",
         ),
         _discrepancy(found),
-        time_claim(found),
+        slack.time_claim(found),
     ]
 
 
-def _discrepancy(found: Found) -> Claim:
+def _discrepancy(found: slack.Found) -> Claim:
     """How many times the cycles of von Neumann LogDet takes, here and on the other set."""
     other = found.variant(_OTHER)
     counts, most = other.counts, max(other.counts)
-    cycles = {name: (found.cycles(name, most), other.cycles(name, most)) for name in NAMES}
+    cycles = {name: (found.cycles(name, most), other.cycles(name, most)) for name in slack.NAMES}
     return Claim(
         words="the divergences differ less in their cycles than on Spambase",
         paper="in words: 'the discrepancy in terms of cycles ... is less drastic'",
@@ -49,15 +40,15 @@ def _discrepancy(found: Found) -> Claim:
         agrees=all(found.ratio(count) < other.ratio(count) for count in counts),
         reason=f"With {most} constraints there are "
         + listed(
-            f"{here:.0f} cycles for {NAMES[name]} (Spambase: {there:.0f})"
+            f"{here:.0f} cycles for {slack.NAMES[name]} (Spambase: {there:.0f})"
             for name, (here, there) in cycles.items()
         )
-        + f", with gamma = {GAMMA:g} on both sets. The paper gives no gamma, and cycles depend on it, see "
-        "Spambase.",
+        + f", with gamma = {slack.GAMMA:g} on both sets. The paper gives no gamma, and cycles depend on it, "
+        "see Spambase.",
     )
 
 
-EXPERIMENT = WithSlack(
+EXPERIMENT = slack.WithSlack(
     "nursery",
     title="Nursery, with slack",
     claim=prose("""
@@ -65,9 +56,9 @@ EXPERIMENT = WithSlack(
         Spambase, and LogDet often takes less time in all.
         """),
     setup=prose(f"""
-        {SETUP} The linear kernel of the ordinal codes. The paper runs out of memory where it stores the full
-        kernel; here it is never formed.
+        {slack.SETUP} The linear kernel of the ordinal codes. The paper runs out of memory where it stores the
+        full kernel; here it is never formed.
         """),
     claims=_claims,
-    variants={_OTHER: Variant("spambase", (50, 100, 200), 2)},
+    variants={_OTHER: slack.Variant("spambase", (50, 100, 200), 2)},
 )

@@ -2,22 +2,13 @@
 
 from experiments.experiment import Claim
 from experiments.intervals import alike, listed, prose, span
-from experiments.reproductions.k09._slack import (
-    GAMMA,
-    NAMES,
-    SETUP,
-    Found,
-    Variant,
-    WithSlack,
-    improvement_claim,
-    time_claim,
-)
+from experiments.reproductions.k09 import _slack as slack
 
 _PAPER = {500: 29}  # cycles of von Neumann
 _GENTLE = 100.0  # another gamma
 
 
-def _claims(found: Found) -> list[Claim]:
+def _claims(found: slack.Found) -> list[Claim]:
     counts, first, last = found.counts, min(found.counts), max(found.counts)
     before, gain = found.nmi("logdet", 0), found.gain("logdet", first)
     ((most, told),) = _PAPER.items()
@@ -39,11 +30,12 @@ def _claims(found: Found) -> list[Claim]:
             + listed(f"{scaled.nmi('logdet', c).center:.3f} with {c}" for c in scaled.draws)
             + " constraints.",
         ),
-        improvement_claim(
+        slack.improvement_claim(
             found,
             reason=f"{units} Standardized, NMI is {scaled.nmi('logdet', 0).center:.3f} before and "
             + listed(
-                f"{scaled.nmi(name, last).center:.3f} for {words}" for name, words in NAMES.items()
+                f"{scaled.nmi(name, last).center:.3f} for {words}"
+                for name, words in slack.NAMES.items()
             )
             + " after.",
         ),
@@ -56,7 +48,7 @@ def _claims(found: Found) -> list[Claim]:
             reason=prose(f"""
                 The paper gives no gamma, and of the features only that they are the original ones; cycles
                 depend on both:
-                with gamma = {_GENTLE:g} instead of {GAMMA:g} there are
+                with gamma = {_GENTLE:g} instead of {slack.GAMMA:g} there are
                 {found.variant("gamma100").cycles("von_neumann", most):.0f}, and with standardized features
                 {scaled.cycles("von_neumann", most):.0f}.
                 """),
@@ -68,22 +60,24 @@ def _claims(found: Found) -> list[Claim]:
             criterion="at least twice as many at every number of constraints",
             agrees=min(ratios) >= 2,
         ),
-        time_claim(found),
+        slack.time_claim(found),
     ]
 
 
-EXPERIMENT = WithSlack(
+EXPERIMENT = slack.WithSlack(
     "spambase",
     title="Spambase, with slack",
     claim=prose("""
         both divergences improve the clusters, LogDet with very little supervision, which takes many more
         cycles than von Neumann, but often less time in all.
         """),
-    setup=prose(f"{SETUP} 57 features and the linear kernel; in raw units, unless said otherwise."),
+    setup=prose(
+        f"{slack.SETUP} 57 features and the linear kernel; in raw units, unless said otherwise."
+    ),
     paper_at={500: "von Neumann 29 cycles; LogDet: much larger"},
     claims=_claims,
     variants={
-        "standardized": Variant("spambase", (0, 50, 100, 200, 500), 5, standardized=True),
-        "gamma100": Variant("spambase", (500,), 5, gamma=_GENTLE),
+        "standardized": slack.Variant("spambase", (0, 50, 100, 200, 500), 5, standardized=True),
+        "gamma100": slack.Variant("spambase", (500,), 5, gamma=_GENTLE),
     },
 )

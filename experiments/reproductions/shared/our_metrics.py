@@ -10,18 +10,8 @@ from typing import Any
 
 import numpy as np
 
+import gramlearn as gl
 from experiments.reproductions.shared.choosing import Candidates, Embedding
-from gramlearn import (
-    KernelDesigner,
-    KernelLearner,
-    MetricLearner,
-    OnlineMetricLearner,
-    Pairs,
-    collapsing_classes_problem,
-    large_margin_problem,
-    percentile_bounds,
-    solve,
-)
 
 _GAMMAS = (0.03, 0.3)
 _TOL = 1e-3
@@ -48,28 +38,28 @@ def _linear(root: np.ndarray) -> Embedding:
 
 def _metric(regularizer: str, gamma: float, X: np.ndarray, y: np.ndarray, seed: int) -> Embedding:
     unit = _unit(X)
-    learner = MetricLearner(regularizer, gamma=gamma, tol=_TOL, random_state=seed)
+    learner = gl.MetricLearner(regularizer, gamma=gamma, tol=_TOL, random_state=seed)
     return _linear(learner.fit(X / unit, y).components_.T / unit)
 
 
 def _kernel(gamma: float, X: np.ndarray, y: np.ndarray, seed: int) -> Embedding:
-    learner = KernelLearner("rbf", gamma=gamma, tol=_TOL, random_state=seed).fit(X, y)
+    learner = gl.KernelLearner("rbf", gamma=gamma, tol=_TOL, random_state=seed).fit(X, y)
     return lambda points: np.asarray(learner.transform(points))
 
 
 def _large_margin(gamma: float, X: np.ndarray, y: np.ndarray, seed: int) -> Embedding:
-    problem = large_margin_problem(X, y, n_impostors=10, gamma=gamma)
-    return _linear(solve(problem, tol=_TOL).factor)
+    problem = gl.large_margin_problem(X, y, n_impostors=10, gamma=gamma)
+    return _linear(gl.solve(problem, tol=_TOL).factor)
 
 
 def _collapsing(C: float, X: np.ndarray, y: np.ndarray, seed: int) -> Embedding:
-    problem = collapsing_classes_problem(X / _unit(X), y, C=C, random_state=seed)
-    return _linear(solve(problem, tol=_TOL).factor)
+    problem = gl.collapsing_classes_problem(X / _unit(X), y, C=C, random_state=seed)
+    return _linear(gl.solve(problem, tol=_TOL).factor)
 
 
 def _designed(gamma1: float, X: np.ndarray, y: np.ndarray, seed: int) -> Embedding:
     # Without the identity, which puts every point at the same distance from all others and more.
-    designer = KernelDesigner(
+    designer = gl.KernelDesigner(
         weak=True, identity=False, gamma1=gamma1, n_triplets=1000, tol=_TOL, random_state=seed
     ).fit(X, y)
     return lambda points: np.asarray(designer.transform(points))
@@ -77,12 +67,12 @@ def _designed(gamma1: float, X: np.ndarray, y: np.ndarray, seed: int) -> Embeddi
 
 def _online(rate: float, X: np.ndarray, y: np.ndarray, seed: int) -> Embedding:
     """One pass over as many pairs as MetricLearner has, in random order."""
-    pairs = Pairs.from_labels(y, 40 * len(np.unique(y)) ** 2, random_state=seed)
+    pairs = gl.Pairs.from_labels(y, 40 * len(np.unique(y)) ** 2, random_state=seed)
     tables = np.asarray(pairs.similar), np.asarray(pairs.dissimilar)
-    bounds = percentile_bounds(X, random_state=seed)
+    bounds = gl.percentile_bounds(X, random_state=seed)
     targets = np.repeat(bounds, [len(table) for table in tables])
     order = np.random.default_rng(seed).permutation(len(targets))
-    learner = OnlineMetricLearner(eta=rate / max(bounds) ** 2)
+    learner = gl.OnlineMetricLearner(eta=rate / max(bounds) ** 2)
     learner.fit(X[np.concatenate(tables)[order]], targets[order])
     return lambda points: np.asarray(learner.transform(points))
 

@@ -25,16 +25,8 @@ import numpy as np
 from scipy.sparse import coo_array, csr_array
 from scipy.sparse.csgraph import connected_components
 
+import gramlearn as gl
 from experiments.reproductions.shared.pairs import draw_pairs
-from gramlearn import (
-    Pairs,
-    constrained_kmeans,
-    datasets,
-    kernel_kmeans,
-    laplacian,
-    neighbor_graph,
-    pair_accuracy,
-)
 from gramlearn.side_information.active import unit_rows
 
 DATA: Mapping[str, str] = {
@@ -61,7 +53,7 @@ class Instance:
     raw: np.ndarray
     points: np.ndarray
     y: np.ndarray
-    pairs: Pairs
+    pairs: gl.Pairs
     laplacian: csr_array
     seed: int
 
@@ -69,26 +61,26 @@ class Instance:
         """The accuracy of clusters of the kernel, scaled to a diagonal of one."""
         return self.of_points(unit_rows(factor), self.pairs if links else None)
 
-    def of_points(self, points: np.ndarray, pairs: Pairs | None = None) -> float:
+    def of_points(self, points: np.ndarray, pairs: gl.Pairs | None = None) -> float:
         """The accuracy of k-means, or of constrained k-means, in percent."""
         count = len(np.unique(self.y))
         options: dict[str, Any] = {"n_init": _STARTS, "random_state": self.seed}
         if pairs is None:
-            clusters = kernel_kmeans(points, count, **options).labels
+            clusters = gl.kernel_kmeans(points, count, **options).labels
         else:
-            clusters = constrained_kmeans(points, count, pairs, **options).labels
-        return 100 * pair_accuracy(self.y, clusters)
+            clusters = gl.constrained_kmeans(points, count, pairs, **options).labels
+        return 100 * gl.pair_accuracy(self.y, clusters)
 
 
 def instance(
     name: str, share: float, seed: int, rng: np.random.Generator, *, join: str = "either"
 ) -> Instance:
     """A set, its graph, and pairs drawn until the components of must-links are this share of its points."""
-    data = datasets.load(DATA[name])
+    data = gl.datasets.load(DATA[name])
     raw, y = np.asarray(data.X, dtype=float), np.unique(data.y, return_inverse=True)[1]
     points = standardized(raw)
-    graph = neighbor_graph(points, _NEIGHBORS, join=join)
-    return Instance(raw, points, y, draw_until(y, share, rng), laplacian(graph), seed)
+    graph = gl.neighbor_graph(points, _NEIGHBORS, join=join)
+    return Instance(raw, points, y, draw_until(y, share, rng), gl.laplacian(graph), seed)
 
 
 def standardized(X: np.ndarray) -> np.ndarray:
@@ -97,7 +89,7 @@ def standardized(X: np.ndarray) -> np.ndarray:
     return (X - X.mean(axis=0)) / np.where(deviation > 0, deviation, 1.0)
 
 
-def draw_until(y: np.ndarray, share: float, rng: np.random.Generator) -> Pairs:
+def draw_until(y: np.ndarray, share: float, rng: np.random.Generator) -> gl.Pairs:
     """Random pairs, the fewest that leave at most share * n components of must-links."""
     n = len(y)
     i, j = draw_pairs(n, n * (n - 1) // 2, rng)  # all of them, in random order
@@ -113,7 +105,7 @@ def draw_until(y: np.ndarray, share: float, rng: np.random.Generator) -> Pairs:
         middle = (few + enough) // 2
         few, enough = (few, middle) if components(middle) <= share * n else (middle, enough)
     table, same = np.stack([i, j], axis=1)[:enough], same[:enough]
-    return Pairs(table[same], table[~same], n_points=n)
+    return gl.Pairs(table[same], table[~same], n_points=n)
 
 
 _CLOCK = {"SCS": "time_limit_secs", "CLARABEL": "time_limit"}
@@ -132,7 +124,7 @@ class Semidefinite:
 
 def solve_semidefinite(
     laplacian: Any,
-    pairs: Pairs,
+    pairs: gl.Pairs,
     *,
     loss: str,
     C: float,
@@ -156,7 +148,9 @@ def solve_semidefinite(
     return Semidefinite(factor, float(problem.value), seconds, str(problem.status))
 
 
-def _model(laplacian: Any, pairs: Pairs, loss: str, C: float, B: float | None) -> tuple[Any, Any]:
+def _model(
+    laplacian: Any, pairs: gl.Pairs, loss: str, C: float, B: float | None
+) -> tuple[Any, Any]:
     import cvxpy as cp
 
     n = int(laplacian.shape[0])

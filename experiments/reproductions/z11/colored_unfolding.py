@@ -19,14 +19,7 @@ from sklearn.base import clone
 
 from experiments.experiment import Claim, Experiment, Part, Result, panels
 from experiments.intervals import prose
-from experiments.reproductions.z11._colored import (
-    Answers,
-    add_legend,
-    claims_of,
-    draw_points,
-    draw_seconds,
-    remarks_of,
-)
+from experiments.reproductions.z11 import _colored as colored
 from gramlearn import ColoredMVU, datasets, laplacian, neighbor_graph
 from gramlearn.methods.unfolding.colored import smooth_basis
 
@@ -167,10 +160,10 @@ class ColoredUnfolding(Experiment):
         return [_row(result, exact.get(result.parameters["set"])) for result in results]
 
     def claims(self, results: Sequence[Result]) -> list[Claim]:
-        return claims_of(_answers(results), _TOL, f"{_M:g}")
+        return colored.claims_of(_answers(results), _TOL, f"{_M:g}")
 
     def remarks(self, results: Sequence[Result]) -> list[str]:
-        return remarks_of(_answers(results), f"{_M:g}")
+        return colored.remarks_of(_answers(results), f"{_M:g}")
 
     def kept(self, result: Result) -> dict[str, Any]:
         """Points are drawn where they are exact or of the largest d, and elsewhere counted."""
@@ -191,17 +184,17 @@ class ColoredUnfolding(Experiment):
                 axes.set_axis_off()
                 for r in filter(is_drawn, here):
                     axes.set_axis_on()
-                    draw_points(axes, r.value, _title(r))
+                    colored.draw_points(axes, r.value, _title(r))
             if above[-1].lines:
-                add_legend(above[-1])
+                colored.add_legend(above[-1])
             case, narrow = _SETS[name], [r for r in here if not _is_wide(r)]
             seconds = {r.parameters["rank"]: r.value["seconds"] for r in narrow}
-            draw_seconds(below, seconds, case.ranks, case.paper_seconds)
+            colored.draw_seconds(below, seconds, case.ranks, case.paper_seconds)
             below.set_ylabel(f"seconds, B = {_M:g} N")
         return figure
 
 
-def _answers(results: Sequence[Result]) -> list[Answers]:
+def _answers(results: Sequence[Result]) -> list[colored.Answers]:
     """What came out, set by set: the approximations by rank, the exact answer, and the one in a wider space."""
     found = []
     for name, case in _SETS.items():
@@ -210,7 +203,7 @@ def _answers(results: Sequence[Result]) -> list[Answers]:
         (exact,) = (r.value for r in here if _is_exact(r))
         (wide,) = (r.value for r in here if _is_wide(r))
         told = (case.title, case.paper, case.stand_in)
-        found.append(Answers(*told, by_rank, exact, wide))
+        found.append(colored.Answers(*told, by_rank, exact, wide))
     return found
 
 

@@ -14,7 +14,7 @@ from typing import Any, final
 import numpy as np
 
 from experiments.experiment import Claim, Experiment, Part, Result, panels
-from experiments.intervals import REACHES, Spread, listed, prose, span, spread_of
+from experiments.intervals import REACHES, Spread, listed, paired, prose, span, spread_of
 from experiments.reproductions.z11._nonparametric import Instance
 from experiments.reproductions.z11._nonparametric_tables import REPEATS
 from experiments.reproductions.z11.nonparametric_adult import adult
@@ -105,8 +105,12 @@ def _shares(results: Sequence[Result]) -> list[float]:
     return shares
 
 
+def _drawn(results: Sequence[Result], way: str, k: int, of: str = "accuracy") -> list[float]:
+    return [result.value[way][k][of] for result in results]
+
+
 def _spread(results: Sequence[Result], way: str, k: int) -> Spread:
-    return spread_of([result.value[way][k]["accuracy"] for result in results])
+    return spread_of(_drawn(results, way, k))
 
 
 def _timed(results: Sequence[Result]) -> list[Result]:
@@ -115,14 +119,12 @@ def _timed(results: Sequence[Result]) -> list[Result]:
 
 
 def _seconds(results: Sequence[Result], way: str, k: int) -> float:
-    return mean(result.value[way][k]["seconds"] for result in _timed(results))
+    return mean(_drawn(_timed(results), way, k, "seconds"))
 
 
 def _gain(results: Sequence[Result], k: int) -> Spread:
     """By how much pairs of uncertain points are ahead."""
-    return spread_of(
-        [r.value["active"][k]["accuracy"] - r.value["random"][k]["accuracy"] for r in results]
-    )
+    return paired(_drawn(results, "active", k), _drawn(results, "random", k))
 
 
 def _claims(results: Sequence[Result]) -> list[Claim]:
@@ -160,12 +162,7 @@ def _better(results: Sequence[Result], every: int) -> Claim:
 
 
 def _half(results: Sequence[Result], half: int, every: int) -> Claim:
-    lost = spread_of(
-        [
-            r.value["active"][half]["accuracy"] - r.value["active"][every]["accuracy"]
-            for r in results
-        ]
-    )
+    lost = paired(_drawn(results, "active", half), _drawn(results, "active", every))
     both = (_spread(results, "active", half), _spread(results, "active", every))
     return Claim(
         words="about half of the pairs, chosen so, are comparable to all of them",
@@ -178,14 +175,9 @@ def _half(results: Sequence[Result], half: int, every: int) -> Claim:
 
 
 def _fewer(results: Sequence[Result], half: int, every: int) -> Claim:
-    saved = spread_of(
-        [
-            r.value["active"][every]["seconds"] - r.value["active"][half]["seconds"]
-            for r in _timed(results)
-        ]
-    )
+    saved = paired(*(_drawn(_timed(results), "active", k, "seconds") for k in (every, half)))
     share = _seconds(results, "active", half) / _seconds(results, "active", every)
-    steps = [mean(r.value["active"][k]["iterations"] for r in results) for k in (half, every)]
+    steps = [mean(_drawn(results, "active", k, "iterations")) for k in (half, every)]
     return Claim(
         words="fewer pairs take less time",
         paper="a figure without numbers",
@@ -204,7 +196,7 @@ def _dearer(results: Sequence[Result]) -> Claim:
     taken = {
         way: [sum(a["seconds"] for a in r.value[way]) for r in _timed(results)] for way in _WAYS
     }
-    more = spread_of([a - b for a, b in zip(taken["active"], taken["random"], strict=True)])
+    more = paired(taken["active"], taken["random"])
     longer = mean(taken["active"]) / mean(taken["random"])
     choosing = mean(a["choosing"] for r in results for a in r.value["active"])
     return Claim(
