@@ -56,15 +56,15 @@ _COARSE_TOL = 0.3
 class WorkingSetState(State):
     """Rows and lam of the working set, and what is known of all constraints."""
 
+    # changes with every step
+    point: DualPoint
     # changes when constraints outside the working set are looked at
     rows: list[Array]
     references: list[Reference | None]
-    target: float  # the share of the present gap at which to look again
-    looks: int
-    stride: int  # only every `stride`-th constraint is looked at, while that is enough
-    # changes with every step
-    point: DualPoint
-    steps: int  # on this working set
+    stride: int = 1  # only every `stride`-th constraint is looked at, while that is enough
+    target: float = 0.0  # the share of the present gap at which to look again
+    looks: int = 0
+    steps: int = 0  # on this working set
     failed: int = 0  # looks since the last step that improved the dual
 
     @property
@@ -125,21 +125,13 @@ class WorkingSet(Solver[WorkingSetState]):
             working = dual.materialize_rows(rows)
             lo, hi = working.box
             entry = enter_domain(working, clipped(constant(0.0, dual.like, working.size), lo, hi))
-            if entry.lam is None:
-                return _without_start(rows, point, entry.ending)
+            if entry.lam is None:  # the prior is all there is to show
+                return WorkingSetState(point, rows, [None] * len(rows), ending=entry.ending)
             point = working.at(entry.lam)
         stride = 1
         while start is None and dual.size > self.sample * stride:
             stride *= 4
-        state = WorkingSetState(
-            rows=rows,
-            references=[None] * len(rows),
-            target=0.0,
-            looks=0,
-            stride=stride,
-            point=point,
-            steps=0,
-        )
+        state = WorkingSetState(point, rows, [None] * len(rows), stride)
         return self._look(problem, state, tol)
 
     def step(self, problem: Problem, state: WorkingSetState, tol: float) -> WorkingSetState:
@@ -266,20 +258,6 @@ def _starting_rows(problem: Problem, start: list[Array] | None) -> tuple[list[Ar
         rows.append(chosen)
         lam.append(namespace(given).take(given, chosen))
     return rows, concat(lam, dual.like)
-
-
-def _without_start(rows: list[Array], point: DualPoint, ending: Status | None) -> WorkingSetState:
-    """No lam is inside the domain: the prior is all there is to show."""
-    return WorkingSetState(
-        rows=rows,
-        references=[None] * len(rows),
-        target=0.0,
-        looks=0,
-        stride=1,
-        point=point,
-        steps=0,
-        ending=ending,
-    )
 
 
 def _badness(point: DualPoint) -> float:
