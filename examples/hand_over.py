@@ -40,7 +40,7 @@ X, X_new, y, y_new = train_test_split(
 )
 side = Pairs.from_labels(y, 2000, random_state=0)
 
-metric = MetricLearner(gamma=1.0, random_state=0).fit(X, side=side)
+metric = MetricLearner(C=1.0, random_state=0).fit(X, side=side)
 print(metric.solution_)
 L = metric.components_
 X_metric, X_new_metric = X @ L.T, X_new @ L.T  # as metric.transform(X)
@@ -95,7 +95,7 @@ else:
     print("umap-learn is not installed: UMAP().fit_transform(X @ L.T) draws the learned distances.")
 
 few = Pairs.from_labels(y[:200], 500, random_state=0)
-kernel = KernelLearner("rbf", {"gamma": 5e-4}, gamma=1.0, random_state=0).fit(X[:200], side=few)
+kernel = KernelLearner("rbf", {"gamma": 5e-4}, C=1.0, random_state=0).fit(X[:200], side=few)
 print(kernel.solution_)
 plain = partial(rbf_kernel, gamma=5e-4)
 machine = SVC(kernel="precomputed")

@@ -16,7 +16,7 @@ X_train, X_new, y_train, y_new = train_test_split(
     X, y, train_size=300, test_size=500, stratify=y, random_state=0
 )
 side = Pairs.from_labels(y_train, 600, random_state=0)
-learner = KernelLearner("rbf", {"gamma": 5e-4}, gamma=1.0).fit(X_train, side=side)
+learner = KernelLearner("rbf", {"gamma": 5e-4}, C=1.0).fit(X_train, side=side)
 print(learner.solution_)
 
 svc = SVC(kernel="precomputed").fit(learner.kernel_matrix(X_train), y_train)

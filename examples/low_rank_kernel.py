@@ -37,7 +37,7 @@ train, held_out, train_digits, held_out_digits = train_test_split(
 kernel = incomplete_cholesky(train, "rbf", gamma=0.05, rank=100)
 pairs = Pairs.from_labels(train_digits, random_state=SEED)
 bounds = percentile_bounds(kernel.factor, random_state=SEED)
-terms = pairs.bind(LogDetSlack(gamma=1.0), bounds=bounds)
+terms = pairs.bind(LogDetSlack(C=1.0), bounds=bounds)
 solution = solve(Problem(LogDet(), Factor(kernel.factor), terms))
 A = np.linalg.lstsq(kernel.factor, solution.factor)[0]
 

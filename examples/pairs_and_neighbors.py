@@ -13,7 +13,7 @@ from gramlearn.plots import plot_map
 
 X, y = make_moons(200, noise=0.06, random_state=0)
 side = Pairs.from_labels(y, 10, random_state=0)
-model = NonparametricKernel("squared_hinge", B=200.0, n_clusters=2, random_state=0)
+model = NonparametricKernel("squared_hinge", capacity=200.0, n_clusters=2, random_state=0)
 clusters = model.fit_predict(X, side=side)
 print(model.solution_)
 

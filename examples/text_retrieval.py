@@ -108,7 +108,7 @@ def main(quick: bool, seed: int, rank: int) -> None:
     best = -np.inf
     for gamma, bounds in product(GAMMAS, BOUNDS):
         # Three digits of the optimum are more than a search can tell apart.
-        candidate = MetricLearner(gamma=gamma, bounds=bounds, rank=rank, tol=1e-3, random_state=0)
+        candidate = MetricLearner(C=gamma, bounds=bounds, rank=rank, tol=1e-3, random_state=0)
         candidate.fit(X_old[judged], side=side)
         for name, scaled in SEARCHES.items():
             points = scaled(candidate.transform(X))

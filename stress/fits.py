@@ -141,7 +141,12 @@ FITS: Mapping[str, Fit] = {
     ),
     "NonparametricKernel": Fit(
         lambda: estimators.NonparametricKernel(
-            loss="squared_hinge", random_state=0, n_clusters=2, n_pairs=200, B=200.0, tol=1e-4
+            loss="squared_hinge",
+            random_state=0,
+            n_clusters=2,
+            n_pairs=200,
+            capacity=200.0,
+            tol=1e-4,
         ),
         lambda size: _roll(int(110 * size)),
         lambda estimator, X: (estimator.factor_, estimator.labels_, estimator.transform(X[:20])),

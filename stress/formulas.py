@@ -176,7 +176,7 @@ class _Hard(LossFormula):
 class _Positive(LossFormula):
     """Divergences of t from b, for t > 0; an upper bound never looks at the others."""
 
-    strength = "gamma"
+    strength = "C"
 
     @final
     def domain(self, b: Reals, side: str | None) -> tuple[Reals, Reals]:

@@ -150,10 +150,9 @@ def _plainer(question: Question) -> Iterator[Question]:
         if "offset" in clause.arguments:
             rest = {name: v for name, v in clause.arguments.items() if name != "offset"}
             yield _exchanged(question, k, replace(clause, arguments=rest))
-        for name in ("C", "gamma"):
-            if clause.parameters.get(name, 1.0) != 1.0:
-                plain = {**clause.parameters, name: 1.0}
-                yield _exchanged(question, k, replace(clause, parameters=plain))
+        if clause.parameters.get("C", 1.0) != 1.0:
+            plain = {**clause.parameters, "C": 1.0}
+            yield _exchanged(question, k, replace(clause, parameters=plain))
 
 
 def _shorter_numbers(question: Question) -> Iterator[Question]:

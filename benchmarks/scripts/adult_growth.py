@@ -117,7 +117,9 @@ def _timed(L: Any, pairs: Pairs, loss: str, rank: int | str) -> tuple[float, int
     seconds = []
     for _ in range(2):
         began = time.process_time()
-        answer = solve_nonparametric(L, pairs, loss=loss, B=float(L.shape[0]), tol=_TOL, rank=rank)
+        answer = solve_nonparametric(
+            L, pairs, loss=loss, capacity=float(L.shape[0]), tol=_TOL, rank=rank
+        )
         seconds.append(time.process_time() - began)
     assert answer.relative_gap <= _TOL
     return min(seconds), answer.factor.shape[1]
@@ -160,7 +162,7 @@ def _many_points(loss: str, rank: int) -> dict[str, float]:
     same = y[pairs[:, 0]] == y[pairs[:, 1]]
     known = Pairs(pairs[same], pairs[~same], n_points=_POINTS)
     began = time.process_time()
-    answer = solve_nonparametric(L, known, loss=loss, B=float(_POINTS), tol=1e-3, rank=rank)
+    answer = solve_nonparametric(L, known, loss=loss, capacity=float(_POINTS), tol=1e-3, rank=rank)
     ended = time.process_time()
     peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 2**20
     return {
@@ -185,7 +187,7 @@ def _against_scs() -> None:
         X = 2 * rng.standard_normal((2, 10))[y] + rng.standard_normal((n, 10))
         L, known = laplacian(neighbor_graph(X, 10, join="either")), _until_joined(y, 0.7, rng)
         began = time.process_time()
-        answer = solve_nonparametric(L, known, B=float(n), tol=_TOL)
+        answer = solve_nonparametric(L, known, capacity=float(n), tol=_TOL)
         seconds = time.process_time() - began
         line = f"{seconds:.2f} | {answer.value:.6g} | {answer.relative_gap:.1e} | 0, a factor |"
         print(f"| {n} | {known.size} | gramlearn | {line}", flush=True)

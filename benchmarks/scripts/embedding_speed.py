@@ -53,7 +53,7 @@ def volume(X: np.ndarray, clarabel: bool) -> None:
     seconds, model = timed(lambda: learner.fit(X), 3)
     distances, _ = learner._distances(X)
     U, _, _ = np.linalg.svd(X - X.mean(axis=0), full_matrices=False)
-    C, G = learner.C, model.solution_.G
+    C, G = learner.C, model.solution_.capacity_price
     same, found = timed(lambda: mve_by_sdp(distances, U[:, :2], "SCS", 1e-3, 100, C, G))
     best = min(step.objective for step in model.solution_.rounds)
     words = (
@@ -69,7 +69,7 @@ def volume(X: np.ndarray, clarabel: bool) -> None:
 
 
 def structure(X: np.ndarray, clarabel: bool) -> None:
-    learner = StructurePreservingEmbedding(B=1.0)
+    learner = StructurePreservingEmbedding(capacity=1.0)
     learner.fit(X[:20])
     seconds, model = timed(lambda: learner.fit(X), 5)
     graph = model.graph_.toarray() > 0

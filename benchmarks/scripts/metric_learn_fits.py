@@ -48,7 +48,7 @@ def gramlearn(instance: Instance, rank: int | None) -> Fit:
     bounds = (instance.upper, instance.lower)
     began = time.perf_counter()
     side = Pairs(table[:alike], table[alike:], n_points=len(instance.points))
-    learner = MetricLearner(gamma=instance.gamma, bounds=bounds, rank=rank, random_state=0)
+    learner = MetricLearner(C=instance.gamma, bounds=bounds, rank=rank, random_state=0)
     learner.fit(instance.points, side=side)
     seconds = time.perf_counter() - began
     facts = {

@@ -30,7 +30,7 @@ def tiny(seed, n=9, features=3, m=25):
 
 
 def by_cvxpy(
-    differences, matrices, groups, gamma1, gamma2, has_identity, nonnegative, margin, weight
+    differences, matrices, groups, sparsity, trace_price, has_identity, nonnegative, margin, weight
 ):
     """Formulation (3) as it is printed, with absolute values, and (7)'s largest weight of each group."""
     p, n = matrices.shape[:2]
@@ -44,11 +44,11 @@ def by_cvxpy(
     dominance = cp.diag(K) >= cp.sum(cp.abs(cp.multiply(K, off)), axis=1)
     bounds = [dominance, *([] if has_identity else [beta == 0])]
     bounds += [alpha >= 0, beta >= 0] if nonnegative else []
-    cost = slack + gamma1 * groups_cost + gamma2 * cp.trace(K)
+    cost = slack + sparsity * groups_cost + trace_price * cp.trace(K)
     return ask(cp.Problem(cp.Minimize(cost), bounds))
 
 
-def by_linprog(differences, matrices, gamma1, gamma2):
+def by_linprog(differences, matrices, sparsity, trace_price):
     """Formulation (4) row by row, with r_ij and r_ji, and without the identity kernel."""
     m, p = differences.shape
     n = matrices.shape[1]
@@ -77,22 +77,24 @@ def by_linprog(differences, matrices, gamma1, gamma2):
         for sign in (1, -1):
             add([(p + m + q, 1.0), (q, sign)], 0.0)
     trace = np.einsum("qii->q", matrices)
-    cost = np.concatenate([gamma2 * trace, np.ones(m), np.full(p, gamma1), np.zeros(n * n)])
+    cost = np.concatenate([trace_price * trace, np.ones(m), np.full(p, sparsity), np.zeros(n * n)])
     free = [(None, None)] * p + [(0, None)] * (size - p)
     return linprog(cost, np.asarray(rows), np.asarray(right), bounds=free).fun
 
 
 @pytest.mark.parametrize(("has_identity", "nonnegative"), [*product((True, False), (True, False))])
-@pytest.mark.parametrize(("gamma1", "gamma2"), [(0.1, 0.01), (1.0, 0.001), (0.0, 0.05)])
-def test_the_full_program_is_that_of_absolute_values(gamma1, gamma2, has_identity, nonnegative):
+@pytest.mark.parametrize(("sparsity", "trace_price"), [(0.1, 0.01), (1.0, 0.001), (0.0, 0.05)])
+def test_the_full_program_is_that_of_absolute_values(
+    sparsity, trace_price, has_identity, nonnegative
+):
     rng = np.random.default_rng(0)
     for seed in range(2):
         differences, matrices, groups = tiny(seed)
         choices = {"has_identity": has_identity, "nonnegative": nonnegative}
         for name in ("margin", "weight"):
             choices[name] = rng.uniform(0.5, 2.0, len(differences)) if seed else np.ones(25)
-        found = full_program(differences, matrices, groups, gamma1, gamma2, **choices)
-        expected = by_cvxpy(differences, matrices, groups, gamma1, gamma2, **choices)
+        found = full_program(differences, matrices, groups, sparsity, trace_price, **choices)
+        expected = by_cvxpy(differences, matrices, groups, sparsity, trace_price, **choices)
         assert found.value == pytest.approx(expected, rel=1e-6)
 
 

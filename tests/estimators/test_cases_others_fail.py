@@ -181,7 +181,7 @@ def test_with_the_inverse_covariance_a_feature_listed_twice_counts_once():
 def test_few_points_of_many_features_stay_real(regularizer):
     X = np.random.default_rng(0).standard_normal((12, 40))
     X = np.hstack([X, X])
-    learner = MetricLearner(regularizer, gamma=100.0, random_state=0).fit(X, np.arange(12) % 2)
+    learner = MetricLearner(regularizer, C=100.0, random_state=0).fit(X, np.arange(12) % 2)
     for array in (learner.components_, learner.transform(X), learner.get_mahalanobis_matrix()):
         assert array.dtype == np.float64
         assert np.isfinite(array).all()

@@ -37,7 +37,7 @@ def value(K, C):
 
 @pytest.mark.parametrize(("B", "C"), [(24.0, 1.0), (2000.0, 1.0), (2000.0, 0.01)])
 def test_it_is_the_optimum_of_another_solver(B, C):
-    answer = colored_unfolding(SQUARED, PAIRS, LABELS, C=C, B=B, tol=1e-6)
+    answer = colored_unfolding(SQUARED, PAIRS, LABELS, C=C, capacity=B, tol=1e-6)
     K = cp.Variable((24, 24), PSD=True)
     H = np.eye(24) - 1 / 24
     i, j = PAIRS.T
@@ -55,10 +55,10 @@ def test_it_is_the_optimum_of_another_solver(B, C):
 
 def test_all_eigenvectors_are_no_approximation_and_fewer_do_no_better():
     L = laplacian(GRAPH, normalized=False)
-    whole = colored_unfolding(SQUARED, PAIRS, LABELS, B=500.0, tol=1e-5)
+    whole = colored_unfolding(SQUARED, PAIRS, LABELS, capacity=500.0, tol=1e-5)
     values = [
         colored_unfolding(
-            SQUARED, PAIRS, LABELS, B=500.0, tol=1e-5, basis=smooth_basis(L, rank)
+            SQUARED, PAIRS, LABELS, capacity=500.0, tol=1e-5, basis=smooth_basis(L, rank)
         ).primal
         for rank in (3, 10, 23)
     ]
@@ -83,7 +83,7 @@ def test_the_smooth_basis_is_orthonormal_and_smooth():
 def test_classes_come_apart():
     iris, species = load_iris(return_X_y=True)
     iris, species = iris[::2], species[::2]
-    model = ColoredMVU(capacity=10.0).fit(iris, species)
+    model = ColoredMVU(capacity=10.0 * len(iris)).fit(iris, species)
     assert model.solution_.relative_gap <= 1e-3
     E = model.embedding_
     between = np.asarray([E[species == k].mean(axis=0) for k in range(3)])
@@ -115,7 +115,7 @@ def test_a_price_beyond_all_others_is_the_limit_where_distances_are_kept():
 
 
 def test_a_tolerance_below_rounding_ends_with_the_best_there_is_and_a_warning():
-    with pytest.warns(ConvergenceWarning, match="found no G at which"):
+    with pytest.warns(ConvergenceWarning, match="found no price at which"):
         found = ColoredMVU(tol=1e-300).fit(X, Y).solution_
     assert found.relative_gap < 1e-12
 

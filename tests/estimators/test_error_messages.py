@@ -70,7 +70,7 @@ def test_other_warnings_point_at_the_user_too():
     ((message, where),) = caught(lambda: kernel_kmeans(np.ones((9, 1)), 2, random_state=0))
     assert where == Path(__file__)
     ((message, where),) = caught(
-        lambda: SemiSupervisedEmbedding(40, random_state=0, gamma=1e-3).fit(X, Y)
+        lambda: SemiSupervisedEmbedding(40, random_state=0, C=1e-3).fit(X, Y)
     )
     assert "n_components=40" in message
     assert where == Path(__file__)
@@ -131,7 +131,7 @@ def test_pairs_that_no_metric_can_take_apart_take_no_part(name):
 
 
 def test_a_metric_that_may_leave_the_range_of_its_prior_takes_them_apart():
-    learner = MetricLearner("frobenius", prior=BLIND, bounds=(0.1, 0.5), gamma=100.0)
+    learner = MetricLearner("frobenius", prior=BLIND, bounds=(0.1, 0.5), C=100.0)
     learner.fit(apart_in_vain(), side=IN_VAIN)
     Z = apart_in_vain()
     assert learner.pair_distance((Z[:1], Z[60:61]))[0] ** 2 > 0.45
@@ -203,8 +203,8 @@ def test_pairs_may_be_sparse(learner, monkeypatch):
 # -- sentences ---------------------------------------------------------------------------------------
 
 REFUSED = [
-    (lambda: MetricLearner(gamma=-1).fit(X, Y), r"`MetricLearner\(gamma=-1\)`"),
-    (lambda: KernelLearner(loss="hinge", gamma="a").fit(X, Y), r"`KernelLearner\(gamma='a'\)`"),
+    (lambda: MetricLearner(C=-1).fit(X, Y), r"`MetricLearner\(C=-1\)`"),
+    (lambda: KernelLearner(loss="hinge", C="a").fit(X, Y), r"`KernelLearner\(C='a'\)`"),
     (lambda: MetricLearner(loss="square").fit(X, Y), 'only Bounds .* loss="squared_hinge"'),
     (lambda: MetricLearner(loss=Square()).fit(X, Y), 'only Bounds .* loss="squared_hinge"'),
     (lambda: MetricLearner(loss="square").fit(X, side=TRIPLETS), "got Triplets"),

@@ -78,7 +78,7 @@ def test_a_sum_of_kernels_is_a_kernel_and_what_is_learned_from_it_too():
 def test_links_become_distances_that_a_clusterer_can_use():
     X, y = make_moons(120, noise=0.08, random_state=0)
     side = Pairs.from_labels(y, 600, random_state=0)
-    K = KernelLearner(gamma=10.0, random_state=0).fit(X, side=side).kernel_matrix(X, X)
+    K = KernelLearner(C=10.0, random_state=0).fit(X, side=side).kernel_matrix(X, X)
     learned, plain = np.sqrt(distances_of(K)), squareform(pdist(X))
     edited = plain.copy()
     for table, value in ((side.similar, 0.0), (side.dissimilar, 100.0)):
@@ -110,7 +110,7 @@ def test_two_dimensions_of_an_embedding_are_those_that_matter():
         pipeline = make_pipeline(reduction, KNeighborsClassifier(5))
         return cross_val_score(pipeline, X, y, cv=3).mean()
 
-    embedding = SemiSupervisedEmbedding(n_components=2, gamma=0.1, random_state=0)
+    embedding = SemiSupervisedEmbedding(n_components=2, C=0.1, random_state=0)
     assert embedding.fit_transform(X, y).shape == (178, 2)
     assert accuracy(embedding) > accuracy(PCA(2)) + 0.2
 

@@ -31,8 +31,8 @@ RNG = np.random.default_rng(0)
 
 @parametrize_with_checks(
     [
-        KernelDesigner(gamma1=0.01, n_triplets=60, random_state=0),
-        KernelDesigner(weak=True, gamma1=0.01, n_triplets=60, random_state=0),
+        KernelDesigner(sparsity=0.01, n_triplets=60, random_state=0),
+        KernelDesigner(weak=True, sparsity=0.01, n_triplets=60, random_state=0),
     ]
 )
 def test_scikit_learns_checks(estimator, check):
@@ -59,7 +59,7 @@ def inner(A, B):
     "kernels", [None, FAMILY, "sigmoid", inner], ids=["default", "list", "name", "function"]
 )
 def test_the_kernel_is_the_sum_it_is_said_to_be_and_psd_on_S(kernels, weak):
-    model = KernelDesigner(kernels, weak=weak, gamma1=0.1, gamma2=1e-5).fit(X, side=SIDE)
+    model = KernelDesigner(kernels, weak=weak, sparsity=0.1, trace_price=1e-5).fit(X, side=SIDE)
     assert model.weights_.any()
     S = X[model.psd_points_]
     plain = sum(w * k(S, S) for w, k in zip(model.weights_, model.kernels_, strict=True))
@@ -130,7 +130,7 @@ def test_opposite_comparisons_are_counted_and_weighed():
 
 
 def test_only_selected_features_are_read():
-    model = KernelDesigner(weak=True, gamma1=100.0, random_state=0).fit(X, side=SIDE)
+    model = KernelDesigner(weak=True, sparsity=100.0, random_state=0).fit(X, side=SIDE)
     chosen = model.selected_features_
     assert 0 < chosen.size < X.shape[1]
     used = {kernel.feature for kernel, w in zip(model.kernels_, model.weights_, strict=True) if w}
@@ -149,7 +149,7 @@ def test_only_selected_features_are_read():
 
 
 def test_importances_are_shares_of_the_features_that_are_read():
-    model = KernelDesigner(weak=True, gamma1=100.0).fit(X, side=SIDE)
+    model = KernelDesigner(weak=True, sparsity=100.0).fit(X, side=SIDE)
     importances = model.feature_importances_
     assert importances.sum() == pytest.approx(1)
     np.testing.assert_array_equal(np.flatnonzero(importances), model.selected_features_)
@@ -161,7 +161,7 @@ def test_a_feature_that_decides_is_found_among_noise():
     rng = np.random.default_rng(1)
     points, y = rng.standard_normal((60, 8)), np.arange(60) % 2
     points[:, 3] += 6 * y
-    model = KernelDesigner(weak=True, gamma1=100.0, n_triplets=500, random_state=0).fit(points, y)
+    model = KernelDesigner(weak=True, sparsity=100.0, n_triplets=500, random_state=0).fit(points, y)
     assert model.selected_features_.tolist() == [3]
 
 
@@ -170,7 +170,7 @@ def test_points_that_agree_in_what_is_read_are_one_point():
     rng = np.random.default_rng(0)
     points = rng.integers(0, 3, size=(40, 3)).astype(float)
     y = (points[:, 0] > 0).astype(int)
-    model = KernelDesigner(weak=True, gamma1=20.0, n_triplets=400, random_state=0).fit(points, y)
+    model = KernelDesigner(weak=True, sparsity=20.0, n_triplets=400, random_state=0).fit(points, y)
     assert model.selected_features_.size < 3
     K = model.kernel_matrix(points, points)
     assert least(K) >= -1e-12
@@ -195,8 +195,8 @@ def test_S_is_what_was_asked_for(psd_points, size):
 def test_beyond_S_a_kernel_need_not_be_psd_and_is_mended_by_a_shift_that_is_reported():
     options = {
         "kernels": "sigmoid",
-        "gamma1": 0.0,
-        "gamma2": 1e-4,
+        "sparsity": 0.0,
+        "trace_price": 1e-4,
         "psd_points": 4,
         "random_state": 0,
     }
@@ -216,7 +216,7 @@ def test_beyond_S_a_kernel_need_not_be_psd_and_is_mended_by_a_shift_that_is_repo
 
 
 def test_weights_of_at_least_zero_are_psd_everywhere():
-    options = {"kernels": FAMILY, "gamma1": 0.0, "psd_points": 4, "random_state": 0}
+    options = {"kernels": FAMILY, "sparsity": 0.0, "psd_points": 4, "random_state": 0}
     free = KernelDesigner(**options).fit(X, side=SIDE)
     assert free.weights_.min() < 0
     mended = KernelDesigner(mend="nonnegative", **options).fit(X, side=SIDE)
@@ -261,12 +261,12 @@ def test_the_kernel_works_in_support_vectors_and_survives_a_pickle():
 
 
 def test_a_search_finds_prices_by_comparisons():
-    prices = {"gamma1": [0.1, 1e9], "gamma2": [1e-5, 1e-3]}
+    prices = {"sparsity": [0.1, 1e9], "trace_price": [1e-5, 1e-3]}
     model = KernelDesigner(weak=True, n_triplets=200, random_state=0)
     folds = StratifiedKFold(2)
     with pytest.warns(UserWarning, match="all weights are zero"):
         search = GridSearchCV(model, prices, scoring=TripletScorer(), cv=folds).fit(X, Y)
-    assert search.best_params_["gamma1"] == 0.1
+    assert search.best_params_["sparsity"] == 0.1
     assert search.best_score_ > 0.8
     with pytest.warns(UserWarning, match="all weights are zero"):
         by_default = GridSearchCV(model, prices, cv=folds).fit(X, Y)
@@ -276,28 +276,29 @@ def test_a_search_finds_prices_by_comparisons():
 @pytest.mark.parametrize("weak", [False, True])
 def test_a_path_has_the_designs_of_its_prices(weak):
     model = KernelDesigner(weak=weak)
-    path = model.path(X, side=SIDE, gamma1=[0.1, 100.0, 10.0])
+    path = model.path(X, side=SIDE, sparsity=[0.1, 100.0, 10.0])
     assert not hasattr(model, "weights_")
-    assert path.gamma1.tolist() == [100.0, 10.0, 0.1]
-    for gamma1, design in zip(path.gamma1, path.designs, strict=True):
-        alone = clone(model).set_params(gamma1=gamma1).fit(X, side=SIDE)
+    assert path.sparsity.tolist() == [100.0, 10.0, 0.1]
+    for sparsity, design in zip(path.sparsity, path.designs, strict=True):
+        alone = clone(model).set_params(sparsity=sparsity).fit(X, side=SIDE)
         assert design.value == pytest.approx(alone.solution_.value, rel=1e-5)
     features = [set(np.flatnonzero(row)) for row in path.weights]
     assert path.n_kernels.tolist() == [len(chosen) for chosen in features]
     assert path.kept[-1] == pytest.approx(
-        clone(model).set_params(gamma1=0.1).fit(X, side=SIDE).score(X, side=SIDE)
+        clone(model).set_params(sparsity=0.1).fit(X, side=SIDE).score(X, side=SIDE)
     )
 
 
 def test_along_a_path_what_is_paid_for_falls_and_the_rest_does_not():
-    # Of sum eps + gamma2 tr K + gamma1 P the optimal P does not grow with gamma1, and the rest does not fall.
+    # Of sum eps + trace_price tr K + sparsity P the optimal P does not grow with sparsity,
+    # and the rest does not fall.
     path = KernelDesigner(weak=True).path(X, side=SIDE)
     assert len(path.designs) == 25
     assert path.n_features[0] == 0
     assert path.n_features[-1] > 5
     features = np.unique(path.features)
     price = sum(np.abs(path.weights[:, path.features == f]).max(axis=1) for f in features)
-    rest = np.asarray([design.value for design in path.designs]) - path.gamma1 * price
+    rest = np.asarray([design.value for design in path.designs]) - path.sparsity * price
     assert (np.diff(price) >= -1e-4 * price.max()).all()
     assert (np.diff(rest) <= 1e-4 * rest.max()).all()
 
@@ -340,8 +341,8 @@ def lopsided(A, B):
         ({"kernels": [np.eye(len(X))]}, {}, "Matrices are passed as X"),
         ({"kernels": []}, {}, "`kernels` must list base kernels"),
         ({"kernels": 3}, {}, "`kernels` must list base kernels"),
-        ({"gamma1": -1.0}, {}, "`gamma1` must be a finite number of at least 0"),
-        ({"gamma2": np.nan}, {}, "`gamma2` must be a finite number of at least 0"),
+        ({"sparsity": -1.0}, {}, "`sparsity` must be a finite number of at least 0"),
+        ({"trace_price": np.nan}, {}, "`trace_price` must be a finite number of at least 0"),
         ({"mend": "please"}, {}, "`mend='please'` is not known"),
         ({"mend": "nonnegative", "kernels": "sigmoid"}, {}, "sigmoid.* is not known to be"),
         ({"psd_points": "some"}, {}, "`psd_points='some'` is not known"),
@@ -409,7 +410,7 @@ def test_matrices_say_nothing_about_two_new_points():
 
 def test_what_does_not_converge_warns_with_its_gap():
     with pytest.warns(ConvergenceWarning, match="relative gap"):
-        model = KernelDesigner(weak=True, gamma2=1e-2, max_iter=1).fit(X, side=SIDE)
+        model = KernelDesigner(weak=True, trace_price=1e-2, max_iter=1).fit(X, side=SIDE)
     assert model.solution_.relative_gap > 1e-6
     assert model.smallest_eigenvalue_ >= -1e-9
     assert np.isfinite(model.kernel_matrix(X)).all()
@@ -424,7 +425,10 @@ def test_nothing_given_is_changed():
 
 @pytest.mark.parametrize(
     ("prices", "sentence"),
-    [({"gamma1": 1e6}, "from `gamma1=.*` on nothing else"), ({"gamma2": 10.0}, "lower `gamma2`")],
+    [
+        ({"sparsity": 1e6}, "from `sparsity=.*` on nothing else"),
+        ({"trace_price": 10.0}, "lower `trace_price`"),
+    ],
 )
 def test_where_all_weights_are_zero_the_price_to_blame_is_named(prices, sentence):
     with pytest.warns(UserWarning, match=sentence):
@@ -462,9 +466,9 @@ def test_without_the_identity_nonnegative_weights_make_a_kernel_for_other_learne
 
 def test_the_usual_gamma2_follows_the_points_and_the_comparisons():
     model = KernelDesigner(FAMILY).fit(X, side=SIDE)
-    assert model.solution_.gamma2 == pytest.approx(0.01 * SIDE.size / len(X) ** 2)
+    assert model.solution_.trace_price == pytest.approx(0.01 * SIDE.size / len(X) ** 2)
     few = KernelDesigner(FAMILY, psd_points=10, random_state=0).fit(X, side=SIDE)
-    assert few.solution_.gamma2 == pytest.approx(0.01 * SIDE.size / 100)
+    assert few.solution_.trace_price == pytest.approx(0.01 * SIDE.size / 100)
 
 
 # -- what is the same point ---------------------------------------------------------------------------------
@@ -492,7 +496,9 @@ def test_parts_that_cancel_are_measured_by_their_size():
     # beta = -1 takes the diagonal of a narrow kernel away, and what is left of it is rounding.
     points = np.asarray([[0.0], [0.0], [1.0], [2.0]])
     side = Triplets([(0, 1, 2)], n_points=4)
-    model = KernelDesigner([GaussianKernel(50.0)], gamma1=0.1, gamma2=1e-5).fit(points, side=side)
+    model = KernelDesigner([GaussianKernel(50.0)], sparsity=0.1, trace_price=1e-5).fit(
+        points, side=side
+    )
     assert model.score(points, side=side) == 1
 
 
@@ -519,8 +525,8 @@ def test_weights_of_comparisons_count_in_scores_and_paths():
     side = Triplets(
         SIDE.triplets, n_points=len(X), weight=np.where(np.arange(SIDE.size) < 30, 50.0, 0.1)
     )
-    model = KernelDesigner(gamma1=1.0).fit(X, side=side)
-    path = model.path(X, side=side, gamma1=[1.0])
+    model = KernelDesigner(sparsity=1.0).fit(X, side=side)
+    path = model.path(X, side=side, sparsity=[1.0])
     assert path.kept[0] == pytest.approx(model.score(X, side=side))
     assert model.score(X, side=side) != pytest.approx(model.score(X, side=SIDE), abs=1e-3)
 
@@ -530,7 +536,7 @@ def test_weights_of_comparisons_count_in_scores_and_paths():
     [
         (lambda model: model.score(X), "requires y to be passed"),
         (lambda model: model.score(X, side=Pairs([(0, 1)], [(0, 2)], n_points=len(X))), "`side` must be"),
-        (lambda model: model.path(X, side=SIDE, gamma1=[]), "`gamma1` is empty"),
+        (lambda model: model.path(X, side=SIDE, sparsity=[]), "`sparsity` is empty"),
         (lambda model: clone(model).set_params(tol=-1.0).path(X, side=SIDE), "KernelDesigner"),
         (lambda model: model.pair_score((X[:, :3], X[:, :3])), "13 were learned from"),
         (lambda model: clone(model).set_params(kernels=[GaussianKernel]).fit(X, Y), "is the class Gaussian"),

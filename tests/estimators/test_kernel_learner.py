@@ -74,7 +74,7 @@ def test_of_the_linear_kernel_it_is_the_metric(regularizer, regularize):
 def test_it_is_the_optimum_over_kernel_matrices(regularizer, loss):
     K0 = rbf_kernel(X, gamma=0.1)
     learner = KernelLearner(
-        "rbf", {"gamma": 0.1}, regularizer=regularizer, bounds=(0.1, 1.5), gamma=0.3, tol=1e-9
+        "rbf", {"gamma": 0.1}, regularizer=regularizer, bounds=(0.1, 1.5), C=0.3, tol=1e-9
     ).fit(X, side=SIDE)
     terms = SIDE.bind(loss(0.3), bounds=(0.1, 1.5))
     expected = solve(Problem(regularizer, K0, terms), tol=1e-9)
@@ -191,7 +191,7 @@ def test_clusters_neighbors_and_support_vectors_follow():
     assert normalized_mutual_information(SPECIES[test], after) > normalized_mutual_information(
         SPECIES[test], before
     )
-    grid = {"kernellearner__rank": [5, 20], "kernellearner__gamma": [0.1, 1.0]}
+    grid = {"kernellearner__rank": [5, 20], "kernellearner__C": [0.1, 1.0]}
     GridSearchCV(pipeline, grid, cv=3, error_score="raise").fit(IRIS, SPECIES)
 
 
@@ -229,7 +229,7 @@ def test_the_threshold_belongs_to_the_distances(rank):
 
 def test_triplets():
     rows = [(0, 3, 1), (1, 4, 2), (2, 5, 0)]
-    learner = KernelLearner(regularizer="frobenius", gamma=10.0, bounds=None)
+    learner = KernelLearner(regularizer="frobenius", C=10.0, bounds=None)
     learner.fit(X, side=Triplets(rows, n_points=30, margin=0.1))
     near = learner.pair_distance((X[[i for i, _, _ in rows]], X[[j for _, j, _ in rows]]))
     far = learner.pair_distance((X[[i for i, _, _ in rows]], X[[k for _, _, k in rows]]))

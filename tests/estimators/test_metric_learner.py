@@ -82,7 +82,7 @@ def test_it_is_the_optimum_of_the_problem_it_names(name, regularizer, loss):
     side = KINDS[name]
     kind = Hinge if name == "triplets" else loss
     bounds = percentile_bounds(IRIS, random_state=0)
-    learner = MetricLearner(regularizer, gamma=0.5, bounds=bounds, tol=1e-8).fit(IRIS, side=side)
+    learner = MetricLearner(regularizer, C=0.5, bounds=bounds, tol=1e-8).fit(IRIS, side=side)
     problem = Problem(regularizer, np.eye(4), side.bind(kind(0.5), IRIS, bounds))
     expected = solve(problem, tol=1e-8)
     np.testing.assert_allclose(learner.get_mahalanobis_matrix(), expected.matrix, atol=1e-12)
@@ -278,10 +278,10 @@ def test_pairs_are_predicted_after_a_fit_to_pairs():
 # -- scikit-learn ------------------------------------------------------------------------------------
 
 
-def test_grid_search_over_gamma_and_rank_with_labels():
+def test_grid_search_over_C_and_rank_with_labels():
     X, y = load_wine(return_X_y=True)
     pipeline = make_pipeline(MetricLearner(n_pairs=100, random_state=0), KNeighborsClassifier(3))
-    grid = {"metriclearner__gamma": [0.1, 1.0], "metriclearner__rank": [None, 5]}
+    grid = {"metriclearner__C": [0.1, 1.0], "metriclearner__rank": [None, 5]}
     search = GridSearchCV(pipeline, grid, cv=3, error_score="raise").fit(X, y)
     raw = GridSearchCV(KNeighborsClassifier(3), {"p": [2]}, cv=3).fit(X, y)
     assert search.best_score_ > raw.best_score_ + 0.1
@@ -292,7 +292,7 @@ def test_side_information_is_routed_and_a_mismatch_is_refused():
         learner = MetricLearner(random_state=0).set_fit_request(side=True)
         pipeline = make_pipeline(learner, KNeighborsClassifier(3))
         assert pipeline.fit(IRIS, SPECIES, side=SIDE).score(IRIS, SPECIES) > 0.9
-        search = GridSearchCV(pipeline, {"metriclearner__gamma": [1.0]}, error_score="raise")
+        search = GridSearchCV(pipeline, {"metriclearner__C": [1.0]}, error_score="raise")
         with pytest.raises(
             ValueError, match=r"made for 150 points but received 120 rows.*keep_points"
         ):
@@ -404,7 +404,7 @@ REFUSED = [
     (lambda: MetricLearner().fit(IRIS[:9], side=SIDE), "made for 150 points but received 9 rows"),
     (lambda: MetricLearner("logdt").fit(IRIS, SPECIES), "`regularizer='logdt'` is not known"),
     (lambda: MetricLearner(loss="l2").fit(IRIS, SPECIES), "`loss='l2'` is not known"),
-    (lambda: MetricLearner(gamma=0.0).fit(IRIS, SPECIES), "gamma must be positive"),
+    (lambda: MetricLearner(C=0.0).fit(IRIS, SPECIES), "C must be positive"),
     (lambda: MetricLearner(prior="cov").fit(IRIS, SPECIES), "`prior='cov'` is not known"),
     (lambda: MetricLearner(prior=np.eye(3)).fit(IRIS, SPECIES), "but X has 4 features"),
     (lambda: MetricLearner(prior=NOT_SYMMETRIC).fit(IRIS, SPECIES), "`prior` is not symmetric"),

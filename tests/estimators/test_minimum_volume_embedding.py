@@ -41,7 +41,9 @@ def first_less_others(K, d):
     return s[:d].sum() - s[d:].sum()
 
 
-@parametrize_with_checks([MinimumVolumeEmbedding(n_neighbors=4, connect=True, G=1.0, tol=1e-1)])
+@parametrize_with_checks(
+    [MinimumVolumeEmbedding(n_neighbors=4, connect=True, capacity_price=1.0, tol=1e-1)]
+)
 def test_scikit_learn(estimator, check):
     with warnings.catch_warnings():
         # Points on a line have an embedding of one dimension, and are told so.
@@ -84,7 +86,7 @@ def test_a_round_of_a_capacity_is_the_program_that_cvxpy_solves():
     K0 = signs_of(components(X, 2))
     value, K = by_cvxpy(distances, K0, C=2.0, B=400.0)
     answer = solve_with_capacity(
-        lambda G: volume_problem(K0, distances, 2.0, G), 2.0, B=400.0, solver="working_set"
+        lambda G: volume_problem(K0, distances, 2.0, G), 2.0, capacity=400.0, solver="working_set"
     )
     assert answer.capacity <= 400.0
     assert np.sum(K**2) == pytest.approx(400.0, rel=1e-4)  # the bound binds
@@ -97,7 +99,7 @@ def test_with_all_distances_known_and_dear_the_points_come_back():
     i, j = np.triu_indices(n, 1)
     distances = Distances(n, i, j, np.sum((X[i] - X[j]) ** 2, axis=1))
     answer = minimum_volume(
-        distances, signs_of(components(X, 2)), 2, C=1e5, G=1e-6, tol=1e-4, max_rounds=5
+        distances, signs_of(components(X, 2)), 2, C=1e5, capacity_price=1e-6, tol=1e-4, max_rounds=5
     )
     F = answer.factor
     squared = np.sum((F[i] - F[j]) ** 2, axis=1)
@@ -110,7 +112,7 @@ def test_with_all_distances_known_and_dear_the_points_come_back():
 # -- rounds ----------------------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("capacity", [{"G": 0.02}, {"B": 400.0}])
+@pytest.mark.parametrize("capacity", [{"capacity_price": 0.02}, {"capacity": 400.0}])
 def test_the_objective_never_grows_and_is_what_it_is_said_to_be(capacity):
     distances = distances_of(X)
     start = signs_of(components(X, 2))
@@ -126,7 +128,7 @@ def test_the_objective_never_grows_and_is_what_it_is_said_to_be(capacity):
     K = F @ F.T
     d = np.diag(K)[distances.i] + np.diag(K)[distances.j] - 2 * K[distances.i, distances.j]
     value = -first_less_others(K, 2) + np.sum((d - distances.squared) ** 2)
-    value += capacity.get("G", 0.0) / 2 * np.sum(K**2)
+    value += capacity.get("capacity_price", 0.0) / 2 * np.sum(K**2)
     assert value == pytest.approx(min(objectives), rel=1e-9)
     assert answer.relative_gap <= 1e-6
     assert answer.rounds[-1].relative_gap <= 1e-6
@@ -141,7 +143,7 @@ def test_the_objective_never_grows_and_is_what_it_is_said_to_be(capacity):
 def test_a_round_that_does_not_improve_is_not_kept():
     distances = distances_of(X)
     start = signs_of(components(X, 2))
-    done = minimum_volume(distances, start, 2, C=2.0, G=0.02, tol=1e-4)
+    done = minimum_volume(distances, start, 2, C=2.0, capacity_price=0.02, tol=1e-4)
     kept = [step.objective for step in done.rounds]
     assert kept[-2] - kept[-1] <= 2e-4 * max(map(abs, kept))  # it stopped by itself
     F = done.factor
@@ -153,7 +155,9 @@ def test_a_round_that_does_not_improve_is_not_kept():
 def test_the_last_round_there_may_be_is_solved_to_a_tenth_of_tol(rounds):
     start = signs_of(components(X, 2))
     with pytest.warns(ConvergenceWarning, match=f"max_rounds={rounds} of them"):
-        done = minimum_volume(distances_of(X), start, 2, C=2.0, G=0.02, tol=1e-4, max_rounds=rounds)
+        done = minimum_volume(
+            distances_of(X), start, 2, C=2.0, capacity_price=0.02, tol=1e-4, max_rounds=rounds
+        )
     assert len(done.rounds) == rounds
     assert done.relative_gap <= 1e-5
 
@@ -197,7 +201,7 @@ def test_volume_is_smaller_than_that_of_unfolding():
 def test_an_arc_is_unfolded_to_a_line_whose_neighbors_keep_their_distances():
     angle = np.linspace(0, 1.5 * np.pi, 40)
     arc = np.column_stack([np.cos(angle), np.sin(angle)])
-    found = MinimumVolumeEmbedding(1, 2, C=1e4, G=1e-4).fit(arc).embedding_[:, 0]
+    found = MinimumVolumeEmbedding(1, 2, C=1e4, capacity_price=1e-4).fit(arc).embedding_[:, 0]
     steps = np.diff(found) * np.sign(found[-1] - found[0])
     assert (steps > 0).all()
     np.testing.assert_allclose(steps, np.linalg.norm(arc[1] - arc[0]), rtol=0.02)
@@ -208,7 +212,7 @@ def test_units_of_X_are_those_of_the_embedding():
     two = MinimumVolumeEmbedding().fit(1000 * X + 5)
     np.testing.assert_allclose(two.embedding_, 1000 * one.embedding_, rtol=1e-3, atol=1.0)
     assert two.unit_ == pytest.approx(1e6 * one.unit_)
-    assert pytest.approx(one.solution_.G) == two.solution_.G
+    assert pytest.approx(one.solution_.capacity_price) == two.solution_.capacity_price
     np.testing.assert_allclose(one.eigenvalues_[:2], np.sum(one.embedding_**2, axis=0), rtol=1e-9)
     np.testing.assert_allclose(one.embedding_.mean(axis=0), 0, atol=1e-9)
 
@@ -221,7 +225,7 @@ def test_new_points_lie_between_the_old_ones():
 
 
 def test_a_capacity_is_kept():
-    model = MinimumVolumeEmbedding(B=60.0).fit(X)
+    model = MinimumVolumeEmbedding(capacity=60.0).fit(X)
     assert model.solution_.capacity <= 60.0
     assert model.solution_.relative_gap <= 1e-4
 
@@ -229,9 +233,13 @@ def test_a_capacity_is_kept():
 @pytest.mark.parametrize(
     ("options", "points", "sentence"),
     [
-        ({"B": 1.0, "G": 1.0}, X, "pass `B` or `G`, not both"),
-        ({"B": -1.0}, X, r"MinimumVolumeEmbedding\(B=-1.0\)"),
-        ({"G": 0.0}, X, r"MinimumVolumeEmbedding\(G=0.0\)"),
+        (
+            {"capacity": 1.0, "capacity_price": 1.0},
+            X,
+            "pass `capacity` or `capacity_price`, not both",
+        ),
+        ({"capacity": -1.0}, X, r"MinimumVolumeEmbedding\(capacity=-1.0\)"),
+        ({"capacity_price": 0.0}, X, r"MinimumVolumeEmbedding\(capacity_price=0.0\)"),
         ({"C": 0.0}, X, r"MinimumVolumeEmbedding\(C=0.0\)"),
         ({"n_components": 14}, X, "more than the 13 dimensions that 14 points can have"),
         ({"n_neighbors": 14}, X, "more than the 13 other points"),

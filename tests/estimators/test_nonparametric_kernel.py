@@ -38,9 +38,9 @@ def test_scikit_learn(estimator, check) -> None:
 
 @pytest.mark.parametrize("loss", LOSSES)
 def test_the_kernel_is_that_of_the_problem(loss) -> None:
-    model = NonparametricKernel(loss, B=9.0, C=0.5).fit(X, side=PAIRS)
+    model = NonparametricKernel(loss, capacity=9.0, C=0.5).fit(X, side=PAIRS)
     L = laplacian(neighbor_graph(X, 5))
-    answer = solve_nonparametric(L, PAIRS, loss=loss, B=9.0, C=0.5)
+    answer = solve_nonparametric(L, PAIRS, loss=loss, capacity=9.0, C=0.5)
     K = answer.factor @ answer.factor.T
     np.testing.assert_allclose(model.factor_ @ model.factor_.T, K, atol=1e-9)
     np.testing.assert_allclose(model.kernel_entries(np.arange(60)), K, atol=1e-9)
@@ -67,7 +67,7 @@ def test_clusters_of_real_data_follow_the_pairs(load, loss) -> None:
     points, classes = load(return_X_y=True)
     points = StandardScaler().fit_transform(points)
     pairs = Pairs.from_labels(classes, 120, random_state=0)
-    model = NonparametricKernel(loss, B=1.0, n_clusters=3, random_state=0)
+    model = NonparametricKernel(loss, capacity=1.0, n_clusters=3, random_state=0)
     before = KernelKMeans(3, random_state=0).fit_predict(points)
     found = model.fit_predict(points, side=pairs)
     assert rand_score(classes, found) > max(0.9, rand_score(classes, before))
@@ -175,7 +175,7 @@ def test_points_that_are_known_keep_their_place() -> None:
 def test_new_points_land_among_their_class() -> None:
     points, classes = make_moons(300, noise=0.05, random_state=1)
     old, new = slice(0, 200), slice(200, 300)
-    model = NonparametricKernel("squared_hinge", B=200.0).fit(
+    model = NonparametricKernel("squared_hinge", capacity=200.0).fit(
         points[old], side=Pairs.from_labels(classes[old], 100, random_state=0)
     )
     nearest = np.argmax(model.transform(points[new]) @ model.embedding_.T, axis=1)
@@ -253,7 +253,7 @@ def test_asking_teaches_as_much_as_pairs_drawn_at_random_and_more_on_wine() -> N
                 same = classes[asked[:, 0]] == classes[asked[:, 1]]
                 pairs = Pairs(asked[same], asked[~same], n_points=178)
                 model = NonparametricKernel(
-                    "squared_hinge", B=178.0, n_clusters=3, tol=1e-3, random_state=0
+                    "squared_hinge", capacity=178.0, n_clusters=3, tol=1e-3, random_state=0
                 )
                 clusters = model.fit_predict(points, side=pairs)
                 factor = model.factor_ if active else np.ones((178, 1))
@@ -293,9 +293,9 @@ def test_pieces_that_no_pair_touches_are_named() -> None:
         ({}, np.ones((60, 2)), "all 60 rows of `X` are equal"),
         ({"graph": "precomputed"}, np.zeros((60, 60)), "has no edges"),
         ({"graph": "cosine"}, X, "`graph='cosine'`"),
-        ({"B": -1.0}, X, "B=-1.0"),
-        ({"G": 0.0}, X, "G=0.0"),
-        ({"B": 1.0, "G": 1.0}, X, "`B` or `G`, not both"),
+        ({"capacity": -1.0}, X, "capacity=-1.0"),
+        ({"capacity_price": 0.0}, X, "capacity_price=0.0"),
+        ({"capacity": 1.0, "capacity_price": 1.0}, X, "`capacity` or `capacity_price`, not both"),
         ({"p": 0.9}, X, "`p=0.9` is below 1"),
         ({"rank": 3, "n_components": 5}, X, "`n_components=5` asks for more than the rank"),
         ({"n_neighbors": 60}, X, "`n_neighbors=60`"),

@@ -63,7 +63,7 @@ def test_of_bounds_only_the_side_counts():
 
 
 def test_bad_input_is_refused_in_a_sentence():
-    with pytest.raises(ValueError, match="gamma must be positive"):
+    with pytest.raises(ValueError, match="C must be positive"):
         POLA(0.0).fit(X, Y)
     with pytest.raises(ValueError, match="made for 30 points but received 9 rows"):
         POLA().fit(X[:9], side=SIDE)

@@ -59,8 +59,8 @@ TRANSFORMERS = {
         n_components=2, join="either", n_pairs=60, random_state=0
     ),
     "OnlineMetricLearner": OnlineMetricLearner(),
-    "KernelDesigner": KernelDesigner(gamma1=0.01, n_triplets=60, random_state=0),
-    "KernelDesigner, weak": KernelDesigner(weak=True, gamma1=0.01, n_triplets=60, random_state=0),
+    "KernelDesigner": KernelDesigner(sparsity=0.01, n_triplets=60, random_state=0),
+    "KernelDesigner, weak": KernelDesigner(weak=True, sparsity=0.01, n_triplets=60, random_state=0),
     "OnlinePCA": OnlinePCA(2),
     "ColoredMVU": ColoredMVU(n_neighbors=8),
     "MaximumVarianceUnfolding": MaximumVarianceUnfolding(connect=True),
@@ -225,8 +225,8 @@ def test_it_is_a_step_of_a_pipeline(estimator):
 
 
 @every({name: e for name, e in LEARNERS.items() if name != "POLA"})
-def test_a_search_over_gamma_and_rank_with_labels(estimator):
-    grid = {"learner__gamma": [0.1, 1.0], "learner__rank": [None, 2]}
+def test_a_search_over_C_and_rank_with_labels(estimator):
+    grid = {"learner__C": [0.1, 1.0], "learner__rank": [None, 2]}
     steps = [("learner", clone(estimator)), ("neighbors", KNeighborsClassifier(3))]
     search = GridSearchCV(sklearn.pipeline.Pipeline(steps), grid, cv=3, error_score="raise")
     search.fit(X, Y)
@@ -260,9 +260,7 @@ def test_statements_as_many_as_rows_are_not_taken_for_a_column_of_X():
     with sklearn.config_context(enable_metadata_routing=True):
         learner = MetricLearner().set_fit_request(side=True)
         pipeline = make_pipeline(learner, KNeighborsClassifier(3))
-        search = GridSearchCV(
-            pipeline, {"metriclearner__gamma": [0.1, 1.0]}, cv=3, error_score="raise"
-        )
+        search = GridSearchCV(pipeline, {"metriclearner__C": [0.1, 1.0]}, cv=3, error_score="raise")
         with pytest.raises(
             ValueError, match=r"made for 50 points but received 33 rows.*keep_points"
         ):

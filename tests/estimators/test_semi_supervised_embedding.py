@@ -25,7 +25,7 @@ def test_scikit_learn(estimator, check):
 
 @pytest.mark.parametrize("loss", ["hinge", "squared_hinge"])
 def test_it_is_the_optimum_of_the_problem_of_the_paper(loss):
-    model = SemiSupervisedEmbedding(tau=0.2, loss=loss, gamma=0.3, bounds=BOUNDS, tol=1e-8)
+    model = SemiSupervisedEmbedding(tau=0.2, loss=loss, C=0.3, bounds=BOUNDS, tol=1e-8)
     model.fit(X, side=SIDE)
     price = model.solution_.problem.terms[-1].loss.slope
     P = model.coordinates_.factor
@@ -73,7 +73,7 @@ def test_a_precomputed_kernel():
 
 def test_triplets():
     rows = [(0, 3, 1), (1, 4, 2), (2, 5, 0)]
-    model = SemiSupervisedEmbedding(tau=0.01, gamma=100.0)
+    model = SemiSupervisedEmbedding(tau=0.01, C=100.0)
     T = model.fit_transform(X, side=Triplets(rows, n_points=30, margin=1.0))
     for i, j, k in rows:
         assert np.sum((T[i] - T[j]) ** 2) < np.sum((T[i] - T[k]) ** 2)
@@ -81,7 +81,7 @@ def test_triplets():
 
 def test_targets_pull_as_lower_bounds_do():
     target = Bounds([0, 2], [1, 3], upper=[2.0, 1.0], lower=[2.0, 1.0], n_points=30)
-    model = SemiSupervisedEmbedding(tau=0.01, gamma=100.0).fit(X, side=target)
+    model = SemiSupervisedEmbedding(tau=0.01, C=100.0).fit(X, side=target)
     d = np.sum((model.embedding_[[0, 2]] - model.embedding_[[1, 3]]) ** 2, axis=1)
     np.testing.assert_allclose(d, [2.0, 1.0], rtol=1e-2)
 
@@ -107,7 +107,7 @@ def test_bad_input_is_refused_in_a_sentence(call, sentence):
 
 def test_of_a_linear_kernel_the_features_give_what_its_matrix_gives():
     of_features, of_matrix = (
-        SemiSupervisedEmbedding(tau=0.2, kernel=kernel, gamma=0.3, bounds=BOUNDS, tol=1e-12).fit(
+        SemiSupervisedEmbedding(tau=0.2, kernel=kernel, C=0.3, bounds=BOUNDS, tol=1e-12).fit(
             X, side=SIDE
         )
         for kernel in ("linear", lambda A, B: A @ B.T)

@@ -96,7 +96,7 @@ def test_10_000_features_are_learned_with_a_rank():
     activity[:, 0] = y + 0.2 * rng.standard_normal(200)
     X = activity @ rng.standard_normal((20, 10_000)) + 0.1 * rng.standard_normal((200, 10_000))
     train = np.arange(200) < 100
-    learner = MetricLearner(rank=20, gamma=10.0, n_pairs=1000, random_state=0)
+    learner = MetricLearner(rank=20, C=10.0, n_pairs=1000, random_state=0)
     learner, peak = peak_memory(lambda: learner.fit(X[train], y[train]))
     assert peak < 0.1 * 8 * 10_000**2
     i, j, alike = Pairs.from_labels(y[~train], 400, random_state=1).near_and_far()

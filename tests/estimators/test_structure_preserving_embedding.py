@@ -104,7 +104,7 @@ def test_it_is_the_program_that_cvxpy_solves_with_one_slack_for_all(C):
     # <HWH, K> is <W, K> of a centered K, and of no others is there any use.
     objective = -cp.trace(centered(GRAPH) @ K) + (C or 0.0) * xi
     value = ask(cp.Problem(cp.Minimize(objective), constraints))
-    answer = structure_preserving(GRAPH, C=C, B=9.0, tol=1e-7)
+    answer = structure_preserving(GRAPH, C=C, capacity=9.0, tol=1e-7)
     assert answer.primal == pytest.approx(value, rel=1e-5)
     assert answer.primal - answer.gap <= value + 1e-5 * abs(value)
     assert answer.relative_gap <= 1e-7
@@ -123,7 +123,7 @@ def test_the_slack_is_paid_for_where_it_is_cheap_and_not_where_it_is_dear():
     free, dear = structure_preserving(GRAPH), structure_preserving(GRAPH, C=1e3)
     assert free.prices.sum() > 0.1
     assert dear.primal == pytest.approx(free.primal, rel=1e-6)
-    slacks = [structure_preserving(GRAPH, C=C, B=1.0).slack for C in (0.11, 0.1, 0.05, 0.01)]
+    slacks = [structure_preserving(GRAPH, C=C, capacity=1.0).slack for C in (0.11, 0.1, 0.05, 0.01)]
     assert np.all(np.diff(slacks) > 0)
 
 
@@ -159,12 +159,12 @@ def test_all_comparisons_are_looked_at_a_few_rows_at_a_time(monkeypatch):
 
 
 def test_capacity_scales_and_its_price_does_as_well():
-    one = structure_preserving(GRAPH, B=1.0)
-    nine = structure_preserving(GRAPH, B=9.0)
+    one = structure_preserving(GRAPH, capacity=1.0)
+    nine = structure_preserving(GRAPH, capacity=9.0)
     np.testing.assert_allclose(nine.factor**2, 3 * one.factor**2, atol=1e-9)
     S = nine.factor.T @ nine.factor
     assert np.sum(S * S) == pytest.approx(9.0)
-    priced = structure_preserving(GRAPH, G=0.5, p=1.5, C=0.3)
+    priced = structure_preserving(GRAPH, capacity_price=0.5, p=1.5, C=0.3)
     plain = structure_preserving(GRAPH, p=1.5, C=0.3)
     # (G/p) tr K^p and a linear f: K of G is that of 1, times G^(-1 / (p - 1)).
     np.testing.assert_allclose(priced.factor**2, 4 * plain.factor**2, atol=1e-9)
@@ -177,7 +177,7 @@ def test_a_path_of_four_is_its_first_eigenvector_however_small_its_powers_are(p,
     # HWH has one positive eigenvalue, and its K violates nothing: -<W, K> is minus it times B^(1/p).
     path = sp.csr_array(np.eye(4, k=1) + np.eye(4, k=-1))
     first = np.linalg.eigvalsh(centered(path))[-1]
-    answer = structure_preserving(path, p=p, C=C, B=4.0)
+    answer = structure_preserving(path, p=p, C=C, capacity=4.0)
     assert answer.primal == pytest.approx(-first * 4 ** (1 / p))
     assert answer.capacity == pytest.approx(4.0)
     assert answer.relative_gap <= 1e-6
@@ -185,7 +185,7 @@ def test_a_path_of_four_is_its_first_eigenvector_however_small_its_powers_are(p,
 
 @pytest.mark.parametrize("p", [1.1, 2.0, 3.0])
 def test_rounding_is_no_kernel_whatever_its_power(p):
-    answer = structure_preserving(sp.csr_array(star(6)), p=p, C=1.0, B=6.0)
+    answer = structure_preserving(sp.csr_array(star(6)), p=p, C=1.0, capacity=6.0)
     assert answer.capacity == answer.primal == answer.gap == answer.slack == 0.0
 
 
@@ -270,9 +270,17 @@ def test_the_graph_given_is_left_as_it_is(kind):
 @pytest.mark.parametrize(
     ("options", "X", "sentence"),
     [
-        ({"B": 1.0, "G": 1.0}, cycle(6), "pass `B` or `G`, not both"),
-        ({"B": 0.0}, cycle(6), r"StructurePreservingEmbedding\(B=0.0\)"),
-        ({"G": -2.0}, cycle(6), r"StructurePreservingEmbedding\(G=-2.0\)"),
+        (
+            {"capacity": 1.0, "capacity_price": 1.0},
+            cycle(6),
+            "pass `capacity` or `capacity_price`, not both",
+        ),
+        ({"capacity": 0.0}, cycle(6), r"StructurePreservingEmbedding\(capacity=0.0\)"),
+        (
+            {"capacity_price": -2.0},
+            cycle(6),
+            r"StructurePreservingEmbedding\(capacity_price=-2.0\)",
+        ),
         ({"C": 0.0}, cycle(6), r"StructurePreservingEmbedding\(C=0.0\)"),
         ({"p": 1.0}, cycle(6), "p must be greater than 1"),
         ({"p": 1.001}, cycle(6), "`p=1.001` asks for powers of 1001.*pass 1.01 or more"),

@@ -87,7 +87,7 @@ def test_a_weight_is_what_the_loss_of_a_pair_is_multiplied_by():
         SIDE.similar, SIDE.dissimilar, n_points=150, similar_weight=3.0, dissimilar_weight=3.0
     )
     one = MetricLearner(bounds=BOUNDS, tol=1e-9).fit(IRIS, side=weighted)
-    two = MetricLearner(bounds=BOUNDS, gamma=3.0, tol=1e-9).fit(IRIS, side=SIDE)
+    two = MetricLearner(bounds=BOUNDS, C=3.0, tol=1e-9).fit(IRIS, side=SIDE)
     np.testing.assert_allclose(one.components_, two.components_, rtol=1e-6, atol=1e-8)
     # One pair that counts for much is at its bound, where it is not without.
     heavy = np.ones(len(SIDE.similar))
@@ -172,7 +172,7 @@ def test_comparisons_find_the_features_that_matter():
     d = squareform(pdist(X @ np.sqrt(TRUE), "sqeuclidean"))
     rows, held_out = np.split(triplets_of(d, rng, 1000), [600])
     side = Triplets(rows, n_points=100)
-    learner = MetricLearner("frobenius", prior=np.zeros((6, 6)), loss="hinge", gamma=10.0)
+    learner = MetricLearner("frobenius", prior=np.zeros((6, 6)), loss="hinge", C=10.0)
     learned = squareform(pdist(learner.fit(X, side=side).transform(X)))
     assert share_right(learned, held_out) > 0.97 > share_right(squareform(pdist(X)), held_out)
 

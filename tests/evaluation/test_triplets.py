@@ -115,17 +115,17 @@ def test_pipelines_and_searches_are_judged_by_what_they_end_with():
     assert comparisons_kept(make_pipeline(pipeline[-1]), X, SIDE) == comparisons_kept(
         pipeline[-1], X, SIDE
     )
-    grid = {"metriclearner__gamma": [0.1]}
+    grid = {"metriclearner__C": [0.1]}
     search = GridSearchCV(pipeline, grid, scoring=TripletScorer(100), cv=FOLDS).fit(X, Y)
     assert comparisons_kept(search, X, SIDE) == comparisons_kept(search.best_estimator_, X, SIDE)
 
 
-def test_a_search_over_gamma_judges_all_candidates_by_the_same_triplets():
+def test_a_search_over_C_judges_all_candidates_by_the_same_triplets():
     scorer = TripletScorer(300, random_state=4)
     gammas = [1e-4, 1.0]
     search = GridSearchCV(
         MetricLearner(random_state=0),
-        {"gamma": gammas},
+        {"C": gammas},
         scoring=scorer,
         cv=FOLDS,
         error_score="raise",
@@ -133,11 +133,11 @@ def test_a_search_over_gamma_judges_all_candidates_by_the_same_triplets():
     for k, (train, test) in enumerate(FOLDS.split(X, Y)):
         side = Triplets.from_labels(Y[test], 300, random_state=4)
         for candidate, gamma in enumerate(gammas):
-            learner = MetricLearner(gamma=gamma, random_state=0).fit(X[train], Y[train])
+            learner = MetricLearner(C=gamma, random_state=0).fit(X[train], Y[train])
             metric = learner.get_metric()
             expected = by_loops(lambda a, b, d=metric: -d(a, b), X[test], side)
             assert search.cv_results_[f"split{k}_test_score"][candidate] == pytest.approx(expected)
-    assert search.best_params_ == {"gamma": 1.0}  # the other is the prior, nearly
+    assert search.best_params_ == {"C": 1.0}  # the other is the prior, nearly
     assert search.score(X, Y) == scorer(search.best_estimator_, X, Y)
 
 
@@ -145,7 +145,7 @@ def test_a_scorer_is_pickled_cloned_and_routed():
     scorer = TripletScorer(50, random_state=7)
     assert pickle.loads(pickle.dumps(scorer)) == scorer
     assert repr(scorer) == "TripletScorer(n_triplets=50, random_state=7)"
-    search = GridSearchCV(MetricLearner(), {"gamma": [1.0]}, scoring=scorer)
+    search = GridSearchCV(MetricLearner(), {"C": [1.0]}, scoring=scorer)
     assert clone(search).scoring == scorer
     learner = MetricLearner(random_state=0)
     plain = cross_val_score(learner, X, Y, scoring=scorer, cv=FOLDS)

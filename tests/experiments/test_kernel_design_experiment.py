@@ -151,7 +151,7 @@ def test_the_grid_is_what_single_fits_give(weak: bool, monkeypatch: pytest.Monke
     assert shares.max() > 0.7
     for row, column in ((5, 5), (5, 1), (4, 2), (3, 3), (1, 4), (0, 5)):
         designer = KernelDesigner(
-            list(SINGLE.values()), weak=weak, gamma1=GAMMAS[column], gamma2=GAMMAS[row]
+            list(SINGLE.values()), weak=weak, sparsity=GAMMAS[column], trace_price=GAMMAS[row]
         )
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")  # of weights that are all zero, and of their gap
@@ -163,7 +163,7 @@ def test_the_grid_is_what_single_fits_give(weak: bool, monkeypatch: pytest.Monke
 def test_a_mix_says_what_it_uses() -> None:
     mix = mix_of(SPLIT, weak=True)
     designer = KernelDesigner(
-        list(SINGLE.values()), weak=True, gamma1=mix.gamma1, gamma2=mix.gamma2
+        list(SINGLE.values()), weak=True, sparsity=mix.sparsity, trace_price=mix.trace_price
     )
     designer.fit(SPLIT.training.points, side=SPLIT.training.triplets)
     assert mix.share_kept == comparisons_kept(designer, SPLIT.test.points, SPLIT.test.triplets)
@@ -180,7 +180,7 @@ def test_gammas_that_leave_no_weight_are_passed_over(monkeypatch: pytest.MonkeyP
     mix = mix_of(SPLIT, weak=False)
     assert mix.passed_over > 0
     assert mix.share_kept > 0.5
-    number = GAMMAS.index(mix.gamma2) * len(GAMMAS) + GAMMAS.index(mix.gamma1)
+    number = GAMMAS.index(mix.trace_price) * len(GAMMAS) + GAMMAS.index(mix.sparsity)
     assert number == mix.passed_over
 
 
@@ -215,7 +215,7 @@ def result(name: str, weak: float, xing: float | None, **more: Any) -> Result:
     kept |= {"linear": more.get("linear", 0.61), "mix of full kernels": more.get("full", 0.69)}
     kept |= {"mix of weak kernels": weak, "MMC, diagonal": 0.5, "MetricLearner": 0.75}
     kept |= {} if xing is None else {"Xing et al. (MMC)": xing}
-    mix = {"gamma1": 10.0, "gamma2": 1e-4, "passed_over": 0, "used_constant": 0}
+    mix = {"sparsity": 10.0, "trace_price": 1e-4, "passed_over": 0, "used_constant": 0}
     mix |= {"used": more.get("used", 3), "selected": 4}
     done = {"status": "done", "reason": "", "converged": True, "is_start": False}
     lost = {"status": "ended", "reason": "it was ended after 15 s"}
@@ -261,8 +261,8 @@ def test_the_tables_say_what_agrees() -> None:
     assert (iris[used], balance[used]) == ("3.0 ± 0.0 (fewer), agrees", "4.0 ± 0.0 (all), agrees")
     assert both[used] == "2 agrees"
     assert iris["of these constant"] == "0.0"
-    assert iris["gamma1, gamma2, mix of weak kernels"] == "10, 0.0001 (3 of 3)"
-    assert iris["gamma1, gamma2, mix of full kernels"].endswith("left no weight on 3")
+    assert iris["sparsity, trace_price, mix of weak kernels"] == "10, 0.0001 (3 of 3)"
+    assert iris["sparsity, trace_price, mix of full kernels"].endswith("left no weight on 3")
 
 
 @pytest.mark.parametrize(

@@ -108,8 +108,8 @@ LOSSES = {
     "Hinge": (hinge, "C"),
     "Square": (square, "C"),
     "SquaredHinge": (square, "C"),
-    "LogDetSlack": (log_det_slack, "gamma"),
-    "KLSlack": (kl_slack, "gamma"),
+    "LogDetSlack": (log_det_slack, "C"),
+    "KLSlack": (kl_slack, "C"),
 }
 
 
@@ -152,8 +152,8 @@ PARAMETERS = {
     "Hinge": [{"C": 2.0, "upper": 1.5}, {"C": 0.5, "lower": 0.7}, {"equal": 1.2}],
     "Square": [{"C": 4.0, "equal": 1.2}],
     "SquaredHinge": [{"C": 2.0, "upper": 1.5}, {"C": 0.5, "lower": 0.7}],
-    "LogDetSlack": [{"gamma": 2.0, "upper": 1.5}, {"gamma": 0.5, "lower": 0.7}, {"equal": 1.2}],
-    "KLSlack": [{"gamma": 2.0, "upper": 1.5}, {"gamma": 0.5, "lower": 0.7}, {"equal": 1.2}],
+    "LogDetSlack": [{"C": 2.0, "upper": 1.5}, {"C": 0.5, "lower": 0.7}, {"equal": 1.2}],
+    "KLSlack": [{"C": 2.0, "upper": 1.5}, {"C": 0.5, "lower": 0.7}, {"equal": 1.2}],
 }
 
 

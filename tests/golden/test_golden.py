@@ -26,7 +26,7 @@ def test_values(row, library):
     argument = library.array(row["arguments"])
     with np.errstate(over="ignore"):  # in branches that are not taken
         found = library.numpy(getattr(part, row["function"])(argument))
-    # A few ulp. A loss begins by measuring its argument in units of b or gamma, which rounds once,
+    # A few ulp. A loss begins by measuring its argument in units of b or C, which rounds once,
     # and the condition number says what becomes of that.
     condition = np.maximum(1, row["conditions"]) if is_loss else np.ones(len(found))
     expected = np.asarray([float(v) for v in row["values"]])

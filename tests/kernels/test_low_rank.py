@@ -338,7 +338,7 @@ def test_a_learned_factor_is_a_linear_map_of_rows_and_so_has_new_ones() -> None:
     pairs = Pairs.from_labels(labels, 200, random_state=0)
     found = incomplete_cholesky(X, "rbf", rank=15, gamma=0.1)
     bounds = percentile_bounds(found.factor, random_state=0)
-    loss = LogDetSlack(gamma=1.0)
+    loss = LogDetSlack(C=1.0)
     kernel = solve(
         Problem(LogDet(), Factor(found.factor), pairs.bind(loss, bounds=bounds)), tol=1e-9
     )

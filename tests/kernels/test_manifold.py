@@ -49,7 +49,7 @@ def test_few_pairs_do_more_with_the_shape_of_the_data():
     scores = []
     for kernel in (ManifoldKernel(X, kernel_params={"gamma": 5.0}, strength=20.0), "rbf"):
         params = {"gamma": 5.0} if kernel == "rbf" else None
-        learner = KernelLearner(kernel, params, gamma=10.0, random_state=0).fit(X, side=side)
+        learner = KernelLearner(kernel, params, C=10.0, random_state=0).fit(X, side=side)
         T = learner.transform(NEW)
         truth = make_moons(20, noise=0.05, random_state=1)[1]
         from sklearn.neighbors import KNeighborsClassifier

@@ -59,17 +59,19 @@ def dominance(K):
     return np.diagonal(K) - off
 
 
-@pytest.mark.parametrize(("gamma1", "gamma2"), PRICES)
+@pytest.mark.parametrize(("sparsity", "trace_price"), PRICES)
 @pytest.mark.parametrize("nonnegative", [False, True])
 @pytest.mark.parametrize("kernels", [FULL, WEAK], ids=["full", "weak"])
-def test_cuts_have_the_optimum_of_the_program_written_out(kernels, nonnegative, gamma1, gamma2):
+def test_cuts_have_the_optimum_of_the_program_written_out(
+    kernels, nonnegative, sparsity, trace_price
+):
     points, triplets = instance()
     groups, rows = groups_of(kernels), np.arange(len(points))
     problem = DesignProblem(kernels, points, triplets, rows, groups=groups, nonnegative=nonnegative)
-    found = problem.solve(gamma1, gamma2, tol=1e-8)
+    found = problem.solve(sparsity, trace_price, tol=1e-8)
     matrices = matrices_of(kernels, points)
     full = full_program(
-        problem.differences, matrices, groups, gamma1, gamma2, nonnegative=nonnegative
+        problem.differences, matrices, groups, sparsity, trace_price, nonnegative=nonnegative
     )
     assert found.status is Status.OPTIMAL
     assert found.value == pytest.approx(full.value, rel=1e-6)
@@ -121,13 +123,13 @@ def test_comparisons_of_two_pairs_are_compared_as_such():
     np.testing.assert_allclose(problem.differences, expected.T, atol=1e-14)
 
 
-@pytest.mark.parametrize("gamma2", [1e-4, 1e-2, 1.0])
-def test_without_the_identity_the_optimum_is_zero_where_with_it_it_is_useful(gamma2):
+@pytest.mark.parametrize("trace_price", [1e-4, 1e-2, 1.0])
+def test_without_the_identity_the_optimum_is_zero_where_with_it_it_is_useful(trace_price):
     # Smooth kernels are near 1 everywhere: no combination of them is dominant on its own.
     points, triplets = instance(n=30, m=200, noise=0.4)
     smooth = [GaussianKernel(mu) for mu in (0.01, 0.03, 0.1)]
     rows = np.arange(len(points))
-    alone = DesignProblem(smooth, points, triplets, rows, identity=False).solve(0.0, gamma2)
+    alone = DesignProblem(smooth, points, triplets, rows, identity=False).solve(0.0, trace_price)
     assert alone.violation <= 1e-6
     np.testing.assert_allclose(alone.weights, 0, atol=1e-9)
     assert alone.value == pytest.approx(triplets.size)
@@ -153,16 +155,19 @@ def test_going_on_from_other_prices_ends_where_a_new_start_does():
     points, triplets = instance()
     rows, groups = np.arange(len(points)), groups_of(WEAK)
     warm = DesignProblem(WEAK, points, triplets, rows, groups=groups)
-    for gamma1, gamma2 in [*PRICES, *PRICES[::-1]]:
+    for sparsity, trace_price in [*PRICES, *PRICES[::-1]]:
         cold = DesignProblem(WEAK, points, triplets, rows, groups=groups)
-        one, other = warm.solve(gamma1, gamma2, tol=1e-8), cold.solve(gamma1, gamma2, tol=1e-8)
+        one, other = (
+            warm.solve(sparsity, trace_price, tol=1e-8),
+            cold.solve(sparsity, trace_price, tol=1e-8),
+        )
         assert one.value == pytest.approx(other.value, rel=1e-7)
 
 
 def test_from_the_largest_gamma1_on_all_weights_are_zero_and_a_little_below_some_are_not():
     points, triplets = instance()
     problem = DesignProblem(WEAK, points, triplets, np.arange(len(points)), groups=groups_of(WEAK))
-    first = problem.largest_gamma1
+    first = problem.largest_sparsity
     assert not problem.solve(first * 1.0001, 0.0).weights.any()
     assert problem.solve(first * 0.99, 0.0).weights.any()
 
@@ -213,12 +218,12 @@ def test_a_solve_that_is_stopped_says_so_and_has_a_gap():
     assert isinstance(found, KernelDesign)
 
 
-@pytest.mark.parametrize("name", ["gamma1", "gamma2"])
+@pytest.mark.parametrize("name", ["sparsity", "trace_price"])
 @pytest.mark.parametrize("value", [-1.0, np.nan, np.inf, "1", None, True])
 def test_prices_are_numbers_of_at_least_zero(name, value):
     points, triplets = instance()
     problem = DesignProblem(WEAK, points, triplets, np.arange(len(points)))
-    prices = {"gamma1": 0.1, "gamma2": 0.1, name: value}
+    prices = {"sparsity": 0.1, "trace_price": 0.1, name: value}
     with pytest.raises(ValueError, match=f"`{name}` must be a finite number of at least 0"):
         problem.solve(**prices)
 
@@ -247,13 +252,13 @@ def test_random_programs_have_the_optimum_of_the_program_written_out(seed):
     groups = groups_of(kernels)
     choices = {"nonnegative": seed % 5 == 0}
     identity = seed % 4 != 0
-    gamma1, gamma2 = 10 ** rng.uniform(-3, 2), 10 ** rng.uniform(-5, 0)
+    sparsity, trace_price = 10 ** rng.uniform(-3, 2), 10 ** rng.uniform(-5, 0)
     problem = DesignProblem(
         kernels, points, triplets, rows, groups=groups, identity=identity, **choices
     )
-    found = problem.solve(gamma1, gamma2, tol=1e-8)
+    found = problem.solve(sparsity, trace_price, tol=1e-8)
     matrices = matrices_of(kernels, points[rows])
-    prices = (problem.differences, matrices, groups, gamma1, gamma2)
+    prices = (problem.differences, matrices, groups, sparsity, trace_price)
     full = full_program(*prices, has_identity=identity, **choices)
     assert found.value == pytest.approx(full.value, rel=1e-6)
     assert found.bound <= full.value * (1 + 1e-7)
@@ -279,19 +284,19 @@ def test_any_prices_bound_the_optimum_from_below(identity, nonnegative):
     assert np.isfinite(found).all()
 
 
-@pytest.mark.parametrize("gamma2", [1e-4, 1e-2, 1.0])
-@pytest.mark.parametrize("gamma1", [0.0, 1e-3, 1.0])
-def test_nonnegative_designs_are_certified(gamma1, gamma2):
+@pytest.mark.parametrize("trace_price", [1e-4, 1e-2, 1.0])
+@pytest.mark.parametrize("sparsity", [0.0, 1e-3, 1.0])
+def test_nonnegative_designs_are_certified(sparsity, trace_price):
     # Where the identity has no weight its equation is an inequality.
     points, triplets = instance(n=30, m=150)
     problem = DesignProblem(
         WEAK, points, triplets, np.arange(30), groups=groups_of(WEAK), nonnegative=True
     )
-    assert problem.solve(gamma1, gamma2).relative_gap <= 1e-6
+    assert problem.solve(sparsity, trace_price).relative_gap <= 1e-6
     three = Triplets([(0, 1, 2)], n_points=3)
     narrow = [GaussianKernel(0.1), GaussianKernel(1.0)]
     small = DesignProblem(narrow, [[0.0], [1.0], [3.0]], three, [0, 1, 2], nonnegative=True)
-    assert small.solve(gamma1, gamma2).relative_gap <= 1e-6
+    assert small.solve(sparsity, trace_price).relative_gap <= 1e-6
 
 
 def test_prices_and_margins_of_any_size_have_an_answer():

@@ -32,8 +32,8 @@ def values(term, W):
 @pytest.mark.parametrize(
     "problem",
     [
-        large_margin_problem(X, Y, n_impostors=24, gamma=0.2),
-        collapsing_classes_problem(X, Y, gamma=0.3, random_state=0),
+        large_margin_problem(X, Y, n_impostors=24, logdet_price=0.2),
+        collapsing_classes_problem(X, Y, logdet_price=0.3, random_state=0),
     ],
     ids=["large margin", "collapsing classes"],
 )
@@ -99,5 +99,5 @@ def test_bad_input_is_refused_in_a_sentence():
         large_margin_problem(X[:2], [0, 1])
     with pytest.raises(ValueError, match="one class only"):
         large_margin_problem(X, np.zeros(24, dtype=int))
-    with pytest.raises(ValueError, match="gamma must be positive"):
-        collapsing_classes_problem(X, Y, gamma=0)
+    with pytest.raises(ValueError, match="logdet_price must be positive"):
+        collapsing_classes_problem(X, Y, logdet_price=0)

@@ -53,12 +53,12 @@ def power(A: np.ndarray, exponent: float) -> np.ndarray:
 def test_the_linear_loss_has_the_closed_forms_of_the_paper(p, C) -> None:
     """Propositions 1 and 2."""
     A = C * targets() - L.toarray()
-    of_price = solve_nonparametric(L, PAIRS, loss="linear", C=C, p=p, G=0.7)
+    of_price = solve_nonparametric(L, PAIRS, loss="linear", C=C, p=p, capacity_price=0.7)
     expected = power(A / 0.7, 1 / (p - 1))
     np.testing.assert_allclose(of_price.factor @ of_price.factor.T, expected, atol=1e-9)
     q = p / (p - 1)
     expected = (5.0 / np.trace(power(A, q))) ** (1 / p) * power(A, 1 / (p - 1))
-    of_capacity = solve_nonparametric(L, PAIRS, loss="linear", C=C, p=p, B=5.0, tol=1e-9)
+    of_capacity = solve_nonparametric(L, PAIRS, loss="linear", C=C, p=p, capacity=5.0, tol=1e-9)
     np.testing.assert_allclose(
         of_capacity.factor @ of_capacity.factor.T, expected, rtol=1e-6, atol=1e-7
     )
@@ -68,16 +68,18 @@ def test_the_linear_loss_has_the_closed_forms_of_the_paper(p, C) -> None:
 def test_a_price_belongs_to_a_capacity(p) -> None:
     """G = (tr A+^q / B)^(1/q), below Proposition 2."""
     A, q = 2.0 * targets() - L.toarray(), p / (p - 1)
-    answer = solve_nonparametric(L, PAIRS, loss="linear", C=2.0, p=p, B=5.0, tol=1e-9)
-    assert pytest.approx((np.trace(power(A, q)) / 5.0) ** (1 / q), rel=1e-6) == answer.G
+    answer = solve_nonparametric(L, PAIRS, loss="linear", C=2.0, p=p, capacity=5.0, tol=1e-9)
+    assert (
+        pytest.approx((np.trace(power(A, q)) / 5.0) ** (1 / q), rel=1e-6) == answer.capacity_price
+    )
 
 
 @EVERY_LOSS
 @EVERY_P
 def test_the_capacity_of_a_price_gives_its_kernel_back(loss, p) -> None:
-    by_price = solve_nonparametric(L, PAIRS, loss=loss, p=p, G=0.2, C=2.0, tol=1e-9)
+    by_price = solve_nonparametric(L, PAIRS, loss=loss, p=p, capacity_price=0.2, C=2.0, tol=1e-9)
     by_capacity = solve_nonparametric(
-        L, PAIRS, loss=loss, p=p, B=by_price.capacity, C=2.0, tol=1e-8
+        L, PAIRS, loss=loss, p=p, capacity=by_price.capacity, C=2.0, tol=1e-8
     )
     assert by_capacity.capacity <= by_price.capacity * (1 + 1e-12)
     assert by_capacity.relative_gap <= 1e-8
@@ -103,7 +105,7 @@ def test_the_optimum_is_that_of_cvxpy(loss, B) -> None:
     objective = cp.trace(L.toarray() @ K) + 2.0 * losses[loss]
     model = cp.Problem(cp.Minimize(objective), [cp.norm(K, "fro") <= B**0.5])
     best = ask(model)
-    answer = solve_nonparametric(L, PAIRS, loss=loss, C=2.0, B=B)
+    answer = solve_nonparametric(L, PAIRS, loss=loss, C=2.0, capacity=B)
     assert answer.capacity <= B * (1 + 1e-12)
     assert answer.primal == pytest.approx(best, rel=2e-5)
     assert answer.primal - answer.gap <= best + 2e-5 * abs(best)
@@ -115,7 +117,7 @@ def test_the_optimum_is_that_of_cvxpy(loss, B) -> None:
 def test_a_rank_keeps_the_leading_eigenvectors(p, rank) -> None:
     """The best of many kernels of that rank and capacity, random or spanned by other eigenvectors."""
     A = 2.0 * targets() - L.toarray()
-    answer = solve_nonparametric(L, PAIRS, loss="linear", C=2.0, p=p, B=5.0, rank=rank)
+    answer = solve_nonparametric(L, PAIRS, loss="linear", C=2.0, p=p, capacity=5.0, rank=rank)
     K = answer.factor @ answer.factor.T
     assert answer.factor.shape[1] <= rank
     assert answer.primal == pytest.approx(-np.sum(A * K))
@@ -137,7 +139,7 @@ def test_a_rank_keeps_the_leading_eigenvectors(p, rank) -> None:
 def test_one_and_the_same_eigenvector_for_a_trace() -> None:
     """Proposition 1, p = 1: K = B v v'; and of equal eigenvalues each has its share."""
     _, V = np.linalg.eigh(2.0 * targets() - L.toarray())
-    answer = solve_nonparametric(L, PAIRS, loss="linear", C=2.0, p=1.0, B=5.0)
+    answer = solve_nonparametric(L, PAIRS, loss="linear", C=2.0, p=1.0, capacity=5.0)
     expected = 5.0 * np.outer(V[:, -1], V[:, -1])
     np.testing.assert_allclose(answer.factor @ answer.factor.T, expected, atol=1e-8)
     two = leading_kernel(csr_array(np.diag([3.0, 1.0, 3.0])), 3, 1.0, 4.0)
@@ -148,7 +150,7 @@ def test_one_and_the_same_eigenvector_for_a_trace() -> None:
 @pytest.mark.parametrize("basis", ["graph", "statements"])
 def test_a_basis_of_full_rank_changes_nothing_and_a_smaller_one_costs(loss, basis) -> None:
     values = [
-        solve_nonparametric(L, PAIRS, loss=loss, B=4.0, C=2.0, rank=rank, basis=basis)
+        solve_nonparametric(L, PAIRS, loss=loss, capacity=4.0, C=2.0, rank=rank, basis=basis)
         for rank in (5, 12, N, "auto")
     ]
     assert values[0].factor.shape[0] == N
@@ -159,7 +161,7 @@ def test_a_basis_of_full_rank_changes_nothing_and_a_smaller_one_costs(loss, basi
 
 def test_the_price_of_a_rank_is_that_of_proposition_2() -> None:
     A = 2.0 * targets() - L.toarray()
-    answer = solve_nonparametric(L, PAIRS, loss="linear", C=2.0, G=0.5, rank=N)
+    answer = solve_nonparametric(L, PAIRS, loss="linear", C=2.0, capacity_price=0.5, rank=N)
     np.testing.assert_allclose(answer.factor @ answer.factor.T, power(A / 0.5, 1.0), atol=1e-8)
 
 
@@ -184,8 +186,8 @@ def test_leading_eigenvectors_of_a_large_matrix_and_where_they_are_not_found(mon
 def test_a_capacity_that_does_not_bind_is_left_unused() -> None:
     """Where the squared hinge is zero at a small K, no more is asked for."""
     pairs = Pairs(similar=[[0, 1]], n_points=N)
-    with pytest.warns(ConvergenceWarning, match="found no G at which"):
-        answer = solve_nonparametric(L, pairs, B=1e9, C=1e3)
+    with pytest.warns(ConvergenceWarning, match="found no price at which"):
+        answer = solve_nonparametric(L, pairs, capacity=1e9, C=1e3)
     assert answer.capacity < 1e3
     assert answer.primal <= 1e-4 * 500.0  # f(0)
     assert answer.gap <= 0.1 * 500.0
@@ -194,10 +196,10 @@ def test_a_capacity_that_does_not_bind_is_left_unused() -> None:
 @pytest.mark.parametrize("searches", [1, 2])
 def test_a_search_that_ends_early_says_so(monkeypatch, searches) -> None:
     """It gives a K within B, and its gap covers what the whole search would gain."""
-    best = solve_nonparametric(L, PAIRS, C=50.0, B=0.01, rank=N)
+    best = solve_nonparametric(L, PAIRS, C=50.0, capacity=0.01, rank=N)
     monkeypatch.setattr(capacity, "_SEARCHES", searches)
-    with pytest.warns(ConvergenceWarning, match="found no G at which"):
-        answer = solve_nonparametric(L, PAIRS, C=50.0, B=0.01, rank=N)
+    with pytest.warns(ConvergenceWarning, match="found no price at which"):
+        answer = solve_nonparametric(L, PAIRS, C=50.0, capacity=0.01, rank=N)
     assert np.sum(np.linalg.svdvals(answer.factor) ** 4) <= 0.01 * (1 + 1e-12)
     assert answer.gap > best.gap
     assert answer.primal - answer.gap <= best.primal <= answer.primal + best.gap
@@ -209,16 +211,16 @@ def test_a_search_that_ends_early_says_so(monkeypatch, searches) -> None:
 )
 def test_a_solve_that_is_cut_short_says_so_and_stays_within(options, words) -> None:
     with pytest.warns(ConvergenceWarning, match=words):
-        answer = solve_nonparametric(L, PAIRS, C=5.0, B=2.0, **options)
+        answer = solve_nonparametric(L, PAIRS, C=5.0, capacity=2.0, **options)
     K = answer.factor @ answer.factor.T
     assert np.sum(K * K) <= 2.0
     assert 1e-6 < answer.relative_gap < np.inf
-    assert answer.primal - answer.gap <= solve_nonparametric(L, PAIRS, C=5.0, B=2.0).primal
+    assert answer.primal - answer.gap <= solve_nonparametric(L, PAIRS, C=5.0, capacity=2.0).primal
 
 
 def test_nothing_is_learned_where_the_graph_outweighs_the_pairs() -> None:
     answer = solve_nonparametric(
-        L, Pairs(similar=[[0, 1]], n_points=N), loss="linear", C=1e-6, B=1.0
+        L, Pairs(similar=[[0, 1]], n_points=N), loss="linear", C=1e-6, capacity=1.0
     )
     assert answer.capacity <= 1.0
     assert np.isfinite(answer.factor).all()
@@ -227,11 +229,20 @@ def test_nothing_is_learned_where_the_graph_outweighs_the_pairs() -> None:
 @pytest.mark.parametrize(
     ("call", "words"),
     [
-        (lambda: solve_nonparametric(L, PAIRS, B=1.0, G=1.0), "`B` or `G`, not both"),
-        (lambda: solve_nonparametric(L, PAIRS, B=0.0), r"`solve_nonparametric\(B=0.0\)`"),
-        (lambda: solve_nonparametric(L, PAIRS, G=-1.0), r"`solve_nonparametric\(G=-1.0\)`"),
+        (
+            lambda: solve_nonparametric(L, PAIRS, capacity=1.0, capacity_price=1.0),
+            "`capacity` or `capacity_price`, not both",
+        ),
+        (
+            lambda: solve_nonparametric(L, PAIRS, capacity=0.0),
+            r"`solve_nonparametric\(capacity=0.0\)`",
+        ),
+        (
+            lambda: solve_nonparametric(L, PAIRS, capacity_price=-1.0),
+            r"`solve_nonparametric\(capacity_price=-1.0\)`",
+        ),
         (lambda: solve_nonparametric(L, PAIRS, p=0.5), "`p=0.5` is below 1"),
-        (lambda: solve_nonparametric(L, PAIRS, p=1.0, B=1.0), "`p=1` has an answer with"),
+        (lambda: solve_nonparametric(L, PAIRS, p=1.0, capacity=1.0), "`p=1` has an answer with"),
         (lambda: solve_nonparametric(L, PAIRS, p=1.0, loss="linear"), "`p=1` has an answer with"),
         (lambda: solve_nonparametric(L, PAIRS, rank=0), "`rank`"),
         (lambda: solve_nonparametric(L, PAIRS, rank=3, basis="sine"), "`basis='sine'`"),
@@ -248,7 +259,7 @@ def test_bad_input_is_named(call, words) -> None:
 
 
 def test_an_answer_says_how_good_it_is() -> None:
-    words = repr(solve_nonparametric(L, PAIRS, B=5.0))
+    words = repr(solve_nonparametric(L, PAIRS, capacity=5.0))
     assert "relative gap" in words
     assert "CapacityAnswer(OPTIMAL" in words
     assert ", 0 iterations" in repr(solve_nonparametric(L, PAIRS, loss="linear", rank=2))
@@ -275,7 +286,7 @@ def test_the_best_kernel_of_a_rank_over_many_pieces_is_the_best() -> None:
     n = L_many.shape[0]
     table = np.vstack([np.asarray(PAIRS.similar) + N * k for k in range(40)])
     pairs = Pairs(similar=table, n_points=n)
-    answer = solve_nonparametric(L_many, pairs, loss="linear", B=2.0, rank=30)
+    answer = solve_nonparametric(L_many, pairs, loss="linear", capacity=2.0, rank=30)
     A = statement_matrix(pairs) - L_many
     largest = np.linalg.eigvalsh(A.toarray())[::-1][:30].clip(0)
     best = -(2.0**0.5) * np.linalg.norm(largest)
@@ -310,21 +321,21 @@ def test_vectors_that_were_not_found_count_in_the_gap(monkeypatch) -> None:
 @pytest.mark.parametrize("p", [1.0, 2.0, 4.0])
 def test_a_kernel_of_zeros_has_a_gap_of_zero_up_to_rounding(p) -> None:
     one = Pairs(dissimilar=[[0, 1]], n_points=N)
-    answer = solve_nonparametric(L, one, loss="linear", C=1e-6, p=p, B=3.0, rank=2)
+    answer = solve_nonparametric(L, one, loss="linear", C=1e-6, p=p, capacity=3.0, rank=2)
     assert answer.relative_gap <= 1e-9
 
 
 @pytest.mark.filterwarnings("ignore:the solve has an optimum that is too large")
 @pytest.mark.parametrize("rank", ["auto", 3])
 def test_a_kernel_too_large_for_numbers_is_refused(rank) -> None:
-    with pytest.raises(ValueError, match=r"`p=1.02` and `G=1e-07`.* too large"):
-        solve_nonparametric(L, PAIRS, loss="linear", C=1e3, p=1.02, G=1e-7, rank=rank)
+    with pytest.raises(ValueError, match=r"`p=1.02` and `capacity_price=1e-07`.* too large"):
+        solve_nonparametric(L, PAIRS, loss="linear", C=1e3, p=1.02, capacity_price=1e-7, rank=rank)
 
 
 def test_a_large_exponent_of_the_norm_does_not_overflow() -> None:
     """q = p / (p - 1) = 1001 of eigenvalues near 1000: the norm is near the largest of them."""
-    answer = solve_nonparametric(L, PAIRS, loss="linear", C=1e3, p=1.001, B=2.0, rank=3)
-    trace = solve_nonparametric(L, PAIRS, loss="linear", C=1e3, p=1.0, B=2.0)
+    answer = solve_nonparametric(L, PAIRS, loss="linear", C=1e3, p=1.001, capacity=2.0, rank=3)
+    trace = solve_nonparametric(L, PAIRS, loss="linear", C=1e3, p=1.0, capacity=2.0)
     assert answer.primal == pytest.approx(trace.primal, rel=1e-2)
 
 
@@ -333,7 +344,7 @@ def test_pieces_without_pairs_take_no_part_in_a_basis(loss) -> None:
     """20 copies of the graph, pairs in the last one: the smoothest functions of that one alone."""
     L_many = laplacian(block_diag([neighbor_graph(X, 4, join="either")] * 20))
     alone = laplacian(neighbor_graph(X, 4, join="either"))
-    given = {"loss": loss, "B": 4.0, "C": 2.0, "rank": 8}
+    given = {"loss": loss, "capacity": 4.0, "C": 2.0, "rank": 8}
     moved = Pairs(
         np.asarray(PAIRS.similar) + 19 * N, np.asarray(PAIRS.dissimilar) + 19 * N, n_points=20 * N
     )

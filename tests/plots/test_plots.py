@@ -243,7 +243,7 @@ def test_a_map_shows_points_whose_label_is_missing() -> None:
 def test_a_path_of_designs_has_a_line_for_each_feature_or_kernel(weak, points, labels) -> None:
     path = KernelDesigner(weak=weak, n_triplets=50, random_state=0).path(points, labels)
     above, below, kept = plot_design_path(path).axes
-    curves = [line for line in above.get_lines() if len(line.get_xdata()) == len(path.gamma1)]
+    curves = [line for line in above.get_lines() if len(line.get_xdata()) == len(path.sparsity)]
     assert len(curves) == (points.shape[1] if weak else len(path.words))
     largest = np.abs(path.weights).max()
     assert max(np.abs(line.get_ydata()).max() for line in curves) == largest

@@ -564,7 +564,7 @@ def test_ctrl_c_leaves_the_error_state_of_the_caller(monkeypatch) -> None:
 def test_the_relative_gap_is_one_of_the_values_in_single_precision() -> None:
     """Rounding of the prior is no size of the values: what is claimed holds of the numbers that come out."""
     x0, b, tol = 1.464, 0.6088, 1e-3
-    term = Term(Trace(), LogDetSlack(equal=b, gamma=1.0))
+    term = Term(Trace(), LogDetSlack(equal=b, C=1.0))
     problem = Problem(Schatten(p=10.0), np.diag([x0]), [term], dtype="float32")
     solution = solve(problem, solver="interior_point", tol=tol)
     assert solution.status is Status.OPTIMAL

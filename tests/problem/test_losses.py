@@ -218,7 +218,7 @@ def test_a_lower_bound_mirrors_an_upper_one(cls, bound, t, lam):
 
 @every_bounded_type
 def test_a_steep_loss_is_a_hard_one(cls):
-    strength = {field.name for field in dataclasses.fields(cls)} & {"C", "gamma"}
+    strength = {field.name for field in dataclasses.fields(cls)} & {"C"}
     lam = np.asarray([-1.5, -0.2, 0.0, 0.4, 2.0])
     for loss in cls.examples():
         for name in strength:

@@ -162,8 +162,8 @@ REFUSALS = [
     (lambda: Hinge(-1.0), r"`Hinge\(C=-1.0\)`: C must be positive and finite; got -1.0\."),
     (lambda: Square(np.inf), r"`Square\(C=inf\)`: C must be positive and finite; got inf\."),
     (lambda: SquaredHinge(0.0), r"`SquaredHinge\(C=0.0\)`: C must be positive"),
-    (lambda: KLSlack(np.nan), r"`KLSlack\(gamma=nan\)`: gamma must be positive"),
-    (lambda: LogDetSlack(-2), r"`LogDetSlack\(gamma=-2\)`: gamma must be positive"),
+    (lambda: KLSlack(np.nan), r"`KLSlack\(C=nan\)`: C must be positive"),
+    (lambda: LogDetSlack(-2), r"`LogDetSlack\(C=-2\)`: C must be positive"),
     (
         lambda: SquaredHinge(equal=1.0),
         r"`SquaredHinge` takes upper= or lower=; for a target use Sq",

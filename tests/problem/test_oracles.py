@@ -98,9 +98,9 @@ def loss_model(loss: Loss, t: cp.Expression) -> tuple[cp.Expression, list[cp.Con
     if isinstance(loss, SquaredHinge | Square):
         return loss.C / 2 * cp.sum_squares(s - b), link
     if isinstance(loss, LogDetSlack):
-        return loss.gamma * cp.sum(s / b - cp.log(s / b) - 1), link
+        return loss.C * cp.sum(s / b - cp.log(s / b) - 1), link
     assert isinstance(loss, KLSlack)
-    return loss.gamma * cp.sum(-cp.entr(s) - s * np.log(b) - s + b), link
+    return loss.C * cp.sum(-cp.entr(s) - s * np.log(b) - s + b), link
 
 
 def matrices_of(constraints: Constraints, n: int) -> np.ndarray:

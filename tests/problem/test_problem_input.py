@@ -101,9 +101,9 @@ BAD = [
     (lambda: problem(loss=Hinge(upper=1.0, weight=np.ones(3))), r"`weight` has shape \(3,\)"),
     (
         lambda: LogDetSlack(0.0),
-        r"`LogDetSlack\(gamma=0\.0\)`: gamma must be positive and finite; got 0\.0",
+        r"`LogDetSlack\(C=0\.0\)`: C must be positive and finite; got 0\.0",
     ),
-    (lambda: KLSlack(-1.0), r"`KLSlack\(gamma=-1\.0\)`"),
+    (lambda: KLSlack(-1.0), r"`KLSlack\(C=-1\.0\)`"),
     (lambda: Hinge(-1.0), r"`Hinge\(C=-1\.0\)`: C must be positive and finite; got -1\.0"),
     (lambda: SquaredHinge(np.inf), r"`SquaredHinge\(C=inf\)`"),
     (lambda: Schatten(1.0), r"`Schatten\(p=1\.0\)`: p must be greater than 1"),
@@ -237,7 +237,7 @@ def test_without_room_for_double_precision_the_answer_in_single_stays(monkeypatc
         Frobenius(), np.eye(3), [Term(distances, Square(76.0, equal=targets))], dtype="float32"
     )
     assert solve(asked).factor.dtype == np.float64
-    monkeypatch.setattr(sys.modules["gramlearn.solvers.solve"], "replace", narrow)
+    monkeypatch.setattr(sys.modules["gramlearn.solvers.fallback"], "replace", narrow)
     solution = solve(asked)
     assert solution.factor.dtype == np.float32
     assert solution.status is not Status.OPTIMAL

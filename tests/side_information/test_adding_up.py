@@ -272,7 +272,7 @@ def test_weights_count_in_thresholds_scores_and_kernels_of_pairs():
     once = Pairs.from_labels(y, 20, random_state=0)
     again = once + once
     assert again.size == once.size
-    for half, double in ((POLA(gamma=2.0), POLA(gamma=1.0)),):
+    for half, double in ((POLA(C=2.0), POLA(C=1.0)),):
         prices = half.fit(X, side=once).solution_.primal, double.fit(X, side=again).solution_.primal
         assert prices[0] == pytest.approx(prices[1], rel=1e-4)
     for loss in ("linear", "hinge", "squared_hinge", "square"):

@@ -126,9 +126,9 @@ def test_doubles_and_sixty_digits_agree_within_the_bound_on_rounding(kind):
 @pytest.mark.parametrize(
     ("regularizer", "loss", "bounds"),
     [
-        ("LogDet", "LogDetSlack", {"gamma": 2.0, "upper": 1.0}),
+        ("LogDet", "LogDetSlack", {"C": 2.0, "upper": 1.0}),
         ("LogDet", "Hinge", {"C": 0.3, "lower": 3.0}),
-        ("VonNeumann", "KLSlack", {"gamma": 0.7, "equal": 1.0}),
+        ("VonNeumann", "KLSlack", {"C": 0.7, "equal": 1.0}),
         ("Frobenius", "SquaredHinge", {"C": 2.0, "lower": 3.0}),
         ("Frobenius", "Hard", {"upper": 0.5}),
     ],
@@ -293,7 +293,7 @@ def test_an_overflow_is_believed_where_it_is_so():
         (1.0, True),
         (1e3, False),
     ):  # the price of 2000 costs exp(2000 / gamma)
-        slack = Clause("Trace", {}, "KLSlack", {"upper": 9.0, "gamma": gamma})
+        slack = Clause("Trace", {}, "KLSlack", {"upper": 9.0, "C": gamma})
         slackened = Question("LogDet", {}, np.eye(3), "matrix", (reward, slack))
         assert (judge(slackened, said) == []) is is_believed
 

@@ -154,7 +154,7 @@ def mix_of(split: Split, weak: bool) -> Mix:
     passed_over = 0
     for number in ranked:
         gamma2, gamma1 = (GAMMAS[k] for k in divmod(number, len(GAMMAS)))
-        designer = _designer(weak, gamma1=gamma1, gamma2=gamma2)
+        designer = _designer(weak, sparsity=gamma1, trace_price=gamma2)
         with warnings.catch_warnings():
             warnings.filterwarnings("ignore", "all weights are zero")
             designer.fit(split.training.points, side=split.training.triplets)
@@ -182,8 +182,8 @@ def shares_of_grid(learned: Judged, judge: Judged, weak: bool) -> np.ndarray:
     kernels = _family(judge.points.shape[1], weak)
     near, far = (np.column_stack([p.paired(i, other) for p in kernels]) for other in (j, k))
     for row in reversed(range(len(GAMMAS))):  # the smallest gamma2 first
-        designer = _designer(weak, gamma2=GAMMAS[row], tol=_TOL)
-        path = designer.path(learned.points, side=learned.triplets, gamma1=GAMMAS)
+        designer = _designer(weak, trace_price=GAMMAS[row], tol=_TOL)
+        path = designer.path(learned.points, side=learned.triplets, sparsity=GAMMAS)
         if not path.weights.any():
             break
         shares[row] = [kept(near @ weights, far @ weights) for weights in path.weights]

@@ -172,7 +172,7 @@ def _xing(
 def _metric(split: comparisons.Split) -> tuple[float, float]:
     """(the gamma of MetricLearner that the halves choose, the share of test comparisons kept)."""
     gamma = _GAMMAS[comparisons.ranked_by_halves(split, _shares_of_gammas)[0]]
-    learner = MetricLearner(loss="hinge", gamma=gamma)
+    learner = MetricLearner(loss="hinge", C=gamma)
     learner.fit(split.training.points, side=split.training.triplets)
     return gamma, split.test.share_kept(lambda A, B: learner.pair_score((A, B)))
 
@@ -180,7 +180,7 @@ def _metric(split: comparisons.Split) -> tuple[float, float]:
 def _shares_of_gammas(learned: comparisons.Judged, judge: comparisons.Judged) -> np.ndarray:
     shares = []
     for gamma in _GAMMAS:
-        learner = MetricLearner(loss="hinge", gamma=gamma, tol=_TOL)
+        learner = MetricLearner(loss="hinge", C=gamma, tol=_TOL)
         with warnings.catch_warnings():
             warnings.filterwarnings("ignore", "all .* statements hold under the prior")
             learner.fit(learned.points, side=learned.triplets)

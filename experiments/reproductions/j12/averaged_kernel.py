@@ -151,7 +151,7 @@ def _nearest(
 ) -> np.ndarray:
     """The class of the nearest point under the kernel learned from K; rows of K_test are to be classified."""
     learner = KernelLearner(
-        "precomputed", gamma=gamma, percentiles=PERCENTILES, tol=_TOL, random_state=0
+        "precomputed", C=gamma, percentiles=PERCENTILES, tol=_TOL, random_state=0
     ).fit(K, side=pairs)
     points, others = learner.transform(K), learner.transform(K_test)
     return np.asarray(labels[np.argmin(np.sum(points**2, axis=1) - 2 * others @ points.T, axis=1)])

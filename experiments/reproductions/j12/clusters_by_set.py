@@ -110,7 +110,7 @@ class ClustersBySet(Experiment):
 
 
 def _ours(X: np.ndarray, k: int, pairs: gl.Pairs, seed: int) -> dict[str, Any]:
-    learner = gl.MetricLearner(gamma=_GAMMA, random_state=seed)
+    learner = gl.MetricLearner(C=_GAMMA, random_state=seed)
     kernel = gl.NonparametricKernel(n_clusters=k, random_state=seed)
 
     def plain(points: np.ndarray) -> np.ndarray:

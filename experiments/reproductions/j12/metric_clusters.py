@@ -187,7 +187,7 @@ def _clusters(X: np.ndarray, y: np.ndarray) -> np.ndarray:
 
 
 def _learned(X: np.ndarray, y: np.ndarray, pairs: Pairs, gamma: float) -> np.ndarray:
-    learner = MetricLearner(gamma=gamma, percentiles=PERCENTILES, random_state=0)
+    learner = MetricLearner(C=gamma, percentiles=PERCENTILES, random_state=0)
     return _clusters(learner.fit(X, side=pairs).transform(X), y)
 
 

@@ -202,13 +202,13 @@ def _voted(half: Half, W: np.ndarray) -> np.ndarray:
 
 
 def _linear(half: Half, gamma: float) -> np.ndarray:
-    learner = MetricLearner(gamma=gamma, percentiles=PERCENTILES, tol=_TOL, random_state=0)
+    learner = MetricLearner(C=gamma, percentiles=PERCENTILES, tol=_TOL, random_state=0)
     learner.fit(half.points, side=half.pairs)
     return _voted(half, learner.get_mahalanobis_matrix())
 
 
 def _gaussian(half: Half, gamma: float) -> np.ndarray:
-    learner = KernelLearner("rbf", gamma=gamma, percentiles=PERCENTILES, tol=_TOL, random_state=0)
+    learner = KernelLearner("rbf", C=gamma, percentiles=PERCENTILES, tol=_TOL, random_state=0)
     learner.fit(half.points, side=half.pairs)
     places = learner.transform(half.points), learner.transform(half.others)
     return vote(places[0], half.labels, places[1], _NEIGHBORS)

@@ -231,7 +231,7 @@ def _learned(
 ) -> tuple[np.ndarray, float]:
     """Which others are right, and the relative gap; `squared` are the plain distances."""
     learner = MetricLearner(
-        gamma=gamma, percentiles=PERCENTILES, tol=_TOL, random_state=0, **basis
+        C=gamma, percentiles=PERCENTILES, tol=_TOL, random_state=0, **basis
     ).fit(half.points, half.labels, side=half.pairs)
     p, q = (np.asarray(A @ learner.basis_) for A in (half.others, half.points))
     change = learner.inner_ - np.eye(len(learner.inner_))

@@ -27,8 +27,8 @@ GAMMA = 1000.0  # so large that slack is hardly used where the constraints can b
 METHODS = {
     "logdet": (gl.LogDet(), gl.Hard()),
     "von_neumann": (gl.VonNeumann(), gl.Hard()),
-    "logdet_slack": (gl.LogDet(), gl.LogDetSlack(gamma=GAMMA)),
-    "von_neumann_slack": (gl.VonNeumann(), gl.KLSlack(gamma=GAMMA)),
+    "logdet_slack": (gl.LogDet(), gl.LogDetSlack(C=GAMMA)),
+    "von_neumann_slack": (gl.VonNeumann(), gl.KLSlack(C=GAMMA)),
 }
 WORDS = {
     "logdet": "LogDet",

@@ -193,7 +193,7 @@ class WithSlack(Experiment):
         i, j = draw_pairs(len(y), part.parameters["constraints"], part.generator())
         answers: dict[str, Any] = {}
         for name, (regularizer, loss) in _METHODS.items():
-            terms = constraints(X, y, i, j, loss(gamma=gamma))
+            terms = constraints(X, y, i, j, loss(C=gamma))
             problem = Problem(regularizer, Factor(X), terms)
             factor, projected = k09.stopped(problem, Projections("cyclic", seed=part.seed), _LIMIT)
             answers[name] = {

@@ -246,7 +246,7 @@ def _fit(
 ) -> dict[str, Any]:
     """Learn once, and classify: how many of those to test are wrong, mended and spoiled."""
     learner = MetricLearner(
-        name, gamma=share / count, n_pairs=count, tol=_TOL, random_state=seed % 2**31
+        name, C=share / count, n_pairs=count, tol=_TOL, random_state=seed % 2**31
     )
     X = digits.X.astype(np.float64)
     began = time.process_time()

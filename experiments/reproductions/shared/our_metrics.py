@@ -38,17 +38,17 @@ def _linear(root: np.ndarray) -> Embedding:
 
 def _metric(regularizer: str, gamma: float, X: np.ndarray, y: np.ndarray, seed: int) -> Embedding:
     unit = _unit(X)
-    learner = gl.MetricLearner(regularizer, gamma=gamma, tol=_TOL, random_state=seed)
+    learner = gl.MetricLearner(regularizer, C=gamma, tol=_TOL, random_state=seed)
     return _linear(learner.fit(X / unit, y).components_.T / unit)
 
 
 def _kernel(gamma: float, X: np.ndarray, y: np.ndarray, seed: int) -> Embedding:
-    learner = gl.KernelLearner("rbf", gamma=gamma, tol=_TOL, random_state=seed).fit(X, y)
+    learner = gl.KernelLearner("rbf", C=gamma, tol=_TOL, random_state=seed).fit(X, y)
     return lambda points: np.asarray(learner.transform(points))
 
 
 def _large_margin(gamma: float, X: np.ndarray, y: np.ndarray, seed: int) -> Embedding:
-    problem = gl.large_margin_problem(X, y, n_impostors=10, gamma=gamma)
+    problem = gl.large_margin_problem(X, y, n_impostors=10, logdet_price=gamma)
     return _linear(gl.solve(problem, tol=_TOL).factor)
 
 
@@ -60,7 +60,7 @@ def _collapsing(C: float, X: np.ndarray, y: np.ndarray, seed: int) -> Embedding:
 def _designed(gamma1: float, X: np.ndarray, y: np.ndarray, seed: int) -> Embedding:
     # Without the identity, which puts every point at the same distance from all others and more.
     designer = gl.KernelDesigner(
-        weak=True, identity=False, gamma1=gamma1, n_triplets=1000, tol=_TOL, random_state=seed
+        weak=True, identity=False, sparsity=gamma1, n_triplets=1000, tol=_TOL, random_state=seed
     ).fit(X, y)
     return lambda points: np.asarray(designer.transform(points))
 

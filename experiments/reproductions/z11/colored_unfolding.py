@@ -134,7 +134,7 @@ class ColoredUnfolding(Experiment):
     def compute(self, part: Part) -> dict[str, Any]:
         X, y = _SETS[part.parameters["set"]].load()
         rank = part.parameters["rank"]
-        room = _M * len(y) if part.parameters.get("wide") else _M
+        room = _M * len(y) ** (2 if part.parameters.get("wide") else 1)
         model = ColoredMVU(n_neighbors=_NEIGHBORS, C=_C, capacity=room, rank=rank, tol=_TOL)
         # What the first fit of a process loads and compiles is not counted.
         clone(model).set_params(rank=rank and 3).fit(*_small())

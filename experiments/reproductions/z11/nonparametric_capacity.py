@@ -274,7 +274,13 @@ class NonparametricCapacity(Experiment):
 def _learned(case: Instance, *, B: float = 1.0, p: float = 2.0) -> dict[str, float]:
     records: list[Record] = []
     learned = solve_nonparametric(
-        case.laplacian, case.pairs, loss="squared_hinge", C=C, p=p, B=B, callback=records.append
+        case.laplacian,
+        case.pairs,
+        loss="squared_hinge",
+        C=C,
+        p=p,
+        capacity=B,
+        callback=records.append,
     )
     return {
         "accuracy": case.of_kernel(learned.factor),

@@ -53,7 +53,7 @@ class NonparametricConvergence(Experiment):
             case.pairs,
             loss="squared_hinge",
             C=1.0,
-            B=float(len(case.y)),
+            capacity=float(len(case.y)),
             tol=_TOL,
             callback=records.append,
         )

@@ -156,7 +156,7 @@ def _simple(case: Instance) -> dict[str, Any]:
     for key, loss in _LOSSES.items():
         for _ in range(2):  # the first call may compile, load and warm up
             began = time.process_time()
-            learned = solve_nonparametric(case.laplacian, case.pairs, loss=loss, C=C, B=1.0)
+            learned = solve_nonparametric(case.laplacian, case.pairs, loss=loss, C=C, capacity=1.0)
             answer["seconds"][key] = time.process_time() - began
         answer["value"][key], answer["relative_gap"][key] = learned.primal, learned.relative_gap
         answer["accuracy"][key] = case.of_kernel(learned.factor)
@@ -168,7 +168,7 @@ def _mutual(case: Instance) -> dict[str, float]:
     """The accuracies with the paper's own graph, of the same pairs."""
     return {
         key: case.of_kernel(
-            solve_nonparametric(case.laplacian, case.pairs, loss=loss, C=C, B=1.0).factor
+            solve_nonparametric(case.laplacian, case.pairs, loss=loss, C=C, capacity=1.0).factor
         )
         for key, loss in _LOSSES.items()
     }

@@ -227,7 +227,7 @@ def _learned(case: Instance, way: str, share: float, rng: np.random.Generator) -
     chosen = _uncertain(case, count) if way == "active" else _random(case.pairs, count, rng)
     choosing = time.process_time() - began
     answer = solve_nonparametric(
-        case.laplacian, chosen, loss="squared_hinge", B=float(len(case.y)), tol=1e-4
+        case.laplacian, chosen, loss="squared_hinge", capacity=float(len(case.y)), tol=1e-4
     )
     seconds = time.process_time() - began
     return {

@@ -10,11 +10,10 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
 from typing import Any
 
-import numba
-
 
 def compiled(**options: Any) -> Callable[[Callable[..., Any]], Any]:
     """A decorator, with the options of numba.njit."""
+    import numba  # the modules of compiled functions are imported when they are needed; this one before
 
     def compile_later(function: Callable[..., Any]) -> Any:
         try:

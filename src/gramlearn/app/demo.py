@@ -42,7 +42,7 @@ class Data:
     class_name: str
     train_size: int
     n_pairs: int
-    gamma: float
+    C: float
 
 
 DATA = {
@@ -52,7 +52,7 @@ DATA = {
         "grower {}",
         train_size=89,
         n_pairs=1000,
-        gamma=10.0,
+        C=10.0,
     ),
     "digits": Data(
         load_digits,
@@ -60,7 +60,7 @@ DATA = {
         "a {}",
         train_size=300,
         n_pairs=20_000,
-        gamma=0.01,
+        C=0.01,
     ),
 }
 
@@ -125,7 +125,7 @@ def learn(
     data: Data, setting: Setting, callback: Callable[[Record], object] | None = None
 ) -> Solution:
     """Learn a metric from the pairs."""
-    loss = LogDetSlack(gamma=data.gamma)
+    loss = LogDetSlack(C=data.C)
     terms = setting.pairs.bind(loss, points=setting.train, bounds=setting.bounds)
     prior = np.eye(setting.train.shape[1])
     return solve(Problem(LogDet(), prior, terms), tol=_TOL, callback=callback)

@@ -1,4 +1,4 @@
-"""-<H Y H, K> + (C/2) sum over neighbors (t_ij - d_ij)^2 -> min over PSD K with tr K^2 <= B (Z11 6.1)."""
+"""minimize -<H Y H, K> + (C/2) sum over neighbors (t_ij - d_ij)^2 over PSD K, tr K^2 <= B (Z11 6.1)."""
 
 from typing import Any, Self
 
@@ -41,9 +41,9 @@ class ColoredMVU(PointEmbedding):
         classes, and else the second.
     C : float
         The price of errors of squared distances, (C/2) (t - d)^2, with d in units of their mean.
-    capacity : float
-        tr K^2 is at most this times the number of points, in the same units. The larger, the nearer distances
-        come to what they were, and the longer it takes.
+    capacity : float, optional
+        The bound B: tr K^p <= B. Here p = 2, in the same units, and B = n without one. The larger, the nearer
+        distances come to what they were, and the longer it takes.
     rank : int, optional
         Look for K = V E V' only, with V the smoothest so many eigenvectors of the graph (Z11 5.4): an
         approximation whose cost hardly depends on the number of points. Without it all of K is learned, at the
@@ -77,7 +77,7 @@ class ColoredMVU(PointEmbedding):
         n_neighbors: int = 5,
         labels: str = "auto",
         C: float = 1.0,
-        capacity: float = 1.0,
+        capacity: float | None = None,
         rank: int | None = None,
         tol: float = 1e-3,
         max_iter: int | None = None,
@@ -111,7 +111,7 @@ class ColoredMVU(PointEmbedding):
         """
         X = self._read(X)
         tol = check_positive(self.tol, "tol", "ColoredMVU", any_size=True)
-        room = check_positive(self.capacity, "capacity", "ColoredMVU") * len(X)
+        room = float(len(X)) if self.capacity is None else self.capacity
         L = _label_factor(y, len(X), self.labels)
         graph = neighbor_graph(X, self.n_neighbors)
         edges = measure_edges(X, graph)
@@ -127,7 +127,7 @@ class ColoredMVU(PointEmbedding):
                 np.column_stack([edges.i, edges.j]),
                 L,
                 C=self.C,
-                B=room,
+                capacity=room,
                 basis=basis,
                 tol=tol,
                 max_iter=self.max_iter,

@@ -1,4 +1,4 @@
-"""minimize sum_t eps_t + gamma1 |alpha| + gamma2 tr K: a kernel from "i is more like j than k" (F07)."""
+"""minimize sum_t eps_t + sparsity |alpha| + trace_price tr K: a kernel from "i is more like j than k" (F07)."""
 
 from dataclasses import replace
 from typing import Any, Self
@@ -64,9 +64,9 @@ class KernelDesigner(
         three widths, 0.1, 1 and 10 over the variance, and, unless `weak`, a polynomial of degree two.
     weak : bool
         Take every kernel of every feature alone, and price the features: those of no weight are never read.
-    gamma1 : float
+    sparsity : float
         The price of weights: of |alpha_p|, or of the largest |alpha_p| of each feature where `weak`.
-    gamma2 : float, optional
+    trace_price : float, optional
         The price of the trace over S. The trace grows with the square of the points in S, so it is a hundredth
         of the number of comparisons, or the sum of their weights, over |S|^2 where it is not given.
     n_triplets : int, optional
@@ -111,7 +111,7 @@ class KernelDesigner(
     --------
     >>> from sklearn.datasets import load_iris
     >>> X, y = load_iris(return_X_y=True)
-    >>> designer = KernelDesigner(weak=True, gamma1=10.0, random_state=0).fit(X, y)
+    >>> designer = KernelDesigner(weak=True, sparsity=10.0, random_state=0).fit(X, y)
     >>> designer.kernel_matrix(X[:2], X[:3]).shape
     (2, 3)
     """
@@ -124,8 +124,8 @@ class KernelDesigner(
         self,
         kernels: Any = None,
         weak: bool = False,
-        gamma1: float = 1.0,
-        gamma2: float | None = None,
+        sparsity: float = 1.0,
+        trace_price: float | None = None,
         n_triplets: int | None = None,
         psd_points: Any = "triplets",
         mend: str | None = None,
@@ -140,8 +140,8 @@ class KernelDesigner(
     ) -> None:
         self.kernels = kernels
         self.weak = weak
-        self.gamma1 = gamma1
-        self.gamma2 = gamma2
+        self.sparsity = sparsity
+        self.trace_price = trace_price
         self.n_triplets = n_triplets
         self.psd_points = psd_points
         self.mend = mend
@@ -175,8 +175,8 @@ class KernelDesigner(
             design = so_far(
                 self,
                 problem.solve,
-                self.gamma1,
-                self._gamma2(problem),
+                self.sparsity,
+                self._trace_price(problem),
                 tol=tol,
                 max_iter=self.max_iter,
                 callback=callback,
@@ -250,11 +250,11 @@ class KernelDesigner(
         return share_kept(near, far, known)
 
     def path(
-        self, X: Any, y: Any = None, *, side: SideInformation | None = None, gamma1: Any = None
+        self, X: Any, y: Any = None, *, side: SideInformation | None = None, sparsity: Any = None
     ) -> DesignPath:
-        """Designs for many gamma1, each begun where the one before ended; this estimator does not change.
+        """Designs for many sparsity, each begun where the one before ended; this estimator does not change.
 
-        Without `gamma1`, 25 values from where all weights are zero down to a ten-thousandth of that.
+        Without `sparsity`, 25 values from where all weights are zero down to a ten-thousandth of that.
         """
         other = type(self)(**self.get_params(deep=False))
         given = read_design_points(other, X)
@@ -266,8 +266,8 @@ class KernelDesigner(
         names = getattr(other, "feature_names_in_", None)
         return path_of(
             problem,
-            gamma1,
-            self._gamma2(problem),
+            sparsity,
+            self._trace_price(problem),
             words,
             given.features,
             n_features,
@@ -275,8 +275,8 @@ class KernelDesigner(
             **options,
         )
 
-    def _gamma2(self, problem: DesignProblem) -> float:
-        return problem.usual_gamma2 if self.gamma2 is None else self.gamma2
+    def _trace_price(self, problem: DesignProblem) -> float:
+        return problem.usual_trace_price if self.trace_price is None else self.trace_price
 
     @property
     def identity_weight_(self) -> float:
@@ -360,10 +360,8 @@ def _warn_of_zeros(design: KernelDesign, problem: DesignProblem) -> None:
     """Say which price is to blame, where one is."""
     if not np.any(problem.differences):
         advice = "no kernel tells the points of a comparison apart: pass other `kernels`, or standardize X"
-    elif design.gamma1 >= problem.largest_gamma1:
-        advice = f"from `gamma1={problem.largest_gamma1:.3g}` on nothing else is worth its price; lower it"
+    elif design.sparsity >= problem.largest_sparsity:
+        advice = f"from `sparsity={problem.largest_sparsity:.3g}` on nothing else is worth its price; lower it"
     else:
-        advice = (
-            "no kernel keeps comparisons well enough for its price; lower `gamma2`, then `gamma1`"
-        )
+        advice = "no kernel keeps comparisons well enough for its price; lower `trace_price`, then `sparsity`"
     warn(f"all weights are zero: {advice}.")

@@ -52,7 +52,7 @@ class KernelLearner(PairMethods, ClassNamePrefixFeaturesOutMixin, TransformerMix
         basis="spectral", above 10,000 points).
     alpha : float
         The prior is alpha k0.
-    regularizer, loss, gamma, bounds, percentiles, n_pairs :
+    regularizer, loss, C, bounds, percentiles, n_pairs :
         As in `MetricLearner`; distances are those of k0 in feature space.
     solver, tol, max_iter, time_limit, callback, random_state, verbose :
         As in `MetricLearner`.
@@ -96,7 +96,7 @@ class KernelLearner(PairMethods, ClassNamePrefixFeaturesOutMixin, TransformerMix
         regularizer: Any = "logdet",
         regularize: str = "kernel",
         loss: Any = "slack",
-        gamma: float = 1.0,
+        C: float = 1.0,
         bounds: tuple[float, float] | None = None,
         percentiles: tuple[float, float] = (5, 95),
         n_pairs: int | None = None,
@@ -117,7 +117,7 @@ class KernelLearner(PairMethods, ClassNamePrefixFeaturesOutMixin, TransformerMix
         self.regularizer = regularizer
         self.regularize = regularize
         self.loss = loss
-        self.gamma = gamma
+        self.C = C
         self.bounds = bounds
         self.percentiles = percentiles
         self.n_pairs = n_pairs
@@ -145,7 +145,7 @@ class KernelLearner(PairMethods, ClassNamePrefixFeaturesOutMixin, TransformerMix
         rng = generator(self.random_state)
         known = side_of(side, y, X.shape[0], self.n_pairs, rng)
         regularizer = read_regularizer(self.regularizer)
-        loss = read_loss(self.loss, self.gamma, regularizer, known, "KernelLearner")
+        loss = read_loss(self.loss, self.C, regularizer, known, "KernelLearner")
         is_zero = not regularizer.keeps_range and self.alpha == 0
         alpha = 0.0 if is_zero else check_positive(self.alpha, "alpha", "KernelLearner")
         complement = check_flag(self.complement, "complement")

@@ -31,7 +31,7 @@ class MetricLearner(MahalanobisMethods, BaseEstimator):
 
     With `LogDet` and `loss="slack"` this is information-theoretic metric learning (ITML), solved to optimality.
     Where features come in different units, standardize them first: the prior then sees all of them, and the
-    few pairs that are drawn by default need not teach the units. In raw units ask for more, and a larger gamma.
+    few pairs that are drawn by default need not teach the units. In raw units ask for more, and a larger C.
 
     Parameters
     ----------
@@ -44,7 +44,7 @@ class MetricLearner(MahalanobisMethods, BaseEstimator):
         What a violated bound costs. "slack" belongs to the regularizer: LogDetSlack, KLSlack or SquaredHinge,
         and Hinge for triplets. "hard" bounds hold, or InfeasibleError names those that contradict each other.
         "square" is for targets alone, Bounds whose upper and lower are equal.
-    gamma : float
+    C : float
         The price of a violation: the larger, the more it counts beside the distance from the prior.
     bounds : (upper, lower), optional
         Squared distances: pairs that are alike shall be at most `upper` apart, others at least `lower`. The
@@ -104,7 +104,7 @@ class MetricLearner(MahalanobisMethods, BaseEstimator):
         regularizer: Any = "logdet",
         prior: Any = "identity",
         loss: Any = "slack",
-        gamma: float = 1.0,
+        C: float = 1.0,
         bounds: tuple[float, float] | None = None,
         rank: int | None = None,
         basis: Any = "svd",
@@ -122,7 +122,7 @@ class MetricLearner(MahalanobisMethods, BaseEstimator):
         self.regularizer = regularizer
         self.prior = prior
         self.loss = loss
-        self.gamma = gamma
+        self.C = C
         self.bounds = bounds
         self.rank = rank
         self.basis = basis
@@ -153,7 +153,7 @@ class MetricLearner(MahalanobisMethods, BaseEstimator):
         rng = generator(self.random_state)
         known = side_of(side, y, X.shape[0], self.n_pairs, rng)
         regularizer = read_regularizer(self.regularizer)
-        loss = read_loss(self.loss, self.gamma, regularizer, known, "MetricLearner")
+        loss = read_loss(self.loss, self.C, regularizer, known, "MetricLearner")
         # For an invariant regularizer there is no difference, and W is the smaller matrix.
         choices = {"map": False, "kernel": not regularizer.is_invariant}
         of_kernel = check_choice(self.regularize, "regularize", choices)

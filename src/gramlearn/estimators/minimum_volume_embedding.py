@@ -17,9 +17,9 @@ _PRICE = 0.01  # of capacity: little beside that of distances, and enough for qu
 
 
 class MinimumVolumeEmbedding(PointEmbedding):
-    """-f(K) + C/2 sum_ij (d_ij - |x_i - x_j|^2)^2 -> min, f = first d eigenvalues of K less the others.
+    """minimize -f(K) + C/2 sum_ij (d_ij - |x_i - x_j|^2)^2, f = first d eigenvalues of K less the others.
 
-    Squared distances are measured in units of their mean over the neighbors, so that C, B and G mean the same
+    Squared distances are measured in units of their mean over the neighbors, so that prices mean the same
     whatever the units of X are; the embedding is in the units of X.
 
     Parameters
@@ -35,10 +35,10 @@ class MinimumVolumeEmbedding(PointEmbedding):
         nothing keeps them from flying apart, up to the capacity.
     C : float
         The price of a wrong distance.
-    B : float, optional
-        The capacity, tr K^2 <= B.
-    G : float, optional
-        The price of capacity instead, G/2 tr K^2 (default, without B: 0.01). The less it is, and the larger C,
+    capacity : float, optional
+        The bound B: tr K^p <= B. Here p = 2.
+    capacity_price : float, optional
+        The price G instead: (G/p) tr K^p is added. Without either, G = 0.01. The less it is, and the larger C,
         the better distances are kept and the farther things unfold, and the longer it takes.
     init : {"linear", "unfolding"}
         What the first round favors: the first d principal components of the points, or variance in all
@@ -79,8 +79,8 @@ class MinimumVolumeEmbedding(PointEmbedding):
         join: str = "either",
         connect: bool = False,
         C: float = 1.0,
-        B: float | None = None,
-        G: float | None = None,
+        capacity: float | None = None,
+        capacity_price: float | None = None,
         init: str = "linear",
         tol: float = 1e-3,
         max_rounds: int = 100,
@@ -94,8 +94,8 @@ class MinimumVolumeEmbedding(PointEmbedding):
         self.join = join
         self.connect = connect
         self.C = C
-        self.B = B
-        self.G = G
+        self.capacity = capacity
+        self.capacity_price = capacity_price
         self.init = init
         self.tol = tol
         self.max_rounds = max_rounds
@@ -114,7 +114,9 @@ class MinimumVolumeEmbedding(PointEmbedding):
         tol = check_positive(self.tol, "tol", name, any_size=True)
         check_choice(self.init, "init", {"linear": None, "unfolding": None})
         distances, unit = self._distances(X)
-        n, G = len(X), _PRICE if self.B is None and self.G is None else self.G
+        n, price = len(X), self.capacity_price
+        if self.capacity is None and price is None:
+            price = _PRICE
         U, s, _ = np.linalg.svd(X - X.mean(axis=0), full_matrices=False)
         V = U[:, : min(d, int(np.sum(s > 1e-8 * s[0])))]
         with self._watched("embedding", tol / 10, len(X)) as callback:
@@ -125,8 +127,8 @@ class MinimumVolumeEmbedding(PointEmbedding):
                 signs_of(V) if self.init == "linear" else np.eye(n) - 1 / n,
                 d,
                 C=check_positive(self.C, "C", name),
-                B=self.B,
-                G=G,
+                capacity=self.capacity,
+                capacity_price=price,
                 tol=tol,
                 max_rounds=self.max_rounds,
                 max_iter=self.max_iter,

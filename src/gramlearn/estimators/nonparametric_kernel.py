@@ -1,4 +1,4 @@
-"""<L, K> + C sum_ij loss(T_ij K_ij) -> min, tr K^p <= B: a kernel of the points at hand alone (Z11).
+"""minimize <L, K> + C sum_ij loss(T_ij K_ij), tr K^p <= B: a kernel of the points at hand alone (Z11).
 
 Nothing is said of the form of K: it is any positive semidefinite matrix, which pairs pull and a graph of
 neighbors keeps smooth. It comes as a factor n x r.
@@ -55,9 +55,12 @@ class NonparametricKernel(
         What a pair asks for: K_ij as large (or, of cannot-links, as small) as possible, in closed form; at
         least 1 (at most -1), or a price for the difference; exactly 1 (-1), or a price.
     p : float
-        Of the capacity tr K^p; larger ones spread it over more dimensions. 1 with the linear loss and B only.
-    B, G : float, optional
-        The capacity, tr K^p <= B, or its price (G/p) tr K^p. Each B belongs to one G. By default G = 1.
+        Of the capacity tr K^p; larger ones spread it over more dimensions. 1 with the linear loss and
+        a capacity only.
+    capacity : float, optional
+        The bound B: tr K^p <= B.
+    capacity_price : float, optional
+        The price G instead: (G/p) tr K^p is added. Each capacity has one price. Without either, G = 1.
     C : float
         What pairs weigh beside the graph.
     n_neighbors, join, weights, width :
@@ -88,7 +91,7 @@ class NonparametricKernel(
     eigenvalues_ : vector of r
         Of K, in descending order.
     solution_ : CapacityAnswer
-        The certificate: `value`, `gap`, `relative_gap`, `capacity`, `G`.
+        The certificate: `primal`, `gap`, `relative_gap`, `capacity`, `capacity_price`.
     graph_ : sparse matrix n x n
     labels_ : vector of n
         The clusters, where `n_clusters` is given, or after `fit_predict`; `predict` gives those of new points.
@@ -98,8 +101,8 @@ class NonparametricKernel(
         self,
         loss: str = "linear",
         p: float = 2.0,
-        B: float | None = None,
-        G: float | None = None,
+        capacity: float | None = None,
+        capacity_price: float | None = None,
         C: float = 1.0,
         n_neighbors: int = 5,
         rank: int | str = "auto",
@@ -121,8 +124,8 @@ class NonparametricKernel(
     ) -> None:
         self.loss = loss
         self.p = p
-        self.B = B
-        self.G = G
+        self.capacity = capacity
+        self.capacity_price = capacity_price
         self.C = C
         self.n_neighbors = n_neighbors
         self.rank = rank
@@ -174,8 +177,8 @@ class NonparametricKernel(
                 loss=self.loss,
                 C=self.C,
                 p=self.p,
-                B=self.B,
-                G=self.G,
+                capacity=self.capacity,
+                capacity_price=self.capacity_price,
                 rank=self.rank,
                 basis=self.basis,
                 tol=tol,

@@ -1,4 +1,4 @@
-"""|W|^2 / 2 + b^2 / 2 + gamma sum max(0, 1 - s (b - d_W)) -> min over W and b >= 1: POLA as a batch (J12 5.2).
+"""|W|^2 / 2 + b^2 / 2 + C sum max(0, 1 - s (b - d_W)) -> min over W and b >= 1: POLA as a batch (J12 5.2).
 
 s is 1 for pairs that are alike, which shall be nearer than the threshold b by 1, in squared distance, and -1
 for the others, which shall be farther by 1. Shalev-Shwartz, Singer and Ng (2004) learn W and b from nothing.
@@ -36,7 +36,7 @@ class POLA(MahalanobisMethods, BaseEstimator):
 
     Parameters
     ----------
-    gamma : float
+    C : float
         The price of a pair that is not on its side of the threshold by 1, beside the norms of W and b.
     n_pairs, solver, tol, max_iter, time_limit, callback, random_state, verbose :
         As in `MetricLearner`.
@@ -59,7 +59,7 @@ class POLA(MahalanobisMethods, BaseEstimator):
 
     def __init__(
         self,
-        gamma: float = 1.0,
+        C: float = 1.0,
         n_pairs: int | None = None,
         solver: Any = "auto",
         tol: float = 1e-6,
@@ -69,7 +69,7 @@ class POLA(MahalanobisMethods, BaseEstimator):
         random_state: Any = None,
         verbose: int = 0,
     ) -> None:
-        self.gamma = gamma
+        self.C = C
         self.n_pairs = n_pairs
         self.solver = solver
         self.tol = tol
@@ -90,7 +90,7 @@ class POLA(MahalanobisMethods, BaseEstimator):
         X = check_extent(validated(self, X, dtype=np.float64))
         coordinates, basis = _in_their_span(X)
         n, d = coordinates.shape
-        gamma = check_positive(self.gamma, "gamma", "POLA")
+        C = check_positive(self.C, "C", "POLA")
         known = side_of(side, y, n, self.n_pairs, generator(self.random_state))
         i, j, alike = _near_and_far(known)
         weights = known.pair_weights()
@@ -106,7 +106,7 @@ class POLA(MahalanobisMethods, BaseEstimator):
             if rows.size:
                 ends = (np.full(rows.size, n), np.full(rows.size, n + 1))
                 comparisons = DistanceComparisons(i[rows], j[rows], *ends, points=points)
-                terms.append(Term(comparisons, Hinge(gamma, weight=weights[rows], **bound)))
+                terms.append(Term(comparisons, Hinge(C, weight=weights[rows], **bound)))
         options = SolveOptions.of("POLA", self.get_params(deep=False), partial(so_far, self))
         solution = options.solve(Frobenius(), np.zeros((d + 1, d + 1)), terms)
         F = solution.factor

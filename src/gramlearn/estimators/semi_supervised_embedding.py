@@ -46,7 +46,7 @@ class SemiSupervisedEmbedding(
         The feature space, as in `KernelLearner`; with a rank it is what the basis spans.
     loss : {"hinge", "squared_hinge"}
         What a violated bound costs.
-    gamma : float
+    C : float
         The price of violations, beside the squared norm of W, in units of squared distances.
     bounds, percentiles, n_pairs, solver, tol, max_iter, time_limit, callback, random_state, verbose :
         As in `MetricLearner`.
@@ -70,7 +70,7 @@ class SemiSupervisedEmbedding(
         rank: int | None = None,
         basis: Any = "cholesky",
         loss: str = "hinge",
-        gamma: float = 1.0,
+        C: float = 1.0,
         bounds: tuple[float, float] | None = None,
         percentiles: tuple[float, float] = (5, 95),
         n_pairs: int | None = None,
@@ -89,7 +89,7 @@ class SemiSupervisedEmbedding(
         self.rank = rank
         self.basis = basis
         self.loss = loss
-        self.gamma = gamma
+        self.C = C
         self.bounds = bounds
         self.percentiles = percentiles
         self.n_pairs = n_pairs
@@ -116,7 +116,7 @@ class SemiSupervisedEmbedding(
         rng = generator(self.random_state)
         known = side_of(side, y, X.shape[0], self.n_pairs, rng)
         kind = check_choice(self.loss, "loss", {"hinge": Hinge, "squared_hinge": SquaredHinge})
-        loss = kind(check_positive(self.gamma, "gamma", "SemiSupervisedEmbedding"))
+        loss = kind(check_positive(self.C, "C", "SemiSupervisedEmbedding"))
         space = FeatureSpace.of(
             X, self.kernel, self.kernel_params, self.rank, self.basis, False, rng
         )

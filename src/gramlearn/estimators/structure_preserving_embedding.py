@@ -18,7 +18,7 @@ from gramlearn.methods.unfolding.structure_preserving import structure_preservin
 
 
 class StructurePreservingEmbedding(PointEmbedding):
-    """-<W, K> + C xi -> min over centered K, tr K^p <= B,  d_ik <= d_ij + xi where W_ik = 1 and W_ij = 0.
+    """minimize -<W, K> + C xi over centered K, tr K^p <= B,  d_ik <= d_ij + xi where W_ik = 1 and W_ij = 0.
 
     Parameters
     ----------
@@ -38,8 +38,10 @@ class StructurePreservingEmbedding(PointEmbedding):
     p : float
         At least 1.01. A smaller p puts more of K into the first dimensions: 2 is that of the paper, 1.1 is near
         to the trace.
-    B, G : float, optional
-        tr K^p <= B, or G/p tr K^p beside the objective (default: B = n). They scale the embedding, no more.
+    capacity : float, optional
+        The bound B: tr K^p <= B. Without it or a price, B = n. Either scales the embedding, no more.
+    capacity_price : float, optional
+        The price G instead: (G/p) tr K^p is added.
     tol : float
         The relative gap at which to stop; without C also the largest violation, relative to the mean
         squared distance.
@@ -74,8 +76,8 @@ class StructurePreservingEmbedding(PointEmbedding):
         join: str = "either",
         C: float | None = None,
         p: float = 2.0,
-        B: float | None = None,
-        G: float | None = None,
+        capacity: float | None = None,
+        capacity_price: float | None = None,
         tol: float = 1e-6,
         max_iter: int | None = None,
         time_limit: float | None = None,
@@ -88,8 +90,8 @@ class StructurePreservingEmbedding(PointEmbedding):
         self.join = join
         self.C = C
         self.p = p
-        self.B = B
-        self.G = G
+        self.capacity = capacity
+        self.capacity_price = capacity_price
         self.tol = tol
         self.max_iter = max_iter
         self.time_limit = time_limit
@@ -108,7 +110,8 @@ class StructurePreservingEmbedding(PointEmbedding):
         name = type(self).__name__
         is_graph = check_choice(self.graph, "graph", {"neighbors": False, "precomputed": True})
         X = self._read_graph(X) if is_graph else self._read(X)
-        check_capacity(self.B, self.G, name)
+        check_capacity(self.capacity, self.capacity_price, name)
+        has_none = self.capacity is None and self.capacity_price is None
         check_positive(self.p, "p", name, largest=LARGEST_EXPONENT)
         if self.C is not None:
             check_positive(self.C, "C", name)
@@ -121,8 +124,8 @@ class StructurePreservingEmbedding(PointEmbedding):
                 self.graph_,
                 C=self.C,
                 p=self.p,
-                B=float(X.shape[0]) if self.B is None and self.G is None else self.B,
-                G=self.G,
+                capacity=float(X.shape[0]) if has_none else self.capacity,
+                capacity_price=self.capacity_price,
                 tol=tol,
                 max_iter=self.max_iter,
                 callback=callback,

@@ -1,4 +1,4 @@
-"""Pictures of kernel designs: weights, number of features and comparisons kept against gamma1."""
+"""Pictures of kernel designs: weights, number of features and comparisons kept against sparsity."""
 
 from typing import Any
 
@@ -11,7 +11,7 @@ _NAMED = 8  # so many lines have a name and a color, those that reach farthest; 
 
 
 def plot_design_path(path: DesignPath, names: Any = None, figure: Any = None) -> Any:
-    """Draw the weights against gamma1, and below how many features there are and what share they keep.
+    """Draw the weights against sparsity, and below how many features there are and what share they keep.
 
     Parameters
     ----------
@@ -40,24 +40,24 @@ def plot_design_path(path: DesignPath, names: Any = None, figure: Any = None) ->
             if is_named
             else {"color": "0.8"}
         )
-        above.plot(path.gamma1, lines[:, k], linewidth=1.6, zorder=3 - is_named, **style)
+        above.plot(path.sparsity, lines[:, k], linewidth=1.6, zorder=3 - is_named, **style)
     above.axhline(0.0, color="0.5", linewidth=0.6)
     above.set_ylabel("weight" if -1 in path.features else "largest weight of a feature")
     above.legend(frameon=False, fontsize="small", loc="center left", bbox_to_anchor=(1.0, 0.5))
     unit = "kernels" if -1 in path.features else "features"
     counts = path.n_kernels if -1 in path.features else path.n_features
-    below.plot(path.gamma1, counts, color=line_colors(0), drawstyle="steps-mid")
+    below.plot(path.sparsity, counts, color=line_colors(0), drawstyle="steps-mid")
     below.set_ylabel(f"{unit} with a weight", color=line_colors(0))
     below.set_ylim(0, None)
     below.yaxis.get_major_locator().set_params(integer=True)
     kept = below.twinx()
-    kept.plot(path.gamma1, path.kept, color=line_colors(5))
+    kept.plot(path.sparsity, path.kept, color=line_colors(5))
     kept.set_ylabel("training comparisons kept", color=line_colors(5))
     kept.set_ylim(0, 1.02)
     kept.yaxis.set_major_formatter(lambda share, _: f"{share:.0%}")
-    if path.gamma1[-1] > 0:
+    if path.sparsity[-1] > 0:
         below.set_xscale("log")
-    below.set_xlabel("gamma1, the price of a weight")
+    below.set_xlabel("sparsity, the price of a weight")
     below.invert_xaxis()
     tidy(above)
     for ax in (below, kept):

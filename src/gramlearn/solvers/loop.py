@@ -13,6 +13,7 @@ from typing import Any, Generic, NamedTuple, Protocol, TypeVar, final
 
 from sklearn.exceptions import ConvergenceWarning
 
+from gramlearn._base.arrays import without_overflow_warnings
 from gramlearn._base.validation import check_count, check_no_class, check_positive
 from gramlearn._base.warnings import warn
 from gramlearn.problem.certificate import UNKNOWN, Certificate
@@ -205,6 +206,14 @@ def iterate(
 ) -> SomeAnswer:
     """Run a method to its end. The callback receives every record, and stops the run by returning True."""
     check_callback(callback)
+    return without_overflow_warnings(_run, method, limits, callback)  # type: ignore[no-any-return]
+
+
+def _run(
+    method: Method[Any, Any, SomeAnswer],
+    limits: Limits,
+    callback: Callable[[Record], object] | None,
+) -> SomeAnswer:
     began = time.perf_counter()
     history: list[Record] = []
     attempt = Attempt(method, limits.tol, limits.max_iter)

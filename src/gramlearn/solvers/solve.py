@@ -4,7 +4,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
-from gramlearn._base.arrays import Array, without_overflow_warnings
+from gramlearn._base.arrays import Array
 from gramlearn._base.threads import one_thread
 from gramlearn._base.validation import check_choice, check_count
 from gramlearn.problem.problem import Problem
@@ -114,9 +114,7 @@ def attempt(
     limits = Limits.read(tol, max_iter, time_limit, "solve")
     with one_thread(when=_products(problem) <= _SMALL):
         # The limit of iterations is each stage's own.
-        solution = without_overflow_warnings(
-            iterate, method, replace(limits, max_iter=INF), callback
-        )
+        solution = iterate(method, replace(limits, max_iter=INF), callback)
     return solution, limits
 
 

@@ -17,7 +17,7 @@ class KernelDesign(CertifiedAnswer):
     ----------
     weights, identity :
         alpha, one number a kernel, and beta.
-    gamma1, gamma2 : float
+    sparsity, trace_price : float
         What it was designed for.
     n_points, cuts : int
         |S|, and how many rows were made dominant one by one.
@@ -31,8 +31,8 @@ class KernelDesign(CertifiedAnswer):
 
     weights: np.ndarray
     identity: float
-    gamma1: float
-    gamma2: float
+    sparsity: float
+    trace_price: float
     n_points: int
     cuts: int
 

@@ -1,11 +1,11 @@
 """sum_t margin_t lam_t, less what is left of the prices' equations: a bound below every value of a design.
 
-    r_p = sum_t lam_t D_tp + sum_c mu_c C_cp - gamma2 tr K_p,     sum_{p in f} |r_p| <= gamma1
+    r_p = sum_t lam_t D_tp + sum_c mu_c C_cp - g2 tr K_p,     sum_{p in f} |r_p| <= g1
 
-Prices within their ends that satisfy this, and sum_c mu_c = gamma2 |S|, bound the value, by weak duality. A
+Prices within their ends that satisfy this, and sum_c mu_c = g2 |S|, bound the value, by weak duality. A
 solver leaves a ten-millionth of the equations, which a large alpha could make much of. So the prices are
 corrected first, by the least change of those that are off their ends. What is still left, beyond rounding,
-counts as what it can be worth: alpha'r at most, where sum_f s_f is at most value / gamma1 in any better answer.
+counts as what it can be worth: alpha'r at most, where sum_f s_f is at most value / g1 in any better answer.
 """
 
 from dataclasses import dataclass
@@ -48,45 +48,51 @@ class LowerBound:
         lam: np.ndarray,
         mu: np.ndarray,
         cuts: np.ndarray,
-        gamma1: float,
-        gamma2: float,
+        sparsity: float,
+        trace_price: float,
         value: float,
     ) -> float:
         """The bound of prices lam of all comparisons and mu of these cuts; -inf where they bound nothing."""
         best = -np.inf
         for _ in range(_CORRECTIONS):
-            lam, mu = np.clip(lam, 0.0, self.weight), self._scaled(np.maximum(mu, 0.0), gamma2)
-            left = lam @ self.differences + mu @ cuts - gamma2 * self.traces
+            lam, mu = np.clip(lam, 0.0, self.weight), self._scaled(np.maximum(mu, 0.0), trace_price)
+            left = lam @ self.differences + mu @ cuts - trace_price * self.traces
             rounding = _ROUNDING * (
-                lam @ np.abs(self.differences) + mu @ np.abs(cuts) + gamma2 * np.abs(self.traces)
+                lam @ np.abs(self.differences)
+                + mu @ np.abs(cuts)
+                + trace_price * np.abs(self.traces)
             )
-            best = max(best, float(lam @ self.margin) - self._worth(left, rounding, gamma1, value))
-            lam, mu = self._corrected(lam, mu, cuts, left, gamma1)
+            best = max(
+                best, float(lam @ self.margin) - self._worth(left, rounding, sparsity, value)
+            )
+            lam, mu = self._corrected(lam, mu, cuts, left, sparsity)
         return best
 
-    def _scaled(self, mu: np.ndarray, gamma2: float) -> np.ndarray:
-        """With sum_c mu_c = gamma2 |S|, or at most that where the identity has a weight of at least 0."""
-        total, needed = mu.sum(), gamma2 * self.n_points
+    def _scaled(self, mu: np.ndarray, trace_price: float) -> np.ndarray:
+        """With sum_c mu_c = trace_price |S|, or at most that where the identity has a weight of at least 0."""
+        total, needed = mu.sum(), trace_price * self.n_points
         if not self.has_identity or (self.nonnegative and total <= needed):
             return mu
         return mu * (needed / total) if total > 0 else np.full(mu.size, needed / mu.size)
 
-    def _worth(self, left: np.ndarray, rounding: np.ndarray, gamma1: float, value: float) -> float:
+    def _worth(
+        self, left: np.ndarray, rounding: np.ndarray, sparsity: float, value: float
+    ) -> float:
         """What alpha could gain by what is left of the equations."""
         gains = np.maximum(left, 0.0) if self.nonnegative else np.abs(left)
         of_groups = np.bincount(self.groups, np.maximum(gains - rounding, 0.0))
-        excess = float(of_groups.max()) - gamma1
+        excess = float(of_groups.max()) - sparsity
         if excess <= 0:
             return 0.0
-        return excess * value / gamma1 if gamma1 else np.inf
+        return excess * value / sparsity if sparsity else np.inf
 
     def _corrected(
-        self, lam: np.ndarray, mu: np.ndarray, cuts: np.ndarray, left: np.ndarray, gamma1: float
+        self, lam: np.ndarray, mu: np.ndarray, cuts: np.ndarray, left: np.ndarray, sparsity: float
     ) -> tuple[np.ndarray, np.ndarray]:
-        """The least change of the prices off their ends after which groups have gamma1 left, and no more."""
+        """The least change of the prices off their ends after which groups have sparsity left, and no more."""
         gains = np.maximum(left, 0.0) if self.nonnegative else np.abs(left)
         of_groups = np.bincount(self.groups, gains)
-        share = np.minimum(1.0, gamma1 / np.maximum(of_groups, 1e-300))
+        share = np.minimum(1.0, sparsity / np.maximum(of_groups, 1e-300))
         needed = np.where(gains > 0, (share[self.groups] - 1) * left, 0.0)
         inside, charged = np.flatnonzero((lam > 0) & (lam < self.weight)), np.flatnonzero(mu > 0)
         if not needed.any() or not inside.size + charged.size:

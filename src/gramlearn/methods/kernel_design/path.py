@@ -1,4 +1,4 @@
-"""alpha(gamma1): weights and number of features of a kernel design as its price of sparsity falls (F07 3.1)."""
+"""alpha(sparsity): weights and number of features of a kernel design as its price falls (F07 3.1)."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -10,19 +10,19 @@ from gramlearn.methods.kernel_design.answer import KernelDesign
 from gramlearn.methods.kernel_design.problem import DesignProblem, check_price
 
 _STEPS = 25
-_SHARE = 1e-4  # of the first gamma1, to which the path goes by default
+_SHARE = 1e-4  # of the first sparsity, to which the path goes by default
 
 
 @final
 @dataclass(frozen=True, eq=False)
 class DesignPath:
-    """Designs for falling gamma1, each begun where the one before ended.
+    """Designs for falling sparsity, each begun where the one before ended.
 
     Attributes
     ----------
-    gamma1 : vector
+    sparsity : vector
         In falling order.
-    weights : array, a row a gamma1, a column a kernel
+    weights : array, a row a sparsity, a column a kernel
     n_kernels, n_features : vectors of int
         How many kernels, and how many features, have a weight.
     kept : vector
@@ -36,7 +36,7 @@ class DesignPath:
         Of the features, where X was a data frame.
     """
 
-    gamma1: np.ndarray
+    sparsity: np.ndarray
     weights: np.ndarray
     n_features: np.ndarray
     kept: np.ndarray
@@ -54,30 +54,33 @@ class DesignPath:
         weak = -1 not in self.features
         counts, unit = (self.n_features, "features") if weak else (self.n_kernels, "kernels")
         return (
-            f"DesignPath({len(self.designs)} designs, gamma1 {self.gamma1[0]:.3g} to {self.gamma1[-1]:.3g}, "
+            f"DesignPath({len(self.designs)} designs, sparsity {self.sparsity[0]:.3g} to "
+            f"{self.sparsity[-1]:.3g}, "
             f"{counts[0]} to {counts[-1]} {unit})"
         )
 
 
 def path_of(
     problem: DesignProblem,
-    gamma1: Any,
-    gamma2: float,
+    sparsity: Any,
+    trace_price: float,
     words: Sequence[str],
     features: np.ndarray,
     n_features: int,
     names: Any = None,
     **options: Any,
 ) -> DesignPath:
-    """Solve for each gamma1, from the largest down; from where all weights are zero, where none are given."""
-    if gamma1 is None:
-        first = problem.largest_gamma1
+    """Solve for each sparsity, from the largest down; from where all weights are zero, where none are given."""
+    if sparsity is None:
+        first = problem.largest_sparsity
         gammas = first * np.geomspace(1.0, _SHARE, _STEPS) if first > 0 else np.ones(1)
     else:
-        gammas = np.sort([check_price(value, "gamma1") for value in np.atleast_1d(gamma1)])[::-1]
+        gammas = np.sort([check_price(value, "sparsity") for value in np.atleast_1d(sparsity)])[
+            ::-1
+        ]
         if not gammas.size:
-            raise ValueError("`gamma1` is empty; pass at least one price, or none at all.")
-    designs = tuple(problem.solve(value, gamma2, **options) for value in gammas)
+            raise ValueError("`sparsity` is empty; pass at least one price, or none at all.")
+    designs = tuple(problem.solve(value, trace_price, **options) for value in gammas)
     weights = np.stack([design.weights for design in designs])
     kept = np.asarray([problem.share_kept(row) for row in weights])
     # A kernel of all features reads all of them.

@@ -1,4 +1,6 @@
-"""minimize sum_t w_t eps_t + gamma1 sum_f s_f + gamma2 tr K: a kernel from comparisons, a linear program (F07).
+"""minimize sum_t w_t eps_t + g1 sum_f s_f + g2 tr K: a kernel from comparisons, a linear program (F07).
+
+g1 is the parameter `sparsity` and g2 is `trace_price`; F07 calls them gamma_1 and gamma_2.
 
     K = sum_p alpha_p K_p + beta I,    |alpha_p| <= s_f for the kernels p of group f
     K_ij - K_ik + eps_t >= margin_t    for each comparison t, "i is more like j than k"
@@ -39,7 +41,7 @@ _FIRST = 1500  # comparisons to begin with; four times as many each time its cut
 _GROWTH = 4
 _ROUNDING = 1e-9  # a weight below this share of the largest is none
 _ROUNDS = 500
-_LARGEST = 1e4  # gamma2, beside the sum of the weights of comparisons
+_LARGEST = 1e4  # trace_price, beside the sum of the weights of comparisons
 
 
 class _Trial(NamedTuple):
@@ -78,7 +80,7 @@ class _Round(State):
 
 @final
 class DesignProblem:
-    """Comparisons and a family of kernels: `solve(gamma1, gamma2)`, each time from where the last one ended.
+    """Comparisons and a family of kernels: `solve(sparsity, trace_price)`, each from where the last one ended.
 
     Parameters
     ----------
@@ -152,12 +154,12 @@ class DesignProblem:
         self._is_whole = True
 
     @property
-    def largest_gamma1(self) -> float:
-        """From here on all weights are zero, whatever gamma2 is."""
+    def largest_sparsity(self) -> float:
+        """From here on all weights are zero, whatever trace_price is."""
         return float(np.bincount(self._groups, np.abs(self._weight @ self.differences)).max())
 
     @property
-    def usual_gamma2(self) -> float:
+    def usual_trace_price(self) -> float:
         """A hundredth of the weight of all comparisons over |S|^2: the least dominant trace grows as |S|^2."""
         return 0.01 * float(self._weight.sum()) / self._n**2
 
@@ -167,8 +169,8 @@ class DesignProblem:
 
     def solve(
         self,
-        gamma1: float,
-        gamma2: float,
+        sparsity: float,
+        trace_price: float,
         *,
         tol: float = 1e-6,
         max_iter: int | None = None,
@@ -177,25 +179,28 @@ class DesignProblem:
         owner: str = "DesignProblem.solve",
     ) -> KernelDesign:
         """The design for these prices, to a relative gap of `tol`; a warning where it is not reached."""
-        gamma1, gamma2 = check_price(gamma1, "gamma1"), check_price(gamma2, "gamma2")
+        sparsity, trace_price = (
+            check_price(sparsity, "sparsity"),
+            check_price(trace_price, "trace_price"),
+        )
         rounds = _ROUNDS if max_iter is None else max_iter
         limits = Limits.read(tol, rounds, time_limit, owner, least=1)
         if not self._is_whole:  # a solve was interrupted, and its program is in no known state
             self._begin()
         self._is_whole = False
-        answer = iterate(_Cutting(self, gamma1, gamma2), limits, callback)
+        answer = iterate(_Cutting(self, sparsity, trace_price), limits, callback)
         self._is_whole = True
         warn_unless_solved(answer, limits, "ask for a larger tol")
         return answer
 
-    def _within_reach(self, gamma1: float, gamma2: float) -> tuple[float, float]:
+    def _within_reach(self, sparsity: float, trace_price: float) -> tuple[float, float]:
         """Prices no larger than a solver can work with.
 
         All weights are zero before they are reached; if not, a bound for lower prices is one for these.
         """
         return (
-            min(gamma1, 2 * self.largest_gamma1 + 1.0),
-            min(gamma2, _LARGEST * float(self._weight.sum())),
+            min(sparsity, 2 * self.largest_sparsity + 1.0),
+            min(trace_price, _LARGEST * float(self._weight.sum())),
         )
 
     def _enter(self, weights: np.ndarray, go_on: bool) -> bool:
@@ -227,7 +232,7 @@ class DesignProblem:
         self._cuts = np.concatenate([self._cuts, C])
         self._program.add_cuts(C)
 
-    def _trial(self, alpha: np.ndarray, gamma1: float, gamma2: float) -> _Trial:
+    def _trial(self, alpha: np.ndarray, sparsity: float, trace_price: float) -> _Trial:
         """These weights without what is rounding, the least identity that goes with them, and their value."""
         seen = np.abs(alpha) * self._sizes
         weights = np.where(seen > _ROUNDING * max(seen.max(), 1e-300), alpha, 0.0)
@@ -241,16 +246,16 @@ class DesignProblem:
         largest = np.zeros(self._groups.max() + 1)
         np.maximum.at(largest, self._groups, np.abs(weights))
         trace = float(self._traces @ weights) + self._n * identity
-        value = float(self._weight @ slack) + gamma1 * float(largest.sum()) + gamma2 * trace
+        value = float(self._weight @ slack) + sparsity * float(largest.sum()) + trace_price * trace
         missing = max(float(excess.max()) - identity, 0.0)
         largest_entry = max(float(np.abs(self._rows.diagonal @ weights).max()), missing)
         violation = missing / largest_entry if missing else 0.0
         return _Trial(weights, identity, value, violation, excess)
 
-    def _bound(self, prices: Prices, gamma1: float, gamma2: float, value: float) -> float:
+    def _bound(self, prices: Prices, sparsity: float, trace_price: float, value: float) -> float:
         """Of prices of all comparisons, or of a sample, whose weights are those of all.
 
-        No price on any comparison, and all of gamma2 |S| on the first cut, satisfies the equations, too. So
+        No price on any comparison, and all of g2 |S| on the first cut, satisfies the equations, too. So
         between that and the prices of a sample lie some that are within the ends of all comparisons.
         """
         entered, cuts = prices.lam.size, self._cuts[: prices.mu.size]  # of which some may be newer
@@ -258,8 +263,8 @@ class DesignProblem:
         share = 1.0 if entered == self._order.size else float(sample)
         lam, mu = np.zeros(self._order.size), share * prices.mu
         lam[self._order[:entered]] = share * prices.lam
-        mu[0] += (1 - share) * gamma2 * self._n
-        return self._lower.of(lam, mu, cuts, gamma1, gamma2, value)
+        mu[0] += (1 - share) * trace_price * self._n
+        return self._lower.of(lam, mu, cuts, sparsity, trace_price, value)
 
 
 @final
@@ -268,14 +273,14 @@ class _Cutting(Method[_Round, _Design, KernelDesign]):
     """Rounds at these prices: solve, judge, and cut off what is not dominant."""
 
     problem: DesignProblem
-    gamma1: float
-    gamma2: float
+    sparsity: float
+    trace_price: float
 
     def begin(self, tol: float) -> _Round:
         """K = 0, which is no answer, with the value of all comparisons violated."""
         problem = self.problem
         problem._program.set_prices(*self._priced)
-        nothing = problem._trial(np.zeros(problem._traces.size), self.gamma1, self.gamma2)
+        nothing = problem._trial(np.zeros(problem._traces.size), self.sparsity, self.trace_price)
         # Slacks and weights are priced at 0 or more, and the trace of what is dominant is at least 0.
         bound, value = 0.0, nothing.value
         certificate = self._certificate(nothing, bound)
@@ -302,8 +307,8 @@ class _Cutting(Method[_Round, _Design, KernelDesign]):
         return KernelDesign(
             best.trial.weights,
             best.trial.identity,
-            self.gamma1,
-            self.gamma2,
+            self.sparsity,
+            self.trace_price,
             self.problem._n,
             len(self.problem._cuts) - 1,
             certificate=best.certificate,
@@ -314,12 +319,12 @@ class _Cutting(Method[_Round, _Design, KernelDesign]):
 
     @property
     def _priced(self) -> tuple[float, float]:
-        return self.problem._within_reach(self.gamma1, self.gamma2)
+        return self.problem._within_reach(self.sparsity, self.trace_price)
 
     def _judged(self, state: _Round, prices: Prices, is_whole: bool) -> _Round:
         """The trial of these prices, above the better of the bound so far and theirs."""
         problem = self.problem
-        trial = problem._trial(prices.alpha, self.gamma1, self.gamma2)
+        trial = problem._trial(prices.alpha, self.sparsity, self.trace_price)
         value, bound = min(state.value, trial.value), state.bound
         if is_whole:
             bound = max(bound, problem._bound(prices, *self._priced, value))

@@ -1,13 +1,13 @@
 """max sum_t margin_t lam_t: the dual of F07's linear programs (4) and (7), where a cut is one more column.
 
-    sum_t lam_t D_tp + sum_c mu_c C_cp + u_p - v_p = gamma2 tr K_p     for each kernel p: its price is alpha_p
-    sum_c mu_c = gamma2 |S|                                            the identity: its price is beta
-    sum_{p in f} (u_p + v_p) <= gamma1                                 for each group f: its price is s_f
+    sum_t lam_t D_tp + sum_c mu_c C_cp + u_p - v_p = g2 tr K_p     for each kernel p: its price is alpha_p
+    sum_c mu_c = g2 |S|                                            the identity: its price is beta
+    sum_{p in f} (u_p + v_p) <= g1                                 for each group f: its price is s_f
     0 <= lam_t <= w_t,  mu, u, v >= 0
 
 D_tp = K_p(x_i, x_j) - K_p(x_i, x_k) of comparison t, and C_c alpha + beta >= 0 is a cut. There are as many
 rows as kernels and groups, however many comparisons: HiGHS works on a small basis, and goes on from the last
-one when columns are added or gamma1 and gamma2 change.
+one when columns are added or g1 and g2 change.
 """
 
 import threading
@@ -93,14 +93,14 @@ class Program:
             )
             self._add(shares, np.zeros(self._m), np.full(self._m, highspy.kHighsInf))
 
-    def set_prices(self, gamma1: float, gamma2: float) -> None:
+    def set_prices(self, sparsity: float, trace_price: float) -> None:
         """Set the right side."""
         infinity = self._library.kHighsInf
         upper = np.concatenate(
             [
-                gamma2 * self._traces / self._sizes,
-                [gamma2 * self._n] * self._has_identity,
-                gamma1 / self._largest,
+                trace_price * self._traces / self._sizes,
+                [trace_price * self._n] * self._has_identity,
+                sparsity / self._largest,
             ]
         )
         lower = np.full(len(upper), -infinity)

@@ -40,14 +40,14 @@ _LOSSES: Mapping[str, Callable[[float], BoundedLoss]] = {
     "hinge": Hinge,
     "squared_hinge": SquaredHinge,
     "square": Square,
-    "hard": lambda gamma: Hard(),
+    "hard": lambda C: Hard(),
 }
 
 
 def read_loss(
-    loss: Any, gamma: Any, regularizer: Regularizer, side: SideInformation, owner: str
+    loss: Any, C: Any, regularizer: Regularizer, side: SideInformation, owner: str
 ) -> BoundedLoss:
-    """The loss of one statement, without its bound: by its name with the price `gamma`, or as it is.
+    """The loss of one statement, without its bound: by its name with the price `C`, or as it is.
 
     "slack" is the loss that belongs to the regularizer: LogDetSlack, KLSlack for von Neumann, and SquaredHinge
     for the others. The first two measure t by its logarithm, and a difference of distances may be negative:
@@ -56,7 +56,7 @@ def read_loss(
     if not isinstance(loss, BoundedLoss):
         slack: Any = Hinge if isinstance(side, Triplets) else regularizer.slack_loss
         kinds = {"slack": slack, **_LOSSES}
-        loss = check_choice(loss, "loss", kinds)(check_positive(gamma, "gamma", owner))
+        loss = check_choice(loss, "loss", kinds)(check_positive(C, "C", owner))
     if loss.needs_target and not (isinstance(side, Bounds) and side.are_targets):
         raise ValueError(
             '`loss="square"` is the squared difference from a target, which only Bounds with equal upper and '

@@ -1,11 +1,11 @@
-"""minimise <C0, W> + sum loss(<C_k, W>) - gamma log det W: metrics by semidefinite programs (J12 5.3).
+"""minimize <C0, W> + sum loss(<C_k, W>) - g log det W: metrics by semidefinite programs (J12 5.3).
 
     large margin (LMNN)         pull target neighbors; d(i, l) >= d(i, j) + 1 for every impostor l, at a price
     collapsing classes (MCML)   pull all pairs of one class; d(i, j) >= 1 for pairs of two
 
-A semidefinite program may have many solutions; -gamma log det W chooses the one of largest determinant as gamma
-falls to 0, and makes it a problem for `solve`. Here it is gamma D(W, I), so that gamma tr W comes with it. The
-whole is divided by gamma, which changes no solution.
+A semidefinite program may have many solutions; -g log det W chooses the one of largest determinant as g, the
+`logdet_price`, falls to 0, and makes it a problem for `solve`. Here it is g D(W, I), so that g tr W comes with
+it. The whole is divided by g, which changes no solution.
 """
 
 from typing import Any
@@ -33,7 +33,7 @@ def large_margin_problem(
     n_neighbors: int = 3,
     n_impostors: int = 30,
     pull: float = 0.5,
-    gamma: float = 0.1,
+    logdet_price: float = 0.1,
 ) -> Problem:
     """Give the problem of Weinberger, Blitzer and Saul (2005): (1 - mu) d of targets + mu hinges of impostors.
 
@@ -48,8 +48,8 @@ def large_margin_problem(
         The nearest points of other classes, in the plain distance, that are watched for each point.
     pull : float, between 0 and 1
         1 - mu, what the pull counts beside the hinges.
-    gamma : float
-        Of -gamma log det W, relative to the mean loss of a point.
+    logdet_price : float
+        g of -g log det W, relative to the mean loss of a point.
 
     Returns
     -------
@@ -59,7 +59,9 @@ def large_margin_problem(
     """
     X, labels, labeled = _read(points, y)
     check_share(pull, "pull")
-    weight = 1 / (check_positive(gamma, "gamma", "large_margin_problem") * max(len(labeled), 1))
+    weight = 1 / (
+        check_positive(logdet_price, "logdet_price", "large_margin_problem") * max(len(labeled), 1)
+    )
     n_neighbors = check_count(n_neighbors, "n_neighbors")
     n_impostors = check_count(n_impostors, "n_impostors")
     targets, triplets = [], []
@@ -103,7 +105,7 @@ def collapsing_classes_problem(
     y: Any,
     n_pairs: int | None = None,
     C: float = 1.0,
-    gamma: float = 0.1,
+    logdet_price: float = 0.1,
     random_state: Any = None,
 ) -> Problem:
     """Give the problem of Globerson and Roweis (2005) as a linear program in W: classes to points, apart by 1.
@@ -120,13 +122,13 @@ def collapsing_classes_problem(
         How many pairs, half of each kind; 40 c^2 for c classes where it is not given.
     C : float
         The price of a pair of two classes that is not 1 apart, beside the pull of one pair.
-    gamma : float
-        Of -gamma log det W, relative to the mean loss of a pair.
+    logdet_price : float
+        g of -g log det W, relative to the mean loss of a pair.
     random_state : int, Generator or None
         Seeds the draw of pairs.
     """
     X, _, _ = _read(points, y)
-    weight = 1 / check_positive(gamma, "gamma", "collapsing_classes_problem")
+    weight = 1 / check_positive(logdet_price, "logdet_price", "collapsing_classes_problem")
     price = check_positive(C, "C", "collapsing_classes_problem")
     pairs = Pairs.from_labels(y, n_pairs, random_state=generator(random_state))
     near, far = np.asarray(pairs.similar), np.asarray(pairs.dissimilar)

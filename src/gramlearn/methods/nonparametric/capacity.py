@@ -67,8 +67,8 @@ class CapacityAnswer(CertifiedAnswer):
     Attributes
     ----------
     factor : array n x r
-    G, capacity : float
-        The price at which a kernel has this capacity, and the capacity, tr K^p.
+    capacity, capacity_price : float
+        tr K^p, and the price G at which a kernel has this capacity.
     primal, gap : float
         f(K), and a bound on what another K of no larger capacity, or of the B asked for, would gain.
     duals : tuple of arrays
@@ -76,14 +76,14 @@ class CapacityAnswer(CertifiedAnswer):
     """
 
     factor: np.ndarray
-    G: float
     capacity: float
+    capacity_price: float
     duals: tuple[Array, ...]
 
     def __repr__(self) -> str:
         return (
             f"CapacityAnswer({self.status.name}: value {self.primal:.6g}, relative gap "
-            f"{self.relative_gap:.1e}, capacity {self.capacity:.6g}, G {self.G:.6g}, rank "
+            f"{self.relative_gap:.1e}, capacity {self.capacity:.6g}, price {self.capacity_price:.6g}, rank "
             f"{self.factor.shape[1]}, {self.iterations} iterations, {self.seconds:.3g} s)"
         )
 
@@ -97,8 +97,8 @@ def solve_with_capacity(
     problem_at: Callable[[float], Problem],
     p: float,
     *,
-    B: float | None = None,
-    G: float | None = None,
+    capacity: float | None = None,
+    capacity_price: float | None = None,
     tol: float = 1e-6,
     max_iter: int | None = None,
     callback: Callable[[Record], object] | None = None,
@@ -109,14 +109,15 @@ def solve_with_capacity(
     basis: np.ndarray | None = None,
     owner: str = "solve_with_capacity",
 ) -> CapacityAnswer:
-    """Learn K for a G, or for a capacity B: tr K^p <= B. Without either, G = 1.
+    """Learn K for a capacity B, tr K^p <= B, or for its price G. Without either, G = 1.
 
     Parameters
     ----------
     problem_at : function of G
         The problem divided by G: f / G, beside a Frobenius or Schatten(p) regularizer from zeros.
     p : float
-    B, G : float, optional
+    capacity, capacity_price : float, optional
+        B and G.
     tol, max_iter, callback, time_limit, solver :
         As in `solve`.
     smallest : float
@@ -128,14 +129,17 @@ def solve_with_capacity(
     owner : str
         Whose arguments these are, for errors.
     """
-    check_capacity(B, G, owner)
+    check_capacity(capacity, capacity_price, owner)
     limits = Limits.read(tol, max_iter, time_limit, owner)
-    search = CapacitySearch(problem_at, p, B, G, solver, smallest, near, basis)
+    search = CapacitySearch(problem_at, p, capacity, capacity_price, solver, smallest, near, basis)
     answer = iterate(search, limits, callback)
     stalled = (
-        (f"found no G at which tr K^p is B={B:g}", "a smaller B, or a G, asks for less")
-        if B is not None
-        else ("found no step that improves the dual any more", "a larger G, or tol, asks for less")
+        (f"found no price at which tr K^p is capacity={capacity:g}", "a smaller one asks for less")
+        if capacity is not None
+        else (
+            "found no step that improves the dual any more",
+            "a larger capacity_price, or tol, asks for less",
+        )
     )
     warn_unless_solved(answer, limits, "ask for a larger tol", stalled)
     return answer
@@ -220,8 +224,8 @@ class CapacitySearch(Method[SearchState, PricedKernel, CapacityAnswer]):
         F = best.factor if self.basis is None else self.basis @ best.factor
         return CapacityAnswer(
             F,
-            best.G,
             best.capacity,
+            best.G,
             best.duals,
             certificate=best.certificate,
             status=run.status,
@@ -363,11 +367,13 @@ def priced_by(p: float) -> Regularizer:
     return Frobenius() if p == 2 else Schatten(p)
 
 
-def check_capacity(B: float | None, G: float | None, owner: str) -> None:
-    """B or G, positive, or neither."""
-    if B is not None and G is not None:
-        raise ValueError("pass `B` or `G`, not both: each B belongs to one G.")
-    for value, name in ((B, "B"), (G, "G")):
+def check_capacity(capacity: float | None, price: float | None, owner: str) -> None:
+    """One of them, positive, or neither."""
+    if capacity is not None and price is not None:
+        raise ValueError(
+            "pass `capacity` or `capacity_price`, not both: each capacity has one price."
+        )
+    for value, name in ((capacity, "capacity"), (price, "capacity_price")):
         if value is not None:
             check_positive(value, name, owner)
 

@@ -56,8 +56,8 @@ def leading_kernel(
     size = max(abs(value), size) or _best(np.asarray([largest]), p, B, price)
     return CapacityAnswer(
         factor,
-        price,
         capacity,
+        price,
         (),
         certificate=certificate_of(value, max(gap, 0.0), size),
         status=Status.OPTIMAL if gap <= tol * size else Status.STALLED,
@@ -69,8 +69,8 @@ def leading_kernel(
 def too_large(p: float, G: float) -> str:
     """What to say where (A+ / G)^(1 / (p - 1)) overflows."""
     return (
-        f"the kernel of `p={p:g}` and `G={G:g}`, (A+ / G)^(1 / (p - 1)), is too large for floating-point "
-        "numbers; raise `p` or `G`, or pass a capacity `B`."
+        f"the kernel of `p={p:g}` and `capacity_price={G:g}`, a power 1 / (p - 1), is too large for "
+        "floating-point numbers; raise either, or pass a `capacity`."
     )
 
 

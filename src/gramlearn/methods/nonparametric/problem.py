@@ -1,4 +1,4 @@
-"""<L, K> + C sum_ij loss(T_ij K_ij) + (G/p) tr K^p -> min over PSD K: a kernel of given points alone (Z11 4).
+"""minimize <L, K> + C sum_ij loss(T_ij K_ij) + (G/p) tr K^p over PSD K: a kernel of given points (Z11 4).
 
 T_ij is 1 for points that belong together and -1 for points that do not; L is the Laplacian of a graph. Divided
 by G this is a `Problem` with a prior of zeros. The capacity may be bounded instead, tr K^p <= B (`capacity`).
@@ -63,17 +63,17 @@ def nonparametric_problem(
     loss: str = "squared_hinge",
     C: float = 1.0,
     p: float = 2.0,
-    G: float = 1.0,
+    capacity_price: float = 1.0,
     basis: np.ndarray | None = None,
 ) -> Problem:
-    """The problem divided by G, with loss(t) = -t, max(0, 1 - t), its square / 2, or (1 - t)^2 / 2.
+    """The problem divided by its `capacity_price`: loss(t) = -t, max(0, 1 - t), its square / 2, (1 - t)^2 / 2.
 
     With a basis V, of orthonormal columns, X is E of K = V E V'.
     """
     kind = check_choice(loss, "loss", _LOSSES)
-    price = check_positive(C, "C", "nonparametric_problem") / check_positive(
-        G, "G", "nonparametric_problem"
-    )
+    owner = "nonparametric_problem"
+    G = check_positive(capacity_price, "capacity_price", owner)
+    price = check_positive(C, "C", owner) / G
     n = _check_fit(laplacian, pairs)
     graph: Constraints = SparseMatrices([laplacian])
     if basis is not None:
@@ -143,8 +143,8 @@ def solve_nonparametric(
     loss: str = "squared_hinge",
     C: float = 1.0,
     p: float = 2.0,
-    B: float | None = None,
-    G: float | None = None,
+    capacity: float | None = None,
+    capacity_price: float | None = None,
     rank: int | str = "auto",
     basis: str = "graph",
     tol: float = 1e-6,
@@ -153,7 +153,7 @@ def solve_nonparametric(
     time_limit: float | None = None,
     owner: str = "solve_nonparametric",
 ) -> CapacityAnswer:
-    """Learn K for a G, or for a capacity B: tr K^p <= B. Without either, G = 1.
+    """Learn K for a capacity B, tr K^p <= B, or for its price G. Without either, G = 1.
 
     Parameters
     ----------
@@ -165,8 +165,9 @@ def solve_nonparametric(
     C : float
         The price of the losses beside the graph.
     p : float
-        Of the capacity tr K^p; 1 with the linear loss and B only.
-    B, G : float, optional
+        Of the capacity tr K^p; 1 with the linear loss and a capacity only.
+    capacity, capacity_price : float, optional
+        B and G.
     rank : int or "auto"
         The most dimensions K may have: with the linear loss the best K of that rank; with others the best
         one over a basis of that many columns, and the gap is over those. "auto": as many as it takes.
@@ -179,8 +180,8 @@ def solve_nonparametric(
         Whose arguments these are, for errors.
     """
     check_choice(loss, "loss", _LOSSES)
-    check_capacity(B, G, owner)
-    B = None if B is None else float(B)
+    check_capacity(capacity, capacity_price, owner)
+    B, G = None if capacity is None else float(capacity), capacity_price
     check_positive(C, "C", owner)
     check_positive(tol, "tol", owner, any_size=True)
     check_positive(p, "p", owner, largest=LARGEST_EXPONENT)
@@ -188,7 +189,7 @@ def solve_nonparametric(
         raise ValueError(f"`p={p:g}` is below 1, where tr K^p is not convex; pass 1 or more.")
     if p == 1 and (loss != "linear" or B is None):
         raise ValueError(
-            f'`p=1` has an answer with loss="linear" and a capacity `B`; got loss="{loss}", B={B}. For others '
+            f'`p=1` has an answer with loss="linear" and a `capacity`; got loss="{loss}", capacity={B}. Else '
             "p = 1.1 comes near."
         )
     n = _check_fit(laplacian, pairs)
@@ -205,15 +206,17 @@ def solve_nonparametric(
         V = leading_eigenvectors(A.tocsr(), size).vectors
 
     def problem_at(G: float) -> Problem:
-        return nonparametric_problem(laplacian, pairs, loss=loss, C=C, p=p, G=G, basis=V)
+        return nonparametric_problem(
+            laplacian, pairs, loss=loss, C=C, p=p, capacity_price=G, basis=V
+        )
 
     try:
         with np.errstate(over="ignore", invalid="ignore"):
             answer = solve_with_capacity(
                 problem_at,
                 p,
-                B=B,
-                G=G,
+                capacity=B,
+                capacity_price=G,
                 tol=tol,
                 max_iter=max_iter,
                 callback=callback,

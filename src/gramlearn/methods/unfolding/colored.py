@@ -1,4 +1,4 @@
-"""-<H Y H, K> + (C/2) sum over neighbors (t_ij - d_ij)^2 -> min over PSD K with tr K^2 <= B (Z11 6.1).
+"""minimize -<H Y H, K> + (C/2) sum over neighbors (t_ij - d_ij)^2 over PSD K with tr K^2 <= B (Z11 6.1).
 
 t_ij = K_ii + K_jj - 2 K_ij, and Y is a kernel over labels: colored maximum variance unfolding (Song et al.
 2008) pulls points apart along what is said about them. H = I - ee'/n centers, and with H Y H = L L' the first
@@ -33,8 +33,8 @@ def colored_unfolding(
     labels: np.ndarray,
     *,
     C: float = 1.0,
-    B: float | None = None,
-    G: float | None = None,
+    capacity: float | None = None,
+    capacity_price: float | None = None,
     basis: np.ndarray | None = None,
     tol: float = 1e-4,
     max_iter: int | None = None,
@@ -51,7 +51,7 @@ def colored_unfolding(
     pairs : array m x 2
     labels : array n x c
         L0 of a kernel over labels Y = L0 L0'; it is centered.
-    C, B, G : float
+    C, capacity, capacity_price : float
         The price of errors of distances, and the capacity or its price.
     basis : array n x d, optional
         V, orthonormal: K = V E V' is sought.
@@ -71,8 +71,8 @@ def colored_unfolding(
     return solve_with_capacity(
         problem_at,
         2.0,
-        B=B,
-        G=G,
+        capacity=capacity,
+        capacity_price=capacity_price,
         tol=tol,
         max_iter=max_iter,
         callback=callback,

@@ -67,7 +67,7 @@ class VolumeAnswer(CertifiedAnswer):
     Attributes
     ----------
     factor : array n x r
-    G, capacity : float
+    capacity, capacity_price : float
         tr K^2, and the price at which it is optimal.
     eigenvalues : vector
         Of K, in descending order.
@@ -75,8 +75,8 @@ class VolumeAnswer(CertifiedAnswer):
     """
 
     factor: np.ndarray
-    G: float
     capacity: float
+    capacity_price: float
     eigenvalues: np.ndarray
     rounds: tuple[Round, ...]
 
@@ -112,8 +112,8 @@ def minimum_volume(
     d: int,
     *,
     C: float,
-    B: float | None = None,
-    G: float | None = None,
+    capacity: float | None = None,
+    capacity_price: float | None = None,
     tol: float = 1e-3,
     max_rounds: int = 100,
     max_iter: int | None = None,
@@ -132,16 +132,17 @@ def minimum_volume(
         of another kernel that are orthogonal to e.
     d : int
     C : float
-    B, G, max_iter, callback, time_limit, smallest, owner :
+    capacity, capacity_price, max_iter, callback, time_limit, smallest, owner :
         As in `solve_with_capacity`.
     tol : float
         The last round is solved to a tenth of it, and so is the one that is kept.
     max_rounds : int
     """
-    check_capacity(B, G, owner)
+    check_capacity(capacity, capacity_price, owner)
     limits = Limits.read(tol, max_iter, time_limit, owner)
     check_count(max_rounds, "max_rounds")
-    answer = iterate(_Rounds(distances, K0, d, C, B, G, max_rounds, smallest), limits, callback)
+    rounds = _Rounds(distances, K0, d, C, capacity, capacity_price, max_rounds, smallest)
+    answer = iterate(rounds, limits, callback)
     if answer.status is not Status.LOCAL:
         is_last = len(answer.rounds) == max_rounds
         what, limit = {
@@ -244,8 +245,8 @@ class _Rounds(Method[_RoundsState, _RoundKernel, VolumeAnswer]):
         kernel = best.kernel
         return VolumeAnswer(
             kernel.factor,
-            kernel.G,
             kernel.capacity,
+            kernel.G,
             best.eigenvalues,
             best.rounds,
             certificate=kernel.certificate,

@@ -97,8 +97,8 @@ def structure_preserving(
     *,
     C: float | None = None,
     p: float = 2.0,
-    B: float | None = None,
-    G: float | None = None,
+    capacity: float | None = None,
+    capacity_price: float | None = None,
     tol: float = 1e-6,
     max_iter: int | None = None,
     callback: Callable[[Record], object] | None = None,
@@ -114,8 +114,8 @@ def structure_preserving(
         The price of the slack.
     p : float
         At least 1.01: capacity is tr K^p.
-    B, G : float, optional
-        The capacity, or its price, G/p tr K^p (default: G = 1). They scale K and change nothing else.
+    capacity, capacity_price : float, optional
+        The capacity B, or its price, G/p tr K^p (default: G = 1). They scale K and change nothing else.
     tol : float
         The relative gap at which to stop; without C also the largest violation, relative to the mean squared
         distance.
@@ -124,7 +124,7 @@ def structure_preserving(
     owner : str
         Whose arguments these are, for errors.
     """
-    check_capacity(B, G, owner)
+    check_capacity(capacity, capacity_price, owner)
     priced_by(p)  # which refuses what is no exponent
     if p < _LEAST_P:
         raise ValueError(
@@ -133,7 +133,8 @@ def structure_preserving(
         )
     limits = Limits.read(tol, max_iter, time_limit, owner)
     M, size = _centered(graph, p)
-    search = _SlackSearch(Comparisons(graph), M, size, None if C is None else C / size, p, B, G)
+    price = None if C is None else C / size
+    search = _SlackSearch(Comparisons(graph), M, size, price, p, capacity, capacity_price)
     answer = iterate(search, limits, callback)
     stalled = (
         ("left comparisons violated", "a larger tol, or p, asks for less")

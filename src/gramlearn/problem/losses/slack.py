@@ -1,4 +1,4 @@
-"""Slack measured by a divergence: gamma D(t, b) on the wrong side of a positive bound b (K09 6.2.1)."""
+"""Slack measured by a divergence: C D(t, b) on the wrong side of a positive bound b (K09 6.2.1)."""
 
 from dataclasses import dataclass
 from typing import Any, ClassVar, final
@@ -12,13 +12,13 @@ from gramlearn.problem.losses.bounded import BoundedLoss
 @final
 @dataclass(frozen=True, eq=False)
 class LogDetSlack(BoundedLoss):
-    """loss(t) = gamma (t/b - log(t/b) - 1) on the wrong side of b > 0.
+    """loss(t) = C (t/b - log(t/b) - 1) on the wrong side of b > 0.
 
-    loss*(lam) = -gamma log(1 - lam b/gamma) for lam < gamma / b. The slack of K09 6.2.1 and of ITML:
+    loss*(lam) = -C log(1 - lam b/C) for lam < C / b. The slack of K09 6.2.1 and of ITML:
     relative error, whatever the units.
     """
 
-    gamma: float = 1.0
+    C: float = 1.0
 
     needs_positive_bound: ClassVar[bool] = True
 
@@ -31,11 +31,11 @@ class LogDetSlack(BoundedLoss):
         return self.side <= 0
 
     def __post_init__(self) -> None:
-        check_positive(self.gamma, "gamma", "LogDetSlack")
+        check_positive(self.C, "C", "LogDetSlack")
 
     @property
     def _strength(self) -> Any:
-        return self.gamma * self.weight
+        return self.C * self.weight
 
     def penalty(self, t: Array) -> Array:
         xp = namespace(t)
@@ -62,7 +62,7 @@ class LogDetSlack(BoundedLoss):
         return (-INF if self.side > 0 else 0.0), INF
 
     def reach(self) -> tuple[Any, Any]:
-        # A few ulp short of gamma / b, so that 1 - lam b / gamma never rounds to 0 inside the box.
+        # A few ulp short of C / b, so that 1 - lam b / C never rounds to 0 inside the box.
         return -INF, self._strength / self.bound * (1 - 1e-15)
 
     def penalty_conjugate(self, lam: Array) -> Array:
@@ -82,21 +82,21 @@ class LogDetSlack(BoundedLoss):
 @final
 @dataclass(frozen=True, eq=False)
 class KLSlack(BoundedLoss):
-    """loss(t) = gamma (t log(t/b) - t + b) on the wrong side of b > 0.
+    """loss(t) = C (t log(t/b) - t + b) on the wrong side of b > 0.
 
-    loss*(lam) = gamma b (exp(lam/gamma) - 1). The slack that K09 6.2.1 pairs with the von Neumann divergence.
+    loss*(lam) = C b (exp(lam/C) - 1). The slack that K09 6.2.1 pairs with the von Neumann divergence.
     """
 
-    gamma: float = 1.0
+    C: float = 1.0
 
     needs_positive_bound: ClassVar[bool] = True
 
     def __post_init__(self) -> None:
-        check_positive(self.gamma, "gamma", "KLSlack")
+        check_positive(self.C, "C", "KLSlack")
 
     @property
     def _strength(self) -> Any:
-        return self.gamma * self.weight
+        return self.C * self.weight
 
     def penalty(self, t: Array) -> Array:
         xp = namespace(t)
