@@ -236,7 +236,10 @@ REFUSED = [
     (lambda: POLA(C=1e300).fit(X, Y), r"`POLA\(C=1e\+300\)`: C must lie between"),
     (lambda: OnlinePCA(eta=1e300).fit(X), r"`OnlinePCA\(eta=1e\+300\)`: eta must lie between"),
     (lambda: MinimumVolumeEmbedding(capacity=1e-300, connect=True).fit(X), r"capacity must lie between 1e-100"),
-    (lambda: StructurePreservingEmbedding(capacity_price=1e-300).fit(X), r"capacity_price must lie between 1e-100"),
+    (
+        lambda: StructurePreservingEmbedding(capacity_price=1e-300).fit(X),
+        r"capacity_price must lie between 1e-100",
+    ),
     (
         lambda: StructurePreservingEmbedding(capacity_price=1e-90, p=1.01).fit(X),
         r"is too large for floating-point",

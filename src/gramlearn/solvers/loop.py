@@ -206,7 +206,7 @@ def iterate(
 ) -> SomeAnswer:
     """Run a method to its end. The callback receives every record, and stops the run by returning True."""
     check_callback(callback)
-    return without_overflow_warnings(_run, method, limits, callback)  # type: ignore[no-any-return]
+    return without_overflow_warnings(_run, method, limits, callback)
 
 
 def _run(
