@@ -6,7 +6,8 @@ not to, are kept at all times; so is what they imply, and what cannot be kept is
 
 from sklearn.datasets import load_wine
 
-from gramlearn import ConstrainedKMeans, Pairs, pair_accuracy
+from gramlearn import ConstrainedKMeans, Pairs
+from gramlearn.evaluation import pair_accuracy
 
 X, y = load_wine(return_X_y=True)
 for n_pairs in (0, 40, 150, 300):

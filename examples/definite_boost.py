@@ -5,9 +5,10 @@ what it becomes is learned from the comparisons alone.
 """
 
 import numpy as np
+from gramlearn.constraints import DistanceComparisons
 from sklearn.datasets import load_wine
 
-from gramlearn import DefiniteBoost, DistanceComparisons
+from gramlearn.methods import DefiniteBoost
 
 points, grower = load_wine(return_X_y=True)
 points = (points - points.mean(axis=0)) / points.std(axis=0)

@@ -6,18 +6,10 @@ a comparison holds if it is cheap. Each wish has its own loss; they combine free
 """
 
 import numpy as np
+from gramlearn.constraints import DistanceComparisons, Similarities, SquaredDistances
+from gramlearn.losses import Hard, Hinge
 
-from gramlearn import (
-    DistanceComparisons,
-    Hard,
-    Hinge,
-    Problem,
-    Similarities,
-    SquaredDistances,
-    Term,
-    VonNeumann,
-    solve,
-)
+from gramlearn import Problem, Term, VonNeumann, solve
 
 x = np.linspace(0.0, 3.0, 12)
 K0 = np.exp(-((x[:, None] - x[None, :]) ** 2))

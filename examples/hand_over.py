@@ -15,13 +15,8 @@ from sklearn.model_selection import train_test_split
 from sklearn.neighbors import KNeighborsClassifier, NearestNeighbors
 from sklearn.svm import SVC
 
-from gramlearn import (
-    KernelLearner,
-    MetricLearner,
-    Pairs,
-    normalized_mutual_information,
-    recall_at_k,
-)
+from gramlearn import KernelLearner, MetricLearner, Pairs
+from gramlearn.evaluation import normalized_mutual_information, recall_at_k
 
 
 def report(name: str, before: float, after: float) -> None:

@@ -9,7 +9,8 @@ from sklearn.datasets import load_digits
 from sklearn.model_selection import train_test_split
 from sklearn.svm import SVC
 
-from gramlearn import KernelLearner, Pairs, normalized_mutual_information
+from gramlearn import KernelLearner, Pairs
+from gramlearn.evaluation import normalized_mutual_information
 
 X, y = load_digits(return_X_y=True)
 X_train, X_new, y_train, y_new = train_test_split(

@@ -7,6 +7,7 @@ kernel SVM. Digits held out get their rows by comparison with the 100 pivots.
 """
 
 import numpy as np
+from gramlearn.losses import LogDetSlack
 from matplotlib.figure import Figure
 from scipy.spatial.distance import cdist
 from sklearn.datasets import load_digits
@@ -14,18 +15,10 @@ from sklearn.model_selection import train_test_split
 from sklearn.neighbors import KNeighborsClassifier
 from sklearn.svm import LinearSVC
 
-from gramlearn import (
-    Factor,
-    KernelKMeans,
-    LogDet,
-    LogDetSlack,
-    Pairs,
-    Problem,
-    incomplete_cholesky,
-    normalized_mutual_information,
-    percentile_bounds,
-    solve,
-)
+from gramlearn import Factor, KernelKMeans, LogDet, Pairs, Problem, solve
+from gramlearn.evaluation import normalized_mutual_information
+from gramlearn.kernels import incomplete_cholesky
+from gramlearn.side_information import percentile_bounds
 
 SEED = 100  # gamma, rank and slack were chosen on the splits of seeds 0 and 1
 

@@ -8,10 +8,12 @@ from pathlib import Path
 
 import matplotlib.pyplot as plt
 import numpy as np
+from gramlearn.constraints import SquaredDistances
+from gramlearn.losses import Square
 from sklearn.datasets import load_wine
 from sklearn.preprocessing import StandardScaler
 
-from gramlearn import LogDet, OnlineMetricLearner, Problem, Square, SquaredDistances, Term, solve
+from gramlearn import LogDet, OnlineMetricLearner, Problem, Term, solve
 
 X, y = load_wine(return_X_y=True)
 X = StandardScaler().fit_transform(X) / 5

@@ -22,7 +22,8 @@ from sklearn.neighbors import NearestNeighbors
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import normalize
 
-from gramlearn import MetricLearner, Pairs, average_precision, datasets, recall_at_k
+from gramlearn import MetricLearner, Pairs, datasets
+from gramlearn.evaluation import average_precision, recall_at_k
 
 GAMMAS = (1.0, 10.0)
 BOUNDS = (None, (1.0, 2.0))  # None: the 5th and 95th percentile of squared distances

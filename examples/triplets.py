@@ -5,10 +5,11 @@ learned from comparisons among half of the wines, and asked about comparisons am
 """
 
 import numpy as np
+from gramlearn.losses import Hinge
 from sklearn.datasets import load_wine
 from sklearn.model_selection import train_test_split
 
-from gramlearn import Hinge, LogDet, Problem, Triplets, solve
+from gramlearn import LogDet, Problem, Triplets, solve
 
 
 def compare(labels: np.ndarray, n: int, rng: np.random.Generator) -> np.ndarray:

@@ -6,7 +6,8 @@ linear kernel plus eps I, lets the spiral leave its plane.
 
 import numpy as np
 
-from gramlearn import solve, unfolding_problem
+from gramlearn import solve
+from gramlearn.methods import unfolding_problem
 
 angle = np.linspace(0.5, 9.0, 30)
 points = np.column_stack([angle * np.cos(angle), angle * np.sin(angle)])

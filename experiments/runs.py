@@ -131,7 +131,7 @@ def run_folder(name: str, quick: bool, seed: int, out: Path) -> Path:
 
 def open_run(name: str, experiment: Experiment, quick: bool, seed: int, out: Path) -> Run:
     """A run and its folder."""
-    from gramlearn import datasets  # here, so that processes that compute do not wait for it
+    from gramlearn import datasets
 
     data = {known: datasets.load(known).source for known in experiment.data}
     parts = tuple(checked_parts(experiment, quick, seed))

@@ -44,6 +44,8 @@ import numpy as np
 import pandas as pd
 import scipy.sparse as sp
 from gramlearn import *
+from gramlearn.kernels import *
+from gramlearn.losses import *
 
 rng = np.random.default_rng({seed})
 X = rng.normal(size=({n}, {d}))

@@ -13,7 +13,10 @@ __all__ = ["commented", "literal", "program"]
 def program(question: Question, comment: str = "") -> str:
     """Imports, the problem, and the call of solve."""
     names = {question.regularizer, "Problem", "Term", "solve"}
-    names |= {name for clause in question.clauses for name in (clause.constraint, clause.loss)}
+    spaces = {
+        "constraints": {clause.constraint for clause in question.clauses},
+        "losses": {clause.loss for clause in question.clauses},
+    }
     names |= {"zeros": {"Zeros"}, "factor": {"Factor"}}.get(question.prior_kind, set())
     shared = next(
         (c.arguments["points"] for c in question.clauses if "points" in c.arguments), None
@@ -21,7 +24,9 @@ def program(question: Question, comment: str = "") -> str:
     sparse = any(clause.constraint == "SparseMatrices" for clause in question.clauses)
     lines = ["import numpy as np"]
     lines += ["from scipy.sparse import coo_array"] if sparse else []
-    lines += ["", f"from gramlearn import {', '.join(sorted(names))}", ""]
+    lines += ["", f"from gramlearn import {', '.join(sorted(names))}"]
+    lines += [f"from gramlearn.{s} import {', '.join(sorted(n))}" for s, n in spaces.items() if n]
+    lines.append("")
     lines += commented(comment).splitlines()
     if shared is not None:
         lines.append(f"points = {literal(shared)}")

@@ -72,8 +72,8 @@ class Clause:
             from scipy.sparse import coo_array
 
             arguments["matrices"] = [coo_array(A) for A in arguments["matrices"]]
-        constraints = getattr(gramlearn, self.constraint)(**arguments)
-        return gramlearn.Term(constraints, getattr(gramlearn, self.loss)(**self.parameters))
+        constraints = getattr(gramlearn.constraints, self.constraint)(**arguments)
+        return gramlearn.Term(constraints, getattr(gramlearn.losses, self.loss)(**self.parameters))
 
 
 @final

@@ -23,12 +23,14 @@ def problem(instance: Instance, objective: str) -> Any:
     import gramlearn as gl
 
     regularizer, loss = {
-        "logdet": (gl.LogDet(), gl.LogDetSlack),
-        "von_neumann": (gl.VonNeumann(), gl.KLSlack),
+        "logdet": (gl.LogDet(), gl.losses.LogDetSlack),
+        "von_neumann": (gl.VonNeumann(), gl.losses.KLSlack),
     }[objective]
     terms = []
     for rows, side, bound in instance.halves():
-        pairs = gl.SquaredDistances(instance.i[rows], instance.j[rows], points=instance.points)
+        pairs = gl.constraints.SquaredDistances(
+            instance.i[rows], instance.j[rows], points=instance.points
+        )
         kind = {"upper": bound} if side > 0 else {"lower": bound}
         terms.append(gl.Term(pairs, loss(instance.gamma, **kind)))
     like = instance.points

@@ -21,7 +21,8 @@ from typing import Any
 
 import numpy as np
 
-from gramlearn import Pairs, laplacian, neighbor_graph
+from gramlearn import Pairs
+from gramlearn.graphs import laplacian, neighbor_graph
 from gramlearn.methods.nonparametric.problem import solve_nonparametric
 
 __all__ = ["main"]

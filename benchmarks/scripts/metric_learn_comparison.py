@@ -138,7 +138,8 @@ def race(
     done: Callable[[], object],
 ) -> dict[str, Any]:
     """Seconds of one fit of each learner on synthetic points."""
-    from gramlearn import Pairs, percentile_bounds
+    from gramlearn import Pairs
+    from gramlearn.side_information import percentile_bounds
 
     spec = Spec("synthetic", n=points, r=features, c=pairs)
     X, y = synthetic.points(spec, generator("numpy", spec.seed))

@@ -31,8 +31,9 @@ def splits(
     from sklearn.model_selection import StratifiedKFold
     from sklearn.preprocessing import StandardScaler
 
-    from gramlearn import Pairs, percentile_bounds
+    from gramlearn import Pairs
     from gramlearn.datasets import load
+    from gramlearn.side_information import percentile_bounds
 
     data = load(name)
     X, y = np.asarray(data.X, dtype=float), np.unique(data.y, return_inverse=True)[1]

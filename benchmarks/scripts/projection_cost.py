@@ -58,7 +58,10 @@ class _Case:
     """Random pairs, each asked for a distance of its own, so that every projection does something."""
 
     def __init__(self, r: int, n: int, c: int) -> None:
-        from gramlearn import Hard, LogDet, Problem, SquaredDistances, Term
+        from gramlearn.constraints import SquaredDistances
+        from gramlearn.losses import Hard
+
+        from gramlearn import LogDet, Problem, Term
         from gramlearn.solvers.projections.constraint_table import table_of
 
         rng = np.random.default_rng(0)
@@ -144,7 +147,10 @@ def _blas(r: int) -> Callable[[], float]:
 
 
 def _von_neumann(r: int) -> tuple[float, float]:
-    from gramlearn import KLSlack, Problem, SquaredDistances, Term, VonNeumann
+    from gramlearn.constraints import SquaredDistances
+    from gramlearn.losses import KLSlack
+
+    from gramlearn import Problem, Term, VonNeumann
     from gramlearn.solvers.projections.constraint_table import table_of
     from gramlearn.solvers.projections.forms import FORMS_OF_X
 

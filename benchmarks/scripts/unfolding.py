@@ -40,7 +40,7 @@ def draw(n: int, seed: int) -> tuple[np.ndarray, np.ndarray]:
     from scipy.sparse import triu
     from sklearn.datasets import make_swiss_roll
 
-    from gramlearn import neighbor_graph
+    from gramlearn.graphs import neighbor_graph
 
     X, _ = make_swiss_roll(n, random_state=seed)
     graph = triu(neighbor_graph(X, _NEIGHBORS, join="either")).tocoo()
@@ -49,7 +49,7 @@ def draw(n: int, seed: int) -> tuple[np.ndarray, np.ndarray]:
 
 def gramlearn(X: np.ndarray, pairs: np.ndarray) -> tuple[np.ndarray, str, Callable[[], float]]:
     """Interior points, to a relative gap of 1e-4."""
-    from gramlearn import unfold
+    from gramlearn.methods import unfold
 
     answer = unfold(X, pairs)
 

@@ -9,9 +9,7 @@ from benchmarks.scripts import kernel_design
 from benchmarks.scripts.kernel_design_full import SOLVERS, full_program
 from scipy.optimize import linprog
 
-from gramlearn import (
-    Triplets,
-)
+from gramlearn import Triplets
 from oracles import ask
 
 WIDTHS = (0.3, 3.0, 30.0)

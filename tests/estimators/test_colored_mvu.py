@@ -8,7 +8,8 @@ from sklearn.datasets import load_iris
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
-from gramlearn import ColoredMVU, laplacian, neighbor_graph
+from gramlearn import ColoredMVU
+from gramlearn.graphs import laplacian, neighbor_graph
 from gramlearn.graphs.edges import read_edges
 from gramlearn.methods.unfolding.colored import colored_unfolding, smooth_basis
 from oracles import ask

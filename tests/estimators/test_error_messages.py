@@ -6,6 +6,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 import scipy.sparse as sp
+from gramlearn.losses import LogDetSlack, Square
 from sklearn.datasets import load_iris
 from sklearn.exceptions import ConvergenceWarning, NotFittedError
 from sklearn.pipeline import make_pipeline
@@ -15,15 +16,13 @@ from gramlearn import (
     Bounds,
     InfeasibleError,
     KernelLearner,
-    LogDetSlack,
     MetricLearner,
     Pairs,
     SemiSupervisedEmbedding,
-    Square,
     Triplets,
-    kernel_kmeans,
-    percentile_bounds,
 )
+from gramlearn.methods import kernel_kmeans
+from gramlearn.side_information import percentile_bounds
 
 X, Y = load_iris(return_X_y=True)
 SIDE = Pairs.from_labels(Y, 60, random_state=0)

@@ -6,6 +6,8 @@ The number of a request stands in a comment, with the wish in our own words; see
 import cvxpy as cp
 import numpy as np
 import pytest
+from gramlearn.constraints import DenseMatrices, DiagonalEntries, Similarities
+from gramlearn.losses import Hard, Linear
 from scipy.spatial.distance import pdist, squareform
 from sklearn.cluster import HDBSCAN
 from sklearn.datasets import load_iris, load_wine, make_circles, make_moons
@@ -18,23 +20,18 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 
 from gramlearn import (
-    DenseMatrices,
-    DiagonalEntries,
     Frobenius,
-    Hard,
     KernelLearner,
-    Linear,
     MetricLearner,
     OnlineMetricLearner,
     Pairs,
     Problem,
     SemiSupervisedEmbedding,
-    Similarities,
     Term,
     nearest_correlation,
-    normalized_mutual_information,
     solve,
 )
+from gramlearn.evaluation import normalized_mutual_information
 from oracles import ask, squared_norm
 
 IRIS, SPECIES = load_iris(return_X_y=True)

@@ -12,17 +12,10 @@ from sklearn.preprocessing import scale
 from sklearn.svm import SVC
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
-from gramlearn import (
-    GaussianKernel,
-    KernelDesigner,
-    LaplacianKernel,
-    LinearKernel,
-    Pairs,
-    PolynomialKernel,
-    Triplets,
-    TripletScorer,
-)
+from gramlearn import KernelDesigner, Pairs, Triplets
 from gramlearn.estimators import kernel_designer
+from gramlearn.evaluation import TripletScorer
+from gramlearn.kernels import GaussianKernel, LaplacianKernel, LinearKernel, PolynomialKernel
 
 X, Y = load_wine(return_X_y=True)
 X, Y = scale(X)[::2], Y[::2]

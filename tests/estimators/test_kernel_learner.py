@@ -2,6 +2,7 @@
 
 import numpy as np
 import pytest
+from gramlearn.losses import KLSlack, LogDetSlack, SquaredHinge
 from sklearn.cluster import KMeans
 from sklearn.datasets import load_iris
 from sklearn.metrics.pairwise import rbf_kernel
@@ -14,19 +15,16 @@ from sklearn.utils.estimator_checks import parametrize_with_checks
 from gramlearn import (
     Frobenius,
     KernelLearner,
-    KLSlack,
     LogDet,
-    LogDetSlack,
     MetricLearner,
     Pairs,
     Problem,
-    SquaredHinge,
     Triplets,
     VonNeumann,
-    normalized_mutual_information,
     solve,
 )
 from gramlearn.estimators._pair_methods import best_threshold
+from gramlearn.evaluation import normalized_mutual_information
 from gramlearn.kernels.matrix import KernelMatrix
 
 IRIS, SPECIES = load_iris(return_X_y=True)

@@ -11,14 +11,10 @@ from sklearn.datasets import load_iris, make_swiss_roll
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
-from gramlearn import (
-    MaximumVarianceUnfolding,
-    MinimumVolumeEmbedding,
-    StructurePreservingEmbedding,
-    neighbor_graph,
-    unfold,
-)
+from gramlearn import MaximumVarianceUnfolding, MinimumVolumeEmbedding, StructurePreservingEmbedding
+from gramlearn.graphs import neighbor_graph
 from gramlearn.graphs.edges import read_edges
+from gramlearn.methods import unfold
 from gramlearn.methods.unfolding.facial_reduction import common_range
 from gramlearn.methods.unfolding.variance_bound import UnfoldingProblem
 from oracles import ask, independent, vanishing_on

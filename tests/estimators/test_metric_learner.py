@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 import scipy.sparse as sp
 import sklearn
+from gramlearn.losses import Hinge, KLSlack, LogDetSlack, SquaredHinge
 from hypothesis import given
 from hypothesis import strategies as st
 from sklearn.datasets import load_iris, load_wine
@@ -18,23 +19,19 @@ from sklearn.utils.estimator_checks import parametrize_with_checks
 from gramlearn import (
     Bounds,
     Frobenius,
-    Hinge,
     InfeasibleError,
-    KLSlack,
     LogDet,
-    LogDetSlack,
     MetricLearner,
     Pairs,
     Problem,
     Schatten,
-    SquaredHinge,
     Triplets,
     VonNeumann,
-    percentile_bounds,
     solve,
 )
 from gramlearn.estimators._pair_methods import best_threshold
 from gramlearn.methods.metric.bases import basis_of
+from gramlearn.side_information import percentile_bounds
 
 IRIS, SPECIES = load_iris(return_X_y=True)
 SIDE = Pairs.from_labels(SPECIES, 200, random_state=0)

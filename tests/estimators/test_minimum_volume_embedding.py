@@ -9,7 +9,8 @@ from sklearn.datasets import make_swiss_roll
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
-from gramlearn import MinimumVolumeEmbedding, neighbor_graph, solve
+from gramlearn import MinimumVolumeEmbedding, solve
+from gramlearn.graphs import neighbor_graph
 from gramlearn.graphs.edges import connect_pieces
 from gramlearn.methods.nonparametric.capacity import solve_with_capacity
 from gramlearn.methods.unfolding.minimum_volume import (

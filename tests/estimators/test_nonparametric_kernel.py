@@ -9,18 +9,11 @@ from sklearn.model_selection import GridSearchCV
 from sklearn.preprocessing import StandardScaler
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
-from gramlearn import (
-    KernelKMeans,
-    NonparametricKernel,
-    Pairs,
-    Triplets,
-    laplacian,
-    neighbor_graph,
-    pairs_to_ask,
-    select_pairs,
-    solve_nonparametric,
-)
+from gramlearn import KernelKMeans, NonparametricKernel, Pairs, Triplets
+from gramlearn.graphs import laplacian, neighbor_graph
 from gramlearn.graphs.out_of_sample import extend_along_graph, join_new_points
+from gramlearn.methods import solve_nonparametric
+from gramlearn.side_information import pairs_to_ask, select_pairs
 from gramlearn.side_information.active import margins, unit_rows
 
 X, Y = make_moons(60, noise=0.05, random_state=0)

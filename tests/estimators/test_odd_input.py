@@ -9,6 +9,8 @@ import warnings
 import numpy as np
 import pytest
 import scipy.sparse as sp
+from gramlearn.constraints import SparseMatrices, SquaredDistances, Trace
+from gramlearn.losses import Hard, Hinge
 
 import gramlearn
 from gramlearn import (
@@ -16,9 +18,6 @@ from gramlearn import (
     Bounds,
     ColoredMVU,
     ConstrainedKMeans,
-    GaussianKernel,
-    Hard,
-    Hinge,
     KernelDesigner,
     KernelKMeans,
     KernelLearner,
@@ -30,29 +29,23 @@ from gramlearn import (
     OnlineMetricLearner,
     OnlinePCA,
     Pairs,
-    PolynomialKernel,
     Problem,
     Schatten,
     SemiSupervisedEmbedding,
-    SparseMatrices,
-    SquaredDistances,
     StructurePreservingEmbedding,
     Term,
-    Trace,
     Triplets,
     Zeros,
     balanced_cut,
-    incomplete_cholesky,
-    laplacian,
     nearest_correlation,
-    neighbor_graph,
-    normalized_mutual_information,
-    percentile_bounds,
     solve,
-    spectral_factor,
-    unfold,
 )
 from gramlearn.datasets import VARIABLE, DatasetNotFoundError, load
+from gramlearn.evaluation import normalized_mutual_information
+from gramlearn.graphs import laplacian, neighbor_graph
+from gramlearn.kernels import GaussianKernel, PolynomialKernel, incomplete_cholesky, spectral_factor
+from gramlearn.methods import unfold
+from gramlearn.side_information import percentile_bounds
 
 RNG = np.random.default_rng(0)
 Y = np.repeat([0, 1, 2], 8)

@@ -2,19 +2,13 @@
 
 import numpy as np
 import pytest
+from gramlearn.constraints import SquaredDistances
+from gramlearn.losses import Square
 from hypothesis import given
 from hypothesis import strategies as st
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
-from gramlearn import (
-    LogDet,
-    OnlineMetricLearner,
-    Problem,
-    Square,
-    SquaredDistances,
-    Term,
-    solve,
-)
+from gramlearn import LogDet, OnlineMetricLearner, Problem, Term, solve
 from gramlearn.estimators.online_metric_learner import new_squared_distance
 
 RNG = np.random.default_rng(0)

@@ -4,11 +4,12 @@ import re
 
 import numpy as np
 import pytest
+from gramlearn.constraints import DenseMatrices, Trace
 from scipy.linalg import expm, logm
 from sklearn.decomposition import PCA
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
-from gramlearn import DenseMatrices, OnlinePCA, Problem, Term, Trace, VonNeumann, solve
+from gramlearn import OnlinePCA, Problem, Term, VonNeumann, solve
 from gramlearn._base.threads import one_thread
 from gramlearn.methods.online_pca import CappedDensity, capped
 from gramlearn.problem.losses import Hard

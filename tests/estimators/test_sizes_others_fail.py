@@ -8,19 +8,12 @@ import tracemalloc
 
 import numpy as np
 import pytest
+from gramlearn.losses import Square
 from scipy.spatial.distance import pdist
 from sklearn.metrics import roc_auc_score
 
-from gramlearn import (
-    Bounds,
-    Frobenius,
-    MetricLearner,
-    Pairs,
-    Problem,
-    Square,
-    large_margin_problem,
-    solve,
-)
+from gramlearn import Bounds, Frobenius, MetricLearner, Pairs, Problem, solve
+from gramlearn.methods import large_margin_problem
 
 
 def gaussians(n, d, n_classes=5, seed=0):

@@ -4,23 +4,13 @@ import cvxpy as cp
 import numpy as np
 import pytest
 import scipy.sparse as sp
+from gramlearn.constraints import DenseMatrices, DistanceComparisons
+from gramlearn.losses import Hard, Linear
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
-from gramlearn import (
-    DenseMatrices,
-    DistanceComparisons,
-    Frobenius,
-    Hard,
-    Linear,
-    Problem,
-    Schatten,
-    StructurePreservingEmbedding,
-    Term,
-    Zeros,
-    neighbor_graph,
-    solve,
-)
+from gramlearn import Frobenius, Problem, Schatten, StructurePreservingEmbedding, Term, Zeros, solve
+from gramlearn.graphs import neighbor_graph
 from gramlearn.methods.unfolding.graph_comparisons import Comparisons
 from gramlearn.methods.unfolding.structure_preserving import structure_preserving
 from oracles import ask

@@ -6,6 +6,8 @@ test_what_breaks_elsewhere.py and test_sizes_that_break_elsewhere.py.
 
 import numpy as np
 import pytest
+from gramlearn.constraints import SimilarityComparisons
+from gramlearn.losses import Hard, Hinge, LogDetSlack, SquaredHinge
 from scipy.spatial.distance import pdist, squareform
 from sklearn.datasets import load_iris, make_moons
 from sklearn.neighbors import KNeighborsClassifier
@@ -13,24 +15,19 @@ from sklearn.neighbors import KNeighborsClassifier
 from gramlearn import (
     Bounds,
     Frobenius,
-    Hard,
-    Hinge,
     KernelLearner,
     LogDet,
-    LogDetSlack,
-    ManifoldKernel,
     MetricLearner,
     Pairs,
     Problem,
     SemiSupervisedEmbedding,
-    SimilarityComparisons,
-    SquaredHinge,
     Term,
     Triplets,
-    large_margin_problem,
-    percentile_bounds,
     solve,
 )
+from gramlearn.kernels import ManifoldKernel
+from gramlearn.methods import large_margin_problem
+from gramlearn.side_information import percentile_bounds
 
 IRIS, SPECIES = load_iris(return_X_y=True)
 SIDE = Pairs.from_labels(SPECIES, 300, random_state=0)

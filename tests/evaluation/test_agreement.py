@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from sklearn.metrics import normalized_mutual_info_score, rand_score
 
-from gramlearn import normalized_mutual_information, pair_accuracy
+from gramlearn.evaluation import normalized_mutual_information, pair_accuracy
 
 
 def by_definition(labels: np.ndarray, clusters: np.ndarray) -> float:

@@ -8,7 +8,7 @@ import pytest
 from sklearn.metrics import average_precision_score
 
 from conftest import Library
-from gramlearn import average_precision, recall_at_k
+from gramlearn.evaluation import average_precision, recall_at_k
 
 
 def drawn(n_values: int, q: int = 20, n: int = 12) -> tuple[np.ndarray, np.ndarray]:

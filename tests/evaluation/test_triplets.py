@@ -13,16 +13,8 @@ from sklearn.neighbors import KNeighborsClassifier
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 
-from gramlearn import (
-    POLA,
-    KernelLearner,
-    MetricLearner,
-    OnlineMetricLearner,
-    Pairs,
-    Triplets,
-    TripletScorer,
-    comparisons_kept,
-)
+from gramlearn import POLA, KernelLearner, MetricLearner, OnlineMetricLearner, Pairs, Triplets
+from gramlearn.evaluation import TripletScorer, comparisons_kept
 from gramlearn.evaluation import triplets as triplet_scores
 
 IRIS, SPECIES = load_iris(return_X_y=True)

@@ -393,7 +393,7 @@ def test_pairs_come_nearer_or_go_farther_by_a_quarter() -> None:
     i, j = draw_pairs(40, 12, rng)
     assert len({(a, b) for a, b in zip(i, j, strict=True)}) == 12
     assert (i < j).all()
-    terms = constraints(X, y, i, j, gl.Hard())
+    terms = constraints(X, y, i, j, gl.losses.Hard())
     solution = gl.solve(gl.Problem(gl.LogDet(), gl.Factor(X), terms))
     assert solution.status is gl.Status.OPTIMAL
     before, after = (np.sum((F[i] - F[j]) ** 2, axis=1) for F in (X, solution.factor))

@@ -22,10 +22,8 @@ from tools import environments
 from tools.environments import UnavailableError
 
 from experiments import isolated
-from gramlearn import (
-    Pairs,
-    normalized_mutual_information,
-)
+from gramlearn import Pairs
+from gramlearn.evaluation import normalized_mutual_information
 
 RNG = np.random.default_rng(0)
 CLASSES = np.arange(60) % 3

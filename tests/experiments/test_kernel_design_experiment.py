@@ -24,7 +24,8 @@ from experiments.reproductions.f07._comparisons import (
 from experiments.reproductions.shared.rivals import METRIC_LEARN, mmc
 
 from experiments import reproductions
-from gramlearn import KernelDesigner, MetricLearner, Triplets, comparisons_kept, datasets
+from gramlearn import KernelDesigner, MetricLearner, Triplets, datasets
+from gramlearn.evaluation import comparisons_kept
 
 RNG = np.random.default_rng(0)
 CLASSES = np.repeat([0, 1, 2], 16)

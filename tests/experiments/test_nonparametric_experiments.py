@@ -14,7 +14,9 @@ from experiments.reproductions.z11._nonparametric import (
 from experiments.reproductions.z11._nonparametric_claims import _competitive
 
 from experiments import reproductions
-from gramlearn import Pairs, laplacian, neighbor_graph, solve_nonparametric
+from gramlearn import Pairs
+from gramlearn.graphs import laplacian, neighbor_graph
+from gramlearn.methods import solve_nonparametric
 from gramlearn.side_information.closure import joined_components
 
 RNG = np.random.default_rng(0)

@@ -21,7 +21,7 @@ def feasible() -> gl.Problem:
     rng = np.random.default_rng(1)
     X, y = rng.normal(size=(40, 6)), rng.integers(3, size=40)
     i, j = draw_pairs(40, 12, rng)
-    return gl.Problem(gl.LogDet(), gl.Factor(X), constraints(X, y, i, j, gl.Hard()))
+    return gl.Problem(gl.LogDet(), gl.Factor(X), constraints(X, y, i, j, gl.losses.Hard()))
 
 
 def test_the_duals_alone_stop_where_the_solver_stops_if_there_is_an_answer() -> None:
@@ -38,8 +38,8 @@ def test_duals_that_grow_steadily_change_by_less_than_a_thousandth_after_a_thous
 ):
     """Of one scale x, held below 3/4 and above 5/4: every cycle moves log x by log(5/3), there and back."""
     terms = [
-        gl.Term(gl.SquaredDistances([0], [1]), gl.Hard(upper=0.75)),
-        gl.Term(gl.SquaredDistances([2], [3]), gl.Hard(lower=1.25)),
+        gl.Term(gl.constraints.SquaredDistances([0], [1]), gl.losses.Hard(upper=0.75)),
+        gl.Term(gl.constraints.SquaredDistances([2], [3]), gl.losses.Hard(lower=1.25)),
     ]
     points = gl.Factor(np.array([[0.0], [1.0], [0.0], [1.0]]))
     problem = gl.Problem(gl.VonNeumann(), points, terms)

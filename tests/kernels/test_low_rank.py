@@ -8,24 +8,16 @@ import numpy as np
 import pytest
 import scipy.linalg
 import scipy.sparse.linalg
+from gramlearn.losses import LogDetSlack
 from sklearn.metrics.pairwise import pairwise_kernels
 from sklearn.neighbors import KNeighborsClassifier, NearestNeighbors
 
 from conftest import Library
-from gramlearn import (
-    Factor,
-    LogDet,
-    LogDetSlack,
-    Pairs,
-    Problem,
-    incomplete_cholesky,
-    nystroem,
-    percentile_bounds,
-    solve,
-    spectral_factor,
-)
+from gramlearn import Factor, LogDet, Pairs, Problem, solve
+from gramlearn.kernels import incomplete_cholesky, nystroem, spectral_factor
 from gramlearn.kernels.low_rank import spectral
 from gramlearn.kernels.low_rank.factor import LowRankKernel
+from gramlearn.side_information import percentile_bounds
 
 RNG = np.random.default_rng(0)
 X = RNG.normal(size=(120, 5))

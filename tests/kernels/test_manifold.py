@@ -7,8 +7,9 @@ import pytest
 from sklearn.datasets import make_moons
 from sklearn.metrics.pairwise import rbf_kernel
 
-from gramlearn import KernelLearner, ManifoldKernel, Pairs
+from gramlearn import KernelLearner, Pairs
 from gramlearn.graphs.neighbors import laplacian, neighbor_graph
+from gramlearn.kernels import ManifoldKernel
 
 X, Y = make_moons(80, noise=0.05, random_state=0)
 NEW = make_moons(20, noise=0.05, random_state=1)[0]

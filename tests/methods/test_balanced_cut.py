@@ -5,9 +5,11 @@ import itertools
 import cvxpy as cp
 import numpy as np
 import pytest
+from gramlearn.constraints import DiagonalEntries
+from gramlearn.losses import Hard
 from scipy.sparse import csr_array
 
-from gramlearn import DiagonalEntries, Factor, Hard, LogDet, Problem, Term, balanced_cut, solve
+from gramlearn import Factor, LogDet, Problem, Term, balanced_cut, solve
 from oracles import ask, centered
 
 

@@ -3,28 +3,19 @@
 import cvxpy as cp
 import numpy as np
 import pytest
+from gramlearn.constraints import (
+    DenseMatrices,
+    DistanceComparisons,
+    Similarities,
+    SquaredDistances,
+    Trace,
+)
+from gramlearn.losses import Hard
 from scipy.linalg import expm
 from scipy.sparse import csr_array
 
-from gramlearn import (
-    DefiniteBoost,
-    DenseMatrices,
-    DistanceComparisons,
-    Factor,
-    Frobenius,
-    Hard,
-    LogDet,
-    Problem,
-    Similarities,
-    SquaredDistances,
-    Status,
-    Term,
-    Trace,
-    VonNeumann,
-    grown,
-    solve,
-    unfolding_problem,
-)
+from gramlearn import Factor, Frobenius, LogDet, Problem, Status, Term, VonNeumann, solve
+from gramlearn.methods import DefiniteBoost, full_rank_prior, unfolding_problem
 from gramlearn.problem.divergences import logdet_divergence, von_neumann_divergence
 from oracles import ask
 
@@ -120,7 +111,7 @@ UNIT = Term(SquaredDistances([0, 1, 2, 0], [1, 2, 3, 5]), Hard(equal=1.0))
 @pytest.mark.parametrize("phi", [LogDet(), VonNeumann()], ids=repr)
 def test_what_has_no_solution_gets_one(phi):
     assert solve(Problem(phi, POINTS, [APART, UNIT])).status is Status.INFEASIBLE
-    solution = solve(Problem(phi, grown(POINTS), [APART, UNIT]))
+    solution = solve(Problem(phi, full_rank_prior(POINTS), [APART, UNIT]))
     assert solution.status is Status.OPTIMAL
     np.testing.assert_allclose(solution.matrix[[0, 1, 2], [3, 4, 5]], 0.0, atol=1e-5)
 
@@ -129,15 +120,17 @@ def test_the_new_directions_weigh_eps():
     X0 = POINTS @ POINTS.T
     s, U = np.linalg.eigh(X0)
     N = U[:, :4] @ U[:, :4].T
-    np.testing.assert_allclose(grown(X0, 0.01), X0 + 0.01 * s[4:].mean() * N, atol=1e-12)
-    np.testing.assert_allclose(grown(POINTS, 0.01), grown(Factor(POINTS), 0.01), atol=1e-12)
-    np.testing.assert_allclose(grown(POINTS, 0.01), grown(X0, 0.01), atol=1e-12)
+    np.testing.assert_allclose(full_rank_prior(X0, 0.01), X0 + 0.01 * s[4:].mean() * N, atol=1e-12)
+    np.testing.assert_allclose(
+        full_rank_prior(POINTS, 0.01), full_rank_prior(Factor(POINTS), 0.01), atol=1e-12
+    )
+    np.testing.assert_allclose(full_rank_prior(POINTS, 0.01), full_rank_prior(X0, 0.01), atol=1e-12)
 
 
 def test_a_prior_of_full_rank_stays():
     X0 = POINTS.T @ POINTS
-    np.testing.assert_array_equal(grown(X0), X0)
-    np.testing.assert_array_equal(grown(np.eye(3)), np.eye(3))
+    np.testing.assert_array_equal(full_rank_prior(X0), X0)
+    np.testing.assert_array_equal(full_rank_prior(np.eye(3)), np.eye(3))
 
 
 @pytest.mark.parametrize(
@@ -151,7 +144,7 @@ def test_as_eps_falls_the_answer_falls_back_to_the_range(phi, share):
     V = np.linalg.svd(POINTS, full_matrices=False)[0]
     far, outside = [], []
     for eps in (1e-1, 1e-3, 1e-5):
-        X = solve(Problem(phi, grown(POINTS, eps), terms), tol=1e-7).matrix
+        X = solve(Problem(phi, full_rank_prior(POINTS, eps), terms), tol=1e-7).matrix
         far.append(np.abs(X - within).max())
         outside.append(np.trace(X - V @ (V.T @ X @ V) @ V.T))
     assert 0 < far[2] < share * far[1] < share**2 * far[0]
@@ -160,9 +153,9 @@ def test_as_eps_falls_the_answer_falls_back_to_the_range(phi, share):
 
 def test_growing_refuses():
     with pytest.raises(ValueError, match="eps must be positive"):
-        grown(np.eye(2), 0.0)
+        full_rank_prior(np.eye(2), 0.0)
     with pytest.raises(ValueError, match="`prior` is not symmetric"):
-        grown(np.array([[1.0, 2.0], [0.0, 1.0]]))
+        full_rank_prior(np.array([[1.0, 2.0], [0.0, 1.0]]))
 
 
 # -- unfolding -------------------------------------------------------------------------------------

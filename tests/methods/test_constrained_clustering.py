@@ -14,15 +14,9 @@ from sklearn.datasets import load_iris
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
-from gramlearn import (
-    ConstrainedKMeans,
-    ContradictionError,
-    Pairs,
-    Triplets,
-    constrained_kmeans,
-    kernel_kmeans,
-    pair_accuracy,
-)
+from gramlearn import ConstrainedKMeans, ContradictionError, Pairs, Triplets
+from gramlearn.evaluation import pair_accuracy
+from gramlearn.methods import constrained_kmeans, kernel_kmeans
 from gramlearn.methods.clustering import coloring
 from gramlearn.methods.clustering.coloring import NoColoringError, clique, first_coloring, improved
 

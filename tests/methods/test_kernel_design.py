@@ -7,20 +7,18 @@ import pytest
 from benchmarks.scripts.kernel_design_full import full_program
 from sklearn.exceptions import ConvergenceWarning
 
-from gramlearn import (
-    DesignProblem,
+from gramlearn import Pairs, Status, Triplets
+from gramlearn.kernels import (
     GaussianKernel,
-    KernelDesign,
+    Kernel,
     LaplacianKernel,
     LinearKernel,
-    Pairs,
+    OneFeature,
     PolynomialKernel,
     SigmoidKernel,
-    Status,
-    Triplets,
 )
-from gramlearn.kernels import Kernel, OneFeature
 from gramlearn.kernels.families import read_kernels
+from gramlearn.methods import DesignProblem, KernelDesign
 from gramlearn.methods.kernel_design import dominance_rows as gram_rows
 from gramlearn.methods.kernel_design import problem as design_module
 

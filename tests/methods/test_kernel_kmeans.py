@@ -15,13 +15,10 @@ from sklearn.preprocessing import StandardScaler
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
 from conftest import Library
-from gramlearn import (
-    KernelKMeans,
-    incomplete_cholesky,
-    kernel_kmeans,
-    normalized_mutual_information,
-    spectral_factor,
-)
+from gramlearn import KernelKMeans
+from gramlearn.evaluation import normalized_mutual_information
+from gramlearn.kernels import incomplete_cholesky, spectral_factor
+from gramlearn.methods import kernel_kmeans
 from gramlearn.methods.clustering.kernel_kmeans import fill_empty
 
 RNG = np.random.default_rng(0)

@@ -8,7 +8,8 @@ from sklearn.model_selection import train_test_split
 from sklearn.neighbors import KNeighborsClassifier
 from sklearn.preprocessing import StandardScaler
 
-from gramlearn import Status, collapsing_classes_problem, large_margin_problem, solve
+from gramlearn import Status, solve
+from gramlearn.methods import collapsing_classes_problem, large_margin_problem
 from oracles import ask
 
 X = np.random.default_rng(0).standard_normal((24, 3)) * [3.0, 1.0, 1.0]

@@ -7,13 +7,10 @@ from scipy.sparse import block_diag, csr_array
 from sklearn.datasets import make_moons
 from sklearn.exceptions import ConvergenceWarning
 
-from gramlearn import (
-    Pairs,
-    laplacian,
-    neighbor_graph,
-)
+from gramlearn import Pairs
 from gramlearn._base.eigen import leading
 from gramlearn._base.eigen.leading import leading_eigenvectors
+from gramlearn.graphs import laplacian, neighbor_graph
 from gramlearn.methods.nonparametric import capacity
 from gramlearn.methods.nonparametric.leading_kernel import leading_kernel
 from gramlearn.methods.nonparametric.problem import (

@@ -5,17 +5,10 @@ from typing import Any
 
 import numpy as np
 import pytest
+from gramlearn.constraints import SquaredDistances
+from gramlearn.losses import Hard, LogDetSlack
 
-from gramlearn import (
-    Hard,
-    KernelDesigner,
-    LogDet,
-    LogDetSlack,
-    Problem,
-    SquaredDistances,
-    Term,
-    solve,
-)
+from gramlearn import KernelDesigner, LogDet, Problem, Term, solve
 from gramlearn.plots import plot_before_after, plot_design_path, plot_history, plot_map, plot_pairs
 from gramlearn.problem.solution import Solution
 from gramlearn.side_information import Pairs

@@ -11,32 +11,28 @@ from fractions import Fraction
 import mpmath
 import numpy as np
 import pytest
+from gramlearn.constraints import (
+    DenseMatrices,
+    DiagonalEntries,
+    DistanceComparisons,
+    SimilarityComparisons,
+    SquaredDistances,
+    Trace,
+)
+from gramlearn.losses import Hard, Hinge, KLSlack, Linear, LogDetSlack, Square, SquaredHinge
 from sklearn.exceptions import ConvergenceWarning
 
 from catalogue import REGULARIZERS, name_of
 from conftest import Library
 from gramlearn import (
-    DenseMatrices,
-    DiagonalEntries,
-    DistanceComparisons,
     Frobenius,
-    Hard,
-    Hinge,
     InfeasibleError,
-    KLSlack,
-    Linear,
     LogDet,
-    LogDetSlack,
     Problem,
     Schatten,
-    SimilarityComparisons,
     SolveInterrupted,
-    Square,
-    SquaredDistances,
-    SquaredHinge,
     Status,
     Term,
-    Trace,
     VonNeumann,
     Zeros,
     solve,

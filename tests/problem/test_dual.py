@@ -4,20 +4,13 @@ from typing import Any
 
 import numpy as np
 import pytest
+from gramlearn.constraints import SquaredDistances, Trace
+from gramlearn.losses import KLSlack, Linear, LogDetSlack, SquaredHinge
 
 import gramlearn.problem.hessian
 from catalogue import REGULARIZERS, all_constraints, name_of
 from conftest import Library
-from gramlearn import (
-    KLSlack,
-    Linear,
-    LogDetSlack,
-    Problem,
-    SquaredDistances,
-    SquaredHinge,
-    Term,
-    Trace,
-)
+from gramlearn import Problem, Term
 from gramlearn.problem.constraints import Constraints
 from gramlearn.problem.dual import Dual
 from gramlearn.problem.linear_maps import Products

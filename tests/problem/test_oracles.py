@@ -10,29 +10,11 @@ import warnings
 import cvxpy as cp
 import numpy as np
 import pytest
+from gramlearn.constraints import DenseMatrices, DiagonalEntries, SquaredDistances, Trace
+from gramlearn.losses import Hard, Hinge, KLSlack, Linear, LogDetSlack, Square, SquaredHinge
 
 from catalogue import LOSSES, REGULARIZERS, all_constraints, name_of
-from gramlearn import (
-    DenseMatrices,
-    DiagonalEntries,
-    Frobenius,
-    Hard,
-    Hinge,
-    KLSlack,
-    Linear,
-    LogDet,
-    LogDetSlack,
-    Problem,
-    Schatten,
-    Square,
-    SquaredDistances,
-    SquaredHinge,
-    Status,
-    Term,
-    Trace,
-    VonNeumann,
-    solve,
-)
+from gramlearn import Frobenius, LogDet, Problem, Schatten, Status, Term, VonNeumann, solve
 from gramlearn.problem.constraints import Constraints
 from gramlearn.problem.losses import Loss
 from gramlearn.problem.spectral import Regularizer

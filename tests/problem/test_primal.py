@@ -2,26 +2,13 @@
 
 import numpy as np
 import pytest
+from gramlearn.constraints import Similarities, SquaredDistances, Trace
+from gramlearn.losses import Hinge, KLSlack, Linear, LogDetSlack, Square, SquaredHinge
 
 import gramlearn.solvers.primal_newton.direction as direction
 from catalogue import LOSSES, REGULARIZERS, all_constraints, name_of
 from conftest import Library
-from gramlearn import (
-    Frobenius,
-    Hinge,
-    KLSlack,
-    Linear,
-    LogDet,
-    LogDetSlack,
-    Problem,
-    Similarities,
-    Square,
-    SquaredDistances,
-    SquaredHinge,
-    Term,
-    Trace,
-    solve,
-)
+from gramlearn import Frobenius, LogDet, Problem, Term, solve
 from gramlearn.problem.constraints import Constraints
 from gramlearn.problem.primal import PrimalPoint
 from gramlearn.problem.scan import near_rows

@@ -6,27 +6,19 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
+from gramlearn.constraints import DenseMatrices, DiagonalEntries, SquaredDistances
+from gramlearn.losses import Hard, Hinge, KLSlack, Linear, LogDetSlack, Square, SquaredHinge
 from sklearn.exceptions import ConvergenceWarning
 
 from conftest import Library
 from gramlearn import (
-    DenseMatrices,
-    DiagonalEntries,
     Factor,
     Frobenius,
-    Hard,
-    Hinge,
-    KLSlack,
-    Linear,
     LogDet,
-    LogDetSlack,
     Pairs,
     Problem,
     Schatten,
     SolveInterrupted,
-    Square,
-    SquaredDistances,
-    SquaredHinge,
     Status,
     Term,
     VonNeumann,

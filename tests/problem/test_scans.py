@@ -2,23 +2,10 @@
 
 import numpy as np
 import pytest
+from gramlearn.constraints import Similarities, SquaredDistances, Trace
+from gramlearn.losses import Hinge, KLSlack, Linear, Square, SquaredHinge
 
-from gramlearn import (
-    Frobenius,
-    Hinge,
-    KLSlack,
-    Linear,
-    LogDet,
-    Problem,
-    Similarities,
-    Square,
-    SquaredDistances,
-    SquaredHinge,
-    Status,
-    Term,
-    Trace,
-    solve,
-)
+from gramlearn import Frobenius, LogDet, Problem, Status, Term, solve
 from gramlearn.problem.linear_maps import Direction, PointMap
 from gramlearn.solvers import InteriorPoint, PrimalNewton
 

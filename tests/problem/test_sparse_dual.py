@@ -5,6 +5,16 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
+from gramlearn.constraints import (
+    DenseMatrices,
+    DiagonalEntries,
+    DistanceComparisons,
+    Similarities,
+    SparseMatrices,
+    SquaredDistances,
+    Trace,
+)
+from gramlearn.losses import Hard, Hinge, Linear, Square, SquaredHinge
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy.sparse import block_diag, coo_array, csr_array, diags_array
@@ -12,28 +22,7 @@ from sklearn.exceptions import ConvergenceWarning
 
 import gramlearn._base.eigen.positive_part as search
 from catalogue import LOSSES, name_of
-from gramlearn import (
-    DenseMatrices,
-    DiagonalEntries,
-    DistanceComparisons,
-    Frobenius,
-    Hard,
-    Hinge,
-    Linear,
-    LogDet,
-    Problem,
-    Schatten,
-    Similarities,
-    SparseMatrices,
-    Square,
-    SquaredDistances,
-    SquaredHinge,
-    Status,
-    Term,
-    Trace,
-    Zeros,
-    solve,
-)
+from gramlearn import Frobenius, LogDet, Problem, Schatten, Status, Term, Zeros, solve
 from gramlearn._base.eigen.chebyshev import Filter, number_above, orthonormal
 from gramlearn._base.eigen.positive_part import positive_part
 from gramlearn._base.eigen.sparse_plus_low_rank import SparsePlusLowRank

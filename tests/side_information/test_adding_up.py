@@ -2,6 +2,7 @@
 
 import numpy as np
 import pytest
+from gramlearn.losses import Hinge, SquaredHinge
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -10,18 +11,16 @@ from gramlearn import (
     POLA,
     Bounds,
     ContradictionError,
-    Hinge,
     LogDet,
     NonparametricKernel,
     Pairs,
     Problem,
-    SquaredHinge,
     Term,
     Triplets,
-    comparisons_kept,
     solve,
 )
 from gramlearn.estimators._pair_methods import best_threshold
+from gramlearn.evaluation import comparisons_kept
 
 N = 7
 RNG = np.random.default_rng(0)

@@ -5,28 +5,26 @@ from itertools import pairwise
 
 import numpy as np
 import pytest
+from gramlearn.constraints import (
+    DiagonalEntries,
+    DistanceComparisons,
+    Similarities,
+    SquaredDistances,
+    Trace,
+)
+from gramlearn.losses import Hard, Hinge, Linear, LogDetSlack, SquaredHinge
 from sklearn.exceptions import ConvergenceWarning
 
 from catalogue import REGULARIZERS, SOLVERS, name_of
 from conftest import Library
 from gramlearn import (
-    DiagonalEntries,
-    DistanceComparisons,
     Frobenius,
-    Hard,
-    Hinge,
     InfeasibleError,
-    Linear,
     LogDet,
-    LogDetSlack,
     Problem,
-    Similarities,
     SolveInterrupted,
-    SquaredDistances,
-    SquaredHinge,
     Status,
     Term,
-    Trace,
     VonNeumann,
     Zeros,
     solve,

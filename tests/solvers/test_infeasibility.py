@@ -2,24 +2,18 @@
 
 import numpy as np
 import pytest
-
-from conftest import Library
-from gramlearn import (
+from gramlearn.constraints import (
     DenseMatrices,
     DiagonalEntries,
     DistanceComparisons,
-    Hard,
-    Linear,
-    LogDet,
-    Problem,
     Similarities,
     SquaredDistances,
-    Status,
-    Term,
     Trace,
-    VonNeumann,
-    solve,
 )
+from gramlearn.losses import Hard, Linear
+
+from conftest import Library
+from gramlearn import LogDet, Problem, Status, Term, VonNeumann, solve
 from gramlearn.solvers.working_set.infeasibility import find_opposed_bounds
 
 POINTS = np.random.default_rng(0).normal(size=(7, 5)) * 1e6

@@ -3,31 +3,19 @@
 import cvxpy as cp
 import numpy as np
 import pytest
+from gramlearn.constraints import (
+    DiagonalEntries,
+    DistanceComparisons,
+    Similarities,
+    SquaredDistances,
+    Trace,
+)
+from gramlearn.losses import Hard, Hinge, KLSlack, Linear, LogDetSlack, SquaredHinge
 from sklearn.exceptions import ConvergenceWarning
 
 from catalogue import BOUNDED_LOSSES, LOSSES, REGULARIZERS, name_of
 from conftest import Library
-from gramlearn import (
-    DiagonalEntries,
-    DistanceComparisons,
-    Frobenius,
-    Hard,
-    Hinge,
-    KLSlack,
-    Linear,
-    LogDet,
-    LogDetSlack,
-    Problem,
-    Similarities,
-    Solution,
-    SquaredDistances,
-    SquaredHinge,
-    Status,
-    Term,
-    Trace,
-    VonNeumann,
-    solve,
-)
+from gramlearn import Frobenius, LogDet, Problem, Solution, Status, Term, VonNeumann, solve
 from gramlearn.problem.dual import Part
 from gramlearn.problem.linear_maps import DirectionMap
 from gramlearn.problem.spectral import Regularizer

@@ -6,32 +6,22 @@ from typing import Any
 
 import numpy as np
 import pytest
+from gramlearn.constraints import (
+    DenseMatrices,
+    DiagonalEntries,
+    DistanceComparisons,
+    Similarities,
+    SimilarityComparisons,
+    SquaredDistances,
+    Trace,
+)
+from gramlearn.losses import Hard, Hinge, KLSlack, Linear, LogDetSlack, Square
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from sklearn.exceptions import ConvergenceWarning
 
 from catalogue import LOSSES, all_constraints, name_of
-from gramlearn import (
-    DenseMatrices,
-    DiagonalEntries,
-    DistanceComparisons,
-    Hard,
-    Hinge,
-    KLSlack,
-    Linear,
-    LogDet,
-    LogDetSlack,
-    Problem,
-    Similarities,
-    SimilarityComparisons,
-    Square,
-    SquaredDistances,
-    Status,
-    Term,
-    Trace,
-    VonNeumann,
-    solve,
-)
+from gramlearn import LogDet, Problem, Status, Term, VonNeumann, solve
 from gramlearn._base.compilation import announced
 from gramlearn._base.eigen.secular import rank_one_eigen, rank_one_roots
 from gramlearn.problem.constraints import Constraints

@@ -197,7 +197,8 @@ def test_map_and_kernel_agree_for_logdet_and_differ_for_von_neumann() -> None:
 
 
 def test_terms_may_be_mixed(library: Library) -> None:
-    from gramlearn import Hinge, Linear, LogDetSlack, Similarities, Trace
+    from gramlearn.constraints import Similarities, Trace
+    from gramlearn.losses import Hinge, Linear, LogDetSlack
 
     prior = library.array(FULL_RANK)
     terms = [

@@ -160,8 +160,8 @@ def _score(answers: dict[str, Any], y: np.ndarray, free: np.ndarray) -> None:
     for answer in answers.values():
         if answer["status"] == "done":
             clusters = np.asarray(answer.pop("clusters"))
-            answer["nmi"] = gl.normalized_mutual_information(y[free], clusters[free])
-            answer["nmi_of_all"] = gl.normalized_mutual_information(y, clusters)
+            answer["nmi"] = gl.evaluation.normalized_mutual_information(y[free], clusters[free])
+            answer["nmi_of_all"] = gl.evaluation.normalized_mutual_information(y, clusters)
 
 
 def _claim(scores: BySet, other: str, words: str, stand_in: str) -> Claim:

@@ -24,7 +24,8 @@ from experiments.reproductions.j12._neighbor_claims import (
 )
 from experiments.reproductions.j12._two_fold import GAMMAS, PERCENTILES, Half, chosen, halves, quiet
 from experiments.reproductions.shared.rivals import METRIC_LEARN, PYDML, metric_of, mmc
-from gramlearn import KernelLearner, MetricLearner, OnlineMetricLearner, datasets, percentile_bounds
+from gramlearn import KernelLearner, MetricLearner, OnlineMetricLearner, datasets
+from gramlearn.side_information import percentile_bounds
 
 _SETS = ("wine", "ionosphere", "balance_scale", "iris", "soybean_small")
 _REPEATS = 5

@@ -17,7 +17,8 @@ from sklearn.neighbors import NearestNeighbors
 from experiments.experiment import Claim, Experiment, Part, Result, panels
 from experiments.intervals import Spread, listed, paired, prose, spread_of
 from experiments.reproductions.j12._two_fold import PER_CLASS, PERCENTILES
-from gramlearn import ManifoldKernel, Pairs, SemiSupervisedEmbedding, datasets
+from gramlearn import Pairs, SemiSupervisedEmbedding, datasets
+from gramlearn.kernels import ManifoldKernel
 
 _WORDS = {"trace": "Trace-SSIKDR", "pca": "kernel PCA", "plain": "kernel PCA, Gaussian kernel"}
 _OF_A_DIGIT = 10

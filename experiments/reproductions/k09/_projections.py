@@ -25,10 +25,10 @@ from gramlearn.solvers.projections.solver import ProjectionState
 DATA = ("pendigits_389_317",)
 GAMMA = 1000.0  # so large that slack is hardly used where the constraints can be met without
 METHODS = {
-    "logdet": (gl.LogDet(), gl.Hard()),
-    "von_neumann": (gl.VonNeumann(), gl.Hard()),
-    "logdet_slack": (gl.LogDet(), gl.LogDetSlack(C=GAMMA)),
-    "von_neumann_slack": (gl.VonNeumann(), gl.KLSlack(C=GAMMA)),
+    "logdet": (gl.LogDet(), gl.losses.Hard()),
+    "von_neumann": (gl.VonNeumann(), gl.losses.Hard()),
+    "logdet_slack": (gl.LogDet(), gl.losses.LogDetSlack(C=GAMMA)),
+    "von_neumann_slack": (gl.VonNeumann(), gl.losses.KLSlack(C=GAMMA)),
 }
 WORDS = {
     "logdet": "LogDet",

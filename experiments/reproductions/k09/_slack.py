@@ -11,13 +11,14 @@ from statistics import mean, median
 from typing import Any, final
 
 import numpy as np
+from gramlearn.losses import KLSlack, LogDetSlack
 
 from experiments.experiment import Claim, Experiment, Part, Result, panels
 from experiments.intervals import Spread, listed, paired, span, spread_of
 from experiments.reproductions.k09 import _projections as k09
 from experiments.reproductions.shared.pairs import constraints, draw_pairs
 from experiments.reproductions.shared.scores import clustering_nmi
-from gramlearn import Factor, KLSlack, LogDet, LogDetSlack, Problem, VonNeumann, datasets
+from gramlearn import Factor, LogDet, Problem, VonNeumann, datasets
 from gramlearn.solvers import Projections
 
 TIMED = 3  # of the draws, which come first

@@ -13,13 +13,15 @@ from statistics import mean
 from typing import Any, final
 
 import numpy as np
+from gramlearn.constraints import SquaredDistances
+from gramlearn.losses import Hard
 
 from experiments.experiment import Claim, Experiment, Part, Result, panels
 from experiments.intervals import alike, listed, prose, span
 from experiments.reproductions.k09 import _projections as k09
 from experiments.reproductions.shared.pairs import draw_pairs
 from experiments.reproductions.shared.scores import neighbor_accuracy
-from gramlearn import Hard, LogDet, Problem, SquaredDistances, Term, VonNeumann
+from gramlearn import LogDet, Problem, Term, VonNeumann
 from gramlearn.solvers import Projections
 
 _SIZES = (17, 17, 18)

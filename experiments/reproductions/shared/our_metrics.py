@@ -48,12 +48,12 @@ def _kernel(gamma: float, X: np.ndarray, y: np.ndarray, seed: int) -> Embedding:
 
 
 def _large_margin(gamma: float, X: np.ndarray, y: np.ndarray, seed: int) -> Embedding:
-    problem = gl.large_margin_problem(X, y, n_impostors=10, logdet_price=gamma)
+    problem = gl.methods.large_margin_problem(X, y, n_impostors=10, logdet_price=gamma)
     return _linear(gl.solve(problem, tol=_TOL).factor)
 
 
 def _collapsing(C: float, X: np.ndarray, y: np.ndarray, seed: int) -> Embedding:
-    problem = gl.collapsing_classes_problem(X / _unit(X), y, C=C, random_state=seed)
+    problem = gl.methods.collapsing_classes_problem(X / _unit(X), y, C=C, random_state=seed)
     return _linear(gl.solve(problem, tol=_TOL).factor)
 
 
@@ -69,7 +69,7 @@ def _online(rate: float, X: np.ndarray, y: np.ndarray, seed: int) -> Embedding:
     """One pass over as many pairs as MetricLearner has, in random order."""
     pairs = gl.Pairs.from_labels(y, 40 * len(np.unique(y)) ** 2, random_state=seed)
     tables = np.asarray(pairs.similar), np.asarray(pairs.dissimilar)
-    bounds = gl.percentile_bounds(X, random_state=seed)
+    bounds = gl.side_information.percentile_bounds(X, random_state=seed)
     targets = np.repeat(bounds, [len(table) for table in tables])
     order = np.random.default_rng(seed).permutation(len(targets))
     learner = gl.OnlineMetricLearner(eta=rate / max(bounds) ** 2)

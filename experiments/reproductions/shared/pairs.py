@@ -6,8 +6,9 @@ b is the squared distance of i and j before, and eps = 1/4; random pairs, each a
 from dataclasses import replace
 
 import numpy as np
+from gramlearn.constraints import SquaredDistances
 
-from gramlearn import SquaredDistances, Term
+from gramlearn import Term
 from gramlearn.problem.losses import BoundedLoss
 
 _EPSILON = 0.25

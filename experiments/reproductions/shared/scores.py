@@ -2,7 +2,8 @@
 
 import numpy as np
 
-from gramlearn import kernel_kmeans, normalized_mutual_information
+from gramlearn.evaluation import normalized_mutual_information
+from gramlearn.methods import kernel_kmeans
 
 _STARTS = 10
 _NEIGHBORS = 5

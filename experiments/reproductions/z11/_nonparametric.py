@@ -66,10 +66,10 @@ class Instance:
         count = len(np.unique(self.y))
         options: dict[str, Any] = {"n_init": _STARTS, "random_state": self.seed}
         if pairs is None:
-            clusters = gl.kernel_kmeans(points, count, **options).labels
+            clusters = gl.methods.kernel_kmeans(points, count, **options).labels
         else:
-            clusters = gl.constrained_kmeans(points, count, pairs, **options).labels
-        return 100 * gl.pair_accuracy(self.y, clusters)
+            clusters = gl.methods.constrained_kmeans(points, count, pairs, **options).labels
+        return 100 * gl.evaluation.pair_accuracy(self.y, clusters)
 
 
 def instance(
@@ -79,8 +79,8 @@ def instance(
     data = gl.datasets.load(DATA[name])
     raw, y = np.asarray(data.X, dtype=float), np.unique(data.y, return_inverse=True)[1]
     points = standardized(raw)
-    graph = gl.neighbor_graph(points, _NEIGHBORS, join=join)
-    return Instance(raw, points, y, draw_until(y, share, rng), gl.laplacian(graph), seed)
+    graph = gl.graphs.neighbor_graph(points, _NEIGHBORS, join=join)
+    return Instance(raw, points, y, draw_until(y, share, rng), gl.graphs.laplacian(graph), seed)
 
 
 def standardized(X: np.ndarray) -> np.ndarray:

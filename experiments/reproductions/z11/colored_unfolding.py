@@ -20,7 +20,8 @@ from sklearn.base import clone
 from experiments.experiment import Claim, Experiment, Part, Result, panels
 from experiments.intervals import prose
 from experiments.reproductions.z11 import _colored as colored
-from gramlearn import ColoredMVU, datasets, laplacian, neighbor_graph
+from gramlearn import ColoredMVU, datasets
+from gramlearn.graphs import laplacian, neighbor_graph
 from gramlearn.methods.unfolding.colored import smooth_basis
 
 _C, _M = 1.0, 10.0

@@ -16,7 +16,8 @@ from experiments.intervals import listed, prose, spread_of
 from experiments.reproductions.shared import twelve_sets as _twelve_sets
 from experiments.reproductions.shared.by_set import BySet
 from experiments.reproductions.z11 import _embedding_claims as tables
-from gramlearn import MinimumVolumeEmbedding, StructurePreservingEmbedding, datasets, neighbor_graph
+from gramlearn import MinimumVolumeEmbedding, StructurePreservingEmbedding, datasets
+from gramlearn.graphs import neighbor_graph
 
 _GUIDE = {
     "KPCA": "kernel PCA of scikit-learn, linear",

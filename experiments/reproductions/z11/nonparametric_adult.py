@@ -17,7 +17,9 @@ from experiments.intervals import prose
 from experiments.reproductions.z11 import _adult_claims as tables
 from experiments.reproductions.z11._nonparametric import Instance, draw_until
 from experiments.reproductions.z11._nonparametric_tables import REPEATS, SHARE
-from gramlearn import datasets, laplacian, neighbor_graph, solve_nonparametric
+from gramlearn import datasets
+from gramlearn.graphs import laplacian, neighbor_graph
+from gramlearn.methods import solve_nonparametric
 
 _TOL = 1e-4
 _DRAWS = 12

@@ -13,7 +13,7 @@ from experiments.experiment import Claim, Experiment, Part, Result, panels
 from experiments.intervals import ANOTHER_METHOD, REACHES, Spread, listed, prose, span, spread_of
 from experiments.reproductions.z11._nonparametric import DATA, C, Instance, instance
 from experiments.reproductions.z11._nonparametric_tables import REPEATS, SHARE
-from gramlearn import solve_nonparametric
+from gramlearn.methods import solve_nonparametric
 from gramlearn.problem.solution import Record
 
 SETS = ("iris", "protein")

@@ -12,7 +12,7 @@ from experiments.experiment import Claim, Experiment, Part, Result, panels, valu
 from experiments.intervals import ANOTHER_METHOD, prose, span
 from experiments.reproductions.z11._nonparametric_tables import SHARE
 from experiments.reproductions.z11.nonparametric_adult import adult
-from gramlearn import solve_nonparametric
+from gramlearn.methods import solve_nonparametric
 from gramlearn.problem.solution import Record
 
 _SETS = ("a1a", "a2a")

@@ -21,7 +21,8 @@ from experiments.reproductions.z11._nonparametric import (
     solve_semidefinite,
 )
 from experiments.reproductions.z11._nonparametric_claims import claims_of, remarks_of
-from gramlearn import Pairs, solve_nonparametric
+from gramlearn import Pairs
+from gramlearn.methods import solve_nonparametric
 
 _LARGEST = 120  # points, for Clarabel
 _LOSSES = {"LL": "linear", "SHL": "squared_hinge"}

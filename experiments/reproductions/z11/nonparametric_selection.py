@@ -18,7 +18,9 @@ from experiments.intervals import REACHES, Spread, listed, paired, prose, span, 
 from experiments.reproductions.z11._nonparametric import Instance
 from experiments.reproductions.z11._nonparametric_tables import REPEATS
 from experiments.reproductions.z11.nonparametric_adult import adult
-from gramlearn import Pairs, select_pairs, solve_nonparametric
+from gramlearn import Pairs
+from gramlearn.methods import solve_nonparametric
+from gramlearn.side_information import select_pairs
 
 _SHARES = (0.1, 0.2, 0.3, 0.4, 0.5, 0.6, 0.7, 0.8, 0.9, 1.0)
 _TIMED = 8  # of the draws

@@ -4,7 +4,7 @@ from gramlearn.methods.balanced_cut import BalancedCut, balanced_cut
 from gramlearn.methods.clustering import Clustering, constrained_kmeans, kernel_kmeans
 from gramlearn.methods.correlation import nearest_correlation
 from gramlearn.methods.definite_boost import DefiniteBoost
-from gramlearn.methods.full_rank_prior import grown
+from gramlearn.methods.full_rank_prior import full_rank_prior
 from gramlearn.methods.kernel_design import DesignPath, DesignProblem, KernelDesign
 from gramlearn.methods.metric import collapsing_classes_problem, large_margin_problem
 from gramlearn.methods.nonparametric import (
@@ -26,7 +26,7 @@ __all__ = [
     "balanced_cut",
     "collapsing_classes_problem",
     "constrained_kmeans",
-    "grown",
+    "full_rank_prior",
     "kernel_kmeans",
     "large_margin_problem",
     "nearest_correlation",

@@ -13,7 +13,7 @@ from gramlearn._base.validation import as_numbers, check_positive
 from gramlearn.problem.prior import Factor, Space
 
 
-def grown(prior: Any, eps: float = 1e-3) -> Array:
+def full_rank_prior(prior: Any, eps: float = 1e-3) -> Array:
     """Give X0 + eps m N, N the projector on the null space of X0 and m the mean of its positive eigenvalues.
 
     Parameters
@@ -29,7 +29,7 @@ def grown(prior: Any, eps: float = 1e-3) -> Array:
     array n x n
         A positive definite prior, in the library of `prior`. It is X0 itself where X0 has full rank.
     """
-    check_positive(eps, "eps", "grown")
+    check_positive(eps, "eps", "full_rank_prior")
     space = Space.of(prior, True, "float64")  # which checks the prior
     X0 = as_real(as_numbers(prior.G if isinstance(prior, Factor) else prior, "prior"))
     if isinstance(prior, Factor) or X0.shape[0] != X0.shape[1]:

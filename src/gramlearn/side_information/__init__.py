@@ -4,6 +4,7 @@
 judgments and similarities become `Pairs` or `Triplets` by the class methods `from_...`.
 """
 
+from gramlearn.side_information.active import pairs_to_ask, select_pairs
 from gramlearn.side_information.base import SideInformation
 from gramlearn.side_information.bounds import Bounds
 from gramlearn.side_information.closure import ContradictionError
@@ -17,5 +18,7 @@ __all__ = [
     "Pairs",
     "SideInformation",
     "Triplets",
+    "pairs_to_ask",
     "percentile_bounds",
+    "select_pairs",
 ]

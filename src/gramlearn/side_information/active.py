@@ -9,8 +9,7 @@ from typing import Any
 import numpy as np
 
 from gramlearn._base.validation import check_count, check_host_points, generator
-from gramlearn.side_information import Pairs
-from gramlearn.side_information.pairs import check_pairs
+from gramlearn.side_information.pairs import Pairs, check_pairs
 
 _CANDIDATES = 200  # pairs to choose each one from
 _AT_ONCE = 20_000  # pairs worked out at a time

@@ -101,7 +101,7 @@ def _check_fit(laplacian: Any, pairs: Any) -> int:
     """How many points there are: of a Laplacian, and pairs over as many."""
     if not issparse(laplacian):
         raise TypeError(
-            f"`laplacian` must be a sparse matrix, as `gramlearn.laplacian(graph)` gives it; got "
+            f"`laplacian` must be a sparse matrix, as `gramlearn.graphs.laplacian(graph)` gives it; got "
             f"{type(laplacian).__name__}."
         )
     n = int(laplacian.shape[0])
@@ -158,7 +158,7 @@ def solve_nonparametric(
     Parameters
     ----------
     laplacian : sparse matrix n x n
-        Of a graph over the points; `gramlearn.laplacian`.
+        Of a graph over the points; `gramlearn.graphs.laplacian`.
     pairs : Pairs
         What belongs together and what does not. Weights multiply their losses; bounds play no part.
     loss : {"squared_hinge", "hinge", "square", "linear"}
