@@ -129,7 +129,7 @@ def page(results: Mapping[str, Any]) -> str:
 
 
 def headline(results: Mapping[str, Any]) -> str:
-    """What was tried and what is left, in a line, which the README has, too."""
+    """What was tried and what is left, in a line, which README and docs/benchmarks.md have, too."""
     rows = {row[""]: row for row in results["tables"]["What was tried"]}
     tried = {
         words: sum(row["tried"] for name, row in rows.items() if STREAMS[name].group == group)
