@@ -41,7 +41,8 @@ WITHOUT_SOLUTION = {"constrained_clusters", "kernel_design", "online_pca", "unfo
 NEEDS = {"text_retrieval": "newsgroups20"}  # the data set that an example reads
 QUICK = {"text_retrieval"}  # takes a minute but for --quick
 BLOCK = re.compile(r"^```python\n(.*?)^```$", re.MULTILINE | re.DOTALL)
-LINK = re.compile(r"\]\(([^)#]+)[^)]*\)")
+LINK = re.compile(r"\]\(([^)#]*)(?:#([^)]*))?\)")
+HEADING = re.compile(r"^#+ (.*)$", re.MULTILINE)
 
 
 def blocks(page: Path) -> list[tuple[int, str]]:
@@ -114,9 +115,20 @@ def test_examples_are_listed() -> None:
 
 @pytest.mark.parametrize("page", PAGES, ids=lambda p: p.name)
 def test_links_lead_somewhere(page: Path) -> None:
-    targets = LINK.findall(page.read_text(encoding="utf-8"))
-    missing = [target for target in targets if not (page.parent / target).exists()]
-    assert not missing
+    links = LINK.findall(page.read_text(encoding="utf-8"))
+    assert not [target for target, _ in links if not (page.parent / target).exists()]
+    lost = [
+        f"{target}#{anchor}"
+        for target, anchor in links
+        if anchor and anchor not in anchors(page.parent / target if target else page)
+    ]
+    assert not lost
+
+
+def anchors(page: Path) -> set[str]:
+    """What the headings of a page are linked by: their words in lower case, without punctuation."""
+    titles = HEADING.findall(page.read_text(encoding="utf-8"))
+    return {re.sub(r"[^\w\- ]", "", title).lower().replace(" ", "-") for title in titles}
 
 
 def test_readme_is_short_and_measures_nothing_that_benchmarks_do_not() -> None:
