@@ -37,22 +37,28 @@ _HEAD = """\
 
 # Reliability
 
-What was tried to break the library, how often, what was found, and what is left. This page is generated:
-`python -m stress run` asks random problems and makes odd calls, `python -m stress publish` keeps the counts,
-and `python -m stress page` writes the page from [them](../stress/results/runs.json); every number is put
-in by the program. [stress/README.md](../stress/README.md) says how tasks are drawn and answers judged.
+How we tried to break the library, how often, what was found, and what is left. This page is generated:
+`python -m stress run` solves random problems and makes odd calls, `python -m stress publish` stores the counts,
+and `python -m stress page` writes the page from [them](../stress/results/runs.json); the program fills in every
+number. [stress/README.md](../stress/README.md) says how tasks are drawn and answers checked.
 
-**Mild** problems are about what users ask: moderate scales and prices, bounds that some matrix keeps. **Wild**
-ones are everything: scales from 1e-8 to 1e8, prices from 1e-6 to 1e6, contradictions gross and fine, rows that
-say nothing, rewards without an end, single precision. **Estimators** are called on odd data with odd
-arguments, **readers** are given damaged files, and **commands** wrong words. Every answer to a problem is
-recomputed from the definitions, in 60 digits where doubles do not decide, and so is the answer of a call whose
-`solution_` is a `Solution` of moderate size. Every call must give finite numbers of the right shape, and the
-same ones again. *Refused* is a sentence that says what to change; *unfinished* is no answer within {limit:g} s
-of processor time or within the solver's number of iterations, or, *stuck*, a solve that found no way on and
-said so: some wild problems ask for more digits than a double has. Some problems name a solver, whether or not
-it suits them; what users get who name none is counted apart. Where the solver that is named refuses the
-problem, the library chooses, and it is counted there.
+- **mild**: problems as users pose them, with moderate scales and prices, and bounds that some matrix keeps;
+- **wild**: anything, with scales from 1e-8 to 1e8, prices from 1e-6 to 1e6, large and tiny contradictions,
+  constraints that say nothing, unbounded rewards, single precision;
+- **estimators**: calls on odd data with odd arguments;
+- **readers**: damaged files;
+- **commands**: wrong command lines.
+
+Every answer to a problem is recomputed from the definitions, in 60 digits where doubles do not decide; so is
+the answer of a call whose `solution_` is a `Solution` of moderate size. Every call must return finite numbers
+of the right shape, and the same ones when repeated. Some problems name a solver, whether or not it suits them;
+those that leave the choice to the library, as most users do, are counted separately. If the named solver
+refuses the problem, the library chooses, and the problem is counted there.
+
+- *refused*: an error whose sentence says what to change;
+- *unfinished*: no answer within {limit:g} s of processor time or within the solver's number of iterations;
+- *stuck*: unfinished, because the solve found no further step and said so. Some wild problems need more digits
+  than a double has.
 """
 _UNFINISHED = """\
 These problems are unfinished though the library chose the solver. `python -m stress show FOLDER ID` prints the
@@ -129,7 +135,7 @@ def page(results: Mapping[str, Any]) -> str:
 
 
 def headline(results: Mapping[str, Any]) -> str:
-    """What was tried and what is left, in a line, which the README has, too."""
+    """What was tried and what is left, in a line, which README and docs/benchmarks.md have, too."""
     rows = {row[""]: row for row in results["tables"]["What was tried"]}
     tried = {
         words: sum(row["tried"] for name, row in rows.items() if STREAMS[name].group == group)
