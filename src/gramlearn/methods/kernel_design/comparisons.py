@@ -26,10 +26,6 @@ class ComparisonTable(NamedTuple):
     margin: np.ndarray
     weight: np.ndarray
 
-    def share_kept(self, alpha: np.ndarray) -> float:
-        """The share of comparisons that hold, each counted by its price."""
-        return float(np.average(self.differences @ alpha > 0, weights=self.weight))
-
 
 def compare(kernels: Sequence[Kernel], points: np.ndarray, triplets: Triplets) -> ComparisonTable:
     """The table of triplets, or of comparisons of two pairs."""

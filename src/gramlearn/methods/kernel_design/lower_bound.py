@@ -13,6 +13,8 @@ from typing import final
 
 import numpy as np
 
+from gramlearn.methods.kernel_design.program import Coefficients
+
 _CORRECTIONS = 3
 _ROUNDING = 16 * np.finfo(float).eps  # of the sum of what r_p is the difference of
 
@@ -20,28 +22,9 @@ _ROUNDING = 16 * np.finfo(float).eps  # of the sum of what r_p is the difference
 @final
 @dataclass(frozen=True, eq=False)
 class LowerBound:
-    """The dual program, as `program` states it, and what a point of it is worth.
+    """The dual program, as `program` states it, and what a point of it is worth."""
 
-    Attributes
-    ----------
-    differences, margin, weight :
-        D, a row a comparison, what it should be at least, and its price.
-    traces, n_points :
-        tr K_p over S, and |S|.
-    groups, sizes : vectors of m
-        The group of each kernel, and the size of its values, in which its row is measured.
-    has_identity, nonnegative : bool
-    """
-
-    differences: np.ndarray
-    margin: np.ndarray
-    weight: np.ndarray
-    traces: np.ndarray
-    n_points: int
-    groups: np.ndarray
-    sizes: np.ndarray
-    has_identity: bool
-    nonnegative: bool
+    data: Coefficients
 
     def of(
         self,
@@ -53,25 +36,21 @@ class LowerBound:
         value: float,
     ) -> float:
         """The bound of prices lam of all comparisons and mu of these cuts; -inf where they bound nothing."""
-        best = -np.inf
+        best, D, traces = -np.inf, self.data.differences, trace_price * self.data.traces
         for _ in range(_CORRECTIONS):
-            lam, mu = np.clip(lam, 0.0, self.weight), self._scaled(np.maximum(mu, 0.0), trace_price)
-            left = lam @ self.differences + mu @ cuts - trace_price * self.traces
-            rounding = _ROUNDING * (
-                lam @ np.abs(self.differences)
-                + mu @ np.abs(cuts)
-                + trace_price * np.abs(self.traces)
-            )
-            best = max(
-                best, float(lam @ self.margin) - self._worth(left, rounding, sparsity, value)
-            )
+            lam = np.clip(lam, 0.0, self.data.weight)
+            mu = self._scaled(np.maximum(mu, 0.0), trace_price)
+            left = lam @ D + mu @ cuts - traces
+            rounding = _ROUNDING * (lam @ np.abs(D) + mu @ np.abs(cuts) + np.abs(traces))
+            worth = self._worth(left, rounding, sparsity, value)
+            best = max(best, float(lam @ self.data.margin) - worth)
             lam, mu = self._corrected(lam, mu, cuts, left, sparsity)
         return best
 
     def _scaled(self, mu: np.ndarray, trace_price: float) -> np.ndarray:
         """With sum_c mu_c = trace_price |S|, or at most that where the identity has a weight of at least 0."""
-        total, needed = mu.sum(), trace_price * self.n_points
-        if not self.has_identity or (self.nonnegative and total <= needed):
+        total, needed = mu.sum(), trace_price * self.data.n_points
+        if not self.data.has_identity or (self.data.nonnegative and total <= needed):
             return mu
         return mu * (needed / total) if total > 0 else np.full(mu.size, needed / mu.size)
 
@@ -79,8 +58,8 @@ class LowerBound:
         self, left: np.ndarray, rounding: np.ndarray, sparsity: float, value: float
     ) -> float:
         """What alpha could gain by what is left of the equations."""
-        gains = np.maximum(left, 0.0) if self.nonnegative else np.abs(left)
-        of_groups = np.bincount(self.groups, np.maximum(gains - rounding, 0.0))
+        gains = np.maximum(left, 0.0) if self.data.nonnegative else np.abs(left)
+        of_groups = np.bincount(self.data.groups, np.maximum(gains - rounding, 0.0))
         excess = float(of_groups.max()) - sparsity
         if excess <= 0:
             return 0.0
@@ -90,20 +69,27 @@ class LowerBound:
         self, lam: np.ndarray, mu: np.ndarray, cuts: np.ndarray, left: np.ndarray, sparsity: float
     ) -> tuple[np.ndarray, np.ndarray]:
         """The least change of the prices off their ends after which groups have sparsity left, and no more."""
-        gains = np.maximum(left, 0.0) if self.nonnegative else np.abs(left)
-        of_groups = np.bincount(self.groups, gains)
+        gains = np.maximum(left, 0.0) if self.data.nonnegative else np.abs(left)
+        of_groups = np.bincount(self.data.groups, gains)
         share = np.minimum(1.0, sparsity / np.maximum(of_groups, 1e-300))
-        needed = np.where(gains > 0, (share[self.groups] - 1) * left, 0.0)
-        inside, charged = np.flatnonzero((lam > 0) & (lam < self.weight)), np.flatnonzero(mu > 0)
+        needed = np.where(gains > 0, (share[self.data.groups] - 1) * left, 0.0)
+        inside, charged = (
+            np.flatnonzero((lam > 0) & (lam < self.data.weight)),
+            np.flatnonzero(mu > 0),
+        )
         if not needed.any() or not inside.size + charged.size:
             return lam, mu
         # A weight of at least 0 has an inequality: where it is not tight, prices may change it.
-        tight = gains > 0 if self.nonnegative else np.ones(gains.size, dtype=bool)
-        columns = (np.vstack([self.differences[inside], cuts[charged]]) / self.sizes)[:, tight]
+        tight = gains > 0 if self.data.nonnegative else np.ones(gains.size, dtype=bool)
+        columns = (np.vstack([self.data.differences[inside], cuts[charged]]) / self.data.sizes)[
+            :, tight
+        ]
         # The sum of mu stays what it is.
-        sums = np.r_[np.zeros(inside.size), np.full(charged.size, float(self.has_identity))]
+        sums = np.r_[np.zeros(inside.size), np.full(charged.size, float(self.data.has_identity))]
         system = np.column_stack([columns, sums]).T
-        change = np.linalg.lstsq(system, np.r_[(needed / self.sizes)[tight], 0.0], rcond=None)[0]
+        change = np.linalg.lstsq(system, np.r_[(needed / self.data.sizes)[tight], 0.0], rcond=None)[
+            0
+        ]
         lam, mu = lam.copy(), mu.copy()
         lam[inside] += change[: inside.size]
         mu[charged] += change[inside.size :]

@@ -35,30 +35,6 @@ _STEPS = 200  # on a bound that has a kink at its best, more come to nothing
 _FEW = 100  # points, of which Newton on a dense dual costs nothing, and arrives at prices that others do not
 
 
-class PricedKernel(NamedTuple):
-    """K = F F', the price G at which a kernel has its capacity tr K^p, and the prices `duals` of the losses.
-
-    The certificate is that of f(K): no K of this capacity, or of the B asked for, has an f smaller by more
-    than the gap, which is measured against the larger of |f(K)| and |f(K) + (G/p) tr K^p|.
-    """
-
-    factor: np.ndarray
-    G: float
-    capacity: float
-    certificate: Certificate
-    duals: tuple[Array, ...] = ()
-    solution: Solution | None = None  # of the problem divided by G, or with its capacity bounded
-
-    @property
-    def is_solved(self) -> bool:
-        """Whether the solve behind it came to its tolerance."""
-        return self.solution is None or self.solution.status is Status.OPTIMAL
-
-    def start_at(self, G: float) -> list[Array]:
-        """The prices of the losses for the problem divided by G: so are they."""
-        return [lam / G for lam in self.duals]
-
-
 @final
 @dataclass(frozen=True, eq=False, repr=False)
 class CapacityAnswer(CertifiedAnswer):
@@ -70,15 +46,24 @@ class CapacityAnswer(CertifiedAnswer):
     capacity, capacity_price : float
         tr K^p, and the price G at which a kernel has this capacity.
     primal, gap : float
-        f(K), and a bound on what another K of no larger capacity, or of the B asked for, would gain.
+        f(K), and a bound on what another K of no larger capacity, or of the B asked for, would gain. It is
+        measured against the larger of |f(K)| and |f(K) + (G/p) tr K^p|.
     duals : tuple of arrays
         The prices of the losses, one vector a term of f; none where K has a closed form.
+    solution : Solution, optional
+        While a search goes on: of the problem divided by G, or with its capacity bounded.
     """
 
     factor: np.ndarray
     capacity: float
     capacity_price: float
-    duals: tuple[Array, ...]
+    duals: tuple[Array, ...] = ()
+    solution: Solution | None = None
+
+    @property
+    def is_solved(self) -> bool:
+        """Whether the solve behind it reached its tolerance."""
+        return self.solution is None or self.solution.status is Status.OPTIMAL
 
     def __repr__(self) -> str:
         return (
@@ -88,8 +73,8 @@ class CapacityAnswer(CertifiedAnswer):
         )
 
 
-def certificate_of(value: float, gap: float, size: float) -> Certificate:
-    """Of a value that is at most `gap` above the least, where `size` is what a gap is measured against."""
+def value_within(value: float, gap: float, size: float) -> Certificate:
+    """The certificate of a value at most `gap` above the least; `size` is what the gap is measured against."""
     return Certificate(value, value - gap, gap, 0.0, least=size)
 
 
@@ -105,7 +90,6 @@ def solve_with_capacity(
     time_limit: float | None = None,
     solver: Any = "quasi_newton",
     smallest: float = 1e-5,
-    near: PricedKernel | None = None,
     basis: np.ndarray | None = None,
     owner: str = "solve_with_capacity",
 ) -> CapacityAnswer:
@@ -122,8 +106,6 @@ def solve_with_capacity(
         As in `solve`.
     smallest : float
         A G below this hardly prices capacity: the search ends there.
-    near : PricedKernel, optional
-        Of a problem nearby: its prices are the first, and with a B so is its G.
     basis : array n x d, optional
         V, orthonormal, where the problem is that of E in K = V E V'.
     owner : str
@@ -131,7 +113,7 @@ def solve_with_capacity(
     """
     check_capacity(capacity, capacity_price, owner)
     limits = Limits.read(tol, max_iter, time_limit, owner)
-    search = CapacitySearch(problem_at, p, capacity, capacity_price, solver, smallest, near, basis)
+    search = CapacitySearch(problem_at, p, capacity, capacity_price, solver, smallest, None, basis)
     answer = iterate(search, limits, callback)
     stalled = (
         (f"found no price at which tr K^p is capacity={capacity:g}", "a smaller one asks for less")
@@ -172,8 +154,11 @@ class SearchState(State):
 
 @final
 @dataclass(frozen=True, eq=False)
-class CapacitySearch(Method[SearchState, PricedKernel, CapacityAnswer]):
-    """At one G; or at the capacity itself, and where that does not arrive at a G that is looked for."""
+class CapacitySearch(Method[SearchState, CapacityAnswer, CapacityAnswer]):
+    """At one G; or at the capacity itself, and where that fails by a search for G.
+
+    `near` is the kernel of a similar problem: its prices of the losses are the first, and with a B so is its G.
+    """
 
     problem_at: Callable[[float], Problem]
     p: float
@@ -181,7 +166,7 @@ class CapacitySearch(Method[SearchState, PricedKernel, CapacityAnswer]):
     G: float | None
     solver: Any
     smallest: float
-    near: PricedKernel | None = None
+    near: CapacityAnswer | None = None
     basis: np.ndarray | None = None
 
     def begin(self, tol: float) -> SearchState:
@@ -213,44 +198,30 @@ class CapacitySearch(Method[SearchState, PricedKernel, CapacityAnswer]):
         found = self._found(state)
         if not np.isfinite(found.certificate.gap):
             return state
-        return replace(state, candidate=found if self._is_final(state) else self._scaled(found))
+        is_within = self.B is None or state.G is None
+        return replace(state, candidate=found if is_within else self._scaled(found))
 
-    def is_better(self, new: PricedKernel, old: PricedKernel) -> bool:
+    def is_better(self, new: CapacityAnswer, old: CapacityAnswer) -> bool:
         """By the gap itself: where it is large, its ratio to the bound says nothing."""
         return new.certificate.gap < old.certificate.gap
 
-    def answer(self, best: PricedKernel, run: Run) -> CapacityAnswer:
+    def answer(self, best: CapacityAnswer, run: Run) -> CapacityAnswer:
         """In all coordinates."""
         F = best.factor if self.basis is None else self.basis @ best.factor
-        return CapacityAnswer(
-            F,
-            best.capacity,
-            best.G,
-            best.duals,
-            certificate=best.certificate,
-            status=run.status,
-            history=run.history,
-            seconds=run.seconds,
-        )
-
-    def _is_final(self, state: SearchState) -> bool:
-        """Whether the kernel found is within the capacity as it is."""
-        return self.B is None or state.G is None
+        return super().answer(replace(best, factor=F, solution=None), run)
 
     def _first(self, solver: Any, tol: float) -> SearchState:
-        near = self.near if self.near is not None and self.near.G > 0 else None
-        if self.B is None:
-            G, near = 1.0 if self.G is None else float(self.G), self.near
-        else:
-            G = 1.0 if near is None else near.G
+        G, near = 1.0 if self.G is None else float(self.G), self.near
+        if self.B is not None and near is not None:
+            G, near = (near.capacity_price, near) if near.capacity_price > 0 else (1.0, None)
         return SearchState(self._at(G, near, solver, tol), G, solver)
 
-    def _at(self, G: float, near: PricedKernel | None, solver: Any, tol: float) -> Attempt:
-        """The solve at this price, from prices nearby."""
-        start = None if near is None else near.start_at(G)
+    def _at(self, G: float, near: CapacityAnswer | None, solver: Any, tol: float) -> Attempt:
+        """The solve at this price, from prices of the losses nearby; they are divided by G, as f is."""
+        start = None if near is None else [lam / G for lam in near.duals]
         return Attempt(method_for(self.problem_at(G), solver, start=start), tol / 2)
 
-    def _found(self, state: SearchState) -> PricedKernel:
+    def _found(self, state: SearchState) -> CapacityAnswer:
         """The kernel of the solve at work."""
         solution = state.attempt.settle().answer()
         if state.G is None:
@@ -259,16 +230,13 @@ class CapacitySearch(Method[SearchState, PricedKernel, CapacityAnswer]):
         capacity = capacity_of(F, self.p)
         value = G * (solution.primal - capacity / self.p)
         size = max(abs(value), G * abs(solution.primal))
-        return PricedKernel(
-            F,
-            G,
-            capacity,
-            certificate_of(value, G * solution.gap, size),
-            tuple(lam * G for lam in solution.duals),
-            solution,
+        certificate, duals = (
+            value_within(value, G * solution.gap, size),
+            (lam * G for lam in solution.duals),
         )
+        return CapacityAnswer(F, capacity, G, tuple(duals), solution, certificate=certificate)
 
-    def _filled(self, solution: Solution) -> PricedKernel:
+    def _filled(self, solution: Solution) -> CapacityAnswer:
         """The kernel of a solve that knew its capacity."""
         assert self.B is not None
         F = np.asarray(solution.factor) * (1 - 1e-15)
@@ -277,8 +245,8 @@ class CapacitySearch(Method[SearchState, PricedKernel, CapacityAnswer]):
         price = max(dual.constant - _cost(dual, free) - solution.dual, 0.0) / self.B
         capacity, value = self.B if F.any() else 0.0, solution.primal
         size = max(abs(value), abs(value + price * capacity / self.p) if capacity else 0.0)
-        certificate = certificate_of(value, solution.gap, size)
-        return PricedKernel(F, price, capacity, certificate, solution.duals, solution)
+        certificate = value_within(value, solution.gap, size)
+        return CapacityAnswer(F, capacity, price, solution.duals, solution, certificate=certificate)
 
     def _after_bounded(self, state: SearchState, tol: float) -> SearchState:
         """End, or go on with prices: where B hardly matters, Y+ is zero at the best bound."""
@@ -287,41 +255,44 @@ class CapacitySearch(Method[SearchState, PricedKernel, CapacityAnswer]):
         following = self._first("working_set" if few else self.solver, tol)
         if found.certificate.is_within(tol):
             return replace(state, candidate=found)
-        if self.smallest > found.G:  # what fills a capacity that hardly matters is no answer
+        if (
+            self.smallest > found.capacity_price
+        ):  # what fills a capacity that hardly matters is no answer
             return following
         return replace(following, candidate=found, least_gap=found.certificate.gap)
 
-    def _after(self, state: SearchState, found: PricedKernel, tol: float) -> SearchState:
+    def _after(self, state: SearchState, found: CapacityAnswer, tol: float) -> SearchState:
         """Scale the kernel to the capacity; the next price, unless there is nothing more to find."""
         assert self.B is not None
         scaled, before = self._scaled(found), state.least_gap
         least = min(before, scaled.certificate.gap)
         state = replace(state, candidate=scaled, certificate=scaled.certificate, least_gap=least)
         # No K at all, or one that stays below B without a price.
-        is_over = found.capacity == 0 or self.smallest > found.G or state.turn + 1 == _SEARCHES
+        price = found.capacity_price
+        is_over = found.capacity == 0 or self.smallest > price or state.turn + 1 == _SEARCHES
         # What cannot be solved at one G is no better off at the next, where this one helped little.
         helped_little = not found.is_solved and np.isfinite(before) and least > before / 2
         if is_over or helped_little:
             return replace(state, ending=Status.STALLED)
-        end = _End(found.G, found.capacity)
+        end = _End(price, found.capacity)
         low, high = (end, state.high) if found.capacity > self.B else (state.low, end)
         G = _next(low, high, self.B, self.p, state.turn)
         attempt = self._at(G, found, state.solver, tol)
         return replace(state, attempt=attempt, G=G, low=low, high=high, turn=state.turn + 1)
 
-    def _scaled(self, found: PricedKernel) -> PricedKernel:
+    def _scaled(self, found: CapacityAnswer) -> CapacityAnswer:
         """The kernel scaled to a capacity of B, or as it is where it is within B and better, with its gap."""
         assert self.B is not None
         if found.capacity == 0:
-            return self._judged(found, 1.0)
+            return self._scale(found, 1.0)
         choices = [(self.B / found.capacity) ** (1 / self.p) * (1 - 1e-15)]
         if found.capacity <= self.B:
             choices.append(1.0)
-        return min((self._judged(found, s) for s in choices), key=lambda a: a.certificate.gap)
+        return min((self._scale(found, s) for s in choices), key=lambda a: a.certificate.gap)
 
-    def _judged(self, found: PricedKernel, scale: float) -> PricedKernel:
+    def _scale(self, found: CapacityAnswer, scale: float) -> CapacityAnswer:
         """s K, with f(s K) and its distance from the bound that the prices give."""
-        solution, B, p = found.solution, self.B, self.p
+        solution, B, p, G = found.solution, self.B, self.p, found.capacity_price
         assert solution is not None
         assert B is not None
         F, q, dual = found.factor, p / (p - 1), solution.problem.dual
@@ -340,14 +311,13 @@ class CapacitySearch(Method[SearchState, PricedKernel, CapacityAnswer]):
         bound = dual.constant - B ** (1 / p) * powers ** (1 / q) - cost
         value = linear * scale + at_scale
         rounding = 8 * np.finfo(float).eps * (abs(linear * scale) + abs(at_scale) + abs(bound))
-        gap = found.G * (max(value - bound, 0.0) + rounding)
+        gap = G * (max(value - bound, 0.0) + rounding)
         capacity = found.capacity * scale**p
-        size = found.G * max(abs(value), abs(value + capacity / p))
+        certificate = value_within(G * value, gap, G * max(abs(value), abs(value + capacity / p)))
         # The price at which s K itself is optimal, for these prices of the losses: below Proposition 2.
-        G = found.G if scale == 1 else found.G * (powers / B) ** (1 / q)
-        certificate = certificate_of(found.G * value, gap, size)
-        return found._replace(
-            factor=F * scale**0.5, G=G, capacity=capacity, certificate=certificate
+        price, factor = G if scale == 1 else G * (powers / B) ** (1 / q), F * scale**0.5
+        return replace(
+            found, factor=factor, capacity=capacity, capacity_price=price, certificate=certificate
         )
 
 

@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 
 from gramlearn._base.eigen.leading import leading_eigenvectors
-from gramlearn.methods.nonparametric.capacity import CapacityAnswer, certificate_of
+from gramlearn.methods.nonparametric.capacity import CapacityAnswer, value_within
 from gramlearn.problem.status import Status
 
 _EQUAL = 1e-9  # of the largest eigenvalue: those that differ by less are the same
@@ -58,10 +58,8 @@ def leading_kernel(
         factor,
         capacity,
         price,
-        (),
-        certificate=certificate_of(value, max(gap, 0.0), size),
+        certificate=value_within(value, max(gap, 0.0), size),
         status=Status.OPTIMAL if gap <= tol * size else Status.STALLED,
-        history=[],
         seconds=time.perf_counter() - began,
     )
 

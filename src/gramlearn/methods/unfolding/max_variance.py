@@ -8,7 +8,7 @@ feasible K can have (`facial_reduction`), and `variance_bound` proves how good e
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 from functools import cached_property
-from typing import Any, NamedTuple, final
+from typing import Any, final
 
 import numpy as np
 
@@ -16,7 +16,6 @@ from gramlearn._base.validation import check_choice, check_host_points
 from gramlearn.graphs.edges import check_connected, read_edges
 from gramlearn.methods.unfolding.interior_step import Interior, begin, step
 from gramlearn.methods.unfolding.variance_bound import UnfoldingProblem
-from gramlearn.problem.certificate import Certificate
 from gramlearn.problem.solution import CertifiedAnswer, Record
 from gramlearn.problem.status import Status
 from gramlearn.solvers.loop import Limits, Method, Run, State, iterate, warn_unless_solved
@@ -121,14 +120,6 @@ def unfold(
     return answer
 
 
-class _Embedded(NamedTuple):
-    """K = V F F' V' with prices lam, judged."""
-
-    certificate: Certificate
-    factor: np.ndarray
-    prices: np.ndarray
-
-
 @final
 @dataclass(frozen=True, eq=False)
 class _UnfoldingState(State):
@@ -139,7 +130,9 @@ class _UnfoldingState(State):
 
 @final
 @dataclass(frozen=True, eq=False)
-class _Unfolding(Method[_UnfoldingState, _Embedded, Unfolding]):
+class _Unfolding(Method[_UnfoldingState, Unfolding, Unfolding]):
+    """Interior-point steps. A candidate has its factor in the coordinates of V, and the answer in all."""
+
     problem: UnfoldingProblem
 
     @cached_property
@@ -173,22 +166,13 @@ class _Unfolding(Method[_UnfoldingState, _Embedded, Unfolding]):
             interior,
             min(least, certificate.badness),
             0 if certificate.badness < least else idle,
-            candidate=_Embedded(certificate, F, prices),
+            candidate=Unfolding(self.problem, F, prices, certificate=certificate),
             certificate=certificate,
         )
 
-    def answer(self, best: _Embedded, run: Run) -> Unfolding:
+    def answer(self, best: Unfolding, run: Run) -> Unfolding:
         """Coordinates of the points, in their units."""
-        problem = self.problem
-        U, s, _ = np.linalg.svd(problem.basis @ best.factor, full_matrices=False)
+        U, s, _ = np.linalg.svd(self.problem.basis @ best.factor, full_matrices=False)
         signs = np.sign(U[np.abs(U).argmax(axis=0), range(len(s))])
-        coordinates = U * (s * np.sqrt(problem.unit) * signs)
-        return Unfolding(
-            problem,
-            coordinates,
-            best.prices,
-            certificate=best.certificate,
-            status=run.status,
-            history=run.history,
-            seconds=run.seconds,
-        )
+        coordinates = U * (s * np.sqrt(self.problem.unit) * signs)
+        return super().answer(replace(best, factor=coordinates), run)

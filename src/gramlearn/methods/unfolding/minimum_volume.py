@@ -22,8 +22,7 @@ from sklearn.exceptions import ConvergenceWarning
 
 from gramlearn._base.validation import check_count
 from gramlearn._base.warnings import warn
-from gramlearn.methods.nonparametric.capacity import CapacitySearch, PricedKernel, check_capacity
-from gramlearn.problem.certificate import Certificate
+from gramlearn.methods.nonparametric.capacity import CapacityAnswer, CapacitySearch, check_capacity
 from gramlearn.problem.constraints import DenseMatrices, SquaredDistances
 from gramlearn.problem.losses import Linear, Square
 from gramlearn.problem.prior import Zeros
@@ -31,7 +30,7 @@ from gramlearn.problem.problem import Problem, Term
 from gramlearn.problem.regularizers import Frobenius
 from gramlearn.problem.solution import CertifiedAnswer, Record
 from gramlearn.problem.status import Status
-from gramlearn.solvers.loop import Attempt, Limits, Method, Run, State, iterate
+from gramlearn.solvers.loop import Attempt, Limits, Method, State, iterate
 
 _FIRST = 1e-2  # the gap to which the first round is solved
 _SHARE = 0.1  # of what the last round gained, and at the end of tol, to which rounds are solved
@@ -162,26 +161,13 @@ def minimum_volume(
     return answer
 
 
-class _RoundKernel(NamedTuple):
-    """The kernel of a round, its first eigenvectors and all eigenvalues, and what the round came to."""
-
-    kernel: PricedKernel
-    V: np.ndarray
-    eigenvalues: np.ndarray
-    round: Round
-    rounds: tuple[Round, ...]
-
-    @property
-    def certificate(self) -> Certificate:
-        return self.kernel.certificate
-
-
 @final
 @dataclass(frozen=True, eq=False)
 class _RoundsState(State):
     """The attempt of the round at work, which begins with K0, and the rounds before it.
 
-    Rounds are solved to `accuracy`, and the last to `enough`; `best` is the best of those before.
+    Rounds are solved to `accuracy`, and the last to `enough`; `best` is the best of those before, of this
+    `objective`.
     """
 
     attempt: Attempt
@@ -189,7 +175,8 @@ class _RoundsState(State):
     enough: float
     accuracy: float
     rounds: tuple[Round, ...] = ()
-    best: _RoundKernel | None = None
+    best: VolumeAnswer | None = None
+    objective: float = float("inf")
 
     def status(self, tol: float) -> Status | None:
         """A small gap is that of one round: the method itself says when all are over."""
@@ -203,7 +190,7 @@ class _RoundsState(State):
 
 @final
 @dataclass(frozen=True, eq=False)
-class _Rounds(Method[_RoundsState, _RoundKernel, VolumeAnswer]):
+class _Rounds(Method[_RoundsState, VolumeAnswer, VolumeAnswer]):
     """Each a convex problem at its capacity, whose K0 comes from the last."""
 
     distances: Distances
@@ -233,29 +220,14 @@ class _Rounds(Method[_RoundsState, _RoundKernel, VolumeAnswer]):
         kernel = state.attempt.settle().best
         if state.best is not None or kernel is None:
             return state
-        return replace(state, candidate=self._judged(kernel, state))
+        return replace(state, candidate=self._answer_of(kernel, state)[0])
 
-    def is_better(self, new: _RoundKernel, old: _RoundKernel) -> bool:
+    def is_better(self, new: VolumeAnswer, old: VolumeAnswer) -> bool:
         """What `_after` offers is better than all before it."""
         del new, old
         return True
 
-    def answer(self, best: _RoundKernel, run: Run) -> VolumeAnswer:
-        """The kernel of the best round."""
-        kernel = best.kernel
-        return VolumeAnswer(
-            kernel.factor,
-            kernel.capacity,
-            kernel.G,
-            best.eigenvalues,
-            best.rounds,
-            certificate=kernel.certificate,
-            status=run.status,
-            history=run.history,
-            seconds=run.seconds,
-        )
-
-    def _attempt(self, K0: np.ndarray, accuracy: float, near: PricedKernel | None) -> Attempt:
+    def _attempt(self, K0: np.ndarray, accuracy: float, near: CapacityAnswer | None) -> Attempt:
         def problem_at(G: float) -> Problem:
             return volume_problem(K0, self.distances, self.C, G)
 
@@ -265,14 +237,14 @@ class _Rounds(Method[_RoundsState, _RoundKernel, VolumeAnswer]):
     def _after(self, state: _RoundsState, tol: float) -> _RoundsState:
         """Keep the round if it improved the objective; begin the next, unless it hardly did."""
         best, kernel = state.best, state.attempt.settle().best
-        new = self._judged(kernel, state)
-        size, gap = kernel.certificate.least, kernel.certificate.relative_gap
-        improved = np.inf if best is None else best.round.objective - new.round.objective
+        new, V = self._answer_of(kernel, state)
+        size, gap = kernel.certificate.least, kernel.relative_gap
+        improved = state.objective - new.rounds[-1].objective
         is_converged = improved <= tol * size and min(state.accuracy, gap) <= state.enough
-        if best is None or improved > 0 or best.certificate.relative_gap > state.enough:
-            best = new
+        if best is None or improved > 0 or best.relative_gap > state.enough:
+            best, state = new, replace(state, objective=new.rounds[-1].objective)
         # The answer has all rounds, also those that did not improve.
-        best = best._replace(rounds=new.rounds)
+        best = replace(best, rounds=new.rounds)
         state = replace(state, rounds=new.rounds, best=best, candidate=best)
         if is_converged or len(new.rounds) == self.max_rounds:
             return replace(state, ending=Status.LOCAL if is_converged else Status.ITERATION_LIMIT)
@@ -282,21 +254,30 @@ class _Rounds(Method[_RoundsState, _RoundKernel, VolumeAnswer]):
         accuracy = max(enough, min(_SHARE * improved / size, state.accuracy))
         if len(new.rounds) + 1 == self.max_rounds:
             accuracy = enough
-        K0 = signs_of(new.V)
+        K0 = signs_of(V)
         attempt = self._attempt(K0, accuracy, kernel)
         return replace(state, attempt=attempt, K0=K0, enough=enough, accuracy=accuracy)
 
-    def _judged(self, kernel: PricedKernel, state: _RoundsState) -> _RoundKernel:
-        """The kernel with its leading eigenvectors, and what came of the round that began with K0."""
+    def _answer_of(
+        self, kernel: CapacityAnswer, state: _RoundsState
+    ) -> tuple[VolumeAnswer, np.ndarray]:
+        """What the round that began with K0 came to, and the leading eigenvectors of its kernel."""
         V, eigenvalues = _spectrum(kernel.factor, self.d)
         first, total = float(eigenvalues[: self.d].sum()), float(eigenvalues.sum())
         # What f has gained on its tangent since the round began.
         gain = 2 * first - total - float(np.sum(kernel.factor * (state.K0 @ kernel.factor)))
         priced = 0.0 if self.G is None else self.G / 2 * kernel.capacity
-        objective = kernel.certificate.primal - gain + priced
         share = first / total if total else 0.0
-        last = Round(objective, share, kernel.certificate.relative_gap)
-        return _RoundKernel(kernel, V, eigenvalues, last, (*state.rounds, last))
+        last = Round(kernel.primal - gain + priced, share, kernel.relative_gap)
+        answer = VolumeAnswer(
+            kernel.factor,
+            kernel.capacity,
+            kernel.capacity_price,
+            eigenvalues,
+            (*state.rounds, last),
+            certificate=kernel.certificate,
+        )
+        return answer, V
 
 
 def _spectrum(F: np.ndarray, d: int) -> tuple[np.ndarray, np.ndarray]:

@@ -35,15 +35,7 @@ from gramlearn.problem.prior import Zeros
 from gramlearn.problem.problem import Problem, Term
 from gramlearn.problem.solution import CertifiedAnswer, Record, Solution
 from gramlearn.problem.status import Status
-from gramlearn.solvers.loop import (
-    Attempt,
-    Limits,
-    Method,
-    Run,
-    State,
-    iterate,
-    warn_unless_solved,
-)
+from gramlearn.solvers.loop import Attempt, Limits, Method, State, iterate, warn_unless_solved
 from gramlearn.solvers.solve import method_for
 
 _FIRST = 500  # comparisons that may be made at a time, or as many as there are already
@@ -159,18 +151,6 @@ def _centered(graph: Any, p: float) -> tuple[np.ndarray, float]:
     return np.asarray(M / size), size
 
 
-class _AtSlack(NamedTuple):
-    """K at one slack, scaled to its capacity and judged, with what proves its gap."""
-
-    certificate: Certificate
-    factor: np.ndarray
-    capacity: float
-    slack: float
-    made: np.ndarray
-    prices: np.ndarray
-    rounds: tuple[tuple[int, float], ...]
-
-
 class _Made(NamedTuple):
     """The comparisons made so far, their prices, and the rounds in which they were made."""
 
@@ -206,7 +186,7 @@ class _SlackState(State):
 
 @final
 @dataclass(frozen=True, eq=False)
-class _SlackSearch(Method[_SlackState, _AtSlack, StructureAnswer]):
+class _SlackSearch(Method[_SlackState, StructureAnswer, StructureAnswer]):
     """Rounds at a slack, and the search for the slack whose prices add up to C.
 
     M is HWH divided by `size`, and C is in the same units.
@@ -254,29 +234,13 @@ class _SlackSearch(Method[_SlackState, _AtSlack, StructureAnswer]):
             return state
         F = np.asarray(solution.factor)
         largest = self.comparisons.violated(F, state.slack, 0.0, 1)[1]
-        return replace(state, candidate=self._judged(made, state.slack, largest, solution))
-
-    def answer(self, best: _AtSlack, run: Run) -> StructureAnswer:
-        """With all comparisons there are."""
-        return StructureAnswer(
-            best.factor,
-            best.capacity,
-            best.slack,
-            best.made,
-            best.prices,
-            self.comparisons.count(),
-            best.rounds,
-            certificate=best.certificate,
-            status=run.status,
-            history=run.history,
-            seconds=run.seconds,
-        )
+        return replace(state, candidate=self._answer_of(made, state.slack, largest, solution))
 
     def _after(
         self, state: _SlackState, solution: Solution, largest: float, tol: float
     ) -> _SlackState:
         """Judge K; the next slack, unless the prices add up to no more than C or enough were tried."""
-        found = self._judged(state.made, state.slack, largest, solution)
+        found = self._answer_of(state.made, state.slack, largest, solution)
         state = replace(state, candidate=found, certificate=found.certificate)
         total = float(state.made.prices.sum())
         # At the slack that K violates without any price, all prices are zero.
@@ -333,7 +297,9 @@ class _SlackSearch(Method[_SlackState, _AtSlack, StructureAnswer]):
         prices = np.concatenate([made.prices[kept], np.zeros(len(new))])
         return _Made(rows, prices, rounds), largest, False
 
-    def _judged(self, made: _Made, slack: float, largest: float, solution: Solution) -> _AtSlack:
+    def _answer_of(
+        self, made: _Made, slack: float, largest: float, solution: Solution
+    ) -> StructureAnswer:
         """K with tr K^p = B, or as a price of G has it, against prices that add up to no more than C."""
         p, q, F = self.p, self.q, np.asarray(solution.factor)
         total = float(made.prices.sum())
@@ -353,10 +319,15 @@ class _SlackSearch(Method[_SlackState, _AtSlack, StructureAnswer]):
         value, gap = self.size * scale * f, self.size * max(scale * f - bound, 0.0)
         mean = 2 * float(np.sum(F * F)) / self.comparisons.n
         violation = slack / mean if self.C is None and mean > 0 else 0.0
-        certificate = Certificate(value, value - gap, gap, violation)
-        factor, prices = F * scale**0.5, self.size * share * made.prices
-        return _AtSlack(
-            certificate, factor, capacity, scale * slack, made.rows, prices, made.rounds
+        return StructureAnswer(
+            F * scale**0.5,
+            capacity,
+            scale * slack,
+            made.rows,
+            self.size * share * made.prices,
+            self.comparisons.count(),
+            made.rounds,
+            certificate=Certificate(value, value - gap, gap, violation),
         )
 
     def _scale(self, capacity: float) -> tuple[float, float]:
