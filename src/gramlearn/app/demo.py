@@ -1,4 +1,4 @@
-"""A metric for real data: minimise D(X, I) + sum of slacks, X = F F', and compare x with x F.
+"""A metric for real data: minimize D(X, I) + sum of slacks, X = F F', and compare x with x F.
 
 The points are split in two. Labels of the first half give pairs that are alike and pairs that are not;
 the metric is learned from those pairs alone, and judged on the other half by the nearest neighbor.
@@ -107,10 +107,6 @@ def run_demo(name: str, out: Path, seed: int) -> None:
     print_picture(setting, solution, accuracies[0], classes, out / PICTURE)
 
 
-# --------------------------------------------------------------------------------------------------
-# The work: what a user would write
-
-
 def prepare(data: Data, points: np.ndarray, labels: np.ndarray, seed: int) -> Setting:
     """Split the points, and draw pairs from the labels of the training part."""
     train, held_out, train_labels, held_out_labels = train_test_split(
@@ -148,10 +144,6 @@ def accuracy(setting: Setting, factor: np.ndarray) -> tuple[float, float, float]
         score(scaler.transform(train), scaler.transform(held_out)),
         score(train @ factor, held_out @ factor),
     )
-
-
-# --------------------------------------------------------------------------------------------------
-# What is shown
 
 
 def print_input(data: Data, classes: list[str], setting: Setting) -> None:

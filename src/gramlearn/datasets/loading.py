@@ -98,10 +98,6 @@ def load(name: str) -> Dataset:
     return _fetch(name, entry)
 
 
-# --------------------------------------------------------------------------------------------------
-# From the folder
-
-
 def _path(entry: Entry) -> Path | None:
     folder = os.environ.get(VARIABLE)
     if not folder:
@@ -121,10 +117,6 @@ def _path(entry: Entry) -> Path | None:
 
 
 def _read(name: str, entry: Entry, path: Path) -> Dataset:
-    if path.is_dir():
-        raise ValueError(
-            f"{path} is a folder, where {name} is a file; put {entry.file} in its place, or remove it."
-        )
     try:
         content = path.read_bytes()
     except OSError as error:
@@ -167,10 +159,6 @@ def _texts(name: str, source: str, content: bytes) -> Dataset:
     return Dataset(name, source, X=None, **parts)
 
 
-# --------------------------------------------------------------------------------------------------
-# From scikit-learn
-
-
 def _shipped(name: str, entry: Entry) -> Dataset:
     from sklearn import datasets
 
@@ -178,10 +166,6 @@ def _shipped(name: str, entry: Entry) -> Dataset:
     extra = {key: np.asarray(bunch[key]) for key in ("feature_names", "target_names")}
     source = f"sklearn.datasets.{entry.shipped}"
     return Dataset(name, source, bunch.data, bunch.target, extra=extra)
-
-
-# --------------------------------------------------------------------------------------------------
-# From OpenML
 
 
 def _fetch(name: str, entry: Entry) -> Dataset:

@@ -21,17 +21,13 @@ _BINS = 40
 
 
 def plot_history(solution: Solution, ax: Any = None) -> Any:
-    """Draw the relative gap, and the violation where there is one, against seconds.
+    """Draw the relative gap, and the violation where there is one, against seconds; give the axes.
 
     Parameters
     ----------
     solution : Solution
     ax : matplotlib Axes, optional
         Where to draw; a new figure where it is not given.
-
-    Returns
-    -------
-    Axes
     """
     ax = new_axes() if ax is None else ax
     seconds = [record.seconds for record in solution.history]
@@ -58,7 +54,7 @@ def plot_history(solution: Solution, ax: Any = None) -> Any:
 def plot_pairs(
     pairs: Pairs, points: Any, factor: Any = None, bounds: Any = None, ax: Any = None
 ) -> Any:
-    """Draw histograms of the squared distances of alike and of unlike pairs.
+    """Draw histograms of the squared distances of alike and of unlike pairs; give the axes.
 
     Parameters
     ----------
@@ -70,10 +66,6 @@ def plot_pairs(
         Drawn as lines: alike pairs belong to the left of upper, unlike ones to the right of lower.
     ax : matplotlib Axes, optional
         Where to draw; a new figure where it is not given.
-
-    Returns
-    -------
-    Axes
     """
     ax = new_axes() if ax is None else ax
     points = _coordinates(points, factor)
@@ -115,7 +107,7 @@ def plot_before_after(
     titles: tuple[str, str] = ("Plain distance", "Learned distance"),
     figure: Any = None,
 ) -> Any:
-    """Draw maps of the points under the plain distance and under the learned one, side by side.
+    """Draw maps of the points under the plain and the learned distance, side by side; give the figure.
 
     Parameters
     ----------
@@ -137,10 +129,6 @@ def plot_before_after(
         Of the two maps.
     figure : matplotlib Figure, optional
         Where to draw; a new one where it is not given.
-
-    Returns
-    -------
-    Figure
     """
     rows = 1 if pairs is None else 2
     figure = new_figure(9.6, 3.1 + 2.2 * rows) if figure is None else figure
@@ -174,7 +162,7 @@ def plot_map(
     names: Any = None,
     ax: Any = None,
 ) -> Any:
-    """Draw an embedding: its first two columns, a color a class, over the links that made it.
+    """Draw an embedding, its first two columns, a color a class, over the links that made it; give the axes.
 
     Parameters
     ----------
@@ -189,10 +177,6 @@ def plot_map(
     names : sequence of str, optional
         Names of the classes, in the order of their sorted labels.
     ax : matplotlib Axes, optional
-
-    Returns
-    -------
-    Axes
     """
     points = to_numpy(check_points(embedding, "embedding")).astype(float)
     plane = np.zeros((len(points), 2))

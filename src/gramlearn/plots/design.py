@@ -11,7 +11,7 @@ _NAMED = 8  # so many lines have a name and a color, those that reach farthest; 
 
 
 def plot_design_path(path: DesignPath, names: Any = None, figure: Any = None) -> Any:
-    """Draw the weights against sparsity, and below how many features there are and what share they keep.
+    """Draw the weights against sparsity, and below how many features keep what share; give the figure.
 
     Parameters
     ----------
@@ -21,10 +21,6 @@ def plot_design_path(path: DesignPath, names: Any = None, figure: Any = None) ->
         Names of the features, of weak kernels, or else of the kernels; those of a data frame without it.
     figure : matplotlib Figure, optional
         Where to draw; a new one where it is not given.
-
-    Returns
-    -------
-    Figure
     """
     figure = new_figure(7.0, 5.4) if figure is None else figure
     above, below = figure.subplots(2, 1, sharex=True, height_ratios=[3, 2])

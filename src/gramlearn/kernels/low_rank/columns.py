@@ -103,16 +103,12 @@ def nystroem(
 
     Parameters
     ----------
-    X : array n x d, or n x n
-        Points, or the kernel matrix itself.
-    kernel : str or callable
+    X, kernel, **params :
         As for `incomplete_cholesky`.
     landmarks : int or vector of row indices
         How many to draw, every set of points equally likely; or the points themselves.
     random_state : int, Generator or None
         Seeds the draw.
-    **params
-        Parameters of the kernel.
     """
     source = read_kernel_matrix(X, kernel, params)
     chosen = _check_landmarks(landmarks, source.n_points, random_state)
@@ -160,12 +156,8 @@ def combined_factor(X: Any, kernel: Any, J: Any, **params: Any) -> LowRankKernel
         raise ValueError(
             f"`basis` spans no direction: {source.words} is zero on all of its columns, to rounding."
         )
-    weights = J @ (U[:, kept] / np.sqrt(s[kept]))
-    return finished(source, KJ @ (U[:, kept] / np.sqrt(s[kept])), diagonal, used, weights)
-
-
-# --------------------------------------------------------------------------------------------------
-# What is refused
+    root = U[:, kept] / np.sqrt(s[kept])
+    return finished(source, KJ @ root, diagonal, used, J @ root)
 
 
 def _check_tol(tol: Any) -> float:

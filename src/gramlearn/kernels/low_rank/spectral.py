@@ -42,15 +42,11 @@ def spectral_factor(
 
     Parameters
     ----------
-    X : array n x d, or n x n
-        Points, or the kernel matrix itself.
-    kernel : str or callable
+    X, kernel, **params :
         As for `incomplete_cholesky`.
     rank : int, optional
         How many eigenvalues; all that are not rounding errors where it is not given. G has fewer
         columns where K has lower rank.
-    **params
-        Parameters of the kernel.
     """
     return spectral_factor_of(read_kernel_matrix(X, kernel, params), rank)
 

@@ -10,7 +10,7 @@ where the kernel matrix itself would ask for n^2.
 
 import math
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any, final
 
 import numpy as np
@@ -149,13 +149,8 @@ def _better(best: Clustering | None, other: Clustering) -> Clustering:
 
 def _in_units(found: Clustering, middle: np.ndarray, unit: float) -> Clustering:
     """What was found about the middle, in units of the largest entry, as it is in those of the user."""
-    return Clustering(
-        found.labels,
-        (found.centers + middle) * unit,
-        found.objective * unit * unit,
-        found.iterations,
-        found.converged,
-    )
+    centers, objective = (found.centers + middle) * unit, found.objective * unit * unit
+    return replace(found, centers=centers, objective=objective)
 
 
 def nearest_centers(factor: np.ndarray, centers: np.ndarray) -> np.ndarray:
@@ -163,10 +158,6 @@ def nearest_centers(factor: np.ndarray, centers: np.ndarray) -> np.ndarray:
     unit = _unit(factor, centers)
     middle = (centers / unit).mean(axis=0)
     return nearest(factor / unit - middle, centers / unit - middle)
-
-
-# --------------------------------------------------------------------------------------------------
-# Lloyd's iteration
 
 
 def _unit(*arrays: np.ndarray) -> float:
@@ -182,15 +173,15 @@ def _lloyd(G: np.ndarray, centers: np.ndarray, max_iter: int, assign: Assign) ->
             moved = assign(centers, labels)
             converged = labels is not None and bool(np.array_equal(moved, labels))
             labels, centers, iterations = moved, _means(G, moved, centers), iterations + 1
-        return _judged(G, labels, centers, iterations, converged)
+        return _measure(G, labels, centers, iterations, converged)
     except KeyboardInterrupt:
         if labels is None:
             raise
-        answer = _judged(G, labels, _means(G, labels, centers), iterations, False)
+        answer = _measure(G, labels, _means(G, labels, centers), iterations, False)
         raise SolveInterrupted(answer, "in its first start") from None
 
 
-def _judged(
+def _measure(
     G: np.ndarray, labels: np.ndarray, centers: np.ndarray, iterations: int, converged: bool
 ) -> Clustering:
     objective = float(_squared_distances(G, labels, centers).sum())
@@ -277,10 +268,6 @@ def _seeds(G: np.ndarray, n_clusters: int, rng: np.random.Generator) -> np.ndarr
         drawn = np.searchsorted(reached, rng.random(n_draws) * reached[-1], side="right")
         drawn = np.minimum(drawn, n - 1)  # where all points are covered there is nothing to draw
         seeds.append(-1)
-
-
-# --------------------------------------------------------------------------------------------------
-# What is refused
 
 
 def check_n_clusters(n_clusters: Any, n: int) -> None:

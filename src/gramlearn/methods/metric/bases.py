@@ -85,11 +85,6 @@ def _exactly_singular(X: Any, rank: int) -> np.ndarray:
     return np.asarray(X.T @ U[:, leading] if wide else U[:, leading])
 
 
-def _means(X: Any, classes: Classes, rank: int, rng: np.random.Generator) -> np.ndarray:
-    del classes
-    return _cluster_means(X, rank, rng)
-
-
 def _class_means(X: Any, classes: Classes, rank: int, rng: np.random.Generator) -> np.ndarray:
     if classes is None:
         raise ValueError(
@@ -128,7 +123,7 @@ def _cluster_means(X: Any, count: int, rng: np.random.Generator) -> np.ndarray:
 
 _BASES: Mapping[str, Callable[[Any, Classes, int, np.random.Generator], np.ndarray]] = {
     "svd": _singular,
-    "means": _means,
+    "means": lambda X, classes, rank, rng: _cluster_means(X, rank, rng),
     "class_means": _class_means,
     "subset": _subset,
 }

@@ -18,13 +18,7 @@ import numpy as np
 from gramlearn._base.distances import squared_distances
 from gramlearn._base.validation import check_choice, check_flag, check_positive
 from gramlearn._base.warnings import warn
-from gramlearn.problem.losses import (
-    BoundedLoss,
-    Hard,
-    Hinge,
-    Square,
-    SquaredHinge,
-)
+from gramlearn.problem.losses import BoundedLoss, Hard, Hinge, Square, SquaredHinge
 from gramlearn.problem.problem import Problem, Term
 from gramlearn.problem.solution import Solution, unless_infeasible
 from gramlearn.problem.spectral import Regularizer

@@ -28,10 +28,7 @@ from gramlearn.methods.nonparametric.capacity import (
     priced_by,
     solve_with_capacity,
 )
-from gramlearn.methods.nonparametric.leading_kernel import (
-    leading_kernel,
-    too_large,
-)
+from gramlearn.methods.nonparametric.leading_kernel import leading_kernel, too_large
 from gramlearn.problem.constraints import Constraints, DenseMatrices, Similarities, SparseMatrices
 from gramlearn.problem.losses import Hinge, Linear, Loss, Square, SquaredHinge
 from gramlearn.problem.prior import Zeros
@@ -195,15 +192,17 @@ def solve_nonparametric(
     n = _check_fit(laplacian, pairs)
     check_choice(basis, "basis", dict.fromkeys(_BASES))
     size = None if isinstance(rank, str) and rank == "auto" else min(check_count(rank, "rank"), n)
+    A = (C * statement_matrix(pairs) - laplacian).tocsr()
     if p == 1 or (loss == "linear" and size is not None):
-        A = C * statement_matrix(pairs) - laplacian
-        return leading_kernel(A.tocsr(), size, p, B, 1.0 if G is None else G, tol)
+        return leading_kernel(A, size, p, B, 1.0 if G is None else G, tol)
     V = None
-    if size is not None and basis == "graph":
-        V = _smoothest(laplacian, pairs, size)
-    elif size is not None:
-        A = C * statement_matrix(pairs) - laplacian
-        V = leading_eigenvectors(A.tocsr(), size).vectors
+    if size is not None:
+        is_graph = basis == "graph"
+        V = (
+            _smoothest(laplacian, pairs, size)
+            if is_graph
+            else leading_eigenvectors(A, size).vectors
+        )
 
     def problem_at(G: float) -> Problem:
         return nonparametric_problem(

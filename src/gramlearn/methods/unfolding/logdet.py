@@ -14,11 +14,7 @@ from typing import Any
 import numpy as np
 
 from gramlearn._base.arrays import to_numpy
-from gramlearn._base.validation import (
-    check_points,
-    check_positive,
-    check_symmetric,
-)
+from gramlearn._base.validation import check_points, check_positive, check_symmetric
 from gramlearn.graphs.edges import read_edges
 from gramlearn.problem.constraints import SquaredDistances
 from gramlearn.problem.losses import Hard, Square

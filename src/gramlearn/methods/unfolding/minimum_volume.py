@@ -22,6 +22,7 @@ from sklearn.exceptions import ConvergenceWarning
 
 from gramlearn._base.validation import check_count
 from gramlearn._base.warnings import warn
+from gramlearn.graphs.edges import Edges
 from gramlearn.methods.nonparametric.capacity import CapacityAnswer, CapacitySearch, check_capacity
 from gramlearn.problem.constraints import DenseMatrices, SquaredDistances
 from gramlearn.problem.losses import Linear, Square
@@ -36,15 +37,6 @@ _FIRST = 1e-2  # the gap to which the first round is solved
 _SHARE = 0.1  # of what the last round gained, and at the end of tol, to which rounds are solved
 _ROUNDING = 1e-10  # a gap below it that a solve could not close is one of rounding
 _NEAREST = 4  # times the gap that rounding left is a gap that can be asked for
-
-
-class Distances(NamedTuple):
-    """Pairs (i, j) of n points, once each, with the squared distances that they are to have."""
-
-    n: int
-    i: np.ndarray
-    j: np.ndarray
-    squared: np.ndarray
 
 
 class Round(NamedTuple):
@@ -87,17 +79,11 @@ class VolumeAnswer(CertifiedAnswer):
         )
 
 
-def volume_problem(K0: np.ndarray, distances: Distances, C: float, G: float) -> Problem:
+def volume_problem(K0: np.ndarray, edges: Edges, C: float, G: float) -> Problem:
     """One round, divided by G."""
-    isometry = SquaredDistances(distances.i, distances.j)
-    return Problem(
-        Frobenius(),
-        Zeros(distances.n),
-        [
-            Term(DenseMatrices(K0[None]), Linear(-1 / G)),
-            Term(isometry, Square(C / G, equal=distances.squared)),
-        ],
-    )
+    isometry = Term(SquaredDistances(edges.i, edges.j), Square(C / G, equal=edges.squared))
+    terms = [Term(DenseMatrices(K0[None]), Linear(-1 / G)), isometry]
+    return Problem(Frobenius(), Zeros(len(K0)), terms)
 
 
 def signs_of(V: np.ndarray) -> np.ndarray:
@@ -106,7 +92,7 @@ def signs_of(V: np.ndarray) -> np.ndarray:
 
 
 def minimum_volume(
-    distances: Distances,
+    edges: Edges,
     K0: np.ndarray,
     d: int,
     *,
@@ -125,7 +111,8 @@ def minimum_volume(
 
     Parameters
     ----------
-    distances : Distances
+    edges : Edges
+        Pairs of neighbors, with the squared distances that they are to have.
     K0 : array n x n
         Of the first round: the identity less ee'/n for maximum variance unfolding, or `signs_of` eigenvectors
         of another kernel that are orthogonal to e.
@@ -140,7 +127,7 @@ def minimum_volume(
     check_capacity(capacity, capacity_price, owner)
     limits = Limits.read(tol, max_iter, time_limit, owner)
     check_count(max_rounds, "max_rounds")
-    rounds = _Rounds(distances, K0, d, C, capacity, capacity_price, max_rounds, smallest)
+    rounds = _Rounds(edges, K0, d, C, capacity, capacity_price, max_rounds, smallest)
     answer = iterate(rounds, limits, callback)
     if answer.status is not Status.LOCAL:
         is_last = len(answer.rounds) == max_rounds
@@ -193,7 +180,7 @@ class _RoundsState(State):
 class _Rounds(Method[_RoundsState, VolumeAnswer, VolumeAnswer]):
     """Each a convex problem at its capacity, whose K0 comes from the last."""
 
-    distances: Distances
+    edges: Edges
     K0: np.ndarray
     d: int
     C: float
@@ -229,7 +216,7 @@ class _Rounds(Method[_RoundsState, VolumeAnswer, VolumeAnswer]):
 
     def _attempt(self, K0: np.ndarray, accuracy: float, near: CapacityAnswer | None) -> Attempt:
         def problem_at(G: float) -> Problem:
-            return volume_problem(K0, self.distances, self.C, G)
+            return volume_problem(K0, self.edges, self.C, G)
 
         search = CapacitySearch(problem_at, 2.0, self.B, self.G, "auto", self.smallest, near)
         return Attempt(search, accuracy)
