@@ -219,11 +219,11 @@ def print_picture(
         titles=(f"Plain distance: {plain:.1%} right", f"Learned distance: {learned:.1%} right"),
         figure=Figure(figsize=(9.6, 7.4), layout="constrained"),
     )
-    # Beside its place first: a disk that is full leaves the picture that was there.
+    # To a temporary file first: a full disk then leaves an earlier picture as it was.
     with writing_to(path), tempfile.TemporaryDirectory(dir=path.parent, prefix=".") as place:
-        beside = Path(place) / path.name
-        figure.savefig(beside, dpi=110)
-        beside.replace(path)
+        temporary = Path(place) / path.name
+        figure.savefig(temporary, dpi=110)
+        temporary.replace(path)
     print(f"Picture: {path}")
 
 

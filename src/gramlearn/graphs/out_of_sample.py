@@ -20,7 +20,7 @@ Scaling each weight by its distance, a_j = w_j |x - p_j|, turns this into
     (C + eps I) a  ~  1 / |x - p_j|,      C_jl = the cosine of the angle between x - p_j and x - p_l
 
 which is well conditioned however the neighbors lie. As x moves to one of the points its weight goes to one, so
-that there is no jump at them; where x comes to have other nearest points, there may be one.
+that f is continuous there; it may jump where the nearest points of x change.
 """
 
 from typing import Any
@@ -29,7 +29,7 @@ import numpy as np
 
 from gramlearn.graphs.neighbors import edge_weights
 
-_EPS = 1e-3  # against neighbors that are as good as dependent; as in locally linear embedding
+_EPS = 1e-3  # for neighbors that are nearly dependent; as in locally linear embedding
 _AT_ONCE = 4_000_000  # numbers worked with at a time
 
 

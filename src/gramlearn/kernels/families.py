@@ -91,7 +91,7 @@ class GaussianKernel(_Family):
 
     def _of_all(self, A: np.ndarray, B: np.ndarray) -> np.ndarray:
         # |a|^2 + |b|^2 - 2 a'b loses what the points have in common: so the mean is subtracted first, and
-        # where points are far from it beside 1 / gamma, differences are formed.
+        # where points are far from it, relative to 1 / gamma, differences are formed.
         gamma = _rate(self.gamma, A.shape[1])
         if A.shape[1] > _FEW_FEATURES:
             origin = B.mean(axis=0)

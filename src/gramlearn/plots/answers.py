@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 
 from gramlearn._base.arrays import to_numpy
+from gramlearn._base.distances import squared_distances
 from gramlearn._base.validation import check_points
 from gramlearn.plots.drawing import draw_links, new_axes, new_figure, scatter, tidy
 from gramlearn.problem.solution import Solution
@@ -71,8 +72,8 @@ def plot_pairs(
     points = _coordinates(points, factor)
     pairs.check_fits(len(points))
     sides = {
-        "alike": (_squared_distances(points, pairs.similar), _ALIKE),
-        "unlike": (_squared_distances(points, pairs.dissimilar), _UNLIKE),
+        "alike": (squared_distances(points, *to_numpy(pairs.similar).T), _ALIKE),
+        "unlike": (squared_distances(points, *to_numpy(pairs.dissimilar).T), _UNLIKE),
     }
     edges = _edges([squared for squared, _ in sides.values()], bounds)
     for name, (squared, color) in sides.items():
@@ -231,12 +232,6 @@ def _edges(squared: list[np.ndarray], bounds: Any) -> np.ndarray:
     seen = seen[seen > 0]
     low, high = (seen.min(), seen.max()) if seen.size else (1.0, 1.0)
     return np.geomspace(low / 1.2, high * 1.2, _BINS + 1)
-
-
-def _squared_distances(points: np.ndarray, table: Any) -> np.ndarray:
-    table = to_numpy(table)
-    difference = points[table[:, 0]] - points[table[:, 1]]
-    return np.vecdot(difference, difference)
 
 
 def _coordinates(points: Any, factor: Any) -> np.ndarray:

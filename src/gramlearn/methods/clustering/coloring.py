@@ -27,7 +27,9 @@ class NoColoringError(ValueError):
         self.is_proven = is_proven
 
 
-def improved(graph: Any, cost: np.ndarray, colors: np.ndarray, rounding: float) -> np.ndarray:
+def improve_coloring(
+    graph: Any, cost: np.ndarray, colors: np.ndarray, rounding: float
+) -> np.ndarray:
     """Swap the colors of pieces until no swap saves more than `rounding`."""
     colors = colors.copy()
     edges = graph.tocoo()
@@ -50,7 +52,7 @@ def improved(graph: Any, cost: np.ndarray, colors: np.ndarray, rounding: float) 
     return colors
 
 
-def first_coloring(graph: Any, cost: np.ndarray) -> np.ndarray:
+def find_coloring(graph: Any, cost: np.ndarray) -> np.ndarray:
     """A coloring, cheap where it can choose; NoColoringError where there is none."""
     colors = np.full(len(cost), -1)
     piece = connected_components(graph, directed=False)[1]
@@ -129,7 +131,7 @@ class _Search:
                 self.wait(other)
 
 
-def clique(graph: Any, size: int) -> list[int]:
+def find_clique(graph: Any, size: int) -> list[int]:
     """Nodes that are all joined to each other, at least `size` of them; empty where none were found.
 
     From each node on, the neighbor that is joined to most of those left: quick, and may miss one.

@@ -23,12 +23,12 @@ from gramlearn.problem.status import Status
 _STEPS = 5000
 
 
-def of_rank(solution: Solution, C: Array, rank: int, tol: float) -> Solution:
+def reduce_rank(solution: Solution, C: Array, rank: int, tol: float) -> Solution:
     """Go on from the full-rank optimum to one of rank `rank`, with a bound of its own."""
     began = time.perf_counter()
     host = to_numpy(C)
     price = to_numpy(solution.duals[0])
-    F = _descend(host, _leading(host - np.diag(price), rank))
+    F = _descend(host, _leading_factor(host - np.diag(price), rank))
     own = np.sum(((host - F @ F.T) @ F) * F, axis=1)
     bound, lam = max(((_bound(host, v, rank), v) for v in (price, own)), key=lambda found: found[0])
     primal = float(np.sum((F @ F.T - host) ** 2)) / 2
@@ -47,7 +47,7 @@ def of_rank(solution: Solution, C: Array, rank: int, tol: float) -> Solution:
     )
 
 
-def _leading(Y: np.ndarray, rank: int) -> np.ndarray:
+def _leading_factor(Y: np.ndarray, rank: int) -> np.ndarray:
     """The factor of the leading part of Y, its rows of length one."""
     y, U = np.linalg.eigh(Y)
     F = U[:, -rank:] * np.sqrt(np.clip(y[-rank:], 0.0, None))

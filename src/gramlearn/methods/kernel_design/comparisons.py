@@ -10,7 +10,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from gramlearn._base.arrays import to_numpy
-from gramlearn._base.validation import check_either_way, check_indices, check_points
+from gramlearn._base.validation import check_either_way, check_indices
 from gramlearn.kernels.kernel import Kernel
 from gramlearn.side_information import Triplets
 from gramlearn.side_information.triplets import check_triplets
@@ -45,11 +45,6 @@ def compare(kernels: Sequence[Kernel], points: np.ndarray, triplets: Triplets) -
         for given in (triplets.margin, weight)
     )
     return ComparisonTable(D, margin, weight)
-
-
-def read_points(points: Any) -> np.ndarray:
-    """Points in host memory; row numbers, of kernels that are looked up, stay whole numbers."""
-    return np.asarray(to_numpy(check_points(points, "points")))
 
 
 def read_rows(psd_points: Any, n_points: int) -> np.ndarray:

@@ -1,11 +1,11 @@
-"""sum_t margin_t lam_t, less what is left of the prices' equations: a bound below every value of a design.
+"""sum_t margin_t lam_t, less the residual of the prices' equations: a bound below every value of a design.
 
     r_p = sum_t lam_t D_tp + sum_c mu_c C_cp - g2 tr K_p,     sum_{p in f} |r_p| <= g1
 
 Prices within their ends that satisfy this, and sum_c mu_c = g2 |S|, bound the value, by weak duality. A
-solver leaves a ten-millionth of the equations, which a large alpha could make much of. So the prices are
-corrected first, by the least change of those that are off their ends. What is still left, beyond rounding,
-counts as what it can be worth: alpha'r at most, where sum_f s_f is at most value / g1 in any better answer.
+solver leaves a residual of a ten-millionth, which a large alpha could exploit. So the prices are corrected
+first, by the least change of those inside their bounds. What remains, beyond rounding, is subtracted at the
+most it can gain: alpha'r at most, where sum_f s_f is at most value / g1 in any better answer.
 """
 
 from dataclasses import dataclass
@@ -39,15 +39,15 @@ class LowerBound:
         best, D, traces = -np.inf, self.data.differences, trace_price * self.data.traces
         for _ in range(_CORRECTIONS):
             lam = np.clip(lam, 0.0, self.data.weight)
-            mu = self._scaled(np.maximum(mu, 0.0), trace_price)
+            mu = self._scale(np.maximum(mu, 0.0), trace_price)
             left = lam @ D + mu @ cuts - traces
             rounding = _ROUNDING * (lam @ np.abs(D) + mu @ np.abs(cuts) + np.abs(traces))
             worth = self._worth(left, rounding, sparsity, value)
             best = max(best, float(lam @ self.data.margin) - worth)
-            lam, mu = self._corrected(lam, mu, cuts, left, sparsity)
+            lam, mu = self._correct(lam, mu, cuts, left, sparsity)
         return best
 
-    def _scaled(self, mu: np.ndarray, trace_price: float) -> np.ndarray:
+    def _scale(self, mu: np.ndarray, trace_price: float) -> np.ndarray:
         """With sum_c mu_c = trace_price |S|, or at most that where the identity has a weight of at least 0."""
         total, needed = mu.sum(), trace_price * self.data.n_points
         if not self.data.has_identity or (self.data.nonnegative and total <= needed):
@@ -57,7 +57,7 @@ class LowerBound:
     def _worth(
         self, left: np.ndarray, rounding: np.ndarray, sparsity: float, value: float
     ) -> float:
-        """What alpha could gain by what is left of the equations."""
+        """What alpha could gain from the residual of the equations."""
         gains = np.maximum(left, 0.0) if self.data.nonnegative else np.abs(left)
         of_groups = np.bincount(self.data.groups, np.maximum(gains - rounding, 0.0))
         excess = float(of_groups.max()) - sparsity
@@ -65,10 +65,10 @@ class LowerBound:
             return 0.0
         return excess * value / sparsity if sparsity else np.inf
 
-    def _corrected(
+    def _correct(
         self, lam: np.ndarray, mu: np.ndarray, cuts: np.ndarray, left: np.ndarray, sparsity: float
     ) -> tuple[np.ndarray, np.ndarray]:
-        """The least change of the prices off their ends after which groups have sparsity left, and no more."""
+        """The least change of the prices inside their bounds that brings each group down to `sparsity`."""
         gains = np.maximum(left, 0.0) if self.data.nonnegative else np.abs(left)
         of_groups = np.bincount(self.data.groups, gains)
         share = np.minimum(1.0, sparsity / np.maximum(of_groups, 1e-300))

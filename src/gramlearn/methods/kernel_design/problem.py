@@ -22,10 +22,11 @@ from typing import Any, NamedTuple, final
 
 import numpy as np
 
-from gramlearn._base.validation import as_float
+from gramlearn._base.arrays import to_numpy
+from gramlearn._base.validation import as_float, check_points
 from gramlearn.kernels.families import read_kernels
 from gramlearn.methods.kernel_design.answer import KernelDesign
-from gramlearn.methods.kernel_design.comparisons import compare, read_groups, read_points, read_rows
+from gramlearn.methods.kernel_design.comparisons import compare, read_groups, read_rows
 from gramlearn.methods.kernel_design.dominance_rows import GramRows
 from gramlearn.methods.kernel_design.lower_bound import LowerBound
 from gramlearn.methods.kernel_design.program import Coefficients, Prices, Program
@@ -37,11 +38,11 @@ from gramlearn.side_information import Triplets
 from gramlearn.solvers.loop import Limits, Method, Run, State, iterate, warn_unless_solved
 
 _CUTS = 30  # rows added a round, the most violated ones
-_FIRST = 1500  # comparisons to begin with; four times as many each time its cuts are known
+_FIRST = 1500  # comparisons in the first program; four times as many each time its cuts are known
 _GROWTH = 4
-_ROUNDING = 1e-9  # a weight below this share of the largest is none
+_ROUNDING = 1e-9  # a weight below this share of the largest is set to 0
 _ROUNDS = 500
-_LARGEST = 1e4  # trace_price, beside the sum of the weights of comparisons
+_LARGEST = 1e4  # the largest trace_price, relative to the sum of the weights of comparisons
 
 
 class _Trial(NamedTuple):
@@ -57,7 +58,7 @@ class _Trial(NamedTuple):
 @final
 @dataclass(frozen=True, eq=False)
 class _Round(State):
-    """The last trial, the prices that it comes from, and the least value and the best bound so far."""
+    """The last trial, its prices, and the least value and the best bound of all rounds."""
 
     trial: _Trial
     value: float
@@ -103,7 +104,7 @@ class DesignProblem:
         identity: bool = True,
         nonnegative: bool = False,
     ) -> None:
-        kernels, points = read_kernels(kernels), read_points(points)
+        kernels, points = read_kernels(kernels), to_numpy(check_points(points, "points"))
         group_numbers = read_groups(groups, len(kernels))
         table = compare(kernels, points, triplets)
         rows = read_rows(psd_points, len(points))
@@ -120,7 +121,7 @@ class DesignProblem:
             nonnegative,
         )
         self._lower = LowerBound(self._data)
-        # Comparisons come in an order of their own, so that the first of them are a sample of all.
+        # A random order, so that the first comparisons are a sample of all.
         self._order = np.random.default_rng(0).permutation(triplets.size)
         self._begin()
 
@@ -178,18 +179,8 @@ class DesignProblem:
         warn_unless_solved(answer, limits, "ask for a larger tol")
         return answer
 
-    def _within_reach(self, sparsity: float, trace_price: float) -> tuple[float, float]:
-        """Prices no larger than a solver can work with.
-
-        All weights are zero before they are reached; if not, a bound for lower prices is one for these.
-        """
-        return (
-            min(sparsity, 2 * self.largest_sparsity + 1.0),
-            min(trace_price, _LARGEST * float(self._data.weight.sum())),
-        )
-
     def _enter(self, weights: np.ndarray, go_on: bool) -> bool:
-        """Let more comparisons in where the cuts for those so far are known; whether all are in."""
+        """Add comparisons once the cuts for the present ones are known; whether all are in."""
         total, weight = len(self._order), self._data.weight
         if self._entered and (not go_on or self._entered == total or not self._settled):
             return self._entered == total
@@ -243,7 +234,7 @@ class DesignProblem:
         No price on any comparison, and all of g2 |S| on the first cut, satisfies the equations, too. So
         between that and the prices of a sample lie some that are within the ends of all comparisons.
         """
-        entered, cuts = prices.lam.size, self._cuts[: prices.mu.size]  # of which some may be newer
+        entered, cuts = prices.lam.size, self._cuts[: prices.mu.size]  # without those added later
         weight = self._data.weight
         sample = weight[self._order[:entered]].sum() / weight.sum()
         share = 1.0 if entered == self._order.size else float(sample)
@@ -263,7 +254,7 @@ class _Cutting(Method[_Round, KernelDesign, KernelDesign]):
     trace_price: float
 
     def begin(self, tol: float) -> _Round:
-        """K = 0, which is no answer, with the value of all comparisons violated."""
+        """K = 0, which is not a candidate: it violates all comparisons."""
         problem = self.problem
         problem._program.set_prices(*self._priced)
         zeros = np.zeros(problem._data.traces.size)
@@ -282,7 +273,7 @@ class _Cutting(Method[_Round, KernelDesign, KernelDesign]):
         return self._try(state, problem._program.solve(), is_whole)
 
     def settle(self, state: _Round) -> _Round:
-        """Inside a round, too: whatever weights HiGHS has come to, the identity makes them feasible."""
+        """Inside a round, too: the identity makes the present weights of HiGHS feasible."""
         has_identity = self.problem._data.has_identity
         now = self.problem._program.last_prices() if has_identity else None
         settled = state if now is None else self._try(state, now, True)
@@ -294,10 +285,16 @@ class _Cutting(Method[_Round, KernelDesign, KernelDesign]):
 
     @property
     def _priced(self) -> tuple[float, float]:
-        return self.problem._within_reach(self.sparsity, self.trace_price)
+        """Prices no larger than a solver can work with.
+
+        Below these all weights are zero; if not, a bound for lower prices is one for higher prices.
+        """
+        largest = _LARGEST * float(self.problem._data.weight.sum())
+        sparsity = min(self.sparsity, 2 * self.problem.largest_sparsity + 1.0)
+        return sparsity, min(self.trace_price, largest)
 
     def _try(self, state: _Round, prices: Prices, is_whole: bool) -> _Round:
-        """The trial of these prices, above the better of the bound so far and theirs."""
+        """The trial of these prices, with the better of the last bound and theirs."""
         problem = self.problem
         trial = problem._trial(prices.alpha, self.sparsity, self.trace_price)
         value, bound = min(state.value, trial.value), state.bound

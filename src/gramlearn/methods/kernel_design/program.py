@@ -1,4 +1,4 @@
-"""max sum_t margin_t lam_t: the dual of F07's linear programs (4) and (7), where a cut is one more column.
+"""maximize sum_t margin_t lam_t: the dual of F07's linear programs (4) and (7), where a cut is one more column.
 
     sum_t lam_t D_tp + sum_c mu_c C_cp + u_p - v_p = g2 tr K_p     for each kernel p: its price is alpha_p
     sum_c mu_c = g2 |S|                                            the identity: its price is beta
@@ -17,7 +17,7 @@ from typing import Any, final
 import numpy as np
 
 _OPTIONS = {"output_flag": False, "parallel": "off", "small_matrix_value": 1e-12}
-# Prices of little count are as small as the usual tolerance, 1e-7, which is for programs that fail below it.
+# Small prices are of the size of the usual tolerance, 1e-7; larger ones are for programs that fail otherwise.
 _TOLERANCES = (1e-10, 1e-9, 1e-7, 1e-5)
 _MOMENT, _PATIENCE = 0.1, 0.5  # seconds
 

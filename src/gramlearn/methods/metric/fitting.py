@@ -96,7 +96,7 @@ def ask(
     """Make statements of side information: without what no metric can do, and with bounds.
 
     `points` are those of X as the prior sees them: bounds that are not given are percentiles of the squared
-    distances between them. `coincide(i, j)` tells of which pairs the two points are equal to any metric.
+    distances between them. `coincide(i, j)` tells which pairs are of two equal points.
     """
     side = _drop_impossible_statements(side, coincide, loss)
     return Statements(side, loss, _find_bounds(side, bounds, percentiles, points, rng))
@@ -145,13 +145,13 @@ def _find_bounds(
 @final
 @dataclass(frozen=True, eq=False)
 class SolveOptions:
-    """How an estimator was asked to solve: as `solve` takes it, with a bar where it is `verbose`.
+    """How to solve: by the parameters of the estimator `owner`, with a progress bar where it is `verbose`.
 
-    `so_far(search)` gives what the search finds, or on Ctrl-C what it has found by then.
+    `catch_interrupt(search)` gives what the search finds, or on Ctrl-C the best that it has found by then.
     """
 
     owner: str
-    so_far: Callable[[Callable[[], Solution]], Solution]
+    catch_interrupt: Callable[[Callable[[], Solution]], Solution]
     solver: Any
     tol: Any
     max_iter: Any
@@ -164,10 +164,10 @@ class SolveOptions:
         cls,
         owner: str,
         params: Mapping[str, Any],
-        so_far: Callable[[Callable[[], Solution]], Solution],
+        catch_interrupt: Callable[[Callable[[], Solution]], Solution],
     ) -> "SolveOptions":
         """Those among the parameters of an estimator of this name."""
-        return cls(owner, so_far, *(params[option.name] for option in fields(cls)[2:]))
+        return cls(owner, catch_interrupt, *(params[option.name] for option in fields(cls)[2:]))
 
     def solve(self, regularizer: Regularizer, prior: Any, terms: list[Term]) -> Solution:
         """Solve, and warn where the tolerance is not reached; contradictions raise InfeasibleError.
@@ -189,7 +189,7 @@ class SolveOptions:
             return solution
 
         soft, finite = 'loss="slack" or "hinge"', 'loss="hinge" or "squared_hinge"'
-        return unless_infeasible(self.so_far(search), soft, finite)
+        return unless_infeasible(self.catch_interrupt(search), soft, finite)
 
 
 class Learned(NamedTuple):

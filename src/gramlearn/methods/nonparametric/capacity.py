@@ -31,8 +31,10 @@ from gramlearn.solvers.loop import Attempt, Limits, Method, Run, State
 from gramlearn.solvers.solve import method_for
 
 _SEARCHES = 60
-_STEPS = 200  # on a bound that has a kink at its best, more come to nothing
-_FEW = 100  # points, of which Newton on a dense dual costs nothing, and arrives at prices that others do not
+_STEPS = 200  # where the bound has a kink at its maximum, more steps do not help
+_FEW = (
+    100  # points for which Newton on a dense dual is cheap; it solves at prices where others fail
+)
 
 
 @final
@@ -98,7 +100,7 @@ def solve_with_capacity(
     Parameters
     ----------
     problem_at : function of G
-        The problem divided by G: f / G, beside a Frobenius or Schatten(p) regularizer from zeros.
+        The problem divided by G: f / G, and a Frobenius or Schatten(p) regularizer from zeros.
     p : float
     capacity, capacity_price : float, optional
         B and G.
@@ -137,7 +139,7 @@ class _End(NamedTuple):
 @final
 @dataclass(frozen=True, eq=False)
 class SearchState(State):
-    """The attempt at one price, or at the capacity itself; and the prices on either side of those left."""
+    """The attempt at one price, or at the capacity itself, and the prices between which the right one lies."""
 
     attempt: Attempt
     G: float | None  # None: at the capacity itself
@@ -174,32 +176,32 @@ class CapacitySearch(Method[SearchState, CapacityAnswer, CapacityAnswer]):
         if self.B is not None and self.solver == "quasi_newton":
             solving = Solving(replace(self.problem_at(1.0), capacity=float(self.B)), QuasiNewton())
             return self.step(SearchState(Attempt(solving, tol, _STEPS), None, self.solver), tol)
-        return self.step(self._first(self.solver, tol), tol)
+        return self.step(self._begin_prices(self.solver, tol), tol)
 
     def step(self, state: SearchState, tol: float) -> SearchState:
-        """A step of the solve at work; where it ends, judge its kernel and choose the next price."""
+        """One step of the solve; where it ends, judge its kernel and choose the next price."""
         attempt = state.attempt.step()
         state = replace(state, attempt=attempt, certificate=attempt.certificate, candidate=None)
         if state.G is None:
             price = attempt.details.get("price", np.inf)
             is_over = attempt.status is not None or price < self.smallest
-            return self._after_bounded(state, tol) if is_over else state
+            return self._end_bounded(state, tol) if is_over else state
         if attempt.status is None:
             return state
-        found = self._found(state)
+        found = self._kernel_of(state)
         if self.B is None:
             return replace(state, candidate=found, ending=attempt.status)
-        return self._after(state, found, tol)
+        return self._end_price(state, found, tol)
 
     def settle(self, state: SearchState) -> SearchState:
-        """Judge the kernel of the solve at work, if it has begun."""
+        """Judge the kernel of the solve as it is now, if it has begun."""
         if state.attempt.state is None:
             return state
-        found = self._found(state)
+        found = self._kernel_of(state)
         if not np.isfinite(found.certificate.gap):
             return state
         is_within = self.B is None or state.G is None
-        return replace(state, candidate=found if is_within else self._scaled(found))
+        return replace(state, candidate=found if is_within else self._scale_to_capacity(found))
 
     def is_better(self, new: CapacityAnswer, old: CapacityAnswer) -> bool:
         """By the gap itself: where it is large, its ratio to the bound says nothing."""
@@ -210,77 +212,76 @@ class CapacitySearch(Method[SearchState, CapacityAnswer, CapacityAnswer]):
         F = best.factor if self.basis is None else self.basis @ best.factor
         return super().answer(replace(best, factor=F, solution=None), run)
 
-    def _first(self, solver: Any, tol: float) -> SearchState:
+    def _begin_prices(self, solver: Any, tol: float) -> SearchState:
         G, near = 1.0 if self.G is None else float(self.G), self.near
         if self.B is not None and near is not None:
             G, near = (near.capacity_price, near) if near.capacity_price > 0 else (1.0, None)
-        return SearchState(self._at(G, near, solver, tol), G, solver)
+        return SearchState(self._attempt_at(G, near, solver, tol), G, solver)
 
-    def _at(self, G: float, near: CapacityAnswer | None, solver: Any, tol: float) -> Attempt:
+    def _attempt_at(
+        self, G: float, near: CapacityAnswer | None, solver: Any, tol: float
+    ) -> Attempt:
         """The solve at this price, from prices of the losses nearby; they are divided by G, as f is."""
         start = None if near is None else [lam / G for lam in near.duals]
         return Attempt(method_for(self.problem_at(G), solver, start=start), tol / 2)
 
-    def _found(self, state: SearchState) -> CapacityAnswer:
-        """The kernel of the solve at work."""
+    def _kernel_of(self, state: SearchState) -> CapacityAnswer:
+        """The kernel of the solve as it is now."""
         solution = state.attempt.settle().answer()
         if state.G is None:
-            return self._filled(solution)
+            return self._fill_capacity(solution)
         G, F = state.G, np.asarray(solution.factor)
         capacity = capacity_of(F, self.p)
         value = G * (solution.primal - capacity / self.p)
         size = max(abs(value), G * abs(solution.primal))
-        certificate, duals = (
-            value_within(value, G * solution.gap, size),
-            (lam * G for lam in solution.duals),
-        )
-        return CapacityAnswer(F, capacity, G, tuple(duals), solution, certificate=certificate)
+        duals = tuple(lam * G for lam in solution.duals)
+        certificate = value_within(value, G * solution.gap, size)
+        return CapacityAnswer(F, capacity, G, duals, solution, certificate=certificate)
 
-    def _filled(self, solution: Solution) -> CapacityAnswer:
+    def _fill_capacity(self, solution: Solution) -> CapacityAnswer:
         """The kernel of a solve that knew its capacity."""
         assert self.B is not None
         F = np.asarray(solution.factor) * (1 - 1e-15)
-        dual, free = solution.problem.dual, solution.problem.free_duals(solution.duals) or []
         # The dual is constant - B G - cost, where B^(1/p) |Y+|_q = B G.
-        price = max(dual.constant - _cost(dual, free) - solution.dual, 0.0) / self.B
+        constant = solution.problem.dual.constant
+        price = max(constant - _conjugate_cost(solution) - solution.dual, 0.0) / self.B
         capacity, value = self.B if F.any() else 0.0, solution.primal
         size = max(abs(value), abs(value + price * capacity / self.p) if capacity else 0.0)
         certificate = value_within(value, solution.gap, size)
         return CapacityAnswer(F, capacity, price, solution.duals, solution, certificate=certificate)
 
-    def _after_bounded(self, state: SearchState, tol: float) -> SearchState:
+    def _end_bounded(self, state: SearchState, tol: float) -> SearchState:
         """End, or go on with prices: where B hardly matters, Y+ is zero at the best bound."""
-        found = self._found(state)
+        found = self._kernel_of(state)
         few = found.factor.shape[0] <= _FEW
-        following = self._first("working_set" if few else self.solver, tol)
+        following = self._begin_prices("working_set" if few else self.solver, tol)
         if found.certificate.is_within(tol):
             return replace(state, candidate=found)
-        if (
-            self.smallest > found.capacity_price
-        ):  # what fills a capacity that hardly matters is no answer
+        # A kernel that fills a capacity that hardly matters is not an answer.
+        if self.smallest > found.capacity_price:
             return following
         return replace(following, candidate=found, least_gap=found.certificate.gap)
 
-    def _after(self, state: SearchState, found: CapacityAnswer, tol: float) -> SearchState:
+    def _end_price(self, state: SearchState, found: CapacityAnswer, tol: float) -> SearchState:
         """Scale the kernel to the capacity; the next price, unless there is nothing more to find."""
         assert self.B is not None
-        scaled, before = self._scaled(found), state.least_gap
+        scaled, before = self._scale_to_capacity(found), state.least_gap
         least = min(before, scaled.certificate.gap)
         state = replace(state, candidate=scaled, certificate=scaled.certificate, least_gap=least)
-        # No K at all, or one that stays below B without a price.
+        # K is zero, or stays below B at a price of almost nothing.
         price = found.capacity_price
         is_over = found.capacity == 0 or self.smallest > price or state.turn + 1 == _SEARCHES
-        # What cannot be solved at one G is no better off at the next, where this one helped little.
+        # Where a solve failed and helped little, the one at the next G would, too.
         helped_little = not found.is_solved and np.isfinite(before) and least > before / 2
         if is_over or helped_little:
             return replace(state, ending=Status.STALLED)
         end = _End(price, found.capacity)
         low, high = (end, state.high) if found.capacity > self.B else (state.low, end)
-        G = _next(low, high, self.B, self.p, state.turn)
-        attempt = self._at(G, found, state.solver, tol)
+        G = _next_price(low, high, self.B, self.p, state.turn)
+        attempt = self._attempt_at(G, found, state.solver, tol)
         return replace(state, attempt=attempt, G=G, low=low, high=high, turn=state.turn + 1)
 
-    def _scaled(self, found: CapacityAnswer) -> CapacityAnswer:
+    def _scale_to_capacity(self, found: CapacityAnswer) -> CapacityAnswer:
         """The kernel scaled to a capacity of B, or as it is where it is within B and better, with its gap."""
         assert self.B is not None
         if found.capacity == 0:
@@ -298,13 +299,12 @@ class CapacitySearch(Method[SearchState, CapacityAnswer, CapacityAnswer]):
         F, q, dual = found.factor, p / (p - 1), solution.problem.dual
         ones = np.ones(F.shape[1])
         losses, at_scale = 0.0, 0.0
-        free = solution.problem.free_duals(solution.duals) or []
         for part in dual.parts:
             change = np.asarray(part.map.restrict(F).traces(ones))
             losses += float(np.sum(part.loss.value(part.offset + change)))
             at_scale += float(np.sum(part.loss.value(part.offset + scale * change)))
-        cost = _cost(dual, free)
-        # Linear terms are what else there is in the primal; they scale.
+        cost = _conjugate_cost(solution)
+        # The rest of the primal are linear terms, which scale.
         linear = solution.primal - found.capacity / p - losses
         # In units of G, as all of these: the value of the dual is constant - |Y+|_q^q / q - cost.
         powers = max(q * (dual.constant - solution.dual - cost), 0.0)
@@ -321,9 +321,10 @@ class CapacitySearch(Method[SearchState, CapacityAnswer, CapacityAnswer]):
         )
 
 
-def _cost(dual: Any, lam: list[Array]) -> float:
+def _conjugate_cost(solution: Solution) -> float:
     """sum_k loss_k*(lam_k) - offset_k lam_k."""
-    parts = zip(dual.parts, lam, strict=True)
+    problem = solution.problem
+    parts = zip(problem.dual.parts, problem.free_duals(solution.duals) or [], strict=True)
     return sum(float(np.sum(part.loss.conjugate(v) - part.offset * v)) for part, v in parts)
 
 
@@ -332,7 +333,7 @@ def capacity_of(F: np.ndarray, p: float) -> float:
     return float(np.sum(np.clip(np.linalg.eigvalsh(F.T @ F), 0.0, None) ** p))
 
 
-def priced_by(p: float) -> Regularizer:
+def capacity_term(p: float) -> Regularizer:
     """tr K^p / p."""
     return Frobenius() if p == 2 else Schatten(p)
 
@@ -348,15 +349,15 @@ def check_capacity(capacity: float | None, price: float | None, owner: str) -> N
             check_positive(value, name, owner)
 
 
-def _next(low: _End | None, high: _End | None, B: float, p: float, turn: int) -> float:
-    """Where log tr K^p over log G meets log B: on a straight line between two, or farther out from one."""
+def _next_price(low: _End | None, high: _End | None, B: float, p: float, turn: int) -> float:
+    """The G at which log tr K^p, a line in log G, is log B: between two prices, or beyond the only one."""
     if low is None or high is None:
         end = low or high
         assert end is not None
-        # tr K^p goes as G^(-p / (p - 1)) with a linear f, and less steeply with others: longer strides.
+        # tr K^p is G^(-p / (p - 1)) times a constant for a linear f, and flatter for others: steps get longer.
         return float(end.G * (end.capacity / B) ** ((p - 1) / p * 2**turn))
     a, b = np.log(low.G), np.log(high.G)
     above, below = np.log(low.capacity / B), np.log(B / high.capacity)
-    # Every third time the middle: the line alone may creep in from one side.
+    # Every third time the middle: the line alone may approach from one side only, slowly.
     share = np.clip(above / (above + below), 0.01, 0.99) if turn % 3 else 0.5
     return float(np.exp(a + (b - a) * share))

@@ -1,10 +1,10 @@
-"""max <A, K> over PSD K of rank r with tr K^p <= B, or less (G/p) tr K^p: the leading eigenvectors of A alone.
+"""maximize <A, K>, or <A, K> - (G/p) tr K^p, over PSD K of rank r, tr K^p <= B: leading eigenvectors of A.
 
 For K of rank r with eigenvalues kappa, <A, K> <= sum_i lambda_i(A) kappa_i (von Neumann), so K has the leading
 eigenvectors of A, and kappa follows from the r largest lambda+ as in Propositions 1 and 2 of Z11. For p = 1 and
 B, K = B v v' with the first of them, shared evenly where several are the largest. With R = A V - V theta and
 P A P <= b P for P = I - V V', the i-th eigenvalue of A is at most the i-th largest among theta and copies of b,
-plus |R| (Weyl): a bound on what is left to gain.
+plus |R| (Weyl): a bound on what another K could gain.
 """
 
 import time
@@ -24,7 +24,7 @@ def leading_kernel(
 ) -> CapacityAnswer:
     """The K of a rank that has the largest <A, K>, for a capacity B or else for its price G."""
     began = time.perf_counter()
-    # All that can be largest for p = 1: so many equal eigenvalues are not expected.
+    # For p = 1 those that tie for the largest count; more than 8 are not expected.
     count = 8 if rank is None else rank
     found = leading_eigenvectors(A, count, tol / 100)
     theta, V = np.clip(found.values, 0.0, None), found.vectors
@@ -40,15 +40,12 @@ def leading_kernel(
         with np.errstate(over="ignore"):
             kappa = (theta / price) ** (q - 1) if price > 0 else 0.0 * theta
             if not np.sum(kappa**p) < np.inf:
-                raise ValueError(too_large(p, price))
+                raise ValueError(explain_overflow(p, price))
     value = -float(found.values @ kappa)
     kept = kappa > 0
-    high = np.sort(np.append(found.values, np.full(count, found.next_eigenvalue_bound)))[::-1][
-        :count
-    ]
-    gap = _best(np.clip(high + found.residual_norm, 0.0, None), p, B, price) - _best(
-        theta, p, B, price
-    )
+    bounds = np.append(found.values, np.full(count, found.next_eigenvalue_bound))
+    highest = np.clip(np.sort(bounds)[::-1][:count] + found.residual_norm, 0.0, None)
+    gap = _best(highest, p, B, price) - _best(theta, p, B, price)
     capacity = float(np.sum(kappa**p))
     size = abs(value + (0.0 if p == 1 else price * capacity / p))
     factor = V[:, kept] * np.sqrt(kappa[kept])
@@ -64,7 +61,7 @@ def leading_kernel(
     )
 
 
-def too_large(p: float, G: float) -> str:
+def explain_overflow(p: float, G: float) -> str:
     """What to say where (A+ / G)^(1 / (p - 1)) overflows."""
     return (
         f"the kernel of `p={p:g}` and `capacity_price={G:g}`, a power 1 / (p - 1), is too large for "

@@ -53,7 +53,7 @@ def colored_unfolding(
     """
     check_positive(C, "C", owner)
     n = labels.shape[0]
-    L = _centered(labels)
+    L = _center(labels)
     i, j = pairs.T
     rows, size = (L.T, n) if basis is None else (L.T @ basis, basis.shape[1])
 
@@ -67,7 +67,7 @@ def colored_unfolding(
     return solve_with_capacity(problem_at, 2.0, solver=solver, basis=basis, owner=owner, **options)
 
 
-def _centered(labels: np.ndarray) -> np.ndarray:
+def _center(labels: np.ndarray) -> np.ndarray:
     """L with L L' = H Y H, and no more columns than its rank."""
     U, s, _ = np.linalg.svd(labels - labels.mean(axis=0), full_matrices=False)
     kept = s > 1e-10 * s[0] if s.size else np.zeros(0, dtype=bool)

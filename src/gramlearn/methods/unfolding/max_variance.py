@@ -1,4 +1,4 @@
-"""tr K -> max over PSD K with  sum_ij K_ij = 0  and  K_ii + K_jj - 2 K_ij = |x_i - x_j|^2  for neighbors.
+"""maximize tr K over PSD K with  sum_ij K_ij = 0  and  K_ii + K_jj - 2 K_ij = |x_i - x_j|^2  for neighbors.
 
 Maximum variance unfolding (Weinberger, Sha and Saul 2004; Z11 6.1): the points are pulled apart as far as the
 distances of neighbors allow. Steps are those of interior points (`interior_step`), in the directions that a
@@ -24,7 +24,7 @@ _DISTANCES = {"equal": False, "at_most": True}
 _STEPS = 100
 _PATIENCE = 8  # steps without a better answer before the search ends
 INF = float("inf")
-_FAR = 0.1  # above which an answer may get worse before it gets better
+_FAR = 0.1  # above this badness answers may get worse before they get better
 
 
 @final
@@ -92,8 +92,8 @@ def unfold(
         Of neighbors, such as `neighbor_graph`, or its edges as pairs of row numbers. It must join all points:
         pieces would fly apart.
     distances : {"equal", "at_most"}
-        Whether distances of neighbors are kept, or may shrink. The second has always a feasible K, of which the
-        trace is below the largest one by at most the gap.
+        Whether distances of neighbors are kept, or may shrink. With "at_most" the answer is always feasible,
+        and its trace is below the largest one by at most the gap.
     tol : float
         The relative gap, and the violation, to stop at.
     max_iter : int, optional
@@ -124,7 +124,7 @@ def unfold(
 @dataclass(frozen=True, eq=False)
 class _UnfoldingState(State):
     interior: Interior
-    least: float  # the worse of gap and violation, so far
+    least: float  # the least badness of all steps: the worse of gap and violation
     idle: int  # steps since it became less
 
 
@@ -142,22 +142,22 @@ class _Unfolding(Method[_UnfoldingState, Unfolding, Unfolding]):
 
     def begin(self, tol: float) -> _UnfoldingState:
         directions, b = self._program
-        return self._judged(begin(directions, b, at_most=self.problem.at_most), INF, 0)
+        return self._certify(begin(directions, b, at_most=self.problem.at_most), INF, 0)
 
     def step(self, state: _UnfoldingState, tol: float) -> _UnfoldingState:
         is_hopeful = state.idle < _PATIENCE or state.least > _FAR
-        # The more is added to a step's matrix, the surer the step, and the larger the error that is left.
+        # Adding more to the matrix of a step makes it safer and less accurate.
         share = min(max(1e-7 * tol, 1e-15), 1e-11)
         further = step(state.interior, *self._program, share) if is_hopeful else None
         if further is None:
             return replace(state, ending=Status.STALLED)
-        return self._judged(further, state.least, state.idle + 1)
+        return self._certify(further, state.least, state.idle + 1)
 
     @property
     def _program(self) -> tuple[np.ndarray, np.ndarray]:
         return self.problem.directions[self.kept], self.problem.squared[self.kept]
 
-    def _judged(self, interior: Interior, least: float, idle: int) -> _UnfoldingState:
+    def _certify(self, interior: Interior, least: float, idle: int) -> _UnfoldingState:
         prices = np.zeros(self.problem.i.shape[0])
         prices[self.kept] = interior.lam
         F = self.problem.feasible(interior.F)

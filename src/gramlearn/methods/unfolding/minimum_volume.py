@@ -35,12 +35,12 @@ from gramlearn.solvers.loop import Attempt, Limits, Method, State, iterate
 
 _FIRST = 1e-2  # the gap to which the first round is solved
 _SHARE = 0.1  # of what the last round gained, and at the end of tol, to which rounds are solved
-_ROUNDING = 1e-10  # a gap below it that a solve could not close is one of rounding
-_NEAREST = 4  # times the gap that rounding left is a gap that can be asked for
+_ROUNDING = 1e-10  # a gap below this that a solve could not close is rounding
+_NEAREST = 4  # times the gap that rounding left: what can be asked for
 
 
 class Round(NamedTuple):
-    """What a round came to: the objective, the share of the trace in the first d eigenvalues, and its gap."""
+    """The result of a round: objective, share of the trace in the first d eigenvalues, and relative gap."""
 
     objective: float
     share: float
@@ -197,10 +197,10 @@ class _Rounds(Method[_RoundsState, VolumeAnswer, VolumeAnswer]):
         return self.step(_RoundsState(attempt, self.K0, enough, accuracy), tol)
 
     def step(self, state: _RoundsState, tol: float) -> _RoundsState:
-        """A step of the round at work; where it ends, the next round."""
+        """One step of this round; where it ends, the next round."""
         attempt = state.attempt.step()
         state = replace(state, attempt=attempt, certificate=attempt.certificate, candidate=None)
-        return state if attempt.status is None else self._after(state, tol)
+        return state if attempt.status is None else self._end_round(state, tol)
 
     def settle(self, state: _RoundsState) -> _RoundsState:
         """A round that is not over is an answer where it is the first; later ones cannot be compared."""
@@ -210,7 +210,7 @@ class _Rounds(Method[_RoundsState, VolumeAnswer, VolumeAnswer]):
         return replace(state, candidate=self._answer_of(kernel, state)[0])
 
     def is_better(self, new: VolumeAnswer, old: VolumeAnswer) -> bool:
-        """What `_after` offers is better than all before it."""
+        """Every candidate is better than those before it, by the choice in `_end_round`."""
         del new, old
         return True
 
@@ -221,7 +221,7 @@ class _Rounds(Method[_RoundsState, VolumeAnswer, VolumeAnswer]):
         search = CapacitySearch(problem_at, 2.0, self.B, self.G, "auto", self.smallest, near)
         return Attempt(search, accuracy)
 
-    def _after(self, state: _RoundsState, tol: float) -> _RoundsState:
+    def _end_round(self, state: _RoundsState, tol: float) -> _RoundsState:
         """Keep the round if it improved the objective; begin the next, unless it hardly did."""
         best, kernel = state.best, state.attempt.settle().best
         new, V = self._answer_of(kernel, state)
@@ -237,7 +237,7 @@ class _Rounds(Method[_RoundsState, VolumeAnswer, VolumeAnswer]):
             return replace(state, ending=Status.LOCAL if is_converged else Status.ITERATION_LIMIT)
         enough = state.enough
         if not kernel.is_solved and gap < _ROUNDING:
-            enough = max(enough, _NEAREST * gap)  # no round comes nearer, and none is asked to
+            enough = max(enough, _NEAREST * gap)  # no later round comes nearer either
         accuracy = max(enough, min(_SHARE * improved / size, state.accuracy))
         if len(new.rounds) + 1 == self.max_rounds:
             accuracy = enough
@@ -248,8 +248,9 @@ class _Rounds(Method[_RoundsState, VolumeAnswer, VolumeAnswer]):
     def _answer_of(
         self, kernel: CapacityAnswer, state: _RoundsState
     ) -> tuple[VolumeAnswer, np.ndarray]:
-        """What the round that began with K0 came to, and the leading eigenvectors of its kernel."""
-        V, eigenvalues = _spectrum(kernel.factor, self.d)
+        """The answer of the round that began with K0, and the leading eigenvectors of its kernel."""
+        U, s, _ = np.linalg.svd(kernel.factor[:, kernel.factor.any(axis=0)], full_matrices=False)
+        n_positive, eigenvalues = int(np.sum(s > 1e-8 * s.max(initial=0.0))), s**2
         first, total = float(eigenvalues[: self.d].sum()), float(eigenvalues.sum())
         # What f has gained on its tangent since the round began.
         gain = 2 * first - total - float(np.sum(kernel.factor * (state.K0 @ kernel.factor)))
@@ -264,12 +265,4 @@ class _Rounds(Method[_RoundsState, VolumeAnswer, VolumeAnswer]):
             (*state.rounds, last),
             certificate=kernel.certificate,
         )
-        return answer, V
-
-
-def _spectrum(F: np.ndarray, d: int) -> tuple[np.ndarray, np.ndarray]:
-    """The first d eigenvectors of F F', those of positive eigenvalues, and all eigenvalues but zeros."""
-    F = F[:, F.any(axis=0)]
-    U, s, _ = np.linalg.svd(F, full_matrices=False)
-    positive = int(np.sum(s > 1e-8 * s.max(initial=0.0)))
-    return U[:, : min(d, positive)], s**2
+        return answer, U[:, : min(self.d, n_positive)]
