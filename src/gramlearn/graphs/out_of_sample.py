@@ -116,10 +116,9 @@ def _weights(apart: np.ndarray) -> np.ndarray:
     lengths = np.linalg.norm(apart, axis=2)
     least = lengths.min(axis=1, keepdims=True)
     equal = lengths == 0
-    units = apart / np.where(equal, 1.0, lengths)[:, :, None]
-    closeness = np.where(
-        equal, 1.0, np.where(least > 0, least, 1.0) / np.where(equal, 1.0, lengths)
-    )
+    nonzero = np.where(equal, 1.0, lengths)
+    units = apart / nonzero[:, :, None]
+    closeness = np.where(equal, 1.0, np.where(least > 0, least, 1.0) / nonzero)
     C = units @ units.transpose(0, 2, 1) + _EPS * np.eye(lengths.shape[1])
     w = closeness * np.linalg.solve(C, closeness[:, :, None])[:, :, 0]
     # Those that are equal share the weight, and the others have none.

@@ -59,9 +59,8 @@ def large_margin_problem(
     """
     X, labels, labeled = _read_labeled(points, y)
     check_share(pull, "pull")
-    weight = 1 / (
-        check_positive(logdet_price, "logdet_price", "large_margin_problem") * max(len(labeled), 1)
-    )
+    price = check_positive(logdet_price, "logdet_price", "large_margin_problem")
+    weight = 1 / (price * max(len(labeled), 1))
     n_neighbors = check_count(n_neighbors, "n_neighbors")
     n_impostors = check_count(n_impostors, "n_impostors")
     targets, triplets = [], []
@@ -87,17 +86,10 @@ def large_margin_problem(
     if scale == 0:
         raise ValueError("all target neighbors are equal points; there is nothing to pull.")
     X = X / np.sqrt(scale)
-    return Problem(
-        LogDet(),
-        np.eye(X.shape[1]),
-        [
-            Term(SquaredDistances(*pairs.T, points=X), Linear(pull * weight)),
-            Term(
-                DistanceComparisons(*comparisons.T, points=X),
-                Hinge((1 - pull) * weight, upper=-1.0),
-            ),
-        ],
-    )
+    hinge = Hinge((1 - pull) * weight, upper=-1.0)
+    pulls = Term(SquaredDistances(*pairs.T, points=X), Linear(pull * weight))
+    pushes = Term(DistanceComparisons(*comparisons.T, points=X), hinge)
+    return Problem(LogDet(), np.eye(X.shape[1]), [pulls, pushes])
 
 
 def collapsing_classes_problem(
@@ -132,14 +124,10 @@ def collapsing_classes_problem(
     price = check_positive(C, "C", "collapsing_classes_problem")
     pairs = Pairs.from_labels(y, n_pairs, random_state=generator(random_state))
     near, far = np.asarray(pairs.similar), np.asarray(pairs.dissimilar)
-    return Problem(
-        LogDet(),
-        np.eye(X.shape[1]),
-        [
-            Term(SquaredDistances(*near.T, points=X), Linear(weight / len(near))),
-            Term(SquaredDistances(*far.T, points=X), Hinge(price * weight / len(far), lower=1.0)),
-        ],
-    )
+    hinge = Hinge(price * weight / len(far), lower=1.0)
+    pulls = Term(SquaredDistances(*near.T, points=X), Linear(weight / len(near)))
+    pushes = Term(SquaredDistances(*far.T, points=X), hinge)
+    return Problem(LogDet(), np.eye(X.shape[1]), [pulls, pushes])
 
 
 def _read_labeled(points: Any, y: Any) -> tuple[np.ndarray, np.ndarray, np.ndarray]:

@@ -61,20 +61,17 @@ def unfolding_problem(
     n = X.shape[0]
     i, j = read_edges(graph, n)
     squared = np.sum((X[i] - X[j]) ** 2, axis=1)
-    loss = (
-        Hard(equal=squared)
-        if C is None
-        else Square(check_positive(C, "C", "unfolding_problem"), equal=squared)
-    )
+    owner = "unfolding_problem"
+    hard = C is None
+    loss = Hard(equal=squared) if hard else Square(check_positive(C, "C", owner), equal=squared)
     if prior is None:
-        check_positive(eps, "eps", "unfolding_problem")
+        check_positive(eps, "eps", owner)
         centered = X - X.mean(axis=0)
         K0 = centered @ centered.T
         K0 = K0 + eps * (float(np.trace(K0)) / n or 1.0) * np.eye(n)
     else:
-        K0 = np.asarray(
-            to_numpy(check_symmetric(check_points(prior, "prior"), "prior")), dtype=float
-        )
+        given = check_symmetric(check_points(prior, "prior"), "prior")
+        K0 = np.asarray(to_numpy(given), dtype=float)
         if K0.shape[0] != n:
             raise ValueError(
                 f"`prior` is of size {K0.shape[0]}, but there are {n} points; the two must agree."

@@ -222,9 +222,8 @@ class _SlackSearch(Method[_SlackState, StructureAnswer, StructureAnswer]):
         if attempt.status is None:
             return state
         solution, made = self._read_solution(state)
-        more, largest, is_over = self._add_violated(
-            made, np.asarray(solution.factor), state.slack, tol
-        )
+        F = np.asarray(solution.factor)
+        more, largest, is_over = self._add_violated(made, F, state.slack, tol)
         if not is_over and state.round + 1 < _ROUNDS:
             attempt = self._attempt(more, state.slack, tol)
             return replace(state, attempt=attempt, made=more, round=state.round + 1)
@@ -249,27 +248,21 @@ class _SlackSearch(Method[_SlackState, StructureAnswer, StructureAnswer]):
         found = self._answer_of(state.made, state.slack, largest, solution)
         state = replace(state, candidate=found, certificate=found.certificate)
         total = float(state.made.prices.sum())
-        # At the slack that K violates without any price, all prices are zero.
-        right = state.right or _End(
-            self.comparisons.find_violated(self._without_prices(), 0.0, 0.0, 1)[1], 0.0
-        )
         left, here = state.left, _End(state.slack, total)
         if self.C is None or (left is None and total <= self.C) or state.turn == _SEARCHES:
             is_known = solution.status is not Status.OPTIMAL
             return replace(state, ending=solution.status if is_known else Status.STALLED)
+        right = state.right
+        if right is None:  # at the largest violation of K without any price, all prices are zero
+            F = self._without_prices()
+            right = _End(self.comparisons.find_violated(F, 0.0, 0.0, 1)[1], 0.0)
         left, right = (here, right) if left is None or total > self.C else (left, here)
         share = (left.total - self.C) / (left.total - right.total)
         share = min(max(share, 0.01), 0.99) if state.turn % 3 < 2 else 0.5
         slack = left.slack + share * (right.slack - left.slack)
-        return replace(
-            state,
-            attempt=self._attempt(state.made, slack, tol),
-            slack=slack,
-            round=0,
-            left=left,
-            right=right,
-            turn=state.turn + 1,
-        )
+        attempt, turn = self._attempt(state.made, slack, tol), state.turn + 1
+        state = replace(state, left=left, right=right, turn=turn)
+        return replace(state, attempt=attempt, slack=slack, round=0)
 
     def _attempt(self, made: _Made, slack: float, tol: float) -> Attempt:
         """The solve with these comparisons, from their prices."""
@@ -311,10 +304,10 @@ class _SlackSearch(Method[_SlackState, StructureAnswer, StructureAnswer]):
         total = float(made.prices.sum())
         share = 1.0 if self.C is None or total <= self.C else self.C / total
         dual = solution.dual
-        if self.C is not None:
-            dual = (
-                dual + slack * total if share == 1 else self._dual(made.rows, share * made.prices)
-            )
+        if share < 1:
+            dual = self._dual(made.rows, share * made.prices)
+        elif self.C is not None:
+            dual += slack * total
         # K is a power of Y+ and may differ from it in size: whether it is rounding shows in Y+.
         if np.linalg.norm(F, 2) ** (2 * (p - 1)) <= _ROUNDING * np.linalg.norm(self.M):
             F = F[:, :0]
