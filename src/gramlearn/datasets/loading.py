@@ -26,7 +26,7 @@ VARIABLE = "GRAMLEARN_DATA"
 
 
 class DatasetNotFoundError(FileNotFoundError):
-    """A data set is not in the folder and not to be had elsewhere; the message says what to do."""
+    """A data set is neither in the folder nor anywhere else; the message says what to do."""
 
 
 @final
@@ -103,7 +103,7 @@ def _path(entry: Entry) -> Path | None:
     if not folder:
         return None
     if not Path(folder).is_dir():
-        # Not passed over: a slip in the name would send the user to the network.
+        # An error, since otherwise a typo in the name would lead to a download.
         raise DatasetNotFoundError(
             f"{VARIABLE} is {folder!r}, which is not a folder; let it name one, or unset it."
         )
@@ -121,7 +121,7 @@ def _read(name: str, entry: Entry, path: Path) -> Dataset:
         content = path.read_bytes()
     except OSError as error:
         raise ValueError(
-            f"{path} cannot be read ({error.strerror}); mend its rights, or remove it from the folder."
+            f"{path} cannot be read ({error.strerror}); fix its permissions, or remove it from the folder."
         ) from error
     found = hashlib.sha256(content).hexdigest()
     if found != entry.sha256:

@@ -63,7 +63,7 @@ class KernelMatrix:
 
     @property
     def words(self) -> str:
-        """The kernel in the user's words, to begin a sentence with."""
+        """The kernel as error messages name it."""
         return f"the kernel {self.kernel.words}"
 
     def diagonal(self) -> np.ndarray:

@@ -76,8 +76,8 @@ def rounding_of_spectrum(
     size: int, s: np.ndarray, diagonal: np.ndarray, source: KernelMatrix
 ) -> float:
     """The same of its eigenvalues, which are rounded once more when they are computed."""
-    own = size * np.finfo(float).eps * s.max()
-    return max(rounding(size, diagonal, source), float(own))
+    of_eigenvalues = size * np.finfo(float).eps * s.max()
+    return max(rounding(size, diagonal, source), float(of_eigenvalues))
 
 
 def finish_factor(

@@ -69,7 +69,7 @@ def _color_piece(graph: Any, cost: np.ndarray, nodes: np.ndarray) -> np.ndarray:
     while len(path) < len(cost):
         node = search.most_urgent()
         path.append((node, search.choices(node)))
-        while path and not path[-1][1]:  # nothing left to try: the choice before was wrong
+        while path and not path[-1][1]:  # no color left to try: the choice before was wrong
             search.wait(path.pop()[0])
             if path:
                 search.paint(path[-1][0], -1)
@@ -114,7 +114,7 @@ class _Search:
                 return node
 
     def choices(self, node: int) -> list[int]:
-        """The colors no neighbor has, cheapest first; of those nobody has yet only one, for they are alike."""
+        """The colors no neighbor has, cheapest first; of unused colors only one, since they are alike."""
         free = [int(c) for c in self._by_cost[node] if not self._taken[node, c]]
         fresh = [c for c in free if not self._used[c]]
         return [c for c in free if self._used[c] or c == fresh[0]]

@@ -72,8 +72,8 @@ def kernel_kmeans(
     ----------
     factor : array n x r
         G, or any coordinates of points. Not the kernel matrix K: of that, take
-        `spectral_factor(K, "precomputed").factor`. A symmetric array is not asked about, since the root of K is
-        a factor too.
+        `spectral_factor(K, "precomputed").factor`. A symmetric array is accepted, since the root of K is a
+        factor, too.
     n_clusters : int
         At most n.
     n_init : int

@@ -81,7 +81,7 @@ class Program:
         self._largest = data.largest_of_groups(sizes)
         self._m, self._n_groups = len(sizes), len(self._largest)
         self._highs = highspy.Highs()
-        # Whether HiGHS is to end, and whether it has been left alone because it did not.
+        # Whether HiGHS should stop, and whether its thread was left running because it did not.
         self._is_cancelled, self._is_lost = False, False
         self._highs.cbSimplexInterrupt += self._watch
         for option, value in _OPTIONS.items():
@@ -187,13 +187,13 @@ class Program:
 
         self._is_cancelled = False
         try:
-            # Python waits for it before it ends: a thread that it tears down inside C++ aborts the process.
+            # Not a daemon: a thread that Python ends inside C++ aborts the process.
             threading.Thread(target=work, name="HiGHS", daemon=False).start()
-            # The signal may have gone to another thread, which wakes nobody.
+            # A signal that another thread received does not wake this one: so it looks now and then.
             while not over.wait(_MOMENT):
                 pass
         except BaseException:  # Ctrl-C, or what another signal's handler raises
-            # It ends at its next step. A first one may be long: then it is left alone, as is this program.
+            # HiGHS stops at its next step. The first may be long: then its thread is left running.
             self._is_cancelled, self._is_lost = True, True
             self._is_lost = not over.wait(_PATIENCE)
             raise

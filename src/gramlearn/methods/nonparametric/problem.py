@@ -157,7 +157,7 @@ def solve_nonparametric(
     laplacian : sparse matrix n x n
         Of a graph over the points; `gramlearn.graphs.laplacian`.
     pairs : Pairs
-        What belongs together and what does not. Weights multiply their losses; bounds play no part.
+        What belongs together and what does not. Weights multiply their losses; bounds are not used.
     loss : {"squared_hinge", "hinge", "square", "linear"}
     C : float
         The price of the losses, relative to the graph term.

@@ -55,10 +55,10 @@ def _find_bodies(points: np.ndarray, i: np.ndarray, j: np.ndarray) -> list[Group
         near[b].add(a)
     while True:
         bodies = _merge_bodies(points, _find_cliques(near))
-        news = [(a, body - near[a] - {a}) for body in bodies for a in body]
-        if not any(more for _, more in news):
+        missing = [(a, body - near[a] - {a}) for body in bodies for a in body]
+        if not any(more for _, more in missing):
             return [sorted(body) for body in bodies]
-        for a, more in news:
+        for a, more in missing:
             near[a] |= more
 
 

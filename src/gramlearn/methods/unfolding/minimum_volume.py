@@ -1,4 +1,4 @@
-"""minimize -<K0, K> + C/2 sum_ij (d_ij - D_ij)^2 over PSD K, tr K^2 <= B, again and again (Z11 6.2).
+"""minimize -<K0, K> + C/2 sum_ij (d_ij - D_ij)^2 over PSD K, tr K^2 <= B, in rounds (Z11 6.2).
 
 d_ij = K_ii + K_jj - 2 K_ij are the squared distances of neighbors and D_ij what they are to be. With the
 eigenvectors v_i of the last K, K0 = sum_(i <= d) v_i v_i' - sum_(i > d) v_i v_i' = 2 V V' - I. The first d
