@@ -360,7 +360,7 @@ def test_an_answer_so_far_with_which_no_fit_can_end_is_in_the_exception(
     assert not hasattr(designer, "solution_")
 
 
-@pytest.mark.parametrize(("name", "call"), [("solve", 1), ("solve", 4), ("_find_best_halves", 1)])
+@pytest.mark.parametrize(("name", "call"), [("solve", 1), ("solve", 4), ("_best_halves", 1)])
 def test_a_cut_so_far_is_balanced_and_has_its_bound(
     name: str, call: int, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -134,10 +134,10 @@ def balanced_cut(
             now *= _FALL
             # eps lam, the prices of tr L X, hardly change with eps.
             solution = nearest([solution.duals[0] / _FALL])
-        sides = _find_best_halves(A, solution.factor, n_rounds, rng)
+        sides = _best_halves(A, solution.factor, n_rounds, rng)
         is_whole = True
     except KeyboardInterrupt:  # with the last X there was, and one direction
-        sides = _find_best_halves(A, solution.factor, 0, rng)
+        sides = _best_halves(A, solution.factor, 0, rng)
     labels = sides[: given.shape[0]]
     weight = float(np.sum(given[labels == 0][:, labels == 1]))
     cut = BalancedCut(labels, weight, bound / 4, _relaxed_value(L, solution), path, solution)
@@ -183,7 +183,7 @@ def _bound(L: np.ndarray, V: np.ndarray, mu: np.ndarray) -> float:
     return n * least - float(np.sum(mu)) - rounding
 
 
-def _find_best_halves(
+def _best_halves(
     A: np.ndarray, F: np.ndarray, n_rounds: int, rng: np.random.Generator
 ) -> np.ndarray:
     """Labels 0 and 1, as many of each, of the lightest cut found; A has an even number of vertices."""

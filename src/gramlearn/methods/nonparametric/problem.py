@@ -190,19 +190,16 @@ def solve_nonparametric(
             "p = 1.1 comes near."
         )
     n = _check_fit(laplacian, pairs)
+    A = (C * statement_matrix(pairs) - laplacian).tocsr()
     check_choice(basis, "basis", dict.fromkeys(_BASES))
     size = None if isinstance(rank, str) and rank == "auto" else min(check_count(rank, "rank"), n)
-    A = (C * statement_matrix(pairs) - laplacian).tocsr()
     if p == 1 or (loss == "linear" and size is not None):
         return leading_kernel(A, size, p, B, 1.0 if G is None else G, tol)
     V = None
-    if size is not None:
-        is_graph = basis == "graph"
-        V = (
-            _find_smoothest(laplacian, pairs, size)
-            if is_graph
-            else leading_eigenvectors(A, size).vectors
-        )
+    if size is not None and basis == "graph":
+        V = _find_smoothest(laplacian, pairs, size)
+    elif size is not None:
+        V = leading_eigenvectors(A, size).vectors
 
     def problem_at(G: float) -> Problem:
         return nonparametric_problem(
