@@ -95,7 +95,8 @@ def test_a_round_of_a_capacity_is_the_program_that_cvxpy_solves():
 
 
 def test_with_all_distances_known_and_dear_the_points_come_back():
-    i, j = np.triu_indices(len(X), 1)
+    n = len(X)
+    i, j = np.triu_indices(n, 1)
     distances = Edges(i, j, np.sum((X[i] - X[j]) ** 2, axis=1), 1.0)
     answer = minimum_volume(
         distances, signs_of(components(X, 2)), 2, C=1e5, capacity_price=1e-6, tol=1e-4, max_rounds=5
