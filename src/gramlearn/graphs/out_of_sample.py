@@ -1,7 +1,7 @@
 """f(x) from the f_j of known points: new points among old ones, by a graph or between their neighbors.
 
-Embeddings and kernels found for given points alone are so extended to others: extensions of ours, no part of
-their definition. A point that is there already keeps its value exactly.
+So embeddings and kernels of given points are extended to others; the published methods do not define this. A
+point that is there already keeps its value exactly.
 
 **Along a graph.** f(x) = sum_j A_xj f_j / sqrt(D_x (D_j + A_xj)). K = F F' was learned for points of a graph,
 and says nothing of others. The Nystroem formula f(x) = k(x, .) k^-1 F needs a kernel of the old points and the

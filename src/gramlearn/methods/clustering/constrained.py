@@ -6,7 +6,7 @@ Points that must-links join, directly or through others, are one group and move 
 
 Cannot-links make a graph of the groups, and assignment to clusters is a coloring of it. As in Lloyd's iteration
 groups go to near means, by swaps that keep every link and lower the sum, and means follow. So all links
-hold at all times, where greedy assignment (COP-k-means) may find itself without a cluster to choose.
+hold at all times, where greedy assignment (COP-k-means) may find no cluster for a point.
 """
 
 from functools import partial

@@ -1,7 +1,6 @@
 """D_tp = K_p(x_i, x_j) - K_p(x_i, x_k): comparisons as a table, a row a comparison, a column a kernel.
 
-What every kernel says of the points is looked at here first, so it is here that NaN is found, and a kernel
-that is not symmetric.
+Kernels are evaluated here first, so this is where NaN and kernels that are not symmetric are refused.
 """
 
 from collections.abc import Sequence

@@ -171,7 +171,7 @@ class DesignProblem:
         trace_price = check_price(trace_price, "trace_price")
         rounds = _ROUNDS if max_iter is None else max_iter
         limits = Limits.read(tol, rounds, time_limit, owner, least=1)
-        if not self._is_whole:  # a solve was interrupted, and its program is in no known state
+        if not self._is_whole:  # a solve was interrupted, and the state of its program is unknown
             self._begin()
         self._is_whole = False
         answer = iterate(_Cutting(self, sparsity, trace_price), limits, callback)
@@ -229,10 +229,10 @@ class DesignProblem:
         return _Trial(weights, identity, value, violation, excess)
 
     def _bound(self, prices: Prices, sparsity: float, trace_price: float, value: float) -> float:
-        """Of prices of all comparisons, or of a sample, whose weights are those of all.
+        """The lower bound of prices of all comparisons, or of a sample.
 
-        No price on any comparison, and all of g2 |S| on the first cut, satisfies the equations, too. So
-        between that and the prices of a sample lie some that are within the ends of all comparisons.
+        Zero prices of all comparisons, with all of g2 |S| on the first cut, satisfy the equations, too. So a
+        mix of these and the prices of a sample is within the bounds of all comparisons.
         """
         entered, cuts = prices.lam.size, self._cuts[: prices.mu.size]  # without those added later
         weight = self._data.weight

@@ -3,10 +3,10 @@
     d_M(i, j) = (p_i - p_j)' M (p_i - p_j) + rest(i, j)
 
 The rows p of P are the points as M sees them: themselves, or coordinates of them in a basis or in the feature
-space of a kernel; `rest` is what the coordinates leave out. Every estimator that learns a metric takes the same
-way: `ask` makes statements of the side information, with bounds and the price of a violation, `learn` solves
-for M, and the estimator makes a map of new points of it. All of it works on values, so a fit that fails or is
-interrupted has changed nothing.
+space of a kernel; `rest` is what the coordinates leave out. Every estimator that learns a metric follows the
+same steps: `ask` makes statements of the side information, with bounds and the price of a violation, `learn`
+solves for M, and the estimator makes a map of new points of it. All of it works on values, so a fit that fails
+or is interrupted has changed nothing.
 """
 
 from collections.abc import Callable, Mapping

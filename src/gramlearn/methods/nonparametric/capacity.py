@@ -5,11 +5,11 @@ f is a sum of losses of linear functions of K. With prices lam of the losses, Y 
 
     f(K) >= -B^(1/p) |Y+|_q - sum_k loss_k*(lam_k)
 
-and Proposition 1 says where equality is: K = s (Y+)^(1 / (p - 1)), of which tr K^p = B. The right side is
-smooth in lam while Y+ is not zero, and where Y is sparse it is maximized as it is: `Problem(capacity=B)`,
-without a search for G. Solvers of dense problems know prices G only. Prices lam that are optimal at some G give
-such a K, the one of G scaled; its f less the bound is its gap, whatever G was. tr K^p falls as G grows, so a G
-with a small gap is found by a search on a line. With a linear f the first G is the last: its lam do not change.
+with equality for K = s (Y+)^(1 / (p - 1)), scaled to tr K^p = B (Proposition 1). The right side is smooth in
+lam while Y+ is not zero. Where Y is sparse it is maximized directly, as `Problem(capacity=B)`, without a search
+for G. Solvers of dense problems need a price G: the lam that are optimal at G give such a K, the kernel of G
+scaled to B, and its gap is f(K) less the bound. tr K^p falls as G grows, so a G with a small gap is found by a
+search on a line. With a linear f the first G is enough, since lam does not depend on G.
 """
 
 from collections.abc import Callable, Mapping

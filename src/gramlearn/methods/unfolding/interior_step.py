@@ -8,8 +8,7 @@ shrink. S = F F' and Z = H H' are kept as factors. With H'F = U L V' (singular v
 so both are one diagonal matrix in the coordinates of G (Nesterov and Todd), where a step solves M dlam = r with
 M_kl = (e_k' e_l)^2, e_k = G' d_k. Near the optimum of a problem with nearly flat neighborhoods M loses all its
 digits if it is built from S and Z^-1; here its rounding errors are those of e_k. A share of the diagonal is
-added to M: what it leaves undone of a step is left to the next one. Mehrotra's predictor and corrector choose
-how far to go.
+added to M: the next step corrects the error of that. Mehrotra's predictor and corrector choose how far to go.
 """
 
 from dataclasses import dataclass
