@@ -11,10 +11,9 @@ from sklearn.utils.estimator_checks import parametrize_with_checks
 
 from gramlearn import MinimumVolumeEmbedding, solve
 from gramlearn.graphs import neighbor_graph
-from gramlearn.graphs.edges import connect_pieces
+from gramlearn.graphs.edges import Edges, connect_pieces
 from gramlearn.methods.nonparametric.capacity import solve_with_capacity
 from gramlearn.methods.unfolding.minimum_volume import (
-    Distances,
     minimum_volume,
     signs_of,
     volume_problem,
@@ -30,7 +29,7 @@ X = RNG.normal(size=(14, 4)) * [3.0, 1.0, 0.6, 0.3]
 def distances_of(points, n_neighbors=4):
     graph = connect_pieces(neighbor_graph(points, n_neighbors, join="mutual"), points)
     i, j = np.nonzero(np.triu(graph.toarray(), 1))
-    return Distances(len(points), i, j, np.sum((points[i] - points[j]) ** 2, axis=1))
+    return Edges(i, j, np.sum((points[i] - points[j]) ** 2, axis=1), 1.0)
 
 
 def components(points, d):
@@ -57,7 +56,7 @@ def test_scikit_learn(estimator, check):
 
 def by_cvxpy(distances, K0, C, G=None, B=None):
     """The optimum and its K, in units of its largest norm, so that Clarabel's tolerances mean something."""
-    n, i, j, D = distances
+    n, (i, j, D, _) = len(K0), distances
     unit = 1.0 if B is None else B**0.5
     K = unit * centered(n)
     flat = cp.vec(K, order="C")
@@ -98,7 +97,7 @@ def test_a_round_of_a_capacity_is_the_program_that_cvxpy_solves():
 def test_with_all_distances_known_and_dear_the_points_come_back():
     n = len(X)
     i, j = np.triu_indices(n, 1)
-    distances = Distances(n, i, j, np.sum((X[i] - X[j]) ** 2, axis=1))
+    distances = Edges(i, j, np.sum((X[i] - X[j]) ** 2, axis=1), 1.0)
     answer = minimum_volume(
         distances, signs_of(components(X, 2)), 2, C=1e5, capacity_price=1e-6, tol=1e-4, max_rounds=5
     )

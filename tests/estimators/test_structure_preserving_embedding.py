@@ -142,7 +142,7 @@ def test_all_comparisons_are_looked_at_a_few_rows_at_a_time(monkeypatch):
     excess = violations(F, triplets)
     for numbers in (4_000_000, 40):
         monkeypatch.setattr("gramlearn.methods.unfolding.graph_comparisons._AT_ONCE", numbers)
-        worst, largest = comparisons.violated(F, 0.0, 0.0, 5)
+        worst, largest = comparisons.find_violated(F, 0.0, 0.0, 5)
         assert largest == pytest.approx(excess.max())
         np.testing.assert_array_equal(worst[0], triplets[np.argmax(excess)])
         assert np.all(np.diff(violations(F, worst)) <= 0)

@@ -18,7 +18,12 @@ from gramlearn import ConstrainedKMeans, ContradictionError, Pairs, Triplets
 from gramlearn.evaluation import pair_accuracy
 from gramlearn.methods import constrained_kmeans, kernel_kmeans
 from gramlearn.methods.clustering import coloring
-from gramlearn.methods.clustering.coloring import NoColoringError, clique, first_coloring, improved
+from gramlearn.methods.clustering.coloring import (
+    NoColoringError,
+    find_clique,
+    find_coloring,
+    improve_coloring,
+)
 
 IRIS, SPECIES = load_iris(return_X_y=True)
 
@@ -145,11 +150,11 @@ def test_a_coloring_is_found_if_and_only_if_there_is_one(
     best = cheapest(edges, cost)
     if np.isinf(best):
         with pytest.raises(NoColoringError) as caught:
-            first_coloring(graph_of(edges, 7), cost)
+            find_coloring(graph_of(edges, 7), cost)
         assert caught.value.is_proven
         return
-    first = first_coloring(graph_of(edges, 7), cost)
-    found = improved(graph_of(edges, 7), cost, first, 1e-12)
+    first = find_coloring(graph_of(edges, 7), cost)
+    found = improve_coloring(graph_of(edges, 7), cost, first, 1e-12)
     before, after = (cost[np.arange(7), colors].sum() for colors in (first, found))
     assert all(first[i] != first[j] and found[i] != found[j] for i, j in edges)
     assert after <= before
@@ -161,7 +166,7 @@ def test_a_long_chain_is_colored_whatever_the_limit_of_returns(monkeypatch: Any)
     """Steps forward are not counted: a large piece is no hard one."""
     monkeypatch.setattr(coloring, "_MOST_RETURNS", 5)
     edges = [(k, k + 1) for k in range(199)]
-    colors = first_coloring(graph_of(edges, 200), np.random.default_rng(0).random((200, 2)))
+    colors = find_coloring(graph_of(edges, 200), np.random.default_rng(0).random((200, 2)))
     assert all(colors[i] != colors[j] for i, j in edges)
 
 
@@ -175,14 +180,14 @@ def test_a_search_that_is_given_up_says_that_nothing_is_proven(
     edges += [(5 + i, j) for i in range(5) for j in ((i + 1) % 5, (i - 1) % 5)]
     edges += [(10, 5 + i) for i in range(5)]
     with pytest.raises(NoColoringError) as caught:
-        first_coloring(graph_of(edges, 11), np.random.default_rng(0).random((11, 3)))
+        find_coloring(graph_of(edges, 11), np.random.default_rng(0).random((11, 3)))
     assert caught.value.is_proven == (returns > 0)
 
 
 def test_a_clique_is_found_among_other_edges() -> None:
     edges = [(0, 1), (1, 2), (2, 3), (3, 5), (2, 5), (2, 6), (3, 6), (5, 6), (4, 0)]
-    assert clique(graph_of(edges, 7), 4) == [2, 3, 5, 6]
-    assert clique(graph_of(edges, 7), 5) == []
+    assert find_clique(graph_of(edges, 7), 4) == [2, 3, 5, 6]
+    assert find_clique(graph_of(edges, 7), 5) == []
 
 
 # -- the estimator ---------------------------------------------------------------------------------

@@ -1,6 +1,7 @@
 """The linear program of F07: cuts against the program written out, over families, prices and weights."""
 
 import itertools
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -230,7 +231,7 @@ def test_a_program_without_an_optimum_is_an_error_with_the_status(monkeypatch):
     points, triplets = instance()
     problem = DesignProblem(WEAK, points, triplets, np.arange(len(points)))
     # No such right side comes from prices; it stands for a bug.
-    monkeypatch.setattr(problem._program, "_n", -1.0)
+    monkeypatch.setattr(problem._program, "_data", replace(problem._data, n_points=-1))
     with pytest.raises(RuntimeError, match="ended as 'Infeasible'"):
         problem.solve(0.1, 0.1)
 

@@ -39,7 +39,7 @@ from gramlearn import (
 )
 from gramlearn._base.distinct_rows import distinct_rows
 from gramlearn.methods.kernel_design.problem import DesignProblem
-from gramlearn.methods.kernel_design.program import Program
+from gramlearn.methods.kernel_design.program import Coefficients, Program
 from gramlearn.problem.status import Status
 from gramlearn.side_information import Triplets
 
@@ -201,12 +201,11 @@ def _program_of_seconds() -> Program:
     """HiGHS has to work on it for half a second before it first asks whether it should end."""
     rng = np.random.default_rng(0)
     m, n = 200, 4000
-    program = Program(
-        np.ones(m), np.arange(m), np.ones(m), 50, 1.0, has_identity=True, nonnegative=False
-    )
+    of_comparisons = rng.standard_normal((n, m)), np.ones(n), np.ones(n)
+    of_kernels = np.ones(m), 50, np.arange(m), np.ones(m)
+    program = Program(Coefficients(*of_comparisons, *of_kernels, True, False))
     program.add_cuts(np.ones((1, m)))
-    D = rng.standard_normal((n, m))
-    program.add_comparisons(D, np.ones(n), np.ones(n), np.zeros(n, dtype=bool))
+    program.add_comparisons(np.arange(n), np.ones(n), np.zeros(n, dtype=bool))
     program.set_prices(0.1, 1e-3)
     return program
 
@@ -262,7 +261,7 @@ def test_python_ends_as_it_should_where_highs_still_works() -> None:
 import signal, threading, time
 import numpy as np
 from gramlearn.methods.kernel_design import program
-from gramlearn.methods.kernel_design.program import Program
+from gramlearn.methods.kernel_design.program import Coefficients, Program
 
 {inspect.getsource(_program_of_seconds)}
 
@@ -278,7 +277,7 @@ threading.Timer(0.1, signal.raise_signal, (signal.SIGINT,)).start()
 try:
     program.solve()
 except KeyboardInterrupt:
-    print("at work:", program.so_far() is None)
+    print("at work:", program.last_prices() is None)
 """
     ended = subprocess.run([sys.executable, "-c", work], **OUTPUT)
     assert (ended.stdout, ended.stderr) == ("at work: True\n", "")
@@ -394,7 +393,7 @@ def test_a_cut_so_far_is_balanced_and_has_its_bound(
 
 def test_clusters_so_far_are_the_best_of_the_starts(monkeypatch: pytest.MonkeyPatch) -> None:
     X = FITS["KernelKMeans"].data(0.5)[0]
-    lloyd, starts = KMEANS._lloyd, []
+    lloyd, starts = KMEANS._run_lloyd, []
 
     def interrupt(*args):
         if len(starts) == 3:
@@ -402,7 +401,7 @@ def test_clusters_so_far_are_the_best_of_the_starts(monkeypatch: pytest.MonkeyPa
         starts.append(1)
         return lloyd(*args)
 
-    monkeypatch.setattr(KMEANS, "_lloyd", interrupt)
+    monkeypatch.setattr(KMEANS, "_run_lloyd", interrupt)
     clusters = KernelKMeans(5, random_state=0)
     with pytest.raises(SolveInterrupted, match="start"):
         clusters.fit(X)
@@ -422,7 +421,7 @@ def test_ctrl_c_in_the_clusters_of_a_kernel_keeps_the_kernel(
         raise KeyboardInterrupt
 
     kernel = NonparametricKernel(random_state=0)
-    monkeypatch.setattr(KMEANS, "_lloyd", interrupt)
+    monkeypatch.setattr(KMEANS, "_run_lloyd", interrupt)
     with pytest.raises(KeyboardInterrupt):
         kernel.fit_predict(X, y)
     assert kernel.kernel_entries(0, 0) >= 0

@@ -11,7 +11,7 @@ import numpy as np
 from gramlearn._base.validation import check_choice, check_positive
 from gramlearn.estimators._embedding import PointEmbedding
 from gramlearn.estimators._whole import so_far, whole
-from gramlearn.methods.unfolding.minimum_volume import Distances, minimum_volume, signs_of
+from gramlearn.methods.unfolding.minimum_volume import minimum_volume, signs_of
 
 _PRICE = 0.01  # of capacity: little beside that of distances, and enough for quick rounds
 
@@ -113,7 +113,7 @@ class MinimumVolumeEmbedding(PointEmbedding):
         d = int(self.n_components)
         tol = check_positive(self.tol, "tol", name, any_size=True)
         check_choice(self.init, "init", {"linear": None, "unfolding": None})
-        distances, unit = self._distances(X)
+        edges = self._joined(X, self.connect, self.join)
         n, price = len(X), self.capacity_price
         if self.capacity is None and price is None:
             price = _PRICE
@@ -123,7 +123,7 @@ class MinimumVolumeEmbedding(PointEmbedding):
             answer = so_far(
                 self,
                 minimum_volume,
-                distances,
+                edges,
                 signs_of(V) if self.init == "linear" else np.eye(n) - 1 / n,
                 d,
                 C=check_positive(self.C, "C", name),
@@ -137,14 +137,9 @@ class MinimumVolumeEmbedding(PointEmbedding):
                 smallest=1e-3 * _PRICE,
                 owner=name,
             )
-        self.solution_, self.unit_ = answer, unit
+        self.solution_, self.unit_ = answer, edges.unit
         self.n_iter_ = max(1, answer.iterations)
-        self._keep(answer.factor * unit**0.5, tol / 10)
+        self._keep(answer.factor * edges.unit**0.5, tol / 10)
         whole = float(np.sum(self.eigenvalues_))
         self.share_ = float(np.sum(self.eigenvalues_[:d])) / whole if whole > 0 else 1.0
         return self
-
-    def _distances(self, X: np.ndarray) -> tuple[Distances, float]:
-        """The edges with their squared lengths, and the mean of these, which is their unit."""
-        edges = self._joined(X, self.connect, self.join)
-        return Distances(len(X), edges.i, edges.j, edges.squared), edges.unit

@@ -44,9 +44,10 @@ class CertifiedAnswer:
     """
 
     certificate: Certificate
-    status: Status
-    history: list[Record] = field(repr=False)
-    seconds: float
+    # The rest is known when the run is over.
+    status: Status = Status.STOPPED
+    history: list[Record] = field(default_factory=list, repr=False)
+    seconds: float = 0.0
 
     @property
     def primal(self) -> float:

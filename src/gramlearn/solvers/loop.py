@@ -9,7 +9,7 @@ import time
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
-from typing import Any, Generic, NamedTuple, Protocol, TypeVar, final
+from typing import Any, Generic, NamedTuple, Protocol, TypeVar, cast, final
 
 from sklearn.exceptions import ConvergenceWarning
 
@@ -86,9 +86,12 @@ class Method(ABC, Generic[SomeState, SomeCandidate, SomeAnswer]):
         """Compare two candidates: by the worse of gap and violation."""
         return new.certificate.badness < old.certificate.badness
 
-    @abstractmethod
     def answer(self, best: SomeCandidate, run: "Run") -> SomeAnswer:
-        """What the user gets."""
+        """What the user gets: the candidate itself, told how the run ended, where it is an answer already."""
+        answer: SomeAnswer = replace(
+            cast(Any, best), status=run.status, history=run.history, seconds=run.seconds
+        )
+        return answer
 
 
 @final
