@@ -29,6 +29,7 @@ class Loss(ABC):
 
     is_hard: ClassVar[bool] = False  # infinite on one side of a bound: feasibility is at stake
     is_fixed: ClassVar[bool] = False  # the box is a point: nothing to solve for
+    is_smooth: ClassVar[bool] = False  # loss' exists inside the domain, and `price` gives it
 
     @abstractmethod
     def value(self, t: Array) -> Array:
@@ -96,11 +97,6 @@ class Loss(ABC):
     @property
     def has_open_domain(self) -> bool:
         """Whether the loss is infinite at the finite end of its domain too."""
-        return False
-
-    @property
-    def is_smooth(self) -> bool:
-        """Whether loss' exists inside the domain, and is known: see `price`."""
         return False
 
     def price(self, t: Array) -> Array:
