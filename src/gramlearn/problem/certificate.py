@@ -164,9 +164,8 @@ def _scaled(
         if part.loss.is_hard:
             t_error = _t_error(part, every_row(part.size, t), factor)
             low, high = part.loss.domain()
-            t = clipped(
-                clipped(t, low=low), high=high
-            )  # where it is but for the rounding of scaling
+            # Where it is, except for the rounding of the scaling.
+            t = clipped(clipped(t, low=low), high=high)
             violation = max(violation, part.loss.violation(t, part.unit, t_error))
         else:
             primal += read(xp.sum(part.loss.value(t)))

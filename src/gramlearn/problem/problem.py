@@ -104,9 +104,7 @@ class Problem:
         object.__setattr__(self, "terms", terms)
         if self.capacity is not None:
             self._check_capacity()
-        _ = (
-            self.dual
-        )  # a problem that does not fit together is refused here, not at the first solve
+        _ = self.dual  # parts that do not fit together are refused here, not at the first solve
 
     def _check_capacity(self) -> None:
         check_positive(self.capacity, "capacity", "Problem")
@@ -141,12 +139,9 @@ class Problem:
         if linear.size == 0:
             return 1.0
         some = linear.index_rows(every_row(min(linear.size, 1000), self.space.spectrum))
+        offset = offset[: some.size] if is_array(offset) else offset
         for x in (self.space.spectrum, xp.ones_like(self.space.spectrum)):
-            mean = read(
-                xp.mean(
-                    xp.abs((offset[: some.size] if is_array(offset) else offset) + some.traces(x))
-                )
-            )
+            mean = read(xp.mean(xp.abs(offset + some.traces(x))))
             if mean > 0:
                 return mean
         return 1.0

@@ -4,11 +4,11 @@
     similarity              p_i' X p_j = |p_i + p_j|_X^2 / 4 - |p_i - p_j|_X^2 / 4
 
 Without `points` the rows are those of the identity: X is the kernel itself, and i, j number its rows.
-A new kind is its index arrays and a table of directions.
+A new kind is its index arrays, as fields, and a table of directions.
 """
 
 from abc import abstractmethod
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
 from typing import Any, ClassVar, final
 
 from gramlearn._base.arrays import Array, as_index, as_real, constant, where_true
@@ -28,9 +28,11 @@ class PointConstraints(Constraints):
     words: ClassVar[str]
 
     @property
-    @abstractmethod
+    @final
     def columns(self) -> dict[str, Any]:
-        """The index arrays by the names of their arguments."""
+        """The index arrays by the names of their arguments, which are all that have a position."""
+        given = {f.name: getattr(self, f.name) for f in fields(self) if not f.kw_only}
+        return {name: x for name, x in given.items() if x is not None}
 
     @property
     @abstractmethod
@@ -96,6 +98,9 @@ class SquaredDistances(PointConstraints):
     i: Any
     j: Any
 
+    words: ClassVar[str] = "squared distance of points {} and {}"
+    directions: ClassVar[tuple[Direction, ...]] = (Direction(1.0, 0, -1, 1),)
+
     def __post_init__(self) -> None:
         super().__post_init__()
         itself = where_true(self.i == as_index(self.j, self.i))
@@ -105,16 +110,6 @@ class SquaredDistances(PointConstraints):
                 f"pair {k} is ({int(self.i[k])}, {int(self.j[k])}); a point has no distance from itself. Leave "
                 "such pairs out."
             )
-
-    words: ClassVar[str] = "squared distance of points {} and {}"
-
-    @property
-    def columns(self) -> dict[str, Any]:
-        return {"i": self.i, "j": self.j}
-
-    @property
-    def directions(self) -> tuple[Direction, ...]:
-        return (Direction(1.0, 0, -1, 1),)
 
     @classmethod
     def examples(cls, n: int) -> list[Constraints]:
@@ -130,14 +125,10 @@ class Similarities(PointConstraints):
     j: Any
 
     words: ClassVar[str] = "similarity of points {} and {}"
-
-    @property
-    def columns(self) -> dict[str, Any]:
-        return {"i": self.i, "j": self.j}
-
-    @property
-    def directions(self) -> tuple[Direction, ...]:
-        return Direction(0.25, 0, 1, 1), Direction(-0.25, 0, -1, 1)
+    directions: ClassVar[tuple[Direction, ...]] = (
+        Direction(0.25, 0, 1, 1),
+        Direction(-0.25, 0, -1, 1),
+    )
 
     @classmethod
     def examples(cls, n: int) -> list[Constraints]:
@@ -152,14 +143,7 @@ class DiagonalEntries(PointConstraints):
     i: Any
 
     words: ClassVar[str] = "squared norm of point {}"
-
-    @property
-    def columns(self) -> dict[str, Any]:
-        return {"i": self.i}
-
-    @property
-    def directions(self) -> tuple[Direction, ...]:
-        return (Direction(1.0, 0, 0, 0),)
+    directions: ClassVar[tuple[Direction, ...]] = (Direction(1.0, 0, 0, 0),)
 
     @classmethod
     def examples(cls, n: int) -> list[Constraints]:
@@ -174,12 +158,6 @@ class _Comparisons(PointConstraints):
     j: Any
     k: Any
     l: Any = None  # noqa: E741 - the fourth letter of (i, j, k, l)
-
-    @property
-    @final
-    def columns(self) -> dict[str, Any]:
-        columns = {"i": self.i, "j": self.j, "k": self.k}
-        return columns if self.l is None else {**columns, "l": self.l}
 
     @final
     def describe(self, k: int) -> str:

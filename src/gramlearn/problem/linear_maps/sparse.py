@@ -24,11 +24,7 @@ class SparseMap(LinearMap):
     table: Entries
     count: int
     like: Array
-    known_nonnegative: bool = False
-
-    @property
-    def is_nonnegative(self) -> bool:
-        return self.known_nonnegative
+    is_nonnegative: bool = False
 
     @property
     def size(self) -> int:
@@ -52,7 +48,7 @@ class SparseMap(LinearMap):
             left, right = (xp.take(Q, xp.take(side, mine), axis=0) for side in (i, j))
             stack.append(transpose(left) @ (xp.take(w, mine)[:, None] * right))
         whole = xp.stack(stack) if stack else constant(0.0, Q, (0, r, r))
-        return MatrixMap(whole, self.known_nonnegative)
+        return MatrixMap(whole, self.is_nonnegative)
 
     def materialize_rows(self, rows: Array) -> MatrixMap:
         return self.index_rows(rows)._written_out()
@@ -101,7 +97,7 @@ class SparseMap(LinearMap):
         return added_at(constant(0.0, v, self._dimension), i, xp.abs(w * xp.take(v, k)))
 
     def _written_out(self) -> MatrixMap:
-        return MatrixMap(self.matrices(), self.known_nonnegative)
+        return MatrixMap(self.matrices(), self.is_nonnegative)
 
     def matrices(self) -> Array:
         xp, n = namespace(self.like), self._dimension
