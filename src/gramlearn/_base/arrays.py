@@ -119,6 +119,11 @@ def exponential(name: str, x: Array) -> Array:
     return xp.where(x > ceiling, xp.full_like(x, float("inf")), inside)
 
 
+def machine_eps(x: Array) -> float:
+    """The relative rounding error of numbers of the type of x."""
+    return float(namespace(x).finfo(x.dtype).eps)
+
+
 def is_finite(x: Array) -> bool:
     """Whether no entry of x is NaN or infinite."""
     xp = namespace(x)

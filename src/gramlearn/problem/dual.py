@@ -22,6 +22,7 @@ from gramlearn._base.arrays import (
     constant,
     every_row,
     eye,
+    machine_eps,
     namespace,
     read,
     rows_of,
@@ -61,7 +62,7 @@ class Part:
         rounded: each z'q_a is off by a rounding of |z| |q_a|, and t = sum_a x_a (z'q_a)^2 accordingly.
         """
         xp = namespace(x)
-        eps = float(xp.finfo(x.dtype).eps)
+        eps = machine_eps(x)
         norms = (
             clipped(self.map.diagonal(constant(1.0, x, (1, 1))), low=0.0) if self.size else x[:0]
         )
@@ -151,14 +152,14 @@ class Dual:
 
         It is a millionth, and in single precision a hundredth.
         """
-        eps = float(namespace(self.like).finfo(self.like.dtype).eps)
+        eps = machine_eps(self.like)
         return max(LEAST_SHARE, _LEAST_ROUNDINGS * eps) * abs(self.constant)
 
     @cached_property
     def eigenvalue_error(self) -> float:
         """How far an eigenvalue of Y0 may be off, by rounding."""
         xp = namespace(self.like)
-        return 8 * float(xp.finfo(self.like.dtype).eps) * read(xp.sum(self.origin.spread))
+        return 8 * machine_eps(self.like) * read(xp.sum(self.origin.spread))
 
     def prior_rounding(self, n_zero: int) -> float:
         """phi* of so many eigenvalues of Y that are zero but for that error: no gap is known to be smaller."""
@@ -197,7 +198,7 @@ class Dual:
     @cached_property
     def idle(self) -> Array:
         """Hard constraints with A_k = 0, up to rounding: they hold or they do not, and no price helps."""
-        eps = float(namespace(self.like).finfo(self.like.dtype).eps)
+        eps = machine_eps(self.like)
         return self.each(
             lambda p, norms: (norms <= (8 * eps * p.map.magnitude()) ** 2) & p.loss.is_hard,
             self.squared_norms,
@@ -297,7 +298,7 @@ class DualPoint:
         if self.is_at_prior:
             return 0.0
         xp, dual = namespace(self.lam), self.dual
-        eps = float(xp.finfo(self.lam.dtype).eps)
+        eps = machine_eps(self.lam)
         costs = dual.each(lambda p, v: xp.abs(p.loss.conjugate(v)) + xp.abs(p.offset * v), self.lam)
         terms = abs(dual.constant) + abs(self.conjugate.value) + read(xp.sum(costs))
         term_sizes = dual.origin.spread + dual.spread(self.lam)

@@ -15,6 +15,7 @@ from gramlearn._base.arrays import (
     Array,
     concat,
     is_finite,
+    machine_eps,
     namespace,
     read,
     symmetric_part,
@@ -113,7 +114,7 @@ class PrimalPoint:
     @property
     def noise(self) -> float:
         """A bound on the rounding error of the value, whose terms may cancel."""
-        return 8 * float(namespace(self.t).finfo(self.t.dtype).eps) * self._size
+        return 8 * machine_eps(self.t) * self._size
 
     @cached_property
     def _loss_error(self) -> float:
@@ -125,7 +126,7 @@ class PrimalPoint:
     def _t_errors(self) -> Array:
         return self.dual.t_errors(self.maps, self.at.spectrum, self.at.frame)
 
-    def judged(self) -> tuple[Certificate, Array]:
+    def certify(self) -> tuple[Certificate, Array]:
         """The certificate of X over the constraints of this dual, and the duals it rests on.
 
         These are lam, or as large a part of it as leaves an X(lam). The gap is the largest that a rounding of
@@ -165,7 +166,7 @@ class PrimalPoint:
         term_sizes = self.dual.origin.spread + self.dual.spread(self.lam)
         term_sizes = (xp.sqrt(term_sizes) @ xp.abs(Q)) ** 2
         image = xp.abs(xp.linalg.diagonal(self.at.image))
-        return 4 * float(xp.finfo(Q.dtype).eps) * read(xp.sum(term_sizes + image))
+        return 4 * machine_eps(Q) * read(xp.sum(term_sizes + image))
 
     def _unpaid(self, lam: Array) -> float:
         """sum_k loss_k(t_k) + loss_k*(lam_k) - lam_k t_k."""

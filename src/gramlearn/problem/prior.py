@@ -10,7 +10,15 @@ from typing import Any, final
 
 import numpy as np
 
-from gramlearn._base.arrays import Array, as_real, clipped, namespace, read, symmetric_part
+from gramlearn._base.arrays import (
+    Array,
+    as_real,
+    clipped,
+    machine_eps,
+    namespace,
+    read,
+    symmetric_part,
+)
 from gramlearn._base.validation import check_count, check_points, check_symmetric
 
 _NO_RANGE = (
@@ -93,7 +101,7 @@ def _of_matrix(X0: Array, keeps_range: bool) -> Space:
         return Space(None, diagonal, n)
     s, V = xp.linalg.eigh(symmetric_part(X0))
     s, V = xp.flip(s), xp.flip(V, axis=1)
-    noise = n * xp.finfo(s.dtype).eps * max(read(s[0]), -read(s[-1]))
+    noise = n * machine_eps(s) * max(read(s[0]), -read(s[-1]))
     if read(s[-1]) < -10 * noise:
         raise ValueError(
             f"`prior` is not positive semidefinite (least eigenvalue {read(s[-1]):.6g}); clip its negative "
@@ -109,7 +117,7 @@ def _of_matrix(X0: Array, keeps_range: bool) -> Space:
 def _rank(descending: Array, n: int) -> int:
     """Count the values that are not rounding errors of the largest one."""
     xp = namespace(descending)
-    threshold = n * xp.finfo(descending.dtype).eps * read(descending[0])
+    threshold = n * machine_eps(descending) * read(descending[0])
     rank = int(xp.sum(xp.astype(descending > threshold, xp.int64)))
     if rank == 0:
         raise ValueError(_NO_RANGE)

@@ -9,7 +9,16 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import Any, final
 
-from gramlearn._base.arrays import Array, as_real, clipped, every_row, is_array, namespace, read
+from gramlearn._base.arrays import (
+    Array,
+    as_real,
+    clipped,
+    every_row,
+    is_array,
+    machine_eps,
+    namespace,
+    read,
+)
 from gramlearn._base.validation import (
     as_numbers,
     check_choice,
@@ -223,7 +232,7 @@ class Problem:
             read(xp.sum(self.regularizer.conjugate(slope))),
             -read(xp.sum(slope * xp.sum(factor**2, axis=1))),
         ]
-        return sum(terms) + 4 * float(xp.finfo(factor.dtype).eps) * sum(abs(t) for t in terms)
+        return sum(terms) + 4 * machine_eps(factor) * sum(abs(t) for t in terms)
 
     def linear_value(self, S: Array) -> float:
         """The terms of fixed price at X = V S V'."""

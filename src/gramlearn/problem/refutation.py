@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import final
 
-from gramlearn._base.arrays import Array, constant, namespace, read, symmetric_part
+from gramlearn._base.arrays import Array, constant, machine_eps, namespace, read, symmetric_part
 from gramlearn.problem.dual import Dual
 
 INF = float("inf")
@@ -42,18 +42,19 @@ class Refutation:
         room, terms = self.room
         if not terms < INF:
             return False
-        noise = 16 * self._eps * terms
+        eps = machine_eps(self.v)
+        noise = 16 * eps * terms
         least, largest = self.spectrum
-        error = 4 * self._eps * self.dual.rank + max(-least, 0.0)
+        error = 4 * eps * self.dual.rank + max(-least, 0.0)
         xp = namespace(self.v)
         term_sizes = read(xp.sum(self.dual.spread(self.v) * self.usual))
-        if room < -noise and -room - noise >= self._eps**_BEYOND * error * max(terms, term_sizes):
+        if room < -noise and -room - noise >= eps**_BEYOND * error * max(terms, term_sizes):
             return True
         if room > noise:
             return False
         # <S, X> = sum_k v_k b_k is impossible as well where X > 0, or where some t_k may not reach its end.
-        definite = self._eps**_DEFINITE
-        counts = self.dual.regularizer.needs_interior and largest > self._eps**_SUBSTANTIAL
+        definite = eps**_DEFINITE
+        counts = self.dual.regularizer.needs_interior and largest > eps**_SUBSTANTIAL
         return (counts and error <= definite * largest) or (
             error <= definite and self._has_open_end
         )
@@ -85,11 +86,7 @@ class Refutation:
         # As large as t is before it cancels: an A_k that is zero but for rounding proves nothing.
         sizes = self.dual.each(lambda p, v: xp.abs(v) * p.map.magnitudes(self.usual), self.v)
         is_open = self.dual.each(lambda p, w: w * (1.0 if p.loss.has_open_domain else 0.0), sizes)
-        return read(xp.sum(is_open)) > self._eps**_SHARE * read(xp.sum(sizes)) > 0
-
-    @property
-    def _eps(self) -> float:
-        return float(namespace(self.v).finfo(self.v.dtype).eps)
+        return read(xp.sum(is_open)) > machine_eps(self.v) ** _SHARE * read(xp.sum(sizes)) > 0
 
 
 def domain_of(dual: Dual) -> tuple[Array, Array]:

@@ -12,7 +12,15 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import final
 
-from gramlearn._base.arrays import Array, constant, every_row, namespace, read, where_true
+from gramlearn._base.arrays import (
+    Array,
+    constant,
+    every_row,
+    machine_eps,
+    namespace,
+    read,
+    where_true,
+)
 from gramlearn.problem.dual import Dual, Part
 from gramlearn.problem.linear_maps import Estimates, Products
 from gramlearn.problem.spectral import ConjugatePoint
@@ -47,7 +55,7 @@ class Reference:
         xp = namespace(factor)
         sigma = xp.linalg.svdvals(self._inverse_factor @ factor)
         largest, least = read(sigma[0]), read(sigma[-1])
-        eps = float(xp.finfo(factor.dtype).eps)
+        eps = machine_eps(factor)
         margin = 32 * eps * factor.shape[0] * largest / least if least > 0 else INF
         if margin > 1e-4:
             return None
@@ -109,20 +117,14 @@ def scan(
         undecided = where_true(~part.loss.is_slack(low, high))
         if 2 * undecided.shape[0] < part.size:
             return Scan(part, 1, factor, low, high, known)
-    part = _sample(part, stride, factor)
+    if stride > 1:
+        part = part.index_rows(every_row(-(-part.size // stride), factor) * stride)
     if exact:
         values = part.map.restrict(factor, products).traces(constant(1.0, factor, 1))
         reference = Reference(None, Estimates(values, 0.0, 0.0))
     else:
         reference = Reference(at, part.map.estimates(factor, products))
     return Scan(part, stride, factor, *reference.estimates.bounds(part.offset), reference)
-
-
-def _sample(part: Part, stride: int, like: Array) -> Part:
-    """Every `stride`-th constraint."""
-    return (
-        part if stride == 1 else part.index_rows(every_row(-(-part.size // stride), like) * stride)
-    )
 
 
 def near_rows(dual: Dual, at: ConjugatePoint, stride: int, first: int) -> list[Array]:

@@ -18,6 +18,7 @@ from typing import Any, final
 
 import numpy as np
 
+from gramlearn._base.arrays import machine_eps
 from gramlearn._base.eigen.positive_part import PositivePart, positive_part
 from gramlearn._base.eigen.sparse_plus_low_rank import SparsePlusLowRank
 from gramlearn.problem.certificate import Certificate
@@ -219,6 +220,6 @@ class SparsePoint:
     @property
     def _rounding(self) -> float:
         """A rounding of every term of the value, and of what Y is the sum of, seen from X."""
-        eps = float(np.finfo(self._dual.like.dtype).eps)
+        eps = machine_eps(self._dual.like)
         terms = abs(self._dual.constant) + abs(self._bound) + abs(self._cost)
         return 4 * eps * (terms + self._sparse.weighed(self.lam, self.factor))

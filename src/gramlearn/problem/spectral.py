@@ -26,6 +26,7 @@ from gramlearn._base.arrays import (
     eye,
     inverse_of_lower,
     is_finite,
+    machine_eps,
     namespace,
     read,
     symmetric_part,
@@ -188,7 +189,7 @@ class SpectralPoint(ConjugatePoint):
         if not value < INF:
             return INF
         inner = read(xp.sum(self.spectrum * (xp.linalg.diagonal(R) + error)))
-        rounding = 8 * float(xp.finfo(R.dtype).eps) * (abs(value) + abs(self.value) + abs(inner))
+        rounding = 8 * machine_eps(R) * (abs(value) + abs(self.value) + abs(inner))
         return max(value - self.value + inner, 0.0) + rounding
 
 

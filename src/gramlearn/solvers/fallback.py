@@ -147,7 +147,9 @@ class Fallback(Method[FallbackState, StageAnswer, Solution]):
             return replace(state, candidate=candidate)
         ended = Ended(status, candidate, conflict)
         problem = candidate.solving.problem
-        if status is not Status.UNBOUNDED or not _can_contradict(problem):
+        # Hard constraints may exclude every X, whatever linear terms reward.
+        is_question = any(part.loss.has_domain for part in problem.dual.parts)
+        if status is not Status.UNBOUNDED or not is_question:
             return self._conclude(state, ended, tol)
         question = Fallback(tuple(self.stages_of(_without_linear(problem))), None, self.stages_of)
         return replace(state, candidate=candidate, attempt=Attempt(question, tol), unbounded=ended)
@@ -194,11 +196,6 @@ def _may_be_better(ended: Ended) -> bool:
     if ended.status in (Status.OVERFLOW, Status.UNBOUNDED):
         return ended.answer.solving.problem.dtype == "float32"
     return ended.status is Status.ITERATION_LIMIT
-
-
-def _can_contradict(problem: Problem) -> bool:
-    """Whether constraints may exclude every X, whatever linear terms reward."""
-    return any(part.loss.has_domain for part in problem.dual.parts)
 
 
 def _without_linear(problem: Problem) -> Problem:

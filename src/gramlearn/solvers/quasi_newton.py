@@ -102,7 +102,7 @@ class QuasiNewton(Solver[QuasiNewtonState]):
         point = sparse.at(lam, accuracy=_accuracy(tol, 1.0))
         if point.value == -np.inf:
             return QuasiNewtonState(sparse, point, ending=Status.OVERFLOW)
-        return _judged(QuasiNewtonState(sparse, point), problem)
+        return _with_candidate(QuasiNewtonState(sparse, point), problem)
 
     def step(self, problem: Problem, state: QuasiNewtonState, tol: float) -> QuasiNewtonState:
         point = state.point
@@ -140,12 +140,10 @@ class QuasiNewton(Solver[QuasiNewtonState]):
         moved, bent = other.lam - point.lam, point.gradient - other.gradient
         steps = (*steps, (moved, bent))[-self.memory :]
         state = replace(state, point=other, steps=steps, evaluations=evaluations)
-        return _judged(state, problem)
+        return _with_candidate(state, problem)
 
     def settle(self, problem: Problem, state: QuasiNewtonState) -> QuasiNewtonState:
-        if state.point.value == -np.inf:
-            return state
-        return _judged(state, problem)
+        return state if state.point.value == -np.inf else _with_candidate(state, problem)
 
 
 def _accuracy(tol: float, gap: float) -> float:
@@ -171,8 +169,10 @@ def _uphill(
     kept = []
     for moved, bent in steps:
         s, y = moved * free, bent * free
-        if _curves(s, y):
-            kept.append((s, y, float(s @ y)))
+        sy = float(s @ y)
+        # Only steps that show curvature of the right sign keep H positive definite.
+        if sy > 1e-12 * float(np.linalg.norm(s) * np.linalg.norm(y)):
+            kept.append((s, y, sy))
     q, weights = g.copy(), []
     for s, y, sy in reversed(kept):
         weights.append(float(s @ q) / sy)
@@ -185,12 +185,8 @@ def _uphill(
     return q
 
 
-def _curves(s: np.ndarray, y: np.ndarray) -> bool:
-    """Whether a step shows curvature of the right sign: only such steps keep H positive definite."""
-    return float(s @ y) > 1e-12 * float(np.linalg.norm(s) * np.linalg.norm(y))
-
-
-def _judged(state: QuasiNewtonState, problem: Problem) -> QuasiNewtonState:
+def _with_candidate(state: QuasiNewtonState, problem: Problem) -> QuasiNewtonState:
+    """The state with the certificate of its point."""
     point = state.point
     rows, values = problem.dual.every_row, problem.dual.split(point.lam)
     answer = Answer(point.certificate, point.factor, rows, values)

@@ -49,7 +49,7 @@ def solve(
     start: Solution | Sequence[Array] | None = None,
     time_limit: float | None = None,
 ) -> Solution:
-    """minimise over PSD X    D_phi(X, X0) + sum_k loss_k(offset_k + <A_k, X>), with a certificate.
+    """minimize over PSD X    D_phi(X, X0) + sum_k loss_k(offset_k + <A_k, X>), with a certificate.
 
     Parameters
     ----------
@@ -112,7 +112,8 @@ def attempt(
         raise TypeError(f"`problem` must be a Problem; got {type(problem).__name__}.")
     method = method_for(problem, solver, max_iter, start)
     limits = Limits.read(tol, max_iter, time_limit, "solve")
-    with one_thread(when=_products(problem) <= _SMALL):
+    products = problem.dual.size * problem.space.dimension**2  # of c x r by r x r matrices
+    with one_thread(when=products <= _SMALL):
         # The limit of iterations is each stage's own.
         solution = iterate(method, replace(limits, max_iter=INF), callback)
     return solution, limits
@@ -151,11 +152,6 @@ def _stages(solver: str | Solver[Any], problem: Problem, max_iter: int | None) -
     first = [Stage(problem, chosen, _FIRST_ITERATIONS)] if chosen != inside else []
     rest = [Stage(problem, known, known.default_max_iter) for known in (inside, last)]
     return [*first, *rest]
-
-
-def _products(problem: Problem) -> int:
-    """The multiplications of one pass: a matrix product of size c x r by r x r."""
-    return problem.dual.size * problem.space.dimension**2
 
 
 def _is_kinked(problem: Problem) -> bool:

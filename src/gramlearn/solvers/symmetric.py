@@ -16,6 +16,7 @@ from gramlearn._base.arrays import (
     eye,
     is_finite,
     largest,
+    machine_eps,
     namespace,
     read,
     scatter,
@@ -40,9 +41,8 @@ class Coordinates:
         self._lower = where_true(row >= column)
         self._i, self._j = xp.take(row, self._lower), xp.take(column, self._lower)
         high, low = xp.maximum(row, column), xp.minimum(row, column)
-        self._place = (
-            high * (high + 1) // 2 + low
-        )  # of each of the r^2 entries among the coordinates
+        # The place of each of the r^2 entries among the coordinates.
+        self._place = high * (high + 1) // 2 + low
         one = constant(1.0, like, int(self._lower.shape[0]))
         self._weight = xp.where(self._i == self._j, one, 2**0.5 * one)
         self.rank = rank
@@ -137,9 +137,9 @@ def _cholesky(matrix: Array, least_pivot: float) -> Array | None:
     if not (is_finite(scale) and read(xp.min(scale)) > 0):
         return None
     scaled = matrix / scale[:, None] / scale[None, :]
-    rounding = float(xp.finfo(matrix.dtype).eps)
+    unit = machine_eps(matrix) * eye(int(scale.shape[0]), scale)
     for damping in _DAMPINGS:
-        lower = cholesky_or_none(scaled + damping * rounding * eye(int(scale.shape[0]), scale))
+        lower = cholesky_or_none(scaled + damping * unit)
         if lower is not None:
             pivot = read(xp.min(xp.linalg.diagonal(lower)))
             return lower * scale[:, None] if pivot >= least_pivot else None

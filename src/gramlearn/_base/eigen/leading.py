@@ -64,9 +64,8 @@ class _Found:
 
     def __init__(self, A: Any) -> None:
         self._A = A
-        self.size = float(
-            abs(A).sum(axis=1).max()
-        )  # no eigenvalue is larger, or below its negative
+        # No eigenvalue is larger, or below its negative.
+        self.size = float(abs(A).sum(axis=1).max())
         self.values, self.vectors = np.zeros(0), np.zeros((A.shape[0], 0))
 
     def searched(self, count: int, tol: float) -> Leading:
@@ -106,10 +105,8 @@ class _Found:
         self.values, self.vectors = values[::-1], Q @ U[:, ::-1]
 
     def leading(self, count: int, bound: float) -> Leading:
-        more = self.values[count : count + 1]
-        return _judged(
-            self._A, self.values[:count], self.vectors[:, :count], max([bound, *more.tolist()])
-        )
+        bound = max([bound, *self.values[count : count + 1].tolist()])
+        return _with_residual(self._A, self.values[:count], self.vectors[:, :count], bound)
 
 
 def _all_at_once(A: Any, count: int) -> Leading:
@@ -117,8 +114,8 @@ def _all_at_once(A: Any, count: int) -> Leading:
 
     n = int(A.shape[0])
     values, V = eigh(A.toarray(), subset_by_index=(max(n - count, 0), n - 1), check_finite=False)
-    return _judged(A, values[::-1], V[:, ::-1], float(values[0]))
+    return _with_residual(A, values[::-1], V[:, ::-1], float(values[0]))
 
 
-def _judged(A: Any, values: np.ndarray, V: np.ndarray, bound: float) -> Leading:
+def _with_residual(A: Any, values: np.ndarray, V: np.ndarray, bound: float) -> Leading:
     return Leading(values, V, float(np.linalg.norm(A @ V - V * values)), bound)

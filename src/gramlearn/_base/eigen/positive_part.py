@@ -20,12 +20,7 @@ from typing import Any, final
 import numpy as np
 from sklearn.exceptions import ConvergenceWarning
 
-from gramlearn._base.eigen.chebyshev import (
-    extended,
-    filter_above,
-    number_above,
-    orthonormal,
-)
+from gramlearn._base.eigen.chebyshev import extended, filter_above, number_above, orthonormal
 from gramlearn._base.eigen.sparse_plus_low_rank import SparsePlusLowRank
 from gramlearn._base.warnings import warn
 
@@ -162,13 +157,13 @@ def _search(
     for _ in range(_ROUNDS):
         theta, V, R = _diagonalized(Y, V, share)
         share = 1.0
-        found = _judged(V, theta, R)
+        found = _bound_spectrum(V, theta, R)
         excess, count, size = found.excess(unit), found.theta.shape[0], V.shape[1]
         high = max(float(theta[0]), 1e-3 * spectrum.high)
         raise_above = filter_above(Y, spectrum.low, spectrum.level(size), high, _GAIN)
         if excess <= accuracy:
             W = extended(V, raise_above, look, _CHECK, rng)
-            found = _judged(V, theta, R, _largest(Y, V, W[:, size:]))
+            found = _bound_spectrum(V, theta, R, _largest(Y, V, W[:, size:]))
             if found.excess(unit) <= accuracy:
                 break
             V, look = W, 2 * look
@@ -246,7 +241,9 @@ def _diagonalized(Y: Any, Q: np.ndarray, share: float) -> tuple[np.ndarray, np.n
     return theta, V, image @ U - V * theta
 
 
-def _judged(V: np.ndarray, theta: np.ndarray, R: np.ndarray, mu: float = -np.inf) -> PositivePart:
+def _bound_spectrum(
+    V: np.ndarray, theta: np.ndarray, R: np.ndarray, mu: float = -np.inf
+) -> PositivePart:
     """The best bounds of V without its last vectors: these tell what is beside it, unless that is mu."""
     n = V.shape[0]
     squares = np.sum(R * R, axis=0)
@@ -254,12 +251,9 @@ def _judged(V: np.ndarray, theta: np.ndarray, R: np.ndarray, mu: float = -np.inf
     best, least = (count, 1.0, np.inf), np.inf
     for m in range(count, theta.shape[0]):
         others = max(mu, float(theta[m] + squares[m] ** 0.5))
-        # |theta| |R|^2 / delta + n delta^2 is least about here, if what is beside leaves no choice.
-        delta = (
-            -others
-            if others < 0
-            else (np.linalg.norm(theta[:m]) * np.sum(squares[:m]) / n) ** (1 / 3)
-        )
+        delta = -others
+        if others >= 0:  # about where |theta| |R|^2 / delta + n delta^2 is least
+            delta = (np.linalg.norm(theta[:m]) * np.sum(squares[:m]) / n) ** (1 / 3)
         delta = max(delta, np.finfo(float).tiny)
         above = np.clip(theta[:m] + squares[:m] / delta, 0.0, None)
         bound = float(above @ above) + (n - m) * max(others + delta, 0.0) ** 2

@@ -276,9 +276,7 @@ def _ascending(theta):  # type: ignore[no-untyped-def]
 def rank_one_eigen(d, w, rho):  # type: ignore[no-untyped-def]
     """(theta, U) with D + rho w w' = U diag(theta) U' for ascending d; theta ascends."""
     r = d.shape[0]
-    U = np.zeros((r, r))
-    for i in range(r):
-        U[i, i] = 1.0
+    U = np.eye(r)
     if rho == 0.0:
         return d.copy(), U
     theta, rotations, kept, cauchy = rank_one_cauchy(d, w, rho)
@@ -287,13 +285,9 @@ def rank_one_eigen(d, w, rho):  # type: ignore[no-untyped-def]
     for i in range(n):
         for j in range(n):
             U[kept[i], kept[j]] = C[j, i]
-    for n_rotation in range(rotations.shape[0] - 1, -1, -1):
-        j, i = int(rotations[n_rotation, 0]), int(rotations[n_rotation, 1])
-        c, s = rotations[n_rotation, 2], rotations[n_rotation, 3]
-        for q in range(r):
-            upper, lower = U[i, q], U[j, q]
-            U[i, q] = c * upper - s * lower
-            U[j, q] = s * upper + c * lower
+    back = rotations[::-1].copy()
+    back[:, 3] *= -1.0
+    rotate(U, back)
     order = _ascending(theta)
     values, vectors = np.empty(r), np.empty((r, r))
     for j in range(r):

@@ -11,6 +11,7 @@ from gramlearn._base.arrays import (
     constant,
     every_row,
     in_single,
+    machine_eps,
     namespace,
     pair_squared_norms,
     read,
@@ -88,7 +89,7 @@ class PointMap(IndexedMap):
     def magnitudes(self, x: Array) -> Array:
         # A difference z of points p and q has the rounding of the points: |z|^2 is off by eps times this.
         xp = namespace(x)
-        eps = float(xp.finfo(self.points.dtype).eps)
+        eps = machine_eps(self.points)
         points = self.points * xp.sqrt(x)
         norms = xp.linalg.vector_norm(points, axis=1)
         total = constant(0.0, self.points, self.size)
@@ -137,7 +138,7 @@ class PointMap(IndexedMap):
         # Rounded points move a difference z by at most 2 u reach, its own rounding by u |z|, and a sum of r
         # squares is off by (r + 1) u |z|^2, to first order. With 4 reach |z| <= 32 |z|^2 + reach^2 / 8 that is
         # a part of |z|^2 and a number; the rest is for what is done with the values, in their precision.
-        u = float(xp.finfo(points.dtype).eps) / 2
+        u = machine_eps(points) / 2
         left_out = (1 + 64 * u) * (2 * lost) ** 2
         relative, absolute = u * (F.shape[0] + 64), u * reach**2 / 4 + left_out
         if not self.is_nonnegative:

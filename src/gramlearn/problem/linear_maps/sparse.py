@@ -12,13 +12,13 @@ from gramlearn._base.arrays import (
     transpose,
     where_true,
 )
-from gramlearn.problem.linear_maps.base import Entries, LinearMap, Products, RankOnes
+from gramlearn.problem.linear_maps.base import Entries, ImplicitMap, Products
 from gramlearn.problem.linear_maps.matrices import MatrixMap
 
 
 @final
 @dataclass(frozen=True)
-class SparseMap(LinearMap):
+class SparseMap(ImplicitMap):
     """B_k with few entries, those of B_0 first; `like` is a vector of the dimension of X, for its type."""
 
     table: Entries
@@ -51,7 +51,7 @@ class SparseMap(LinearMap):
         return MatrixMap(whole, self.is_nonnegative)
 
     def materialize_rows(self, rows: Array) -> MatrixMap:
-        return self.index_rows(rows)._written_out()
+        return self.index_rows(rows).written_out()
 
     def index_rows(self, rows: Array) -> "SparseMap":
         xp, count = namespace(rows), int(rows.shape[0])
@@ -96,7 +96,7 @@ class SparseMap(LinearMap):
         # No entry exceeds the sum of its row, nor that of its column.
         return added_at(constant(0.0, v, self._dimension), i, xp.abs(w * xp.take(v, k)))
 
-    def _written_out(self) -> MatrixMap:
+    def written_out(self) -> MatrixMap:
         return MatrixMap(self.matrices(), self.is_nonnegative)
 
     def matrices(self) -> Array:
@@ -105,20 +105,8 @@ class SparseMap(LinearMap):
         flat = added_at(constant(0.0, self.like, self.count * n * n), (k * n + i) * n + j, w)
         return xp.reshape(flat, (self.count, n, n))
 
-    def squares(self, v: Array) -> Array:
-        return self._written_out().squares(v)
-
-    def entries(self, i: Array, j: Array) -> Array:
-        return self._written_out().entries(i, j)
-
     def sizes(self) -> Array:
-        return self._written_out().sizes()
-
-    def rank_ones(self) -> RankOnes:
-        return self._written_out().rank_ones()
-
-    def diagonal(self, Phi: Array) -> Array:
-        return self._written_out().diagonal(Phi)
+        return self.written_out().sizes()
 
     def in_single(self, scale: float) -> MatrixMap:
-        return self._written_out().in_single(scale)
+        return self.written_out().in_single(scale)

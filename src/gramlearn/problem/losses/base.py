@@ -51,13 +51,13 @@ class Loss(ABC):
     def box(self, like: Array, size: int) -> tuple[Array, Array]:
         """(lo, hi), vectors of `size`."""
 
-    @abstractmethod
     def excess(self, t: Array) -> Array:
-        """How far t lies on the wrong side of the bound, 0 if it does not."""
+        """How far t lies on the wrong side of the bound, 0 if it does not or there is no bound."""
+        return namespace(t).zeros_like(t)
 
-    @abstractmethod
     def scale(self, t: Array, unit: float = 1.0) -> Array:
-        """The size of t against which an excess is measured: |b|, and `unit` where b is 0."""
+        """The size of t against which an excess is measured: |b|, and `unit` where b is 0 or missing."""
+        return namespace(t).full_like(t, unit)
 
     @abstractmethod
     def is_slack(self, low: Array, high: Array) -> Array:

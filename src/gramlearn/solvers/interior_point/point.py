@@ -51,6 +51,13 @@ class Interior:
     under: Array  # the multiplier of s where its domain ends below, and 0 where it does not
     over: Array
 
+    @staticmethod
+    def without_multipliers(dual: Dual, frame: Array, lam: Array) -> "Interior":
+        """X and lam, all of whose multipliers and s are 0."""
+        zero = namespace(lam).zeros_like(lam)
+        cone = constant(0.0, lam, int(frame.shape[0]))
+        return Interior(dual, frame, cone, lam, zero, zero, zero, zero, zero)
+
     @property
     def is_inside(self) -> bool:
         """Whether X has a multiplier yet."""
@@ -62,7 +69,7 @@ class Interior:
         return self.dual.regularizer.at_gradient(self.frame)
 
     @cached_property
-    def judged(self) -> PrimalPoint:
+    def primal_point(self) -> PrimalPoint:
         """X with these lam, for a certificate."""
         return PrimalPoint(self.dual, self.at, self.lam)
 
@@ -74,7 +81,7 @@ class Interior:
     @property
     def t(self) -> Array:
         """t_k = offset_k + <A_k, X>."""
-        return self.judged.t
+        return self.primal_point.t
 
     @cached_property
     def price(self) -> Array:
@@ -194,10 +201,9 @@ def center(dual: Dual, frame: Array, lam: Array, mu: float) -> Interior:
     make it vanish are not cut short by Z.
     """
     xp = namespace(lam)
-    zero, none = xp.zeros_like(lam), constant(0.0, lam, int(frame.shape[0]))
-    point = Interior(dual, frame, none, lam, zero, zero, zero, zero, zero)
+    point = Interior.without_multipliers(dual, frame, lam)
     largest = read(xp.max(xp.abs(point.residual)))
-    cone = none + (point.barrier_offset + max(mu, _SHARE * largest))
+    cone = point.cone + (point.barrier_offset + max(mu, _SHARE * largest))
     below, above = (mu / room for room in point.rooms)
     inside = dual.each(_inside, point.t + below - above)
     point = replace(point, cone=cone, below=below, above=above, inside=inside)

@@ -124,10 +124,8 @@ class InteriorPoint(Solver[InteriorState]):
     def step(self, problem: Problem, state: InteriorState, tol: float) -> InteriorState:
         point = advance(state.point)
         if point is None:
-            looked = self._look(problem, replace(state, stride=1), tol)
-            stuck = looked.status(tol) is None and looked.point is state.point
-            return self._stuck(problem, looked, tol) if stuck else looked
-        certificate, _ = point.judged.judged()
+            return self._look_or_restart(problem, state, tol)
+        certificate, _ = point.primal_point.certify()
         gap = certificate.relative_gap
         if certificate.violation > 0:
             directions = (point.lam, point.lam - state.point.lam)
@@ -136,25 +134,22 @@ class InteriorPoint(Solver[InteriorState]):
                 values = (certificate.dual, certificate.violation)
                 fields = refuted(problem, *values, point.frame, state.rows, proof)
                 return replace(state, point=point, **fields)
-        gap_so_far, mu_so_far = state.least
-        idle = 0 if gap < gap_so_far or point.mu < 0.9 * mu_so_far else state.idle + 1
-        least = (min(gap, gap_so_far), min(point.mu, mu_so_far))
+        least_gap, least_mu = state.least
+        idle = 0 if gap < least_gap or point.mu < 0.9 * least_mu else state.idle + 1
+        least = (min(gap, least_gap), min(point.mu, least_mu))
         state = replace(state, point=point, idle=idle, least=least)
-        everything = point.dual.size == problem.dual.size
         if idle > _IDLE:
-            state = self._look(problem, replace(state, stride=1), tol)
-            stuck = state.status(tol) is None and state.point is point
-            return self._stuck(problem, state, tol) if stuck else state
-        if everything or gap <= max(state.target, tol):
+            return self._look_or_restart(problem, state, tol)
+        if point.dual.size == problem.dual.size or gap <= max(state.target, tol):
             return self._look(problem, state, tol)
         return state
 
-    def _stuck(self, problem: Problem, state: InteriorState, tol: float) -> InteriorState:
-        """Fit the prices, and far from the end start again elsewhere: the start was at fault.
-
-        All constraints have just been looked at, so that a certificate is one of the whole problem.
-        """
-        state = _with_fitting_prices(state)
+    def _look_or_restart(self, problem: Problem, state: InteriorState, tol: float) -> InteriorState:
+        """Look at all constraints; if none is new, fit the prices, or far from the optimum start elsewhere."""
+        looked = self._look(problem, replace(state, stride=1), tol)
+        if looked.status(tol) is not None or looked.point is not state.point:
+            return looked
+        state = _with_fitting_prices(looked)
         if state.status(tol) is not None:
             return state
         if not state.starts or state.certificate.is_within(_NEAR):
@@ -171,19 +166,19 @@ class InteriorPoint(Solver[InteriorState]):
         return _with_fitting_prices(looked)
 
     def _look(self, problem: Problem, state: InteriorState, tol: float) -> InteriorState:
-        """Find what is near X, judge X with the prices there are, and give prices to what is new."""
+        """Find the constraints near X, certify X with the present prices, and price those that are new."""
         point, stride = state.point, state.stride
         while True:
             near = near_rows(problem.dual, point.at, stride, self.first)
             rows, working = _gathered(problem, state, near)
             same = working is point.dual
-            plain = point.judged
+            plain = point.primal_point
             if not same:
                 none = constant(0.0, point.lam, working.size)
                 plain = PrimalPoint(
                     working, point.at, _carried(state, rows, point.lam, working.split(none))
                 )
-            certificate, lam = plain.judged()
+            certificate, lam = plain.certify()
             if stride == 1 or not certificate.is_within(_COARSE_TOL):
                 break
             stride = max(1, stride // _REFINEMENT)
@@ -223,7 +218,7 @@ def _tidied(
     point: Interior, rows: list[Array], answer: Answer, to_ends: bool, tol: float
 ) -> Answer:
     """X with prices that fit it better, see `rounded`, if these are good to tol; else the answer there is."""
-    certificate, lam = PrimalPoint(point.dual, point.at, rounded(point, to_ends)).judged()
+    certificate, lam = PrimalPoint(point.dual, point.at, rounded(point, to_ends)).certify()
     if not (certificate.is_within(tol) and certificate.badness < INF):
         return answer
     return Answer(certificate, point.at.factor, rows, point.dual.split(lam))
@@ -244,15 +239,10 @@ def _started(start: DualPoint, times: float) -> Interior:
             x = shape * _usual_size(dual, shape)
         elif not dual.regularizer.is_own_barrier:
             x = clipped(x, low=_FLOOR * largest)
-        return _without_multipliers(start, frame * xp.sqrt(x))
+        return Interior.without_multipliers(dual, frame * xp.sqrt(x), start.lam)
     size = max(read(xp.max(prior / shape)), times * _usual_size(dual, shape))
-    return _without_multipliers(start, eye(dual.rank, shape) * xp.sqrt(size * shape))
-
-
-def _without_multipliers(start: DualPoint, frame: Array) -> Interior:
-    none = namespace(start.lam).zeros_like(start.lam)
-    cone = constant(0.0, start.lam, int(frame.shape[0]))
-    return Interior(start.dual, frame, cone, start.lam, none, none, none, none, none)
+    frame = eye(dual.rank, shape) * xp.sqrt(size * shape)
+    return Interior.without_multipliers(dual, frame, start.lam)
 
 
 def _usual_size(dual: Dual, shape: Array) -> float:

@@ -44,9 +44,7 @@ _FRACTION = 0.99  # of the way to the boundary that a step may go
 _SHORT = 0.1  # a step shorter than this is tried again, nearer to the path
 _LEAST_STEP = 1e-9
 _REFINEMENTS = 2
-_LEAST_SHARE = (
-    1e-12  # of the curvature of X along a constraint, that holds it where nothing else does
-)
+_LEAST_SHARE = 1e-12  # of the curvature of X along a constraint: holds it where nothing else does
 
 
 class _Step(NamedTuple):
@@ -170,7 +168,8 @@ class _System:
             upper = upper + transpose(T) @ (
                 T / coordinates.entries(point.at.divided_differences)[:, None]
             )
-        D = _curvature(point)
+        low, high = point.rooms
+        D = point.slope + point.below / low + point.above / high
         # A target has no curvature and no end: it is held by a weight, and what that leaves is refined away.
         one = constant(1.0, z, (1, 1))
         norms = concat([m.diagonal(one) for m in point.maps if m.size], z)
@@ -238,9 +237,3 @@ class _System:
             s = s + ds
             lam = lam + (joint_apply(maps, coordinates.matrix(ds)) + below) / lifted
         return coordinates.matrix(s), lam
-
-
-def _curvature(point: Interior) -> Array:
-    """loss*'' and what the multipliers of the ends of the box add to it."""
-    low, high = point.rooms
-    return point.slope + point.below / low + point.above / high

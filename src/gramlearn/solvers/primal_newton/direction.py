@@ -11,6 +11,7 @@ from typing import NamedTuple, final
 from gramlearn._base.arrays import (
     Array,
     eye,
+    machine_eps,
     namespace,
     read,
     symmetric_part,
@@ -112,7 +113,7 @@ def _written_out(maps: list[LinearMap], curvature: Array, Phi: Array, R: Array) 
 
 
 def _damping(like: Array) -> float:
-    return 50 * float(namespace(like).finfo(like.dtype).eps)
+    return 50 * machine_eps(like)
 
 
 class _Rotated(NamedTuple):

@@ -149,7 +149,7 @@ class PrimalNewton(Solver[PrimalState]):
     def _look(
         self, problem: Problem, state: PrimalState, at: ConjugatePoint, stride: int
     ) -> PrimalState:
-        """Look at all constraints (or a sample) at X, and judge X where it was all of them."""
+        """Look at all constraints (or a sample) at X, and certify X where it was all of them."""
         rows = near_rows(problem.dual, at, stride, self.first)
         point = PrimalPoint(problem.dual.materialize_rows(rows), at)
         if point.value == INF:
@@ -157,6 +157,6 @@ class PrimalNewton(Solver[PrimalState]):
         state = replace(state, point=point, stride=stride, looks=state.looks + 1)
         if stride > 1:
             return state
-        certificate, lam = point.judged()
+        certificate, lam = point.certify()
         answer = Answer(certificate, at.factor, rows, point.dual.split(lam))
         return replace(state, certificate=certificate, candidate=answer)

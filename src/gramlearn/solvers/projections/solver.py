@@ -4,7 +4,7 @@ A projection on constraint k changes Y by -delta A_k, with delta such that t_k m
 that lam_k pays for; where lam_k would leave its box it stops there, which is the correction that inequalities
 need (K09 appendix B). A cycle is one projection on every constraint. X is kept as B B' (LogDet) or
 W exp(theta) W' (von Neumann), so that a projection does not depend on the number of points; after every cycle
-X is computed from lam afresh, and judged.
+X is computed from lam afresh, and certified.
 """
 
 from collections.abc import Mapping
@@ -34,9 +34,7 @@ from gramlearn.solvers.working_set.infeasibility import (
 )
 
 INF = float("inf")
-_SETTLED = (
-    1e-15  # the relative change of the duals over a cycle below which nothing more will happen
-)
+_SETTLED = 1e-15  # the relative change of the duals over a cycle below which no more will happen
 
 
 @final
@@ -101,12 +99,9 @@ class Projections(Solver[ProjectionState]):
         if dual.regularizer.form not in FORMS_OF_X:
             return f"{type(dual.regularizer).__name__} has no form that makes a projection cheap"
         for part in dual.parts:
-            name = type(part.loss).__name__
             if part.loss.curve is None:
-                return f"{name} says no `curve` that compiled loops know"
-        if self.approximate:
-            return self._approximate_objection(problem)
-        return None
+                return f"{type(part.loss).__name__} says no `curve` that compiled loops know"
+        return self._approximate_objection(problem) if self.approximate else None
 
     def _approximate_objection(self, problem: Problem) -> str | None:
         dual = problem.dual
@@ -146,7 +141,7 @@ class Projections(Solver[ProjectionState]):
         proof = find_opposed_bounds(dual) if proof is None else proof
         if proof is not None:
             return self._refuted(problem, state, proof)
-        return self._judged(problem, state)
+        return self._certify(problem, state)
 
     def step(self, problem: Problem, state: ProjectionState, tol: float) -> ProjectionState:
         previous, before = state.point, state.point.lam
@@ -159,7 +154,7 @@ class Projections(Solver[ProjectionState]):
             proof = find_contradiction(point.dual, point.conjugate.factor, (lam, lam - before))
             if proof is not None:
                 return self._refuted(problem, state, proof)
-        looked = self._judged(problem, state)
+        looked = self._certify(problem, state)
         if looked.status(tol) is None and looked.change <= _SETTLED:
             return replace(looked, ending=Status.STALLED)
         return looked
@@ -183,7 +178,7 @@ class Projections(Solver[ProjectionState]):
     def settle(self, problem: Problem, state: ProjectionState) -> ProjectionState:
         if state.point.value == -INF:
             return state  # no lam is inside the domain, and there is nothing to look at
-        return self._judged(problem, state)
+        return self._certify(problem, state)
 
     def _cycle(
         self, problem: Problem, state: ProjectionState, lam: np.ndarray, counts: np.ndarray
@@ -202,7 +197,7 @@ class Projections(Solver[ProjectionState]):
             worst = _most_violated(problem.dual, X.factor, lam)
             X.run(np.asarray([worst]), state.table, lam, counts)
 
-    def _judged(self, problem: Problem, state: ProjectionState) -> ProjectionState:
+    def _certify(self, problem: Problem, state: ProjectionState) -> ProjectionState:
         point, rows = state.point, problem.dual.every_row
         certificate = review(problem, rows, point).certificate
         answer = Answer(certificate, point.conjugate.factor, rows, point.dual.split(point.lam))

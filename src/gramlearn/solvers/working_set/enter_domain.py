@@ -24,6 +24,7 @@ from gramlearn._base.arrays import (
     Array,
     clipped,
     constant,
+    machine_eps,
     namespace,
     read,
     symmetric_part,
@@ -196,7 +197,7 @@ def _rounding(dual: Dual, lam: Array) -> float:
     """How far an eigenvalue of Y may be off."""
     xp = namespace(lam)
     term_sizes = dual.origin.spread + dual.spread(lam)
-    return 4 * float(xp.finfo(lam.dtype).eps) * read(xp.sum(term_sizes))
+    return 4 * machine_eps(lam) * read(xp.sum(term_sizes))
 
 
 @final
@@ -252,25 +253,15 @@ class _Costless(Loss):
     def conjugate(self, lam: Array) -> Array:
         return namespace(lam).zeros_like(lam)
 
-    def conjugate_derivative(self, lam: Array) -> Array:
-        return namespace(lam).zeros_like(lam)
+    conjugate_derivative = conjugate_second = conjugate
 
-    def conjugate_second(self, lam: Array) -> Array:
-        return namespace(lam).zeros_like(lam)
+    def value(self, t: Array) -> Array:
+        return namespace(t).zeros_like(t)
 
     def take(self, rows: Array) -> Self:
         xp = namespace(self.ends[0])
         lo, hi = (xp.take(end, rows) for end in self.ends)
         return replace(self, of=self.of.take(rows), ends=(lo, hi))
-
-    def value(self, t: Array) -> Array:
-        return namespace(t).zeros_like(t)
-
-    def excess(self, t: Array) -> Array:
-        return namespace(t).zeros_like(t)
-
-    def scale(self, t: Array, unit: float = 1.0) -> Array:
-        return namespace(t).full_like(t, unit)
 
     def is_slack(self, low: Array, high: Array) -> Array:
         return self.of.is_slack(low, high)

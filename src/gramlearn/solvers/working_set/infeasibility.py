@@ -18,6 +18,7 @@ from gramlearn._base.arrays import (
     every_row,
     eye,
     is_array,
+    machine_eps,
     namespace,
     read,
     rows_of,
@@ -186,7 +187,7 @@ def _are_zero(linear: LinearMap, rows: Array, dimension: int) -> Array:
     one, unit = xp.ones_like(sizes), 1 / xp.where(sizes > 0, sizes, xp.ones_like(sizes))
     chosen = linear.index_rows(rows)
     if linear.is_nonnegative:
-        rounding = 16 * float(xp.finfo(sizes.dtype).eps) * dimension**0.5
+        rounding = 16 * machine_eps(sizes) * dimension**0.5
         return chosen.restrict(eye(int(sizes.shape[0]), sizes) * unit).traces(one) <= rounding**2
     first, second = _along_probes(chosen, unit)
     return (first == 0) & (second == 0)
@@ -215,7 +216,7 @@ def find_opposed_bounds(dual: Dual) -> Array | None:
     safe = xp.where(comparable & (sizes > 0), sizes, xp.ones_like(sizes))
     excess = xp.where(comparable, (asked - allowed) / safe, xp.zeros_like(sizes))
     worst = xp.argmax(excess)
-    if not read(excess[worst]) > _ROUNDINGS * float(xp.finfo(zero.dtype).eps):
+    if not read(excess[worst]) > _ROUNDINGS * machine_eps(zero):
         return None
     every = every_row(dual.size, zero)
     below = xp.astype(every == asking[worst], zero.dtype)

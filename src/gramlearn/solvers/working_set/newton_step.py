@@ -14,6 +14,7 @@ from gramlearn._base.arrays import (
     eye,
     inverse_of_lower,
     is_finite,
+    machine_eps,
     namespace,
     read,
     transpose,
@@ -162,8 +163,7 @@ def _direct(H: Hessian, diagonal: Array, g: Array) -> Array | None:
     scale = 1 / xp.sqrt(diagonal)
     scaled = H.matrix() * scale[:, None] * scale[None, :]
     for units in _DIRECT_DAMPINGS:
-        damping = units * float(xp.finfo(g.dtype).eps)
-        lower = cholesky_or_none(scaled + damping * eye(H.size, g))
+        lower = cholesky_or_none(scaled + units * machine_eps(g) * eye(H.size, g))
         if lower is not None:
             inverse = inverse_of_lower(lower)
             return scale * (transpose(inverse) @ (inverse @ (scale * g)))

@@ -4,8 +4,6 @@ A ray next to a given X is looked for: brought to <A_k, X> = 0 where prices have
 directions. What is claimed of it is what rounding leaves of it.
 """
 
-from collections.abc import Iterator
-
 from gramlearn._base.arrays import (
     Array,
     cholesky_or_none,
@@ -13,6 +11,7 @@ from gramlearn._base.arrays import (
     concat,
     constant,
     eye,
+    machine_eps,
     namespace,
     read,
     symmetric_part,
@@ -30,13 +29,8 @@ _ROUNDINGS = 512  # of the largest it could be, below which <A_k, X> is zero
 
 def steepest_fall(limits: list[Dual], factor: Array) -> float:
     """How steeply an objective of linear growth falls along a ray next to X = F F', see `_fall_along`."""
-    return max(_fall_along(dual, ray) for dual in limits for ray in _rays(dual, factor))
-
-
-def _rays(dual: Dual, factor: Array) -> Iterator[Array]:
-    """F of rays that may do, next to this one."""
-    yield _straightened(dual, factor)
-    yield _cut(dual, factor)
+    nearby = _straighten, _drop_small_directions
+    return max(_fall_along(dual, ray(dual, factor)) for dual in limits for ray in nearby)
 
 
 def _fall_along(dual: Dual, factor: Array) -> float:
@@ -46,7 +40,7 @@ def _fall_along(dual: Dual, factor: Array) -> float:
     the dearest <A_k, X> that rounding may hide.
     """
     xp, unit = namespace(factor), _unit(dual)
-    eps = float(xp.finfo(factor.dtype).eps)
+    eps = machine_eps(factor)
     size = whole = read(xp.sum((unit[:, None] * factor) ** 2))
     slope = read(xp.sum(factor * (dual.origin.matrix @ factor)))
     for part in dual.parts:
@@ -74,7 +68,7 @@ def _largest_cost(end: Array, t: Array, lost: Array) -> Array:
 def _growth(part: Part, factor: Array, unit: Array, size: float) -> tuple[Array, Array]:
     """(<A_k, X>, what of it is lost in rounding) of X = F F', whose size is that of F in these units."""
     xp = namespace(factor)
-    one, eps = constant(1.0, factor, 1), float(xp.finfo(factor.dtype).eps)
+    one, eps = constant(1.0, factor, 1), machine_eps(factor)
     framed = part.map.restrict(factor)
     norms = part.map.restrict(eye(int(unit.shape[0]), factor) / unit).diagonal(one[:, None])
     largest = xp.sqrt(clipped(norms, low=0.0)) * size
@@ -83,7 +77,7 @@ def _growth(part: Part, factor: Array, unit: Array, size: float) -> tuple[Array,
 
 def next_to_nothing(dual: Dual) -> float:
     """A share that is zero but for rounding."""
-    return max(_PROVEN, _ROUNDINGS * float(namespace(dual.like).finfo(dual.like.dtype).eps))
+    return max(_PROVEN, _ROUNDINGS * machine_eps(dual.like))
 
 
 def _unit(dual: Dual) -> Array:
@@ -93,7 +87,7 @@ def _unit(dual: Dual) -> Array:
     return xp.sqrt(xp.where(spread > 0, spread, xp.ones_like(spread)))
 
 
-def _cut(dual: Dual, factor: Array) -> Array:
+def _drop_small_directions(dual: Dual, factor: Array) -> Array:
     """F without its small directions: towards the limit of kappa they vanish."""
     xp, unit = namespace(factor), _unit(dual)
     U, singular, _ = xp.linalg.svd(unit[:, None] * factor, full_matrices=False)
@@ -126,11 +120,11 @@ def null_space(S: Array) -> Array:
     """A basis of what S sends to zero, up to rounding."""
     xp = namespace(S)
     e, U = xp.linalg.eigh(symmetric_part(S))
-    share = max(_PROVEN, 32 * int(S.shape[0]) * float(xp.finfo(S.dtype).eps))
+    share = max(_PROVEN, 32 * int(S.shape[0]) * machine_eps(S))
     return xp.take(U, where_true(xp.abs(e) <= share * read(xp.max(xp.abs(e)))), axis=1)
 
 
-def _straightened(dual: Dual, factor: Array) -> Array:
+def _straighten(dual: Dual, factor: Array) -> Array:
     """F of the X next to it with <A_k, X> = 0, or as near as can be, where a price has no end on that side."""
     xp, columns = namespace(factor), int(factor.shape[1])
     factor = factor / xp.max(xp.abs(factor))
