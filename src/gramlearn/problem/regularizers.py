@@ -48,10 +48,6 @@ class LogDet(Regularizer):
     def conjugate_second(self, y: Array) -> Array:
         return 1 / (y * y)
 
-    @classmethod
-    def examples(cls) -> list[Regularizer]:
-        return [cls()]
-
 
 @final
 @dataclass(frozen=True)
@@ -79,10 +75,6 @@ class VonNeumann(Regularizer):
         return exponential("exp", y)
 
     conjugate_derivative = conjugate_second = conjugate
-
-    @classmethod
-    def examples(cls) -> list[Regularizer]:
-        return [cls()]
 
 
 def _power(x: Array, exponent: float) -> Array:
@@ -138,10 +130,6 @@ class Frobenius(_PowerTrace):
     """
 
     p: ClassVar[float] = 2.0
-
-    @classmethod
-    def examples(cls) -> list[Regularizer]:
-        return [cls()]
 
 
 @final

@@ -332,9 +332,9 @@ class Regularizer(ABC):
         """h*''(y)."""
 
     @classmethod
-    @abstractmethod
     def examples(cls) -> list["Regularizer"]:
         """Instances that the catalogue tests run on."""
+        return [cls()]
 
     @final
     def at(self, Y: Array) -> ConjugatePoint:

@@ -1,10 +1,9 @@
 """lam <- clip(lam + s H g): quasi-Newton steps on a sparse dual, for kernels over many points.
 
-g is the gradient of the dual, H the inverse Hessian that BFGS builds of the last few steps (limited memory), on
-the variables that are not held by an end of their box; s is 1, or less where the dual does not grow enough. A
-step is one look at the positive eigenvalues of a sparse matrix, which begins where the last one ended. Z11
-takes gradient steps of a fixed length here. Where the problem has a capacity B, tr X^p <= B stands in place of
-tr X^p / p.
+g is the gradient of the dual, H the inverse Hessian that limited-memory BFGS builds from the last few steps, on
+the variables that are not held at an end of their box; s is 1, or less where the dual does not rise enough. A
+step computes the positive eigenvalues of a sparse matrix, starting from those of the last step. (Z11 takes
+gradient steps of a fixed length.) Where the problem has a capacity B, tr X^p <= B replaces tr X^p / p.
 """
 
 from collections.abc import Mapping
@@ -24,7 +23,7 @@ from gramlearn.solvers.loop import State
 from gramlearn.solvers.solver import Answer, Solver
 
 _TRIES, _MORE_TRIES = 4, 17  # of the sizes 1, 1/4, 1/16, ... of a step
-_SHARE = 0.05  # of a gap that errors of eigenvalues may have
+_SHARE = 0.05  # the largest share of the gap that errors of eigenvalues may make up
 
 
 @final
@@ -94,7 +93,7 @@ class QuasiNewton(Solver[QuasiNewtonState]):
         elif problem.capacity is None:
             pieces = [np.zeros(part.size) for part in dual.parts]
         else:
-            # Without a positive part of Y there is nothing to scale.
+            # A norm bound scales the positive part of Y, so there must be one.
             pieces = [_price_of_zero(part) for part in dual.parts]
         lo, _ = dual.box
         lam = np.clip(np.concatenate([*pieces, np.zeros(0)]), lo, dual.ceiling(np.zeros(dual.size)))
@@ -128,10 +127,10 @@ class QuasiNewton(Solver[QuasiNewtonState]):
             noise = point.certificate.gap * 1e-3 + tried.value_error
             return Step(tried, tried.value - point.value + noise, promise)
 
-        # Steps from before an end of the box was met may mislead: the last one's length and g itself are left.
+        # Where steps from before an end of the box was met mislead, the last step and g itself remain.
         for steps, tries in ((state.steps, _TRIES), (state.steps[-1:], _MORE_TRIES)):
             direction = _uphill(uphill, steps, free)
-            # No noise: every step brings its own.
+            # The noise is part of the rise of each step.
             other = line_search(take, np.inf, -np.inf, tries=tries, shrink=0.25)
             if other is not None:
                 break
@@ -147,12 +146,12 @@ class QuasiNewton(Solver[QuasiNewtonState]):
 
 
 def _accuracy(tol: float, gap: float) -> float:
-    """Of eigenvalues, where the gap is this far and shall be tol: their share of it is small."""
+    """How accurate eigenvalues must be, at this gap and this tolerance: a small share of the gap."""
     return float(np.clip(_SHARE * gap, max(_SHARE * tol, 1e-12), _SHARE * max(tol, 1e-3)))
 
 
 def _price_of_zero(part: Part) -> np.ndarray:
-    """A lam that X = 0 asks for: the derivative of the loss, or where it has a kink an end of the box."""
+    """The lam of X = 0: the derivative of the loss, or an end of the box where it has a kink."""
     zero = np.zeros(part.size)
     if part.loss.is_smooth:
         return np.asarray(part.loss.price(part.offset + zero))

@@ -8,7 +8,7 @@ A new kind is its index arrays, as fields, and a table of directions.
 """
 
 from abc import abstractmethod
-from dataclasses import dataclass, fields
+from dataclasses import MISSING, dataclass, fields
 from typing import Any, ClassVar, final
 
 from gramlearn._base.arrays import Array, as_index, as_real, constant, where_true
@@ -84,10 +84,14 @@ class PointConstraints(Constraints):
     def describe(self, k: int) -> str:
         return self.words.format(*(int(x[k]) for x in self.columns.values()))
 
-
-def _shifted(n: int, shift: int) -> list[int]:
-    """Give rows that never wrap around: a circle of comparisons would contradict itself."""
-    return [k + shift for k in range(n - 3)]
+    @classmethod
+    @final
+    def examples(cls, n: int) -> list[Constraints]:
+        # Rows that never wrap around: a circle of comparisons would contradict itself.
+        columns = [[k + shift for k in range(n - 3)] for shift in range(4)]
+        wanted = [f.default is MISSING for f in fields(cls) if not f.kw_only]
+        counts = range(sum(wanted), len(wanted) + 1)
+        return [cls(*columns[:count]) for count in counts]
 
 
 @final
@@ -111,10 +115,6 @@ class SquaredDistances(PointConstraints):
                 "such pairs out."
             )
 
-    @classmethod
-    def examples(cls, n: int) -> list[Constraints]:
-        return [cls(_shifted(n, 0), _shifted(n, 1))]
-
 
 @final
 @dataclass(frozen=True, eq=False)
@@ -130,10 +130,6 @@ class Similarities(PointConstraints):
         Direction(-0.25, 0, -1, 1),
     )
 
-    @classmethod
-    def examples(cls, n: int) -> list[Constraints]:
-        return [cls(_shifted(n, 0), _shifted(n, 1))]
-
 
 @final
 @dataclass(frozen=True, eq=False)
@@ -144,10 +140,6 @@ class DiagonalEntries(PointConstraints):
 
     words: ClassVar[str] = "squared norm of point {}"
     directions: ClassVar[tuple[Direction, ...]] = (Direction(1.0, 0, 0, 0),)
-
-    @classmethod
-    def examples(cls, n: int) -> list[Constraints]:
-        return [cls(_shifted(n, 0))]
 
 
 @dataclass(frozen=True, eq=False)
@@ -168,11 +160,6 @@ class _Comparisons(PointConstraints):
     @property
     def _second_pair(self) -> tuple[int, int]:
         return (0, 2) if self.l is None else (2, 3)
-
-    @classmethod
-    def examples(cls, n: int) -> list[Constraints]:
-        three = (_shifted(n, 0), _shifted(n, 1), _shifted(n, 2))
-        return [cls(*three), cls(*three, _shifted(n, 3))]
 
 
 @final

@@ -319,12 +319,14 @@ def _gathered(
 
     Rows with A_k = 0 that hold are left out: they do at any price, which would grow along the central path.
     """
-    old, rows = state.point.dual, [_merged(*both) for both in zip(near, state.rows, strict=True)]
+    old, xp = state.point.dual, namespace(state.point.lam)
+    both = zip(state.rows, near, strict=True)
+    rows = [xp.sort(concat([known, new[is_missing(new, known)]], new)) for known, new in both]
     if state.point.is_inside and sum(int(r.shape[0]) for r in rows) == old.size:
         return rows, old
     dual = problem.dual.materialize_rows(rows)
     idle = dual.split(dual.idle)
-    if bool(namespace(old.like).any(dual.idle)):
+    if bool(xp.any(dual.idle)):
         factor = state.point.at.factor
         held = [_held(*each, factor) for each in zip(dual.parts, idle, strict=True)]
         rows = [r[~h] for r, h in zip(rows, held, strict=True)]
@@ -337,9 +339,3 @@ def _held(part: Part, idle: Array, factor: Array) -> Array:
     one, framed = constant(1.0, factor, 1), part.map.restrict(factor)
     off = part.loss.outside(part.offset + framed.traces(one))
     return idle & (off <= part.t_error(framed, one, factor))
-
-
-def _merged(near: Array, known: Array) -> Array:
-    """The rows of both, ascending."""
-    xp = namespace(near)
-    return xp.sort(concat([known, near[is_missing(near, known)]], near))

@@ -177,7 +177,7 @@ class Projections(Solver[ProjectionState]):
 
     def settle(self, problem: Problem, state: ProjectionState) -> ProjectionState:
         if state.point.value == -INF:
-            return state  # no lam is inside the domain, and there is nothing to look at
+            return state  # no lam is inside the domain, so there is no X to certify
         return self._certify(problem, state)
 
     def _cycle(
