@@ -6,8 +6,8 @@ semidefinite, and with t = offset + <A, X(lam)>
     gradient_k = t_k - loss_k*'(lam_k)
     primal(X(lam)) - dual(lam) = sum_k [loss_k(t_k) + loss_k*(lam_k) - lam_k t_k]
 
-so the gap is a sum of terms that are each zero at the optimum, free of cancellation. A `Dual` is the problem
-in these terms, whole or cut down to a working set; a `DualPoint` is one lam, with one factorization.
+so the gap is a sum of nonnegative terms, each zero at the optimum. A `Dual` is the problem in this form, for
+all constraints or for a working set; a `DualPoint` is one lam, with one factorization.
 """
 
 from collections.abc import Callable
@@ -33,8 +33,8 @@ from gramlearn.problem.losses import Loss
 from gramlearn.problem.spectral import ConjugatePoint, Regularizer
 
 INF = float("inf")
-LEAST_SHARE = 1e-6  # of the size of a problem, that is not lost in its rounding
-_LEAST_ROUNDINGS = 1e5  # that make such a share where roundings are coarse
+LEAST_SHARE = 1e-6  # the least share of the size of a problem that rounding leaves visible
+_LEAST_ROUNDINGS = 1e5  # the same in rounding errors, for single precision
 
 
 @final
@@ -58,8 +58,8 @@ class Part:
     def t_error(self, framed: LinearMap, x: Array, frame: Array) -> Array:
         """How far t may be off, by rounding, where X is diag(x) in the frame of this map.
 
-        A direction z that is next to orthogonal to a large vector of the frame is not quite so once it is
-        rounded: each z'q_a is off by a rounding of |z| |q_a|, and t = sum_a x_a (z'q_a)^2 accordingly.
+        A direction z nearly orthogonal to a large vector of the frame is less so once it is rounded: each
+        z'q_a is off by a rounding of |z| |q_a|, and t = sum_a x_a (z'q_a)^2 accordingly.
         """
         xp = namespace(x)
         eps = machine_eps(x)
@@ -88,7 +88,7 @@ class Part:
 class Origin:
     """Y0 = diag(slope) - sum_k price_k A_k: grad phi at the prior, less the terms of fixed price.
 
-    An r x r matrix only when it is asked for: where X is a large kernel, Y stays sparse.
+    The r x r matrix is made only when asked for: where X is a large kernel, Y stays sparse.
     """
 
     slope: Array
@@ -148,12 +148,8 @@ class Dual:
 
     @property
     def least(self) -> float:
-        """The part of |phi*(Y0)| that has digits which are not rounding: an optimum below is lost in it.
-
-        It is a millionth, and in single precision a hundredth.
-        """
-        eps = machine_eps(self.like)
-        return max(LEAST_SHARE, _LEAST_ROUNDINGS * eps) * abs(self.constant)
+        """The least optimum that rounding of phi*(Y0) does not hide: a millionth; in single, a hundredth."""
+        return max(LEAST_SHARE, _LEAST_ROUNDINGS * machine_eps(self.like)) * abs(self.constant)
 
     @cached_property
     def eigenvalue_error(self) -> float:
@@ -162,7 +158,7 @@ class Dual:
         return 8 * machine_eps(self.like) * read(xp.sum(self.origin.spread))
 
     def prior_rounding(self, n_zero: int) -> float:
-        """phi* of so many eigenvalues of Y that are zero but for that error: no gap is known to be smaller."""
+        """phi* of `n_zero` eigenvalues of Y that are zero up to that error: no gap is known to be smaller."""
         if self.regularizer.keeps_range:
             return 0.0
         error = constant(self.eigenvalue_error, self.like, 1)
@@ -213,7 +209,7 @@ class Dual:
         )
 
     def violation(self, t: Array, t_errors: Array | None = None) -> float:
-        """How far a t lies outside the domain of its loss, or may, relative to the bound; the largest."""
+        """How far a t lies (or may lie) outside the domain of its loss, relative to the bound; the largest."""
         pieces = self.split(t)
         unsure = [None] * len(pieces) if t_errors is None else self.split(t_errors)
         parts = zip(self.parts, pieces, unsure, strict=True)
@@ -253,7 +249,7 @@ class Dual:
         return DualPoint(self, lam)
 
     def next_to(self, lam: Array) -> "DualPoint | None":
-        """The point at lam, or next to it: another order of its terms may round a singular Y outside."""
+        """The point at lam, or near it where rounding in another order puts a singular Y outside the domain."""
         for less in (0.0, 1e-12, 1e-9, 1e-6, 1e-3):
             point = self.at(lam - less * lam)
             if point.value > -INF:
@@ -290,10 +286,9 @@ class DualPoint:
 
     @cached_property
     def noise(self) -> float:
-        """A bound on the rounding errors of the value and of the primal one, together.
+        """A bound on the rounding errors of the dual and the primal value together.
 
-        Y is off by a rounding of what it is the sum of, which is more than a rounding of Y where that cancels;
-        and the value is a sum itself.
+        Both the terms that Y is the sum of, which may cancel, and the terms of the value are rounded.
         """
         if self.is_at_prior:
             return 0.0

@@ -1,11 +1,10 @@
 """primal(X) - dual(lam) = D(X, X(lam)) at any X = grad phi*(Y), with lam_k = loss_k'(t_k).
 
 Here t = offset + <A, X>, and X(lam) = grad phi*(Y0 - sum_k lam_k A_k). With that lam every Fenchel-Young term
-of the gap is zero, and what is left is a divergence that the residual R = Y - (Y0 - sum_k lam_k A_k) tells.
-R is the gradient of the primal, too: along dX = D grad phi*(Y)[dY] the value changes by <R, dX>.
+of the gap is zero, and the rest is a divergence, a function of the residual R = Y - (Y0 - sum_k lam_k A_k).
+R is also the gradient of the primal: along dX = D grad phi*(Y)[dY] the value changes by <R, dX>.
 
-A `PrimalPoint` is the counterpart of a `DualPoint`: there lam is given and X follows, here X is given and lam
-follows. It needs losses that have a derivative.
+A `DualPoint` has lam, and X follows; a `PrimalPoint` has X, and lam follows where losses have a derivative.
 """
 
 from functools import cached_property
@@ -29,7 +28,7 @@ from gramlearn.problem.losses import Loss
 from gramlearn.problem.spectral import ConjugatePoint
 
 INF = float("inf")
-# How much of lam to try, until there is an X(lam); without linear terms there always is one at none of it.
+# Shares of lam to try until X(lam) exists; without linear terms it always does at lam = 0.
 _SHARES = (1.0, 0.5, 0.1, 0.01, 1e-4, 0.0)
 
 
@@ -127,10 +126,9 @@ class PrimalPoint:
         return self.dual.t_errors(self.maps, self.at.spectrum, self.at.frame)
 
     def certify(self) -> tuple[Certificate, Array]:
-        """The certificate of X over the constraints of this dual, and the duals it rests on.
+        """The certificate of X over the constraints of this dual, and its duals: lam, or a share of it.
 
-        These are lam, or as large a part of it as leaves an X(lam). The gap is the largest that a rounding of
-        the terms of R may hide; both values have a rounding of every term.
+        The share is the largest for which X(lam) exists. The gap and both values include their rounding.
         """
         prices = self.residual - self.at.image + self._prior
         lam, gap, R = self.lam, INF, self.residual
@@ -158,9 +156,9 @@ class PrimalPoint:
 
     @property
     def _residual_error(self) -> float:
-        """How far Q' R Q may be off, in the spectral norm: a rounding of what it is the sum of.
+        """How far Q' R Q may be off, in the spectral norm: a rounding of the terms of R, before Q is applied.
 
-        Of that before Q meets it, since a direction of X may be next to orthogonal to all of the A_k.
+        After it they may be smaller, since a direction of X may be nearly orthogonal to all of the A_k.
         """
         xp, Q = namespace(self.residual), self.at.frame
         term_sizes = self.dual.origin.spread + self.dual.spread(self.lam)

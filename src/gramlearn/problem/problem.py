@@ -73,8 +73,8 @@ class Problem:
     terms : sequence of Term
         Constraints, each with its loss.
     dtype : {"float64", "float32"}
-        The precision of the computation, whatever the type of the data. Where single precision comes to
-        nothing, `solve` goes on in double unless a solver is named.
+        The precision of the computation, whatever the type of the data. Where single precision fails, `solve`
+        continues in double unless a solver is named.
     capacity : float, optional
         A bound, tr X^p <= capacity, in place of the price tr X^p / p (p = 2 with Frobenius), from `Zeros(n)`.
         For constraints with few entries each: "quasi_newton" solves it, and `solve` takes that.
@@ -224,7 +224,7 @@ class Problem:
         return read(xp.sum(self.regularizer.value(x)) - xp.sum(self.regularizer.value(s)) - inner)
 
     def divergence_of(self, factor: Array) -> float:
-        """D_phi(X, X0) for X = V F F' V', however near to singular, and no less than it is but for rounding."""
+        """D_phi(X, X0) for X = V F F' V', even if nearly singular, plus a bound on its rounding error."""
         xp = namespace(factor)
         slope = self.regularizer.derivative(self.space.spectrum)
         terms = [

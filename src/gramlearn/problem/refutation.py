@@ -4,9 +4,9 @@ Here b_k is the end of the domain of loss_k on the side that v_k pushes to, less
 have 0 <= <S, X> <= sum_k v_k b_k < 0. Equality is impossible, too, where X must be positive definite and S is
 not zero, or where some t_k may not reach its end.
 
-In floating point S is definite up to a share `error` of s, what it is the sum of, and the sum of the v_k b_k is
-known up to a rounding of its terms. So what is proven is that an X that satisfies the constraints is a million
-times as large as the prior, the present X and the bounds, or so nearly singular that no digit is left.
+In floating point S is definite up to a share `error` of the terms it is the sum of, and the sum of the v_k b_k
+is known up to a rounding of its terms. So the proof is that any X that satisfies the constraints is a million
+times larger than the prior, the present X and the bounds, or singular up to rounding.
 """
 
 from dataclasses import dataclass
@@ -18,10 +18,10 @@ from gramlearn.problem.dual import Dual
 
 INF = float("inf")
 # Powers of rounding, so that single precision proves what it can: of 2e-16, a million, 1e-11, a millionth.
-_BEYOND = -0.4  # so many times what the bounds speak of is out of reach
+_BEYOND = -0.4  # an X this many times larger than the bounds does not count
 _DEFINITE = 0.7  # an error of S below this share of it leaves it semidefinite
-_SUBSTANTIAL = 0.15  # of what it is the sum of, which S must have to be known not to be zero
-_SHARE = 0.4  # of the whole, which something must have to count
+_SUBSTANTIAL = 0.15  # an S above this share of its terms is not zero
+_SHARE = 0.4  # open ends count if they have more than this share of all
 
 
 @final
@@ -29,7 +29,7 @@ _SHARE = 0.4  # of the whole, which something must have to count
 class Refutation:
     """v over the constraints of a dual, as a proof that they contradict each other.
 
-    `usual` is a diagonal of X such as is expected: what is proven is that nothing of that size will do.
+    `usual` is the diagonal of an X of the expected size: the proof is that no X of that size is feasible.
     """
 
     dual: Dual

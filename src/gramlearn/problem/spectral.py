@@ -87,7 +87,7 @@ class ConjugatePoint(ABC):
     def divergence(self, R: Array, error: float = 0.0) -> float:
         """D(X, X') = phi*(Y') - phi*(Y) - <X, Y' - Y> with Q' (Y - Y') Q = R; +inf outside the domain.
 
-        Never too small: where the terms cancel, what rounding may hide is added. With an error it is the most
+        Never too small: the rounding error of terms that cancel is added. With an error it is the largest
         for any matrix within that distance of R, in the spectral norm.
         """
 
@@ -115,14 +115,14 @@ class SpectralPoint(ConjugatePoint):
         self._regularizer = regularizer
         self.value = INF
         if not is_finite(Y):
-            return  # an overflow on the way here: outside the domain, and nothing to decompose
+            return  # Y overflowed: outside the domain
         self._decompose(symmetric_part(Y), None)
 
     @classmethod
     def of_gradient(cls, regularizer: "Regularizer", F: Array) -> "SpectralPoint":
         xp = namespace(F)
         u, s, _ = xp.linalg.svd(F)
-        # Products of what an eigenvalue below this gives would underflow.
+        # Products with smaller eigenvalues would underflow.
         x = clipped(s * s, low=float(xp.finfo(F.dtype).smallest_normal) ** 0.5)
         point = cls.__new__(cls)
         point._regularizer = regularizer
@@ -165,12 +165,12 @@ class SpectralPoint(ConjugatePoint):
         for name in ("spectrum", "divided_differences", "factor"):
             other.__dict__.pop(name, None)
         other._decompose(self.image + S, self._u)
-        # Beyond this, products of what X gives overflow.
+        # Beyond this, products with X overflow.
         return other if abs(other.value) < _HUGE else None
 
     def rounding(self, s: Array) -> float:
-        # No eigenvalue of Y moves farther than the sum of s, and phi* is monotone. Where h*' is convex, no E
-        # has more beyond its first order than that has: where X is next to nothing the first order is, too.
+        # No eigenvalue of Y moves farther than the sum of s, and phi* is monotone. Where h*' is convex, that
+        # shift also bounds the terms of second and higher order; the first order is small where X is.
         xp = namespace(s)
         moved = read(xp.sum(self._regularizer.conjugate(self._y + xp.sum(s))))
         if not moved < INF:

@@ -98,7 +98,7 @@ class QuasiNewton(Solver[QuasiNewtonState]):
         lo, _ = dual.box
         lam = np.clip(np.concatenate([*pieces, np.zeros(0)]), lo, dual.ceiling(np.zeros(dual.size)))
         sparse = SparseDual(problem)
-        point = sparse.at(lam, accuracy=_accuracy(tol, 1.0))
+        point = SparsePoint(sparse, lam, None, _accuracy(tol, 1.0))
         if point.value == -np.inf:
             return QuasiNewtonState(sparse, point, ending=Status.OVERFLOW)
         return _with_candidate(QuasiNewtonState(sparse, point), problem)
@@ -119,7 +119,7 @@ class QuasiNewton(Solver[QuasiNewtonState]):
             promise = float(g @ (lam - point.lam))
             if promise < 0:
                 return None
-            tried = state.sparse.at(lam, point, accuracy)
+            tried = SparsePoint(state.sparse, lam, point, accuracy)
             evaluations += 1
             if tried.value == -np.inf:
                 # Outside the domain of a loss*, or so far out that something overflows.

@@ -1,7 +1,7 @@
 """A V ~ V diag(theta): the few largest eigenvalues of a sparse symmetric A, and a bound on all others.
 
-Of the vectors that share an eigenvalue, as those of the pieces of a graph do, a Krylov space holds one. So
-others are looked for afresh, with the eigenvalues that were found moved below the rest, until none is as large.
+A Krylov space holds only one of the vectors that share an eigenvalue, as those of the components of a graph do.
+So the search is repeated, with the eigenvalues that were found moved below the rest, until none is as large.
 """
 
 from typing import Any, NamedTuple
@@ -13,7 +13,7 @@ from gramlearn._base.validation import check_count
 from gramlearn._base.warnings import warn
 
 _DENSE = 600  # up to this size all eigenvalues at once are quicker
-_AFFORDABLE = 6000  # up to this size all eigenvalues at once can be had, where the search fails
+_AFFORDABLE = 6000  # up to this size all eigenvalues are computed at once where the search fails
 _EQUAL = 1e-9  # of |A|: eigenvalues that differ by less are the same
 _CHECK = 4  # vectors of a search among the others
 

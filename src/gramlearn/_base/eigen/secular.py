@@ -1,10 +1,10 @@
 """D + rho w w' = U diag(theta) U': the eigenvalues of a diagonal matrix plus a matrix of rank one, in O(r^2).
 
 theta are the roots of the secular equation 1 + rho sum_i w_i^2 / (d_i - theta) = 0, one between each two of the
-sorted d (Golub 1973). What makes no difference is deflated: entries of w that are nothing, and equal d, which a
-rotation leaves with one entry. Each root is kept as its distance from the nearest d, so that d_i - theta_j has
-all its digits; eigenvectors come from the w for which the computed theta are exact (Gu and Eisenstat 1994),
-which makes them orthogonal to rounding however close the roots are.
+sorted d (Golub 1973). Zero entries of w are deflated, and so are equal d, which a rotation leaves with one
+entry. Each root is kept as its distance from the nearest d, so that d_i - theta_j has all its digits;
+eigenvectors come from the w for which the computed theta are exact (Gu and Eisenstat 1994), which makes them
+orthogonal to rounding however close the roots are.
 """
 
 import math

@@ -24,10 +24,9 @@ from gramlearn.problem.linear_maps.indexed import IndexedMap
 _DIRECTIONS_BYTES = 1 << 30
 # Norms between which single precision neither overflows nor loses more to small numbers than to rounding.
 _SINGLE_REACH = (1e-8, 1e15)
-# The share of the squares that a scan may leave out, judged by so many points.
-_LEFT_OUT = 3e-4
-_SAMPLE = 1000
-_OUTLYING = 100.0  # times as much of one point, and all columns are kept
+_LEFT_OUT = 3e-4  # the share of the squares that a scan may leave out
+_SAMPLE = 1000  # points from which that share is estimated
+_OUTLYING = 100.0  # a point that loses this many times that share makes all columns be kept
 
 
 @final

@@ -7,7 +7,7 @@ from typing import Any, ClassVar, NamedTuple, Self, final
 from gramlearn._base.arrays import Array, clipped, is_array, namespace, read
 
 INF = float("inf")
-_UNSURE = 1e-9  # of a bound: where a t is rounded by more, it may violate the bound by as much
+_UNSURE = 1e-9  # of a bound: a larger rounding error of t counts as a violation
 
 
 class Curve(NamedTuple):
@@ -27,7 +27,9 @@ class Loss(ABC):
 
     weight: Any = 1.0
 
-    is_hard: ClassVar[bool] = False  # infinite on one side of a bound: feasibility is at stake
+    is_hard: ClassVar[bool] = (
+        False  # infinite on one side of a bound: the problem may be infeasible
+    )
     is_fixed: ClassVar[bool] = False  # the box is a point: nothing to solve for
     is_smooth: ClassVar[bool] = False  # loss' exists inside the domain, and `price` gives it
 
@@ -161,13 +163,13 @@ class Loss(ABC):
     def violation(self, t: Array, unit: float = 1.0, t_error: Array | None = None) -> float:
         """How far a t lies outside the domain, relative to the bound; the largest of all.
 
-        With a `t_error`, by which t may be off, it is how far t may lie outside; but see `_UNSURE`.
+        With a `t_error`, by which t may be off, it is how far t may lie outside, if more than `_UNSURE`.
         """
         if not self.has_domain or t.shape[0] == 0:
             return 0.0
         xp, scale = namespace(t), self.scale(t, unit)
-        off = self.outside(t) / scale
+        outside = self.outside(t) / scale
         if t_error is not None:
             most = xp.maximum(self.outside(t - t_error), self.outside(t + t_error)) / scale
-            off = xp.where(most > _UNSURE, most, off)
-        return read(xp.max(off))
+            outside = xp.where(most > _UNSURE, most, outside)
+        return read(xp.max(outside))

@@ -1,4 +1,4 @@
-"""loss(t) = slope t: a linear objective beside the constraints."""
+"""loss(t) = slope t: a linear term of the objective."""
 
 from dataclasses import dataclass, replace
 from typing import Any, ClassVar, Self, final

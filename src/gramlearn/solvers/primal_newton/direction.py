@@ -26,14 +26,13 @@ from gramlearn.solvers.symmetric import Coordinates
 
 INF = float("inf")
 
-# Few constraints are eliminated, and few entries of S written out: exact where the problem is badly
-# conditioned, and no slower.
+# Small systems are solved by elimination: exact where the problem is badly conditioned, and no slower.
 _DIRECT_ROWS = 200
 _DIRECT_RANK = 30
-# Of LogDet, products of directions make the system; to eliminate it takes less than a few products with it.
+# For LogDet the system is cheap to write out, and to eliminate it takes less time than a few products with it.
 _DIRECT_SHARE, _DIRECT_SIZE = 4, 6000
 _DIRECT_ELEMENTS = 4_000_000
-# Down to this residual, products in single precision do.
+# Down to this residual, products in single precision are accurate enough.
 _SINGLE_ACCURACY = 1e-3
 
 
@@ -60,7 +59,7 @@ def newton_direction(point: PrimalPoint, accuracy: float) -> Array:
     tiny = xp.zeros_like(R) + h <= 1e-8 * read(xp.max(h))
     if not bool(xp.any(tiny)):
         return symmetric_part(S / h)
-    # What X does not feel follows from the equation itself.
+    # Entries of dY that hardly move X follow from the equation itself.
     follows = -R - joint_adjoint(maps, curvature * joint_apply(maps, h * S))
     return symmetric_part(xp.where(tiny, follows, S / xp.where(tiny, xp.ones_like(R), h)))
 
@@ -75,7 +74,7 @@ def search_along(
 ) -> PrimalPoint | None:
     """Halve the step until the value falls enough; where rounding hides its fall, the gap decides.
 
-    Nothing is promised where X is zero and stays so to first order; then any fall will do.
+    Where X is zero and stays so to first order nothing is promised, and any fall is enough.
     """
 
     def take(size: float) -> Step:
@@ -105,7 +104,7 @@ def _written_out(maps: list[LinearMap], curvature: Array, Phi: Array, R: Array) 
     M = coordinates.gram(maps, curvature)
     h = xp.sqrt(coordinates.entries(xp.zeros_like(R) + Phi))
     system = h[:, None] * M * h[None, :]
-    # Beside large entries the identity is lost to rounding, and with it what M does not reach.
+    # Next to large entries the identity is lost to rounding, and with it the null space of M.
     largest = read(xp.max(xp.abs(xp.linalg.diagonal(system))))
     system = system + (1 + _damping(R) * largest) * eye(coordinates.size, R)
     S = xp.linalg.solve(system, -(h * coordinates.vector(R))[:, None])[:, 0]

@@ -1,10 +1,9 @@
 """lam_k <- the maximum of the dual along lam_k, k after k: Bregman projections, as published (K09 5).
 
 A projection on constraint k changes Y by -delta A_k, with delta such that t_k meets the bound, or the slack
-that lam_k pays for; where lam_k would leave its box it stops there, which is the correction that inequalities
-need (K09 appendix B). A cycle is one projection on every constraint. X is kept as B B' (LogDet) or
-W exp(theta) W' (von Neumann), so that a projection does not depend on the number of points; after every cycle
-X is computed from lam afresh, and certified.
+that lam_k pays for; where lam_k would leave its box it stops there, which is the correction for inequalities
+(K09 appendix B). A cycle is one projection on every constraint. X is kept as B B' (LogDet) or W exp(theta) W'
+(von Neumann); after every cycle X is computed from lam afresh, and certified.
 """
 
 from collections.abc import Mapping
@@ -148,7 +147,7 @@ class Projections(Solver[ProjectionState]):
         state = self.cycled(problem, state)
         point, lam = state.point, state.point.lam
         if not point.value >= previous.value - 10 * previous.noise:
-            # Rounding took lam out of the domain or astray, or there is no X: the last good state stays.
+            # Rounding spoiled lam or took it out of the domain, or there is no X: keep the last good state.
             return replace(state, point=previous, ending=Status.STALLED)
         if point.violation > 0:
             proof = find_contradiction(point.dual, point.conjugate.factor, (lam, lam - before))
@@ -160,7 +159,7 @@ class Projections(Solver[ProjectionState]):
         return looked
 
     def cycled(self, problem: Problem, state: ProjectionState) -> ProjectionState:
-        """Project once on every constraint; whether that led anywhere is not looked at."""
+        """Project once on every constraint, without a look at the result."""
         before = state.point.lam
         lam = before.copy()
         counts = np.zeros(2, dtype=np.int64)
@@ -210,7 +209,7 @@ class Projections(Solver[ProjectionState]):
 
 
 def _most_violated(dual: Dual, factor: np.ndarray, lam: np.ndarray) -> int:
-    """The constraint whose t is farthest from what lam prices, among those that lam may still follow."""
+    """The constraint whose t is farthest from loss*'(lam), among those whose lam may still move there."""
     one = np.ones(1)
     t = np.concatenate([p.offset + p.map.restrict(factor).traces(one) for p in dual.parts])
     priced = dual.each(lambda part, v: part.loss.conjugate_derivative(v), lam)

@@ -5,15 +5,12 @@ of diag(theta) - weight delta w w', and W <- W U with their vectors (`secular`).
 
     t(delta) = offset + <A, exp(log X - delta A)> = s(lam + delta)
 
-by Newton's method on the logarithms of both sides, in which they are nearly straight, within a shrinking
-bracket; where t may be negative, on t itself. Every evaluation costs O(r^2). A constraint of several directions
-is as many eigenvalue problems one after another.
+by Newton's method within a shrinking bracket, on the logarithms of both sides, which are nearly linear, or on
+t itself where it may be negative. Every evaluation costs O(r^2). A constraint of several directions takes one
+eigenvalue problem for each.
 
-`approximate_epoch` goes as far as the bound of Golden and Thompson allows,
-
-    tr exp(log X - delta zz') <= tr X - (1 - exp(-delta |z|^2)) z'Xz / |z|^2
-
-which is the step of DefiniteBoost: too short, in closed form.
+`approximate_epoch` takes the steps of DefiniteBoost, shorter but in closed form, from the bound of Golden and
+Thompson: tr exp(log X - delta zz') <= tr X - (1 - exp(-delta |z|^2)) z'Xz / |z|^2.
 """
 
 import math
@@ -25,11 +22,10 @@ from gramlearn._base.eigen.secular import rank_one_eigen, rank_one_roots
 from gramlearn.solvers.projections.line import CONSTANT, EXPONENTIAL, constant_delta, curve
 
 _STEPS = 200
-_FAR = 20.0  # in units of an exponent, as far as a tangent is trusted
+_FAR = 20.0  # how far a tangent of an exponential is trusted, in units of the exponent
 _BIG = 700.0  # exp of more overflows
 _TOLERANCE = 1e-12
-# So often W is brought back to orthogonality.
-_REFRESH = 50
+_REFRESH = 50  # projections after which W is made orthogonal again
 
 
 @compiled()
@@ -150,7 +146,7 @@ def _delta(theta, ws, weights, offset, number, lam, lo, hi, counts):  # type: ig
     for _ in range(_STEPS):
         trial = delta + miss / slope if slope > 0.0 and abs(miss) < math.inf else math.nan
         if not in_logs:
-            # An exponential is nothing like its tangent far away; and where that leads nowhere, halve.
+            # A tangent is wrong far away on an exponential; where it makes no progress, bisect.
             trial = min(max(trial, delta - _FAR / size), delta + _FAR / size)
             if abs(miss) > 0.5 * before and not math.isinf(right - left):
                 trial = left + (right - left) / 2.0

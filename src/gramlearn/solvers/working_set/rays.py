@@ -1,7 +1,7 @@
 """<Y0, X> - sum_k sup {lam <A_k, X> : lam in the box}: how steeply an objective of linear growth falls along X.
 
-A ray next to a given X is looked for: brought to <A_k, X> = 0 where prices have no end, or without its small
-directions. What is claimed of it is what rounding leaves of it.
+The rays are variants of a given X: moved to <A_k, X> = 0 where prices are unbounded, or without its small
+directions. The fall that is claimed holds whatever rounding may have done.
 """
 
 from gramlearn._base.arrays import (
@@ -22,9 +22,9 @@ from gramlearn.solvers.symmetric import Coordinates
 
 INF = float("inf")
 _CORRECTIONS = 4  # of a ray
-_PROVEN = 1e-9  # share of what a sum is made of, below which it is zero
-_STRAIGHTENED = 500_000  # entries of a system that is solved for a proof, at most
-_ROUNDINGS = 512  # of the largest it could be, below which <A_k, X> is zero
+_PROVEN = 1e-9  # a sum below this share of its terms is zero
+_STRAIGHTENED = 500_000  # the most entries of a system that is solved for a proof
+_ROUNDINGS = 512  # an <A_k, X> of fewer rounding errors of its largest possible value is zero
 
 
 def steepest_fall(limits: list[Dual], factor: Array) -> float:
@@ -34,10 +34,10 @@ def steepest_fall(limits: list[Dual], factor: Array) -> float:
 
 
 def _fall_along(dual: Dual, factor: Array) -> float:
-    """How steeply it falls along this X, of the sizes of all terms, less what rounding may make of that.
+    """How steeply the objective falls along this X, relative to the sizes of all terms, less its rounding.
 
-    An endless price forbids a <A_k, X> on its side, unless that is lost in rounding. Other prices are paid for
-    the dearest <A_k, X> that rounding may hide.
+    An unbounded price forbids an <A_k, X> on its side that exceeds rounding. Other prices are paid for the
+    largest <A_k, X> within rounding.
     """
     xp, unit = namespace(factor), _unit(dual)
     eps = machine_eps(factor)
@@ -56,7 +56,7 @@ def _fall_along(dual: Dual, factor: Array) -> float:
 
 
 def _largest_cost(end: Array, t: Array, lost: Array) -> Array:
-    """sup {lam t : 0 <= lam <= end}, for any t within `lost` of this one; an endless price forgives so much."""
+    """sup {lam t : 0 <= lam <= end}, for any t within `lost` of this one; an infinite end ignores t <= lost."""
     xp = namespace(t)
     zero = xp.zeros_like(t)
     is_endless = xp.isinf(end)
@@ -66,7 +66,7 @@ def _largest_cost(end: Array, t: Array, lost: Array) -> Array:
 
 
 def _growth(part: Part, factor: Array, unit: Array, size: float) -> tuple[Array, Array]:
-    """(<A_k, X>, what of it is lost in rounding) of X = F F', whose size is that of F in these units."""
+    """(<A_k, X>, its rounding error) of X = F F', whose size is that of F in these units."""
     xp = namespace(factor)
     one, eps = constant(1.0, factor, 1), machine_eps(factor)
     framed = part.map.restrict(factor)
@@ -75,8 +75,8 @@ def _growth(part: Part, factor: Array, unit: Array, size: float) -> tuple[Array,
     return framed.traces(one), _ROUNDINGS * eps * xp.maximum(largest, framed.magnitudes(one))
 
 
-def next_to_nothing(dual: Dual) -> float:
-    """A share that is zero but for rounding."""
+def negligible_share(dual: Dual) -> float:
+    """A share that counts as zero in this precision."""
     return max(_PROVEN, _ROUNDINGS * machine_eps(dual.like))
 
 
@@ -88,17 +88,17 @@ def _unit(dual: Dual) -> Array:
 
 
 def _drop_small_directions(dual: Dual, factor: Array) -> Array:
-    """F without its small directions: towards the limit of kappa they vanish."""
+    """F without its small directions, which vanish in the limit of kappa."""
     xp, unit = namespace(factor), _unit(dual)
     U, singular, _ = xp.linalg.svd(unit[:, None] * factor, full_matrices=False)
-    large = where_true(singular > next_to_nothing(dual) ** 0.5 * read(singular[0]))
+    large = where_true(singular > negligible_share(dual) ** 0.5 * read(singular[0]))
     return xp.take(U * singular, large, axis=1) / unit[:, None]
 
 
-def unseen_space(dual: Dual) -> tuple[Array, Array]:
-    """(V, which rows): positive semidefinite A_k whose prices have no end, and what all of them see nothing of.
+def common_null_space(dual: Dual) -> tuple[Array, Array]:
+    """(V, rows): the rows with A_k >= 0 and an unbounded price, and a basis V of their common null space.
 
-    V is a basis of that: <A_k, X> = 0 for X = V S V', and for no other X >= 0.
+    <A_k, X> = 0 for X = V S V', and for no other X >= 0.
     """
     like = dual.like
     xp = namespace(like)
@@ -117,7 +117,7 @@ def unseen_space(dual: Dual) -> tuple[Array, Array]:
 
 
 def null_space(S: Array) -> Array:
-    """A basis of what S sends to zero, up to rounding."""
+    """A basis of the null space of S, up to rounding."""
     xp = namespace(S)
     e, U = xp.linalg.eigh(symmetric_part(S))
     share = max(_PROVEN, 32 * int(S.shape[0]) * machine_eps(S))
@@ -125,7 +125,7 @@ def null_space(S: Array) -> Array:
 
 
 def _straighten(dual: Dual, factor: Array) -> Array:
-    """F of the X next to it with <A_k, X> = 0, or as near as can be, where a price has no end on that side."""
+    """F of an X nearby with <A_k, X> = 0, as nearly as possible, where a price is unbounded on that side."""
     xp, columns = namespace(factor), int(factor.shape[1])
     factor = factor / xp.max(xp.abs(factor))
     coordinates = Coordinates(columns, factor)
@@ -137,16 +137,16 @@ def _straighten(dual: Dual, factor: Array) -> Array:
         found = [_growth(part, factor, unit, size) for part in dual.parts if part.size]
         t, lost = (concat([piece[k] for piece in found], factor[:, 0]) for k in (0, 1))
         endless = xp.isinf(xp.where(t > 0, hi, lo)) & (xp.abs(t) > lost)
-        # What was brought to zero stays there when something else is.
+        # A row that was brought to zero stays there while others follow.
         chosen = chosen | endless
         rows = where_true(chosen)
         if not bool(xp.any(endless)) or rows.shape[0] * coordinates.size > _STRAIGHTENED:
             break
         maps = [part.map.restrict(factor) for part in dual.parts]
-        stack, off = coordinates.some_rows(maps, rows), xp.take(t, rows)
+        stack, excess = coordinates.some_rows(maps, rows), xp.take(t, rows)
         sizes = xp.max(xp.abs(stack), axis=1)
         sizes = xp.where(sizes > 0, sizes, xp.ones_like(sizes))
-        S = coordinates.matrix(-xp.linalg.pinv(stack / sizes[:, None]) @ (off / sizes))
+        S = coordinates.matrix(-xp.linalg.pinv(stack / sizes[:, None]) @ (excess / sizes))
         C = cholesky_or_none(eye(columns, factor) + S)
         if C is None:
             break
