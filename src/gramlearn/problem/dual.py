@@ -220,6 +220,16 @@ class Dual:
         pairs = zip(self.parts, framed, strict=True)
         return concat([part.t_error(mapped, x, frame) for part, mapped in pairs], self.like)
 
+    def t_of(self, framed: list[LinearMap], x: Array) -> Array:
+        """t of X = diag(x) in the frame of these maps."""
+        pairs = zip(self.parts, framed, strict=True)
+        return concat([part.offset + mapped.traces(x) for part, mapped in pairs], self.like)
+
+    def gap(self, t: Array, lam: Array) -> float:
+        """sum_k [loss_k(t_k) + loss_k*(lam_k) - lam_k t_k]."""
+        gaps = self.each(lambda p, t, v: p.loss.gap(t, v), t, lam)
+        return max(read(namespace(gaps).sum(gaps)), 0.0)  # rounding may leave a little less
+
     def gap_error(self, t: Array, lam: Array, t_errors: Array) -> float:
         """How much larger the gap may be, since every t is rounded."""
         errors = self.each(lambda p, t, v, d: p.loss.gap_error(t, v, d), t, lam, t_errors)
@@ -326,9 +336,7 @@ class DualPoint:
     @cached_property
     def t(self) -> Array:
         """t_k = offset_k + <A_k, X(lam)>."""
-        x = self.conjugate.spectrum
-        parts = zip(self.dual.parts, self._framed, strict=True)
-        return concat([part.offset + framed.traces(x) for part, framed in parts], self.lam)
+        return self.dual.t_of(self._framed, self.conjugate.spectrum)
 
     @cached_property
     def gradient(self) -> Array:
@@ -338,8 +346,7 @@ class DualPoint:
     @cached_property
     def gap(self) -> float:
         """primal(X(lam)) - dual(lam) over the constraints of this dual."""
-        gaps = self.dual.each(lambda p, t, v: p.loss.gap(t, v), self.t, self.lam)
-        return max(read(namespace(gaps).sum(gaps)), 0.0)  # rounding may leave a little less
+        return self.dual.gap(self.t, self.lam)
 
     @cached_property
     def violation(self) -> float:

@@ -52,8 +52,7 @@ class PrimalPoint:
         self.dual = dual
         self.at = at
         self.maps: list[LinearMap] = [part.map.restrict(at.frame) for part in dual.parts]
-        parts = zip(dual.parts, self.maps, strict=True)
-        self.t = concat([p.offset + framed.traces(at.spectrum) for p, framed in parts], dual.like)
+        self.t = dual.t_of(self.maps, at.spectrum)
         self._is_priced = lam is None
         self.lam = dual.each(lambda part, t: part.loss.price(t), self.t) if lam is None else lam
         self.value = self._size = INF
@@ -107,8 +106,8 @@ class PrimalPoint:
     @cached_property
     def gap(self) -> float:
         """primal(X) - dual(lam), +inf where X(lam) does not exist."""
-        unpaid = 0.0 if self._is_priced else self._unpaid(self.lam)
-        return self.at.divergence(self.residual) + unpaid
+        losses = 0.0 if self._is_priced else self.dual.gap(self.t, self.lam)
+        return self.at.divergence(self.residual) + losses
 
     @property
     def noise(self) -> float:
@@ -135,8 +134,8 @@ class PrimalPoint:
         for share in _SHARES:
             lam = self.lam if share == 1 else share * self.lam
             R = self.at.image - self._prior + share * prices
-            unpaid = 0.0 if share == 1 and self._is_priced else self._unpaid(lam)
-            gap = self.at.divergence(R, self._residual_error) + unpaid
+            losses = 0.0 if share == 1 and self._is_priced else self.dual.gap(self.t, lam)
+            gap = self.at.divergence(R, self._residual_error) + losses
             if gap < INF:
                 break
         rounding = self.noise / 4
@@ -165,11 +164,6 @@ class PrimalPoint:
         term_sizes = (xp.sqrt(term_sizes) @ xp.abs(Q)) ** 2
         image = xp.abs(xp.linalg.diagonal(self.at.image))
         return 4 * machine_eps(Q) * read(xp.sum(term_sizes + image))
-
-    def _unpaid(self, lam: Array) -> float:
-        """sum_k loss_k(t_k) + loss_k*(lam_k) - lam_k t_k."""
-        gaps = self.dual.each(lambda part, t, v: part.loss.gap(t, v), self.t, lam)
-        return max(read(namespace(gaps).sum(gaps)), 0.0)
 
     def moved(self, S: Array) -> "PrimalPoint | None":
         """The point at X + Q (Phi o S) Q', or None where there is none."""

@@ -205,8 +205,7 @@ class SparsePoint:
     @cached_property
     def certificate(self) -> Certificate:
         """How good X(lam) is."""
-        losses = float(np.sum(self._dual.each(lambda p, t, v: p.loss.gap(t, v), self.t, self.lam)))
-        gap = max(losses, 0.0) + self.value_error
+        gap = self._dual.gap(self.t, self.lam) + self.value_error
         violation = self._dual.violation(self.t)
         prior_rounding = self._dual.prior_rounding(self.part.n_zero(self._dual.eigenvalue_error))
         # Each value with its rounding, so that the optimum lies between the two.

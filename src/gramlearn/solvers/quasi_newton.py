@@ -38,13 +38,10 @@ class QuasiNewtonState(State):
 
     @property
     def details(self) -> Mapping[str, Any]:
-        if self.point.value == -np.inf:
-            return {"evaluations": self.evaluations}
-        return {
-            "rank": self.point.part.theta.shape[0],
-            "evaluations": self.evaluations,
-            "price": self.point.price,
-        }
+        details: dict[str, Any] = {"evaluations": self.evaluations}
+        if self.point.value > -np.inf:
+            details |= {"rank": self.point.part.theta.shape[0], "price": self.point.price}
+        return details
 
 
 @final
@@ -71,12 +68,9 @@ class QuasiNewton(Solver[QuasiNewtonState]):
         dual = problem.dual
         if not is_numpy(dual.like):
             return "sparse matrices are SciPy's, with NumPy arrays only"
-        if dual.regularizer.keeps_range or np.any(
-            dual.regularizer.conjugate(np.asarray([-1.0, 0.0]))
-        ):
-            return (
-                f"{type(dual.regularizer).__name__} needs more than the positive eigenvalues of Y"
-            )
+        phi = dual.regularizer
+        if phi.keeps_range or np.any(phi.conjugate(np.asarray([-1.0, 0.0]))):
+            return f"{type(phi).__name__} needs more than the positive eigenvalues of Y"
         if problem.space.basis is not None:
             return "the prior is not diagonal, so that Y is not sparse"
         fixed = [part.map for part, _ in dual.origin.fixed]

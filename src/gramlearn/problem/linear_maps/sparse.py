@@ -74,10 +74,8 @@ class SparseMap(ImplicitMap):
         return added_at(constant(0.0, x, self.count), k, on_diagonal)
 
     def magnitudes(self, x: Array) -> Array:
-        k, i, j, w = self.table
-        xp = namespace(w)
-        sizes = replace(self, table=Entries(k, i, j, xp.abs(w)))
-        return sizes.traces(x)
+        w = namespace(x).abs(self.table.w)
+        return replace(self, table=self.table._replace(w=w)).traces(x)
 
     def apply(self, S: Array) -> Array:
         xp = namespace(S)

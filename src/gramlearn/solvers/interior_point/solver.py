@@ -35,7 +35,7 @@ from gramlearn.solvers.interior_point.step import advance
 from gramlearn.solvers.loop import State
 from gramlearn.solvers.solver import Answer, Solver
 from gramlearn.solvers.working_set import WorkingSet
-from gramlearn.solvers.working_set.infeasibility import find_contradiction, refuted
+from gramlearn.solvers.working_set.infeasibility import end_infeasible, find_contradiction
 
 INF = float("inf")
 
@@ -68,11 +68,7 @@ class InteriorState(State):
 
     @property
     def details(self) -> Mapping[str, Any]:
-        return {
-            "working": self.point.dual.size,
-            "looks": self.looks,
-            "mu": self.point.mu,
-        }
+        return {"working": self.point.dual.size, "looks": self.looks, "mu": self.point.mu}
 
 
 @final
@@ -127,9 +123,9 @@ class InteriorPoint(Solver[InteriorState]):
             directions = (point.lam, point.lam - state.point.lam)
             proof = find_contradiction(point.dual, point.frame, directions)
             if proof is not None:
-                values = (certificate.dual, certificate.violation)
-                fields = refuted(problem, *values, point.frame, state.rows, proof)
-                return replace(state, point=point, **fields)
+                found = (point.frame, certificate.dual, certificate.violation)
+                state = replace(state, point=point)
+                return end_infeasible(problem, state, state.rows, proof, found)
         least_gap, least_mu = state.least
         idle = 0 if gap < least_gap or point.mu < 0.9 * least_mu else state.idle + 1
         least = (min(gap, least_gap), min(point.mu, least_mu))

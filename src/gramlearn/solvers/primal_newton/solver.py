@@ -87,10 +87,10 @@ class PrimalNewton(Solver[PrimalState]):
                 return f"{name} has no derivative everywhere"
             # Where t may be zero or less, such a loss is infinite, at the start or later.
             offset = part.offset
-            if not part.size:
-                continue
-            least = read(namespace(offset).min(offset)) if is_array(offset) else offset
-            if part.loss.has_domain and not (part.map.is_nonnegative and least >= 0):
+            is_positive = (
+                bool(namespace(offset).all(offset >= 0)) if is_array(offset) else offset >= 0
+            )
+            if part.size and part.loss.has_domain and not (part.map.is_nonnegative and is_positive):
                 return f"{name} is infinite for some t that these constraints may have"
         return None
 

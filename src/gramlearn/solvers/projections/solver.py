@@ -25,11 +25,11 @@ from gramlearn.solvers.projections.forms import FORMS_OF_X
 from gramlearn.solvers.solver import Answer, Solver
 from gramlearn.solvers.working_set.enter_domain import enter_domain
 from gramlearn.solvers.working_set.infeasibility import (
+    end_infeasible,
     find_contradiction,
     find_impossible,
     find_opposed_bounds,
     pick_hopeless,
-    refuted,
 )
 
 INF = float("inf")
@@ -139,7 +139,7 @@ class Projections(Solver[ProjectionState]):
         proof = find_impossible(problem, suspects)
         proof = find_opposed_bounds(dual) if proof is None else proof
         if proof is not None:
-            return self._refuted(problem, state, proof)
+            return end_infeasible(problem, state, dual.every_row, proof)
         return self._certify(problem, state)
 
     def step(self, problem: Problem, state: ProjectionState, tol: float) -> ProjectionState:
@@ -152,7 +152,7 @@ class Projections(Solver[ProjectionState]):
         if point.violation > 0:
             proof = find_contradiction(point.dual, point.conjugate.factor, (lam, lam - before))
             if proof is not None:
-                return self._refuted(problem, state, proof)
+                return end_infeasible(problem, state, problem.dual.every_row, proof)
         looked = self._certify(problem, state)
         if looked.status(tol) is None and looked.change <= _SETTLED:
             return replace(looked, ending=Status.STALLED)
@@ -202,16 +202,10 @@ class Projections(Solver[ProjectionState]):
         answer = Answer(certificate, point.conjugate.factor, rows, point.dual.split(point.lam))
         return replace(state, certificate=certificate, candidate=answer)
 
-    def _refuted(self, problem: Problem, state: ProjectionState, proof: Array) -> ProjectionState:
-        point, rows = state.point, problem.dual.every_row
-        factor = point.conjugate.factor
-        return replace(state, **refuted(problem, point.value, point.violation, factor, rows, proof))
-
 
 def _most_violated(dual: Dual, factor: np.ndarray, lam: np.ndarray) -> int:
     """The constraint whose t is farthest from loss*'(lam), among those whose lam may still move there."""
-    one = np.ones(1)
-    t = np.concatenate([p.offset + p.map.restrict(factor).traces(one) for p in dual.parts])
+    t = dual.t_of([part.map.restrict(factor) for part in dual.parts], np.ones(1))
     priced = dual.each(lambda part, v: part.loss.conjugate_derivative(v), lam)
     lo, hi = dual.box
     held = ((lam >= hi) & (t > priced)) | ((lam <= lo) & (t < priced))

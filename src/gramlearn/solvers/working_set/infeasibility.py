@@ -7,6 +7,7 @@ Two bounds on the same quantity, <A_a, X> >= l > u >= <A_b, X> with A_a = A_b, n
 v_a = -1 and v_b = 1 the sum of v_k A_k is zero, so that the proof holds for an X of any size.
 """
 
+from dataclasses import replace
 from typing import Any
 
 from gramlearn._base.arrays import (
@@ -128,28 +129,33 @@ def _correction(dual: Dual, v: Array, N: Array, negative: Array) -> Array:
     return weight * (transpose(xp.linalg.pinv(flat)) @ target)
 
 
-def refuted(
+def end_infeasible(
     problem: Problem,
-    value: float,
-    violation: float,
-    factor: Array,
+    state: Any,
     rows: list[Array],
     proof: Array,
-) -> dict[str, Any]:
-    """Give the fields of a state that ends with a proof over these rows: its duals contradict every X."""
-    xp, sizes = namespace(factor), [int(chosen.shape[0]) for chosen in rows]
+    found: tuple[Array, float, float] | None = None,
+) -> Any:
+    """End a state with a proof over these rows that no X satisfies the constraints; the proof is its duals.
+
+    `found` are the factor, value and violation to report, by default those of the DualPoint of the state.
+    """
+    point, xp = state.point, namespace(proof)
+    factor, value, violation = found or (point.conjugate.factor, point.value, point.violation)
+    sizes = [int(chosen.shape[0]) for chosen in rows]
     pieces = [proof[sum(sizes[:k]) : sum(sizes[: k + 1])] for k in range(len(sizes))]
     certificate = Certificate(INF, value, INF, violation)
     names = []
     for position, (chosen, v) in enumerate(zip(rows, pieces, strict=True)):
         named = chosen[xp.abs(v) > _NAMED_SHARE]
         names += [problem.describe(position, int(named[k])) for k in range(int(named.shape[0]))]
-    return {
-        "certificate": certificate,
-        "candidate": Answer(certificate, factor, rows, pieces),
-        "ending": Status.INFEASIBLE,
-        "conflict": tuple(names),
-    }
+    return replace(
+        state,
+        certificate=certificate,
+        candidate=Answer(certificate, factor, rows, pieces),
+        ending=Status.INFEASIBLE,
+        conflict=tuple(names),
+    )
 
 
 def pick_hopeless(part: Part, rows: Array, severity: Array) -> Array:

@@ -35,11 +35,11 @@ from gramlearn.solvers.loop import State
 from gramlearn.solvers.solver import Answer, Solver
 from gramlearn.solvers.working_set.enter_domain import enter_domain
 from gramlearn.solvers.working_set.infeasibility import (
+    end_infeasible,
     find_contradiction,
     find_impossible,
     find_opposed_bounds,
     pick_hopeless,
-    refuted,
 )
 from gramlearn.solvers.working_set.newton_step import newton_step
 
@@ -143,7 +143,7 @@ class WorkingSet(Solver[WorkingSetState]):
                 directions = (better.lam, better.lam - point.lam)
                 proof = find_contradiction(better.dual, better.conjugate.factor, directions)
                 if proof is not None:
-                    return _refuted(problem, state, state.rows, proof)
+                    return end_infeasible(problem, state, state.rows, proof)
             reached = _badness(better) <= max(state.target, 0.3 * tol)
             if not reached and state.steps < _INNER_STEPS:
                 return state
@@ -192,7 +192,7 @@ class WorkingSet(Solver[WorkingSetState]):
         if proof is None and is_first:
             proof = find_opposed_bounds(problem.dual)
         if proof is not None:
-            return _refuted(problem, state, problem.dual.every_row, proof)
+            return end_infeasible(problem, state, problem.dual.every_row, proof)
         rows, point = self._choose(problem, rows, point, seen)
         # Where hardly any violator is new, few will be at the next scan: go farther before it.
         news = sum(int(violators.shape[0]) for violators in seen.violators)
@@ -263,11 +263,3 @@ def _badness(point: DualPoint) -> float:
     primal, least = point.value + point.gap, point.dual.least
     known = point.value, point.gap, point.violation
     return Certificate(primal, *known, 1.0, least, point.prior_rounding).badness
-
-
-def _refuted(
-    problem: Problem, state: WorkingSetState, rows: list[Array], proof: Array
-) -> WorkingSetState:
-    point = state.point
-    fields = refuted(problem, point.value, point.violation, point.conjugate.factor, rows, proof)
-    return replace(state, **fields)
