@@ -202,6 +202,12 @@ def where_true(mask: Array) -> Array:
     return namespace(mask).nonzero(mask)[0]
 
 
+def count_true(mask: Array) -> int:
+    """How many entries of an array of booleans hold."""
+    xp = namespace(mask)
+    return int(xp.sum(xp.astype(mask, xp.int64)))
+
+
 def transpose(matrix: Array) -> Array:
     """Swap the last two axes."""
     return namespace(matrix).matrix_transpose(matrix)

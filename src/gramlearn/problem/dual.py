@@ -20,6 +20,7 @@ from gramlearn._base.arrays import (
     clipped,
     concat,
     constant,
+    count_true,
     every_row,
     eye,
     machine_eps,
@@ -166,9 +167,7 @@ class Dual:
 
     def prior_rounding_among(self, y: Array) -> float:
         """The prior rounding of these eigenvalues of Y."""
-        xp = namespace(y)
-        is_zero = xp.abs(y) <= self.eigenvalue_error
-        return self.prior_rounding(int(xp.sum(xp.astype(is_zero, xp.int64))))
+        return self.prior_rounding(count_true(namespace(y).abs(y) <= self.eigenvalue_error))
 
     def split(self, vector: Array) -> list[Array]:
         """Cut a vector over all constraints into its parts."""

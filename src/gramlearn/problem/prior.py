@@ -14,6 +14,7 @@ from gramlearn._base.arrays import (
     Array,
     as_real,
     clipped,
+    count_true,
     machine_eps,
     namespace,
     read,
@@ -94,9 +95,9 @@ def _of_matrix(X0: Array, keeps_range: bool) -> Space:
     xp = namespace(X0)
     n = int(X0.shape[0])
     diagonal = xp.linalg.diagonal(X0)
-    entries, on_diagonal = (xp.sum(xp.astype(x != 0, xp.int64)) for x in (X0, diagonal))
+    is_diagonal = count_true(X0 != 0) == count_true(diagonal != 0)
     least = read(xp.min(diagonal))
-    if read(entries) == read(on_diagonal) and (least > 0 or (least == 0 and not keeps_range)):
+    if is_diagonal and (least > 0 or (least == 0 and not keeps_range)):
         # Already in its eigenbasis: the points are used as they are.
         return Space(None, diagonal, n)
     s, V = xp.linalg.eigh(symmetric_part(X0))
@@ -116,9 +117,7 @@ def _of_matrix(X0: Array, keeps_range: bool) -> Space:
 
 def _rank(descending: Array, n: int) -> int:
     """Count the values that are not rounding errors of the largest one."""
-    xp = namespace(descending)
-    threshold = n * machine_eps(descending) * read(descending[0])
-    rank = int(xp.sum(xp.astype(descending > threshold, xp.int64)))
+    rank = count_true(descending > n * machine_eps(descending) * read(descending[0]))
     if rank == 0:
         raise ValueError(_NO_RANGE)
     return rank

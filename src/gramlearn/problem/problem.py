@@ -235,12 +235,9 @@ class Problem:
         return sum(terms) + 4 * machine_eps(factor) * sum(abs(t) for t in terms)
 
     def linear_value(self, S: Array) -> float:
-        """The terms of fixed price at X = V S V'."""
-        total = 0.0
-        for part in self.parts:
-            if part.loss.is_fixed and part.size:
-                total += read(namespace(S).sum(part.loss.value(part.offset + part.map.apply(S))))
-        return total
+        """The value of the linear terms at X = V S V'."""
+        values = (p.loss.value(p.offset + p.map.apply(S)) for p, _ in self.dual.origin.fixed)
+        return sum((read(namespace(S).sum(value)) for value in values), start=0.0)
 
 
 def _are_terms(given: object) -> bool:

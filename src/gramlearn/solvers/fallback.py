@@ -32,9 +32,7 @@ class Stage(NamedTuple):
     max_iter: float
 
 
-@final
-@dataclass(frozen=True, eq=False)
-class StageAnswer:
+class StageAnswer(NamedTuple):
     """An answer of a stage, whose problem knows its precision."""
 
     solving: Solving
@@ -42,7 +40,6 @@ class StageAnswer:
 
     @property
     def certificate(self) -> Certificate:
-        """Of the answer."""
         return self.answer.certificate
 
 
@@ -90,7 +87,6 @@ class Fallback(Method[FallbackState, StageAnswer, Solution]):
 
     @property
     def problem(self) -> Problem:
-        """As it was given."""
         return self.stages[0].problem
 
     def before(self) -> StageAnswer:
@@ -136,7 +132,7 @@ class Fallback(Method[FallbackState, StageAnswer, Solution]):
             ended = state.unbounded
             if status is Status.INFEASIBLE:
                 # The parts with something to solve for are the same, and so is the proof.
-                proof = replace(ended.answer, answer=attempt.settle().best.answer)
+                proof = ended.answer._replace(answer=attempt.settle().best.answer)
                 ended = Ended(status, proof, conflict)
             return self._conclude(replace(state, unbounded=None), ended, tol)
         candidate = _best_of(attempt if status is None else attempt.settle())

@@ -9,6 +9,7 @@ from gramlearn._base.arrays import (
     chunks,
     concat,
     constant,
+    count_true,
     every_row,
     in_single,
     machine_eps,
@@ -64,14 +65,11 @@ class PointMap(IndexedMap):
             if d.sign:
                 part = part + d.sign * xp.take(self.points, self.indices[d.second][rows], axis=0)
             z.append(part)
-        return DirectionMap(
-            xp.concat(z) if len(z) > 1 else z[0], tuple(d.weight for d in self.directions)
-        )
+        return DirectionMap(concat(z, self.points), tuple(d.weight for d in self.directions))
 
     def _chunks(self) -> list[slice]:
-        return list(
-            chunks(self.size, len(self.directions) * int(self.points.shape[1]), self.points)
-        )
+        width = len(self.directions) * int(self.points.shape[1])
+        return list(chunks(self.size, width, self.points))
 
     def traces(self, x: Array) -> Array:
         # One number for all needs no pass over the points.
@@ -197,7 +195,7 @@ def _leading_columns(points: Array, F: Array, centered: bool) -> tuple[Array, fl
     total = read(xp.sum(energy))
     order = xp.argsort(-energy)
     tails = total - xp.cumulative_sum(xp.take(energy, order))
-    kept = 1 + int(xp.sum(xp.astype(tails > _LEFT_OUT * total, xp.int64)))
+    kept = 1 + count_true(tails > _LEFT_OUT * total)
     F = xp.take(F, order, axis=1)
     leading, reach, lost = _product(points, F, center, min(kept, r))
     if lost**2 > _OUTLYING * _LEFT_OUT * total:

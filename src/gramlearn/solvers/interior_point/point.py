@@ -13,6 +13,7 @@ from gramlearn._base.arrays import (
     Array,
     clipped,
     constant,
+    count_true,
     eye,
     is_finite,
     namespace,
@@ -157,9 +158,7 @@ class Interior:
     @cached_property
     def count(self) -> int:
         """The number of products that shall become mu."""
-        xp = namespace(self.lam)
-        ends = [xp.astype(multiplier > 0, xp.int64) for multiplier, _ in self.pairs]
-        return int(self.cone.shape[0]) + sum(int(xp.sum(end)) for end in ends)
+        return int(self.cone.shape[0]) + sum(count_true(m > 0) for m in self.multipliers)
 
     @property
     def pairs(self) -> list[tuple[Array, Array]]:

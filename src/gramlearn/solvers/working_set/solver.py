@@ -18,6 +18,7 @@ from gramlearn._base.arrays import (
     clipped,
     concat,
     constant,
+    count_true,
     every_row,
     largest,
     namespace,
@@ -67,10 +68,9 @@ class WorkingSetState(State):
 
     @property
     def details(self) -> Mapping[str, Any]:
-        active = namespace(self.point.lam).astype(self.point.lam != 0, self.point.lam.dtype)
         return {
             "working": self.point.dual.size,
-            "active": int(read(namespace(active).sum(active))),
+            "active": count_true(self.point.lam != 0),
             "looks": self.looks,
             "dual": self.point.value,
         }
@@ -211,7 +211,7 @@ class WorkingSet(Solver[WorkingSetState]):
             (piece != 0) | ~part.loss.is_slack(t, t)
             for part, piece, t in zip(point.dual.parts, pieces, values, strict=True)
         ]
-        active = sum(int(read(xp.sum(xp.astype(k, dual.like.dtype)))) for k in keep)
+        active = sum(count_true(k) for k in keep)
         if active == point.dual.size and not any(v.shape[0] for v in seen.violators):
             return rows, point  # the same working set
         # Where nearly all constraints stayed active, most of them matter: grow faster.
