@@ -179,7 +179,7 @@ def test_a_search_that_fails_falls_back_or_says_so(always_search, monkeypatch) -
     Y = (path + diags_array(np.full(700, 1e-4))).tocsr()
     y = np.linalg.eigvalsh(Y.toarray())
     monkeypatch.setattr(search, "_ROUNDS", 1)
-    monkeypatch.setattr(search, "_IN_ALL", 1.0)
+    monkeypatch.setattr(search, "_TOTAL_GAIN", 1.0)
     part = positive_part(Y, accuracy=1e-12)
     np.testing.assert_allclose(part.theta @ part.theta, y[y > 0] @ y[y > 0], rtol=1e-9)
     monkeypatch.setattr(search, "_AFFORDABLE", 600)
