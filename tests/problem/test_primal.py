@@ -48,7 +48,7 @@ def test_the_gap_is_primal_less_dual(
     regularizer: Regularizer, constraints: Constraints, library: Library
 ) -> None:
     point = point_of(constraints, library, regularizer)
-    certificate, lam = point.judged()
+    certificate, lam = point.certify()
     dual = point.dual.at(lam)
     assert certificate.gap == pytest.approx(point.value - dual.value, rel=1e-10, abs=1e-11)
     assert point.value <= certificate.primal <= point.value + 1e-11 * (1 + abs(point.value))

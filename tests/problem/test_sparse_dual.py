@@ -26,7 +26,7 @@ from gramlearn import Frobenius, LogDet, Problem, Schatten, Status, Term, Zeros,
 from gramlearn._base.eigen.chebyshev import Filter, number_above, orthonormal
 from gramlearn._base.eigen.positive_part import positive_part
 from gramlearn._base.eigen.sparse_plus_low_rank import SparsePlusLowRank
-from gramlearn.problem.sparse_dual import SparseDual
+from gramlearn.problem.sparse_dual import SparseDual, SparsePoint
 from gramlearn.solvers import QuasiNewton
 
 
@@ -179,7 +179,7 @@ def test_a_search_that_fails_falls_back_or_says_so(always_search, monkeypatch) -
     Y = (path + diags_array(np.full(700, 1e-4))).tocsr()
     y = np.linalg.eigvalsh(Y.toarray())
     monkeypatch.setattr(search, "_ROUNDS", 1)
-    monkeypatch.setattr(search, "_IN_ALL", 1.0)
+    monkeypatch.setattr(search, "_TOTAL_GAIN", 1.0)
     part = positive_part(Y, accuracy=1e-12)
     np.testing.assert_allclose(part.theta @ part.theta, y[y > 0] @ y[y > 0], rtol=1e-9)
     monkeypatch.setattr(search, "_AFFORDABLE", 600)
@@ -227,7 +227,7 @@ def test_the_sparse_dual_is_the_dual(regularizer, loss) -> None:
     lo, hi = dual.box
     rng = np.random.default_rng(1)
     lam = np.clip(rng.uniform(-0.4, 0.4, dual.size), lo, np.where(np.isinf(hi), hi, 0.9 * hi))
-    dense, point = dual.at(lam), sparse.at(lam)
+    dense, point = dual.at(lam), SparsePoint(sparse, lam)
     assert point.value == pytest.approx(dense.value, rel=1e-10)
     np.testing.assert_allclose(
         point.factor @ point.factor.T, dense.conjugate.factor @ dense.conjugate.factor.T, atol=1e-9
@@ -411,7 +411,7 @@ def colored_problem(n=40, sign=-1.0):
 def test_linear_terms_may_be_of_low_rank(sign) -> None:
     problem = colored_problem(sign=sign)
     lam = np.random.default_rng(0).standard_normal(problem.dual.size)
-    dense, point = problem.dual.at(lam), SparseDual(problem).at(lam)
+    dense, point = problem.dual.at(lam), SparsePoint(SparseDual(problem), lam)
     assert point.value == pytest.approx(dense.value, rel=1e-10)
     np.testing.assert_allclose(point.t, dense.t, atol=1e-9)
     answer, other = (
