@@ -1,6 +1,6 @@
-"""Where users of other libraries want to take a metric: kernels, few dimensions, streams, correlations.
+"""What a learned metric can be used for: kernels, few dimensions, streams, clusters, retrieval.
 
-The number of a request stands in a comment, with the wish in our own words; see test_what_users_ask.py.
+A comment gives the number of the request and what it asks for, as in test_requested_features.py.
 """
 
 import cvxpy as cp

@@ -162,24 +162,6 @@ def test_the_price_of_a_rank_is_that_of_proposition_2() -> None:
     np.testing.assert_allclose(answer.factor @ answer.factor.T, power(A / 0.5, 1.0), atol=1e-8)
 
 
-def test_leading_eigenvectors_of_a_large_matrix_and_where_they_are_not_found(monkeypatch) -> None:
-    from scipy.sparse.linalg import ArpackNoConvergence
-
-    A = csr_array(neighbor_graph(RNG.standard_normal((800, 3)), 6, join="mutual"))
-    found = leading_eigenvectors(A, 10)
-    dense = np.linalg.eigvalsh(A.toarray())[::-1][:10]
-    np.testing.assert_allclose(found.values, dense, atol=1e-8)
-
-    def lost(A, count, **options):
-        raise ArpackNoConvergence("lost", np.array([dense[0]]), found.vectors[:, :1])
-
-    monkeypatch.setattr("scipy.sparse.linalg.eigsh", lost)
-    np.testing.assert_allclose(leading_eigenvectors(A, 10).values, dense, atol=1e-8)
-    monkeypatch.setattr(leading, "_AFFORDABLE", 700)
-    with pytest.warns(ConvergenceWarning, match="found 1 of the 10 leading eigenvectors"):
-        assert leading_eigenvectors(A, 10).values.shape == (1,)
-
-
 def test_a_capacity_that_does_not_bind_is_left_unused() -> None:
     """Where the squared hinge is zero at a small K, no more is asked for."""
     pairs = Pairs(similar=[[0, 1]], n_points=N)
@@ -268,14 +250,6 @@ def test_an_answer_says_how_good_it_is() -> None:
 def many_pieces() -> csr_array:
     """Copies of one graph: every eigenvalue of its Laplacian has as many vectors as there are copies."""
     return laplacian(block_diag([neighbor_graph(X, 4, join="either")] * 40))
-
-
-def test_all_vectors_of_an_eigenvalue_are_found() -> None:
-    A = csr_array(-many_pieces())
-    found = leading_eigenvectors(A, 60)
-    dense = np.linalg.eigvalsh(A.toarray())[::-1][:60]
-    np.testing.assert_allclose(found.values, dense, atol=1e-8)
-    np.testing.assert_allclose(found.vectors.T @ found.vectors, np.eye(60), atol=1e-9)
 
 
 def test_the_best_kernel_of_a_rank_over_many_pieces_is_the_best() -> None:

@@ -1,4 +1,4 @@
-"""What a solve says of itself: infeasible, unbounded, stopped, interrupted, continued; nothing is lost."""
+"""How a solve can end: infeasible, unbounded, stopped by a limit or callback, interrupted, continued."""
 
 import warnings
 from itertools import pairwise

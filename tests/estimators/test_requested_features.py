@@ -1,7 +1,7 @@
-"""What users of other libraries for metrics ask for and do not get: here each wish is a test.
+"""Features that users of other metric learning libraries have asked for: one test each.
 
-The number of a request stands in a comment, with the wish in our own words. What breaks there is in
-test_what_breaks_elsewhere.py and test_sizes_that_break_elsewhere.py.
+A comment gives the number of the request and what it asks for. Bug reports are in
+test_failures_of_other_libraries.py and, where size is the problem, in test_large_inputs.py.
 """
 
 import numpy as np

@@ -1,7 +1,7 @@
-"""How large problems may be that other libraries for metrics break at, by the reports of their users.
+"""Large inputs on which other metric learning libraries run out of memory or time, by their users' reports.
 
-The number of a report stands in a comment, with the complaint in our own words. Memory is what was allocated
-beside the input, by `tracemalloc`; time is counted in steps and in the sizes they work on.
+A comment gives the number of the report and what went wrong there. Memory is what `tracemalloc` counts besides
+the input; time is counted in steps and in the sizes of the matrices they work on.
 """
 
 import tracemalloc

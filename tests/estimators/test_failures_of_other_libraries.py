@@ -1,7 +1,7 @@
-"""Where other libraries for metrics break, by the reports of their users: here each case has its right outcome.
+"""Cases in which other metric learning libraries fail, by their users' reports: here each answer is right.
 
-The number of a report stands in a comment, with the complaint in our own words. What users ask for and do not
-get is in test_what_users_ask.py.
+A comment gives the number of the report and what went wrong there. Feature requests are in
+test_requested_features.py.
 """
 
 import numpy as np

@@ -1,4 +1,4 @@
-"""Statements listed twice are one of twice the weight, and side information about the same points adds up."""
+"""Adding side information: weights of equal statements add up, and a statement listed twice counts twice."""
 
 import numpy as np
 import pytest

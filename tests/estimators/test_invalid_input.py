@@ -1,7 +1,7 @@
-"""Whatever is passed in the place of points, row numbers, labels or prices: an answer, or one sentence of ours.
+"""Unusual or wrong points, row numbers, labels and parameters: the right answer, or an error in one sentence.
 
-What can go wrong with a table of numbers, for every estimator; and calls that once ended in the words of
-another package, in a bare error of arithmetic, or in a wrong answer.
+First everything that can be wrong with a table of numbers, for every estimator; then single calls that once
+ended in an error of another package, in an arithmetic error, or in a wrong answer.
 """
 
 import warnings
