@@ -34,7 +34,7 @@ EPS = np.finfo(np.float64).eps
 # -- making arrays ---------------------------------------------------------------------------------
 
 
-def test_arrays_and_what_is_none(library):
+def test_is_array_and_namespace(library):
     assert is_array(library.array([1.0]))
     assert not is_array([1.0])
     assert not is_array(1.0)
@@ -148,7 +148,7 @@ def test_scatter_undoes_take(library, rows):
     np.testing.assert_array_equal(found, expected)
 
 
-def test_rows_of_what_is_one_number_for_all(library):
+def test_rows_of_a_single_number(library):
     rows = library.index([2, 0])
     assert rows_of(1.5, rows) == 1.5
     assert rows_of(None, rows) is None
@@ -216,6 +216,6 @@ def test_inverse_of_a_triangle(size, dtype, library):
 
 
 @pytest.mark.parametrize("bad", [np.nan, np.inf, -np.inf, 0.0])
-def test_no_cholesky_of_what_is_not_finite(bad, library):
+def test_cholesky_is_none_for_numbers_that_are_not_finite(bad, library):
     assert cholesky_or_none(library.array(np.diag([1.0, bad, 2.0]))) is None
     assert cholesky_or_none(library.array(np.full((3, 3), bad))) is None

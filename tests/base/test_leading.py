@@ -13,7 +13,7 @@ from gramlearn.graphs import laplacian, neighbor_graph
 RNG = np.random.default_rng(0)
 
 
-def test_leading_eigenvectors_of_a_large_matrix_and_where_they_are_not_found(monkeypatch) -> None:
+def test_leading_eigenvectors_and_a_warning_where_they_are_not_found(monkeypatch) -> None:
     from scipy.sparse.linalg import ArpackNoConvergence
 
     A = csr_array(neighbor_graph(RNG.standard_normal((800, 3)), 6, join="mutual"))

@@ -51,7 +51,7 @@ def test_the_positive_part_is_found_and_bounded(seed, positive) -> None:
     np.testing.assert_allclose(part.V.T @ part.V, np.eye(part.V.shape[1]), atol=1e-12)
 
 
-def test_where_a_part_of_the_eigenvalues_is_not_found_all_are(monkeypatch) -> None:
+def test_where_a_partial_eigensolver_fails_all_eigenvalues_are_computed(monkeypatch) -> None:
     """LAPACK may give up on a part of them, as of a multiple of I with entries of 1e-25 beside it."""
     Y = sparse_symmetric(60, 12, 0)
     right = positive_part(Y)
@@ -66,7 +66,7 @@ def test_where_a_part_of_the_eigenvalues_is_not_found_all_are(monkeypatch) -> No
 
 
 @pytest.mark.parametrize("others", [-1.0, -1e-6])
-def test_as_many_eigenvalues_count_as_zero_as_are(others: float) -> None:
+def test_zero_eigenvalues_are_counted(others: float) -> None:
     """Those that the search did not find are negative, and known to be so."""
     spectrum = np.full(1200, others)
     spectrum[:5] = [1e-12, 1.0, 2.0, 3.0, 4.0]
@@ -75,7 +75,7 @@ def test_as_many_eigenvalues_count_as_zero_as_are(others: float) -> None:
 
 
 @pytest.mark.parametrize("columns", [1, 40, 80])
-def test_a_block_of_something_else_costs_time_only(always_search, columns) -> None:
+def test_an_unrelated_start_block_costs_time_only(always_search, columns) -> None:
     Y = sparse_symmetric(400, 40, 0)
     y = np.linalg.eigvalsh(Y.toarray())
     block = np.random.default_rng(0).standard_normal((400, columns))
@@ -83,7 +83,7 @@ def test_a_block_of_something_else_costs_time_only(always_search, columns) -> No
     np.testing.assert_allclose(part.theta @ part.theta, y[y > 0] @ y[y > 0], rtol=1e-7)
 
 
-def test_what_the_block_does_not_see_is_found_beside_it(always_search) -> None:
+def test_eigenvectors_orthogonal_to_the_start_block_are_found(always_search) -> None:
     """A block that is orthogonal to the largest eigenvector would never meet it."""
     Y = csr_array(diags_array(np.concatenate([[5.0], np.full(20, 1.0), np.full(379, -1.0)])))
     block = np.eye(400)[:, 1:40]
@@ -106,7 +106,7 @@ def test_multiples_of_the_identity(scale, count) -> None:
     np.testing.assert_allclose(part.theta, np.full(count, scale))
 
 
-def test_rows_of_zeros_take_no_part(always_search) -> None:
+def test_rows_of_zeros_are_left_out(always_search) -> None:
     inner = sparse_symmetric(200, 15, 3)
     whole = block_diag([csr_array((700, 700)), inner, csr_array((100, 100))]).tocsr()
     part, of_inner = positive_part(whole), positive_part(inner)
@@ -154,7 +154,7 @@ def test_many_equal_eigenvalues_are_all_found(always_search) -> None:
     assert np.sum(np.abs(part.theta - 1.0) < 1e-6) == 150
 
 
-def test_a_search_that_fails_falls_back_or_says_so(always_search, monkeypatch) -> None:
+def test_a_search_that_fails_falls_back_or_warns(always_search, monkeypatch) -> None:
     """All eigenvalues at once where n allows; above that, the numbers."""
     path = diags_array(
         [np.ones(699), -2.0 * np.ones(700), np.ones(699)], offsets=[-1, 0, 1]
@@ -172,7 +172,7 @@ def test_a_search_that_fails_falls_back_or_says_so(always_search, monkeypatch) -
     assert part.theta @ part.theta <= y[y > 0] @ y[y > 0] <= bound
 
 
-def test_what_does_not_fit_into_memory_is_refused(always_search, monkeypatch) -> None:
+def test_a_part_that_does_not_fit_into_memory_is_refused(always_search, monkeypatch) -> None:
     monkeypatch.setattr(search, "_AFFORDABLE", 100)
     monkeypatch.setattr(search, "_fitting", lambda n: 20)
     with pytest.raises(MemoryError, match="20 fit into memory; pass a `rank`"):

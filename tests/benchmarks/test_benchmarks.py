@@ -79,7 +79,7 @@ def test_judge_is_infinite_outside_the_domain():
     assert judge.dual(tiny, too_far, "logdet") == -np.inf
 
 
-def test_chunks_do_not_change_the_judgement(monkeypatch):
+def test_chunks_do_not_change_the_judged_values(monkeypatch):
     tiny = make(TINY)
     lam = np.where(np.arange(TINY.c) < tiny.alike, 0.01, -0.01)
     whole = judge.primal(tiny, np.eye(5), "logdet"), judge.dual(tiny, lam, "logdet")
@@ -166,7 +166,7 @@ def test_every_contestant_says_what_it_is():
         ("json.decoder", "has no CONTESTANT"),
     ],
 )
-def test_a_contestant_that_is_not_there_is_said(name, word, capsys):
+def test_a_missing_contestant_is_reported(name, word, capsys):
     assert main(["run", "--quick", "--only", name]) == 2
     assert word in capsys.readouterr().err
 
@@ -204,7 +204,7 @@ def failing(tmp_path, monkeypatch):
         del sys.modules[module]
 
 
-def test_a_contestant_that_cannot_be_read_is_said(failing, capsys):
+def test_an_unreadable_contestant_is_reported(failing, capsys):
     name = failing("unreadable", "return )")
     assert main(["run", "--quick", "--only", name]) == 2
     assert "cannot be imported (SyntaxError: " in capsys.readouterr().err
@@ -379,7 +379,7 @@ def test_itml_comes_near_the_optimum_and_never_below_it(tmp_path):
     assert 0 <= judge.relative_gap(value, optimum.dual) < 1e-3
 
 
-def test_a_fit_that_takes_too_long_is_ended_and_recorded(tmp_path):
+def test_a_fit_over_its_time_limit_is_stopped_and_recorded(tmp_path):
     (tmp_path / "0").mkdir()
     save(next(splits("iris", 1, 20, (1, 99), 1.0)).instance, tmp_path / "0")
     launch("benchmarks.scripts.metric_learn_fits", sys.executable, tmp_path, GRAMLEARN, 1e-3)

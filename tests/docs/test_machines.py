@@ -50,7 +50,7 @@ def test_cores_are_told_apart_by_the_loops_that_they_give(capsys):
     assert capsys.readouterr().out.startswith("Zen is left out: OpenBLAS takes the loops of Hasw")
 
 
-def test_what_the_processor_cannot_do_and_what_only_one_library_obeys_is_left_out(capsys):
+def test_cores_that_the_processor_or_a_library_lacks_are_left_out(capsys):
     given = found(Prescott="Katmai", Haswell=None, Nehalem="Nehalem and SkylakeX")
     # This processor's own loops are tried under whichever name they have.
     assert [loops.core for loops in distinct(OWN, given)] == ["Prescott", "SkylakeX"]
@@ -59,7 +59,7 @@ def test_what_the_processor_cannot_do_and_what_only_one_library_obeys_is_left_ou
     assert "Nehalem is left out: NumPy and SciPy take different loops" in said
 
 
-def test_it_refuses_where_the_variable_has_no_effect(monkeypatch):
+def test_an_environment_variable_without_effect_is_an_error(monkeypatch):
     monkeypatch.setattr(machines, "look", lambda environment, settings: OWN)
     monkeypatch.setattr(machines.platform, "machine", lambda: "x86_64")
     with pytest.raises(SystemExit, match="OPENBLAS_CORETYPE makes no difference here"):
@@ -69,7 +69,7 @@ def test_it_refuses_where_the_variable_has_no_effect(monkeypatch):
         machines.plan(Environment(".venv"), None)
 
 
-def test_the_plan_has_every_core_both_numbers_of_threads_and_both_ends_of_the_packages(monkeypatch):
+def test_the_plan_covers_cores_threads_and_package_versions(monkeypatch):
     names = {"Prescott": "Katmai", "Haswell": "Haswell", "SkylakeX": "SkylakeX", "": "SkylakeX"}
 
     def look(environment, settings):
@@ -102,7 +102,7 @@ ERROR tests/test_b.py - ImportError: no module
 """
 
 
-def test_a_report_tells_what_failed_and_where():
+def test_a_report_lists_failures_by_machine():
     line, failed = outcome_of(REPORT)
     assert line == "2 failed, 9400 passed in 350.12s (0:05:50)"
     assert failed == ["tests/test_solve.py::test_a[1-2]", "tests/test_b.py"]
@@ -115,5 +115,5 @@ def test_a_report_tells_what_failed_and_where():
 
 
 @pytest.mark.parametrize("report", ["", "Illegal instruction", "no tests ran in 0.1s"])
-def test_a_run_that_broke_off_has_failed(report):
+def test_an_incomplete_run_counts_as_failed(report):
     assert outcome_of(report).failed == ["(the whole run)"]

@@ -61,7 +61,7 @@ def test_seeds_follow_from_the_id_and_not_from_the_order(tmp_path: Path, run_toy
     assert forward != {part.id: part.seed for part in checked_parts(Toy(), False, 8)}
 
 
-def test_a_result_can_be_had_again_from_its_seed(tmp_path: Path, run_toy: Any) -> None:
+def test_a_result_can_be_reproduced_from_its_seed(tmp_path: Path, run_toy: Any) -> None:
     assert run_toy(Toy()) == 0
     record = json.loads((tmp_path / "toy" / "parts" / "n3.json").read_text(encoding="utf-8"))
     expected = np.random.default_rng(record["seed"]).random(3)
@@ -76,7 +76,7 @@ def test_ids_that_cannot_name_files_are_refused(ids: tuple[str, ...]) -> None:
         checked_parts(toy, False, 0)
 
 
-def test_draws_in_one_go_give_what_parts_of_their_own_do(tmp_path: Path) -> None:
+def test_draws_in_one_part_give_what_separate_parts_give(tmp_path: Path) -> None:
     class InOneGo(Toy):
         def parts(self, quick: bool) -> list[Part]:
             return [Part.of_draws("all", super().parts(quick))]
@@ -102,7 +102,7 @@ def test_draws_in_one_go_give_what_parts_of_their_own_do(tmp_path: Path) -> None
 
 
 @pytest.mark.parametrize("ending", [KeyboardInterrupt(), SystemExit(143)])
-def test_a_run_goes_on_where_it_ended(
+def test_a_run_continues_where_it_ended(
     ending: BaseException, tmp_path: Path, capsys: pytest.CaptureFixture[str], run_toy: Any
 ) -> None:
     killed = Toy({"n3": ending})
@@ -171,9 +171,7 @@ def test_a_damaged_part_is_computed_again(content: str, tmp_path: Path, run_toy:
     assert again.computed == ["n2"]
 
 
-def test_a_file_is_there_whole_or_not_at_all(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_file_is_complete_or_absent(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     path = tmp_path / "new" / "part.json"
     write_whole(path, "old")
 
@@ -222,7 +220,7 @@ def test_all_parts_may_fail(tmp_path: Path, run_toy: Any) -> None:
     assert not (tmp_path / "toy" / "figure.png").exists()
 
 
-def test_what_the_user_can_mend_is_one_sentence(
+def test_errors_the_user_can_fix_are_one_sentence(
     tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     assert main(["run", "digits398"]) == 2
@@ -242,7 +240,7 @@ def test_what_the_user_can_mend_is_one_sentence(
     assert not list(tmp_path.iterdir())
 
 
-def test_a_table_of_nothing_says_how_to_make_it(
+def test_an_empty_table_says_how_to_fill_it(
     capsys: pytest.CaptureFixture[str], run_toy: Any
 ) -> None:
     assert run_toy(Toy(), "table", "--quick") == 2
@@ -286,7 +284,9 @@ def test_a_path_of_the_wrong_kind_is_one_sentence(
     assert re.search(r"it must be a (folder|file); got", capsys.readouterr().err)
 
 
-def test_a_report_of_no_folder_says_so(capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None:
+def test_a_report_without_a_folder_raises_a_clear_error(
+    capsys: pytest.CaptureFixture[str], tmp_path: Path
+) -> None:
     assert main(["report", "--out", str(tmp_path / "typo")]) == 2
     assert "pass as --out where runs are" in capsys.readouterr().err
 
@@ -406,7 +406,7 @@ def test_pairs_come_nearer_or_go_farther_by_a_quarter() -> None:
     assert share_satisfied(X, terms) == 0.0
 
 
-def test_infeasible_draws_are_counted_and_have_no_nmi(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_infeasible_draws_are_counted_without_nmi(monkeypatch: pytest.MonkeyPatch) -> None:
     """A kernel of rank one has its scale alone, which cannot both fall and rise by a quarter."""
     line = datasets.Dataset("line", "made here", np.arange(1.0, 9.0)[:, None], np.arange(8) % 2)
     monkeypatch.setattr(datasets, "load", lambda name: line)

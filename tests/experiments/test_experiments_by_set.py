@@ -68,7 +68,7 @@ def test_digits_are_deskewed_each_by_itself() -> None:
     np.testing.assert_allclose(deskewed(both), each, rtol=1e-9, atol=1e-9)
 
 
-def test_the_nearest_is_the_nearest() -> None:
+def test_nearest_finds_the_nearest_point() -> None:
     points, others = RNG.normal(size=(300, 5)), RNG.normal(size=(700, 5))
     squared = ((others[:, None] - points) ** 2).sum(axis=2)
     np.testing.assert_array_equal(nearest(points, others), squared.argmin(axis=1))
@@ -198,7 +198,7 @@ def test_metrics_that_are_learned_find_the_feature_that_matters(method: str) -> 
         assert found["error"] <= plain - 0.1
 
 
-def test_what_a_fit_raises_is_its_result() -> None:
+def test_an_error_of_a_fit_is_recorded() -> None:
     def fit(X: np.ndarray, y: np.ndarray, seed: int) -> None:
         raise RuntimeError("no such metric")
 
@@ -206,7 +206,7 @@ def test_what_a_fit_raises_is_its_result() -> None:
     assert found == {"status": "failed", "reason": "RuntimeError: no such metric"}
 
 
-def test_a_fit_that_takes_too_long_is_ended() -> None:
+def test_a_fit_over_its_time_limit_is_stopped() -> None:
     def fit(X: np.ndarray, y: np.ndarray, seed: int) -> None:
         while True:
             pass
@@ -241,7 +241,7 @@ def test_a_limit_is_kept_by_a_process_that_ignores_interrupts() -> None:
         signal.signal(signal.SIGINT, before)
 
 
-def test_an_error_that_is_caught_comes_again() -> None:
+def test_a_time_limit_that_was_swallowed_is_raised_again() -> None:
     def stubborn() -> None:
         began = time.process_time()
         while time.process_time() - began < 20:
@@ -259,7 +259,7 @@ def test_an_error_that_is_caught_comes_again() -> None:
     assert len(caught) == 2
 
 
-def test_an_interrupt_that_is_late_is_none() -> None:
+def test_a_late_interrupt_is_ignored() -> None:
     """The block is over before the main thread hears of it, and Ctrl-C is what it was."""
     before = signal.getsignal(signal.SIGINT)
     with ended_after(0.1):
@@ -286,7 +286,7 @@ def test_a_value_that_fails_on_the_half_comes_last() -> None:
     assert judged({"a": fit, "b": fit}, task, 10.0)["choice"] == "a"
 
 
-def test_an_interrupt_does_what_it_did_before() -> None:
+def test_the_earlier_interrupt_handler_is_restored() -> None:
     heard = []
     before = signal.signal(signal.SIGINT, lambda number, frame: heard.append(number))
     try:
@@ -369,7 +369,7 @@ def echo(function: Any, package: Any, calls: Any, limit: float, may_make: bool, 
     return [{"of": kind, "at": call["X"][0, 0]} for kind, call in zip(kinds, calls, strict=True)]
 
 
-def test_metrics_of_others_are_those_of_the_draw(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_rival_metrics_get_the_same_draw(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(rivals, "ask", echo)
     tasks = [task._replace(X=task.X + k) for k, task in enumerate([a_task()] * 3)]
     found = rivals.judge_all(tasks, 1.0, may_make=False)
@@ -377,7 +377,7 @@ def test_metrics_of_others_are_those_of_the_draw(monkeypatch: pytest.MonkeyPatch
         assert answers == {n: {"of": n, "at": task.X[0, 0]} for n in rivals.METRICS}
 
 
-def test_clusters_of_others_are_those_of_the_draw(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_rival_clusters_get_the_same_draw(monkeypatch: pytest.MonkeyPatch) -> None:
     def seeds(function: Any, package: Any, calls: Any, limit: float, **rest: Any) -> Any:
         return [(call["name"], call["seed"]) for call in calls]
 
@@ -387,7 +387,7 @@ def test_clusters_of_others_are_those_of_the_draw(monkeypatch: pytest.MonkeyPatc
     assert found == [{n: (n, seed) for n in rivals.CLUSTERERS} for seed in (7, 8)]
 
 
-def test_neighbors_of_others_are_those_of_both_halves_of_the_draw(
+def test_rival_neighbors_get_both_halves_of_the_same_draw(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     monkeypatch.setattr(metric_neighbors, "ask", echo)

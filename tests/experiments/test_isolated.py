@@ -51,7 +51,7 @@ def environments_afresh() -> Iterator[None]:
     isolated._python_with.cache_clear()
 
 
-def test_what_came_of_calls_that_end_raise_take_too_long_and_are_lost(
+def test_outcomes_of_calls_that_end_raise_time_out_or_die(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     monkeypatch.setattr(isolated, "launch", launch_with_tests)
@@ -69,7 +69,7 @@ def test_what_came_of_calls_that_end_raise_take_too_long_and_are_lost(
     np.testing.assert_array_equal(last["doubled"], 2 * calls[5]["values"])
 
 
-def test_once_one_was_ended_the_next_of_its_kind_are_not_tried(
+def test_after_a_time_out_the_next_of_its_kind_are_not_tried(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     monkeypatch.setattr(isolated, "launch", launch_with_tests)
@@ -92,7 +92,7 @@ def launch_with_tests(*args: Any, **given: Any) -> str:
         return launch(*args, **{**given, "alone": False})
 
 
-def test_a_package_that_cannot_be_had_is_what_came() -> None:
+def test_a_package_that_cannot_be_installed_is_recorded() -> None:
     missing = Package("nothing", ("no-such-package==0",))
     words = "a quick run makes no environment for no-such-package==0; a full run does, once"
     found = ask(a_function, missing, [{}, {}], 1.0, may_make=False)
@@ -139,7 +139,7 @@ def test_the_first_of_two_processes_names_the_environment(
     }
 
 
-def test_an_environment_that_cannot_be_kept_is_not_to_be_had(
+def test_an_environment_that_cannot_be_stored_is_unavailable(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(environments, "CACHE", tmp_path)
@@ -160,7 +160,7 @@ def test_a_failure_leaves_no_environment(tmp_path: Path, monkeypatch: pytest.Mon
     assert not list(tmp_path.iterdir())
 
 
-def test_what_comes_as_sources_is_built_on_the_requirements(
+def test_source_packages_are_built_with_their_requirements(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     commands = []
@@ -206,7 +206,7 @@ def pairs() -> dict[str, np.ndarray]:
 
 
 @pytest.mark.parametrize("diagonal", [False, True])
-def test_mmc_betters_its_objective(diagonal: bool) -> None:
+def test_mmc_improves_its_objective(diagonal: bool) -> None:
     given = pairs()
     answer = asked(mmc, METRIC_LEARN, {"X": POINTS, **given, "diagonal": diagonal})
     assert not answer["is_start"]
@@ -233,7 +233,7 @@ def test_mpck_means_finds_the_classes() -> None:
     ("raise", "ValueError: Input contains NaN."),
     ("nan", "ValueError: its answer is not finite"),
 ])  # fmt: skip
-def test_what_mmc_does_is_its_result(
+def test_the_outcome_of_mmc_is_recorded(
     does: str, reason: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     class Learner:

@@ -381,7 +381,7 @@ def test_the_picture_has_a_bar_for_every_answer() -> None:
     assert not reproductions.find("kernel_design").figure([raw]).axes[0].patches
 
 
-def test_claims_do_without_a_package_that_is_not_there() -> None:
+def test_claims_leave_out_a_missing_package() -> None:
     lost = [result("iris", 0.9, None), result("balance", 0.65, None, linear=0.66, used=4)]
     for found in lost:
         found.value["kept"].pop("MMC, diagonal")

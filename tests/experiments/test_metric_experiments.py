@@ -167,7 +167,7 @@ def test_the_claim_of_the_figure_follows_from_the_errors(linear: float, agrees: 
     assert claims_of([Result(given, value), scaled])[0] == first
 
 
-def test_rivals_are_judged_where_they_came_to_an_end() -> None:
+def test_rivals_are_judged_where_they_finished() -> None:
     errors = {"linear": 0.1, "gaussian": 0.1, "euclidean": 0.3, "inverse_covariance": 0.35}
     given = {"scaled": False, "repeat": 0, "rivals": True}
     results = [

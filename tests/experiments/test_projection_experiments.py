@@ -135,7 +135,7 @@ def test_divergences_are_compared_on_the_same_draws() -> None:
     assert agrees(found(chance))
 
 
-def test_gains_are_judged_by_their_interval_and_cycles_by_what_came_to_an_end() -> None:
+def test_gains_are_judged_by_intervals_and_cycles_by_finished_solves() -> None:
     def draw(nmi: float, status: str, cycles: int) -> dict[str, Any]:
         answer = {"nmi_stopped": nmi, "projections": {"status": status, "cycles": cycles}}
         answer["newton"] = {"status": "OPTIMAL", "cycles": 9}

@@ -89,7 +89,7 @@ def test_the_page_says_what_the_results_say(
     assert "| **all** |  | 1 |  | 1 |  |  |" in other
 
 
-def test_what_is_missing_is_listed(tmp_path: Path, toys: dict[str, Toy], report: Any) -> None:
+def test_missing_results_are_listed(tmp_path: Path, toys: dict[str, Toy], report: Any) -> None:
     toys["toy"], toys["other"] = Toy(), Toy()
     assert run_of("toy", tmp_path) == 0
     status, page, said = report()
@@ -107,7 +107,7 @@ def test_what_is_missing_is_listed(tmp_path: Path, toys: dict[str, Toy], report:
     assert "Its claims have not been written down yet." in page
 
 
-def test_a_run_that_is_not_over_does_not_take_the_place_of_one_that_is(
+def test_an_incomplete_run_does_not_replace_a_complete_one(
     tmp_path: Path, toys: dict[str, Toy], report: Any
 ) -> None:
     toys["toy"] = Toy({"n2": ValueError("no")})
@@ -223,7 +223,7 @@ def results_of(name: str) -> list[Result]:
     return outcome.results()
 
 
-def test_what_the_guide_says_of_metrics_is_so() -> None:
+def test_what_the_guide_says_of_metrics_is_true() -> None:
     errors = BySet.of(results_of("metrics_by_set"), "error", 100.0, False)
     plain, logdet, von_neumann = "Euclidean", "MetricLearner, LogDet", "MetricLearner, von Neumann"
     assert errors.times_best()[plain] == len(errors.sets) / 3
@@ -250,7 +250,7 @@ def test_what_the_guide_says_of_metrics_is_so() -> None:
     assert all(errors.above([n], "inverse covariance", plain).center > 0 for n in errors.sets)
 
 
-def test_what_the_guide_says_of_comparisons_and_maps_is_so() -> None:
+def test_what_the_guide_says_of_comparisons_and_maps_is_true() -> None:
     shares = shares_by_set(results_of("kernel_design"))
     weak, learner = "KernelDesigner, mix of weak kernels", "MetricLearner, hinge"
     assert next(iter(shares.times_best())) == weak
@@ -260,7 +260,7 @@ def test_what_the_guide_says_of_comparisons_and_maps_is_so() -> None:
     assert len(others) == 2
 
 
-def test_what_the_guide_says_of_clusters_and_digits_is_so() -> None:
+def test_what_the_guide_says_of_clusters_and_digits_is_true() -> None:
     scores = BySet.of(results_of("clusters_by_set"), "nmi")
     both, learned, kept = (
         "MetricLearner, ConstrainedKMeans",
@@ -280,7 +280,7 @@ def test_what_the_guide_says_of_clusters_and_digits_is_so() -> None:
 
 
 @pytest.mark.parametrize("outcome", PUBLISHED, ids=lambda outcome: outcome.name)
-def test_what_differs_or_is_not_judged_has_its_reason(outcome: Outcome) -> None:
+def test_every_claim_not_met_has_a_reason(outcome: Outcome) -> None:
     claims = outcome.experiment.claims(outcome.results())
     assert outcome.experiment.title
     assert outcome.experiment.setup

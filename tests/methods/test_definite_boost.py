@@ -76,7 +76,7 @@ def test_definite_boost_from_a_prior_of_its_own():
     )
 
 
-def test_definite_boost_that_no_density_satisfies():
+def test_constraints_that_no_density_satisfies_are_infeasible():
     assert DefiniteBoost(DenseMatrices(np.eye(3)[None]), 3).solve().status is Status.INFEASIBLE
 
 
@@ -88,7 +88,7 @@ def test_definite_boost_that_no_density_satisfies():
         ((Trace(), 0), "`n` must be a whole number"),
     ],
 )
-def test_definite_boost_refuses(arguments, message):
+def test_bad_input_raises_a_clear_error(arguments, message):
     with pytest.raises((TypeError, ValueError), match=message):
         DefiniteBoost(*arguments)
     with pytest.raises(ValueError, match="`prior` must be positive semidefinite of size n = 3"):

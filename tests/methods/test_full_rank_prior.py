@@ -17,14 +17,14 @@ UNIT = Term(SquaredDistances([0, 1, 2, 0], [1, 2, 3, 5]), Hard(equal=1.0))
 
 
 @pytest.mark.parametrize("phi", [LogDet(), VonNeumann()], ids=repr)
-def test_what_has_no_solution_gets_one(phi):
+def test_a_problem_infeasible_in_the_range_becomes_feasible(phi):
     assert solve(Problem(phi, POINTS, [APART, UNIT])).status is Status.INFEASIBLE
     solution = solve(Problem(phi, full_rank_prior(POINTS), [APART, UNIT]))
     assert solution.status is Status.OPTIMAL
     np.testing.assert_allclose(solution.matrix[[0, 1, 2], [3, 4, 5]], 0.0, atol=1e-5)
 
 
-def test_the_new_directions_weigh_eps():
+def test_new_directions_have_weight_eps():
     X0 = POINTS @ POINTS.T
     s, U = np.linalg.eigh(X0)
     N = U[:, :4] @ U[:, :4].T
@@ -35,7 +35,7 @@ def test_the_new_directions_weigh_eps():
     np.testing.assert_allclose(full_rank_prior(POINTS, 0.01), full_rank_prior(X0, 0.01), atol=1e-12)
 
 
-def test_a_prior_of_full_rank_stays():
+def test_a_prior_of_full_rank_is_unchanged():
     X0 = POINTS.T @ POINTS
     np.testing.assert_array_equal(full_rank_prior(X0), X0)
     np.testing.assert_array_equal(full_rank_prior(np.eye(3)), np.eye(3))
@@ -44,7 +44,7 @@ def test_a_prior_of_full_rank_stays():
 @pytest.mark.parametrize(
     ("phi", "share"), [(LogDet(), 0.02), (VonNeumann(), 0.8)], ids=["LogDet", "VonNeumann"]
 )
-def test_as_eps_falls_the_answer_falls_back_to_the_range(phi, share):
+def test_as_eps_falls_the_answer_tends_to_that_within_the_range(phi, share):
     """Where the range has a solution, that is the limit: as eps, or as 1 / log(1/eps)."""
     wider = 1.3 * np.sum((POINTS[[0, 2]] - POINTS[[1, 3]]) ** 2, axis=1)
     terms = [Term(SquaredDistances([0, 2], [1, 3]), Hard(equal=wider))]
@@ -59,7 +59,7 @@ def test_as_eps_falls_the_answer_falls_back_to_the_range(phi, share):
     assert 0 < outside[2] < 0.2 * outside[1] < 0.04 * outside[0]
 
 
-def test_growing_refuses():
+def test_bad_input_raises_a_clear_error():
     with pytest.raises(ValueError, match="eps must be positive"):
         full_rank_prior(np.eye(2), 0.0)
     with pytest.raises(ValueError, match="`prior` is not symmetric"):

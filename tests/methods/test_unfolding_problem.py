@@ -47,7 +47,7 @@ def test_unfolding_agrees_with_cvxpy():
     np.testing.assert_allclose(K, V @ S.value @ V.T, atol=1e-5)
 
 
-def test_a_prior_that_keeps_them_is_the_answer():
+def test_a_prior_that_keeps_the_distances_is_the_answer():
     F = np.random.default_rng(0).standard_normal((8, 9))
     K0 = F @ F.T
     points = np.linalg.cholesky(K0)
@@ -57,7 +57,7 @@ def test_a_prior_that_keeps_them_is_the_answer():
     assert logdet_divergence(solution.matrix, H @ K0 @ H) < 1e-12
 
 
-def test_a_rigid_clique_is_for_a_loss_with_a_price():
+def test_a_rigid_clique_is_infeasible_unless_distances_have_a_price():
     rng = np.random.default_rng(1)
     points = rng.standard_normal((7, 2))
     clique = np.array([(i, j) for i in range(5) for j in range(i)])
@@ -68,7 +68,7 @@ def test_a_rigid_clique_is_for_a_loss_with_a_price():
     np.testing.assert_allclose(squared_distances(soft.matrix, clique), expected, atol=0.2)
 
 
-def test_a_graph_is_pairs():
+def test_a_graph_and_its_pairs_give_the_same_problem():
     graph = csr_array((np.ones(7), CHAIN.T), shape=(8, 8))
     both = unfolding_problem(ARC, graph + graph.T + csr_array(np.eye(8)))
     pairs = unfolding_problem(ARC, CHAIN[:, ::-1])
@@ -90,6 +90,6 @@ def test_a_graph_is_pairs():
         (CHAIN, {"prior": -np.eye(8)}, "`prior` is not positive semidefinite"),
     ],
 )
-def test_unfolding_refuses(neighbors, options, message):
+def test_bad_input_raises_a_clear_error(neighbors, options, message):
     with pytest.raises(ValueError, match=message):
         unfolding_problem(ARC, neighbors, **options)

@@ -168,13 +168,13 @@ def test_zeros_are_the_prior_of_zeros() -> None:
         ((Frobenius(), Zeros(3), DenseMatrices(np.eye(3)[None])), "dense"),
     ],
 )
-def test_what_is_not_sparse_is_refused(problem, words) -> None:
+def test_problems_with_a_dense_dual_are_refused(problem, words) -> None:
     regularizer, prior, constraints = problem
     with pytest.raises(ValueError, match=words):
         solve(Problem(regularizer, prior, [Term(constraints, Hard(lower=0.1))]), "quasi_newton")
 
 
-def test_bad_input_is_named() -> None:
+def test_bad_input_raises_a_clear_error() -> None:
     with pytest.raises(ValueError, match="`prior` has rank zero"):
         Problem(LogDet(), Zeros(3), [])
     with pytest.raises(ValueError, match="`n` must be"):

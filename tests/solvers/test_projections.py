@@ -189,7 +189,7 @@ def test_vectors_stay_orthogonal_over_many_projections() -> None:
 
 
 @BOTH
-def test_without_corrections_the_answer_would_be_another(regularizer: Regularizer) -> None:
+def test_inequalities_need_dual_corrections(regularizer: Regularizer) -> None:
     """K09 appendix B: three points on a line of weights; inequalities must give back what they took."""
     terms = [
         Term(DiagonalEntries([0]), Hard(upper=0.2)),
@@ -360,7 +360,7 @@ def test_a_constant_beyond_its_bound_is_infeasible(
 
 
 @BOTH
-def test_a_constant_within_its_bound_is_no_obstacle(regularizer: Regularizer) -> None:
+def test_a_constant_within_its_bound_changes_nothing(regularizer: Regularizer) -> None:
     possible = Term(SquaredDistances([0], [1]), Hard(upper=0.5))
     alone = solve(Problem(regularizer, np.eye(2), [possible]), "projections")
     terms = [possible, Term(NOTHING, Hard(upper=1.0)), Term(NOTHING, Hard(equal=0.5))]
@@ -371,7 +371,7 @@ def test_a_constant_within_its_bound_is_no_obstacle(regularizer: Regularizer) ->
 
 @pytest.mark.parametrize("solver", ["projections", "working_set"])
 @pytest.mark.parametrize("apart", [1e-3, 1e-8])
-def test_nearly_equal_points_are_no_constant(apart: float, solver: str) -> None:
+def test_nearly_equal_points_are_not_a_constant(apart: float, solver: str) -> None:
     """d(0, 1) - d(0, 2) + 1 <= 1 - apart / 10 asks for little; as a constant it would be refused."""
     P = np.asarray([[0.3, 0.7], [1.1, 0.2], [1.1 + apart, 0.2]])
     nearly = DistanceComparisons([0], [1], [2], points=P, offset=1.0)
@@ -411,7 +411,9 @@ def test_bad_parameters(make: Any, message: str) -> None:
         (LogDetSlack(upper=1.0), False, None),
     ],
 )
-def test_objections(loss: Loss, approximate: bool, message: str | None) -> None:
+def test_problems_it_cannot_solve_are_refused(
+    loss: Loss, approximate: bool, message: str | None
+) -> None:
     problem = Problem(LogDet(), X0, [Term(SquaredDistances([0], [1]), loss)])
     said = Projections(approximate=approximate).objection(problem)
     assert (said is None) == (message is None)
@@ -438,7 +440,7 @@ def test_compiling_is_announced_on_a_terminal_only(monkeypatch: pytest.MonkeyPat
 
 
 @pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
-def test_a_dual_without_a_point_is_no_crash() -> None:
+def test_a_dual_without_a_point_does_not_crash() -> None:
     """A reward that a hinge cannot outweigh: there is no X(lam) to look at."""
     terms = [
         Term(Trace(), Linear(-2.0)),

@@ -80,7 +80,7 @@ class _Interrupts:
 
 
 @pytest.mark.parametrize("name", FITS)
-def test_ctrl_c_at_any_moment_gives_an_answer_so_far_or_nothing(name: str) -> None:
+def test_ctrl_c_at_any_moment_gives_the_best_answer_or_none(name: str) -> None:
     """The estimator is fitted with what there is, or what it was before; and the next fit knows of nothing."""
     fit = FITS[name]
     data = fit.data(0.5)
@@ -104,7 +104,7 @@ def test_ctrl_c_at_any_moment_gives_an_answer_so_far_or_nothing(name: str) -> No
         assert digest(fit.answers(fit.run(fit.make(), data), data)) == right
 
 
-def test_an_interrupted_fit_is_a_fit_and_says_so(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_an_interrupted_fit_is_usable_and_warns(monkeypatch: pytest.MonkeyPatch) -> None:
     fit = FITS["MaximumVarianceUnfolding"]
     X, _ = fit.data(1.0)
     from gramlearn.methods.unfolding import max_variance
@@ -229,13 +229,13 @@ def _raised_inside(program: Program, signal_number: int, error: type[BaseExcepti
 
 
 @pytest.mark.usefixtures("ctrl_c")
-def test_highs_hears_ctrl_c() -> None:
+def test_highs_stops_at_ctrl_c() -> None:
     """A linear program of many seconds ends when it is told to."""
     assert _raised_inside(_program_of_seconds(), signal.SIGINT, KeyboardInterrupt) < 1.0
 
 
 @posix
-def test_highs_ends_whatever_a_handler_raises() -> None:
+def test_highs_stops_whatever_a_signal_handler_raises() -> None:
     """A limit that the user sets by a signal, or SIGTERM that ends a service, leaves nothing at work behind."""
 
     def handler(*_: object) -> None:
@@ -256,7 +256,7 @@ def test_highs_ends_whatever_a_handler_raises() -> None:
 
 
 @posix
-def test_python_ends_as_it_should_where_highs_still_works() -> None:
+def test_python_exits_cleanly_while_highs_is_running() -> None:
     """Threads that Python does not wait for are torn down at its end, which C++ answers by abort()."""
     work = f"""
 import signal, threading, time
@@ -284,7 +284,7 @@ except KeyboardInterrupt:
     assert (ended.stdout, ended.stderr) == ("at work: True\n", "")
 
 
-def test_ctrl_c_among_distinct_rows_is_ctrl_c() -> None:
+def test_ctrl_c_in_distinct_rows_raises_KeyboardInterrupt() -> None:
     """At whatever call: NumPy's own function makes a TypeError of one that comes while it compares rows."""
     table = np.random.default_rng(0).integers(3, size=(20, 2))
     every = _Interrupts()
@@ -296,7 +296,7 @@ def test_ctrl_c_among_distinct_rows_is_ctrl_c() -> None:
 
 
 @pytest.mark.parametrize("kind", ["pca", "metric"])
-def test_a_stream_that_is_interrupted_goes_on_where_it_was(kind: str) -> None:
+def test_an_interrupted_stream_can_be_continued(kind: str) -> None:
     """fit(X) = what was learned until Ctrl-C, and partial_fit of the rest, to the bit."""
     rng = np.random.default_rng(0)
     Z, y = rng.standard_normal((40, 5)), rng.random(40) + 0.5
@@ -325,7 +325,7 @@ def test_a_stream_that_is_interrupted_goes_on_where_it_was(kind: str) -> None:
     assert all(f"after {seen} of 40" in words for seen, words in said)
 
 
-def test_a_fit_that_fails_leaves_the_earlier_one() -> None:
+def test_a_failed_fit_keeps_the_earlier_one() -> None:
     X, y = FITS["MetricLearner"].data(0.5)
     learner = MetricLearner(random_state=0).fit(X, y)
     before = dict(vars(learner))
@@ -335,7 +335,7 @@ def test_a_fit_that_fails_leaves_the_earlier_one() -> None:
     assert learner.transform(X).shape == X.shape
 
 
-def test_an_answer_so_far_with_which_no_fit_can_end_is_in_the_exception(
+def test_an_interrupted_answer_that_cannot_be_fitted_is_in_the_exception(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     fit = FITS["KernelDesigner"]
@@ -362,7 +362,7 @@ def test_an_answer_so_far_with_which_no_fit_can_end_is_in_the_exception(
 
 
 @pytest.mark.parametrize(("name", "call"), [("solve", 1), ("solve", 4), ("_best_halves", 1)])
-def test_a_cut_so_far_is_balanced_and_has_its_bound(
+def test_an_interrupted_cut_is_balanced_and_has_a_bound(
     name: str, call: int, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     rng = np.random.default_rng(0)
@@ -392,7 +392,7 @@ def test_a_cut_so_far_is_balanced_and_has_its_bound(
     assert cut.path == right.path[: len(cut.path)]
 
 
-def test_clusters_so_far_are_the_best_of_the_starts(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_interrupted_clusters_are_the_best_of_the_starts(monkeypatch: pytest.MonkeyPatch) -> None:
     X = FITS["KernelKMeans"].data(0.5)[0]
     lloyd, starts = KMEANS._lloyd, []
 
@@ -434,7 +434,7 @@ def test_ctrl_c_in_the_clusters_of_a_kernel_keeps_the_kernel(
 
 @posix
 @pytest.mark.filterwarnings("ignore:This process .* is multi-threaded:DeprecationWarning")
-def test_a_killed_run_leaves_whole_files_and_goes_on(tmp_path: Path) -> None:
+def test_a_killed_run_leaves_complete_files_and_continues(tmp_path: Path) -> None:
     found = kill_runs("experiments run", 4, 0, tmp_path)
     assert is_flawless(found), found
     assert found["same_results"]
@@ -443,7 +443,7 @@ def test_a_killed_run_leaves_whole_files_and_goes_on(tmp_path: Path) -> None:
 @posix
 @pytest.mark.parametrize("name", SCARCITIES)
 @pytest.mark.filterwarnings("ignore:This process .* is multi-threaded:DeprecationWarning")
-def test_what_is_scarce_is_said_and_nothing_is_lost(name: str) -> None:
+def test_scarce_resources_give_a_clear_error_and_lose_nothing(name: str) -> None:
     found = try_scarcity(name)
     if "untried" in found:
         pytest.skip(found["untried"])
@@ -452,7 +452,7 @@ def test_what_is_scarce_is_said_and_nothing_is_lost(name: str) -> None:
 
 @posix
 @pytest.mark.filterwarnings("ignore:This process .* is multi-threaded:DeprecationWarning")
-def test_a_line_that_a_full_disk_takes_a_part_of_leaves_no_part(tmp_path: Path) -> None:
+def test_a_line_partly_written_to_a_full_disk_is_removed(tmp_path: Path) -> None:
     """A write may write less than it is given: the next line would stand behind a torn one."""
     import resource
 
@@ -479,7 +479,7 @@ def test_a_line_that_a_full_disk_takes_a_part_of_leaves_no_part(tmp_path: Path) 
     assert [line.get("id") for line in read_lines(tmp_path / "out")] == [None, "short"]
 
 
-def test_pieces_of_a_killed_process_are_swept_and_others_stay(tmp_path: Path) -> None:
+def test_temporary_files_of_killed_processes_are_removed(tmp_path: Path) -> None:
     ended = subprocess.run([sys.executable, "-c", "import os; print(os.getpid())"], **OUTPUT)
     dead, alive, other = (
         tmp_path / f".a.json.{ended.stdout.strip()}",
@@ -492,7 +492,7 @@ def test_pieces_of_a_killed_process_are_swept_and_others_stay(tmp_path: Path) ->
     assert sorted(f.name for f in tmp_path.iterdir()) == sorted([alive.name, other.name, "a.json"])
 
 
-def test_a_folder_in_place_of_a_file_is_said(tmp_path: Path) -> None:
+def test_a_folder_in_place_of_a_file_raises_a_clear_error(tmp_path: Path) -> None:
     (tmp_path / "a.json" / "b").mkdir(parents=True)
     with pytest.raises(UnwritableError, match="a folder stands where the file belongs"):
         write_whole(tmp_path / "a.json", "{}")
@@ -505,14 +505,14 @@ OUTPUT = {"capture_output": True, "text": True, "check": True}
 # -- load ------------------------------------------------------------------------------------------
 
 
-def test_threads_at_once_find_what_each_finds_alone() -> None:
+def test_parallel_threads_give_the_answers_of_each_alone() -> None:
     found = load(0.01, 1, 4, names=["MetricLearner hard", "KernelDesigner"])
     assert load_is_flawless(found), found
     assert found["fits"] > 0
     assert found["other_bits"] == {}
 
 
-def test_load_tells_other_bits_from_other_answers() -> None:
+def test_load_distinguishes_rounding_from_wrong_answers() -> None:
     """To the bit with one thread of BLAS; with several a certificate, or a rounding where there is none."""
     learner, stream = FITS["MetricLearner hard"], FITS["OnlineMetricLearner"]
     for fit in (learner, stream):
@@ -527,7 +527,7 @@ def test_load_tells_other_bits_from_other_answers() -> None:
             assert words == ("1.0e-03 from the one alone" if is_other else "")
 
 
-def test_memory_that_grows_with_every_fit_is_seen() -> None:
+def test_memory_that_grows_with_every_fit_is_found() -> None:
     flat = [{"blocks": 1e6 + (-1) ** k * 1e3, "MiB": 300.0 + k % 3} for k in range(15)]
     leak = [{**one, "blocks": one["blocks"] + 2e3 * k} for k, one in enumerate(flat)]
     filling = [{**one, "MiB": one["MiB"] - 100 * (k < 4)} for k, one in enumerate(flat)]
@@ -537,7 +537,7 @@ def test_memory_that_grows_with_every_fit_is_seen() -> None:
 # -- what was published ----------------------------------------------------------------------------
 
 
-def test_what_was_published_is_of_all_there_is_and_flawless() -> None:
+def test_the_published_results_are_complete_and_without_findings() -> None:
     names = ["kills", "load", "scarcity", "sigint"]
     found = {name: json.loads((FOUND / f"{name}.json").read_text()) for name in names}
     assert [one["fit"] for one in found["sigint"]] == list(FITS)

@@ -182,7 +182,7 @@ def test_an_honest_answer_is_accepted(regularizer):
         (lambda c: replace(c, factor=c.factor[:-1]), "shape"),
     ],
 )
-def test_every_lie_is_found(regularizer, lie, seen):
+def test_every_false_claim_is_found(regularizer, lie, seen):
     asked = question(regularizer)
     assert seen in kinds(judge(asked, lie(answer(asked))))
 
@@ -243,14 +243,14 @@ def test_a_proof_about_one_entry_is_read_in_units_of_its_bound(slip, proves):
     assert (judge(asked, claim) == []) is proves
 
 
-def test_a_proof_is_void_where_a_matrix_is_known_that_keeps_the_bounds():
+def test_a_proof_is_rejected_where_a_feasible_matrix_is_known():
     asked = replace(contradiction(1e-12), feasible=np.eye(3) / 3)
     claim = replace(answer(question()), factor=np.eye(3), status="INFEASIBLE")
     said = replace(claim, duals=(np.array([1.0]), np.array([-1.0])))
     assert kinds(judge(asked, said)) == {"false"}
 
 
-def test_unbounded_is_believed_where_it_is_so():
+def test_unbounded_is_accepted_where_it_is_true():
     reward = Clause("Trace", {}, "Linear", {"slope": -2.0})
     bound = Clause("Trace", {}, "Hard", {"upper": 9.0})
     claim = replace(answer(question()), status="UNBOUNDED", factor=np.eye(3))
@@ -260,7 +260,7 @@ def test_unbounded_is_believed_where_it_is_so():
     assert judge(bounded, replace(claim, duals=(np.array([-2.0]), np.zeros(1))))
 
 
-def test_unbounded_is_not_believed_beside_a_dear_direction():
+def test_unbounded_is_rejected_despite_an_expensive_direction():
     """Prices of 1.2 bound it, which a solver sees in units of the direction that costs 1e10 and others."""
     P = np.linalg.qr(np.random.default_rng(0).normal(size=(3, 3)))[0]
     rows = (
@@ -278,7 +278,7 @@ def test_unbounded_is_not_believed_beside_a_dear_direction():
     assert kinds(judge(asked, claim)) == {"false"}
 
 
-def test_an_overflow_is_believed_where_it_is_so():
+def test_overflow_is_accepted_where_it_is_true():
     reward = Clause("Trace", {}, "Linear", {"slope": -2000.0})
     bound = Clause("Trace", {}, "Hard", {"upper": 9.0})
     claim = replace(answer(question()), status="OVERFLOW", factor=np.eye(3))
@@ -301,7 +301,7 @@ def test_an_overflow_is_believed_where_it_is_so():
 # -- calls under watch ------------------------------------------------------------------------------------
 
 
-def test_sentences_are_told_from_accidents():
+def test_deliberate_errors_are_distinguished_from_accidents():
     def error_of(call):
         return watched(call).error
 
@@ -312,7 +312,7 @@ def test_sentences_are_told_from_accidents():
     assert not is_sentence(error_of(lambda: None.factor))
 
 
-def test_a_call_that_does_not_end_is_ended():
+def test_a_call_that_does_not_end_is_stopped():
     seen = watched(lambda: [None for _ in iter(int, 1)], 0.05)
     assert isinstance(seen.error, OutOfTime)
 
@@ -374,13 +374,13 @@ def test_a_fit_that_goes_wrong_is_found(monkeypatch):
         assert kind in {finding.kind for finding in calls.attempt(call).findings}
 
 
-def test_points_that_are_none_must_be_refused():
+def test_invalid_points_must_be_refused():
     wrong = (("wrong X: NaN", odd_data.WRONG_POINTS["NaN"]),)
     call = replace(odd_call("KernelKMeans", arguments=[("n_clusters", "2")]), oddities=wrong)
     assert calls.attempt(call).ending == "refused"
 
 
-def test_every_wrong_point_is_wrong_whatever_became_of_the_points_before():
+def test_every_invalid_point_is_invalid_in_any_array():
     """A mask that hides nothing, or NaN in whole numbers, would be no finding."""
     for what, line in odd_data.WRONG_POINTS.items():
         for before in ("zeros", "truth values", "bytes", "sparse array", "lists", "far away"):
@@ -444,7 +444,7 @@ def line(name, status="OPTIMAL", findings=(), ending="answered", labels=("LogDet
     }  # fmt: skip
 
 
-def test_a_torn_line_is_dropped_and_asked_again(tmp_path):
+def test_an_incomplete_line_is_dropped_and_tried_again(tmp_path):
     store = Store(tmp_path, FACTS)
     for index in range(3):
         store.add(line(f"mild-0-{index}"))
@@ -554,7 +554,7 @@ def test_the_program_of_a_task_names_no_solver_that_refuses_it():
     assert 'solver="interior_point"' in program(replace(drawn, solver="interior_point"))
 
 
-def test_a_run_that_is_killed_goes_on_where_it_was(tmp_path):
+def test_a_killed_run_continues_where_it_was(tmp_path):
     environment = {**os.environ, "PYTHONPATH": os.pathsep.join([str(ROOT / "src"), str(ROOT)])}
     command = [sys.executable, "-m", "stress", "run", "--stream", "mild", "--count", "2"]
     command += ["--minutes", "5", "--jobs", "1", "--out", str(tmp_path)]
