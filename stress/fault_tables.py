@@ -5,14 +5,14 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
-__all__ = ["FOUND", "fault_tables"]
+__all__ = ["FOUND", "make_fault_tables"]
 
 FOUND = Path(__file__).resolve().parent / "results"
 
 Row = dict[str, Any]
 
 
-def fault_tables(folder: Path = FOUND) -> dict[str, list[Row]]:
+def make_fault_tables(folder: Path = FOUND) -> dict[str, list[Row]]:
     """A title, and its rows."""
     found = {}
     for name, (title, rows) in _TABLES.items():

@@ -16,7 +16,7 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
-from tools.whole_files import write_whole
+from tools.atomic_files import write_atomically
 
 from stress.fits import FITS
 from stress.interrupts import interrupt_fits
@@ -36,7 +36,7 @@ def main(arguments: list[str] | None = None) -> int:
         found.append(one)
         print(json.dumps(one), flush=True)
         if args.out:
-            write_whole(args.out, json.dumps(found, indent=1) + "\n")
+            write_atomically(args.out, json.dumps(found, indent=1) + "\n")
     return int(not all(map(is_flawless, found)))
 
 

@@ -4,7 +4,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import NamedTuple, final
 
-__all__ = ["UNFINISHED", "Finding", "Outcome", "distinct"]
+__all__ = ["UNFINISHED", "Finding", "Outcome", "drop_repeated"]
 
 UNFINISHED = frozenset({"ITERATION_LIMIT", "TIME_LIMIT", "STALLED", "STOPPED"})
 
@@ -17,7 +17,7 @@ class Finding(NamedTuple):
     words: str
 
 
-def distinct(findings: Iterable[Finding]) -> tuple[Finding, ...]:
+def drop_repeated(findings: Iterable[Finding]) -> tuple[Finding, ...]:
     """Of findings with one key, the first."""
     by_key: dict[tuple[str, str], Finding] = {}
     for finding in findings:

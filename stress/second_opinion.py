@@ -13,7 +13,7 @@ from stress.arithmetic import DOUBLE
 from stress.question import Question
 from stress.recompute import ReadClause, Reading
 
-__all__ = ["optimal_value", "program_of"]
+__all__ = ["make_program", "optimal_value"]
 
 _MOST_ENTRIES = 400  # numbers in all matrices together: beyond that it takes too long
 
@@ -22,7 +22,7 @@ def optimal_value(question: Question) -> float | None:
     """The optimum by Clarabel; None where CVXPY has no words for it, or no accurate answer."""
     import cvxpy
 
-    program = program_of(question)
+    program = make_program(question)
     if program is None:
         return None
     with warnings.catch_warnings():
@@ -34,7 +34,7 @@ def optimal_value(question: Question) -> float | None:
     return float(program.value) if program.status == "optimal" else None
 
 
-def program_of(question: Question) -> Any:
+def make_program(question: Question) -> Any:
     """The question in the words of CVXPY, a `cvxpy.Problem`; None where it has none, or takes too long."""
     import cvxpy
 

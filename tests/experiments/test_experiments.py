@@ -13,11 +13,11 @@ import numpy as np
 import pytest
 from experiments.__main__ import main
 from experiments.experiment import Part, Result, checked_parts
-from experiments.published import publish, published
-from experiments.reproductions.shared.pairs import constraints, draw_pairs, share_satisfied
+from experiments.published import publish, read_published
+from experiments.reproductions.shared.pairs import draw_pairs, make_constraints, share_satisfied
 from experiments.reproductions.shared.scores import clustering_nmi
 from experiments.runs import compute_missing, open_run
-from tools.whole_files import write_whole
+from tools.atomic_files import write_atomically
 
 import gramlearn as gl
 from experiments import reproductions
@@ -93,7 +93,7 @@ def test_draws_in_one_part_give_what_separate_parts_give(tmp_path: Path) -> None
     assert len(together.outcome().records) == 1
     assert together.outcome().results() == apart.outcome().results()
     publish(together.outcome(), tmp_path)
-    again = published("toy", InOneGo(), tmp_path)
+    again = read_published("toy", InOneGo(), tmp_path)
     assert again is not None
     assert again.results() == apart.outcome().results()
 
@@ -173,14 +173,14 @@ def test_a_damaged_part_is_computed_again(content: str, tmp_path: Path, run_toy:
 
 def test_a_file_is_complete_or_absent(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     path = tmp_path / "new" / "part.json"
-    write_whole(path, "old")
+    write_atomically(path, "old")
 
     def killed(*paths: Path) -> None:
         raise KeyboardInterrupt
 
     monkeypatch.setattr(os, "replace", killed)
     with pytest.raises(KeyboardInterrupt):
-        write_whole(path, "new")
+        write_atomically(path, "new")
     assert path.read_text(encoding="utf-8") == "old"
     assert os.listdir(path.parent) == ["part.json"]
 
@@ -393,7 +393,7 @@ def test_pairs_come_nearer_or_go_farther_by_a_quarter() -> None:
     i, j = draw_pairs(40, 12, rng)
     assert len({(a, b) for a, b in zip(i, j, strict=True)}) == 12
     assert (i < j).all()
-    terms = constraints(X, y, i, j, gl.losses.Hard())
+    terms = make_constraints(X, y, i, j, gl.losses.Hard())
     solution = gl.solve(gl.Problem(gl.LogDet(), gl.Factor(X), terms))
     assert solution.status is gl.Status.OPTIMAL
     before, after = (np.sum((F[i] - F[j]) ** 2, axis=1) for F in (X, solution.factor))

@@ -73,7 +73,7 @@ def test_a_process_that_ends_while_it_loads_fails_its_part(
 ) -> None:
     toys["toy"] = Toy()
     monkeypatch.setattr(
-        process_pool, "_work", os._exit
+        process_pool, "_run_worker", os._exit
     )  # which wants a number, and gets a function
     assert main(["run", "--all", "--out", str(tmp_path)]) == 1
     said = capsys.readouterr().out

@@ -15,16 +15,16 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from stress.fault_tables import FOUND, fault_tables
+from stress.fault_tables import FOUND, make_fault_tables
 from stress.faults import is_flawless
 from stress.fits import FITS, digest
-from stress.interrupts import trouble
-from stress.kills import COMMANDS, forked, kill_runs
-from stress.load import _compared, _growth, _Task, load
+from stress.interrupts import find_trouble
+from stress.kills import COMMANDS, kill_runs, run_in_fork
+from stress.load import _fit_and_compare, _measure_growth, _Task, run_load
 from stress.load import is_flawless as load_is_flawless
 from stress.scarcity import SCARCITIES, try_scarcity
 from stress.store import Store, read_lines
-from tools.whole_files import UnwritableError, write_whole
+from tools.atomic_files import UnwritableError, write_atomically
 
 from gramlearn import (
     KernelDesigner,
@@ -98,7 +98,7 @@ def test_ctrl_c_at_any_moment_gives_the_best_answer_or_none(name: str) -> None:
             stop, outcome = error, "answer" if error.fitted else "nothing"
         except KeyboardInterrupt:
             outcome = "nothing"
-        assert trouble(fit, estimator, data, before, stop, outcome) == ""
+        assert find_trouble(fit, estimator, data, before, stop, outcome) == ""
         if outcome == "answer" and estimator is fitted:
             fitted = fit.run(fit.make(), data)
         assert digest(fit.answers(fit.run(fit.make(), data), data)) == right
@@ -474,7 +474,7 @@ def test_a_line_partly_written_to_a_full_disk_is_removed(tmp_path: Path) -> None
         print(words, file=sys.stderr)
         return 0
 
-    assert forked(work, tmp_path / "out", None, str(said)) == 0
+    assert run_in_fork(work, tmp_path / "out", None, str(said)) == 0
     assert "could not be written: files may not grow so large" in said.read_text(encoding="utf-8")
     assert [line.get("id") for line in read_lines(tmp_path / "out")] == [None, "short"]
 
@@ -488,14 +488,14 @@ def test_temporary_files_of_killed_processes_are_removed(tmp_path: Path) -> None
     )
     for file in (dead, alive, other):
         file.write_text("half")
-    write_whole(tmp_path / "a.json", "{}")
+    write_atomically(tmp_path / "a.json", "{}")
     assert sorted(f.name for f in tmp_path.iterdir()) == sorted([alive.name, other.name, "a.json"])
 
 
 def test_a_folder_in_place_of_a_file_raises_a_clear_error(tmp_path: Path) -> None:
     (tmp_path / "a.json" / "b").mkdir(parents=True)
     with pytest.raises(UnwritableError, match="a folder stands where the file belongs"):
-        write_whole(tmp_path / "a.json", "{}")
+        write_atomically(tmp_path / "a.json", "{}")
     assert [f.name for f in tmp_path.iterdir()] == ["a.json"]
 
 
@@ -506,7 +506,7 @@ OUTPUT = {"capture_output": True, "text": True, "check": True}
 
 
 def test_parallel_threads_give_the_answers_of_each_alone() -> None:
-    found = load(0.01, 1, 4, names=["MetricLearner hard", "KernelDesigner"])
+    found = run_load(0.01, 1, 4, names=["MetricLearner hard", "KernelDesigner"])
     assert load_is_flawless(found), found
     assert found["fits"] > 0
     assert found["other_bits"] == {}
@@ -520,9 +520,9 @@ def test_load_distinguishes_rounding_from_wrong_answers() -> None:
         alone = fit.answers(fit.run(fit.make(), data), data)
         for change in (0.0, 1e-15, 1e-3):
             task = _Task("", fit, data, [array * (1 + change) for array in alone])
-            far, words = _compared(task, to_the_bit=True)
+            far, words = _fit_and_compare(task, to_the_bit=True)
             assert (far > 0, words) == ((True, "other bits") if change else (False, ""))
-            words = _compared(task, to_the_bit=False)[1]
+            words = _fit_and_compare(task, to_the_bit=False)[1]
             is_other = change > 1e-9 and fit is stream
             assert words == ("1.0e-03 from the one alone" if is_other else "")
 
@@ -531,7 +531,7 @@ def test_memory_that_grows_with_every_fit_is_found() -> None:
     flat = [{"blocks": 1e6 + (-1) ** k * 1e3, "MiB": 300.0 + k % 3} for k in range(15)]
     leak = [{**one, "blocks": one["blocks"] + 2e3 * k} for k, one in enumerate(flat)]
     filling = [{**one, "MiB": one["MiB"] - 100 * (k < 4)} for k, one in enumerate(flat)]
-    assert [_growth(seen)[1] for seen in (flat, leak, filling)] == [False, True, False]
+    assert [_measure_growth(seen)[1] for seen in (flat, leak, filling)] == [False, True, False]
 
 
 # -- what was published ----------------------------------------------------------------------------
@@ -546,6 +546,6 @@ def test_the_published_results_are_complete_and_without_findings() -> None:
     assert all(one["moments"] == 100 for one in found["sigint"] + found["kills"])
     assert all(map(is_flawless, found["sigint"] + found["kills"] + found["scarcity"]))
     assert load_is_flawless(found["load"])
-    tables = fault_tables()
+    tables = make_fault_tables()
     assert len(tables) == 4
     assert all(len({tuple(row) for row in rows}) == 1 for rows in tables.values())

@@ -65,7 +65,7 @@ def test_readers_that_break_are_found(monkeypatch: pytest.MonkeyPatch) -> None:
     }
     found = readers.attempt(BadFile("benchmarks table", "", b"")).findings
     assert [f.kind for f in found] == ["exception"]
-    smallest = readers.shrunk(
+    smallest = readers.shrink(
         BadFile("benchmarks table", "", b"0" * 50),
         lambda bad: bool(readers.attempt(bad).findings),
         1.0,
@@ -82,9 +82,9 @@ def test_a_damaged_answer_of_an_isolated_process_is_recorded(
         return ""
 
     monkeypatch.setattr(isolated, "launch", launch)
-    monkeypatch.setattr(isolated, "_python_with", lambda package, may_make: ("python", ""))
+    monkeypatch.setattr(isolated, "_find_python", lambda package, may_make: ("python", ""))
     package = isolated.Package("json", ())
-    (answer,) = isolated.ask(json.dumps, package, [{}], 1.0, False)
+    (answer,) = isolated.call_isolated(json.dumps, package, [{}], 1.0, False)
     assert answer["status"] == "failed"
     assert "answer-0000.npz is damaged" in answer["reason"]
 
