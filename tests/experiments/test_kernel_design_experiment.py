@@ -164,7 +164,7 @@ def test_the_grid_is_what_single_fits_give(weak: bool, monkeypatch: pytest.Monke
 def test_a_mix_says_what_it_uses() -> None:
     mix = learn_mix(SPLIT, weak=True)
     designer = KernelDesigner(
-        list(SINGLE.values()), weak=True, sparsity=mix.sparsity, trace_price=mix.trace_price
+        list(SINGLE.values()), weak=True, sparsity=mix.gamma1, trace_price=mix.gamma2
     )
     designer.fit(SPLIT.training.points, side=SPLIT.training.triplets)
     assert mix.share_kept == comparisons_kept(designer, SPLIT.test.points, SPLIT.test.triplets)
@@ -181,7 +181,7 @@ def test_gammas_that_leave_no_weight_are_passed_over(monkeypatch: pytest.MonkeyP
     mix = learn_mix(SPLIT, weak=False)
     assert mix.passed_over > 0
     assert mix.share_kept > 0.5
-    number = GAMMAS.index(mix.trace_price) * len(GAMMAS) + GAMMAS.index(mix.sparsity)
+    number = GAMMAS.index(mix.gamma2) * len(GAMMAS) + GAMMAS.index(mix.gamma1)
     assert number == mix.passed_over
 
 
@@ -216,7 +216,7 @@ def result(name: str, weak: float, xing: float | None, **more: Any) -> Result:
     kept |= {"linear": more.get("linear", 0.61), "mix of full kernels": more.get("full", 0.69)}
     kept |= {"mix of weak kernels": weak, "MMC, diagonal": 0.5, "MetricLearner": 0.75}
     kept |= {} if xing is None else {"Xing et al. (MMC)": xing}
-    mix = {"sparsity": 10.0, "trace_price": 1e-4, "passed_over": 0, "used_constant": 0}
+    mix = {"gamma1": 10.0, "gamma2": 1e-4, "passed_over": 0, "used_constant": 0}
     mix |= {"used": more.get("used", 3), "selected": 4}
     done = {"status": "done", "reason": "", "converged": True, "is_start": False}
     lost = {"status": "ended", "reason": "it was ended after 15 s"}
@@ -262,8 +262,8 @@ def test_the_tables_say_what_agrees() -> None:
     assert (iris[used], balance[used]) == ("3.0 ± 0.0 (fewer), agrees", "4.0 ± 0.0 (all), agrees")
     assert both[used] == "2 agrees"
     assert iris["of these constant"] == "0.0"
-    assert iris["sparsity, trace_price, mix of weak kernels"] == "10, 0.0001 (3 of 3)"
-    assert iris["sparsity, trace_price, mix of full kernels"].endswith("left no weight on 3")
+    assert iris["gamma1, gamma2, mix of weak kernels"] == "10, 0.0001 (3 of 3)"
+    assert iris["gamma1, gamma2, mix of full kernels"].endswith("left no weight on 3")
 
 
 @pytest.mark.parametrize(
