@@ -28,7 +28,7 @@ def _sort_key(run: dict[str, Any]) -> tuple[int, str]:
 
 
 def _read_result(file: Path) -> dict[str, Any]:
-    """One result; a file that is none is refused, for a table without it would pass for all there is."""
+    """Read one result; a damaged file is refused, since a table without it would look complete."""
     try:
         run: dict[str, Any] = json.loads(file.read_text(encoding="utf-8"))
         _instance(run), _sort_key(run)  # all that a table needs is there

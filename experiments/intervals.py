@@ -1,4 +1,4 @@
-"""When two numbers agree, each a mean of draws with their standard deviation; and words for many numbers.
+"""When two numbers agree, each a mean of draws with their standard deviation; and formatting of many numbers.
 
 error:    e = s / sqrt(n)                    margin:      t_0.975 e, Student's with n - 1 degrees of freedom
 above:    a - b, e^2 = e_a^2 + e_b^2, and Welch's e^4 / (e_a^4 / (n_a - 1) + e_b^4 / (n_b - 1)) of them

@@ -1,4 +1,4 @@
-"""A function in the environment and process of another package: one call after the other -> what came of each.
+"""A function in the environment and process of another package: each call with its outcome.
 
     ask(function, package, calls)  ->  python -m experiments.isolated FOLDER MODULE LIMIT FUNCTION  ->  answers
 
@@ -137,7 +137,7 @@ def write_answer(file: Path, values: Mapping[str, Any]) -> None:
 
 
 def read_answer(file: Path) -> dict[str, Any]:
-    """What `write_answer` wrote; a process that is lost may leave something else."""
+    """Read what `write_answer` wrote; a process that died may leave something else."""
     try:
         others: dict[str, Any] = json.loads(file.with_suffix(".json").read_text(encoding="utf-8"))
         content = io.BytesIO(file.with_suffix(".npz").read_bytes())  # closed whatever comes

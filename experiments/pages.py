@@ -1,4 +1,4 @@
-"""docs/reproduction.md and the table of docs/how-to-choose.md, written from what was published of runs.
+"""docs/reproduction.md and the table of docs/how-to-choose.md, written from the published results.
 
     runs  ->  published  ->  what each paper says, beside what came out here, and the verdict; pictures
 
@@ -78,7 +78,7 @@ def write_page(out: Path, folder: Path, to: Path) -> dict[str, str]:
 
 
 def load_published(folder: Path) -> tuple[list[Outcome], dict[str, str]]:
-    """What was published of all experiments, and why it is nothing of others."""
+    """The published outcomes of all experiments, and for the others why there is none."""
     outcomes, missing = [], {}
     for name in reproductions.names():
         outcome = read_published(name, reproductions.find(name), folder)
@@ -186,7 +186,7 @@ def _format_title(outcome: Outcome) -> str:
 
 
 def _format_anchor(heading: str) -> str:
-    """The name that GitHub gives to a heading."""
+    """The anchor that GitHub gives to a heading."""
     return re.sub(r"[^\w\- ]", "", heading.lower()).replace(" ", "-")
 
 

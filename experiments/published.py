@@ -38,7 +38,7 @@ def publish(outcome: Outcome, folder: Path) -> None:
 
 
 def read_published(name: str, experiment: Experiment, folder: Path) -> Outcome | None:
-    """What was published of an experiment as it is now; None where nothing was."""
+    """The published results of this version of an experiment; None where there are none."""
     file = folder / f"{name}.json"
     try:
         return _read_outcome(name, experiment, json.loads(file.read_text(encoding="utf-8")))

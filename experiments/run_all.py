@@ -1,4 +1,4 @@
-"""All experiments in one go: quick ones first, in a few processes, and what measures seconds alone at the end.
+"""Run all experiments: quick ones first, in a few processes, and timed parts alone at the end.
 
 What fails stops nothing else: a part whose process is killed or takes longer than the limit fails alone, with
 its error kept, and all that went wrong is named in the summary.

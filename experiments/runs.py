@@ -1,4 +1,4 @@
-"""A run of an experiment: compute the parts that are missing, and keep each at once, in parts/ID.json.
+"""A run of an experiment: compute the missing parts, and store each at once in parts/ID.json.
 
 A file is written whole or not at all, so a run that is killed goes on where it was. A part is taken from its
 file only if version, parameters, seed and data are still the same. One that raises is recorded with its error
@@ -78,7 +78,7 @@ class Run:
     parts: tuple[Part, ...]
 
     def outcome(self) -> Outcome:
-        """What there is of it by now."""
+        """The outcome of the run so far."""
         records = [record for record in map(self.read, self.parts) if record is not None]
         return Outcome(self.name, self.experiment, self.quick, self.seed, len(self.parts), records)
 
@@ -104,7 +104,7 @@ class Run:
         return record if same and _is_whole(record) else None
 
     def write(self, part: Part, facts: dict[str, Any]) -> None:
-        """Keep what came of a part."""
+        """Store the record of a part."""
         record = {**self._key(part), **facts}
         write_atomically(self._path(part), json.dumps(record, indent=1, allow_nan=False) + "\n")
 
@@ -119,7 +119,7 @@ class Run:
 
 
 def _is_whole(record: dict[str, Any]) -> bool:
-    """Whether it says what came of its part, as `write` was given it."""
+    """Whether this is a complete record, as `write` stores it."""
     named = {"done": ("result", dict), "failed": ("error", str)}.get(str(record.get("status")))
     return named is not None and isinstance(record.get(named[0]), named[1])
 

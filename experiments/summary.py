@@ -1,4 +1,4 @@
-"""What is left of a run: table.md with verdicts and circumstances, results.csv and figure.png in its folder.
+"""The files that summarize a run: table.md with verdicts and circumstances, results.csv and figure.png.
 
 The data, machines and versions behind runs are a line for one experiment, and a chapter for all of them.
 """

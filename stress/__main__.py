@@ -1,4 +1,4 @@
-"""python -m stress run | report | show | publish | page: random problems and odd calls, judged."""
+"""python -m stress run | report | show | publish | page: random problems and unusual calls, judged."""
 
 import argparse
 import hashlib

@@ -1,4 +1,4 @@
-"""Random odd calls of every estimator: data of odd shapes and kinds, arguments at their extremes.
+"""Random unusual calls of every estimator: data of unusual shapes and types, arguments at their extremes.
 
 A call is a program of a few lines. What is asked of it, where the fit ends without an error:
 
@@ -69,7 +69,7 @@ class Call:
 
     @property
     def labels(self) -> list[str]:
-        """What it is made of, in words by which results are counted."""
+        """The parts of this call, by which results are counted."""
         return [self.estimator, *(what for what, _ in self.oddities),
                 *([f"side: {self.side[0]}"] if self.side else []),
                 *(f"{name}={value}" for name, value in self.arguments)]  # fmt: skip
@@ -93,7 +93,7 @@ class Call:
         return f"estimator.fit(X, y{', side=side' if self.side else ''})\n"
 
     def program(self, comment: str = "") -> str:
-        """All of it."""
+        """The whole program."""
         said = comment_out(comment)
         return f"{said}{self.setup}\n{self.construction}{self.fit}"
 
@@ -210,7 +210,7 @@ def shrink(call: Call, shows: Callable[[Call], bool], seconds: float) -> Call:
 
 @cache
 def _compile_first(estimator: str) -> None:
-    """Fit it once as it is meant to be: no odd call shall pay for what is compiled at first use."""
+    """Fit once as usual, so that no unusual call is charged for code compiled at first use."""
     fit = FITS[estimator]
     watch_call(lambda: fit.run(fit.make(), fit.data(1.0)), 600.0)
 
@@ -287,7 +287,7 @@ def _collect_learned(estimator: Any) -> dict[str, np.ndarray]:
 def _collect_outputs(
     estimator: Any, X: Any, complain: Callable[[str, str], None]
 ) -> dict[str, np.ndarray]:
-    """What it says of new points: a few of those it has seen, moved a little."""
+    """Its answers for new points: a few training points, moved a little."""
     outputs = {}
     points = X.toarray() if sp.issparse(X) else np.asarray(X, dtype=float)
     if not np.all(np.isfinite(points)):

@@ -1,4 +1,4 @@
-"""A question as a short program that anybody can run: the library's own names, and the numbers written out."""
+"""Write a question as a short program that anybody can run, with all numbers written out."""
 
 from collections.abc import Mapping
 from typing import Any
@@ -45,7 +45,7 @@ def write_program(question: Question, comment: str = "") -> str:
 
 
 def comment_out(words: str) -> str:
-    """The words, as comments in a program."""
+    """The text as comments of a program."""
     return "".join(f"# {line}\n" for line in words.splitlines())
 
 

@@ -1,4 +1,4 @@
-"""Command lines that are not quite right: a sentence and the status 2 or 1, never a traceback.
+"""Command lines with mistakes: each must end with one sentence and status 1 or 2, never with a traceback.
 
 A good line of a program is spoiled: words are exchanged, put in, left out or said twice. It is run in this
 process, in a folder of its own, up to the point where the work would begin: what comes there is understood.
@@ -25,7 +25,7 @@ __all__ = ["PROGRAMS", "CommandLine", "attempt", "draw", "shrink"]
 
 
 class _AtWork(BaseException):
-    """Everything that was said has been read, and the work begins."""
+    """Raised where the work would begin: the command line has been read."""
 
 
 def _end_instead(*args: object, **options: object) -> None:
@@ -115,7 +115,7 @@ class CommandLine:
         return [self.name]
 
     def program(self, comment: str = "") -> str:
-        """It, run as it was."""
+        """The program that runs this command line."""
         said = comment_out(comment)
         line = f"CommandLine({self.name!r}, {self.words!r})"
         return f"from stress.commands import CommandLine, attempt\n\n{said}print(attempt({line}))\n"
@@ -137,7 +137,7 @@ def draw(seed: int, index: int) -> CommandLine:
 
 
 def attempt(line: CommandLine) -> Outcome:
-    """Run it; look at its status, and at what it said of an error."""
+    """Run it; check its status and its error message."""
     program = PROGRAMS[line.name]
     main = importlib.import_module(program.module).main
     printed, said = io.StringIO(), io.StringIO()

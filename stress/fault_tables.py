@@ -1,4 +1,4 @@
-"""What signals, killed runs, scarcity and load came to, as tables: of what there is in `results`."""
+"""Tables of the stored results on signals, killed runs, scarce resources and load."""
 
 import json
 from collections.abc import Callable

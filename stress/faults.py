@@ -1,4 +1,4 @@
-"""python -m stress.faults sigint | kill | scarce: signals, killed runs, and what there is too little of.
+"""python -m stress.faults sigint | kill | scarce: signals, killed runs, and scarce resources.
 
     python -m stress.faults sigint --out stress/results/sigint.json    SIGINT at 100 random moments of every fit
     python -m stress.faults kill --out stress/results/kills.json       SIGKILL at 100 of two commands
@@ -41,7 +41,7 @@ def main(arguments: list[str] | None = None) -> int:
 
 
 def is_flawless(found: dict[str, Any]) -> bool:
-    """Whether there is nothing to mend."""
+    """Whether nothing was found."""
     late = (found.get("seconds_to_control") or {}).get("largest") or 0.0
     counts = ("next_fit_differs", "traces_left", "pieces_left_at_the_end", "troubles")
     return late <= _SECOND and not any(found.get(key) for key in counts)

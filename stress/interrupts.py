@@ -1,4 +1,4 @@
-"""SIGINT at random moments of a fit: control within a second, an answer so far or nothing, and no trace.
+"""SIGINT at random moments of a fit: it ends within a second, with the best answer or none, and no side effect.
 
 The fits run in a process of their own, one after the other, and the signal comes from outside, so that no
 thread of the fit has to be awake for it. The clock is the one that all processes of a machine share.
@@ -29,7 +29,7 @@ __all__ = ["find_trouble", "interrupt_fits"]
 
 
 def interrupt_fits(name: str, moments: int, seed: int, size: float) -> dict[str, Any]:
-    """Send SIGINT at this many moments of a fit; sum up what came of it."""
+    """Send SIGINT at this many moments of a fit; summarize the outcomes."""
     rng = np.random.default_rng([seed, *name.encode()])
     command = [sys.executable, "-m", "stress.interrupts", name, str(moments), str(size)]
     with subprocess.Popen(
@@ -152,7 +152,7 @@ def _fit_interrupted(fit: Fit, estimator: Any, data: Any, watch: _Watch) -> dict
 def find_trouble(
     fit: Fit, estimator: Any, data: Any, before: dict[str, Any], stop: Any, outcome: str
 ) -> str:
-    """What is wrong with the estimator afterwards; nothing, as a rule."""
+    """What is wrong with the estimator afterwards; an empty string if nothing is."""
     if outcome == "nothing":
         now = vars(estimator)
         kept = now.keys() == before.keys() and all(now[key] is before[key] for key in now)

@@ -61,7 +61,7 @@ def _launched(module: str, python: str, folder: Path, name: str, limit: float, *
 
 
 def load_commands() -> None:
-    """What both commands need."""
+    """Import what both commands need."""
     import matplotlib.backends.backend_agg
     import matplotlib.figure  # noqa: F401
 
@@ -78,7 +78,7 @@ COMMANDS: dict[str, Callable[[Path], int]] = {
 
 
 def kill_runs(name: str, moments: int, seed: int, folder: Path) -> dict[str, Any]:
-    """Kill the command at so many moments; sum up what was found of its files."""
+    """Kill the command at this many moments; summarize the state of its files."""
     load_commands()
     command, rng = COMMANDS[name], np.random.default_rng(seed)
     began = time.monotonic()
@@ -163,7 +163,7 @@ def _wait_for(child: int) -> int:
 
 
 def _find_incomplete(out: Path) -> list[str]:
-    """The files that are not whole."""
+    """The incomplete files."""
     found = []
     for file in _list_visible(out):
         content = file.read_bytes()
@@ -190,7 +190,7 @@ def _times(out: Path) -> dict[str, int]:
 
 
 def _read_content(out: Path) -> dict[str, Any]:
-    """What was computed, without times and dates; of what is no data, that it is there."""
+    """The computed content without times and dates; of other files only that they exist."""
     return {
         str(file.relative_to(out)): _drop_times(json.loads(file.read_bytes()))
         if file.suffix == ".json"

@@ -1,4 +1,4 @@
-"""Threads and processes that fit at once: the same answers as alone, flat memory, thread limits as they were.
+"""Fits in many threads and processes at once: same answers, constant memory, unchanged thread limits.
 
     python -m stress.load --minutes 10 --out stress/results/load.json
 
@@ -60,7 +60,7 @@ class _Task(NamedTuple):
 def run_load(
     minutes: float, processes: int, threads: int, seed: int = 0, names: list[str] | None = None
 ) -> dict[str, Any]:
-    """Fit in so many processes of so many threads for so long; sum up."""
+    """Fit in this many processes and threads for this long; summarize."""
     sizes = [(name, _SIZE) for name in names or FITS] + ([] if names else [_LARGE])
     context = multiprocessing.get_context("spawn")
     heard = context.SimpleQueue()
@@ -125,7 +125,7 @@ class _Gate:
         self._changed = threading.Condition()
 
     def goes_on(self) -> bool:
-        """Wait for the end of a rest; whether there is more to do."""
+        """Wait for the end of a pause; give whether there is more to do."""
         with self._changed:
             self._waiting += 1
             self._changed.notify_all()
@@ -134,7 +134,7 @@ class _Gate:
             return not self._is_over
 
     def rest(self, look: Callable[[], Found], *, is_last: bool) -> Found:
-        """What there is to see when all threads wait."""
+        """Measure while all threads wait."""
         with self._changed:
             self._is_closed = True
             self._changed.wait_for(lambda: self._waiting == self._threads)
@@ -235,7 +235,7 @@ def _limits() -> list[int]:
 
 
 def _measure_memory() -> dict[str, float]:
-    """What is alive when nothing runs."""
+    """The memory in use while nothing runs."""
     gc.collect()
     trim = getattr(ctypes.CDLL(None), "malloc_trim", None) if os.name == "posix" else None
     if trim is not None:

@@ -1,4 +1,4 @@
-"""What came of one task, and what was found wrong with it."""
+"""The outcome of one task, and its findings."""
 
 from collections.abc import Iterable
 from dataclasses import dataclass
@@ -18,7 +18,7 @@ class Finding(NamedTuple):
 
 
 def drop_repeated(findings: Iterable[Finding]) -> tuple[Finding, ...]:
-    """Of findings with one key, the first."""
+    """The first finding of each key."""
     by_key: dict[tuple[str, str], Finding] = {}
     for finding in findings:
         by_key.setdefault((finding.kind, finding.key), finding)

@@ -1,4 +1,4 @@
-"""docs/reliability.md, written from what was published: no number of it is typed.
+"""docs/reliability.md, written from the published results: none of its numbers is typed.
 
 runs  ->  results/runs.json: counts, findings, circumstances  ->  the page
 """
@@ -129,7 +129,7 @@ def write_page(results: Mapping[str, Any]) -> str:
 
 
 def write_headline(results: Mapping[str, Any]) -> str:
-    """What was tried and what is left, in a line, which the README has, too."""
+    """What was tried and what was found, in one line, which the README repeats."""
     rows = {row[""]: row for row in results["tables"]["What was tried"]}
     tried = {
         words: sum(row["tried"] for name, row in rows.items() if STREAMS[name].group == group)

@@ -1,4 +1,4 @@
-"""Does the proof prove it? Contradictions (Farkas) and objectives without a lower end.
+"""Check proofs: of contradictions (Farkas), and of objectives that are unbounded below.
 
 A proof of infeasibility is v with sum_k v_k A_k >= 0 on the space of X and sum_k v_k b_k < 0, where b_k is the
 end of the domain that v_k pushes to, less the offset. In doubles neither holds exactly, so it is read with its
@@ -88,7 +88,7 @@ def _scale_to_units(reading: Reading, S: Any) -> Any:
 
 
 def _usual_trace(reading: Reading) -> Any:
-    """The largest trace that prior and bounds speak of."""
+    """The largest trace that the prior and the bounds suggest."""
     _, s = reading.space
     usual = s.sum()
     for read in reading.clauses:

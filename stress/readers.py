@@ -1,4 +1,4 @@
-"""Files that are not what they should be: every reader says so in a sentence, and runs nothing of them.
+"""Damaged files: every reader must refuse them in one sentence, and run no code in them.
 
 A good file is cut off, its bits are flipped, pieces are doubled or replaced, or there is something else in its
 place: random bytes, an archive with Python objects in it, one that unpacks to far more than it is, a folder.
@@ -62,7 +62,7 @@ class BadFile:
         return [self.reader, self.damage]
 
     def program(self, comment: str = "") -> str:
-        """It, given to its reader."""
+        """The program that gives this file to its reader."""
         said = comment_out(comment)
         given = f"{self.reader!r}, {self.damage!r}, {self.content!r}"
         return f"from stress.readers import BadFile, attempt\n\n{said}print(attempt(BadFile({given})))\n"
@@ -133,7 +133,7 @@ def shrink(bad: BadFile, shows: Callable[[BadFile], bool], seconds: float) -> Ba
 
 @cache
 def _list_other_files() -> Mapping[str, bytes | None]:
-    """What is no such file at all."""
+    """Files of other kinds altogether."""
     objects, bomb = io.BytesIO(), io.BytesIO()
     np.savez(objects, X=np.array([_Trap()], dtype=object), y=np.zeros(1))
     with zipfile.ZipFile(bomb, "w", zipfile.ZIP_DEFLATED) as archive:

@@ -1,4 +1,4 @@
-"""From the id of a task to the smallest program that shows what it found."""
+"""From the id of a task to the smallest program that shows its finding."""
 
 from typing import Any
 

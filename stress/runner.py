@@ -1,4 +1,4 @@
-"""Try tasks in worker processes, one for each core, and write down what came of each.
+"""Try tasks in worker processes, one for each core, and record the outcome of each.
 
 A worker that does not answer in time is killed, one that dies is replaced, and both are findings. Only this
 process writes, so the file of a run has whole lines whatever happens to a worker; killed itself, it goes on
@@ -45,7 +45,7 @@ def try_tasks(
     report: Callable[[dict[str, Any]], object] = lambda line: None,
     patience: float = PATIENCE,
 ) -> int:
-    """Try tasks until there are none left or the time is over; give the number of those tried."""
+    """Try tasks until none is left or the time is over; give the number of tasks tried."""
     end = time.monotonic() + seconds
     in_time = itertools.takewhile(lambda task: time.monotonic() < end, tasks)
     tried = 0
@@ -58,7 +58,7 @@ def try_tasks(
 
 
 def _record_lost(task: Task, lost: Lost) -> dict[str, Any]:
-    """The line of a task that never came back."""
+    """The record of a task whose process died or hung."""
     if lost.status is None:
         words = f"no answer within {lost.seconds:.0f} s on the wall, and no signal was heard"
         finding = Finding("hang", "hang", words)

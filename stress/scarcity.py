@@ -1,4 +1,4 @@
-"""A full disk, a folder without rights, a file for a folder, a limit on memory: a sentence, and nothing lost.
+"""A full disk, a read-only folder, a file in place of a folder, little memory: a clear error, and nothing lost.
 
 Each is tried in a fork. The command ends with status 2 and one line on stderr that says what to do; what was
 finished is what it was, and the same command finishes the rest once there is room again. A full disk is one: a

@@ -1,4 +1,4 @@
-"""The optimal value by other people's solvers, for small problems: whether the judge's own formulas are right.
+"""The optimal value of small problems by CVXPY, to check the formulas of the judge.
 
 A gap that is recomputed proves an answer optimal for the formulas of the judge. Whether those are the
 problem, CVXPY says, from its own definitions of log det, entropy and norms.
@@ -19,7 +19,7 @@ _MOST_ENTRIES = 400  # numbers in all matrices together: beyond that it takes to
 
 
 def optimal_value(question: Question) -> float | None:
-    """The optimum by Clarabel; None where CVXPY has no words for it, or no accurate answer."""
+    """The optimum by Clarabel; None where CVXPY cannot express the problem, or has no accurate answer."""
     import cvxpy
 
     program = make_program(question)
@@ -35,7 +35,7 @@ def optimal_value(question: Question) -> float | None:
 
 
 def make_program(question: Question) -> Any:
-    """The question in the words of CVXPY, a `cvxpy.Problem`; None where it has none, or takes too long."""
+    """The question as a `cvxpy.Problem`; None where CVXPY cannot express it, or takes too long."""
     import cvxpy
 
     reading = Reading(question, DOUBLE)

@@ -1,4 +1,4 @@
-"""What came of every task: one line of JSON each, only ever appended.
+"""The outcome of every task: one line of JSON each, only ever appended.
 
 A run that is killed leaves whole lines, and at most a torn one at the end, which the next start drops. So the
 file is the state: what it has is done, what it lacks is asked again. Lines are of two kinds,
@@ -60,7 +60,7 @@ class Store:
             raise explain_write_error(self.path, error) from error
 
     def close(self) -> None:
-        """No more lines."""
+        """Close the file."""
         os.close(self._file)
 
 

@@ -1,4 +1,4 @@
-"""What there is to try: streams of tasks, each a function of (seed, index) alone.
+"""Streams of tasks, each task a function of (seed, index) alone.
 
 A new stream is a row of `STREAMS`: how to draw task number `index`, how to try it, shrink it and print it.
 """

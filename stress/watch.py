@@ -52,7 +52,7 @@ class Watched:
 
 
 def watch_call(call: Callable[[], Any], limit: float = LIMIT) -> Watched:
-    """Call it."""
+    """Call the function; give what it returned or raised."""
 
     def end(*_: object) -> None:
         raise OutOfTime

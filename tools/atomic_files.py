@@ -1,4 +1,4 @@
-"""A file is there whole or not at all: written beside its place, then moved there in one step.
+"""Write files atomically: first under a temporary name, then moved into place in one step.
 
 So a run that is killed leaves whole files only, and one whose disk is full keeps those it had. What could not
 be written is said in one sentence, with what to do about it.
@@ -30,7 +30,7 @@ class UnwritableError(OSError):
 
 
 def write_atomically(path: Path, text: str) -> None:
-    """Write a file so that at no time a piece of it is there."""
+    """Write a file so that it is complete or absent at any time."""
 
     def write(beside: Path) -> None:
         with beside.open("w", encoding="utf-8", newline="\n") as file:
@@ -44,7 +44,7 @@ def write_atomically(path: Path, text: str) -> None:
 
 
 def save_figure_atomically(path: Path, save: Callable[..., object]) -> None:
-    """The same of a picture: `save` is a figure's `savefig`."""
+    """Save a figure likewise; `save` is its `savefig`."""
     _replace(path, lambda beside: save(beside, dpi=150, format=path.suffix[1:]))
 
 
@@ -64,13 +64,13 @@ def _replace(path: Path, write: Callable[[Path], object]) -> None:
 
 
 def explain_write_error(path: Path, error: OSError) -> OSError:
-    """The error in a sentence, if it is one that the user can mend; else as it is."""
+    """One sentence for an error that the user can fix; other errors unchanged."""
     advice = _ADVICE.get(error.errno or 0)
     return UnwritableError(f"{path} could not be written: {advice}.") if advice else error
 
 
 def _remove_leftovers(path: Path) -> None:
-    """Remove what a process that was killed has left of this file."""
+    """Remove temporary files of this file that killed processes have left."""
     for left in path.parent.glob(f".{path.name}.*"):
         process = left.suffix[1:]
         if process.isdecimal() and int(process) != os.getpid() and not _is_running(int(process)):

@@ -1,4 +1,4 @@
-"""The tests as on other machines: their rounding, their threads, and the oldest packages that are allowed.
+"""Run the tests as on other machines: other rounding, other numbers of threads, the oldest allowed packages.
 
     python3 run.py tests --machines [arguments of pytest]
 

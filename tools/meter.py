@@ -1,4 +1,4 @@
-"""What is measured beside seconds: peak memory, and the time of one pass.
+"""Measurements besides seconds: peak memory, and the time of one pass over the data.
 
 A pass is one matrix product of size c x r by r x r: a look at all pairs, if their differences were
 kept. Times divided by it can be compared between machines.

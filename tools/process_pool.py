@@ -1,4 +1,4 @@
-"""function(task) of many tasks, in processes of one thread each, whatever becomes of a process.
+"""Compute function(task) for many tasks in processes of one thread each; a process may die or hang.
 
 A process that is killed, or that takes longer than the limit, loses its task alone: another one takes its
 place, and the other tasks go on. (The pools of concurrent.futures and of joblib break where one process dies,
@@ -112,7 +112,7 @@ class _Worker:
             return Lost(self._process.exitcode, seconds)
 
     def stop(self) -> None:
-        """End the process, whatever it is at; one that is idle ends by itself, and tidies up."""
+        """Stop the process, whatever it is doing; an idle one ends by itself and cleans up."""
         if self.has_ended:
             return
         self.connection.close()
@@ -130,7 +130,7 @@ class _Worker:
 
 
 def _wait_for_finished(busy: Sequence[_Worker], limit: float) -> list[_Worker]:
-    """Wait until a task is over, or its process, or its time; give the workers whose it is."""
+    """Wait until a task, its process or its time has ended; give the workers concerned."""
     left = min(limit - worker.seconds for worker in busy)
     heard = connection.wait([worker.connection for worker in busy], timeout=max(left, 0.0))
     return [worker for worker in busy if worker.connection in heard or worker.seconds >= limit]

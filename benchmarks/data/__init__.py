@@ -12,7 +12,7 @@ __all__ = ["make", "make_generator", "names"]
 
 
 def names() -> list[str]:
-    """The data there are."""
+    """The names of all data."""
     found = pkgutil.iter_modules([str(Path(__file__).parent)])
     return sorted(module.name for module in found if not module.name.startswith("_"))
 

@@ -22,7 +22,7 @@ PNG = b"\x89PNG\r\n\x1a\n"
 
 @pytest.fixture(scope="module")
 def shown(tmp_path_factory: pytest.TempPathFactory) -> tuple[str, Path]:
-    """What `gramlearn demo` prints, and the folder it wrote to, which it had to make."""
+    """What `gramlearn demo` prints, and the folder that it made and wrote to."""
     out = tmp_path_factory.mktemp("demo") / "new" / "folder"
     with redirect_stdout(io.StringIO()) as printed:
         assert command.main(["demo", "--out", str(out)]) == 0

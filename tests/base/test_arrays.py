@@ -1,4 +1,4 @@
-"""What `arrays` says of one library holds in all of them, and the compiled body equals the plain one."""
+"""The functions of `arrays` give the same in every array library."""
 
 import numpy as np
 import pytest

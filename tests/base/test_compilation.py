@@ -1,4 +1,4 @@
-"""What is compiled is the same function, whether it could be kept on disk or not."""
+"""A compiled function is the same function, whether or not it can be cached on disk."""
 
 import errno
 from pathlib import Path

@@ -1,4 +1,4 @@
-"""Distinct rows: those of NumPy, and Ctrl-C stays what it is."""
+"""Distinct rows: those of `numpy.unique`, and Ctrl-C stays a KeyboardInterrupt."""
 
 import ast
 from pathlib import Path

@@ -83,7 +83,7 @@ def test_a_scan_is_the_same_whatever_was_loaded_before(monkeypatch):
 @pytest.mark.skipif(not hasattr(os, "fork"), reason="there is no fork on this system")
 @pytest.mark.filterwarnings("ignore:This process .* is multi-threaded:DeprecationWarning")
 def test_a_fork_of_a_process_that_has_scanned_can_scan(monkeypatch):
-    """Where OpenMP has threads, which a fork has not, it would be killed."""
+    """A fork has no threads of OpenMP, and would be killed where it used them."""
     from gramlearn._base import pair_scan
 
     monkeypatch.setattr(pair_scan, "_SLICE", 1)

@@ -1,4 +1,4 @@
-"""BLAS has one number of threads for the whole process: after overlapping blocks it is what it was."""
+"""BLAS has one number of threads for the whole process; overlapping blocks that limit it restore it."""
 
 import os
 import re

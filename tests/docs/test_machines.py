@@ -1,4 +1,4 @@
-"""`python3 run.py tests --machines`: which machines, which packages, and how it reads what came of it."""
+"""`python3 run.py tests --machines`: which machines, which packages, and how reports are read."""
 
 import tomllib
 

@@ -1,4 +1,4 @@
-"""Estimators speak in the words of their user: arguments as they were typed, warnings at the calling line."""
+"""Errors name arguments as the user typed them, and warnings point at the calling line."""
 
 import warnings
 from pathlib import Path

@@ -1,4 +1,4 @@
-"""What is learned does not hang on the units of the features, nor on the precision that numbers came in."""
+"""The answer depends neither on the units of the features nor on the precision of the input."""
 
 import mpmath
 import numpy as np

@@ -1,4 +1,4 @@
-"""The experiments: no finished part is lost or computed twice, none is taken for another, none hidden."""
+"""The experiments: no finished part is lost, computed twice, confused with another or hidden."""
 
 import csv
 import json

@@ -15,11 +15,11 @@ from experiments.reproductions.f07._comparisons import (
     SINGLE,
     Judged,
     Split,
-    share_above,
+    draw_split,
     learn_mix,
     rank_by_halves,
     score_grid,
-    draw_split,
+    share_above,
 )
 from experiments.reproductions.shared.rivals import METRIC_LEARN, learn_mmc
 

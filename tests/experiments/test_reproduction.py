@@ -1,4 +1,4 @@
-"""docs/reproduction.md: what the published results say, to the letter, and not a number besides."""
+"""docs/reproduction.md: it is what the published results give, and has no number from elsewhere."""
 
 import json
 import random

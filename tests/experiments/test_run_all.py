@@ -1,4 +1,4 @@
-"""All experiments in one go: nothing stops the others, nothing runs beside what is timed, nothing is lost."""
+"""Running all experiments: a failure does not stop the others, timed parts run alone, nothing is lost."""
 
 import json
 import os

@@ -1,4 +1,4 @@
-"""New points among old ones: what is there keeps its value, and straight things stay straight."""
+"""New points among old ones: known points keep their value, and linear functions stay nearly linear."""
 
 import numpy as np
 import pytest

@@ -1,4 +1,4 @@
-"""K ~= G G': what is left is known, new points fit in, and what is no kernel is refused in a sentence."""
+"""K ~= G G': the error is known, new points get rows of G, and indefinite matrices are refused."""
 
 import pickle
 from collections.abc import Callable

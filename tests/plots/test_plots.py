@@ -1,4 +1,4 @@
-"""Pictures are tested by what is in them: curves, labels, limits; never by pixels."""
+"""Plots are tested by their content: curves, labels, limits; never by pixels."""
 
 import sys
 from typing import Any

@@ -1,4 +1,4 @@
-"""What constraints take, and the sentences with which they refuse."""
+"""Which input constraints accept, and the errors for what they refuse."""
 
 import dataclasses
 

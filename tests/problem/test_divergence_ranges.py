@@ -1,4 +1,4 @@
-"""Where Bregman matrix divergences are finite (K09 section 4), and what they are asked about."""
+"""Where Bregman matrix divergences are finite (K09 section 4), and which input they accept."""
 
 import numpy as np
 import pytest

@@ -1,4 +1,4 @@
-"""What losses take and what they refuse: vectors of bounds and weights, any library, templates."""
+"""Which input losses accept and refuse: vectors of bounds and weights, any array library, templates."""
 
 import copy
 import dataclasses

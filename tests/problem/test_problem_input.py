@@ -1,4 +1,4 @@
-"""What users pass to Problem and solve: bad input gets a sentence, odd input gets the right answer."""
+"""What users pass to Problem and solve: bad input raises a clear error, unusual input gets the right answer."""
 
 import subprocess
 import sys

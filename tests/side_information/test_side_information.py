@@ -1,4 +1,4 @@
-"""Side information: what it refuses, what it draws, what it implies, and the terms it becomes."""
+"""Side information: input checks, random draws, closure, and the terms of a problem it becomes."""
 
 import pickle
 from dataclasses import FrozenInstanceError

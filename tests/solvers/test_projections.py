@@ -1,4 +1,4 @@
-"""Bregman projections: each lands where it should, blocks give the same iterates, the end is the optimum."""
+"""Bregman projections: each maximizes the dual along its constraint, and they converge to the optimum."""
 
 import io
 import warnings

@@ -1,4 +1,4 @@
-"""Ctrl-C, killed runs, full disks, little memory, many threads: a little of what `stress` does at length."""
+"""Ctrl-C, killed runs, full disks, little memory, many threads: a short run of what `stress` does at length."""
 
 import importlib
 import inspect

@@ -1,4 +1,4 @@
-"""Damaged files and wrong command lines are refused in a sentence, and nothing in a file is run."""
+"""Damaged files and wrong command lines are refused in one sentence, and no code in a file is run."""
 
 import json
 from pathlib import Path
