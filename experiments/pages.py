@@ -1,4 +1,4 @@
-"""docs/reproduction.md and the table of docs/how-to-choose.md, written from what was published of runs.
+"""docs/reproduction.md and the table of docs/how-to-choose.md, written from the published results.
 
     runs  ->  published  ->  what each paper says, beside what came out here, and the verdict; pictures
 
@@ -9,13 +9,21 @@ import re
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 
-from tools.whole_files import write_whole
+from tools.atomic_files import write_atomically
 
 from experiments import reproductions
 from experiments.experiment import Claim, Experiment
-from experiments.published import publish, published
+from experiments.published import publish, read_published
 from experiments.runs import Outcome, open_run
-from experiments.summary import VERDICTS, chapter, draw, failures, markdown_table, verdict, verdicts
+from experiments.summary import (
+    VERDICTS,
+    choose_verdict,
+    draw,
+    list_failures,
+    write_costs,
+    write_table,
+    write_verdicts,
+)
 from gramlearn.datasets import DatasetNotFoundError
 
 COMMAND = "python -m experiments report"
@@ -57,25 +65,25 @@ def write_page(out: Path, folder: Path, to: Path) -> dict[str, str]:
     """
     for name in reproductions.names():
         experiment = reproductions.find(name)
-        run, known = _run_of(name, experiment, out), published(name, experiment, folder)
+        run, known = _find_run(name, experiment, out), read_published(name, experiment, folder)
         # A run that is not over does not take the place of one that is.
         if run and (known is None or len(run.done) >= len(known.done)):
             publish(run, folder)
-    outcomes, missing = published_outcomes(folder)
-    write_whole(to, document(outcomes, missing))
+    outcomes, missing = load_published(folder)
+    write_atomically(to, write_document(outcomes, missing))
     guide = to.parent / GUIDE
     if guide.exists():
-        write_whole(guide, with_table(guide.read_text(encoding="utf-8"), outcomes))
+        write_atomically(guide, replace_table(guide.read_text(encoding="utf-8"), outcomes))
     for outcome in outcomes:
         draw(outcome, to.parent / "images" / f"{outcome.name}.png")
-    return missing | lacks(outcomes)
+    return missing | list_missing(outcomes)
 
 
-def published_outcomes(folder: Path) -> tuple[list[Outcome], dict[str, str]]:
-    """What was published of all experiments, and why it is nothing of others."""
+def load_published(folder: Path) -> tuple[list[Outcome], dict[str, str]]:
+    """The published outcomes of all experiments, and for the others why there is none."""
     outcomes, missing = [], {}
     for name in reproductions.names():
-        outcome = published(name, reproductions.find(name), folder)
+        outcome = read_published(name, reproductions.find(name), folder)
         if outcome:
             outcomes.append(outcome)
         else:
@@ -85,7 +93,7 @@ def published_outcomes(folder: Path) -> tuple[list[Outcome], dict[str, str]]:
     return outcomes, missing
 
 
-def _run_of(name: str, experiment: Experiment, out: Path) -> Outcome | None:
+def _find_run(name: str, experiment: Experiment, out: Path) -> Outcome | None:
     """The run of it in this folder, if there is one that can be read."""
     if not (out / name).is_dir():  # before its data are asked for, which may have to be fetched
         return None
@@ -99,47 +107,47 @@ def _run_of(name: str, experiment: Experiment, out: Path) -> Outcome | None:
 # -- docs/reproduction.md --------------------------------------------------------------------------
 
 
-def document(outcomes: Sequence[Outcome], missing: Mapping[str, str]) -> str:
+def write_document(outcomes: Sequence[Outcome], missing: Mapping[str, str]) -> str:
     """The page; `missing` says why an experiment is not among the outcomes."""
-    claims = {outcome.name: _claims(outcome) for outcome in outcomes}
+    claims = {outcome.name: _judge_claims(outcome) for outcome in outcomes}
     papers: dict[str, list[Outcome]] = {}
-    for outcome in sorted(outcomes, key=place):
-        papers.setdefault(_source(outcome), []).append(outcome)
-    lines = [_INTRODUCTION, *_overview(papers, claims)]
+    for outcome in sorted(outcomes, key=sort_key):
+        papers.setdefault(_format_source(outcome), []).append(outcome)
+    lines = [_INTRODUCTION, *_write_overview(papers, claims)]
     if missing:
         lines += ["Missing:", "", *(f"- {name}: {why}" for name, why in missing.items()), ""]
     for paper, found in papers.items():
         lines += [f"## {paper}", ""]
         for outcome in found:
-            lines += _section(outcome, claims[outcome.name])
+            lines += _write_section(outcome, claims[outcome.name])
     if papers:
-        lines += chapter([outcome for found in papers.values() for outcome in found])
+        lines += write_costs([outcome for found in papers.values() for outcome in found])
     return "\n".join(lines).rstrip("\n") + "\n"
 
 
-def lacks(outcomes: Sequence[Outcome]) -> dict[str, str]:
+def list_missing(outcomes: Sequence[Outcome]) -> dict[str, str]:
     """What is not complete in the outcomes there are: parts, or claims."""
     found = {}
     for outcome in outcomes:
         if not outcome.is_complete:
             found[outcome.name] = f"{len(outcome.done)} of {outcome.n_parts} parts are finished."
-        elif not _claims(outcome):
+        elif not _judge_claims(outcome):
             found[outcome.name] = "its claims have not been written down yet."
     return found
 
 
-def _claims(outcome: Outcome) -> list[Claim]:
+def _judge_claims(outcome: Outcome) -> list[Claim]:
     """Judged once every part is finished, and not by some of them."""
     return outcome.experiment.claims(outcome.results()) if outcome.is_complete else []
 
 
-def _source(outcome: Outcome) -> str:
+def _format_source(outcome: Outcome) -> str:
     """Authors and year."""
     found = _SOURCE.match(outcome.experiment.paper)
     return found[0] if found else outcome.experiment.paper
 
 
-def place(outcome: Outcome) -> tuple[str, list[str | int], str]:
+def sort_key(outcome: Outcome) -> tuple[str, list[str | int], str]:
     """Papers by year, and their experiments by where in the paper they stand: section 7 before 10."""
     paper = outcome.experiment.paper
     found = _SOURCE.match(paper)
@@ -147,24 +155,26 @@ def place(outcome: Outcome) -> tuple[str, list[str | int], str]:
     return (found[1] if found else "", where, outcome.name)
 
 
-def _overview(
+def _write_overview(
     papers: Mapping[str, Sequence[Outcome]], claims: Mapping[str, Sequence[Claim]]
 ) -> list[str]:
     """Claims counted, paper by paper, with a link to each experiment."""
     rows = []
     for paper, outcomes in papers.items():
         found = [claim for outcome in outcomes for claim in claims[outcome.name]]
-        rows.append(_counts(f"**[{paper}](#{_anchor(paper)})**", "", found))
+        rows.append(_count_claims(f"**[{paper}](#{_format_anchor(paper)})**", "", found))
         for outcome in outcomes:
-            link = f"[{_title(outcome)}](#{_anchor(_title(outcome))})"
+            link = f"[{_format_title(outcome)}](#{_format_anchor(_format_title(outcome))})"
             where = outcome.experiment.paper.removeprefix(paper).lstrip(", ")
-            rows.append(_counts(link, where, claims[outcome.name]))
-    rows.append(_counts("**all**", "", [claim for found in claims.values() for claim in found]))
-    return ["## Contents", "", markdown_table(rows), ""]
+            rows.append(_count_claims(link, where, claims[outcome.name]))
+    rows.append(
+        _count_claims("**all**", "", [claim for found in claims.values() for claim in found])
+    )
+    return ["## Contents", "", write_table(rows), ""]
 
 
-def _counts(label: str, where: str, claims: Sequence[Claim]) -> dict[str, str]:
-    counted = [verdict(claim) for claim in claims]
+def _count_claims(label: str, where: str, claims: Sequence[Claim]) -> dict[str, str]:
+    counted = [choose_verdict(claim) for claim in claims]
     row = {"": label, "in the paper": where, "claims": str(len(claims))}
     row |= {word: str(counted.count(word) or "") for word in VERDICTS}
     if row["on a stand-in"]:
@@ -173,40 +183,42 @@ def _counts(label: str, where: str, claims: Sequence[Claim]) -> dict[str, str]:
     return row
 
 
-def _title(outcome: Outcome) -> str:
+def _format_title(outcome: Outcome) -> str:
     return outcome.experiment.title or outcome.name
 
 
-def _anchor(heading: str) -> str:
-    """The name that GitHub gives to a heading."""
+def _format_anchor(heading: str) -> str:
+    """The anchor that GitHub gives to a heading."""
     return re.sub(r"[^\w\- ]", "", heading.lower()).replace(" ", "-")
 
 
-def _section(outcome: Outcome, claims: Sequence[Claim]) -> list[str]:
+def _write_section(outcome: Outcome, claims: Sequence[Claim]) -> list[str]:
     """What was claimed and what came out first; how it was done in full last."""
     experiment, results = outcome.experiment, outcome.results()
     threads = "OMP_NUM_THREADS=1 " if experiment.timed else ""
-    lines = [f"### {_title(outcome)}", ""]
+    lines = [f"### {_format_title(outcome)}", ""]
     lines += [f"    {threads}python -m experiments run {outcome.name}", ""]
     lines += [f"{experiment.paper}: {experiment.claim}", ""]
     if results and outcome.is_complete:
-        lines += verdicts(claims) if claims else ["Its claims have not been written down yet.", ""]
+        lines += (
+            write_verdicts(claims) if claims else ["Its claims have not been written down yet.", ""]
+        )
         for remark in experiment.remarks(results):
             lines += [remark, ""]
     elif results:
         lines += ["Its claims are judged once all parts are finished.", ""]
     lines += [f"How it was done: {experiment.setup}", ""] if experiment.setup else []
     if results:
-        lines += [markdown_table(experiment.table(results)), ""]
-        lines += [f"![{_title(outcome)}](images/{outcome.name}.png)", ""]
-    lines += [*failures(outcome), ""] if outcome.failed else []
+        lines += [write_table(experiment.table(results)), ""]
+        lines += [f"![{_format_title(outcome)}](images/{outcome.name}.png)", ""]
+    lines += [*list_failures(outcome), ""] if outcome.failed else []
     return lines
 
 
 # -- docs/how-to-choose.md -------------------------------------------------------------------------
 
 
-def with_table(page: str, outcomes: Sequence[Outcome]) -> str:
+def replace_table(page: str, outcomes: Sequence[Outcome]) -> str:
     """The page with the table of these outcomes in place of what stands between the marks."""
     before, begin, rest = page.partition(TABLE_BEGIN)
     _, end, after = rest.partition(TABLE_END)
@@ -214,11 +226,11 @@ def with_table(page: str, outcomes: Sequence[Outcome]) -> str:
         raise ValueError(
             f"the page has no place for the table, between {TABLE_BEGIN!r} and {TABLE_END!r}."
         )
-    return f"{before}{TABLE_BEGIN}\n\n{_table(outcomes)}\n\n{TABLE_END}{after}"
+    return f"{before}{TABLE_BEGIN}\n\n{_write_table(outcomes)}\n\n{TABLE_END}{after}"
 
 
-def _table(outcomes: Sequence[Outcome]) -> str:
-    told = [o for o in sorted(outcomes, key=place) if o.experiment.guide and o.done]
+def _write_table(outcomes: Sequence[Outcome]) -> str:
+    told = [o for o in sorted(outcomes, key=sort_key) if o.experiment.guide and o.done]
     found = {o.experiment.guide: o.experiment.guide_rows(o.results()) for o in told}
     blocks = [(words, of_block) for words, of_block in found.items() if of_block]
     rows: list[dict[str, str]] = []
@@ -229,4 +241,4 @@ def _table(outcomes: Sequence[Outcome]) -> str:
         rows += [
             {"": row[head], **{name: row.get(name, "") for name in columns}} for row in of_block
         ]
-    return markdown_table(rows)
+    return write_table(rows)

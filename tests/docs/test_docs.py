@@ -95,7 +95,7 @@ def test_examples_run(
     assert PRINTED.get(example.stem, "") in printed
 
 
-def test_an_example_without_its_data_says_where_to_get_them(
+def test_an_example_without_its_data_says_where_to_get_it(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     def no_network(subset: str) -> None:
@@ -169,7 +169,7 @@ def test_api_names_everything_public() -> None:
 @pytest.mark.parametrize(
     "noun", [Record, Certificate, gramlearn.Solution], ids=lambda c: c.__name__
 )
-def test_api_names_the_fields_of_what_a_solve_gives(noun: type) -> None:
+def test_api_names_the_fields_of_a_solution(noun: type) -> None:
     page = (ROOT / "docs" / "api.md").read_text(encoding="utf-8")
     (row,) = [line for line in page.splitlines() if line.startswith(f"| `{noun.__name__}` |")]
     public = {name for name in dir(noun) if not name.startswith("_")}

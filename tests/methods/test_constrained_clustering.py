@@ -79,7 +79,7 @@ def test_without_pairs_it_is_k_means(seed: int) -> None:
     assert found.objective == pytest.approx(other.inertia_, rel=1e-10)
 
 
-def test_pairs_that_hold_anyway_change_nothing() -> None:
+def test_pairs_that_already_hold_change_nothing() -> None:
     plain = kernel_kmeans(IRIS, 3, random_state=0)
     side = Pairs.from_labels(plain.labels, 100, random_state=0)
     found = constrained_kmeans(IRIS, 3, side, start=plain.labels)
@@ -162,7 +162,7 @@ def test_a_coloring_is_found_if_and_only_if_there_is_one(
     assert after == pytest.approx(best) if n_colors == 2 else after >= best - 1e-12
 
 
-def test_a_long_chain_is_colored_whatever_the_limit_of_returns(monkeypatch: Any) -> None:
+def test_a_long_chain_is_colored_whatever_the_limit_of_backtracking(monkeypatch: Any) -> None:
     """Steps forward are not counted: a large piece is no hard one."""
     monkeypatch.setattr(coloring, "_MOST_RETURNS", 5)
     edges = [(k, k + 1) for k in range(199)]
@@ -171,9 +171,7 @@ def test_a_long_chain_is_colored_whatever_the_limit_of_returns(monkeypatch: Any)
 
 
 @pytest.mark.parametrize("returns", [0, 1000])
-def test_a_search_that_is_given_up_says_that_nothing_is_proven(
-    monkeypatch: Any, returns: int
-) -> None:
+def test_a_search_that_gives_up_says_that_nothing_is_proven(monkeypatch: Any, returns: int) -> None:
     """Mycielski's graph over a pentagon has no triangle and no three colors: some must be tried."""
     monkeypatch.setattr(coloring, "_MOST_RETURNS", returns)
     edges = [(i, (i + 1) % 5) for i in range(5)]
@@ -251,13 +249,13 @@ REFUSED: dict[str, tuple[Callable[[], Any], str]] = {
 
 
 @pytest.mark.parametrize("case", REFUSED)
-def test_bad_input_gets_one_sentence(case: str) -> None:
+def test_bad_input_raises_a_clear_error(case: str) -> None:
     call, message = REFUSED[case]
     with pytest.raises((ValueError, TypeError), match=message):
         call()
 
 
-def test_the_contradiction_says_which_pair() -> None:
+def test_a_contradiction_names_the_pair() -> None:
     side = Pairs([(0, 1), (1, 2)], [(0, 2)], n_points=5)
     with pytest.raises(ContradictionError) as caught:
         ConstrainedKMeans(2).fit(POINTS, side=side)
