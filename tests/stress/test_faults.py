@@ -50,6 +50,10 @@ posix = pytest.mark.skipif(not hasattr(os, "fork"), reason="there is no fork on 
 KMEANS = importlib.import_module("gramlearn.methods.clustering.kernel_kmeans")
 
 
+GRAPH = np.triu(np.random.default_rng(0).random((12, 12)) < 0.4, 1).astype(float)
+GRAPH += GRAPH.T
+
+
 @pytest.fixture(autouse=True)
 def _ctrl_c_is_heard() -> Iterator[None]:
     """A shell lets what it starts in the background ignore it, and so would these tests."""
@@ -360,35 +364,47 @@ def test_an_interrupted_answer_that_cannot_be_fitted_is_in_the_exception(
     assert not hasattr(designer, "solution_")
 
 
-@pytest.mark.parametrize(("name", "call"), [("solve", 1), ("solve", 4), ("_best_halves", 1)])
-def test_an_interrupted_cut_is_balanced_and_has_a_bound(
-    name: str, call: int, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    rng = np.random.default_rng(0)
-    A = np.triu(rng.random((12, 12)) < 0.4, 1).astype(float)
-    A += A.T
-    right = balanced_cut(A, random_state=0)
-    module, calls = sys.modules[balanced_cut.__module__], list[int]()
-    inner = getattr(module, name)
+@pytest.mark.parametrize("solved", [0, 3])
+def test_an_interrupted_cut_is_balanced_and_has_a_bound(solved: int) -> None:
+    A, right, seen = GRAPH, balanced_cut(GRAPH, random_state=0), set()
 
-    def interrupt(*args, **kwargs):
-        calls.append(1)
-        if len(calls) == call:
+    def interrupt(record) -> None:
+        seen.add(record.details["eps"])
+        if len(seen) > solved:
             raise KeyboardInterrupt
-        return inner(*args, **kwargs)
 
-    monkeypatch.setattr(module, name, interrupt)
-    with pytest.raises(KeyboardInterrupt) as caught:
-        balanced_cut(A, random_state=0)
-    if (name, call) == ("solve", 1):  # there is no answer yet
-        assert not isinstance(caught.value, SolveInterrupted)
-        return
-    cut = caught.value.solution
-    assert f"after {len(cut.path)} values of eps" in str(caught.value)
+    with pytest.raises(SolveInterrupted) as caught:
+        balanced_cut(A, random_state=0, callback=interrupt)
+    check_cut(caught.value.solution, right)
+    if solved:
+        assert caught.value.solution.path == right.path[:solved]
+
+
+def test_a_cut_interrupted_while_it_is_rounded_has_the_whole_bound(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    right = balanced_cut(GRAPH, random_state=0)
+    module, calls = sys.modules[balanced_cut.__module__], list[int]()
+    inner = module._best_halves
+
+    def interrupt(*args):
+        calls.append(1)
+        if len(calls) == 1:
+            raise KeyboardInterrupt
+        return inner(*args)
+
+    monkeypatch.setattr(module, "_best_halves", interrupt)
+    with pytest.raises(SolveInterrupted) as caught:
+        balanced_cut(GRAPH, random_state=0)
+    check_cut(caught.value.solution, right)
+    assert caught.value.solution.bound == right.bound
+
+
+def check_cut(cut, right) -> None:
+    """It is balanced, weighs what it says, and its bound is one."""
     assert np.bincount(cut.labels).tolist() == [6, 6]
-    assert cut.weight == A[cut.labels == 0][:, cut.labels == 1].sum()
-    assert 0 < cut.bound <= right.bound * (1 + 1e-9)
-    assert cut.path == right.path[: len(cut.path)]
+    assert cut.weight == GRAPH[cut.labels == 0][:, cut.labels == 1].sum()
+    assert cut.bound <= right.bound * (1 + 1e-9)
 
 
 def test_interrupted_clusters_are_the_best_of_the_starts(monkeypatch: pytest.MonkeyPatch) -> None:

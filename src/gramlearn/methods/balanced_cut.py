@@ -18,10 +18,12 @@ are normal, and one is the leading one of F. The best of these cuts are improved
 vertices that gains most, w(i) + w(j) - 2 A_ij, where w is the weight across less that within, until none gains.
 """
 
-from dataclasses import dataclass, field
-from typing import Any, final
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field, replace
+from typing import Any, NamedTuple, final
 
 import numpy as np
+from sklearn.exceptions import ConvergenceWarning
 
 from gramlearn._base.validation import (
     as_numbers,
@@ -31,14 +33,17 @@ from gramlearn._base.validation import (
     check_symmetric,
     generator,
 )
+from gramlearn._base.warnings import warn
+from gramlearn.problem.certificate import Certificate
 from gramlearn.problem.constraints import DiagonalEntries
 from gramlearn.problem.losses import Hard
 from gramlearn.problem.prior import Factor
 from gramlearn.problem.problem import Problem, Term
 from gramlearn.problem.regularizers import LogDet
-from gramlearn.problem.solution import Solution
-from gramlearn.problem.status import SolveInterrupted
-from gramlearn.solvers.solve import solve
+from gramlearn.problem.solution import CertifiedAnswer, Record, Solution
+from gramlearn.problem.status import Status
+from gramlearn.solvers.loop import Attempt, Limits, Method, Run, State, iterate
+from gramlearn.solvers.solve import method_for
 
 _FALL = 0.2  # from one eps to the next
 _MOST_ROUNDS = 1_000_000  # directions, all in memory
@@ -48,20 +53,18 @@ _IMPROVED = 10  # the number of cuts that are improved by swaps
 
 @final
 @dataclass(frozen=True, eq=False)
-class BalancedCut:
+class BalancedCut(CertifiedAnswer):
     """A cut of a graph into two halves, and what no such cut can be below.
 
     Attributes
     ----------
     labels : array of n
         0 or 1 for each vertex; as many of one as of the other, or one more.
-    weight : float
-        The weight of the edges between the halves.
-    bound : float
-        No cut into two halves weighs less.
+    weight, bound : float
+        The weight of the edges between the halves, and what no cut into two halves is below.
     relaxed : float
         tr L X / 4, the value of the relaxation at the last X.
-    path : list of (eps, tr L X / 4)
+    path : tuple of (eps, tr L X / 4)
         How that value fell with eps.
     solution : Solution
         The last X, with the gap to the nearest correlation matrix. For an odd number of vertices its last row
@@ -69,15 +72,28 @@ class BalancedCut:
     """
 
     labels: np.ndarray
-    weight: float
-    bound: float
     relaxed: float
-    path: list[tuple[float, float]] = field(repr=False)
+    path: tuple[tuple[float, float], ...] = field(repr=False)
     solution: Solution = field(repr=False)
+
+    @property
+    def weight(self) -> float:
+        """The weight of the edges between the halves."""
+        return self.primal
+
+    @property
+    def bound(self) -> float:
+        """No cut into two halves weighs less."""
+        return self.dual
 
 
 def balanced_cut(
-    graph: Any, eps: float = 1e-3, n_rounds: int = 100, random_state: int | None = None
+    graph: Any,
+    eps: float = 1e-3,
+    n_rounds: int = 100,
+    random_state: int | None = None,
+    callback: Callable[[Record], object] | None = None,
+    time_limit: float | None = None,
 ) -> BalancedCut:
     """Cut a graph into two halves of the same size, with little weight between them.
 
@@ -93,6 +109,8 @@ def balanced_cut(
         How many random directions to try for the cut.
     random_state : int, optional
         The seed of these directions.
+    callback, time_limit :
+        As in `solve`.
 
     Returns
     -------
@@ -107,43 +125,127 @@ def balanced_cut(
     """
     check_positive(eps, "eps", "balanced_cut")
     n_rounds, rng = check_count(n_rounds, "n_rounds", most=_MOST_ROUNDS), generator(random_state)
-    given = _read_weights(graph)
-    # With a vertex without edges, halves that differ by one are halves of the same size.
-    A = np.pad(given, (0, given.shape[0] % 2))
-    n = A.shape[0]
-    L = np.diag(A.sum(axis=1)) - A
-    lift = float(np.trace(L)) / n or 1.0
-    values, U = np.linalg.eigh(L + lift * (np.eye(n) - 1.0 / n))
-    G = U[:, 1:] / np.sqrt(values[1:])  # the first is e, with eigenvalue zero
-    terms = [Term(DiagonalEntries(range(n)), Hard(equal=1.0))]
-    now = n / float(np.sum(1 / values[1:]))  # the prior then has the trace of the answer
-    path: list[tuple[float, float]] = []
-    bound, is_whole = 0.0, False
-
-    def nearest(start: list[Any] | None) -> Solution:
-        problem = Problem(LogDet(), Factor(np.sqrt(now) * G), terms)
-        return solve(problem, tol=_INNER_TOL, start=start).or_raise()
-
-    solution = nearest(None)
-    try:
-        while True:
-            path.append((now, _relaxed_value(L, solution)))
-            bound = max(bound, _bound(L, U[:, 1:], now * solution.duals[0]))
-            if now * (n - 1) <= eps * max(bound, lift):
-                break
-            now *= _FALL
-            # eps lam, the prices of tr L X, hardly change with eps.
-            solution = nearest([solution.duals[0] / _FALL])
-        sides = _best_halves(A, solution.factor, n_rounds, rng)
-        is_whole = True
-    except KeyboardInterrupt:  # with the last X there was, and one direction
-        sides = _best_halves(A, solution.factor, 0, rng)
-    labels = sides[: given.shape[0]]
-    weight = float(np.sum(given[labels == 0][:, labels == 1]))
-    cut = BalancedCut(labels, weight, bound / 4, _relaxed_value(L, solution), path, solution)
-    if not is_whole:
-        raise SolveInterrupted(cut, f"after {len(path)} values of eps")
+    limits = Limits.read(_INNER_TOL, None, time_limit, "balanced_cut")
+    cut = iterate(_EpsPath(_read_weights(graph), eps, n_rounds, rng), limits, callback)
+    if cut.status is not Status.LOCAL:
+        warn(
+            f"balanced_cut ended at eps = {cut.path[-1][0]:.1e} of its path: {cut.status.value}. The bound "
+            "holds, and may be farther from the best than asked for.",
+            ConvergenceWarning,
+        )
     return cut
+
+
+class _AtEps(NamedTuple):
+    """The relaxation at one eps, and the best bound so far."""
+
+    certificate: Certificate
+    solution: Solution
+    path: tuple[tuple[float, float], ...]
+
+
+@final
+@dataclass(frozen=True, eq=False)
+class _PathState(State):
+    """The attempt at one eps, and the path so far."""
+
+    attempt: Attempt
+    eps: float
+    bound: float = 0.0
+    path: tuple[tuple[float, float], ...] = ()
+
+    def status(self, tol: float) -> Status | None:
+        """The path ends when its eps is small enough, whatever the gap of one solve is."""
+        del tol
+        return self.ending
+
+    @property
+    def details(self) -> Mapping[str, Any]:
+        return {**self.attempt.details, "eps": self.eps}
+
+
+@final
+class _EpsPath(Method[_PathState, _AtEps, BalancedCut]):
+    """Nearest correlation matrices as eps falls, each from the prices of the one before."""
+
+    def __init__(
+        self, weights: np.ndarray, eps: float, n_rounds: int, rng: np.random.Generator
+    ) -> None:
+        self._given, self._eps, self._n_rounds, self._rng = weights, eps, n_rounds, rng
+        # With a vertex without edges, halves that differ by one are halves of the same size.
+        self._A = np.pad(weights, (0, weights.shape[0] % 2))
+        n = self._n = self._A.shape[0]
+        self._L = np.diag(self._A.sum(axis=1)) - self._A
+        self._lift = float(np.trace(self._L)) / n or 1.0
+        values, U = np.linalg.eigh(self._L + self._lift * (np.eye(n) - 1.0 / n))
+        self._V = U[:, 1:]  # the first is e, with eigenvalue zero
+        self._G = self._V / np.sqrt(values[1:])
+        self._first = n / float(np.sum(1 / values[1:]))  # the prior has the trace of the answer
+
+    def begin(self, tol: float) -> _PathState:
+        """At the first eps."""
+        return self.step(_PathState(self._attempt(self._first, None, tol), self._first), tol)
+
+    def step(self, state: _PathState, tol: float) -> _PathState:
+        """A step of the solve at work; where it ends, the next eps."""
+        attempt = state.attempt.step()
+        state = replace(state, attempt=attempt, certificate=attempt.certificate, candidate=None)
+        if attempt.status is None:
+            return state
+        state = self._extend(state)
+        assert state.candidate is not None
+        solution = state.candidate.solution.or_raise()
+        if solution.status is not Status.OPTIMAL:
+            return replace(state, ending=solution.status)
+        if state.eps * (self._n - 1) <= self._eps * max(state.bound, self._lift):
+            return replace(state, ending=Status.LOCAL)
+        eps = state.eps * _FALL
+        # eps lam, the prices of tr L X, hardly change with eps.
+        start = [solution.duals[0] / _FALL]
+        return replace(state, attempt=self._attempt(eps, start, tol), eps=eps)
+
+    def settle(self, state: _PathState) -> _PathState:
+        """The last eps that was solved counts, or the first one as it is."""
+        return state if state.path else self._extend(state)
+
+    def _extend(self, state: _PathState) -> _PathState:
+        """Add the solve at work to the path."""
+        solution = state.attempt.settle().answer()
+        relaxed = _relaxed_value(self._L, solution)
+        bound = max(state.bound, _bound(self._L, self._V, state.eps * solution.duals[0]))
+        path = (*state.path, (state.eps, relaxed))
+        gap = max(relaxed - bound / 4, 0.0)
+        certificate = Certificate(relaxed, bound / 4, gap, solution.violation)
+        candidate = _AtEps(certificate, solution, path)
+        return replace(state, candidate=candidate, certificate=certificate, bound=bound, path=path)
+
+    def answer(self, best: _AtEps, run: Run) -> BalancedCut:
+        """The best of the cuts found; of a run that was interrupted, that of one direction."""
+        n_rounds = 0 if run.status is Status.INTERRUPTED else self._n_rounds
+        sides = _best_halves(self._A, best.solution.factor, n_rounds, self._rng)
+        labels = sides[: self._given.shape[0]]
+        weight = float(np.sum(self._given[labels == 0][:, labels == 1]))
+        bound = best.certificate.dual
+        return BalancedCut(
+            labels,
+            best.certificate.primal,
+            best.path,
+            best.solution,
+            certificate=Certificate(weight, bound, max(weight - bound, 0.0), 0.0),
+            status=run.status,
+            history=run.history,
+            seconds=run.seconds,
+        )
+
+    def is_better(self, new: _AtEps, old: _AtEps) -> bool:
+        """A smaller eps is."""
+        return len(new.path) > len(old.path)
+
+    def _attempt(self, eps: float, start: list[Any] | None, tol: float) -> Attempt:
+        """The nearest correlation matrix to eps pinv(L)."""
+        terms = [Term(DiagonalEntries(range(self._n)), Hard(equal=1.0))]
+        problem = Problem(LogDet(), Factor(np.sqrt(eps) * self._G), terms)
+        return Attempt(method_for(problem, "auto", start=start), tol)
 
 
 def _relaxed_value(L: np.ndarray, solution: Solution) -> float:

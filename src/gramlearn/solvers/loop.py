@@ -232,8 +232,9 @@ def _run(
                 status = Status.TIME_LIMIT
             # Limits are kept once there is an answer, however rough.
             if status is not None and (settled := attempt.settle()).best is not None:
-                attempt = settled
-                break
+                attempt, seconds = settled, time.perf_counter() - began
+                run = Run(status, history, seconds, attempt.state.conflict)
+                return method.answer(attempt.best, run)
     except KeyboardInterrupt:
         # One look tells how good the present state is; a second Ctrl-C does without.
         with contextlib.suppress(KeyboardInterrupt):
@@ -242,8 +243,6 @@ def _run(
             raise
         run = Run(Status.INTERRUPTED, history, time.perf_counter() - began, ())
         raise SolveInterrupted(method.answer(attempt.best, run)) from None
-    seconds = time.perf_counter() - began
-    return method.answer(attempt.best, Run(status, history, seconds, attempt.state.conflict))
 
 
 def warn_unless_solved(
