@@ -1,6 +1,6 @@
 """A function in the environment and process of another package: each call with its outcome.
 
-    ask(function, package, calls)  ->  python -m experiments.isolated FOLDER MODULE LIMIT FUNCTION  ->  answers
+    call_isolated(function, package, calls)  runs  python -m experiments.isolated FOLDER MODULE LIMIT FUNCTION
 
 Packages may need older libraries than gramlearn does. The function lives in a file that needs NumPy, SciPy,
 scikit-learn and the package alone; arrays, numbers and words go there and come back. A package that cannot be

@@ -1,4 +1,4 @@
-"""scikit-learn for real: what its own checks leave out, for every estimator there is.
+"""Use with scikit-learn beyond its own checks, for every estimator.
 
 The checks themselves (`parametrize_with_checks`) stand with the tests of each estimator.
 """

@@ -1,4 +1,4 @@
-"""Certificates that hold: each test once was a way in which one did not.
+"""Certificates are valid: each test is a case in which one once was not.
 
 The limits are those of double precision, and a known one is left out of the test of rounding: from b = 1e-13 on
 X has the condition 1 / eps, the solve ends STALLED, and the gap falls short of the error by up

@@ -1,4 +1,4 @@
-"""`python -m stress`: its judge can fail, its problems come again, its file survives, and a run finds nothing.
+"""`python -m stress`: its judge finds planted errors, tasks are reproducible, and a run finds nothing.
 
 A judge that accepts everything finds nothing either, so each lie that an answer could tell is planted here.
 """
