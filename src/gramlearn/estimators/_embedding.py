@@ -18,9 +18,9 @@ from sklearn.base import BaseEstimator, ClassNamePrefixFeaturesOutMixin, Transfo
 from sklearn.utils.validation import check_is_fitted
 
 from gramlearn._base.threads import one_thread
-from gramlearn._base.validation import check_count, check_extent, check_flag
+from gramlearn._base.validation import check_extent, check_flag
 from gramlearn._base.warnings import warn
-from gramlearn.estimators._inputs import FLOATS, KeepsPrecision, validated
+from gramlearn.estimators._inputs import FLOATS, KeepsPrecision, check_components, validated
 from gramlearn.graphs.edges import Edges, check_connected, connect_pieces, measure_edges
 from gramlearn.graphs.neighbors import neighbor_graph
 from gramlearn.graphs.out_of_sample import extend_between_neighbors
@@ -91,22 +91,13 @@ class PointEmbedding(
         """The points, at least two, that are not all equal; kept for `transform`."""
         X = validated(self, X, dtype=FLOATS, ensure_min_samples=2)
         self._dtype, self._points = X.dtype, X.astype(np.float64)
-        self._check_components(len(X))
+        check_components(self.n_components, len(X) - 1, f"{len(X)} points")
         if (X[:1] == X).all():
             raise ValueError(
                 "all rows of `X` are equal, so there is nothing to embed; pass points that differ."
             )
         check_extent(self._points, power=2)
         return self._points
-
-    def _check_components(self, n: int) -> None:
-        """As many as centered coordinates of n points can have, at most."""
-        count = check_count(self.n_components, "n_components")
-        if count > n - 1:
-            raise ValueError(
-                f"`n_components={count}` is more than the {n - 1} dimensions that {n} points can have; pass "
-                "fewer."
-            )
 
     def _joined(self, X: np.ndarray, connect: bool, join: str = "either") -> Edges:
         """The edges of neighbors, which are to hold all points together."""

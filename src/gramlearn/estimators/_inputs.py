@@ -14,7 +14,7 @@ from scipy.sparse import csr_array, issparse
 from sklearn.utils.validation import check_array, validate_data
 
 from gramlearn._base.unreadable import check_unmasked, complaint
-from gramlearn._base.validation import check_extent
+from gramlearn._base.validation import check_count, check_extent
 
 FLOATS = (np.float64, np.float32)  # what `transform` takes as it is; all else becomes the first
 
@@ -49,6 +49,16 @@ def validated_array(X: Any, name: str, **options: Any) -> Any:
     except (TypeError, ValueError, OverflowError):
         _say_why(X, name, **options)
         raise
+
+
+def check_components(n_components: Any, most: int, what: str) -> int:
+    """How many columns `transform` shall give: as many as there can be, at most."""
+    count = check_count(n_components, "n_components")
+    if count > most:
+        raise ValueError(
+            f"`n_components={count}` is more than the {most} dimensions that {what} can have; pass fewer."
+        )
+    return count
 
 
 def two_sides(estimator: Any, pairs: Any, *, ensure_all_finite: bool = True) -> tuple[Any, Any]:

@@ -31,32 +31,34 @@ class ColoredMVU(PointEmbedding):
     Parameters
     ----------
     n_components : int
-        Dimensions of the embedding: those of largest variance.
+        The number of columns that `transform` gives. Those of largest variance.
     n_neighbors : int
-        Two points are joined if one is among so many nearest of the other. The graph need not be
-        connected: labels hold its pieces together.
-    labels : {"auto", "delta", "linear", "rbf"}
-        The kernel over y: 1 where labels are equal; the inner product of centered numbers or tags; a Gaussian
+        The number of nearest neighbors of each point in the graph. The graph need not be connected: labels hold
+        its pieces together.
+    label_kernel : {"auto", "delta", "linear", "rbf"}
+        The kernel over y. 1 where labels are equal; the inner product of centered numbers or tags; a Gaussian
         of their distance. Each has a mean diagonal of 1, before it is centered. "auto" is the first for
         classes, and else the second.
     C : float
-        The price of errors of squared distances, (C/2) (t - d)^2, with d in units of their mean.
+        The price of a violation: the larger, the more it counts. An error of a squared distance costs (C/2) (t
+        - d)^2, with d in units of their mean.
     capacity : float, optional
-        The bound B: tr K^p <= B. Here p = 2, in the same units, and B = n without one. The larger, the nearer
-        distances come to what they were, and the longer it takes.
+        The bound B on the learned kernel: tr K^p <= B. Here p = 2, in the same units, and B = n if None. The
+        larger, the nearer distances come to what they were, and the longer it takes.
     rank : int, optional
-        Look for K = V E V' only, with V the smoothest so many eigenvectors of the graph (Z11 5.4): an
-        approximation whose cost hardly depends on the number of points. Without it all of K is learned, at the
-        cost of some eigendecompositions: at 2000 points half a minute to a minute for tol=0.01.
+        The largest number of directions to learn in; no limit if None. They are the smoothest eigenvectors of
+        the graph (Z11 5.4), an approximation whose cost hardly depends on the number of points. Without a limit
+        2000 points take half a minute to a minute for tol=0.01.
     tol : float
-        The relative gap to stop at.
+        The relative gap at which to stop.
     max_iter : int, optional
         The largest number of iterations.
     time_limit : float, optional
         Seconds after which to stop, at the end of an iteration.
     callback : function of a Record, optional
-        Called after every iteration; the fit stops when it returns True.
+        Called with the Record of every iteration; returning True stops the fit.
     verbose : int
+        Whether to show a progress bar, on a terminal or in a notebook.
 
     Attributes
     ----------
@@ -75,7 +77,7 @@ class ColoredMVU(PointEmbedding):
         self,
         n_components: int = 2,
         n_neighbors: int = 5,
-        labels: str = "auto",
+        label_kernel: str = "auto",
         C: float = 1.0,
         capacity: float | None = None,
         rank: int | None = None,
@@ -87,7 +89,7 @@ class ColoredMVU(PointEmbedding):
     ) -> None:
         self.n_components = n_components
         self.n_neighbors = n_neighbors
-        self.labels = labels
+        self.label_kernel = label_kernel
         self.C = C
         self.capacity = capacity
         self.rank = rank
@@ -112,7 +114,7 @@ class ColoredMVU(PointEmbedding):
         X = self._read(X)
         tol = check_positive(self.tol, "tol", "ColoredMVU", any_size=True)
         room = float(len(X)) if self.capacity is None else self.capacity
-        L = _label_factor(y, len(X), self.labels)
+        L = _label_factor(y, len(X), self.label_kernel)
         graph = neighbor_graph(X, self.n_neighbors)
         edges = measure_edges(X, graph)
         basis = None
@@ -142,7 +144,7 @@ class ColoredMVU(PointEmbedding):
 
 def _label_factor(y: Any, n: int, labels: str) -> np.ndarray:
     """L with H Y H = L L', a row for each point; H centers those that have a label, and the others are zero."""
-    check_choice(labels, "labels", dict.fromkeys(("auto", "delta", "linear", "rbf")))
+    check_choice(labels, "label_kernel", dict.fromkeys(("auto", "delta", "linear", "rbf")))
     if y is None:
         raise ValueError(
             "nothing is known about the points: this estimator requires y to be passed, but the target y is "
@@ -208,12 +210,12 @@ def _numbers(values: np.ndarray, way: str) -> np.ndarray:
     except OverflowError:
         raise ValueError(
             "`y` holds a whole number that is beyond the range of numbers, 1.8e308; pass smaller ones, or "
-            'labels="delta", for which they are names.'
+            'label_kernel="delta", for which they are names.'
         ) from None
     except (TypeError, ValueError):
         raise ValueError(
             f"`y` holds {values.dtype} where numbers are needed; pass numbers, or one name for each point and "
-            'labels="delta".'
+            'label_kernel="delta".'
         ) from None
     check_finite(numbers, "y")
     if way == "tags":

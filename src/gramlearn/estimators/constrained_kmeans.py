@@ -23,13 +23,13 @@ class ConstrainedKMeans(ClustersWithMeans):
     Parameters
     ----------
     n_clusters : int
-        How many clusters.
+        The number of clusters.
     n_init : int
-        How many starts, each seeded by k-means++; the best is kept.
+        The number of starts, each seeded by k-means++; the best is kept.
     max_iter : int
-        The most iterations of one start.
+        The largest number of iterations. Of each start.
     random_state : int, RandomState or None
-        Seeds the starts.
+        Seeds everything random.
 
     Attributes
     ----------

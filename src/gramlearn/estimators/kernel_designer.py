@@ -58,35 +58,49 @@ class KernelDesigner(
     Parameters
     ----------
     kernels : list, "precomputed" or None
-        Base kernels, such as [GaussianKernel(0.1), LinearKernel()], their names, or functions k(A, B) that
-        give the matrix of all k(a, b). With "precomputed" X holds them: a list of m matrices n x n, or an
-        array n x n x m; new points then come by their values with all training points. None takes Gaussians of
-        three widths, 0.1, 1 and 10 over the variance, and, unless `weak`, a polynomial of degree two.
+        The base kernels to combine. Such as [GaussianKernel(0.1), LinearKernel()], their names, or functions
+        k(A, B) that give the matrix of all k(a, b). With "precomputed" X holds them: a list of m matrices n x
+        n, or an array n x n x m; new points then come by their values with all training points. None takes
+        Gaussians of three widths, 0.1, 1 and 10 over the variance, and, unless `weak`, a polynomial of degree
+        two.
     weak : bool
-        Take every kernel of every feature alone, and price the features: those of no weight are never read.
+        Whether each base kernel reads one feature alone. There is one of every kernel for every feature, and
+        features of no weight are never read.
     sparsity : float
-        The price of weights: of |alpha_p|, or of the largest |alpha_p| of each feature where `weak`.
+        The price of the weights of the base kernels. It is paid for |alpha_p|, or for the largest |alpha_p| of
+        each feature where `weak`.
     trace_price : float, optional
-        The price of the trace over S. The trace grows with the square of the points in S, so it is a hundredth
-        of the number of comparisons, or the sum of their weights, over |S|^2 where it is not given.
+        The price of the trace of K over S. If None, the sum of the weights of the comparisons over 100 |S|^2,
+        since the trace grows with |S|^2.
     n_triplets : int, optional
-        How many to draw from labels; see `Triplets.from_labels` for how many without it.
+        The number of triplets to draw from labels; see `Triplets.from_labels` if None.
     psd_points : "triplets", "all", int or row numbers
-        S, on which K is made diagonally dominant: the points in the comparisons, all, so many drawn from those
-        in the comparisons, for many points, or these. K is known to be PSD on S only.
+        The points S on which K is made diagonally dominant, and so PSD. The points in the comparisons, all, so
+        many drawn from those in the comparisons, for many points, or these.
     mend : None, "nonnegative" or "shift"
-        What to do about other points. "nonnegative" allows weights of at least 0 only: of kernels that are PSD
-        on all points, as the ready ones but sigmoid are, such a K is, too. "shift" adds to the identity what
-        makes K PSD on all rows of X, and gives it as `shift_`; for points to come there is `mended_kernel`.
-        Above 3000 points the shift is Gershgorin's bound, which is larger than need be.
+        How to make K PSD on points outside S. "nonnegative" allows weights of at least 0 only: of kernels that
+        are PSD on all points, as the ready ones but sigmoid are, such a K is, too. "shift" adds to the identity
+        what makes K PSD on all rows of X, and gives it as `shift_`; for points to come there is
+        `mended_kernel`. Above 3000 points the shift is Gershgorin's bound, which is larger than need be.
     identity : bool
-        Whether `kernel_matrix` and `transform` contain beta I, which makes K PSD on S and is mostly much larger
-        than all else in it. For support vectors, neighbors and clusters leave it out: `kernel_matrix` is then
-        the similarity, PSD everywhere with mend="nonnegative", and coordinates are those of its positive part.
+        Whether `kernel_matrix` and `transform` contain the multiple of the identity that makes K PSD. It is
+        mostly much larger than all else in K. For support vectors, neighbors and clusters leave it out:
+        `kernel_matrix` is then the similarity, PSD everywhere with mend="nonnegative", and coordinates are
+        those of its positive part.
     n_components : int, optional
-        Columns of `transform`; all that the kernel has on S where it is not given.
-    tol, max_iter, time_limit, callback, random_state, verbose :
-        As in `MetricLearner`; an iteration is a round of cuts.
+        The number of columns that `transform` gives. All that the kernel has on S if None.
+    tol : float
+        The relative gap at which to stop.
+    max_iter : int, optional
+        The largest number of iterations. An iteration is a round of cuts.
+    time_limit : float, optional
+        Seconds after which to stop, at the end of an iteration.
+    callback : function of a Record, optional
+        Called with the Record of every iteration; returning True stops the fit.
+    random_state : int, RandomState, Generator or None
+        Seeds everything random.
+    verbose : int
+        Whether to show a progress bar, on a terminal or in a notebook.
 
     Attributes
     ----------

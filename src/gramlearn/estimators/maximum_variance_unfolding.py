@@ -19,27 +19,27 @@ class MaximumVarianceUnfolding(PointEmbedding):
     Parameters
     ----------
     n_components : int
-        Dimensions of the embedding: those of largest variance.
+        The number of columns that `transform` gives. Those of largest variance.
     n_neighbors : int
-        Two points are joined if one is among so many nearest of the other. Costs grow as the cube of the number
-        of points times neighbors: a minute at 1000 points with 5 neighbors.
+        The number of nearest neighbors of each point in the graph. Costs grow as the cube of the number of
+        points times neighbors: a minute at 1000 points with 5 neighbors.
     connect : bool
-        Whether pieces of the graph are joined by the shortest edges between them. Otherwise they are an error:
-        nothing keeps them from flying apart.
+        Whether to join the pieces of the graph by the shortest edges between them. Otherwise pieces are an
+        error: nothing keeps them from flying apart.
     distances : {"equal", "at_most"}
-        Whether distances of neighbors are kept, or may shrink: the second gives flatter embeddings of noisy
+        Whether the distances of neighbors are kept, or may shrink. The second gives flatter embeddings of noisy
         points, and is the better conditioned problem.
     tol : float
-        The relative gap, and the largest error of a squared distance in units of their mean, to stop at. Where
-        neighborhoods are nearly flat, as those of a surface are, kept distances fix the trace badly, and 1e-4
-        may be out of reach.
+        The relative gap at which to stop. It is the largest error of a squared distance as well, in units of
+        their mean. Where neighborhoods are nearly flat, as those of a surface are, 1e-4 may be out of reach.
     max_iter : int, optional
         The largest number of iterations.
     time_limit : float, optional
         Seconds after which to stop, at the end of an iteration.
     callback : function of a Record, optional
-        Called after every iteration; the fit stops when it returns True.
+        Called with the Record of every iteration; returning True stops the fit.
     verbose : int
+        Whether to show a progress bar, on a terminal or in a notebook.
 
     Attributes
     ----------

@@ -25,37 +25,38 @@ class MinimumVolumeEmbedding(PointEmbedding):
     Parameters
     ----------
     n_components : int
-        d.
+        The number of columns that `transform` gives. It is the d of the objective.
     n_neighbors : int
-        Of the graph whose edges keep their lengths, and of the points that a new one is put between.
+        The number of nearest neighbors of each point in the graph. A new point is put between as many.
     join : {"either", "mutual"}
-        As in `neighbor_graph`.
+        Whether one of two points must be among the nearest of the other to join them, or both.
     connect : bool
-        Whether pieces of the graph are joined by the shortest edges between them. Otherwise they are an error:
-        nothing keeps them from flying apart, up to the capacity.
+        Whether to join the pieces of the graph by the shortest edges between them. Otherwise pieces are an
+        error: nothing keeps them from flying apart, up to the capacity.
     C : float
-        The price of a wrong distance.
+        The price of a violation: the larger, the more it counts. It is that of a wrong distance.
     capacity : float, optional
-        The bound B: tr K^p <= B. Here p = 2.
+        The bound B on the learned kernel: tr K^p <= B. Here p = 2.
     capacity_price : float, optional
-        The price G instead: (G/p) tr K^p is added. Without either, G = 0.01. The less it is, and the larger C,
-        the better distances are kept and the farther things unfold, and the longer it takes.
+        The price G in place of a capacity: (G/p) tr K^p is added to the objective. Without either, G = 0.01.
+        The lower G and the larger C, the better distances are kept and the farther things unfold, and the
+        longer it takes.
     init : {"linear", "unfolding"}
-        What the first round favors: the first d principal components of the points, or variance in all
-        directions alike.
+        What the first round favors: the leading principal components, or all directions alike.
     tol : float
-        A round that improves the objective by less than this, relative to its size, is the last. It is solved
-        to a relative gap of a tenth of it, and those before it to a tenth of what the last one improved.
+        The relative gap at which to stop. The last round is the one that improves the objective by less than
+        this, relative to its size; it is solved to a tenth of it, and those before to a tenth of what the last
+        one improved.
     max_rounds : int
-        The largest number of rounds.
+        The largest number of rounds, each of which solves a convex problem.
     max_iter : int, optional
         The largest number of iterations.
     time_limit : float, optional
         Seconds after which to stop, at the end of an iteration.
     callback : function of a Record, optional
-        Called after every iteration; the fit stops when it returns True.
+        Called with the Record of every iteration; returning True stops the fit.
     verbose : int
-        Whether a bar shows the gap of the rounds.
+        Whether to show a progress bar, on a terminal or in a notebook.
 
     Attributes
     ----------

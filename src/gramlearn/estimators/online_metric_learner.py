@@ -36,10 +36,10 @@ class OnlineMetricLearner(MahalanobisMethods, BaseEstimator):
     Parameters
     ----------
     eta : float
-        How far a pair moves the metric, in units of one over squared distances: with eta y^2 of about one, y
-        a usual target, a step goes about half of the way.
+        The learning rate: how far each row of X moves what was learned. In units of one over squared distances:
+        with eta y^2 of about one, y a usual target, a step goes about half of the way.
     prior : "identity" or array d x d
-        W at the start, positive definite.
+        The metric W0 before anything is learned. Positive definite.
 
     Attributes
     ----------

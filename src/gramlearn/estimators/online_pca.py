@@ -28,10 +28,10 @@ class OnlinePCA(KeepsPrecision, ClassNamePrefixFeaturesOutMixin, TransformerMixi
     Parameters
     ----------
     n_components : int
-        k, how many directions to keep; fewer than the stream has features.
+        The number of columns that `transform` gives. k, fewer than the stream has features.
     eta : float
-        The learning rate, of rows of length about one. Small rates average over more rows, large ones forget
-        faster.
+        The learning rate: how far each row of X moves what was learned. For rows of length about one. Small
+        rates average over more rows, large ones forget faster.
 
     Attributes
     ----------

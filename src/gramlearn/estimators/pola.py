@@ -37,9 +37,24 @@ class POLA(MahalanobisMethods, BaseEstimator):
     Parameters
     ----------
     C : float
-        The price of a pair that is not on its side of the threshold by 1, beside the norms of W and b.
-    n_pairs, solver, tol, max_iter, time_limit, callback, random_state, verbose :
-        As in `MetricLearner`.
+        The price of a violation: the larger, the more it counts. It is paid for a pair that is not on its side
+        of the threshold by 1.
+    n_pairs : int, optional
+        The number of pairs to draw from labels; 40 c^2 for c classes if None.
+    solver : str or Solver
+        The solver, by name or as an object; see `solve`.
+    tol : float
+        The relative gap at which to stop.
+    max_iter : int, optional
+        The largest number of iterations.
+    time_limit : float, optional
+        Seconds after which to stop, at the end of an iteration.
+    callback : function of a Record, optional
+        Called with the Record of every iteration; returning True stops the fit.
+    random_state : int, RandomState, Generator or None
+        Seeds everything random.
+    verbose : int
+        Whether to show a progress bar, on a terminal or in a notebook.
 
     Attributes
     ----------

@@ -37,19 +37,51 @@ class SemiSupervisedEmbedding(
     Parameters
     ----------
     n_components : int, optional
-        At most so many dimensions, those of the largest eigenvalues; all that the trace leaves where it is
-        not given.
+        The number of columns that `transform` gives. Those of the largest eigenvalues; all that the trace
+        leaves if None, and no more than those, with a warning.
     tau : float, between 0 and 1
-        The price of the trace, as a share of the one at which nothing is worth learning: the larger, the
-        fewer dimensions.
-    kernel, kernel_params, rank, basis :
-        The feature space, as in `KernelLearner`; with a rank it is what the basis spans.
+        The price of the trace, as a share of the price at which nothing is learned. The larger, the fewer
+        dimensions.
+    kernel : str, Kernel, callable or "precomputed"
+        The kernel k0 whose feature space is learned in. A name of scikit-learn's `pairwise_kernels`, a kernel
+        such as GaussianKernel(0.1), a function k(A, B) that gives the matrix of all k(a, b), or "precomputed":
+        X is the kernel matrix, and new points are given by their kernel values with all of X.
+    kernel_params : dict, optional
+        Parameters of the kernel by name, such as {"gamma": 0.1}. Without a gamma it is 1 / (d var X), as in
+        scikit-learn's SVC.
+    rank : int, optional
+        The largest number of directions to learn in; no limit if None. The embedding is of what the basis
+        spans.
+    basis : {"cholesky", "subset", "spectral", "random", "kmeans"} or array n x k
+        The directions to learn in, where `rank` limits their number. Points that incomplete Cholesky picks,
+        points drawn at random, leading eigenvectors, random combinations of the points, or means of clusters. A
+        matrix holds weights of the points in its columns, and needs no rank.
     loss : {"hinge", "squared_hinge"}
-        What a violated bound costs.
+        What a violated statement costs.
     C : float
-        The price of violations, beside the squared norm of W, in units of squared distances.
-    bounds, percentiles, n_pairs, solver, tol, max_iter, time_limit, callback, random_state, verbose :
-        As in `MetricLearner`.
+        The price of a violation: the larger, the more it counts. In units of squared distances, beside the
+        squared norm of W.
+    bounds : (upper, lower), optional
+        Squared distances: alike pairs shall be at most `upper` apart, others at least `lower`. Where one of the
+        two, or both, are None, it is a percentile.
+    percentiles : (low, high)
+        The percentiles of squared distances under the prior that replace bounds of None.
+    n_pairs : int, optional
+        The number of pairs to draw from labels; 40 c^2 for c classes if None.
+    solver : str or Solver
+        The solver, by name or as an object; see `solve`.
+    tol : float
+        The relative gap at which to stop.
+    max_iter : int, optional
+        The largest number of iterations.
+    time_limit : float, optional
+        Seconds after which to stop, at the end of an iteration.
+    callback : function of a Record, optional
+        Called with the Record of every iteration; returning True stops the fit.
+    random_state : int, RandomState, Generator or None
+        Seeds everything random.
+    verbose : int
+        Whether to show a progress bar, on a terminal or in a notebook.
 
     Attributes
     ----------

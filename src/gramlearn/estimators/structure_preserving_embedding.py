@@ -10,7 +10,7 @@ import numpy as np
 
 from gramlearn._base.validation import LARGEST_EXPONENT, check_choice, check_positive
 from gramlearn.estimators._embedding import PointEmbedding
-from gramlearn.estimators._inputs import FLOATS, validated
+from gramlearn.estimators._inputs import FLOATS, check_components, validated
 from gramlearn.estimators._whole import so_far, whole
 from gramlearn.graphs.neighbors import check_graph, neighbor_graph
 from gramlearn.methods.nonparametric.capacity import check_capacity
@@ -23,36 +23,38 @@ class StructurePreservingEmbedding(PointEmbedding):
     Parameters
     ----------
     n_components : int
-        Of the embedding. The graph is preserved in all dimensions of K, of which these are the first.
+        The number of columns that `transform` gives. The graph is preserved in all dimensions of K, of which
+        these are the first.
     n_neighbors : int
-        Of the graph over the rows of X, and of the points that a new one is put between. The graph need not
-        be connected: comparisons are with all other points.
+        The number of nearest neighbors of each point in the graph. A new point is put between as many. The
+        graph need not be connected: comparisons are with all other points.
     graph : {"neighbors", "precomputed"}
-        Whether W is made of nearest neighbors, or X is W itself: a symmetric matrix, dense or sparse, whose
-        entries that are not zero are edges.
+        Whether to make the graph of nearest neighbors, or to read X as the graph. X is then a symmetric matrix,
+        dense or sparse, whose entries other than zero are edges.
     join : {"either", "mutual"}
-        As in `neighbor_graph`.
+        Whether one of two points must be among the nearest of the other to join them, or both.
     C : float, optional
-        The price of the slack that all comparisons share; by default it is zero, as it is with a C that is
-        large enough.
+        The price of a violation: the larger, the more it counts. All comparisons share one slack at this price;
+        they hold exactly if None, or if C is large enough.
     p : float
-        At least 1.01. A smaller p puts more of K into the first dimensions: 2 is that of the paper, 1.1 is near
-        to the trace.
+        The exponent p of tr K^p. At least 1.01. A smaller p puts more of K into the first dimensions: 2 is that
+        of the paper, 1.1 is near to the trace.
     capacity : float, optional
-        The bound B: tr K^p <= B. Without it or a price, B = n. Either scales the embedding, no more.
+        The bound B on the learned kernel: tr K^p <= B. Without it or a price, B = n. Either scales the
+        embedding, no more.
     capacity_price : float, optional
-        The price G instead: (G/p) tr K^p is added.
+        The price G in place of a capacity: (G/p) tr K^p is added to the objective.
     tol : float
-        The relative gap at which to stop; without C also the largest violation, relative to the mean
+        The relative gap at which to stop. Without C it is the largest violation as well, relative to the mean
         squared distance.
     max_iter : int, optional
         The largest number of iterations.
     time_limit : float, optional
         Seconds after which to stop, at the end of an iteration.
     callback : function of a Record, optional
-        Called after every iteration; the fit stops when it returns True.
+        Called with the Record of every iteration; returning True stops the fit.
     verbose : int
-        Whether a bar shows the gap.
+        Whether to show a progress bar, on a terminal or in a notebook.
 
     Attributes
     ----------
@@ -145,7 +147,7 @@ class StructurePreservingEmbedding(PointEmbedding):
     def _read_graph(self, X: Any) -> Any:
         X = validated(self, X, dtype=FLOATS, ensure_min_samples=2, accept_sparse="csr")
         self._dtype, self._points = X.dtype, None
-        self._check_components(X.shape[0])
+        check_components(self.n_components, X.shape[0] - 1, f"{X.shape[0]} points")
         return X
 
     def _neighbors(self, X: np.ndarray) -> Any:
