@@ -76,8 +76,11 @@ def test_components_are_the_map_of_a_metric():
     assert few.get_mahalanobis_matrix().shape == (X.shape[1], X.shape[1])
 
 
-def test_sparse_points_have_the_components_of_dense_ones():
-    points = np.where(np.abs(X) > 1, X, 0.0)
+@pytest.mark.parametrize("n_columns", [13, 500])
+def test_sparse_points_have_the_components_of_dense_ones(n_columns):
+    points = np.zeros((len(X), n_columns))
+    points[:, :13] = np.where(np.abs(X) > 1, X, 0.0)
+    points += np.random.default_rng(0).binomial(1, 0.01, points.shape)
     learner = MetricLearner(rank=5, n_components=3, random_state=0)
     sparse = clone(learner).fit(csr_array(points), side=SIDE)
     dense = clone(learner).fit(points, side=SIDE)

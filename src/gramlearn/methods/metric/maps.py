@@ -160,18 +160,20 @@ def leading_components(found: MetricMap, X: Any, count: int) -> np.ndarray:
         return found.transform(principal_directions(found.transform(X), count))
     mean = np.asarray(X.mean(axis=0)).reshape(-1)
 
-    def times_root(v: np.ndarray) -> np.ndarray:
-        return found.transform(v.reshape(1, -1)).reshape(-1)
+    def times_root(V: np.ndarray) -> np.ndarray:
+        return found.transform(V.reshape(X.shape[1], -1).T).T.reshape(V.shape)
 
-    def transformed(v: np.ndarray) -> np.ndarray:
-        moved = times_root(v)
+    def transformed(V: np.ndarray) -> np.ndarray:
+        moved = times_root(V)
         return np.asarray(X @ moved - mean @ moved)
 
-    def adjoint(u: np.ndarray) -> np.ndarray:
-        return times_root(X.T @ u - mean * u.sum())
+    def adjoint(U: np.ndarray) -> np.ndarray:
+        return times_root(X.T @ U - np.multiply.outer(mean, U.sum(axis=0)))
 
     # X L' of a sparse X is dense: it is multiplied by, and never written out.
-    operator = LinearOperator(X.shape, matvec=transformed, rmatvec=adjoint, dtype=np.float64)
+    operator = LinearOperator(
+        X.shape, transformed, adjoint, matmat=transformed, rmatmat=adjoint, dtype=np.float64
+    )
     start = np.random.default_rng(0).standard_normal(min(X.shape))
     Vt = svds(operator, count, v0=start, return_singular_vectors="vh")[2]
     return found.transform(_with_signs(Vt[::-1]))
