@@ -9,8 +9,7 @@ pieces are no matter.
 """
 
 from abc import abstractmethod
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from collections.abc import Callable
 from typing import Any, Self
 
 import numpy as np
@@ -20,6 +19,7 @@ from sklearn.utils.validation import check_is_fitted
 from gramlearn._base.threads import one_thread
 from gramlearn._base.validation import check_extent, check_flag
 from gramlearn._base.warnings import warn
+from gramlearn.estimators._all_or_nothing import run_search
 from gramlearn.estimators._inputs import FLOATS, KeepsPrecision, check_components, validated
 from gramlearn.graphs.edges import Edges, check_connected, connect_pieces, measure_edges
 from gramlearn.graphs.neighbors import neighbor_graph
@@ -37,8 +37,11 @@ class PointEmbedding(
 
     n_components: int
     n_neighbors: int
-    verbose: int
+    max_iter: int | None
+    time_limit: float | None
     callback: Callable[[Record], object] | None
+    verbose: int
+    solution_: Any
     embedding_: np.ndarray
     eigenvalues_: np.ndarray
     _points: np.ndarray | None
@@ -74,18 +77,28 @@ class PointEmbedding(
     def _n_features_out(self) -> int:
         return int(self.embedding_.shape[1])
 
-    @contextmanager
-    def _watched(
-        self, title: str, tol: float, n: int
-    ) -> Iterator[Callable[[Record], object] | None]:
-        """A bar where there is to be one, and one thread for few points: several would wait for each other."""
+    def _solve(
+        self, n: int, gap: float, method: Callable[..., Any], *args: Any, **options: Any
+    ) -> Any:
+        """What the method finds of n points within the limits of this estimator; the bar ends at this gap."""
+        verbose = check_flag(self.verbose, "verbose")
         with (
+            # Of few points, several threads would wait for each other.
             one_thread(when=n <= _FEW),
-            progress_bar(
-                title, tol, check_flag(self.verbose, "verbose"), self.callback
-            ) as callback,
+            progress_bar("embedding", gap, verbose, self.callback) as callback,
         ):
-            yield callback
+            answer = run_search(
+                self,
+                method,
+                *args,
+                max_iter=self.max_iter,
+                callback=callback,
+                time_limit=self.time_limit,
+                owner=type(self).__name__,
+                **options,
+            )
+        self.solution_, self.n_iter_ = answer, max(1, answer.iterations)
+        return answer
 
     def _read(self, X: Any) -> np.ndarray:
         """The points, at least two, that are not all equal; kept for `transform`."""
@@ -99,7 +112,7 @@ class PointEmbedding(
         check_extent(self._points, power=2)
         return self._points
 
-    def _joined(self, X: np.ndarray, connect: bool, join: str = "either") -> Edges:
+    def _connected_edges(self, X: np.ndarray, connect: bool, join: str = "either") -> Edges:
         """The edges of neighbors, which are to hold all points together."""
         graph = neighbor_graph(X, self.n_neighbors, join=join)
         joined = check_flag(connect, "connect")
@@ -108,7 +121,7 @@ class PointEmbedding(
         check_connected(len(X), edges.i, edges.j, name, "or pass connect=True")
         return edges
 
-    def _keep(self, factor: np.ndarray, accuracy: float) -> None:
+    def _keep_embedding(self, factor: np.ndarray, accuracy: float) -> None:
         """Keep the leading coordinates, and all eigenvalues of K = F F', in descending order.
 
         The largest entry of a column is positive. An eigenvalue below `accuracy`, as a share of the trace,

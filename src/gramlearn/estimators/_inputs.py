@@ -22,32 +22,35 @@ FLOATS = (np.float64, np.float32)  # what `transform` takes as it is; all else b
 class KeepsPrecision:
     """A transformer that gives float32 for float32, as embeddings and the indexes they go to mostly are."""
 
+    _requires_y = False
+
     def __sklearn_tags__(self) -> Any:
         # Of a mixin, only the class that takes it knows what comes next.
         tags = super().__sklearn_tags__()  # type: ignore[misc]
+        tags.target_tags.required = self._requires_y
         tags.transformer_tags.preserves_dtype = ["float64", "float32"]
         return tags
 
 
 def validated(estimator: Any, X: Any, name: str = "X", **options: Any) -> Any:
     """X by scikit-learn's `validate_data`; what it refuses is refused in words that say what to do."""
-    X = _looked_at(X, name)
+    X = _refuse_unreadable(X, name)
     try:
         with np.errstate(invalid="ignore"):  # of infinities, whose sum scikit-learn looks at
             return validate_data(estimator, X, **options)
     except (TypeError, ValueError, OverflowError):
-        _say_why(X, name, **options)
+        _explain_refusal(X, name, **options)
         raise
 
 
 def validated_array(X: Any, name: str, **options: Any) -> Any:
     """The same by `check_array`, for what is not the X of an estimator."""
-    X = _looked_at(X, name)
+    X = _refuse_unreadable(X, name)
     try:
         with np.errstate(invalid="ignore"):
             return check_array(X, input_name=name, **options)
     except (TypeError, ValueError, OverflowError):
-        _say_why(X, name, **options)
+        _explain_refusal(X, name, **options)
         raise
 
 
@@ -109,7 +112,7 @@ def validated_for_kernel(estimator: Any, X: Any, kernel: Any) -> np.ndarray:
     return np.asarray(check_extent(points, power=2))
 
 
-def _looked_at(X: Any, name: str) -> Any:
+def _refuse_unreadable(X: Any, name: str) -> Any:
     """What scikit-learn would take without a word: masked entries, and dates as numbers."""
     X = check_unmasked(X, name)
     if getattr(getattr(X, "dtype", None), "kind", "f") in "mM":
@@ -119,7 +122,7 @@ def _looked_at(X: Any, name: str) -> Any:
     return X
 
 
-def _say_why(X: Any, name: str, **options: Any) -> None:
+def _explain_refusal(X: Any, name: str, **options: Any) -> None:
     """Raise in words of the user's, where the fault lies in the entries of X or in its shape."""
     if issparse(X) and not options.get("accept_sparse"):
         return

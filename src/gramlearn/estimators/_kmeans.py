@@ -34,7 +34,7 @@ class ClustersWithMeans(ClusterMixin, BaseEstimator, ABC):
             "random_state": self.random_state,
         }
 
-    def _keep(self, found: Clustering) -> Self:
+    def _keep_clusters(self, found: Clustering) -> Self:
         self.labels_ = found.labels
         self.cluster_centers_ = found.centers
         self.inertia_ = found.objective

@@ -10,8 +10,8 @@ from gramlearn._base.arrays import to_numpy
 from gramlearn._base.distinct_rows import distinct_rows
 from gramlearn._base.unreadable import check_unmasked
 from gramlearn._base.validation import check_choice, check_count, check_finite, check_positive
+from gramlearn.estimators._all_or_nothing import all_or_nothing
 from gramlearn.estimators._embedding import PointEmbedding
-from gramlearn.estimators._whole import so_far, whole
 from gramlearn.graphs.edges import measure_edges
 from gramlearn.graphs.neighbors import laplacian, neighbor_graph
 from gramlearn.kernels.low_rank.columns import incomplete_cholesky
@@ -73,6 +73,8 @@ class ColoredMVU(PointEmbedding):
     Scaling X scales the embedding and changes nothing else. There is nothing random.
     """
 
+    _requires_y = True
+
     def __init__(
         self,
         n_components: int = 2,
@@ -99,12 +101,7 @@ class ColoredMVU(PointEmbedding):
         self.callback = callback
         self.verbose = verbose
 
-    def __sklearn_tags__(self) -> Any:
-        tags = super().__sklearn_tags__()
-        tags.target_tags.required = True
-        return tags
-
-    @whole
+    @all_or_nothing
     def fit(self, X: Any, y: Any = None) -> Self:
         """Unfold the rows of X along y: classes, numbers, or a matrix of tags with a row for each.
 
@@ -121,24 +118,19 @@ class ColoredMVU(PointEmbedding):
         if self.rank is not None:
             rank = min(check_count(self.rank, "rank"), len(X) - 1)
             basis = smooth_basis(laplacian(graph, normalized=False), rank)
-        with self._watched("unfolding", tol, len(X)) as callback:
-            self.solution_ = so_far(
-                self,
-                colored_unfolding,
-                edges.squared,
-                np.column_stack([edges.i, edges.j]),
-                L,
-                C=self.C,
-                capacity=room,
-                basis=basis,
-                tol=tol,
-                max_iter=self.max_iter,
-                callback=callback,
-                time_limit=self.time_limit,
-                owner="ColoredMVU",
-            )
-        self.n_iter_ = max(1, self.solution_.iterations)
-        self._keep(self.solution_.factor * edges.unit**0.5, tol)
+        answer = self._solve(
+            len(X),
+            tol,
+            colored_unfolding,
+            edges.squared,
+            np.column_stack([edges.i, edges.j]),
+            L,
+            C=self.C,
+            capacity=room,
+            basis=basis,
+            tol=tol,
+        )
+        self._keep_embedding(answer.factor * edges.unit**0.5, tol)
         return self
 
 

@@ -5,10 +5,10 @@ from typing import Any, Self
 import numpy as np
 
 from gramlearn._base.validation import check_extent
+from gramlearn.estimators._all_or_nothing import all_or_nothing, run_search
 from gramlearn.estimators._inputs import validated
 from gramlearn.estimators._kmeans import ClustersWithMeans
 from gramlearn.estimators._learning import check_not_side
-from gramlearn.estimators._whole import so_far, whole
 from gramlearn.methods.clustering.constrained import constrained_kmeans
 from gramlearn.side_information import Pairs
 
@@ -42,11 +42,11 @@ class ConstrainedKMeans(ClustersWithMeans):
         The iterations of the start that was kept.
     """
 
-    @whole
+    @all_or_nothing
     def fit(self, X: Any, y: Any = None, *, side: Pairs | None = None) -> Self:
         """Cluster the rows of X so that the pairs of `side` hold; y is not used."""
         check_not_side(y)
         X = check_extent(validated(self, X, dtype=np.float64), power=2)
-        return self._keep(
-            so_far(self, constrained_kmeans, X, self.n_clusters, side, **self._starts())
+        return self._keep_clusters(
+            run_search(self, constrained_kmeans, X, self.n_clusters, side, **self._starts())
         )

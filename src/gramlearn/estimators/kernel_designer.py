@@ -17,6 +17,11 @@ from gramlearn._base.validation import (
     generator,
 )
 from gramlearn._base.warnings import warn
+from gramlearn.estimators._all_or_nothing import (
+    all_or_nothing,
+    is_interrupted,
+    run_search,
+)
 from gramlearn.estimators._design_points import (
     DesignPoints,
     is_precomputed,
@@ -25,7 +30,6 @@ from gramlearn.estimators._design_points import (
 )
 from gramlearn.estimators._inputs import KeepsPrecision
 from gramlearn.estimators._learning import triplets_of
-from gramlearn.estimators._whole import is_interrupted, so_far, whole
 from gramlearn.evaluation.triplets import share_kept
 from gramlearn.methods.kernel_design.answer import KernelDesign
 from gramlearn.methods.kernel_design.kernel import (
@@ -130,6 +134,7 @@ class KernelDesigner(
     (2, 3)
     """
 
+    _requires_y = True
     _kernel: DesignedKernel
     _given: DesignPoints
     _coordinates: Coordinates
@@ -170,11 +175,10 @@ class KernelDesigner(
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
-        tags.target_tags.required = True
         tags.input_tags.pairwise = is_precomputed(self.kernels)
         return tags
 
-    @whole
+    @all_or_nothing
     def fit(self, X: Any, y: Any = None, *, side: SideInformation | None = None) -> Self:
         """Learn from labels y, from which triplets are drawn, or from `side`: Triplets over the rows of X.
 
@@ -186,7 +190,7 @@ class KernelDesigner(
         with progress_bar(
             "designing", tol, check_flag(self.verbose, "verbose"), self.callback
         ) as callback:
-            design = so_far(
+            design = run_search(
                 self,
                 problem.solve,
                 self.sparsity,

@@ -4,9 +4,9 @@ from typing import Any, Self
 
 import numpy as np
 
+from gramlearn.estimators._all_or_nothing import all_or_nothing, run_search
 from gramlearn.estimators._inputs import validated
 from gramlearn.estimators._kmeans import ClustersWithMeans
-from gramlearn.estimators._whole import so_far, whole
 from gramlearn.methods.clustering.kernel_kmeans import kernel_kmeans
 
 
@@ -39,9 +39,11 @@ class KernelKMeans(ClustersWithMeans):
         The iterations of the start that was kept.
     """
 
-    @whole
+    @all_or_nothing
     def fit(self, X: Any, y: Any = None) -> Self:
         """Cluster the rows of X, a factor n x r; y is not used."""
         del y
         X = validated(self, X, dtype=np.float64)
-        return self._keep(so_far(self, kernel_kmeans, X, self.n_clusters, **self._starts()))
+        return self._keep_clusters(
+            run_search(self, kernel_kmeans, X, self.n_clusters, **self._starts())
+        )

@@ -1,4 +1,4 @@
-"""D(K, K0) + sum_k loss_k(K_ii + K_jj - 2 K_ij) -> min over K: a kernel that works on new points (J12 3, 4)."""
+"""minimize D(K, K0) + sum_k loss_k(K_ii + K_jj - 2 K_ij) over K: a kernel for new points, too (J12 3, 4)."""
 
 from functools import partial
 from typing import Any, Self
@@ -9,10 +9,10 @@ from sklearn.base import BaseEstimator, ClassNamePrefixFeaturesOutMixin, Transfo
 from sklearn.utils.validation import check_is_fitted
 
 from gramlearn._base.validation import check_choice, check_flag, check_positive, generator
+from gramlearn.estimators._all_or_nothing import all_or_nothing, run_search
 from gramlearn.estimators._inputs import FLOATS, check_components, validated, validated_for_kernel
 from gramlearn.estimators._learning import side_of
-from gramlearn.estimators._pair_methods import PairMethods, best_threshold
-from gramlearn.estimators._whole import so_far, whole
+from gramlearn.estimators._pair_methods import PairMethods
 from gramlearn.methods.metric.feature_space import FeatureSpace
 from gramlearn.methods.metric.fitting import SolveOptions, ask, learn, read_loss
 from gramlearn.methods.metric.kernel_map import KernelMap
@@ -26,7 +26,7 @@ _ROWS = 1000  # of sparse pairs, at a time
 
 
 class KernelLearner(PairMethods, ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
-    """k(x, y) = alpha k0(x, y) + k1' S k2: the kernel nearest to k0 that honours what is known of pairs.
+    """k(x, y) = alpha k0(x, y) + k1' S k2: the kernel nearest to k0 that honors what is known of pairs.
 
     A metric in the feature space of k0, which may have any dimension. With `LogDet` this is kernelized
     information-theoretic metric learning.
@@ -111,6 +111,7 @@ class KernelLearner(PairMethods, ClassNamePrefixFeaturesOutMixin, TransformerMix
     (2, 3)
     """
 
+    _requires_y = True
     _judges_pairs: bool
     _directions: np.ndarray | None
 
@@ -162,11 +163,10 @@ class KernelLearner(PairMethods, ClassNamePrefixFeaturesOutMixin, TransformerMix
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
-        tags.target_tags.required = True
         tags.input_tags.pairwise = isinstance(self.kernel, str) and self.kernel == "precomputed"
         return tags
 
-    @whole
+    @all_or_nothing
     def fit(self, X: Any, y: Any = None, *, side: SideInformation | None = None) -> Self:
         """Learn from labels y, or from `side`: Pairs, Triplets or Bounds over the rows of X.
 
@@ -194,7 +194,7 @@ class KernelLearner(PairMethods, ClassNamePrefixFeaturesOutMixin, TransformerMix
         prior = Factor(alpha**0.5 * P) if of_kernel else alpha * np.eye(P.shape[1])
         rest = (lambda i, j: alpha * space.rest(i, j)) if space.keeps_rest else None
         options = SolveOptions.of(
-            "KernelLearner", self.get_params(deep=False), partial(so_far, self)
+            "KernelLearner", self.get_params(deep=False), partial(run_search, self)
         )
         learned = learn(asked, regularizer, options, P, prior, rest=rest, of_kernel=of_kernel)
         self.coordinates_, self.inner_ = space.coordinates, learned.matrix
@@ -205,12 +205,7 @@ class KernelLearner(PairMethods, ClassNamePrefixFeaturesOutMixin, TransformerMix
             places = self._map.training_coordinates
             count = check_components(self.n_components, places.shape[1], "the learned kernel")
             self._directions = principal_directions(places, count).T
-        self.solution_, self.bounds_ = learned.solution, asked.bounds
-        self.n_iter_ = max(1, learned.solution.iterations)
-        self._judges_pairs = side is not None and learned.alike.size > 0
-        self.__dict__.pop("threshold_", None)  # of an earlier fit
-        if learned.alike.size:
-            self.threshold_ = best_threshold(learned.lengths, learned.alike, learned.weights)
+        self._keep_answer(learned, asked, judges_pairs=side is not None)
         return self
 
     def kernel_matrix(self, X: Any, Y: Any = None) -> np.ndarray:

@@ -1,12 +1,12 @@
-"""tr K -> max over centered PSD K with K_ii + K_jj - 2 K_ij = |x_i - x_j|^2 for neighbors (Z11 6.1)."""
+"""maximize tr K over centered PSD K with K_ii + K_jj - 2 K_ij = |x_i - x_j|^2 for neighbors (Z11 6.1)."""
 
 from typing import Any, Self
 
 import numpy as np
 
 from gramlearn._base.validation import check_positive
+from gramlearn.estimators._all_or_nothing import all_or_nothing
 from gramlearn.estimators._embedding import PointEmbedding
-from gramlearn.estimators._whole import so_far, whole
 from gramlearn.methods.unfolding.max_variance import unfold
 
 
@@ -76,25 +76,13 @@ class MaximumVarianceUnfolding(PointEmbedding):
         self.callback = callback
         self.verbose = verbose
 
-    @whole
+    @all_or_nothing
     def fit(self, X: Any, y: Any = None) -> Self:
         """Unfold the rows of X; y is not looked at."""
         X = self._read(X)
         tol = check_positive(self.tol, "tol", "MaximumVarianceUnfolding", any_size=True)
-        edges = self._joined(X, self.connect)
-        with self._watched("unfolding", tol, len(X)) as callback:
-            self.solution_ = so_far(
-                self,
-                unfold,
-                X,
-                np.column_stack([edges.i, edges.j]),
-                distances=self.distances,
-                tol=tol,
-                max_iter=self.max_iter,
-                callback=callback,
-                time_limit=self.time_limit,
-                owner="MaximumVarianceUnfolding",
-            )
-        self.n_iter_ = max(1, self.solution_.iterations)
-        self._keep(self.solution_.factor, tol)
+        edges = self._connected_edges(X, self.connect)
+        pairs = np.column_stack([edges.i, edges.j])
+        answer = self._solve(len(X), tol, unfold, X, pairs, distances=self.distances, tol=tol)
+        self._keep_embedding(answer.factor, tol)
         return self

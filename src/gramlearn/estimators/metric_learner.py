@@ -1,4 +1,4 @@
-"""D(W, W0) + sum_k loss_k((x_i - x_j)' W (x_i - x_j)) -> min over W: a Mahalanobis metric (J12 3)."""
+"""minimize D(W, W0) + sum_k loss_k((x_i - x_j)' W (x_i - x_j)) over W: a Mahalanobis metric (J12 3)."""
 
 from functools import partial
 from typing import Any, Self
@@ -10,10 +10,10 @@ from sklearn.utils.validation import check_is_fitted
 
 from gramlearn._base.distances import coincide_under
 from gramlearn._base.validation import check_choice, check_extent, generator
+from gramlearn.estimators._all_or_nothing import all_or_nothing, run_search
 from gramlearn.estimators._inputs import FLOATS, check_components, validated
 from gramlearn.estimators._learning import side_of
-from gramlearn.estimators._pair_methods import MahalanobisMethods, best_threshold
-from gramlearn.estimators._whole import so_far, whole
+from gramlearn.estimators._pair_methods import MahalanobisMethods
 from gramlearn.methods.metric.bases import basis_of, check_basis_name, orthonormal
 from gramlearn.methods.metric.fitting import SolveOptions, ask, learn, read_loss
 from gramlearn.methods.metric.maps import (
@@ -33,7 +33,7 @@ _LARGEST_OUTPUT = 10**9  # numbers of a transformed sparse X: 8 GB
 
 
 class MetricLearner(MahalanobisMethods, BaseEstimator):
-    """d(x, y) = (x - y)' W (x - y), with W the nearest to W0 that honours what is known of pairs.
+    """d(x, y) = (x - y)' W (x - y), with W the nearest to W0 that honors what is known of pairs.
 
     With `LogDet` and `loss="slack"` this is information-theoretic metric learning (ITML), solved to optimality.
     Where features come in different units, standardize them first: the prior then sees all of them, and the
@@ -117,6 +117,7 @@ class MetricLearner(MahalanobisMethods, BaseEstimator):
     True
     """
 
+    _requires_y = True
     _judges_pairs: bool
     _leading: np.ndarray | None
 
@@ -162,11 +163,10 @@ class MetricLearner(MahalanobisMethods, BaseEstimator):
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
-        tags.target_tags.required = True
         tags.input_tags.sparse = self._has_basis
         return tags
 
-    @whole
+    @all_or_nothing
     def fit(self, X: Any, y: Any = None, *, side: SideInformation | None = None) -> Self:
         """Learn from labels y, or from `side`: Pairs, Triplets or Bounds over the rows of X.
 
@@ -196,7 +196,7 @@ class MetricLearner(MahalanobisMethods, BaseEstimator):
         coincide = partial(coincide_under, X, points, root if stays else None)
         asked = ask(known, loss, coincide, points, self.bounds, self.percentiles, rng)
         options = SolveOptions.of(
-            "MetricLearner", self.get_params(deep=False), partial(so_far, self)
+            "MetricLearner", self.get_params(deep=False), partial(run_search, self)
         )
         learn_on = partial(learn, asked, regularizer, options)
         R = self._basis(points, asked.side, prior is None, of_kernel, y, rng)
@@ -214,17 +214,14 @@ class MetricLearner(MahalanobisMethods, BaseEstimator):
         else:
             learned = learn_on(X, prior.matrix)
             found = FullMap(learned.root.T)
-        for name in ("basis_", "inner_", "threshold_"):
+        for name in ("basis_", "inner_"):
             self.__dict__.pop(name, None)  # of an earlier fit
         if R is not None and prior is None:
             self.basis_, self.inner_ = R, learned.matrix
-        self._map, self.solution_, self.bounds_ = found, learned.solution, asked.bounds
+        self._map = found
         count = self.n_components
         self._leading = None if count is None else leading_components(found, X, int(count))
-        self.n_iter_ = max(1, learned.solution.iterations)
-        self._judges_pairs = side is not None and learned.alike.size > 0
-        if learned.alike.size:
-            self.threshold_ = best_threshold(learned.lengths, learned.alike, learned.weights)
+        self._keep_answer(learned, asked, judges_pairs=side is not None)
         return self
 
     def transform(self, X: Any) -> np.ndarray:

@@ -1,4 +1,4 @@
-"""lambda_1 + ... + lambda_d - lambda_(d+1) - ... - lambda_n -> max, distances of neighbors kept (Z11 6.2).
+"""maximize lambda_1 + ... + lambda_d - lambda_(d+1) - ... - lambda_n, distances of neighbors kept (Z11 6.2).
 
 Unfolding asks for a large trace, which may lie in many dimensions. Minimum volume embedding puts it into
 the first d, by rounds of a convex problem, see `methods.unfolding.minimum_volume`.
@@ -9,8 +9,8 @@ from typing import Any, Self
 import numpy as np
 
 from gramlearn._base.validation import check_choice, check_positive
+from gramlearn.estimators._all_or_nothing import all_or_nothing
 from gramlearn.estimators._embedding import PointEmbedding
-from gramlearn.estimators._whole import so_far, whole
 from gramlearn.methods.unfolding.minimum_volume import Distances, minimum_volume, signs_of
 
 _PRICE = 0.01  # of capacity: little beside that of distances, and enough for quick rounds
@@ -105,7 +105,7 @@ class MinimumVolumeEmbedding(PointEmbedding):
         self.callback = callback
         self.verbose = verbose
 
-    @whole
+    @all_or_nothing
     def fit(self, X: Any, y: Any = None) -> Self:
         """Embed the rows of X; y is not looked at."""
         del y
@@ -114,38 +114,28 @@ class MinimumVolumeEmbedding(PointEmbedding):
         d = int(self.n_components)
         tol = check_positive(self.tol, "tol", name, any_size=True)
         check_choice(self.init, "init", {"linear": None, "unfolding": None})
-        distances, unit = self._distances(X)
+        edges = self._connected_edges(X, self.connect, self.join)
         n, price = len(X), self.capacity_price
         if self.capacity is None and price is None:
             price = _PRICE
         U, s, _ = np.linalg.svd(X - X.mean(axis=0), full_matrices=False)
         V = U[:, : min(d, int(np.sum(s > 1e-8 * s[0])))]
-        with self._watched("embedding", tol / 10, len(X)) as callback:
-            answer = so_far(
-                self,
-                minimum_volume,
-                distances,
-                signs_of(V) if self.init == "linear" else np.eye(n) - 1 / n,
-                d,
-                C=check_positive(self.C, "C", name),
-                capacity=self.capacity,
-                capacity_price=price,
-                tol=tol,
-                max_rounds=self.max_rounds,
-                max_iter=self.max_iter,
-                callback=callback,
-                time_limit=self.time_limit,
-                smallest=1e-3 * _PRICE,
-                owner=name,
-            )
-        self.solution_, self.unit_ = answer, unit
-        self.n_iter_ = max(1, answer.iterations)
-        self._keep(answer.factor * unit**0.5, tol / 10)
+        answer = self._solve(
+            n,
+            tol / 10,
+            minimum_volume,
+            Distances(n, edges.i, edges.j, edges.squared),
+            signs_of(V) if self.init == "linear" else np.eye(n) - 1 / n,
+            d,
+            C=check_positive(self.C, "C", name),
+            capacity=self.capacity,
+            capacity_price=price,
+            tol=tol,
+            max_rounds=self.max_rounds,
+            smallest=1e-3 * _PRICE,
+        )
+        self.unit_ = edges.unit
+        self._keep_embedding(answer.factor * edges.unit**0.5, tol / 10)
         whole = float(np.sum(self.eigenvalues_))
         self.share_ = float(np.sum(self.eigenvalues_[:d])) / whole if whole > 0 else 1.0
         return self
-
-    def _distances(self, X: np.ndarray) -> tuple[Distances, float]:
-        """The edges with their squared lengths, and the mean of these, which is their unit."""
-        edges = self._joined(X, self.connect, self.join)
-        return Distances(len(X), edges.i, edges.j, edges.squared), edges.unit

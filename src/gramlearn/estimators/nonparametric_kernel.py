@@ -21,9 +21,9 @@ from gramlearn._base.validation import (
     generator,
 )
 from gramlearn._base.warnings import warn
+from gramlearn.estimators._all_or_nothing import all_or_nothing, run_search
 from gramlearn.estimators._inputs import FLOATS, KeepsPrecision, validated
 from gramlearn.estimators._learning import check_labels, side_of
-from gramlearn.estimators._whole import so_far, whole
 from gramlearn.graphs.neighbors import (
     build_graph,
     check_graph,
@@ -115,6 +115,8 @@ class NonparametricKernel(
         The clusters, where `n_clusters` is given, or after `fit_predict`; `predict` gives those of new points.
     """
 
+    _requires_y = True
+
     def __init__(
         self,
         loss: str = "linear",
@@ -164,11 +166,10 @@ class NonparametricKernel(
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
-        tags.target_tags.required = True
         tags.input_tags.pairwise = tags.input_tags.sparse = self.graph == "precomputed"
         return tags
 
-    @whole
+    @all_or_nothing
     def fit(self, X: Any, y: Any = None, *, side: SideInformation | None = None) -> Self:
         """Learn from labels y, or from `side=Pairs(...)` over the rows of X."""
         is_graph = check_choice(self.graph, "graph", {"neighbors": False, "precomputed": True})
@@ -182,12 +183,12 @@ class NonparametricKernel(
                 "and KernelLearner take the others."
             )
         self._read_graph(X)
-        self._warn_of_silence(known)
+        self._warn_of_unreached_points(known)
         tol = check_positive(self.tol, "tol", type(self).__name__, any_size=True)
         with progress_bar(
             "learning", tol, check_flag(self.verbose, "verbose"), self.callback
         ) as callback:
-            self.solution_ = so_far(
+            self.solution_ = run_search(
                 self,
                 solve_nonparametric,
                 laplacian(self.graph_),
@@ -206,7 +207,7 @@ class NonparametricKernel(
                 owner=type(self).__name__,
             )
         self._known = known
-        self._keep(self.solution_.factor, X.dtype)
+        self._keep_factor(self.solution_.factor, X.dtype)
         if self.n_clusters is not None:
             self._cluster(self.n_clusters)
         self.n_iter_ = max(1, self.solution_.iterations)
@@ -237,7 +238,7 @@ class NonparametricKernel(
                 f"others; {advice}."
             )
 
-    def _warn_of_silence(self, known: Pairs) -> None:
+    def _warn_of_unreached_points(self, known: Pairs) -> None:
         """Say which points no pair reaches: their rows of K are zero."""
         from scipy.sparse.csgraph import connected_components
 
@@ -252,7 +253,7 @@ class NonparametricKernel(
                 f'join="either", or add pairs with them, such as row {int(np.argmax(silent))}.'
             )
 
-    def _keep(self, F: np.ndarray, dtype: Any) -> None:
+    def _keep_factor(self, F: np.ndarray, dtype: Any) -> None:
         """The factor, with orthogonal columns in the order of their lengths, and as many as were asked for."""
         _, s, rotation = np.linalg.svd(F.T @ F, hermitian=True)
         kept = s > _RANK * s.max(initial=0.0)
@@ -293,11 +294,11 @@ class NonparametricKernel(
     def _cluster(self, count: int) -> Self:
         """Clusters of the kernel K_ij / sqrt(K_ii K_jj)."""
         rows = unit_rows(self.factor_)
-        found = so_far(self, kernel_kmeans, rows, count, random_state=self.random_state)
+        found = run_search(self, kernel_kmeans, rows, count, random_state=self.random_state)
         self.labels_, self._centers = found.labels, found.centers
         return self
 
-    @whole
+    @all_or_nothing
     def _add_clusters(self, count: int) -> Self:
         return self._cluster(count)
 
@@ -313,13 +314,13 @@ class NonparametricKernel(
         With graph="precomputed", X holds the weights of new points to those learned from, m x n. A point
         equal to one of those has its row of `embedding_`. This extension is not in the paper.
         """
-        rows, dtype = self._placed(X)
+        rows, dtype = self._place(X)
         return rows[:, : self._n_features_out].astype(dtype, copy=False)
 
     @available_if(lambda self: self.n_clusters is not None)
     def predict(self, X: Any) -> np.ndarray:
         """The clusters of new points, as `transform` places them; there is one where `n_clusters` is given."""
-        return nearest_centers(unit_rows(self._placed(X)[0]), self._centers)
+        return nearest_centers(unit_rows(self._place(X)[0]), self._centers)
 
     def kernel_entries(self, i: Any, j: Any = None) -> Any:
         """K_ij of the points learned from; i and j numbers or arrays of the same shape. Without j, rows i."""
@@ -366,7 +367,7 @@ class NonparametricKernel(
         check_is_fitted(self)
         return pairs_to_ask(self.factor_, n, known=self._known, random_state=self.random_state)
 
-    def _placed(self, X: Any) -> tuple[np.ndarray, Any]:
+    def _place(self, X: Any) -> tuple[np.ndarray, Any]:
         """The rows of new points beside those of `factor_`, and the type that X has."""
         check_is_fitted(self)
         is_graph = self.graph == "precomputed"

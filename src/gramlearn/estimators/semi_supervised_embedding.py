@@ -1,4 +1,4 @@
-"""tau tr W + |W|^2 / 2 + sum_k loss_k(p' W p) -> min over W: few dimensions that honor what is known (J12 5.4).
+"""minimize tau tr W + |W|^2 / 2 + sum_k loss_k(p' W p) over W: few dimensions from what is known (J12 5.4).
 
 p are coordinates of the points in the feature space of a kernel. The trace drives eigenvalues of W to zero, as
 it does singular values in the completion of matrices, and W^(1/2) p(x) is the embedding of any point x. This
@@ -14,9 +14,9 @@ from sklearn.utils.validation import check_is_fitted
 
 from gramlearn._base.validation import check_choice, check_count, check_positive, generator
 from gramlearn._base.warnings import warn
+from gramlearn.estimators._all_or_nothing import all_or_nothing, run_search
 from gramlearn.estimators._inputs import FLOATS, KeepsPrecision, validated, validated_for_kernel
 from gramlearn.estimators._learning import side_of
-from gramlearn.estimators._whole import so_far, whole
 from gramlearn.methods.metric.feature_space import FeatureSpace
 from gramlearn.methods.metric.fitting import SolveOptions, ask
 from gramlearn.problem.constraints import Trace
@@ -93,6 +93,8 @@ class SemiSupervisedEmbedding(
         The certificate.
     """
 
+    _requires_y = True
+
     def __init__(
         self,
         n_components: int | None = None,
@@ -135,11 +137,10 @@ class SemiSupervisedEmbedding(
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
-        tags.target_tags.required = True
         tags.input_tags.pairwise = isinstance(self.kernel, str) and self.kernel == "precomputed"
         return tags
 
-    @whole
+    @all_or_nothing
     def fit(self, X: Any, y: Any = None, *, side: SideInformation | None = None) -> Self:
         """Learn from labels y, or from `side`: Pairs, Triplets or Bounds over the rows of X."""
         if self.n_components is not None:
@@ -159,7 +160,9 @@ class SemiSupervisedEmbedding(
         zero = np.zeros((P.shape[1], P.shape[1]))
         terms.append(Term(Trace(), Linear(self._price_of_trace(zero, terms))))
         options = SolveOptions.of(
-            "SemiSupervisedEmbedding", self.get_params(deep=False), partial(so_far, self)
+            "SemiSupervisedEmbedding",
+            self.get_params(deep=False),
+            partial(run_search, self),
         )
         solution = options.solve(Frobenius(), zero, terms)
         self.eigenvalues_, directions = self._leading(solution.matrix)

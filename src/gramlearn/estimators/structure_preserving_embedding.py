@@ -1,4 +1,4 @@
-"""-<W, K> + C xi -> min,  d_ik <= d_ij + xi for neighbors k of i and others j: a graph as points (Z11 6.3).
+"""minimize -<W, K> + C xi,  d_ik <= d_ij + xi for neighbors k of i and others j: a graph as points (Z11 6.3).
 
 Neighbors come to lie near, and none of them farther than a point that is no neighbor, so that the graph can
 be read off the points again; see `methods.unfolding.structure_preserving`.
@@ -6,12 +6,12 @@ be read off the points again; see `methods.unfolding.structure_preserving`.
 
 from typing import Any, Self
 
-import numpy as np
+from scipy.sparse import csr_array
 
 from gramlearn._base.validation import LARGEST_EXPONENT, check_choice, check_positive
+from gramlearn.estimators._all_or_nothing import all_or_nothing
 from gramlearn.estimators._embedding import PointEmbedding
 from gramlearn.estimators._inputs import FLOATS, check_components, validated
-from gramlearn.estimators._whole import so_far, whole
 from gramlearn.graphs.neighbors import check_graph, neighbor_graph
 from gramlearn.methods.nonparametric.capacity import check_capacity
 from gramlearn.methods.unfolding.structure_preserving import structure_preserving
@@ -105,7 +105,7 @@ class StructurePreservingEmbedding(PointEmbedding):
         tags.input_tags.pairwise = tags.input_tags.sparse = self.graph == "precomputed"
         return tags
 
-    @whole
+    @all_or_nothing
     def fit(self, X: Any, y: Any = None) -> Self:
         """Embed the rows of X, or the graph X; y is not looked at."""
         del y
@@ -117,31 +117,28 @@ class StructurePreservingEmbedding(PointEmbedding):
         check_positive(self.p, "p", name, largest=LARGEST_EXPONENT)
         if self.C is not None:
             check_positive(self.C, "C", name)
-        self.graph_ = _edges(X) if is_graph else self._neighbors(X)
+        self.graph_ = _with_comparisons(
+            _edges(X) if is_graph else neighbor_graph(X, self.n_neighbors, join=self.join)
+        )
         tol = check_positive(self.tol, "tol", name, any_size=True)
-        with self._watched("embedding", tol / 4, X.shape[0]) as callback:
-            answer = so_far(
-                self,
-                structure_preserving,
-                self.graph_,
-                C=self.C,
-                p=self.p,
-                capacity=float(X.shape[0]) if has_none else self.capacity,
-                capacity_price=self.capacity_price,
-                tol=tol,
-                max_iter=self.max_iter,
-                callback=callback,
-                time_limit=self.time_limit,
-                owner=name,
-            )
+        answer = self._solve(
+            X.shape[0],
+            tol / 4,
+            structure_preserving,
+            self.graph_,
+            C=self.C,
+            p=self.p,
+            capacity=float(X.shape[0]) if has_none else self.capacity,
+            capacity_price=self.capacity_price,
+            tol=tol,
+        )
         if not answer.capacity:
             raise ValueError(
                 "no centered kernel has neighbors on the same side of its mean, as for a star, so that the "
                 "best embedding of this graph is one point; pass a graph with more edges."
             )
-        self.solution_, self.factor_ = answer, answer.factor
-        self.n_iter_ = max(1, answer.iterations)
-        self._keep(answer.factor, tol)
+        self.factor_ = answer.factor
+        self._keep_embedding(answer.factor, tol)
         return self
 
     def _read_graph(self, X: Any) -> Any:
@@ -150,14 +147,9 @@ class StructurePreservingEmbedding(PointEmbedding):
         check_components(self.n_components, X.shape[0] - 1, f"{X.shape[0]} points")
         return X
 
-    def _neighbors(self, X: np.ndarray) -> Any:
-        return _with_comparisons(neighbor_graph(X, self.n_neighbors, join=self.join))
-
 
 def _edges(X: Any) -> Any:
     """W of a matrix whose entries that are not zero are edges."""
-    from scipy.sparse import csr_array
-
     if X.shape[0] != X.shape[1]:
         raise ValueError(
             f'`X` has shape {tuple(X.shape)}, but with graph="precomputed" it is a graph, n x n; for points '
@@ -168,7 +160,7 @@ def _edges(X: Any) -> Any:
     W.setdiag(0.0)
     W.eliminate_zeros()
     W.data[:] = 1.0
-    return _with_comparisons(W)
+    return W
 
 
 def _with_comparisons(W: Any) -> Any:

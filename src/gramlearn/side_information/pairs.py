@@ -14,7 +14,6 @@ from scipy.sparse import issparse
 from gramlearn._base.arrays import Array, as_index, namespace, to_numpy, where_true
 from gramlearn._base.distances import squared_distances
 from gramlearn._base.validation import check_count, check_points, check_share
-from gramlearn.problem.constraints import SquaredDistances
 from gramlearn.problem.losses import BoundedLoss
 from gramlearn.problem.problem import Term
 from gramlearn.side_information.base import Coincide, Offset, SideInformation, complete
@@ -287,21 +286,14 @@ class Pairs(SideInformation):
         sides = ((self.similar, self.similar_weight), (self.dissimilar, self.dissimilar_weight))
         return np.concatenate([weights_in_full(w, table.shape[0]) for table, w in sides])
 
-    def bind(
-        self,
-        loss: BoundedLoss,
-        points: Any = None,
-        bounds: Any = None,
-        *,
-        random_state: Any = None,
-        offset: Offset | None = None,
+    def _terms(
+        self, loss: BoundedLoss, points: Any, bounds: Any, random_state: Any, offset: Offset
     ) -> list[Term]:
         """One term for the similar pairs, then one for the dissimilar ones, each if there are any.
 
-        A bound is the one given to `Pairs`; else the one in `bounds=(upper, lower)`; else it comes
-        from `percentile_bounds(points)`.
+        A bound is the one given to `Pairs`; else the one in `bounds=(upper, lower)`; else it comes from
+        `percentile_bounds(points)`.
         """
-        points = self._check_points(points)
         upper, lower = self._find_bounds(points, bounds, random_state)
         terms = []
         for table, kind, bound, weight in (
@@ -310,11 +302,8 @@ class Pairs(SideInformation):
         ):
             if table.shape[0]:
                 i, j = contiguous_columns(table)
-                fixed = 0.0 if offset is None else offset(i, j)
-                constraints = SquaredDistances(
-                    i, j, points=points, n_points=self.n_points, offset=fixed
-                )
-                terms.append(Term(constraints, complete(loss, kind, bound, weight)))
+                completed = complete(loss, kind, bound, weight)
+                terms.append(self._distance_term(i, j, completed, points, offset))
         return terms
 
     def _find_bounds(self, points: Any, bounds: Any, random_state: Any) -> tuple[Any, Any]:
