@@ -44,11 +44,11 @@ class ColoredMVU(PointEmbedding):
         - d)^2, with d in units of their mean.
     capacity : float, optional
         The bound B on the learned kernel: tr K^p <= B. Here p = 2, in the same units, and B = n if None. The
-        larger, the nearer distances come to what they were, and the longer it takes.
+        larger, the better distances are kept, and the longer it takes.
     rank : int, optional
         The largest number of directions to learn in; no limit if None. They are the smoothest eigenvectors of
-        the graph (Z11 5.4), an approximation whose cost hardly depends on the number of points. Without a limit
-        2000 points take half a minute to a minute for tol=0.01.
+        the graph (Z11 5.4): the cost then hardly depends on the number of points. Without a limit 2000 points
+        take half a minute to a minute for tol=0.01.
     tol : float
         The relative gap at which to stop.
     max_iter : int, optional

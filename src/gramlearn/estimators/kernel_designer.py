@@ -62,11 +62,10 @@ class KernelDesigner(
     Parameters
     ----------
     kernels : list, "precomputed" or None
-        The base kernels to combine. Such as [GaussianKernel(0.1), LinearKernel()], their names, or functions
-        k(A, B) that give the matrix of all k(a, b). With "precomputed" X holds them: a list of m matrices n x
-        n, or an array n x n x m; new points then come by their values with all training points. None takes
-        Gaussians of three widths, 0.1, 1 and 10 over the variance, and, unless `weak`, a polynomial of degree
-        two.
+        The base kernels to combine. Kernels such as GaussianKernel(0.1), names, or functions k(A, B) that give
+        all k(a, b). With "precomputed" X holds m matrices n x n, in a list or along its last axis, and new
+        points are their values with all training points. None takes Gaussians of three widths, 0.1, 1 and 10
+        over the variance, and, unless `weak`, a polynomial of degree two.
     weak : bool
         Whether each base kernel reads one feature alone. There is one of every kernel for every feature, and
         features of no weight are never read.
@@ -82,15 +81,13 @@ class KernelDesigner(
         The points S on which K is made diagonally dominant, and so PSD. The points in the comparisons, all, so
         many drawn from those in the comparisons, for many points, or these.
     mend : None, "nonnegative" or "shift"
-        How to make K PSD on points outside S. "nonnegative" allows weights of at least 0 only: of kernels that
-        are PSD on all points, as the ready ones but sigmoid are, such a K is, too. "shift" adds to the identity
-        what makes K PSD on all rows of X, and gives it as `shift_`; for points to come there is
-        `mended_kernel`. Above 3000 points the shift is Gershgorin's bound, which is larger than need be.
+        How to make K PSD on points outside S. "nonnegative" allows weights of at least 0 only, for kernels that
+        are PSD on all points. "shift" adds to the identity what makes K PSD on all rows of X, as `shift_`,
+        above 3000 points by Gershgorin's bound; for new points there is `mended_kernel`.
     identity : bool
         Whether `kernel_matrix` and `transform` contain the multiple of the identity that makes K PSD. It is
-        mostly much larger than all else in K. For support vectors, neighbors and clusters leave it out:
-        `kernel_matrix` is then the similarity, PSD everywhere with mend="nonnegative", and coordinates are
-        those of its positive part.
+        mostly much larger than all else in K. Leave it out for support vectors, neighbors and clusters:
+        coordinates are then those of the positive part of the similarity.
     n_components : int, optional
         The number of columns that `transform` gives. All that the kernel has on S if None.
     tol : float

@@ -34,26 +34,24 @@ class KernelLearner(PairMethods, ClassNamePrefixFeaturesOutMixin, TransformerMix
     Parameters
     ----------
     kernel : str, Kernel, callable or "precomputed"
-        The kernel k0 whose feature space is learned in. A name of scikit-learn's `pairwise_kernels`, a kernel
-        such as GaussianKernel(0.1), a function k(A, B) that gives the matrix of all k(a, b), or "precomputed":
-        X is the kernel matrix, and new points are given by their kernel values with all of X.
+        The kernel k0 whose feature space is learned in. A name of scikit-learn's `pairwise_kernels`, a Kernel,
+        a function k(A, B) that gives all k(a, b), or "precomputed": X is the kernel matrix, and new points are
+        their kernel values with all of X.
     kernel_params : dict, optional
         Parameters of the kernel by name, such as {"gamma": 0.1}. Without a gamma it is 1 / (d var X), as in
         scikit-learn's SVC.
     rank : int, optional
         The largest number of directions to learn in; no limit if None. For many points.
     basis : {"cholesky", "subset", "spectral", "random", "kmeans"} or array n x k
-        The directions to learn in, where `rank` limits their number. Points that incomplete Cholesky picks,
-        points drawn at random, leading eigenvectors, random combinations of the points, or means of clusters. A
-        matrix holds weights of the points in its columns, and needs no rank.
+        The directions to learn in, where `rank` limits their number. Points that incomplete Cholesky picks, or
+        drawn at random, leading eigenvectors, random combinations of points, means of clusters, or the columns
+        of a matrix of weights of the points, which need no rank.
     n_components : int, optional
-        The number of columns that `transform` gives. These are the leading principal directions of the
-        transformed training points; all of them if None. `kernel_matrix` and `pair_distance` are those of all
-        directions.
+        The number of columns that `transform` gives. They are the leading principal directions of the
+        transformed training points; all of them if None.
     complement : bool
-        Whether the kernel keeps alpha k0 in the directions that the basis leaves out. As in J12; without it the
-        kernel has the rank of the basis (K09), and nothing of size n x n is made (for basis="spectral", above
-        10,000 points).
+        Whether the kernel keeps alpha k0 in the directions that the basis leaves out. Without it the kernel has
+        the rank of the basis (K09), and nothing of size n x n is made.
     alpha : float
         The weight of k0 in the prior, alpha k0.
     regularizer : {"logdet", "von_neumann", "frobenius"} or Regularizer
@@ -62,14 +60,14 @@ class KernelLearner(PairMethods, ClassNamePrefixFeaturesOutMixin, TransformerMix
         The matrix that the regularizer is applied to: the learned map, or the kernel matrix of the training
         points. For LogDet both give the same kernel. With a rank and its complement it is the map.
     loss : {"slack", "hinge", "squared_hinge", "square", "hard"} or loss
-        What a violated statement costs. "slack" is LogDetSlack, KLSlack or SquaredHinge, as the regularizer
-        asks, and Hinge for triplets. "hard" bounds hold, or InfeasibleError names those that contradict each
-        other. "square" is for Bounds whose upper and lower are equal.
+        What a violated statement costs. "slack" is that of the regularizer, and Hinge for triplets. "hard"
+        bounds hold, or InfeasibleError names those that contradict each other. "square" is for Bounds whose
+        upper and lower are equal.
     C : float
-        The price of a violation: the larger, the more it counts.
+        The price of a violation: the larger, the more it counts. ITML and K09 call it gamma.
     bounds : (upper, lower), optional
-        Squared distances: alike pairs shall be at most `upper` apart, others at least `lower`. Distances are
-        those of k0 in its feature space. Where one of the two, or both, are None, it is a percentile.
+        Squared distances: alike pairs shall be at most `upper` apart, others at least `lower`. What is None is
+        a percentile. Distances are those of k0.
     percentiles : (low, high)
         The percentiles of squared distances under the prior that replace bounds of None.
     n_pairs : int, optional

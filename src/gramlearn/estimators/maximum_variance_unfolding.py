@@ -28,10 +28,10 @@ class MaximumVarianceUnfolding(PointEmbedding):
         error: nothing keeps them from flying apart.
     distances : {"equal", "at_most"}
         Whether the distances of neighbors are kept, or may shrink. The second gives flatter embeddings of noisy
-        points, and is the better conditioned problem.
+        points, and is better conditioned.
     tol : float
         The relative gap at which to stop. It is the largest error of a squared distance as well, in units of
-        their mean. Where neighborhoods are nearly flat, as those of a surface are, 1e-4 may be out of reach.
+        their mean. Of nearly flat neighborhoods 1e-4 may be out of reach.
     max_iter : int, optional
         The largest number of iterations.
     time_limit : float, optional

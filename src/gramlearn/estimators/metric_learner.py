@@ -44,29 +44,27 @@ class MetricLearner(MahalanobisMethods, BaseEstimator):
     regularizer : {"logdet", "von_neumann", "frobenius"} or Regularizer
         The divergence that measures how far the answer is from the prior.
     prior : {"identity", "inverse_covariance"} or array d x d
-        The metric W0 before anything is learned. Positive semidefinite. With "inverse_covariance" directions in
-        which X does not vary have no length, and under LogDet the metric does not depend on the units of the
-        features.
+        The metric W0 before anything is learned. Positive semidefinite. With "inverse_covariance" and LogDet
+        the metric does not depend on the units of the features.
     loss : {"slack", "hinge", "squared_hinge", "square", "hard"} or loss
-        What a violated statement costs. "slack" is LogDetSlack, KLSlack or SquaredHinge, as the regularizer
-        asks, and Hinge for triplets. "hard" bounds hold, or InfeasibleError names those that contradict each
-        other. "square" is for Bounds whose upper and lower are equal.
+        What a violated statement costs. "slack" is that of the regularizer, and Hinge for triplets. "hard"
+        bounds hold, or InfeasibleError names those that contradict each other. "square" is for Bounds whose
+        upper and lower are equal.
     C : float
-        The price of a violation: the larger, the more it counts.
+        The price of a violation: the larger, the more it counts. ITML and K09 call it gamma.
     bounds : (upper, lower), optional
-        Squared distances: alike pairs shall be at most `upper` apart, others at least `lower`. Where one of the
-        two, or both, are None, it is a percentile.
+        Squared distances: alike pairs shall be at most `upper` apart, others at least `lower`. What is None is
+        a percentile.
     rank : int, optional
-        The largest number of directions to learn in; no limit if None. With a basis R of so many columns W = I
-        + R (F - I) R': nothing of size d x d is made, and X may be sparse.
+        The largest number of directions to learn in; no limit if None. W = I + R (F - I) R' with a basis R:
+        nothing is d x d, and X may be sparse.
     basis : {"svd", "means", "class_means", "subset"} or array d x k
         The directions to learn in, where `rank` limits their number. Leading singular vectors of X, means of
-        clusters, means of clusters of each class, or points drawn at random. The span of the columns of a
-        matrix needs no rank.
+        clusters, or of clusters of each class, points drawn at random, or the columns of a matrix, which need
+        no rank.
     n_components : int, optional
-        The number of columns that `transform` gives. These are the leading principal directions of the
-        transformed training points, whose plain distances come as near to the learned ones as so many columns
-        can; all d of them if None. `pair_distance` is that of all directions.
+        The number of columns that `transform` gives. They are the leading principal directions of the
+        transformed training points; all of them if None. `pair_distance` is always that of all directions.
     regularize : {"map", "kernel"}
         The matrix that the regularizer is applied to: the learned map, or the kernel matrix of the training
         points. For LogDet both give the same metric.

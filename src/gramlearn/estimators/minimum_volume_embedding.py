@@ -45,8 +45,7 @@ class MinimumVolumeEmbedding(PointEmbedding):
         What the first round favors: the leading principal components, or all directions alike.
     tol : float
         The relative gap at which to stop. The last round is the one that improves the objective by less than
-        this, relative to its size; it is solved to a tenth of it, and those before to a tenth of what the last
-        one improved.
+        this, relative to its size; it is solved to a tenth of it.
     max_rounds : int
         The largest number of rounds, each of which solves a convex problem.
     max_iter : int, optional

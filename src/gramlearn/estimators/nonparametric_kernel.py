@@ -51,8 +51,8 @@ class NonparametricKernel(
     Parameters
     ----------
     loss : {"linear", "squared_hinge", "hinge", "square"}
-        What a violated statement costs. A pair asks for a K_ij as large (of cannot-links, as small) as
-        possible, in closed form; for at least 1 (at most -1); or for exactly 1 (-1).
+        What a violated statement costs. A pair asks for a K_ij as large as possible, in closed form; for at
+        least 1; or for exactly 1; of cannot-links, for the opposite.
     p : float
         The exponent p of tr K^p. A larger p spreads the capacity over more dimensions. 1 with the linear loss
         and a capacity only.
@@ -78,8 +78,8 @@ class NonparametricKernel(
         n x n of weights, dense or sparse, such as who knows whom.
     basis : {"graph", "statements"}
         The directions to learn in, where `rank` limits their number. The smoothest functions on the graph, or
-        the leading dimensions of the linear loss, which know the pairs. With the linear loss the best K of that
-        rank is found in any case.
+        the leading dimensions of the linear loss, which know the pairs. With the linear loss no basis is
+        needed.
     n_components : int, optional
         The number of columns that `transform` gives. All that the kernel has if None.
     n_clusters : int, optional

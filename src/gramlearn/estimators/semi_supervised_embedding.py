@@ -37,15 +37,14 @@ class SemiSupervisedEmbedding(
     Parameters
     ----------
     n_components : int, optional
-        The number of columns that `transform` gives. Those of the largest eigenvalues; all that the trace
-        leaves if None, and no more than those, with a warning.
+        The number of columns that `transform` gives. All that the trace leaves if None, and no more than those.
     tau : float, between 0 and 1
         The price of the trace, as a share of the price at which nothing is learned. The larger, the fewer
         dimensions.
     kernel : str, Kernel, callable or "precomputed"
-        The kernel k0 whose feature space is learned in. A name of scikit-learn's `pairwise_kernels`, a kernel
-        such as GaussianKernel(0.1), a function k(A, B) that gives the matrix of all k(a, b), or "precomputed":
-        X is the kernel matrix, and new points are given by their kernel values with all of X.
+        The kernel k0 whose feature space is learned in. A name of scikit-learn's `pairwise_kernels`, a Kernel,
+        a function k(A, B) that gives all k(a, b), or "precomputed": X is the kernel matrix, and new points are
+        their kernel values with all of X.
     kernel_params : dict, optional
         Parameters of the kernel by name, such as {"gamma": 0.1}. Without a gamma it is 1 / (d var X), as in
         scikit-learn's SVC.
@@ -53,17 +52,17 @@ class SemiSupervisedEmbedding(
         The largest number of directions to learn in; no limit if None. The embedding is of what the basis
         spans.
     basis : {"cholesky", "subset", "spectral", "random", "kmeans"} or array n x k
-        The directions to learn in, where `rank` limits their number. Points that incomplete Cholesky picks,
-        points drawn at random, leading eigenvectors, random combinations of the points, or means of clusters. A
-        matrix holds weights of the points in its columns, and needs no rank.
+        The directions to learn in, where `rank` limits their number. Points that incomplete Cholesky picks, or
+        drawn at random, leading eigenvectors, random combinations of points, means of clusters, or the columns
+        of a matrix of weights of the points, which need no rank.
     loss : {"hinge", "squared_hinge"}
         What a violated statement costs.
     C : float
         The price of a violation: the larger, the more it counts. In units of squared distances, beside the
         squared norm of W.
     bounds : (upper, lower), optional
-        Squared distances: alike pairs shall be at most `upper` apart, others at least `lower`. Where one of the
-        two, or both, are None, it is a percentile.
+        Squared distances: alike pairs shall be at most `upper` apart, others at least `lower`. What is None is
+        a percentile.
     percentiles : (low, high)
         The percentiles of squared distances under the prior that replace bounds of None.
     n_pairs : int, optional
