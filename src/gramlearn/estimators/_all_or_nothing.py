@@ -1,4 +1,4 @@
-"""fit: all of it, or nothing; on Ctrl-C with the answer so far, as `SolveInterrupted` states the rule.
+"""A fit that fails changes nothing; one that Ctrl-C ends has the answer so far (see `SolveInterrupted`).
 
 A fit works on a draft, which has the parameters and what was fitted before. When it is done, the draft becomes
 the estimator in one assignment, which nothing can interrupt.
@@ -22,7 +22,7 @@ P = ParamSpec("P")
 def all_or_nothing(
     fit: Callable[Concatenate[Estimator, P], Estimator],
 ) -> Callable[Concatenate[Estimator, P], Estimator]:
-    """Make a method that fits one that fits all or nothing."""
+    """Decorate a method that fits, so that it changes all of the estimator, or nothing."""
 
     @wraps(fit)
     def fit_all(self: Estimator, *args: P.args, **kwargs: P.kwargs) -> Estimator:

@@ -33,7 +33,7 @@ class KeepsPrecision:
 
 
 def validated(estimator: Any, X: Any, name: str = "X", **options: Any) -> Any:
-    """X by scikit-learn's `validate_data`; what it refuses is refused in words that say what to do."""
+    """X by scikit-learn's `validate_data`, with errors that say what to do."""
     X = _refuse_unreadable(X, name)
     try:
         with np.errstate(invalid="ignore"):  # of infinities, whose sum scikit-learn looks at
@@ -113,7 +113,7 @@ def validated_for_kernel(estimator: Any, X: Any, kernel: Any) -> np.ndarray:
 
 
 def _refuse_unreadable(X: Any, name: str) -> Any:
-    """What scikit-learn would take without a word: masked entries, and dates as numbers."""
+    """Refuse what scikit-learn would silently take: masked entries, and dates as numbers."""
     X = check_unmasked(X, name)
     if getattr(getattr(X, "dtype", None), "kind", "f") in "mM":
         wrong = complaint(X, name)
@@ -123,7 +123,7 @@ def _refuse_unreadable(X: Any, name: str) -> Any:
 
 
 def _explain_refusal(X: Any, name: str, **options: Any) -> None:
-    """Raise in words of the user's, where the fault lies in the entries of X or in its shape."""
+    """Raise an error that says what to do, where the entries of X or its shape are wrong."""
     if issparse(X) and not options.get("accept_sparse"):
         return
     shape = _shape(X)

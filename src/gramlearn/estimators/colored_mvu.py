@@ -68,8 +68,6 @@ class ColoredMVU(PointEmbedding):
     solution_ : CapacityAnswer
         K as a factor in units of the mean squared distance of neighbors, the objective and its gap.
 
-    Notes
-    -----
     Scaling X scales the embedding and changes nothing else. There is nothing random.
     """
 
@@ -212,7 +210,7 @@ def _numbers(values: np.ndarray, way: str) -> np.ndarray:
     check_finite(numbers, "y")
     if way == "tags":
         return numbers
-    # Whose squares may be no numbers.
+    # Rescale so that squares cannot overflow.
     numbers = numbers / (float(np.abs(numbers).max()) or 1.0)
     numbers = numbers - numbers.mean(axis=0)
     return np.asarray(numbers / (float(np.sqrt(np.mean(np.sum(numbers**2, axis=1)))) or 1.0))

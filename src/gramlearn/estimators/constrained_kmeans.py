@@ -5,7 +5,7 @@ from typing import Any, Self
 import numpy as np
 
 from gramlearn._base.validation import check_extent
-from gramlearn.estimators._all_or_nothing import all_or_nothing, run_search
+from gramlearn.estimators._all_or_nothing import all_or_nothing
 from gramlearn.estimators._inputs import validated
 from gramlearn.estimators._kmeans import ClustersWithMeans
 from gramlearn.estimators._learning import check_not_side
@@ -47,6 +47,4 @@ class ConstrainedKMeans(ClustersWithMeans):
         """Cluster the rows of X so that the pairs of `side` hold; y is not used."""
         check_not_side(y)
         X = check_extent(validated(self, X, dtype=np.float64), power=2)
-        return self._keep_clusters(
-            run_search(self, constrained_kmeans, X, self.n_clusters, side, **self._starts())
-        )
+        return self._cluster(constrained_kmeans, X, self.n_clusters, side)

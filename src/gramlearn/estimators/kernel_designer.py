@@ -202,10 +202,8 @@ class KernelDesigner(
             _warn_of_zeros(design, problem)
         self.solution_, self.weights_ = design, design.weights
         self.kernels_ = given.training.kernels
-        self.n_iter_, self.n_contradictions_ = (
-            design.iterations,
-            int(triplets.contradictions().size),
-        )
+        self.n_iter_ = design.iterations
+        self.n_contradictions_ = int(triplets.contradictions().size)
         self._given = given
         self._set_features(given, problem)
         self._set_kernel(given, rows)
@@ -274,20 +272,16 @@ class KernelDesigner(
         other = type(self)(**self.get_params(deep=False))
         given = read_design_points(other, X)
         problem = other._problem(given, y, side)[0]
-        words = [kernel.words for kernel in given.training.kernels]
-        tol = check_positive(self.tol, "tol", "KernelDesigner", any_size=True)
-        options = {"tol": tol, "max_iter": self.max_iter}
-        n_features = other.n_features_in_
-        names = getattr(other, "feature_names_in_", None)
         return path_of(
             problem,
             sparsity,
             self._trace_price(problem),
-            words,
+            [kernel.words for kernel in given.training.kernels],
             given.features,
-            n_features,
-            names,
-            **options,
+            other.n_features_in_,
+            getattr(other, "feature_names_in_", None),
+            tol=check_positive(self.tol, "tol", "KernelDesigner", any_size=True),
+            max_iter=self.max_iter,
         )
 
     def _trace_price(self, problem: DesignProblem) -> float:

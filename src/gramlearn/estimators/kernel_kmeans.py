@@ -4,7 +4,7 @@ from typing import Any, Self
 
 import numpy as np
 
-from gramlearn.estimators._all_or_nothing import all_or_nothing, run_search
+from gramlearn.estimators._all_or_nothing import all_or_nothing
 from gramlearn.estimators._inputs import validated
 from gramlearn.estimators._kmeans import ClustersWithMeans
 from gramlearn.methods.clustering.kernel_kmeans import kernel_kmeans
@@ -44,6 +44,4 @@ class KernelKMeans(ClustersWithMeans):
         """Cluster the rows of X, a factor n x r; y is not used."""
         del y
         X = validated(self, X, dtype=np.float64)
-        return self._keep_clusters(
-            run_search(self, kernel_kmeans, X, self.n_clusters, **self._starts())
-        )
+        return self._cluster(kernel_kmeans, X, self.n_clusters)

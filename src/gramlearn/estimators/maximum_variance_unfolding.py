@@ -49,8 +49,6 @@ class MaximumVarianceUnfolding(PointEmbedding):
     solution_ : Unfolding
         K as a factor, its trace, the bound, gap and violation, and the multipliers of distances.
 
-    Notes
-    -----
     Scaling X scales the embedding. There is nothing random: the same X gives the same embedding.
     """
 

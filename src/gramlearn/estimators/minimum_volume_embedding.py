@@ -65,9 +65,8 @@ class MinimumVolumeEmbedding(PointEmbedding):
     share_ : float
         Of the trace of K that these have.
     solution_ : VolumeAnswer
-        The certificate of the round that the embedding is from, the last that improved; its `capacity` and
-        `G`; and of all `rounds` their objective, share and relative gap. The objective never grows by more than
-        the gap.
+        The certificate of the last round that improved; its `capacity` and `capacity_price`; and of all
+        `rounds` their objective, share and relative gap. The objective never grows by more than the gap.
     unit_ : float
         The mean squared length of an edge.
     """

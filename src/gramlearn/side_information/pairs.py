@@ -46,6 +46,7 @@ from gramlearn.side_information.tables import (
     merge_repeats,
     pair_keys,
     renumber,
+    repeated,
     rows_of,
     weights_in_full,
 )
@@ -96,7 +97,8 @@ class Pairs(SideInformation):
                 fields[name] = check_numbers(
                     getattr(self, name), name, tables[side], describe, positive=positive
                 )
-        if _has_repeats([pair_keys(table, n) for table in tables.values()]):
+        every = [pair_keys(table, n) for table in tables.values()]
+        if repeated(namespace(every[0]).concat(every)).shape[0]:
             for side, (bound, weight) in _NUMBERS.items():
                 keys = [pair_keys(tables[side], n)]
                 merged = merge_repeats(tables[side], keys, fields[bound], fields[weight])
@@ -379,22 +381,13 @@ def _check_tables(similar: Any, dissimilar: Any, n_points: int) -> dict[str, Arr
     return {name: as_index(table, like) for name, table in tables.items()}
 
 
-def _has_repeats(keys: list[Array]) -> bool:
-    xp = namespace(keys[0])
-    ordered = xp.sort(xp.concat(keys), stable=False)
-    return bool(xp.any(ordered[1:] == ordered[:-1]))
-
-
 def _check_one_side(similar: Array, dissimilar: Array, n_points: int) -> None:
     """No pair in both lists."""
     xp = namespace(similar)
     # Each once in its list, where it may stand with several bounds.
     keys = [xp.unique_values(pair_keys(table, n_points)) for table in (similar, dissimilar)]
-    ordered = xp.sort(xp.concat(keys), stable=False)
-    both = ordered[1:][ordered[1:] == ordered[:-1]]
-    if both.shape[0]:
-        pairs = [divmod(int(key), n_points) for key in both]
-        refuse_pairs_on_both_sides(pairs, "in both `similar` and `dissimilar`")
+    if both := [divmod(int(key), n_points) for key in repeated(xp.concat(keys))]:
+        refuse_pairs_on_both_sides(both, "in both `similar` and `dissimilar`")
 
 
 def check_pairs(x: Any, name: str, n_points: int) -> None:
