@@ -1,11 +1,10 @@
 """K = F F' over given points: the leading columns of V diag(s), with F = V diag(s) U', embed them.
 
-What estimators have in common that learn a kernel over the points they are given, and no map: how points are
-read, what more dimensions than the kernel has are, and new points, which are put between their neighbors.
+What estimators share that learn a kernel over given points, and no map: reading points, cutting the kernel to
+its leading dimensions, and placing new points between their neighbors.
 
-A graph in pieces is refused where its edges alone hold points together, unless its pieces are joined by the
-shortest edges between them, connect=True. Where labels hold them as well, or comparisons with all other points,
-pieces are no matter.
+Where edges alone hold points together, a graph in pieces is refused, or its pieces are joined by the shortest
+edges between them, connect=True. Where labels or comparisons hold them as well, it need not be connected.
 """
 
 from abc import abstractmethod
@@ -49,7 +48,7 @@ class PointEmbedding(
 
     @abstractmethod
     def fit(self, X: Any, y: Any = None) -> Self:
-        """Embed the rows of X; y is not looked at."""
+        """Embed the rows of X; y is ignored."""
 
     def fit_transform(self, X: Any, y: Any = None) -> np.ndarray:
         """The embedding of the points learned from."""

@@ -1,4 +1,4 @@
-"""d(x, y) <= threshold: what a learned metric says of pairs, by the names metric-learn's users know."""
+"""d(x, y) <= threshold: what a learned metric says about pairs, in methods named as in metric-learn."""
 
 from abc import ABC, abstractmethod
 from collections.abc import Callable

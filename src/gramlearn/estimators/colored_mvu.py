@@ -182,7 +182,7 @@ def _values(y: Any, n: int) -> np.ndarray:
 
 
 def _labels(y: Any, values: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """The labels that there are, and their rows; all rows of a matrix of tags."""
+    """The known labels, and their rows; all rows of a matrix of tags."""
     if values.ndim == 2:
         return _numbers(values, "tags"), np.arange(len(values))
     named, labeled = read_labels(y if np.asarray(y).ndim == 1 else values)

@@ -44,7 +44,7 @@ class ConstrainedKMeans(ClustersWithMeans):
 
     @all_or_nothing
     def fit(self, X: Any, y: Any = None, *, side: Pairs | None = None) -> Self:
-        """Cluster the rows of X so that the pairs of `side` hold; y is not used."""
+        """Cluster the rows of X so that the pairs of `side` hold; y is ignored."""
         check_not_side(y)
         X = check_extent(validated(self, X, dtype=np.float64), power=2)
         return self._cluster(constrained_kmeans, X, self.n_clusters, side)

@@ -41,7 +41,7 @@ class KernelKMeans(ClustersWithMeans):
 
     @all_or_nothing
     def fit(self, X: Any, y: Any = None) -> Self:
-        """Cluster the rows of X, a factor n x r; y is not used."""
+        """Cluster the rows of X, a factor n x r; y is ignored."""
         del y
         X = validated(self, X, dtype=np.float64)
         return self._cluster(kernel_kmeans, X, self.n_clusters)

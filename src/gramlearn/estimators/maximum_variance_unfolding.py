@@ -76,7 +76,7 @@ class MaximumVarianceUnfolding(PointEmbedding):
 
     @all_or_nothing
     def fit(self, X: Any, y: Any = None) -> Self:
-        """Unfold the rows of X; y is not looked at."""
+        """Unfold the rows of X; y is ignored."""
         X = self._read(X)
         tol = check_positive(self.tol, "tol", "MaximumVarianceUnfolding", any_size=True)
         edges = self._connected_edges(X, self.connect)

@@ -105,7 +105,7 @@ class MinimumVolumeEmbedding(PointEmbedding):
 
     @all_or_nothing
     def fit(self, X: Any, y: Any = None) -> Self:
-        """Embed the rows of X; y is not looked at."""
+        """Embed the rows of X; y is ignored."""
         del y
         name = type(self).__name__
         X = self._read(X)

@@ -28,7 +28,7 @@ from gramlearn.problem.problem import Term
 from gramlearn.problem.regularizers import Frobenius
 from gramlearn.side_information import SideInformation, Triplets
 
-_NOTHING = 1e-14  # of the longest extent: rounding
+_ROUNDING = 1e-14  # of the longest extent
 
 
 class POLA(MahalanobisMethods, BaseEstimator):
@@ -137,12 +137,12 @@ def _reduce_to_span(X: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     if d <= n:
         return X, np.eye(d)
     U, s, Vt = np.linalg.svd(X - X.mean(axis=0), full_matrices=False)
-    kept = s > _NOTHING * s[0]
+    kept = s > _ROUNDING * s[0]
     return U[:, kept] * s[kept], Vt[kept].T
 
 
 def _near_and_far(known: SideInformation) -> tuple[np.ndarray, ...]:
-    """(i, j, alike); what says neither of a pair cannot be learned from, which is said."""
+    """(i, j, alike) of the pairs called near or far; warns of others, and raises without both kinds."""
     if isinstance(known, Triplets):
         raise ValueError(
             "`side` holds Triplets, which compare distances with each other and not with a threshold; POLA "

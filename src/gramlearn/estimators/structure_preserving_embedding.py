@@ -107,7 +107,7 @@ class StructurePreservingEmbedding(PointEmbedding):
 
     @all_or_nothing
     def fit(self, X: Any, y: Any = None) -> Self:
-        """Embed the rows of X, or the graph X; y is not looked at."""
+        """Embed the rows of X, or the graph X; y is ignored."""
         del y
         name = type(self).__name__
         is_graph = check_choice(self.graph, "graph", {"neighbors": False, "precomputed": True})

@@ -231,7 +231,7 @@ def join_tables(first: Array, second: Array) -> Array:
 def join_numbers(given: tuple[Any, Any], sizes: tuple[int, int], table: Array, name: str) -> Any:
     """The numbers of two tables of these sizes, joined as `table` is; one number where all are the same.
 
-    A table without rows has no say. None, which is a bound yet to be found, does not go with a number.
+    A table without rows is ignored. None, a bound yet to be found, cannot be joined with a number.
     """
     first, second = given
     if not all(sizes):
@@ -254,7 +254,7 @@ def join_numbers(given: tuple[Any, Any], sizes: tuple[int, int], table: Array, n
 
 
 def join_weights(given: tuple[Any, Any], sizes: tuple[int, int], table: Array) -> Any:
-    """The same of weights, which are 1 where there are none."""
+    """The weights of two tables, joined; they are 1 where none are given."""
     first, second = (1.0 if weight is None else weight for weight in given)
     joined = join_numbers((first, second), sizes, table, "weight")
     return None if isinstance(joined, float) and joined == 1.0 else joined
