@@ -137,9 +137,9 @@ def test_units_do_not_matter():
     ids=["names", "numbers", "vectors", "tags"],
 )
 def test_every_kind_of_labels_is_recognized(y, labels):
-    one, two = (ColoredMVU(labels=way).fit(X, y).embedding_ for way in ("auto", labels))
+    one, two = (ColoredMVU(label_kernel=way).fit(X, y).embedding_ for way in ("auto", labels))
     np.testing.assert_array_equal(one, two)
-    other = ColoredMVU(labels="delta" if labels == "linear" else "rbf")
+    other = ColoredMVU(label_kernel="delta" if labels == "linear" else "rbf")
     if labels == "linear":
         assert np.abs(other.fit(X, y).embedding_ - one).max() > 1e-3
 
@@ -182,7 +182,7 @@ def test_tags_may_be_sparse_and_numbers_of_any_size():
     one, two = (ColoredMVU().fit(X, tags).embedding_ for tags in (LABELS, csr_array(LABELS)))
     np.testing.assert_array_equal(two, one)
     one, *others = (
-        ColoredMVU(labels="linear").fit(X, s * X[:, 0]).embedding_
+        ColoredMVU(label_kernel="linear").fit(X, s * X[:, 0]).embedding_
         for s in (1.0, 2.0**-700, 2.0**700)
     )
     for other in others:
@@ -190,7 +190,7 @@ def test_tags_may_be_sparse_and_numbers_of_any_size():
 
 
 def test_a_gaussian_of_numbers_and_a_rank():
-    model = ColoredMVU(labels="rbf", rank=6).fit(X, X[:, 0])
+    model = ColoredMVU(label_kernel="rbf", rank=6).fit(X, X[:, 0])
     assert model.solution_.factor.shape[1] <= 6
     assert abs(np.corrcoef(model.embedding_[:, 0], X[:, 0])[0, 1]) > 0.5
 
@@ -204,11 +204,11 @@ def test_a_gaussian_of_numbers_and_a_rank():
         ({}, np.where(Y == 2, 1, -1), "beside the 16 of -1.*if -1 is a class of yours, y.astype"),
         ({}, 3, r"`y` has shape \(\)"),
         ({}, np.zeros((24, 2, 2)), r"`y` has shape \(24, 2, 2\)"),
-        ({"labels": "delta"}, np.where(LABELS > 0, np.nan, 0), "`y` contains NaN"),
-        ({"labels": "linear"}, ["red", "blue"] * 12, "where numbers are needed"),
+        ({"label_kernel": "delta"}, np.where(LABELS > 0, np.nan, 0), "`y` contains NaN"),
+        ({"label_kernel": "linear"}, ["red", "blue"] * 12, "where numbers are needed"),
         ({"capacity": 0.0}, Y, "capacity must be positive"),
         ({"C": -1.0}, Y, "C must be positive"),
-        ({"labels": "colour"}, Y, "`labels='colour'` is not known"),
+        ({"label_kernel": "colour"}, Y, "`label_kernel='colour'` is not known"),
         ({"rank": 0}, Y, "`rank` must be a whole number"),
     ],
     ids=str,

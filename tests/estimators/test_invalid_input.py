@@ -253,7 +253,7 @@ REFUSED = [
     (lambda: Pairs([[0, 1]], n_points=9, upper=10**400), r"`upper` holds a whole number beyond the range"),
     (lambda: Problem(LogDet(), np.eye(2), [Term(Trace(), Hard(upper=10**400))]), r"`upper` holds a whole"),
     (lambda: Problem(LogDet(), np.eye(2), [Term(Trace(offset=10**400), Hard(upper=1))]), r"`offset` holds"),
-    (lambda: ColoredMVU(labels="linear").fit(X, [10**400] * 24), r"`y` holds a whole number that is beyond"),
+    (lambda: ColoredMVU(label_kernel="linear").fit(X, [10**400] * 24), r"`y` holds a whole number"),
     (lambda: KernelDesigner(sparsity=10**400).fit(X, Y), r"`sparsity` must be a finite number"),
     (lambda: incomplete_cholesky(X, "rbf", tol=10**400), r"`tol` must be a number in \[0, 1\)"),
     (lambda: PolynomialKernel(2, 1.0, 10**400), r"`coef0` must be a finite number"),

@@ -254,6 +254,24 @@ def test_side_information_is_routed_and_that_of_another_X_is_refused(estimator):
     assert pipeline.score(X[~train], Y[~train]) > 0.8
 
 
+@every(LEARNERS)
+def test_labels_beside_side_information_are_not_used_which_is_said(estimator):
+    alone = clone(estimator).fit(X, side=SIDE)
+    with pytest.warns(UserWarning, match="`y` is not used beside `side`"):
+        both = clone(estimator).fit(X, Y[::-1], side=SIDE)
+    assert both.solution_.primal == alone.solution_.primal
+    with pytest.raises(ValueError, match="`y` has 3 labels, but `X` has 50 rows"):
+        clone(estimator).fit(X, Y[:3], side=SIDE)
+
+
+def test_labels_beside_side_information_are_used_for_class_means_and_the_number_of_clusters():
+    MetricLearner(rank=2, basis="class_means").fit(X, Y, side=SIDE)
+    clusters = NonparametricKernel().fit_predict(X, Y, side=SIDE)
+    assert len(np.unique(clusters)) == len(np.unique(Y))
+    with pytest.raises(ValueError, match="`y` has 3 labels, but `X` has 50 rows"):
+        NonparametricKernel().fit_predict(X, Y[:3], side=SIDE)
+
+
 def test_as_many_statements_as_rows_are_not_taken_for_a_column_of_X():
     side = Pairs.from_labels(Y, len(X), random_state=0)
     assert side.size == len(X)

@@ -2,6 +2,7 @@
 
 import sys
 import warnings
+from types import FrameType
 
 # scikit-learn's as well: fit_transform and pipelines call `fit` from lines of its own.
 _INSIDE = frozenset({"gramlearn", "sklearn"})
@@ -10,6 +11,18 @@ _INSIDE = frozenset({"gramlearn", "sklearn"})
 def warn(message: str, category: type[Warning] = UserWarning) -> None:
     """Warn, pointing at the nearest caller outside of the library and of scikit-learn."""
     level, frame = 2, sys._getframe(1)
-    while frame.f_back is not None and frame.f_globals.get("__name__", "").split(".")[0] in _INSIDE:
+    while frame.f_back is not None and _package(frame) in _INSIDE:
         level, frame = level + 1, frame.f_back
     warnings.warn(message, category, stacklevel=level)
+
+
+def is_called_by(package: str) -> bool:
+    """Whether it is a line of this package that called the library."""
+    frame = sys._getframe(1)
+    while _package(frame) == "gramlearn" and frame.f_back is not None:
+        frame = frame.f_back
+    return _package(frame) == package
+
+
+def _package(frame: FrameType) -> str:
+    return str(frame.f_globals.get("__name__", "")).split(".")[0]

@@ -1,16 +1,14 @@
 """K = F F' over given points: the leading columns of V diag(s), with F = V diag(s) U', embed them.
 
-What estimators have in common that learn a kernel over the points they are given, and no map: how points are
-read, what more dimensions than the kernel has are, and new points, which are put between their neighbors.
+What estimators share that learn a kernel over given points, and no map: reading points, cutting the kernel to
+its leading dimensions, and placing new points between their neighbors.
 
-A graph in pieces is refused where its edges alone hold points together, unless its pieces are joined by the
-shortest edges between them, connect=True. Where labels hold them as well, or comparisons with all other points,
-pieces are no matter.
+Where edges alone hold points together, a graph in pieces is refused, or its pieces are joined by the shortest
+edges between them, connect=True. Where labels or comparisons hold them as well, it need not be connected.
 """
 
 from abc import abstractmethod
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from collections.abc import Callable
 from typing import Any, Self
 
 import numpy as np
@@ -18,9 +16,10 @@ from sklearn.base import BaseEstimator, ClassNamePrefixFeaturesOutMixin, Transfo
 from sklearn.utils.validation import check_is_fitted
 
 from gramlearn._base.threads import one_thread
-from gramlearn._base.validation import check_count, check_extent, check_flag
+from gramlearn._base.validation import check_extent, check_flag
 from gramlearn._base.warnings import warn
-from gramlearn.estimators._inputs import FLOATS, KeepsPrecision, validated
+from gramlearn.estimators._all_or_nothing import run_search
+from gramlearn.estimators._inputs import FLOATS, KeepsPrecision, check_components, validated
 from gramlearn.graphs.edges import Edges, check_connected, connect_pieces, measure_edges
 from gramlearn.graphs.neighbors import neighbor_graph
 from gramlearn.graphs.out_of_sample import extend_between_neighbors
@@ -37,8 +36,11 @@ class PointEmbedding(
 
     n_components: int
     n_neighbors: int
-    verbose: int
+    max_iter: int | None
+    time_limit: float | None
     callback: Callable[[Record], object] | None
+    verbose: int
+    solution_: Any
     embedding_: np.ndarray
     eigenvalues_: np.ndarray
     _points: np.ndarray | None
@@ -46,7 +48,7 @@ class PointEmbedding(
 
     @abstractmethod
     def fit(self, X: Any, y: Any = None) -> Self:
-        """Embed the rows of X; y is not looked at."""
+        """Embed the rows of X; y is ignored."""
 
     def fit_transform(self, X: Any, y: Any = None) -> np.ndarray:
         """The embedding of the points learned from."""
@@ -74,24 +76,34 @@ class PointEmbedding(
     def _n_features_out(self) -> int:
         return int(self.embedding_.shape[1])
 
-    @contextmanager
-    def _watched(
-        self, title: str, tol: float, n: int
-    ) -> Iterator[Callable[[Record], object] | None]:
-        """A bar where there is to be one, and one thread for few points: several would wait for each other."""
+    def _solve(
+        self, n: int, gap: float, method: Callable[..., Any], *args: Any, **options: Any
+    ) -> Any:
+        """What the method finds of n points within the limits of this estimator; the bar ends at this gap."""
+        verbose = check_flag(self.verbose, "verbose")
         with (
+            # Of few points, several threads would wait for each other.
             one_thread(when=n <= _FEW),
-            progress_bar(
-                title, tol, check_flag(self.verbose, "verbose"), self.callback
-            ) as callback,
+            progress_bar("embedding", gap, verbose, self.callback) as callback,
         ):
-            yield callback
+            answer = run_search(
+                self,
+                method,
+                *args,
+                max_iter=self.max_iter,
+                callback=callback,
+                time_limit=self.time_limit,
+                owner=type(self).__name__,
+                **options,
+            )
+        self.solution_, self.n_iter_ = answer, max(1, answer.iterations)
+        return answer
 
     def _read(self, X: Any) -> np.ndarray:
         """The points, at least two, that are not all equal; kept for `transform`."""
         X = validated(self, X, dtype=FLOATS, ensure_min_samples=2)
         self._dtype, self._points = X.dtype, X.astype(np.float64)
-        self._check_components(len(X))
+        check_components(self.n_components, len(X) - 1, f"{len(X)} points")
         if (X[:1] == X).all():
             raise ValueError(
                 "all rows of `X` are equal, so there is nothing to embed; pass points that differ."
@@ -99,16 +111,7 @@ class PointEmbedding(
         check_extent(self._points, power=2)
         return self._points
 
-    def _check_components(self, n: int) -> None:
-        """As many as centered coordinates of n points can have, at most."""
-        count = check_count(self.n_components, "n_components")
-        if count > n - 1:
-            raise ValueError(
-                f"`n_components={count}` is more than the {n - 1} dimensions that {n} points can have; pass "
-                "fewer."
-            )
-
-    def _joined(self, X: np.ndarray, connect: bool, join: str = "either") -> Edges:
+    def _connected_edges(self, X: np.ndarray, connect: bool, join: str = "either") -> Edges:
         """The edges of neighbors, which are to hold all points together."""
         graph = neighbor_graph(X, self.n_neighbors, join=join)
         joined = check_flag(connect, "connect")
@@ -117,7 +120,7 @@ class PointEmbedding(
         check_connected(len(X), edges.i, edges.j, name, "or pass connect=True")
         return edges
 
-    def _keep(self, factor: np.ndarray, accuracy: float) -> None:
+    def _keep_embedding(self, factor: np.ndarray, accuracy: float) -> None:
         """Keep the leading coordinates, and all eigenvalues of K = F F', in descending order.
 
         The largest entry of a column is positive. An eigenvalue below `accuracy`, as a share of the trace,

@@ -14,7 +14,7 @@ from scipy.sparse import csr_array, issparse
 from sklearn.utils.validation import check_array, validate_data
 
 from gramlearn._base.unreadable import check_unmasked, complaint
-from gramlearn._base.validation import check_extent
+from gramlearn._base.validation import check_count, check_extent
 
 FLOATS = (np.float64, np.float32)  # what `transform` takes as it is; all else becomes the first
 
@@ -22,33 +22,46 @@ FLOATS = (np.float64, np.float32)  # what `transform` takes as it is; all else b
 class KeepsPrecision:
     """A transformer that gives float32 for float32, as embeddings and the indexes they go to mostly are."""
 
+    _requires_y = False
+
     def __sklearn_tags__(self) -> Any:
         # Of a mixin, only the class that takes it knows what comes next.
         tags = super().__sklearn_tags__()  # type: ignore[misc]
+        tags.target_tags.required = self._requires_y
         tags.transformer_tags.preserves_dtype = ["float64", "float32"]
         return tags
 
 
 def validated(estimator: Any, X: Any, name: str = "X", **options: Any) -> Any:
-    """X by scikit-learn's `validate_data`; what it refuses is refused in words that say what to do."""
-    X = _looked_at(X, name)
+    """X by scikit-learn's `validate_data`, with errors that say what to do."""
+    X = _refuse_unreadable(X, name)
     try:
         with np.errstate(invalid="ignore"):  # of infinities, whose sum scikit-learn looks at
             return validate_data(estimator, X, **options)
     except (TypeError, ValueError, OverflowError):
-        _say_why(X, name, **options)
+        _explain_refusal(X, name, **options)
         raise
 
 
 def validated_array(X: Any, name: str, **options: Any) -> Any:
     """The same by `check_array`, for what is not the X of an estimator."""
-    X = _looked_at(X, name)
+    X = _refuse_unreadable(X, name)
     try:
         with np.errstate(invalid="ignore"):
             return check_array(X, input_name=name, **options)
     except (TypeError, ValueError, OverflowError):
-        _say_why(X, name, **options)
+        _explain_refusal(X, name, **options)
         raise
+
+
+def check_components(n_components: Any, most: int, what: str) -> int:
+    """How many columns `transform` shall give: as many as there can be, at most."""
+    count = check_count(n_components, "n_components")
+    if count > most:
+        raise ValueError(
+            f"`n_components={count}` is more than the {most} dimensions that {what} can have; pass fewer."
+        )
+    return count
 
 
 def two_sides(estimator: Any, pairs: Any, *, ensure_all_finite: bool = True) -> tuple[Any, Any]:
@@ -99,8 +112,8 @@ def validated_for_kernel(estimator: Any, X: Any, kernel: Any) -> np.ndarray:
     return np.asarray(check_extent(points, power=2))
 
 
-def _looked_at(X: Any, name: str) -> Any:
-    """What scikit-learn would take without a word: masked entries, and dates as numbers."""
+def _refuse_unreadable(X: Any, name: str) -> Any:
+    """Refuse what scikit-learn would silently take: masked entries, and dates as numbers."""
     X = check_unmasked(X, name)
     if getattr(getattr(X, "dtype", None), "kind", "f") in "mM":
         wrong = complaint(X, name)
@@ -109,8 +122,8 @@ def _looked_at(X: Any, name: str) -> Any:
     return X
 
 
-def _say_why(X: Any, name: str, **options: Any) -> None:
-    """Raise in words of the user's, where the fault lies in the entries of X or in its shape."""
+def _explain_refusal(X: Any, name: str, **options: Any) -> None:
+    """Raise an error that says what to do, where the entries of X or its shape are wrong."""
     if issparse(X) and not options.get("accept_sparse"):
         return
     shape = _shape(X)

@@ -1,12 +1,14 @@
 """c(x) = argmin_c |x - m_c|^2: what clusterers that end with means m have in common."""
 
 from abc import ABC
+from collections.abc import Callable
 from typing import Any, Self
 
 import numpy as np
 from sklearn.base import BaseEstimator, ClusterMixin
 from sklearn.utils.validation import check_is_fitted
 
+from gramlearn.estimators._all_or_nothing import run_search
 from gramlearn.estimators._inputs import validated
 from gramlearn.methods.clustering.kernel_kmeans import Clustering, nearest_centers
 
@@ -27,18 +29,11 @@ class ClustersWithMeans(ClusterMixin, BaseEstimator, ABC):
         self.max_iter = max_iter
         self.random_state = random_state
 
-    def _starts(self) -> dict[str, Any]:
-        return {
-            "n_init": self.n_init,
-            "max_iter": self.max_iter,
-            "random_state": self.random_state,
-        }
-
-    def _keep(self, found: Clustering) -> Self:
-        self.labels_ = found.labels
-        self.cluster_centers_ = found.centers
-        self.inertia_ = found.objective
-        self.n_iter_ = found.iterations
+    def _cluster(self, method: Callable[..., Clustering], *args: Any) -> Self:
+        starts = {name: getattr(self, name) for name in ("n_init", "max_iter", "random_state")}
+        found = run_search(self, method, *args, **starts)
+        self.labels_, self.cluster_centers_ = found.labels, found.centers
+        self.inertia_, self.n_iter_ = found.objective, found.iterations
         return self
 
     def predict(self, X: Any) -> np.ndarray:

@@ -5,6 +5,7 @@ from typing import Any, cast
 
 import numpy as np
 
+from gramlearn._base.warnings import is_called_by, warn
 from gramlearn.side_information import Pairs, SideInformation, Triplets
 from gramlearn.side_information.sampling import read_labels
 from gramlearn.side_information.triplets import check_triplets
@@ -17,11 +18,16 @@ def side_of(
     n_drawn: int | None,
     rng: np.random.Generator,
     draw: Callable[..., SideInformation] = Pairs.from_labels,
+    *,
+    uses_both: bool = False,
 ) -> SideInformation:
-    """What is known of the points: as given, or so many pairs, or what `draw` draws, of the labels."""
+    """The side information as given, or so many pairs, or what `draw` draws, from the labels."""
     check_not_side(y)
-    if y is not None and (count := read_labels(y)[0].size) != n_points:
-        raise ValueError(f"`y` has {count} labels, but `X` has {n_points} rows; pass one for each.")
+    if y is not None:
+        check_labels(y, n_points)
+        # A Pipeline passes y to every step, for the sake of a later one.
+        if side is not None and not (uses_both or is_called_by("sklearn")):
+            warn("`y` is not used beside `side`, from which all is learned; pass one of the two.")
     if side is None:
         if y is None:
             raise ValueError(
@@ -52,6 +58,16 @@ def triplets_of(
     if side is not None:
         check_triplets(side, "side", n_points)
     return cast(Triplets, side_of(side, y, n_points, n_drawn, rng, Triplets.from_labels))
+
+
+def check_labels(y: Any, n_points: int) -> tuple[np.ndarray, np.ndarray]:
+    """Labels, one for each point, and the rows that have one."""
+    labels, labeled = read_labels(y)
+    if labels.size != n_points:
+        raise ValueError(
+            f"`y` has {labels.size} labels, but `X` has {n_points} rows; pass one for each."
+        )
+    return labels, labeled
 
 
 def check_not_side(y: Any) -> None:

@@ -1,4 +1,4 @@
-"""d(x, y) <= threshold: what a learned metric says of pairs, by the names metric-learn's users know."""
+"""d(x, y) <= threshold: what a learned metric says about pairs, in methods named as in metric-learn."""
 
 from abc import ABC, abstractmethod
 from collections.abc import Callable
@@ -18,6 +18,7 @@ from gramlearn.estimators._inputs import (
     two_sides,
     validated,
 )
+from gramlearn.methods.metric.fitting import Learned, Statements
 from gramlearn.methods.metric.maps import MetricMap
 
 
@@ -52,6 +53,15 @@ class PairMethods(KeepsPrecision, ABC):
     threshold_: float
     n_features_in_: int
     _judges_pairs: bool
+
+    def _keep_answer(self, learned: Learned, asked: Statements, judges_pairs: bool) -> None:
+        """The certificate, the bounds, and the threshold that tells the pairs learned from apart best."""
+        self.solution_, self.bounds_ = learned.solution, asked.bounds
+        self.n_iter_ = max(1, learned.solution.iterations)
+        self._judges_pairs = judges_pairs and learned.alike.size > 0
+        self.__dict__.pop("threshold_", None)  # of an earlier fit
+        if learned.alike.size:
+            self.threshold_ = best_threshold(learned.lengths, learned.alike, learned.weights)
 
     @abstractmethod
     def _squared_distances(self, first: Any, second: Any) -> np.ndarray:

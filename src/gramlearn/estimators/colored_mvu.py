@@ -10,8 +10,8 @@ from gramlearn._base.arrays import to_numpy
 from gramlearn._base.distinct_rows import distinct_rows
 from gramlearn._base.unreadable import check_unmasked
 from gramlearn._base.validation import check_choice, check_count, check_finite, check_positive
+from gramlearn.estimators._all_or_nothing import all_or_nothing
 from gramlearn.estimators._embedding import PointEmbedding
-from gramlearn.estimators._whole import so_far, whole
 from gramlearn.graphs.edges import measure_edges
 from gramlearn.graphs.neighbors import laplacian, neighbor_graph
 from gramlearn.kernels.low_rank.columns import incomplete_cholesky
@@ -31,32 +31,34 @@ class ColoredMVU(PointEmbedding):
     Parameters
     ----------
     n_components : int
-        Dimensions of the embedding: those of largest variance.
+        The number of columns that `transform` gives. Those of largest variance.
     n_neighbors : int
-        Two points are joined if one is among so many nearest of the other. The graph need not be
-        connected: labels hold its pieces together.
-    labels : {"auto", "delta", "linear", "rbf"}
-        The kernel over y: 1 where labels are equal; the inner product of centered numbers or tags; a Gaussian
+        The number of nearest neighbors of each point in the graph. The graph need not be connected: labels hold
+        its pieces together.
+    label_kernel : {"auto", "delta", "linear", "rbf"}
+        The kernel over y. 1 where labels are equal; the inner product of centered numbers or tags; a Gaussian
         of their distance. Each has a mean diagonal of 1, before it is centered. "auto" is the first for
         classes, and else the second.
     C : float
-        The price of errors of squared distances, (C/2) (t - d)^2, with d in units of their mean.
+        The price of a violation: the larger, the more it counts. An error of a squared distance costs (C/2) (t
+        - d)^2, with d in units of their mean.
     capacity : float, optional
-        The bound B: tr K^p <= B. Here p = 2, in the same units, and B = n without one. The larger, the nearer
-        distances come to what they were, and the longer it takes.
+        The bound B on the learned kernel: tr K^p <= B. Here p = 2, in the same units, and B = n if None. The
+        larger, the better distances are kept, and the longer it takes.
     rank : int, optional
-        Look for K = V E V' only, with V the smoothest so many eigenvectors of the graph (Z11 5.4): an
-        approximation whose cost hardly depends on the number of points. Without it all of K is learned, at the
-        cost of some eigendecompositions: at 2000 points half a minute to a minute for tol=0.01.
+        The largest number of directions to learn in; no limit if None. They are the smoothest eigenvectors of
+        the graph (Z11 5.4): the cost then hardly depends on the number of points. Without a limit 2000 points
+        take half a minute to a minute for tol=0.01.
     tol : float
-        The relative gap to stop at.
+        The relative gap at which to stop.
     max_iter : int, optional
         The largest number of iterations.
     time_limit : float, optional
         Seconds after which to stop, at the end of an iteration.
     callback : function of a Record, optional
-        Called after every iteration; the fit stops when it returns True.
+        Called with the Record of every iteration; returning True stops the fit.
     verbose : int
+        Whether to show a progress bar, on a terminal or in a notebook.
 
     Attributes
     ----------
@@ -66,16 +68,16 @@ class ColoredMVU(PointEmbedding):
     solution_ : CapacityAnswer
         K as a factor in units of the mean squared distance of neighbors, the objective and its gap.
 
-    Notes
-    -----
     Scaling X scales the embedding and changes nothing else. There is nothing random.
     """
+
+    _requires_y = True
 
     def __init__(
         self,
         n_components: int = 2,
         n_neighbors: int = 5,
-        labels: str = "auto",
+        label_kernel: str = "auto",
         C: float = 1.0,
         capacity: float | None = None,
         rank: int | None = None,
@@ -87,7 +89,7 @@ class ColoredMVU(PointEmbedding):
     ) -> None:
         self.n_components = n_components
         self.n_neighbors = n_neighbors
-        self.labels = labels
+        self.label_kernel = label_kernel
         self.C = C
         self.capacity = capacity
         self.rank = rank
@@ -97,12 +99,7 @@ class ColoredMVU(PointEmbedding):
         self.callback = callback
         self.verbose = verbose
 
-    def __sklearn_tags__(self) -> Any:
-        tags = super().__sklearn_tags__()
-        tags.target_tags.required = True
-        return tags
-
-    @whole
+    @all_or_nothing
     def fit(self, X: Any, y: Any = None) -> Self:
         """Unfold the rows of X along y: classes, numbers, or a matrix of tags with a row for each.
 
@@ -112,37 +109,32 @@ class ColoredMVU(PointEmbedding):
         X = self._read(X)
         tol = check_positive(self.tol, "tol", "ColoredMVU", any_size=True)
         room = float(len(X)) if self.capacity is None else self.capacity
-        L = _label_factor(y, len(X), self.labels)
+        L = _label_factor(y, len(X), self.label_kernel)
         graph = neighbor_graph(X, self.n_neighbors)
         edges = measure_edges(X, graph)
         basis = None
         if self.rank is not None:
             rank = min(check_count(self.rank, "rank"), len(X) - 1)
             basis = smooth_basis(laplacian(graph, normalized=False), rank)
-        with self._watched("unfolding", tol, len(X)) as callback:
-            self.solution_ = so_far(
-                self,
-                colored_unfolding,
-                edges.squared,
-                np.column_stack([edges.i, edges.j]),
-                L,
-                C=self.C,
-                capacity=room,
-                basis=basis,
-                tol=tol,
-                max_iter=self.max_iter,
-                callback=callback,
-                time_limit=self.time_limit,
-                owner="ColoredMVU",
-            )
-        self.n_iter_ = max(1, self.solution_.iterations)
-        self._keep(self.solution_.factor * edges.unit**0.5, tol)
+        answer = self._solve(
+            len(X),
+            tol,
+            colored_unfolding,
+            edges.squared,
+            np.column_stack([edges.i, edges.j]),
+            L,
+            C=self.C,
+            capacity=room,
+            basis=basis,
+            tol=tol,
+        )
+        self._keep_embedding(answer.factor * edges.unit**0.5, tol)
         return self
 
 
 def _label_factor(y: Any, n: int, labels: str) -> np.ndarray:
     """L with H Y H = L L', a row for each point; H centers those that have a label, and the others are zero."""
-    check_choice(labels, "labels", dict.fromkeys(("auto", "delta", "linear", "rbf")))
+    check_choice(labels, "label_kernel", dict.fromkeys(("auto", "delta", "linear", "rbf")))
     if y is None:
         raise ValueError(
             "nothing is known about the points: this estimator requires y to be passed, but the target y is "
@@ -190,7 +182,7 @@ def _values(y: Any, n: int) -> np.ndarray:
 
 
 def _labels(y: Any, values: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """The labels that there are, and their rows; all rows of a matrix of tags."""
+    """The known labels, and their rows; all rows of a matrix of tags."""
     if values.ndim == 2:
         return _numbers(values, "tags"), np.arange(len(values))
     named, labeled = read_labels(y if np.asarray(y).ndim == 1 else values)
@@ -208,17 +200,17 @@ def _numbers(values: np.ndarray, way: str) -> np.ndarray:
     except OverflowError:
         raise ValueError(
             "`y` holds a whole number that is beyond the range of numbers, 1.8e308; pass smaller ones, or "
-            'labels="delta", for which they are names.'
+            'label_kernel="delta", for which they are names.'
         ) from None
     except (TypeError, ValueError):
         raise ValueError(
             f"`y` holds {values.dtype} where numbers are needed; pass numbers, or one name for each point and "
-            'labels="delta".'
+            'label_kernel="delta".'
         ) from None
     check_finite(numbers, "y")
     if way == "tags":
         return numbers
-    # Whose squares may be no numbers.
+    # Rescale so that squares cannot overflow.
     numbers = numbers / (float(np.abs(numbers).max()) or 1.0)
     numbers = numbers - numbers.mean(axis=0)
     return np.asarray(numbers / (float(np.sqrt(np.mean(np.sum(numbers**2, axis=1)))) or 1.0))

@@ -5,10 +5,10 @@ from typing import Any, Self
 import numpy as np
 
 from gramlearn._base.validation import check_extent
+from gramlearn.estimators._all_or_nothing import all_or_nothing
 from gramlearn.estimators._inputs import validated
 from gramlearn.estimators._kmeans import ClustersWithMeans
 from gramlearn.estimators._learning import check_not_side
-from gramlearn.estimators._whole import so_far, whole
 from gramlearn.methods.clustering.constrained import constrained_kmeans
 from gramlearn.side_information import Pairs
 
@@ -23,13 +23,13 @@ class ConstrainedKMeans(ClustersWithMeans):
     Parameters
     ----------
     n_clusters : int
-        How many clusters.
+        The number of clusters.
     n_init : int
-        How many starts, each seeded by k-means++; the best is kept.
+        The number of starts, each seeded by k-means++; the best is kept.
     max_iter : int
-        The most iterations of one start.
+        The largest number of iterations. Of each start.
     random_state : int, RandomState or None
-        Seeds the starts.
+        Seeds everything random.
 
     Attributes
     ----------
@@ -42,11 +42,9 @@ class ConstrainedKMeans(ClustersWithMeans):
         The iterations of the start that was kept.
     """
 
-    @whole
+    @all_or_nothing
     def fit(self, X: Any, y: Any = None, *, side: Pairs | None = None) -> Self:
-        """Cluster the rows of X so that the pairs of `side` hold; y is not used."""
+        """Cluster the rows of X so that the pairs of `side` hold; y is ignored."""
         check_not_side(y)
         X = check_extent(validated(self, X, dtype=np.float64), power=2)
-        return self._keep(
-            so_far(self, constrained_kmeans, X, self.n_clusters, side, **self._starts())
-        )
+        return self._cluster(constrained_kmeans, X, self.n_clusters, side)

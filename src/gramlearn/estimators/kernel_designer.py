@@ -17,6 +17,11 @@ from gramlearn._base.validation import (
     generator,
 )
 from gramlearn._base.warnings import warn
+from gramlearn.estimators._all_or_nothing import (
+    all_or_nothing,
+    is_interrupted,
+    run_search,
+)
 from gramlearn.estimators._design_points import (
     DesignPoints,
     is_precomputed,
@@ -25,7 +30,6 @@ from gramlearn.estimators._design_points import (
 )
 from gramlearn.estimators._inputs import KeepsPrecision
 from gramlearn.estimators._learning import triplets_of
-from gramlearn.estimators._whole import is_interrupted, so_far, whole
 from gramlearn.evaluation.triplets import share_kept
 from gramlearn.methods.kernel_design.answer import KernelDesign
 from gramlearn.methods.kernel_design.kernel import (
@@ -58,35 +62,46 @@ class KernelDesigner(
     Parameters
     ----------
     kernels : list, "precomputed" or None
-        Base kernels, such as [GaussianKernel(0.1), LinearKernel()], their names, or functions k(A, B) that
-        give the matrix of all k(a, b). With "precomputed" X holds them: a list of m matrices n x n, or an
-        array n x n x m; new points then come by their values with all training points. None takes Gaussians of
-        three widths, 0.1, 1 and 10 over the variance, and, unless `weak`, a polynomial of degree two.
+        The base kernels to combine. Kernels such as GaussianKernel(0.1), names, or functions k(A, B) that give
+        all k(a, b). With "precomputed" X holds m matrices n x n, in a list or along its last axis, and new
+        points are their values with all training points. None takes Gaussians of three widths, 0.1, 1 and 10
+        over the variance, and, unless `weak`, a polynomial of degree two.
     weak : bool
-        Take every kernel of every feature alone, and price the features: those of no weight are never read.
+        Whether each base kernel reads one feature alone. There is one of every kernel for every feature, and
+        features of no weight are never read.
     sparsity : float
-        The price of weights: of |alpha_p|, or of the largest |alpha_p| of each feature where `weak`.
+        The price of the weights of the base kernels. It is paid for |alpha_p|, or for the largest |alpha_p| of
+        each feature where `weak`.
     trace_price : float, optional
-        The price of the trace over S. The trace grows with the square of the points in S, so it is a hundredth
-        of the number of comparisons, or the sum of their weights, over |S|^2 where it is not given.
+        The price of the trace of K over S. If None, the sum of the weights of the comparisons over 100 |S|^2,
+        since the trace grows with |S|^2.
     n_triplets : int, optional
-        How many to draw from labels; see `Triplets.from_labels` for how many without it.
+        The number of triplets to draw from labels; see `Triplets.from_labels` if None.
     psd_points : "triplets", "all", int or row numbers
-        S, on which K is made diagonally dominant: the points in the comparisons, all, so many drawn from those
-        in the comparisons, for many points, or these. K is known to be PSD on S only.
+        The points S on which K is made diagonally dominant, and so PSD. The points in the comparisons, all, so
+        many drawn from those in the comparisons, for many points, or these.
     mend : None, "nonnegative" or "shift"
-        What to do about other points. "nonnegative" allows weights of at least 0 only: of kernels that are PSD
-        on all points, as the ready ones but sigmoid are, such a K is, too. "shift" adds to the identity what
-        makes K PSD on all rows of X, and gives it as `shift_`; for points to come there is `mended_kernel`.
-        Above 3000 points the shift is Gershgorin's bound, which is larger than need be.
+        How to make K PSD on points outside S. "nonnegative" allows weights of at least 0 only, for kernels that
+        are PSD on all points. "shift" adds to the identity what makes K PSD on all rows of X, as `shift_`,
+        above 3000 points by Gershgorin's bound; for new points there is `mended_kernel`.
     identity : bool
-        Whether `kernel_matrix` and `transform` contain beta I, which makes K PSD on S and is mostly much larger
-        than all else in it. For support vectors, neighbors and clusters leave it out: `kernel_matrix` is then
-        the similarity, PSD everywhere with mend="nonnegative", and coordinates are those of its positive part.
+        Whether `kernel_matrix` and `transform` contain the multiple of the identity that makes K PSD. It is
+        mostly much larger than all else in K. Leave it out for support vectors, neighbors and clusters:
+        coordinates are then those of the positive part of the similarity.
     n_components : int, optional
-        Columns of `transform`; all that the kernel has on S where it is not given.
-    tol, max_iter, time_limit, callback, random_state, verbose :
-        As in `MetricLearner`; an iteration is a round of cuts.
+        The number of columns that `transform` gives. All that the kernel has on S if None.
+    tol : float
+        The relative gap at which to stop.
+    max_iter : int, optional
+        The largest number of iterations. An iteration is a round of cuts.
+    time_limit : float, optional
+        Seconds after which to stop, at the end of an iteration.
+    callback : function of a Record, optional
+        Called with the Record of every iteration; returning True stops the fit.
+    random_state : int, RandomState, Generator or None
+        Seeds everything random.
+    verbose : int
+        Whether to show a progress bar, on a terminal or in a notebook.
 
     Attributes
     ----------
@@ -116,6 +131,7 @@ class KernelDesigner(
     (2, 3)
     """
 
+    _requires_y = True
     _kernel: DesignedKernel
     _given: DesignPoints
     _coordinates: Coordinates
@@ -156,11 +172,10 @@ class KernelDesigner(
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
-        tags.target_tags.required = True
         tags.input_tags.pairwise = is_precomputed(self.kernels)
         return tags
 
-    @whole
+    @all_or_nothing
     def fit(self, X: Any, y: Any = None, *, side: SideInformation | None = None) -> Self:
         """Learn from labels y, from which triplets are drawn, or from `side`: Triplets over the rows of X.
 
@@ -172,7 +187,7 @@ class KernelDesigner(
         with progress_bar(
             "designing", tol, check_flag(self.verbose, "verbose"), self.callback
         ) as callback:
-            design = so_far(
+            design = run_search(
                 self,
                 problem.solve,
                 self.sparsity,
@@ -187,10 +202,8 @@ class KernelDesigner(
             _warn_of_zeros(design, problem)
         self.solution_, self.weights_ = design, design.weights
         self.kernels_ = given.training.kernels
-        self.n_iter_, self.n_contradictions_ = (
-            design.iterations,
-            int(triplets.contradictions().size),
-        )
+        self.n_iter_ = design.iterations
+        self.n_contradictions_ = int(triplets.contradictions().size)
         self._given = given
         self._set_features(given, problem)
         self._set_kernel(given, rows)
@@ -259,20 +272,16 @@ class KernelDesigner(
         other = type(self)(**self.get_params(deep=False))
         given = read_design_points(other, X)
         problem = other._problem(given, y, side)[0]
-        words = [kernel.words for kernel in given.training.kernels]
-        tol = check_positive(self.tol, "tol", "KernelDesigner", any_size=True)
-        options = {"tol": tol, "max_iter": self.max_iter}
-        n_features = other.n_features_in_
-        names = getattr(other, "feature_names_in_", None)
         return path_of(
             problem,
             sparsity,
             self._trace_price(problem),
-            words,
+            [kernel.words for kernel in given.training.kernels],
             given.features,
-            n_features,
-            names,
-            **options,
+            other.n_features_in_,
+            getattr(other, "feature_names_in_", None),
+            tol=check_positive(self.tol, "tol", "KernelDesigner", any_size=True),
+            max_iter=self.max_iter,
         )
 
     def _trace_price(self, problem: DesignProblem) -> float:

@@ -4,9 +4,9 @@ from typing import Any, Self
 
 import numpy as np
 
+from gramlearn.estimators._all_or_nothing import all_or_nothing
 from gramlearn.estimators._inputs import validated
 from gramlearn.estimators._kmeans import ClustersWithMeans
-from gramlearn.estimators._whole import so_far, whole
 from gramlearn.methods.clustering.kernel_kmeans import kernel_kmeans
 
 
@@ -20,13 +20,13 @@ class KernelKMeans(ClustersWithMeans):
     Parameters
     ----------
     n_clusters : int
-        How many clusters.
+        The number of clusters.
     n_init : int
-        How many starts, each seeded by k-means++; the best is kept.
+        The number of starts, each seeded by k-means++; the best is kept.
     max_iter : int
-        The most iterations of one start.
+        The largest number of iterations. Of each start.
     random_state : int, RandomState or None
-        Seeds the starts.
+        Seeds everything random.
 
     Attributes
     ----------
@@ -39,9 +39,9 @@ class KernelKMeans(ClustersWithMeans):
         The iterations of the start that was kept.
     """
 
-    @whole
+    @all_or_nothing
     def fit(self, X: Any, y: Any = None) -> Self:
-        """Cluster the rows of X, a factor n x r; y is not used."""
+        """Cluster the rows of X, a factor n x r; y is ignored."""
         del y
         X = validated(self, X, dtype=np.float64)
-        return self._keep(so_far(self, kernel_kmeans, X, self.n_clusters, **self._starts()))
+        return self._cluster(kernel_kmeans, X, self.n_clusters)

@@ -1,4 +1,4 @@
-"""D(K, K0) + sum_k loss_k(K_ii + K_jj - 2 K_ij) -> min over K: a kernel that works on new points (J12 3, 4)."""
+"""minimize D(K, K0) + sum_k loss_k(K_ii + K_jj - 2 K_ij) over K: a kernel for new points, too (J12 3, 4)."""
 
 from functools import partial
 from typing import Any, Self
@@ -9,13 +9,14 @@ from sklearn.base import BaseEstimator, ClassNamePrefixFeaturesOutMixin, Transfo
 from sklearn.utils.validation import check_is_fitted
 
 from gramlearn._base.validation import check_choice, check_flag, check_positive, generator
-from gramlearn.estimators._inputs import FLOATS, validated, validated_for_kernel
+from gramlearn.estimators._all_or_nothing import all_or_nothing, run_search
+from gramlearn.estimators._inputs import FLOATS, check_components, validated, validated_for_kernel
 from gramlearn.estimators._learning import side_of
-from gramlearn.estimators._pair_methods import PairMethods, best_threshold
-from gramlearn.estimators._whole import so_far, whole
+from gramlearn.estimators._pair_methods import PairMethods
 from gramlearn.methods.metric.feature_space import FeatureSpace
 from gramlearn.methods.metric.fitting import SolveOptions, ask, learn, read_loss
 from gramlearn.methods.metric.kernel_map import KernelMap
+from gramlearn.methods.metric.maps import principal_directions
 from gramlearn.problem.prior import Factor
 from gramlearn.problem.regularizers import read_regularizer
 from gramlearn.problem.spectral import Regularizer
@@ -25,7 +26,7 @@ _ROWS = 1000  # of sparse pairs, at a time
 
 
 class KernelLearner(PairMethods, ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
-    """k(x, y) = alpha k0(x, y) + k1' S k2: the kernel nearest to k0 that honours what is known of pairs.
+    """k(x, y) = alpha k0(x, y) + k1' S k2: the kernel nearest to k0 that honors what is known of pairs.
 
     A metric in the feature space of k0, which may have any dimension. With `LogDet` this is kernelized
     information-theoretic metric learning.
@@ -33,33 +34,58 @@ class KernelLearner(PairMethods, ClassNamePrefixFeaturesOutMixin, TransformerMix
     Parameters
     ----------
     kernel : str, Kernel, callable or "precomputed"
-        k0: a name of scikit-learn's `pairwise_kernels`, a kernel such as GaussianKernel(0.1), a function
-        k(A, B) that gives the matrix of all k(a, b), or the kernel itself as X; new points are then given by
+        The kernel k0 whose feature space is learned in. A name of scikit-learn's `pairwise_kernels`, a Kernel,
+        a function k(A, B) that gives all k(a, b), or "precomputed": X is the kernel matrix, and new points are
         their kernel values with all of X.
     kernel_params : dict, optional
-        Parameters of the kernel, such as {"gamma": 0.1}. Without one, gamma is 1 / (d var X), as in
+        Parameters of the kernel by name, such as {"gamma": 0.1}. Without a gamma it is 1 / (d var X), as in
         scikit-learn's SVC.
     rank : int, optional
-        Learn within so many directions of feature space, for many points; all that the points span where it is
-        not given.
+        The largest number of directions to learn in; no limit if None. For many points.
     basis : {"cholesky", "subset", "spectral", "random", "kmeans"} or array n x k
-        Those directions: the points that incomplete Cholesky picks, points drawn at random, the leading
-        eigenvectors, random combinations of the points, means of clusters by kernel k-means, or the columns of
-        a matrix J of weights of the points, all of them, with which no rank is needed.
+        The directions to learn in, where `rank` limits their number. Points that incomplete Cholesky picks, or
+        drawn at random, leading eigenvectors, random combinations of points, means of clusters, or the columns
+        of a matrix of weights of the points, which need no rank.
+    n_components : int, optional
+        The number of columns that `transform` gives. They are the leading principal directions of the
+        transformed training points; all of them if None.
     complement : bool
-        Keep alpha k0 in the directions that the basis leaves out (J12), or leave them out of the kernel, which
-        then has this rank (K09); that is for many points, as nothing of size n x n is made (for
-        basis="spectral", above 10,000 points).
+        Whether the kernel keeps alpha k0 in the directions that the basis leaves out. Without it the kernel has
+        the rank of the basis (K09), and nothing of size n x n is made.
     alpha : float
-        The prior is alpha k0.
-    regularizer, loss, C, bounds, percentiles, n_pairs :
-        As in `MetricLearner`; distances are those of k0 in feature space.
-    solver, tol, max_iter, time_limit, callback, random_state, verbose :
-        As in `MetricLearner`.
+        The weight of k0 in the prior, alpha k0.
+    regularizer : {"logdet", "von_neumann", "frobenius"} or Regularizer
+        The divergence that measures how far the answer is from the prior.
     regularize : {"kernel", "map"}
-        Which matrix the regularizer is applied to: the kernel matrix of the training points (K09), or the
-        linear map of feature space whose kernel it is (J12). For LogDet both give the same kernel, for all
-        others they do not. With a rank and its complement it is the map.
+        The matrix that the regularizer is applied to: the learned map, or the kernel matrix of the training
+        points. For LogDet both give the same kernel. With a rank and its complement it is the map.
+    loss : {"slack", "hinge", "squared_hinge", "square", "hard"} or loss
+        What a violated statement costs. "slack" is that of the regularizer, and Hinge for triplets. "hard"
+        bounds hold, or InfeasibleError names those that contradict each other. "square" is for Bounds whose
+        upper and lower are equal.
+    C : float
+        The price of a violation: the larger, the more it counts. ITML and K09 call it gamma.
+    bounds : (upper, lower), optional
+        Squared distances: alike pairs shall be at most `upper` apart, others at least `lower`. What is None is
+        a percentile. Distances are those of k0.
+    percentiles : (low, high)
+        The percentiles of squared distances under the prior that replace bounds of None.
+    n_pairs : int, optional
+        The number of pairs to draw from labels; 40 c^2 for c classes if None.
+    solver : str or Solver
+        The solver, by name or as an object; see `solve`.
+    tol : float
+        The relative gap at which to stop.
+    max_iter : int, optional
+        The largest number of iterations.
+    time_limit : float, optional
+        Seconds after which to stop, at the end of an iteration.
+    callback : function of a Record, optional
+        Called with the Record of every iteration; returning True stops the fit.
+    random_state : int, RandomState, Generator or None
+        Seeds everything random.
+    verbose : int
+        Whether to show a progress bar, on a terminal or in a notebook.
 
     Attributes
     ----------
@@ -83,7 +109,9 @@ class KernelLearner(PairMethods, ClassNamePrefixFeaturesOutMixin, TransformerMix
     (2, 3)
     """
 
+    _requires_y = True
     _judges_pairs: bool
+    _directions: np.ndarray | None
 
     def __init__(
         self,
@@ -91,6 +119,7 @@ class KernelLearner(PairMethods, ClassNamePrefixFeaturesOutMixin, TransformerMix
         kernel_params: dict[str, Any] | None = None,
         rank: int | None = None,
         basis: Any = "cholesky",
+        n_components: int | None = None,
         complement: bool = True,
         alpha: float = 1.0,
         regularizer: Any = "logdet",
@@ -112,6 +141,7 @@ class KernelLearner(PairMethods, ClassNamePrefixFeaturesOutMixin, TransformerMix
         self.kernel_params = kernel_params
         self.rank = rank
         self.basis = basis
+        self.n_components = n_components
         self.complement = complement
         self.alpha = alpha
         self.regularizer = regularizer
@@ -131,11 +161,10 @@ class KernelLearner(PairMethods, ClassNamePrefixFeaturesOutMixin, TransformerMix
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
-        tags.target_tags.required = True
         tags.input_tags.pairwise = isinstance(self.kernel, str) and self.kernel == "precomputed"
         return tags
 
-    @whole
+    @all_or_nothing
     def fit(self, X: Any, y: Any = None, *, side: SideInformation | None = None) -> Self:
         """Learn from labels y, or from `side`: Pairs, Triplets or Bounds over the rows of X.
 
@@ -157,21 +186,24 @@ class KernelLearner(PairMethods, ClassNamePrefixFeaturesOutMixin, TransformerMix
         points = np.sqrt(alpha or 1.0) * space.sample(rng)
         asked = ask(known, loss, space.coincide, points, self.bounds, self.percentiles, rng)
         P = space.coordinates.factor
+        if self.n_components is not None:
+            most = len(P) if space.keeps_rest else P.shape[1]
+            check_components(self.n_components, most, "the points in the span of the basis")
         prior = Factor(alpha**0.5 * P) if of_kernel else alpha * np.eye(P.shape[1])
         rest = (lambda i, j: alpha * space.rest(i, j)) if space.keeps_rest else None
         options = SolveOptions.of(
-            "KernelLearner", self.get_params(deep=False), partial(so_far, self)
+            "KernelLearner", self.get_params(deep=False), partial(run_search, self)
         )
         learned = learn(asked, regularizer, options, P, prior, rest=rest, of_kernel=of_kernel)
         self.coordinates_, self.inner_ = space.coordinates, learned.matrix
         scale = alpha if space.is_whole else 0.0
         self._map = KernelMap(space.base, space.coordinates, learned.matrix, scale)
-        self.solution_, self.bounds_ = learned.solution, asked.bounds
-        self.n_iter_ = max(1, learned.solution.iterations)
-        self._judges_pairs = side is not None and learned.alike.size > 0
-        self.__dict__.pop("threshold_", None)  # of an earlier fit
-        if learned.alike.size:
-            self.threshold_ = best_threshold(learned.lengths, learned.alike, learned.weights)
+        self._directions = None
+        if self.n_components is not None:
+            places = self._map.training_coordinates
+            count = check_components(self.n_components, places.shape[1], "the learned kernel")
+            self._directions = principal_directions(places, count).T
+        self._keep_answer(learned, asked, judges_pairs=side is not None)
         return self
 
     def kernel_matrix(self, X: Any, Y: Any = None) -> np.ndarray:
@@ -186,7 +218,9 @@ class KernelLearner(PairMethods, ClassNamePrefixFeaturesOutMixin, TransformerMix
         """Coordinates with the learned kernel as inner products, within the span of the training points."""
         check_is_fitted(self)
         X = validated(self, X, dtype=FLOATS, reset=False)
-        return self._map.transform(X.astype(np.float64, copy=False)).astype(X.dtype, copy=False)
+        found = self._map.transform(X.astype(np.float64, copy=False))
+        found = found if self._directions is None else found @ self._directions
+        return found.astype(X.dtype, copy=False)
 
     def _squared_distances(self, first: Any, second: Any) -> np.ndarray:
         if not issparse(first):
@@ -201,7 +235,7 @@ class KernelLearner(PairMethods, ClassNamePrefixFeaturesOutMixin, TransformerMix
 
     @property
     def _n_features_out(self) -> int:
-        return self._map.n_coordinates
+        return self._map.n_coordinates if self._directions is None else self._directions.shape[1]
 
     def _is_of_kernel(self, regularizer: Regularizer, space: FeatureSpace, alpha: float) -> bool:
         """Whether the regularizer is applied to the kernel matrix, where that makes a difference."""

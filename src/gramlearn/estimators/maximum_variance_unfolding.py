@@ -1,12 +1,12 @@
-"""tr K -> max over centered PSD K with K_ii + K_jj - 2 K_ij = |x_i - x_j|^2 for neighbors (Z11 6.1)."""
+"""maximize tr K over centered PSD K with K_ii + K_jj - 2 K_ij = |x_i - x_j|^2 for neighbors (Z11 6.1)."""
 
 from typing import Any, Self
 
 import numpy as np
 
 from gramlearn._base.validation import check_positive
+from gramlearn.estimators._all_or_nothing import all_or_nothing
 from gramlearn.estimators._embedding import PointEmbedding
-from gramlearn.estimators._whole import so_far, whole
 from gramlearn.methods.unfolding.max_variance import unfold
 
 
@@ -19,27 +19,27 @@ class MaximumVarianceUnfolding(PointEmbedding):
     Parameters
     ----------
     n_components : int
-        Dimensions of the embedding: those of largest variance.
+        The number of columns that `transform` gives. Those of largest variance.
     n_neighbors : int
-        Two points are joined if one is among so many nearest of the other. Costs grow as the cube of the number
-        of points times neighbors: a minute at 1000 points with 5 neighbors.
+        The number of nearest neighbors of each point in the graph. Costs grow as the cube of the number of
+        points times neighbors: a minute at 1000 points with 5 neighbors.
     connect : bool
-        Whether pieces of the graph are joined by the shortest edges between them. Otherwise they are an error:
-        nothing keeps them from flying apart.
+        Whether to join the pieces of the graph by the shortest edges between them. Otherwise pieces are an
+        error: nothing keeps them from flying apart.
     distances : {"equal", "at_most"}
-        Whether distances of neighbors are kept, or may shrink: the second gives flatter embeddings of noisy
-        points, and is the better conditioned problem.
+        Whether the distances of neighbors are kept, or may shrink. The second gives flatter embeddings of noisy
+        points, and is better conditioned.
     tol : float
-        The relative gap, and the largest error of a squared distance in units of their mean, to stop at. Where
-        neighborhoods are nearly flat, as those of a surface are, kept distances fix the trace badly, and 1e-4
-        may be out of reach.
+        The relative gap at which to stop. It is the largest error of a squared distance as well, in units of
+        their mean. Of nearly flat neighborhoods 1e-4 may be out of reach.
     max_iter : int, optional
         The largest number of iterations.
     time_limit : float, optional
         Seconds after which to stop, at the end of an iteration.
     callback : function of a Record, optional
-        Called after every iteration; the fit stops when it returns True.
+        Called with the Record of every iteration; returning True stops the fit.
     verbose : int
+        Whether to show a progress bar, on a terminal or in a notebook.
 
     Attributes
     ----------
@@ -49,8 +49,6 @@ class MaximumVarianceUnfolding(PointEmbedding):
     solution_ : Unfolding
         K as a factor, its trace, the bound, gap and violation, and the multipliers of distances.
 
-    Notes
-    -----
     Scaling X scales the embedding. There is nothing random: the same X gives the same embedding.
     """
 
@@ -76,25 +74,13 @@ class MaximumVarianceUnfolding(PointEmbedding):
         self.callback = callback
         self.verbose = verbose
 
-    @whole
+    @all_or_nothing
     def fit(self, X: Any, y: Any = None) -> Self:
-        """Unfold the rows of X; y is not looked at."""
+        """Unfold the rows of X; y is ignored."""
         X = self._read(X)
         tol = check_positive(self.tol, "tol", "MaximumVarianceUnfolding", any_size=True)
-        edges = self._joined(X, self.connect)
-        with self._watched("unfolding", tol, len(X)) as callback:
-            self.solution_ = so_far(
-                self,
-                unfold,
-                X,
-                np.column_stack([edges.i, edges.j]),
-                distances=self.distances,
-                tol=tol,
-                max_iter=self.max_iter,
-                callback=callback,
-                time_limit=self.time_limit,
-                owner="MaximumVarianceUnfolding",
-            )
-        self.n_iter_ = max(1, self.solution_.iterations)
-        self._keep(self.solution_.factor, tol)
+        edges = self._connected_edges(X, self.connect)
+        pairs = np.column_stack([edges.i, edges.j])
+        answer = self._solve(len(X), tol, unfold, X, pairs, distances=self.distances, tol=tol)
+        self._keep_embedding(answer.factor, tol)
         return self

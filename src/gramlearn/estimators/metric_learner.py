@@ -1,4 +1,4 @@
-"""D(W, W0) + sum_k loss_k((x_i - x_j)' W (x_i - x_j)) -> min over W: a Mahalanobis metric (J12 3)."""
+"""minimize D(W, W0) + sum_k loss_k((x_i - x_j)' W (x_i - x_j)) over W: a Mahalanobis metric (J12 3)."""
 
 from functools import partial
 from typing import Any, Self
@@ -10,13 +10,19 @@ from sklearn.utils.validation import check_is_fitted
 
 from gramlearn._base.distances import coincide_under
 from gramlearn._base.validation import check_choice, check_extent, generator
-from gramlearn.estimators._inputs import FLOATS, validated
+from gramlearn.estimators._all_or_nothing import all_or_nothing, run_search
+from gramlearn.estimators._inputs import FLOATS, check_components, validated
 from gramlearn.estimators._learning import side_of
-from gramlearn.estimators._pair_methods import MahalanobisMethods, best_threshold
-from gramlearn.estimators._whole import so_far, whole
+from gramlearn.estimators._pair_methods import MahalanobisMethods
 from gramlearn.methods.metric.bases import basis_of, check_basis_name, orthonormal
 from gramlearn.methods.metric.fitting import SolveOptions, ask, learn, read_loss
-from gramlearn.methods.metric.maps import FullMap, LowRankMap, MetricMap, distances_beyond
+from gramlearn.methods.metric.maps import (
+    FullMap,
+    LowRankMap,
+    MetricMap,
+    distances_beyond,
+    leading_components,
+)
 from gramlearn.methods.metric.prior import Prior, read_prior
 from gramlearn.problem.prior import Factor
 from gramlearn.problem.regularizers import read_regularizer
@@ -27,7 +33,7 @@ _LARGEST_OUTPUT = 10**9  # numbers of a transformed sparse X: 8 GB
 
 
 class MetricLearner(MahalanobisMethods, BaseEstimator):
-    """d(x, y) = (x - y)' W (x - y), with W the nearest to W0 that honours what is known of pairs.
+    """d(x, y) = (x - y)' W (x - y), with W the nearest to W0 that honors what is known of pairs.
 
     With `LogDet` and `loss="slack"` this is information-theoretic metric learning (ITML), solved to optimality.
     Where features come in different units, standardize them first: the prior then sees all of them, and the
@@ -36,43 +42,55 @@ class MetricLearner(MahalanobisMethods, BaseEstimator):
     Parameters
     ----------
     regularizer : {"logdet", "von_neumann", "frobenius"} or Regularizer
-        How far W is from the prior.
+        The divergence that measures how far the answer is from the prior.
     prior : {"identity", "inverse_covariance"} or array d x d
-        W0, positive semidefinite. "inverse_covariance" measures directions that X does not vary in by zero;
-        with it and LogDet the metric does not depend on the units of the features.
+        The metric W0 before anything is learned. Positive semidefinite. With "inverse_covariance" and LogDet
+        the metric does not depend on the units of the features.
     loss : {"slack", "hinge", "squared_hinge", "square", "hard"} or loss
-        What a violated bound costs. "slack" belongs to the regularizer: LogDetSlack, KLSlack or SquaredHinge,
-        and Hinge for triplets. "hard" bounds hold, or InfeasibleError names those that contradict each other.
-        "square" is for targets alone, Bounds whose upper and lower are equal.
+        What a violated statement costs. "slack" is that of the regularizer, and Hinge for triplets. "hard"
+        bounds hold, or InfeasibleError names those that contradict each other. "square" is for Bounds whose
+        upper and lower are equal.
     C : float
-        The price of a violation: the larger, the more it counts beside the distance from the prior.
+        The price of a violation: the larger, the more it counts. ITML and K09 call it gamma.
     bounds : (upper, lower), optional
-        Squared distances: pairs that are alike shall be at most `upper` apart, others at least `lower`. The
-        `percentiles` of all squared distances under the prior where it, or one of the two, is None.
-    percentiles : (low, high)
+        Squared distances: alike pairs shall be at most `upper` apart, others at least `lower`. What is None is
+        a percentile.
     rank : int, optional
-        Learn W = I + R (F - I) R' with a basis R of at most so many columns, for many features: nothing of
-        size d x d is made, and X may be sparse.
+        The largest number of directions to learn in; no limit if None. W = I + R (F - I) R' with a basis R:
+        nothing is d x d, and X may be sparse.
     basis : {"svd", "means", "class_means", "subset"} or array d x k
-        R, where there is a rank: leading singular vectors of X, means of clusters, of clusters of each class,
-        or a random subset of the points. Or the span of the columns of a matrix, all of them: with it no rank
-        is needed.
+        The directions to learn in, where `rank` limits their number. Leading singular vectors of X, means of
+        clusters, or of clusters of each class, points drawn at random, or the columns of a matrix, which need
+        no rank.
+    n_components : int, optional
+        The number of columns that `transform` gives. They are the leading principal directions of the
+        transformed training points; all of them if None. `pair_distance` is always that of all directions.
     regularize : {"map", "kernel"}
-        Which matrix the regularizer is applied to: W itself, or the kernel X W X' of the training points. For
-        LogDet both give the same metric, for all others they do not.
+        The matrix that the regularizer is applied to: the learned map, or the kernel matrix of the training
+        points. For LogDet both give the same metric.
+    percentiles : (low, high)
+        The percentiles of squared distances under the prior that replace bounds of None.
     n_pairs : int, optional
-        How many pairs to draw from labels; 40 c^2 for c classes where it is not given.
-    solver, tol, max_iter, time_limit, callback :
-        See `solve`. Where `tol` is not reached there is a ConvergenceWarning.
+        The number of pairs to draw from labels; 40 c^2 for c classes if None.
+    solver : str or Solver
+        The solver, by name or as an object; see `solve`.
+    tol : float
+        The relative gap at which to stop. Where it is not reached there is a ConvergenceWarning.
+    max_iter : int, optional
+        The largest number of iterations.
+    time_limit : float, optional
+        Seconds after which to stop, at the end of an iteration.
+    callback : function of a Record, optional
+        Called with the Record of every iteration; returning True stops the fit.
     random_state : int, RandomState, Generator or None
-        Seeds the draws of pairs and of the basis.
+        Seeds everything random.
     verbose : int
-        1 shows a bar, on a terminal or in a notebook.
+        Whether to show a progress bar, on a terminal or in a notebook.
 
     Attributes
     ----------
-    components_ : array d x d
-        L, the symmetric root of W. With a rank it is made when asked for; `basis_` and `inner_` are kept.
+    components_ : array d x d, or n_components x d
+        L with X L' the transformed points: the symmetric root of W, or its leading part.
     basis_, inner_ : array d x k, array k x k
         R and F of W = I + R (F - I) R': where a rank was given, or the points learned from are few beside
         the features, or it is their kernel that is regularized, so that W is the identity outside their span.
@@ -97,7 +115,9 @@ class MetricLearner(MahalanobisMethods, BaseEstimator):
     True
     """
 
+    _requires_y = True
     _judges_pairs: bool
+    _leading: np.ndarray | None
 
     def __init__(
         self,
@@ -108,6 +128,7 @@ class MetricLearner(MahalanobisMethods, BaseEstimator):
         bounds: tuple[float, float] | None = None,
         rank: int | None = None,
         basis: Any = "svd",
+        n_components: int | None = None,
         regularize: str = "map",
         percentiles: tuple[float, float] = (5, 95),
         n_pairs: int | None = None,
@@ -126,6 +147,7 @@ class MetricLearner(MahalanobisMethods, BaseEstimator):
         self.bounds = bounds
         self.rank = rank
         self.basis = basis
+        self.n_components = n_components
         self.regularize = regularize
         self.percentiles = percentiles
         self.n_pairs = n_pairs
@@ -139,19 +161,24 @@ class MetricLearner(MahalanobisMethods, BaseEstimator):
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
-        tags.target_tags.required = True
         tags.input_tags.sparse = self._has_basis
         return tags
 
-    @whole
+    @all_or_nothing
     def fit(self, X: Any, y: Any = None, *, side: SideInformation | None = None) -> Self:
         """Learn from labels y, or from `side`: Pairs, Triplets or Bounds over the rows of X.
 
         Labels of -1 (integer), NaN or None mean unknown, and such points take no part.
         """
         X = check_extent(self._checked(X, reset=True))
+        if self.n_components is not None:
+            n, d = X.shape
+            # A sparse X is never written out, and its last direction cannot be found by products alone.
+            most = min(n, d) - issparse(X)
+            check_components(self.n_components, most, f"{n} points of {d} features")
         rng = generator(self.random_state)
-        known = side_of(side, y, X.shape[0], self.n_pairs, rng)
+        of_classes = isinstance(self.basis, str) and self.basis == "class_means"
+        known = side_of(side, y, X.shape[0], self.n_pairs, rng, uses_both=of_classes)
         regularizer = read_regularizer(self.regularizer)
         loss = read_loss(self.loss, self.C, regularizer, known, "MetricLearner")
         # For an invariant regularizer there is no difference, and W is the smaller matrix.
@@ -167,7 +194,7 @@ class MetricLearner(MahalanobisMethods, BaseEstimator):
         coincide = partial(coincide_under, X, points, root if stays else None)
         asked = ask(known, loss, coincide, points, self.bounds, self.percentiles, rng)
         options = SolveOptions.of(
-            "MetricLearner", self.get_params(deep=False), partial(so_far, self)
+            "MetricLearner", self.get_params(deep=False), partial(run_search, self)
         )
         learn_on = partial(learn, asked, regularizer, options)
         R = self._basis(points, asked.side, prior is None, of_kernel, y, rng)
@@ -185,27 +212,38 @@ class MetricLearner(MahalanobisMethods, BaseEstimator):
         else:
             learned = learn_on(X, prior.matrix)
             found = FullMap(learned.root.T)
-        for name in ("basis_", "inner_", "threshold_"):
+        for name in ("basis_", "inner_"):
             self.__dict__.pop(name, None)  # of an earlier fit
         if R is not None and prior is None:
             self.basis_, self.inner_ = R, learned.matrix
-        self._map, self.solution_, self.bounds_ = found, learned.solution, asked.bounds
-        self.n_iter_ = max(1, learned.solution.iterations)
-        self._judges_pairs = side is not None and learned.alike.size > 0
-        if learned.alike.size:
-            self.threshold_ = best_threshold(learned.lengths, learned.alike, learned.weights)
+        self._map = found
+        count = self.n_components
+        self._leading = None if count is None else leading_components(found, X, int(count))
+        self._keep_answer(learned, asked, judges_pairs=side is not None)
         return self
 
     def transform(self, X: Any) -> np.ndarray:
         """X L': points whose plain distances are the learned ones; float32 stays float32."""
         check_is_fitted(self)
         X = self._checked(X, reset=False, dtype=FLOATS)
+        if self._leading is not None:
+            return np.asarray(X @ self._leading.T.astype(X.dtype, copy=False))
         if issparse(X) and X.shape[0] * X.shape[1] > _LARGEST_OUTPUT:
             raise ValueError(
                 f"`X` is sparse, and transformed it would be dense, {X.shape[0]} x {X.shape[1]}; "
-                "use pair_distance, transform fewer rows at a time, or keep X @ basis_ alone."
+                "pass n_components= to MetricLearner, use pair_distance, or transform fewer rows at a time."
             )
         return self._map.transform(X)
+
+    @property
+    def components_(self) -> np.ndarray:
+        """L with X L' the transformed points; W = L'L where it has all d rows."""
+        check_is_fitted(self)
+        return super().components_ if self._leading is None else self._leading.copy()
+
+    @property
+    def _n_features_out(self) -> int:
+        return self._map.n_features if self._leading is None else len(self._leading)
 
     @property
     def _has_basis(self) -> bool:

@@ -21,9 +21,9 @@ from gramlearn._base.validation import (
     generator,
 )
 from gramlearn._base.warnings import warn
+from gramlearn.estimators._all_or_nothing import all_or_nothing, run_search
 from gramlearn.estimators._inputs import FLOATS, KeepsPrecision, validated
-from gramlearn.estimators._learning import side_of
-from gramlearn.estimators._whole import so_far, whole
+from gramlearn.estimators._learning import check_labels, side_of
 from gramlearn.graphs.neighbors import (
     build_graph,
     check_graph,
@@ -35,7 +35,6 @@ from gramlearn.methods.clustering.kernel_kmeans import kernel_kmeans, nearest_ce
 from gramlearn.methods.nonparametric.problem import solve_nonparametric
 from gramlearn.side_information import Pairs, SideInformation
 from gramlearn.side_information.active import pairs_to_ask, unit_rows
-from gramlearn.side_information.sampling import read_labels
 from gramlearn.solvers.progress import progress_bar
 
 _RANK = 1e-10  # eigenvalues below this share of the largest are zero
@@ -52,35 +51,54 @@ class NonparametricKernel(
     Parameters
     ----------
     loss : {"linear", "squared_hinge", "hinge", "square"}
-        What a pair asks for: K_ij as large (or, of cannot-links, as small) as possible, in closed form; at
-        least 1 (at most -1), or a price for the difference; exactly 1 (-1), or a price.
+        What a violated statement costs. A pair asks for a K_ij as large as possible, in closed form; for at
+        least 1; or for exactly 1; of cannot-links, for the opposite.
     p : float
-        Of the capacity tr K^p; larger ones spread it over more dimensions. 1 with the linear loss and
-        a capacity only.
+        The exponent p of tr K^p. A larger p spreads the capacity over more dimensions. 1 with the linear loss
+        and a capacity only.
     capacity : float, optional
-        The bound B: tr K^p <= B.
+        The bound B on the learned kernel: tr K^p <= B.
     capacity_price : float, optional
-        The price G instead: (G/p) tr K^p is added. Each capacity has one price. Without either, G = 1.
+        The price G in place of a capacity: (G/p) tr K^p is added to the objective. Each capacity has one price.
+        Without either, G = 1.
     C : float
-        What pairs weigh beside the graph.
-    n_neighbors, join, weights, width :
-        The graph, as in `neighbor_graph`.
+        The price of a violation: the larger, the more it counts.
+    n_neighbors : int
+        The number of nearest neighbors of each point in the graph.
+    rank : int, optional
+        The largest number of directions to learn in; no limit if None.
+    join : {"either", "mutual"}
+        Whether one of two points must be among the nearest of the other to join them, or both.
+    weights : {"binary", "heat"}
+        The weights of the edges: 1, or exp(-|x - y|^2 / (2 width^2)).
+    width : float, optional
+        The width of "heat" weights; the root of the mean squared length of the edges if None.
     graph : {"neighbors", "precomputed"}
-        Whether it is made of nearest neighbors, or X is the graph itself: a symmetric matrix n x n of weights,
-        dense or sparse, such as who knows whom.
-    rank : int or "auto"
-        The most dimensions; "auto" takes as many as the optimum has.
+        Whether to make the graph of nearest neighbors, or to read X as the graph. X is then a symmetric matrix
+        n x n of weights, dense or sparse, such as who knows whom.
     basis : {"graph", "statements"}
-        Of a given rank with losses other than the linear one: what K is sought over. The smoothest functions on
-        the graph, or the leading dimensions of the linear loss, which know the pairs.
+        The directions to learn in, where `rank` limits their number. The smoothest functions on the graph, or
+        the leading dimensions of the linear loss, which know the pairs. With the linear loss no basis is
+        needed.
     n_components : int, optional
-        How many columns `embedding_` and `transform` have (default: all).
+        The number of columns that `transform` gives. All that the kernel has if None.
     n_clusters : int, optional
-        For `fit_predict` (default: the number of classes, where there are labels).
+        The number of clusters. For `fit_predict` and `predict`; the number of classes if None and there are
+        labels.
     n_pairs : int, optional
-        How many pairs are drawn from labels (default: 40 c^2 for c classes).
-    tol, max_iter, time_limit, callback, random_state, verbose :
-        As in `MetricLearner`.
+        The number of pairs to draw from labels; 40 c^2 for c classes if None.
+    tol : float
+        The relative gap at which to stop.
+    max_iter : int, optional
+        The largest number of iterations.
+    time_limit : float, optional
+        Seconds after which to stop, at the end of an iteration.
+    callback : function of a Record, optional
+        Called with the Record of every iteration; returning True stops the fit.
+    random_state : int, RandomState, Generator or None
+        Seeds everything random.
+    verbose : int
+        Whether to show a progress bar, on a terminal or in a notebook.
 
     Attributes
     ----------
@@ -97,6 +115,8 @@ class NonparametricKernel(
         The clusters, where `n_clusters` is given, or after `fit_predict`; `predict` gives those of new points.
     """
 
+    _requires_y = True
+
     def __init__(
         self,
         loss: str = "linear",
@@ -105,7 +125,7 @@ class NonparametricKernel(
         capacity_price: float | None = None,
         C: float = 1.0,
         n_neighbors: int = 5,
-        rank: int | str = "auto",
+        rank: int | None = None,
         *,
         join: str = "either",
         weights: str = "binary",
@@ -146,11 +166,10 @@ class NonparametricKernel(
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
-        tags.target_tags.required = True
         tags.input_tags.pairwise = tags.input_tags.sparse = self.graph == "precomputed"
         return tags
 
-    @whole
+    @all_or_nothing
     def fit(self, X: Any, y: Any = None, *, side: SideInformation | None = None) -> Self:
         """Learn from labels y, or from `side=Pairs(...)` over the rows of X."""
         is_graph = check_choice(self.graph, "graph", {"neighbors": False, "precomputed": True})
@@ -164,12 +183,12 @@ class NonparametricKernel(
                 "and KernelLearner take the others."
             )
         self._read_graph(X)
-        self._warn_of_silence(known)
+        self._warn_of_unreached_points(known)
         tol = check_positive(self.tol, "tol", type(self).__name__, any_size=True)
         with progress_bar(
             "learning", tol, check_flag(self.verbose, "verbose"), self.callback
         ) as callback:
-            self.solution_ = so_far(
+            self.solution_ = run_search(
                 self,
                 solve_nonparametric,
                 laplacian(self.graph_),
@@ -188,7 +207,7 @@ class NonparametricKernel(
                 owner=type(self).__name__,
             )
         self._known = known
-        self._keep(self.solution_.factor, X.dtype)
+        self._keep_factor(self.solution_.factor, X.dtype)
         if self.n_clusters is not None:
             self._cluster(self.n_clusters)
         self.n_iter_ = max(1, self.solution_.iterations)
@@ -219,7 +238,7 @@ class NonparametricKernel(
                 f"others; {advice}."
             )
 
-    def _warn_of_silence(self, known: Pairs) -> None:
+    def _warn_of_unreached_points(self, known: Pairs) -> None:
         """Say which points no pair reaches: their rows of K are zero."""
         from scipy.sparse.csgraph import connected_components
 
@@ -234,7 +253,7 @@ class NonparametricKernel(
                 f'join="either", or add pairs with them, such as row {int(np.argmax(silent))}.'
             )
 
-    def _keep(self, F: np.ndarray, dtype: Any) -> None:
+    def _keep_factor(self, F: np.ndarray, dtype: Any) -> None:
         """The factor, with orthogonal columns in the order of their lengths, and as many as were asked for."""
         _, s, rotation = np.linalg.svd(F.T @ F, hermitian=True)
         kept = s > _RANK * s.max(initial=0.0)
@@ -261,24 +280,25 @@ class NonparametricKernel(
 
         Points without pairs have short rows; of the length of a row, k-means would make more than it means.
         """
-        self.fit(X, y, side=side)
-        if self.n_clusters is None:
-            if y is None:
-                raise ValueError(
-                    "`n_clusters` is not known: pass NonparametricKernel(n_clusters=...), or labels as `y`."
-                )
-            labels, labeled = read_labels(y)
-            self._add_clusters(len(np.unique(labels[labeled])))
-        return self.labels_
+        if self.n_clusters is not None:
+            return self.fit(X, y, side=side).labels_
+        if y is None:
+            raise ValueError(
+                "`n_clusters` is not known: pass NonparametricKernel(n_clusters=...), or labels as `y`."
+            )
+        # Beside `side`, labels say how many classes there are, and nothing else.
+        self.fit(X, y if side is None else None, side=side)
+        labels, labeled = check_labels(y, len(self.factor_))
+        return self._add_clusters(len(np.unique(labels[labeled]))).labels_
 
     def _cluster(self, count: int) -> Self:
         """Clusters of the kernel K_ij / sqrt(K_ii K_jj)."""
         rows = unit_rows(self.factor_)
-        found = so_far(self, kernel_kmeans, rows, count, random_state=self.random_state)
+        found = run_search(self, kernel_kmeans, rows, count, random_state=self.random_state)
         self.labels_, self._centers = found.labels, found.centers
         return self
 
-    @whole
+    @all_or_nothing
     def _add_clusters(self, count: int) -> Self:
         return self._cluster(count)
 
@@ -294,13 +314,13 @@ class NonparametricKernel(
         With graph="precomputed", X holds the weights of new points to those learned from, m x n. A point
         equal to one of those has its row of `embedding_`. This extension is not in the paper.
         """
-        rows, dtype = self._placed(X)
+        rows, dtype = self._place(X)
         return rows[:, : self._n_features_out].astype(dtype, copy=False)
 
     @available_if(lambda self: self.n_clusters is not None)
     def predict(self, X: Any) -> np.ndarray:
         """The clusters of new points, as `transform` places them; there is one where `n_clusters` is given."""
-        return nearest_centers(unit_rows(self._placed(X)[0]), self._centers)
+        return nearest_centers(unit_rows(self._place(X)[0]), self._centers)
 
     def kernel_entries(self, i: Any, j: Any = None) -> Any:
         """K_ij of the points learned from; i and j numbers or arrays of the same shape. Without j, rows i."""
@@ -347,7 +367,7 @@ class NonparametricKernel(
         check_is_fitted(self)
         return pairs_to_ask(self.factor_, n, known=self._known, random_state=self.random_state)
 
-    def _placed(self, X: Any) -> tuple[np.ndarray, Any]:
+    def _place(self, X: Any) -> tuple[np.ndarray, Any]:
         """The rows of new points beside those of `factor_`, and the type that X has."""
         check_is_fitted(self)
         is_graph = self.graph == "precomputed"

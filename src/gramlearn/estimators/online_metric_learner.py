@@ -22,9 +22,9 @@ from gramlearn._base.arrays import to_numpy
 from gramlearn._base.unreadable import check_unmasked
 from gramlearn._base.validation import as_numbers, check_finite, check_positive
 from gramlearn._base.warnings import warn
+from gramlearn.estimators._all_or_nothing import all_or_nothing, end_early
 from gramlearn.estimators._inputs import validated, validated_array
 from gramlearn.estimators._pair_methods import MahalanobisMethods
-from gramlearn.estimators._whole import end_early, whole
 from gramlearn.methods.metric.maps import FullMap
 from gramlearn.methods.metric.prior import read_prior
 from gramlearn.problem.status import SolveInterrupted
@@ -36,10 +36,10 @@ class OnlineMetricLearner(MahalanobisMethods, BaseEstimator):
     Parameters
     ----------
     eta : float
-        How far a pair moves the metric, in units of one over squared distances: with eta y^2 of about one, y
-        a usual target, a step goes about half of the way.
+        The learning rate: how far each row of X moves what was learned. In units of one over squared distances:
+        with eta y^2 of about one, y a usual target, a step goes about half of the way.
     prior : "identity" or array d x d
-        W at the start, positive definite.
+        The metric W0 before anything is learned. Positive definite.
 
     Attributes
     ----------
@@ -50,6 +50,7 @@ class OnlineMetricLearner(MahalanobisMethods, BaseEstimator):
         L, the symmetric root of W.
     """
 
+    _requires_y = True
     losses_: np.ndarray
     _A: np.ndarray
 
@@ -57,17 +58,12 @@ class OnlineMetricLearner(MahalanobisMethods, BaseEstimator):
         self.eta = eta
         self.prior = prior
 
-    def __sklearn_tags__(self) -> Any:
-        tags = super().__sklearn_tags__()
-        tags.target_tags.required = True
-        return tags
-
-    @whole
+    @all_or_nothing
     def fit(self, X: Any, y: Any) -> Self:
         """Learn from pairs in their order, from the start; see `partial_fit`."""
         return self._learn(X, y, first=True)
 
-    @whole
+    @all_or_nothing
     def partial_fit(self, X: Any, y: Any) -> Self:
         """Learn from further pairs.
 

@@ -9,8 +9,8 @@ from sklearn.utils.validation import check_is_fitted
 from gramlearn._base.compilation import announced
 from gramlearn._base.threads import one_thread
 from gramlearn._base.validation import check_count, check_positive
+from gramlearn.estimators._all_or_nothing import all_or_nothing, end_early
 from gramlearn.estimators._inputs import FLOATS, KeepsPrecision, validated
-from gramlearn.estimators._whole import end_early, whole
 from gramlearn.methods.online_pca import CappedDensity
 from gramlearn.problem.status import SolveInterrupted
 
@@ -28,10 +28,10 @@ class OnlinePCA(KeepsPrecision, ClassNamePrefixFeaturesOutMixin, TransformerMixi
     Parameters
     ----------
     n_components : int
-        k, how many directions to keep; fewer than the stream has features.
+        The number of columns that `transform` gives. k, fewer than the stream has features.
     eta : float
-        The learning rate, of rows of length about one. Small rates average over more rows, large ones forget
-        faster.
+        The learning rate: how far each row of X moves what was learned. For rows of length about one. Small
+        rates average over more rows, large ones forget faster.
 
     Attributes
     ----------
@@ -58,12 +58,12 @@ class OnlinePCA(KeepsPrecision, ClassNamePrefixFeaturesOutMixin, TransformerMixi
         self.n_components = n_components
         self.eta = eta
 
-    @whole
+    @all_or_nothing
     def fit(self, X: Any, y: Any = None) -> Self:
         """Learn from the rows of X, in their order, from the start."""
         return self._learn(validated(self, X, dtype=np.float64, reset=True), first=True)
 
-    @whole
+    @all_or_nothing
     def partial_fit(self, X: Any, y: Any = None) -> Self:
         """Learn from further rows."""
         first = not hasattr(self, "_state")

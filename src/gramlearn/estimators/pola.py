@@ -1,4 +1,4 @@
-"""|W|^2 / 2 + b^2 / 2 + C sum max(0, 1 - s (b - d_W)) -> min over W and b >= 1: POLA as a batch (J12 5.2).
+"""minimize |W|^2 / 2 + b^2 / 2 + C sum max(0, 1 - s (b - d_W)) over W and b >= 1: POLA as a batch (J12 5.2).
 
 s is 1 for pairs that are alike, which shall be nearer than the threshold b by 1, in squared distance, and -1
 for the others, which shall be farther by 1. Shalev-Shwartz, Singer and Ng (2004) learn W and b from nothing.
@@ -16,10 +16,10 @@ from sklearn.base import BaseEstimator
 
 from gramlearn._base.validation import check_extent, check_positive, generator
 from gramlearn._base.warnings import warn
+from gramlearn.estimators._all_or_nothing import all_or_nothing, run_search
 from gramlearn.estimators._inputs import validated
 from gramlearn.estimators._learning import side_of
 from gramlearn.estimators._pair_methods import MahalanobisMethods
-from gramlearn.estimators._whole import so_far, whole
 from gramlearn.methods.metric.fitting import SolveOptions
 from gramlearn.methods.metric.maps import FullMap
 from gramlearn.problem.constraints import DistanceComparisons, SquaredDistances
@@ -28,7 +28,7 @@ from gramlearn.problem.problem import Term
 from gramlearn.problem.regularizers import Frobenius
 from gramlearn.side_information import SideInformation, Triplets
 
-_NOTHING = 1e-14  # of the longest extent: rounding
+_ROUNDING = 1e-14  # of the longest extent
 
 
 class POLA(MahalanobisMethods, BaseEstimator):
@@ -37,9 +37,24 @@ class POLA(MahalanobisMethods, BaseEstimator):
     Parameters
     ----------
     C : float
-        The price of a pair that is not on its side of the threshold by 1, beside the norms of W and b.
-    n_pairs, solver, tol, max_iter, time_limit, callback, random_state, verbose :
-        As in `MetricLearner`.
+        The price of a violation: the larger, the more it counts. It is paid for a pair that is not on its side
+        of the threshold by 1.
+    n_pairs : int, optional
+        The number of pairs to draw from labels; 40 c^2 for c classes if None.
+    solver : str or Solver
+        The solver, by name or as an object; see `solve`.
+    tol : float
+        The relative gap at which to stop.
+    max_iter : int, optional
+        The largest number of iterations.
+    time_limit : float, optional
+        Seconds after which to stop, at the end of an iteration.
+    callback : function of a Record, optional
+        Called with the Record of every iteration; returning True stops the fit.
+    random_state : int, RandomState, Generator or None
+        Seeds everything random.
+    verbose : int
+        Whether to show a progress bar, on a terminal or in a notebook.
 
     Attributes
     ----------
@@ -55,6 +70,7 @@ class POLA(MahalanobisMethods, BaseEstimator):
     distances to about 1, first. It is many times as fast, too.
     """
 
+    _requires_y = True
     _judges_pairs: bool
 
     def __init__(
@@ -79,16 +95,11 @@ class POLA(MahalanobisMethods, BaseEstimator):
         self.random_state = random_state
         self.verbose = verbose
 
-    def __sklearn_tags__(self) -> Any:
-        tags = super().__sklearn_tags__()
-        tags.target_tags.required = True
-        return tags
-
-    @whole
+    @all_or_nothing
     def fit(self, X: Any, y: Any = None, *, side: SideInformation | None = None) -> Self:
         """Learn from labels y, or from `side`: Pairs, or Bounds, of which only near and far counts."""
         X = check_extent(validated(self, X, dtype=np.float64))
-        coordinates, basis = _in_their_span(X)
+        coordinates, basis = _reduce_to_span(X)
         n, d = coordinates.shape
         C = check_positive(self.C, "C", "POLA")
         known = side_of(side, y, n, self.n_pairs, generator(self.random_state))
@@ -107,7 +118,7 @@ class POLA(MahalanobisMethods, BaseEstimator):
                 ends = (np.full(rows.size, n), np.full(rows.size, n + 1))
                 comparisons = DistanceComparisons(i[rows], j[rows], *ends, points=points)
                 terms.append(Term(comparisons, Hinge(C, weight=weights[rows], **bound)))
-        options = SolveOptions.of("POLA", self.get_params(deep=False), partial(so_far, self))
+        options = SolveOptions.of("POLA", self.get_params(deep=False), partial(run_search, self))
         solution = options.solve(Frobenius(), np.zeros((d + 1, d + 1)), terms)
         F = solution.factor
         self._map = FullMap((basis @ F[:d]).T)
@@ -117,7 +128,7 @@ class POLA(MahalanobisMethods, BaseEstimator):
         return self
 
 
-def _in_their_span(X: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+def _reduce_to_span(X: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     """Points as they are; of more features than points, coordinates in their span, and its basis V, d x r.
 
     W = V S V': what is asked of W sees no other directions, and in those the least norm is zero.
@@ -126,12 +137,12 @@ def _in_their_span(X: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     if d <= n:
         return X, np.eye(d)
     U, s, Vt = np.linalg.svd(X - X.mean(axis=0), full_matrices=False)
-    kept = s > _NOTHING * s[0]
+    kept = s > _ROUNDING * s[0]
     return U[:, kept] * s[kept], Vt[kept].T
 
 
 def _near_and_far(known: SideInformation) -> tuple[np.ndarray, ...]:
-    """(i, j, alike); what says neither of a pair cannot be learned from, which is said."""
+    """(i, j, alike) of the pairs called near or far; warns of others, and raises without both kinds."""
     if isinstance(known, Triplets):
         raise ValueError(
             "`side` holds Triplets, which compare distances with each other and not with a threshold; POLA "

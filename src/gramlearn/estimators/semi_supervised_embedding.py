@@ -1,4 +1,4 @@
-"""tau tr W + |W|^2 / 2 + sum_k loss_k(p' W p) -> min over W: few dimensions that honor what is known (J12 5.4).
+"""minimize tau tr W + |W|^2 / 2 + sum_k loss_k(p' W p) over W: few dimensions from what is known (J12 5.4).
 
 p are coordinates of the points in the feature space of a kernel. The trace drives eigenvalues of W to zero, as
 it does singular values in the completion of matrices, and W^(1/2) p(x) is the embedding of any point x. This
@@ -14,9 +14,9 @@ from sklearn.utils.validation import check_is_fitted
 
 from gramlearn._base.validation import check_choice, check_count, check_positive, generator
 from gramlearn._base.warnings import warn
+from gramlearn.estimators._all_or_nothing import all_or_nothing, run_search
 from gramlearn.estimators._inputs import FLOATS, KeepsPrecision, validated, validated_for_kernel
 from gramlearn.estimators._learning import side_of
-from gramlearn.estimators._whole import so_far, whole
 from gramlearn.methods.metric.feature_space import FeatureSpace
 from gramlearn.methods.metric.fitting import SolveOptions, ask
 from gramlearn.problem.constraints import Trace
@@ -37,19 +37,50 @@ class SemiSupervisedEmbedding(
     Parameters
     ----------
     n_components : int, optional
-        At most so many dimensions, those of the largest eigenvalues; all that the trace leaves where it is
-        not given.
+        The number of columns that `transform` gives. All that the trace leaves if None, and no more than those.
     tau : float, between 0 and 1
-        The price of the trace, as a share of the one at which nothing is worth learning: the larger, the
-        fewer dimensions.
-    kernel, kernel_params, rank, basis :
-        The feature space, as in `KernelLearner`; with a rank it is what the basis spans.
+        The price of the trace, as a share of the price at which nothing is learned. The larger, the fewer
+        dimensions.
+    kernel : str, Kernel, callable or "precomputed"
+        The kernel k0 whose feature space is learned in. A name of scikit-learn's `pairwise_kernels`, a Kernel,
+        a function k(A, B) that gives all k(a, b), or "precomputed": X is the kernel matrix, and new points are
+        their kernel values with all of X.
+    kernel_params : dict, optional
+        Parameters of the kernel by name, such as {"gamma": 0.1}. Without a gamma it is 1 / (d var X), as in
+        scikit-learn's SVC.
+    rank : int, optional
+        The largest number of directions to learn in; no limit if None. The embedding is of what the basis
+        spans.
+    basis : {"cholesky", "subset", "spectral", "random", "kmeans"} or array n x k
+        The directions to learn in, where `rank` limits their number. Points that incomplete Cholesky picks, or
+        drawn at random, leading eigenvectors, random combinations of points, means of clusters, or the columns
+        of a matrix of weights of the points, which need no rank.
     loss : {"hinge", "squared_hinge"}
-        What a violated bound costs.
+        What a violated statement costs.
     C : float
-        The price of violations, beside the squared norm of W, in units of squared distances.
-    bounds, percentiles, n_pairs, solver, tol, max_iter, time_limit, callback, random_state, verbose :
-        As in `MetricLearner`.
+        The price of a violation: the larger, the more it counts. In units of squared distances, beside the
+        squared norm of W.
+    bounds : (upper, lower), optional
+        Squared distances: alike pairs shall be at most `upper` apart, others at least `lower`. What is None is
+        a percentile.
+    percentiles : (low, high)
+        The percentiles of squared distances under the prior that replace bounds of None.
+    n_pairs : int, optional
+        The number of pairs to draw from labels; 40 c^2 for c classes if None.
+    solver : str or Solver
+        The solver, by name or as an object; see `solve`.
+    tol : float
+        The relative gap at which to stop.
+    max_iter : int, optional
+        The largest number of iterations.
+    time_limit : float, optional
+        Seconds after which to stop, at the end of an iteration.
+    callback : function of a Record, optional
+        Called with the Record of every iteration; returning True stops the fit.
+    random_state : int, RandomState, Generator or None
+        Seeds everything random.
+    verbose : int
+        Whether to show a progress bar, on a terminal or in a notebook.
 
     Attributes
     ----------
@@ -60,6 +91,8 @@ class SemiSupervisedEmbedding(
     solution_ : Solution
         The certificate.
     """
+
+    _requires_y = True
 
     def __init__(
         self,
@@ -103,11 +136,10 @@ class SemiSupervisedEmbedding(
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
-        tags.target_tags.required = True
         tags.input_tags.pairwise = isinstance(self.kernel, str) and self.kernel == "precomputed"
         return tags
 
-    @whole
+    @all_or_nothing
     def fit(self, X: Any, y: Any = None, *, side: SideInformation | None = None) -> Self:
         """Learn from labels y, or from `side`: Pairs, Triplets or Bounds over the rows of X."""
         if self.n_components is not None:
@@ -127,7 +159,9 @@ class SemiSupervisedEmbedding(
         zero = np.zeros((P.shape[1], P.shape[1]))
         terms.append(Term(Trace(), Linear(self._price_of_trace(zero, terms))))
         options = SolveOptions.of(
-            "SemiSupervisedEmbedding", self.get_params(deep=False), partial(so_far, self)
+            "SemiSupervisedEmbedding",
+            self.get_params(deep=False),
+            partial(run_search, self),
         )
         solution = options.solve(Frobenius(), zero, terms)
         self.eigenvalues_, directions = self._leading(solution.matrix)

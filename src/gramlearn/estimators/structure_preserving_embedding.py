@@ -1,4 +1,4 @@
-"""-<W, K> + C xi -> min,  d_ik <= d_ij + xi for neighbors k of i and others j: a graph as points (Z11 6.3).
+"""minimize -<W, K> + C xi,  d_ik <= d_ij + xi for neighbors k of i and others j: a graph as points (Z11 6.3).
 
 Neighbors come to lie near, and none of them farther than a point that is no neighbor, so that the graph can
 be read off the points again; see `methods.unfolding.structure_preserving`.
@@ -6,12 +6,12 @@ be read off the points again; see `methods.unfolding.structure_preserving`.
 
 from typing import Any, Self
 
-import numpy as np
+from scipy.sparse import csr_array
 
 from gramlearn._base.validation import LARGEST_EXPONENT, check_choice, check_positive
+from gramlearn.estimators._all_or_nothing import all_or_nothing
 from gramlearn.estimators._embedding import PointEmbedding
-from gramlearn.estimators._inputs import FLOATS, validated
-from gramlearn.estimators._whole import so_far, whole
+from gramlearn.estimators._inputs import FLOATS, check_components, validated
 from gramlearn.graphs.neighbors import check_graph, neighbor_graph
 from gramlearn.methods.nonparametric.capacity import check_capacity
 from gramlearn.methods.unfolding.structure_preserving import structure_preserving
@@ -23,36 +23,38 @@ class StructurePreservingEmbedding(PointEmbedding):
     Parameters
     ----------
     n_components : int
-        Of the embedding. The graph is preserved in all dimensions of K, of which these are the first.
+        The number of columns that `transform` gives. The graph is preserved in all dimensions of K, of which
+        these are the first.
     n_neighbors : int
-        Of the graph over the rows of X, and of the points that a new one is put between. The graph need not
-        be connected: comparisons are with all other points.
+        The number of nearest neighbors of each point in the graph. A new point is put between as many. The
+        graph need not be connected: comparisons are with all other points.
     graph : {"neighbors", "precomputed"}
-        Whether W is made of nearest neighbors, or X is W itself: a symmetric matrix, dense or sparse, whose
-        entries that are not zero are edges.
+        Whether to make the graph of nearest neighbors, or to read X as the graph. X is then a symmetric matrix,
+        dense or sparse, whose entries other than zero are edges.
     join : {"either", "mutual"}
-        As in `neighbor_graph`.
+        Whether one of two points must be among the nearest of the other to join them, or both.
     C : float, optional
-        The price of the slack that all comparisons share; by default it is zero, as it is with a C that is
-        large enough.
+        The price of a violation: the larger, the more it counts. All comparisons share one slack at this price;
+        they hold exactly if None, or if C is large enough.
     p : float
-        At least 1.01. A smaller p puts more of K into the first dimensions: 2 is that of the paper, 1.1 is near
-        to the trace.
+        The exponent p of tr K^p. At least 1.01. A smaller p puts more of K into the first dimensions: 2 is that
+        of the paper, 1.1 is near to the trace.
     capacity : float, optional
-        The bound B: tr K^p <= B. Without it or a price, B = n. Either scales the embedding, no more.
+        The bound B on the learned kernel: tr K^p <= B. Without it or a price, B = n. Either scales the
+        embedding, no more.
     capacity_price : float, optional
-        The price G instead: (G/p) tr K^p is added.
+        The price G in place of a capacity: (G/p) tr K^p is added to the objective.
     tol : float
-        The relative gap at which to stop; without C also the largest violation, relative to the mean
+        The relative gap at which to stop. Without C it is the largest violation as well, relative to the mean
         squared distance.
     max_iter : int, optional
         The largest number of iterations.
     time_limit : float, optional
         Seconds after which to stop, at the end of an iteration.
     callback : function of a Record, optional
-        Called after every iteration; the fit stops when it returns True.
+        Called with the Record of every iteration; returning True stops the fit.
     verbose : int
-        Whether a bar shows the gap.
+        Whether to show a progress bar, on a terminal or in a notebook.
 
     Attributes
     ----------
@@ -103,9 +105,9 @@ class StructurePreservingEmbedding(PointEmbedding):
         tags.input_tags.pairwise = tags.input_tags.sparse = self.graph == "precomputed"
         return tags
 
-    @whole
+    @all_or_nothing
     def fit(self, X: Any, y: Any = None) -> Self:
-        """Embed the rows of X, or the graph X; y is not looked at."""
+        """Embed the rows of X, or the graph X; y is ignored."""
         del y
         name = type(self).__name__
         is_graph = check_choice(self.graph, "graph", {"neighbors": False, "precomputed": True})
@@ -115,47 +117,39 @@ class StructurePreservingEmbedding(PointEmbedding):
         check_positive(self.p, "p", name, largest=LARGEST_EXPONENT)
         if self.C is not None:
             check_positive(self.C, "C", name)
-        self.graph_ = _edges(X) if is_graph else self._neighbors(X)
+        self.graph_ = _with_comparisons(
+            _edges(X) if is_graph else neighbor_graph(X, self.n_neighbors, join=self.join)
+        )
         tol = check_positive(self.tol, "tol", name, any_size=True)
-        with self._watched("embedding", tol / 4, X.shape[0]) as callback:
-            answer = so_far(
-                self,
-                structure_preserving,
-                self.graph_,
-                C=self.C,
-                p=self.p,
-                capacity=float(X.shape[0]) if has_none else self.capacity,
-                capacity_price=self.capacity_price,
-                tol=tol,
-                max_iter=self.max_iter,
-                callback=callback,
-                time_limit=self.time_limit,
-                owner=name,
-            )
+        answer = self._solve(
+            X.shape[0],
+            tol / 4,
+            structure_preserving,
+            self.graph_,
+            C=self.C,
+            p=self.p,
+            capacity=float(X.shape[0]) if has_none else self.capacity,
+            capacity_price=self.capacity_price,
+            tol=tol,
+        )
         if not answer.capacity:
             raise ValueError(
                 "no centered kernel has neighbors on the same side of its mean, as for a star, so that the "
                 "best embedding of this graph is one point; pass a graph with more edges."
             )
-        self.solution_, self.factor_ = answer, answer.factor
-        self.n_iter_ = max(1, answer.iterations)
-        self._keep(answer.factor, tol)
+        self.factor_ = answer.factor
+        self._keep_embedding(answer.factor, tol)
         return self
 
     def _read_graph(self, X: Any) -> Any:
         X = validated(self, X, dtype=FLOATS, ensure_min_samples=2, accept_sparse="csr")
         self._dtype, self._points = X.dtype, None
-        self._check_components(X.shape[0])
+        check_components(self.n_components, X.shape[0] - 1, f"{X.shape[0]} points")
         return X
-
-    def _neighbors(self, X: np.ndarray) -> Any:
-        return _with_comparisons(neighbor_graph(X, self.n_neighbors, join=self.join))
 
 
 def _edges(X: Any) -> Any:
     """W of a matrix whose entries that are not zero are edges."""
-    from scipy.sparse import csr_array
-
     if X.shape[0] != X.shape[1]:
         raise ValueError(
             f'`X` has shape {tuple(X.shape)}, but with graph="precomputed" it is a graph, n x n; for points '
@@ -166,7 +160,7 @@ def _edges(X: Any) -> Any:
     W.setdiag(0.0)
     W.eliminate_zeros()
     W.data[:] = 1.0
-    return _with_comparisons(W)
+    return W
 
 
 def _with_comparisons(W: Any) -> Any:

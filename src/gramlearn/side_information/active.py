@@ -10,6 +10,7 @@ import numpy as np
 
 from gramlearn._base.validation import check_count, check_host_points, generator
 from gramlearn.side_information.pairs import Pairs, check_pairs
+from gramlearn.side_information.tables import pair_keys
 
 _CANDIDATES = 200  # pairs to choose each one from
 _AT_ONCE = 20_000  # pairs worked out at a time
@@ -83,7 +84,8 @@ def pairs_to_ask(
     i, j = _candidates(n, count, rng)
     if known is not None:
         check_pairs(known, "known", n)
-        new = ~np.isin(i * n + j, _numbers(known, n))
+        asked = [pair_keys(np.asarray(table), n) for table in (known.similar, known.dissimilar)]
+        new = ~np.isin(i * n + j, np.concatenate(asked))
         i, j = i[new], j[new]
     unit = unit_rows(F)
     # What differs by rounding is equally open.
@@ -120,9 +122,3 @@ def _candidates(n: int, count: int, rng: np.random.Generator) -> tuple[np.ndarra
     numbers = np.unique(ends.min(axis=1) * n + ends.max(axis=1))
     numbers = rng.permutation(numbers[numbers // n < numbers % n])
     return numbers // n, numbers % n
-
-
-def _numbers(pairs: Pairs, n: int) -> np.ndarray:
-    """i n + j of each pair, i < j."""
-    ends = np.concatenate([np.asarray(table) for table in (pairs.similar, pairs.dissimilar)])
-    return np.asarray(ends.min(axis=1) * n + ends.max(axis=1))

@@ -13,10 +13,11 @@ import numpy as np
 
 from gramlearn._base.arrays import Array, as_index
 from gramlearn._base.validation import check_points, check_share, describe_value, generator
+from gramlearn.problem.constraints import SquaredDistances
 from gramlearn.problem.losses import BoundedLoss, Loss
 from gramlearn.problem.problem import Term
 
-Offset = Callable[[Array, Array], Array]
+Offset = Callable[[Array, Array], Any]
 Coincide = Callable[[Array, Array], Array]
 
 
@@ -81,7 +82,7 @@ class SideInformation(ABC):
     def pair_weights(self) -> np.ndarray:
         """The weight of each pair of `near_and_far`, 1 where none was given; in host memory."""
 
-    @abstractmethod
+    @final
     def bind(
         self,
         loss: BoundedLoss,
@@ -109,6 +110,25 @@ class SideInformation(ABC):
             Squared distances that X does not change and that add to what it measures, where `points` are
             only some of the coordinates.
         """
+        self.check_not_empty()
+        if points is not None:
+            points = check_points(points, "points")
+            self.check_fits(int(points.shape[0]))
+        return self._terms(loss, points, bounds, random_state, offset or (lambda i, j: 0.0))
+
+    @abstractmethod
+    def _terms(
+        self, loss: BoundedLoss, points: Any, bounds: Any, random_state: Any, offset: Offset
+    ) -> list[Term]:
+        """What `bind` gives, of statements and points that fit each other."""
+
+    @final
+    def _distance_term(
+        self, i: Array, j: Array, loss: BoundedLoss, points: Any, offset: Offset
+    ) -> Term:
+        fixed = offset(i, j)
+        distances = SquaredDistances(i, j, points=points, n_points=self.n_points, offset=fixed)
+        return Term(distances, loss)
 
     @final
     def split(self, share: float = 0.25, *, random_state: Any = None) -> tuple[Self, Self]:
@@ -143,16 +163,6 @@ class SideInformation(ABC):
                 f"one is about {self.n_points} points and the other about {other.n_points}; only statements "
                 "about the same points add up."
             )
-
-    @final
-    def _check_points(self, points: Any) -> Array | None:
-        """Check the points that `bind` was given against n_points; without statements there are no terms."""
-        self.check_not_empty()
-        if points is None:
-            return None
-        points = check_points(points, "points")
-        self.check_fits(int(points.shape[0]))
-        return points
 
     @final
     def check_not_empty(self) -> None:

@@ -7,7 +7,6 @@ import numpy as np
 
 from gramlearn._base.arrays import Array, as_index, constant, namespace, read, to_numpy, where_true
 from gramlearn._base.validation import check_indices
-from gramlearn.problem.constraints import SquaredDistances
 from gramlearn.problem.losses import BoundedLoss
 from gramlearn.problem.problem import Term
 from gramlearn.side_information.base import Coincide, Offset, SideInformation, complete
@@ -129,15 +128,8 @@ class Bounds(SideInformation):
     def keep_points(self, rows: Any) -> Self:
         table, kept, n_rows = renumber(self._table, rows, self.n_points)
         self._check_kept(int(table.shape[0]), n_rows)
-        return replace(
-            self,
-            i=table[:, 0],
-            j=table[:, 1],
-            n_points=n_rows,
-            upper=rows_of(self.upper, kept),
-            lower=rows_of(self.lower, kept),
-            weight=rows_of(self.weight, kept),
-        )
+        numbers = self._numbers_at(kept)
+        return replace(self, i=table[:, 0], j=table[:, 1], n_points=n_rows, **numbers)
 
     def find_impossible(self, coincide: Coincide) -> Array:
         _, lower = self._vectors
@@ -145,15 +137,12 @@ class Bounds(SideInformation):
 
     def drop(self, mask: Array) -> Self:
         kept = where_true(~mask)
-        xp = namespace(kept)
-        return replace(
-            self,
-            i=xp.take(self.i, kept),
-            j=xp.take(self.j, kept),
-            upper=rows_of(self.upper, kept),
-            lower=rows_of(self.lower, kept),
-            weight=rows_of(self.weight, kept),
-        )
+        return replace(self, **self._numbers_at(kept, "i", "j"))
+
+    def _numbers_at(self, kept: Array, *others: str) -> dict[str, Any]:
+        """The numbers of the pairs that are kept."""
+        names = ("upper", "lower", "weight", *others)
+        return {name: rows_of(getattr(self, name), kept) for name in names}
 
     def involved(self) -> Array:
         xp = namespace(self.i)
@@ -174,21 +163,15 @@ class Bounds(SideInformation):
         upper, lower = self._vectors
         return (upper < INF) != (lower > 0)
 
-    def bind(
-        self,
-        loss: BoundedLoss,
-        points: Any = None,
-        bounds: Any = None,
-        *,
-        random_state: Any = None,
-        offset: Offset | None = None,
+    def _terms(
+        self, loss: BoundedLoss, points: Any, bounds: Any, random_state: Any, offset: Offset
     ) -> list[Term]:
         """One term each for upper bounds, lower bounds and targets (upper = lower), if there are any.
 
         `bounds` is ignored: every pair has its own.
         """
         del bounds, random_state
-        points = self._check_points(points)
+        xp = namespace(self.i)
         upper, lower = self._vectors
         # A loss without a target, such as SquaredHinge, has the same value from its two halves.
         target = (upper == lower) & _takes_target(loss)
@@ -198,26 +181,13 @@ class Bounds(SideInformation):
             ("lower", lower, (lower > 0) & ~target),
             ("equal", upper, target),
         ):
-            terms += self._term(loss, points, kind, numbers, where_true(chosen), offset)
+            rows = where_true(chosen)
+            if rows.shape[0]:
+                bound, weight = xp.take(numbers, rows), rows_of(self.weight, rows)
+                ends = xp.take(self.i, rows), xp.take(self.j, rows)
+                completed = complete(loss, kind, bound, weight)
+                terms.append(self._distance_term(*ends, completed, points, offset))
         return terms
-
-    def _term(
-        self,
-        loss: BoundedLoss,
-        points: Any,
-        kind: str,
-        numbers: Array,
-        rows: Array,
-        offset: Offset | None,
-    ) -> list[Term]:
-        if not rows.shape[0]:
-            return []
-        xp = namespace(rows)
-        i, j = xp.take(self.i, rows), xp.take(self.j, rows)
-        fixed = 0.0 if offset is None else offset(i, j)
-        constraints = SquaredDistances(i, j, points=points, n_points=self.n_points, offset=fixed)
-        bound, weight = xp.take(numbers, rows), rows_of(self.weight, rows)
-        return [Term(constraints, complete(loss, kind, bound, weight))]
 
 
 def _takes_target(loss: BoundedLoss) -> bool:

@@ -14,7 +14,6 @@ from scipy.sparse import issparse
 from gramlearn._base.arrays import Array, as_index, namespace, to_numpy, where_true
 from gramlearn._base.distances import squared_distances
 from gramlearn._base.validation import check_count, check_points, check_share
-from gramlearn.problem.constraints import SquaredDistances
 from gramlearn.problem.losses import BoundedLoss
 from gramlearn.problem.problem import Term
 from gramlearn.side_information.base import Coincide, Offset, SideInformation, complete
@@ -47,6 +46,7 @@ from gramlearn.side_information.tables import (
     merge_repeats,
     pair_keys,
     renumber,
+    repeated,
     rows_of,
     weights_in_full,
 )
@@ -97,7 +97,8 @@ class Pairs(SideInformation):
                 fields[name] = check_numbers(
                     getattr(self, name), name, tables[side], describe, positive=positive
                 )
-        if _has_repeats([pair_keys(table, n) for table in tables.values()]):
+        every = [pair_keys(table, n) for table in tables.values()]
+        if repeated(namespace(every[0]).concat(every)).shape[0]:
             for side, (bound, weight) in _NUMBERS.items():
                 keys = [pair_keys(tables[side], n)]
                 merged = merge_repeats(tables[side], keys, fields[bound], fields[weight])
@@ -287,21 +288,14 @@ class Pairs(SideInformation):
         sides = ((self.similar, self.similar_weight), (self.dissimilar, self.dissimilar_weight))
         return np.concatenate([weights_in_full(w, table.shape[0]) for table, w in sides])
 
-    def bind(
-        self,
-        loss: BoundedLoss,
-        points: Any = None,
-        bounds: Any = None,
-        *,
-        random_state: Any = None,
-        offset: Offset | None = None,
+    def _terms(
+        self, loss: BoundedLoss, points: Any, bounds: Any, random_state: Any, offset: Offset
     ) -> list[Term]:
         """One term for the similar pairs, then one for the dissimilar ones, each if there are any.
 
-        A bound is the one given to `Pairs`; else the one in `bounds=(upper, lower)`; else it comes
-        from `percentile_bounds(points)`.
+        A bound is the one given to `Pairs`; else the one in `bounds=(upper, lower)`; else it comes from
+        `percentile_bounds(points)`.
         """
-        points = self._check_points(points)
         upper, lower = self._find_bounds(points, bounds, random_state)
         terms = []
         for table, kind, bound, weight in (
@@ -310,11 +304,8 @@ class Pairs(SideInformation):
         ):
             if table.shape[0]:
                 i, j = contiguous_columns(table)
-                fixed = 0.0 if offset is None else offset(i, j)
-                constraints = SquaredDistances(
-                    i, j, points=points, n_points=self.n_points, offset=fixed
-                )
-                terms.append(Term(constraints, complete(loss, kind, bound, weight)))
+                completed = complete(loss, kind, bound, weight)
+                terms.append(self._distance_term(i, j, completed, points, offset))
         return terms
 
     def _find_bounds(self, points: Any, bounds: Any, random_state: Any) -> tuple[Any, Any]:
@@ -390,22 +381,13 @@ def _check_tables(similar: Any, dissimilar: Any, n_points: int) -> dict[str, Arr
     return {name: as_index(table, like) for name, table in tables.items()}
 
 
-def _has_repeats(keys: list[Array]) -> bool:
-    xp = namespace(keys[0])
-    ordered = xp.sort(xp.concat(keys), stable=False)
-    return bool(xp.any(ordered[1:] == ordered[:-1]))
-
-
 def _check_one_side(similar: Array, dissimilar: Array, n_points: int) -> None:
     """No pair in both lists."""
     xp = namespace(similar)
     # Each once in its list, where it may stand with several bounds.
     keys = [xp.unique_values(pair_keys(table, n_points)) for table in (similar, dissimilar)]
-    ordered = xp.sort(xp.concat(keys), stable=False)
-    both = ordered[1:][ordered[1:] == ordered[:-1]]
-    if both.shape[0]:
-        pairs = [divmod(int(key), n_points) for key in both]
-        refuse_pairs_on_both_sides(pairs, "in both `similar` and `dissimilar`")
+    if both := [divmod(int(key), n_points) for key in repeated(xp.concat(keys))]:
+        refuse_pairs_on_both_sides(both, "in both `similar` and `dissimilar`")
 
 
 def check_pairs(x: Any, name: str, n_points: int) -> None:

@@ -1,7 +1,7 @@
 """Tables of pairs and triplets, drawn from labels or from similarities; no row is drawn twice.
 
-Points of one class are alike, those of different classes are not. Of similarities the largest and the smallest
-speak. What is drawn is a table of row numbers in host memory; `Pairs` and `Triplets` make statements of them.
+Points of one class are alike, those of different classes are not. Of similarities, the
+largest and the smallest become pairs. What is drawn is a table of row numbers in host memory.
 """
 
 from numbers import Integral
@@ -118,7 +118,7 @@ def find_extreme_pairs(
 
 
 def _classes_in_runs(y: Any) -> tuple[int, np.ndarray, Runs]:
-    """(the number of points, those that have a label, these by class), where some are alike and some not."""
+    """(the number of points, those with a label, these by class); raises unless some are alike and some not."""
     labels, labeled = read_labels(y)
     classes, groups = np.unique(labels[labeled], return_inverse=True)
     n_unlabeled = labels.size - labeled.size
@@ -170,7 +170,7 @@ def read_labels(y: Any) -> tuple[np.ndarray, np.ndarray]:
 
 
 def _is_label(label: Any) -> bool:
-    """Neither None nor -1, and equal to itself: NaN is not, and a missing value of pandas does not know."""
+    """Neither None nor -1, and equal to itself, which NaN and missing values of pandas are not."""
     is_itself = label == label
     if label is None or not isinstance(is_itself, bool | np.bool_):
         return False

@@ -108,14 +108,17 @@ def pair_keys(table: Array, n_points: int) -> Array:
     return xp.minimum(i, j) * n_points + xp.maximum(i, j)
 
 
+def repeated(numbers: Array) -> Array:
+    """The numbers that occur again, in ascending order; one that occurs three times is listed twice."""
+    ordered = namespace(numbers).sort(numbers, stable=False)
+    return ordered[1:][ordered[1:] == ordered[:-1]]
+
+
 def check_once(table: Array, name: str, n_points: int, advice: str) -> None:
     """No pair twice, in either order."""
     keys = pair_keys(table, n_points)
-    xp = namespace(keys)
-    ordered = xp.sort(keys, stable=False)
-    again = ordered[1:] == ordered[:-1]
-    if bool(xp.any(again)):
-        key = int(ordered[first_true(again)])
+    if (twice := repeated(keys)).shape[0]:
+        key = int(twice[0])
         places = where_true(keys == key)
         raise ValueError(
             f"{name} lists the pair {divmod(key, n_points)} twice, at positions "
@@ -185,13 +188,9 @@ def check_rows(x: Any, n_points: int, like: Array) -> Array:
         raise TypeError(not_whole(rows, "rows"))
     check_range(rows, "rows", n_points)
     rows = as_index(rows, like)
-    xp = namespace(rows)
-    ordered = xp.sort(rows, stable=False)
-    twice = ordered[1:] == ordered[:-1]
-    if bool(xp.any(twice)):
+    if (twice := repeated(rows)).shape[0]:
         raise ValueError(
-            f"`rows` lists row {int(ordered[first_true(twice)])} twice; a point is in a subset "
-            "once, or not at all."
+            f"`rows` lists row {int(twice[0])} twice; a point is in a subset once, or not at all."
         )
     return rows
 
@@ -232,7 +231,7 @@ def join_tables(first: Array, second: Array) -> Array:
 def join_numbers(given: tuple[Any, Any], sizes: tuple[int, int], table: Array, name: str) -> Any:
     """The numbers of two tables of these sizes, joined as `table` is; one number where all are the same.
 
-    A table without rows has no say. None, which is a bound yet to be found, does not go with a number.
+    A table without rows is ignored. None, a bound yet to be found, cannot be joined with a number.
     """
     first, second = given
     if not all(sizes):
@@ -255,7 +254,7 @@ def join_numbers(given: tuple[Any, Any], sizes: tuple[int, int], table: Array, n
 
 
 def join_weights(given: tuple[Any, Any], sizes: tuple[int, int], table: Array) -> Any:
-    """The same of weights, which are 1 where there are none."""
+    """The weights of two tables, joined; they are 1 where none are given."""
     first, second = (1.0 if weight is None else weight for weight in given)
     joined = join_numbers((first, second), sizes, table, "weight")
     return None if isinstance(joined, float) and joined == 1.0 else joined
@@ -278,8 +277,7 @@ def merge_repeats(
     for other in others:  # by their ranks, for a product of the keys themselves may overflow
         ranks, more = (xp.unique_inverse(x).inverse_indices for x in (codes, other))
         codes = ranks * table.shape[0] + more
-    ordered = xp.sort(codes, stable=False)
-    if not bool(xp.any(ordered[1:] == ordered[:-1])):
+    if not repeated(codes).shape[0]:
         return table, numbers, weight
     _, first, group = np.unique(to_numpy(codes), return_index=True, return_inverse=True)
     each = weights_in_full(weight, group.size)

@@ -146,13 +146,7 @@ class Triplets(SideInformation):
     def keep_points(self, rows: Any) -> Self:
         table, kept, n_rows = renumber(self.triplets, rows, self.n_points)
         self._check_kept(int(table.shape[0]), n_rows)
-        return replace(
-            self,
-            triplets=table,
-            n_points=n_rows,
-            margin=rows_of(self.margin, kept),
-            weight=rows_of(self.weight, kept),
-        )
+        return replace(self, triplets=table, n_points=n_rows, **self._numbers_at(kept))
 
     def find_impossible(self, coincide: Coincide) -> Array:
         """None: a comparison that cannot hold is an answer like any other, for a soft loss to weigh."""
@@ -162,12 +156,11 @@ class Triplets(SideInformation):
 
     def drop(self, mask: Array) -> Self:
         kept = where_true(~mask)
-        return replace(
-            self,
-            triplets=namespace(kept).take(self.triplets, kept, axis=0),
-            margin=rows_of(self.margin, kept),
-            weight=rows_of(self.weight, kept),
-        )
+        table = namespace(kept).take(self.triplets, kept, axis=0)
+        return replace(self, triplets=table, **self._numbers_at(kept))
+
+    def _numbers_at(self, kept: Array) -> dict[str, Any]:
+        return {name: rows_of(getattr(self, name), kept) for name in ("margin", "weight")}
 
     def involved(self) -> Array:
         xp = namespace(self.triplets)
@@ -206,21 +199,14 @@ class Triplets(SideInformation):
         n_pairs = self.n_points**2
         return [near * n_pairs + far] if n_pairs**2 < 2**63 else [near, far]
 
-    def bind(
-        self,
-        loss: BoundedLoss,
-        points: Any = None,
-        bounds: Any = None,
-        *,
-        random_state: Any = None,
-        offset: Offset | None = None,
+    def _terms(
+        self, loss: BoundedLoss, points: Any, bounds: Any, random_state: Any, offset: Offset
     ) -> list[Term]:
         """One term, t = d(i, j) - d(i, k) <= -margin. `bounds` are ignored."""
         del bounds, random_state
-        points = self._check_points(points)
         columns = contiguous_columns(self.triplets)
         near, far = _two_pairs(columns)
-        fixed = 0.0 if offset is None else offset(*near) - offset(*far)
+        fixed = offset(*near) - offset(*far)
         constraints = DistanceComparisons(
             *columns, points=points, n_points=self.n_points, offset=fixed
         )

@@ -84,6 +84,13 @@ class KernelMap:
         return self._factor.transform(self.with_training(X))
 
     @property
+    def training_coordinates(self) -> np.ndarray:
+        """What `transform` gives for the training points."""
+        if not self.alpha or self._is_whole:
+            return np.asarray(self.coordinates.factor @ self._root)
+        return self._factor.factor
+
+    @property
     def n_coordinates(self) -> int:
         """The columns of what `transform` gives."""
         if not self.alpha or self._is_whole:

@@ -14,6 +14,7 @@ from typing import Any, final
 
 import numpy as np
 from scipy.sparse import issparse
+from scipy.sparse.linalg import LinearOperator, svds
 
 from gramlearn._base.distances import squared_distances
 
@@ -138,6 +139,46 @@ def distances_beyond(X: Any, inside: np.ndarray, i: Any, j: Any) -> np.ndarray:
     """|x_i - x_j|^2 less what `inside`, the coordinates X R, have of it."""
     rest = squared_distances(X, i, j) - squared_distances(inside, i, j)
     return np.asarray(np.maximum(rest, 0.0))
+
+
+def principal_directions(points: np.ndarray, count: int) -> np.ndarray:
+    """V' of the centered points U S V', count x d: no other so many directions keep more of the distances."""
+    n, d = points.shape
+    centered = points - points.mean(axis=0)
+    # The triangle of a QR has the same singular values and right singular vectors.
+    triangle = np.linalg.qr(centered, mode="r") if n > d else centered
+    return _with_signs(np.linalg.svd(triangle, full_matrices=False)[2][:count])
+
+
+def leading_components(found: MetricMap, X: Any, count: int) -> np.ndarray:
+    """V'L, count x d, with V the principal directions of the points X L'; of a sparse X fewer than it has."""
+    if not issparse(X):
+        return found.transform(principal_directions(found.transform(X), count))
+    mean = np.asarray(X.mean(axis=0)).reshape(-1)
+
+    def times_root(V: np.ndarray) -> np.ndarray:
+        return found.transform(V.reshape(X.shape[1], -1).T).T.reshape(V.shape)
+
+    def transformed(V: np.ndarray) -> np.ndarray:
+        moved = times_root(V)
+        return np.asarray(X @ moved - mean @ moved)
+
+    def adjoint(U: np.ndarray) -> np.ndarray:
+        return times_root(X.T @ U - np.multiply.outer(mean, U.sum(axis=0)))
+
+    # X L' of a sparse X is dense: it is multiplied by, and never written out.
+    operator = LinearOperator(
+        X.shape, transformed, adjoint, matmat=transformed, rmatmat=adjoint, dtype=np.float64
+    )
+    start = np.random.default_rng(0).standard_normal(min(X.shape))
+    Vt = svds(operator, count, v0=start, return_singular_vectors="vh")[2]
+    return found.transform(_with_signs(Vt[::-1]))
+
+
+def _with_signs(Vt: np.ndarray) -> np.ndarray:
+    """Rows whose largest entry is positive: the same on every machine."""
+    largest = Vt[np.arange(len(Vt)), np.argmax(np.abs(Vt), axis=1)]
+    return np.asarray(Vt * np.where(largest < 0, -1.0, 1.0)[:, None])
 
 
 def row_squares(Z: Any) -> np.ndarray:

@@ -142,7 +142,7 @@ def solve_nonparametric(
     p: float = 2.0,
     capacity: float | None = None,
     capacity_price: float | None = None,
-    rank: int | str = "auto",
+    rank: int | None = None,
     basis: str = "graph",
     tol: float = 1e-6,
     max_iter: int | None = None,
@@ -165,9 +165,9 @@ def solve_nonparametric(
         Of the capacity tr K^p; 1 with the linear loss and a capacity only.
     capacity, capacity_price : float, optional
         B and G.
-    rank : int or "auto"
+    rank : int, optional
         The most dimensions K may have: with the linear loss the best K of that rank; with others the best
-        one over a basis of that many columns, and the gap is over those. "auto": as many as it takes.
+        one over a basis of that many columns, and the gap is over those. As many as it takes if None.
     basis : {"graph", "statements"}
         Of a given rank: the smoothest functions on the pieces of the graph that pairs touch (bottom
         eigenvectors of L; Z11 5.4), or the leading eigenvectors of C T - L, which know the pairs.
@@ -192,7 +192,7 @@ def solve_nonparametric(
     n = _check_fit(laplacian, pairs)
     A = (C * statement_matrix(pairs) - laplacian).tocsr()
     check_choice(basis, "basis", dict.fromkeys(_BASES))
-    size = None if isinstance(rank, str) and rank == "auto" else min(check_count(rank, "rank"), n)
+    size = None if rank is None else min(check_count(rank, "rank"), n)
     if p == 1 or (loss == "linear" and size is not None):
         return leading_kernel(A, size, p, B, 1.0 if G is None else G, tol)
     V = None

@@ -1,4 +1,4 @@
-"""fit: all of it, or nothing; on Ctrl-C with the answer so far, as `SolveInterrupted` states the rule.
+"""A fit that fails changes nothing; one that Ctrl-C ends has the answer so far (see `SolveInterrupted`).
 
 A fit works on a draft, which has the parameters and what was fitted before. When it is done, the draft becomes
 the estimator in one assignment, which nothing can interrupt.
@@ -19,13 +19,13 @@ Found = TypeVar("Found")
 P = ParamSpec("P")
 
 
-def whole(
+def all_or_nothing(
     fit: Callable[Concatenate[Estimator, P], Estimator],
 ) -> Callable[Concatenate[Estimator, P], Estimator]:
-    """Make a method that fits one that fits all or nothing."""
+    """Decorate a method that fits, so that it changes all of the estimator, or nothing."""
 
     @wraps(fit)
-    def fit_whole(self: Estimator, *args: P.args, **kwargs: P.kwargs) -> Estimator:
+    def fit_all(self: Estimator, *args: P.args, **kwargs: P.kwargs) -> Estimator:
         draft = object.__new__(type(self))
         draft.__dict__.update(self.__dict__)
         try:
@@ -47,7 +47,7 @@ def whole(
             raise SolveInterrupted(stop.solution, stop.where, type(self).__name__) from None
         return self
 
-    return fit_whole
+    return fit_all
 
 
 def _is_of_ctrl_c(error: BaseException | None) -> bool:
@@ -61,7 +61,7 @@ def _words(error: MemoryError) -> str:
     return str(error).rstrip(".") or "no more could be had"
 
 
-def so_far(draft: Any, search: Callable[P, Found], *args: P.args, **kwargs: P.kwargs) -> Found:
+def run_search(draft: Any, search: Callable[P, Found], *args: P.args, **kwargs: P.kwargs) -> Found:
     """What the search finds, or on Ctrl-C what it has found by then; `fit` goes on with it, and raises then."""
     try:
         return search(*args, **kwargs)
