@@ -1,14 +1,50 @@
-"""What an estimator learns from: labels y of the points, or side information about them."""
+"""What an estimator learns from, labels y or side information, and how it solves for a matrix."""
 
 from collections.abc import Callable
 from typing import Any, cast
 
 import numpy as np
 
+from gramlearn._base.validation import check_flag
 from gramlearn._base.warnings import is_called_by, warn
+from gramlearn.estimators._all_or_nothing import run_search
+from gramlearn.problem.problem import Problem, Term
+from gramlearn.problem.solution import Solution, unless_infeasible
+from gramlearn.problem.spectral import Regularizer
 from gramlearn.side_information import Pairs, SideInformation, Triplets
 from gramlearn.side_information.sampling import read_labels
 from gramlearn.side_information.triplets import check_triplets
+from gramlearn.solvers import Limits, warn_unless_solved
+from gramlearn.solvers.progress import progress_bar
+from gramlearn.solvers.solve import attempt
+
+
+class SolvesProblems:
+    """An estimator whose parameters say how to solve."""
+
+    solver: Any
+    tol: Any
+    max_iter: Any
+    time_limit: Any
+    callback: Any
+    verbose: Any
+
+    def _solve(self, regularizer: Regularizer, prior: Any, terms: list[Term]) -> Solution:
+        """Solve, and warn where the tolerance is not reached; contradictions raise InfeasibleError."""
+        problem = Problem(regularizer, prior, terms)
+        given = Limits.read(self.tol, self.max_iter, self.time_limit, type(self).__name__)
+
+        def search() -> Solution:
+            show = check_flag(self.verbose, "verbose")
+            with progress_bar("learning", given.tol, show, self.callback) as callback:
+                solution, limits = attempt(
+                    problem, self.solver, given.tol, self.max_iter, callback, None, self.time_limit
+                )
+            warn_unless_solved(solution, limits, "raise tol")
+            return solution
+
+        soft, finite = 'loss="slack" or "hinge"', 'loss="hinge" or "squared_hinge"'
+        return unless_infeasible(run_search(self, search), soft, finite)
 
 
 def side_of(

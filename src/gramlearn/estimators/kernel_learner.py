@@ -1,6 +1,5 @@
 """minimize D(K, K0) + sum_k loss_k(K_ii + K_jj - 2 K_ij) over K: a kernel for new points, too (J12 3, 4)."""
 
-from functools import partial
 from typing import Any, Self
 
 import numpy as np
@@ -9,12 +8,12 @@ from sklearn.base import BaseEstimator, ClassNamePrefixFeaturesOutMixin, Transfo
 from sklearn.utils.validation import check_is_fitted
 
 from gramlearn._base.validation import check_choice, check_flag, check_positive, generator
-from gramlearn.estimators._all_or_nothing import all_or_nothing, run_search
+from gramlearn.estimators._all_or_nothing import all_or_nothing
 from gramlearn.estimators._inputs import FLOATS, check_components, validated, validated_for_kernel
-from gramlearn.estimators._learning import side_of
+from gramlearn.estimators._learning import SolvesProblems, side_of
 from gramlearn.estimators._pair_methods import PairMethods
 from gramlearn.methods.metric.feature_space import FeatureSpace
-from gramlearn.methods.metric.fitting import SolveOptions, ask, learn, read_loss
+from gramlearn.methods.metric.fitting import ask, learn, read_loss
 from gramlearn.methods.metric.kernel_map import KernelMap
 from gramlearn.methods.metric.maps import principal_directions
 from gramlearn.problem.prior import Factor
@@ -25,7 +24,9 @@ from gramlearn.side_information import SideInformation
 _ROWS = 1000  # of sparse pairs, at a time
 
 
-class KernelLearner(PairMethods, ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
+class KernelLearner(
+    SolvesProblems, PairMethods, ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator
+):
     """k(x, y) = alpha k0(x, y) + k1' S k2: the kernel nearest to k0 that honors what is known of pairs.
 
     A metric in the feature space of k0, which may have any dimension. With `LogDet` this is kernelized
@@ -191,10 +192,7 @@ class KernelLearner(PairMethods, ClassNamePrefixFeaturesOutMixin, TransformerMix
             check_components(self.n_components, most, "the points in the span of the basis")
         prior = Factor(alpha**0.5 * P) if of_kernel else alpha * np.eye(P.shape[1])
         rest = (lambda i, j: alpha * space.rest(i, j)) if space.keeps_rest else None
-        options = SolveOptions.of(
-            "KernelLearner", self.get_params(deep=False), partial(run_search, self)
-        )
-        learned = learn(asked, regularizer, options, P, prior, rest=rest, of_kernel=of_kernel)
+        learned = learn(asked, regularizer, self._solve, P, prior, rest=rest, of_kernel=of_kernel)
         self.coordinates_, self.inner_ = space.coordinates, learned.matrix
         scale = alpha if space.is_whole else 0.0
         self._map = KernelMap(space.base, space.coordinates, learned.matrix, scale)

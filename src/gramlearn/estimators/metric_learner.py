@@ -10,12 +10,12 @@ from sklearn.utils.validation import check_is_fitted
 
 from gramlearn._base.distances import coincide_under
 from gramlearn._base.validation import check_choice, check_extent, generator
-from gramlearn.estimators._all_or_nothing import all_or_nothing, run_search
+from gramlearn.estimators._all_or_nothing import all_or_nothing
 from gramlearn.estimators._inputs import FLOATS, check_components, validated
-from gramlearn.estimators._learning import side_of
+from gramlearn.estimators._learning import SolvesProblems, side_of
 from gramlearn.estimators._pair_methods import MahalanobisMethods
 from gramlearn.methods.metric.bases import basis_of, check_basis_name, orthonormal
-from gramlearn.methods.metric.fitting import SolveOptions, ask, learn, read_loss
+from gramlearn.methods.metric.fitting import ask, learn, read_loss
 from gramlearn.methods.metric.maps import (
     FullMap,
     LowRankMap,
@@ -32,7 +32,7 @@ from gramlearn.side_information.sampling import classes_of
 _LARGEST_OUTPUT = 10**9  # numbers of a transformed sparse X: 8 GB
 
 
-class MetricLearner(MahalanobisMethods, BaseEstimator):
+class MetricLearner(SolvesProblems, MahalanobisMethods, BaseEstimator):
     """d(x, y) = (x - y)' W (x - y), with W the nearest to W0 that honors what is known of pairs.
 
     With `LogDet` and `loss="slack"` this is information-theoretic metric learning (ITML), solved to optimality.
@@ -193,10 +193,7 @@ class MetricLearner(MahalanobisMethods, BaseEstimator):
         points = X if root is None else (X - (0.0 if of_kernel else X.mean(axis=0))) @ root.T
         coincide = partial(coincide_under, X, points, root if stays else None)
         asked = ask(known, loss, coincide, points, self.bounds, self.percentiles, rng)
-        options = SolveOptions.of(
-            "MetricLearner", self.get_params(deep=False), partial(run_search, self)
-        )
-        learn_on = partial(learn, asked, regularizer, options)
+        learn_on = partial(learn, asked, regularizer, self._solve)
         R = self._basis(points, asked.side, prior is None, of_kernel, y, rng)
         if R is not None:
             P = np.asarray(points @ R)

@@ -8,7 +8,6 @@ points that are sqrt(b - 1) apart. What is asked of pairs are then comparisons, 
 and b^2 / 2 = 1/2 + (b - 1) + (b - 1)^2 / 2. No constraint is left that has to hold.
 """
 
-from functools import partial
 from typing import Any, Self
 
 import numpy as np
@@ -16,11 +15,10 @@ from sklearn.base import BaseEstimator
 
 from gramlearn._base.validation import check_extent, check_positive, generator
 from gramlearn._base.warnings import warn
-from gramlearn.estimators._all_or_nothing import all_or_nothing, run_search
+from gramlearn.estimators._all_or_nothing import all_or_nothing
 from gramlearn.estimators._inputs import validated
-from gramlearn.estimators._learning import side_of
+from gramlearn.estimators._learning import SolvesProblems, side_of
 from gramlearn.estimators._pair_methods import MahalanobisMethods
-from gramlearn.methods.metric.fitting import SolveOptions
 from gramlearn.methods.metric.maps import FullMap
 from gramlearn.problem.constraints import DistanceComparisons, SquaredDistances
 from gramlearn.problem.losses import Hinge, Linear
@@ -31,7 +29,7 @@ from gramlearn.side_information import SideInformation, Triplets
 _ROUNDING = 1e-14  # of the longest extent
 
 
-class POLA(MahalanobisMethods, BaseEstimator):
+class POLA(SolvesProblems, MahalanobisMethods, BaseEstimator):
     """A metric and the threshold that goes with it, learned together from pairs.
 
     Parameters
@@ -118,8 +116,7 @@ class POLA(MahalanobisMethods, BaseEstimator):
                 ends = (np.full(rows.size, n), np.full(rows.size, n + 1))
                 comparisons = DistanceComparisons(i[rows], j[rows], *ends, points=points)
                 terms.append(Term(comparisons, Hinge(C, weight=weights[rows], **bound)))
-        options = SolveOptions.of("POLA", self.get_params(deep=False), partial(run_search, self))
-        solution = options.solve(Frobenius(), np.zeros((d + 1, d + 1)), terms)
+        solution = self._solve(Frobenius(), np.zeros((d + 1, d + 1)), terms)
         F = solution.factor
         self._map = FullMap((basis @ F[:d]).T)
         self.threshold_ = float(np.sqrt(1 + F[d] @ F[d]))

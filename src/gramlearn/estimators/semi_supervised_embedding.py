@@ -5,7 +5,6 @@ it does singular values in the completion of matrices, and W^(1/2) p(x) is the e
 is Trace-SSIKDR, solved with a certificate instead of by Uzawa's steps.
 """
 
-from functools import partial
 from typing import Any, Self
 
 import numpy as np
@@ -14,11 +13,11 @@ from sklearn.utils.validation import check_is_fitted
 
 from gramlearn._base.validation import check_choice, check_count, check_positive, generator
 from gramlearn._base.warnings import warn
-from gramlearn.estimators._all_or_nothing import all_or_nothing, run_search
+from gramlearn.estimators._all_or_nothing import all_or_nothing
 from gramlearn.estimators._inputs import FLOATS, KeepsPrecision, validated, validated_for_kernel
-from gramlearn.estimators._learning import side_of
+from gramlearn.estimators._learning import SolvesProblems, side_of
 from gramlearn.methods.metric.feature_space import FeatureSpace
-from gramlearn.methods.metric.fitting import SolveOptions, ask
+from gramlearn.methods.metric.fitting import ask
 from gramlearn.problem.constraints import Trace
 from gramlearn.problem.dual import Part
 from gramlearn.problem.losses import Hinge, Linear, SquaredHinge
@@ -30,7 +29,7 @@ _RANK = 1e-6  # eigenvalues below this share of the largest are zero
 
 
 class SemiSupervisedEmbedding(
-    KeepsPrecision, ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator
+    SolvesProblems, KeepsPrecision, ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator
 ):
     """x -> W^(1/2) p(x), with W of low rank: a map for looking at, from pairs, triplets or labels.
 
@@ -158,12 +157,7 @@ class SemiSupervisedEmbedding(
         terms = asked.terms(P)
         zero = np.zeros((P.shape[1], P.shape[1]))
         terms.append(Term(Trace(), Linear(self._price_of_trace(zero, terms))))
-        options = SolveOptions.of(
-            "SemiSupervisedEmbedding",
-            self.get_params(deep=False),
-            partial(run_search, self),
-        )
-        solution = options.solve(Frobenius(), zero, terms)
+        solution = self._solve(Frobenius(), zero, terms)
         self.eigenvalues_, directions = self._leading(solution.matrix)
         self._directions = directions * np.sqrt(self.eigenvalues_)
         self.embedding_ = P @ self._directions

@@ -10,25 +10,22 @@ or is interrupted has changed nothing.
 """
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, fields
+from dataclasses import dataclass
 from typing import Any, NamedTuple, cast, final
 
 import numpy as np
 
 from gramlearn._base.distances import squared_distances
-from gramlearn._base.validation import check_choice, check_flag, check_positive
+from gramlearn._base.validation import check_choice, check_positive
 from gramlearn._base.warnings import warn
 from gramlearn.problem.losses import BoundedLoss, Hard, Hinge, Square, SquaredHinge
-from gramlearn.problem.problem import Problem, Term
-from gramlearn.problem.solution import Solution, unless_infeasible
+from gramlearn.problem.problem import Term
+from gramlearn.problem.solution import Solution
 from gramlearn.problem.spectral import Regularizer
 from gramlearn.problem.status import Status
 from gramlearn.side_information import Bounds, Pairs, SideInformation, Triplets
 from gramlearn.side_information.base import Coincide, Offset
 from gramlearn.side_information.percentiles import check_bounds, check_not_crossed, percentiles_of
-from gramlearn.solvers import warn_unless_solved
-from gramlearn.solvers.progress import progress_bar
-from gramlearn.solvers.solve import attempt
 
 _LOSSES: Mapping[str, Callable[[float], BoundedLoss]] = {
     "hinge": Hinge,
@@ -142,56 +139,6 @@ def _find_bounds(
     return both
 
 
-@final
-@dataclass(frozen=True, eq=False)
-class SolveOptions:
-    """How to solve: by the parameters of the estimator `owner`, with a progress bar where it is `verbose`.
-
-    `catch_interrupt(search)` gives what the search finds, or on Ctrl-C the best that it has found by then.
-    """
-
-    owner: str
-    catch_interrupt: Callable[[Callable[[], Solution]], Solution]
-    solver: Any
-    tol: Any
-    max_iter: Any
-    time_limit: Any
-    callback: Any
-    verbose: Any
-
-    @classmethod
-    def of(
-        cls,
-        owner: str,
-        params: Mapping[str, Any],
-        catch_interrupt: Callable[[Callable[[], Solution]], Solution],
-    ) -> "SolveOptions":
-        """Those among the parameters of an estimator of this name."""
-        return cls(owner, catch_interrupt, *(params[option.name] for option in fields(cls)[2:]))
-
-    def solve(self, regularizer: Regularizer, prior: Any, terms: list[Term]) -> Solution:
-        """Solve, and warn where the tolerance is not reached; contradictions raise InfeasibleError.
-
-        Errors name the estimator's parameters.
-        """
-        problem = Problem(regularizer, prior, terms)
-        tol = check_positive(self.tol, "tol", self.owner, any_size=True)
-        if self.time_limit is not None:
-            check_positive(self.time_limit, "time_limit", self.owner)
-
-        def search() -> Solution:
-            show = check_flag(self.verbose, "verbose")
-            with progress_bar("learning", tol, show, self.callback) as callback:
-                solution, limits = attempt(
-                    problem, self.solver, tol, self.max_iter, callback, time_limit=self.time_limit
-                )
-            warn_unless_solved(solution, limits, "raise tol")
-            return solution
-
-        soft, finite = 'loss="slack" or "hinge"', 'loss="hinge" or "squared_hinge"'
-        return unless_infeasible(self.catch_interrupt(search), soft, finite)
-
-
 class Learned(NamedTuple):
     """M = F F', its certificate, and the learned distances (not squared) of pairs called near or far."""
 
@@ -206,20 +153,20 @@ class Learned(NamedTuple):
 def learn(
     asked: Statements,
     regularizer: Regularizer,
-    options: SolveOptions,
+    solve: Callable[[Regularizer, Any, list[Term]], Solution],
     P: np.ndarray,
     prior: Any,
     *,
     rest: Offset | None = None,
     of_kernel: bool = False,
 ) -> Learned:
-    """Learn M from statements about points with coordinates P, n x k.
+    """Learn M from statements about points with coordinates P, n x k; `solve` solves as the user asked for.
 
     With `of_kernel` the regularizer is applied to the kernel K = P M P' of the points instead of to M, and
     `prior` is the prior of K; P has independent columns then, so that K tells what M is.
     """
     terms = asked.terms(None if of_kernel else P, rest)
-    solution = options.solve(regularizer, prior, terms)
+    solution = solve(regularizer, prior, terms)
     F = np.linalg.lstsq(P, solution.factor, rcond=None)[0] if of_kernel else solution.factor
     _warn_if_all_hold(asked.side, solution)
     i, j, alike = (np.asarray(v) for v in asked.side.near_and_far())
