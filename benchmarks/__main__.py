@@ -12,8 +12,8 @@ from tools.meter import limit_threads
 from tqdm import tqdm
 
 from benchmarks import contestants, data
-from benchmarks.plot import plot
-from benchmarks.report import read, table
+from benchmarks.plot import draw_plot
+from benchmarks.report import read_results, write_table
 from benchmarks.runner import run_instance
 from benchmarks.sizes import QUICK, SIZES
 
@@ -90,19 +90,19 @@ def _run(args: argparse.Namespace) -> int:
         for spec, limit in tasks:
             runs.append(run_instance(spec, names, limit, args.out, not args.quick, report))
             if find_spec("matplotlib"):
-                plot(runs[-1], args.out)
-    print(table(runs), end="")
+                draw_plot(runs[-1], args.out)
+    print(write_table(runs), end="")
     return 0
 
 
 def _table(args: argparse.Namespace) -> int:
-    print(table(read(args.out)), end="")
+    print(write_table(read_results(args.out)), end="")
     return 0
 
 
 def _plot(args: argparse.Namespace) -> int:
-    for run in read(args.out):
-        path = plot(run, args.out)
+    for run in read_results(args.out):
+        path = draw_plot(run, args.out)
         print(
             path or f"{run['instance']['name']}: nobody gave an answer, so there is nothing to draw"
         )

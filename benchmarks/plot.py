@@ -3,14 +3,14 @@
 from pathlib import Path
 from typing import Any
 
-from tools.whole_files import figure_whole
+from tools.atomic_files import save_figure_atomically
 
-__all__ = ["plot"]
+__all__ = ["draw_plot"]
 
 _FLOOR = 1e-12  # where a gap of zero is drawn
 
 
-def plot(run: dict[str, Any], folder: Path) -> Path | None:
+def draw_plot(run: dict[str, Any], folder: Path) -> Path | None:
     """Draw one instance; nothing where nobody gave an answer."""
     import matplotlib
 
@@ -31,7 +31,7 @@ def plot(run: dict[str, Any], folder: Path) -> Path | None:
     axes.grid(alpha=0.3)
     axes.legend(fontsize="small")
     path = folder / f"{spec['name']}.png"
-    figure_whole(path, figure.savefig)
+    save_figure_atomically(path, figure.savefig)
     plt.close(figure)
     return path
 

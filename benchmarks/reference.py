@@ -8,10 +8,10 @@ from dataclasses import dataclass
 from typing import Any, final
 
 from benchmarks import judge
-from benchmarks.contestants._ours import problem, solve_quietly
+from benchmarks.contestants._ours import make_problem, solve_quietly
 from benchmarks.instance import Instance
 
-__all__ = ["Reference", "reference"]
+__all__ = ["Reference", "find_reference"]
 
 _TOL = 1e-9
 
@@ -26,16 +26,16 @@ class Reference:
     status: str
 
 
-def reference(instance: Instance, objective: str, limit: float = 600.0) -> Reference:
+def find_reference(instance: Instance, objective: str, limit: float = 600.0) -> Reference:
     """Solve to a relative gap of 1e-9, or as near as rounding and `limit` seconds allow."""
     try:
-        return _solved(instance, objective, limit)
+        return _solve(instance, objective, limit)
     except Exception as error:  # answers are then recorded without a bound, and not lost
         return Reference(-float("inf"), float("inf"), f"{type(error).__name__}: {error}")
 
 
-def _solved(instance: Instance, objective: str, limit: float) -> Reference:
-    solution = solve_quietly(problem(instance, objective), tol=_TOL, time_limit=limit)
+def _solve(instance: Instance, objective: str, limit: float) -> Reference:
+    solution = solve_quietly(make_problem(instance, objective), tol=_TOL, time_limit=limit)
     lam: Any = instance.xp.concat(solution.duals)
     if instance.spec.library == "torch:cuda":
         instance.xp.cuda.empty_cache()  # the contestants are other processes on the same device

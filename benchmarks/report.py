@@ -4,7 +4,7 @@ import json
 from pathlib import Path
 from typing import Any
 
-__all__ = ["read", "table"]
+__all__ = ["read_results", "write_table"]
 
 _HEAD = (
     "contestant", "s to 1e-2", "s to 1e-4", "s to 1e-6", "passes to 1e-6",
@@ -12,7 +12,7 @@ _HEAD = (
 )  # fmt: skip
 
 
-def read(folder: Path) -> list[dict[str, Any]]:
+def read_results(folder: Path) -> list[dict[str, Any]]:
     """All results in a folder, the smaller instances first."""
     files = sorted(folder.glob("*.json"))
     if not files:
@@ -20,18 +20,18 @@ def read(folder: Path) -> list[dict[str, Any]]:
             f"there are no results in {folder}; `python -m benchmarks run --out {folder}` makes "
             "some."
         )
-    return sorted(map(_result, files), key=_place)
+    return sorted(map(_read_result, files), key=_sort_key)
 
 
-def _place(run: dict[str, Any]) -> tuple[int, str]:
+def _sort_key(run: dict[str, Any]) -> tuple[int, str]:
     return int(run["instance"]["c"]), str(run["instance"]["name"])
 
 
-def _result(file: Path) -> dict[str, Any]:
-    """One result; a file that is none is refused, for a table without it would pass for all there is."""
+def _read_result(file: Path) -> dict[str, Any]:
+    """Read one result; a damaged file is refused, since a table without it would look complete."""
     try:
         run: dict[str, Any] = json.loads(file.read_text(encoding="utf-8"))
-        _instance(run), _place(run)  # all that a table needs is there
+        _instance(run), _sort_key(run)  # all that a table needs is there
     except (OSError, ValueError, LookupError, TypeError, AttributeError, RecursionError) as error:
         raise ValueError(
             f"{file} is no result of a benchmark, or a damaged one ({type(error).__name__}); remove it from "
@@ -40,7 +40,7 @@ def _result(file: Path) -> dict[str, Any]:
     return run
 
 
-def table(runs: list[dict[str, Any]]) -> str:
+def write_table(runs: list[dict[str, Any]]) -> str:
     """One Markdown table an instance."""
     return "\n\n".join(_instance(run) for run in runs) + "\n"
 
@@ -52,7 +52,13 @@ def _instance(run: dict[str, Any]) -> str:
         title += f", on {spec['library']}"
     rows = [_row(result) for result in run["results"]]
     rows = [_HEAD, ("---",) * len(_HEAD), *rows]
-    lines = [title, "", _circumstances(run), "", *("| " + " | ".join(row) + " |" for row in rows)]
+    lines = [
+        title,
+        "",
+        _describe_circumstances(run),
+        "",
+        *("| " + " | ".join(row) + " |" for row in rows),
+    ]
     troubles = [
         f"- {result['contestant']} {result['status']}: {result['reason'].rstrip('.')}."
         for result in run["results"]
@@ -61,7 +67,7 @@ def _instance(run: dict[str, Any]) -> str:
     return "\n".join([*lines, "", *troubles] if troubles else lines)
 
 
-def _circumstances(run: dict[str, Any]) -> str:
+def _describe_circumstances(run: dict[str, Any]) -> str:
     """One line: the machine, the seed, the limits, the bounds."""
     machine, spec = run["machine"], run["instance"]
     parts = []

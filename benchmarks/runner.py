@@ -15,15 +15,15 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-from tools.environments import UnavailableError, interpreter
+from tools.atomic_files import UnwritableError, write_atomically
+from tools.environments import UnavailableError, find_interpreter
 from tools.launch import launch
-from tools.meter import commit, machine
-from tools.whole_files import UnwritableError, write_whole
+from tools.meter import describe_commit, describe_machine
 
 from benchmarks import data, judge
 from benchmarks.contestants import find
 from benchmarks.instance import Instance, Spec, save
-from benchmarks.reference import Reference, reference
+from benchmarks.reference import Reference, find_reference
 
 __all__ = ["GAPS", "run_contestant", "run_instance"]
 
@@ -50,11 +50,11 @@ def run_instance(
     try:
         instance = data.make(spec)
         run["instance"] |= {"upper": instance.upper, "lower": instance.lower}
-        run["machine"] = machine(spec.library)
+        run["machine"] = describe_machine(spec.library)
     except UnavailableError as reason:
         absent = str(reason)
     path = out / f"{spec.name}.json"
-    run |= _kept(path, run, contestants)
+    run |= _read_earlier(path, run, contestants)
     bounds: dict[str, Reference] = {}
     for name in contestants:
         objective = find(name).objective
@@ -63,7 +63,7 @@ def run_instance(
         else:
             if objective not in bounds:
                 report(f"{spec.name}: the lower bound")
-                bounds[objective] = reference(instance, objective, 5 * limit)
+                bounds[objective] = find_reference(instance, objective, 5 * limit)
                 run["references"][objective] = asdict(bounds[objective])
             report(f"{spec.name}: {name}")
             result = run_contestant(name, instance, limit, bounds[objective], may_make)
@@ -72,12 +72,12 @@ def run_instance(
             "objective": objective,
             "limit_seconds": limit,
             "date": time.strftime("%Y-%m-%d %H:%M UTC", time.gmtime()),
-            "commit": commit(),
+            "commit": describe_commit(),
         }
         run["results"].append({**facts, **result})
-        write_whole(path, json.dumps(_finite(run), indent=1) + "\n")
+        write_atomically(path, json.dumps(_replace_infinity(run), indent=1) + "\n")
         report("")
-    return _finite(run)
+    return _replace_infinity(run)
 
 
 def run_contestant(
@@ -91,7 +91,7 @@ def run_contestant(
     if refusal:
         return _skipped(refusal)
     try:
-        python = interpreter(contestant.requirements, may_make)
+        python = find_interpreter(contestant.requirements, may_make)
     except UnavailableError as reason:
         return _skipped(str(reason))
     with tempfile.TemporaryDirectory() as place:
@@ -109,11 +109,13 @@ def run_contestant(
             return {**_skipped(ending), "status": "failed"}
         result = json.loads((folder / "report.json").read_text(encoding="utf-8"))
         with np.load(folder / "answers.npz") as matrices:
-            curve = _judged(result.pop("answers"), matrices, instance, contestant.objective, bound)
-    return {**result, "curve": curve, "reached": _reached(curve)}
+            curve = _judge_answers(
+                result.pop("answers"), matrices, instance, contestant.objective, bound
+            )
+    return {**result, "curve": curve, "reached": _seconds_to_gaps(curve)}
 
 
-def _judged(
+def _judge_answers(
     answers: list[dict[str, Any]],
     matrices: Any,
     instance: Instance,
@@ -141,7 +143,7 @@ def _judged(
     return curve
 
 
-def _reached(curve: list[dict[str, Any]]) -> dict[str, float | None]:
+def _seconds_to_gaps(curve: list[dict[str, Any]]) -> dict[str, float | None]:
     """The least seconds of an answer within each gap."""
     return {
         f"{gap:.0e}": min((a["seconds"] for a in curve if a["relative_gap"] <= gap), default=None)
@@ -150,10 +152,10 @@ def _reached(curve: list[dict[str, Any]]) -> dict[str, float | None]:
 
 
 def _skipped(reason: str) -> dict[str, Any]:
-    return {"status": "skipped", "reason": reason, "curve": [], "reached": _reached([])}
+    return {"status": "skipped", "reason": reason, "curve": [], "reached": _seconds_to_gaps([])}
 
 
-def _kept(path: Path, run: dict[str, Any], contestants: Sequence[str]) -> dict[str, Any]:
+def _read_earlier(path: Path, run: dict[str, Any], contestants: Sequence[str]) -> dict[str, Any]:
     """What an earlier run of the same instance on the same machine found with other contestants."""
     try:
         before = json.loads(path.read_text(encoding="utf-8"))
@@ -170,10 +172,10 @@ def _kept(path: Path, run: dict[str, Any], contestants: Sequence[str]) -> dict[s
     return {"references": {}, "results": []}
 
 
-def _finite(x: Any) -> Any:
+def _replace_infinity(x: Any) -> Any:
     """JSON has no infinity: null stands for it."""
     if isinstance(x, dict):
-        return {key: _finite(value) for key, value in x.items()}
+        return {key: _replace_infinity(value) for key, value in x.items()}
     if isinstance(x, list):
-        return [_finite(value) for value in x]
+        return [_replace_infinity(value) for value in x]
     return None if isinstance(x, float) and not math.isfinite(x) else x

@@ -16,7 +16,7 @@ from typing import Any
 
 import numpy as np
 from tools.launch import SOLVING
-from tools.meter import PeakMemory, pass_seconds, versions
+from tools.meter import PeakMemory, list_versions, measure_pass_seconds
 
 from benchmarks.contestants import Answer, Contestant, find
 from benchmarks.instance import Instance, load
@@ -50,18 +50,18 @@ def measure(
         began = time.perf_counter()
         contestant.warm_up(instance)
         report["warm_up_seconds"] = time.perf_counter() - began
-        passes.append(pass_seconds(spec.c, spec.r, spec.library))
+        passes.append(measure_pass_seconds(spec.c, spec.r, spec.library))
         print(SOLVING, flush=True)
         with memory:
             answers.extend(contestant.solve(instance, limit))
-        passes.append(pass_seconds(spec.c, spec.r, spec.library))
+        passes.append(measure_pass_seconds(spec.c, spec.r, spec.library))
     except Exception as error:  # whatever a contestant raises is its result
         traceback.print_exc()
         report["status"] = "failed"
         report["reason"] = f"{type(error).__name__}: {error}"
     report["pass_seconds"] = passes
     report["level_bytes"], report["peak_bytes"] = memory.level, memory.above
-    report["versions"] = versions(contestant.packages)
+    report["versions"] = list_versions(contestant.packages)
     return report, answers
 
 

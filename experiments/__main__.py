@@ -11,10 +11,10 @@ from tqdm import tqdm
 from experiments import reproductions
 from experiments.experiment import Part
 from experiments.pages import write_page
-from experiments.published import FOLDER, published
-from experiments.run_all import Job, compute_all, open_all, summary
-from experiments.runs import Run, compute_missing, open_run, run_folder
-from experiments.summary import section, write_summary
+from experiments.published import FOLDER, read_published
+from experiments.run_all import Job, compute_all, open_all, write_summary_of_all
+from experiments.runs import Run, compute_missing, find_run_folder, open_run
+from experiments.summary import write_section, write_summary
 
 _HERE = Path(__file__).resolve().parent
 _OUT = _HERE / "results"
@@ -121,7 +121,8 @@ def _run(args: argparse.Namespace) -> int:
 def _run_all(args: argparse.Namespace) -> int:
     began = time.monotonic()
     known = (
-        (name, published(name, reproductions.find(name), FOLDER)) for name in reproductions.names()
+        (name, read_published(name, reproductions.find(name), FOLDER))
+        for name in reproductions.names()
     )
     seconds = {name: outcome.seconds for name, outcome in known if outcome}
     opened = open_all(args.quick, args.seed, args.out, seconds)
@@ -136,7 +137,7 @@ def _run_all(args: argparse.Namespace) -> int:
             compute_all(opened, args.workers, args.limit, report)
     except KeyboardInterrupt:
         return _interrupted(opened.runs, args.out)
-    print(summary(opened, (time.monotonic() - began) / 60), end="")
+    print(write_summary_of_all(opened, (time.monotonic() - began) / 60), end="")
     return int(not opened.is_complete)
 
 
@@ -151,11 +152,11 @@ def _interrupted(runs: list[Run], folder: Path) -> int:
 
 
 def _table(args: argparse.Namespace) -> int:
-    known = published(args.name, reproductions.find(args.name), FOLDER)
-    place = run_folder(args.name, args.quick, args.seed, args.out)
+    known = read_published(args.name, reproductions.find(args.name), FOLDER)
+    place = find_run_folder(args.name, args.quick, args.seed, args.out)
     if known and not (args.quick or args.seed or place.is_dir()):
         print(f"There is no run in {place}; this is what was published.", file=sys.stderr)
-        print(section(known), end="")
+        print(write_section(known), end="")
         return 0
     outcome = _open(args).outcome()
     if not outcome.records:
@@ -164,7 +165,7 @@ def _table(args: argparse.Namespace) -> int:
         raise FileNotFoundError(
             f"there are no results in {place}; `python -m experiments run {args.name}{options}` makes some."
         )
-    print(section(outcome), end="")
+    print(write_section(outcome), end="")
     return 0
 
 

@@ -1,4 +1,4 @@
-"""When two numbers agree, each a mean of draws with their standard deviation; and words for many numbers.
+"""When two numbers agree, each a mean of draws with their standard deviation; and formatting of many numbers.
 
 error:    e = s / sqrt(n)                    margin:      t_0.975 e, Student's with n - 1 degrees of freedom
 above:    a - b, e^2 = e_a^2 + e_b^2, and Welch's e^4 / (e_a^4 / (n_a - 1) + e_b^4 / (n_b - 1)) of them
@@ -79,23 +79,23 @@ class Spread:
         return not self.above(other).is_below_zero
 
 
-def spread_of(numbers: Sequence[float]) -> Spread:
+def measure_spread(numbers: Sequence[float]) -> Spread:
     """Of some draws; one draw has a deviation of zero."""
     deviation = stdev(numbers) if len(numbers) > 1 else 0.0
     return Spread(mean(numbers), deviation, len(numbers))
 
 
-def paired(ours: Sequence[float], others: Sequence[float]) -> Spread:
+def compare_pairwise(ours: Sequence[float], others: Sequence[float]) -> Spread:
     """What the first are above the others by, draw by draw."""
-    return spread_of([a - b for a, b in zip(ours, others, strict=True)])
+    return measure_spread([a - b for a, b in zip(ours, others, strict=True)])
 
 
-def alike(ours: float, paper: float, factor: float = 2.0) -> bool:
+def are_alike(ours: float, paper: float, factor: float = 2.0) -> bool:
     """Whether neither number is more than `factor` times the other."""
     return paper / factor <= ours <= paper * factor
 
 
-def mcnemar(mended: float, spoiled: float, n: int) -> Spread:
+def mcnemar_gain(mended: float, spoiled: float, n: int) -> Spread:
     """The gain, as a share of n answers of which some were mended and some spoiled: 1, -1 or 0 each."""
     variance = (mended + spoiled - (mended - spoiled) ** 2 / n) / n
     return Spread((mended - spoiled) / n, max(variance, 0.0) ** 0.5, n)
@@ -116,7 +116,7 @@ def listed(words: Iterable[str]) -> str:
     return f"{', '.join(found[:-1])} and {found[-1]}"
 
 
-def set_by_set(pairs: Mapping[str, tuple[Spread, Spread]]) -> dict[str, str]:
+def compare_by_set(pairs: Mapping[str, tuple[Spread, Spread]]) -> dict[str, str]:
     """Ours and the paper's with their deviations, set by set, as `ours` and `paper` of a claim."""
     return {
         "ours": listed(f"{ours:.1f} ({name})" for name, (ours, _) in pairs.items()),

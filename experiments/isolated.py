@@ -1,4 +1,4 @@
-"""A function in the environment and process of another package: one call after the other -> what came of each.
+"""A function in the environment and process of another package: each call with its outcome.
 
     ask(function, package, calls)  ->  python -m experiments.isolated FOLDER MODULE LIMIT FUNCTION  ->  answers
 
@@ -24,9 +24,9 @@ from threading import Event, Thread
 from typing import Any, NamedTuple, final
 
 import numpy as np
-from tools.environments import UnavailableError, interpreter
+from tools.atomic_files import write_atomically
+from tools.environments import UnavailableError, find_interpreter
 from tools.launch import SOLVING, launch
-from tools.whole_files import write_whole
 
 _KINDS = "kinds.json"
 _LOOK = 0.05  # seconds between two looks at the clock
@@ -43,7 +43,7 @@ class Package(NamedTuple):
     sources: tuple[str, ...] = ()
 
 
-def ask(
+def call_isolated(
     function: Callable[..., Mapping[str, Any]],
     package: Package,
     calls: Sequence[Mapping[str, Any]],
@@ -59,20 +59,20 @@ def ask(
     """
     if kinds and len(kinds) != len(calls):
         raise ValueError(f"there are {len(kinds)} kinds for {len(calls)} calls; give one for each.")
-    python, reason = _python_with(package, may_make)
+    python, reason = _find_python(package, may_make)
     if not python:
         return [{"status": "unavailable", "reason": reason} for _ in calls]
     answers: list[dict[str, Any]] = []
     while len(answers) < len(calls):
         left = slice(len(answers), None)
-        found, ending = _asked(python, function, package, calls[left], limit, kinds[left])
+        found, ending = _run_process(python, function, package, calls[left], limit, kinds[left])
         answers += found
         if ending:  # the process was lost at the next call; those after it are asked anew
             answers.append({"status": "failed", "reason": ending})
     return answers
 
 
-def _asked(
+def _run_process(
     python: str,
     function: Callable[..., Mapping[str, Any]],
     package: Package,
@@ -83,7 +83,7 @@ def _asked(
     """The answers of one process, and how it ended where that was before the last."""
     with tempfile.TemporaryDirectory() as place:
         folder = Path(place)
-        write_whole(folder / _KINDS, json.dumps(list(kinds)))
+        write_atomically(folder / _KINDS, json.dumps(list(kinds)))
         for number, call in enumerate(calls):
             write_answer(folder / f"call-{number:04}", call)
         name = f"{function.__module__}:{function.__name__}"
@@ -100,15 +100,15 @@ def _asked(
 
 
 @cache  # one that cannot be made is tried once
-def _python_with(package: Package, may_make: bool) -> tuple[str, str]:
+def _find_python(package: Package, may_make: bool) -> tuple[str, str]:
     """(the interpreter, ""), or ("", why there is none)."""
     try:
-        return interpreter(package.requirements, may_make, package.sources), ""
+        return find_interpreter(package.requirements, may_make, package.sources), ""
     except UnavailableError as reason:
         return "", str(reason)
 
 
-def _answer(folder: Path, module: str, limit: float, function: str) -> None:
+def _answer_calls(folder: Path, module: str, limit: float, function: str) -> None:
     """In the process: one call after the other, each written down before the next."""
     importlib.import_module(module)  # before the clock runs
     place, _, name = function.partition(":")
@@ -121,7 +121,7 @@ def _answer(folder: Path, module: str, limit: float, function: str) -> None:
         if answer is None:
             call = read_answer(file.with_suffix(""))
             print(SOLVING, flush=True)
-            answer = attempt(lambda call=call: called(limit, **call))
+            answer = try_fit(lambda call=call: called(limit, **call))
         if answer["status"] == "ended":
             ended[kind] = answer
         write_answer(folder / file.stem.replace("call", "answer"), answer)
@@ -133,11 +133,11 @@ def write_answer(file: Path, values: Mapping[str, Any]) -> None:
     others = {name: value for name, value in values.items() if name not in arrays}
     np.savez(file.with_suffix(".npz"), **arrays)
     # Last, for it says that the arrays are there.
-    write_whole(file.with_suffix(".json"), json.dumps(others))
+    write_atomically(file.with_suffix(".json"), json.dumps(others))
 
 
 def read_answer(file: Path) -> dict[str, Any]:
-    """What `write_answer` wrote; a process that is lost may leave something else."""
+    """Read what `write_answer` wrote; a process that died may leave something else."""
     try:
         others: dict[str, Any] = json.loads(file.with_suffix(".json").read_text(encoding="utf-8"))
         content = io.BytesIO(file.with_suffix(".npz").read_bytes())  # closed whatever comes
@@ -157,7 +157,7 @@ class TooLongError(BaseException):
 
 
 @contextmanager
-def ended_after(limit: float) -> Iterator[None]:
+def limit_seconds(limit: float) -> Iterator[None]:
     """Raise TooLongError in the main thread, in which it is called, once the process has used so many seconds.
 
     The way there is that of Ctrl-C, which goes on to do what it did before; a process that was started in the
@@ -193,7 +193,7 @@ def ended_after(limit: float) -> Iterator[None]:
             signal.signal(signal.SIGINT, before)
 
 
-def attempt(fit: Callable[[], Mapping[str, Any]]) -> dict[str, Any]:
+def try_fit(fit: Callable[[], Mapping[str, Any]]) -> dict[str, Any]:
     """What `fit` gave, with "status" done, "reason" "" and its "seconds"; or "status" and "reason" alone.
 
     The status is "ended" where it ran into a limit and "failed" where it raised. Its warnings are not shown.
@@ -216,4 +216,4 @@ if __name__ == "__main__":
         isolated,  # whose TooLongError functions raise: this module has another name
     )
 
-    isolated._answer(Path(sys.argv[1]), sys.argv[2], float(sys.argv[3]), sys.argv[4])
+    isolated._answer_calls(Path(sys.argv[1]), sys.argv[2], float(sys.argv[3]), sys.argv[4])

@@ -9,7 +9,7 @@ import json
 from pathlib import Path
 from typing import Any
 
-from tools.whole_files import write_whole
+from tools.atomic_files import write_atomically
 
 from experiments.experiment import Experiment, Result, checked_parts
 from experiments.runs import Outcome
@@ -31,17 +31,17 @@ def publish(outcome: Outcome, folder: Path) -> None:
         if record["status"] == "done":
             result = Result(record["parameters"], record["result"])
             kept["result"] = outcome.experiment.kept(result)
-        lines.append(_compact({**kept, "place": places.index(place)}))
+        lines.append(_format_compactly({**kept, "place": places.index(place)}))
     head = {"experiment": outcome.name, "version": outcome.experiment.version, "places": places}
-    text = _compact(head)[:-1] + ',"parts":[\n' + ",\n".join(lines) + "\n]}\n"
-    write_whole(folder / f"{outcome.name}.json", text)
+    text = _format_compactly(head)[:-1] + ',"parts":[\n' + ",\n".join(lines) + "\n]}\n"
+    write_atomically(folder / f"{outcome.name}.json", text)
 
 
-def published(name: str, experiment: Experiment, folder: Path) -> Outcome | None:
-    """What was published of an experiment as it is now; None where nothing was."""
+def read_published(name: str, experiment: Experiment, folder: Path) -> Outcome | None:
+    """The published results of this version of an experiment; None where there are none."""
     file = folder / f"{name}.json"
     try:
-        return _outcome(name, experiment, json.loads(file.read_text(encoding="utf-8")))
+        return _read_outcome(name, experiment, json.loads(file.read_text(encoding="utf-8")))
     except FileNotFoundError:
         return None
     except (OSError, ValueError, LookupError, TypeError, AttributeError, RecursionError) as error:
@@ -51,7 +51,7 @@ def published(name: str, experiment: Experiment, folder: Path) -> Outcome | None
         ) from error
 
 
-def _outcome(name: str, experiment: Experiment, found: dict[str, Any]) -> Outcome | None:
+def _read_outcome(name: str, experiment: Experiment, found: dict[str, Any]) -> Outcome | None:
     parts = checked_parts(experiment, False, 0)
     if found["version"] != experiment.version:
         return None
@@ -59,7 +59,9 @@ def _outcome(name: str, experiment: Experiment, found: dict[str, Any]) -> Outcom
     records = []
     for part in parts:
         record = by_id.get(part.id)
-        parameters = json.loads(_compact(part.parameters))  # a tuple is a list once it is written
+        parameters = json.loads(
+            _format_compactly(part.parameters)
+        )  # a tuple is a list once it is written
         if record and (record["parameters"], record["seed"]) == (parameters, part.seed):
             records.append({**record, **found["places"][record["place"]]})
     outcome = Outcome(name, experiment, False, 0, len(parts), records)
@@ -67,5 +69,5 @@ def _outcome(name: str, experiment: Experiment, found: dict[str, Any]) -> Outcom
     return outcome if records else None
 
 
-def _compact(value: Any) -> str:
+def _format_compactly(value: Any) -> str:
     return json.dumps(value, ensure_ascii=False, allow_nan=False, separators=(",", ":"))

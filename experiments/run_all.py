@@ -1,4 +1,4 @@
-"""All experiments in one go: quick ones first, in a few processes, and what measures seconds alone at the end.
+"""Run all experiments: quick ones first, in a few processes, and timed parts alone at the end.
 
 What fails stops nothing else: a part whose process is killed or takes longer than the limit fails alone, with
 its error kept, and all that went wrong is named in the summary.
@@ -12,13 +12,13 @@ from functools import cache
 from pathlib import Path
 from typing import Any, NamedTuple, final
 
+from tools.atomic_files import UnwritableError
 from tools.process_pool import Lost, run_tasks
-from tools.whole_files import UnwritableError
 
 from experiments import reproductions
 from experiments.experiment import Part
-from experiments.runs import Run, circumstances, compute_part, give_up, open_run
-from experiments.summary import failures, markdown_table, row_of, write_summary
+from experiments.runs import Run, compute_part, open_run, record_circumstances, record_lost_part
+from experiments.summary import list_failures, make_row, write_summary, write_table
 
 
 @final
@@ -81,14 +81,14 @@ def compute_all(
     alone = [job for job in jobs if job.is_timed]
     beside = [job for job in jobs if not job.is_timed]
     for some, workers in ((beside, n_workers), (alone, 1)):
-        for job in _computed(some, workers, limit, report):
+        for job in _run_jobs(some, workers, limit, report):
             report(job, True)
             left[job.run.name] -= 1
             if not left[job.run.name]:
                 _sum_up(opened, job.run)
 
 
-def _computed(
+def _run_jobs(
     jobs: Sequence[Job], n_workers: int, limit: float, report: Callable[[Job, bool], object]
 ) -> Any:
     """Each job as it is over, its record kept."""
@@ -97,22 +97,22 @@ def _computed(
             error: Exception = RuntimeError(f"its process ended with the status {ended.status}")
             if ended.status is None:
                 error = TimeoutError(f"it took more than the {limit:g} s that a part is given")
-            give_up(job.run, job.part, error, ended.seconds)
+            record_lost_part(job.run, job.part, error, ended.seconds)
         yield job
 
 
 def _compute(job: Job) -> None:
     """What a process does with a job."""
     try:
-        compute_part(job.run, job.part, _facts())
+        compute_part(job.run, job.part, _describe_process())
     except UnwritableError:  # the process that gives the jobs finds the same, and says so
         sys.exit()
 
 
 @cache
-def _facts() -> dict[str, Any]:
-    """The circumstances of this process."""
-    return circumstances()
+def _describe_process() -> dict[str, Any]:
+    """The circumstances of this process, which do not change while it runs."""
+    return record_circumstances()
 
 
 def _sum_up(opened: AllRuns, run: Run) -> None:
@@ -122,12 +122,12 @@ def _sum_up(opened: AllRuns, run: Run) -> None:
         opened.troubles[run.name] = f"{type(error).__name__}: {error}"
 
 
-def summary(opened: AllRuns, minutes: float) -> str:
+def write_summary_of_all(opened: AllRuns, minutes: float) -> str:
     """How many parts, seconds and bytes each experiment took, and all that went wrong."""
     outcomes = [run.outcome() for run in opened.runs]
-    rows = [row_of(outcome) for outcome in outcomes]
-    lines = [markdown_table(rows), ""] if rows else []
-    lines += [line.replace("- ", f"- {o.name}/", 1) for o in outcomes for line in failures(o)]
+    rows = [make_row(outcome) for outcome in outcomes]
+    lines = [write_table(rows), ""] if rows else []
+    lines += [line.replace("- ", f"- {o.name}/", 1) for o in outcomes for line in list_failures(o)]
     lines += [f"- {name}: {words}" for name, words in opened.troubles.items()]
     state = "complete" if opened.is_complete else "not complete"
     return "\n".join([*lines, f"{state}, after {minutes:.3g} minutes."]) + "\n"

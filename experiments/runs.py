@@ -1,4 +1,4 @@
-"""A run of an experiment: compute the parts that are missing, and keep each at once, in parts/ID.json.
+"""A run of an experiment: compute the missing parts, and store each at once in parts/ID.json.
 
 A file is written whole or not at all, so a run that is killed goes on where it was. A part is taken from its
 file only if version, parameters, seed and data are still the same. One that raises is recorded with its error
@@ -12,8 +12,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, final
 
-from tools.meter import PeakMemory, commit, machine, versions
-from tools.whole_files import UnwritableError, write_whole
+from tools.atomic_files import UnwritableError, write_atomically
+from tools.meter import PeakMemory, describe_commit, describe_machine, list_versions
 
 from experiments.experiment import Experiment, Part, Result, checked_parts, results_of
 
@@ -78,7 +78,7 @@ class Run:
     parts: tuple[Part, ...]
 
     def outcome(self) -> Outcome:
-        """What there is of it by now."""
+        """The outcome of the run so far."""
         records = [record for record in map(self.read, self.parts) if record is not None]
         return Outcome(self.name, self.experiment, self.quick, self.seed, len(self.parts), records)
 
@@ -104,9 +104,9 @@ class Run:
         return record if same and _is_whole(record) else None
 
     def write(self, part: Part, facts: dict[str, Any]) -> None:
-        """Keep what came of a part."""
+        """Store the record of a part."""
         record = {**self._key(part), **facts}
-        write_whole(self._path(part), json.dumps(record, indent=1, allow_nan=False) + "\n")
+        write_atomically(self._path(part), json.dumps(record, indent=1, allow_nan=False) + "\n")
 
     def _key(self, part: Part) -> dict[str, Any]:
         """All that a result depends on."""
@@ -119,12 +119,12 @@ class Run:
 
 
 def _is_whole(record: dict[str, Any]) -> bool:
-    """Whether it says what came of its part, as `write` was given it."""
+    """Whether this is a complete record, as `write` stores it."""
     named = {"done": ("result", dict), "failed": ("error", str)}.get(str(record.get("status")))
     return named is not None and isinstance(record.get(named[0]), named[1])
 
 
-def run_folder(name: str, quick: bool, seed: int, out: Path) -> Path:
+def find_run_folder(name: str, quick: bool, seed: int, out: Path) -> Path:
     """`out`/NAME; a quick run and each other seed have folders of their own."""
     return out / (name + ("-quick" if quick else "") + (f"-seed{seed}" if seed else ""))
 
@@ -135,7 +135,7 @@ def open_run(name: str, experiment: Experiment, quick: bool, seed: int, out: Pat
 
     data = {known: datasets.load(known).source for known in experiment.data}
     parts = tuple(checked_parts(experiment, quick, seed))
-    return Run(name, experiment, quick, seed, run_folder(name, quick, seed, out), data, parts)
+    return Run(name, experiment, quick, seed, find_run_folder(name, quick, seed, out), data, parts)
 
 
 # -- computing parts -------------------------------------------------------------------------------
@@ -143,7 +143,7 @@ def open_run(name: str, experiment: Experiment, quick: bool, seed: int, out: Pat
 
 def compute_missing(run: Run, report: Callable[[Part | None], object] = lambda part: None) -> None:
     """Compute what is not there. `report` gets each part before it, and None when it is over."""
-    facts, missing = circumstances(), {part.id for part in run.missing()}
+    facts, missing = record_circumstances(), {part.id for part in run.missing()}
     for part in run.parts:
         report(part)
         if part.id in missing:
@@ -151,11 +151,11 @@ def compute_missing(run: Run, report: Callable[[Part | None], object] = lambda p
         report(None)
 
 
-def circumstances() -> dict[str, Any]:
+def record_circumstances() -> dict[str, Any]:
     """What a record says about the place it was made at."""
     # Without an installation there is no version, but there is the commit.
-    found = {"gramlearn": "not installed, run from its sources", **versions(_PACKAGES)}
-    return {"commit": commit(), "machine": machine(), "versions": found}
+    found = {"gramlearn": "not installed, run from its sources", **list_versions(_PACKAGES)}
+    return {"commit": describe_commit(), "machine": describe_machine(), "versions": found}
 
 
 def compute_part(run: Run, part: Part, facts: dict[str, Any]) -> None:
@@ -165,25 +165,27 @@ def compute_part(run: Run, part: Part, facts: dict[str, Any]) -> None:
         try:
             outcome: dict[str, Any] = {"status": "done", "result": run.experiment.compute(part)}
         except Exception as error:
-            outcome = _failed(error)
+            outcome = _describe_failure(error)
     facts = {"seconds": time.perf_counter() - began, **facts}
     if memory.level is not None and memory.above is not None:
         facts["memory_bytes"] = memory.level + memory.above
     try:
-        _keep(run, part, outcome, facts)
+        _write_record(run, part, outcome, facts)
     except (TypeError, ValueError) as error:  # what compute gave does not fit into JSON
-        _keep(run, part, _failed(error), facts)
+        _write_record(run, part, _describe_failure(error), facts)
 
 
-def give_up(run: Run, part: Part, error: Exception, seconds: float) -> None:
+def record_lost_part(run: Run, part: Part, error: Exception, seconds: float) -> None:
     """Keep the error of a part whose process could not do so itself."""
-    _keep(run, part, _failed(error), {"seconds": seconds, **circumstances()})
+    _write_record(
+        run, part, _describe_failure(error), {"seconds": seconds, **record_circumstances()}
+    )
 
 
-def _keep(run: Run, part: Part, outcome: dict[str, Any], facts: dict[str, Any]) -> None:
+def _write_record(run: Run, part: Part, outcome: dict[str, Any], facts: dict[str, Any]) -> None:
     date = time.strftime("%Y-%m-%d %H:%M UTC", time.gmtime())
     run.write(part, {**outcome, "date": date, **facts})
 
 
-def _failed(error: Exception) -> dict[str, Any]:
+def _describe_failure(error: Exception) -> dict[str, Any]:
     return {"status": "failed", "error": f"{type(error).__name__}: {error}"}

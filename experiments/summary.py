@@ -1,4 +1,4 @@
-"""What is left of a run: table.md with verdicts and circumstances, results.csv and figure.png in its folder.
+"""The files that summarize a run: table.md with verdicts and circumstances, results.csv and figure.png.
 
 The data, machines and versions behind runs are a line for one experiment, and a chapter for all of them.
 """
@@ -13,7 +13,7 @@ from itertools import groupby
 from pathlib import Path
 from typing import Any
 
-from tools.whole_files import figure_whole, write_whole
+from tools.atomic_files import save_figure_atomically, write_atomically
 
 from experiments.experiment import Claim
 from experiments.intervals import listed
@@ -30,9 +30,9 @@ _SAID = {
 def write_summary(run: Run) -> str:
     """Write the table, the figure and the records as CSV; give the table as Markdown."""
     outcome = run.outcome()
-    text = section(outcome)
-    write_whole(run.folder / "results.csv", _csv(outcome.records))
-    write_whole(run.folder / "table.md", text)
+    text = write_section(outcome)
+    write_atomically(run.folder / "results.csv", _write_csv(outcome.records))
+    write_atomically(run.folder / "table.md", text)
     draw(outcome, run.folder / "figure.png")
     return text
 
@@ -41,12 +41,12 @@ def draw(outcome: Outcome, path: Path) -> None:
     """Write the figure, where there are results and Matplotlib."""
     results = outcome.results()
     if results and find_spec("matplotlib"):
-        figure_whole(path, outcome.experiment.figure(results).savefig)
+        save_figure_atomically(path, outcome.experiment.figure(results).savefig)
 
 
-def _csv(records: list[dict[str, Any]]) -> str:
+def _write_csv(records: list[dict[str, Any]]) -> str:
     """One row a part; nested names are joined by dots, such as machine.cores."""
-    rows = [_flat(record) for record in records]
+    rows = [_flatten(record) for record in records]
     columns = list(dict.fromkeys(column for row in rows for column in row))
     text = io.StringIO()
     writer = csv.DictWriter(text, columns, restval="", lineterminator="\n")
@@ -55,11 +55,11 @@ def _csv(records: list[dict[str, Any]]) -> str:
     return text.getvalue()
 
 
-def _flat(record: dict[str, Any], prefix: str = "") -> dict[str, Any]:
+def _flatten(record: dict[str, Any], prefix: str = "") -> dict[str, Any]:
     row: dict[str, Any] = {}
     for name, value in record.items():
         if isinstance(value, dict):
-            row |= _flat(value, f"{prefix}{name}.")
+            row |= _flatten(value, f"{prefix}{name}.")
         else:
             row[prefix + name] = json.dumps(value) if isinstance(value, list) else value
     return row
@@ -68,36 +68,36 @@ def _flat(record: dict[str, Any], prefix: str = "") -> dict[str, Any]:
 # -- Markdown --------------------------------------------------------------------------------------
 
 
-def markdown_table(rows: list[dict[str, str]]) -> str:
+def write_table(rows: list[dict[str, str]]) -> str:
     """A table of rows; where the columns change, another one."""
     tables = []
     for head, of_head in groupby(rows, key=list):
-        lines = [_line(head), _line(["---"] * len(head))]
+        lines = [_write_row(head), _write_row(["---"] * len(head))]
         tables.append(
-            "\n".join(lines + [_line([row[column] for column in head]) for row in of_head])
+            "\n".join(lines + [_write_row([row[column] for column in head]) for row in of_head])
         )
     return "\n\n".join(tables)
 
 
-def _line(cells: list[str]) -> str:
+def _write_row(cells: list[str]) -> str:
     return "| " + " | ".join(cell.replace("|", "\\|") for cell in cells) + " |"
 
 
-def section(outcome: Outcome) -> str:
+def write_section(outcome: Outcome) -> str:
     """The claim, the circumstances, the table, what failed, and the verdicts where the run is whole."""
     experiment = outcome.experiment
     lines = [f"### {outcome.name}", "", f"{experiment.paper}: {experiment.claim}", ""]
-    lines += [one_line(outcome), ""]
+    lines += [describe_run(outcome), ""]
     results = outcome.results()
     if results:
-        lines += [markdown_table(experiment.table(results)), ""]
-    lines += failures(outcome)
+        lines += [write_table(experiment.table(results)), ""]
+    lines += list_failures(outcome)
     if results and outcome.is_complete and not outcome.quick:
-        lines += verdicts(experiment.claims(results))
+        lines += write_verdicts(experiment.claims(results))
     return "\n".join(lines).rstrip("\n") + "\n"
 
 
-def failures(outcome: Outcome) -> list[str]:
+def list_failures(outcome: Outcome) -> list[str]:
     """A line for each part that failed."""
     return [f"- {record['id']} failed: {record['error'].rstrip('.')}." for record in outcome.failed]
 
@@ -105,7 +105,7 @@ def failures(outcome: Outcome) -> list[str]:
 # -- claims ----------------------------------------------------------------------------------------
 
 
-def verdict(claim: Claim) -> str:
+def choose_verdict(claim: Claim) -> str:
     """One of VERDICTS, each claim in one of them."""
     if claim.agrees is None:
         return "not judged"
@@ -114,18 +114,18 @@ def verdict(claim: Claim) -> str:
     return "agrees" if claim.agrees else "differs"
 
 
-def verdicts(claims: Sequence[Claim]) -> list[str]:
+def write_verdicts(claims: Sequence[Claim]) -> list[str]:
     """A table of the claims, then what stood in for data, and a reason for each claim that is not met."""
     rows: list[dict[str, str]] = []
     notes: dict[tuple[str, str], list[str]] = {}
     for number, claim in enumerate(claims, 1):
-        word = verdict(claim)
+        word = choose_verdict(claim)
         if claim.stand_in:
-            word = f"{_plain(claim)}, on a stand-in"
+            word = f"{_verdict_without_stand_in(claim)}, on a stand-in"
             notes.setdefault(("on a stand-in", claim.stand_in + "."), []).append(str(number))
         if not claim.agrees:
             why = claim.reason or "the reason is not known."
-            notes.setdefault((_plain(claim), why), []).append(str(number))
+            notes.setdefault((_verdict_without_stand_in(claim), why), []).append(str(number))
         rows.append(
             {
                 "": str(number),
@@ -136,7 +136,7 @@ def verdicts(claims: Sequence[Claim]) -> list[str]:
                 "verdict": word,
             }
         )
-    lines = [markdown_table(rows), ""]
+    lines = [write_table(rows), ""]
     for (word, why), numbers in notes.items():
         one, many = _SAID[word]
         who = f"Claim{'s' * (len(numbers) > 1)} {listed(numbers)}"
@@ -144,41 +144,42 @@ def verdicts(claims: Sequence[Claim]) -> list[str]:
     return lines
 
 
-def _plain(claim: Claim) -> str:
-    return verdict(replace(claim, stand_in=""))
+def _verdict_without_stand_in(claim: Claim) -> str:
+    return choose_verdict(replace(claim, stand_in=""))
 
 
 # -- circumstances ---------------------------------------------------------------------------------
 
 
-def one_line(outcome: Outcome) -> str:
+def describe_run(outcome: Outcome) -> str:
     """Parts, seed, data, seconds and memory, machines and versions."""
-    row = row_of(outcome)
+    row = make_row(outcome)
     parts = [f"{row['finished']} parts" + (" (quick)" if outcome.quick else "")]
     parts += [f"seed {outcome.seed}", f"version {outcome.experiment.version}"]
     parts += [f"data: {source}" for source in outcome.records[0]["data"].values()]
     parts.append(f"{row['seconds']} s in all")
     if row["most memory"]:
         parts.append(f"at most {row['most memory']}")
-    return "; ".join([*parts, *dict.fromkeys(map(_place, outcome.records))]) + "."
+    return "; ".join([*parts, *dict.fromkeys(map(_describe_place, outcome.records))]) + "."
 
 
-def row_of(outcome: Outcome) -> dict[str, str]:
+def make_row(outcome: Outcome) -> dict[str, str]:
     """What came of it, as a row of a table."""
     return {
         "experiment": outcome.name,
         "finished": f"{len(outcome.done)} of {outcome.n_parts}",
         "failed": str(len(outcome.failed)),
-        "seconds": _seconds(outcome.seconds),
-        "most memory": _memory(outcome.memory_bytes),
+        "seconds": _format_seconds(outcome.seconds),
+        "most memory": _format_memory(outcome.memory_bytes),
     }
 
 
-def chapter(outcomes: Sequence[Outcome]) -> list[str]:
+def write_costs(outcomes: Sequence[Outcome]) -> list[str]:
     """What each experiment took, and all together; every file of data, and every place, once."""
     memory = [o.memory_bytes for o in outcomes if o.memory_bytes is not None]
     rows = [
-        row_of(o) | {"timed": _timed(o), "seed": str(o.seed), "version": str(o.experiment.version)}
+        make_row(o)
+        | {"timed": _count_timed(o), "seed": str(o.seed), "version": str(o.experiment.version)}
         for o in outcomes
     ]
     rows.append(
@@ -187,15 +188,15 @@ def chapter(outcomes: Sequence[Outcome]) -> list[str]:
             "experiment": "**all**",
             "finished": f"{sum(len(o.done) for o in outcomes)} of {sum(o.n_parts for o in outcomes)}",
             "failed": str(sum(len(o.failed) for o in outcomes)),
-            "seconds": _seconds(sum(o.seconds for o in outcomes)),
-            "most memory": _memory(max(memory, default=None)),
+            "seconds": _format_seconds(sum(o.seconds for o in outcomes)),
+            "most memory": _format_memory(max(memory, default=None)),
         }
     )
     data: dict[str, None] = {}
     places: dict[str, list[str]] = {}
     for outcome in outcomes:
         data |= dict.fromkeys(outcome.records[0]["data"].values())
-        for words in dict.fromkeys(map(_place, outcome.records)):
+        for words in dict.fromkeys(map(_describe_place, outcome.records)):
             places.setdefault(words, []).append(outcome.name)
     return [
         "## Circumstances",
@@ -203,7 +204,7 @@ def chapter(outcomes: Sequence[Outcome]) -> list[str]:
         "Seconds are by the clock, part by part. `run --all` computes two parts at a time, if it is not told "
         "otherwise, but for those that are timed, which have nothing beside them.",
         "",
-        markdown_table(rows),
+        write_table(rows),
         "",
         "Computed by:",
         "",
@@ -213,14 +214,14 @@ def chapter(outcomes: Sequence[Outcome]) -> list[str]:
     ]
 
 
-def _timed(outcome: Outcome) -> str:
+def _count_timed(outcome: Outcome) -> str:
     """How many parts had nothing beside them."""
     parts = outcome.experiment.parts(outcome.quick) if outcome.experiment.timed else []
     count = sum(part.timed for part in parts)
     return "" if not count else "all" if count == len(parts) else str(count)
 
 
-def _place(record: Mapping[str, Any]) -> str:
+def _describe_place(record: Mapping[str, Any]) -> str:
     machine = record["machine"]
     words = [f"{name} {version}" for name, version in record["versions"].items()]
     words += [f"commit {record['commit']}"] if record["commit"] else []
@@ -229,9 +230,9 @@ def _place(record: Mapping[str, Any]) -> str:
     )
 
 
-def _seconds(seconds: float) -> str:
+def _format_seconds(seconds: float) -> str:
     return f"{seconds:.0f}" if seconds >= 99.5 else f"{seconds:.2g}"
 
 
-def _memory(found: int | None) -> str:
+def _format_memory(found: int | None) -> str:
     return "" if found is None else f"{found / 2**30:.2g} GiB"

@@ -1,4 +1,4 @@
-"""Random problems, odd calls and faults that try to break the library, a judge, and a report of what broke."""
+"""Random problems, unusual calls and faults that try to break the library, a judge, and a report."""
 
 from importlib.util import find_spec
 

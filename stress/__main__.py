@@ -1,4 +1,4 @@
-"""python -m stress run | report | show | publish | page: random problems and odd calls, judged."""
+"""python -m stress run | report | show | publish | page: random problems and unusual calls, judged."""
 
 import argparse
 import hashlib
@@ -11,15 +11,15 @@ from importlib.metadata import version
 from pathlib import Path
 from typing import Any
 
-from tools.meter import commit, machine
-from tools.whole_files import write_whole
+from tools.atomic_files import write_atomically
+from tools.meter import describe_commit, describe_machine
 from tqdm import tqdm
 
 from stress.outcome import Finding
-from stress.page import PAGE, RESULTS, page_of, publish
-from stress.report import cases, outcomes, report
-from stress.reproduce import listing, reproduction
-from stress.runner import run, streams_of, tasks_of
+from stress.page import PAGE, RESULTS, publish, write_published_page
+from stress.report import group_findings, list_outcomes, write_report
+from stress.reproduce import write_drawn_program, write_smallest_program
+from stress.runner import list_streams, list_tasks, try_tasks
 from stress.store import Store
 from stress.tasks import STREAMS, Task
 
@@ -78,17 +78,17 @@ def _parser() -> argparse.ArgumentParser:
 
 def _run(args: argparse.Namespace) -> int:
     groups = [name for name in _GROUPS if getattr(args, name)]
-    streams = args.stream or streams_of(groups)
+    streams = args.stream or list_streams(groups)
     facts = {
         "seed": args.seed,
         "streams": streams,
-        "commit": commit(),
-        "machine": machine(),
+        "commit": describe_commit(),
+        "machine": describe_machine(),
         "versions": {name: version(name) for name in _PACKAGES},
         "python": platform.python_version(),
     }
     store = Store(args.out, facts)
-    tasks = tasks_of(streams, args.seed, store.done, args.count, args.only)
+    tasks = list_tasks(streams, args.seed, store.done, args.count, args.only)
     found = 0
     # disable=None: a bar on a terminal, nothing in a log.
     with tqdm(disable=None, unit=" tasks") as bar:
@@ -100,7 +100,7 @@ def _run(args: argparse.Namespace) -> int:
             bar.update()
 
         try:
-            tried = run(tasks, store, 60 * args.minutes, args.jobs, note)
+            tried = try_tasks(tasks, store, 60 * args.minutes, args.jobs, note)
         finally:
             store.close()
     print(f"{tried} tried, {found} with findings; `python -m stress report {args.out}` says what.")
@@ -115,7 +115,7 @@ def _examples(folder: Path, seconds: float) -> Callable[[Task, Finding], str]:
         name = hashlib.sha256(f"{task.id} {finding.kind} {finding.key}".encode()).hexdigest()[:12]
         path = folder / f"{task.id}-{name}.py"
         if not path.exists():
-            write_whole(path, reproduction(task, finding, seconds))
+            write_atomically(path, write_smallest_program(task, finding, seconds))
         return path.read_text(encoding="utf-8")
 
     return example
@@ -123,7 +123,7 @@ def _examples(folder: Path, seconds: float) -> Callable[[Task, Finding], str]:
 
 def _report(args: argparse.Namespace) -> int:
     examples = None if args.no_examples else _examples(args.folder, args.seconds)
-    print(report(args.folder, examples))
+    print(write_report(args.folder, examples))
     return 0
 
 
@@ -134,20 +134,20 @@ def _publish(args: argparse.Namespace) -> int:
 
 def _page(args: argparse.Namespace) -> int:
     del args
-    write_whole(PAGE, page_of(RESULTS))
+    write_atomically(PAGE, write_published_page(RESULTS))
     return 0
 
 
 def _show(args: argparse.Namespace) -> int:
     task = Task.of(args.id)
     if args.smallest:
-        known = [line for line in outcomes(args.folder) if line["id"] == task.id]
-        found = cases(known)
+        known = [line for line in list_outcomes(args.folder) if line["id"] == task.id]
+        found = group_findings(known)
         if not found:
             raise ValueError(f"{args.folder} knows of no finding of {task.id}.")
-        print(reproduction(task, found[0].finding), end="")
+        print(write_smallest_program(task, found[0].finding), end="")
     else:
-        print(listing(task), end="")
+        print(write_drawn_program(task), end="")
     return 0
 
 

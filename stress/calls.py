@@ -1,4 +1,4 @@
-"""Random odd calls of every estimator: data of odd shapes and kinds, arguments at their extremes.
+"""Random unusual calls of every estimator: data of unusual shapes and types, arguments at their extremes.
 
 A call is a program of a few lines. What is asked of it, where the fit ends without an error:
 
@@ -23,16 +23,16 @@ from sklearn.base import BaseEstimator, clone
 from sklearn.exceptions import ConvergenceWarning
 
 import gramlearn
-from stress.code import commented
+from stress.code import comment_out
 from stress.fits import FITS
 from stress.judge import Claim, judge
 from stress.odd_data import CHOICES, EXTREMES, LABELS, POINTS, SIDES, WRONG, WRONG_POINTS
-from stress.outcome import Finding, Outcome, distinct
+from stress.outcome import Finding, Outcome, drop_repeated
 from stress.question import Question
 from stress.trial import compile_first
-from stress.watch import LIMIT, OutOfTime, exception_finding, is_sentence, watched
+from stress.watch import LIMIT, OutOfTime, describe_exception, is_sentence, watch_call
 
-__all__ = ["ESTIMATORS", "Call", "attempt", "draw", "shrunk"]
+__all__ = ["ESTIMATORS", "Call", "attempt", "draw", "shrink"]
 
 ESTIMATORS = sorted(
     name
@@ -69,7 +69,7 @@ class Call:
 
     @property
     def labels(self) -> list[str]:
-        """What it is made of, in words by which results are counted."""
+        """The parts of this call, by which results are counted."""
         return [self.estimator, *(what for what, _ in self.oddities),
                 *([f"side: {self.side[0]}"] if self.side else []),
                 *(f"{name}={value}" for name, value in self.arguments)]  # fmt: skip
@@ -93,8 +93,8 @@ class Call:
         return f"estimator.fit(X, y{', side=side' if self.side else ''})\n"
 
     def program(self, comment: str = "") -> str:
-        """All of it."""
-        said = commented(comment)
+        """The whole program."""
+        said = comment_out(comment)
         return f"{said}{self.setup}\n{self.construction}{self.fit}"
 
 
@@ -137,16 +137,16 @@ def _arguments(cls: type, rng: np.random.Generator) -> tuple[tuple[str, str], ..
 
 def attempt(call: Call, limit: float = LIMIT) -> Outcome:
     """Run the program, and look at what it made."""
-    names = _prepared(call)
+    names = _prepare_data(call)
     if names is None:
         return Outcome("refused", words="the data cannot be made")
-    before = _frozen(names)
+    before = _freeze(names)
     _compile_first(call.estimator)
     if ("solver", "'projections'") in call.arguments:
         compile_first("LogDet", "projections")
         compile_first("VonNeumann", "projections")
     code = compile(call.construction + call.fit, _FILE, "exec")
-    seen = watched(lambda: exec(code, names), limit)
+    seen = watch_call(lambda: exec(code, names), limit)
     findings = seen.leaks((ConvergenceWarning, UserWarning))
     findings += [
         Finding(
@@ -157,25 +157,25 @@ def attempt(call: Call, limit: float = LIMIT) -> Outcome:
         for w in seen.warnings
         if issubclass(w.category, UserWarning) and w.filename != _FILE
     ]
-    if _frozen(names) != before:
+    if _freeze(names) != before:
         findings.append(
             Finding("changed input", f"changed input {call.estimator}", "X or y has changed")
         )
     error = seen.error
     if isinstance(error, OutOfTime):
-        return Outcome("unfinished", "", "", seen.seconds, "", distinct(findings))
+        return Outcome("unfinished", "", "", seen.seconds, "", drop_repeated(findings))
     if error is not None:
         said = is_sentence(error)
         if not said:
-            findings.append(exception_finding(error))
+            findings.append(describe_exception(error))
         ending = "refused" if said else "broken"
-        return Outcome(ending, "", "", seen.seconds, str(error), distinct(findings))
-    later = watched(lambda: _complaints(call, names, before), 4 * limit)
+        return Outcome(ending, "", "", seen.seconds, str(error), drop_repeated(findings))
+    later = watch_call(lambda: _find_faults(call, names, before), 4 * limit)
     if later.error is None:
         findings += later.result
         findings += later.leaks((ConvergenceWarning, UserWarning))
     elif not isinstance(later.error, OutOfTime):
-        found = exception_finding(later.error)
+        found = describe_exception(later.error)
         findings.append(found._replace(key=f"after fit {found.key}"))
     status = getattr(getattr(names["estimator"], "solution_", None), "status", None)
     wrong = [what for what, _ in call.oddities if what.startswith(_WRONG)]
@@ -183,10 +183,10 @@ def attempt(call: Call, limit: float = LIMIT) -> Outcome:
         key = f"accepted {wrong[0]} {call.estimator}"
         findings.append(Finding("accepted", key, f"{wrong[0]}: taken without a word"))
     name = status.name if status else "fitted"
-    return Outcome("answered", name, "", seen.seconds, "", distinct(findings))
+    return Outcome("answered", name, "", seen.seconds, "", drop_repeated(findings))
 
 
-def shrunk(call: Call, shows: Callable[[Call], bool], seconds: float) -> Call:
+def shrink(call: Call, shows: Callable[[Call], bool], seconds: float) -> Call:
     """Leave out oddities, arguments and the side information, one after another, while the finding stays."""
     del seconds  # a call has a few parts only
     progress = True
@@ -210,12 +210,12 @@ def shrunk(call: Call, shows: Callable[[Call], bool], seconds: float) -> Call:
 
 @cache
 def _compile_first(estimator: str) -> None:
-    """Fit it once as it is meant to be: no odd call shall pay for what is compiled at first use."""
+    """Fit once as usual, so that no unusual call is charged for code compiled at first use."""
     fit = FITS[estimator]
-    watched(lambda: fit.run(fit.make(), fit.data(1.0)), 600.0)
+    watch_call(lambda: fit.run(fit.make(), fit.data(1.0)), 600.0)
 
 
-def _prepared(call: Call) -> dict[str, Any] | None:
+def _prepare_data(call: Call) -> dict[str, Any] | None:
     """The variables of the data; None where two oddities do not go together."""
     names: dict[str, Any] = {}
     try:
@@ -226,7 +226,7 @@ def _prepared(call: Call) -> dict[str, Any] | None:
     return names
 
 
-def _frozen(names: dict[str, Any]) -> tuple[bytes, ...]:
+def _freeze(names: dict[str, Any]) -> tuple[bytes, ...]:
     """X and y as bytes."""
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")  # of pandas, which prints half precision with an overflow
@@ -241,7 +241,7 @@ def _bytes(value: Any) -> bytes:
     return repr(value).encode()
 
 
-def _complaints(call: Call, names: dict[str, Any], before: tuple[bytes, ...]) -> list[Finding]:
+def _find_faults(call: Call, names: dict[str, Any], before: tuple[bytes, ...]) -> list[Finding]:
     """What is wrong with a fitted estimator."""
     estimator = names["estimator"]
     found: list[Finding] = []
@@ -251,21 +251,21 @@ def _complaints(call: Call, names: dict[str, Any], before: tuple[bytes, ...]) ->
             Finding(kind, f"{kind} {call.estimator}: {words}", f"{call.estimator}: {words}")
         )
 
-    learned = _learned(estimator)
+    learned = _collect_learned(estimator)
     for name, value in learned.items():
         if value.dtype.kind in "fc" and np.any(np.isnan(value)):
             complain("nan", f"{name} contains NaN")
-    outputs = _outputs(estimator, names["X"], complain)
+    outputs = _collect_outputs(estimator, names["X"], complain)
     again = clone(estimator)
     fresh = dict(names, estimator=again)
     exec(compile(call.fit, _FILE, "exec"), fresh)
     is_random = getattr(estimator, "random_state", 0) is None
-    if not is_random and not _same(learned, _learned(again)):
+    if not is_random and not _are_equal(learned, _collect_learned(again)):
         complain("not repeatable", "a second fit learned something else")
     copy = pickle.loads(pickle.dumps(estimator))
-    if not _same(outputs, _outputs(copy, names["X"], lambda *_: None)):
+    if not _are_equal(outputs, _collect_outputs(copy, names["X"], lambda *_: None)):
         complain("pickle", "a copy through pickle answers otherwise")
-    if _frozen(names) != before:
+    if _freeze(names) != before:
         complain("changed input", "X or y has changed after the fit")
     solution = getattr(estimator, "solution_", None)
     if isinstance(solution, gramlearn.Solution):
@@ -275,7 +275,7 @@ def _complaints(call: Call, names: dict[str, Any], before: tuple[bytes, ...]) ->
     return found
 
 
-def _learned(estimator: Any) -> dict[str, np.ndarray]:
+def _collect_learned(estimator: Any) -> dict[str, np.ndarray]:
     """Every array or number whose name ends in an underscore."""
     learned = {}
     for name, value in vars(estimator).items():
@@ -284,8 +284,10 @@ def _learned(estimator: Any) -> dict[str, np.ndarray]:
     return learned
 
 
-def _outputs(estimator: Any, X: Any, complain: Callable[[str, str], None]) -> dict[str, np.ndarray]:
-    """What it says of new points: a few of those it has seen, moved a little."""
+def _collect_outputs(
+    estimator: Any, X: Any, complain: Callable[[str, str], None]
+) -> dict[str, np.ndarray]:
+    """Its answers for new points: a few training points, moved a little."""
     outputs = {}
     points = X.toarray() if sp.issparse(X) else np.asarray(X, dtype=float)
     if not np.all(np.isfinite(points)):
@@ -297,7 +299,7 @@ def _outputs(estimator: Any, X: Any, complain: Callable[[str, str], None]) -> di
             continue
         if method == "predict" and hasattr(estimator, "transform"):
             continue  # of pairs of points, not of points
-        seen = watched(lambda method=method: getattr(estimator, method)(new))
+        seen = watch_call(lambda method=method: getattr(estimator, method)(new))
         if seen.error is not None:
             if not is_sentence(seen.error):
                 complain("exception", f"{method} of new points raises {seen.error!r:.150}")
@@ -314,7 +316,7 @@ def _outputs(estimator: Any, X: Any, complain: Callable[[str, str], None]) -> di
     return outputs
 
 
-def _same(one: dict[str, np.ndarray], other: dict[str, np.ndarray]) -> bool:
+def _are_equal(one: dict[str, np.ndarray], other: dict[str, np.ndarray]) -> bool:
     return one.keys() == other.keys() and all(
         _bytes(value) == _bytes(other[name]) for name, value in one.items()
     )

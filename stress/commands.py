@@ -1,4 +1,4 @@
-"""Command lines that are not quite right: a sentence and the status 2 or 1, never a traceback.
+"""Command lines with mistakes: each must end with one sentence and status 1 or 2, never with a traceback.
 
 A good line of a program is spoiled: words are exchanged, put in, left out or said twice. It is run in this
 process, in a folder of its own, up to the point where the work would begin: what comes there is understood.
@@ -17,18 +17,18 @@ from unittest.mock import patch
 
 import numpy as np
 
-from stress.code import commented
-from stress.outcome import Finding, Outcome, distinct
-from stress.watch import OutOfTime, exception_finding, watched
+from stress.code import comment_out
+from stress.outcome import Finding, Outcome, drop_repeated
+from stress.watch import OutOfTime, describe_exception, watch_call
 
-__all__ = ["PROGRAMS", "CommandLine", "attempt", "draw", "shrunk"]
+__all__ = ["PROGRAMS", "CommandLine", "attempt", "draw", "shrink"]
 
 
 class _AtWork(BaseException):
-    """Everything that was said has been read, and the work begins."""
+    """Raised where the work would begin: the command line has been read."""
 
 
-def _begin(*args: object, **options: object) -> None:
+def _end_instead(*args: object, **options: object) -> None:
     raise _AtWork
 
 
@@ -44,7 +44,7 @@ PROGRAMS: Mapping[str, Program] = {
     "gramlearn": Program(
         "gramlearn.app.command",
         ("demo --data wine --seed 1 --out out", "demo", "--version"),
-        {"gramlearn.app.demo.learn": _begin},
+        {"gramlearn.app.demo.learn": _end_instead},
     ),
     "python -m experiments": Program(
         "experiments.__main__",
@@ -56,8 +56,8 @@ PROGRAMS: Mapping[str, Program] = {
             "report --out out --to page.md --published published",
         ),
         {
-            "experiments.__main__.compute_missing": _begin,
-            "experiments.__main__.open_all": _begin,
+            "experiments.__main__.compute_missing": _end_instead,
+            "experiments.__main__.open_all": _end_instead,
             "experiments.__main__._OUT": Path("results"),
             "experiments.__main__._PAGE": Path("page.md"),
             "experiments.__main__.FOLDER": Path("published"),
@@ -72,8 +72,8 @@ PROGRAMS: Mapping[str, Program] = {
             "plot --out out",
         ),
         {
-            "benchmarks.__main__.limit_threads": _begin,
-            "benchmarks.__main__.run_instance": _begin,
+            "benchmarks.__main__.limit_threads": _end_instead,
+            "benchmarks.__main__.run_instance": _end_instead,
             "benchmarks.__main__._OUT": Path("results"),
         },
     ),
@@ -87,7 +87,7 @@ PROGRAMS: Mapping[str, Program] = {
             "page",
         ),
         {
-            "stress.__main__.run": _begin,
+            "stress.__main__.try_tasks": _end_instead,
             "stress.__main__.RESULTS": Path("results.json"),
             "stress.__main__.PAGE": Path("page.md"),
         },
@@ -115,8 +115,8 @@ class CommandLine:
         return [self.name]
 
     def program(self, comment: str = "") -> str:
-        """It, run as it was."""
-        said = commented(comment)
+        """The program that runs this command line."""
+        said = comment_out(comment)
         line = f"CommandLine({self.name!r}, {self.words!r})"
         return f"from stress.commands import CommandLine, attempt\n\n{said}print(attempt({line}))\n"
 
@@ -137,7 +137,7 @@ def draw(seed: int, index: int) -> CommandLine:
 
 
 def attempt(line: CommandLine) -> Outcome:
-    """Run it; look at its status, and at what it said of an error."""
+    """Run it; check its status and its error message."""
     program = PROGRAMS[line.name]
     main = importlib.import_module(program.module).main
     printed, said = io.StringIO(), io.StringIO()
@@ -152,16 +152,16 @@ def attempt(line: CommandLine) -> Outcome:
                 return 0
 
     with contextlib.ExitStack() as stack:
-        stack.enter_context(_folder_of_its_own())
+        stack.enter_context(_enter_new_folder())
         for place, value in program.instead.items():
             stack.enter_context(patch(place, value))
-        seen = watched(call)
+        seen = watch_call(call)
     findings = seen.leaks(())
-    words = _without_usage(said.getvalue())
+    words = _drop_usage(said.getvalue())
     if isinstance(seen.error, OutOfTime):
-        return Outcome("unfinished", "", "", seen.seconds, "", distinct(findings))
+        return Outcome("unfinished", "", "", seen.seconds, "", drop_repeated(findings))
     if seen.error is not None:
-        found = exception_finding(seen.error)
+        found = describe_exception(seen.error)
         findings.append(found._replace(key=f"{found.key} {line.name}"))
     elif seen.result not in (0, 1, 2):
         key = f"status {seen.result} {line.name}"
@@ -170,10 +170,10 @@ def attempt(line: CommandLine) -> Outcome:
         key = f"words {line.name}"
         findings.append(Finding("words", key, f"{len(words)} sentences on what is wrong: {words}"))
     ending = "broken" if seen.error else "refused" if seen.result else "answered"
-    return Outcome(ending, "", "", seen.seconds, " ".join(words)[:500], distinct(findings))
+    return Outcome(ending, "", "", seen.seconds, " ".join(words)[:500], drop_repeated(findings))
 
 
-def shrunk(line: CommandLine, shows: Callable[[CommandLine], bool], seconds: float) -> CommandLine:
+def shrink(line: CommandLine, shows: Callable[[CommandLine], bool], seconds: float) -> CommandLine:
     """Leave out words while the finding stays."""
     del seconds  # it takes a moment
     for k in reversed(range(len(line.words))):
@@ -184,7 +184,7 @@ def shrunk(line: CommandLine, shows: Callable[[CommandLine], bool], seconds: flo
 
 
 @contextlib.contextmanager
-def _folder_of_its_own() -> Iterator[None]:
+def _enter_new_folder() -> Iterator[None]:
     before = Path.cwd()
     with tempfile.TemporaryDirectory() as folder:
         (Path(folder) / "a-file").write_text("nothing\n", encoding="utf-8")
@@ -195,7 +195,7 @@ def _folder_of_its_own() -> Iterator[None]:
             os.chdir(before)
 
 
-def _without_usage(text: str) -> list[str]:
+def _drop_usage(text: str) -> list[str]:
     """The lines of an error but for argparse's usage, which goes before its sentence."""
     return [
         line for line in text.splitlines() if line.strip() and not line.startswith(("usage:", " "))

@@ -1,18 +1,18 @@
-"""What signals, killed runs, scarcity and load came to, as tables: of what there is in `results`."""
+"""Tables of the stored results on signals, killed runs, scarce resources and load."""
 
 import json
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
-__all__ = ["FOUND", "fault_tables"]
+__all__ = ["FOUND", "make_fault_tables"]
 
 FOUND = Path(__file__).resolve().parent / "results"
 
 Row = dict[str, Any]
 
 
-def fault_tables(folder: Path = FOUND) -> dict[str, list[Row]]:
+def make_fault_tables(folder: Path = FOUND) -> dict[str, list[Row]]:
     """A title, and its rows."""
     found = {}
     for name, (title, rows) in _TABLES.items():

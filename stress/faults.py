@@ -1,4 +1,4 @@
-"""python -m stress.faults sigint | kill | scarce: signals, killed runs, and what there is too little of.
+"""python -m stress.faults sigint | kill | scarce: signals, killed runs, and scarce resources.
 
     python -m stress.faults sigint --out stress/results/sigint.json    SIGINT at 100 random moments of every fit
     python -m stress.faults kill --out stress/results/kills.json       SIGKILL at 100 of two commands
@@ -16,7 +16,7 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
-from tools.whole_files import write_whole
+from tools.atomic_files import write_atomically
 
 from stress.fits import FITS
 from stress.interrupts import interrupt_fits
@@ -36,12 +36,12 @@ def main(arguments: list[str] | None = None) -> int:
         found.append(one)
         print(json.dumps(one), flush=True)
         if args.out:
-            write_whole(args.out, json.dumps(found, indent=1) + "\n")
+            write_atomically(args.out, json.dumps(found, indent=1) + "\n")
     return int(not all(map(is_flawless, found)))
 
 
 def is_flawless(found: dict[str, Any]) -> bool:
-    """Whether there is nothing to mend."""
+    """Whether nothing was found."""
     late = (found.get("seconds_to_control") or {}).get("largest") or 0.0
     counts = ("next_fit_differs", "traces_left", "pieces_left_at_the_end", "troubles")
     return late <= _SECOND and not any(found.get(key) for key in counts)

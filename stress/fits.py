@@ -1,4 +1,4 @@
-"""A fit of every estimator there is, and of its ways to solve: what faults and load are tried on.
+"""One fit of every estimator and of each of its solvers: faults and load are tried on these.
 
 `size` makes the data larger: at 1 a fit takes a tenth of a second or two, at 4 about a second.
 """
@@ -29,13 +29,13 @@ class Fit:
         return estimator.fit(X, y, side=side[0]) if side else estimator.fit(X, y)
 
     def answers(self, estimator: Any, data: tuple[Any, ...]) -> list[np.ndarray]:
-        """Arrays that say all that a user sees of the fit."""
+        """All arrays that a user sees of the fit."""
         found = self.use(estimator, data[0])
         return [np.asarray(array) for array in (found if isinstance(found, tuple) else (found,))]
 
 
 def digest(arrays: list[np.ndarray]) -> str:
-    """The same for the same bits only."""
+    """A hash that is equal only for equal bits."""
     content = hashlib.sha256()
     for array in arrays:
         content.update(np.ascontiguousarray(array).tobytes())

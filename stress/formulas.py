@@ -1,4 +1,4 @@
-"""The mathematics of every part, written anew from its definition: h and h*, losses and conjugates, the A_k.
+"""The mathematics of every part, written again from its definition: h and h*, losses and conjugates, the A_k.
 
 Whoever adds a part to the library adds its row to one of the three tables here; a test compares their keys with
 the catalogue of the library.

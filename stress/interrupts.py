@@ -1,4 +1,4 @@
-"""SIGINT at random moments of a fit: control within a second, an answer so far or nothing, and no trace.
+"""SIGINT at random moments of a fit: it ends within a second, with the best answer or none, and no side effect.
 
 The fits run in a process of their own, one after the other, and the signal comes from outside, so that no
 thread of the fit has to be awake for it. The clock is the one that all processes of a machine share.
@@ -25,25 +25,25 @@ from gramlearn import SolveInterrupted
 from gramlearn.problem.status import Status
 from stress.fits import FITS, Fit, digest
 
-__all__ = ["interrupt_fits", "trouble"]
+__all__ = ["find_trouble", "interrupt_fits"]
 
 
 def interrupt_fits(name: str, moments: int, seed: int, size: float) -> dict[str, Any]:
-    """Send SIGINT at this many moments of a fit; sum up what came of it."""
+    """Send SIGINT at this many moments of a fit; summarize the outcomes."""
     rng = np.random.default_rng([seed, *name.encode()])
     command = [sys.executable, "-m", "stress.interrupts", name, str(moments), str(size)]
     with subprocess.Popen(
         command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True
     ) as child:
         try:
-            seconds = _heard(child)["seconds"]
-            trials = [_trial(child, rng.random() * seconds) for _ in range(moments)]
+            seconds = _read_message(child)["seconds"]
+            trials = [_interrupt_once(child, rng.random() * seconds) for _ in range(moments)]
         finally:
             child.kill()
-    return _summary(name, seconds, trials)
+    return _summarize(name, seconds, trials)
 
 
-def _heard(child: subprocess.Popen[str]) -> dict[str, Any]:
+def _read_message(child: subprocess.Popen[str]) -> dict[str, Any]:
     assert child.stdout is not None
     line = child.stdout.readline()
     if not line:
@@ -51,16 +51,16 @@ def _heard(child: subprocess.Popen[str]) -> dict[str, Any]:
     return json.loads(line)
 
 
-def _trial(child: subprocess.Popen[str], delay: float) -> dict[str, Any]:
-    _heard(child)  # the fit begins
+def _interrupt_once(child: subprocess.Popen[str], delay: float) -> dict[str, Any]:
+    _read_message(child)  # the fit begins
     time.sleep(delay)
     sent = time.monotonic()
     child.send_signal(signal.SIGINT)
-    found = _heard(child)
+    found = _read_message(child)
     return {**found, "seconds": max(found.pop("at") - sent, 0.0)}
 
 
-def _summary(name: str, seconds: float, trials: list[dict[str, Any]]) -> dict[str, Any]:
+def _summarize(name: str, seconds: float, trials: list[dict[str, Any]]) -> dict[str, Any]:
     hit = [trial for trial in trials if trial["outcome"] != "over"]
     waits = [trial["seconds"] for trial in hit]
     gaps = [t["gap"] for t in hit if t["outcome"] == "answer" and t["gap"] is not None]
@@ -112,8 +112,8 @@ def _child(name: str, moments: int, size: float) -> None:
         # Every other time the estimator has been fitted before.
         estimator = fit.make() if trial % 2 else copy(fitted)
         before = dict(vars(estimator))
-        found = _interrupted(fit, estimator, data, watch)
-        found["trouble"] = trouble(
+        found = _fit_interrupted(fit, estimator, data, watch)
+        found["trouble"] = find_trouble(
             fit, estimator, data, before, found.pop("stop"), found["outcome"]
         )
         same = digest(fit.answers(fit.run(fit.make(), data), data)) == right
@@ -127,7 +127,7 @@ def _seconds(fit: Fit, data: Any) -> float:
     return time.monotonic() - began
 
 
-def _interrupted(fit: Fit, estimator: Any, data: Any, watch: _Watch) -> dict[str, Any]:
+def _fit_interrupted(fit: Fit, estimator: Any, data: Any, watch: _Watch) -> dict[str, Any]:
     count, stop, outcome = watch.count, None, "over"
     _say(begins=True)
     try:
@@ -149,10 +149,10 @@ def _interrupted(fit: Fit, estimator: Any, data: Any, watch: _Watch) -> dict[str
     return {"outcome": outcome, "at": at, "stop": stop, "gap": gap}
 
 
-def trouble(
+def find_trouble(
     fit: Fit, estimator: Any, data: Any, before: dict[str, Any], stop: Any, outcome: str
 ) -> str:
-    """What is wrong with the estimator afterwards; nothing, as a rule."""
+    """What is wrong with the estimator afterwards; an empty string if nothing is."""
     if outcome == "nothing":
         now = vars(estimator)
         kept = now.keys() == before.keys() and all(now[key] is before[key] for key in now)

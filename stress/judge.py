@@ -17,7 +17,7 @@ import numpy as np
 
 from stress.arithmetic import DOUBLE, SIXTY
 from stress.outcome import Finding
-from stress.proofs import contradiction_complaint, overflow_complaint, unboundedness_complaint
+from stress.proofs import check_contradiction, check_overflow, check_unboundedness
 from stress.question import Question
 from stress.recompute import Reading, Values, recompute
 
@@ -69,15 +69,15 @@ def judge(question: Question, claim: Claim) -> list[Finding]:
     if wrong:
         return [wrong]
     if claim.status == "INFEASIBLE":
-        found = contradiction_complaint(question, claim.duals)
+        found = check_contradiction(question, claim.duals)
         return [Finding("status", "false INFEASIBLE", found)] if found else []
     if claim.status == "UNBOUNDED":
-        found = unboundedness_complaint(question)
+        found = check_unboundedness(question)
         return (
             [Finding("status", f"false UNBOUNDED {question.regularizer}", found)] if found else []
         )
     if claim.status == "OVERFLOW":
-        found = overflow_complaint(question)
+        found = check_overflow(question)
         return [Finding("status", f"false OVERFLOW {question.regularizer}", found)] if found else []
     with np.errstate(over="ignore"):  # 2 tol of a large value is infinite: then anything is right
         if not _complaints(question, claim, _values(question, claim, DOUBLE)):

@@ -19,7 +19,7 @@ from typing import Any
 
 import numpy as np
 
-__all__ = ["COMMANDS", "forked", "kill_runs", "load_commands"]
+__all__ = ["COMMANDS", "kill_runs", "load_commands", "run_in_fork"]
 
 _CONTESTANTS = ("working_set", "primal_newton", "von_neumann")
 _ENDS = {".png": b"IEND\xaeB`\x82"}
@@ -57,11 +57,11 @@ def _launched(module: str, python: str, folder: Path, name: str, limit: float, *
         main(out, name, limit)
         return 0
 
-    return f"it ended with status {_waited(_started(work, folder))}"
+    return f"it ended with status {_wait_for(_start_fork(work, folder))}"
 
 
 def load_commands() -> None:
-    """What both commands need."""
+    """Import what both commands need."""
     import matplotlib.backends.backend_agg
     import matplotlib.figure  # noqa: F401
 
@@ -78,28 +78,28 @@ COMMANDS: dict[str, Callable[[Path], int]] = {
 
 
 def kill_runs(name: str, moments: int, seed: int, folder: Path) -> dict[str, Any]:
-    """Kill the command at so many moments; sum up what was found of its files."""
+    """Kill the command at this many moments; summarize the state of its files."""
     load_commands()
     command, rng = COMMANDS[name], np.random.default_rng(seed)
     began = time.monotonic()
-    code = forked(command, folder / "alone", None)
+    code = run_in_fork(command, folder / "alone", None)
     seconds = time.monotonic() - began
-    alone = _content(folder / "alone")
+    alone = _read_content(folder / "alone")
     troubles = [] if code == 0 and alone else [f"without any kill it ended with {code}"]
     out, killed, runs = folder / "killed", 0, 0
     for _ in range(moments):
         before = _times(out)
-        code = forked(command, out, rng.random() * seconds)
+        code = run_in_fork(command, out, rng.random() * seconds)
         killed += code == -signal.SIGKILL
         runs += code == 0
-        troubles += _halves(out)
+        troubles += _find_incomplete(out)
         changed = [file for file, at in before.items() if _times(out).get(file) != at]
         # A run sums up again what is finished; what was computed is not touched.
         troubles += [f"{file} was written anew" for file in changed if "parts" in Path(file).parts]
         if code == 0:  # from the start again
             _clear(out)
-    last = forked(command, out, None)
-    other = list(_differences(_content(out), alone))
+    last = run_in_fork(command, out, None)
+    other = list(_find_differences(_read_content(out), alone))
     if last != 0 or other:
         troubles.append(f"after all kills the run ended with {last}; results differ in {other[:3]}")
     left = [str(f) for f in out.rglob(".*") if f.is_file()]
@@ -115,7 +115,7 @@ def kill_runs(name: str, moments: int, seed: int, folder: Path) -> dict[str, Any
     }
 
 
-def forked(
+def run_in_fork(
     command: Callable[[Path], int], out: Path, delay: float | None, said: str = os.devnull
 ) -> int:
     """Run the command in a fork, and kill it after this many seconds; give its status.
@@ -130,17 +130,17 @@ def forked(
         sys.stdout, sys.stderr = (os.fdopen(n, "w", closefd=False) for n in (1, 2))
         return command(out)
 
-    child = _started(heard, out)
+    child = _start_fork(heard, out)
     if delay is not None:
         time.sleep(delay)
         try:
             os.killpg(child, signal.SIGKILL)  # with the processes it has started
         except (ProcessLookupError, PermissionError):
             os.kill(child, signal.SIGKILL)
-    return _waited(child)
+    return _wait_for(child)
 
 
-def _started(command: Callable[[Path], int], out: Path) -> int:
+def _start_fork(command: Callable[[Path], int], out: Path) -> int:
     """Run the command in a fork, and end it with its status; give the number of the process."""
     child = os.fork()
     if child:
@@ -158,14 +158,14 @@ def _started(command: Callable[[Path], int], out: Path) -> int:
             os._exit(code)  # whatever happens: a fork that lives on would do what its parent does
 
 
-def _waited(child: int) -> int:
+def _wait_for(child: int) -> int:
     return os.waitstatus_to_exitcode(os.waitpid(child, 0)[1])
 
 
-def _halves(out: Path) -> list[str]:
-    """The files that are not whole."""
+def _find_incomplete(out: Path) -> list[str]:
+    """The incomplete files."""
     found = []
-    for file in _visible(out):
+    for file in _list_visible(out):
         content = file.read_bytes()
         try:
             is_whole = content.endswith(_ENDS.get(file.suffix, b"\n"))
@@ -177,7 +177,7 @@ def _halves(out: Path) -> list[str]:
     return found
 
 
-def _visible(out: Path) -> list[Path]:
+def _list_visible(out: Path) -> list[Path]:
     return [f for f in out.rglob("*") if f.is_file() and not f.name.startswith(".")]
 
 
@@ -189,32 +189,32 @@ def _times(out: Path) -> dict[str, int]:
     }
 
 
-def _content(out: Path) -> dict[str, Any]:
-    """What was computed, without times and dates; of what is no data, that it is there."""
+def _read_content(out: Path) -> dict[str, Any]:
+    """The computed content without times and dates; of other files only that they exist."""
     return {
-        str(file.relative_to(out)): _timeless(json.loads(file.read_bytes()))
+        str(file.relative_to(out)): _drop_times(json.loads(file.read_bytes()))
         if file.suffix == ".json"
         else "there"
-        for file in _visible(out)
+        for file in _list_visible(out)
     }
 
 
-def _differences(x: Any, y: Any, place: str = "") -> Iterator[str]:
+def _find_differences(x: Any, y: Any, place: str = "") -> Iterator[str]:
     """Where two contents differ."""
     if isinstance(x, dict) and isinstance(y, dict):
         for key in x.keys() | y.keys():
-            yield from _differences(x.get(key), y.get(key), f"{place}/{key}")
+            yield from _find_differences(x.get(key), y.get(key), f"{place}/{key}")
     elif isinstance(x, list) and isinstance(y, list) and len(x) == len(y):
         for k, (one, other) in enumerate(zip(x, y, strict=True)):
-            yield from _differences(one, other, f"{place}/{k}")
+            yield from _find_differences(one, other, f"{place}/{k}")
     elif x != y:
         yield place
 
 
-def _timeless(x: Any) -> Any:
+def _drop_times(x: Any) -> Any:
     if isinstance(x, dict):
-        return {k: _timeless(v) for k, v in x.items() if not _MEASURED.fullmatch(k)}
-    return [_timeless(v) for v in x] if isinstance(x, list) else x
+        return {k: _drop_times(v) for k, v in x.items() if not _MEASURED.fullmatch(k)}
+    return [_drop_times(v) for v in x] if isinstance(x, list) else x
 
 
 def _clear(out: Path) -> None:

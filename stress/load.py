@@ -1,4 +1,4 @@
-"""Threads and processes that fit at once: the same answers as alone, flat memory, thread limits as they were.
+"""Fits in many threads and processes at once: same answers, constant memory, unchanged thread limits.
 
     python -m stress.load --minutes 10 --out stress/results/load.json
 
@@ -31,12 +31,12 @@ from typing import Any, NamedTuple, TypeVar
 
 import numpy as np
 from threadpoolctl import threadpool_info, threadpool_limits
-from tools.whole_files import write_whole
+from tools.atomic_files import write_atomically
 
 from gramlearn.problem.status import Status
 from stress.fits import FITS, Fit, digest
 
-__all__ = ["is_flawless", "load", "main"]
+__all__ = ["is_flawless", "main", "run_load"]
 
 Found = TypeVar("Found")
 
@@ -57,16 +57,16 @@ class _Task(NamedTuple):
     alone: list[np.ndarray]
 
 
-def load(
+def run_load(
     minutes: float, processes: int, threads: int, seed: int = 0, names: list[str] | None = None
 ) -> dict[str, Any]:
-    """Fit in so many processes of so many threads for so long; sum up."""
+    """Fit in this many processes and threads for this long; summarize."""
     sizes = [(name, _SIZE) for name in names or FITS] + ([] if names else [_LARGE])
     context = multiprocessing.get_context("spawn")
     heard = context.SimpleQueue()
     crew = [
         context.Process(
-            target=_work,
+            target=_run_process,
             args=(heard, minutes * 60, threads, [seed, k], sizes, _numbers_of_threads()[k % 2]),
             daemon=True,
         )
@@ -84,14 +84,14 @@ def load(
     for process in crew:
         process.join()
     ended = processes - len(found) + sum(p.exitcode != 0 for p in crew)
-    return _summary(minutes, processes, threads, found, ended)
+    return _summarize(minutes, processes, threads, found, ended)
 
 
 def _numbers_of_threads() -> tuple[int, int]:
     return 1, max(2, os.cpu_count() or 2)
 
 
-def _summary(
+def _summarize(
     minutes: float, processes: int, threads: int, found: list[Any], ended: int
 ) -> dict[str, Any]:
     bits = sum((Counter(one["other_bits"]) for one in found), Counter[str]())
@@ -125,7 +125,7 @@ class _Gate:
         self._changed = threading.Condition()
 
     def goes_on(self) -> bool:
-        """Wait for the end of a rest; whether there is more to do."""
+        """Wait for the end of a pause; give whether there is more to do."""
         with self._changed:
             self._waiting += 1
             self._changed.notify_all()
@@ -134,7 +134,7 @@ class _Gate:
             return not self._is_over
 
     def rest(self, look: Callable[[], Found], *, is_last: bool) -> Found:
-        """What there is to see when all threads wait."""
+        """Measure while all threads wait."""
         with self._changed:
             self._is_closed = True
             self._changed.wait_for(lambda: self._waiting == self._threads)
@@ -145,7 +145,7 @@ class _Gate:
                 self._changed.notify_all()
 
 
-def _work(
+def _run_process(
     heard: Any,
     seconds: float,
     threads: int,
@@ -170,7 +170,7 @@ def _work(
         while gate.goes_on():
             task = tasks[rng.integers(len(tasks))]
             try:
-                far, words = _compared(task, blas == 1)
+                far, words = _fit_and_compare(task, blas == 1)
             except Exception as error:
                 with lock:
                     errors.append(f"{task.name}: {type(error).__name__}: {error}")
@@ -187,12 +187,12 @@ def _work(
     while not is_last:
         time.sleep(seconds / _RESTS)
         is_last = time.monotonic() - began >= seconds
-        memory, now = gate.rest(lambda: (_memory(), _limits()), is_last=is_last)
+        memory, now = gate.rest(lambda: (_measure_memory(), _limits()), is_last=is_last)
         seen.append(memory)
         changed += now != limits
     for thread in crew:
         thread.join()
-    found, grew = _growth(seen)
+    found, grew = _measure_growth(seen)
     heard.put(
         {
             "blas": blas,
@@ -208,7 +208,7 @@ def _work(
     )
 
 
-def _compared(task: _Task, to_the_bit: bool) -> tuple[float, str]:
+def _fit_and_compare(task: _Task, to_the_bit: bool) -> tuple[float, str]:
     """Fit; how far the answer is from the one alone (0: the same bits), and what is wrong with it."""
     estimator = task.fit.run(task.fit.make(), task.data)
     arrays = task.fit.answers(estimator, task.data)
@@ -234,16 +234,16 @@ def _limits() -> list[int]:
     return [library["num_threads"] for library in threadpool_info()]
 
 
-def _memory() -> dict[str, float]:
-    """What is alive when nothing runs."""
+def _measure_memory() -> dict[str, float]:
+    """The memory in use while nothing runs."""
     gc.collect()
     trim = getattr(ctypes.CDLL(None), "malloc_trim", None) if os.name == "posix" else None
     if trim is not None:
         trim(0)
-    return {"blocks": sys.getallocatedblocks(), "MiB": _resident()}
+    return {"blocks": sys.getallocatedblocks(), "MiB": _resident_memory()}
 
 
-def _growth(seen: list[dict[str, float]]) -> tuple[dict[str, Any], bool]:
+def _measure_growth(seen: list[dict[str, float]]) -> tuple[dict[str, Any], bool]:
     """Medians of the first and of the last third after the warm-up, which is a third of the time."""
     warm = seen[len(seen) // 3 :]
     some = max(1, len(warm) // 3)
@@ -256,7 +256,7 @@ def _growth(seen: list[dict[str, float]]) -> tuple[dict[str, Any], bool]:
     return found, grew
 
 
-def _resident() -> float:
+def _resident_memory() -> float:
     """MiB of this process in memory."""
     status = Path("/proc/self/status")
     if not status.exists():
@@ -283,10 +283,10 @@ def main(arguments: list[str] | None = None) -> int:
     parser.add_argument("--seed", type=int, default=0)
     parser.add_argument("--out", type=Path, help="a file for what was found, as JSON")
     args = parser.parse_args(arguments)
-    found = load(args.minutes, args.processes, args.threads, args.seed)
+    found = run_load(args.minutes, args.processes, args.threads, args.seed)
     text = json.dumps(found, indent=1) + "\n"
     if args.out:
-        write_whole(args.out, text)
+        write_atomically(args.out, text)
     print(text, end="")
     return int(not is_flawless(found))
 

@@ -1,4 +1,4 @@
-"""Odd data and odd arguments for estimators, as lines of code: a new oddity is one row of one table.
+"""Unusual data and arguments for estimators, as lines of code: a new one is one row of one table.
 
 Lines are programs of their own: what is drawn is run, and what breaks is printed as it was run. They may use
 np, pd, sp (scipy.sparse), rng, the names of gramlearn, and the variables that stand before them.

@@ -1,10 +1,10 @@
-"""What came of one task, and what was found wrong with it."""
+"""The outcome of one task, and its findings."""
 
 from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import NamedTuple, final
 
-__all__ = ["UNFINISHED", "Finding", "Outcome", "distinct"]
+__all__ = ["UNFINISHED", "Finding", "Outcome", "drop_repeated"]
 
 UNFINISHED = frozenset({"ITERATION_LIMIT", "TIME_LIMIT", "STALLED", "STOPPED"})
 
@@ -17,8 +17,8 @@ class Finding(NamedTuple):
     words: str
 
 
-def distinct(findings: Iterable[Finding]) -> tuple[Finding, ...]:
-    """Of findings with one key, the first."""
+def drop_repeated(findings: Iterable[Finding]) -> tuple[Finding, ...]:
+    """The first finding of each key."""
     by_key: dict[tuple[str, str], Finding] = {}
     for finding in findings:
         by_key.setdefault((finding.kind, finding.key), finding)

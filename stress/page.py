@@ -1,4 +1,4 @@
-"""docs/reliability.md, written from what was published: no number of it is typed.
+"""docs/reliability.md, written from the published results: none of its numbers is typed.
 
 runs  ->  results/runs.json: counts, findings, circumstances  ->  the page
 """
@@ -8,26 +8,26 @@ from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from tools.whole_files import write_whole
+from tools.atomic_files import write_atomically
 
-from stress.fault_tables import fault_tables
+from stress.fault_tables import make_fault_tables
 from stress.outcome import Finding
 from stress.report import (
     BY_CHOICE,
     Case,
-    cases,
+    describe_finding,
+    group_findings,
     is_unfinished,
     is_users,
+    list_outcomes,
+    list_starts,
+    make_tables,
     markdown_table,
-    outcomes,
-    starts,
-    tables,
-    told,
 )
 from stress.tasks import STREAMS, Task
 from stress.watch import LIMIT
 
-__all__ = ["PAGE", "RESULTS", "headline", "page", "page_of", "publish"]
+__all__ = ["PAGE", "RESULTS", "publish", "write_headline", "write_page", "write_published_page"]
 
 RESULTS = Path(__file__).resolve().parent / "results" / "runs.json"
 PAGE = Path(__file__).resolve().parents[1] / "docs" / "reliability.md"
@@ -37,22 +37,28 @@ _HEAD = """\
 
 # Reliability
 
-What was tried to break the library, how often, what was found, and what is left. This page is generated:
-`python -m stress run` asks random problems and makes odd calls, `python -m stress publish` keeps the counts,
-and `python -m stress page` writes the page from [them](../stress/results/runs.json); every number is put
-in by the program. [stress/README.md](../stress/README.md) says how tasks are drawn and answers judged.
+How we tried to break the library, how often, what was found, and what is left. This page is generated:
+`python -m stress run` solves random problems and makes odd calls, `python -m stress publish` stores the counts,
+and `python -m stress page` writes the page from [them](../stress/results/runs.json); the program fills in every
+number. [stress/README.md](../stress/README.md) says how tasks are drawn and answers checked.
 
-**Mild** problems are about what users ask: moderate scales and prices, bounds that some matrix keeps. **Wild**
-ones are everything: scales from 1e-8 to 1e8, prices from 1e-6 to 1e6, contradictions gross and fine, rows that
-say nothing, rewards without an end, single precision. **Estimators** are called on odd data with odd
-arguments, **readers** are given damaged files, and **commands** wrong words. Every answer to a problem is
-recomputed from the definitions, in 60 digits where doubles do not decide, and so is the answer of a call whose
-`solution_` is a `Solution` of moderate size. Every call must give finite numbers of the right shape, and the
-same ones again. *Refused* is a sentence that says what to change; *unfinished* is no answer within {limit:g} s
-of processor time or within the solver's number of iterations, or, *stuck*, a solve that found no way on and
-said so: some wild problems ask for more digits than a double has. Some problems name a solver, whether or not
-it suits them; what users get who name none is counted apart. Where the solver that is named refuses the
-problem, the library chooses, and it is counted there.
+- **mild**: problems as users pose them, with moderate scales and prices, and bounds that some matrix keeps;
+- **wild**: anything, with scales from 1e-8 to 1e8, prices from 1e-6 to 1e6, large and tiny contradictions,
+  constraints that say nothing, unbounded rewards, single precision;
+- **estimators**: calls on odd data with odd arguments;
+- **readers**: damaged files;
+- **commands**: wrong command lines.
+
+Every answer to a problem is recomputed from the definitions, in 60 digits where doubles do not decide; so is
+the answer of a call whose `solution_` is a `Solution` of moderate size. Every call must return finite numbers
+of the right shape, and the same ones when repeated. Some problems name a solver, whether or not it suits them;
+those that leave the choice to the library, as most users do, are counted separately. If the named solver
+refuses the problem, the library chooses, and the problem is counted there.
+
+- *refused*: an error whose sentence says what to change;
+- *unfinished*: no answer within {limit:g} s of processor time or within the solver's number of iterations;
+- *stuck*: unfinished, because the solve found no further step and said so. Some wild problems need more digits
+  than a double has.
 """
 _UNFINISHED = """\
 These problems are unfinished though the library chose the solver. `python -m stress show FOLDER ID` prints the
@@ -68,19 +74,19 @@ _WORDS = {
 
 def publish(folders: Sequence[Path], example: Callable[[Task, Finding], str], path: Path) -> None:
     """Write the counts and findings of these runs, taken together."""
-    lines = [line for folder in folders for line in outcomes(folder)]
+    lines = [line for folder in folders for line in list_outcomes(folder)]
     found = [
         {
             "finding": case.finding._asdict(),
             "ids": case.ids,
             "program": example(Task.of(case.ids[0]), case.finding),
         }
-        for case in cases(lines)
+        for case in group_findings(lines)
     ]
     content = {
-        "starts": [start for folder in folders for start in starts(folder)],
+        "starts": [start for folder in folders for start in list_starts(folder)],
         "seconds": round(sum(line["seconds"] for line in lines), 1),
-        "tables": tables(lines),
+        "tables": make_tables(lines),
         "findings": found,
         "unfinished": [
             {"problem": line["id"], "of": ", ".join(line["labels"]), "ended": line["words"]}
@@ -88,15 +94,15 @@ def publish(folders: Sequence[Path], example: Callable[[Task, Finding], str], pa
             if is_users(line) and is_unfinished(line)
         ],
     }
-    write_whole(path, json.dumps(content, indent=1) + "\n")
+    write_atomically(path, json.dumps(content, indent=1) + "\n")
 
 
-def page_of(path: Path) -> str:
+def write_published_page(path: Path) -> str:
     """The page, from the file that `publish` has written."""
     if not path.exists():
         raise ValueError("nothing was published yet; `python -m stress publish FOLDER` does that.")
     try:
-        return page(json.loads(path.read_text(encoding="utf-8")))
+        return write_page(json.loads(path.read_text(encoding="utf-8")))
     except (OSError, ValueError, LookupError, TypeError, AttributeError, RecursionError) as error:
         raise ValueError(
             f"{path} is not what `python -m stress publish` writes, or damaged ({type(error).__name__}); "
@@ -104,10 +110,10 @@ def page_of(path: Path) -> str:
         ) from error
 
 
-def page(results: Mapping[str, Any]) -> str:
+def write_page(results: Mapping[str, Any]) -> str:
     """The page."""
-    text = [_HEAD.format(limit=LIMIT), f"**{headline(results)}**\n"]
-    for title, rows in (results["tables"] | fault_tables()).items():
+    text = [_HEAD.format(limit=LIMIT), f"**{write_headline(results)}**\n"]
+    for title, rows in (results["tables"] | make_fault_tables()).items():
         text += [f"## {title}\n", markdown_table(rows)]
     text.append("## What is left\n")
     programs = {}
@@ -121,15 +127,15 @@ def page(results: Mapping[str, Any]) -> str:
             "No finding in these runs. The [changelog](../CHANGELOG.md) has what earlier ones led to.\n"
         )
     for case in known:
-        text += told(case, lambda task, finding: programs[task.id, finding])
+        text += describe_finding(case, lambda task, finding: programs[task.id, finding])
     if results["unfinished"]:
         text += [_UNFINISHED, markdown_table(results["unfinished"])]
-    text += ["## Circumstances\n", _circumstances(results)]
+    text += ["## Circumstances\n", _describe_circumstances(results)]
     return "\n".join(text)
 
 
-def headline(results: Mapping[str, Any]) -> str:
-    """What was tried and what is left, in a line, which the README has, too."""
+def write_headline(results: Mapping[str, Any]) -> str:
+    """What was tried and what is left, in a line, which README and docs/benchmarks.md have, too."""
     rows = {row[""]: row for row in results["tables"]["What was tried"]}
     tried = {
         words: sum(row["tried"] for name, row in rows.items() if STREAMS[name].group == group)
@@ -141,10 +147,10 @@ def headline(results: Mapping[str, Any]) -> str:
     findings = {0: "these runs found nothing", 1: "one distinct finding is left"}.get(
         number, f"{number} distinct findings are left"
     )
-    return f"{counted}: {findings}.{_unfinished(results['tables'])}"
+    return f"{counted}: {findings}.{_describe_unfinished(results['tables'])}"
 
 
-def _unfinished(tables: Mapping[str, Sequence[Mapping[str, Any]]]) -> str:
+def _describe_unfinished(tables: Mapping[str, Sequence[Mapping[str, Any]]]) -> str:
     """The shares of problems whose solver the library chose, and of calls."""
     problems = [row for row in tables.get(BY_CHOICE, ()) if row[""].endswith("the library")]
     calls = [row for row in tables["What was tried"] if row[""] == "estimators"]
@@ -154,7 +160,7 @@ def _unfinished(tables: Mapping[str, Sequence[Mapping[str, Any]]]) -> str:
     return f" Unfinished: {', '.join(left)}." if left else ""
 
 
-def _circumstances(results: Mapping[str, Any]) -> str:
+def _describe_circumstances(results: Mapping[str, Any]) -> str:
     """Seeds, commits, machines and versions, each once."""
     lines = []
     for name in ("seed", "date", "commit", "python"):

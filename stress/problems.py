@@ -284,7 +284,7 @@ class _Drawing:
         return float(np.float32(price)) if self.single else price
 
     def contradiction(self, setting: _Setting) -> list[Clause]:
-        """Two hard clauses that no X keeps at once: grossly, or by a millionth or two."""
+        """Two hard clauses that no X satisfies at once: by a wide margin, or by a millionth or two."""
         constraint = self.one_of("DiagonalEntries", "Trace", "SquaredDistances")
         if setting.n_points < 2:
             constraint = "Trace"

@@ -1,4 +1,4 @@
-"""Does the proof prove it? Contradictions (Farkas) and objectives without a lower end.
+"""Check proofs: of contradictions (Farkas), and of objectives that are unbounded below.
 
 A proof of infeasibility is v with sum_k v_k A_k >= 0 on the space of X and sum_k v_k b_k < 0, where b_k is the
 end of the domain that v_k pushes to, less the offset. In doubles neither holds exactly, so it is read with its
@@ -22,7 +22,7 @@ from stress.arithmetic import DOUBLE, SIXTY
 from stress.question import Question
 from stress.recompute import Reading, dual_value
 
-__all__ = ["contradiction_complaint", "overflow_complaint", "unboundedness_complaint"]
+__all__ = ["check_contradiction", "check_overflow", "check_unboundedness"]
 
 INF = float("inf")
 _OUT_OF_THIS_WORLD = {"float64": 1e6, "float32": 1e2}
@@ -32,7 +32,7 @@ _KEPT = 1e-2  # a known X keeps the bounds if it violates them by this share of 
 Complaint = str | None
 
 
-def contradiction_complaint(question: Question, duals: Sequence[np.ndarray]) -> Complaint:
+def check_contradiction(question: Question, duals: Sequence[np.ndarray]) -> Complaint:
     """What is wrong where INFEASIBLE is false or not proven."""
     kept = _violation_of_known(question)
     if kept is not None and kept <= _KEPT * question.tol:
@@ -56,7 +56,7 @@ def contradiction_complaint(question: Question, duals: Sequence[np.ndarray]) -> 
     if not any(np.any(v) for v in prices):
         return "INFEASIBLE, but all duals are zero"
     S, summed = reading.adjoint(prices)
-    in_units = a.eigh(reading.restricted(_in_units(reading, S)))[0]
+    in_units = a.eigh(reading.restricted(_scale_to_units(reading, S)))[0]
     if rho > 0 and rho >= _OUT_OF_THIS_WORLD[question.dtype] * max(-in_units[0], 0):
         return None
     eigenvalues, _ = a.eigh(reading.restricted(S))
@@ -71,7 +71,7 @@ def contradiction_complaint(question: Question, duals: Sequence[np.ndarray]) -> 
     return f"INFEASIBLE, but the bounds leave room {float(-rho):.3g}"
 
 
-def _in_units(reading: Reading, S: Any) -> Any:
+def _scale_to_units(reading: Reading, S: Any) -> Any:
     """S with its rows and columns times sqrt(u_i), so that X_ii counts in units of u_i.
 
     That is the trace that prior and bounds speak of; for an X_ii with an upper bound of its own, that if less.
@@ -88,7 +88,7 @@ def _in_units(reading: Reading, S: Any) -> Any:
 
 
 def _usual_trace(reading: Reading) -> Any:
-    """The largest trace that prior and bounds speak of."""
+    """The largest trace that the prior and the bounds suggest."""
     _, s = reading.space
     usual = s.sum()
     for read in reading.clauses:
@@ -122,7 +122,7 @@ def _violation_of_known(question: Question) -> float | None:
     return worst
 
 
-def unboundedness_complaint(question: Question) -> Complaint:
+def check_unboundedness(question: Question) -> Complaint:
     """What is wrong where UNBOUNDED is false: the regularizer outgrows every reward, or something else does."""
     reading = Reading(question, DOUBLE)
     if reading.phi.is_superlinear:
@@ -137,7 +137,7 @@ def unboundedness_complaint(question: Question) -> Complaint:
     return None
 
 
-def overflow_complaint(question: Question) -> Complaint:
+def check_overflow(question: Question) -> Complaint:
     """What is wrong where OVERFLOW is false.
 
     Prices with a moderate Y give the dual a moderate value, the optimum one no lower, and so a phi*(Y), and an

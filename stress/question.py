@@ -147,7 +147,7 @@ class Question:
 
     @property
     def labels(self) -> list[str]:
-        """What it is made of, in words by which results are counted."""
+        """The parts of this question, by which results are counted."""
         words = {self.regularizer, *self.facts}
         for clause in self.clauses:
             words |= {clause.constraint, clause.loss}
@@ -168,7 +168,7 @@ class Question:
         )
 
     def arrays(self) -> list[np.ndarray]:
-        """Every array that is handed over, to see whether it comes back unchanged."""
+        """Every array passed to the library, to check that it is not modified."""
         found = [self.prior]
         for clause in self.clauses:
             for value in (*clause.arguments.values(), *clause.parameters.values()):

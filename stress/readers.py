@@ -1,4 +1,4 @@
-"""Files that are not what they should be: every reader says so in a sentence, and runs nothing of them.
+"""Damaged files: every reader must refuse them in one sentence, and run no code in them.
 
 A good file is cut off, its bits are flipped, pieces are doubled or replaced, or there is something else in its
 place: random bytes, an archive with Python objects in it, one that unpacks to far more than it is, a folder.
@@ -19,11 +19,11 @@ from typing import Any, NamedTuple, final
 
 import numpy as np
 
-from stress.code import commented
-from stress.outcome import Finding, Outcome, distinct
-from stress.watch import OutOfTime, watched
+from stress.code import comment_out
+from stress.outcome import Finding, Outcome, drop_repeated
+from stress.watch import OutOfTime, watch_call
 
-__all__ = ["READERS", "BadFile", "attempt", "draw", "shrunk"]
+__all__ = ["READERS", "BadFile", "attempt", "draw", "shrink"]
 
 _SPRUNG: list[None] = []
 
@@ -32,10 +32,10 @@ class _Trap:
     """Unpickled, it leaves a trace."""
 
     def __reduce__(self) -> tuple[Any, ...]:
-        return _spring, ()
+        return _spring_trap, ()
 
 
-def _spring() -> None:
+def _spring_trap() -> None:
     _SPRUNG.append(None)
 
 
@@ -62,8 +62,8 @@ class BadFile:
         return [self.reader, self.damage]
 
     def program(self, comment: str = "") -> str:
-        """It, given to its reader."""
-        said = commented(comment)
+        """The program that gives this file to its reader."""
+        said = comment_out(comment)
         given = f"{self.reader!r}, {self.damage!r}, {self.content!r}"
         return f"from stress.readers import BadFile, attempt\n\n{said}print(attempt(BadFile({given})))\n"
 
@@ -73,8 +73,8 @@ def draw(seed: int, index: int) -> BadFile:
     rng = np.random.default_rng([79, seed, index])
     name = list(READERS)[index % len(READERS)]
     if rng.random() < 0.2:
-        what = list(_other_things())[int(rng.integers(len(_other_things())))]
-        return BadFile(name, what, _other_things()[what])
+        what = list(_list_other_files())[int(rng.integers(len(_list_other_files())))]
+        return BadFile(name, what, _list_other_files()[what])
     content = bytearray(_good(name))
     what = ("cut off", "flipped", "doubled", "random")[int(rng.integers(4))]
     at = int(rng.integers(len(content)))
@@ -98,7 +98,7 @@ def attempt(bad: BadFile) -> Outcome:
         file = Path(place) / reader.file
         file.parent.mkdir(parents=True, exist_ok=True)
         file.mkdir() if bad.content is None else file.write_bytes(bad.content)
-        seen = watched(lambda: reader.read(Path(place)))
+        seen = watch_call(lambda: reader.read(Path(place)))
     findings = seen.leaks(())
     error = seen.error
     words = "" if error is None else f"{type(error).__name__}: {error}"
@@ -113,10 +113,10 @@ def attempt(bad: BadFile) -> Outcome:
         key = f"unnamed {bad.reader}"
         findings.append(Finding("words", key, f"it does not name the file: {words[:300]}"))
     ending = "answered" if error is None else "refused" if not findings else "broken"
-    return Outcome(ending, "", "", seen.seconds, words, distinct(findings))
+    return Outcome(ending, "", "", seen.seconds, words, drop_repeated(findings))
 
 
-def shrunk(bad: BadFile, shows: Callable[[BadFile], bool], seconds: float) -> BadFile:
+def shrink(bad: BadFile, shows: Callable[[BadFile], bool], seconds: float) -> BadFile:
     """Take away pieces, halves first, while the finding stays."""
     del seconds  # a reader takes a moment
     piece = len(bad.content or b"") // 2
@@ -132,8 +132,8 @@ def shrunk(bad: BadFile, shows: Callable[[BadFile], bool], seconds: float) -> Ba
 
 
 @cache
-def _other_things() -> Mapping[str, bytes | None]:
-    """What is no such file at all."""
+def _list_other_files() -> Mapping[str, bytes | None]:
+    """Files of other kinds altogether."""
     objects, bomb = io.BytesIO(), io.BytesIO()
     np.savez(objects, X=np.array([_Trap()], dtype=object), y=np.zeros(1))
     with zipfile.ZipFile(bomb, "w", zipfile.ZIP_DEFLATED) as archive:
@@ -160,7 +160,7 @@ def _good(name: str) -> bytes:
     return READERS[name]().good()
 
 
-def _written(write: Callable[[Path], Path]) -> bytes:
+def _read_written(write: Callable[[Path], Path]) -> bytes:
     """The content of a file that is written into a folder."""
     with tempfile.TemporaryDirectory() as place:
         return write(Path(place)).read_bytes()
@@ -210,11 +210,11 @@ def _part() -> Reader:
     def read(folder: Path) -> object:
         return run(folder).outcome().results(), run(folder).missing()
 
-    return Reader(file, lambda: _written(write), read)
+    return Reader(file, lambda: _read_written(write), read)
 
 
 def _published() -> Reader:
-    from experiments.published import publish, published
+    from experiments.published import publish, read_published
     from experiments.runs import Outcome as Kept
 
     from stress.small_experiment import SmallExperiment
@@ -232,10 +232,10 @@ def _published() -> Reader:
         return folder / "fuzz.json"
 
     def read(folder: Path) -> object:
-        kept = published("fuzz", experiment, folder)
+        kept = read_published("fuzz", experiment, folder)
         return kept and (kept.results(), kept.seconds, kept.failed)
 
-    return Reader("fuzz.json", lambda: _written(write), read)
+    return Reader("fuzz.json", lambda: _read_written(write), read)
 
 
 def _answer() -> Reader:
@@ -249,11 +249,11 @@ def _answer() -> Reader:
         (folder / "answer-0000.json").write_text('{"status": "done"}', encoding="utf-8")
         return read_answer(folder / "answer-0000")
 
-    return Reader("answer-0000.npz", lambda: _written(write), read)
+    return Reader("answer-0000.npz", lambda: _read_written(write), read)
 
 
 def _benchmark() -> Reader:
-    from benchmarks.report import read, table
+    from benchmarks.report import read_results, write_table
 
     result = {
         "contestant": "a", "limit_seconds": 1.0, "status": "skipped", "reason": "none", "curve": [],
@@ -263,7 +263,9 @@ def _benchmark() -> Reader:
         "name": "x", "data": "d", "c": 1, "n": 1, "r": 1, "library": "numpy", "seed": 0, "gamma": 1.0,
     }  # fmt: skip
     run = {"instance": instance, "machine": {}, "references": {}, "results": [result]}
-    return Reader("x.json", lambda: json.dumps(run).encode(), lambda folder: table(read(folder)))
+    return Reader(
+        "x.json", lambda: json.dumps(run).encode(), lambda folder: write_table(read_results(folder))
+    )
 
 
 _FOUND = {
@@ -274,9 +276,9 @@ _FOUND = {
 
 def _outcomes() -> Reader:
     def read(folder: Path) -> object:
-        from stress.report import report
+        from stress.report import write_report
 
-        return report(folder, None)
+        return write_report(folder, None)
 
     def good() -> bytes:
         return b"".join(
@@ -299,11 +301,11 @@ def _results() -> Reader:
         return folder / "results.json"
 
     def read(folder: Path) -> object:
-        from stress.page import page_of
+        from stress.page import write_published_page
 
-        return page_of(folder / "results.json")
+        return write_published_page(folder / "results.json")
 
-    return Reader("results.json", lambda: _written(write), read)
+    return Reader("results.json", lambda: _read_written(write), read)
 
 
 READERS: Mapping[str, Callable[[], Reader]] = {

@@ -13,16 +13,16 @@ from stress.tasks import GROUPS, STREAMS, Task
 __all__ = [
     "BY_CHOICE",
     "Case",
-    "cases",
-    "counts",
+    "count_outcomes",
+    "describe_finding",
+    "group_findings",
     "is_unfinished",
     "is_users",
+    "list_outcomes",
+    "list_starts",
+    "make_tables",
     "markdown_table",
-    "outcomes",
-    "report",
-    "starts",
-    "tables",
-    "told",
+    "write_report",
 ]
 
 BY_CHOICE = "By who chose the solver"
@@ -43,12 +43,12 @@ class Case(NamedTuple):
         return ", ".join(f"{stream} {number}" for stream, number in seen.most_common())
 
 
-def outcomes(folder: Path) -> list[dict[str, Any]]:
+def list_outcomes(folder: Path) -> list[dict[str, Any]]:
     """The lines of all tasks."""
     path = path_of(folder)
     try:
         lines = [line for line in read_lines(folder) if "id" in line]
-        tables(lines), cases(lines)  # all that is counted is there
+        make_tables(lines), group_findings(lines)  # all that is counted is there
     except (ValueError, LookupError, TypeError, AttributeError, RecursionError) as error:
         raise ValueError(
             f"{path} has lines that no run has written, or damaged ones ({type(error).__name__}); remove them, "
@@ -61,7 +61,7 @@ def outcomes(folder: Path) -> list[dict[str, Any]]:
     return lines
 
 
-def starts(folder: Path) -> list[dict[str, Any]]:
+def list_starts(folder: Path) -> list[dict[str, Any]]:
     """Who ran it, when, on what."""
     return [line["start"] for line in read_lines(folder) if "start" in line]
 
@@ -71,7 +71,7 @@ def is_unfinished(line: Mapping[str, Any]) -> bool:
     return line["ending"] == "unfinished" or line["status"] in UNFINISHED
 
 
-def cases(lines: Iterable[Mapping[str, Any]]) -> list[Case]:
+def group_findings(lines: Iterable[Mapping[str, Any]]) -> list[Case]:
     """Distinct findings, the most frequent first."""
     found: dict[tuple[str, str], list[tuple[str, Finding]]] = defaultdict(list)
     for line in lines:
@@ -82,7 +82,7 @@ def cases(lines: Iterable[Mapping[str, Any]]) -> list[Case]:
     return sorted(listed, key=lambda case: (-len(case.ids), case.finding))
 
 
-def counts(lines: Sequence[Mapping[str, Any]], groups_of: Groups) -> list[dict[str, Any]]:
+def count_outcomes(lines: Sequence[Mapping[str, Any]], groups_of: Groups) -> list[dict[str, Any]]:
     """A row for each group: tried, answered, refused, unfinished (how many stuck, the share), with findings."""
     groups: dict[str, list[Mapping[str, Any]]] = defaultdict(list)
     for line in lines:
@@ -108,7 +108,7 @@ def counts(lines: Sequence[Mapping[str, Any]], groups_of: Groups) -> list[dict[s
     return rows
 
 
-def of_parts(parts: Iterable[str]) -> Callable[[Mapping[str, Any]], list[str]]:
+def group_by_parts(parts: Iterable[str]) -> Callable[[Mapping[str, Any]], list[str]]:
     """Group by those labels that are among these."""
     known = set(parts)
     return lambda line: [label for label in line["labels"] if label in known]
@@ -123,28 +123,28 @@ def markdown_table(rows: Sequence[Mapping[str, Any]]) -> str:
     return "".join(f"| {' | '.join(cells)} |\n" for cells in lines)
 
 
-def of_group(lines: Sequence[Mapping[str, Any]], group: str) -> list[Mapping[str, Any]]:
+def select_group(lines: Sequence[Mapping[str, Any]], group: str) -> list[Mapping[str, Any]]:
     """Those whose stream is of this group."""
     return [line for line in lines if STREAMS[line["stream"]].group == group]
 
 
-def tables(lines: Sequence[Mapping[str, Any]]) -> dict[str, list[dict[str, Any]]]:
+def make_tables(lines: Sequence[Mapping[str, Any]]) -> dict[str, list[dict[str, Any]]]:
     """Every table of counts by its title."""
-    by_group = {name: of_group(lines, name) for name in GROUPS}
+    by_group = {name: select_group(lines, name) for name in GROUPS}
     problems = by_group["problems"]
     asked: list[tuple[str, Sequence[Mapping[str, Any]], Groups]] = [
         ("What was tried", lines, lambda line: [line["stream"]]),
         (BY_CHOICE, problems, lambda line: [f"{line['stream']}, {_choice(line)}"]),
         ("By status", problems, lambda line: [line["status"] or line["ending"]]),
-        ("By regularizer", problems, of_parts(REGULARIZERS)),
-        ("By loss", problems, of_parts(LOSSES)),
-        ("By constraint", problems, of_parts(MATRICES)),
+        ("By regularizer", problems, group_by_parts(REGULARIZERS)),
+        ("By loss", problems, group_by_parts(LOSSES)),
+        ("By constraint", problems, group_by_parts(MATRICES)),
         ("By solver", problems, lambda line: [line["solver"]]),
         ("By estimator", by_group["estimators"], lambda line: line["labels"][:1]),
         ("By reader", by_group["readers"], lambda line: line["labels"][:1]),
         ("By command", by_group["commands"], lambda line: line["labels"][:1]),
     ]
-    return {title: counts(some, groups) for title, some, groups in asked if some}
+    return {title: count_outcomes(some, groups) for title, some, groups in asked if some}
 
 
 def is_users(line: Mapping[str, Any]) -> bool:
@@ -156,20 +156,20 @@ def _choice(line: Mapping[str, Any]) -> str:
     return "the library" if is_users(line) else "a name"
 
 
-def report(folder: Path, example: Callable[[Task, Finding], str] | None) -> str:
+def write_report(folder: Path, example: Callable[[Task, Finding], str] | None) -> str:
     """All of it as Markdown; `example` makes the program of a finding."""
-    lines = outcomes(folder)
+    lines = list_outcomes(folder)
     text = []
-    for title, rows in tables(lines).items():
+    for title, rows in make_tables(lines).items():
         text += [f"## {title}\n", markdown_table(rows)]
-    found = cases(lines)
+    found = group_findings(lines)
     text.append(f"## Findings: {len(found)}\n")
     for case in found:
-        text += told(case, example)
+        text += describe_finding(case, example)
     return "\n".join(text)
 
 
-def told(case: Case, example: Callable[[Task, Finding], str] | None) -> list[str]:
+def describe_finding(case: Case, example: Callable[[Task, Finding], str] | None) -> list[str]:
     """One finding in words, with its program."""
     finding, shown = case.finding, ", ".join(case.ids[:5])
     text = [f"### {finding.kind}: {finding.key}\n"]

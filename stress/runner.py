@@ -1,4 +1,4 @@
-"""Try tasks in worker processes, one for each core, and write down what came of each.
+"""Try tasks in worker processes, one for each core, and record the outcome of each.
 
 A worker that does not answer in time is killed, one that dies is replaced, and both are findings. Only this
 process writes, so the file of a run has whole lines whatever happens to a worker; killed itself, it goes on
@@ -18,14 +18,14 @@ from stress.outcome import Finding, Outcome
 from stress.store import Store
 from stress.tasks import STREAMS, Task
 
-__all__ = ["PATIENCE", "attempted", "run", "streams_of", "tasks_of"]
+__all__ = ["PATIENCE", "attempt_task", "list_streams", "list_tasks", "try_tasks"]
 
 PATIENCE = (
     180.0  # seconds on the wall for one task, judged in 60 digits on a machine that may be shared
 )
 
 
-def tasks_of(
+def list_tasks(
     streams: Sequence[str], seed: int, done: set[str], count: int | None, only: Sequence[str]
 ) -> Iterator[Task]:
     """Tasks that are not done, the streams in turn; `only` those with all of these words among their labels."""
@@ -37,7 +37,7 @@ def tasks_of(
                 yield task
 
 
-def run(
+def try_tasks(
     tasks: Iterator[Task],
     store: Store,
     seconds: float,
@@ -45,20 +45,20 @@ def run(
     report: Callable[[dict[str, Any]], object] = lambda line: None,
     patience: float = PATIENCE,
 ) -> int:
-    """Try tasks until there are none left or the time is over; give the number of those tried."""
+    """Try tasks until none is left or the time is over; give the number of tasks tried."""
     end = time.monotonic() + seconds
     in_time = itertools.takewhile(lambda task: time.monotonic() < end, tasks)
     tried = 0
-    for task, answer in run_tasks(attempted, in_time, jobs, patience):
-        line = _line_of(task, answer) if isinstance(answer, Lost) else answer
+    for task, answer in run_tasks(attempt_task, in_time, jobs, patience):
+        line = _record_lost(task, answer) if isinstance(answer, Lost) else answer
         store.add(line)
         report(line)
         tried += 1
     return tried
 
 
-def _line_of(task: Task, lost: Lost) -> dict[str, Any]:
-    """The line of a task that never came back."""
+def _record_lost(task: Task, lost: Lost) -> dict[str, Any]:
+    """The record of a task whose process died or hung."""
     if lost.status is None:
         words = f"no answer within {lost.seconds:.0f} s on the wall, and no signal was heard"
         finding = Finding("hang", "hang", words)
@@ -70,7 +70,7 @@ def _line_of(task: Task, lost: Lost) -> dict[str, Any]:
     return task.line(Outcome("unfinished", "", solver, 0.0, words, (finding,)), drawn.labels)
 
 
-def attempted(task: Task) -> dict[str, Any]:
+def attempt_task(task: Task) -> dict[str, Any]:
     """The line of a task; an error of drawing, trying or judging it is a finding, too, with its own lines."""
     try:
         return task.attempt()
@@ -82,6 +82,6 @@ def attempted(task: Task) -> dict[str, Any]:
         return task.line(Outcome("broken", words=words, findings=(finding,)), [])
 
 
-def streams_of(groups: Sequence[str]) -> list[str]:
+def list_streams(groups: Sequence[str]) -> list[str]:
     """The streams of these groups; of all where none is named."""
     return [name for name, stream in STREAMS.items() if not groups or stream.group in groups]

@@ -1,4 +1,4 @@
-"""A full disk, a folder without rights, a file for a folder, a limit on memory: a sentence, and nothing lost.
+"""A full disk, a read-only folder, a file in place of a folder, little memory: a clear error, and nothing lost.
 
 Each is tried in a fork. The command ends with status 2 and one line on stderr that says what to do; what was
 finished is what it was, and the same command finishes the rest once there is room again. A full disk is one: a
@@ -18,10 +18,10 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-from tools.whole_files import UnwritableError
+from tools.atomic_files import UnwritableError
 
 from stress.fits import FITS, digest
-from stress.kills import COMMANDS, forked, load_commands
+from stress.kills import COMMANDS, load_commands, run_in_fork
 from stress.store import Store
 
 __all__ = ["SCARCITIES", "UntriedError", "try_scarcity"]
@@ -80,17 +80,17 @@ def _store(out: Path) -> int:
 _WRITERS = {**COMMANDS, "gramlearn demo": _demo, "outcomes of stress": _store}
 
 
-def _without(what: str, limit: Callable[[Path], object]) -> Attempt:
+def _make_attempt(what: str, limit: Callable[[Path], object]) -> Attempt:
     """A run of which a part is missing, under a limit, and again without it."""
 
     def attempt(place: Path) -> tuple[str, list[str]]:
         out = place / "out"
-        return _tried(what, place, out, limit, lambda: None)
+        return _try_command(what, place, out, limit, lambda: None)
 
     return attempt
 
 
-def _tried(
+def _try_command(
     what: str,
     place: Path,
     out: Path,
@@ -98,7 +98,7 @@ def _tried(
     make_room: Callable[[], object],
 ) -> tuple[str, list[str]]:
     run, said = _WRITERS[what], place / "said"
-    troubles = [] if forked(run, out, None) == 0 else ["the first run did not end well"]
+    troubles = [] if run_in_fork(run, out, None) == 0 else ["the first run did not end well"]
     whole = _files(out)
     lost = next(iter(sorted(out.rglob("parts/*.json"))), None)
     if not whole:
@@ -111,7 +111,7 @@ def _tried(
         limit(out)
         return run(out)
 
-    code = forked(limited, out, None, str(said))
+    code = run_in_fork(limited, out, None, str(said))
     troubles += [] if code == 2 else [f"the status is {code}, not 2"]
     make_room()
     now = _files(out)
@@ -123,7 +123,7 @@ def _tried(
         for file, content in before.items()
         if file in now and not now[file].startswith(content)
     ]
-    again = forked(run, out, None)
+    again = run_in_fork(run, out, None)
     is_all = _files(out).keys() == whole.keys()
     troubles += [] if again == 0 and is_all else ["it does not go on afterwards"]
     return said.read_text(encoding="utf-8"), troubles
@@ -143,7 +143,7 @@ def _full_disk(what: str) -> Attempt:
     def attempt(place: Path) -> tuple[str, list[str]]:
         with _disk(place / "disk") as disk:
             filler = disk / "filler"
-            return _tried(what, place, disk / "out", lambda out: _fill(filler), filler.unlink)
+            return _try_command(what, place, disk / "out", lambda out: _fill(filler), filler.unlink)
 
     return attempt
 
@@ -157,7 +157,7 @@ def _full_temporary_folder(place: Path) -> tuple[str, list[str]]:
             _fill(filler)
             tempfile.tempdir = str(disk)
 
-        return _tried("benchmarks run", place, place / "out", limit, filler.unlink)
+        return _try_command("benchmarks run", place, place / "out", limit, filler.unlink)
 
 
 @contextmanager
@@ -205,14 +205,14 @@ def _no_rights(out: Path) -> None:
 def _folder_without_rights(place: Path) -> tuple[str, list[str]]:
     if os.getuid() != 0:
         raise UntriedError("only root can become nobody")
-    return _without("experiments run", _no_rights)(place)
+    return _make_attempt("experiments run", _no_rights)(place)
 
 
 def _file_for_folder(place: Path) -> tuple[str, list[str]]:
     out, said = place / "out", place / "said"
     out.mkdir()
     (out / "kills-quick").write_text("mine", encoding="utf-8")
-    code = forked(COMMANDS["experiments run"], out, None, str(said))
+    code = run_in_fork(COMMANDS["experiments run"], out, None, str(said))
     troubles = [] if code == 2 else [f"the status is {code}, not 2"]
     if (out / "kills-quick").read_text(encoding="utf-8") != "mine":
         troubles.append("the file is lost")
@@ -245,14 +245,14 @@ def _memory(place: Path) -> tuple[str, list[str]]:
         same = digest(small.answers(small.run(small.make(), data), data)) == right
         return 2 if same and vars(estimator) == before else 4
 
-    code = forked(fit, place, None, str(said))
+    code = run_in_fork(fit, place, None, str(said))
     return said.read_text(encoding="utf-8"), [] if code == 2 else [f"it ended with {code}"]
 
 
 SCARCITIES: dict[str, Attempt] = {
     **{f"full disk, {what}": _full_disk(what) for what in _WRITERS},
     "full folder for temporary files, benchmarks run": _full_temporary_folder,
-    "small files, experiments run": _without("experiments run", _small_files),
+    "small files, experiments run": _make_attempt("experiments run", _small_files),
     "no rights, experiments run": _folder_without_rights,
     "file for folder, experiments run": _file_for_folder,
     "address space, fit": _memory,

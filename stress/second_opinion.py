@@ -1,4 +1,4 @@
-"""The optimal value by other people's solvers, for small problems: whether the judge's own formulas are right.
+"""The optimal value of small problems by CVXPY, to check the formulas of the judge.
 
 A gap that is recomputed proves an answer optimal for the formulas of the judge. Whether those are the
 problem, CVXPY says, from its own definitions of log det, entropy and norms.
@@ -13,16 +13,16 @@ from stress.arithmetic import DOUBLE
 from stress.question import Question
 from stress.recompute import ReadClause, Reading
 
-__all__ = ["optimal_value", "program_of"]
+__all__ = ["make_program", "optimal_value"]
 
 _MOST_ENTRIES = 400  # numbers in all matrices together: beyond that it takes too long
 
 
 def optimal_value(question: Question) -> float | None:
-    """The optimum by Clarabel; None where CVXPY has no words for it, or no accurate answer."""
+    """The optimum by Clarabel; None where CVXPY cannot express the problem, or has no accurate answer."""
     import cvxpy
 
-    program = program_of(question)
+    program = make_program(question)
     if program is None:
         return None
     with warnings.catch_warnings():
@@ -34,8 +34,8 @@ def optimal_value(question: Question) -> float | None:
     return float(program.value) if program.status == "optimal" else None
 
 
-def program_of(question: Question) -> Any:
-    """The question in the words of CVXPY, a `cvxpy.Problem`; None where it has none, or takes too long."""
+def make_program(question: Question) -> Any:
+    """The question as a `cvxpy.Problem`; None where CVXPY cannot express it, or takes too long."""
     import cvxpy
 
     reading = Reading(question, DOUBLE)

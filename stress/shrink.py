@@ -25,7 +25,7 @@ def shrink(
     progress = True
     while progress:
         progress = False
-        for candidate in _smaller(question):
+        for candidate in _propose_smaller(question):
             if time.process_time() - began > seconds:
                 return question
             if stays(candidate):
@@ -34,13 +34,13 @@ def shrink(
     return question
 
 
-def _smaller(question: Question) -> Iterator[Question]:
+def _propose_smaller(question: Question) -> Iterator[Question]:
     """Candidates, those that take away most first."""
     yield from _fewer_clauses(question)
     yield from _fewer_rows(question)
     yield from _fewer_dimensions(question)
     yield from _fewer_points(question)
-    yield from _plainer(question)
+    yield from _simplify(question)
     yield from _shorter_numbers(question)
 
 
@@ -59,14 +59,14 @@ def _fewer_rows(question: Question) -> Iterator[Question]:
         pieces = 2
         while pieces <= min(size, 32):
             for part in np.array_split(everything, pieces):
-                yield _exchanged(question, k, clause.take(np.setdiff1d(everything, part)))
+                yield _replace_clause(question, k, clause.take(np.setdiff1d(everything, part)))
             pieces *= 2
         if size <= 32:
             for row in everything:
-                yield _exchanged(question, k, clause.take(np.delete(everything, row)))
+                yield _replace_clause(question, k, clause.take(np.delete(everything, row)))
 
 
-def _exchanged(question: Question, k: int, clause: Clause) -> Question:
+def _replace_clause(question: Question, k: int, clause: Clause) -> Question:
     clauses = list(question.clauses)
     clauses[k] = clause
     return replace(question, clauses=tuple(clauses))
@@ -134,7 +134,7 @@ def _fewer_points(question: Question) -> Iterator[Question]:
     yield replace(question, clauses=tuple(clauses))
 
 
-def _plainer(question: Question) -> Iterator[Question]:
+def _simplify(question: Question) -> Iterator[Question]:
     """Default values in place of drawn ones."""
     if question.solver != "auto":
         yield replace(question, solver="auto")
@@ -146,13 +146,13 @@ def _plainer(question: Question) -> Iterator[Question]:
     for k, clause in enumerate(question.clauses):
         if "weight" in clause.parameters:
             rest = {name: v for name, v in clause.parameters.items() if name != "weight"}
-            yield _exchanged(question, k, replace(clause, parameters=rest))
+            yield _replace_clause(question, k, replace(clause, parameters=rest))
         if "offset" in clause.arguments:
             rest = {name: v for name, v in clause.arguments.items() if name != "offset"}
-            yield _exchanged(question, k, replace(clause, arguments=rest))
+            yield _replace_clause(question, k, replace(clause, arguments=rest))
         if clause.parameters.get("C", 1.0) != 1.0:
             plain = {**clause.parameters, "C": 1.0}
-            yield _exchanged(question, k, replace(clause, parameters=plain))
+            yield _replace_clause(question, k, replace(clause, parameters=plain))
 
 
 def _shorter_numbers(question: Question) -> Iterator[Question]:

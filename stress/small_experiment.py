@@ -1,4 +1,4 @@
-"""Many small parts, each a moment's work: an experiment to be killed in."""
+"""An experiment of many short parts, for tests that kill a run."""
 
 import time
 from collections.abc import Sequence

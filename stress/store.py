@@ -1,4 +1,4 @@
-"""What came of every task: one line of JSON each, only ever appended.
+"""The outcome of every task: one line of JSON each, only ever appended.
 
 A run that is killed leaves whole lines, and at most a torn one at the end, which the next start drops. So the
 file is the state: what it has is done, what it lacks is asked again. Lines are of two kinds,
@@ -14,7 +14,7 @@ from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any, final
 
-from tools.whole_files import unwritable
+from tools.atomic_files import explain_write_error
 
 __all__ = ["Store", "path_of", "read_lines"]
 
@@ -32,7 +32,7 @@ class Store:
             _drop_torn_line(self.path)
             self._file = os.open(self.path, os.O_WRONLY | os.O_APPEND | os.O_CREAT, 0o644)
         except OSError as error:
-            raise unwritable(self.path, error) from error
+            raise explain_write_error(self.path, error) from error
         before = [line["start"] for line in read_lines(folder) if "start" in line]
         if before and before[0]["seed"] != facts["seed"]:
             raise ValueError(
@@ -57,10 +57,10 @@ class Store:
                 left = left[os.write(self._file, left) :]
         except OSError as error:
             os.ftruncate(self._file, end)
-            raise unwritable(self.path, error) from error
+            raise explain_write_error(self.path, error) from error
 
     def close(self) -> None:
-        """No more lines."""
+        """Close the file."""
         os.close(self._file)
 
 

@@ -1,4 +1,4 @@
-"""What there is to try: streams of tasks, each a function of (seed, index) alone.
+"""Streams of tasks, each task a function of (seed, index) alone.
 
 A new stream is a row of `STREAMS`: how to draw task number `index`, how to try it, shrink it and print it.
 """
@@ -64,26 +64,27 @@ class Stream(NamedTuple):
 
     draw: Callable[[int, int], Any]
     attempt: Callable[[Any], Outcome]
-    shrunk: Callable[[Any, Callable[[Any], bool], float], Any]
+    shrink: Callable[[Any, Callable[[Any], bool], float], Any]
     program: Callable[[Any, str], str]
     group: str  # what a run may be kept to, and what is counted together
 
 
 def _problems(kind: str) -> Stream:
-    return Stream(
-        lambda seed, index: problems.draw(kind, seed, index), trial.ask, shrink.shrink, code.program, "problems"
-    )  # fmt: skip
+    def draw(seed: int, index: int) -> Any:
+        return problems.draw(kind, seed, index)
+
+    return Stream(draw, trial.ask, shrink.shrink, code.write_program, "problems")
 
 
 STREAMS: Mapping[str, Stream] = {
     "mild": _problems("mild"),
     "wild": _problems("wild"),
-    "estimators": Stream(calls.draw, calls.attempt, calls.shrunk, calls.Call.program, "estimators"),
+    "estimators": Stream(calls.draw, calls.attempt, calls.shrink, calls.Call.program, "estimators"),
     "readers": Stream(
-        readers.draw, readers.attempt, readers.shrunk, readers.BadFile.program, "readers"
+        readers.draw, readers.attempt, readers.shrink, readers.BadFile.program, "readers"
     ),
     "commands": Stream(
-        commands.draw, commands.attempt, commands.shrunk, commands.CommandLine.program, "commands"
+        commands.draw, commands.attempt, commands.shrink, commands.CommandLine.program, "commands"
     ),
 }
 GROUPS = tuple(dict.fromkeys(stream.group for stream in STREAMS.values()))

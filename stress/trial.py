@@ -13,10 +13,10 @@ from sklearn.exceptions import ConvergenceWarning
 
 import gramlearn
 from stress.judge import Claim, judge
-from stress.outcome import Finding, Outcome, distinct
+from stress.outcome import Finding, Outcome, drop_repeated
 from stress.question import Clause, Question
 from stress.second_opinion import optimal_value
-from stress.watch import LIMIT, OutOfTime, Watched, exception_finding, is_sentence, watched
+from stress.watch import LIMIT, OutOfTime, Watched, describe_exception, is_sentence, watch_call
 
 __all__ = ["ask", "compile_first"]
 
@@ -47,7 +47,7 @@ def ask(question: Question, limit: float = LIMIT) -> Outcome:
         solver = "auto"
         seen = _solve(question, solver, limit)
     if seen.error is not None:
-        return _without_answer(seen, solver)
+        return _judge_failure(seen, solver)
     solution = seen.result
     findings = seen.leaks((ConvergenceWarning,))
     if [x.tobytes() for x in question.arrays()] != before:
@@ -55,9 +55,9 @@ def ask(question: Question, limit: float = LIMIT) -> Outcome:
         findings.append(Finding("changed input", "changed input", words))
     findings += judge(question, Claim.of(solution))
     if question.has_second_opinion and solution.status is gramlearn.Status.OPTIMAL:
-        findings += _second_opinion(question, solution.primal)
+        findings += _ask_second_opinion(question, solution.primal)
     name = solution.status.name
-    return Outcome("answered", name, solver, seen.seconds, repr(solution), distinct(findings))
+    return Outcome("answered", name, solver, seen.seconds, repr(solution), drop_repeated(findings))
 
 
 @cache
@@ -75,10 +75,10 @@ def _solve(question: Question, solver: str, limit: float) -> Watched:
         _ = solution.matrix
         return solution
 
-    return watched(call, _HANGS * limit)
+    return watch_call(call, _HANGS * limit)
 
 
-def _second_opinion(question: Question, primal: float) -> list[Finding]:
+def _ask_second_opinion(question: Question, primal: float) -> list[Finding]:
     value = optimal_value(question)
     if value is None or abs(value - primal) <= _AGREE * max(abs(value), abs(primal), 1e-3):
         return []
@@ -86,7 +86,7 @@ def _second_opinion(question: Question, primal: float) -> list[Finding]:
     return [Finding("certificate", f"second opinion {question.regularizer}", words)]
 
 
-def _without_answer(seen: Watched, solver: str) -> Outcome:
+def _judge_failure(seen: Watched, solver: str) -> Outcome:
     error = seen.error
     if error is not None and is_sentence(error):
         return Outcome("refused", solver=solver, seconds=seen.seconds, words=str(error))
@@ -95,5 +95,5 @@ def _without_answer(seen: Watched, solver: str) -> Outcome:
         hang = Finding("hang", "hang", words)
         return Outcome("unfinished", "", solver, seen.seconds, words, (hang,))
     assert error is not None
-    finding = exception_finding(error)
+    finding = describe_exception(error)
     return Outcome("broken", "", solver, seen.seconds, finding.words, (finding,))

@@ -16,7 +16,7 @@ from typing import Any, final
 import gramlearn
 from stress.outcome import Finding
 
-__all__ = ["LIMIT", "OutOfTime", "Watched", "exception_finding", "is_sentence", "watched"]
+__all__ = ["LIMIT", "OutOfTime", "Watched", "describe_exception", "is_sentence", "watch_call"]
 
 LIMIT = 8.0  # seconds of processor time for one solve or one fit
 _HOME = Path(gramlearn.__file__).resolve().parent
@@ -48,11 +48,11 @@ class Watched:
 
     def leaks(self, allowed: tuple[type[Warning], ...]) -> list[Finding]:
         """Warnings of other kinds than these: NumPy's, SciPy's, Python's."""
-        return [_leak(w) for w in self.warnings if not issubclass(w.category, allowed)]
+        return [_describe_leak(w) for w in self.warnings if not issubclass(w.category, allowed)]
 
 
-def watched(call: Callable[[], Any], limit: float = LIMIT) -> Watched:
-    """Call it."""
+def watch_call(call: Callable[[], Any], limit: float = LIMIT) -> Watched:
+    """Call the function; give what it returned or raised."""
 
     def end(*_: object) -> None:
         raise OutOfTime
@@ -84,7 +84,7 @@ def is_sentence(error: BaseException) -> bool:
     return (ours and raised_on_purpose) or place.as_posix().endswith(_CHECKS)
 
 
-def exception_finding(error: BaseException) -> Finding:
+def describe_exception(error: BaseException) -> Finding:
     """Name an error by its type and the innermost line of the library on the way to it."""
     frames = traceback.extract_tb(error.__traceback__)
     own = [f for f in frames if _HOME in Path(f.filename).resolve().parents]
@@ -96,7 +96,7 @@ def exception_finding(error: BaseException) -> Finding:
     return Finding("exception", f"{type(error).__name__} {place}", f"{words} (in {place})")
 
 
-def _leak(warning: warnings.WarningMessage) -> Finding:
+def _describe_leak(warning: warnings.WarningMessage) -> Finding:
     words = f"{warning.category.__name__}: {str(warning.message)[:200]}"
     place = Path(warning.filename).name
     return Finding("warning", f"{words} {place}", f"{words} ({place}:{warning.lineno})")

@@ -1,4 +1,4 @@
-"""All regularizers, losses and constraints there are, found by walking the subclasses.
+"""All regularizers, losses, constraints and solvers, found by walking the subclasses.
 
 A new class is held to the theorems of its kind as soon as it exists: it brings its own
 `examples()`, and no list has to be edited.
@@ -66,7 +66,7 @@ def all_constraints(n: int = N_POINTS) -> list[Constraints]:
 
 
 def covering(rows: list[tuple[int, ...]], strength: int) -> list[tuple[int, ...]]:
-    """Few of the rows, in which any `strength` places that ever meet still meet: greedy, richest first."""
+    """Few rows that still have every combination of `strength` entries of any row: greedy, most first."""
     columns = list(combinations(range(len(rows[0])), strength))
     met: set[tuple[int, ...]] = set()
     kept = []

@@ -1,4 +1,4 @@
-"""What every test may ask for: an array library, and a hypothesis that draws the same each time."""
+"""Fixtures for all tests: array libraries, reproducible random numbers and hypothesis examples."""
 
 from importlib.util import find_spec
 from typing import Any
@@ -45,7 +45,7 @@ class Library:
         return self.array(x, "int64")
 
     def numpy(self, x: Any) -> np.ndarray:
-        """Bring x back, after a look at where it has been: a result stays in its library."""
+        """Convert x to NumPy, after a check that it is an array of this library."""
         assert type(x) is type(self.array(0.0)) or (self.name == "numpy" and np.isscalar(x)), type(
             x
         )
@@ -109,7 +109,7 @@ def library(request: pytest.FixtureRequest) -> Library:
 
 @pytest.fixture
 def toys(monkeypatch: pytest.MonkeyPatch) -> dict[str, Any]:
-    """The experiments there are, by name: none, until the test puts some in."""
+    """The experiments by name: none, until the test adds some."""
     from experiments import reproductions
 
     found: dict[str, Any] = {}

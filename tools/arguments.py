@@ -1,4 +1,4 @@
-"""Types of arguments on a command line: one that cannot be taken is refused in a sentence."""
+"""Argument types for argparse: a bad argument is refused in one sentence."""
 
 from argparse import ArgumentTypeError
 from collections.abc import Callable

@@ -9,7 +9,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-__all__ = ["Embedded", "Rounds", "mve_by_sdp", "mve_round", "spe_by_sdp"]
+__all__ = ["Embedded", "Rounds", "solve_mve_as_sdp", "solve_mve_round", "solve_spe_as_sdp"]
 
 
 class Rounds(NamedTuple):
@@ -28,7 +28,7 @@ class Embedded(NamedTuple):
     slack: float
 
 
-def mve_round(
+def solve_mve_round(
     distances: Any,
     K0: np.ndarray,
     solver: str,
@@ -54,7 +54,7 @@ def mve_round(
     return np.asarray(K.value), float(value)
 
 
-def mve_by_sdp(
+def solve_mve_as_sdp(
     distances: Any,
     V: np.ndarray,
     solver: str,
@@ -68,7 +68,7 @@ def mve_by_sdp(
     n, d = V.shape
     last, rounds = np.inf, 0
     while rounds < max_rounds:
-        K, value = mve_round(distances, 2 * V @ V.T - np.eye(n), solver, C, G, **options)
+        K, value = solve_mve_round(distances, 2 * V @ V.T - np.eye(n), solver, C, G, **options)
         rounds += 1
         s, U = np.linalg.eigh(K)
         K0, V = 2 * V @ V.T - np.eye(n), U[:, -d:]
@@ -79,7 +79,7 @@ def mve_by_sdp(
     return Rounds(K, objective, rounds)
 
 
-def spe_by_sdp(
+def solve_spe_as_sdp(
     graph: np.ndarray, solver: str, C: float | None = None, is_trace: bool = False, **options: Any
 ) -> Embedded:
     """All comparisons, written out; no slack without C. The capacity is tr K <= 1 or tr K^2 <= 1."""

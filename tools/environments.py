@@ -11,7 +11,7 @@ import subprocess
 import sys
 from pathlib import Path
 
-__all__ = ["METRIC_LEARN", "UnavailableError", "interpreter"]
+__all__ = ["METRIC_LEARN", "UnavailableError", "find_interpreter"]
 
 CACHE = Path(__file__).resolve().parent / ".cache"
 # Release 0.7.0 fails on scikit-learn 1.8 and newer.
@@ -22,7 +22,7 @@ class UnavailableError(Exception):
     """The data, the device or the package is not there; the message says what to do."""
 
 
-def interpreter(
+def find_interpreter(
     requirements: tuple[str, ...], may_make: bool, sources: tuple[str, ...] = ()
 ) -> str:
     """The Python that has these packages, or this one where there are none to ask for.

@@ -1,4 +1,4 @@
-"""Start a worker, wait for it, and end it when its time is up.
+"""Start a worker process, wait for it, and stop it when its time is up.
 
 A worker keeps its limit itself; the clock here is for one that cannot. It starts again when the
 worker says that the solve begins, so that loading and compiling are not counted.

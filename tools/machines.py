@@ -1,4 +1,4 @@
-"""The tests as on other machines: their rounding, their threads, and the oldest packages that are allowed.
+"""Run the tests as on other machines: other rounding, other numbers of threads, the oldest allowed packages.
 
     python3 run.py tests --machines [arguments of pytest]
 
@@ -95,18 +95,18 @@ class Outcome(NamedTuple):
 
 def run_machines(newest: Environment, arguments: list[str]) -> int:
     """Run the tests on one machine after another, and return whether any of them failed."""
-    oldest = oldest_environment()
+    oldest = make_oldest_environment()
     if oldest is not None:
         oldest.prepare([*EXTRAS["tests"], "neighbors"])
     LOGS.mkdir(exist_ok=True)
     outcomes = {}
-    for machine in plan(newest, oldest):
+    for machine in plan_machines(newest, oldest):
         log = LOGS / (re.sub(r"\W+", "-", machine.name) + ".txt")
         began = time.monotonic()
         outcome = run_machine(machine, arguments, log)
         outcomes[machine.name] = outcome
         say(f"{machine.name}: {outcome.line} ({(time.monotonic() - began) / 60:.1f} min; {log})")
-    failures = by_test({name: outcome.failed for name, outcome in outcomes.items()})
+    failures = group_by_test({name: outcome.failed for name, outcome in outcomes.items()})
     for test, where in failures.items():
         say(f"{test}\n    {'; '.join(where)}")
     if failures:
@@ -129,10 +129,10 @@ def run_machine(machine: Machine, arguments: list[str], log: Path) -> Outcome:
             stderr=subprocess.STDOUT,
             check=False,
         )
-    return outcome_of(log.read_text(encoding="utf-8"))
+    return read_outcome(log.read_text(encoding="utf-8"))
 
 
-def outcome_of(report: str) -> Outcome:
+def read_outcome(report: str) -> Outcome:
     """Read a report of pytest. One that does not end in a count of what passed is a failure of its own."""
     lines = report.splitlines()
     last = lines[-1] if lines else "pytest said nothing"
@@ -142,7 +142,7 @@ def outcome_of(report: str) -> Outcome:
     return Outcome(last.strip("= "), failed)
 
 
-def by_test(failed: dict[str, list[str]]) -> dict[str, list[str]]:
+def group_by_test(failed: dict[str, list[str]]) -> dict[str, list[str]]:
     """The machines on which each test failed, from the tests that failed on each machine."""
     tests = sorted({test for some in failed.values() for test in some})
     return {test: [name for name, some in failed.items() if test in some] for test in tests}
@@ -151,16 +151,16 @@ def by_test(failed: dict[str, list[str]]) -> dict[str, list[str]]:
 # -- which machines --------------------------------------------------------------------------------
 
 
-def plan(newest: Environment, oldest: Environment | None) -> list[Machine]:
+def plan_machines(newest: Environment, oldest: Environment | None) -> list[Machine]:
     """The machines to try, those that differ most from this one first."""
-    own = look(newest, {})
+    own = detect_loops(newest, {})
     if own is None or not own.architecture:
         sys.exit(
             "`--machines` needs the NumPy and SciPy of PyPI, whose BLAS is OpenBLAS; this is another."
         )
     known = CORES.get(platform.machine(), [])
-    found = [look(newest, {"OPENBLAS_CORETYPE": core}) for core in known]
-    cores = distinct(own, dict(zip(known, found, strict=True)))
+    found = [detect_loops(newest, {"OPENBLAS_CORETYPE": core}) for core in known]
+    cores = choose_cores(own, dict(zip(known, found, strict=True)))
     if len(cores) == 1:
         sys.exit(
             f"OPENBLAS_CORETYPE makes no difference here: OpenBLAS takes the loops of {own.architecture} "
@@ -170,13 +170,15 @@ def plan(newest: Environment, oldest: Environment | None) -> list[Machine]:
     machines = [Machine(least, 1, newest, is_plain=True), Machine(usual, 2, newest, is_plain=False)]
     if oldest is not None:
         # The same names mean something to the OpenBLAS of then; NumPy has changed those of its vectors.
-        usual, least = (look(oldest, {"OPENBLAS_CORETYPE": loops.core}) for loops in (usual, least))
+        usual, least = (
+            detect_loops(oldest, {"OPENBLAS_CORETYPE": loops.core}) for loops in (usual, least)
+        )
         machines += [Machine(usual, 1, oldest, is_plain=False)] if usual else []
         machines += [Machine(least, 2, oldest, is_plain=True)] if least else []
     return machines + [Machine(loops, 1, newest, is_plain=False) for loops in cores[1:]]
 
 
-def look(environment: Environment, settings: dict[str, str]) -> Loops | None:
+def detect_loops(environment: Environment, settings: dict[str, str]) -> Loops | None:
     """See which loops OpenBLAS takes with these settings; None where this processor cannot do them."""
     command = [environment.tool("python"), "-c", _LOOK]
     done = subprocess.run(
@@ -188,7 +190,7 @@ def look(environment: Environment, settings: dict[str, str]) -> Loops | None:
     return Loops(settings.get("OPENBLAS_CORETYPE", ""), " and ".join(architectures), vectors)
 
 
-def distinct(own: Loops, found: dict[str, Loops | None]) -> list[Loops]:
+def choose_cores(own: Loops, found: dict[str, Loops | None]) -> list[Loops]:
     """The cores that give loops of their own, in NumPy and SciPy alike; this processor's own comes last."""
     taken: dict[str, Loops] = {}
     for core, loops in found.items():
@@ -207,10 +209,10 @@ def distinct(own: Loops, found: dict[str, Loops | None]) -> list[Loops]:
 # -- the oldest packages ---------------------------------------------------------------------------
 
 
-def oldest_environment() -> Environment | None:
+def make_oldest_environment() -> Environment | None:
     """`.venv-oldest`, of the lower bounds in pyproject.toml, on the oldest Python; None without that."""
     project = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]
-    version = bound(f"python{project['requires-python']}").removeprefix("python==")
+    version = lower_bound(f"python{project['requires-python']}").removeprefix("python==")
     is_this = platform.python_version().startswith(version + ".")
     python = sys.executable if is_this else shutil.which(f"python{version}")
     if python is None:
@@ -218,16 +220,18 @@ def oldest_environment() -> Environment | None:
             f"The oldest packages are left out: they need python{version}, which is not on the PATH."
         )
         return None
-    return Environment(".venv-oldest", oldest_versions(project), python)
+    return Environment(".venv-oldest", find_oldest_versions(project), python)
 
 
-def oldest_versions(project: dict) -> tuple[str, ...]:
+def find_oldest_versions(project: dict) -> tuple[str, ...]:
     """The least version that each requirement of the project and its extras allows, as pip writes it."""
     extras = project.get("optional-dependencies", {}).values()
-    return tuple(sorted({bound(r) for some in [project["dependencies"], *extras] for r in some}))
+    return tuple(
+        sorted({lower_bound(r) for some in [project["dependencies"], *extras] for r in some})
+    )
 
 
-def bound(requirement: str) -> str:
+def lower_bound(requirement: str) -> str:
     """`name==version` of the least version that `name>=version` or `name==version` allows."""
     match = re.fullmatch(r"([\w.-]*\w)\s*((?:[><=!~]=?|===)[^;\[\]]+)", requirement)
     name, versions = match.groups() if match else (requirement, "")

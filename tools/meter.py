@@ -1,4 +1,4 @@
-"""What is measured beside seconds: peak memory, and the time of one pass.
+"""Measurements besides seconds: peak memory, and the time of one pass over the data.
 
 A pass is one matrix product of size c x r by r x r: a look at all pairs, if their differences were
 kept. Times divided by it can be compared between machines.
@@ -19,18 +19,18 @@ import numpy as np
 __all__ = [
     "THREADS",
     "PeakMemory",
-    "commit",
+    "describe_commit",
+    "describe_machine",
     "limit_threads",
-    "machine",
-    "pass_seconds",
-    "versions",
+    "list_versions",
+    "measure_pass_seconds",
 ]
 
 THREADS = [f"{library}_NUM_THREADS" for library in ("OMP", "OPENBLAS", "MKL", "NUMBA")]
 _CHUNK_ROWS = 1_000_000
 
 
-def pass_seconds(c: int, r: int, library: str) -> float:
+def measure_pass_seconds(c: int, r: int, library: str) -> float:
     """The median time of a product of c x r by r x r, in chunks with a preallocated result."""
     rows = min(c, _CHUNK_ROWS)
     if library == "numpy":
@@ -124,7 +124,7 @@ def _high_water() -> int | None:
     return mark if platform.system() == "Darwin" else mark * 1024
 
 
-def machine(library: str = "numpy") -> dict[str, Any]:
+def describe_machine(library: str = "numpy") -> dict[str, Any]:
     """The machine a result belongs to."""
     facts: dict[str, Any] = {
         "system": f"{platform.system()} {platform.release()}",
@@ -159,7 +159,7 @@ def _processor() -> str:
     return platform.processor() or platform.machine()
 
 
-def commit() -> str | None:
+def describe_commit() -> str | None:
     """The commit of this repository, with "-dirty" where files differ from it; None without Git."""
     # Without locks: a run that is killed at this moment would leave one in the user's repository.
     git = ["git", "--no-optional-locks", "-C", str(Path(__file__).parent)]
@@ -175,7 +175,7 @@ def commit() -> str | None:
     return f"{name}-dirty" if changed else name
 
 
-def versions(packages: tuple[str, ...]) -> dict[str, str]:
+def list_versions(packages: tuple[str, ...]) -> dict[str, str]:
     """The versions of Python and of the packages that are installed here."""
     found = {"python": platform.python_version()}
     for package in packages:

@@ -1,4 +1,4 @@
-"""The vote of the k nearest points, the same for metrics that are the same up to rounding."""
+"""The vote of the k nearest points, the same for metrics that are equal up to rounding."""
 
 import numpy as np
 

@@ -1,4 +1,4 @@
-"""function(task) of many tasks, in processes of one thread each, whatever becomes of a process.
+"""Compute function(task) for many tasks in processes of one thread each; a process may die or hang.
 
 A process that is killed, or that takes longer than the limit, loses its task alone: another one takes its
 place, and the other tasks go on. (The pools of concurrent.futures and of joblib break where one process dies,
@@ -60,7 +60,7 @@ def run_tasks(
             busy = [worker for worker in workers if worker.is_busy]
             if not busy:
                 return
-            for worker in _come_to_an_end(busy, limit):
+            for worker in _wait_for_finished(busy, limit):
                 yield worker.task, worker.end()
     finally:
         for worker in workers:
@@ -74,8 +74,8 @@ class _Worker:
     def __init__(self, function: Callable[[Any], Any]) -> None:
         context = get_context("spawn")  # a fork would inherit threads that do not run
         self.connection, theirs = context.Pipe()
-        self._process = context.Process(target=_work, args=(function, theirs), daemon=True)
-        with _one_thread():
+        self._process = context.Process(target=_run_worker, args=(function, theirs), daemon=True)
+        with _limited_to_one_thread():
             self._process.start()
         theirs.close()  # so that the end of the process is the end of the pipe
         self.task: Any = None
@@ -112,7 +112,7 @@ class _Worker:
             return Lost(self._process.exitcode, seconds)
 
     def stop(self) -> None:
-        """End the process, whatever it is at; one that is idle ends by itself, and tidies up."""
+        """Stop the process, whatever it is doing; an idle one ends by itself and cleans up."""
         if self.has_ended:
             return
         self.connection.close()
@@ -129,15 +129,15 @@ class _Worker:
         self.has_ended = True
 
 
-def _come_to_an_end(busy: Sequence[_Worker], limit: float) -> list[_Worker]:
-    """Wait until a task is over, or its process, or its time; give the workers whose it is."""
+def _wait_for_finished(busy: Sequence[_Worker], limit: float) -> list[_Worker]:
+    """Wait until a task, its process or its time has ended; give the workers concerned."""
     left = min(limit - worker.seconds for worker in busy)
     heard = connection.wait([worker.connection for worker in busy], timeout=max(left, 0.0))
     return [worker for worker in busy if worker.connection in heard or worker.seconds >= limit]
 
 
 @contextmanager
-def _one_thread() -> Iterator[None]:
+def _limited_to_one_thread() -> Iterator[None]:
     """An environment for processes that are to have one thread; libraries read it as they are loaded."""
     before = {name: os.environ.get(name) for name in THREADS}
     os.environ.update(dict.fromkeys(THREADS, "1"))
@@ -151,7 +151,7 @@ def _one_thread() -> Iterator[None]:
                 os.environ[name] = value
 
 
-def _work(function: Callable[[Any], Any], tasks: connection.Connection) -> None:
+def _run_worker(function: Callable[[Any], Any], tasks: connection.Connection) -> None:
     """The process: one task after the other, until no more come."""
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # Ctrl-C is for the process that gives the tasks
     if hasattr(os, "setpgrp"):

@@ -1,4 +1,4 @@
-"""Contestants, one file each: whoever answers an instance. They are found, not listed."""
+"""Contestants, one file each: methods that solve an instance. They are found, not listed."""
 
 import importlib
 import pkgutil
@@ -10,7 +10,7 @@ __all__ = ["Answer", "Contestant", "find", "names"]
 
 
 def names() -> list[str]:
-    """The contestants there are."""
+    """The names of all contestants."""
     found = pkgutil.iter_modules([str(Path(__file__).parent)])
     return sorted(module.name for module in found if not module.name.startswith("_"))
 

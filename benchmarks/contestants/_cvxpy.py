@@ -17,7 +17,7 @@ import numpy as np
 from benchmarks.contestants._base import Answer
 from benchmarks.instance import Instance, Spec
 
-__all__ = ["answers", "model", "refuses"]
+__all__ = ["iterate_answers", "make_model", "refuses"]
 
 _MOST_NUMBERS = 5_000_000  # in the c x r^2 matrix of the constraints
 
@@ -32,7 +32,7 @@ def refuses(spec: Spec) -> str | None:
     )
 
 
-def model(instance: Instance) -> tuple[Any, Any]:
+def make_model(instance: Instance) -> tuple[Any, Any]:
     """(problem, X)."""
     import cvxpy as cp
 
@@ -50,7 +50,7 @@ def model(instance: Instance) -> tuple[Any, Any]:
     return cp.Problem(cp.Minimize(value), bounds), X
 
 
-def answers(
+def iterate_answers(
     instance: Instance,
     limit: float,
     solver: str,
@@ -62,7 +62,7 @@ def answers(
 
     for note, options in plan:
         began = time.perf_counter()
-        problem, X = model(instance)
+        problem, X = make_model(instance)
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")
             try:

@@ -10,7 +10,7 @@ from typing import Any
 from benchmarks.contestants._base import Answer
 from benchmarks.instance import Instance
 
-__all__ = ["answers", "problem", "solve_quietly", "warm_up"]
+__all__ = ["iterate_answers", "make_problem", "solve_quietly", "warm_up"]
 
 _TOL = 1e-6
 # Once it is loaded, gramlearn scans with a compiled function from this many numbers on; a warm-up must
@@ -18,7 +18,7 @@ _TOL = 1e-6
 _COMPILED_FROM = 5_000_000
 
 
-def problem(instance: Instance, objective: str) -> Any:
+def make_problem(instance: Instance, objective: str) -> Any:
     """D(X, I) + the losses of the two kinds of pairs."""
     import gramlearn as gl
 
@@ -47,7 +47,7 @@ def solve_quietly(*args: Any, **kwargs: Any) -> Any:
         return gl.solve(*args, **kwargs)
 
 
-def answers(
+def iterate_answers(
     instance: Instance, limit: float, objective: str, solver: Any = "auto", **options: Any
 ) -> Iterator[Answer]:
     """Solve to a relative gap of 1e-6; the clock starts before the problem is stated.
@@ -57,7 +57,7 @@ def answers(
     wait = _synchronizer(instance)
     wait()
     began = time.perf_counter()
-    stated = problem(instance, objective)
+    stated = make_problem(instance, objective)
     wait()
     offset = time.perf_counter() - began
     solution = solve_quietly(stated, solver, tol=_TOL, time_limit=limit, **options)
@@ -80,7 +80,7 @@ def warm_up(instance: Instance, objective: str, solver: Any = "auto") -> None:
         small = replace(instance, i=i, j=j, alike=half)
         importlib.import_module("gramlearn._base.pair_scan")  # which a problem of full size loads
     iterations = {"max_iter": 5} if small is not instance else {}
-    solve_quietly(problem(small, objective), solver, tol=_TOL, **iterations)
+    solve_quietly(make_problem(small, objective), solver, tol=_TOL, **iterations)
 
 
 def _synchronizer(instance: Instance) -> Callable[[], None]:

@@ -27,7 +27,7 @@ class CvxpyClarabel(Contestant):
             (f"tol {tol:.0e}", {"tol_gap_abs": tol, "tol_gap_rel": tol, "tol_feas": tol})
             for tol in (1e-1, 1e-3, 1e-5, 1e-8)
         ]
-        return _cvxpy.answers(instance, limit, "CLARABEL", plan, "time_limit")
+        return _cvxpy.iterate_answers(instance, limit, "CLARABEL", plan, "time_limit")
 
 
 CONTESTANT = CvxpyClarabel()

@@ -27,7 +27,7 @@ class CvxpySCS(Contestant):
             (f"eps {eps:.0e}", {"eps_abs": eps, "eps_rel": eps, "max_iters": 10_000_000})
             for eps in (1e-1, 1e-2, 1e-3, 1e-5, 1e-7)
         ]
-        return _cvxpy.answers(instance, limit, "SCS", plan, "time_limit_secs")
+        return _cvxpy.iterate_answers(instance, limit, "SCS", plan, "time_limit_secs")
 
 
 CONTESTANT = CvxpySCS()

@@ -53,7 +53,7 @@ class _Cycles:
         from gramlearn.solvers.projections.constraint_table import table_of
         from gramlearn.solvers.projections.forms import FORMS_OF_X
 
-        dual = _ours.problem(instance, objective).dual
+        dual = _ours.make_problem(instance, objective).dual
         self._lam = np.zeros(dual.size)
         self._order = np.arange(dual.size)
         self._table = table_of(dual)

@@ -20,7 +20,7 @@ class PrimalNewton(Contestant):
         _ours.warm_up(instance, self.objective, "primal_newton")
 
     def solve(self, instance: Instance, limit: float) -> Iterator[Answer]:
-        return _ours.answers(instance, limit, self.objective, "primal_newton")
+        return _ours.iterate_answers(instance, limit, self.objective, "primal_newton")
 
 
 CONTESTANT = PrimalNewton()

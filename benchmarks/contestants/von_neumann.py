@@ -21,7 +21,7 @@ class VonNeumannWorkingSet(Contestant):
         _ours.warm_up(instance, self.objective)
 
     def solve(self, instance: Instance, limit: float) -> Iterator[Answer]:
-        return _ours.answers(instance, limit, self.objective)
+        return _ours.iterate_answers(instance, limit, self.objective)
 
 
 CONTESTANT = VonNeumannWorkingSet()

@@ -20,7 +20,7 @@ class WorkingSet(Contestant):
         _ours.warm_up(instance, self.objective, "working_set")
 
     def solve(self, instance: Instance, limit: float) -> Iterator[Answer]:
-        return _ours.answers(instance, limit, self.objective, "working_set")
+        return _ours.iterate_answers(instance, limit, self.objective, "working_set")
 
 
 CONTESTANT = WorkingSet()

@@ -4,15 +4,15 @@ import importlib
 import pkgutil
 from pathlib import Path
 
-from benchmarks.data._draw import generator
-from benchmarks.data._pairs import bounds, pairs
+from benchmarks.data._draw import make_generator
+from benchmarks.data._pairs import draw_pairs, find_bounds
 from benchmarks.instance import Instance, Spec
 
-__all__ = ["generator", "make", "names"]
+__all__ = ["make", "make_generator", "names"]
 
 
 def names() -> list[str]:
-    """The data there are."""
+    """The names of all data."""
     found = pkgutil.iter_modules([str(Path(__file__).parent)])
     return sorted(module.name for module in found if not module.name.startswith("_"))
 
@@ -24,9 +24,9 @@ def make(spec: Spec) -> Instance:
     """
     if spec.data not in names():
         raise ValueError(f"there is no data {spec.data!r}; choose one of {', '.join(names())}.")
-    draw = generator(spec.library, spec.seed)
+    draw = make_generator(spec.library, spec.seed)
     points, y = importlib.import_module(f"benchmarks.data.{spec.data}").points(spec, draw)
     alike = spec.c // 2
-    i, j = pairs(y, alike, spec.c, draw)
-    upper, lower = bounds(points, draw)
+    i, j = draw_pairs(y, alike, spec.c, draw)
+    upper, lower = find_bounds(points, draw)
     return Instance(spec, points, i, j, alike, upper, lower)

@@ -7,7 +7,7 @@ from typing import Any, final
 import numpy as np
 from tools.environments import UnavailableError
 
-__all__ = ["Draw", "generator"]
+__all__ = ["Draw", "make_generator"]
 
 
 class Draw(ABC):
@@ -90,7 +90,7 @@ class TorchDraw(Draw):
         return self.xp.asarray(x, device=self.device)
 
 
-def generator(library: str, seed: int) -> Draw:
+def make_generator(library: str, seed: int) -> Draw:
     """Give the generator of "numpy", "torch:cpu" or "torch:cuda"."""
     if library == "numpy":
         return NumPyDraw(seed)

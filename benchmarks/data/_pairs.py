@@ -8,12 +8,12 @@ from typing import Any
 
 from benchmarks.data._draw import Draw
 
-__all__ = ["bounds", "pairs"]
+__all__ = ["draw_pairs", "find_bounds"]
 
 _SAMPLE = 100_000  # pairs whose squared distances give the percentiles
 
 
-def pairs(y: Any, alike: int, total: int, draw: Draw) -> tuple[Any, Any]:
+def draw_pairs(y: Any, alike: int, total: int, draw: Draw) -> tuple[Any, Any]:
     """(i, j): the first `alike` pairs of one class, the others of two classes; never i = j."""
     xp = draw.xp
     n = int(y.shape[0])
@@ -38,7 +38,7 @@ def pairs(y: Any, alike: int, total: int, draw: Draw) -> tuple[Any, Any]:
     return i, j
 
 
-def bounds(points: Any, draw: Draw) -> tuple[float, float]:
+def find_bounds(points: Any, draw: Draw) -> tuple[float, float]:
     """(upper, lower): the 5th and 95th percentile of squared distances of random pairs."""
     xp = draw.xp
     n = int(points.shape[0])

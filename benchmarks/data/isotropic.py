@@ -1,4 +1,4 @@
-"""Ten classes with no axis better than another: centre N(0, I), noise N(0, I).
+"""Ten classes with no axis better than another: center N(0, I), noise N(0, I).
 
 The variance of an axis says nothing about the classes, unlike in `synthetic`.
 """

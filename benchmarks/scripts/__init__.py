@@ -1,1 +1,1 @@
-"""Comparisons that stand on their own: each is a command, `python -m benchmarks.scripts.NAME`."""
+"""Separate comparisons, each a command: `python -m benchmarks.scripts.NAME`."""

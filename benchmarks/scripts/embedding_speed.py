@@ -16,7 +16,7 @@ from collections.abc import Callable
 from typing import Any
 
 import numpy as np
-from tools.embedding_baselines import mve_by_sdp, mve_round, spe_by_sdp
+from tools.embedding_baselines import solve_mve_as_sdp, solve_mve_round, solve_spe_as_sdp
 
 from gramlearn import MinimumVolumeEmbedding, StructurePreservingEmbedding
 from gramlearn.methods.unfolding.minimum_volume import signs_of
@@ -54,17 +54,17 @@ def volume(X: np.ndarray, clarabel: bool) -> None:
     distances, _ = learner._distances(X)
     U, _, _ = np.linalg.svd(X - X.mean(axis=0), full_matrices=False)
     C, G = learner.C, model.solution_.capacity_price
-    same, found = timed(lambda: mve_by_sdp(distances, U[:, :2], "SCS", 1e-3, 100, C, G))
+    same, found = timed(lambda: solve_mve_as_sdp(distances, U[:, :2], "SCS", 1e-3, 100, C, G))
     best = min(step.objective for step in model.solution_.rounds)
     words = (
         f"{model.n_iter_} and {found.rounds} rounds, objectives {best:.6g} and {found.value:.6g}"
     )
     line("MVE, same, SCS", seconds, same, words)
-    original, found = timed(lambda: mve_by_sdp(distances, U[:, :2], "SCS", 1e-3, _FEW))
+    original, found = timed(lambda: solve_mve_as_sdp(distances, U[:, :2], "SCS", 1e-3, _FEW))
     line("MVE, original, SCS", seconds, original, f"its first {found.rounds} rounds")
     if clarabel:
         K0 = signs_of(U[:, :2])
-        one, _ = timed(lambda: mve_round(distances, K0, "CLARABEL", C, G))
+        one, _ = timed(lambda: solve_mve_round(distances, K0, "CLARABEL", C, G))
         line("MVE, same, one round by Clarabel", seconds, one, f"all {model.n_iter_} of ours")
 
 
@@ -75,12 +75,12 @@ def structure(X: np.ndarray, clarabel: bool) -> None:
     graph = model.graph_.toarray() > 0
     value = -float(np.sum((graph @ model.factor_) * model.factor_))
     words = f"{len(model.solution_.made)} comparisons made, objectives {value:.8g} and "
-    same, found = timed(lambda: spe_by_sdp(graph, "SCS"))
+    same, found = timed(lambda: solve_spe_as_sdp(graph, "SCS"))
     line("SPE, same, SCS", seconds, same, words + f"{found.value:.8g}")
-    original, found = timed(lambda: spe_by_sdp(graph, "SCS", is_trace=True))
+    original, found = timed(lambda: solve_spe_as_sdp(graph, "SCS", is_trace=True))
     line("SPE, original, SCS", seconds, original, "tr K <= 1")
     if clarabel:
-        one, found = timed(lambda: spe_by_sdp(graph, "CLARABEL"))
+        one, found = timed(lambda: solve_spe_as_sdp(graph, "CLARABEL"))
         line("SPE, same, Clarabel", seconds, one, words + f"{found.value:.8g}")
 
 

@@ -89,7 +89,7 @@ def written_out(setting: Setting) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
 
 def by_full(setting: Setting, solver: str, limit: float) -> FullAnswer:
     """The full program."""
-    prices = setting.sparsity, setting.trace_price
+    prices = setting.gamma1, setting.gamma2
     return full_program(*written_out(setting), *prices, solver=solver, limit=limit)
 
 
@@ -109,7 +109,7 @@ def by_cuts(setting: Setting, repeats: int) -> Cuts:
     for _ in range(repeats):
         began = time.process_time()
         problem = DesignProblem(kernels, X, side, np.arange(len(X)), groups=groups)
-        answer = problem.solve(setting.sparsity, setting.trace_price)
+        answer = problem.solve(setting.gamma1, setting.gamma2)
         seconds = min(seconds, time.process_time() - began)
     peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024
     return Cuts(seconds, answer.value, answer.relative_gap, answer.iterations, answer.cuts, peak)

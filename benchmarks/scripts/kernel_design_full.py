@@ -1,4 +1,4 @@
-"""min sum_t w_t eps_t + gamma1 sum_f s_f + gamma2 sum_i K_ii: formulations (4), (7) of F07, written out.
+"""minimize sum_t w_t eps_t + gamma1 sum_f s_f + gamma2 sum_i K_ii: formulations (4), (7) of F07, written out.
 
     (D alpha)_t + eps_t >= margin_t         one row for each triplet, D_tp = K_p(i, j) - K_p(i, k)
     -r_ij <= K_ij <= r_ij                   two for each pair i < j of S

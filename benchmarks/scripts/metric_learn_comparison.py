@@ -31,14 +31,14 @@ from typing import Any, final
 
 import numpy as np
 from tools.arguments import whole_number
-from tools.environments import UnavailableError, interpreter
+from tools.atomic_files import write_atomically
+from tools.environments import UnavailableError, find_interpreter
 from tools.launch import launch
-from tools.meter import commit, machine
-from tools.whole_files import write_whole
+from tools.meter import describe_commit, describe_machine
 
 from benchmarks import judge
 from benchmarks.contestants import metric_learn_itml
-from benchmarks.data import generator, synthetic
+from benchmarks.data import make_generator, synthetic
 from benchmarks.instance import Spec, save
 from benchmarks.scripts.metric_learn_fits import GRAMLEARN, METRIC_LEARN
 from benchmarks.scripts.metric_learn_report import EUCLIDEAN, picture, tables
@@ -142,7 +142,7 @@ def race(
     from gramlearn.side_information import percentile_bounds
 
     spec = Spec("synthetic", n=points, r=features, c=pairs)
-    X, y = synthetic.points(spec, generator("numpy", spec.seed))
+    X, y = synthetic.points(spec, make_generator("numpy", spec.seed))
     side = Pairs.from_labels(y, pairs, random_state=0)
     bounds = percentile_bounds(X, random_state=0)
     instance = instance_of("synthetic", X, side, bounds, spec.seed, settings.race_gamma)
@@ -202,7 +202,9 @@ def run(settings: Settings, out: Path, may_make: bool = True) -> dict[str, Any]:
     path, skipped = out / "comparison.json", {}
     pythons = {GRAMLEARN: sys.executable}
     try:
-        pythons[METRIC_LEARN] = interpreter(metric_learn_itml.CONTESTANT.requirements, may_make)
+        pythons[METRIC_LEARN] = find_interpreter(
+            metric_learn_itml.CONTESTANT.requirements, may_make
+        )
     except UnavailableError as reason:
         skipped[METRIC_LEARN] = str(reason)
     result = {**_kept(path, settings, tuple(pythons)), "skipped": skipped}
@@ -214,9 +216,9 @@ def run(settings: Settings, out: Path, may_make: bool = True) -> dict[str, Any]:
     ]
 
     def write() -> None:
-        result["commit"] = commit()
+        result["commit"] = describe_commit()
         result["date"] = time.strftime("%Y-%m-%d %H:%M UTC", time.gmtime())
-        write_whole(path, json.dumps(result, indent=1) + "\n")
+        write_atomically(path, json.dumps(result, indent=1) + "\n")
 
     races = settings.races[len(result["races"]) :]
     total = (len(left) * settings.repeats * 2 + len(races)) * len(pythons)
@@ -240,7 +242,7 @@ def _kept(path: Path, settings: Settings, learners: tuple[str, ...]) -> dict[str
     """What an earlier run of the same learners and settings on the same machine found."""
     facts = {
         "settings": json.loads(json.dumps(asdict(settings))),
-        "machine": machine(),
+        "machine": describe_machine(),
         "learners": list(learners),
     }
     if path.exists():

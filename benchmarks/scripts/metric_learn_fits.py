@@ -20,7 +20,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 from tools.launch import SOLVING
-from tools.meter import PeakMemory, versions
+from tools.meter import PeakMemory, list_versions
 
 from benchmarks.contestants import metric_learn_itml
 from benchmarks.instance import Instance, load
@@ -101,7 +101,7 @@ def main(folder: Path, name: str, limit: float, rank: int | None) -> None:
 
 def _measured(place: Path, name: str, limit: float, rank: int | None) -> dict[str, Any]:
     instance = load(place)
-    report: dict[str, Any] = {"status": "done", "versions": versions(_PACKAGES[name])}
+    report: dict[str, Any] = {"status": "done", "versions": list_versions(_PACKAGES[name])}
     if name == METRIC_LEARN:
         report["sweep_seconds"] = a_sweep(instance, rank)
     memory, over = PeakMemory("numpy"), Event()

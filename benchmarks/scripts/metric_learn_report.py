@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 import numpy as np
-from tools.whole_files import figure_whole
+from tools.atomic_files import save_figure_atomically
 
 from benchmarks.scripts.metric_learn_fits import GRAMLEARN, METRIC_LEARN
 
@@ -146,7 +146,7 @@ def picture(result: dict[str, Any], path: Path) -> Path:
             axes.tick_params(labelleft=column == 0)
     figure.axes[0].legend(fontsize="small")
     _draw_races(figure.add_subplot(grid[:, -1]), result["races"])
-    figure_whole(path, figure.savefig)
+    save_figure_atomically(path, figure.savefig)
     plt.close(figure)
     return path
 

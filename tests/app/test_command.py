@@ -22,14 +22,14 @@ PNG = b"\x89PNG\r\n\x1a\n"
 
 @pytest.fixture(scope="module")
 def shown(tmp_path_factory: pytest.TempPathFactory) -> tuple[str, Path]:
-    """What `gramlearn demo` prints, and the folder it wrote to, which it had to make."""
+    """What `gramlearn demo` prints, and the folder that it made and wrote to."""
     out = tmp_path_factory.mktemp("demo") / "new" / "folder"
     with redirect_stdout(io.StringIO()) as printed:
         assert command.main(["demo", "--out", str(out)]) == 0
     return printed.getvalue(), out
 
 
-def test_demo_says_what_went_in(shown: tuple[str, Path]) -> None:
+def test_demo_prints_its_input(shown: tuple[str, Path]) -> None:
     text, _ = shown
     assert "178 wines of 3 growers" in text
     assert "89 to learn from, 89 held out" in text
@@ -40,7 +40,7 @@ def test_demo_says_what_went_in(shown: tuple[str, Path]) -> None:
     assert unlike[0] != unlike[1]
 
 
-def test_demo_shows_a_certificate(shown: tuple[str, Path]) -> None:
+def test_demo_prints_a_certificate(shown: tuple[str, Path]) -> None:
     text, _ = shown
     rows = dict(
         re.findall(r"^  (primal value|dual value|gap|relative gap|status) +(.*)$", text, re.M)
@@ -51,7 +51,7 @@ def test_demo_shows_a_certificate(shown: tuple[str, Path]) -> None:
     assert rows["status"] == f"OPTIMAL: {Status.OPTIMAL.value}"
 
 
-def test_demo_metric_helps_on_held_out_points(shown: tuple[str, Path]) -> None:
+def test_demo_metric_improves_held_out_accuracy(shown: tuple[str, Path]) -> None:
     text, _ = shown
     means = {
         name: float(mean)
@@ -70,7 +70,7 @@ def test_demo_writes_a_picture(shown: tuple[str, Path]) -> None:
     assert picture.stat().st_size < 300 * 1024
 
 
-def test_seed_decides_everything() -> None:
+def test_the_same_seed_gives_the_same_output() -> None:
     data = demo.DATA["digits"]
     bunch = data.load()
     first, again, other = (demo.prepare(data, bunch.data, bunch.target, seed) for seed in (3, 3, 4))
@@ -80,7 +80,7 @@ def test_seed_decides_everything() -> None:
     assert not np.array_equal(first.pairs.similar, other.pairs.similar)
 
 
-def test_demo_without_matplotlib_gives_the_numbers(
+def test_demo_without_matplotlib_prints_the_numbers(
     monkeypatch: pytest.MonkeyPatch, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     monkeypatch.setattr(demo, "_SPLITS", 1)
@@ -102,7 +102,7 @@ def test_demo_without_matplotlib_gives_the_numbers(
         (["test"], "'test'"),
     ],
 )
-def test_bad_arguments_get_one_sentence(
+def test_bad_arguments_print_one_sentence(
     arguments: list[str], sentence: str, capsys: pytest.CaptureFixture[str]
 ) -> None:
     with pytest.raises(SystemExit) as ended:
@@ -114,7 +114,7 @@ def test_bad_arguments_get_one_sentence(
     assert printed.err.count("\n") == 1
 
 
-def test_unwritable_folder_is_refused_before_the_work(
+def test_unwritable_folder_is_refused_before_solving(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     (tmp_path / "file").write_text("not a folder")

@@ -70,7 +70,7 @@ def test_one_leaf_is_the_dense_product():
     np.testing.assert_array_equal(times(compressed(cauchy, leaf=P), X), dense)
 
 
-def test_a_step_depends_on_nothing_but_its_input():
+def test_the_same_input_gives_the_same_bits():
     *_, cauchy = rank_one_cauchy(POLES["any"], WEIGHTS["alike"], -1.0)
     X = RNG.standard_normal((P, 3))
     first, second = (times(compressed(cauchy, leaf=50), X) for _ in range(2))

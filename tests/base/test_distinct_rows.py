@@ -1,4 +1,4 @@
-"""Distinct rows: those of NumPy, and Ctrl-C stays what it is."""
+"""Distinct rows: those of `numpy.unique`, and Ctrl-C stays a KeyboardInterrupt."""
 
 import ast
 from pathlib import Path
@@ -25,7 +25,7 @@ TABLES = {
 
 
 @pytest.mark.parametrize("name", TABLES)
-def test_they_are_those_of_numpy(name: str) -> None:
+def test_distinct_rows_are_those_of_numpy(name: str) -> None:
     table = TABLES[name]
     before = table.copy()
     ours = distinct_rows(table)
@@ -46,7 +46,7 @@ def test_rows_without_columns_are_equal(n: int) -> None:
     assert distinct.counts.tolist() == [n][:n]
 
 
-def test_nobody_asks_numpy() -> None:
+def test_the_library_never_calls_unique_with_an_axis() -> None:
     """`numpy.unique(axis=...)` turns Ctrl-C into a TypeError."""
     for path in Path(gramlearn.__file__).parent.rglob("*.py"):
         for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):

@@ -1,4 +1,4 @@
-"""BLAS has one number of threads for the whole process: after overlapping blocks it is what it was."""
+"""BLAS has one number of threads for the whole process; overlapping blocks that limit it restore it."""
 
 import os
 import re
@@ -42,7 +42,7 @@ def _two_threads():
 @pytest.mark.skipif(
     not Path("/proc/self/maps").exists(), reason="the system does not list libraries"
 )
-def test_no_blas_is_overlooked() -> None:
+def test_every_loaded_blas_is_found() -> None:
     """That of NumPy and that of SciPy, as the system lists what is loaded."""
     loaded = {line.split()[-1] for line in Path("/proc/self/maps").read_text().splitlines()}
     blas = {path for path in loaded if re.search(r"/lib\w*(openblas|mkl_rt)[^/]*$", path)}
@@ -136,14 +136,14 @@ def test_fits_in_parallel_threads_leave_the_number() -> None:
     assert len(found) == 6
 
 
-def test_a_number_set_meanwhile_stays() -> None:
+def test_a_number_of_threads_set_inside_a_block_stays() -> None:
     with one_thread():
         set_numbers(3)
         chosen = numbers()
     assert numbers() == chosen
 
 
-def test_a_limit_that_the_user_holds_in_another_thread_stays() -> None:
+def test_a_limit_set_by_the_user_in_another_thread_stays() -> None:
     def work() -> None:
         with one_thread():
             pass
@@ -157,7 +157,9 @@ def test_a_limit_that_the_user_holds_in_another_thread_stays() -> None:
 
 
 @pytest.mark.parametrize("where", ["enter", "leave"])
-def test_ctrl_c_between_any_two_calls(where: str, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_ctrl_c_at_any_call_restores_the_threads(
+    where: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
     """The n-th call of anything on the way in or out is interrupted, for every n."""
     before = numbers()
     libraries = threads._libraries()

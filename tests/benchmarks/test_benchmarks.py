@@ -11,11 +11,11 @@ import numpy as np
 import pytest
 from benchmarks.__main__ import main
 from benchmarks.contestants import find, names
-from benchmarks.contestants._ours import problem
-from benchmarks.data import generator, make
-from benchmarks.data._pairs import pairs
+from benchmarks.contestants._ours import make_problem
+from benchmarks.data import make, make_generator
+from benchmarks.data._pairs import draw_pairs
 from benchmarks.instance import Spec, save
-from benchmarks.reference import reference
+from benchmarks.reference import find_reference
 from benchmarks.runner import run_contestant, run_instance
 from benchmarks.scripts import metric_learn_comparison
 from benchmarks.scripts.metric_learn_fits import GRAMLEARN, METRIC_LEARN
@@ -24,9 +24,9 @@ from benchmarks.scripts.metric_learn_splits import splits
 from scipy.stats import sem
 from sklearn.metrics import zero_one_loss
 from sklearn.neighbors import KNeighborsClassifier
-from tools.environments import UnavailableError, interpreter
+from tools.environments import UnavailableError, find_interpreter
 from tools.launch import launch
-from tools.meter import PeakMemory, pass_seconds
+from tools.meter import PeakMemory, measure_pass_seconds
 from tools.neighbor_vote import vote
 
 import gramlearn as gl
@@ -47,7 +47,7 @@ def tiny(request):
 
 @pytest.mark.parametrize("objective", judge.OBJECTIVES)
 def test_judge_agrees_with_the_certificate(tiny, objective):
-    solution = gl.solve(problem(tiny, objective), tol=1e-4)
+    solution = gl.solve(make_problem(tiny, objective), tol=1e-4)
     value = judge.primal(tiny, solution.matrix, objective)
     bound = judge.dual(tiny, tiny.xp.concat(solution.duals), objective)
     assert value == pytest.approx(solution.primal, rel=1e-10)
@@ -58,7 +58,7 @@ def test_judge_agrees_with_the_certificate(tiny, objective):
 @pytest.mark.parametrize("objective", judge.OBJECTIVES)
 def test_every_dual_value_is_below_every_primal_value(tiny, objective):
     rng = np.random.default_rng(0)
-    optimum = reference(tiny, objective)
+    optimum = find_reference(tiny, objective)
     assert optimum.relative_gap < 1e-9
     sides = np.where(np.arange(TINY.c) < tiny.alike, 1.0, -1.0)
     for scale in (1e-3, 1e-2, 0.1):
@@ -79,7 +79,7 @@ def test_judge_is_infinite_outside_the_domain():
     assert judge.dual(tiny, too_far, "logdet") == -np.inf
 
 
-def test_chunks_do_not_change_the_judgement(monkeypatch):
+def test_chunks_do_not_change_the_judged_values(monkeypatch):
     tiny = make(TINY)
     lam = np.where(np.arange(TINY.c) < tiny.alike, 0.01, -0.01)
     whole = judge.primal(tiny, np.eye(5), "logdet"), judge.dual(tiny, lam, "logdet")
@@ -93,9 +93,9 @@ def test_chunks_do_not_change_the_judgement(monkeypatch):
 
 @pytest.mark.parametrize("library", LIBRARIES)
 def test_pairs_are_of_one_class_or_of_two(library):
-    draw = generator(library, 3)
+    draw = make_generator(library, 3)
     y = draw.array(np.array([2, 0, 1, 0, 2, 2, 7, 1]))  # the 7 has no partner of its own class
-    i, j = pairs(y, 300, 600, draw)
+    i, j = draw_pairs(y, 300, 600, draw)
     same = np.asarray(y[i] == y[j])
     assert same[:300].all()
     assert not same[300:].any()
@@ -124,7 +124,7 @@ def test_absent_data_are_recorded_as_skipped(tmp_path, monkeypatch):
 
 
 def test_cyclic_projections_come_down_to_the_optimum():
-    tiny, bound = make(TINY), reference(make(TINY), "logdet").dual
+    tiny, bound = make(TINY), find_reference(make(TINY), "logdet").dual
     answers = list(find("cyclic_projections").solve(tiny, math.inf))
     assert all(a.seconds < b.seconds for a, b in pairwise(answers))
     gaps = [judge.relative_gap(judge.primal(tiny, a.X, "logdet"), bound) for a in answers]
@@ -137,7 +137,7 @@ def test_the_model_of_cvxpy_is_the_same_objective():
     tiny = make(TINY)
     *_, last = find("cvxpy_clarabel").solve(tiny, 20.0)
     value = judge.primal(tiny, last.X, "logdet")
-    assert judge.relative_gap(value, reference(tiny, "logdet").dual) < 1e-6
+    assert judge.relative_gap(value, find_reference(tiny, "logdet").dual) < 1e-6
 
 
 def test_every_contestant_says_what_it_is():
@@ -166,7 +166,7 @@ def test_every_contestant_says_what_it_is():
         ("json.decoder", "has no CONTESTANT"),
     ],
 )
-def test_a_contestant_that_is_not_there_is_said(name, word, capsys):
+def test_a_missing_contestant_is_reported(name, word, capsys):
     assert main(["run", "--quick", "--only", name]) == 2
     assert word in capsys.readouterr().err
 
@@ -204,7 +204,7 @@ def failing(tmp_path, monkeypatch):
         del sys.modules[module]
 
 
-def test_a_contestant_that_cannot_be_read_is_said(failing, capsys):
+def test_an_unreadable_contestant_is_reported(failing, capsys):
     name = failing("unreadable", "return )")
     assert main(["run", "--quick", "--only", name]) == 2
     assert "cannot be imported (SyntaxError: " in capsys.readouterr().err
@@ -213,7 +213,7 @@ def test_a_contestant_that_cannot_be_read_is_said(failing, capsys):
 def test_a_contestant_that_raises_keeps_what_it_had(failing):
     tiny = make(TINY)
     name = failing("raising", "raise ArithmeticError('the sky fell')")
-    result = run_contestant(name, tiny, 1.0, reference(tiny, "logdet"))
+    result = run_contestant(name, tiny, 1.0, find_reference(tiny, "logdet"))
     assert result["status"] == "failed"
     assert result["reason"] == "ArithmeticError: the sky fell"
     assert [answer["seconds"] for answer in result["curve"]] == [0.5]
@@ -233,7 +233,7 @@ def test_a_contestant_that_dies_is_recorded(failing, tmp_path):
 def test_a_contestant_of_another_library_is_skipped():
     pytest.importorskip("torch")
     tiny = make(replace(TINY, library="torch:cpu"))
-    result = run_contestant("cyclic_projections", tiny, 1.0, reference(tiny, "logdet"))
+    result = run_contestant("cyclic_projections", tiny, 1.0, find_reference(tiny, "logdet"))
     assert (result["status"], result["reason"]) == (
         "skipped",
         "it does not work on arrays of torch:cpu",
@@ -243,7 +243,7 @@ def test_a_contestant_of_another_library_is_skipped():
 def test_a_quick_run_makes_no_environment(tmp_path, monkeypatch):
     monkeypatch.setattr("tools.environments.CACHE", tmp_path)
     tiny = make(TINY)
-    bound = reference(tiny, "logdet")
+    bound = find_reference(tiny, "logdet")
     result = run_contestant("metric_learn_itml", tiny, 1.0, bound, may_make=False)
     assert result["status"] == "skipped"
     assert "makes no environment for metric-learn==0.7.0" in result["reason"]
@@ -283,7 +283,7 @@ def test_unknown_names_are_refused(tmp_path, capsys):
 
 
 def test_peak_memory_and_passes_are_measured():
-    assert pass_seconds(1000, 5, "numpy") > 0
+    assert measure_pass_seconds(1000, 5, "numpy") > 0
     with PeakMemory("numpy") as memory:
         block = np.ones(5_000_000)
         del block
@@ -364,7 +364,7 @@ def test_quick_comparison_goes_without_metric_learn(tmp_path, monkeypatch, capsy
 
 def test_itml_comes_near_the_optimum_and_never_below_it(tmp_path):
     try:
-        python = interpreter(find("metric_learn_itml").requirements, may_make=False)
+        python = find_interpreter(find("metric_learn_itml").requirements, may_make=False)
     except UnavailableError as reason:
         pytest.skip(str(reason))
     task = next(splits("wine", 1, 20, (1, 99), 0.1))
@@ -375,11 +375,11 @@ def test_itml_comes_near_the_optimum_and_never_below_it(tmp_path):
     assert report["status"] == "done"
     assert report["iterations"] < 1000
     value = judge.primal(task.instance, np.load(tmp_path / "0" / "metric-learn.npy"), "logdet")
-    optimum = reference(task.instance, "logdet")
+    optimum = find_reference(task.instance, "logdet")
     assert 0 <= judge.relative_gap(value, optimum.dual) < 1e-3
 
 
-def test_a_fit_that_takes_too_long_is_ended_and_recorded(tmp_path):
+def test_a_fit_over_its_time_limit_is_stopped_and_recorded(tmp_path):
     (tmp_path / "0").mkdir()
     save(next(splits("iris", 1, 20, (1, 99), 1.0)).instance, tmp_path / "0")
     launch("benchmarks.scripts.metric_learn_fits", sys.executable, tmp_path, GRAMLEARN, 1e-3)

@@ -121,7 +121,7 @@ def test_the_answer_has_the_value_that_it_claims(solver):
     assert 0 < found.value < len(differences)
 
 
-def test_without_the_identity_kernel_smooth_kernels_come_to_nothing():
+def test_without_the_identity_kernel_smooth_kernels_get_zero_weight():
     differences, matrices, groups = tiny(1)
     smooth = slice(None, None, len(WIDTHS))  # the widest kernel of each feature
     differences, matrices, groups = differences[:, smooth], matrices[smooth], groups[smooth]
@@ -131,7 +131,7 @@ def test_without_the_identity_kernel_smooth_kernels_come_to_nothing():
     assert full_program(differences, matrices, groups, 0.1, 0.01).value < 0.9 * len(differences)
 
 
-def test_what_takes_too_long_has_no_value():
+def test_a_program_over_its_time_limit_has_no_value():
     differences, matrices, groups = tiny(0)
     stopped = full_program(differences, matrices, groups, 0.1, 0.01, limit=0.0)
     assert (stopped.status, stopped.value, stopped.weights) == ("Time limit reached", None, None)
@@ -161,7 +161,7 @@ def test_a_quick_race_ends_in_the_same_values(capsys):
     assert "60 triplets, 6 weak kernels, 20 points" in printed.out
 
 
-def test_a_full_program_that_does_not_finish_is_said_to(capsys):
+def test_a_full_program_that_does_not_finish_is_reported(capsys):
     kernel_design.main(["--quick", "--limit", "0"])
     lines = lines_of(capsys.readouterr().out)
     assert len(lines) == len(SOLVERS) + 1
@@ -169,7 +169,7 @@ def test_a_full_program_that_does_not_finish_is_said_to(capsys):
     assert {line[8] for line in lines} == {""}
 
 
-def test_what_is_written_out_is_what_the_cuts_see():
+def test_the_full_program_and_the_cuts_get_the_same_matrices():
     differences, matrices, groups = kernel_design.written_out(kernel_design.QUICK)
     X, side = kernel_design.draw(kernel_design.QUICK)
     assert differences.shape == (60, 6)

@@ -127,7 +127,9 @@ def test_a_wrong_checksum_is_one_sentence(folder: Path) -> None:
     assert "\n" not in str(e.value)
 
 
-def test_a_folder_that_is_none_is_refused(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_data_folder_that_does_not_exist_is_refused(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     monkeypatch.setenv(datasets.VARIABLE, str(tmp_path / "slip"))
     with pytest.raises(FileNotFoundError, match="which is not a folder"):
         datasets.load("wine")
@@ -138,7 +140,7 @@ def test_a_folder_that_is_none_is_refused(tmp_path: Path, monkeypatch: pytest.Mo
 SHIPPED = sorted(name for name in TABLE if TABLE[name].shipped)
 
 
-def test_what_scikit_learn_has_needs_neither_folder_nor_network(
+def test_sets_of_scikit_learn_need_neither_folder_nor_network(
     folder: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     asked = answer(monkeypatch, np.zeros((1, 1)), ["0"])
@@ -156,7 +158,7 @@ def test_what_scikit_learn_has_needs_neither_folder_nor_network(
 
 @needs_data
 @pytest.mark.parametrize("name", SHIPPED)
-def test_the_copy_of_scikit_learn_is_that_of_the_folder(
+def test_scikit_learn_and_the_folder_have_the_same_copy(
     name: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     file = datasets.load(name)
@@ -242,7 +244,9 @@ def test_digits_389_are_drawn_from_all_digits(monkeypatch: pytest.MonkeyPatch) -
 # -- what is missing -------------------------------------------------------------------------------
 
 
-def test_without_folder_and_network_both_ways_are_said(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_without_folder_and_network_the_error_names_both_ways(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
     monkeypatch.delenv(datasets.VARIABLE, raising=False)
     with pytest.raises(datasets.DatasetNotFoundError) as e:
         datasets.load("glass")
@@ -256,7 +260,7 @@ NOWHERE_ELSE = sorted(n for n in TABLE if TABLE[n].openml is None and not TABLE[
 
 
 @pytest.mark.parametrize("name", NOWHERE_ELSE)
-def test_what_openml_lacks_is_not_asked_for(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_openml_is_not_asked_for_sets_it_lacks(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.delenv(datasets.VARIABLE, raising=False)
     asked = answer(monkeypatch, np.zeros((1, 1)), ["0"])
     with pytest.raises(datasets.DatasetNotFoundError, match="OpenML does not have it"):
@@ -264,7 +268,7 @@ def test_what_openml_lacks_is_not_asked_for(name: str, monkeypatch: pytest.Monke
     assert not asked
 
 
-def test_an_unknown_name_gets_the_near_ones() -> None:
+def test_an_unknown_name_suggests_similar_names() -> None:
     with pytest.raises(ValueError, match=r"near it are 'pima_diabetes'\.$"):
         datasets.load("pima_diabetis")
     with pytest.raises(ValueError, match=r"there are 'adult_a1a', .*'wine'"):

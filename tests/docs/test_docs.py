@@ -1,5 +1,6 @@
 """README, docs and examples: every Python block runs, every link leads somewhere, nothing is missing."""
 
+import inspect
 import re
 import runpy
 from pathlib import Path
@@ -8,7 +9,7 @@ import pytest
 
 import gramlearn
 from catalogue import concrete
-from gramlearn import datasets, plots, side_information
+from gramlearn import datasets
 from gramlearn.problem.certificate import Certificate
 from gramlearn.problem.losses import Loss
 from gramlearn.problem.solution import Record
@@ -40,7 +41,8 @@ WITHOUT_SOLUTION = {"constrained_clusters", "kernel_design", "online_pca", "unfo
 NEEDS = {"text_retrieval": "newsgroups20"}  # the data set that an example reads
 QUICK = {"text_retrieval"}  # takes a minute but for --quick
 BLOCK = re.compile(r"^```python\n(.*?)^```$", re.MULTILINE | re.DOTALL)
-LINK = re.compile(r"\]\(([^)#]+)[^)]*\)")
+LINK = re.compile(r"\]\(([^)#]*)(?:#([^)]*))?\)")
+HEADING = re.compile(r"^#+ (.*)$", re.MULTILINE)
 
 
 def blocks(page: Path) -> list[tuple[int, str]]:
@@ -93,7 +95,7 @@ def test_examples_run(
     assert PRINTED.get(example.stem, "") in printed
 
 
-def test_an_example_without_its_data_says_where_to_get_them(
+def test_an_example_without_its_data_says_where_to_get_it(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     def no_network(subset: str) -> None:
@@ -113,9 +115,33 @@ def test_examples_are_listed() -> None:
 
 @pytest.mark.parametrize("page", PAGES, ids=lambda p: p.name)
 def test_links_lead_somewhere(page: Path) -> None:
-    targets = LINK.findall(page.read_text(encoding="utf-8"))
-    missing = [target for target in targets if not (page.parent / target).exists()]
-    assert not missing
+    links = LINK.findall(page.read_text(encoding="utf-8"))
+    assert not [target for target, _ in links if not (page.parent / target).exists()]
+    lost = [
+        f"{target}#{anchor}"
+        for target, anchor in links
+        if anchor and anchor not in anchors(page.parent / target if target else page)
+    ]
+    assert not lost
+
+
+def anchors(page: Path) -> set[str]:
+    """What the headings of a page are linked by: their words in lower case, without punctuation."""
+    titles = HEADING.findall(page.read_text(encoding="utf-8"))
+    return {re.sub(r"[^\w\- ]", "", title).lower().replace(" ", "-") for title in titles}
+
+
+def test_readme_is_short_and_measures_nothing_that_benchmarks_do_not() -> None:
+    readme = (ROOT / "README.md").read_text(encoding="utf-8")
+    page = (ROOT / "docs" / "benchmarks.md").read_text(encoding="utf-8")
+    assert readme.count("\n") <= 150
+    table = readme.split("## Measured")[1].split("\n\n")[1].splitlines()[2:]
+    assert len(table) >= 5
+    for row in table:
+        _, _, ours, others, command, _ = (cell.strip() for cell in row.split("|"))
+        assert command.strip("`") in page
+        for number in re.findall(r"\d[\d.]*", ours + others):
+            assert re.search(rf"(?<![\d.]){re.escape(number)}(?![\d.]*\d)", page), number
 
 
 def test_readme_picture_is_small() -> None:
@@ -135,19 +161,15 @@ def test_every_status_is_explained() -> None:
 
 def test_api_names_everything_public() -> None:
     page = (ROOT / "docs" / "api.md").read_text(encoding="utf-8")
-    public = {
-        *gramlearn.__all__,
-        *side_information.__all__,
-        *plots.__all__,
-        *datasets.__all__,
-    }
+    spaces = [getattr(gramlearn, name) for name in gramlearn.__all__]
+    public = {*gramlearn.__all__}.union(*(s.__all__ for s in spaces if inspect.ismodule(s)))
     assert not sorted(name for name in public if not re.search(rf"`{name}\b", page))
 
 
 @pytest.mark.parametrize(
     "noun", [Record, Certificate, gramlearn.Solution], ids=lambda c: c.__name__
 )
-def test_api_names_the_fields_of_what_a_solve_gives(noun: type) -> None:
+def test_api_names_the_fields_of_a_solution(noun: type) -> None:
     page = (ROOT / "docs" / "api.md").read_text(encoding="utf-8")
     (row,) = [line for line in page.splitlines() if line.startswith(f"| `{noun.__name__}` |")]
     public = {name for name in dir(noun) if not name.startswith("_")}

@@ -37,7 +37,7 @@ def value(K, C):
 
 
 @pytest.mark.parametrize(("B", "C"), [(24.0, 1.0), (2000.0, 1.0), (2000.0, 0.01)])
-def test_it_is_the_optimum_of_another_solver(B, C):
+def test_the_optimum_is_that_of_another_solver(B, C):
     answer = colored_unfolding(SQUARED, PAIRS, LABELS, C=C, capacity=B, tol=1e-6)
     K = cp.Variable((24, 24), PSD=True)
     H = np.eye(24) - 1 / 24
@@ -54,7 +54,7 @@ def test_it_is_the_optimum_of_another_solver(B, C):
     np.testing.assert_allclose(found.sum(axis=0), 0.0, atol=1e-8 * np.abs(found).max() * 24)
 
 
-def test_all_eigenvectors_are_no_approximation_and_fewer_do_no_better():
+def test_with_all_eigenvectors_the_optimum_is_exact_and_with_fewer_no_better():
     L = laplacian(GRAPH, normalized=False)
     whole = colored_unfolding(SQUARED, PAIRS, LABELS, capacity=500.0, tol=1e-5)
     values = [
@@ -81,7 +81,7 @@ def test_the_smooth_basis_is_orthonormal_and_smooth():
 # -- the estimator -------------------------------------------------------------------------------------
 
 
-def test_classes_come_apart():
+def test_classes_are_separated():
     iris, species = load_iris(return_X_y=True)
     iris, species = iris[::2], species[::2]
     model = ColoredMVU(capacity=10.0 * len(iris)).fit(iris, species)
@@ -100,7 +100,7 @@ def _equal_rows_shared(points, embedding):
     return np.asarray([embedding[np.all(points == p, axis=1)].mean(axis=0) for p in points])
 
 
-def test_more_dimensions_than_the_kernel_has_are_zero_and_said_so():
+def test_dimensions_beyond_the_rank_are_zero_with_a_warning():
     with pytest.warns(UserWarning, match=r"n_components=20 .* has rank \d"):
         found = ColoredMVU(20, rank=6).fit_transform(X.astype(np.float32), Y)
     assert found.shape == (24, 20)
@@ -108,14 +108,14 @@ def test_more_dimensions_than_the_kernel_has_are_zero_and_said_so():
     np.testing.assert_array_equal(found[:, -1], 0.0)
 
 
-def test_a_price_beyond_all_others_is_the_limit_where_distances_are_kept():
+def test_a_very_large_C_keeps_the_distances():
     """The objective grows with C, to what it is where no distance changes: here there is room for that."""
     large, larger = (ColoredMVU(C=C).fit(X, Y).solution_ for C in (1e9, 1e12))
     assert max(large.relative_gap, larger.relative_gap) <= 1e-3
     assert larger.primal == pytest.approx(large.primal, rel=3e-3)
 
 
-def test_a_tolerance_below_rounding_ends_with_the_best_there_is_and_a_warning():
+def test_a_tolerance_below_rounding_gives_the_best_answer_and_a_warning():
     with pytest.warns(ConvergenceWarning, match="found no price at which"):
         found = ColoredMVU(tol=1e-300).fit(X, Y).solution_
     assert found.relative_gap < 1e-12
@@ -136,7 +136,7 @@ def test_units_do_not_matter():
     ],
     ids=["names", "numbers", "vectors", "tags"],
 )
-def test_labels_of_every_kind_are_read_as_what_they_are(y, labels):
+def test_every_kind_of_labels_is_recognized(y, labels):
     one, two = (ColoredMVU(label_kernel=way).fit(X, y).embedding_ for way in ("auto", labels))
     np.testing.assert_array_equal(one, two)
     other = ColoredMVU(label_kernel="delta" if labels == "linear" else "rbf")
@@ -173,7 +173,7 @@ def test_points_without_labels_are_pulled_by_neighbors_alone():
     ],
     ids=["nan", "none", "list", "names", "column"],
 )
-def test_unlabeled_in_every_way_is_the_same(y):
+def test_every_way_to_mark_unlabeled_points_is_the_same(y):
     one, two = (ColoredMVU().fit(X, way).embedding_ for way in (np.where(Y == 2, -1, Y), y))
     np.testing.assert_array_equal(two, one)
 
@@ -213,7 +213,7 @@ def test_a_gaussian_of_numbers_and_a_rank():
     ],
     ids=str,
 )
-def test_what_cannot_be_learned_from_is_refused_in_a_sentence(params, y, sentence):
+def test_bad_input_raises_a_clear_error(params, y, sentence):
     with pytest.raises(ValueError, match=sentence):
         ColoredMVU(**params).fit(X, y)
 

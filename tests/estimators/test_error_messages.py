@@ -1,4 +1,4 @@
-"""Estimators speak in the words of their user: arguments as they were typed, warnings at the calling line."""
+"""Errors name arguments as the user typed them, and warnings point at the calling line."""
 
 import warnings
 from pathlib import Path
@@ -51,7 +51,7 @@ def caught(call):
         lambda: SemiSupervisedEmbedding(max_iter=1, random_state=0).fit(X, Y),
     ],
 )
-def test_where_it_does_not_converge_the_advice_can_be_followed(call):
+def test_the_advice_of_a_convergence_warning_works(call):
     ((message, where),) = caught(call)
     assert where == Path(__file__)
     assert "max_iter=1" in message
@@ -59,7 +59,7 @@ def test_where_it_does_not_converge_the_advice_can_be_followed(call):
     assert "start" not in message
 
 
-def test_other_warnings_point_at_the_user_too():
+def test_other_warnings_also_point_at_the_caller():
     twice = np.vstack([X, X[:1]])
     side = Pairs([[0, 1]], [[0, 150], [0, 60]], n_points=151)
     for learner in (MetricLearner(), KernelLearner("linear", rank=2)):
@@ -75,7 +75,7 @@ def test_other_warnings_point_at_the_user_too():
     assert where == Path(__file__)
 
 
-def test_the_core_still_says_how_to_go_on():
+def test_a_warning_of_solve_says_how_to_continue():
     from gramlearn import LogDet, Problem, solve
 
     problem = Problem(LogDet(), np.eye(4), SIDE.bind(LogDetSlack(), X, random_state=0))
@@ -117,7 +117,7 @@ HOPELESS = {
 
 
 @pytest.mark.parametrize("name", HOPELESS)
-def test_pairs_that_no_metric_can_take_apart_take_no_part(name):
+def test_pairs_that_no_metric_can_separate_are_left_out(name):
     learner, points = HOPELESS[name]
     without = Pairs(IN_VAIN.similar, IN_VAIN.dissimilar[1:], n_points=150)
     learner.set_params(bounds=(0.1, 0.5), tol=1e-9)
@@ -129,7 +129,7 @@ def test_pairs_that_no_metric_can_take_apart_take_no_part(name):
     assert found.primal == pytest.approx(expected.primal, rel=1e-7)
 
 
-def test_a_metric_that_may_leave_the_range_of_its_prior_takes_them_apart():
+def test_a_metric_that_may_leave_the_range_of_its_prior_separates_them():
     learner = MetricLearner("frobenius", prior=BLIND, bounds=(0.1, 0.5), C=100.0)
     learner.fit(apart_in_vain(), side=IN_VAIN)
     Z = apart_in_vain()
@@ -141,7 +141,7 @@ def test_a_metric_that_may_leave_the_range_of_its_prior_takes_them_apart():
 
 @pytest.mark.parametrize("regularize", ["map", "kernel"])
 @pytest.mark.parametrize("learner", LEARNERS)
-def test_a_bound_of_none_is_found(learner, regularize):
+def test_a_bound_of_None_is_estimated(learner, regularize):
     settings = {"random_state": 0, "regularize": regularize, "percentiles": (20, 80)}
     if learner is KernelLearner:
         settings["kernel"] = "linear"
@@ -300,14 +300,14 @@ BALANCED = np.ones((150, 1))
 
 
 @pytest.mark.parametrize(("call", "sentence"), REFUSED, ids=[s for _, s in REFUSED])
-def test_bad_input_is_refused_in_a_sentence(call, sentence):
+def test_bad_input_raises_a_clear_error(call, sentence):
     with pytest.raises((ValueError, TypeError, InfeasibleError), match=sentence) as found:
         call()
     assert not any(name in str(found.value) for name in ("LogDetSlack", "Hinge(", "Square("))
 
 
 @pytest.mark.parametrize("kind", [MetricLearner, KernelLearner, POLA])
-def test_what_judges_no_pairs_says_why_and_how_it_would(kind):
+def test_predicting_pairs_without_a_threshold_says_what_to_do(kind):
     pairs, y = (X[:40], X[60:100]), np.arange(40) % 2 == 0
     learner = kind(n_pairs=60, random_state=0)
     for name in ("predict", "score"):
@@ -325,13 +325,13 @@ def test_what_judges_no_pairs_says_why_and_how_it_would(kind):
     assert set(learner.fit(X, side=Pairs.from_labels(Y, 60)).predict(pairs)) <= {1, -1}
 
 
-def test_targets_call_no_pair_near_or_far():
+def test_targets_do_not_call_pairs_near_or_far():
     side = Bounds([0], [1], upper=2.0, lower=1.0, n_points=150)
     with pytest.raises(AttributeError, match=r"no pair near or far; call calibrate_threshold\("):
         MetricLearner().fit(X, side=side).predict((X[:2], X[2:4]))
 
 
-def test_pairs_are_scored_by_booleans_as_by_signs():
+def test_pairs_are_scored_by_booleans_or_by_signs():
     side = Pairs.from_labels(Y, 60, random_state=0)
     i, j, alike = side.near_and_far()
     learner = MetricLearner().fit(X, side=side)
@@ -381,7 +381,7 @@ SAID = [
 
 
 @pytest.mark.parametrize(("call", "sentence"), SAID, ids=[sentence for _, sentence in SAID])
-def test_what_leaves_nothing_to_learn_is_refused(call, sentence):
+def test_input_that_leaves_nothing_to_learn_is_refused(call, sentence):
     with pytest.raises(ValueError, match=sentence):
         call()
 
@@ -400,7 +400,7 @@ def test_a_zero_prior_is_for_regularizers_that_leave_its_range():
     ],
     ids=str,
 )  # fmt: skip
-def test_statements_that_all_hold_already_are_told_once(learner, side, advice):
+def test_statements_that_already_hold_give_one_warning(learner, side, advice):
     found = caught(lambda: learner.fit(X, side=side))
     assert [message for message, _ in found] == [
         f"all 2 statements hold under the prior already, so the metric is the prior; {advice}"

@@ -1,6 +1,6 @@
-"""Where users of other libraries want to take a metric: kernels, few dimensions, streams, correlations.
+"""What a learned metric can be used for: kernels, few dimensions, streams, clusters, retrieval.
 
-The number of a request stands in a comment, with the wish in our own words; see test_what_users_ask.py.
+A comment gives the number of the request and what it asks for, as in test_requested_features.py.
 """
 
 import cvxpy as cp
@@ -45,7 +45,7 @@ def distances_of(K):
 
 
 # metric-learn#40: all metrics there are linear.
-def test_what_no_linear_map_separates_a_kernel_does():
+def test_a_kernel_separates_what_no_linear_map_can():
     X, y = make_circles(200, noise=0.05, factor=0.5, random_state=0)
     train, test = np.arange(200) % 2 == 0, np.arange(200) % 2 == 1
     i, j, alike = Pairs.from_labels(y[test], 400, random_state=1).near_and_far()
@@ -59,7 +59,7 @@ def test_what_no_linear_map_separates_a_kernel_does():
 
 
 # metric-learn#284: combine what one has; MKLpy's CKA gives a kernel a negative weight.
-def test_a_sum_of_kernels_is_a_kernel_and_what_is_learned_from_it_too():
+def test_a_kernel_learned_from_a_sum_of_kernels_is_a_kernel():
     def both(A, B):
         return rbf_kernel(A, B, gamma=0.3) + 0.1 * linear_kernel(A, B)
 
@@ -98,7 +98,7 @@ def test_links_become_distances_that_a_clusterer_can_use():
 
 
 # metric-learn#167, llama_index#15849: fewer dimensions than the points have.
-def test_two_dimensions_of_an_embedding_are_those_that_matter():
+def test_two_learned_dimensions_classify_better_than_two_of_pca():
     X, y = load_wine(return_X_y=True)
     noise = 3 * np.random.default_rng(0).standard_normal((178, 10))
     X = np.hstack([StandardScaler().fit_transform(X), noise])
@@ -128,7 +128,7 @@ def test_the_adapter_is_a_matrix_for_queries_and_documents_alike():
 
 
 # linear-adapter-trainer#9: the score before beside the gain, and a word where there is none.
-def test_a_score_on_unseen_pairs_tells_whether_learning_helped():
+def test_a_score_on_unseen_pairs_shows_whether_learning_helped():
     X, y = load_wine(return_X_y=True)
     train, test = np.arange(178) % 2 == 0, np.arange(178) % 2 == 1
     side = Pairs.from_labels(y[train], 400, random_state=0)

@@ -51,7 +51,7 @@ def inner(A, B):
 @pytest.mark.parametrize(
     "kernels", [None, FAMILY, "sigmoid", inner], ids=["default", "list", "name", "function"]
 )
-def test_the_kernel_is_the_sum_it_is_said_to_be_and_psd_on_S(kernels, weak):
+def test_the_kernel_is_the_weighted_sum_and_psd_on_S(kernels, weak):
     model = KernelDesigner(kernels, weak=weak, sparsity=0.1, trace_price=1e-5).fit(X, side=SIDE)
     assert model.weights_.any()
     S = X[model.psd_points_]
@@ -73,7 +73,7 @@ def _differences(model, points):
     return similar[i, j] - similar[i, k]
 
 
-def test_what_is_learned_holds_for_new_points():
+def test_the_learned_comparisons_hold_for_new_points():
     train, test = slice(0, None, 2), slice(1, None, 2)
     for weak in (False, True):
         model = KernelDesigner(weak=weak, n_triplets=1000, random_state=0).fit(X[train], Y[train])
@@ -109,7 +109,7 @@ def test_clicks_are_comparisons():
     )
 
 
-def test_opposite_comparisons_are_counted_and_weighed():
+def test_opposite_comparisons_are_counted_by_weight():
     table = np.asarray(SIDE.triplets)
     both = np.vstack([table, table[:20, [0, 2, 1]]])
     model = KernelDesigner(FAMILY).fit(X, side=Triplets(both, n_points=len(X)))
@@ -141,7 +141,7 @@ def test_only_selected_features_are_read():
         model.kernel_matrix(missing)
 
 
-def test_importances_are_shares_of_the_features_that_are_read():
+def test_importances_are_shares_of_the_selected_features():
     model = KernelDesigner(weak=True, sparsity=100.0).fit(X, side=SIDE)
     importances = model.feature_importances_
     assert importances.sum() == pytest.approx(1)
@@ -150,7 +150,7 @@ def test_importances_are_shares_of_the_features_that_are_read():
         _ = KernelDesigner().fit(X, side=SIDE).feature_importances_
 
 
-def test_a_feature_that_decides_is_found_among_noise():
+def test_the_relevant_feature_is_found_among_noise():
     rng = np.random.default_rng(1)
     points, y = rng.standard_normal((60, 8)), np.arange(60) % 2
     points[:, 3] += 6 * y
@@ -158,7 +158,7 @@ def test_a_feature_that_decides_is_found_among_noise():
     assert model.selected_features_.tolist() == [3]
 
 
-def test_points_that_agree_in_what_is_read_are_one_point():
+def test_points_equal_in_the_selected_features_are_one_point():
     # A kernel is a function of what it reads: two such points have the same row, and K stays PSD.
     rng = np.random.default_rng(0)
     points = rng.integers(0, 3, size=(40, 3)).astype(float)
@@ -177,7 +177,7 @@ def test_points_that_agree_in_what_is_read_are_one_point():
     ("psd_points", "size"),
     [("triplets", len(X)), ("all", len(X)), (20, 20), (np.arange(7), 7), ([3, 5, 3], 2)],
 )
-def test_S_is_what_was_asked_for(psd_points, size):
+def test_S_has_the_requested_points(psd_points, size):
     model = KernelDesigner(psd_points=psd_points, random_state=0).fit(X, side=SIDE)
     assert len(model.psd_points_) == size
     S = X[model.psd_points_]
@@ -185,7 +185,7 @@ def test_S_is_what_was_asked_for(psd_points, size):
     assert f"dominant on {size} points" in repr(model.solution_)
 
 
-def test_beyond_S_a_kernel_need_not_be_psd_and_is_mended_by_a_shift_that_is_reported():
+def test_outside_S_an_indefinite_kernel_is_shifted_and_the_shift_reported():
     options = {
         "kernels": "sigmoid",
         "sparsity": 0.0,
@@ -208,7 +208,7 @@ def test_beyond_S_a_kernel_need_not_be_psd_and_is_mended_by_a_shift_that_is_repo
     assert least(plain.mended_kernel(twice)[0]) >= -1e-12
 
 
-def test_weights_of_at_least_zero_are_psd_everywhere():
+def test_nonnegative_weights_make_the_kernel_psd_everywhere():
     options = {"kernels": FAMILY, "sparsity": 0.0, "psd_points": 4, "random_state": 0}
     free = KernelDesigner(**options).fit(X, side=SIDE)
     assert free.weights_.min() < 0
@@ -282,7 +282,7 @@ def test_a_path_has_the_designs_of_its_prices(weak):
     )
 
 
-def test_along_a_path_what_is_paid_for_falls_and_the_rest_does_not():
+def test_along_a_path_the_priced_part_falls_and_the_rest_does_not():
     # Of sum eps + trace_price tr K + sparsity P the optimal P does not grow with sparsity,
     # and the rest does not fall.
     path = KernelDesigner(weak=True).path(X, side=SIDE)
@@ -299,7 +299,7 @@ def test_along_a_path_what_is_paid_for_falls_and_the_rest_does_not():
 # -- bad input ----------------------------------------------------------------------------------------------
 
 
-def test_no_kernel_that_tells_anything_apart_is_said_to_be_none():
+def test_kernels_that_separate_nothing_are_reported():
     def constant(A, B):
         return np.ones((len(A), len(B)))
 
@@ -352,14 +352,14 @@ def lopsided(A, B):
         ({}, {"y": np.zeros(len(X))}, "one class only"),
     ],
 )  # fmt: skip
-def test_bad_input_gets_one_sentence(options, given, sentence):
+def test_bad_input_raises_a_clear_error(options, given, sentence):
     if not given and sentence != "requires y to be passed":
         given = {"side": SIDE}
     with pytest.raises((ValueError, TypeError), match=sentence):
         KernelDesigner(**options).fit(X, **given)
 
 
-def test_an_S_that_is_too_large_is_refused_with_what_to_do():
+def test_an_S_that_is_too_large_is_refused_with_advice():
     points = np.arange(10_002.0)[:, None]
     side = Triplets([(0, 1, 2)], n_points=len(points))
     with pytest.raises(ValueError, match=r"10002 points.*pass psd_points=1000.*on these only"):
@@ -387,7 +387,7 @@ def test_matrices_must_be_kernels_of_the_same_points(matrices, sentence):
         KernelDesigner("precomputed").fit(matrices, side=Triplets([(0, 1, 2)], n_points=5))
 
 
-def test_matrices_say_nothing_about_two_new_points():
+def test_matrices_cannot_compare_two_new_points():
     K = GaussianKernel(0.05)(X, X)
     model = KernelDesigner("precomputed").fit([K], side=SIDE)
     for ask in (
@@ -401,7 +401,7 @@ def test_matrices_say_nothing_about_two_new_points():
         model.kernel_matrix([K, K])
 
 
-def test_what_does_not_converge_warns_with_its_gap():
+def test_non_convergence_warns_with_the_gap():
     with pytest.warns(ConvergenceWarning, match="relative gap"):
         model = KernelDesigner(weak=True, trace_price=1e-2, max_iter=1).fit(X, side=SIDE)
     assert model.solution_.relative_gap > 1e-6
@@ -409,7 +409,7 @@ def test_what_does_not_converge_warns_with_its_gap():
     assert np.isfinite(model.kernel_matrix(X)).all()
 
 
-def test_nothing_given_is_changed():
+def test_inputs_are_not_modified():
     points, labels = load_iris(return_X_y=True)
     before = points.copy()
     KernelDesigner(n_triplets=100, random_state=0).fit(points, labels)
@@ -423,7 +423,7 @@ def test_nothing_given_is_changed():
         ({"trace_price": 10.0}, "lower `trace_price`"),
     ],
 )
-def test_where_all_weights_are_zero_the_price_to_blame_is_named(prices, sentence):
+def test_where_all_weights_are_zero_the_warning_names_the_price_to_lower(prices, sentence):
     with pytest.warns(UserWarning, match=sentence):
         KernelDesigner(FAMILY, **prices).fit(X, side=SIDE)
 
@@ -457,7 +457,7 @@ def test_without_the_identity_nonnegative_weights_make_a_kernel_for_other_learne
     assert machine.score(model.kernel_matrix(X[test]), Y[test]) > 0.9
 
 
-def test_the_usual_gamma2_follows_the_points_and_the_comparisons():
+def test_the_default_trace_price_depends_on_points_and_comparisons():
     model = KernelDesigner(FAMILY).fit(X, side=SIDE)
     assert model.solution_.trace_price == pytest.approx(0.01 * SIDE.size / len(X) ** 2)
     few = KernelDesigner(FAMILY, psd_points=10, random_state=0).fit(X, side=SIDE)
@@ -467,7 +467,7 @@ def test_the_usual_gamma2_follows_the_points_and_the_comparisons():
 # -- what is the same point ---------------------------------------------------------------------------------
 
 
-def test_a_point_is_itself_in_single_precision_and_in_another_batch():
+def test_a_point_is_recognized_in_single_precision_and_in_another_batch():
     model = KernelDesigner(FAMILY).fit(X, side=SIDE)
     single = X.astype(np.float32)
     np.testing.assert_allclose(
@@ -538,7 +538,7 @@ def test_weights_of_comparisons_count_in_scores_and_paths():
         (lambda model: PolynomialKernel(2, 1.0, "a"), "`coef0` must be a finite number"),
     ],
 )  # fmt: skip
-def test_other_mistakes_get_a_sentence_too(ask, sentence):
+def test_other_mistakes_raise_a_clear_error(ask, sentence):
     model = KernelDesigner(FAMILY).fit(X, side=SIDE)
     with pytest.raises((ValueError, TypeError), match=sentence):
         ask(model)

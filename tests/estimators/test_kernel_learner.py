@@ -53,7 +53,7 @@ def test_scikit_learn(estimator, check):
 
 @pytest.mark.parametrize("regularize", ["map", "kernel"])
 @pytest.mark.parametrize("regularizer", ["logdet", "von_neumann", "frobenius"])
-def test_of_the_linear_kernel_it_is_the_metric(regularizer, regularize):
+def test_with_the_linear_kernel_it_is_the_metric(regularizer, regularize):
     """J12 Theorems 1 and 4: k(x, y) = x' W y, for new points, too."""
     params = {"bounds": (1.0, 20.0), "tol": 1e-9, "regularize": regularize}
     learner = KernelLearner("linear", regularizer=regularizer, **params).fit(X, side=SIDE)
@@ -93,7 +93,7 @@ def test_map_and_kernel_agree_for_logdet_alone():
 
 @pytest.mark.parametrize("regularizer", ["logdet", "von_neumann"])
 @pytest.mark.parametrize("basis", ["cholesky", "subset", "random", np.eye(30)], ids=str)
-def test_with_a_whole_basis_it_is_the_full_kernel(basis, regularizer):
+def test_with_a_complete_basis_it_is_the_full_kernel(basis, regularizer):
     params = {"regularizer": regularizer, "regularize": "map", "bounds": (0.1, 1.5), "tol": 1e-10}
     full = KernelLearner(**params).fit(X, side=SIDE)
     same = KernelLearner(rank=30, basis=basis, random_state=0, **params).fit(X, side=SIDE)
@@ -175,7 +175,7 @@ def test_a_precomputed_kernel_is_the_kernel(params):
         KernelLearner("precomputed", **settings).fit(K0, side=SIDE).kernel_matrix(rows, rows)
 
 
-def test_clusters_neighbors_and_support_vectors_follow():
+def test_clusters_neighbors_and_support_vectors_use_the_kernel():
     learner = KernelLearner(rank=30, n_pairs=400, random_state=0)
     train, test = np.arange(150) % 2 == 0, np.arange(150) % 2 == 1
     pipeline = make_pipeline(learner, KNeighborsClassifier(4)).fit(IRIS[train], SPECIES[train])
@@ -193,7 +193,7 @@ def test_clusters_neighbors_and_support_vectors_follow():
     GridSearchCV(pipeline, grid, cv=3, error_score="raise").fit(IRIS, SPECIES)
 
 
-def test_many_points_make_nothing_of_size_n_squared(monkeypatch):
+def test_many_points_need_no_array_of_size_n_squared(monkeypatch):
     from gramlearn.kernels.matrix import KernelMatrix
 
     monkeypatch.setattr(KernelMatrix, "matrix", None)
@@ -203,7 +203,7 @@ def test_many_points_make_nothing_of_size_n_squared(monkeypatch):
     assert learner.transform(points).shape == (3000, 20)
 
 
-def test_duplicates_do_not_make_bounds_of_rounding():
+def test_duplicates_do_not_make_bounds_of_rounding_size():
     twice = np.repeat(np.random.default_rng(0).standard_normal((6, 3)), 8, axis=0)
     labels = np.repeat([0, 1] * 3, 8)
     plain = MetricLearner(random_state=0).fit(twice, labels).bounds_
@@ -269,7 +269,7 @@ REFUSED = [
 
 
 @pytest.mark.parametrize(("call", "sentence"), REFUSED, ids=[s for _, s in REFUSED])
-def test_bad_input_is_refused_in_a_sentence(call, sentence):
+def test_bad_input_raises_a_clear_error(call, sentence):
     with pytest.raises((ValueError, TypeError), match=sentence):
         call()
 
@@ -295,7 +295,7 @@ def dot(A, B):
 
 
 @pytest.mark.parametrize("regularizer", ["logdet", "von_neumann", "frobenius"])
-def test_of_a_linear_kernel_the_features_give_what_its_matrix_gives(regularizer):
+def test_features_and_their_linear_kernel_give_the_same(regularizer):
     params = {"regularizer": regularizer, "tol": 1e-10, "max_iter": 500}
     of_features, of_matrix = (
         KernelLearner(kernel, **params).fit(X, side=SIDE) for kernel in ("linear", dot)

@@ -93,7 +93,7 @@ def affine_relations(X, pairs):
 
 @BOTH
 @pytest.mark.parametrize("count", [3, 4])
-def test_it_is_the_optimum_of_another_solver(distances, count):
+def test_the_optimum_is_that_of_another_solver(distances, count):
     answer = unfold(CLOUD, graph(CLOUD, count), distances=distances, tol=1e-7)
     i, j = answer.pairs.T
     D = np.sum((CLOUD[i] - CLOUD[j]) ** 2, axis=1)
@@ -183,7 +183,7 @@ def test_the_range_holds_every_feasible_kernel_and_no_more_than_cliques_leave():
     assert common_range(CLOUD, *chain.T).shape == (14, 13)
 
 
-def test_what_has_not_converged_warns_with_its_gap():
+def test_non_convergence_warns_with_the_gap():
     with pytest.warns(ConvergenceWarning, match=r"relative gap .* raise max_iter") as caught:
         answer = unfold(CLOUD, graph(CLOUD, 4), max_iter=2)
     assert answer.iterations == 2
@@ -216,12 +216,12 @@ def test_units_and_origin_do_not_matter():
         (CLOUD, [(0, 99)], "refers to row 99"),
     ],
 )
-def test_what_cannot_be_unfolded_is_refused_in_a_sentence(points, pairs, sentence):
+def test_bad_input_raises_a_clear_error(points, pairs, sentence):
     with pytest.raises(ValueError, match=sentence):
         unfold(points, pairs)
 
 
-def test_unknown_words_are_refused():
+def test_unknown_options_are_refused():
     with pytest.raises(ValueError, match=r"`distances='less'` is not known"):
         unfold(CLOUD, EVERY, distances="less")
 
@@ -239,7 +239,7 @@ def test_the_estimator_embeds_its_points_and_new_ones():
     assert abs(np.corrcoef(model.transform(new)[:, 0], at)[0, 1]) > 0.99
 
 
-def test_a_graph_in_pieces_and_points_without_extent_are_refused():
+def test_a_disconnected_graph_and_equal_points_are_refused():
     with pytest.raises(ValueError, match=r"n_neighbors=2` is in \d+ pieces"):
         MaximumVarianceUnfolding(n_neighbors=2).fit(load_iris().data)
     with pytest.raises(ValueError, match="all rows of `X` are equal"):
@@ -251,12 +251,12 @@ def test_a_graph_in_pieces_and_points_without_extent_are_refused():
     "estimator",
     [MaximumVarianceUnfolding(), MinimumVolumeEmbedding(), StructurePreservingEmbedding()],
 )
-def test_points_whose_squared_distances_are_no_numbers_are_refused(estimator, size):
+def test_points_whose_squared_distances_overflow_are_refused(estimator, size):
     with pytest.raises(ValueError, match="pass X in other units"):
         estimator.fit(size * np.random.default_rng(0).normal(size=(12, 2)))
 
 
-def test_pieces_are_joined_by_the_shortest_edges_where_that_is_asked_for():
+def test_components_can_be_joined_by_the_shortest_edges():
     two = np.concatenate([np.arange(5.0), 20 + np.arange(5.0)])[:, None]
     found = MaximumVarianceUnfolding(1, 2, connect=True, tol=1e-6).fit_transform(two)
     np.testing.assert_allclose(np.abs(np.diff(found[:, 0])), np.diff(two[:, 0]), rtol=1e-3)

@@ -116,7 +116,7 @@ def test_nothing_is_learned_outside_the_span_of_the_points(regularizer):
 
 @pytest.mark.parametrize("name", KINDS)
 @pytest.mark.parametrize("regularizer", ["logdet", "von_neumann", "frobenius"])
-def test_of_few_points_only_their_span_is_worked_with(name, regularizer):
+def test_with_few_points_only_their_span_is_used(name, regularizer):
     """With the identity written out, all 300 features are: the same metric, at a price."""
     wide = np.hstack([IRIS, points(n=150, d=296)])
     params = {"bounds": (100.0, 900.0), "tol": 1e-9}
@@ -135,7 +135,7 @@ def test_of_few_points_only_their_span_is_worked_with(name, regularizer):
 
 
 @pytest.mark.parametrize("basis", ["svd", "subset", "means", np.eye(4)[:, ::-1]], ids=str)
-def test_with_a_whole_basis_it_is_the_full_metric(basis):
+def test_with_a_complete_basis_it_is_the_full_metric(basis):
     full = MetricLearner(tol=EXACT, random_state=0).fit(IRIS, side=SIDE)
     same = MetricLearner(rank=4, basis=basis, tol=EXACT, random_state=0)
     same.set_params(bounds=full.bounds_).fit(IRIS, side=SIDE)
@@ -209,7 +209,7 @@ def test_bases_are_orthonormal_and_span_what_they_say(basis, kind):
 
 
 @pytest.mark.parametrize("params", [{}, {"rank": 2}], ids=str)
-def test_all_ways_to_a_distance_agree(params):
+def test_all_ways_to_compute_a_distance_agree(params):
     learner = MetricLearner(random_state=0, **params).fit(IRIS, side=SIDE)
     first, second = IRIS[:50], IRIS[50:100]
     W, T = learner.get_mahalanobis_matrix(), learner.transform(IRIS)
@@ -227,7 +227,7 @@ def test_all_ways_to_a_distance_agree(params):
     np.testing.assert_array_equal(neighbors.predict(IRIS[::7]), plain.predict(T[::7]))
 
 
-def test_a_list_of_two_tables_is_two_sides_and_an_array_is_pairs():
+def test_a_list_of_two_arrays_is_two_sides_and_one_array_is_pairs():
     learner = MetricLearner(random_state=0).fit(IRIS, side=SIDE)
     W = learner.get_mahalanobis_matrix()
 
@@ -244,7 +244,7 @@ def test_a_list_of_two_tables_is_two_sides_and_an_array_is_pairs():
 
 
 @given(st.lists(st.tuples(st.integers(0, 6), st.booleans()), min_size=1, max_size=12))
-def test_the_threshold_is_right_most_often(judged):
+def test_the_threshold_has_the_fewest_errors(judged):
     distances = np.asarray([d for d, _ in judged], dtype=float)
     alike = np.asarray([a for _, a in judged])
 
@@ -308,7 +308,7 @@ def test_data_frames_keep_their_names():
 
 
 @pytest.mark.parametrize("unknown", [-1, np.nan, None], ids=str)
-def test_unknown_labels_take_no_part(unknown):
+def test_unlabeled_points_are_left_out(unknown):
     y = SPECIES.astype(float if unknown is np.nan else object if unknown is None else int)
     y[::2] = unknown
     known = np.arange(150) % 2 == 1
@@ -320,7 +320,7 @@ def test_unknown_labels_take_no_part(unknown):
     np.testing.assert_allclose(whole.components_, part.components_, rtol=1e-6)
 
 
-def test_equal_points_called_unlike_take_no_part():
+def test_equal_points_called_dissimilar_are_left_out():
     X = np.vstack([IRIS, IRIS[:1]])
     table = np.vstack([SIDE.dissimilar, [[0, 150]]])
     side = Pairs(SIDE.similar, table, n_points=151)
@@ -333,7 +333,7 @@ def test_equal_points_called_unlike_take_no_part():
         MetricLearner(loss="hard", **params).fit(X, side=Pairs([[1, 2]], [[0, 150]], n_points=151))
 
 
-def test_a_prior_of_deficient_rank_is_no_error():
+def test_a_prior_of_deficient_rank_is_accepted():
     X = np.hstack([IRIS, IRIS[:, :1], np.ones((150, 1))])
     learner = MetricLearner(prior="inverse_covariance", random_state=0).fit(X, SPECIES)
     assert np.all(np.isfinite(learner.components_))
@@ -359,12 +359,12 @@ def test_bounds_are_percentiles_under_the_prior():
     np.testing.assert_allclose(learner.bounds_, np.percentile(d[d > 0], (1, 99)), rtol=1e-12)
 
 
-def test_it_warns_with_the_gap_where_it_does_not_converge():
+def test_non_convergence_warns_with_the_gap():
     with pytest.warns(ConvergenceWarning, match="relative gap"):
         MetricLearner(max_iter=1, random_state=0).fit(IRIS, SPECIES)
 
 
-def test_nothing_given_is_changed():
+def test_inputs_are_not_modified():
     X, y, bounds = IRIS.copy(), SPECIES.copy(), [0.0, 9.0]
     X.setflags(write=False)
     MetricLearner(loss="hinge", bounds=bounds, random_state=0).fit(X, y)
@@ -386,7 +386,7 @@ def test_a_second_fit_leaves_nothing_of_the_first():
     assert learner.get_mahalanobis_matrix().any()
 
 
-def test_hinges_of_raw_units_are_learned_too():
+def test_hinges_converge_in_raw_units():
     """Interior points stall there, and the solver for every problem goes on."""
     X, y = load_wine(return_X_y=True)
     learner = MetricLearner("von_neumann", loss="hinge", random_state=0).fit(X, y)
@@ -448,7 +448,7 @@ FITTED = MetricLearner(random_state=0).fit(IRIS, side=SIDE)
 
 
 @pytest.mark.parametrize(("call", "sentence"), REFUSED, ids=[s for _, s in REFUSED])
-def test_bad_input_is_refused_in_a_sentence(call, sentence):
+def test_bad_input_raises_a_clear_error(call, sentence):
     with pytest.raises((ValueError, TypeError), match=sentence):
         call()
 
@@ -467,7 +467,7 @@ def test_few_points_of_many_features_leave_a_basis_where_the_matrix_is_too_large
 
 @pytest.mark.parametrize("kind", [np.asarray, sp.csr_array])
 @pytest.mark.parametrize("turned", [False, True])
-def test_a_feature_in_small_units_is_a_direction_like_others(kind, turned):
+def test_a_feature_in_small_units_is_not_ignored(kind, turned):
     X = np.random.default_rng(0).standard_normal((40, 4)) * [1.0, 1.0, 1.0, 1e-6]
     if turned:  # more features than points
         X = np.hstack([X[:4], np.zeros((4, 3))])

@@ -11,10 +11,9 @@ from sklearn.utils.estimator_checks import parametrize_with_checks
 
 from gramlearn import MinimumVolumeEmbedding, solve
 from gramlearn.graphs import neighbor_graph
-from gramlearn.graphs.edges import connect_pieces
+from gramlearn.graphs.edges import Edges, connect_pieces
 from gramlearn.methods.nonparametric.capacity import solve_with_capacity
 from gramlearn.methods.unfolding.minimum_volume import (
-    Distances,
     minimum_volume,
     signs_of,
     volume_problem,
@@ -30,7 +29,7 @@ X = RNG.normal(size=(14, 4)) * [3.0, 1.0, 0.6, 0.3]
 def distances_of(points, n_neighbors=4):
     graph = connect_pieces(neighbor_graph(points, n_neighbors, join="mutual"), points)
     i, j = np.nonzero(np.triu(graph.toarray(), 1))
-    return Distances(len(points), i, j, np.sum((points[i] - points[j]) ** 2, axis=1))
+    return Edges(i, j, np.sum((points[i] - points[j]) ** 2, axis=1), 1.0)
 
 
 def components(points, d):
@@ -57,7 +56,7 @@ def test_scikit_learn(estimator, check):
 
 def by_cvxpy(distances, K0, C, G=None, B=None):
     """The optimum and its K, in units of its largest norm, so that Clarabel's tolerances mean something."""
-    n, i, j, D = distances
+    n, (i, j, D, _) = len(K0), distances
     unit = 1.0 if B is None else B**0.5
     K = unit * centered(n)
     flat = cp.vec(K, order="C")
@@ -95,10 +94,10 @@ def test_a_round_of_a_capacity_is_the_program_that_cvxpy_solves():
     assert answer.primal - answer.gap <= value + 1e-6 * abs(value)
 
 
-def test_with_all_distances_known_and_dear_the_points_come_back():
+def test_with_all_distances_at_a_high_price_the_points_are_recovered():
     n = len(X)
     i, j = np.triu_indices(n, 1)
-    distances = Distances(n, i, j, np.sum((X[i] - X[j]) ** 2, axis=1))
+    distances = Edges(i, j, np.sum((X[i] - X[j]) ** 2, axis=1), 1.0)
     answer = minimum_volume(
         distances, signs_of(components(X, 2)), 2, C=1e5, capacity_price=1e-6, tol=1e-4, max_rounds=5
     )
@@ -114,7 +113,7 @@ def test_with_all_distances_known_and_dear_the_points_come_back():
 
 
 @pytest.mark.parametrize("capacity", [{"capacity_price": 0.02}, {"capacity": 400.0}])
-def test_the_objective_never_grows_and_is_what_it_is_said_to_be(capacity):
+def test_the_objective_never_grows_and_matches_its_formula(capacity):
     distances = distances_of(X)
     start = signs_of(components(X, 2))
     answer = minimum_volume(distances, start, 2, C=2.0, tol=1e-5, **capacity)
@@ -153,7 +152,7 @@ def test_a_round_that_does_not_improve_is_not_kept():
 
 
 @pytest.mark.parametrize("rounds", [1, 2])
-def test_the_last_round_there_may_be_is_solved_to_a_tenth_of_tol(rounds):
+def test_the_last_allowed_round_is_solved_to_a_tenth_of_tol(rounds):
     start = signs_of(components(X, 2))
     with pytest.warns(ConvergenceWarning, match=f"max_rounds={rounds} of them"):
         done = minimum_volume(
@@ -163,7 +162,7 @@ def test_the_last_round_there_may_be_is_solved_to_a_tenth_of_tol(rounds):
     assert done.relative_gap <= 1e-5
 
 
-def test_a_tolerance_below_rounding_asks_no_more_of_rounds_than_the_first_that_failed(monkeypatch):
+def test_after_a_round_falls_short_later_rounds_ask_for_no_more(monkeypatch):
     asked = []
 
     def watched(method, tol, *rest):
@@ -179,7 +178,7 @@ def test_a_tolerance_below_rounding_asks_no_more_of_rounds_than_the_first_that_f
     assert sum(tol < 1e-13 for tol in asked) <= 2  # and the last that there may be
 
 
-def test_a_round_that_failed_lowers_no_standard():
+def test_a_failed_round_does_not_loosen_the_tolerance():
     """A price that no round is solved at leaves a gap that is no rounding, and is not called optimal."""
     with pytest.warns(ConvergenceWarning):
         found = MinimumVolumeEmbedding(n_neighbors=4, connect=True, C=1e25, max_rounds=2).fit(X)
@@ -250,12 +249,12 @@ def test_a_capacity_is_kept():
         ({"max_rounds": 0}, X, "`max_rounds` must be a whole number"),
     ],
 )
-def test_bad_input_gets_a_sentence(options, points, sentence):
+def test_bad_input_raises_a_clear_error(options, points, sentence):
     with pytest.raises(ValueError, match=sentence):
         MinimumVolumeEmbedding(**options).fit(points)
 
 
-def test_more_dimensions_than_the_kernel_has_are_zero_and_said_so():
+def test_dimensions_beyond_the_rank_are_zero_with_a_warning():
     line = np.arange(12.0)[:, None]
     with pytest.warns(UserWarning, match=r"n_components=3.*has rank 1"):
         found = MinimumVolumeEmbedding(3).fit_transform(line)

@@ -66,7 +66,7 @@ def test_clusters_of_real_data_follow_the_pairs(load, loss) -> None:
     assert rand_score(classes, found) > max(0.9, rand_score(classes, before))
 
 
-def test_a_graph_that_outweighs_the_pairs_leaves_nothing() -> None:
+def test_a_graph_that_outweighs_the_pairs_gives_a_zero_kernel() -> None:
     model = NonparametricKernel(C=1e-3, n_neighbors=30)
     with pytest.warns(UserWarning, match="the kernel is zero"):
         model.fit(X, side=Pairs(dissimilar=[[0, 1]], n_points=60))
@@ -91,7 +91,7 @@ def test_a_search_over_C_by_clusters_of_held_out_points() -> None:
     assert search.best_score_ > 0.9
 
 
-def test_points_without_labels_are_no_class() -> None:
+def test_unlabeled_points_are_not_a_class() -> None:
     half = np.where(np.arange(60) % 2, Y, -1)
     with pytest.warns(UserWarning, match="-1 means unlabeled: 30 of 60 points"):
         found = NonparametricKernel(random_state=0).fit_predict(X, half)
@@ -99,7 +99,7 @@ def test_points_without_labels_are_no_class() -> None:
     assert rand_score(Y, found) > 0.9
 
 
-def test_labels_tell_how_many_clusters() -> None:
+def test_the_number_of_clusters_is_that_of_the_labels() -> None:
     found = NonparametricKernel(random_state=0).fit_predict(X, Y)
     assert rand_score(Y, found) == 1.0
 
@@ -273,7 +273,7 @@ def two_pieces() -> csr_array:
     return csr_array(block_diag([one, one]))
 
 
-def test_pieces_that_no_pair_touches_are_named() -> None:
+def test_components_without_pairs_are_named() -> None:
     model = NonparametricKernel(graph="precomputed")
     with pytest.warns(UserWarning, match="30 of 60 points lie in 1 pieces .* such as row 30"):
         model.fit(two_pieces(), side=Pairs([[0, 1], [2, 3]], [[0, 4]], n_points=60))
@@ -296,12 +296,12 @@ def test_pieces_that_no_pair_touches_are_named() -> None:
         ({"weights": "cosine"}, X, "`weights='cosine'`"),
     ],
 )
-def test_bad_input_is_named(options, points, words) -> None:
+def test_bad_input_raises_a_clear_error(options, points, words) -> None:
     with pytest.raises(ValueError, match=words):
         NonparametricKernel(**options).fit(points, side=PAIRS)
 
 
-def test_what_is_not_known_is_asked_for() -> None:
+def test_unknown_n_clusters_triplets_and_contradictory_pairs_are_refused() -> None:
     with pytest.raises(ValueError, match="`n_clusters` is not known"):
         NonparametricKernel().fit_predict(X, side=PAIRS)
     with pytest.raises(TypeError, match="learned from Pairs alone"):
@@ -329,12 +329,12 @@ def weighted(i: int, j: int, weight: float) -> np.ndarray:
         (np.eye(60), "has no edges"),
     ],
 )
-def test_what_is_no_graph_is_named(graph, words) -> None:
+def test_an_invalid_graph_is_refused(graph, words) -> None:
     with pytest.raises(ValueError, match=words):
         NonparametricKernel(graph="precomputed").fit(graph, side=PAIRS)
 
 
-def test_a_graph_keeps_what_it_is_and_loops_count_in_degrees_alone() -> None:
+def test_the_graph_is_not_modified_and_loops_count_in_degrees_only() -> None:
     given = csr_array(GRAPH + csr_array(np.eye(60)))
     before = given.toarray()
     model = NonparametricKernel(graph="precomputed").fit(given, side=PAIRS)

@@ -133,7 +133,7 @@ REFUSED = [
 
 
 @pytest.mark.parametrize(("call", "sentence"), REFUSED, ids=[s for _, s in REFUSED])
-def test_bad_input_is_refused_in_a_sentence(call, sentence):
+def test_bad_input_raises_a_clear_error(call, sentence):
     with pytest.raises((ValueError, TypeError), match=sentence):
         call(*stream(5))
 

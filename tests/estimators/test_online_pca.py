@@ -88,7 +88,7 @@ def test_steps_in_blocks_of_low_rank_are_the_dense_ones(d, eta):
 
 
 @pytest.mark.parametrize("size", [0.0, 1e-300, 1e-160])
-def test_rows_of_next_to_nothing_teach_nothing(size):
+def test_tiny_rows_change_nothing(size):
     state = CappedDensity.uniform(5, 2).updated(np.arange(5) / 5, 1.0)
     after = state.updated(np.full(5, size), 1.0)
     np.testing.assert_allclose(after.vectors @ after.vectors.T, np.eye(5), atol=1e-14)
@@ -175,7 +175,7 @@ def test_the_number_of_components_stays():
 
 
 @pytest.mark.parametrize("k", [0, 4, 1.5])
-def test_bad_input(k):
+def test_bad_input_raises_a_clear_error(k):
     message = r"`n_components` must be a whole number|`n_components=4` is too large"
     with pytest.raises(ValueError, match=message):
         OnlinePCA(k).fit(np.eye(4))
@@ -191,7 +191,7 @@ def test_bad_input(k):
         (1e120, 1e90, "times `eta=1e"),
     ],
 )
-def test_rows_whose_squares_are_no_numbers(size, eta, what):
+def test_rows_whose_squares_overflow_are_refused(size, eta, what):
     """Neither those that W is updated by, nor those that the loss is a sum of."""
     with pytest.raises(
         ValueError,

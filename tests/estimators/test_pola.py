@@ -34,7 +34,7 @@ def test_it_is_the_optimum_over_metric_and_threshold(gamma):
     np.testing.assert_allclose(model.get_mahalanobis_matrix(), W.value, atol=1e-3)
 
 
-def test_more_features_than_points_are_learned_from_in_the_span_of_the_points():
+def test_more_features_than_points_are_learned_in_the_span_of_the_points():
     """Put isometrically into 50 dimensions, points have the same W there, and zero beside it."""
     Q = np.linalg.qr(np.random.default_rng(3).normal(size=(50, 3)))[0]
     few, many = (POLA(0.1, tol=1e-9).fit(points, side=SIDE) for points in (X, X @ Q.T + 5.0))
@@ -44,7 +44,7 @@ def test_more_features_than_points_are_learned_from_in_the_span_of_the_points():
     np.testing.assert_allclose(many.get_mahalanobis_matrix(), Q @ W @ Q.T, atol=1e-4)
 
 
-def test_the_threshold_tells_pairs_apart():
+def test_the_threshold_separates_the_pairs():
     iris, species = load_iris(return_X_y=True)
     side = Pairs.from_labels(species, 300, random_state=0)
     model = POLA(0.1).fit(iris, side=side)
@@ -55,14 +55,14 @@ def test_the_threshold_tells_pairs_apart():
     np.testing.assert_allclose(model.transform(iris), iris @ L.T, atol=1e-10)
 
 
-def test_of_bounds_only_the_side_counts():
+def test_of_bounds_only_upper_or_lower_counts():
     pairs = Pairs([[0, 1]], [[2, 3]], n_points=30)
     bounds = Bounds([0, 2], [1, 3], upper=[5.0, np.inf], lower=[0.0, 7.0], n_points=30)
     one, two = (POLA().fit(X, side=side).components_ for side in (pairs, bounds))
     np.testing.assert_allclose(one, two, atol=1e-6)
 
 
-def test_bad_input_is_refused_in_a_sentence():
+def test_bad_input_raises_a_clear_error():
     with pytest.raises(ValueError, match="C must be positive"):
         POLA(0.0).fit(X, Y)
     with pytest.raises(ValueError, match="made for 30 points but received 9 rows"):

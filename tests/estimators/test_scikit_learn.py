@@ -93,7 +93,7 @@ def frames(request):
     )
 
 
-def test_every_estimator_is_held_to_the_rules():
+def test_every_estimator_runs_the_checks_of_scikit_learn():
     public = {
         name
         for name in gramlearn.__all__
@@ -272,7 +272,7 @@ def test_labels_beside_side_information_are_used_for_class_means_and_the_number_
         NonparametricKernel().fit_predict(X, Y[:3], side=SIDE)
 
 
-def test_statements_as_many_as_rows_are_not_taken_for_a_column_of_X():
+def test_as_many_statements_as_rows_are_not_taken_for_a_column_of_X():
     side = Pairs.from_labels(Y, len(X), random_state=0)
     assert side.size == len(X)
     with sklearn.config_context(enable_metadata_routing=True):
@@ -306,7 +306,7 @@ def test_sparse_points_are_taken_where_the_tags_say_so_and_refused_elsewhere(est
 
 
 @every(TRANSFORMERS)
-def test_float32_stays_float32_and_is_learned_from_as_well(estimator):
+def test_float32_stays_float32_and_gives_the_same_answer(estimator):
     single = X.astype(np.float32)
     fitted = clone(estimator).fit(single, Y)
     out = fitted.transform(single)
@@ -318,7 +318,7 @@ def test_float32_stays_float32_and_is_learned_from_as_well(estimator):
 
 
 @every(LEARNERS)
-def test_one_sample_and_two_without_a_pair_are_refused_in_a_sentence(estimator):
+def test_one_sample_and_two_without_a_pair_are_refused(estimator):
     for rows, labels, sentence in (
         (X[:1], [0], "`y` has one class only"),
         (X[:2], [0, 0], "`y` has one class only"),
@@ -330,7 +330,7 @@ def test_one_sample_and_two_without_a_pair_are_refused_in_a_sentence(estimator):
 
 # POLA, which learns a threshold, needs a pair of either kind.
 @every({name: learner for name, learner in LEARNERS.items() if name != "POLA"})
-def test_two_samples_and_what_is_known_of_them_are_enough(estimator):
+def test_two_samples_and_one_statement_are_enough(estimator):
     two = IRIS[[0, 60]]
     plain = np.linalg.norm(two[0] - two[1])
     model = clone(estimator)
@@ -353,7 +353,7 @@ def test_a_stream_may_be_of_one_row(estimator):
 
 
 @every(LEARNERS)
-def test_a_class_of_one_member_is_unlike_the_others(estimator):
+def test_a_class_of_one_member_is_dissimilar_to_the_others(estimator):
     y = Y.copy()
     y[0] = 7
     side = Pairs.from_labels(y, 200, random_state=0)
@@ -366,7 +366,7 @@ def test_a_class_of_one_member_is_unlike_the_others(estimator):
 
 
 @every(LEARNERS)
-def test_what_has_not_converged_warns_with_the_gap_reached(estimator):
+def test_non_convergence_warns_with_the_gap(estimator):
     with pytest.warns(ConvergenceWarning) as caught:
         fitted = clone(estimator).set_params(max_iter=1).fit(X, Y)
     assert fitted.solution_.relative_gap > 1e-6
@@ -374,6 +374,6 @@ def test_what_has_not_converged_warns_with_the_gap_reached(estimator):
     assert fitted.n_iter_ == 1
 
 
-def test_clusters_that_still_move_warn():
+def test_clusters_that_have_not_converged_warn():
     with pytest.warns(ConvergenceWarning, match="raise `max_iter`"):
         KernelKMeans(3, n_init=1, max_iter=1, random_state=0).fit(X)

@@ -41,7 +41,7 @@ def test_it_is_the_optimum_of_the_problem_of_the_paper(loss):
     np.testing.assert_allclose(model.solution_.matrix, W.value, atol=1e-4)
 
 
-def test_the_trace_takes_dimensions_away():
+def test_the_trace_price_reduces_the_dimension():
     spectra = [
         SemiSupervisedEmbedding(tau=tau, bounds=BOUNDS).fit(X, side=SIDE).eigenvalues_
         for tau in (1e-3, 0.3, 0.9, 0.999)
@@ -100,12 +100,12 @@ REFUSED = [
 
 
 @pytest.mark.parametrize(("call", "sentence"), REFUSED, ids=[s for _, s in REFUSED])
-def test_bad_input_is_refused_in_a_sentence(call, sentence):
+def test_bad_input_raises_a_clear_error(call, sentence):
     with pytest.raises(ValueError, match=sentence):
         call()
 
 
-def test_of_a_linear_kernel_the_features_give_what_its_matrix_gives():
+def test_features_and_their_linear_kernel_give_the_same():
     of_features, of_matrix = (
         SemiSupervisedEmbedding(tau=0.2, kernel=kernel, C=0.3, bounds=BOUNDS, tol=1e-12).fit(
             X, side=SIDE
@@ -119,7 +119,7 @@ def test_of_a_linear_kernel_the_features_give_what_its_matrix_gives():
     np.testing.assert_allclose(of_features.eigenvalues_, of_matrix.eigenvalues_, rtol=1e-8)
 
 
-def test_every_two_equal_points_that_are_called_unlike_are_named():
+def test_all_equal_points_called_dissimilar_are_named():
     iris = load_iris(return_X_y=True)[0][::2]
     n = len(iris)
     unlike = [(i, n + i) for i in range(6)]

@@ -69,7 +69,7 @@ def test_scikit_learn(estimator, check):
     check(estimator)
 
 
-def test_more_dimensions_than_the_kernel_has_are_zero_and_said_so():
+def test_dimensions_beyond_the_rank_are_zero_with_a_warning():
     with pytest.warns(UserWarning, match=r"n_components=11 .* has rank \d"):
         model = StructurePreservingEmbedding(11, graph="precomputed").fit(cycle(12))
     rank = int(np.sum(model.eigenvalues_ > 1e-6 * model.eigenvalues_.sum()))
@@ -109,7 +109,7 @@ def test_it_is_the_program_that_cvxpy_solves_with_one_slack_for_all(C):
     assert (answer.prices >= 0).all()
 
 
-def test_the_slack_is_paid_for_where_it_is_cheap_and_not_where_it_is_dear():
+def test_slack_is_used_where_it_is_cheap_and_not_where_it_is_expensive():
     free, dear = structure_preserving(GRAPH), structure_preserving(GRAPH, C=1e3)
     assert free.prices.sum() > 0.1
     assert dear.primal == pytest.approx(free.primal, rel=1e-6)
@@ -118,7 +118,7 @@ def test_the_slack_is_paid_for_where_it_is_cheap_and_not_where_it_is_dear():
 
 
 @pytest.mark.parametrize("p", [2.0, 1.3])
-def test_comparisons_made_when_violated_come_to_the_same_as_all_of_them(p):
+def test_comparisons_added_when_violated_give_the_same_as_all_of_them(p):
     triplets = all_of(GRAPH)
     n = GRAPH.shape[0]
     terms = [
@@ -136,19 +136,19 @@ def test_comparisons_made_when_violated_come_to_the_same_as_all_of_them(p):
     assert max(violations(F, triplets).max(), 0) == pytest.approx(lazy.slack, abs=1e-12)
 
 
-def test_all_comparisons_are_looked_at_a_few_rows_at_a_time(monkeypatch):
+def test_comparisons_are_checked_a_few_rows_at_a_time(monkeypatch):
     comparisons, triplets = Comparisons(GRAPH), all_of(GRAPH)
     F = RNG.normal(size=(13, 4))
     excess = violations(F, triplets)
     for numbers in (4_000_000, 40):
         monkeypatch.setattr("gramlearn.methods.unfolding.graph_comparisons._AT_ONCE", numbers)
-        worst, largest = comparisons.violated(F, 0.0, 0.0, 5)
+        worst, largest = comparisons.find_violated(F, 0.0, 0.0, 5)
         assert largest == pytest.approx(excess.max())
         np.testing.assert_array_equal(worst[0], triplets[np.argmax(excess)])
         assert np.all(np.diff(violations(F, worst)) <= 0)
 
 
-def test_capacity_scales_and_its_price_does_as_well():
+def test_the_answer_scales_with_capacity_and_with_its_price():
     one = structure_preserving(GRAPH, capacity=1.0)
     nine = structure_preserving(GRAPH, capacity=9.0)
     np.testing.assert_allclose(nine.factor**2, 3 * one.factor**2, atol=1e-9)
@@ -163,7 +163,7 @@ def test_capacity_scales_and_its_price_does_as_well():
 
 @pytest.mark.parametrize("p", [1.01, 1.02, 1.1, 2.0, 4.0, 10.0])
 @pytest.mark.parametrize("C", [None, 1.0])
-def test_a_path_of_four_is_its_first_eigenvector_however_small_its_powers_are(p, C):
+def test_a_path_of_four_is_its_first_eigenvector_at_any_exponent(p, C):
     # HWH has one positive eigenvalue, and its K violates nothing: -<W, K> is minus it times B^(1/p).
     path = sp.csr_array(np.eye(4, k=1) + np.eye(4, k=-1))
     first = np.linalg.eigvalsh(centered(path))[-1]
@@ -174,12 +174,12 @@ def test_a_path_of_four_is_its_first_eigenvector_however_small_its_powers_are(p,
 
 
 @pytest.mark.parametrize("p", [1.1, 2.0, 3.0])
-def test_rounding_is_no_kernel_whatever_its_power(p):
+def test_a_kernel_of_rounding_errors_counts_as_zero(p):
     answer = structure_preserving(sp.csr_array(star(6)), p=p, C=1.0, capacity=6.0)
     assert answer.capacity == answer.primal == answer.gap == answer.slack == 0.0
 
 
-def test_the_price_is_one_by_default_whatever_the_graph():
+def test_the_default_capacity_price_is_one():
     # K = (HWH+)^(q - 1) where nothing is violated.
     path = sp.csr_array(np.eye(4, k=1) + np.eye(4, k=-1))
     answer = structure_preserving(path, p=1.5)
@@ -187,7 +187,7 @@ def test_the_price_is_one_by_default_whatever_the_graph():
     assert np.sum(answer.factor**2) == pytest.approx(first**2)
 
 
-def test_comparisons_that_stay_violated_are_said_to_be():
+def test_comparisons_that_stay_violated_are_reported():
     triangle = np.triu(np.random.default_rng(1).random((40, 40)) < 0.5, 1)
     graph = sp.csr_array((triangle | triangle.T).astype(float))
     with pytest.warns(ConvergenceWarning, match="left comparisons violated"):
@@ -237,7 +237,7 @@ def test_a_graph_of_neighbors_is_preserved():
     np.testing.assert_allclose(model.factor_.mean(axis=0), 0, atol=1e-9)
 
 
-def test_sparse_and_weighted_graphs_are_edges_alone():
+def test_only_the_edges_of_sparse_and_weighted_graphs_count():
     W = grid(3, 4)
     one = StructurePreservingEmbedding(graph="precomputed").fit(W)
     two = StructurePreservingEmbedding(graph="precomputed").fit(sp.csr_matrix(2 * W + np.eye(12)))
@@ -248,7 +248,7 @@ def test_sparse_and_weighted_graphs_are_edges_alone():
 
 
 @pytest.mark.parametrize("kind", [np.asarray, sp.csr_matrix, sp.csr_array, sp.coo_array])
-def test_the_graph_given_is_left_as_it_is(kind):
+def test_the_graph_is_not_modified(kind):
     W = 2.5 * cycle(8) + np.eye(8)
     given = kind(W)
     fitted = StructurePreservingEmbedding(graph="precomputed").fit(given)
@@ -284,6 +284,6 @@ def test_the_graph_given_is_left_as_it_is(kind):
         ({"graph": "neighbors"}, np.ones((9, 2)), "all rows of `X` are equal"),
     ],
 )
-def test_bad_input_gets_a_sentence(options, X, sentence):
+def test_bad_input_raises_a_clear_error(options, X, sentence):
     with pytest.raises(ValueError, match=sentence):
         StructurePreservingEmbedding(**{"graph": "precomputed", **options}).fit(X)

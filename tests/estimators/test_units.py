@@ -1,4 +1,4 @@
-"""What is learned does not hang on the units of the features, nor on the precision that numbers came in."""
+"""The answer depends neither on the units of the features nor on the precision of the input."""
 
 import mpmath
 import numpy as np
@@ -37,7 +37,7 @@ def test_the_inverse_covariance_of_few_points_is_known_by_a_root_of_few_rows():
     )
 
 
-def test_directions_that_do_not_vary_are_measured_by_zero():
+def test_constant_directions_get_weight_zero():
     """With a constant feature and one that is the sum of two others, every generalized inverse gives these."""
     X = RNG.standard_normal((50, 3))
     wide = np.column_stack([X, X[:, 0] + X[:, 1], np.full(50, 0.1)]) * [1, 1e-6, 1e6, 1, 1e3]
@@ -50,7 +50,7 @@ def test_directions_that_do_not_vary_are_measured_by_zero():
 
 
 @pytest.mark.parametrize("regularize", ["map", "kernel"])
-def test_the_metric_from_the_inverse_covariance_does_not_hang_on_units(regularize):
+def test_the_metric_from_the_inverse_covariance_does_not_depend_on_units(regularize):
     settings = {"prior": "inverse_covariance", "regularize": regularize, "random_state": 0}
     plain, other = (
         MetricLearner(tol=1e-10, **settings).fit(X, GROWER) for X in (WINE, WINE * UNITS)
@@ -143,7 +143,7 @@ def test_an_embedding_takes_kernels_of_single_precision():
     assert found.embedding_.shape == (60, 2)
 
 
-def test_rounding_may_make_a_kernel_of_single_precision_lopsided():
+def test_a_single_precision_kernel_may_be_asymmetric_by_rounding():
     K = block_diag(*[np.ones((3, 3))] * 4).astype(np.float32) + np.eye(12, dtype=np.float32)
     K[0, 1] += 2e-7
     labels = np.arange(12) // 6

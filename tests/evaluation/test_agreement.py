@@ -60,7 +60,7 @@ def test_nmi_is_the_definition(seed: int) -> None:
         ([0, 0, 1, 1], [0, 1, 2, 3], 2 / 3),  # I = log 2, H(C) = log 4, H(K) = log 2
     ],
 )
-def test_nmi_at_its_ends(labels: list, clusters: list, expected: float) -> None:
+def test_nmi_is_zero_or_one_at_the_extremes(labels: list, clusters: list, expected: float) -> None:
     assert normalized_mutual_information(labels, clusters) == pytest.approx(expected, abs=1e-14)
 
 
@@ -114,7 +114,7 @@ REFUSED: dict[str, tuple[Callable[[], Any], str]] = {
 
 
 @pytest.mark.parametrize("case", REFUSED)
-def test_bad_input_gets_one_sentence(case: str) -> None:
+def test_bad_input_raises_a_clear_error(case: str) -> None:
     call, message = REFUSED[case]
     with pytest.raises((ValueError, TypeError), match=message):
         call()

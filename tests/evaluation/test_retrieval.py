@@ -81,7 +81,9 @@ def test_only_the_order_of_distances_matters_and_nothing_is_changed(library: Lib
         ([[np.inf, 1.0]], [[True, False]], ValueError, "nothing is `relevant` to query 0"),
     ],
 )
-def test_bad_input(distances: Any, relevant: Any, error: type, words: str) -> None:
+def test_bad_input_raises_a_clear_error(
+    distances: Any, relevant: Any, error: type, words: str
+) -> None:
     for score in (average_precision, recall_at_k):
         with pytest.raises(error, match=words):
             score(distances, relevant)

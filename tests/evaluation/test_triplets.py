@@ -66,7 +66,7 @@ def test_the_share_is_that_of_a_loop_over_triplets(name):
     assert 0.7 < expected < 1
 
 
-def test_scores_that_are_right_wrong_equal_and_without_sense():
+def test_scores_that_are_right_wrong_equal_or_nan():
     points = np.column_stack([Y, np.zeros(len(Y))]).astype(float)
     right = Scores(negative_distance)
     assert comparisons_kept(right, points, SIDE) == 1.0
@@ -100,7 +100,7 @@ def test_points_of_every_kind_and_in_parts(monkeypatch):
     assert comparisons_kept(learner, X, SIDE) == expected
 
 
-def test_pipelines_and_searches_are_judged_by_what_they_end_with():
+def test_pipelines_and_searches_are_scored_by_their_last_step():
     pipeline = make_pipeline(StandardScaler(), MetricLearner(random_state=0)).fit(X, Y)
     expected = comparisons_kept(pipeline[-1], pipeline[0].transform(X), SIDE)
     assert comparisons_kept(pipeline, X, SIDE) == expected
@@ -112,7 +112,7 @@ def test_pipelines_and_searches_are_judged_by_what_they_end_with():
     assert comparisons_kept(search, X, SIDE) == comparisons_kept(search.best_estimator_, X, SIDE)
 
 
-def test_a_search_over_C_judges_all_candidates_by_the_same_triplets():
+def test_a_search_over_C_scores_all_candidates_on_the_same_triplets():
     scorer = TripletScorer(300, random_state=4)
     gammas = [1e-4, 1.0]
     search = GridSearchCV(
@@ -178,6 +178,6 @@ def test_a_scorer_is_pickled_cloned_and_routed():
         (lambda: TripletScorer(0), ValueError, "`n_triplets` must be a whole number of at least 1"),
     ],
 )
-def test_what_is_wrong_is_said(call, error, message):
+def test_bad_input_raises_a_clear_error(call, error, message):
     with pytest.raises(error, match=message):
         call()

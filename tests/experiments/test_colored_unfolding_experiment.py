@@ -81,7 +81,7 @@ def test_the_picture_has_the_embeddings_and_their_time() -> None:
     assert not any(axes.axison or axes.lines for axes in none)
 
 
-def test_what_is_published_can_be_drawn() -> None:
+def test_the_published_results_can_be_drawn() -> None:
     experiment = reproductions.find("colored_unfolding")
     few, largest, exact = (result(rank, 1.0, -80.0) for rank in (5, 50, None))
     assert experiment.kept(largest) == largest.value

@@ -1,4 +1,4 @@
-"""The experiments: no finished part is lost or computed twice, none is taken for another, none hidden."""
+"""The experiments: no finished part is lost, computed twice, confused with another or hidden."""
 
 import csv
 import json
@@ -13,11 +13,11 @@ import numpy as np
 import pytest
 from experiments.__main__ import main
 from experiments.experiment import Part, Result, checked_parts
-from experiments.published import publish, published
-from experiments.reproductions.shared.pairs import constraints, draw_pairs, share_satisfied
+from experiments.published import publish, read_published
+from experiments.reproductions.shared.pairs import draw_pairs, make_constraints, share_satisfied
 from experiments.reproductions.shared.scores import clustering_nmi
 from experiments.runs import compute_missing, open_run
-from tools.whole_files import write_whole
+from tools.atomic_files import write_atomically
 
 import gramlearn as gl
 from experiments import reproductions
@@ -61,7 +61,7 @@ def test_seeds_follow_from_the_id_and_not_from_the_order(tmp_path: Path, run_toy
     assert forward != {part.id: part.seed for part in checked_parts(Toy(), False, 8)}
 
 
-def test_a_result_can_be_had_again_from_its_seed(tmp_path: Path, run_toy: Any) -> None:
+def test_a_result_can_be_reproduced_from_its_seed(tmp_path: Path, run_toy: Any) -> None:
     assert run_toy(Toy()) == 0
     record = json.loads((tmp_path / "toy" / "parts" / "n3.json").read_text(encoding="utf-8"))
     expected = np.random.default_rng(record["seed"]).random(3)
@@ -76,7 +76,7 @@ def test_ids_that_cannot_name_files_are_refused(ids: tuple[str, ...]) -> None:
         checked_parts(toy, False, 0)
 
 
-def test_draws_in_one_go_give_what_parts_of_their_own_do(tmp_path: Path) -> None:
+def test_draws_in_one_part_give_what_separate_parts_give(tmp_path: Path) -> None:
     class InOneGo(Toy):
         def parts(self, quick: bool) -> list[Part]:
             return [Part.of_draws("all", super().parts(quick))]
@@ -93,7 +93,7 @@ def test_draws_in_one_go_give_what_parts_of_their_own_do(tmp_path: Path) -> None
     assert len(together.outcome().records) == 1
     assert together.outcome().results() == apart.outcome().results()
     publish(together.outcome(), tmp_path)
-    again = published("toy", InOneGo(), tmp_path)
+    again = read_published("toy", InOneGo(), tmp_path)
     assert again is not None
     assert again.results() == apart.outcome().results()
 
@@ -102,7 +102,7 @@ def test_draws_in_one_go_give_what_parts_of_their_own_do(tmp_path: Path) -> None
 
 
 @pytest.mark.parametrize("ending", [KeyboardInterrupt(), SystemExit(143)])
-def test_a_run_goes_on_where_it_ended(
+def test_a_run_continues_where_it_ended(
     ending: BaseException, tmp_path: Path, capsys: pytest.CaptureFixture[str], run_toy: Any
 ) -> None:
     killed = Toy({"n3": ending})
@@ -171,18 +171,16 @@ def test_a_damaged_part_is_computed_again(content: str, tmp_path: Path, run_toy:
     assert again.computed == ["n2"]
 
 
-def test_a_file_is_there_whole_or_not_at_all(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_file_is_complete_or_absent(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     path = tmp_path / "new" / "part.json"
-    write_whole(path, "old")
+    write_atomically(path, "old")
 
     def killed(*paths: Path) -> None:
         raise KeyboardInterrupt
 
     monkeypatch.setattr(os, "replace", killed)
     with pytest.raises(KeyboardInterrupt):
-        write_whole(path, "new")
+        write_atomically(path, "new")
     assert path.read_text(encoding="utf-8") == "old"
     assert os.listdir(path.parent) == ["part.json"]
 
@@ -222,7 +220,7 @@ def test_all_parts_may_fail(tmp_path: Path, run_toy: Any) -> None:
     assert not (tmp_path / "toy" / "figure.png").exists()
 
 
-def test_what_the_user_can_mend_is_one_sentence(
+def test_errors_the_user_can_fix_are_one_sentence(
     tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     assert main(["run", "digits398"]) == 2
@@ -242,7 +240,7 @@ def test_what_the_user_can_mend_is_one_sentence(
     assert not list(tmp_path.iterdir())
 
 
-def test_a_table_of_nothing_says_how_to_make_it(
+def test_an_empty_table_says_how_to_fill_it(
     capsys: pytest.CaptureFixture[str], run_toy: Any
 ) -> None:
     assert run_toy(Toy(), "table", "--quick") == 2
@@ -286,7 +284,9 @@ def test_a_path_of_the_wrong_kind_is_one_sentence(
     assert re.search(r"it must be a (folder|file); got", capsys.readouterr().err)
 
 
-def test_a_report_of_no_folder_says_so(capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None:
+def test_a_report_without_a_folder_raises_a_clear_error(
+    capsys: pytest.CaptureFixture[str], tmp_path: Path
+) -> None:
     assert main(["report", "--out", str(tmp_path / "typo")]) == 2
     assert "pass as --out where runs are" in capsys.readouterr().err
 
@@ -393,7 +393,7 @@ def test_pairs_come_nearer_or_go_farther_by_a_quarter() -> None:
     i, j = draw_pairs(40, 12, rng)
     assert len({(a, b) for a, b in zip(i, j, strict=True)}) == 12
     assert (i < j).all()
-    terms = constraints(X, y, i, j, gl.losses.Hard())
+    terms = make_constraints(X, y, i, j, gl.losses.Hard())
     solution = gl.solve(gl.Problem(gl.LogDet(), gl.Factor(X), terms))
     assert solution.status is gl.Status.OPTIMAL
     before, after = (np.sum((F[i] - F[j]) ** 2, axis=1) for F in (X, solution.factor))
@@ -406,7 +406,7 @@ def test_pairs_come_nearer_or_go_farther_by_a_quarter() -> None:
     assert share_satisfied(X, terms) == 0.0
 
 
-def test_infeasible_draws_are_counted_and_have_no_nmi(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_infeasible_draws_are_counted_without_nmi(monkeypatch: pytest.MonkeyPatch) -> None:
     """A kernel of rank one has its scale alone, which cannot both fall and rise by a quarter."""
     line = datasets.Dataset("line", "made here", np.arange(1.0, 9.0)[:, None], np.arange(8) % 2)
     monkeypatch.setattr(datasets, "load", lambda name: line)

@@ -8,8 +8,8 @@ from typing import Any
 import numpy as np
 import pytest
 from experiments.experiment import Result, results_of
-from experiments.intervals import mcnemar
-from experiments.isolated import TooLongError, ended_after
+from experiments.intervals import mcnemar_gain
+from experiments.isolated import TooLongError, limit_seconds
 from experiments.reproductions import find
 from experiments.reproductions.j12 import _two_fold, clusters_by_set, metric_neighbors
 from experiments.reproductions.k09 import metrics_by_set
@@ -17,7 +17,7 @@ from experiments.reproductions.k09._mnist_claims import Found, claims_of, signif
 from experiments.reproductions.k09.mnist import deskewed, nearest, wrong
 from experiments.reproductions.shared import rivals
 from experiments.reproductions.shared.by_set import BySet
-from experiments.reproductions.shared.choosing import Task, halves, judged
+from experiments.reproductions.shared.choosing import Task, judge_or_explain, split_by_class
 from experiments.reproductions.shared.our_metrics import OURS
 
 from gramlearn import Pairs
@@ -68,7 +68,7 @@ def test_digits_are_deskewed_each_by_itself() -> None:
     np.testing.assert_allclose(deskewed(both), each, rtol=1e-9, atol=1e-9)
 
 
-def test_the_nearest_is_the_nearest() -> None:
+def test_nearest_finds_the_nearest_point() -> None:
     points, others = RNG.normal(size=(300, 5)), RNG.normal(size=(700, 5))
     squared = ((others[:, None] - points) ** 2).sum(axis=2)
     np.testing.assert_array_equal(nearest(points, others), squared.argmin(axis=1))
@@ -78,7 +78,7 @@ def test_the_nearest_is_the_nearest() -> None:
 
 def test_the_standard_error_of_a_gain_is_that_of_paired_answers() -> None:
     before, after = RNG.random(2000) < 0.1, RNG.random(2000) < 0.08
-    gain = mcnemar(int((before & ~after).sum()), int((after & ~before).sum()), 2000)
+    gain = mcnemar_gain(int((before & ~after).sum()), int((after & ~before).sum()), 2000)
     paired = before.astype(float) - after
     assert gain.center == pytest.approx(paired.mean())
     assert gain.error == pytest.approx(paired.std() / 2000**0.5)
@@ -165,13 +165,13 @@ def a_task() -> Task:
     """Two classes apart in the first of six features, and noise five times as large in the others."""
     y = np.repeat([0, 1], 60)
     X = np.column_stack([4.0 * y + RNG.normal(size=120), 5 * RNG.normal(size=(120, 5))])
-    learn, rest = halves(y, 0)
+    learn, rest = split_by_class(y, 0)
     return Task(X[learn], y[learn], X[rest], y[rest], 3, 0)
 
 
 def test_halves_have_half_of_every_class() -> None:
     y = np.array([0] * 7 + [1] * 4 + [2])
-    learn, rest = halves(y, 3)
+    learn, rest = split_by_class(y, 3)
     assert sorted(np.concatenate([learn, rest])) == list(range(12))
     assert np.bincount(y[learn]).tolist() == [4, 2, 1]
     assert np.bincount(y[rest], minlength=3).tolist() == [3, 2, 0]
@@ -182,41 +182,41 @@ def test_the_parameter_is_the_one_that_classifies_points_held_out() -> None:
     candidates = {
         name: lambda X, y, seed, c=c: lambda points: points[:, c] for name, c in columns.items()
     }
-    found = judged(candidates, a_task(), 10.0)
+    found = judge_or_explain(candidates, a_task(), 10.0)
     assert (found["status"], found["choice"]) == ("done", "first")
     assert found["error"] < 0.1
 
 
 @pytest.mark.parametrize("method", OURS)
 def test_metrics_that_are_learned_find_the_feature_that_matters(method: str) -> None:
-    found = judged(OURS[method], a_task(), 30.0)
+    found = judge_or_explain(OURS[method], a_task(), 30.0)
     assert found["status"] == "done"
-    plain = judged(OURS["Euclidean"], a_task(), 30.0)["error"]
+    plain = judge_or_explain(OURS["Euclidean"], a_task(), 30.0)["error"]
     if method != "inverse covariance":  # features are on their own scales, and all count the same
         assert found["error"] <= plain
     if method.startswith(("MetricLearner", "large", "collapsing")):
         assert found["error"] <= plain - 0.1
 
 
-def test_what_a_fit_raises_is_its_result() -> None:
+def test_an_error_of_a_fit_is_recorded() -> None:
     def fit(X: np.ndarray, y: np.ndarray, seed: int) -> None:
         raise RuntimeError("no such metric")
 
-    found = judged({"": fit}, a_task(), 10.0)
+    found = judge_or_explain({"": fit}, a_task(), 10.0)
     assert found == {"status": "failed", "reason": "RuntimeError: no such metric"}
 
 
-def test_a_fit_that_takes_too_long_is_ended() -> None:
+def test_a_fit_over_its_time_limit_is_stopped() -> None:
     def fit(X: np.ndarray, y: np.ndarray, seed: int) -> None:
         while True:
             pass
 
-    found = judged({"": fit}, a_task(), 0.2)
+    found = judge_or_explain({"": fit}, a_task(), 0.2)
     assert (found["status"], found["reason"]) == ("ended", "a fit took more than 0.2 s")
 
 
 def test_a_block_that_ends_in_time_is_left_alone() -> None:
-    with ended_after(0.1):
+    with limit_seconds(0.1):
         pass
     began = time.process_time()
     while time.process_time() - began < 0.3:
@@ -224,7 +224,7 @@ def test_a_block_that_ends_in_time_is_left_alone() -> None:
 
 
 def busy_for(seconds: float, limit: float) -> None:
-    with ended_after(limit):
+    with limit_seconds(limit):
         began = time.process_time()
         while time.process_time() - began < seconds:
             pass
@@ -241,7 +241,7 @@ def test_a_limit_is_kept_by_a_process_that_ignores_interrupts() -> None:
         signal.signal(signal.SIGINT, before)
 
 
-def test_an_error_that_is_caught_comes_again() -> None:
+def test_a_time_limit_that_was_swallowed_is_raised_again() -> None:
     def stubborn() -> None:
         began = time.process_time()
         while time.process_time() - began < 20:
@@ -254,15 +254,15 @@ def test_an_error_that_is_caught_comes_again() -> None:
                     raise
 
     caught: list[int] = []
-    with pytest.raises(TooLongError), ended_after(0.1):
+    with pytest.raises(TooLongError), limit_seconds(0.1):
         stubborn()
     assert len(caught) == 2
 
 
-def test_an_interrupt_that_is_late_is_none() -> None:
+def test_a_late_interrupt_is_ignored() -> None:
     """The block is over before the main thread hears of it, and Ctrl-C is what it was."""
     before = signal.getsignal(signal.SIGINT)
-    with ended_after(0.1):
+    with limit_seconds(0.1):
         ending = signal.getsignal(signal.SIGINT)
         signal.signal(signal.SIGINT, signal.SIG_IGN)  # for a while nothing is heard
         began = time.process_time()
@@ -282,15 +282,15 @@ def test_a_value_that_fails_on_the_half_comes_last() -> None:
         return lambda points: points[:, 1:]
 
     task = a_task()
-    assert judged({"a": fit, "b": noise}, task, 10.0)["choice"] == "b"
-    assert judged({"a": fit, "b": fit}, task, 10.0)["choice"] == "a"
+    assert judge_or_explain({"a": fit, "b": noise}, task, 10.0)["choice"] == "b"
+    assert judge_or_explain({"a": fit, "b": fit}, task, 10.0)["choice"] == "a"
 
 
-def test_an_interrupt_does_what_it_did_before() -> None:
+def test_the_earlier_interrupt_handler_is_restored() -> None:
     heard = []
     before = signal.signal(signal.SIGINT, lambda number, frame: heard.append(number))
     try:
-        with ended_after(60.0):
+        with limit_seconds(60.0):
             signal.raise_signal(signal.SIGINT)
         assert heard == [signal.SIGINT]
     finally:
@@ -369,30 +369,30 @@ def echo(function: Any, package: Any, calls: Any, limit: float, may_make: bool, 
     return [{"of": kind, "at": call["X"][0, 0]} for kind, call in zip(kinds, calls, strict=True)]
 
 
-def test_metrics_of_others_are_those_of_the_draw(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(rivals, "ask", echo)
+def test_rival_metrics_get_the_same_draw(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(rivals, "call_isolated", echo)
     tasks = [task._replace(X=task.X + k) for k, task in enumerate([a_task()] * 3)]
     found = rivals.judge_all(tasks, 1.0, may_make=False)
     for task, answers in zip(tasks, found, strict=True):
         assert answers == {n: {"of": n, "at": task.X[0, 0]} for n in rivals.METRICS}
 
 
-def test_clusters_of_others_are_those_of_the_draw(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_rival_clusters_get_the_same_draw(monkeypatch: pytest.MonkeyPatch) -> None:
     def seeds(function: Any, package: Any, calls: Any, limit: float, **rest: Any) -> Any:
         return [(call["name"], call["seed"]) for call in calls]
 
-    monkeypatch.setattr(clusters_by_set, "ask", seeds)
+    monkeypatch.setattr(clusters_by_set, "call_isolated", seeds)
     pairs = Pairs.from_labels(np.repeat([0, 1], 5), 4, random_state=0)
     found = clusters_by_set._theirs(np.zeros((10, 2)), 2, [(pairs, 7), (pairs, 8)])
     assert found == [{n: (n, seed) for n in rivals.CLUSTERERS} for seed in (7, 8)]
 
 
-def test_neighbors_of_others_are_those_of_both_halves_of_the_draw(
+def test_rival_neighbors_get_both_halves_of_the_same_draw(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    monkeypatch.setattr(metric_neighbors, "ask", echo)
+    monkeypatch.setattr(metric_neighbors, "call_isolated", echo)
     task, rng = a_task(), np.random.default_rng(0)
-    drawn = [list(_two_fold.halves(task.X + k, task.y, rng)) for k in range(3)]
+    drawn = [list(_two_fold.split_both_ways(task.X + k, task.y, rng)) for k in range(3)]
     found = metric_neighbors._of_rivals(drawn)
     for sides, answers in zip(drawn, found, strict=True):
         assert set(answers) == {"LMNN", "NCA", "RCA", "MCML", "MMC"}

@@ -5,13 +5,13 @@ import pytest
 import scipy.stats
 from experiments.intervals import (
     Spread,
-    alike,
+    are_alike,
+    compare_by_set,
     listed,
-    mcnemar,
+    mcnemar_gain,
+    measure_spread,
     prose,
-    set_by_set,
     span,
-    spread_of,
 )
 
 RNG = np.random.default_rng(0)
@@ -19,17 +19,17 @@ RNG = np.random.default_rng(0)
 
 def test_the_interval_of_a_difference_is_student_s() -> None:
     draws = RNG.normal(0.3, 1.0, size=7)
-    found = spread_of(draws.tolist())
+    found = measure_spread(draws.tolist())
     interval = scipy.stats.ttest_1samp(draws, 0.0).confidence_interval(0.95)
     assert (found.center - found.margin, found.center + found.margin) == pytest.approx(
         tuple(interval)
     )
     assert Spread(-1.0, 0.3, 4).is_below_zero
     assert not Spread(-0.2, 0.3, 4).is_below_zero
-    assert not spread_of([0.3]).is_above_zero  # one draw says nothing
-    assert not mcnemar(10, 9, 1000).is_above_zero
-    assert mcnemar(30, 9, 1000).is_above_zero
-    assert mcnemar(0, 0, 1000).margin == 0.0  # the same answers
+    assert not measure_spread([0.3]).is_above_zero  # one draw says nothing
+    assert not mcnemar_gain(10, 9, 1000).is_above_zero
+    assert mcnemar_gain(30, 9, 1000).is_above_zero
+    assert mcnemar_gain(0, 0, 1000).margin == 0.0  # the same answers
 
 
 def test_two_means_agree_within_the_interval_of_their_difference() -> None:
@@ -50,21 +50,21 @@ def test_two_means_agree_within_the_interval_of_their_difference() -> None:
 
 def test_the_interval_of_two_means_is_welch_s() -> None:
     a, b = RNG.normal(0.3, 1.0, size=7), RNG.normal(0.0, 3.0, size=4)
-    found = spread_of(a.tolist()).above(spread_of(b.tolist()))
+    found = measure_spread(a.tolist()).above(measure_spread(b.tolist()))
     interval = scipy.stats.ttest_ind(a, b, equal_var=False).confidence_interval(0.95)
     assert (found.center - found.margin, found.center + found.margin) == pytest.approx(
         tuple(interval)
     )
     # Where no draw differs from another, any difference is one; one draw says nothing.
     assert Spread(1.0, 0.0, 5).above(Spread(0.9, 0.0, 5)).is_above_zero
-    assert not spread_of([0.9]).above(spread_of(b.tolist())).is_above_zero
-    assert spread_of([9.0]).near(spread_of(b.tolist()))
+    assert not measure_spread([0.9]).above(measure_spread(b.tolist())).is_above_zero
+    assert measure_spread([9.0]).near(measure_spread(b.tolist()))
 
 
 def test_numbers_may_differ_by_a_factor() -> None:
-    assert [alike(x, 10.0) for x in (4.9, 5.0, 20.0, 20.1)] == [False, True, True, False]
-    assert spread_of([1.0, 3.0]) == Spread(2.0, pytest.approx(2**0.5), 2)
-    assert spread_of([5.0]) == Spread(5.0, 0.0, 1)
+    assert [are_alike(x, 10.0) for x in (4.9, 5.0, 20.0, 20.1)] == [False, True, True, False]
+    assert measure_spread([1.0, 3.0]) == Spread(2.0, pytest.approx(2**0.5), 2)
+    assert measure_spread([5.0]) == Spread(5.0, 0.0, 1)
     assert tuple(Spread(5.0, 2.0, 7)) == (5.0, 2.0)  # what a table and a bar of errors take
 
 
@@ -79,4 +79,4 @@ def test_words_for_many_numbers() -> None:
     assert span([1.01, 0.99], ".1f") == "1.0"
     assert prose("\n  two\n  lines\n") == "two lines"
     pairs = {"iris": (Spread(90.04, 1.0), Spread(91.5, 2.0))}
-    assert set_by_set(pairs) == {"ours": "90.0 ± 1.0 (iris)", "paper": "91.5 ± 2.0 (iris)"}
+    assert compare_by_set(pairs) == {"ours": "90.0 ± 1.0 (iris)", "paper": "91.5 ± 2.0 (iris)"}

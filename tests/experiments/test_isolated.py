@@ -9,14 +9,14 @@ from typing import Any
 
 import numpy as np
 import pytest
-from experiments.isolated import Package, ask, ended_after
+from experiments.isolated import Package, call_isolated, limit_seconds
 from experiments.reproductions.shared.rivals import (
     CLUSTERING,
     METRIC_LEARN,
     PYDML,
-    clusters_of,
-    metric_of,
-    mmc,
+    find_clusters,
+    learn_metric,
+    learn_mmc,
 )
 from tools import environments
 from tools.environments import UnavailableError
@@ -38,7 +38,7 @@ def a_function(limit: float, does: str, values: np.ndarray) -> dict[str, Any]:
         raise ValueError("no such metric")
     if does == "leave":
         os._exit(3)
-    with ended_after(limit):
+    with limit_seconds(limit):
         while does == "go on":
             pass
     return {"doubled": 2 * values, "limit": limit, "words": does}
@@ -46,18 +46,20 @@ def a_function(limit: float, does: str, values: np.ndarray) -> dict[str, Any]:
 
 @pytest.fixture(autouse=True)
 def environments_afresh() -> Iterator[None]:
-    isolated._python_with.cache_clear()
+    isolated._find_python.cache_clear()
     yield
-    isolated._python_with.cache_clear()
+    isolated._find_python.cache_clear()
 
 
-def test_what_came_of_calls_that_end_raise_take_too_long_and_are_lost(
+def test_outcomes_of_calls_that_end_raise_time_out_or_die(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     monkeypatch.setattr(isolated, "launch", launch_with_tests)
     ways = ("answer", "raise", "go on", "answer", "leave", "answer")
     calls = [{"does": way, "values": RNG.normal(size=(2, 3))} for way in ways]
-    first, raised, ended, again, left, last = ask(a_function, HERE, calls, 0.2, may_make=False)
+    first, raised, ended, again, left, last = call_isolated(
+        a_function, HERE, calls, 0.2, may_make=False
+    )
     for answer, call in ((first, calls[0]), (again, calls[3])):
         assert (answer["status"], answer["reason"], answer["limit"]) == ("done", "", 0.2)
         np.testing.assert_array_equal(answer["doubled"], 2 * call["values"])
@@ -69,14 +71,14 @@ def test_what_came_of_calls_that_end_raise_take_too_long_and_are_lost(
     np.testing.assert_array_equal(last["doubled"], 2 * calls[5]["values"])
 
 
-def test_once_one_was_ended_the_next_of_its_kind_are_not_tried(
+def test_after_a_time_out_the_next_of_its_kind_are_not_tried(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     monkeypatch.setattr(isolated, "launch", launch_with_tests)
     asked = (("slow", "go on"), ("quick", "raise"), ("slow", "answer"), ("quick", "answer"))
     calls = [{"does": way, "values": np.ones(2)} for _, way in asked]
     kinds = [kind for kind, _ in asked]
-    answers = ask(a_function, HERE, calls, 0.2, may_make=False, kinds=kinds)
+    answers = call_isolated(a_function, HERE, calls, 0.2, may_make=False, kinds=kinds)
     # What failed is tried again: another draw may do better.
     assert [answer["status"] for answer in answers] == ["ended", "failed", "ended", "done"]
     assert answers[2] == answers[0]
@@ -92,10 +94,10 @@ def launch_with_tests(*args: Any, **given: Any) -> str:
         return launch(*args, **{**given, "alone": False})
 
 
-def test_a_package_that_cannot_be_had_is_what_came() -> None:
+def test_a_package_that_cannot_be_installed_is_recorded() -> None:
     missing = Package("nothing", ("no-such-package==0",))
     words = "a quick run makes no environment for no-such-package==0; a full run does, once"
-    found = ask(a_function, missing, [{}, {}], 1.0, may_make=False)
+    found = call_isolated(a_function, missing, [{}, {}], 1.0, may_make=False)
     assert found == [{"status": "unavailable", "reason": words}] * 2
 
 
@@ -106,9 +108,9 @@ def test_an_environment_that_cannot_be_made_is_tried_once(monkeypatch: pytest.Mo
         tried.append(given)
         raise UnavailableError("no such package")
 
-    monkeypatch.setattr(isolated, "interpreter", refuse)
+    monkeypatch.setattr(isolated, "find_interpreter", refuse)
     for _ in range(2):
-        (answer,) = ask(a_function, PYDML, [{}], 1.0, may_make=True)
+        (answer,) = call_isolated(a_function, PYDML, [{}], 1.0, may_make=True)
         assert answer == {"status": "unavailable", "reason": "no such package"}
     assert tried == [(PYDML.requirements, True, PYDML.sources)]
 
@@ -130,22 +132,22 @@ def test_the_first_of_two_processes_names_the_environment(
     CACHE = tmp_path
     monkeypatch.setattr(environments, "CACHE", CACHE)
     monkeypatch.setattr(environments, "_make", make)
-    first = environments.interpreter(("a==1",), may_make=True)
-    assert first == environments.interpreter(("a==1",), may_make=False)
-    other = environments.interpreter(("b==1",), may_make=True)
+    first = environments.find_interpreter(("a==1",), may_make=True)
+    assert first == environments.find_interpreter(("a==1",), may_make=False)
+    other = environments.find_interpreter(("b==1",), may_make=True)
     assert len(made) == 2
     assert {folder.name for folder in CACHE.iterdir()} == {
         Path(python).parents[1].name for python in (first, other)
     }
 
 
-def test_an_environment_that_cannot_be_kept_is_not_to_be_had(
+def test_an_environment_that_cannot_be_stored_is_unavailable(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(environments, "CACHE", tmp_path)
     monkeypatch.setattr(environments, "_make", lambda folder, *rest: None)  # nothing to rename
     with pytest.raises(UnavailableError, match="could not be kept"):
-        environments.interpreter(("a==1",), may_make=True)
+        environments.find_interpreter(("a==1",), may_make=True)
 
 
 def test_a_failure_leaves_no_environment(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -156,11 +158,11 @@ def test_a_failure_leaves_no_environment(tmp_path: Path, monkeypatch: pytest.Mon
     monkeypatch.setattr(environments, "CACHE", tmp_path)
     monkeypatch.setattr(environments, "_make", make)
     with pytest.raises(UnavailableError, match="no"):
-        environments.interpreter(("a==1",), may_make=True)
+        environments.find_interpreter(("a==1",), may_make=True)
     assert not list(tmp_path.iterdir())
 
 
-def test_what_comes_as_sources_is_built_on_the_requirements(
+def test_source_packages_are_built_with_their_requirements(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     commands = []
@@ -178,7 +180,7 @@ def test_what_comes_as_sources_is_built_on_the_requirements(
 
 
 def asked(function: Any, package: Package, call: dict[str, Any]) -> dict[str, Any]:
-    (answer,) = ask(function, package, [call], 10.0, may_make=False)
+    (answer,) = call_isolated(function, package, [call], 10.0, may_make=False)
     if answer["status"] == "unavailable":
         pytest.skip(answer["reason"])
     assert answer["status"] == "done", answer["reason"]
@@ -189,7 +191,7 @@ def asked(function: Any, package: Package, call: dict[str, Any]) -> dict[str, An
 def test_metrics_of_packages_are_positive_semidefinite_and_find_what_matters(
     package: Package, name: str
 ) -> None:
-    W = asked(metric_of, package, {"name": name, "X": POINTS, "y": CLASSES})["W"]
+    W = asked(learn_metric, package, {"name": name, "X": POINTS, "y": CLASSES})["W"]
     assert np.linalg.eigvalsh((W + W.T) / 2)[0] > -1e-9
     means = np.stack([POINTS[c == CLASSES].mean(axis=0) for c in range(3)])
     within, between = POINTS - means[CLASSES], means - means.mean(axis=0)
@@ -206,9 +208,9 @@ def pairs() -> dict[str, np.ndarray]:
 
 
 @pytest.mark.parametrize("diagonal", [False, True])
-def test_mmc_betters_its_objective(diagonal: bool) -> None:
+def test_mmc_improves_its_objective(diagonal: bool) -> None:
     given = pairs()
-    answer = asked(mmc, METRIC_LEARN, {"X": POINTS, **given, "diagonal": diagonal})
+    answer = asked(learn_mmc, METRIC_LEARN, {"X": POINTS, **given, "diagonal": diagonal})
     assert not answer["is_start"]
 
     def objective(W: np.ndarray) -> float:
@@ -225,7 +227,7 @@ def test_mmc_betters_its_objective(diagonal: bool) -> None:
 
 def test_mpck_means_finds_the_classes() -> None:
     call = {"name": "MPCK-means", "X": POINTS, "n_clusters": 3, **pairs(), "seed": 0}
-    clusters = asked(clusters_of, CLUSTERING, call)["clusters"]
+    clusters = asked(find_clusters, CLUSTERING, call)["clusters"]
     assert normalized_mutual_information(CLASSES, clusters) > 0.4
 
 
@@ -233,7 +235,7 @@ def test_mpck_means_finds_the_classes() -> None:
     ("raise", "ValueError: Input contains NaN."),
     ("nan", "ValueError: its answer is not finite"),
 ])  # fmt: skip
-def test_what_mmc_does_is_its_result(
+def test_the_outcome_of_mmc_is_recorded(
     does: str, reason: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     class Learner:
@@ -248,5 +250,5 @@ def test_what_mmc_does_is_its_result(
             return np.full((4, 4), np.nan)
 
     monkeypatch.setitem(sys.modules, "metric_learn", SimpleNamespace(MMC=Learner))
-    answer = isolated.attempt(lambda: mmc(1.0, POINTS, **pairs(), diagonal=False))
+    answer = isolated.try_fit(lambda: learn_mmc(1.0, POINTS, **pairs(), diagonal=False))
     assert answer == {"status": "failed", "reason": reason}

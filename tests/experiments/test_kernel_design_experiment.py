@@ -15,13 +15,13 @@ from experiments.reproductions.f07._comparisons import (
     SINGLE,
     Judged,
     Split,
-    kept,
-    mix_of,
-    ranked_by_halves,
-    shares_of_grid,
-    split_of,
+    draw_split,
+    learn_mix,
+    rank_by_halves,
+    score_grid,
+    share_above,
 )
-from experiments.reproductions.shared.rivals import METRIC_LEARN, mmc
+from experiments.reproductions.shared.rivals import METRIC_LEARN, learn_mmc
 
 from experiments import reproductions
 from gramlearn import KernelDesigner, MetricLearner, Triplets, datasets
@@ -54,7 +54,7 @@ SPLIT = Split(
 def test_a_comparison_of_equals_is_not_kept() -> None:
     near = np.array([1.0, 0.1 + 0.2, 1e-200, 2e-200, -1.0])
     far = np.array([0.5, 0.3, 1e-200, 1e-200, -0.5])
-    assert kept(near, far) == pytest.approx(2 / 5)
+    assert share_above(near, far) == pytest.approx(2 / 5)
 
 
 def test_the_share_kept_is_that_of_the_library() -> None:
@@ -83,8 +83,8 @@ def test_a_split_standardizes_by_what_is_learned_from(monkeypatch: pytest.Monkey
     labels = np.array(["a", "b", "c", "a"])[np.arange(200) % 4]
     data = datasets.Dataset("wine", "here", X=X, y=labels)
     monkeypatch.setattr(datasets, "load", lambda name: data)
-    split = split_of("wine", np.random.default_rng(1))
-    raw = split_of("wine", np.random.default_rng(1), raw=True)
+    split = draw_split("wine", np.random.default_rng(1))
+    raw = draw_split("wine", np.random.default_rng(1), raw=True)
     assert np.array_equal(raw.training.triplets.triplets, split.training.triplets.triplets)
     assert set(raw.test.points[:, 2]) == {7.0}
     assert split.training.points.shape == (170, 3)
@@ -120,7 +120,7 @@ def test_the_sets_are_those_of_table_1() -> None:
         (768, 8, 2),
     ]
     for name, (n, d, classes) in zip(SETS, printed, strict=True):
-        split = split_of(name, np.random.default_rng(0))
+        split = draw_split(name, np.random.default_rng(0))
         sizes = len(split.training.points), len(split.test.points)
         assert sum(sizes) == n
         assert sizes[1] == round(0.15 * n)
@@ -140,14 +140,14 @@ def test_candidates_are_ranked_by_both_halves_together() -> None:
         assert {id(learned), id(judge)} == set(shares)
         return shares[id(learned)]
 
-    assert ranked_by_halves(SPLIT, found) == [1, 2, 3, 0]
+    assert rank_by_halves(SPLIT, found) == [1, 2, 3, 0]
 
 
 @pytest.mark.parametrize("weak", [False, True])
 def test_the_grid_is_what_single_fits_give(weak: bool, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(_comparisons, "_TOL", 1e-6)
     first, second = SPLIT.halves
-    shares = shares_of_grid(first, second, weak)
+    shares = score_grid(first, second, weak)
     assert not shares.all()
     assert shares.max() > 0.7
     for row, column in ((5, 5), (5, 1), (4, 2), (3, 3), (1, 4), (0, 5)):
@@ -162,9 +162,9 @@ def test_the_grid_is_what_single_fits_give(weak: bool, monkeypatch: pytest.Monke
 
 
 def test_a_mix_says_what_it_uses() -> None:
-    mix = mix_of(SPLIT, weak=True)
+    mix = learn_mix(SPLIT, weak=True)
     designer = KernelDesigner(
-        list(SINGLE.values()), weak=True, sparsity=mix.sparsity, trace_price=mix.trace_price
+        list(SINGLE.values()), weak=True, sparsity=mix.gamma1, trace_price=mix.gamma2
     )
     designer.fit(SPLIT.training.points, side=SPLIT.training.triplets)
     assert mix.share_kept == comparisons_kept(designer, SPLIT.test.points, SPLIT.test.triplets)
@@ -177,11 +177,11 @@ def test_a_mix_says_what_it_uses() -> None:
 def test_gammas_that_leave_no_weight_are_passed_over(monkeypatch: pytest.MonkeyPatch) -> None:
     """As if the halves had liked the largest prices best, at which no kernel is worth its trace."""
     high = np.linspace(1.0, 0.0, len(GAMMAS) ** 2).reshape(len(GAMMAS), -1)
-    monkeypatch.setattr(_comparisons, "shares_of_grid", lambda learned, judge, weak: high)
-    mix = mix_of(SPLIT, weak=False)
+    monkeypatch.setattr(_comparisons, "score_grid", lambda learned, judge, weak: high)
+    mix = learn_mix(SPLIT, weak=False)
     assert mix.passed_over > 0
     assert mix.share_kept > 0.5
-    number = GAMMAS.index(mix.trace_price) * len(GAMMAS) + GAMMAS.index(mix.sparsity)
+    number = GAMMAS.index(mix.gamma2) * len(GAMMAS) + GAMMAS.index(mix.gamma1)
     assert number == mix.passed_over
 
 
@@ -192,14 +192,14 @@ def test_each_comparison_is_an_alike_and_an_unlike_pair(monkeypatch: pytest.Monk
     other = replace(SPLIT, training=replace(SPLIT.training, points=2 * SPLIT.training.points))
 
     def asked(function: Any, package: Any, calls: Any, limit: float, may_make: bool) -> list[Any]:
-        assert (function, package, limit, may_make) == (mmc, METRIC_LEARN, 3.0, False)
+        assert (function, package, limit, may_make) == (learn_mmc, METRIC_LEARN, 3.0, False)
         table = np.asarray(SPLIT.training.triplets.triplets)
         for call in calls:
             np.testing.assert_array_equal(call["alike"], table[:, :2])
             np.testing.assert_array_equal(call["unlike"], table[:, [0, 2]])
         return [(call["diagonal"], call["X"][0, 0]) for call in calls]
 
-    monkeypatch.setattr(kernel_design, "ask", asked)
+    monkeypatch.setattr(kernel_design, "call_isolated", asked)
     first, second = (split.training.points[0, 0] for split in (SPLIT, other))
     assert kernel_design._xing([SPLIT, other], 3.0, False) == [
         {"full": (False, first), "diagonal": (True, first)},
@@ -216,7 +216,7 @@ def result(name: str, weak: float, xing: float | None, **more: Any) -> Result:
     kept |= {"linear": more.get("linear", 0.61), "mix of full kernels": more.get("full", 0.69)}
     kept |= {"mix of weak kernels": weak, "MMC, diagonal": 0.5, "MetricLearner": 0.75}
     kept |= {} if xing is None else {"Xing et al. (MMC)": xing}
-    mix = {"sparsity": 10.0, "trace_price": 1e-4, "passed_over": 0, "used_constant": 0}
+    mix = {"gamma1": 10.0, "gamma2": 1e-4, "passed_over": 0, "used_constant": 0}
     mix |= {"used": more.get("used", 3), "selected": 4}
     done = {"status": "done", "reason": "", "converged": True, "is_start": False}
     lost = {"status": "ended", "reason": "it was ended after 15 s"}
@@ -262,8 +262,8 @@ def test_the_tables_say_what_agrees() -> None:
     assert (iris[used], balance[used]) == ("3.0 ± 0.0 (fewer), agrees", "4.0 ± 0.0 (all), agrees")
     assert both[used] == "2 agrees"
     assert iris["of these constant"] == "0.0"
-    assert iris["sparsity, trace_price, mix of weak kernels"] == "10, 0.0001 (3 of 3)"
-    assert iris["sparsity, trace_price, mix of full kernels"].endswith("left no weight on 3")
+    assert iris["gamma1, gamma2, mix of weak kernels"] == "10, 0.0001 (3 of 3)"
+    assert iris["gamma1, gamma2, mix of full kernels"].endswith("left no weight on 3")
 
 
 @pytest.mark.parametrize(
@@ -381,7 +381,7 @@ def test_the_picture_has_a_bar_for_every_answer() -> None:
     assert not reproductions.find("kernel_design").figure([raw]).axes[0].patches
 
 
-def test_claims_do_without_a_package_that_is_not_there() -> None:
+def test_claims_leave_out_a_missing_package() -> None:
     lost = [result("iris", 0.9, None), result("balance", 0.65, None, linear=0.66, used=4)]
     for found in lost:
         found.value["kept"].pop("MMC, diagonal")

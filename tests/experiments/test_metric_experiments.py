@@ -14,7 +14,7 @@ from experiments.reproductions.j12 import (
 )
 from experiments.reproductions.j12._image_kernels import KERNELS, kernel_between
 from experiments.reproductions.j12._neighbor_claims import claims_of
-from experiments.reproductions.j12._two_fold import Half, chosen, halves
+from experiments.reproductions.j12._two_fold import Half, choose_by_halves, split_both_ways
 from experiments.reproductions.j12.averaged_kernel import mean_recall
 from experiments.reproductions.j12.metric_text import squared_distances, vote
 from experiments.reproductions.j12.trace_embedding import recalls
@@ -35,7 +35,7 @@ POINTS = RNG.standard_normal((60, 4)) + 2.0 * np.eye(3, 4)[CLASSES]
 
 
 def test_every_point_is_classified_once_from_pairs_of_the_other_half() -> None:
-    both = list(halves(POINTS, CLASSES, np.random.default_rng(0), per_class=5))
+    both = list(split_both_ways(POINTS, CLASSES, np.random.default_rng(0), per_class=5))
     seen = np.concatenate([half.others for half in both])
     assert sorted(map(tuple, seen)) == sorted(map(tuple, POINTS))
     for half in both:
@@ -46,14 +46,14 @@ def test_every_point_is_classified_once_from_pairs_of_the_other_half() -> None:
 
 
 def test_gamma_is_the_one_with_the_fewest_errors_and_the_least_of_equals() -> None:
-    half = next(halves(POINTS, CLASSES, np.random.default_rng(0)))
+    half = next(split_both_ways(POINTS, CLASSES, np.random.default_rng(0)))
 
     def learner(part: Half, gamma: float) -> np.ndarray:
         # Never sees what is to be classified in the end.
         assert not set(map(tuple, part.others)) & set(map(tuple, half.others))
         return part.others_labels if gamma in (1.0, 10.0) else (part.others_labels + 1) % 3
 
-    assert chosen(learner, half, np.random.default_rng(0)) == 1.0
+    assert choose_by_halves(learner, half, np.random.default_rng(0)) == 1.0
 
 
 # -- scores ----------------------------------------------------------------------------------------
@@ -97,7 +97,7 @@ def test_distances_and_votes_of_sparse_texts_are_those_of_dense_ones() -> None:
 
 
 def test_accuracy_under_a_basis_is_that_of_the_whole_metric() -> None:
-    half = next(halves(csr_array(POINTS), CLASSES, np.random.default_rng(0)))
+    half = next(split_both_ways(csr_array(POINTS), CLASSES, np.random.default_rng(0)))
     basis = {"rank": 3, "basis": "class_means"}
     plain = squared_distances(half.others, half.points)
     right, gap = metric_text._learned(half, plain, basis, 1.0)
@@ -110,7 +110,7 @@ def test_accuracy_under_a_basis_is_that_of_the_whole_metric() -> None:
 
 
 def test_a_small_basis_has_the_means_of_some_classes() -> None:
-    half = next(halves(csr_array(POINTS), CLASSES, np.random.default_rng(0)))
+    half = next(split_both_ways(csr_array(POINTS), CLASSES, np.random.default_rng(0)))
     basis = metric_text._basis(half, 2, np.random.default_rng(0))["basis"]
     dense = half.points.toarray()
     means = {tuple(np.round(dense[half.labels == c].mean(axis=0), 12)) for c in range(3)}
@@ -167,7 +167,7 @@ def test_the_claim_of_the_figure_follows_from_the_errors(linear: float, agrees: 
     assert claims_of([Result(given, value), scaled])[0] == first
 
 
-def test_rivals_are_judged_where_they_came_to_an_end() -> None:
+def test_rivals_are_judged_where_they_finished() -> None:
     errors = {"linear": 0.1, "gaussian": 0.1, "euclidean": 0.3, "inverse_covariance": 0.35}
     given = {"scaled": False, "repeat": 0, "rivals": True}
     results = [

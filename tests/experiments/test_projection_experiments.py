@@ -7,9 +7,14 @@ import numpy as np
 import pytest
 from experiments.experiment import Part, Result
 from experiments.reproductions.k09 import spambase
-from experiments.reproductions.k09._projections import alike_claim, facts, followed, solved
+from experiments.reproductions.k09._projections import (
+    describe_solution,
+    make_alike_claim,
+    project_and_follow,
+    solve_as_published,
+)
 from experiments.reproductions.k09._slack import Found, improvement_claim, time_claim
-from experiments.reproductions.shared.pairs import constraints, draw_pairs
+from experiments.reproductions.shared.pairs import draw_pairs, make_constraints
 
 import gramlearn as gl
 from experiments import reproductions
@@ -21,12 +26,15 @@ def feasible() -> gl.Problem:
     rng = np.random.default_rng(1)
     X, y = rng.normal(size=(40, 6)), rng.integers(3, size=40)
     i, j = draw_pairs(40, 12, rng)
-    return gl.Problem(gl.LogDet(), gl.Factor(X), constraints(X, y, i, j, gl.losses.Hard()))
+    return gl.Problem(gl.LogDet(), gl.Factor(X), make_constraints(X, y, i, j, gl.losses.Hard()))
 
 
 def test_the_duals_alone_stop_where_the_solver_stops_if_there_is_an_answer() -> None:
     problem, solver = feasible(), Projections("cyclic", seed=3)
-    alone, judged = followed(problem, solver, 500), facts(solved(problem, solver, 500))
+    alone, judged = (
+        project_and_follow(problem, solver, 500),
+        describe_solution(solve_as_published(problem, solver, 500)),
+    )
     assert alone["status"] == judged["status"] == "STOPPED"
     assert alone["cycles"] == judged["cycles"] == len(alone["satisfied"]) - 1
     assert alone["satisfied"][0] == 0.0
@@ -44,12 +52,12 @@ def test_duals_that_grow_steadily_change_by_less_than_a_thousandth_after_a_thous
     points = gl.Factor(np.array([[0.0], [1.0], [0.0], [1.0]]))
     problem = gl.Problem(gl.VonNeumann(), points, terms)
     solver = Projections("cyclic", block=1)
-    assert solved(problem, solver, 100).status is gl.Status.INFEASIBLE
-    found = followed(problem, solver, 2000)
+    assert solve_as_published(problem, solver, 100).status is gl.Status.INFEASIBLE
+    found = project_and_follow(problem, solver, 2000)
     assert found["status"] == "STOPPED"
     assert abs(found["cycles"] - 1000) <= 2
     assert set(found["satisfied"][1:]) == {0.5}  # one of the two, after every cycle
-    assert followed(problem, solver, 10)["status"] == "ITERATION_LIMIT"
+    assert project_and_follow(problem, solver, 10)["status"] == "ITERATION_LIMIT"
 
 
 def test_approximate_projections_end_near_the_exact_kernel() -> None:
@@ -128,14 +136,14 @@ def test_divergences_are_compared_on_the_same_draws() -> None:
         )
 
     def agrees(found: Found) -> bool | None:
-        return alike_claim("", "", {30: found.ahead(30)}, setting="", also="").agrees
+        return make_alike_claim("", "", {30: found.ahead(30)}, setting="", also="").agrees
 
     assert found(steady).nmi("logdet", 30).near(found(steady).nmi("von_neumann", 30))
     assert not agrees(found(steady))
     assert agrees(found(chance))
 
 
-def test_gains_are_judged_by_their_interval_and_cycles_by_what_came_to_an_end() -> None:
+def test_gains_are_judged_by_intervals_and_cycles_by_finished_solves() -> None:
     def draw(nmi: float, status: str, cycles: int) -> dict[str, Any]:
         answer = {"nmi_stopped": nmi, "projections": {"status": status, "cycles": cycles}}
         answer["newton"] = {"status": "OPTIMAL", "cycles": 9}

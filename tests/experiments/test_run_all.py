@@ -1,4 +1,4 @@
-"""All experiments in one go: nothing stops the others, nothing runs beside what is timed, nothing is lost."""
+"""Running all experiments: a failure does not stop the others, timed parts run alone, nothing is lost."""
 
 import json
 import os
@@ -24,7 +24,7 @@ def record(out: Path, name: str, part: str) -> dict[str, Any]:
     return found
 
 
-def test_what_goes_wrong_stops_nothing_else(
+def test_a_failure_does_not_stop_the_others(
     tmp_path: Path, toys: dict[str, Toy], capsys: pytest.CaptureFixture[str]
 ) -> None:
     toys["raising"] = Toy({"n1": ValueError("the sky fell"), "n2": {"mean": 0.5}})
@@ -73,7 +73,7 @@ def test_a_process_that_ends_while_it_loads_fails_its_part(
 ) -> None:
     toys["toy"] = Toy()
     monkeypatch.setattr(
-        process_pool, "_work", os._exit
+        process_pool, "_run_worker", os._exit
     )  # which wants a number, and gets a function
     assert main(["run", "--all", "--out", str(tmp_path)]) == 1
     said = capsys.readouterr().out
@@ -81,7 +81,7 @@ def test_a_process_that_ends_while_it_loads_fails_its_part(
     assert "- toy/n1 failed: RuntimeError: its process ended with the status 1." in said
 
 
-def test_what_is_timed_runs_alone_and_last(tmp_path: Path, toys: dict[str, Toy]) -> None:
+def test_timed_parts_run_alone_and_last(tmp_path: Path, toys: dict[str, Toy]) -> None:
     parts = {f"n{k}": WHILE for k in range(1, 5)}
     toys["timed"], toys["slower"], toys["quicker"], toys["new"] = (Toy(parts) for _ in range(4))
     toys["timed"].timed = True  # type: ignore[misc]

@@ -105,6 +105,6 @@ def test_many_points_take_approximate_neighbors(monkeypatch) -> None:
         (lambda: laplacian(csr_array([[0.0, -1.0], [-1.0, 0.0]])), "at least 0"),
     ],
 )
-def test_bad_input_is_named(call, words) -> None:
+def test_bad_input_raises_a_clear_error(call, words) -> None:
     with pytest.raises(ValueError, match=words):
         call()

@@ -1,4 +1,4 @@
-"""New points among old ones: what is there keeps its value, and straight things stay straight."""
+"""New points among old ones: known points keep their value, and linear functions stay nearly linear."""
 
 import numpy as np
 import pytest
@@ -12,12 +12,12 @@ VALUES = rng.standard_normal((60, 2))
 
 
 @pytest.mark.parametrize("shift", [0.0, 1e6])
-def test_a_point_that_is_there_keeps_its_value(shift):
+def test_a_known_point_keeps_its_value(shift):
     out = extend_between_neighbors(POINTS[::7] + shift, POINTS + shift, VALUES)
     np.testing.assert_array_equal(out, VALUES[::7])
 
 
-def test_equal_points_share_what_they_have():
+def test_equal_points_share_the_mean_of_their_values():
     points = np.vstack([POINTS, POINTS[:1]])
     values = np.vstack([VALUES, VALUES[:1] + 2.0])
     np.testing.assert_allclose(
@@ -41,7 +41,7 @@ def test_the_weights_are_those_of_least_squares():
     )
 
 
-def test_what_is_linear_in_the_points_nearly_stays_so():
+def test_linear_values_stay_nearly_linear():
     x = 0.3 * rng.standard_normal((40, 3))
     slope = np.asarray([[1.0, 2.0], [0.0, -1.0], [3.0, 0.5]])
     out = extend_between_neighbors(x, POINTS, POINTS @ slope + 4.0, 8)

@@ -65,7 +65,7 @@ def test_other_kernels_of_scikit_learn_have_their_names(name) -> None:
     assert kernel.is_psd == (name != "additive_chi2")
 
 
-def test_what_is_known_to_be_positive_semidefinite_is() -> None:
+def test_kernels_declared_positive_semidefinite_are() -> None:
     known = [family(**params) for _, family, params in FAMILIES]
     assert [kernel.is_psd for kernel in known] == [True] * 7 + [False]
     assert not PolynomialKernel(2, coef0=-1.0).is_psd
@@ -84,7 +84,7 @@ class Constant(Kernel):
         return np.ones((len(A), len(B)), dtype=np.float32)
 
 
-def test_a_class_of_ones_own_is_a_kernel() -> None:
+def test_a_user_defined_class_is_a_kernel() -> None:
     K = read_kernel_matrix(X, Constant(), {})
     assert K.eps == np.finfo(np.float32).eps
     assert K.words == "the kernel one"
@@ -107,7 +107,7 @@ def test_a_matrix_is_a_kernel_of_row_numbers() -> None:
     np.testing.assert_array_equal(given.comparison(i[:5])(K[:3]), K[:3][:, i[:5]])
 
 
-def test_a_kernel_by_its_name_and_as_an_object_teach_the_same() -> None:
+def test_a_kernel_by_name_and_as_an_object_give_the_same_answer() -> None:
     side = Pairs([(0, 1), (2, 3)], [(0, 2), (1, 4)], n_points=70)
     named = KernelLearner("rbf", {"gamma": 0.3}).fit(X, side=side)
     learner = KernelLearner(GaussianKernel(0.3))
@@ -128,7 +128,7 @@ def test_a_kernel_by_its_name_and_as_an_object_teach_the_same() -> None:
         ("poly", {"degree": 0}, r"polynomial\(degree=0\).*must be positive"),
     ],
 )
-def test_bad_kernels_get_one_sentence(kernel, params, sentence) -> None:
+def test_bad_kernels_raise_a_clear_error(kernel, params, sentence) -> None:
     with pytest.raises((TypeError, ValueError), match=sentence):
         read_kernel(kernel, params)
 

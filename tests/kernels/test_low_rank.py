@@ -1,4 +1,4 @@
-"""K ~= G G': what is left is known, new points fit in, and what is no kernel is refused in a sentence."""
+"""K ~= G G': the error is known, new points get rows of G, and indefinite matrices are refused."""
 
 import pickle
 from collections.abc import Callable
@@ -54,7 +54,7 @@ def gaussian(A: np.ndarray, B: np.ndarray, width: float = 2.0) -> np.ndarray:
 @EACH_METHOD
 @EACH_KERNEL
 @pytest.mark.parametrize("rank", [1, 4, 40, 120])
-def test_the_error_is_the_trace_that_is_left(method, name: str, rank: int) -> None:
+def test_the_error_is_the_trace_of_the_remainder(method, name: str, rank: int) -> None:
     K = pairwise_kernels(X, metric=name, **KERNELS[name])
     found = method(X, name, rank, **KERNELS[name])
     left = K - found.factor @ found.factor.T
@@ -157,7 +157,7 @@ def test_without_rank_and_tolerance_a_hundredth_of_the_trace_is_left() -> None:
 
 
 @pytest.mark.parametrize("name", ["linear", "rbf"])
-def test_a_rank_alone_is_used_up(name: str) -> None:
+def test_a_rank_without_tolerance_is_used_fully(name: str) -> None:
     K = pairwise_kernels(X, metric=name, **KERNELS[name])
     found = incomplete_cholesky(X, name, rank=100, **KERNELS[name])
     assert found.factor.shape[1] == min(100, np.linalg.matrix_rank(K))
@@ -221,7 +221,7 @@ def test_the_kernel_of_many_points_is_not_formed(monkeypatch: pytest.MonkeyPatch
         spectral_factor(points, lambda A, B: A @ B.T + np.exp(A[:, :1]), rank=3)
 
 
-def test_where_lanczos_gives_up_the_dense_way_goes_on(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_where_lanczos_fails_dense_eigenvalues_are_used(monkeypatch: pytest.MonkeyPatch) -> None:
     points = RNG.normal(size=(600, 4))
     expected = spectral_factor(points, "rbf", rank=3, gamma=0.2)
 
@@ -256,7 +256,7 @@ def test_landmarks_are_drawn_by_the_seed_or_given() -> None:
     assert set(other.landmarks) != set(drawn.landmarks)
 
 
-def test_equal_landmarks_do_no_harm() -> None:
+def test_equal_landmarks_change_nothing() -> None:
     once = nystroem(X, "rbf", landmarks=[3, 7, 9], gamma=0.1)
     twice = nystroem(X, "rbf", landmarks=[3, 7, 9, 7, 3], gamma=0.1)
     assert twice.factor.shape == (120, 3)
@@ -450,7 +450,7 @@ REFUSED: dict[str, tuple[Callable[[], Any], str]] = {
 
 
 @pytest.mark.parametrize("case", REFUSED)
-def test_bad_input_gets_one_sentence(case: str) -> None:
+def test_bad_input_raises_a_clear_error(case: str) -> None:
     call, message = REFUSED[case]
     with pytest.raises((ValueError, TypeError), match=message):
         call()
@@ -468,7 +468,7 @@ def test_nothing_is_shared_with_what_was_given(method) -> None:
     np.testing.assert_array_equal(computed.transform(NEW), rows)
 
 
-def test_what_is_kept_is_small() -> None:
+def test_the_stored_factor_is_small() -> None:
     K = gaussian(X, X)
     small = pickle.dumps(incomplete_cholesky(K, "precomputed", rank=5))
     assert len(small) < K.nbytes / 10

@@ -61,7 +61,7 @@ def test_few_pairs_do_more_with_the_shape_of_the_data():
     assert scores[0] > scores[1]
 
 
-def test_bad_input_is_refused_in_a_sentence():
+def test_bad_input_raises_a_clear_error():
     with pytest.raises(ValueError, match="says nothing about new points"):
         ManifoldKernel(np.eye(9), "precomputed")
     with pytest.raises(ValueError, match="`strength` must be at least 0"):

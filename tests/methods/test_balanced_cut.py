@@ -100,7 +100,7 @@ def test_two_blocks_are_found():
     assert cut.bound > 0.9 * cut.weight
 
 
-def test_no_edges_and_input_that_stays():
+def test_a_graph_without_edges_and_one_with_loops():
     A = np.zeros((4, 4))
     cut = balanced_cut(A)
     assert (cut.weight, np.sum(cut.labels)) == (0.0, 2)
@@ -121,6 +121,6 @@ def test_no_edges_and_input_that_stays():
         ((np.ones((2, 2)), 0.1, 0), "`n_rounds` must be a whole number"),
     ],
 )
-def test_bad_input(arguments, message):
+def test_bad_input_raises_a_clear_error(arguments, message):
     with pytest.raises(ValueError, match=message):
         balanced_cut(*arguments)

@@ -18,7 +18,12 @@ from gramlearn import ConstrainedKMeans, ContradictionError, Pairs, Triplets
 from gramlearn.evaluation import pair_accuracy
 from gramlearn.methods import constrained_kmeans, kernel_kmeans
 from gramlearn.methods.clustering import coloring
-from gramlearn.methods.clustering.coloring import NoColoringError, clique, first_coloring, improved
+from gramlearn.methods.clustering.coloring import (
+    NoColoringError,
+    find_clique,
+    find_coloring,
+    improve_coloring,
+)
 
 IRIS, SPECIES = load_iris(return_X_y=True)
 
@@ -74,7 +79,7 @@ def test_without_pairs_it_is_k_means(seed: int) -> None:
     assert found.objective == pytest.approx(other.inertia_, rel=1e-10)
 
 
-def test_pairs_that_hold_anyway_change_nothing() -> None:
+def test_pairs_that_already_hold_change_nothing() -> None:
     plain = kernel_kmeans(IRIS, 3, random_state=0)
     side = Pairs.from_labels(plain.labels, 100, random_state=0)
     found = constrained_kmeans(IRIS, 3, side, start=plain.labels)
@@ -145,11 +150,11 @@ def test_a_coloring_is_found_if_and_only_if_there_is_one(
     best = cheapest(edges, cost)
     if np.isinf(best):
         with pytest.raises(NoColoringError) as caught:
-            first_coloring(graph_of(edges, 7), cost)
+            find_coloring(graph_of(edges, 7), cost)
         assert caught.value.is_proven
         return
-    first = first_coloring(graph_of(edges, 7), cost)
-    found = improved(graph_of(edges, 7), cost, first, 1e-12)
+    first = find_coloring(graph_of(edges, 7), cost)
+    found = improve_coloring(graph_of(edges, 7), cost, first, 1e-12)
     before, after = (cost[np.arange(7), colors].sum() for colors in (first, found))
     assert all(first[i] != first[j] and found[i] != found[j] for i, j in edges)
     assert after <= before
@@ -157,32 +162,30 @@ def test_a_coloring_is_found_if_and_only_if_there_is_one(
     assert after == pytest.approx(best) if n_colors == 2 else after >= best - 1e-12
 
 
-def test_a_long_chain_is_colored_whatever_the_limit_of_returns(monkeypatch: Any) -> None:
+def test_a_long_chain_is_colored_whatever_the_limit_of_backtracking(monkeypatch: Any) -> None:
     """Steps forward are not counted: a large piece is no hard one."""
     monkeypatch.setattr(coloring, "_MOST_RETURNS", 5)
     edges = [(k, k + 1) for k in range(199)]
-    colors = first_coloring(graph_of(edges, 200), np.random.default_rng(0).random((200, 2)))
+    colors = find_coloring(graph_of(edges, 200), np.random.default_rng(0).random((200, 2)))
     assert all(colors[i] != colors[j] for i, j in edges)
 
 
 @pytest.mark.parametrize("returns", [0, 1000])
-def test_a_search_that_is_given_up_says_that_nothing_is_proven(
-    monkeypatch: Any, returns: int
-) -> None:
+def test_a_search_that_gives_up_says_that_nothing_is_proven(monkeypatch: Any, returns: int) -> None:
     """Mycielski's graph over a pentagon has no triangle and no three colors: some must be tried."""
     monkeypatch.setattr(coloring, "_MOST_RETURNS", returns)
     edges = [(i, (i + 1) % 5) for i in range(5)]
     edges += [(5 + i, j) for i in range(5) for j in ((i + 1) % 5, (i - 1) % 5)]
     edges += [(10, 5 + i) for i in range(5)]
     with pytest.raises(NoColoringError) as caught:
-        first_coloring(graph_of(edges, 11), np.random.default_rng(0).random((11, 3)))
+        find_coloring(graph_of(edges, 11), np.random.default_rng(0).random((11, 3)))
     assert caught.value.is_proven == (returns > 0)
 
 
 def test_a_clique_is_found_among_other_edges() -> None:
     edges = [(0, 1), (1, 2), (2, 3), (3, 5), (2, 5), (2, 6), (3, 6), (5, 6), (4, 0)]
-    assert clique(graph_of(edges, 7), 4) == [2, 3, 5, 6]
-    assert clique(graph_of(edges, 7), 5) == []
+    assert find_clique(graph_of(edges, 7), 4) == [2, 3, 5, 6]
+    assert find_clique(graph_of(edges, 7), 5) == []
 
 
 # -- the estimator ---------------------------------------------------------------------------------
@@ -246,13 +249,13 @@ REFUSED: dict[str, tuple[Callable[[], Any], str]] = {
 
 
 @pytest.mark.parametrize("case", REFUSED)
-def test_bad_input_gets_one_sentence(case: str) -> None:
+def test_bad_input_raises_a_clear_error(case: str) -> None:
     call, message = REFUSED[case]
     with pytest.raises((ValueError, TypeError), match=message):
         call()
 
 
-def test_the_contradiction_says_which_pair() -> None:
+def test_a_contradiction_names_the_pair() -> None:
     side = Pairs([(0, 1), (1, 2)], [(0, 2)], n_points=5)
     with pytest.raises(ContradictionError) as caught:
         ConstrainedKMeans(2).fit(POINTS, side=side)

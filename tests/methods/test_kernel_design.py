@@ -1,6 +1,7 @@
 """The linear program of F07: cuts against the program written out, over families, prices and weights."""
 
 import itertools
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -122,7 +123,7 @@ def test_comparisons_of_two_pairs_are_compared_as_such():
 
 
 @pytest.mark.parametrize("trace_price", [1e-4, 1e-2, 1.0])
-def test_without_the_identity_the_optimum_is_zero_where_with_it_it_is_useful(trace_price):
+def test_smooth_kernels_need_the_identity_kernel(trace_price):
     # Smooth kernels are near 1 everywhere: no combination of them is dominant on its own.
     points, triplets = instance(n=30, m=200, noise=0.4)
     smooth = [GaussianKernel(mu) for mu in (0.01, 0.03, 0.1)]
@@ -149,7 +150,7 @@ def test_without_the_identity_the_program_is_that_of_the_paper():
     assert dominance(np.tensordot(found.weights, matrices, 1)).min() >= -1e-6
 
 
-def test_going_on_from_other_prices_ends_where_a_new_start_does():
+def test_a_warm_start_from_other_prices_gives_the_same_answer():
     points, triplets = instance()
     rows, groups = np.arange(len(points)), groups_of(WEAK)
     warm = DesignProblem(WEAK, points, triplets, rows, groups=groups)
@@ -203,7 +204,7 @@ def test_units_of_kernels_do_not_matter():
     np.testing.assert_allclose(large.weights * 1e8, plain.weights, rtol=1e-6)
 
 
-def test_a_solve_that_is_stopped_says_so_and_has_a_gap():
+def test_a_stopped_solve_has_a_status_and_a_gap():
     points, triplets = instance()
     problem = DesignProblem(WEAK, points, triplets, np.arange(len(points)))
     best = DesignProblem(WEAK, points, triplets, np.arange(len(points))).solve(0.1, 0.05)
@@ -218,7 +219,7 @@ def test_a_solve_that_is_stopped_says_so_and_has_a_gap():
 
 @pytest.mark.parametrize("name", ["sparsity", "trace_price"])
 @pytest.mark.parametrize("value", [-1.0, np.nan, np.inf, "1", None, True])
-def test_prices_are_numbers_of_at_least_zero(name, value):
+def test_prices_are_nonnegative_numbers(name, value):
     points, triplets = instance()
     problem = DesignProblem(WEAK, points, triplets, np.arange(len(points)))
     prices = {"sparsity": 0.1, "trace_price": 0.1, name: value}
@@ -230,7 +231,7 @@ def test_a_program_without_an_optimum_is_an_error_with_the_status(monkeypatch):
     points, triplets = instance()
     problem = DesignProblem(WEAK, points, triplets, np.arange(len(points)))
     # No such right side comes from prices; it stands for a bug.
-    monkeypatch.setattr(problem._program, "_n", -1.0)
+    monkeypatch.setattr(problem._program, "_data", replace(problem._data, n_points=-1))
     with pytest.raises(RuntimeError, match="ended as 'Infeasible'"):
         problem.solve(0.1, 0.1)
 
@@ -313,7 +314,7 @@ def test_prices_and_margins_of_any_size_have_an_answer():
     assert large.value == pytest.approx(1e9 * plain.value, rel=1e-6)
 
 
-def test_without_the_identity_a_kernel_without_diagonal_is_no_kernel():
+def test_without_the_identity_a_kernel_with_zero_diagonal_gets_no_weight():
     points, triplets = instance()
     none = read_kernels(lambda A, B: -np.abs(A[:, :1] - B[:, 0]))
     rows = np.arange(len(points))
@@ -350,7 +351,7 @@ class Odd(Kernel):
         ({"groups": [0, 1]}, r"`groups` has shape \(2,\), but there are 8 kernels"),
     ],
 )
-def test_what_is_no_problem_is_refused_in_a_sentence(changed, sentence):
+def test_bad_input_raises_a_clear_error(changed, sentence):
     points, triplets = instance()
     given = {"kernels": WEAK, "points": points, "triplets": triplets, "psd_points": np.arange(24)}
     with pytest.raises((ValueError, TypeError), match=sentence):

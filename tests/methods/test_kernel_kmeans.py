@@ -58,7 +58,7 @@ def textbook(K: np.ndarray, labels: np.ndarray, n_clusters: int) -> tuple[np.nda
 
 @pytest.mark.parametrize("seed", range(6))
 @pytest.mark.parametrize("n_clusters", [1, 2, 5])
-def test_on_a_factor_it_is_kernel_kmeans(seed: int, n_clusters: int) -> None:
+def test_kmeans_on_a_factor_is_kernel_kmeans(seed: int, n_clusters: int) -> None:
     X, _ = blobs(seed=seed)
     start = np.random.default_rng(seed).permutation(np.arange(200) % n_clusters)
     K = rbf_kernel(X, gamma=0.05)
@@ -70,7 +70,7 @@ def test_on_a_factor_it_is_kernel_kmeans(seed: int, n_clusters: int) -> None:
     assert found.converged
 
 
-def test_an_assignment_that_nothing_improves_is_kept() -> None:
+def test_a_local_optimum_is_kept() -> None:
     X, _ = blobs()
     found = kernel_kmeans(X, 4, random_state=0)
     again = kernel_kmeans(X, 4, start=found.labels)
@@ -98,7 +98,7 @@ def test_the_best_of_all_assignments_is_found_where_they_can_be_listed() -> None
 
 
 @pytest.mark.parametrize("seed", range(4))
-def test_it_is_as_good_as_another_kmeans(seed: int) -> None:
+def test_it_is_as_good_as_kmeans_of_scikit_learn(seed: int) -> None:
     X, _ = blobs(n=400, d=6, c=6, seed=seed)
     other = KMeans(6, n_init=20, tol=0.0, random_state=seed).fit(X)
     found = kernel_kmeans(X, 6, n_init=20, random_state=seed)
@@ -152,7 +152,7 @@ def test_no_cluster_stays_empty_where_points_differ(seed: int) -> None:
     assert kernel_kmeans(X, 12, n_init=1, random_state=seed).objective == 0.0
 
 
-def test_more_clusters_than_different_points_is_said() -> None:
+def test_more_clusters_than_distinct_points_warn() -> None:
     X = np.repeat(RNG.normal(size=(3, 4)), 10, axis=0) + 5.0
     with pytest.warns(ConvergenceWarning, match="only 3 of n_clusters=5 clusters have points"):
         found = kernel_kmeans(X, 5, random_state=0)
@@ -166,7 +166,7 @@ def test_the_same_seed_gives_the_same_clusters_in_every_library(library: Library
     np.testing.assert_array_equal(found.labels, kernel_kmeans(X, 4, random_state=7).labels)
 
 
-def test_a_symmetric_root_is_a_factor_like_any_other() -> None:
+def test_a_symmetric_factor_is_not_taken_for_a_kernel() -> None:
     """So a symmetric array, positive semidefinite even, may be meant as it is given."""
     X, _ = blobs()
     K = rbf_kernel(X, gamma=0.05)
@@ -241,7 +241,7 @@ REFUSED: dict[str, tuple[Callable[[], Any], str]] = {
 
 
 @pytest.mark.parametrize("case", REFUSED)
-def test_bad_input_gets_one_sentence(case: str) -> None:
+def test_bad_input_raises_a_clear_error(case: str) -> None:
     call, message = REFUSED[case]
     with pytest.raises((ValueError, TypeError), match=message):
         call()

@@ -57,7 +57,7 @@ def test_it_is_the_optimum_of_the_semidefinite_program(problem):
     np.testing.assert_allclose(solution.matrix, W.value, atol=1e-3)
 
 
-def test_all_impostors_are_watched():
+def test_all_impostors_have_a_constraint():
     problem = large_margin_problem(X, Y, n_neighbors=2, n_impostors=100)
     push = problem.terms[1].constraints
     sizes = np.bincount(Y)
@@ -79,7 +79,7 @@ def test_equal_points_are_targets_of_each_other_and_never_of_themselves():
 
 
 @pytest.mark.parametrize("make", [large_margin_problem, collapsing_classes_problem])
-def test_neighbors_are_of_the_class_more_often(make):
+def test_neighbors_are_more_often_of_the_same_class(make):
     points, labels = load_wine(return_X_y=True)
     train, test, y, truth = train_test_split(points, labels, test_size=0.5, random_state=0)
     raw = KNeighborsClassifier(3).fit(train, y).score(test, truth)
@@ -91,7 +91,7 @@ def test_neighbors_are_of_the_class_more_often(make):
     assert learned > 0.93
 
 
-def test_bad_input_is_refused_in_a_sentence():
+def test_bad_input_raises_a_clear_error():
     with pytest.raises(ValueError, match="`pull` must be a number between 0 and 1"):
         large_margin_problem(X, Y, pull=1.0)
     with pytest.raises(ValueError, match="`y` has 3 labels, but `points` has 24 rows"):

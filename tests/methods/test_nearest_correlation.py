@@ -77,7 +77,7 @@ def test_frobenius_at_a_diagonal_that_is_not_one():
 
 
 @pytest.mark.parametrize("phi", [LogDet(), VonNeumann(), Frobenius(), Schatten(1.5)], ids=repr)
-def test_the_solution_is_of_the_matrix_that_is_given_back(phi):
+def test_the_certificate_is_that_of_the_returned_matrix(phi):
     """Its value is the divergence, its bound is below every other value, and the diagonal is one."""
     C = positive(10)
     solution = nearest_correlation(C, regularizer=phi, return_solution=True)
@@ -189,7 +189,7 @@ def test_every_library(library):
     np.testing.assert_allclose(library.numpy(X), expected, atol=1e-10)
 
 
-def test_nothing_is_changed():
+def test_inputs_are_not_modified():
     C = indefinite(6)
     before = C.copy()
     nearest_correlation(C, 2, "frobenius")
@@ -208,7 +208,7 @@ def test_nothing_is_changed():
         ((np.eye(3), None, "euclid"), "`regularizer='euclid'` is not known"),
     ],
 )
-def test_bad_input(arguments, message):
+def test_bad_input_raises_a_clear_error(arguments, message):
     with pytest.raises(ValueError, match=message):
         nearest_correlation(*arguments)
 

@@ -62,7 +62,7 @@ def test_the_linear_loss_has_the_closed_forms_of_the_paper(p, C) -> None:
 
 
 @EVERY_P
-def test_a_price_belongs_to_a_capacity(p) -> None:
+def test_each_capacity_has_its_price(p) -> None:
     """G = (tr A+^q / B)^(1/q), below Proposition 2."""
     A, q = 2.0 * targets() - L.toarray(), p / (p - 1)
     answer = solve_nonparametric(L, PAIRS, loss="linear", C=2.0, p=p, capacity=5.0, tol=1e-9)
@@ -162,24 +162,6 @@ def test_the_price_of_a_rank_is_that_of_proposition_2() -> None:
     np.testing.assert_allclose(answer.factor @ answer.factor.T, power(A / 0.5, 1.0), atol=1e-8)
 
 
-def test_leading_eigenvectors_of_a_large_matrix_and_where_they_are_not_found(monkeypatch) -> None:
-    from scipy.sparse.linalg import ArpackNoConvergence
-
-    A = csr_array(neighbor_graph(RNG.standard_normal((800, 3)), 6, join="mutual"))
-    found = leading_eigenvectors(A, 10)
-    dense = np.linalg.eigvalsh(A.toarray())[::-1][:10]
-    np.testing.assert_allclose(found.values, dense, atol=1e-8)
-
-    def lost(A, count, **options):
-        raise ArpackNoConvergence("lost", np.array([dense[0]]), found.vectors[:, :1])
-
-    monkeypatch.setattr("scipy.sparse.linalg.eigsh", lost)
-    np.testing.assert_allclose(leading_eigenvectors(A, 10).values, dense, atol=1e-8)
-    monkeypatch.setattr(leading, "_AFFORDABLE", 700)
-    with pytest.warns(ConvergenceWarning, match="found 1 of the 10 leading eigenvectors"):
-        assert leading_eigenvectors(A, 10).values.shape == (1,)
-
-
 def test_a_capacity_that_does_not_bind_is_left_unused() -> None:
     """Where the squared hinge is zero at a small K, no more is asked for."""
     pairs = Pairs(similar=[[0, 1]], n_points=N)
@@ -191,7 +173,7 @@ def test_a_capacity_that_does_not_bind_is_left_unused() -> None:
 
 
 @pytest.mark.parametrize("searches", [1, 2])
-def test_a_search_that_ends_early_says_so(monkeypatch, searches) -> None:
+def test_a_search_that_ends_early_has_a_valid_gap(monkeypatch, searches) -> None:
     """It gives a K within B, and its gap covers what the whole search would gain."""
     best = solve_nonparametric(L, PAIRS, C=50.0, capacity=0.01, rank=N)
     monkeypatch.setattr(capacity, "_SEARCHES", searches)
@@ -206,7 +188,7 @@ def test_a_search_that_ends_early_says_so(monkeypatch, searches) -> None:
     ("options", "words"),
     [({"max_iter": 1}, "max_iter=1"), ({"callback": lambda record: True}, "by the callback")],
 )
-def test_a_solve_that_is_cut_short_says_so_and_stays_within(options, words) -> None:
+def test_a_solve_cut_short_has_a_status_and_keeps_the_capacity(options, words) -> None:
     with pytest.warns(ConvergenceWarning, match=words):
         answer = solve_nonparametric(L, PAIRS, C=5.0, capacity=2.0, **options)
     K = answer.factor @ answer.factor.T
@@ -250,12 +232,12 @@ def test_nothing_is_learned_where_the_graph_outweighs_the_pairs() -> None:
         (lambda: solve_nonparametric(L, Pairs(similar=[[0, 1]], n_points=5)), "5"),
     ],
 )
-def test_bad_input_is_named(call, words) -> None:
+def test_bad_input_raises_a_clear_error(call, words) -> None:
     with pytest.raises(ValueError, match=words):
         call()
 
 
-def test_an_answer_says_how_good_it_is() -> None:
+def test_repr_shows_the_gap() -> None:
     words = repr(solve_nonparametric(L, PAIRS, capacity=5.0))
     assert "relative gap" in words
     assert "CapacityAnswer(OPTIMAL" in words
@@ -270,15 +252,7 @@ def many_pieces() -> csr_array:
     return laplacian(block_diag([neighbor_graph(X, 4, join="either")] * 40))
 
 
-def test_all_vectors_of_an_eigenvalue_are_found() -> None:
-    A = csr_array(-many_pieces())
-    found = leading_eigenvectors(A, 60)
-    dense = np.linalg.eigvalsh(A.toarray())[::-1][:60]
-    np.testing.assert_allclose(found.values, dense, atol=1e-8)
-    np.testing.assert_allclose(found.vectors.T @ found.vectors, np.eye(60), atol=1e-9)
-
-
-def test_the_best_kernel_of_a_rank_over_many_pieces_is_the_best() -> None:
+def test_the_kernel_of_a_rank_over_many_components_is_optimal() -> None:
     L_many = many_pieces()
     n = L_many.shape[0]
     table = np.vstack([np.asarray(PAIRS.similar) + N * k for k in range(40)])
@@ -324,7 +298,7 @@ def test_a_kernel_of_zeros_has_a_gap_of_zero_up_to_rounding(p) -> None:
 
 @pytest.mark.filterwarnings("ignore:the solve has an optimum that is too large")
 @pytest.mark.parametrize("rank", [None, 3])
-def test_a_kernel_too_large_for_numbers_is_refused(rank) -> None:
+def test_a_kernel_that_overflows_is_refused(rank) -> None:
     with pytest.raises(ValueError, match=r"`p=1.02` and `capacity_price=1e-07`.* too large"):
         solve_nonparametric(L, PAIRS, loss="linear", C=1e3, p=1.02, capacity_price=1e-7, rank=rank)
 
@@ -337,7 +311,7 @@ def test_a_large_exponent_of_the_norm_does_not_overflow() -> None:
 
 
 @pytest.mark.parametrize("loss", ["squared_hinge", "hinge", "square"])
-def test_pieces_without_pairs_take_no_part_in_a_basis(loss) -> None:
+def test_components_without_pairs_are_left_out_of_the_basis(loss) -> None:
     """20 copies of the graph, pairs in the last one: the smoothest functions of that one alone."""
     L_many = laplacian(block_diag([neighbor_graph(X, 4, join="either")] * 20))
     alone = laplacian(neighbor_graph(X, 4, join="either"))
@@ -364,6 +338,6 @@ def test_pieces_without_pairs_take_no_part_in_a_basis(loss) -> None:
     ],
 )
 @pytest.mark.parametrize("options", [{}, {"loss": "linear", "rank": 2}, {"rank": 2}])
-def test_what_is_no_laplacian_and_no_pairs_is_named(graph, pairs, words, options) -> None:
+def test_an_invalid_laplacian_and_missing_pairs_are_refused(graph, pairs, words, options) -> None:
     with pytest.raises((TypeError, ValueError), match=words):
         solve_nonparametric(graph, pairs, **options)

@@ -1,4 +1,4 @@
-"""Pictures are tested by what is in them: curves, labels, limits; never by pixels."""
+"""Plots are tested by their content: curves, labels, limits; never by pixels."""
 
 import sys
 from typing import Any
@@ -72,7 +72,7 @@ def test_history_of_hard_constraints_shows_the_violation() -> None:
     assert all(not np.any(line.get_ydata() == 0) for line in ax.lines)
 
 
-def test_history_draws_where_it_is_told(solution: Solution) -> None:
+def test_history_draws_into_the_given_axes(solution: Solution) -> None:
     from matplotlib.figure import Figure
 
     ax = Figure().add_subplot()
@@ -148,7 +148,7 @@ def test_second_row_shows_pairs_and_history(
     assert [text.get_text() for text in legend.get_texts()] == ["10", "20", "30"]
 
 
-def test_pairs_may_number_other_points_than_those_shown(
+def test_pairs_may_refer_to_other_points_than_those_shown(
     solution: Solution, points: np.ndarray, labels: np.ndarray, pairs: Pairs
 ) -> None:
     figure = plot_before_after(
@@ -222,7 +222,7 @@ def test_a_map_of_one_column_is_a_line_and_needs_no_labels() -> None:
         ({"labels": [0, 1, 0, 1], "names": ["a"]}, "`names` has 1 names, but `labels` has 2"),
     ],
 )
-def test_what_does_not_fit_a_map_is_named(options, words) -> None:
+def test_arguments_that_do_not_fit_a_map_are_refused(options, words) -> None:
     with pytest.raises(ValueError, match=words):
         plot_map(np.arange(8.0).reshape(4, 2), **options)
 

@@ -85,13 +85,13 @@ def test_rounding_is_part_of_the_gap(b: float) -> None:
         assert solution.primal == pytest.approx(optimum, rel=1e-6)
 
 
-def test_a_huge_prior_drowns_small_values_and_says_so() -> None:
+def test_a_huge_prior_loses_small_values_and_the_gap_shows_it() -> None:
     term = Term(DiagonalEntries([0]), Square(equal=1e8 + 1e-3))
     solution = solve(Problem(Frobenius(), 1e8 * I3, [term]))
     assert abs(solution.primal - 2.5e-7) <= solution.gap + 5e-7
 
 
-def test_tiny_problems_are_solved_too() -> None:
+def test_problems_with_tiny_numbers_are_solved() -> None:
     term = Term(DiagonalEntries([0, 1, 2]), Square(equal=1e-10))
     solution = solve(Problem(Frobenius(), np.zeros((3, 3)), [term]))
     assert np.allclose(solution.matrix, 5e-11 * I3, rtol=1e-6, atol=0)
@@ -107,7 +107,7 @@ def test_bounded_rewards_are_not_unbounded(bound: float, slope: float, library: 
     assert np.allclose(library.numpy(solution.matrix), bound / 3 * I3, rtol=1e-5)
 
 
-def test_unbounded_beside_a_constraint_that_does_not_help() -> None:
+def test_unbounded_despite_a_constraint_that_does_not_bound_it() -> None:
     terms = [Term(Trace(), Linear(-2.0)), Term(D01, Hard(upper=1.0))]
     solution = solve(Problem(LogDet(), I3, terms))
     assert solution.status is Status.UNBOUNDED
@@ -182,7 +182,7 @@ def test_exceptions_survive_pickling() -> None:
         assert np.array_equal(again.solution.matrix, solution.matrix)
 
 
-def test_tensors_that_require_gradients_stay_out_of_it() -> None:
+def test_tensors_that_require_gradients_are_detached() -> None:
     torch = pytest.importorskip("torch")
     prior = torch.eye(3, dtype=torch.float64, requires_grad=True)
     solution = solve(Problem(LogDet(), prior, [Term(D01, Hard(upper=1.0))]))
@@ -265,7 +265,7 @@ def test_a_small_entry_at_a_large_price_bounds_single_precision_too(small, solve
 
 
 @pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
-def test_a_face_of_which_nothing_is_inside_leaves_an_answer() -> None:
+def test_a_face_without_interior_has_an_answer() -> None:
     """Targets of distances leave a face of one dimension, where the reward is 1e5 above the ceiling."""
     P = np.array([[0.2, -3e-3, -3e-3], [0.01, 2e-3, 3e-3], [2.0, 2e-4, 5e-4], [-20.0, 3e-3, 4e-3]])
     reward = np.array([[[0.2, -1.0, 0.1], [-1.0, -0.6, -0.3], [0.1, -0.3, -0.7]]])
@@ -279,7 +279,7 @@ def test_a_face_of_which_nothing_is_inside_leaves_an_answer() -> None:
     assert solution.status in (Status.OVERFLOW, Status.STALLED, Status.OPTIMAL)
 
 
-def test_a_reward_without_end_does_not_hide_a_contradiction() -> None:
+def test_an_unbounded_reward_does_not_hide_a_contradiction() -> None:
     """X_11 is rewarded and nothing bounds it; but X_00 <= 1 and X_00 >= 2 leave no X at all."""
     terms = [
         Term(DiagonalEntries([0]), Hard(upper=1.0)),
@@ -342,7 +342,7 @@ def test_the_optimum_lies_between_the_two_values(solver: str, x0: float) -> None
         assert solution.dual <= optimum <= solution.primal
 
 
-def test_an_overflow_is_proven_or_not_claimed(monkeypatch) -> None:
+def test_overflow_is_claimed_only_with_a_proof(monkeypatch) -> None:
     """The optimum is I: a price of 5000 holds what a reward of 5000 pushes, if there is time to find it."""
     terms = [
         Term(DiagonalEntries([0]), Linear(-5e3)),
@@ -403,7 +403,7 @@ def test_a_large_reward_takes_no_more_steps_than_its_logarithm(slope: float, reg
 
 @pytest.mark.parametrize("scale", [1.0, 100.0, 1e4])
 @pytest.mark.parametrize("seed", range(10))
-def test_rows_that_ask_nothing_contradict_nothing(seed: int, scale: float) -> None:
+def test_empty_constraints_do_not_contradict_others(seed: int, scale: float) -> None:
     """Comparisons of a point with itself, among targets that X = 2 I meets: rounding is no proof."""
     rng = np.random.default_rng(seed)
     P = scale * rng.integers(1, 5, (3, 1))
@@ -417,7 +417,7 @@ def test_rows_that_ask_nothing_contradict_nothing(seed: int, scale: float) -> No
 
 @pytest.mark.parametrize("apart", [1.0, 1e-2, 1e-4, 1e-5])
 @pytest.mark.parametrize("regularizer", REGULARIZERS, ids=name_of)
-def test_what_is_refuted_is_proven_by_its_duals(apart: float, regularizer) -> None:
+def test_the_duals_of_a_refuted_problem_are_a_proof(apart: float, regularizer) -> None:
     """tr X <= 1 and tr X >= 1 + apart."""
     terms = [Term(Trace(), Hard(upper=1.0)), Term(Trace(), Hard(lower=1.0 + apart))]
     problem = Problem(regularizer, I3, terms)
@@ -436,7 +436,7 @@ def test_a_refutation_counts_its_rounding() -> None:
     assert Refutation(worse.dual, np.array([1.0, -3.0]), np.ones(3)).holds
 
 
-def test_a_strict_refutation_needs_more_than_next_to_nothing() -> None:
+def test_a_strict_refutation_needs_a_margin() -> None:
     """tr X = tr X - share X_33 = 1 leaves no X > 0, but many whose X_33 is next to nothing, if the share is."""
 
     def refutation(share: float) -> Refutation:
@@ -448,7 +448,7 @@ def test_a_strict_refutation_needs_more_than_next_to_nothing() -> None:
     assert not refutation(1e-5).holds
 
 
-def test_terms_that_say_nothing_leave_zero_to_the_last_bit() -> None:
+def test_empty_terms_have_a_value_of_exactly_zero() -> None:
     """d(0, 0) - d(0, 0) <= t, at prices whose sums round."""
     nothing = Term(DistanceComparisons([0] * 33, [0] * 33, [0] * 33), Linear(0.14 / 3))
     solution = solve(Problem(Frobenius(), Zeros(1), [nothing]), solver="quasi_newton")
@@ -467,7 +467,7 @@ def test_steps_stop_short_of_the_open_end_of_a_box(solver: str) -> None:
 
 
 @pytest.mark.parametrize("seed", range(12))
-def test_far_more_constraints_than_entries_leave_a_newton_step(seed: int) -> None:
+def test_far_more_constraints_than_entries_are_solved(seed: int) -> None:
     """28 constraints on the 3 entries of X: the Hessian is singular, and another method is tried."""
     rng = np.random.default_rng(seed)
     F = rng.standard_normal((28, 2, 2))
@@ -476,7 +476,7 @@ def test_far_more_constraints_than_entries_leave_a_newton_step(seed: int) -> Non
         assert solve(Problem(Schatten(3.0), Zeros(2), [term])).status is status
 
 
-def test_interior_points_end_where_there_is_no_price_to_choose() -> None:
+def test_interior_points_stop_where_there_are_no_prices() -> None:
     """In single precision the gap of the only X there is may be above tol, and stays so."""
     term = Term(DenseMatrices(np.ones((1, 4, 4))), Linear(0.1))
     problem = Problem(Schatten(3.0), np.eye(4), [term], dtype="float32")
@@ -486,7 +486,7 @@ def test_interior_points_end_where_there_is_no_price_to_choose() -> None:
     assert 1e-9 < solution.relative_gap < 1e-3
 
 
-def test_comparisons_of_a_point_with_itself_leave_numbers() -> None:
+def test_comparisons_of_a_point_with_itself_give_no_nan() -> None:
     """Sixteen times 0.06 - 0.06: a sum of sizes that rounds below zero has no root."""
     nothing = Term(DistanceComparisons([0] * 16, [0] * 16, [0] * 16), Linear(0.06225))
     target = Term(DiagonalEntries([0]), Square(equal=14.0))
@@ -496,12 +496,12 @@ def test_comparisons_of_a_point_with_itself_leave_numbers() -> None:
 
 
 @pytest.mark.parametrize("price", [1e3, 1e6])
-def test_prices_that_cancel_still_pay_for_the_rounding_of_t(price: float) -> None:
+def test_prices_that_cancel_still_count_the_rounding_of_t(price: float) -> None:
     """1e8 + X_00 = 1e8 + 1, asked for twice at prices that cancel: the next t would cost its distance twice."""
     rows = DiagonalEntries([0, 0], offset=1e8)
     problem = Problem(Frobenius(), I3, [Term(rows, Hard(equal=1e8 + 1))])
     at = problem.dual.regularizer.at(np.eye(3))
-    certificate, _ = PrimalPoint(problem.dual, at, np.array([price, -price])).judged()
+    certificate, _ = PrimalPoint(problem.dual, at, np.array([price, -price])).certify()
     assert certificate.gap >= 2 * price * np.spacing(1e8 + 1)
 
 
@@ -512,7 +512,7 @@ def test_the_optimum_lies_between_the_values_where_t_is_rounded(offset: float) -
     problem = Problem(Frobenius(), np.diag([2.0, 1, 1]), [Term(rows, Hard(equal=offset + 1))])
     e = 0.45 * np.spacing(offset)
     at = problem.dual.regularizer.at(np.diag([1 - e, 1, 1]))
-    certificate, _ = PrimalPoint(problem.dual, at, np.array([1 + e])).judged()
+    certificate, _ = PrimalPoint(problem.dual, at, np.array([1 + e])).certify()
     # As accurate as X is: the value of an X outside the bound is less, by its price.
     assert certificate.dual <= 0.5 <= certificate.primal + 2 * e
     assert certificate.primal - certificate.dual <= certificate.gap * (1 + 1e-9)
@@ -535,7 +535,7 @@ def test_t_errors_cover_directions_beside_a_large_eigenvector(seed: int) -> None
     assert off <= float(part.t_error(framed, x, Q)[0])
 
 
-def test_no_constraint_leaves_nothing_to_round() -> None:
+def test_without_constraints_the_gap_is_exactly_zero() -> None:
     """The prior is the answer and its value 0, whatever the last bit of a factorization is."""
     rng = np.random.default_rng(0)
     B = rng.standard_normal((6, 6))
@@ -543,7 +543,7 @@ def test_no_constraint_leaves_nothing_to_round() -> None:
     assert (solution.primal, solution.dual, solution.gap) == (0.0, 0.0, 0.0)
 
 
-def test_ctrl_c_leaves_the_error_state_of_the_caller(monkeypatch) -> None:
+def test_ctrl_c_restores_the_floating_point_error_state(monkeypatch) -> None:
     """However the block that is quiet about overflow ends, even where its own end is interrupted."""
 
     def interrupted(self, *details) -> None:
@@ -623,7 +623,7 @@ def test_rounding_of_a_large_cost_hides_nothing_that_is_far_from_it(solver: str)
     assert solution.primal == pytest.approx(optimum, rel=1e-5)
 
 
-def test_dust_is_no_gap() -> None:
+def test_rounding_errors_are_not_a_gap() -> None:
     assert Certificate(1e-9, 0.0, 1e-9, 0.0, prior_rounding=2e-9).relative_gap == 0.0
     assert Certificate(3.0, 1.0, 2.0, 0.0, prior_rounding=0.5).relative_gap == 0.5
     assert Certificate(np.inf, -np.inf, np.inf, 0.0, prior_rounding=1.0).relative_gap == np.inf

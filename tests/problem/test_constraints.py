@@ -184,7 +184,7 @@ def test_the_gram_is_that_of_the_matrices(c, form, library):
 
 @every_constraint
 @every_form
-def test_taking_rows(c, form, library):
+def test_index_and_materialize_rows(c, form, library):
     mapping = linear_map(c, form, library)
     rows = np.asarray([0, mapping.size - 1, mapping.size // 2])
     for chosen in (
@@ -232,7 +232,7 @@ def test_nonnegative_maps_are_positive_semidefinite(c, form, library):
 
 
 @every_constraint
-def test_chunks_and_working_sets_that_do_not_fit_change_nothing(c, library, monkeypatch):
+def test_small_chunks_and_large_working_sets_change_nothing(c, library, monkeypatch):
     whole = linear_map(c, "on a basis", library)
     S, Phi, v = symmetric(n), np.abs(symmetric(n)), random(whole.size)
 

@@ -1,4 +1,4 @@
-"""What constraints take, and the sentences with which they refuse."""
+"""Which input constraints accept, and the errors for what they refuse."""
 
 import dataclasses
 
@@ -107,7 +107,7 @@ REFUSALS = [
 
 
 @pytest.mark.parametrize(("make", "sentence"), REFUSALS, ids=[s[:40] for _, s in REFUSALS])
-def test_refusals_say_what_was_given(make, sentence):
+def test_errors_say_what_was_given(make, sentence):
     with pytest.raises(ValueError) as raised:  # noqa: PT011 - the sentence is compared below
         make()
     assert sentence in str(raised.value)
@@ -157,7 +157,7 @@ def test_no_sparse_matrices_at_all():
 # -- what they take --------------------------------------------------------------------------------
 
 
-def test_any_integers_serve_as_indices(library):
+def test_integers_of_any_type_are_indices(library):
     expected = None
     for i, j in (
         ([0, 1, 2], [1, 2, 3]),
@@ -181,7 +181,7 @@ def test_points_of_any_real_type(library):
 
 
 @pytest.mark.parametrize("layout", ["read-only", "transposed", "strided", "reversed"])
-def test_memory_of_any_layout_serves_and_is_left_alone(layout, library):
+def test_arrays_of_any_memory_layout_are_accepted_and_not_modified(layout, library):
     storage = {
         "read-only": POINTS.copy(),
         "transposed": np.ascontiguousarray(POINTS.T).T,

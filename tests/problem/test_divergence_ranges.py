@@ -1,4 +1,4 @@
-"""Where Bregman matrix divergences are finite (K09 section 4), and what they are asked about."""
+"""Where Bregman matrix divergences are finite (K09 section 4), and which input they accept."""
 
 import numpy as np
 import pytest
@@ -113,7 +113,7 @@ def test_every_library(h, r, library):
             divergence(X, library.array(X0), h)
 
 
-def test_lists_and_read_only_matrices_serve():
+def test_lists_and_read_only_matrices_are_accepted():
     X = np.asarray([[2.0, 1.0], [1.0, 2.0]])
     X.flags.writeable = False
     assert frobenius_divergence(X, [[0, 0], [0, 0]]) == pytest.approx(5.0, rel=1e-15)
@@ -147,7 +147,7 @@ REFUSALS = [
 
 @pytest.mark.parametrize(("X", "X0", "sentence"), REFUSALS, ids=[r[2][:40] for r in REFUSALS])
 @every_regularizer
-def test_refusals(X, X0, sentence, h):
+def test_bad_input_raises_a_clear_error(X, X0, sentence, h):
     with pytest.raises(ValueError) as raised:  # noqa: PT011 - the sentence is compared below
         divergence(X, X0, h)
     assert sentence in str(raised.value)

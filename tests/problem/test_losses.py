@@ -176,7 +176,7 @@ def test_never_nan_at_extreme_arguments(loss, library):
         assert np.all(loss.value(np.asarray(extremes)) >= 0) or loss.is_fixed
 
 
-def test_LogDetSlack_is_sound_up_to_its_open_end():
+def test_LogDetSlack_is_accurate_up_to_its_open_end():
     # Of pairs (gamma, b) drawn at random, one in twelve has 1 - lam b / gamma round to 0 at the end.
     gamma, b = np.exp(np.random.default_rng(0).normal(size=(2, 1000)))
     loss = LogDetSlack(upper=b, weight=gamma)
@@ -252,7 +252,7 @@ def test_the_domain_is_where_the_loss_is_finite(loss, t, lam):
 
 @every_loss
 @given(low=st.floats(-1, 4), width=st.sampled_from([0.0, 0.1, 2.0]))
-def test_slack_means_that_the_loss_vanishes(loss, low, width):
+def test_is_slack_means_that_the_loss_vanishes(loss, low, width):
     t = np.linspace(low, low + width, 11)
     found = loss.is_slack(at(low), at(t[-1]))[0]
     vanishes = bool(np.all(loss.value(t) == 0))

@@ -1,4 +1,4 @@
-"""What losses take and what they refuse: vectors of bounds and weights, any library, templates."""
+"""Which input losses accept and refuse: vectors of bounds and weights, any array library, templates."""
 
 import copy
 import dataclasses
@@ -111,7 +111,7 @@ def test_a_template_has_no_values(cls):
 
 
 @every_bounded_type
-def test_a_bound_without_its_name_is_one_sentence(cls):
+def test_a_positional_bound_raises_a_clear_error(cls):
     strengths = [1.0] * sum(not field.kw_only for field in dataclasses.fields(cls))
     call = ", ".join(str(x) for x in [*strengths, 1.5])
     expected = f"`{cls.__name__}({call})`: 1.5 has no name; pass the bound as one of upper=, lower= and equal=."
@@ -176,7 +176,7 @@ REFUSALS = [
 
 
 @pytest.mark.parametrize(("make", "sentence"), REFUSALS, ids=[s[:24] for _, s in REFUSALS])
-def test_refusals_say_what_to_do(make, sentence):
+def test_errors_say_what_to_do(make, sentence):
     with pytest.raises(ValueError, match=sentence):
         make()
 

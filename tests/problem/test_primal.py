@@ -48,7 +48,7 @@ def test_the_gap_is_primal_less_dual(
     regularizer: Regularizer, constraints: Constraints, library: Library
 ) -> None:
     point = point_of(constraints, library, regularizer)
-    certificate, lam = point.judged()
+    certificate, lam = point.certify()
     dual = point.dual.at(lam)
     assert certificate.gap == pytest.approx(point.value - dual.value, rel=1e-10, abs=1e-11)
     assert point.value <= certificate.primal <= point.value + 1e-11 * (1 + abs(point.value))
@@ -76,7 +76,7 @@ def test_the_residual_is_the_slope_along_every_direction(
         assert slope == pytest.approx(np.sum(E * library.numpy(S)), rel=1e-6, abs=1e-10)
 
 
-def test_a_step_out_of_the_cone_leads_nowhere(library: Library) -> None:
+def test_a_step_out_of_the_cone_gives_no_point(library: Library) -> None:
     point = point_of(Trace(), library)
     assert point.moved(library.array(-1.01 * np.eye(N))) is None
 
@@ -114,7 +114,7 @@ def test_the_direction_solves_the_newton_system(
 
 @pytest.mark.parametrize("stride", [1, 3])
 @pytest.mark.parametrize("first", [1, 50, 10_000])
-def test_what_is_not_near_costs_nothing(stride: int, first: int, library: Library) -> None:
+def test_every_constraint_with_a_cost_is_kept(stride: int, first: int, library: Library) -> None:
     rng = np.random.default_rng(2)
     P = rng.standard_normal((60, 4))
     i, j = rng.integers(0, 30, 900), rng.integers(30, 60, 900)
@@ -133,7 +133,7 @@ def test_what_is_not_near_costs_nothing(stride: int, first: int, library: Librar
         assert np.isin(costly[costly % stride == 0], chosen).all()
 
 
-def test_few_of_those_that_cost_nothing_are_kept() -> None:
+def test_few_constraints_without_cost_are_kept() -> None:
     rng = np.random.default_rng(3)
     P = rng.standard_normal((400, 6))
     i, j = rng.integers(0, 200, 30_000), rng.integers(200, 400, 30_000)
@@ -161,7 +161,7 @@ def test_few_of_those_that_cost_nothing_are_kept() -> None:
         ),
     ],
 )
-def test_what_it_is_not_for(regularizer, term, reason: str) -> None:
+def test_problems_it_cannot_solve_are_refused(regularizer, term, reason: str) -> None:
     problem = Problem(regularizer, np.eye(N), [term])
     with pytest.raises(ValueError, match=rf"primal_newton.*{reason}.*auto"):
         solve(problem, "primal_newton")

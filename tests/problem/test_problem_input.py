@@ -1,4 +1,4 @@
-"""What users pass to Problem and solve: bad input gets a sentence, odd input gets the right answer."""
+"""What users pass to Problem and solve: bad input raises a clear error, unusual input gets the right answer."""
 
 import subprocess
 import sys
@@ -126,7 +126,7 @@ BAD = [
 
 
 @pytest.mark.parametrize(("call", "sentence"), BAD, ids=[sentence[:40] for _, sentence in BAD])
-def test_bad_values_get_a_sentence(call, sentence):
+def test_bad_values_raise_a_clear_error(call, sentence):
     with pytest.raises(
         ValueError if "dtype complex" not in sentence else TypeError, match=sentence
     ):
@@ -161,7 +161,7 @@ def test_bad_values_get_a_sentence(call, sentence):
         (lambda: Hinge("a"), r"`Hinge\(C='a'\)`: C must be a positive number"),
     ],
 )
-def test_wrong_kinds_get_a_sentence(call, sentence):
+def test_wrong_types_raise_a_clear_error(call, sentence):
     with pytest.raises(TypeError, match=sentence):
         call()
 
@@ -187,7 +187,7 @@ def test_float32_is_used_where_asked_for(library: Library) -> None:
 
 
 @pytest.mark.parametrize("regularizer", [LogDet(), VonNeumann(), Frobenius()], ids=str)
-def test_double_precision_goes_on_where_single_comes_to_nothing(regularizer) -> None:
+def test_double_precision_takes_over_where_single_fails(regularizer) -> None:
     """Targets of 1e5 at a price of 76 leave a share of 1e-11 for everything else."""
     rng = np.random.default_rng(0)
     P = 100 * rng.standard_normal((9, 4))
@@ -203,7 +203,7 @@ def test_double_precision_goes_on_where_single_comes_to_nothing(regularizer) -> 
 
 
 @pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
-def test_what_only_double_precision_contradicts_may_be_a_rounding() -> None:
+def test_a_contradiction_below_single_precision_may_be_rounding() -> None:
     """Bounds apart by a thousandth contradict each other, and by a ten-millionth they may be one number."""
     P = np.random.default_rng(0).standard_normal((2, 3))
 
@@ -217,7 +217,7 @@ def test_what_only_double_precision_contradicts_may_be_a_rounding() -> None:
 
 
 @pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
-def test_without_room_for_double_precision_the_answer_in_single_stays(monkeypatch) -> None:
+def test_without_memory_for_double_precision_the_single_answer_stays(monkeypatch) -> None:
     def narrow(problem, **changes):
         if changes.get("dtype") == "float64":
             raise MemoryError
@@ -236,7 +236,7 @@ def test_without_room_for_double_precision_the_answer_in_single_stays(monkeypatc
 
 
 @pytest.mark.parametrize("regularizer", [LogDet(), VonNeumann(), Frobenius()], ids=str)
-def test_memory_of_any_layout_serves_and_is_left_alone(regularizer) -> None:
+def test_arrays_of_any_memory_layout_are_accepted_and_not_modified(regularizer) -> None:
     rng = np.random.default_rng(1)
     wide = rng.standard_normal((12, 8))
     bound = np.array([0.5, 3.0, 0.7, 3.0])
@@ -284,7 +284,7 @@ def test_a_tolerance_below_rounding_stalls_with_a_warning() -> None:
     assert solution.relative_gap < 1e-12
 
 
-def test_ctrl_c_before_the_first_look(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_ctrl_c_before_the_first_iteration(monkeypatch: pytest.MonkeyPatch) -> None:
     def interrupt(*args):
         raise KeyboardInterrupt
 
@@ -306,7 +306,7 @@ def test_an_indefinite_target_under_frobenius_as_the_message_says() -> None:
     assert np.allclose(solution.matrix, (U * np.clip(e, 0, None)) @ U.T, atol=1e-12)
 
 
-def test_importing_stays_light() -> None:
+def test_importing_does_not_load_optional_packages() -> None:
     """Numba, plotting and array libraries are loaded when they are used, not before, unless by scikit-learn."""
     heavy = "numba", "matplotlib", "torch", "cupy", "highspy", "pandas", "cvxpy"
     code = (

@@ -173,7 +173,7 @@ def test_Schatten_with_p_2_is_Frobenius():
         ("two", TypeError, r"`Schatten\(p='two'\)`: p must be a positive number; got str\."),
     ],
 )
-def test_Schatten_refuses(p, error, sentence):
+def test_Schatten_refuses_bad_exponents(p, error, sentence):
     with pytest.raises(error, match=sentence):
         Schatten(p)
 
@@ -317,7 +317,7 @@ def test_plus_infinity_where_Y_has_overflowed(h, bad, library):
 
 
 @every_regularizer
-def test_evaluation_leaves_its_argument_alone(h):
+def test_evaluation_does_not_modify_its_argument(h):
     Y = -np.eye(3) + 0.1
     before = Y.copy()
     Y.flags.writeable = False

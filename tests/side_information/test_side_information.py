@@ -1,4 +1,4 @@
-"""Side information: what it refuses, what it draws, what it implies, and the terms it becomes."""
+"""Side information: input checks, random draws, closure, and the terms of a problem it becomes."""
 
 import pickle
 from dataclasses import FrozenInstanceError
@@ -184,7 +184,7 @@ def test_side_information_is_frozen_and_pickles(maker):
     assert f"n_points={N}" in repr(side)
 
 
-def test_statements_have_names():
+def test_statements_describe_themselves():
     sides = {name: make(np.asarray) for name, make in MAKERS.items()}
     assert sides["pairs"].describe(0) == "the similar pair (0, 1)"
     assert sides["pairs"].describe(4) == "the dissimilar pair (7, 3)"
@@ -207,7 +207,7 @@ def test_the_rows_involved_are_those_of_the_terms(library, maker):
 
 
 @given(seed=st.integers(0, 1000))
-def test_taking_rows_keeps_what_lies_within_them(library, seed):
+def test_keep_points_keeps_the_statements_about_them(library, seed):
     """side.keep_points(rows) says about points[rows] what side says about those points, and no more."""
     rng = np.random.default_rng(seed)
     points = rng.normal(size=(N, 3))
@@ -225,7 +225,7 @@ def test_taking_rows_keeps_what_lies_within_them(library, seed):
                 side.keep_points(library.index(rows))
 
 
-def test_taking_rows_counts():
+def test_keep_points_numbers_the_points_anew():
     pairs = MAKERS["pairs, one number each"](np.asarray)
     part = pairs.keep_points([5, 3, 7, 1])
     np.testing.assert_array_equal(part.similar, [[0, 1]])
@@ -246,7 +246,7 @@ def test_taking_rows_counts():
     n_pairs=st.integers(2, 60),
     seed=st.integers(0, 100),
 )
-def test_pairs_from_labels_are_what_they_say(labels, n_pairs, seed):
+def test_pairs_from_labels_follow_the_labels(labels, n_pairs, seed):
     y = np.asarray(labels)
     every = [p for p in combinations(range(y.size), 2) if -1 not in y[list(p)]]
     alike = {p for p in every if y[p[0]] == y[p[1]]}
@@ -337,7 +337,7 @@ def test_the_default_number_of_pairs_is_40_c_squared():
     np.testing.assert_array_equal(first.similar, second.similar)
 
 
-def test_a_draw_takes_the_memory_of_the_draw():
+def test_a_draw_takes_memory_for_the_drawn_pairs_only():
     """A million points have 5e11 pairs; listing them, or a mask of them, would not return."""
     y = np.arange(1_000_000) % 2
     assert Pairs.from_labels(y, 1000, random_state=0).size == 1000
@@ -678,7 +678,7 @@ REFUSED = [
 
 
 @pytest.mark.parametrize(("call", "sentence"), REFUSED, ids=[s for _, s in REFUSED])
-def test_bad_input_is_refused_in_a_sentence(call, sentence):
+def test_bad_input_raises_a_clear_error(call, sentence):
     with pytest.raises((ValueError, TypeError), match=sentence) as caught:
         call()
     assert str(caught.value).endswith(".")

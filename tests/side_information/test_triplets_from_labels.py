@@ -87,12 +87,12 @@ def test_the_default_is_1500_or_40_for_each_pair_of_classes():
     ],
     ids=["NaN", "None", "-1"],
 )
-def test_points_without_a_label_take_no_part(y):
+def test_unlabeled_points_are_left_out(y):
     drawn = rows(Triplets.from_labels(y, 100, random_state=0))
     assert set(drawn) == every_triplet([0, 1, -1, 0, 1])
 
 
-def test_labels_stay_as_they_were():
+def test_labels_are_not_modified():
     y = np.asarray([2, 0, 2, -1, 0])
     before = y.copy()
     Triplets.from_labels(y, random_state=0)
@@ -128,12 +128,12 @@ def test_a_million_points_take_no_longer_than_their_sort():
         ),
     ],
 )
-def test_what_is_wrong_is_said(call, message):
+def test_bad_input_raises_a_clear_error(call, message):
     with pytest.raises(ValueError, match=message):
         call()
 
 
-def test_a_seed_must_be_one():
+def test_an_invalid_seed_is_refused():
     with pytest.raises(TypeError, match="`random_state` must be None, a whole number"):
         Triplets.from_labels([0, 0, 1], random_state="one")
 
@@ -170,7 +170,7 @@ def test_contradictions_are_those_of_all_pairs_of_rows(width, seed):
     assert side.contradictions().tolist() == expected
 
 
-def test_contradictions_of_rows_one_can_check():
+def test_contradictions_of_a_small_example():
     side = Triplets([(0, 1, 2), (0, 2, 1), (0, 1, 2), (1, 0, 2), (3, 4, 5)], n_points=6)
     assert side.contradictions().tolist() == [0, 1]  # the first is there twice, as its weight
     four = Triplets([(0, 1, 2, 3), (3, 2, 1, 0), (0, 1, 2, 4)], n_points=5)

@@ -53,7 +53,7 @@ def test_bounds_that_leave_room_are_not_opposed(kind: str, apart: float) -> None
     assert find_opposed_bounds(Problem(VonNeumann(), np.eye(5), terms).dual) is None
 
 
-def test_offsets_count(library: Library) -> None:
+def test_offsets_count_in_opposed_bounds(library: Library) -> None:
     """10 + t <= 11 and 5 + t >= 7 ask for t <= 1 and t >= 2; with 5 + t >= 6 they agree."""
     upper = Term(DiagonalEntries([0], offset=10.0), Hard(upper=11.0))
     for least, is_opposed in ((7.0, True), (6.0, False)):
@@ -65,7 +65,7 @@ def test_offsets_count(library: Library) -> None:
             assert library.numpy(v).tolist() == [1.0, -1.0]
 
 
-def test_of_many_the_worst_two_are_named() -> None:
+def test_the_two_most_opposed_bounds_are_named() -> None:
     """Among a thousand bounds on ten distances, those on the fourth oppose each other by most."""
     rng = np.random.default_rng(0)
     j = rng.integers(1, 6, 1000)

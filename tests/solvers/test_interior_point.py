@@ -65,7 +65,7 @@ def written_out(regularizer: Regularizer, X: np.ndarray, C: float, scale: float)
 @pytest.mark.covering("regularizer", "price")
 @pytest.mark.parametrize("price", [(0.01, 1.0), (1.0, 1.0), (100.0, 30.0)], ids=str)
 @EACH_REGULARIZER
-def test_hinges_of_any_price_are_solved(
+def test_hinges_are_solved_at_any_price(
     regularizer: Regularizer, price: tuple[float, float], library: Library
 ) -> None:
     C, scale = price
@@ -130,14 +130,14 @@ def test_the_duals_prove_the_gap(regularizer: Regularizer) -> None:
     assert better.primal - solution.dual <= solution.gap + rounding
 
 
-def test_more_than_double_precision_has_is_not_claimed() -> None:
+def test_no_gap_below_double_precision_is_claimed() -> None:
     with pytest.warns(ConvergenceWarning, match="no step that improves"):
         solution = solve(crowded(LogDet(), 1.0), tol=1e-16)
     assert solution.status is Status.STALLED
     assert 1e-16 < solution.relative_gap < 1e-11
 
 
-def test_other_losses_beside_hinges() -> None:
+def test_other_losses_together_with_hinges() -> None:
     problem = crowded(LogDet(), 0.1)
     terms = [
         *problem.terms,
@@ -163,7 +163,7 @@ def test_X_of_low_rank_is_reached(regularizer: Regularizer) -> None:
     assert x[0] < 1e-3 * x[-1]
 
 
-def test_a_prior_of_zero_and_an_answer_to_go_on_from() -> None:
+def test_a_zero_prior_and_a_warm_start() -> None:
     problem = crowded(Frobenius(), 1.0)
     from_zero = solve(Problem(Frobenius(), np.zeros((R, R)), problem.terms))
     assert from_zero.status is Status.OPTIMAL
@@ -208,7 +208,7 @@ def test_coordinates_of_symmetric_matrices(library: Library) -> None:
 
 
 @pytest.mark.parametrize("weight", [1.0, 1e8, 1e14])
-def test_one_weight_does_not_drown_the_others(weight: float, library: Library) -> None:
+def test_one_large_weight_does_not_lose_the_others(weight: float, library: Library) -> None:
     """(I + w b b')^-1 b = b / (1 + w b'b), and what is orthogonal to b stays: at any w."""
     z = np.random.default_rng(0).standard_normal((1, 3))
     c = Coordinates(3, library.array(z))
@@ -223,7 +223,7 @@ def test_one_weight_does_not_drown_the_others(weight: float, library: Library) -
 
 
 @EACH_REGULARIZER
-def test_a_point_is_known_by_its_gradient(regularizer: Regularizer, library: Library) -> None:
+def test_a_point_is_determined_by_its_gradient(regularizer: Regularizer, library: Library) -> None:
     """X = F F' is the gradient of phi* at Y = grad phi(X), where phi* has the same value."""
     F = np.random.default_rng(0).standard_normal((4, 4))
     point = regularizer.at_gradient(library.array(F))
@@ -238,7 +238,7 @@ def test_a_point_is_known_by_its_gradient(regularizer: Regularizer, library: Lib
 
 @pytest.mark.parametrize("loss", BOUNDED_LOSSES, ids=name_of)
 @EACH_REGULARIZER
-def test_it_is_for_every_loss(regularizer, loss) -> None:
+def test_every_loss_is_solved(regularizer, loss) -> None:
     """Kinks, hard bounds, targets, losses that are infinite for some t: the optimum of another solver."""
     rng = np.random.default_rng(0)
     P = rng.standard_normal((12, 3))
@@ -253,7 +253,7 @@ def test_it_is_for_every_loss(regularizer, loss) -> None:
 
 
 @pytest.mark.parametrize("apart", [1.0, 1e-2, 1e-4])
-def test_it_proves_contradictions(apart: float) -> None:
+def test_contradictions_are_proven(apart: float) -> None:
     terms = [Term(Trace(), Hard(upper=1.0)), Term(Trace(), Hard(lower=1.0 + apart))]
     solution = solve(Problem(LogDet(), np.eye(3), terms), "interior_point")
     assert solution.status is Status.INFEASIBLE
@@ -261,7 +261,7 @@ def test_it_proves_contradictions(apart: float) -> None:
 
 
 @pytest.mark.parametrize("price", [1e2, 1e4, 1e6, 1e8, 1e10])
-def test_large_prices_arrive(price: float) -> None:
+def test_large_prices_converge(price: float) -> None:
     """As the price grows the answer tends to one that does not depend on it, and the steps do not grow."""
     rng = np.random.default_rng(0)
     P = rng.standard_normal((30, 4))
@@ -275,7 +275,7 @@ def test_large_prices_arrive(price: float) -> None:
 
 
 @EACH_REGULARIZER
-def test_rows_that_say_nothing_change_nothing(regularizer: Regularizer) -> None:
+def test_empty_constraints_change_nothing(regularizer: Regularizer) -> None:
     """A comparison of a point with itself is 0 >= 0: it holds at any price, and has none."""
     rng = np.random.default_rng(3)
     P = rng.standard_normal((12, 4))
@@ -298,7 +298,7 @@ def test_rows_that_say_nothing_change_nothing(regularizer: Regularizer) -> None:
 @EACH_REGULARIZER
 @pytest.mark.parametrize("gamma", [1e-7, 1e-4, 1e3])
 @pytest.mark.parametrize("loss", [KLSlack, LogDetSlack])
-def test_slack_of_any_strength(
+def test_slack_losses_of_any_weight_are_solved(
     regularizer: Regularizer, gamma: float, loss: type[KLSlack | LogDetSlack]
 ) -> None:
     """An exponential or a pole of the price, at strengths where loss* overflows next to the optimum."""
@@ -318,7 +318,7 @@ def test_slack_of_any_strength(
 
 
 @EACH_REGULARIZER
-def test_contradictions_among_what_is_soft(regularizer: Regularizer) -> None:
+def test_contradictions_among_soft_constraints_are_proven(regularizer: Regularizer) -> None:
     """The prices of two bounds grow without end, those of the others do not: the proof is of the two."""
     rng = np.random.default_rng(5)
     P = rng.standard_normal((12, 4))
@@ -335,7 +335,7 @@ def test_contradictions_among_what_is_soft(regularizer: Regularizer) -> None:
 
 
 @EACH_REGULARIZER
-def test_it_starts_next_to_an_optimum_that_costs_next_to_nothing(regularizer: Regularizer) -> None:
+def test_it_starts_next_to_an_optimum_of_almost_zero_cost(regularizer: Regularizer) -> None:
     """The prior costs nothing and violates one bound by a ten-thousandth."""
     terms = [Term(DiagonalEntries([0]), Hard(lower=1.0001)), Term(Trace(), Hinge(upper=5.0))]
     solution = solve(Problem(regularizer, np.eye(3), terms), solver="interior_point")

@@ -50,7 +50,7 @@ def steps(f, derivative, *, with_slope=True, gap=lambda s: 0.0):
     return take
 
 
-def test_a_step_that_is_good_enough_is_taken_whole() -> None:
+def test_a_good_full_step_is_taken() -> None:
     take = steps(lambda s: s - s**2 / 2, lambda s: 1 - s)
     assert line_search(take, 1.0, 0.0, tries=5).size == 1.0
 

@@ -24,7 +24,7 @@ class Notebook(io.StringIO):
     ("stream", "is_shown"), [(Terminal, True), (Notebook, True), (io.StringIO, False)]
 )
 @pytest.mark.parametrize("verbose", [0, 1])
-def test_progress_is_shown_where_a_line_can_be_rewritten(stream, is_shown, verbose, monkeypatch):
+def test_progress_is_shown_on_a_terminal_and_in_a_notebook(stream, is_shown, verbose, monkeypatch):
     written = stream()
     monkeypatch.setattr(sys, "stderr", written)
     MetricLearner(verbose=verbose, random_state=0).fit(*load_iris(return_X_y=True))

@@ -142,7 +142,7 @@ def test_within_the_range_of_a_factor(regularizer: Regularizer, constraints: Con
         solution = solve(Problem(regularizer, FACTOR, [Term(constraints, loss)]), tol=TOL)
         if solution.status in (Status.INFEASIBLE, Status.UNBOUNDED):
             # Few dimensions are left, and some of the examples contradict each other in them; that
-            # this is so is checked in test_infeasible.py.
+            # this is so is checked in test_status.py.
             continue
         X = solution.matrix
         assert np.allclose(V @ (V.T @ X @ V) @ V.T, X, atol=1e-10 * np.trace(X))

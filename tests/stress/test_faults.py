@@ -1,4 +1,4 @@
-"""Ctrl-C, killed runs, full disks, little memory, many threads: a little of what `stress` does at length."""
+"""Ctrl-C, killed runs, full disks, little memory, many threads: a short run of what `stress` does at length."""
 
 import importlib
 import inspect
@@ -15,16 +15,16 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from stress.fault_tables import FOUND, fault_tables
+from stress.fault_tables import FOUND, make_fault_tables
 from stress.faults import is_flawless
 from stress.fits import FITS, digest
-from stress.interrupts import trouble
-from stress.kills import COMMANDS, forked, kill_runs
-from stress.load import _compared, _growth, _Task, load
+from stress.interrupts import find_trouble
+from stress.kills import COMMANDS, kill_runs, run_in_fork
+from stress.load import _fit_and_compare, _measure_growth, _Task, run_load
 from stress.load import is_flawless as load_is_flawless
 from stress.scarcity import SCARCITIES, try_scarcity
 from stress.store import Store, read_lines
-from tools.whole_files import UnwritableError, write_whole
+from tools.atomic_files import UnwritableError, write_atomically
 
 from gramlearn import (
     KernelDesigner,
@@ -39,7 +39,7 @@ from gramlearn import (
 )
 from gramlearn._base.distinct_rows import distinct_rows
 from gramlearn.methods.kernel_design.problem import DesignProblem
-from gramlearn.methods.kernel_design.program import Program
+from gramlearn.methods.kernel_design.program import Coefficients, Program
 from gramlearn.problem.status import Status
 from gramlearn.side_information import Triplets
 
@@ -80,7 +80,7 @@ class _Interrupts:
 
 
 @pytest.mark.parametrize("name", FITS)
-def test_ctrl_c_at_any_moment_gives_an_answer_so_far_or_nothing(name: str) -> None:
+def test_ctrl_c_at_any_moment_gives_the_best_answer_or_none(name: str) -> None:
     """The estimator is fitted with what there is, or what it was before; and the next fit knows of nothing."""
     fit = FITS[name]
     data = fit.data(0.5)
@@ -98,13 +98,13 @@ def test_ctrl_c_at_any_moment_gives_an_answer_so_far_or_nothing(name: str) -> No
             stop, outcome = error, "answer" if error.fitted else "nothing"
         except KeyboardInterrupt:
             outcome = "nothing"
-        assert trouble(fit, estimator, data, before, stop, outcome) == ""
+        assert find_trouble(fit, estimator, data, before, stop, outcome) == ""
         if outcome == "answer" and estimator is fitted:
             fitted = fit.run(fit.make(), data)
         assert digest(fit.answers(fit.run(fit.make(), data), data)) == right
 
 
-def test_an_interrupted_fit_is_a_fit_and_says_so(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_an_interrupted_fit_is_usable_and_warns(monkeypatch: pytest.MonkeyPatch) -> None:
     fit = FITS["MaximumVarianceUnfolding"]
     X, _ = fit.data(1.0)
     from gramlearn.methods.unfolding import max_variance
@@ -201,12 +201,11 @@ def _program_of_seconds() -> Program:
     """HiGHS has to work on it for half a second before it first asks whether it should end."""
     rng = np.random.default_rng(0)
     m, n = 200, 4000
-    program = Program(
-        np.ones(m), np.arange(m), np.ones(m), 50, 1.0, has_identity=True, nonnegative=False
-    )
+    of_comparisons = rng.standard_normal((n, m)), np.ones(n), np.ones(n)
+    of_kernels = np.ones(m), 50, np.arange(m), np.ones(m)
+    program = Program(Coefficients(*of_comparisons, *of_kernels, True, False))
     program.add_cuts(np.ones((1, m)))
-    D = rng.standard_normal((n, m))
-    program.add_comparisons(D, np.ones(n), np.ones(n), np.zeros(n, dtype=bool))
+    program.add_comparisons(np.arange(n), np.ones(n), np.zeros(n, dtype=bool))
     program.set_prices(0.1, 1e-3)
     return program
 
@@ -229,13 +228,13 @@ def _raised_inside(program: Program, signal_number: int, error: type[BaseExcepti
 
 
 @pytest.mark.usefixtures("ctrl_c")
-def test_highs_hears_ctrl_c() -> None:
+def test_highs_stops_at_ctrl_c() -> None:
     """A linear program of many seconds ends when it is told to."""
     assert _raised_inside(_program_of_seconds(), signal.SIGINT, KeyboardInterrupt) < 1.0
 
 
 @posix
-def test_highs_ends_whatever_a_handler_raises() -> None:
+def test_highs_stops_whatever_a_signal_handler_raises() -> None:
     """A limit that the user sets by a signal, or SIGTERM that ends a service, leaves nothing at work behind."""
 
     def handler(*_: object) -> None:
@@ -256,13 +255,13 @@ def test_highs_ends_whatever_a_handler_raises() -> None:
 
 
 @posix
-def test_python_ends_as_it_should_where_highs_still_works() -> None:
+def test_python_exits_cleanly_while_highs_is_running() -> None:
     """Threads that Python does not wait for are torn down at its end, which C++ answers by abort()."""
     work = f"""
 import signal, threading, time
 import numpy as np
 from gramlearn.methods.kernel_design import program
-from gramlearn.methods.kernel_design.program import Program
+from gramlearn.methods.kernel_design.program import Coefficients, Program
 
 {inspect.getsource(_program_of_seconds)}
 
@@ -278,13 +277,13 @@ threading.Timer(0.1, signal.raise_signal, (signal.SIGINT,)).start()
 try:
     program.solve()
 except KeyboardInterrupt:
-    print("at work:", program.so_far() is None)
+    print("at work:", program.last_prices() is None)
 """
     ended = subprocess.run([sys.executable, "-c", work], **OUTPUT)
     assert (ended.stdout, ended.stderr) == ("at work: True\n", "")
 
 
-def test_ctrl_c_among_distinct_rows_is_ctrl_c() -> None:
+def test_ctrl_c_in_distinct_rows_raises_KeyboardInterrupt() -> None:
     """At whatever call: NumPy's own function makes a TypeError of one that comes while it compares rows."""
     table = np.random.default_rng(0).integers(3, size=(20, 2))
     every = _Interrupts()
@@ -296,7 +295,7 @@ def test_ctrl_c_among_distinct_rows_is_ctrl_c() -> None:
 
 
 @pytest.mark.parametrize("kind", ["pca", "metric"])
-def test_a_stream_that_is_interrupted_goes_on_where_it_was(kind: str) -> None:
+def test_an_interrupted_stream_can_be_continued(kind: str) -> None:
     """fit(X) = what was learned until Ctrl-C, and partial_fit of the rest, to the bit."""
     rng = np.random.default_rng(0)
     Z, y = rng.standard_normal((40, 5)), rng.random(40) + 0.5
@@ -325,7 +324,7 @@ def test_a_stream_that_is_interrupted_goes_on_where_it_was(kind: str) -> None:
     assert all(f"after {seen} of 40" in words for seen, words in said)
 
 
-def test_a_fit_that_fails_leaves_the_earlier_one() -> None:
+def test_a_failed_fit_keeps_the_earlier_one() -> None:
     X, y = FITS["MetricLearner"].data(0.5)
     learner = MetricLearner(random_state=0).fit(X, y)
     before = dict(vars(learner))
@@ -335,7 +334,7 @@ def test_a_fit_that_fails_leaves_the_earlier_one() -> None:
     assert learner.transform(X).shape == X.shape
 
 
-def test_an_answer_so_far_with_which_no_fit_can_end_is_in_the_exception(
+def test_an_interrupted_answer_that_cannot_be_fitted_is_in_the_exception(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     fit = FITS["KernelDesigner"]
@@ -362,7 +361,7 @@ def test_an_answer_so_far_with_which_no_fit_can_end_is_in_the_exception(
 
 
 @pytest.mark.parametrize(("name", "call"), [("solve", 1), ("solve", 4), ("_best_halves", 1)])
-def test_a_cut_so_far_is_balanced_and_has_its_bound(
+def test_an_interrupted_cut_is_balanced_and_has_a_bound(
     name: str, call: int, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     rng = np.random.default_rng(0)
@@ -392,9 +391,9 @@ def test_a_cut_so_far_is_balanced_and_has_its_bound(
     assert cut.path == right.path[: len(cut.path)]
 
 
-def test_clusters_so_far_are_the_best_of_the_starts(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_interrupted_clusters_are_the_best_of_the_starts(monkeypatch: pytest.MonkeyPatch) -> None:
     X = FITS["KernelKMeans"].data(0.5)[0]
-    lloyd, starts = KMEANS._lloyd, []
+    lloyd, starts = KMEANS._run_lloyd, []
 
     def interrupt(*args):
         if len(starts) == 3:
@@ -402,7 +401,7 @@ def test_clusters_so_far_are_the_best_of_the_starts(monkeypatch: pytest.MonkeyPa
         starts.append(1)
         return lloyd(*args)
 
-    monkeypatch.setattr(KMEANS, "_lloyd", interrupt)
+    monkeypatch.setattr(KMEANS, "_run_lloyd", interrupt)
     clusters = KernelKMeans(5, random_state=0)
     with pytest.raises(SolveInterrupted, match="start"):
         clusters.fit(X)
@@ -422,7 +421,7 @@ def test_ctrl_c_in_the_clusters_of_a_kernel_keeps_the_kernel(
         raise KeyboardInterrupt
 
     kernel = NonparametricKernel(random_state=0)
-    monkeypatch.setattr(KMEANS, "_lloyd", interrupt)
+    monkeypatch.setattr(KMEANS, "_run_lloyd", interrupt)
     with pytest.raises(KeyboardInterrupt):
         kernel.fit_predict(X, y)
     assert kernel.kernel_entries(0, 0) >= 0
@@ -434,7 +433,7 @@ def test_ctrl_c_in_the_clusters_of_a_kernel_keeps_the_kernel(
 
 @posix
 @pytest.mark.filterwarnings("ignore:This process .* is multi-threaded:DeprecationWarning")
-def test_a_killed_run_leaves_whole_files_and_goes_on(tmp_path: Path) -> None:
+def test_a_killed_run_leaves_complete_files_and_continues(tmp_path: Path) -> None:
     found = kill_runs("experiments run", 4, 0, tmp_path)
     assert is_flawless(found), found
     assert found["same_results"]
@@ -443,7 +442,7 @@ def test_a_killed_run_leaves_whole_files_and_goes_on(tmp_path: Path) -> None:
 @posix
 @pytest.mark.parametrize("name", SCARCITIES)
 @pytest.mark.filterwarnings("ignore:This process .* is multi-threaded:DeprecationWarning")
-def test_what_is_scarce_is_said_and_nothing_is_lost(name: str) -> None:
+def test_scarce_resources_give_a_clear_error_and_lose_nothing(name: str) -> None:
     found = try_scarcity(name)
     if "untried" in found:
         pytest.skip(found["untried"])
@@ -452,7 +451,7 @@ def test_what_is_scarce_is_said_and_nothing_is_lost(name: str) -> None:
 
 @posix
 @pytest.mark.filterwarnings("ignore:This process .* is multi-threaded:DeprecationWarning")
-def test_a_line_that_a_full_disk_takes_a_part_of_leaves_no_part(tmp_path: Path) -> None:
+def test_a_line_partly_written_to_a_full_disk_is_removed(tmp_path: Path) -> None:
     """A write may write less than it is given: the next line would stand behind a torn one."""
     import resource
 
@@ -474,12 +473,12 @@ def test_a_line_that_a_full_disk_takes_a_part_of_leaves_no_part(tmp_path: Path) 
         print(words, file=sys.stderr)
         return 0
 
-    assert forked(work, tmp_path / "out", None, str(said)) == 0
+    assert run_in_fork(work, tmp_path / "out", None, str(said)) == 0
     assert "could not be written: files may not grow so large" in said.read_text(encoding="utf-8")
     assert [line.get("id") for line in read_lines(tmp_path / "out")] == [None, "short"]
 
 
-def test_pieces_of_a_killed_process_are_swept_and_others_stay(tmp_path: Path) -> None:
+def test_temporary_files_of_killed_processes_are_removed(tmp_path: Path) -> None:
     ended = subprocess.run([sys.executable, "-c", "import os; print(os.getpid())"], **OUTPUT)
     dead, alive, other = (
         tmp_path / f".a.json.{ended.stdout.strip()}",
@@ -488,14 +487,14 @@ def test_pieces_of_a_killed_process_are_swept_and_others_stay(tmp_path: Path) ->
     )
     for file in (dead, alive, other):
         file.write_text("half")
-    write_whole(tmp_path / "a.json", "{}")
+    write_atomically(tmp_path / "a.json", "{}")
     assert sorted(f.name for f in tmp_path.iterdir()) == sorted([alive.name, other.name, "a.json"])
 
 
-def test_a_folder_in_place_of_a_file_is_said(tmp_path: Path) -> None:
+def test_a_folder_in_place_of_a_file_raises_a_clear_error(tmp_path: Path) -> None:
     (tmp_path / "a.json" / "b").mkdir(parents=True)
     with pytest.raises(UnwritableError, match="a folder stands where the file belongs"):
-        write_whole(tmp_path / "a.json", "{}")
+        write_atomically(tmp_path / "a.json", "{}")
     assert [f.name for f in tmp_path.iterdir()] == ["a.json"]
 
 
@@ -505,14 +504,14 @@ OUTPUT = {"capture_output": True, "text": True, "check": True}
 # -- load ------------------------------------------------------------------------------------------
 
 
-def test_threads_at_once_find_what_each_finds_alone() -> None:
-    found = load(0.01, 1, 4, names=["MetricLearner hard", "KernelDesigner"])
+def test_parallel_threads_give_the_answers_of_each_alone() -> None:
+    found = run_load(0.01, 1, 4, names=["MetricLearner hard", "KernelDesigner"])
     assert load_is_flawless(found), found
     assert found["fits"] > 0
     assert found["other_bits"] == {}
 
 
-def test_load_tells_other_bits_from_other_answers() -> None:
+def test_load_distinguishes_rounding_from_wrong_answers() -> None:
     """To the bit with one thread of BLAS; with several a certificate, or a rounding where there is none."""
     learner, stream = FITS["MetricLearner hard"], FITS["OnlineMetricLearner"]
     for fit in (learner, stream):
@@ -520,24 +519,24 @@ def test_load_tells_other_bits_from_other_answers() -> None:
         alone = fit.answers(fit.run(fit.make(), data), data)
         for change in (0.0, 1e-15, 1e-3):
             task = _Task("", fit, data, [array * (1 + change) for array in alone])
-            far, words = _compared(task, to_the_bit=True)
+            far, words = _fit_and_compare(task, to_the_bit=True)
             assert (far > 0, words) == ((True, "other bits") if change else (False, ""))
-            words = _compared(task, to_the_bit=False)[1]
+            words = _fit_and_compare(task, to_the_bit=False)[1]
             is_other = change > 1e-9 and fit is stream
             assert words == ("1.0e-03 from the one alone" if is_other else "")
 
 
-def test_memory_that_grows_with_every_fit_is_seen() -> None:
+def test_memory_that_grows_with_every_fit_is_found() -> None:
     flat = [{"blocks": 1e6 + (-1) ** k * 1e3, "MiB": 300.0 + k % 3} for k in range(15)]
     leak = [{**one, "blocks": one["blocks"] + 2e3 * k} for k, one in enumerate(flat)]
     filling = [{**one, "MiB": one["MiB"] - 100 * (k < 4)} for k, one in enumerate(flat)]
-    assert [_growth(seen)[1] for seen in (flat, leak, filling)] == [False, True, False]
+    assert [_measure_growth(seen)[1] for seen in (flat, leak, filling)] == [False, True, False]
 
 
 # -- what was published ----------------------------------------------------------------------------
 
 
-def test_what_was_published_is_of_all_there_is_and_flawless() -> None:
+def test_the_published_results_are_complete_and_without_findings() -> None:
     names = ["kills", "load", "scarcity", "sigint"]
     found = {name: json.loads((FOUND / f"{name}.json").read_text()) for name in names}
     assert [one["fit"] for one in found["sigint"]] == list(FITS)
@@ -546,6 +545,6 @@ def test_what_was_published_is_of_all_there_is_and_flawless() -> None:
     assert all(one["moments"] == 100 for one in found["sigint"] + found["kills"])
     assert all(map(is_flawless, found["sigint"] + found["kills"] + found["scarcity"]))
     assert load_is_flawless(found["load"])
-    tables = fault_tables()
+    tables = make_fault_tables()
     assert len(tables) == 4
     assert all(len({tuple(row) for row in rows}) == 1 for rows in tables.values())

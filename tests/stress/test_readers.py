@@ -1,4 +1,4 @@
-"""Damaged files and wrong command lines are refused in a sentence, and nothing in a file is run."""
+"""Damaged files and wrong command lines are refused in one sentence, and no code in a file is run."""
 
 import json
 from pathlib import Path
@@ -35,14 +35,14 @@ def test_a_result_without_a_name_is_damaged() -> None:
         ("python -m stress", ("report", "x" * 5000)),
     ],
 )
-def test_names_that_no_disk_takes_are_refused(name: str, words: tuple[str, ...]) -> None:
+def test_names_that_no_file_system_accepts_are_refused(name: str, words: tuple[str, ...]) -> None:
     outcome = commands.attempt(CommandLine(name, words))
     assert outcome.ending == "refused"
     assert outcome.findings == ()
 
 
 @pytest.mark.parametrize("name", READERS)
-def test_what_is_whole_is_read(name: str) -> None:
+def test_undamaged_files_are_read(name: str) -> None:
     """A reader that refuses everything passes the test above."""
     good = READERS[name]().good()
     if name == "gramlearn.datasets.load":  # of which the sum is known, and not of what is made here
@@ -65,7 +65,7 @@ def test_readers_that_break_are_found(monkeypatch: pytest.MonkeyPatch) -> None:
     }
     found = readers.attempt(BadFile("benchmarks table", "", b"")).findings
     assert [f.kind for f in found] == ["exception"]
-    smallest = readers.shrunk(
+    smallest = readers.shrink(
         BadFile("benchmarks table", "", b"0" * 50),
         lambda bad: bool(readers.attempt(bad).findings),
         1.0,
@@ -73,16 +73,18 @@ def test_readers_that_break_are_found(monkeypatch: pytest.MonkeyPatch) -> None:
     assert smallest.content == b""
 
 
-def test_a_damaged_answer_from_elsewhere_is_an_ending(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_damaged_answer_of_an_isolated_process_is_recorded(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
     def launch(module: str, python: str, folder: Path, *args: object, **how: object) -> str:
         isolated.write_answer(folder / "answer-0000", {"status": "done"})
         (folder / "answer-0000.npz").write_bytes(b"half")
         return ""
 
     monkeypatch.setattr(isolated, "launch", launch)
-    monkeypatch.setattr(isolated, "_python_with", lambda package, may_make: ("python", ""))
+    monkeypatch.setattr(isolated, "_find_python", lambda package, may_make: ("python", ""))
     package = isolated.Package("json", ())
-    (answer,) = isolated.ask(json.dumps, package, [{}], 1.0, False)
+    (answer,) = isolated.call_isolated(json.dumps, package, [{}], 1.0, False)
     assert answer["status"] == "failed"
     assert "answer-0000.npz is damaged" in answer["reason"]
 
@@ -97,13 +99,13 @@ def test_every_command_line_gets_a_status_and_a_sentence(name: str) -> None:
 
 
 @pytest.mark.parametrize("name", PROGRAMS)
-def test_good_lines_are_understood(name: str) -> None:
+def test_correct_command_lines_are_accepted(name: str) -> None:
     for line in PROGRAMS[name].lines:
         outcome = commands.attempt(CommandLine(name, tuple(line.split())))
         assert outcome.findings == ()
 
 
-def test_lines_that_end_in_a_traceback_are_found(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_command_lines_that_end_in_a_traceback_are_found(monkeypatch: pytest.MonkeyPatch) -> None:
     from gramlearn.app import command
 
     def broken(words: list[str]) -> int:

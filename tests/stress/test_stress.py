@@ -18,23 +18,23 @@ import pytest
 from sklearn.base import BaseEstimator
 from stress.__main__ import main
 from stress.arithmetic import DOUBLE, SIXTY
-from stress.code import program
+from stress.code import write_program
 from stress.exact import Exact
 from stress.formulas import LOSSES, MATRICES, REGULARIZERS
 from stress.judge import Claim, judge
 from stress.outcome import Finding
-from stress.page import PAGE, RESULTS, headline, page, publish
+from stress.page import PAGE, RESULTS, publish, write_headline, write_page
 from stress.problems import SOLVERS, draw
 from stress.question import Clause, Question
 from stress.recompute import Reading, recompute
-from stress.report import cases, counts, outcomes
-from stress.runner import attempted, run, tasks_of
-from stress.second_opinion import optimal_value, program_of
+from stress.report import count_outcomes, group_findings, list_outcomes
+from stress.runner import attempt_task, list_tasks, try_tasks
+from stress.second_opinion import make_program, optimal_value
 from stress.shrink import shrink
 from stress.store import Store, read_lines
 from stress.tasks import STREAMS, Task
 from stress.trial import ask
-from stress.watch import OutOfTime, is_sentence, watched
+from stress.watch import OutOfTime, is_sentence, watch_call
 
 import gramlearn
 import oracles
@@ -137,7 +137,7 @@ def test_the_formulas_are_those_of_another_package(regularizer, loss, bounds):
     asked = question(regularizer, loss, **bounds)
     claim = answer(asked)
     values = recompute(Reading(asked, SIXTY), claim.factor, claim.duals)
-    optimum = oracles.ask(program_of(asked))
+    optimum = oracles.ask(make_program(asked))
     assert float(values.primal) == pytest.approx(optimum, rel=1e-5)
     assert float(values.dual) == pytest.approx(optimum, rel=1e-5)
     assert optimal_value(asked) in (None, pytest.approx(optimum, rel=1e-5))
@@ -182,7 +182,7 @@ def test_an_honest_answer_is_accepted(regularizer):
         (lambda c: replace(c, factor=c.factor[:-1]), "shape"),
     ],
 )
-def test_every_lie_is_found(regularizer, lie, seen):
+def test_every_false_claim_is_found(regularizer, lie, seen):
     asked = question(regularizer)
     assert seen in kinds(judge(asked, lie(answer(asked))))
 
@@ -243,14 +243,14 @@ def test_a_proof_about_one_entry_is_read_in_units_of_its_bound(slip, proves):
     assert (judge(asked, claim) == []) is proves
 
 
-def test_a_proof_is_void_where_a_matrix_is_known_that_keeps_the_bounds():
+def test_a_proof_is_rejected_where_a_feasible_matrix_is_known():
     asked = replace(contradiction(1e-12), feasible=np.eye(3) / 3)
     claim = replace(answer(question()), factor=np.eye(3), status="INFEASIBLE")
     said = replace(claim, duals=(np.array([1.0]), np.array([-1.0])))
     assert kinds(judge(asked, said)) == {"false"}
 
 
-def test_unbounded_is_believed_where_it_is_so():
+def test_unbounded_is_accepted_where_it_is_true():
     reward = Clause("Trace", {}, "Linear", {"slope": -2.0})
     bound = Clause("Trace", {}, "Hard", {"upper": 9.0})
     claim = replace(answer(question()), status="UNBOUNDED", factor=np.eye(3))
@@ -260,7 +260,7 @@ def test_unbounded_is_believed_where_it_is_so():
     assert judge(bounded, replace(claim, duals=(np.array([-2.0]), np.zeros(1))))
 
 
-def test_unbounded_is_not_believed_beside_a_dear_direction():
+def test_unbounded_is_rejected_despite_an_expensive_direction():
     """Prices of 1.2 bound it, which a solver sees in units of the direction that costs 1e10 and others."""
     P = np.linalg.qr(np.random.default_rng(0).normal(size=(3, 3)))[0]
     rows = (
@@ -278,7 +278,7 @@ def test_unbounded_is_not_believed_beside_a_dear_direction():
     assert kinds(judge(asked, claim)) == {"false"}
 
 
-def test_an_overflow_is_believed_where_it_is_so():
+def test_overflow_is_accepted_where_it_is_true():
     reward = Clause("Trace", {}, "Linear", {"slope": -2000.0})
     bound = Clause("Trace", {}, "Hard", {"upper": 9.0})
     claim = replace(answer(question()), status="OVERFLOW", factor=np.eye(3))
@@ -301,9 +301,9 @@ def test_an_overflow_is_believed_where_it_is_so():
 # -- calls under watch ------------------------------------------------------------------------------------
 
 
-def test_sentences_are_told_from_accidents():
+def test_deliberate_errors_are_distinguished_from_accidents():
     def error_of(call):
-        return watched(call).error
+        return watch_call(call).error
 
     assert is_sentence(error_of(lambda: gramlearn.Schatten(0.5)))
     assert is_sentence(error_of(lambda: gramlearn.KernelKMeans(2).fit([[np.nan], [1.0]])))
@@ -312,8 +312,8 @@ def test_sentences_are_told_from_accidents():
     assert not is_sentence(error_of(lambda: None.factor))
 
 
-def test_a_call_that_does_not_end_is_ended():
-    seen = watched(lambda: [None for _ in iter(int, 1)], 0.05)
+def test_a_call_that_does_not_end_is_stopped():
+    seen = watch_call(lambda: [None for _ in iter(int, 1)], 0.05)
     assert isinstance(seen.error, OutOfTime)
 
 
@@ -374,13 +374,13 @@ def test_a_fit_that_goes_wrong_is_found(monkeypatch):
         assert kind in {finding.kind for finding in calls.attempt(call).findings}
 
 
-def test_points_that_are_none_must_be_refused():
+def test_invalid_points_must_be_refused():
     wrong = (("wrong X: NaN", odd_data.WRONG_POINTS["NaN"]),)
     call = replace(odd_call("KernelKMeans", arguments=[("n_clusters", "2")]), oddities=wrong)
     assert calls.attempt(call).ending == "refused"
 
 
-def test_every_wrong_point_is_wrong_whatever_became_of_the_points_before():
+def test_every_invalid_point_is_invalid_in_any_array():
     """A mask that hides nothing, or NaN in whole numbers, would be no finding."""
     for what, line in odd_data.WRONG_POINTS.items():
         for before in ("zeros", "truth values", "bytes", "sparse array", "lists", "far away"):
@@ -394,7 +394,7 @@ def test_an_error_of_the_tool_itself_is_a_finding_with_its_place(monkeypatch):
         raise ZeroDivisionError("of a judge")
 
     monkeypatch.setitem(STREAMS, "estimators", STREAMS["estimators"]._replace(attempt=broken))
-    (found,) = attempted(Task.of("estimators-0-0"))["findings"]
+    (found,) = attempt_task(Task.of("estimators-0-0"))["findings"]
     assert found["kind"] == "tool"
     assert "of a judge" in found["words"]
 
@@ -412,7 +412,7 @@ def test_a_problem_is_shrunk_to_what_the_finding_needs_and_printed_as_a_program(
     assert len(smallest.clauses) == smallest.size == 1
     assert smallest.dimension <= 2
     path = tmp_path / "example.py"
-    path.write_text(program(smallest, "words"), encoding="utf-8")
+    path.write_text(write_program(smallest, "words"), encoding="utf-8")
     done = subprocess.run([sys.executable, path], capture_output=True, text=True, check=False)
     assert "Solution(" in done.stdout, done.stderr
 
@@ -421,11 +421,11 @@ def test_a_problem_is_shrunk_to_what_the_finding_needs_and_printed_as_a_program(
 def test_a_program_says_what_was_asked_to_the_last_bit(index):
     asked = draw("wild", 2, index)
     names = {}
-    exec(program(asked).split("solution =")[0], names)
+    exec(write_program(asked).split("solution =")[0], names)
     again = Question.of(names["problem"], asked.tol)
     assert (
-        program(replace(again, solver=asked.solver, feasible=None)).splitlines()[-2:]
-        == (program(asked).splitlines()[-2:])
+        write_program(replace(again, solver=asked.solver, feasible=None)).splitlines()[-2:]
+        == (write_program(asked).splitlines()[-2:])
     )
     assert [c.size for c in again.clauses] == [c.size for c in asked.clauses]
     assert np.array_equal(again.prior, asked.prior)
@@ -444,7 +444,7 @@ def line(name, status="OPTIMAL", findings=(), ending="answered", labels=("LogDet
     }  # fmt: skip
 
 
-def test_a_torn_line_is_dropped_and_asked_again(tmp_path):
+def test_an_incomplete_line_is_dropped_and_tried_again(tmp_path):
     store = Store(tmp_path, FACTS)
     for index in range(3):
         store.add(line(f"mild-0-{index}"))
@@ -455,7 +455,7 @@ def test_a_torn_line_is_dropped_and_asked_again(tmp_path):
         path.write_bytes(content[:-cut])
         again = Store(tmp_path, FACTS)
         assert again.done == {"mild-0-0", "mild-0-1"}
-        assert next(tasks_of(["mild"], 0, again.done, None, [])).id == "mild-0-2"
+        assert next(list_tasks(["mild"], 0, again.done, None, [])).id == "mild-0-2"
         again.add(line("mild-0-2"))
         again.close()
         assert [entry["id"] for entry in read_lines(tmp_path) if "id" in entry] == [
@@ -480,14 +480,17 @@ def test_the_report_counts_right(tmp_path, capsys):
     store.add(line("estimators-0-0", "", (), "refused", ["POLA"]))
     store.add(line("estimators-0-1", "", (), "unfinished", ["POLA"]))
     store.close()
-    rows = {row[""]: row for row in counts(outcomes(tmp_path), lambda entry: [entry["stream"]])}
+    rows = {
+        row[""]: row
+        for row in count_outcomes(list_outcomes(tmp_path), lambda entry: [entry["stream"]])
+    }
     assert rows["mild"] | {"": 0} == {
         "": 0, "tried": 2, "answered": 1, "refused": 0, "unfinished": 1, "of these stuck": 1,
         "share unfinished": "50.00 %", "with findings": 0,
     }  # fmt: skip
     assert (rows["wild"]["answered"], rows["wild"]["with findings"]) == (1, 2)
     assert (rows["estimators"]["refused"], rows["estimators"]["unfinished"]) == (1, 1)
-    found = {case.finding.kind: case.ids for case in cases(outcomes(tmp_path))}
+    found = {case.finding.kind: case.ids for case in group_findings(list_outcomes(tmp_path))}
     assert found == {"exception": ["wild-0-0", "wild-0-1"], "certificate": ["wild-0-1"]}
     assert main(["report", str(tmp_path), "--no-examples"]) == 0
     assert "Findings: 2" in capsys.readouterr().out
@@ -503,7 +506,7 @@ def test_the_page_is_written_from_what_was_published(tmp_path):
     store.close()
     results = tmp_path / "results.json"
     publish([tmp_path, tmp_path], lambda task, finding: f"# {task.id}\n", results)
-    text = page(json.loads(results.read_text(encoding="utf-8")))
+    text = write_page(json.loads(results.read_text(encoding="utf-8")))
     assert (
         "**8 random problems and 2 odd calls of estimators: one distinct finding is left. Unfinished: 50.00 % "
         "of mild problems and 0.00 % of wild problems with the solver left to the library, 0.00 % of calls.**"
@@ -528,9 +531,10 @@ def page_facts():
 @pytest.mark.skipif(not RESULTS.exists(), reason="nothing was published yet")
 def test_the_page_says_what_was_published_to_the_letter():
     results = json.loads(RESULTS.read_text(encoding="utf-8"))
-    assert PAGE.read_text(encoding="utf-8") == page(results)
-    readme = (ROOT / "README.md").read_text(encoding="utf-8")
-    assert headline(results) in " ".join(readme.split())
+    assert PAGE.read_text(encoding="utf-8") == write_page(results)
+    for name in ("README.md", "docs/benchmarks.md"):
+        text = (ROOT / name).read_text(encoding="utf-8")
+        assert write_headline(results) in " ".join(text.split())
 
 
 def test_show_prints_the_program_of_a_task(tmp_path, capsys):
@@ -550,11 +554,11 @@ def test_the_program_of_a_task_names_no_solver_that_refuses_it():
     )
     drawn = Question("Frobenius", {}, points, "matrix", (clause,), "quasi_newton")
     assert drawn.accepted_solver == "auto"
-    assert "solver=" not in program(drawn)
-    assert 'solver="interior_point"' in program(replace(drawn, solver="interior_point"))
+    assert "solver=" not in write_program(drawn)
+    assert 'solver="interior_point"' in write_program(replace(drawn, solver="interior_point"))
 
 
-def test_a_run_that_is_killed_goes_on_where_it_was(tmp_path):
+def test_a_killed_run_continues_where_it_was(tmp_path):
     environment = {**os.environ, "PYTHONPATH": os.pathsep.join([str(ROOT / "src"), str(ROOT)])}
     command = [sys.executable, "-m", "stress", "run", "--stream", "mild", "--count", "2"]
     command += ["--minutes", "5", "--jobs", "1", "--out", str(tmp_path)]
@@ -567,7 +571,7 @@ def test_a_run_that_is_killed_goes_on_where_it_was(tmp_path):
     done = subprocess.run(
         command, env=environment, cwd=ROOT, capture_output=True, text=True, check=False
     )
-    lines = outcomes(tmp_path)
+    lines = list_outcomes(tmp_path)
     assert [entry["id"] for entry in lines] == [f"mild-0-{index}" for index in range(2)]
     assert "with findings" in done.stdout
     assert done.stderr == ""  # no bar in a log
@@ -586,9 +590,11 @@ class Ending(Task):
 def test_a_worker_that_dies_or_hangs_is_a_finding_and_is_replaced(tmp_path):
     store = Store(tmp_path, FACTS)
     tasks = [Ending("mild", 0, 0), Ending("mild", 0, 1), Task("mild", 0, 2)]
-    assert run(iter(tasks), store, 60, 1, patience=6) == 3
+    assert try_tasks(iter(tasks), store, 60, 1, patience=6) == 3
     store.close()
-    found = [[finding["kind"] for finding in entry["findings"]] for entry in outcomes(tmp_path)]
+    found = [
+        [finding["kind"] for finding in entry["findings"]] for entry in list_outcomes(tmp_path)
+    ]
     assert found == [["death"], ["hang"], []]
 
 

@@ -31,7 +31,7 @@ SETUP = prose(
 
 def claims_of(results: Sequence[Result]) -> list[Claim]:
     """One claim a sentence of the paper."""
-    sets = tables.by_set(results)
+    sets = tables.group_by_set(results)
     single = {name: _best(splits, tuple(SINGLE)) for name, splits in sets.items()}
     weak = {
         name: tables.difference(splits, tables.WEAK, single[name]) for name, splits in sets.items()
@@ -42,10 +42,10 @@ def claims_of(results: Sequence[Result]) -> list[Claim]:
     xing = {
         name: tables.difference(splits, tables.WEAK, _best(splits, answered))
         for name, splits in sets.items()
-        if (answered := tuple(m for m in tables.XING.values() if tables.kept_by(splits, m)))
+        if (answered := tuple(m for m in tables.XING.values() if tables.list_shares(splits, m)))
     }
     used = {
-        name: tables.Fewer.of(tables.of_weak(splits, "used"), splits[0]["features"])
+        name: tables.Fewer.of(tables.list_weak(splits, "used"), splits[0]["features"])
         for name, splits in sets.items()
     }
     fewer = {name: count for name, count in used.items() if name != tables.EXCEPTION}
@@ -60,7 +60,7 @@ def claims_of(results: Sequence[Result]) -> list[Claim]:
         ),
         _generally(full),
         _some_behind(full),
-        *(_alike(tables.by_set(results, raw), raw) for raw in (False, True)),
+        *(_alike(tables.group_by_set(results, raw), raw) for raw in (False, True)),
         Claim(
             "weak kernels use fewer features than there are, on all sets but balance scale",
             '"reduces the number of features for all but one dataset", counting "α\'s larger than 0.01"',
@@ -163,7 +163,7 @@ def _alike(sets: Mapping[str, tables.Splits], raw: bool) -> Claim:
 
 def remarks_of(results: Sequence[Result]) -> list[str]:
     """How our own metrics do on the same comparisons, and what to keep in mind."""
-    sets = tables.by_set(results)
+    sets = tables.group_by_set(results)
     ours = {
         name: tables.difference(splits, tables.WEAK, tables.LEARNER)
         for name, splits in sets.items()
@@ -172,7 +172,7 @@ def remarks_of(results: Sequence[Result]) -> list[str]:
     behind = [name for name, found in ours.items() if found.is_below_zero]
     counts = {name: [split["test_triplets"] for split in splits] for name, splits in sets.items()}
     fewest = min(counts, key=lambda name: min(counts[name]))
-    raw = _linear(tables.by_set(results, True))
+    raw = _linear(tables.group_by_set(results, True))
     same = [name for name, found in raw.items() if found.center == found.deviation == 0.0]
     return [
         prose(
@@ -198,8 +198,8 @@ def _linear(sets: Mapping[str, tables.Splits]) -> dict[str, Spread]:
 
 def _best(splits: Sequence[Mapping[str, object]], methods: tuple[str, ...]) -> str:
     """The method that keeps most in the mean, of those that gave an answer."""
-    answered = [method for method in methods if tables.kept_by(splits, method)]
-    return max(answered, key=lambda method: mean(tables.kept_by(splits, method)))
+    answered = [method for method in methods if tables.list_shares(splits, method)]
+    return max(answered, key=lambda method: mean(tables.list_shares(splits, method)))
 
 
 def _set_by_set(differences: Mapping[str, Spread]) -> str:

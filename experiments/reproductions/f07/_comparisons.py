@@ -23,7 +23,7 @@ from typing import Any, NamedTuple, final
 import numpy as np
 
 import gramlearn as gl
-from experiments.reproductions.shared.twelve_sets import points_and_classes
+from experiments.reproductions.shared.twelve_sets import load_set
 from gramlearn.kernels import (
     GaussianKernel,
     Kernel,
@@ -63,7 +63,7 @@ class Judged:
     def share_kept(self, similarity: Similarity) -> float:
         """The share of comparisons that a similarity keeps."""
         i, j, k = self.corners()
-        return kept(similarity(i, j), similarity(i, k))
+        return share_above(similarity(i, j), similarity(i, k))
 
     def corners(self) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
         """The points i, j and k of all comparisons."""
@@ -81,12 +81,12 @@ class Split:
     halves: tuple[Judged, Judged]
 
 
-def split_of(name: str, rng: np.random.Generator, raw: bool = False) -> Split:
+def draw_split(name: str, rng: np.random.Generator, raw: bool = False) -> Split:
     """One split of a set; `raw` leaves the features as they are."""
-    X, y = points_and_classes(SETS[name])
+    X, y = load_set(SETS[name])
     order = rng.permutation(len(y))
     test, training = np.split(order, [round(_TEST * len(y))])
-    Z = X if raw else _standardized(X, training)
+    Z = X if raw else _standardize(X, training)
 
     def judged(rows: np.ndarray, count: int) -> Judged:
         return Judged(Z[rows], gl.Triplets.from_labels(y[rows], count, random_state=rng))
@@ -99,12 +99,12 @@ def split_of(name: str, rng: np.random.Generator, raw: bool = False) -> Split:
     )
 
 
-def kept(near: np.ndarray, far: np.ndarray) -> float:
+def share_above(near: np.ndarray, far: np.ndarray) -> float:
     """The share of comparisons with near > far; where both are equal but for rounding, it is not kept."""
     return float(np.mean(near - far > _ROUNDING * np.maximum(np.abs(near), np.abs(far))))
 
 
-def ranked_by_halves(split: Split, shares: Callable[[Judged, Judged], np.ndarray]) -> list[int]:
+def rank_by_halves(split: Split, shares: Callable[[Judged, Judged], np.ndarray]) -> list[int]:
     """The numbers of candidates, from the one that keeps most, both ways together; of equals the first.
 
     `shares(learned, judge)` is the share that each candidate, learned from the one, keeps on the other.
@@ -114,7 +114,7 @@ def ranked_by_halves(split: Split, shares: Callable[[Judged, Judged], np.ndarray
     return [int(number) for number in np.argsort(-found, kind="stable")]
 
 
-def _standardized(X: np.ndarray, rows: np.ndarray) -> np.ndarray:
+def _standardize(X: np.ndarray, rows: np.ndarray) -> np.ndarray:
     """With mean zero and variance one on these rows; what does not vary there has mean zero alone."""
     deviation = X[rows].std(axis=0)
     return (X - X[rows].mean(axis=0)) / np.where(deviation > 0, deviation, 1.0)
@@ -148,9 +148,9 @@ class Mix(NamedTuple):
     relative_gap: float
 
 
-def mix_of(split: Split, weak: bool) -> Mix:
+def learn_mix(split: Split, weak: bool) -> Mix:
     """Choose both gammas by the halves, learn from all comparisons, and judge on the test points."""
-    ranked = ranked_by_halves(split, lambda a, b: shares_of_grid(a, b, weak).ravel())
+    ranked = rank_by_halves(split, lambda a, b: score_grid(a, b, weak).ravel())
     passed_over = 0
     for number in ranked:
         gamma2, gamma1 = (GAMMAS[k] for k in divmod(number, len(GAMMAS)))
@@ -175,7 +175,7 @@ def mix_of(split: Split, weak: bool) -> Mix:
     )
 
 
-def shares_of_grid(learned: Judged, judge: Judged, weak: bool) -> np.ndarray:
+def score_grid(learned: Judged, judge: Judged, weak: bool) -> np.ndarray:
     """What designs learned from the one keep of the other: a row a gamma2, a column a gamma1."""
     shares = np.zeros((len(GAMMAS), len(GAMMAS)))
     i, j, k = judge.corners()
@@ -186,7 +186,7 @@ def shares_of_grid(learned: Judged, judge: Judged, weak: bool) -> np.ndarray:
         path = designer.path(learned.points, side=learned.triplets, sparsity=GAMMAS)
         if not path.weights.any():
             break
-        shares[row] = [kept(near @ weights, far @ weights) for weights in path.weights]
+        shares[row] = [share_above(near @ weights, far @ weights) for weights in path.weights]
     return shares
 
 

@@ -11,7 +11,7 @@ from statistics import mean
 from typing import Any, NamedTuple
 
 from experiments.experiment import Result
-from experiments.intervals import Spread, spread_of
+from experiments.intervals import Spread, measure_spread
 from experiments.reproductions.f07._comparisons import SETS, SINGLE
 
 FULL, WEAK, LEARNER = "mix of full kernels", "mix of weak kernels", "MetricLearner"
@@ -44,7 +44,7 @@ class Fewer(NamedTuple):
     @classmethod
     def of(cls, used: Sequence[float], features: int) -> "Fewer":
         left = [features - count for count in used]
-        return cls(spread_of(left), features, left.count(0))
+        return cls(measure_spread(left), features, left.count(0))
 
     @property
     def is_fewer(self) -> bool:
@@ -64,10 +64,10 @@ class Fewer(NamedTuple):
 def difference(splits: Splits, ours: str, other: str) -> Spread:
     """Of two methods on the splits on which both gave an answer, in percentage points."""
     both = [split["kept"] for split in splits if {ours, other} <= set(split["kept"])]
-    return spread_of([100 * (kept[ours] - kept[other]) for kept in both])
+    return measure_spread([100 * (kept[ours] - kept[other]) for kept in both])
 
 
-def table_of(results: Sequence[Result]) -> list[dict[str, str]]:
+def make_tables(results: Sequence[Result]) -> list[dict[str, str]]:
     """A table a figure, and one of single kernels in raw units: a row a set, and how many sets agree."""
     rows = []
     for row_of, words, raw in (
@@ -78,15 +78,17 @@ def table_of(results: Sequence[Result]) -> list[dict[str, str]]:
     ):
         of_sets = [
             {words: f"{1 + list(SETS).index(name)} {name}", **row_of(name, splits)}
-            for name, splits in by_set(results, raw).items()
+            for name, splits in group_by_set(results, raw).items()
         ]
         if of_sets:
-            counts = {column: _tally([row[column] for row in of_sets]) for column in of_sets[0]}
+            counts = {
+                column: _count_verdicts([row[column] for row in of_sets]) for column in of_sets[0]
+            }
             rows += [*of_sets, counts | {words: "all"}]
     return rows
 
 
-def by_set(results: Sequence[Result], raw: bool = False) -> dict[str, Splits]:
+def group_by_set(results: Sequence[Result], raw: bool = False) -> dict[str, Splits]:
     """What the splits of each set gave, in the order of the paper, with features standardized or `raw`."""
     given = [result for result in results if result.parameters.get("raw", False) == raw]
     found = {
@@ -96,17 +98,17 @@ def by_set(results: Sequence[Result], raw: bool = False) -> dict[str, Splits]:
     return {name: splits for name, splits in found.items() if splits}
 
 
-def kept_by(splits: Splits, method: str) -> list[float]:
+def list_shares(splits: Splits, method: str) -> list[float]:
     """The shares of the splits on which a method gave an answer."""
     return [split["kept"][method] for split in splits if method in split["kept"]]
 
 
-def of_weak(splits: Splits, key: str) -> list[float]:
+def list_weak(splits: Splits, key: str) -> list[float]:
     """A number of the mix of weak kernels, for each split."""
     return [split["mixes"][WEAK][key] for split in splits]
 
 
-def bars(
+def draw_bars(
     axes: Any,
     groups: Sequence[str],
     heights: Mapping[str, Sequence[Sequence[float]]],
@@ -119,7 +121,7 @@ def bars(
     width = 0.8 / len(heights)
     for at, (label, columns) in enumerate(heights.items()):
         shift = width * (at - (len(heights) - 1) / 2)
-        drawn = [(k + shift, *spread_of(values)) for k, values in enumerate(columns) if values]
+        drawn = [(k + shift, *measure_spread(values)) for k, values in enumerate(columns) if values]
         none = [k + shift for k, values in enumerate(columns) if not values]
         at_foot = {"ms": 5, "transform": axes.get_xaxis_transform()}
         axes.plot(none, [0.02] * len(none), "x", color=colors[at], **at_foot)
@@ -145,7 +147,7 @@ def _row_of_single(name: str, splits: Splits) -> dict[str, str]:
 
 
 def _row_of_mixes(name: str, splits: Splits) -> dict[str, str]:
-    best = max(SINGLE, key=lambda method: mean(kept_by(splits, method)))
+    best = max(SINGLE, key=lambda method: mean(list_shares(splits, method)))
     weak, full = (difference(splits, method, best) for method in (WEAK, FULL))
     is_named = name in SINGLE_AHEAD
     single = _row_of_single(name, splits)
@@ -164,7 +166,7 @@ def _row_of_mixes(name: str, splits: Splits) -> dict[str, str]:
 
 
 def _row_of_features(name: str, splits: Splits) -> dict[str, str]:
-    used, features = of_weak(splits, "used"), splits[0]["features"]
+    used, features = list_weak(splits, "used"), splits[0]["features"]
     fewer = Fewer.of(used, features)
     if name == EXCEPTION:
         words, verdict = "all", _AGREES if fewer.is_all else _DIFFERS
@@ -173,9 +175,9 @@ def _row_of_features(name: str, splits: Splits) -> dict[str, str]:
         verdict = _DIFFERS if fewer.is_all else verdict
     row = {
         "features": str(features),
-        "used by weak kernels, |alpha| > 0.01 (paper)": f"{spread_of(used):.1f} ({words}), {verdict}",
-        "of these constant": f"{mean(of_weak(splits, 'used_constant')):.1f}",
-        "with any weight": format(spread_of(of_weak(splits, "selected")), ".1f"),
+        "used by weak kernels, |alpha| > 0.01 (paper)": f"{measure_spread(used):.1f} ({words}), {verdict}",
+        "of these constant": f"{mean(list_weak(splits, 'used_constant')):.1f}",
+        "with any weight": format(measure_spread(list_weak(splits, "selected")), ".1f"),
     }
     for mix in (WEAK, FULL):
         answers = [split["mixes"][mix] for split in splits]
@@ -189,14 +191,18 @@ def _row_of_features(name: str, splits: Splits) -> dict[str, str]:
 
 
 def _row_of_metrics(name: str, splits: Splits) -> dict[str, str]:
-    answered = [method for method in XING.values() if kept_by(splits, method)]
+    answered = [method for method in XING.values() if list_shares(splits, method)]
     is_above, against = name != EXCEPTION, "no answer"
     if answered:
-        best = max(answered, key=lambda method: mean(kept_by(splits, method)))
+        best = max(answered, key=lambda method: mean(list_shares(splits, method)))
         xing = difference(splits, WEAK, best)
         against = f"{xing.interval:+.1f} ({_words(is_above)}), {_verdict(xing, is_above)}"
     gamma, count = Counter(split["gamma"] for split in splits).most_common(1)[0]
-    notes = [f"{variant}: {_notes(splits, variant)}" for variant in XING if _notes(splits, variant)]
+    notes = [
+        f"{variant}: {_write_notes(splits, variant)}"
+        for variant in XING
+        if _write_notes(splits, variant)
+    ]
     return {
         **{method: _cell(splits, method) for method in (WEAK, *XING.values(), LEARNER)},
         "weak - better of MMC (paper)": against,
@@ -206,7 +212,7 @@ def _row_of_metrics(name: str, splits: Splits) -> dict[str, str]:
     }
 
 
-def _notes(splits: Splits, variant: str) -> str:
+def _write_notes(splits: Splits, variant: str) -> str:
     """How often a variant of MMC gave no answer, did not converge, or gave the W it began with, and why."""
     outcomes = Counter(_outcome(split["xing"][variant]) for split in splits)
     return ", ".join(f"{count} {words}" for words, count in outcomes.items() if words)
@@ -221,14 +227,14 @@ def _outcome(answer: Mapping[str, Any]) -> str:
 
 
 def _cell(splits: Splits, method: str) -> str:
-    found = kept_by(splits, method)
+    found = list_shares(splits, method)
     if not found:
         return "none"
     few = f" ({len(found)} of {len(splits)})" if len(found) < len(splits) else ""
-    return format(spread_of([100 * share for share in found]), ".1f") + few
+    return format(measure_spread([100 * share for share in found]), ".1f") + few
 
 
-def _tally(cells: Sequence[str]) -> str:
+def _count_verdicts(cells: Sequence[str]) -> str:
     """How many cells end with each verdict."""
     words = (_AGREES, _UNDECIDED, _DIFFERS)
     counts = {word: sum(cell.endswith(word) for cell in cells) for word in words}

@@ -8,13 +8,13 @@ from typing import Any, final
 import numpy as np
 
 from experiments.experiment import Claim, Experiment, Part, Result, panels
-from experiments.isolated import ask
+from experiments.isolated import call_isolated
 from experiments.reproductions.f07 import _comparisons as comparisons
 from experiments.reproductions.f07 import _tables as tables
 from experiments.reproductions.f07._claims import LIMIT, SETUP, claims_of, remarks_of
 from experiments.reproductions.shared import twelve_sets as _twelve_sets
 from experiments.reproductions.shared.by_set import BySet
-from experiments.reproductions.shared.rivals import METRIC_LEARN, mmc
+from experiments.reproductions.shared.rivals import METRIC_LEARN, learn_mmc
 from gramlearn import MetricLearner
 
 _GAMMAS = (1e-4, 1e-3, 1e-2, 1e-1, 1.0)  # of MetricLearner
@@ -57,14 +57,16 @@ class KernelDesigns(Experiment):
     def compute(self, part: Part) -> dict[str, Any]:
         given = part.draws[0].parameters
         raw = given.get("raw", False)
-        splits = [comparisons.split_of(given["set"], draw.generator(), raw) for draw in part.draws]
+        splits = [
+            comparisons.draw_split(given["set"], draw.generator(), raw) for draw in part.draws
+        ]
         if raw:
             return {"draws": [{"kept": _by_single_kernels(split)} for split in splits]}
         theirs = _xing(splits, given["limit"], given["may_make"])
         return {"draws": [_shares(*found) for found in zip(splits, theirs, strict=True)]}
 
     def table(self, results: Sequence[Result]) -> list[dict[str, str]]:
-        return tables.table_of(results)
+        return tables.make_tables(results)
 
     def guide_rows(self, results: Sequence[Result]) -> list[dict[str, str]]:
         return shares_by_set(results).rows("kept", _twelve_sets.SETS, ".1f")
@@ -76,7 +78,7 @@ class KernelDesigns(Experiment):
         return remarks_of(results)
 
     def figure(self, results: Sequence[Result]) -> Any:
-        sets = tables.by_set(results)
+        sets = tables.group_by_set(results)
         figure, (single, features, metrics) = panels((10, 9.5), 3, 1)
         for axes, methods in (
             (single, (*comparisons.SINGLE, tables.FULL, tables.WEAK)),
@@ -84,19 +86,20 @@ class KernelDesigns(Experiment):
         ):
             shares = {
                 method: [
-                    [100 * share for share in tables.kept_by(of, method)] for of in sets.values()
+                    [100 * share for share in tables.list_shares(of, method)]
+                    for of in sets.values()
                 ]
                 for method in methods
             }
             colors = [f"C{tables.METHODS.index(method)}" for method in methods]
-            tables.bars(axes, list(sets), shares, colors)
+            tables.draw_bars(axes, list(sets), shares, colors)
             axes.set(ylabel="test comparisons kept, %", ylim=(0, 101))
         counts = {
             "features of the set": [[of[0]["features"]] for of in sets.values()],
-            "used, |alpha| > 0.01": [tables.of_weak(of, "used") for of in sets.values()],
-            "with any weight": [tables.of_weak(of, "selected") for of in sets.values()],
+            "used, |alpha| > 0.01": [tables.list_weak(of, "used") for of in sets.values()],
+            "with any weight": [tables.list_weak(of, "selected") for of in sets.values()],
         }
-        tables.bars(
+        tables.draw_bars(
             features, list(sets), counts, ["0.7", f"C{tables.METHODS.index(tables.WEAK)}", "0.4"]
         )
         features.set_ylabel("features")
@@ -117,7 +120,7 @@ def _part(name: str, kind: str, splits: int, given: dict[str, Any]) -> Part:
 def shares_by_set(results: Sequence[Result]) -> BySet:
     """Of standardized features, by the names of the guide."""
     answers = []
-    for name, splits in tables.by_set(results).items():
+    for name, splits in tables.group_by_set(results).items():
         for split in splits:
             lost = {tables.XING[v]: answer for v, answer in split["xing"].items()}
             done = {m: {"status": "done", "kept": share} for m, share in split["kept"].items()}
@@ -135,7 +138,7 @@ def _by_single_kernels(split: comparisons.Split) -> dict[str, float]:
 def _shares(split: comparisons.Split, xing: dict[str, dict[str, Any]]) -> dict[str, Any]:
     """What each method keeps of one split, and how it came to it."""
     mixes = {
-        name: comparisons.mix_of(split, weak)
+        name: comparisons.learn_mix(split, weak)
         for name, weak in ((tables.FULL, False), (tables.WEAK, True))
     }
     kept = _by_single_kernels(split) | {name: mix.share_kept for name, mix in mixes.items()}
@@ -165,13 +168,13 @@ def _xing(
         table, X = np.asarray(split.training.triplets.triplets), split.training.points
         pairs = {"X": X, "alike": table[:, [0, 1]], "unlike": table[:, [0, 2]]}
         calls += [{**pairs, "diagonal": variant == "diagonal"} for variant in tables.XING]
-    answers = iter(ask(mmc, METRIC_LEARN, calls, limit, may_make))
+    answers = iter(call_isolated(learn_mmc, METRIC_LEARN, calls, limit, may_make))
     return [{variant: next(answers) for variant in tables.XING} for _ in splits]
 
 
 def _metric(split: comparisons.Split) -> tuple[float, float]:
     """(the gamma of MetricLearner that the halves choose, the share of test comparisons kept)."""
-    gamma = _GAMMAS[comparisons.ranked_by_halves(split, _shares_of_gammas)[0]]
+    gamma = _GAMMAS[comparisons.rank_by_halves(split, _shares_of_gammas)[0]]
     learner = MetricLearner(loss="hinge", C=gamma)
     learner.fit(split.training.points, side=split.training.triplets)
     return gamma, split.test.share_kept(lambda A, B: learner.pair_score((A, B)))

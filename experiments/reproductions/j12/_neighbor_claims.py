@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 
 from experiments.experiment import Claim, Result
-from experiments.intervals import Spread, listed, prose, spread_of
+from experiments.intervals import Spread, listed, measure_spread, prose
 
 LEARNED = ("linear", "gaussian", "online")
 METHODS = {
@@ -30,7 +30,7 @@ def errors_of(results: Sequence[Result]) -> dict[str, dict[str, Spread]]:
         found.setdefault(_name(result), []).append(result.value["errors"])
     return {
         name: {
-            method: spread_of([draw[method] for draw in draws])
+            method: measure_spread([draw[method] for draw in draws])
             for method in METHODS
             if all(method in draw for draw in draws)
         }

@@ -37,7 +37,7 @@ class Half(NamedTuple):
 Learner = Callable[[Half, float], np.ndarray]  # the answers for the others, with a value of gamma
 
 
-def halves(
+def split_both_ways(
     X: Any, y: np.ndarray, rng: np.random.Generator, per_class: int = PER_CLASS
 ) -> Iterator[Half]:
     """Both directions of one split."""
@@ -47,7 +47,7 @@ def halves(
         yield Half(X[train], y[train], X[test], y[test], pairs)
 
 
-def chosen(
+def choose_by_halves(
     learner: Learner,
     half: Half,
     rng: np.random.Generator,
@@ -55,12 +55,12 @@ def chosen(
     per_class: int = PER_CLASS,
 ) -> float:
     """The value with the fewest errors where each half of the points learned from classifies the other."""
-    within = list(halves(half.points, half.labels, rng, per_class))
+    within = list(split_both_ways(half.points, half.labels, rng, per_class))
     errors = [sum(part.wrong(learner(part, gamma)) for part in within) for gamma in gammas]
     return gammas[int(np.argmin(errors))]
 
 
-def quiet(learner: Learner) -> Learner:
+def silence_warnings(learner: Learner) -> Learner:
     """The same, without warnings of pairs of equal points, and of bounds that hold already."""
 
     def silent(half: Half, gamma: float) -> np.ndarray:

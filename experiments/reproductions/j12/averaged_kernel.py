@@ -13,7 +13,7 @@ from sklearn.model_selection import StratifiedKFold
 from sklearn.svm import SVC
 
 from experiments.experiment import Claim, Experiment, Part, Result, panels
-from experiments.intervals import Spread, listed, paired, prose, spread_of
+from experiments.intervals import Spread, compare_pairwise, listed, measure_spread, prose
 from experiments.reproductions.j12._image_kernels import kernel_between
 from experiments.reproductions.j12._two_fold import GAMMAS, PER_CLASS, PERCENTILES
 from gramlearn import KernelLearner, Pairs, datasets
@@ -199,7 +199,8 @@ def _rates(results: Sequence[Result], name: str) -> dict[int, dict[str, Spread]]
     """Of a kernel, by the number of examples: each kind."""
     draws = {kind: _draws(results, name, kind) for kind in _KINDS}
     return {
-        count: {kind: spread_of(draws[kind][count]) for kind in _KINDS} for count in draws["base"]
+        count: {kind: measure_spread(draws[kind][count]) for kind in _KINDS}
+        for count in draws["base"]
     }
 
 
@@ -208,7 +209,7 @@ def _ahead(
 ) -> dict[int, Spread]:
     """What the first kernel and kind recognizes more than the second in the same draw, by examples."""
     ours, others = (_draws(results, *of) for of in (first, second))
-    return {count: paired(ours[count], others[count]) for count in ours}
+    return {count: compare_pairwise(ours[count], others[count]) for count in ours}
 
 
 def _clear(gains: dict[int, Spread]) -> list[int]:

@@ -11,14 +11,14 @@ from sklearn.preprocessing import StandardScaler
 import gramlearn as gl
 from experiments.experiment import Claim, Experiment, Part, Result
 from experiments.intervals import listed, prose
-from experiments.isolated import ask
+from experiments.isolated import call_isolated
 from experiments.reproductions.shared.by_set import BySet, picture
-from experiments.reproductions.shared.rivals import CLUSTERERS, CLUSTERING, clusters_of
+from experiments.reproductions.shared.rivals import CLUSTERERS, CLUSTERING, find_clusters
 from experiments.reproductions.shared.twelve_sets import (
     DRAWS,
     SETS,
-    parts_by_set,
-    points_and_classes,
+    load_set,
+    make_parts,
 )
 
 _PLAIN, _KEPT, _LEARNED, _BOTH, _FREE = (
@@ -61,11 +61,11 @@ class ClustersBySet(Experiment):
     data: tuple[str, ...] = tuple(SETS)
 
     def parts(self, quick: bool) -> list[Part]:
-        return parts_by_set(quick)
+        return make_parts(quick)
 
     def compute(self, part: Part) -> dict[str, Any]:
         first = part.draws[0].parameters
-        X, y = points_and_classes(first["set"])
+        X, y = load_set(first["set"])
         X, k = StandardScaler().fit_transform(X), int(y.max()) + 1
         seeds = [draw.seed % 2**31 for draw in part.draws]
         pairs = [gl.Pairs.from_labels(y, len(y) // 2, random_state=seed) for seed in seeds]
@@ -147,7 +147,9 @@ def _theirs(X: np.ndarray, k: int, drawn: Sequence[tuple[gl.Pairs, int]]) -> lis
         call = {"X": X, "n_clusters": k, "alike": alike, "unlike": unlike, "seed": seed}
         calls += [{"name": name, **call} for name in CLUSTERERS]
     kinds = [call["name"] for call in calls]
-    answers = iter(ask(clusters_of, CLUSTERING, calls, _LIMIT, may_make=True, kinds=kinds))
+    answers = iter(
+        call_isolated(find_clusters, CLUSTERING, calls, _LIMIT, may_make=True, kinds=kinds)
+    )
     return [{name: next(answers) for name in CLUSTERERS} for _ in drawn]
 
 

@@ -15,11 +15,11 @@ from sklearn.model_selection import StratifiedKFold
 from sklearn.preprocessing import StandardScaler
 
 from experiments.experiment import Claim, Experiment, Part, Result, panels
-from experiments.intervals import paired, prose, spread_of
-from experiments.isolated import ask
+from experiments.intervals import compare_pairwise, measure_spread, prose
+from experiments.isolated import call_isolated
 from experiments.reproductions.j12._two_fold import GAMMAS, PERCENTILES
 from experiments.reproductions.shared.pairs import draw_pairs
-from experiments.reproductions.shared.rivals import CLUSTERING, clusters_of
+from experiments.reproductions.shared.rivals import CLUSTERING, find_clusters
 from gramlearn import MetricLearner, Pairs, datasets
 
 _SETS = {"ionosphere": "Ionosphere", "pendigits_389_317": "Digits-389"}
@@ -102,7 +102,7 @@ class MetricClusters(Experiment):
             tests.append(test)
         reason = ""
         if part.parameters["rival"]:
-            answers = ask(clusters_of, CLUSTERING, calls, _LIMIT, may_make=True)
+            answers = call_isolated(find_clusters, CLUSTERING, calls, _LIMIT, may_make=True)
             reason = next((a["reason"] for a in answers if a["status"] != "done"), "")
             if not reason:
                 errors["rival"] = [
@@ -129,7 +129,7 @@ class MetricClusters(Experiment):
             for method, words in _WORDS.items():
                 draws = found.get(method)
                 told = _PAPER[name].get(method)
-                ours = format(spread_of(draws), ".3f") if draws else "none"
+                ours = format(measure_spread(draws), ".3f") if draws else "none"
                 row[words] = ours if scaled or told is None else f"{ours} (paper {told:.3f})"
             rows.append(row)
         return rows
@@ -149,7 +149,9 @@ class MetricClusters(Experiment):
         for k, (method, words) in enumerate(_WORDS.items()):
             shift = (k - (len(_WORDS) - 1) / 2) * 0.2
             places = [n + shift for n, name in enumerate(found) if method in found[name]]
-            spreads = [spread_of(found[name][method]) for name in found if method in found[name]]
+            spreads = [
+                measure_spread(found[name][method]) for name in found if method in found[name]
+            ]
             heights, deviations = [s.center for s in spreads], [s.deviation for s in spreads]
             axes.bar(places, heights, 0.18, yerr=deviations, color=f"C{k}", label=words)
             told = [
@@ -231,9 +233,9 @@ def _claims(
             f"{words}: error with {_PAIRS} constraints, LogDet Linear",
             told["logdet"],
             found["logdet"],
-            f"{chosen} With gamma = {_FIXED:g} it is {spread_of(found['fixed']):.3f}, and with standardized "
-            f"features {tried['logdet']}. The paper does not say how gamma is validated where classes are "
-            "not given.",
+            f"{chosen} With gamma = {_FIXED:g} it is {measure_spread(found['fixed']):.3f}, and with "
+            f"standardized features {tried['logdet']}. The paper does not say how gamma is validated where "
+            "classes are not given.",
         ),
         _less(
             f"{words}: constraints lessen the error",
@@ -247,11 +249,11 @@ def _claims(
 
 
 def _near(words: str, told: float, draws: Sequence[float], reason: str) -> Claim:
-    away = spread_of([error - told for error in draws])
+    away = measure_spread([error - told for error in draws])
     return Claim(
         words=words,
         paper=f"{told:.3f}",
-        ours=format(spread_of(draws), ".3f"),
+        ours=format(measure_spread(draws), ".3f"),
         criterion="the paper's is within the 95 % interval of the splits",
         agrees=not (away.is_above_zero or away.is_below_zero),
         reason=reason,
@@ -266,7 +268,7 @@ def _less(
     reason: str,
     stand_in: str = "",
 ) -> Claim:
-    below = paired(others, ours)
+    below = compare_pairwise(others, ours)
     return Claim(
         words=words,
         paper=paper,
@@ -283,7 +285,7 @@ def _rival(name: str, found: dict[str, list[float]], chosen: str, reasons: set[s
     paper = f"{_PAPER[name]['logdet']:.3f} against {_PAPER[name]['rival']:.3f}"
     if "rival" not in found:
         return Claim(words, paper, "none", "", None, "; ".join(sorted(reasons)))
-    fixed = f"{chosen} With gamma = {_FIXED:g} it is {spread_of(found['fixed']):.3f}."
+    fixed = f"{chosen} With gamma = {_FIXED:g} it is {measure_spread(found['fixed']):.3f}."
     stand_in = "MPCK-means instead of HMRF-KMeans"
     return _less(words, paper, found["logdet"], found["rival"], fixed, stand_in)
 

@@ -14,7 +14,7 @@ from tools.neighbor_vote import vote
 
 from experiments.experiment import Claim, Experiment, Part, Result, panels
 from experiments.intervals import prose
-from experiments.isolated import ask
+from experiments.isolated import call_isolated
 from experiments.reproductions.j12._neighbor_claims import (
     LEARNED,
     METHODS,
@@ -22,8 +22,15 @@ from experiments.reproductions.j12._neighbor_claims import (
     errors_of,
     missing_of,
 )
-from experiments.reproductions.j12._two_fold import GAMMAS, PERCENTILES, Half, chosen, halves, quiet
-from experiments.reproductions.shared.rivals import METRIC_LEARN, PYDML, metric_of, mmc
+from experiments.reproductions.j12._two_fold import (
+    GAMMAS,
+    PERCENTILES,
+    Half,
+    choose_by_halves,
+    silence_warnings,
+    split_both_ways,
+)
+from experiments.reproductions.shared.rivals import METRIC_LEARN, PYDML, learn_metric, learn_mmc
 from gramlearn import KernelLearner, MetricLearner, OnlineMetricLearner, datasets
 from gramlearn.side_information import percentile_bounds
 
@@ -71,7 +78,7 @@ class MetricNeighbors(Experiment):
         data = datasets.load(first["set"])
         X, y = np.asarray(data.X, dtype=float), np.unique(data.y, return_inverse=True)[1]
         generators = [draw.generator() for draw in part.draws]
-        drawn = [list(halves(X, y, rng)) for rng in generators]
+        drawn = [list(split_both_ways(X, y, rng)) for rng in generators]
         if first["scaled"]:
             drawn = [[_standardized(half) for half in sides] for sides in drawn]
         theirs = _of_rivals(drawn) if first["rivals"] else [{} for _ in drawn]
@@ -144,7 +151,7 @@ def _errors(
     wrong = {name: [h.wrong(_voted(h, W(h.points))) for h in sides] for name, W in _FIXED.items()}
     gammas: dict[str, list[float]] = {}
     for name, learner in _LEARNERS.items():
-        gammas[name] = [chosen(learner, half, rng) for half in sides]
+        gammas[name] = [choose_by_halves(learner, half, rng) for half in sides]
         wrong[name] = [
             half.wrong(learner(half, gamma))
             for half, gamma in zip(sides, gammas[name], strict=True)
@@ -170,7 +177,7 @@ def _of_rivals(drawn: Sequence[Sequence[Half]]) -> list[dict[str, list[dict[str,
         asked = [(k, name, half) for k, half in halves_of for name in names]
         calls = [call_of(name, half) for _, name, half in asked]
         kinds = [name for _, name, _ in asked]
-        answers = ask(function, package, calls, _LIMIT, may_make=True, kinds=kinds)
+        answers = call_isolated(function, package, calls, _LIMIT, may_make=True, kinds=kinds)
         for (k, name, _), answer in zip(asked, answers, strict=True):
             found[k].setdefault(names[name], []).append(answer)
     return found
@@ -231,14 +238,18 @@ _FIXED = {
 }
 _RIVALS = (  # what is asked, of whom, with what, and their names of methods with ours
     (
-        metric_of,
+        learn_metric,
         METRIC_LEARN,
         _from_classes,
         {"LMNN": "LMNN", "NCA": "NCA", "RCA_Supervised": "RCA"},
     ),
-    (metric_of, PYDML, _from_classes, {"MCML": "MCML"}),
-    (mmc, METRIC_LEARN, _from_pairs, {"MMC": "MMC"}),
+    (learn_metric, PYDML, _from_classes, {"MCML": "MCML"}),
+    (learn_mmc, METRIC_LEARN, _from_pairs, {"MMC": "MMC"}),
 )
-_LEARNERS = {"linear": quiet(_linear), "gaussian": quiet(_gaussian), "online": quiet(_online)}
+_LEARNERS = {
+    "linear": silence_warnings(_linear),
+    "gaussian": silence_warnings(_gaussian),
+    "online": silence_warnings(_online),
+}
 
 EXPERIMENT = MetricNeighbors()

@@ -18,8 +18,8 @@ from scipy.sparse import csr_array
 from sklearn.decomposition import TruncatedSVD
 
 from experiments.experiment import Claim, Experiment, Part, Result, panels
-from experiments.intervals import Spread, listed, mcnemar, prose
-from experiments.reproductions.j12._two_fold import GAMMAS, PERCENTILES, Half, halves
+from experiments.intervals import Spread, listed, mcnemar_gain, prose
+from experiments.reproductions.j12._two_fold import GAMMAS, PERCENTILES, Half, split_both_ways
 from gramlearn import MetricLearner, datasets
 
 _N_WORDS = 5000
@@ -95,7 +95,7 @@ class _Found:
         """What learning is ahead by, with McNemar's standard error."""
         flips = [fold["sizes"][str(size)][f"over_{rival}"] for fold in self.result.value["folds"]]
         mended, spoiled = np.sum(flips, axis=0).tolist()
-        return mcnemar(mended, spoiled, self._total("texts"))
+        return mcnemar_gain(mended, spoiled, self._total("texts"))
 
     def gammas(self, size: int) -> str:
         """Those chosen in the folds."""
@@ -147,7 +147,7 @@ class MetricText(Experiment):
     def compute(self, part: Part) -> dict[str, Any]:
         rng, sizes = part.generator(), part.parameters["sizes"]
         X, y = text_vectors(part.parameters["set"], part.parameters["of_a_class"])
-        folds = islice(halves(X, y, rng), part.parameters["folds"])
+        folds = islice(split_both_ways(X, y, rng), part.parameters["folds"])
         return {"folds": [_fold(half, sizes, rng, part.seed) for half in folds]}
 
     def table(self, results: Sequence[Result]) -> list[dict[str, str]]:
@@ -185,7 +185,7 @@ class MetricText(Experiment):
 
 def _fold(half: Half, sizes: Sequence[int], rng: np.random.Generator, seed: int) -> dict[str, Any]:
     """How many texts of the other half each method gets right; and which two methods differ in."""
-    within = list(halves(half.points, half.labels, rng))
+    within = list(split_both_ways(half.points, half.labels, rng))
     tables = [squared_distances(h.others, h.points) for h in (half, *within)]
     plain = _right(half, tables[0])
     found: dict[str, Any] = {"texts": len(plain), "euclidean": int(plain.sum()), "sizes": {}}

@@ -15,7 +15,7 @@ from sklearn.decomposition import KernelPCA
 from sklearn.neighbors import NearestNeighbors
 
 from experiments.experiment import Claim, Experiment, Part, Result, panels
-from experiments.intervals import Spread, listed, paired, prose, spread_of
+from experiments.intervals import Spread, compare_pairwise, listed, measure_spread, prose
 from experiments.reproductions.j12._two_fold import PER_CLASS, PERCENTILES
 from gramlearn import Pairs, SemiSupervisedEmbedding, datasets
 from gramlearn.kernels import ManifoldKernel
@@ -114,7 +114,7 @@ class TraceEmbedding(Experiment):
         for method, words in _WORDS.items():
             found = [result.value[method] for result in results]
             recall = np.mean([one["recalls"] for one in found], axis=0)
-            accuracy = spread_of([one["accuracy"] for one in found])
+            accuracy = measure_spread([one["accuracy"] for one in found])
             row = {"method": words, f"{_NEIGHBORS}-NN in the plane": f"{accuracy:.3f}"}
             row |= {f"of {digit}": f"{share:.2f}" for digit, share in enumerate(recall)}
             rows.append(row)
@@ -216,11 +216,14 @@ def _counts(results: Sequence[Result], method: str, threshold: float) -> list[in
 
 
 def _separated(results: Sequence[Result], method: str, threshold: float) -> Spread:
-    return spread_of(_counts(results, method, threshold))
+    return measure_spread(_counts(results, method, threshold))
 
 
 def _more(results: Sequence[Result]) -> Claim:
-    ahead = {t: paired(_counts(results, "trace", t), _counts(results, "pca", t)) for t in _JUDGED}
+    ahead = {
+        t: compare_pairwise(_counts(results, "trace", t), _counts(results, "pca", t))
+        for t in _JUDGED
+    }
     plain = listed(f"{_separated(results, 'plain', t).center:.1f} at {t:.0%}" for t in _JUDGED)
     return Claim(
         words="Trace-SSIKDR separates more digits than kernel PCA",

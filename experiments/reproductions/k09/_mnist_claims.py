@@ -15,12 +15,12 @@ from experiments.experiment import Claim, Result
 from experiments.intervals import (
     ANOTHER_MACHINE,
     Spread,
-    alike,
+    are_alike,
+    compare_pairwise,
     listed,
-    mcnemar,
-    paired,
+    mcnemar_gain,
+    measure_spread,
     prose,
-    spread_of,
 )
 
 NAMES = {"logdet": "LogDet", "von_neumann": "von Neumann"}
@@ -113,7 +113,9 @@ class Found:
 
     def errors(self, name: str, count: int) -> Spread:
         """Mean and deviation over draws."""
-        return spread_of([fit["wrong"] / self.n_tested["test"] for fit in self.fits(name, count)])
+        return measure_spread(
+            [fit["wrong"] / self.n_tested["test"] for fit in self.fits(name, count)]
+        )
 
     def flips(self, name: str, count: int) -> tuple[float, float]:
         """How many digits learning mends and spoils, the mean over draws."""
@@ -122,7 +124,7 @@ class Found:
 
     def gain(self, name: str, count: int) -> Spread:
         """What the error falls by, with McNemar's standard error of one test set."""
-        return mcnemar(*self.flips(name, count), self.n_tested["test"])
+        return mcnemar_gain(*self.flips(name, count), self.n_tested["test"])
 
     def seconds(self, name: str, count: int) -> float:
         """The mean over the tested fits that had nothing beside them."""
@@ -216,7 +218,9 @@ def _helps(found: Found, settings: list[tuple[str, int]]) -> Claim:
 def _more(found: Found) -> Claim:
     few, many = found.counts[0], found.counts[-1]
     falls = {
-        name: spread_of(found.percents(name, few)).above(spread_of(found.percents(name, many)))
+        name: measure_spread(found.percents(name, few)).above(
+            measure_spread(found.percents(name, many))
+        )
         for name in NAMES
     }
     return Claim(
@@ -246,7 +250,8 @@ def _at_fixed(found: Found, name: str) -> float:
 
 def _alike(found: Found) -> Claim:
     gaps = {
-        count: paired(*(found.percents(name, count) for name in NAMES)) for count in found.counts
+        count: compare_pairwise(*(found.percents(name, count) for name in NAMES))
+        for count in found.counts
     }
     apart = {count: gap for count, gap in gaps.items() if abs(gap.center) > _CLOSE}
     return Claim(
@@ -296,7 +301,7 @@ def _growth(found: Found, name: str) -> Claim:
         paper=f"{theirs:.1f}",
         ours=f"{ours:.1f}",
         criterion="neither is more than twice the other",
-        agrees=alike(ours, theirs),
+        agrees=are_alike(ours, theirs),
         reason=f"Another solver: it takes {steps[0]:.1f} iterations with {few:,} and {steps[1]:.1f} with "
         f"{many:,}, each over all constraints. The paper does not give its cycles.",
     )

@@ -16,7 +16,7 @@ from sklearn.exceptions import ConvergenceWarning
 import gramlearn as gl
 from experiments.experiment import Claim, Part, Result, values_by
 from experiments.intervals import Spread, listed, span
-from experiments.reproductions.shared.pairs import constraints, draw_pairs, share_satisfied
+from experiments.reproductions.shared.pairs import draw_pairs, make_constraints, share_satisfied
 from gramlearn.problem.dual import DualPoint
 from gramlearn.problem.solution import Record
 from gramlearn.solvers import Projections
@@ -38,13 +38,13 @@ WORDS = {
 }
 
 
-def problems(part: Part) -> tuple[dict[str, gl.Problem], np.ndarray]:
+def make_problems(part: Part) -> tuple[dict[str, gl.Problem], np.ndarray]:
     """One draw of pairs as a problem of each method, and the classes."""
     digits = gl.datasets.load(*DATA)
     i, j = draw_pairs(len(digits.y), part.parameters["constraints"], part.generator())
     return {
         method: gl.Problem(
-            regularizer, gl.Factor(digits.X), constraints(digits.X, digits.y, i, j, loss)
+            regularizer, gl.Factor(digits.X), make_constraints(digits.X, digits.y, i, j, loss)
         )
         for method, (regularizer, loss) in METHODS.items()
     }, digits.y
@@ -54,7 +54,7 @@ _CHANGE = 1e-3
 _DONE = (gl.Status.OPTIMAL.name, gl.Status.STOPPED.name)
 
 
-def with_counts(counts: Iterable[int], repeats: int, digits: int = 3) -> list[Part]:
+def make_parts(counts: Iterable[int], repeats: int, digits: int = 3) -> list[Part]:
     """One part for every number of constraints and every repeat."""
     return [
         Part(f"c{count:0{digits}}-r{repeat:02}", {"constraints": count, "repeat": repeat})
@@ -63,12 +63,12 @@ def with_counts(counts: Iterable[int], repeats: int, digits: int = 3) -> list[Pa
     ]
 
 
-def draws_of(results: Sequence[Result]) -> dict[int, list[Any]]:
+def group_draws(results: Sequence[Result]) -> dict[int, list[Any]]:
     """What the draws gave, by the number of constraints, which ascends."""
     return dict(sorted(values_by("constraints", results).items()))
 
 
-def solved(problem: gl.Problem, solver: Any, limit: int) -> gl.Solution:
+def solve_as_published(problem: gl.Problem, solver: Any, limit: int) -> gl.Solution:
     """Solve; projections stop as in the paper, Newton's method at a relative gap of 1e-6."""
 
     def has_settled(record: Record) -> bool:
@@ -84,7 +84,7 @@ def solve_quietly(*given: Any, **options: Any) -> gl.Solution:
         return gl.solve(*given, **options)
 
 
-def facts(solution: gl.Solution) -> dict[str, Any]:
+def describe_solution(solution: gl.Solution) -> dict[str, Any]:
     """How a solve went, in numbers that fit into JSON."""
     gap = solution.relative_gap
     return {
@@ -95,26 +95,26 @@ def facts(solution: gl.Solution) -> dict[str, Any]:
     }
 
 
-def followed(problem: gl.Problem, solver: Projections, limit: int) -> dict[str, Any]:
+def project_and_follow(problem: gl.Problem, solver: Projections, limit: int) -> dict[str, Any]:
     """Cycle until the duals settle; `satisfied` is the share that holds to 1e-3, from no cycle on."""
     shares: list[float] = []
-    _, found = _settled(
-        problem, solver, limit, lambda state: shares.append(_satisfied(problem, state.point))
+    _, found = _iterate_until_settled(
+        problem, solver, limit, lambda state: shares.append(_share_satisfied(problem, state.point))
     )
     return {**found, "satisfied": shares}
 
 
-def stopped(
+def project_until_settled(
     problem: gl.Problem, solver: Projections, limit: int
 ) -> tuple[np.ndarray, dict[str, Any]]:
     """Cycle until the duals settle; the factor of X there, and the gap, which is computed once."""
-    state, found = _settled(problem, solver, limit, lambda state: None)
+    state, found = _iterate_until_settled(problem, solver, limit, lambda state: None)
     gap = solver.settle(problem, state).certificate.relative_gap
     factor = np.asarray(problem.space.lift(state.point.conjugate.factor))
     return factor, {**found, "relative_gap": gap if np.isfinite(gap) else None}
 
 
-def _settled(
+def _iterate_until_settled(
     problem: gl.Problem, solver: Projections, limit: int, look: Callable[[ProjectionState], object]
 ) -> tuple[ProjectionState, dict[str, Any]]:
     """Cycle until the duals settle, and look at nothing else: neither at a gap nor for a contradiction.
@@ -142,32 +142,32 @@ def _settled(
     return state, found
 
 
-def _satisfied(problem: gl.Problem, point: DualPoint) -> float:
+def _share_satisfied(problem: gl.Problem, point: DualPoint) -> float:
     factor = problem.space.lift(point.conjugate.factor)
     return round(share_satisfied(factor, list(problem.terms)), 4)
 
 
-def steps_taken(answers: list[dict[str, Any]]) -> list[int]:
+def list_cycles(answers: list[dict[str, Any]]) -> list[int]:
     """The cycles of the solves that came to an end."""
     return [answer["cycles"] for answer in answers if answer["status"] in _DONE]
 
 
-def gap_span(words: str, answers: Iterable[dict[str, Any]]) -> str:
+def format_gaps(words: str, answers: Iterable[dict[str, Any]]) -> str:
     """The least and the greatest relative gap where the solves stopped: "1e-05 to 2e-3 for LogDet"."""
     gaps = [answer["relative_gap"] for answer in answers if answer["relative_gap"] is not None]
     return f"{span(gaps, '.1g') if gaps else 'none'} for {words}"
 
 
-def cycles(answers: list[dict[str, Any]]) -> str:
+def format_cycles(answers: list[dict[str, Any]]) -> str:
     """The mean and the range of the cycles, and how the other solves ended."""
-    done = steps_taken(answers)
+    done = list_cycles(answers)
     text = f"{mean(done):.0f} ({min(done)} to {max(done)})" if done else "none"
     others = [answer["status"].lower() for answer in answers if answer["status"] not in _DONE]
     notes = [f"{others.count(word)} {word.replace('_', ' ')}" for word in dict.fromkeys(others)]
     return "; ".join([text, *notes])
 
 
-def alike_claim(
+def make_alike_claim(
     words: str, paper: str, ahead: Mapping[int, Spread], setting: str, also: str
 ) -> Claim:
     """`ahead` is what the NMI of LogDet is above that of von Neumann by, for each number of constraints."""

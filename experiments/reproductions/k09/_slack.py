@@ -14,9 +14,9 @@ import numpy as np
 from gramlearn.losses import KLSlack, LogDetSlack
 
 from experiments.experiment import Claim, Experiment, Part, Result, panels
-from experiments.intervals import Spread, listed, paired, span, spread_of
+from experiments.intervals import Spread, compare_pairwise, listed, measure_spread, span
 from experiments.reproductions.k09 import _projections as k09
-from experiments.reproductions.shared.pairs import constraints, draw_pairs
+from experiments.reproductions.shared.pairs import draw_pairs, make_constraints
 from experiments.reproductions.shared.scores import clustering_nmi
 from gramlearn import Factor, LogDet, Problem, VonNeumann, datasets
 from gramlearn.solvers import Projections
@@ -39,8 +39,8 @@ class Found:
         by_variant: dict[str, list[Result]] = {}
         for result in results:
             by_variant.setdefault(result.parameters.get("variant", ""), []).append(result)
-        own = k09.draws_of(by_variant.pop("", []))
-        return cls(own, {name: k09.draws_of(found) for name, found in by_variant.items()})
+        own = k09.group_draws(by_variant.pop("", []))
+        return cls(own, {name: k09.group_draws(found) for name, found in by_variant.items()})
 
     def variant(self, name: str) -> "Found":
         """What came out of a variant."""
@@ -53,7 +53,7 @@ class Found:
 
     def nmi(self, name: str, count: int) -> Spread:
         """Mean and deviation of the clusters' score, under the kernel where projections stop."""
-        return spread_of([draw[name]["nmi_stopped"] for draw in self.draws[count]])
+        return measure_spread([draw[name]["nmi_stopped"] for draw in self.draws[count]])
 
     def gain(self, name: str, count: int) -> Spread:
         """What the mean score is above that without constraints."""
@@ -61,17 +61,19 @@ class Found:
 
     def ahead(self, count: int) -> Spread:
         """What the score of LogDet is above that of von Neumann by, on the same draws."""
-        return paired(*([d[name]["nmi_stopped"] for d in self.draws[count]] for name in NAMES))
+        return compare_pairwise(
+            *([d[name]["nmi_stopped"] for d in self.draws[count]] for name in NAMES)
+        )
 
     def cycles(self, name: str, count: int) -> float:
         """The mean over the draws that came to an end, or over all where none did."""
         answers = [draw[name]["projections"] for draw in self.draws[count]]
-        return mean(k09.steps_taken(answers) or [answer["cycles"] for answer in answers])
+        return mean(k09.list_cycles(answers) or [answer["cycles"] for answer in answers])
 
     def unfinished(self, solver: str) -> int:
         """How many solves, of all draws, did not come to an end."""
         answers = [d[name][solver] for ds in self.draws.values() for d in ds for name in NAMES]
-        return len(answers) - len(k09.steps_taken(answers))
+        return len(answers) - len(k09.list_cycles(answers))
 
     def seconds(self, name: str, count: int) -> float:
         """The median over the draws that had nothing beside them, the first of which compiles."""
@@ -174,12 +176,12 @@ class WithSlack(Experiment):
         counts, repeats = ((0, 30), 1) if quick else ((0, 50, 100, 200, 300, 400, 500), 5)
         own = [
             replace(part, timed=part.parameters["repeat"] < TIMED)
-            for part in k09.with_counts(counts, repeats)
+            for part in k09.make_parts(counts, repeats)
         ]
         others = [
             Part(f"{name}-{part.id}", {**part.parameters, "variant": name}, timed=False)
             for name, variant in self._variants.items()
-            for part in k09.with_counts(variant.counts, variant.repeats)
+            for part in k09.make_parts(variant.counts, variant.repeats)
         ]
         return own + ([] if quick else others)
 
@@ -194,18 +196,20 @@ class WithSlack(Experiment):
         i, j = draw_pairs(len(y), part.parameters["constraints"], part.generator())
         answers: dict[str, Any] = {}
         for name, (regularizer, loss) in _METHODS.items():
-            terms = constraints(X, y, i, j, loss(C=gamma))
+            terms = make_constraints(X, y, i, j, loss(C=gamma))
             problem = Problem(regularizer, Factor(X), terms)
-            factor, projected = k09.stopped(problem, Projections("cyclic", seed=part.seed), _LIMIT)
+            factor, projected = k09.project_until_settled(
+                problem, Projections("cyclic", seed=part.seed), _LIMIT
+            )
             answers[name] = {
                 "nmi_stopped": clustering_nmi(factor, y, part.seed),
                 "projections": projected,
             }
             if not variant:
-                newton = k09.solved(problem, "auto", 1000)
+                newton = k09.solve_as_published(problem, "auto", 1000)
                 answers[name] |= {
                     "nmi": clustering_nmi(newton.factor, y, part.seed),
-                    "newton": k09.facts(newton),
+                    "newton": k09.describe_solution(newton),
                 }
         return answers
 
@@ -216,13 +220,13 @@ class WithSlack(Experiment):
             row = {"constraints": str(count), "draws": str(len(draws))}
             for name, words in NAMES.items():
                 row[f"NMI of the optimum, {words}"] = format(
-                    spread_of([draw[name]["nmi"] for draw in draws]), ".3f"
+                    measure_spread([draw[name]["nmi"] for draw in draws]), ".3f"
                 )
             row |= _where_projections_stop(draws)
             for name, words in NAMES.items():
                 seconds = mean(draw[name]["newton"]["seconds"] for draw in draws)
                 row[f"Newton steps, {words}"] = (
-                    f"{k09.cycles([draw[name]['newton'] for draw in draws])}, {seconds:.2g} s"
+                    f"{k09.format_cycles([draw[name]['newton'] for draw in draws])}, {seconds:.2g} s"
                 )
             row |= {"the paper": self._paper_at.get(count, "")} if self._paper_at else {}
             rows.append(row)
@@ -245,7 +249,7 @@ class WithSlack(Experiment):
     def remarks(self, results: Sequence[Result]) -> list[str]:
         found = Found.of(results)
         gaps = listed(
-            k09.gap_span(
+            k09.format_gaps(
                 words, [d[name]["projections"] for c in found.counts for d in found.draws[c]]
             )
             for name, words in NAMES.items()
@@ -299,11 +303,11 @@ def _where_projections_stop(draws: list[Any]) -> dict[str, str]:
     row = {}
     for name, words in NAMES.items():
         row[f"NMI where projections stop, {words}"] = format(
-            spread_of([d[name]["nmi_stopped"] for d in draws]), ".3f"
+            measure_spread([d[name]["nmi_stopped"] for d in draws]), ".3f"
         )
     for name, words in NAMES.items():
         stopped = [draw[name]["projections"] for draw in draws]
-        row[f"cycles, {words}"] = k09.cycles(stopped)
+        row[f"cycles, {words}"] = k09.format_cycles(stopped)
         gaps = [a["relative_gap"] for a in stopped if a["relative_gap"] is not None]
         row[f"relative gap, {words}"] = span(gaps, ".1g") if gaps else "none"
     return row

@@ -15,7 +15,7 @@ from typing import Any, final
 import numpy as np
 
 from experiments.experiment import Claim, Experiment, Part, Result, panels
-from experiments.intervals import Spread, listed, prose, spread_of
+from experiments.intervals import Spread, listed, measure_spread, prose
 from experiments.reproductions.k09 import _projections as k09
 from experiments.reproductions.shared.scores import clustering_nmi
 from gramlearn import Solution, Status
@@ -42,17 +42,17 @@ class Digits389(Experiment):
 
     def parts(self, quick: bool) -> list[Part]:
         counts, repeats = ((0, 30, 60), 2) if quick else (range(0, _MOST + 1, 30), 20)
-        return k09.with_counts(counts, repeats)
+        return k09.make_parts(counts, repeats)
 
     def compute(self, part: Part) -> dict[str, Any]:
-        found, y = k09.problems(part)
+        found, y = k09.make_problems(part)
         answers = {}
         for method, problem in found.items():
             answers[method] = _answer(k09.solve_quietly(problem), y, part.seed)
         return answers
 
     def table(self, results: Sequence[Result]) -> list[dict[str, str]]:
-        found, rows = k09.draws_of(results), []
+        found, rows = k09.group_draws(results), []
         told = {
             0: "the original kernel: every learned one clusters better",
             _MOST: "no slack was needed to converge",
@@ -74,13 +74,13 @@ class Digits389(Experiment):
         curves = {method: _curve(method, results) for method in k09.METHODS}
         contradicted = {
             count: mean(draw["logdet"]["status"] == Status.INFEASIBLE.name for draw in draws)
-            for count, draws in k09.draws_of(results).items()
+            for count, draws in k09.group_draws(results).items()
         }
         ahead = {
-            count: spread_of(
+            count: measure_spread(
                 [d["logdet_slack"]["nmi"] - d["von_neumann_slack"]["nmi"] for d in draws]
             )
-            for count, draws in k09.draws_of(results).items()
+            for count, draws in k09.group_draws(results).items()
             if count
         }
         return _claims(curves, ahead, contradicted)
@@ -144,7 +144,7 @@ def _claims(
             criterion="all means are above",
             agrees=min(learned) > before,
         ),
-        k09.alike_claim(
+        k09.make_alike_claim(
             "both divergences perform comparably",
             "in words: 'perform comparably'",
             ahead,
@@ -194,7 +194,7 @@ def _scores(answers: list[dict[str, Any]]) -> list[float]:
 def _cell(answers: list[dict[str, Any]]) -> str:
     """Mean and standard deviation over the draws that have an optimum, and how many have none."""
     scores = _scores(answers)
-    text = f"{spread_of(scores):.3f}" if scores else "none"
+    text = f"{measure_spread(scores):.3f}" if scores else "none"
     infeasible = sum(answer["status"] == Status.INFEASIBLE.name for answer in answers)
     unsettled = len(answers) - len(scores) - infeasible
     counted = {"infeasible": infeasible, "unsettled": unsettled}
@@ -206,9 +206,9 @@ def _curve(method: str, results: Sequence[Result]) -> dict[int, Spread]:
     """NMI by the number of constraints, where a draw has an answer."""
     scores = {
         count: _scores([draw[method] for draw in draws])
-        for count, draws in k09.draws_of(results).items()
+        for count, draws in k09.group_draws(results).items()
     }
-    return {count: spread_of(found) for count, found in scores.items() if found}
+    return {count: measure_spread(found) for count, found in scores.items() if found}
 
 
 EXPERIMENT = Digits389()

@@ -11,7 +11,7 @@ from statistics import mean
 from typing import Any, final
 
 from experiments.experiment import Claim, Experiment, Part, Result, panels
-from experiments.intervals import alike, listed, prose, span
+from experiments.intervals import are_alike, listed, prose, span
 from experiments.reproductions.k09 import _projections as k09
 from gramlearn import Status
 from gramlearn.solvers import Projections
@@ -47,23 +47,25 @@ class Digits389Cycles(Experiment):
 
     def parts(self, quick: bool) -> list[Part]:
         counts, repeats = ((15,), 1) if quick else ((30, 60, 120, 180, 240, 300, 420), 3)
-        return k09.with_counts(counts, repeats)
+        return k09.make_parts(counts, repeats)
 
     def compute(self, part: Part) -> dict[str, Any]:
         answers: dict[str, Any] = {}
-        for name, problem in k09.problems(part)[0].items():
-            reference = k09.facts(k09.solved(problem, "working_set", 1000))
+        for name, problem in k09.make_problems(part)[0].items():
+            reference = k09.describe_solution(k09.solve_as_published(problem, "working_set", 1000))
             answers[name] = {"working_set": reference}
             for order in _orders(name):
                 # What has been proved infeasible need not be tried.
                 hopeless = reference["status"] == Status.INFEASIBLE.name
                 projections = Projections(order, seed=part.seed)
                 answers[name][order] = (
-                    reference if hopeless else k09.facts(k09.solved(problem, projections, _LIMIT))
+                    reference
+                    if hopeless
+                    else k09.describe_solution(k09.solve_as_published(problem, projections, _LIMIT))
                 )
             if name in _WORDS:
                 cyclic = Projections("cyclic", seed=part.seed)
-                answers[name]["followed"] = k09.followed(problem, cyclic, _PATIENCE)
+                answers[name]["followed"] = k09.project_and_follow(problem, cyclic, _PATIENCE)
         return answers
 
     def kept(self, result: Result) -> dict[str, Any]:
@@ -80,15 +82,15 @@ class Digits389Cycles(Experiment):
 
     def table(self, results: Sequence[Result]) -> list[dict[str, str]]:
         rows = []
-        for count, draws in k09.draws_of(results).items():
+        for count, draws in k09.group_draws(results).items():
             row = {"constraints": str(count), "draws": str(len(draws))}
             for name in k09.METHODS:
                 for order in _orders(name):
-                    row[f"{name}, {order}".replace("_", " ")] = k09.cycles(
+                    row[f"{name}, {order}".replace("_", " ")] = k09.format_cycles(
                         [draw[name][order] for draw in draws]
                     )
                 if name in _WORDS:
-                    row[f"{name}, the duals alone".replace("_", " ")] = k09.cycles(
+                    row[f"{name}, the duals alone".replace("_", " ")] = k09.format_cycles(
                         [draw[name]["followed"] for draw in draws]
                     )
             row["the paper"] = f"LogDet {_BETWEEN}" + (
@@ -98,7 +100,7 @@ class Digits389Cycles(Experiment):
         return rows
 
     def claims(self, results: Sequence[Result]) -> list[Claim]:
-        found = k09.draws_of(results)
+        found = k09.group_draws(results)
         told = [
             _count_claim(count, name, found[count])
             for count, by_name in _PAPER.items()
@@ -109,10 +111,10 @@ class Digits389Cycles(Experiment):
 
     def remarks(self, results: Sequence[Result]) -> list[str]:
         fewest = []
-        for count, draws in k09.draws_of(results).items():
+        for count, draws in k09.group_draws(results).items():
             for name in _WORDS:
                 by_order = {
-                    order: k09.steps_taken([d[name][order] for d in draws]) for order in _ORDERS
+                    order: k09.list_cycles([d[name][order] for d in draws]) for order in _ORDERS
                 }
                 if all(by_order.values()):
                     best = min(by_order, key=lambda order: mean(by_order[order]))
@@ -122,7 +124,7 @@ class Digits389Cycles(Experiment):
             f"Projecting on the worst constraint takes fewest cycles; the exceptions: {others}.",
             "Relative gaps where the rule stops, with slack: "
             + listed(
-                k09.gap_span(words, [r.value[f"{name}_slack"]["cyclic"] for r in results])
+                k09.format_gaps(words, [r.value[f"{name}_slack"]["cyclic"] for r in results])
                 for name, words in _WORDS.items()
             )
             + ".",
@@ -130,7 +132,7 @@ class Digits389Cycles(Experiment):
 
     def figure(self, results: Sequence[Result]) -> Any:
         figure, (left, right) = panels((11, 4), 1, 2)
-        found = k09.draws_of(results)
+        found = k09.group_draws(results)
         shown = _SHOWN if _SHOWN in found else max(found)
         for draw in found[shown]:
             for k, name in enumerate(_WORDS):
@@ -164,15 +166,15 @@ class Digits389Cycles(Experiment):
 def _count_claim(count: int, name: str, draws: list[Any]) -> Claim:
     paper = _PAPER[count][name]
     taken = [draw[name]["followed"] for draw in draws]
-    steps = k09.steps_taken(taken)
+    steps = k09.list_cycles(taken)
     contradicted = _contradicted(draws, name)
-    soft = k09.cycles([draw[f"{name}_slack"]["cyclic"] for draw in draws])
+    soft = k09.format_cycles([draw[f"{name}_slack"]["cyclic"] for draw in draws])
     return Claim(
         words=f"cycles of {_WORDS[name]} with {count} constraints",
         paper=_BETWEEN if name == "logdet" else str(paper),
-        ours=f"{k09.cycles(taken)}; {contradicted} of {len(draws)} draws have no answer",
+        ours=f"{k09.format_cycles(taken)}; {contradicted} of {len(draws)} draws have no answer",
         criterion=f"the paper's rule stops in every draw, and the mean is within a factor of two of {paper}",
-        agrees=len(steps) == len(draws) and alike(mean(steps), paper),
+        agrees=len(steps) == len(draws) and are_alike(mean(steps), paper),
         reason=prose(f"""
             The hard constraints of {contradicted} of {len(draws)} draws contradict each other, see the
             section before. Then the duals grow without end; where they grow by as much in each cycle, the
@@ -228,7 +230,7 @@ def _means(found: dict[int, list[Any]], suffix: str) -> dict[int, dict[str, floa
     means = {}
     for count, draws in found.items():
         pairs = [[draw[name + suffix]["cyclic"] for name in _WORDS] for draw in draws]
-        done = [pair for pair in map(k09.steps_taken, pairs) if len(pair) == len(_WORDS)]
+        done = [pair for pair in map(k09.list_cycles, pairs) if len(pair) == len(_WORDS)]
         if done:
             means[count] = dict(zip(_WORDS, map(mean, zip(*done, strict=True)), strict=True))
     return means
@@ -262,9 +264,9 @@ def _orders(name: str) -> tuple[str, ...]:
 
 
 def _converged(results: Sequence[Result], name: str, solver: str) -> list[tuple[int, float]]:
-    found = k09.draws_of(results).items()
+    found = k09.group_draws(results).items()
     steps = {
-        count: k09.steps_taken([draw[name][solver] for draw in draws]) for count, draws in found
+        count: k09.list_cycles([draw[name][solver] for draw in draws]) for count, draws in found
     }
     return [(count, mean(done)) for count, done in steps.items() if done]
 

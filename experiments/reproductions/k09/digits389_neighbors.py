@@ -4,7 +4,7 @@ from collections.abc import Sequence
 from typing import Any, final
 
 from experiments.experiment import Claim, Experiment, Part, Result, panels
-from experiments.intervals import Spread, alike, prose, spread_of
+from experiments.intervals import Spread, are_alike, measure_spread, prose
 from experiments.reproductions.k09 import _projections as k09
 from experiments.reproductions.shared.scores import neighbor_accuracy
 
@@ -27,10 +27,10 @@ class Digits389Neighbors(Experiment):
 
     def parts(self, quick: bool) -> list[Part]:
         counts, repeats = ((0, 30), 1) if quick else ((0, 60, 180, 300, 420), 20)
-        return k09.with_counts(counts, repeats)
+        return k09.make_parts(counts, repeats)
 
     def compute(self, part: Part) -> dict[str, Any]:
-        found, y = k09.problems(part)
+        found, y = k09.make_problems(part)
         answers = {}
         for method in _METHODS:
             solution = k09.solve_quietly(found[method])
@@ -40,7 +40,7 @@ class Digits389Neighbors(Experiment):
 
     def table(self, results: Sequence[Result]) -> list[dict[str, str]]:
         rows = []
-        for count, draws in k09.draws_of(results).items():
+        for count, draws in k09.group_draws(results).items():
             row = {"constraints": str(count), "draws": str(len(draws))}
             for method in _METHODS:
                 row[f"{k09.WORDS[method]}, %"] = f"{_percent(draws, method):.1f}"
@@ -48,13 +48,13 @@ class Digits389Neighbors(Experiment):
         return rows
 
     def claims(self, results: Sequence[Result]) -> list[Claim]:
-        found = k09.draws_of(results)
+        found = k09.group_draws(results)
         before, after = found[0], found[max(found)]
         return [_claim(method, max(found), before, after) for method in _METHODS]
 
     def figure(self, results: Sequence[Result]) -> Any:
         figure, axes = panels((6, 4))
-        found = k09.draws_of(results)
+        found = k09.group_draws(results)
         for shift, method in zip((-3, 3), _METHODS, strict=True):
             spreads = [_percent(draws, method) for draws in found.values()]
             at = [count + shift for count in found]
@@ -74,7 +74,7 @@ class Digits389Neighbors(Experiment):
 
 
 def _percent(draws: list[Any], method: str) -> Spread:
-    return spread_of([100 * draw[method]["accuracy"] for draw in draws])
+    return measure_spread([100 * draw[method]["accuracy"] for draw in draws])
 
 
 def _claim(method: str, most: int, before: list[Any], after: list[Any]) -> Claim:
@@ -87,7 +87,7 @@ def _claim(method: str, most: int, before: list[Any], after: list[Any]) -> Claim
         + f" with {most} constraints",
         criterion="both errors are within a factor of two, and constraints help",
         agrees=gain > 0
-        and all(alike(e, 100 - told) for e, told in zip(errors, _TOLD, strict=True)),
+        and all(are_alike(e, 100 - told) for e, told in zip(errors, _TOLD, strict=True)),
         reason="The digits are another sample of the same size.",
     )
 

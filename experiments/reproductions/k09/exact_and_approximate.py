@@ -17,7 +17,7 @@ from gramlearn.constraints import SquaredDistances
 from gramlearn.losses import Hard
 
 from experiments.experiment import Claim, Experiment, Part, Result, panels
-from experiments.intervals import alike, listed, prose, span
+from experiments.intervals import are_alike, listed, prose, span
 from experiments.reproductions.k09 import _projections as k09
 from experiments.reproductions.shared.pairs import draw_pairs
 from experiments.reproductions.shared.scores import neighbor_accuracy
@@ -58,7 +58,7 @@ class ExactAndApproximate(Experiment):
 
     def parts(self, quick: bool) -> list[Part]:
         counts, repeats = ((20,), 1) if quick else ((50, 100, 200, 400, 700, 1000), 5)
-        return k09.with_counts(counts, repeats, digits=4)
+        return k09.make_parts(counts, repeats, digits=4)
 
     def compute(self, part: Part) -> dict[str, Any]:
         K, y = target_kernel()
@@ -81,9 +81,9 @@ class ExactAndApproximate(Experiment):
         }
         kernels = {}
         for name, (regularizer, solver) in runs.items():
-            solution = k09.solved(Problem(regularizer, start, terms), solver, _LIMIT)
+            solution = k09.solve_as_published(Problem(regularizer, start, terms), solver, _LIMIT)
             answers[name] = {
-                **k09.facts(solution),
+                **k09.describe_solution(solution),
                 "accuracy": neighbor_accuracy(solution.factor, y),
             }
             kernels[name] = solution.factor @ solution.factor.T
@@ -93,10 +93,10 @@ class ExactAndApproximate(Experiment):
 
     def table(self, results: Sequence[Result]) -> list[dict[str, str]]:
         rows = []
-        for count, draws in k09.draws_of(results).items():
+        for count, draws in k09.group_draws(results).items():
             row = {"constraints": str(count), "draws": str(len(draws))}
             for name in ("logdet", "von_neumann", "approximate"):
-                row[f"cycles, {name}"] = k09.cycles([draw[name] for draw in draws])
+                row[f"cycles, {name}"] = k09.format_cycles([draw[name] for draw in draws])
             for name in _EXACT:
                 row[f"accuracy, {name}"] = f"{mean(d[name]['accuracy'] for d in draws):.3f}"
             row["accuracy, target"] = f"{mean(d['target_accuracy'] for d in draws):.3f}"
@@ -111,11 +111,11 @@ class ExactAndApproximate(Experiment):
         return rows
 
     def claims(self, results: Sequence[Result]) -> list[Claim]:
-        return _claims(k09.draws_of(results))
+        return _claims(k09.group_draws(results))
 
     def figure(self, results: Sequence[Result]) -> Any:
         figure, (left, right) = panels((9, 4), 1, 2)
-        by_count = k09.draws_of(results)
+        by_count = k09.group_draws(results)
         counts = list(by_count)
         for name in ("logdet", "von_neumann", "approximate", "working_set"):
             words = name.replace("_", " ")
@@ -135,7 +135,7 @@ class ExactAndApproximate(Experiment):
 
 
 def _are_done(answers: list[dict[str, Any]]) -> bool:
-    return len(k09.steps_taken(answers)) == len(answers)
+    return len(k09.list_cycles(answers)) == len(answers)
 
 
 def _claims(found: dict[int, list[Any]]) -> list[Claim]:
@@ -164,17 +164,17 @@ def _claims(found: dict[int, list[Any]]) -> list[Claim]:
         Claim(
             words=f"cycles of exact projections with {_TOLD} constraints, von Neumann",
             paper=str(_CYCLES["von_neumann"]),
-            ours=k09.cycles(exact),
+            ours=k09.format_cycles(exact),
             criterion="every draw comes to an end, and the mean is within a factor of two",
-            agrees=_are_done(exact) and alike(steps[_TOLD][0], _CYCLES["von_neumann"]),
+            agrees=_are_done(exact) and are_alike(steps[_TOLD][0], _CYCLES["von_neumann"]),
             stand_in=stand_in,
         ),
         Claim(
             words=f"cycles of the approximate projections of DefiniteBoost with {_TOLD} constraints",
             paper=str(_CYCLES["approximate"]),
-            ours=k09.cycles(rough),
+            ours=k09.format_cycles(rough),
             criterion="every draw comes to an end, and the mean is within a factor of two",
-            agrees=_are_done(rough) and alike(steps[_TOLD][1], _CYCLES["approximate"]),
+            agrees=_are_done(rough) and are_alike(steps[_TOLD][1], _CYCLES["approximate"]),
             reason=unknown,
             stand_in=stand_in,
         ),

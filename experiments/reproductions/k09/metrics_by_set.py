@@ -12,15 +12,15 @@ import numpy as np
 from experiments.experiment import Claim, Experiment, Part, Result
 from experiments.intervals import listed, prose
 from experiments.reproductions.shared.by_set import BySet, gain, picture
-from experiments.reproductions.shared.choosing import Task, halves, judged
+from experiments.reproductions.shared.choosing import Task, judge_or_explain, split_by_class
 from experiments.reproductions.shared.our_metrics import OURS
 from experiments.reproductions.shared.rivals import judge_all
 from experiments.reproductions.shared.twelve_sets import (
     DRAWS,
     HOUSE,
     SETS,
-    parts_by_set,
-    points_and_classes,
+    load_set,
+    make_parts,
 )
 
 BASELINE = "Euclidean"
@@ -113,13 +113,16 @@ class MetricsBySet(Experiment):
     data: tuple[str, ...] = tuple(SETS)
 
     def parts(self, quick: bool) -> list[Part]:
-        return parts_by_set(quick)
+        return make_parts(quick)
 
     def compute(self, part: Part) -> dict[str, Any]:
         first = part.draws[0].parameters
-        points = points_and_classes(first["set"])
+        points = load_set(first["set"])
         tasks = [_task(*points, draw.seed % 2**31) for draw in part.draws]
-        found = [{m: judged(values, task, _LIMIT) for m, values in OURS.items()} for task in tasks]
+        found = [
+            {m: judge_or_explain(values, task, _LIMIT) for m, values in OURS.items()}
+            for task in tasks
+        ]
         if first["rivals"]:
             theirs = judge_all(tasks, _LIMIT, may_make=True)
             found = [ours | others for ours, others in zip(found, theirs, strict=True)]
@@ -145,7 +148,7 @@ def _errors(results: Sequence[Result]) -> BySet:
 
 def _task(X: np.ndarray, y: np.ndarray, seed: int) -> Task:
     """Halves of the points, standardized by the one that is learned from."""
-    learn, rest = halves(y, seed)
+    learn, rest = split_by_class(y, seed)
     mean, deviation = X[learn].mean(axis=0), X[learn].std(axis=0)
     Z = (X - mean) / np.where(deviation > 0, deviation, 1.0)
     return Task(Z[learn], y[learn], Z[rest], y[rest], _NEIGHBORS, seed)

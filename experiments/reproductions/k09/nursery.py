@@ -3,7 +3,7 @@
 from experiments.experiment import Claim
 from experiments.intervals import listed, prose
 from experiments.reproductions.k09 import _slack as slack
-from experiments.reproductions.k09._projections import alike_claim
+from experiments.reproductions.k09._projections import make_alike_claim
 
 _OTHER = "spambase"
 
@@ -11,7 +11,7 @@ _OTHER = "spambase"
 def _claims(found: slack.Found) -> list[Claim]:
     return [
         slack.improvement_claim(found),
-        alike_claim(
+        make_alike_claim(
             "both divergences perform similarly",
             "in words: 'perform similarly in terms of clustering accuracy'",
             {count: found.ahead(count) for count in found.counts},

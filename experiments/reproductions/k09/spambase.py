@@ -1,7 +1,7 @@
 """K09 Figures 3 and 4 (left): Spambase, a kernel of rank 57 over 4601 messages, with slack."""
 
 from experiments.experiment import Claim
-from experiments.intervals import alike, listed, prose, span
+from experiments.intervals import are_alike, listed, prose, span
 from experiments.reproductions.k09 import _slack as slack
 
 _PAPER = {500: 29}  # cycles of von Neumann
@@ -44,7 +44,7 @@ def _claims(found: slack.Found) -> list[Claim]:
             paper=str(told),
             ours=f"{taken:.0f}",
             criterion="the mean is within a factor of two",
-            agrees=alike(taken, told),
+            agrees=are_alike(taken, told),
             reason=prose(f"""
                 The paper gives no gamma, and of the features only that they are the original ones; cycles
                 depend on both:

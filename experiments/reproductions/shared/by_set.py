@@ -12,7 +12,7 @@ from typing import Any, final
 import numpy as np
 
 from experiments.experiment import Result, panels, values_by
-from experiments.intervals import Spread, listed, spread_of
+from experiments.intervals import Spread, listed, measure_spread
 
 
 @final
@@ -86,7 +86,7 @@ class BySet:
         """Mean and deviation, or what became of it."""
         scores = self.scores(name, method)
         if scores:
-            words = format(spread_of(scores), form)
+            words = format(measure_spread(scores), form)
             return f"**{words}**" if method in self.best(name) else words
         states = {draw.get(method, {}).get("status", "missing") for draw in self.draws[name]}
         return ", ".join(sorted(states - {"done"}))
@@ -116,7 +116,7 @@ class BySet:
             [a - b for a, b in zip(self.scores(n, method), self.scores(n, other), strict=True)]
             for n in names
         ]
-        return spread_of([mean(draw) for draw in zip(*differences, strict=True)])
+        return measure_spread([mean(draw) for draw in zip(*differences, strict=True)])
 
 
 def gain(scores: BySet, name: str, method: str, baseline: str) -> float:

@@ -15,7 +15,7 @@ from typing import Any, NamedTuple, final
 import numpy as np
 from tools.neighbor_vote import vote
 
-from experiments.isolated import attempt, ended_after
+from experiments.isolated import limit_seconds, try_fit
 
 Embedding = Callable[[np.ndarray], np.ndarray]
 # A fit by the words for its parameter: (points, classes, seed) -> coordinates of any points.
@@ -34,25 +34,25 @@ class Task(NamedTuple):
     seed: int
 
 
-def judged(candidates: Candidates, task: Task, limit: float) -> dict[str, Any]:
+def judge_or_explain(candidates: Candidates, task: Task, limit: float) -> dict[str, Any]:
     """What `judge` gives, or why there is nothing."""
-    return attempt(lambda: judge(candidates, task, limit))
+    return try_fit(lambda: judge(candidates, task, limit))
 
 
 def judge(candidates: Candidates, task: Task, limit: float) -> dict[str, Any]:
     """The error on the points to classify, the parameter, and the seconds of one fit."""
-    choice = _choice(candidates, task, limit)
+    choice = _choose(candidates, task, limit)
     began = time.process_time()
     embedding = _fitted(candidates[choice], task.X, task.y, task.seed, limit)
     seconds = time.process_time() - began
     return {"choice": choice, "error": _error(embedding, task), "seconds": seconds}
 
 
-def _choice(candidates: Candidates, task: Task, limit: float) -> str:
+def _choose(candidates: Candidates, task: Task, limit: float) -> str:
     """The first of those with the least error on one half, learned from the other."""
     if len(candidates) == 1:
         return next(iter(candidates))
-    learn, rest = halves(task.y, task.seed)
+    learn, rest = split_by_class(task.y, task.seed)
     inner = task._replace(
         X=task.X[learn], y=task.y[learn], X_test=task.X[rest], y_test=task.y[rest]
     )
@@ -65,7 +65,7 @@ def _choice(candidates: Candidates, task: Task, limit: float) -> str:
     return min(errors, key=lambda words: errors[words])
 
 
-def halves(y: np.ndarray, seed: int) -> tuple[np.ndarray, np.ndarray]:
+def split_by_class(y: np.ndarray, seed: int) -> tuple[np.ndarray, np.ndarray]:
     """Two halves of the points, each with half of every class; the first has the odd ones."""
     shuffled = np.random.default_rng(seed).permutation(len(y))
     ordered = shuffled[np.argsort(y[shuffled], kind="stable")]  # class by class, shuffled in each
@@ -74,7 +74,7 @@ def halves(y: np.ndarray, seed: int) -> tuple[np.ndarray, np.ndarray]:
 
 
 def _fitted(fit: Any, X: np.ndarray, y: np.ndarray, seed: int, limit: float) -> Embedding:
-    with ended_after(limit):
+    with limit_seconds(limit):
         embedding: Embedding = fit(X, y, seed)
     return embedding
 

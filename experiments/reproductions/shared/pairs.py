@@ -23,7 +23,7 @@ def draw_pairs(n: int, count: int, rng: np.random.Generator) -> tuple[np.ndarray
     return i, i + 1 + chosen - before[i]
 
 
-def constraints(
+def make_constraints(
     X: np.ndarray,
     y: np.ndarray,
     i: np.ndarray,

@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 from tools import environments
 
-from experiments.isolated import Package, TooLongError, ask, ended_after
+from experiments.isolated import Package, TooLongError, call_isolated, limit_seconds
 from experiments.reproductions.shared.choosing import Candidates, Embedding, Task, judge
 
 METRIC_LEARN = Package("metric_learn", environments.METRIC_LEARN)
@@ -27,7 +27,7 @@ PYDML = Package(
 _CHUNKS = 100  # metric-learn's default
 
 
-def mmc(
+def learn_mmc(
     limit: float, X: np.ndarray, alike: np.ndarray, unlike: np.ndarray, diagonal: bool
 ) -> dict[str, Any]:
     """MMC from pairs: W, whether it converged, and whether W is the identity it began with."""
@@ -35,7 +35,7 @@ def mmc(
 
     pairs, kinds = np.concatenate([alike, unlike]), np.repeat([1, -1], [len(alike), len(unlike)])
     learner = MMC(diagonal=diagonal, preprocessor=X, random_state=0)
-    with ended_after(limit):
+    with limit_seconds(limit):
         learner.fit(pairs, kinds)
     W = _finite(learner.get_mahalanobis_matrix())
     return {
@@ -46,9 +46,9 @@ def mmc(
     }
 
 
-def metric_of(limit: float, name: str, X: np.ndarray, y: np.ndarray) -> dict[str, Any]:
+def learn_metric(limit: float, name: str, X: np.ndarray, y: np.ndarray) -> dict[str, Any]:
     """W of the metric of this name, learned from classes."""
-    with ended_after(limit):
+    with limit_seconds(limit):
         return {"W": _finite(_learned(name, {}, X, y, 0))}
 
 
@@ -66,7 +66,7 @@ def judge_all(
         names = [name for name, (of, _) in METRICS.items() if of is package]
         calls = [{"name": name, **task._asdict()} for task in tasks for name in names]
         kinds = [call["name"] for call in calls]
-        answers = iter(ask(judge_named, package, calls, limit, may_make, kinds))
+        answers = iter(call_isolated(judge_named, package, calls, limit, may_make, kinds))
         for of_task in found:
             of_task |= {name: next(answers) for name in names}
     return [{name: of_task[name] for name in METRICS} for of_task in found]
@@ -137,7 +137,7 @@ _STARTS = 10
 CLUSTERERS = {"COP-KMeans": "COPKMeans", "PCK-means": "PCKMeans", "MPCK-means": "MPCKMeans"}
 
 
-def clusters_of(
+def find_clusters(
     limit: float,
     name: str,
     X: np.ndarray,
@@ -158,7 +158,7 @@ def clusters_of(
 
     if name == "COP-KMeans":
         return {"clusters": min(_answers(clustered, limit / 3), key=lambda c: _spread(X, c))}
-    with ended_after(limit):
+    with limit_seconds(limit):
         return {"clusters": clustered()}
 
 
@@ -167,7 +167,7 @@ def _answers(clustered: Callable[[], np.ndarray], limit: float) -> list[np.ndarr
     found: list[np.ndarray] = []
     lost: BaseException | None = None
     try:
-        with ended_after(limit):
+        with limit_seconds(limit):
             for _ in range(_STARTS):
                 try:
                     found.append(clustered())

@@ -26,7 +26,7 @@ DRAWS = range(10, 15)
 HOUSE = 25.0  # thousands of dollars: what tells the two classes of Boston's houses apart
 
 
-def parts_by_set(quick: bool) -> list[Part]:
+def make_parts(quick: bool) -> list[Part]:
     """One for each set, of all draws; quick: the first draw of the first, without methods of others."""
     names, numbers = (["iris"], [0]) if quick else (list(SETS), list(DRAWS))
     return [
@@ -38,7 +38,7 @@ def parts_by_set(quick: bool) -> list[Part]:
     ]
 
 
-def points_and_classes(name: str) -> tuple[np.ndarray, np.ndarray]:
+def load_set(name: str) -> tuple[np.ndarray, np.ndarray]:
     """Features as they come, and classes numbered from 0."""
     given = datasets.load(name)
     y = given.y > HOUSE if name == "boston_housing" else given.y

@@ -10,12 +10,12 @@ from experiments.intervals import (
     NEAR,
     REACHES,
     Spread,
-    alike,
+    are_alike,
+    compare_by_set,
     listed,
+    measure_spread,
     prose,
-    set_by_set,
     span,
-    spread_of,
 )
 from experiments.reproductions.z11._nonparametric_tables import REPEATS
 
@@ -55,8 +55,8 @@ def _learned(draws: list[Any], loss: str, rank: int | str, of: str) -> list[Any]
 
 def accuracy(draws: list[Any], method: str, rank: int | str = FREE) -> Spread:
     if method in LOSSES:
-        return spread_of(_learned(draws, method, rank, "accuracy"))
-    return spread_of([draw["baselines"][method] for draw in draws])
+        return measure_spread(_learned(draws, method, rank, "accuracy"))
+    return measure_spread([draw["baselines"][method] for draw in draws])
 
 
 def seconds(draws: list[Any], loss: str, rank: int | str = FREE) -> float:
@@ -139,7 +139,7 @@ def _constraints(sets: dict[str, list[Any]]) -> Claim:
         paper=listed(f"{PAPER[name][0]:,} ({name})" for name in sets),
         ours=listed(f"{count:,.0f} ({name})" for name, count in ours.items()),
         criterion="within a factor of two on every set",
-        agrees=all(alike(count, PAPER[name][0]) for name, count in ours.items()),
+        agrees=all(are_alike(count, PAPER[name][0]) for name, count in ours.items()),
         reason=prose(f"""
             The paper does not say how its pairs are drawn beyond being random. All that ours imply would be
             {span(closed, ",.0f")} pairs.
@@ -180,7 +180,7 @@ def _reached(loss: str, sets: dict[str, list[Any]]) -> Claim:
     below = [name for name, (ours, told) in found.items() if not ours.reaches(told)]
     return Claim(
         words=f"accuracies with {loss} reach the paper's",
-        **set_by_set(found),
+        **compare_by_set(found),
         criterion=f"{REACHES}, on every set",
         agrees=not below,
         reason=f"Below on {listed(below)}. There are fewer constraints here.",
@@ -192,7 +192,7 @@ def _baseline(baseline: str, sets: dict[str, list[Any]]) -> Claim:
     off = [name for name, (ours, told) in found.items() if not ours.near(told)]
     return Claim(
         words=f"accuracies of {baseline}",
-        **set_by_set(found),
+        **compare_by_set(found),
         criterion=f"{NEAR}, on every set",
         agrees=not off,
         reason=f"Off on {listed(off)}. {_HOW[baseline]}",
@@ -231,7 +231,7 @@ def _time(sets: dict[str, list[Any]]) -> list[Claim]:
         Claim(
             words="how many times as long the squared hinge takes",
             criterion="within a factor of two on every set",
-            agrees=all(alike(ratio, told_ratio(name)) for name, ratio in ours.items()),
+            agrees=all(are_alike(ratio, told_ratio(name)) for name, ratio in ours.items()),
             **common,
         ),
     ]

@@ -9,11 +9,11 @@ from experiments.intervals import (
     ANOTHER_MACHINE,
     REACHES,
     Spread,
+    compare_by_set,
     listed,
+    measure_spread,
     prose,
-    set_by_set,
     span,
-    spread_of,
 )
 
 COLUMNS = ("KPCA", "MVE by SDP", "MVE", "SPE by SDP", "SPE")
@@ -94,7 +94,7 @@ def claims_of(sets: Mapping[str, list[Any]], steps: int) -> list[Claim]:
 
 
 def _accuracies(column: str, sets: Mapping[str, list[Any]]) -> Claim:
-    found = {n: (spread_of(percents(d, column)), told(n, column)) for n, d in sets.items()}
+    found = {n: (measure_spread(percents(d, column)), told(n, column)) for n, d in sets.items()}
     below = {
         name: paper.center - ours.center
         for name, (ours, paper) in found.items()
@@ -114,7 +114,7 @@ def _accuracies(column: str, sets: Mapping[str, list[Any]]) -> Claim:
             """)
     return Claim(
         words=f"accuracies of nearest neighbors after {column} reach the paper's, in percent",
-        **set_by_set(found),
+        **compare_by_set(found),
         criterion=f"{REACHES}, on all sets but the stand-in",
         agrees=not below,
         reason=f"It is below on {where}. {why}",
@@ -159,7 +159,7 @@ def _best(sets: Mapping[str, list[Any]]) -> Claim:
 
 
 def _on_stand_in(column: str, name: str, draws: list[Any]) -> Claim:
-    ours, paper = spread_of(percents(draws, column)), told(name, column)
+    ours, paper = measure_spread(percents(draws, column)), told(name, column)
     program = f"; by SDP {told(name, f'{column} by SDP')}" if column in _SAID else ""
     return Claim(
         words=f"accuracy of nearest neighbors after {column} on {name} reaches the paper's, in percent",

@@ -5,7 +5,16 @@ from statistics import mean
 from typing import Any
 
 from experiments.experiment import Claim, Result
-from experiments.intervals import NEAR, REACHES, Spread, listed, prose, set_by_set, span, spread_of
+from experiments.intervals import (
+    NEAR,
+    REACHES,
+    Spread,
+    compare_by_set,
+    listed,
+    measure_spread,
+    prose,
+    span,
+)
 from experiments.reproductions.z11 import _nonparametric_tables as tables
 
 _STAND_INS = {
@@ -72,7 +81,7 @@ def _told(key: str, method: str) -> Spread:
 
 
 def _found(draws: list[Any], method: str, of: str = "accuracy") -> Spread:
-    return spread_of([draw[of][method] for draw in draws if method in draw[of]])
+    return measure_spread([draw[of][method] for draw in draws if method in draw[of]])
 
 
 def _of_set(key: str, draws: list[Any], wider: list[Any]) -> Claim:
@@ -114,7 +123,7 @@ def _mutual(method: str, sets: Mapping[str, list[Any]]) -> Claim:
     return Claim(
         words=f"accuracies of {tables.METHODS[method]} with mutual neighbors, as in section 5.1, reach the "
         "paper's",
-        **set_by_set(pairs),
+        **compare_by_set(pairs),
         criterion=f"{REACHES}, on all sets",
         agrees=not below,
         reason=prose(f"""
@@ -156,7 +165,7 @@ def _baseline(baseline: str, sets: Mapping[str, list[Any]]) -> Claim:
     most = max(abs(ours.center - told.center) for ours, told in pairs.values())
     return Claim(
         words=f"accuracies of {baseline} ({_HOW[baseline]})",
-        **set_by_set(pairs),
+        **compare_by_set(pairs),
         criterion=f"{NEAR}, on all sets",
         agrees=not off,
         reason=prose(f"""
@@ -172,7 +181,7 @@ def _programs(method: str, sets: Mapping[str, list[Any]]) -> Claim:
     draws = [sum(method in draw["accuracy"] for draw in d) for d in sets.values()]
     return Claim(
         words=f"accuracies of {tables.METHODS[method]}, by a semidefinite program",
-        **set_by_set(pairs),
+        **compare_by_set(pairs),
         criterion=f"{REACHES}, on all sets",
         agrees=not below,
         reason=prose(f"""

@@ -5,7 +5,7 @@ from statistics import mean
 from typing import Any, final
 
 from experiments.experiment import Result
-from experiments.intervals import Spread, spread_of
+from experiments.intervals import Spread, measure_spread
 
 SHARE = 0.7
 REPEATS = 20  # of all clusterings of the paper (7.1)
@@ -83,7 +83,7 @@ class Seconds:
     def cell(self, method: str) -> str:
         if not self.all(method):
             return ""
-        center, spread = spread_of(self.all(method))
+        center, spread = measure_spread(self.all(method))
         other = self._found(method, "CLARABEL")
         words = f"; Clarabel {_late(other)}{other[0]['seconds']:.2g}" if other else ""
         give = f"{spread:.0f}" if spread >= 9.5 else f"{spread:.1g}"
@@ -190,4 +190,4 @@ def _cell(accuracies: list[float]) -> str:
         return ""
     count = len(accuracies)
     few = f" ({count} draw{'s' * (count > 1)})" if count < 20 else ""
-    return f"{spread_of(accuracies):.1f}{few}"
+    return f"{measure_spread(accuracies):.1f}{few}"

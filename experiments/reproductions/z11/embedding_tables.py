@@ -9,10 +9,10 @@ from typing import Any, final
 import numpy as np
 from sklearn.decomposition import KernelPCA
 from sklearn.neighbors import KNeighborsClassifier
-from tools.embedding_baselines import mve_by_sdp, spe_by_sdp
+from tools.embedding_baselines import solve_mve_as_sdp, solve_spe_as_sdp
 
 from experiments.experiment import Claim, Experiment, Part, Result, panels
-from experiments.intervals import listed, prose, spread_of
+from experiments.intervals import listed, measure_spread, prose
 from experiments.reproductions.shared import twelve_sets as _twelve_sets
 from experiments.reproductions.shared.by_set import BySet
 from experiments.reproductions.z11 import _embedding_claims as tables
@@ -130,7 +130,7 @@ class EmbeddingTables(Experiment):
             for k, (name, draws) in enumerate(sets.items()):
                 found = tables.percents(draws, column)
                 if found:
-                    center, deviation = spread_of(found)
+                    center, deviation = measure_spread(found)
                     axes.bar(k + 0.15 * (at - 2), center, 0.14, **_style(column))
                     if len(found) > 1:
                         style = {"color": "0.4", "elinewidth": 0.8}
@@ -171,7 +171,7 @@ def _style(column: str) -> dict[str, Any]:
 def _mean(found: list[float], digits: int) -> str:
     if not found:
         return "-"
-    center, deviation = spread_of(found)
+    center, deviation = measure_spread(found)
     spread = f" ± {deviation:.{digits}f}" if len(found) > 1 else ""
     return f"{center:.{digits}f}{spread}"
 
@@ -220,11 +220,11 @@ def _programs(X: np.ndarray) -> dict[str, Callable[[], np.ndarray]]:
     def volume() -> np.ndarray:
         distances, _ = _volume()._distances(X)
         V = np.linalg.svd(X - X.mean(axis=0), full_matrices=False)[0][:, :2]
-        return _leading(mve_by_sdp(distances, V, "SCS", 1e-3, _SDP_ROUNDS, **_SDP_STEPS).K)
+        return _leading(solve_mve_as_sdp(distances, V, "SCS", 1e-3, _SDP_ROUNDS, **_SDP_STEPS).K)
 
     def structure() -> np.ndarray:
         graph = StructurePreservingEmbedding(n_neighbors=_NEIGHBORS)._neighbors(X).toarray() > 0
-        return _leading(spe_by_sdp(graph, "SCS", is_trace=True, **_SDP_STEPS).K)
+        return _leading(solve_spe_as_sdp(graph, "SCS", is_trace=True, **_SDP_STEPS).K)
 
     return {"MVE by SDP": volume, "SPE by SDP": structure}
 

@@ -10,7 +10,15 @@ from statistics import mean
 from typing import Any, final
 
 from experiments.experiment import Claim, Experiment, Part, Result, panels
-from experiments.intervals import ANOTHER_METHOD, REACHES, Spread, listed, prose, span, spread_of
+from experiments.intervals import (
+    ANOTHER_METHOD,
+    REACHES,
+    Spread,
+    listed,
+    measure_spread,
+    prose,
+    span,
+)
 from experiments.reproductions.z11._nonparametric import DATA, C, Instance, instance
 from experiments.reproductions.z11._nonparametric_tables import REPEATS, SHARE
 from gramlearn.methods import solve_nonparametric
@@ -38,7 +46,9 @@ def told_of(name: str, varied: str) -> tuple[list[Spread], list[int]]:
 
 def accuracies_of(draws: list[Any]) -> list[Spread]:
     """Of each value of B or p."""
-    return [spread_of([a["accuracy"] for a in answers]) for answers in zip(*draws, strict=True)]
+    return [
+        measure_spread([a["accuracy"] for a in answers]) for answers in zip(*draws, strict=True)
+    ]
 
 
 def claims_of(cases: dict[tuple[str, str], list[Any]]) -> list[Claim]:
@@ -103,7 +113,7 @@ def _above_two(found: list[Spread]) -> str:
 
 def _beside_two(draws: list[Any], at: int) -> Spread:
     """What a value of p is above p = 2 by, draw by draw, for pairs are the same."""
-    return spread_of([draw[at]["accuracy"] - draw[_TWO]["accuracy"] for draw in draws])
+    return measure_spread([draw[at]["accuracy"] - draw[_TWO]["accuracy"] for draw in draws])
 
 
 def _best_at_four(of_iris: list[Spread], above: Spread) -> Claim:
@@ -300,7 +310,7 @@ def _by_case(results: Sequence[Result]) -> dict[tuple[str, str], list[Any]]:
 
 
 def _row(name: str, varied: str, k: int, answers: Sequence[Any]) -> dict[str, str]:
-    accuracy = spread_of([answer["accuracy"] for answer in answers])
+    accuracy = measure_spread([answer["accuracy"] for answer in answers])
     steps = [answer["iterations"] for answer in answers]
     accuracies, iterations = told_of(name, varied)
     is_near = varied == "p" and VALUES[k] < _NEAREST

@@ -11,7 +11,7 @@ from collections.abc import Sequence
 from typing import Any, final
 
 from experiments.experiment import Claim, Experiment, Part, Result, panels
-from experiments.intervals import prose, spread_of
+from experiments.intervals import measure_spread, prose
 from experiments.reproductions.z11 import _nonparametric_tables as tables
 from experiments.reproductions.z11._nonparametric import (
     DATA,
@@ -106,7 +106,9 @@ class NonparametricKernels(Experiment):
         for k, method in enumerate(("LL", "SHL", "SHL, links kept")):
             column = list(tables.METHODS).index(method.removesuffix(", links kept"))
             told = [tables.ACCURACIES[key][column] for key in sets]
-            here = [spread_of([d["accuracy"][method] for d in draws]) for draws in sets.values()]
+            here = [
+                measure_spread([d["accuracy"][method] for d in draws]) for draws in sets.values()
+            ]
             left.errorbar(
                 [x for x, _ in told],
                 [y for y, _ in here],

@@ -14,7 +14,15 @@ from typing import Any, final
 import numpy as np
 
 from experiments.experiment import Claim, Experiment, Part, Result, panels
-from experiments.intervals import REACHES, Spread, listed, paired, prose, span, spread_of
+from experiments.intervals import (
+    REACHES,
+    Spread,
+    compare_pairwise,
+    listed,
+    measure_spread,
+    prose,
+    span,
+)
 from experiments.reproductions.z11._nonparametric import Instance
 from experiments.reproductions.z11._nonparametric_tables import REPEATS
 from experiments.reproductions.z11.nonparametric_adult import adult
@@ -112,7 +120,7 @@ def _drawn(results: Sequence[Result], way: str, k: int, of: str = "accuracy") ->
 
 
 def _spread(results: Sequence[Result], way: str, k: int) -> Spread:
-    return spread_of(_drawn(results, way, k))
+    return measure_spread(_drawn(results, way, k))
 
 
 def _timed(results: Sequence[Result]) -> list[Result]:
@@ -126,7 +134,7 @@ def _seconds(results: Sequence[Result], way: str, k: int) -> float:
 
 def _gain(results: Sequence[Result], k: int) -> Spread:
     """By how much pairs of uncertain points are ahead."""
-    return paired(_drawn(results, "active", k), _drawn(results, "random", k))
+    return compare_pairwise(_drawn(results, "active", k), _drawn(results, "random", k))
 
 
 def _claims(results: Sequence[Result]) -> list[Claim]:
@@ -142,7 +150,7 @@ def _claims(results: Sequence[Result]) -> list[Claim]:
 
 def _better(results: Sequence[Result], every: int) -> Claim:
     gains = [_gain(results, k) for k in range(every)]
-    over_all = spread_of(
+    over_all = measure_spread(
         [
             mean(
                 r.value["active"][k]["accuracy"] - r.value["random"][k]["accuracy"]
@@ -164,7 +172,7 @@ def _better(results: Sequence[Result], every: int) -> Claim:
 
 
 def _half(results: Sequence[Result], half: int, every: int) -> Claim:
-    lost = paired(_drawn(results, "active", half), _drawn(results, "active", every))
+    lost = compare_pairwise(_drawn(results, "active", half), _drawn(results, "active", every))
     both = (_spread(results, "active", half), _spread(results, "active", every))
     return Claim(
         words="about half of the pairs, chosen so, are comparable to all of them",
@@ -177,7 +185,9 @@ def _half(results: Sequence[Result], half: int, every: int) -> Claim:
 
 
 def _fewer(results: Sequence[Result], half: int, every: int) -> Claim:
-    saved = paired(*(_drawn(_timed(results), "active", k, "seconds") for k in (every, half)))
+    saved = compare_pairwise(
+        *(_drawn(_timed(results), "active", k, "seconds") for k in (every, half))
+    )
     share = _seconds(results, "active", half) / _seconds(results, "active", every)
     steps = [mean(_drawn(results, "active", k, "iterations")) for k in (half, every)]
     return Claim(
@@ -198,7 +208,7 @@ def _dearer(results: Sequence[Result]) -> Claim:
     taken = {
         way: [sum(a["seconds"] for a in r.value[way]) for r in _timed(results)] for way in _WAYS
     }
-    more = paired(taken["active"], taken["random"])
+    more = compare_pairwise(taken["active"], taken["random"])
     longer = mean(taken["active"]) / mean(taken["random"])
     choosing = mean(a["choosing"] for r in results for a in r.value["active"])
     return Claim(

@@ -1,8 +1,7 @@
 """The only file that knows array libraries: NumPy, PyTorch, CuPy, through the array API.
 
-Everything else receives `xp = namespace(x)` and writes array-API calls. What the standard leaves
-open stands here, each with one name: a Cholesky factor that may not exist, sums over pairs of
-rows, the size of a chunk.
+Everything else receives `xp = namespace(x)` and writes array-API calls. What the standard lacks is here: a
+Cholesky factor that may not exist, sums over pairs of rows, the size of a chunk.
 """
 
 import contextvars
@@ -15,8 +14,8 @@ import numpy as np
 
 Array = Any
 
-# From here on a scan is compiled, whether Numba is loaded yet (about half a second) or not: the two bodies
-# round differently, and an answer is not to depend on what was solved before it.
+# A scan from this size on is compiled, even if Numba has to be loaded for it (about half a second): the two
+# versions round differently, and an answer must not depend on what was solved before it.
 _COMPILED_FROM_ELEMENTS = 1_000_000
 _CHUNK_BYTES_HOST = 4 << 20  # stays in a core's cache
 _CHUNK_BYTES_DEVICE = 1 << 30  # large enough to hide the launch of a kernel
@@ -30,7 +29,9 @@ def is_array(x: object) -> bool:
 def namespace(*arrays: Array) -> Any:
     """Give the array-API namespace the arrays share; lists and numbers count as NumPy."""
     if len(arrays) == 1 and type(arrays[0]) is np.ndarray:
-        return array_api_compat.numpy  # at once: of small problems asking is a good part
+        return (
+            array_api_compat.numpy
+        )  # at once: asking takes a good part of the time of small problems
     known = [a for a in arrays if is_array(a)]
     return array_api_compat.array_namespace(*known) if known else array_api_compat.numpy
 
@@ -42,38 +43,34 @@ def as_real(x: Any, like: Array | None = None, dtype: str = "float64") -> Array:
     refused.
     """
     if array_api_compat.is_torch_array(x) and x.requires_grad:
-        x = x.detach()  # a solve is no part of anyone's graph
+        x = x.detach()  # no gradients pass through a solve
     if like is None:
         xp = namespace(x)
         target = getattr(xp, dtype)
         return xp.astype(x, target, copy=False) if is_array(x) else xp.asarray(x, dtype=target)
-    xp = namespace(like)
-    x = _host_memory(x, like)
-    return xp.asarray(x, dtype=like.dtype, device=array_api_compat.device(like))
+    return _bring(x, like, like.dtype)
 
 
 def as_index(x: Any, like: Array | None = None) -> Array:
     """Bring x to an integer array: as it is in its own library, or int64 in that of `like`."""
     if like is None:
         return x if is_array(x) else namespace(x).asarray(x)
+    return _bring(x, like, namespace(like).int64)
+
+
+def _bring(x: Any, like: Array, dtype: Any) -> Array:
+    """Bring host data, or an array of the library of `like`, to that library and its device."""
     xp = namespace(like)
-    x = _host_memory(x, like)
-    return xp.asarray(x, dtype=xp.int64, device=array_api_compat.device(like))
-
-
-def _host_memory(x: Any, like: Array) -> Any:
-    """Ready x for the library of `like`: its own arrays as they are, host memory in a copy."""
-    if isinstance(like, np.ndarray) and isinstance(x, np.ndarray):
-        return x
-    if isinstance(x, np.ndarray):
-        return np.array(x)  # other libraries refuse memory that is read-only or runs backwards
-    if is_array(x) and namespace(x) is not namespace(like):
+    if is_numpy(x):
+        # Other libraries refuse memory that is read-only or runs backwards.
+        x = x if is_numpy(like) else np.array(x)
+    elif is_array(x) and namespace(x) is not xp:
         raise TypeError(
             f"one array is a {type(x).__module__}.{type(x).__name__} and another a "
             f"{type(like).__module__}.{type(like).__name__}; all arrays of a problem must come from "
             "one library. Convert them before the call."
         )
-    return x
+    return xp.asarray(x, dtype=dtype, device=array_api_compat.device(like))
 
 
 def to_numpy(x: Array) -> np.ndarray:
@@ -106,7 +103,7 @@ def read(x: Array) -> float:
 
 def clipped(x: Array, low: Any = None, high: Any = None) -> Array:
     """x, but no less than `low` and no more than `high`."""
-    # NumPy's own at once: of small problems the checks around it are a good part.
+    # NumPy's own, without the checks around it, which take a good part of the time of small problems.
     clip = np.clip if type(x) is np.ndarray else namespace(x).clip
     return clip(x, low, high)
 
@@ -117,6 +114,11 @@ def exponential(name: str, x: Array) -> Array:
     ceiling = 709.0 if x.dtype == xp.float64 else 88.0
     inside = getattr(xp, name)(clipped(x, high=ceiling))
     return xp.where(x > ceiling, xp.full_like(x, float("inf")), inside)
+
+
+def machine_eps(x: Array) -> float:
+    """The relative rounding error of numbers of the type of x."""
+    return float(namespace(x).finfo(x.dtype).eps)
 
 
 def is_finite(x: Array) -> bool:
@@ -200,13 +202,19 @@ def where_true(mask: Array) -> Array:
     return namespace(mask).nonzero(mask)[0]
 
 
+def count_true(mask: Array) -> int:
+    """How many entries of an array of booleans hold."""
+    xp = namespace(mask)
+    return int(xp.sum(xp.astype(mask, xp.int64)))
+
+
 def transpose(matrix: Array) -> Array:
     """Swap the last two axes."""
     return namespace(matrix).matrix_transpose(matrix)
 
 
 def without_overflow_warnings(function: Callable[..., Any], *args: Any) -> Any:
-    """Call a function whose steps may go so far that numbers overflow: these are taken back, and no news.
+    """Call a function that takes back steps at which numbers overflow.
 
     In a context of its own, so that Ctrl-C at any moment leaves the caller's error state as it was.
     """
@@ -228,13 +236,13 @@ def cholesky_or_none(matrix: Array) -> Array | None:
     xp = namespace(matrix)
     if array_api_compat.is_torch_namespace(xp):
         factor, failed = xp.linalg.cholesky_ex(matrix)
-        return None if bool(failed) or not bool(xp.all(xp.isfinite(factor))) else factor
+        return factor if not bool(failed) and is_finite(factor) else None
     try:
         factor = xp.linalg.cholesky(matrix)
     except np.linalg.LinAlgError:
         return None
     # Some libraries answer with NaN instead of raising.
-    return factor if bool(xp.all(xp.isfinite(factor))) else None
+    return factor if is_finite(factor) else None
 
 
 def inverse_of_lower(lower: Array) -> Array:

@@ -1,8 +1,7 @@
-"""numba.njit whose result is kept on disk where it can be, and compiled again each time where it cannot.
+"""numba.njit whose result is cached on disk where possible, and compiled again each time where not.
 
-Numba keeps it beside the source, or in the user's cache. Where neither may be written to, it refuses to compile
-at all, and where the disk is full, a call ends after it has compiled: for want of a convenience. A first call
-that compiles says so: on a terminal, in one line that goes away; in a log, nothing.
+Numba itself refuses to compile where neither the folder of the source nor the user's cache can be written to,
+and raises after compiling where the disk is full. On a terminal, a first call says that it compiles.
 """
 
 import sys
@@ -13,7 +12,7 @@ from typing import Any
 
 def compiled(**options: Any) -> Callable[[Callable[..., Any]], Any]:
     """A decorator, with the options of numba.njit."""
-    import numba  # the modules of compiled functions are imported when they are needed; this one before
+    import numba  # here, since only modules of compiled functions need it
 
     def compile_later(function: Callable[..., Any]) -> Any:
         try:

@@ -8,7 +8,7 @@ from scipy.sparse import issparse
 from gramlearn._base.arrays import Array, as_index, as_real, namespace, pair_squared_norms
 
 _ROWS = 50_000  # pairs of sparse rows at a time
-_ROUNDING = 64 * np.finfo(float).eps  # of differences of points, beside the points themselves
+_ROUNDING = 64 * np.finfo(float).eps  # of differences of points, relative to the points
 
 
 def squared_distances(points: Any, i: Any, j: Any) -> Array:
@@ -34,7 +34,7 @@ def equal_rows(points: Any, i: Any, j: Any) -> Array:
 def coincide_under(
     X: Any, points: np.ndarray, root: np.ndarray | None, i: Any, j: Any
 ) -> np.ndarray:
-    """Whether points are equal as far as a metric sees them: under A (`root`, points = X A'), to rounding."""
+    """Whether points are equal under a metric, up to rounding: under A (`root`, points = X A')."""
     if root is None:
         return np.asarray(equal_rows(X, i, j))
     size = np.abs(X - X.mean(axis=0)).max(axis=0) * np.linalg.norm(root, axis=0)

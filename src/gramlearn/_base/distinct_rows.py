@@ -1,8 +1,7 @@
-"""Distinct rows: sort by the first column, ties by the next, and keep each that is not the last again.
+"""Distinct rows: sort by the first column, ties by the next, and keep each that differs from the one before.
 
-That is what `numpy.unique(table, axis=0)` gives. NumPy makes a record of each row for it, and calls back into
-Python to compare records: Ctrl-C that comes there ends as a TypeError about the type of the table, with no
-sign of the interrupt. A sort by columns calls nothing back. Host memory and NumPy.
+`numpy.unique(table, axis=0)` gives the same, but calls back into Python to compare rows: a Ctrl-C there becomes
+a TypeError about the type of the table, and the interrupt is lost. A sort by columns has no such calls.
 """
 
 from typing import NamedTuple

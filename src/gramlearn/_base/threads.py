@@ -1,9 +1,8 @@
-"""One thread for small products: several wait for each other, and on a busy machine most of the time.
+"""One BLAS thread for small products, where several threads would mostly wait for each other.
 
-The number of threads of BLAS is mostly one number for the whole process, and blocks of several Python threads
-overlap. So they are counted: the first one in sets the number to one, and the last one out sets it back. Where
-each Python thread has a number of its own, as with OpenMP, each sets its own and sets it back. A number that
-someone else has set meanwhile is theirs, and stays.
+The number of threads of BLAS is usually one number for the whole process, and blocks of several Python threads
+overlap. So blocks are counted: the first sets the number to one, and the last sets it back. Where each Python
+thread has its own number, as with OpenMP, each sets its own. A number that others have set meanwhile stays.
 """
 
 import os
@@ -38,8 +37,8 @@ def _limit(before: list[tuple[Any, int]]) -> None:
 def _restore(before: list[tuple[Any, int]]) -> None:
     for library, number in before:
         if library.num_threads == 1 != number:
-            # Newer threadpoolctl listens only to the thread that was the first to set the number. Here it is
-            # the last one that sets it back, and then nobody's.
+            # Newer threadpoolctl lets only the first thread that set the number change it; here it is the
+            # last block that sets it back.
             release = getattr(library, "clear_controlling_thread", lambda force: None)
             release(force=True)
             library.set_num_threads(number)
@@ -57,8 +56,8 @@ class _Block(NamedTuple):
 class _Blocks:
     """The blocks that are open, and what the numbers were before the first of them.
 
-    Ctrl-C may come anywhere in `enter` and `leave`, and `leave` may be called twice: what it needs is written
-    down before anything is changed.
+    Ctrl-C may come anywhere in `enter` and `leave`, and `leave` may be called twice: so its data are stored
+    before anything is changed.
     """
 
     def __init__(self) -> None:
@@ -91,7 +90,7 @@ class _Blocks:
             del self._open[key]
 
     def forked(self) -> None:
-        """In the child of a fork there is one thread left, and the lock may be another's."""
+        """Clean up in the child of a fork, which has one thread; another one may have held the lock."""
         self._lock = threading.Lock()
         mine = threading.get_ident()
         for key in [key for key, block in self._open.items() if block.thread != mine]:

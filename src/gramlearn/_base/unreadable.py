@@ -1,8 +1,7 @@
-"""Why what a user passed is no table of real numbers: one sentence, which names the entry that is to blame.
+"""Say in one sentence why an argument is not a table of real numbers, and which entry is at fault.
 
-Array libraries refuse such things in words of their own, or take them without a word: the entries under a mask,
-dates as counts of seconds. What they refuse is looked at again here, entry by entry, which costs nothing where
-all is well.
+Array libraries refuse such arguments in their own terms, or accept them silently: entries under a mask, dates
+as counts of seconds. Only what they refuse is examined here, entry by entry.
 """
 
 from collections.abc import Iterator, Mapping, Set
@@ -34,7 +33,8 @@ def complaint(x: Any, name: str, *, flat: bool = True, finite: bool = True) -> E
     """What keeps x from being numbers, two-dimensional if `flat`, all `finite`; None where nothing does."""
     if x is None or isinstance(x, str | bytes | Mapping | Set | Iterator):
         wanted = "be a table of numbers, one row a point" if flat else "hold numbers"
-        return TypeError(f"`{name}` must {wanted}; got {_kind(x)}.")
+        kind = "None" if x is None else f"a {type(x).__name__}"
+        return TypeError(f"`{name}` must {wanted}; got {kind}.")
     if issparse(x):
         return _not_numbers(x.data, name) or (_not_finite(x.tocoo(), name) if finite else None)
     if hasattr(x, "columns") and hasattr(x, "dtypes"):
@@ -52,10 +52,6 @@ def complaint(x: Any, name: str, *, flat: bool = True, finite: bool = True) -> E
             f"`{name}` must be two-dimensional, one row a point; got shape {array.shape}.{advice}"
         )
     return _not_finite(array, name) if finite else None
-
-
-def _kind(x: Any) -> str:
-    return "None" if x is None else f"a {type(x).__name__}"
 
 
 def _place(where: tuple[int, ...]) -> str:

@@ -24,18 +24,18 @@ from gramlearn._base.unreadable import check_unmasked, complaint
 _SHORT = 60  # letters of what was given that an error repeats
 Choice = TypeVar("Choice")
 
-LARGEST_EXPONENT = 100.0  # x^p of numbers that differ a thousandfold is in the range of numbers
-_LARGEST = 1e100  # of a price, a rate or a tolerance
-RANGE = 1e280  # of numbers, with room for sums
+LARGEST_EXPONENT = 100.0  # with it, x^p of numbers that differ a thousandfold do not overflow
+_LARGEST = 1e100  # a price, a rate or a tolerance
+RANGE = 1e280  # numbers up to here can be added up without overflow
 
 
 def check_positive(
     value: Any, name: str, owner: str, *, largest: float = _LARGEST, any_size: bool = False
 ) -> float:
-    """A positive number, as in `Hinge(C=...)`, whose square and that of its inverse have room among numbers.
+    """A positive number, as in `Hinge(C=...)`, such that neither its square nor that of its inverse overflows.
 
-    What has the units of the points, as the width of a kernel, and what is never squared, as a tolerance, may
-    be of `any_size`.
+    A number in units of the points, such as the width of a kernel, or one that is never squared, such as a
+    tolerance, may be of `any_size`.
     """
     if isinstance(value, bool) or not isinstance(value, Real):
         raise TypeError(
@@ -75,7 +75,7 @@ def describe_value(value: Any) -> str:
 
 
 def check_no_class(function: Any, name: str) -> Any:
-    """What is to be called, and no class: to call a class makes one of its objects, and computes nothing."""
+    """A function, not a class: to call a class makes an object and computes nothing."""
     if isinstance(function, type):
         kind = function.__name__
         raise TypeError(
@@ -132,7 +132,7 @@ def check_finite(x: Array, name: str) -> Array:
 def check_points(x: Any, name: str, any_unit: bool = False) -> Array:
     """Two-dimensional finite numbers with at least one row and one column, in their own library.
 
-    Their squares are numbers too, but for whoever works in units of the largest of them.
+    Their squares must not overflow, unless the caller works in `any_unit`.
     """
     x = as_numbers(x, name)
     if x.ndim != 2:
@@ -212,9 +212,9 @@ def check_symmetric(x: Array, name: str, otherwise: str = "", *, tolerance: floa
 
 
 def check_extent(x: Any, name: str = "X", power: int = 4, of: str = "entries") -> Any:
-    """Numbers, dense or sparse, of which so high powers are numbers: neither infinite nor zero.
+    """Numbers, dense or sparse, whose powers up to `power` neither overflow nor underflow.
 
-    What is learned forms squared distances and squares of those; what measures in units of its own, the former.
+    Learning forms squares of squared distances (4); what only measures distances needs 2.
     """
     values = x.data if issparse(x) else x
     xp = namespace(values)
@@ -243,7 +243,7 @@ def check_either_way(block: np.ndarray, words: str, tolerance: float) -> np.ndar
 
 
 def as_row_numbers(x: Any, name: str) -> Array:
-    """An array of any shape and type, in its own library, of what shall be row numbers."""
+    """Row numbers as an array of any shape and type, in its own library."""
     x = check_unmasked(x, name)
     if issparse(x):
         raise TypeError(f"`{name}` is sparse; pass a dense array of row numbers.")
@@ -256,7 +256,7 @@ def as_row_numbers(x: Any, name: str) -> Array:
 
 
 def not_whole(index: Array, name: str) -> str:
-    """What is wrong with row numbers of such a type."""
+    """Say what is wrong with row numbers of this type."""
     is_real = namespace(index).isdtype(index.dtype, "real floating")
     hint = " If they are whole, pass them as such: x.astype(int)." if is_real else ""
     return f"`{name}` must hold whole numbers (row indices); got dtype {index.dtype}.{hint}"

@@ -1,4 +1,4 @@
-"""Warnings in the name of the line that called the library, however deep in it they arise."""
+"""Warnings that point at the line that called the library, however deep in it they arise."""
 
 import sys
 import warnings

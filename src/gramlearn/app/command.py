@@ -1,6 +1,6 @@
 """The gramlearn command: `gramlearn demo` shows the library at work on real data.
 
-Exit codes: 0 for success, 2 for what the user can mend (one sentence on stderr says how), 130 for
+Exit codes: 0 for success, 2 for what the user can fix (one sentence on stderr says how), 130 for
 Ctrl-C.
 """
 

@@ -1,4 +1,4 @@
-"""A metric for real data: minimise D(X, I) + sum of slacks, X = F F', and compare x with x F.
+"""A metric for real data: minimize D(X, I) + sum of slacks, X = F F', and compare x with x F.
 
 The points are split in two. Labels of the first half give pairs that are alike and pairs that are not;
 the metric is learned from those pairs alone, and judged on the other half by the nearest neighbor.
@@ -107,10 +107,6 @@ def run_demo(name: str, out: Path, seed: int) -> None:
     print_picture(setting, solution, accuracies[0], classes, out / PICTURE)
 
 
-# --------------------------------------------------------------------------------------------------
-# The work: what a user would write
-
-
 def prepare(data: Data, points: np.ndarray, labels: np.ndarray, seed: int) -> Setting:
     """Split the points, and draw pairs from the labels of the training part."""
     train, held_out, train_labels, held_out_labels = train_test_split(
@@ -148,10 +144,6 @@ def accuracy(setting: Setting, factor: np.ndarray) -> tuple[float, float, float]
         score(scaler.transform(train), scaler.transform(held_out)),
         score(train @ factor, held_out @ factor),
     )
-
-
-# --------------------------------------------------------------------------------------------------
-# What is shown
 
 
 def print_input(data: Data, classes: list[str], setting: Setting) -> None:
@@ -227,11 +219,11 @@ def print_picture(
         titles=(f"Plain distance: {plain:.1%} right", f"Learned distance: {learned:.1%} right"),
         figure=Figure(figsize=(9.6, 7.4), layout="constrained"),
     )
-    # Beside its place first: a disk that is full leaves the picture that was there.
+    # To a temporary file first: a full disk then leaves an earlier picture as it was.
     with writing_to(path), tempfile.TemporaryDirectory(dir=path.parent, prefix=".") as place:
-        beside = Path(place) / path.name
-        figure.savefig(beside, dpi=110)
-        beside.replace(path)
+        temporary = Path(place) / path.name
+        figure.savefig(temporary, dpi=110)
+        temporary.replace(path)
     print(f"Picture: {path}")
 
 

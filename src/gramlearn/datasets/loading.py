@@ -26,7 +26,7 @@ VARIABLE = "GRAMLEARN_DATA"
 
 
 class DatasetNotFoundError(FileNotFoundError):
-    """A data set is not in the folder and not to be had elsewhere; the message says what to do."""
+    """A data set is neither in the folder nor anywhere else; the message says what to do."""
 
 
 @final
@@ -92,14 +92,10 @@ def load(name: str) -> Dataset:
     if path is not None:
         return _read(name, entry, path)
     if entry.shipped:
-        return _shipped(name, entry)
+        return _load_shipped(name, entry)
     if entry.openml is None:
-        raise DatasetNotFoundError(_ways(name, entry))
+        raise DatasetNotFoundError(_say_where_to_get(name, entry))
     return _fetch(name, entry)
-
-
-# --------------------------------------------------------------------------------------------------
-# From the folder
 
 
 def _path(entry: Entry) -> Path | None:
@@ -107,7 +103,7 @@ def _path(entry: Entry) -> Path | None:
     if not folder:
         return None
     if not Path(folder).is_dir():
-        # Not passed over: a slip in the name would send the user to the network.
+        # An error, since otherwise a typo in the name would lead to a download.
         raise DatasetNotFoundError(
             f"{VARIABLE} is {folder!r}, which is not a folder; let it name one, or unset it."
         )
@@ -121,15 +117,11 @@ def _path(entry: Entry) -> Path | None:
 
 
 def _read(name: str, entry: Entry, path: Path) -> Dataset:
-    if path.is_dir():
-        raise ValueError(
-            f"{path} is a folder, where {name} is a file; put {entry.file} in its place, or remove it."
-        )
     try:
         content = path.read_bytes()
     except OSError as error:
         raise ValueError(
-            f"{path} cannot be read ({error.strerror}); mend its rights, or remove it from the folder."
+            f"{path} cannot be read ({error.strerror}); fix its permissions, or remove it from the folder."
         ) from error
     found = hashlib.sha256(content).hexdigest()
     if found != entry.sha256:
@@ -139,16 +131,16 @@ def _read(name: str, entry: Entry, path: Path) -> Dataset:
         )
     source = f"{entry.file}: {entry.origin}"
     if entry.file.endswith(".jsonl.gz"):
-        return _texts(name, source, content)
+        return _read_texts(name, source, content)
     with np.load(io.BytesIO(content), allow_pickle=False) as file:
         arrays = {key: file[key] for key in file.files}
     if "indptr" in arrays:
-        arrays = _with_sparse(arrays, content)
+        arrays = _restore_sparse(arrays, content)
     parts = {key: arrays.pop(key) for key in ("X", "y", "X_test", "y_test") if key in arrays}
     return Dataset(name, source, extra=arrays, **parts)
 
 
-def _with_sparse(arrays: dict[str, Any], content: bytes) -> dict[str, Any]:
+def _restore_sparse(arrays: dict[str, Any], content: bytes) -> dict[str, Any]:
     """Put the sparse matrix in the place of the arrays it is made of."""
     from scipy import sparse
 
@@ -157,7 +149,7 @@ def _with_sparse(arrays: dict[str, Any], content: bytes) -> dict[str, Any]:
     return {**rest, "X": sparse.csr_array(sparse.load_npz(io.BytesIO(content)))}
 
 
-def _texts(name: str, source: str, content: bytes) -> Dataset:
+def _read_texts(name: str, source: str, content: bytes) -> Dataset:
     messages = [json.loads(line) for line in gzip.decompress(content).splitlines()]
     parts: dict[str, Any] = {}
     for subset, ending in (("train", ""), ("test", "_test")):
@@ -167,21 +159,13 @@ def _texts(name: str, source: str, content: bytes) -> Dataset:
     return Dataset(name, source, X=None, **parts)
 
 
-# --------------------------------------------------------------------------------------------------
-# From scikit-learn
-
-
-def _shipped(name: str, entry: Entry) -> Dataset:
+def _load_shipped(name: str, entry: Entry) -> Dataset:
     from sklearn import datasets
 
     bunch = getattr(datasets, entry.shipped)()
     extra = {key: np.asarray(bunch[key]) for key in ("feature_names", "target_names")}
     source = f"sklearn.datasets.{entry.shipped}"
     return Dataset(name, source, bunch.data, bunch.target, extra=extra)
-
-
-# --------------------------------------------------------------------------------------------------
-# From OpenML
 
 
 def _fetch(name: str, entry: Entry) -> Dataset:
@@ -195,8 +179,8 @@ def _fetch(name: str, entry: Entry) -> Dataset:
                 data_id=entry.openml, as_frame=False, parser="liac-arff", n_retries=1
             )
     except (OSError, HTTPException, ValueError) as error:
-        raise DatasetNotFoundError(_ways(name, entry, error)) from error
-    X, y = _decoded(bunch), np.asarray(bunch.target)
+        raise DatasetNotFoundError(_say_where_to_get(name, entry, error)) from error
+    X, y = _decode(bunch), np.asarray(bunch.target)
     y = y.astype(float) if entry.sizes is None else y.astype(str)
     if entry.drawn:
         X, y = entry.drawn(X, y)
@@ -207,7 +191,7 @@ def _fetch(name: str, entry: Entry) -> Dataset:
     return Dataset(name, f"data set {entry.openml} of OpenML{words}", X[:n], y[:n], **test)
 
 
-def _decoded(bunch: Any) -> np.ndarray:
+def _decode(bunch: Any) -> np.ndarray:
     """X, with the numbers themselves where OpenML calls a column of numbers categorical."""
     X = np.array(bunch.data, dtype=float)
     for feature, values in (bunch.get("categories") or {}).items():
@@ -224,13 +208,13 @@ def _decoded(bunch: Any) -> np.ndarray:
 def _check(name: str, entry: Entry, X: np.ndarray, y: np.ndarray) -> None:
     n, d = entry.shape
     if X.shape != (n + entry.n_test, d):
-        raise ValueError(_other(name, entry, f"{X.shape[0]} x {X.shape[1]} numbers"))
+        raise ValueError(_say_it_differs(name, entry, f"{X.shape[0]} x {X.shape[1]} numbers"))
     sizes = sorted(np.unique(y[:n], return_counts=True)[1].tolist())
     if entry.sizes and sizes != sorted(entry.sizes):
-        raise ValueError(_other(name, entry, f"classes of {sizes} rows"))
+        raise ValueError(_say_it_differs(name, entry, f"classes of {sizes} rows"))
 
 
-def _other(name: str, entry: Entry, found: str) -> str:
+def _say_it_differs(name: str, entry: Entry, found: str) -> str:
     expected = f"{entry.shape[0] + entry.n_test} x {entry.shape[1]} numbers"
     if entry.sizes:
         expected += f" and classes of {sorted(entry.sizes)} rows"
@@ -242,7 +226,7 @@ def _other(name: str, entry: Entry, found: str) -> str:
     )
 
 
-def _ways(name: str, entry: Entry, error: Exception | None = None) -> str:
+def _say_where_to_get(name: str, entry: Entry, error: Exception | None = None) -> str:
     """Say in one sentence where a data set can be had."""
     first = (
         f"the data set {name} is not here: put {entry.file} ({entry.origin}) into a folder and let "

@@ -11,7 +11,7 @@ import numpy as np
 from gramlearn._base.validation import check_choice, check_positive
 from gramlearn.estimators._all_or_nothing import all_or_nothing
 from gramlearn.estimators._embedding import PointEmbedding
-from gramlearn.methods.unfolding.minimum_volume import Distances, minimum_volume, signs_of
+from gramlearn.methods.unfolding.minimum_volume import minimum_volume, signs_of
 
 _PRICE = 0.01  # of capacity: little beside that of distances, and enough for quick rounds
 
@@ -122,7 +122,7 @@ class MinimumVolumeEmbedding(PointEmbedding):
             n,
             tol / 10,
             minimum_volume,
-            Distances(n, edges.i, edges.j, edges.squared),
+            edges,
             signs_of(V) if self.init == "linear" else np.eye(n) - 1 / n,
             d,
             C=check_positive(self.C, "C", name),

@@ -36,12 +36,8 @@ def pair_accuracy(labels: Any, clusters: Any) -> float:
         1 - (sum_c P(n_c) + sum_k P(n_k) - 2 sum_ck P(n_ck)) / P(n)
 
     which takes n operations and no pairs. One point has no pairs, and gives 1. Clusters at random do not give
-    0: with two classes of equal size they give 1/2, and with many small classes nearly 1.
-
-    Parameters
-    ----------
-    labels, clusters : vectors of n labels
-        Numbers or strings; which name a group has does not matter.
+    0: with two classes of equal size they give 1/2, and with many small classes nearly 1. Labels are as in
+    `normalized_mutual_information`.
     """
     of_classes, of_clusters, of_both = _contingency(labels, clusters)
     n = int(of_classes.sum())

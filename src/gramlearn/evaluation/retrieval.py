@@ -30,7 +30,7 @@ def recall_at_k(distances: Any, relevant: Any, k: int = 10) -> np.ndarray:
         Which points the query should find.
     k : int
     """
-    d, found = _checked(distances, relevant)
+    d, found = _check_queries(distances, relevant)
     k = min(check_count(k, "k"), d.shape[1])
     farthest = np.partition(d, k - 1, axis=1)[:, k - 1, None]
     nearer, tied = d < farthest, d == farthest
@@ -53,18 +53,18 @@ def average_precision(distances: Any, relevant: Any) -> np.ndarray:
     array of q
         One for each query. Their mean is the mean average precision.
     """
-    d, found = _checked(distances, relevant)
+    d, found = _check_queries(distances, relevant)
     order = np.argsort(d, axis=1)
     d, found = (np.take_along_axis(x, order, axis=1) for x in (d, found))
     n = d.shape[1]
     is_last = np.column_stack([d[:, 1:] > d[:, :-1], np.ones(len(d), dtype=bool)])
-    # The last of those as far as this one.
+    # The place of the last point at the same distance as this one.
     last = np.minimum.accumulate(np.where(is_last, np.arange(n), n)[:, ::-1], axis=1)[:, ::-1]
     precision = np.take_along_axis(np.cumsum(found, axis=1), last, axis=1) / (last + 1)
     return np.asarray(np.sum(precision * found, axis=1) / found.sum(axis=1))
 
 
-def _checked(distances: Any, relevant: Any) -> tuple[np.ndarray, np.ndarray]:
+def _check_queries(distances: Any, relevant: Any) -> tuple[np.ndarray, np.ndarray]:
     """(distances, what is relevant and not left out)."""
     d = np.asarray(to_numpy(as_numbers(distances, "distances")), dtype=np.float64)
     found = to_numpy(as_numbers(relevant, "relevant"))

@@ -35,9 +35,9 @@ def comparisons_kept(estimator: Any, X: Any, triplets: Triplets) -> float:
     if len(X.shape) != 2:
         raise ValueError(f"`X` must have one row for each point; got shape {tuple(X.shape)}.")
     check_triplets(triplets, "triplets", int(X.shape[0]))
-    judge, X = _judge_of(estimator, X)
+    judge, X = _find_scorer(estimator, X)
     i, j, _ = (to_numpy(column) for column in triplets.near_and_far())
-    near, far = np.split(_scores(judge, X, i, j), 2)
+    near, far = np.split(_score_pairs(judge, X, i, j), 2)
     return share_kept(near, far, triplets)
 
 
@@ -85,24 +85,24 @@ class TripletScorer:
         return comparisons_kept(estimator, X, triplets)
 
 
-def _judge_of(estimator: Any, X: Any) -> tuple[Any, Any]:
+def _find_scorer(estimator: Any, X: Any) -> tuple[Any, Any]:
     """What has `pair_score`, and the points as it takes them."""
     from sklearn.pipeline import Pipeline
 
     if hasattr(estimator, "pair_score"):
         return estimator, X
     if isinstance(estimator, Pipeline):
-        return _judge_of(estimator[-1], estimator[:-1].transform(X) if len(estimator) > 1 else X)
+        return _find_scorer(estimator[-1], estimator[:-1].transform(X) if len(estimator) > 1 else X)
     if hasattr(estimator, "best_estimator_"):
-        return _judge_of(estimator.best_estimator_, X)
+        return _find_scorer(estimator.best_estimator_, X)
     raise TypeError(
         f"comparisons are judged by `pair_score`, which {type(estimator).__name__} does not have; pass a "
         "fitted MetricLearner, KernelLearner or another that has it, or a Pipeline that ends with one."
     )
 
 
-def _scores(judge: Any, X: Any, i: np.ndarray, j: np.ndarray) -> np.ndarray:
-    """pair_score of (x_i, x_j), some rows at a time: what is written out is no larger than some megabytes."""
+def _score_pairs(judge: Any, X: Any, i: np.ndarray, j: np.ndarray) -> np.ndarray:
+    """pair_score of (x_i, x_j), some rows at a time, to save memory."""
     from sklearn.utils import _safe_indexing
 
     rows = max(1, _NUMBERS_AT_ONCE // X.shape[1])

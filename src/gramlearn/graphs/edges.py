@@ -22,7 +22,7 @@ def measure_edges(X: np.ndarray, graph: Any) -> Edges:
     """Measure the edges of a graph."""
     i, j = read_edges(graph, len(X))
     squared = np.sum((X[i] - X[j]) ** 2, axis=1)
-    # Where all neighbors are equal points, there is no other unit.
+    # 1 where all neighbors are equal points.
     unit = float(squared.mean()) or 1.0
     return Edges(i, j, squared / unit, unit)
 

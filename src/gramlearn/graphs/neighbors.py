@@ -116,7 +116,7 @@ def _without_itself(lengths: np.ndarray, found: np.ndarray) -> tuple[np.ndarray,
 
 
 def check_weights(graph: Any, name: str) -> Any:
-    """Finite weights of at least 0, sparse, of which those that are 0 are no edges."""
+    """A sparse matrix of finite positive weights; entries that are 0 are dropped."""
     from scipy.sparse import csr_array
 
     A = csr_array(graph, dtype=float, copy=True)

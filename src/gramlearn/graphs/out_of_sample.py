@@ -1,7 +1,7 @@
 """f(x) from the f_j of known points: new points among old ones, by a graph or between their neighbors.
 
-Embeddings and kernels found for given points alone are so extended to others: extensions of ours, no part of
-their definition. A point that is there already keeps its value exactly.
+So embeddings and kernels of given points are extended to others; the published methods do not define this. A
+point that is there already keeps its value exactly.
 
 **Along a graph.** f(x) = sum_j A_xj f_j / sqrt(D_x (D_j + A_xj)). K = F F' was learned for points of a graph,
 and says nothing of others. The Nystroem formula f(x) = k(x, .) k^-1 F needs a kernel of the old points and the
@@ -20,7 +20,7 @@ Scaling each weight by its distance, a_j = w_j |x - p_j|, turns this into
     (C + eps I) a  ~  1 / |x - p_j|,      C_jl = the cosine of the angle between x - p_j and x - p_l
 
 which is well conditioned however the neighbors lie. As x moves to one of the points its weight goes to one, so
-that there is no jump at them; where x comes to have other nearest points, there may be one.
+that f is continuous there; it may jump where the nearest points of x change.
 """
 
 from typing import Any
@@ -29,7 +29,7 @@ import numpy as np
 
 from gramlearn.graphs.neighbors import edge_weights
 
-_EPS = 1e-3  # against neighbors that are as good as dependent; as in locally linear embedding
+_EPS = 1e-3  # for neighbors that are nearly dependent; as in locally linear embedding
 _AT_ONCE = 4_000_000  # numbers worked with at a time
 
 
@@ -116,10 +116,9 @@ def _weights(apart: np.ndarray) -> np.ndarray:
     lengths = np.linalg.norm(apart, axis=2)
     least = lengths.min(axis=1, keepdims=True)
     equal = lengths == 0
-    units = apart / np.where(equal, 1.0, lengths)[:, :, None]
-    closeness = np.where(
-        equal, 1.0, np.where(least > 0, least, 1.0) / np.where(equal, 1.0, lengths)
-    )
+    nonzero = np.where(equal, 1.0, lengths)
+    units = apart / nonzero[:, :, None]
+    closeness = np.where(equal, 1.0, np.where(least > 0, least, 1.0) / nonzero)
     C = units @ units.transpose(0, 2, 1) + _EPS * np.eye(lengths.shape[1])
     w = closeness * np.linalg.solve(C, closeness[:, :, None])[:, :, 0]
     # Those that are equal share the weight, and the others have none.

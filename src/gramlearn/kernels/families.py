@@ -10,7 +10,7 @@ Names, parameters and their defaults are those of scikit-learn; without one, gam
 """
 
 from abc import abstractmethod
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, fields
 from functools import partial
 from typing import Any, ClassVar, final
@@ -52,19 +52,12 @@ class _Family(Kernel):
         return f"{self.name}({', '.join(shown)})"
 
     def __call__(self, A: np.ndarray, B: np.ndarray) -> np.ndarray:
-        return self._checked(self._of_all, *_two_sets(A, B))
+        with np.errstate(over="ignore", invalid="ignore"):
+            return check_finite_values(self._of_all(*_two_sets(A, B)), self.words)
 
     def paired(self, A: np.ndarray, B: np.ndarray) -> np.ndarray:
-        return self._checked(self._of_pairs, *_two_sets(A, B))
-
-    def _checked(
-        self,
-        values: Callable[[np.ndarray, np.ndarray], np.ndarray],
-        A: np.ndarray,
-        B: np.ndarray,
-    ) -> np.ndarray:
         with np.errstate(over="ignore", invalid="ignore"):
-            return check_finite_values(values(A, B), self.words)
+            return check_finite_values(self._of_pairs(*_two_sets(A, B)), self.words)
 
     @abstractmethod
     def _of_all(self, A: np.ndarray, B: np.ndarray) -> np.ndarray: ...
@@ -98,7 +91,7 @@ class GaussianKernel(_Family):
 
     def _of_all(self, A: np.ndarray, B: np.ndarray) -> np.ndarray:
         # |a|^2 + |b|^2 - 2 a'b loses what the points have in common: so the mean is subtracted first, and
-        # where points are far from it beside 1 / gamma, differences are formed.
+        # where points are far from it, relative to 1 / gamma, differences are formed.
         gamma = _rate(self.gamma, A.shape[1])
         if A.shape[1] > _FEW_FEATURES:
             origin = B.mean(axis=0)
@@ -169,7 +162,7 @@ class PolynomialKernel(_InnerProductKernel):
 @final
 @dataclass(frozen=True)
 class SigmoidKernel(_InnerProductKernel):
-    """tanh(gamma x'y + coef0): of use as a similarity, though not positive semidefinite."""
+    """tanh(gamma x'y + coef0): a similarity that is not positive semidefinite."""
 
     gamma: float | None = None
     coef0: float = 1.0

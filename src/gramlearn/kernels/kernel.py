@@ -1,4 +1,4 @@
-"""k(x, y): a kernel as a function of two sets of points, whichever way it is given.
+"""k(x, y): a kernel as a function of two sets of points.
 
     GaussianKernel(gamma), ...      one of the families, see `families`
     FunctionKernel(function)        a function k(A, B) of the user's, whose values are checked
@@ -29,7 +29,7 @@ class Kernel(ABC):
     """The kernel in a user's words, as in "the kernel ... is not symmetric"."""
 
     is_psd: bool
-    """Whether it is known to be positive semidefinite, whichever the points are."""
+    """Whether it is known to be positive semidefinite for all points."""
 
     is_linear = False
     """Whether it is x'y, so that the features of points are coordinates in its feature space."""
@@ -166,7 +166,7 @@ def rounding_unit(values: Any) -> float:
 
 
 def check_finite_values(values: np.ndarray, words: str) -> np.ndarray:
-    """Values of a kernel, none of which is NaN or infinity."""
+    """Refuse NaN and infinity among the values of a kernel."""
     if not np.isfinite(values).all():
         raise ValueError(
             f"the kernel {words} gave NaN or infinity; its values must be finite: check its parameters, and "

@@ -63,7 +63,7 @@ class KernelMatrix:
 
     @property
     def words(self) -> str:
-        """The kernel in the user's words, to begin a sentence with."""
+        """The kernel as error messages name it."""
         return f"the kernel {self.kernel.words}"
 
     def diagonal(self) -> np.ndarray:
@@ -82,7 +82,7 @@ class KernelMatrix:
         """k(x_i, x_j) of pairs."""
         if self.stored is not None:
             return np.asarray(self.stored[i, j])
-        # The columns of the second points, so many at a time as a scan of K would take.
+        # From columns of the second points, some at a time, so that K is never formed.
         values = np.empty(len(i))
         columns, place = np.unique(j, return_inverse=True)
         for start in range(0, len(columns), _COLUMNS_AT_ONCE):
@@ -92,7 +92,7 @@ class KernelMatrix:
         return values
 
     def between(self, A: Any, B: Any) -> np.ndarray:
-        """All k(a, b) of points that need not be among the n; raises where there is no telling."""
+        """All k(a, b) of any points; a precomputed kernel does not know them, and raises."""
         self._check_is_function()
         return self.kernel(A, B)
 

@@ -43,7 +43,7 @@ from gramlearn.solvers.solve import solve
 _FALL = 0.2  # from one eps to the next
 _MOST_ROUNDS = 1_000_000  # directions, all in memory
 _INNER_TOL = 1e-6
-_IMPROVED = 10  # so many of the cuts are improved by swaps
+_IMPROVED = 10  # the number of cuts that are improved by swaps
 
 
 @final
@@ -107,7 +107,7 @@ def balanced_cut(
     """
     check_positive(eps, "eps", "balanced_cut")
     n_rounds, rng = check_count(n_rounds, "n_rounds", most=_MOST_ROUNDS), generator(random_state)
-    given = _weights(graph)
+    given = _read_weights(graph)
     # With a vertex without edges, halves that differ by one are halves of the same size.
     A = np.pad(given, (0, given.shape[0] % 2))
     n = A.shape[0]
@@ -127,7 +127,7 @@ def balanced_cut(
     solution = nearest(None)
     try:
         while True:
-            path.append((now, _relaxed(L, solution)))
+            path.append((now, _relaxed_value(L, solution)))
             bound = max(bound, _bound(L, U[:, 1:], now * solution.duals[0]))
             if now * (n - 1) <= eps * max(bound, lift):
                 break
@@ -140,18 +140,18 @@ def balanced_cut(
         sides = _best_halves(A, solution.factor, 0, rng)
     labels = sides[: given.shape[0]]
     weight = float(np.sum(given[labels == 0][:, labels == 1]))
-    cut = BalancedCut(labels, weight, bound / 4, _relaxed(L, solution), path, solution)
+    cut = BalancedCut(labels, weight, bound / 4, _relaxed_value(L, solution), path, solution)
     if not is_whole:
         raise SolveInterrupted(cut, f"after {len(path)} values of eps")
     return cut
 
 
-def _relaxed(L: np.ndarray, solution: Solution) -> float:
+def _relaxed_value(L: np.ndarray, solution: Solution) -> float:
     """tr L X / 4."""
     return float(np.sum(solution.factor * (L @ solution.factor))) / 4
 
 
-def _weights(graph: Any) -> np.ndarray:
+def _read_weights(graph: Any) -> np.ndarray:
     """The weights as a dense matrix without its diagonal."""
     from scipy.sparse import issparse
 
@@ -195,12 +195,12 @@ def _best_halves(
     np.put_along_axis(signs, order[: n // 2], -1.0, axis=0)
     agreement = np.sum(signs * (A @ signs), axis=0)  # the total weight less twice the cut, twice
     best = np.argsort(-agreement, kind="stable")[:_IMPROVED]
-    improved = [_swapped(A, signs[:, k]) for k in best]
+    improved = [_swap_vertices(A, signs[:, k]) for k in best]
     sides = max(improved, key=lambda s: float(s @ A @ s))
     return np.asarray(sides[0] * sides < 0, dtype=np.int64)  # the first vertex is on side 0
 
 
-def _swapped(A: np.ndarray, sides: np.ndarray) -> np.ndarray:
+def _swap_vertices(A: np.ndarray, sides: np.ndarray) -> np.ndarray:
     """Swap pairs of vertices as long as the cut gets lighter."""
     s = sides.copy()
     least = 1e-12 * max(float(A.sum()), 1e-300)

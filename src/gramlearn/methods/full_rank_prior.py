@@ -3,7 +3,7 @@
 LogDet and von Neumann keep X within the range of X0, and where no X in that range satisfies the constraints the
 problem has no solution. From X0 + eps N it has one as soon as any positive definite matrix satisfies them. As
 eps falls, X tends to the solution within the range where there is one: like eps for LogDet, and like 1 /
-log(1/eps) for von Neumann, which reads log(eps) off the prior and forgets slowly.
+log(1/eps) for von Neumann, whose divergence depends on log(eps).
 """
 
 from typing import Any

@@ -1,7 +1,7 @@
 """W <- cap(exp(log W - eta x x')): the von Neumann update of online PCA (Warmuth and Kuzmin, 2008; K09 6.3).
 
 W is a density matrix over the directions to discard: PSD, trace one, eigenvalues at most 1/d. The expected
-loss of a trial is d x'Wx, what is left of x in d directions drawn by W. The projection in von Neumann
+loss of a trial is d x'Wx, the squared length of x in d directions drawn by W. The projection in von Neumann
 divergence keeps the eigenvectors: the largest eigenvalues become 1/d and the others are scaled to fill up the
 trace.
 
@@ -18,8 +18,8 @@ import numpy as np
 
 from gramlearn._base.eigen.cauchy import LEAF, compressed, times
 
-_NONE = 1e-15  # a share of x that is as good as nothing, to the secular equation too
-_COLUMNS = 512  # of V at a time: what is done to them, one after the other, is done in the cache
+_NONE = 1e-15  # a share of x that counts as zero, also in the secular equation
+_COLUMNS = 512  # of V at a time, so that they stay in the cache
 
 Reflections = list[tuple[slice, np.ndarray]]
 

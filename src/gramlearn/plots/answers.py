@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 
 from gramlearn._base.arrays import to_numpy
+from gramlearn._base.distances import squared_distances
 from gramlearn._base.validation import check_points
 from gramlearn.plots.drawing import draw_links, new_axes, new_figure, scatter, tidy
 from gramlearn.problem.solution import Solution
@@ -21,17 +22,13 @@ _BINS = 40
 
 
 def plot_history(solution: Solution, ax: Any = None) -> Any:
-    """Draw the relative gap, and the violation where there is one, against seconds.
+    """Draw the relative gap, and the violation where there is one, against seconds; give the axes.
 
     Parameters
     ----------
     solution : Solution
     ax : matplotlib Axes, optional
         Where to draw; a new figure where it is not given.
-
-    Returns
-    -------
-    Axes
     """
     ax = new_axes() if ax is None else ax
     seconds = [record.seconds for record in solution.history]
@@ -58,7 +55,7 @@ def plot_history(solution: Solution, ax: Any = None) -> Any:
 def plot_pairs(
     pairs: Pairs, points: Any, factor: Any = None, bounds: Any = None, ax: Any = None
 ) -> Any:
-    """Draw histograms of the squared distances of alike and of unlike pairs.
+    """Draw histograms of the squared distances of alike and of unlike pairs; give the axes.
 
     Parameters
     ----------
@@ -70,17 +67,13 @@ def plot_pairs(
         Drawn as lines: alike pairs belong to the left of upper, unlike ones to the right of lower.
     ax : matplotlib Axes, optional
         Where to draw; a new figure where it is not given.
-
-    Returns
-    -------
-    Axes
     """
     ax = new_axes() if ax is None else ax
     points = _coordinates(points, factor)
     pairs.check_fits(len(points))
     sides = {
-        "alike": (_squared_distances(points, pairs.similar), _ALIKE),
-        "unlike": (_squared_distances(points, pairs.dissimilar), _UNLIKE),
+        "alike": (squared_distances(points, *to_numpy(pairs.similar).T), _ALIKE),
+        "unlike": (squared_distances(points, *to_numpy(pairs.dissimilar).T), _UNLIKE),
     }
     edges = _edges([squared for squared, _ in sides.values()], bounds)
     for name, (squared, color) in sides.items():
@@ -115,7 +108,7 @@ def plot_before_after(
     titles: tuple[str, str] = ("Plain distance", "Learned distance"),
     figure: Any = None,
 ) -> Any:
-    """Draw maps of the points under the plain distance and under the learned one, side by side.
+    """Draw maps of the points under the plain and the learned distance, side by side; give the figure.
 
     Parameters
     ----------
@@ -137,10 +130,6 @@ def plot_before_after(
         Of the two maps.
     figure : matplotlib Figure, optional
         Where to draw; a new one where it is not given.
-
-    Returns
-    -------
-    Figure
     """
     rows = 1 if pairs is None else 2
     figure = new_figure(9.6, 3.1 + 2.2 * rows) if figure is None else figure
@@ -174,7 +163,7 @@ def plot_map(
     names: Any = None,
     ax: Any = None,
 ) -> Any:
-    """Draw an embedding: its first two columns, a color a class, over the links that made it.
+    """Draw an embedding, its first two columns, a color a class, over the links that made it; give the axes.
 
     Parameters
     ----------
@@ -189,10 +178,6 @@ def plot_map(
     names : sequence of str, optional
         Names of the classes, in the order of their sorted labels.
     ax : matplotlib Axes, optional
-
-    Returns
-    -------
-    Axes
     """
     points = to_numpy(check_points(embedding, "embedding")).astype(float)
     plane = np.zeros((len(points), 2))
@@ -247,12 +232,6 @@ def _edges(squared: list[np.ndarray], bounds: Any) -> np.ndarray:
     seen = seen[seen > 0]
     low, high = (seen.min(), seen.max()) if seen.size else (1.0, 1.0)
     return np.geomspace(low / 1.2, high * 1.2, _BINS + 1)
-
-
-def _squared_distances(points: np.ndarray, table: Any) -> np.ndarray:
-    table = to_numpy(table)
-    difference = points[table[:, 0]] - points[table[:, 1]]
-    return np.vecdot(difference, difference)
 
 
 def _coordinates(points: Any, factor: Any) -> np.ndarray:

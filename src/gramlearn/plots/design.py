@@ -7,11 +7,13 @@ import numpy as np
 from gramlearn.methods.kernel_design.path import DesignPath
 from gramlearn.plots.drawing import line_colors, new_figure, tidy
 
-_NAMED = 8  # so many lines have a name and a color, those that reach farthest; the others are gray
+_NAMED = (
+    8  # the number of lines with a name and a color, those of the largest weights; others are gray
+)
 
 
 def plot_design_path(path: DesignPath, names: Any = None, figure: Any = None) -> Any:
-    """Draw the weights against sparsity, and below how many features there are and what share they keep.
+    """Draw the weights against sparsity, and below how many features keep what share; give the figure.
 
     Parameters
     ----------
@@ -21,17 +23,13 @@ def plot_design_path(path: DesignPath, names: Any = None, figure: Any = None) ->
         Names of the features, of weak kernels, or else of the kernels; those of a data frame without it.
     figure : matplotlib Figure, optional
         Where to draw; a new one where it is not given.
-
-    Returns
-    -------
-    Figure
     """
     figure = new_figure(7.0, 5.4) if figure is None else figure
     above, below = figure.subplots(2, 1, sharex=True, height_ratios=[3, 2])
     lines, labels = _lines(path, names)
-    # Whatever counts most at some price, beside the others there.
-    beside = np.abs(lines) / np.maximum(np.abs(lines).max(axis=1, keepdims=True), 1e-300)
-    order = np.argsort(-beside.mean(axis=0))
+    # Ordered by weights relative to the largest one at the same price.
+    relative = np.abs(lines) / np.maximum(np.abs(lines).max(axis=1, keepdims=True), 1e-300)
+    order = np.argsort(-relative.mean(axis=0))
     for place, k in enumerate(order):
         is_named = place < _NAMED
         # Matplotlib leaves names that begin with an underscore out of a legend.

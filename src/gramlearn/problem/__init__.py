@@ -1,1 +1,1 @@
-"""The one convex problem: a divergence to a prior and losses of linear functions of X; its dual, its judge."""
+"""The convex problem: a divergence from a prior and losses of linear functions of X; dual and certificate."""

@@ -1,7 +1,7 @@
-"""primal(X) - dual(lam) = sum_k [loss_k(t_k) + loss_k*(lam_k) - lam_k t_k]: the judge of every answer.
+"""primal(X) - dual(lam) = sum_k [loss_k(t_k) + loss_k*(lam_k) - lam_k t_k]: how far an answer is from optimal.
 
-`review` looks at all constraints of a problem, at an X(lam) whose lam is zero outside a working set. It gives
-the certificate, and the violators that the working set lacks. No solver computes a gap of its own.
+`review` scans all constraints of a problem at an X(lam) whose lam is zero outside a working set. It gives the
+certificate, and the violators outside the working set. No solver computes a gap of its own.
 """
 
 from dataclasses import dataclass
@@ -28,9 +28,9 @@ INF = float("inf")
 class Certificate(NamedTuple):
     """How good an X is: primal - dual <= gap, and the largest relative violation of a hard constraint.
 
-    The gap includes a bound on the rounding errors of the values. `scaling` is the number by which X(lam)
-    was multiplied to satisfy the hard constraints, `least` what the gap is measured against at least, and
-    `prior_rounding` the part of the gap that rounding of the prior makes.
+    The gap includes a bound on the rounding errors of the values. `scaling` is the number by which X(lam) was
+    multiplied to satisfy the hard constraints, `least` the least size that the gap is relative to, and
+    `prior_rounding` the part of the gap that is due to rounding of the prior.
     """
 
     primal: float
@@ -58,14 +58,9 @@ class Certificate(NamedTuple):
         return max(self.relative_gap, self.violation)
 
     def times(self, unit: float) -> "Certificate":
-        """The same where all values are so many times as large."""
-        return self._replace(
-            primal=self.primal * unit,
-            dual=self.dual * unit,
-            gap=self.gap * unit,
-            least=self.least * unit,
-            prior_rounding=self.prior_rounding * unit,
-        )
+        """The same certificate with all values multiplied by `unit`."""
+        names = ("primal", "dual", "gap", "least", "prior_rounding")
+        return self._replace(**{name: getattr(self, name) * unit for name in names})
 
     def is_within(self, tol: float) -> bool:
         """Whether the relative gap and the violation are at most tol."""
@@ -94,10 +89,10 @@ def review(
     stride: int = 1,
     products: Products | None = None,
 ) -> Review:
-    """Judge X(lam), where `point` is the dual cut down to `rows` and lam is zero elsewhere.
+    """Certify X(lam), where `point` is the dual restricted to `rows` and lam is zero elsewhere.
 
-    With a stride only every `stride`-th constraint is looked at, beside those in `rows`; the certificate
-    then is one of that smaller problem. Reviews of the same point may share their `products`.
+    With a stride only every `stride`-th constraint and those in `rows` are scanned, and the certificate is that
+    of this smaller problem. Reviews of the same point may share their `products`.
     """
     parts = problem.dual.parts
     hard = any(part.loss.is_hard for part in parts)
@@ -148,7 +143,7 @@ def _t_error(part: Part, rows: Array, factor: Array) -> Array:
 def _scaled(
     problem: Problem, point: DualPoint, references: list[Reference | None], as_it_is: Certificate
 ) -> Certificate:
-    """Where X violates a hard constraint but c X satisfies all of them, judge c X instead."""
+    """Where X violates a hard constraint but c X satisfies all of them, certify c X instead."""
     values = [known.estimates.values for known in references if known is not None]
     scaling = _feasible_scaling(problem.dual.parts, values)
     if scaling is None:
@@ -164,9 +159,8 @@ def _scaled(
         if part.loss.is_hard:
             t_error = _t_error(part, every_row(part.size, t), factor)
             low, high = part.loss.domain()
-            t = clipped(
-                clipped(t, low=low), high=high
-            )  # where it is but for the rounding of scaling
+            # Where it is, except for the rounding of the scaling.
+            t = clipped(clipped(t, low=low), high=high)
             violation = max(violation, part.loss.violation(t, part.unit, t_error))
         else:
             primal += read(xp.sum(part.loss.value(t)))

@@ -6,8 +6,8 @@ semidefinite, and with t = offset + <A, X(lam)>
     gradient_k = t_k - loss_k*'(lam_k)
     primal(X(lam)) - dual(lam) = sum_k [loss_k(t_k) + loss_k*(lam_k) - lam_k t_k]
 
-so the gap is a sum of terms that are each zero at the optimum, free of cancellation. A `Dual` is the problem
-in these terms, whole or cut down to a working set; a `DualPoint` is one lam, with one factorization.
+so the gap is a sum of nonnegative terms, each zero at the optimum. A `Dual` is the problem in this form, for
+all constraints or for a working set; a `DualPoint` is one lam, with one factorization.
 """
 
 from collections.abc import Callable
@@ -20,8 +20,10 @@ from gramlearn._base.arrays import (
     clipped,
     concat,
     constant,
+    count_true,
     every_row,
     eye,
+    machine_eps,
     namespace,
     read,
     rows_of,
@@ -32,8 +34,8 @@ from gramlearn.problem.losses import Loss
 from gramlearn.problem.spectral import ConjugatePoint, Regularizer
 
 INF = float("inf")
-LEAST_SHARE = 1e-6  # of the size of a problem, that is not lost in its rounding
-_LEAST_ROUNDINGS = 1e5  # that make such a share where roundings are coarse
+LEAST_SHARE = 1e-6  # the least share of the size of a problem that rounding leaves visible
+_LEAST_ROUNDINGS = 1e5  # the same in rounding errors, for single precision
 
 
 @final
@@ -57,11 +59,11 @@ class Part:
     def t_error(self, framed: LinearMap, x: Array, frame: Array) -> Array:
         """How far t may be off, by rounding, where X is diag(x) in the frame of this map.
 
-        A direction z that is next to orthogonal to a large vector of the frame is not quite so once it is
-        rounded: each z'q_a is off by a rounding of |z| |q_a|, and t = sum_a x_a (z'q_a)^2 accordingly.
+        A direction z nearly orthogonal to a large vector of the frame is less so once it is rounded: each
+        z'q_a is off by a rounding of |z| |q_a|, and t = sum_a x_a (z'q_a)^2 accordingly.
         """
         xp = namespace(x)
-        eps = float(xp.finfo(x.dtype).eps)
+        eps = machine_eps(x)
         norms = (
             clipped(self.map.diagonal(constant(1.0, x, (1, 1))), low=0.0) if self.size else x[:0]
         )
@@ -87,7 +89,7 @@ class Part:
 class Origin:
     """Y0 = diag(slope) - sum_k price_k A_k: grad phi at the prior, less the terms of fixed price.
 
-    An r x r matrix only when it is asked for: where X is a large kernel, Y stays sparse.
+    The r x r matrix is made only when asked for: where X is a large kernel, Y stays sparse.
     """
 
     slope: Array
@@ -147,21 +149,17 @@ class Dual:
 
     @property
     def least(self) -> float:
-        """The part of |phi*(Y0)| that has digits which are not rounding: an optimum below is lost in it.
-
-        It is a millionth, and in single precision a hundredth.
-        """
-        eps = float(namespace(self.like).finfo(self.like.dtype).eps)
-        return max(LEAST_SHARE, _LEAST_ROUNDINGS * eps) * abs(self.constant)
+        """The least optimum that rounding of phi*(Y0) does not hide: a millionth; in single, a hundredth."""
+        return max(LEAST_SHARE, _LEAST_ROUNDINGS * machine_eps(self.like)) * abs(self.constant)
 
     @cached_property
     def eigenvalue_error(self) -> float:
         """How far an eigenvalue of Y0 may be off, by rounding."""
         xp = namespace(self.like)
-        return 8 * float(xp.finfo(self.like.dtype).eps) * read(xp.sum(self.origin.spread))
+        return 8 * machine_eps(self.like) * read(xp.sum(self.origin.spread))
 
     def prior_rounding(self, n_zero: int) -> float:
-        """phi* of so many eigenvalues of Y that are zero but for that error: no gap is known to be smaller."""
+        """phi* of `n_zero` eigenvalues of Y that are zero up to that error: no gap is known to be smaller."""
         if self.regularizer.keeps_range:
             return 0.0
         error = constant(self.eigenvalue_error, self.like, 1)
@@ -169,9 +167,7 @@ class Dual:
 
     def prior_rounding_among(self, y: Array) -> float:
         """The prior rounding of these eigenvalues of Y."""
-        xp = namespace(y)
-        is_zero = xp.abs(y) <= self.eigenvalue_error
-        return self.prior_rounding(int(xp.sum(xp.astype(is_zero, xp.int64))))
+        return self.prior_rounding(count_true(namespace(y).abs(y) <= self.eigenvalue_error))
 
     def split(self, vector: Array) -> list[Array]:
         """Cut a vector over all constraints into its parts."""
@@ -197,7 +193,7 @@ class Dual:
     @cached_property
     def idle(self) -> Array:
         """Hard constraints with A_k = 0, up to rounding: they hold or they do not, and no price helps."""
-        eps = float(namespace(self.like).finfo(self.like.dtype).eps)
+        eps = machine_eps(self.like)
         return self.each(
             lambda p, norms: (norms <= (8 * eps * p.map.magnitude()) ** 2) & p.loss.is_hard,
             self.squared_norms,
@@ -212,7 +208,7 @@ class Dual:
         )
 
     def violation(self, t: Array, t_errors: Array | None = None) -> float:
-        """How far a t lies outside the domain of its loss, or may, relative to the bound; the largest."""
+        """How far a t lies (or may lie) outside the domain of its loss, relative to the bound; the largest."""
         pieces = self.split(t)
         unsure = [None] * len(pieces) if t_errors is None else self.split(t_errors)
         parts = zip(self.parts, pieces, unsure, strict=True)
@@ -222,6 +218,16 @@ class Dual:
         """How far every t may be off, by rounding; see `Part.t_error`."""
         pairs = zip(self.parts, framed, strict=True)
         return concat([part.t_error(mapped, x, frame) for part, mapped in pairs], self.like)
+
+    def t_of(self, framed: list[LinearMap], x: Array) -> Array:
+        """t of X = diag(x) in the frame of these maps."""
+        pairs = zip(self.parts, framed, strict=True)
+        return concat([part.offset + mapped.traces(x) for part, mapped in pairs], self.like)
+
+    def gap(self, t: Array, lam: Array) -> float:
+        """sum_k [loss_k(t_k) + loss_k*(lam_k) - lam_k t_k]."""
+        gaps = self.each(lambda p, t, v: p.loss.gap(t, v), t, lam)
+        return max(read(namespace(gaps).sum(gaps)), 0.0)  # rounding may leave a little less
 
     def gap_error(self, t: Array, lam: Array, t_errors: Array) -> float:
         """How much larger the gap may be, since every t is rounded."""
@@ -252,7 +258,7 @@ class Dual:
         return DualPoint(self, lam)
 
     def next_to(self, lam: Array) -> "DualPoint | None":
-        """The point at lam, or next to it: another order of its terms may round a singular Y outside."""
+        """The point at lam, or near it where rounding in another order puts a singular Y outside the domain."""
         for less in (0.0, 1e-12, 1e-9, 1e-6, 1e-3):
             point = self.at(lam - less * lam)
             if point.value > -INF:
@@ -289,15 +295,14 @@ class DualPoint:
 
     @cached_property
     def noise(self) -> float:
-        """A bound on the rounding errors of the value and of the primal one, together.
+        """A bound on the rounding errors of the dual and the primal value together.
 
-        Y is off by a rounding of what it is the sum of, which is more than a rounding of Y where that cancels;
-        and the value is a sum itself.
+        Both the terms that Y is the sum of, which may cancel, and the terms of the value are rounded.
         """
         if self.is_at_prior:
             return 0.0
         xp, dual = namespace(self.lam), self.dual
-        eps = float(xp.finfo(self.lam.dtype).eps)
+        eps = machine_eps(self.lam)
         costs = dual.each(lambda p, v: xp.abs(p.loss.conjugate(v)) + xp.abs(p.offset * v), self.lam)
         terms = abs(dual.constant) + abs(self.conjugate.value) + read(xp.sum(costs))
         term_sizes = dual.origin.spread + dual.spread(self.lam)
@@ -330,9 +335,7 @@ class DualPoint:
     @cached_property
     def t(self) -> Array:
         """t_k = offset_k + <A_k, X(lam)>."""
-        x = self.conjugate.spectrum
-        parts = zip(self.dual.parts, self._framed, strict=True)
-        return concat([part.offset + framed.traces(x) for part, framed in parts], self.lam)
+        return self.dual.t_of(self._framed, self.conjugate.spectrum)
 
     @cached_property
     def gradient(self) -> Array:
@@ -342,8 +345,7 @@ class DualPoint:
     @cached_property
     def gap(self) -> float:
         """primal(X(lam)) - dual(lam) over the constraints of this dual."""
-        gaps = self.dual.each(lambda p, t, v: p.loss.gap(t, v), self.t, self.lam)
-        return max(read(namespace(gaps).sum(gaps)), 0.0)  # rounding may leave a little less
+        return self.dual.gap(self.t, self.lam)
 
     @cached_property
     def violation(self) -> float:

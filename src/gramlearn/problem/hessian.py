@@ -21,10 +21,9 @@ from gramlearn._base.arrays import (
 )
 from gramlearn.problem.linear_maps import LinearMap, joint_adjoint, joint_apply, split
 
-# How many entries of matrices the preconditioner knows, and the share of the diagonal that is always left.
-_ENTRIES = 80
-_ELEMENTS = 40_000_000  # of V
-_LEFT = 1e-3
+_ENTRIES = 80  # of matrices that the preconditioner uses
+_ELEMENTS = 40_000_000  # the most numbers of V
+_LEFT = 1e-3  # the least share of the diagonal that stays in D
 
 
 @final
@@ -96,7 +95,7 @@ class Hessian:
         return lambda v: v / D - W @ (inner @ (v @ W))
 
     def matrix(self) -> Array:
-        """H written out; for small working sets, or few directions beside the rank where Phi is a number."""
+        """H written out; for small working sets, or where Phi is a number and there are few directions."""
         xp = namespace(self._second)
         if self._Phi.shape[0] == 1:
             rows = [concat([a.gram(b).T for b in self._maps], self._second).T for a in self._maps]

@@ -1,11 +1,10 @@
 """primal(X) - dual(lam) = D(X, X(lam)) at any X = grad phi*(Y), with lam_k = loss_k'(t_k).
 
 Here t = offset + <A, X>, and X(lam) = grad phi*(Y0 - sum_k lam_k A_k). With that lam every Fenchel-Young term
-of the gap is zero, and what is left is a divergence that the residual R = Y - (Y0 - sum_k lam_k A_k) tells.
-R is the gradient of the primal, too: along dX = D grad phi*(Y)[dY] the value changes by <R, dX>.
+of the gap is zero, and the rest is a divergence, a function of the residual R = Y - (Y0 - sum_k lam_k A_k).
+R is also the gradient of the primal: along dX = D grad phi*(Y)[dY] the value changes by <R, dX>.
 
-A `PrimalPoint` is the counterpart of a `DualPoint`: there lam is given and X follows, here X is given and lam
-follows. It needs losses that have a derivative.
+A `DualPoint` has lam, and X follows; a `PrimalPoint` has X, and lam follows where losses have a derivative.
 """
 
 from functools import cached_property
@@ -15,6 +14,7 @@ from gramlearn._base.arrays import (
     Array,
     concat,
     is_finite,
+    machine_eps,
     namespace,
     read,
     symmetric_part,
@@ -28,7 +28,7 @@ from gramlearn.problem.losses import Loss
 from gramlearn.problem.spectral import ConjugatePoint
 
 INF = float("inf")
-# How much of lam to try, until there is an X(lam); without linear terms there always is one at none of it.
+# Shares of lam to try until X(lam) exists; without linear terms it always does at lam = 0.
 _SHARES = (1.0, 0.5, 0.1, 0.01, 1e-4, 0.0)
 
 
@@ -52,8 +52,7 @@ class PrimalPoint:
         self.dual = dual
         self.at = at
         self.maps: list[LinearMap] = [part.map.restrict(at.frame) for part in dual.parts]
-        parts = zip(dual.parts, self.maps, strict=True)
-        self.t = concat([p.offset + framed.traces(at.spectrum) for p, framed in parts], dual.like)
+        self.t = dual.t_of(self.maps, at.spectrum)
         self._is_priced = lam is None
         self.lam = dual.each(lambda part, t: part.loss.price(t), self.t) if lam is None else lam
         self.value = self._size = INF
@@ -107,13 +106,13 @@ class PrimalPoint:
     @cached_property
     def gap(self) -> float:
         """primal(X) - dual(lam), +inf where X(lam) does not exist."""
-        unpaid = 0.0 if self._is_priced else self._unpaid(self.lam)
-        return self.at.divergence(self.residual) + unpaid
+        losses = 0.0 if self._is_priced else self.dual.gap(self.t, self.lam)
+        return self.at.divergence(self.residual) + losses
 
     @property
     def noise(self) -> float:
         """A bound on the rounding error of the value, whose terms may cancel."""
-        return 8 * float(namespace(self.t).finfo(self.t.dtype).eps) * self._size
+        return 8 * machine_eps(self.t) * self._size
 
     @cached_property
     def _loss_error(self) -> float:
@@ -125,19 +124,18 @@ class PrimalPoint:
     def _t_errors(self) -> Array:
         return self.dual.t_errors(self.maps, self.at.spectrum, self.at.frame)
 
-    def judged(self) -> tuple[Certificate, Array]:
-        """The certificate of X over the constraints of this dual, and the duals it rests on.
+    def certify(self) -> tuple[Certificate, Array]:
+        """The certificate of X over the constraints of this dual, and its duals: lam, or a share of it.
 
-        These are lam, or as large a part of it as leaves an X(lam). The gap is the largest that a rounding of
-        the terms of R may hide; both values have a rounding of every term.
+        The share is the largest for which X(lam) exists. The gap and both values include their rounding.
         """
         prices = self.residual - self.at.image + self._prior
         lam, gap, R = self.lam, INF, self.residual
         for share in _SHARES:
             lam = self.lam if share == 1 else share * self.lam
             R = self.at.image - self._prior + share * prices
-            unpaid = 0.0 if share == 1 and self._is_priced else self._unpaid(lam)
-            gap = self.at.divergence(R, self._residual_error) + unpaid
+            losses = 0.0 if share == 1 and self._is_priced else self.dual.gap(self.t, lam)
+            gap = self.at.divergence(R, self._residual_error) + losses
             if gap < INF:
                 break
         rounding = self.noise / 4
@@ -157,20 +155,15 @@ class PrimalPoint:
 
     @property
     def _residual_error(self) -> float:
-        """How far Q' R Q may be off, in the spectral norm: a rounding of what it is the sum of.
+        """How far Q' R Q may be off, in the spectral norm: a rounding of the terms of R, before Q is applied.
 
-        Of that before Q meets it, since a direction of X may be next to orthogonal to all of the A_k.
+        After it they may be smaller, since a direction of X may be nearly orthogonal to all of the A_k.
         """
         xp, Q = namespace(self.residual), self.at.frame
         term_sizes = self.dual.origin.spread + self.dual.spread(self.lam)
         term_sizes = (xp.sqrt(term_sizes) @ xp.abs(Q)) ** 2
         image = xp.abs(xp.linalg.diagonal(self.at.image))
-        return 4 * float(xp.finfo(Q.dtype).eps) * read(xp.sum(term_sizes + image))
-
-    def _unpaid(self, lam: Array) -> float:
-        """sum_k loss_k(t_k) + loss_k*(lam_k) - lam_k t_k."""
-        gaps = self.dual.each(lambda part, t, v: part.loss.gap(t, v), self.t, lam)
-        return max(read(namespace(gaps).sum(gaps)), 0.0)
+        return 4 * machine_eps(Q) * read(xp.sum(term_sizes + image))
 
     def moved(self, S: Array) -> "PrimalPoint | None":
         """The point at X + Q (Phi o S) Q', or None where there is none."""

@@ -10,7 +10,16 @@ from typing import Any, final
 
 import numpy as np
 
-from gramlearn._base.arrays import Array, as_real, clipped, namespace, read, symmetric_part
+from gramlearn._base.arrays import (
+    Array,
+    as_real,
+    clipped,
+    count_true,
+    machine_eps,
+    namespace,
+    read,
+    symmetric_part,
+)
 from gramlearn._base.validation import check_count, check_points, check_symmetric
 
 _NO_RANGE = (
@@ -58,7 +67,9 @@ class Space:
     def of(prior: Any, keeps_range: bool, dtype: str) -> "Space":
         """Read a prior: an n x n matrix, or a factor n x r."""
         if isinstance(prior, Zeros):
-            return _of_zeros(prior.n, keeps_range, dtype)
+            if keeps_range:
+                raise ValueError(_NO_RANGE)
+            return Space(None, as_real(np.zeros(prior.n), dtype=dtype), prior.n)
         given = prior.G if isinstance(prior, Factor) else prior
         array = as_real(check_points(given, "prior"), dtype=dtype)
         if isinstance(prior, Factor) or array.shape[0] != array.shape[1]:
@@ -69,21 +80,13 @@ class Space:
         return _of_matrix(check_symmetric(array, "prior", otherwise), keeps_range)
 
 
-def _of_zeros(n: int, keeps_range: bool, dtype: str) -> Space:
-    if keeps_range:
-        raise ValueError(_NO_RANGE)
-    return Space(None, as_real(np.zeros(n), dtype=dtype), n)
-
-
 def _of_factor(G: Array) -> Space:
     xp = namespace(G)
     n, r = int(G.shape[0]), int(G.shape[1])
-    if r < n:
-        Q, R = xp.linalg.qr(G)
-        U, singular, _ = xp.linalg.svd(R, full_matrices=False)
-        U = Q @ U
-    else:
-        U, singular, _ = xp.linalg.svd(G, full_matrices=False)
+    # A tall G is first made square, which is quicker.
+    Q, R = xp.linalg.qr(G) if r < n else (None, G)
+    U, singular, _ = xp.linalg.svd(R, full_matrices=False)
+    U = U if Q is None else Q @ U
     rank = _rank(singular, n)
     return Space(U[:, :rank], singular[:rank] ** 2, n)
 
@@ -92,17 +95,14 @@ def _of_matrix(X0: Array, keeps_range: bool) -> Space:
     xp = namespace(X0)
     n = int(X0.shape[0])
     diagonal = xp.linalg.diagonal(X0)
-    off_diagonal = read(xp.sum(xp.astype(X0 != 0, xp.int64))) - read(
-        xp.sum(xp.astype(diagonal != 0, xp.int64))
-    )
+    is_diagonal = count_true(X0 != 0) == count_true(diagonal != 0)
     least = read(xp.min(diagonal))
-    if off_diagonal == 0 and (least > 0 or (least == 0 and not keeps_range)):
-        return Space(
-            None, diagonal, n
-        )  # already in its eigenbasis: the points are used as they are
+    if is_diagonal and (least > 0 or (least == 0 and not keeps_range)):
+        # Already in its eigenbasis: the points are used as they are.
+        return Space(None, diagonal, n)
     s, V = xp.linalg.eigh(symmetric_part(X0))
     s, V = xp.flip(s), xp.flip(V, axis=1)
-    noise = n * xp.finfo(s.dtype).eps * max(read(s[0]), -read(s[-1]))
+    noise = n * machine_eps(s) * max(read(s[0]), -read(s[-1]))
     if read(s[-1]) < -10 * noise:
         raise ValueError(
             f"`prior` is not positive semidefinite (least eigenvalue {read(s[-1]):.6g}); clip its negative "
@@ -117,9 +117,7 @@ def _of_matrix(X0: Array, keeps_range: bool) -> Space:
 
 def _rank(descending: Array, n: int) -> int:
     """Count the values that are not rounding errors of the largest one."""
-    xp = namespace(descending)
-    threshold = n * xp.finfo(descending.dtype).eps * read(descending[0])
-    rank = int(xp.sum(xp.astype(descending > threshold, xp.int64)))
+    rank = count_true(descending > n * machine_eps(descending) * read(descending[0]))
     if rank == 0:
         raise ValueError(_NO_RANGE)
     return rank

@@ -9,7 +9,16 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import Any, final
 
-from gramlearn._base.arrays import Array, as_real, clipped, every_row, is_array, namespace, read
+from gramlearn._base.arrays import (
+    Array,
+    as_real,
+    clipped,
+    every_row,
+    is_array,
+    machine_eps,
+    namespace,
+    read,
+)
 from gramlearn._base.validation import (
     as_numbers,
     check_choice,
@@ -64,8 +73,8 @@ class Problem:
     terms : sequence of Term
         Constraints, each with its loss.
     dtype : {"float64", "float32"}
-        The precision of the computation, whatever the type of the data. Where single precision comes to
-        nothing, `solve` goes on in double unless a solver is named.
+        The precision of the computation, whatever the type of the data. Where single precision fails, `solve`
+        continues in double unless a solver is named.
     capacity : float, optional
         A bound, tr X^p <= capacity, in place of the price tr X^p / p (p = 2 with Frobenius), from `Zeros(n)`.
         For constraints with few entries each: "quasi_newton" solves it, and `solve` takes that.
@@ -104,9 +113,7 @@ class Problem:
         object.__setattr__(self, "terms", terms)
         if self.capacity is not None:
             self._check_capacity()
-        _ = (
-            self.dual
-        )  # a problem that does not fit together is refused here, not at the first solve
+        _ = self.dual  # parts that do not fit together are refused here, not at the first solve
 
     def _check_capacity(self) -> None:
         check_positive(self.capacity, "capacity", "Problem")
@@ -141,12 +148,9 @@ class Problem:
         if linear.size == 0:
             return 1.0
         some = linear.index_rows(every_row(min(linear.size, 1000), self.space.spectrum))
+        offset = offset[: some.size] if is_array(offset) else offset
         for x in (self.space.spectrum, xp.ones_like(self.space.spectrum)):
-            mean = read(
-                xp.mean(
-                    xp.abs((offset[: some.size] if is_array(offset) else offset) + some.traces(x))
-                )
-            )
+            mean = read(xp.mean(xp.abs(offset + some.traces(x))))
             if mean > 0:
                 return mean
         return 1.0
@@ -220,7 +224,7 @@ class Problem:
         return read(xp.sum(self.regularizer.value(x)) - xp.sum(self.regularizer.value(s)) - inner)
 
     def divergence_of(self, factor: Array) -> float:
-        """D_phi(X, X0) for X = V F F' V', however near to singular, and no less than it is but for rounding."""
+        """D_phi(X, X0) for X = V F F' V', even if nearly singular, plus a bound on its rounding error."""
         xp = namespace(factor)
         slope = self.regularizer.derivative(self.space.spectrum)
         terms = [
@@ -228,15 +232,12 @@ class Problem:
             read(xp.sum(self.regularizer.conjugate(slope))),
             -read(xp.sum(slope * xp.sum(factor**2, axis=1))),
         ]
-        return sum(terms) + 4 * float(xp.finfo(factor.dtype).eps) * sum(abs(t) for t in terms)
+        return sum(terms) + 4 * machine_eps(factor) * sum(abs(t) for t in terms)
 
     def linear_value(self, S: Array) -> float:
-        """The terms of fixed price at X = V S V'."""
-        total = 0.0
-        for part in self.parts:
-            if part.loss.is_fixed and part.size:
-                total += read(namespace(S).sum(part.loss.value(part.offset + part.map.apply(S))))
-        return total
+        """The value of the linear terms at X = V S V'."""
+        values = (p.loss.value(p.offset + p.map.apply(S)) for p, _ in self.dual.origin.fixed)
+        return sum((read(namespace(S).sum(value)) for value in values), start=0.0)
 
 
 def _are_terms(given: object) -> bool:

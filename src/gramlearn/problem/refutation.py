@@ -4,24 +4,24 @@ Here b_k is the end of the domain of loss_k on the side that v_k pushes to, less
 have 0 <= <S, X> <= sum_k v_k b_k < 0. Equality is impossible, too, where X must be positive definite and S is
 not zero, or where some t_k may not reach its end.
 
-In floating point S is definite up to a share `error` of s, what it is the sum of, and the sum of the v_k b_k is
-known up to a rounding of its terms. So what is proven is that an X that satisfies the constraints is a million
-times as large as the prior, the present X and the bounds, or so nearly singular that no digit is left.
+In floating point S is definite up to a share `error` of the terms it is the sum of, and the sum of the v_k b_k
+is known up to a rounding of its terms. So the proof is that any X that satisfies the constraints is a million
+times larger than the prior, the present X and the bounds, or singular up to rounding.
 """
 
 from dataclasses import dataclass
 from functools import cached_property
 from typing import final
 
-from gramlearn._base.arrays import Array, constant, namespace, read, symmetric_part
+from gramlearn._base.arrays import Array, constant, machine_eps, namespace, read, symmetric_part
 from gramlearn.problem.dual import Dual
 
 INF = float("inf")
 # Powers of rounding, so that single precision proves what it can: of 2e-16, a million, 1e-11, a millionth.
-_BEYOND = -0.4  # so many times what the bounds speak of is out of reach
+_BEYOND = -0.4  # an X this many times larger than the bounds does not count
 _DEFINITE = 0.7  # an error of S below this share of it leaves it semidefinite
-_SUBSTANTIAL = 0.15  # of what it is the sum of, which S must have to be known not to be zero
-_SHARE = 0.4  # of the whole, which something must have to count
+_SUBSTANTIAL = 0.15  # an S above this share of its terms is not zero
+_SHARE = 0.4  # open ends count if they have more than this share of all
 
 
 @final
@@ -29,7 +29,7 @@ _SHARE = 0.4  # of the whole, which something must have to count
 class Refutation:
     """v over the constraints of a dual, as a proof that they contradict each other.
 
-    `usual` is a diagonal of X such as is expected: what is proven is that nothing of that size will do.
+    `usual` is the diagonal of an X of the expected size: the proof is that no X of that size is feasible.
     """
 
     dual: Dual
@@ -42,18 +42,19 @@ class Refutation:
         room, terms = self.room
         if not terms < INF:
             return False
-        noise = 16 * self._eps * terms
+        eps = machine_eps(self.v)
+        noise = 16 * eps * terms
         least, largest = self.spectrum
-        error = 4 * self._eps * self.dual.rank + max(-least, 0.0)
+        error = 4 * eps * self.dual.rank + max(-least, 0.0)
         xp = namespace(self.v)
         term_sizes = read(xp.sum(self.dual.spread(self.v) * self.usual))
-        if room < -noise and -room - noise >= self._eps**_BEYOND * error * max(terms, term_sizes):
+        if room < -noise and -room - noise >= eps**_BEYOND * error * max(terms, term_sizes):
             return True
         if room > noise:
             return False
         # <S, X> = sum_k v_k b_k is impossible as well where X > 0, or where some t_k may not reach its end.
-        definite = self._eps**_DEFINITE
-        counts = self.dual.regularizer.needs_interior and largest > self._eps**_SUBSTANTIAL
+        definite = eps**_DEFINITE
+        counts = self.dual.regularizer.needs_interior and largest > eps**_SUBSTANTIAL
         return (counts and error <= definite * largest) or (
             error <= definite and self._has_open_end
         )
@@ -85,11 +86,7 @@ class Refutation:
         # As large as t is before it cancels: an A_k that is zero but for rounding proves nothing.
         sizes = self.dual.each(lambda p, v: xp.abs(v) * p.map.magnitudes(self.usual), self.v)
         is_open = self.dual.each(lambda p, w: w * (1.0 if p.loss.has_open_domain else 0.0), sizes)
-        return read(xp.sum(is_open)) > self._eps**_SHARE * read(xp.sum(sizes)) > 0
-
-    @property
-    def _eps(self) -> float:
-        return float(namespace(self.v).finfo(self.v.dtype).eps)
+        return read(xp.sum(is_open)) > machine_eps(self.v) ** _SHARE * read(xp.sum(sizes)) > 0
 
 
 def domain_of(dual: Dual) -> tuple[Array, Array]:

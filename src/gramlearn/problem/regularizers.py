@@ -1,5 +1,6 @@
 """LogDet, von Neumann, Frobenius, Schatten: five scalar functions each, see `spectral`."""
 
+from abc import abstractmethod
 from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any, ClassVar, final
@@ -47,10 +48,6 @@ class LogDet(Regularizer):
     def conjugate_second(self, y: Array) -> Array:
         return 1 / (y * y)
 
-    @classmethod
-    def examples(cls) -> list[Regularizer]:
-        return [cls()]
-
 
 @final
 @dataclass(frozen=True)
@@ -77,15 +74,7 @@ class VonNeumann(Regularizer):
     def conjugate(self, y: Array) -> Array:
         return exponential("exp", y)
 
-    def conjugate_derivative(self, y: Array) -> Array:
-        return exponential("exp", y)
-
-    def conjugate_second(self, y: Array) -> Array:
-        return exponential("exp", y)
-
-    @classmethod
-    def examples(cls) -> list[Regularizer]:
-        return [cls()]
+    conjugate_derivative = conjugate_second = conjugate
 
 
 def _power(x: Array, exponent: float) -> Array:
@@ -95,54 +84,16 @@ def _power(x: Array, exponent: float) -> Array:
     return xp.where(inside, xp.where(inside, x, xp.ones_like(x)) ** exponent, xp.zeros_like(x))
 
 
-@final
-@dataclass(frozen=True)
-class Frobenius(Regularizer):
-    """phi(X) = |X|_F^2 / 2 on positive semidefinite X, so D(X, X0) = |X - X0|_F^2 / 2.
-
-    h(x) = x^2 / 2 and h*(y) = max(y, 0)^2 / 2. The prior may be zero, and X may have any range.
-    """
+class _PowerTrace(Regularizer):
+    """phi(X) = tr(X^p) / p: h(x) = x^p / p and h*(y) = max(y, 0)^q / q with 1/p + 1/q = 1."""
 
     keeps_range: ClassVar[bool] = False
     needs_interior: ClassVar[bool] = False
 
-    def value(self, x: Array) -> Array:
-        xp = namespace(x)
-        return xp.where(x >= 0, x * x / 2, xp.full_like(x, INF))
-
-    def derivative(self, x: Array) -> Array:
-        return +x
-
-    def conjugate(self, y: Array) -> Array:
-        return _power(y, 2.0) / 2
-
-    def conjugate_derivative(self, y: Array) -> Array:
-        return _power(y, 1.0)
-
-    def conjugate_second(self, y: Array) -> Array:
-        return _power(y, 0.0)
-
-    @classmethod
-    def examples(cls) -> list[Regularizer]:
-        return [cls()]
-
-
-@final
-@dataclass(frozen=True)
-class Schatten(Regularizer):
-    """phi(X) = tr(X^p) / p on positive semidefinite X, for p > 1; p = 2 is Frobenius.
-
-    h(x) = x^p / p and h*(y) = max(y, 0)^q / q with 1/p + 1/q = 1. A p near 1 favors low rank.
-    """
-
-    p: float = 2.0
-
-    keeps_range: ClassVar[bool] = False
-    needs_interior: ClassVar[bool] = False
-
-    def __post_init__(self) -> None:
-        if check_positive(self.p, "p", "Schatten", largest=LARGEST_EXPONENT) <= 1:
-            raise ValueError(f"`Schatten(p={self.p!r})`: p must be greater than 1; got {self.p}.")
+    @property
+    @abstractmethod
+    def p(self) -> float:
+        """The exponent, greater than 1."""
 
     @property
     def has_convex_gradient(self) -> bool:
@@ -168,6 +119,32 @@ class Schatten(Regularizer):
 
     def conjugate_second(self, y: Array) -> Array:
         return (self.q - 1) * _power(y, self.q - 2)
+
+
+@final
+@dataclass(frozen=True)
+class Frobenius(_PowerTrace):
+    """phi(X) = |X|_F^2 / 2 on positive semidefinite X, so D(X, X0) = |X - X0|_F^2 / 2.
+
+    h(x) = x^2 / 2 and h*(y) = max(y, 0)^2 / 2. The prior may be zero, and X may have any range.
+    """
+
+    p: ClassVar[float] = 2.0
+
+
+@final
+@dataclass(frozen=True)
+class Schatten(_PowerTrace):
+    """phi(X) = tr(X^p) / p on positive semidefinite X, for p > 1; p = 2 is Frobenius.
+
+    h(x) = x^p / p and h*(y) = max(y, 0)^q / q with 1/p + 1/q = 1. A p near 1 favors low rank.
+    """
+
+    p: float = 2.0
+
+    def __post_init__(self) -> None:
+        if check_positive(self.p, "p", "Schatten", largest=LARGEST_EXPONENT) <= 1:
+            raise ValueError(f"`Schatten(p={self.p!r})`: p must be greater than 1; got {self.p}.")
 
     @classmethod
     def examples(cls) -> list[Regularizer]:

@@ -1,18 +1,26 @@
 """low_k <= t_k <= high_k at X = F F', for every constraint: which of them cost something, and which nearly do?
 
-A constraint whose loss vanishes on its whole interval is satisfied, and needs no further look. With a stride
-only every `stride`-th constraint is scanned, for a first impression.
+A constraint whose loss vanishes on its whole interval is satisfied. With a stride only every `stride`-th
+constraint is scanned.
 
 Most constraints need no scan either. If X and an earlier R, at which every <A_k, R> is known, satisfy
 low R <= X <= high R, then low <A_k, R> <= <A_k, X> <= high <A_k, R> for every A_k that is positive
-semidefinite. As X settles, low and high approach 1 and only constraints near their bounds are left to look at.
+semidefinite. As X converges, low and high approach 1 and only constraints near their bounds are undecided.
 """
 
 from dataclasses import dataclass
 from functools import cached_property
 from typing import final
 
-from gramlearn._base.arrays import Array, constant, every_row, namespace, read, where_true
+from gramlearn._base.arrays import (
+    Array,
+    constant,
+    every_row,
+    machine_eps,
+    namespace,
+    read,
+    where_true,
+)
 from gramlearn.problem.dual import Dual, Part
 from gramlearn.problem.linear_maps import Estimates, Products
 from gramlearn.problem.spectral import ConjugatePoint
@@ -27,7 +35,7 @@ _MARGINS = (0.1, 0.03, 0.01, 0.003)
 class Reference:
     """<A_k, R> of every constraint of a part, at an earlier R = F F'."""
 
-    at: ConjugatePoint | None  # R, or None where nothing is to be compared with it
+    at: ConjugatePoint | None  # R, or None where nothing will be compared with it
     estimates: Estimates
 
     @cached_property
@@ -41,13 +49,13 @@ class Reference:
         return None if is_singular else xp.linalg.inv(self.at.factor)
 
     def interval(self, factor: Array) -> tuple[float, float] | None:
-        """(low, high) with low R <= X <= high R, wider than rounding asks for; None where it asks for much."""
+        """(low, high) with low R <= X <= high R, rounding included; None where that would be too wide."""
         if self._inverse_factor is None:
             return None
         xp = namespace(factor)
         sigma = xp.linalg.svdvals(self._inverse_factor @ factor)
         largest, least = read(sigma[0]), read(sigma[-1])
-        eps = float(xp.finfo(factor.dtype).eps)
+        eps = machine_eps(factor)
         margin = 32 * eps * factor.shape[0] * largest / least if least > 0 else INF
         if margin > 1e-4:
             return None
@@ -98,9 +106,9 @@ def scan(
     known: Reference | None = None,
     exact: bool = False,
 ) -> Scan:
-    """Bound every t_k: from what is known, where that decides most constraints, or from X itself.
+    """Bound every t_k: from a `known` reference where that decides most constraints, or from X itself.
 
-    Scans at the same X share their `products`. What is known is of the whole part, as is an exact scan.
+    Scans at the same X share their `products`. A reference and an exact scan are of the whole part.
     """
     factor = at.factor
     interval = None if known is None else known.interval(factor)
@@ -109,7 +117,8 @@ def scan(
         undecided = where_true(~part.loss.is_slack(low, high))
         if 2 * undecided.shape[0] < part.size:
             return Scan(part, 1, factor, low, high, known)
-    part = _sample(part, stride, factor)
+    if stride > 1:
+        part = part.index_rows(every_row(-(-part.size // stride), factor) * stride)
     if exact:
         values = part.map.restrict(factor, products).traces(constant(1.0, factor, 1))
         reference = Reference(None, Estimates(values, 0.0, 0.0))
@@ -118,18 +127,11 @@ def scan(
     return Scan(part, stride, factor, *reference.estimates.bounds(part.offset), reference)
 
 
-def _sample(part: Part, stride: int, like: Array) -> Part:
-    """Every `stride`-th constraint."""
-    return (
-        part if stride == 1 else part.index_rows(every_row(-(-part.size // stride), like) * stride)
-    )
-
-
 def near_rows(dual: Dual, at: ConjugatePoint, stride: int, first: int) -> list[Array]:
     """Find the rows of each part that cost something at X, and some of the nearest others.
 
-    With a stride only every `stride`-th constraint is looked at. The constraints outside the rows cost
-    nothing at X, to the last digit, so that a PrimalPoint over the rows judges X over all of them.
+    With a stride only every `stride`-th constraint is scanned. The constraints outside the rows cost exactly
+    nothing at X, so that the certificate of a PrimalPoint over the rows holds for all constraints.
     """
     products: Products = {}
     found = []

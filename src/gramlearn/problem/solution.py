@@ -33,7 +33,7 @@ class CertifiedAnswer:
     Attributes
     ----------
     primal, dual, gap, relative_gap : float
-        The value of the answer, a lower bound on every value, and the distance between them.
+        The value of the answer, a lower bound on every value, and a bound on the distance between them.
     violation : float
         The largest violation of a hard constraint, relative to its bound.
     status : Status
@@ -44,23 +44,21 @@ class CertifiedAnswer:
     """
 
     certificate: Certificate
-    status: Status
-    history: list[Record] = field(repr=False)
-    seconds: float
+    # The rest is known when the run is over.
+    status: Status = Status.STOPPED
+    history: list[Record] = field(default_factory=list, repr=False)
+    seconds: float = 0.0
 
     @property
     def primal(self) -> float:
-        """The value of the answer."""
         return self.certificate.primal
 
     @property
     def dual(self) -> float:
-        """A lower bound: no answer has a smaller value."""
         return self.certificate.dual
 
     @property
     def gap(self) -> float:
-        """A bound on primal - dual, and so on the distance from the optimum."""
         return self.certificate.gap
 
     @property
@@ -70,12 +68,10 @@ class CertifiedAnswer:
 
     @property
     def violation(self) -> float:
-        """The largest violation of a hard constraint, relative to its bound."""
         return self.certificate.violation
 
     @property
     def iterations(self) -> int:
-        """The number of iterations."""
         return self.history[-1].iteration if self.history else 0
 
 

@@ -9,8 +9,8 @@ and comes as a factor n x r; nothing n x n is written out. With bounds `above` o
     dual(lam) >= constant - sum h*(above) - sum_k [loss_k*(lam_k) - offset_k lam_k]
     primal(X) - that = sum h*(above) - sum h*(theta) + sum_k [loss_k(t_k) + loss_k*(lam_k) - lam_k t_k]
 
-so the gap holds however well the eigenvalues were found, if the largest of those left is seen. Where tr X^p
-<= B takes the place of phi = tr X^p / p, B^(1/p) |Y+|_q does that of phi* (Hoelder), and X has tr X^p = B.
+so the gap holds however accurate the eigenvalues are, if none of the largest is missed. Where tr X^p <= B
+replaces phi = tr X^p / p, B^(1/p) |Y+|_q replaces phi* (Hoelder), and X has tr X^p = B.
 """
 
 from functools import cached_property
@@ -18,13 +18,14 @@ from typing import Any, final
 
 import numpy as np
 
+from gramlearn._base.arrays import machine_eps
 from gramlearn._base.eigen.positive_part import PositivePart, positive_part
 from gramlearn._base.eigen.sparse_plus_low_rank import SparsePlusLowRank
 from gramlearn.problem.certificate import Certificate
 from gramlearn.problem.linear_maps import Entries, RankOnes
 from gramlearn.problem.problem import Problem
 
-_USUAL_PRICE = 1e-2  # of a capacity, before one is known
+_USUAL_PRICE = 1e-2  # a guess at the price of a capacity
 _AT_ONCE = 4_000_000  # numbers of X worked out at a time
 
 
@@ -62,7 +63,7 @@ class SparseDual:
         self._W = np.hstack([W for W, _ in wide])
         self._w = np.concatenate([w for _, w in wide])
         k, i, j, w = (np.concatenate(columns) for columns in zip(*tables, strict=True))
-        # Row k holds what lam_k adds to every place of the pattern, and the rest what Y0 is the sum of.
+        # Row k holds what lam_k adds to every entry of the pattern; the last rows hold the terms of Y0.
         places, where = np.unique(i * n + j, return_inverse=True)
         table = coo_array((w, (k, where)), shape=(start, places.shape[0])).tocsr()
         self._origin = table[size:].T @ np.concatenate(prices)
@@ -70,7 +71,7 @@ class SparseDual:
         self._changes = table[:size].tocsr()
         self._rows, self._columns = places // n, places % n
         self._pattern = csr_array((self._origin, (self._rows, self._columns)), shape=(n, n))
-        # X is asked for at the places that some constraint reads, and once for (i, j) and (j, i).
+        # X is computed at the entries that some constraint reads, and once for (i, j) and (j, i).
         read = np.unique(self._changes.indices)
         self._read = read[self._rows[read] <= self._columns[read]]
         twice = 1.0 + (self._rows[self._read] < self._columns[self._read])
@@ -90,7 +91,7 @@ class SparseDual:
         return SparsePlusLowRank(Y, self._W, self._w)
 
     def weighed(self, lam: np.ndarray, F: np.ndarray) -> float:
-        """A bound on <|E|, |X|>, for an E as large as what Y is the sum of at each place; X = F F'."""
+        """A bound on <|E|, |X|>, for an E as large as the terms of Y at each entry; X = F F'."""
         norms = np.linalg.norm(F, axis=1)
         term_sizes = self._size_of_origin + abs(self._changes).T @ np.abs(lam)
         wide = float(np.abs(self._w) @ np.sum((F.T @ self._W) ** 2, axis=0))
@@ -123,12 +124,6 @@ class SparseDual:
         """Of h*(y) = max(y, 0)^q / q."""
         return 1 / float(self.dual.regularizer.conjugate(np.ones(1))[0])
 
-    def at(
-        self, lam: np.ndarray, near: "SparsePoint | None" = None, accuracy: float = 1e-8
-    ) -> "SparsePoint":
-        """Evaluate the dual at lam, near a point where it was evaluated before."""
-        return SparsePoint(self, lam, near, accuracy)
-
 
 def _columns(few: RankOnes, price: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     """W and w with W diag(w) W' = sum_k price_k B_k."""
@@ -146,10 +141,14 @@ def _entries(linear: Any) -> Entries:
 
 @final
 class SparsePoint:
-    """The dual at one lam."""
+    """The dual at one lam, near a point at which it was evaluated before."""
 
     def __init__(
-        self, sparse: SparseDual, lam: np.ndarray, near: "SparsePoint | None", accuracy: float
+        self,
+        sparse: SparseDual,
+        lam: np.ndarray,
+        near: "SparsePoint | None" = None,
+        accuracy: float = 1e-8,
     ) -> None:
         self.lam = lam
         self._sparse, self._dual = sparse, sparse.dual
@@ -162,13 +161,13 @@ class SparsePoint:
         block = None if near is None else near.part.block
         Y = sparse.matrix(lam)
         if not np.all(np.isfinite(Y.sparse.data)):
-            return  # an overflow on the way here
+            return  # Y overflowed
         unit = sparse.unit
         if sparse.capacity is not None:
-            # Of sums of squares, which a price turns into a value.
+            # The unit of sums of squares, which a price turns into values.
             unit *= _USUAL_PRICE if near is None else min(near.price, 1.0)
         self.part: PositivePart = positive_part(Y, block, accuracy, unit)
-        # A norm of Y has powers of eigenvalues, which in units of the largest do not overflow.
+        # Powers of eigenvalues in units of the largest do not overflow.
         largest = max(self.part.above.max(initial=0.0), self.part.rest)
         self._unit = float(largest) if sparse.capacity is not None and largest > 0 else 1.0
         self.scale, self._found, self._bound = sparse.measured(self.part, self._unit)
@@ -206,8 +205,7 @@ class SparsePoint:
     @cached_property
     def certificate(self) -> Certificate:
         """How good X(lam) is."""
-        losses = float(np.sum(self._dual.each(lambda p, t, v: p.loss.gap(t, v), self.t, self.lam)))
-        gap = max(losses, 0.0) + self.value_error
+        gap = self._dual.gap(self.t, self.lam) + self.value_error
         violation = self._dual.violation(self.t)
         prior_rounding = self._dual.prior_rounding(self.part.n_zero(self._dual.eigenvalue_error))
         # Each value with its rounding, so that the optimum lies between the two.
@@ -218,7 +216,7 @@ class SparsePoint:
 
     @property
     def _rounding(self) -> float:
-        """A rounding of every term of the value, and of what Y is the sum of, seen from X."""
-        eps = float(np.finfo(self._dual.like.dtype).eps)
+        """A rounding of every term of the value, and of the terms of Y at this X."""
+        eps = machine_eps(self._dual.like)
         terms = abs(self._dual.constant) + abs(self._bound) + abs(self._cost)
         return 4 * eps * (terms + self._sparse.weighed(self.lam, self.factor))

@@ -26,6 +26,7 @@ from gramlearn._base.arrays import (
     eye,
     inverse_of_lower,
     is_finite,
+    machine_eps,
     namespace,
     read,
     symmetric_part,
@@ -86,7 +87,7 @@ class ConjugatePoint(ABC):
     def divergence(self, R: Array, error: float = 0.0) -> float:
         """D(X, X') = phi*(Y') - phi*(Y) - <X, Y' - Y> with Q' (Y - Y') Q = R; +inf outside the domain.
 
-        Never too small: where the terms cancel, what rounding may hide is added. With an error it is the most
+        Never too small: the rounding error of terms that cancel is added. With an error it is the largest
         for any matrix within that distance of R, in the spectral norm.
         """
 
@@ -114,14 +115,14 @@ class SpectralPoint(ConjugatePoint):
         self._regularizer = regularizer
         self.value = INF
         if not is_finite(Y):
-            return  # an overflow on the way here: outside the domain, and nothing to decompose
+            return  # Y overflowed: outside the domain
         self._decompose(symmetric_part(Y), None)
 
     @classmethod
     def of_gradient(cls, regularizer: "Regularizer", F: Array) -> "SpectralPoint":
         xp = namespace(F)
         u, s, _ = xp.linalg.svd(F)
-        # Products of what an eigenvalue below this gives would underflow.
+        # Products with smaller eigenvalues would underflow.
         x = clipped(s * s, low=float(xp.finfo(F.dtype).smallest_normal) ** 0.5)
         point = cls.__new__(cls)
         point._regularizer = regularizer
@@ -164,12 +165,12 @@ class SpectralPoint(ConjugatePoint):
         for name in ("spectrum", "divided_differences", "factor"):
             other.__dict__.pop(name, None)
         other._decompose(self.image + S, self._u)
-        # Beyond this, products of what X gives overflow.
+        # Beyond this, products with X overflow.
         return other if abs(other.value) < _HUGE else None
 
     def rounding(self, s: Array) -> float:
-        # No eigenvalue of Y moves farther than the sum of s, and phi* is monotone. Where h*' is convex, no E
-        # has more beyond its first order than that has: where X is next to nothing the first order is, too.
+        # No eigenvalue of Y moves farther than the sum of s, and phi* is monotone. Where h*' is convex, that
+        # shift also bounds the terms of second and higher order; the first order is small where X is.
         xp = namespace(s)
         moved = read(xp.sum(self._regularizer.conjugate(self._y + xp.sum(s))))
         if not moved < INF:
@@ -188,7 +189,7 @@ class SpectralPoint(ConjugatePoint):
         if not value < INF:
             return INF
         inner = read(xp.sum(self.spectrum * (xp.linalg.diagonal(R) + error)))
-        rounding = 8 * float(xp.finfo(R.dtype).eps) * (abs(value) + abs(self.value) + abs(inner))
+        rounding = 8 * machine_eps(R) * (abs(value) + abs(self.value) + abs(inner))
         return max(value - self.value + inner, 0.0) + rounding
 
 
@@ -331,9 +332,9 @@ class Regularizer(ABC):
         """h*''(y)."""
 
     @classmethod
-    @abstractmethod
     def examples(cls) -> list["Regularizer"]:
         """Instances that the catalogue tests run on."""
+        return [cls()]
 
     @final
     def at(self, Y: Array) -> ConjugatePoint:

@@ -47,11 +47,10 @@ class InfeasibleError(ValueError):
 class SolveInterrupted(KeyboardInterrupt):
     """Ctrl-C: `solution` holds the best answer found so far, with its gap where it has one.
 
-    The rule of the whole library: what iterates ends at once with its best answer so far in this exception,
-    which is a KeyboardInterrupt, so that scripts end as they do elsewhere. A `fit` that is interrupted goes on
-    with that answer and raises when it is done: the estimator is fitted with it. Where there is no answer yet,
-    or none of a finite gap, or a second Ctrl-C comes, the estimator is what it was before `fit`. It is never
-    half of both, and the next `fit` does not know of any of it.
+    The rule of the whole library: a solve ends at once with its best answer in this exception, which is a
+    KeyboardInterrupt, so that scripts end as usual. An interrupted `fit` uses that answer and raises when it is
+    done: the estimator is fitted with it. Without an answer of a finite gap, or after a second Ctrl-C, the
+    estimator is as it was before `fit`, and the next `fit` is not affected.
     """
 
     def __init__(self, solution: Any, where: str = "", fitted: str = "") -> None:

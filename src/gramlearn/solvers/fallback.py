@@ -1,7 +1,7 @@
-"""Try one solver, then another: a method that wraps solvers, each for where those before it came to nothing.
+"""Try solvers one after another, until one of them finds an answer.
 
-A stage is a problem and a solver with its limit of iterations. The problem is the same in all stages, but for
-its precision: where single precision comes to nothing, double precision may go on.
+A stage is a problem and a solver with its limit of iterations. All stages have the same problem, except for its
+precision: where single precision fails, double precision may continue.
 """
 
 from collections.abc import Callable, Mapping, Sequence
@@ -19,9 +19,9 @@ from gramlearn.solvers.loop import Attempt, Method, Run, State
 from gramlearn.solvers.solver import Answer, Solver, Solving
 
 INF = float("inf")
-_NOTHING_IN_SINGLE = 3e-4  # a gap or violation above which double precision goes on
-_SINGLE_ROUNDINGS = 2e-6  # 16 of them
-_ROUNDING = 1e-9  # a relative gap at which no step is found any more, as there is none
+_FAILED_IN_SINGLE = 3e-4  # a gap or violation above which double precision continues
+_SINGLE_ROUNDING = 2e-6  # 16 rounding errors of single precision
+_ROUNDING = 1e-9  # a relative gap that no solver makes smaller
 
 
 class Stage(NamedTuple):
@@ -32,9 +32,7 @@ class Stage(NamedTuple):
     max_iter: float
 
 
-@final
-@dataclass(frozen=True, eq=False)
-class StageAnswer:
+class StageAnswer(NamedTuple):
     """An answer of a stage, whose problem knows its precision."""
 
     solving: Solving
@@ -42,7 +40,6 @@ class StageAnswer:
 
     @property
     def certificate(self) -> Certificate:
-        """Of the answer."""
         return self.answer.certificate
 
 
@@ -57,10 +54,10 @@ class Ended(NamedTuple):
 @final
 @dataclass(frozen=True, eq=False)
 class FallbackState(State):
-    """The attempt of the stage at work, the stages left, and what those before it came to.
+    """The attempt of the present stage, the stages left, and how the earlier ones ended.
 
-    Where `unbounded` is set, the attempt looks for a contradiction among the hard constraints of a problem
-    without a bound.
+    Where `unbounded` is set, the attempt asks whether the hard constraints of an unbounded problem contradict
+    each other.
     """
 
     attempt: Attempt
@@ -79,7 +76,7 @@ class FallbackState(State):
 class Fallback(Method[FallbackState, StageAnswer, Solution]):
     """Stages, one after another, until there is an answer.
 
-    `stages_of` lists the stages for another problem: the same in double precision, if that may go on, and the
+    `stages_of` lists the stages for another problem: this one in double precision (if `may_widen`), or the
     question whether its hard constraints contradict each other.
     """
 
@@ -90,36 +87,32 @@ class Fallback(Method[FallbackState, StageAnswer, Solution]):
 
     @property
     def problem(self) -> Problem:
-        """As it was given."""
         return self.stages[0].problem
 
     def before(self) -> StageAnswer:
-        """The prior."""
         solving = self._solving(self.stages[0])
         return StageAnswer(solving, solving.before())
 
     def begin(self, tol: float) -> FallbackState:
-        """Look at the problem as the first stage does."""
         return self.step(FallbackState(self._attempt(self.stages[0], tol), self.stages[1:]), tol)
 
     def step(self, state: FallbackState, tol: float) -> FallbackState:
-        """A step of the stage at work, or the beginning of the next."""
+        """A step of the present stage, or the beginning of the next."""
         try:
             return self._look(replace(state, attempt=state.attempt.step()), tol)
         except (MemoryError, RuntimeError):
             if state.attempt.method.problem.dtype == self.problem.dtype:
                 raise
-            # There is no room for double precision.
+            # There is no memory for double precision.
             return replace(state, candidate=None, ending=state.last)
 
     def settle(self, state: FallbackState) -> FallbackState:
-        """Judge where the stage at work stands; a contradiction that is not found yet is none."""
+        """Certify the point of the present stage; a contradiction that is not proven yet does not count."""
         if state.unbounded is not None:
             return state
         return replace(state, candidate=_best_of(state.attempt.settle()))
 
     def answer(self, best: StageAnswer, run: Run) -> Solution:
-        """In the words of the stage it is from."""
         return best.solving.answer(best.answer, run)
 
     def _attempt(self, stage: Stage, tol: float) -> Attempt:
@@ -129,7 +122,7 @@ class Fallback(Method[FallbackState, StageAnswer, Solution]):
         return Solving(stage.problem, stage.solver, stage.problem.free_duals(self.duals))
 
     def _look(self, state: FallbackState, tol: float) -> FallbackState:
-        """Show the step in the history; where the attempt ended, decide what comes next."""
+        """Show the step in the history; where the attempt has ended, decide what comes next."""
         attempt = state.attempt
         state = replace(state, certificate=attempt.certificate, candidate=None)
         status, conflict = attempt.status, attempt.state.conflict
@@ -139,7 +132,7 @@ class Fallback(Method[FallbackState, StageAnswer, Solution]):
             ended = state.unbounded
             if status is Status.INFEASIBLE:
                 # The parts with something to solve for are the same, and so is the proof.
-                proof = replace(ended.answer, answer=attempt.settle().best.answer)
+                proof = ended.answer._replace(answer=attempt.settle().best.answer)
                 ended = Ended(status, proof, conflict)
             return self._conclude(replace(state, unbounded=None), ended, tol)
         candidate = _best_of(attempt if status is None else attempt.settle())
@@ -147,15 +140,17 @@ class Fallback(Method[FallbackState, StageAnswer, Solution]):
             return replace(state, candidate=candidate)
         ended = Ended(status, candidate, conflict)
         problem = candidate.solving.problem
-        if status is not Status.UNBOUNDED or not _can_contradict(problem):
+        # Hard constraints may exclude every X, whatever linear terms reward.
+        is_question = any(part.loss.has_domain for part in problem.dual.parts)
+        if status is not Status.UNBOUNDED or not is_question:
             return self._conclude(state, ended, tol)
         question = Fallback(tuple(self.stages_of(_without_linear(problem))), None, self.stages_of)
         return replace(state, candidate=candidate, attempt=Attempt(question, tol), unbounded=ended)
 
     def _conclude(self, state: FallbackState, ended: Ended, tol: float) -> FallbackState:
-        """End as the stage did, or go on with the next."""
+        """End as the stage did, or begin the next one."""
         is_wide = ended.answer.solving.problem.dtype != self.problem.dtype
-        if is_wide and _is_contradiction_of_roundings(ended):
+        if is_wide and _is_contradiction_by_rounding(ended):
             return replace(state, ending=state.last)
         least = min(state.least_badness, ended.answer.certificate.badness)
         rest = self._next(state, ended, least, is_wide) if _may_be_better(ended) else ()
@@ -169,10 +164,10 @@ class Fallback(Method[FallbackState, StageAnswer, Solution]):
     def _next(
         self, state: FallbackState, ended: Ended, least: float, is_wide: bool
     ) -> tuple[Stage, ...]:
-        """The stages that are left, or in place of the last one those in double precision."""
+        """The stages that are left; in place of the last one, those in double precision."""
         if not self.may_widen or is_wide or len(state.rest) > 1:
             return state.rest
-        if least <= _NOTHING_IN_SINGLE:
+        if least <= _FAILED_IN_SINGLE:
             return ()
         try:
             wide = replace(ended.answer.solving.problem, dtype="float64")
@@ -188,17 +183,12 @@ def _best_of(attempt: Attempt) -> StageAnswer:
 
 
 def _may_be_better(ended: Ended) -> bool:
-    """Whether another solver may find more: not where there is an answer, nor where rounding alone is left."""
+    """Whether another solver may do better: not where there is an answer, or only rounding is left."""
     if ended.status is Status.STALLED:
         return ended.answer.certificate.badness > _ROUNDING
     if ended.status in (Status.OVERFLOW, Status.UNBOUNDED):
         return ended.answer.solving.problem.dtype == "float32"
     return ended.status is Status.ITERATION_LIMIT
-
-
-def _can_contradict(problem: Problem) -> bool:
-    """Whether constraints may exclude every X, whatever linear terms reward."""
-    return any(part.loss.has_domain for part in problem.dual.parts)
 
 
 def _without_linear(problem: Problem) -> Problem:
@@ -207,8 +197,8 @@ def _without_linear(problem: Problem) -> Problem:
     return replace(problem, terms=terms)
 
 
-def _is_contradiction_of_roundings(ended: Ended) -> bool:
-    """Whether bounds contradict each other by no more than they were rounded by, if in single precision."""
+def _is_contradiction_by_rounding(ended: Ended) -> bool:
+    """Whether bounds contradict each other by no more than the rounding of single precision."""
     if ended.status is not Status.INFEASIBLE:
         return False
     dual = ended.answer.solving.problem.dual
@@ -216,4 +206,4 @@ def _is_contradiction_of_roundings(ended: Ended) -> bool:
         return False
     v = concat(ended.answer.solving.every_value(ended.answer.answer), dual.like)
     room, terms = Refutation(dual, v, dual.like).room
-    return -room <= _SINGLE_ROUNDINGS * terms
+    return -room <= _SINGLE_ROUNDING * terms

@@ -1,4 +1,4 @@
-"""A x = b by conjugate gradients, for a positive definite A that is known by its products only."""
+"""A x = b by conjugate gradients, for a positive definite A given by its products with vectors."""
 
 from collections.abc import Callable
 
@@ -17,8 +17,8 @@ def conjugate_gradients(
 ) -> Array:
     """Solve A x = b, for a b of any shape, until |residual| <= accuracy |b|.
 
-    The norm is Euclidean, or else that of the preconditioner, sqrt(v' M^-1 v), which no change of units of the
-    entries of x changes. Where rounding makes A indefinite, the best direction so far is returned.
+    The norm is Euclidean, or that of the preconditioner, sqrt(v' M^-1 v), which does not depend on the units of
+    x. Where rounding makes A indefinite, the best direction so far is returned.
     """
     xp = namespace(b)
 

@@ -1,9 +1,8 @@
 """f(x + s d) >= f(x) + c s f'(x) d: how far to go along a direction in which f rises (Armijo).
 
-Where rounding hides the rise, a smaller duality gap decides. Beyond its maximum along the line an exponential
-falls ever faster, and the steps back are slow; so where the slope at the end of a step is known, a step is
-refused, too, if it is steeper there than at the beginning, downwards, and prolonged if it is nearly as steep
-upwards.
+Where rounding hides the rise, a smaller duality gap decides. Where the slope at the end of a step is known, a
+step is also refused if f falls more steeply there than it rose at the start, since the way back is slow on an
+exponential, and prolonged if f still rises nearly as steeply.
 """
 
 from collections.abc import Callable
@@ -11,7 +10,7 @@ from typing import Any, NamedTuple
 
 INF = float("inf")
 _SUFFICIENT = 1e-4  # share of the promised rise that a step must deliver (c1 of Nocedal and Wright)
-_STEEP = 0.3  # share of the first slope that at the end of a step means it was too short
+_STEEP = 0.3  # a slope at the end of a step of this share of the first one: the step was too short
 _PROLONGATIONS = 15
 
 
@@ -19,8 +18,7 @@ class Step(NamedTuple):
     """Where a step of some size leads.
 
     `point` has the gap there, and is None outside the domain. `promise` is the rise to first order, `slope` the
-    same of another step as long from there on, or None where only the rise counts. `is_whole` says that
-    nothing was cut off the step.
+    same of a second such step, or None where only the rise counts; `is_whole`: the box cut nothing off.
     """
 
     point: Any
@@ -38,18 +36,18 @@ def line_search(
     tries: int,
     shrink: float = 0.5,
 ) -> Any:
-    """Find a step that is good enough, and give the point it leads to, or None; sizes begin with 1.
+    """Give the point of the first step that is good enough, or None; the first size is 1.
 
     Parameters
     ----------
     take : function of a size
-        Takes a step, or gives None where one of this size promises no rise.
+        Takes a step of this size, or gives None where it promises no rise.
     gap, noise : float
         The duality gap at the start, and the rounding error of the values.
     tries : int
         The largest number of sizes to try.
     shrink : float
-        What is left of a step outside the domain, or of one that rises too little if no slope tells more.
+        The factor for a step that leaves the domain, or rises too little where no slope is known.
     """
     size, too_long, best = 1.0, INF, None
     for _ in range(tries):
@@ -88,10 +86,9 @@ def line_search(
 def _prolong(
     take: Callable[[float], Step | None], best: Step, size: float, too_long: float
 ) -> Step:
-    """Go on while f rises nearly as steeply as at first: twice as far, or half way to what is too long.
+    """Go on while f rises nearly as steeply as at first: twice as far, or half way (in logs) to a refused size.
 
-    Far up an exponential, and where X is flat, a Newton step is short, or long, by any factor: one iteration
-    for each would be as many as the way is long. Half way is meant in the exponent.
+    On an exponential, and where X is flat, a Newton step may be too short by any factor.
     """
     for _ in range(_PROLONGATIONS):
         longer = 2 * size if too_long == INF else (size * too_long) ** 0.5

@@ -1,7 +1,7 @@
 """The one loop: begin, then step, until an answer is certified, a limit is reached, or someone stops it.
 
-A method proposes candidates, which its problem judges. The loop keeps the best, decides how the run ends, keeps
-the limits and the history, calls the callback, and hands over the best answer on Ctrl-C.
+A method proposes candidates, each with its certificate. The loop keeps the best one, the limits and the
+history, decides how the run ends, calls the callback, and returns the best answer on Ctrl-C.
 """
 
 import contextlib
@@ -9,7 +9,7 @@ import time
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
-from typing import Any, Generic, NamedTuple, Protocol, TypeVar, final
+from typing import Any, Generic, NamedTuple, Protocol, TypeVar, cast, final
 
 from sklearn.exceptions import ConvergenceWarning
 
@@ -21,11 +21,11 @@ from gramlearn.problem.solution import CertifiedAnswer, Record
 from gramlearn.problem.status import SolveInterrupted, Status
 
 INF = float("inf")
-_OF_USE = 0.1  # a relative gap and violation that leave a digit
+_ONE_DIGIT = 0.1  # a relative gap and violation below which one digit is right
 
 
 class Candidate(Protocol):
-    """An answer that was judged."""
+    """An answer with a certificate."""
 
     @property
     def certificate(self) -> Certificate:
@@ -36,8 +36,8 @@ class Candidate(Protocol):
 class State:
     """Where a method stands between two steps.
 
-    `candidate` is what was judged last, of the whole problem; `certificate` is what the history shows of this
-    step: its certificate, or an estimate. `ending` is what the method itself found out: INFEASIBLE,
+    `candidate` is the last answer that was certified for the whole problem; `certificate` is what the history
+    shows of this step: a certificate, or an estimate. `ending` is what the method itself found out: INFEASIBLE,
     UNBOUNDED, OVERFLOW or STALLED, and `conflict` names the constraints that contradict each other.
     """
 
@@ -67,7 +67,7 @@ class Method(ABC, Generic[SomeState, SomeCandidate, SomeAnswer]):
     """What the loop runs: a start, steps, and the answer that the best candidate becomes."""
 
     def before(self) -> SomeCandidate | None:
-        """What there is to show before the first step, if anything."""
+        """The candidate before the first step, if there is one."""
         return None
 
     @abstractmethod
@@ -79,16 +79,19 @@ class Method(ABC, Generic[SomeState, SomeCandidate, SomeAnswer]):
         """Improve the state; nothing of the old one is changed."""
 
     def settle(self, state: SomeState) -> SomeState:
-        """Judge the state as it is now, at the end of a run that was cut short."""
+        """Certify the present state, at the end of a run that was cut short."""
         return state
 
     def is_better(self, new: SomeCandidate, old: SomeCandidate) -> bool:
         """Compare two candidates: by the worse of gap and violation."""
         return new.certificate.badness < old.certificate.badness
 
-    @abstractmethod
     def answer(self, best: SomeCandidate, run: "Run") -> SomeAnswer:
-        """What the user gets."""
+        """What the user gets: the candidate itself, told how the run ended, where it is an answer already."""
+        answer: SomeAnswer = replace(
+            cast(Any, best), status=run.status, history=run.history, seconds=run.seconds
+        )
+        return answer
 
 
 @final
@@ -116,7 +119,7 @@ class Attempt:
         return replace(self, state=state, best=self._better(best, state), steps=self.steps + 1)
 
     def settle(self) -> "Attempt":
-        """Judge where it stands, unless that is known."""
+        """Certify the present state, unless that is done."""
         if self.state is None:
             return replace(self, best=self.method.before())
         if self.status is not None and self.status.is_answer:
@@ -279,8 +282,8 @@ def warn_unless_solved(
     }[answer.status]
     accuracy = (
         "The result is accurate to that gap"
-        if answer.certificate.badness < _OF_USE
-        else "The result is not yet of use"
+        if answer.certificate.badness < _ONE_DIGIT
+        else "The result is not accurate yet"
     )
     warn(
         f"the solve {what} with relative gap {answer.relative_gap:.1e} and violation "

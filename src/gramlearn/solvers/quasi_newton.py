@@ -1,10 +1,9 @@
 """lam <- clip(lam + s H g): quasi-Newton steps on a sparse dual, for kernels over many points.
 
-g is the gradient of the dual, H the inverse Hessian that BFGS builds of the last few steps (limited memory), on
-the variables that are not held by an end of their box; s is 1, or less where the dual does not grow enough. A
-step is one look at the positive eigenvalues of a sparse matrix, which begins where the last one ended. Z11
-takes gradient steps of a fixed length here. Where the problem has a capacity B, tr X^p <= B stands in place of
-tr X^p / p.
+g is the gradient of the dual, H the inverse Hessian that limited-memory BFGS builds from the last few steps, on
+the variables that are not held at an end of their box; s is 1, or less where the dual does not rise enough. A
+step computes the positive eigenvalues of a sparse matrix, starting from those of the last step. (Z11 takes
+gradient steps of a fixed length.) Where the problem has a capacity B, tr X^p <= B replaces tr X^p / p.
 """
 
 from collections.abc import Mapping
@@ -24,7 +23,7 @@ from gramlearn.solvers.loop import State
 from gramlearn.solvers.solver import Answer, Solver
 
 _TRIES, _MORE_TRIES = 4, 17  # of the sizes 1, 1/4, 1/16, ... of a step
-_SHARE = 0.05  # of a gap that errors of eigenvalues may have
+_SHARE = 0.05  # the largest share of the gap that errors of eigenvalues may make up
 
 
 @final
@@ -39,13 +38,10 @@ class QuasiNewtonState(State):
 
     @property
     def details(self) -> Mapping[str, Any]:
-        if self.point.value == -np.inf:
-            return {"evaluations": self.evaluations}
-        return {
-            "rank": self.point.part.theta.shape[0],
-            "evaluations": self.evaluations,
-            "price": self.point.price,
-        }
+        details: dict[str, Any] = {"evaluations": self.evaluations}
+        if self.point.value > -np.inf:
+            details |= {"rank": self.point.part.theta.shape[0], "price": self.point.price}
+        return details
 
 
 @final
@@ -72,12 +68,9 @@ class QuasiNewton(Solver[QuasiNewtonState]):
         dual = problem.dual
         if not is_numpy(dual.like):
             return "sparse matrices are SciPy's, with NumPy arrays only"
-        if dual.regularizer.keeps_range or np.any(
-            dual.regularizer.conjugate(np.asarray([-1.0, 0.0]))
-        ):
-            return (
-                f"{type(dual.regularizer).__name__} needs more than the positive eigenvalues of Y"
-            )
+        phi = dual.regularizer
+        if phi.keeps_range or np.any(phi.conjugate(np.asarray([-1.0, 0.0]))):
+            return f"{type(phi).__name__} needs more than the positive eigenvalues of Y"
         if problem.space.basis is not None:
             return "the prior is not diagonal, so that Y is not sparse"
         fixed = [part.map for part, _ in dual.origin.fixed]
@@ -94,15 +87,15 @@ class QuasiNewton(Solver[QuasiNewtonState]):
         elif problem.capacity is None:
             pieces = [np.zeros(part.size) for part in dual.parts]
         else:
-            # Without a positive part of Y there is nothing to scale.
+            # A norm bound scales the positive part of Y, so there must be one.
             pieces = [_price_of_zero(part) for part in dual.parts]
         lo, _ = dual.box
         lam = np.clip(np.concatenate([*pieces, np.zeros(0)]), lo, dual.ceiling(np.zeros(dual.size)))
         sparse = SparseDual(problem)
-        point = sparse.at(lam, accuracy=_accuracy(tol, 1.0))
+        point = SparsePoint(sparse, lam, None, _accuracy(tol, 1.0))
         if point.value == -np.inf:
             return QuasiNewtonState(sparse, point, ending=Status.OVERFLOW)
-        return _judged(QuasiNewtonState(sparse, point), problem)
+        return _with_candidate(QuasiNewtonState(sparse, point), problem)
 
     def step(self, problem: Problem, state: QuasiNewtonState, tol: float) -> QuasiNewtonState:
         point = state.point
@@ -120,7 +113,7 @@ class QuasiNewton(Solver[QuasiNewtonState]):
             promise = float(g @ (lam - point.lam))
             if promise < 0:
                 return None
-            tried = state.sparse.at(lam, point, accuracy)
+            tried = SparsePoint(state.sparse, lam, point, accuracy)
             evaluations += 1
             if tried.value == -np.inf:
                 # Outside the domain of a loss*, or so far out that something overflows.
@@ -128,10 +121,10 @@ class QuasiNewton(Solver[QuasiNewtonState]):
             noise = point.certificate.gap * 1e-3 + tried.value_error
             return Step(tried, tried.value - point.value + noise, promise)
 
-        # Steps from before an end of the box was met may mislead: the last one's length and g itself are left.
+        # Where steps from before an end of the box was met mislead, the last step and g itself remain.
         for steps, tries in ((state.steps, _TRIES), (state.steps[-1:], _MORE_TRIES)):
             direction = _uphill(uphill, steps, free)
-            # No noise: every step brings its own.
+            # The noise is part of the rise of each step.
             other = line_search(take, np.inf, -np.inf, tries=tries, shrink=0.25)
             if other is not None:
                 break
@@ -140,21 +133,19 @@ class QuasiNewton(Solver[QuasiNewtonState]):
         moved, bent = other.lam - point.lam, point.gradient - other.gradient
         steps = (*steps, (moved, bent))[-self.memory :]
         state = replace(state, point=other, steps=steps, evaluations=evaluations)
-        return _judged(state, problem)
+        return _with_candidate(state, problem)
 
     def settle(self, problem: Problem, state: QuasiNewtonState) -> QuasiNewtonState:
-        if state.point.value == -np.inf:
-            return state
-        return _judged(state, problem)
+        return state if state.point.value == -np.inf else _with_candidate(state, problem)
 
 
 def _accuracy(tol: float, gap: float) -> float:
-    """Of eigenvalues, where the gap is this far and shall be tol: their share of it is small."""
+    """How accurate eigenvalues must be, at this gap and this tolerance: a small share of the gap."""
     return float(np.clip(_SHARE * gap, max(_SHARE * tol, 1e-12), _SHARE * max(tol, 1e-3)))
 
 
 def _price_of_zero(part: Part) -> np.ndarray:
-    """A lam that X = 0 asks for: the derivative of the loss, or where it has a kink an end of the box."""
+    """The lam of X = 0: the derivative of the loss, or an end of the box where it has a kink."""
     zero = np.zeros(part.size)
     if part.loss.is_smooth:
         return np.asarray(part.loss.price(part.offset + zero))
@@ -171,8 +162,10 @@ def _uphill(
     kept = []
     for moved, bent in steps:
         s, y = moved * free, bent * free
-        if _curves(s, y):
-            kept.append((s, y, float(s @ y)))
+        sy = float(s @ y)
+        # Only steps that show curvature of the right sign keep H positive definite.
+        if sy > 1e-12 * float(np.linalg.norm(s) * np.linalg.norm(y)):
+            kept.append((s, y, sy))
     q, weights = g.copy(), []
     for s, y, sy in reversed(kept):
         weights.append(float(s @ q) / sy)
@@ -185,12 +178,8 @@ def _uphill(
     return q
 
 
-def _curves(s: np.ndarray, y: np.ndarray) -> bool:
-    """Whether a step shows curvature of the right sign: only such steps keep H positive definite."""
-    return float(s @ y) > 1e-12 * float(np.linalg.norm(s) * np.linalg.norm(y))
-
-
-def _judged(state: QuasiNewtonState, problem: Problem) -> QuasiNewtonState:
+def _with_candidate(state: QuasiNewtonState, problem: Problem) -> QuasiNewtonState:
+    """The state with the certificate of its point."""
     point = state.point
     rows, values = problem.dual.every_row, problem.dual.split(point.lam)
     answer = Answer(point.certificate, point.factor, rows, values)

@@ -22,11 +22,11 @@ from gramlearn.solvers import (
 )
 from gramlearn.solvers.fallback import Fallback, Stage
 
-# Up to this rank the Newton systems of interior points are solved by elimination, fast enough.
+# Up to this rank the Newton systems of interior points are small enough to factorize.
 _FEW_ENTRIES = 30
 INF = float("inf")
 _FIRST_ITERATIONS = 60
-# Up to so many multiplications a pass, a second thread has nothing to gain.
+# Up to this many multiplications in a pass over the constraints, a second thread gains nothing.
 _SMALL = 50_000_000
 
 
@@ -49,7 +49,7 @@ def solve(
     start: Solution | Sequence[Array] | None = None,
     time_limit: float | None = None,
 ) -> Solution:
-    """minimise over PSD X    D_phi(X, X0) + sum_k loss_k(offset_k + <A_k, X>), with a certificate.
+    """minimize over PSD X    D_phi(X, X0) + sum_k loss_k(offset_k + <A_k, X>), with a certificate.
 
     Parameters
     ----------
@@ -64,13 +64,13 @@ def solve(
         3. every other problem: "working_set", Newton on the dual of the constraints that matter. It proves
            that Hard constraints contradict each other where they do.
 
-        Where one comes to nothing, others go on: "interior_point", for a rank of at most 30 and whatever the
-        losses, and "working_set". All cost a look at all constraints now and then, and matrix products of the
-        size of what is active. Where single precision comes to nothing, a gap or violation above 3e-4, double
-        precision goes on, and the answer is in it. "projections" is never chosen: these are the
-        Bregman projections of K09, for LogDet and VonNeumann, in random order; `Projections(order="cyclic")`
-        is the published one. The first call compiles, once. Nor is "quasi_newton": it is for kernels over so
-        many points that X does not fit into memory.
+        Where one fails, others continue: "interior_point", for a rank of at most 30 and any loss, and then
+        "working_set". Each passes over all constraints now and then, and otherwise multiplies matrices of
+        the size of the active ones. Where single precision fails, with a gap or violation above 3e-4, double
+        precision continues, and the answer is in double precision. "auto" never chooses "projections", the
+        Bregman projections of K09 for LogDet and VonNeumann in random order (`Projections(order="cyclic")` is
+        the published order; the first call compiles), nor "quasi_newton", for kernels over so many points that
+        X does not fit into memory.
     tol : float
         The relative gap, and the relative violation of hard constraints, at which to stop.
     max_iter : int, optional
@@ -107,12 +107,13 @@ def attempt(
     start: Solution | Sequence[Array] | None = None,
     time_limit: float | None = None,
 ) -> tuple[Solution, Limits]:
-    """What `solve` does, without its warning; the limits are those that were kept."""
+    """Solve without a warning, and give the limits as well."""
     if not isinstance(problem, Problem):
         raise TypeError(f"`problem` must be a Problem; got {type(problem).__name__}.")
     method = method_for(problem, solver, max_iter, start)
     limits = Limits.read(tol, max_iter, time_limit, "solve")
-    with one_thread(when=_products(problem) <= _SMALL):
+    products = problem.dual.size * problem.space.dimension**2  # of c x r by r x r matrices
+    with one_thread(when=products <= _SMALL):
         # The limit of iterations is each stage's own.
         solution = iterate(method, replace(limits, max_iter=INF), callback)
     return solution, limits
@@ -124,7 +125,7 @@ def method_for(
     max_iter: int | None = None,
     start: Solution | Sequence[Array] | None = None,
 ) -> Fallback:
-    """What `solve` runs in the loop."""
+    """The method that `solve` runs in the loop."""
     stages = _stages(solver, problem, max_iter)
     duals = start.duals if isinstance(start, Solution) else start
     problem.free_duals(duals)  # refused here, not inside
@@ -133,9 +134,9 @@ def method_for(
 
 
 def _stages(solver: str | Solver[Any], problem: Problem, max_iter: int | None) -> list[Stage]:
-    """The solvers to try, one after another until there is an answer, each with its limit of iterations.
+    """The solvers to try until there is an answer, each with its limit of iterations.
 
-    The iterations of the one say nothing of those of the other, so whoever limits them gets one solver.
+    With `max_iter` it is one solver: iterations of different solvers cannot be compared.
     """
     chosen = _chosen(solver, problem)
     if max_iter is not None:
@@ -146,16 +147,11 @@ def _stages(solver: str | Solver[Any], problem: Problem, max_iter: int | None) -
     if problem.space.dimension > _FEW_ENTRIES or not problem.dual.size:
         candidates = dict.fromkeys([chosen, last])
         return [Stage(problem, known, known.default_max_iter) for known in candidates]
-    # Newton on a few constraints is quickest where it arrives; where it has not, it creeps.
+    # Newton on a few constraints is quickest where it converges at all.
     inside = InteriorPoint()
     first = [Stage(problem, chosen, _FIRST_ITERATIONS)] if chosen != inside else []
     rest = [Stage(problem, known, known.default_max_iter) for known in (inside, last)]
     return [*first, *rest]
-
-
-def _products(problem: Problem) -> int:
-    """The multiplications of one pass: a matrix product of size c x r by r x r."""
-    return problem.dual.size * problem.space.dimension**2
 
 
 def _is_kinked(problem: Problem) -> bool:

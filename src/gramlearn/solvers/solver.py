@@ -14,7 +14,7 @@ from gramlearn.solvers.loop import Method, Run, SomeState
 @final
 @dataclass(frozen=True, eq=False)
 class Answer:
-    """A judged X = F F' with its lam: rows and values of each part of the dual, zero elsewhere."""
+    """X = F F' with its certificate and its lam: rows and values of each part of the dual, zero elsewhere."""
 
     certificate: Certificate
     factor: Array
@@ -35,7 +35,7 @@ class Solver(ABC, Generic[SomeState]):
 
     @abstractmethod
     def init(self, problem: Problem, start: list[Array] | None, tol: float) -> SomeState:
-        """Look at the problem at lam = start (default: zero)."""
+        """The state at lam = start (default: zero)."""
 
     @abstractmethod
     def step(self, problem: Problem, state: SomeState, tol: float) -> SomeState:
@@ -43,7 +43,7 @@ class Solver(ABC, Generic[SomeState]):
 
     @abstractmethod
     def settle(self, problem: Problem, state: SomeState) -> SomeState:
-        """Judge the state as it is now, at the end of a solve that was cut short."""
+        """Certify the present state, at the end of a solve that was cut short."""
 
 
 @final
@@ -56,10 +56,10 @@ class Solving(Method[Any, Answer, Solution]):
     start: list[Array] | None = None
 
     def before(self) -> Answer:
-        """The prior, of which nothing is known yet."""
+        """The prior, without a certificate."""
         s = self.problem.space.spectrum
         xp, kept = namespace(s), where_true(s > 0)
-        # Of a prior of zeros nothing is left: no matrix n x n is written out for it.
+        # Zero eigenvalues are left out, so that a prior of zeros needs no n x n matrix.
         same = every_row(s.shape[0], s)[:, None] == kept[None, :]
         factor = xp.astype(same, s.dtype) * xp.sqrt(xp.take(s, kept))
         rows = [every_row(0, s) for _ in self.problem.dual.parts]

@@ -16,6 +16,7 @@ from gramlearn._base.arrays import (
     eye,
     is_finite,
     largest,
+    machine_eps,
     namespace,
     read,
     scatter,
@@ -24,7 +25,7 @@ from gramlearn._base.arrays import (
 )
 from gramlearn.problem.linear_maps import LinearMap, split
 
-# A pivot below this, of a matrix with a unit diagonal, asks for a factorization that squares nothing.
+# With a pivot below this, of a matrix with a unit diagonal, a QR factorization is used instead.
 _LEAST_PIVOT = 1e-5
 _DAMPINGS = (4.0, 4e2, 4e4, 4e6)  # in units of rounding
 
@@ -40,9 +41,8 @@ class Coordinates:
         self._lower = where_true(row >= column)
         self._i, self._j = xp.take(row, self._lower), xp.take(column, self._lower)
         high, low = xp.maximum(row, column), xp.minimum(row, column)
-        self._place = (
-            high * (high + 1) // 2 + low
-        )  # of each of the r^2 entries among the coordinates
+        # The place of each of the r^2 entries among the coordinates.
+        self._place = high * (high + 1) // 2 + low
         one = constant(1.0, like, int(self._lower.shape[0]))
         self._weight = xp.where(self._i == self._j, one, 2**0.5 * one)
         self.rank = rank
@@ -104,8 +104,8 @@ def factorize(
 ) -> Callable[[Array], Array] | None:
     """Invert base + sum_k w_k b_k b_k', whose terms may be of very different sizes.
 
-    Where rounding in the sum would drown the small ones, the largest sqrt(w_k) b_k are kept out of it and
-    stacked on a factor of the rest: a QR decomposition, largest rows first, squares nothing.
+    Where rounding in the sum would hide the small ones, the largest sqrt(w_k) b_k are left out of it and
+    stacked on a factor of the rest, for a QR decomposition with the largest rows first.
     """
     if not (is_finite(weights) and is_finite(base)):
         return None
@@ -131,15 +131,15 @@ def factorize(
 
 
 def _cholesky(matrix: Array, least_pivot: float) -> Array | None:
-    """Factorize a matrix after scaling it to a unit diagonal, with as little damping as will do."""
+    """Factorize a matrix scaled to a unit diagonal, with the least damping for which that succeeds."""
     xp = namespace(matrix)
     scale = xp.sqrt(xp.linalg.diagonal(matrix))
     if not (is_finite(scale) and read(xp.min(scale)) > 0):
         return None
     scaled = matrix / scale[:, None] / scale[None, :]
-    rounding = float(xp.finfo(matrix.dtype).eps)
+    unit = machine_eps(matrix) * eye(int(scale.shape[0]), scale)
     for damping in _DAMPINGS:
-        lower = cholesky_or_none(scaled + damping * rounding * eye(int(scale.shape[0]), scale))
+        lower = cholesky_or_none(scaled + damping * unit)
         if lower is not None:
             pivot = read(xp.min(xp.linalg.diagonal(lower)))
             return lower * scale[:, None] if pivot >= least_pivot else None

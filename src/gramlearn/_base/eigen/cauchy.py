@@ -1,16 +1,13 @@
 """C X with C_ji = w_i / (d_i - theta_j) / |.|, the eigenvectors of D + rho w w', in O(n p log p) for X p x n.
 
-d and theta are sorted and lie between each other (`eigen.secular`), so a block of C beside the diagonal is a
-smooth function of both, but for the entries at its corner: to rounding its rank is a few dozen, whatever its
-size (and not far above a hundred where d crowd together at the corner). C is cut in four; the two blocks beside
-the diagonal become products L R of that rank, and the two on it are cut in turn, down to `leaf` rows, which
-are kept as they are.
+d and theta are sorted and interlace (`eigen.secular`), so an off-diagonal block of C is a smooth function of
+both, except at its corner: up to rounding its rank is a few dozen, whatever its size (about a hundred where d
+crowd together at the corner). C is cut in four; the two off-diagonal blocks become products L R of that rank,
+and the two others are cut in turn, down to `leaf` rows.
 
-L spans what a block makes of random directions. Once some of them in a row bring nothing new, it misses nothing
-(Halko, Martinsson and Tropp 2011), and R = L' times the block. Where that does not come about, the block is
-kept as it is, which costs more and is no less accurate. All the work on X is products of matrices.
-
-The rows of C have length one, and what is left out of them is of the size of rounding: C stays orthogonal.
+L spans the images of random directions. Once some of them in a row are not new, it is complete (Halko,
+Martinsson and Tropp 2011), and R = L' times the block; otherwise the block is kept as it is. The rows of C have
+length one, and the error is of the size of rounding: C stays orthogonal.
 """
 
 from abc import ABC, abstractmethod
@@ -20,7 +17,7 @@ from typing import final
 import numpy as np
 
 LEAF = 256  # rows; cutting fewer saves no time
-_NEW = 2e-15  # beside rows of length one
+_NEW = 2e-15  # the least length of a new direction, for rows of length one
 _DIRECTIONS = 40  # at first; twice as many where they do not suffice
 _IN_A_ROW = 6
 
@@ -39,7 +36,7 @@ class Rows(ABC):
 @final
 @dataclass(frozen=True, eq=False)
 class Leaf(Rows):
-    """(B, L_1, L_2, ...): a block on the diagonal, and beside it the L of each cut around it."""
+    """(B, L_1, L_2, ...): a block on the diagonal, then the L of each cut around it."""
 
     rows: slice
     matrix: np.ndarray

@@ -1,9 +1,9 @@
 """T_d((Y - c) / h) V: Chebyshev polynomials of a sparse symmetric Y that raise the eigenvalues above a cut.
 
-T_d stays within [-1, 1] on [low, cut], moved to [-1, 1], and grows quickly above. Spans of filtered vectors so
-hold the eigenvectors above the cut; a Krylov space of the filter, grown block by block, needs about as many
-dimensions as there are such eigenvalues. The same polynomials count them beforehand: of random signs v, the
-mean of v' T_k v is tr T_k, and these moments give the number of eigenvalues above a level, smoothed (Jackson).
+T_d stays within [-1, 1] on [low, cut], moved to [-1, 1], and grows quickly above. So a Krylov space of the
+filter, grown block by block, holds the eigenvectors above the cut with about as many dimensions as there are
+such eigenvalues. The same polynomials count them beforehand: for random signs v, the mean of v' T_k v is
+tr T_k, and these moments give the number of eigenvalues above a level, smoothed (Jackson).
 """
 
 from collections.abc import Callable
@@ -17,8 +17,10 @@ from gramlearn._base.eigen.sparse_plus_low_rank import SparsePlusLowRank
 _MOMENTS = 40  # products, for twice as many moments
 _PROBES = 8
 _LONGEST = 60  # the largest degree
-_RANGE = 1e10  # between the largest and zero: more, and rounding would hide the small ones
-_AT_ONCE = 64  # columns of a product: more do not stay in the cache
+_RANGE = (
+    1e10  # the largest ratio of filtered eigenvalues: more would hide the small ones in rounding
+)
+_AT_ONCE = 64  # columns of a product that stay in the cache
 
 
 @final
@@ -46,7 +48,7 @@ class Filter:
 
 def filter_above(Y: SparsePlusLowRank, low: float, cut: float, high: float, gain: float) -> Filter:
     """The filter that raises zero over [low, cut] by this gain, or by less where the largest would overflow."""
-    # Neither the interval nor what is above it may vanish.
+    # Neither the interval nor the part above it may be empty.
     width = max(high - low, high)
     cut = min(cut, -1e-3 * width)
     low = min(low, cut - 1e-3 * width)
@@ -92,20 +94,20 @@ def number_above(
 def extended(
     V: np.ndarray, filtered: Filter, size: int, block: int, rng: np.random.Generator
 ) -> np.ndarray:
-    """V with so many columns more, all orthonormal: a Krylov space of the filter, from random vectors."""
+    """V with `size` more columns, all orthonormal: a Krylov space of the filter, from random vectors."""
     n, m = V.shape
     Q = np.empty((n, m + size), order="F")
     Q[:, :m] = V
     W = rng.standard_normal((n, min(block, size)))
     while m < Q.shape[1]:
-        W = _beside(filtered(W), Q[:, :m])[:, : Q.shape[1] - m]
+        W = _orthogonal_to(filtered(W), Q[:, :m])[:, : Q.shape[1] - m]
         Q[:, m : m + W.shape[1]] = W
         m += W.shape[1]
     return Q
 
 
-def _beside(W: np.ndarray, Q: np.ndarray) -> np.ndarray:
-    """An orthonormal basis of the columns of W less what they have in the span of Q."""
+def _orthogonal_to(W: np.ndarray, Q: np.ndarray) -> np.ndarray:
+    """An orthonormal basis of the columns of W, projected on the complement of Q."""
     W = W / np.linalg.norm(W, axis=0)
     for _ in range(4):
         inside = Q.T @ W

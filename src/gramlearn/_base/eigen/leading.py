@@ -1,7 +1,7 @@
 """A V ~ V diag(theta): the few largest eigenvalues of a sparse symmetric A, and a bound on all others.
 
-Of the vectors that share an eigenvalue, as those of the pieces of a graph do, a Krylov space holds one. So
-others are looked for afresh, with the eigenvalues that were found moved below the rest, until none is as large.
+A Krylov space holds only one of the vectors that share an eigenvalue, as those of the components of a graph do.
+So the search is repeated, with the eigenvalues that were found moved below the rest, until none is as large.
 """
 
 from typing import Any, NamedTuple
@@ -13,7 +13,7 @@ from gramlearn._base.validation import check_count
 from gramlearn._base.warnings import warn
 
 _DENSE = 600  # up to this size all eigenvalues at once are quicker
-_AFFORDABLE = 6000  # up to this size all eigenvalues at once can be had, where the search fails
+_AFFORDABLE = 6000  # up to this size all eigenvalues are computed at once where the search fails
 _EQUAL = 1e-9  # of |A|: eigenvalues that differ by less are the same
 _CHECK = 4  # vectors of a search among the others
 
@@ -64,9 +64,8 @@ class _Found:
 
     def __init__(self, A: Any) -> None:
         self._A = A
-        self.size = float(
-            abs(A).sum(axis=1).max()
-        )  # no eigenvalue is larger, or below its negative
+        # No eigenvalue is larger, or below its negative.
+        self.size = float(abs(A).sum(axis=1).max())
         self.values, self.vectors = np.zeros(0), np.zeros((A.shape[0], 0))
 
     def searched(self, count: int, tol: float) -> Leading:
@@ -106,10 +105,8 @@ class _Found:
         self.values, self.vectors = values[::-1], Q @ U[:, ::-1]
 
     def leading(self, count: int, bound: float) -> Leading:
-        more = self.values[count : count + 1]
-        return _judged(
-            self._A, self.values[:count], self.vectors[:, :count], max([bound, *more.tolist()])
-        )
+        bound = max([bound, *self.values[count : count + 1].tolist()])
+        return _with_residual(self._A, self.values[:count], self.vectors[:, :count], bound)
 
 
 def _all_at_once(A: Any, count: int) -> Leading:
@@ -117,8 +114,8 @@ def _all_at_once(A: Any, count: int) -> Leading:
 
     n = int(A.shape[0])
     values, V = eigh(A.toarray(), subset_by_index=(max(n - count, 0), n - 1), check_finite=False)
-    return _judged(A, values[::-1], V[:, ::-1], float(values[0]))
+    return _with_residual(A, values[::-1], V[:, ::-1], float(values[0]))
 
 
-def _judged(A: Any, values: np.ndarray, V: np.ndarray, bound: float) -> Leading:
+def _with_residual(A: Any, values: np.ndarray, V: np.ndarray, bound: float) -> Leading:
     return Leading(values, V, float(np.linalg.norm(A @ V - V * values)), bound)

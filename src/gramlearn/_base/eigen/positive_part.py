@@ -1,15 +1,14 @@
 """Y+ = V diag(theta+) V': the positive part of a large sparse matrix, from products with it, and a bound on it.
 
-How many eigenvalues are positive is estimated; a Krylov space of a filter (`chebyshev`) of a few more
-dimensions holds their vectors, and Y is diagonalized there. For a Y near an earlier one, the vectors of that
+The number of positive eigenvalues is estimated; a Krylov space of a filter (`chebyshev`) of a few more
+dimensions holds their vectors, and Y is diagonalized there. For a Y near an earlier one, the earlier vectors
 are filtered instead. With R = Y V - V diag(theta), P = I - V V' and P Y P <= mu P, for every delta > 0
 
     Y <= V (diag(theta) + R'R / delta) V' + (mu + delta)+ P
 
-so the eigenvalues of the right side bound those of Y, and for mu < 0 the error is that of R squared. V holds
-some negative eigenvalues, too, to make mu < 0. mu is looked for from fresh random vectors: an eigenvalue that
-the block does not see is found there. Everything is a product of matrices: quicker than one vector at a time
-where hundreds are wanted.
+so the eigenvalues of the right side bound those of Y, and for mu < 0 the error is that of R squared. V also
+holds some negative eigenvalues, to make mu < 0. mu is computed from fresh random vectors, which find an
+eigenvalue that V misses. Products of matrices are quicker than one vector at a time where hundreds are wanted.
 """
 
 import os
@@ -20,26 +19,21 @@ from typing import Any, final
 import numpy as np
 from sklearn.exceptions import ConvergenceWarning
 
-from gramlearn._base.eigen.chebyshev import (
-    extended,
-    filter_above,
-    number_above,
-    orthonormal,
-)
+from gramlearn._base.eigen.chebyshev import extended, filter_above, number_above, orthonormal
 from gramlearn._base.eigen.sparse_plus_low_rank import SparsePlusLowRank
 from gramlearn._base.warnings import warn
 
 _DENSE = 500  # up to this size all eigenvalues at once are quicker
-_AFFORDABLE = 6000  # up to this size all eigenvalues at once can be had, where the search fails
+_AFFORDABLE = 6000  # up to this size all eigenvalues are computed at once where the search fails
 _ROUNDS = 30
-_PADDED = 1.4  # vectors of a search, for each positive eigenvalue
-_WANTED = 0.8  # of them above the cut
+_PADDED = 1.4  # vectors of a search for each positive eigenvalue
+_WANTED = 0.8  # the share of them above the cut
 _GAIN = 15.0  # of a zero eigenvalue over those below the cut, each time the filter is used
-_IN_ALL = 1e18  # the gain of a whole Krylov space
+_TOTAL_GAIN = 1e18  # of a whole Krylov space
 _BLOCK = 24  # vectors of a step in a Krylov space
-_CHECK = 8  # of one that looks for what was missed
+_CHECK = 8  # the same in a search for missed eigenvalues
 _MEMORY = 8 * 2**30  # bytes, where it is not known
-_COPIES = 5  # of all vectors, at a time
+_COPIES = 5  # of all vectors at a time
 
 
 @final
@@ -47,9 +41,8 @@ _COPIES = 5  # of all vectors, at a time
 class PositivePart:
     """V diag(theta) V' of positive theta.
 
-    The eigenvalues of Y are at most those in `above`, and then `rest`, `n_rest` times; none but
-    those of V is above `next_eigenvalue_bound`, as far as is known. `block` is where a search for a matrix
-    nearby may begin.
+    The eigenvalues of Y are at most those in `above`, and then `rest`, `n_rest` times; those outside V are at
+    most `next_eigenvalue_bound`. A search for a matrix nearby may begin with `block`.
     """
 
     theta: np.ndarray
@@ -124,13 +117,15 @@ def positive_part(
             "into memory; pass a `rank`, or a smaller `C`."
         )
     # The more steps a Krylov space has, the less each of them needs to gain.
-    gain = float(np.clip(_IN_ALL ** (_BLOCK / size), 5.0, 2 * _GAIN)) if block is None else _GAIN
+    gain = (
+        float(np.clip(_TOTAL_GAIN ** (_BLOCK / size), 5.0, 2 * _GAIN)) if block is None else _GAIN
+    )
     raise_above = filter_above(Y, low, spectrum.level(_WANTED * size), high, gain)
-    # Vectors of an earlier Y do for this one, if it has about as many positive eigenvalues.
+    # Vectors of an earlier Y serve for this one, if it has about as many positive eigenvalues.
     if block is not None and block.any() and size / 2 < block.shape[1] < 1.5 * size:
         V, share = orthonormal(raise_above(block)), 1.0
     else:
-        # The last vectors of a Krylov space have come less far than the others.
+        # The last vectors of a Krylov space are less accurate than the others.
         V = extended(np.zeros((n, 0)), raise_above, size, _BLOCK, rng)
         share = 0.5
     found = _search(Y, V, share, spectrum, accuracy, unit, most, rng)
@@ -157,23 +152,24 @@ def _search(
     most: int,
     rng: np.random.Generator,
 ) -> PositivePart:
-    """Diagonalize, filter and grow until the bounds are as close as asked for, or the vectors too many."""
+    """Diagonalize, filter and grow until the bounds are accurate enough, or the vectors too many."""
     last, look = np.inf, 4 * _CHECK
     for _ in range(_ROUNDS):
         theta, V, R = _diagonalized(Y, V, share)
         share = 1.0
-        found = _judged(V, theta, R)
+        found = _bound_spectrum(V, theta, R)
         excess, count, size = found.excess(unit), found.theta.shape[0], V.shape[1]
         high = max(float(theta[0]), 1e-3 * spectrum.high)
         raise_above = filter_above(Y, spectrum.low, spectrum.level(size), high, _GAIN)
         if excess <= accuracy:
             W = extended(V, raise_above, look, _CHECK, rng)
-            found = _judged(V, theta, R, _largest(Y, V, W[:, size:]))
+            found = _bound_spectrum(V, theta, R, _largest(Y, V, W[:, size:]))
             if found.excess(unit) <= accuracy:
                 break
             V, look = W, 2 * look
         else:
-            missing = _padding(count) - (size - count)
+            # A block has some vectors more than are wanted: the more, the fewer rounds.
+            missing = 8 + count // 8 - (size - count)
             if missing > 0 or excess > 0.1 * last:
                 V = extended(V, raise_above, max(missing, _BLOCK, size // 4), _BLOCK, rng)
             V = orthonormal(raise_above(V))
@@ -186,7 +182,7 @@ def _search(
 @final
 @dataclass(frozen=True)
 class _Spectrum:
-    """Where the eigenvalues of Y are: between low and high, and about so many above a level."""
+    """The eigenvalues of Y lie between low and high; about `above(level)` of them are above a level."""
 
     low: float
     high: float
@@ -199,24 +195,19 @@ class _Spectrum:
         return int(_PADDED * positive) + 2 * _BLOCK
 
     def level(self, number: float) -> float:
-        """A level with so many eigenvalues above it, below zero."""
+        """A level below zero with this number of eigenvalues above it."""
         levels = np.linspace(min(self.low, 0.0), 0.0, 400)
         enough = np.flatnonzero(self.above(levels) >= number)
         return float(levels[enough[-1]]) if enough.size else self.low / 2
 
 
 def _fitting(n: int) -> int:
-    """How many vectors fit into half of the memory, with what is worked out of them."""
+    """How many vectors fit into half of the memory, with their working copies."""
     try:
         memory = os.sysconf("SC_PHYS_PAGES") * os.sysconf("SC_PAGE_SIZE")
     except (AttributeError, OSError, ValueError):  # not every system tells
         memory = _MEMORY
     return memory // (2 * 8 * _COPIES * n)
-
-
-def _padding(rank: int) -> int:
-    """How many vectors beside the wanted ones a block has: the more, the fewer rounds."""
-    return 8 + rank // 8
 
 
 def _all_at_once(Y: Any) -> PositivePart:
@@ -226,7 +217,7 @@ def _all_at_once(Y: Any) -> PositivePart:
     try:
         theta, V = eigh(matrix, subset_by_value=(0.0, np.inf), check_finite=False)
     except np.linalg.LinAlgError:
-        # To look for a part of them may fail where many are next to each other.
+        # A search for a part of the spectrum may fail where many eigenvalues are close to each other.
         theta, V = np.linalg.eigh(matrix)
         theta, V = theta[theta > 0], V[:, theta > 0]
     rounding = np.finfo(float).eps * np.abs(matrix).sum(axis=1).max(initial=0.0)
@@ -246,20 +237,19 @@ def _diagonalized(Y: Any, Q: np.ndarray, share: float) -> tuple[np.ndarray, np.n
     return theta, V, image @ U - V * theta
 
 
-def _judged(V: np.ndarray, theta: np.ndarray, R: np.ndarray, mu: float = -np.inf) -> PositivePart:
-    """The best bounds of V without its last vectors: these tell what is beside it, unless that is mu."""
+def _bound_spectrum(
+    V: np.ndarray, theta: np.ndarray, R: np.ndarray, mu: float = -np.inf
+) -> PositivePart:
+    """The best bounds of V without its last vectors, which bound all other eigenvalues together with mu."""
     n = V.shape[0]
     squares = np.sum(R * R, axis=0)
     count = int((theta > 0).sum())
     best, least = (count, 1.0, np.inf), np.inf
     for m in range(count, theta.shape[0]):
         others = max(mu, float(theta[m] + squares[m] ** 0.5))
-        # |theta| |R|^2 / delta + n delta^2 is least about here, if what is beside leaves no choice.
-        delta = (
-            -others
-            if others < 0
-            else (np.linalg.norm(theta[:m]) * np.sum(squares[:m]) / n) ** (1 / 3)
-        )
+        delta = -others
+        if others >= 0:  # about where |theta| |R|^2 / delta + n delta^2 is least
+            delta = (np.linalg.norm(theta[:m]) * np.sum(squares[:m]) / n) ** (1 / 3)
         delta = max(delta, np.finfo(float).tiny)
         above = np.clip(theta[:m] + squares[:m] / delta, 0.0, None)
         bound = float(above @ above) + (n - m) * max(others + delta, 0.0) ** 2
@@ -273,7 +263,7 @@ def _judged(V: np.ndarray, theta: np.ndarray, R: np.ndarray, mu: float = -np.inf
 
 
 def _largest(Y: Any, V: np.ndarray, W: np.ndarray) -> float:
-    """The largest eigenvalue of P Y P on the span of W, which is beside V, and what that is off by."""
+    """A bound on the largest eigenvalue of P Y P from the span of W, which is orthogonal to V."""
     image = Y @ np.ascontiguousarray(W)
     theta, U = np.linalg.eigh(W.T @ image)
     vector = W @ U[:, -1]

@@ -1,10 +1,10 @@
 """D + rho w w' = U diag(theta) U': the eigenvalues of a diagonal matrix plus a matrix of rank one, in O(r^2).
 
 theta are the roots of the secular equation 1 + rho sum_i w_i^2 / (d_i - theta) = 0, one between each two of the
-sorted d (Golub 1973). What makes no difference is deflated: entries of w that are nothing, and equal d, which a
-rotation leaves with one entry. Each root is kept as its distance from the nearest d, so that d_i - theta_j has
-all its digits; eigenvectors come from the w for which the computed theta are exact (Gu and Eisenstat 1994),
-which makes them orthogonal to rounding however close the roots are.
+sorted d (Golub 1973). Zero entries of w are deflated, and so are equal d, which a rotation leaves with one
+entry. Each root is kept as its distance from the nearest d, so that d_i - theta_j has all its digits;
+eigenvectors come from the w for which the computed theta are exact (Gu and Eisenstat 1994), which makes them
+orthogonal to rounding however close the roots are.
 """
 
 import math
@@ -276,9 +276,7 @@ def _ascending(theta):  # type: ignore[no-untyped-def]
 def rank_one_eigen(d, w, rho):  # type: ignore[no-untyped-def]
     """(theta, U) with D + rho w w' = U diag(theta) U' for ascending d; theta ascends."""
     r = d.shape[0]
-    U = np.zeros((r, r))
-    for i in range(r):
-        U[i, i] = 1.0
+    U = np.eye(r)
     if rho == 0.0:
         return d.copy(), U
     theta, rotations, kept, cauchy = rank_one_cauchy(d, w, rho)
@@ -287,13 +285,9 @@ def rank_one_eigen(d, w, rho):  # type: ignore[no-untyped-def]
     for i in range(n):
         for j in range(n):
             U[kept[i], kept[j]] = C[j, i]
-    for n_rotation in range(rotations.shape[0] - 1, -1, -1):
-        j, i = int(rotations[n_rotation, 0]), int(rotations[n_rotation, 1])
-        c, s = rotations[n_rotation, 2], rotations[n_rotation, 3]
-        for q in range(r):
-            upper, lower = U[i, q], U[j, q]
-            U[i, q] = c * upper - s * lower
-            U[j, q] = s * upper + c * lower
+    back = rotations[::-1].copy()
+    back[:, 3] *= -1.0
+    rotate(U, back)
     order = _ascending(theta)
     values, vectors = np.empty(r), np.empty((r, r))
     for j in range(r):

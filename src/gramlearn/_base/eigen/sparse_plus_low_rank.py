@@ -17,7 +17,7 @@ class SparsePlusLowRank:
 
     @staticmethod
     def of(Y: Any) -> "SparsePlusLowRank":
-        """Y itself, or a sparse matrix beside no columns."""
+        """Y itself, or a sparse matrix with no columns W."""
         if isinstance(Y, SparsePlusLowRank):
             return Y
         return SparsePlusLowRank(Y, np.zeros((Y.shape[0], 0)), np.zeros(0))
@@ -36,7 +36,7 @@ class SparsePlusLowRank:
         return np.asarray(self.sparse.toarray() + (self.W * self.w) @ self.W.T)
 
     def rows(self) -> np.ndarray:
-        """Those that are not zero, or may not be."""
+        """The rows that may have entries other than zero."""
         touched = np.asarray(abs(self.sparse).sum(axis=1)).ravel() + np.abs(self.W) @ np.abs(self.w)
         return np.flatnonzero(touched)
 
@@ -52,7 +52,7 @@ class SparsePlusLowRank:
         return SparsePlusLowRank(shifted.tocsr(), self.W, self.w / half)
 
     def interval(self) -> tuple[float, float]:
-        """Where the eigenvalues are: those of S by Gershgorin's circles, and those of the rest."""
+        """Bounds on the eigenvalues: Gershgorin's for S, plus those of W diag(w) W'."""
         diagonal = self.sparse.diagonal()
         radius = np.asarray(abs(self.sparse).sum(axis=1)).ravel() - np.abs(diagonal)
         low, high = float((diagonal - radius).min()), float((diagonal + radius).max())

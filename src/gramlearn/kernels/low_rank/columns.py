@@ -24,11 +24,11 @@ from gramlearn._base.validation import (
 from gramlearn.kernels.low_rank.factor import (
     LowRankKernel,
     check_rank,
-    finished,
+    finish_factor,
     rounding,
     rounding_of_spectrum,
 )
-from gramlearn.kernels.low_rank.psd_checks import check_left, check_spectrum, checked_diagonal
+from gramlearn.kernels.low_rank.psd_checks import check_left, check_spectrum, read_diagonal
 from gramlearn.kernels.matrix import read_kernel_matrix
 
 _DEFAULT_TOL = 0.01  # the share of the trace that may be left where nothing else is asked for
@@ -53,7 +53,7 @@ def incomplete_cholesky(
     rank : int, optional
         The most columns G may have; n where it is not given.
     tol : float, optional
-        Stop once tr(K - G G') <= tol tr K, or once what is left of every point is rounding. Where neither
+        Stop once tr(K - G G') <= tol tr K, or once the residual of every point is rounding. Where neither
         rank nor tol is given it is 0.01: 99 % of the trace is kept, as by a principal component analysis of
         99 % of the variance, and for smooth kernels of many features every further digit takes hundreds of
         columns more. Where rank alone is given it is 0, and rank decides.
@@ -64,7 +64,7 @@ def incomplete_cholesky(
     n = source.n_points
     most = n if rank is None else check_rank(rank, n)
     tol = (_DEFAULT_TOL if rank is None else 0.0) if tol is None else _check_tol(tol)
-    diagonal = checked_diagonal(source)
+    diagonal = read_diagonal(source)
     left = diagonal.copy()
     enough = tol * diagonal.sum()
     noise = rounding(n, diagonal, source)
@@ -90,7 +90,7 @@ def incomplete_cholesky(
     from scipy.linalg import solve_triangular
 
     weights = solve_triangular(G[landmarks], np.eye(len(pivots)), lower=True).T
-    return finished(source, G, diagonal, landmarks, weights)
+    return finish_factor(source, G, diagonal, landmarks, weights)
 
 
 def nystroem(
@@ -103,20 +103,16 @@ def nystroem(
 
     Parameters
     ----------
-    X : array n x d, or n x n
-        Points, or the kernel matrix itself.
-    kernel : str or callable
+    X, kernel, **params :
         As for `incomplete_cholesky`.
     landmarks : int or vector of row indices
         How many to draw, every set of points equally likely; or the points themselves.
     random_state : int, Generator or None
         Seeds the draw.
-    **params
-        Parameters of the kernel.
     """
     source = read_kernel_matrix(X, kernel, params)
     chosen = _check_landmarks(landmarks, source.n_points, random_state)
-    diagonal = checked_diagonal(source)
+    diagonal = read_diagonal(source)
     columns = source.columns(chosen)
     core = check_either_way(columns[chosen], source.words, source.tolerance)
     s, U = np.linalg.eigh((core + core.T) / 2)
@@ -127,7 +123,7 @@ def nystroem(
             f"{source.words} is zero among `landmarks`; choose other ones, or more of them."
         )
     weights = U[:, kept] / np.sqrt(s[kept])
-    return finished(source, columns @ weights, diagonal, chosen, weights)
+    return finish_factor(source, columns @ weights, diagonal, chosen, weights)
 
 
 def combined_factor(X: Any, kernel: Any, J: Any, **params: Any) -> LowRankKernel:
@@ -146,7 +142,7 @@ def combined_factor(X: Any, kernel: Any, J: Any, **params: Any) -> LowRankKernel
     used = np.flatnonzero(J.any(axis=1))
     if not used.size:
         raise ValueError("`basis` spans no direction: all of its columns are zero.")
-    diagonal = checked_diagonal(source)
+    diagonal = read_diagonal(source)
     J = J[np.ix_(used, J.any(axis=0))]
     J = J / np.linalg.norm(J, axis=0)
     KJ = np.zeros((source.n_points, J.shape[1]))
@@ -160,12 +156,8 @@ def combined_factor(X: Any, kernel: Any, J: Any, **params: Any) -> LowRankKernel
         raise ValueError(
             f"`basis` spans no direction: {source.words} is zero on all of its columns, to rounding."
         )
-    weights = J @ (U[:, kept] / np.sqrt(s[kept]))
-    return finished(source, KJ @ (U[:, kept] / np.sqrt(s[kept])), diagonal, used, weights)
-
-
-# --------------------------------------------------------------------------------------------------
-# What is refused
+    root = U[:, kept] / np.sqrt(s[kept])
+    return finish_factor(source, KJ @ root, diagonal, used, J @ root)
 
 
 def _check_tol(tol: Any) -> float:

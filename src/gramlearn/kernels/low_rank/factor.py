@@ -1,4 +1,4 @@
-"""K ~= G G' with G = K_np W: n points as coordinates in r dimensions, and what is left of K.
+"""K ~= G G' with G = K_np W: n points as coordinates in r dimensions, and the residual of K.
 
 A new point x has the coordinates g(x) = W' k(X_p, x), and g(x)' G_i approximates k(x, x_i).
 """
@@ -76,11 +76,11 @@ def rounding_of_spectrum(
     size: int, s: np.ndarray, diagonal: np.ndarray, source: KernelMatrix
 ) -> float:
     """The same of its eigenvalues, which are rounded once more when they are computed."""
-    own = size * np.finfo(float).eps * s.max()
-    return max(rounding(size, diagonal, source), float(own))
+    of_eigenvalues = size * np.finfo(float).eps * s.max()
+    return max(rounding(size, diagonal, source), float(of_eigenvalues))
 
 
-def finished(
+def finish_factor(
     source: KernelMatrix,
     G: np.ndarray,
     diagonal: np.ndarray,
@@ -88,7 +88,7 @@ def finished(
     weights: np.ndarray,
     compare: Callable[[Any], np.ndarray] | None = None,
 ) -> LowRankKernel:
-    """Measure what is left, K - G G', which is positive semidefinite where K is.
+    """Measure the residual, K - G G', which is positive semidefinite where K is.
 
     New points are compared with the landmarks unless `compare` says otherwise.
     """

@@ -10,13 +10,13 @@ from gramlearn._base.arrays import chunks
 from gramlearn.kernels.matrix import KernelMatrix
 
 
-def checked_diagonal(source: KernelMatrix) -> np.ndarray:
+def read_diagonal(source: KernelMatrix) -> np.ndarray:
     """Give the diagonal of K, which is nowhere negative and not zero."""
     diagonal = source.diagonal()
     least, largest = int(np.argmin(diagonal)), float(np.abs(diagonal).max())
     if diagonal[least] < -source.tolerance * largest:
         raise _indefinite(source, f"diagonal entry {least} is {diagonal[least]:.6g}")
-    if largest <= np.finfo(float).tiny / source.eps:  # below that there are no digits to speak of
+    if largest <= np.finfo(float).tiny / source.eps:  # smaller numbers have too few digits
         raise ValueError(
             f"{source.words} has a diagonal of zeros, so it is zero itself or not positive semidefinite; "
             "check `X`, or choose another kernel."

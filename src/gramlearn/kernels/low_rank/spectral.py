@@ -15,19 +15,19 @@ from gramlearn.kernels.kernel import read_new_points
 from gramlearn.kernels.low_rank.factor import (
     LowRankKernel,
     check_rank,
-    finished,
+    finish_factor,
     rounding_of_spectrum,
 )
-from gramlearn.kernels.low_rank.psd_checks import check_spectrum, checked_diagonal
+from gramlearn.kernels.low_rank.psd_checks import check_spectrum, read_diagonal
 from gramlearn.kernels.matrix import KernelMatrix, read_kernel_matrix
 
-_FEW = 10  # Lanczos takes over where at most one eigenvalue of so many is asked for,
-_MANY = 500  # of matrices so large
+# Lanczos iterations find at most one eigenvalue in _FEW, of matrices of at least _MANY rows.
+_FEW, _MANY = 10, 500
 _LARGEST = 10_000  # points whose K is formed for that: 800 MB
 _BLOCK = 2**23  # entries of K at a time, where it is not: 64 MB
-_SPARE = 10  # vectors more than are asked for, which come near the others the sooner
+_SPARE = 10  # vectors more than are asked for, which speeds up the convergence of the others
 _PASSES = 30
-_RESIDUAL = 1e-12  # |K v - s v|, beside the largest s
+_RESIDUAL = 1e-12  # |K v - s v|, relative to the largest s
 
 
 def spectral_factor(
@@ -42,15 +42,11 @@ def spectral_factor(
 
     Parameters
     ----------
-    X : array n x d, or n x n
-        Points, or the kernel matrix itself.
-    kernel : str or callable
+    X, kernel, **params :
         As for `incomplete_cholesky`.
     rank : int, optional
         How many eigenvalues; all that are not rounding errors where it is not given. G has fewer
         columns where K has lower rank.
-    **params
-        Parameters of the kernel.
     """
     return spectral_factor_of(read_kernel_matrix(X, kernel, params), rank)
 
@@ -59,7 +55,7 @@ def spectral_factor_of(source: KernelMatrix, rank: int | None = None) -> LowRank
     """The same of a kernel that was read before."""
     n = source.n_points
     rank = n if rank is None else check_rank(rank, n)
-    diagonal = checked_diagonal(source)
+    diagonal = read_diagonal(source)
     if source.features is not None and source.features.shape[1] < n:
         return _from_features(source, source.features, rank, diagonal)
     s, V = _largest_eigenpairs(source, rank)
@@ -68,7 +64,7 @@ def spectral_factor_of(source: KernelMatrix, rank: int | None = None) -> LowRank
     s, V = s[order], V[:, order]
     kept = s > rounding_of_spectrum(n, s, diagonal, source)
     s, V = s[kept], V[:, kept]
-    return finished(source, V * np.sqrt(s), diagonal, np.arange(n), V / np.sqrt(s))
+    return finish_factor(source, V * np.sqrt(s), diagonal, np.arange(n), V / np.sqrt(s))
 
 
 def _from_features(
@@ -79,7 +75,7 @@ def _from_features(
     kept = np.flatnonzero(s > rounding_of_spectrum(len(X), s, diagonal, source))[:rank]
     R = Rt[kept].T
     compare = partial(read_new_points, d=X.shape[1])
-    return finished(source, X @ R, diagonal, np.arange(0), R, compare)
+    return finish_factor(source, X @ R, diagonal, np.arange(0), R, compare)
 
 
 def _largest_eigenpairs(source: KernelMatrix, rank: int) -> tuple[np.ndarray, np.ndarray]:
@@ -133,7 +129,7 @@ def _by_passes(source: KernelMatrix, rank: int) -> tuple[np.ndarray, np.ndarray]
 
 
 def _times(source: KernelMatrix, Q: np.ndarray) -> np.ndarray:
-    """K Q, from so many columns of K at a time as memory allows; the symmetry of some is looked at."""
+    """K Q, from as many columns of K at a time as memory allows; some of them are checked for symmetry."""
     n = source.n_points
     total = np.zeros_like(Q)
     for rows in np.array_split(np.arange(n), -(-n * n // _BLOCK)):

@@ -27,7 +27,9 @@ class NoColoringError(ValueError):
         self.is_proven = is_proven
 
 
-def improved(graph: Any, cost: np.ndarray, colors: np.ndarray, rounding: float) -> np.ndarray:
+def improve_coloring(
+    graph: Any, cost: np.ndarray, colors: np.ndarray, rounding: float
+) -> np.ndarray:
     """Swap the colors of pieces until no swap saves more than `rounding`."""
     colors = colors.copy()
     edges = graph.tocoo()
@@ -50,7 +52,7 @@ def improved(graph: Any, cost: np.ndarray, colors: np.ndarray, rounding: float) 
     return colors
 
 
-def first_coloring(graph: Any, cost: np.ndarray) -> np.ndarray:
+def find_coloring(graph: Any, cost: np.ndarray) -> np.ndarray:
     """A coloring, cheap where it can choose; NoColoringError where there is none."""
     colors = np.full(len(cost), -1)
     piece = connected_components(graph, directed=False)[1]
@@ -67,7 +69,7 @@ def _color_piece(graph: Any, cost: np.ndarray, nodes: np.ndarray) -> np.ndarray:
     while len(path) < len(cost):
         node = search.most_urgent()
         path.append((node, search.choices(node)))
-        while path and not path[-1][1]:  # nothing left to try: the choice before was wrong
+        while path and not path[-1][1]:  # no color left to try: the choice before was wrong
             search.wait(path.pop()[0])
             if path:
                 search.paint(path[-1][0], -1)
@@ -112,7 +114,7 @@ class _Search:
                 return node
 
     def choices(self, node: int) -> list[int]:
-        """The colors no neighbor has, cheapest first; of those nobody has yet only one, for they are alike."""
+        """The colors no neighbor has, cheapest first; of unused colors only one, since they are alike."""
         free = [int(c) for c in self._by_cost[node] if not self._taken[node, c]]
         fresh = [c for c in free if not self._used[c]]
         return [c for c in free if self._used[c] or c == fresh[0]]
@@ -129,7 +131,7 @@ class _Search:
                 self.wait(other)
 
 
-def clique(graph: Any, size: int) -> list[int]:
+def find_clique(graph: Any, size: int) -> list[int]:
     """Nodes that are all joined to each other, at least `size` of them; empty where none were found.
 
     From each node on, the neighbor that is joined to most of those left: quick, and may miss one.

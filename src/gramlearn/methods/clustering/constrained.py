@@ -6,9 +6,10 @@ Points that must-links join, directly or through others, are one group and move 
 
 Cannot-links make a graph of the groups, and assignment to clusters is a coloring of it. As in Lloyd's iteration
 groups go to near means, by swaps that keep every link and lower the sum, and means follow. So all links
-hold at all times, where greedy assignment (COP-k-means) may find itself without a cluster to choose.
+hold at all times, where greedy assignment (COP-k-means) may find no cluster for a point.
 """
 
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -16,15 +17,20 @@ from scipy.sparse import csr_array
 
 from gramlearn._base.arrays import to_numpy
 from gramlearn._base.validation import check_host_points
-from gramlearn.methods.clustering.coloring import NoColoringError, clique, first_coloring, improved
+from gramlearn.methods.clustering.coloring import (
+    NoColoringError,
+    find_clique,
+    find_coloring,
+    improve_coloring,
+)
 from gramlearn.methods.clustering.kernel_kmeans import (
     ROUNDING,
     Assign,
     Clustering,
     check_n_clusters,
+    cluster_with_restarts,
     fill_empty,
     nearest,
-    restarted,
 )
 from gramlearn.side_information import Pairs
 from gramlearn.side_information.closure import joined_components
@@ -42,8 +48,8 @@ def constrained_kmeans(
 ) -> Clustering:
     """Cluster points so that similar pairs share a cluster and dissimilar ones do not.
 
-    Without pairs this is `kernel_kmeans`. The sum falls with every iteration and ends in a local minimum, hence
-    the restarts.
+    Without pairs this is `kernel_kmeans`. The sum falls with every iteration, to a local minimum: so there are
+    restarts.
 
     Parameters
     ----------
@@ -69,29 +75,27 @@ def constrained_kmeans(
         raise TypeError(
             f"`side` must be Pairs, for clusters know no other links; got {type(side).__name__}."
         )
-    groups = np.arange(len(G)) if side is None else _groups(side, len(G))
-    links = _links(side, groups)
+    groups = np.arange(len(G)) if side is None else _find_groups(side, len(G))
+    links = _link_groups(side, groups)
     if n_clusters > links.shape[0]:
         raise ValueError(
             f"`n_clusters={n_clusters}` asks for more clusters than the {links.shape[0]} groups that similar "
             f"pairs make of the {len(G)} points; pass at most {links.shape[0]}."
         )
 
-    def assigned(G: np.ndarray) -> tuple[np.ndarray, Assign]:
-        return _assigned(G, groups, links)
-
-    return restarted(
-        G, n_clusters, assigned, n_init, max_iter, start, random_state, "constrained k-means"
+    make_assignment = partial(_make_assignment, groups=groups, links=links)
+    return cluster_with_restarts(
+        G, n_clusters, make_assignment, n_init, max_iter, start, random_state, "constrained k-means"
     )
 
 
-def _groups(side: Pairs, n: int) -> np.ndarray:
+def _find_groups(side: Pairs, n: int) -> np.ndarray:
     """The number of each point's group."""
     side.check_fits(n)
     return joined_components(to_numpy(side.similar), to_numpy(side.dissimilar), n)
 
 
-def _links(side: Pairs | None, groups: np.ndarray) -> csr_array:
+def _link_groups(side: Pairs | None, groups: np.ndarray) -> csr_array:
     """The graph of groups that cannot-links make."""
     shape = (int(groups.max()) + 1,) * 2
     if side is None:
@@ -101,7 +105,9 @@ def _links(side: Pairs | None, groups: np.ndarray) -> csr_array:
     return csr_array(links + links.T)
 
 
-def _assigned(G: np.ndarray, groups: np.ndarray, links: csr_array) -> tuple[np.ndarray, Assign]:
+def _make_assignment(
+    G: np.ndarray, groups: np.ndarray, links: csr_array
+) -> tuple[np.ndarray, Assign]:
     """Each point at the mean of its group, which is where seeds are drawn, and the rule of assignment."""
     first = np.unique(groups, return_index=True)[1]  # a point of each group
     sizes = np.bincount(groups).astype(float)
@@ -118,21 +124,21 @@ def _assigned(G: np.ndarray, groups: np.ndarray, links: csr_array) -> tuple[np.n
             squared = np.vecdot(centers, centers) - 2 * (means[linked] @ centers.T)
             cost = sizes[linked, None] * squared
             points = first[linked]
-            colors = _colored(graph, cost, points) if before is None else before[points]
-            labels[linked] = improved(graph, cost, colors, rounding)
+            colors = _color_groups(graph, cost, points) if before is None else before[points]
+            labels[linked] = improve_coloring(graph, cost, colors, rounding)
         return fill_empty(means, labels, centers)[groups]
 
     return means[groups], assign
 
 
-def _colored(graph: csr_array, cost: np.ndarray, points: np.ndarray) -> np.ndarray:
+def _color_groups(graph: csr_array, cost: np.ndarray, points: np.ndarray) -> np.ndarray:
     """A first assignment; `points` has a point of each node, for the sentence where there is none."""
     n_clusters = cost.shape[1]
     try:
-        return first_coloring(graph, cost)
+        return find_coloring(graph, cost)
     except NoColoringError as error:
         nodes, is_proven = error.nodes, error.is_proven
-    differ = clique(graph[nodes][:, nodes], n_clusters + 1)
+    differ = find_clique(graph[nodes][:, nodes], n_clusters + 1)
     if differ:
         named = ", ".join(str(points[nodes[node]]) for node in differ)
         raise ValueError(

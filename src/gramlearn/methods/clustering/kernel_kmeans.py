@@ -10,7 +10,7 @@ where the kernel matrix itself would ask for n^2.
 
 import math
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any, final
 
 import numpy as np
@@ -65,15 +65,15 @@ def kernel_kmeans(
     """Cluster the points of the kernel G G' by Lloyd's iteration on the rows of G.
 
     Points go to the nearest mean, means follow their points, until no point moves. The objective falls
-    with every iteration; it ends in a local minimum, hence the restarts, of which the best is kept. A
-    cluster that loses its last point is given the one farthest from its mean.
+    with every iteration, to a local minimum: so there are restarts, of which the best is kept. A cluster
+    that loses its last point is given the one farthest from its mean.
 
     Parameters
     ----------
     factor : array n x r
         G, or any coordinates of points. Not the kernel matrix K: of that, take
-        `spectral_factor(K, "precomputed").factor`. A symmetric array is not asked about, since the root of K is
-        a factor too.
+        `spectral_factor(K, "precomputed").factor`. A symmetric array is accepted, since the root of K is a
+        factor, too.
     n_clusters : int
         At most n.
     n_init : int
@@ -88,25 +88,25 @@ def kernel_kmeans(
     G = check_host_points(factor, "factor", any_unit=True)
     check_n_clusters(n_clusters, len(G))
 
-    def assigned(G: np.ndarray) -> tuple[np.ndarray, Assign]:
+    def make_assignment(G: np.ndarray) -> tuple[np.ndarray, Assign]:
         return G, lambda centers, _: fill_empty(G, nearest(G, centers), centers)
 
-    return restarted(
-        G, n_clusters, assigned, n_init, max_iter, start, random_state, "kernel k-means"
+    return cluster_with_restarts(
+        G, n_clusters, make_assignment, n_init, max_iter, start, random_state, "kernel k-means"
     )
 
 
-def restarted(
+def cluster_with_restarts(
     factor: np.ndarray,
     n_clusters: int,
-    assigned: Callable[[np.ndarray], tuple[np.ndarray, Assign]],
+    make_assignment: Callable[[np.ndarray], tuple[np.ndarray, Assign]],
     n_init: int,
     max_iter: int,
     start: Any,
     random_state: Any,
     name: str,
 ) -> Clustering:
-    """The best of several starts; `assigned` makes of G the rows to draw seeds from, and the assignment."""
+    """The best of several starts; `make_assignment(G)` gives the rows to draw seeds from, and the rule."""
     n_clusters = int(n_clusters)
     n_init, max_iter = check_count(n_init, "n_init"), check_count(max_iter, "max_iter")
     rng = generator(random_state)
@@ -114,17 +114,17 @@ def restarted(
     G = factor / unit
     middle = G.mean(axis=0)
     G -= middle  # fewer digits cancel in squared distances between rows near zero
-    rows, assign = assigned(G)
+    rows, assign = make_assignment(G)
     best: Clustering | None = None
     try:
-        for centers in _starts(rows, n_clusters, n_init, start, rng):
-            best = _better(best, _lloyd(G, centers, max_iter, assign))
+        for centers in _draw_starts(rows, n_clusters, n_init, start, rng):
+            best = _choose_better(best, _run_lloyd(G, centers, max_iter, assign))
     except KeyboardInterrupt as stop:
         if isinstance(stop, SolveInterrupted):
-            best = _better(best, stop.solution)
+            best = _choose_better(best, stop.solution)
         if best is None:
             raise
-        answer = _in_units(best, middle, unit)
+        answer = _restore_units(best, middle, unit)
         raise SolveInterrupted(answer, "before the last start was over") from None
     assert best is not None
     n_found = np.unique(best.labels).size
@@ -140,22 +140,17 @@ def restarted(
             "`max_iter`.",
             ConvergenceWarning,
         )
-    return _in_units(best, middle, unit)
+    return _restore_units(best, middle, unit)
 
 
-def _better(best: Clustering | None, other: Clustering) -> Clustering:
+def _choose_better(best: Clustering | None, other: Clustering) -> Clustering:
     return other if best is None or other.objective < best.objective else best
 
 
-def _in_units(found: Clustering, middle: np.ndarray, unit: float) -> Clustering:
+def _restore_units(found: Clustering, middle: np.ndarray, unit: float) -> Clustering:
     """What was found about the middle, in units of the largest entry, as it is in those of the user."""
-    return Clustering(
-        found.labels,
-        (found.centers + middle) * unit,
-        found.objective * unit * unit,
-        found.iterations,
-        found.converged,
-    )
+    centers, objective = (found.centers + middle) * unit, found.objective * unit * unit
+    return replace(found, centers=centers, objective=objective)
 
 
 def nearest_centers(factor: np.ndarray, centers: np.ndarray) -> np.ndarray:
@@ -165,32 +160,28 @@ def nearest_centers(factor: np.ndarray, centers: np.ndarray) -> np.ndarray:
     return nearest(factor / unit - middle, centers / unit - middle)
 
 
-# --------------------------------------------------------------------------------------------------
-# Lloyd's iteration
-
-
 def _unit(*arrays: np.ndarray) -> float:
     """A power of two near the largest entry: in this unit squares neither overflow nor vanish."""
     largest = max(float(np.abs(array).max()) for array in arrays)
     return math.ldexp(0.5, math.frexp(largest)[1]) if largest > 0.0 else 1.0
 
 
-def _lloyd(G: np.ndarray, centers: np.ndarray, max_iter: int, assign: Assign) -> Clustering:
+def _run_lloyd(G: np.ndarray, centers: np.ndarray, max_iter: int, assign: Assign) -> Clustering:
     labels, iterations, converged = None, 0, False
     try:
         while labels is None or (iterations < max_iter and not converged):
             moved = assign(centers, labels)
             converged = labels is not None and bool(np.array_equal(moved, labels))
             labels, centers, iterations = moved, _means(G, moved, centers), iterations + 1
-        return _judged(G, labels, centers, iterations, converged)
+        return _measure(G, labels, centers, iterations, converged)
     except KeyboardInterrupt:
         if labels is None:
             raise
-        answer = _judged(G, labels, _means(G, labels, centers), iterations, False)
+        answer = _measure(G, labels, _means(G, labels, centers), iterations, False)
         raise SolveInterrupted(answer, "in its first start") from None
 
 
-def _judged(
+def _measure(
     G: np.ndarray, labels: np.ndarray, centers: np.ndarray, iterations: int, converged: bool
 ) -> Clustering:
     objective = float(_squared_distances(G, labels, centers).sum())
@@ -243,7 +234,7 @@ def fill_empty(G: np.ndarray, labels: np.ndarray, centers: np.ndarray) -> np.nda
     return labels
 
 
-def _starts(
+def _draw_starts(
     G: np.ndarray, n_clusters: int, n_init: int, start: Any, rng: np.random.Generator
 ) -> Iterator[np.ndarray]:
     """Centers to start from: the means of the clusters given, or seeds drawn n_init times."""
@@ -253,10 +244,10 @@ def _starts(
         yield _means(G, fill_empty(G, labels, centers), centers)
         return
     for _ in range(n_init):
-        yield _seeds(G, n_clusters, rng)
+        yield _draw_seeds(G, n_clusters, rng)
 
 
-def _seeds(G: np.ndarray, n_clusters: int, rng: np.random.Generator) -> np.ndarray:
+def _draw_seeds(G: np.ndarray, n_clusters: int, rng: np.random.Generator) -> np.ndarray:
     """k-means++: each center a point drawn in proportion to its squared distance from those before.
 
     Of a few draws the one is kept that leaves the smallest sum of squared distances.
@@ -277,10 +268,6 @@ def _seeds(G: np.ndarray, n_clusters: int, rng: np.random.Generator) -> np.ndarr
         drawn = np.searchsorted(reached, rng.random(n_draws) * reached[-1], side="right")
         drawn = np.minimum(drawn, n - 1)  # where all points are covered there is nothing to draw
         seeds.append(-1)
-
-
-# --------------------------------------------------------------------------------------------------
-# What is refused
 
 
 def check_n_clusters(n_clusters: Any, n: int) -> None:

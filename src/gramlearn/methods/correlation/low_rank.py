@@ -23,14 +23,16 @@ from gramlearn.problem.status import Status
 _STEPS = 5000
 
 
-def of_rank(solution: Solution, C: Array, rank: int, tol: float) -> Solution:
+def reduce_rank(solution: Solution, C: Array, rank: int, tol: float) -> Solution:
     """Go on from the full-rank optimum to one of rank `rank`, with a bound of its own."""
     began = time.perf_counter()
     host = to_numpy(C)
     price = to_numpy(solution.duals[0])
-    F = _descend(host, _leading(host - np.diag(price), rank))
-    own = np.sum(((host - F @ F.T) @ F) * F, axis=1)
-    bound, lam = max(((_bound(host, v, rank), v) for v in (price, own)), key=lambda found: found[0])
+    F = _descend(host, _leading_factor(host - np.diag(price), rank))
+    local = np.sum(((host - F @ F.T) @ F) * F, axis=1)
+    bound, lam = max(
+        ((_bound(host, v, rank), v) for v in (price, local)), key=lambda found: found[0]
+    )
     primal = float(np.sum((F @ F.T - host) ** 2)) / 2
     size = float(np.sum(host**2)) / 2
     noise = 16 * float(np.finfo(float).eps) * (size + float(np.sum(np.abs(lam))))
@@ -47,13 +49,13 @@ def of_rank(solution: Solution, C: Array, rank: int, tol: float) -> Solution:
     )
 
 
-def _leading(Y: np.ndarray, rank: int) -> np.ndarray:
+def _leading_factor(Y: np.ndarray, rank: int) -> np.ndarray:
     """The factor of the leading part of Y, its rows of length one."""
     y, U = np.linalg.eigh(Y)
     F = U[:, -rank:] * np.sqrt(np.clip(y[-rank:], 0.0, None))
     lengths = np.linalg.norm(F, axis=1, keepdims=True)
-    anywhere = np.eye(1, rank)
-    return np.where(lengths > 0, F / np.where(lengths > 0, lengths, 1.0), anywhere)
+    # A row of zeros may point anywhere.
+    return np.where(lengths > 0, F / np.where(lengths > 0, lengths, 1.0), np.eye(1, rank))
 
 
 def _descend(C: np.ndarray, start: np.ndarray) -> np.ndarray:

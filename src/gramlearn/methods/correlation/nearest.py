@@ -14,7 +14,7 @@ from typing import Any
 
 from gramlearn._base.arrays import Array, as_real, clipped, eye, namespace, read, transpose
 from gramlearn._base.validation import check_count, check_points, check_symmetric
-from gramlearn.methods.correlation.low_rank import of_rank
+from gramlearn.methods.correlation.low_rank import reduce_rank
 from gramlearn.problem.constraints import DenseMatrices, DiagonalEntries
 from gramlearn.problem.losses import Hard, Linear
 from gramlearn.problem.prior import Factor
@@ -89,16 +89,16 @@ def nearest_correlation(
         problem = Problem(phi, _prior(C, rank, phi), [unit])
     solution = solve(problem, tol=tol, max_iter=max_iter)
     if solution.status is Status.INFEASIBLE:
-        raise InfeasibleError(_out_of_range(rank, n), solution)
+        raise InfeasibleError(_explain_infeasible(rank, n), solution)
     if of_frobenius and rank is not None:
-        solution = of_rank(solution, C, int(rank), tol)
+        solution = reduce_rank(solution, C, int(rank), tol)
     else:
-        solution = with_unit_diagonal(solution)
-    return solution if return_solution else _exactly_one(solution)
+        solution = scale_to_unit_diagonal(solution)
+    return solution if return_solution else _round_diagonal_to_one(solution)
 
 
-def with_unit_diagonal(solution: Solution) -> Solution:
-    """Scale X to D^-1/2 X D^-1/2, D = diag X, and judge it anew; as it is where that would leave the range."""
+def scale_to_unit_diagonal(solution: Solution) -> Solution:
+    """Scale X to D^-1/2 X D^-1/2, D = diag X, with a new gap; X stays where that would leave its range."""
     problem, F = solution.problem, solution.factor
     xp = namespace(F)
     lengths = xp.linalg.vector_norm(F, axis=1)
@@ -133,7 +133,7 @@ def _prior(C: Array, rank: int | None, phi: Regularizer) -> Any:
     return Factor(V[:, -rank:] * xp.sqrt(clipped(s[-rank:], low=0.0)))
 
 
-def _out_of_range(rank: int | None, n: int) -> str:
+def _explain_infeasible(rank: int | None, n: int) -> str:
     where = "`matrix`" if rank is None else f"the {rank} leading eigenvectors of `matrix`"
     advice = "add a little to its diagonal" if rank is None else f"raise `rank` (up to {n})"
     return (
@@ -142,8 +142,8 @@ def _out_of_range(rank: int | None, n: int) -> str:
     )
 
 
-def _exactly_one(solution: Solution) -> Array:
-    """X, with what rounding left of the diagonal put right where it was scaled to one."""
+def _round_diagonal_to_one(solution: Solution) -> Array:
+    """X, with a diagonal of exactly one where it was scaled to one up to rounding."""
     X = solution.matrix
     identity = eye(int(X.shape[0]), X)
     return X * (1 - identity) + identity if solution.violation == 0 else X

@@ -25,8 +25,8 @@ class KernelDesign(CertifiedAnswer):
         The value of K, and a lower bound on every value: the same as primal and dual.
     primal, dual, gap, relative_gap, violation, status, history, iterations, seconds :
         As of a `Solution`; an iteration is a round. The gap is measured against a millionth of the value of
-        K = 0 at least. The violation is what is missing from the dominance of a row, beside the largest
-        diagonal entry: 0, unless the identity was left out.
+        K = 0 at least. The violation is what a row lacks of dominance, relative to the largest diagonal
+        entry: 0, unless the identity was left out.
     """
 
     weights: np.ndarray

@@ -1,7 +1,6 @@
 """D_tp = K_p(x_i, x_j) - K_p(x_i, x_k): comparisons as a table, a row a comparison, a column a kernel.
 
-What every kernel says of the points is looked at here first, so it is here that NaN is found, and a kernel
-that is not symmetric.
+Kernels are evaluated here first, so this is where NaN and kernels that are not symmetric are refused.
 """
 
 from collections.abc import Sequence
@@ -10,7 +9,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from gramlearn._base.arrays import to_numpy
-from gramlearn._base.validation import check_either_way, check_indices, check_points
+from gramlearn._base.validation import check_either_way, check_indices
 from gramlearn.kernels.kernel import Kernel
 from gramlearn.side_information import Triplets
 from gramlearn.side_information.triplets import check_triplets
@@ -25,10 +24,6 @@ class ComparisonTable(NamedTuple):
     differences: np.ndarray
     margin: np.ndarray
     weight: np.ndarray
-
-    def share_kept(self, alpha: np.ndarray) -> float:
-        """The share of comparisons that hold, each counted by its price."""
-        return float(np.average(self.differences @ alpha > 0, weights=self.weight))
 
 
 def compare(kernels: Sequence[Kernel], points: np.ndarray, triplets: Triplets) -> ComparisonTable:
@@ -49,11 +44,6 @@ def compare(kernels: Sequence[Kernel], points: np.ndarray, triplets: Triplets) -
         for given in (triplets.margin, weight)
     )
     return ComparisonTable(D, margin, weight)
-
-
-def read_points(points: Any) -> np.ndarray:
-    """Points in host memory; row numbers, of kernels that are looked up, stay whole numbers."""
-    return np.asarray(to_numpy(check_points(points, "points")))
 
 
 def read_rows(psd_points: Any, n_points: int) -> np.ndarray:

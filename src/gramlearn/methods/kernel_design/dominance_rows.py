@@ -34,8 +34,8 @@ class GramRows:
     def excess(self, weights: np.ndarray) -> np.ndarray:
         """sum_{j != i} |K_ij| - K_ii of each row."""
         sums = np.concatenate([np.abs(K).sum(axis=1) for K in self._blocks(weights)])
-        own = self.diagonal @ weights
-        return np.asarray(sums - np.abs(own) - own)
+        diagonal = self.diagonal @ weights
+        return np.asarray(sums - np.abs(diagonal) - diagonal)
 
     def cuts(self, weights: np.ndarray, rows: np.ndarray) -> np.ndarray:
         """C_i for some rows: len(rows) x m."""

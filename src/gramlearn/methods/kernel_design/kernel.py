@@ -8,7 +8,7 @@ The similarity of two points is the sum without the identity. It is what compari
 them; the kernel differs from it where the two are the same point.
 """
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any, NamedTuple, final
@@ -66,11 +66,9 @@ class DesignedKernel:
 
     def size_on(self, point_set: PointSet) -> float:
         """max_i sum_p |alpha_p k_p(x_i, x_i)| + |beta|: the size of its parts."""
-        parts = np.zeros(len(point_set.points))
-        for kernel, weight in zip(point_set.kernels, self.weights, strict=True):
-            if weight:
-                parts += np.abs(weight * kernel.paired(point_set.points, point_set.points))
-        return float(parts.max()) + abs(self.identity)
+        parts = self._paired_parts(point_set, point_set.points)
+        total = sum((np.abs(part) for part in parts), np.zeros(len(point_set.points)))
+        return float(total.max()) + abs(self.identity)
 
     def distinct(self, point_set: PointSet) -> np.ndarray:
         """The first point of each kind that the kernel can tell apart, in ascending order."""
@@ -78,11 +76,13 @@ class DesignedKernel:
 
     def paired_similarity(self, new: PointSet, other: PointSet) -> np.ndarray:
         """Of row t with row t of the other, without the identity."""
-        total = np.zeros(len(new.points))
+        return sum(self._paired_parts(new, other.points), np.zeros(len(new.points)))
+
+    def _paired_parts(self, new: PointSet, other: np.ndarray) -> Iterator[np.ndarray]:
+        """weights_p k_p(x, y) of row t with row t of the other, for each kernel with a weight."""
         for kernel, weight in zip(new.kernels, self.weights, strict=True):
             if weight:
-                total += weight * kernel.paired(new.points, other.points)
-        return total
+                yield weight * kernel.paired(new.points, other)
 
 
 @final
@@ -135,7 +135,7 @@ def shift_for(kernel: DesignedKernel, point_set: PointSet) -> float:
 
 
 def shares_of(features: np.ndarray, n_features: int, parts: np.ndarray) -> np.ndarray:
-    """mean_t |sum_p parts_tp| over the kernels p of each feature, beside the sum over all features."""
+    """mean_t |sum_p parts_tp| over the kernels p of each feature, as a share of the sum over all features."""
     size = [np.abs(parts[:, features == f].sum(axis=1)).mean() for f in range(n_features)]
     return np.asarray(size) / (sum(size) or 1.0)
 

@@ -55,8 +55,7 @@ class DesignPath:
         counts, unit = (self.n_features, "features") if weak else (self.n_kernels, "kernels")
         return (
             f"DesignPath({len(self.designs)} designs, sparsity {self.sparsity[0]:.3g} to "
-            f"{self.sparsity[-1]:.3g}, "
-            f"{counts[0]} to {counts[-1]} {unit})"
+            f"{self.sparsity[-1]:.3g}, {counts[0]} to {counts[-1]} {unit})"
         )
 
 
@@ -73,26 +72,16 @@ def path_of(
     """Solve for each sparsity, from the largest down; from where all weights are zero, where none are given."""
     if sparsity is None:
         first = problem.largest_sparsity
-        gammas = first * np.geomspace(1.0, _SHARE, _STEPS) if first > 0 else np.ones(1)
+        prices = first * np.geomspace(1.0, _SHARE, _STEPS) if first > 0 else np.ones(1)
     else:
-        gammas = np.sort([check_price(value, "sparsity") for value in np.atleast_1d(sparsity)])[
-            ::-1
-        ]
-        if not gammas.size:
+        given = [check_price(value, "sparsity") for value in np.atleast_1d(sparsity)]
+        prices = np.sort(given)[::-1]
+        if not prices.size:
             raise ValueError("`sparsity` is empty; pass at least one price, or none at all.")
-    designs = tuple(problem.solve(value, trace_price, **options) for value in gammas)
+    designs = tuple(problem.solve(value, trace_price, **options) for value in prices)
     weights = np.stack([design.weights for design in designs])
     kept = np.asarray([problem.share_kept(row) for row in weights])
     # A kernel of all features reads all of them.
     used = [np.unique(features[row != 0]) for row in weights]
-    counts = [n_features if -1 in numbers else numbers.size for numbers in used]
-    return DesignPath(
-        np.asarray(gammas),
-        weights,
-        np.asarray(counts),
-        kept,
-        designs,
-        tuple(words),
-        features,
-        names,
-    )
+    counts = np.asarray([n_features if -1 in numbers else numbers.size for numbers in used])
+    return DesignPath(prices, weights, counts, kept, designs, tuple(words), features, names)

@@ -22,13 +22,14 @@ from typing import Any, NamedTuple, final
 
 import numpy as np
 
-from gramlearn._base.validation import as_float
+from gramlearn._base.arrays import to_numpy
+from gramlearn._base.validation import as_float, check_points
 from gramlearn.kernels.families import read_kernels
 from gramlearn.methods.kernel_design.answer import KernelDesign
-from gramlearn.methods.kernel_design.comparisons import compare, read_groups, read_points, read_rows
+from gramlearn.methods.kernel_design.comparisons import compare, read_groups, read_rows
 from gramlearn.methods.kernel_design.dominance_rows import GramRows
 from gramlearn.methods.kernel_design.lower_bound import LowerBound
-from gramlearn.methods.kernel_design.program import Prices, Program
+from gramlearn.methods.kernel_design.program import Coefficients, Prices, Program
 from gramlearn.problem.certificate import Certificate
 from gramlearn.problem.dual import LEAST_SHARE
 from gramlearn.problem.solution import Record
@@ -37,11 +38,11 @@ from gramlearn.side_information import Triplets
 from gramlearn.solvers.loop import Limits, Method, Run, State, iterate, warn_unless_solved
 
 _CUTS = 30  # rows added a round, the most violated ones
-_FIRST = 1500  # comparisons to begin with; four times as many each time its cuts are known
+_FIRST = 1500  # comparisons in the first program; four times as many each time its cuts are known
 _GROWTH = 4
-_ROUNDING = 1e-9  # a weight below this share of the largest is none
+_ROUNDING = 1e-9  # a weight below this share of the largest is set to 0
 _ROUNDS = 500
-_LARGEST = 1e4  # trace_price, beside the sum of the weights of comparisons
+_LARGEST = 1e4  # the largest trace_price, relative to the sum of the weights of comparisons
 
 
 class _Trial(NamedTuple):
@@ -54,17 +55,10 @@ class _Trial(NamedTuple):
     excess: np.ndarray
 
 
-class _Design(NamedTuple):
-    """A trial with its certificate."""
-
-    certificate: Certificate
-    trial: _Trial
-
-
 @final
 @dataclass(frozen=True, eq=False)
 class _Round(State):
-    """The last trial, the prices that it comes from, and the least value and the best bound so far."""
+    """The last trial, its prices, and the least value and the best bound of all rounds."""
 
     trial: _Trial
     value: float
@@ -110,62 +104,56 @@ class DesignProblem:
         identity: bool = True,
         nonnegative: bool = False,
     ) -> None:
-        self._identity, self._nonnegative = identity, nonnegative
-        kernels, points = read_kernels(kernels), read_points(points)
-        m = len(kernels)
-        self._groups = read_groups(groups, m)
-        self._table = compare(kernels, points, triplets)
-        self.differences, self._margin, self._weight = self._table
+        kernels, points = read_kernels(kernels), to_numpy(check_points(points, "points"))
+        group_numbers = read_groups(groups, len(kernels))
+        table = compare(kernels, points, triplets)
         rows = read_rows(psd_points, len(points))
         self._rows = GramRows(kernels, points[rows])
-        self._n = len(rows)
-        self._traces = self._rows.diagonal.sum(axis=0)
-        self._sizes = _sizes(self.differences, self._rows.diagonal)
-        self._lower = LowerBound(
-            self.differences,
-            self._margin,
-            self._weight,
-            self._traces,
-            self._n,
-            self._groups,
-            self._sizes,
+        diagonal = self._rows.diagonal
+        sizes = np.maximum(np.abs(table.differences).max(axis=0), np.abs(diagonal).max(axis=0))
+        self._data = Coefficients(
+            *table,
+            diagonal.sum(axis=0),
+            len(rows),
+            group_numbers,
+            np.where(sizes > 0, sizes, 1.0),
             identity,
             nonnegative,
         )
-        # Comparisons come in an order of their own, so that the first of them are a sample of all.
+        self._lower = LowerBound(self._data)
+        # A random order, so that the first comparisons are a sample of all.
         self._order = np.random.default_rng(0).permutation(triplets.size)
         self._begin()
 
     def _begin(self) -> None:
         """A program without comparisons, and with one cut."""
-        self._program = Program(
-            self._sizes,
-            self._groups,
-            self._traces,
-            self._n,
-            float(self._margin.max()) or 1.0,
-            has_identity=self._identity,
-            nonnegative=self._nonnegative,
-        )
+        data = self._data
+        self._program = Program(data)
         self._entered, self._settled = 0, False
-        self._cuts = np.zeros((0, self._traces.size))
+        self._cuts = np.zeros((0, data.traces.size))
         # Before any other cut, that the trace is at least 0: less than the mean of what all rows ask for.
-        self._add_cuts(self._traces[None] / self._n)
+        self._add_cuts(data.traces[None] / data.n_points)
         self._is_whole = True
+
+    @property
+    def differences(self) -> np.ndarray:
+        """D, a row a comparison, a column a kernel."""
+        return self._data.differences
 
     @property
     def largest_sparsity(self) -> float:
         """From here on all weights are zero, whatever trace_price is."""
-        return float(np.bincount(self._groups, np.abs(self._weight @ self.differences)).max())
+        gains = np.abs(self._data.weight @ self.differences)
+        return float(np.bincount(self._data.groups, gains).max())
 
     @property
     def usual_trace_price(self) -> float:
         """A hundredth of the weight of all comparisons over |S|^2: the least dominant trace grows as |S|^2."""
-        return 0.01 * float(self._weight.sum()) / self._n**2
+        return 0.01 * float(self._data.weight.sum()) / self._data.n_points**2
 
     def share_kept(self, weights: np.ndarray) -> float:
-        """The share of comparisons that these weights keep."""
-        return self._table.share_kept(weights)
+        """The share of comparisons that these weights keep, each counted by its price."""
+        return float(np.average(self.differences @ weights > 0, weights=self._data.weight))
 
     def solve(
         self,
@@ -179,13 +167,11 @@ class DesignProblem:
         owner: str = "DesignProblem.solve",
     ) -> KernelDesign:
         """The design for these prices, to a relative gap of `tol`; a warning where it is not reached."""
-        sparsity, trace_price = (
-            check_price(sparsity, "sparsity"),
-            check_price(trace_price, "trace_price"),
-        )
+        sparsity = check_price(sparsity, "sparsity")
+        trace_price = check_price(trace_price, "trace_price")
         rounds = _ROUNDS if max_iter is None else max_iter
         limits = Limits.read(tol, rounds, time_limit, owner, least=1)
-        if not self._is_whole:  # a solve was interrupted, and its program is in no known state
+        if not self._is_whole:  # a solve was interrupted, and the state of its program is unknown
             self._begin()
         self._is_whole = False
         answer = iterate(_Cutting(self, sparsity, trace_price), limits, callback)
@@ -193,27 +179,17 @@ class DesignProblem:
         warn_unless_solved(answer, limits, "ask for a larger tol")
         return answer
 
-    def _within_reach(self, sparsity: float, trace_price: float) -> tuple[float, float]:
-        """Prices no larger than a solver can work with.
-
-        All weights are zero before they are reached; if not, a bound for lower prices is one for these.
-        """
-        return (
-            min(sparsity, 2 * self.largest_sparsity + 1.0),
-            min(trace_price, _LARGEST * float(self._weight.sum())),
-        )
-
     def _enter(self, weights: np.ndarray, go_on: bool) -> bool:
-        """Let more comparisons in where the cuts for those so far are known; whether all are in."""
-        total = len(self._order)
+        """Add comparisons once the cuts for the present ones are known; whether all are in."""
+        total, weight = len(self._order), self._data.weight
         if self._entered and (not go_on or self._entered == total or not self._settled):
             return self._entered == total
         entered = min(total, max(_FIRST, _GROWTH * self._entered))
         new = self._order[self._entered : entered]
-        D, margin = self.differences[new], self._margin[new]
-        share = self._weight.sum() / self._weight[self._order[:entered]].sum()
-        self._program.add_comparisons(D, margin, share * self._weight[new], D @ weights < margin)
-        self._program.set_weights(share * self._weight[self._order[:entered]])
+        is_violated = self.differences[new] @ weights < self._data.margin[new]
+        share = weight.sum() / weight[self._order[:entered]].sum()
+        self._program.add_comparisons(new, share * weight[new], is_violated)
+        self._program.set_weights(share * weight[self._order[:entered]])
         self._entered, self._settled = entered, False
         return entered == total
 
@@ -234,42 +210,43 @@ class DesignProblem:
 
     def _trial(self, alpha: np.ndarray, sparsity: float, trace_price: float) -> _Trial:
         """These weights without what is rounding, the least identity that goes with them, and their value."""
-        seen = np.abs(alpha) * self._sizes
-        weights = np.where(seen > _ROUNDING * max(seen.max(), 1e-300), alpha, 0.0)
-        if self._nonnegative:
+        data = self._data
+        sizes = np.abs(alpha) * data.sizes
+        weights = np.where(sizes > _ROUNDING * max(sizes.max(), 1e-300), alpha, 0.0)
+        if data.nonnegative:
             weights = np.maximum(weights, 0.0)
         excess = self._rows.excess(weights)
-        identity = float(excess.max()) if self._identity else 0.0
-        if self._nonnegative:
+        identity = float(excess.max()) if data.has_identity else 0.0
+        if data.nonnegative:
             identity = max(identity, 0.0)
-        slack = np.maximum(self._margin - self.differences @ weights, 0.0)
-        largest = np.zeros(self._groups.max() + 1)
-        np.maximum.at(largest, self._groups, np.abs(weights))
-        trace = float(self._traces @ weights) + self._n * identity
-        value = float(self._weight @ slack) + sparsity * float(largest.sum()) + trace_price * trace
+        slack = np.maximum(data.margin - data.differences @ weights, 0.0)
+        largest = float(data.largest_of_groups(np.abs(weights)).sum())
+        trace = float(data.traces @ weights) + data.n_points * identity
+        value = float(data.weight @ slack) + sparsity * largest + trace_price * trace
         missing = max(float(excess.max()) - identity, 0.0)
         largest_entry = max(float(np.abs(self._rows.diagonal @ weights).max()), missing)
         violation = missing / largest_entry if missing else 0.0
         return _Trial(weights, identity, value, violation, excess)
 
     def _bound(self, prices: Prices, sparsity: float, trace_price: float, value: float) -> float:
-        """Of prices of all comparisons, or of a sample, whose weights are those of all.
+        """The lower bound of prices of all comparisons, or of a sample.
 
-        No price on any comparison, and all of g2 |S| on the first cut, satisfies the equations, too. So
-        between that and the prices of a sample lie some that are within the ends of all comparisons.
+        Zero prices of all comparisons, with all of g2 |S| on the first cut, satisfy the equations, too. So a
+        mix of these and the prices of a sample is within the bounds of all comparisons.
         """
-        entered, cuts = prices.lam.size, self._cuts[: prices.mu.size]  # of which some may be newer
-        sample = self._weight[self._order[:entered]].sum() / self._weight.sum()
+        entered, cuts = prices.lam.size, self._cuts[: prices.mu.size]  # without those added later
+        weight = self._data.weight
+        sample = weight[self._order[:entered]].sum() / weight.sum()
         share = 1.0 if entered == self._order.size else float(sample)
         lam, mu = np.zeros(self._order.size), share * prices.mu
         lam[self._order[:entered]] = share * prices.lam
-        mu[0] += (1 - share) * trace_price * self._n
+        mu[0] += (1 - share) * trace_price * self._data.n_points
         return self._lower.of(lam, mu, cuts, sparsity, trace_price, value)
 
 
 @final
 @dataclass(frozen=True, eq=False)
-class _Cutting(Method[_Round, _Design, KernelDesign]):
+class _Cutting(Method[_Round, KernelDesign, KernelDesign]):
     """Rounds at these prices: solve, judge, and cut off what is not dominant."""
 
     problem: DesignProblem
@@ -277,16 +254,15 @@ class _Cutting(Method[_Round, _Design, KernelDesign]):
     trace_price: float
 
     def begin(self, tol: float) -> _Round:
-        """K = 0, which is no answer, with the value of all comparisons violated."""
+        """K = 0, which is not a candidate: it violates all comparisons."""
         problem = self.problem
         problem._program.set_prices(*self._priced)
-        nothing = problem._trial(np.zeros(problem._traces.size), self.sparsity, self.trace_price)
+        zeros = np.zeros(problem._data.traces.size)
+        nothing = problem._trial(zeros, self.sparsity, self.trace_price)
         # Slacks and weights are priced at 0 or more, and the trace of what is dominant is at least 0.
-        bound, value = 0.0, nothing.value
-        certificate = self._certificate(nothing, bound)
-        return _Round(
-            nothing, value, bound, len(problem._cuts), problem._entered, certificate=certificate
-        )
+        certificate = self._certificate(nothing, 0.0)
+        counts = len(problem._cuts), problem._entered
+        return _Round(nothing, nothing.value, 0.0, *counts, certificate=certificate)
 
     def step(self, state: _Round, tol: float) -> _Round:
         """One round."""
@@ -294,51 +270,50 @@ class _Cutting(Method[_Round, _Design, KernelDesign]):
         if state.prices is not None and not problem._cut(state.trial, state.prices.beta):
             return replace(state, ending=Status.STALLED)
         is_whole = problem._enter(state.trial.weights, state.prices is not None)
-        return self._judged(state, problem._program.solve(), is_whole)
+        return self._try(state, problem._program.solve(), is_whole)
 
     def settle(self, state: _Round) -> _Round:
-        """Inside a round, too: whatever weights HiGHS has come to, the identity makes them feasible."""
-        now = self.problem._program.so_far() if self.problem._identity else None
-        settled = state if now is None else self._judged(state, now, True)
+        """Inside a round, too: the identity makes the present weights of HiGHS feasible."""
+        has_identity = self.problem._data.has_identity
+        now = self.problem._program.last_prices() if has_identity else None
+        settled = state if now is None else self._try(state, now, True)
         return settled if settled.trial.value < self._value_of_nothing else state
 
-    def answer(self, best: _Design, run: Run) -> KernelDesign:
-        """The weights, with all that was found out about them."""
-        return KernelDesign(
-            best.trial.weights,
-            best.trial.identity,
-            self.sparsity,
-            self.trace_price,
-            self.problem._n,
-            len(self.problem._cuts) - 1,
-            certificate=best.certificate,
-            status=run.status,
-            history=run.history,
-            seconds=run.seconds,
-        )
+    def answer(self, best: KernelDesign, run: Run) -> KernelDesign:
+        """The best design, with the number of all cuts."""
+        return super().answer(replace(best, cuts=len(self.problem._cuts) - 1), run)
 
     @property
     def _priced(self) -> tuple[float, float]:
-        return self.problem._within_reach(self.sparsity, self.trace_price)
+        """Prices no larger than a solver can work with.
 
-    def _judged(self, state: _Round, prices: Prices, is_whole: bool) -> _Round:
-        """The trial of these prices, above the better of the bound so far and theirs."""
+        Below these all weights are zero; if not, a bound for lower prices is one for higher prices.
+        """
+        largest = _LARGEST * float(self.problem._data.weight.sum())
+        sparsity = min(self.sparsity, 2 * self.problem.largest_sparsity + 1.0)
+        return sparsity, min(self.trace_price, largest)
+
+    def _try(self, state: _Round, prices: Prices, is_whole: bool) -> _Round:
+        """The trial of these prices, with the better of the last bound and theirs."""
         problem = self.problem
         trial = problem._trial(prices.alpha, self.sparsity, self.trace_price)
         value, bound = min(state.value, trial.value), state.bound
         if is_whole:
             bound = max(bound, problem._bound(prices, *self._priced, value))
-        certificate = self._certificate(trial, bound)
-        return _Round(
-            trial,
-            value,
-            bound,
-            len(problem._cuts),
-            problem._entered,
-            prices,
-            candidate=_Design(certificate, trial),
+        certificate, n_cuts = self._certificate(trial, bound), len(problem._cuts)
+        state = _Round(
+            trial, value, bound, n_cuts, problem._entered, prices, certificate=certificate
+        )
+        design = KernelDesign(
+            trial.weights,
+            trial.identity,
+            self.sparsity,
+            self.trace_price,
+            problem._data.n_points,
+            n_cuts - 1,
             certificate=certificate,
         )
+        return replace(state, candidate=design)
 
     def _certificate(self, trial: _Trial, bound: float) -> Certificate:
         gap, least = max(trial.value - bound, 0.0), LEAST_SHARE * self._value_of_nothing
@@ -347,7 +322,7 @@ class _Cutting(Method[_Round, _Design, KernelDesign]):
     @property
     def _value_of_nothing(self) -> float:
         """Of K = 0, which violates all comparisons."""
-        return float(self.problem._weight @ self.problem._margin)
+        return float(self.problem._data.weight @ self.problem._data.margin)
 
 
 def check_price(value: Any, name: str) -> float:
@@ -356,9 +331,3 @@ def check_price(value: Any, name: str) -> float:
     if not is_number or not 0 <= as_float(value) < np.inf:
         raise ValueError(f"`{name}` must be a finite number of at least 0; got {value!r}.")
     return float(value)
-
-
-def _sizes(differences: np.ndarray, diagonal: np.ndarray) -> np.ndarray:
-    """The size of the values of each kernel; 1 of those that are zero."""
-    sizes = np.maximum(np.abs(differences).max(axis=0), np.abs(diagonal).max(axis=0))
-    return np.where(sizes > 0, sizes, 1.0)

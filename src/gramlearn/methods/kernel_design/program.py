@@ -1,4 +1,4 @@
-"""max sum_t margin_t lam_t: the dual of F07's linear programs (4) and (7), where a cut is one more column.
+"""maximize sum_t margin_t lam_t: the dual of F07's linear programs (4) and (7), where a cut is one more column.
 
     sum_t lam_t D_tp + sum_c mu_c C_cp + u_p - v_p = g2 tr K_p     for each kernel p: its price is alpha_p
     sum_c mu_c = g2 |S|                                            the identity: its price is beta
@@ -17,7 +17,7 @@ from typing import Any, final
 import numpy as np
 
 _OPTIONS = {"output_flag": False, "parallel": "off", "small_matrix_value": 1e-12}
-# Prices of little count are as small as the usual tolerance, 1e-7, which is for programs that fail below it.
+# Small prices are of the size of the usual tolerance, 1e-7; larger ones are for programs that fail otherwise.
 _TOLERANCES = (1e-10, 1e-9, 1e-7, 1e-5)
 _MOMENT, _PATIENCE = 0.1, 0.5  # seconds
 
@@ -34,45 +34,54 @@ class Prices:
 
 
 @final
-class Program:
-    """The linear program, inside HiGHS.
+@dataclass(frozen=True, eq=False)
+class Coefficients:
+    """The numbers of the program.
 
-    Parameters
+    Attributes
     ----------
-    sizes : vector of m
-        What the values of each kernel are divided by, so that rows have one scale.
-    groups : vector of m group numbers
-    traces : vector of m
-        tr K_p over S.
-    n_points : int
-        |S|.
-    unit : float
-        In which margins, and weights of kernels, are measured.
+    differences, margin, weight :
+        D, a row a comparison, what it should be at least, and its price.
+    traces, n_points :
+        tr K_p over S, and |S|.
+    groups, sizes : vectors of m
+        The group of each kernel, and the size of its values: what its row is divided by.
     has_identity, nonnegative : bool
         Whether the identity is in the family, and whether all weights must be at least 0.
     """
 
-    def __init__(
-        self,
-        sizes: np.ndarray,
-        groups: np.ndarray,
-        traces: np.ndarray,
-        n_points: int,
-        unit: float,
-        *,
-        has_identity: bool,
-        nonnegative: bool,
-    ) -> None:
+    differences: np.ndarray
+    margin: np.ndarray
+    weight: np.ndarray
+    traces: np.ndarray
+    n_points: int
+    groups: np.ndarray
+    sizes: np.ndarray
+    has_identity: bool
+    nonnegative: bool
+
+    def largest_of_groups(self, values: np.ndarray) -> np.ndarray:
+        """max_{p in f} values_p of each group f, for values of at least 0."""
+        largest = np.zeros(int(self.groups.max()) + 1)
+        np.maximum.at(largest, self.groups, values)
+        return largest
+
+
+@final
+class Program:
+    """The linear program, inside HiGHS; comparisons are added as columns, some at a time."""
+
+    def __init__(self, data: Coefficients) -> None:
         import highspy
 
-        self._library = highspy
-        self._sizes, self._traces, self._n, self._unit = sizes, traces, n_points, unit
-        self._has_identity, self._nonnegative = has_identity, nonnegative
-        self._m, self._n_groups = len(sizes), int(groups.max()) + 1
-        self._largest = np.zeros(self._n_groups)
-        np.maximum.at(self._largest, groups, sizes)
+        self._library, self._data = highspy, data
+        groups, sizes, has_identity = data.groups, data.sizes, data.has_identity
+        # In which margins, and weights of kernels, are measured.
+        self._unit = float(data.margin.max()) or 1.0
+        self._largest = data.largest_of_groups(sizes)
+        self._m, self._n_groups = len(sizes), len(self._largest)
         self._highs = highspy.Highs()
-        # Whether HiGHS is to end, and whether it has been left alone because it did not.
+        # Whether HiGHS should stop, and whether its thread was left running because it did not.
         self._is_cancelled, self._is_lost = False, False
         self._highs.cbSimplexInterrupt += self._watch
         for option, value in _OPTIONS.items():
@@ -85,7 +94,7 @@ class Program:
         )
         # Which columns are comparisons and which are cuts: both come in several batches.
         self._lam, self._mu = nothing, nothing
-        for sign in (-1.0,) if nonnegative else (1.0, -1.0):
+        for sign in (-1.0,) if data.nonnegative else (1.0, -1.0):
             shares = np.zeros((self._m, n_rows))
             shares[np.arange(self._m), np.arange(self._m)] = sign
             shares[np.arange(self._m), self._m + has_identity + groups] = (
@@ -95,27 +104,23 @@ class Program:
 
     def set_prices(self, sparsity: float, trace_price: float) -> None:
         """Set the right side."""
-        infinity = self._library.kHighsInf
-        upper = np.concatenate(
-            [
-                trace_price * self._traces / self._sizes,
-                [trace_price * self._n] * self._has_identity,
-                sparsity / self._largest,
-            ]
-        )
-        lower = np.full(len(upper), -infinity)
-        if not self._nonnegative:
+        data = self._data
+        traces = trace_price * data.traces / data.sizes
+        identity = [trace_price * data.n_points] * data.has_identity
+        upper = np.concatenate([traces, identity, sparsity / self._largest])
+        lower = np.full(len(upper), -self._library.kHighsInf)
+        if not data.nonnegative:
             lower[: -self._n_groups] = upper[: -self._n_groups]
         rows = np.arange(len(upper), dtype=np.int32)
         self._highs.changeRowsBounds(len(rows), rows, lower, upper)
 
     def add_comparisons(
-        self, D: np.ndarray, margin: np.ndarray, weight: np.ndarray, is_violated: np.ndarray
+        self, which: np.ndarray, weight: np.ndarray, is_violated: np.ndarray
     ) -> None:
-        """Add columns lam_t; those that are violated, as far as one knows, begin at their upper end."""
-        columns = np.zeros((len(D), self._n_rows))
-        columns[:, : self._m] = D / self._sizes
-        margin = margin / self._unit
+        """Add columns lam_t of some comparisons; those that are violated begin at their upper end."""
+        columns = np.zeros((len(which), self._n_rows))
+        columns[:, : self._m] = self._data.differences[which] / self._data.sizes
+        margin = self._data.margin[which] / self._unit
         self._lam = np.concatenate([self._lam, self._add(columns, -margin, weight, is_violated)])
 
     def set_weights(self, weight: np.ndarray) -> None:
@@ -125,8 +130,8 @@ class Program:
     def add_cuts(self, C: np.ndarray) -> None:
         """Add columns mu_c, for C alpha + beta >= 0."""
         columns = np.zeros((len(C), self._n_rows))
-        columns[:, : self._m] = C / self._sizes
-        if self._has_identity:
+        columns[:, : self._m] = C / self._data.sizes
+        if self._data.has_identity:
             columns[:, self._m] = 1.0
         infinite = np.full(len(C), self._library.kHighsInf)
         self._mu = np.concatenate([self._mu, self._add(columns, np.zeros(len(C)), infinite)])
@@ -149,8 +154,8 @@ class Program:
             )
         return self._prices()
 
-    def so_far(self) -> Prices | None:
-        """Where HiGHS was stopped, if anywhere: no optimum, so its prices may break their equations."""
+    def last_prices(self) -> Prices | None:
+        """Where HiGHS was stopped, if it had begun: not an optimum, so its prices may break their equations."""
         if self._is_lost or self._highs.getInfo().simplex_iteration_count <= 0:
             return None
         now = self._prices()
@@ -161,8 +166,9 @@ class Program:
         solution = self._highs.getSolution()
         prices = -self._unit * np.asarray(solution.row_dual)
         columns = np.asarray(solution.col_value)
-        beta = float(prices[self._m]) if self._has_identity else 0.0
-        return Prices(prices[: self._m] / self._sizes, beta, columns[self._lam], columns[self._mu])
+        beta = float(prices[self._m]) if self._data.has_identity else 0.0
+        alpha = prices[: self._m] / self._data.sizes
+        return Prices(alpha, beta, columns[self._lam], columns[self._mu])
 
     def _run(self) -> None:
         """HiGHS, in a thread of its own: the main thread does not hear Ctrl-C while it is inside a library."""
@@ -181,13 +187,13 @@ class Program:
 
         self._is_cancelled = False
         try:
-            # Python waits for it before it ends: a thread that it tears down inside C++ aborts the process.
+            # Not a daemon: a thread that Python ends inside C++ aborts the process.
             threading.Thread(target=work, name="HiGHS", daemon=False).start()
-            # The signal may have gone to another thread, which wakes nobody.
+            # A signal that another thread received does not wake this one: so it looks now and then.
             while not over.wait(_MOMENT):
                 pass
         except BaseException:  # Ctrl-C, or what another signal's handler raises
-            # It ends at its next step. A first one may be long: then it is left alone, as is this program.
+            # HiGHS stops at its next step. The first may be long: then its thread is left running.
             self._is_cancelled, self._is_lost = True, True
             self._is_lost = not over.wait(_PATIENCE)
             raise

@@ -62,18 +62,18 @@ def orthonormal(directions: np.ndarray) -> np.ndarray:
     return np.ascontiguousarray(U[:, independent])
 
 
-def _singular(X: Any, classes: Classes, rank: int, rng: np.random.Generator) -> np.ndarray:
+def _singular_vectors(X: Any, classes: Classes, rank: int, rng: np.random.Generator) -> np.ndarray:
     del classes
     rank = min(rank, *X.shape)
     if min(X.shape) <= _EXACT:
-        return _exactly_singular(X, rank)
+        return _exact_singular_vectors(X, rank)
     from sklearn.utils.extmath import randomized_svd
 
     seed = int(rng.integers(2**31))
     return np.asarray(randomized_svd(X, rank, n_iter=7, random_state=seed)[2].T)
 
 
-def _exactly_singular(X: Any, rank: int) -> np.ndarray:
+def _exact_singular_vectors(X: Any, rank: int) -> np.ndarray:
     wide = X.shape[0] < X.shape[1]
     if not issparse(X):
         # The triangle of X = QR has the singular values and right singular vectors of X.
@@ -83,11 +83,6 @@ def _exactly_singular(X: Any, rank: int) -> np.ndarray:
     s, U = np.linalg.eigh((X @ X.T if wide else X.T @ X).toarray())
     leading = np.flatnonzero(s > len(s) * np.finfo(float).eps * s[-1])[::-1][:rank]
     return np.asarray(X.T @ U[:, leading] if wide else U[:, leading])
-
-
-def _means(X: Any, classes: Classes, rank: int, rng: np.random.Generator) -> np.ndarray:
-    del classes
-    return _cluster_means(X, rank, rng)
 
 
 def _class_means(X: Any, classes: Classes, rank: int, rng: np.random.Generator) -> np.ndarray:
@@ -103,7 +98,7 @@ def _class_means(X: Any, classes: Classes, rank: int, rng: np.random.Generator) 
     if len(classes) > rank:
         means = np.stack([np.asarray(X[rows].mean(axis=0)).reshape(-1) for rows in classes])
         return _cluster_means(means, rank, rng)
-    # The first classes take one cluster more where the rank is no multiple of their number.
+    # The first classes take one cluster more where the rank is not a multiple of their number.
     counts = [rank // len(classes) + (k < rank % len(classes)) for k in range(len(classes))]
     parts = zip(classes, counts, strict=True)
     return np.hstack([_cluster_means(X[rows], count, rng) for rows, count in parts])
@@ -127,8 +122,8 @@ def _cluster_means(X: Any, count: int, rng: np.random.Generator) -> np.ndarray:
 
 
 _BASES: Mapping[str, Callable[[Any, Classes, int, np.random.Generator], np.ndarray]] = {
-    "svd": _singular,
-    "means": _means,
+    "svd": _singular_vectors,
+    "means": lambda X, classes, rank, rng: _cluster_means(X, rank, rng),
     "class_means": _class_means,
     "subset": _subset,
 }

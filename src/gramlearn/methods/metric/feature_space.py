@@ -27,10 +27,8 @@ class FeatureSpace:
 
     base: KernelMatrix  # k0, and the points
     coordinates: LowRankKernel  # p, and its rows for the points
-    keeps_rest: (
-        bool  # whether U is a basis that was asked for, and directions outside it count, too
-    )
-    is_whole: bool  # whether no direction is lost: a basis alone may not tell points apart
+    keeps_rest: bool  # whether U is a given basis, and directions outside it count as well
+    is_whole: bool  # whether all directions count; a basis alone may not tell points apart
 
     @classmethod
     def of(

@@ -3,10 +3,10 @@
     d_M(i, j) = (p_i - p_j)' M (p_i - p_j) + rest(i, j)
 
 The rows p of P are the points as M sees them: themselves, or coordinates of them in a basis or in the feature
-space of a kernel; `rest` is what the coordinates leave out. Every estimator that learns a metric takes the same
-way: `ask` makes statements of the side information, with bounds and the price of a violation, `learn` solves
-for M, and the estimator makes a map of new points of it. All of it works on values, so a fit that fails or is
-interrupted has changed nothing.
+space of a kernel; `rest` is what the coordinates leave out. Every estimator that learns a metric follows the
+same steps: `ask` makes statements of the side information, with bounds and the price of a violation, `learn`
+solves for M, and the estimator makes a map of new points of it. All of it works on values, so a fit that fails
+or is interrupted has changed nothing.
 """
 
 from collections.abc import Callable, Mapping
@@ -18,13 +18,7 @@ import numpy as np
 from gramlearn._base.distances import squared_distances
 from gramlearn._base.validation import check_choice, check_flag, check_positive
 from gramlearn._base.warnings import warn
-from gramlearn.problem.losses import (
-    BoundedLoss,
-    Hard,
-    Hinge,
-    Square,
-    SquaredHinge,
-)
+from gramlearn.problem.losses import BoundedLoss, Hard, Hinge, Square, SquaredHinge
 from gramlearn.problem.problem import Problem, Term
 from gramlearn.problem.solution import Solution, unless_infeasible
 from gramlearn.problem.spectral import Regularizer
@@ -102,7 +96,7 @@ def ask(
     """Make statements of side information: without what no metric can do, and with bounds.
 
     `points` are those of X as the prior sees them: bounds that are not given are percentiles of the squared
-    distances between them. `coincide(i, j)` tells of which pairs the two points are equal to any metric.
+    distances between them. `coincide(i, j)` tells which pairs are of two equal points.
     """
     side = _drop_impossible_statements(side, coincide, loss)
     return Statements(side, loss, _find_bounds(side, bounds, percentiles, points, rng))
@@ -151,13 +145,13 @@ def _find_bounds(
 @final
 @dataclass(frozen=True, eq=False)
 class SolveOptions:
-    """How an estimator was asked to solve: as `solve` takes it, with a bar where it is `verbose`.
+    """How to solve: by the parameters of the estimator `owner`, with a progress bar where it is `verbose`.
 
-    `so_far(search)` gives what the search finds, or on Ctrl-C what it has found by then.
+    `catch_interrupt(search)` gives what the search finds, or on Ctrl-C the best that it has found by then.
     """
 
     owner: str
-    so_far: Callable[[Callable[[], Solution]], Solution]
+    catch_interrupt: Callable[[Callable[[], Solution]], Solution]
     solver: Any
     tol: Any
     max_iter: Any
@@ -170,10 +164,10 @@ class SolveOptions:
         cls,
         owner: str,
         params: Mapping[str, Any],
-        so_far: Callable[[Callable[[], Solution]], Solution],
+        catch_interrupt: Callable[[Callable[[], Solution]], Solution],
     ) -> "SolveOptions":
         """Those among the parameters of an estimator of this name."""
-        return cls(owner, so_far, *(params[option.name] for option in fields(cls)[2:]))
+        return cls(owner, catch_interrupt, *(params[option.name] for option in fields(cls)[2:]))
 
     def solve(self, regularizer: Regularizer, prior: Any, terms: list[Term]) -> Solution:
         """Solve, and warn where the tolerance is not reached; contradictions raise InfeasibleError.
@@ -195,7 +189,7 @@ class SolveOptions:
             return solution
 
         soft, finite = 'loss="slack" or "hinge"', 'loss="hinge" or "squared_hinge"'
-        return unless_infeasible(self.so_far(search), soft, finite)
+        return unless_infeasible(self.catch_interrupt(search), soft, finite)
 
 
 class Learned(NamedTuple):

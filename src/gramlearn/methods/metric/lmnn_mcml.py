@@ -47,7 +47,7 @@ def large_margin_problem(
     n_impostors : int
         The nearest points of other classes, in the plain distance, that are watched for each point.
     pull : float, between 0 and 1
-        1 - mu, what the pull counts beside the hinges.
+        1 - mu, the weight of the pull; the hinges have mu.
     logdet_price : float
         g of -g log det W, relative to the mean loss of a point.
 
@@ -57,11 +57,10 @@ def large_margin_problem(
         For `solve`; `points @ solution.factor` are the points under the metric. Its terms are the pull and the
         hinges. Distances are those of points scaled to a mean squared distance of 1 between targets.
     """
-    X, labels, labeled = _read(points, y)
+    X, labels, labeled = _read_labeled(points, y)
     check_share(pull, "pull")
-    weight = 1 / (
-        check_positive(logdet_price, "logdet_price", "large_margin_problem") * max(len(labeled), 1)
-    )
+    price = check_positive(logdet_price, "logdet_price", "large_margin_problem")
+    weight = 1 / (price * max(len(labeled), 1))
     n_neighbors = check_count(n_neighbors, "n_neighbors")
     n_impostors = check_count(n_impostors, "n_impostors")
     targets, triplets = [], []
@@ -87,17 +86,10 @@ def large_margin_problem(
     if scale == 0:
         raise ValueError("all target neighbors are equal points; there is nothing to pull.")
     X = X / np.sqrt(scale)
-    return Problem(
-        LogDet(),
-        np.eye(X.shape[1]),
-        [
-            Term(SquaredDistances(*pairs.T, points=X), Linear(pull * weight)),
-            Term(
-                DistanceComparisons(*comparisons.T, points=X),
-                Hinge((1 - pull) * weight, upper=-1.0),
-            ),
-        ],
-    )
+    hinge = Hinge((1 - pull) * weight, upper=-1.0)
+    pulls = Term(SquaredDistances(*pairs.T, points=X), Linear(pull * weight))
+    pushes = Term(DistanceComparisons(*comparisons.T, points=X), hinge)
+    return Problem(LogDet(), np.eye(X.shape[1]), [pulls, pushes])
 
 
 def collapsing_classes_problem(
@@ -112,7 +104,7 @@ def collapsing_classes_problem(
 
     Their objective asks that all points of a class collapse to one, infinitely far from all others, and
     measures by relative entropy how near that is. Linear in W, as J12 has it, the pull of pairs of one class
-    is the sum of their squared distances, and pairs of two classes shall be at least 1 apart, at a price.
+    is the sum of their squared distances, and pairs of two classes are pushed at least 1 apart.
 
     Parameters
     ----------
@@ -121,28 +113,24 @@ def collapsing_classes_problem(
     n_pairs : int, optional
         How many pairs, half of each kind; 40 c^2 for c classes where it is not given.
     C : float
-        The price of a pair of two classes that is not 1 apart, beside the pull of one pair.
+        The price of a pair of two classes that is not 1 apart, relative to the pull of one pair.
     logdet_price : float
         g of -g log det W, relative to the mean loss of a pair.
     random_state : int, Generator or None
         Seeds the draw of pairs.
     """
-    X, _, _ = _read(points, y)
+    X, _, _ = _read_labeled(points, y)
     weight = 1 / check_positive(logdet_price, "logdet_price", "collapsing_classes_problem")
     price = check_positive(C, "C", "collapsing_classes_problem")
     pairs = Pairs.from_labels(y, n_pairs, random_state=generator(random_state))
     near, far = np.asarray(pairs.similar), np.asarray(pairs.dissimilar)
-    return Problem(
-        LogDet(),
-        np.eye(X.shape[1]),
-        [
-            Term(SquaredDistances(*near.T, points=X), Linear(weight / len(near))),
-            Term(SquaredDistances(*far.T, points=X), Hinge(price * weight / len(far), lower=1.0)),
-        ],
-    )
+    hinge = Hinge(price * weight / len(far), lower=1.0)
+    pulls = Term(SquaredDistances(*near.T, points=X), Linear(weight / len(near)))
+    pushes = Term(SquaredDistances(*far.T, points=X), hinge)
+    return Problem(LogDet(), np.eye(X.shape[1]), [pulls, pushes])
 
 
-def _read(points: Any, y: Any) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+def _read_labeled(points: Any, y: Any) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     X = check_host_points(points, "points")
     labels, labeled = read_labels(y)
     if labels.size != len(X):

@@ -64,22 +64,18 @@ class FullMap(MetricMap):
         return int(self.factor.shape[1])
 
     @cached_property
-    def _root(self) -> np.ndarray:
+    def components(self) -> np.ndarray:
         # A = U S V' and L = V S V', without W in between, which squares the ratio of the units.
         _, s, Vt = np.linalg.svd(self.factor, full_matrices=False)
         root = (Vt.T * s) @ Vt
         return np.asarray((root + root.T) / 2)
 
     @property
-    def components(self) -> np.ndarray:
-        return self._root
-
-    @property
     def matrix(self) -> np.ndarray:
         return np.asarray(self.factor.T @ self.factor)
 
     def transform(self, X: Any) -> np.ndarray:
-        return np.asarray(X @ self._root.astype(X.dtype, copy=False))
+        return np.asarray(X @ self.components.astype(X.dtype, copy=False))
 
     def squared_lengths(self, Z: Any) -> np.ndarray:
         return row_squares(np.asarray(Z @ self.factor.T))
@@ -201,7 +197,7 @@ def symmetric_root(W: np.ndarray) -> np.ndarray:
 def unit_free_root(W: np.ndarray) -> np.ndarray:
     """A with A'A = W and as many rows as W has rank, which no choice of the units of the features changes.
 
-    The rank is that of W scaled to a diagonal of ones: a feature in large units is no rounding error.
+    The rank is that of W scaled to a diagonal of ones, so that features in small units count as well.
     """
     scale = np.sqrt(np.maximum(np.diagonal(W), 0.0))
     inverse = np.divide(1.0, scale, out=np.zeros_like(scale), where=scale > 0)

@@ -14,7 +14,7 @@ from gramlearn._base.arrays import to_numpy
 from gramlearn._base.validation import as_numbers, check_choice, check_finite, check_symmetric
 from gramlearn.methods.metric.maps import unit_free_root
 
-_RANK = 1e-12  # of an eigenvalue of correlations, beside the largest, that counts as none
+_RANK = 1e-12  # an eigenvalue of correlations below this share of the largest counts as 0
 
 
 @final

@@ -5,11 +5,11 @@ f is a sum of losses of linear functions of K. With prices lam of the losses, Y 
 
     f(K) >= -B^(1/p) |Y+|_q - sum_k loss_k*(lam_k)
 
-and Proposition 1 says where equality is: K = s (Y+)^(1 / (p - 1)), of which tr K^p = B. The right side is
-smooth in lam while Y+ is not zero, and where Y is sparse it is maximized as it is: `Problem(capacity=B)`,
-without a search for G. Solvers of dense problems know prices G only. Prices lam that are optimal at some G give
-such a K, the one of G scaled; its f less the bound is its gap, whatever G was. tr K^p falls as G grows, so a G
-with a small gap is found by a search on a line. With a linear f the first G is the last: its lam do not change.
+with equality for K = s (Y+)^(1 / (p - 1)), scaled to tr K^p = B (Proposition 1). The right side is smooth in
+lam while Y+ is not zero. Where Y is sparse it is maximized directly, as `Problem(capacity=B)`, without a search
+for G. Solvers of dense problems need a price G: the lam that are optimal at G give such a K, the kernel of G
+scaled to B, and its gap is f(K) less the bound. tr K^p falls as G grows, so a G with a small gap is found by a
+search on a line. With a linear f the first G is enough, since lam does not depend on G.
 """
 
 from collections.abc import Callable, Mapping
@@ -31,32 +31,10 @@ from gramlearn.solvers.loop import Attempt, Limits, Method, Run, State
 from gramlearn.solvers.solve import method_for
 
 _SEARCHES = 60
-_STEPS = 200  # on a bound that has a kink at its best, more come to nothing
-_FEW = 100  # points, of which Newton on a dense dual costs nothing, and arrives at prices that others do not
-
-
-class PricedKernel(NamedTuple):
-    """K = F F', the price G at which a kernel has its capacity tr K^p, and the prices `duals` of the losses.
-
-    The certificate is that of f(K): no K of this capacity, or of the B asked for, has an f smaller by more
-    than the gap, which is measured against the larger of |f(K)| and |f(K) + (G/p) tr K^p|.
-    """
-
-    factor: np.ndarray
-    G: float
-    capacity: float
-    certificate: Certificate
-    duals: tuple[Array, ...] = ()
-    solution: Solution | None = None  # of the problem divided by G, or with its capacity bounded
-
-    @property
-    def is_solved(self) -> bool:
-        """Whether the solve behind it came to its tolerance."""
-        return self.solution is None or self.solution.status is Status.OPTIMAL
-
-    def start_at(self, G: float) -> list[Array]:
-        """The prices of the losses for the problem divided by G: so are they."""
-        return [lam / G for lam in self.duals]
+_STEPS = 200  # where the bound has a kink at its maximum, more steps do not help
+_FEW = (
+    100  # points for which Newton on a dense dual is cheap; it solves at prices where others fail
+)
 
 
 @final
@@ -70,15 +48,24 @@ class CapacityAnswer(CertifiedAnswer):
     capacity, capacity_price : float
         tr K^p, and the price G at which a kernel has this capacity.
     primal, gap : float
-        f(K), and a bound on what another K of no larger capacity, or of the B asked for, would gain.
+        f(K), and a bound on what another K of no larger capacity, or of the B asked for, would gain. It is
+        measured against the larger of |f(K)| and |f(K) + (G/p) tr K^p|.
     duals : tuple of arrays
         The prices of the losses, one vector a term of f; none where K has a closed form.
+    solution : Solution, optional
+        While a search goes on: of the problem divided by G, or with its capacity bounded.
     """
 
     factor: np.ndarray
     capacity: float
     capacity_price: float
-    duals: tuple[Array, ...]
+    duals: tuple[Array, ...] = ()
+    solution: Solution | None = None
+
+    @property
+    def is_solved(self) -> bool:
+        """Whether the solve behind it reached its tolerance."""
+        return self.solution is None or self.solution.status is Status.OPTIMAL
 
     def __repr__(self) -> str:
         return (
@@ -88,8 +75,8 @@ class CapacityAnswer(CertifiedAnswer):
         )
 
 
-def certificate_of(value: float, gap: float, size: float) -> Certificate:
-    """Of a value that is at most `gap` above the least, where `size` is what a gap is measured against."""
+def value_within(value: float, gap: float, size: float) -> Certificate:
+    """The certificate of a value at most `gap` above the least; `size` is what the gap is measured against."""
     return Certificate(value, value - gap, gap, 0.0, least=size)
 
 
@@ -105,7 +92,6 @@ def solve_with_capacity(
     time_limit: float | None = None,
     solver: Any = "quasi_newton",
     smallest: float = 1e-5,
-    near: PricedKernel | None = None,
     basis: np.ndarray | None = None,
     owner: str = "solve_with_capacity",
 ) -> CapacityAnswer:
@@ -114,7 +100,7 @@ def solve_with_capacity(
     Parameters
     ----------
     problem_at : function of G
-        The problem divided by G: f / G, beside a Frobenius or Schatten(p) regularizer from zeros.
+        The problem divided by G: f / G, and a Frobenius or Schatten(p) regularizer from zeros.
     p : float
     capacity, capacity_price : float, optional
         B and G.
@@ -122,8 +108,6 @@ def solve_with_capacity(
         As in `solve`.
     smallest : float
         A G below this hardly prices capacity: the search ends there.
-    near : PricedKernel, optional
-        Of a problem nearby: its prices are the first, and with a B so is its G.
     basis : array n x d, optional
         V, orthonormal, where the problem is that of E in K = V E V'.
     owner : str
@@ -131,7 +115,7 @@ def solve_with_capacity(
     """
     check_capacity(capacity, capacity_price, owner)
     limits = Limits.read(tol, max_iter, time_limit, owner)
-    search = CapacitySearch(problem_at, p, capacity, capacity_price, solver, smallest, near, basis)
+    search = CapacitySearch(problem_at, p, capacity, capacity_price, solver, smallest, None, basis)
     answer = iterate(search, limits, callback)
     stalled = (
         (f"found no price at which tr K^p is capacity={capacity:g}", "a smaller one asks for less")
@@ -155,7 +139,7 @@ class _End(NamedTuple):
 @final
 @dataclass(frozen=True, eq=False)
 class SearchState(State):
-    """The attempt at one price, or at the capacity itself; and the prices on either side of those left."""
+    """The attempt at one price, or at the capacity itself, and the prices between which the right one lies."""
 
     attempt: Attempt
     G: float | None  # None: at the capacity itself
@@ -172,8 +156,11 @@ class SearchState(State):
 
 @final
 @dataclass(frozen=True, eq=False)
-class CapacitySearch(Method[SearchState, PricedKernel, CapacityAnswer]):
-    """At one G; or at the capacity itself, and where that does not arrive at a G that is looked for."""
+class CapacitySearch(Method[SearchState, CapacityAnswer, CapacityAnswer]):
+    """At one G; or at the capacity itself, and where that fails by a search for G.
+
+    `near` is the kernel of a similar problem: its prices of the losses are the first, and with a B so is its G.
+    """
 
     problem_at: Callable[[float], Problem]
     p: float
@@ -181,7 +168,7 @@ class CapacitySearch(Method[SearchState, PricedKernel, CapacityAnswer]):
     G: float | None
     solver: Any
     smallest: float
-    near: PricedKernel | None = None
+    near: CapacityAnswer | None = None
     basis: np.ndarray | None = None
 
     def begin(self, tol: float) -> SearchState:
@@ -189,171 +176,155 @@ class CapacitySearch(Method[SearchState, PricedKernel, CapacityAnswer]):
         if self.B is not None and self.solver == "quasi_newton":
             solving = Solving(replace(self.problem_at(1.0), capacity=float(self.B)), QuasiNewton())
             return self.step(SearchState(Attempt(solving, tol, _STEPS), None, self.solver), tol)
-        return self.step(self._first(self.solver, tol), tol)
+        return self.step(self._begin_prices(self.solver, tol), tol)
 
     def step(self, state: SearchState, tol: float) -> SearchState:
-        """A step of the solve at work; where it ends, judge its kernel and choose the next price."""
+        """One step of the solve; where it ends, judge its kernel and choose the next price."""
         attempt = state.attempt.step()
         state = replace(state, attempt=attempt, certificate=attempt.certificate, candidate=None)
         if state.G is None:
             price = attempt.details.get("price", np.inf)
             is_over = attempt.status is not None or price < self.smallest
-            return self._after_bounded(state, tol) if is_over else state
+            return self._end_bounded(state, tol) if is_over else state
         if attempt.status is None:
             return state
-        found = self._found(state)
+        found = self._kernel_of(state)
         if self.B is None:
             return replace(state, candidate=found, ending=attempt.status)
-        return self._after(state, found, tol)
+        return self._end_price(state, found, tol)
 
     def settle(self, state: SearchState) -> SearchState:
-        """Judge the kernel of the solve at work, if it has begun."""
+        """Judge the kernel of the solve as it is now, if it has begun."""
         if state.attempt.state is None:
             return state
-        found = self._found(state)
+        found = self._kernel_of(state)
         if not np.isfinite(found.certificate.gap):
             return state
-        return replace(state, candidate=found if self._is_final(state) else self._scaled(found))
+        is_within = self.B is None or state.G is None
+        return replace(state, candidate=found if is_within else self._scale_to_capacity(found))
 
-    def is_better(self, new: PricedKernel, old: PricedKernel) -> bool:
+    def is_better(self, new: CapacityAnswer, old: CapacityAnswer) -> bool:
         """By the gap itself: where it is large, its ratio to the bound says nothing."""
         return new.certificate.gap < old.certificate.gap
 
-    def answer(self, best: PricedKernel, run: Run) -> CapacityAnswer:
+    def answer(self, best: CapacityAnswer, run: Run) -> CapacityAnswer:
         """In all coordinates."""
         F = best.factor if self.basis is None else self.basis @ best.factor
-        return CapacityAnswer(
-            F,
-            best.capacity,
-            best.G,
-            best.duals,
-            certificate=best.certificate,
-            status=run.status,
-            history=run.history,
-            seconds=run.seconds,
-        )
+        return super().answer(replace(best, factor=F, solution=None), run)
 
-    def _is_final(self, state: SearchState) -> bool:
-        """Whether the kernel found is within the capacity as it is."""
-        return self.B is None or state.G is None
+    def _begin_prices(self, solver: Any, tol: float) -> SearchState:
+        G, near = 1.0 if self.G is None else float(self.G), self.near
+        if self.B is not None and near is not None:
+            G, near = (near.capacity_price, near) if near.capacity_price > 0 else (1.0, None)
+        return SearchState(self._attempt_at(G, near, solver, tol), G, solver)
 
-    def _first(self, solver: Any, tol: float) -> SearchState:
-        near = self.near if self.near is not None and self.near.G > 0 else None
-        if self.B is None:
-            G, near = 1.0 if self.G is None else float(self.G), self.near
-        else:
-            G = 1.0 if near is None else near.G
-        return SearchState(self._at(G, near, solver, tol), G, solver)
-
-    def _at(self, G: float, near: PricedKernel | None, solver: Any, tol: float) -> Attempt:
-        """The solve at this price, from prices nearby."""
-        start = None if near is None else near.start_at(G)
+    def _attempt_at(
+        self, G: float, near: CapacityAnswer | None, solver: Any, tol: float
+    ) -> Attempt:
+        """The solve at this price, from prices of the losses nearby; they are divided by G, as f is."""
+        start = None if near is None else [lam / G for lam in near.duals]
         return Attempt(method_for(self.problem_at(G), solver, start=start), tol / 2)
 
-    def _found(self, state: SearchState) -> PricedKernel:
-        """The kernel of the solve at work."""
+    def _kernel_of(self, state: SearchState) -> CapacityAnswer:
+        """The kernel of the solve as it is now."""
         solution = state.attempt.settle().answer()
         if state.G is None:
-            return self._filled(solution)
+            return self._fill_capacity(solution)
         G, F = state.G, np.asarray(solution.factor)
         capacity = capacity_of(F, self.p)
         value = G * (solution.primal - capacity / self.p)
         size = max(abs(value), G * abs(solution.primal))
-        return PricedKernel(
-            F,
-            G,
-            capacity,
-            certificate_of(value, G * solution.gap, size),
-            tuple(lam * G for lam in solution.duals),
-            solution,
-        )
+        duals = tuple(lam * G for lam in solution.duals)
+        certificate = value_within(value, G * solution.gap, size)
+        return CapacityAnswer(F, capacity, G, duals, solution, certificate=certificate)
 
-    def _filled(self, solution: Solution) -> PricedKernel:
+    def _fill_capacity(self, solution: Solution) -> CapacityAnswer:
         """The kernel of a solve that knew its capacity."""
         assert self.B is not None
         F = np.asarray(solution.factor) * (1 - 1e-15)
-        dual, free = solution.problem.dual, solution.problem.free_duals(solution.duals) or []
         # The dual is constant - B G - cost, where B^(1/p) |Y+|_q = B G.
-        price = max(dual.constant - _cost(dual, free) - solution.dual, 0.0) / self.B
+        constant = solution.problem.dual.constant
+        price = max(constant - _conjugate_cost(solution) - solution.dual, 0.0) / self.B
         capacity, value = self.B if F.any() else 0.0, solution.primal
         size = max(abs(value), abs(value + price * capacity / self.p) if capacity else 0.0)
-        certificate = certificate_of(value, solution.gap, size)
-        return PricedKernel(F, price, capacity, certificate, solution.duals, solution)
+        certificate = value_within(value, solution.gap, size)
+        return CapacityAnswer(F, capacity, price, solution.duals, solution, certificate=certificate)
 
-    def _after_bounded(self, state: SearchState, tol: float) -> SearchState:
+    def _end_bounded(self, state: SearchState, tol: float) -> SearchState:
         """End, or go on with prices: where B hardly matters, Y+ is zero at the best bound."""
-        found = self._found(state)
+        found = self._kernel_of(state)
         few = found.factor.shape[0] <= _FEW
-        following = self._first("working_set" if few else self.solver, tol)
+        following = self._begin_prices("working_set" if few else self.solver, tol)
         if found.certificate.is_within(tol):
             return replace(state, candidate=found)
-        if self.smallest > found.G:  # what fills a capacity that hardly matters is no answer
+        # A kernel that fills a capacity that hardly matters is not an answer.
+        if self.smallest > found.capacity_price:
             return following
         return replace(following, candidate=found, least_gap=found.certificate.gap)
 
-    def _after(self, state: SearchState, found: PricedKernel, tol: float) -> SearchState:
+    def _end_price(self, state: SearchState, found: CapacityAnswer, tol: float) -> SearchState:
         """Scale the kernel to the capacity; the next price, unless there is nothing more to find."""
         assert self.B is not None
-        scaled, before = self._scaled(found), state.least_gap
+        scaled, before = self._scale_to_capacity(found), state.least_gap
         least = min(before, scaled.certificate.gap)
         state = replace(state, candidate=scaled, certificate=scaled.certificate, least_gap=least)
-        # No K at all, or one that stays below B without a price.
-        is_over = found.capacity == 0 or self.smallest > found.G or state.turn + 1 == _SEARCHES
-        # What cannot be solved at one G is no better off at the next, where this one helped little.
+        # K is zero, or stays below B at a price of almost nothing.
+        price = found.capacity_price
+        is_over = found.capacity == 0 or self.smallest > price or state.turn + 1 == _SEARCHES
+        # Where a solve failed and helped little, the one at the next G would, too.
         helped_little = not found.is_solved and np.isfinite(before) and least > before / 2
         if is_over or helped_little:
             return replace(state, ending=Status.STALLED)
-        end = _End(found.G, found.capacity)
+        end = _End(price, found.capacity)
         low, high = (end, state.high) if found.capacity > self.B else (state.low, end)
-        G = _next(low, high, self.B, self.p, state.turn)
-        attempt = self._at(G, found, state.solver, tol)
+        G = _next_price(low, high, self.B, self.p, state.turn)
+        attempt = self._attempt_at(G, found, state.solver, tol)
         return replace(state, attempt=attempt, G=G, low=low, high=high, turn=state.turn + 1)
 
-    def _scaled(self, found: PricedKernel) -> PricedKernel:
+    def _scale_to_capacity(self, found: CapacityAnswer) -> CapacityAnswer:
         """The kernel scaled to a capacity of B, or as it is where it is within B and better, with its gap."""
         assert self.B is not None
         if found.capacity == 0:
-            return self._judged(found, 1.0)
+            return self._scale(found, 1.0)
         choices = [(self.B / found.capacity) ** (1 / self.p) * (1 - 1e-15)]
         if found.capacity <= self.B:
             choices.append(1.0)
-        return min((self._judged(found, s) for s in choices), key=lambda a: a.certificate.gap)
+        return min((self._scale(found, s) for s in choices), key=lambda a: a.certificate.gap)
 
-    def _judged(self, found: PricedKernel, scale: float) -> PricedKernel:
+    def _scale(self, found: CapacityAnswer, scale: float) -> CapacityAnswer:
         """s K, with f(s K) and its distance from the bound that the prices give."""
-        solution, B, p = found.solution, self.B, self.p
+        solution, B, p, G = found.solution, self.B, self.p, found.capacity_price
         assert solution is not None
         assert B is not None
         F, q, dual = found.factor, p / (p - 1), solution.problem.dual
         ones = np.ones(F.shape[1])
         losses, at_scale = 0.0, 0.0
-        free = solution.problem.free_duals(solution.duals) or []
         for part in dual.parts:
             change = np.asarray(part.map.restrict(F).traces(ones))
             losses += float(np.sum(part.loss.value(part.offset + change)))
             at_scale += float(np.sum(part.loss.value(part.offset + scale * change)))
-        cost = _cost(dual, free)
-        # Linear terms are what else there is in the primal; they scale.
+        cost = _conjugate_cost(solution)
+        # The rest of the primal are linear terms, which scale.
         linear = solution.primal - found.capacity / p - losses
         # In units of G, as all of these: the value of the dual is constant - |Y+|_q^q / q - cost.
         powers = max(q * (dual.constant - solution.dual - cost), 0.0)
         bound = dual.constant - B ** (1 / p) * powers ** (1 / q) - cost
         value = linear * scale + at_scale
         rounding = 8 * np.finfo(float).eps * (abs(linear * scale) + abs(at_scale) + abs(bound))
-        gap = found.G * (max(value - bound, 0.0) + rounding)
+        gap = G * (max(value - bound, 0.0) + rounding)
         capacity = found.capacity * scale**p
-        size = found.G * max(abs(value), abs(value + capacity / p))
+        certificate = value_within(G * value, gap, G * max(abs(value), abs(value + capacity / p)))
         # The price at which s K itself is optimal, for these prices of the losses: below Proposition 2.
-        G = found.G if scale == 1 else found.G * (powers / B) ** (1 / q)
-        certificate = certificate_of(found.G * value, gap, size)
-        return found._replace(
-            factor=F * scale**0.5, G=G, capacity=capacity, certificate=certificate
+        price, factor = G if scale == 1 else G * (powers / B) ** (1 / q), F * scale**0.5
+        return replace(
+            found, factor=factor, capacity=capacity, capacity_price=price, certificate=certificate
         )
 
 
-def _cost(dual: Any, lam: list[Array]) -> float:
+def _conjugate_cost(solution: Solution) -> float:
     """sum_k loss_k*(lam_k) - offset_k lam_k."""
-    parts = zip(dual.parts, lam, strict=True)
+    problem = solution.problem
+    parts = zip(problem.dual.parts, problem.free_duals(solution.duals) or [], strict=True)
     return sum(float(np.sum(part.loss.conjugate(v) - part.offset * v)) for part, v in parts)
 
 
@@ -362,7 +333,7 @@ def capacity_of(F: np.ndarray, p: float) -> float:
     return float(np.sum(np.clip(np.linalg.eigvalsh(F.T @ F), 0.0, None) ** p))
 
 
-def priced_by(p: float) -> Regularizer:
+def capacity_term(p: float) -> Regularizer:
     """tr K^p / p."""
     return Frobenius() if p == 2 else Schatten(p)
 
@@ -378,15 +349,15 @@ def check_capacity(capacity: float | None, price: float | None, owner: str) -> N
             check_positive(value, name, owner)
 
 
-def _next(low: _End | None, high: _End | None, B: float, p: float, turn: int) -> float:
-    """Where log tr K^p over log G meets log B: on a straight line between two, or farther out from one."""
+def _next_price(low: _End | None, high: _End | None, B: float, p: float, turn: int) -> float:
+    """The G at which log tr K^p, a line in log G, is log B: between two prices, or beyond the only one."""
     if low is None or high is None:
         end = low or high
         assert end is not None
-        # tr K^p goes as G^(-p / (p - 1)) with a linear f, and less steeply with others: longer strides.
+        # tr K^p is G^(-p / (p - 1)) times a constant for a linear f, and flatter for others: steps get longer.
         return float(end.G * (end.capacity / B) ** ((p - 1) / p * 2**turn))
     a, b = np.log(low.G), np.log(high.G)
     above, below = np.log(low.capacity / B), np.log(B / high.capacity)
-    # Every third time the middle: the line alone may creep in from one side.
+    # Every third time the middle: the line alone may approach from one side only, slowly.
     share = np.clip(above / (above + below), 0.01, 0.99) if turn % 3 else 0.5
     return float(np.exp(a + (b - a) * share))

@@ -1,10 +1,10 @@
-"""max <A, K> over PSD K of rank r with tr K^p <= B, or less (G/p) tr K^p: the leading eigenvectors of A alone.
+"""maximize <A, K>, or <A, K> - (G/p) tr K^p, over PSD K of rank r, tr K^p <= B: leading eigenvectors of A.
 
 For K of rank r with eigenvalues kappa, <A, K> <= sum_i lambda_i(A) kappa_i (von Neumann), so K has the leading
 eigenvectors of A, and kappa follows from the r largest lambda+ as in Propositions 1 and 2 of Z11. For p = 1 and
 B, K = B v v' with the first of them, shared evenly where several are the largest. With R = A V - V theta and
 P A P <= b P for P = I - V V', the i-th eigenvalue of A is at most the i-th largest among theta and copies of b,
-plus |R| (Weyl): a bound on what is left to gain.
+plus |R| (Weyl): a bound on what another K could gain.
 """
 
 import time
@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 
 from gramlearn._base.eigen.leading import leading_eigenvectors
-from gramlearn.methods.nonparametric.capacity import CapacityAnswer, certificate_of
+from gramlearn.methods.nonparametric.capacity import CapacityAnswer, value_within
 from gramlearn.problem.status import Status
 
 _EQUAL = 1e-9  # of the largest eigenvalue: those that differ by less are the same
@@ -24,7 +24,7 @@ def leading_kernel(
 ) -> CapacityAnswer:
     """The K of a rank that has the largest <A, K>, for a capacity B or else for its price G."""
     began = time.perf_counter()
-    # All that can be largest for p = 1: so many equal eigenvalues are not expected.
+    # For p = 1 those that tie for the largest count; more than 8 are not expected.
     count = 8 if rank is None else rank
     found = leading_eigenvectors(A, count, tol / 100)
     theta, V = np.clip(found.values, 0.0, None), found.vectors
@@ -40,15 +40,12 @@ def leading_kernel(
         with np.errstate(over="ignore"):
             kappa = (theta / price) ** (q - 1) if price > 0 else 0.0 * theta
             if not np.sum(kappa**p) < np.inf:
-                raise ValueError(too_large(p, price))
+                raise ValueError(explain_overflow(p, price))
     value = -float(found.values @ kappa)
     kept = kappa > 0
-    high = np.sort(np.append(found.values, np.full(count, found.next_eigenvalue_bound)))[::-1][
-        :count
-    ]
-    gap = _best(np.clip(high + found.residual_norm, 0.0, None), p, B, price) - _best(
-        theta, p, B, price
-    )
+    bounds = np.append(found.values, np.full(count, found.next_eigenvalue_bound))
+    highest = np.clip(np.sort(bounds)[::-1][:count] + found.residual_norm, 0.0, None)
+    gap = _best(highest, p, B, price) - _best(theta, p, B, price)
     capacity = float(np.sum(kappa**p))
     size = abs(value + (0.0 if p == 1 else price * capacity / p))
     factor = V[:, kept] * np.sqrt(kappa[kept])
@@ -58,15 +55,13 @@ def leading_kernel(
         factor,
         capacity,
         price,
-        (),
-        certificate=certificate_of(value, max(gap, 0.0), size),
+        certificate=value_within(value, max(gap, 0.0), size),
         status=Status.OPTIMAL if gap <= tol * size else Status.STALLED,
-        history=[],
         seconds=time.perf_counter() - began,
     )
 
 
-def too_large(p: float, G: float) -> str:
+def explain_overflow(p: float, G: float) -> str:
     """What to say where (A+ / G)^(1 / (p - 1)) overflows."""
     return (
         f"the kernel of `p={p:g}` and `capacity_price={G:g}`, a power 1 / (p - 1), is too large for "

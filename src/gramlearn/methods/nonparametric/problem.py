@@ -24,14 +24,11 @@ from gramlearn._base.validation import (
 )
 from gramlearn.methods.nonparametric.capacity import (
     CapacityAnswer,
+    capacity_term,
     check_capacity,
-    priced_by,
     solve_with_capacity,
 )
-from gramlearn.methods.nonparametric.leading_kernel import (
-    leading_kernel,
-    too_large,
-)
+from gramlearn.methods.nonparametric.leading_kernel import explain_overflow, leading_kernel
 from gramlearn.problem.constraints import Constraints, DenseMatrices, Similarities, SparseMatrices
 from gramlearn.problem.losses import Hinge, Linear, Loss, Square, SquaredHinge
 from gramlearn.problem.prior import Zeros
@@ -42,9 +39,9 @@ from gramlearn.side_information.pairs import check_pairs
 
 _LOSSES: Mapping[str, Callable[[float, float, Any], Loss]] = {
     "linear": lambda price, sign, weight: Linear(-sign * price, weight=weight),
-    "hinge": lambda price, sign, weight: Hinge(price, weight=weight, **_beyond(sign)),
+    "hinge": lambda price, sign, weight: Hinge(price, weight=weight, **_margin_bound(sign)),
     "squared_hinge": lambda price, sign, weight: SquaredHinge(
-        price, weight=weight, **_beyond(sign)
+        price, weight=weight, **_margin_bound(sign)
     ),
     "square": lambda price, sign, weight: Square(price, equal=sign, weight=weight),
 }
@@ -52,7 +49,7 @@ _BASES = ("graph", "statements")
 _SMALLEST = 1e-5  # of C: a G below this hardly prices capacity
 
 
-def _beyond(sign: float) -> dict[str, float]:
+def _margin_bound(sign: float) -> dict[str, float]:
     return {"lower": 1.0} if sign > 0 else {"upper": -1.0}
 
 
@@ -80,10 +77,10 @@ def nonparametric_problem(
         within = basis.T @ (laplacian @ basis)
         n, graph = basis.shape[1], DenseMatrices([(within + within.T) / 2])
     terms = [Term(graph, Linear(1.0 / G))]
-    for rows, sign, weight in _signed(pairs):
+    for rows, sign, weight in _split_by_sign(pairs):
         alike = Similarities(rows[:, 0], rows[:, 1], points=basis)
         terms.append(Term(alike, kind(price, sign, weight)))
-    return Problem(priced_by(p), Zeros(n), terms)
+    return Problem(capacity_term(p), Zeros(n), terms)
 
 
 def statement_matrix(pairs: Pairs) -> Any:
@@ -91,8 +88,8 @@ def statement_matrix(pairs: Pairs) -> Any:
     from scipy.sparse import csr_array
 
     n = pairs.n_points
-    rows = np.concatenate([table for table, _, _ in _signed(pairs)])
-    signs = np.concatenate([sign / 2 * weight for _, sign, weight in _signed(pairs)])
+    rows = np.concatenate([table for table, _, _ in _split_by_sign(pairs)])
+    signs = np.concatenate([sign / 2 * weight for _, sign, weight in _split_by_sign(pairs)])
     T = csr_array((signs, (rows[:, 0], rows[:, 1])), shape=(n, n))
     return (T + T.T).tocsr()
 
@@ -115,7 +112,7 @@ def _check_fit(laplacian: Any, pairs: Any) -> int:
     return n
 
 
-def _smoothest(laplacian: Any, pairs: Pairs, count: int) -> np.ndarray:
+def _find_smoothest(laplacian: Any, pairs: Pairs, count: int) -> np.ndarray:
     """The last eigenvectors of L on the pieces of the graph that pairs touch: the best K is zero elsewhere."""
     from scipy.sparse.csgraph import connected_components
 
@@ -128,7 +125,7 @@ def _smoothest(laplacian: Any, pairs: Pairs, count: int) -> np.ndarray:
     return V
 
 
-def _signed(pairs: Pairs) -> list[tuple[np.ndarray, float, np.ndarray]]:
+def _split_by_sign(pairs: Pairs) -> list[tuple[np.ndarray, float, np.ndarray]]:
     """(pairs, T_ij, weights): of the similar ones and of the dissimilar ones, where there are any."""
     i, j, alike = (np.asarray(to_numpy(x)) for x in pairs.near_and_far())
     rows, weights = np.stack([i, j], axis=1), pairs.pair_weights()
@@ -160,10 +157,10 @@ def solve_nonparametric(
     laplacian : sparse matrix n x n
         Of a graph over the points; `gramlearn.graphs.laplacian`.
     pairs : Pairs
-        What belongs together and what does not. Weights multiply their losses; bounds play no part.
+        What belongs together and what does not. Weights multiply their losses; bounds are not used.
     loss : {"squared_hinge", "hinge", "square", "linear"}
     C : float
-        The price of the losses beside the graph.
+        The price of the losses, relative to the graph term.
     p : float
         Of the capacity tr K^p; 1 with the linear loss and a capacity only.
     capacity, capacity_price : float, optional
@@ -193,17 +190,16 @@ def solve_nonparametric(
             "p = 1.1 comes near."
         )
     n = _check_fit(laplacian, pairs)
+    A = (C * statement_matrix(pairs) - laplacian).tocsr()
     check_choice(basis, "basis", dict.fromkeys(_BASES))
     size = None if rank is None else min(check_count(rank, "rank"), n)
     if p == 1 or (loss == "linear" and size is not None):
-        A = C * statement_matrix(pairs) - laplacian
-        return leading_kernel(A.tocsr(), size, p, B, 1.0 if G is None else G, tol)
+        return leading_kernel(A, size, p, B, 1.0 if G is None else G, tol)
     V = None
     if size is not None and basis == "graph":
-        V = _smoothest(laplacian, pairs, size)
+        V = _find_smoothest(laplacian, pairs, size)
     elif size is not None:
-        A = C * statement_matrix(pairs) - laplacian
-        V = leading_eigenvectors(A.tocsr(), size).vectors
+        V = leading_eigenvectors(A, size).vectors
 
     def problem_at(G: float) -> Problem:
         return nonparametric_problem(
@@ -230,5 +226,5 @@ def solve_nonparametric(
     except np.linalg.LinAlgError:  # of infinite entries
         is_finite = False
     if not is_finite:
-        raise ValueError(too_large(p, 1.0 if G is None else G))
+        raise ValueError(explain_overflow(p, 1.0 if G is None else G))
     return answer

@@ -9,7 +9,6 @@ With a rank d, K = V E V' for the d eigenvectors V of the graph's Laplacian with
 the approximation that Song et al. solve (Z11 5.4).
 """
 
-from collections.abc import Callable
 from typing import Any
 
 import numpy as np
@@ -22,7 +21,6 @@ from gramlearn.problem.losses import Linear, Square
 from gramlearn.problem.prior import Zeros
 from gramlearn.problem.problem import Problem, Term
 from gramlearn.problem.regularizers import Frobenius
-from gramlearn.problem.solution import Record
 
 _SMOOTH = 1e-6  # how accurate the basis is: K is the best over whatever it spans
 
@@ -33,14 +31,9 @@ def colored_unfolding(
     labels: np.ndarray,
     *,
     C: float = 1.0,
-    capacity: float | None = None,
-    capacity_price: float | None = None,
     basis: np.ndarray | None = None,
-    tol: float = 1e-4,
-    max_iter: int | None = None,
-    callback: Callable[[Record], object] | None = None,
-    time_limit: float | None = None,
     owner: str = "colored_unfolding",
+    **options: Any,
 ) -> CapacityAnswer:
     """Find the kernel that depends most on the labels and nearly keeps distances of neighbors.
 
@@ -51,14 +44,16 @@ def colored_unfolding(
     pairs : array m x 2
     labels : array n x c
         L0 of a kernel over labels Y = L0 L0'; it is centered.
-    C, capacity, capacity_price : float
-        The price of errors of distances, and the capacity or its price.
+    C : float
+        The price of errors of distances.
     basis : array n x d, optional
         V, orthonormal: K = V E V' is sought.
+    owner, **options :
+        As in `solve_with_capacity`: the capacity or its price, the tolerance and the limits.
     """
     check_positive(C, "C", owner)
     n = labels.shape[0]
-    L = _centered(labels)
+    L = _center(labels)
     i, j = pairs.T
     rows, size = (L.T, n) if basis is None else (L.T @ basis, basis.shape[1])
 
@@ -68,22 +63,11 @@ def colored_unfolding(
         terms = [Term(color, Linear(-1.0 / G)), Term(kept, Square(C / G, equal=squared))]
         return Problem(Frobenius(), Zeros(size), terms)
 
-    return solve_with_capacity(
-        problem_at,
-        2.0,
-        capacity=capacity,
-        capacity_price=capacity_price,
-        tol=tol,
-        max_iter=max_iter,
-        callback=callback,
-        time_limit=time_limit,
-        solver="quasi_newton" if basis is None else "auto",
-        basis=basis,
-        owner=owner,
-    )
+    solver = "quasi_newton" if basis is None else "auto"
+    return solve_with_capacity(problem_at, 2.0, solver=solver, basis=basis, owner=owner, **options)
 
 
-def _centered(labels: np.ndarray) -> np.ndarray:
+def _center(labels: np.ndarray) -> np.ndarray:
     """L with L L' = H Y H, and no more columns than its rank."""
     U, s, _ = np.linalg.svd(labels - labels.mean(axis=0), full_matrices=False)
     kept = s > 1e-10 * s[0] if s.size else np.zeros(0, dtype=bool)

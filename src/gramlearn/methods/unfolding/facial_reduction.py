@@ -26,20 +26,16 @@ def common_range(
     """
     n = points.shape[0]
     relations = [np.ones((1, n))]
-    groups = _bodies(points, i, j) if rigid else _equal_pairs(points, i, j)
+    equal = np.all(points[i] == points[j], axis=1)
+    groups = _find_bodies(points, i, j) if rigid else np.column_stack([i, j])[equal].tolist()
     for group in groups:
-        among = _affine_relations(points[group])
-        lifted = np.zeros((among.shape[0], n))
-        lifted[:, group] = among
+        U, rank = _affine_span(points[group])
+        # Orthonormal v with sum_i v_i = 0 and sum_i v_i x_i = 0, one a row.
+        lifted = np.zeros((len(group) - rank, n))
+        lifted[:, group] = U[:, rank:].T
         relations.append(lifted)
     _, s, rows = np.linalg.svd(np.vstack(relations), full_matrices=True)
     return np.asarray(rows[int(np.sum(s > _RANK * s[0])) :].T)
-
-
-def _affine_relations(points: np.ndarray) -> np.ndarray:
-    """Orthonormal v with sum_i v_i = 0 and sum_i v_i x_i = 0, one a row."""
-    U, rank = _affine_span(points)
-    return np.asarray(U[:, rank:].T)
 
 
 def _affine_span(points: np.ndarray) -> tuple[np.ndarray, int]:
@@ -51,51 +47,45 @@ def _affine_span(points: np.ndarray) -> tuple[np.ndarray, int]:
     return U, int(np.sum(s > _RANK * s[0]))
 
 
-def _equal_pairs(points: np.ndarray, i: np.ndarray, j: np.ndarray) -> list[Group]:
-    equal = np.all(points[i] == points[j], axis=1)
-    return np.column_stack([i, j])[equal].tolist()
-
-
-def _bodies(points: np.ndarray, i: np.ndarray, j: np.ndarray) -> list[Group]:
-    """Groups of points that move as one: cliques, merged, until no distance more is fixed by them."""
+def _find_bodies(points: np.ndarray, i: np.ndarray, j: np.ndarray) -> list[Group]:
+    """Groups of points that move as one: cliques, merged until they fix no further distance."""
     near: Neighbors = [set() for _ in range(len(points))]
     for a, b in zip(i.tolist(), j.tolist(), strict=True):
         near[a].add(b)
         near[b].add(a)
     while True:
-        bodies = _merged(points, _cliques(near))
-        news = [(a, body - near[a] - {a}) for body in bodies for a in body]
-        if not any(more for _, more in news):
+        bodies = _merge_bodies(points, _find_cliques(near))
+        missing = [(a, body - near[a] - {a}) for body in bodies for a in body]
+        if not any(more for _, more in missing):
             return [sorted(body) for body in bodies]
-        for a, more in news:
+        for a, more in missing:
             near[a] |= more
 
 
-def _cliques(near: Neighbors) -> list[set[int]]:
-    """For each pair a clique that contains it, and as much more as comes of taking who has most neighbors."""
-    fame = [len(others) for others in near]
+def _find_cliques(near: Neighbors) -> list[set[int]]:
+    """For each pair a clique that contains it, grown by the common neighbor of the highest degree."""
+    degrees = [len(others) for others in near]
     found: set[frozenset[int]] = set()
-    whole: set[tuple[int, int]] = (
-        set()
-    )  # pairs whose clique leaves out none of their common neighbors
+    # Pairs whose clique holds all their common neighbors.
+    done: set[tuple[int, int]] = set()
     for a, others in enumerate(near):
         for b in sorted(c for c in others if c > a):
-            if (a, b) in whole:
+            if (a, b) in done:
                 continue
             clique, left = {a, b}, near[a] & near[b]
             while left:
-                best = max(sorted(left), key=fame.__getitem__)
+                best = max(sorted(left), key=degrees.__getitem__)
                 clique.add(best)
                 left = left & near[best]
             if frozenset(clique) not in found:
                 found.add(frozenset(clique))
-                whole.update(
+                done.update(
                     (c, d) for c in clique for d in clique if c < d and near[c] & near[d] <= clique
                 )
     return [set(clique) for clique in sorted(found, key=sorted)]
 
 
-def _merged(points: np.ndarray, bodies: list[set[int]]) -> list[set[int]]:
+def _merge_bodies(points: np.ndarray, bodies: list[set[int]]) -> list[set[int]]:
     """Join bodies that share points which span one of them."""
     alive = dict(enumerate(bodies))
     ranks = {k: _affine_span(points[sorted(body)])[1] for k, body in alive.items()}

@@ -7,8 +7,8 @@ from typing import Any, final
 
 import numpy as np
 
-_EACH = 3  # neighbors, and other points, of which a point makes comparisons at a time
-_AT_ONCE = 4_000_000
+_EACH = 3  # how many neighbors of a point are compared with how many others at a time
+_AT_ONCE = 4_000_000  # entries of a matrix in memory
 
 
 @final
@@ -26,7 +26,7 @@ class Comparisons:
         degrees = np.diff(self._graph.indptr)
         return int(np.sum(degrees * (self.n - 1 - degrees)))
 
-    def violated(
+    def find_violated(
         self, F: np.ndarray, slack: float, tolerance: float, room: int
     ) -> tuple[np.ndarray, float]:
         """The worst (i, k, j) with d_ik - d_ij > slack + tolerance, and the largest d_ik - d_ij of all."""
@@ -38,7 +38,7 @@ class Comparisons:
             d = squared[rows, None] + squared[None, :] - 2 * F[rows] @ F.T
             joined = self._graph[rows].toarray() > 0
             far, k = _smallest(np.where(joined, -d, np.inf))
-            joined[np.arange(len(rows)), rows] = True  # no point is another one than itself
+            joined[np.arange(len(rows)), rows] = True  # a point is not compared with itself
             near, j = _smallest(np.where(joined, np.inf, d))
             excess = -far[:, :, None] - near[:, None, :]
             largest = max(largest, float(excess.max(initial=-np.inf)))
@@ -56,7 +56,7 @@ def _smallest(values: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     return np.take_along_axis(values, columns, axis=1), columns
 
 
-def without(new: np.ndarray, known: np.ndarray) -> np.ndarray:
+def drop_known(new: np.ndarray, known: np.ndarray) -> np.ndarray:
     """The rows that are not known yet."""
     if not len(new) or not len(known):
         return new

@@ -1,6 +1,6 @@
-"""tr S -> max over S > 0 with d_k' S d_k = b_k, or at most b_k: steps of a primal-dual interior-point method.
+"""maximize tr S over S > 0 with d_k' S d_k = b_k, or at most b_k: steps of a primal-dual interior-point method.
 
-The dual is  sum_k lam_k b_k -> min  with  Z = sum_k lam_k d_k d_k' - I >= 0,  and lam >= 0 where distances may
+The dual is: minimize sum_k lam_k b_k with Z = sum_k lam_k d_k d_k' - I >= 0, and lam >= 0 where distances may
 shrink. S = F F' and Z = H H' are kept as factors. With H'F = U L V' (singular values L) and G = F V L^(-1/2)
 
     G^-1 S G^-T = G' Z G = L
@@ -8,8 +8,7 @@ shrink. S = F F' and Z = H H' are kept as factors. With H'F = U L V' (singular v
 so both are one diagonal matrix in the coordinates of G (Nesterov and Todd), where a step solves M dlam = r with
 M_kl = (e_k' e_l)^2, e_k = G' d_k. Near the optimum of a problem with nearly flat neighborhoods M loses all its
 digits if it is built from S and Z^-1; here its rounding errors are those of e_k. A share of the diagonal is
-added to M: what it leaves undone of a step is left to the next one. Mehrotra's predictor and corrector choose
-how far to go.
+added to M: the next step corrects the error of that. Mehrotra's predictor and corrector choose how far to go.
 """
 
 from dataclasses import dataclass
@@ -25,7 +24,7 @@ _BACK = 0.95  # of the way to the boundary
 @final
 @dataclass(frozen=True, eq=False)
 class Interior:
-    """S = F F', Z = H H', the prices, and of distances that may shrink what they are shorter by."""
+    """S = F F', Z = H H', the prices, and, where distances may shrink, by how much they did."""
 
     F: np.ndarray
     H: np.ndarray
@@ -78,7 +77,7 @@ class _Scaled:
         return np.asarray(np.einsum("kp,kp->k", self.E @ A, self.E))
 
     def step(self) -> Interior:
-        """Predict with nothing left of the gap, and correct for what a straight step gets wrong."""
+        """Predict a step to a gap of zero, and correct it for what a straight step gets wrong."""
         L, now = self.L, self.now
         count = L.shape[0] + (0 if now.slack is None else now.slack.shape[0])
         products = float(L @ L), float(self.slack @ now.lam)
@@ -86,11 +85,7 @@ class _Scaled:
         dS, dZ, dlam, dslack = self._direction(np.diag(-(L**2)), -self.slack * now.lam)
         a, c = self._lengths(dS, dZ, dlam, dslack)
         left = float(np.sum((np.diag(L) + a * dS) * (np.diag(L) + c * dZ)))
-        left += (
-            float((self.slack + a * dslack) @ (now.lam + c * dlam))
-            if now.slack is not None
-            else 0.0
-        )
+        left += float((self.slack + a * dslack) @ (now.lam + c * dlam))
         share = min(max((left / count / mean) ** 2, 1e-6), 1.0) if min(a, c) > 0.1 else 0.5
         bent = dS @ dZ
         dS, dZ, dlam, dslack = self._direction(
@@ -148,7 +143,7 @@ def _length(least: float) -> float:
 
 
 def _cholesky(M: np.ndarray, share: float) -> tuple[np.ndarray, bool]:
-    """Of M plus a share of the identity, more where rounding asks for it."""
+    """The Cholesky factor of M plus a share of the identity, ten times as much each time it fails."""
     while share < 1e-3:
         try:
             lifted = M.copy()
@@ -156,4 +151,4 @@ def _cholesky(M: np.ndarray, share: float) -> tuple[np.ndarray, bool]:
             return cho_factor(lifted, lower=True, overwrite_a=True, check_finite=False)
         except LinAlgError:
             share *= 10
-    raise LinAlgError("M has no digits left")
+    raise LinAlgError("M is singular to working precision")

@@ -5,8 +5,8 @@ and isometry. They are linear, so a divergence can stand in place of the trace: 
 that keeps the distances of neighbors and lets all others change.
 
 Centering asks e'Ke = 0 of a K that is positive semidefinite, so Ke = 0, and no positive definite K satisfies
-it. So it is no term but a range: K = V S V' with the columns of V orthogonal to e, which the prior is brought
-to.
+it. So centering is not a term but a range, K = V S V' with the columns of V orthogonal to e, and the prior is
+restricted to that range.
 """
 
 from typing import Any
@@ -14,11 +14,7 @@ from typing import Any
 import numpy as np
 
 from gramlearn._base.arrays import to_numpy
-from gramlearn._base.validation import (
-    check_points,
-    check_positive,
-    check_symmetric,
-)
+from gramlearn._base.validation import check_points, check_positive, check_symmetric
 from gramlearn.graphs.edges import read_edges
 from gramlearn.problem.constraints import SquaredDistances
 from gramlearn.problem.losses import Hard, Square
@@ -44,8 +40,7 @@ def unfolding_problem(
         The x_i; their distances are kept.
     graph : SciPy sparse matrix n x n, or array m x 2
         Of neighbors, such as `neighbor_graph` or scikit-learn's `kneighbors_graph`, whose stored entries are
-        the edges, or pairs of row numbers. A pair counts once, in whichever order; a point is no neighbor of
-        its own.
+        the edges, or pairs of row numbers. A pair counts once, in either order, and pairs (i, i) do not count.
     regularizer : Regularizer, optional
         The divergence (default: LogDet).
     prior : array n x n, optional
@@ -66,29 +61,26 @@ def unfolding_problem(
     n = X.shape[0]
     i, j = read_edges(graph, n)
     squared = np.sum((X[i] - X[j]) ** 2, axis=1)
-    loss = (
-        Hard(equal=squared)
-        if C is None
-        else Square(check_positive(C, "C", "unfolding_problem"), equal=squared)
-    )
+    owner = "unfolding_problem"
+    hard = C is None
+    loss = Hard(equal=squared) if hard else Square(check_positive(C, "C", owner), equal=squared)
     if prior is None:
-        check_positive(eps, "eps", "unfolding_problem")
+        check_positive(eps, "eps", owner)
         centered = X - X.mean(axis=0)
         K0 = centered @ centered.T
         K0 = K0 + eps * (float(np.trace(K0)) / n or 1.0) * np.eye(n)
     else:
-        K0 = np.asarray(
-            to_numpy(check_symmetric(check_points(prior, "prior"), "prior")), dtype=float
-        )
+        given = check_symmetric(check_points(prior, "prior"), "prior")
+        K0 = np.asarray(to_numpy(given), dtype=float)
         if K0.shape[0] != n:
             raise ValueError(
                 f"`prior` is of size {K0.shape[0]}, but there are {n} points; the two must agree."
             )
     phi = LogDet() if regularizer is None else regularizer
-    return Problem(phi, _centered(K0), [Term(SquaredDistances(i, j), loss)])
+    return Problem(phi, _center(K0), [Term(SquaredDistances(i, j), loss)])
 
 
-def _centered(K0: np.ndarray) -> Factor:
+def _center(K0: np.ndarray) -> Factor:
     """A factor of H K0 H, its columns orthogonal to e."""
     n = K0.shape[0]
     # The columns of a QR decomposition that begins with e.

@@ -1,4 +1,4 @@
-"""tr K -> max over PSD K with  sum_ij K_ij = 0  and  K_ii + K_jj - 2 K_ij = |x_i - x_j|^2  for neighbors.
+"""maximize tr K over PSD K with  sum_ij K_ij = 0  and  K_ii + K_jj - 2 K_ij = |x_i - x_j|^2  for neighbors.
 
 Maximum variance unfolding (Weinberger, Sha and Saul 2004; Z11 6.1): the points are pulled apart as far as the
 distances of neighbors allow. Steps are those of interior points (`interior_step`), in the directions that a
@@ -8,7 +8,7 @@ feasible K can have (`facial_reduction`), and `variance_bound` proves how good e
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 from functools import cached_property
-from typing import Any, NamedTuple, final
+from typing import Any, final
 
 import numpy as np
 
@@ -16,7 +16,6 @@ from gramlearn._base.validation import check_choice, check_host_points
 from gramlearn.graphs.edges import check_connected, read_edges
 from gramlearn.methods.unfolding.interior_step import Interior, begin, step
 from gramlearn.methods.unfolding.variance_bound import UnfoldingProblem
-from gramlearn.problem.certificate import Certificate
 from gramlearn.problem.solution import CertifiedAnswer, Record
 from gramlearn.problem.status import Status
 from gramlearn.solvers.loop import Limits, Method, Run, State, iterate, warn_unless_solved
@@ -25,7 +24,7 @@ _DISTANCES = {"equal": False, "at_most": True}
 _STEPS = 100
 _PATIENCE = 8  # steps without a better answer before the search ends
 INF = float("inf")
-_FAR = 0.1  # above which an answer may get worse before it gets better
+_FAR = 0.1  # above this badness answers may get worse before they get better
 
 
 @final
@@ -93,8 +92,8 @@ def unfold(
         Of neighbors, such as `neighbor_graph`, or its edges as pairs of row numbers. It must join all points:
         pieces would fly apart.
     distances : {"equal", "at_most"}
-        Whether distances of neighbors are kept, or may shrink. The second has always a feasible K, of which the
-        trace is below the largest one by at most the gap.
+        Whether distances of neighbors are kept, or may shrink. With "at_most" the answer is always feasible,
+        and its trace is below the largest one by at most the gap.
     tol : float
         The relative gap, and the violation, to stop at.
     max_iter : int, optional
@@ -121,25 +120,19 @@ def unfold(
     return answer
 
 
-class _Embedded(NamedTuple):
-    """K = V F F' V' with prices lam, judged."""
-
-    certificate: Certificate
-    factor: np.ndarray
-    prices: np.ndarray
-
-
 @final
 @dataclass(frozen=True, eq=False)
 class _UnfoldingState(State):
     interior: Interior
-    least: float  # the worse of gap and violation, so far
+    least: float  # the least badness of all steps: the worse of gap and violation
     idle: int  # steps since it became less
 
 
 @final
 @dataclass(frozen=True, eq=False)
-class _Unfolding(Method[_UnfoldingState, _Embedded, Unfolding]):
+class _Unfolding(Method[_UnfoldingState, Unfolding, Unfolding]):
+    """Interior-point steps. A candidate has its factor in the coordinates of V, and the answer in all."""
+
     problem: UnfoldingProblem
 
     @cached_property
@@ -149,22 +142,22 @@ class _Unfolding(Method[_UnfoldingState, _Embedded, Unfolding]):
 
     def begin(self, tol: float) -> _UnfoldingState:
         directions, b = self._program
-        return self._judged(begin(directions, b, at_most=self.problem.at_most), INF, 0)
+        return self._certify(begin(directions, b, at_most=self.problem.at_most), INF, 0)
 
     def step(self, state: _UnfoldingState, tol: float) -> _UnfoldingState:
         is_hopeful = state.idle < _PATIENCE or state.least > _FAR
-        # The more is added to a step's matrix, the surer the step, and the larger the error that is left.
+        # Adding more to the matrix of a step makes it safer and less accurate.
         share = min(max(1e-7 * tol, 1e-15), 1e-11)
         further = step(state.interior, *self._program, share) if is_hopeful else None
         if further is None:
             return replace(state, ending=Status.STALLED)
-        return self._judged(further, state.least, state.idle + 1)
+        return self._certify(further, state.least, state.idle + 1)
 
     @property
     def _program(self) -> tuple[np.ndarray, np.ndarray]:
         return self.problem.directions[self.kept], self.problem.squared[self.kept]
 
-    def _judged(self, interior: Interior, least: float, idle: int) -> _UnfoldingState:
+    def _certify(self, interior: Interior, least: float, idle: int) -> _UnfoldingState:
         prices = np.zeros(self.problem.i.shape[0])
         prices[self.kept] = interior.lam
         F = self.problem.feasible(interior.F)
@@ -173,22 +166,13 @@ class _Unfolding(Method[_UnfoldingState, _Embedded, Unfolding]):
             interior,
             min(least, certificate.badness),
             0 if certificate.badness < least else idle,
-            candidate=_Embedded(certificate, F, prices),
+            candidate=Unfolding(self.problem, F, prices, certificate=certificate),
             certificate=certificate,
         )
 
-    def answer(self, best: _Embedded, run: Run) -> Unfolding:
+    def answer(self, best: Unfolding, run: Run) -> Unfolding:
         """Coordinates of the points, in their units."""
-        problem = self.problem
-        U, s, _ = np.linalg.svd(problem.basis @ best.factor, full_matrices=False)
+        U, s, _ = np.linalg.svd(self.problem.basis @ best.factor, full_matrices=False)
         signs = np.sign(U[np.abs(U).argmax(axis=0), range(len(s))])
-        coordinates = U * (s * np.sqrt(problem.unit) * signs)
-        return Unfolding(
-            problem,
-            coordinates,
-            best.prices,
-            certificate=best.certificate,
-            status=run.status,
-            history=run.history,
-            seconds=run.seconds,
-        )
+        coordinates = U * (s * np.sqrt(self.problem.unit) * signs)
+        return super().answer(replace(best, factor=coordinates), run)

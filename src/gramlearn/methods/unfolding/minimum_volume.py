@@ -1,4 +1,4 @@
-"""minimize -<K0, K> + C/2 sum_ij (d_ij - D_ij)^2 over PSD K, tr K^2 <= B, again and again (Z11 6.2).
+"""minimize -<K0, K> + C/2 sum_ij (d_ij - D_ij)^2 over PSD K, tr K^2 <= B, in rounds (Z11 6.2).
 
 d_ij = K_ii + K_jj - 2 K_ij are the squared distances of neighbors and D_ij what they are to be. With the
 eigenvectors v_i of the last K, K0 = sum_(i <= d) v_i v_i' - sum_(i > d) v_i v_i' = 2 V V' - I. The first d
@@ -22,8 +22,8 @@ from sklearn.exceptions import ConvergenceWarning
 
 from gramlearn._base.validation import check_count
 from gramlearn._base.warnings import warn
-from gramlearn.methods.nonparametric.capacity import CapacitySearch, PricedKernel, check_capacity
-from gramlearn.problem.certificate import Certificate
+from gramlearn.graphs.edges import Edges
+from gramlearn.methods.nonparametric.capacity import CapacityAnswer, CapacitySearch, check_capacity
 from gramlearn.problem.constraints import DenseMatrices, SquaredDistances
 from gramlearn.problem.losses import Linear, Square
 from gramlearn.problem.prior import Zeros
@@ -31,25 +31,16 @@ from gramlearn.problem.problem import Problem, Term
 from gramlearn.problem.regularizers import Frobenius
 from gramlearn.problem.solution import CertifiedAnswer, Record
 from gramlearn.problem.status import Status
-from gramlearn.solvers.loop import Attempt, Limits, Method, Run, State, iterate
+from gramlearn.solvers.loop import Attempt, Limits, Method, State, iterate
 
 _FIRST = 1e-2  # the gap to which the first round is solved
 _SHARE = 0.1  # of what the last round gained, and at the end of tol, to which rounds are solved
-_ROUNDING = 1e-10  # a gap below it that a solve could not close is one of rounding
-_NEAREST = 4  # times the gap that rounding left is a gap that can be asked for
-
-
-class Distances(NamedTuple):
-    """Pairs (i, j) of n points, once each, with the squared distances that they are to have."""
-
-    n: int
-    i: np.ndarray
-    j: np.ndarray
-    squared: np.ndarray
+_ROUNDING = 1e-10  # a gap below this that a solve could not close is rounding
+_NEAREST = 4  # times the gap that rounding left: what can be asked for
 
 
 class Round(NamedTuple):
-    """What a round came to: the objective, the share of the trace in the first d eigenvalues, and its gap."""
+    """The result of a round: objective, share of the trace in the first d eigenvalues, and relative gap."""
 
     objective: float
     share: float
@@ -88,17 +79,11 @@ class VolumeAnswer(CertifiedAnswer):
         )
 
 
-def volume_problem(K0: np.ndarray, distances: Distances, C: float, G: float) -> Problem:
+def volume_problem(K0: np.ndarray, edges: Edges, C: float, G: float) -> Problem:
     """One round, divided by G."""
-    isometry = SquaredDistances(distances.i, distances.j)
-    return Problem(
-        Frobenius(),
-        Zeros(distances.n),
-        [
-            Term(DenseMatrices(K0[None]), Linear(-1 / G)),
-            Term(isometry, Square(C / G, equal=distances.squared)),
-        ],
-    )
+    isometry = Term(SquaredDistances(edges.i, edges.j), Square(C / G, equal=edges.squared))
+    terms = [Term(DenseMatrices(K0[None]), Linear(-1 / G)), isometry]
+    return Problem(Frobenius(), Zeros(len(K0)), terms)
 
 
 def signs_of(V: np.ndarray) -> np.ndarray:
@@ -107,7 +92,7 @@ def signs_of(V: np.ndarray) -> np.ndarray:
 
 
 def minimum_volume(
-    distances: Distances,
+    edges: Edges,
     K0: np.ndarray,
     d: int,
     *,
@@ -126,7 +111,8 @@ def minimum_volume(
 
     Parameters
     ----------
-    distances : Distances
+    edges : Edges
+        Pairs of neighbors, with the squared distances that they are to have.
     K0 : array n x n
         Of the first round: the identity less ee'/n for maximum variance unfolding, or `signs_of` eigenvectors
         of another kernel that are orthogonal to e.
@@ -141,19 +127,16 @@ def minimum_volume(
     check_capacity(capacity, capacity_price, owner)
     limits = Limits.read(tol, max_iter, time_limit, owner)
     check_count(max_rounds, "max_rounds")
-    rounds = _Rounds(distances, K0, d, C, capacity, capacity_price, max_rounds, smallest)
+    rounds = _Rounds(edges, K0, d, C, capacity, capacity_price, max_rounds, smallest)
     answer = iterate(rounds, limits, callback)
     if answer.status is not Status.LOCAL:
-        is_last = len(answer.rounds) == max_rounds
+        over = (f"max_iter={max_iter} iterations were over", "raise max_iter")
+        if len(answer.rounds) == max_rounds:
+            over = (f"max_rounds={max_rounds} of them were over", "raise max_rounds")
         what, limit = {
             Status.STOPPED: ("the callback stopped them", "go on"),
             Status.TIME_LIMIT: (f"time_limit={limits.time_limit:g} s was over", "raise time_limit"),
-        }.get(
-            answer.status,
-            (f"max_rounds={max_rounds} of them were over", "raise max_rounds")
-            if is_last
-            else (f"max_iter={max_iter} iterations were over", "raise max_iter"),
-        )
+        }.get(answer.status, over)
         warn(
             f"the rounds of {owner} still improved when {what}, by more than tol={tol:g}; {limit}, or "
             "ask for a larger tol.",
@@ -162,26 +145,13 @@ def minimum_volume(
     return answer
 
 
-class _RoundKernel(NamedTuple):
-    """The kernel of a round, its first eigenvectors and all eigenvalues, and what the round came to."""
-
-    kernel: PricedKernel
-    V: np.ndarray
-    eigenvalues: np.ndarray
-    round: Round
-    rounds: tuple[Round, ...]
-
-    @property
-    def certificate(self) -> Certificate:
-        return self.kernel.certificate
-
-
 @final
 @dataclass(frozen=True, eq=False)
 class _RoundsState(State):
     """The attempt of the round at work, which begins with K0, and the rounds before it.
 
-    Rounds are solved to `accuracy`, and the last to `enough`; `best` is the best of those before.
+    Rounds are solved to `accuracy`, and the last to `enough`; `best` is the best of those before, of this
+    `objective`.
     """
 
     attempt: Attempt
@@ -189,7 +159,8 @@ class _RoundsState(State):
     enough: float
     accuracy: float
     rounds: tuple[Round, ...] = ()
-    best: _RoundKernel | None = None
+    best: VolumeAnswer | None = None
+    objective: float = float("inf")
 
     def status(self, tol: float) -> Status | None:
         """A small gap is that of one round: the method itself says when all are over."""
@@ -203,10 +174,10 @@ class _RoundsState(State):
 
 @final
 @dataclass(frozen=True, eq=False)
-class _Rounds(Method[_RoundsState, _RoundKernel, VolumeAnswer]):
+class _Rounds(Method[_RoundsState, VolumeAnswer, VolumeAnswer]):
     """Each a convex problem at its capacity, whose K0 comes from the last."""
 
-    distances: Distances
+    edges: Edges
     K0: np.ndarray
     d: int
     C: float
@@ -223,85 +194,72 @@ class _Rounds(Method[_RoundsState, _RoundKernel, VolumeAnswer]):
         return self.step(_RoundsState(attempt, self.K0, enough, accuracy), tol)
 
     def step(self, state: _RoundsState, tol: float) -> _RoundsState:
-        """A step of the round at work; where it ends, the next round."""
+        """One step of this round; where it ends, the next round."""
         attempt = state.attempt.step()
         state = replace(state, attempt=attempt, certificate=attempt.certificate, candidate=None)
-        return state if attempt.status is None else self._after(state, tol)
+        return state if attempt.status is None else self._end_round(state, tol)
 
     def settle(self, state: _RoundsState) -> _RoundsState:
         """A round that is not over is an answer where it is the first; later ones cannot be compared."""
         kernel = state.attempt.settle().best
         if state.best is not None or kernel is None:
             return state
-        return replace(state, candidate=self._judged(kernel, state))
+        return replace(state, candidate=self._answer_of(kernel, state)[0])
 
-    def is_better(self, new: _RoundKernel, old: _RoundKernel) -> bool:
-        """What `_after` offers is better than all before it."""
+    def is_better(self, new: VolumeAnswer, old: VolumeAnswer) -> bool:
+        """Every candidate is better than those before it, by the choice in `_end_round`."""
         del new, old
         return True
 
-    def answer(self, best: _RoundKernel, run: Run) -> VolumeAnswer:
-        """The kernel of the best round."""
-        kernel = best.kernel
-        return VolumeAnswer(
-            kernel.factor,
-            kernel.capacity,
-            kernel.G,
-            best.eigenvalues,
-            best.rounds,
-            certificate=kernel.certificate,
-            status=run.status,
-            history=run.history,
-            seconds=run.seconds,
-        )
-
-    def _attempt(self, K0: np.ndarray, accuracy: float, near: PricedKernel | None) -> Attempt:
+    def _attempt(self, K0: np.ndarray, accuracy: float, near: CapacityAnswer | None) -> Attempt:
         def problem_at(G: float) -> Problem:
-            return volume_problem(K0, self.distances, self.C, G)
+            return volume_problem(K0, self.edges, self.C, G)
 
         search = CapacitySearch(problem_at, 2.0, self.B, self.G, "auto", self.smallest, near)
         return Attempt(search, accuracy)
 
-    def _after(self, state: _RoundsState, tol: float) -> _RoundsState:
+    def _end_round(self, state: _RoundsState, tol: float) -> _RoundsState:
         """Keep the round if it improved the objective; begin the next, unless it hardly did."""
         best, kernel = state.best, state.attempt.settle().best
-        new = self._judged(kernel, state)
-        size, gap = kernel.certificate.least, kernel.certificate.relative_gap
-        improved = np.inf if best is None else best.round.objective - new.round.objective
+        new, V = self._answer_of(kernel, state)
+        size, gap = kernel.certificate.least, kernel.relative_gap
+        improved = state.objective - new.rounds[-1].objective
         is_converged = improved <= tol * size and min(state.accuracy, gap) <= state.enough
-        if best is None or improved > 0 or best.certificate.relative_gap > state.enough:
-            best = new
+        if best is None or improved > 0 or best.relative_gap > state.enough:
+            best, state = new, replace(state, objective=new.rounds[-1].objective)
         # The answer has all rounds, also those that did not improve.
-        best = best._replace(rounds=new.rounds)
+        best = replace(best, rounds=new.rounds)
         state = replace(state, rounds=new.rounds, best=best, candidate=best)
         if is_converged or len(new.rounds) == self.max_rounds:
             return replace(state, ending=Status.LOCAL if is_converged else Status.ITERATION_LIMIT)
         enough = state.enough
         if not kernel.is_solved and gap < _ROUNDING:
-            enough = max(enough, _NEAREST * gap)  # no round comes nearer, and none is asked to
+            enough = max(enough, _NEAREST * gap)  # no later round comes nearer either
         accuracy = max(enough, min(_SHARE * improved / size, state.accuracy))
         if len(new.rounds) + 1 == self.max_rounds:
             accuracy = enough
-        K0 = signs_of(new.V)
+        K0 = signs_of(V)
         attempt = self._attempt(K0, accuracy, kernel)
         return replace(state, attempt=attempt, K0=K0, enough=enough, accuracy=accuracy)
 
-    def _judged(self, kernel: PricedKernel, state: _RoundsState) -> _RoundKernel:
-        """The kernel with its leading eigenvectors, and what came of the round that began with K0."""
-        V, eigenvalues = _spectrum(kernel.factor, self.d)
+    def _answer_of(
+        self, kernel: CapacityAnswer, state: _RoundsState
+    ) -> tuple[VolumeAnswer, np.ndarray]:
+        """The answer of the round that began with K0, and the leading eigenvectors of its kernel."""
+        U, s, _ = np.linalg.svd(kernel.factor[:, kernel.factor.any(axis=0)], full_matrices=False)
+        n_positive, eigenvalues = int(np.sum(s > 1e-8 * s.max(initial=0.0))), s**2
         first, total = float(eigenvalues[: self.d].sum()), float(eigenvalues.sum())
         # What f has gained on its tangent since the round began.
         gain = 2 * first - total - float(np.sum(kernel.factor * (state.K0 @ kernel.factor)))
         priced = 0.0 if self.G is None else self.G / 2 * kernel.capacity
-        objective = kernel.certificate.primal - gain + priced
         share = first / total if total else 0.0
-        last = Round(objective, share, kernel.certificate.relative_gap)
-        return _RoundKernel(kernel, V, eigenvalues, last, (*state.rounds, last))
-
-
-def _spectrum(F: np.ndarray, d: int) -> tuple[np.ndarray, np.ndarray]:
-    """The first d eigenvectors of F F', those of positive eigenvalues, and all eigenvalues but zeros."""
-    F = F[:, F.any(axis=0)]
-    U, s, _ = np.linalg.svd(F, full_matrices=False)
-    positive = int(np.sum(s > 1e-8 * s.max(initial=0.0)))
-    return U[:, : min(d, positive)], s**2
+        last = Round(kernel.primal - gain + priced, share, kernel.relative_gap)
+        answer = VolumeAnswer(
+            kernel.factor,
+            kernel.capacity,
+            kernel.capacity_price,
+            eigenvalues,
+            (*state.rounds, last),
+            certificate=kernel.certificate,
+        )
+        return answer, U[:, : min(self.d, n_positive)]

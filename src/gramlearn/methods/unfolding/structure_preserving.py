@@ -11,7 +11,7 @@ and by Hoelder's inequality f = -<W, K> + C xi >= -B^(1/p) (-q dual(a))^(1/q) fo
 Z11 has p = 2; a smaller p gives fewer dimensions, and p = 1 would be the trace that the authors of the
 method bound.
 
-Comparisons are made when they are violated. Those never made have a price of zero, so the dual is that of
+Comparisons are added when they are violated. Those never added have a price of zero, so the dual is that of
 all, and the largest violation comes from distances, a few rows at a time: the farthest neighbor of i
 against the nearest other point. For a slack the comparisons are hard constraints; the slack is 0, or the
 one at which the prices add up to C.
@@ -25,9 +25,13 @@ from typing import Any, NamedTuple, final
 import numpy as np
 
 from gramlearn._base.validation import RANGE
-from gramlearn.methods.nonparametric.capacity import capacity_of, check_capacity, priced_by
-from gramlearn.methods.nonparametric.leading_kernel import too_large
-from gramlearn.methods.unfolding.graph_comparisons import Comparisons, without
+from gramlearn.methods.nonparametric.capacity import (
+    capacity_of,
+    capacity_term,
+    check_capacity,
+)
+from gramlearn.methods.nonparametric.leading_kernel import explain_overflow
+from gramlearn.methods.unfolding.graph_comparisons import Comparisons, drop_known
 from gramlearn.problem.certificate import Certificate
 from gramlearn.problem.constraints import DenseMatrices, DistanceComparisons
 from gramlearn.problem.losses import Hard, Linear
@@ -35,23 +39,15 @@ from gramlearn.problem.prior import Zeros
 from gramlearn.problem.problem import Problem, Term
 from gramlearn.problem.solution import CertifiedAnswer, Record, Solution
 from gramlearn.problem.status import Status
-from gramlearn.solvers.loop import (
-    Attempt,
-    Limits,
-    Method,
-    Run,
-    State,
-    iterate,
-    warn_unless_solved,
-)
+from gramlearn.solvers.loop import Attempt, Limits, Method, State, iterate, warn_unless_solved
 from gramlearn.solvers.solve import method_for
 
-_FIRST = 500  # comparisons that may be made at a time, or as many as there are already
+_FIRST = 500  # at most so many comparisons are added at a time, or as many as have a price
 _ROUNDS = 200
 _SEARCHES = 60
 _LEAST_P = 1.01  # whose q is 101
 _LARGEST_LOG = math.log(RANGE)
-_ROUNDING = 1e-10  # a share of the graph's matrix that counts as none of it
+_ROUNDING = 1e-10  # a share of the graph's matrix that counts as zero
 
 
 @final
@@ -71,9 +67,9 @@ class StructureAnswer(CertifiedAnswer):
     slack : float
         xi. Without C, the largest violation.
     made : array m x 3
-        The comparisons (i, k, j) that were made, of `count`, with their `prices`, the proof of the gap.
+        The comparisons (i, k, j) that were added, of `count`, with their `prices`, the proof of the gap.
     rounds : tuple of (int, float)
-        How many were made in each round, and the largest violation beyond the slack that was left.
+        How many there were in each round, and the largest violation beyond the slack.
     """
 
     factor: np.ndarray
@@ -125,14 +121,14 @@ def structure_preserving(
         Whose arguments these are, for errors.
     """
     check_capacity(capacity, capacity_price, owner)
-    priced_by(p)  # which refuses what is no exponent
+    capacity_term(p)  # refuses what is not an exponent
     if p < _LEAST_P:
         raise ValueError(
             f"`p={p:g}` asks for powers of {p / (p - 1):.0f}, which leave the range of numbers; pass "
             f"{_LEAST_P} or more, which is near to the trace."
         )
     limits = Limits.read(tol, max_iter, time_limit, owner)
-    M, size = _centered(graph, p)
+    M, size = _center(graph, p)
     price = None if C is None else C / size
     search = _SlackSearch(Comparisons(graph), M, size, price, p, capacity, capacity_price)
     answer = iterate(search, limits, callback)
@@ -145,7 +141,7 @@ def structure_preserving(
     return answer
 
 
-def _centered(graph: Any, p: float) -> tuple[np.ndarray, float]:
+def _center(graph: Any, p: float) -> tuple[np.ndarray, float]:
     """H W H divided by what makes 1 the mean squared distance of K without prices, and that number."""
     W = np.asarray(graph.toarray(), dtype=float)
     means = W.mean(axis=0)
@@ -159,20 +155,8 @@ def _centered(graph: Any, p: float) -> tuple[np.ndarray, float]:
     return np.asarray(M / size), size
 
 
-class _AtSlack(NamedTuple):
-    """K at one slack, scaled to its capacity and judged, with what proves its gap."""
-
-    certificate: Certificate
-    factor: np.ndarray
-    capacity: float
-    slack: float
-    made: np.ndarray
-    prices: np.ndarray
-    rounds: tuple[tuple[int, float], ...]
-
-
 class _Made(NamedTuple):
-    """The comparisons made so far, their prices, and the rounds in which they were made."""
+    """The comparisons added by now, their prices, and the rounds in which they were added."""
 
     rows: np.ndarray
     prices: np.ndarray
@@ -189,7 +173,7 @@ class _End(NamedTuple):
 @final
 @dataclass(frozen=True, eq=False)
 class _SlackState(State):
-    """The attempt with the comparisons made so far at one slack, and the slacks on either side of it."""
+    """The attempt at one slack with the comparisons added by now, and the slacks on either side of it."""
 
     attempt: Attempt
     slack: float
@@ -206,7 +190,7 @@ class _SlackState(State):
 
 @final
 @dataclass(frozen=True, eq=False)
-class _SlackSearch(Method[_SlackState, _AtSlack, StructureAnswer]):
+class _SlackSearch(Method[_SlackState, StructureAnswer, StructureAnswer]):
     """Rounds at a slack, and the search for the slack whose prices add up to C.
 
     M is HWH divided by `size`, and C is in the same units.
@@ -228,78 +212,57 @@ class _SlackSearch(Method[_SlackState, _AtSlack, StructureAnswer]):
     def begin(self, tol: float) -> _SlackState:
         """Without a slack, with the comparisons that K without any violates."""
         nothing = _Made(np.zeros((0, 3), dtype=np.intp), np.zeros(0), ())
-        made, _, _ = self._make(nothing, self._without_prices(), 0.0, tol)
+        made, _, _ = self._add_violated(nothing, self._without_prices(), 0.0, tol)
         return self.step(_SlackState(self._attempt(made, 0.0, tol), 0.0, made), tol)
 
     def step(self, state: _SlackState, tol: float) -> _SlackState:
-        """A step of the solve at work; where it ends, make what it violates, or choose the next slack."""
+        """One step of the solve; where it ends, add what it violates, or choose the next slack."""
         attempt = state.attempt.step()
         state = replace(state, attempt=attempt, certificate=attempt.certificate, candidate=None)
         if attempt.status is None:
             return state
-        solution, made = self._solved(state)
-        more, largest, is_over = self._make(made, np.asarray(solution.factor), state.slack, tol)
+        solution, made = self._read_solution(state)
+        F = np.asarray(solution.factor)
+        more, largest, is_over = self._add_violated(made, F, state.slack, tol)
         if not is_over and state.round + 1 < _ROUNDS:
             attempt = self._attempt(more, state.slack, tol)
             return replace(state, attempt=attempt, made=more, round=state.round + 1)
         made = made._replace(rounds=more.rounds)
-        return self._after(replace(state, made=made), solution, largest, tol)
+        return self._end_slack(replace(state, made=made), solution, largest, tol)
 
     def settle(self, state: _SlackState) -> _SlackState:
-        """Judge the solve at work."""
+        """Judge the solve as it is now."""
         if state.attempt.state is None:
             return state
-        solution, made = self._solved(state)
+        solution, made = self._read_solution(state)
         if not np.isfinite(solution.gap):
             return state
         F = np.asarray(solution.factor)
-        largest = self.comparisons.violated(F, state.slack, 0.0, 1)[1]
-        return replace(state, candidate=self._judged(made, state.slack, largest, solution))
+        largest = self.comparisons.find_violated(F, state.slack, 0.0, 1)[1]
+        return replace(state, candidate=self._answer_of(made, state.slack, largest, solution))
 
-    def answer(self, best: _AtSlack, run: Run) -> StructureAnswer:
-        """With all comparisons there are."""
-        return StructureAnswer(
-            best.factor,
-            best.capacity,
-            best.slack,
-            best.made,
-            best.prices,
-            self.comparisons.count(),
-            best.rounds,
-            certificate=best.certificate,
-            status=run.status,
-            history=run.history,
-            seconds=run.seconds,
-        )
-
-    def _after(
+    def _end_slack(
         self, state: _SlackState, solution: Solution, largest: float, tol: float
     ) -> _SlackState:
-        """Judge K; the next slack, unless the prices add up to no more than C or enough were tried."""
-        found = self._judged(state.made, state.slack, largest, solution)
+        """Judge K; go on to the next slack, unless the prices add up to at most C or enough were tried."""
+        found = self._answer_of(state.made, state.slack, largest, solution)
         state = replace(state, candidate=found, certificate=found.certificate)
         total = float(state.made.prices.sum())
-        # At the slack that K violates without any price, all prices are zero.
-        right = state.right or _End(
-            self.comparisons.violated(self._without_prices(), 0.0, 0.0, 1)[1], 0.0
-        )
         left, here = state.left, _End(state.slack, total)
         if self.C is None or (left is None and total <= self.C) or state.turn == _SEARCHES:
             is_known = solution.status is not Status.OPTIMAL
             return replace(state, ending=solution.status if is_known else Status.STALLED)
+        right = state.right
+        if right is None:  # at the largest violation of K without any price, all prices are zero
+            F = self._without_prices()
+            right = _End(self.comparisons.find_violated(F, 0.0, 0.0, 1)[1], 0.0)
         left, right = (here, right) if left is None or total > self.C else (left, here)
         share = (left.total - self.C) / (left.total - right.total)
         share = min(max(share, 0.01), 0.99) if state.turn % 3 < 2 else 0.5
         slack = left.slack + share * (right.slack - left.slack)
-        return replace(
-            state,
-            attempt=self._attempt(state.made, slack, tol),
-            slack=slack,
-            round=0,
-            left=left,
-            right=right,
-            turn=state.turn + 1,
-        )
+        attempt, turn = self._attempt(state.made, slack, tol), state.turn + 1
+        state = replace(state, left=left, right=right, turn=turn)
+        return replace(state, attempt=attempt, slack=slack, round=0)
 
     def _attempt(self, made: _Made, slack: float, tol: float) -> Attempt:
         """The solve with these comparisons, from their prices."""
@@ -308,24 +271,24 @@ class _SlackSearch(Method[_SlackState, _AtSlack, StructureAnswer]):
         if len(made.rows):
             terms.append(Term(DistanceComparisons(*made.rows.T), Hard(upper=slack)))
             start.append(made.prices)
-        problem = Problem(priced_by(self.p), Zeros(self.comparisons.n), terms)
+        problem = Problem(capacity_term(self.p), Zeros(self.comparisons.n), terms)
         return Attempt(method_for(problem, "working_set", start=start), tol / 4)
 
-    def _solved(self, state: _SlackState) -> tuple[Solution, _Made]:
-        """The answer of the solve at work, and the comparisons with their prices."""
+    def _read_solution(self, state: _SlackState) -> tuple[Solution, _Made]:
+        """The solution of the solve as it is now, and the comparisons with their prices."""
         solution, made = state.attempt.settle().answer(), state.made
         prices = np.asarray(solution.duals[-1]) if len(made.rows) else np.zeros(0)
         return solution, made._replace(prices=prices)
 
-    def _make(
+    def _add_violated(
         self, made: _Made, F: np.ndarray, slack: float, tol: float
     ) -> tuple[_Made, float, bool]:
-        """Make what F violates, in place of what has no price; the largest violation, and if none is new."""
+        """Add what F violates, in place of what has no price; the largest violation, and if none is new."""
         mean = 2 * float(np.sum(F * F)) / self.comparisons.n
         kept = made.prices > 0
         room = max(_FIRST, int(kept.sum()))
-        new, largest = self.comparisons.violated(F, slack, tol * mean / 4, room)
-        new = without(new, made.rows)
+        new, largest = self.comparisons.find_violated(F, slack, tol * mean / 4, room)
+        new = drop_known(new, made.rows)
         rounds = (*made.rounds, (len(made.rows), max(largest - slack, 0.0)))
         if not len(new):
             return made._replace(rounds=rounds), largest, True
@@ -333,39 +296,46 @@ class _SlackSearch(Method[_SlackState, _AtSlack, StructureAnswer]):
         prices = np.concatenate([made.prices[kept], np.zeros(len(new))])
         return _Made(rows, prices, rounds), largest, False
 
-    def _judged(self, made: _Made, slack: float, largest: float, solution: Solution) -> _AtSlack:
+    def _answer_of(
+        self, made: _Made, slack: float, largest: float, solution: Solution
+    ) -> StructureAnswer:
         """K with tr K^p = B, or as a price of G has it, against prices that add up to no more than C."""
         p, q, F = self.p, self.q, np.asarray(solution.factor)
         total = float(made.prices.sum())
         share = 1.0 if self.C is None or total <= self.C else self.C / total
         dual = solution.dual
-        if self.C is not None:
-            dual = (
-                dual + slack * total if share == 1 else self._dual(made.rows, share * made.prices)
-            )
-        # K is a power of Y+, which may be far from it in size: whether it is rounding, Y+ has to tell.
+        if share < 1:
+            dual = self._dual(made.rows, share * made.prices)
+        elif self.C is not None:
+            dual += slack * total
+        # K is a power of Y+ and may differ from it in size: whether it is rounding shows in Y+.
         if np.linalg.norm(F, 2) ** (2 * (p - 1)) <= _ROUNDING * np.linalg.norm(self.M):
             F = F[:, :0]
-        scale, capacity = self._scale(capacity_of(F, p))
+        scale, capacity = self._find_scale(capacity_of(F, p))
         slack = max(largest, 0.0) if capacity else 0.0
         f = -float(np.sum(F * (self.M @ F))) + (self.C or 0.0) * slack
         bound = -(capacity ** (1 / p)) * (q * max(-dual, 0.0)) ** (1 / q)
         value, gap = self.size * scale * f, self.size * max(scale * f - bound, 0.0)
         mean = 2 * float(np.sum(F * F)) / self.comparisons.n
         violation = slack / mean if self.C is None and mean > 0 else 0.0
-        certificate = Certificate(value, value - gap, gap, violation)
-        factor, prices = F * scale**0.5, self.size * share * made.prices
-        return _AtSlack(
-            certificate, factor, capacity, scale * slack, made.rows, prices, made.rounds
+        return StructureAnswer(
+            F * scale**0.5,
+            capacity,
+            scale * slack,
+            made.rows,
+            self.size * share * made.prices,
+            self.comparisons.count(),
+            made.rounds,
+            certificate=Certificate(value, value - gap, gap, violation),
         )
 
-    def _scale(self, capacity: float) -> tuple[float, float]:
-        """What K is multiplied by, and the capacity that it then has."""
+    def _find_scale(self, capacity: float) -> tuple[float, float]:
+        """The number to multiply K by, and its capacity after that."""
         if self.B is not None:
             return ((self.B / capacity) ** (1 / self.p), self.B) if capacity else (1.0, 0.0)
         price = 1.0 if self.G is None else self.G
         if (1 - self.q) * math.log(price / self.size) > _LARGEST_LOG:
-            raise ValueError(too_large(self.p, price))
+            raise ValueError(explain_overflow(self.p, price))
         scale = (price / self.size) ** (1 - self.q)
         return scale, capacity * scale**self.p
 

@@ -1,7 +1,7 @@
 """tr K <= sum_k lam_k d_k + z T  for every feasible K of maximum variance unfolding: how good an answer is.
 
 K is feasible if it is PSD and centered with t_k = d_k, where t_k = <A_k, K> are squared distances of neighbors
-and d_k what they shall be. With V a basis of the directions that such a K can have (`facial_reduction`), any
+and d_k their targets. With V a basis of the directions that such a K can have (`facial_reduction`), any
 multipliers lam give a bound. Let
 
     Z = V' (sum_k lam_k A_k - I) V,      z = max(0, -least eigenvalue of Z),      T = 1/(2n) sum_ij g_ij^2
@@ -27,13 +27,13 @@ import numpy as np
 from gramlearn.methods.unfolding.facial_reduction import common_range
 from gramlearn.problem.certificate import Certificate
 
-_SAME = 1e-11  # squared, the part of a constraint beside those before it that counts as none
+_SAME = 1e-11  # the squared part of a constraint that is independent of others, below which it counts as 0
 
 
 @final
 @dataclass(frozen=True, eq=False)
 class UnfoldingProblem:
-    """tr K -> max over centered PSD K that keeps the squared distances of pairs i, j, or makes them smaller.
+    """maximize tr K over centered PSD K that keeps the squared distances of pairs i, j, or makes them smaller.
 
     It is the judge of every answer, in units in which the mean squared distance is 1.
     """
@@ -71,9 +71,9 @@ class UnfoldingProblem:
         from scipy.sparse.csgraph import shortest_path
 
         n, total = self.points.shape[0], 0.0
-        # A length of zero would be no edge; the least positive number is as good.
+        # In a sparse matrix a zero is not an edge; the least positive number stands for it.
         lengths = np.maximum(np.sqrt(self.squared), np.finfo(float).tiny)
-        # Paths are searched by numbers of 32 bits; SciPy before 1.15 does not see to that itself.
+        # The search of paths needs 32-bit indices; SciPy before 1.15 does not convert them.
         places = self.i.astype(np.int32), self.j.astype(np.int32)
         graph = coo_array((lengths, places), shape=(n, n)).tocsr()
         for at in range(0, n, 256):
@@ -104,14 +104,14 @@ class UnfoldingProblem:
         short = float(lam @ (self.squared - t))
         inner = max(float(np.sum(F * (Z @ F))), 0.0)
         gap = inner + z * self.largest_trace + abs(short)
-        off = t - self.squared
-        off = np.maximum(off, 0.0) if self.at_most else np.abs(off)
-        return Certificate(-trace, -bound, gap if bound < np.inf else np.inf, float(off.max()))
+        errors = t - self.squared
+        errors = np.maximum(errors, 0.0) if self.at_most else np.abs(errors)
+        return Certificate(-trace, -bound, gap if bound < np.inf else np.inf, float(errors.max()))
 
     def feasible(self, F: np.ndarray) -> np.ndarray:
-        """F, made smaller where distances may shrink and do not."""
+        """F, scaled down where distances may only shrink and some are too long."""
         if not self.at_most:
             return F
         t = np.sum((self.directions @ F) ** 2, axis=1)
-        seen = self.squared > 0
-        return F / np.sqrt(max(1.0, float(np.max(t[seen] / self.squared[seen]))))
+        positive = self.squared > 0
+        return F / np.sqrt(max(1.0, float(np.max(t[positive] / self.squared[positive]))))

@@ -38,7 +38,7 @@ class Trace(Constraints):
         every = every_row(dimension, like)
         one = constant(1.0, like, dimension)
         table = Entries(namespace(like).zeros_like(every), every, every, one)
-        identity = SparseMap(table, 1, constant(0.0, like, dimension), known_nonnegative=True)
+        identity = SparseMap(table, 1, constant(0.0, like, dimension), is_nonnegative=True)
         return identity if basis is None else identity.restrict(basis)
 
     def describe(self, k: int) -> str:

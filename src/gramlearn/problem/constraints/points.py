@@ -4,11 +4,11 @@
     similarity              p_i' X p_j = |p_i + p_j|_X^2 / 4 - |p_i - p_j|_X^2 / 4
 
 Without `points` the rows are those of the identity: X is the kernel itself, and i, j number its rows.
-A new kind is its index arrays and a table of directions.
+A new kind is its index arrays, as fields, and a table of directions.
 """
 
 from abc import abstractmethod
-from dataclasses import dataclass
+from dataclasses import MISSING, dataclass, fields
 from typing import Any, ClassVar, final
 
 from gramlearn._base.arrays import Array, as_index, as_real, constant, where_true
@@ -28,9 +28,11 @@ class PointConstraints(Constraints):
     words: ClassVar[str]
 
     @property
-    @abstractmethod
+    @final
     def columns(self) -> dict[str, Any]:
-        """The index arrays by the names of their arguments."""
+        """The index arrays by the names of their arguments, which are all that have a position."""
+        given = {f.name: getattr(self, f.name) for f in fields(self) if not f.kw_only}
+        return {name: x for name, x in given.items() if x is not None}
 
     @property
     @abstractmethod
@@ -82,10 +84,14 @@ class PointConstraints(Constraints):
     def describe(self, k: int) -> str:
         return self.words.format(*(int(x[k]) for x in self.columns.values()))
 
-
-def _shifted(n: int, shift: int) -> list[int]:
-    """Give rows that never wrap around: a circle of comparisons would contradict itself."""
-    return [k + shift for k in range(n - 3)]
+    @classmethod
+    @final
+    def examples(cls, n: int) -> list[Constraints]:
+        # Rows that never wrap around: a circle of comparisons would contradict itself.
+        columns = [[k + shift for k in range(n - 3)] for shift in range(4)]
+        wanted = [f.default is MISSING for f in fields(cls) if not f.kw_only]
+        counts = range(sum(wanted), len(wanted) + 1)
+        return [cls(*columns[:count]) for count in counts]
 
 
 @final
@@ -95,6 +101,9 @@ class SquaredDistances(PointConstraints):
 
     i: Any
     j: Any
+
+    words: ClassVar[str] = "squared distance of points {} and {}"
+    directions: ClassVar[tuple[Direction, ...]] = (Direction(1.0, 0, -1, 1),)
 
     def __post_init__(self) -> None:
         super().__post_init__()
@@ -106,20 +115,6 @@ class SquaredDistances(PointConstraints):
                 "such pairs out."
             )
 
-    words: ClassVar[str] = "squared distance of points {} and {}"
-
-    @property
-    def columns(self) -> dict[str, Any]:
-        return {"i": self.i, "j": self.j}
-
-    @property
-    def directions(self) -> tuple[Direction, ...]:
-        return (Direction(1.0, 0, -1, 1),)
-
-    @classmethod
-    def examples(cls, n: int) -> list[Constraints]:
-        return [cls(_shifted(n, 0), _shifted(n, 1))]
-
 
 @final
 @dataclass(frozen=True, eq=False)
@@ -130,18 +125,10 @@ class Similarities(PointConstraints):
     j: Any
 
     words: ClassVar[str] = "similarity of points {} and {}"
-
-    @property
-    def columns(self) -> dict[str, Any]:
-        return {"i": self.i, "j": self.j}
-
-    @property
-    def directions(self) -> tuple[Direction, ...]:
-        return Direction(0.25, 0, 1, 1), Direction(-0.25, 0, -1, 1)
-
-    @classmethod
-    def examples(cls, n: int) -> list[Constraints]:
-        return [cls(_shifted(n, 0), _shifted(n, 1))]
+    directions: ClassVar[tuple[Direction, ...]] = (
+        Direction(0.25, 0, 1, 1),
+        Direction(-0.25, 0, -1, 1),
+    )
 
 
 @final
@@ -152,18 +139,7 @@ class DiagonalEntries(PointConstraints):
     i: Any
 
     words: ClassVar[str] = "squared norm of point {}"
-
-    @property
-    def columns(self) -> dict[str, Any]:
-        return {"i": self.i}
-
-    @property
-    def directions(self) -> tuple[Direction, ...]:
-        return (Direction(1.0, 0, 0, 0),)
-
-    @classmethod
-    def examples(cls, n: int) -> list[Constraints]:
-        return [cls(_shifted(n, 0))]
+    directions: ClassVar[tuple[Direction, ...]] = (Direction(1.0, 0, 0, 0),)
 
 
 @dataclass(frozen=True, eq=False)
@@ -175,12 +151,6 @@ class _Comparisons(PointConstraints):
     k: Any
     l: Any = None  # noqa: E741 - the fourth letter of (i, j, k, l)
 
-    @property
-    @final
-    def columns(self) -> dict[str, Any]:
-        columns = {"i": self.i, "j": self.j, "k": self.k}
-        return columns if self.l is None else {**columns, "l": self.l}
-
     @final
     def describe(self, k: int) -> str:
         points = [int(x[k]) for x in self.columns.values()]
@@ -190,11 +160,6 @@ class _Comparisons(PointConstraints):
     @property
     def _second_pair(self) -> tuple[int, int]:
         return (0, 2) if self.l is None else (2, 3)
-
-    @classmethod
-    def examples(cls, n: int) -> list[Constraints]:
-        three = (_shifted(n, 0), _shifted(n, 1), _shifted(n, 2))
-        return [cls(*three), cls(*three, _shifted(n, 3))]
 
 
 @final

@@ -140,6 +140,26 @@ class LinearMap(ABC):
         """(<B_k, Phi o B_k>)_k."""
 
 
+class ImplicitMap(LinearMap):
+    """A map of a few entries each, written out for what solvers ask of restricted maps only."""
+
+    @abstractmethod
+    def written_out(self) -> LinearMap:
+        """The same map with its matrices or directions written out."""
+
+    def squares(self, v: Array) -> Array:
+        return self.written_out().squares(v)
+
+    def entries(self, i: Array, j: Array) -> Array:
+        return self.written_out().entries(i, j)
+
+    def rank_ones(self) -> RankOnes:
+        return self.written_out().rank_ones()
+
+    def diagonal(self, Phi: Array) -> Array:
+        return self.written_out().diagonal(Phi)
+
+
 class Estimates(NamedTuple):
     """Values that are off by at most relative |value| + absolute."""
 

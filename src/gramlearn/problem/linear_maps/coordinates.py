@@ -10,14 +10,14 @@ from dataclasses import dataclass, replace
 from typing import final
 
 from gramlearn._base.arrays import Array, added_at, constant, every_row, eye, namespace
-from gramlearn.problem.linear_maps.base import Entries, LinearMap, Products, RankOnes
+from gramlearn.problem.linear_maps.base import Entries, ImplicitMap, LinearMap, Products
 from gramlearn.problem.linear_maps.indexed import IndexedMap
 from gramlearn.problem.linear_maps.points import PointMap
 
 
 @final
 @dataclass(frozen=True)
-class CoordinateMap(IndexedMap):
+class CoordinateMap(IndexedMap, ImplicitMap):
     """B_k over rows of the identity; `like` is a vector of the dimension of X, for its type and device."""
 
     like: Array
@@ -91,24 +91,11 @@ class CoordinateMap(IndexedMap):
             total = added_at(total, a, size)
         return total
 
-    def _on_identity(self) -> PointMap:
-        """The map with the identity written out, for what solvers ask of restricted maps only."""
+    def written_out(self) -> PointMap:
         return PointMap(self.indices, self.directions, eye(self._dimension, self.like))
 
-    def squares(self, v: Array) -> Array:
-        return self._on_identity().squares(v)
-
     def matrices(self) -> Array:
-        return self._on_identity().matrices()
-
-    def entries(self, i: Array, j: Array) -> Array:
-        return self._on_identity().entries(i, j)
-
-    def diagonal(self, Phi: Array) -> Array:
-        return self._on_identity().diagonal(Phi)
-
-    def rank_ones(self) -> RankOnes:
-        return self._on_identity().rank_ones()
+        return self.written_out().matrices()
 
     def sizes(self) -> Array:
         return 2 * namespace(self.like).ones_like(self.like)

@@ -39,11 +39,13 @@ class DirectionMap(LinearMap):
         """Add up the arity parts of a stacked vector or matrix, with their weights."""
         if self.weights == (1.0,):
             return stacked
-        parts = [
-            w * stacked[s * self.size : (s + 1) * self.size, ...]
-            for s, w in enumerate(self.weights)
-        ]
+        parts = [w * part for w, part in zip(self.weights, self._cut(stacked), strict=True)]
         return sum(parts[1:], start=parts[0])
+
+    def _cut(self, stacked: Array) -> list[Array]:
+        """The arity parts of a stacked vector or matrix."""
+        size = self.size
+        return [stacked[s * size : (s + 1) * size, ...] for s in range(len(self.weights))]
 
     def traces(self, x: Array) -> Array:
         xp = namespace(self.z)
@@ -74,28 +76,21 @@ class DirectionMap(LinearMap):
 
     def _pairs_of_directions(self) -> Iterator[tuple[float, Array]]:
         """(w_st, z_s o z_t) with B o B = sum_(s >= t) w_st (z_s o z_t)(z_s o z_t)'."""
-        size = self.size
-        parts = [self.z[s * size : (s + 1) * size, :] for s in range(len(self.weights))]
+        parts = self._cut(self.z)
         for s, ws in enumerate(self.weights):
             for t, wt in enumerate(self.weights[: s + 1]):
                 yield (1 if s == t else 2) * ws * wt, parts[s] * parts[t]
 
     def matrices(self) -> Array:
-        size, total = self.size, 0.0
-        for s, w in enumerate(self.weights):
-            z = self.z[s * size : (s + 1) * size, :]
-            total = total + w * z[:, :, None] * z[:, None, :]
-        return total
+        return self._sum(self.z[:, :, None] * self.z[:, None, :])
 
     def gram(self, other: LinearMap) -> Array:
         if not isinstance(other, DirectionMap):
             return super().gram(other)
         # <zz', yy'> = (z'y)^2: no matrix is written out.
         total: Array = 0.0
-        for s, w in enumerate(self.weights):
-            z = self.z[s * self.size : (s + 1) * self.size, :]
-            for t, v in enumerate(other.weights):
-                y = other.z[t * other.size : (t + 1) * other.size, :]
+        for w, z in zip(self.weights, self._cut(self.z), strict=True):
+            for v, y in zip(other.weights, other._cut(other.z), strict=True):
                 total = total + w * v * (z @ transpose(y)) ** 2
         return total
 

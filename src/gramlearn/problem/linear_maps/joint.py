@@ -1,18 +1,13 @@
 """Several maps as one: a vector over all constraints is the pieces of the maps, one after another."""
 
 from collections.abc import Sequence
-from typing import Protocol
+from typing import Any
 
 from gramlearn._base.arrays import Array, concat
 from gramlearn.problem.linear_maps.base import LinearMap
 
 
-class _Sized(Protocol):
-    @property
-    def size(self) -> int: ...
-
-
-def split(parts: Sequence[_Sized], vector: Array) -> list[Array]:
+def split(parts: Sequence[Any], vector: Array) -> list[Array]:
     """Cut a vector over all constraints into the pieces of these parts, or maps."""
     pieces, start = [], 0
     for part in parts:

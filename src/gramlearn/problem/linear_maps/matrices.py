@@ -13,11 +13,7 @@ class MatrixMap(LinearMap):
     """B_k as a stack of c dense r x r matrices."""
 
     stack: Array
-    known_nonnegative: bool = False
-
-    @property
-    def is_nonnegative(self) -> bool:
-        return self.known_nonnegative
+    is_nonnegative: bool = False
 
     @property
     def size(self) -> int:
@@ -25,10 +21,10 @@ class MatrixMap(LinearMap):
 
     def restrict(self, Q: Array, products: Products | None = None) -> "MatrixMap":
         del products  # matrices belong to one map
-        return MatrixMap(transpose(Q) @ (self.stack @ Q), self.known_nonnegative)
+        return MatrixMap(transpose(Q) @ (self.stack @ Q), self.is_nonnegative)
 
     def materialize_rows(self, rows: Array) -> "MatrixMap":
-        return MatrixMap(namespace(rows).take(self.stack, rows, axis=0), self.known_nonnegative)
+        return MatrixMap(namespace(rows).take(self.stack, rows, axis=0), self.is_nonnegative)
 
     index_rows = materialize_rows
 

@@ -9,8 +9,10 @@ from gramlearn._base.arrays import (
     chunks,
     concat,
     constant,
+    count_true,
     every_row,
     in_single,
+    machine_eps,
     namespace,
     pair_squared_norms,
     read,
@@ -23,10 +25,9 @@ from gramlearn.problem.linear_maps.indexed import IndexedMap
 _DIRECTIONS_BYTES = 1 << 30
 # Norms between which single precision neither overflows nor loses more to small numbers than to rounding.
 _SINGLE_REACH = (1e-8, 1e15)
-# The share of the squares that a scan may leave out, judged by so many points.
-_LEFT_OUT = 3e-4
-_SAMPLE = 1000
-_OUTLYING = 100.0  # times as much of one point, and all columns are kept
+_LEFT_OUT = 3e-4  # the share of the squares that a scan may leave out
+_SAMPLE = 1000  # points from which that share is estimated
+_OUTLYING = 100.0  # a point that loses this many times that share makes all columns be kept
 
 
 @final
@@ -64,14 +65,11 @@ class PointMap(IndexedMap):
             if d.sign:
                 part = part + d.sign * xp.take(self.points, self.indices[d.second][rows], axis=0)
             z.append(part)
-        return DirectionMap(
-            xp.concat(z) if len(z) > 1 else z[0], tuple(d.weight for d in self.directions)
-        )
+        return DirectionMap(concat(z, self.points), tuple(d.weight for d in self.directions))
 
     def _chunks(self) -> list[slice]:
-        return list(
-            chunks(self.size, len(self.directions) * int(self.points.shape[1]), self.points)
-        )
+        width = len(self.directions) * int(self.points.shape[1])
+        return list(chunks(self.size, width, self.points))
 
     def traces(self, x: Array) -> Array:
         # One number for all needs no pass over the points.
@@ -88,7 +86,7 @@ class PointMap(IndexedMap):
     def magnitudes(self, x: Array) -> Array:
         # A difference z of points p and q has the rounding of the points: |z|^2 is off by eps times this.
         xp = namespace(x)
-        eps = float(xp.finfo(self.points.dtype).eps)
+        eps = machine_eps(self.points)
         points = self.points * xp.sqrt(x)
         norms = xp.linalg.vector_norm(points, axis=1)
         total = constant(0.0, self.points, self.size)
@@ -137,7 +135,7 @@ class PointMap(IndexedMap):
         # Rounded points move a difference z by at most 2 u reach, its own rounding by u |z|, and a sum of r
         # squares is off by (r + 1) u |z|^2, to first order. With 4 reach |z| <= 32 |z|^2 + reach^2 / 8 that is
         # a part of |z|^2 and a number; the rest is for what is done with the values, in their precision.
-        u = float(xp.finfo(points.dtype).eps) / 2
+        u = machine_eps(points) / 2
         left_out = (1 + 64 * u) * (2 * lost) ** 2
         relative, absolute = u * (F.shape[0] + 64), u * reach**2 / 4 + left_out
         if not self.is_nonnegative:
@@ -197,7 +195,7 @@ def _leading_columns(points: Array, F: Array, centered: bool) -> tuple[Array, fl
     total = read(xp.sum(energy))
     order = xp.argsort(-energy)
     tails = total - xp.cumulative_sum(xp.take(energy, order))
-    kept = 1 + int(xp.sum(xp.astype(tails > _LEFT_OUT * total, xp.int64)))
+    kept = 1 + count_true(tails > _LEFT_OUT * total)
     F = xp.take(F, order, axis=1)
     leading, reach, lost = _product(points, F, center, min(kept, r))
     if lost**2 > _OUTLYING * _LEFT_OUT * total:

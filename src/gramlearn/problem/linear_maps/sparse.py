@@ -12,23 +12,19 @@ from gramlearn._base.arrays import (
     transpose,
     where_true,
 )
-from gramlearn.problem.linear_maps.base import Entries, LinearMap, Products, RankOnes
+from gramlearn.problem.linear_maps.base import Entries, ImplicitMap, Products
 from gramlearn.problem.linear_maps.matrices import MatrixMap
 
 
 @final
 @dataclass(frozen=True)
-class SparseMap(LinearMap):
+class SparseMap(ImplicitMap):
     """B_k with few entries, those of B_0 first; `like` is a vector of the dimension of X, for its type."""
 
     table: Entries
     count: int
     like: Array
-    known_nonnegative: bool = False
-
-    @property
-    def is_nonnegative(self) -> bool:
-        return self.known_nonnegative
+    is_nonnegative: bool = False
 
     @property
     def size(self) -> int:
@@ -52,10 +48,10 @@ class SparseMap(LinearMap):
             left, right = (xp.take(Q, xp.take(side, mine), axis=0) for side in (i, j))
             stack.append(transpose(left) @ (xp.take(w, mine)[:, None] * right))
         whole = xp.stack(stack) if stack else constant(0.0, Q, (0, r, r))
-        return MatrixMap(whole, self.known_nonnegative)
+        return MatrixMap(whole, self.is_nonnegative)
 
     def materialize_rows(self, rows: Array) -> MatrixMap:
-        return self.index_rows(rows)._written_out()
+        return self.index_rows(rows).written_out()
 
     def index_rows(self, rows: Array) -> "SparseMap":
         xp, count = namespace(rows), int(rows.shape[0])
@@ -78,10 +74,8 @@ class SparseMap(LinearMap):
         return added_at(constant(0.0, x, self.count), k, on_diagonal)
 
     def magnitudes(self, x: Array) -> Array:
-        k, i, j, w = self.table
-        xp = namespace(w)
-        sizes = replace(self, table=Entries(k, i, j, xp.abs(w)))
-        return sizes.traces(x)
+        w = namespace(x).abs(self.table.w)
+        return replace(self, table=self.table._replace(w=w)).traces(x)
 
     def apply(self, S: Array) -> Array:
         xp = namespace(S)
@@ -100,8 +94,8 @@ class SparseMap(LinearMap):
         # No entry exceeds the sum of its row, nor that of its column.
         return added_at(constant(0.0, v, self._dimension), i, xp.abs(w * xp.take(v, k)))
 
-    def _written_out(self) -> MatrixMap:
-        return MatrixMap(self.matrices(), self.known_nonnegative)
+    def written_out(self) -> MatrixMap:
+        return MatrixMap(self.matrices(), self.is_nonnegative)
 
     def matrices(self) -> Array:
         xp, n = namespace(self.like), self._dimension
@@ -109,20 +103,8 @@ class SparseMap(LinearMap):
         flat = added_at(constant(0.0, self.like, self.count * n * n), (k * n + i) * n + j, w)
         return xp.reshape(flat, (self.count, n, n))
 
-    def squares(self, v: Array) -> Array:
-        return self._written_out().squares(v)
-
-    def entries(self, i: Array, j: Array) -> Array:
-        return self._written_out().entries(i, j)
-
     def sizes(self) -> Array:
-        return self._written_out().sizes()
-
-    def rank_ones(self) -> RankOnes:
-        return self._written_out().rank_ones()
-
-    def diagonal(self, Phi: Array) -> Array:
-        return self._written_out().diagonal(Phi)
+        return self.written_out().sizes()
 
     def in_single(self, scale: float) -> MatrixMap:
-        return self._written_out().in_single(scale)
+        return self.written_out().in_single(scale)

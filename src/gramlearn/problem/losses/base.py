@@ -7,7 +7,7 @@ from typing import Any, ClassVar, NamedTuple, Self, final
 from gramlearn._base.arrays import Array, clipped, is_array, namespace, read
 
 INF = float("inf")
-_UNSURE = 1e-9  # of a bound: where a t is rounded by more, it may violate the bound by as much
+_UNSURE = 1e-9  # of a bound: a larger rounding error of t counts as a violation
 
 
 class Curve(NamedTuple):
@@ -27,8 +27,11 @@ class Loss(ABC):
 
     weight: Any = 1.0
 
-    is_hard: ClassVar[bool] = False  # infinite on one side of a bound: feasibility is at stake
+    is_hard: ClassVar[bool] = (
+        False  # infinite on one side of a bound: the problem may be infeasible
+    )
     is_fixed: ClassVar[bool] = False  # the box is a point: nothing to solve for
+    is_smooth: ClassVar[bool] = False  # loss' exists inside the domain, and `price` gives it
 
     @abstractmethod
     def value(self, t: Array) -> Array:
@@ -50,13 +53,13 @@ class Loss(ABC):
     def box(self, like: Array, size: int) -> tuple[Array, Array]:
         """(lo, hi), vectors of `size`."""
 
-    @abstractmethod
     def excess(self, t: Array) -> Array:
-        """How far t lies on the wrong side of the bound, 0 if it does not."""
+        """How far t lies on the wrong side of the bound, 0 if it does not or there is no bound."""
+        return namespace(t).zeros_like(t)
 
-    @abstractmethod
     def scale(self, t: Array, unit: float = 1.0) -> Array:
-        """The size of t against which an excess is measured: |b|, and `unit` where b is 0."""
+        """The size of t against which an excess is measured: |b|, and `unit` where b is 0 or missing."""
+        return namespace(t).full_like(t, unit)
 
     @abstractmethod
     def is_slack(self, low: Array, high: Array) -> Array:
@@ -96,11 +99,6 @@ class Loss(ABC):
     @property
     def has_open_domain(self) -> bool:
         """Whether the loss is infinite at the finite end of its domain too."""
-        return False
-
-    @property
-    def is_smooth(self) -> bool:
-        """Whether loss' exists inside the domain, and is known: see `price`."""
         return False
 
     def price(self, t: Array) -> Array:
@@ -165,13 +163,13 @@ class Loss(ABC):
     def violation(self, t: Array, unit: float = 1.0, t_error: Array | None = None) -> float:
         """How far a t lies outside the domain, relative to the bound; the largest of all.
 
-        With a `t_error`, by which t may be off, it is how far t may lie outside; but see `_UNSURE`.
+        With a `t_error`, by which t may be off, it is how far t may lie outside, if more than `_UNSURE`.
         """
         if not self.has_domain or t.shape[0] == 0:
             return 0.0
         xp, scale = namespace(t), self.scale(t, unit)
-        off = self.outside(t) / scale
+        outside = self.outside(t) / scale
         if t_error is not None:
             most = xp.maximum(self.outside(t - t_error), self.outside(t + t_error)) / scale
-            off = xp.where(most > _UNSURE, most, off)
-        return read(xp.max(off))
+            outside = xp.where(most > _UNSURE, most, outside)
+        return read(xp.max(outside))

@@ -2,7 +2,7 @@
 
 A loss punishes t above an upper bound, below a lower bound, or off a target:
 
-    Hinge(C=10.0, upper=1.0)      LogDetSlack(gamma=2.0, lower=b)      Hard(equal=1.0)
+    Hinge(C=10.0, upper=1.0)      LogDetSlack(C=2.0, lower=b)      Hard(equal=1.0)
 
 Bounds and weights are one number, or one for each constraint. Written without a bound a loss is a
 template, which side information completes. A new loss is a two-sided penalty with minimum 0 at the bound b,
@@ -27,7 +27,7 @@ from gramlearn._base.arrays import (
     read,
     rows_of,
 )
-from gramlearn._base.validation import as_float, as_numbers, check_per_constraint
+from gramlearn._base.validation import as_float, as_numbers, check_per_constraint, check_positive
 from gramlearn.problem.losses.base import INF, Loss
 
 _KINDS = {1: "upper", -1: "lower", 0: "equal"}
@@ -196,6 +196,26 @@ class BoundedLoss(Loss):
         return replace(
             self, **{kind: rows_of(self.bound, rows), "weight": rows_of(self.weight, rows)}
         )
+
+
+@dataclass(frozen=True, eq=False)
+class PricedLoss(BoundedLoss):
+    """A penalty in proportion to its strength, C times the weight."""
+
+    C: float = 1.0
+
+    def __post_init__(self) -> None:
+        check_positive(self.C, "C", type(self).__name__)
+
+    @property
+    @final
+    def strength(self) -> Any:
+        """C w."""
+        return self.C * self.weight
+
+    @classmethod
+    def examples(cls) -> list[Loss]:
+        return [cls(2.0, upper=1.5), cls(0.5, lower=0.7), cls(1.0, equal=1.2)]
 
 
 def check_weight(loss: Loss, size: int, like: Array) -> Any:

@@ -1,4 +1,4 @@
-"""loss(t) = slope t: a linear objective beside the constraints."""
+"""loss(t) = slope t: a linear term of the objective."""
 
 from dataclasses import dataclass, replace
 from typing import Any, ClassVar, Self, final
@@ -34,18 +34,11 @@ class Linear(Loss):
     def conjugate_derivative(self, lam: Array) -> Array:
         return namespace(lam).zeros_like(lam)
 
-    def conjugate_second(self, lam: Array) -> Array:
-        return namespace(lam).zeros_like(lam)
+    conjugate_second = conjugate_derivative
 
     def box(self, like: Array, size: int) -> tuple[Array, Array]:
         point = constant(0.0, like, size) + self._price
         return point, point
-
-    def excess(self, t: Array) -> Array:
-        return namespace(t).zeros_like(t)
-
-    def scale(self, t: Array, unit: float = 1.0) -> Array:
-        return namespace(t).full_like(t, unit)
 
     def is_slack(self, low: Array, high: Array) -> Array:
         del high

@@ -4,13 +4,12 @@ from dataclasses import dataclass
 from typing import Any, ClassVar, final
 
 from gramlearn._base.arrays import Array, namespace
-from gramlearn._base.validation import check_positive
 from gramlearn.problem.losses.base import INF, Curve, Loss
-from gramlearn.problem.losses.bounded import BoundedLoss
+from gramlearn.problem.losses.bounded import BoundedLoss, PricedLoss
 
 
 @dataclass(frozen=True, eq=False)
-class _Polyhedral(BoundedLoss):
+class _PolyhedralLoss(BoundedLoss):
     """loss*(lam) = b lam on the box."""
 
     @property
@@ -33,7 +32,7 @@ class _Polyhedral(BoundedLoss):
 
 @final
 @dataclass(frozen=True, eq=False)
-class Hard(_Polyhedral):
+class Hard(_PolyhedralLoss):
     """loss(t) = 0 on the right side of b, +inf on the wrong one; loss*(lam) = b lam.
 
     lam in [0, inf) for an upper bound, all reals for a target. Weights make no difference.
@@ -58,52 +57,34 @@ class Hard(_Polyhedral):
 
 @final
 @dataclass(frozen=True, eq=False)
-class Hinge(_Polyhedral):
+class Hinge(PricedLoss, _PolyhedralLoss):
     """loss(t) = C |t - b| on the wrong side of b; loss*(lam) = b lam for |lam| <= C."""
 
-    C: float = 1.0
-
-    def __post_init__(self) -> None:
-        check_positive(self.C, "C", "Hinge")
-
     def penalty(self, t: Array) -> Array:
-        return self.C * self.weight * namespace(t).abs(t - self.bound)
+        return self.strength * namespace(t).abs(t - self.bound)
 
     def reach(self) -> tuple[Any, Any]:
-        return -self.C * self.weight, self.C * self.weight
-
-    @classmethod
-    def examples(cls) -> list[Loss]:
-        return [cls(2.0, upper=1.5), cls(0.5, lower=0.7), cls(1.0, equal=1.2)]
+        return -self.strength, self.strength
 
 
 @dataclass(frozen=True, eq=False)
-class _Quadratic(BoundedLoss):
+class _QuadraticLoss(PricedLoss):
     """loss(t) = (C/2) (t - b)^2 on the wrong side; loss*(lam) = b lam + lam^2 / (2C)."""
 
-    C: float = 1.0
-
-    @property
-    def _strength(self) -> Any:
-        return self.C * self.weight
+    is_smooth: ClassVar[bool] = True
 
     @final
     def penalty(self, t: Array) -> Array:
-        return self._strength / 2 * (t - self.bound) ** 2
-
-    @property
-    @final
-    def is_smooth(self) -> bool:
-        return True
+        return self.strength / 2 * (t - self.bound) ** 2
 
     @final
     def penalty_derivative(self, t: Array) -> Array:
-        return self._strength * (t - self.bound)
+        return self.strength * (t - self.bound)
 
     @property
     @final
     def curve(self) -> Curve:
-        return Curve("affine", self.bound, self._strength)
+        return Curve("affine", self.bound, self.strength)
 
     @final
     def reach(self) -> tuple[Any, Any]:
@@ -111,24 +92,24 @@ class _Quadratic(BoundedLoss):
 
     @final
     def penalty_conjugate(self, lam: Array) -> Array:
-        return lam * self.bound + lam * lam / (2 * self._strength)
+        return lam * self.bound + lam * lam / (2 * self.strength)
 
     @final
     def conjugate_derivative(self, lam: Array) -> Array:
-        return self.bound + lam / self._strength
+        return self.bound + lam / self.strength
 
     @final
     def conjugate_second(self, lam: Array) -> Array:
-        return namespace(lam).zeros_like(lam) + 1 / self._strength
+        return namespace(lam).zeros_like(lam) + 1 / self.strength
 
 
 @final
 @dataclass(frozen=True, eq=False)
-class SquaredHinge(_Quadratic):
+class SquaredHinge(_QuadraticLoss):
     """loss(t) = (C/2) (t - b)^2 on the wrong side of b; loss*(lam) = b lam + lam^2 / (2C)."""
 
     def __post_init__(self) -> None:
-        check_positive(self.C, "C", "SquaredHinge")
+        super().__post_init__()
         if self.equal is not None:
             raise ValueError("`SquaredHinge` takes upper= or lower=; for a target use Square.")
 
@@ -139,13 +120,13 @@ class SquaredHinge(_Quadratic):
 
 @final
 @dataclass(frozen=True, eq=False)
-class Square(_Quadratic):
+class Square(_QuadraticLoss):
     """loss(t) = (C/2) (t - b)^2 with `equal=b`; loss*(lam) = b lam + lam^2 / (2C), lam any real."""
 
     needs_target: ClassVar[bool] = True
 
     def __post_init__(self) -> None:
-        check_positive(self.C, "C", "Square")
+        super().__post_init__()
         if self.upper is not None or self.lower is not None:
             raise ValueError("`Square` takes equal= only; for one-sided bounds use SquaredHinge.")
 

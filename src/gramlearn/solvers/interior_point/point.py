@@ -13,6 +13,7 @@ from gramlearn._base.arrays import (
     Array,
     clipped,
     constant,
+    count_true,
     eye,
     is_finite,
     namespace,
@@ -27,9 +28,9 @@ from gramlearn.problem.spectral import ConjugatePoint
 from gramlearn.solvers.symmetric import Coordinates
 
 INF = float("inf")
-_MARGIN = 1e-3  # of its size that a t is kept away from the end of its domain, to have a price
+_MARGIN = 1e-3  # the share of its size by which a t is kept inside its domain, to have a price
 _BISECTIONS = 16
-_SHARE = 0.1  # of the residual that the multiplier of X starts with, at least
+_SHARE = 0.1  # the least share of the residual that the multiplier of X starts with
 
 
 @final
@@ -37,19 +38,23 @@ _SHARE = 0.1  # of the residual that the multiplier of X starts with, at least
 class Interior:
     """X = Q Q' with Q'ZQ = diag(z), and lam with u, v > 0 where its box ends below and above.
 
-    s is inside the domain of a smooth loss, with multipliers of its own where that ends. In the limit it is
-    t + u - v, and lam is loss'(s).
+    s is inside the domain of a smooth loss, with multipliers where that ends below and above. In the limit it
+    is t + u - v, and lam is loss'(s). All four multipliers are 0 where there is no end.
     """
 
     dual: Dual
     frame: Array  # Q
     cone: Array  # z
     lam: Array
-    below: Array  # u, and 0 where the box has no end
-    above: Array  # v
     inside: Array  # s
-    under: Array  # the multiplier of s where its domain ends below, and 0 where it does not
-    over: Array
+    multipliers: tuple[Array, ...]  # u, v, and those of s
+
+    @staticmethod
+    def without_multipliers(dual: Dual, frame: Array, lam: Array) -> "Interior":
+        """X and lam, all of whose multipliers and s are 0."""
+        zero = namespace(lam).zeros_like(lam)
+        cone = constant(0.0, lam, int(frame.shape[0]))
+        return Interior(dual, frame, cone, lam, zero, (zero,) * 4)
 
     @property
     def is_inside(self) -> bool:
@@ -62,7 +67,7 @@ class Interior:
         return self.dual.regularizer.at_gradient(self.frame)
 
     @cached_property
-    def judged(self) -> PrimalPoint:
+    def primal_point(self) -> PrimalPoint:
         """X with these lam, for a certificate."""
         return PrimalPoint(self.dual, self.at, self.lam)
 
@@ -74,7 +79,7 @@ class Interior:
     @property
     def t(self) -> Array:
         """t_k = offset_k + <A_k, X>."""
-        return self.judged.t
+        return self.primal_point.t
 
     @cached_property
     def price(self) -> Array:
@@ -98,11 +103,10 @@ class Interior:
     def slope(self) -> Array:
         """By how much s changes with lam: loss*'' at the price of s, less what its multipliers hold back.
 
-        There, and not at lam: an exponential of a lam that is far off says nothing of where it will be.
+        Not at lam, since an exponential of a lam that is far off tells nothing about the optimum.
         """
         free = self.dual.each(lambda p, v: p.loss.conjugate_second(v), self.price)
-        low, high = self.domain_rooms
-        held = self.under / low + self.over / high
+        held = sum(multiplier / room for multiplier, room in self.pairs[2:])
         xp = namespace(free)
         bent = free > 0
         return xp.where(bent, 1 / (1 / xp.where(bent, free, 1 + free) + held), free)
@@ -153,16 +157,13 @@ class Interior:
 
     @cached_property
     def count(self) -> int:
-        """How many products are to become mu."""
-        xp = namespace(self.lam)
-        ends = [xp.astype(multiplier > 0, xp.int64) for multiplier, _ in self.pairs]
-        return int(self.cone.shape[0]) + sum(int(xp.sum(end)) for end in ends)
+        """The number of products that shall become mu."""
+        return int(self.cone.shape[0]) + sum(count_true(m > 0) for m in self.multipliers)
 
     @property
     def pairs(self) -> list[tuple[Array, Array]]:
-        """Every multiplier with its room; where there is no end it is 0."""
-        (low, high), (first, last) = self.rooms, self.domain_rooms
-        return [(self.below, low), (self.above, high), (self.under, first), (self.over, last)]
+        """Every multiplier with its room."""
+        return list(zip(self.multipliers, (*self.rooms, *self.domain_rooms), strict=True))
 
     @property
     def mu(self) -> float:
@@ -179,7 +180,7 @@ class Interior:
 
 
 def _inside(part: Part, t: Array) -> Array:
-    """t, kept away from the ends of the domain of its loss by a little of its size."""
+    """t, kept inside the domain of its loss by a small margin."""
     if not part.loss.is_smooth or not part.loss.has_domain:
         return t
     low, high = part.loss.domain()
@@ -190,19 +191,17 @@ def _inside(part: Part, t: Array) -> Array:
 def center(dual: Dual, frame: Array, lam: Array, mu: float) -> Interior:
     """Give X and lam multipliers whose products are mu, those of X larger where the residual is large.
 
-    What is left of grad phi(X) = Y0 - sum_k lam_k A_k is then no larger than a few times Z, and the steps that
-    make it vanish are not cut short by Z.
+    The residual of grad phi(X) = Y0 - sum_k lam_k A_k is then at most a few times Z, so that Z does not cut
+    short the steps that make it vanish.
     """
     xp = namespace(lam)
-    zero, none = xp.zeros_like(lam), constant(0.0, lam, int(frame.shape[0]))
-    point = Interior(dual, frame, none, lam, zero, zero, zero, zero, zero)
+    point = Interior.without_multipliers(dual, frame, lam)
     largest = read(xp.max(xp.abs(point.residual)))
-    cone = none + (point.barrier_offset + max(mu, _SHARE * largest))
+    cone = point.cone + (point.barrier_offset + max(mu, _SHARE * largest))
     below, above = (mu / room for room in point.rooms)
     inside = dual.each(_inside, point.t + below - above)
-    point = replace(point, cone=cone, below=below, above=above, inside=inside)
-    low, high = point.domain_rooms
-    return replace(point, under=mu / low, over=mu / high)
+    point = replace(point, cone=cone, inside=inside)
+    return replace(point, multipliers=(below, above, *(mu / room for room in point.domain_rooms)))
 
 
 def central_prices(part: Part, t: Array, mu: float) -> Array:
@@ -223,13 +222,15 @@ def central_prices(part: Part, t: Array, mu: float) -> Array:
         # From the nearer end, so that its distance has all its digits.
         near = 2 * mu * (hi - lo)
         return xp.where(pull < 0, lo + near / (size - pull), hi - near / (size + pull))
-    # With one end at most: the price of a t as far from its bound, on the right side.
-    off = xp.maximum(xp.abs(t - bound), _MARGIN * part.loss.scale(t, part.unit))
-    return lo + mu / off if ends_below else hi - mu / off if ends_above else xp.zeros_like(t)
+    # With one end at most: the price of a t at this distance from its bound, on the right side.
+    distance = xp.maximum(xp.abs(t - bound), _MARGIN * part.loss.scale(t, part.unit))
+    if ends_below:
+        return lo + mu / distance
+    return hi - mu / distance if ends_above else xp.zeros_like(t)
 
 
 def _balanced(part: Part, t: Array, mu: float, ends_below: bool, ends_above: bool) -> Array:
-    """Bisect for it, over powers of two that are the distance from an end or the ratio of both distances."""
+    """Bisect for `central_prices` over the log of the distance from an end, or of the ratio of both."""
     xp = namespace(t)
     lo, hi = part.loss.box(t, part.size)
 
@@ -253,11 +254,11 @@ def _balanced(part: Part, t: Array, mu: float, ends_below: bool, ends_above: boo
     return at((least + most) / 2)[0]
 
 
-def rounded(point: Interior, to_ends: bool) -> Array:
-    """Give lam with sum_k lam_k A_k = Y0 - grad phi(X) + Z, so that a certificate may rest on it.
+def fit_prices(point: Interior, to_ends: bool) -> Array:
+    """Give lam with sum_k lam_k A_k = Y0 - grad phi(X) + Z, for a certificate.
 
-    With `to_ends`, every price that is next to an end of its box goes there. The others change, each by the
-    less, the less room it has.
+    With `to_ends`, every price close to an end of its box goes there. The less room another price has, the less
+    it changes.
     """
     dual, (low, high) = point.dual, point.rooms
     xp = namespace(point.lam)
@@ -265,14 +266,14 @@ def rounded(point: Interior, to_ends: bool) -> Array:
     none = xp.zeros_like(point.lam)
     ends, down, up = point.lam, none > 0, none > 0
     if to_ends:
-        # Where there is one end only, the price itself tells what is little.
+        # With one end only, close is relative to the price itself.
         width = xp.where(xp.isfinite(hi - lo), hi - lo, xp.abs(point.lam))
         width = dual.each(lambda part, w: w / part.unit, width)
-        down, up = low < point.below * width, high < point.above * width
+        down, up = (m * width > room for m, room in point.pairs[:2])
         ends = xp.where(down, lo, xp.where(up, hi, point.lam))
     room = xp.where(xp.isfinite(lo), low, xp.abs(point.lam))
     room = xp.minimum(room, xp.where(xp.isfinite(hi), high, xp.abs(point.lam)))
-    # In units of the largest, whose square may be too large a number.
+    # In units of the largest, whose square may overflow.
     weights = xp.where(down | up, none, (room / xp.max(room)) ** 2)
     coordinates = Coordinates(int(point.cone.shape[0]), point.cone)
     change = joint_adjoint(point.maps, point.lam - ends) - point.imbalance

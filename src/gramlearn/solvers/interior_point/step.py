@@ -6,10 +6,10 @@ and s inside the domain of the loss. On the path
     grad phi(X) - Z - Y0 + sum_k lam_k A_k = 0          X Z = mu I
     s_k = t_k + u_k - v_k = loss_k*'(lam_k)             u_k (lam_k - lo_k) = v_k (hi_k - lam_k) = mu
 
-and mu goes to 0. X need not be X(lam) on the way: with large prices the lam whose X(lam) is of any use lie in
-a thin slab, and a method that has to stay in it creeps. -log det is a barrier itself: for LogDet phi is left
-out and X Z = (1 + mu) I instead, so that Z becomes X^-1. Where the domain of a loss ends, s has a multiplier,
-too, which is added to its price loss'(s), and the product of which with the distance is mu.
+and mu goes to 0. X need not be X(lam) on the way: with large prices, only the lam of a thin slab have a useful
+X(lam), and a method that stays in it is slow. -log det is a barrier itself: for LogDet phi is left out and
+X Z = (1 + mu) I instead, so that Z becomes X^-1. Where the domain of a loss ends, s also has a multiplier,
+which is added to its price loss'(s), and whose product with the distance from the end is mu.
 
 The frame Q is such that Q'ZQ is diagonal, z. With dX = Q S Q' the steps of Nesterov and Todd make
 dZ = T - sqrt(z_i z_j) S, and with dlam, du and dv eliminated one system in S is left, of r(r+1)/2 unknowns:
@@ -44,26 +44,21 @@ _FRACTION = 0.99  # of the way to the boundary that a step may go
 _SHORT = 0.1  # a step shorter than this is tried again, nearer to the path
 _LEAST_STEP = 1e-9
 _REFINEMENTS = 2
-_LEAST_SHARE = (
-    1e-12  # of the curvature of X along a constraint, that holds it where nothing else does
-)
+_LEAST_SHARE = 1e-12  # of the curvature of X along a constraint: holds it where nothing else does
 
 
 class _Step(NamedTuple):
-    """dX = Q X Q', Q' dZ Q = Z, and the changes of lam and of s, and of the multipliers of their ends."""
+    """dX = Q X Q', Q' dZ Q = Z, and the changes of lam, of s, and of all multipliers."""
 
     X: Array
     Z: Array
     lam: Array
     inside: Array
-    below: Array
-    above: Array
-    under: Array
-    over: Array
+    multipliers: list[Array]
 
 
 def advance(point: Interior) -> Interior | None:
-    """Go one step along the central path (Mehrotra), or None where rounding leaves no way."""
+    """Go one step along the central path (Mehrotra), or give None where rounding allows none."""
     system = _System.of(point)
     if system is None:
         return None
@@ -95,12 +90,8 @@ def _mu_after(point: Interior, step: _Step, size: float) -> float:
 
 def _changes(step: _Step) -> list[tuple[Array, Array]]:
     """By how much every multiplier and its room change."""
-    return [
-        (step.below, step.lam),
-        (step.above, -step.lam),
-        (step.under, step.inside),
-        (step.over, -step.inside),
-    ]
+    ways = (step.lam, -step.lam, step.inside, -step.inside)
+    return list(zip(step.multipliers, ways, strict=True))
 
 
 def _moved(point: Interior, step: _Step, size: float) -> Interior | None:
@@ -119,11 +110,11 @@ def _moved(point: Interior, step: _Step, size: float) -> Interior | None:
         frame=point.frame @ (C @ V),
         cone=cone,
         lam=point.lam + size * step.lam,
-        below=point.below + size * step.below,
-        above=point.above + size * step.above,
         inside=point.aim + size * step.inside,
-        under=point.under + size * step.under,
-        over=point.over + size * step.over,
+        multipliers=tuple(
+            multiplier + size * change
+            for multiplier, change in zip(point.multipliers, step.multipliers, strict=True)
+        ),
     )
     inside = all(read(xp.min(room)) > 0 for room in (cone, *moved.rooms, *moved.domain_rooms))
     return moved if inside and is_finite(moved.frame) else None
@@ -133,7 +124,7 @@ def _reach(point: Interior, step: _Step) -> float:
     """How long a step may be before something ceases to be positive."""
     xp = namespace(point.lam)
     scaled = step.Z / xp.sqrt(point.cone[:, None] * point.cone[None, :])
-    if not all(is_finite(part) for part in (*step, scaled)):
+    if not all(is_finite(part) for part in (*step[:-1], *step.multipliers, scaled)):
         return 0.0
     nothing = xp.zeros_like(step.lam)
     falls = [-xp.linalg.eigvalsh(step.X), -xp.linalg.eigvalsh(scaled)]
@@ -170,8 +161,8 @@ class _System:
             upper = upper + transpose(T) @ (
                 T / coordinates.entries(point.at.divided_differences)[:, None]
             )
-        D = _curvature(point)
-        # A target has no curvature and no end: it is held by a weight, and what that leaves is refined away.
+        D = sum((multiplier / room for multiplier, room in point.pairs[:2]), start=point.slope)
+        # A target has no curvature and no end: a weight holds it, and refinement removes the difference.
         one = constant(1.0, z, (1, 1))
         norms = concat([m.diagonal(one) for m in point.maps if m.size], z)
         lifted = xp.maximum(D, _LEAST_SHARE * norms / read(xp.max(xp.linalg.diagonal(upper))))
@@ -190,7 +181,7 @@ class _System:
         middle = eye(int(z.shape[0]), z) * (mu + point.barrier_offset - z)
         goals = [zero + mu] * 4
         if first is not None:
-            # In the scaling of Nesterov and Todd dX and dZ are these; their Jordan product is left over.
+            # dX and dZ in the scaling of Nesterov and Todd; their Jordan product is the second-order term.
             scaled = xp.sqrt(geometric)
             dX, dZ = scaled * first.X, first.Z / scaled
             middle = middle - symmetric_part(dX @ dZ)
@@ -217,13 +208,13 @@ class _System:
                 ends, fresh, (lam, -lam, inside, -inside), point.pairs, strict=True
             )
         ]
-        return _Step(X, T - geometric * X, lam, inside, *changes)
+        return _Step(X, T - geometric * X, lam, inside, changes)
 
     def _solve(self, first: Array, second: Array, refinements: int) -> tuple[Array, Array]:
         """Give (S, dlam) with upper S + B* dlam = first and D dlam - B S = second.
 
-        Where a constraint is on its bound D is next to nothing, and rounding in S is all that dlam shows. What
-        is left of both equations corrects it.
+        Where a constraint is on its bound, D is nearly zero and dlam mostly rounding: the residuals of both
+        equations correct it.
         """
         maps, D, lifted, coordinates = self.point.maps, self.D, self.lifted, self.coordinates
         right = coordinates.vector(first)
@@ -238,9 +229,3 @@ class _System:
             s = s + ds
             lam = lam + (joint_apply(maps, coordinates.matrix(ds)) + below) / lifted
         return coordinates.matrix(s), lam
-
-
-def _curvature(point: Interior) -> Array:
-    """loss*'' and what the multipliers of the ends of the box add to it."""
-    low, high = point.rooms
-    return point.slope + point.below / low + point.above / high

@@ -6,11 +6,12 @@ hold to first order, with dlam = d B(Phi o dY).
 """
 
 from collections.abc import Callable
-from typing import NamedTuple, final
+from typing import NamedTuple
 
 from gramlearn._base.arrays import (
     Array,
     eye,
+    machine_eps,
     namespace,
     read,
     symmetric_part,
@@ -25,14 +26,13 @@ from gramlearn.solvers.symmetric import Coordinates
 
 INF = float("inf")
 
-# Few constraints are eliminated, and few entries of S written out: exact where the problem is badly
-# conditioned, and no slower.
+# Small systems are solved by elimination: exact where the problem is badly conditioned, and no slower.
 _DIRECT_ROWS = 200
 _DIRECT_RANK = 30
-# Of LogDet, products of directions make the system; to eliminate it takes less than a few products with it.
+# For LogDet the system is cheap to write out, and to eliminate it takes less time than a few products with it.
 _DIRECT_SHARE, _DIRECT_SIZE = 4, 6000
 _DIRECT_ELEMENTS = 4_000_000
-# Down to this residual, products in single precision do.
+# Down to this residual, products in single precision are accurate enough.
 _SINGLE_ACCURACY = 1e-3
 
 
@@ -50,16 +50,20 @@ def newton_direction(point: PrimalPoint, accuracy: float) -> Array:
         return _written_out(maps, curvature, Phi, R)
     xp = namespace(R)
     h = xp.sqrt(Phi)
-    system = _System(maps, _rotated(maps, curvature, Phi), curvature, h)
-    S = None
+    system = _System(maps, *_rotate(maps, curvature, Phi), curvature, h)
+    right, narrow = -h * R, None
     if accuracy >= _SINGLE_ACCURACY and R.dtype == xp.float64:
-        S = _in_single(system, -h * R, accuracy)
-    if S is None:
-        S = _solve_by_cg(system, -h * R, accuracy)
+        narrow = system.in_single()
+    if narrow is None:
+        S = _solve_by_cg(system, right, accuracy)
+    else:
+        unit = read(xp.max(xp.abs(right))) or 1.0
+        S = _solve_by_cg(narrow, xp.astype(right / unit, xp.float32), accuracy)
+        S = unit * xp.astype(S, R.dtype)
     tiny = xp.zeros_like(R) + h <= 1e-8 * read(xp.max(h))
     if not bool(xp.any(tiny)):
         return symmetric_part(S / h)
-    # What X does not feel follows from the equation itself.
+    # Entries of dY that hardly move X follow from the equation itself.
     follows = -R - joint_adjoint(maps, curvature * joint_apply(maps, h * S))
     return symmetric_part(xp.where(tiny, follows, S / xp.where(tiny, xp.ones_like(R), h)))
 
@@ -74,7 +78,7 @@ def search_along(
 ) -> PrimalPoint | None:
     """Halve the step until the value falls enough; where rounding hides its fall, the gap decides.
 
-    Nothing is promised where X is zero and stays so to first order; then any fall will do.
+    Where X is zero and stays so to first order nothing is promised, and any fall is enough.
     """
 
     def take(size: float) -> Step:
@@ -104,7 +108,7 @@ def _written_out(maps: list[LinearMap], curvature: Array, Phi: Array, R: Array) 
     M = coordinates.gram(maps, curvature)
     h = xp.sqrt(coordinates.entries(xp.zeros_like(R) + Phi))
     system = h[:, None] * M * h[None, :]
-    # Beside large entries the identity is lost to rounding, and with it what M does not reach.
+    # Next to large entries the identity is lost to rounding, and with it the null space of M.
     largest = read(xp.max(xp.abs(xp.linalg.diagonal(system))))
     system = system + (1 + _damping(R) * largest) * eye(coordinates.size, R)
     S = xp.linalg.solve(system, -(h * coordinates.vector(R))[:, None])[:, 0]
@@ -112,18 +116,11 @@ def _written_out(maps: list[LinearMap], curvature: Array, Phi: Array, R: Array) 
 
 
 def _damping(like: Array) -> float:
-    return 50 * float(namespace(like).finfo(like.dtype).eps)
+    return 50 * machine_eps(like)
 
 
-class _Rotated(NamedTuple):
-    """The maps in a basis U of the frame in which the system is nearly diagonal."""
-
-    maps: list[LinearMap]
-    U: Array
-
-
-def _rotated(maps: list[LinearMap], curvature: Array, Phi: Array) -> _Rotated:
-    """Rotate to the eigenvectors of sum_k sqrt(d_k) B_k, with h taken as the closest product sqrt(p_i p_j).
+def _rotate(maps: list[LinearMap], curvature: Array, Phi: Array) -> tuple[list[LinearMap], Array]:
+    """Rotate to the eigenvectors U of sum_k sqrt(d_k) B_k, with h taken as the closest product sqrt(p_i p_j).
 
     For normal directions z the mean of zz' <zz', S> is 2 M S M + tr(SM) M, with M the mean of zz'. Where M is
     diagonal this ties an entry off the diagonal to itself alone, and those on the diagonal to one another.
@@ -133,17 +130,17 @@ def _rotated(maps: list[LinearMap], curvature: Array, Phi: Array) -> _Rotated:
     sums = xp.sum(xp.zeros_like(M) + Phi, axis=1)
     root = xp.sqrt(sums / xp.sqrt(xp.sum(sums)))
     _, U = xp.linalg.eigh(symmetric_part(root[:, None] * M * root[None, :]))
-    return _Rotated([m.restrict(root[:, None] * U) for m in maps], U)
+    return [m.restrict(root[:, None] * U) for m in maps], U
 
 
-@final
-class _System:
-    """S -> (I + h B* d B h) S, and an approximate inverse."""
+class _System(NamedTuple):
+    """S -> (I + h B* d B h) S, and an approximate inverse from the maps in a basis U, see `_rotate`."""
 
-    def __init__(
-        self, maps: list[LinearMap], rotated: _Rotated, curvature: Array, h: Array
-    ) -> None:
-        self.maps, self.rotated, self.curvature, self.h = maps, rotated, curvature, h
+    maps: list[LinearMap]
+    rotated: list[LinearMap]
+    U: Array
+    curvature: Array
+    h: Array
 
     def product(self, S: Array) -> Array:
         h = self.h
@@ -152,7 +149,7 @@ class _System:
     def preconditioner(self) -> Callable[[Array], Array]:
         """Divide by the diagonal of the rotated system; on the entries S_ii solve their r x r block."""
         xp = namespace(self.curvature)
-        maps, U = self.rotated
+        maps, U = self.rotated, self.U
         pieces = zip(maps, split(maps, self.curvature), strict=True)
         squares = sum(m.squares(d) for m, d in pieces)
         # A symmetric S has every entry off the diagonal twice.
@@ -177,20 +174,9 @@ class _System:
             return None
         maps = [m.in_single(scale) for m in self.maps]
         # The rotated maps hold h already.
-        turned = [m.in_single(scale * peak) for m in self.rotated.maps]
-        rotated = _Rotated(turned, xp.astype(self.rotated.U, xp.float32))
-        h = xp.astype(self.h / peak, xp.float32)
-        return _System(maps, rotated, xp.astype(curvature, xp.float32), h)
-
-
-def _in_single(system: _System, right: Array, accuracy: float) -> Array | None:
-    xp = namespace(right)
-    size = read(xp.max(xp.abs(right))) or 1.0
-    narrow = system.in_single()
-    if narrow is None:
-        return None
-    S = _solve_by_cg(narrow, xp.astype(right / size, xp.float32), accuracy)
-    return size * xp.astype(S, right.dtype)
+        rotated = [m.in_single(scale * peak) for m in self.rotated]
+        vectors = (self.U, curvature, self.h / peak)
+        return _System(maps, rotated, *(xp.astype(x, xp.float32) for x in vectors))
 
 
 def _solve_by_cg(system: _System, right: Array, accuracy: float) -> Array:

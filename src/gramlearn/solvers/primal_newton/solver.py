@@ -1,14 +1,13 @@
 """X <- F (I + S) F' with S the Newton direction of the primal itself: for LogDet and losses with a derivative.
 
     1. bring a sample of the constraints near its optimum, by Newton on its dual
-    2. look at four times as many at the X of that: those that cost something, and those near their bounds
-    3. Newton on the primal over these, a few steps; then again four times as many, and in the end all
-    4. with all of them, to the tolerance; the gap over what a last look finds is the gap over all
+    2. at that X find, among four times as many, those that cost something or are near their bounds
+    3. take a few Newton steps on the primal over these; then again four times as many, and finally all
+    4. with all of them, go on to the tolerance; the gap over the rows of a last look is the gap over all
 
-Near the optimum full steps do, and constraints come in and drop out with every step, as many as need to,
-where a box of duals would hold them back. Far from it the primal is of no use: a step may leave X so small in
-some direction that it takes dozens to recover. So where a step has to be cut short, Newton on the dual goes on
-instead.
+Near the optimum full steps succeed, and any number of constraints come and go with each, where the box of the
+dual would hold them back. Far from it a step may leave X so small in some direction that it takes dozens to
+recover. So where a step has to be cut short, Newton on the dual continues.
 """
 
 from collections.abc import Mapping
@@ -29,7 +28,7 @@ from gramlearn.solvers.working_set import WorkingSet, WorkingSetState
 INF = float("inf")
 _REFINEMENT = 4  # how many times more constraints are looked at next
 _NEAR = 0.3  # the relative gap of a dual at which the primal takes over
-_COARSE_TOL = 0.1  # promised fall of the value, relative to it, at which a sample has told enough
+_COARSE_TOL = 0.1  # promised relative fall of the value at which a sample is solved well enough
 _ACCURACY = 0.1  # residual of the Newton system, far from the optimum
 _HALVINGS = 3  # of a step; one that needs more is left to the dual
 
@@ -37,7 +36,7 @@ _HALVINGS = 3  # of a step; one that needs more is left to the dual
 @final
 @dataclass(frozen=True, eq=False)
 class PrimalState(State):
-    """The state of the dual, and the primal point over the constraints that are near, once there is one."""
+    """The state of the dual, and the primal point over the constraints near X, once there is one."""
 
     base: WorkingSetState
     near: float = _NEAR
@@ -88,22 +87,22 @@ class PrimalNewton(Solver[PrimalState]):
                 return f"{name} has no derivative everywhere"
             # Where t may be zero or less, such a loss is infinite, at the start or later.
             offset = part.offset
-            if not part.size:
-                continue
-            least = read(namespace(offset).min(offset)) if is_array(offset) else offset
-            if part.loss.has_domain and not (part.map.is_nonnegative and least >= 0):
+            is_positive = (
+                bool(namespace(offset).all(offset >= 0)) if is_array(offset) else offset >= 0
+            )
+            if part.size and part.loss.has_domain and not (part.map.is_nonnegative and is_positive):
                 return f"{name} is infinite for some t that these constraints may have"
         return None
 
     def init(self, problem: Problem, start: list[Array] | None, tol: float) -> PrimalState:
         base = self.base.init(problem, start, tol)
-        return self._followed(problem, PrimalState(base), base, tol)
+        return self._follow(problem, PrimalState(base), base, tol)
 
     def step(self, problem: Problem, state: PrimalState, tol: float) -> PrimalState:
         point = state.point
         if point is None:
             base = self.base.step(problem, state.base, tol)
-            return self._followed(problem, state, base, tol)
+            return self._follow(problem, state, base, tol)
         against = max(abs(point.value), point.dual.least)  # see `Certificate.relative_gap`
         goal = tol * against
         # The gap after a step is about half the squared residual that it leaves, in the norm of Phi.
@@ -115,7 +114,7 @@ class PrimalNewton(Solver[PrimalState]):
         promise = promised_fall(point, dY)
         better = search_along(point, dY, promise, _HALVINGS)
         if better is None:
-            # Too far from the optimum, or too near it for anything but rounding: the dual knows.
+            # Too far from the optimum, or so near that only rounding is left: the dual continues.
             return replace(state, point=None, near=0.01 * state.near)
         state = replace(state, point=better)
         coarse = state.stride > 1 and promise / 2 <= _COARSE_TOL * abs(better.value)
@@ -128,10 +127,10 @@ class PrimalNewton(Solver[PrimalState]):
             return replace(state, candidate=self.base.settle(problem, state.base).candidate)
         return self._look(problem, state, state.point.at, 1)
 
-    def _followed(
+    def _follow(
         self, problem: Problem, state: PrimalState, base: WorkingSetState, tol: float
     ) -> PrimalState:
-        """Take over what the dual found, and go on with the primal once it is near enough."""
+        """Take over the state of the dual, and continue on the primal once it is near enough."""
         sampled = base.stride < state.base.stride
         state = replace(
             state,
@@ -149,7 +148,7 @@ class PrimalNewton(Solver[PrimalState]):
     def _look(
         self, problem: Problem, state: PrimalState, at: ConjugatePoint, stride: int
     ) -> PrimalState:
-        """Look at all constraints (or a sample) at X, and judge X where it was all of them."""
+        """Look at all constraints (or a sample) at X, and certify X where it was all of them."""
         rows = near_rows(problem.dual, at, stride, self.first)
         point = PrimalPoint(problem.dual.materialize_rows(rows), at)
         if point.value == INF:
@@ -157,6 +156,6 @@ class PrimalNewton(Solver[PrimalState]):
         state = replace(state, point=point, stride=stride, looks=state.looks + 1)
         if stride > 1:
             return state
-        certificate, lam = point.judged()
+        certificate, lam = point.certify()
         answer = Answer(certificate, at.factor, rows, point.dual.split(lam))
         return replace(state, certificate=certificate, candidate=answer)

@@ -18,11 +18,6 @@ class Table(NamedTuple):
     directions: tuple[np.ndarray, ...]  # rows, start, first, second, sign, weight
     numbers: tuple[np.ndarray, ...]  # form, offset, bound, strength, lo, hi
 
-    @property
-    def widths(self) -> np.ndarray:
-        """How many directions each constraint has."""
-        return np.diff(self.directions[1])
-
 
 def table_of(dual: Dual) -> Table:
     """Join the parts of a dual; points that parts have in common are stored once."""
@@ -59,9 +54,9 @@ def table_of(dual: Dual) -> Table:
 
 
 def _height_above(rows: np.ndarray, tables: list[np.ndarray]) -> int:
-    """How many rows stand above these in the joined table, to which they are added where they are new.
+    """How many rows come before these in the joined table, to which new ones are added.
 
-    Parts may bring equal rows in arrays of their own, made anew from one basis or one identity.
+    Different parts may hold equal rows in different arrays, made from one basis or one identity.
     """
     height = 0
     for table in tables:

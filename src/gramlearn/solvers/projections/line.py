@@ -4,10 +4,9 @@ When the dual lam of one constraint moves by delta, its t falls: for LogDet as
 
     t(delta) = offset + sum_i mu_i / (1 + delta mu_i),      mu_i the eigenvalues of X^1/2 A X^1/2
 
-while s = loss*' rises. Where they meet, the dual is at its maximum along lam; beyond an end of the box the
-end is the answer, which is the correction that inequalities need. For one mu and the losses of K09 the
-equation is solved in closed form, for two mu and a bound without slack it is quadratic; Newton's method
-within a shrinking bracket solves the others.
+while s = loss*' rises. Where they meet, the dual is at its maximum along lam; where that is outside the box,
+the answer is the end of the box. One mu and a loss of K09 have a closed form, two mu and a bound without slack
+a quadratic equation; Newton's method within a shrinking bracket solves the others.
 """
 
 import math
@@ -77,7 +76,7 @@ def _closed_form(mu, offset, kind, bound, strength, lam):  # type: ignore[no-unt
 
 @compiled()
 def constant_delta(t, kind, bound, strength, lam, lo, hi):  # type: ignore[no-untyped-def]
-    """delta where t stays what it is: to the price of t, or to an end of the box; 0 where that is nowhere."""
+    """delta for a constant t: to the price of t, or to an end of the box; 0 where that is infinite."""
     if kind == AFFINE:
         price = (t - bound) * strength
     elif kind == EXPONENTIAL and t <= 0.0:
@@ -111,8 +110,8 @@ def logdet_delta(mu, offset, kind, bound, strength, lam, lo, hi):  # type: ignor
     s, _ = curve(kind, bound, strength, lam)
     if t == s:
         return 0.0
-    # The root lies on one side of 0: between it and an end of the box, which is the answer where the root
-    # lies beyond, or an end of the region of positive definiteness, where t is infinite.
+    # The root lies between 0 and an end of the box, which is the answer where the root lies beyond it, or an
+    # end of the region of positive definiteness, where t is infinite.
     left, right = (0.0, most) if t > s else (least, 0.0)
     end = right if t > s else left
     if end == (hi - lam if t > s else lo - lam) and not math.isinf(end):

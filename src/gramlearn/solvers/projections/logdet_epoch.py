@@ -5,12 +5,11 @@ X = B B' with B lower triangular. For A = weight z z' with w = B'z and p = |w|^2
     beta = -weight delta / (1 + weight delta p),      B <- B L with L L' = I + beta w w'
 
 and `cholupdatemult` (Algorithm 1) does the second in 3 r^2 + 2 r operations, without forming L. A constraint
-of several directions is as many such updates. B is kept as its transpose, so that what belongs to
-a column of B lies side by side in memory and vector instructions apply.
+of several directions takes one update for each. B is kept as its transpose, so that columns of B are
+contiguous and vector instructions apply.
 
-`blocked_epoch` makes the same iterates for k constraints at once, with X itself and matrix products: within a
-block X_t = X + X Z E Z' X, where Z holds the directions as columns, and only the k x k matrix E changes. A
-narrow Z with its rows side by side in memory is the shape of product that BLAS is quickest at.
+`blocked_epoch` computes the same iterates for k constraints at once, with X itself and matrix products: within
+a block X_t = X + X Z E Z' X, where Z holds the directions as columns, and only the k x k matrix E changes.
 """
 
 import numpy as np
@@ -38,7 +37,7 @@ def cholupdatemult(beta, w, transposed, h, tail, room):  # type: ignore[no-untyp
         room[j] = 0.0
     for back in range(r):
         j = r - 1 - back
-        # Loops that begin at 0 are the ones that are turned into vector instructions.
+        # Only loops that begin at 0 become vector instructions.
         column, sums = transposed[j, j:], room[j:]
         scale, along, weight = h[j], tail[j], w[j]
         for i in range(column.shape[0]):
@@ -59,7 +58,7 @@ def _direction(rows, first, second, sign, d, z):  # type: ignore[no-untyped-def]
 
 
 @compiled(fastmath=_FAST)
-def _seen(transposed, z, w):  # type: ignore[no-untyped-def]
+def _apply_factor(transposed, z, w):  # type: ignore[no-untyped-def]
     """w = B'z, and |w|^2."""
     r = z.shape[0]
     p = 0.0
@@ -79,7 +78,7 @@ def spectrum_of(gram, weights):  # type: ignore[no-untyped-def]
     size = weights.shape[0]
     if size <= 1:
         return weights * gram[0, 0] if size else weights
-    # Directions that cancel each other leave rounding, which is no constraint.
+    # Where directions cancel each other only rounding is left: there is no constraint.
     scale, matrix = 0.0, 0.0
     for a in range(size):
         scale += abs(weights[a]) * gram[a, a]
@@ -113,33 +112,33 @@ def epoch(order, table, numbers, transposed, lam):  # type: ignore[no-untyped-de
     most = 1
     for k in range(start.shape[0] - 1):
         most = max(most, start[k + 1] - start[k])
-    seen = np.empty((most, r))
+    images = np.empty((most, r))
     for k in order:
         begin, end = start[k], start[k + 1]
         size = end - begin
         for d in range(begin, end):
             _direction(rows, first, second, sign, d, z)
-            p = _seen(transposed, z, seen[d - begin])
+            p = _apply_factor(transposed, z, images[d - begin])
         if size == 1:
             mu = one
             mu[0] = weight[begin] * p
         else:
-            mu = spectrum_of(seen[:size] @ seen[:size].T, weight[begin:end])
+            mu = spectrum_of(images[:size] @ images[:size].T, weight[begin:end])
         delta = logdet_delta(mu, offset[k], kind[k], bound[k], strength[k], lam[k], lo[k], hi[k])
         if delta == 0.0:
             continue
         lam[k] = min(max(lam[k] + delta, lo[k]), hi[k])
         if size == 1:
             beta = -weight[begin] * delta / (1.0 + weight[begin] * delta * p)
-            cholupdatemult(beta, seen[0], transposed, h, tail, room)
+            cholupdatemult(beta, images[0], transposed, h, tail, room)
             continue
-        # What adds to the inverse comes first, so that X stays positive definite in between.
+        # Directions that add to the inverse come first, so that X stays positive definite in between.
         for adds in (True, False):
             for d in range(begin, end):
                 if (delta * weight[d] > 0.0) != adds:
                     continue
                 _direction(rows, first, second, sign, d, z)
-                p = _seen(transposed, z, w)
+                p = _apply_factor(transposed, z, w)
                 beta = -weight[d] * delta / (1.0 + weight[d] * delta * p)
                 cholupdatemult(beta, w, transposed, h, tail, room)
 
@@ -180,7 +179,7 @@ def blocked_epoch(order, table, numbers, X, lam, width, dgemm):  # type: ignore[
     one = np.empty(1)
     at = 0
     while at < order.shape[0]:
-        # As many constraints as have `width` directions together, one at least.
+        # At least one constraint, and as many as have `width` directions together.
         until, count = at, 0
         while until < order.shape[0]:
             size = start[order[until] + 1] - start[order[until]]

@@ -1,10 +1,9 @@
 """lam_k <- the maximum of the dual along lam_k, k after k: Bregman projections, as published (K09 5).
 
 A projection on constraint k changes Y by -delta A_k, with delta such that t_k meets the bound, or the slack
-that lam_k pays for; where lam_k would leave its box it stops there, which is the correction that inequalities
-need (K09 appendix B). A cycle is one projection on every constraint. X is kept as B B' (LogDet) or
-W exp(theta) W' (von Neumann), so that a projection does not depend on the number of points; after every cycle
-X is computed from lam afresh, and judged.
+that lam_k pays for; where lam_k would leave its box it stops there, which is the correction for inequalities
+(K09 appendix B). A cycle is one projection on every constraint. X is kept as B B' (LogDet) or W exp(theta) W'
+(von Neumann); after every cycle X is computed from lam afresh, and certified.
 """
 
 from collections.abc import Mapping
@@ -26,17 +25,15 @@ from gramlearn.solvers.projections.forms import FORMS_OF_X
 from gramlearn.solvers.solver import Answer, Solver
 from gramlearn.solvers.working_set.enter_domain import enter_domain
 from gramlearn.solvers.working_set.infeasibility import (
+    end_infeasible,
     find_contradiction,
     find_impossible,
     find_opposed_bounds,
     pick_hopeless,
-    refuted,
 )
 
 INF = float("inf")
-_SETTLED = (
-    1e-15  # the relative change of the duals over a cycle below which nothing more will happen
-)
+_SETTLED = 1e-15  # the relative change of the duals over a cycle below which no more will happen
 
 
 @final
@@ -101,12 +98,9 @@ class Projections(Solver[ProjectionState]):
         if dual.regularizer.form not in FORMS_OF_X:
             return f"{type(dual.regularizer).__name__} has no form that makes a projection cheap"
         for part in dual.parts:
-            name = type(part.loss).__name__
             if part.loss.curve is None:
-                return f"{name} says no `curve` that compiled loops know"
-        if self.approximate:
-            return self._approximate_objection(problem)
-        return None
+                return f"{type(part.loss).__name__} says no `curve` that compiled loops know"
+        return self._approximate_objection(problem) if self.approximate else None
 
     def _approximate_objection(self, problem: Problem) -> str | None:
         dual = problem.dual
@@ -145,27 +139,27 @@ class Projections(Solver[ProjectionState]):
         proof = find_impossible(problem, suspects)
         proof = find_opposed_bounds(dual) if proof is None else proof
         if proof is not None:
-            return self._refuted(problem, state, proof)
-        return self._judged(problem, state)
+            return end_infeasible(problem, state, dual.every_row, proof)
+        return self._certify(problem, state)
 
     def step(self, problem: Problem, state: ProjectionState, tol: float) -> ProjectionState:
         previous, before = state.point, state.point.lam
         state = self.cycled(problem, state)
         point, lam = state.point, state.point.lam
         if not point.value >= previous.value - 10 * previous.noise:
-            # Rounding took lam out of the domain or astray, or there is no X: the last good state stays.
+            # Rounding spoiled lam or took it out of the domain, or there is no X: keep the last good state.
             return replace(state, point=previous, ending=Status.STALLED)
         if point.violation > 0:
             proof = find_contradiction(point.dual, point.conjugate.factor, (lam, lam - before))
             if proof is not None:
-                return self._refuted(problem, state, proof)
-        looked = self._judged(problem, state)
+                return end_infeasible(problem, state, problem.dual.every_row, proof)
+        looked = self._certify(problem, state)
         if looked.status(tol) is None and looked.change <= _SETTLED:
             return replace(looked, ending=Status.STALLED)
         return looked
 
     def cycled(self, problem: Problem, state: ProjectionState) -> ProjectionState:
-        """Project once on every constraint; whether that led anywhere is not looked at."""
+        """Project once on every constraint, without a look at the result."""
         before = state.point.lam
         lam = before.copy()
         counts = np.zeros(2, dtype=np.int64)
@@ -182,8 +176,8 @@ class Projections(Solver[ProjectionState]):
 
     def settle(self, problem: Problem, state: ProjectionState) -> ProjectionState:
         if state.point.value == -INF:
-            return state  # no lam is inside the domain, and there is nothing to look at
-        return self._judged(problem, state)
+            return state  # no lam is inside the domain, so there is no X to certify
+        return self._certify(problem, state)
 
     def _cycle(
         self, problem: Problem, state: ProjectionState, lam: np.ndarray, counts: np.ndarray
@@ -202,22 +196,16 @@ class Projections(Solver[ProjectionState]):
             worst = _most_violated(problem.dual, X.factor, lam)
             X.run(np.asarray([worst]), state.table, lam, counts)
 
-    def _judged(self, problem: Problem, state: ProjectionState) -> ProjectionState:
+    def _certify(self, problem: Problem, state: ProjectionState) -> ProjectionState:
         point, rows = state.point, problem.dual.every_row
         certificate = review(problem, rows, point).certificate
         answer = Answer(certificate, point.conjugate.factor, rows, point.dual.split(point.lam))
         return replace(state, certificate=certificate, candidate=answer)
 
-    def _refuted(self, problem: Problem, state: ProjectionState, proof: Array) -> ProjectionState:
-        point, rows = state.point, problem.dual.every_row
-        factor = point.conjugate.factor
-        return replace(state, **refuted(problem, point.value, point.violation, factor, rows, proof))
-
 
 def _most_violated(dual: Dual, factor: np.ndarray, lam: np.ndarray) -> int:
-    """The constraint whose t is farthest from what lam prices, among those that lam may still follow."""
-    one = np.ones(1)
-    t = np.concatenate([p.offset + p.map.restrict(factor).traces(one) for p in dual.parts])
+    """The constraint whose t is farthest from loss*'(lam), among those whose lam may still move there."""
+    t = dual.t_of([part.map.restrict(factor) for part in dual.parts], np.ones(1))
     priced = dual.each(lambda part, v: part.loss.conjugate_derivative(v), lam)
     lo, hi = dual.box
     held = ((lam >= hi) & (t > priced)) | ((lam <= lo) & (t < priced))

@@ -5,15 +5,12 @@ of diag(theta) - weight delta w w', and W <- W U with their vectors (`secular`).
 
     t(delta) = offset + <A, exp(log X - delta A)> = s(lam + delta)
 
-by Newton's method on the logarithms of both sides, in which they are nearly straight, within a shrinking
-bracket; where t may be negative, on t itself. Every evaluation costs O(r^2). A constraint of several directions
-is as many eigenvalue problems one after another.
+by Newton's method within a shrinking bracket, on the logarithms of both sides, which are nearly linear, or on
+t itself where it may be negative. Every evaluation costs O(r^2). A constraint of several directions takes one
+eigenvalue problem for each.
 
-`approximate_epoch` goes as far as the bound of Golden and Thompson allows,
-
-    tr exp(log X - delta zz') <= tr X - (1 - exp(-delta |z|^2)) z'Xz / |z|^2
-
-which is the step of DefiniteBoost: too short, in closed form.
+`approximate_epoch` takes the steps of DefiniteBoost, shorter but in closed form, from the bound of Golden and
+Thompson: tr exp(log X - delta zz') <= tr X - (1 - exp(-delta |z|^2)) z'Xz / |z|^2.
 """
 
 import math
@@ -22,19 +19,13 @@ import numpy as np
 
 from gramlearn._base.compilation import compiled
 from gramlearn._base.eigen.secular import rank_one_eigen, rank_one_roots
-from gramlearn.solvers.projections.line import (
-    CONSTANT,
-    EXPONENTIAL,
-    constant_delta,
-    curve,
-)
+from gramlearn.solvers.projections.line import CONSTANT, EXPONENTIAL, constant_delta, curve
 
 _STEPS = 200
-_FAR = 20.0  # in units of an exponent, as far as a tangent is trusted
+_FAR = 20.0  # how far a tangent of an exponential is trusted, in units of the exponent
 _BIG = 700.0  # exp of more overflows
 _TOLERANCE = 1e-12
-# So often W is brought back to orthogonality.
-_REFRESH = 50
+_REFRESH = 50  # projections after which W is made orthogonal again
 
 
 @compiled()
@@ -46,29 +37,27 @@ def _dot(a, b):  # type: ignore[no-untyped-def]
 
 
 @compiled()
-def _largest(a):  # type: ignore[no-untyped-def]
-    top = a[0]
-    for q in range(1, a.shape[0]):
-        top = max(top, a[q])
-    return top
+def _divided_difference(a, b, top):  # type: ignore[no-untyped-def]
+    """(exp a - exp b) / (a - b) / exp(top)."""
+    half = (a - b) / 2.0
+    if abs(half) > 300.0:
+        return math.exp(max(a, b) - top) / abs(2.0 * half)
+    ratio = math.sinh(half) / half if abs(half) > 1e-4 else 1.0 + half * half / 6.0
+    return math.exp((a + b) / 2.0 - top) * ratio
 
 
 @compiled()
 def _slope(theta, seen):  # type: ignore[no-untyped-def]
     """sum_ij Phi_ij seen_i seen_j over exp(largest theta), Phi the divided differences of exp."""
     r = theta.shape[0]
-    top = _largest(theta)
+    top = theta.max()
     total = 0.0
     for i in range(r):
         if seen[i] == 0.0:
             continue
         for j in range(i + 1):
-            half = (theta[i] - theta[j]) / 2.0
-            middle = math.exp((theta[i] + theta[j]) / 2.0 - top)
-            ratio = math.sinh(half) / half if abs(half) > 1e-4 else 1.0 + half * half / 6.0
-            if abs(half) > 300.0:
-                middle, ratio = 1.0, math.exp(max(theta[i], theta[j]) - top) / abs(2.0 * half)
-            total += (1.0 if i == j else 2.0) * middle * ratio * seen[i] * seen[j]
+            phi = _divided_difference(theta[i], theta[j], top)
+            total += (1.0 if i == j else 2.0) * phi * seen[i] * seen[j]
     return total
 
 
@@ -76,7 +65,7 @@ def _slope(theta, seen):  # type: ignore[no-untyped-def]
 def _one(theta, w, weight, delta):  # type: ignore[no-untyped-def]
     """(log t, -(log t)') of t = <A, exp(theta - delta A)> at delta, for A = weight w w' and weight > 0."""
     roots, seen = rank_one_roots(theta, w, -weight * delta)
-    top = _largest(roots)
+    top = roots.max()
     total = 0.0
     for j in range(roots.shape[0]):
         total += math.exp(roots[j] - top) * seen[j]
@@ -104,14 +93,7 @@ def _several(theta, ws, weights, delta):  # type: ignore[no-untyped-def]
                 entry += weights[s] * turned[s, i] * turned[s, j]
             if i == j:
                 t += math.exp(roots[i]) * entry
-            half = (roots[i] - roots[j]) / 2.0
-            ratio = math.sinh(half) / half if abs(half) > 1e-4 else 1.0 + half * half / 6.0
-            phi = (
-                math.exp((roots[i] + roots[j]) / 2.0) * ratio
-                if abs(half) < 300.0
-                else (math.exp(max(roots[i], roots[j])) / abs(2.0 * half))
-            )
-            fall += phi * entry * entry
+            fall += _divided_difference(roots[i], roots[j], 0.0) * entry * entry
     return t, fall
 
 
@@ -164,7 +146,7 @@ def _delta(theta, ws, weights, offset, number, lam, lo, hi, counts):  # type: ig
     for _ in range(_STEPS):
         trial = delta + miss / slope if slope > 0.0 and abs(miss) < math.inf else math.nan
         if not in_logs:
-            # An exponential is nothing like its tangent far away; and where that leads nowhere, halve.
+            # A tangent is wrong far away on an exponential; where it makes no progress, bisect.
             trial = min(max(trial, delta - _FAR / size), delta + _FAR / size)
             if abs(miss) > 0.5 * before and not math.isinf(right - left):
                 trial = left + (right - left) / 2.0
@@ -201,16 +183,8 @@ def _delta(theta, ws, weights, offset, number, lam, lo, hi, counts):  # type: ig
 @compiled()
 def _orthogonal(W):  # type: ignore[no-untyped-def]
     """One step of Newton and Schulz towards the nearest orthogonal matrix, W (3 I - W'W) / 2."""
-    r = W.shape[0]
-    transposed = np.empty((r, r))
-    for i in range(r):
-        for j in range(r):
-            transposed[j, i] = W[i, j]
-    change = transposed @ W
-    for i in range(r):
-        for j in range(r):
-            change[i, j] = (1.5 if i == j else 0.0) - 0.5 * change[i, j]
-    return W @ change
+    gram = np.ascontiguousarray(W.T) @ W
+    return W @ (1.5 * np.eye(W.shape[0]) - 0.5 * gram)
 
 
 @compiled()

@@ -2,18 +2,18 @@
 
 A linear term can push Y out of the domain at lam = 0: above zero for LogDet, and for other regularizers to
 where phi* overflows. The ceiling is the largest y at which it does not. Shifted by kappa I, with kappa above
-the largest eigenvalue of Y, any lam is inside; Newton steps that raise log det(kappa I - Y), whatever the
-losses cost, pull the eigenvalues down, and kappa follows them until it is not needed any more.
+the largest eigenvalue of Y, any lam is inside. Newton steps that raise log det(kappa I - Y), without regard to
+the losses, pull the eigenvalues down, and kappa follows them until it is not needed any more.
 
-Where the steps end first there is no such lam. X = (kappa I - Y)^-1 then has <A_k, X> = 0, or on the side that
-costs nothing. For LogDet the objective falls without end along such an X, if
+Where the steps end first there is no such lam. X = (kappa I - Y)^-1 then has every <A_k, X> zero or on the side
+that costs nothing. For LogDet the objective falls without end along such an X if
 
     <Y0, X> - sum_k sup {lam <A_k, X> : lam in the box} >= 0,
 
-which is checked before it is claimed: beyond rounding, or up to it where no step is left. Such an X vanishes on
-every positive semidefinite sum of A_k whose prices have no end, and prices that chase it there lose all digits:
-so it is looked for on what these sums leave, too. All other regularizers grow faster than any linear term:
-their optimum exists, and where the same holds of Y0 - ceiling I it is too large to be written down.
+which is checked, rounding included, before it is claimed. Such an X vanishes on the range of every positive
+semidefinite A_k with an unbounded price, where prices lose all digits: so X is sought on the null space of
+these A_k, too. All other regularizers grow faster than any linear term: their optimum exists, and where the
+same inequality holds for Y0 - ceiling I it overflows.
 """
 
 from collections.abc import Callable
@@ -24,6 +24,7 @@ from gramlearn._base.arrays import (
     Array,
     clipped,
     constant,
+    machine_eps,
     namespace,
     read,
     symmetric_part,
@@ -36,22 +37,22 @@ from gramlearn.problem.spectral import Regularizer
 from gramlearn.problem.status import Status
 from gramlearn.solvers.working_set.newton_step import newton_step
 from gramlearn.solvers.working_set.rays import (
-    next_to_nothing,
+    common_null_space,
+    negligible_share,
     null_space,
     steepest_fall,
-    unseen_space,
 )
 
 INF = float("inf")
 _STEPS = 300
 _BISECTIONS = 60
-_CENTERED = 0.1  # a step that raises log det by less has come to rest, and kappa may go on
-_NEARER = 0.1  # share of its distance to the largest eigenvalue that kappa keeps then
+_CENTERED = 0.1  # a step that raises log det by less has converged, and kappa may follow
+_NEARER = 0.1  # share of its distance from the largest eigenvalue that kappa keeps then
 _ACCURACY = 0.1
 
 
 class Entry(NamedTuple):
-    """A lam inside the domain, or how a solve ends that has none."""
+    """A lam inside the domain, or how the solve ends without one."""
 
     lam: Array | None
     ending: Status | None = None
@@ -61,31 +62,29 @@ def enter_domain(dual: Dual, lam: Array) -> Entry:
     """Find a lam of the box at which the dual is finite."""
     ceiling = _ceiling(dual.regularizer, dual.like)
     losses = [_Costless.of_part(part, dual.like) for part in dual.parts]
-    V, seen = unseen_space(dual)
+    V, seen = common_null_space(dual)
     if _falls_on_face(dual, losses, ceiling, V, seen):
         return Entry(None, Status.OVERFLOW if ceiling > 0 else Status.UNBOUNDED)
-    entry = _entered(dual, lam, losses, ceiling)
+    entry = _enter(dual, lam, losses, ceiling)
     is_known = entry.lam is not None or entry.ending is Status.UNBOUNDED
     if is_known or ceiling > 0 or not any(loss.is_cut for loss in losses):
         return entry
-    # No price that can be written down is enough: are those beyond?
-    beyond = _entered(dual, lam, [loss.whole(dual.like) for loss in losses], ceiling)
+    # No price below overflow is enough: would larger ones be?
+    beyond = _enter(dual, lam, [loss.on_whole_box(dual.like) for loss in losses], ceiling)
     return beyond if beyond.lam is None else Entry(None, Status.OVERFLOW)
 
 
-def _entered(dual: Dual, lam: Array, losses: list["_Costless"], ceiling: float) -> Entry:
+def _enter(dual: Dual, lam: Array, losses: list["_Costless"], ceiling: float) -> Entry:
     """Find a lam at which no eigenvalue of Y is above the ceiling, in the boxes of these losses."""
     xp = namespace(lam)
     barrier, limits = _barrier(dual, losses, ceiling), _limits(dual, losses, ceiling)
-    lam, before, is_inside, steepest = _pulled_down(
-        barrier, lam, lambda F: steepest_fall(limits, F)
-    )
+    lam, before, is_inside, steepest = _pull_down(barrier, lam, lambda F: steepest_fall(limits, F))
     if is_inside:
-        return Entry(_no_farther(barrier, before, lam, ceiling) if ceiling > 0 else lam)
+        return Entry(_pull_back(barrier, before, lam, ceiling) if ceiling > 0 else lam)
     without_end = Status.OVERFLOW if ceiling > 0 else Status.UNBOUNDED
-    falls = steepest >= -next_to_nothing(dual)
+    falls = steepest >= -negligible_share(dual)
     if not falls:
-        # Where prices have grown without end, X has to vanish on what they add up to.
+        # Where prices have grown without end, X has to vanish on the range of sum_k lam_k A_k.
         none = xp.zeros_like(lam, dtype=xp.bool)
         falls = _falls_on_face(dual, losses, ceiling, null_space(dual.adjoint(lam)), none)
     return Entry(None, without_end if falls else Status.STALLED)
@@ -99,28 +98,29 @@ def _barrier(dual: Dual, losses: list["_Costless"], ceiling: float) -> Dual:
 
 
 def _limits(dual: Dual, losses: list["_Costless"], ceiling: float) -> list[Dual]:
-    """What has to fall: the dual itself, or that of Y0 - ceiling I, at any price or at what can be written."""
+    """The duals to check for a fall: this one, or that of Y0 - ceiling I, with and without overflow."""
     if not ceiling > 0:
         return [dual]
-    everything = [loss.whole(dual.like) for loss in losses]
+    everything = [loss.on_whole_box(dual.like) for loss in losses]
     return [_barrier(dual, some, ceiling) for some in (losses, everything)]
 
 
-def _pulled_down(
+def _pull_down(
     barrier: Dual, lam: Array, fall: Callable[[Array], float]
 ) -> tuple[Array, Array, bool, float]:
-    """(lam, the one before it, whether Y < 0 there, the steepest `fall` that was seen along some X)."""
+    """(lam, the one before it, whether Y < 0 there, the steepest `fall` found along some X)."""
     xp, start = namespace(lam), barrier.origin
     lam = before = clipped(lam, *barrier.box)
     top = _largest_eigenvalue(barrier, lam)
     shift = top + max(abs(top), read(xp.max(xp.abs(start.matrix))), 1.0)
     factor = None
     for _ in range(_STEPS if barrier.size else 0):
-        if top < -_rounding(barrier, lam):
+        term_sizes = start.spread + barrier.spread(lam)
+        if top < -4 * machine_eps(lam) * read(xp.sum(term_sizes)):  # beyond its rounding
             return lam, before, True, -INF
         point = replace(barrier, origin=start.shifted(-shift)).at(lam)
         if point.value == -INF or not point.conjugate.value < INF:
-            break  # kappa is so near the largest eigenvalue that rounding hides the difference
+            break  # kappa equals the largest eigenvalue up to rounding
         factor = point.conjugate.factor
         better = newton_step(point, _ACCURACY)
         rise = 0.0 if better is None else better.value - point.value
@@ -135,7 +135,7 @@ def _pulled_down(
             break
         shift = nearer
     if factor is None:
-        # Nothing has a price to choose: along the eigenvector that Y0 rewards most.
+        # There are no prices to choose: take the eigenvector that Y0 rewards most.
         factor = xp.linalg.eigh(symmetric_part(start.matrix))[1][:, -1:]
     return lam, before, False, fall(factor)
 
@@ -143,11 +143,7 @@ def _pulled_down(
 def _falls_on_face(
     dual: Dual, losses: list["_Costless"], ceiling: float, V: Array, seen: Array
 ) -> bool:
-    """Whether the objective falls along some X = V S V'.
-
-    On the space of S the prices of some constraints, which would have to grow without end elsewhere, are no
-    matter any more: those of the rows `seen` are left out.
-    """
+    """Whether the objective falls along some X = V S V'; the rows `seen` vanish there and have no prices."""
     if not 0 < V.shape[1] < dual.rank:
         return False
     xp = namespace(V)
@@ -158,7 +154,7 @@ def _falls_on_face(
     pieces = zip(losses, dual.split(seen), strict=True)
     barrier = _barrier(face, [loss.without(rows) for loss, rows in pieces], ceiling)
     limits, start = _limits(dual, losses, ceiling), constant(0.0, V, dual.size)
-    return _pulled_down(barrier, start, lambda F: steepest_fall(limits, Q @ F))[-1] > 0
+    return _pull_down(barrier, start, lambda F: steepest_fall(limits, Q @ F))[-1] > 0
 
 
 def _ceiling(regularizer: Regularizer, like: Array) -> float:
@@ -176,10 +172,10 @@ def _largest_eigenvalue(dual: Dual, lam: Array) -> float:
     return read(namespace(Y).linalg.eigvalsh(Y)[-1])
 
 
-def _no_farther(dual: Dual, outside: Array, inside: Array, depth: float) -> Array:
+def _pull_back(dual: Dual, outside: Array, inside: Array, depth: float) -> Array:
     """A lam between the two at which the largest eigenvalue is below zero, but not by more than `depth`.
 
-    Farther in an exponential is zero to the last bit, and shows no way back.
+    Farther inside, an exponential underflows to zero, and so does its gradient.
     """
     for _ in range(_BISECTIONS):
         if _largest_eigenvalue(dual, inside) >= -depth:
@@ -192,17 +188,10 @@ def _no_farther(dual: Dual, outside: Array, inside: Array, depth: float) -> Arra
     return inside
 
 
-def _rounding(dual: Dual, lam: Array) -> float:
-    """How far an eigenvalue of Y may be off."""
-    xp = namespace(lam)
-    term_sizes = dual.origin.spread + dual.spread(lam)
-    return 4 * float(xp.finfo(lam.dtype).eps) * read(xp.sum(term_sizes))
-
-
 @final
 @dataclass(frozen=True, eq=False)
 class _Costless(Loss):
-    """loss*(lam) = 0 on the box of another loss, as far as the loss* of that one does not overflow."""
+    """loss*(lam) = 0 on the box of another loss, except where the loss* of that one overflows."""
 
     of: Loss
     ends: tuple[Any, Any]
@@ -233,7 +222,7 @@ class _Costless(Loss):
         )
         return replace(self, ends=(lo, hi))
 
-    def whole(self, like: Array) -> "_Costless":
+    def on_whole_box(self, like: Array) -> "_Costless":
         """The same on the whole box."""
         return replace(self, ends=self.of.box(like, int(self.ends[0].shape[0])), is_cut=False)
 
@@ -252,25 +241,15 @@ class _Costless(Loss):
     def conjugate(self, lam: Array) -> Array:
         return namespace(lam).zeros_like(lam)
 
-    def conjugate_derivative(self, lam: Array) -> Array:
-        return namespace(lam).zeros_like(lam)
+    conjugate_derivative = conjugate_second = conjugate
 
-    def conjugate_second(self, lam: Array) -> Array:
-        return namespace(lam).zeros_like(lam)
+    def value(self, t: Array) -> Array:
+        return namespace(t).zeros_like(t)
 
     def take(self, rows: Array) -> Self:
         xp = namespace(self.ends[0])
         lo, hi = (xp.take(end, rows) for end in self.ends)
         return replace(self, of=self.of.take(rows), ends=(lo, hi))
-
-    def value(self, t: Array) -> Array:
-        return namespace(t).zeros_like(t)
-
-    def excess(self, t: Array) -> Array:
-        return namespace(t).zeros_like(t)
-
-    def scale(self, t: Array, unit: float = 1.0) -> Array:
-        return namespace(t).full_like(t, unit)
 
     def is_slack(self, low: Array, high: Array) -> Array:
         return self.of.is_slack(low, high)

@@ -1,13 +1,13 @@
-"""v with sum_k v_k A_k >= 0 and sum_k v_k b_k < 0: looking for a proof of infeasibility, see `refutation`.
+"""v with sum_k v_k A_k >= 0 and sum_k v_k b_k < 0: the search for a proof of infeasibility, see `refutation`.
 
-Where a problem is infeasible the dual grows without end, and lam, or its last step, comes near such a v up to
+Where a problem is infeasible the dual grows without end, and lam, or its last step, approaches such a v up to
 scale; a few corrections make it one, up to rounding.
 
-Two bounds on the same thing with nothing between them, <A_a, X> >= l > u >= <A_b, X> with A_a = A_b, need no
-such prices: with v_a = -1 and v_b = 1 the sum of v_k A_k is zero, so that not even the rounding of an X far
-larger than its bounds stands against this proof.
+Two bounds on the same quantity, <A_a, X> >= l > u >= <A_b, X> with A_a = A_b, need no such search: with
+v_a = -1 and v_b = 1 the sum of v_k A_k is zero, so that the proof holds for an X of any size.
 """
 
+from dataclasses import replace
 from typing import Any
 
 from gramlearn._base.arrays import (
@@ -18,6 +18,7 @@ from gramlearn._base.arrays import (
     every_row,
     eye,
     is_array,
+    machine_eps,
     namespace,
     read,
     rows_of,
@@ -36,19 +37,19 @@ from gramlearn.solvers.solver import Answer
 
 INF = float("inf")
 _NEARLY = 0.1  # a least eigenvalue above minus this share of the largest is worth correcting
-_CANCELED = 1e-6  # of the terms of an entry of S: an entry that is less is nearly zero
+_CANCELED = 1e-6  # an entry of S below this share of its terms is nearly zero
 _CORRECTIONS = 12
 _HOPELESS = 0.999
-_SHARES = (0.0, 1e-4, 1e-2)  # of its largest entry that an entry of a direction must have
-_ROUNDINGS = 16  # of two bounds, by which they may oppose each other and mean the same
+_SHARES = (0.0, 1e-4, 1e-2)  # of its largest entry: smaller entries of a direction are left out
+_ROUNDINGS = 16  # two bounds that oppose each other by fewer rounding errors are equal
 _NAMED_SHARE = 1e-3  # a constraint with less than this share of the largest v is not named
 
 
 def find_contradiction(dual: Dual, factor: Array, directions: tuple[Array, ...]) -> Array | None:
     """Turn a direction into a v that proves the constraints contradictory, or None if none proves anything.
 
-    X = F F' is what it is beside: see `Refutation`. Constraints that contradict each other have prices that
-    grow without end, and the others prices that do not: so the large entries alone are tried, too.
+    X = F F' gives the usual size, see `Refutation`. Only the prices of constraints that contradict each other
+    grow without end, so the large entries alone are tried, too.
     """
     for direction in directions:
         xp = namespace(direction)
@@ -58,14 +59,16 @@ def find_contradiction(dual: Dual, factor: Array, directions: tuple[Array, ...])
             large = size > share * xp.max(size)
             if share and bool(xp.all(large == tried)):
                 continue  # no entry is between these shares
-            proof = _corrected(dual, factor, xp.where(large, direction, xp.zeros_like(direction)))
+            proof = _correct_to_proof(
+                dual, factor, xp.where(large, direction, xp.zeros_like(direction))
+            )
             if proof is not None:
                 return proof
             tried = large
     return None
 
 
-def _corrected(dual: Dual, factor: Array, direction: Array) -> Array | None:
+def _correct_to_proof(dual: Dual, factor: Array, direction: Array) -> Array | None:
     """Correct a direction until it is a proof, or None."""
     xp = namespace(direction)
     low, high = domain_of(dual)
@@ -73,9 +76,8 @@ def _corrected(dual: Dual, factor: Array, direction: Array) -> Array | None:
     usual = prior + xp.sum(factor**2, axis=1)
     v = direction
     for _ in range(_CORRECTIONS):
-        provable = (
-            xp.where(v > 0, high, -low) < INF
-        ) & ~dual.idle  # for an idle row see `find_impossible`
+        # Idle rows are left to `find_impossible`.
+        provable = (xp.where(v > 0, high, -low) < INF) & ~dual.idle
         v = xp.where(provable, v, xp.zeros_like(v))
         size = read(xp.max(xp.abs(v)))
         if not 0 < size < INF:
@@ -86,8 +88,8 @@ def _corrected(dual: Dual, factor: Array, direction: Array) -> Array | None:
         if room > 1e-13 * terms:
             return None  # whatever the eigenvalues are
         S = symmetric_part(dual.adjoint(v))
-        # Scaled to a unit diagonal, so that a feature in small units counts as much as any other.
-        # What is next to nothing of the terms it is the sum of stays small, and is corrected whatever its sign.
+        # Scaled to a unit diagonal, so that a feature in small units counts as much as any other. An entry that
+        # is nearly zero relative to its terms stays small, and is corrected whatever its sign.
         size = xp.maximum(xp.abs(xp.linalg.diagonal(S)), _CANCELED * dual.spread(v))
         unit = 1 / xp.sqrt(xp.where(size > 0, size, xp.ones_like(size)))
         S = S * unit[:, None] * unit[None, :]
@@ -104,9 +106,9 @@ def _corrected(dual: Dual, factor: Array, direction: Array) -> Array | None:
 
 
 def _is_far_from_definite(S: Array) -> bool:
-    """Whether the least eigenvalue is seen to be too negative to correct, at a fraction of the cost of all.
+    """Whether the least eigenvalue is too negative to correct, by one Cholesky factorization.
 
-    (sum e^4)^1/4 = |S^2|_F^1/2 is not below the largest eigenvalue, so S and a share of it must be definite.
+    (sum e^4)^1/4 = |S^2|_F^1/2 is at least the largest eigenvalue, so S plus a share of it must be definite.
     """
     xp = namespace(S)
     most = max(read(xp.linalg.matrix_norm(S @ S)) ** 0.5, 1.0)
@@ -116,8 +118,8 @@ def _is_far_from_definite(S: Array) -> bool:
 def _correction(dual: Dual, v: Array, N: Array, negative: Array) -> Array:
     """Give a d with N'(sum_k d_k A_k)N = -diag(negative): it lifts the negative eigenvalues to zero.
 
-    It is the least one in units of v, so that what is not part of the proof stays out. What is left of the
-    eigenvalues is of second order, so that a few corrections reach rounding.
+    It is the least one in units of v, so that rows with v_k = 0 stay out. The error is of second order, so that
+    a few corrections reach rounding.
     """
     xp = namespace(N)
     stack = concat([part.map.restrict(N).matrices() for part in dual.parts if part.size], N)
@@ -127,32 +129,37 @@ def _correction(dual: Dual, v: Array, N: Array, negative: Array) -> Array:
     return weight * (transpose(xp.linalg.pinv(flat)) @ target)
 
 
-def refuted(
+def end_infeasible(
     problem: Problem,
-    value: float,
-    violation: float,
-    factor: Array,
+    state: Any,
     rows: list[Array],
     proof: Array,
-) -> dict[str, Any]:
-    """Give the fields of a state that ends with a proof over these rows: its duals contradict every X."""
-    xp, sizes = namespace(factor), [int(chosen.shape[0]) for chosen in rows]
+    found: tuple[Array, float, float] | None = None,
+) -> Any:
+    """End a state with a proof over these rows that no X satisfies the constraints; the proof is its duals.
+
+    `found` are the factor, value and violation to report, by default those of the DualPoint of the state.
+    """
+    point, xp = state.point, namespace(proof)
+    factor, value, violation = found or (point.conjugate.factor, point.value, point.violation)
+    sizes = [int(chosen.shape[0]) for chosen in rows]
     pieces = [proof[sum(sizes[:k]) : sum(sizes[: k + 1])] for k in range(len(sizes))]
     certificate = Certificate(INF, value, INF, violation)
     names = []
     for position, (chosen, v) in enumerate(zip(rows, pieces, strict=True)):
         named = chosen[xp.abs(v) > _NAMED_SHARE]
         names += [problem.describe(position, int(named[k])) for k in range(int(named.shape[0]))]
-    return {
-        "certificate": certificate,
-        "candidate": Answer(certificate, factor, rows, pieces),
-        "ending": Status.INFEASIBLE,
-        "conflict": tuple(names),
-    }
+    return replace(
+        state,
+        certificate=certificate,
+        candidate=Answer(certificate, factor, rows, pieces),
+        ending=Status.INFEASIBLE,
+        conflict=tuple(names),
+    )
 
 
 def pick_hopeless(part: Part, rows: Array, severity: Array) -> Array:
-    """Rows that no X may be able to satisfy: violated as much as can be, unless an offset does it."""
+    """Rows that perhaps no X can satisfy: violated as much as possible; all rows where there is an offset."""
     return rows if is_array(part.offset) or part.offset else rows[severity > _HOPELESS]
 
 
@@ -177,18 +184,18 @@ def find_impossible(problem: Problem, rows: list[Array]) -> Array | None:
 def _are_zero(linear: LinearMap, rows: Array, dimension: int) -> Array:
     """Say which A_k of these rows vanish.
 
-    All is in units of the largest of each column, so that a feature in small units counts as much as any other.
-    Equal points may differ by rounding once they are brought to another basis: a sum of squares below that is
-    zero. Where squares are subtracted, q' A_k q has to be zero itself, for two q of no special direction.
+    In units of the largest of each column, so that a feature in small units counts as much as any other. Equal
+    points may differ by rounding in another basis: a sum of squares below that is zero. Where squares are
+    subtracted, q' A_k q has to be exactly zero, for two generic q.
     """
     sizes = linear.sizes()
     xp = namespace(sizes)
     one, unit = xp.ones_like(sizes), 1 / xp.where(sizes > 0, sizes, xp.ones_like(sizes))
     chosen = linear.index_rows(rows)
     if linear.is_nonnegative:
-        rounding = 16 * float(xp.finfo(sizes.dtype).eps) * dimension**0.5
+        rounding = 16 * machine_eps(sizes) * dimension**0.5
         return chosen.restrict(eye(int(sizes.shape[0]), sizes) * unit).traces(one) <= rounding**2
-    first, second = _along_probes(chosen, unit)
+    first, second = _probe(chosen, unit)
     return (first == 0) & (second == 0)
 
 
@@ -198,9 +205,9 @@ def find_opposed_bounds(dual: Dual) -> Array | None:
     xp = namespace(zero)
     hard = dual.each(lambda part, z: z + (1.0 if part.loss.is_hard else 0.0), zero)
     unit = constant(1.0, dual.like, dual.rank)
-    probed = [_along_probes(part.map, unit) for part in dual.parts if part.size]
+    probed = [_probe(part.map, unit) for part in dual.parts if part.size]
     first, second = (concat([pair[k] for pair in probed], dual.like) for k in (0, 1))
-    rows = where_true((hard > 0) & (first != 0))  # of A_k = 0 see `find_impossible`
+    rows = where_true((hard > 0) & (first != 0))  # A_k = 0 is left to `find_impossible`
     if rows.shape[0] < 2:
         return None
     offset = dual.each(lambda part, z: z + part.offset, zero)
@@ -215,7 +222,7 @@ def find_opposed_bounds(dual: Dual) -> Array | None:
     safe = xp.where(comparable & (sizes > 0), sizes, xp.ones_like(sizes))
     excess = xp.where(comparable, (asked - allowed) / safe, xp.zeros_like(sizes))
     worst = xp.argmax(excess)
-    if not read(excess[worst]) > _ROUNDINGS * float(xp.finfo(zero.dtype).eps):
+    if not read(excess[worst]) > _ROUNDINGS * machine_eps(zero):
         return None
     every = every_row(dual.size, zero)
     below = xp.astype(every == asking[worst], zero.dtype)
@@ -223,7 +230,7 @@ def find_opposed_bounds(dual: Dual) -> Array | None:
 
 
 def _least_of_each(kinds: Array, values: Array) -> Array:
-    """Which row has the least value among those of the same kind: one row a kind, the kinds ascending."""
+    """The row with the least value of each kind, the kinds ascending."""
     xp = namespace(kinds)
     by_value = xp.argsort(values, stable=True)
     order = xp.take(by_value, xp.argsort(xp.take(kinds, by_value), stable=True))
@@ -232,11 +239,8 @@ def _least_of_each(kinds: Array, values: Array) -> Array:
     return xp.take(order, where_true(is_new))
 
 
-def _along_probes(linear: LinearMap, unit: Array) -> tuple[Array, Array]:
-    """(q' A_k q)_k for two q of no special direction, in these units.
-
-    Both are zero where A_k is, and equal A_k have the same, to the last bit.
-    """
+def _probe(linear: LinearMap, unit: Array) -> tuple[Array, Array]:
+    """(q' A_k q)_k for two generic q, in these units: 0 where A_k is, and the same bits for equal A_k."""
     xp, one = namespace(unit), constant(1.0, unit, 1)
     numbers = xp.astype(every_row(int(unit.shape[0]), unit) + 1, unit.dtype)
     probes = [(xp.cos(numbers * k) * unit)[:, None] for k in (1.0, 2.0)]

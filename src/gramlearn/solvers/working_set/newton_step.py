@@ -14,6 +14,7 @@ from gramlearn._base.arrays import (
     eye,
     inverse_of_lower,
     is_finite,
+    machine_eps,
     namespace,
     read,
     transpose,
@@ -28,13 +29,13 @@ Method = Callable[[Hessian, Array, Array], Array | None]  # (H, its diagonal, g)
 
 INF = float("inf")
 _HALVINGS = 40
-_FASTEST = 1e-8  # share that is left of a step that is too long by many digits
-_ROUNDS = 2  # of the choice of the variables that are held at the box
+_FASTEST = 1e-8  # the factor for steps that are too long by many digits
+_ROUNDS = 2  # how often the variables that are held at the box are chosen
 # Small working sets are solved by elimination: exact where the problem is badly conditioned, and no slower.
 _DIRECT_ROWS = 200
 _DIRECT_ELEMENTS = 4_000_000
 _DIRECT_DAMPINGS = (50.0, 1e4, 1e7)  # in units of rounding
-# Down to this residual, products in single precision do.
+# Down to this residual, products in single precision are accurate enough.
 _SINGLE_ACCURACY = 1e-3
 # Hard and hinge losses leave the Hessian singular when more constraints are active than X has
 # entries. This share of the diagonal keeps the direction finite; the box and the line search cut it.
@@ -42,7 +43,7 @@ _DAMPING = 1e-6
 
 
 def newton_step(point: DualPoint, accuracy: float) -> DualPoint | None:
-    """Improve the dual by one step, or give None where rounding leaves nothing to improve.
+    """Improve the dual by one step, or give None where only rounding is left.
 
     `accuracy` is the relative residual to which the Newton system is solved.
     """
@@ -62,7 +63,7 @@ def newton_step(point: DualPoint, accuracy: float) -> DualPoint | None:
             if better is not None:
                 return better
             directions.append(direction)
-    # A tiny share of a bad direction is worse than another one. Where X is flat, all are too long.
+    # Another direction is better than a tiny share of a bad one; but where X is flat, all are too long.
     steps = (_search_along(point, direction, _FASTEST) for direction in directions)
     return next((better for better in steps if better is not None), None)
 
@@ -71,8 +72,7 @@ def _direction(point: DualPoint, held: Array, method: Method) -> Array | None:
     """Maximize the quadratic model of the dual over directions that stay inside the box at first.
 
     A variable at an end of the box that the solution would push out of it is held, too, and the system solved
-    again. Cut off instead, it would leave the others to a step that counts on it: with exponents, one that has
-    to be cut a thousandfold.
+    again: if it were only cut off, the step of the others would rely on it and have to be much shorter.
     """
     lam, g = point.lam, point.gradient
     xp = namespace(lam)
@@ -97,7 +97,7 @@ def _direction(point: DualPoint, held: Array, method: Method) -> Array | None:
 
 
 def _methods(size: int, point: DualPoint, accuracy: float) -> list[Method]:
-    """Ways to solve H d = g, the cheapest first; the next is asked for where rounding spoils one."""
+    """Ways to solve H d = g, the cheapest first; the next is used where rounding spoils one."""
     rank = point.dual.rank
     methods: list[Method] = []
     if size <= _DIRECT_ROWS and size * rank**2 <= _DIRECT_ELEMENTS:
@@ -115,8 +115,8 @@ def _methods(size: int, point: DualPoint, accuracy: float) -> list[Method]:
 def _curvature(point: DualPoint, rows: Array, diagonal: Array) -> Array:
     """Lift the diagonal of the Hessian where X is flat along a constraint, so that steps stay finite.
 
-    X is flat where it is zero and stays so, as far as second derivatives tell. There the curvature of
-    the other constraints, at the size of this one, is all there is to go by.
+    Where X is zero and stays so to second order, the curvature of the other constraints is used, at the size
+    of this one.
     """
     xp = namespace(diagonal)
     if read(xp.min(diagonal)) > 1e-12 * read(xp.max(diagonal)):
@@ -144,9 +144,9 @@ def _search_along(point: DualPoint, direction: Array, shrink: float) -> DualPoin
         if not -(huge**0.9) < trial.value < INF:
             # Outside the domain, or so far out that products with X would overflow.
             return Step(None, -INF, promise)
-        # Where exponents grow without end, a slope that is steep enough is as good as infinite.
+        # Clipped, since an exponential may overflow; such a slope is steep enough.
         slope = read(xp.vecdot(clipped(trial.gradient, -(huge**0.3), huge**0.3), way))
-        # A step that the box cuts off is steep at its end for another reason.
+        # A slope at the end of a step that the box cut off does not mean that it was too short.
         is_whole = bool(xp.all(moved == whole))
         return Step(trial, trial.value - point.value, promise, slope, is_whole)
 
@@ -162,8 +162,7 @@ def _direct(H: Hessian, diagonal: Array, g: Array) -> Array | None:
     scale = 1 / xp.sqrt(diagonal)
     scaled = H.matrix() * scale[:, None] * scale[None, :]
     for units in _DIRECT_DAMPINGS:
-        damping = units * float(xp.finfo(g.dtype).eps)
-        lower = cholesky_or_none(scaled + damping * eye(H.size, g))
+        lower = cholesky_or_none(scaled + units * machine_eps(g) * eye(H.size, g))
         if lower is not None:
             inverse = inverse_of_lower(lower)
             return scale * (transpose(inverse) @ (inverse @ (scale * g)))

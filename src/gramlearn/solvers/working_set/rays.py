@@ -1,10 +1,8 @@
 """<Y0, X> - sum_k sup {lam <A_k, X> : lam in the box}: how steeply an objective of linear growth falls along X.
 
-A ray next to a given X is looked for: brought to <A_k, X> = 0 where prices have no end, or without its small
-directions. What is claimed of it is what rounding leaves of it.
+The rays are variants of a given X: moved to <A_k, X> = 0 where prices are unbounded, or without its small
+directions. The fall that is claimed holds whatever rounding may have done.
 """
-
-from collections.abc import Iterator
 
 from gramlearn._base.arrays import (
     Array,
@@ -13,6 +11,7 @@ from gramlearn._base.arrays import (
     concat,
     constant,
     eye,
+    machine_eps,
     namespace,
     read,
     symmetric_part,
@@ -23,30 +22,25 @@ from gramlearn.solvers.symmetric import Coordinates
 
 INF = float("inf")
 _CORRECTIONS = 4  # of a ray
-_PROVEN = 1e-9  # share of what a sum is made of, below which it is zero
-_STRAIGHTENED = 500_000  # entries of a system that is solved for a proof, at most
-_ROUNDINGS = 512  # of the largest it could be, below which <A_k, X> is zero
+_PROVEN = 1e-9  # a sum below this share of its terms is zero
+_STRAIGHTENED = 500_000  # the most entries of a system that is solved for a proof
+_ROUNDINGS = 512  # an <A_k, X> of fewer rounding errors of its largest possible value is zero
 
 
 def steepest_fall(limits: list[Dual], factor: Array) -> float:
     """How steeply an objective of linear growth falls along a ray next to X = F F', see `_fall_along`."""
-    return max(_fall_along(dual, ray) for dual in limits for ray in _rays(dual, factor))
-
-
-def _rays(dual: Dual, factor: Array) -> Iterator[Array]:
-    """F of rays that may do, next to this one."""
-    yield _straightened(dual, factor)
-    yield _cut(dual, factor)
+    nearby = _straighten, _drop_small_directions
+    return max(_fall_along(dual, ray(dual, factor)) for dual in limits for ray in nearby)
 
 
 def _fall_along(dual: Dual, factor: Array) -> float:
-    """How steeply it falls along this X, of the sizes of all terms, less what rounding may make of that.
+    """How steeply the objective falls along this X, relative to the sizes of all terms, less its rounding.
 
-    An endless price forbids a <A_k, X> on its side, unless that is lost in rounding. Other prices are paid for
-    the dearest <A_k, X> that rounding may hide.
+    An unbounded price forbids an <A_k, X> on its side that exceeds rounding. Other prices are paid for the
+    largest <A_k, X> within rounding.
     """
     xp, unit = namespace(factor), _unit(dual)
-    eps = float(xp.finfo(factor.dtype).eps)
+    eps = machine_eps(factor)
     size = whole = read(xp.sum((unit[:, None] * factor) ** 2))
     slope = read(xp.sum(factor * (dual.origin.matrix @ factor)))
     for part in dual.parts:
@@ -62,7 +56,7 @@ def _fall_along(dual: Dual, factor: Array) -> float:
 
 
 def _largest_cost(end: Array, t: Array, lost: Array) -> Array:
-    """sup {lam t : 0 <= lam <= end}, for any t within `lost` of this one; an endless price forgives so much."""
+    """sup {lam t : 0 <= lam <= end}, for any t within `lost` of this one; an infinite end ignores t <= lost."""
     xp = namespace(t)
     zero = xp.zeros_like(t)
     is_endless = xp.isinf(end)
@@ -72,18 +66,18 @@ def _largest_cost(end: Array, t: Array, lost: Array) -> Array:
 
 
 def _growth(part: Part, factor: Array, unit: Array, size: float) -> tuple[Array, Array]:
-    """(<A_k, X>, what of it is lost in rounding) of X = F F', whose size is that of F in these units."""
+    """(<A_k, X>, its rounding error) of X = F F', whose size is that of F in these units."""
     xp = namespace(factor)
-    one, eps = constant(1.0, factor, 1), float(xp.finfo(factor.dtype).eps)
+    one, eps = constant(1.0, factor, 1), machine_eps(factor)
     framed = part.map.restrict(factor)
     norms = part.map.restrict(eye(int(unit.shape[0]), factor) / unit).diagonal(one[:, None])
     largest = xp.sqrt(clipped(norms, low=0.0)) * size
     return framed.traces(one), _ROUNDINGS * eps * xp.maximum(largest, framed.magnitudes(one))
 
 
-def next_to_nothing(dual: Dual) -> float:
-    """A share that is zero but for rounding."""
-    return max(_PROVEN, _ROUNDINGS * float(namespace(dual.like).finfo(dual.like.dtype).eps))
+def negligible_share(dual: Dual) -> float:
+    """A share that counts as zero in this precision."""
+    return max(_PROVEN, _ROUNDINGS * machine_eps(dual.like))
 
 
 def _unit(dual: Dual) -> Array:
@@ -93,18 +87,18 @@ def _unit(dual: Dual) -> Array:
     return xp.sqrt(xp.where(spread > 0, spread, xp.ones_like(spread)))
 
 
-def _cut(dual: Dual, factor: Array) -> Array:
-    """F without its small directions: towards the limit of kappa they vanish."""
+def _drop_small_directions(dual: Dual, factor: Array) -> Array:
+    """F without its small directions, which vanish in the limit of kappa."""
     xp, unit = namespace(factor), _unit(dual)
     U, singular, _ = xp.linalg.svd(unit[:, None] * factor, full_matrices=False)
-    large = where_true(singular > next_to_nothing(dual) ** 0.5 * read(singular[0]))
+    large = where_true(singular > negligible_share(dual) ** 0.5 * read(singular[0]))
     return xp.take(U * singular, large, axis=1) / unit[:, None]
 
 
-def unseen_space(dual: Dual) -> tuple[Array, Array]:
-    """(V, which rows): positive semidefinite A_k whose prices have no end, and what all of them see nothing of.
+def common_null_space(dual: Dual) -> tuple[Array, Array]:
+    """(V, rows): the rows with A_k >= 0 and an unbounded price, and a basis V of their common null space.
 
-    V is a basis of that: <A_k, X> = 0 for X = V S V', and for no other X >= 0.
+    <A_k, X> = 0 for X = V S V', and for no other X >= 0.
     """
     like = dual.like
     xp = namespace(like)
@@ -123,15 +117,15 @@ def unseen_space(dual: Dual) -> tuple[Array, Array]:
 
 
 def null_space(S: Array) -> Array:
-    """A basis of what S sends to zero, up to rounding."""
+    """A basis of the null space of S, up to rounding."""
     xp = namespace(S)
     e, U = xp.linalg.eigh(symmetric_part(S))
-    share = max(_PROVEN, 32 * int(S.shape[0]) * float(xp.finfo(S.dtype).eps))
+    share = max(_PROVEN, 32 * int(S.shape[0]) * machine_eps(S))
     return xp.take(U, where_true(xp.abs(e) <= share * read(xp.max(xp.abs(e)))), axis=1)
 
 
-def _straightened(dual: Dual, factor: Array) -> Array:
-    """F of the X next to it with <A_k, X> = 0, or as near as can be, where a price has no end on that side."""
+def _straighten(dual: Dual, factor: Array) -> Array:
+    """F of an X nearby with <A_k, X> = 0, as nearly as possible, where a price is unbounded on that side."""
     xp, columns = namespace(factor), int(factor.shape[1])
     factor = factor / xp.max(xp.abs(factor))
     coordinates = Coordinates(columns, factor)
@@ -143,16 +137,16 @@ def _straightened(dual: Dual, factor: Array) -> Array:
         found = [_growth(part, factor, unit, size) for part in dual.parts if part.size]
         t, lost = (concat([piece[k] for piece in found], factor[:, 0]) for k in (0, 1))
         endless = xp.isinf(xp.where(t > 0, hi, lo)) & (xp.abs(t) > lost)
-        # What was brought to zero stays there when something else is.
+        # A row that was brought to zero stays there while others follow.
         chosen = chosen | endless
         rows = where_true(chosen)
         if not bool(xp.any(endless)) or rows.shape[0] * coordinates.size > _STRAIGHTENED:
             break
         maps = [part.map.restrict(factor) for part in dual.parts]
-        stack, off = coordinates.some_rows(maps, rows), xp.take(t, rows)
+        stack, excess = coordinates.some_rows(maps, rows), xp.take(t, rows)
         sizes = xp.max(xp.abs(stack), axis=1)
         sizes = xp.where(sizes > 0, sizes, xp.ones_like(sizes))
-        S = coordinates.matrix(-xp.linalg.pinv(stack / sizes[:, None]) @ (off / sizes))
+        S = coordinates.matrix(-xp.linalg.pinv(stack / sizes[:, None]) @ (excess / sizes))
         C = cholesky_or_none(eye(columns, factor) + S)
         if C is None:
             break

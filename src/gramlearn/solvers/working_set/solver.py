@@ -1,13 +1,12 @@
-"""Newton on the dual of a working set: the constraints that matter, found by looking at all the others.
+"""Newton on the dual of a working set: the few constraints that are active at the optimum, and some others.
 
-    1. look at all constraints at the present X: the certificate, and the violators
-    2. working set = all with lam != 0, plus the worst violators, so many that it about doubles
+    1. scan all constraints at the present X: the certificate, and the violators
+    2. working set = all with lam != 0, plus the worst violators, until it has about doubled
     3. projected Newton on the dual of the working set, to a fraction of the present gap
     4. again, until the relative gap and the largest violation are below tol
 
-Large problems are looked at in samples until they are nearly solved, so that few looks at all constraints
-are needed. Few constraints are active at an optimum, so a Newton step costs a few matrix products of the size
-of the working set, and only step 1 depends on the number of all constraints.
+A Newton step costs a few matrix products of the size of the working set; only step 1 depends on the number of
+all constraints, and for large problems it scans a sample until that is nearly solved.
 """
 
 from collections.abc import Mapping
@@ -19,6 +18,7 @@ from gramlearn._base.arrays import (
     clipped,
     concat,
     constant,
+    count_true,
     every_row,
     largest,
     namespace,
@@ -36,18 +36,17 @@ from gramlearn.solvers.loop import State
 from gramlearn.solvers.solver import Answer, Solver
 from gramlearn.solvers.working_set.enter_domain import enter_domain
 from gramlearn.solvers.working_set.infeasibility import (
+    end_infeasible,
     find_contradiction,
     find_impossible,
     find_opposed_bounds,
     pick_hopeless,
-    refuted,
 )
 from gramlearn.solvers.working_set.newton_step import newton_step
 
 INF = float("inf")
 
-# After so many steps on one working set the other constraints are looked at anyway.
-_INNER_STEPS = 20
+_INNER_STEPS = 20  # on one working set, before all constraints are scanned in any case
 _COARSE_TOL = 0.3
 
 
@@ -69,10 +68,9 @@ class WorkingSetState(State):
 
     @property
     def details(self) -> Mapping[str, Any]:
-        active = namespace(self.point.lam).astype(self.point.lam != 0, self.point.lam.dtype)
         return {
             "working": self.point.dual.size,
-            "active": int(read(namespace(active).sum(active))),
+            "active": count_true(self.point.lam != 0),
             "looks": self.looks,
             "dual": self.point.value,
         }
@@ -125,7 +123,7 @@ class WorkingSet(Solver[WorkingSetState]):
             working = dual.materialize_rows(rows)
             lo, hi = working.box
             entry = enter_domain(working, clipped(constant(0.0, dual.like, working.size), lo, hi))
-            if entry.lam is None:  # the prior is all there is to show
+            if entry.lam is None:  # the prior is the only answer
                 return WorkingSetState(point, rows, [None] * len(rows), ending=entry.ending)
             point = working.at(entry.lam)
         stride = 1
@@ -145,24 +143,24 @@ class WorkingSet(Solver[WorkingSetState]):
                 directions = (better.lam, better.lam - point.lam)
                 proof = find_contradiction(better.dual, better.conjugate.factor, directions)
                 if proof is not None:
-                    return _refuted(problem, state, state.rows, proof)
+                    return end_infeasible(problem, state, state.rows, proof)
             reached = _badness(better) <= max(state.target, 0.3 * tol)
             if not reached and state.steps < _INNER_STEPS:
                 return state
         failed = state.failed + 1 if better is None else 0
         looked = replace(self._look(problem, state, tol), failed=failed)
-        # One failure may be the fault of the working set; two in a row are not.
+        # One failure may be due to the working set; two in a row are not.
         if failed > 1 and looked.status(tol) is None:
             looked = replace(looked, ending=Status.STALLED)
         return looked
 
     def settle(self, problem: Problem, state: WorkingSetState) -> WorkingSetState:
         if state.point.value == -INF:
-            return state  # no lam is inside the domain, and there is nothing to look at
+            return state  # no lam is inside the domain, so there is no X to certify
         return self._look(problem, replace(state, stride=1), 0.0)
 
     def _look(self, problem: Problem, state: WorkingSetState, tol: float) -> WorkingSetState:
-        """Look at all constraints, judge the point, and choose the next working set."""
+        """Scan all constraints, certify the point, and choose the next working set."""
         rows, point, stride = state.rows, state.point, state.stride
         products: Products = {}
         seen = review(problem, rows, point, state.references, stride, products)
@@ -194,9 +192,9 @@ class WorkingSet(Solver[WorkingSetState]):
         if proof is None and is_first:
             proof = find_opposed_bounds(problem.dual)
         if proof is not None:
-            return _refuted(problem, state, problem.dual.every_row, proof)
+            return end_infeasible(problem, state, problem.dual.every_row, proof)
         rows, point = self._choose(problem, rows, point, seen)
-        # Where hardly anything is new, little will be at the next look: go farther before it.
+        # Where hardly any violator is new, few will be at the next scan: go farther before it.
         news = sum(int(violators.shape[0]) for violators in seen.violators)
         share = 0.01 if news <= 0.1 * point.dual.size else 0.1
         return replace(state, rows=rows, point=point, target=share * min(_badness(point), badness))
@@ -204,7 +202,7 @@ class WorkingSet(Solver[WorkingSetState]):
     def _choose(
         self, problem: Problem, rows: list[Array], point: DualPoint, seen: Review
     ) -> tuple[list[Array], DualPoint]:
-        """Keep what is active, add the worst violators, so many that the active set may double."""
+        """Keep what is active, and add the worst violators, until the active set may have doubled."""
         dual = problem.dual
         xp = namespace(dual.like)
         pieces = point.dual.split(point.lam)
@@ -213,10 +211,10 @@ class WorkingSet(Solver[WorkingSetState]):
             (piece != 0) | ~part.loss.is_slack(t, t)
             for part, piece, t in zip(point.dual.parts, pieces, values, strict=True)
         ]
-        active = sum(int(read(xp.sum(xp.astype(k, dual.like.dtype)))) for k in keep)
+        active = sum(count_true(k) for k in keep)
         if active == point.dual.size and not any(v.shape[0] for v in seen.violators):
             return rows, point  # the same working set
-        # Where nearly everything that was tried stayed, most constraints matter: go there fast.
+        # Where nearly all constraints stayed active, most of them matter: grow faster.
         growth = self.growth if active < 0.98 * point.dual.size else 3 * self.growth
         room = max(self.first, int((growth - 1) * active))
         severity = concat(seen.severities, dual.like)
@@ -237,7 +235,7 @@ class WorkingSet(Solver[WorkingSetState]):
 
 
 def _suspects(problem: Problem, seen: Review, state: WorkingSetState) -> list[Array]:
-    """Rows that no X may be able to satisfy, of those outside the working set and those in it."""
+    """Rows, inside and outside the working set, that perhaps no X can satisfy."""
     point = state.point
     inside = zip(point.dual.parts, point.dual.split(point.t), state.rows, strict=True)
     outside = zip(problem.dual.parts, seen.violators, seen.severities, strict=True)
@@ -249,7 +247,7 @@ def _suspects(problem: Problem, seen: Review, state: WorkingSetState) -> list[Ar
 
 
 def _starting_rows(problem: Problem, start: list[Array] | None) -> tuple[list[Array], Array]:
-    """Rows and lam of the first working set: what is not zero, and what can never be slack."""
+    """Rows and lam of the first working set: those with lam != 0, and those that are never slack."""
     dual = problem.dual
     rows, lam = [], []
     for k, part in enumerate(dual.parts):
@@ -265,11 +263,3 @@ def _badness(point: DualPoint) -> float:
     primal, least = point.value + point.gap, point.dual.least
     known = point.value, point.gap, point.violation
     return Certificate(primal, *known, 1.0, least, point.prior_rounding).badness
-
-
-def _refuted(
-    problem: Problem, state: WorkingSetState, rows: list[Array], proof: Array
-) -> WorkingSetState:
-    point = state.point
-    fields = refuted(problem, point.value, point.violation, point.conjugate.factor, rows, proof)
-    return replace(state, **fields)

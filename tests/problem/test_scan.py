@@ -39,7 +39,7 @@ def test_an_offset_moves_the_bound_and_nothing_else(solver, loss, offset: float)
     assert np.allclose(moved.matrix, plain.matrix, atol=0.02)
 
 
-def test_columns_count_by_what_they_give() -> None:
+def test_bounds_hold_whatever_the_scale_of_the_columns() -> None:
     """Features of size 1e-8 and 1e8, in a frame that makes up for it."""
     points = rng.standard_normal((100, 2)) * [1e-8, 1e8]
     F = np.diag([1e8, 1e-8])
@@ -55,7 +55,7 @@ def test_columns_count_by_what_they_give() -> None:
 
 
 @pytest.mark.parametrize("weight", [1.0, 3.0])
-def test_a_scan_of_a_few_columns_leaves_out_what_it_says(weight: float) -> None:
+def test_the_error_of_a_scan_of_few_columns_is_bounded(weight: float) -> None:
     """X of two large eigenvalues and many small ones: the others are not looked at, within the bounds."""
     draw = np.random.default_rng(3)
     points, spectrum = draw.standard_normal((4000, 30)), np.full(30, 1e-6)
@@ -73,7 +73,7 @@ def test_a_scan_of_a_few_columns_leaves_out_what_it_says(weight: float) -> None:
 
 
 @pytest.mark.parametrize("seed", [0, 19, 30, 54])
-def test_hinges_are_not_caught_where_X_is_zero(seed: int) -> None:
+def test_hinges_do_not_get_stuck_at_X_zero(seed: int) -> None:
     """At X = 0 nothing is promised to first order, for Frobenius; these seeds lead there."""
     draw = np.random.default_rng(seed)
     points = draw.standard_normal((200, 5)) / 5**0.5 * 1.5
@@ -132,7 +132,7 @@ def test_linear_terms_beside_a_hinge_start_elsewhere() -> None:
     assert solve(Problem(LogDet(), np.eye(1), terms)).status is Status.OPTIMAL
 
 
-def test_a_point_that_no_sample_shows_is_within_the_bounds() -> None:
+def test_a_point_outside_every_sample_keeps_its_bounds() -> None:
     for seed in range(50):
         draw = np.random.default_rng(seed)
         points = np.zeros((3000, 2))

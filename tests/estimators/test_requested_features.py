@@ -1,7 +1,7 @@
-"""What users of other libraries for metrics ask for and do not get: here each wish is a test.
+"""Features that users of other metric learning libraries have asked for: one test each.
 
-The number of a request stands in a comment, with the wish in our own words. What breaks there is in
-test_what_breaks_elsewhere.py and test_sizes_that_break_elsewhere.py.
+A comment gives the number of the request and what it asks for. Bug reports are in
+test_failures_of_other_libraries.py and, where size is the problem, in test_large_inputs.py.
 """
 
 import numpy as np
@@ -79,7 +79,7 @@ def test_each_pair_has_its_own_bound():
 
 
 # ITML has no weights.
-def test_a_weight_is_what_the_loss_of_a_pair_is_multiplied_by():
+def test_a_weight_multiplies_the_loss_of_a_pair():
     weighted = Pairs(
         SIDE.similar, SIDE.dissimilar, n_points=150, similar_weight=3.0, dissimilar_weight=3.0
     )
@@ -113,7 +113,7 @@ def test_a_solve_goes_on_from_an_earlier_one(solver):
 
 
 # metric-learn#233, #205: labels of some points, constraints on others, and points of which nothing is known.
-def test_labels_pairs_and_comparisons_go_into_one_fit():
+def test_labels_pairs_and_comparisons_are_combined_in_one_fit():
     y = np.where(np.arange(150) % 3 == 0, SPECIES, -1)
     labeled = Pairs.from_labels(y, 100, random_state=0)
     asked = Triplets([(1, 2, 52), (52, 53, 101), (101, 103, 1)], n_points=150)
@@ -134,7 +134,7 @@ def test_labels_pairs_and_comparisons_go_into_one_fit():
 
 # metric-learn#205: most points have no label, and should say something nevertheless.
 @pytest.mark.filterwarnings("ignore:`y` holds -1, 0 and 1")
-def test_unlabeled_points_help_by_their_shape():
+def test_unlabeled_points_improve_the_kernel():
     X, y = make_moons(200, noise=0.06, random_state=1)
     few = np.full(200, -1)
     for label in (0, 1):

@@ -1,7 +1,7 @@
-"""How large problems may be that other libraries for metrics break at, by the reports of their users.
+"""Large inputs on which other metric learning libraries run out of memory or time, by their users' reports.
 
-The number of a report stands in a comment, with the complaint in our own words. Memory is what was allocated
-beside the input, by `tracemalloc`; time is counted in steps and in the sizes they work on.
+A comment gives the number of the report and what went wrong there. Memory is what `tracemalloc` counts besides
+the input; time is counted in steps and in the sizes of the matrices they work on.
 """
 
 import tracemalloc
@@ -52,7 +52,7 @@ def test_bounds_of_100_000_pairs_of_different_points_take_no_table_of_distances(
 
 # metric-learn#31: 65,000 x 20 asks for 64 GB. #45: NCA of 1021 x 122 takes n^2 d^2 numbers and half a day.
 @pytest.mark.parametrize(("n", "d"), [(65_000, 20), (1021, 122)])
-def test_memory_goes_with_the_points_and_not_with_their_square(n, d):
+def test_memory_grows_with_the_points_and_not_with_their_square(n, d):
     X, y = gaussians(n, d)
     learner, peak = peak_memory(lambda: MetricLearner(n_pairs=300, random_state=0).fit(X, y))
     assert learner.solution_.relative_gap <= 1e-6
@@ -100,7 +100,7 @@ def test_10_000_features_are_learned_with_a_rank():
 
 
 # cvxpy#1132: filling in a 300 x 300 matrix of distances ends in a segmentation fault.
-def test_missing_distances_of_300_points_are_filled_in():
+def test_missing_distances_of_300_points_are_completed():
     rng = np.random.default_rng(0)
     points = rng.standard_normal((300, 3))
     i, j = np.triu_indices(300, 1)
@@ -118,7 +118,7 @@ def test_missing_distances_of_300_points_are_filled_in():
 
 
 # ITML stops after 1000 sweeps at d = 20 and 10,000 pairs, far from the optimum, and says nothing.
-def test_10_000_pairs_of_20_features_are_learned_to_the_end():
+def test_10_000_pairs_of_20_features_are_solved_to_the_tolerance():
     X, y = gaussians(2000, 20)
     learner = MetricLearner(n_pairs=10_000, random_state=0).fit(X, y)
     assert learner.solution_.relative_gap <= 1e-6

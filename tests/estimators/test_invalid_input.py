@@ -1,7 +1,7 @@
-"""Whatever is passed in the place of points, row numbers, labels or prices: an answer, or one sentence of ours.
+"""Unusual or wrong points, row numbers, labels and parameters: the right answer, or an error in one sentence.
 
-What can go wrong with a table of numbers, for every estimator; and calls that once ended in the words of
-another package, in a bare error of arithmetic, or in a wrong answer.
+First everything that can be wrong with a table of numbers, for every estimator; then single calls that once
+ended in an error of another package, in an arithmetic error, or in a wrong answer.
 """
 
 import warnings
@@ -109,7 +109,7 @@ ODD = {
 
 @pytest.mark.parametrize("odd", ODD)
 @pytest.mark.parametrize("name", ESTIMATORS)
-def test_what_is_no_table_of_numbers_gets_one_sentence(name, odd):
+def test_invalid_points_raise_a_clear_error(name, odd):
     if (name, odd) == ("KernelKMeans", "too large"):
         pytest.skip("k-means works in units of the largest entry, and takes any")
     given, sentence = ODD[odd]
@@ -119,7 +119,7 @@ def test_what_is_no_table_of_numbers_gets_one_sentence(name, odd):
 
 
 @pytest.mark.parametrize("name", ["MetricLearner", "KernelLearner"])
-def test_what_is_new_is_looked_at_the_same_way(name):
+def test_invalid_new_points_raise_a_clear_error(name):
     fitted = ESTIMATORS[name](X)
     for odd in ("words", "ragged", "masked", "NaN"):
         given, sentence = ODD[odd]
@@ -134,7 +134,7 @@ def test_a_masked_array_without_masked_entries_is_an_array(name):
     ESTIMATORS[name](np.ma.array(X, mask=np.zeros_like(MASK)))
 
 
-def test_a_data_frame_is_told_its_column():
+def test_an_error_names_the_column_of_a_data_frame():
     pandas = pytest.importorskip("pandas")
     frame = pandas.DataFrame({"a": X[:, 0], "kind": ["u"] * 24})
     with pytest.raises(ValueError, match=r"`X\['kind'\]` holds 'u' at row 0"):
@@ -150,7 +150,7 @@ SCALES = [1e-60, 1e-30, 1e30, 1e60]
 
 
 @pytest.mark.parametrize("scale", SCALES)
-def test_in_any_units_the_metric_is_the_same(scale):
+def test_the_metric_is_the_same_in_any_units(scale):
     """Bounds are percentiles and slack is relative: LogDet from the identity has no unit of its own."""
     plain = MetricLearner(random_state=0, tol=1e-8).fit(X, Y)
     other = MetricLearner(random_state=0, tol=1e-8).fit(scale * X, Y)
@@ -161,7 +161,7 @@ def test_in_any_units_the_metric_is_the_same(scale):
 
 @pytest.mark.parametrize("scale", [1e-75, 1e75, 1e100, 1e154, 1e300])
 @pytest.mark.parametrize("name", ["MetricLearner", "POLA"])
-def test_units_that_cannot_be_squared_twice_get_one_sentence(name, scale):
+def test_points_whose_fourth_powers_overflow_raise_a_clear_error(name, scale):
     with warnings.catch_warnings():
         warnings.simplefilter("error")
         with pytest.raises(ValueError, match=r"`X` has entries of up to .* pass X in other units"):
@@ -169,7 +169,7 @@ def test_units_that_cannot_be_squared_twice_get_one_sentence(name, scale):
 
 
 @pytest.mark.parametrize("far", [1e4, 1e8, 1e11])
-def test_a_gaussian_kernel_does_not_see_where_the_origin_is(far):
+def test_a_gaussian_kernel_does_not_depend_on_the_origin(far):
     grid = np.round(X * 64) / 64  # so that adding loses nothing
     near = spectral_factor(grid, "rbf", gamma=0.5)
     moved = spectral_factor(grid + far, "rbf", gamma=0.5)
@@ -177,7 +177,7 @@ def test_a_gaussian_kernel_does_not_see_where_the_origin_is(far):
     np.testing.assert_allclose(moved.factor @ moved.factor.T, expected, atol=1e-9)
 
 
-def test_nor_how_far_its_points_lie_apart():
+def test_a_gaussian_kernel_of_distant_clusters_is_accurate():
     """Two clusters whose mean is near to none of their points."""
     grid = np.round(X * 64) / 64
     grid[12:] += 2.0**30
@@ -273,7 +273,7 @@ REFUSED = [
 
 
 @pytest.mark.parametrize(("call", "sentence"), REFUSED, ids=[s for _, s in REFUSED])
-def test_it_is_refused_in_a_sentence(call, sentence):
+def test_bad_arguments_raise_a_clear_error(call, sentence):
     with warnings.catch_warnings():
         warnings.simplefilter("error")
         with pytest.raises((ValueError, TypeError), match=sentence) as caught:
@@ -281,13 +281,13 @@ def test_it_is_refused_in_a_sentence(call, sentence):
     assert "\n" not in str(caught.value)
 
 
-def test_a_tolerance_beyond_everything_leaves_no_dimension_and_no_overflow():
+def test_a_huge_tolerance_keeps_no_dimension_and_does_not_overflow():
     with pytest.warns(UserWarning, match="the kernel learned has rank 0"):
         found = MaximumVarianceUnfolding(tol=1e300, connect=True).fit(X * 1e100)
     assert not found.embedding_.any()
 
 
-def test_more_dimensions_than_there_are_points_are_as_many_as_there_are():
+def test_more_dimensions_than_points_are_cut_to_the_points():
     one, two = (
         NonparametricKernel("linear", rank=rank, random_state=0).fit(X, Y) for rank in (24, 10**9)
     )
@@ -325,6 +325,6 @@ def test_small_integers_of_numpy_are_whole_numbers() -> None:
     ],
     ids=["price", "count"],
 )
-def test_numbers_with_too_many_digits_get_a_sentence(call) -> None:
+def test_numbers_with_too_many_digits_raise_a_clear_error(call) -> None:
     with pytest.raises(ValueError, match=r"must be positive and finite|more than can be counted"):
         call()

@@ -1,7 +1,7 @@
-"""Where other libraries for metrics break, by the reports of their users: here each case has its right outcome.
+"""Cases in which other metric learning libraries fail, by their users' reports: here each answer is right.
 
-The number of a report stands in a comment, with the complaint in our own words. What users ask for and do not
-get is in test_what_users_ask.py.
+A comment gives the number of the report and what went wrong there. Feature requests are in
+test_requested_features.py.
 """
 
 import numpy as np
@@ -104,7 +104,7 @@ def test_hard_bounds_that_contradict_each_other_are_named():
 
 # metric-learn#177: equal points that are called unlike make NaN, and then an error about symmetry.
 @pytest.mark.parametrize("estimator", METRICS, ids=str)
-def test_equal_points_called_unlike_are_named_and_left_out(estimator):
+def test_equal_points_called_dissimilar_are_left_out_with_a_warning(estimator):
     side = Pairs(SIDE.similar, [*SIDE.dissimilar, (0, 150)], n_points=151)
     with pytest.warns(UserWarning, match=r"equal.*such as the dissimilar pair \(0, 150\)"):
         fitted = clone(estimator).set_params(random_state=0).fit(TWICE, side=side)
@@ -114,7 +114,7 @@ def test_equal_points_called_unlike_are_named_and_left_out(estimator):
 
 # The same for alike ones is a division by zero.
 @pytest.mark.parametrize("estimator", METRICS, ids=str)
-def test_equal_points_called_alike_change_nothing(estimator):
+def test_equal_points_called_similar_change_nothing(estimator):
     params = {"bounds": (0.1, 1.5), "random_state": 0}
     more = Pairs([*SIDE.similar, (0, 150)], SIDE.dissimilar, n_points=151)
     less = Pairs(SIDE.similar, SIDE.dissimilar, n_points=151)
@@ -127,7 +127,7 @@ def test_equal_points_called_alike_change_nothing(estimator):
 # metric-learn#176: comparisons are undefined on duplicates.
 @pytest.mark.parametrize("row", [(0, 150, 60), (0, 60, 150)], ids=["near", "far"])
 @pytest.mark.parametrize("estimator", METRICS, ids=str)
-def test_comparisons_with_equal_points_are_answers_like_others(estimator, row):
+def test_comparisons_with_equal_points_are_accepted(estimator, row):
     side = Triplets([row, (0, 1, 100), (60, 61, 120)], n_points=151, margin=20.0)
     fitted = clone(estimator).set_params(random_state=0).fit(TWICE, side=side)
     assert np.isfinite(fitted.transform(TWICE)).all()
@@ -138,7 +138,7 @@ def test_comparisons_with_equal_points_are_answers_like_others(estimator, row):
 
 
 # ITML writes 1e-9 into the bounds that it is given.
-def test_what_the_user_gave_is_not_written_to():
+def test_inputs_are_not_modified():
     bounds, upper = np.array([0.0, 9.0]), np.full(len(SIDE.similar), 0.5)
     given = [array.copy() for array in (bounds, upper, SIDE.similar)]
     MetricLearner(loss="hinge", bounds=bounds, random_state=0).fit(IRIS, SPECIES)
@@ -149,7 +149,7 @@ def test_what_the_user_gave_is_not_written_to():
 
 
 # metric-learn#43, #190, #306: "not positive definite", or eigenvalues that do not converge.
-def test_collinear_features_in_wild_units_keep_the_metric_definite():
+def test_collinear_features_in_very_different_units_keep_the_metric_definite():
     X = np.hstack([IRIS, IRIS[:, :1] + IRIS[:, 1:2], np.ones((150, 1))]) * np.logspace(-6, 6, 6)
     learner = MetricLearner(random_state=0).fit(X, SPECIES)
     assert np.linalg.eigvalsh(learner.get_mahalanobis_matrix())[0] > 0
@@ -157,7 +157,7 @@ def test_collinear_features_in_wild_units_keep_the_metric_definite():
 
 
 @pytest.mark.parametrize("unit", [1e-8, 1e8])
-def test_the_unit_of_all_features_does_not_matter_to_logdet(unit):
+def test_logdet_does_not_depend_on_the_unit_of_the_features(unit):
     one, two = (
         MetricLearner(tol=1e-10, random_state=0).fit(X, SPECIES).get_mahalanobis_matrix()
         for X in (IRIS, unit * IRIS)
@@ -178,7 +178,7 @@ def test_with_the_inverse_covariance_a_feature_listed_twice_counts_once():
 
 # pyDML#5: points are mapped into the complex plane, by roots of eigenvalues just below zero.
 @pytest.mark.parametrize("regularizer", ["logdet", "von_neumann", "frobenius"])
-def test_few_points_of_many_features_stay_real(regularizer):
+def test_few_points_with_many_features_give_a_real_metric(regularizer):
     X = np.random.default_rng(0).standard_normal((12, 40))
     X = np.hstack([X, X])
     learner = MetricLearner(regularizer, C=100.0, random_state=0).fit(X, np.arange(12) % 2)
@@ -191,7 +191,7 @@ def test_few_points_of_many_features_stay_real(regularizer):
 @pytest.mark.parametrize(
     "estimator", [MetricLearner(), MetricLearner(rank=2), KernelLearner(), POLA(0.1)], ids=str
 )
-def test_the_metric_is_the_plain_distance_of_transformed_points(estimator):
+def test_the_metric_is_the_euclidean_distance_of_transformed_points(estimator):
     fitted = clone(estimator).fit(IRIS, side=SIDE)
     T = fitted.transform(IRIS)
     expected = np.linalg.norm(T[:75] - T[75:], axis=1)

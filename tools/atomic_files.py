@@ -1,4 +1,4 @@
-"""A file is there whole or not at all: written beside its place, then moved there in one step.
+"""Write files atomically: first under a temporary name, then moved into place in one step.
 
 So a run that is killed leaves whole files only, and one whose disk is full keeps those it had. What could not
 be written is said in one sentence, with what to do about it.
@@ -10,7 +10,7 @@ from collections.abc import Callable
 from contextlib import suppress
 from pathlib import Path
 
-__all__ = ["UnwritableError", "figure_whole", "unwritable", "write_whole"]
+__all__ = ["UnwritableError", "explain_write_error", "save_figure_atomically", "write_atomically"]
 
 _ADVICE = {
     errno.ENOSPC: "the disk is full; make room, and the same command goes on from what is finished",
@@ -29,8 +29,8 @@ class UnwritableError(OSError):
     """A result could not be written; the sentence says why, and what to do."""
 
 
-def write_whole(path: Path, text: str) -> None:
-    """Write a file so that at no time a piece of it is there."""
+def write_atomically(path: Path, text: str) -> None:
+    """Write a file so that it is complete or absent at any time."""
 
     def write(beside: Path) -> None:
         with beside.open("w", encoding="utf-8", newline="\n") as file:
@@ -43,8 +43,8 @@ def write_whole(path: Path, text: str) -> None:
     _replace(path, write)
 
 
-def figure_whole(path: Path, save: Callable[..., object]) -> None:
-    """The same of a picture: `save` is a figure's `savefig`."""
+def save_figure_atomically(path: Path, save: Callable[..., object]) -> None:
+    """Save a figure likewise; `save` is its `savefig`."""
     _replace(path, lambda beside: save(beside, dpi=150, format=path.suffix[1:]))
 
 
@@ -52,7 +52,7 @@ def _replace(path: Path, write: Callable[[Path], object]) -> None:
     beside = path.with_name(f".{path.name}.{os.getpid()}")
     try:
         path.parent.mkdir(parents=True, exist_ok=True)
-        _sweep(path)
+        _remove_leftovers(path)
         try:
             write(beside)
             os.replace(beside, path)
@@ -60,17 +60,17 @@ def _replace(path: Path, write: Callable[[Path], object]) -> None:
             with suppress(OSError):
                 beside.unlink(missing_ok=True)
     except OSError as error:
-        raise unwritable(path, error) from error
+        raise explain_write_error(path, error) from error
 
 
-def unwritable(path: Path, error: OSError) -> OSError:
-    """The error in a sentence, if it is one that the user can mend; else as it is."""
+def explain_write_error(path: Path, error: OSError) -> OSError:
+    """One sentence for an error that the user can fix; other errors unchanged."""
     advice = _ADVICE.get(error.errno or 0)
     return UnwritableError(f"{path} could not be written: {advice}.") if advice else error
 
 
-def _sweep(path: Path) -> None:
-    """Remove what a process that was killed has left of this file."""
+def _remove_leftovers(path: Path) -> None:
+    """Remove temporary files of this file that killed processes have left."""
     for left in path.parent.glob(f".{path.name}.*"):
         process = left.suffix[1:]
         if process.isdecimal() and int(process) != os.getpid() and not _is_running(int(process)):

@@ -1,4 +1,4 @@
-"""Statements listed twice are one of twice the weight, and side information about the same points adds up."""
+"""Adding side information: weights of equal statements add up, and a statement listed twice counts twice."""
 
 import numpy as np
 import pytest
@@ -121,7 +121,7 @@ def test_a_sum_has_the_statements_of_both_and_the_sums_of_their_weights(sides):
 
 
 @given(same_kind)
-def test_an_empty_one_is_neutral(sides):
+def test_adding_empty_side_information_changes_nothing(sides):
     side, _, _ = sides
     empty = Triplets([], n_points=N) if isinstance(side, Triplets) else Pairs(n_points=N)
     assert statements(side + empty) == statements(empty + side) == statements(side)
@@ -137,7 +137,7 @@ def test_a_sum_is_the_constructor_on_lists_one_after_the_other(first, second):
     assert statements(total) == statements(Pairs(**joined, n_points=N))
 
 
-def test_a_sum_keeps_what_its_parts_were():
+def test_a_sum_does_not_modify_its_parts():
     a = Pairs([[0, 1]], n_points=N)
     b = Pairs([[1, 0], [2, 3]], n_points=N, similar_weight=[0.5, 3.0])
     total = a + b
@@ -163,7 +163,7 @@ def test_sums_in_every_library(library):
     assert library.numpy(both.weight).tolist() == [2.0, 1.0, 1.0]
 
 
-def test_repeated_comparisons_of_many_points_are_told_apart():
+def test_comparisons_of_many_points_are_not_confused():
     """Whose pairs of pairs have numbers of more than 63 bits."""
     n = 3_000_000_000
     side = Triplets([[n - 1, 0, 5], [n - 1, 5, 0], [n - 1, 0, 5], [0, n - 1, 5]], n_points=n)
@@ -192,12 +192,12 @@ def test_repeated_comparisons_of_many_points_are_told_apart():
         ),
     ],
 )
-def test_what_does_not_add_up_is_said(add, sentence):
+def test_side_information_that_cannot_be_added_raises_a_clear_error(add, sentence):
     with pytest.raises(ValueError, match=sentence):
         add()
 
 
-def test_only_one_kind_adds_up():
+def test_only_the_same_kind_can_be_added():
     with pytest.raises(TypeError, match=r"unsupported operand type"):
         Pairs([[0, 1]], n_points=N) + Triplets([[0, 1, 2]], n_points=N)
     with pytest.raises(TypeError, match=r"unsupported operand type"):
@@ -299,7 +299,7 @@ def test_the_weights_of_near_and_far_pairs():
     assert i.tolist() == [0, 2]
 
 
-def test_nothing_is_learned_from_nothing():
+def test_empty_side_information_is_refused():
     for learner in (POLA(), NonparametricKernel()):
         with pytest.raises(ValueError, match="side information is empty; pass Pairs"):
             learner.fit(POINTS, side=Pairs(n_points=N))

@@ -1,4 +1,4 @@
-"""Callback, limits, Ctrl-C, status, history and gap: the same for every estimator that solves something."""
+"""Callback, limits, Ctrl-C, status, history and gap behave alike in every estimator that solves a problem."""
 
 import math
 
@@ -12,25 +12,25 @@ from gramlearn.problem.solution import CertifiedAnswer, Record
 
 SIZE = 0.5
 SOLVING = {name: fit for name, fit in FITS.items() if hasattr(fit.make(), "callback")}
-WITHOUT_A_SOLVE = {"KernelKMeans", "ConstrainedKMeans", "OnlinePCA", "OnlineMetricLearner"}
+WITHOUT_SOLVER = {"KernelKMeans", "ConstrainedKMeans", "OnlinePCA", "OnlineMetricLearner"}
 
 every_fit = pytest.mark.parametrize("fit", SOLVING.values(), ids=SOLVING)
 
 
-def fitted(fit: Fit, **options: object) -> object:
+def run_fit(fit: Fit, **options: object) -> object:
     estimator = fit.make().set_params(**options)
     return fit.run(estimator, fit.data(SIZE))
 
 
 def test_every_estimator_is_here() -> None:
-    known = {name.split()[0] for name in SOLVING} | WITHOUT_A_SOLVE
+    known = {name.split()[0] for name in SOLVING} | WITHOUT_SOLVER
     assert known == set(estimators.__all__)
 
 
 @every_fit
 def test_an_answer_has_a_status_a_gap_and_a_history(fit: Fit) -> None:
     records: list[Record] = []
-    answer = fitted(fit, callback=records.append).solution_
+    answer = run_fit(fit, callback=records.append).solution_
     assert isinstance(answer, CertifiedAnswer)
     assert answer.status in (Status.OPTIMAL, Status.LOCAL)
     assert 0 <= answer.gap < math.inf
@@ -53,9 +53,9 @@ def test_an_answer_has_a_status_a_gap_and_a_history(fit: Fit) -> None:
     ],
     ids=["max_iter", "time_limit", "callback"],
 )
-def test_a_fit_that_is_cut_short_warns_and_is_fitted(fit: Fit, options, status, words) -> None:
+def test_a_fit_that_is_cut_short_warns_and_is_run_fit(fit: Fit, options, status, words) -> None:
     with pytest.warns(ConvergenceWarning, match=words):
-        estimator = fitted(fit, tol=1e-12, **options)
+        estimator = run_fit(fit, tol=1e-12, **options)
     answer = estimator.solution_
     assert answer.status is status
     assert answer.iterations <= 2  # the first may be without an answer
@@ -94,20 +94,20 @@ def test_an_error_in_the_callback_leaves_the_estimator_as_it_was(fit: Fit) -> No
 
 
 @every_fit
-def test_looking_changes_nothing(fit: Fit) -> None:
+def test_verbose_and_callback_do_not_change_the_answer(fit: Fit) -> None:
     data, records = fit.data(SIZE), []
-    plain, watched = fitted(fit), fitted(fit, callback=records.append, verbose=1)
+    plain, watched = run_fit(fit), run_fit(fit, callback=records.append, verbose=1)
     assert records
     assert digest(fit.answers(plain, data)) == digest(fit.answers(watched, data))
 
 
 @every_fit
 @pytest.mark.parametrize("verbose", [0, 1])
-def test_bad_limits_are_named(fit: Fit, verbose: int) -> None:
+def test_bad_limits_are_refused_by_name(fit: Fit, verbose: int) -> None:
     name = type(fit.make()).__name__
     with pytest.raises(
         ValueError, match=rf"`{name}\(time_limit=-1\)`: time_limit must be positive"
     ):
-        fitted(fit, time_limit=-1, verbose=verbose)
+        run_fit(fit, time_limit=-1, verbose=verbose)
     with pytest.raises(TypeError, match="`callback` must be a function of a Record"):
-        fitted(fit, callback=5, verbose=verbose)
+        run_fit(fit, callback=5, verbose=verbose)

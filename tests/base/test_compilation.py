@@ -1,4 +1,4 @@
-"""What is compiled is the same function, whether it could be kept on disk or not."""
+"""A compiled function is the same function, whether or not it can be cached on disk."""
 
 import errno
 from pathlib import Path
@@ -12,13 +12,13 @@ def _double(x: float) -> float:
     return 2.0 * x
 
 
-def test_it_is_kept_where_it_can_be(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_compiled_code_is_cached_on_disk(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("numba.config.CACHE_DIR", str(tmp_path))
     assert compiled()(_double)(3.0) == 6.0
     assert list(tmp_path.rglob("*._double-*.nbi"))
 
 
-def test_a_full_disk_keeps_nothing_and_stops_nobody(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_full_disk_does_not_prevent_compiling(monkeypatch: pytest.MonkeyPatch) -> None:
     def fail(*args):
         raise OSError(errno.ENOSPC, "No space left on device")
 
@@ -26,7 +26,7 @@ def test_a_full_disk_keeps_nothing_and_stops_nobody(monkeypatch: pytest.MonkeyPa
     assert compiled()(_double)(3.0) == 6.0
 
 
-def test_no_folder_to_keep_it_in(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_compiling_without_a_cache_folder(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("numba.core.caching.CompileResultCacheImpl._locator_classes", [])
     assert compiled(fastmath=True)(_double)(3.0) == 6.0
 

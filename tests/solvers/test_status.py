@@ -1,4 +1,4 @@
-"""What a solve says of itself: infeasible, unbounded, stopped, interrupted, continued; nothing is lost."""
+"""How a solve can end: infeasible, unbounded, stopped by a limit or callback, interrupted, continued."""
 
 import warnings
 from itertools import pairwise
@@ -147,7 +147,7 @@ def test_a_negative_square_is_infeasible(regularizer: Regularizer) -> None:
     assert solution.conflict == ("constraint 0 of term 0 (squared norm of point 2 at most -1)",)
 
 
-def test_what_is_not_even_looked_at_has_no_chance(library: Library) -> None:
+def test_a_matrix_is_called_far_from_definite_only_if_it_is(library: Library) -> None:
     """A matrix that the cheap look refuses has a least eigenvalue below minus a tenth of the largest."""
     rng = np.random.default_rng(0)
     refused = 0
@@ -181,7 +181,7 @@ def test_a_badly_scaled_prior_is_not_infeasible(regularizer: Regularizer, scale:
     assert d[0] + d[1] - 2 * solution.matrix[0, 1] == pytest.approx(1.0, rel=1e-5)
 
 
-def test_identical_points_that_must_differ() -> None:
+def test_identical_points_that_must_differ_are_infeasible() -> None:
     P = np.array([[1.0, 2.0], [1.0, 2.0], [0.0, 1.0]])
     for loss in (LogDetSlack(lower=1.0), Hard(lower=1.0)):
         solution = solve(
@@ -202,7 +202,7 @@ def test_circular_comparisons_are_found() -> None:
     assert len(solution.conflict) == 3
 
 
-def test_unbounded_is_an_answer(library: Library) -> None:
+def test_an_unbounded_problem_has_status_UNBOUNDED(library: Library) -> None:
     """-log det X - 2 tr X falls without end; a bound on the trace gives it one."""
     prior = library.array(np.eye(3))
     reward = Term(Trace(), Linear(-2.0))
@@ -242,7 +242,7 @@ def test_stopping_early_warns_with_the_gap_and_the_advice() -> None:
 
 
 @EACH_SOLVER
-def test_continuing_from_an_answer_costs_less_than_beginning(solver: Solver) -> None:
+def test_a_warm_start_takes_fewer_iterations(solver: Solver) -> None:
     """From near by. Of an answer that is far off nothing is said: Newton may lose its way from there."""
     problem = problem_for(solver)
     whole = solve(problem, solver)
@@ -256,7 +256,7 @@ def test_continuing_from_an_answer_costs_less_than_beginning(solver: Solver) -> 
 
 
 @EACH_SOLVER
-def test_what_a_limit_cut_short_goes_on_to_the_same_optimum(solver: Solver) -> None:
+def test_a_solve_cut_short_continues_to_the_same_optimum(solver: Solver) -> None:
     problem = problem_for(solver)
     whole = solve(problem, solver)
     with pytest.warns(ConvergenceWarning):
@@ -329,7 +329,7 @@ def test_ctrl_c_gives_the_best_answer_so_far(solver: Solver) -> None:
 # -- the judge -------------------------------------------------------------------------------------
 
 
-def test_looking_only_at_what_is_undecided_changes_nothing() -> None:
+def test_scanning_only_undecided_constraints_changes_nothing() -> None:
     """Interval screening rules constraints out only where they surely are satisfied."""
     problem = many_pairs(c=20_000)
     solver = WorkingSet()
@@ -366,7 +366,7 @@ def test_samples_first_reach_the_same_optimum(solver: Solver) -> None:
 
 
 @pytest.mark.parametrize("solver", SAMPLING[:2], ids=name_of)
-def test_what_no_sample_shows_is_found_at_the_end(solver: Solver) -> None:
+def test_a_constraint_outside_every_sample_is_found_at_the_end(solver: Solver) -> None:
     """One pair in 5000 asks two equal points to differ."""
     rng = np.random.default_rng(0)
     P = rng.standard_normal((100, 4))
@@ -406,7 +406,7 @@ def test_the_certificate_of_an_optimum_at_zero() -> None:
 
 @pytest.mark.parametrize("loss", [Hard(equal=1.0), LogDetSlack(equal=1.0), LogDetSlack(lower=1.0)])
 @pytest.mark.parametrize("solver", ["auto", "working_set"])
-def test_equal_points_cannot_be_told_apart(loss: Loss, solver: str) -> None:
+def test_equal_points_cannot_be_separated(loss: Loss, solver: str) -> None:
     P = np.random.default_rng(0).standard_normal((20, 3))
     P[7] = P[3]
     pairs = SquaredDistances([3, 1, 2], [7, 4, 5], points=P)
@@ -418,7 +418,7 @@ def test_equal_points_cannot_be_told_apart(loss: Loss, solver: str) -> None:
 
 @pytest.mark.parametrize("regularizer", [LogDet(), VonNeumann(), Frobenius()])
 @pytest.mark.parametrize("loss", [Hard(lower=1e-16), LogDetSlack(lower=1e-16)])
-def test_a_feature_in_small_units_tells_points_apart(regularizer: Regularizer, loss: Loss) -> None:
+def test_a_feature_in_small_units_separates_points(regularizer: Regularizer, loss: Loss) -> None:
     """Two points that differ by 1e-8 in one feature, beside others of size 1 and 1e8."""
     P = np.random.default_rng(0).standard_normal((20, 3)) * [1e-8, 1.0, 1e8]
     P[7] = P[3] + [1e-8, 0.0, 0.0]
