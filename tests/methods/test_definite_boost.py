@@ -1,5 +1,7 @@
 """DefiniteBoost: the matrix exponential of its duals, and the optimum that CVXPY finds."""
 
+from functools import partial
+
 import cvxpy as cp
 import numpy as np
 import pytest
@@ -13,8 +15,10 @@ from scipy.linalg import expm
 
 from gramlearn import Problem, Status, Term, VonNeumann, solve
 from gramlearn.methods import DefiniteBoost
-from gramlearn.problem.divergences import von_neumann_divergence
+from gramlearn.problem.divergences import divergence
 from oracles import ask
+
+von_neumann_divergence = partial(divergence, regularizer=VonNeumann())
 
 
 def symmetric(n, count, seed=0):

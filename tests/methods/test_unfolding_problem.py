@@ -1,5 +1,7 @@
 """unfolding_problem: a centered kernel that keeps the distances between neighbors, as CVXPY finds it."""
 
+from functools import partial
+
 import cvxpy as cp
 import numpy as np
 import pytest
@@ -7,8 +9,10 @@ from scipy.sparse import csr_array
 
 from gramlearn import Frobenius, LogDet, Status, VonNeumann, solve
 from gramlearn.methods import unfolding_problem
-from gramlearn.problem.divergences import logdet_divergence
+from gramlearn.problem.divergences import divergence
 from oracles import ask
+
+logdet_divergence = partial(divergence, regularizer=LogDet())
 
 CHAIN = np.column_stack([np.arange(7), np.arange(1, 8)])
 ARC = np.column_stack([np.cos(np.arange(8) * 0.6), np.sin(np.arange(8) * 0.6)])

@@ -1,20 +1,20 @@
 """Where Bregman matrix divergences are finite (K09 section 4), and which input they accept."""
 
+from functools import partial
+
 import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from catalogue import REGULARIZERS, name_of
-from gramlearn.problem.divergences import (
-    RANK_TOLERANCE,
-    divergence,
-    frobenius_divergence,
-    logdet_divergence,
-    von_neumann_divergence,
-)
+from gramlearn.problem.divergences import RANK_TOLERANCE, divergence
 from gramlearn.problem.regularizers import Frobenius, LogDet, Schatten, VonNeumann
 from matrices import orthogonal, positive, spectral, within
+
+frobenius_divergence = partial(divergence, regularizer=Frobenius())
+logdet_divergence = partial(divergence, regularizer=LogDet())
+von_neumann_divergence = partial(divergence, regularizer=VonNeumann())
 
 n = 5
 CLOSE = {"rel": 1e-12, "abs": 1e-13}  # as in test_divergences.py

@@ -1,5 +1,7 @@
 """Bregman matrix divergences (K09: Kulis, Sustik, Dhillon, JMLR 2009, section 4 and appendix A)."""
 
+from functools import partial
+
 import numpy as np
 import pytest
 from hypothesis import given
@@ -9,15 +11,13 @@ from mpmath import mp, mpf
 from scipy.linalg import logm, sqrtm
 
 from catalogue import REGULARIZERS, name_of
-from gramlearn.problem.divergences import (
-    divergence,
-    frobenius_divergence,
-    logdet_divergence,
-    schatten_divergence,
-    von_neumann_divergence,
-)
-from gramlearn.problem.regularizers import LogDet, VonNeumann
+from gramlearn.problem.divergences import divergence
+from gramlearn.problem.regularizers import Frobenius, LogDet, Schatten, VonNeumann
 from matrices import orthogonal, positive, spectral, within
+
+frobenius_divergence = partial(divergence, regularizer=Frobenius())
+logdet_divergence = partial(divergence, regularizer=LogDet())
+von_neumann_divergence = partial(divergence, regularizer=VonNeumann())
 
 n = 5
 # Eigenvalues between 0.2 and 5 are found to n EPS 5 = 5e-15, and the terms are at most some 100.
@@ -48,8 +48,8 @@ def test_closed_forms(seed):
     )
     assert frobenius_divergence(X, Y) == pytest.approx(np.sum((X - Y) ** 2) / 2, **CLOSE)
     cubes = np.trace(X @ X @ X) / 3 + 2 * np.trace(Y @ Y @ Y) / 3 - np.trace(X @ Y @ Y)
-    assert schatten_divergence(X, Y, 3.0) == pytest.approx(cubes, **CLOSE)
-    assert schatten_divergence(X, Y, 2.0) == pytest.approx(frobenius_divergence(X, Y), **CLOSE)
+    assert divergence(X, Y, Schatten(3.0)) == pytest.approx(cubes, **CLOSE)
+    assert divergence(X, Y, Schatten(2.0)) == pytest.approx(frobenius_divergence(X, Y), **CLOSE)
 
 
 @every_regularizer

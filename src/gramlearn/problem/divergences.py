@@ -14,7 +14,6 @@ import numpy as np
 
 from gramlearn._base.arrays import Array, as_real, namespace, read, transpose, where_true
 from gramlearn._base.validation import check_finite, check_symmetric
-from gramlearn.problem.regularizers import Frobenius, LogDet, Schatten, VonNeumann
 from gramlearn.problem.spectral import Regularizer
 
 INF = float("inf")
@@ -72,26 +71,6 @@ def divergence(X: Array, X0: Array, regularizer: Regularizer) -> float:
         x, weights = x[-rank:], weights[-rank:, :]
     value = read(xp.sum(weights * _scalar_divergence(regularizer, x[:, None], x0[None, :])))
     return INF if value != value else value  # inf - inf: h overflowed
-
-
-def logdet_divergence(X: Array, X0: Array) -> float:
-    """tr X X0^-1 - log det X X0^-1 - r on the common range, +inf if the ranges differ."""
-    return divergence(X, X0, LogDet())
-
-
-def von_neumann_divergence(X: Array, X0: Array) -> float:
-    """tr(X log X - X log X0 - X + X0), +inf unless the range of X lies within that of X0."""
-    return divergence(X, X0, VonNeumann())
-
-
-def frobenius_divergence(X: Array, X0: Array) -> float:
-    """|X - X0|_F^2 / 2."""
-    return divergence(X, X0, Frobenius())
-
-
-def schatten_divergence(X: Array, X0: Array, p: float) -> float:
-    """tr X^p / p + tr X0^p (p - 1) / p - tr X X0^(p - 1), for p > 1."""
-    return divergence(X, X0, Schatten(p))
 
 
 def _check_matrix(X: Array, name: str) -> Array:

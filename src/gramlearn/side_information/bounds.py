@@ -9,18 +9,8 @@ from gramlearn._base.arrays import Array, as_index, constant, namespace, read, t
 from gramlearn._base.validation import check_indices
 from gramlearn.problem.losses import BoundedLoss
 from gramlearn.problem.problem import Term
+from gramlearn.side_information import tables
 from gramlearn.side_information.base import Coincide, Offset, SideInformation, complete
-from gramlearn.side_information.tables import (
-    check_differ,
-    check_n_points,
-    check_numbers,
-    check_once,
-    check_range,
-    first_true,
-    renumber,
-    rows_of,
-    weights_in_full,
-)
 
 INF = float("inf")
 
@@ -53,7 +43,7 @@ class Bounds(SideInformation):
     weight: Any = None
 
     def __post_init__(self) -> None:
-        n = check_n_points(self.n_points, "Bounds")
+        n = tables.check_n_points(self.n_points, "Bounds")
         i = _check_vector(self.i, "i", n)
         j = as_index(_check_vector(self.j, "j", n), i)
         if i.shape[0] != j.shape[0]:
@@ -64,16 +54,16 @@ class Bounds(SideInformation):
         object.__setattr__(self, "j", j)
         object.__setattr__(self, "n_points", n)
         table = self._table
-        check_differ(table, "i, j", (0, 1), "a pair needs two different points")
+        tables.check_differ(table, "i, j", (0, 1), "a pair needs two different points")
         advice = "list it once, with its upper and its lower bound"
-        check_once(table, "`i, j`", n, advice)
+        tables.check_once(table, "`i, j`", n, advice)
         for name, positive, infinite in (
             ("upper", False, True),
             ("lower", False, False),
             ("weight", True, False),
         ):
             value = getattr(self, name)
-            checked = check_numbers(
+            checked = tables.check_numbers(
                 value, name, table, self.describe, positive=positive, infinite=infinite
             )
             object.__setattr__(self, name, checked)
@@ -84,7 +74,7 @@ class Bounds(SideInformation):
         upper, lower = self._vectors
         crossed = lower > upper
         if bool(xp.any(crossed)):
-            k = first_true(crossed)
+            k = tables.first_true(crossed)
             raise ValueError(
                 f"`lower` exceeds `upper` for {self.describe(k)}: {read(lower[k])} > "
                 f"{read(upper[k])}; a squared distance lies between lower and upper."
@@ -126,7 +116,7 @@ class Bounds(SideInformation):
         return f"the pair ({int(self.i[k])}, {int(self.j[k])})"
 
     def keep_points(self, rows: Any) -> Self:
-        table, kept, n_rows = renumber(self._table, rows, self.n_points)
+        table, kept, n_rows = tables.renumber(self._table, rows, self.n_points)
         self._check_kept(int(table.shape[0]), n_rows)
         numbers = self._numbers_at(kept)
         return replace(self, i=table[:, 0], j=table[:, 1], n_points=n_rows, **numbers)
@@ -142,7 +132,7 @@ class Bounds(SideInformation):
     def _numbers_at(self, kept: Array, *others: str) -> dict[str, Any]:
         """The numbers of the pairs that are kept."""
         names = ("upper", "lower", "weight", *others)
-        return {name: rows_of(getattr(self, name), kept) for name in names}
+        return {name: tables.rows_of(getattr(self, name), kept) for name in names}
 
     def involved(self) -> Array:
         xp = namespace(self.i)
@@ -156,7 +146,7 @@ class Bounds(SideInformation):
         return xp.take(self.i, rows), xp.take(self.j, rows), xp.take(upper, rows) < INF
 
     def pair_weights(self) -> np.ndarray:
-        return weights_in_full(self.weight, self.size)[to_numpy(self._has_one_bound)]
+        return tables.weights_in_full(self.weight, self.size)[to_numpy(self._has_one_bound)]
 
     @property
     def _has_one_bound(self) -> Array:
@@ -183,7 +173,7 @@ class Bounds(SideInformation):
         ):
             rows = where_true(chosen)
             if rows.shape[0]:
-                bound, weight = xp.take(numbers, rows), rows_of(self.weight, rows)
+                bound, weight = xp.take(numbers, rows), tables.rows_of(self.weight, rows)
                 ends = xp.take(self.i, rows), xp.take(self.j, rows)
                 completed = complete(loss, kind, bound, weight)
                 terms.append(self._distance_term(*ends, completed, points, offset))
@@ -202,5 +192,5 @@ def _check_vector(x: Any, name: str, n_points: int) -> Array:
     index = check_indices(x, name)
     if index.shape[0] == 0:
         raise ValueError(f"side information is empty; pass `{name}` with at least one row index.")
-    check_range(index, name, n_points)
+    tables.check_range(index, name, n_points)
     return index

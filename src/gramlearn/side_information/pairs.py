@@ -16,6 +16,7 @@ from gramlearn._base.distances import squared_distances
 from gramlearn._base.validation import check_count, check_points, check_share
 from gramlearn.problem.losses import BoundedLoss
 from gramlearn.problem.problem import Term
+from gramlearn.side_information import tables
 from gramlearn.side_information.base import Coincide, Offset, SideInformation, complete
 from gramlearn.side_information.closure import (
     Contradiction,
@@ -33,22 +34,6 @@ from gramlearn.side_information.sampling import (
     draw_pairs,
     draw_pairs_of_each_class,
     find_extreme_pairs,
-)
-from gramlearn.side_information.tables import (
-    check_differ,
-    check_n_points,
-    check_numbers,
-    check_table,
-    contiguous_columns,
-    join_numbers,
-    join_tables,
-    join_weights,
-    merge_repeats,
-    pair_keys,
-    renumber,
-    repeated,
-    rows_of,
-    weights_in_full,
 )
 
 # What goes with each list of pairs: its bound, and its weight.
@@ -88,20 +73,20 @@ class Pairs(SideInformation):
     dissimilar_weight: Any = None
 
     def __post_init__(self) -> None:
-        n = check_n_points(self.n_points, "Pairs")
-        tables = _check_tables(self.similar, self.dissimilar, n)
-        fields: dict[str, Any] = {"n_points": n, **tables}
+        n = tables.check_n_points(self.n_points, "Pairs")
+        lists = _check_tables(self.similar, self.dissimilar, n)
+        fields: dict[str, Any] = {"n_points": n, **lists}
         for side, names in _NUMBERS.items():
             for name, positive in zip(names, (False, True), strict=True):
-                describe = partial(_name, side, tables[side])
-                fields[name] = check_numbers(
-                    getattr(self, name), name, tables[side], describe, positive=positive
+                describe = partial(_name, side, lists[side])
+                fields[name] = tables.check_numbers(
+                    getattr(self, name), name, lists[side], describe, positive=positive
                 )
-        every = [pair_keys(table, n) for table in tables.values()]
-        if repeated(namespace(every[0]).concat(every)).shape[0]:
+        every = [tables.pair_keys(table, n) for table in lists.values()]
+        if tables.repeated(namespace(every[0]).concat(every)).shape[0]:
             for side, (bound, weight) in _NUMBERS.items():
-                keys = [pair_keys(tables[side], n)]
-                merged = merge_repeats(tables[side], keys, fields[bound], fields[weight])
+                keys = [tables.pair_keys(lists[side], n)]
+                merged = tables.merge_repeats(lists[side], keys, fields[bound], fields[weight])
                 fields.update(zip((side, bound, weight), merged, strict=True))
             _check_one_side(fields["similar"], fields["dissimilar"], n)
         for name, value in fields.items():
@@ -221,12 +206,15 @@ class Pairs(SideInformation):
         fields: dict[str, Any] = {}
         for side, (bound, weight) in _NUMBERS.items():
             first, second = getattr(self, side), getattr(other, side)
-            table, sizes = join_tables(first, second), (int(first.shape[0]), int(second.shape[0]))
+            table, sizes = (
+                tables.join_tables(first, second),
+                (int(first.shape[0]), int(second.shape[0])),
+            )
             bounds = getattr(self, bound), getattr(other, bound)
             weights = getattr(self, weight), getattr(other, weight)
             fields[side] = table
-            fields[bound] = join_numbers(bounds, sizes, table, bound)
-            fields[weight] = join_weights(weights, sizes, table)
+            fields[bound] = tables.join_numbers(bounds, sizes, table, bound)
+            fields[weight] = tables.join_weights(weights, sizes, table)
         return replace(self, **fields)
 
     @property
@@ -244,15 +232,17 @@ class Pairs(SideInformation):
         return _name("dissimilar", self.dissimilar, k - n_similar)
 
     def keep_points(self, rows: Any) -> Self:
-        kept = {side: renumber(getattr(self, side), rows, self.n_points) for side in _NUMBERS}
+        kept = {
+            side: tables.renumber(getattr(self, side), rows, self.n_points) for side in _NUMBERS
+        }
         n_rows = kept["similar"][2]
         self._check_kept(sum(int(table.shape[0]) for table, _, _ in kept.values()), n_rows)
-        tables = {side: table for side, (table, _, _) in kept.items()}
+        lists = {side: table for side, (table, _, _) in kept.items()}
         numbers = self._numbers_at({side: places for side, (_, places, _) in kept.items()})
-        return replace(self, n_points=n_rows, **tables, **numbers)
+        return replace(self, n_points=n_rows, **lists, **numbers)
 
     def find_impossible(self, coincide: Coincide) -> Array:
-        i, j = contiguous_columns(self.dissimilar)
+        i, j = tables.contiguous_columns(self.dissimilar)
         none_of_the_similar = self.similar[:, 0] < 0
         impossible = as_index(coincide(i, j), i) > 0
         return namespace(i).concat([none_of_the_similar, impossible])
@@ -262,13 +252,13 @@ class Pairs(SideInformation):
         masks = (mask[:n_similar], mask[n_similar:])
         kept = {side: where_true(~part) for side, part in zip(_NUMBERS, masks, strict=True)}
         xp = namespace(self.similar)
-        tables = {side: xp.take(getattr(self, side), rows, axis=0) for side, rows in kept.items()}
-        return replace(self, **tables, **self._numbers_at(kept))
+        lists = {side: xp.take(getattr(self, side), rows, axis=0) for side, rows in kept.items()}
+        return replace(self, **lists, **self._numbers_at(kept))
 
     def _numbers_at(self, kept: dict[str, Array]) -> dict[str, Any]:
         """The bounds and weights of the rows that are kept of each list."""
         return {
-            name: rows_of(getattr(self, name), rows)
+            name: tables.rows_of(getattr(self, name), rows)
             for side, rows in kept.items()
             for name in _NUMBERS[side]
         }
@@ -286,7 +276,7 @@ class Pairs(SideInformation):
 
     def pair_weights(self) -> np.ndarray:
         sides = ((self.similar, self.similar_weight), (self.dissimilar, self.dissimilar_weight))
-        return np.concatenate([weights_in_full(w, table.shape[0]) for table, w in sides])
+        return np.concatenate([tables.weights_in_full(w, table.shape[0]) for table, w in sides])
 
     def _terms(
         self, loss: BoundedLoss, points: Any, bounds: Any, random_state: Any, offset: Offset
@@ -303,7 +293,7 @@ class Pairs(SideInformation):
             (self.dissimilar, "lower", lower, self.dissimilar_weight),
         ):
             if table.shape[0]:
-                i, j = contiguous_columns(table)
+                i, j = tables.contiguous_columns(table)
                 completed = complete(loss, kind, bound, weight)
                 terms.append(self._distance_term(i, j, completed, points, offset))
         return terms
@@ -372,21 +362,21 @@ def _name(side: str, table: Array, k: int) -> str:
 
 
 def _check_tables(similar: Any, dissimilar: Any, n_points: int) -> dict[str, Array]:
-    """Both as m x 2 tables of one library, each row with two different points."""
-    tables: dict[str, Array] = {}
+    """Both as m x 2 lists of one library, each row with two different points."""
+    lists: dict[str, Array] = {}
     for name, x in (("similar", similar), ("dissimilar", dissimilar)):
-        tables[name] = check_table([] if x is None else x, name, (2,), n_points)
-        check_differ(tables[name], name, (0, 1), "a pair needs two different points")
-    like = tables["similar"] if tables["similar"].shape[0] else tables["dissimilar"]
-    return {name: as_index(table, like) for name, table in tables.items()}
+        lists[name] = tables.check_table([] if x is None else x, name, (2,), n_points)
+        tables.check_differ(lists[name], name, (0, 1), "a pair needs two different points")
+    like = lists["similar"] if lists["similar"].shape[0] else lists["dissimilar"]
+    return {name: as_index(table, like) for name, table in lists.items()}
 
 
 def _check_one_side(similar: Array, dissimilar: Array, n_points: int) -> None:
     """No pair in both lists."""
     xp = namespace(similar)
     # Each once in its list, where it may stand with several bounds.
-    keys = [xp.unique_values(pair_keys(table, n_points)) for table in (similar, dissimilar)]
-    if both := [divmod(int(key), n_points) for key in repeated(xp.concat(keys))]:
+    keys = [xp.unique_values(tables.pair_keys(table, n_points)) for table in (similar, dissimilar)]
+    if both := [divmod(int(key), n_points) for key in tables.repeated(xp.concat(keys))]:
         refuse_pairs_on_both_sides(both, "in both `similar` and `dissimilar`")
 
 

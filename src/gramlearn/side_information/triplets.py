@@ -15,24 +15,9 @@ from gramlearn._base.distinct_rows import distinct_rows
 from gramlearn.problem.constraints import DistanceComparisons
 from gramlearn.problem.losses import BoundedLoss
 from gramlearn.problem.problem import Term
+from gramlearn.side_information import tables
 from gramlearn.side_information.base import Coincide, Offset, SideInformation, complete
 from gramlearn.side_information.sampling import draw_triplets
-from gramlearn.side_information.tables import (
-    check_differ,
-    check_n_points,
-    check_numbers,
-    check_table,
-    contiguous_columns,
-    first_true,
-    join_numbers,
-    join_tables,
-    join_weights,
-    merge_repeats,
-    pair_keys,
-    renumber,
-    rows_of,
-    weights_in_full,
-)
 
 
 @final
@@ -64,17 +49,17 @@ class Triplets(SideInformation):
     weight: Any = None
 
     def __post_init__(self) -> None:
-        n = check_n_points(self.n_points, "Triplets")
+        n = tables.check_n_points(self.n_points, "Triplets")
         table = _check_comparisons(self.triplets, "triplets", (3, 4), n)
         object.__setattr__(self, "n_points", n)
         object.__setattr__(self, "triplets", table)
         if self.margin is None:
             raise TypeError("`margin` must be a number of at least 0; got None.")
         margin, weight = (
-            check_numbers(getattr(self, name), name, table, self.describe, positive=positive)
+            tables.check_numbers(getattr(self, name), name, table, self.describe, positive=positive)
             for name, positive in (("margin", False), ("weight", True))
         )
-        merged = merge_repeats(table, self._keys(table), margin, weight)
+        merged = tables.merge_repeats(table, self._keys(table), margin, weight)
         for name, value in zip(("triplets", "margin", "weight"), merged, strict=True):
             object.__setattr__(self, name, value)
 
@@ -108,7 +93,9 @@ class Triplets(SideInformation):
         Clicks that repeat become one triplet of that weight. Opposite ones stay, for a soft loss to weigh. All
         three number the rows of one X.
         """
-        table = _check_comparisons(rows, "rows", (3,), check_n_points(n_points, "from_clicks"))
+        table = _check_comparisons(
+            rows, "rows", (3,), tables.check_n_points(n_points, "from_clicks")
+        )
         if not table.shape[0]:
             raise ValueError("`rows` is empty; pass at least one (query, chosen, passed over).")
         return cls(table, n_points=n_points, margin=margin)
@@ -121,13 +108,13 @@ class Triplets(SideInformation):
         if not (self.size and other.size):
             return self if self.size else other
         width = max(self.triplets.shape[1], other.triplets.shape[1])
-        table = join_tables(*(_widen(side.triplets, width) for side in (self, other)))
+        table = tables.join_tables(*(_widen(side.triplets, width) for side in (self, other)))
         sizes = (self.size, other.size)
         return replace(
             self,
             triplets=table,
-            margin=join_numbers((self.margin, other.margin), sizes, table, "margin"),
-            weight=join_weights((self.weight, other.weight), sizes, table),
+            margin=tables.join_numbers((self.margin, other.margin), sizes, table, "margin"),
+            weight=tables.join_weights((self.weight, other.weight), sizes, table),
         )
 
     @property
@@ -144,7 +131,7 @@ class Triplets(SideInformation):
         return "the comparison of the pairs ({}, {}) and ({}, {})".format(*row)
 
     def keep_points(self, rows: Any) -> Self:
-        table, kept, n_rows = renumber(self.triplets, rows, self.n_points)
+        table, kept, n_rows = tables.renumber(self.triplets, rows, self.n_points)
         self._check_kept(int(table.shape[0]), n_rows)
         return replace(self, triplets=table, n_points=n_rows, **self._numbers_at(kept))
 
@@ -160,7 +147,7 @@ class Triplets(SideInformation):
         return replace(self, triplets=table, **self._numbers_at(kept))
 
     def _numbers_at(self, kept: Array) -> dict[str, Any]:
-        return {name: rows_of(getattr(self, name), kept) for name in ("margin", "weight")}
+        return {name: tables.rows_of(getattr(self, name), kept) for name in ("margin", "weight")}
 
     def involved(self) -> Array:
         xp = namespace(self.triplets)
@@ -168,12 +155,12 @@ class Triplets(SideInformation):
 
     def near_and_far(self) -> tuple[Array, Array, Array]:
         xp = namespace(self.triplets)
-        near, far = _two_pairs(contiguous_columns(self.triplets))
+        near, far = _two_pairs(tables.contiguous_columns(self.triplets))
         i, j = (xp.concat([a, b]) for a, b in zip(near, far, strict=True))
         return i, j, as_index(xp.arange(2 * self.size), i) < self.size
 
     def pair_weights(self) -> np.ndarray:
-        return np.tile(weights_in_full(self.weight, self.size), 2)
+        return np.tile(tables.weights_in_full(self.weight, self.size), 2)
 
     def contradictions(self) -> np.ndarray:
         """The rows whose opposite is a row as well, in ascending order; their `size` counts them.
@@ -190,8 +177,8 @@ class Triplets(SideInformation):
     def _pair_keys(self, table: Array) -> list[Array]:
         """One number for the pair that is nearer, and one for the other."""
         xp = namespace(table)
-        pairs = _two_pairs(contiguous_columns(table))
-        return [pair_keys(xp.stack(list(pair), axis=1), self.n_points) for pair in pairs]
+        pairs = _two_pairs(tables.contiguous_columns(table))
+        return [tables.pair_keys(xp.stack(list(pair), axis=1), self.n_points) for pair in pairs]
 
     def _keys(self, table: Array) -> list[Array]:
         """What tells comparisons apart: one number where it has no more than 63 bits, else two."""
@@ -204,7 +191,7 @@ class Triplets(SideInformation):
     ) -> list[Term]:
         """One term, t = d(i, j) - d(i, k) <= -margin. `bounds` are ignored."""
         del bounds, random_state
-        columns = contiguous_columns(self.triplets)
+        columns = tables.contiguous_columns(self.triplets)
         near, far = _two_pairs(columns)
         fixed = offset(*near) - offset(*far)
         constraints = DistanceComparisons(
@@ -228,17 +215,17 @@ def _widen(table: Array, width: int) -> Array:
 
 def _check_comparisons(x: Any, name: str, widths: tuple[int, ...], n_points: int) -> Array:
     """A table of comparisons, each of two different pairs of two different points."""
-    table = check_table(x, name, widths, n_points)
+    table = tables.check_table(x, name, widths, n_points)
     if table.shape[1] == 3:
         for columns in ((0, 1), (0, 2), (1, 2)):
-            check_differ(table, name, columns, "a triplet needs three different points")
+            tables.check_differ(table, name, columns, "a triplet needs three different points")
         return table
     for columns in ((0, 1), (2, 3)):
-        check_differ(table, name, columns, "a pair needs two different points")
+        tables.check_differ(table, name, columns, "a pair needs two different points")
     i, j, k, l = (table[:, c] for c in range(4))  # noqa: E741 - the letters of (i, j, k, l)
     same = ((i == k) & (j == l)) | ((i == l) & (j == k))
     if bool(namespace(table).any(same)):
-        k_same = first_true(same)
+        k_same = tables.first_true(same)
         row = tuple(int(table[k_same, c]) for c in range(4))
         raise ValueError(f"`{name}` contains {row} (row {k_same}); it compares a pair with itself.")
     return table

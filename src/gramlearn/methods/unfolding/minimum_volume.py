@@ -130,16 +130,10 @@ def minimum_volume(
     rounds = _Rounds(edges, K0, d, C, capacity, capacity_price, max_rounds, smallest)
     answer = iterate(rounds, limits, callback)
     if answer.status is not Status.LOCAL:
-        over = (f"max_iter={max_iter} iterations were over", "raise max_iter")
-        if len(answer.rounds) == max_rounds:
-            over = (f"max_rounds={max_rounds} of them were over", "raise max_rounds")
-        what, limit = {
-            Status.STOPPED: ("the callback stopped them", "go on"),
-            Status.TIME_LIMIT: (f"time_limit={limits.time_limit:g} s was over", "raise time_limit"),
-        }.get(answer.status, over)
         warn(
-            f"the rounds of {owner} still improved when {what}, by more than tol={tol:g}; {limit}, or "
-            "ask for a larger tol.",
+            f"the rounds of {owner} still improved by more than tol={tol:g} when they ended: "
+            f"{answer.status.value} (max_rounds={max_rounds}, max_iter={max_iter}, time_limit={time_limit}); "
+            "raise the limit, or ask for a larger tol.",
             ConvergenceWarning,
         )
     return answer
