@@ -14,7 +14,7 @@ from gramlearn.problem.spectral import Regularizer
 from gramlearn.side_information import Pairs, SideInformation, Triplets
 from gramlearn.side_information.sampling import read_labels
 from gramlearn.side_information.triplets import check_triplets
-from gramlearn.solvers import Limits, warn_unless_solved
+from gramlearn.solvers.loop import Limits, warn_unless_solved
 from gramlearn.solvers.progress import progress_bar
 from gramlearn.solvers.solve import attempt
 

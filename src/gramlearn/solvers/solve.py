@@ -11,16 +11,14 @@ from gramlearn.problem.problem import Problem
 from gramlearn.problem.solution import Record, Solution
 from gramlearn.solvers import (
     InteriorPoint,
-    Limits,
     PrimalNewton,
     Projections,
     QuasiNewton,
     Solver,
     WorkingSet,
-    iterate,
-    warn_unless_solved,
 )
 from gramlearn.solvers.fallback import Fallback, Stage
+from gramlearn.solvers.loop import Limits, iterate, warn_unless_solved
 
 # Up to this rank the Newton systems of interior points are small enough to factorize.
 _FEW_ENTRIES = 30

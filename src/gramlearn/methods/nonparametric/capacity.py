@@ -26,9 +26,18 @@ from gramlearn.problem.regularizers import Frobenius, Schatten
 from gramlearn.problem.solution import CertifiedAnswer, Record, Solution
 from gramlearn.problem.spectral import Regularizer
 from gramlearn.problem.status import Status
-from gramlearn.solvers import QuasiNewton, Solving, iterate, warn_unless_solved
-from gramlearn.solvers.loop import Attempt, Limits, Method, Run, State
+from gramlearn.solvers import QuasiNewton
+from gramlearn.solvers.loop import (
+    Attempt,
+    Limits,
+    Method,
+    Run,
+    State,
+    iterate,
+    warn_unless_solved,
+)
 from gramlearn.solvers.solve import method_for
+from gramlearn.solvers.solver import Solving
 
 _SEARCHES = 60
 _STEPS = 200  # where the bound has a kink at its maximum, more steps do not help
