@@ -247,7 +247,7 @@ class DesignProblem:
 @final
 @dataclass(frozen=True, eq=False)
 class _Cutting(Method[_Round, KernelDesign, KernelDesign]):
-    """Rounds at these prices: solve, judge, and cut off what is not dominant."""
+    """Rounds at these prices: solve, certify, and cut off what is not dominant."""
 
     problem: DesignProblem
     sparsity: float

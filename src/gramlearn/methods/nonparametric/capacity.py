@@ -188,7 +188,7 @@ class CapacitySearch(Method[SearchState, CapacityAnswer, CapacityAnswer]):
         return self.step(self._begin_prices(self.solver, tol), tol)
 
     def step(self, state: SearchState, tol: float) -> SearchState:
-        """One step of the solve; where it ends, judge its kernel and choose the next price."""
+        """One step of the solve; where it ends, certify its kernel and choose the next price."""
         attempt = state.attempt.step()
         state = replace(state, attempt=attempt, certificate=attempt.certificate, candidate=None)
         if state.G is None:

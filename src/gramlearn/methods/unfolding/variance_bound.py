@@ -15,7 +15,7 @@ is centered, so tr K = 1/(2n) sum_ij |r_i - r_j|^2, and |r_i - r_j| is at most t
 j, whose edges have kept their lengths: tr K <= T. With t_k <= d_k in place of t_k = d_k the same holds for
 lam >= 0.
 
-The judge adds to <Z, S> what K gains by violating distances: |bound - tr K| <= <Z, S> + z T + |lam'(d - t)|.
+The certificate adds to <Z, S> what K gains by violating distances: |bound - tr K| <= <Z, S> + z T + |lam'(d - t)|.
 """
 
 from dataclasses import dataclass
@@ -35,7 +35,7 @@ _SAME = 1e-11  # the squared part of a constraint that is independent of others,
 class UnfoldingProblem:
     """maximize tr K over centered PSD K that keeps the squared distances of pairs i, j, or makes them smaller.
 
-    It is the judge of every answer, in units in which the mean squared distance is 1.
+    It certifies every answer, in units in which the mean squared distance is 1.
     """
 
     points: np.ndarray
