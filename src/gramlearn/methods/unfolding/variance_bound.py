@@ -15,7 +15,7 @@ is centered, so tr K = 1/(2n) sum_ij |r_i - r_j|^2, and |r_i - r_j| is at most t
 j, whose edges have kept their lengths: tr K <= T. With t_k <= d_k in place of t_k = d_k the same holds for
 lam >= 0.
 
-The certificate adds to <Z, S> what K gains by violating distances: |bound - tr K| <= <Z, S> + z T + |lam'(d - t)|.
+The gap adds to <Z, S> what K gains by violating distances: |bound - tr K| <= <Z, S> + z T + |lam'(d - t)|.
 """
 
 from dataclasses import dataclass
