@@ -305,3 +305,12 @@ def test_empty_side_information_is_refused():
             learner.fit(POINTS, side=Pairs(n_points=N))
     terms = Pairs([[0, 1]], n_points=N).bind(Hinge(), POINTS, (1.0, 2.0))
     assert [type(term) for term in terms] == [Term]
+
+
+def test_pairs_implied_by_repeated_ones_have_the_least_weight() -> None:
+    pairs = Pairs([(0, 1), (1, 0), (1, 2)], [(0, 3), (0, 3)], n_points=4).closure()
+    similar = {
+        tuple(p): w for p, w in zip(pairs.similar.tolist(), pairs.similar_weight, strict=True)
+    }
+    assert similar == {(0, 1): 2.0, (1, 2): 1.0, (0, 2): 1.0}
+    assert np.asarray(pairs.dissimilar_weight).tolist() == [2.0, 2.0, 2.0]

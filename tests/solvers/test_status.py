@@ -29,10 +29,11 @@ from gramlearn import (
     Zeros,
     solve,
 )
-from gramlearn.problem.certificate import review
+from gramlearn.problem.certificate import Certificate, review
 from gramlearn.problem.losses import Loss
 from gramlearn.problem.spectral import Regularizer
 from gramlearn.solvers import InteriorPoint, PrimalNewton, Solver, WorkingSet
+from gramlearn.solvers.solver import Solving
 from gramlearn.solvers.working_set.infeasibility import _is_far_from_definite
 from gramlearn.solvers.working_set.newton_step import newton_step
 
@@ -439,3 +440,24 @@ def test_near_duplicates_may_be_asked_to_keep_their_distance() -> None:
     solution = solve(Problem(LogDet(), np.eye(2), [term]))
     assert solution.status is Status.OPTIMAL
     np.testing.assert_allclose(solution.matrix, 2 * np.eye(2), rtol=1e-5, atol=1e-5)
+
+
+def test_a_callback_stops_with_any_true_and_with_nothing_else() -> None:
+    points = np.random.default_rng(0).standard_normal((30, 4))
+    term = Term(SquaredDistances(range(15), range(15, 30), points=points), Hinge(upper=1e-3))
+    problem = Problem(LogDet(), np.eye(4), [term])
+    with pytest.warns(ConvergenceWarning, match="stopped by the callback"):
+        assert solve(problem, callback=lambda record: np.True_).status is Status.STOPPED
+    assert solve(problem, callback=lambda record: 1).status is Status.OPTIMAL
+
+
+def test_far_from_the_optimum_the_better_of_two_answers_is_that_of_the_smaller_gap() -> None:
+    """Relative gaps are all near 1 there, and tell nothing."""
+
+    class Candidate:
+        def __init__(self, primal: float) -> None:
+            self.certificate = Certificate(primal, -1e3, primal + 1e3, 0.0)
+
+    method = Solving(Problem(LogDet(), np.eye(2), []), WorkingSet())
+    assert method.is_better(Candidate(18226.0), Candidate(145116.0))
+    assert not method.is_better(Candidate(145116.0), Candidate(18226.0))

@@ -70,7 +70,7 @@ class NonparametricKernel(
     join : {"either", "mutual"}
         Whether one of two points must be among the nearest of the other to join them, or both.
     weights : {"binary", "heat"}
-        The weights of the edges: 1, or exp(-|x - y|^2 / (2 width^2)).
+        The weights of the edges: all 1, or falling with their lengths. "heat": exp(-|x - y|^2 / (2 width^2)).
     width : float, optional
         The width of "heat" weights; the root of the mean squared length of the edges if None.
     graph : {"neighbors", "precomputed"}

@@ -13,7 +13,7 @@ from gramlearn._base.arrays import to_numpy
 from gramlearn._base.distances import squared_distances
 from gramlearn._base.validation import check_points
 from gramlearn.plots.drawing import draw_links, new_axes, new_figure, scatter, tidy
-from gramlearn.problem.solution import Solution
+from gramlearn.problem.solution import CertifiedAnswer, Solution
 from gramlearn.side_information import Pairs
 
 _ALIKE, _UNLIKE = "#0072b2", "#d55e00"
@@ -21,15 +21,16 @@ _BELOW_LEGEND = 0.72  # share of the height of a panel that its legend leaves
 _BINS = 40
 
 
-def plot_history(solution: Solution, ax: Any = None) -> Any:
+def plot_history(solution: CertifiedAnswer, ax: Any = None) -> Any:
     """Draw the relative gap, and the violation where there is one, against seconds; give the axes.
 
     Parameters
     ----------
-    solution : Solution
+    solution : Solution, another answer, or an estimator fitted with one
     ax : matplotlib Axes, optional
         Where to draw; a new figure where it is not given.
     """
+    solution = getattr(solution, "solution_", solution)
     ax = new_axes() if ax is None else ax
     seconds = [record.seconds for record in solution.history]
     curves = {

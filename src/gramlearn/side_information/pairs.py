@@ -335,26 +335,35 @@ class Pairs(SideInformation):
 
         The result can be far larger: m points joined by m - 1 similar pairs give m (m - 1) / 2. A
         closure of more than `max_pairs` pairs is refused. Contradictions raise
-        `ContradictionError`, which lists all of them. Bounds and weights must be one number each,
-        which the implied pairs inherit. Pairs come back as (i, j) with i < j in an order of their
-        own. Runs in host memory.
+        `ContradictionError`, which lists all of them. Bounds must be one number each, which the
+        implied pairs inherit; they have the least weight of those in their list. Pairs come back as
+        (i, j) with i < j in an order of their own. Runs in host memory.
         """
         max_pairs = check_count(max_pairs, "max_pairs")
-        for name in ("upper", "lower", "similar_weight", "dissimilar_weight"):
+        for name in ("upper", "lower"):
             value = getattr(self, name)
             if value is not None and not isinstance(value, float):
                 raise ValueError(
                     f"`{name}` has one number for each pair, and the pairs that `closure` adds "
                     "have none; pass one number for all."
                 )
-        similar, dissimilar = transitive_closure(
-            to_numpy(self.similar), to_numpy(self.dissimilar), self.n_points, max_pairs
+        closed = dict(
+            zip(
+                _NUMBERS,
+                transitive_closure(
+                    to_numpy(self.similar), to_numpy(self.dissimilar), self.n_points, max_pairs
+                ),
+                strict=True,
+            )
         )
-        return replace(
-            self,
-            similar=as_index(similar, self.similar),
-            dissimilar=as_index(dissimilar, self.similar),
-        )
+        changes = {side: as_index(table, self.similar) for side, table in closed.items()}
+        for side, (_, weight) in _NUMBERS.items():
+            given = getattr(self, weight)
+            if given is not None and not isinstance(given, float):
+                every = zip(to_numpy(getattr(self, side)).tolist(), to_numpy(given), strict=True)
+                known, least = {frozenset(pair): w for pair, w in every}, to_numpy(given).min()
+                changes[weight] = [known.get(frozenset(p), least) for p in closed[side].tolist()]
+        return replace(self, **changes)
 
 
 def _name(side: str, table: Array, k: int) -> str:

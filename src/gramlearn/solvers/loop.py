@@ -11,6 +11,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 from typing import Any, Generic, NamedTuple, Protocol, TypeVar, cast, final
 
+import numpy as np
 from sklearn.exceptions import ConvergenceWarning
 
 from gramlearn._base.arrays import without_overflow_warnings
@@ -83,8 +84,10 @@ class Method(ABC, Generic[SomeState, SomeCandidate, SomeAnswer]):
         return state
 
     def is_better(self, new: SomeCandidate, old: SomeCandidate) -> bool:
-        """Compare two candidates: by the worse of gap and violation."""
-        return new.certificate.badness < old.certificate.badness
+        """Compare two candidates: by the gap; where one violates more, by the worse of gap and violation."""
+        a, b = new.certificate, old.certificate
+        # A ratio says nothing where gaps are large: far from the optimum every relative gap is near 1.
+        return a.gap < b.gap if a.violation == b.violation else a.badness < b.badness
 
     def answer(self, best: SomeCandidate, run: "Run") -> SomeAnswer:
         """What the user gets: the candidate itself, told how the run ended, where it is an answer already."""
@@ -225,7 +228,9 @@ def _run(
             attempt = attempt.step()
             seconds = time.perf_counter() - began
             history.append(Record(len(history), seconds, attempt.certificate, attempt.details))
-            stopped = callback is not None and callback(history[-1]) is True
+            # NumPy's True counts; other values, such as those that `list.append` or a bar return, do not.
+            asked = None if callback is None else callback(history[-1])
+            stopped = isinstance(asked, bool | np.bool_) and bool(asked)
             status = attempt.state.status(limits.tol)
             status = status or (Status.STOPPED if stopped else attempt.status)
             if status is None and seconds >= limits.time_limit:
@@ -272,7 +277,7 @@ def warn_unless_solved(
             f"stopped at time_limit={limits.time_limit:g} s",
             f"raise time_limit, or {go_on}",
         ),
-        Status.STOPPED: ("was stopped by the callback", go_on),
+        Status.STOPPED: ("was stopped by the callback", "let it run on for a smaller gap"),
         Status.STALLED: stalled,
         Status.OVERFLOW: (
             "has an optimum that is too large for this precision, and ended",
