@@ -50,8 +50,9 @@ def test_an_answer_has_a_status_a_gap_and_a_history(fit: Fit) -> None:
         ({"max_iter": 1}, Status.ITERATION_LIMIT, "max_iter=1"),
         ({"time_limit": 1e-9}, Status.TIME_LIMIT, "time_limit=1e-09"),
         ({"callback": lambda record: record.iteration == 1}, Status.STOPPED, "callback"),
+        ({"callback": lambda record: record.iteration == 0}, Status.STOPPED, "callback"),
     ],
-    ids=["max_iter", "time_limit", "callback"],
+    ids=["max_iter", "time_limit", "callback", "callback at once"],
 )
 def test_a_fit_that_is_cut_short_warns_and_is_run_fit(fit: Fit, options, status, words) -> None:
     with pytest.warns(ConvergenceWarning, match=words):

@@ -8,7 +8,7 @@ import pytest
 from benchmarks.scripts.kernel_design_full import full_program
 from sklearn.exceptions import ConvergenceWarning
 
-from gramlearn import Pairs, Status, Triplets
+from gramlearn import KernelDesigner, Pairs, Status, Triplets
 from gramlearn.kernels import (
     GaussianKernel,
     Kernel,
@@ -356,3 +356,16 @@ def test_bad_input_raises_a_clear_error(changed, sentence):
     given = {"kernels": WEAK, "points": points, "triplets": triplets, "psd_points": np.arange(24)}
     with pytest.raises((ValueError, TypeError), match=sentence):
         DesignProblem(**(given | changed))
+
+
+@pytest.mark.parametrize("max_iter", range(2, 8))
+@pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
+def test_the_best_trial_of_all_rounds_counts_against_the_best_bound(max_iter: int) -> None:
+    """A round may be worse than one before it, and its bound better."""
+    for seed in range(4):
+        rng = np.random.default_rng(seed)
+        X, y = rng.standard_normal((25, 3)), rng.integers(0, 2, 25)
+        learner = KernelDesigner(weak=True, n_triplets=200, sparsity=0.1, random_state=seed)
+        design = learner.set_params(max_iter=max_iter).fit(X, y).solution_
+        gaps = [record.certificate.gap for record in design.history]
+        assert design.gap <= min(gaps) * (1 + 1e-12)

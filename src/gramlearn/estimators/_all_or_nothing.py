@@ -66,7 +66,8 @@ def run_search(draft: Any, search: Callable[P, Found], *args: P.args, **kwargs: 
     try:
         return search(*args, **kwargs)
     except SolveInterrupted as stop:
-        if not np.isfinite(getattr(stop.solution, "relative_gap", 0.0)):
+        # A second Ctrl-C ends a fit that goes on with the answer of the first.
+        if is_interrupted(draft) or not np.isfinite(getattr(stop.solution, "relative_gap", 0.0)):
             raise
         end_early(draft, stop)
         return cast(Found, stop.solution)

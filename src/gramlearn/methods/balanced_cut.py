@@ -126,7 +126,8 @@ def balanced_cut(
     check_positive(eps, "eps", "balanced_cut")
     n_rounds, rng = check_count(n_rounds, "n_rounds", most=_MOST_ROUNDS), generator(random_state)
     limits = Limits.read(_INNER_TOL, None, time_limit, "balanced_cut")
-    cut = iterate(_EpsPath(_read_weights(graph), eps, n_rounds, rng), limits, callback)
+    path = _EpsPath(_read_weights(graph), eps, n_rounds, rng)
+    cut = iterate(path, limits, callback, path.n**3)
     if cut.status is not Status.LOCAL:
         warn(
             f"balanced_cut ended at eps = {cut.path[-1][0]:.1e} of its path: {cut.status.value}. The bound "
@@ -149,15 +150,12 @@ class _AtEps(NamedTuple):
 class _PathState(State):
     """The attempt at one eps, and the path so far."""
 
+    ends_by_gap = False
+
     attempt: Attempt
     eps: float
     bound: float = 0.0
     path: tuple[tuple[float, float], ...] = ()
-
-    def status(self, tol: float) -> Status | None:
-        """The path ends when its eps is small enough, whatever the gap of one solve is."""
-        del tol
-        return self.ending
 
     @property
     def details(self) -> Mapping[str, Any]:
@@ -174,7 +172,7 @@ class _EpsPath(Method[_PathState, _AtEps, BalancedCut]):
         self._given, self._eps, self._n_rounds, self._rng = weights, eps, n_rounds, rng
         # With a vertex without edges, halves that differ by one are halves of the same size.
         self._A = np.pad(weights, (0, weights.shape[0] % 2))
-        n = self._n = self._A.shape[0]
+        n = self.n = self._A.shape[0]
         self._L = np.diag(self._A.sum(axis=1)) - self._A
         self._lift = float(np.trace(self._L)) / n or 1.0
         values, U = np.linalg.eigh(self._L + self._lift * (np.eye(n) - 1.0 / n))
@@ -197,7 +195,7 @@ class _EpsPath(Method[_PathState, _AtEps, BalancedCut]):
         solution = state.candidate.solution.or_raise()
         if solution.status is not Status.OPTIMAL:
             return replace(state, ending=solution.status)
-        if state.eps * (self._n - 1) <= self._eps * max(state.bound, self._lift):
+        if state.eps * (self.n - 1) <= self._eps * max(state.bound, self._lift):
             return replace(state, ending=Status.LOCAL)
         eps = state.eps * _FALL
         # eps lam, the prices of tr L X, hardly change with eps.
@@ -243,7 +241,7 @@ class _EpsPath(Method[_PathState, _AtEps, BalancedCut]):
 
     def _attempt(self, eps: float, start: list[Any] | None, tol: float) -> Attempt:
         """The nearest correlation matrix to eps pinv(L)."""
-        terms = [Term(DiagonalEntries(range(self._n)), Hard(equal=1.0))]
+        terms = [Term(DiagonalEntries(range(self.n)), Hard(equal=1.0))]
         problem = Problem(LogDet(), Factor(np.sqrt(eps) * self._G), terms)
         return Attempt(method_for(problem, "auto", start=start), tol)
 

@@ -83,5 +83,5 @@ class DefiniteBoost:
         return Problem(VonNeumann(), self._start(), [*terms, Term(Trace(), Hard(equal=1.0))])
 
     def solve(self, **options: Any) -> Solution:
-        """Solve it, with the options of `gramlearn.solvers.solve`; the last dual is that of the trace."""
+        """Solve it, with the options of `gramlearn.solve`; the last dual is that of the trace."""
         return solve(self.problem, **options)

@@ -167,14 +167,13 @@ class Fallback(Method[FallbackState, StageAnswer, Solution]):
         """The stages that are left; in place of the last one, those in double precision."""
         if not self.may_widen or is_wide or len(state.rest) > 1:
             return state.rest
-        if least <= _FAILED_IN_SINGLE:
-            return ()
         try:
             wide = replace(ended.answer.solving.problem, dtype="float64")
+            wide.free_duals(self.duals)
         except (ValueError, TypeError, MemoryError, RuntimeError):
             # The prior is semidefinite up to single precision only, or the device has no double precision.
             return state.rest
-        return tuple(self.stages_of(wide))
+        return () if least <= _FAILED_IN_SINGLE else tuple(self.stages_of(wide))
 
 
 def _best_of(attempt: Attempt) -> StageAnswer:

@@ -9,12 +9,13 @@ import time
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
-from typing import Any, Generic, NamedTuple, Protocol, TypeVar, cast, final
+from typing import Any, ClassVar, Generic, NamedTuple, TypeVar, cast, final
 
 import numpy as np
 from sklearn.exceptions import ConvergenceWarning
 
 from gramlearn._base.arrays import without_overflow_warnings
+from gramlearn._base.threads import one_thread
 from gramlearn._base.validation import check_count, check_no_class, check_positive
 from gramlearn._base.warnings import warn
 from gramlearn.problem.certificate import UNKNOWN, Certificate
@@ -22,15 +23,9 @@ from gramlearn.problem.solution import CertifiedAnswer, Record
 from gramlearn.problem.status import SolveInterrupted, Status
 
 INF = float("inf")
+# Up to so many multiplications a step, a second thread has nothing to gain.
+_SMALL = 50_000_000
 _ONE_DIGIT = 0.1  # a relative gap and violation below which one digit is right
-
-
-class Candidate(Protocol):
-    """An answer with a certificate."""
-
-    @property
-    def certificate(self) -> Certificate:
-        """By the problem that it is an answer of."""
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
@@ -38,11 +33,13 @@ class State:
     """Where a method stands between two steps.
 
     `candidate` is the last answer that was certified for the whole problem; `certificate` is what the history
-    shows of this step: a certificate, or an estimate. `ending` is what the method itself found out: INFEASIBLE,
-    UNBOUNDED, OVERFLOW or STALLED, and `conflict` names the constraints that contradict each other.
+    shows of this step: a certificate, or an estimate. `ending` is what the method itself found out, such as
+    INFEASIBLE or STALLED, and `conflict` names the constraints that contradict each other.
     """
 
-    candidate: Any | None = None
+    ends_by_gap: ClassVar[bool] = True  # not where the gap is that of one round, and others follow
+
+    candidate: Any = None  # it has a certificate
     certificate: Certificate = UNKNOWN
     ending: Status | None = None
     conflict: tuple[str, ...] = ()
@@ -54,13 +51,14 @@ class State:
 
     def status(self, tol: float) -> Status | None:
         """Whether it is over: the candidate is good enough, or the method found no way on."""
-        if self.candidate is not None and self.candidate.certificate.is_within(tol):
+        found = self.candidate if self.ends_by_gap else None
+        if found is not None and found.certificate.is_within(tol):
             return Status.OPTIMAL
         return self.ending
 
 
 SomeState = TypeVar("SomeState", bound=State)
-SomeCandidate = TypeVar("SomeCandidate", bound=Candidate)
+SomeCandidate = TypeVar("SomeCandidate", bound=Any)
 SomeAnswer = TypeVar("SomeAnswer")
 
 
@@ -209,10 +207,15 @@ def iterate(
     method: Method[Any, Any, SomeAnswer],
     limits: Limits,
     callback: Callable[[Record], object] | None,
+    products: float = INF,
 ) -> SomeAnswer:
-    """Run a method to its end. The callback receives every record, and stops the run by returning True."""
+    """Run a method to its end. The callback receives every record, and stops the run by returning True.
+
+    `products` are the multiplications of a step: few of them are quicker in one thread.
+    """
     check_callback(callback)
-    return without_overflow_warnings(_run, method, limits, callback)
+    with one_thread(when=products <= _SMALL):
+        return without_overflow_warnings(_run, method, limits, callback)
 
 
 def _run(
@@ -222,7 +225,7 @@ def _run(
 ) -> SomeAnswer:
     began = time.perf_counter()
     history: list[Record] = []
-    attempt = Attempt(method, limits.tol, limits.max_iter)
+    attempt, stopped = Attempt(method, limits.tol, limits.max_iter), False
     try:
         while True:
             attempt = attempt.step()
@@ -230,7 +233,7 @@ def _run(
             history.append(Record(len(history), seconds, attempt.certificate, attempt.details))
             # NumPy's True counts; other values, such as those that `list.append` or a bar return, do not.
             asked = None if callback is None else callback(history[-1])
-            stopped = isinstance(asked, bool | np.bool_) and bool(asked)
+            stopped = stopped or (isinstance(asked, bool | np.bool_) and bool(asked))
             status = attempt.state.status(limits.tol)
             status = status or (Status.STOPPED if stopped else attempt.status)
             if status is None and seconds >= limits.time_limit:

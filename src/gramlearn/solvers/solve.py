@@ -5,7 +5,6 @@ from dataclasses import replace
 from typing import Any
 
 from gramlearn._base.arrays import Array
-from gramlearn._base.threads import one_thread
 from gramlearn._base.validation import check_choice, check_count
 from gramlearn.problem.problem import Problem
 from gramlearn.problem.solution import Record, Solution
@@ -110,11 +109,13 @@ def attempt(
         raise TypeError(f"`problem` must be a Problem; got {type(problem).__name__}.")
     method = method_for(problem, solver, max_iter, start)
     limits = Limits.read(tol, max_iter, time_limit, "solve")
-    products = problem.dual.size * problem.space.dimension**2  # of c x r by r x r matrices
-    with one_thread(when=products <= _SMALL):
-        # The limit of iterations is each stage's own.
-        solution = iterate(method, replace(limits, max_iter=INF), callback)
-    return solution, limits
+    # The limit of iterations is each stage's own.
+    return iterate(method, replace(limits, max_iter=INF), callback, products_of(problem)), limits
+
+
+def products_of(problem: Problem) -> int:
+    """The multiplications of one pass: a matrix product of size c x r by r x r."""
+    return problem.dual.size * problem.space.dimension**2
 
 
 def method_for(

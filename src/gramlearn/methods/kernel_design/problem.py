@@ -58,7 +58,7 @@ class _Trial(NamedTuple):
 @final
 @dataclass(frozen=True, eq=False)
 class _Round(State):
-    """The last trial, its prices, and the least value and the best bound of all rounds."""
+    """The last trial and its prices; the least value, the best bound and the best trial of all rounds."""
 
     trial: _Trial
     value: float
@@ -66,6 +66,7 @@ class _Round(State):
     cuts: int
     comparisons: int
     prices: Prices | None = None
+    best: _Trial | None = None
 
     @property
     def details(self) -> Mapping[str, Any]:
@@ -176,7 +177,8 @@ class DesignProblem:
         self._is_whole = False
         answer = iterate(_Cutting(self, sparsity, trace_price), limits, callback)
         self._is_whole = True
-        warn_unless_solved(answer, limits, "ask for a larger tol")
+        stalled = "found no more rows to cut off", "ask for a larger tol"
+        warn_unless_solved(answer, limits, "ask for a larger tol", stalled)
         return answer
 
     def _enter(self, weights: np.ndarray, go_on: bool) -> bool:
@@ -300,13 +302,18 @@ class _Cutting(Method[_Round, KernelDesign, KernelDesign]):
         value, bound = min(state.value, trial.value), state.bound
         if is_whole:
             bound = max(bound, problem._bound(prices, *self._priced, value))
-        certificate, n_cuts = self._certificate(trial, bound), len(problem._cuts)
+        # An earlier trial counts against the newest bound, too.
+        best = min(
+            [trial, state.best or trial],
+            key=lambda t: (self._certificate(t, bound).badness, t.value),
+        )
+        certificate, n_cuts = self._certificate(best, bound), len(problem._cuts)
         state = _Round(
-            trial, value, bound, n_cuts, problem._entered, prices, certificate=certificate
+            trial, value, bound, n_cuts, problem._entered, prices, best, certificate=certificate
         )
         design = KernelDesign(
-            trial.weights,
-            trial.identity,
+            best.weights,
+            best.identity,
             self.sparsity,
             self.trace_price,
             problem._data.n_points,

@@ -36,7 +36,7 @@ from gramlearn.solvers.loop import (
     iterate,
     warn_unless_solved,
 )
-from gramlearn.solvers.solve import method_for
+from gramlearn.solvers.solve import method_for, products_of
 from gramlearn.solvers.solver import Solving
 
 _SEARCHES = 60
@@ -74,7 +74,8 @@ class CapacityAnswer(CertifiedAnswer):
     @property
     def is_solved(self) -> bool:
         """Whether the solve behind it reached its tolerance."""
-        return self.solution is None or self.solution.status is Status.OPTIMAL
+        found = self if self.solution is None else self.solution
+        return found.status is Status.OPTIMAL
 
     def __repr__(self) -> str:
         return (
@@ -119,13 +120,11 @@ def solve_with_capacity(
         A G below this hardly prices capacity: the search ends there.
     basis : array n x d, optional
         V, orthonormal, where the problem is that of E in K = V E V'.
-    owner : str
-        Whose arguments these are, for errors.
     """
     check_capacity(capacity, capacity_price, owner)
     limits = Limits.read(tol, max_iter, time_limit, owner)
     search = CapacitySearch(problem_at, p, capacity, capacity_price, solver, smallest, None, basis)
-    answer = iterate(search, limits, callback)
+    answer = iterate(search, limits, callback, products_of(problem_at(1.0)))
     stalled = (
         (f"found no price at which tr K^p is capacity={capacity:g}", "a smaller one asks for less")
         if capacity is not None
@@ -262,10 +261,10 @@ class CapacitySearch(Method[SearchState, CapacityAnswer, CapacityAnswer]):
     def _end_bounded(self, state: SearchState, tol: float) -> SearchState:
         """End, or go on with prices: where B hardly matters, Y+ is zero at the best bound."""
         found = self._kernel_of(state)
-        few = found.factor.shape[0] <= _FEW
-        following = self._begin_prices("working_set" if few else self.solver, tol)
         if found.certificate.is_within(tol):
             return replace(state, candidate=found)
+        few = found.factor.shape[0] <= _FEW
+        following = self._begin_prices("working_set" if few else self.solver, tol)
         # A kernel that fills a capacity that hardly matters is not an answer.
         if self.smallest > found.capacity_price:
             return following

@@ -173,8 +173,6 @@ def solve_nonparametric(
         eigenvectors of L; Z11 5.4), or the leading eigenvectors of C T - L, which know the pairs.
     tol, max_iter, callback, time_limit :
         As in `solve`.
-    owner : str
-        Whose arguments these are, for errors.
     """
     check_choice(loss, "loss", _LOSSES)
     check_capacity(capacity, capacity_price, owner)

@@ -100,8 +100,6 @@ def unfold(
         By default 100 steps; each costs a Cholesky decomposition of size m and some of size n.
     callback, time_limit :
         As in `solve`.
-    owner : str
-        Whose arguments these are, for errors.
     """
     X = check_host_points(points, "points")
     at_most = check_choice(distances, "distances", _DISTANCES)
@@ -116,7 +114,8 @@ def unfold(
             "points that differ, or other units."
         )
     answer = iterate(_Unfolding(problem), limits, callback)
-    warn_unless_solved(answer, limits, 'let distances shrink, distances="at_most"')
+    shrink = 'let distances shrink, distances="at_most"'
+    warn_unless_solved(answer, limits, shrink, ("found no step that improves the answer", shrink))
     return answer
 
 

@@ -128,12 +128,13 @@ def minimum_volume(
     limits = Limits.read(tol, max_iter, time_limit, owner)
     check_count(max_rounds, "max_rounds")
     rounds = _Rounds(edges, K0, d, C, capacity, capacity_price, max_rounds, smallest)
-    answer = iterate(rounds, limits, callback)
+    answer = iterate(rounds, limits, callback, len(edges.i) * len(K0) ** 2)
     if answer.status is not Status.LOCAL:
+        is_last = len(answer.rounds) == max_rounds
+        ended = "all rounds were over" if is_last else answer.status.value
         warn(
-            f"the rounds of {owner} still improved by more than tol={tol:g} when they ended: "
-            f"{answer.status.value} (max_rounds={max_rounds}, max_iter={max_iter}, time_limit={time_limit}); "
-            "raise the limit, or ask for a larger tol.",
+            f"the rounds of {owner} still improved by more than tol={tol:g} when they ended: {ended} ("
+            f"max_rounds={max_rounds}, max_iter={max_iter}, time_limit={time_limit}); raise the limit, or tol.",
             ConvergenceWarning,
         )
     return answer
@@ -148,6 +149,8 @@ class _RoundsState(State):
     `objective`.
     """
 
+    ends_by_gap = False
+
     attempt: Attempt
     K0: np.ndarray
     enough: float
@@ -155,11 +158,6 @@ class _RoundsState(State):
     rounds: tuple[Round, ...] = ()
     best: VolumeAnswer | None = None
     objective: float = float("inf")
-
-    def status(self, tol: float) -> Status | None:
-        """A small gap is that of one round: the method itself says when all are over."""
-        del tol
-        return self.ending
 
     @property
     def details(self) -> Mapping[str, Any]:

@@ -117,8 +117,6 @@ def structure_preserving(
         distance.
     max_iter, callback, time_limit :
         As in `solve`.
-    owner : str
-        Whose arguments these are, for errors.
     """
     check_capacity(capacity, capacity_price, owner)
     capacity_term(p)  # refuses what is not an exponent
@@ -131,7 +129,7 @@ def structure_preserving(
     M, size = _center(graph, p)
     price = None if C is None else C / size
     search = _SlackSearch(Comparisons(graph), M, size, price, p, capacity, capacity_price)
-    answer = iterate(search, limits, callback)
+    answer = iterate(search, limits, callback, len(M) ** 3)
     stalled = (
         ("left comparisons violated", "a larger tol, or p, asks for less")
         if C is None
