@@ -114,7 +114,8 @@ class Attempt:
     def step(self) -> "Attempt":
         """Begin, or take one step of the method."""
         if self.state is None:
-            best, state = self.method.before(), self.method.begin(self.tol)
+            state = self.method.begin(self.tol)
+            best = self.method.before() if state.candidate is None else None
         else:
             best, state = self.best, self.method.step(self.state, self.tol)
         return replace(self, state=state, best=self._better(best, state), steps=self.steps + 1)

@@ -14,6 +14,7 @@ search on a line. With a linear f the first G is enough, since lam does not depe
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
+from functools import lru_cache
 from typing import Any, NamedTuple, final
 
 import numpy as np
@@ -123,17 +124,19 @@ def solve_with_capacity(
     """
     check_capacity(capacity, capacity_price, owner)
     limits = Limits.read(tol, max_iter, time_limit, owner)
-    search = CapacitySearch(problem_at, p, capacity, capacity_price, solver, smallest, None, basis)
-    answer = iterate(search, limits, callback, products_of(problem_at(1.0)))
-    stalled = (
-        (f"found no price at which tr K^p is capacity={capacity:g}", "a smaller one asks for less")
-        if capacity is not None
-        else (
-            "found no step that improves the dual any more",
-            "a larger capacity_price, or tol, asks for less",
-        )
+    at = lru_cache(maxsize=1)(problem_at)  # the first price is asked for more than once
+    search = CapacitySearch(at, p, capacity, capacity_price, solver, smallest, None, basis)
+    answer = iterate(search, limits, callback, products_of(at(capacity_price or 1.0)))
+    what, advice = (
+        "found no step that improves the dual any more",
+        "a larger price, or tol, asks for less",
     )
-    warn_unless_solved(answer, limits, "ask for a larger tol", stalled)
+    if capacity is not None:
+        what, advice = (
+            f"found no price at which tr K^p is {capacity=:g}",
+            "a smaller one asks for less",
+        )
+    warn_unless_solved(answer, limits, "ask for a larger tol", (what, advice))
     return answer
 
 
