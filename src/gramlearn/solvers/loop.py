@@ -89,10 +89,8 @@ class Method(ABC, Generic[SomeState, SomeCandidate, SomeAnswer]):
 
     def answer(self, best: SomeCandidate, run: "Run") -> SomeAnswer:
         """What the user gets: the candidate itself, told how the run ended, where it is an answer already."""
-        answer: SomeAnswer = replace(
-            cast(Any, best), status=run.status, history=run.history, seconds=run.seconds
-        )
-        return answer
+        changes = {"status": run.status, "history": run.history, "seconds": run.seconds}
+        return cast(SomeAnswer, replace(cast(Any, best), **changes))
 
 
 @final

@@ -132,10 +132,8 @@ def solve_with_capacity(
         "a larger price, or tol, asks for less",
     )
     if capacity is not None:
-        what, advice = (
-            f"found no price at which tr K^p is {capacity=:g}",
-            "a smaller one asks for less",
-        )
+        what = f"found no price at which tr K^p is {capacity=:g}"
+        advice = "a smaller one asks for less"
     warn_unless_solved(answer, limits, "ask for a larger tol", (what, advice))
     return answer
 
