@@ -1,6 +1,7 @@
-"""python -m benchmarks list | run | table | plot"""
+"""python -m benchmarks list | run | table | auto | plot"""
 
 import argparse
+import math
 import signal
 import sys
 from dataclasses import replace
@@ -12,10 +13,13 @@ from tools.meter import limit_threads
 from tqdm import tqdm
 
 from benchmarks import contestants, data
+from benchmarks.grid import write_auto
+from benchmarks.instance import LIBRARIES, Spec
+from benchmarks.judge import LOSSES, REGULARIZERS
 from benchmarks.plot import draw_plot
 from benchmarks.report import read_results, write_table
-from benchmarks.runner import run_instance
-from benchmarks.sizes import QUICK, SIZES
+from benchmarks.runner import Limit, run_instance
+from benchmarks.sizes import QUICK, REAL, SIZES
 
 _OUT = Path(__file__).resolve().parent / "results"
 
@@ -24,7 +28,8 @@ def main(arguments: list[str] | None = None) -> int:
     """Run one command; give the exit status."""
     args = _parser().parse_args(arguments)
     try:
-        return {"list": _list, "run": _run, "table": _table, "plot": _plot}[args.command](args)
+        commands = {"list": _list, "run": _run, "table": _table, "auto": _auto, "plot": _plot}
+        return commands[args.command](args)
     except (OSError, ValueError) as error:
         print(error, file=sys.stderr)
         return 2
@@ -38,13 +43,34 @@ def _parser() -> argparse.ArgumentParser:
     run.add_argument("--quick", action="store_true", help="one tiny instance, in seconds")
     run.add_argument("--only", action="append", metavar="NAME", help="this contestant (repeatable)")
     run.add_argument("--data", action="append", metavar="NAME", help="these data (repeatable)")
-    run.add_argument("--sizes", nargs="+", choices=SIZES, default=["small"], help="default: small")
+    run.add_argument(
+        "--sizes", nargs="+", choices=SIZES, help="default: those of real --data, otherwise small"
+    )
+    run.add_argument(
+        "--regularizer", action="append", choices=REGULARIZERS, help="this one (repeatable)"
+    )
+    run.add_argument("--loss", action="append", choices=LOSSES, help="this one (repeatable)")
+    run.add_argument(
+        "--price", action="append", type=positive, metavar="C", help="this one (repeatable)"
+    )
+    run.add_argument(
+        "--pairs",
+        action="append",
+        type=whole_number(1),
+        metavar="N",
+        help="so many pairs or triplets (repeatable)",
+    )
+    run.add_argument(
+        "--library", choices=LIBRARIES, help="whose arrays (default: the size's own, mostly numpy)"
+    )
     run.add_argument("--seed", type=whole_number(0), metavar="N", help="of the data (default: 0)")
     run.add_argument("--limit", type=positive, metavar="SECONDS", help="for one solve")
+    run.add_argument("--again", action="store_true", help="what this commit has done already, too")
     run.add_argument("--threads", type=whole_number(1), metavar="N", help="of BLAS and of Numba")
     table = commands.add_parser("table", help="print the results as Markdown")
+    auto = commands.add_parser("auto", help="print what the library's choice of a solver costs")
     plot = commands.add_parser("plot", help="draw gap against time, one PNG an instance")
-    for command in (run, table, plot):
+    for command in (run, table, auto, plot):
         command.add_argument(
             "--out", type=Path, default=_OUT, metavar="DIR", help=f"default: {_OUT}"
         )
@@ -59,14 +85,15 @@ def _list(args: argparse.Namespace) -> int:
     print("data\n  " + ", ".join(data.names()))
     print("sizes")
     for name, size in SIZES.items():
-        print(f"  {name:20} {size.limit:g} s for a contestant on each of")
+        passes = f", {size.limit.passes:,} passes" if size.limit.passes < math.inf else ""
+        seconds = f"{size.limit.seconds:g} s{passes}"
+        print(f"  {name:20} {seconds} for a contestant on each of {len(size.specs)}")
         for spec in size.specs:
             print(f"  {'':20} {spec.name}")
     return 0
 
 
 def _run(args: argparse.Namespace) -> int:
-    sizes = [QUICK] if args.quick else [SIZES[name] for name in args.sizes]
     names = args.only or contestants.names()
     for name in names:
         contestants.find(name)
@@ -75,9 +102,7 @@ def _run(args: argparse.Namespace) -> int:
         raise ValueError(
             f"there are no data {', '.join(unknown)}; there are {', '.join(data.names())}."
         )
-    specs = [(replace(spec, seed=args.seed or 0), size) for size in sizes for spec in size.specs]
-    tasks = [(spec, args.limit or size.limit) for spec, size in specs]
-    tasks = [(spec, limit) for spec, limit in tasks if not args.data or spec.data in args.data]
+    tasks = _choose_tasks(args)
     if args.threads:
         limit_threads(args.threads)
     runs = []
@@ -87,16 +112,52 @@ def _run(args: argparse.Namespace) -> int:
         def report(what: str) -> None:
             bar.set_description(what) if what else bar.update()
 
-        for spec, limit in tasks:
-            runs.append(run_instance(spec, names, limit, args.out, not args.quick, report))
+        for spec, limit in tasks.items():
+            runs.append(
+                run_instance(spec, names, limit, args.out, not args.quick, report, args.again)
+            )
             if find_spec("matplotlib"):
                 draw_plot(runs[-1], args.out)
     print(write_table(runs), end="")
     return 0
 
 
+def _choose_tasks(args: argparse.Namespace) -> dict[Spec, Limit]:
+    """The instances that the options leave, each once, with their limits."""
+    tasks: dict[Spec, Limit] = {}
+    for spec, limit in _list_instances(args):
+        wanted = (
+            (args.data, spec.data),
+            (args.regularizer, spec.regularizer),
+            (args.loss, spec.loss),
+            (args.price, spec.price),
+            (args.pairs, spec.c),
+        )
+        if all(not asked or value in asked for asked, value in wanted):
+            chosen = replace(spec, seed=args.seed or 0, library=args.library or spec.library)
+            tasks.setdefault(chosen, Limit(args.limit) if args.limit else limit)
+    if not tasks:
+        raise ValueError("no instance is left; `python -m benchmarks list` names them all.")
+    return tasks
+
+
+def _list_instances(args: argparse.Namespace) -> list[tuple[Spec, Limit]]:
+    """Those of the sizes; where no size is asked for, data with real instances have those."""
+    sizes = [QUICK] if args.quick else [SIZES[name] for name in args.sizes or (*REAL, "small")]
+    listed = [(spec, size.limit) for size in sizes for spec in size.specs]
+    if args.quick or args.sizes:
+        return listed
+    real = {spec.data for spec, _ in listed if spec.is_real} & set(args.data or ())
+    return [(spec, limit) for spec, limit in listed if spec.is_real == (spec.data in real)]
+
+
 def _table(args: argparse.Namespace) -> int:
     print(write_table(read_results(args.out)), end="")
+    return 0
+
+
+def _auto(args: argparse.Namespace) -> int:
+    print(write_auto(read_results(args.out)), end="")
     return 0
 
 

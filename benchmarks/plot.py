@@ -5,6 +5,8 @@ from typing import Any
 
 from tools.atomic_files import save_figure_atomically
 
+from benchmarks.wording import describe_instance, name_problem
+
 __all__ = ["draw_plot"]
 
 _FLOOR = 1e-12  # where a gap of zero is drawn
@@ -27,7 +29,7 @@ def draw_plot(run: dict[str, Any], folder: Path) -> Path | None:
         axes.step(seconds, gaps, where="post", marker="o", markersize=3, label=name)
     axes.set(xscale="log", yscale="log", xlabel="seconds", ylabel="relative gap")
     spec = run["instance"]
-    axes.set_title(f"{spec['data']}: {spec['c']:,} pairs, {spec['n']:,} points, rank {spec['r']}")
+    axes.set_title(f"{describe_instance(spec)}\n{name_problem(spec)}", fontsize="medium")
     axes.grid(alpha=0.3)
     axes.legend(fontsize="small")
     path = folder / f"{spec['name']}.png"

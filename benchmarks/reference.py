@@ -1,4 +1,4 @@
-"""The lower bound that answers are judged against: a dual value, found by gramlearn.
+"""A lower bound for contestants that have none of their own: a dual value, found by gramlearn to 1e-9.
 
 A lam proves its bound whoever found it, and the judge computes the bound from lam alone; so it does
 no harm that one of the contestants finds it.
@@ -26,19 +26,19 @@ class Reference:
     status: str
 
 
-def find_reference(instance: Instance, objective: str, limit: float = 600.0) -> Reference:
+def find_reference(instance: Instance, limit: float = 600.0) -> Reference:
     """Solve to a relative gap of 1e-9, or as near as rounding and `limit` seconds allow."""
     try:
-        return _solve(instance, objective, limit)
+        return _solve(instance, limit)
     except Exception as error:  # answers are then recorded without a bound, and not lost
         return Reference(-float("inf"), float("inf"), f"{type(error).__name__}: {error}")
 
 
-def _solve(instance: Instance, objective: str, limit: float) -> Reference:
-    solution = solve_quietly(make_problem(instance, objective), tol=_TOL, time_limit=limit)
+def _solve(instance: Instance, limit: float) -> Reference:
+    solution = solve_quietly(make_problem(instance), tol=_TOL, time_limit=limit)
     lam: Any = instance.xp.concat(solution.duals)
     if instance.spec.library == "torch:cuda":
         instance.xp.cuda.empty_cache()  # the contestants are other processes on the same device
-    bound = judge.dual(instance, lam, objective)
-    value = judge.primal(instance, solution.matrix, objective)
+    bound = judge.dual(instance, lam)
+    value = judge.primal(instance, solution.matrix)
     return Reference(bound, judge.relative_gap(value, bound), solution.status.name)

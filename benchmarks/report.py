@@ -1,8 +1,15 @@
-"""The results as Markdown: seconds and passes to each gap, memory, and what did not work."""
+"""The results as Markdown: seconds and passes to each gap, memory, and what did not work.
+
+An instance of made data has a table of its own; the instances of real data that differ in the problem alone
+share one, which `grid` makes.
+"""
 
 import json
 from pathlib import Path
 from typing import Any
+
+from benchmarks.grid import group_real, write_auto, write_grid
+from benchmarks.wording import describe_instance, format_number, name_problem
 
 __all__ = ["read_results", "write_table"]
 
@@ -31,7 +38,7 @@ def _read_result(file: Path) -> dict[str, Any]:
     """Read one result; a damaged file is refused, since a table without it would look complete."""
     try:
         run: dict[str, Any] = json.loads(file.read_text(encoding="utf-8"))
-        _instance(run), _sort_key(run)  # all that a table needs is there
+        write_table([run]), write_auto([run]), _sort_key(run)  # all that a table needs is there
     except (OSError, ValueError, LookupError, TypeError, AttributeError, RecursionError) as error:
         raise ValueError(
             f"{file} is no result of a benchmark, or a damaged one ({type(error).__name__}); remove it from "
@@ -41,19 +48,18 @@ def _read_result(file: Path) -> dict[str, Any]:
 
 
 def write_table(runs: list[dict[str, Any]]) -> str:
-    """One Markdown table an instance."""
-    return "\n\n".join(_instance(run) for run in runs) + "\n"
+    """One Markdown table an instance; the instances of the same real data together."""
+    made = [_instance(run) for run in runs if not run["instance"]["is_real"]]
+    real = [write_grid(group) for group in group_real(runs)]
+    return "\n\n".join([*made, *real]) + "\n"
 
 
 def _instance(run: dict[str, Any]) -> str:
     spec = run["instance"]
-    title = f"### {spec['data']}: {spec['c']:,} pairs of {spec['n']:,} points, rank {spec['r']}"
-    if spec["library"] != "numpy":
-        title += f", on {spec['library']}"
     rows = [_row(result) for result in run["results"]]
     rows = [_HEAD, ("---",) * len(_HEAD), *rows]
     lines = [
-        title,
+        f"### {describe_instance(spec)}: {name_problem(spec)}",
         "",
         _describe_circumstances(run),
         "",
@@ -69,21 +75,21 @@ def _instance(run: dict[str, Any]) -> str:
 
 def _describe_circumstances(run: dict[str, Any]) -> str:
     """One line: the machine, the seed, the limits, the bounds."""
-    machine, spec = run["machine"], run["instance"]
+    machine, spec, bound = run["machine"], run["instance"], run["bound"]
     parts = []
     if machine:
         parts.append(machine.get("gpu") or f"{machine['processor']}, {machine['cores']} cores")
         threads = set(machine["threads"].values())
         parts += [f"threads: {', '.join(sorted(threads))}"] if threads else []
     limits = sorted({result["limit_seconds"] for result in run["results"]})
-    parts += [f"seed {spec['seed']}", f"gamma {spec['gamma']:g}"]
+    parts.append(f"seed {spec['seed']}")
     parts.append("limit " + " and ".join(f"{limit:g} s" for limit in limits))
-    for objective, bound in run["references"].items():
-        if bound["dual"] is None:
-            parts.append(f"{objective}: no lower bound ({bound['status']})")
-        else:
-            gap = _number(bound["relative_gap"])
-            parts.append(f"{objective}: optimum {bound['dual']:.9g} to a relative {gap}")
+    if bound["dual"] is None:
+        status = f" ({run['reference']['status']})" if run["reference"] else ""
+        parts.append(f"no lower bound{status}")
+    else:
+        gap = format_number(bound["relative_gap"])
+        parts.append(f"optimum {bound['dual']:.9g} to a relative {gap}, by {bound['found_by']}")
     return "; ".join(parts) + "."
 
 
@@ -97,24 +103,15 @@ def _row(result: dict[str, Any]) -> tuple[str, ...]:
     peak = result["peak_bytes"]
     return (
         name,
-        *("never" if seconds is None else _number(seconds) for seconds in reached.values()),
+        *("never" if seconds is None else format_number(seconds) for seconds in reached.values()),
         # Other work on the machine can only make a pass look longer.
-        "never" if last is None else _number(last / min(passes)),
-        _number(best["relative_gap"]),
-        _number(best["seconds"]),
+        "never" if last is None else format_number(last / min(passes)),
+        format_number(best["relative_gap"]),
+        format_number(best["seconds"]),
         "" if peak is None else f"{peak / 2**20:,.0f} MB",
-        _number(result["warm_up_seconds"]),
+        format_number(result["warm_up_seconds"]),
     )
 
 
 def _gap(answer: dict[str, Any]) -> float:
     return float("inf") if answer["relative_gap"] is None else answer["relative_gap"]
-
-
-def _number(x: float | None) -> str:
-    """Two digits, or all of a whole number of hundreds and more; null stands for infinity."""
-    if x is None:
-        return "infinite"
-    if x == 0 or 1e-3 <= abs(x) < 1e6:
-        return f"{x:,.0f}" if abs(x) >= 100 else f"{x:.2g}"
-    return f"{x:.1e}"

@@ -2,7 +2,8 @@
 
 Whatever happens to a contestant is written down: "done", "failed" with its reason (an exception, a
 signal, the limit), or "skipped" with the reason why it did not start. The file of an instance is
-written anew after each contestant, so that an interrupted run keeps what it has.
+written anew after each contestant, so that an interrupted run keeps what it has, and the same command
+goes on from there.
 """
 
 import json
@@ -12,7 +13,7 @@ import time
 from collections.abc import Callable, Sequence
 from dataclasses import asdict
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from tools.atomic_files import UnwritableError, write_atomically
@@ -20,74 +21,86 @@ from tools.environments import UnavailableError, find_interpreter
 from tools.launch import launch
 from tools.meter import describe_commit, describe_machine
 
-from benchmarks import data, judge
+from benchmarks import data
 from benchmarks.contestants import find
 from benchmarks.instance import Instance, Spec, save
-from benchmarks.reference import Reference, find_reference
+from benchmarks.rating import judge_answers, rate_results
+from benchmarks.reference import find_reference
 
-__all__ = ["GAPS", "run_contestant", "run_instance"]
+__all__ = ["Limit", "run_contestant", "run_instance"]
 
-GAPS = (1e-2, 1e-4, 1e-6)
-_MOST_JUDGED = 100  # answers of one contestant
+
+class Limit(NamedTuple):
+    """What one solve may take: so many seconds, and no more than so many passes."""
+
+    seconds: float
+    passes: float = math.inf
 
 
 def run_instance(
     spec: Spec,
     contestants: Sequence[str],
-    limit: float,
+    limit: Limit,
     out: Path,
     may_make: bool = True,
     report: Callable[[str], object] = lambda what: None,
+    again: bool = False,
 ) -> dict[str, Any]:
     """Let the contestants answer one instance; write `out`/NAME.json and give its content.
 
-    Results of other contestants that the file holds from before stay, if they are of this machine.
-    `may_make` allows to make the environments that contestants ask for.
+    Results that the file holds from before stay, if they are of this machine: those of other contestants, and
+    those of this commit with this limit, unless `again` is set. `may_make` allows to make the environments that
+    contestants ask for.
     """
-    instance, absent = None, ""
-    run: dict[str, Any] = {"instance": {"name": spec.name, **asdict(spec)}, "machine": {}}
+    path, commit = out / f"{spec.name}.json", describe_commit()
+    run = _read_earlier(path, spec)
+    done = (
+        [] if again else [r["contestant"] for r in run["results"] if _is_current(r, commit, limit)]
+    )
+    left = [name for name in contestants if name not in done]
+    for _ in range(len(contestants) - len(left)):
+        report("")
+    if not left:
+        return run
     report(f"{spec.name}: the data")
+    instance, absent = None, ""
     try:
         instance = data.make(spec)
-        run["instance"] |= {"upper": instance.upper, "lower": instance.lower}
-        run["machine"] = describe_machine(spec.library)
+        bounds = {"upper": instance.upper, "lower": instance.lower}
+        if run["instance"] != run["instance"] | bounds:  # new here, or of other data
+            run = _start_anew(spec, bounds)
     except UnavailableError as reason:
         absent = str(reason)
-    path = out / f"{spec.name}.json"
-    run |= _read_earlier(path, run, contestants)
-    bounds: dict[str, Reference] = {}
-    for name in contestants:
-        objective = find(name).objective
+    run["results"] = [r for r in run["results"] if r["contestant"] not in left]
+    for name in left:
         if instance is None:
             result = _skipped(absent)
         else:
-            if objective not in bounds:
+            if _needs_reference(name, spec) and run["reference"] is None:
                 report(f"{spec.name}: the lower bound")
-                bounds[objective] = find_reference(instance, objective, 5 * limit)
-                run["references"][objective] = asdict(bounds[objective])
+                run["reference"] = asdict(find_reference(instance, 5 * limit.seconds))
             report(f"{spec.name}: {name}")
-            result = run_contestant(name, instance, limit, bounds[objective], may_make)
+            result = run_contestant(name, instance, limit, may_make)
         facts = {
             "contestant": name,
-            "objective": objective,
-            "limit_seconds": limit,
+            "limit": _replace_infinity(list(limit)),
+            "limit_seconds": limit.seconds,
             "date": time.strftime("%Y-%m-%d %H:%M UTC", time.gmtime()),
-            "commit": describe_commit(),
+            "commit": commit,
         }
         run["results"].append({**facts, **result})
+        rate_results(run)
         write_atomically(path, json.dumps(_replace_infinity(run), indent=1) + "\n")
         report("")
     return _replace_infinity(run)
 
 
 def run_contestant(
-    name: str, instance: Instance, limit: float, bound: Reference, may_make: bool = True
+    name: str, instance: Instance, limit: Limit, may_make: bool = True
 ) -> dict[str, Any]:
-    """One contestant on one instance, judged."""
+    """One contestant on one instance; its answers judged, and not yet rated."""
     contestant, spec = find(name), instance.spec
-    if spec.library not in contestant.libraries:
-        return _skipped(f"it does not work on arrays of {spec.library}")
-    refusal = contestant.refuses(spec)
+    refusal = _find_refusal(name, spec)
     if refusal:
         return _skipped(refusal)
     try:
@@ -104,64 +117,67 @@ def run_contestant(
                 "folder that has some, and the same command goes on from what is finished."
             ) from error
         alone = bool(contestant.requirements)
-        ending = launch("benchmarks.worker", python, folder, name, limit, contestant.solves, alone)
+        passes = (str(limit.passes),)
+        ending = launch(
+            "benchmarks.worker",
+            python,
+            folder,
+            name,
+            limit.seconds,
+            contestant.solves,
+            alone,
+            passes,
+        )
         if not (folder / "report.json").exists():
             return {**_skipped(ending), "status": "failed"}
         result = json.loads((folder / "report.json").read_text(encoding="utf-8"))
-        with np.load(folder / "answers.npz") as matrices:
-            curve = _judge_answers(
-                result.pop("answers"), matrices, instance, contestant.objective, bound
-            )
-    return {**result, "curve": curve, "reached": _seconds_to_gaps(curve)}
+        with np.load(folder / "answers.npz") as arrays:
+            curve = judge_answers(result.pop("answers"), arrays, instance)
+    return {**result, "curve": curve}
 
 
-def _judge_answers(
-    answers: list[dict[str, Any]],
-    matrices: Any,
-    instance: Instance,
-    objective: str,
-    bound: Reference,
-) -> list[dict[str, Any]]:
-    """Give every answer its gap: the judge's, or the certificate of a contestant that has one."""
-    chosen = sorted(int(k) for k in matrices)
-    if len(chosen) > _MOST_JUDGED:
-        places = np.linspace(0, len(chosen) - 1, _MOST_JUDGED).round().astype(int)
-        chosen = [chosen[place] for place in places]
-    curve = []
-    for k, answer in enumerate(answers):
-        entry = dict(answer)
-        if k in chosen:
-            X = matrices[str(k)]
-            if instance.spec.library != "numpy":
-                X = instance.xp.asarray(X, device=instance.points.device)
-            value = judge.primal(instance, X, objective)
-            entry |= {"primal": value, "judged_gap": judge.relative_gap(value, bound.dual)}
-            if entry["relative_gap"] is None:
-                entry["relative_gap"] = entry["judged_gap"]
-        if entry["relative_gap"] is not None:
-            curve.append(entry)
-    return curve
+def _find_refusal(name: str, spec: Spec) -> str | None:
+    contestant = find(name)
+    if spec.library not in contestant.libraries:
+        return f"it does not work on arrays of {spec.library}"
+    return contestant.refuses(spec)
 
 
-def _seconds_to_gaps(curve: list[dict[str, Any]]) -> dict[str, float | None]:
-    """The least seconds of an answer within each gap."""
-    return {
-        f"{gap:.0e}": min((a["seconds"] for a in curve if a["relative_gap"] <= gap), default=None)
-        for gap in GAPS
-    }
+def _needs_reference(name: str, spec: Spec) -> bool:
+    """Whether it takes part, and has no duals to be judged by."""
+    return not find(name).certifies and not _find_refusal(name, spec)
+
+
+def _is_current(result: dict[str, Any], commit: str | None, limit: Limit) -> bool:
+    """Whether it need not be run again: neither code nor limit has changed, and it took part."""
+    is_known = commit is not None and not commit.endswith("-dirty")
+    is_same = result["commit"] == commit and result["limit"] == _replace_infinity(list(limit))
+    return is_known and is_same and result["status"] != "skipped"
 
 
 def _skipped(reason: str) -> dict[str, Any]:
-    return {"status": "skipped", "reason": reason, "curve": [], "reached": _seconds_to_gaps([])}
+    return {"status": "skipped", "reason": reason, "curve": []}
 
 
-def _read_earlier(path: Path, run: dict[str, Any], contestants: Sequence[str]) -> dict[str, Any]:
-    """What an earlier run of the same instance on the same machine found with other contestants."""
+def _start_anew(spec: Spec, bounds: dict[str, Any]) -> dict[str, Any]:
+    try:
+        data.make_generator(spec.library, spec.seed)
+        machine = describe_machine(spec.library)
+    except UnavailableError:  # the device is not here
+        machine = {}
+    instance = {"name": spec.name, **asdict(spec), **bounds}
+    return {"instance": instance, "machine": machine, "reference": None, "results": []}
+
+
+def _read_earlier(path: Path, spec: Spec) -> dict[str, Any]:
+    """What an earlier run of the same instance found on the same machine."""
+    run = _start_anew(spec, {})
     try:
         before = json.loads(path.read_text(encoding="utf-8"))
-        if all(before[key] == run[key] for key in ("instance", "machine")):
-            others = [r for r in before["results"] if r["contestant"] not in contestants]
-            return {"references": before["references"], "results": others}
+        is_same = run["instance"].items() <= before["instance"].items()
+        if is_same and run["machine"] == before["machine"]:
+            rate_results(before)  # all that is needed of it is there
+            return before
     except FileNotFoundError:
         pass
     except (OSError, ValueError, LookupError, TypeError, AttributeError, RecursionError) as error:
@@ -169,7 +185,7 @@ def _read_earlier(path: Path, run: dict[str, Any], contestants: Sequence[str]) -
             f"{path} is no result of a benchmark, or a damaged one ({type(error).__name__}); move it away, and "
             "run again."
         ) from error
-    return {"references": {}, "results": []}
+    return run
 
 
 def _replace_infinity(x: Any) -> Any:

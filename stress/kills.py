@@ -21,7 +21,7 @@ import numpy as np
 
 __all__ = ["COMMANDS", "kill_runs", "load_commands", "run_in_fork"]
 
-_CONTESTANTS = ("working_set", "primal_newton", "von_neumann")
+_CONTESTANTS = ("working_set", "primal_newton", "auto")
 _ENDS = {".png": b"IEND\xaeB`\x82"}
 # What a run says of time, memory and the code that is there, and not of what it computes.
 _MEASURED = re.compile(r"(.*_)?(seconds|bytes)|date|reached|commit")

@@ -260,9 +260,13 @@ def _benchmark() -> Reader:
         "reached": {"1e-02": None, "1e-04": None, "1e-06": None},
     }  # fmt: skip
     instance = {
-        "name": "x", "data": "d", "c": 1, "n": 1, "r": 1, "library": "numpy", "seed": 0, "gamma": 1.0,
+        "name": "x", "data": "d", "c": 1, "n": 1, "r": 1, "library": "numpy", "seed": 0, "kind": "pairs",
+        "regularizer": "LogDet", "loss": "Hinge", "price": 1.0, "is_real": False,
     }  # fmt: skip
-    run = {"instance": instance, "machine": {}, "references": {}, "results": [result]}
+    bound = {"dual": None, "found_by": None, "relative_gap": None}
+    run = {
+        "instance": instance, "machine": {}, "reference": None, "bound": bound, "results": [result],
+    }  # fmt: skip
     return Reader(
         "x.json", lambda: json.dumps(run).encode(), lambda folder: write_table(read_results(folder))
     )

@@ -1,7 +1,8 @@
 """Start a worker process, wait for it, and stop it when its time is up.
 
 A worker keeps its limit itself; the clock here is for one that cannot. It starts again when the
-worker says that the solve begins, so that loading and compiling are not counted.
+worker says that the solve begins, so that loading and compiling are not counted; it may then say a limit
+of its own, for one that it has measured.
 """
 
 import os
@@ -13,7 +14,8 @@ from threading import Timer
 
 __all__ = ["SOLVING", "launch"]
 
-SOLVING = "tools: the clock runs"  # a line by which a worker tells that a solve begins
+# By this line a worker tells that a solve begins; seconds behind it take the place of the limit.
+SOLVING = "tools: the clock runs"
 
 _ROOT = Path(__file__).resolve().parent.parent
 _SETUP_LIMIT = 1800.0  # seconds for loading, compiling and warming up
@@ -51,21 +53,22 @@ def launch(
         timer = clock(_SETUP_LIMIT)
         try:
             for line in process.stdout:
-                if line.strip() == SOLVING:
+                if line.startswith(SOLVING):
                     heard()
                     timer.cancel()
-                    timer = clock(1.5 * solves * limit + 30)
+                    said = line.removeprefix(SOLVING).strip()
+                    timer = clock(1.5 * solves * (float(said) if said else limit) + 30)
             code = process.wait()
         finally:
             timer.cancel()
             process.kill()
         errors.seek(0)
-        said = errors.read().strip().splitlines()
+        lines = errors.read().strip().splitlines()
     if ended:
         return f"it was ended after {ended[0]:.0f} s"
     if code < 0:
         return f"it was ended by {signal.Signals(-code).name}, perhaps for want of memory"
-    return f"it ended with status {code}: {said[-1] if said else 'it gave no reason'}"
+    return f"it ended with status {code}: {lines[-1] if lines else 'it gave no reason'}"
 
 
 def _environment(alone: bool) -> dict[str, str]:

@@ -10,7 +10,7 @@ from typing import Any, NamedTuple
 
 from benchmarks.instance import Instance, Spec
 
-__all__ = ["Answer", "Contestant"]
+__all__ = ["Answer", "Contestant", "refuse_all_but_itml"]
 
 
 class Answer(NamedTuple):
@@ -20,13 +20,14 @@ class Answer(NamedTuple):
     X: Any = None  # r x r
     relative_gap: float | None = None
     note: str = ""
+    duals: Any = None  # one for each constraint: they prove the gap
 
 
 class Contestant(ABC):
     """One way to solve an instance; a file holds one, as CONTESTANT."""
 
     summary: str  # one line for the list
-    objective: str = "logdet"  # which of judge.OBJECTIVES it minimizes
+    certifies: bool = False  # whether its last answer has duals, which prove how good it is
     libraries: tuple[str, ...] = ("numpy",)  # which arrays it can work on
     packages: tuple[str, ...] = ()  # whose versions belong to the result
     requirements: tuple[str, ...] = ()  # given, it runs in an environment of its own with these
@@ -47,3 +48,10 @@ class Contestant(ABC):
 
         The answers that were given before an exception are kept beside its message.
         """
+
+
+def refuse_all_but_itml(spec: Spec) -> str | None:
+    """For those that know one problem only: LogDet with its slack, on pairs."""
+    if (spec.regularizer, spec.loss, spec.kind) == ("LogDet", "LogDetSlack", "pairs"):
+        return None
+    return "it solves LogDet with LogDetSlack on pairs only"

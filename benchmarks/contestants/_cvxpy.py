@@ -1,6 +1,6 @@
 """The same objective as a model of CVXPY, whose solvers then take it as a conic program.
 
-    minimise   tr X - log det X - r + gamma sum_k (u_k - 1 - log u_k)
+    minimize   tr X - log det X - r + C sum_k (u_k - 1 - log u_k)
     upper: u_k >= 1, u_k >= t_k/b      lower: u_k <= 1, u_k <= t_k/b      t_k = <z_k z_k', X>
 
 u - log u falls up to 1 and rises from there, so at the optimum u_k = max(1, t_k/b) or
@@ -14,7 +14,7 @@ from typing import Any
 
 import numpy as np
 
-from benchmarks.contestants._base import Answer
+from benchmarks.contestants._base import Answer, refuse_all_but_itml
 from benchmarks.instance import Instance, Spec
 
 __all__ = ["iterate_answers", "make_model", "refuses"]
@@ -23,7 +23,9 @@ _MOST_NUMBERS = 5_000_000  # in the c x r^2 matrix of the constraints
 
 
 def refuses(spec: Spec) -> str | None:
-    """CVXPY writes the matrix of all constraints out."""
+    """Say why not: the model is of one problem, and CVXPY writes the matrix of all constraints out."""
+    if refusal := refuse_all_but_itml(spec):
+        return refusal
     numbers = spec.c * spec.r**2
     if numbers <= _MOST_NUMBERS:
         return None
@@ -37,7 +39,7 @@ def make_model(instance: Instance) -> tuple[Any, Any]:
     import cvxpy as cp
 
     r, c = instance.spec.r, instance.spec.c
-    z = instance.differences(slice(0, c))
+    [(_, z)] = instance.differences(slice(0, c))
     products = (z[:, :, None] * z[:, None, :]).reshape(c, r * r)
     X = cp.Variable((r, r), PSD=True)
     u = cp.Variable(c)
@@ -46,7 +48,7 @@ def make_model(instance: Instance) -> tuple[Any, Any]:
         ratio = (products[rows] / b) @ cp.vec(X, order="C")
         bounds += [side * u[rows] >= side, side * u[rows] >= side * ratio]
     losses = cp.sum(u) - c - cp.sum(cp.log(u))
-    value = cp.trace(X) - cp.log_det(X) - r + instance.gamma * losses
+    value = cp.trace(X) - cp.log_det(X) - r + instance.spec.price * losses
     return cp.Problem(cp.Minimize(value), bounds), X
 
 

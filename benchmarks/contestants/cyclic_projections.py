@@ -11,8 +11,8 @@ from typing import Any, final
 import numpy as np
 
 from benchmarks.contestants import _ours
-from benchmarks.contestants._base import Answer, Contestant
-from benchmarks.instance import Instance
+from benchmarks.contestants._base import Answer, Contestant, refuse_all_but_itml
+from benchmarks.instance import Instance, Spec
 
 _SETTLED = 1e-12  # the relative change of the duals over a cycle below which nothing more happens
 
@@ -24,12 +24,15 @@ class CyclicProjections(Contestant):
     summary = "gramlearn, cyclic Bregman projections (Kulis et al. 2009, 5.1 and 6.2.1)"
     packages = ("gramlearn", "numpy", "scipy", "numba")
 
+    def refuses(self, spec: Spec) -> str | None:
+        return refuse_all_but_itml(spec)
+
     def warm_up(self, instance: Instance) -> None:
-        _Cycles(instance, self.objective).run()
+        _Cycles(instance).run()
 
     def solve(self, instance: Instance, limit: float) -> Iterator[Answer]:
         began = time.perf_counter()
-        cycles = _Cycles(instance, self.objective)
+        cycles = _Cycles(instance)
         count, shown, change = 0, 0, np.inf
         while change > _SETTLED:
             change = cycles.run()
@@ -49,11 +52,11 @@ class CyclicProjections(Contestant):
 class _Cycles:
     """X and the duals, changed by one cycle after another."""
 
-    def __init__(self, instance: Instance, objective: str) -> None:
+    def __init__(self, instance: Instance) -> None:
         from gramlearn.solvers.projections.constraint_table import table_of
         from gramlearn.solvers.projections.forms import FORMS_OF_X
 
-        dual = _ours.make_problem(instance, objective).dual
+        dual = _ours.make_problem(instance).dual
         self._lam = np.zeros(dual.size)
         self._order = np.arange(dual.size)
         self._table = table_of(dual)

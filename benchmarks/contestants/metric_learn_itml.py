@@ -1,7 +1,7 @@
-"""metric-learn 0.7.0's ITML, given the same squared bounds and gamma = 1.
+"""metric-learn 0.7.0's ITML, given the same squared bounds, and the price C as its gamma.
 
 Its updates are those of `cyclic_projections`, in Python, the alike pairs first; so the objective is
-the same, each pair with the full gamma. One fit with max_iter = m is what m sweeps give: many fits
+the same, each pair with the full price. One fit with max_iter = m is what m sweeps give: many fits
 make a curve. Release 0.7.0 fails on scikit-learn 1.8 and newer, hence an environment of its own.
 """
 
@@ -13,7 +13,7 @@ from typing import final
 import numpy as np
 from tools.environments import METRIC_LEARN
 
-from benchmarks.contestants._base import Answer, Contestant
+from benchmarks.contestants._base import Answer, Contestant, refuse_all_but_itml
 from benchmarks.instance import Instance, Spec
 
 __all__ = ["CONTESTANT", "fit", "some_of_each_kind"]
@@ -32,6 +32,8 @@ class MetricLearnITML(Contestant):
     solves = 3  # 1 + 1/2 + 1/5 + 1/10 + ... of the limit, and once more
 
     def refuses(self, spec: Spec) -> str | None:
+        if refusal := refuse_all_but_itml(spec):
+            return refusal
         size = 16 * spec.c * spec.r
         if size <= _LARGEST_INPUT:
             return None
@@ -73,7 +75,10 @@ def fit(
         warnings.simplefilter("ignore")
         began = time.perf_counter()
         learner = ITML(
-            gamma=instance.gamma, max_iter=sweeps, tol=tol, preprocessor=instance.points
+            gamma=instance.spec.price,
+            max_iter=sweeps,
+            tol=tol,
+            preprocessor=instance.points,
         ).fit(pairs, kind, bounds=bounds)
         seconds = time.perf_counter() - began
     return seconds, learner.get_mahalanobis_matrix(), int(learner.n_iter_) + 1

@@ -1,26 +1,5 @@
-"""gramlearn: Newton on X itself, LogDet with its slack; what solver="auto" takes."""
+"""gramlearn: Newton on X itself."""
 
-from collections.abc import Iterator
-from typing import final
+from benchmarks.contestants._ours import LibrarySolver
 
-from benchmarks.contestants import _ours
-from benchmarks.contestants._base import Answer, Contestant
-from benchmarks.instance import Instance
-
-
-@final
-class PrimalNewton(Contestant):
-    """minimise D_logdet(X, I) + LogDetSlack; the gaps are the certificates of the solution."""
-
-    summary = "gramlearn, LogDet + LogDetSlack, Newton on X to 1e-6"
-    libraries = ("numpy", "torch:cpu", "torch:cuda")
-    packages = ("gramlearn", "numpy", "scipy", "numba", "torch")
-
-    def warm_up(self, instance: Instance) -> None:
-        _ours.warm_up(instance, self.objective, "primal_newton")
-
-    def solve(self, instance: Instance, limit: float) -> Iterator[Answer]:
-        return _ours.iterate_answers(instance, limit, self.objective, "primal_newton")
-
-
-CONTESTANT = PrimalNewton()
+CONTESTANT = LibrarySolver("primal_newton", "gramlearn, Newton on X to 1e-6")

@@ -111,7 +111,7 @@ def accuracy(
     }
     for learner, of_fits in reports.items():
         gaps = [
-            judge.relative_gap(judge.primal(task.instance, W, "logdet"), ours["dual"])
+            judge.relative_gap(judge.primal(task.instance, W), ours["dual"])
             for task, W, ours in zip(tasks, metrics[learner], reports[GRAMLEARN], strict=True)
         ]
         found[learner] |= {
@@ -156,7 +156,7 @@ def race(
             found[learner] = _fits(folder, learner, python, limit, rank, done)[0]
             if rank is None and found[learner]["status"] == "done":
                 W = np.load(folder / "0" / f"{learner}.npy")
-                value = judge.primal(instance, W, "logdet")
+                value = judge.primal(instance, W)
                 gap = judge.relative_gap(value, found[GRAMLEARN]["dual"])
                 found[learner]["relative_gap"] = gap
     facts = {"features": features, "pairs": instance.spec.c, "points": points, "rank": rank}

@@ -41,14 +41,14 @@ class Fit(NamedTuple):
 
 
 def gramlearn(instance: Instance, rank: int | None) -> Fit:
-    """MetricLearner with its defaults, but the gamma and the bounds of the instance."""
+    """MetricLearner with its defaults, but the price and the bounds of the instance."""
     from gramlearn import MetricLearner, Pairs
 
     table, alike = np.stack([instance.i, instance.j], axis=1), instance.alike
     bounds = (instance.upper, instance.lower)
     began = time.perf_counter()
     side = Pairs(table[:alike], table[alike:], n_points=len(instance.points))
-    learner = MetricLearner(C=instance.gamma, bounds=bounds, rank=rank, random_state=0)
+    learner = MetricLearner(C=instance.spec.price, bounds=bounds, rank=rank, random_state=0)
     learner.fit(instance.points, side=side)
     seconds = time.perf_counter() - began
     facts = {
@@ -60,7 +60,7 @@ def gramlearn(instance: Instance, rank: int | None) -> Fit:
 
 
 def metric_learn(instance: Instance, rank: int | None) -> Fit:
-    """ITML with its defaults, but the gamma and the bounds of the instance; it knows no rank."""
+    """ITML with its defaults, but the price and the bounds of the instance; it knows no rank."""
     del rank
     rows = np.arange(instance.i.shape[0])
     seconds, W, sweeps = metric_learn_itml.fit(instance, rows, _SWEEPS, _TOL)

@@ -62,7 +62,7 @@ def instance_of(
     equal = np.all(points[i] == points[j], axis=1)
     pairs = pairs.drop(equal) if equal.any() else pairs
     i, j, alike = pairs.near_and_far()
-    spec = Spec(name, *points.shape, c=pairs.size, seed=seed, gamma=gamma)
+    spec = Spec(name, *points.shape, c=pairs.size, seed=seed, price=gamma)
     return Instance(spec, points, i, j, int(alike.sum()), *bounds)
 
 

@@ -1,0 +1,132 @@
+"""Real data: one table for all problems on the same pairs, and what the library's choice of a solver costs.
+
+rows: regularizer + loss        columns: prices        cell: seconds, passes to a gap of 1e-6
+
+loss of the choice = seconds of auto / least seconds of any solver that reached 1e-6
+"""
+
+import math
+from collections.abc import Iterable
+from typing import Any
+
+from benchmarks.wording import describe_instance, format_number, name_pair, name_problem
+
+__all__ = ["group_real", "write_auto", "write_grid"]
+
+_GAP = "1e-06"
+_CHOICE = "auto"
+Run = dict[str, Any]
+
+
+def group_real(runs: Iterable[Run]) -> list[list[Run]]:
+    """Runs on the same real points with the same pairs, on the same machine."""
+    groups: dict[str, list[Run]] = {}
+    for run in runs:
+        spec = run["instance"]
+        if spec["is_real"]:
+            key = f"{describe_instance(spec)} {spec['seed']} {run['machine']}"
+            groups.setdefault(key, []).append(run)
+    return list(groups.values())
+
+
+def write_grid(runs: list[Run]) -> str:
+    """One table for each contestant that took part."""
+    spec = runs[0]["instance"]
+    seed = f", seed {spec['seed']}" if spec["seed"] else ""
+    parts = [f"### {describe_instance(spec)}{seed}", _describe_cells(runs)]
+    names = dict.fromkeys(r["contestant"] for run in runs for r in run["results"])
+    skipped = []
+    for name in sorted(names, key=lambda name: (name != _CHOICE, name)):
+        cells = {_place(run): _cell(r) for run, r in _results_of(runs, name)}
+        if not cells:
+            skipped.append(name)
+            continue
+        parts.append(f"**{name}**" + _count_reached(runs, name))
+        parts.append(_lay_out(cells))
+    if skipped:
+        parts.append(f"Took no part: {', '.join(skipped)}.")
+    return "\n\n".join(parts)
+
+
+def _results_of(runs: list[Run], name: str) -> list[tuple[Run, dict[str, Any]]]:
+    """Where a contestant took part."""
+    pairs = ((run, r) for run in runs for r in run["results"])
+    return [(run, r) for run, r in pairs if r["contestant"] == name and r["status"] != "skipped"]
+
+
+def _place(run: Run) -> tuple[str, float]:
+    return name_pair(run["instance"]), float(run["instance"]["price"])
+
+
+def _describe_cells(runs: list[Run]) -> str:
+    machine = runs[0]["machine"]
+    where = machine.get("gpu") or f"{machine['processor']}" if machine else ""
+    passes = [p for run in runs for r in run["results"] for p in r.get("pass_seconds", [])]
+    words = "Seconds and passes to a relative gap of 1e-6, or the gap that was left and after how many seconds"
+    if passes:
+        words += f"; a pass takes {format_number(min(passes))} to {format_number(max(passes))} s"
+    return f"{words}. {where}".strip()
+
+
+def _count_reached(runs: list[Run], name: str) -> str:
+    results = [r for _, r in _results_of(runs, name)]
+    reached = sum(r["reached"][_GAP] is not None for r in results)
+    return f": 1e-6 on {reached} of {len(results)}"
+
+
+def _lay_out(cells: dict[tuple[str, float], str]) -> str:
+    rows = dict.fromkeys(row for row, _ in cells)
+    prices = sorted({price for _, price in cells})
+    lines = [["", *(f"C = {price:g}" for price in prices)], ["---"] * (len(prices) + 1)]
+    lines += [[row, *(cells.get((row, price), "") for price in prices)] for row in rows]
+    return "\n".join("| " + " | ".join(line) + " |" for line in lines)
+
+
+def _cell(result: dict[str, Any]) -> str:
+    seconds = result["reached"][_GAP]
+    if seconds is not None:
+        # Other work on the machine can only make a pass look longer.
+        passes = format_number(seconds / min(result["pass_seconds"]))
+        return f"{format_number(seconds)} s, {passes}"
+    gaps = [a for a in result["curve"] if a["relative_gap"] is not None]
+    if not gaps:
+        return "failed" if result["status"] == "failed" else "no gap"
+    best = min(gaps, key=lambda answer: answer["relative_gap"])
+    last = max(a["seconds"] for a in result["curve"])
+    return f"gap {format_number(best['relative_gap'])} after {format_number(last)} s"
+
+
+def write_auto(runs: Iterable[Run]) -> str:
+    """For each instance, how much longer the library's choice takes than the best solver; the worst first."""
+    rows, nobody, alone = [], [], 0
+    for run in runs:
+        seconds = {
+            r["contestant"]: r["reached"][_GAP] for r in run["results"] if r["status"] != "skipped"
+        }
+        if _CHOICE not in seconds:
+            continue
+        title = f"{describe_instance(run['instance'])}: {name_problem(run['instance'])}"
+        reached = {name: s for name, s in seconds.items() if s is not None}
+        if not reached:
+            nobody.append(title)
+            continue
+        alone += len(seconds) == 1
+        best = min(reached, key=lambda name: reached[name])
+        ratio = reached.get(_CHOICE, math.inf) / reached[best]
+        rows.append((ratio, title, reached.get(_CHOICE), best, reached[best]))
+    if not rows and not nobody:
+        return f"No instance was run with `{_CHOICE}`; `python -m benchmarks run --only {_CHOICE}` does so.\n"
+    rows.sort(key=lambda row: (-row[0], row[1]))
+    lines = [
+        f"| instance | times the best | {_CHOICE}, s | best solver | its s |",
+        "|---|---|---|---|---|",
+    ]
+    for ratio, title, ours, best, least in rows:
+        times = "never there" if math.isinf(ratio) else f"{ratio:.2f}"
+        taken = "" if ours is None else format_number(ours)
+        lines.append(f"| {title} | {times} | {taken} | {best} | {format_number(least)} |")
+    if alone:
+        lines += ["", f"On {alone} of {len(rows)} instances no other solver was run."]
+    if nobody:
+        lines += ["", "Nobody reached 1e-6:", "", *(f"- {title}" for title in nobody)]
+    return "\n".join(lines) + "\n"
