@@ -45,6 +45,14 @@ def write_grid(runs: list[Run]) -> str:
         parts.append(_lay_out(cells))
     if skipped:
         parts.append(f"Took no part: {', '.join(skipped)}.")
+    troubles = [
+        f"- {r['contestant']}, {name_problem(run['instance'])}: {r['reason'].rstrip('.')}."
+        for run in runs
+        for r in run["results"]
+        if r["status"] == "failed"
+    ]
+    if troubles:
+        parts.append("\n".join(["What failed:", "", *troubles]))
     return "\n\n".join(parts)
 
 

@@ -16,7 +16,7 @@ _TOL = 1e-6
 # Once it is loaded, gramlearn scans with a compiled function from this many numbers on; a warm-up must
 # reach it, whatever it leaves out of the scan.
 _COMPILED_FROM = 5_000_000
-_LONGEST_WARM_UP = 60.0  # seconds, where a solver does not converge
+_LONGEST_WARM_UP = 10.0  # seconds: everything is compiled after a few steps, or after a long one
 
 
 @final

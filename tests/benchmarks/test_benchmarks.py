@@ -3,21 +3,24 @@
 import json
 import math
 import sys
-from dataclasses import replace
+from dataclasses import asdict, replace
 from importlib.util import find_spec
 from itertools import pairwise, product
 
 import numpy as np
 import pytest
-from benchmarks.__main__ import main
+from benchmarks.__main__ import _choose_tasks, _parser, main
 from benchmarks.contestants import find, names
 from benchmarks.contestants._ours import make_problem, solve_quietly
 from benchmarks.data import make, make_generator
 from benchmarks.data._pairs import draw_pairs
 from benchmarks.data._real import principal_components, scale_points
 from benchmarks.data._triplets import find_margin, neighbor_triplets
+from benchmarks.grid import write_auto
 from benchmarks.instance import Instance, Spec, load, save
+from benchmarks.rating import rate_results
 from benchmarks.reference import find_reference
+from benchmarks.report import write_table
 from benchmarks.runner import Limit, run_contestant, run_instance
 from benchmarks.scripts import metric_learn_comparison
 from benchmarks.scripts.metric_learn_fits import GRAMLEARN, METRIC_LEARN
@@ -407,6 +410,126 @@ def test_quick_run_writes_results_table_and_plot(tmp_path, capsys):
     printed = capsys.readouterr()
     assert "| working_set |" in printed.out
     assert printed.err == ""
+
+
+def test_a_run_goes_on_from_what_is_finished_at_this_commit(tmp_path, monkeypatch):
+    commit = "1234567"
+    monkeypatch.setattr("benchmarks.runner.describe_commit", lambda: commit)
+    started = []
+    answers = {"status": "done", "reason": "", "curve": []}
+    monkeypatch.setattr(
+        "benchmarks.runner.run_contestant",
+        lambda name, *rest: started.append(name) or dict(answers),
+    )
+
+    def run(*names, limit=1.0, **options):
+        started.clear()
+        results = run_instance(TINY, names, Limit(limit), tmp_path, **options)["results"]
+        assert set(names) <= {result["contestant"] for result in results}
+        return list(started)
+
+    assert run("auto") == ["auto"]
+    assert run("auto", "working_set") == ["working_set"]
+    assert run("auto", "working_set") == []
+    assert run("auto", again=True) == ["auto"]
+    assert run("auto", limit=2.0) == ["auto"]
+    commit = "1234568"
+    assert run("auto", limit=2.0) == ["auto"]
+    commit = "1234568-dirty"  # what has changed since is not known
+    assert run("auto", limit=2.0) == ["auto"]
+    assert run("auto", limit=2.0) == ["auto"]
+
+
+def chosen(words):
+    return list(_choose_tasks(_parser().parse_args(["run", *words.split()])))
+
+
+def test_options_choose_the_instances_of_a_run():
+    assert {spec.data for spec in chosen("")} == {"synthetic", "isotropic", "mnist"}
+    assert not any(spec.is_real for spec in chosen("--data synthetic"))
+    real = chosen("--data mnist --data usps --data spambase --data newsgroups")
+    assert all(spec.is_real for spec in real)
+    assert len({spec.name for spec in real}) == len(real) == 12 * 3 * (3 + 2 + 2 + 2) + 6 + 21
+    assert len(chosen("--sizes table")) == 13
+    [spec] = chosen("--data usps --pairs 100000 --regularizer Frobenius --loss Hinge --price 1e3")
+    assert spec.name == "usps-real-r100-n7291-c100000-Frobenius-Hinge-C1000"
+    [spec] = chosen("--data spambase --sizes neighbors --price 0.1 --library torch:cuda --seed 3")
+    assert spec.name == (
+        "spambase-real-r57-n1000-c30000-triplets-LogDet-SquaredHinge-C0.1-seed3-torch-cuda"
+    )
+    with pytest.raises(ValueError, match="no instance is left"):
+        chosen("--data usps --price 7")
+
+
+# -- the rating ----------------------------------------------------------------------------------
+
+
+def result_of(name, *answers, status="done", reason=""):
+    """As the judge leaves it: (seconds, certified gap), and primal and dual of the last answer."""
+    curve = [{"seconds": a[0], "certified_gap": a[1], "note": ""} for a in answers]
+    for answer, known in zip(curve, answers, strict=True):
+        answer |= dict(zip(("primal", "dual"), known[2:], strict=False))
+    return {
+        "contestant": name, "status": status, "reason": reason, "curve": curve,
+        "pass_seconds": [0.5, 0.6], "peak_bytes": 0, "warm_up_seconds": 0.0, "limit_seconds": 9.0,
+    }  # fmt: skip
+
+
+def run_of(*results, **problem):
+    spec = replace(TINY, data="usps", is_real=True, **problem)
+    machine = {"processor": "abacus", "cores": 1, "threads": {}}
+    run = {"instance": {"name": spec.name, **asdict(spec)}, "machine": machine, "reference": None}
+    run["results"] = list(results)
+    rate_results(run)
+    return run
+
+
+def test_the_bound_is_the_best_dual_of_all():
+    ours = result_of("auto", (1.0, 1e-3), (2.0, 1e-7, 100.00001, 100.0))
+    other = result_of("working_set", (1.0, 0.1, 110.0, 99.0))
+    stranger = result_of("stranger", (3.0, None, 101.0))
+    run = run_of(ours, other, stranger)
+    assert (run["bound"]["dual"], run["bound"]["found_by"]) == (100.0, "auto")
+    assert run["bound"]["relative_gap"] == pytest.approx(1e-7, rel=1e-6)
+    assert ours["reached"] == {"1e-02": 1.0, "1e-04": 2.0, "1e-06": 2.0}
+    assert other["curve"][0]["relative_gap"] == pytest.approx(0.1)  # what it proves itself
+    assert other["curve"][0]["judged_gap"] == pytest.approx(1 / 11)
+    assert stranger["curve"][0]["relative_gap"] == pytest.approx(1 / 101)
+
+
+def test_a_contestant_that_claims_too_much_has_failed():
+    run = run_of(result_of("auto", (1.0, 1e-7), (1.5, 1e-7, 110.0, 100.0)))
+    [result] = run["results"]
+    assert result["status"] == "failed"
+    assert result["reason"] == "it certified a gap of 1.0e-07, and the judge finds 9.1e-02"
+    assert result["reached"] == {"1e-02": None, "1e-04": None, "1e-06": None}
+
+
+def test_real_instances_share_a_table_and_the_choice_of_a_solver_is_compared():
+    quick, slow = (1.0, 1e-7, 1.0, 1.0), (4.0, 1e-7, 1.0, 1.0)
+    failure = {"status": "failed", "reason": "it was ended after 60 s"}
+    skipped = {"status": "skipped", "reason": "no"}
+    runs = [
+        run_of(result_of("auto", slow), result_of("working_set", quick), price=1.0),
+        run_of(result_of("auto", quick), result_of("working_set", slow), price=10.0),
+        run_of(
+            result_of("auto", (7.0, 0.25, 4.0, 3.0)), result_of("working_set", quick), loss="Hinge"
+        ),
+        run_of(result_of("auto", **failure), result_of("working_set", **skipped), loss="KLSlack"),
+    ]
+    table = write_table(runs)
+    assert table.count("### usps, 60 pairs of 40 points, rank 5") == 1
+    assert "**auto**: 1e-6 on 2 of 4" in table
+    assert "**working_set**: 1e-6 on 3 of 3" in table
+    assert "|  | C = 1 | C = 10 |" in table
+    assert "| LogDet + LogDetSlack | 4 s, 8 | 1 s, 2 |" in table
+    assert "| LogDet + Hinge | gap 0.25 after 7 s |  |" in table
+    assert "| LogDet + KLSlack | failed |  |" in table
+    assert "- auto, LogDet + KLSlack, C = 1: it was ended after 60 s." in table
+    lines = write_auto(runs).splitlines()
+    assert [line.split(" | ")[1] for line in lines[2:5]] == ["never there", "4.00", "1.00"]
+    assert lines[-1] == "- usps, 60 pairs of 40 points, rank 5: LogDet + KLSlack, C = 1"
+    assert "run --only auto" in write_auto([])
 
 
 def test_unknown_names_are_refused(tmp_path, capsys):
