@@ -116,7 +116,8 @@ def _run(args: argparse.Namespace) -> int:
             runs.append(
                 run_instance(spec, names, limit, args.out, not args.quick, report, args.again)
             )
-            if find_spec("matplotlib"):
+            # Real instances are too many; `plot` draws them, too.
+            if find_spec("matplotlib") and not spec.is_real:
                 draw_plot(runs[-1], args.out)
     print(write_table(runs), end="")
     return 0

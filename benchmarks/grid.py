@@ -43,8 +43,7 @@ def write_grid(runs: list[Run]) -> str:
             continue
         parts.append(f"**{name}**" + _count_reached(runs, name))
         parts.append(_lay_out(cells))
-    if skipped:
-        parts.append(f"Took no part: {', '.join(skipped)}.")
+    parts += [f"{name} took no part: {_find_reason(runs, name)}." for name in skipped]
     troubles = [
         f"- {r['contestant']}, {name_problem(run['instance'])}: {r['reason'].rstrip('.')}."
         for run in runs
@@ -60,6 +59,11 @@ def _results_of(runs: list[Run], name: str) -> list[tuple[Run, dict[str, Any]]]:
     """Where a contestant took part."""
     pairs = ((run, r) for run in runs for r in run["results"])
     return [(run, r) for run, r in pairs if r["contestant"] == name and r["status"] != "skipped"]
+
+
+def _find_reason(runs: list[Run], name: str) -> str:
+    reasons = (r["reason"] for run in runs for r in run["results"] if r["contestant"] == name)
+    return str(next(reasons)).rstrip(".")
 
 
 def _place(run: Run) -> tuple[str, float]:

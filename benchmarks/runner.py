@@ -78,7 +78,7 @@ def run_instance(
         else:
             if _needs_reference(name, spec) and run["reference"] is None:
                 report(f"{spec.name}: the lower bound")
-                run["reference"] = asdict(find_reference(instance, 5 * limit.seconds))
+                run["reference"] = asdict(find_reference(instance))
             report(f"{spec.name}: {name}")
             result = run_contestant(name, instance, limit, may_make)
         facts = {
