@@ -7,14 +7,20 @@ loss of the choice = seconds of auto / least seconds of any solver that reached 
 
 import math
 from collections.abc import Iterable
+from itertools import product
 from typing import Any
 
+from benchmarks.judge import LOSSES, REGULARIZERS
 from benchmarks.wording import describe_instance, format_number, name_pair, name_problem
 
 __all__ = ["group_real", "write_auto", "write_grid"]
 
 _GAP = "1e-06"
 _CHOICE = "auto"
+_ORDER = [
+    name_pair({"regularizer": regularizer, "loss": loss})
+    for regularizer, loss in product(REGULARIZERS, LOSSES)
+]
 Run = dict[str, Any]
 
 
@@ -87,7 +93,7 @@ def _count_reached(runs: list[Run], name: str) -> str:
 
 
 def _lay_out(cells: dict[tuple[str, float], str]) -> str:
-    rows = dict.fromkeys(row for row, _ in cells)
+    rows = sorted({row for row, _ in cells}, key=_ORDER.index)
     prices = sorted({price for _, price in cells})
     lines = [["", *(f"C = {price:g}" for price in prices)], ["---"] * (len(prices) + 1)]
     lines += [[row, *(cells.get((row, price), "") for price in prices)] for row in rows]
