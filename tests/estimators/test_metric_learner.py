@@ -206,12 +206,8 @@ def test_bases_are_orthonormal_and_span_what_they_say(basis, kind):
 
 
 @pytest.mark.parametrize("turned", [False, True], ids=["tall", "wide"])
-@pytest.mark.parametrize(
-    ("least", "power"), [(2e-3, 2), (1e-9, 1)], ids=["by squares", "by itself"]
-)
-def test_leading_singular_vectors_are_exact_however_ill_conditioned_the_points(
-    least, power, turned
-):
+@pytest.mark.parametrize("least", [2e-3, 1e-9], ids=["by squares", "by itself"])
+def test_leading_singular_vectors_are_exact_however_ill_conditioned_the_points(least, turned):
     rng = np.random.default_rng(0)
     U, V = (np.linalg.qr(rng.standard_normal((size, 8)))[0] for size in (60, 12))
     U, V = (V, U) if turned else (U, V)
@@ -220,6 +216,7 @@ def test_leading_singular_vectors_are_exact_however_ill_conditioned_the_points(
     for rank in (3, 8):
         R = basis_of("svd", X, None, rank, np.random.default_rng(0))
         # A direction is known as well as rounding of X, or of X'X, lets it be.
+        power = 2 if s[rank - 1] > 1e-3 else 1
         off = V[:, :rank] - R @ (R.T @ V[:, :rank])
         assert np.all(np.linalg.norm(off, axis=0) <= 1e-14 / s[:rank] ** power)
 
