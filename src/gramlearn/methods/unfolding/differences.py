@@ -11,8 +11,6 @@ from typing import Any, final
 
 import numpy as np
 
-_NARROW = 8  # Q has few columns if it has this many times as many rows
-
 
 @final
 @dataclass(frozen=True, eq=False)
@@ -60,8 +58,6 @@ class Differences:
         return C.T @ (C * weights[:, None])
 
     def products(self, Q: np.ndarray) -> np.ndarray:
-        """d_k' d_l, from the n^2 products of rows; of few columns from the d_k themselves."""
-        if _NARROW * Q.shape[1] < self.n:
-            D = self.rows(Q)
-            return D @ D.T
-        return self.rows(np.ascontiguousarray(self.rows(Q @ Q.T).T))
+        """d_k' d_l. From the n^2 products of rows they would be quicker, and lose the digits that cancel."""
+        D = self.rows(Q)
+        return D @ D.T

@@ -102,14 +102,14 @@ class _Scaled:
         count = L.shape[0] + (0 if now.slack is None else now.slack.shape[0])
         products = float(L @ L), float(self.slack @ now.lam)
         mean = sum(products) / count
-        dS, dZ, dlam, dslack = self._direction(np.diag(-(L**2)), -self.slack * now.lam)
+        dS, dZ, dlam, dslack = self._direction(-L, -self.slack * now.lam)
         a, c = self._lengths(dS, dZ, dlam, dslack)
         left = float(np.sum((np.diag(L) + a * dS) * (np.diag(L) + c * dZ)))
         left += float((self.slack + a * dslack) @ (now.lam + c * dlam))
         share = min(max((left / count / mean) ** 2, 1e-6), 1.0) if min(a, c) > 0.1 else 0.5
         bent = dS @ dZ
         dS, dZ, dlam, dslack = self._direction(
-            np.diag(share * mean - L**2) - (bent + bent.T) / 2,
+            2.0 * (np.diag(share * mean - L**2) - (bent + bent.T) / 2) / (L[:, None] + L),
             share * mean - self.slack * now.lam - dslack * dlam,
         )
         a, c = self._lengths(dS, dZ, dlam, dslack)
@@ -121,14 +121,16 @@ class _Scaled:
         )
 
     def _direction(
-        self, R: np.ndarray, r: np.ndarray
+        self, both: np.ndarray, r: np.ndarray
     ) -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]:
-        """dS, dZ, dlam and the change of the slack, for changes R and r of the products."""
-        both = 2.0 * R / (self.L[:, None] + self.L)
+        """dS, dZ, dlam and the change of the slack, for a sum dS + dZ and changes r of the products.
+
+        A sum that is a vector is a diagonal matrix.
+        """
         r = r / self.now.lam if self.now.slack is not None else np.zeros_like(r)
         dlam = self._solve(self._values(both) - self.short + r)
         dZ = self.differences.weighted(self.Q, dlam)
-        return both - dZ, dZ, dlam, r - self.ease * dlam
+        return (np.diag(both) if both.ndim == 1 else both) - dZ, dZ, dlam, r - self.ease * dlam
 
     def _solve(self, r: np.ndarray) -> np.ndarray:
         """M^-1 r, refined as long as that helps."""
