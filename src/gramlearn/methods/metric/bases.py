@@ -16,6 +16,7 @@ from typing import Any
 import numpy as np
 from scipy.sparse import issparse
 
+from gramlearn._base.threads import threads_that_help
 from gramlearn._base.validation import check_basis, check_choice, check_count
 
 Classes = list[np.ndarray] | None
@@ -43,7 +44,8 @@ def basis_of(
         )
     if isinstance(basis, str):
         assert rank is not None
-        directions = check_choice(basis, "basis", _BASES)(X, classes, rank, rng)
+        with threads_that_help():
+            directions = check_choice(basis, "basis", _BASES)(X, classes, rank, rng)
     else:
         directions = check_basis(basis, rank)
         if directions.shape[0] != X.shape[1]:
