@@ -1,8 +1,8 @@
 """d_k = q_i - q_j: differences of rows of a matrix Q, and sums over them, for pairs (i_k, j_k).
 
 Maximum variance unfolding sees S only through d_k' S d_k, and its multipliers only through sum_k w_k d_k d_k'.
-With n points, m pairs and Q of p columns, the m x p matrix of all d_k would cost m p^2 multiplications each
-time. Here a product with Q comes first, or a sparse Laplacian, and that is n p^2.
+With n points, m pairs and Q of p columns, products of the m x p matrix of all d_k would cost m p^2 each time.
+Here sparse sums over the pairs of a point come before or after a product with Q, and that is n p^2.
 """
 
 from dataclasses import dataclass
@@ -49,8 +49,8 @@ class Differences:
         return np.asarray(np.sum(self.rows(Q) ** 2, axis=1))
 
     def weighted(self, Q: np.ndarray, weights: np.ndarray) -> np.ndarray:
-        """sum_k weights_k d_k d_k'."""
-        return np.asarray(Q.T @ (self.laplacian(weights) @ Q))
+        """sum_k weights_k d_k d_k', of differences: in a product with the Laplacian, digits would cancel."""
+        return np.asarray(Q.T @ (self._incidence.T @ (weights[:, None] * self.rows(Q))))
 
     def laplacian(self, weights: np.ndarray) -> Any:
         """The sparse matrix of v -> sum_k weights_k (v_i - v_j)^2."""
