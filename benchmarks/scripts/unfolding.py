@@ -55,7 +55,8 @@ def gramlearn(X: np.ndarray, pairs: np.ndarray) -> tuple[np.ndarray, str, Callab
 
     def bound() -> float:
         problem = answer.problem
-        F = problem.basis.T @ answer.factor / np.sqrt(problem.unit)
+        V = problem.basis
+        F = V @ (V.T @ answer.factor) / np.sqrt(problem.unit)
         certificate = problem.certificate(F, answer.multipliers)
         if certificate.relative_gap > 1e-4:
             raise ValueError(f"a relative gap of {certificate.relative_gap:.1e}")

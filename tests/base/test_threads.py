@@ -3,15 +3,18 @@
 import os
 import re
 import threading
+import time
 from pathlib import Path
 
 import numpy as np
 import pytest
 from threadpoolctl import ThreadpoolController
 
-from gramlearn._base import threads
-from gramlearn._base.threads import one_thread
+from gramlearn._base import free_cores, threads
+from gramlearn._base.free_cores import Reading
+from gramlearn._base.threads import one_thread, threads_that_help
 from gramlearn.estimators import MetricLearner
+from gramlearn.solvers import loop
 
 LIBRARIES = ThreadpoolController().select(user_api="blas").lib_controllers
 
@@ -235,4 +238,108 @@ def test_a_fork_inside_another_threads_block() -> None:
     over.set()
     holder.join()
     assert answer == repr((before, [1] * len(before), before))
+    assert numbers() == before
+
+
+# -- other processes -----------------------------------------------------------------------------------
+
+
+@pytest.fixture
+def free(monkeypatch: pytest.MonkeyPatch) -> dict[str, float]:
+    """The free cores that looks see: at once, and over the time since the last look, which was long ago."""
+    seen = {"now": 2.0, "since": 2.0}
+    monkeypatch.setattr(free_cores, "read", lambda: Reading(time.perf_counter(), 0.0, 0.0))
+    monkeypatch.setattr(free_cores, "free_now", lambda: seen["now"])
+    monkeypatch.setattr(free_cores, "free_between", lambda first, second: seen["since"])
+    monkeypatch.setattr(threads, "_FIRST_LOOK", 0.0)
+    monkeypatch.setattr(threads, "_NEXT_LOOK", 0.0)
+    return seen
+
+
+def test_one_thread_while_others_leave_no_second_core(free: dict[str, float]) -> None:
+    before = numbers()
+    free["now"] = 1.0
+    with threads_that_help() as look:
+        assert set(numbers()) == {1}
+        for since, expected in [
+            (2.0, before),
+            (1.0, [1]),
+            (1.6, [1]),
+            (1.9, before),
+            (1.6, before),
+        ]:
+            free["since"] = since
+            look()
+            assert set(numbers()) == set(expected)
+        free["since"] = 0.5
+        look()
+        assert set(numbers()) == {1}
+    assert numbers() == before
+
+
+def test_an_exception_ends_the_watch(free: dict[str, float]) -> None:
+    before = numbers()
+    free["now"] = 0.0
+
+    def fail() -> None:
+        with threads_that_help():
+            assert set(numbers()) == {1}
+            raise KeyboardInterrupt
+
+    with pytest.raises(KeyboardInterrupt):
+        fail()
+    assert numbers() == before
+
+
+def test_free_cores_and_a_system_that_tells_nothing_change_nothing(
+    free: dict[str, float], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    before = numbers()
+    with threads_that_help() as look:
+        look()
+        assert numbers() == before
+    free["now"] = free["since"] = 1.0
+    with threads_that_help(when=False) as look:
+        look()
+        assert numbers() == before
+    monkeypatch.setattr(free_cores, "read", lambda: None)
+    with threads_that_help() as look:
+        look()
+        assert numbers() == before
+
+
+def test_one_thread_of_the_user_is_not_watched(
+    free: dict[str, float], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(free_cores, "read", lambda: pytest.fail("there is nothing to decide"))
+    with one_thread(), threads_that_help() as look:
+        look()
+        assert set(numbers()) == {1}
+
+
+def test_a_look_between_two_looks_is_only_at_the_clock(
+    free: dict[str, float], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(threads, "_FIRST_LOOK", 3600.0)
+    with threads_that_help() as look:
+        monkeypatch.setattr(free_cores, "read", lambda: pytest.fail("it is too early"))
+        look()
+
+
+def test_a_large_solve_looks_after_every_step(
+    free: dict[str, float], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(loop, "_SMALL", -1.0)
+    rng = np.random.default_rng(0)
+    X, y = rng.standard_normal((60, 4)), np.repeat([0, 1, 2], 20)
+    before, seen = numbers(), list[set[int]]()
+
+    def record(_: object) -> None:
+        seen.append(set(numbers()))
+        free["since"] = 1.0
+
+    MetricLearner(random_state=0, callback=record).fit(X, y)
+    assert seen[0] == set(before)
+    assert len(seen) > 1
+    assert set().union(*seen[1:]) == {1}
     assert numbers() == before

@@ -205,6 +205,29 @@ def test_bases_are_orthonormal_and_span_what_they_say(basis, kind):
         np.testing.assert_allclose(np.abs(np.linalg.svd(R.T @ leading)[1]), 1.0, atol=1e-10)
 
 
+@pytest.mark.parametrize("turned", [False, True], ids=["tall", "wide"])
+@pytest.mark.parametrize("least", [2e-3, 1e-9], ids=["by squares", "by itself"])
+def test_leading_singular_vectors_are_exact_however_ill_conditioned_the_points(least, turned):
+    rng = np.random.default_rng(0)
+    U, V = (np.linalg.qr(rng.standard_normal((size, 8)))[0] for size in (60, 12))
+    U, V = (V, U) if turned else (U, V)
+    s = np.logspace(0, np.log10(least), 8)
+    X = (U * s) @ V.T
+    for rank in (3, 8):
+        R = basis_of("svd", X, None, rank, np.random.default_rng(0))
+        # A direction is known as well as rounding of X, or of X'X, lets it be.
+        power = 2 if s[rank - 1] > 1e-3 else 1
+        off = V[:, :rank] - R @ (R.T @ V[:, :rank])
+        assert np.all(np.linalg.norm(off, axis=0) <= 1e-14 / s[:rank] ** power)
+
+
+@pytest.mark.parametrize("unit", [1e-170, 1e-120, 1e160])
+def test_leading_singular_vectors_in_any_unit(unit):
+    X = points() * [9.0, 7.0, 5.0, 3.0, 1.0, 0.1]
+    R, S = (basis_of("svd", u * X, None, 3, np.random.default_rng(0)) for u in (1.0, unit))
+    np.testing.assert_allclose(R @ R.T, S @ S.T, atol=1e-10)
+
+
 # -- pairs -------------------------------------------------------------------------------------------
 
 

@@ -192,6 +192,24 @@ def test_matrices_that_do_not_fit_are_computed_by_rows(monkeypatch):
     assert again.value == pytest.approx(kept.value, rel=1e-7)
 
 
+@pytest.mark.parametrize("kept", [0, 3000, 10**6], ids=["none", "some", "all"])
+def test_excess_and_cuts_are_those_of_the_whole_matrix(monkeypatch, kept):
+    monkeypatch.setattr(gram_rows, "_KEPT", kept)
+    monkeypatch.setattr(gram_rows, "_LEAST", 3)
+    points, _ = instance(n=40)
+    rows = gram_rows.GramRows(WEAK, points)
+    assert (len(rows._kept) > 0) == (kept > 0)
+    weights = np.random.default_rng(0).standard_normal(len(WEAK))
+    matrices = np.stack([kernel(points, points) for kernel in WEAK])
+    K = np.tensordot(weights, matrices, 1)
+    off_diagonal = K - np.diag(K.diagonal())
+    excess = np.abs(off_diagonal).sum(axis=1) - K.diagonal()
+    np.testing.assert_allclose(rows.excess(weights), excess, atol=1e-12)
+    # A cut is minus the excess where the signs are.
+    some = np.array([0, 7, len(points) - 1])
+    np.testing.assert_allclose(rows.cuts(weights, some) @ weights, -excess[some], atol=1e-12)
+
+
 def test_units_of_kernels_do_not_matter():
     # Kernels times c, with prices of their weights times c, are the same problem.
     points, triplets = instance()

@@ -3,14 +3,24 @@
 The number of threads of BLAS is usually one number for the whole process, and blocks of several Python threads
 overlap. So blocks are counted: the first sets the number to one, and the last sets it back. Where each Python
 thread has its own number, as with OpenMP, each sets its own. A number that others have set meanwhile stays.
+
+Large products wait as well where other processes want the cores: a product is done when its slowest thread is,
+and that one may not be running. So `threads_that_help` looks, now and then, for a second core that is free.
 """
 
 import os
 import threading
-from collections.abc import Iterator
-from contextlib import contextmanager
+import time
+from collections.abc import Callable, Iterator
+from contextlib import ExitStack, contextmanager
 from functools import lru_cache
 from typing import Any, NamedTuple, final
+
+from gramlearn._base import free_cores
+
+_FIRST_LOOK, _NEXT_LOOK = 0.1, 0.5  # seconds: /proc/stat counts hundredths of them
+_TWO = 1.5  # fewer free cores than this are one: others had more than half of the second
+_TWO_AGAIN = 1.75  # the same, once there was one
 
 
 @lru_cache(maxsize=1)
@@ -118,3 +128,56 @@ def one_thread(when: bool = True) -> Iterator[None]:
         except KeyboardInterrupt:
             _BLOCKS.leave(key)
             raise
+
+
+@contextmanager
+def threads_that_help(when: bool = True) -> Iterator[Callable[[], None]]:
+    """Let BLAS use one thread while others leave no second core to it; gives a function that looks again.
+
+    The function is cheap enough to be called after every step: most of the time it looks at the clock only.
+    """
+    with ExitStack() as blocks:
+        watch = _Watch(blocks)
+        if when:
+            watch.begin()
+        yield watch.look
+
+
+@final
+class _Watch:
+    """Whether one thread is used now, and when to look again."""
+
+    def __init__(self, blocks: ExitStack) -> None:
+        self._outer = blocks
+        self._one: ExitStack | None = None
+        self._last: free_cores.Reading | None = None
+        self._next = float("inf")
+
+    def begin(self) -> None:
+        """Begin by what is seen at once: a look over some time follows soon."""
+        if all(library.num_threads == 1 for library in _libraries()):
+            return
+        self._last = free_cores.read()
+        if self._last is not None:
+            self._next = self._last.clock + _FIRST_LOOK
+            self.use_one(free_cores.free_now() < _TWO)
+
+    def look(self) -> None:
+        """Look at what others had since the last time, if that was long ago."""
+        if time.perf_counter() < self._next or self._last is None:
+            return
+        now = free_cores.read()
+        if now is None:
+            return
+        free = free_cores.free_between(self._last, now)
+        self._last, self._next = now, now.clock + _NEXT_LOOK
+        self.use_one(free < (_TWO if self._one is None else _TWO_AGAIN))
+
+    def use_one(self, wanted: bool) -> None:
+        """Open a block of one thread, or end it."""
+        if wanted and self._one is None:
+            self._one = self._outer.enter_context(ExitStack())
+            self._one.enter_context(one_thread())
+        elif not wanted and self._one is not None:
+            self._one.close()
+            self._one = None

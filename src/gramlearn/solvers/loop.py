@@ -15,7 +15,7 @@ import numpy as np
 from sklearn.exceptions import ConvergenceWarning
 
 from gramlearn._base.arrays import without_overflow_warnings
-from gramlearn._base.threads import one_thread
+from gramlearn._base.threads import one_thread, threads_that_help
 from gramlearn._base.validation import check_count, check_no_class, check_positive
 from gramlearn._base.warnings import warn
 from gramlearn.problem.certificate import UNKNOWN, Certificate
@@ -210,17 +210,20 @@ def iterate(
 ) -> SomeAnswer:
     """Run a method to its end. The callback receives every record, and stops the run by returning True.
 
-    `products` are the multiplications of a step: few of them are quicker in one thread.
+    `products` are the multiplications of a step: few of them are quicker in one thread. So are many, where
+    other processes use the cores.
     """
     check_callback(callback)
-    with one_thread(when=products <= _SMALL):
-        return without_overflow_warnings(_run, method, limits, callback)
+    is_small = products <= _SMALL
+    with one_thread(when=is_small), threads_that_help(when=not is_small) as look:
+        return without_overflow_warnings(_run, method, limits, callback, look)
 
 
 def _run(
     method: Method[Any, Any, SomeAnswer],
     limits: Limits,
     callback: Callable[[Record], object] | None,
+    look: Callable[[], None],
 ) -> SomeAnswer:
     began = time.perf_counter()
     history: list[Record] = []
@@ -228,6 +231,7 @@ def _run(
     try:
         while True:
             attempt = attempt.step()
+            look()
             seconds = time.perf_counter() - began
             history.append(Record(len(history), seconds, attempt.certificate, attempt.details))
             # NumPy's True counts; other values, such as those that `list.append` or a bar return, do not.

@@ -16,10 +16,18 @@ from typing import Any
 import numpy as np
 from scipy.sparse import issparse
 
+from gramlearn._base.threads import threads_that_help
 from gramlearn._base.validation import check_basis, check_choice, check_count
 
 Classes = list[np.ndarray] | None
 _DEPENDENT = 1e-10  # singular values below this share of the largest are rounding
+_WELL_CONDITIONED = (
+    1e-4  # singular values down to this share of the largest are found from their squares
+)
+_LEAST_SQUARE = 1e-250  # squares of smaller numbers lose digits, or are 0
+_ORTHONORMAL = (
+    1e-13  # products of columns that differ from those of an orthonormal basis by no more
+)
 _EXACT = 1000  # up to this many rows or columns, singular vectors are computed exactly
 
 
@@ -36,7 +44,8 @@ def basis_of(
         )
     if isinstance(basis, str):
         assert rank is not None
-        directions = check_choice(basis, "basis", _BASES)(X, classes, rank, rng)
+        with threads_that_help():
+            directions = check_choice(basis, "basis", _BASES)(X, classes, rank, rng)
     else:
         directions = check_basis(basis, rank)
         if directions.shape[0] != X.shape[1]:
@@ -55,6 +64,9 @@ def check_basis_name(basis: Any) -> None:
 
 def orthonormal(directions: np.ndarray) -> np.ndarray:
     """An orthonormal basis of the span of the columns."""
+    gram = directions.T @ directions
+    if np.abs(gram - np.eye(len(gram))).max() <= _ORTHONORMAL:
+        return np.ascontiguousarray(directions)
     U, s, _ = np.linalg.svd(directions, full_matrices=False)
     independent = s > _DEPENDENT * s[0] if s.size and s[0] > 0 else np.zeros(s.shape, dtype=bool)
     if not independent.any():
@@ -74,15 +86,25 @@ def _singular_vectors(X: Any, classes: Classes, rank: int, rng: np.random.Genera
 
 
 def _exact_singular_vectors(X: Any, rank: int) -> np.ndarray:
-    wide = X.shape[0] < X.shape[1]
-    if not issparse(X):
-        # The triangle of X = QR has the singular values and right singular vectors of X.
-        _, s, Vt = np.linalg.svd(X if wide else np.linalg.qr(X, mode="r"), full_matrices=False)
-        return np.asarray(Vt[s > _DEPENDENT * s[0]][:rank].T)
-    # From the Gram matrix of the shorter side, which keeps half of the digits, but never writes X out.
-    s, U = np.linalg.eigh((X @ X.T if wide else X.T @ X).toarray())
-    leading = np.flatnonzero(s > len(s) * np.finfo(float).eps * s[-1])[::-1][:rank]
-    return np.asarray(X.T @ U[:, leading] if wide else U[:, leading])
+    """From the Gram matrix of the shorter side where that is exact enough, and otherwise from X itself.
+
+    Rounding of X'X is that of an X that differs by eps (s_1 / s_k) |X|, where s_k is the least singular value
+    that is kept: up to a ratio of 1e3, that is the thirteenth digit. A sparse X is never written out.
+    """
+    wide, is_sparse = X.shape[0] < X.shape[1], issparse(X)
+    with np.errstate(
+        over="ignore", invalid="ignore"
+    ):  # of points that are too large for their squares
+        gram = X @ X.T if wide else X.T @ X
+    if is_sparse or _LEAST_SQUARE < gram.diagonal().max() < np.inf:
+        squares, U = np.linalg.eigh(gram.toarray() if is_sparse else gram)
+        squares, U = squares[::-1][:rank], U[:, ::-1][:, :rank]
+        if is_sparse or squares[-1] >= _WELL_CONDITIONED**2 * squares[0]:
+            U = U[:, squares > gram.shape[0] * np.finfo(float).eps * squares[0]]
+            return np.asarray(X.T @ U if wide else U)
+    # The triangle of X = QR has the singular values and right singular vectors of X.
+    _, s, Vt = np.linalg.svd(X if wide else np.linalg.qr(X, mode="r"), full_matrices=False)
+    return np.asarray(Vt[s > _DEPENDENT * s[0]][:rank].T)
 
 
 def _class_means(X: Any, classes: Classes, rank: int, rng: np.random.Generator) -> np.ndarray:

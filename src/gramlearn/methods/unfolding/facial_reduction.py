@@ -34,8 +34,10 @@ def common_range(
         lifted = np.zeros((len(group) - rank, n))
         lifted[:, group] = U[:, rank:].T
         relations.append(lifted)
-    _, s, rows = np.linalg.svd(np.vstack(relations), full_matrices=True)
-    return np.asarray(rows[int(np.sum(s > _RANK * s[0])) :].T)
+    _, s, rows = np.linalg.svd(np.vstack(relations), full_matrices=False)
+    rank = int(np.sum(s > _RANK * s[0]))
+    Q, _ = np.linalg.qr(rows[:rank].T, mode="complete")
+    return np.asarray(Q[:, rank:])
 
 
 def _affine_span(points: np.ndarray) -> tuple[np.ndarray, int]:

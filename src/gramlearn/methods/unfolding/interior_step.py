@@ -9,22 +9,42 @@ so both are one diagonal matrix in the coordinates of G (Nesterov and Todd), whe
 M_kl = (e_k' e_l)^2, e_k = G' d_k. Near the optimum of a problem with nearly flat neighborhoods M loses all its
 digits if it is built from S and Z^-1; here its rounding errors are those of e_k. A share of the diagonal is
 added to M: the next step corrects the error of that. Mehrotra's predictor and corrector choose how far to go.
+
+The d_k are differences of rows of a basis, and the e_k those of the basis times G (`Differences`).
 """
 
 from dataclasses import dataclass
 from typing import final
 
 import numpy as np
-from scipy.linalg import LinAlgError, cho_factor, cho_solve, eigh
+from scipy.linalg import LinAlgError, cho_factor, cho_solve
+
+from gramlearn.methods.unfolding.differences import Differences
 
 _REFINEMENTS = 10
 _BACK = 0.95  # of the way to the boundary
+_SPREAD = 1e-6  # squared singular values below this share of the largest need a decomposition of their own
+_SMALL = 200  # up to this size all eigenvalues are found as quickly as the least one
+
+
+@final
+@dataclass(frozen=True, eq=False)
+class Program:
+    """The d_k, as differences of rows of a basis, and b; whether values may be less than b."""
+
+    basis: np.ndarray
+    differences: Differences
+    b: np.ndarray
+    at_most: bool
 
 
 @final
 @dataclass(frozen=True, eq=False)
 class Interior:
-    """S = F F', Z = H H', the prices, and, where distances may shrink, by how much they did."""
+    """S = F F', Z = H H', the prices, and, where distances may shrink, by how much they did.
+
+    F and H are n x p, with S and Z times the basis and its transpose: their columns are in its range.
+    """
 
     F: np.ndarray
     H: np.ndarray
@@ -32,22 +52,22 @@ class Interior:
     slack: np.ndarray | None
 
 
-def begin(directions: np.ndarray, b: np.ndarray, *, at_most: bool) -> Interior:
+def begin(program: Program) -> Interior:
     """One price for all that makes Z positive definite, and the S that is its inverse in size and shape."""
-    s, U = np.linalg.eigh(directions.T @ directions)
+    b, differences = program.b, program.differences
+    s, U = np.linalg.eigh(differences.weighted(program.basis, np.ones(b.shape[0])))
     lam = np.full(b.shape[0], 2.0 / s[0])
     F = U / np.sqrt(s)
-    t = np.sum((directions @ F) ** 2, axis=1)
-    F *= np.sqrt(b.sum() / t.sum())
-    return Interior(F, U * np.sqrt(2.0 * s / s[0] - 1.0), lam, b.copy() if at_most else None)
+    F = program.basis @ F
+    F *= np.sqrt(b.sum() / differences.squares(F).sum())
+    H = program.basis @ (U * np.sqrt(2.0 * s / s[0] - 1.0))
+    return Interior(F, H, lam, b.copy() if program.at_most else None)
 
 
-def step(
-    now: Interior, directions: np.ndarray, b: np.ndarray, share: float = 1e-11
-) -> Interior | None:
+def step(now: Interior, program: Program, share: float = 1e-11) -> Interior | None:
     """One step on, with a share of the diagonal of M added to it; None where rounding leaves no step."""
     try:
-        return _Scaled(now, directions, b, share).step()
+        return _Scaled(now, program, share).step()
     except (LinAlgError, np.linalg.LinAlgError):
         return None
 
@@ -56,15 +76,15 @@ def step(
 class _Scaled:
     """The coordinates in which S and Z are the same diagonal matrix."""
 
-    def __init__(self, now: Interior, directions: np.ndarray, b: np.ndarray, share: float) -> None:
-        U, self.L, Vt = np.linalg.svd(now.H.T @ now.F)
+    def __init__(self, now: Interior, program: Program, share: float) -> None:
+        U, self.L, V = _singular_vectors(now.H.T @ now.F)
         root = np.sqrt(self.L)
-        self.now = now
-        self.G, self.inverse = (now.F @ Vt.T) / root, (now.H @ U) / root
-        self.E = directions @ self.G
-        self.slack = np.zeros(b.shape[0]) if now.slack is None else now.slack
-        self.short = b - self._values(np.diag(self.L)) - self.slack
-        M = self.E @ self.E.T
+        self.now, self.differences = now, program.differences
+        # The rows of Q have the e_k as their differences.
+        self.Q, self.inverse = (now.F @ V) / root, (now.H @ U) / root
+        self.slack = np.zeros(program.b.shape[0]) if now.slack is None else now.slack
+        self.short = program.b - self._values(self.L) - self.slack
+        M = self.differences.products(self.Q)
         M *= M
         self.ease = self.slack / now.lam
         M[np.diag_indices_from(M)] += self.ease
@@ -74,7 +94,7 @@ class _Scaled:
         self.M, self.factor = M, _cholesky(M, share)
 
     def _values(self, A: np.ndarray) -> np.ndarray:
-        return np.asarray(np.einsum("kp,kp->k", self.E @ A, self.E))
+        return self.differences.values(self.Q, A)
 
     def step(self) -> Interior:
         """Predict a step to a gap of zero, and correct it for what a straight step gets wrong."""
@@ -82,33 +102,35 @@ class _Scaled:
         count = L.shape[0] + (0 if now.slack is None else now.slack.shape[0])
         products = float(L @ L), float(self.slack @ now.lam)
         mean = sum(products) / count
-        dS, dZ, dlam, dslack = self._direction(np.diag(-(L**2)), -self.slack * now.lam)
+        dS, dZ, dlam, dslack = self._direction(-L, -self.slack * now.lam)
         a, c = self._lengths(dS, dZ, dlam, dslack)
         left = float(np.sum((np.diag(L) + a * dS) * (np.diag(L) + c * dZ)))
         left += float((self.slack + a * dslack) @ (now.lam + c * dlam))
         share = min(max((left / count / mean) ** 2, 1e-6), 1.0) if min(a, c) > 0.1 else 0.5
         bent = dS @ dZ
         dS, dZ, dlam, dslack = self._direction(
-            np.diag(share * mean - L**2) - (bent + bent.T) / 2,
+            2.0 * (np.diag(share * mean - L**2) - (bent + bent.T) / 2) / (L[:, None] + L),
             share * mean - self.slack * now.lam - dslack * dlam,
         )
         a, c = self._lengths(dS, dZ, dlam, dslack)
         return Interior(
-            self.G @ np.linalg.cholesky(np.diag(L) + a * (dS + dS.T) / 2),
+            self.Q @ np.linalg.cholesky(np.diag(L) + a * (dS + dS.T) / 2),
             self.inverse @ np.linalg.cholesky(np.diag(L) + c * (dZ + dZ.T) / 2),
             now.lam + c * dlam,
             None if now.slack is None else now.slack + a * dslack,
         )
 
     def _direction(
-        self, R: np.ndarray, r: np.ndarray
+        self, both: np.ndarray, r: np.ndarray
     ) -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]:
-        """dS, dZ, dlam and the change of the slack, for changes R and r of the products."""
-        both = 2.0 * R / (self.L[:, None] + self.L)
+        """dS, dZ, dlam and the change of the slack, for a sum dS + dZ and changes r of the products.
+
+        A sum that is a vector is a diagonal matrix.
+        """
         r = r / self.now.lam if self.now.slack is not None else np.zeros_like(r)
         dlam = self._solve(self._values(both) - self.short + r)
-        dZ = (self.E.T * dlam) @ self.E
-        return both - dZ, dZ, dlam, r - self.ease * dlam
+        dZ = self.differences.weighted(self.Q, dlam)
+        return (np.diag(both) if both.ndim == 1 else both) - dZ, dZ, dlam, r - self.ease * dlam
 
     def _solve(self, r: np.ndarray) -> np.ndarray:
         """M^-1 r, refined as long as that helps."""
@@ -128,10 +150,7 @@ class _Scaled:
     ) -> tuple[float, float]:
         """How far the primal and the dual may go, at most all the way."""
         root = np.sqrt(self.L)
-        primal, dual = (
-            float(eigh(A / np.outer(root, root), eigvals_only=True, subset_by_index=[0, 0])[0])
-            for A in (dS, dZ)
-        )
+        primal, dual = (_least_eigenvalue(A / np.outer(root, root)) for A in (dS, dZ))
         if self.now.slack is not None:
             primal = min(primal, float(np.min(dslack / self.slack)))
             dual = min(dual, float(np.min(dlam / self.now.lam)))
@@ -142,11 +161,39 @@ def _length(least: float) -> float:
     return min(1.0, -_BACK / least) if least < 0 else 1.0
 
 
+def _singular_vectors(A: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """U, L and V with A = U L V': from the eigenvectors of A'A unless their squares spread too far.
+
+    Near the path of centers all of L is one number, and squaring it loses no digits.
+    """
+    squares, V = np.linalg.eigh(A.T @ A)
+    if squares[0] < _SPREAD * squares[-1]:
+        U, L, Vt = np.linalg.svd(A)
+        return U, L, Vt.T
+    L = np.sqrt(squares)
+    return (A @ V) / L, L, V
+
+
+def _least_eigenvalue(A: np.ndarray) -> float:
+    """A number that is not above the least eigenvalue of A, nor below it by more than its error."""
+    from scipy.sparse.linalg import ArpackNoConvergence, eigsh
+
+    p = A.shape[0]
+    if p > _SMALL:
+        start = np.random.default_rng(0).standard_normal(p)
+        try:
+            value, x = eigsh(A, 1, which="SA", v0=start, tol=1e-4)
+            return float(value[0] - np.linalg.norm(A @ x - value * x))
+        except ArpackNoConvergence:
+            pass
+    return float(np.linalg.eigvalsh(A)[0])
+
+
 def _cholesky(M: np.ndarray, share: float) -> tuple[np.ndarray, bool]:
     """The Cholesky factor of M plus a share of the identity, ten times as much each time it fails."""
     while share < 1e-3:
         try:
-            lifted = M.copy()
+            lifted = M.copy(order="C").T  # in the order of LAPACK
             lifted[np.diag_indices_from(M)] += share
             return cho_factor(lifted, lower=True, overwrite_a=True, check_finite=False)
         except LinAlgError:

@@ -7,7 +7,6 @@ feasible K can have (`facial_reduction`), and `variance_bound` proves how good e
 
 from collections.abc import Callable
 from dataclasses import dataclass, replace
-from functools import cached_property
 from typing import Any, final
 
 import numpy as np
@@ -130,35 +129,25 @@ class _UnfoldingState(State):
 @final
 @dataclass(frozen=True, eq=False)
 class _Unfolding(Method[_UnfoldingState, Unfolding, Unfolding]):
-    """Interior-point steps. A candidate has its factor in the coordinates of V, and the answer in all."""
+    """Interior-point steps. Of an answer, unlike a candidate, the columns of the factor are orthogonal."""
 
     problem: UnfoldingProblem
 
-    @cached_property
-    def kept(self) -> np.ndarray:
-        """The pairs whose distances do not follow from others."""
-        return self.problem.independent()
-
     def begin(self, tol: float) -> _UnfoldingState:
-        directions, b = self._program
-        return self._certify(begin(directions, b, at_most=self.problem.at_most), INF, 0)
+        return self._certify(begin(self.problem.program), INF, 0)
 
     def step(self, state: _UnfoldingState, tol: float) -> _UnfoldingState:
         is_hopeful = state.idle < _PATIENCE or state.least > _FAR
         # Adding more to the matrix of a step makes it safer and less accurate.
         share = min(max(1e-7 * tol, 1e-15), 1e-11)
-        further = step(state.interior, *self._program, share) if is_hopeful else None
+        further = step(state.interior, self.problem.program, share) if is_hopeful else None
         if further is None:
             return replace(state, ending=Status.STALLED)
         return self._certify(further, state.least, state.idle + 1)
 
-    @property
-    def _program(self) -> tuple[np.ndarray, np.ndarray]:
-        return self.problem.directions[self.kept], self.problem.squared[self.kept]
-
     def _certify(self, interior: Interior, least: float, idle: int) -> _UnfoldingState:
         prices = np.zeros(self.problem.i.shape[0])
-        prices[self.kept] = interior.lam
+        prices[self.problem.kept] = interior.lam
         F = self.problem.feasible(interior.F)
         certificate = self.problem.certificate(F, prices).times(self.problem.unit)
         return _UnfoldingState(
@@ -171,7 +160,7 @@ class _Unfolding(Method[_UnfoldingState, Unfolding, Unfolding]):
 
     def answer(self, best: Unfolding, run: Run) -> Unfolding:
         """Coordinates of the points, in their units."""
-        U, s, _ = np.linalg.svd(self.problem.basis @ best.factor, full_matrices=False)
+        U, s, _ = np.linalg.svd(best.factor, full_matrices=False)
         signs = np.sign(U[np.abs(U).argmax(axis=0), range(len(s))])
         coordinates = U * (s * np.sqrt(self.problem.unit) * signs)
         return super().answer(replace(best, factor=coordinates), run)

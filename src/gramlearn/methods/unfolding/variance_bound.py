@@ -24,7 +24,9 @@ from typing import final
 
 import numpy as np
 
+from gramlearn.methods.unfolding.differences import Differences
 from gramlearn.methods.unfolding.facial_reduction import common_range
+from gramlearn.methods.unfolding.interior_step import Program
 from gramlearn.problem.certificate import Certificate
 
 _SAME = 1e-11  # the squared part of a constraint that is independent of others, below which it counts as 0
@@ -60,9 +62,26 @@ class UnfoldingProblem:
         return common_range(self.points, self.i, self.j, rigid=not self.at_most)
 
     @cached_property
-    def directions(self) -> np.ndarray:
+    def differences(self) -> Differences:
         """v_i - v_j for each pair, of the rows of V."""
-        return np.asarray(self.basis[self.i] - self.basis[self.j])
+        return Differences(self.i, self.j, self.points.shape[0])
+
+    @cached_property
+    def kept(self) -> np.ndarray:
+        """The pairs whose distances are not fixed by those of others, in the range of V."""
+        from scipy.linalg.lapack import dpstrf
+
+        if self.at_most:
+            return np.flatnonzero(self.squared > 0)
+        G = self.differences.products(self.basis) ** 2
+        _, order, rank, _ = dpstrf(G, lower=1, tol=_SAME * float(G.diagonal().max()))
+        return np.sort(order[:rank] - 1)
+
+    @cached_property
+    def program(self) -> Program:
+        """The same in coordinates of V, and of the pairs that are kept."""
+        differences = self.differences.take(self.kept)
+        return Program(self.basis, differences, self.squared[self.kept], self.at_most)
 
     @cached_property
     def largest_trace(self) -> float:
@@ -81,37 +100,39 @@ class UnfoldingProblem:
             total += float(np.sum(shortest_path(graph, directed=False, indices=rows) ** 2))
         return total / (2 * n)
 
-    def independent(self) -> np.ndarray:
-        """The pairs whose distances are not fixed by those of others, in the range of V."""
-        from scipy.linalg.lapack import dpstrf
-
-        D = self.directions
-        if self.at_most:
-            return np.flatnonzero(self.squared > 0)
-        G = (D @ D.T) ** 2
-        _, order, rank, _ = dpstrf(G, lower=1, tol=_SAME * float(G.diagonal().max()))
-        return np.sort(order[:rank] - 1)
-
     def certificate(self, F: np.ndarray, lam: np.ndarray) -> Certificate:
-        """How good K = V F F' V' is: -tr K as the value to minimize, -(sum lam d + z T) as its bound."""
-        t = np.sum((self.directions @ F) ** 2, axis=1)
-        Z = (self.directions.T * lam) @ self.directions - np.eye(F.shape[0])
-        rounding = np.finfo(float).eps * float(np.abs(Z).sum(axis=1).max())
-        z = max(0.0, rounding - float(np.linalg.eigvalsh(Z)[0]))
+        """How good K = F F' is: -tr K as the value to minimize, -(sum lam d + z T) as its bound.
+
+        The columns of F, one row a point, are in the range of V.
+        """
+        t = self.differences.squares(F)
+        z = self._negative_part(lam)
         trace, bound = float(np.sum(F**2)), float(lam @ self.squared) + z * self.largest_trace
         if self.at_most and np.any(lam < 0):
             bound = np.inf
         short = float(lam @ (self.squared - t))
-        inner = max(float(np.sum(F * (Z @ F))), 0.0)
+        inner = max(float(np.sum(F * (self.differences.laplacian(lam) @ F - F))), 0.0)
         gap = inner + z * self.largest_trace + abs(short)
         errors = t - self.squared
         errors = np.maximum(errors, 0.0) if self.at_most else np.abs(errors)
         return Certificate(-trace, -bound, gap if bound < np.inf else np.inf, float(errors.max()))
 
+    def _negative_part(self, lam: np.ndarray) -> float:
+        """z, or a little more: where Z plus its rounding has a Cholesky factor, no eigenvalue is needed."""
+        Z = self.differences.weighted(self.basis, lam)
+        Z[np.diag_indices_from(Z)] -= 1.0
+        rounding = np.finfo(float).eps * float(np.abs(Z).sum(axis=1).max())
+        try:
+            # It errs by as much as eigenvalues do.
+            np.linalg.cholesky(Z + rounding * np.eye(Z.shape[0]))
+        except np.linalg.LinAlgError:
+            return max(0.0, rounding - float(np.linalg.eigvalsh(Z)[0]))
+        return 2.0 * rounding
+
     def feasible(self, F: np.ndarray) -> np.ndarray:
         """F, scaled down where distances may only shrink and some are too long."""
         if not self.at_most:
             return F
-        t = np.sum((self.directions @ F) ** 2, axis=1)
+        t = self.differences.squares(F)
         positive = self.squared > 0
         return F / np.sqrt(max(1.0, float(np.max(t[positive] / self.squared[positive]))))

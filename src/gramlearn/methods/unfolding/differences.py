@@ -1,0 +1,63 @@
+"""d_k = q_i - q_j: differences of rows of a matrix Q, and sums over them, for pairs (i_k, j_k).
+
+Maximum variance unfolding sees S only through d_k' S d_k, and its multipliers only through sum_k w_k d_k d_k'.
+With n points, m pairs and Q of p columns, products of the m x p matrix of all d_k would cost m p^2 each time.
+Here sparse sums over the pairs of a point come before or after a product with Q, and that is n p^2.
+"""
+
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any, final
+
+import numpy as np
+
+
+@final
+@dataclass(frozen=True, eq=False)
+class Differences:
+    """The pairs (i_k, j_k) of n points; Q has a row for each point."""
+
+    i: np.ndarray
+    j: np.ndarray
+    n: int
+
+    def take(self, k: np.ndarray) -> "Differences":
+        """Those of some pairs only."""
+        return Differences(self.i[k], self.j[k], self.n)
+
+    @cached_property
+    def _incidence(self) -> Any:
+        """C, sparse and m x n: the rows of C Q are the d_k."""
+        from scipy.sparse import coo_array
+
+        m = self.i.shape[0]
+        k, signs = np.arange(m), np.ones(m)
+        places = np.concatenate([k, k]), np.concatenate([self.i, self.j])
+        return coo_array((np.concatenate([signs, -signs]), places), shape=(m, self.n)).tocsr()
+
+    def rows(self, Q: np.ndarray) -> np.ndarray:
+        """The d_k, one a row."""
+        return np.asarray(Q[self.i] - Q[self.j])
+
+    def values(self, Q: np.ndarray, A: np.ndarray) -> np.ndarray:
+        """d_k' A d_k for a symmetric A; a vector A is a diagonal matrix."""
+        D = self.rows(Q)
+        return np.asarray(np.einsum("kp,kp->k", self.rows(Q * A if A.ndim == 1 else Q @ A), D))
+
+    def squares(self, Q: np.ndarray) -> np.ndarray:
+        """d_k' d_k."""
+        return np.asarray(np.sum(self.rows(Q) ** 2, axis=1))
+
+    def weighted(self, Q: np.ndarray, weights: np.ndarray) -> np.ndarray:
+        """sum_k weights_k d_k d_k', of differences: in a product with the Laplacian, digits would cancel."""
+        return np.asarray(Q.T @ (self._incidence.T @ (weights[:, None] * self.rows(Q))))
+
+    def laplacian(self, weights: np.ndarray) -> Any:
+        """The sparse matrix of v -> sum_k weights_k (v_i - v_j)^2."""
+        C = self._incidence
+        return C.T @ (C * weights[:, None])
+
+    def products(self, Q: np.ndarray) -> np.ndarray:
+        """d_k' d_l. From the n^2 products of rows they would be quicker, and lose the digits that cancel."""
+        D = self.rows(Q)
+        return D @ D.T
