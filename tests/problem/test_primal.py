@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 from gramlearn.constraints import Similarities, SquaredDistances, Trace
-from gramlearn.losses import Hinge, KLSlack, Linear, LogDetSlack, Square, SquaredHinge
+from gramlearn.losses import Hard, Hinge, KLSlack, Linear, LogDetSlack, Square, SquaredHinge
 
 import gramlearn.solvers.primal_newton.direction as direction
 from catalogue import LOSSES, REGULARIZERS, all_constraints, name_of
@@ -14,6 +14,7 @@ from gramlearn.problem.primal import PrimalPoint
 from gramlearn.problem.scan import near_rows
 from gramlearn.problem.spectral import Regularizer
 from gramlearn.solvers import PrimalNewton
+from gramlearn.solvers.primal_newton.barrier import BarrierPoint
 
 N = 5
 _rng = np.random.default_rng(0)
@@ -64,21 +65,32 @@ def test_the_gap_is_primal_less_dual(
 def test_the_residual_is_the_slope_along_every_direction(
     regularizer: Regularizer, constraints: Constraints, library: Library
 ) -> None:
-    point = point_of(constraints, library, regularizer)
-    E = library.numpy(point.at.divided_differences * point.residual)
+    x0 = library.array(np.linspace(0.5, 2.0, N))
+    primal = point_of(constraints, library, regularizer)
     rng = np.random.default_rng(1)
     step = 1e-5  # balances eps / step against step^2
-    for _ in range(2):
-        S = rng.standard_normal((N, N))
-        S = library.array(step * (S + S.T))
-        up, down = point.moved(S), point.moved(-S)
-        slope = (up.value - down.value) / 2
-        assert slope == pytest.approx(np.sum(E * library.numpy(S)), rel=1e-6, abs=1e-10)
+    for nu in (0.0, 0.7):
+        point = BarrierPoint(primal, nu, x0)
+        dX = rng.standard_normal((N, N))
+        dX = step * (dX + dX.T)
+        ray = point.along(library.array(dX))
+        slope = (ray.at(1.0).value - ray.at(-1.0).value) / 2
+        promised = np.sum(library.numpy(point.residual) * dX)
+        assert slope == pytest.approx(promised, rel=1e-6, abs=1e-10)
 
 
-def test_a_step_out_of_the_cone_gives_no_point(library: Library) -> None:
-    point = point_of(Trace(), library)
-    assert point.moved(library.array(-1.01 * np.eye(N))) is None
+def test_no_step_leaves_the_cone(library: Library) -> None:
+    """And the curve is the straight line as long as no eigenvalue falls below half of what it was."""
+    point = BarrierPoint(point_of(Trace(), library), 0.3, library.array(np.ones(N)))
+    root = np.sqrt(library.numpy(point.primal.at.spectrum) * np.ones(N))
+    s = np.array([-1e6, -3.0, -0.4, 0.0, 50.0])
+    ray = point.along(library.array(root[:, None] * np.diag(s) * root))
+    F, G = (library.numpy(p.primal.at.factor) for p in (point, ray.at(1.0)))
+    ratios = np.sort(np.linalg.eigvalsh(np.linalg.solve(F, G) @ np.linalg.solve(F, G).T))
+    assert ratios[0] > 0
+    assert ratios[1] < 0.5
+    np.testing.assert_allclose(ratios[2:], 1 + s[2:], rtol=1e-6)
+    assert np.isfinite(ray.at(1.0).value)
 
 
 @pytest.mark.covering("regularizer", "constraints", "way")
@@ -97,19 +109,21 @@ def test_the_direction_solves_the_newton_system(
     if way != "written out":
         monkeypatch.setattr(direction, "_DIRECT_RANK", 0)
     monkeypatch.setattr(direction, "_SINGLE_ACCURACY", 0.0 if way == "single" else 1.0)
-    point = point_of(constraints, library, regularizer)
+    point = BarrierPoint(
+        point_of(constraints, library, regularizer), 0.2, library.array(np.ones(N))
+    )
     accuracy = 1e-5 if way == "single" else 1e-9
-    S = library.numpy(direction.newton_direction(point, accuracy))
+    dX = library.numpy(direction.newton_direction(point, accuracy))
     maps, curvature = point.curved
     B = np.concatenate([library.numpy(m.matrices()) for m in maps])
     curvature = library.numpy(curvature)
-    R, Phi = library.numpy(point.residual), library.numpy(point.at.divided_differences)
-    image = S + np.tensordot(curvature * np.tensordot(B, Phi * S, 2), B, 1)
+    R, Phi = library.numpy(point.residual), library.numpy(point.softness)
+    image = dX / Phi + np.tensordot(curvature * np.tensordot(B, dX, 2), B, 1)
     # The residual that is asked for, in the norm of Phi, and what single precision adds to it.
     slack = 3 if way == "single" else 1
     size = np.linalg.norm(np.sqrt(Phi) * R)
     assert np.linalg.norm(np.sqrt(Phi) * (image + R)) <= slack * accuracy * size + 1e-12
-    np.testing.assert_allclose(S, S.T, atol=1e-12)
+    np.testing.assert_allclose(dX, dX.T, atol=1e-12)
 
 
 @pytest.mark.parametrize("stride", [1, 3])
@@ -150,8 +164,13 @@ def test_few_constraints_without_cost_are_kept() -> None:
 @pytest.mark.parametrize(
     ("regularizer", "term", "reason"),
     [
-        (Frobenius(), Term(Trace(), Square(equal=1.0)), "Frobenius is not self-concordant"),
-        (LogDet(), Term(Trace(), Hinge(upper=1.0)), "Hinge has no derivative"),
+        (Frobenius(), Term(Trace(), Square(equal=1.0)), r"1 constraints, .* entries \(15\)"),
+        (LogDet(), Term(Trace(), Hinge(upper=1.0)), r"1 constraints, .* entries \(15\)"),
+        (
+            LogDet(),
+            Term(SquaredDistances([0] * 20, [1] * 20), Hard(upper=1.0)),
+            "Hard has no derivative",
+        ),
         (LogDet(), Term(Similarities([0], [1]), KLSlack(lower=1.0)), "infinite for some t"),
         (LogDet(), Term(Similarities([0], [1]), LogDetSlack(lower=1.0)), "infinite for some t"),
         (

@@ -43,7 +43,7 @@ X0 = np.diag([0.5, 1.0, 2.0, 3.0])
 EACH_SOLVER = pytest.mark.parametrize("solver", SOLVERS, ids=name_of)
 SAMPLING = [
     WorkingSet(sample=500),
-    PrimalNewton(first=10, base=WorkingSet(sample=500)),
+    PrimalNewton(first=10, sample=500),
     InteriorPoint(first=10, sample=500),
 ]
 

@@ -48,11 +48,20 @@ class PrimalPoint:
     The value is computed at once, everything else when asked for.
     """
 
-    def __init__(self, dual: Dual, at: ConjugatePoint, lam: Array | None = None) -> None:
+    def __init__(
+        self,
+        dual: Dual,
+        at: ConjugatePoint,
+        lam: Array | None = None,
+        same: "PrimalPoint | None" = None,
+    ) -> None:
         self.dual = dual
         self.at = at
-        self.maps: list[LinearMap] = [part.map.restrict(at.frame) for part in dual.parts]
-        self.t = dual.t_of(self.maps, at.spectrum)
+        # The B_k = Q' A_k Q and their t, which another point at the same X may have made already.
+        self.maps: list[LinearMap] = (
+            [part.map.restrict(at.frame) for part in dual.parts] if same is None else same.maps
+        )
+        self.t: Array = dual.t_of(self.maps, at.spectrum) if same is None else same.t
         self._is_priced = lam is None
         self.lam = dual.each(lambda part, t: part.loss.price(t), self.t) if lam is None else lam
         self.value = self._size = INF
@@ -165,7 +174,6 @@ class PrimalPoint:
         image = xp.abs(xp.linalg.diagonal(self.at.image))
         return 4 * machine_eps(Q) * read(xp.sum(term_sizes + image))
 
-    def moved(self, S: Array) -> "PrimalPoint | None":
-        """The point at X + Q (Phi o S) Q', or None where there is none."""
-        at = self.at.moved(S)
-        return None if at is None else PrimalPoint(self.dual, at)
+    def losing(self, dual: Dual, lam: Array | None = None) -> "PrimalPoint":
+        """The same X with other losses on the same constraints, at their prices or at other duals lam."""
+        return PrimalPoint(dual, self.at, lam, self)

@@ -35,7 +35,6 @@ from gramlearn._base.arrays import (
 from gramlearn.problem.losses import BoundedLoss, SquaredHinge
 
 INF = float("inf")
-_HUGE = 1e100
 
 
 class ConjugatePoint(ABC):
@@ -79,9 +78,14 @@ class ConjugatePoint(ABC):
     def potential(self) -> float:
         """phi(X) = <X, Y> - phi*(Y)."""
 
+    @property
     @abstractmethod
-    def moved(self, S: Array) -> "ConjugatePoint | None":
-        """The point at X + Q (Phi o S) Q', to first order, or None where that is outside the domain."""
+    def log_det(self) -> float:
+        """log det X."""
+
+    @abstractmethod
+    def stretched(self, U: Array, f: Array) -> "ConjugatePoint":
+        """The point at X = (F U) diag(f) (F U)', for an orthogonal U and f > 0, where X was F F'."""
 
     @abstractmethod
     def divergence(self, R: Array, error: float = 0.0) -> float:
@@ -116,7 +120,10 @@ class SpectralPoint(ConjugatePoint):
         self.value = INF
         if not is_finite(Y):
             return  # Y overflowed: outside the domain
-        self._decompose(symmetric_part(Y), None)
+        xp = namespace(Y)
+        self._y, self._u = xp.linalg.eigh(symmetric_part(Y))
+        value = read(xp.sum(regularizer.conjugate(self._y)))
+        self.value = INF if value != value else value  # inf - inf overflows, too
 
     @classmethod
     def of_gradient(cls, regularizer: "Regularizer", F: Array) -> "SpectralPoint":
@@ -129,14 +136,6 @@ class SpectralPoint(ConjugatePoint):
         point._y, point._u = regularizer.derivative(x), u
         point.value = read(xp.sum(regularizer.conjugate(point._y)))
         return point
-
-    def _decompose(self, image: Array, frame: Array | None) -> None:
-        """Set the spectrum of Y = frame image frame'."""
-        xp = namespace(image)
-        self._y, u = xp.linalg.eigh(image)
-        self._u = u if frame is None else frame @ u
-        value = read(xp.sum(self._regularizer.conjugate(self._y)))
-        self.value = INF if value != value else value  # inf - inf overflows, too
 
     @property
     def frame(self) -> Array:
@@ -158,15 +157,14 @@ class SpectralPoint(ConjugatePoint):
     def potential(self) -> float:
         return read(namespace(self._y).sum(self.spectrum * self._y)) - self.value
 
-    def moved(self, S: Array) -> "SpectralPoint | None":
-        if not is_finite(S):
-            return None
-        other = copy(self)
-        for name in ("spectrum", "divided_differences", "factor"):
-            other.__dict__.pop(name, None)
-        other._decompose(self.image + S, self._u)
-        # Beyond this, products with X overflow.
-        return other if abs(other.value) < _HUGE else None
+    @property
+    def log_det(self) -> float:
+        xp = namespace(self._y)
+        return read(xp.sum(xp.log(self.spectrum)))
+
+    def stretched(self, U: Array, f: Array) -> "SpectralPoint":
+        F = self.factor @ (U * namespace(f).sqrt(f))
+        return SpectralPoint.of_gradient(self._regularizer, F)
 
     def rounding(self, s: Array) -> float:
         # No eigenvalue of Y moves farther than the sum of s, and phi* is monotone. Where h*' is convex, that
@@ -233,14 +231,16 @@ class CholeskyPoint(ConjugatePoint):
     def potential(self) -> float:
         return -float(self._like.shape[0]) - self.value
 
-    def moved(self, S: Array) -> "CholeskyPoint | None":
-        C = cholesky_or_none(eye(S.shape[0], S) + S)
-        if C is None:
-            return None
+    @property
+    def log_det(self) -> float:
+        return self.value + float(self._like.shape[0])
+
+    def stretched(self, U: Array, f: Array) -> "CholeskyPoint":
+        xp = namespace(f)
         other = copy(self)
         other.__dict__.pop("factor", None)
-        other.__dict__["frame"] = self.frame @ C  # any F with F F' = X is a frame
-        other.value = self.value + _log_det(C)
+        other.__dict__["frame"] = self.frame @ (U * xp.sqrt(f))  # any F with F F' = X is a frame
+        other.value = self.value + read(xp.sum(xp.log(f)))
         return other
 
     def rounding(self, s: Array) -> float:

@@ -153,6 +153,17 @@ def _stages(solver: str | Solver[Any], problem: Problem, max_iter: int | None) -
     return [*first, *rest]
 
 
+def _is_for_the_primal(problem: Problem) -> bool:
+    """Whether Newton on X is quickest: LogDet without kinks, and more constraints than X has entries."""
+    if PrimalNewton().objection(problem) is not None:
+        return False
+    dual = problem.dual
+    if dual.size <= dual.rank * (dual.rank + 1) // 2:
+        return False
+    is_smooth = all(part.loss.is_smooth for part in dual.parts)
+    return dual.rank > _FEW_ENTRIES or (is_smooth and dual.regularizer.is_self_concordant)
+
+
 def _is_kinked(problem: Problem) -> bool:
     """Whether some loss has a kink, none is infinite, and more may sit on theirs than X has entries."""
     rank, parts = problem.space.dimension, problem.dual.parts
@@ -166,7 +177,7 @@ def _chosen(solver: str | Solver[Any], problem: Problem) -> Solver[Any]:
     if named is None and problem.capacity is not None:
         named = QuasiNewton()
     if named is None:
-        if PrimalNewton().objection(problem) is None:
+        if _is_for_the_primal(problem):
             return PrimalNewton()
         return InteriorPoint() if _is_kinked(problem) else WorkingSet()
     objection = named.objection(problem)

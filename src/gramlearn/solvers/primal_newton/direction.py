@@ -1,15 +1,15 @@
-"""(I + h B* d B h) S = -h R: the Newton direction dY = S / h of the primal, in the frame of X.
+"""(I + h B* d B h) S = -h R: the Newton direction dX = h S of the primal, in the frame of X.
 
-B_k is A_k in that frame, d_k = loss_k''(t_k), R the residual, and h the root of Phi, the first divided
-differences of grad phi*, all taken entry by entry. The solution makes Y + dY = Y0 - sum_k (lam_k + dlam_k) A_k
-hold to first order, with dlam = d B(Phi o dY).
+B_k is A_k in that frame, d_k = loss_k''(t_k), R the gradient, and h the root of Phi, with 1/Phi the second
+derivative of the divergence (and of a barrier, if there is one), all taken entry by entry.
 """
 
-from collections.abc import Callable
 from typing import NamedTuple
 
 from gramlearn._base.arrays import (
     Array,
+    concat,
+    every_row,
     eye,
     machine_eps,
     namespace,
@@ -19,12 +19,10 @@ from gramlearn._base.arrays import (
 )
 from gramlearn.problem.hessian import Hessian
 from gramlearn.problem.linear_maps import LinearMap, joint_adjoint, joint_apply, split
-from gramlearn.problem.primal import PrimalPoint
 from gramlearn.solvers.krylov import conjugate_gradients
 from gramlearn.solvers.line_search import Step, line_search
+from gramlearn.solvers.primal_newton.barrier import BarrierPoint, Ray
 from gramlearn.solvers.symmetric import Coordinates
-
-INF = float("inf")
 
 # Small systems are solved by elimination: exact where the problem is badly conditioned, and no slower.
 _DIRECT_ROWS = 200
@@ -34,59 +32,49 @@ _DIRECT_SHARE, _DIRECT_SIZE = 4, 6000
 _DIRECT_ELEMENTS = 4_000_000
 # Down to this residual, products in single precision are accurate enough.
 _SINGLE_ACCURACY = 1e-3
+_SAMPLE = 20_000  # constraints that make the preconditioner
 
 
-def newton_direction(point: PrimalPoint, accuracy: float) -> Array:
-    """Give dY, to a residual of `accuracy` |h R|."""
-    R, Phi = point.residual, point.at.divided_differences
+def newton_direction(point: BarrierPoint, accuracy: float) -> Array:
+    """Give dX = Phi o dY, to a residual of `accuracy` |h R|."""
+    R, Phi = point.residual, point.softness
     maps, curvature = point.curved
     size, rank = int(curvature.shape[0]), int(R.shape[0])
     if size == 0:
-        return -R
+        return -Phi * R
     few = size <= _DIRECT_ROWS and size * rank**2 <= _DIRECT_ELEMENTS
     if few or (Phi.shape[0] == 1 and size <= min(_DIRECT_SHARE * rank, _DIRECT_SIZE)):
-        return _eliminated(maps, curvature, Phi, R)
+        return Phi * _eliminated(maps, curvature, Phi, R)
     if rank <= _DIRECT_RANK:
-        return _written_out(maps, curvature, Phi, R)
+        return Phi * _written_out(maps, curvature, Phi, R)
     xp = namespace(R)
     h = xp.sqrt(Phi)
-    system = _System(maps, *_rotate(maps, curvature, Phi), curvature, h)
+    system = _System(maps, curvature, h, _Preconditioner.of(maps, curvature, Phi))
     right, narrow = -h * R, None
     if accuracy >= _SINGLE_ACCURACY and R.dtype == xp.float64:
         narrow = system.in_single()
     if narrow is None:
-        S = _solve_by_cg(system, right, accuracy)
+        S = system.solve(right, accuracy)
     else:
         unit = read(xp.max(xp.abs(right))) or 1.0
-        S = _solve_by_cg(narrow, xp.astype(right / unit, xp.float32), accuracy)
-        S = unit * xp.astype(S, R.dtype)
-    tiny = xp.zeros_like(R) + h <= 1e-8 * read(xp.max(h))
-    if not bool(xp.any(tiny)):
-        return symmetric_part(S / h)
-    # Entries of dY that hardly move X follow from the equation itself.
-    follows = -R - joint_adjoint(maps, curvature * joint_apply(maps, h * S))
-    return symmetric_part(xp.where(tiny, follows, S / xp.where(tiny, xp.ones_like(R), h)))
+        S = unit * xp.astype(narrow.solve(xp.astype(right / unit, xp.float32), accuracy), R.dtype)
+    return symmetric_part(h * S)
 
 
-def promised_fall(point: PrimalPoint, dY: Array) -> float:
+def promised_fall(point: BarrierPoint, dX: Array) -> float:
     """-<R, dX>, by which the value falls to first order."""
-    return -read(namespace(dY).sum(point.at.divided_differences * point.residual * dY))
+    return -read(namespace(dX).sum(point.residual * dX))
 
 
-def search_along(
-    point: PrimalPoint, dY: Array, promise: float, halvings: int
-) -> PrimalPoint | None:
-    """Halve the step until the value falls enough; where rounding hides its fall, the gap decides.
-
-    Where X is zero and stays so to first order nothing is promised, and any fall is enough.
-    """
+def search_along(ray: Ray, promise: float, tries: int) -> BarrierPoint | None:
+    """Halve the step until the value falls enough; where rounding hides its fall, the gap decides."""
+    here = ray.start
 
     def take(size: float) -> Step:
-        trial = point.moved(size * dY)
-        fall = -INF if trial is None else point.value - trial.value
-        return Step(trial, fall, size * promise)
+        trial = ray.at(size)
+        return Step(trial, here.value - trial.value, size * promise)
 
-    better: PrimalPoint | None = line_search(take, point.gap, point.noise, tries=halvings)
+    better: BarrierPoint | None = line_search(take, here.gap, here.noise, tries=tries)
     return better
 
 
@@ -119,50 +107,68 @@ def _damping(like: Array) -> float:
     return 50 * machine_eps(like)
 
 
-def _rotate(maps: list[LinearMap], curvature: Array, Phi: Array) -> tuple[list[LinearMap], Array]:
-    """Rotate to the eigenvectors U of sum_k sqrt(d_k) B_k, with h taken as the closest product sqrt(p_i p_j).
+class _Preconditioner(NamedTuple):
+    """An approximate inverse of I + h B* d B h: a diagonal in the basis U, and a block for the entries S_ii."""
 
-    For normal directions z the mean of zz' <zz', S> is 2 M S M + tr(SM) M, with M the mean of zz'. Where M is
-    diagonal this ties an entry off the diagonal to itself alone, and those on the diagonal to one another.
-    """
-    xp = namespace(curvature)
-    M = joint_adjoint(maps, xp.sqrt(curvature))
-    sums = xp.sum(xp.zeros_like(M) + Phi, axis=1)
-    root = xp.sqrt(sums / xp.sqrt(xp.sum(sums)))
-    _, U = xp.linalg.eigh(symmetric_part(root[:, None] * M * root[None, :]))
-    return [m.restrict(root[:, None] * U) for m in maps], U
+    U: Array
+    diagonal: Array
+    block: Array
+
+    @classmethod
+    def of(cls, maps: list[LinearMap], curvature: Array, Phi: Array) -> "_Preconditioner":
+        """Take for U the eigenvectors of sum_k sqrt(d_k) B_k, with h as the closest product sqrt(p_i p_j).
+
+        For normal directions z the mean of zz' <zz', S> is 2 M S M + tr(SM) M, with M the mean of zz'. Where M
+        is diagonal this ties an entry off the diagonal to itself alone, and those on the diagonal to one
+        another. A sample of the constraints shows that as well as all of them.
+        """
+        xp = namespace(curvature)
+        maps, curvature = _sample(maps, curvature)
+        M = joint_adjoint(maps, xp.sqrt(curvature))
+        sums = xp.sum(xp.zeros_like(M) + Phi, axis=1)
+        root = xp.sqrt(sums / xp.sqrt(xp.sum(sums)))
+        _, U = xp.linalg.eigh(symmetric_part(root[:, None] * M * root[None, :]))
+        rotated = [m.restrict(root[:, None] * U) for m in maps]
+        pieces = zip(rotated, split(rotated, curvature), strict=True)
+        squares = sum(m.squares(d) for m, d in pieces)
+        # A symmetric S has every entry off the diagonal twice.
+        block = xp.linalg.inv(eye(int(M.shape[0]), M) + squares)
+        return cls(U, 1 + 2 * squares, block)
+
+    def apply(self, residual: Array) -> Array:
+        xp, U = namespace(residual), self.U
+        identity = eye(int(U.shape[0]), U)
+        rotated = transpose(U) @ residual @ U
+        onto = self.block @ xp.linalg.diagonal(rotated)
+        return U @ xp.where(identity > 0, identity * onto, rotated / self.diagonal) @ transpose(U)
+
+    def in_single(self) -> "_Preconditioner":
+        xp = namespace(self.U)
+        return _Preconditioner(*(xp.astype(x, xp.float32) for x in self))
+
+
+def _sample(maps: list[LinearMap], curvature: Array) -> tuple[list[LinearMap], Array]:
+    """Every k-th constraint, k times as curved, where there are many."""
+    k = int(curvature.shape[0]) // _SAMPLE
+    if k <= 1:
+        return maps, curvature
+    rows = [every_row(-(-m.size // k), curvature) * k for m in maps]
+    pieces = zip(split(maps, curvature), rows, strict=True)
+    some = [m.materialize_rows(chosen) for m, chosen in zip(maps, rows, strict=True)]
+    return some, k * concat([d[chosen] for d, chosen in pieces], curvature)
 
 
 class _System(NamedTuple):
-    """S -> (I + h B* d B h) S, and an approximate inverse from the maps in a basis U, see `_rotate`."""
+    """S -> (I + h B* d B h) S, with a preconditioner."""
 
     maps: list[LinearMap]
-    rotated: list[LinearMap]
-    U: Array
     curvature: Array
     h: Array
+    inverse: _Preconditioner
 
     def product(self, S: Array) -> Array:
         h = self.h
         return S + h * joint_adjoint(self.maps, self.curvature * joint_apply(self.maps, h * S))
-
-    def preconditioner(self) -> Callable[[Array], Array]:
-        """Divide by the diagonal of the rotated system; on the entries S_ii solve their r x r block."""
-        xp = namespace(self.curvature)
-        maps, U = self.rotated, self.U
-        pieces = zip(maps, split(maps, self.curvature), strict=True)
-        squares = sum(m.squares(d) for m, d in pieces)
-        # A symmetric S has every entry off the diagonal twice.
-        diagonal = 1 + 2 * squares
-        identity = eye(int(diagonal.shape[0]), diagonal)
-        block = xp.linalg.inv(identity + squares)
-
-        def precondition(residual: Array) -> Array:
-            rotated = transpose(U) @ residual @ U
-            onto = block @ xp.linalg.diagonal(rotated)
-            return U @ xp.where(identity > 0, identity * onto, rotated / diagonal) @ transpose(U)
-
-        return precondition
 
     def in_single(self) -> "_System | None":
         """The same in single precision, scaled to entries of about 1; None where its range is too small."""
@@ -170,15 +176,13 @@ class _System(NamedTuple):
         scale = max(m.magnitude() for m in self.maps) or 1.0
         peak = read(xp.max(self.h)) or 1.0
         curvature = self.curvature * (scale * peak) ** 2
-        if read(xp.max(curvature)) > 1e15:
+        if read(xp.max(curvature)) > 1e15 or read(xp.max(self.inverse.diagonal)) > 1e30:
             return None
         maps = [m.in_single(scale) for m in self.maps]
-        # The rotated maps hold h already.
-        rotated = [m.in_single(scale * peak) for m in self.rotated]
-        vectors = (self.U, curvature, self.h / peak)
-        return _System(maps, rotated, *(xp.astype(x, xp.float32) for x in vectors))
+        curvature, h = (xp.astype(x, xp.float32) for x in (curvature, self.h / peak))
+        return _System(maps, curvature, h, self.inverse.in_single())
 
-
-def _solve_by_cg(system: _System, right: Array, accuracy: float) -> Array:
-    products = system.product, system.preconditioner()
-    return conjugate_gradients(*products, right, accuracy, in_preconditioned_norm=False)
+    def solve(self, right: Array, accuracy: float) -> Array:
+        return conjugate_gradients(
+            self.product, self.inverse.apply, right, accuracy, in_preconditioned_norm=False
+        )

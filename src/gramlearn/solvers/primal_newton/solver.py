@@ -1,57 +1,101 @@
-"""X <- F (I + S) F' with S the Newton direction of the primal itself: for LogDet and losses with a derivative.
+"""X <- F U f(S) U' F' with S the Newton direction of the primal: along a path, from X0 to the optimum.
 
-    1. bring a sample of the constraints near its optimum, by Newton on its dual
-    2. at that X find, among four times as many, those that cost something or are near their bounds
-    3. take a few Newton steps on the primal over these; then again four times as many, and finally all
-    4. with all of them, go on to the tolerance; the gap over the rows of a last look is the gap over all
+    1. begin with a sample of the constraints, with a barrier so strong that X stays next to the prior (see
+       `barrier`), and with ramps in place of kinks (see `smoothing`)
+    2. take Newton steps until the barrier and the ramps are all that keeps X from the optimum
+    3. weaken the barrier; once there is none, center the ramps at the prices found, and make them narrower
+    4. take four times as many constraints where a sample shows no more, and in the end all that cost something
+       or are near their bounds; the gap over these is the gap over all
 
-Near the optimum full steps succeed, and any number of constraints come and go with each, where the box of the
-dual would hold them back. Far from it a step may leave X so small in some direction that it takes dozens to
-recover. So where a step has to be cut short, Newton on the dual continues.
+A full step succeeds nearly always, and any number of constraints come and go with it. The path is long where
+prices are large, and short where the optimum is near the prior.
 """
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 from typing import Any, final
 
-from gramlearn._base.arrays import Array, is_array, namespace, read
+from gramlearn._base.arrays import (
+    Array,
+    clipped,
+    concat,
+    eye,
+    is_array,
+    is_finite,
+    namespace,
+    read,
+    scatter,
+)
 from gramlearn._base.validation import check_count
+from gramlearn.problem.certificate import Certificate
+from gramlearn.problem.dual import Dual
 from gramlearn.problem.primal import PrimalPoint
 from gramlearn.problem.problem import Problem
 from gramlearn.problem.scan import near_rows
 from gramlearn.problem.spectral import ConjugatePoint
+from gramlearn.problem.status import Status
 from gramlearn.solvers.loop import State
+from gramlearn.solvers.primal_newton.barrier import BarrierPoint
 from gramlearn.solvers.primal_newton.direction import newton_direction, promised_fall, search_along
+from gramlearn.solvers.primal_newton.smoothing import can_be_smoothed, smoothed
 from gramlearn.solvers.solver import Answer, Solver
-from gramlearn.solvers.working_set import WorkingSet, WorkingSetState
+from gramlearn.solvers.working_set.infeasibility import end_infeasible, find_impossible
 
 INF = float("inf")
 _REFINEMENT = 4  # how many times more constraints are looked at next
-_NEAR = 0.3  # the relative gap of a dual at which the primal takes over
-_COARSE_TOL = 0.1  # promised relative fall of the value at which a sample is solved well enough
+_COARSE_TOL = 0.05  # promised relative fall of the value at which a sample is solved well enough
+_STRAIN = 2.0  # by how much the first step may change X, against its own size
+_WEAKER = 4.0  # the factor by which the barrier falls
+_CENTERED = 0.3  # a promised fall of this share of nu r is small enough for a weaker barrier
+_SETTLED = 0.1  # the same share of what the ramps add to the gap, for narrower ramps
+_NEGLIGIBLE = 0.5  # a barrier of this share of the divergence's second derivative is left out
+_WIDTH, _NARROWER = (
+    0.25,
+    2.0,
+)  # of the first ramps, in the unit of their t; the factor by which they narrow
+_WARM_WIDTH = 0.02  # of the ramps where duals are given
 _ACCURACY = 0.1  # residual of the Newton system, far from the optimum
-_HALVINGS = 3  # of a step; one that needs more is left to the dual
+_KINKED_ACCURACY = 0.01  # the same with ramps, on which few constraints are
+_TRIES = 25  # of the sizes 1, 1/2, 1/4, ... of a step
+_DRIFT = (
+    0.02  # how far distances may have changed since the last look, before a barrier or ramp changes
+)
+_FLOOR = 1e-10  # the least eigenvalue of X to start with, against the largest
+
+
+@final
+@dataclass(frozen=True, eq=False)
+class Stage:
+    """Which problem is being solved: some of the constraints, a barrier, and ramps of some width."""
+
+    stride: int  # only every `stride`-th constraint is looked at, with that many times its weight
+    nu: float
+    width: float  # 0 where no loss has a kink
+    rows: list[Array]
+    exact: Dual  # the losses as they are
+    is_whole: bool  # whether these are all constraints
 
 
 @final
 @dataclass(frozen=True, eq=False)
 class PrimalState(State):
-    """The state of the dual, and the primal point over the constraints near X, once there is one."""
+    """The stage and the point, and how far X went since the last look at the constraints.
 
-    base: WorkingSetState
-    near: float = _NEAR
-    point: PrimalPoint | None = None
-    stride: int = 1  # only every `stride`-th constraint is looked at, while that is enough
-    looks: int = 0
+    The primal of the details is that of the stage, and falls until the next.
+    """
+
+    stage: Stage
+    point: BarrierPoint
+    stages: int = 0
+    drift: float = 0.0
 
     @property
     def details(self) -> Mapping[str, Any]:
-        if self.point is None:
-            return self.base.details
         return {
-            "working": self.point.dual.size,
-            "active": sum(priced.map.size for priced in self.point.priced),
-            "looks": self.base.looks + self.looks,
+            "working": self.point.primal.dual.size,
+            "active": sum(priced.map.size for priced in self.point.primal.priced),
+            "looks": self.stages,
+            "barrier": self.stage.nu,
             "primal": self.point.value,
         }
 
@@ -59,32 +103,43 @@ class PrimalState(State):
 @final
 @dataclass(frozen=True)
 class PrimalNewton(Solver[PrimalState]):
-    """Newton on the primal: LogDet with losses that have a derivative, bounds on distances or the like.
+    """Newton on the primal: any regularizer with a prior of full rank, losses with a derivative, and hinges.
 
     Parameters
     ----------
     first : int
         How many constraints that cost nothing yet are kept near, at least.
-    base : WorkingSet
-        What brings a sample of the constraints near its optimum, and goes on where the primal cannot.
+    sample : int
+        Problems of more constraints are first brought near their optimum on a sample of at least so many, and
+        of four times as many as X has entries.
     """
 
     first: int = 5000
-    base: WorkingSet = field(default_factory=lambda: WorkingSet(sample=4000, refinement=4))
+    sample: int = 4000
 
-    default_max_iter = WorkingSet.default_max_iter
+    default_max_iter = 500
 
     def __post_init__(self) -> None:
         check_count(self.first, "first")
+        check_count(self.sample, "sample")
 
     def objection(self, problem: Problem) -> str | None:
-        dual = problem.dual
-        if not dual.regularizer.is_self_concordant:
-            return f"{type(dual.regularizer).__name__} is not self-concordant, as LogDet is"
+        if (objection := super().objection(problem)) is not None:
+            return objection
+        dual, s = problem.dual, problem.space.spectrum
+        if not read(namespace(s).min(s)) > 0:
+            return "the prior has eigenvalues of zero"
+        is_smooth = all(part.loss.is_smooth for part in dual.parts)
+        entries = dual.rank * (dual.rank + 1) // 2
+        if dual.size <= entries and not (is_smooth and dual.regularizer.is_self_concordant):
+            return (
+                f"it has {dual.size} constraints, no more than X has entries ({entries}); but for LogDet and "
+                "losses with a derivative it takes more"
+            )
         for part in dual.parts:
             name = type(part.loss).__name__
-            if not part.loss.is_smooth:
-                return f"{name} has no derivative everywhere"
+            if not (part.loss.is_smooth or can_be_smoothed(part, dual.like)):
+                return f"{name} has no derivative everywhere, and is no hinge"
             # Where t may be zero or less, such a loss is infinite, at the start or later.
             offset = part.offset
             is_positive = (
@@ -95,67 +150,196 @@ class PrimalNewton(Solver[PrimalState]):
         return None
 
     def init(self, problem: Problem, start: list[Array] | None, tol: float) -> PrimalState:
-        base = self.base.init(problem, start, tol)
-        return self._follow(problem, PrimalState(base), base, tol)
+        dual, s = problem.dual, problem.space.spectrum
+        stride, width, centers = 1, _WIDTH, None
+        at = dual.regularizer.at_gradient(eye(dual.rank, s) * namespace(s).sqrt(s))
+        if start is None:
+            entries = dual.rank * (dual.rank + 1) // 2
+            while dual.size > max(self.sample, 4 * entries) * stride:
+                stride *= _REFINEMENT
+        else:
+            given = _point_of(dual, start)
+            at, width, centers = (at, width, None) if given is None else (given, _WARM_WIDTH, start)
+        if all(part.loss.is_smooth for part in dual.parts):
+            width = 0.0
+        state = self._look(problem, at, stride, 0.0, width, centers)
+        if not state.point.is_finite:
+            return _refuse(problem, state)
+        return _with_barrier(state, max(state.point.strain / _STRAIN - state.point.stiffness, 0.0))
 
     def step(self, problem: Problem, state: PrimalState, tol: float) -> PrimalState:
-        point = state.point
-        if point is None:
-            base = self.base.step(problem, state.base, tol)
-            return self._follow(problem, state, base, tol)
-        against = max(abs(point.value), point.dual.least)  # see `Certificate.relative_gap`
-        goal = tol * against
-        # The gap after a step is about half the squared residual that it leaves, in the norm of Phi.
-        xp = namespace(point.residual)
-        size = read(xp.sum(point.at.divided_differences * point.residual**2)) ** 0.5
-        least = (0.4 * goal) ** 0.5 / size if size > 0 else 1.0
-        forcing = min(_ACCURACY, (point.gap / against) ** 0.5) if against > 0 else _ACCURACY
-        dY = newton_direction(point, max(least, forcing, 1e-6))
-        promise = promised_fall(point, dY)
-        better = search_along(point, dY, promise, _HALVINGS)
-        if better is None:
-            # Too far from the optimum, or so near that only rounding is left: the dual continues.
-            return replace(state, point=None, near=0.01 * state.near)
-        state = replace(state, point=better)
-        coarse = state.stride > 1 and promise / 2 <= _COARSE_TOL * abs(better.value)
-        if not coarse and better.gap > 0.5 * goal:
+        point, stage = state.point, state.stage
+        dX = newton_direction(point, self._accuracy(state, tol))
+        if not is_finite(dX):
+            return self._stall(problem, state, tol)
+        promise = promised_fall(point, dX)
+        ray = point.along(dX)
+        better = search_along(ray, promise, _TRIES)
+        if better is None or not better.is_finite:
+            return self._stall(problem, state, tol)
+        exact = better.primal.losing(stage.exact, better.primal.lam)
+        state = replace(state, point=better, drift=state.drift + ray.reach)
+        against = max(abs(exact.value), stage.exact.least)
+        if stage.stride == 1:
+            gap, dual = exact.gap, exact.value - exact.gap
+            estimate = Certificate(exact.value, dual, gap, 0.0, 1.0, stage.exact.least)
+            state = replace(state, certificate=estimate)
+            if gap <= 0.8 * tol * against:
+                return self._look_again(problem, state)
+        losses = stage.exact.gap(exact.t, exact.lam) if stage.width else 0.0
+        rank = stage.exact.rank
+        enough = _SETTLED * losses
+        if stage.nu:
+            enough = max(enough, _CENTERED * rank * (stage.nu + point.stiffness))
+        if stage.stride > 1:
+            enough = max(enough, _COARSE_TOL * against if not stage.nu else 0.0)
+        if promise / 2 > enough:
             return state
-        return self._look(problem, state, better.at, max(1, state.stride // _REFINEMENT))
+        return self._advance(problem, state, losses, against, tol)
 
     def settle(self, problem: Problem, state: PrimalState) -> PrimalState:
-        if state.point is None:
-            return replace(state, candidate=self.base.settle(problem, state.base).candidate)
-        return self._look(problem, state, state.point.at, 1)
+        return self._look_again(problem, state)
 
-    def _follow(
-        self, problem: Problem, state: PrimalState, base: WorkingSetState, tol: float
+    def _accuracy(self, state: PrimalState, tol: float) -> float:
+        """The residual to which the next Newton system is solved."""
+        stage, point = state.stage, state.point
+        if stage.width:
+            return _KINKED_ACCURACY
+        if stage.nu or stage.stride > 1:
+            return _ACCURACY
+        against = max(abs(point.primal.value), stage.exact.least)
+        # The gap after a step is about half the squared residual that it leaves, in the norm of Phi.
+        xp, R = namespace(point.residual), point.residual
+        size = read(xp.sum(point.softness * R**2)) ** 0.5
+        least = (0.4 * tol * against) ** 0.5 / size if size > 0 else 1.0
+        forcing = min(_ACCURACY, (point.gap / against) ** 0.5) if against > 0 else _ACCURACY
+        return max(least, forcing, 1e-6)
+
+    def _advance(
+        self, problem: Problem, state: PrimalState, losses: float, against: float, tol: float
     ) -> PrimalState:
-        """Take over the state of the dual, and continue on the primal once it is near enough."""
-        sampled = base.stride < state.base.stride
-        state = replace(
-            state,
-            base=base,
-            certificate=base.certificate,
-            candidate=base.candidate,
-            ending=base.ending,
-            conflict=base.conflict,
-        )
-        arrived = base.stride == 1 and base.certificate.is_within(state.near)
-        if base.status(tol) is not None or not (sampled or arrived):
-            return state
-        return self._look(problem, state, base.point.conjugate, base.stride)
+        """The next stage: more constraints, a weaker barrier, or narrower ramps around the present prices."""
+        stage, point = state.stage, state.point
+        stride, nu, width, centers = stage.stride, stage.nu, stage.width, None
+        least = 0.3 * tol * against / stage.exact.rank
+        if stride > 1 and (self._shows_no_more(state) or (not nu and losses <= 0.1 * against)):
+            stride = max(1, stride // _REFINEMENT)
+        if nu > least:
+            nu = nu / _WEAKER
+            if nu <= _NEGLIGIBLE * point.stiffness:
+                nu = 0.0
+            elif nu < least:
+                nu = least
+        elif width and stride == stage.stride:
+            width = width / _NARROWER
+            centers = _scattered(point.primal, stage, problem.dual)
+        moved = stride != stage.stride or (state.drift > _DRIFT and not stage.is_whole)
+        if moved:
+            looked = self._look(problem, point.primal.at, stride, nu, width, centers)
+            return replace(looked, stages=state.stages + 1, candidate=state.candidate)
+        dual = point.primal.dual
+        if centers is not None:
+            pieces = zip(centers, stage.rows, strict=True)
+            dual = smoothed(stage.exact, width, [c[rows] for c, rows in pieces])
+        primal = point.primal.losing(dual) if centers is not None else point.primal
+        stage = replace(stage, nu=nu, width=width)
+        point = BarrierPoint(primal, nu, point.x0)
+        return replace(state, stage=stage, point=point, stages=state.stages + 1)
+
+    def _shows_no_more(self, state: PrimalState) -> bool:
+        """Whether X is thinner in some direction than the error of a sample, which is entries / size."""
+        primal, stage = state.point.primal, state.stage
+        xp = namespace(primal.at.factor)
+        s = xp.linalg.svdvals(primal.at.factor)
+        entries = stage.exact.rank * (stage.exact.rank + 1) / 2
+        size = sum(int(rows.shape[0]) for rows in stage.rows)
+        return read(s[-1]) ** 2 * size < entries * read(s[0]) ** 2
 
     def _look(
-        self, problem: Problem, state: PrimalState, at: ConjugatePoint, stride: int
+        self,
+        problem: Problem,
+        at: ConjugatePoint,
+        stride: int,
+        nu: float,
+        width: float,
+        centers: list[Array] | None,
     ) -> PrimalState:
-        """Look at all constraints (or a sample) at X, and certify X where it was all of them."""
-        rows = near_rows(problem.dual, at, stride, self.first)
-        point = PrimalPoint(problem.dual.materialize_rows(rows), at)
-        if point.value == INF:
-            return replace(state, point=None, near=0.0)  # the dual proves it
-        state = replace(state, point=point, stride=stride, looks=state.looks + 1)
+        """Find the constraints that matter at X, all or among a sample."""
+        dual = problem.dual
+        rows = near_rows(dual, at, stride, self.first)
+        exact = dual.materialize_rows(rows)
         if stride > 1:
-            return state
-        certificate, lam = point.certify()
-        answer = Answer(certificate, at.factor, rows, point.dual.split(lam))
+            exact = _weighted(exact, stride)
+        is_whole = exact.size == dual.size
+        kept = None
+        if centers is not None:
+            kept = [c[chosen] for c, chosen in zip(centers, rows, strict=True)]
+        seen = smoothed(exact, width, kept) if width else exact
+        stage = Stage(stride, nu, width, rows, exact, is_whole)
+        return PrimalState(stage, BarrierPoint(PrimalPoint(seen, at), nu, problem.space.spectrum))
+
+    def _look_again(self, problem: Problem, state: PrimalState) -> PrimalState:
+        """Certify X over all constraints, at the prices it has, and go on with those that matter."""
+        stage, primal = state.stage, state.point.primal
+        if stage.stride > 1 or not stage.is_whole:
+            centers = None
+            if stage.width and stage.stride == 1:
+                # A constraint that did not matter before has no price yet.
+                centers = _scattered(primal, stage, problem.dual)
+            looked = self._look(problem, primal.at, 1, stage.nu, stage.width, centers)
+            state = replace(looked, stages=state.stages + 1)
+            stage, primal = state.stage, state.point.primal
+        if not state.point.is_finite:
+            return _refuse(problem, state)
+        certificate, lam = primal.losing(stage.exact, primal.lam).certify()
+        answer = Answer(certificate, primal.at.factor, stage.rows, stage.exact.split(lam))
         return replace(state, certificate=certificate, candidate=answer)
+
+    def _stall(self, problem: Problem, state: PrimalState, tol: float) -> PrimalState:
+        """No step lowers the value: certify what there is, and say so."""
+        state = self._look_again(problem, state)
+        return state if state.status(tol) is not None else replace(state, ending=Status.STALLED)
+
+
+def _refuse(problem: Problem, state: PrimalState) -> PrimalState:
+    """A constraint costs infinity at X: prove that no X can change that, or leave it to another solver."""
+    stage, primal = state.stage, state.point.primal
+    pieces = zip(stage.exact.parts, stage.exact.split(primal.t), stage.rows, strict=True)
+    lost = [rows[namespace(t).isinf(part.loss.value(t))] for part, t, rows in pieces]
+    proof = find_impossible(problem, lost)
+    if proof is None:
+        return replace(state, ending=Status.STALLED)
+    found = primal.at.factor, -INF, INF
+    ended: PrimalState = end_infeasible(problem, state, problem.dual.every_row, proof, found)
+    return ended
+
+
+def _with_barrier(state: PrimalState, nu: float) -> PrimalState:
+    point = BarrierPoint(state.point.primal, nu, state.point.x0)
+    return replace(state, stage=replace(state.stage, nu=nu), point=point)
+
+
+def _weighted(dual: Dual, factor: float) -> Dual:
+    """The dual with so many times the weight on every loss."""
+    parts = (replace(p, loss=replace(p.loss, weight=factor * p.loss.weight)) for p in dual.parts)
+    return replace(dual, parts=tuple(parts))
+
+
+def _scattered(primal: PrimalPoint, stage: Stage, dual: Dual) -> list[Array]:
+    """The prices of all constraints, zero where they were not looked at."""
+    pieces = zip(stage.exact.split(primal.lam), stage.rows, dual.parts, strict=True)
+    return [scatter(values, rows, part.size) for values, rows, part in pieces]
+
+
+def _point_of(dual: Dual, start: list[Array]) -> ConjugatePoint | None:
+    """X(lam), kept away from singular; None where it does not exist."""
+    lam = clipped(concat(start, dual.like), *dual.box)
+    at = dual.regularizer.at(dual.origin.matrix - dual.adjoint(lam))
+    if not abs(at.value) < INF:
+        return None
+    xp, x = namespace(at.spectrum), at.spectrum
+    largest = xp.max(x)
+    if not read(largest) > 0:
+        return None
+    x = xp.maximum(x, _FLOOR * largest)
+    return dual.regularizer.at_gradient(at.frame * xp.sqrt(x))
