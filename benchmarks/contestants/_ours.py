@@ -32,7 +32,7 @@ class LibrarySolver(Contestant):
     packages = ("gramlearn", "numpy", "scipy", "numba", "torch")
 
     def refuses(self, spec: Spec) -> str | None:
-        """Ask the solver, about a problem of this kind and rank with three points."""
+        """Ask the solver, about a problem of this kind and rank with three points, many times the same."""
         from gramlearn.solvers.solve import SOLVERS
 
         solver = SOLVERS[self.solver]
@@ -104,11 +104,13 @@ def _three_points(spec: Spec) -> Instance:
 
     draw = make_generator(spec.library, 0)
     points = draw.normal(3, spec.r)
-    i, j, k = (draw.array([row, row]) for row in range(3))
-    small = replace(spec, n=3, c=2)
+    # More constraints than X has entries, or fewer: a solver may object to either.
+    c = min(spec.c, spec.r * (spec.r + 1))
+    i, j, k = (draw.array([row] * c) for row in range(3))
+    small = replace(spec, n=3, c=c)
     if spec.kind == "triplets":
-        return Instance(small, points, i, j, 2, -0.1, k=k)
-    return Instance(small, points, i, j, 1, 0.5, 2.0)
+        return Instance(small, points, i, j, c, -0.1, k=k)
+    return Instance(small, points, i, j, c // 2, 0.5, 2.0)
 
 
 def _synchronizer(instance: Instance) -> Callable[[], None]:

@@ -161,9 +161,12 @@ def test_slack_of_one_distance_in_closed_form() -> None:
     p, gamma = z @ X0 @ z, 2.5
     b = 0.4 * p
     term = Term(SquaredDistances([0], [1]), LogDetSlack(gamma, upper=b))
-    # The gap is a square of the error of the price: a millionth of 1e-6 would leave only six digits.
-    solution = solve(Problem(LogDet(), X0, [term]), tol=1e-13)
-    assert solution.duals[0][0] == pytest.approx(gamma / (gamma + 1) * (1 / b - 1 / p), rel=1e-8)
+    solution = solve(Problem(LogDet(), X0, [term]), tol=1e-12)
+    lam, best = solution.duals[0][0], gamma / (gamma + 1) * (1 / b - 1 / p)
+    # The dual is as curved as t^2 (1 + 1 / gamma), so that the gap is at least half of that times the square.
+    curvature = (p / (1 + best * p)) ** 2 * (1 + 1 / gamma)
+    assert curvature * (lam - best) ** 2 / 2 <= solution.gap
+    assert lam == pytest.approx(best, rel=2e-6)
 
 
 def test_one_entry_under_von_neumann_in_closed_form() -> None:

@@ -136,9 +136,3 @@ class Ray:
         f = xp.maximum(f, xp.full_like(f, 1e-8))
         at = here.at.stretched(self.U, f)
         return replace(self.start, primal=PrimalPoint(here.dual, at))
-
-    @property
-    def reach(self) -> float:
-        """By how much a full step changes any distance, at most: the largest |s|."""
-        xp = namespace(self.s)
-        return read(xp.max(xp.abs(self.s)))

@@ -57,9 +57,10 @@ _WARM_WIDTH = 0.02  # of the ramps where duals are given
 _ACCURACY = 0.1  # residual of the Newton system, far from the optimum
 _KINKED_ACCURACY = 0.01  # the same with ramps, on which few constraints are
 _TRIES = 25  # of the sizes 1, 1/2, 1/4, ... of a step
-_DRIFT = (
-    0.02  # how far distances may have changed since the last look, before a barrier or ramp changes
-)
+_ALIKE = 10.0  # a ratio of what barrier and ramps add to the gap, up to which both are changed
+_THIN = 0.05  # the least ratio of eigenvalues of X that a sample shows, against its error
+_ROUGH = 0.1  # what ramps may add to the relative gap of a sample that is solved well enough
+_DRIFT = 0.1  # by how much a t may have changed since the last look, before the next stage
 _FLOOR = 1e-10  # the least eigenvalue of X to start with, against the largest
 
 
@@ -73,7 +74,8 @@ class Stage:
     width: float  # 0 where no loss has a kink
     rows: list[Array]
     exact: Dual  # the losses as they are
-    is_whole: bool  # whether these are all constraints
+    is_whole: bool = False  # whether these are all constraints
+    centers: list[Array] | None = None  # prices of all constraints, through which the ramps go
 
 
 @final
@@ -162,7 +164,8 @@ class PrimalNewton(Solver[PrimalState]):
             at, width, centers = (at, width, None) if given is None else (given, _WARM_WIDTH, start)
         if all(part.loss.is_smooth for part in dual.parts):
             width = 0.0
-        state = self._look(problem, at, stride, 0.0, width, centers)
+        stage = Stage(stride, 0.0, width, [], dual, centers=centers)
+        state = self._look(problem, at, stage)
         if not state.point.is_finite:
             return _refuse(problem, state)
         return _with_barrier(state, max(state.point.strain / _STRAIN - state.point.stiffness, 0.0))
@@ -178,7 +181,7 @@ class PrimalNewton(Solver[PrimalState]):
         if better is None or not better.is_finite:
             return self._stall(problem, state, tol)
         exact = better.primal.losing(stage.exact, better.primal.lam)
-        state = replace(state, point=better, drift=state.drift + ray.reach)
+        state = replace(state, point=better, drift=state.drift + _change(point, better))
         against = max(abs(exact.value), stage.exact.least)
         if stage.stride == 1:
             gap, dual = exact.gap, exact.value - exact.gap
@@ -218,76 +221,61 @@ class PrimalNewton(Solver[PrimalState]):
     def _advance(
         self, problem: Problem, state: PrimalState, losses: float, against: float, tol: float
     ) -> PrimalState:
-        """The next stage: more constraints, a weaker barrier, or narrower ramps around the present prices."""
+        """The next stage: more constraints, a weaker barrier, or narrower ramps around the present prices.
+
+        Of the last two, that which keeps X farther from the optimum, or both.
+        """
         stage, point = state.stage, state.point
-        stride, nu, width, centers = stage.stride, stage.nu, stage.width, None
-        least = 0.3 * tol * against / stage.exact.rank
-        if stride > 1 and (self._shows_no_more(state) or (not nu and losses <= 0.1 * against)):
-            stride = max(1, stride // _REFINEMENT)
-        if nu > least:
-            nu = nu / _WEAKER
-            if nu <= _NEGLIGIBLE * point.stiffness:
-                nu = 0.0
-            elif nu < least:
-                nu = least
-        elif width and stride == stage.stride:
-            width = width / _NARROWER
+        if stage.stride > 1 and (
+            self._shows_no_more(state) or (not stage.nu and losses <= _ROUGH * against)
+        ):
+            stage = replace(stage, stride=max(1, stage.stride // _REFINEMENT), centers=None)
+        rank, nu = stage.exact.rank, stage.nu
+        least = 0.3 * tol * against / rank
+        weakens = nu > 1.5 * least and losses <= _ALIKE * nu * rank
+        narrows = stage.width > 0 and stage.stride == state.stage.stride
+        if weakens:
+            weaker = max(nu / _WEAKER, least)
+            stage = replace(stage, nu=0.0 if weaker <= _NEGLIGIBLE * point.stiffness else weaker)
+        if narrows and (not weakens or nu * rank <= _ALIKE * losses):
             centers = _scattered(point.primal, stage, problem.dual)
-        moved = stride != stage.stride or (state.drift > _DRIFT and not stage.is_whole)
-        if moved:
-            looked = self._look(problem, point.primal.at, stride, nu, width, centers)
-            return replace(looked, stages=state.stages + 1, candidate=state.candidate)
-        dual = point.primal.dual
-        if centers is not None:
-            pieces = zip(centers, stage.rows, strict=True)
-            dual = smoothed(stage.exact, width, [c[rows] for c, rows in pieces])
-        primal = point.primal.losing(dual) if centers is not None else point.primal
-        stage = replace(stage, nu=nu, width=width)
-        point = BarrierPoint(primal, nu, point.x0)
+            stage = replace(stage, width=stage.width / _NARROWER, centers=centers)
+        drifted = state.drift > _DRIFT and not stage.is_whole
+        if drifted or stage.stride != state.stage.stride:
+            looked = self._look(problem, point.primal.at, stage)
+            return replace(looked, stages=state.stages + 1, certificate=state.certificate)
+        primal = point.primal
+        if stage.width != state.stage.width:
+            primal = primal.losing(_ramps(stage))
+        point = BarrierPoint(primal, stage.nu, point.x0)
         return replace(state, stage=stage, point=point, stages=state.stages + 1)
 
     def _shows_no_more(self, state: PrimalState) -> bool:
-        """Whether X is thinner in some direction than the error of a sample, which is entries / size."""
+        """Whether X is so thin in a direction that the error of a sample matters, which is entries / size."""
         primal, stage = state.point.primal, state.stage
         xp = namespace(primal.at.factor)
         s = xp.linalg.svdvals(primal.at.factor)
         entries = stage.exact.rank * (stage.exact.rank + 1) / 2
         size = sum(int(rows.shape[0]) for rows in stage.rows)
-        return read(s[-1]) ** 2 * size < entries * read(s[0]) ** 2
+        return read(s[-1]) ** 2 * size < _THIN * entries * read(s[0]) ** 2
 
-    def _look(
-        self,
-        problem: Problem,
-        at: ConjugatePoint,
-        stride: int,
-        nu: float,
-        width: float,
-        centers: list[Array] | None,
-    ) -> PrimalState:
+    def _look(self, problem: Problem, at: ConjugatePoint, stage: Stage) -> PrimalState:
         """Find the constraints that matter at X, all or among a sample."""
         dual = problem.dual
-        rows = near_rows(dual, at, stride, self.first)
-        exact = dual.materialize_rows(rows)
-        if stride > 1:
-            exact = _weighted(exact, stride)
-        is_whole = exact.size == dual.size
-        kept = None
-        if centers is not None:
-            kept = [c[chosen] for c, chosen in zip(centers, rows, strict=True)]
-        seen = smoothed(exact, width, kept) if width else exact
-        stage = Stage(stride, nu, width, rows, exact, is_whole)
-        return PrimalState(stage, BarrierPoint(PrimalPoint(seen, at), nu, problem.space.spectrum))
+        rows = near_rows(dual, at, stage.stride, self.first)
+        exact = _weighted(dual.materialize_rows(rows), stage.stride)
+        stage = replace(stage, rows=rows, exact=exact, is_whole=exact.size == dual.size)
+        primal = PrimalPoint(_ramps(stage), at)
+        return PrimalState(stage, BarrierPoint(primal, stage.nu, problem.space.spectrum))
 
     def _look_again(self, problem: Problem, state: PrimalState) -> PrimalState:
         """Certify X over all constraints, at the prices it has, and go on with those that matter."""
         stage, primal = state.stage, state.point.primal
         if stage.stride > 1 or not stage.is_whole:
-            centers = None
-            if stage.width and stage.stride == 1:
-                # A constraint that did not matter before has no price yet.
-                centers = _scattered(primal, stage, problem.dual)
-            looked = self._look(problem, primal.at, 1, stage.nu, stage.width, centers)
-            state = replace(looked, stages=state.stages + 1)
+            # A constraint of which nothing is known yet has no price.
+            centers = None if stage.stride > 1 else _scattered(primal, stage, problem.dual)
+            stage = replace(stage, stride=1, centers=centers)
+            state = replace(self._look(problem, primal.at, stage), stages=state.stages + 1)
             stage, primal = state.stage, state.point.primal
         if not state.point.is_finite:
             return _refuse(problem, state)
@@ -299,6 +287,19 @@ class PrimalNewton(Solver[PrimalState]):
         """No step lowers the value: certify what there is, and say so."""
         state = self._look_again(problem, state)
         return state if state.status(tol) is not None else replace(state, ending=Status.STALLED)
+
+
+def _change(here: BarrierPoint, there: BarrierPoint) -> float:
+    """The largest change of a t, against its size or a tenth of the usual size."""
+    dual, xp = here.primal.dual, namespace(here.primal.t)
+    if not dual.size:
+        return 0.0
+    change = dual.each(
+        lambda part, s, t: xp.abs(t - s) / (xp.abs(s) + xp.abs(t) + 0.1 * part.unit),
+        here.primal.t,
+        there.primal.t,
+    )
+    return 2 * read(xp.max(change))
 
 
 def _refuse(problem: Problem, state: PrimalState) -> PrimalState:
@@ -319,8 +320,20 @@ def _with_barrier(state: PrimalState, nu: float) -> PrimalState:
     return replace(state, stage=replace(state.stage, nu=nu), point=point)
 
 
+def _ramps(stage: Stage) -> Dual:
+    """The losses of a stage, with ramps in place of kinks."""
+    if not stage.width:
+        return stage.exact
+    centers = None
+    if stage.centers is not None:
+        centers = [c[rows] for c, rows in zip(stage.centers, stage.rows, strict=True)]
+    return smoothed(stage.exact, stage.width, centers)
+
+
 def _weighted(dual: Dual, factor: float) -> Dual:
     """The dual with so many times the weight on every loss."""
+    if factor == 1:
+        return dual
     parts = (replace(p, loss=replace(p.loss, weight=factor * p.loss.weight)) for p in dual.parts)
     return replace(dual, parts=tuple(parts))
 
