@@ -174,6 +174,14 @@ class PrimalPoint:
         image = xp.abs(xp.linalg.diagonal(self.at.image))
         return 4 * machine_eps(Q) * read(xp.sum(term_sizes + image))
 
-    def losing(self, dual: Dual, lam: Array | None = None) -> "PrimalPoint":
-        """The same X with other losses on the same constraints, at their prices or at other duals lam."""
-        return PrimalPoint(dual, self.at, lam, self)
+    def losing(self, dual: Dual) -> "PrimalPoint":
+        """The same X with other losses on the same constraints, at their own prices."""
+        return PrimalPoint(dual, self.at, None, self)
+
+    def judged(self, dual: Dual) -> "PrimalPoint":
+        """The same X and lam, with other losses on the same constraints."""
+        if dual is self.dual:
+            return self
+        other = PrimalPoint(dual, self.at, self.lam, self)
+        other.__dict__["residual"] = self.residual  # it depends on lam alone
+        return other

@@ -180,7 +180,7 @@ class PrimalNewton(Solver[PrimalState]):
         better = search_along(ray, promise, _TRIES)
         if better is None or not better.is_finite:
             return self._stall(problem, state, tol)
-        exact = better.primal.losing(stage.exact, better.primal.lam)
+        exact = better.primal.judged(stage.exact)
         state = replace(state, point=better, drift=state.drift + _change(point, better))
         against = max(abs(exact.value), stage.exact.least)
         if stage.stride == 1:
@@ -279,7 +279,7 @@ class PrimalNewton(Solver[PrimalState]):
             stage, primal = state.stage, state.point.primal
         if not state.point.is_finite:
             return _refuse(problem, state)
-        certificate, lam = primal.losing(stage.exact, primal.lam).certify()
+        certificate, lam = primal.judged(stage.exact).certify()
         answer = Answer(certificate, primal.at.factor, stage.rows, stage.exact.split(lam))
         return replace(state, certificate=certificate, candidate=answer)
 
