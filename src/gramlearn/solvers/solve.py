@@ -54,8 +54,9 @@ def solve(
     solver : {"auto", "primal_newton", "interior_point", "working_set", "projections", "quasi_newton"} or Solver
         "auto" decides so:
 
-        1. LogDet, and losses with a derivative (LogDetSlack, KLSlack, SquaredHinge, Square): "primal_newton",
-           Newton on X itself.
+        1. more constraints than X has entries, with a derivative of their losses (LogDetSlack, KLSlack,
+           SquaredHinge, Square) or a Hinge, and a prior of full rank: "primal_newton", Newton on X itself; for
+           ranks of at most 30 with LogDet and without a Hinge only.
         2. some Hinge beside such losses, with rank at most 30 and more constraints than X has entries:
            "interior_point", steps along a path on which no price is at a kink.
         3. every other problem: "working_set", Newton on the dual of the constraints that matter. It proves

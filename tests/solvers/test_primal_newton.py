@@ -1,0 +1,131 @@
+"""Newton on X along its path: ramps and barrier by their definitions, answers against other solvers."""
+
+import numpy as np
+import pytest
+from gramlearn.constraints import DistanceComparisons, SquaredDistances
+from gramlearn.losses import Hinge, KLSlack, LogDetSlack, SquaredHinge
+
+from catalogue import REGULARIZERS, name_of
+from conftest import Library
+from gramlearn import Frobenius, LogDet, Problem, Status, Term, VonNeumann, solve
+from gramlearn.problem.dual import Dual
+from gramlearn.problem.losses import Loss
+from gramlearn.problem.spectral import Regularizer
+from gramlearn.solvers import PrimalNewton
+from gramlearn.solvers.primal_newton.smoothing import can_be_smoothed, smoothed
+
+HINGES = [Hinge(2.0, upper=1.5), Hinge(0.5, lower=0.7), Hinge(1.0, equal=1.2)]
+
+
+def dual_of(loss: Loss, library: Library) -> Dual:
+    pairs = SquaredDistances([0, 1, 2, 0], [1, 2, 3, 3])
+    return Problem(LogDet(), library.array(np.eye(4)), [Term(pairs, loss)]).dual
+
+
+@pytest.mark.parametrize("loss", HINGES, ids=name_of)
+def test_a_ramp_is_the_largest_of_its_lines(loss: Hinge, library: Library) -> None:
+    """loss(t) = max over lam of lam t - loss*(lam), on a grid; its price attains it, and is its slope."""
+    dual = dual_of(loss, library)
+    lo, hi = (library.numpy(end)[0] for end in dual.box)
+    centers = [library.array(np.linspace(lo, hi, 4))]
+    ramp = smoothed(dual, 0.3, centers).parts[0].loss
+    grid = np.linspace(lo, hi, 4001)
+    t = np.array([-0.5, 1.13, 1.31, 2.9])  # none at the end of a ramp
+    conjugate = np.stack(
+        [library.numpy(ramp.conjugate(library.array(np.full(4, lam)))) for lam in grid]
+    )
+    largest = np.max(grid[:, None] * t - conjugate, axis=0)
+    value = library.numpy(ramp.value(library.array(t)))
+    np.testing.assert_allclose(value, largest, atol=1e-5)
+    price = library.numpy(ramp.price(library.array(t)))
+    touching = library.numpy(ramp.fenchel_young(library.array(t), library.array(price)))
+    np.testing.assert_allclose(touching, 0, atol=1e-12)
+    step = 1e-6
+    rise = [library.numpy(ramp.value(library.array(t + sign * step))) for sign in (1, -1)]
+    np.testing.assert_allclose(price, (rise[0] - rise[1]) / (2 * step), atol=1e-8)
+
+
+@pytest.mark.parametrize("loss", HINGES, ids=name_of)
+def test_a_ramp_through_the_price_at_the_bound_leaves_it_there(
+    loss: Hinge, library: Library
+) -> None:
+    """At the optimum t = b, and the price there is the center, however wide the ramp is."""
+    dual = dual_of(loss, library)
+    lo, hi = (library.numpy(end)[0] for end in dual.box)
+    center = np.linspace(lo, hi, 4)
+    bound = library.array(np.full(4, float(loss.bound)))
+    for width in (1e-6, 0.1, 1e6):
+        ramp = smoothed(dual, width, [library.array(center)]).parts[0].loss
+        np.testing.assert_allclose(library.numpy(ramp.price(bound)), center, atol=1e-12)
+
+
+def test_only_kinks_of_finite_price_are_smoothed() -> None:
+    like = np.ones(3)
+    for loss, expected in ((Hinge(upper=1.0), True), (SquaredHinge(upper=1.0), False)):
+        (part,) = dual_of(loss, Library("numpy")).parts
+        assert can_be_smoothed(part, like) is expected
+
+
+def pairs_of_points(rank: int, size: int) -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]:
+    """Points of three classes, of which only a few directions tell, and pairs of them, half alike."""
+    rng = np.random.default_rng(5)
+    y = rng.integers(0, 3, 400)
+    P = rng.standard_normal((400, rank)) * np.geomspace(1, 0.1, rank)
+    P[:, -3:] += 0.5 * np.eye(3)[y]
+    i, j = rng.integers(0, 400, (2, 8 * size))
+    keep = i != j
+    i, j = i[keep], j[keep]
+    alike = np.flatnonzero(y[i] == y[j])[: size // 2]
+    unlike = np.flatnonzero(y[i] != y[j])[: size - size // 2]
+    return P, np.concatenate([i[alike], i[unlike]]), np.concatenate([j[alike], j[unlike]]), y
+
+
+def problem_of(regularizer: Regularizer, loss: type[Loss], C: float, rank: int = 8) -> Problem:
+    P, i, j, _ = pairs_of_points(rank, 600)
+    squared = np.sum((P[i] - P[j]) ** 2, axis=1)
+    low, high = np.percentile(squared, [10, 90])
+    near, far = slice(0, 300), slice(300, 600)
+    terms = [
+        Term(SquaredDistances(i[near], j[near], points=P), loss(C, upper=low)),
+        Term(SquaredDistances(i[far], j[far], points=P), loss(C, lower=high)),
+    ]
+    return Problem(regularizer, np.eye(rank), terms)
+
+
+@pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")  # of the other solver
+@pytest.mark.parametrize("C", [1e-3, 1.0, 1e3])
+@pytest.mark.parametrize("loss", [Hinge, SquaredHinge, KLSlack, LogDetSlack])
+@pytest.mark.parametrize("regularizer", REGULARIZERS, ids=name_of)
+def test_it_arrives_at_every_price(regularizer: Regularizer, loss: type[Loss], C: float) -> None:
+    """And what another solver proves of the optimum, as far as it comes, holds for this answer too."""
+    problem = problem_of(regularizer, loss, C)
+    one = solve(problem, PrimalNewton(first=50, sample=150))
+    two = solve(problem, "interior_point")
+    assert one.status is Status.OPTIMAL
+    assert max(one.dual, two.dual) <= min(one.primal, two.primal) * (1 + 1e-9)
+
+
+@pytest.mark.parametrize("regularizer", [LogDet(), VonNeumann(), Frobenius()], ids=name_of)
+def test_it_goes_on_from_the_answer_of_another_price(regularizer: Regularizer) -> None:
+    for loss in (Hinge, SquaredHinge):
+        problem, cheaper = (problem_of(regularizer, loss, C) for C in (0.2, 0.1))
+        cold = solve(problem, "primal_newton")
+        warm = solve(problem, "primal_newton", start=solve(cheaper, "primal_newton"))
+        again = solve(problem, "primal_newton", start=cold)
+        assert warm.status is again.status is Status.OPTIMAL
+        assert abs(warm.primal - cold.primal) <= 2e-6 * abs(cold.primal)
+        assert again.iterations <= warm.iterations
+        assert again.iterations <= cold.iterations
+
+
+def test_comparisons_are_solved_too() -> None:
+    P, i, j, y = pairs_of_points(8, 600)
+    near = np.argsort(np.sum((P[i][:, None] - P[None]) ** 2, axis=2), axis=1)[:, 1]
+    keep = (y[i] == y[j]) & (y[near] != y[i]) & (near != i)
+    triplets = DistanceComparisons(i[keep], j[keep], near[keep], points=P)
+    for loss in (Hinge(1.0, upper=-0.1), SquaredHinge(1e3, upper=-0.1)):
+        problem = Problem(LogDet(), np.eye(8), [Term(triplets, loss)])
+        assert PrimalNewton().objection(problem) is None
+        one, two = solve(problem, "primal_newton"), solve(problem, "working_set")
+        assert one.status is Status.OPTIMAL
+        assert one.dual <= two.primal * (1 + 1e-9)
