@@ -24,7 +24,6 @@ from gramlearn.problem.linear_maps import LinearMap
 from gramlearn.problem.primal import PrimalPoint
 
 INF = float("inf")
-_HELD = 3.0  # a barrier so many times as stiff as the divergence is what holds an eigenvalue up
 _HALF = 0.5  # the least share of an eigenvalue that a step leaves as the Newton step has it
 
 
@@ -107,17 +106,6 @@ class BarrierPoint:
         root = xp.sqrt(x)
         values = xp.linalg.eigvalsh(self.primal.residual * root[:, None] * root[None, :])
         return read(xp.max(xp.abs(values)))
-
-    def thinned(self, before: float) -> "BarrierPoint":
-        """The point after a barrier of strength `before`: where only that holds X up, x falls as nu does."""
-        at, xp = self.primal.at, namespace(self.x0)
-        x = at.spectrum
-        if not self.nu or x.shape[0] == 1:
-            return self
-        share = before * xp.linalg.diagonal(at.divided_differences) / x**2
-        f = xp.where(share > _HELD, xp.full_like(x, self.nu / before), xp.ones_like(x))
-        other = PrimalPoint(self.primal.dual, at.stretched(eye(int(x.shape[0]), x), f))
-        return replace(self, primal=other)
 
     def along(self, dX: Array) -> "Ray":
         """The curve of points that begins with X + Q dX Q'."""

@@ -248,8 +248,6 @@ class PrimalNewton(Solver[PrimalState]):
         if stage.width != state.stage.width:
             primal = primal.losing(_ramps(stage))
         point = BarrierPoint(primal, stage.nu, point.x0)
-        if weakens:
-            point = point.thinned(nu)
         return replace(state, stage=stage, point=point, stages=state.stages + 1)
 
     def _shows_no_more(self, state: PrimalState) -> bool:
