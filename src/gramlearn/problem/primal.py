@@ -174,11 +174,11 @@ class PrimalPoint:
         image = xp.abs(xp.linalg.diagonal(self.at.image))
         return 4 * machine_eps(Q) * read(xp.sum(term_sizes + image))
 
-    def losing(self, dual: Dual) -> "PrimalPoint":
-        """The same X with other losses on the same constraints, at their own prices."""
+    def repriced(self, dual: Dual) -> "PrimalPoint":
+        """The same X with other losses on the same constraints, at the prices of these."""
         return PrimalPoint(dual, self.at, None, self)
 
-    def judged(self, dual: Dual) -> "PrimalPoint":
+    def with_losses(self, dual: Dual) -> "PrimalPoint":
         """The same X and lam, with other losses on the same constraints."""
         if dual is self.dual:
             return self

@@ -23,8 +23,6 @@ from gramlearn.solvers.loop import Limits, iterate, warn_unless_solved
 _FEW_ENTRIES = 30
 INF = float("inf")
 _FIRST_ITERATIONS = 60
-# Up to this many multiplications in a pass over the constraints, a second thread gains nothing.
-_SMALL = 50_000_000
 
 
 SOLVERS: Mapping[str, Solver[Any] | None] = {
@@ -155,7 +153,7 @@ def _stages(solver: str | Solver[Any], problem: Problem, max_iter: int | None) -
 
 
 def _is_for_the_primal(problem: Problem) -> bool:
-    """Whether Newton on X is quickest: LogDet without kinks, and more constraints than X has entries."""
+    """Whether Newton on X is quickest: more constraints than X has entries; at small ranks LogDet only."""
     if PrimalNewton().objection(problem) is not None:
         return False
     dual = problem.dual

@@ -3,7 +3,8 @@
     1. begin with a sample of the constraints, with a barrier so strong that X stays next to the prior (see
        `barrier`), and with ramps in place of kinks (see `smoothing`)
     2. take Newton steps until the barrier and the ramps are all that keeps X from the optimum
-    3. weaken the barrier; once there is none, center the ramps at the prices found, and make them narrower
+    3. weaken the barrier, or center the ramps at the prices found and make them narrower, whichever adds more
+       to the gap
     4. take four times as many constraints where a sample shows no more, and in the end all that cost something
        or are near their bounds; the gap over these is the gap over all
 
@@ -49,10 +50,8 @@ _WEAKER = 4.0  # the factor by which the barrier falls
 _CENTERED = 0.3  # a promised fall of this share of nu r is small enough for a weaker barrier
 _SETTLED = 0.1  # the same share of what the ramps add to the gap, for narrower ramps
 _NEGLIGIBLE = 0.5  # a barrier of this share of the divergence's second derivative is left out
-_WIDTH, _NARROWER = (
-    0.25,
-    2.0,
-)  # of the first ramps, in the unit of their t; the factor by which they narrow
+_WIDTH = 0.25  # of the first ramps, in the unit of their t
+_NARROWER = 2.0  # the factor by which they narrow
 _WARM_WIDTH = 0.02  # of the ramps where duals are given
 _ACCURACY = 0.1  # residual of the Newton system, far from the optimum
 _KINKED_ACCURACY = 0.01  # the same with ramps, on which few constraints are
@@ -135,8 +134,8 @@ class PrimalNewton(Solver[PrimalState]):
         entries = dual.rank * (dual.rank + 1) // 2
         if dual.size <= entries and not (is_smooth and dual.regularizer.is_self_concordant):
             return (
-                f"it has {dual.size} constraints, no more than X has entries ({entries}); but for LogDet and "
-                "losses with a derivative it takes more"
+                f"it has {dual.size} constraints, and except for LogDet without a hinge more are needed than X "
+                f"has entries ({entries})"
             )
         for part in dual.parts:
             name = type(part.loss).__name__
@@ -180,7 +179,7 @@ class PrimalNewton(Solver[PrimalState]):
         better = search_along(ray, promise, _TRIES)
         if better is None or not better.is_finite:
             return self._stall(problem, state, tol)
-        exact = better.primal.judged(stage.exact)
+        exact = better.primal.with_losses(stage.exact)
         state = replace(state, point=better, drift=state.drift + _change(point, better))
         against = max(abs(exact.value), stage.exact.least)
         if stage.stride == 1:
@@ -246,7 +245,7 @@ class PrimalNewton(Solver[PrimalState]):
             return replace(looked, stages=state.stages + 1, certificate=state.certificate)
         primal = point.primal
         if stage.width != state.stage.width:
-            primal = primal.losing(_ramps(stage))
+            primal = primal.repriced(_ramps(stage))
         point = BarrierPoint(primal, stage.nu, point.x0)
         return replace(state, stage=stage, point=point, stages=state.stages + 1)
 
@@ -279,7 +278,7 @@ class PrimalNewton(Solver[PrimalState]):
             stage, primal = state.stage, state.point.primal
         if not state.point.is_finite:
             return _refuse(problem, state)
-        certificate, lam = primal.judged(stage.exact).certify()
+        certificate, lam = primal.with_losses(stage.exact).certify()
         answer = Answer(certificate, primal.at.factor, stage.rows, stage.exact.split(lam))
         return replace(state, certificate=certificate, candidate=answer)
 
