@@ -4,14 +4,18 @@ import numpy as np
 import pytest
 from gramlearn.constraints import DistanceComparisons, SquaredDistances
 from gramlearn.losses import Hinge, KLSlack, LogDetSlack, SquaredHinge
+from sklearn.datasets import load_wine
 
 from catalogue import REGULARIZERS, name_of
 from conftest import Library
 from gramlearn import Frobenius, LogDet, Problem, Status, Term, VonNeumann, solve
+from gramlearn._base.arrays import symmetric_part
 from gramlearn.problem.dual import Dual
 from gramlearn.problem.losses import Loss
+from gramlearn.problem.primal import PrimalPoint
 from gramlearn.problem.spectral import Regularizer
 from gramlearn.solvers import PrimalNewton
+from gramlearn.solvers.primal_newton.barrier import BarrierPoint
 from gramlearn.solvers.primal_newton.smoothing import can_be_smoothed, smoothed
 
 HINGES = [Hinge(2.0, upper=1.5), Hinge(0.5, lower=0.7), Hinge(1.0, equal=1.2)]
@@ -90,6 +94,73 @@ def problem_of(regularizer: Regularizer, loss: type[Loss], C: float, rank: int =
         Term(SquaredDistances(i[far], j[far], points=P), loss(C, lower=high)),
     ]
     return Problem(regularizer, np.eye(rank), terms)
+
+
+def point_at(regularizer: Regularizer, F: np.ndarray) -> BarrierPoint:
+    """X = F F', with a barrier."""
+    dual = problem_of(regularizer, SquaredHinge, 1.0, len(F)).dual
+    return BarrierPoint(PrimalPoint(dual, regularizer.at_gradient(F)), 0.1, np.ones(len(F)))
+
+
+def matrix_of(point: BarrierPoint) -> np.ndarray:
+    F = point.primal.at.factor
+    return F @ F.T
+
+
+@pytest.mark.parametrize("regularizer", [LogDet(), VonNeumann(), Frobenius()], ids=name_of)
+def test_a_ray_begins_with_the_direction_and_stays_inside_the_cone(
+    regularizer: Regularizer,
+) -> None:
+    rng = np.random.default_rng(0)
+    point = point_at(regularizer, rng.standard_normal((5, 5)))
+    Q, X = point.primal.at.frame, matrix_of(point)
+    S = symmetric_part(rng.standard_normal((5, 5)))
+    ray = point.along(S)
+    step = matrix_of(ray.at(1e-6)) - X
+    np.testing.assert_allclose(step, 1e-6 * Q @ S @ Q.T, atol=1e-13 * np.abs(X).max())
+    for size in (1.0, 10.0, 1e3):
+        far = ray.at(size)
+        assert np.linalg.svd(far.primal.at.factor)[1][-1] > 0
+        assert far.is_finite
+
+
+@pytest.mark.parametrize("regularizer", [LogDet(), VonNeumann(), Frobenius()], ids=name_of)
+def test_a_thick_direction_turns_toward_a_thin_one_as_far_as_asked(
+    regularizer: Regularizer,
+) -> None:
+    """Only the thin direction becomes thicker, by what X needs to stay positive definite."""
+    x, angle = np.array([2.0, 1.0, 1e-8, 1e-9]), 0.1
+    point = point_at(regularizer, np.diag(np.sqrt(x)))
+    Q = point.primal.at.frame
+    turn = np.zeros((4, 4))
+    turn[0, 2] = turn[2, 0] = angle
+    # dX is in the frame, which for LogDet is no orthogonal one.
+    dX = np.linalg.solve(Q, np.linalg.solve(Q, turn).T)
+    X = matrix_of(point.along(dX).at(1.0))
+    thicker = np.zeros((4, 4))
+    thicker[2, 2] = angle**2 / x[0]
+    np.testing.assert_allclose(X, np.diag(x) + turn + thicker, rtol=1e-9, atol=1e-15)
+
+
+@pytest.mark.parametrize("C", [1e-3, 0.1, 10.0])
+@pytest.mark.parametrize(
+    ("regularizer", "loss"),
+    [(LogDet(), LogDetSlack), (VonNeumann(), KLSlack), (Frobenius(), SquaredHinge)],
+)
+def test_it_arrives_where_features_differ_a_thousandfold(
+    regularizer: Regularizer, loss: type[Loss], C: float
+) -> None:
+    P, y = load_wine(return_X_y=True)
+    i, j = np.triu_indices(len(P), 1)
+    i, j = i[::10], j[::10]
+    alike = y[i] == y[j]
+    low, high = np.percentile(np.sum((P[i] - P[j]) ** 2, axis=1), [5, 95])
+    terms = [
+        Term(SquaredDistances(i[alike], j[alike], points=P), loss(C, upper=low)),
+        Term(SquaredDistances(i[~alike], j[~alike], points=P), loss(C, lower=high)),
+    ]
+    solution = solve(Problem(regularizer, np.eye(13), terms), "primal_newton")
+    assert solution.status is Status.OPTIMAL
 
 
 @pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")  # of the other solver

@@ -13,7 +13,6 @@ x = 1 and Phi = 1.
 
 import math
 from abc import ABC, abstractmethod
-from copy import copy
 from dataclasses import dataclass
 from functools import cached_property
 from typing import ClassVar, final
@@ -82,10 +81,6 @@ class ConjugatePoint(ABC):
     @abstractmethod
     def log_det(self) -> float:
         """log det X."""
-
-    @abstractmethod
-    def stretched(self, U: Array, f: Array) -> "ConjugatePoint":
-        """The point at X = (F U) diag(f) (F U)', for an orthogonal U and f > 0, where X was F F'."""
 
     @abstractmethod
     def divergence(self, R: Array, error: float = 0.0) -> float:
@@ -162,10 +157,6 @@ class SpectralPoint(ConjugatePoint):
         xp = namespace(self._y)
         return read(xp.sum(xp.log(self.spectrum)))
 
-    def stretched(self, U: Array, f: Array) -> "SpectralPoint":
-        F = self.factor @ (U * namespace(f).sqrt(f))
-        return SpectralPoint.of_gradient(self._regularizer, F)
-
     def rounding(self, s: Array) -> float:
         # No eigenvalue of Y moves farther than the sum of s, and phi* is monotone. Where h*' is convex, that
         # shift also bounds the terms of second and higher order; the first order is small where X is.
@@ -234,14 +225,6 @@ class CholeskyPoint(ConjugatePoint):
     @property
     def log_det(self) -> float:
         return self.value + float(self._like.shape[0])
-
-    def stretched(self, U: Array, f: Array) -> "CholeskyPoint":
-        xp = namespace(f)
-        other = copy(self)
-        other.__dict__.pop("factor", None)
-        other.__dict__["frame"] = self.frame @ (U * xp.sqrt(f))  # any F with F F' = X is a frame
-        other.value = self.value + read(xp.sum(xp.log(f)))
-        return other
 
     def rounding(self, s: Array) -> float:
         # No eigenvalue of X E is larger than this; -log(1 - e) is what the worst of them does.

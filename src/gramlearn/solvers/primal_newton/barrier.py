@@ -12,6 +12,7 @@ from typing import final
 
 from gramlearn._base.arrays import (
     Array,
+    cholesky_or_none,
     eye,
     is_finite,
     machine_eps,
@@ -24,7 +25,7 @@ from gramlearn.problem.linear_maps import LinearMap
 from gramlearn.problem.primal import PrimalPoint
 
 INF = float("inf")
-_HALF = 0.5  # the least share of an eigenvalue that a step leaves as the Newton step has it
+_LEAST = 0.5  # share of an eigenvalue that a step leaves as the Newton step has it
 
 
 @final
@@ -32,12 +33,14 @@ _HALF = 0.5  # the least share of an eigenvalue that a step leaves as the Newton
 class BarrierPoint:
     """A primal point and the strength nu of the barrier; x0 is the spectrum of the prior.
 
-    Everything is in the frame Q of X = Q diag(x) Q'.
+    `held` is the strength that X has been brought to, if that is another. Everything is in the frame Q of
+    X = Q diag(x) Q'.
     """
 
     primal: PrimalPoint
     nu: float
     x0: Array
+    held: float = 0.0
 
     @cached_property
     def value(self) -> float:
@@ -81,11 +84,16 @@ class BarrierPoint:
 
     @cached_property
     def softness(self) -> Array:
-        """Phi with 1/Phi the second derivative of the divergence and the barrier, entry by entry."""
+        """Phi with 1/Phi the second derivative of the divergence and the barrier, entry by entry.
+
+        An eigenvalue that only the barrier holds up is to fall with nu. The second derivative of a barrier
+        that is four times weaker asks for a step to -2 of its size; that of the former to the right place.
+        """
         Phi, x = self.primal.at.divided_differences, self.primal.at.spectrum
-        if not self.nu:
+        nu = max(self.nu, self.held)
+        if not nu:
             return Phi
-        return Phi / (1 + self.nu * Phi / (x[:, None] * x[None, :]))
+        return Phi / (1 + nu * Phi / (x[:, None] * x[None, :]))
 
     @property
     def curved(self) -> tuple[list[LinearMap], Array]:
@@ -110,29 +118,45 @@ class BarrierPoint:
     def along(self, dX: Array) -> "Ray":
         """The curve of points that begins with X + Q dX Q'."""
         root = namespace(dX).sqrt(self.primal.at.spectrum)
-        s, U = namespace(dX).linalg.eigh(symmetric_part(dX / root[:, None] / root[None, :]))
-        return Ray(self, s, U)
+        return Ray(self, symmetric_part(dX / root[:, None] / root[None, :]))
 
 
 @final
 @dataclass(frozen=True, eq=False)
 class Ray:
-    """X -> F U diag(f(size s)) U' F': to first order the Newton step, and positive definite for any size.
+    """X -> F L L' F' with L L' = I + size S, or where that is nearly singular, L = diagonal + size tril(S).
 
-    f(s) = 1 + s down to a half, and from there an exponential with the same slope.
+    S is dX in the frame F of X = F F', whose columns are the directions of X, the thickest first. Its entry
+    S_ij turns a thick direction j toward a thin one i, by a small angle even where S_ij is large. X must then
+    become thicker along i, by S_ij^2: a triangular L does so, and leaves alone what is thicker.
     """
 
     start: BarrierPoint
-    s: Array
-    U: Array
+    S: Array
+
+    @cached_property
+    def _thickest_first(self) -> tuple[Array, Array]:
+        """(W, W'SW): the columns of F W are orthogonal, the longest first."""
+        _, _, W = namespace(self.S).linalg.svd(self.start.primal.at.factor)
+        return transpose(W), W @ self.S @ transpose(W)
 
     def at(self, size: float) -> BarrierPoint:
-        """The point for a step of this size."""
-        here, xp = self.start.primal, namespace(self.s)
-        s = size * self.s
-        below = xp.minimum(s + _HALF, xp.zeros_like(s))
-        f = xp.where(s < -_HALF, _HALF * xp.exp(below / _HALF), 1 + s)
+        """The point for a step of this size, which is positive definite for any."""
+        here = self.start.primal
+        at = here.dual.regularizer.at_gradient(here.at.factor @ self._turn(size))
+        return replace(self.start, primal=PrimalPoint(here.dual, at), held=0.0)
+
+    def _turn(self, size: float) -> Array:
+        """L, for a step of this size."""
+        xp = namespace(self.S)
+        identity = eye(int(self.S.shape[0]), self.S)
+        if cholesky_or_none((1 - _LEAST) * identity + size * self.S) is not None:
+            return xp.linalg.cholesky(identity + size * self.S)
+        W, S = self._thickest_first
+        s = size * xp.linalg.diagonal(S)
+        # 1 + s down to the least, and from there an exponential with the same slope.
+        below = xp.minimum(s + 1 - _LEAST, xp.zeros_like(s))
+        f = xp.where(below < 0, _LEAST * xp.exp(below / _LEAST), 1 + s)
         # An eigenvalue that falls by more than this in one step takes long to come back.
         f = xp.maximum(f, xp.full_like(f, 1e-8))
-        at = here.at.stretched(self.U, f)
-        return replace(self.start, primal=PrimalPoint(here.dual, at))
+        return W @ (size * xp.tril(S, k=-1) + identity * xp.sqrt(f))

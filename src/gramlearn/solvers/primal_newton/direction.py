@@ -26,7 +26,8 @@ from gramlearn.solvers.symmetric import Coordinates
 
 # Small systems are solved by elimination: exact where the problem is badly conditioned, and no slower.
 _DIRECT_ROWS = 200
-_DIRECT_RANK = 30
+_DIRECT_RANK = 12
+_DIRECT_PRODUCTS = 2e8  # multiplications that take no longer than the steps they save
 # For LogDet the system is cheap to write out, and to eliminate it takes less time than a few products with it.
 _DIRECT_SHARE, _DIRECT_SIZE = 4, 6000
 _DIRECT_ELEMENTS = 4_000_000
@@ -45,7 +46,7 @@ def newton_direction(point: BarrierPoint, accuracy: float) -> Array:
     few = size <= _DIRECT_ROWS and size * rank**2 <= _DIRECT_ELEMENTS
     if few or (Phi.shape[0] == 1 and size <= min(_DIRECT_SHARE * rank, _DIRECT_SIZE)):
         return Phi * _eliminated(maps, curvature, Phi, R)
-    if rank <= _DIRECT_RANK:
+    if rank <= _DIRECT_RANK or size * (rank * (rank + 1) / 2) ** 2 <= _DIRECT_PRODUCTS:
         return Phi * _written_out(maps, curvature, Phi, R)
     xp = namespace(R)
     h = xp.sqrt(Phi)

@@ -1,4 +1,4 @@
-"""X <- F U f(S) U' F' with S the Newton direction of the primal: along a path, from X0 to the optimum.
+"""X <- F L L' F' with L L' = I + S, S the Newton direction of the primal: on a path from X0 to the optimum.
 
     1. begin with a sample of the constraints, with a barrier so strong that X stays next to the prior (see
        `barrier`), and with ramps in place of kinks (see `smoothing`)
@@ -47,18 +47,21 @@ _REFINEMENT = 4  # how many times more constraints are looked at next
 _COARSE_TOL = 0.05  # promised relative fall of the value at which a sample is solved well enough
 _STRAIN = 2.0  # by how much the first step may change X, against its own size
 _WEAKER = 4.0  # the factor by which the barrier falls
-_CENTERED = 0.3  # a promised fall of this share of nu r is small enough for a weaker barrier
-_SETTLED = 0.1  # the same share of what the ramps add to the gap, for narrower ramps
+_CENTERED = 0.6  # a promised fall of this share of nu r is small enough for a weaker barrier
+_KINKED_CENTERED = 0.3  # the same with ramps
+_LAST_CENTERED = 0.03  # the same with ramps, where the barrier gets no weaker
+_LAST = 0.3  # share of the tolerated gap that the barrier may make in the end
+_SETTLED = 0.1  # a promised fall of this share of a part of the gap is not what makes that part
 _NEGLIGIBLE = 0.5  # a barrier of this share of the divergence's second derivative is left out
 _WIDTH = 0.25  # of the first ramps, in the unit of their t
 _NARROWER = 2.0  # the factor by which they narrow
 _WARM_WIDTH = 0.02  # of the ramps where duals are given
 _ACCURACY = 0.1  # residual of the Newton system, far from the optimum
-_KINKED_ACCURACY = 0.01  # the same with ramps, on which few constraints are
 _TRIES = 25  # of the sizes 1, 1/2, 1/4, ... of a step
 _ALIKE = 10.0  # a ratio of what barrier and ramps add to the gap, up to which both are changed
 _THIN = 0.05  # the least ratio of eigenvalues of X that a sample shows, against its error
 _ROUGH = 0.1  # what ramps may add to the relative gap of a sample that is solved well enough
+_FAINT = 0.01  # the same for the barrier, which costs little to weaken further
 _DRIFT = 0.1  # by how much a t may have changed since the last look, before the next stage
 _FLOOR = 1e-10  # the least eigenvalue of X to start with, against the largest
 
@@ -182,22 +185,30 @@ class PrimalNewton(Solver[PrimalState]):
         exact = better.primal.with_losses(stage.exact)
         state = replace(state, point=better, drift=state.drift + _change(point, better))
         against = max(abs(exact.value), stage.exact.least)
+        losses = stage.exact.gap(exact.t, exact.lam) if stage.width else 0.0
+        of_barrier = stage.exact.rank * stage.nu  # what it adds to the gap, near its optimum
         if stage.stride == 1:
             gap, dual = exact.gap, exact.value - exact.gap
             estimate = Certificate(exact.value, dual, gap, 0.0, 1.0, stage.exact.least)
             state = replace(state, certificate=estimate)
             if gap <= 0.8 * tol * against:
                 return self._look_again(problem, state)
-        losses = stage.exact.gap(exact.t, exact.lam) if stage.width else 0.0
-        rank = stage.exact.rank
+            # More, where X is large against the prior.
+            if promise <= _SETTLED * (gap - losses):
+                of_barrier = max(of_barrier, gap - losses)
+        is_last = of_barrier <= 1.5 * _LAST * tol * against
         enough = _SETTLED * losses
         if stage.nu:
-            enough = max(enough, _CENTERED * rank * (stage.nu + point.stiffness))
-        if stage.stride > 1:
-            enough = max(enough, _COARSE_TOL * against if not stage.nu else 0.0)
+            share = _CENTERED
+            if stage.width:
+                share = _LAST_CENTERED if is_last else _KINKED_CENTERED
+            enough = max(enough, share * stage.exact.rank * (stage.nu + point.stiffness))
+        elif stage.stride > 1:
+            enough = max(enough, _COARSE_TOL * against)
         if promise / 2 > enough:
             return state
-        return self._advance(problem, state, losses, against, tol)
+        least = stage.nu if is_last else stage.nu * _LAST * tol * against / of_barrier
+        return self._advance(problem, state, losses, against, least)
 
     def settle(self, problem: Problem, state: PrimalState) -> PrimalState:
         return self._look_again(problem, state)
@@ -206,10 +217,11 @@ class PrimalNewton(Solver[PrimalState]):
         """The residual to which the next Newton system is solved."""
         stage, point = state.stage, state.point
         if stage.width:
-            return _KINKED_ACCURACY
-        if stage.nu or stage.stride > 1:
             return _ACCURACY
         against = max(abs(point.primal.value), stage.exact.least)
+        rank = stage.exact.rank
+        if stage.stride > 1 or rank * stage.nu > 1.5 * _LAST * tol * against:
+            return _ACCURACY
         # The gap after a step is about half the squared residual that it leaves, in the norm of Phi.
         xp, R = namespace(point.residual), point.residual
         size = read(xp.sum(point.softness * R**2)) ** 0.5
@@ -218,35 +230,38 @@ class PrimalNewton(Solver[PrimalState]):
         return max(least, forcing, 1e-6)
 
     def _advance(
-        self, problem: Problem, state: PrimalState, losses: float, against: float, tol: float
+        self, problem: Problem, state: PrimalState, losses: float, against: float, least: float
     ) -> PrimalState:
         """The next stage: more constraints, a weaker barrier, or narrower ramps around the present prices.
 
-        Of the last two, that which keeps X farther from the optimum, or both.
+        Of the last two, that which keeps X farther from the optimum, or both. The barrier becomes no weaker
+        than `least`.
         """
         stage, point = state.stage, state.point
-        if stage.stride > 1 and (
-            self._shows_no_more(state) or (not stage.nu and losses <= _ROUGH * against)
-        ):
-            stage = replace(stage, stride=max(1, stage.stride // _REFINEMENT), centers=None)
         rank, nu = stage.exact.rank, stage.nu
-        least = 0.3 * tol * against / rank
-        weakens = nu > 1.5 * least and losses <= _ALIKE * nu * rank
+        is_done = losses <= _ROUGH * against and rank * nu <= _FAINT * against
+        if stage.stride > 1 and (is_done or self._shows_no_more(state)):
+            stage = replace(stage, stride=max(1, stage.stride // _REFINEMENT), centers=None)
+        weakens = nu > least and losses <= _ALIKE * nu * rank
         narrows = stage.width > 0 and stage.stride == state.stage.stride
         if weakens:
             weaker = max(nu / _WEAKER, least)
-            stage = replace(stage, nu=0.0 if weaker <= _NEGLIGIBLE * point.stiffness else weaker)
+            # Where X may become singular, nothing else than the barrier keeps it from that.
+            if stage.exact.regularizer.keeps_range and weaker <= _NEGLIGIBLE * point.stiffness:
+                weaker = 0.0
+            stage = replace(stage, nu=weaker)
         if narrows and (not weakens or nu * rank <= _ALIKE * losses):
             centers = _scattered(point.primal, stage, problem.dual)
             stage = replace(stage, width=stage.width / _NARROWER, centers=centers)
         drifted = state.drift > _DRIFT and not stage.is_whole
         if drifted or stage.stride != state.stage.stride:
             looked = self._look(problem, point.primal.at, stage)
+            looked = replace(looked, point=replace(looked.point, held=nu))
             return replace(looked, stages=state.stages + 1, certificate=state.certificate)
         primal = point.primal
         if stage.width != state.stage.width:
             primal = primal.repriced(_ramps(stage))
-        point = BarrierPoint(primal, stage.nu, point.x0)
+        point = BarrierPoint(primal, stage.nu, point.x0, held=nu)
         return replace(state, stage=stage, point=point, stages=state.stages + 1)
 
     def _shows_no_more(self, state: PrimalState) -> bool:
