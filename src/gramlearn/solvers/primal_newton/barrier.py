@@ -25,6 +25,9 @@ from gramlearn.problem.linear_maps import LinearMap
 from gramlearn.problem.primal import PrimalPoint
 
 INF = float("inf")
+_ALIKE = (
+    1.0  # the logarithm of a ratio of eigenvectors' lengths, up to which neither is the thick one
+)
 _LEAST = 0.5  # share of an eigenvalue that a step leaves as the Newton step has it
 
 
@@ -136,9 +139,16 @@ class Ray:
 
     @cached_property
     def _thickest_first(self) -> tuple[Array, Array]:
-        """(W, W'SW): the columns of F W are orthogonal, the longest first."""
-        _, _, W = namespace(self.S).linalg.svd(self.start.primal.at.factor)
-        return transpose(W), W @ self.S @ transpose(W)
+        """(W, W'SW): the columns of F W are directions of X, and S is diagonal among those alike in thickness."""
+        xp = namespace(self.S)
+        _, thickness, W = xp.linalg.svd(self.start.primal.at.factor)
+        S = W @ self.S @ transpose(W)
+        group = xp.floor(xp.log(thickness[0] / thickness) / _ALIKE)
+        among = xp.where(group[:, None] == group[None, :], S, xp.zeros_like(S))
+        # Eigenvectors of one group after the other: the shifts keep their eigenvalues apart.
+        apart = 4 * xp.max(xp.sum(xp.abs(among), axis=1))
+        _, V = xp.linalg.eigh(among + eye(int(S.shape[0]), S) * (apart * group))
+        return transpose(W) @ V, symmetric_part(transpose(V) @ S @ V)
 
     def at(self, size: float) -> BarrierPoint:
         """The point for a step of this size, which is positive definite for any."""
