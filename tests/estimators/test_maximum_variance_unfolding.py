@@ -156,6 +156,28 @@ def test_the_bound_holds_for_any_multipliers(distances):
             assert certificate.gap >= abs(certificate.primal - certificate.dual) * (1 - 1e-12)
 
 
+@BOTH
+@pytest.mark.parametrize("limits", [{}, {"max_iter": 4}], ids=["converged", "cut short"])
+@pytest.mark.filterwarnings("ignore:the solve stopped:sklearn.exceptions.ConvergenceWarning")
+def test_the_bound_is_that_of_the_multipliers_in_plain_numpy(distances, limits):
+    X, _ = make_swiss_roll(60, random_state=3)
+    answer = unfold(X, graph(X, 4), distances=distances, **limits)
+    i, j = answer.pairs.T
+    D = np.sum((X[i] - X[j]) ** 2, axis=1)
+    A = np.eye(60)[i] - np.eye(60)[j]
+    # Five joined points of three dimensions: K v = 0, so Z may be anything there.
+    relations = affine_relations(X, answer.pairs) if distances == "equal" else np.ones((1, 60))
+    V = null_space(relations)
+    Z = V.T @ (A.T * answer.multipliers @ A - np.eye(60)) @ V
+    z = max(0.0, -np.linalg.eigvalsh(Z)[0])
+    assert answer.multipliers @ D <= answer.bound * (1 + 1e-12)
+    assert (
+        answer.bound
+        >= answer.multipliers @ D + z * answer.problem.largest_trace - 1e-6 * answer.trace
+    )
+    assert answer.gap >= abs(answer.bound - answer.trace) * (1 - 1e-12)
+
+
 def test_negative_prices_of_distances_that_may_shrink_prove_nothing():
     problem = problem_of(CLOUD, 4, at_most=True)
     certificate = problem.certificate(CENTERED, np.full(len(problem.i), -1.0))

@@ -5,6 +5,7 @@ import pytest
 
 from gramlearn.methods.unfolding import interior_step
 from gramlearn.methods.unfolding.differences import Differences
+from gramlearn.methods.unfolding.local_start import local_weights
 from gramlearn.methods.unfolding.variance_bound import UnfoldingProblem
 
 RNG = np.random.default_rng(0)
@@ -23,9 +24,10 @@ def test_sums_over_pairs_are_those_written_out():
     np.testing.assert_allclose(PAIRS.rows(Q), D)
     np.testing.assert_allclose(PAIRS.squares(Q), [d @ d for d in D])
     np.testing.assert_allclose(PAIRS.values(Q, A), [d @ A @ d for d in D])
-    np.testing.assert_allclose(PAIRS.values(Q, A[0]), [d @ np.diag(A[0]) @ d for d in D])
     np.testing.assert_allclose(PAIRS.weighted(Q, weights), (D.T * weights) @ D, atol=1e-14)
     np.testing.assert_allclose(PAIRS.products(Q), D @ D.T, atol=1e-14)
+    scale = np.arange(1.0, 6.0)
+    np.testing.assert_allclose(PAIRS.products(Q, scale), D @ D.T * np.outer(scale, scale))
     np.testing.assert_allclose(PAIRS.take(np.array([1, 3])).rows(Q), D[[1, 3]])
 
 
@@ -35,14 +37,49 @@ def test_products_of_near_points_far_from_the_origin_keep_their_digits():
     np.testing.assert_allclose(PAIRS.products(far), exact @ exact.T, rtol=1e-12)
 
 
-@pytest.mark.parametrize("least", [0.5, 1e-6], ids=["near the path", "far from it"])
-def test_singular_vectors_are_exact_near_the_path_and_far_from_it(least):
-    U, V = (np.linalg.qr(RNG.standard_normal((30, 30)))[0] for _ in range(2))
-    A = (U * np.geomspace(1.0, least, 30)) @ V.T
-    U, L, V = interior_step._singular_vectors(A)
-    np.testing.assert_allclose((U * L) @ V.T, A, atol=1e-13)
-    np.testing.assert_allclose(U.T @ U, np.eye(30), atol=1e-12)
-    np.testing.assert_allclose(V.T @ V, np.eye(30), atol=1e-12)
+def test_a_step_keeps_both_cones_and_comes_nearer():
+    points = RNG.standard_normal((20, 3))
+    problem = UnfoldingProblem(points, *np.triu_indices(20, 1), at_most=True)
+    program, now = problem.program, problem.start()
+    gaps = []
+    for _ in range(6):
+        S = program.basis.T @ now.F @ now.F.T @ program.basis
+        Z = program.differences.weighted(program.basis, now.lam) - np.eye(19)
+        assert min(np.linalg.eigvalsh(S)[0], np.linalg.eigvalsh(Z)[0]) > 0
+        assert min(now.lam.min(), now.slack.min()) > 0
+        gaps.append(np.sum(S * Z) + now.slack @ now.lam)
+        now = interior_step.step(now, program)
+    assert gaps[-1] < 1e-2 * gaps[0]
+
+
+def test_the_start_is_the_sum_of_inverses_of_cliques():
+    # Two triangles that share an edge: the pairs of both cliques, and none across.
+    points = RNG.standard_normal((4, 2))
+    i, j = np.array([0, 0, 1, 1, 2]), np.array([1, 2, 2, 3, 3])
+    weights = local_weights(points, i, j)
+    W = np.zeros((4, 4))
+    for clique in ([0, 1, 2], [1, 2, 3]):
+        apart = points[clique] - points[clique].mean(axis=0)
+        W[np.ix_(clique, clique)] += np.linalg.pinv(apart @ apart.T)
+    np.testing.assert_allclose(Differences(i, j, 4).laplacian(weights).toarray(), W, atol=1e-10)
+
+
+def test_on_a_tree_the_start_has_the_right_distances():
+    points = RNG.standard_normal((12, 3))
+    parents = np.array([RNG.integers(k) for k in range(1, 12)])
+    problem = UnfoldingProblem(points, parents, np.arange(1, 12), at_most=False)
+    start = problem.start()
+    np.testing.assert_allclose(problem.differences.squares(start.F), problem.squared, rtol=1e-9)
+
+
+def test_equal_points_and_flat_cliques_give_a_start():
+    flat = np.array([[0.0, 0.0], [1.0, 0.0], [2.0, 0.0], [2.0, 0.0], [3.0, 1.0]])
+    i, j = np.triu_indices(5, 1)
+    weights = local_weights(flat, i, j)
+    assert np.all(np.isfinite(weights))
+    problem = UnfoldingProblem(flat, i, j, at_most=False)
+    Z = problem.differences.weighted(problem.basis, weights)
+    assert np.linalg.eigvalsh(Z)[0] > 0
 
 
 @pytest.mark.parametrize("p", [20, 260])

@@ -40,9 +40,8 @@ class Differences:
         return np.asarray(Q[self.i] - Q[self.j])
 
     def values(self, Q: np.ndarray, A: np.ndarray) -> np.ndarray:
-        """d_k' A d_k for a symmetric A; a vector A is a diagonal matrix."""
-        D = self.rows(Q)
-        return np.asarray(np.einsum("kp,kp->k", self.rows(Q * A if A.ndim == 1 else Q @ A), D))
+        """d_k' A d_k for a symmetric A."""
+        return np.asarray(np.einsum("kp,kp->k", self.rows(Q @ A), self.rows(Q)))
 
     def squares(self, Q: np.ndarray) -> np.ndarray:
         """d_k' d_k."""
@@ -57,7 +56,12 @@ class Differences:
         C = self._incidence
         return C.T @ (C * weights[:, None])
 
-    def products(self, Q: np.ndarray) -> np.ndarray:
-        """d_k' d_l. From the n^2 products of rows they would be quicker, and lose the digits that cancel."""
+    def products(self, Q: np.ndarray, scale: np.ndarray | None = None) -> np.ndarray:
+        """d_k' d_l, times scale_k scale_l if there is a scale.
+
+        From the n^2 products of rows they would be quicker, and lose the digits that cancel.
+        """
         D = self.rows(Q)
+        if scale is not None:
+            D *= scale[:, None]
         return D @ D.T

@@ -51,12 +51,9 @@ def _affine_span(points: np.ndarray) -> tuple[np.ndarray, int]:
 
 def _find_bodies(points: np.ndarray, i: np.ndarray, j: np.ndarray) -> list[Group]:
     """Groups of points that move as one: cliques, merged until they fix no further distance."""
-    near: Neighbors = [set() for _ in range(len(points))]
-    for a, b in zip(i.tolist(), j.tolist(), strict=True):
-        near[a].add(b)
-        near[b].add(a)
+    near = list_neighbors(len(points), i, j)
     while True:
-        bodies = _merge_bodies(points, _find_cliques(near))
+        bodies = _merge_bodies(points, find_cliques(near))
         missing = [(a, body - near[a] - {a}) for body in bodies for a in body]
         if not any(more for _, more in missing):
             return [sorted(body) for body in bodies]
@@ -64,7 +61,16 @@ def _find_bodies(points: np.ndarray, i: np.ndarray, j: np.ndarray) -> list[Group
             near[a] |= more
 
 
-def _find_cliques(near: Neighbors) -> list[set[int]]:
+def list_neighbors(n: int, i: np.ndarray, j: np.ndarray) -> Neighbors:
+    """For each of n points the set of those it is joined to."""
+    near: Neighbors = [set() for _ in range(n)]
+    for a, b in zip(i.tolist(), j.tolist(), strict=True):
+        near[a].add(b)
+        near[b].add(a)
+    return near
+
+
+def find_cliques(near: Neighbors) -> list[set[int]]:
     """For each pair a clique that contains it, grown by the common neighbor of the highest degree."""
     degrees = [len(others) for others in near]
     found: set[frozenset[int]] = set()

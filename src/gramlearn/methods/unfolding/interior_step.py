@@ -1,7 +1,7 @@
 """maximize tr S over S > 0 with d_k' S d_k = b_k, or at most b_k: steps of a primal-dual interior-point method.
 
 The dual is: minimize sum_k lam_k b_k with Z = sum_k lam_k d_k d_k' - I >= 0, and lam >= 0 where distances may
-shrink. S = F F' and Z = H H' are kept as factors. With H'F = U L V' (singular values L) and G = F V L^(-1/2)
+shrink. S = F F' is kept as a factor, and Z follows from lam. With F'ZF = V L^2 V' and G = F V L^(-1/2)
 
     G^-1 S G^-T = G' Z G = L
 
@@ -22,8 +22,10 @@ from scipy.linalg import LinAlgError, cho_factor, cho_solve
 from gramlearn.methods.unfolding.differences import Differences
 
 _REFINEMENTS = 10
-_BACK = 0.95  # of the way to the boundary
-_SPREAD = 1e-6  # squared singular values below this share of the largest need a decomposition of their own
+_SOLVED = (
+    1e-10  # what is left of a system, relative to its right side, when no refinement is needed
+)
+_BACK = 0.9  # of the way to the boundary
 _SMALL = 200  # up to this size all eigenvalues are found as quickly as the least one
 
 
@@ -41,30 +43,29 @@ class Program:
 @final
 @dataclass(frozen=True, eq=False)
 class Interior:
-    """S = F F', Z = H H', the prices, and, where distances may shrink, by how much they did.
+    """S = F F', the prices, and, where distances may shrink, by how much they did.
 
-    F and H are n x p, with S and Z times the basis and its transpose: their columns are in its range.
+    F is n x p, with S times the basis and its transpose: its columns are in the range of the basis.
     """
 
     F: np.ndarray
-    H: np.ndarray
     lam: np.ndarray
     slack: np.ndarray | None
 
 
-def begin(program: Program) -> Interior:
-    """One price for all that makes Z positive definite, and the S that is its inverse in size and shape."""
+def begin(program: Program, weights: np.ndarray) -> Interior:
+    """Prices in proportion to weights that make Z positive definite, and the S that is its inverse in shape.
+
+    The weights are such that sum_k weights_k d_k d_k' is positive definite.
+    """
     b, differences = program.b, program.differences
-    s, U = np.linalg.eigh(differences.weighted(program.basis, np.ones(b.shape[0])))
-    lam = np.full(b.shape[0], 2.0 / s[0])
-    F = U / np.sqrt(s)
-    F = program.basis @ F
+    s, U = np.linalg.eigh(differences.weighted(program.basis, weights))
+    F = program.basis @ (U / np.sqrt(s))
     F *= np.sqrt(b.sum() / differences.squares(F).sum())
-    H = program.basis @ (U * np.sqrt(2.0 * s / s[0] - 1.0))
-    return Interior(F, H, lam, b.copy() if program.at_most else None)
+    return Interior(F, 2.0 / s[0] * weights, b.copy() if program.at_most else None)
 
 
-def step(now: Interior, program: Program, share: float = 1e-11) -> Interior | None:
+def step(now: Interior, program: Program, share: float = 1e-13) -> Interior | None:
     """One step on, with a share of the diagonal of M added to it; None where rounding leaves no step."""
     try:
         return _Scaled(now, program, share).step()
@@ -77,60 +78,61 @@ class _Scaled:
     """The coordinates in which S and Z are the same diagonal matrix."""
 
     def __init__(self, now: Interior, program: Program, share: float) -> None:
-        U, self.L, V = _singular_vectors(now.H.T @ now.F)
-        root = np.sqrt(self.L)
         self.now, self.differences = now, program.differences
+        squares, V = np.linalg.eigh(self.differences.weighted(now.F, now.lam) - now.F.T @ now.F)
+        if not squares[0] > 0:
+            raise LinAlgError("Z is not positive definite to working precision")
+        self.L = np.sqrt(squares)
         # The rows of Q have the e_k as their differences.
-        self.Q, self.inverse = (now.F @ V) / root, (now.H @ U) / root
+        self.Q = (now.F @ V) / np.sqrt(self.L)
         self.slack = np.zeros(program.b.shape[0]) if now.slack is None else now.slack
-        self.short = program.b - self._values(self.L) - self.slack
-        M = self.differences.products(self.Q)
-        M *= M
+        self.t = self.differences.squares(now.F)
+        self.short = program.b - self.t - self.slack
         self.ease = self.slack / now.lam
-        M[np.diag_indices_from(M)] += self.ease
-        self.scale = 1.0 / np.sqrt(M.diagonal())
-        M *= self.scale
-        M *= self.scale[:, None]
+        # M has a diagonal of 1 then.
+        self.scale = 1.0 / np.sqrt(self.differences.squares(self.Q) ** 2 + self.ease)
+        M = self.differences.products(self.Q, np.sqrt(self.scale))
+        M *= M
+        M[np.diag_indices_from(M)] += self.ease * self.scale**2
         self.M, self.factor = M, _cholesky(M, share)
-
-    def _values(self, A: np.ndarray) -> np.ndarray:
-        return self.differences.values(self.Q, A)
 
     def step(self) -> Interior:
         """Predict a step to a gap of zero, and correct it for what a straight step gets wrong."""
         L, now = self.L, self.now
         count = L.shape[0] + (0 if now.slack is None else now.slack.shape[0])
-        products = float(L @ L), float(self.slack @ now.lam)
-        mean = sum(products) / count
-        dS, dZ, dlam, dslack = self._direction(-L, -self.slack * now.lam)
+        mean = (float(L @ L) + float(self.slack @ now.lam)) / count
+        dS, dZ, dlam, dslack = self._direction(np.diag(-L), -self.t, -self.slack * now.lam)
         a, c = self._lengths(dS, dZ, dlam, dslack)
-        left = float(np.sum((np.diag(L) + a * dS) * (np.diag(L) + c * dZ)))
+        left = float(L @ (L + a * dS.diagonal() + c * dZ.diagonal())) + a * c * float(
+            np.vdot(dS, dZ)
+        )
         left += float((self.slack + a * dslack) @ (now.lam + c * dlam))
         share = min(max((left / count / mean) ** 2, 1e-6), 1.0) if min(a, c) > 0.1 else 0.5
         bent = dS @ dZ
+        both = 2.0 * (np.diag(share * mean - L**2) - (bent + bent.T) / 2) / (L[:, None] + L)
         dS, dZ, dlam, dslack = self._direction(
-            2.0 * (np.diag(share * mean - L**2) - (bent + bent.T) / 2) / (L[:, None] + L),
+            both,
+            self.differences.values(self.Q, both),
             share * mean - self.slack * now.lam - dslack * dlam,
         )
         a, c = self._lengths(dS, dZ, dlam, dslack)
         return Interior(
             self.Q @ np.linalg.cholesky(np.diag(L) + a * (dS + dS.T) / 2),
-            self.inverse @ np.linalg.cholesky(np.diag(L) + c * (dZ + dZ.T) / 2),
             now.lam + c * dlam,
             None if now.slack is None else now.slack + a * dslack,
         )
 
     def _direction(
-        self, both: np.ndarray, r: np.ndarray
+        self, both: np.ndarray, values: np.ndarray, r: np.ndarray
     ) -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]:
         """dS, dZ, dlam and the change of the slack, for a sum dS + dZ and changes r of the products.
 
-        A sum that is a vector is a diagonal matrix.
+        The values are the e_k' (dS + dZ) e_k.
         """
         r = r / self.now.lam if self.now.slack is not None else np.zeros_like(r)
-        dlam = self._solve(self._values(both) - self.short + r)
+        dlam = self._solve(values - self.short + r)
         dZ = self.differences.weighted(self.Q, dlam)
-        return (np.diag(both) if both.ndim == 1 else both) - dZ, dZ, dlam, r - self.ease * dlam
+        return both - dZ, dZ, dlam, r - self.ease * dlam
 
     def _solve(self, r: np.ndarray) -> np.ndarray:
         """M^-1 r, refined as long as that helps."""
@@ -138,6 +140,8 @@ class _Scaled:
         x = cho_solve(self.factor, r, check_finite=False)
         left = r - self.M @ x
         for _ in range(_REFINEMENTS):
+            if np.linalg.norm(left) <= _SOLVED * np.linalg.norm(r):
+                break
             further = x + cho_solve(self.factor, left, check_finite=False)
             then = r - self.M @ further
             if not np.linalg.norm(then) < 0.95 * np.linalg.norm(left):
@@ -159,19 +163,6 @@ class _Scaled:
 
 def _length(least: float) -> float:
     return min(1.0, -_BACK / least) if least < 0 else 1.0
-
-
-def _singular_vectors(A: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """U, L and V with A = U L V': from the eigenvectors of A'A unless their squares spread too far.
-
-    Near the path of centers all of L is one number, and squaring it loses no digits.
-    """
-    squares, V = np.linalg.eigh(A.T @ A)
-    if squares[0] < _SPREAD * squares[-1]:
-        U, L, Vt = np.linalg.svd(A)
-        return U, L, Vt.T
-    L = np.sqrt(squares)
-    return (A @ V) / L, L, V
 
 
 def _least_eigenvalue(A: np.ndarray) -> float:

@@ -13,7 +13,7 @@ import numpy as np
 
 from gramlearn._base.validation import check_choice, check_host_points
 from gramlearn.graphs.edges import check_connected, read_edges
-from gramlearn.methods.unfolding.interior_step import Interior, begin, step
+from gramlearn.methods.unfolding.interior_step import Interior, step
 from gramlearn.methods.unfolding.variance_bound import UnfoldingProblem
 from gramlearn.problem.solution import CertifiedAnswer, Record
 from gramlearn.problem.status import Status
@@ -22,7 +22,6 @@ from gramlearn.solvers.loop import Limits, Method, Run, State, iterate, warn_unl
 _DISTANCES = {"equal": False, "at_most": True}
 _STEPS = 100
 _PATIENCE = 8  # steps without a better answer before the search ends
-INF = float("inf")
 _FAR = 0.1  # above this badness answers may get worse before they get better
 
 
@@ -122,41 +121,57 @@ def unfold(
 @dataclass(frozen=True, eq=False)
 class _UnfoldingState(State):
     interior: Interior
-    least: float  # the least badness of all steps: the worse of gap and violation
-    idle: int  # steps since it became less
+    best: Unfolding  # of all steps, by the worse of gap and violation, which are estimates
+    idle: int  # steps since there was a better one
 
 
 @final
 @dataclass(frozen=True, eq=False)
 class _Unfolding(Method[_UnfoldingState, Unfolding, Unfolding]):
-    """Interior-point steps. Of an answer, unlike a candidate, the columns of the factor are orthogonal."""
+    """Interior-point steps. Of an answer, unlike a candidate, the columns of the factor are orthogonal.
+
+    To prove a bound takes as long as a part of a step, so only what seems good enough, and the best of a run
+    that was cut short, is certified.
+    """
 
     problem: UnfoldingProblem
 
     def begin(self, tol: float) -> _UnfoldingState:
-        return self._certify(begin(self.problem.program), INF, 0)
+        return self._look(self.problem.start(), None, tol)
 
     def step(self, state: _UnfoldingState, tol: float) -> _UnfoldingState:
-        is_hopeful = state.idle < _PATIENCE or state.least > _FAR
+        is_hopeful = state.idle < _PATIENCE or state.best.certificate.badness > _FAR
         # Adding more to the matrix of a step makes it safer and less accurate.
-        share = min(max(1e-7 * tol, 1e-15), 1e-11)
+        share = min(max(1e-9 * tol, 1e-15), 1e-13)
         further = step(state.interior, self.problem.program, share) if is_hopeful else None
         if further is None:
             return replace(state, ending=Status.STALLED)
-        return self._certify(further, state.least, state.idle + 1)
+        return self._look(further, state, tol)
 
-    def _certify(self, interior: Interior, least: float, idle: int) -> _UnfoldingState:
+    def settle(self, state: _UnfoldingState) -> _UnfoldingState:
+        """Certify the best of all steps."""
+        return replace(state, candidate=self._certified(state.best))
+
+    def _look(
+        self, interior: Interior, before: _UnfoldingState | None, tol: float
+    ) -> _UnfoldingState:
         prices = np.zeros(self.problem.i.shape[0])
         prices[self.problem.kept] = interior.lam
         F = self.problem.feasible(interior.F)
-        certificate = self.problem.certificate(F, prices).times(self.problem.unit)
-        return _UnfoldingState(
-            interior,
-            min(least, certificate.badness),
-            0 if certificate.badness < least else idle,
-            candidate=Unfolding(self.problem, F, prices, certificate=certificate),
-            certificate=certificate,
-        )
+        # Steps keep Z positive definite, up to rounding.
+        estimate = self.problem.certificate(F, prices, z=0.0).times(self.problem.unit)
+        new = Unfolding(self.problem, F, prices, certificate=estimate)
+        candidate = self._certified(new) if estimate.is_within(tol) else None
+        if before is None or estimate.badness < before.best.certificate.badness:
+            best, idle = new, 0
+        else:
+            best, idle = before.best, before.idle + 1
+        certificate = estimate if candidate is None else candidate.certificate
+        return _UnfoldingState(interior, best, idle, candidate=candidate, certificate=certificate)
+
+    def _certified(self, found: Unfolding) -> Unfolding:
+        certificate = self.problem.certificate(found.factor, found.multipliers)
+        return replace(found, certificate=certificate.times(self.problem.unit))
 
     def answer(self, best: Unfolding, run: Run) -> Unfolding:
         """Coordinates of the points, in their units."""

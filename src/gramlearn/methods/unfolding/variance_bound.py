@@ -26,7 +26,8 @@ import numpy as np
 
 from gramlearn.methods.unfolding.differences import Differences
 from gramlearn.methods.unfolding.facial_reduction import common_range
-from gramlearn.methods.unfolding.interior_step import Program
+from gramlearn.methods.unfolding.interior_step import Interior, Program, begin
+from gramlearn.methods.unfolding.local_start import local_weights
 from gramlearn.problem.certificate import Certificate
 
 _SAME = 1e-11  # the squared part of a constraint that is independent of others, below which it counts as 0
@@ -66,22 +67,40 @@ class UnfoldingProblem:
         """v_i - v_j for each pair, of the rows of V."""
         return Differences(self.i, self.j, self.points.shape[0])
 
-    @cached_property
+    @property
     def kept(self) -> np.ndarray:
         """The pairs whose distances are not fixed by those of others, in the range of V."""
+        return self._independent[0]
+
+    @cached_property
+    def _independent(self) -> tuple[np.ndarray, np.ndarray]:
+        """The pairs that are kept, and the weights of theirs from which interior points start."""
+        from scipy.linalg import cho_solve
         from scipy.linalg.lapack import dpstrf
 
         if self.at_most:
-            return np.flatnonzero(self.squared > 0)
+            kept = np.flatnonzero(self.squared > 0)
+            return kept, np.ones(kept.shape[0])
         G = self.differences.products(self.basis) ** 2
-        _, order, rank, _ = dpstrf(G, lower=1, tol=_SAME * float(G.diagonal().max()))
-        return np.sort(order[:rank] - 1)
+        values = G @ local_weights(self.points / np.sqrt(self.unit), self.i, self.j)
+        factor, order, rank, _ = dpstrf(
+            G, lower=1, tol=_SAME * float(G.diagonal().max()), overwrite_a=True
+        )
+        kept = order[:rank] - 1
+        # In the range of V the other pairs add nothing: the same sum, of the pairs that are kept.
+        weights = cho_solve((factor[:rank, :rank], True), values[kept])
+        in_order = np.argsort(kept)
+        return kept[in_order], weights[in_order]
 
     @cached_property
     def program(self) -> Program:
         """The same in coordinates of V, and of the pairs that are kept."""
         differences = self.differences.take(self.kept)
         return Program(self.basis, differences, self.squared[self.kept], self.at_most)
+
+    def start(self) -> Interior:
+        """A point inside both cones."""
+        return begin(self.program, self._independent[1])
 
     @cached_property
     def largest_trace(self) -> float:
@@ -100,13 +119,14 @@ class UnfoldingProblem:
             total += float(np.sum(shortest_path(graph, directed=False, indices=rows) ** 2))
         return total / (2 * n)
 
-    def certificate(self, F: np.ndarray, lam: np.ndarray) -> Certificate:
+    def certificate(self, F: np.ndarray, lam: np.ndarray, z: float | None = None) -> Certificate:
         """How good K = F F' is: -tr K as the value to minimize, -(sum lam d + z T) as its bound.
 
-        The columns of F, one row a point, are in the range of V.
+        The columns of F, one row a point, are in the range of V. With a z that is taken on trust it is an
+        estimate.
         """
         t = self.differences.squares(F)
-        z = self._negative_part(lam)
+        z = self._negative_part(lam) if z is None else z
         trace, bound = float(np.sum(F**2)), float(lam @ self.squared) + z * self.largest_trace
         if self.at_most and np.any(lam < 0):
             bound = np.inf
