@@ -335,6 +335,41 @@ def test_rows_of_the_identity_are_never_written_out(c, library):
     )
 
 
+@pytest.mark.parametrize("kind", [Similarities, DiagonalEntries], ids=name_of)
+def test_many_products_of_few_points_are_entries_of_one_matrix(kind, library):
+    """<B_k, S> = p_i' S p_j is read from P S P': the same numbers as with every direction written out."""
+    rng = np.random.default_rng(0)
+    columns = [rng.integers(0, 4, size=200) for _ in range(2 if kind is Similarities else 1)]
+    P = library.array(random(4, 3))
+    c = kind(*columns, points=P)
+    own = c.restricted_map(None, 3, P)
+    rows = library.index(range(200))
+    taken = own.materialize_rows(rows)
+    assert isinstance(own, PointMap)
+    assert isinstance(taken, PointMap)  # no direction is stored
+    plain = own.stacked(slice(0, 200))
+    S, v, Phi = symmetric(3), random(200, seed=1), np.abs(symmetric(3, seed=2))
+    for mapping in (own, taken):
+        for name, argument in (("apply", S), ("adjoint", v), ("diagonal", Phi)):
+            got, expected = (getattr(m, name)(library.array(argument)) for m in (mapping, plain))
+            np.testing.assert_allclose(
+                library.numpy(got), library.numpy(expected), rtol=1e-12, atol=1e-12
+            )
+    np.testing.assert_allclose(
+        library.numpy(taken.gram(plain)), library.numpy(plain.gram(taken)).T, rtol=1e-12, atol=1e-12
+    )
+    np.testing.assert_allclose(
+        library.numpy(taken.gram(taken)), library.numpy(plain.gram(plain)), rtol=1e-12, atol=1e-12
+    )
+
+
+def test_squared_distances_of_few_points_keep_their_directions():
+    """Entries of P S P' would cancel: far from the origin, a small distance would have no digit left."""
+    P = np.array([[1e8, 0.0], [1e8, 1e-3], [1e8, 0.0]])
+    pairs = SquaredDistances([0] * 100, [1] * 100, points=P).restricted_map(None, 2, P)
+    np.testing.assert_allclose(pairs.apply(np.eye(2)), 1e-6, rtol=1e-9)
+
+
 def test_sums_at_equal_rows(library):
     """Entries that name one row add up, and the array given stays as it was."""
     x = library.array([1.0, 2.0, 3.0])

@@ -92,7 +92,7 @@ class DirectionMap(LinearMap):
 
     def gram(self, other: LinearMap) -> Array:
         if not isinstance(other, DirectionMap):
-            return super().gram(other)
+            return transpose(other.gram(self))
         # <zz', yy'> = (z'y)^2: no matrix is written out.
         total: Array = 0.0
         for w, z in zip(self.weights, self._cut(self.z), strict=True):

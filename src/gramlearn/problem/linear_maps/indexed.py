@@ -16,6 +16,28 @@ class Direction(NamedTuple):
     second: int
 
 
+class Product(NamedTuple):
+    """weight (p q' + q p') / 2 of the points p and q in two of the index arrays."""
+
+    weight: float
+    first: int
+    second: int
+
+
+def as_product(directions: tuple[Direction, ...]) -> Product | None:
+    """The sum of all directions as one product, or None where it is more than one."""
+    weights: dict[tuple[int, int], float] = {}
+    for weight, first, sign, second in directions:
+        terms = [(first, first, 1)]
+        if sign:
+            terms += [(first, second, 2 * sign), (second, second, 1)]
+        for a, b, times in terms:
+            pair = (min(a, b), max(a, b))
+            weights[pair] = weights.get(pair, 0.0) + weight * times
+    left = [Product(weight, *pair) for pair, weight in weights.items() if weight]
+    return left[0] if len(left) == 1 else None
+
+
 @dataclass(frozen=True)
 class IndexedMap(LinearMap):
     """B_k by numbers of rows, one index array a column, and directions that are the same for all k."""

@@ -1,4 +1,9 @@
-"""B_k = sum_s w_s (p_i + sign p_j)(p_i + sign p_j)': pairs of rows of a table, directions never stored."""
+"""B_k = sum_s w_s (p_i + sign p_j)(p_i + sign p_j)': pairs of rows of a table, directions never stored.
+
+Where B_k is one product, w (p_i p_j' + p_j p_i') / 2 as that of a similarity, <B_k, S> is an entry of P S P'.
+For many constraints on few points this takes less than a product with each direction, and nothing cancels.
+Squared distances would cancel, so they have their directions always.
+"""
 
 from collections.abc import Callable
 from dataclasses import dataclass, replace
@@ -6,6 +11,7 @@ from typing import final
 
 from gramlearn._base.arrays import (
     Array,
+    added_at,
     chunks,
     concat,
     constant,
@@ -16,10 +22,12 @@ from gramlearn._base.arrays import (
     namespace,
     pair_squared_norms,
     read,
+    symmetric_part,
+    transpose,
 )
 from gramlearn.problem.linear_maps.base import Estimates, LinearMap, Products, RankOnes
 from gramlearn.problem.linear_maps.directions import DirectionMap
-from gramlearn.problem.linear_maps.indexed import IndexedMap
+from gramlearn.problem.linear_maps.indexed import IndexedMap, Product, as_product
 
 # A working set whose directions take no more than this is kept in memory instead of made anew.
 _DIRECTIONS_BYTES = 1 << 30
@@ -42,6 +50,15 @@ class PointMap(IndexedMap):
         """Whether it has fewer directions than points, so that these are cheaper to multiply."""
         return 2 * self.size * len(self.directions) < int(self.points.shape[0])
 
+    @property
+    def _product(self) -> Product | None:
+        """B_k as one product of two points, where that is less work than its directions."""
+        n, r = (int(k) for k in self.points.shape)
+        # The gain must pay for reading entries of a matrix in no order.
+        if 2 * n * (n + r) > self.size * len(self.directions) * r:
+            return None
+        return as_product(self.directions)
+
     def restrict(self, Q: Array, products: Products | None = None) -> LinearMap:
         if self._is_small:
             return self.stacked(slice(0, self.size)).restrict(Q)
@@ -53,6 +70,8 @@ class PointMap(IndexedMap):
 
     def materialize_rows(self, rows: Array) -> LinearMap:
         chosen = self.index_rows(rows)
+        if chosen._product is not None:
+            return chosen
         size = chosen.size * len(self.directions) * int(self.points.shape[1]) * 8
         return chosen.stacked(slice(0, chosen.size)) if size <= _DIRECTIONS_BYTES else chosen
 
@@ -100,10 +119,23 @@ class PointMap(IndexedMap):
         return total
 
     def apply(self, S: Array) -> Array:
+        if (product := self._product) is not None:
+            return product.weight * self._entries_of(product, self.points @ S)
         return concat([self.stacked(rows).apply(S) for rows in self._chunks()], self.points)
 
+    def _entries_of(self, product: Product, left: Array) -> Array:
+        """(p_i' S p_j)_k, from P S."""
+        xp, n = namespace(left), int(self.points.shape[0])
+        i, j = self.indices[product.first], self.indices[product.second]
+        return xp.take(xp.reshape(left @ transpose(self.points), (-1,)), i * n + j)
+
     def adjoint(self, v: Array) -> Array:
-        return self._summed(DirectionMap.adjoint, v, 2)
+        if (product := self._product) is None:
+            return self._summed(DirectionMap.adjoint, v, 2)
+        xp, n = namespace(v), int(self.points.shape[0])
+        i, j = self.indices[product.first], self.indices[product.second]
+        W = added_at(constant(0.0, v, n * n), i * n + j, product.weight * v)
+        return symmetric_part(transpose(self.points) @ (xp.reshape(W, (n, n)) @ self.points))
 
     def squares(self, v: Array) -> Array:
         return self._summed(DirectionMap.squares, v, 2)
@@ -176,8 +208,24 @@ class PointMap(IndexedMap):
         few = self.size * len(self.directions) <= int(self.points.shape[1])
         return self.rank_ones() if few else None
 
+    def gram(self, other: LinearMap) -> Array:
+        return self.stacked(slice(0, self.size)).gram(other)
+
     def diagonal(self, Phi: Array) -> Array:
+        if (product := self._product) is not None and Phi.shape[0] > 1:
+            # <B, Phi o B> = (w^2 / 2) [(p o p)' Phi (q o q) + (p o q)' Phi (p o q)] for B = w (pq' + qp') / 2
+            squares = replace(self, points=self.points**2)
+            crossed = concat([self._crossed(product, rows, Phi) for rows in self._chunks()], Phi)
+            both = squares._entries_of(product, squares.points @ Phi) + crossed
+            return product.weight**2 / 2 * both
         return concat([self.stacked(rows).diagonal(Phi) for rows in self._chunks()], self.points)
+
+    def _crossed(self, product: Product, rows: slice, Phi: Array) -> Array:
+        """(p_i o p_j)' Phi (p_i o p_j) for a slice of the constraints."""
+        xp = namespace(Phi)
+        i, j = (self.indices[side][rows] for side in (product.first, product.second))
+        both = xp.take(self.points, i, axis=0) * xp.take(self.points, j, axis=0)
+        return xp.vecdot(both @ Phi, both)
 
 
 def _leading_columns(points: Array, F: Array, centered: bool) -> tuple[Array, float, float]:
