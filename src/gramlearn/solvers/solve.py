@@ -23,6 +23,7 @@ from gramlearn.solvers.loop import Limits, iterate, warn_unless_solved
 _FEW_ENTRIES = 30
 INF = float("inf")
 _FIRST_ITERATIONS = 60
+_FIRST_ON_X = 150  # its steps are cheaper
 
 
 SOLVERS: Mapping[str, Solver[Any] | None] = {
@@ -53,10 +54,9 @@ def solve(
         "auto" decides so:
 
         1. more constraints than X has entries, with a derivative of their losses (LogDetSlack, KLSlack,
-           SquaredHinge, Square) or a Hinge, and a prior of full rank: "primal_newton", Newton on X itself; for
-           ranks of at most 30 with LogDet and without a Hinge only.
-        2. some Hinge beside such losses, with rank at most 30 and more constraints than X has entries:
-           "interior_point", steps along a path on which no price is at a kink.
+           SquaredHinge, Square) or a Hinge, and a prior of full rank: "primal_newton", Newton on X itself.
+        2. the same with a prior of lower rank, some Hinge among them, and rank at most 30: "interior_point",
+           steps along a path on which no price is at a kink.
         3. every other problem: "working_set", Newton on the dual of the constraints that matter. It proves
            that Hard constraints contradict each other where they do.
 
@@ -145,22 +145,19 @@ def _stages(solver: str | Solver[Any], problem: Problem, max_iter: int | None) -
     if problem.space.dimension > _FEW_ENTRIES or not problem.dual.size:
         candidates = dict.fromkeys([chosen, last])
         return [Stage(problem, known, known.default_max_iter) for known in candidates]
-    # Newton on a few constraints is quickest where it converges at all.
+    # Newton is quickest where it converges at all.
     inside = InteriorPoint()
-    first = [Stage(problem, chosen, _FIRST_ITERATIONS)] if chosen != inside else []
+    most = _FIRST_ON_X if chosen == PrimalNewton() else _FIRST_ITERATIONS
+    first = [Stage(problem, chosen, most)] if chosen != inside else []
     rest = [Stage(problem, known, known.default_max_iter) for known in (inside, last)]
     return [*first, *rest]
 
 
 def _is_for_the_primal(problem: Problem) -> bool:
-    """Whether Newton on X is quickest: more constraints than X has entries; at small ranks LogDet only."""
-    if PrimalNewton().objection(problem) is not None:
-        return False
+    """Whether Newton on X is quickest: more constraints than X has entries."""
     dual = problem.dual
-    if dual.size <= dual.rank * (dual.rank + 1) // 2:
-        return False
-    is_smooth = all(part.loss.is_smooth for part in dual.parts)
-    return dual.rank > _FEW_ENTRIES or (is_smooth and dual.regularizer.is_self_concordant)
+    many = dual.size > dual.rank * (dual.rank + 1) // 2
+    return many and PrimalNewton().objection(problem) is None
 
 
 def _is_kinked(problem: Problem) -> bool:

@@ -69,14 +69,10 @@ def large_margin_problem(
         outside = labeled[labels[labeled] != label]
         if len(inside) < 2:
             continue
-        near = _nearest(X[inside], X[inside], n_neighbors + 1)
-        far = _nearest(X[inside], X[outside], n_impostors)
-        for row, i in enumerate(inside):
-            # A point is its own nearest, but among equal points it need not come first.
-            mates = inside[near[row][near[row] != row][:n_neighbors]]
-            targets.append(np.stack([np.full(len(mates), i), mates], axis=1))
-            j, k = np.meshgrid(mates, outside[far[row]], indexing="ij")
-            triplets.append(np.stack([np.full(j.size, i), j.ravel(), k.ravel()], axis=1))
+        mates = _mates(_nearest(X[inside], X[inside], n_neighbors + 1))
+        far = outside[_nearest(X[inside], X[outside], n_impostors)]
+        targets.append(_joined(inside[:, None], inside[mates]))
+        triplets.append(_joined(inside[:, None, None], inside[mates][:, :, None], far[:, None, :]))
     if len(np.unique(labels[labeled])) < 2:
         raise ValueError("`y` has one class only, so no point has an impostor; two are needed.")
     if not targets:
@@ -138,6 +134,19 @@ def _read_labeled(points: Any, y: Any) -> tuple[np.ndarray, np.ndarray, np.ndarr
             f"`y` has {labels.size} labels, but `points` has {len(X)} rows; pass one for each."
         )
     return X, labels, labeled
+
+
+def _mates(near: np.ndarray) -> np.ndarray:
+    """The neighbors of each row without itself, which need not come first among equal points."""
+    others = near != np.arange(len(near))[:, None]
+    # Where many points are equal, a row may be missing from its own list, whose last is then left out.
+    others &= np.cumsum(others, axis=1) < near.shape[1]
+    return near[others].reshape(len(near), near.shape[1] - 1)
+
+
+def _joined(*columns: np.ndarray) -> np.ndarray:
+    """All combinations that broadcasting makes of these columns, one a row."""
+    return np.stack(np.broadcast_arrays(*columns), axis=-1).reshape(-1, len(columns))
 
 
 def _nearest(A: np.ndarray, B: np.ndarray, count: int) -> np.ndarray:
