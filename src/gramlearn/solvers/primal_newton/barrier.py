@@ -139,7 +139,7 @@ class Ray:
 
     @cached_property
     def _thickest_first(self) -> tuple[Array, Array]:
-        """(W, W'SW): the columns of F W are directions of X, and S is diagonal among those alike in thickness."""
+        """(W, W'SW): F W has the directions of X as columns, and W'SW is diagonal among those alike."""
         xp = namespace(self.S)
         _, thickness, W = xp.linalg.svd(self.start.primal.at.factor)
         S = W @ self.S @ transpose(W)
