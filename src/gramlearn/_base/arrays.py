@@ -17,6 +17,7 @@ Array = Any
 # A scan from this size on is compiled, even if Numba has to be loaded for it (about half a second): the two
 # versions round differently, and an answer must not depend on what was solved before it.
 _COMPILED_FROM_ELEMENTS = 1_000_000
+_SMALL_ON_DEVICE = 256  # rows of a matrix that a GPU needs longer to decompose than the host
 _CHUNK_BYTES_HOST = 4 << 20  # stays in a core's cache
 _CHUNK_BYTES_DEVICE = 1 << 30  # large enough to hide the launch of a kernel
 
@@ -243,6 +244,31 @@ def cholesky_or_none(matrix: Array) -> Array | None:
         return None
     # Some libraries answer with NaN instead of raising.
     return factor if is_finite(factor) else None
+
+
+def eigh(matrix: Array) -> tuple[Array, Array]:
+    """(e, U) with U diag(e) U' = matrix, the e ascending."""
+    return _decomposed(matrix, lambda xp, a: tuple(xp.linalg.eigh(a)))
+
+
+def eigvalsh(matrix: Array) -> Array:
+    """The eigenvalues of a symmetric matrix, ascending."""
+    return _decomposed(matrix, lambda xp, a: (xp.linalg.eigvalsh(a),))[0]
+
+
+def svd(matrix: Array) -> tuple[Array, Array, Array]:
+    """(U, s, V) with U diag(s) V = matrix, the s descending, for a square matrix."""
+    return _decomposed(matrix, lambda xp, a: tuple(xp.linalg.svd(a)))
+
+
+def _decomposed(matrix: Array, decompose: Callable[[Any, Array], tuple[Array, ...]]) -> Any:
+    """Decompose where it is quickest: a small matrix of a GPU on the host."""
+    xp = namespace(matrix)
+    is_small = matrix.shape[0] <= _SMALL_ON_DEVICE
+    if not (is_small and array_api_compat.is_torch_namespace(xp) and matrix.is_cuda):
+        return decompose(xp, matrix)
+    found = decompose(array_api_compat.numpy, matrix.cpu().numpy())
+    return tuple(xp.asarray(part, device=matrix.device) for part in found)
 
 
 def inverse_of_lower(lower: Array) -> Array:

@@ -13,6 +13,7 @@ from typing import NamedTuple, final
 from gramlearn._base.arrays import (
     Array,
     concat,
+    eigvalsh,
     is_finite,
     machine_eps,
     namespace,
@@ -28,12 +29,14 @@ from gramlearn.problem.losses import Loss
 from gramlearn.problem.spectral import ConjugatePoint
 
 INF = float("inf")
+_MANY = 10_000  # constraints that take time to copy
+_NEARLY_ALL = 0.9  # the share of them from which on the others are taken along
 # Shares of lam to try until X(lam) exists; without linear terms it always does at lam = 0.
 _SHARES = (1.0, 0.5, 0.1, 0.01, 1e-4, 0.0)
 
 
 class Priced(NamedTuple):
-    """Constraints of one part that have a price: B_k = Q' A_k Q, loss', the losses and their t."""
+    """Constraints of one part, most with a price: B_k = Q' A_k Q, loss', the losses and their t."""
 
     map: LinearMap
     prices: Array
@@ -78,27 +81,36 @@ class PrimalPoint:
 
     @cached_property
     def priced(self) -> list[Priced]:
-        """The constraints that have a price, part by part; the others add nothing to what follows."""
+        """The constraints that have a price, part by part, or all where few have none.
+
+        The others add nothing to what follows, and to copy most of them takes longer than to take them along.
+        """
         found = []
         pieces = (self.dual.split(self.t), self.dual.split(self.lam))
         for part, framed, t, lam in zip(self.dual.parts, self.maps, *pieces, strict=True):
             rows = where_true(lam != 0)
-            if rows.shape[0]:
+            if _is_nearly_all(rows, part.size):
+                found.append(Priced(framed, lam, part.loss, t))
+            elif rows.shape[0]:
                 linear, loss = framed.materialize_rows(rows), part.loss.take(rows)
                 found.append(Priced(linear, lam[rows], loss, t[rows]))
         return found
 
     @cached_property
     def curved(self) -> tuple[list[LinearMap], Array]:
-        """(maps, loss''): the constraints whose price moves with t."""
+        """(maps, loss''): the constraints whose price moves with t, and a few others at zero."""
+        xp = namespace(self.t)
         maps, curvature = [], []
-        for priced in self.priced:
-            rows = where_true(~priced.loss.is_flat(priced.t))
-            if rows.shape[0]:
-                every = rows.shape[0] == priced.map.size
-                maps.append(priced.map if every else priced.map.materialize_rows(rows))
-                second = priced.loss.take(rows).conjugate_second(priced.prices[rows])
-                curvature.append(1 / second)
+        for linear, prices, loss, t in self.priced:
+            bends = (prices != 0) & ~loss.is_flat(t)
+            rows = where_true(bends)
+            if _is_nearly_all(rows, linear.size):
+                maps.append(linear)
+                second = xp.where(bends, loss.conjugate_second(prices), xp.ones_like(t))
+                curvature.append(xp.where(bends, 1 / second, xp.zeros_like(t)))
+            elif rows.shape[0]:
+                maps.append(linear.materialize_rows(rows))
+                curvature.append(1 / loss.take(rows).conjugate_second(prices[rows]))
         return maps, concat(curvature, self.t)
 
     @cached_property
@@ -160,7 +172,7 @@ class PrimalPoint:
         """The part of the gap that rounding of the prior makes, with Y = grad phi(X) - R."""
         if self.dual.regularizer.keeps_range or not is_finite(R):
             return 0.0
-        return self.dual.prior_rounding_among(namespace(R).linalg.eigvalsh(self.at.image - R))
+        return self.dual.prior_rounding_among(eigvalsh(self.at.image - R))
 
     @property
     def _residual_error(self) -> float:
@@ -185,3 +197,7 @@ class PrimalPoint:
         other = PrimalPoint(dual, self.at, self.lam, self)
         other.__dict__["residual"] = self.residual  # it depends on lam alone
         return other
+
+
+def _is_nearly_all(rows: Array, size: int) -> bool:
+    return size >= _MANY and int(rows.shape[0]) >= _NEARLY_ALL * size

@@ -22,12 +22,15 @@ from gramlearn._base.arrays import (
     cholesky_or_none,
     clipped,
     constant,
+    eigh,
+    eigvalsh,
     eye,
     inverse_of_lower,
     is_finite,
     machine_eps,
     namespace,
     read,
+    svd,
     symmetric_part,
     transpose,
 )
@@ -116,14 +119,14 @@ class SpectralPoint(ConjugatePoint):
         if not is_finite(Y):
             return  # Y overflowed: outside the domain
         xp = namespace(Y)
-        self._y, self._u = xp.linalg.eigh(symmetric_part(Y))
+        self._y, self._u = eigh(symmetric_part(Y))
         value = read(xp.sum(regularizer.conjugate(self._y)))
         self.value = INF if value != value else value  # inf - inf overflows, too
 
     @classmethod
     def of_gradient(cls, regularizer: "Regularizer", F: Array) -> "SpectralPoint":
         xp = namespace(F)
-        u, s, _ = xp.linalg.svd(F)
+        u, s, _ = svd(F)
         # Products with smaller eigenvalues would underflow.
         x = clipped(s * s, low=float(xp.finfo(F.dtype).smallest_normal) ** 0.5)
         point = cls.__new__(cls)
@@ -173,7 +176,7 @@ class SpectralPoint(ConjugatePoint):
         xp = namespace(R)
         if not is_finite(R):
             return INF
-        y = xp.linalg.eigvalsh(self.image - R) + error
+        y = eigvalsh(self.image - R) + error
         value = read(xp.sum(self._regularizer.conjugate(y)))
         if not value < INF:
             return INF
@@ -235,7 +238,7 @@ class CholeskyPoint(ConjugatePoint):
         xp = namespace(R)
         if not is_finite(R):
             return INF
-        e = xp.linalg.eigvalsh(R)
+        e = eigvalsh(R)
         if not read(e[0]) - error > -1:
             return INF
         largest = xp.maximum(_excess(e + error), _excess(e - error))  # it is convex

@@ -125,7 +125,10 @@ class LinearMap(ABC):
 
     def magnitude(self) -> float:
         """A number that no entry of a B_k exceeds by much."""
-        return read(namespace(self.sizes()).max(self.sizes())) ** 2 if self.size else 0.0
+        if not self.size:
+            return 0.0
+        sizes = self.sizes()
+        return read(namespace(sizes).max(sizes)) ** 2
 
     @abstractmethod
     def in_single(self, scale: float) -> "LinearMap":

@@ -106,11 +106,12 @@ class DirectionMap(LinearMap):
 
     def sizes(self) -> Array:
         xp = namespace(self.z)
-        return xp.max(xp.abs(self.z), axis=0)
+        return xp.maximum(xp.max(self.z, axis=0), -xp.min(self.z, axis=0))
 
     def in_single(self, scale: float) -> "DirectionMap":
         xp = namespace(self.z)
-        return DirectionMap(xp.astype(self.z * scale**-0.5, xp.float32), self.weights)
+        z = self.z if scale == 1 else self.z * scale**-0.5
+        return DirectionMap(xp.astype(z, xp.float32), self.weights)
 
     def rank_ones(self) -> RankOnes:
         xp, size, count = namespace(self.z), self.size, len(self.weights)

@@ -13,11 +13,14 @@ from typing import final
 from gramlearn._base.arrays import (
     Array,
     cholesky_or_none,
+    eigh,
+    eigvalsh,
     eye,
     is_finite,
     machine_eps,
     namespace,
     read,
+    svd,
     symmetric_part,
     transpose,
 )
@@ -115,7 +118,7 @@ class BarrierPoint:
         """How far X would move at nu = 1, against its own size: the largest eigenvalue of x^1/2 R x^1/2."""
         xp, x = namespace(self.x0), self.primal.at.spectrum
         root = xp.sqrt(x)
-        values = xp.linalg.eigvalsh(self.primal.residual * root[:, None] * root[None, :])
+        values = eigvalsh(self.primal.residual * root[:, None] * root[None, :])
         return read(xp.max(xp.abs(values)))
 
     def along(self, dX: Array) -> "Ray":
@@ -141,13 +144,13 @@ class Ray:
     def _thickest_first(self) -> tuple[Array, Array]:
         """(W, W'SW): F W has the directions of X as columns, and W'SW is diagonal among those alike."""
         xp = namespace(self.S)
-        _, thickness, W = xp.linalg.svd(self.start.primal.at.factor)
+        _, thickness, W = svd(self.start.primal.at.factor)
         S = W @ self.S @ transpose(W)
         group = xp.floor(xp.log(thickness[0] / thickness) / _ALIKE)
         among = xp.where(group[:, None] == group[None, :], S, xp.zeros_like(S))
         # Eigenvectors of one group after the other: the shifts keep their eigenvalues apart.
         apart = 4 * xp.max(xp.sum(xp.abs(among), axis=1))
-        _, V = xp.linalg.eigh(among + eye(int(S.shape[0]), S) * (apart * group))
+        _, V = eigh(among + eye(int(S.shape[0]), S) * (apart * group))
         return transpose(W) @ V, symmetric_part(transpose(V) @ S @ V)
 
     def at(self, size: float) -> BarrierPoint:

@@ -9,6 +9,7 @@ from typing import NamedTuple
 from gramlearn._base.arrays import (
     Array,
     concat,
+    eigh,
     every_row,
     eye,
     machine_eps,
@@ -33,6 +34,7 @@ _DIRECT_SHARE, _DIRECT_SIZE = 4, 6000
 _DIRECT_ELEMENTS = 4_000_000
 # Down to this residual, products in single precision are accurate enough.
 _SINGLE_ACCURACY = 1e-3
+_MODERATE = 1e6  # entries of up to this size need no other scale in single precision
 _SAMPLE = 20_000  # constraints that make the preconditioner
 
 
@@ -128,7 +130,7 @@ class _Preconditioner(NamedTuple):
         M = joint_adjoint(maps, xp.sqrt(curvature))
         sums = xp.sum(xp.zeros_like(M) + Phi, axis=1)
         root = xp.sqrt(sums / xp.sqrt(xp.sum(sums)))
-        _, U = xp.linalg.eigh(symmetric_part(root[:, None] * M * root[None, :]))
+        _, U = eigh(symmetric_part(root[:, None] * M * root[None, :]))
         rotated = [m.restrict(root[:, None] * U) for m in maps]
         pieces = zip(rotated, split(rotated, curvature), strict=True)
         squares = sum(m.squares(d) for m, d in pieces)
@@ -175,6 +177,8 @@ class _System(NamedTuple):
         """The same in single precision, scaled to entries of about 1; None where its range is too small."""
         xp = namespace(self.curvature)
         scale = max(m.magnitude() for m in self.maps) or 1.0
+        if 1 / _MODERATE <= scale <= _MODERATE:
+            scale = 1.0  # nothing to multiply
         peak = read(xp.max(self.h)) or 1.0
         curvature = self.curvature * (scale * peak) ** 2
         if read(xp.max(curvature)) > 1e15 or read(xp.max(self.inverse.diagonal)) > 1e30:

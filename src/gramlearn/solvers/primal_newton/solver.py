@@ -20,12 +20,14 @@ from gramlearn._base.arrays import (
     Array,
     clipped,
     concat,
+    count_true,
     eye,
     is_array,
     is_finite,
     namespace,
     read,
     scatter,
+    svd,
 )
 from gramlearn._base.validation import check_count
 from gramlearn.problem.certificate import Certificate
@@ -97,7 +99,7 @@ class PrimalState(State):
     def details(self) -> Mapping[str, Any]:
         return {
             "working": self.point.primal.dual.size,
-            "active": sum(priced.map.size for priced in self.point.primal.priced),
+            "active": count_true(self.point.primal.lam != 0),
             "looks": self.stages,
             "barrier": self.stage.nu,
             "primal": self.point.value,
@@ -267,8 +269,7 @@ class PrimalNewton(Solver[PrimalState]):
     def _shows_no_more(self, state: PrimalState) -> bool:
         """Whether X is so thin in a direction that the error of a sample matters, which is entries / size."""
         primal, stage = state.point.primal, state.stage
-        xp = namespace(primal.at.factor)
-        s = xp.linalg.svdvals(primal.at.factor)
+        _, s, _ = svd(primal.at.factor)
         entries = stage.exact.rank * (stage.exact.rank + 1) / 2
         size = sum(int(rows.shape[0]) for rows in stage.rows)
         return read(s[-1]) ** 2 * size < _THIN * entries * read(s[0]) ** 2
