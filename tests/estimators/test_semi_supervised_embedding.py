@@ -53,6 +53,17 @@ def test_the_trace_price_reduces_the_dimension():
     assert 0 < spectra[3][0] < 0.1 * spectra[0][0]
 
 
+@pytest.mark.parametrize("tau", [1e-3, 0.3, 0.9])
+def test_the_dimension_does_not_depend_on_the_solver(tau):
+    """Newton on X and interior points leave a little in every direction, Newton on the dual does not."""
+    exact, *others = (
+        SemiSupervisedEmbedding(tau=tau, bounds=BOUNDS, solver=solver).fit(X, side=SIDE)
+        for solver in ("working_set", "primal_newton", "interior_point")
+    )
+    for model in others:
+        assert len(model.eigenvalues_) == len(exact.eigenvalues_)
+
+
 @pytest.mark.parametrize("params", [{}, {"rank": 10}, {"kernel": "rbf"}], ids=str)
 def test_new_points_are_embedded_as_the_old_ones(params):
     model = SemiSupervisedEmbedding(n_components=2, tau=0.01, **params).fit(X, side=SIDE)

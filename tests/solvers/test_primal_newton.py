@@ -84,8 +84,17 @@ def pairs_of_points(rank: int, size: int) -> tuple[np.ndarray, np.ndarray, np.nd
     return P, np.concatenate([i[alike], i[unlike]]), np.concatenate([j[alike], j[unlike]]), y
 
 
-def problem_of(regularizer: Regularizer, loss: type[Loss], C: float, rank: int = 8) -> Problem:
+def problem_of(
+    regularizer: Regularizer,
+    loss: type[Loss],
+    C: float,
+    rank: int = 8,
+    prior: np.ndarray | None = None,
+    unit: float = 1.0,
+) -> Problem:
+    """Alike pairs are to come near, and others to stay far; the points are in this unit."""
     P, i, j, _ = pairs_of_points(rank, 600)
+    P = P * unit
     squared = np.sum((P[i] - P[j]) ** 2, axis=1)
     low, high = np.percentile(squared, [10, 90])
     near, far = slice(0, 300), slice(300, 600)
@@ -93,7 +102,7 @@ def problem_of(regularizer: Regularizer, loss: type[Loss], C: float, rank: int =
         Term(SquaredDistances(i[near], j[near], points=P), loss(C, upper=low)),
         Term(SquaredDistances(i[far], j[far], points=P), loss(C, lower=high)),
     ]
-    return Problem(regularizer, np.eye(rank), terms)
+    return Problem(regularizer, np.eye(rank) if prior is None else prior, terms)
 
 
 def point_at(regularizer: Regularizer, F: np.ndarray) -> BarrierPoint:
@@ -174,6 +183,22 @@ def test_it_arrives_at_every_price(regularizer: Regularizer, loss: type[Loss], C
     two = solve(problem, "interior_point")
     assert one.status is Status.OPTIMAL
     assert max(one.dual, two.dual) <= min(one.primal, two.primal) * (1 + 1e-9)
+
+
+@pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")  # of the other solver
+@pytest.mark.parametrize("unit", [1e-3, 1.0, 1e3])
+@pytest.mark.parametrize("loss", [Hinge, SquaredHinge, LogDetSlack])
+@pytest.mark.parametrize("regularizer", [r for r in REGULARIZERS if not r.keeps_range], ids=name_of)
+def test_the_prior_may_be_zero_in_some_or_all_directions(
+    regularizer: Regularizer, loss: type[Loss], unit: float
+) -> None:
+    """Whatever unit the points are in: a prior of zeros does not say how large X is to be."""
+    V, _ = np.linalg.qr(np.random.default_rng(3).standard_normal((8, 3)))
+    for prior in (np.zeros((8, 8)), V @ V.T):
+        problem = problem_of(regularizer, loss, 1.0, prior=prior, unit=unit)
+        one, two = solve(problem, "primal_newton"), solve(problem, "interior_point")
+        assert one.status is Status.OPTIMAL
+        assert max(one.dual, two.dual) <= min(one.primal, two.primal) * (1 + 1e-9)
 
 
 @pytest.mark.parametrize("regularizer", [LogDet(), VonNeumann(), Frobenius()], ids=name_of)

@@ -11,6 +11,7 @@ import numpy as np
 from sklearn.base import BaseEstimator, ClassNamePrefixFeaturesOutMixin, TransformerMixin
 from sklearn.utils.validation import check_is_fitted
 
+from gramlearn._base.arrays import concat
 from gramlearn._base.validation import check_choice, check_count, check_positive, generator
 from gramlearn._base.warnings import warn
 from gramlearn.estimators._all_or_nothing import all_or_nothing
@@ -23,6 +24,7 @@ from gramlearn.problem.dual import Part
 from gramlearn.problem.losses import Hinge, Linear, SquaredHinge
 from gramlearn.problem.problem import Problem, Term
 from gramlearn.problem.regularizers import Frobenius
+from gramlearn.problem.solution import Solution
 from gramlearn.side_information import SideInformation
 
 _RANK = 1e-6  # eigenvalues below this share of the largest are zero
@@ -158,18 +160,20 @@ class SemiSupervisedEmbedding(
         zero = np.zeros((P.shape[1], P.shape[1]))
         terms.append(Term(Trace(), Linear(self._price_of_trace(zero, terms))))
         solution = self._solve(Frobenius(), zero, terms)
-        self.eigenvalues_, directions = self._leading(solution.matrix)
+        self.eigenvalues_, directions = self._leading(solution)
         self._directions = directions * np.sqrt(self.eigenvalues_)
         self.embedding_ = P @ self._directions
         self.coordinates_, self.solution_ = space.coordinates, solution
         self.n_iter_ = max(1, solution.iterations)
         return self
 
-    def _leading(self, W: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    def _leading(self, solution: Solution) -> tuple[np.ndarray, np.ndarray]:
         """The largest eigenvalues of W, as many as there are or were asked for, and their eigenvectors."""
-        s, V = np.linalg.eigh(W)
+        s, V = np.linalg.eigh(solution.matrix)
         s, V = s[::-1], V[:, ::-1]
-        count = max(1, int(np.sum(s > _RANK * s[0])))
+        # A solver may come next to the boundary of the cone and not onto it; W(lam) is on it.
+        at_prices = _spectrum_at_prices(solution)
+        count = max(1, min(int(np.sum(x > _RANK * np.max(x))) for x in (s, at_prices)))
         if self.n_components is not None:
             asked = int(self.n_components)
             if asked > count:
@@ -219,3 +223,10 @@ def _price_at_zero(part: Part) -> np.ndarray:
     # On which side of its bound t = 0 is, the kink tells: loss*' is the bound itself.
     above = t > np.asarray(part.loss.conjugate_derivative(np.zeros(part.size)))
     return np.where(part.loss.is_slack(t, t), 0.0, np.where(above, hi, lo))
+
+
+def _spectrum_at_prices(solution: Solution) -> np.ndarray:
+    """The eigenvalues of W(lam) for the duals lam of the solution."""
+    dual = solution.problem.dual
+    lam = solution.problem.free_duals(solution.duals) or []
+    return np.asarray(dual.at(concat(lam, dual.like)).conjugate.spectrum)

@@ -224,6 +224,17 @@ class Dual:
         pairs = zip(self.parts, framed, strict=True)
         return concat([part.offset + mapped.traces(x) for part, mapped in pairs], self.like)
 
+    def multiple_at_bounds(self, x: Array) -> float:
+        """The c at which t of c diag(x), before it cancels, is as large as the bounds of some part."""
+        xp, multiple = namespace(self.like), 0.0
+        for part in self.parts:
+            zero = constant(0.0, self.like, part.size)
+            asked = read(xp.sum(xp.abs(part.loss.conjugate_derivative(zero) - part.offset)))
+            given = read(xp.sum(part.map.magnitudes(x)))
+            if 0 < asked < INF and 0 < given < INF:
+                multiple = max(multiple, asked / given)
+        return multiple or 1.0
+
     def gap(self, t: Array, lam: Array) -> float:
         """sum_k [loss_k(t_k) + loss_k*(lam_k) - lam_k t_k]."""
         gaps = self.each(lambda p, t, v: p.loss.gap(t, v), t, lam)

@@ -54,9 +54,9 @@ def solve(
         "auto" decides so:
 
         1. more constraints than X has entries, with a derivative of their losses (LogDetSlack, KLSlack,
-           SquaredHinge, Square) or a Hinge, and a prior of full rank: "primal_newton", Newton on X itself.
-        2. the same with a prior of lower rank, some Hinge among them, and rank at most 30: "interior_point",
-           steps along a path on which no price is at a kink.
+           SquaredHinge, Square) or a Hinge: "primal_newton", Newton on X itself.
+        2. the same with a loss of your own that has other kinks, and rank at most 30: "interior_point", steps
+           along a path on which no price is at a kink.
         3. every other problem: "working_set", Newton on the dual of the constraints that matter. It proves
            that Hard constraints contradict each other where they do.
 

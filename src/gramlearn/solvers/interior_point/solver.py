@@ -230,25 +230,13 @@ def _start(start: DualPoint, times: float) -> Interior:
         x, frame = start.conjugate.spectrum, start.conjugate.frame
         largest = read(xp.max(x))
         if not largest > 0:
-            x = shape * _usual_size(dual, shape)
+            x = shape * dual.multiple_at_bounds(shape)
         elif not dual.regularizer.is_own_barrier:
             x = clipped(x, low=_FLOOR * largest)
         return Interior.without_multipliers(dual, frame * xp.sqrt(x), start.lam)
-    size = max(read(xp.max(prior / shape)), times * _usual_size(dual, shape))
+    size = max(read(xp.max(prior / shape)), times * dual.multiple_at_bounds(shape))
     frame = eye(dual.rank, shape) * xp.sqrt(size * shape)
     return Interior.without_multipliers(dual, frame, start.lam)
-
-
-def _usual_size(dual: Dual, shape: Array) -> float:
-    """The c at which t of c diag(shape), before it cancels, is as large as the bounds of some term."""
-    xp, size = namespace(dual.like), 0.0
-    for part in dual.parts:
-        zero = constant(0.0, dual.like, part.size)
-        off = part.loss.conjugate_derivative(zero) - part.offset
-        asked, given = read(xp.sum(xp.abs(off))), read(xp.sum(part.map.magnitudes(shape)))
-        if 0 < asked < INF and 0 < given < INF:
-            size = max(size, asked / given)
-    return size or 1.0
 
 
 def _join(

@@ -39,8 +39,8 @@ _LEAST = 0.5  # share of an eigenvalue that a step leaves as the Newton step has
 class BarrierPoint:
     """A primal point and the strength nu of the barrier; x0 is the spectrum of the prior.
 
-    `held` is the strength that X has been brought to, if that is another. Everything is in the frame Q of
-    X = Q diag(x) Q'.
+    Where the prior is zero, x0 is the usual size of an X that satisfies the constraints. `held` is the strength
+    that X has been brought to, if that is another. Everything is in the frame Q of X = Q diag(x) Q'.
     """
 
     primal: PrimalPoint

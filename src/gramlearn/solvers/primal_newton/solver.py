@@ -24,6 +24,7 @@ from gramlearn._base.arrays import (
     eye,
     is_array,
     is_finite,
+    machine_eps,
     namespace,
     read,
     scatter,
@@ -109,7 +110,7 @@ class PrimalState(State):
 @final
 @dataclass(frozen=True)
 class PrimalNewton(Solver[PrimalState]):
-    """Newton on the primal: any regularizer with a prior of full rank, losses with a derivative, and hinges.
+    """Newton on the primal: any regularizer and prior, losses with a derivative, and hinges.
 
     Parameters
     ----------
@@ -132,9 +133,7 @@ class PrimalNewton(Solver[PrimalState]):
     def objection(self, problem: Problem) -> str | None:
         if (objection := super().objection(problem)) is not None:
             return objection
-        dual, s = problem.dual, problem.space.spectrum
-        if not read(namespace(s).min(s)) > 0:
-            return "the prior has eigenvalues of zero"
+        dual = problem.dual
         is_smooth = all(part.loss.is_smooth for part in dual.parts)
         entries = dual.rank * (dual.rank + 1) // 2
         if dual.size <= entries and not (is_smooth and dual.regularizer.is_self_concordant):
@@ -156,9 +155,9 @@ class PrimalNewton(Solver[PrimalState]):
         return None
 
     def init(self, problem: Problem, start: list[Array] | None, tol: float) -> PrimalState:
-        dual, s = problem.dual, problem.space.spectrum
+        dual, x0 = problem.dual, _reference(problem)
         stride, width, centers = 1, _WIDTH, None
-        at = dual.regularizer.at_gradient(eye(dual.rank, s) * namespace(s).sqrt(s))
+        at = dual.regularizer.at_gradient(eye(dual.rank, x0) * namespace(x0).sqrt(x0))
         if start is None:
             entries = dual.rank * (dual.rank + 1) // 2
             while dual.size > max(self.sample, 4 * entries) * stride:
@@ -169,7 +168,7 @@ class PrimalNewton(Solver[PrimalState]):
         if all(part.loss.is_smooth for part in dual.parts):
             width = 0.0
         stage = Stage(stride, 0.0, width, [], dual, centers=centers)
-        state = self._look(problem, at, stage)
+        state = self._look(problem, at, stage, x0)
         if not state.point.is_finite:
             return _refuse(problem, state)
         return _with_barrier(state, max(state.point.strain / _STRAIN - state.point.stiffness, 0.0))
@@ -257,7 +256,7 @@ class PrimalNewton(Solver[PrimalState]):
             stage = replace(stage, width=stage.width / _NARROWER, centers=centers)
         drifted = state.drift > _DRIFT and not stage.is_whole
         if drifted or stage.stride != state.stage.stride:
-            looked = self._look(problem, point.primal.at, stage)
+            looked = self._look(problem, point.primal.at, stage, point.x0)
             looked = replace(looked, point=replace(looked.point, held=nu))
             return replace(looked, stages=state.stages + 1, certificate=state.certificate)
         primal = point.primal
@@ -274,14 +273,14 @@ class PrimalNewton(Solver[PrimalState]):
         size = sum(int(rows.shape[0]) for rows in stage.rows)
         return read(s[-1]) ** 2 * size < _THIN * entries * read(s[0]) ** 2
 
-    def _look(self, problem: Problem, at: ConjugatePoint, stage: Stage) -> PrimalState:
+    def _look(self, problem: Problem, at: ConjugatePoint, stage: Stage, x0: Array) -> PrimalState:
         """Find the constraints that matter at X, all or among a sample."""
         dual = problem.dual
         rows = near_rows(dual, at, stage.stride, self.first)
         exact = _weighted(dual.materialize_rows(rows), stage.stride)
         stage = replace(stage, rows=rows, exact=exact, is_whole=exact.size == dual.size)
         primal = PrimalPoint(_ramps(stage), at)
-        return PrimalState(stage, BarrierPoint(primal, stage.nu, problem.space.spectrum))
+        return PrimalState(stage, BarrierPoint(primal, stage.nu, x0))
 
     def _look_again(self, problem: Problem, state: PrimalState) -> PrimalState:
         """Certify X over all constraints, at the prices it has, and go on with those that matter."""
@@ -290,7 +289,9 @@ class PrimalNewton(Solver[PrimalState]):
             # A constraint of which nothing is known yet has no price.
             centers = None if stage.stride > 1 else _scattered(primal, stage, problem.dual)
             stage = replace(stage, stride=1, centers=centers)
-            state = replace(self._look(problem, primal.at, stage), stages=state.stages + 1)
+            state = replace(
+                self._look(problem, primal.at, stage, state.point.x0), stages=state.stages + 1
+            )
             stage, primal = state.stage, state.point.primal
         if not state.point.is_finite:
             return _refuse(problem, state)
@@ -302,6 +303,16 @@ class PrimalNewton(Solver[PrimalState]):
         """No step lowers the value: certify what there is, and say so."""
         state = self._look_again(problem, state)
         return state if state.status(tol) is not None else replace(state, ending=Status.STALLED)
+
+
+def _reference(problem: Problem) -> Array:
+    """The spectrum of the prior; where it is zero up to rounding, the size at which t is about its bound."""
+    s, xp = problem.space.spectrum, namespace(problem.space.spectrum)
+    is_zero = s <= problem.dual.rank * machine_eps(s) * read(xp.max(s))
+    if problem.regularizer.keeps_range or not bool(xp.any(is_zero)):
+        return s
+    one = xp.ones_like(s)
+    return xp.where(is_zero, problem.dual.multiple_at_bounds(one) * one, s)
 
 
 def _change(here: BarrierPoint, there: BarrierPoint) -> float:
