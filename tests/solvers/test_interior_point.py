@@ -69,7 +69,7 @@ def test_hinges_are_solved_at_any_price(
     regularizer: Regularizer, price: tuple[float, float], library: Library
 ) -> None:
     C, scale = price
-    solution = solve(crowded(regularizer, C, library, scale))
+    solution = solve(crowded(regularizer, C, library, scale), "interior_point")
     assert solution.status is Status.OPTIMAL
     assert solution.relative_gap <= 1e-6
     assert solution.iterations <= 30

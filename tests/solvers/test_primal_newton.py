@@ -172,6 +172,22 @@ def test_it_arrives_where_features_differ_a_thousandfold(
     assert solution.status is Status.OPTIMAL
 
 
+def test_auto_tries_interior_points_soon_where_these_are_cheap() -> None:
+    """Raw features of wine, on which steps on X take hundreds with a hinge, and interior points thirty."""
+    P, y = load_wine(return_X_y=True)
+    i, j = np.triu_indices(len(P), 1)
+    i, j = i[::16], j[::16]
+    alike = y[i] == y[j]
+    low, high = np.percentile(np.sum((P[i] - P[j]) ** 2, axis=1), [5, 95])
+    terms = [
+        Term(SquaredDistances(i[alike], j[alike], points=P), Hinge(10.0, upper=low)),
+        Term(SquaredDistances(i[~alike], j[~alike], points=P), Hinge(10.0, lower=high)),
+    ]
+    solution = solve(Problem(LogDet(), np.eye(13), terms))
+    assert solution.status is Status.OPTIMAL
+    assert solution.iterations <= 90
+
+
 @pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")  # of the other solver
 @pytest.mark.parametrize("C", [1e-3, 1.0, 1e3])
 @pytest.mark.parametrize("loss", [Hinge, SquaredHinge, KLSlack, LogDetSlack])
