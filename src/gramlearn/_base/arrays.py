@@ -20,6 +20,11 @@ _COMPILED_FROM_ELEMENTS = 1_000_000
 _SMALL_ON_DEVICE = 256  # rows of a matrix that a GPU needs longer to decompose than the host
 _CHUNK_BYTES_HOST = 4 << 20  # stays in a core's cache
 _CHUNK_BYTES_DEVICE = 1 << 30  # large enough to hide the launch of a kernel
+_ASSIGN_AT_ROWS = (  # libraries that assign at row numbers, see `scatter`
+    array_api_compat.is_numpy_namespace,
+    array_api_compat.is_torch_namespace,
+    array_api_compat.is_cupy_namespace,
+)
 
 
 def is_array(x: object) -> bool:
@@ -161,8 +166,11 @@ def rows_of(x: Any, rows: Array) -> Any:
 
 def scatter(values: Array, rows: Array, size: int) -> Array:
     """Give the vector of `size` that holds the values at these rows (ascending) and 0 elsewhere."""
-    out = constant(0.0, values, size)
-    if rows.shape[0]:
+    out, xp = constant(0.0, values, size), namespace(values)
+    if any(known(xp) for known in _ASSIGN_AT_ROWS):
+        out[rows] = values
+    elif rows.shape[0]:
+        # The standard assigns where booleans hold, and not at row numbers.
         out[~is_missing(every_row(size, values), rows)] = values
     return out
 
