@@ -30,7 +30,7 @@ _DIRECT_ROWS = 200
 _DIRECT_RANK = 12
 _DIRECT_PRODUCTS = 2e8  # multiplications that take no longer than the steps they save
 # For LogDet the system is cheap to write out, and to eliminate it takes less time than a few products with it.
-_DIRECT_SHARE, _DIRECT_SIZE = 4, 6000
+_DIRECT_SHARE, _DIRECT_SIZE = 12, 6000
 _DIRECT_ELEMENTS = 4_000_000
 # Down to this residual, products in single precision are accurate enough.
 _SINGLE_ACCURACY = 1e-3
