@@ -124,6 +124,24 @@ def test_traces(c, form, library):
 
 @every_constraint
 @every_form
+def test_nothing_cancels_in_an_absolute_sum(c, form, library):
+    mapping = linear_map(c, form, library)
+    v = np.abs(random(mapping.size))
+    pieces = [library.numpy(mapping.absolute_sum(library.array(e))) for e in np.diag(v)]
+    for weight, B, P in zip(v, matrices(mapping, library), pieces, strict=True):
+        eigenvalues = np.linalg.eigvalsh(B)
+        size = np.abs(eigenvalues).max()
+        assert np.linalg.eigvalsh(P).min() >= -1e-12 * weight * size
+        beside = np.hstack([P, B])
+        assert np.linalg.matrix_rank(P) == np.linalg.matrix_rank(beside)
+        if np.sum(np.abs(eigenvalues) > 1e-12 * size) == 1 and eigenvalues.max() == size:
+            np.testing.assert_allclose(P, weight * B, **CLOSE)
+    whole = library.numpy(mapping.absolute_sum(library.array(v)))
+    np.testing.assert_allclose(whole, np.sum(pieces, axis=0), **CLOSE)
+
+
+@every_constraint
+@every_form
 def test_squares(c, form, library):
     mapping = linear_map(c, form, library)
     v = random(mapping.size)

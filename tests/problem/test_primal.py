@@ -9,7 +9,10 @@ import gramlearn.solvers.primal_newton.direction as direction
 from catalogue import LOSSES, REGULARIZERS, all_constraints, name_of
 from conftest import Library
 from gramlearn import Frobenius, LogDet, Problem, Term, solve
+from gramlearn._base.arrays import Array
 from gramlearn.problem.constraints import Constraints
+from gramlearn.problem.linear_maps import LinearMap
+from gramlearn.problem.linear_maps.directions import DirectionMap
 from gramlearn.problem.primal import PrimalPoint
 from gramlearn.problem.scan import near_rows
 from gramlearn.problem.spectral import Regularizer
@@ -124,6 +127,36 @@ def test_the_direction_solves_the_newton_system(
     size = np.linalg.norm(np.sqrt(Phi) * R)
     assert np.linalg.norm(np.sqrt(Phi) * (image + R)) <= slack * accuracy * size + 1e-12
     np.testing.assert_allclose(dX, dX.T, atol=1e-12)
+
+
+@pytest.mark.parametrize("sign", [0.0, -1.0], ids=["directions", "differences"])
+def test_the_system_of_normal_directions_takes_few_products(
+    sign: float, library: Library, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Also where the sum of the B_k is next to zero."""
+    rank, count = 15, 4000
+    rng = np.random.default_rng(4)
+    mix = rng.standard_normal((rank, rank)) * np.logspace(0, -2, rank)
+    weights = (1.0, sign) if sign else (1.0,)
+    z = rng.standard_normal((len(weights) * count, rank)) @ mix.T
+    maps: list[LinearMap] = [DirectionMap(library.array(z), weights)]
+    curvature, h = library.array(np.full(count, 10.0)), library.array(np.ones((1, 1)))
+    inverse = direction._Preconditioner.of(maps, curvature, h, rank)
+    system = direction._System(maps, curvature, h, inverse)
+    products = []
+
+    def counted(self: direction._System, S: Array) -> Array:
+        products.append(1)
+        return product(self, S)
+
+    product = direction._System.product
+    monkeypatch.setattr(direction._System, "product", counted)
+    right = rng.standard_normal((rank, rank))
+    right = library.array(right + right.T)
+    S = system.solve(right, 1e-3)
+    residual = library.numpy(product(system, S) - right)
+    assert np.linalg.norm(residual) <= 1e-3 * np.linalg.norm(library.numpy(right))
+    assert len(products) <= 12
 
 
 @pytest.mark.parametrize("stride", [1, 3])

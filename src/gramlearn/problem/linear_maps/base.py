@@ -89,6 +89,13 @@ class LinearMap(ABC):
         """s >= 0 with sum_k |v_k| |B_k[i, j]| <= sqrt(s_i s_j): of sum_k v_k B_k before it cancels."""
 
     @abstractmethod
+    def absolute_sum(self, v: Array) -> Array:
+        """sum_k v_k P_k, in which nothing cancels for v >= 0: P_k is like the root of B_k^2.
+
+        It is positive semidefinite, and no direction of B_k is lost; for B_k = zz' it is B_k itself.
+        """
+
+    @abstractmethod
     def squares(self, v: Array) -> Array:
         """sum_k v_k B_k o B_k."""
 
@@ -149,6 +156,9 @@ class ImplicitMap(LinearMap):
     @abstractmethod
     def written_out(self) -> LinearMap:
         """The same map with its matrices or directions written out."""
+
+    def absolute_sum(self, v: Array) -> Array:
+        return self.written_out().absolute_sum(v)
 
     def squares(self, v: Array) -> Array:
         return self.written_out().squares(v)

@@ -74,6 +74,9 @@ class DirectionMap(LinearMap):
         stacked = concat([abs(w) * xp.abs(v) for w in self.weights], v)
         return stacked @ (self.z * self.z)
 
+    def absolute_sum(self, v: Array) -> Array:
+        return DirectionMap(self.z, tuple(abs(w) for w in self.weights)).adjoint(v)
+
     def squares(self, v: Array) -> Array:
         total = constant(0.0, self.z, (self.z.shape[1], self.z.shape[1]))
         for weight, both in self._pairs_of_directions():

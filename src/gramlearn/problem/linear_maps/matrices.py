@@ -47,6 +47,13 @@ class MatrixMap(LinearMap):
         # No entry exceeds the sum of its row, nor that of its column.
         return xp.abs(v) @ xp.sum(xp.abs(self.stack), axis=2)
 
+    def absolute_sum(self, v: Array) -> Array:
+        # B^2 / |B|, which is B for a positive B of rank one, takes no eigenvectors.
+        xp = namespace(v)
+        size = xp.sqrt(xp.sum(self.stack * self.stack, axis=(1, 2)))
+        weights = v / xp.where(size > 0, size, xp.ones_like(size))
+        return xp.tensordot(weights, self.stack @ self.stack, axes=((0,), (0,)))
+
     def squares(self, v: Array) -> Array:
         return namespace(v).tensordot(v, self.stack * self.stack, axes=((0,), (0,)))
 

@@ -137,6 +137,9 @@ class PointMap(IndexedMap):
         W = added_at(constant(0.0, v, n * n), i * n + j, product.weight * v)
         return symmetric_part(transpose(self.points) @ (xp.reshape(W, (n, n)) @ self.points))
 
+    def absolute_sum(self, v: Array) -> Array:
+        return self._summed(DirectionMap.absolute_sum, v, 2)
+
     def squares(self, v: Array) -> Array:
         return self._summed(DirectionMap.squares, v, 2)
 

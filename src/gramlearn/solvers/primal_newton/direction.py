@@ -35,7 +35,7 @@ _DIRECT_ELEMENTS = 4_000_000
 # Down to this residual, products in single precision are accurate enough.
 _SINGLE_ACCURACY = 1e-3
 _MODERATE = 1e6  # entries of up to this size need no other scale in single precision
-_SAMPLE = 20_000  # constraints that make the preconditioner
+_SAMPLE = 80  # constraints for each column of X that make the preconditioner
 
 
 def newton_direction(point: BarrierPoint, accuracy: float) -> Array:
@@ -52,7 +52,7 @@ def newton_direction(point: BarrierPoint, accuracy: float) -> Array:
         return Phi * _written_out(maps, curvature, Phi, R)
     xp = namespace(R)
     h = xp.sqrt(Phi)
-    system = _System(maps, curvature, h, _Preconditioner.of(maps, curvature, Phi))
+    system = _System(maps, curvature, h, _Preconditioner.of(maps, curvature, Phi, rank))
     right, narrow = -h * R, None
     if accuracy >= _SINGLE_ACCURACY and R.dtype == xp.float64:
         narrow = system.in_single()
@@ -118,25 +118,30 @@ class _Preconditioner(NamedTuple):
     block: Array
 
     @classmethod
-    def of(cls, maps: list[LinearMap], curvature: Array, Phi: Array) -> "_Preconditioner":
-        """Take for U the eigenvectors of sum_k sqrt(d_k) B_k, with h as the closest product sqrt(p_i p_j).
+    def of(
+        cls, maps: list[LinearMap], curvature: Array, Phi: Array, rank: int
+    ) -> "_Preconditioner":
+        """Take for U the eigenvectors of sum_k sqrt(d_k) |B_k|, with h as the closest product sqrt(p_i p_j).
 
         For normal directions z the mean of zz' <zz', S> is 2 M S M + tr(SM) M, with M the mean of zz'. Where M
         is diagonal this ties an entry off the diagonal to itself alone, and those on the diagonal to one
-        another. A sample of the constraints shows that as well as all of them.
+        another. In a sum of differences zz' - yy' the M of z and that of y would cancel, but both have a part
+        in the system. A sample of the constraints shows that as well as all of them.
         """
         xp = namespace(curvature)
-        maps, curvature = _sample(maps, curvature)
-        M = joint_adjoint(maps, xp.sqrt(curvature))
+        maps, curvature = _sample(maps, curvature, _SAMPLE * rank)
+        roots = zip(maps, split(maps, xp.sqrt(curvature)), strict=True)
+        M = sum(m.absolute_sum(root) for m, root in roots)
         sums = xp.sum(xp.zeros_like(M) + Phi, axis=1)
         root = xp.sqrt(sums / xp.sqrt(xp.sum(sums)))
         _, U = eigh(symmetric_part(root[:, None] * M * root[None, :]))
         rotated = [m.restrict(root[:, None] * U) for m in maps]
-        pieces = zip(rotated, split(rotated, curvature), strict=True)
-        squares = sum(m.squares(d) for m, d in pieces)
+        pieces = list(zip(rotated, split(rotated, curvature), strict=True))
+        every = every_row(rank, M)
+        diagonals = [m.entries(every, every) * xp.sqrt(d)[:, None] for m, d in pieces]
+        block = xp.linalg.inv(eye(rank, M) + sum(transpose(b) @ b for b in diagonals))
         # A symmetric S has every entry off the diagonal twice.
-        block = xp.linalg.inv(eye(int(M.shape[0]), M) + squares)
-        return cls(U, 1 + 2 * squares, block)
+        return cls(U, 1 + 2 * sum(m.squares(d) for m, d in pieces), block)
 
     def apply(self, residual: Array) -> Array:
         xp, U = namespace(residual), self.U
@@ -150,9 +155,9 @@ class _Preconditioner(NamedTuple):
         return _Preconditioner(*(xp.astype(x, xp.float32) for x in self))
 
 
-def _sample(maps: list[LinearMap], curvature: Array) -> tuple[list[LinearMap], Array]:
-    """Every k-th constraint, k times as curved, where there are many."""
-    k = int(curvature.shape[0]) // _SAMPLE
+def _sample(maps: list[LinearMap], curvature: Array, least: int) -> tuple[list[LinearMap], Array]:
+    """Every k-th constraint, k times as curved, so that there are at least so many."""
+    k = int(curvature.shape[0]) // least
     if k <= 1:
         return maps, curvature
     rows = [every_row(-(-m.size // k), curvature) * k for m in maps]

@@ -228,7 +228,8 @@ class PrimalNewton(Solver[PrimalState]):
         size = read(xp.sum(point.softness * R**2)) ** 0.5
         least = (0.4 * tol * against) ** 0.5 / size if size > 0 else 1.0
         forcing = min(_ACCURACY, (point.gap / against) ** 0.5) if against > 0 else _ACCURACY
-        return max(least, forcing, 1e-6)
+        # That holds for small residuals. A large value may allow a gap at which they are not small.
+        return min(max(least, forcing, 1e-6), _ACCURACY)
 
     def _advance(
         self, problem: Problem, state: PrimalState, losses: float, against: float, least: float
