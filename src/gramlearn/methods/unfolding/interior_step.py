@@ -56,10 +56,14 @@ class Interior:
 def begin(program: Program, weights: np.ndarray) -> Interior:
     """Prices in proportion to weights that make Z positive definite, and the S that is its inverse in shape.
 
-    The weights are such that sum_k weights_k d_k d_k' is positive definite.
+    The weights are such that sum_k weights_k d_k d_k' is positive definite; where rounding of the points spoils
+    that, equal ones are taken instead.
     """
     b, differences = program.b, program.differences
     s, U = np.linalg.eigh(differences.weighted(program.basis, weights))
+    if not s[0] > len(s) * np.finfo(float).eps * s[-1]:
+        weights = np.ones_like(weights)
+        s, U = np.linalg.eigh(differences.weighted(program.basis, weights))
     F = program.basis @ (U / np.sqrt(s))
     F *= np.sqrt(b.sum() / differences.squares(F).sum())
     return Interior(F, 2.0 / s[0] * weights, b.copy() if program.at_most else None)

@@ -98,7 +98,7 @@ def smoothed(dual: Dual, width: float, centers: list[Array] | None = None) -> Du
     """
     parts = []
     for k, part in enumerate(dual.parts):
-        if not part.loss.is_smooth and part.size:
+        if not part.loss.is_smooth:
             lo, hi = part.loss.box(dual.like, part.size)
             center = (lo + hi) / 2 if centers is None else centers[k]
             ramp = _Ramp(part.loss, center, (hi - lo) / (width * part.unit))
