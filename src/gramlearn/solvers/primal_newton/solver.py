@@ -54,7 +54,7 @@ _CENTERED = 0.6  # a promised fall of this share of nu r is small enough for a w
 _KINKED_CENTERED = 0.3  # the same with ramps
 _LAST_CENTERED = 0.03  # the same with ramps, where the barrier gets no weaker
 _LAST = 0.3  # share of the tolerated gap that the barrier may make in the end
-_SETTLED = 0.1  # a promised fall of this share of a part of the gap is not what makes that part
+_SETTLED = 0.1  # a part of the gap is settled where a step promises less than this share of it
 _NEGLIGIBLE = 0.5  # a barrier of this share of the divergence's second derivative is left out
 _WIDTH = 0.25  # of the first ramps, in the unit of their t
 _NARROWER = 1.3  # the factor by which they narrow
@@ -194,7 +194,7 @@ class PrimalNewton(Solver[PrimalState]):
             state = replace(state, certificate=estimate)
             if gap <= 0.8 * tol * against:
                 return self._look_again(problem, state)
-            # More, where X is large against the prior.
+            # Once it is settled, what it does add: more where X is large against the prior.
             if promise <= _SETTLED * (gap - losses):
                 of_barrier = max(of_barrier, gap - losses)
         is_last = of_barrier <= 1.5 * _LAST * tol * against
