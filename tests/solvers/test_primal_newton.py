@@ -151,6 +151,20 @@ def test_a_thick_direction_turns_toward_a_thin_one_as_far_as_asked(
     np.testing.assert_allclose(X, np.diag(x) + turn + thicker, rtol=1e-9, atol=1e-15)
 
 
+def raw_wine(regularizer: Regularizer, loss: type[Loss], C: float, every: int) -> Problem:
+    """Wines in raw units, with one in so many of their pairs."""
+    P, y = load_wine(return_X_y=True)
+    i, j = np.triu_indices(len(P), 1)
+    i, j = i[::every], j[::every]
+    alike = y[i] == y[j]
+    low, high = np.percentile(np.sum((P[i] - P[j]) ** 2, axis=1), [5, 95])
+    terms = [
+        Term(SquaredDistances(i[alike], j[alike], points=P), loss(C, upper=low)),
+        Term(SquaredDistances(i[~alike], j[~alike], points=P), loss(C, lower=high)),
+    ]
+    return Problem(regularizer, np.eye(13), terms)
+
+
 @pytest.mark.parametrize("C", [1e-3, 0.1, 10.0])
 @pytest.mark.parametrize(
     ("regularizer", "loss"),
@@ -159,31 +173,13 @@ def test_a_thick_direction_turns_toward_a_thin_one_as_far_as_asked(
 def test_it_arrives_where_features_differ_a_thousandfold(
     regularizer: Regularizer, loss: type[Loss], C: float
 ) -> None:
-    P, y = load_wine(return_X_y=True)
-    i, j = np.triu_indices(len(P), 1)
-    i, j = i[::10], j[::10]
-    alike = y[i] == y[j]
-    low, high = np.percentile(np.sum((P[i] - P[j]) ** 2, axis=1), [5, 95])
-    terms = [
-        Term(SquaredDistances(i[alike], j[alike], points=P), loss(C, upper=low)),
-        Term(SquaredDistances(i[~alike], j[~alike], points=P), loss(C, lower=high)),
-    ]
-    solution = solve(Problem(regularizer, np.eye(13), terms), "primal_newton")
+    solution = solve(raw_wine(regularizer, loss, C, 10), "primal_newton")
     assert solution.status is Status.OPTIMAL
 
 
 def test_auto_tries_interior_points_soon_where_these_are_cheap() -> None:
     """Raw features of wine, on which steps on X take hundreds with a hinge, and interior points thirty."""
-    P, y = load_wine(return_X_y=True)
-    i, j = np.triu_indices(len(P), 1)
-    i, j = i[::16], j[::16]
-    alike = y[i] == y[j]
-    low, high = np.percentile(np.sum((P[i] - P[j]) ** 2, axis=1), [5, 95])
-    terms = [
-        Term(SquaredDistances(i[alike], j[alike], points=P), Hinge(10.0, upper=low)),
-        Term(SquaredDistances(i[~alike], j[~alike], points=P), Hinge(10.0, lower=high)),
-    ]
-    solution = solve(Problem(LogDet(), np.eye(13), terms))
+    solution = solve(raw_wine(LogDet(), Hinge, 10.0, 16))
     assert solution.status is Status.OPTIMAL
     assert solution.iterations <= 90
 

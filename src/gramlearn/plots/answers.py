@@ -39,10 +39,12 @@ def plot_history(solution: CertifiedAnswer, ax: Any = None) -> Any:
     }
     drawn = []
     for name, (values, color) in curves.items():
-        # A logarithmic axis has no place for zero and infinity: the curve is interrupted there.
+        # A logarithmic axis has no place for zero and infinity: the curve is interrupted there. With marks even
+        # one number between them is seen.
         shown = np.where(np.isfinite(values) & (np.asarray(values) > 0), values, np.nan)
         if name == "relative gap" or not np.isnan(shown).all():
-            ax.plot(seconds, shown, color=color, drawstyle="steps-post", linewidth=2, label=name)
+            look = {"color": color, "drawstyle": "steps-post", "linewidth": 2, "marker": "o"}
+            ax.plot(seconds, shown, label=name, **look)
             drawn.append(name)
     ax.set_yscale("log")
     ax.set_xlim(left=0.0)

@@ -22,9 +22,7 @@ from scipy.linalg import LinAlgError, cho_factor, cho_solve
 from gramlearn.methods.unfolding.differences import Differences
 
 _REFINEMENTS = 10
-_SOLVED = (
-    1e-10  # what is left of a system, relative to its right side, when no refinement is needed
-)
+_SOLVED = 1e-10  # what may be left of a system, against its right side, without a refinement
 _BACK = 0.9  # of the way to the boundary
 _SMALL = 200  # up to this size all eigenvalues are found as quickly as the least one
 
