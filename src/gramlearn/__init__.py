@@ -34,6 +34,7 @@ from gramlearn.problem.regularizers import Frobenius, LogDet, Schatten, VonNeuma
 from gramlearn.problem.solution import Solution
 from gramlearn.problem.status import InfeasibleError, SolveInterrupted, Status
 from gramlearn.side_information import Bounds, ContradictionError, Pairs, Triplets
+from gramlearn.solvers.path import solve_path
 from gramlearn.solvers.solve import solve
 
 if TYPE_CHECKING:
@@ -93,6 +94,7 @@ __all__ = [
     "plots",
     "side_information",
     "solve",
+    "solve_path",
     "solvers",
 ]
 

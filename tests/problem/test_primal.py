@@ -6,6 +6,7 @@ from gramlearn.constraints import Similarities, SquaredDistances, Trace
 from gramlearn.losses import Hard, Hinge, KLSlack, Linear, LogDetSlack, Square, SquaredHinge
 
 import gramlearn.solvers.primal_newton.direction as direction
+import gramlearn.solvers.primal_newton.memory as memory
 from catalogue import LOSSES, REGULARIZERS, all_constraints, name_of
 from conftest import Library
 from gramlearn import Frobenius, LogDet, Problem, Term, solve
@@ -97,7 +98,7 @@ def test_no_step_leaves_the_cone(library: Library) -> None:
 
 
 @pytest.mark.covering("regularizer", "constraints", "way")
-@pytest.mark.parametrize("way", ["eliminated", "written out", "double", "single"])
+@pytest.mark.parametrize("way", ["eliminated", "written out", "double", "single", "deflated"])
 @pytest.mark.parametrize("regularizer", REGULARIZERS, ids=name_of)
 @pytest.mark.parametrize("constraints", all_constraints(N), ids=name_of)
 def test_the_direction_solves_the_newton_system(
@@ -109,14 +110,21 @@ def test_the_direction_solves_the_newton_system(
 ) -> None:
     if way != "eliminated":
         monkeypatch.setattr(direction, "_DIRECT_ROWS", 0)
+        monkeypatch.setattr(direction, "_DIRECT_SHARE", 0)
     if way != "written out":
         monkeypatch.setattr(direction, "_DIRECT_RANK", 0)
+        monkeypatch.setattr(direction, "_DIRECT_PRODUCTS", 0)
     monkeypatch.setattr(direction, "_SINGLE_ACCURACY", 0.0 if way == "single" else 1.0)
+    monkeypatch.setattr(direction, "_MANY_PRODUCTS", 1)
     point = BarrierPoint(
         point_of(constraints, library, regularizer), 0.2, library.array(np.ones(N))
     )
     accuracy = 1e-5 if way == "single" else 1e-9
-    dX = library.numpy(direction.newton_direction(point, accuracy))
+    found, known = direction.newton_direction(point, direction.Accuracy(accuracy))
+    if way == "deflated":
+        assert known is not None
+        found, _ = direction.newton_direction(point, direction.Accuracy(accuracy), known)
+    dX = library.numpy(found)
     maps, curvature = point.curved
     B = np.concatenate([library.numpy(m.matrices()) for m in maps])
     curvature = library.numpy(curvature)
@@ -153,7 +161,7 @@ def test_the_system_of_normal_directions_takes_few_products(
     monkeypatch.setattr(direction._System, "product", counted)
     right = rng.standard_normal((rank, rank))
     right = library.array(right + right.T)
-    S = system.solve(right, 1e-3)
+    S, _ = system.solve(right, 1e-3, lambda S: 1e-3)
     residual = library.numpy(product(system, S) - right)
     assert np.linalg.norm(residual) <= 1e-3 * np.linalg.norm(library.numpy(right))
     assert len(products) <= 12
@@ -231,3 +239,33 @@ def test_both_solvers_agree_with_each_other(loss) -> None:
     assert one.status.is_answer
     assert two.status.is_answer
     assert max(one.dual, two.dual) <= min(one.primal, two.primal) + 1e-9 * abs(one.primal)
+
+
+def test_a_system_that_is_known_is_solved_at_once(
+    library: Library, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """With all its products remembered, from another frame, the preconditioner is the inverse."""
+    monkeypatch.setattr(memory, "_INDEPENDENT", 1e-14)
+    rank, count = 4, 200
+    rng = np.random.default_rng(5)
+    z = rng.standard_normal((count, rank))
+    frame = rng.standard_normal((rank, rank))
+    h = np.exp(rng.standard_normal((rank, rank)) / 3)
+    h = library.array(h + h.T)
+    curvature = library.array(rng.random(count))
+    maps: list[LinearMap] = [DirectionMap(library.array(z @ frame), (1.0,))]
+    usual = direction._Preconditioner.of(maps, curvature, h**2, rank)
+    system = direction._System(maps, curvature, h, usual)
+    entries = [np.zeros((rank, rank)) for _ in range(rank * (rank + 1) // 2)]
+    for S, (i, j) in zip(entries, zip(*np.triu_indices(rank), strict=True), strict=True):
+        S[i, j] = S[j, i] = 1.0
+    pairs = [(library.array(S), system.product(library.array(S))) for S in entries]
+    remembered = memory.Memory.of(pairs, usual, library.array(frame), h)
+    turned = rng.standard_normal((rank, rank))
+    maps = [DirectionMap(library.array(z @ turned), (1.0,))]
+    inverse = remembered.deflation(library.array(turned), h, usual)
+    system = direction._System(maps, curvature, h, inverse)
+    S = rng.standard_normal((rank, rank))
+    S = S + S.T
+    found = library.numpy(inverse.apply(system.product(library.array(S))))
+    np.testing.assert_allclose(found, S, atol=1e-8 * np.abs(S).max())

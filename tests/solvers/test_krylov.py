@@ -33,6 +33,24 @@ def test_conjugate_gradients_solve_to_the_accuracy(shape, in_preconditioned_norm
     assert residual @ (weights * residual) <= (1 + 1e-6) * 1e-12 * (b @ (weights * b))
 
 
+def test_the_accuracy_may_be_chosen_on_the_way() -> None:
+    """Once, where the first one is reached, for the x that is known there."""
+    rng = np.random.default_rng(1)
+    A, b = np.diag(np.logspace(0, 2, 30)), rng.standard_normal(30)
+    seen = []
+
+    def finer(x):
+        seen.append(np.linalg.norm(b - A @ x) / np.linalg.norm(b))
+        return 1e-6
+
+    x = conjugate_gradients(
+        lambda v: A @ v, lambda v: v, b, 0.1, finer, in_preconditioned_norm=False
+    )
+    assert len(seen) == 1
+    assert 1e-3 < seen[0] <= 0.1
+    assert np.linalg.norm(b - A @ x) <= 1e-6 * np.linalg.norm(b)
+
+
 def test_an_indefinite_matrix_gives_a_direction_of_ascent() -> None:
     A, b = np.diag([1.0, -1.0]), np.array([1.0, 2.0])
     x = conjugate_gradients(lambda v: A @ v, lambda v: v, b, 1e-6, in_preconditioned_norm=True)

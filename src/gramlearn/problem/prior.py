@@ -19,6 +19,7 @@ from gramlearn._base.arrays import (
     namespace,
     read,
     symmetric_part,
+    transpose,
 )
 from gramlearn._base.validation import check_count, check_points, check_symmetric
 
@@ -62,6 +63,10 @@ class Space:
     def lift(self, F: Array) -> Array:
         """Give V F, a factor of X from a factor of S."""
         return F if self.basis is None else self.basis @ F
+
+    def lower(self, F: Array) -> Array:
+        """Give V'F, a factor of S from a factor of X."""
+        return F if self.basis is None else transpose(self.basis) @ F
 
     @staticmethod
     def of(prior: Any, keeps_range: bool, dtype: str) -> "Space":

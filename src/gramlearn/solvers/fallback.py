@@ -8,7 +8,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, NamedTuple, final
 
-from gramlearn._base.arrays import Array, concat
+from gramlearn._base.arrays import Array, as_real, concat
 from gramlearn.problem.certificate import Certificate
 from gramlearn.problem.losses import Linear
 from gramlearn.problem.problem import Problem
@@ -16,7 +16,7 @@ from gramlearn.problem.refutation import Refutation
 from gramlearn.problem.solution import Solution
 from gramlearn.problem.status import Status
 from gramlearn.solvers.loop import Attempt, Method, Run, State
-from gramlearn.solvers.solver import Answer, Solver, Solving
+from gramlearn.solvers.solver import Answer, Solver, Solving, Start
 
 INF = float("inf")
 _FAILED_IN_SINGLE = 3e-4  # a gap or violation above which double precision continues
@@ -76,14 +76,16 @@ class FallbackState(State):
 class Fallback(Method[FallbackState, StageAnswer, Solution]):
     """Stages, one after another, until there is an answer.
 
-    `stages_of` lists the stages for another problem: this one in double precision (if `may_widen`), or the
-    question whether its hard constraints contradict each other.
+    They begin at `duals`, and at X = F F' if a factor is given. `stages_of` lists the stages for another
+    problem: this one in double precision (if `may_widen`), or the question whether its hard constraints
+    contradict each other.
     """
 
     stages: tuple[Stage, ...]
     duals: Sequence[Array] | None
     stages_of: Callable[[Problem], list[Stage]]
     may_widen: bool = False
+    factor: Array | None = None
 
     @property
     def problem(self) -> Problem:
@@ -119,7 +121,11 @@ class Fallback(Method[FallbackState, StageAnswer, Solution]):
         return Attempt(self._solving(stage), tol, stage.max_iter)
 
     def _solving(self, stage: Stage) -> Solving:
-        return Solving(stage.problem, stage.solver, stage.problem.free_duals(self.duals))
+        duals, factor = stage.problem.free_duals(self.duals), self.factor
+        if factor is not None:
+            factor = as_real(factor, stage.problem.space.spectrum)
+        start = None if duals is None else Start(duals, factor)
+        return Solving(stage.problem, stage.solver, start)
 
     def _look(self, state: FallbackState, tol: float) -> FallbackState:
         """Show the step in the history; where the attempt has ended, decide what comes next."""

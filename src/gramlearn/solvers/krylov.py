@@ -12,13 +12,15 @@ def conjugate_gradients(
     precondition: Callable[[Array], Array],
     b: Array,
     accuracy: float,
+    finer: Callable[[Array], float] | None = None,
     *,
     in_preconditioned_norm: bool,
 ) -> Array:
     """Solve A x = b, for a b of any shape, until |residual| <= accuracy |b|.
 
-    The norm is Euclidean, or that of the preconditioner, sqrt(v' M^-1 v), which does not depend on the units of
-    x. Where rounding makes A indefinite, the best direction so far is returned.
+    There `finer` may ask for another accuracy, knowing x, and the solve goes on to that one. The norm is
+    Euclidean, or that of the preconditioner, sqrt(v' M^-1 v), which does not depend on the units of x. Where
+    rounding makes A indefinite, the best direction so far is returned.
     """
     xp = namespace(b)
 
@@ -30,7 +32,8 @@ def conjugate_gradients(
     rho = inner(residual, z)
     if not rho > 0:
         return z  # so small that its square is zero
-    goal = accuracy**2 * (rho if in_preconditioned_norm else inner(b, b))
+    size = rho if in_preconditioned_norm else inner(b, b)
+    goal = accuracy**2 * size
     for _ in range(_STEPS):
         image = product(p)
         curvature = inner(p, image)
@@ -38,11 +41,12 @@ def conjugate_gradients(
             return x if inner(x, b) > 0 else z
         alpha = rho / curvature
         x, residual = x + alpha * p, residual - alpha * image
-        if not in_preconditioned_norm and not inner(residual, residual) > goal:
-            break
         z = precondition(residual)
         before, rho = rho, inner(residual, z)
-        if in_preconditioned_norm and not rho > goal:
+        reached = rho if in_preconditioned_norm else inner(residual, residual)
+        if finer is not None and not reached > goal:
+            goal, finer = finer(x) ** 2 * size, None
+        if not reached > goal:
             break
         p = z + (rho / before) * p
     return x

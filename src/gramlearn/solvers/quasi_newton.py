@@ -12,7 +12,7 @@ from typing import Any, final
 
 import numpy as np
 
-from gramlearn._base.arrays import Array, is_numpy
+from gramlearn._base.arrays import is_numpy
 from gramlearn._base.validation import check_count
 from gramlearn.problem.dual import Part
 from gramlearn.problem.problem import Problem
@@ -20,7 +20,7 @@ from gramlearn.problem.sparse_dual import SparseDual, SparsePoint
 from gramlearn.problem.status import Status
 from gramlearn.solvers.line_search import Step, line_search
 from gramlearn.solvers.loop import State
-from gramlearn.solvers.solver import Answer, Solver
+from gramlearn.solvers.solver import Answer, Solver, Start
 
 _TRIES, _MORE_TRIES = 4, 17  # of the sizes 1, 1/4, 1/16, ... of a step
 _SHARE = 0.05  # the largest share of the gap that errors of eigenvalues may make up
@@ -80,10 +80,10 @@ class QuasiNewton(Solver[QuasiNewtonState]):
             return "constraints on `points` or with dense matrices make Y dense"
         return None
 
-    def init(self, problem: Problem, start: list[Array] | None, tol: float) -> QuasiNewtonState:
+    def init(self, problem: Problem, start: Start | None, tol: float) -> QuasiNewtonState:
         dual = problem.dual
         if start is not None:
-            pieces = start
+            pieces = start.duals
         elif problem.capacity is None:
             pieces = [np.zeros(part.size) for part in dual.parts]
         else:

@@ -109,11 +109,12 @@ def attempt(
     callback: Callable[[Record], object] | None = None,
     start: Solution | Sequence[Array] | None = None,
     time_limit: float | None = None,
+    factor: Array | None = None,
 ) -> tuple[Solution, Limits]:
     """Solve without a warning, and give the limits as well."""
     if not isinstance(problem, Problem):
         raise TypeError(f"`problem` must be a Problem; got {type(problem).__name__}.")
-    method = method_for(problem, solver, max_iter, start)
+    method = method_for(problem, solver, max_iter, start, factor)
     limits = Limits.read(tol, max_iter, time_limit, "solve")
     # The limit of iterations is each stage's own.
     return iterate(method, replace(limits, max_iter=INF), callback, products_of(problem)), limits
@@ -129,13 +130,16 @@ def method_for(
     solver: str | Solver[Any],
     max_iter: int | None = None,
     start: Solution | Sequence[Array] | None = None,
+    factor: Array | None = None,
 ) -> Fallback:
-    """The method that `solve` runs in the loop."""
+    """The method that `solve` runs in the loop, from these duals and near this X = F F'."""
     stages = _stages(solver, problem, max_iter)
     duals = start.duals if isinstance(start, Solution) else start
     problem.free_duals(duals)  # refused here, not inside
     may_widen = solver == "auto" and max_iter is None and problem.dtype == "float32"
-    return Fallback(tuple(stages), duals, lambda other: _stages("auto", other, None), may_widen)
+    return Fallback(
+        tuple(stages), duals, lambda other: _stages("auto", other, None), may_widen, factor
+    )
 
 
 def _stages(solver: str | Solver[Any], problem: Problem, max_iter: int | None) -> list[Stage]:

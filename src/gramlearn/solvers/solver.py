@@ -2,7 +2,7 @@
 
 from abc import ABC, abstractmethod
 from dataclasses import dataclass
-from typing import Any, Generic, final
+from typing import Any, Generic, NamedTuple, final
 
 from gramlearn._base.arrays import Array, constant, every_row, namespace, scatter, where_true
 from gramlearn.problem.certificate import UNKNOWN, Certificate
@@ -22,6 +22,13 @@ class Answer:
     values: list[Array]
 
 
+class Start(NamedTuple):
+    """Where to begin: lam of every part of the dual, and a factor F of X = F F' where that is known as well."""
+
+    duals: list[Array]
+    factor: Array | None = None
+
+
 class Solver(ABC, Generic[SomeState]):
     """Frozen parameters, with `init` and `step`."""
 
@@ -34,8 +41,8 @@ class Solver(ABC, Generic[SomeState]):
         return None
 
     @abstractmethod
-    def init(self, problem: Problem, start: list[Array] | None, tol: float) -> SomeState:
-        """The state at lam = start (default: zero)."""
+    def init(self, problem: Problem, start: Start | None, tol: float) -> SomeState:
+        """The state at the start (default: lam = 0)."""
 
     @abstractmethod
     def step(self, problem: Problem, state: SomeState, tol: float) -> SomeState:
@@ -49,11 +56,11 @@ class Solver(ABC, Generic[SomeState]):
 @final
 @dataclass(frozen=True, eq=False)
 class Solving(Method[Any, Answer, Solution]):
-    """A solver at work on a problem, from these duals."""
+    """A solver at work on a problem, from this start."""
 
     problem: Problem
     solver: Solver[Any]
-    start: list[Array] | None = None
+    start: Start | None = None
 
     def before(self) -> Answer:
         """The prior, without a certificate."""

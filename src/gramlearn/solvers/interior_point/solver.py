@@ -33,7 +33,7 @@ from gramlearn.problem.status import Status
 from gramlearn.solvers.interior_point.point import Interior, center, central_prices, fit_prices
 from gramlearn.solvers.interior_point.step import advance
 from gramlearn.solvers.loop import State
-from gramlearn.solvers.solver import Answer, Solver
+from gramlearn.solvers.solver import Answer, Solver, Start
 from gramlearn.solvers.working_set import WorkingSet
 from gramlearn.solvers.working_set.infeasibility import end_infeasible, find_contradiction
 
@@ -93,7 +93,7 @@ class InteriorPoint(Solver[InteriorState]):
         check_count(self.first, "first")
         check_count(self.sample, "sample")
 
-    def init(self, problem: Problem, start: list[Array] | None, tol: float) -> InteriorState:
+    def init(self, problem: Problem, start: Start | None, tol: float) -> InteriorState:
         base = WorkingSet(sample=self.sample, refinement=_REFINEMENT).init(problem, start, tol)
         # A start needs no lam at which the dual is finite. Without constraints there is nothing to solve.
         status = base.status(tol)

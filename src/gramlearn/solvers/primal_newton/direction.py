@@ -4,6 +4,7 @@ B_k is A_k in that frame, d_k = loss_k''(t_k), R the gradient, and h the root of
 derivative of the divergence (and of a barrier, if there is one), all taken entry by entry.
 """
 
+from collections.abc import Callable
 from typing import NamedTuple
 
 from gramlearn._base.arrays import (
@@ -23,6 +24,7 @@ from gramlearn.problem.linear_maps import LinearMap, joint_adjoint, joint_apply,
 from gramlearn.solvers.krylov import conjugate_gradients
 from gramlearn.solvers.line_search import Step, line_search
 from gramlearn.solvers.primal_newton.barrier import BarrierPoint, Ray
+from gramlearn.solvers.primal_newton.memory import Inverse, Memory
 from gramlearn.solvers.symmetric import Coordinates
 
 # Small systems are solved by elimination: exact where the problem is badly conditioned, and no slower.
@@ -35,33 +37,68 @@ _DIRECT_ELEMENTS = 4_000_000
 # Down to this residual, products in single precision are accurate enough.
 _SINGLE_ACCURACY = 1e-3
 _MODERATE = 1e6  # entries of up to this size need no other scale in single precision
+_MANY_PRODUCTS = 6  # a system that took so many is remembered
 _SAMPLE = 80  # constraints for each column of X that make the preconditioner
 
 
-def newton_direction(point: BarrierPoint, accuracy: float) -> Array:
-    """Give dX = Phi o dY, to a residual of `accuracy` |h R|."""
+class Accuracy(NamedTuple):
+    """The residual to solve a system to: the usual one, or a finer one before what may be the last step.
+
+    That is where the error of the quadratic model is tolerated, which is about the promised fall times the
+    relative change of X. What then remains of the gap is what the residual makes.
+    """
+
+    usual: float
+    fine: float = 1.0
+    tolerated: float = 0.0
+
+    def at(self, point: BarrierPoint, dX: Array) -> float:
+        """The accuracy that suits a step that is known to the usual one."""
+        if self.fine >= self.usual:
+            return self.usual
+        xp, root = namespace(dX), namespace(dX).sqrt(point.primal.at.spectrum)
+        change = read(xp.max(xp.abs(dX / root[:, None] / root[None, :])))
+        is_last = promised_fall(point, dX) * change <= self.tolerated
+        return self.fine if is_last else self.usual
+
+
+def newton_direction(
+    point: BarrierPoint, accuracy: Accuracy, memory: Memory | None = None
+) -> tuple[Array, Memory | None]:
+    """Give dX = Phi o dY, to a residual of accuracy times |h R|, and what is remembered for the next system."""
     R, Phi = point.residual, point.softness
     maps, curvature = point.curved
     size, rank = int(curvature.shape[0]), int(R.shape[0])
     if size == 0:
-        return -Phi * R
+        return -Phi * R, memory
     few = size <= _DIRECT_ROWS and size * rank**2 <= _DIRECT_ELEMENTS
     if few or (Phi.shape[0] == 1 and size <= min(_DIRECT_SHARE * rank, _DIRECT_SIZE)):
-        return Phi * _eliminated(maps, curvature, Phi, R)
+        return Phi * _eliminated(maps, curvature, Phi, R), memory
     if rank <= _DIRECT_RANK or size * (rank * (rank + 1) / 2) ** 2 <= _DIRECT_PRODUCTS:
-        return Phi * _written_out(maps, curvature, Phi, R)
+        return Phi * _written_out(maps, curvature, Phi, R), memory
     xp = namespace(R)
     h = xp.sqrt(Phi)
-    system = _System(maps, curvature, h, _Preconditioner.of(maps, curvature, Phi, rank))
-    right, narrow = -h * R, None
-    if accuracy >= _SINGLE_ACCURACY and R.dtype == xp.float64:
+    inverse: Inverse = _Preconditioner.of(maps, curvature, Phi, rank)
+    if memory is not None:
+        inverse = memory.deflation(point.primal.at.frame, h, inverse)
+    system = _System(maps, curvature, h, inverse)
+    right, narrow, unit = -h * R, None, 1.0
+    if accuracy.usual >= _SINGLE_ACCURACY and R.dtype == xp.float64:
         narrow = system.in_single()
-    if narrow is None:
-        S = system.solve(right, accuracy)
-    else:
+    if narrow is not None:
         unit = read(xp.max(xp.abs(right))) or 1.0
-        S = unit * xp.astype(narrow.solve(xp.astype(right / unit, xp.float32), accuracy), R.dtype)
-    return symmetric_part(h * S)
+        right = xp.astype(right / unit, xp.float32)
+        accuracy = accuracy._replace(fine=max(accuracy.fine, _SINGLE_ACCURACY))
+
+    def direction(S: Array) -> Array:
+        return symmetric_part(h * (unit * xp.astype(S, R.dtype)))
+
+    S, products = (narrow or system).solve(
+        right, accuracy.usual, lambda S: accuracy.at(point, direction(S))
+    )
+    if len(products) >= _MANY_PRODUCTS:
+        memory = Memory.of(products, inverse, point.primal.at.frame, h)
+    return direction(S), memory
 
 
 def promised_fall(point: BarrierPoint, dX: Array) -> float:
@@ -143,6 +180,14 @@ class _Preconditioner(NamedTuple):
         # A symmetric S has every entry off the diagonal twice.
         return cls(U, 1 + 2 * sum(m.squares(d) for m, d in pieces), block)
 
+    @property
+    def known(self) -> list[tuple[Array, Array]]:
+        return []
+
+    @property
+    def largest(self) -> Array:
+        return namespace(self.diagonal).max(self.diagonal)
+
     def apply(self, residual: Array) -> Array:
         xp, U = namespace(residual), self.U
         identity = eye(int(U.shape[0]), U)
@@ -172,7 +217,7 @@ class _System(NamedTuple):
     maps: list[LinearMap]
     curvature: Array
     h: Array
-    inverse: _Preconditioner
+    inverse: Inverse
 
     def product(self, S: Array) -> Array:
         h = self.h
@@ -186,13 +231,23 @@ class _System(NamedTuple):
             scale = 1.0  # nothing to multiply
         peak = read(xp.max(self.h)) or 1.0
         curvature = self.curvature * (scale * peak) ** 2
-        if read(xp.max(curvature)) > 1e15 or read(xp.max(self.inverse.diagonal)) > 1e30:
+        if read(xp.max(curvature)) > 1e15 or read(self.inverse.largest) > 1e30:
             return None
         maps = [m.in_single(scale) for m in self.maps]
         curvature, h = (xp.astype(x, xp.float32) for x in (curvature, self.h / peak))
         return _System(maps, curvature, h, self.inverse.in_single())
 
-    def solve(self, right: Array, accuracy: float) -> Array:
-        return conjugate_gradients(
-            self.product, self.inverse.apply, right, accuracy, in_preconditioned_norm=False
+    def solve(
+        self, right: Array, accuracy: float, finer: Callable[[Array], float]
+    ) -> tuple[Array, list[tuple[Array, Array]]]:
+        """The solution, and the pairs (S, product of S) that it took."""
+        pairs = []
+
+        def product(S: Array) -> Array:
+            pairs.append((S, self.product(S)))
+            return pairs[-1][1]
+
+        S = conjugate_gradients(
+            product, self.inverse.apply, right, accuracy, finer, in_preconditioned_norm=False
         )
+        return S, pairs

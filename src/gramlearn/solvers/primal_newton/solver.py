@@ -40,9 +40,15 @@ from gramlearn.problem.spectral import ConjugatePoint
 from gramlearn.problem.status import Status
 from gramlearn.solvers.loop import State
 from gramlearn.solvers.primal_newton.barrier import BarrierPoint
-from gramlearn.solvers.primal_newton.direction import newton_direction, promised_fall, search_along
+from gramlearn.solvers.primal_newton.direction import (
+    Accuracy,
+    newton_direction,
+    promised_fall,
+    search_along,
+)
+from gramlearn.solvers.primal_newton.memory import Memory
 from gramlearn.solvers.primal_newton.smoothing import can_be_smoothed, smoothed
-from gramlearn.solvers.solver import Answer, Solver
+from gramlearn.solvers.solver import Answer, Solver, Start
 from gramlearn.solvers.working_set.infeasibility import end_infeasible, find_impossible
 
 INF = float("inf")
@@ -66,6 +72,11 @@ _THIN = 0.05  # the least ratio of eigenvalues of X that a sample shows, against
 _ROUGH = 0.1  # what ramps may add to the relative gap of a sample that is solved well enough
 _FAINT = 0.01  # the same for the barrier, which costs little to weaken further
 _DRIFT = 0.1  # by how much a t may have changed since the last look, before the next stage
+_MOST = 0.5  # where this share of the constraints matters, all are taken: they need not be looked for again
+_ASTRAY = 30.0  # a promised fall of so many times what the barrier adds to the gap: X is far from the path
+_NEAR_END = (
+    3.0  # times the tolerated gap: an error of the quadratic model that the last step may have
+)
 _FLOOR = 1e-10  # the least eigenvalue of X to start with, against the largest
 
 
@@ -95,6 +106,8 @@ class PrimalState(State):
     point: BarrierPoint
     stages: int = 0
     drift: float = 0.0
+    memory: Memory | None = None
+    is_given: bool = False  # nobody knows yet how near to the path X is
 
     @property
     def details(self) -> Mapping[str, Any]:
@@ -154,7 +167,7 @@ class PrimalNewton(Solver[PrimalState]):
                 return f"{name} is infinite for some t that these constraints may have"
         return None
 
-    def init(self, problem: Problem, start: list[Array] | None, tol: float) -> PrimalState:
+    def init(self, problem: Problem, start: Start | None, tol: float) -> PrimalState:
         dual, x0 = problem.dual, _reference(problem)
         stride, width, centers = 1, _WIDTH, None
         at = dual.regularizer.at_gradient(eye(dual.rank, x0) * namespace(x0).sqrt(x0))
@@ -162,29 +175,40 @@ class PrimalNewton(Solver[PrimalState]):
             entries = dual.rank * (dual.rank + 1) // 2
             while dual.size > max(self.sample, 4 * entries) * stride:
                 stride *= _REFINEMENT
-        else:
-            given = _point_of(dual, start)
-            at, width, centers = (at, width, None) if given is None else (given, _WARM_WIDTH, start)
+        elif (given := _point_of(dual, start)) is not None:
+            at, width, centers = given, _WARM_WIDTH, start.duals
         if all(part.loss.is_smooth for part in dual.parts):
             width = 0.0
         stage = Stage(stride, 0.0, width, [], dual, centers=centers)
         state = self._look(problem, at, stage, x0)
         if not state.point.is_finite:
             return _refuse(problem, state)
-        return _with_barrier(state, max(state.point.strain / _STRAIN - state.point.stiffness, 0.0))
+        point = state.point
+        nu = max(point.strain / _STRAIN - point.stiffness, 0.0)
+        if start is not None and start.factor is not None:
+            # Where X may become singular there is always a barrier.
+            least = _LAST * tol * abs(point.primal.value) / dual.rank
+            nu = 0.0 if dual.regularizer.keeps_range else least
+            state = replace(state, is_given=True)
+        return _with_barrier(state, nu)
 
     def step(self, problem: Problem, state: PrimalState, tol: float) -> PrimalState:
         point, stage = state.point, state.stage
-        dX = newton_direction(point, self._accuracy(state, tol))
+        dX, memory = newton_direction(point, self._accuracy(state, tol), state.memory)
         if not is_finite(dX):
             return self._stall(problem, state, tol)
         promise = promised_fall(point, dX)
+        if state.is_given:
+            if promise / 2 > _ASTRAY * stage.exact.rank * (stage.nu + point.stiffness):
+                return self.init(problem, None, tol)
+            state = replace(state, is_given=False)
         ray = point.along(dX)
         better = search_along(ray, promise, _TRIES)
         if better is None or not better.is_finite:
             return self._stall(problem, state, tol)
         exact = better.primal.with_losses(stage.exact)
-        state = replace(state, point=better, drift=state.drift + _change(point, better))
+        drift = state.drift + _change(point, better)
+        state = replace(state, point=better, drift=drift, memory=memory)
         against = max(abs(exact.value), stage.exact.least)
         losses = stage.exact.gap(exact.t, exact.lam) if stage.width else 0.0
         of_barrier = stage.exact.rank * stage.nu  # what it adds to the gap, near its optimum
@@ -214,22 +238,23 @@ class PrimalNewton(Solver[PrimalState]):
     def settle(self, problem: Problem, state: PrimalState) -> PrimalState:
         return self._look_again(problem, state)
 
-    def _accuracy(self, state: PrimalState, tol: float) -> float:
+    def _accuracy(self, state: PrimalState, tol: float) -> Accuracy:
         """The residual to which the next Newton system is solved."""
         stage, point = state.stage, state.point
         if stage.width:
-            return _ACCURACY
+            return Accuracy(_ACCURACY)
         against = max(abs(point.primal.value), stage.exact.least)
         rank = stage.exact.rank
         if stage.stride > 1 or rank * stage.nu > 1.5 * _LAST * tol * against:
-            return _ACCURACY
+            return Accuracy(_ACCURACY)
         # The gap after a step is about half the squared residual that it leaves, in the norm of Phi.
         xp, R = namespace(point.residual), point.residual
         size = read(xp.sum(point.softness * R**2)) ** 0.5
         least = (0.4 * tol * against) ** 0.5 / size if size > 0 else 1.0
         forcing = min(_ACCURACY, (point.gap / against) ** 0.5) if against > 0 else _ACCURACY
         # That holds for small residuals. A large value may allow a gap at which they are not small.
-        return min(max(least, forcing, 1e-6), _ACCURACY)
+        usual = min(max(least, forcing, 1e-6), _ACCURACY)
+        return Accuracy(usual, min(usual, max(least, 1e-6)), _NEAR_END * tol * against)
 
     def _advance(
         self, problem: Problem, state: PrimalState, losses: float, against: float, least: float
@@ -258,7 +283,7 @@ class PrimalNewton(Solver[PrimalState]):
         drifted = state.drift > _DRIFT and not stage.is_whole
         if drifted or stage.stride != state.stage.stride:
             looked = self._look(problem, point.primal.at, stage, point.x0)
-            looked = replace(looked, point=replace(looked.point, held=nu))
+            looked = replace(looked, point=replace(looked.point, held=nu), memory=state.memory)
             return replace(looked, stages=state.stages + 1, certificate=state.certificate)
         primal = point.primal
         if stage.width != state.stage.width:
@@ -278,6 +303,8 @@ class PrimalNewton(Solver[PrimalState]):
         """Find the constraints that matter at X, all or among a sample."""
         dual = problem.dual
         rows = near_rows(dual, at, stage.stride, self.first)
+        if stage.stride == 1 and sum(int(r.shape[0]) for r in rows) >= _MOST * dual.size:
+            rows = dual.every_row
         exact = _weighted(dual.materialize_rows(rows), stage.stride)
         stage = replace(stage, rows=rows, exact=exact, is_whole=exact.size == dual.size)
         primal = PrimalPoint(_ramps(stage), at)
@@ -290,9 +317,8 @@ class PrimalNewton(Solver[PrimalState]):
             # A constraint of which nothing is known yet has no price.
             centers = None if stage.stride > 1 else _scattered(primal, stage, problem.dual)
             stage = replace(stage, stride=1, centers=centers)
-            state = replace(
-                self._look(problem, primal.at, stage, state.point.x0), stages=state.stages + 1
-            )
+            looked = self._look(problem, primal.at, stage, state.point.x0)
+            state = replace(looked, stages=state.stages + 1, memory=state.memory)
             stage, primal = state.stage, state.point.primal
         if not state.point.is_finite:
             return _refuse(problem, state)
@@ -371,9 +397,11 @@ def _scattered(primal: PrimalPoint, stage: Stage, dual: Dual) -> list[Array]:
     return [scatter(values, rows, part.size) for values, rows, part in pieces]
 
 
-def _point_of(dual: Dual, start: list[Array]) -> ConjugatePoint | None:
-    """X(lam), kept away from singular; None where it does not exist."""
-    lam = clipped(concat(start, dual.like), *dual.box)
+def _point_of(dual: Dual, start: Start) -> ConjugatePoint | None:
+    """X, or X(lam) where only lam is known, kept away from singular; None where it does not exist."""
+    if start.factor is not None:
+        return dual.regularizer.at_gradient(start.factor)
+    lam = clipped(concat(start.duals, dual.like), *dual.box)
     at = dual.regularizer.at(dual.origin.matrix - dual.adjoint(lam))
     if not abs(at.value) < INF:
         return None

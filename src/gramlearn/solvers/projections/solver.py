@@ -12,7 +12,7 @@ from typing import Any, final
 
 import numpy as np
 
-from gramlearn._base.arrays import Array, every_row, is_numpy
+from gramlearn._base.arrays import every_row, is_numpy
 from gramlearn._base.compilation import announced
 from gramlearn._base.validation import check_choice, check_count
 from gramlearn.problem.certificate import review
@@ -22,7 +22,7 @@ from gramlearn.problem.status import Status
 from gramlearn.solvers.loop import State
 from gramlearn.solvers.projections.constraint_table import Table, table_of
 from gramlearn.solvers.projections.forms import FORMS_OF_X
-from gramlearn.solvers.solver import Answer, Solver
+from gramlearn.solvers.solver import Answer, Solver, Start
 from gramlearn.solvers.working_set.enter_domain import enter_domain
 from gramlearn.solvers.working_set.infeasibility import (
     end_infeasible,
@@ -117,9 +117,9 @@ class Projections(Solver[ProjectionState]):
                 return "approximate projections need bounds above 0"
         return None
 
-    def init(self, problem: Problem, start: list[Array] | None, tol: float) -> ProjectionState:
+    def init(self, problem: Problem, start: Start | None, tol: float) -> ProjectionState:
         dual = problem.dual
-        pieces = [np.zeros(p.size) for p in dual.parts] if start is None else start
+        pieces = [np.zeros(p.size) for p in dual.parts] if start is None else start.duals
         lam = np.concatenate([*pieces, np.zeros(0)])
         lo, hi = dual.box
         point = dual.at(np.clip(lam, lo, hi))

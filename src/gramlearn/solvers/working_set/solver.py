@@ -33,7 +33,7 @@ from gramlearn.problem.problem import Problem
 from gramlearn.problem.scan import Reference
 from gramlearn.problem.status import Status
 from gramlearn.solvers.loop import State
-from gramlearn.solvers.solver import Answer, Solver
+from gramlearn.solvers.solver import Answer, Solver, Start
 from gramlearn.solvers.working_set.enter_domain import enter_domain
 from gramlearn.solvers.working_set.infeasibility import (
     end_infeasible,
@@ -108,7 +108,7 @@ class WorkingSet(Solver[WorkingSetState]):
         if not self.growth > 1:
             raise ValueError(f"`growth` must be greater than 1; got {self.growth!r}.")
 
-    def init(self, problem: Problem, start: list[Array] | None, tol: float) -> WorkingSetState:
+    def init(self, problem: Problem, start: Start | None, tol: float) -> WorkingSetState:
         dual = problem.dual
         xp = namespace(dual.like)
         rows, lam = _starting_rows(problem, start)
@@ -246,12 +246,12 @@ def _suspects(problem: Problem, seen: Review, state: WorkingSetState) -> list[Ar
     return suspects
 
 
-def _starting_rows(problem: Problem, start: list[Array] | None) -> tuple[list[Array], Array]:
+def _starting_rows(problem: Problem, start: Start | None) -> tuple[list[Array], Array]:
     """Rows and lam of the first working set: those with lam != 0, and those that are never slack."""
     dual = problem.dual
     rows, lam = [], []
     for k, part in enumerate(dual.parts):
-        given = constant(0.0, dual.like, part.size) if start is None else start[k]
+        given = constant(0.0, dual.like, part.size) if start is None else start.duals[k]
         chosen = where_true(given != 0) if part.loss.can_be_slack else every_row(part.size, given)
         rows.append(chosen)
         lam.append(namespace(given).take(given, chosen))
