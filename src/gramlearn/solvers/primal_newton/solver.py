@@ -72,7 +72,7 @@ _THIN = 0.05  # the least ratio of eigenvalues of X that a sample shows, against
 _ROUGH = 0.1  # what ramps may add to the relative gap of a sample that is solved well enough
 _FAINT = 0.01  # the same for the barrier, which costs little to weaken further
 _DRIFT = 0.1  # by how much a t may have changed since the last look, before the next stage
-_MOST = 0.5  # where this share of the constraints matters, all are taken: they need not be looked for again
+_MOST = 0.75  # where this share of the constraints matters, all are taken: they need not be looked for again
 _ASTRAY = 30.0  # a promised fall of so many times what the barrier adds to the gap: X is far from the path
 _NEAR_END = (
     3.0  # times the tolerated gap: an error of the quadratic model that the last step may have
