@@ -31,6 +31,16 @@ def test_sums_over_pairs_are_those_written_out():
     np.testing.assert_allclose(PAIRS.take(np.array([1, 3])).rows(Q), D[[1, 3]])
 
 
+def test_sums_over_pairs_of_many_columns_are_made_in_blocks_and_symmetric():
+    i, j = np.triu_indices(40, 1)
+    many, wide = Differences(i, j, 40), RNG.standard_normal((40, 301))
+    weights = RNG.standard_normal(i.shape[0])
+    rows = wide[i] - wide[j]
+    total = many.weighted(wide, weights, less=2.0)
+    np.testing.assert_allclose(total, (rows.T * weights) @ rows - 2.0 * wide.T @ wide, atol=1e-10)
+    np.testing.assert_allclose(total, total.T, atol=1e-10)
+
+
 def test_products_of_near_points_far_from_the_origin_keep_their_digits():
     far = Q * 1e-4 + 1e4
     exact = far[PAIRS.i] - far[PAIRS.j]
@@ -64,12 +74,13 @@ def test_the_start_is_the_sum_of_inverses_of_cliques():
     np.testing.assert_allclose(Differences(i, j, 4).laplacian(weights).toarray(), W, atol=1e-10)
 
 
-def test_on_a_tree_the_start_has_the_right_distances():
+def test_on_a_tree_the_start_has_distances_in_the_right_proportion():
     points = RNG.standard_normal((12, 3))
     parents = np.array([RNG.integers(k) for k in range(1, 12)])
     problem = UnfoldingProblem(points, parents, np.arange(1, 12), at_most=False)
     start = problem.start()
-    np.testing.assert_allclose(problem.differences.squares(start.F), problem.squared, rtol=1e-9)
+    ratios = problem.differences.squares(start.F) / problem.squared
+    np.testing.assert_allclose(ratios, interior_step._ROOM, rtol=1e-9)
 
 
 def test_equal_points_and_flat_cliques_give_a_start():

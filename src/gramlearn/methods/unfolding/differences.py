@@ -11,6 +11,8 @@ from typing import Any, final
 
 import numpy as np
 
+_BLOCK = 128  # products of fewer columns are not divided further
+
 
 @final
 @dataclass(frozen=True, eq=False)
@@ -45,11 +47,19 @@ class Differences:
 
     def squares(self, Q: np.ndarray) -> np.ndarray:
         """d_k' d_k."""
-        return np.asarray(np.sum(self.rows(Q) ** 2, axis=1))
+        D = self.rows(Q)
+        return np.asarray(np.einsum("kp,kp->k", D, D))
 
-    def weighted(self, Q: np.ndarray, weights: np.ndarray) -> np.ndarray:
-        """sum_k weights_k d_k d_k', of differences: in a product with the Laplacian, digits would cancel."""
-        return np.asarray(Q.T @ (self._incidence.T @ (weights[:, None] * self.rows(Q))))
+    def weighted(self, Q: np.ndarray, weights: np.ndarray, less: float = 0.0) -> np.ndarray:
+        """sum_k weights_k d_k d_k' - less Q'Q, from differences: with the Laplacian, digits would cancel."""
+        D = self.rows(Q)
+        D *= weights[:, None]
+        sums = self._incidence.T @ D
+        if less:
+            sums -= less * Q
+        total = np.empty((Q.shape[1], Q.shape[1]))
+        _fill_symmetric(total, Q, sums)
+        return total
 
     def laplacian(self, weights: np.ndarray) -> Any:
         """The sparse matrix of v -> sum_k weights_k (v_i - v_j)^2."""
@@ -65,3 +75,16 @@ class Differences:
         if scale is not None:
             D *= scale[:, None]
         return D @ D.T
+
+
+def _fill_symmetric(out: np.ndarray, A: np.ndarray, B: np.ndarray) -> None:
+    """A'B, which is symmetric, in little more than half of the multiplications."""
+    p = A.shape[1]
+    if p <= _BLOCK:
+        np.matmul(A.T, B, out=out)
+        return
+    h = p // 2
+    np.matmul(A[:, h:].T, B[:, :h], out=out[h:, :h])
+    out[:h, h:] = out[h:, :h].T
+    _fill_symmetric(out[:h, :h], A[:, :h], B[:, :h])
+    _fill_symmetric(out[h:, h:], A[:, h:], B[:, h:])

@@ -18,12 +18,16 @@ from typing import final
 
 import numpy as np
 from scipy.linalg import LinAlgError, cho_factor, cho_solve
+from scipy.linalg.blas import dtrmm
 
 from gramlearn.methods.unfolding.differences import Differences
 
 _REFINEMENTS = 10
 _SOLVED = 1e-10  # what may be left of a system, against its right side, without a refinement
 _BACK = 0.9  # of the way to the boundary
+_ROOM = (
+    3.0  # of squared distances that are kept, at the start: S shrinks in fewer steps than it grows
+)
 _SMALL = 200  # up to this size all eigenvalues are found as quickly as the least one
 
 
@@ -63,7 +67,8 @@ def begin(program: Program, weights: np.ndarray) -> Interior:
         weights = np.ones_like(weights)
         s, U = np.linalg.eigh(differences.weighted(program.basis, weights))
     F = program.basis @ (U / np.sqrt(s))
-    F *= np.sqrt(b.sum() / differences.squares(F).sum())
+    size = 1.0 if program.at_most else _ROOM
+    F *= np.sqrt(size * b.sum() / differences.squares(F).sum())
     return Interior(F, 2.0 / s[0] * weights, b.copy() if program.at_most else None)
 
 
@@ -81,7 +86,7 @@ class _Scaled:
 
     def __init__(self, now: Interior, program: Program, share: float) -> None:
         self.now, self.differences = now, program.differences
-        squares, V = np.linalg.eigh(self.differences.weighted(now.F, now.lam) - now.F.T @ now.F)
+        squares, V = np.linalg.eigh(self.differences.weighted(now.F, now.lam, less=1.0))
         if not squares[0] > 0:
             raise LinAlgError("Z is not positive definite to working precision")
         self.L = np.sqrt(squares)
@@ -110,16 +115,18 @@ class _Scaled:
         )
         left += float((self.slack + a * dslack) @ (now.lam + c * dlam))
         share = min(max((left / count / mean) ** 2, 1e-6), 1.0) if min(a, c) > 0.1 else 0.5
-        bent = dS @ dZ
-        both = 2.0 * (np.diag(share * mean - L**2) - (bent + bent.T) / 2) / (L[:, None] + L)
+        # With dS = -L - dZ what is bent, the symmetric part of dS dZ, takes the square of one matrix.
+        both = dZ + (2.0 / (L[:, None] + L)) * (dZ @ dZ.T)
+        both[np.diag_indices_from(both)] += share * mean / L - L
         dS, dZ, dlam, dslack = self._direction(
             both,
             self.differences.values(self.Q, both),
             share * mean - self.slack * now.lam - dslack * dlam,
         )
         a, c = self._lengths(dS, dZ, dlam, dslack)
+        root = np.linalg.cholesky(np.diag(L) + a * (dS + dS.T) / 2)
         return Interior(
-            self.Q @ np.linalg.cholesky(np.diag(L) + a * (dS + dS.T) / 2),
+            dtrmm(1.0, root.T, self.Q.T).T,  # Q times the root
             now.lam + c * dlam,
             None if now.slack is None else now.slack + a * dslack,
         )

@@ -5,14 +5,14 @@ its centered points. Were the graph chordal, the K of largest determinant with t
 inverse the sum of their inverses, less those of overlaps (Grone, Johnson, Sa and Wolkowicz 1984). So W^-1 comes
 near the middle of the feasible kernels. In particular it is thin where all of them are: across nearly flat
 cliques. There prices must grow by many orders, and from equal weights they grow little with each step: at 1000
-points of a swiss roll they need 37 steps, and from here 25.
+points of a swiss roll they need 37 steps, and from here 20.
 """
 
 import numpy as np
 
 from gramlearn.methods.unfolding.facial_reduction import find_cliques, list_neighbors
 
-_THINNEST = 1e-2  # squared lengths across a clique below this are taken as this: prices need not be that large
+_THINNEST = 1e-4  # squared lengths across a clique below this are taken as this: prices need not be that large
 
 
 def local_weights(points: np.ndarray, i: np.ndarray, j: np.ndarray) -> np.ndarray:

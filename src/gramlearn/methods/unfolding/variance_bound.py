@@ -132,7 +132,9 @@ class UnfoldingProblem:
             bound = np.inf
         short = float(lam @ (self.squared - t))
         inner = max(float(np.sum(F * (self.differences.laplacian(lam) @ F - F))), 0.0)
-        gap = inner + z * self.largest_trace + abs(short)
+        # Each of the two values is rounded, and so is their difference.
+        rounding = 4.0 * np.finfo(float).eps * (trace + abs(bound))
+        gap = inner + z * self.largest_trace + abs(short) + rounding
         errors = t - self.squared
         errors = np.maximum(errors, 0.0) if self.at_most else np.abs(errors)
         return Certificate(-trace, -bound, gap if bound < np.inf else np.inf, float(errors.max()))
