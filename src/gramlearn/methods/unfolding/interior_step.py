@@ -25,9 +25,7 @@ from gramlearn.methods.unfolding.differences import Differences
 _REFINEMENTS = 10
 _SOLVED = 1e-10  # what may be left of a system, against its right side, without a refinement
 _BACK = 0.9  # of the way to the boundary
-_ROOM = (
-    3.0  # of squared distances that are kept, at the start: S shrinks in fewer steps than it grows
-)
+_ROOM = 3.0  # times the squared distances at the start: S shrinks in fewer steps than it grows
 _SMALL = 200  # up to this size all eigenvalues are found as quickly as the least one
 
 
