@@ -116,6 +116,7 @@ def test_the_direction_solves_the_newton_system(
         monkeypatch.setattr(direction, "_DIRECT_PRODUCTS", 0)
     monkeypatch.setattr(direction, "_SINGLE_ACCURACY", 0.0 if way == "single" else 1.0)
     monkeypatch.setattr(direction, "_MANY_PRODUCTS", 1)
+    monkeypatch.setattr(direction, "_MANY_ROWS", 0)
     point = BarrierPoint(
         point_of(constraints, library, regularizer), 0.2, library.array(np.ones(N))
     )

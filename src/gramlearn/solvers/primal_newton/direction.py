@@ -37,7 +37,9 @@ _DIRECT_ELEMENTS = 4_000_000
 # Down to this residual, products in single precision are accurate enough.
 _SINGLE_ACCURACY = 1e-3
 _MODERATE = 1e6  # entries of up to this size need no other scale in single precision
-_MANY_PRODUCTS = 6  # a system that took so many is remembered
+# A system that took so many products is remembered, if it has so many constraints for each column of X: with
+# fewer, products with the system are cheaper than with what is remembered.
+_MANY_PRODUCTS, _MANY_ROWS = 6, 100
 _SAMPLE = 80  # constraints for each column of X that make the preconditioner
 
 
@@ -96,7 +98,7 @@ def newton_direction(
     S, products = (narrow or system).solve(
         right, accuracy.usual, lambda S: accuracy.at(point, direction(S))
     )
-    if len(products) >= _MANY_PRODUCTS:
+    if len(products) >= _MANY_PRODUCTS and size >= _MANY_ROWS * rank:
         memory = Memory.of(products, inverse, point.primal.at.frame, h)
     return direction(S), memory
 

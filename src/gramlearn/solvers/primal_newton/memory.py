@@ -18,7 +18,7 @@ from gramlearn._base.arrays import (
     where_true,
 )
 
-_KEPT = 150  # products that are remembered, the last ones
+_KEPT = 40  # products that are remembered, the last ones
 _INDEPENDENT = (
     1e-3  # the least eigenvalue of W'A W, against the largest, for directions of length 1
 )
