@@ -3,11 +3,11 @@
 import numpy as np
 import pytest
 from gramlearn.constraints import SquaredDistances
-from gramlearn.losses import Hard, Hinge, KLSlack, Linear, LogDetSlack, SquaredHinge
+from gramlearn.losses import Hard, Hinge, KLSlack, Linear, LogDetSlack, Square, SquaredHinge
 
 from catalogue import REGULARIZERS, name_of
 from conftest import Library
-from gramlearn import LogDet, Problem, Status, Term, solve, solve_path
+from gramlearn import Frobenius, LogDet, Problem, Status, Term, Zeros, solve, solve_path
 from gramlearn.problem.losses import Loss
 from gramlearn.problem.spectral import Regularizer
 from gramlearn.solvers.path import at_price, foreseen
@@ -62,6 +62,18 @@ def test_polynomials_in_the_logarithm_are_foreseen(order: int, library: Library)
     known = [(s, library.array(factor(s))) for s in (0.0, 0.4, 1.0, 1.5)[: order + 1]]
     G, exact = library.numpy(foreseen(known, 1.7)), factor(1.7)
     np.testing.assert_allclose(G @ G.T, exact @ exact.T, rtol=1e-8)
+
+
+@pytest.mark.parametrize("prior", [Zeros(6), np.zeros((6, 6)), np.eye(6)], ids=type)
+@pytest.mark.parametrize("solver", ["auto", "working_set"])
+def test_answers_may_be_singular(prior, solver: str) -> None:
+    """Nothing is foreseen from them, and every price is solved all the same."""
+    terms = [Term(SquaredDistances([0, 1, 2], [1, 2, 5]), Hinge(10.0, upper=0.1))]
+    terms.append(Term(SquaredDistances([3], [4]), Square(1.0, equal=2.0)))
+    problem = Problem(Frobenius(), prior, terms)
+    for price, solution in zip(PRICES, solve_path(problem, PRICES, solver), strict=True):
+        assert solution.status is Status.OPTIMAL
+        assert solution.primal == pytest.approx(solve(at_price(problem, price)).primal, rel=3e-6)
 
 
 def test_bounds_that_must_hold_and_linear_terms_keep_their_price() -> None:

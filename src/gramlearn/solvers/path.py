@@ -10,7 +10,7 @@ from typing import Any
 
 import numpy as np
 
-from gramlearn._base.arrays import Array, clipped, eigh, is_finite, namespace, svd, transpose
+from gramlearn._base.arrays import Array, clipped, eigh, is_finite, namespace, read, svd, transpose
 from gramlearn._base.validation import check_positive
 from gramlearn.problem.problem import Problem
 from gramlearn.problem.solution import Solution
@@ -19,6 +19,7 @@ from gramlearn.solvers.solve import attempt
 from gramlearn.solvers.solver import Solver
 
 _KNOWN = 4  # earlier prices from which the next X is foreseen
+_SINGULAR = 1e-10  # the least ratio of eigenvalues of an X from which others are foreseen
 _FARTHEST = 3.0  # the largest logarithm of a ratio between an X and the next
 
 
@@ -89,8 +90,14 @@ def _solutions(
         found = [*others[1 - _KNOWN :], (price, solution)]
 
 
-def foreseen(known: list[tuple[float, Array]], at: float) -> Array:
-    """The factor of X at a parameter, from factors at some others; the last one is the nearest."""
+def foreseen(known: list[tuple[float, Array]], at: float) -> Array | None:
+    """The factor of X at a parameter, from factors at some others; the last one is the nearest.
+
+    Those of a singular X do not count. None where the last one is singular.
+    """
+    if _is_singular(known[-1][1]):
+        return None
+    known = [(there, G) for there, G in known if not _is_singular(G)]
     _, F = known[-1]
     xp = namespace(F)
     log = xp.zeros_like(F)
@@ -104,3 +111,11 @@ def foreseen(known: list[tuple[float, Array]], at: float) -> Array:
     values, U = eigh(log)
     values = clipped(values, low=-_FARTHEST, high=_FARTHEST)
     return F @ (U * xp.exp(values / 2))
+
+
+def _is_singular(F: Array) -> bool:
+    """Whether X = F F' is next to singular."""
+    if F.shape[0] != F.shape[1]:
+        return True
+    _, s, _ = svd(F)
+    return not read(s[-1]) ** 2 > _SINGULAR * read(s[0]) ** 2
