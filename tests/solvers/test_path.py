@@ -13,13 +13,13 @@ from gramlearn.problem.spectral import Regularizer
 from gramlearn.solvers.path import at_price, foreseen
 
 LOSSES = [Hinge(1.0, upper=1.0), SquaredHinge(1.0, upper=1.0), LogDetSlack(1.0, upper=1.0)]
-PRICES = np.geomspace(1e-3, 1e2, 6)
+PRICES = np.geomspace(1e-2, 1e1, 3)
 
 
 def problem_of(regularizer: Regularizer, loss: Loss, library: Library | None = None) -> Problem:
     rng = np.random.default_rng(0)
     X = rng.standard_normal((40, 5)) * np.logspace(0, -0.5, 5)
-    i, j = rng.integers(40, size=(2, 120))
+    i, j = rng.integers(40, size=(2, 60))
     prior = np.diag(np.logspace(0, -1, 5))
     if library is not None:
         X, prior = library.array(X), library.array(prior)
