@@ -34,6 +34,13 @@ def conjugate_gradients(
         return z  # so small that its square is zero
     size = rho if in_preconditioned_norm else inner(b, b)
     goal = accuracy**2 * size
+
+    def is_solved(reached: float) -> bool:
+        nonlocal goal, finer
+        if finer is not None and not reached > goal:
+            goal, finer = finer(x) ** 2 * size, None
+        return not reached > goal
+
     for _ in range(_STEPS):
         image = product(p)
         curvature = inner(p, image)
@@ -41,12 +48,11 @@ def conjugate_gradients(
             return x if inner(x, b) > 0 else z
         alpha = rho / curvature
         x, residual = x + alpha * p, residual - alpha * image
+        if not in_preconditioned_norm and is_solved(inner(residual, residual)):
+            break
         z = precondition(residual)
         before, rho = rho, inner(residual, z)
-        reached = rho if in_preconditioned_norm else inner(residual, residual)
-        if finer is not None and not reached > goal:
-            goal, finer = finer(x) ** 2 * size, None
-        if not reached > goal:
+        if in_preconditioned_norm and is_solved(rho):
             break
         p = z + (rho / before) * p
     return x

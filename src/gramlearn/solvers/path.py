@@ -31,7 +31,7 @@ def solve_path(
     max_iter: int | None = None,
     time_limit: float | None = None,
 ) -> Iterator[Solution]:
-    """Solve a problem at each of these prices, beginning where the solves before lead to.
+    """Solve a problem at each of these prices, beginning at the X that the last answers foretell.
 
     Parameters
     ----------
@@ -78,7 +78,7 @@ def _solutions(
         start, factor = None, None
         if found:
             before, last = found[-1]
-            # A price that reaches the end of its box, or is on its way there, does so in proportion.
+            # A dual at the end of its box is proportional to the price.
             start = [lam * (price / before) for lam in last.duals]
             factor = foreseen(
                 [(np.log(c), problem.space.lower(s.factor)) for c, s in found], float(np.log(price))
@@ -91,9 +91,9 @@ def _solutions(
 
 
 def foreseen(known: list[tuple[float, Array]], at: float) -> Array | None:
-    """The factor of X at a parameter, from factors at some others; the last one is the nearest.
+    """Give a factor of X(at) from known pairs (parameter, factor), the nearest last.
 
-    Those of a singular X do not count. None where the last one is singular.
+    Singular ones are left out; None where the last one is singular.
     """
     if _is_singular(known[-1][1]):
         return None

@@ -44,10 +44,10 @@ _SAMPLE = 80  # constraints for each column of X that make the preconditioner
 
 
 class Accuracy(NamedTuple):
-    """The residual to solve a system to: the usual one, or a finer one before what may be the last step.
+    """The residual to solve a system to: the usual one, or a finer one where the step may be the last.
 
-    That is where the error of the quadratic model is tolerated, which is about the promised fall times the
-    relative change of X. What then remains of the gap is what the residual makes.
+    It may be the last where the quadratic model is off by no more than is tolerated. It is off by about the
+    promised fall times the relative change of X. After such a step the gap is what the residual leaves.
     """
 
     usual: float
@@ -55,7 +55,7 @@ class Accuracy(NamedTuple):
     tolerated: float = 0.0
 
     def at(self, point: BarrierPoint, dX: Array) -> float:
-        """The accuracy that suits a step that is known to the usual one."""
+        """Choose the accuracy of a step, once it is known to the usual one."""
         if self.fine >= self.usual:
             return self.usual
         xp, root = namespace(dX), namespace(dX).sqrt(point.primal.at.spectrum)

@@ -27,7 +27,6 @@ from gramlearn._base.arrays import (
     machine_eps,
     namespace,
     read,
-    scatter,
     svd,
 )
 from gramlearn._base.validation import check_count
@@ -47,7 +46,8 @@ from gramlearn.solvers.primal_newton.direction import (
     search_along,
 )
 from gramlearn.solvers.primal_newton.memory import Memory
-from gramlearn.solvers.primal_newton.smoothing import can_be_smoothed, smoothed
+from gramlearn.solvers.primal_newton.smoothing import can_be_smoothed
+from gramlearn.solvers.primal_newton.stage import Stage
 from gramlearn.solvers.solver import Answer, Solver, Start
 from gramlearn.solvers.working_set.infeasibility import end_infeasible, find_impossible
 
@@ -74,24 +74,8 @@ _FAINT = 0.01  # the same for the barrier, which costs little to weaken further
 _DRIFT = 0.1  # by how much a t may have changed since the last look, before the next stage
 _MOST = 0.75  # where this share of the constraints matters, all are taken: they need not be looked for again
 _ASTRAY = 30.0  # a promised fall of so many times what the barrier adds to the gap: X is far from the path
-_NEAR_END = (
-    3.0  # times the tolerated gap: an error of the quadratic model that the last step may have
-)
+_NEAR_END = 3.0  # times the tolerated gap: by so much the quadratic model of a last step may be off
 _FLOOR = 1e-10  # the least eigenvalue of X to start with, against the largest
-
-
-@final
-@dataclass(frozen=True, eq=False)
-class Stage:
-    """Which problem is being solved: some of the constraints, a barrier, and ramps of some width."""
-
-    stride: int  # only every `stride`-th constraint is looked at, with that many times its weight
-    nu: float
-    width: float  # 0 where no loss has a kink
-    rows: list[Array]
-    exact: Dual  # the losses as they are
-    is_whole: bool = False  # whether these are all constraints
-    centers: list[Array] | None = None  # prices of all constraints, through which the ramps go
 
 
 @final
@@ -107,7 +91,7 @@ class PrimalState(State):
     stages: int = 0
     drift: float = 0.0
     memory: Memory | None = None
-    is_given: bool = False  # nobody knows yet how near to the path X is
+    is_given: bool = False  # X was given, and may be far from the path
 
     @property
     def details(self) -> Mapping[str, Any]:
@@ -278,7 +262,7 @@ class PrimalNewton(Solver[PrimalState]):
                 weaker = 0.0
             stage = replace(stage, nu=weaker)
         if narrows and (not weakens or nu * rank <= _ALIKE * losses):
-            centers = _scattered(point.primal, stage, problem.dual)
+            centers = stage.all_prices(point.primal, problem.dual)
             stage = replace(stage, width=stage.width / _NARROWER, centers=centers)
         drifted = state.drift > _DRIFT and not stage.is_whole
         if drifted or stage.stride != state.stage.stride:
@@ -287,7 +271,7 @@ class PrimalNewton(Solver[PrimalState]):
             return replace(looked, stages=state.stages + 1, certificate=state.certificate)
         primal = point.primal
         if stage.width != state.stage.width:
-            primal = primal.repriced(_ramps(stage))
+            primal = primal.repriced(stage.smooth())
         point = BarrierPoint(primal, stage.nu, point.x0, held=nu)
         return replace(state, stage=stage, point=point, stages=state.stages + 1)
 
@@ -305,9 +289,8 @@ class PrimalNewton(Solver[PrimalState]):
         rows = near_rows(dual, at, stage.stride, self.first)
         if stage.stride == 1 and sum(int(r.shape[0]) for r in rows) >= _MOST * dual.size:
             rows = dual.every_row
-        exact = _weighted(dual.materialize_rows(rows), stage.stride)
-        stage = replace(stage, rows=rows, exact=exact, is_whole=exact.size == dual.size)
-        primal = PrimalPoint(_ramps(stage), at)
+        stage = stage.over(rows, dual)
+        primal = PrimalPoint(stage.smooth(), at)
         return PrimalState(stage, BarrierPoint(primal, stage.nu, x0))
 
     def _look_again(self, problem: Problem, state: PrimalState) -> PrimalState:
@@ -315,7 +298,7 @@ class PrimalNewton(Solver[PrimalState]):
         stage, primal = state.stage, state.point.primal
         if stage.stride > 1 or not stage.is_whole:
             # A constraint of which nothing is known yet has no price.
-            centers = None if stage.stride > 1 else _scattered(primal, stage, problem.dual)
+            centers = None if stage.stride > 1 else stage.all_prices(primal, problem.dual)
             stage = replace(stage, stride=1, centers=centers)
             looked = self._look(problem, primal.at, stage, state.point.x0)
             state = replace(looked, stages=state.stages + 1, memory=state.memory)
@@ -373,32 +356,8 @@ def _with_barrier(state: PrimalState, nu: float) -> PrimalState:
     return replace(state, stage=replace(state.stage, nu=nu), point=point)
 
 
-def _ramps(stage: Stage) -> Dual:
-    """The losses of a stage, with ramps in place of kinks."""
-    if not stage.width:
-        return stage.exact
-    centers = None
-    if stage.centers is not None:
-        centers = [c[rows] for c, rows in zip(stage.centers, stage.rows, strict=True)]
-    return smoothed(stage.exact, stage.width, centers)
-
-
-def _weighted(dual: Dual, factor: float) -> Dual:
-    """The dual with so many times the weight on every loss."""
-    if factor == 1:
-        return dual
-    parts = (replace(p, loss=replace(p.loss, weight=factor * p.loss.weight)) for p in dual.parts)
-    return replace(dual, parts=tuple(parts))
-
-
-def _scattered(primal: PrimalPoint, stage: Stage, dual: Dual) -> list[Array]:
-    """The prices of all constraints, zero where they were not looked at."""
-    pieces = zip(stage.exact.split(primal.lam), stage.rows, dual.parts, strict=True)
-    return [scatter(values, rows, part.size) for values, rows, part in pieces]
-
-
 def _point_of(dual: Dual, start: Start) -> ConjugatePoint | None:
-    """X, or X(lam) where only lam is known, kept away from singular; None where it does not exist."""
+    """X; where only lam is known X(lam), kept away from singular, or None where it does not exist."""
     if start.factor is not None:
         return dual.regularizer.at_gradient(start.factor)
     lam = clipped(concat(start.duals, dual.like), *dual.box)
