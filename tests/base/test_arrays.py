@@ -12,13 +12,16 @@ from gramlearn._base.arrays import (
     cholesky_or_none,
     chunks,
     concat,
+    concat_in_single,
     constant,
     eye,
     inverse_of_lower,
+    inverted,
     is_array,
     is_finite,
     is_missing,
     largest,
+    log_abs_det,
     namespace,
     read,
     rows_of,
@@ -26,6 +29,7 @@ from gramlearn._base.arrays import (
     symmetric_part,
     to_numpy,
     transpose,
+    weighted_gram,
     where_true,
 )
 
@@ -213,6 +217,37 @@ def test_inverse_of_a_triangle(size, dtype, library):
     assert not np.triu(inverse, 1).any()
     np.testing.assert_allclose(inverse @ L, np.eye(size), atol=100 * np.finfo(dtype).eps)
     np.testing.assert_array_equal(library.numpy(given), before)
+
+
+@pytest.mark.parametrize("signs", [(1.0, 1.0), (-1.0, -1.0), (-1.0, 1.0)])
+@pytest.mark.parametrize("limit", [8, 200, 1 << 20])
+def test_a_weighted_sum_of_products_in_blocks_of_any_size(signs, limit, library, monkeypatch):
+    monkeypatch.setattr(arrays, "_CHUNK_BYTES_HOST", limit)
+    rng = np.random.default_rng(0)
+    z, v = rng.standard_normal((30, 4)), rng.uniform(*sorted(signs), size=30)
+    if signs[0] == signs[1]:
+        v = signs[0] * rng.random(30)
+    gram = library.numpy(weighted_gram(library.array(z), library.array(v)))
+    np.testing.assert_allclose(gram, np.einsum("k,ki,kj->ij", v, z, z), rtol=0, atol=1e-13)
+    assert not library.numpy(weighted_gram(library.array(z[:0]), library.array(v[:0]))).any()
+
+
+def test_joining_in_single_precision(library):
+    parts = [np.asarray([[1.0, 2.0]]), np.asarray([[1e-3, 1e300], [3.0, -1.0]])]
+    joined = library.numpy(concat_in_single([library.array(part) for part in parts]))
+    assert joined.dtype == np.float32
+    with np.errstate(over="ignore"):
+        np.testing.assert_array_equal(joined, np.concatenate(parts).astype(np.float32))
+
+
+@pytest.mark.parametrize("size", [1, 7])
+def test_inverses_and_determinants(size, library):
+    A = np.random.default_rng(0).standard_normal((size, size))
+    np.testing.assert_allclose(
+        library.numpy(inverted(library.array(A))) @ A, np.eye(size), atol=1e-12
+    )
+    assert log_abs_det(library.array(A)) == pytest.approx(np.log(abs(np.linalg.det(A))))
+    assert log_abs_det(library.array(np.zeros((size, size)))) == -np.inf
 
 
 @pytest.mark.parametrize("bad", [np.nan, np.inf, -np.inf, 0.0])

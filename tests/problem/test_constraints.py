@@ -19,7 +19,7 @@ from gramlearn.problem.constraints import (
     SquaredDistances,
     Trace,
 )
-from gramlearn.problem.linear_maps import CoordinateMap, DirectionMap, MatrixMap, PointMap
+from gramlearn.problem.linear_maps import CoordinateMap, DirectionMap, MatrixMap, PointMap, joined
 
 n = N_POINTS
 CONSTRAINTS = all_constraints(n)
@@ -213,6 +213,28 @@ def test_index_and_materialize_rows(c, form, library):
         np.testing.assert_array_equal(matrices(chosen, library), matrices(mapping, library)[rows])
     assert type(mapping.index_rows(library.index(rows))) is type(mapping)
     assert mapping.materialize_rows(library.index([])).size == 0
+
+
+@every_constraint
+@every_form
+def test_joined_maps_are_the_same_constraints(c, form, library):
+    mapping = linear_map(c, form, library)
+    rows = np.arange(mapping.size)
+    # Directions of other weights between two halves of the map must stay where they are.
+    other = linear_map(SquaredDistances([0, 1], [2, 3]), "taken", library)
+    halves = [mapping.materialize_rows(library.index(half)) for half in np.array_split(rows, 2)]
+    for maps in ([*halves], [*halves, other], [halves[0], other, halves[1]]):
+        expected = np.concatenate([matrices(m, library) for m in maps])
+        for single, accuracy in ((None, 1e-13), (1.0, 1e-5), (4.0, 1e-5)):
+            fewer = joined(maps, single)
+            assert len(fewer) <= len(maps)
+            found = np.concatenate([library.numpy(m.matrices()) for m in fewer])
+            np.testing.assert_allclose(
+                found * (single or 1), expected, rtol=accuracy, atol=accuracy
+            )
+    stacked = joined([other, other])
+    assert len(stacked) == 1
+    assert stacked[0].size == 4
 
 
 @every_constraint

@@ -245,6 +245,8 @@ def test_the_domain_is_where_the_loss_is_finite(loss, t, lam):
     lam = inside(loss, lam)
     gap, young = loss.gap(at(t), lam)[0], loss.fenchel_young(at(t), lam)[0]
     assert gap == young if np.isfinite(young) else gap >= -8 * EPS * abs(lam[0] * t)
+    nearest = np.clip(t, low, high)
+    np.testing.assert_array_equal(loss.value_inside(at(t)), loss.value(at(nearest)))
 
 
 # -- slack and violation ---------------------------------------------------------------------------

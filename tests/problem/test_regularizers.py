@@ -213,6 +213,13 @@ def test_value_and_gradient_of_the_spectral_function(h, kind, library):
     F, Q, x = (library.numpy(part) for part in (point.factor, point.frame, point.spectrum))
     np.testing.assert_allclose(F @ F.T, gradient, rtol=0, atol=1e-13)
     np.testing.assert_allclose(Q * x @ Q.T, gradient, rtol=0, atol=1e-13)
+    points = [point, h.at_gradient(library.array(F))] if np.all(x > 1e-6) else [point]
+    for at_x in points:
+        W, s, F = (library.numpy(part) for part in (*at_x.axes, at_x.factor))
+        lengths = np.sort(np.sqrt(h.conjugate_derivative(y)))[::-1]
+        np.testing.assert_allclose(s, lengths, rtol=0, atol=1e-7)
+        np.testing.assert_allclose(W.T @ W, np.eye(len(y)), rtol=0, atol=1e-13)
+        np.testing.assert_allclose((F @ W).T @ (F @ W), np.diag(s**2), rtol=0, atol=1e-12)
 
 
 @every_regularizer

@@ -57,6 +57,9 @@ def test_an_indefinite_matrix_gives_a_direction_of_ascent() -> None:
     assert x @ b > 0
 
 
+START = SimpleNamespace(gap=1.0)
+
+
 def steps(f, derivative, *, with_slope=True, gap=lambda s: 0.0):
     """A function of one number, from 0 on."""
 
@@ -70,14 +73,14 @@ def steps(f, derivative, *, with_slope=True, gap=lambda s: 0.0):
 
 def test_a_good_full_step_is_taken() -> None:
     take = steps(lambda s: s - s**2 / 2, lambda s: 1 - s)
-    assert line_search(take, 1.0, 0.0, tries=5).size == 1.0
+    assert line_search(take, START, 0.0, tries=5).size == 1.0
 
 
 def test_a_step_beyond_the_maximum_is_shortened_and_a_short_one_prolonged() -> None:
     take = steps(lambda s: s - 50 * s**2, lambda s: 1 - 100 * s)
-    assert 0 < line_search(take, 1.0, 0.0, tries=40).size < 0.02
+    assert 0 < line_search(take, START, 0.0, tries=40).size < 0.02
     take = steps(lambda s: s - s**2 / 200, lambda s: 1 - s / 100)
-    assert line_search(take, 1.0, 0.0, tries=40).size > 30
+    assert line_search(take, START, 0.0, tries=40).size > 30
 
 
 @pytest.mark.parametrize("with_slope", [False, True])
@@ -86,7 +89,7 @@ def test_outside_the_domain_a_step_shrinks(with_slope) -> None:
         return np.log(1 - 3 * s) + 4 * s if s < 1 / 3 else -np.inf
 
     take = steps(f, lambda s: 4 - 3 / (1 - 3 * s) if s < 1 / 3 else 0.0, with_slope=with_slope)
-    found = line_search(take, 1.0, 0.0, tries=40)
+    found = line_search(take, START, 0.0, tries=40)
     assert f(found.size) > 0
 
 
@@ -95,6 +98,6 @@ def test_where_rounding_hides_the_rise_the_gap_decides() -> None:
         return -1e-18 * s
 
     better = steps(never, lambda s: 1e-17, gap=lambda s: 0.5)
-    assert line_search(better, 1.0, 1e-16, tries=5).size == 1.0
+    assert line_search(better, START, 1e-16, tries=5).size == 1.0
     worse = steps(never, lambda s: 1e-17, gap=lambda s: 2.0)
-    assert line_search(worse, 1.0, 1e-16, tries=5) is None
+    assert line_search(worse, START, 1e-16, tries=5) is None

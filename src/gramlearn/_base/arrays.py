@@ -20,6 +20,8 @@ _COMPILED_FROM_ELEMENTS = 1_000_000
 _SMALL_ON_DEVICE = 256  # rows of a matrix that a GPU needs longer to decompose than the host
 _CHUNK_BYTES_HOST = 4 << 20  # stays in a core's cache
 _CHUNK_BYTES_DEVICE = 1 << 30  # large enough to hide the launch of a kernel
+# The namespace of arrays of each type: to ask anew takes a good part of the time of small problems.
+_NAMESPACES: dict[type, Any] = {}
 _ASSIGN_AT_ROWS = (  # libraries that assign at row numbers, see `scatter`
     array_api_compat.is_numpy_namespace,
     array_api_compat.is_torch_namespace,
@@ -34,12 +36,14 @@ def is_array(x: object) -> bool:
 
 def namespace(*arrays: Array) -> Any:
     """Give the array-API namespace the arrays share; lists and numbers count as NumPy."""
-    if len(arrays) == 1 and type(arrays[0]) is np.ndarray:
-        return (
-            array_api_compat.numpy
-        )  # at once: asking takes a good part of the time of small problems
+    kind = type(arrays[0])
+    if len(arrays) == 1 and kind in _NAMESPACES:
+        return _NAMESPACES[kind]
     known = [a for a in arrays if is_array(a)]
-    return array_api_compat.array_namespace(*known) if known else array_api_compat.numpy
+    found = array_api_compat.array_namespace(*known) if known else array_api_compat.numpy
+    if len(arrays) == 1:
+        _NAMESPACES[kind] = found
+    return found
 
 
 def as_real(x: Any, like: Array | None = None, dtype: str = "float64") -> Array:
@@ -182,6 +186,14 @@ def in_single(x: Array) -> Array:
         return xp.astype(x, xp.float32)
 
 
+def concat_in_single(parts: list[Array]) -> Array:
+    """Join arrays by their rows, in single precision, infinite in silence where that is too small."""
+    if not is_numpy(parts[0]):
+        return concat([in_single(part) for part in parts], parts[0])
+    with np.errstate(over="ignore"):
+        return np.concatenate(parts, dtype=np.float32, casting="same_kind")
+
+
 def is_numpy(x: Array) -> bool:
     """Whether x is a NumPy array, in host memory."""
     return isinstance(x, np.ndarray)
@@ -269,6 +281,16 @@ def svd(matrix: Array) -> tuple[Array, Array, Array]:
     return _decomposed(matrix, lambda xp, a: tuple(xp.linalg.svd(a)))
 
 
+def log_abs_det(matrix: Array) -> float:
+    """log |det M|, -inf where M is singular."""
+    return read(_decomposed(matrix, lambda xp, a: (xp.asarray(xp.linalg.slogdet(a)[1]),))[0])
+
+
+def inverted(matrix: Array) -> Array:
+    """M^-1 of a square matrix."""
+    return _decomposed(matrix, lambda xp, a: (xp.linalg.inv(a),))[0]
+
+
 def _decomposed(matrix: Array, decompose: Callable[[Any, Array], tuple[Array, ...]]) -> Any:
     """Decompose where it is quickest: a small matrix of a GPU on the host."""
     xp = namespace(matrix)
@@ -299,6 +321,21 @@ def chunks(n_rows: int, n_columns: int, like: Array) -> Iterator[slice]:
     step = max(1, limit // (8 * max(1, n_columns)))
     for start in range(0, n_rows, step):
         yield slice(start, min(start + step, n_rows))
+
+
+def weighted_gram(z: Array, v: Array) -> Array:
+    """sum_k v_k z_k z_k' over the rows of z, in blocks, so that no copy of z is written to memory."""
+    xp = namespace(z)
+    # NumPy takes half the multiplications for a matrix times its own transpose.
+    sign = 0.0
+    if is_numpy(z):
+        sign = 1.0 if np.all(v >= 0) else -1.0 if np.all(v <= 0) else 0.0
+    scale = xp.sqrt(sign * v) if sign else v
+    total = constant(0.0, z, (z.shape[1], z.shape[1]))
+    for rows in chunks(z.shape[0], z.shape[1], z):
+        scaled = z[rows, :] * scale[rows][:, None]
+        total = total + transpose(scaled) @ (scaled if sign else z[rows, :])
+    return -total if sign < 0 else total
 
 
 def pair_squared_norms(points: Array, i: Array, j: Array, sign: int) -> Array:

@@ -19,7 +19,7 @@ from gramlearn._base.arrays import (
     transpose,
     where_true,
 )
-from gramlearn.problem.linear_maps import LinearMap, joint_adjoint, joint_apply, split
+from gramlearn.problem.linear_maps import LinearMap, joined, joint_adjoint, joint_apply, split
 
 _ENTRIES = 80  # of matrices that the preconditioner uses
 _ELEMENTS = 40_000_000  # the most numbers of V
@@ -61,7 +61,7 @@ class Hessian:
         xp = namespace(self._second)
         scale = max((m.magnitude() for m in self._maps), default=0.0) or 1.0
         peak = read(xp.max(xp.abs(self._Phi))) or 1.0
-        maps = [m.in_single(scale) for m in self._maps]
+        maps = joined(self._maps, scale)
         # Entries below rounding would make subnormal numbers, at which processors are slow.
         share = self._Phi / peak
         Phi = xp.astype(xp.where(share > 1e-12, share, xp.zeros_like(share)), xp.float32)

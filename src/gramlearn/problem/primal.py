@@ -67,17 +67,15 @@ class PrimalPoint:
         self.t: Array = dual.t_of(self.maps, at.spectrum) if same is None else same.t
         self._is_priced = lam is None
         self.lam = dual.each(lambda part, t: part.loss.price(t), self.t) if lam is None else lam
-        self.value = self._size = INF
+        self.value = INF
+        self._terms: list[float] = []  # of the value, but for <Y0, X>
         if is_finite(self.lam):
             xp = namespace(self.t)
-            none = xp.zeros_like(self.t)
             # A t outside the domain counts as the nearest inside: its infinite loss is reported as a violation.
-            losses = read(xp.sum(dual.each(lambda part, t, v: part.loss.gap(t, v), self.t, none)))
+            losses = read(xp.sum(dual.each(lambda part, t: part.loss.value_inside(t), self.t)))
             linear = read(xp.sum(at.factor * (dual.origin.matrix @ at.factor)))
-            terms = [dual.constant, -linear, at.potential, losses]
-            self.value = sum(terms)
-            terms[1] = self.at.weighed(dual.origin.spread)  # the size of <Y0, X> before it cancels
-            self._size = sum(abs(term) for term in terms)
+            self._terms = [dual.constant, at.potential, losses]
+            self.value = sum(self._terms) - linear
 
     @cached_property
     def priced(self) -> list[Priced]:
@@ -130,10 +128,13 @@ class PrimalPoint:
         losses = 0.0 if self._is_priced else self.dual.gap(self.t, self.lam)
         return self.at.divergence(self.residual) + losses
 
-    @property
+    @cached_property
     def noise(self) -> float:
         """A bound on the rounding error of the value, whose terms may cancel."""
-        return 8 * machine_eps(self.t) * self._size
+        if self.value == INF:
+            return INF
+        linear = self.at.weighed(self.dual.origin.spread)  # the size of <Y0, X> before it cancels
+        return 8 * machine_eps(self.t) * (linear + sum(abs(term) for term in self._terms))
 
     @cached_property
     def _loss_error(self) -> float:

@@ -27,6 +27,7 @@ from gramlearn._base.arrays import (
     eye,
     inverse_of_lower,
     is_finite,
+    log_abs_det,
     machine_eps,
     namespace,
     read,
@@ -64,6 +65,11 @@ class ConjugatePoint(ABC):
     @abstractmethod
     def spectrum(self) -> Array:
         """x of the gradient; of length 1 where it is the same number everywhere."""
+
+    @property
+    @abstractmethod
+    def axes(self) -> tuple[Array, Array]:
+        """(W, s): the columns of F W are orthogonal, of the lengths s, the longest first."""
 
     @property
     @abstractmethod
@@ -144,6 +150,12 @@ class SpectralPoint(ConjugatePoint):
         return self._regularizer.conjugate_derivative(self._y)
 
     @cached_property
+    def axes(self) -> tuple[Array, Array]:
+        xp, x = namespace(self._y), self.spectrum
+        order = xp.argsort(x, descending=True)
+        return xp.take(eye(int(x.shape[0]), x), order, axis=1), xp.sqrt(xp.take(x, order))
+
+    @cached_property
     def divided_differences(self) -> Array:
         return divided_differences(self._regularizer, self._y)
 
@@ -202,7 +214,7 @@ class CholeskyPoint(ConjugatePoint):
         point = cls.__new__(cls)
         point._like = F
         point.__dict__["frame"] = F  # any F with F F' = X is a frame
-        point.value = 2 * read(namespace(F).linalg.slogdet(F)[1]) - float(F.shape[0])
+        point.value = 2 * log_abs_det(F) - float(F.shape[0])
         return point
 
     @cached_property
@@ -212,6 +224,11 @@ class CholeskyPoint(ConjugatePoint):
     @cached_property
     def spectrum(self) -> Array:
         return constant(1.0, self._like, 1)
+
+    @cached_property
+    def axes(self) -> tuple[Array, Array]:
+        _, s, V = svd(self.factor)
+        return transpose(V), s
 
     @cached_property
     def divided_differences(self) -> Array:

@@ -30,7 +30,7 @@ class Step(NamedTuple):
 
 def line_search(
     take: Callable[[float], Step | None],
-    gap: float,
+    start: Any,
     noise: float,
     *,
     tries: int,
@@ -42,8 +42,10 @@ def line_search(
     ----------
     take : function of a size
         Takes a step of this size, or gives None where it promises no rise.
-    gap, noise : float
-        The duality gap at the start, and the rounding error of the values.
+    start : a point
+        That of size 0. Its gap is asked for where rounding hides a rise.
+    noise : float
+        The rounding error of the values.
     tries : int
         The largest number of sizes to try.
     shrink : float
@@ -60,7 +62,7 @@ def line_search(
             continue
         if step.promise <= noise:
             if step.rise > (0.0 if step.promise > 0 else noise) or (
-                step.rise >= -noise and step.point.gap < gap
+                step.rise >= -noise and step.point.gap < start.gap
             ):
                 return step.point
             size /= 2

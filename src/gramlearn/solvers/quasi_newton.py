@@ -125,7 +125,7 @@ class QuasiNewton(Solver[QuasiNewtonState]):
         for steps, tries in ((state.steps, _TRIES), (state.steps[-1:], _MORE_TRIES)):
             direction = _uphill(uphill, steps, free)
             # The noise is part of the rise of each step.
-            other = line_search(take, np.inf, -np.inf, tries=tries, shrink=0.25)
+            other = line_search(take, point, -np.inf, tries=tries, shrink=0.25)
             if other is not None:
                 break
         if other is None:

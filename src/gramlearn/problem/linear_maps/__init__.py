@@ -4,7 +4,7 @@ from gramlearn.problem.linear_maps.base import Entries, Estimates, LinearMap, Pr
 from gramlearn.problem.linear_maps.coordinates import CoordinateMap
 from gramlearn.problem.linear_maps.directions import DirectionMap
 from gramlearn.problem.linear_maps.indexed import Direction
-from gramlearn.problem.linear_maps.joint import joint_adjoint, joint_apply, split
+from gramlearn.problem.linear_maps.joint import joined, joint_adjoint, joint_apply, split
 from gramlearn.problem.linear_maps.matrices import MatrixMap
 from gramlearn.problem.linear_maps.points import PointMap
 from gramlearn.problem.linear_maps.sparse import SparseMap
@@ -21,6 +21,7 @@ __all__ = [
     "Products",
     "RankOnes",
     "SparseMap",
+    "joined",
     "joint_adjoint",
     "joint_apply",
     "split",

@@ -141,6 +141,11 @@ class LinearMap(ABC):
     def in_single(self, scale: float) -> "LinearMap":
         """The map of the B_k / scale, in single precision."""
 
+    @property
+    def stacked_weights(self) -> tuple[float, ...] | None:
+        """The weights of its directions, if these are stacked: maps that have the same ones can be joined."""
+        return None
+
     @abstractmethod
     def rank_ones(self) -> RankOnes:
         """Every B_k as a sum of matrices of rank one."""

@@ -1,10 +1,19 @@
 """B_k = sum_s w_s z_ks z_ks': matrices of low rank, given by their directions z."""
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import final
 
-from gramlearn._base.arrays import Array, concat, constant, every_row, namespace, transpose
+from gramlearn._base.arrays import (
+    Array,
+    concat,
+    concat_in_single,
+    constant,
+    every_row,
+    namespace,
+    transpose,
+    weighted_gram,
+)
 from gramlearn.problem.linear_maps.base import LinearMap, Products, RankOnes
 
 
@@ -60,14 +69,8 @@ class DirectionMap(LinearMap):
         return self._sum(namespace(self.z).vecdot(self.z @ S, self.z))
 
     def adjoint(self, v: Array) -> Array:
-        xp = namespace(v)
         stacked = v if self.weights == (1.0,) else concat([w * v for w in self.weights], v)
-        for sign in (1.0, -1.0):
-            if bool(xp.all(sign * stacked >= 0)):
-                # A matrix times its own transpose takes half the multiplications.
-                scaled = self.z * xp.sqrt(sign * stacked)[:, None]
-                return sign * (transpose(scaled) @ scaled)
-        return transpose(self.z * stacked[:, None]) @ self.z
+        return weighted_gram(self.z, stacked)
 
     def spread(self, v: Array) -> Array:
         xp = namespace(v)
@@ -112,9 +115,11 @@ class DirectionMap(LinearMap):
         return xp.maximum(xp.max(self.z, axis=0), -xp.min(self.z, axis=0))
 
     def in_single(self, scale: float) -> "DirectionMap":
-        xp = namespace(self.z)
-        z = self.z if scale == 1 else self.z * scale**-0.5
-        return DirectionMap(xp.astype(z, xp.float32), self.weights)
+        return join_directions([self], scale)
+
+    @property
+    def stacked_weights(self) -> tuple[float, ...]:
+        return self.weights
 
     def rank_ones(self) -> RankOnes:
         xp, size, count = namespace(self.z), self.size, len(self.weights)
@@ -134,3 +139,18 @@ class DirectionMap(LinearMap):
             image = xp.sum(both, axis=1) ** 2 * Phi[0, 0] if is_one else xp.vecdot(both @ Phi, both)
             total = total + weight * image
         return total
+
+
+def join_directions(maps: Sequence[DirectionMap], single: float | None = None) -> DirectionMap:
+    """The B_k of these maps, whose directions have the same weights, one after another.
+
+    With `single`, in single precision and divided by that number.
+    """
+    weights = maps[0].weights
+    # The first directions of all constraints come before the second ones.
+    pieces = [m._cut(m.z)[s] for s in range(len(weights)) for m in maps]
+    if single is None:
+        return DirectionMap(concat(pieces, maps[0].z), weights)
+    if single != 1:
+        pieces = [z * single**-0.5 for z in pieces]
+    return DirectionMap(concat_in_single(pieces), weights)

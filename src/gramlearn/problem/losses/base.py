@@ -133,6 +133,15 @@ class Loss(ABC):
         return clipped(low - t, low=0.0) + clipped(t - high, low=0.0)
 
     @final
+    def value_inside(self, t: Array) -> Array:
+        """loss(t), at the nearest t inside the domain."""
+        return self.value(self._inside(t)) if self.has_domain else self.value(t)
+
+    def _inside(self, t: Array) -> Array:
+        low, high = self.domain()
+        return clipped(clipped(t, low=low), high=high)
+
+    @final
     def gap(self, t: Array, lam: Array) -> Array:
         """What this constraint adds to the gap at X(lam).
 
@@ -141,10 +150,8 @@ class Loss(ABC):
         """
         if not self.has_domain:
             return self.fenchel_young(t, lam)
-        xp = namespace(t)
-        low, high = self.domain()
-        inside = clipped(clipped(t, low=low), high=high)
-        return self.fenchel_young(inside, lam) + xp.abs(lam * (t - inside))
+        inside = self._inside(t)
+        return self.fenchel_young(inside, lam) + namespace(t).abs(lam * (t - inside))
 
     @final
     def gap_error(self, t: Array, lam: Array, t_error: Array) -> Array:

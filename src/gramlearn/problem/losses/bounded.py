@@ -127,10 +127,10 @@ class BoundedLoss(Loss):
         xp = namespace(t)
         if self.side == 0:
             return function(t)
-        wrong = self.side * (t - self.bound) > 0
+        wrong = t > self.bound if self.side > 0 else t < self.bound
         # On the right side the function is not asked for t, where it may not even be finite.
-        at_bound = xp.zeros_like(t) + self.bound
-        return xp.where(wrong, function(xp.where(wrong, t, at_bound)), xp.zeros_like(t))
+        zero = xp.zeros_like(t)
+        return xp.where(wrong, function(xp.where(wrong, t, zero + self.bound)), zero)
 
     @final
     def conjugate(self, lam: Array) -> Array:

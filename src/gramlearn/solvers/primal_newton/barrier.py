@@ -20,7 +20,6 @@ from gramlearn._base.arrays import (
     machine_eps,
     namespace,
     read,
-    svd,
     symmetric_part,
     transpose,
 )
@@ -53,8 +52,9 @@ class BarrierPoint:
         """The objective with the barrier."""
         return self.primal.value + sum(self._barrier)
 
-    @property
+    @cached_property
     def _barrier(self) -> list[float]:
+        """The terms of nu D_LogDet(X, X0)."""
         if not self.nu:
             return [0.0]
         at, xp = self.primal.at, namespace(self.x0)
@@ -144,14 +144,14 @@ class Ray:
     def _thickest_first(self) -> tuple[Array, Array]:
         """(W, W'SW): F W has the directions of X as columns, and W'SW is diagonal among those alike."""
         xp = namespace(self.S)
-        _, thickness, W = svd(self.start.primal.at.factor)
-        S = W @ self.S @ transpose(W)
+        W, thickness = self.start.primal.at.axes
+        S = transpose(W) @ self.S @ W
         group = xp.floor(xp.log(thickness[0] / thickness) / _ALIKE)
         among = xp.where(group[:, None] == group[None, :], S, xp.zeros_like(S))
         # Eigenvectors of one group after the other: the shifts keep their eigenvalues apart.
         apart = 4 * xp.max(xp.sum(xp.abs(among), axis=1))
         _, V = eigh(among + eye(int(S.shape[0]), S) * (apart * group))
-        return transpose(W) @ V, symmetric_part(transpose(V) @ S @ V)
+        return W @ V, symmetric_part(transpose(V) @ S @ V)
 
     def at(self, size: float) -> BarrierPoint:
         """The point for a step of this size, which is positive definite for any."""

@@ -13,6 +13,7 @@ from gramlearn._base.arrays import (
     eigh,
     every_row,
     eye,
+    inverted,
     machine_eps,
     namespace,
     read,
@@ -20,7 +21,7 @@ from gramlearn._base.arrays import (
     transpose,
 )
 from gramlearn.problem.hessian import Hessian
-from gramlearn.problem.linear_maps import LinearMap, joint_adjoint, joint_apply, split
+from gramlearn.problem.linear_maps import LinearMap, joined, joint_adjoint, joint_apply, split
 from gramlearn.solvers.krylov import conjugate_gradients
 from gramlearn.solvers.line_search import Step, line_search
 from gramlearn.solvers.primal_newton.barrier import BarrierPoint, Ray
@@ -80,13 +81,14 @@ def newton_direction(
         return Phi * _written_out(maps, curvature, Phi, R), memory
     xp = namespace(R)
     h = xp.sqrt(Phi)
-    inverse: Inverse = _Preconditioner.of(maps, curvature, Phi, rank)
+    some = _sample(maps, curvature, _SAMPLE * rank)
+    inverse: Inverse = _Preconditioner.of(*some, Phi, rank)
     if memory is not None:
         inverse = memory.deflation(point.primal.at.frame, h, inverse)
     system = _System(maps, curvature, h, inverse)
     right, narrow, unit = -h * R, None, 1.0
     if accuracy.usual >= _SINGLE_ACCURACY and R.dtype == xp.float64:
-        narrow = system.in_single()
+        narrow = system.in_single(max(m.magnitude() for m in some[0]) or 1.0)
     if narrow is not None:
         unit = read(xp.max(xp.abs(right))) or 1.0
         right = xp.astype(right / unit, xp.float32)
@@ -116,7 +118,7 @@ def search_along(ray: Ray, promise: float, tries: int) -> BarrierPoint | None:
         trial = ray.at(size)
         return Step(trial, here.value - trial.value, size * promise)
 
-    better: BarrierPoint | None = line_search(take, here.gap, here.noise, tries=tries)
+    better: BarrierPoint | None = line_search(take, here, here.noise, tries=tries)
     return better
 
 
@@ -150,10 +152,14 @@ def _damping(like: Array) -> float:
 
 
 class _Preconditioner(NamedTuple):
-    """An approximate inverse of I + h B* d B h: a diagonal in the basis U, and a block for the entries S_ii."""
+    """An approximate inverse of I + h B* d B h, in the basis U.
+
+    Entries off the diagonal of S are multiplied by those of `off_diagonal`, which is zero on its diagonal; the
+    entries S_ii together by `block`.
+    """
 
     U: Array
-    diagonal: Array
+    off_diagonal: Array
     block: Array
 
     @classmethod
@@ -168,7 +174,6 @@ class _Preconditioner(NamedTuple):
         in the system. A sample of the constraints shows that as well as all of them.
         """
         xp = namespace(curvature)
-        maps, curvature = _sample(maps, curvature, _SAMPLE * rank)
         roots = zip(maps, split(maps, xp.sqrt(curvature)), strict=True)
         M = sum(m.absolute_sum(root) for m, root in roots)
         sums = xp.sum(xp.zeros_like(M) + Phi, axis=1)
@@ -178,9 +183,11 @@ class _Preconditioner(NamedTuple):
         pieces = list(zip(rotated, split(rotated, curvature), strict=True))
         every = every_row(rank, M)
         diagonals = [m.entries(every, every) * xp.sqrt(d)[:, None] for m, d in pieces]
-        block = xp.linalg.inv(eye(rank, M) + sum(transpose(b) @ b for b in diagonals))
+        identity = eye(rank, M)
+        block = inverted(identity + sum(transpose(b) @ b for b in diagonals))
         # A symmetric S has every entry off the diagonal twice.
-        return cls(U, 1 + 2 * sum(m.squares(d) for m, d in pieces), block)
+        squares = sum(m.squares(d) for m, d in pieces)
+        return cls(U, (1 - identity) / (1 + 2 * squares), block)
 
     @property
     def known(self) -> list[tuple[Array, Array]]:
@@ -188,14 +195,14 @@ class _Preconditioner(NamedTuple):
 
     @property
     def largest(self) -> Array:
-        return namespace(self.diagonal).max(self.diagonal)
+        xp = namespace(self.off_diagonal)
+        return 1 / xp.min(self.off_diagonal + eye(int(self.U.shape[0]), self.U))
 
     def apply(self, residual: Array) -> Array:
         xp, U = namespace(residual), self.U
-        identity = eye(int(U.shape[0]), U)
         rotated = transpose(U) @ residual @ U
         onto = self.block @ xp.linalg.diagonal(rotated)
-        return U @ xp.where(identity > 0, identity * onto, rotated / self.diagonal) @ transpose(U)
+        return U @ xp.where(self.off_diagonal > 0, rotated * self.off_diagonal, onto) @ transpose(U)
 
     def in_single(self) -> "_Preconditioner":
         xp = namespace(self.U)
@@ -210,7 +217,7 @@ def _sample(maps: list[LinearMap], curvature: Array, least: int) -> tuple[list[L
     rows = [every_row(-(-m.size // k), curvature) * k for m in maps]
     pieces = zip(split(maps, curvature), rows, strict=True)
     some = [m.materialize_rows(chosen) for m, chosen in zip(maps, rows, strict=True)]
-    return some, k * concat([d[chosen] for d, chosen in pieces], curvature)
+    return joined(some), k * concat([d[chosen] for d, chosen in pieces], curvature)
 
 
 class _System(NamedTuple):
@@ -225,17 +232,19 @@ class _System(NamedTuple):
         h = self.h
         return S + h * joint_adjoint(self.maps, self.curvature * joint_apply(self.maps, h * S))
 
-    def in_single(self) -> "_System | None":
-        """The same in single precision, scaled to entries of about 1; None where its range is too small."""
+    def in_single(self, scale: float) -> "_System | None":
+        """The same in single precision, scaled to entries of about 1; None where its range is too small.
+
+        The scale is the largest entry of a B_k, or of a sample of them.
+        """
         xp = namespace(self.curvature)
-        scale = max(m.magnitude() for m in self.maps) or 1.0
         if 1 / _MODERATE <= scale <= _MODERATE:
             scale = 1.0  # nothing to multiply
         peak = read(xp.max(self.h)) or 1.0
         curvature = self.curvature * (scale * peak) ** 2
         if read(xp.max(curvature)) > 1e15 or read(self.inverse.largest) > 1e30:
             return None
-        maps = [m.in_single(scale) for m in self.maps]
+        maps = joined(self.maps, scale)
         curvature, h = (xp.astype(x, xp.float32) for x in (curvature, self.h / peak))
         return _System(maps, curvature, h, self.inverse.in_single())
 

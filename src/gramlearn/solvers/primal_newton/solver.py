@@ -27,7 +27,6 @@ from gramlearn._base.arrays import (
     machine_eps,
     namespace,
     read,
-    svd,
 )
 from gramlearn._base.validation import check_count
 from gramlearn.problem.certificate import Certificate
@@ -191,7 +190,7 @@ class PrimalNewton(Solver[PrimalState]):
         if better is None or not better.is_finite:
             return self._stall(problem, state, tol)
         exact = better.primal.with_losses(stage.exact)
-        drift = state.drift + _change(point, better)
+        drift = 0.0 if stage.is_whole else state.drift + _change(point, better)
         state = replace(state, point=better, drift=drift, memory=memory)
         against = max(abs(exact.value), stage.exact.least)
         losses = stage.exact.gap(exact.t, exact.lam) if stage.width else 0.0
@@ -278,7 +277,7 @@ class PrimalNewton(Solver[PrimalState]):
     def _shows_no_more(self, state: PrimalState) -> bool:
         """Whether X is so thin in a direction that the error of a sample matters, which is entries / size."""
         primal, stage = state.point.primal, state.stage
-        _, s, _ = svd(primal.at.factor)
+        _, s = primal.at.axes
         entries = stage.exact.rank * (stage.exact.rank + 1) / 2
         size = sum(int(rows.shape[0]) for rows in stage.rows)
         return read(s[-1]) ** 2 * size < _THIN * entries * read(s[0]) ** 2

@@ -150,9 +150,7 @@ def _search_along(point: DualPoint, direction: Array, shrink: float) -> DualPoin
         is_whole = bool(xp.all(moved == whole))
         return Step(trial, trial.value - point.value, promise, slope, is_whole)
 
-    better: DualPoint | None = line_search(
-        take, point.gap, point.noise, tries=_HALVINGS, shrink=shrink
-    )
+    better: DualPoint | None = line_search(take, point, point.noise, tries=_HALVINGS, shrink=shrink)
     return better
 
 
