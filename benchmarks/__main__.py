@@ -136,7 +136,10 @@ def _choose_tasks(args: argparse.Namespace) -> dict[Spec, Limit]:
         )
         if all(not asked or value in asked for asked, value in wanted):
             chosen = replace(spec, seed=args.seed or 0, library=args.library or spec.library)
-            tasks.setdefault(chosen, Limit(args.limit) if args.limit else limit)
+            if args.limit or chosen.is_on_gpu:
+                # On a GPU a pass takes no longer than it takes to ask for it, and says nothing.
+                limit = Limit(args.limit or limit.seconds)
+            tasks.setdefault(chosen, limit)
     if not tasks:
         raise ValueError("no instance is left; `python -m benchmarks list` names them all.")
     return tasks

@@ -65,6 +65,11 @@ class Spec:
         return self.regularizer, self.loss, self.price
 
     @property
+    def is_on_gpu(self) -> bool:
+        """Whether its arrays are in the memory of a GPU."""
+        return self.library == "torch:cuda"
+
+    @property
     def is_made_on_device(self) -> bool:
         """Whether its numbers are drawn on a device of PyTorch, and stay there."""
         return self.library != "numpy" and not self.is_real

@@ -37,7 +37,7 @@ def find_reference(instance: Instance, limit: float = 600.0) -> Reference:
 def _solve(instance: Instance, limit: float) -> Reference:
     solution = solve_quietly(make_problem(instance), tol=_TOL, time_limit=limit)
     lam: Any = instance.xp.concat(solution.duals)
-    if instance.spec.library == "torch:cuda":
+    if instance.spec.is_on_gpu:
         instance.xp.cuda.empty_cache()  # the contestants are other processes on the same device
     bound = judge.dual(instance, lam)
     value = judge.primal(instance, solution.matrix)

@@ -445,6 +445,15 @@ def chosen(words):
     return list(_choose_tasks(_parser().parse_args(["run", *words.split()])))
 
 
+def test_passes_limit_a_solve_where_they_take_time():
+    def limits(words):
+        return set(_choose_tasks(_parser().parse_args(["run", *words.split()])).values())
+
+    assert limits("--data mnist --sizes table") == {Limit(600.0, 2_000)}
+    assert limits("--data mnist --sizes table --library torch:cuda") == {Limit(600.0)}
+    assert limits("--data mnist --sizes table --limit 7") == {Limit(7.0)}
+
+
 def test_options_choose_the_instances_of_a_run():
     assert {spec.data for spec in chosen("")} == {"synthetic", "isotropic", "mnist"}
     assert not any(spec.is_real for spec in chosen("--data synthetic"))
