@@ -13,6 +13,7 @@ from typing import final
 from gramlearn._base.arrays import (
     Array,
     cholesky_or_none,
+    clipped,
     eigh,
     eigvalsh,
     eye,
@@ -96,17 +97,22 @@ class BarrierPoint:
         that is four times weaker asks for a step to -2 of its size; that of the former to the right place.
         """
         Phi, x = self.primal.at.divided_differences, self.primal.at.spectrum
-        nu = max(self.nu, self.held)
+        nu = self.strength
         if not nu:
             return Phi
         return Phi / (1 + nu * Phi / (x[:, None] * x[None, :]))
+
+    @property
+    def strength(self) -> float:
+        """The strength of the barrier that X has been brought to."""
+        return max(self.nu, self.held)
 
     @property
     def curved(self) -> tuple[list[LinearMap], Array]:
         """The constraints with curvature, and that."""
         return self.primal.curved
 
-    @property
+    @cached_property
     def stiffness(self) -> float:
         """The least second derivative of the divergence against that of a barrier with nu = 1."""
         xp = namespace(self.x0)
@@ -166,10 +172,28 @@ class Ray:
         if cholesky_or_none((1 - _LEAST) * identity + size * self.S) is not None:
             return xp.linalg.cholesky(identity + size * self.S)
         W, S = self._thickest_first
-        s = size * xp.linalg.diagonal(S)
+        f = self._shrunk(W, size * xp.linalg.diagonal(S), size)
+        return W @ (size * xp.tril(S, k=-1) + identity * xp.sqrt(f))
+
+    def _shrunk(self, W: Array, s: Array, size: float) -> Array:
+        """f, for which the Newton step has 1 + s: the factors by which X becomes thinner along the F W.
+
+        Where it is mostly the barrier that holds X up, the value along such a direction is about
+        z f + k (f - 1)^2 / 2 - nu log f, and f is where this is least. The slope at f = 1 and s tell k, and
+        z = nu - (held + k) s, with the strength `held` that the Newton step was made for.
+        """
+        xp, start, root = namespace(s), self.start, namespace(s).sqrt(self.start.primal.at.spectrum)
         # 1 + s down to the least, and from there an exponential with the same slope.
         below = xp.minimum(s + 1 - _LEAST, xp.zeros_like(s))
         f = xp.where(below < 0, _LEAST * xp.exp(below / _LEAST), 1 + s)
+        nu, held = start.nu + start.stiffness, start.strength + start.stiffness
+        slope = xp.linalg.diagonal(transpose(W) @ (start.residual * root[:, None] * root) @ W)
+        k = -size * slope / xp.where(s < 0, s, -xp.ones_like(s)) - held
+        is_held = (s < 0) & (slope > 0) & (k <= held)
+        k = clipped(xp.where(is_held, k, xp.ones_like(k)), low=1e-9 * held)
+        b = nu - (held + k) * s - k
+        c = xp.sqrt(b**2 + 4 * k * nu)
+        least = xp.where(b > 0, 2 * nu / (xp.abs(b) + c), (xp.abs(b) + c) / (2 * k))
+        f = xp.where(is_held, least, f)
         # An eigenvalue that falls by more than this in one step takes long to come back.
-        f = xp.maximum(f, xp.full_like(f, 1e-8))
-        return W @ (size * xp.tril(S, k=-1) + identity * xp.sqrt(f))
+        return xp.maximum(f, xp.full_like(f, 1e-8))

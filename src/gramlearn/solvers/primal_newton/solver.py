@@ -210,7 +210,9 @@ class PrimalNewton(Solver[PrimalState]):
             share = _CENTERED
             if stage.width:
                 share = _LAST_CENTERED if is_last else _KINKED_CENTERED
-            enough = max(enough, share * stage.exact.rank * (stage.nu + point.stiffness))
+            enough = max(
+                enough, share * stage.exact.rank * (max(stage.nu, point.held) + point.stiffness)
+            )
         elif stage.stride > 1:
             enough = max(enough, _COARSE_TOL * against)
         if promise / 2 > enough:
