@@ -44,7 +44,6 @@ def main() -> None:
 
 def _row(regularizer: str, loss: str, pairs: int) -> str:
     from gramlearn import solve, solve_path
-    from gramlearn.solvers.path import at_price
 
     spec = next(spec for spec in SIZES["table"].specs if spec.data == "mnist")
     spec = replace(spec, c=pairs, regularizer=regularizer, loss=loss, price=1.0)
@@ -57,7 +56,7 @@ def _row(regularizer: str, loss: str, pairs: int) -> str:
         hardest, steps = 0.0, 0
         for price in _PRICES[-4:]:  # the largest prices are the hardest
             began = time.process_time()
-            alone = solve(at_price(problem, float(price)))
+            alone = solve(problem.at_price(float(price)))
             if (taken := time.process_time() - began) > hardest:
                 hardest, steps = taken, alone.iterations
     gap = max(solution.relative_gap for solution in path)

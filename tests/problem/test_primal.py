@@ -5,6 +5,7 @@ import pytest
 from gramlearn.constraints import Similarities, SquaredDistances, Trace
 from gramlearn.losses import Hard, Hinge, KLSlack, Linear, LogDetSlack, Square, SquaredHinge
 
+import gramlearn.problem.primal as primal
 import gramlearn.solvers.primal_newton.direction as direction
 import gramlearn.solvers.primal_newton.memory as memory
 from catalogue import LOSSES, REGULARIZERS, all_constraints, name_of
@@ -12,7 +13,7 @@ from conftest import Library
 from gramlearn import Frobenius, LogDet, Problem, Term, solve
 from gramlearn._base.arrays import Array
 from gramlearn.problem.constraints import Constraints
-from gramlearn.problem.linear_maps import LinearMap
+from gramlearn.problem.linear_maps import LinearMap, joint_adjoint, joint_apply
 from gramlearn.problem.linear_maps.directions import DirectionMap
 from gramlearn.problem.primal import PrimalPoint
 from gramlearn.problem.scan import near_rows
@@ -240,6 +241,49 @@ def test_both_solvers_agree_with_each_other(loss) -> None:
     assert one.status.is_answer
     assert two.status.is_answer
     assert max(one.dual, two.dual) <= min(one.primal, two.primal) + 1e-9 * abs(one.primal)
+
+
+def test_a_sample_of_the_constraints_makes_the_same_preconditioner() -> None:
+    """Each stands for those left out, also where they are curved differently."""
+    rng = np.random.default_rng(0)
+    rank, size = 4, 40_000
+    maps: list[LinearMap] = [DirectionMap(rng.standard_normal((size, rank)), (1.0,))]
+    curvature = rng.exponential(size=size)
+    Phi = np.ones((1, 1))
+    whole = direction._Preconditioner.of(maps, curvature, Phi, rank)
+    some = direction._sample(maps, curvature, 4000)
+    assert some[0][0].size == 4000
+    sampled = direction._Preconditioner.of(*some, Phi, rank)
+    S = np.diag([1.0, 2.0, -1.0, 0.5]) + np.ones((rank, rank))
+    np.testing.assert_allclose(sampled.apply(S), whole.apply(S), rtol=0.2, atol=0.05 / size)
+
+
+@pytest.mark.parametrize("nearly_all", [0.0, 2.0])
+def test_constraints_without_a_price_add_nothing(
+    nearly_all: float, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Whether they are left out or taken along: lam and B* d B are those of the definition."""
+    monkeypatch.setattr(primal, "_MANY", 0)
+    monkeypatch.setattr(primal, "_NEARLY_ALL", nearly_all)
+    rng = np.random.default_rng(1)
+    P = rng.standard_normal((30, 4))
+    i, j = rng.integers(15, size=80), rng.integers(15, 30, size=80)
+    loss = SquaredHinge(2.0, upper=3.0)
+    problem = Problem(LogDet(), np.eye(4), [Term(SquaredDistances(i, j, points=P), loss)])
+    point = PrimalPoint(problem.dual, LOGDET.at_gradient(np.eye(4)))
+    D = P[i] - P[j]
+    t = np.sum(D**2, axis=1)
+    costs = t > 3.0
+    assert 0 < np.sum(costs) < len(t)
+    weighted = (D.T * np.where(costs, point.lam, 0.0)) @ D
+    np.testing.assert_allclose(point.residual, weighted, atol=1e-12 * np.abs(weighted).max())
+    maps, curvature = point.curved
+    S = np.diag([1.0, -1.0, 2.0, 0.5]) + np.ones((4, 4))
+    # The loss is C (t - b)^2 / 2 or C (t - b)^2: its second derivative is the slope of the price.
+    second = np.where(costs, point.lam / np.where(costs, t - 3.0, 1.0), 0.0)
+    expected = (D.T * (second * np.einsum("ki,ij,kj->k", D, S, D))) @ D
+    found = joint_adjoint(maps, curvature * joint_apply(maps, S))
+    np.testing.assert_allclose(found, expected, atol=1e-12 * np.abs(expected).max())
 
 
 def test_a_system_that_is_known_is_solved_at_once(

@@ -1,11 +1,14 @@
 """Newton on X along its path: ramps and barrier by their definitions, answers against other solvers."""
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 from gramlearn.constraints import DistanceComparisons, SquaredDistances
 from gramlearn.losses import Hinge, KLSlack, LogDetSlack, SquaredHinge
 from sklearn.datasets import load_wine
 
+import gramlearn.solvers.primal_newton.direction as direction
 from catalogue import REGULARIZERS, name_of
 from conftest import Library
 from gramlearn import Frobenius, LogDet, Problem, Status, Term, VonNeumann, solve
@@ -224,6 +227,86 @@ def test_it_goes_on_from_the_answer_of_another_price(regularizer: Regularizer) -
         assert abs(warm.primal - cold.primal) <= 2e-6 * abs(cold.primal)
         assert again.iterations <= warm.iterations
         assert again.iterations <= cold.iterations
+
+
+@pytest.mark.parametrize("loss", [Hinge, SquaredHinge])
+@pytest.mark.parametrize("regularizer", [LogDet(), VonNeumann(), Frobenius()], ids=name_of)
+def test_an_optimal_start_is_certified_at_once(regularizer: Regularizer, loss: type[Loss]) -> None:
+    problem = problem_of(regularizer, loss, 10.0)
+    cold = solve(problem, "primal_newton")
+    again = solve(problem, "primal_newton", start=cold)
+    assert again.status is Status.OPTIMAL
+    assert again.iterations == 0
+    assert again.primal == pytest.approx(cold.primal, rel=2e-6)
+
+
+@pytest.mark.parametrize("regularizer", [LogDet(), VonNeumann(), Frobenius()], ids=name_of)
+@pytest.mark.parametrize("factor", [1e-8, 1e3, 1e30])
+def test_a_start_that_is_far_off_does_no_harm(regularizer: Regularizer, factor: float) -> None:
+    """Neither duals of another size nor an X of another size."""
+    problem = problem_of(regularizer, SquaredHinge, 10.0)
+    cold = solve(problem, "primal_newton")
+    duals = [factor * lam for lam in cold.duals]
+    for start in (duals, replace(cold, duals=duals, factor=cold.factor * factor**0.5)):
+        found = solve(problem, "primal_newton", start=start)
+        assert found.status is Status.OPTIMAL
+        assert found.iterations <= cold.iterations + 3
+
+
+@pytest.mark.parametrize("C", [1.0, 100.0])
+@pytest.mark.parametrize("regularizer", [LogDet(), VonNeumann()], ids=name_of)
+@pytest.mark.parametrize("rank", [1, 2])
+def test_a_stage_that_is_solved_to_the_last_digit_is_not_the_end(
+    rank: int, regularizer: Regularizer, C: float
+) -> None:
+    """Newton may find the optimum of a stage to the last digit while its barrier is still strong."""
+    for seed in range(5):
+        rng = np.random.default_rng(seed)
+        P = 100 * rng.standard_normal((30, rank))
+        i, j = rng.integers(30, size=(2, 74))
+        j = (i + 1 + j % 29) % 30
+        low, high = np.percentile(np.sum((P[i] - P[j]) ** 2, axis=1), [10, 90])
+        near = Term(SquaredDistances(i[:37], j[:37], points=P), SquaredHinge(C, upper=low))
+        far = Term(SquaredDistances(i[37:], j[37:], points=P), SquaredHinge(C, lower=high))
+        problem = Problem(regularizer, 0.2 * np.eye(rank), [near, far])
+        assert solve(problem, "primal_newton").status is Status.OPTIMAL
+
+
+@pytest.mark.parametrize("nu", [1e-4, 1e-3])
+def test_what_the_barrier_holds_up_falls_with_it(nu: float) -> None:
+    """Along thin directions the optimum is x = nu / z, however much weaker the barrier became."""
+    z, held = np.array([0.5, 3.0, 7.0, 50.0]), 1e-2
+    x = (
+        np.array([2.0, 1.0, 0.7, 1.0]) * held / z
+    )  # where the former barrier left it, some a little off
+    point = replace(point_at(Frobenius(), np.diag(np.sqrt(x))), nu=nu, held=held)
+    # A slope of z and no curvature beside that of the barrier.
+    vars(point)["residual"] = np.diag(z - nu / x)
+    X = matrix_of(point.along(np.diag((nu / x - z) * x**2 / held)).at(1.0))
+    np.testing.assert_allclose(np.diag(X), nu / z, rtol=0.02)
+
+
+def test_remembered_systems_are_solved_with_fewer_products(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """In single and in double precision; to the same optimum."""
+    problem = problem_of(Frobenius(), SquaredHinge, 100.0, rank=20)
+    calls: list[str] = []
+    product = direction._System.product
+
+    def counted(system: direction._System, S: np.ndarray) -> np.ndarray:
+        calls.append(kind)
+        return product(system, S)
+
+    monkeypatch.setattr(direction._System, "product", counted)
+    monkeypatch.setattr(direction, "_DIRECT_PRODUCTS", 0)
+    monkeypatch.setattr(direction, "_DIRECT_ROWS", 0)
+    for kind, rows, single in (("none", 1e9, 1e-3), ("single", 1, 1e-3), ("double", 1, 1.0)):  # noqa: B007
+        monkeypatch.setattr(direction, "_MANY_ROWS", rows)
+        monkeypatch.setattr(direction, "_SINGLE_ACCURACY", single)
+        assert solve(problem, "primal_newton").status is Status.OPTIMAL
+    assert calls.count("single") < 0.9 * calls.count("none")
+    assert calls.count("double") < 0.9 * calls.count("none")
 
 
 def test_comparisons_are_solved_too() -> None:

@@ -297,7 +297,7 @@ def test_history_rises_in_the_dual_or_falls_in_the_primal(solver: Solver) -> Non
     for a, b in pairwise(details):
         if "dual" in b:
             assert b["dual"] >= a["dual"] - 1e-12 * abs(b["dual"])
-        elif "primal" in b and a["looks"] == b["looks"]:
+        elif "primal" in b and a["stages"] == b["stages"]:
             assert b["primal"] <= a["primal"] + 1e-12 * abs(b["primal"])
 
 

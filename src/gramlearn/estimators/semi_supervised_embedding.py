@@ -25,6 +25,7 @@ from gramlearn.problem.losses import Hinge, Linear, SquaredHinge
 from gramlearn.problem.problem import Problem, Term
 from gramlearn.problem.regularizers import Frobenius
 from gramlearn.problem.solution import Solution
+from gramlearn.problem.status import Status
 from gramlearn.side_information import SideInformation
 
 _RANK = 1e-6  # eigenvalues below this share of the largest are zero
@@ -171,9 +172,12 @@ class SemiSupervisedEmbedding(
         """The largest eigenvalues of W, as many as there are or were asked for, and their eigenvectors."""
         s, V = np.linalg.eigh(solution.matrix)
         s, V = s[::-1], V[:, ::-1]
-        # A solver may come next to the boundary of the cone and not onto it; W(lam) is on it.
-        at_prices = _spectrum_at_prices(solution)
-        count = max(1, min(int(np.sum(x > _RANK * np.max(x))) for x in (s, at_prices)))
+        spectra = [s]
+        if solution.status is Status.OPTIMAL:
+            # A solver may come next to the boundary of the cone and not onto it; W(lam) is on it. Away from the
+            # optimum the two have little to do with each other.
+            spectra.append(_spectrum_at_prices(solution))
+        count = max(1, min(int(np.sum(x > _RANK * np.max(x))) for x in spectra))
         if self.n_components is not None:
             asked = int(self.n_components)
             if asked > count:

@@ -157,7 +157,7 @@ class PrimalPoint:
             lam = self.lam if share == 1 else share * self.lam
             R = self.at.image - self._prior + share * prices
             losses = 0.0 if share == 1 and self._is_priced else self.dual.gap(self.t, lam)
-            gap = self.at.divergence(R, self._residual_error) + losses
+            gap = self.at.divergence(R, self._residual_error(share)) + losses
             if gap < INF:
                 break
         rounding = self.noise / 4
@@ -175,14 +175,14 @@ class PrimalPoint:
             return 0.0
         return self.dual.prior_rounding_among(eigvalsh(self.at.image - R))
 
-    @property
-    def _residual_error(self) -> float:
-        """How far Q' R Q may be off, in the spectral norm: a rounding of the terms of R, before Q is applied.
+    def _residual_error(self, share: float) -> float:
+        """How far Q' R Q, with a share of lam, may be off in the spectral norm: a rounding of the terms of R.
 
-        After it they may be smaller, since a direction of X may be nearly orthogonal to all of the A_k.
+        They are taken before Q is applied. After it they may be smaller, since a direction of X may be nearly
+        orthogonal to all of the A_k.
         """
         xp, Q = namespace(self.residual), self.at.frame
-        term_sizes = self.dual.origin.spread + self.dual.spread(self.lam)
+        term_sizes = self.dual.origin.spread + share * self.dual.spread(self.lam)
         term_sizes = (xp.sqrt(term_sizes) @ xp.abs(Q)) ** 2
         image = xp.abs(xp.linalg.diagonal(self.at.image))
         return 4 * machine_eps(Q) * read(xp.sum(term_sizes + image))

@@ -5,7 +5,8 @@ to the space X lives in, and states the dual that solvers work on.
 """
 
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
+from copy import copy
+from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any, final
 
@@ -173,6 +174,24 @@ class Problem:
                 start = start + read(xp.sum(part.offset * price))
         free = tuple(part for part in self.parts if not part.loss.is_fixed)
         return Dual(self.regularizer, Origin(slope, tuple(fixed)), start, free)
+
+    def at_price(self, price: float) -> "Problem":
+        """The same problem with so many times the weight on all losses, except Hard and Linear ones."""
+        price = float(check_positive(price, "price", "at_price"))
+        terms, parts = list(self.terms), list(self.parts)
+        for k, has_price in enumerate(self.has_price):
+            if has_price:
+                loss = replace(parts[k].loss, weight=parts[k].loss.weight * price)
+                terms[k], parts[k] = replace(terms[k], loss=loss), replace(parts[k], loss=loss)
+        other = copy(self)  # with its space and its maps
+        vars(other).update(terms=tuple(terms), parts=tuple(parts))
+        vars(other).pop("dual", None)
+        return other
+
+    @property
+    def has_price(self) -> tuple[bool, ...]:
+        """Which terms cost a price that can be changed: those with neither a Hard nor a Linear loss."""
+        return tuple(not (term.loss.is_hard or term.loss.is_fixed) for term in self.terms)
 
     def duals(self, lam: list[Array]) -> tuple[Array, ...]:
         """One vector a term, from one vector a part of `dual`."""

@@ -17,7 +17,8 @@ class Record(NamedTuple):
     """One entry of the history: the state of a solve after an iteration.
 
     `certificate` is the last one computed; solvers look at all constraints only now and then. `details`
-    are the solver's own numbers, such as the size of the working set.
+    are the solver's own numbers, such as the size of the working set; where they have `is_estimate` set, the
+    certificate is one over the constraints at hand.
     """
 
     iteration: int

@@ -4,11 +4,11 @@ A stage is a problem and a solver with its limit of iterations. All stages have 
 precision: where single precision fails, double precision may continue.
 """
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 from typing import Any, NamedTuple, final
 
-from gramlearn._base.arrays import Array, as_real, concat
+from gramlearn._base.arrays import concat
 from gramlearn.problem.certificate import Certificate
 from gramlearn.problem.losses import Linear
 from gramlearn.problem.problem import Problem
@@ -76,16 +76,15 @@ class FallbackState(State):
 class Fallback(Method[FallbackState, StageAnswer, Solution]):
     """Stages, one after another, until there is an answer.
 
-    They begin at `duals`, and at X = F F' if a factor is given. `stages_of` lists the stages for another
+    They begin at `start`. `stages_of` lists the stages for another
     problem: this one in double precision (if `may_widen`), or the question whether its hard constraints
     contradict each other.
     """
 
     stages: tuple[Stage, ...]
-    duals: Sequence[Array] | None
+    start: Start | None
     stages_of: Callable[[Problem], list[Stage]]
     may_widen: bool = False
-    factor: Array | None = None
 
     @property
     def problem(self) -> Problem:
@@ -121,10 +120,7 @@ class Fallback(Method[FallbackState, StageAnswer, Solution]):
         return Attempt(self._solving(stage), tol, stage.max_iter)
 
     def _solving(self, stage: Stage) -> Solving:
-        duals, factor = stage.problem.free_duals(self.duals), self.factor
-        if factor is not None:
-            factor = as_real(factor, stage.problem.space.spectrum)
-        start = None if duals is None else Start(duals, factor)
+        start = None if self.start is None else self.start.within(stage.problem)
         return Solving(stage.problem, stage.solver, start)
 
     def _look(self, state: FallbackState, tol: float) -> FallbackState:
@@ -175,7 +171,7 @@ class Fallback(Method[FallbackState, StageAnswer, Solution]):
             return state.rest
         try:
             wide = replace(ended.answer.solving.problem, dtype="float64")
-            wide.free_duals(self.duals)
+            wide.free_duals(None if self.start is None else self.start.duals)
         except (ValueError, TypeError, MemoryError, RuntimeError):
             # The prior is semidefinite up to single precision only, or the device has no double precision.
             return state.rest

@@ -18,6 +18,7 @@ from gramlearn.solvers import (
 )
 from gramlearn.solvers.fallback import Fallback, Stage
 from gramlearn.solvers.loop import Limits, iterate, warn_unless_solved
+from gramlearn.solvers.solver import Start
 
 # Up to this rank the Newton systems of interior points are small enough to factorize.
 _FEW_ENTRIES = 30
@@ -81,7 +82,8 @@ def solve(
     callback : function of a Record, optional
         Called after every iteration; the solve stops when it returns True.
     start : Solution or sequence of arrays, optional
-        The duals to start from, one vector a term, as in `Solution.duals`. They are copied.
+        Where to start: at the X and the duals of a solution, or at duals, one vector a term, as in
+        `Solution.duals`. They are copied.
     time_limit : float, optional
         Seconds after which to stop, at the end of an iteration.
 
@@ -107,14 +109,13 @@ def attempt(
     tol: float,
     max_iter: int | None,
     callback: Callable[[Record], object] | None = None,
-    start: Solution | Sequence[Array] | None = None,
+    start: Solution | Sequence[Array] | Start | None = None,
     time_limit: float | None = None,
-    factor: Array | None = None,
 ) -> tuple[Solution, Limits]:
     """Solve without a warning, and give the limits as well."""
     if not isinstance(problem, Problem):
         raise TypeError(f"`problem` must be a Problem; got {type(problem).__name__}.")
-    method = method_for(problem, solver, max_iter, start, factor)
+    method = method_for(problem, solver, max_iter, start)
     limits = Limits.read(tol, max_iter, time_limit, "solve")
     # The limit of iterations is each stage's own.
     return iterate(method, replace(limits, max_iter=INF), callback, products_of(problem)), limits
@@ -129,17 +130,18 @@ def method_for(
     problem: Problem,
     solver: str | Solver[Any],
     max_iter: int | None = None,
-    start: Solution | Sequence[Array] | None = None,
-    factor: Array | None = None,
+    start: Solution | Sequence[Array] | Start | None = None,
 ) -> Fallback:
-    """The method that `solve` runs in the loop, from these duals and near this X = F F'."""
+    """The method that `solve` runs in the loop, from this start."""
     stages = _stages(solver, problem, max_iter)
-    duals = start.duals if isinstance(start, Solution) else start
-    problem.free_duals(duals)  # refused here, not inside
+    if isinstance(start, Solution):
+        start = Start(start.duals, start.factor)
+    elif start is not None and not isinstance(start, Start):
+        start = Start(start)
+    if start is not None:
+        problem.free_duals(start.duals)  # refused here, not inside
     may_widen = solver == "auto" and max_iter is None and problem.dtype == "float32"
-    return Fallback(
-        tuple(stages), duals, lambda other: _stages("auto", other, None), may_widen, factor
-    )
+    return Fallback(tuple(stages), start, lambda other: _stages("auto", other, None), may_widen)
 
 
 def _stages(solver: str | Solver[Any], problem: Problem, max_iter: int | None) -> list[Stage]:
@@ -147,7 +149,7 @@ def _stages(solver: str | Solver[Any], problem: Problem, max_iter: int | None) -
 
     With `max_iter` it is one solver: iterations of different solvers cannot be compared.
     """
-    chosen = _chosen(solver, problem)
+    chosen = check_solver(solver, problem)
     if max_iter is not None:
         return [Stage(problem, chosen, check_count(max_iter, "max_iter", least=0))]
     if solver != "auto" or problem.capacity is not None:
@@ -189,7 +191,8 @@ def _is_kinked(problem: Problem) -> bool:
     return many and finite and not all(part.loss.is_smooth for part in parts)
 
 
-def _chosen(solver: str | Solver[Any], problem: Problem) -> Solver[Any]:
+def check_solver(solver: str | Solver[Any], problem: Problem) -> Solver[Any]:
+    """The solver of this name, or the library's choice; one that cannot solve the problem is refused."""
     named = solver if isinstance(solver, Solver) else check_choice(solver, "solver", SOLVERS)
     if named is None and problem.capacity is not None:
         named = QuasiNewton()

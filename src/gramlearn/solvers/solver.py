@@ -1,14 +1,28 @@
 """A solver of a Problem: frozen parameters with `init` and `step`, which the one loop runs."""
 
 from abc import ABC, abstractmethod
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any, Generic, NamedTuple, final
 
-from gramlearn._base.arrays import Array, constant, every_row, namespace, scatter, where_true
+from gramlearn._base.arrays import (
+    Array,
+    as_real,
+    constant,
+    every_row,
+    is_finite,
+    namespace,
+    read,
+    scatter,
+    svd,
+    where_true,
+)
 from gramlearn.problem.certificate import UNKNOWN, Certificate
 from gramlearn.problem.problem import Problem
 from gramlearn.problem.solution import Solution
 from gramlearn.solvers.loop import Method, Run, SomeState
+
+_SINGULAR = 1e-10  # the least ratio of eigenvalues of an X from which a solve begins
 
 
 @final
@@ -23,10 +37,32 @@ class Answer:
 
 
 class Start(NamedTuple):
-    """Where to begin: lam of every part of the dual, and a factor F of X = F F' where that is known as well."""
+    """Where to begin: lam, one vector a term, and a factor F of X = F F' where that is known as well.
 
-    duals: list[Array]
+    A solver is given both `within` its problem: one vector a part of the dual, and a factor of S. Those that
+    move lam begin at lam, and those that move X at X.
+    """
+
+    duals: Sequence[Array]
     factor: Array | None = None
+
+    def within(self, problem: Problem) -> "Start":
+        """The same in the space of a problem; a factor of a singular matrix is left out."""
+        duals, space, F = problem.free_duals(self.duals), problem.space, self.factor
+        assert duals is not None
+        n = space.dimension if space.basis is None else int(space.basis.shape[0])
+        if F is None or F.shape[0] != n:
+            return Start(duals)
+        F = space.lower(as_real(F, space.spectrum))
+        return Start(duals) if is_singular(F) else Start(duals, F)
+
+
+def is_singular(F: Array) -> bool:
+    """Whether X = F F' is next to singular."""
+    if F.shape[0] != F.shape[1] or not is_finite(F):
+        return True
+    _, s, _ = svd(F)
+    return not read(s[-1]) ** 2 > _SINGULAR * read(s[0]) ** 2
 
 
 class Solver(ABC, Generic[SomeState]):
@@ -42,7 +78,7 @@ class Solver(ABC, Generic[SomeState]):
 
     @abstractmethod
     def init(self, problem: Problem, start: Start | None, tol: float) -> SomeState:
-        """The state at the start (default: lam = 0)."""
+        """The state at this start, or at lam = 0 and the prior."""
 
     @abstractmethod
     def step(self, problem: Problem, state: SomeState, tol: float) -> SomeState:

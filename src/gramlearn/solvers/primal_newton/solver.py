@@ -20,6 +20,7 @@ from gramlearn._base.arrays import (
     Array,
     clipped,
     concat,
+    constant,
     count_true,
     eye,
     is_array,
@@ -72,7 +73,9 @@ _ROUGH = 0.1  # what ramps may add to the relative gap of a sample that is solve
 _FAINT = 0.01  # the same for the barrier, which costs little to weaken further
 _DRIFT = 0.1  # by how much a t may have changed since the last look, before the next stage
 _MOST = 0.75  # where this share of the constraints matters, all are taken: they need not be looked for again
-_ASTRAY = 30.0  # a promised fall of so many times what the barrier adds to the gap: X is far from the path
+# A given X is of no use where a step promises a fall of so many times the gap that is tolerated, and of what
+# the barrier adds to the gap.
+_FAR, _OFF_PATH = 30.0, 0.3
 _NEAR_END = 3.0  # times the tolerated gap: by so much the quadratic model of a last step may be off
 _FLOOR = 1e-10  # the least eigenvalue of X to start with, against the largest
 
@@ -82,7 +85,8 @@ _FLOOR = 1e-10  # the least eigenvalue of X to start with, against the largest
 class PrimalState(State):
     """The stage and the point, and how far X went since the last look at the constraints.
 
-    The primal of the details is that of the stage, and falls until the next.
+    The primal of the details is that of the stage, and falls until the next. The gap is an estimate between two
+    looks at all constraints.
     """
 
     stage: Stage
@@ -97,9 +101,10 @@ class PrimalState(State):
         return {
             "working": self.point.primal.dual.size,
             "active": count_true(self.point.primal.lam != 0),
-            "looks": self.stages,
+            "stages": self.stages,
             "barrier": self.stage.nu,
             "primal": self.point.value,
+            "is_estimate": self.candidate is None and not self.stage.is_whole,
         }
 
 
@@ -151,29 +156,41 @@ class PrimalNewton(Solver[PrimalState]):
         return None
 
     def init(self, problem: Problem, start: Start | None, tol: float) -> PrimalState:
-        dual, x0 = problem.dual, _reference(problem)
-        stride, width, centers = 1, _WIDTH, None
+        if start is not None and (near := self._begin_near(problem, start, tol)) is not None:
+            return near
+        dual, x0, stride = problem.dual, _reference(problem), 1
+        entries = dual.rank * (dual.rank + 1) // 2
+        while dual.size > max(self.sample, 4 * entries) * stride:
+            stride *= _REFINEMENT
         at = dual.regularizer.at_gradient(eye(dual.rank, x0) * namespace(x0).sqrt(x0))
-        if start is None:
-            entries = dual.rank * (dual.rank + 1) // 2
-            while dual.size > max(self.sample, 4 * entries) * stride:
-                stride *= _REFINEMENT
-        elif (given := _point_of(dual, start)) is not None:
-            at, width, centers = given, _WARM_WIDTH, start.duals
-        if all(part.loss.is_smooth for part in dual.parts):
-            width = 0.0
-        stage = Stage(stride, 0.0, width, [], dual, centers=centers)
-        state = self._look(problem, at, stage, x0)
+        state = self._look(problem, at, Stage(stride, 0.0, _width(dual, _WIDTH), [], dual), x0)
         if not state.point.is_finite:
             return _refuse(problem, state)
+        return _with_barrier(state, _first_barrier(state.point))
+
+    def _begin_near(self, problem: Problem, start: Start, tol: float) -> PrimalState | None:
+        """The state at a given X, or at X(lam); None where there is none, or it is worse than the prior."""
+        dual, x0 = problem.dual, _reference(problem)
+        at = _point_of(dual, start)
+        if at is None:
+            return None
+        stage = Stage(1, 0.0, _width(dual, _WARM_WIDTH), [], dual, centers=list(start.duals))
+        state = self._look(problem, at, stage, x0)
         point = state.point
-        nu = max(point.strain / _STRAIN - point.stiffness, 0.0)
-        if start is not None and start.factor is not None:
-            # Where X may become singular there is always a barrier.
-            least = _LAST * tol * abs(point.primal.value) / dual.rank
-            nu = 0.0 if dual.regularizer.keeps_range else least
-            state = replace(state, is_given=True)
-        return _with_barrier(state, nu)
+        if not point.is_finite:
+            return None
+        exact = point.primal.with_losses(state.stage.exact)
+        if exact.gap <= 0.8 * tol * max(abs(exact.value), dual.least):
+            return self._look_again(problem, state)
+        if start.factor is None:
+            at_prior = dual.regularizer.at_gradient(eye(dual.rank, x0) * namespace(x0).sqrt(x0))
+            if exact.value > PrimalPoint(dual, at_prior, constant(0.0, dual.like, dual.size)).value:
+                return None
+            return _with_barrier(state, _first_barrier(point))
+        # Where X may become singular there is always a barrier.
+        least = _LAST * tol * abs(point.primal.value) / dual.rank
+        nu = 0.0 if dual.regularizer.keeps_range else least
+        return replace(_with_barrier(state, nu), is_given=True)
 
     def step(self, problem: Problem, state: PrimalState, tol: float) -> PrimalState:
         point, stage = state.point, state.stage
@@ -182,11 +199,15 @@ class PrimalNewton(Solver[PrimalState]):
             return self._stall(problem, state, tol)
         promise = promised_fall(point, dX)
         if state.is_given:
-            if promise / 2 > _ASTRAY * stage.exact.rank * (stage.nu + point.stiffness):
+            tolerated = tol * max(abs(point.primal.value), stage.exact.least)
+            of_barrier = stage.exact.rank * (stage.nu + point.stiffness)
+            if promise / 2 > max(_FAR * tolerated, _OFF_PATH * of_barrier):
                 return self.init(problem, None, tol)
             state = replace(state, is_given=False)
-        ray = point.along(dX)
-        better = search_along(ray, promise, _TRIES)
+        better = search_along(point.along(dX), promise, _TRIES)
+        is_still = better is None and promise <= point.noise
+        if is_still:
+            better = point  # a step changes no digit of the value: the next stage may
         if better is None or not better.is_finite:
             return self._stall(problem, state, tol)
         exact = better.primal.with_losses(stage.exact)
@@ -200,6 +221,8 @@ class PrimalNewton(Solver[PrimalState]):
             estimate = Certificate(exact.value, dual, gap, 0.0, 1.0, stage.exact.least)
             state = replace(state, certificate=estimate)
             if gap <= 0.8 * tol * against:
+                if is_still:
+                    return self._stall(problem, state, tol)
                 return self._look_again(problem, state)
             # Once it is settled, what it does add: more where X is large against the prior.
             if promise <= _SETTLED * (gap - losses):
@@ -215,10 +238,12 @@ class PrimalNewton(Solver[PrimalState]):
             )
         elif stage.stride > 1:
             enough = max(enough, _COARSE_TOL * against)
-        if promise / 2 > enough:
+        if promise / 2 > enough and not is_still:
             return state
         least = stage.nu if is_last else stage.nu * _LAST * tol * against / of_barrier
-        return self._advance(problem, state, losses, against, least)
+        further = self._advance(problem, state, losses, against, least)
+        is_stuck = is_still and further.stage is stage
+        return self._stall(problem, state, tol) if is_stuck else further
 
     def settle(self, problem: Problem, state: PrimalState) -> PrimalState:
         return self._look_again(problem, state)
@@ -326,6 +351,16 @@ def _reference(problem: Problem) -> Array:
     return xp.where(is_zero, problem.dual.multiple_at_bounds(one) * one, s)
 
 
+def _width(dual: Dual, width: float) -> float:
+    """That of the first ramps, or 0 where no loss has a kink."""
+    return 0.0 if all(part.loss.is_smooth for part in dual.parts) else width
+
+
+def _first_barrier(point: BarrierPoint) -> float:
+    """The strength with which the first step moves X by no more than it should."""
+    return max(point.strain / _STRAIN - point.stiffness, 0.0)
+
+
 def _change(here: BarrierPoint, there: BarrierPoint) -> float:
     """The largest change of a t, against its size or a tenth of the usual size."""
     dual, xp = here.primal.dual, namespace(here.primal.t)
@@ -361,7 +396,7 @@ def _point_of(dual: Dual, start: Start) -> ConjugatePoint | None:
     """X; where only lam is known X(lam), kept away from singular, or None where it does not exist."""
     if start.factor is not None:
         return dual.regularizer.at_gradient(start.factor)
-    lam = clipped(concat(start.duals, dual.like), *dual.box)
+    lam = clipped(concat(list(start.duals), dual.like), *dual.box)
     at = dual.regularizer.at(dual.origin.matrix - dual.adjoint(lam))
     if not abs(at.value) < INF:
         return None
