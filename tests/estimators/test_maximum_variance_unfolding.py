@@ -15,7 +15,7 @@ from gramlearn import MaximumVarianceUnfolding, MinimumVolumeEmbedding, Structur
 from gramlearn.graphs import neighbor_graph
 from gramlearn.graphs.edges import read_edges
 from gramlearn.methods import unfold
-from gramlearn.methods.unfolding.facial_reduction import common_range
+from gramlearn.methods.unfolding.facial_reduction import common_range, find_pieces
 from gramlearn.methods.unfolding.variance_bound import UnfoldingProblem
 from oracles import ask, independent, vanishing_on
 
@@ -196,13 +196,13 @@ def test_no_trace_exceeds_that_of_shortest_paths():
 
 
 def test_the_range_holds_every_feasible_kernel_and_no_more_than_cliques_leave():
-    V = common_range(CLOUD, *EVERY.T)
+    V = common_range(14, find_pieces(CLOUD, *EVERY.T, rigid=True))
     assert V.shape == (14, 3)
     np.testing.assert_allclose(V @ (V.T @ CENTERED), CENTERED, atol=1e-12)
-    loose = common_range(CLOUD, *EVERY.T, rigid=False)
+    loose = common_range(14, find_pieces(CLOUD, *EVERY.T, rigid=False))
     assert loose.shape == (14, 13)
     chain = np.column_stack([np.arange(13), np.arange(1, 14)])
-    assert common_range(CLOUD, *chain.T).shape == (14, 13)
+    assert common_range(14, find_pieces(CLOUD, *chain.T, rigid=True)).shape == (14, 13)
 
 
 def test_non_convergence_warns_with_the_gap():

@@ -24,16 +24,17 @@ def local_weights(points: np.ndarray, i: np.ndarray, j: np.ndarray) -> np.ndarra
 
     n = points.shape[0]
     rows, columns, entries = [], [], []
-    for group in find_cliques(list_neighbors(n, i, j)):
-        clique = sorted(group)
-        apart = points[clique] - points[clique].mean(axis=0)
+    cliques = [sorted(clique) for clique in find_cliques(list_neighbors(n, i, j))]
+    for size in {len(clique) for clique in cliques}:
+        # All of one size at once.
+        members = np.array([clique for clique in cliques if len(clique) == size])
+        apart = points[members] - points[members].mean(axis=1, keepdims=True)
         U, s, _ = np.linalg.svd(apart, full_matrices=False)
-        U = U[:, s > 1e-9 * s[0]] if s[0] > 0 else U[:, :0]
-        inverse = (U / np.maximum(s[: U.shape[1]] ** 2, _THINNEST)) @ U.T
-        a, b = np.meshgrid(clique, clique, indexing="ij")
-        rows.append(a.ravel())
-        columns.append(b.ravel())
-        entries.append(inverse.ravel())
+        is_span = (s > 1e-9 * s[:, :1]) & (s > 0)
+        U = U * np.sqrt(is_span / np.maximum(s**2, _THINNEST))[:, None, :]
+        rows.append(np.repeat(members, size, axis=1).ravel())
+        columns.append(np.tile(members, size).ravel())
+        entries.append((U @ U.transpose(0, 2, 1)).ravel())
     places = np.concatenate(rows), np.concatenate(columns)
     W = coo_array((np.concatenate(entries), places), shape=(n, n)).tocsr()
     # Rows of W add up to zero, so it is the Laplacian of these weights.

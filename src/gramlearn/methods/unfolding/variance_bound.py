@@ -25,12 +25,11 @@ from typing import final
 import numpy as np
 
 from gramlearn.methods.unfolding.differences import Differences
-from gramlearn.methods.unfolding.facial_reduction import common_range
+from gramlearn.methods.unfolding.facial_reduction import Piece, common_range, find_pieces
+from gramlearn.methods.unfolding.independent_pairs import independent_pairs
 from gramlearn.methods.unfolding.interior_step import Interior, Program, begin
 from gramlearn.methods.unfolding.local_start import local_weights
 from gramlearn.problem.certificate import Certificate
-
-_SAME = 1e-11  # the squared part of a constraint that is independent of others, below which it counts as 0
 
 
 @final
@@ -58,9 +57,13 @@ class UnfoldingProblem:
         return np.asarray(np.sum(apart**2, axis=1))
 
     @cached_property
+    def _pieces(self) -> list[Piece]:
+        return find_pieces(self.points, self.i, self.j, rigid=not self.at_most)
+
+    @cached_property
     def basis(self) -> np.ndarray:
         """V."""
-        return common_range(self.points, self.i, self.j, rigid=not self.at_most)
+        return common_range(self.points.shape[0], self._pieces)
 
     @cached_property
     def differences(self) -> Differences:
@@ -75,22 +78,11 @@ class UnfoldingProblem:
     @cached_property
     def _independent(self) -> tuple[np.ndarray, np.ndarray]:
         """The pairs that are kept, and the weights of theirs from which interior points start."""
-        from scipy.linalg import cho_solve
-        from scipy.linalg.lapack import dpstrf
-
         if self.at_most:
             kept = np.flatnonzero(self.squared > 0)
             return kept, np.ones(kept.shape[0])
-        G = self.differences.products(self.basis) ** 2
-        values = G @ local_weights(self.points / np.sqrt(self.unit), self.i, self.j)
-        factor, order, rank, _ = dpstrf(
-            G, lower=1, tol=_SAME * float(G.diagonal().max()), overwrite_a=True
-        )
-        kept = order[:rank] - 1
-        # In the range of V the other pairs add nothing: the same sum, of the pairs that are kept.
-        weights = cho_solve((factor[:rank, :rank], True), values[kept])
-        in_order = np.argsort(kept)
-        return kept[in_order], weights[in_order]
+        weights = local_weights(self.points / np.sqrt(self.unit), self.i, self.j)
+        return independent_pairs(self.points.shape[0], self.i, self.j, self._pieces, weights)
 
     @cached_property
     def program(self) -> Program:
