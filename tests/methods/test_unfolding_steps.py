@@ -25,9 +25,9 @@ def test_sums_over_pairs_are_those_written_out():
     np.testing.assert_allclose(PAIRS.squares(Q), [d @ d for d in D])
     np.testing.assert_allclose(PAIRS.values(Q, A), [d @ A @ d for d in D])
     np.testing.assert_allclose(PAIRS.weighted(Q, weights), (D.T * weights) @ D, atol=1e-14)
-    np.testing.assert_allclose(PAIRS.products(Q), D @ D.T, atol=1e-14)
     scale = np.arange(1.0, 6.0)
-    np.testing.assert_allclose(PAIRS.products(Q, scale), D @ D.T * np.outer(scale, scale))
+    for products in (PAIRS.products, PAIRS.quick_products):
+        np.testing.assert_allclose(products(Q, scale), D @ D.T * np.outer(scale, scale), atol=1e-13)
     np.testing.assert_allclose(PAIRS.take(np.array([1, 3])).rows(Q), D[[1, 3]])
 
 
@@ -44,7 +44,7 @@ def test_sums_over_pairs_of_many_columns_are_made_in_blocks_and_symmetric():
 def test_products_of_near_points_far_from_the_origin_keep_their_digits():
     far = Q * 1e-4 + 1e4
     exact = far[PAIRS.i] - far[PAIRS.j]
-    np.testing.assert_allclose(PAIRS.products(far), exact @ exact.T, rtol=1e-12)
+    np.testing.assert_allclose(PAIRS.products(far, np.ones(5)), exact @ exact.T, rtol=1e-12)
 
 
 def test_a_step_keeps_both_cones_and_comes_nearer():
@@ -74,13 +74,16 @@ def test_the_start_is_the_sum_of_inverses_of_cliques():
     np.testing.assert_allclose(Differences(i, j, 4).laplacian(weights).toarray(), W, atol=1e-10)
 
 
-def test_on_a_tree_the_start_has_distances_in_the_right_proportion():
-    points = RNG.standard_normal((12, 3))
-    parents = np.array([RNG.integers(k) for k in range(1, 12)])
-    problem = UnfoldingProblem(points, parents, np.arange(1, 12), at_most=False)
-    start = problem.start()
-    ratios = problem.differences.squares(start.F) / problem.squared
-    np.testing.assert_allclose(ratios, interior_step._ROOM, rtol=1e-9)
+@pytest.mark.parametrize("n", [12, 260])
+def test_the_start_is_a_multiple_of_the_inverse_and_of_a_given_size(n):
+    points = RNG.standard_normal((n, 3))
+    parents = np.array([RNG.integers(k) for k in range(1, n)])
+    problem = UnfoldingProblem(points, parents, np.arange(1, n), at_most=False)
+    start, d = problem.start(), problem.differences
+    ratio = d.squares(start.F).sum() / problem.squared.sum()
+    np.testing.assert_allclose(ratio, interior_step._ROOM, rtol=1e-9)
+    both = d.weighted(start.F, start.lam, less=1.0)
+    np.testing.assert_allclose(both / both[0, 0], np.eye(n - 1), atol=1e-6)
 
 
 def test_equal_points_and_flat_cliques_give_a_start():
@@ -94,12 +97,13 @@ def test_equal_points_and_flat_cliques_give_a_start():
 
 
 @pytest.mark.parametrize("p", [20, 260])
-def test_the_least_eigenvalue_is_not_overestimated(p):
+def test_the_ends_of_a_spectrum_are_not_underestimated(p):
     for seed in range(3):
         A = symmetric(p, seed)
-        least = np.linalg.eigvalsh(A)[0]
-        found = interior_step._least_eigenvalue(A)
-        assert least - 1e-2 * abs(least) <= found <= least + 1e-12 * abs(least)
+        s = np.linalg.eigvalsh(A)
+        found = [*interior_step._ends(A), interior_step._ends(A, "SA")[0]]
+        for least, at_most in ((s[0], found[0]), (-s[-1], -found[1]), (s[0], found[2])):
+            assert least - 1e-2 * abs(least) <= at_most <= least + 1e-12 * abs(least)
 
 
 def test_the_negative_part_of_any_multipliers_is_not_underestimated():

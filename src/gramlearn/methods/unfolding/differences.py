@@ -10,6 +10,7 @@ from functools import cached_property
 from typing import Any, final
 
 import numpy as np
+from scipy.linalg.blas import dtrmm
 
 _BLOCK = 128  # products of fewer columns are not divided further
 
@@ -39,11 +40,15 @@ class Differences:
 
     def rows(self, Q: np.ndarray) -> np.ndarray:
         """The d_k, one a row."""
-        return np.asarray(Q[self.i] - Q[self.j])
+        return np.asarray(self._incidence @ Q)
 
     def values(self, Q: np.ndarray, A: np.ndarray) -> np.ndarray:
-        """d_k' A d_k for a symmetric A."""
-        return np.asarray(np.einsum("kp,kp->k", self.rows(Q @ A), self.rows(Q)))
+        """d_k' A d_k for a symmetric A: twice that of what is above its diagonal, and the diagonal once."""
+        half = A.copy()
+        half[np.diag_indices_from(half)] /= 2
+        # The transposes are in the order of BLAS.
+        above = self.rows(dtrmm(2.0, half.T, Q.T, lower=1, overwrite_b=0).T)
+        return np.asarray(np.einsum("kp,kp->k", above, self.rows(Q)))
 
     def squares(self, Q: np.ndarray) -> np.ndarray:
         """d_k' d_k."""
@@ -52,9 +57,8 @@ class Differences:
 
     def weighted(self, Q: np.ndarray, weights: np.ndarray, less: float = 0.0) -> np.ndarray:
         """sum_k weights_k d_k d_k' - less Q'Q, from differences: with the Laplacian, digits would cancel."""
-        D = self.rows(Q)
-        D *= weights[:, None]
-        sums = self._incidence.T @ D
+        C = self._incidence
+        sums = (C * weights[:, None]).T @ (C @ Q)
         if less:
             sums -= less * Q
         total = np.empty((Q.shape[1], Q.shape[1]))
@@ -66,15 +70,16 @@ class Differences:
         C = self._incidence
         return C.T @ (C * weights[:, None])
 
-    def products(self, Q: np.ndarray, scale: np.ndarray | None = None) -> np.ndarray:
-        """d_k' d_l, times scale_k scale_l if there is a scale.
-
-        From the n^2 products of rows they would be quicker, and lose the digits that cancel.
-        """
+    def products(self, Q: np.ndarray, scale: np.ndarray) -> np.ndarray:
+        """scale_k scale_l d_k' d_l, with all their digits."""
         D = self.rows(Q)
-        if scale is not None:
-            D *= scale[:, None]
+        D *= scale[:, None]
         return D @ D.T
+
+    def quick_products(self, Q: np.ndarray, scale: np.ndarray) -> np.ndarray:
+        """The same from products of rows of Q, which are fewer; digits cancel if rows have much in common."""
+        scaled = self._incidence * scale[:, None]
+        return np.asarray(scaled @ (scaled @ (Q @ Q.T)).T)
 
 
 def _fill_symmetric(out: np.ndarray, A: np.ndarray, B: np.ndarray) -> None:
