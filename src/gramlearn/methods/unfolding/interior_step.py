@@ -7,8 +7,9 @@ shrink. S = F F' is kept as a factor, and Z follows from lam. With F'ZF = V L^2 
 
 so both are one diagonal matrix in the coordinates of G (Nesterov and Todd), where a step solves M dlam = r with
 M_kl = (e_k' e_l)^2, e_k = G' d_k. Near the optimum of a problem with nearly flat neighborhoods M loses all its
-digits if it is built from S and Z^-1; here its rounding errors are those of e_k. A share of the diagonal is
-added to M: the next step corrects the error of that. Mehrotra's predictor and corrector choose how far to go.
+digits if it is built from S and Z^-1; here its rounding errors are those of e_k, or, as long as the gap is
+large, those of rows of the basis times G, whose products are fewer. A share of the diagonal is added to M: the
+next step corrects the error of that. Mehrotra's predictor and corrector choose how far to go.
 
 The d_k are differences of rows of a basis, and the e_k those of the basis times G (`Differences`).
 """
@@ -25,9 +26,7 @@ from gramlearn.methods.unfolding.differences import Differences
 _REFINEMENTS = 10
 _SOLVED = 1e-10  # what may be left of a system, against its right side, without a refinement
 _BACK = 0.9  # of the way to the boundary
-_BENT = (
-    1.15  # times the second-order term of a prediction: steps are as long, and fewer, than with 1
-)
+_BENT = 1.15  # times the second-order term of a prediction: up to a tenth fewer steps than with 1
 _NEAR = 1e-3  # relative gaps above this do not need all digits of M
 _ROOM = 3.0  # times the squared distances at the start: S shrinks in fewer steps than it grows
 _SMALL = 200  # up to this size all eigenvalues are found as quickly as the least one
