@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from gramlearn.methods.unfolding import interior_step
-from gramlearn.methods.unfolding.differences import Differences
+from gramlearn.methods.unfolding.differences import Differences, multiply_lower
 from gramlearn.methods.unfolding.local_start import local_weights
 from gramlearn.methods.unfolding.variance_bound import UnfoldingProblem
 
@@ -39,6 +39,11 @@ def test_sums_over_pairs_of_many_columns_are_made_in_blocks_and_symmetric():
     total = many.weighted(wide, weights, less=2.0)
     np.testing.assert_allclose(total, (rows.T * weights) @ rows - 2.0 * wide.T @ wide, atol=1e-10)
     np.testing.assert_allclose(total, total.T, atol=1e-10)
+    values = np.einsum("kp,pq,kq->k", rows, total, rows, optimize=True)
+    np.testing.assert_allclose(many.values(wide, total), values, rtol=1e-10)
+    np.testing.assert_allclose(
+        multiply_lower(wide, np.tril(total)), wide @ np.tril(total), rtol=1e-10
+    )
 
 
 def test_products_of_near_points_far_from_the_origin_keep_their_digits():

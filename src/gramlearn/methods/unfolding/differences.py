@@ -10,7 +10,6 @@ from functools import cached_property
 from typing import Any, final
 
 import numpy as np
-from scipy.linalg.blas import dtrmm
 
 _BLOCK = 128  # products of fewer columns are not divided further
 
@@ -43,12 +42,12 @@ class Differences:
         return np.asarray(self._incidence @ Q)
 
     def values(self, Q: np.ndarray, A: np.ndarray) -> np.ndarray:
-        """d_k' A d_k for a symmetric A: twice that of what is above its diagonal, and the diagonal once."""
-        half = A.copy()
-        half[np.diag_indices_from(half)] /= 2
-        # The transposes are in the order of BLAS.
-        above = self.rows(dtrmm(2.0, half.T, Q.T, lower=1, overwrite_b=0).T)
-        return np.asarray(np.einsum("kp,kp->k", above, self.rows(Q)))
+        """d_k' A d_k for a symmetric A: twice that of blocks below its diagonal, and those along it once."""
+        half = 2.0 * A
+        for block in _blocks(A.shape[0]):
+            half[block, block] = A[block, block]
+        below = self.rows(multiply_lower(Q, half))
+        return np.asarray(np.einsum("kp,kp->k", below, self.rows(Q)))
 
     def squares(self, Q: np.ndarray) -> np.ndarray:
         """d_k' d_k."""
@@ -80,6 +79,21 @@ class Differences:
         """The same from products of rows of Q, which are fewer; digits cancel if rows have much in common."""
         scaled = self._incidence * scale[:, None]
         return np.asarray(scaled @ (scaled @ (Q @ Q.T)).T)
+
+
+def multiply_lower(Q: np.ndarray, A: np.ndarray) -> np.ndarray:
+    """Q A for an A that is zero above its blocks along the diagonal, whatever stands there.
+
+    SciPy has a function for it, with threads of its own: they and those of NumPy would wait for each other.
+    """
+    out = np.empty_like(Q)
+    for block in _blocks(A.shape[0]):
+        np.matmul(Q[:, block.start :], A[block.start :, block], out=out[:, block])
+    return out
+
+
+def _blocks(p: int) -> list[slice]:
+    return [slice(at, min(at + _BLOCK, p)) for at in range(0, p, _BLOCK)]
 
 
 def _fill_symmetric(out: np.ndarray, A: np.ndarray, B: np.ndarray) -> None:

@@ -19,9 +19,8 @@ from typing import final
 
 import numpy as np
 from scipy.linalg import LinAlgError, cho_factor, cho_solve, cholesky, solve_triangular
-from scipy.linalg.blas import dtrmm
 
-from gramlearn.methods.unfolding.differences import Differences
+from gramlearn.methods.unfolding.differences import Differences, multiply_lower
 
 _REFINEMENTS = 10
 _SOLVED = 1e-10  # what may be left of a system, against its right side, without a refinement
@@ -164,7 +163,7 @@ class _Scaled:
         dS[np.diag_indices_from(dS)] += L
         root = np.linalg.cholesky(dS)
         return Interior(
-            dtrmm(1.0, root.T, self.Q.T).T,  # Q times the root
+            multiply_lower(self.Q, root),
             now.lam + c * dlam,
             None if now.slack is None else now.slack + a * dslack,
         )
