@@ -175,7 +175,8 @@ class PrimalNewton(Solver[PrimalState]):
         if at is None:
             return None
         stage = Stage(1, 0.0, _width(dual, _WARM_WIDTH), [], dual, centers=list(start.duals))
-        state = self._look(problem, at, stage, x0)
+        priced = sum(count_true(lam != 0) for lam in start.duals)
+        state = self._look(problem, at, stage, x0, everywhere=2 * priced > dual.size)
         point = state.point
         if not point.is_finite:
             return None
@@ -309,10 +310,18 @@ class PrimalNewton(Solver[PrimalState]):
         size = sum(int(rows.shape[0]) for rows in stage.rows)
         return read(s[-1]) ** 2 * size < _THIN * entries * read(s[0]) ** 2
 
-    def _look(self, problem: Problem, at: ConjugatePoint, stage: Stage, x0: Array) -> PrimalState:
-        """Find the constraints that matter at X, all or among a sample."""
+    def _look(
+        self,
+        problem: Problem,
+        at: ConjugatePoint,
+        stage: Stage,
+        x0: Array,
+        *,
+        everywhere: bool = False,
+    ) -> PrimalState:
+        """Find the constraints that matter at X, all or among a sample; `everywhere`, all do."""
         dual = problem.dual
-        rows = near_rows(dual, at, stage.stride, self.first)
+        rows = dual.every_row if everywhere else near_rows(dual, at, stage.stride, self.first)
         if stage.stride == 1 and sum(int(r.shape[0]) for r in rows) >= _MOST * dual.size:
             rows = dual.every_row
         stage = stage.over(rows, dual)
