@@ -135,7 +135,7 @@ def method_for(
     """The method that `solve` runs in the loop, from this start."""
     stages = _stages(solver, problem, max_iter)
     if isinstance(start, Solution):
-        start = Start(start.duals, start.factor)
+        start = Start(start.duals, start.factor, is_answer=True)
     elif start is not None and not isinstance(start, Start):
         start = Start(start)
     if start is not None:

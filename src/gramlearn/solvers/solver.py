@@ -45,6 +45,7 @@ class Start(NamedTuple):
 
     duals: Sequence[Array]
     factor: Array | None = None
+    is_answer: bool = False  # of an earlier solve, and not to be lost
 
     def within(self, problem: Problem) -> "Start":
         """The same in the space of a problem; a factor of a singular matrix is left out."""
@@ -54,7 +55,7 @@ class Start(NamedTuple):
         if F is None or F.shape[0] != n:
             return Start(duals)
         F = space.lower(as_real(F, space.spectrum))
-        return Start(duals) if is_singular(F) else Start(duals, F)
+        return Start(duals) if is_singular(F) else Start(duals, F, self.is_answer)
 
 
 def is_singular(F: Array) -> bool:

@@ -20,7 +20,6 @@ from gramlearn._base.arrays import (
     Array,
     clipped,
     concat,
-    constant,
     count_true,
     eye,
     is_array,
@@ -169,7 +168,7 @@ class PrimalNewton(Solver[PrimalState]):
         return _with_barrier(state, _first_barrier(state.point))
 
     def _begin_near(self, problem: Problem, start: Start, tol: float) -> PrimalState | None:
-        """The state at a given X, or at X(lam); None where there is none, or it is worse than the prior."""
+        """The state at a given X, or at X(lam); None where there is none."""
         dual, x0 = problem.dual, _reference(problem)
         at = _point_of(dual, start)
         if at is None:
@@ -180,17 +179,19 @@ class PrimalNewton(Solver[PrimalState]):
         point = state.point
         if not point.is_finite:
             return None
+        if start.is_answer:
+            state = _with_answer(state, start)
         exact = point.primal.with_losses(state.stage.exact)
         if exact.gap <= 0.8 * tol * max(abs(exact.value), dual.least):
             return self._look_again(problem, state)
-        if start.factor is None:
-            at_prior = dual.regularizer.at_gradient(eye(dual.rank, x0) * namespace(x0).sqrt(x0))
-            if exact.value > PrimalPoint(dual, at_prior, constant(0.0, dual.like, dual.size)).value:
-                return None
-            return _with_barrier(state, _first_barrier(point))
-        # Where X may become singular there is always a barrier.
-        least = _LAST * tol * abs(point.primal.value) / dual.rank
-        nu = 0.0 if dual.regularizer.keeps_range else least
+        if dual.regularizer.is_own_barrier:
+            return replace(state, is_given=True)
+        if not exact.gap < INF:
+            return replace(_with_barrier(state, _first_barrier(point)), is_given=True)
+        # The barrier for which X is next to the optimum, if it is that for any.
+        nu = max(exact.gap, _LAST * tol * abs(exact.value)) / dual.rank
+        if dual.regularizer.keeps_range and nu <= _NEGLIGIBLE * point.stiffness:
+            nu = 0.0
         return replace(_with_barrier(state, nu), is_given=True)
 
     def step(self, problem: Problem, state: PrimalState, tol: float) -> PrimalState:
@@ -213,7 +214,7 @@ class PrimalNewton(Solver[PrimalState]):
             return self._stall(problem, state, tol)
         exact = better.primal.with_losses(stage.exact)
         drift = 0.0 if stage.is_whole else state.drift + _change(point, better)
-        state = replace(state, point=better, drift=drift, memory=memory)
+        state = replace(state, point=better, drift=drift, memory=memory, candidate=None)
         against = max(abs(exact.value), stage.exact.least)
         losses = stage.exact.gap(exact.t, exact.lam) if stage.width else 0.0
         of_barrier = stage.exact.rank * stage.nu  # what it adds to the gap, near its optimum
@@ -399,6 +400,16 @@ def _refuse(problem: Problem, state: PrimalState) -> PrimalState:
 def _with_barrier(state: PrimalState, nu: float) -> PrimalState:
     point = BarrierPoint(state.point.primal, nu, state.point.x0)
     return replace(state, stage=replace(state.stage, nu=nu), point=point)
+
+
+def _with_answer(state: PrimalState, start: Start) -> PrimalState:
+    """The state with the answer that was given, at its own prices: not lost where nothing better is found."""
+    stage, primal = state.stage, state.point.primal
+    lam = concat([lam[rows] for lam, rows in zip(start.duals, stage.rows, strict=True)], primal.t)
+    lam = clipped(lam, *stage.exact.box)
+    certificate, lam = PrimalPoint(stage.exact, primal.at, lam, primal).certify()
+    answer = Answer(certificate, primal.at.factor, stage.rows, stage.exact.split(lam))
+    return replace(state, certificate=certificate, candidate=answer)
 
 
 def _point_of(dual: Dual, start: Start) -> ConjugatePoint | None:
