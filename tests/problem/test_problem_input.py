@@ -122,6 +122,11 @@ BAD = [
         r"`start` has 0 vectors of duals, but the problem has 1 terms",
     ),
     (lambda: solve(problem(), start=[np.array([np.nan])]), r"`start\[0\]` contains NaN"),
+    (
+        lambda: solve(problem(), start=solve(problem(np.eye(5)))),
+        r"`start` is a solution with an X of 5 x 5, but the X of this problem is \d x \d",
+    ),
+    (lambda: problem().at_price(0.0), r"`at_price\(price=0\.0\)`: price must be positive"),
 ]
 
 
@@ -324,3 +329,12 @@ def test_side_information_of_another_kernel_is_refused() -> None:
     terms = pairs.bind(Hinge(), bounds=(1.0, 4.0))
     with pytest.raises(ValueError, match="are about 3 points, but the prior has 5 rows"):
         Problem(LogDet(), np.eye(5), terms)
+
+
+def test_a_start_is_a_solution_or_its_duals():
+    for start in ("abc", solve(problem()).certificate, 1.0):
+        name = type(start).__name__
+        with pytest.raises(
+            TypeError, match=f"`start` must be a Solution, or its duals.*; got {name}"
+        ):
+            solve(problem(), start=start)

@@ -250,7 +250,7 @@ def test_a_start_that_is_far_off_does_no_harm(regularizer: Regularizer, factor: 
     for start in (duals, replace(cold, duals=duals, factor=cold.factor * factor**0.5)):
         found = solve(problem, "primal_newton", start=start)
         assert found.status is Status.OPTIMAL
-        assert found.iterations <= cold.iterations + 3
+        assert found.iterations <= 1.5 * cold.iterations
 
 
 @pytest.mark.parametrize("C", [1.0, 100.0])
@@ -320,3 +320,18 @@ def test_comparisons_are_solved_too() -> None:
         one, two = solve(problem, "primal_newton"), solve(problem, "working_set")
         assert one.status is Status.OPTIMAL
         assert one.dual <= two.primal * (1 + 1e-9)
+
+
+@pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
+def test_a_continued_solve_never_gives_a_worse_answer() -> None:
+    """However few steps it may take: the answer it was given is still there."""
+    for regularizer in (LogDet(), VonNeumann(), Frobenius()):
+        for loss in (Hinge, SquaredHinge, LogDetSlack):
+            problem = problem_of(regularizer, loss, 1.0)
+            for before in (3, 8):
+                rough = solve(problem, "primal_newton", max_iter=before)
+                if rough.status is Status.OPTIMAL:
+                    continue
+                for more in (0, 1, 3):
+                    further = solve(problem, "primal_newton", start=rough, max_iter=more)
+                    assert further.certificate.badness <= rough.certificate.badness * (1 + 1e-6)

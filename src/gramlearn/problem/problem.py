@@ -130,6 +130,12 @@ class Problem:
         """The space X lives in."""
         return Space.of(self.prior, self.regularizer.keeps_range, self.dtype)
 
+    @property
+    def n(self) -> int:
+        """The number of rows of X."""
+        basis = self.space.basis
+        return self.space.dimension if basis is None else int(basis.shape[0])
+
     @cached_property
     def parts(self) -> tuple[Part, ...]:
         """The terms, restricted to the space."""
@@ -206,7 +212,9 @@ class Problem:
         """Invert `duals`: one vector a part of `dual`, from one vector a term."""
         if duals is None:
             return None
-        if not isinstance(duals, Sequence):
+        given: object = duals
+        is_named = isinstance(given, str) or hasattr(given, "_fields")  # such as a Record
+        if is_named or not isinstance(given, Sequence):
             raise TypeError(
                 "`start` must be a Solution, or its duals: a list of one vector for each term; got "
                 f"{type(duals).__name__}."

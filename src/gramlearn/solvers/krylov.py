@@ -4,7 +4,7 @@ from collections.abc import Callable
 
 from gramlearn._base.arrays import Array, namespace, read
 
-_STEPS = 250
+_STEPS = 250  # the most products; a direction that is less accurate still leads down
 
 
 def conjugate_gradients(

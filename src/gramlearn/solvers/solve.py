@@ -23,10 +23,10 @@ from gramlearn.solvers.solver import Start
 # Up to this rank the Newton systems of interior points are small enough to factorize.
 _FEW_ENTRIES = 30
 INF = float("inf")
-_FIRST_ITERATIONS = 60
-_FIRST_ON_X = 150  # its steps are cheaper
-# With fewer multiplications for the system of interior points, their step costs as much as two or three on X.
-# Then these are tried sooner: about as many steps on X as most problems take that Newton solves at all.
+_FIRST_ITERATIONS = 60  # of Newton on the dual, before interior points are tried
+_FIRST_ON_X = 150  # the same of Newton on X, whose steps are cheaper
+# Up to so many multiplications for the system of interior points, one of their steps costs as much as two or
+# three on X. Then they are tried sooner: after about as many steps on X as most problems need, if they end.
 _CHEAP_SYSTEM = 2e7
 _FIRST_SMOOTH = 20
 _FIRST_KINKED = 40
@@ -67,14 +67,14 @@ def solve(
            that Hard constraints contradict each other where they do.
 
         Where one fails, others continue: "interior_point", for a rank of at most 30 and any loss, and then
-        "working_set". They begin after 60 iterations, or 150 of "primal_newton". Where c r^4 / 4 is at most
-        2e7, for c constraints and rank r, and all losses are finite everywhere, they begin after 40 of these
-        with a Hinge, and 20 without. Each passes over all constraints now and then, and otherwise multiplies
-        matrices of the size of the active ones. Where single precision fails, with a gap or violation above
-        3e-4, double precision continues, and the answer is in double precision. "auto" never chooses
-        "projections", the Bregman projections of K09 for LogDet and VonNeumann in random order
-        (`Projections(order="cyclic")` is the published order; the first call compiles), nor "quasi_newton",
-        for kernels over so many points that X does not fit into memory.
+        "working_set". They begin after 150 iterations of "primal_newton", or 60 of another solver. Where
+        c r^4 / 4 is at most 2e7, for c constraints and rank r, and all losses are finite everywhere, they begin
+        after 40 iterations of "primal_newton" with a Hinge, and after 20 without. Each passes over all
+        constraints now and then, and otherwise multiplies matrices of the size of the active ones. Where single
+        precision fails, with a gap or violation above 3e-4, double precision continues, and the answer is in
+        double precision. "auto" never chooses "projections", the Bregman projections of K09 for LogDet and
+        VonNeumann in random order (`Projections(order="cyclic")` is the published order; the first call
+        compiles), nor "quasi_newton", for kernels over so many points that X does not fit into memory.
     tol : float
         The relative gap, and the relative violation of hard constraints, at which to stop.
     max_iter : int, optional
@@ -135,6 +135,12 @@ def method_for(
     """The method that `solve` runs in the loop, from this start."""
     stages = _stages(solver, problem, max_iter)
     if isinstance(start, Solution):
+        n = int(start.factor.shape[0])
+        if n != problem.n:
+            raise ValueError(
+                f"`start` is a solution with an X of {n} x {n}, but the X of this problem is {problem.n} x "
+                f"{problem.n}; pass a solution of this problem, or its duals."
+            )
         start = Start(start.duals, start.factor, is_answer=True)
     elif start is not None and not isinstance(start, Start):
         start = Start(start)

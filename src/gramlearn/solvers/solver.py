@@ -51,8 +51,7 @@ class Start(NamedTuple):
         """The same in the space of a problem; a factor of a singular matrix is left out."""
         duals, space, F = problem.free_duals(self.duals), problem.space, self.factor
         assert duals is not None
-        n = space.dimension if space.basis is None else int(space.basis.shape[0])
-        if F is None or F.shape[0] != n:
+        if F is None:
             return Start(duals)
         F = space.lower(as_real(F, space.spectrum))
         return Start(duals) if is_singular(F) else Start(duals, F, self.is_answer)

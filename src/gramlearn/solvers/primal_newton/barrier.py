@@ -28,9 +28,7 @@ from gramlearn.problem.linear_maps import LinearMap
 from gramlearn.problem.primal import PrimalPoint
 
 INF = float("inf")
-_ALIKE = (
-    1.0  # the logarithm of a ratio of eigenvectors' lengths, up to which neither is the thick one
-)
+_SAME = 1.0  # the logarithm of a ratio of lengths up to which two directions of X count as equally thick
 _LEAST = 0.5  # share of an eigenvalue that a step leaves as the Newton step has it
 
 
@@ -152,7 +150,7 @@ class Ray:
         xp = namespace(self.S)
         W, thickness = self.start.primal.at.axes
         S = transpose(W) @ self.S @ W
-        group = xp.floor(xp.log(thickness[0] / thickness) / _ALIKE)
+        group = xp.floor(xp.log(thickness[0] / thickness) / _SAME)
         among = xp.where(group[:, None] == group[None, :], S, xp.zeros_like(S))
         # Eigenvectors of one group after the other: the shifts keep their eigenvalues apart.
         apart = 4 * xp.max(xp.sum(xp.abs(among), axis=1))

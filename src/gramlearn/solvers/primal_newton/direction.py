@@ -28,13 +28,13 @@ from gramlearn.solvers.primal_newton.barrier import BarrierPoint, Ray
 from gramlearn.solvers.primal_newton.memory import Inverse, Memory
 from gramlearn.solvers.symmetric import Coordinates
 
-# Small systems are solved by elimination: exact where the problem is badly conditioned, and no slower.
-_DIRECT_ROWS = 200
-_DIRECT_RANK = 12
-_DIRECT_PRODUCTS = 2e8  # multiplications that take no longer than the steps they save
-# For LogDet the system is cheap to write out, and to eliminate it takes less time than a few products with it.
+# Small systems are solved by elimination: exact where the problem is badly conditioned, and no slower. Over the
+# constraints: up to so many, if their matrices have no more elements than this in all.
+_DIRECT_ROWS, _DIRECT_ELEMENTS = 200, 4_000_000
+# For LogDet that system is cheap to write out: up to so many constraints for each column of X, and in all.
 _DIRECT_SHARE, _DIRECT_SIZE = 12, 6000
-_DIRECT_ELEMENTS = 4_000_000
+# Over the entries of X: up to this rank, or this many multiplications to write the system out.
+_DIRECT_RANK, _DIRECT_PRODUCTS = 12, 2e8
 # Down to this residual, products in single precision are accurate enough.
 _SINGLE_ACCURACY = 1e-3
 _MODERATE = 1e6  # entries of up to this size need no other scale in single precision
