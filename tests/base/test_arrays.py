@@ -26,6 +26,7 @@ from gramlearn._base.arrays import (
     read,
     rows_of,
     scatter,
+    solved_or_nan,
     symmetric_part,
     to_numpy,
     transpose,
@@ -248,6 +249,10 @@ def test_inverses_and_determinants(size, library):
     )
     assert log_abs_det(library.array(A)) == pytest.approx(np.log(abs(np.linalg.det(A))))
     assert log_abs_det(library.array(np.zeros((size, size)))) == -np.inf
+    x = library.numpy(solved_or_nan(library.array(A), library.array(A @ np.ones(size))))
+    np.testing.assert_allclose(x, 1.0, rtol=1e-12)
+    none = solved_or_nan(library.array(np.zeros((size, size))), library.array(np.ones(size)))
+    assert np.all(np.isnan(library.numpy(none)))
 
 
 @pytest.mark.parametrize("bad", [np.nan, np.inf, -np.inf, 0.0])

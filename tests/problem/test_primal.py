@@ -10,7 +10,7 @@ import gramlearn.solvers.primal_newton.direction as direction
 import gramlearn.solvers.primal_newton.memory as memory
 from catalogue import LOSSES, REGULARIZERS, all_constraints, name_of
 from conftest import Library
-from gramlearn import Frobenius, LogDet, Problem, Term, solve
+from gramlearn import Frobenius, LogDet, Problem, Term, VonNeumann, solve
 from gramlearn._base.arrays import Array
 from gramlearn.problem.constraints import Constraints
 from gramlearn.problem.linear_maps import LinearMap, joint_adjoint, joint_apply
@@ -20,6 +20,7 @@ from gramlearn.problem.scan import near_rows
 from gramlearn.problem.spectral import Regularizer
 from gramlearn.solvers import PrimalNewton
 from gramlearn.solvers.primal_newton.barrier import BarrierPoint
+from gramlearn.solvers.primal_newton.smoothing import smoothed
 
 N = 5
 _rng = np.random.default_rng(0)
@@ -241,6 +242,32 @@ def test_both_solvers_agree_with_each_other(loss) -> None:
     assert one.status.is_answer
     assert two.status.is_answer
     assert max(one.dual, two.dual) <= min(one.primal, two.primal) + 1e-9 * abs(one.primal)
+
+
+@pytest.mark.parametrize("regularizer", [LogDet(), VonNeumann(), Frobenius()], ids=name_of)
+def test_the_prices_of_the_next_step_certify_too(regularizer: Regularizer) -> None:
+    """The gap is primal less dual there; they are in their box, and to first order the prices of X + dX."""
+    rng = np.random.default_rng(3)
+    P = rng.standard_normal((30, 4))
+    i, j = rng.integers(15, size=80), rng.integers(15, 30, size=80)
+    terms = [Term(SquaredDistances(i, j, points=P), Hinge(2.0, upper=3.0))]
+    dual = Problem(regularizer, np.eye(4), terms).dual
+    ramps = smoothed(dual, 0.5)
+    point = PrimalPoint(ramps, regularizer.at_gradient(np.diag([1.0, 0.8, 0.9, 1.1])))
+    for size in (1e-6, 0.1, 100.0):
+        dX = size * (np.diag([0.1, -0.1, 0.05, 0.02]) + 0.01)
+        ahead = point.foreseeing(dual, dX)
+        lo, hi = dual.box
+        assert np.all((lo <= ahead.lam) & (ahead.lam <= hi))
+        assert ahead.value == point.with_losses(dual).value
+        expected = ahead.value - dual.at(ahead.lam).value
+        assert ahead.gap == pytest.approx(expected, rel=1e-9, abs=1e-9)
+    Q = point.at.frame
+    step = 1e-6 * (np.diag([0.1, -0.1, 0.05, 0.02]) + 0.01)
+    X = point.at.factor @ point.at.factor.T + Q @ step @ Q.T
+    t = np.einsum("ki,ij,kj->k", P[i] - P[j], X, P[i] - P[j])
+    prices = np.concatenate([part.loss.price(t) for part in ramps.parts])
+    np.testing.assert_allclose(point.foreseeing(dual, step).lam, prices, atol=1e-9)
 
 
 def test_a_sample_of_the_constraints_makes_the_same_preconditioner() -> None:

@@ -309,6 +309,14 @@ def test_remembered_systems_are_solved_with_fewer_products(
     assert calls.count("double") < 0.9 * calls.count("none")
 
 
+@pytest.mark.parametrize("regularizer", [LogDet(), VonNeumann(), Frobenius()], ids=name_of)
+def test_large_prices_of_hinges_take_few_steps(regularizer: Regularizer) -> None:
+    """X is good enough long before its own prices prove it, since those of a few kinks leap with every step."""
+    solution = solve(problem_of(regularizer, Hinge, 1e3, rank=14), "primal_newton")
+    assert solution.status is Status.OPTIMAL
+    assert solution.iterations <= 60
+
+
 def test_comparisons_are_solved_too() -> None:
     P, i, j, y = pairs_of_points(8, 600)
     near = np.argsort(np.sum((P[i][:, None] - P[None]) ** 2, axis=2), axis=1)[:, 1]

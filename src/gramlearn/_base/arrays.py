@@ -291,6 +291,16 @@ def inverted(matrix: Array) -> Array:
     return _decomposed(matrix, lambda xp, a: (xp.linalg.inv(a),))[0]
 
 
+def solved_or_nan(matrix: Array, right: Array) -> Array:
+    """x with M x = right, for a matrix M and a vector; NaN where M is singular."""
+    xp = namespace(matrix)
+    errors = (np.linalg.LinAlgError, getattr(xp.linalg, "LinAlgError", np.linalg.LinAlgError))
+    try:
+        return xp.linalg.solve(matrix, right[:, None])[:, 0]
+    except errors:
+        return xp.full_like(right, float("nan"))
+
+
 def _decomposed(matrix: Array, decompose: Callable[[Any, Array], tuple[Array, ...]]) -> Any:
     """Decompose where it is quickest: a small matrix of a GPU on the host."""
     xp = namespace(matrix)

@@ -12,6 +12,7 @@ from typing import NamedTuple, final
 
 from gramlearn._base.arrays import (
     Array,
+    clipped,
     concat,
     eigvalsh,
     is_finite,
@@ -24,7 +25,7 @@ from gramlearn._base.arrays import (
 )
 from gramlearn.problem.certificate import Certificate
 from gramlearn.problem.dual import Dual
-from gramlearn.problem.linear_maps import LinearMap
+from gramlearn.problem.linear_maps import LinearMap, joint_adjoint, joint_apply
 from gramlearn.problem.losses import Loss
 from gramlearn.problem.spectral import ConjugatePoint
 
@@ -190,6 +191,22 @@ class PrimalPoint:
     def repriced(self, dual: Dual) -> "PrimalPoint":
         """The same X with other losses on the same constraints, at the prices of these."""
         return PrimalPoint(dual, self.at, None, self)
+
+    def foreseeing(self, dual: Dual, dX: Array) -> "PrimalPoint":
+        """The same X with other losses on the same constraints, at the prices that a step dX is to lead to.
+
+        They are lam + loss'' B(dX), within their box. With the Newton direction of a self-concordant divergence
+        Y(lam) is positive definite then, as soon as the step is shorter than X, while at the prices of X it may
+        be so much later.
+        """
+        xp = namespace(self.t)
+        bends = self.dual.each(lambda part, t: ~part.loss.is_flat(t), self.t)
+        second = self.dual.each(lambda part, lam: part.loss.conjugate_second(lam), self.lam)
+        rise = xp.where(bends, joint_apply(self.maps, dX) / second, xp.zeros_like(self.t))
+        lam = clipped(self.lam + rise, *dual.box)
+        other = PrimalPoint(dual, self.at, lam, self)
+        other.__dict__["residual"] = self.residual + joint_adjoint(self.maps, lam - self.lam)
+        return other
 
     def with_losses(self, dual: Dual) -> "PrimalPoint":
         """The same X and lam, with other losses on the same constraints."""

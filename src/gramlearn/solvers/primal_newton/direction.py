@@ -17,6 +17,7 @@ from gramlearn._base.arrays import (
     machine_eps,
     namespace,
     read,
+    solved_or_nan,
     symmetric_part,
     transpose,
 )
@@ -54,6 +55,9 @@ class Accuracy(NamedTuple):
     usual: float
     fine: float = 1.0
     tolerated: float = 0.0
+    foresees: bool = (
+        False  # the prices of the step are to certify X itself: the promised fall alone matters
+    )
 
     def at(self, point: BarrierPoint, dX: Array) -> float:
         """Choose the accuracy of a step, once it is known to the usual one."""
@@ -61,7 +65,8 @@ class Accuracy(NamedTuple):
             return self.usual
         xp, root = namespace(dX), namespace(dX).sqrt(point.primal.at.spectrum)
         change = read(xp.max(xp.abs(dX / root[:, None] / root[None, :])))
-        is_last = promised_fall(point, dX) * change <= self.tolerated
+        off = promised_fall(point, dX) * (0.5 if self.foresees else change)
+        is_last = off <= self.tolerated
         return self.fine if is_last else self.usual
 
 
@@ -129,7 +134,7 @@ def _eliminated(maps: list[LinearMap], curvature: Array, Phi: Array, R: Array) -
     scale = 1 / xp.sqrt(H.diagonal)
     scaled = H.matrix() * scale[:, None] * scale[None, :] + _damping(R) * eye(H.size, R)
     right = -joint_apply(maps, Phi * R) * scale
-    w = scale * xp.linalg.solve(scaled, right[:, None])[:, 0]
+    w = scale * solved_or_nan(scaled, right)
     return -R - symmetric_part(joint_adjoint(maps, w))
 
 
@@ -143,7 +148,7 @@ def _written_out(maps: list[LinearMap], curvature: Array, Phi: Array, R: Array) 
     # Next to large entries the identity is lost to rounding, and with it the null space of M.
     largest = read(xp.max(xp.abs(xp.linalg.diagonal(system))))
     system = system + (1 + _damping(R) * largest) * eye(coordinates.size, R)
-    S = xp.linalg.solve(system, -(h * coordinates.vector(R))[:, None])[:, 0]
+    S = solved_or_nan(system, -(h * coordinates.vector(R)))
     return -R - coordinates.matrix(M @ (h * S))
 
 

@@ -27,6 +27,7 @@ from gramlearn._base.arrays import (
     machine_eps,
     namespace,
     read,
+    scatter,
 )
 from gramlearn._base.validation import check_count
 from gramlearn.problem.certificate import Certificate
@@ -206,6 +207,10 @@ class PrimalNewton(Solver[PrimalState]):
             if promise / 2 > max(_FAR * tolerated, _OFF_PATH * of_barrier):
                 return self.init(problem, None, tol)
             state = replace(state, is_given=False)
+        if stage.width and stage.stride == 1:
+            ahead = self._certify_ahead(problem, state, dX, promise, tol)
+            if ahead is not None:
+                return ahead
         better = search_along(point.along(dX), promise, _TRIES)
         is_still = better is None and promise <= point.noise
         if is_still:
@@ -235,9 +240,8 @@ class PrimalNewton(Solver[PrimalState]):
             share = _CENTERED
             if stage.width:
                 share = _LAST_CENTERED if is_last else _KINKED_CENTERED
-            enough = max(
-                enough, share * stage.exact.rank * (max(stage.nu, point.held) + point.stiffness)
-            )
+            strength = point.strength + point.stiffness
+            enough = max(enough, share * stage.exact.rank * strength)
         elif stage.stride > 1:
             enough = max(enough, _COARSE_TOL * against)
         if promise / 2 > enough and not is_still:
@@ -253,8 +257,6 @@ class PrimalNewton(Solver[PrimalState]):
     def _accuracy(self, state: PrimalState, tol: float) -> Accuracy:
         """The residual to which the next Newton system is solved."""
         stage, point = state.stage, state.point
-        if stage.width:
-            return Accuracy(_ACCURACY)
         against = max(abs(point.primal.value), stage.exact.least)
         rank = stage.exact.rank
         if stage.stride > 1 or rank * stage.nu > 1.5 * _LAST * tol * against:
@@ -263,6 +265,10 @@ class PrimalNewton(Solver[PrimalState]):
         xp, R = namespace(point.residual), point.residual
         size = read(xp.sum(point.softness * R**2)) ** 0.5
         least = (0.4 * tol * against) ** 0.5 / size if size > 0 else 1.0
+        if stage.width:
+            losses = stage.exact.gap(point.primal.t, point.primal.lam)
+            fine = min(max(least, 1e-3), _ACCURACY)
+            return Accuracy(_ACCURACY, fine, 0.8 * tol * against - losses, foresees=True)
         forcing = min(_ACCURACY, (point.gap / against) ** 0.5) if against > 0 else _ACCURACY
         # That holds for small residuals. A large value may allow a gap at which they are not small.
         usual = min(max(least, forcing, 1e-6), _ACCURACY)
@@ -344,6 +350,34 @@ class PrimalNewton(Solver[PrimalState]):
         certificate, lam = primal.with_losses(stage.exact).certify()
         answer = Answer(certificate, primal.at.factor, stage.rows, stage.exact.split(lam))
         return replace(state, certificate=certificate, candidate=answer)
+
+    def _certify_ahead(
+        self, problem: Problem, state: PrimalState, dX: Array, promise: float, tol: float
+    ) -> PrimalState | None:
+        """The answer at X with the prices of the next step, if these prove that X is good enough.
+
+        A constraint that leaves its ramp in a step changes the prices by leaps, and with large prices the dual
+        of the next X may not even exist. To first order the prices that Newton foresees have none of this.
+        """
+        stage, primal = state.stage, state.point.primal
+        tolerated = 0.8 * tol * max(abs(primal.value), stage.exact.least)
+        if promise / 2 + stage.exact.gap(primal.t, primal.lam) > tolerated:
+            return None
+        ahead = primal.foreseeing(stage.exact, dX)
+        if not ahead.gap <= tolerated:
+            return None
+        duals = [
+            scatter(lam, rows, part.size)
+            for lam, rows, part in zip(
+                stage.exact.split(ahead.lam), stage.rows, problem.dual.parts, strict=True
+            )
+        ]
+        if not stage.is_whole:
+            state = replace(
+                self._look(problem, primal.at, stage, state.point.x0), stages=state.stages + 1
+            )
+        state = _with_answer(state, Start(duals))
+        return state if state.status(tol) is not None else None
 
     def _stall(self, problem: Problem, state: PrimalState, tol: float) -> PrimalState:
         """No step lowers the value: certify what there is, and say so."""
