@@ -40,12 +40,12 @@ def solve_path(
     max_iter: int | None = None,
     time_limit: float | None = None,
 ) -> Iterator[Solution]:
-    """Solve a problem at each of these prices, one from the answers of the others.
+    """Solve a problem at each of these prices, each time from the answers so far.
 
-    Each solve begins at the X that the last answers extrapolate to, if they are not singular; where that is far
-    from the optimum, it begins anew. With LogDet and losses that have a derivative a path of 20 prices takes
-    four or five times as long as the hardest of them. With a Hinge, or Frobenius, an answer is next to
-    singular at large prices, and then a path saves little.
+    A solve begins at the X that is extrapolated from the last few answers, if they are not singular; where that
+    is far from the optimum, it begins anew. With LogDet and losses that have a derivative, 20 prices take about
+    five times as long as the hardest of them alone. With a Hinge, VonNeumann or Frobenius an answer is next to
+    singular at large prices, and then a path takes as long as its prices one by one.
 
     Parameters
     ----------
@@ -88,9 +88,8 @@ def _numbers(prices: Any) -> list[Any]:
 def _solutions(
     problem: Problem, prices: list[float], solve_at: Callable[[Problem, Start | None], Solution]
 ) -> Iterator[Solution]:
-    known: list[
-        tuple[float, Array]
-    ] = []  # logarithms of prices, and factors of X there, the nearest last
+    # Logarithms of prices, and factors of X there, the nearest last.
+    known: list[tuple[float, Array]] = []
     last: tuple[float, Solution] | None = None
     like = problem.space.spectrum
     for price in prices:

@@ -55,9 +55,8 @@ class Accuracy(NamedTuple):
     usual: float
     fine: float = 1.0
     tolerated: float = 0.0
-    foresees: bool = (
-        False  # the prices of the step are to certify X itself: the promised fall alone matters
-    )
+    # Whether the prices of the step are to certify X itself: the model is then off by half the promised fall.
+    foresees: bool = False
 
     def at(self, point: BarrierPoint, dX: Array) -> float:
         """Choose the accuracy of a step, once it is known to the usual one."""

@@ -12,7 +12,7 @@ A full step succeeds nearly always, and any number of constraints come and go wi
 prices are large, and short where the optimum is near the prior.
 """
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, final
 
@@ -27,7 +27,6 @@ from gramlearn._base.arrays import (
     machine_eps,
     namespace,
     read,
-    scatter,
 )
 from gramlearn._base.validation import check_count
 from gramlearn.problem.certificate import Certificate
@@ -181,7 +180,8 @@ class PrimalNewton(Solver[PrimalState]):
         if not point.is_finite:
             return None
         if start.is_answer:
-            state = _with_answer(state, start)
+            # At its own prices, so that it is not lost where nothing better is found.
+            state = _answered(state, _at_prices(state, start.duals))
         exact = point.primal.with_losses(state.stage.exact)
         if exact.gap <= 0.8 * tol * max(abs(exact.value), dual.least):
             return self._look_again(problem, state)
@@ -347,9 +347,7 @@ class PrimalNewton(Solver[PrimalState]):
             stage, primal = state.stage, state.point.primal
         if not state.point.is_finite:
             return _refuse(problem, state)
-        certificate, lam = primal.with_losses(stage.exact).certify()
-        answer = Answer(certificate, primal.at.factor, stage.rows, stage.exact.split(lam))
-        return replace(state, certificate=certificate, candidate=answer)
+        return _answered(state, primal.with_losses(stage.exact))
 
     def _certify_ahead(
         self, problem: Problem, state: PrimalState, dX: Array, promise: float, tol: float
@@ -366,17 +364,11 @@ class PrimalNewton(Solver[PrimalState]):
         ahead = primal.foreseeing(stage.exact, dX)
         if not ahead.gap <= tolerated:
             return None
-        duals = [
-            scatter(lam, rows, part.size)
-            for lam, rows, part in zip(
-                stage.exact.split(ahead.lam), stage.rows, problem.dual.parts, strict=True
-            )
-        ]
+        duals = stage.all_prices(ahead, problem.dual)
         if not stage.is_whole:
-            state = replace(
-                self._look(problem, primal.at, stage, state.point.x0), stages=state.stages + 1
-            )
-        state = _with_answer(state, Start(duals))
+            looked = self._look(problem, primal.at, stage, state.point.x0)
+            state = replace(looked, stages=state.stages + 1)
+        state = _answered(state, _at_prices(state, duals))
         return state if state.status(tol) is not None else None
 
     def _stall(self, problem: Problem, state: PrimalState, tol: float) -> PrimalState:
@@ -436,12 +428,18 @@ def _with_barrier(state: PrimalState, nu: float) -> PrimalState:
     return replace(state, stage=replace(state.stage, nu=nu), point=point)
 
 
-def _with_answer(state: PrimalState, start: Start) -> PrimalState:
-    """The state with the answer that was given, at its own prices: not lost where nothing better is found."""
-    stage, primal = state.stage, state.point.primal
-    lam = concat([lam[rows] for lam, rows in zip(start.duals, stage.rows, strict=True)], primal.t)
-    lam = clipped(lam, *stage.exact.box)
-    certificate, lam = PrimalPoint(stage.exact, primal.at, lam, primal).certify()
+def _at_prices(state: PrimalState, duals: Sequence[Array]) -> PrimalPoint:
+    """The same X at these prices of all constraints, in place of its own."""
+    exact, primal = state.stage.exact, state.point.primal
+    pieces = zip(duals, state.stage.rows, strict=True)
+    lam = clipped(concat([lam[rows] for lam, rows in pieces], primal.t), *exact.box)
+    return PrimalPoint(exact, primal.at, lam, primal)
+
+
+def _answered(state: PrimalState, primal: PrimalPoint) -> PrimalState:
+    """The state with this X, at these prices, as an answer with its certificate."""
+    stage = state.stage
+    certificate, lam = primal.certify()
     answer = Answer(certificate, primal.at.factor, stage.rows, stage.exact.split(lam))
     return replace(state, certificate=certificate, candidate=answer)
 
