@@ -11,6 +11,10 @@ from gramlearn.problem.dual import Dual
 from gramlearn.problem.primal import PrimalPoint
 from gramlearn.solvers.primal_newton.smoothing import smoothed
 
+REFINEMENT = 4  # how many times more constraints are looked at next
+LAST = 0.3  # share of the tolerated gap that the barrier may make in the end
+NEGLIGIBLE = 0.5  # a barrier of this share of the divergence's second derivative is left out
+
 
 @final
 @dataclass(frozen=True, eq=False)

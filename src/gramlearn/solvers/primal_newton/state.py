@@ -1,0 +1,119 @@
+"""X, the stage it belongs to, and what all constraints say of it.
+
+Between two looks at all constraints, a solve works with those that cost something or are near their bounds.
+An answer is certified over all of them.
+"""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import Any, final
+
+from gramlearn._base.arrays import Array, clipped, concat, count_true, namespace
+from gramlearn.problem.primal import PrimalPoint
+from gramlearn.problem.problem import Problem
+from gramlearn.problem.scan import near_rows
+from gramlearn.problem.spectral import ConjugatePoint
+from gramlearn.problem.status import Status
+from gramlearn.solvers.loop import State
+from gramlearn.solvers.primal_newton.barrier import BarrierPoint
+from gramlearn.solvers.primal_newton.memory import Memory
+from gramlearn.solvers.primal_newton.stage import Stage
+from gramlearn.solvers.solver import Answer
+from gramlearn.solvers.working_set.infeasibility import end_infeasible, find_impossible
+
+INF = float("inf")
+_MOST = 0.75  # where this share of the constraints matters, all are taken: they need not be looked for again
+
+
+@final
+@dataclass(frozen=True, eq=False)
+class PrimalState(State):
+    """The stage and the point, and how far X went since the last look at the constraints.
+
+    The primal of the details is that of the stage, and falls until the next. The gap is an estimate between two
+    looks at all constraints.
+    """
+
+    stage: Stage
+    point: BarrierPoint
+    stages: int = 0
+    drift: float = 0.0
+    memory: Memory | None = None
+    is_given: bool = False  # X was given, and may be far from the path
+
+    @property
+    def details(self) -> Mapping[str, Any]:
+        return {
+            "working": self.point.primal.dual.size,
+            "active": count_true(self.point.primal.lam != 0),
+            "stages": self.stages,
+            "barrier": self.stage.nu,
+            "primal": self.point.value,
+            "is_estimate": self.candidate is None and not self.stage.is_whole,
+        }
+
+
+def look(
+    problem: Problem,
+    at: ConjugatePoint,
+    stage: Stage,
+    x0: Array,
+    first: int,
+    *,
+    everywhere: bool = False,
+) -> PrimalState:
+    """Find the constraints that matter at X, all or among a sample; `everywhere`, all do.
+
+    At least `first` that cost nothing are kept near.
+    """
+    dual = problem.dual
+    rows = dual.every_row if everywhere else near_rows(dual, at, stage.stride, first)
+    if stage.stride == 1 and sum(int(r.shape[0]) for r in rows) >= _MOST * dual.size:
+        rows = dual.every_row
+    stage = stage.over(rows, dual)
+    primal = PrimalPoint(stage.smooth(), at)
+    return PrimalState(stage, BarrierPoint(primal, stage.nu, x0))
+
+
+def look_again(problem: Problem, state: PrimalState, first: int) -> PrimalState:
+    """Certify X over all constraints, at the prices it has, and go on with those that matter."""
+    stage, primal = state.stage, state.point.primal
+    if stage.stride > 1 or not stage.is_whole:
+        # A constraint of which nothing is known yet has no price.
+        centers = None if stage.stride > 1 else stage.all_prices(primal, problem.dual)
+        stage = replace(stage, stride=1, centers=centers)
+        looked = look(problem, primal.at, stage, state.point.x0, first)
+        state = replace(looked, stages=state.stages + 1, memory=state.memory)
+        stage, primal = state.stage, state.point.primal
+    if not state.point.is_finite:
+        return refuse(problem, state)
+    return answered(state, primal.with_losses(stage.exact))
+
+
+def at_prices(state: PrimalState, duals: Sequence[Array]) -> PrimalPoint:
+    """The same X at these prices of all constraints, in place of its own."""
+    exact, primal = state.stage.exact, state.point.primal
+    pieces = zip(duals, state.stage.rows, strict=True)
+    lam = clipped(concat([lam[rows] for lam, rows in pieces], primal.t), *exact.box)
+    return PrimalPoint(exact, primal.at, lam, primal)
+
+
+def answered(state: PrimalState, primal: PrimalPoint) -> PrimalState:
+    """The state with this X, at these prices, as an answer with its certificate."""
+    stage = state.stage
+    certificate, lam = primal.certify()
+    answer = Answer(certificate, primal.at.factor, stage.rows, stage.exact.split(lam))
+    return replace(state, certificate=certificate, candidate=answer)
+
+
+def refuse(problem: Problem, state: PrimalState) -> PrimalState:
+    """A constraint costs infinity at X: prove that no X can change that, or leave it to another solver."""
+    stage, primal = state.stage, state.point.primal
+    pieces = zip(stage.exact.parts, stage.exact.split(primal.t), stage.rows, strict=True)
+    lost = [rows[namespace(t).isinf(part.loss.value(t))] for part, t, rows in pieces]
+    proof = find_impossible(problem, lost)
+    if proof is None:
+        return replace(state, ending=Status.STALLED)
+    found = primal.at.factor, -INF, INF
+    ended: PrimalState = end_infeasible(problem, state, problem.dual.every_row, proof, found)
+    return ended
