@@ -256,7 +256,7 @@ def test_the_prices_of_the_next_step_certify_too(regularizer: Regularizer) -> No
     point = PrimalPoint(ramps, regularizer.at_gradient(np.diag([1.0, 0.8, 0.9, 1.1])))
     for size in (1e-6, 0.1, 100.0):
         dX = size * (np.diag([0.1, -0.1, 0.05, 0.02]) + 0.01)
-        ahead = point.foreseeing(dual, dX)
+        ahead = point.at_next_prices(dual, dX)
         lo, hi = dual.box
         assert np.all((lo <= ahead.lam) & (ahead.lam <= hi))
         assert ahead.value == point.with_losses(dual).value
@@ -267,7 +267,7 @@ def test_the_prices_of_the_next_step_certify_too(regularizer: Regularizer) -> No
     X = point.at.factor @ point.at.factor.T + Q @ step @ Q.T
     t = np.einsum("ki,ij,kj->k", P[i] - P[j], X, P[i] - P[j])
     prices = np.concatenate([part.loss.price(t) for part in ramps.parts])
-    np.testing.assert_allclose(point.foreseeing(dual, step).lam, prices, atol=1e-9)
+    np.testing.assert_allclose(point.at_next_prices(dual, step).lam, prices, atol=1e-9)
 
 
 def test_a_sample_of_the_constraints_makes_the_same_preconditioner() -> None:

@@ -192,12 +192,11 @@ class PrimalPoint:
         """The same X with other losses on the same constraints, at the prices of these."""
         return PrimalPoint(dual, self.at, None, self)
 
-    def foreseeing(self, dual: Dual, dX: Array) -> "PrimalPoint":
-        """The same X with other losses on the same constraints, at the prices that a step dX is to lead to.
+    def at_next_prices(self, dual: Dual, dX: Array) -> "PrimalPoint":
+        """The same X with other losses on the same constraints, at the prices that a step dX leads to.
 
-        They are lam + loss'' B(dX), within their box. With the Newton direction of a self-concordant divergence
-        Y(lam) is positive definite then, as soon as the step is shorter than X, while at the prices of X it may
-        be so much later.
+        These are lam + loss'' B(dX), cut off at the ends of their box. If dX is the Newton direction of LogDet,
+        and smaller than X, then X(lam) exists at these prices. At the prices of X itself it may not exist yet.
         """
         xp = namespace(self.t)
         bends = self.dual.each(lambda part, t: ~part.loss.is_flat(t), self.t)

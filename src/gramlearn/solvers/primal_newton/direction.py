@@ -56,7 +56,7 @@ class Accuracy(NamedTuple):
     fine: float = 1.0
     tolerated: float = 0.0
     # Whether the prices of the step are to certify X itself: the model is then off by half the promised fall.
-    foresees: bool = False
+    certifies_x: bool = False
 
     def at(self, point: BarrierPoint, dX: Array) -> float:
         """Choose the accuracy of a step, once it is known to the usual one."""
@@ -64,7 +64,7 @@ class Accuracy(NamedTuple):
             return self.usual
         xp, root = namespace(dX), namespace(dX).sqrt(point.primal.at.spectrum)
         change = read(xp.max(xp.abs(dX / root[:, None] / root[None, :])))
-        off = promised_fall(point, dX) * (0.5 if self.foresees else change)
+        off = promised_fall(point, dX) * (0.5 if self.certifies_x else change)
         is_last = off <= self.tolerated
         return self.fine if is_last else self.usual
 

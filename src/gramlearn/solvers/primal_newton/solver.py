@@ -184,7 +184,7 @@ class PrimalNewton(Solver[PrimalState]):
         if stage.width:
             losses = stage.exact.gap(point.primal.t, point.primal.lam)
             fine = min(max(least, 1e-3), _ACCURACY)
-            return Accuracy(_ACCURACY, fine, 0.8 * tol * against - losses, foresees=True)
+            return Accuracy(_ACCURACY, fine, 0.8 * tol * against - losses, certifies_x=True)
         forcing = min(_ACCURACY, (point.gap / against) ** 0.5) if against > 0 else _ACCURACY
         # That holds for small residuals. A large value may allow a gap at which they are not small.
         usual = min(max(least, forcing, 1e-6), _ACCURACY)
@@ -239,13 +239,13 @@ class PrimalNewton(Solver[PrimalState]):
         """The answer at X with the prices of the next step, if these prove that X is good enough.
 
         A constraint that leaves its ramp in a step changes the prices by leaps, and with large prices the dual
-        of the next X may not even exist. To first order the prices that Newton foresees have none of this.
+        of the next X may not even exist. The prices that the Newton model predicts do not leap.
         """
         stage, primal = state.stage, state.point.primal
         tolerated = 0.8 * tol * max(abs(primal.value), stage.exact.least)
         if promise / 2 + stage.exact.gap(primal.t, primal.lam) > tolerated:
             return None
-        ahead = primal.foreseeing(stage.exact, dX)
+        ahead = primal.at_next_prices(stage.exact, dX)
         if not ahead.gap <= tolerated:
             return None
         duals = stage.all_prices(ahead, problem.dual)
