@@ -20,7 +20,7 @@ from gramlearn.problem.dual import Dual
 from gramlearn.problem.problem import Problem
 from gramlearn.problem.spectral import ConjugatePoint
 from gramlearn.solvers.primal_newton.barrier import BarrierPoint
-from gramlearn.solvers.primal_newton.stage import LAST, NEGLIGIBLE, REFINEMENT, Stage
+from gramlearn.solvers.primal_newton.stage import ENOUGH, LAST, NEGLIGIBLE, REFINEMENT, Stage
 from gramlearn.solvers.primal_newton.state import (
     PrimalState,
     answered,
@@ -67,7 +67,7 @@ def begin_near(problem: Problem, start: Start, tol: float, first: int) -> Primal
         # At its own prices, so that it is not lost where nothing better is found.
         state = answered(state, at_prices(state, start.duals))
     exact = point.primal.with_losses(state.stage.exact)
-    if exact.gap <= 0.8 * tol * max(abs(exact.value), dual.least):
+    if exact.gap <= ENOUGH * tol * max(abs(exact.value), dual.least):
         return look_again(problem, state, first)
     if dual.regularizer.is_own_barrier:
         return replace(state, is_given=True)

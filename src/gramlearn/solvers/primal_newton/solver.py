@@ -35,7 +35,7 @@ from gramlearn.solvers.primal_newton.direction import (
     search_along,
 )
 from gramlearn.solvers.primal_newton.smoothing import can_be_smoothed
-from gramlearn.solvers.primal_newton.stage import LAST, NEGLIGIBLE, REFINEMENT
+from gramlearn.solvers.primal_newton.stage import ENOUGH, LAST, NEGLIGIBLE, REFINEMENT
 from gramlearn.solvers.primal_newton.state import PrimalState, answered, at_prices, look, look_again
 from gramlearn.solvers.solver import Solver, Start
 
@@ -143,7 +143,7 @@ class PrimalNewton(Solver[PrimalState]):
             gap, dual = exact.gap, exact.value - exact.gap
             estimate = Certificate(exact.value, dual, gap, 0.0, 1.0, stage.exact.least)
             state = replace(state, certificate=estimate)
-            if gap <= 0.8 * tol * against:
+            if gap <= ENOUGH * tol * against:
                 if is_still:
                     return self._stall(problem, state, tol)
                 return look_again(problem, state, self.first)
@@ -184,7 +184,7 @@ class PrimalNewton(Solver[PrimalState]):
         if stage.width:
             losses = stage.exact.gap(point.primal.t, point.primal.lam)
             fine = min(max(least, 1e-3), _ACCURACY)
-            return Accuracy(_ACCURACY, fine, 0.8 * tol * against - losses, certifies_x=True)
+            return Accuracy(_ACCURACY, fine, ENOUGH * tol * against - losses, certifies_x=True)
         forcing = min(_ACCURACY, (point.gap / against) ** 0.5) if against > 0 else _ACCURACY
         # That holds for small residuals. A large value may allow a gap at which they are not small.
         usual = min(max(least, forcing, 1e-6), _ACCURACY)
@@ -242,7 +242,7 @@ class PrimalNewton(Solver[PrimalState]):
         of the next X may not even exist. The prices that the Newton model predicts do not leap.
         """
         stage, primal = state.stage, state.point.primal
-        tolerated = 0.8 * tol * max(abs(primal.value), stage.exact.least)
+        tolerated = ENOUGH * tol * max(abs(primal.value), stage.exact.least)
         if promise / 2 + stage.exact.gap(primal.t, primal.lam) > tolerated:
             return None
         ahead = primal.at_next_prices(stage.exact, dX)

@@ -12,6 +12,7 @@ from gramlearn.problem.primal import PrimalPoint
 from gramlearn.solvers.primal_newton.smoothing import smoothed
 
 REFINEMENT = 4  # how many times more constraints are looked at next
+ENOUGH = 0.95  # share of the tolerated gap at which X is certified; rounding may add the rest
 LAST = 0.3  # share of the tolerated gap that the barrier may make in the end
 NEGLIGIBLE = 0.5  # a barrier of this share of the divergence's second derivative is left out
 
