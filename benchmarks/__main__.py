@@ -13,7 +13,7 @@ from tools.meter import limit_threads
 from tqdm import tqdm
 
 from benchmarks import contestants, data
-from benchmarks.grid import write_auto
+from benchmarks.choice import compare_solvers, write_choices
 from benchmarks.instance import LIBRARIES, Spec
 from benchmarks.judge import LOSSES, REGULARIZERS
 from benchmarks.plot import draw_plot
@@ -21,6 +21,7 @@ from benchmarks.report import read_results, write_table
 from benchmarks.runner import Limit, run_instance
 from benchmarks.sizes import QUICK, REAL, SIZES
 
+_AUTO_LIMIT = 120.0  # seconds for a solve of the library's choice
 _OUT = Path(__file__).resolve().parent / "results"
 
 
@@ -40,41 +41,35 @@ def _parser() -> argparse.ArgumentParser:
     commands = parser.add_subparsers(dest="command", required=True)
     commands.add_parser("list", help="name the contestants, the data and the sizes")
     run = commands.add_parser("run", help="run contestants and judge their answers")
-    run.add_argument("--quick", action="store_true", help="one tiny instance, in seconds")
     run.add_argument("--only", action="append", metavar="NAME", help="this contestant (repeatable)")
-    run.add_argument("--data", action="append", metavar="NAME", help="these data (repeatable)")
-    run.add_argument(
-        "--sizes", nargs="+", choices=SIZES, help="default: those of real --data, otherwise small"
-    )
-    run.add_argument(
-        "--regularizer", action="append", choices=REGULARIZERS, help="this one (repeatable)"
-    )
-    run.add_argument("--loss", action="append", choices=LOSSES, help="this one (repeatable)")
-    run.add_argument(
-        "--price", action="append", type=positive, metavar="C", help="this one (repeatable)"
-    )
-    run.add_argument(
-        "--pairs",
-        action="append",
-        type=whole_number(1),
-        metavar="N",
-        help="so many pairs or triplets (repeatable)",
-    )
-    run.add_argument(
-        "--library", choices=LIBRARIES, help="whose arrays (default: the size's own, mostly numpy)"
-    )
-    run.add_argument("--seed", type=whole_number(0), metavar="N", help="of the data (default: 0)")
-    run.add_argument("--limit", type=positive, metavar="SECONDS", help="for one solve")
     run.add_argument("--again", action="store_true", help="what this commit has done already, too")
-    run.add_argument("--threads", type=whole_number(1), metavar="N", help="of BLAS and of Numba")
+    auto = commands.add_parser("auto", help="time every solver, and the library's choice of one")
+    for command in (run, auto):
+        _add_choice_of_instances(command)
     table = commands.add_parser("table", help="print the results as Markdown")
-    auto = commands.add_parser("auto", help="print what the library's choice of a solver costs")
     plot = commands.add_parser("plot", help="draw gap against time, one PNG an instance")
-    for command in (run, table, auto, plot):
+    for command in (run, table, plot):
         command.add_argument(
             "--out", type=Path, default=_OUT, metavar="DIR", help=f"default: {_OUT}"
         )
     return parser
+
+
+def _add_choice_of_instances(command: argparse.ArgumentParser) -> None:
+    add = command.add_argument
+    add("--quick", action="store_true", help="one tiny instance, in seconds")
+    add("--data", action="append", metavar="NAME", help="these data (repeatable)")
+    add("--sizes", nargs="+", choices=SIZES, help="default: those of real --data, otherwise small")
+    add("--regularizer", action="append", choices=REGULARIZERS, help="this one (repeatable)")
+    add("--loss", action="append", choices=LOSSES, help="this one (repeatable)")
+    add("--price", action="append", type=positive, metavar="C", help="this one (repeatable)")
+    pairs = "so many pairs or triplets (repeatable)"
+    add("--pairs", action="append", type=whole_number(1), metavar="N", help=pairs)
+    library = "whose arrays (default: the size's own, mostly numpy)"
+    add("--library", choices=LIBRARIES, help=library)
+    add("--seed", type=whole_number(0), metavar="N", help="of the data (default: 0)")
+    add("--limit", type=positive, metavar="SECONDS", help="for one solve")
+    add("--threads", type=whole_number(1), metavar="N", help="of BLAS and of Numba")
 
 
 def _list(args: argparse.Namespace) -> int:
@@ -97,14 +92,7 @@ def _run(args: argparse.Namespace) -> int:
     names = args.only or contestants.names()
     for name in names:
         contestants.find(name)
-    unknown = set(args.data or ()) - set(data.names())
-    if unknown:
-        raise ValueError(
-            f"there are no data {', '.join(unknown)}; there are {', '.join(data.names())}."
-        )
     tasks = _choose_tasks(args)
-    if args.threads:
-        limit_threads(args.threads)
     runs = []
     # disable=None: a bar on a terminal, nothing in a log.
     with tqdm(total=len(tasks) * len(names), disable=None) as bar:
@@ -124,7 +112,14 @@ def _run(args: argparse.Namespace) -> int:
 
 
 def _choose_tasks(args: argparse.Namespace) -> dict[Spec, Limit]:
-    """The instances that the options leave, each once, with their limits."""
+    """The instances that the options leave, each once, with their limits; sets the number of threads, too."""
+    unknown = set(args.data or ()) - set(data.names())
+    if unknown:
+        raise ValueError(
+            f"there are no data {', '.join(unknown)}; there are {', '.join(data.names())}."
+        )
+    if args.threads:
+        limit_threads(args.threads)
     tasks: dict[Spec, Limit] = {}
     for spec, limit in _list_instances(args):
         wanted = (
@@ -161,7 +156,12 @@ def _table(args: argparse.Namespace) -> int:
 
 
 def _auto(args: argparse.Namespace) -> int:
-    print(write_auto(read_results(args.out)), end="")
+    tasks = _choose_tasks(args)
+    # disable=None: a bar on a terminal, nothing in a log.
+    with tqdm(total=len(tasks), disable=None) as bar:
+        for line in write_choices(compare_solvers(tasks, args.limit or _AUTO_LIMIT)):
+            tqdm.write(line)
+            bar.update(line.startswith("| "))
     return 0
 
 

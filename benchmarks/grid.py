@@ -1,11 +1,8 @@
-"""Real data: one table for all problems on the same pairs, and what the library's choice of a solver costs.
+"""Real data: one table for all problems on the same pairs.
 
 rows: regularizer + loss        columns: prices        cell: seconds, passes to a gap of 1e-6
-
-loss of the choice = seconds of auto / least seconds of any solver that reached 1e-6
 """
 
-import math
 from collections.abc import Iterable
 from itertools import product
 from typing import Any
@@ -13,7 +10,7 @@ from typing import Any
 from benchmarks.judge import LOSSES, REGULARIZERS
 from benchmarks.wording import describe_instance, format_number, name_pair, name_problem
 
-__all__ = ["group_real", "write_auto", "write_grid"]
+__all__ = ["group_real", "write_grid"]
 
 _GAP = "1e-06"
 _CHOICE = "auto"
@@ -112,39 +109,3 @@ def _cell(result: dict[str, Any]) -> str:
     best = min(gaps, key=lambda answer: answer["relative_gap"])
     last = max(a["seconds"] for a in result["curve"])
     return f"gap {format_number(best['relative_gap'])} after {format_number(last)} s"
-
-
-def write_auto(runs: Iterable[Run]) -> str:
-    """For each instance, how much longer the library's choice takes than the best solver; the worst first."""
-    rows, nobody, alone = [], [], 0
-    for run in runs:
-        seconds = {
-            r["contestant"]: r["reached"][_GAP] for r in run["results"] if r["status"] != "skipped"
-        }
-        if _CHOICE not in seconds:
-            continue
-        title = f"{describe_instance(run['instance'])}: {name_problem(run['instance'])}"
-        reached = {name: s for name, s in seconds.items() if s is not None}
-        if not reached:
-            nobody.append(title)
-            continue
-        alone += len(seconds) == 1
-        best = min(reached, key=lambda name: reached[name])
-        ratio = reached.get(_CHOICE, math.inf) / reached[best]
-        rows.append((ratio, title, reached.get(_CHOICE), best, reached[best]))
-    if not rows and not nobody:
-        return f"No instance was run with `{_CHOICE}`; `python -m benchmarks run --only {_CHOICE}` does so.\n"
-    rows.sort(key=lambda row: (-row[0], row[1]))
-    lines = [
-        f"| instance | times the best | {_CHOICE}, s | best solver | its s |",
-        "|---|---|---|---|---|",
-    ]
-    for ratio, title, ours, best, least in rows:
-        times = "never there" if math.isinf(ratio) else f"{ratio:.2f}"
-        taken = "" if ours is None else format_number(ours)
-        lines.append(f"| {title} | {times} | {taken} | {best} | {format_number(least)} |")
-    if alone:
-        lines += ["", f"On {alone} of {len(rows)} instances no other solver was run."]
-    if nobody:
-        lines += ["", "Nobody reached 1e-6:", "", *(f"- {title}" for title in nobody)]
-    return "\n".join(lines) + "\n"

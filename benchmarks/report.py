@@ -8,7 +8,7 @@ import json
 from pathlib import Path
 from typing import Any
 
-from benchmarks.grid import group_real, write_auto, write_grid
+from benchmarks.grid import group_real, write_grid
 from benchmarks.wording import describe_instance, format_number, name_problem
 
 __all__ = ["read_results", "write_table"]
@@ -38,7 +38,7 @@ def _read_result(file: Path) -> dict[str, Any]:
     """Read one result; a damaged file is refused, since a table without it would look complete."""
     try:
         run: dict[str, Any] = json.loads(file.read_text(encoding="utf-8"))
-        write_table([run]), write_auto([run]), _sort_key(run)  # all that a table needs is there
+        write_table([run]), _sort_key(run)  # all that a table needs is there
     except (OSError, ValueError, LookupError, TypeError, AttributeError, RecursionError) as error:
         raise ValueError(
             f"{file} is no result of a benchmark, or a damaged one ({type(error).__name__}); remove it from "

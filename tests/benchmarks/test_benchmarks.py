@@ -10,13 +10,13 @@ from itertools import pairwise, product
 import numpy as np
 import pytest
 from benchmarks.__main__ import _choose_tasks, _parser, main
+from benchmarks.choice import Choice, write_choices
 from benchmarks.contestants import find, names
 from benchmarks.contestants._ours import make_problem, solve_quietly
 from benchmarks.data import make, make_generator
 from benchmarks.data._pairs import draw_pairs
 from benchmarks.data._real import principal_components, scale_points
 from benchmarks.data._triplets import find_margin, neighbor_triplets
-from benchmarks.grid import write_auto
 from benchmarks.instance import Instance, Spec, load, save
 from benchmarks.rating import rate_results
 from benchmarks.reference import find_reference
@@ -515,7 +515,7 @@ def test_a_contestant_that_claims_too_much_has_failed():
     assert result["reached"] == {"1e-02": None, "1e-04": None, "1e-06": None}
 
 
-def test_real_instances_share_a_table_and_the_choice_of_a_solver_is_compared():
+def test_real_instances_share_a_table():
     quick, slow = (1.0, 1e-7, 1.0, 1.0), (4.0, 1e-7, 1.0, 1.0)
     failure = {"status": "failed", "reason": "it was ended after 60 s"}
     skipped = {"status": "skipped", "reason": "no"}
@@ -536,10 +536,27 @@ def test_real_instances_share_a_table_and_the_choice_of_a_solver_is_compared():
     assert "| LogDet + Hinge | gap 0.25 after 7 s |  |" in table
     assert "| LogDet + KLSlack | failed |  |" in table
     assert "- auto, LogDet + KLSlack, C = 1: it was ended after 60 s." in table
-    lines = write_auto(runs).splitlines()
-    assert [line.split(" | ")[1] for line in lines[2:5]] == ["never there", "4.00", "1.00"]
-    assert lines[-1] == "- usps, 60 pairs of 40 points, rank 5: LogDet + KLSlack, C = 1"
-    assert "run --only auto" in write_auto([])
+
+
+def test_the_choice_of_a_solver_is_compared(capsys):
+    choices = [
+        Choice("a", 4.0, "working_set", 1.0),
+        Choice("b", 1.0, "working_set", 4.0),
+        Choice("c", 1.0, None, None),
+        Choice("d", None, "working_set", 2.0),
+        Choice("e", None, None, None),
+    ]
+    lines = list(write_choices(choices))
+    times = [line.split(" | ")[1] for line in lines[2:7]]
+    assert times == ["4.00", "1.00", "1.00", "never there", "nobody there"]
+    assert lines[-1] == "5 instances, 4 solved. The largest loss is inf: d."
+    assert list(write_choices([]))[2:] == []
+    assert main(["auto", "--quick", "--limit", "5"]) == 0
+    rows = [line for line in capsys.readouterr().out.splitlines() if line.startswith("| synth")]
+    [(times, seconds, solver)] = [row.split(" | ")[1:4] for row in rows]
+    assert float(times) >= 1
+    assert 0 < float(seconds) < 5
+    assert solver in SOLVERS
 
 
 def test_unknown_names_are_refused(tmp_path, capsys):
