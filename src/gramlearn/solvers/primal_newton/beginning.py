@@ -35,6 +35,7 @@ INF = float("inf")
 _STRAIN = 2.0  # by how much the first step may change X, against its own size
 _WIDTH = 0.25  # of the first ramps, in the unit of their t
 _WARM_WIDTH = 0.02  # of the ramps where duals are given
+_PER_ENTRY = 2  # constraints of the first sample for each entry of X
 _FLOOR = 1e-10  # the least eigenvalue of X to start with, against the largest
 
 
@@ -42,7 +43,7 @@ def begin_at_prior(problem: Problem, first: int, sample: int) -> PrimalState:
     """The state at the prior, on a sample of the constraints, with a barrier that keeps X there."""
     dual, x0, stride = problem.dual, _reference(problem), 1
     entries = dual.rank * (dual.rank + 1) // 2
-    while dual.size > max(sample, 4 * entries) * stride:
+    while dual.size > max(sample, _PER_ENTRY * entries) * stride:
         stride *= REFINEMENT
     at = dual.regularizer.at_gradient(eye(dual.rank, x0) * namespace(x0).sqrt(x0))
     state = look(problem, at, Stage(stride, 0.0, _width(dual, _WIDTH), [], dual), x0, first)

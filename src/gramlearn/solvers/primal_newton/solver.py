@@ -53,7 +53,7 @@ _ALIKE = 10.0  # a ratio of what barrier and ramps add to the gap, up to which b
 _THIN = 0.05  # the least ratio of eigenvalues of X that a sample shows, against its error
 _ROUGH = 0.1  # what ramps may add to the relative gap of a sample that is solved well enough
 _FAINT = 0.01  # the same for the barrier, which costs little to weaken further
-_DRIFT = 0.1  # by how much a t may have changed since the last look, before the next stage
+_DRIFT = 0.4  # by how much a t may have changed since the last look, before the next stage
 # A given X is of no use where a step promises a fall of so many times the gap that is tolerated, and of what
 # the barrier adds to the gap.
 _FAR, _OFF_PATH = 30.0, 0.3
@@ -70,8 +70,8 @@ class PrimalNewton(Solver[PrimalState]):
     first : int
         How many constraints that cost nothing yet are kept near, at least.
     sample : int
-        Problems of more constraints are first brought near their optimum on a sample of at least so many, and
-        of four times as many as X has entries.
+        Problems of more constraints are first brought near their optimum on a sample: every 4th, 16th, ... of
+        them, down to so many or to twice as many as X has entries.
     """
 
     first: int = 5000
