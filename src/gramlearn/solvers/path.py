@@ -93,13 +93,7 @@ def _solutions(
     last: tuple[float, Solution] | None = None
     like = problem.space.spectrum
     for price in prices:
-        start = None
-        if last is not None:
-            # A dual at the end of its box is proportional to the price.
-            ratios = [price / last[0] if has_price else 1.0 for has_price in problem.has_price]
-            duals = [ratio * lam for ratio, lam in zip(ratios, last[1].duals, strict=True)]
-            factor = extrapolated(known, float(np.log(price))) if known else None
-            start = Start(duals, None if factor is None else problem.space.lift(factor))
+        start = None if last is None else _start_at(problem, price, *last, known)
         solution = solve_at(problem.at_price(price), start)
         yield solution
         last = price, solution
@@ -111,6 +105,19 @@ def _solutions(
             known = [*others[1 - _KNOWN :], (here, F)]
         else:
             known = []
+
+
+def _start_at(
+    problem: Problem, price: float, before: float, last: Solution, known: list[tuple[float, Array]]
+) -> Start:
+    """Where to begin at a price, from the last answer, at the price before, and the X that are known."""
+    if price == before:
+        return Start(last.duals, last.factor, is_answer=True)
+    # A dual at the end of its box is proportional to the price.
+    ratios = [price / before if has_price else 1.0 for has_price in problem.has_price]
+    duals = [ratio * lam for ratio, lam in zip(ratios, last.duals, strict=True)]
+    factor = extrapolated(known, float(np.log(price))) if known else None
+    return Start(duals, None if factor is None else problem.space.lift(factor))
 
 
 def extrapolated(known: list[tuple[float, Array]], at: float) -> Array:
