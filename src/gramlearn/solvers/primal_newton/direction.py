@@ -34,6 +34,7 @@ from gramlearn.solvers.symmetric import Coordinates
 _DIRECT_ROWS, _DIRECT_ELEMENTS = 200, 4_000_000
 # For LogDet that system is cheap to write out: up to so many constraints for each column of X, and in all.
 _DIRECT_SHARE, _DIRECT_SIZE = 12, 6000
+_MILD = 30.0  # a condition of the system up to which a few products solve it
 # Over the entries of X: up to this rank, or this many multiplications to write the system out.
 _DIRECT_RANK, _DIRECT_PRODUCTS = 12, 2e8
 # Down to this residual, products in single precision are accurate enough.
@@ -79,7 +80,8 @@ def newton_direction(
     if size == 0:
         return -Phi * R, memory
     few = size <= _DIRECT_ROWS and size * rank**2 <= _DIRECT_ELEMENTS
-    if few or (Phi.shape[0] == 1 and size <= min(_DIRECT_SHARE * rank, _DIRECT_SIZE)):
+    is_cheap = Phi.shape[0] == 1 and size <= min(_DIRECT_SHARE * rank, _DIRECT_SIZE)
+    if few or (is_cheap and _bound_condition(maps, curvature, Phi) > _MILD):
         return Phi * _eliminated(maps, curvature, Phi, R), memory
     if rank <= _DIRECT_RANK or size * (rank * (rank + 1) / 2) ** 2 <= _DIRECT_PRODUCTS:
         return Phi * _written_out(maps, curvature, Phi, R), memory
@@ -107,6 +109,12 @@ def newton_direction(
     if len(products) >= _MANY_PRODUCTS and size >= _MANY_ROWS * rank:
         memory = Memory.of(products, inverse, point.primal.at.frame, h)
     return direction(S), memory
+
+
+def _bound_condition(maps: list[LinearMap], curvature: Array, Phi: Array) -> float:
+    """The trace of h B* d B h, and 1: no eigenvalue of the system is larger, and none is less than 1."""
+    pieces = zip(maps, split(maps, curvature), strict=True)
+    return 1 + sum(read(namespace(d).sum(d * m.diagonal(Phi))) for m, d in pieces)
 
 
 def promised_fall(point: BarrierPoint, dX: Array) -> float:

@@ -46,7 +46,9 @@ _CENTERED = 0.6  # a promised fall of this share of nu r is small enough for a w
 _KINKED_CENTERED = 0.3  # the same with ramps
 _LAST_CENTERED = 0.03  # the same with ramps, where the barrier gets no weaker
 _SETTLED = 0.1  # a part of the gap is settled where a step promises less than this share of it
-_NARROWER = 1.3  # the factor by which they narrow
+_NARROWER = 1.3  # the factor by which ramps narrow
+_MUCH_NARROWER = 5.0  # the same where the first step of a stage came out as promised, up to _EASY
+_EASY = 0.02
 _ACCURACY = 0.1  # residual of the Newton system, far from the optimum
 _TRIES = 25  # of the sizes 1, 1/2, 1/4, ... of a step
 _ALIKE = 10.0  # a ratio of what barrier and ramps add to the gap, up to which both are changed
@@ -133,9 +135,13 @@ class PrimalNewton(Solver[PrimalState]):
             better = point  # a step changes no digit of the value: the next stage may
         if better is None or not better.is_finite:
             return self._stall(problem, state, tol)
+        fall = point.value - better.value
+        is_easy = state.is_fresh and abs(fall - promise / 2) <= _EASY * promise / 2
         exact = better.primal.with_losses(stage.exact)
         drift = 0.0 if stage.is_whole else state.drift + _change(point, better)
-        state = replace(state, point=better, drift=drift, memory=memory, candidate=None)
+        state = replace(
+            state, point=better, drift=drift, memory=memory, candidate=None, is_fresh=False
+        )
         against = max(abs(exact.value), stage.exact.least)
         losses = stage.exact.gap(exact.t, exact.lam) if stage.width else 0.0
         of_barrier = stage.exact.rank * stage.nu  # what it adds to the gap, near its optimum
@@ -163,7 +169,7 @@ class PrimalNewton(Solver[PrimalState]):
         if promise / 2 > enough and not is_still:
             return state
         least = stage.nu if is_last else stage.nu * LAST * tol * against / of_barrier
-        further = self._advance(problem, state, losses, against, least)
+        further = self._advance(problem, state, losses, against, least, is_easy)
         is_stuck = is_still and further.stage is stage
         return self._stall(problem, state, tol) if is_stuck else further
 
@@ -191,7 +197,13 @@ class PrimalNewton(Solver[PrimalState]):
         return Accuracy(usual, min(usual, max(least, 1e-6)), _NEAR_END * tol * against)
 
     def _advance(
-        self, problem: Problem, state: PrimalState, losses: float, against: float, least: float
+        self,
+        problem: Problem,
+        state: PrimalState,
+        losses: float,
+        against: float,
+        least: float,
+        is_easy: bool,
     ) -> PrimalState:
         """The next stage: more constraints, a weaker barrier, or narrower ramps around the present prices.
 
@@ -208,22 +220,28 @@ class PrimalNewton(Solver[PrimalState]):
         if weakens:
             weaker = max(nu / _WEAKER, least)
             # Where X may become singular, nothing else than the barrier keeps it from that.
-            if stage.exact.regularizer.keeps_range and weaker <= NEGLIGIBLE * point.stiffness:
+            # More constraints may make it thinner than the sample did.
+            is_faint = weaker <= NEGLIGIBLE * point.stiffness
+            is_known = stage.stride == state.stage.stride
+            if stage.exact.regularizer.keeps_range and is_faint and is_known:
                 weaker = 0.0
             stage = replace(stage, nu=weaker)
         if narrows and (not weakens or nu * rank <= _ALIKE * losses):
             centers = stage.all_prices(point.primal, problem.dual)
-            stage = replace(stage, width=stage.width / _NARROWER, centers=centers)
+            factor = _MUCH_NARROWER if is_easy and not nu else _NARROWER
+            stage = replace(stage, width=stage.width / factor, centers=centers)
         drifted = state.drift > _DRIFT and not stage.is_whole
         if drifted or stage.stride != state.stage.stride:
             looked = look(problem, point.primal.at, stage, point.x0, self.first)
             looked = replace(looked, point=replace(looked.point, held=nu), memory=state.memory)
-            return replace(looked, stages=state.stages + 1, certificate=state.certificate)
+            return replace(
+                looked, stages=state.stages + 1, certificate=state.certificate, is_fresh=True
+            )
         primal = point.primal
         if stage.width != state.stage.width:
             primal = primal.repriced(stage.smooth())
         point = BarrierPoint(primal, stage.nu, point.x0, held=nu)
-        return replace(state, stage=stage, point=point, stages=state.stages + 1)
+        return replace(state, stage=stage, point=point, stages=state.stages + 1, is_fresh=True)
 
     def _shows_no_more(self, state: PrimalState) -> bool:
         """Whether X is so thin in a direction that the error of a sample matters, which is entries / size."""

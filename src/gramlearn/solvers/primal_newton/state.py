@@ -39,6 +39,7 @@ class PrimalState(State):
     stages: int = 0
     drift: float = 0.0
     memory: Memory | None = None
+    is_fresh: bool = False  # no step was taken in this stage yet
     is_given: bool = False  # X was given, and may be far from the path
 
     @property
