@@ -25,9 +25,16 @@ from gramlearn import (
     VonNeumann,
     solve,
 )
-from gramlearn.problem.constraints import Constraints, SquaredDistances
-from gramlearn.problem.losses import Hard, Hinge, Loss
+from gramlearn.problem.constraints import (
+    Constraints,
+    DiagonalEntries,
+    Similarities,
+    SquaredDistances,
+)
+from gramlearn.problem.losses import Hard, Hinge, Loss, Square, SquaredHinge
 from gramlearn.problem.spectral import Regularizer
+from gramlearn.solvers import QuasiNewton
+from gramlearn.solvers.solve import check_solver
 
 N = 6
 TOL = 1e-8
@@ -258,3 +265,27 @@ def test_the_solver_that_goes_on_has_a_limit_of_its_own(monkeypatch: pytest.Monk
     solution = solve(problem)
     assert solution.status is Status.OPTIMAL
     assert solution.iterations > 1
+
+
+@pytest.mark.parametrize("must_hold", [False, True])
+def test_auto_takes_the_sparse_solver_for_many_entries(must_hold: bool) -> None:
+    """A weighted nearest matrix has the same optimum by Newton, and auto finds it by the other."""
+    n = 40
+    rng = np.random.default_rng(0)
+    i, j = np.triu_indices(n, 1)
+    chosen = rng.choice(i.size, 12 * n, replace=False)
+    i, j = i[chosen], j[chosen]
+    terms = [Term(Similarities(i, j), Square(3.0, equal=rng.uniform(-1, 1, i.size)))]
+    if must_hold:
+        terms.append(Term(DiagonalEntries(np.arange(n)), Hard(equal=1.0)))
+    problem = Problem(Frobenius(), np.eye(n), terms)
+    assert check_solver("auto", problem) == QuasiNewton()
+    found, newton = solve(problem), solve(problem, "working_set")
+    assert found.status is newton.status is Status.OPTIMAL
+    assert found.primal == pytest.approx(newton.primal, rel=2e-6)
+    few = Problem(
+        Frobenius(), np.eye(n), [Term(Similarities(i[:n], j[:n]), Square(3.0, equal=0.5))]
+    )
+    bounded = [Term(Similarities(i, j), SquaredHinge(3.0, upper=0.1))]
+    for other in (few, Problem(Frobenius(), np.eye(n), bounded)):
+        assert check_solver("auto", other) != QuasiNewton()

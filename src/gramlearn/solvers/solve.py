@@ -4,7 +4,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
-from gramlearn._base.arrays import Array
+from gramlearn._base.arrays import Array, namespace
 from gramlearn._base.validation import check_choice, check_count
 from gramlearn.problem.problem import Problem
 from gramlearn.problem.solution import Record, Solution
@@ -28,6 +28,7 @@ _FIRST_ON_X = 150  # the same of Newton on X, whose steps are cheaper
 # Up to so many multiplications for the system of interior points, one of their steps costs as much as two or
 # three on X. Then they are tried sooner: after about as many steps on X as most problems need, if they end.
 _CHEAP_SYSTEM = 2e7
+_MANY_ENTRIES = 10  # constraints on entries for each row of X: quasi-Newton is quicker from there
 _FIRST_SMOOTH = 20
 _FIRST_KINKED = 40
 
@@ -59,11 +60,13 @@ def solve(
     solver : {"auto", "primal_newton", "interior_point", "working_set", "projections", "quasi_newton"} or Solver
         "auto" decides so:
 
-        1. more constraints than X has entries, with a derivative of their losses (LogDetSlack, KLSlack,
+        1. Frobenius with a diagonal prior, and Square losses on entries of X, ten times as many as it has rows
+           (a rank above 30): "quasi_newton", one decomposition a step.
+        2. more constraints than X has entries, with a derivative of their losses (LogDetSlack, KLSlack,
            SquaredHinge, Square) or a Hinge: "primal_newton", Newton on X itself.
-        2. the same with a loss of your own that has other kinks, and rank at most 30: "interior_point", steps
+        3. the same with a loss of your own that has other kinks, and rank at most 30: "interior_point", steps
            along a path on which no price is at a kink.
-        3. every other problem: "working_set", Newton on the dual of the constraints that matter. It proves
+        4. every other problem: "working_set", Newton on the dual of the constraints that matter. It proves
            that Hard constraints contradict each other where they do.
 
         Where one fails, others continue: "interior_point", for a rank of at most 30 and any loss, and then
@@ -74,7 +77,7 @@ def solve(
         precision fails, with a gap or violation above 3e-4, double precision continues, and the answer is in
         double precision. "auto" never chooses "projections", the Bregman projections of K09 for LogDet and
         VonNeumann in random order (`Projections(order="cyclic")` is the published order; the first call
-        compiles), nor "quasi_newton", for kernels over so many points that X does not fit into memory.
+        compiles). "quasi_newton" is also for kernels over so many points that X does not fit into memory.
     tol : float
         The relative gap, and the relative violation of hard constraints, at which to stop.
     max_iter : int, optional
@@ -182,6 +185,22 @@ def _patience_on_x(problem: Problem) -> int:
     return _FIRST_SMOOTH if all(part.loss.is_smooth for part in parts) else _FIRST_KINKED
 
 
+def _is_sparse(problem: Problem) -> bool:
+    """Whether the constraints say of single entries of X what they should be: a weighted nearest matrix.
+
+    Then a step of quasi-Newton costs one decomposition, however many they are. There are no more equations that
+    must hold than X has rows, as for its diagonal; more might contradict each other, which it could not prove.
+    """
+    rank, parts = problem.space.dimension, problem.dual.parts
+    if rank <= _FEW_ENTRIES or QuasiNewton().objection(problem) is not None:
+        return False
+    lo, hi = problem.dual.box
+    xp = namespace(lo)
+    hard = sum(part.size for part in parts if not part.loss.is_smooth)
+    is_many = problem.dual.size >= _MANY_ENTRIES * rank + hard
+    return is_many and hard <= rank and bool(xp.all(lo == -INF) and xp.all(hi == INF))
+
+
 def _is_for_the_primal(problem: Problem) -> bool:
     """Whether Newton on X is quickest: more constraints than X has entries."""
     dual = problem.dual
@@ -203,6 +222,8 @@ def check_solver(solver: str | Solver[Any], problem: Problem) -> Solver[Any]:
     if named is None and problem.capacity is not None:
         named = QuasiNewton()
     if named is None:
+        if _is_sparse(problem):
+            return QuasiNewton()
         if _is_for_the_primal(problem):
             return PrimalNewton()
         return InteriorPoint() if _is_kinked(problem) else WorkingSet()
