@@ -161,7 +161,7 @@ def _auto(args: argparse.Namespace) -> int:
     with tqdm(total=len(tasks), disable=None) as bar:
         for line in write_choices(compare_solvers(tasks, args.limit or _AUTO_LIMIT)):
             tqdm.write(line)
-            bar.update(line.startswith("| "))
+            bar.update(line.startswith("| ") and not line.startswith("| instance"))
     return 0
 
 

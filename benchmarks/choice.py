@@ -61,8 +61,8 @@ def compare_solvers(specs: Iterable[Spec], limit: float) -> Iterator[Choice]:
             turns = [
                 (_time(problem, _AUTO, limit), _time(problem, best, limit)) for _ in range(_TURNS)
             ]
-            auto = min(auto, *(a for a, _ in turns if a is not None))
-            reached[best] = min(reached[best], *(b for _, b in turns if b is not None))
+            auto = min([auto, *(a for a, _ in turns if a is not None)])
+            reached[best] = min([reached[best], *(b for _, b in turns if b is not None)])
         yield Choice(title, auto, best, None if best is None else reached[best])
 
 

@@ -31,10 +31,8 @@ from gramlearn.problem.constraints import (
     Similarities,
     SquaredDistances,
 )
-from gramlearn.problem.losses import Hard, Hinge, Loss, Square, SquaredHinge
+from gramlearn.problem.losses import Hard, Hinge, Loss, Square
 from gramlearn.problem.spectral import Regularizer
-from gramlearn.solvers import QuasiNewton
-from gramlearn.solvers.solve import check_solver
 
 N = 6
 TOL = 1e-8
@@ -267,25 +265,35 @@ def test_the_solver_that_goes_on_has_a_limit_of_its_own(monkeypatch: pytest.Monk
     assert solution.iterations > 1
 
 
-@pytest.mark.parametrize("must_hold", [False, True])
-def test_auto_takes_the_sparse_solver_for_many_entries(must_hold: bool) -> None:
-    """A weighted nearest matrix has the same optimum by Newton, and auto finds it by the other."""
-    n = 40
+def weighted_nearest(hard: list[tuple[int, float]]) -> Problem:
+    """1,200 entries of a matrix of 100 rows with their targets, and entries of the diagonal that must hold."""
+    n = 100
     rng = np.random.default_rng(0)
     i, j = np.triu_indices(n, 1)
     chosen = rng.choice(i.size, 12 * n, replace=False)
-    i, j = i[chosen], j[chosen]
-    terms = [Term(Similarities(i, j), Square(3.0, equal=rng.uniform(-1, 1, i.size)))]
-    if must_hold:
-        terms.append(Term(DiagonalEntries(np.arange(n)), Hard(equal=1.0)))
-    problem = Problem(Frobenius(), np.eye(n), terms)
-    assert check_solver("auto", problem) == QuasiNewton()
-    found, newton = solve(problem), solve(problem, "working_set")
-    assert found.status is newton.status is Status.OPTIMAL
-    assert found.primal == pytest.approx(newton.primal, rel=2e-6)
-    few = Problem(
-        Frobenius(), np.eye(n), [Term(Similarities(i[:n], j[:n]), Square(3.0, equal=0.5))]
+    squares = Square(3.0, equal=rng.uniform(-1, 1, chosen.size))
+    terms = [Term(Similarities(i[chosen], j[chosen]), squares)]
+    if hard:
+        rows, targets = zip(*hard, strict=True)
+        terms.append(Term(DiagonalEntries(np.array(rows)), Hard(equal=np.array(targets))))
+    return Problem(Frobenius(), np.eye(n), terms)
+
+
+@pytest.mark.parametrize("hard", [[], [(k, 1.0) for k in range(100)]], ids=["free", "diagonal"])
+def test_many_squares_on_entries_are_solved_by_quasi_newton_first(
+    hard: list[tuple[int, float]],
+) -> None:
+    problem = weighted_nearest(hard)
+    found, sparse, newton = (
+        solve(problem, solver) for solver in ("auto", "quasi_newton", "working_set")
     )
-    bounded = [Term(Similarities(i, j), SquaredHinge(3.0, upper=0.1))]
-    for other in (few, Problem(Frobenius(), np.eye(n), bounded)):
-        assert check_solver("auto", other) != QuasiNewton()
+    assert found.status is newton.status is Status.OPTIMAL
+    assert found.iterations == sparse.iterations != newton.iterations
+    assert found.primal == pytest.approx(newton.primal, rel=2e-6)
+
+
+@pytest.mark.parametrize("options", [{}, {"max_iter": 50}], ids=["plain", "max_iter"])
+def test_contradictions_among_squares_are_still_proven(options: dict[str, int]) -> None:
+    for hard in ([(0, 1.0), (0, 2.0)], [(0, -1.0)]):
+        solution = solve(weighted_nearest(hard), **options)
+        assert solution.status is Status.INFEASIBLE

@@ -28,9 +28,10 @@ _FIRST_ON_X = 150  # the same of Newton on X, whose steps are cheaper
 # Up to so many multiplications for the system of interior points, one of their steps costs as much as two or
 # three on X. Then they are tried sooner: after about as many steps on X as most problems need, if they end.
 _CHEAP_SYSTEM = 2e7
-_MANY_ENTRIES = 10  # constraints on entries for each row of X: quasi-Newton is quicker from there
 _FIRST_SMOOTH = 20
 _FIRST_KINKED = 40
+# From so many rows of X on, and so many equations a row, quasi-Newton is tried first, for so many iterations.
+_MANY_ROWS, _MANY_EQUATIONS, _FIRST_QUASI = 100, 10, 100
 
 
 SOLVERS: Mapping[str, Solver[Any] | None] = {
@@ -60,14 +61,16 @@ def solve(
     solver : {"auto", "primal_newton", "interior_point", "working_set", "projections", "quasi_newton"} or Solver
         "auto" decides so:
 
-        1. Frobenius with a diagonal prior, and Square losses on entries of X, ten times as many as it has rows
-           (a rank above 30): "quasi_newton", one decomposition a step.
-        2. more constraints than X has entries, with a derivative of their losses (LogDetSlack, KLSlack,
+        1. more constraints than X has entries, with a derivative of their losses (LogDetSlack, KLSlack,
            SquaredHinge, Square) or a Hinge: "primal_newton", Newton on X itself.
-        3. the same with a loss of your own that has other kinks, and rank at most 30: "interior_point", steps
+        2. the same with a loss of your own that has other kinks, and rank at most 30: "interior_point", steps
            along a path on which no price is at a kink.
-        4. every other problem: "working_set", Newton on the dual of the constraints that matter. It proves
+        3. every other problem: "working_set", Newton on the dual of the constraints that matter. It proves
            that Hard constraints contradict each other where they do.
+        4. the same with at least 100 rows, ten times as many Square losses as rows, on entries of X or other
+           sparse matrices, at most one equation a row that must hold, Frobenius or Schatten, and a diagonal
+           prior in NumPy: first 100 iterations of "quasi_newton", one decomposition each, unless `max_iter` is
+           given.
 
         Where one fails, others continue: "interior_point", for a rank of at most 30 and any loss, and then
         "working_set". They begin after 150 iterations of "primal_newton", or 60 of another solver. Where
@@ -164,6 +167,12 @@ def _stages(solver: str | Solver[Any], problem: Problem, max_iter: int | None) -
     if solver != "auto" or problem.capacity is not None:
         return [Stage(problem, chosen, chosen.default_max_iter)]
     last = WorkingSet()
+    if chosen == last and _may_be_for_quasi_newton(problem):
+        # It proves no contradiction, and creeps where prices are large.
+        return [
+            Stage(problem, QuasiNewton(), _FIRST_QUASI),
+            Stage(problem, last, last.default_max_iter),
+        ]
     if problem.space.dimension > _FEW_ENTRIES or not problem.dual.size:
         candidates = dict.fromkeys([chosen, last])
         return [Stage(problem, known, known.default_max_iter) for known in candidates]
@@ -185,20 +194,20 @@ def _patience_on_x(problem: Problem) -> int:
     return _FIRST_SMOOTH if all(part.loss.is_smooth for part in parts) else _FIRST_KINKED
 
 
-def _is_sparse(problem: Problem) -> bool:
-    """Whether the constraints say of single entries of X what they should be: a weighted nearest matrix.
+def _may_be_for_quasi_newton(problem: Problem) -> bool:
+    """Whether there are many equations with a price over a sparse dual, as of a weighted nearest matrix.
 
-    Then a step of quasi-Newton costs one decomposition, however many they are. There are no more equations that
-    must hold than X has rows, as for its diagonal; more might contradict each other, which it could not prove.
+    A step of quasi-Newton then costs one decomposition, however many they are, and tens of steps suffice where
+    prices are not large.
     """
     rank, parts = problem.space.dimension, problem.dual.parts
-    if rank <= _FEW_ENTRIES or QuasiNewton().objection(problem) is not None:
+    hard = sum(part.size for part in parts if not part.loss.is_smooth)
+    if rank < _MANY_ROWS or hard > rank or problem.dual.size - hard < _MANY_EQUATIONS * rank:
         return False
     lo, hi = problem.dual.box
     xp = namespace(lo)
-    hard = sum(part.size for part in parts if not part.loss.is_smooth)
-    is_many = problem.dual.size >= _MANY_ENTRIES * rank + hard
-    return is_many and hard <= rank and bool(xp.all(lo == -INF) and xp.all(hi == INF))
+    are_equations = bool(xp.all(lo == -INF) and xp.all(hi == INF))
+    return are_equations and QuasiNewton().objection(problem) is None
 
 
 def _is_for_the_primal(problem: Problem) -> bool:
@@ -222,8 +231,6 @@ def check_solver(solver: str | Solver[Any], problem: Problem) -> Solver[Any]:
     if named is None and problem.capacity is not None:
         named = QuasiNewton()
     if named is None:
-        if _is_sparse(problem):
-            return QuasiNewton()
         if _is_for_the_primal(problem):
             return PrimalNewton()
         return InteriorPoint() if _is_kinked(problem) else WorkingSet()

@@ -47,8 +47,8 @@ _KINKED_CENTERED = 0.3  # the same with ramps
 _LAST_CENTERED = 0.03  # the same with ramps, where the barrier gets no weaker
 _SETTLED = 0.1  # a part of the gap is settled where a step promises less than this share of it
 _NARROWER = 1.3  # the factor by which ramps narrow
-_MUCH_NARROWER = 5.0  # the same where the first step of a stage came out as promised, up to _EASY
-_EASY = 0.02
+# The same without a barrier, where the first step of a stage came out as promised up to such a share.
+_MUCH_NARROWER, _EASY = 5.0, 0.02
 _ACCURACY = 0.1  # residual of the Newton system, far from the optimum
 _TRIES = 25  # of the sizes 1, 1/2, 1/4, ... of a step
 _ALIKE = 10.0  # a ratio of what barrier and ramps add to the gap, up to which both are changed
