@@ -26,6 +26,7 @@ EXAMPLES = sorted((ROOT / "examples").glob("*.py"))
 PRINTED = {
     "balanced_cut": "edges between the halves 31, and no cut has fewer than 31.00",
     "direct_problem": "similarity of the ends                0.000 -> 0.500",
+    "price_path": "best at price 0.15",
     "low_rank_kernel": "LowRankKernel(898 points, rank 100",
     "growing_range": "within the plane: INFEASIBLE",
     "hand_over": "NearestNeighbors, recall at 10          0.884 -> 0.919",
