@@ -28,6 +28,8 @@ _OUT = Path(__file__).resolve().parent / "results"
 def main(arguments: list[str] | None = None) -> int:
     """Run one command; give the exit status."""
     args = _parser().parse_args(arguments)
+    if getattr(args, "threads", None):
+        limit_threads(args.threads)
     try:
         commands = {"list": _list, "run": _run, "table": _table, "auto": _auto, "plot": _plot}
         return commands[args.command](args)
@@ -112,14 +114,12 @@ def _run(args: argparse.Namespace) -> int:
 
 
 def _choose_tasks(args: argparse.Namespace) -> dict[Spec, Limit]:
-    """The instances that the options leave, each once, with their limits; sets the number of threads, too."""
+    """The instances that the options leave, each once, with their limits."""
     unknown = set(args.data or ()) - set(data.names())
     if unknown:
         raise ValueError(
             f"there are no data {', '.join(unknown)}; there are {', '.join(data.names())}."
         )
-    if args.threads:
-        limit_threads(args.threads)
     tasks: dict[Spec, Limit] = {}
     for spec, limit in _list_instances(args):
         wanted = (
@@ -157,11 +157,10 @@ def _table(args: argparse.Namespace) -> int:
 
 def _auto(args: argparse.Namespace) -> int:
     tasks = _choose_tasks(args)
+    choices = compare_solvers(tasks, args.limit or _AUTO_LIMIT)
     # disable=None: a bar on a terminal, nothing in a log.
-    with tqdm(total=len(tasks), disable=None) as bar:
-        for line in write_choices(compare_solvers(tasks, args.limit or _AUTO_LIMIT)):
-            tqdm.write(line)
-            bar.update(line.startswith("| ") and not line.startswith("| instance"))
+    for line in write_choices(tqdm(choices, total=len(tasks), disable=None)):
+        tqdm.write(line)
     return 0
 
 
