@@ -240,17 +240,21 @@ def test_an_optimal_start_is_certified_at_once(regularizer: Regularizer, loss: t
     assert again.primal == pytest.approx(cold.primal, rel=2e-6)
 
 
+@pytest.mark.parametrize("loss", [SquaredHinge, Hinge])
+@pytest.mark.parametrize("C", [0.1, 1000.0])
 @pytest.mark.parametrize("regularizer", [LogDet(), VonNeumann(), Frobenius()], ids=name_of)
-@pytest.mark.parametrize("factor", [1e-8, 1e3, 1e30])
-def test_a_start_that_is_far_off_does_no_harm(regularizer: Regularizer, factor: float) -> None:
-    """Neither duals of another size nor an X of another size."""
-    problem = problem_of(regularizer, SquaredHinge, 10.0)
+def test_a_start_that_is_far_off_costs_a_step(
+    regularizer: Regularizer, C: float, loss: type[Loss]
+) -> None:
+    """Duals or an X of another size are left for the prior, at the latest when a step was tried."""
+    problem = problem_of(regularizer, loss, C)
     cold = solve(problem, "primal_newton")
-    duals = [factor * lam for lam in cold.duals]
-    for start in (duals, replace(cold, duals=duals, factor=cold.factor * factor**0.5)):
-        found = solve(problem, "primal_newton", start=start)
-        assert found.status is Status.OPTIMAL
-        assert found.iterations <= 1.5 * cold.iterations
+    for factor in (1e-8, 0.1, 1e3, 1e30):
+        duals = [factor * lam for lam in cold.duals]
+        for start in (duals, replace(cold, duals=duals, factor=cold.factor * factor**0.5)):
+            found = solve(problem, "primal_newton", start=start)
+            assert found.status is Status.OPTIMAL
+            assert found.iterations <= cold.iterations + 1
 
 
 @pytest.mark.parametrize("C", [1.0, 100.0])
@@ -342,4 +346,4 @@ def test_a_continued_solve_never_gives_a_worse_answer() -> None:
                     continue
                 for more in (0, 1, 3):
                     further = solve(problem, "primal_newton", start=rough, max_iter=more)
-                    assert further.certificate.badness <= rough.certificate.badness * (1 + 1e-6)
+                    assert further.gap <= rough.gap * (1 + 1e-6)

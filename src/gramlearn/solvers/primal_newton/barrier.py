@@ -157,10 +157,13 @@ class Ray:
         _, V = eigh(among + eye(int(S.shape[0]), S) * (apart * group))
         return W @ V, symmetric_part(transpose(V) @ S @ V)
 
-    def at(self, size: float) -> BarrierPoint:
-        """The point for a step of this size, which is positive definite for any."""
+    def at(self, size: float) -> BarrierPoint | None:
+        """The point for a step of this size, which is positive definite for any; None where it overflows."""
         here = self.start.primal
-        at = here.dual.regularizer.at_gradient(here.at.factor @ self._turn(size))
+        factor = here.at.factor @ self._turn(size)
+        if not is_finite(factor):
+            return None
+        at = here.dual.regularizer.at_gradient(factor)
         return replace(self.start, primal=PrimalPoint(here.dual, at), held=0.0)
 
     def _turn(self, size: float) -> Array:

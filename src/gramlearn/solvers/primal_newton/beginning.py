@@ -17,6 +17,7 @@ from gramlearn._base.arrays import (
     read,
 )
 from gramlearn.problem.dual import Dual
+from gramlearn.problem.primal import PrimalPoint
 from gramlearn.problem.problem import Problem
 from gramlearn.problem.spectral import ConjugatePoint
 from gramlearn.solvers.primal_newton.barrier import BarrierPoint
@@ -36,6 +37,7 @@ _STRAIN = 2.0  # by how much the first step may change X, against its own size
 _WIDTH = 0.25  # of the first ramps, in the unit of their t
 _WARM_WIDTH = 0.02  # of the ramps where duals are given
 _PER_ENTRY = 2  # constraints of the first sample for each entry of X
+_USELESS = 0.1  # a given X of such a relative gap helps less than the prior
 _FLOOR = 1e-10  # the least eigenvalue of X to start with, against the largest
 
 
@@ -45,7 +47,7 @@ def begin_at_prior(problem: Problem, first: int, sample: int) -> PrimalState:
     entries = dual.rank * (dual.rank + 1) // 2
     while dual.size > max(sample, _PER_ENTRY * entries) * stride:
         stride *= REFINEMENT
-    at = dual.regularizer.at_gradient(eye(dual.rank, x0) * namespace(x0).sqrt(x0))
+    at = _prior_point(dual, x0)
     state = look(problem, at, Stage(stride, 0.0, _width(dual, _WIDTH), [], dual), x0, first)
     if not state.point.is_finite:
         return refuse(problem, state)
@@ -70,15 +72,27 @@ def begin_near(problem: Problem, start: Start, tol: float, first: int) -> Primal
     exact = point.primal.with_losses(state.stage.exact)
     if exact.gap <= ENOUGH * tol * max(abs(exact.value), dual.least):
         return look_again(problem, state, first)
-    if dual.regularizer.is_own_barrier:
-        return replace(state, is_given=True)
-    if not exact.gap < INF:
-        return replace(_with_barrier(state, _first_barrier(point)), is_given=True)
+    state = replace(state, is_given=True)
+    if dual.regularizer.is_own_barrier or not exact.gap < INF:
+        return state
     # The barrier for which X is next to the optimum, if it is that for any.
     nu = max(exact.gap, LAST * tol * abs(exact.value)) / dual.rank
     if dual.regularizer.keeps_range and nu <= NEGLIGIBLE * point.stiffness:
         nu = 0.0
-    return replace(_with_barrier(state, nu), is_given=True)
+    return _with_barrier(state, nu)
+
+
+def beats_prior(problem: Problem, state: PrimalState) -> bool:
+    """Whether a given X is a better start than the prior."""
+    dual, stage = problem.dual, state.stage
+    exact = state.point.primal.with_losses(stage.exact)
+    if not dual.regularizer.is_own_barrier:
+        return exact.gap <= _USELESS * max(abs(exact.value), dual.least)
+    # No X(lam) is singular here, so that most X far from the optimum have an infinite gap: the value decides.
+    prior = PrimalPoint(
+        dual, _prior_point(dual, state.point.x0), lam=dual.like
+    )  # any: the value is wanted
+    return exact.value <= prior.value
 
 
 def _reference(problem: Problem) -> Array:
@@ -89,6 +103,10 @@ def _reference(problem: Problem) -> Array:
         return s
     one = xp.ones_like(s)
     return xp.where(is_zero, problem.dual.multiple_at_bounds(one) * one, s)
+
+
+def _prior_point(dual: Dual, x0: Array) -> ConjugatePoint:
+    return dual.regularizer.at_gradient(eye(dual.rank, x0) * namespace(x0).sqrt(x0))
 
 
 def _width(dual: Dual, width: float) -> float:

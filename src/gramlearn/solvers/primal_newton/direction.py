@@ -29,6 +29,8 @@ from gramlearn.solvers.primal_newton.barrier import BarrierPoint, Ray
 from gramlearn.solvers.primal_newton.memory import Inverse, Memory
 from gramlearn.solvers.symmetric import Coordinates
 
+INF = float("inf")
+
 # Small systems are solved by elimination: exact where the problem is badly conditioned, and no slower. Over the
 # constraints: up to so many, if their matrices have no more elements than this in all.
 _DIRECT_ROWS, _DIRECT_ELEMENTS = 200, 4_000_000
@@ -128,7 +130,8 @@ def search_along(ray: Ray, promise: float, tries: int) -> BarrierPoint | None:
 
     def take(size: float) -> Step:
         trial = ray.at(size)
-        return Step(trial, here.value - trial.value, size * promise)
+        rise = -INF if trial is None else here.value - trial.value
+        return Step(trial, rise, size * promise)
 
     better: BarrierPoint | None = line_search(take, here, here.noise, tries=tries)
     return better

@@ -27,7 +27,7 @@ from gramlearn.problem.certificate import Certificate
 from gramlearn.problem.problem import Problem
 from gramlearn.problem.status import Status
 from gramlearn.solvers.primal_newton.barrier import BarrierPoint
-from gramlearn.solvers.primal_newton.beginning import begin_at_prior, begin_near
+from gramlearn.solvers.primal_newton.beginning import beats_prior, begin_at_prior, begin_near
 from gramlearn.solvers.primal_newton.direction import (
     Accuracy,
     newton_direction,
@@ -115,6 +115,8 @@ class PrimalNewton(Solver[PrimalState]):
 
     def step(self, problem: Problem, state: PrimalState, tol: float) -> PrimalState:
         point, stage = state.point, state.stage
+        if state.is_given and not beats_prior(problem, state):
+            return self.init(problem, None, tol)
         dX, memory = newton_direction(point, self._accuracy(state, tol), state.memory)
         if not is_finite(dX):
             return self._stall(problem, state, tol)
