@@ -11,11 +11,12 @@ from typing import Any, Self, cast, final
 
 import numpy as np
 
-from gramlearn._base.arrays import Array, as_index
-from gramlearn._base.validation import check_points, check_share, describe_value, generator
+from gramlearn._base.arrays import Array, as_index, namespace, to_numpy
+from gramlearn._base.validation import check_points, describe_value, generator
 from gramlearn.problem.constraints import SquaredDistances
 from gramlearn.problem.losses import BoundedLoss, Loss
 from gramlearn.problem.problem import Term
+from gramlearn.side_information.splitting import choose_held
 
 Offset = Callable[[Array, Array], Any]
 Coincide = Callable[[Array, Array], Array]
@@ -71,8 +72,14 @@ class SideInformation(ABC):
         """Leave out the statements for which the mask, of `size` booleans, is true."""
 
     @abstractmethod
+    def statement_points(self) -> Array:
+        """A table with a row for each statement: the points that it is about."""
+
+    @final
     def involved(self) -> Array:
         """The rows that the statements are about, each once, in ascending order."""
+        table = self.statement_points()
+        return namespace(table).unique_values(namespace(table).reshape(table, (-1,)))
 
     @abstractmethod
     def near_and_far(self) -> tuple[Array, Array, Array]:
@@ -131,18 +138,25 @@ class SideInformation(ABC):
         return Term(distances, loss)
 
     @final
-    def split(self, share: float = 0.25, *, random_state: Any = None) -> tuple[Self, Self]:
-        """(the rest, a random share of the statements), about the same points: to learn from, and to test on.
+    def split(
+        self, share: float = 0.25, *, by: str = "statements", random_state: Any = None
+    ) -> tuple[Self, Self]:
+        """(the rest, a random share of the statements), about the same X: to learn from, and to test on.
 
-        Unlike `keep_points` it keeps all points, so it does not tell whether a metric holds for new ones.
+        Parameters
+        ----------
+        share : float
+            About how many to hold back: of 1, those that come nearest to it.
+        by : {"statements", "points"}
+            With "statements", all that are about the same points are on one side: a judgment and its opposite,
+            the two comparisons of one odd one out. With "points", those held back are about points that the
+            rest does not mention, each alone or with others: they tell whether a metric holds for new points.
+        random_state : int, Generator or None
+            Seeds the draw.
         """
-        check_share(share, "share")
-        count = self.size
-        if count < 2:
-            raise ValueError(f"`split` needs two statements or more; the number here is {count}.")
-        held = min(max(round(share * count), 1), count - 1)
-        place = generator(random_state).permutation(count)
-        is_held = as_index(place, self.involved()) < held
+        table = self.statement_points()
+        held = choose_held(to_numpy(table), share, by, generator(random_state))
+        is_held = as_index(held, table) > 0
         return self.drop(is_held), self.drop(~is_held)
 
     @final

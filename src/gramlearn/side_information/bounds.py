@@ -134,9 +134,8 @@ class Bounds(SideInformation):
         names = ("upper", "lower", "weight", *others)
         return {name: tables.rows_of(getattr(self, name), kept) for name in names}
 
-    def involved(self) -> Array:
-        xp = namespace(self.i)
-        return xp.unique_values(xp.concat([self.i, self.j]))
+    def statement_points(self) -> Array:
+        return self._table
 
     def near_and_far(self) -> tuple[Array, Array, Array]:
         """Pairs with one bound only: an upper one calls them near, a lower one far."""

@@ -25,6 +25,7 @@ from gramlearn.side_information.closure import (
     transitive_closure,
 )
 from gramlearn.side_information.judgments import settle_judgments
+from gramlearn.side_information.neighbors import Neighborhoods
 from gramlearn.side_information.percentiles import (
     check_bounds,
     check_not_crossed,
@@ -125,6 +126,25 @@ class Pairs(SideInformation):
         """
         similar, dissimilar, n_points = draw_pairs_of_each_class(y, per_class, random_state)
         return cls(similar, dissimilar, n_points=n_points)
+
+    @classmethod
+    def from_neighbors(cls, X: Any, y: Any, n_same: int = 3, n_other: int = 3) -> Self:
+        """Each point with the nearest of its class, which are similar, and with the nearest of the others.
+
+        A pair that both of its points list has weight 2.
+
+        Parameters
+        ----------
+        X : array or sparse matrix n x d
+            In the units in which neighbors shall be found: distances are plain.
+        y : vector of n labels
+            As for `from_labels`; points without one are in no pair.
+        n_same, n_other : int
+            How many neighbors of its own class each point lists, and how many of the others.
+        """
+        found = Neighborhoods.of(X, y, n_same, n_other)
+        lists = found.pairs_of_one_class, found.pairs_of_two_classes
+        return cls(*lists, n_points=found.points.shape[0])
 
     @classmethod
     def from_similarities(
@@ -263,14 +283,11 @@ class Pairs(SideInformation):
             for name in _NUMBERS[side]
         }
 
-    def involved(self) -> Array:
-        xp = namespace(self.similar)
-        table = xp.concat([self.similar, self.dissimilar])
-        return xp.unique_values(xp.reshape(table, (-1,)))
+    def statement_points(self) -> Array:
+        return namespace(self.similar).concat([self.similar, self.dissimilar])
 
     def near_and_far(self) -> tuple[Array, Array, Array]:
-        xp = namespace(self.similar)
-        table = xp.concat([self.similar, self.dissimilar])
+        xp, table = namespace(self.similar), self.statement_points()
         alike = as_index(xp.arange(table.shape[0]), table) < self.similar.shape[0]
         return table[:, 0], table[:, 1], alike
 

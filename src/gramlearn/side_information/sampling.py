@@ -132,6 +132,21 @@ def _classes_in_runs(y: Any) -> tuple[int, np.ndarray, Runs]:
     return labels.size, labeled, Runs.of(groups)
 
 
+def check_as_many(n_labels: int, n_rows: int, name: str) -> None:
+    """One label for each row."""
+    if n_labels != n_rows:
+        raise ValueError(
+            f"`y` has {n_labels} labels, but `{name}` has {n_rows} rows; pass one for each."
+        )
+
+
+def labeled_classes(y: Any) -> list[np.ndarray]:
+    """The rows of each class, of which there are two or more, with labels as in `Pairs.from_labels`."""
+    _, labeled, runs = _classes_in_runs(y)
+    ends = zip(runs.start, runs.end, strict=True)
+    return [labeled[np.sort(runs.order[start:end])] for start, end in ends]
+
+
 def _draw(blocks: Blocks, size: int, rng: np.random.Generator) -> tuple[np.ndarray, ...]:
     numbers = distinct_numbers(rng, blocks.total, min(size, blocks.total))
     return blocks.places(numbers)

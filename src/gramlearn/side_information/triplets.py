@@ -12,11 +12,13 @@ import numpy as np
 
 from gramlearn._base.arrays import Array, as_index, namespace, to_numpy, where_true
 from gramlearn._base.distinct_rows import distinct_rows
+from gramlearn._base.validation import check_number
 from gramlearn.problem.constraints import DistanceComparisons
 from gramlearn.problem.losses import BoundedLoss
 from gramlearn.problem.problem import Term
 from gramlearn.side_information import tables
 from gramlearn.side_information.base import Coincide, Offset, SideInformation, complete
+from gramlearn.side_information.neighbors import Neighborhoods
 from gramlearn.side_information.sampling import draw_triplets
 
 
@@ -93,12 +95,48 @@ class Triplets(SideInformation):
         Clicks that repeat become one triplet of that weight. Opposite ones stay, for a soft loss to weigh. All
         three number the rows of one X.
         """
-        table = _check_comparisons(
-            rows, "rows", (3,), tables.check_n_points(n_points, "from_clicks")
-        )
-        if not table.shape[0]:
-            raise ValueError("`rows` is empty; pass at least one (query, chosen, passed over).")
+        table = _check_given(rows, "(query, chosen, passed over)", n_points, "from_clicks")
         return cls(table, n_points=n_points, margin=margin)
+
+    @classmethod
+    def from_odd_one_out(cls, rows: Any, n_points: int, margin: float = 1.0) -> Self:
+        """Rows (i, j, odd): of three things the last is the odd one out.
+
+        i and j are then nearer to each other than either is to the third: two triplets, (i, j, odd) and
+        (j, i, odd). `split` keeps them together.
+        """
+        table = _check_given(rows, "(i, j, odd)", n_points, "from_odd_one_out")
+        both = [tables.contiguous_columns(table)[c] for c in (1, 0, 2)]
+        swapped = namespace(table).stack(both, axis=1)
+        return cls(namespace(table).concat([table, swapped]), n_points=n_points, margin=margin)
+
+    @classmethod
+    def from_neighbors(
+        cls, X: Any, y: Any, n_same: int = 3, n_other: int = 3, *, margin: float = 0.5
+    ) -> Self:
+        """Each point is nearer to each of the nearest of its class than to each of the nearest of the others.
+
+        Parameters
+        ----------
+        X : array or sparse matrix n x d
+            In the units in which neighbors shall be found: distances are plain.
+        y : vector of n labels
+            As for `Pairs.from_labels`; points without one are in no triplet.
+        n_same, n_other : int
+            How many neighbors of its own class each point has, and how many of the others.
+        margin : float
+            By how much, in units of the mean squared distance to the neighbors of other classes: rescaled
+            points give the same triplets with a rescaled margin.
+        """
+        found = Neighborhoods.of(X, y, n_same, n_other)
+        unit = found.mean_distance(found.pairs_of_two_classes)
+        if unit == 0:
+            raise ValueError(
+                "`X`: every point is equal to its nearest of other classes, which no metric tells apart; check "
+                "the labels, or add features."
+            )
+        share = check_number(margin, "margin")
+        return cls(found.triplets, n_points=found.points.shape[0], margin=share * unit)
 
     def __add__(self, other: Self) -> Self:
         """The comparisons of both, about the same points; weights of the same comparison add up."""
@@ -149,9 +187,8 @@ class Triplets(SideInformation):
     def _numbers_at(self, kept: Array) -> dict[str, Any]:
         return {name: tables.rows_of(getattr(self, name), kept) for name in ("margin", "weight")}
 
-    def involved(self) -> Array:
-        xp = namespace(self.triplets)
-        return xp.unique_values(xp.reshape(self.triplets, (-1,)))
+    def statement_points(self) -> Array:
+        return self.triplets
 
     def near_and_far(self) -> tuple[Array, Array, Array]:
         xp = namespace(self.triplets)
@@ -211,6 +248,14 @@ def _widen(table: Array, width: int) -> Array:
     if table.shape[1] == width:
         return table
     return namespace(table).stack([table[:, c] for c in (0, 1, 0, 2)], axis=1)
+
+
+def _check_given(rows: Any, what: str, n_points: Any, caller: str) -> Array:
+    """A table of three columns, with at least one row."""
+    table = _check_comparisons(rows, "rows", (3,), tables.check_n_points(n_points, caller))
+    if not table.shape[0]:
+        raise ValueError(f"`rows` is empty; pass at least one {what}.")
+    return table
 
 
 def _check_comparisons(x: Any, name: str, widths: tuple[int, ...], n_points: int) -> Array:

@@ -24,7 +24,8 @@ from gramlearn.problem.losses import Hinge, Linear
 from gramlearn.problem.problem import Problem, Term
 from gramlearn.problem.regularizers import LogDet
 from gramlearn.side_information import Pairs
-from gramlearn.side_information.sampling import read_labels
+from gramlearn.side_information.neighbors import Neighborhoods
+from gramlearn.side_information.sampling import check_as_many, read_labels
 
 
 def large_margin_problem(
@@ -57,28 +58,14 @@ def large_margin_problem(
         For `solve`; `points @ solution.factor` are the points under the metric. Its terms are the pull and the
         hinges. Distances are those of points scaled to a mean squared distance of 1 between targets.
     """
-    X, labels, labeled = _read_labeled(points, y)
+    X = check_host_points(points, "points")
     check_share(pull, "pull")
     price = check_positive(logdet_price, "logdet_price", "large_margin_problem")
-    weight = 1 / (price * max(len(labeled), 1))
-    n_neighbors = check_count(n_neighbors, "n_neighbors")
-    n_impostors = check_count(n_impostors, "n_impostors")
-    targets, triplets = [], []
-    for label in np.unique(labels[labeled]):
-        inside = labeled[labels[labeled] == label]
-        outside = labeled[labels[labeled] != label]
-        if len(inside) < 2:
-            continue
-        mates = _mates(_nearest(X[inside], X[inside], n_neighbors + 1))
-        far = outside[_nearest(X[inside], X[outside], n_impostors)]
-        targets.append(_joined(inside[:, None], inside[mates]))
-        triplets.append(_joined(inside[:, None, None], inside[mates][:, :, None], far[:, None, :]))
-    if len(np.unique(labels[labeled])) < 2:
-        raise ValueError("`y` has one class only, so no point has an impostor; two are needed.")
-    if not targets:
-        raise ValueError("no class in `y` has two members, so no point has a target neighbor.")
-    pairs, comparisons = np.concatenate(targets), np.concatenate(triplets)
-    scale = np.mean(np.sum((X[pairs[:, 0]] - X[pairs[:, 1]]) ** 2, axis=1))
+    counts = check_count(n_neighbors, "n_neighbors"), check_count(n_impostors, "n_impostors")
+    found = Neighborhoods.of(X, y, *counts, name="points")
+    pairs, comparisons = found.pairs_of_one_class, found.triplets
+    weight = 1 / (price * read_labels(y)[1].size)
+    scale = found.mean_distance(pairs)
     if scale == 0:
         raise ValueError("all target neighbors are equal points; there is nothing to pull.")
     X = X / np.sqrt(scale)
@@ -115,7 +102,8 @@ def collapsing_classes_problem(
     random_state : int, Generator or None
         Seeds the draw of pairs.
     """
-    X, _, _ = _read_labeled(points, y)
+    X = check_host_points(points, "points")
+    check_as_many(read_labels(y)[0].size, len(X), "points")
     weight = 1 / check_positive(logdet_price, "logdet_price", "collapsing_classes_problem")
     price = check_positive(C, "C", "collapsing_classes_problem")
     pairs = Pairs.from_labels(y, n_pairs, random_state=generator(random_state))
@@ -124,36 +112,3 @@ def collapsing_classes_problem(
     pulls = Term(SquaredDistances(*near.T, points=X), Linear(weight / len(near)))
     pushes = Term(SquaredDistances(*far.T, points=X), hinge)
     return Problem(LogDet(), np.eye(X.shape[1]), [pulls, pushes])
-
-
-def _read_labeled(points: Any, y: Any) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    X = check_host_points(points, "points")
-    labels, labeled = read_labels(y)
-    if labels.size != len(X):
-        raise ValueError(
-            f"`y` has {labels.size} labels, but `points` has {len(X)} rows; pass one for each."
-        )
-    return X, labels, labeled
-
-
-def _mates(near: np.ndarray) -> np.ndarray:
-    """The neighbors of each row without itself, which need not come first among equal points."""
-    others = near != np.arange(len(near))[:, None]
-    # Where many points are equal, a row may be missing from its own list, whose last is then left out.
-    others &= np.cumsum(others, axis=1) < near.shape[1]
-    return near[others].reshape(len(near), near.shape[1] - 1)
-
-
-def _joined(*columns: np.ndarray) -> np.ndarray:
-    """All combinations that broadcasting makes of these columns, one a row."""
-    return np.stack(np.broadcast_arrays(*columns), axis=-1).reshape(-1, len(columns))
-
-
-def _nearest(A: np.ndarray, B: np.ndarray, count: int) -> np.ndarray:
-    """The nearest rows of B for each row of A, the nearest first."""
-    if not len(B):
-        return np.zeros((len(A), 0), dtype=np.int64)
-    from sklearn.neighbors import NearestNeighbors
-
-    count = min(count, len(B))
-    return np.asarray(NearestNeighbors(n_neighbors=count).fit(B).kneighbors(A)[1])
