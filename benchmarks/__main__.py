@@ -1,4 +1,4 @@
-"""python -m benchmarks list | run | table | auto | plot"""
+"""python -m benchmarks list | run | table | auto | plot | leaderboard"""
 
 import argparse
 import math
@@ -8,6 +8,9 @@ from dataclasses import replace
 from importlib.util import find_spec
 from pathlib import Path
 
+from experiments.experiment import Part
+from experiments.runs import compute_missing, open_run
+from experiments.summary import write_summary
 from tools.arguments import positive, whole_number
 from tools.meter import limit_threads
 from tqdm import tqdm
@@ -16,6 +19,7 @@ from benchmarks import contestants, data
 from benchmarks.choice import compare_solvers, write_choices
 from benchmarks.instance import LIBRARIES, Spec
 from benchmarks.judge import LOSSES, REGULARIZERS
+from benchmarks.leaderboard import BOARDS
 from benchmarks.plot import draw_plot
 from benchmarks.report import read_results, write_table
 from benchmarks.runner import Limit, run_instance
@@ -31,7 +35,14 @@ def main(arguments: list[str] | None = None) -> int:
     if getattr(args, "threads", None):
         limit_threads(args.threads)
     try:
-        commands = {"list": _list, "run": _run, "table": _table, "auto": _auto, "plot": _plot}
+        commands = {
+            "list": _list,
+            "run": _run,
+            "table": _table,
+            "auto": _auto,
+            "plot": _plot,
+            "leaderboard": _leaderboard,
+        }
         return commands[args.command](args)
     except (OSError, ValueError) as error:
         print(error, file=sys.stderr)
@@ -50,7 +61,11 @@ def _parser() -> argparse.ArgumentParser:
         _add_choice_of_instances(command)
     table = commands.add_parser("table", help="print the results as Markdown")
     plot = commands.add_parser("plot", help="draw gap against time, one PNG an instance")
-    for command in (run, table, plot):
+    board = commands.add_parser("leaderboard", help="methods at their defaults, on many sets")
+    board.add_argument("board", choices=BOARDS, help="what they are judged by")
+    board.add_argument("--quick", action="store_true", help="one small set, in seconds")
+    board.add_argument("--seed", type=whole_number(0), default=0, metavar="N", help="default: 0")
+    for command in (run, table, plot, board):
         command.add_argument(
             "--out", type=Path, default=_OUT, metavar="DIR", help=f"default: {_OUT}"
         )
@@ -171,6 +186,20 @@ def _plot(args: argparse.Namespace) -> int:
             path or f"{run['instance']['name']}: nobody gave an answer, so there is nothing to draw"
         )
     return 0
+
+
+def _leaderboard(args: argparse.Namespace) -> int:
+    board, folder = BOARDS[args.board](args.seed, args.quick), args.out / "leaderboard"
+    run = open_run(args.board, board, args.quick, args.seed, folder)
+    # disable=None: a bar on a terminal, nothing in a log.
+    with tqdm(total=len(run.parts), desc=run.name, disable=None) as bar:
+
+        def report(part: Part | None) -> None:
+            bar.update() if part is None else bar.set_postfix_str(part.id)
+
+        compute_missing(run, report)
+    print(write_summary(run), end="")
+    return int(not run.outcome().is_complete)
 
 
 if __name__ == "__main__":

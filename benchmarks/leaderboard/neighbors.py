@@ -1,0 +1,165 @@
+"""Errors of 1 and of 5 nearest neighbors: learned from one half of a set, at defaults, and judged on the other.
+
+Every contestant gets the same halves, with features standardized by the half that is learned from; one row is
+for points as they come.
+"""
+
+import time
+from collections.abc import Mapping, Sequence
+from typing import Any, final
+
+import numpy as np
+from experiments.experiment import Experiment, Part, Result
+from experiments.isolated import Package, call_isolated, limit_seconds, try_fit
+from experiments.reproductions.shared.by_set import BySet, picture
+from experiments.reproductions.shared.choosing import split_by_class
+from tools import environments
+from tools.neighbor_vote import vote
+
+from benchmarks.leaderboard.fits import HERE, METRIC_LEARN, PLAIN, RAW, learn_elsewhere
+from benchmarks.leaderboard.ranking import harmed, mean_ranks, median_seconds, tally
+from benchmarks.leaderboard.sets import SETS, load_set
+
+_DRAWS = 10
+_LIMIT = 120.0  # seconds of the processor for one fit
+_COUNTS = (1, 5)  # neighbors that vote
+# Raised when the fits of a group change, so that those of the others need not be run again.
+_VERSIONS = {"here": 1, "metric-learn": 1}
+_PACKAGE = Package("metric_learn", environments.METRIC_LEARN)
+_SHADES = 12.0  # percent, beyond which the color of the picture stays the same
+
+
+@final
+class Half:
+    """One half to learn from and one to judge by."""
+
+    def __init__(self, X: np.ndarray, y: np.ndarray, seed: int) -> None:
+        learn, rest = split_by_class(y, seed)
+        mean, deviation = X[learn].mean(axis=0), X[learn].std(axis=0)
+        Z = (X - mean) / np.where(deviation > 0, deviation, 1.0)
+        self.raw, self.raw_test = X[learn], X[rest]
+        self.X, self.X_test = Z[learn], Z[rest]
+        self.y, self.y_test = y[learn], y[rest]
+        self.seed = seed
+
+    def errors(self, points: np.ndarray, others: np.ndarray) -> dict[str, float]:
+        """Of each number of neighbors."""
+        if not (np.isfinite(points).all() and np.isfinite(others).all()):
+            raise ValueError("the learned coordinates are not finite")
+        return {
+            f"error{k}": float(np.mean(vote(points, self.y, others, k) != self.y_test))
+            for k in _COUNTS
+        }
+
+    def judge(self, name: str) -> dict[str, Any]:
+        """The errors of one of `HERE`, and the seconds of its fit."""
+        X, X_test = (self.raw, self.raw_test) if name == RAW else (self.X, self.X_test)
+        began = time.process_time()
+        with limit_seconds(_LIMIT):
+            embedding = HERE[name](X, self.y, self.seed)
+        seconds = time.process_time() - began
+        return {**self.errors(embedding(X), embedding(X_test)), "seconds": seconds}
+
+
+@final
+class Neighbors(Experiment):
+    """The board, by sets and groups of contestants."""
+
+    paper: str = "leaderboard"
+    claim: str = "errors of nearest neighbors under metrics learned from classes, at defaults"
+    version: int = 1
+
+    def __init__(self, seed: int = 0, quick: bool = False) -> None:
+        self.draws = range(seed * _DRAWS, seed * _DRAWS + (2 if quick else _DRAWS))
+        self.sets = ["iris"] if quick else list(SETS)
+        self.data = tuple(name for name in self.sets if name != "digits")
+
+    def parts(self, quick: bool) -> list[Part]:
+        groups = ["here"] if quick else list(_VERSIONS)
+        return [self._part(name, group) for group in groups for name in self.sets]
+
+    def _part(self, name: str, group: str) -> Part:
+        what = {"set": name, "group": group, "version": _VERSIONS[group]}
+        draws = (Part(f"{name}-{group}-r{k}", {**what, "draw": k}) for k in self.draws)
+        return Part.of_draws(f"{name}-{group}", draws)
+
+    def compute(self, part: Part) -> dict[str, Any]:
+        first = part.draws[0].parameters
+        X, y = load_set(first["set"])
+        # By the number of the draw, not by the seed of the part: all groups get the same halves.
+        halves = [Half(X, y, draw.parameters["draw"]) for draw in part.draws]
+        if first["group"] == "here":
+            found = [
+                {name: try_fit(lambda h=h, n=name: h.judge(n)) for name in HERE} for h in halves
+            ]
+            return {"draws": found}
+        return {"draws": _judge_elsewhere(halves)}
+
+    def table(self, results: Sequence[Result]) -> list[dict[str, str]]:
+        boards = {k: errors_of(results, k) for k in _COUNTS}
+        return [*_standing(boards), *(row for k in _COUNTS for row in _errors(boards[k], k))]
+
+    def figure(self, results: Sequence[Result]) -> Any:
+        label = "error of 5 nearest neighbors below that of standardized features, %"
+        return picture(errors_of(results, 5), SETS, PLAIN, _SHADES, ".1f", label)
+
+
+def errors_of(results: Sequence[Result], k: int) -> BySet:
+    """In percent, with the groups of contestants joined."""
+    draws: dict[str, dict[int, dict[str, Mapping[str, Any]]]] = {}
+    for result in results:
+        of_set = draws.setdefault(result.parameters["set"], {})
+        of_set.setdefault(result.parameters["draw"], {}).update(result.value)
+    by_set = {name: [of_set[k] for k in sorted(of_set)] for name, of_set in draws.items()}
+    return BySet(by_set, f"error{k}", unit=100.0, gained=False)
+
+
+def _judge_elsewhere(halves: Sequence[Half]) -> list[dict[str, Any]]:
+    calls = [
+        {"name": name, "X": half.X, "y": half.y, "seed": half.seed}
+        for half in halves
+        for name in METRIC_LEARN.values()
+    ]
+    kinds = [str(call["name"]) for call in calls]
+    answers = iter(call_isolated(learn_elsewhere, _PACKAGE, calls, _LIMIT, True, kinds))
+    found = []
+    for half in halves:
+        of_half = {}
+        for name in METRIC_LEARN:
+            answer = next(answers)
+            if answer["status"] == "done":
+                L = answer.pop("L")
+                answer |= half.errors(half.X @ L.T, half.X_test @ L.T)
+            of_half[name] = answer
+        found.append(of_half)
+    return found
+
+
+def _standing(boards: Mapping[int, BySet]) -> list[dict[str, str]]:
+    """Who stands where: ranks, wins and losses against plain features, and seconds; the best first."""
+    ranks = {k: mean_ranks(errors) for k, errors in boards.items()}
+    methods = sorted(ranks[1], key=lambda method: sum(of_k[method] for of_k in ranks.values()))
+    rows = []
+    for method in methods:
+        row = {"contestant": method}
+        for k, errors in boards.items():
+            row[f"mean rank, k = {k}"] = f"{ranks[k][method]:.2f}"
+            row[f"wins / ties / losses, k = {k}"] = str(tally(errors, method, PLAIN))
+        worse = {name for errors in boards.values() for name in harmed(errors, method, PLAIN)}
+        row["worse than standardized on"] = ", ".join(SETS[n] for n in SETS if n in worse)
+        seconds = median_seconds(boards[1], method)
+        row["seconds"] = "" if seconds is None else f"{seconds:.2g}"
+        rows.append(row)
+    return rows
+
+
+def _errors(errors: BySet, k: int) -> list[dict[str, str]]:
+    """Sets by contestants."""
+    rows = []
+    for name in errors.sets:
+        row = {f"error, %, k = {k}": SETS[name]}
+        for method in errors.methods:
+            scores = errors.scores(name, method)
+            row[method] = f"{np.mean(scores):.1f}" if scores else "none"
+        rows.append(row)
+    return rows

@@ -1,0 +1,118 @@
+"""Ranks, wins and harm on boards with known answers; a quick run of one; the same halves for everybody."""
+
+import numpy as np
+import pytest
+from benchmarks.__main__ import main
+from benchmarks.leaderboard import BOARDS
+from benchmarks.leaderboard.neighbors import Half, errors_of
+from benchmarks.leaderboard.ranking import harmed, mean_ranks, median_seconds, tally
+from experiments.experiment import Result, checked_parts
+from experiments.reproductions.shared.by_set import BySet
+
+
+def board(**scores: list[list[float] | None]) -> BySet:
+    """One list of draws for each set, by contestant; None where there is no answer."""
+    n_sets, n_draws = len(next(iter(scores.values()))), 3
+    draws = {
+        f"set{s}": [
+            {
+                name: {"status": "failed", "reason": "no"}
+                if of_sets[s] is None
+                else {"status": "done", "error": of_sets[s][d], "seconds": 1.0 + d}
+                for name, of_sets in scores.items()
+            }
+            for d in range(n_draws)
+        ]
+        for s in range(n_sets)
+    }
+    return BySet(draws, "error", gained=False)
+
+
+EXAMPLE = board(
+    plain=[[0.2, 0.2, 0.2], [0.3, 0.3, 0.3], [0.1, 0.2, 0.3]],
+    better=[[0.1, 0.1, 0.1], [0.3, 0.3, 0.3], [0.1, 0.2, 0.3]],
+    worse=[[0.3, 0.3, 0.3], [0.2, 0.4, 0.3], [0.2, 0.3, 0.5]],
+    absent=[None, [0.1, 0.1, 0.1], None],
+)
+
+
+def test_ranks_are_shared_by_equals_and_last_without_an_answer():
+    ranks = mean_ranks(EXAMPLE)
+    assert ranks == pytest.approx(
+        {
+            "plain": np.mean([2, 3, 1.5]),
+            "better": np.mean([1, 3, 1.5]),
+            "worse": np.mean([3, 3, 3]),
+            "absent": np.mean([4, 1, 4]),
+        }
+    )
+    assert sum(ranks.values()) == pytest.approx(1 + 2 + 3 + 4)
+
+
+def test_a_set_is_won_or_lost_by_more_than_a_standard_error():
+    assert tally(EXAMPLE, "better", "plain") == (1, 2, 0)
+    assert tally(EXAMPLE, "worse", "plain") == (0, 1, 2)
+    assert tally(EXAMPLE, "absent", "plain") == (1, 0, 2)
+    assert tally(EXAMPLE, "plain", "plain") == (0, 3, 0)
+    assert str(tally(EXAMPLE, "better", "plain")) == "1 / 2 / 0"
+    assert harmed(EXAMPLE, "worse", "plain") == ["set0", "set2"]
+    assert harmed(EXAMPLE, "better", "plain") == []
+
+
+def test_seconds_are_those_of_fits_that_have_an_answer():
+    assert median_seconds(EXAMPLE, "plain") == 2.0
+    assert median_seconds(board(a=[None]), "a") is None
+
+
+def test_all_groups_get_the_same_halves_and_other_seeds_others():
+    parts = checked_parts(BOARDS["neighbors"](0), quick=False, seed=0)
+    draws: dict[str, set[tuple[int, ...]]] = {}
+    for part in parts:
+        numbers = tuple(draw.parameters["draw"] for draw in part.draws)
+        draws.setdefault(part.draws[0].parameters["set"], set()).add(numbers)
+    assert len(draws) >= 20
+    assert all(len(found) == 1 for found in draws.values())
+    others = checked_parts(BOARDS["neighbors"](1), quick=False, seed=1)
+    assert {d.parameters["draw"] for p in parts for d in p.draws}.isdisjoint(
+        d.parameters["draw"] for p in others for d in p.draws
+    )
+
+
+def test_a_half_is_standardized_by_what_is_learned_from():
+    rng = np.random.default_rng(0)
+    X, y = rng.normal(3.0, 2.0, size=(60, 2)), np.arange(60) % 2
+    half = Half(np.column_stack([X, np.ones(60)]), y, seed=1)
+    np.testing.assert_allclose(half.X.mean(axis=0), 0, atol=1e-12)
+    np.testing.assert_allclose(half.X.std(axis=0), [1, 1, 0], atol=1e-12)
+    assert not np.allclose(half.X_test.mean(axis=0)[:2], 0, atol=1e-3)
+    half.y_test = half.y
+    assert half.errors(half.X, half.X)["error1"] == 0.0  # each point is its own nearest
+    with pytest.raises(ValueError, match="not finite"):
+        half.errors(half.X * np.nan, half.X_test)
+
+
+def test_groups_of_contestants_are_joined_draw_by_draw():
+    def result(group: str, draw: int, name: str, error: float) -> Result:
+        value = {name: {"status": "done", "reason": "", "error1": error, "seconds": 1.0}}
+        return Result({"set": "iris", "group": group, "draw": draw}, value)
+
+    results = [
+        result("here", 1, "ours", 0.1),
+        result("here", 0, "ours", 0.2),
+        result("metric-learn", 0, "theirs", 0.4),
+        result("metric-learn", 1, "theirs", 0.3),
+    ]
+    errors = errors_of(results, 1)
+    assert errors.scores("iris", "ours") == pytest.approx([20, 10])
+    assert errors.scores("iris", "theirs") == pytest.approx([40, 30])
+
+
+def test_a_quick_run_goes_on_where_it_was_and_prints_the_standing(tmp_path, capsys, monkeypatch):
+    assert main(["leaderboard", "neighbors", "--quick", "--out", str(tmp_path)]) == 0
+    first = capsys.readouterr().out
+    for words in ("gramlearn", "scikit-learn NCA", "mean rank, k = 5", "wins / ties / losses"):
+        assert words in first
+    monkeypatch.setattr(Half, "judge", None)  # nothing is computed again
+    assert main(["leaderboard", "neighbors", "--quick", "--out", str(tmp_path)]) == 0
+    assert capsys.readouterr().out == first
+    assert (tmp_path / "leaderboard" / "neighbors-quick" / "table.md").exists()
