@@ -9,16 +9,20 @@ from dataclasses import KW_ONLY, dataclass, replace
 from typing import Any, Self, final
 
 import numpy as np
+from scipy.sparse import issparse
 
 from gramlearn._base.arrays import Array, as_index, namespace, to_numpy, where_true
+from gramlearn._base.distances import squared_distances
 from gramlearn._base.distinct_rows import distinct_rows
-from gramlearn._base.validation import check_number
+from gramlearn._base.validation import check_count, check_host_points, check_number, generator
 from gramlearn.problem.constraints import DistanceComparisons
 from gramlearn.problem.losses import BoundedLoss
 from gramlearn.problem.problem import Term
 from gramlearn.side_information import tables
+from gramlearn.side_information.against_others import compare_with_others
 from gramlearn.side_information.base import Coincide, Offset, SideInformation, complete
 from gramlearn.side_information.neighbors import Neighborhoods
+from gramlearn.side_information.pairs import Pairs, check_pairs
 from gramlearn.side_information.sampling import draw_triplets
 
 
@@ -137,6 +141,52 @@ class Triplets(SideInformation):
             )
         share = check_number(margin, "margin")
         return cls(found.triplets, n_points=found.points.shape[0], margin=share * unit)
+
+    @classmethod
+    def from_pairs(
+        cls,
+        pairs: Pairs,
+        X: Any,
+        n_others: int = 5,
+        *,
+        margin: float = 1.0,
+        random_state: Any = None,
+    ) -> Self:
+        """Each point of a similar pair is nearer to the other than to points drawn at random.
+
+        So a few judged pairs are compared with all of X, judged or not: what people do with clicks and
+        embeddings, and what helps a search most. Dissimilar pairs take part where one of their points is in a
+        similar pair, too.
+
+        Parameters
+        ----------
+        pairs : Pairs
+            At least one of them similar.
+        X : array or sparse matrix n x d
+            The points, all of which are drawn from.
+        n_others : int
+            How many points each point of a similar pair is compared with; weights are shared among them.
+        margin : float
+            By how much it is nearer, in units of the mean squared distance to the others.
+        random_state : int, Generator or None
+            Seeds the draw.
+        """
+        points = X.tocsr() if issparse(X) else check_host_points(X, "X")
+        check_pairs(pairs, "pairs", int(points.shape[0]))
+        count, share = check_count(n_others, "n_others"), check_number(margin, "margin")
+        if not pairs.similar.shape[0]:
+            raise ValueError(
+                "`pairs` has no similar pair to compare with others; pass some, or learn from Pairs."
+            )
+        rows, weight = compare_with_others(pairs, count, generator(random_state))
+        far = squared_distances(points, rows[:, 0], rows[:, 2])
+        if not far.any():
+            raise ValueError(
+                f"`pairs` leaves none of {pairs.n_points} points to compare with: each is similar or equal to "
+                "all others."
+            )
+        margin = share * float(np.mean(far))
+        return cls(rows, n_points=pairs.n_points, margin=margin, weight=weight)
 
     def __add__(self, other: Self) -> Self:
         """The comparisons of both, about the same points; weights of the same comparison add up."""
