@@ -89,6 +89,10 @@ class SideInformation(ABC):
     def pair_weights(self) -> np.ndarray:
         """The weight of each pair of `near_and_far`, 1 where none was given; in host memory."""
 
+    @abstractmethod
+    def statement_weights(self) -> np.ndarray:
+        """The weight of each statement, 1 where none was given; in host memory."""
+
     @final
     def bind(
         self,

@@ -71,7 +71,7 @@ class Bounds(SideInformation):
 
     def _check_bounds(self) -> None:
         xp = namespace(self.i)
-        upper, lower = self._vectors
+        upper, lower = self.limits
         crossed = lower > upper
         if bool(xp.any(crossed)):
             k = tables.first_true(crossed)
@@ -90,7 +90,7 @@ class Bounds(SideInformation):
         return namespace(self.i).stack([self.i, self.j], axis=1)
 
     @property
-    def _vectors(self) -> tuple[Array, Array]:
+    def limits(self) -> tuple[Array, Array]:
         """(upper, lower) with one number for each pair, inf and 0 where there is no bound."""
         xp = namespace(self.i)
         zero = constant(0.0, xp.astype(self.i[:0], xp.float64), self.size)
@@ -102,7 +102,7 @@ class Bounds(SideInformation):
     @property
     def are_targets(self) -> bool:
         """Whether upper and lower are equal for all pairs."""
-        upper, lower = self._vectors
+        upper, lower = self.limits
         return bool(namespace(upper).all(upper == lower))
 
     @property
@@ -122,7 +122,7 @@ class Bounds(SideInformation):
         return replace(self, i=table[:, 0], j=table[:, 1], n_points=n_rows, **numbers)
 
     def find_impossible(self, coincide: Coincide) -> Array:
-        _, lower = self._vectors
+        _, lower = self.limits
         return (lower > 0) & (as_index(coincide(self.i, self.j), self.i) > 0)
 
     def drop(self, mask: Array) -> Self:
@@ -140,16 +140,19 @@ class Bounds(SideInformation):
     def near_and_far(self) -> tuple[Array, Array, Array]:
         """Pairs with one bound only: an upper one calls them near, a lower one far."""
         xp = namespace(self.i)
-        upper, _ = self._vectors
+        upper, _ = self.limits
         rows = where_true(self._has_one_bound)
         return xp.take(self.i, rows), xp.take(self.j, rows), xp.take(upper, rows) < INF
 
     def pair_weights(self) -> np.ndarray:
-        return tables.weights_in_full(self.weight, self.size)[to_numpy(self._has_one_bound)]
+        return self.statement_weights()[to_numpy(self._has_one_bound)]
+
+    def statement_weights(self) -> np.ndarray:
+        return tables.weights_in_full(self.weight, self.size)
 
     @property
     def _has_one_bound(self) -> Array:
-        upper, lower = self._vectors
+        upper, lower = self.limits
         return (upper < INF) != (lower > 0)
 
     def _terms(
@@ -161,7 +164,7 @@ class Bounds(SideInformation):
         """
         del bounds, random_state
         xp = namespace(self.i)
-        upper, lower = self._vectors
+        upper, lower = self.limits
         # A loss without a target, such as SquaredHinge, has the same value from its two halves.
         target = (upper == lower) & _takes_target(loss)
         terms = []

@@ -292,6 +292,9 @@ class Pairs(SideInformation):
         return table[:, 0], table[:, 1], alike
 
     def pair_weights(self) -> np.ndarray:
+        return self.statement_weights()
+
+    def statement_weights(self) -> np.ndarray:
         sides = ((self.similar, self.similar_weight), (self.dissimilar, self.dissimilar_weight))
         return np.concatenate([tables.weights_in_full(w, table.shape[0]) for table, w in sides])
 

@@ -41,9 +41,10 @@ class Triplets(SideInformation):
         the first, and their weights add up.
     n_points : int
         How many points the indices refer to: len(X).
-    margin : number or one for each row
+    margin : number or one for each row, optional
         In squared distances, at least 0. It sets the scale of what is learnt from a zero prior;
-        with another prior choose it in proportion to the squared distances there.
+        with another prior choose it in proportion to the squared distances there. Without it a learner that
+        chooses for itself takes such a margin, and all others take 1.
     weight : positive number or one for each row, optional
         What the loss of a row is multiplied by; 1 without it.
     """
@@ -51,7 +52,7 @@ class Triplets(SideInformation):
     triplets: Any
     _: KW_ONLY
     n_points: Any = None
-    margin: Any = 1.0
+    margin: Any = None
     weight: Any = None
 
     def __post_init__(self) -> None:
@@ -59,8 +60,6 @@ class Triplets(SideInformation):
         table = _check_comparisons(self.triplets, "triplets", (3, 4), n)
         object.__setattr__(self, "n_points", n)
         object.__setattr__(self, "triplets", table)
-        if self.margin is None:
-            raise TypeError("`margin` must be a number of at least 0; got None.")
         margin, weight = (
             tables.check_numbers(getattr(self, name), name, table, self.describe, positive=positive)
             for name, positive in (("margin", False), ("weight", True))
@@ -93,7 +92,7 @@ class Triplets(SideInformation):
         return cls(rows, n_points=n_points)
 
     @classmethod
-    def from_clicks(cls, rows: Any, n_points: int, margin: float = 1.0) -> Self:
+    def from_clicks(cls, rows: Any, n_points: int, margin: float | None = None) -> Self:
         """Rows (query, chosen, passed over): the query is nearer to what was chosen than to what was not.
 
         Clicks that repeat become one triplet of that weight. Opposite ones stay, for a soft loss to weigh. All
@@ -103,7 +102,7 @@ class Triplets(SideInformation):
         return cls(table, n_points=n_points, margin=margin)
 
     @classmethod
-    def from_odd_one_out(cls, rows: Any, n_points: int, margin: float = 1.0) -> Self:
+    def from_odd_one_out(cls, rows: Any, n_points: int, margin: float | None = None) -> Self:
         """Rows (i, j, odd): of three things the last is the odd one out.
 
         i and j are then nearer to each other than either is to the third: two triplets, (i, j, odd) and
@@ -246,8 +245,16 @@ class Triplets(SideInformation):
         i, j = (xp.concat([a, b]) for a, b in zip(near, far, strict=True))
         return i, j, as_index(xp.arange(2 * self.size), i) < self.size
 
+    @property
+    def margin_or_one(self) -> Any:
+        """The margin, and 1 where none was given."""
+        return 1.0 if self.margin is None else self.margin
+
     def pair_weights(self) -> np.ndarray:
-        return np.tile(tables.weights_in_full(self.weight, self.size), 2)
+        return np.tile(self.statement_weights(), 2)
+
+    def statement_weights(self) -> np.ndarray:
+        return tables.weights_in_full(self.weight, self.size)
 
     def contradictions(self) -> np.ndarray:
         """The rows whose opposite is a row as well, in ascending order; their `size` counts them.
@@ -284,7 +291,7 @@ class Triplets(SideInformation):
         constraints = DistanceComparisons(
             *columns, points=points, n_points=self.n_points, offset=fixed
         )
-        return [Term(constraints, complete(loss, "upper", -self.margin, self.weight))]
+        return [Term(constraints, complete(loss, "upper", -self.margin_or_one, self.weight))]
 
 
 def _two_pairs(columns: Sequence[Array]) -> tuple[tuple[Array, Array], tuple[Array, Array]]:

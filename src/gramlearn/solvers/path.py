@@ -72,7 +72,7 @@ def solve_path(
         warn_unless_solved(found, limits)
         return found
 
-    return _solutions(problem, given, solve_at)
+    return follow_path(problem, given, solve_at)
 
 
 def _numbers(prices: Any) -> list[Any]:
@@ -85,9 +85,10 @@ def _numbers(prices: Any) -> list[Any]:
     return list(prices) if isinstance(prices, list | tuple) else list(np.atleast_1d(numbers))
 
 
-def _solutions(
+def follow_path(
     problem: Problem, prices: list[float], solve_at: Callable[[Problem, Start | None], Solution]
 ) -> Iterator[Solution]:
+    """What `solve_at` finds at each price, from the start that the answers so far make likely."""
     # Logarithms of prices, and factors of X there, the nearest last.
     known: list[tuple[float, Array]] = []
     last: tuple[float, Solution] | None = None

@@ -41,7 +41,7 @@ def compare(kernels: Sequence[Kernel], points: np.ndarray, triplets: Triplets) -
     weight = 1.0 if triplets.weight is None else triplets.weight
     margin, weight = (
         np.broadcast_to(np.asarray(to_numpy(given), dtype=np.float64), m)
-        for given in (triplets.margin, weight)
+        for given in (triplets.margin_or_one, weight)
     )
     return ComparisonTable(D, margin, weight)
 

@@ -95,11 +95,11 @@ def ask(
     `points` are those of X as the prior sees them: bounds that are not given are percentiles of the squared
     distances between them. `coincide(i, j)` tells which pairs are of two equal points.
     """
-    side = _drop_impossible_statements(side, coincide, loss)
+    side = drop_impossible_statements(side, coincide, loss)
     return Statements(side, loss, _find_bounds(side, bounds, percentiles, points, rng))
 
 
-def _drop_impossible_statements(
+def drop_impossible_statements(
     side: SideInformation, coincide: Coincide, loss: BoundedLoss
 ) -> SideInformation:
     """Leave out, with a warning, what asks equal points to lie apart; hard bounds stay, and are refused."""
@@ -167,8 +167,34 @@ def learn(
     """
     terms = asked.terms(None if of_kernel else P, rest)
     solution = solve(regularizer, prior, terms)
-    F = np.linalg.lstsq(P, solution.factor, rcond=None)[0] if of_kernel else solution.factor
     _warn_if_all_hold(asked.side, solution)
+    return _measured(asked, solution, root_of(solution, P, of_kernel), P, rest)
+
+
+def keep_prior(
+    asked: Statements,
+    regularizer: Regularizer,
+    solve: Callable[[Regularizer, Any, list[Term]], Solution],
+    P: np.ndarray,
+    prior: Any,
+    *,
+    rest: Offset | None = None,
+    of_kernel: bool = False,
+) -> Learned:
+    """The prior as an answer of its own, with the distances of what was asked: nothing is learned from it."""
+    solution = solve(regularizer, prior, [])
+    return _measured(asked, solution, root_of(solution, P, of_kernel), P, rest)
+
+
+def root_of(solution: Solution, P: np.ndarray, of_kernel: bool) -> np.ndarray:
+    """F of M = F F', from M itself or from the kernel P M P' of the points."""
+    return np.linalg.lstsq(P, solution.factor, rcond=None)[0] if of_kernel else solution.factor
+
+
+def _measured(
+    asked: Statements, solution: Solution, F: np.ndarray, P: np.ndarray, rest: Offset | None
+) -> Learned:
+    """What was learned, with the learned distances of the pairs that were called near or far."""
     i, j, alike = (np.asarray(v) for v in asked.side.near_and_far())
     squared = squared_distances(P @ F, i, j)
     lengths = np.sqrt(squared if rest is None else squared + rest(i, j))

@@ -1,0 +1,123 @@
+"""W = A'A, or the W that is learned from statements about near points, at a price, from such a prior.
+
+    identity          A = I: the plain distance, which is the first candidate always
+    inverse_within    A'A = S^-1, with S the covariance of differences between points that are alike, shrunk
+                      toward that of uncorrelated features as if it had been seen k times as well, k the number
+                      of coordinates, and scaled so that distances are as large on average as plain ones
+
+Few columns of the second are the discriminant directions of Fisher: where alike points have the covariance I,
+the directions in which points vary most are those in which classes differ most.
+
+A price is given in units that make rescaled points the same problem: D(M, I) + s k mean(loss), with distances
+in units of those to points that are unlike.
+"""
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
+from typing import final
+
+import numpy as np
+
+from gramlearn.methods.choosing.places import Places
+from gramlearn.methods.metric.maps import principal_directions
+from gramlearn.problem.losses.bounded import PricedLoss
+
+PRIORS = ("identity", "inverse_within")
+
+
+@final
+@dataclass(frozen=True)
+class Candidate:
+    """A prior, what is learned beyond it at what strength, and how many columns are kept; None for all."""
+
+    prior: str
+    statements: str | None = None  # "neighbors", "others", "given"; None where nothing is learned
+    strength: float | None = None
+    n_components: int | None = None
+
+    @property
+    def is_plain(self) -> bool:
+        """Whether it is the distance that there was before."""
+        return self == PLAIN
+
+
+PLAIN = Candidate("identity")
+
+
+@final
+@dataclass(frozen=True)
+class Family:
+    """Candidates that differ in their strength alone, and are solved one after the other."""
+
+    prior: str
+    statements: str | None = None
+    strengths: Sequence[float] = ()
+    n_components: int | None = None
+
+    @property
+    def is_plain(self) -> bool:
+        """Whether it is the distance that there was before."""
+        return list(self) == [PLAIN]
+
+    def __iter__(self) -> Iterator[Candidate]:
+        strengths: Sequence[float | None] = self.strengths if self.statements else (None,)
+        for strength in strengths:
+            yield Candidate(self.prior, self.statements, strength, self.n_components)
+
+
+def prior_root(name: str, places: Places, differences: np.ndarray) -> np.ndarray:
+    """A of W0 = A'A, k x k, by the name of the prior; a row of `differences` is one between alike points."""
+    k = places.n_directions
+    if name == "identity" or not differences.any():
+        return np.eye(k)
+    S = differences.T @ differences
+    unit = np.sqrt(np.maximum(np.diagonal(places_covariance(places)), 0.0))
+    varies = unit > 0
+    # A feature in which alike points never differ counts as one whose variance was seen k times only.
+    share = (np.diagonal(S) + unit**2) / (len(differences) + 1)
+    S = (S + k * np.diag(share)) / (len(differences) + k)
+    scale = np.sqrt(np.where(varies, np.diagonal(S), 1.0))
+    correlations = np.where(np.outer(varies, varies), S / np.outer(scale, scale), np.eye(k))
+    s, V = np.linalg.eigh(correlations)
+    A = (V / np.sqrt(s)).T / scale
+    A = A * varies  # a feature that does not vary tells nothing of how far points lie apart
+    return np.asarray(A * _ratio(places, A))
+
+
+def places_covariance(places: Places) -> np.ndarray:
+    """The covariance of the coordinates of all points."""
+    centered = places.coordinates - places.coordinates.mean(axis=0)
+    return np.asarray(centered.T @ centered / max(places.n_points - 1, 1))
+
+
+def _ratio(places: Places, A: np.ndarray) -> float:
+    """By what to multiply p A', so that distances are as large on average as those of p."""
+    centered = places.coordinates - places.coordinates.mean(axis=0)
+    moved = float(np.sum((centered @ A.T) ** 2))
+    return float(np.sqrt(np.sum(centered**2) / moved)) if moved > 0 else 1.0
+
+
+def keep_leading(F: np.ndarray, places: Places, count: int | None) -> np.ndarray:
+    """F with as many columns, those in which the points p F vary most; all of them for None."""
+    if count is None or count >= F.shape[1]:
+        return F
+    return np.asarray(F @ principal_directions(places.coordinates @ F, count).T)
+
+
+def price_at_strength_one(
+    loss: PricedLoss, n_directions: int, weight: float, unit: float
+) -> float:
+    """C of s k mean(loss) at s = 1: k / (weight unit^p), where the loss of 2 t to a bound 2 b is 2^p that of t to b.
+
+    `weight` is that of all statements together, and `unit` a squared distance.
+    """
+    return float(n_directions / (weight * unit ** _degree(loss)))
+
+
+def _degree(loss: PricedLoss) -> float:
+    """p of a loss that grows by 2^p where distances and bounds are doubled."""
+    side = "equal" if loss.needs_target else "upper"
+    once, twice = (
+        float(replace(loss, **{side: b}).value(np.asarray([2 * b]))[0]) for b in (1.0, 2.0)
+    )
+    return float(np.round(np.log2(twice / once)))

@@ -1,0 +1,140 @@
+"""c* = argmax_c mean_i score_ci over what was held back, where that beats the plain distance by a standard error.
+
+The candidate that scores best among many scores too well. So what it gains is measured by things that did not
+choose it: the items are dealt into five groups, each group is judged by the candidate that is best on the other
+four, and the mean of these differences from the plain distance, with its standard error, is the verdict. It says
+what a user may expect; where it is not above its standard error, the plain distance is kept.
+"""
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import Any, NamedTuple, final
+
+import numpy as np
+
+from gramlearn.methods.choosing.candidates import PLAIN, Candidate, Family
+from gramlearn.methods.choosing.learning import Setting, learn_family
+from gramlearn.methods.choosing.tasks import Task
+
+_GROUPS = 5
+_UNJUDGED = 1.0  # the strength where nothing can be held back
+
+
+class Gain(NamedTuple):
+    """By how much a score is above that of the plain distance, with the standard error."""
+
+    mean: float
+    error: float
+
+    @property
+    def is_clear(self) -> bool:
+        """Whether it is above its standard error."""
+        return self.mean > self.error
+
+
+@final
+@dataclass(frozen=True, eq=False)
+class Choice:
+    """The candidate chosen, all that were tried with their scores, and what the chosen one gains."""
+
+    candidate: Candidate
+    candidates: Sequence[Candidate]
+    scores: np.ndarray  # candidates x items held back
+    gain: Gain | None
+    what: str = ""
+
+    @property
+    def helps(self) -> bool:
+        """Whether something was learned that beat the plain distance on what was held back."""
+        return self.gain is not None and not self.candidate.is_plain
+
+    @property
+    def verdict(self) -> str:
+        """In a sentence: does what was learned help, and how much."""
+        if self.gain is None:
+            return (
+                "Not judged: too little is known to hold any of it back, so the metric was learned at a mild "
+                "default price; pass more labels or statements, or C."
+            )
+        plain = 100 * float(self.scores[0].mean())
+        by = f"{100 * self.gain.mean:.1f} points (standard error {100 * self.gain.error:.1f})"
+        of = f"of {self.scores.shape[1]} held back, by {self.what}"
+        if self.helps:
+            return f"The learned metric helps: {by} above the plain distance, which scores {plain:.1f} %, {of}."
+        return (
+            f"No learned metric is clearly better than the plain distance, which scores {plain:.1f} %, {of}; the "
+            f"best gains {by}. So the plain distance is kept."
+        )
+
+    @property
+    def results(self) -> dict[str, Any]:
+        """A table of what was tried, a list or an array a column, as scikit-learn's `cv_results_`."""
+        table: dict[str, Any] = {"params": [vars(c) for c in self.candidates]}
+        for name in ("prior", "statements", "strength", "n_components"):
+            table[f"param_{name}"] = [getattr(c, name) for c in self.candidates]
+        if self.gain is not None:
+            n = self.scores.shape[1]
+            above = self.scores - self.scores[0]
+            table["mean_test_score"] = self.scores.mean(axis=1)
+            table["std_error_test_score"] = self.scores.std(axis=1, ddof=1) / n**0.5
+            table["mean_gain"] = above.mean(axis=1)
+            table["std_error_gain"] = above.std(axis=1, ddof=1) / n**0.5
+            order = np.argsort(np.argsort(-table["mean_test_score"], kind="stable"))
+            table["rank_test_score"] = order + 1
+        return table
+
+
+def choose(
+    task: Task,
+    setting: Setting,
+    rng: np.random.Generator,
+    report: Callable[[], object] = lambda: None,
+) -> Choice:
+    """Try the families of a task on what is held back; `report` is called after each."""
+    candidates = [candidate for family in task.families for candidate in family]
+    folds = task.folds(rng)
+    if not folds:
+        return Choice(_unjudged(task.families), candidates, np.zeros((len(candidates), 0)), None)
+    found = []
+    for fold in folds:
+        scores = []
+        for family in task.families:
+            if not family.is_plain:
+                roots: list[Any] = list(learn_family(family, task, fold.part, setting, rng))
+            else:
+                roots = [None]
+            scores += [fold.judge.score(F) for F in roots]
+            report()
+        found.append((fold.judge.items, np.stack(scores)))
+    scores = _mean_by_item(found)
+    gain = measure_gain(scores, rng)
+    best = candidates[int(np.argmax(scores.mean(axis=1)))]
+    return Choice(best if gain.is_clear else PLAIN, candidates, scores, gain, folds[0].judge.what)
+
+
+def measure_gain(scores: np.ndarray, rng: np.random.Generator) -> Gain:
+    """What the best candidate gains over the first, by items that had no part in choosing it."""
+    n = scores.shape[1]
+    group = rng.permutation(n) % min(_GROUPS, n)
+    above = np.empty(n)
+    for k in range(int(group.max()) + 1):
+        here = group == k
+        best = int(np.argmax(scores[:, ~here].mean(axis=1)))
+        above[here] = scores[best, here] - scores[0, here]
+    return Gain(float(above.mean()), float(above.std(ddof=1) / n**0.5))
+
+
+def _mean_by_item(found: Sequence[tuple[np.ndarray, np.ndarray]]) -> np.ndarray:
+    """Scores of each item once: what was held back twice has the mean of both."""
+    items = np.concatenate([numbers for numbers, _ in found])
+    scores = np.concatenate([of_fold for _, of_fold in found], axis=1)
+    which, place = np.unique(items, return_inverse=True)
+    total = np.zeros((scores.shape[0], len(which)))
+    np.add.at(total.T, place, scores.T)
+    return np.asarray(total / np.bincount(place))
+
+
+def _unjudged(families: Sequence[Family]) -> Candidate:
+    """What is learned where nothing can be held back: from the plain distance, mildly."""
+    learned = next(family for family in families if family.statements)
+    return Candidate(learned.prior, learned.statements, _UNJUDGED)

@@ -1,0 +1,62 @@
+"""|x - y|^2 = |p_x - p_y|^2 + beyond(x, y): points by coordinates p, and what these leave out of distances.
+
+A learned map changes coordinates, p -> p F, and never what lies beyond them.
+"""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any, final
+
+import numpy as np
+from scipy.spatial.distance import cdist
+
+from gramlearn._base.distances import squared_distances
+
+Between = Callable[[np.ndarray, np.ndarray], Any]
+
+
+@final
+@dataclass(frozen=True, eq=False)
+class Places:
+    """Coordinates, a row a point; what lies beyond them, of pairs (i, j) and between all rows of two lists."""
+
+    coordinates: np.ndarray
+    beyond: Between | None = None
+    beyond_between: Between | None = None
+
+    @property
+    def n_points(self) -> int:
+        """How many points there are."""
+        return len(self.coordinates)
+
+    @property
+    def n_directions(self) -> int:
+        """How many coordinates a point has."""
+        return int(self.coordinates.shape[1])
+
+    def moved(self, A: np.ndarray) -> "Places":
+        """The same points with coordinates p A', which a prior W0 = A'A measures as plain distances."""
+        return Places(self.coordinates @ A.T, self.beyond, self.beyond_between)
+
+    def within(self, rows: np.ndarray) -> "Places":
+        """Some of the points, numbered anew."""
+        beyond, between = self.beyond, self.beyond_between
+        return Places(
+            self.coordinates[rows],
+            None if beyond is None else lambda i, j: beyond(rows[i], rows[j]),
+            None if between is None else lambda some, others: between(rows[some], rows[others]),
+        )
+
+    def squared(self, F: np.ndarray | None, i: np.ndarray, j: np.ndarray) -> np.ndarray:
+        """|(p_i - p_j) F|^2 + beyond(i, j) of pairs; without F the plain distances."""
+        P = self.coordinates if F is None else self.coordinates @ F
+        inside = np.asarray(squared_distances(P, i, j))
+        return inside if self.beyond is None else inside + self.beyond(i, j)
+
+    def squared_between(
+        self, F: np.ndarray | None, rows: np.ndarray, others: np.ndarray
+    ) -> np.ndarray:
+        """The same between each of `rows` and each of `others`."""
+        P = self.coordinates if F is None else self.coordinates @ F
+        inside = cdist(P[rows], P[others], "sqeuclidean")
+        return inside if self.beyond_between is None else inside + self.beyond_between(rows, others)

@@ -1,0 +1,246 @@
+"""What is known, in parts: from one a metric is learned, by the other it is judged; and from all of it in the end.
+
+Of labels, points are held back, class by class. Of statements, those about points drawn at random, where they
+are about so many points that this leaves enough to learn from; else statements drawn at random, never one of two
+about the same points.
+"""
+
+from abc import ABC, abstractmethod
+from collections.abc import Sequence
+from dataclasses import replace
+from typing import Any, NamedTuple, final
+
+import numpy as np
+
+from gramlearn.methods.choosing.candidates import Family, prior_root
+from gramlearn.methods.choosing.judges import Judge, NeighborJudge, judge_of
+from gramlearn.methods.choosing.places import Places
+from gramlearn.side_information import Pairs, SideInformation, Triplets
+from gramlearn.side_information.splitting import choose_held
+
+_NEIGHBORS = 5  # of its own class, and of others, that each point is compared with
+_POINTS = 3000  # labeled points that choices are made with
+_STATEMENTS = 4000  # statements that are learned from to make a choice
+_ENOUGH = 2000  # things held back that tell candidates apart
+_FOLDS = 3
+_LEAST = 8  # statements, or labeled points, of which some can be held back
+_HELD = 0.25
+_UNIT_MARGIN = {"neighbors": 1.0, "others": 2.0, "given": 1.0}
+_STRENGTHS = (1.0, 10.0, 100.0)
+_FROM_WITHIN = (10.0, 100.0)
+
+
+class Fold(NamedTuple):
+    """A part to learn from, and the judge that has the rest."""
+
+    part: Any
+    judge: Judge
+
+
+class Task(ABC):
+    """What is known of points, and what can be learned of it."""
+
+    families: Sequence[Family]
+
+    @abstractmethod
+    def folds(self, rng: np.random.Generator) -> list[Fold]:
+        """Parts and judges; none where too little is known to hold any of it back."""
+
+    @property
+    @abstractmethod
+    def whole(self) -> Any:
+        """All that is known, as a part."""
+
+    @abstractmethod
+    def root(self, prior: str, part: Any) -> np.ndarray:
+        """A of the prior W0 = A'A, as this part tells it."""
+
+    @abstractmethod
+    def places(self, part: Any) -> Places:
+        """The points that the statements of a part are about."""
+
+    @abstractmethod
+    def statements(
+        self, kind: str, part: Any, seen: np.ndarray, rng: np.random.Generator
+    ) -> SideInformation:
+        """Statements of that kind about `places(part)`, as points with coordinates `seen` tell them."""
+
+
+@final
+class OfLabels(Task):
+    """Classes of points, numbered from 0; -1 where a point has none."""
+
+    def __init__(self, places: Places, classes: np.ndarray, families: Sequence[Family]) -> None:
+        self._all = places
+        self._classes = classes
+        self.families = families
+
+    @property
+    def whole(self) -> Any:
+        return np.flatnonzero(self._classes >= 0)
+
+    def folds(self, rng: np.random.Generator) -> list[Fold]:
+        rows = np.sort(rng.permutation(self.whole)[:_POINTS])
+        fold = self._deal(rows, rng)
+        parts = [(rows[fold != k], rows[fold == k]) for k in range(_FOLDS)]
+        if any(min(len(known), len(held)) == 0 or not self._tells(known) for known, held in parts):
+            return []
+        if len(rows) >= _ENOUGH:
+            parts = parts[:2]
+        return [
+            Fold(known, NeighborJudge(self._all, known, held, self._classes))
+            for known, held in parts
+        ]
+
+    def _deal(self, rows: np.ndarray, rng: np.random.Generator) -> np.ndarray:
+        """The fold of each row: the members of each class go round."""
+        fold = np.empty(len(rows), dtype=np.intp)
+        for label in np.unique(self._classes[rows]):
+            members = rng.permutation(np.flatnonzero(self._classes[rows] == label))
+            fold[members] = (np.arange(len(members)) + rng.integers(_FOLDS)) % _FOLDS
+        return fold
+
+    def _tells(self, rows: np.ndarray) -> bool:
+        """Whether some class has two members among these, and there is another class."""
+        counts = np.unique(self._classes[rows], return_counts=True)[1]
+        return len(rows) >= _LEAST and counts.size > 1 and bool(np.any(counts > 1))
+
+    def root(self, prior: str, part: Any) -> np.ndarray:
+        P, classes = self._all.coordinates[part], self._classes[part]
+        means = np.zeros((int(classes.max()) + 1, P.shape[1]))
+        np.add.at(means, classes, P)
+        means /= np.maximum(np.bincount(classes), 1)[:, None]
+        return prior_root(prior, self._all.within(part), P - means[classes])
+
+    def places(self, part: Any) -> Places:
+        return self._all.within(part)
+
+    def statements(
+        self, kind: str, part: Any, seen: np.ndarray, rng: np.random.Generator
+    ) -> SideInformation:
+        return Triplets.from_neighbors(
+            seen, self._classes[part], _NEIGHBORS, _NEIGHBORS, margin=_UNIT_MARGIN[kind]
+        )
+
+
+@final
+class OfStatements(Task):
+    """Statements of any kind."""
+
+    def __init__(
+        self, places: Places, side: SideInformation, families: Sequence[Family]
+    ) -> None:
+        self._all = places
+        self._side = side
+        self.families = families
+
+    @property
+    def whole(self) -> Any:
+        return self._side
+
+    def folds(self, rng: np.random.Generator) -> list[Fold]:
+        size = self._side.size
+        if size < _LEAST:
+            return []
+        table = np.asarray(self._side.statement_points())
+        count = _FOLDS if size < _ENOUGH else 1
+        found = []
+        for _ in range(count):
+            held = hold_back(table, rng)
+            if held is None:
+                return []
+            judge = judge_of(self._all, self._side.drop(~held), np.flatnonzero(held), rng)
+            found.append(Fold(self._side.drop(held), judge))
+        return found
+
+    def root(self, prior: str, part: Any) -> np.ndarray:
+        i, j = alike_pairs(part).T
+        P = self._all.coordinates
+        return prior_root(prior, self._all, (P[i] - P[j]) / np.sqrt(2.0))
+
+    def places(self, part: Any) -> Places:
+        return self._all
+
+    def statements(
+        self, kind: str, part: Any, seen: np.ndarray, rng: np.random.Generator
+    ) -> SideInformation:
+        if kind == "given":
+            return scaled_to(part, seen)
+        pairs = part if isinstance(part, Pairs) else Pairs(alike_pairs(part), n_points=len(seen))
+        return Triplets.from_pairs(
+            pairs, seen, _NEIGHBORS, margin=_UNIT_MARGIN[kind], random_state=rng
+        )
+
+
+def hold_back(table: np.ndarray, rng: np.random.Generator) -> np.ndarray | None:
+    """A mask of about a quarter of the statements, or None where they cannot be told apart."""
+    for by in ("points", "statements"):
+        try:
+            held = choose_held(table, _HELD, by, rng)
+        except ValueError:
+            continue
+        if _HELD / 2 <= held.mean() <= 2 * _HELD:
+            return held
+    return None
+
+
+def alike_pairs(side: SideInformation) -> np.ndarray:
+    """The pairs that statements call near, each once."""
+    i, j, alike = (np.asarray(v) for v in side.near_and_far())
+    return np.unique(np.sort(np.stack([i, j], axis=1)[alike], axis=1), axis=0)
+
+
+def scaled_to(side: SideInformation, seen: np.ndarray) -> SideInformation:
+    """Comparisons that were given no margin get one, in proportion to how far points lie apart."""
+    if not isinstance(side, Triplets) or side.margin is not None:
+        return side
+    return replace(side, margin=_UNIT_MARGIN["given"] * unit_of(side, Places(seen)))
+
+
+def thinned(side: SideInformation, rng: np.random.Generator) -> SideInformation:
+    """So many of the statements as a choice is made with, drawn at random."""
+    if side.size <= _STATEMENTS:
+        return side
+    dropped = np.ones(side.size, dtype=bool)
+    dropped[rng.permutation(side.size)[:_STATEMENTS]] = False
+    return side.drop(dropped)
+
+
+def unit_of(side: SideInformation, places: Places) -> float:
+    """The mean squared distance of the pairs called far, or of all that statements are about if there are none."""
+    i, j, alike = (np.asarray(v) for v in side.near_and_far())
+    far = ~alike if np.any(~alike) else np.ones(len(i), dtype=bool)
+    if not len(i):
+        table = np.asarray(side.statement_points())
+        i, j, far = table[:, 0], table[:, 1], np.ones(len(table), dtype=bool)
+    unit = float(np.mean(places.squared(None, i[far], j[far])))
+    return unit or 1.0
+
+
+def families_of_labels(n_classes: int, n_directions: int) -> list[Family]:
+    """Plain, near points compared, and the discriminant directions, of which there are n_classes - 1."""
+    few = min(n_classes - 1, n_directions)
+    return [
+        Family("identity"),
+        Family("inverse_within"),
+        Family("inverse_within", n_components=few),
+        Family("identity", "neighbors", _STRENGTHS),
+        Family("inverse_within", "neighbors", _FROM_WITHIN),
+    ]
+
+
+def families_of(side: SideInformation) -> list[Family]:
+    """Plain, the statements as they are where they have bounds of their own, or compared with others."""
+    found = [Family("identity")]
+    if np.any(np.asarray(side.near_and_far()[2])):
+        found.append(Family("inverse_within"))
+    has_bounds = isinstance(side, Pairs) and (side.upper is not None or side.lower is not None)
+    is_compared = isinstance(side, Triplets) or (
+        isinstance(side, Pairs) and not has_bounds and bool(side.similar.shape[0])
+    )
+    if not isinstance(side, Pairs) or not is_compared:
+        found.append(Family("identity", "given", _STRENGTHS))
+    if is_compared:
+        found.append(Family("identity", "others", (1.0, 3.0, 10.0, 30.0)))
+        found.append(Family("inverse_within", "others", (3.0, 30.0)))
+    return found
