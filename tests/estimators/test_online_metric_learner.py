@@ -322,6 +322,10 @@ REFUSED = [
         lambda p, y: OnlineMetricLearner(eta=1.0).fit(np.full((3, 2), 1e160), np.full(3, 1e100)),
         "too large for double precision",
     ),
+    (
+        lambda p, y: OnlineMetricLearner().fit(1e100 * p, y > 1),
+        "too large for double precision",
+    ),
     (lambda p, y: OnlineMetricLearner(eta=0.0).fit(p, y), "eta must be positive"),
     (lambda p, y: OnlineMetricLearner().fit(p, -1.0 - y), "at least 0"),
     (lambda p, y: OnlineMetricLearner().fit(p[:, :1], y), r"pairs have the shape \(m, 2, d\)"),

@@ -193,3 +193,13 @@ def test_the_kinds_of_intervals():
         np.ones(8),
     )
     np.testing.assert_array_equal(ask.kinds, [1, 1, 0, -1, -1, 0, 0, 0])
+
+
+@pytest.mark.parametrize("unit", [1e-320, 1e-200, 1e-160])
+def test_distances_next_to_zero_are_no_matter(unit):
+    z = np.asarray([math.sqrt(unit), 0.0])
+    for y in (0.0, unit / 2, 1.0):
+        stream, _, loss = OnlineMetric(np.eye(2)).updated(z, unit, asked(y, y), 0, None)
+        assert np.isfinite(stream.factor).all()
+        assert math.isfinite(loss)
+        assert math.isfinite(stream.gained)

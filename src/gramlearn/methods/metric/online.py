@@ -47,7 +47,8 @@ class Interval(NamedTuple):
 
     def loss(self, p: float) -> float:
         """Half the squared distance from p to the interval, times the weight."""
-        return self.weight * (p - self.nearest(p)) ** 2 / 2
+        off = p - self.nearest(p)
+        return self.weight * off * off / 2
 
 
 @final
@@ -73,7 +74,8 @@ class Spread:
     def bounds(self) -> tuple[float, float]:
         """(upper, lower): about the 5th and the 95th percentile, at least 0."""
         deviation = _DEVIATIONS * math.sqrt(self.scatter / max(self.count, 1))
-        return max(self.mean - deviation, 0.0) ** 3, (self.mean + deviation) ** 3
+        low, high = max(self.mean - deviation, 0.0), self.mean + deviation
+        return low * low * low, high * high * high
 
 
 @final
@@ -154,7 +156,8 @@ class OnlineMetric:
             ratio = new_squared_distance(1.0, y / p, weight * rate)
             gain = math.sqrt(_gain(ratio, y / p, weight, rate)) if rate > 0 else 0.0
             gained = math.hypot(gained, min(p * gain, math.sqrt(weight) * size))
-            A = A - np.outer((1 - math.sqrt(ratio)) / p * u, u @ A)
+            v = u / math.sqrt(p)
+            A = A - np.outer((1 - math.sqrt(ratio)) * v, v @ A)
         return OnlineMetric(A, spread, size, gained), p, interval.loss(p)
 
 
