@@ -106,10 +106,10 @@ class Asked:
 
     def interval(self, k: int, spread: Spread) -> Interval:
         """Of pair k, once its squared distance under the prior is counted in."""
-        near, far = spread.bounds
         lower, upper = float(self.lower[k]), float(self.upper[k])
         size = upper if math.isfinite(upper) else lower
         if math.isnan(lower) or math.isnan(upper):
+            near, far = spread.bounds
             lower, upper, size = far if lower != 0 else 0.0, near if lower == 0 else upper, far
         return Interval(lower, upper, size, float(self.weights[k]))
 
