@@ -11,6 +11,7 @@ from sklearn.utils.validation import check_is_fitted
 from gramlearn._base.distances import coincide_under
 from gramlearn._base.validation import check_choice, check_extent, generator
 from gramlearn.estimators._all_or_nothing import all_or_nothing
+from gramlearn.estimators._explaining import ExplainsMetric
 from gramlearn.estimators._inputs import FLOATS, check_components, validated
 from gramlearn.estimators._learning import SolvesProblems, side_of
 from gramlearn.estimators._pair_methods import MahalanobisMethods
@@ -32,7 +33,7 @@ from gramlearn.side_information.sampling import classes_of
 _LARGEST_OUTPUT = 10**9  # numbers of a transformed sparse X: 8 GB
 
 
-class MetricLearner(SolvesProblems, MahalanobisMethods, BaseEstimator):
+class MetricLearner(ExplainsMetric, SolvesProblems, MahalanobisMethods, BaseEstimator):
     """d(x, y) = (x - y)' W (x - y), with W the nearest to W0 that honors what is known of pairs.
 
     With `LogDet` and `loss="slack"` this is information-theoretic metric learning (ITML), solved to optimality.
@@ -103,6 +104,12 @@ class MetricLearner(SolvesProblems, MahalanobisMethods, BaseEstimator):
         The squared distances that were asked of pairs without bounds of their own; None where all had some.
     threshold_ : float
         The distance, not squared, that tells alike pairs from others best, of those learned from.
+    feature_importances_ : vector of d numbers
+        The share of each feature in the learned squared distances; they sum to one.
+    class_feature_importances_ : array c x d
+        Which features tell each of `classes_` from the others, after a fit to labels.
+    feature_stretch_ : vector of d numbers
+        By what the squared distance of points that differ in one feature alone was multiplied.
     n_features_in_, feature_names_in_ :
         Of X.
 
@@ -217,6 +224,7 @@ class MetricLearner(SolvesProblems, MahalanobisMethods, BaseEstimator):
         count = self.n_components
         self._leading = None if count is None else leading_components(found, X, int(count))
         self._keep_answer(learned, asked, judges_pairs=side is not None)
+        self._keep_explanation(X, y if side is None else None, asked, root)
         return self
 
     def transform(self, X: Any) -> np.ndarray:

@@ -39,6 +39,15 @@ class MetricMap(ABC):
     def matrix(self) -> np.ndarray:
         """W, d x d."""
 
+    @property
+    @abstractmethod
+    def diagonal(self) -> np.ndarray:
+        """W_ff: what a difference of 1 in feature f alone measures, squared."""
+
+    @abstractmethod
+    def learned_in(self) -> tuple[np.ndarray, np.ndarray]:
+        """(R, F): W is R F R' within the span of R, d x k, and the identity beyond it."""
+
     @abstractmethod
     def transform(self, X: Any) -> np.ndarray:
         """X L', whose plain squared distances are the learned ones, in the precision of X."""
@@ -74,6 +83,13 @@ class FullMap(MetricMap):
     def matrix(self) -> np.ndarray:
         return np.asarray(self.factor.T @ self.factor)
 
+    @property
+    def diagonal(self) -> np.ndarray:
+        return row_squares(self.factor.T)
+
+    def learned_in(self) -> tuple[np.ndarray, np.ndarray]:
+        return np.eye(self.n_features), self.matrix
+
     def transform(self, X: Any) -> np.ndarray:
         return np.asarray(X @ self.components.astype(X.dtype, copy=False))
 
@@ -107,6 +123,15 @@ class LowRankMap(MetricMap):
     @property
     def matrix(self) -> np.ndarray:
         return self._written_out(self.inner)
+
+    @property
+    def diagonal(self) -> np.ndarray:
+        return 1.0 + np.einsum(
+            "fk,fk->f", self.basis @ (self.inner - np.eye(len(self.inner))), self.basis
+        )
+
+    def learned_in(self) -> tuple[np.ndarray, np.ndarray]:
+        return self.basis, self.inner
 
     def _written_out(self, F: np.ndarray) -> np.ndarray:
         d, k = self.basis.shape
@@ -186,6 +211,15 @@ def row_squares(Z: Any) -> np.ndarray:
     if issparse(Z):
         return np.asarray(Z.multiply(Z).sum(axis=1)).reshape(-1)
     return np.einsum("ij,ij->i", Z, Z)
+
+
+def column_variances(X: Any) -> np.ndarray:
+    """The variance of each column, of an array or a sparse matrix."""
+    mean = np.asarray(X.mean(axis=0)).reshape(-1)
+    if issparse(X):
+        squares = np.asarray(X.multiply(X).mean(axis=0)).reshape(-1)
+        return np.maximum(squares - mean**2, 0.0)
+    return np.asarray(np.mean((X - mean) ** 2, axis=0))
 
 
 def symmetric_root(W: np.ndarray) -> np.ndarray:
