@@ -11,15 +11,20 @@ from typing import Any, final
 import numpy as np
 
 from gramlearn.methods.metric.diagonal.point import InsideWeights, begin
-from gramlearn.methods.metric.diagonal.problem import Sums, WeightProblem, certify, find_contradiction
+from gramlearn.methods.metric.diagonal.problem import (
+    Sums,
+    WeightProblem,
+    certify,
+    find_contradiction,
+)
 from gramlearn.methods.metric.diagonal.step import advance
-from gramlearn.problem.certificate import UNKNOWN, Certificate
+from gramlearn.problem.certificate import Certificate
 from gramlearn.problem.solution import CertifiedAnswer, Record
 from gramlearn.problem.status import Status
 from gramlearn.solvers.loop import Limits, Method, Run, State, iterate
 
 INF = float("inf")
-_STARTS = (100.0, 1.0, 1e5)  # sizes of t to start with, in units of the bounds
+_STARTS = (1.0, 100.0, 1e5)  # sizes of t to start with, in units of the bounds
 _IDLE = 20  # steps without a smaller gap or mu, after which a path has ended
 _NAMED_SHARE = 1e-3  # a statement with less than this share of the largest price is not named
 DEFAULT_MAX_ITER = 300
@@ -100,9 +105,7 @@ class _WeightSearch(Method[_WeightState, _Candidate, WeightSolution]):
         none = np.zeros(problem.differences.shape[0])
         sums = Sums.of(problem.differences, w, none)
         certificate, lam = certify(problem, w, none, sums)
-        state = _WeightState(
-            candidate=_Candidate(certificate, w, lam), certificate=certificate
-        )
+        state = _WeightState(candidate=_Candidate(certificate, w, lam), certificate=certificate)
         if certificate.is_within(tol):
             return state
         # Statements about equal points: no weights change what they measure.
@@ -113,10 +116,8 @@ class _WeightSearch(Method[_WeightState, _Candidate, WeightSolution]):
 
     def step(self, state: _WeightState, tol: float) -> _WeightState:
         before = state.point
-        if before is None:
-            return self._begin_path(state)
-        point = advance(before)
-        if point is None:
+        point = None if before is None else advance(before)
+        if before is None or point is None:
             return self._begin_path(state)
         certificate, lam = point.certified
         improves = certificate.badness < state.least[0] or point.mu < 0.9 * state.least[1]

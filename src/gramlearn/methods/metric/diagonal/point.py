@@ -1,4 +1,4 @@
-"""w > 0 with z > 0, and lam inside its box with its multipliers: where an interior-point step on weights starts.
+"""w > 0 with z > 0, and lam inside its box with its multipliers: where a step on weights starts.
 
 On the central path
 
@@ -70,12 +70,10 @@ class InsideWeights(InsidePrices):
         """The mean product."""
         return self.mean_product(self.pairs, self.w * self.z)
 
-    def mean_product(
-        self, pairs: list[tuple[np.ndarray, np.ndarray]], wz: np.ndarray
-    ) -> float:
+    def mean_product(self, pairs: list[tuple[np.ndarray, np.ndarray]], wz: np.ndarray) -> float:
         """The mean of multipliers times rooms, and of what w z is above that of the own barrier."""
         products = [m[m > 0] * room[m > 0] for m, room in pairs]
-        count = len(wz) + sum(int(np.sum(m > 0)) for m in self.multipliers)
+        count = len(wz) + sum(len(product) for product in products)
         inside = max(float(np.sum(wz)) - self.barrier_offset * len(wz), 0.0)
         return (inside + sum(float(np.sum(product)) for product in products)) / count
 
@@ -83,22 +81,23 @@ class InsideWeights(InsidePrices):
 def begin(problem: WeightProblem, times: float) -> InsideWeights:
     """Where t is `times` its bounds, but not below the prior, at the center for the value it has there."""
     h, w0 = problem.regularizer, problem.prior
-    shape = w0 if h.is_invariant else np.ones_like(w0)
-    size = max(float(np.max(w0 / shape)), times * problem.multiple_at_bounds(shape))
-    w = size * shape
+    # The prior knows the units of the features; where it is zero, it does not.
+    shape = np.where(w0 > 0, w0, np.max(w0) or 1.0)
+    least = 1.0 if w0.any() else 0.0
+    w = max(least, times * problem.multiple_at_bounds(shape)) * shape
     none = np.zeros(problem.differences.shape[0])
     sums = Sums.of(problem.differences, w, none)
     certificate, _ = certify(problem, w, none, sums)
     bend = w**2 / h.conjugate_second(h.derivative(w))
     mu = max(abs(certificate.primal) / (len(w) + len(none)), float(np.mean(bend)))
-    point = _center(problem, w, sums.t, mu)
-    return point if point.mu <= _UNEVEN * mu else _center(problem, w, sums.t, point.mu)
+    point = _priced(problem, w, sums.t, mu)
+    return point if point.mu <= _UNEVEN * mu else _priced(problem, w, sums.t, point.mu)
 
 
-def _center(problem: WeightProblem, w: np.ndarray, t: np.ndarray, mu: float) -> InsideWeights:
+def _priced(problem: WeightProblem, w: np.ndarray, t: np.ndarray, mu: float) -> InsideWeights:
     """The prices that t has at mu, and multipliers whose products are mu.
 
-    That of w is larger where the residual is large, so that it does not cut short the steps that make it vanish.
+    That of w is larger where the residual is large, so that it cuts no step short that makes it vanish.
     """
     lam = problem.each(lambda part, piece: central_prices(part, piece, mu), t)
     zero = np.zeros_like(lam)

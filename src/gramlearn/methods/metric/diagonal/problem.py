@@ -1,4 +1,4 @@
-"""minimize over w >= 0    sum_f D(w_f, w0_f) + sum_k loss_k(t_k),      t = A w:  a problem over diagonal matrices.
+"""minimize over w >= 0    sum_f D(w_f, w0_f) + sum_k loss_k(t_k),  t = A w:  diagonal matrices.
 
 D is the divergence of numbers, h(w) - h(w0) - h'(w0) (w - w0), and A has the squared differences of every
 feature. With y = h'(w0) - A' lam the dual and the gap are those of a `Problem`, feature by feature:
@@ -42,6 +42,7 @@ class Statements:
 
     @property
     def size(self) -> int:
+        """How many they are."""
         return self.constraints.size
 
 
@@ -230,4 +231,3 @@ def _refutes(problem: WeightProblem, v: np.ndarray, usual: np.ndarray) -> bool:
     is_open = problem.each(lambda p, s: s * float(p.loss.has_open_domain), sizes)
     has_open_end = float(np.sum(is_open)) > EPS**0.4 * float(np.sum(sizes)) > 0
     return room <= noise and error <= EPS**0.7 and (counts or has_open_end)
-

@@ -1,8 +1,8 @@
 """One Newton step along the central path of weights: (w^2 h'' + w z + B'D^-1 B) x = right side, with dw = w x.
 
-Here B = A diag(w), and D = loss*'' + u / (lam - lo) + v / (hi - lam) as for a matrix. Where products of all rows
-of B are many, conjugate gradients solve the system, and the rows that weigh most, with a sample of the others,
-precondition it: late on the path few statements weigh anything.
+Here B = A diag(w), and D = loss*'' + u / (lam - lo) + v / (hi - lam) as for a matrix. Where products of all
+rows of B are many, conjugate gradients solve the system, and the rows that weigh most, with a sample of the
+others, precondition it: late on the path few statements weigh anything.
 """
 
 from collections.abc import Callable
@@ -25,7 +25,8 @@ _LEAST_STEP = 1e-9
 _REFINEMENTS = 2
 _LEAST_SHARE = 1e-12  # of the curvature of w along a statement: holds it where nothing else does
 _PRODUCTS = 4e9  # multiplications that a factorization may take
-_ACCURACY = 1e-3  # of a system that is not factorized as a whole
+_ACCURACY = 1e-2  # of a system that is not factorized as a whole
+_ROUGH = 0.1  # the same of a step that only tells how far one can go
 
 
 class _Step(NamedTuple):
@@ -88,7 +89,9 @@ def _moved(point: InsideWeights, step: _Step, size: float) -> InsideWeights | No
         ),
     )
     positive = (moved.w, moved.z, *moved.rooms, *moved.domain_rooms)
-    return moved if all(np.min(room) > 0 for room in positive) and np.isfinite(moved.w).all() else None
+    return (
+        moved if all(np.min(room) > 0 for room in positive) and np.isfinite(moved.w).all() else None
+    )
 
 
 def _reach(point: InsideWeights, step: _Step) -> float:
@@ -138,12 +141,13 @@ class _System:
             goal = goal - point.w * first.x * first.z
         fresh = point.multipliers_at(mu, None if first is None else first.changes)
         right = goal - point.w * (point.residual - point.z)
-        x, lam = self._solve(right, point.lack(point.sums.t, fresh), refinements)
+        accuracy = _ROUGH if first is None and mu == 0 else _ACCURACY
+        x, lam = self._solve(right, point.lack(point.sums.t, fresh), refinements, accuracy)
         inside, changes = point.follow(fresh, lam)
         return _Step(x, (goal - wz * x) / point.w, lam, inside, changes)
 
     def _solve(
-        self, first: np.ndarray, second: np.ndarray, refinements: int
+        self, first: np.ndarray, second: np.ndarray, refinements: int, accuracy: float
     ) -> tuple[np.ndarray, np.ndarray]:
         """Give (x, dlam) with upper x + B'dlam = first and D dlam - B x = second.
 
@@ -156,21 +160,22 @@ class _System:
             if k:
                 left = first - self.upper * x - self._adjoint(lam)
                 below = second + self._times(x) - self.D * lam
-            dx = self._inverse(left - self._adjoint(below / self.lifted))
+            dx = self._inverse(left - self._adjoint(below / self.lifted), accuracy)
             x = x + dx
             lam = lam + (self._times(dx) + below) / self.lifted
         return x, lam
 
-    def _inverse(self, right: np.ndarray) -> np.ndarray:
+    def _inverse(self, right: np.ndarray, accuracy: float) -> np.ndarray:
         """(upper + B' lifted^-1 B)^-1 times the right side."""
         if self.is_exact:
             return self.precondition(right)
-
-        def product(x: np.ndarray) -> np.ndarray:
-            return self.upper * x + self._adjoint(self._times(x) / self.lifted)
-
+        w, gram = self.point.w, self.point.dual.differences.quick_gram(1 / self.lifted)
         found: np.ndarray = conjugate_gradients(
-            product, self.precondition, right, _ACCURACY, in_preconditioned_norm=True
+            lambda x: self.upper * x + w * gram(w * x),
+            self.precondition,
+            right,
+            accuracy,
+            in_preconditioned_norm=True,
         )
         return found
 
