@@ -168,14 +168,14 @@ def learn(
     terms = asked.terms(None if of_kernel else P, rest)
     solution = solve(regularizer, prior, terms)
     F = np.linalg.lstsq(P, solution.factor, rcond=None)[0] if of_kernel else solution.factor
-    _warn_if_all_hold(asked.side, solution)
+    warn_if_all_hold(asked.side, solution)
     i, j, alike = (np.asarray(v) for v in asked.side.near_and_far())
     squared = squared_distances(P @ F, i, j)
     lengths = np.sqrt(squared if rest is None else squared + rest(i, j))
     return Learned(F, F @ F.T, solution, lengths, alike, asked.side.pair_weights())
 
 
-def _warn_if_all_hold(side: SideInformation, solution: Solution) -> None:
+def warn_if_all_hold(side: SideInformation, solution: Any) -> None:
     """Say so where there was nothing to learn: no statement has a price, and the answer is the prior."""
     if solution.status is not Status.OPTIMAL or any(np.any(prices) for prices in solution.duals):
         return

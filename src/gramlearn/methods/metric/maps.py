@@ -2,6 +2,7 @@
 
     full        W = A'A = L'L                      x -> L x
     low rank    W = I + R (F - I) R',  R'R = I     x -> x + R (F^(1/2) - I) R'x
+    diagonal    W = diag(w)                        x_f -> sqrt(w_f) x_f
 
 The root of W is the symmetric one: of all L with L'L = W it moves the points least, and the identity stays the
 identity. The low-rank form takes d k numbers and never writes out a d x d matrix (J12 3.6).
@@ -135,11 +136,9 @@ class LowRankMap(MetricMap):
 
     def _written_out(self, F: np.ndarray) -> np.ndarray:
         d, k = self.basis.shape
-        if d > _LARGEST:
-            raise ValueError(
-                f"a matrix of {d} x {d} numbers is not made; `basis_` and `inner_` hold all of it, and "
-                "pair_distance and transform use them."
-            )
+        _check_written_out(
+            d, "`basis_` and `inner_` hold all of it, and pair_distance and transform use them"
+        )
         return np.asarray(np.eye(d) + self.basis @ (F - np.eye(k)) @ self.basis.T)
 
     def transform(self, X: Any) -> np.ndarray:
@@ -158,6 +157,77 @@ class LowRankMap(MetricMap):
         inside = np.asarray(X @ self.basis)
         learned = squared_distances(inside @ self._root, i, j)
         return np.asarray(distances_beyond(X, inside, i, j) + learned)
+
+
+@final
+@dataclass(frozen=True, eq=False)
+class DiagonalMap(MetricMap):
+    """W = diag(w): each feature times a number. Of sparse points the images are sparse."""
+
+    weights: np.ndarray
+
+    @property
+    def n_features(self) -> int:
+        return len(self.weights)
+
+    @property
+    def components(self) -> np.ndarray:
+        return self._written_out(np.sqrt(self.weights))
+
+    @property
+    def matrix(self) -> np.ndarray:
+        return self._written_out(self.weights)
+
+    def _written_out(self, diagonal: np.ndarray) -> np.ndarray:
+        why = "`feature_weights_` holds all of it, and pair_distance and transform use that"
+        _check_written_out(self.n_features, why)
+        return np.diag(diagonal)
+
+    def transform(self, X: Any) -> Any:
+        return scaled_columns(X, np.sqrt(self.weights).astype(X.dtype, copy=False))
+
+    def squared_lengths(self, Z: Any) -> np.ndarray:
+        return row_squares(self.transform(Z))
+
+    def squared_distances(self, X: Any, i: Any, j: Any) -> np.ndarray:
+        return np.asarray(squared_distances(self.transform(X), i, j))
+
+    def leading_components(self, X: Any, count: int) -> np.ndarray:
+        """The rows of L, count x d, of the features that make up most of the distances between these points.
+
+        That is their weight times their variance, which no choice of units changes.
+        """
+        order = np.argsort(-self.weights * column_variances(X), kind="stable")[:count]
+        L = np.zeros((count, self.n_features))
+        L[np.arange(count), order] = np.sqrt(self.weights[order])
+        return L
+
+
+def _check_written_out(d: int, instead: str) -> None:
+    if d > _LARGEST:
+        raise ValueError(f"a matrix of {d} x {d} numbers is not made; {instead}.")
+
+
+def scaled_columns(X: Any, scale: np.ndarray) -> Any:
+    """Each column times its number; of a sparse X a sparse matrix."""
+    return X.multiply(scale[None, :]).tocsr() if issparse(X) else X * scale
+
+
+def column_variances(X: Any) -> np.ndarray:
+    """The variance of each column, over n - 1; exactly 0 where it is no more than rounding."""
+    n = X.shape[0]
+    mean = np.asarray(X.mean(axis=0)).reshape(-1)
+    if issparse(X):
+        entries = X.tocoo()
+        off = (entries.data - mean[entries.col]) ** 2
+        zeros = n - np.bincount(entries.col, minlength=len(mean))
+        squares = np.bincount(entries.col, off, minlength=len(mean)) + zeros * mean**2
+        largest = np.asarray(abs(X).max(axis=0).todense()).reshape(-1)
+    else:
+        squares, largest = ((X - mean) ** 2).sum(axis=0), np.abs(X).max(axis=0)
+    variances = squares / max(n - 1, 1)
+    rounding = 10 * np.finfo(float).eps * largest
+    return np.where(np.sqrt(variances) > rounding, variances, 0.0)
 
 
 def distances_beyond(X: Any, inside: np.ndarray, i: Any, j: Any) -> np.ndarray:
