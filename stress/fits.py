@@ -103,6 +103,7 @@ FITS: Mapping[str, Fit] = {
     "MetricLearner hard": _metric(loss="hard", n_pairs=12),
     "MetricLearner hinge": _metric(loss="hinge", n_pairs=80),
     "MetricLearner von Neumann": _metric(regularizer="von_neumann", n_pairs=800),
+    "MetricLearner diagonal": _metric(shape="diagonal", n_pairs=800),
     "MetricLearner projections": _metric(solver="projections", loss="hinge", n_pairs=40, tol=5e-2),
     "KernelLearner": Fit(
         lambda: estimators.KernelLearner(kernel="rbf", random_state=0, n_pairs=400),

@@ -20,7 +20,7 @@ from gramlearn.problem.dual import Part
 from gramlearn.problem.linear_maps import DirectionMap
 from gramlearn.problem.spectral import Regularizer
 from gramlearn.solvers import InteriorPoint
-from gramlearn.solvers.interior_point.point import central_prices
+from gramlearn.solvers.interior_point.prices import central_prices
 from gramlearn.solvers.symmetric import Coordinates, factorize
 from oracles import ask, squared_norm
 

@@ -8,6 +8,7 @@ Large scans are cut into slices, one a thread, as many as NUMBA_NUM_THREADS says
 end the process where a second Python thread scans at the same time, or a fork of one that has scanned.
 """
 
+from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from functools import partial
 from typing import Any
@@ -25,13 +26,22 @@ def pair_squared_norms(
 ) -> None:
     """Write |points[i[k]] + sign * points[j[k]]|^2 into out[k]."""
     scan: Any = partial(_scan, points, sign=sign)
-    threads = min(numba.config.NUMBA_NUM_THREADS, i.shape[0] * points.shape[1] // _SLICE)
-    if threads < 2:
-        scan(i, j, out=out)
-        return
-    slices = (np.array_split(x, threads) for x in (i, j, out))
-    with ThreadPoolExecutor(threads) as pool:
-        list(pool.map(lambda i, j, out: scan(i, j, out=out), *slices))
+    in_slices(points.shape[1], i, j, out)(lambda i, j, out: scan(i, j, out=out))
+
+
+def in_slices(width: int, *vectors: np.ndarray) -> Callable[[Callable[..., Any]], list[Any]]:
+    """Run a scan of so many numbers a pair on slices of these vectors, one a thread, and list what it gives."""
+    count = vectors[0].shape[0] * width // _SLICE
+    threads = max(min(numba.config.NUMBA_NUM_THREADS, count), 1)
+    slices = [np.array_split(vector, threads) for vector in vectors]
+
+    def run(scan: Callable[..., Any]) -> list[Any]:
+        if threads < 2:
+            return [scan(*vectors)]
+        with ThreadPoolExecutor(threads) as pool:
+            return list(pool.map(scan, *slices))
+
+    return run
 
 
 # Reassociation lets the sum over q use vector instructions; "nnan" and "ninf" are left out, so that a

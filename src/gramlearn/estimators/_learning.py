@@ -1,6 +1,7 @@
 """What an estimator learns from, labels y or side information, and how it solves for a matrix."""
 
 from collections.abc import Callable
+from dataclasses import replace
 from typing import Any, cast
 
 import numpy as np
@@ -8,8 +9,14 @@ import numpy as np
 from gramlearn._base.validation import check_flag
 from gramlearn._base.warnings import is_called_by, warn
 from gramlearn.estimators._all_or_nothing import run_search
+from gramlearn.methods.metric.diagonal.method import (
+    DEFAULT_MAX_ITER,
+    WeightSolution,
+    solve_weights,
+)
+from gramlearn.methods.metric.diagonal.problem import WeightProblem
 from gramlearn.problem.problem import Problem, Term
-from gramlearn.problem.solution import Solution, unless_infeasible
+from gramlearn.problem.solution import Solution, SomeSolution, unless_infeasible
 from gramlearn.problem.spectral import Regularizer
 from gramlearn.side_information import Pairs, SideInformation, Triplets
 from gramlearn.side_information.sampling import read_labels
@@ -17,6 +24,8 @@ from gramlearn.side_information.triplets import check_triplets
 from gramlearn.solvers.loop import Limits, warn_unless_solved
 from gramlearn.solvers.progress import progress_bar
 from gramlearn.solvers.solve import attempt
+
+_SOFT, _FINITE = 'loss="slack" or "hinge"', 'loss="hinge" or "squared_hinge"'
 
 
 class SolvesProblems:
@@ -32,19 +41,42 @@ class SolvesProblems:
     def _solve(self, regularizer: Regularizer, prior: Any, terms: list[Term]) -> Solution:
         """Solve, and warn where the tolerance is not reached; contradictions raise InfeasibleError."""
         problem = Problem(regularizer, prior, terms)
+
+        def run(given: Limits, callback: Any) -> tuple[Solution, Limits]:
+            return attempt(
+                problem, self.solver, given.tol, self.max_iter, callback, None, self.time_limit
+            )
+
+        return unless_infeasible(self._search(run), _SOFT, _FINITE)
+
+    def _solve_weights(self, problem: WeightProblem) -> WeightSolution:
+        """The same for a weight for each feature."""
+        if self.solver != "auto":
+            raise ValueError(
+                f'`solver={self.solver!r}` finds a full matrix, and `shape="diagonal"` has a method of its '
+                'own; leave solver="auto".'
+            )
+
+        def run(given: Limits, callback: Any) -> tuple[WeightSolution, Limits]:
+            most = DEFAULT_MAX_ITER if self.max_iter is None else given.max_iter
+            limits = replace(given, max_iter=most)
+            return solve_weights(problem, limits, callback), limits
+
+        proven = "no weights of the features satisfy the constraints"
+        return unless_infeasible(self._search(run), _SOFT, _FINITE, proven)
+
+    def _search(self, run: Callable[[Limits, Any], tuple[SomeSolution, Limits]]) -> SomeSolution:
+        """What a solve under the limits of the parameters gives, with a progress bar and a warning."""
         given = Limits.read(self.tol, self.max_iter, self.time_limit, type(self).__name__)
 
-        def search() -> Solution:
+        def search() -> SomeSolution:
             show = check_flag(self.verbose, "verbose")
             with progress_bar("learning", given.tol, show, self.callback) as callback:
-                solution, limits = attempt(
-                    problem, self.solver, given.tol, self.max_iter, callback, None, self.time_limit
-                )
+                solution, limits = run(given, callback)
             warn_unless_solved(solution, limits, "raise tol")
             return solution
 
-        soft, finite = 'loss="slack" or "hinge"', 'loss="hinge" or "squared_hinge"'
-        return unless_infeasible(run_search(self, search), soft, finite)
+        return run_search(self, search)
 
 
 def side_of(

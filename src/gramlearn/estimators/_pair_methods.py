@@ -18,6 +18,7 @@ from gramlearn.estimators._inputs import (
     two_sides,
     validated,
 )
+from gramlearn.methods.metric.diagonal.fitting import LearnedWeights
 from gramlearn.methods.metric.fitting import Learned, Statements
 from gramlearn.methods.metric.maps import MetricMap
 
@@ -54,7 +55,9 @@ class PairMethods(KeepsPrecision, ABC):
     n_features_in_: int
     _judges_pairs: bool
 
-    def _keep_answer(self, learned: Learned, asked: Statements, judges_pairs: bool) -> None:
+    def _keep_answer(
+        self, learned: Learned | LearnedWeights, asked: Statements, judges_pairs: bool
+    ) -> None:
         """The certificate, the bounds, and the threshold that tells the pairs learned from apart best."""
         self.solution_, self.bounds_ = learned.solution, asked.bounds
         self.n_iter_ = max(1, learned.solution.iterations)

@@ -11,12 +11,15 @@ from sklearn.utils.validation import check_is_fitted
 from gramlearn._base.distances import coincide_under
 from gramlearn._base.validation import check_choice, check_extent, generator
 from gramlearn.estimators._all_or_nothing import all_or_nothing
+from gramlearn.estimators._explaining import ExplainsMetric
 from gramlearn.estimators._inputs import FLOATS, check_components, validated
 from gramlearn.estimators._learning import SolvesProblems, side_of
 from gramlearn.estimators._pair_methods import MahalanobisMethods
 from gramlearn.methods.metric.bases import basis_of, check_basis_name, orthonormal
+from gramlearn.methods.metric.diagonal.fitting import learn_weights, read_weights
 from gramlearn.methods.metric.fitting import ask, learn, read_loss
 from gramlearn.methods.metric.maps import (
+    DiagonalMap,
     FullMap,
     LowRankMap,
     MetricMap,
@@ -24,15 +27,17 @@ from gramlearn.methods.metric.maps import (
     leading_components,
 )
 from gramlearn.methods.metric.prior import Prior, read_prior
+from gramlearn.problem.losses import BoundedLoss
 from gramlearn.problem.prior import Factor
 from gramlearn.problem.regularizers import read_regularizer
+from gramlearn.problem.spectral import Regularizer
 from gramlearn.side_information import SideInformation
 from gramlearn.side_information.sampling import classes_of
 
 _LARGEST_OUTPUT = 10**9  # numbers of a transformed sparse X: 8 GB
 
 
-class MetricLearner(SolvesProblems, MahalanobisMethods, BaseEstimator):
+class MetricLearner(ExplainsMetric, SolvesProblems, MahalanobisMethods, BaseEstimator):
     """d(x, y) = (x - y)' W (x - y), with W the nearest to W0 that honors what is known of pairs.
 
     With `LogDet` and `loss="slack"` this is information-theoretic metric learning (ITML), solved to optimality.
@@ -64,7 +69,8 @@ class MetricLearner(SolvesProblems, MahalanobisMethods, BaseEstimator):
         no rank.
     n_components : int, optional
         The number of columns that `transform` gives. They are the leading principal directions of the
-        transformed training points; all of them if None. `pair_distance` is always that of all directions.
+        transformed training points (of a diagonal metric, the features that vary most in them); all of them if
+        None. `pair_distance` is always that of all directions.
     regularize : {"map", "kernel"}
         The matrix that the regularizer is applied to: the learned map, or the kernel matrix of the training
         points. For LogDet both give the same metric.
@@ -72,6 +78,9 @@ class MetricLearner(SolvesProblems, MahalanobisMethods, BaseEstimator):
         The percentiles of squared distances under the prior that replace bounds of None.
     n_pairs : int, optional
         The number of pairs to draw from labels; 40 c^2 for c classes if None.
+    shape : {"full", "diagonal"}
+        All of W, or a weight for each feature, d(x, y) = sum_f w_f (x_f - y_f)^2: quicker, and readable. X may
+        be sparse then, and the prior a vector; "inverse_covariance" is one over the variance of each feature.
     solver : str or Solver
         The solver, by name or as an object; see `solve`.
     tol : float
@@ -94,6 +103,8 @@ class MetricLearner(SolvesProblems, MahalanobisMethods, BaseEstimator):
     basis_, inner_ : array d x k, array k x k
         R and F of W = I + R (F - I) R': where a rank was given, or the points learned from are few beside
         the features, or it is their kernel that is regularized, so that W is the identity outside their span.
+    feature_weights_ : array d
+        w of a diagonal metric.
     solution_ : Solution
         The certificate: `solution_.relative_gap`, `solution_.status`, ... With LogDet and a prior W0 = A'A it
         is that of M in W = A' M A, which has the same value.
@@ -103,6 +114,12 @@ class MetricLearner(SolvesProblems, MahalanobisMethods, BaseEstimator):
         The squared distances that were asked of pairs without bounds of their own; None where all had some.
     threshold_ : float
         The distance, not squared, that tells alike pairs from others best, of those learned from.
+    feature_importances_ : vector of d numbers
+        The share of each feature in the learned squared distances; they sum to one.
+    class_feature_importances_ : array c x d
+        Which features tell each of `classes_` from the others, after a fit to labels.
+    feature_stretch_ : vector of d numbers
+        By what the squared distance of points that differ in one feature alone was multiplied.
     n_features_in_, feature_names_in_ :
         Of X.
 
@@ -132,6 +149,7 @@ class MetricLearner(SolvesProblems, MahalanobisMethods, BaseEstimator):
         regularize: str = "map",
         percentiles: tuple[float, float] = (5, 95),
         n_pairs: int | None = None,
+        shape: str = "full",
         solver: Any = "auto",
         tol: float = 1e-6,
         max_iter: int | None = None,
@@ -151,6 +169,7 @@ class MetricLearner(SolvesProblems, MahalanobisMethods, BaseEstimator):
         self.regularize = regularize
         self.percentiles = percentiles
         self.n_pairs = n_pairs
+        self.shape = shape
         self.solver = solver
         self.tol = tol
         self.max_iter = max_iter
@@ -161,7 +180,7 @@ class MetricLearner(SolvesProblems, MahalanobisMethods, BaseEstimator):
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
-        tags.input_tags.sparse = self._has_basis
+        tags.input_tags.sparse = self._takes_sparse
         return tags
 
     @all_or_nothing
@@ -185,6 +204,12 @@ class MetricLearner(SolvesProblems, MahalanobisMethods, BaseEstimator):
         choices = {"map": False, "kernel": not regularizer.is_invariant}
         of_kernel = check_choice(self.regularize, "regularize", choices)
         check_basis_name(self.basis)
+        for name in ("basis_", "inner_", "feature_weights_"):
+            self.__dict__.pop(name, None)  # of an earlier fit
+        if self._is_diagonal:
+            return self._fit_diagonal(
+                X, known, loss, regularizer, rng, judges_pairs=side is not None
+            )
         stays = regularizer.keeps_range or of_kernel
         prior = self._prior(X, stays)
         # The points as the prior sees them: what it measures are their plain distances. Distances do not see
@@ -209,14 +234,13 @@ class MetricLearner(SolvesProblems, MahalanobisMethods, BaseEstimator):
         else:
             learned = learn_on(X, prior.matrix)
             found = FullMap(learned.root.T)
-        for name in ("basis_", "inner_"):
-            self.__dict__.pop(name, None)  # of an earlier fit
         if R is not None and prior is None:
             self.basis_, self.inner_ = R, learned.matrix
         self._map = found
         count = self.n_components
         self._leading = None if count is None else leading_components(found, X, int(count))
         self._keep_answer(learned, asked, judges_pairs=side is not None)
+        self._keep_explanation(X, y if side is None else None, asked, root)
         return self
 
     def transform(self, X: Any) -> np.ndarray:
@@ -225,7 +249,7 @@ class MetricLearner(SolvesProblems, MahalanobisMethods, BaseEstimator):
         X = self._checked(X, reset=False, dtype=FLOATS)
         if self._leading is not None:
             return np.asarray(X @ self._leading.T.astype(X.dtype, copy=False))
-        if issparse(X) and X.shape[0] * X.shape[1] > _LARGEST_OUTPUT:
+        if issparse(X) and self._has_basis and X.shape[0] * X.shape[1] > _LARGEST_OUTPUT:
             raise ValueError(
                 f"`X` is sparse, and transformed it would be dense, {X.shape[0]} x {X.shape[1]}; "
                 "pass n_components= to MetricLearner, use pair_distance, or transform fewer rows at a time."
@@ -247,11 +271,58 @@ class MetricLearner(SolvesProblems, MahalanobisMethods, BaseEstimator):
         """Whether the metric is the identity and a part of low rank."""
         return self.rank is not None or not isinstance(self.basis, str)
 
+    @property
+    def _is_diagonal(self) -> bool:
+        return check_choice(self.shape, "shape", {"full": False, "diagonal": True})
+
+    @property
+    def _takes_sparse(self) -> bool:
+        return self._has_basis or self.shape == "diagonal"
+
+    def _fit_diagonal(
+        self,
+        X: Any,
+        known: SideInformation,
+        loss: BoundedLoss,
+        regularizer: Regularizer,
+        rng: np.random.Generator,
+        judges_pairs: bool,
+    ) -> Self:
+        """Learn a weight for each feature."""
+        if self._has_basis or self.basis != "svd":
+            raise ValueError(
+                '`shape="diagonal"` is a weight for each feature, and has no `rank` and no `basis`; leave '
+                'them at their defaults, or use shape="full".'
+            )
+        if self.regularize == "kernel":
+            raise ValueError(
+                '`shape="diagonal"` regularizes the weights of the features; use regularize="map", or '
+                'shape="full".'
+            )
+        prior = read_weights(self.prior, X, may_be_zero=not regularizer.keeps_range)
+        asked, learned = learn_weights(
+            known,
+            loss,
+            regularizer,
+            self._solve_weights,
+            X,
+            prior,
+            self.bounds,
+            self.percentiles,
+            rng,
+        )
+        self.feature_weights_ = learned.feature_weights
+        self._map = found = DiagonalMap(learned.feature_weights)
+        count = self.n_components
+        self._leading = None if count is None else found.leading_components(X, int(count))
+        self._keep_answer(learned, asked, judges_pairs)
+        return self
+
     def _checked(self, X: Any, reset: bool, dtype: Any = np.float64) -> Any:
-        if issparse(X) and not self._has_basis:
+        if issparse(X) and not self._takes_sparse:
             raise TypeError(
                 "`X` is sparse, and the metric of all its features is a dense matrix; pass `rank=`, such as "
-                "rank=100, to learn a part of low rank, or X.toarray()."
+                'rank=100, to learn a part of low rank, shape="diagonal", or X.toarray().'
             )
         return validated(self, X, accept_sparse="csr", dtype=dtype, reset=reset)
 

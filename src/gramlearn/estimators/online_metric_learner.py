@@ -1,123 +1,176 @@
-"""W <- argmin D(W, W_t) + eta/2 (z'Wz - y)^2: a metric from a stream of pairs, one step a pair.
+"""W <- argmin D(W, W_t) + eta/2 dist(z'Wz, [lower, upper])^2: a metric from a stream of pairs, one step a pair.
 
-With LogDet the step has a closed form (Jain, Kulis, Dhillon and Grauman, 2008). The new squared distance is the
-positive root s of eta p s^2 + (1 - eta y p) s - p = 0, p = z'W_t z, and
-
-    W_(t+1) = W_t - beta W_t z z' W_t,    beta = eta (s - y) / (1 + eta (s - y) p) = (1 - s/p) / p
-
-which is positive definite whatever eta is. It is done on a factor, W = A'A, so that rounding cannot make it
-indefinite and features may differ in units by as much as numbers do: with u = A z and p = u'u,
-
-    A_(t+1) = A_t - (1 - sqrt(s/p)) / p  u u' A_t
+A pair that is alike has the interval [0, near], one that is not [far, inf), and a target y is [y, y]. The step,
+and a rate eta that needs no choosing, are in `methods.metric.online`. Near and far are the 5th and 95th
+percentile of the squared distances under the prior, of the pairs so far: what MetricLearner asks, of a stream.
+In other units of X they are other numbers, and W is the same.
 """
 
-import math
 from typing import Any, Self
 
 import numpy as np
-from scipy.sparse import issparse
 from sklearn.base import BaseEstimator
 
 from gramlearn._base.arrays import to_numpy
-from gramlearn._base.unreadable import check_unmasked
-from gramlearn._base.validation import as_numbers, check_finite, check_positive
-from gramlearn._base.warnings import warn
+from gramlearn._base.validation import as_numbers, check_positive, generator
 from gramlearn.estimators._all_or_nothing import all_or_nothing, end_early
 from gramlearn.estimators._inputs import validated, validated_array
-from gramlearn.estimators._pair_methods import MahalanobisMethods
-from gramlearn.methods.metric.maps import FullMap
+from gramlearn.estimators._learning import side_of
+from gramlearn.estimators._pair_methods import MahalanobisMethods, best_threshold
+from gramlearn.estimators._streamed_pairs import (
+    Told,
+    asked_by_bounds,
+    asked_by_pairs,
+    check_not_row_numbers,
+    in_step,
+    read_told,
+)
+from gramlearn.methods.metric.maps import FullMap, row_squares
+from gramlearn.methods.metric.online import Asked, OnlineMetric
 from gramlearn.methods.metric.prior import read_prior
 from gramlearn.problem.status import SolveInterrupted
+from gramlearn.side_information import Bounds, Pairs, SideInformation
+
+_RECENT = 1000  # judged pairs that the threshold is for
 
 
 class OnlineMetricLearner(MahalanobisMethods, BaseEstimator):
-    """A Mahalanobis metric from a stream of pairs with target distances, d^2 operations a pair.
+    """A Mahalanobis metric from a stream of pairs, judged or with target distances, d^2 operations a pair.
 
     Parameters
     ----------
-    eta : float
+    eta : float, optional
         The learning rate: how far each row of X moves what was learned. In units of one over squared distances:
-        with eta y^2 of about one, y a usual target, a step goes about half of the way.
+        with eta y^2 of about one, y a usual target, a step goes about half of the way. If None, it comes from
+        the stream, and is smaller the more the pairs disagree; for a stream that drifts choose a number.
     prior : "identity" or array d x d
         The metric W0 before anything is learned. Positive definite.
 
     Attributes
     ----------
     losses_ : vector
-        (z'Wz - y)^2 / 2 of each pair, under the metric before it was learned from.
+        Half the squared difference of each pair's squared distance from what was asked of it, under the metric
+        before it was learned from; times its weight, where `side` has weights.
     n_pairs_seen_ : int
+    bounds_ : (upper, lower)
+        The squared distances that alike and unlike pairs without bounds of their own are asked for by now:
+        about the 5th and 95th percentile, under the prior, of the pairs so far.
+    threshold_ : float
+        The distance, not squared, that tells alike pairs from others best, of the last 1000 that were judged,
+        each measured before it was learned from. Where none was judged, `calibrate_threshold` sets it.
     components_ : array d x d
         L, the symmetric root of W.
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_wine
+    >>> X, y = load_wine(return_X_y=True)
+    >>> X = (X - X.mean(axis=0)) / X.std(axis=0)
+    >>> i, j = np.random.default_rng(0).integers(len(X), size=(2, 1000))
+    >>> pairs, alike = np.stack([X[i], X[j]], axis=1), y[i] == y[j]
+    >>> learner = OnlineMetricLearner().partial_fit(pairs[:500], alike[:500])
+    >>> bool(learner.score(pairs[500:], alike[500:]) > 0.9)
+    True
     """
 
     _requires_y = True
     losses_: np.ndarray
-    _A: np.ndarray
+    bounds_: tuple[float, float]
+    _stream: OnlineMetric
+    _root: np.ndarray | None
+    _recent: np.ndarray
+    _is_judged: bool | None
 
-    def __init__(self, eta: float = 0.1, prior: Any = "identity") -> None:
+    def __init__(self, eta: float | None = None, prior: Any = "identity") -> None:
         self.eta = eta
         self.prior = prior
 
     @all_or_nothing
-    def fit(self, X: Any, y: Any) -> Self:
+    def fit(self, X: Any, y: Any = None, *, side: SideInformation | None = None) -> Self:
         """Learn from pairs in their order, from the start; see `partial_fit`."""
-        return self._learn(X, y, first=True)
+        return self._learn(X, y, side, first=True)
 
     @all_or_nothing
-    def partial_fit(self, X: Any, y: Any) -> Self:
+    def partial_fit(self, X: Any, y: Any = None, *, side: SideInformation | None = None) -> Self:
         """Learn from further pairs.
 
         Parameters
         ----------
         X : array m x 2 x d, or m x d
-            Pairs of points, or their differences.
+            Pairs of points, or their differences; with `side`, the points themselves, n x d.
         y : vector of m
-            Their squared distances, as they should be; at least 0.
+            Whether each pair is alike, as booleans, or 1 for yes and -1 for no; or their squared distances, as
+            they should be, at least 0. A stream has one of the two. Numbers that are all 1 are squared
+            distances, but in a stream that began with judgments.
+        side : Pairs or Bounds, optional
+            Statements about rows of X in place of y. Those of Bounds are learned from in their order, the two
+            lists of Pairs in step with each other. Pairs without bounds are asked for `bounds_`.
         """
-        return self._learn(X, y, first=not hasattr(self, "_A"))
+        return self._learn(X, y, side, first=not hasattr(self, "_stream"))
 
-    def _learn(self, X: Any, y: Any, first: bool) -> Self:
-        eta = check_positive(self.eta, "eta", "OnlineMetricLearner")
-        Z, y = self._differences(X, y, first)
-        A = self._start(Z.shape[1]) if first else self._A
-        losses = np.empty(len(Z))
+    def _learn(self, X: Any, y: Any, side: Any, first: bool) -> Self:
+        eta = None if self.eta is None else check_positive(self.eta, "eta", "OnlineMetricLearner")
+        judged = None if first else self._is_judged
+        if side is None:
+            Z, (asked, judged) = self._differences(X, y, judged, first)
+        else:
+            Z, asked = self._statements(X, y, side, first)
+        if first:
+            root, stream = self._start(Z.shape[1])
+            lost, recent = np.empty(0), np.empty((0, 2))
+        else:
+            root, stream, lost, recent = self._root, self._stream, self.losses_, self._recent
+        measured = np.empty((len(Z), 2))
         # One tuple, so that Ctrl-C finds both together.
-        seen = (0, A)
+        seen = (0, stream)
         try:
             with np.errstate(over="ignore", invalid="ignore"):  # looked at below
-                for k, (z, target) in enumerate(zip(Z, y, strict=True)):
-                    u = A @ z
-                    p = float(u @ u)
-                    losses[k] = (p - target) ** 2 / 2
-                    if p > 0:
-                        s = new_squared_distance(p, float(target), eta)
-                        A = A - np.outer((1 - (s / p) ** 0.5) / p * u, u @ A)
-                    seen = (k + 1, A)
+                under_prior = row_squares(Z if root is None else Z @ root.T)
+                for k, z in enumerate(Z):
+                    step = seen[1].updated(z, float(under_prior[k]), asked, k, eta)
+                    measured[k] = step[1:]
+                    seen = (k + 1, step[0])
         except KeyboardInterrupt:
             if not seen[0]:
                 raise
             where = f"after {seen[0]} of {len(Z)} pairs"
-            end_early(self, SolveInterrupted(FullMap(seen[1]), where))
-        count, A = seen
-        losses = losses[:count]
-        if not (np.isfinite(A).all() and np.isfinite(losses).all()):
+            end_early(self, SolveInterrupted(FullMap(seen[1].factor), where))
+        count, stream = seen
+        lengths, losses = measured[:count].T
+        if not (np.isfinite(stream.factor).all() and np.isfinite(losses).all()):
             raise ValueError(
                 "the squared distances of `X`, or `eta`, are too large for double precision; rescale `X`."
             )
-        self._A = A
-        self._map = FullMap(A)
-        self.losses_ = losses if first else np.concatenate([self.losses_, losses])
+        self._stream, self._root, self._is_judged = stream, root, judged
+        self._map, self.bounds_ = FullMap(stream.factor), stream.spread.bounds
+        self.losses_ = np.concatenate([lost, losses])
+        kinds = asked.kinds[:count]
+        told = np.stack([np.sqrt(lengths), kinds], axis=1)[kinds != 0]
+        self._recent = np.concatenate([recent, told])[-_RECENT:]
+        self._keep_threshold(first, len(told) > 0)
         return self
+
+    def _keep_threshold(self, first: bool, is_told: bool) -> None:
+        """Where pairs were judged, it is that of the last ones; of an earlier fit nothing is kept."""
+        if first:
+            self._judges_pairs = False
+            self.__dict__.pop("threshold_", None)
+        if is_told:
+            distances, kinds = self._recent.T
+            self.threshold_ = best_threshold(distances, kinds > 0)
+            self._judges_pairs = True
 
     @property
     def n_pairs_seen_(self) -> int:
         """How many pairs were learned from."""
         return len(self.losses_)
 
-    def _differences(self, X: Any, y: Any, reset: bool) -> tuple[np.ndarray, np.ndarray]:
+    def _differences(
+        self, X: Any, y: Any, judged: bool | None, reset: bool
+    ) -> tuple[np.ndarray, Told]:
         if isinstance(X, list | tuple):
             X = as_numbers(X, "X")
-        _check_not_row_numbers(X)
+        check_not_row_numbers(X)
         if getattr(X, "ndim", 2) == 3:
             pairs = validated_array(X, "X", dtype=np.float64, allow_nd=True)
             if pairs.shape[1] != 2:
@@ -126,87 +179,34 @@ class OnlineMetricLearner(MahalanobisMethods, BaseEstimator):
                 )
             X = pairs[:, 0] - pairs[:, 1]
         Z = validated(self, X, dtype=np.float64, reset=reset)
-        y = _targets(y)
-        if len(y) != len(Z):
-            raise ValueError(
-                f"`y` has {len(y)} entries, but `X` has {len(Z)} pairs; pass one squared distance for each."
-            )
-        if y.min() < 0:
-            raise ValueError(
-                f"`y` contains {y.min():.6g}; it holds squared distances, which are at least 0. Where 1 and -1 "
-                "say alike and unlike, pass targets, such as np.where(y > 0, near, far)."
-            )
-        return Z, y
+        return Z, read_told(y, len(Z), judged)
 
-    def _start(self, d: int) -> np.ndarray:
+    def _statements(self, X: Any, y: Any, side: Any, reset: bool) -> tuple[np.ndarray, Asked]:
+        points = validated(self, X, dtype=np.float64, reset=reset)
+        known = side_of(side, y, len(points), None, generator(None))
+        if not isinstance(known, Pairs | Bounds):
+            raise TypeError(
+                f"`side` holds {type(known).__name__}, which ask no pair for a distance; pass Pairs or Bounds, "
+                "or learn from triplets with MetricLearner."
+            )
+        i, j = (to_numpy(column) for column in known.statement_points().T)
+        asked = asked_by_pairs(known) if isinstance(known, Pairs) else asked_by_bounds(known)
+        order = in_step(known) if isinstance(known, Pairs) else np.arange(len(i))
+        return (points[i] - points[j])[order], asked.taken(order)
+
+    def _start(self, d: int) -> tuple[np.ndarray | None, OnlineMetric]:
+        """The root of the prior, None where it is the identity, and a stream of no pairs."""
         if isinstance(self.prior, str) and self.prior != "identity":
             raise ValueError(
                 f'`prior={self.prior!r}` is not known; pass "identity" or a matrix: a stream has no covariance '
                 "before it has begun."
             )
         prior = read_prior(self.prior, np.empty((0, d)))
-        A = np.eye(d) if prior is None else prior.root
-        if len(A) < d:
+        if prior is None:
+            return None, OnlineMetric(np.eye(d))
+        if len(prior.root) < d:
             raise ValueError(
-                f"`prior` is not positive definite (its rank is {len(A)} of {d}), and no step changes a "
-                "direction that it measures by zero; add a small multiple of the identity."
+                f"`prior` is not positive definite (its rank is {len(prior.root)} of {d}), and no step changes "
+                "a direction that it measures by zero; add a small multiple of the identity."
             )
-        return A
-
-
-def _check_not_row_numbers(X: Any) -> None:
-    """Pairs are given by their points; a table of row numbers would pass for differences of two features."""
-    if issparse(X) or getattr(X, "shape", (0,))[1:] != (2,):
-        return
-    table = np.asarray(X)
-    if table.dtype.kind in ("i", "u") and table.size and table.min() >= 0:
-        raise TypeError(
-            "`X` holds two columns of whole numbers, as row numbers of pairs are; pass the points themselves, "
-            "points[pairs] of shape (m, 2, d). Differences of points with two features are passed as floats."
-        )
-
-
-def _targets(y: Any) -> np.ndarray:
-    """One finite number a pair; what can only be labels is refused."""
-    if y is None:
-        raise ValueError(
-            "nothing is known about the pairs: this estimator requires y to be passed, but the target y is "
-            "None; pass the squared distance that each pair should have."
-        )
-    try:
-        given = to_numpy(check_unmasked(y, "y"))
-    except ValueError:
-        given = as_numbers(y, "y")  # which says why it is no array
-    if given.dtype.kind in ("b", "U", "S"):
-        raise TypeError(
-            f"`y` holds labels ({given.dtype}); pass the squared distance that each pair should have, such as "
-            "np.where(alike, near, far)."
-        )
-    numbers = as_numbers(y, "y")
-    if numbers.ndim != 1:
-        raise ValueError(
-            f"`y` must be one-dimensional, one squared distance for each pair; got shape {numbers.shape}."
-        )
-    _warn_of_labels(given)
-    return np.asarray(check_finite(np.asarray(numbers, dtype=np.float64), "y"))
-
-
-def _warn_of_labels(y: np.ndarray) -> None:
-    """Whole numbers from 0 or 1 up, often repeated, may be labels."""
-    if y.dtype.kind not in ("i", "u") or not y.size:
-        return
-    values = np.unique(y)
-    is_code = values[0] in (0, 1) and values[-1] - values[0] == values.size - 1
-    if is_code and 1 < values.size <= y.size // 2:
-        warn(
-            f"`y` holds the whole numbers {values[0]} to {values[-1]}, as labels do, and they are taken for "
-            "squared distances; pass np.where(alike, near, far), or y.astype(float) if distances they are."
-        )
-
-
-def new_squared_distance(p: float, y: float, eta: float) -> float:
-    """The s > 0 with 1/s - 1/p = eta (s - y): the squared distance after the step, between p and y."""
-    b = eta * y * p - 1
-    root = math.hypot(b, 2 * eta**0.5 * p)
-    # The sum that cancels nothing.
-    return (b + root) / (2 * eta * p) if b > 0 else 2 * p / (root - b)
+        return prior.root, OnlineMetric(prior.root)

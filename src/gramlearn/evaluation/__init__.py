@@ -1,7 +1,8 @@
-"""How good is a similarity or a clustering? Triplets kept, neighbors retrieved, labels agreed on."""
+"""How good is a similarity, a clustering, a judgment? Triplets kept, neighbors retrieved, labels agreed on."""
 
 from gramlearn.evaluation.agreement import normalized_mutual_information, pair_accuracy
 from gramlearn.evaluation.retrieval import average_precision, recall_at_k
+from gramlearn.evaluation.suspects import suspects
 from gramlearn.evaluation.triplets import TripletScorer, comparisons_kept
 
 __all__ = [
@@ -11,4 +12,5 @@ __all__ = [
     "normalized_mutual_information",
     "pair_accuracy",
     "recall_at_k",
+    "suspects",
 ]

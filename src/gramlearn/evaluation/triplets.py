@@ -37,7 +37,7 @@ def comparisons_kept(estimator: Any, X: Any, triplets: Triplets) -> float:
     check_triplets(triplets, "triplets", int(X.shape[0]))
     judge, X = _find_scorer(estimator, X)
     i, j, _ = (to_numpy(column) for column in triplets.near_and_far())
-    near, far = np.split(_score_pairs(judge, X, i, j), 2)
+    near, far = np.split(score_pairs(judge, X, i, j), 2)
     return share_kept(near, far, triplets)
 
 
@@ -101,7 +101,7 @@ def _find_scorer(estimator: Any, X: Any) -> tuple[Any, Any]:
     )
 
 
-def _score_pairs(judge: Any, X: Any, i: np.ndarray, j: np.ndarray) -> np.ndarray:
+def score_pairs(judge: Any, X: Any, i: np.ndarray, j: np.ndarray) -> np.ndarray:
     """pair_score of (x_i, x_j), some rows at a time, to save memory."""
     from sklearn.utils import _safe_indexing
 

@@ -1,6 +1,20 @@
-"""Pictures: of an answer, of pairs, of points before and after, of a kernel design."""
+"""Pictures: of an answer, of pairs, of points before and after, of a kernel design, of what was learned."""
 
 from gramlearn.plots.answers import plot_before_after, plot_history, plot_map, plot_pairs
 from gramlearn.plots.design import plot_design_path
+from gramlearn.plots.explanations import (
+    plot_feature_importances,
+    plot_feature_stretch,
+    plot_statements,
+)
 
-__all__ = ["plot_before_after", "plot_design_path", "plot_history", "plot_map", "plot_pairs"]
+__all__ = [
+    "plot_before_after",
+    "plot_design_path",
+    "plot_feature_importances",
+    "plot_feature_stretch",
+    "plot_history",
+    "plot_map",
+    "plot_pairs",
+    "plot_statements",
+]

@@ -64,6 +64,6 @@ def new_figure(width: float, height: float) -> Any:
     return pyplot.figure(figsize=(width, height), layout="constrained")
 
 
-def new_axes() -> Any:
-    """One panel."""
-    return new_figure(5.2, 3.6).add_subplot()
+def new_axes(height: float = 3.6) -> Any:
+    """One panel, of so many inches."""
+    return new_figure(5.2, height).add_subplot()

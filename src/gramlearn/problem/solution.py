@@ -3,12 +3,14 @@
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from functools import cached_property
-from typing import Any, NamedTuple, final
+from typing import Any, NamedTuple, TypeVar, final
 
 from gramlearn._base.arrays import Array, transpose
 from gramlearn.problem.certificate import Certificate
 from gramlearn.problem.problem import Problem
 from gramlearn.problem.status import InfeasibleError, Status
+
+SomeSolution = TypeVar("SomeSolution", bound=Any)
 
 _NAMED = 5  # so many conflicting constraints are written out
 
@@ -125,10 +127,13 @@ class Solution(CertifiedAnswer):
         )
 
 
-def unless_infeasible(solution: Solution, soft: str, finite: str) -> Solution:
+def unless_infeasible(
+    solution: SomeSolution, soft: str, finite: str, proven: str = Status.INFEASIBLE.value
+) -> SomeSolution:
     """Give the solution, or raise InfeasibleError with advice in the words of whoever posed the problem.
 
-    `soft` names losses that let bounds be violated, `finite` those of them that are finite everywhere.
+    `soft` names losses that let bounds be violated, `finite` those of them that are finite everywhere, and
+    `proven` says what a proof of infeasibility is about.
     """
     status, conflict = solution.status, solution.conflict
     if status is Status.UNBOUNDED:
@@ -141,4 +146,4 @@ def unless_infeasible(solution: Solution, soft: str, finite: str) -> Solution:
         if len(conflict) > 1
         else f"Out of reach, as between equal points: {named}. Leave it out, or use {finite}."
     )
-    raise InfeasibleError(f"{status.value}. {reason}", solution)
+    raise InfeasibleError(f"{proven}. {reason}", solution)

@@ -16,10 +16,16 @@ from gramlearn._base.validation import check_points, describe_value, generator
 from gramlearn.problem.constraints import SquaredDistances
 from gramlearn.problem.losses import BoundedLoss, Loss
 from gramlearn.problem.problem import Term
-from gramlearn.side_information.splitting import choose_held
+from gramlearn.side_information.splitting import choose_folds, choose_held
 
+_LEAST = (
+    1e-12  # of the mean: what a squared distance of zero counts as where its logarithm is asked for
+)
 Offset = Callable[[Array, Array], Any]
 Coincide = Callable[[Array, Array], Array]
+Lengths = Callable[
+    [Array, Array], np.ndarray
+]  # the squared distances of pairs (i, j), in host memory
 
 
 class SideInformation(ABC):
@@ -90,7 +96,26 @@ class SideInformation(ABC):
         """The weight of each pair of `near_and_far`, 1 where none was given; in host memory."""
 
     @abstractmethod
-    def statement_weights(self) -> np.ndarray:
+    def excess(self, lengths: Lengths, bounds: tuple[Any, Any] | None = None) -> np.ndarray:
+        """By how much squared distance each statement is broken; below zero where it is kept.
+
+        `bounds` are (upper, lower) of pairs that have none of their own.
+        """
+
+    @abstractmethod
+    def log_ratios(self, lengths: Lengths) -> np.ndarray:
+        """The logarithm of what shall be the less over what shall be the more; above zero where it is not.
+
+        It has no unit and does not depend on the unit of distances. Margins do not count, and pairs without
+        bounds are measured by a distance between those of the similar and of the dissimilar ones.
+        """
+
+    @abstractmethod
+    def term_statements(self, loss: BoundedLoss) -> list[np.ndarray]:
+        """For each term that `bind` makes with this loss, the numbers of its statements."""
+
+    @abstractmethod
+    def weights(self) -> np.ndarray:
         """The weight of each statement, 1 where none was given; in host memory."""
 
     @final
@@ -164,6 +189,11 @@ class SideInformation(ABC):
         return self.drop(is_held), self.drop(~is_held)
 
     @final
+    def folds(self, n_folds: int, random_state: Any = None) -> np.ndarray:
+        """The fold of each statement, 0 to n_folds - 1; all statements about the same points are in one."""
+        return choose_folds(to_numpy(self.statement_points()), n_folds, generator(random_state))
+
+    @final
     def check_fits(self, n_rows: int) -> None:
         """Refuse points that are not the ones the indices were made for, as far as numbers tell."""
         if n_rows != self.n_points:
@@ -198,6 +228,14 @@ class SideInformation(ABC):
                 f"none of the {self.size} statements lies within the {n_rows} rows of `rows`; keep "
                 "more rows, or split so that linked points stay together."
             )
+
+
+def logarithms(*lengths: np.ndarray) -> list[np.ndarray]:
+    """Of squared distances, each at least 1e-12 of their mean and at most 1e12 of it."""
+    every = np.concatenate(lengths)
+    known = every[(every > 0) & np.isfinite(every)]
+    unit = float(np.mean(known)) if known.size else 1.0
+    return [np.log(np.clip(some / unit, _LEAST, 1 / _LEAST)) for some in lengths]
 
 
 def complete(loss: BoundedLoss, kind: str, bound: Any, weight: Any) -> BoundedLoss:

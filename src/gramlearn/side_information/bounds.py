@@ -10,7 +10,14 @@ from gramlearn._base.validation import check_indices
 from gramlearn.problem.losses import BoundedLoss
 from gramlearn.problem.problem import Term
 from gramlearn.side_information import tables
-from gramlearn.side_information.base import Coincide, Offset, SideInformation, complete
+from gramlearn.side_information.base import (
+    Coincide,
+    Lengths,
+    Offset,
+    SideInformation,
+    complete,
+    logarithms,
+)
 
 INF = float("inf")
 
@@ -145,10 +152,7 @@ class Bounds(SideInformation):
         return xp.take(self.i, rows), xp.take(self.j, rows), xp.take(upper, rows) < INF
 
     def pair_weights(self) -> np.ndarray:
-        return self.statement_weights()[to_numpy(self._has_one_bound)]
-
-    def statement_weights(self) -> np.ndarray:
-        return tables.weights_in_full(self.weight, self.size)
+        return self.weights()[to_numpy(self._has_one_bound)]
 
     @property
     def _has_one_bound(self) -> Array:
@@ -163,23 +167,43 @@ class Bounds(SideInformation):
         `bounds` is ignored: every pair has its own.
         """
         del bounds, random_state
-        xp = namespace(self.i)
+        xp, terms = namespace(self.i), []
+        for kind, numbers, rows in self._kinds(loss):
+            bound, weight = xp.take(numbers, rows), tables.rows_of(self.weight, rows)
+            i, j = xp.take(self.i, rows), xp.take(self.j, rows)
+            completed = complete(loss, kind, bound, weight)
+            terms.append(self._distance_term(i, j, completed, points, offset))
+        return terms
+
+    def _kinds(self, loss: BoundedLoss) -> list[tuple[str, Array, Array]]:
+        """(kind, bounds, rows) of each term."""
         upper, lower = self.limits
         # A loss without a target, such as SquaredHinge, has the same value from its two halves.
         target = (upper == lower) & _takes_target(loss)
-        terms = []
-        for kind, numbers, chosen in (
-            ("upper", upper, (upper < INF) & ~target),
-            ("lower", lower, (lower > 0) & ~target),
-            ("equal", upper, target),
-        ):
-            rows = where_true(chosen)
-            if rows.shape[0]:
-                bound, weight = xp.take(numbers, rows), tables.rows_of(self.weight, rows)
-                ends = xp.take(self.i, rows), xp.take(self.j, rows)
-                completed = complete(loss, kind, bound, weight)
-                terms.append(self._distance_term(*ends, completed, points, offset))
-        return terms
+        kinds = (
+            ("upper", upper, where_true((upper < INF) & ~target)),
+            ("lower", lower, where_true((lower > 0) & ~target)),
+            ("equal", upper, where_true(target)),
+        )
+        return [kind for kind in kinds if kind[2].shape[0]]
+
+    def weights(self) -> np.ndarray:
+        return tables.weights_in_full(self.weight, self.size)
+
+    def excess(self, lengths: Lengths, bounds: tuple[Any, Any] | None = None) -> np.ndarray:
+        del bounds
+        d = lengths(self.i, self.j)
+        upper, lower = (to_numpy(vector) for vector in self.limits)
+        return np.maximum(d - upper, lower - d)
+
+    def log_ratios(self, lengths: Lengths) -> np.ndarray:
+        d, upper, lower = logarithms(
+            lengths(self.i, self.j), *(to_numpy(vector) for vector in self.limits)
+        )
+        return np.maximum(d - upper, lower - d)
+
+    def term_statements(self, loss: BoundedLoss) -> list[np.ndarray]:
+        return [to_numpy(rows) for _, _, rows in self._kinds(loss)]
 
 
 def _takes_target(loss: BoundedLoss) -> bool:

@@ -17,7 +17,14 @@ from gramlearn._base.validation import check_count, check_points, check_share
 from gramlearn.problem.losses import BoundedLoss
 from gramlearn.problem.problem import Term
 from gramlearn.side_information import tables
-from gramlearn.side_information.base import Coincide, Offset, SideInformation, complete
+from gramlearn.side_information.base import (
+    Coincide,
+    Lengths,
+    Offset,
+    SideInformation,
+    complete,
+    logarithms,
+)
 from gramlearn.side_information.closure import (
     Contradiction,
     find_contradictions,
@@ -292,11 +299,47 @@ class Pairs(SideInformation):
         return table[:, 0], table[:, 1], alike
 
     def pair_weights(self) -> np.ndarray:
-        return self.statement_weights()
-
-    def statement_weights(self) -> np.ndarray:
         sides = ((self.similar, self.similar_weight), (self.dissimilar, self.dissimilar_weight))
         return np.concatenate([tables.weights_in_full(w, table.shape[0]) for table, w in sides])
+
+    def weights(self) -> np.ndarray:
+        return self.pair_weights()
+
+    def excess(self, lengths: Lengths, bounds: tuple[Any, Any] | None = None) -> np.ndarray:
+        near, far = self._lengths(lengths)
+        upper, lower = self._own_or(bounds)
+        return np.concatenate([near - upper, lower - far])
+
+    def log_ratios(self, lengths: Lengths) -> np.ndarray:
+        near, far = logarithms(*self._lengths(lengths))
+        # Halfway between the medians: a few wrong statements do not move it.
+        middle = float(np.mean([np.median(some) for some in (near, far) if some.size]))
+        return np.concatenate([near - middle, middle - far])
+
+    def term_statements(self, loss: BoundedLoss) -> list[np.ndarray]:
+        del loss
+        near, far = np.split(np.arange(self.size), [int(self.similar.shape[0])])
+        return [rows for rows in (near, far) if rows.size]
+
+    def _lengths(self, lengths: Lengths) -> tuple[np.ndarray, np.ndarray]:
+        i, j, _ = self.near_and_far()
+        near, far = np.split(lengths(i, j), [int(self.similar.shape[0])])
+        return near, far
+
+    def _own_or(self, bounds: tuple[Any, Any] | None) -> tuple[Any, Any]:
+        """(upper, lower), in host memory: those of the pairs, else those given; 0 for a list without pairs."""
+        given = (None, None) if bounds is None else bounds
+        found = []
+        for (side, (name, _)), other in zip(_NUMBERS.items(), given, strict=True):
+            value = getattr(self, name)
+            value = other if value is None else value
+            if value is None and getattr(self, side).shape[0]:
+                raise ValueError(
+                    f"`side` has {side} pairs without a bound, and no `{name}` is known; pass Pairs(..., "
+                    f"{name}=a squared distance)."
+                )
+            found.append(0.0 if value is None else to_numpy(value))
+        return found[0], found[1]
 
     def _terms(
         self, loss: BoundedLoss, points: Any, bounds: Any, random_state: Any, offset: Offset

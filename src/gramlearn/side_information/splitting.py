@@ -11,7 +11,7 @@ from collections.abc import Callable, Mapping
 import numpy as np
 
 from gramlearn._base.distinct_rows import distinct_rows
-from gramlearn._base.validation import check_choice, check_share
+from gramlearn._base.validation import check_choice, check_count, check_share
 
 
 def choose_held(table: np.ndarray, share: float, by: str, rng: np.random.Generator) -> np.ndarray:
@@ -36,6 +36,19 @@ def choose_held(table: np.ndarray, share: float, by: str, rng: np.random.Generat
         )
     last = possible[np.argmin(np.abs(counts[possible] - target))]
     return np.asarray(turn <= last)
+
+
+def choose_folds(table: np.ndarray, n_folds: int, rng: np.random.Generator) -> np.ndarray:
+    """The fold of each statement, those about the same points in one; folds of as many such sets each."""
+    count = check_count(n_folds, "n_folds", least=2)
+    kind = distinct_rows(np.sort(table, axis=1)).kind
+    n_sets = int(kind.max(initial=-1)) + 1
+    if n_sets < count:
+        raise ValueError(
+            f"`n_folds={count}` needs as many statements about different points; there are {n_sets}: pass "
+            "fewer folds, or more statements."
+        )
+    return np.asarray(rng.permutation(n_sets)[kind] % count)
 
 
 def _of_statements(table: np.ndarray, target: float, rng: np.random.Generator) -> np.ndarray:

@@ -20,7 +20,14 @@ from gramlearn.problem.losses import BoundedLoss
 from gramlearn.problem.problem import Term
 from gramlearn.side_information import tables
 from gramlearn.side_information.against_others import compare_with_others
-from gramlearn.side_information.base import Coincide, Offset, SideInformation, complete
+from gramlearn.side_information.base import (
+    Coincide,
+    Lengths,
+    Offset,
+    SideInformation,
+    complete,
+    logarithms,
+)
 from gramlearn.side_information.neighbors import Neighborhoods
 from gramlearn.side_information.pairs import Pairs, check_pairs
 from gramlearn.side_information.sampling import draw_triplets
@@ -251,10 +258,27 @@ class Triplets(SideInformation):
         return 1.0 if self.margin is None else self.margin
 
     def pair_weights(self) -> np.ndarray:
-        return np.tile(self.statement_weights(), 2)
+        return np.tile(self.weights(), 2)
 
-    def statement_weights(self) -> np.ndarray:
+    def weights(self) -> np.ndarray:
         return tables.weights_in_full(self.weight, self.size)
+
+    def excess(self, lengths: Lengths, bounds: tuple[Any, Any] | None = None) -> np.ndarray:
+        del bounds
+        near, far = self._lengths(lengths)
+        return near - far + tables.weights_in_full(self.margin, self.size)
+
+    def log_ratios(self, lengths: Lengths) -> np.ndarray:
+        near, far = logarithms(*self._lengths(lengths))
+        return near - far
+
+    def term_statements(self, loss: BoundedLoss) -> list[np.ndarray]:
+        del loss
+        return [np.arange(self.size)]
+
+    def _lengths(self, lengths: Lengths) -> tuple[np.ndarray, np.ndarray]:
+        near, far = _two_pairs(tables.contiguous_columns(self.triplets))
+        return lengths(*near), lengths(*far)
 
     def contradictions(self) -> np.ndarray:
         """The rows whose opposite is a row as well, in ascending order; their `size` counts them.

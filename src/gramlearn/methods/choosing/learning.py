@@ -47,7 +47,7 @@ class Setting:
 
     def ask(self, side: SideInformation, places: Places, strength: float) -> Statements:
         """Statements with a price and bounds, about points as the prior sees them."""
-        weight = float(side.statement_weights().sum())
+        weight = float(side.weights().sum())
         one = price_at_strength_one(
             self.loss, places.n_directions, weight, unit_of(side, places)
         )

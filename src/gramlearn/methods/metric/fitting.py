@@ -167,7 +167,7 @@ def learn(
     """
     terms = asked.terms(None if of_kernel else P, rest)
     solution = solve(regularizer, prior, terms)
-    _warn_if_all_hold(asked.side, solution)
+    warn_if_all_hold(asked.side, solution)
     return _measured(asked, solution, root_of(solution, P, of_kernel), P, rest)
 
 
@@ -201,7 +201,7 @@ def _measured(
     return Learned(F, F @ F.T, solution, lengths, alike, asked.side.pair_weights())
 
 
-def _warn_if_all_hold(side: SideInformation, solution: Solution) -> None:
+def warn_if_all_hold(side: SideInformation, solution: Any) -> None:
     """Say so where there was nothing to learn: no statement has a price, and the answer is the prior."""
     if solution.status is not Status.OPTIMAL or any(np.any(prices) for prices in solution.duals):
         return

@@ -2,6 +2,7 @@
 
     full        W = A'A = L'L                      x -> L x
     low rank    W = I + R (F - I) R',  R'R = I     x -> x + R (F^(1/2) - I) R'x
+    diagonal    W = diag(w)                        x_f -> sqrt(w_f) x_f
 
 The root of W is the symmetric one: of all L with L'L = W it moves the points least, and the identity stays the
 identity. The low-rank form takes d k numbers and never writes out a d x d matrix (J12 3.6).
@@ -39,6 +40,15 @@ class MetricMap(ABC):
     def matrix(self) -> np.ndarray:
         """W, d x d."""
 
+    @property
+    @abstractmethod
+    def diagonal(self) -> np.ndarray:
+        """W_ff: what a difference of 1 in feature f alone measures, squared."""
+
+    @abstractmethod
+    def learned_in(self) -> tuple[np.ndarray, np.ndarray]:
+        """(R, F): W is R F R' within the span of R, d x k, and the identity beyond it."""
+
     @abstractmethod
     def transform(self, X: Any) -> np.ndarray:
         """X L', whose plain squared distances are the learned ones, in the precision of X."""
@@ -74,6 +84,13 @@ class FullMap(MetricMap):
     def matrix(self) -> np.ndarray:
         return np.asarray(self.factor.T @ self.factor)
 
+    @property
+    def diagonal(self) -> np.ndarray:
+        return row_squares(self.factor.T)
+
+    def learned_in(self) -> tuple[np.ndarray, np.ndarray]:
+        return np.eye(self.n_features), self.matrix
+
     def transform(self, X: Any) -> np.ndarray:
         return np.asarray(X @ self.components.astype(X.dtype, copy=False))
 
@@ -108,13 +125,20 @@ class LowRankMap(MetricMap):
     def matrix(self) -> np.ndarray:
         return self._written_out(self.inner)
 
+    @property
+    def diagonal(self) -> np.ndarray:
+        return 1.0 + np.einsum(
+            "fk,fk->f", self.basis @ (self.inner - np.eye(len(self.inner))), self.basis
+        )
+
+    def learned_in(self) -> tuple[np.ndarray, np.ndarray]:
+        return self.basis, self.inner
+
     def _written_out(self, F: np.ndarray) -> np.ndarray:
         d, k = self.basis.shape
-        if d > _LARGEST:
-            raise ValueError(
-                f"a matrix of {d} x {d} numbers is not made; `basis_` and `inner_` hold all of it, and "
-                "pair_distance and transform use them."
-            )
+        _check_written_out(
+            d, "`basis_` and `inner_` hold all of it, and pair_distance and transform use them"
+        )
         return np.asarray(np.eye(d) + self.basis @ (F - np.eye(k)) @ self.basis.T)
 
     def transform(self, X: Any) -> np.ndarray:
@@ -133,6 +157,77 @@ class LowRankMap(MetricMap):
         inside = np.asarray(X @ self.basis)
         learned = squared_distances(inside @ self._root, i, j)
         return np.asarray(distances_beyond(X, inside, i, j) + learned)
+
+
+@final
+@dataclass(frozen=True, eq=False)
+class DiagonalMap(MetricMap):
+    """W = diag(w): each feature times a number. Of sparse points the images are sparse."""
+
+    weights: np.ndarray
+
+    @property
+    def n_features(self) -> int:
+        return len(self.weights)
+
+    @property
+    def components(self) -> np.ndarray:
+        return self._written_out(np.sqrt(self.weights))
+
+    @property
+    def matrix(self) -> np.ndarray:
+        return self._written_out(self.weights)
+
+    def _written_out(self, diagonal: np.ndarray) -> np.ndarray:
+        why = "`feature_weights_` holds all of it, and pair_distance and transform use that"
+        _check_written_out(self.n_features, why)
+        return np.diag(diagonal)
+
+    def transform(self, X: Any) -> Any:
+        return scaled_columns(X, np.sqrt(self.weights).astype(X.dtype, copy=False))
+
+    def squared_lengths(self, Z: Any) -> np.ndarray:
+        return row_squares(self.transform(Z))
+
+    def squared_distances(self, X: Any, i: Any, j: Any) -> np.ndarray:
+        return np.asarray(squared_distances(self.transform(X), i, j))
+
+    def leading_components(self, X: Any, count: int) -> np.ndarray:
+        """The rows of L, count x d, of the features that make up most of the distances between these points.
+
+        That is their weight times their variance, which no choice of units changes.
+        """
+        order = np.argsort(-self.weights * column_variances(X), kind="stable")[:count]
+        L = np.zeros((count, self.n_features))
+        L[np.arange(count), order] = np.sqrt(self.weights[order])
+        return L
+
+
+def _check_written_out(d: int, instead: str) -> None:
+    if d > _LARGEST:
+        raise ValueError(f"a matrix of {d} x {d} numbers is not made; {instead}.")
+
+
+def scaled_columns(X: Any, scale: np.ndarray) -> Any:
+    """Each column times its number; of a sparse X a sparse matrix."""
+    return X.multiply(scale[None, :]).tocsr() if issparse(X) else X * scale
+
+
+def column_variances(X: Any) -> np.ndarray:
+    """The variance of each column, over n - 1; exactly 0 where it is no more than rounding."""
+    n = X.shape[0]
+    mean = np.asarray(X.mean(axis=0)).reshape(-1)
+    if issparse(X):
+        entries = X.tocoo()
+        off = (entries.data - mean[entries.col]) ** 2
+        zeros = n - np.bincount(entries.col, minlength=len(mean))
+        squares = np.bincount(entries.col, off, minlength=len(mean)) + zeros * mean**2
+        largest = np.asarray(abs(X).max(axis=0).todense()).reshape(-1)
+    else:
+        squares, largest = ((X - mean) ** 2).sum(axis=0), np.abs(X).max(axis=0)
+    variances = squares / max(n - 1, 1)
+    rounding = 10 * np.finfo(float).eps * largest
+    return np.where(np.sqrt(variances) > rounding, variances, 0.0)
 
 
 def distances_beyond(X: Any, inside: np.ndarray, i: Any, j: Any) -> np.ndarray:
@@ -186,6 +281,15 @@ def row_squares(Z: Any) -> np.ndarray:
     if issparse(Z):
         return np.asarray(Z.multiply(Z).sum(axis=1)).reshape(-1)
     return np.einsum("ij,ij->i", Z, Z)
+
+
+def column_variances(X: Any) -> np.ndarray:
+    """The variance of each column, of an array or a sparse matrix."""
+    mean = np.asarray(X.mean(axis=0)).reshape(-1)
+    if issparse(X):
+        squares = np.asarray(X.multiply(X).mean(axis=0)).reshape(-1)
+        return np.maximum(squares - mean**2, 0.0)
+    return np.asarray(np.mean((X - mean) ** 2, axis=0))
 
 
 def symmetric_root(W: np.ndarray) -> np.ndarray:

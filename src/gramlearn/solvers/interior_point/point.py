@@ -4,7 +4,6 @@ X need not be X(lam). Where grad phi(X) - Z = Y0 - sum_k lam_k A_k, and loss_k*'
 of the multipliers of the two ends, the gap is what X and Z, and lam and its multipliers, have as products.
 """
 
-import math
 from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import final
@@ -21,40 +20,32 @@ from gramlearn._base.arrays import (
     symmetric_part,
     transpose,
 )
-from gramlearn.problem.dual import Dual, Part
+from gramlearn.problem.dual import Dual
 from gramlearn.problem.linear_maps import LinearMap, joint_adjoint, joint_apply
 from gramlearn.problem.primal import PrimalPoint
 from gramlearn.problem.spectral import ConjugatePoint
+from gramlearn.solvers.interior_point.prices import InsidePrices, inside_domain
 from gramlearn.solvers.symmetric import Coordinates
 
 INF = float("inf")
-_MARGIN = 1e-3  # the share of its size by which a t is kept inside its domain, to have a price
-_BISECTIONS = 16
 _SHARE = 0.1  # the least share of the residual that the multiplier of X starts with
 
 
 @final
 @dataclass(frozen=True, eq=False)
-class Interior:
-    """X = Q Q' with Q'ZQ = diag(z), and lam with u, v > 0 where its box ends below and above.
-
-    s is inside the domain of a smooth loss, with multipliers where that ends below and above. In the limit it
-    is t + u - v, and lam is loss'(s). All four multipliers are 0 where there is no end.
-    """
+class Interior(InsidePrices):
+    """X = Q Q' with Q'ZQ = diag(z), and prices inside their box."""
 
     dual: Dual
     frame: Array  # Q
     cone: Array  # z
-    lam: Array
-    inside: Array  # s
-    multipliers: tuple[Array, ...]  # u, v, and those of s
 
     @staticmethod
     def without_multipliers(dual: Dual, frame: Array, lam: Array) -> "Interior":
         """X and lam, all of whose multipliers and s are 0."""
         zero = namespace(lam).zeros_like(lam)
         cone = constant(0.0, lam, int(frame.shape[0]))
-        return Interior(dual, frame, cone, lam, zero, (zero,) * 4)
+        return Interior(dual, lam, zero, (zero,) * 4, frame, cone)
 
     @property
     def is_inside(self) -> bool:
@@ -82,49 +73,6 @@ class Interior:
         return self.primal_point.t
 
     @cached_property
-    def price(self) -> Array:
-        """loss'(s); lam where there is no slope."""
-        price = self.dual.each(
-            lambda p, v, s: p.loss.price(s) if p.loss.is_smooth else v, self.lam, self.inside
-        )
-        return clipped(price, *self.dual.box)
-
-    @cached_property
-    def aim(self) -> Array:
-        """loss*' at the price of s: s itself, or the bound where s is on its right side."""
-
-        def aim(part: Part, price: Array, s: Array) -> Array:
-            bound = part.loss.conjugate_derivative(0 * price)
-            return namespace(s).where(price != 0, s, bound) if part.loss.is_smooth else bound
-
-        return self.dual.each(aim, self.price, self.inside)
-
-    @cached_property
-    def slope(self) -> Array:
-        """By how much s changes with lam: loss*'' at the price of s, less what its multipliers hold back.
-
-        Not at lam, since an exponential of a lam that is far off tells nothing about the optimum.
-        """
-        free = self.dual.each(lambda p, v: p.loss.conjugate_second(v), self.price)
-        held = sum(multiplier / room for multiplier, room in self.pairs[2:])
-        xp = namespace(free)
-        bent = free > 0
-        return xp.where(bent, 1 / (1 / xp.where(bent, free, 1 + free) + held), free)
-
-    @cached_property
-    def domain_rooms(self) -> tuple[Array, Array]:
-        """The distances of s from the ends of the domain of a smooth loss, INF where it has none."""
-
-        def room(part: Part, s: Array, side: int) -> Array:
-            end = part.loss.domain()[side] if part.loss.is_smooth else INF
-            return namespace(s).abs(s - end)
-
-        return (
-            self.dual.each(lambda p, s: room(p, s, 0), self.inside),
-            self.dual.each(lambda p, s: room(p, s, 1), self.inside),
-        )
-
-    @cached_property
     def residual(self) -> Array:
         """Q' (grad phi(X) - Y0 + sum_k lam_k A_k) Q, which Q'ZQ is to be."""
         Q, image = self.frame, self.at.image
@@ -150,20 +98,9 @@ class Interior:
         return 1.0 if self.dual.regularizer.is_own_barrier else 0.0
 
     @cached_property
-    def rooms(self) -> tuple[Array, Array]:
-        """(lam - lo, hi - lam), INF where the box has no end."""
-        lo, hi = self.dual.box
-        return self.lam - lo, hi - self.lam
-
-    @cached_property
     def count(self) -> int:
         """The number of products that shall become mu."""
         return int(self.cone.shape[0]) + sum(count_true(m > 0) for m in self.multipliers)
-
-    @property
-    def pairs(self) -> list[tuple[Array, Array]]:
-        """Every multiplier with its room."""
-        return list(zip(self.multipliers, (*self.rooms, *self.domain_rooms), strict=True))
 
     @property
     def mu(self) -> float:
@@ -179,15 +116,6 @@ class Interior:
         return (sum(read(xp.sum(product)) for product in products) + inside) / self.count
 
 
-def _inside(part: Part, t: Array) -> Array:
-    """t, kept inside the domain of its loss by a small margin."""
-    if not part.loss.is_smooth or not part.loss.has_domain:
-        return t
-    low, high = part.loss.domain()
-    margin = _MARGIN * part.loss.scale(t, part.unit)
-    return clipped(clipped(t, low=low + margin), high=high - margin)
-
-
 def center(dual: Dual, frame: Array, lam: Array, mu: float) -> Interior:
     """Give X and lam multipliers whose products are mu, those of X larger where the residual is large.
 
@@ -199,59 +127,9 @@ def center(dual: Dual, frame: Array, lam: Array, mu: float) -> Interior:
     largest = read(xp.max(xp.abs(point.residual)))
     cone = point.cone + (point.barrier_offset + max(mu, _SHARE * largest))
     below, above = (mu / room for room in point.rooms)
-    inside = dual.each(_inside, point.t + below - above)
+    inside = dual.each(inside_domain, point.t + below - above)
     point = replace(point, cone=cone, inside=inside)
     return replace(point, multipliers=(below, above, *(mu / room for room in point.domain_rooms)))
-
-
-def central_prices(part: Part, t: Array, mu: float) -> Array:
-    """Give the lam with t - loss*'(lam) + mu / (lam - lo) - mu / (hi - lam) = 0, or one near it."""
-    xp = namespace(t)
-    lo, hi = part.loss.box(t, part.size)
-    ends_below, ends_above = (bool(xp.all(xp.isfinite(end))) for end in (lo, hi))
-    bound = part.loss.conjugate_derivative(xp.zeros_like(t))
-    if part.loss.is_smooth:
-        t = _inside(part, t)
-        if not (ends_below or ends_above):
-            return part.loss.price(t)
-        return _balanced(part, t, mu, ends_below, ends_above)
-    if ends_below and ends_above:
-        # loss*' is a constant, as for a hinge.
-        pull = (hi - lo) * (t - bound)
-        size = xp.hypot(pull, xp.full_like(pull, 2 * mu)) + 2 * mu
-        # From the nearer end, so that its distance has all its digits.
-        near = 2 * mu * (hi - lo)
-        return xp.where(pull < 0, lo + near / (size - pull), hi - near / (size + pull))
-    # With one end at most: the price of a t at this distance from its bound, on the right side.
-    distance = xp.maximum(xp.abs(t - bound), _MARGIN * part.loss.scale(t, part.unit))
-    if ends_below:
-        return lo + mu / distance
-    return hi - mu / distance if ends_above else xp.zeros_like(t)
-
-
-def _balanced(part: Part, t: Array, mu: float, ends_below: bool, ends_above: bool) -> Array:
-    """Bisect for `central_prices` over the log of the distance from an end, or of the ratio of both."""
-    xp = namespace(t)
-    lo, hi = part.loss.box(t, part.size)
-
-    def at(power: Array) -> tuple[Array, Array, Array]:
-        """(lam, its distance from below, and from above)."""
-        ratio = xp.exp(power * math.log(2.0))
-        if not ends_above:
-            return lo + ratio, ratio, INF + 0 * t
-        if not ends_below:
-            return hi - 1 / ratio, INF + 0 * t, 1 / ratio
-        low, high = (hi - lo) / (1 + 1 / ratio), (hi - lo) / (1 + ratio)
-        return xp.where(ratio < 1, lo + low, hi - high), low, high
-
-    reach = math.log2(float(xp.finfo(t.dtype).max)) / 2
-    least, most = xp.full_like(t, -reach), xp.full_like(t, reach)
-    for _ in range(_BISECTIONS):
-        middle = (least + most) / 2
-        lam, low, high = at(middle)
-        pull = t - part.loss.conjugate_derivative(lam) + mu / low - mu / high
-        least, most = xp.where(pull > 0, middle, least), xp.where(pull > 0, most, middle)
-    return at((least + most) / 2)[0]
 
 
 def fit_prices(point: Interior, to_ends: bool) -> Array:

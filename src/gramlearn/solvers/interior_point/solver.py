@@ -30,7 +30,8 @@ from gramlearn.problem.primal import PrimalPoint
 from gramlearn.problem.problem import Problem
 from gramlearn.problem.scan import near_rows
 from gramlearn.problem.status import Status
-from gramlearn.solvers.interior_point.point import Interior, center, central_prices, fit_prices
+from gramlearn.solvers.interior_point.point import Interior, center, fit_prices
+from gramlearn.solvers.interior_point.prices import central_prices
 from gramlearn.solvers.interior_point.step import advance
 from gramlearn.solvers.loop import State
 from gramlearn.solvers.solver import Answer, Solver, Start

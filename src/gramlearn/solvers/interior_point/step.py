@@ -37,6 +37,7 @@ from gramlearn._base.arrays import (
 )
 from gramlearn.problem.linear_maps import joint_adjoint, joint_apply
 from gramlearn.solvers.interior_point.point import Interior
+from gramlearn.solvers.interior_point.prices import Changes, changes_of
 from gramlearn.solvers.symmetric import Coordinates, factorize
 
 INF = float("inf")
@@ -88,10 +89,9 @@ def _mu_after(point: Interior, step: _Step, size: float) -> float:
     return point.mean_product(pairs, read(namespace(XZ).sum(XZ)))
 
 
-def _changes(step: _Step) -> list[tuple[Array, Array]]:
+def _changes(step: _Step) -> Changes:
     """By how much every multiplier and its room change."""
-    ways = (step.lam, -step.lam, step.inside, -step.inside)
-    return list(zip(step.multipliers, ways, strict=True))
+    return changes_of(step.lam, step.inside, step.multipliers)
 
 
 def _moved(point: Interior, step: _Step, size: float) -> Interior | None:
@@ -161,7 +161,7 @@ class _System:
             upper = upper + transpose(T) @ (
                 T / coordinates.entries(point.at.divided_differences)[:, None]
             )
-        D = sum((multiplier / room for multiplier, room in point.pairs[:2]), start=point.slope)
+        D = point.curvature
         # A target has no curvature and no end: a weight holds it, and refinement removes the difference.
         one = constant(1.0, z, (1, 1))
         norms = concat([m.diagonal(one) for m in point.maps if m.size], z)
@@ -176,38 +176,19 @@ class _System:
         """Solve for the step to the point of the path at mu, corrected by the products of a first step."""
         point = self.point
         xp = namespace(point.lam)
-        z, zero = point.cone, xp.zeros_like(point.lam)
+        z = point.cone
         geometric = xp.sqrt(z[:, None] * z[None, :])
         middle = eye(int(z.shape[0]), z) * (mu + point.barrier_offset - z)
-        goals = [zero + mu] * 4
         if first is not None:
             # dX and dZ in the scaling of Nesterov and Todd; their Jordan product is the second-order term.
             scaled = xp.sqrt(geometric)
             dX, dZ = scaled * first.X, first.Z / scaled
             middle = middle - symmetric_part(dX @ dZ)
-            goals = [
-                goal - change * way
-                for goal, (change, way) in zip(goals, _changes(first), strict=True)
-            ]
         root = xp.sqrt(z)
         T = 2 * xp.sqrt(geometric) * middle / (root[:, None] + root[None, :])
-        ends = [multiplier > 0 for multiplier, _ in point.pairs]
-        fresh = [
-            xp.where(there, goal / room, zero)
-            for there, goal, (_, room) in zip(ends, goals, point.pairs, strict=True)
-        ]
-        below, above, under, over = fresh
-        # Along the tangent where loss*' is s, and with what the multipliers of s add to its price.
-        price = point.price - under + over
-        derivative = point.aim + point.slope * (point.lam - price)
-        X, lam = self._solve(T - point.imbalance, point.t - derivative + below - above, refinements)
-        inside = point.slope * (point.lam + lam - price)
-        changes = [
-            xp.where(there, new - multiplier * (1 + way / room), zero)
-            for there, new, way, (multiplier, room) in zip(
-                ends, fresh, (lam, -lam, inside, -inside), point.pairs, strict=True
-            )
-        ]
+        fresh = point.multipliers_at(mu, None if first is None else _changes(first))
+        X, lam = self._solve(T - point.imbalance, point.lack(point.t, fresh), refinements)
+        inside, changes = point.follow(fresh, lam)
         return _Step(X, T - geometric * X, lam, inside, changes)
 
     def _solve(self, first: Array, second: Array, refinements: int) -> tuple[Array, Array]:
