@@ -201,8 +201,11 @@ def test_inputs_are_not_modified():
     [
         ((np.ones((2, 3)),), "`matrix` must be a square matrix"),
         ((np.array([[1.0, 2.0], [0.0, 1.0]]),), "`matrix` is not symmetric"),
-        ((np.array([[1.0, np.nan], [np.nan, 1.0]]),), "`matrix` contains NaN"),
-        ((np.array([[1.0, 2.0], [2.0, 1.0]]),), 'eigenvalues from -1 to 3.*"frobenius"'),
+        ((np.array([[1.0, np.inf], [np.inf, 1.0]]),), "`matrix` contains NaN or infinity"),
+        (
+            (np.array([[1.0, 2.0], [2.0, 1.0]]), None, "logdet"),
+            'eigenvalues from -1 to 3.*"frobenius"',
+        ),
         ((np.eye(3), 0), "`rank` must be a whole number"),
         ((np.eye(3), 2, Schatten(3.0)), "`rank` is for the regularizers"),
         ((np.eye(3), None, "euclid"), "`regularizer='euclid'` is not known"),
