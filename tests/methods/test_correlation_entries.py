@@ -157,6 +157,31 @@ def test_the_multipliers_prove_the_bound(name):
     assert solution.relative_gap <= 1e-8
 
 
+def test_the_example_of_nag():
+    """The example in the manual of NAG's g02as: two fixed entries, no eigenvalue below 0.04."""
+    below = [
+        [-0.0991],
+        [0.5665, -0.4273],
+        [-0.5653, 0.8474, -0.1837],
+        [-0.3441, 0.4975, -0.0585, -0.2713],
+    ]
+    printed = [
+        [-0.0991],
+        [0.5116, -0.3498],
+        [-0.4019, 0.6170, -0.2656],
+        [-0.2257, 0.3305, -0.1179, -0.2713],
+    ]
+    given, expected = np.eye(5), np.eye(5)
+    for i, (row, answer) in enumerate(zip(below, printed, strict=True), start=1):
+        given[i, :i] = given[:i, i] = row
+        expected[i, :i] = expected[:i, i] = answer
+    fixed = np.zeros((5, 5), dtype=bool)
+    fixed[1, 0] = fixed[4, 3] = True
+    X = nearest_correlation(given, fixed=fixed, min_eigenvalue=0.04)
+    np.testing.assert_allclose(X, expected, atol=6e-5)
+    assert np.linalg.norm(X - given) == pytest.approx(0.5310, abs=6e-5)
+
+
 # -- limit cases -----------------------------------------------------------------------------------
 
 
