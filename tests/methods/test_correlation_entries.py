@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 from sklearn.exceptions import ConvergenceWarning
 
-from gramlearn import InfeasibleError, Status, nearest_correlation
+from gramlearn import InfeasibleError, SolveInterrupted, Status, nearest_correlation
 from gramlearn.methods.correlation import NearestCorrelation
 from oracles import ask
 
@@ -379,6 +379,19 @@ def test_limits_give_the_best_answer_so_far_with_a_warning():
     with pytest.warns(ConvergenceWarning, match="stopped by the callback"):
         nearest_correlation(C, weights=W, callback=lambda record: seen.append(record) or True)
     assert len(seen) == 1
+
+
+def test_ctrl_c_hands_over_the_best_answer():
+    def press(record):
+        if record.iteration == 9:
+            raise KeyboardInterrupt
+
+    with pytest.raises(SolveInterrupted) as caught:
+        nearest_correlation(C, weights=W * KNOWN, callback=press)
+    answer = caught.value.solution
+    assert (answer.status, answer.violation) == (Status.INTERRUPTED, 0.0)
+    assert answer.relative_gap < 1
+    assert np.all(np.diag(answer.matrix) == 1)
 
 
 def test_what_leaves_no_positive_definite_matrix_is_answered_with_its_gap():
