@@ -201,8 +201,11 @@ def test_inputs_are_not_modified():
     [
         ((np.ones((2, 3)),), "`matrix` must be a square matrix"),
         ((np.array([[1.0, 2.0], [0.0, 1.0]]),), "`matrix` is not symmetric"),
-        ((np.array([[1.0, np.nan], [np.nan, 1.0]]),), "`matrix` contains NaN"),
-        ((np.array([[1.0, 2.0], [2.0, 1.0]]),), 'eigenvalues from -1 to 3.*"frobenius"'),
+        ((np.array([[1.0, np.inf], [np.inf, 1.0]]),), "`matrix` contains NaN or infinity"),
+        (
+            (np.array([[1.0, 2.0], [2.0, 1.0]]), None, "logdet"),
+            'eigenvalues from -1 to 3.*"frobenius"',
+        ),
         ((np.eye(3), 0), "`rank` must be a whole number"),
         ((np.eye(3), 2, Schatten(3.0)), "`rank` is for the regularizers"),
         ((np.eye(3), None, "euclid"), "`regularizer='euclid'` is not known"),
@@ -213,10 +216,14 @@ def test_bad_input_raises_a_clear_error(arguments, message):
         nearest_correlation(*arguments)
 
 
-def test_the_contestants_of_the_benchmark_answer_one_question():
-    C = benchmark.draw(12, seed=0)
-    assert np.linalg.eigvalsh(C)[0] < 0
-    X, bound = benchmark.gramlearn(C)
-    other, _ = benchmark.cvxpy_scs(C)
-    np.testing.assert_allclose(X, other, atol=1e-4)
-    assert 0 < bound <= np.sum((X - C) ** 2) / 2 * (1 + 1e-12)
+@pytest.mark.parametrize("kind", benchmark.KINDS)
+def test_the_contestants_of_the_benchmark_answer_one_question(kind):
+    task = benchmark.ask(kind, 12, seed=0)
+    assert np.linalg.eigvalsh(benchmark.draw(12, seed=0))[0] < 0
+    assert task.is_plain == (kind == "plain")
+    X, bound = benchmark.gramlearn(task)
+    other, _ = benchmark.cvxpy_scs(task)
+    known = task.W > 0
+    np.testing.assert_allclose(X[known], other[known], atol=1e-4)
+    value = np.sum(task.W * (X - task.C) ** 2) / 2
+    assert 0 <= bound <= value * (1 + 1e-12) + 1e-12

@@ -11,19 +11,28 @@ from sklearn.utils.validation import check_is_fitted
 from gramlearn._base.distances import coincide_under
 from gramlearn._base.validation import check_choice, check_extent, generator
 from gramlearn.estimators._all_or_nothing import all_or_nothing
+from gramlearn.estimators._choosing import DIRECTIONS, ChoosesByHeldBack
 from gramlearn.estimators._explaining import ExplainsMetric
 from gramlearn.estimators._inputs import FLOATS, check_components, validated
-from gramlearn.estimators._learning import SolvesProblems, side_of
+from gramlearn.estimators._learning import side_of
 from gramlearn.estimators._pair_methods import MahalanobisMethods
+from gramlearn.methods.choosing.candidates import PRIORS
+from gramlearn.methods.choosing.places import Places
 from gramlearn.methods.metric.bases import basis_of, check_basis_name, orthonormal
 from gramlearn.methods.metric.diagonal.fitting import learn_weights, read_weights
-from gramlearn.methods.metric.fitting import ask, learn, read_loss
+from gramlearn.methods.metric.fitting import (
+    ask,
+    drop_impossible_statements,
+    learn,
+    read_loss,
+)
 from gramlearn.methods.metric.maps import (
     DiagonalMap,
     FullMap,
     LowRankMap,
     MetricMap,
     distances_beyond,
+    distances_beyond_between,
     leading_components,
 )
 from gramlearn.methods.metric.prior import Prior, read_prior
@@ -37,7 +46,7 @@ from gramlearn.side_information.sampling import classes_of
 _LARGEST_OUTPUT = 10**9  # numbers of a transformed sparse X: 8 GB
 
 
-class MetricLearner(ExplainsMetric, SolvesProblems, MahalanobisMethods, BaseEstimator):
+class MetricLearner(ExplainsMetric, ChoosesByHeldBack, MahalanobisMethods, BaseEstimator):
     """d(x, y) = (x - y)' W (x - y), with W the nearest to W0 that honors what is known of pairs.
 
     With `LogDet` and `loss="slack"` this is information-theoretic metric learning (ITML), solved to optimality.
@@ -139,9 +148,9 @@ class MetricLearner(ExplainsMetric, SolvesProblems, MahalanobisMethods, BaseEsti
     def __init__(
         self,
         regularizer: Any = "logdet",
-        prior: Any = "identity",
-        loss: Any = "slack",
-        C: float = 1.0,
+        prior: Any = None,
+        loss: Any = None,
+        C: float | None = None,
         bounds: tuple[float, float] | None = None,
         rank: int | None = None,
         basis: Any = "svd",
@@ -196,6 +205,11 @@ class MetricLearner(ExplainsMetric, SolvesProblems, MahalanobisMethods, BaseEsti
             most = min(n, d) - issparse(X)
             check_components(self.n_components, most, f"{n} points of {d} features")
         rng = generator(self.random_state)
+        self._forget_choice()
+        for name in ("basis_", "inner_", "feature_weights_"):
+            self.__dict__.pop(name, None)  # of an earlier fit
+        if self._chooses and not self._is_diagonal:
+            return self._fit_best(X, y, side, rng)
         of_classes = isinstance(self.basis, str) and self.basis == "class_means"
         known = side_of(side, y, X.shape[0], self.n_pairs, rng, uses_both=of_classes)
         regularizer = read_regularizer(self.regularizer)
@@ -204,8 +218,6 @@ class MetricLearner(ExplainsMetric, SolvesProblems, MahalanobisMethods, BaseEsti
         choices = {"map": False, "kernel": not regularizer.is_invariant}
         of_kernel = check_choice(self.regularize, "regularize", choices)
         check_basis_name(self.basis)
-        for name in ("basis_", "inner_", "feature_weights_"):
-            self.__dict__.pop(name, None)  # of an earlier fit
         if self._is_diagonal:
             return self._fit_diagonal(
                 X, known, loss, regularizer, rng, judges_pairs=side is not None
@@ -242,6 +254,49 @@ class MetricLearner(ExplainsMetric, SolvesProblems, MahalanobisMethods, BaseEsti
         self._keep_answer(learned, asked, judges_pairs=side is not None)
         self._keep_explanation(X, y if side is None else None, asked, root)
         return self
+
+    def _fit_best(self, X: Any, y: Any, side: SideInformation | None, rng: Any) -> Self:
+        """Choose what was not given by what is held back, and learn from all that is known."""
+        regularizer = read_regularizer(self.regularizer)
+        choices = {"map": False, "kernel": not regularizer.is_invariant}
+        of_kernel = check_choice(self.regularize, "regularize", choices)
+        check_basis_name(self.basis)
+        is_chosen = self.prior is None or (isinstance(self.prior, str) and self.prior in PRIORS)
+        prior = None if is_chosen else self._prior(X, True)
+        points = X if prior is None else (X - X.mean(axis=0)) @ prior.root.T
+        R = self._basis_of_choice(points, y, rng)
+        P = points if R is None else np.asarray(points @ R)
+        places = Places(P)
+        if R is not None and not of_kernel:
+            beyond = partial(distances_beyond, points, P)
+            places = Places(P, beyond, partial(distances_beyond_between, points, P))
+        coincide = partial(coincide_under, X, points, None if prior is None else prior.root)
+
+        def settle(known: SideInformation, loss: BoundedLoss) -> SideInformation:
+            return drop_impossible_statements(known, coincide, loss)
+
+        final, chosen = self._learn_best(places, y, side, regularizer, of_kernel, settle, rng)
+        found: MetricMap = FullMap(final.learned.root.T)
+        if R is not None:
+            found = LowRankMap(R, final.learned.matrix)
+            self.basis_, self.inner_ = R, final.learned.matrix
+        if prior is not None:
+            found = FullMap(found.components @ prior.root)
+        self._map = found
+        count = chosen.n_components if self.n_components is None else self.n_components
+        self._leading = None if count is None else leading_components(found, X, int(count))
+        self._keep_answer(final.learned, final.asked, judges_pairs=side is not None)
+        root = None if prior is None else prior.root
+        self._keep_explanation(X, y if side is None else None, final.asked, root)
+        return self
+
+    def _basis_of_choice(self, points: Any, y: Any, rng: Any) -> np.ndarray | None:
+        """R, as given; of many features the leading directions."""
+        if self._has_basis:
+            return basis_of(self.basis, points, classes_of(y), self.rank, rng)
+        if points.shape[1] <= DIRECTIONS:
+            return None
+        return basis_of("svd", points, None, min(DIRECTIONS, *points.shape), rng)
 
     def transform(self, X: Any) -> np.ndarray:
         """X L': points whose plain distances are the learned ones; float32 stays float32."""
@@ -351,8 +406,12 @@ class MetricLearner(ExplainsMetric, SolvesProblems, MahalanobisMethods, BaseEsti
 
     def _prior(self, X: Any, stays: bool) -> Prior | None:
         """W0, or None for the identity."""
-        is_identity = isinstance(self.prior, str) and self.prior == "identity"
-        if not is_identity and self._has_basis:
+        is_identity = self.prior is None or (
+            isinstance(self.prior, str) and self.prior == "identity"
+        )
+        if is_identity:
+            return None
+        if self._has_basis:
             raise ValueError(
                 '`prior` must be "identity" where there is a rank or a basis: the metric is the identity and '
                 "a part of low rank. Transform X by the root of the prior first."

@@ -2,7 +2,7 @@
 
 from gramlearn.methods.balanced_cut import BalancedCut, balanced_cut
 from gramlearn.methods.clustering import Clustering, constrained_kmeans, kernel_kmeans
-from gramlearn.methods.correlation import nearest_correlation
+from gramlearn.methods.correlation import NearestCorrelation, nearest_correlation
 from gramlearn.methods.definite_boost import DefiniteBoost
 from gramlearn.methods.full_rank_prior import full_rank_prior
 from gramlearn.methods.kernel_design import DesignPath, DesignProblem, KernelDesign
@@ -22,6 +22,7 @@ __all__ = [
     "DesignPath",
     "DesignProblem",
     "KernelDesign",
+    "NearestCorrelation",
     "Unfolding",
     "balanced_cut",
     "collapsing_classes_problem",

@@ -38,6 +38,19 @@ def progress_bar(
         yield move
 
 
+@contextmanager
+def counting_bar(title: str, show: bool = True) -> Iterator[Callable[[], object]]:
+    """A function to call after each of a number of things that is not known before; it moves a counter."""
+    if not show:
+        yield lambda: None
+        return
+    from tqdm import tqdm
+
+    disable = False if _is_notebook(sys.stderr) else None
+    with tqdm(desc=title, disable=disable, leave=False, unit=" candidates") as bar:
+        yield bar.update
+
+
 def _is_notebook(stream: object) -> bool:
     """Whether the stream is that of a Jupyter kernel."""
     return type(stream).__module__.split(".")[0] == "ipykernel"

@@ -56,7 +56,7 @@ class NeighborJudge(Judge):
         nearest = np.argsort(squared, axis=1, kind="stable")[:, :count]
         found = self._classes[nearest]
         votes = (found[:, :, None] == np.arange(self._n_classes)).sum(axis=1)
-        first = found[:, 0] == self._answers
+        first = (found[:, 0] == self._answers).astype(float)
         most = np.argmax(votes, axis=1) == self._answers
         share = np.mean(found == self._answers[:, None], axis=1)
         return np.asarray((first + most + 2 * share) / 4)

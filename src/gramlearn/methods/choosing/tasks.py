@@ -229,6 +229,11 @@ def families_of_labels(n_classes: int, n_directions: int) -> list[Family]:
     ]
 
 
+def families_as_given() -> list[Family]:
+    """Plain, and the statements as they are."""
+    return [Family("identity"), Family("identity", "given", _STRENGTHS)]
+
+
 def families_of(side: SideInformation) -> list[Family]:
     """Plain, the statements as they are where they have bounds of their own, or compared with others."""
     found = [Family("identity")]

@@ -19,6 +19,7 @@ from gramlearn._base.distances import squared_distances
 from gramlearn._base.validation import check_choice, check_positive
 from gramlearn._base.warnings import warn
 from gramlearn.problem.losses import BoundedLoss, Hard, Hinge, Square, SquaredHinge
+from gramlearn.problem.losses.bounded import PricedLoss
 from gramlearn.problem.problem import Term
 from gramlearn.problem.solution import Solution
 from gramlearn.problem.spectral import Regularizer
@@ -47,13 +48,27 @@ def read_loss(
     if not isinstance(loss, BoundedLoss):
         slack: Any = Hinge if isinstance(side, Triplets) else regularizer.slack_loss
         kinds = {"slack": slack, **_LOSSES}
-        loss = check_choice(loss, "loss", kinds)(check_positive(C, "C", owner))
+        price = 1.0 if C is None else check_positive(C, "C", owner)
+        loss = check_choice("slack" if loss is None else loss, "loss", kinds)(price)
     if loss.needs_target and not (isinstance(side, Bounds) and side.are_targets):
         raise ValueError(
             '`loss="square"` is the squared difference from a target, which only Bounds with equal upper and '
             f'lower have; got {side!r}. Use loss="squared_hinge", or side=Bounds(i, j, upper=t, lower=t, ...).'
         )
     return loss
+
+
+def read_template(
+    loss: Any, regularizer: Regularizer, side: SideInformation | None
+) -> PricedLoss:
+    """The loss at the price 1 where the price is to be chosen; SquaredHinge where the loss is, too.
+
+    Without `side`, statements are comparisons of near points.
+    """
+    if loss is None:
+        return SquaredHinge(1.0)
+    known = Triplets([[0, 1, 2]], n_points=3) if side is None else side
+    return cast(PricedLoss, read_loss(loss, 1.0, regularizer, known, ""))
 
 
 @final

@@ -236,6 +236,19 @@ def distances_beyond(X: Any, inside: np.ndarray, i: Any, j: Any) -> np.ndarray:
     return np.asarray(np.maximum(rest, 0.0))
 
 
+def distances_beyond_between(X: Any, inside: np.ndarray, rows: Any, others: Any) -> np.ndarray:
+    """The same between each of `rows` and each of `others`; X may be sparse."""
+    whole, part = (_squares_between(Z, rows, others) for Z in (X, inside))
+    return np.asarray(np.maximum(whole - part, 0.0))
+
+
+def _squares_between(Z: Any, rows: Any, others: Any) -> np.ndarray:
+    A, B = Z[rows], Z[others]
+    products = A @ B.T
+    products = products.toarray() if issparse(products) else np.asarray(products)
+    return np.asarray(row_squares(A)[:, None] + row_squares(B) - 2 * products)
+
+
 def principal_directions(points: np.ndarray, count: int) -> np.ndarray:
     """V' of the centered points U S V', count x d: no other so many directions keep more of the distances."""
     n, d = points.shape
