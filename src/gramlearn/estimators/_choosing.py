@@ -42,7 +42,7 @@ class ChoosesByHeldBack(SolvesProblems):
 
     C: Any
     loss: Any
-    prior: Any
+    prior: Any = None  # where it is no parameter
     bounds: Any
     n_pairs: Any
     n_components: Any

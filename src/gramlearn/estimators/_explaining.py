@@ -30,7 +30,7 @@ class _Explanation(NamedTuple):
     """What is left of a fit to explain it by."""
 
     shares: Shares
-    prior: np.ndarray | None  # A of W0 = A'A; None for the identity
+    prior: np.ndarray | None  # A of W0 = A'A, or its diagonal; None for the identity
     digest: str  # of the statements
     loss: BoundedLoss
 

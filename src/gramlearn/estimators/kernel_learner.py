@@ -9,13 +9,20 @@ from sklearn.utils.validation import check_is_fitted
 
 from gramlearn._base.validation import check_choice, check_flag, check_positive, generator
 from gramlearn.estimators._all_or_nothing import all_or_nothing
+from gramlearn.estimators._choosing import DIRECTIONS, ChoosesByHeldBack
 from gramlearn.estimators._inputs import FLOATS, check_components, validated, validated_for_kernel
-from gramlearn.estimators._learning import SolvesProblems, side_of
+from gramlearn.estimators._learning import side_of
 from gramlearn.estimators._pair_methods import PairMethods
 from gramlearn.methods.metric.feature_space import FeatureSpace
-from gramlearn.methods.metric.fitting import ask, learn, read_loss
+from gramlearn.methods.metric.fitting import (
+    ask,
+    drop_impossible_statements,
+    learn,
+    read_loss,
+)
 from gramlearn.methods.metric.kernel_map import KernelMap
 from gramlearn.methods.metric.maps import principal_directions
+from gramlearn.problem.losses import BoundedLoss
 from gramlearn.problem.prior import Factor
 from gramlearn.problem.regularizers import read_regularizer
 from gramlearn.problem.spectral import Regularizer
@@ -25,7 +32,7 @@ _ROWS = 1000  # of sparse pairs, at a time
 
 
 class KernelLearner(
-    SolvesProblems, PairMethods, ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator
+    ChoosesByHeldBack, PairMethods, ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator
 ):
     """k(x, y) = alpha k0(x, y) + k1' S k2: the kernel nearest to k0 that honors what is known of pairs.
 
@@ -125,8 +132,8 @@ class KernelLearner(
         alpha: float = 1.0,
         regularizer: Any = "logdet",
         regularize: str = "kernel",
-        loss: Any = "slack",
-        C: float = 1.0,
+        loss: Any = None,
+        C: float | None = None,
         bounds: tuple[float, float] | None = None,
         percentiles: tuple[float, float] = (5, 95),
         n_pairs: int | None = None,
@@ -173,6 +180,9 @@ class KernelLearner(
         """
         X = validated_for_kernel(self, X, self.kernel)
         rng = generator(self.random_state)
+        self._forget_choice()
+        if self._chooses:
+            return self._fit_best(X, y, side, rng)
         known = side_of(side, y, X.shape[0], self.n_pairs, rng)
         regularizer = read_regularizer(self.regularizer)
         loss = read_loss(self.loss, self.C, regularizer, known, "KernelLearner")
@@ -187,22 +197,57 @@ class KernelLearner(
         points = np.sqrt(alpha or 1.0) * space.sample(rng)
         asked = ask(known, loss, space.coincide, points, self.bounds, self.percentiles, rng)
         P = space.coordinates.factor
-        if self.n_components is not None:
-            most = len(P) if space.keeps_rest else P.shape[1]
-            check_components(self.n_components, most, "the points in the span of the basis")
+        self._check_components(space)
         prior = Factor(alpha**0.5 * P) if of_kernel else alpha * np.eye(P.shape[1])
         rest = (lambda i, j: alpha * space.rest(i, j)) if space.keeps_rest else None
         learned = learn(asked, regularizer, self._solve, P, prior, rest=rest, of_kernel=of_kernel)
-        self.coordinates_, self.inner_ = space.coordinates, learned.matrix
-        scale = alpha if space.is_whole else 0.0
-        self._map = KernelMap(space.base, space.coordinates, learned.matrix, scale)
-        self._directions = None
-        if self.n_components is not None:
-            places = self._map.training_coordinates
-            count = check_components(self.n_components, places.shape[1], "the learned kernel")
-            self._directions = principal_directions(places, count).T
+        self._keep_map(space, learned.matrix, alpha, self.n_components)
         self._keep_answer(learned, asked, judges_pairs=side is not None)
         return self
+
+    def _fit_best(self, X: Any, y: Any, side: SideInformation | None, rng: Any) -> Self:
+        """Choose what was not given by what is held back, and learn from all that is known."""
+        regularizer = read_regularizer(self.regularizer)
+        alpha = check_positive(self.alpha, "alpha", "KernelLearner")
+        complement = check_flag(self.complement, "complement")
+        is_large = self.rank is None and isinstance(self.basis, str) and len(X) > DIRECTIONS
+        rank = DIRECTIONS if is_large and regularizer.is_invariant else self.rank
+        space = FeatureSpace.of(
+            X, self.kernel, self.kernel_params, rank, self.basis, complement, rng
+        )
+        of_kernel = self._is_of_kernel(regularizer, space, alpha)
+        self._check_components(space)
+        places = space.places(alpha)
+
+        def settle(known: SideInformation, loss: BoundedLoss) -> SideInformation:
+            return drop_impossible_statements(known, space.coincide, loss)
+
+        final, chosen = self._learn_best(places, y, side, regularizer, of_kernel, settle, rng)
+        # In coordinates times sqrt(alpha), M measures what alpha M measures in plain ones.
+        count = chosen.n_components if self.n_components is None else self.n_components
+        self._keep_map(space, alpha * final.learned.matrix, alpha, count)
+        self._keep_answer(final.learned, final.asked, judges_pairs=side is not None)
+        return self
+
+    def _check_components(self, space: FeatureSpace) -> None:
+        """No more columns than there can be."""
+        if self.n_components is not None:
+            n, k = space.coordinates.factor.shape
+            most = n if space.keeps_rest else k
+            check_components(self.n_components, most, "the points in the span of the basis")
+
+    def _keep_map(
+        self, space: FeatureSpace, inner: np.ndarray, alpha: float, count: int | None
+    ) -> None:
+        """The learned kernel, and the directions of the columns that `transform` gives."""
+        self.coordinates_, self.inner_ = space.coordinates, inner
+        scale = alpha if space.is_whole else 0.0
+        self._map = KernelMap(space.base, space.coordinates, inner, scale)
+        self._directions = None
+        if count is not None:
+            places = self._map.training_coordinates
+            count = check_components(count, places.shape[1], "the learned kernel")
+            self._directions = principal_directions(places, count).T
 
     def kernel_matrix(self, X: Any, Y: Any = None) -> np.ndarray:
         """All k(x, y) of the learned kernel; without Y those with the training points."""

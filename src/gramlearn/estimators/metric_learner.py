@@ -219,9 +219,8 @@ class MetricLearner(ExplainsMetric, ChoosesByHeldBack, MahalanobisMethods, BaseE
         of_kernel = check_choice(self.regularize, "regularize", choices)
         check_basis_name(self.basis)
         if self._is_diagonal:
-            return self._fit_diagonal(
-                X, known, loss, regularizer, rng, judges_pairs=side is not None
-            )
+            labels = y if side is None else None
+            return self._fit_diagonal(X, known, labels, loss, regularizer, rng)
         stays = regularizer.keeps_range or of_kernel
         prior = self._prior(X, stays)
         # The points as the prior sees them: what it measures are their plain distances. Distances do not see
@@ -338,10 +337,10 @@ class MetricLearner(ExplainsMetric, ChoosesByHeldBack, MahalanobisMethods, BaseE
         self,
         X: Any,
         known: SideInformation,
+        labels: Any,
         loss: BoundedLoss,
         regularizer: Regularizer,
         rng: np.random.Generator,
-        judges_pairs: bool,
     ) -> Self:
         """Learn a weight for each feature."""
         if self._has_basis or self.basis != "svd":
@@ -370,7 +369,8 @@ class MetricLearner(ExplainsMetric, ChoosesByHeldBack, MahalanobisMethods, BaseE
         self._map = found = DiagonalMap(learned.feature_weights)
         count = self.n_components
         self._leading = None if count is None else found.leading_components(X, int(count))
-        self._keep_answer(learned, asked, judges_pairs)
+        self._keep_answer(learned, asked, judges_pairs=labels is None)
+        self._keep_explanation(X, labels, asked, np.sqrt(prior))
         return self
 
     def _checked(self, X: Any, reset: bool, dtype: Any = np.float64) -> Any:

@@ -64,7 +64,8 @@ def stretched_directions(
     and shares are those of the rows of X, of which 4000 at most are looked at.
     """
     R, F = found.learned_in()
-    after, before, w = _of_both(F, np.eye(len(F)) if prior is None else prior.T @ prior)
+    A = np.eye(len(F)) if prior is None else (np.diag(prior) if prior.ndim == 1 else prior)
+    after, before, w = _of_both(F, A.T @ A)
     stretch = np.divide(after, before, out=np.full(len(w), np.inf), where=before > 0)
     order = np.argsort(-stretch, kind="stable")
     chosen = order if 2 * count >= len(order) else np.concatenate([order[:count], order[-count:]])

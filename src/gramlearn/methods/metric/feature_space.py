@@ -6,12 +6,15 @@ from typing import Any, final
 
 import numpy as np
 
+from scipy.spatial.distance import cdist
+
 from gramlearn._base.distances import equal_rows, squared_distances
 from gramlearn._base.validation import check_basis, check_choice, check_extent
 from gramlearn.kernels.low_rank.columns import combined_factor, incomplete_cholesky, nystroem
 from gramlearn.kernels.low_rank.factor import LowRankKernel, check_rank
 from gramlearn.kernels.low_rank.spectral import spectral_factor, spectral_factor_of
 from gramlearn.kernels.matrix import KernelMatrix, read_kernel_matrix
+from gramlearn.methods.choosing.places import Places
 from gramlearn.methods.clustering.kernel_kmeans import kernel_kmeans
 
 _WITH_GAMMA = ("poly", "polynomial", "rbf", "sigmoid")
@@ -57,6 +60,23 @@ class FeatureSpace:
         plain = diagonal[i] + diagonal[j] - 2 * self.base.entries(i, j)
         inside = np.asarray(squared_distances(self.coordinates.factor, i, j))
         return np.asarray(np.maximum(plain - inside, 0.0))
+
+    def rest_between(self, rows: Any, others: Any) -> np.ndarray:
+        """The same between each of `rows` and each of `others`."""
+        diagonal, P = self.base.diagonal(), self.coordinates.factor
+        plain = diagonal[rows][:, None] + diagonal[others] - 2 * self.base.columns(others)[rows]
+        return np.asarray(np.maximum(plain - cdist(P[rows], P[others], "sqeuclidean"), 0.0))
+
+    def places(self, alpha: float) -> Places:
+        """The points with the distances that count, under the prior `alpha` times the kernel."""
+        P = np.sqrt(alpha) * self.coordinates.factor
+        if not self.keeps_rest:
+            return Places(P)
+        return Places(
+            P,
+            lambda i, j: alpha * self.rest(i, j),
+            lambda rows, others: alpha * self.rest_between(rows, others),
+        )
 
     def sample(self, rng: np.random.Generator) -> np.ndarray:
         """Points with the distances that count: by their coordinates, or some of them in all directions."""

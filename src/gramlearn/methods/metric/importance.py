@@ -62,10 +62,11 @@ def shares_of(found: MetricMap, X: Any, classes: Sequence[np.ndarray]) -> Shares
 def feature_stretch(found: MetricMap, prior: np.ndarray | None) -> np.ndarray:
     """W_ff / (W0)_ff with W0 = A'A, or the identity: the squared distance of points that differ in f alone.
 
+    A diagonal A is the vector of its diagonal.
     It is 1 where both are zero, and infinite where only the prior is.
     """
     after = found.diagonal
-    before = np.ones_like(after) if prior is None else np.einsum("kf,kf->f", prior, prior)
+    before = np.ones_like(after) if prior is None else np.sum(np.atleast_2d(prior) ** 2, axis=0)
     blank = np.where(after > 0, np.inf, 1.0)
     return np.divide(after, before, out=blank, where=before > 0)
 

@@ -178,6 +178,13 @@ class DiagonalMap(MetricMap):
     def matrix(self) -> np.ndarray:
         return self._written_out(self.weights)
 
+    @property
+    def diagonal(self) -> np.ndarray:
+        return self.weights
+
+    def learned_in(self) -> tuple[np.ndarray, np.ndarray]:
+        return np.eye(self.n_features), self.matrix
+
     def _written_out(self, diagonal: np.ndarray) -> np.ndarray:
         why = "`feature_weights_` holds all of it, and pair_distance and transform use that"
         _check_written_out(self.n_features, why)

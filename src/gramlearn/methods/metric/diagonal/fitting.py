@@ -69,6 +69,8 @@ def read_weights(prior: Any, X: Any, *, may_be_zero: bool = False) -> np.ndarray
     regularizers that may leave the range of the prior.
     """
     d = X.shape[1]
+    if prior is None:
+        return np.ones(d)
     if isinstance(prior, str):
         if not check_choice(prior, "prior", {"identity": False, "inverse_covariance": True}):
             return np.ones(d)
