@@ -1,0 +1,6 @@
+"""The boards, by their names."""
+
+from benchmarks.leaderboard.neighbors import Neighbors
+from benchmarks.leaderboard.search import Search
+
+BOARDS = {"neighbors": Neighbors, "search": Search}
