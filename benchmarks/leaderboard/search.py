@@ -125,8 +125,12 @@ class Search(Board):
             rows += list_standing(boards, PLAIN, titles, f"contestant, {kind}")
             for score in ("MAP", "recall"):
                 two = {label: boards[label] for label in SCORES if label.startswith(score)}
-                for key, words in (("count", f"number of {kind}"), ("wrong", "wrong, %")):
-                    rows += list_gains(two, PLAIN, *_families(of_kind, key, f"{score}, {words}"))
+                for key, unit, words in (
+                    ("count", 1.0, f"number of {kind}"),
+                    ("wrong", 100.0, "wrong, %"),
+                ):
+                    families = _families(of_kind, key, unit)
+                    rows += list_gains(two, PLAIN, families, ("points", f"{score}, {words}"))
         return rows
 
     def figure(self, results: Sequence[Result]) -> Any:
@@ -181,16 +185,11 @@ def _by_kind(results: Sequence[Result]) -> dict[str, list[Result]]:
     return found
 
 
-def _families(results: Sequence[Result], key: str, head: str) -> tuple[Any, Any]:
-    """The names of sets of the same points with the same value of a parameter, and how a table names those."""
-    families: dict[tuple[str, Any], dict[str, None]] = {}
+def _families(results: Sequence[Result], key: str, unit: float) -> dict[tuple[str, ...], list[str]]:
+    """The names of sets of the same points with the same value of a parameter."""
+    found: dict[tuple[str, ...], dict[str, None]] = {}
     for result in results:
         of = result.parameters
-        families.setdefault((of["set"], of[key]), {})[_name(of)] = None
-    unit = 100 if key == "wrong" else 1
-
-    def name_family(family: tuple[str, Any]) -> dict[str, str]:
-        name, value = family
-        return {"points": SETS.get(name, name), head: f"{unit * value:.0f}"}
-
-    return {family: list(names) for family, names in sorted(families.items())}, name_family
+        words = SETS.get(of["set"], of["set"]), f"{unit * of[key]:.0f}"
+        found.setdefault(words, {})[_name(of)] = None
+    return {words: list(names) for words, names in found.items()}

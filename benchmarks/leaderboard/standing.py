@@ -1,7 +1,7 @@
 """Tables of a board: who stands where against plain points, whom it harms, and what it gains."""
 
 from collections import Counter
-from collections.abc import Callable, Hashable, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 from experiments.experiment import Result
@@ -54,18 +54,19 @@ def list_standing(
 def list_gains(
     boards: Mapping[str, BySet],
     plain: str,
-    families: Mapping[Hashable, Sequence[str]],
-    name_family: Callable[[Any], Mapping[str, str]],
+    families: Mapping[tuple[str, ...], Sequence[str]],
+    heads: Sequence[str],
 ) -> list[dict[str, str]]:
-    """Families of sets by contestants: the mean gain on plain points, by each score in turn."""
+    """Families of sets by contestants: the mean gain on plain points, by each score in turn.
+
+    A family is its words, one for each of the heads, and the names of its sets.
+    """
     methods = next(iter(boards.values())).methods
-    return [
-        {
-            **name_family(family),
-            **{m: " / ".join(_gain(b, names, m, plain) for b in boards.values()) for m in methods},
-        }
-        for family, names in families.items()
-    ]
+    rows = []
+    for words, names in families.items():
+        gains = {m: " / ".join(_gain(b, names, m, plain) for b in boards.values()) for m in methods}
+        rows.append(dict(zip(heads, words, strict=True)) | gains)
+    return rows
 
 
 def _gain(scores: BySet, names: Sequence[str], method: str, plain: str) -> str:

@@ -76,9 +76,9 @@ def test_a_set_is_won_or_lost_by_more_than_a_standard_error(example):
 
 @pytest.mark.parametrize("example", [EXAMPLE, GAINS], ids=["errors", "gains"])
 def test_gains_are_above_plain_whichever_way_a_score_goes(example):
-    families = {"both": ["set0", "set2"], "one": ["set1"]}
+    families = {("both",): ["set0", "set2"], ("one",): ["set1"]}
     boards = {"": replace(example, unit=100.0)}
-    rows = list_gains(boards, "plain", families, lambda family: {"family": family})
+    rows = list_gains(boards, "plain", families, ["family"])
     both = {"plain": "+0.0", "better": "+5.0", "worse": "-11.7", "absent": "none"}
     one = {"plain": "+0.0", "better": "+0.0", "worse": "+0.0", "absent": "+20.0"}
     assert rows == [{"family": "both", **both}, {"family": "one", **one}]
