@@ -46,7 +46,6 @@ SOURCES: Mapping[str, Source] = {
 SETS = {name: name.replace("-", ", ") for name, source in SOURCES.items() if source.name}
 SCORES = ("MAP, seen", "MAP, unseen", "recall, seen", "recall, unseen")
 LARGEST = 10_000  # points
-_COLUMNS = 384
 _LEARNED_FROM, _QUERIES, _UNSEEN = 0.5, 0.1, 0.3  # shares of the points, and of the groups
 _NEAREST = 10
 _AT_ONCE = 500  # queries
@@ -163,12 +162,7 @@ def _split(y: np.ndarray, draw: int) -> tuple[np.ndarray, np.ndarray, np.ndarray
 def load_points(name: str) -> tuple[np.ndarray, np.ndarray]:
     """Points and their groups, numbered from 0; the same rows each time."""
     source, columns = SOURCES[name]
-    if columns is None:
-        return _pixels(source)
-    vectors, y = _semantic_vectors(source)
-    # The leading columns of the larger decomposition are the smaller one.
-    leading = vectors[:, :columns]
-    return leading / np.linalg.norm(leading, axis=1, keepdims=True), y
+    return _pixels(source) if columns is None else _semantic_vectors(source, columns)
 
 
 def _pixels(source: str | None) -> tuple[np.ndarray, np.ndarray]:
@@ -184,9 +178,8 @@ def _pixels(source: str | None) -> tuple[np.ndarray, np.ndarray]:
     return points / np.sqrt(np.mean(np.sum(points**2, axis=1))), _numbered(y[rows])
 
 
-@cache
-def _semantic_vectors(source: Any) -> tuple[np.ndarray, np.ndarray]:
-    """Without what has no known word; groups are not used."""
+def _semantic_vectors(source: Any, columns: int) -> tuple[np.ndarray, np.ndarray]:
+    """Of unit length, without what has no known word; groups are not used."""
     from sklearn.decomposition import TruncatedSVD
     from sklearn.feature_extraction.text import CountVectorizer, TfidfTransformer
 
@@ -198,8 +191,8 @@ def _semantic_vectors(source: Any) -> tuple[np.ndarray, np.ndarray]:
     rows = _some_rows(len(given.y))
     rows = rows[np.asarray(counts[rows].sum(axis=1)).ravel() > 0]
     weighed = TfidfTransformer(sublinear_tf=True).fit_transform(counts[rows])
-    vectors = TruncatedSVD(_COLUMNS, random_state=0).fit_transform(weighed)
-    return vectors, _numbered(given.y[rows])
+    vectors = TruncatedSVD(columns, random_state=0).fit_transform(weighed)
+    return vectors / np.linalg.norm(vectors, axis=1, keepdims=True), _numbered(given.y[rows])
 
 
 def _body(text: str) -> str:
