@@ -39,7 +39,9 @@ class Board(Experiment):
         first = seed * self.n_draws
         self.draws = range(first, first + min(most, n_draws or most))
         self.sets = [self.quick_set] if quick else list(sets or self.titles)
-        self.data = tuple(dict.fromkeys(d for d in map(self.source_of, self.sets) if d))
+        # Of all sets: a part is the same whichever others are asked for.
+        whole = self.sets if quick else self.titles
+        self.data = tuple(dict.fromkeys(d for d in map(self.source_of, whole) if d))
 
     @abstractmethod
     def source_of(self, name: str) -> str | None:

@@ -160,7 +160,11 @@ def test_fits_of_other_packages_are_loaded_without_gramlearn():
 def test_a_board_has_fewer_draws_and_sets_where_asked(tmp_path, capsys):
     whole, some = BOARDS["search"](1), BOARDS["search"](1, n_draws=2, sets=["usps"])
     assert list(some.draws) == list(whole.draws)[:2]
-    assert some.data == ("usps",)
-    assert {part.id for part in some.parts(False)} < {part.id for part in whole.parts(False)}
+    assert some.sets == ["usps"]
+    assert some.data == whole.data  # which parts are kept for: more draws and sets go on from there
+    parts = {part.id: part for part in checked_parts(whole, quick=False, seed=1)}
+    fewer = checked_parts(some, quick=False, seed=1)
+    assert 0 < len(fewer) < len(parts)
+    assert all(part == parts[part.id] for part in fewer)
     assert main(["leaderboard", "search", "--data", "uspss", "--out", str(tmp_path)]) == 2
     assert "no set uspss; it has newsgroups-100, " in capsys.readouterr().err
