@@ -19,7 +19,7 @@ from benchmarks import contestants, data
 from benchmarks.choice import compare_solvers, write_choices
 from benchmarks.instance import LIBRARIES, Spec
 from benchmarks.judge import LOSSES, REGULARIZERS
-from benchmarks.leaderboard import BOARDS
+from benchmarks.leaderboard.boards import BOARDS
 from benchmarks.plot import draw_plot
 from benchmarks.report import read_results, write_table
 from benchmarks.runner import Limit, run_instance
@@ -64,6 +64,8 @@ def _parser() -> argparse.ArgumentParser:
     board = commands.add_parser("leaderboard", help="methods at their defaults, on many sets")
     board.add_argument("board", choices=BOARDS, help="what they are judged by")
     board.add_argument("--quick", action="store_true", help="one small set, in seconds")
+    board.add_argument("--draws", type=whole_number(1), metavar="N", help="the first so many alone")
+    board.add_argument("--data", action="append", metavar="NAME", help="this set (repeatable)")
     board.add_argument("--seed", type=whole_number(0), default=0, metavar="N", help="default: 0")
     for command in (run, table, plot, board):
         command.add_argument(
@@ -189,7 +191,8 @@ def _plot(args: argparse.Namespace) -> int:
 
 
 def _leaderboard(args: argparse.Namespace) -> int:
-    board, folder = BOARDS[args.board](args.seed, args.quick), args.out / "leaderboard"
+    board = BOARDS[args.board](args.seed, args.quick, args.draws, args.data)
+    folder = args.out / "leaderboard"
     run = open_run(args.board, board, args.quick, args.seed, folder)
     # disable=None: a bar on a terminal, nothing in a log.
     with tqdm(total=len(run.parts), desc=run.name, disable=None) as bar:

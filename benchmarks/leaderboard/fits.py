@@ -76,7 +76,11 @@ def learn_elsewhere(
     began = time.process_time()
     with limit_seconds(limit):
         learner.fit(X, y)
-    L = np.asarray(learner.components_)
+    return answer_of(np.asarray(learner.components_), began)
+
+
+def answer_of(L: np.ndarray, began: float) -> dict[str, Any]:
+    """L, and the seconds of the processor since then."""
     if not np.isfinite(L).all():
         raise ValueError("its answer is not finite")
     return {"L": L, "seconds": time.process_time() - began}

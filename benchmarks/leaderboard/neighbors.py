@@ -5,26 +5,26 @@ for points as they come.
 """
 
 import time
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from typing import Any, final
 
 import numpy as np
-from experiments.experiment import Experiment, Part, Result
+from experiments.experiment import Part, Result
 from experiments.isolated import Package, call_isolated, limit_seconds, try_fit
 from experiments.reproductions.shared.by_set import BySet, picture
 from experiments.reproductions.shared.choosing import split_by_class
 from tools import environments
 from tools.neighbor_vote import vote
 
+from benchmarks.leaderboard.board import Board
 from benchmarks.leaderboard.fits import HERE, METRIC_LEARN, PLAIN, RAW, learn_elsewhere
-from benchmarks.leaderboard.ranking import harmed, mean_ranks, median_seconds, tally
 from benchmarks.leaderboard.sets import SETS, load_set
+from benchmarks.leaderboard.standing import join_groups, list_standing
 
-_DRAWS = 10
 _LIMIT = 120.0  # seconds of the processor for one fit
 _COUNTS = (1, 5)  # neighbors that vote
 # Raised when the fits of a group change, so that those of the others need not be run again.
-_VERSIONS = {"here": 1, "metric-learn": 1}
+_VERSIONS = {"here": 1, "metric-learn": 2}
 _PACKAGE = Package("metric_learn", environments.METRIC_LEARN)
 _SHADES = 12.0  # percent, beyond which the color of the picture stays the same
 
@@ -62,17 +62,18 @@ class Half:
 
 
 @final
-class Neighbors(Experiment):
+class Neighbors(Board):
     """The board, by sets and groups of contestants."""
 
-    paper: str = "leaderboard"
     claim: str = "errors of nearest neighbors under metrics learned from classes, at defaults"
     version: int = 1
+    titles = SETS
+    n_draws = 10
+    quick_set = "iris"
+    n_quick_draws = 2
 
-    def __init__(self, seed: int = 0, quick: bool = False) -> None:
-        self.draws = range(seed * _DRAWS, seed * _DRAWS + (2 if quick else _DRAWS))
-        self.sets = ["iris"] if quick else list(SETS)
-        self.data = tuple(name for name in self.sets if name != "digits")
+    def source_of(self, name: str) -> str | None:
+        return None if name == "digits" else name
 
     def parts(self, quick: bool) -> list[Part]:
         groups = ["here"] if quick else list(_VERSIONS)
@@ -97,7 +98,8 @@ class Neighbors(Experiment):
 
     def table(self, results: Sequence[Result]) -> list[dict[str, str]]:
         boards = {k: errors_of(results, k) for k in _COUNTS}
-        return [*_standing(boards), *(row for k in _COUNTS for row in _errors(boards[k], k))]
+        standing = list_standing({f"k = {k}": boards[k] for k in _COUNTS}, PLAIN, SETS)
+        return [*standing, *(row for k in _COUNTS for row in _errors(boards[k], k))]
 
     def figure(self, results: Sequence[Result]) -> Any:
         label = "error of 5 nearest neighbors below that of standardized features, %"
@@ -106,12 +108,7 @@ class Neighbors(Experiment):
 
 def errors_of(results: Sequence[Result], k: int) -> BySet:
     """In percent, with the groups of contestants joined."""
-    draws: dict[str, dict[int, dict[str, Mapping[str, Any]]]] = {}
-    for result in results:
-        of_set = draws.setdefault(result.parameters["set"], {})
-        of_set.setdefault(result.parameters["draw"], {}).update(result.value)
-    by_set = {name: [of_set[k] for k in sorted(of_set)] for name, of_set in draws.items()}
-    return BySet(by_set, f"error{k}", unit=100.0, gained=False)
+    return join_groups(results, f"error{k}", lambda of: str(of["set"]), unit=100.0, gained=False)
 
 
 def _judge_elsewhere(halves: Sequence[Half]) -> list[dict[str, Any]]:
@@ -133,24 +130,6 @@ def _judge_elsewhere(halves: Sequence[Half]) -> list[dict[str, Any]]:
             of_half[name] = answer
         found.append(of_half)
     return found
-
-
-def _standing(boards: Mapping[int, BySet]) -> list[dict[str, str]]:
-    """Who stands where: ranks, wins and losses against plain features, and seconds; the best first."""
-    ranks = {k: mean_ranks(errors) for k, errors in boards.items()}
-    methods = sorted(ranks[1], key=lambda method: sum(of_k[method] for of_k in ranks.values()))
-    rows = []
-    for method in methods:
-        row = {"contestant": method}
-        for k, errors in boards.items():
-            row[f"mean rank, k = {k}"] = f"{ranks[k][method]:.2f}"
-            row[f"wins / ties / losses, k = {k}"] = str(tally(errors, method, PLAIN))
-        worse = {name for errors in boards.values() for name in harmed(errors, method, PLAIN)}
-        row["worse than standardized on"] = ", ".join(SETS[n] for n in SETS if n in worse)
-        seconds = median_seconds(boards[1], method)
-        row["seconds"] = "" if seconds is None else f"{seconds:.2g}"
-        rows.append(row)
-    return rows
 
 
 def _errors(errors: BySet, k: int) -> list[dict[str, str]]:

@@ -1,4 +1,4 @@
-"""rank = 1 for the least error of a set, ..., the mean of both for equals; its mean over the sets.
+"""rank = 1 for the best score of a set, ..., the mean of both for equals; its mean over the sets.
 
 A contestant without an answer on some draw of a set comes last there. Against another it wins or loses a set
 where the mean difference, draw by draw, is more than its standard error, and ties otherwise.
@@ -25,42 +25,48 @@ class Tally(NamedTuple):
         return f"{self.wins} / {self.ties} / {self.losses}"
 
 
-def mean_ranks(errors: BySet) -> dict[str, float]:
+def mean_ranks(scores: BySet) -> dict[str, float]:
     """Of each contestant, over all sets."""
-    methods = errors.methods
-    ranks = []
-    for name in errors.sets:
-        scores = (errors.scores(name, method) for method in methods)
+    methods, ranks = scores.methods, []
+    for name in scores.sets:
+        found = (scores.scores(name, method) for method in methods)
         # Equal up to what a vote can differ by through rounding.
-        ranks.append(rankdata([round(mean(s), 9) if s else float("inf") for s in scores]))
+        costs = [_cost(scores, round(mean(s), 9)) if s else float("inf") for s in found]
+        ranks.append(rankdata(costs))
     return {m: float(mean(column)) for m, column in zip(methods, np.transpose(ranks), strict=True)}
 
 
-def tally(errors: BySet, method: str, other: str) -> Tally:
+def tally(scores: BySet, method: str, other: str) -> Tally:
     """Over the sets on which the other has an answer; one without an answer itself loses."""
     outcomes = []
-    for name in errors.answered(errors.sets, other):
-        if not errors.scores(name, method):
+    for name in scores.answered(scores.sets, other):
+        if not scores.scores(name, method):
             outcomes.append(1)
             continue
-        above = errors.above([name], method, other)
-        outcomes.append(0 if abs(above.center) <= above.error else (1 if above.center > 0 else -1))
+        above = scores.above([name], method, other)
+        worse_by = _cost(scores, above.center)
+        outcomes.append(0 if abs(worse_by) <= above.error else (1 if worse_by > 0 else -1))
     return Tally(outcomes.count(-1), outcomes.count(0), outcomes.count(1))
 
 
-def harmed(errors: BySet, method: str, other: str) -> list[str]:
+def harmed(scores: BySet, method: str, other: str) -> list[str]:
     """The sets on which it is worse than the other, by more than a standard error."""
-    names = errors.answered(errors.sets, method, other)
-    above = {name: errors.above([name], method, other) for name in names}
-    return [name for name, by in above.items() if by.center > by.error]
+    names = scores.answered(scores.sets, method, other)
+    above = {name: scores.above([name], method, other) for name in names}
+    return [name for name, by in above.items() if _cost(scores, by.center) > by.error]
 
 
-def median_seconds(errors: BySet, method: str) -> float | None:
+def median_seconds(scores: BySet, method: str) -> float | None:
     """Of one fit, over all draws that have one."""
     found: Sequence[float] = [
         draw[method]["seconds"]
-        for draws in errors.draws.values()
+        for draws in scores.draws.values()
         for draw in draws
         if "seconds" in draw.get(method, {})
     ]
     return median(found) if found else None
+
+
+def _cost(scores: BySet, value: float) -> float:
+    """The same with the better ones smaller."""
+    return -value if scores.gained else value

@@ -1,16 +1,24 @@
 """Ranks, wins and harm on boards with known answers; a quick run of one; the same halves for everybody."""
 
+import subprocess
+import sys
+from dataclasses import replace
+from pathlib import Path
+
 import numpy as np
 import pytest
 from benchmarks.__main__ import main
-from benchmarks.leaderboard import BOARDS
+from benchmarks.leaderboard.boards import BOARDS
 from benchmarks.leaderboard.neighbors import Half, errors_of
 from benchmarks.leaderboard.ranking import harmed, mean_ranks, median_seconds, tally
+from benchmarks.leaderboard.standing import list_gains, list_standing
 from experiments.experiment import Result, checked_parts
 from experiments.reproductions.shared.by_set import BySet
 
+ROOT = Path(__file__).resolve().parents[2]
 
-def board(**scores: list[list[float] | None]) -> BySet:
+
+def board(*, gained: bool = False, **scores: list[list[float] | None]) -> BySet:
     """One list of draws for each set, by contestant; None where there is no answer."""
     n_sets, n_draws = len(next(iter(scores.values()))), 3
     draws = {
@@ -25,19 +33,25 @@ def board(**scores: list[list[float] | None]) -> BySet:
         ]
         for s in range(n_sets)
     }
-    return BySet(draws, "error", gained=False)
+    return BySet(draws, "error", gained=gained)
 
 
-EXAMPLE = board(
-    plain=[[0.2, 0.2, 0.2], [0.3, 0.3, 0.3], [0.1, 0.2, 0.3]],
-    better=[[0.1, 0.1, 0.1], [0.3, 0.3, 0.3], [0.1, 0.2, 0.3]],
-    worse=[[0.3, 0.3, 0.3], [0.2, 0.4, 0.3], [0.2, 0.3, 0.5]],
-    absent=[None, [0.1, 0.1, 0.1], None],
+ERRORS: dict[str, list[list[float] | None]] = {
+    "plain": [[0.2, 0.2, 0.2], [0.3, 0.3, 0.3], [0.1, 0.2, 0.3]],
+    "better": [[0.1, 0.1, 0.1], [0.3, 0.3, 0.3], [0.1, 0.2, 0.3]],
+    "worse": [[0.3, 0.3, 0.3], [0.2, 0.4, 0.3], [0.2, 0.3, 0.5]],
+    "absent": [None, [0.1, 0.1, 0.1], None],
+}
+EXAMPLE = board(**ERRORS)
+GAINS = board(
+    gained=True,
+    **{m: [s and [1 - error for error in s] for s in of_m] for m, of_m in ERRORS.items()},
 )
 
 
-def test_ranks_are_shared_by_equals_and_last_without_an_answer():
-    ranks = mean_ranks(EXAMPLE)
+@pytest.mark.parametrize("example", [EXAMPLE, GAINS], ids=["errors", "gains"])
+def test_ranks_are_shared_by_equals_and_last_without_an_answer(example):
+    ranks = mean_ranks(example)
     assert ranks == pytest.approx(
         {
             "plain": np.mean([2, 3, 1.5]),
@@ -49,14 +63,33 @@ def test_ranks_are_shared_by_equals_and_last_without_an_answer():
     assert sum(ranks.values()) == pytest.approx(1 + 2 + 3 + 4)
 
 
-def test_a_set_is_won_or_lost_by_more_than_a_standard_error():
-    assert tally(EXAMPLE, "better", "plain") == (1, 2, 0)
-    assert tally(EXAMPLE, "worse", "plain") == (0, 1, 2)
-    assert tally(EXAMPLE, "absent", "plain") == (1, 0, 2)
-    assert tally(EXAMPLE, "plain", "plain") == (0, 3, 0)
-    assert str(tally(EXAMPLE, "better", "plain")) == "1 / 2 / 0"
-    assert harmed(EXAMPLE, "worse", "plain") == ["set0", "set2"]
-    assert harmed(EXAMPLE, "better", "plain") == []
+@pytest.mark.parametrize("example", [EXAMPLE, GAINS], ids=["errors", "gains"])
+def test_a_set_is_won_or_lost_by_more_than_a_standard_error(example):
+    assert tally(example, "better", "plain") == (1, 2, 0)
+    assert tally(example, "worse", "plain") == (0, 1, 2)
+    assert tally(example, "absent", "plain") == (1, 0, 2)
+    assert tally(example, "plain", "plain") == (0, 3, 0)
+    assert str(tally(example, "better", "plain")) == "1 / 2 / 0"
+    assert harmed(example, "worse", "plain") == ["set0", "set2"]
+    assert harmed(example, "better", "plain") == []
+
+
+@pytest.mark.parametrize("example", [EXAMPLE, GAINS], ids=["errors", "gains"])
+def test_gains_are_above_plain_whichever_way_a_score_goes(example):
+    families = {("both",): ["set0", "set2"], ("one",): ["set1"]}
+    boards = {"": replace(example, unit=100.0)}
+    rows = list_gains(boards, "plain", families, ["family"])
+    both = {"plain": "+0.0", "better": "+5.0", "worse": "-11.7", "absent": "none"}
+    one = {"plain": "+0.0", "better": "+0.0", "worse": "+0.0", "absent": "+20.0"}
+    assert rows == [{"family": "both", **both}, {"family": "one", **one}]
+
+
+def test_the_standing_counts_the_sets_of_a_title_that_are_harmed():
+    titles = {"set0": "first", "set1": "first", "set2": "second"}
+    rows = {row["contestant"]: row for row in list_standing({"e": EXAMPLE}, "plain", titles)}
+    assert next(iter(rows)) == "better"
+    assert rows["worse"]["worse than plain on"] == "first (1 of 2), second"
+    assert rows["plain"]["worse than plain on"] == ""
 
 
 def test_seconds_are_those_of_fits_that_have_an_answer():
@@ -116,3 +149,22 @@ def test_a_quick_run_goes_on_where_it_was_and_prints_the_standing(tmp_path, caps
     assert main(["leaderboard", "neighbors", "--quick", "--out", str(tmp_path)]) == 0
     assert capsys.readouterr().out == first
     assert (tmp_path / "leaderboard" / "neighbors-quick" / "table.md").exists()
+
+
+def test_fits_of_other_packages_are_loaded_without_gramlearn():
+    modules = "benchmarks.leaderboard.fits, benchmarks.leaderboard.search_rivals"
+    code = f"import sys; sys.modules['gramlearn'] = None; import {modules}"
+    subprocess.run([sys.executable, "-c", code], check=True, cwd=ROOT)
+
+
+def test_a_board_has_fewer_draws_and_sets_where_asked(tmp_path, capsys):
+    whole, some = BOARDS["search"](1), BOARDS["search"](1, n_draws=2, sets=["usps"])
+    assert list(some.draws) == list(whole.draws)[:2]
+    assert some.sets == ["usps"]
+    assert some.data == whole.data  # which parts are kept for: more draws and sets go on from there
+    parts = {part.id: part for part in checked_parts(whole, quick=False, seed=1)}
+    fewer = checked_parts(some, quick=False, seed=1)
+    assert 0 < len(fewer) < len(parts)
+    assert all(part == parts[part.id] for part in fewer)
+    assert main(["leaderboard", "search", "--data", "uspss", "--out", str(tmp_path)]) == 2
+    assert "no set uspss; it has newsgroups-100, " in capsys.readouterr().err

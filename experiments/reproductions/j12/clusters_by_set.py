@@ -11,9 +11,8 @@ from sklearn.preprocessing import StandardScaler
 import gramlearn as gl
 from experiments.experiment import Claim, Experiment, Part, Result
 from experiments.intervals import listed, prose
-from experiments.isolated import call_isolated
 from experiments.reproductions.shared.by_set import BySet, picture
-from experiments.reproductions.shared.rivals import CLUSTERERS, CLUSTERING, find_clusters
+from experiments.reproductions.shared.rivals import cluster_elsewhere
 from experiments.reproductions.shared.twelve_sets import (
     DRAWS,
     SETS,
@@ -72,10 +71,10 @@ class ClustersBySet(Experiment):
         drawn = list(zip(pairs, seeds, strict=True))
         found = [_ours(X, k, *of_draw) for of_draw in drawn]
         if first["rivals"]:
-            theirs = _theirs(X, k, drawn)
+            theirs = cluster_elsewhere(X, k, drawn, _LIMIT)
             found = [ours | others for ours, others in zip(found, theirs, strict=True)]
         for of_draw, answers in zip(pairs, found, strict=True):
-            _score(answers, y, np.setdiff1d(np.arange(len(y)), np.concatenate(_links(of_draw))))
+            _score(answers, y, np.setdiff1d(np.arange(len(y)), of_draw.involved()))
         return {"draws": found}
 
     def table(self, results: Sequence[Result]) -> list[dict[str, str]]:
@@ -137,24 +136,6 @@ def _ours(X: np.ndarray, k: int, pairs: gl.Pairs, seed: int) -> dict[str, Any]:
         seconds = time.process_time() - began
         found[name] = {"status": "done", "clusters": clusters, "seconds": seconds}
     return found
-
-
-def _theirs(X: np.ndarray, k: int, drawn: Sequence[tuple[gl.Pairs, int]]) -> list[dict[str, Any]]:
-    """For each draw what came of each of `CLUSTERERS`; one that was ended is not tried on the next."""
-    calls = []
-    for pairs, seed in drawn:
-        alike, unlike = _links(pairs)
-        call = {"X": X, "n_clusters": k, "alike": alike, "unlike": unlike, "seed": seed}
-        calls += [{"name": name, **call} for name in CLUSTERERS]
-    kinds = [call["name"] for call in calls]
-    answers = iter(
-        call_isolated(find_clusters, CLUSTERING, calls, _LIMIT, may_make=True, kinds=kinds)
-    )
-    return [{name: next(answers) for name in CLUSTERERS} for _ in drawn]
-
-
-def _links(pairs: gl.Pairs) -> tuple[np.ndarray, np.ndarray]:
-    return np.asarray(pairs.similar), np.asarray(pairs.dissimilar)
 
 
 def _score(answers: dict[str, Any], y: np.ndarray, free: np.ndarray) -> None:

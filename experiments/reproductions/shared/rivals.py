@@ -162,6 +162,24 @@ def find_clusters(
         return {"clusters": clustered()}
 
 
+def cluster_elsewhere(
+    X: np.ndarray,
+    n_clusters: int,
+    drawn: Sequence[tuple[Any, int]],
+    limit: float,
+    may_make: bool = True,
+) -> list[dict[str, dict[str, Any]]]:
+    """Of each draw, pairs and a seed, what came of each of `CLUSTERERS`; who was ended is not tried again."""
+    calls = []
+    for pairs, seed in drawn:
+        links = {"alike": np.asarray(pairs.similar), "unlike": np.asarray(pairs.dissimilar)}
+        call = {"X": X, "n_clusters": n_clusters, **links, "seed": seed}
+        calls += [{"name": name, **call} for name in CLUSTERERS]
+    kinds = [call["name"] for call in calls]
+    answers = iter(call_isolated(find_clusters, CLUSTERING, calls, limit, may_make, kinds))
+    return [{name: next(answers) for name in CLUSTERERS} for _ in drawn]
+
+
 def _answers(clustered: Callable[[], np.ndarray], limit: float) -> list[np.ndarray]:
     """Of those starts that have one in time; where none has, what the last raised."""
     found: list[np.ndarray] = []
