@@ -92,7 +92,7 @@ def _clusters(estimator: Any, X: Any) -> Any:
 
 def _metric(**parameters: Any) -> Fit:
     return Fit(
-        lambda: estimators.MetricLearner(random_state=0, **parameters),
+        lambda: estimators.MetricLearner(random_state=0, **parameters, C=1.0),
         lambda size: _classes(int(200 * size), max(int(8 * size), 8)),
         _transformed,
     )
@@ -106,7 +106,7 @@ FITS: Mapping[str, Fit] = {
     "MetricLearner diagonal": _metric(shape="diagonal", n_pairs=800),
     "MetricLearner projections": _metric(solver="projections", loss="hinge", n_pairs=40, tol=5e-2),
     "KernelLearner": Fit(
-        lambda: estimators.KernelLearner(kernel="rbf", random_state=0, n_pairs=400),
+        lambda: estimators.KernelLearner(kernel="rbf", random_state=0, n_pairs=400, C=1.0),
         lambda size: _classes(int(60 * size), 4),
         _transformed,
     ),

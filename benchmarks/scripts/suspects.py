@@ -59,8 +59,8 @@ def judge(
 
     source = Pairs if kind == "pairs" else Triplets
     side, wrong = plant(source.from_labels(y, count, random_state=seed), share, seed + 1)
-    learner = MetricLearner(tol=1e-2, random_state=0)
-    fitted = MetricLearner(tol=1e-2, random_state=0).fit(X, side=side)
+    learner = MetricLearner(tol=1e-2, random_state=0, C=1.0)
+    fitted = MetricLearner(tol=1e-2, random_state=0, C=1.0).fit(X, side=side)
     points = fitted.transform(X)
     sizes = [
         side.log_ratios(lambda i, j: np.sum((X[i] - X[j]) ** 2, axis=1)),

@@ -126,7 +126,7 @@ def test_fits_in_parallel_threads_leave_the_number() -> None:
     found: list[np.ndarray] = []
     work = [
         threading.Thread(
-            target=lambda: found.append(MetricLearner(random_state=0).fit(X, y).components_)
+            target=lambda: found.append(MetricLearner(random_state=0, C=1.0).fit(X, y).components_)
         )
         for _ in range(6)
     ]
@@ -338,7 +338,7 @@ def test_a_large_solve_looks_after_every_step(
         seen.append(set(numbers()))
         free["since"] = 1.0
 
-    MetricLearner(random_state=0, callback=record).fit(X, y)
+    MetricLearner(random_state=0, callback=record, C=1.0).fit(X, y)
     assert seen[0] == set(before)
     assert len(seen) > 1
     assert set().union(*seen[1:]) == {1}

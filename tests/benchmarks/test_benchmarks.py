@@ -630,7 +630,7 @@ def test_quick_comparison_goes_without_metric_learn(tmp_path, monkeypatch, capsy
         table = np.stack([i, j], axis=1)
         side = gl.Pairs(table[: task.instance.alike], table[task.instance.alike :], n_points=len(X))
         bounds = (task.instance.upper, task.instance.lower)
-        metric = gl.MetricLearner(bounds=bounds).fit(X, side=side)
+        metric = gl.MetricLearner(bounds=bounds, C=1.0).fit(X, side=side)
         neighbors = KNeighborsClassifier(4)
         for found, change in ((plain, np.asarray), (learned, metric.transform)):
             answers = neighbors.fit(change(X), task.labels).predict(change(task.others))

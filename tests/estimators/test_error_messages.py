@@ -44,9 +44,9 @@ def caught(call):
 @pytest.mark.parametrize(
     "call",
     [
-        lambda: MetricLearner(max_iter=1, random_state=0).fit(X, Y),
-        lambda: MetricLearner(max_iter=1, random_state=0).fit_transform(X, Y),
-        lambda: make_pipeline(KernelLearner(max_iter=1, rank=9, random_state=0)).fit(X, Y),
+        lambda: MetricLearner(max_iter=1, random_state=0, C=1.0).fit(X, Y),
+        lambda: MetricLearner(max_iter=1, random_state=0, C=1.0).fit_transform(X, Y),
+        lambda: make_pipeline(KernelLearner(max_iter=1, rank=9, random_state=0, C=1.0)).fit(X, Y),
         lambda: POLA(max_iter=1, random_state=0).fit(X, Y),
         lambda: SemiSupervisedEmbedding(max_iter=1, random_state=0).fit(X, Y),
     ],
@@ -62,7 +62,7 @@ def test_the_advice_of_a_convergence_warning_works(call):
 def test_other_warnings_also_point_at_the_caller():
     twice = np.vstack([X, X[:1]])
     side = Pairs([[0, 1]], [[0, 150], [0, 60]], n_points=151)
-    for learner in (MetricLearner(), KernelLearner("linear", rank=2)):
+    for learner in (MetricLearner(C=1.0), KernelLearner("linear", rank=2, C=1.0)):
         ((message, where),) = caught(lambda learner=learner: learner.fit(twice, side=side))
         assert "the dissimilar pair (0, 150)" in message
         assert where == Path(__file__)
@@ -105,14 +105,14 @@ NULL = np.asarray([1.0, 2.0, -1.0, 0.5]) / 2.5
 BLIND = np.eye(4) - np.outer(NULL, NULL) / (NULL @ NULL)
 IN_VAIN = Pairs([[0, 1], [60, 61]], [[0, 60], [1, 70], [3, 120]], n_points=150)
 HOPELESS = {
-    "cosine": (KernelLearner("cosine"), multiple()),
-    "cosine, rank": (KernelLearner("cosine", rank=3), multiple()),
-    "cosine, a basis": (KernelLearner("cosine", basis=np.eye(150)[:, ::40]), multiple()),
-    "cosine, no complement": (KernelLearner("cosine", rank=3, complement=False), multiple()),
+    "cosine": (KernelLearner("cosine", C=1.0), multiple()),
+    "cosine, rank": (KernelLearner("cosine", rank=3, C=1.0), multiple()),
+    "cosine, a basis": (KernelLearner("cosine", basis=np.eye(150)[:, ::40], C=1.0), multiple()),
+    "cosine, no complement": (KernelLearner("cosine", rank=3, complement=False, C=1.0), multiple()),
     "embedding": (SemiSupervisedEmbedding(kernel="cosine"), multiple()),
-    "prior": (MetricLearner(prior=BLIND), apart_in_vain()),
-    "prior, kernel": (MetricLearner(prior=BLIND, regularize="kernel"), apart_in_vain()),
-    "prior, von Neumann": (MetricLearner("von_neumann", prior=BLIND), apart_in_vain()),
+    "prior": (MetricLearner(prior=BLIND, C=1.0), apart_in_vain()),
+    "prior, kernel": (MetricLearner(prior=BLIND, regularize="kernel", C=1.0), apart_in_vain()),
+    "prior, von Neumann": (MetricLearner("von_neumann", prior=BLIND, C=1.0), apart_in_vain()),
 }
 
 
@@ -158,15 +158,15 @@ def test_a_bound_of_None_is_estimated(learner, regularize):
 
 def test_a_basis_that_is_given_is_used_with_or_without_a_rank():
     R = np.linalg.qr(np.random.default_rng(0).standard_normal((4, 2)))[0]
-    one = MetricLearner(basis=R, random_state=0).fit(X, Y)
-    two = MetricLearner(basis=R, rank=2, random_state=0).fit(X, Y)
+    one = MetricLearner(basis=R, random_state=0, C=1.0).fit(X, Y)
+    two = MetricLearner(basis=R, rank=2, random_state=0, C=1.0).fit(X, Y)
     assert one.basis_.shape == (4, 2)
     np.testing.assert_array_equal(one.inner_, two.inner_)
-    sparse = MetricLearner(basis=R, random_state=0).fit(sp.csr_array(X), Y)
+    sparse = MetricLearner(basis=R, random_state=0, C=1.0).fit(sp.csr_array(X), Y)
     np.testing.assert_allclose(sparse.inner_, one.inner_, rtol=1e-5)
     J = np.eye(150)[:, ::30]
-    one = KernelLearner(basis=J, random_state=0).fit(X, Y)
-    two = KernelLearner(basis=J, rank=5, random_state=0).fit(X, Y)
+    one = KernelLearner(basis=J, random_state=0, C=1.0).fit(X, Y)
+    two = KernelLearner(basis=J, rank=5, random_state=0, C=1.0).fit(X, Y)
     assert one.inner_.shape == (5, 5)
     np.testing.assert_array_equal(one.inner_, two.inner_)
 
@@ -177,10 +177,10 @@ def test_a_basis_that_is_given_is_used_with_or_without_a_rank():
 @pytest.mark.parametrize(
     "learner",
     [
-        MetricLearner(random_state=0),
-        MetricLearner(rank=2, random_state=0),
-        KernelLearner(random_state=0),
-        KernelLearner(rank=9, random_state=0),
+        MetricLearner(random_state=0, C=1.0),
+        MetricLearner(rank=2, random_state=0, C=1.0),
+        KernelLearner(random_state=0, C=1.0),
+        KernelLearner(rank=9, random_state=0, C=1.0),
         POLA(n_pairs=60, random_state=0),
     ],
     ids=str,
@@ -204,27 +204,30 @@ def test_pairs_may_be_sparse(learner, monkeypatch):
 REFUSED = [
     (lambda: MetricLearner(C=-1).fit(X, Y), r"`MetricLearner\(C=-1\)`"),
     (lambda: KernelLearner(loss="hinge", C="a").fit(X, Y), r"`KernelLearner\(C='a'\)`"),
-    (lambda: MetricLearner(loss="square").fit(X, Y), 'only Bounds .* loss="squared_hinge"'),
+    (lambda: MetricLearner(loss="square", C=1.0).fit(X, Y), 'only Bounds .* loss="squared_hinge"'),
     (lambda: MetricLearner(loss=Square()).fit(X, Y), 'only Bounds .* loss="squared_hinge"'),
-    (lambda: MetricLearner(loss="square").fit(X, side=TRIPLETS), "got Triplets"),
+    (lambda: MetricLearner(loss="square", C=1.0).fit(X, side=TRIPLETS), "got Triplets"),
     (
-        lambda: KernelLearner(loss="square").fit(
+        lambda: KernelLearner(loss="square", C=1.0).fit(
             X, side=Bounds([0, 1], [2, 3], upper=[1.0, 2.0], lower=[1.0, 1.0], n_points=150)
         ),
         "only Bounds with equal upper and lower",
     ),
-    (lambda: MetricLearner(bounds=(0, 2)).fit(X, Y), 'must be positive.*loss="hinge"'),
+    (lambda: MetricLearner(bounds=(0, 2), C=1.0).fit(X, Y), 'must be positive.*loss="hinge"'),
     (lambda: MetricLearner(loss=LogDetSlack()).fit(X, side=TRIPLETS), 'loss="hinge"'),
-    (lambda: MetricLearner(bounds=(None, 1e-9)).fit(X, Y), "leaves one to the percentiles"),
-    (lambda: MetricLearner(bounds=(1.0, -1.0)).fit(X, Y), "lower must be at least 0"),
-    (lambda: MetricLearner().fit(np.ones((150, 2)), side=TAME), "rows of `X` that were looked at"),
+    (lambda: MetricLearner(bounds=(None, 1e-9), C=1.0).fit(X, Y), "leaves one to the percentiles"),
+    (lambda: MetricLearner(bounds=(1.0, -1.0), C=1.0).fit(X, Y), "lower must be at least 0"),
+    (
+        lambda: MetricLearner(C=1.0).fit(np.ones((150, 2)), side=TAME),
+        "rows of `X` that were looked at",
+    ),
     (lambda: percentile_bounds(np.ones((9, 2))), "rows of `points` that were looked at"),
     (
-        lambda: MetricLearner(rank=1, basis=np.eye(4)).fit(X, Y),
+        lambda: MetricLearner(rank=1, basis=np.eye(4), C=1.0).fit(X, Y),
         "`basis` has 4 columns, and `rank=1`",
     ),
     (
-        lambda: KernelLearner("linear", basis=BALANCED).fit(X - X.mean(0), Y),
+        lambda: KernelLearner("linear", basis=BALANCED, C=1.0).fit(X - X.mean(0), Y),
         "`basis` spans no direction: the kernel linear\\(\\) is zero",
     ),
     (
@@ -245,7 +248,7 @@ REFUSED = [
     (lambda: Pairs([[0, 1]], [[0, 2]], 150), r"`Pairs\(...\)`: 150 has no name.*n_points="),
     (lambda: Triplets([[0, 1, 2]], 150), r"`Triplets\(...\)`: 150 has no name.*n_points="),
     (lambda: Bounds([0], [1], 2.0, n_points=3), r"`Bounds\(...\)`: 2.0 has no name"),
-    (lambda: MetricLearner().fit(X, Y).get_metric()(X[0, :2], X[1]), "`u` has 2 features"),
+    (lambda: MetricLearner(C=1.0).fit(X, Y).get_metric()(X[0, :2], X[1]), "`u` has 2 features"),
     *(
         (
             lambda kind=kind, given=given: kind().fit(given, [1, -1, 1, -1, 1]),
@@ -255,11 +258,11 @@ REFUSED = [
         for given in (X[:10].reshape(5, 2, 4), X[:10].reshape(5, 2, 4).tolist())
     ),
     (
-        lambda: MetricLearner().fit(np.zeros((5, 3, 4)), Y[:5]),
+        lambda: MetricLearner(C=1.0).fit(np.zeros((5, 3, 4)), Y[:5]),
         r"`X` must be two-dimensional.*shape \(5, 3, 4\)",
     ),
     (
-        lambda: MetricLearner().fit([[1.0, 2.0], [3.0]], Y[:2]),
+        lambda: MetricLearner(C=1.0).fit([[1.0, 2.0], [3.0]], Y[:2]),
         "row 0 has 2 entries and row 1 has 1",
     ),
     *(
@@ -267,31 +270,31 @@ REFUSED = [
         for kind in (MetricLearner, KernelLearner)
     ),
     (
-        lambda: MetricLearner().fit(X, Y).get_metric()(X[0], X[:1]),
+        lambda: MetricLearner(C=1.0).fit(X, Y).get_metric()(X[0], X[:1]),
         r"`v` must be one point, a vector of 4 numbers; got shape \(1, 4\)",
     ),
     (
-        lambda: MetricLearner().fit(X, Y).get_metric()(X[0], X[0].reshape(2, 2)),
+        lambda: MetricLearner(C=1.0).fit(X, Y).get_metric()(X[0], X[0].reshape(2, 2)),
         r"`v` must be one point, .* got shape \(2, 2\)",
     ),
     (
-        lambda: MetricLearner().fit(X, Y).get_metric()([1, 2, np.nan, 4], X[0]),
+        lambda: MetricLearner(C=1.0).fit(X, Y).get_metric()([1, 2, np.nan, 4], X[0]),
         "`u` contains NaN or infinity",
     ),
     (
-        lambda: MetricLearner().fit(X, side=TAME).score((X[:3], X[3:6]), [1, 1, 1]),
+        lambda: MetricLearner(C=1.0).fit(X, side=TAME).score((X[:3], X[3:6]), [1, 1, 1]),
         "`y` calls all 3 pairs alike; .* both kinds",
     ),
     (
-        lambda: MetricLearner().fit(X, side=TAME).score((X[:3], X[3:6]), [False] * 3),
+        lambda: MetricLearner(C=1.0).fit(X, side=TAME).score((X[:3], X[3:6]), [False] * 3),
         "`y` calls all 3 pairs unlike; .* both kinds",
     ),
     (
-        lambda: MetricLearner().fit(X, side=TAME).score((X[:3], X[3:6]), [True, False]),
+        lambda: MetricLearner(C=1.0).fit(X, side=TAME).score((X[:3], X[3:6]), [True, False]),
         "`y` has 2 entries, but there are 3 pairs",
     ),
     (
-        lambda: MetricLearner().fit(X, side=TAME).score((X[:3], X[3:6]), [1, 0, 1]),
+        lambda: MetricLearner(C=1.0).fit(X, side=TAME).score((X[:3], X[3:6]), [1, 0, 1]),
         r"`y` must hold 1 .* or booleans; got \[0, 1\]",
     ),
 ]
@@ -328,13 +331,13 @@ def test_predicting_pairs_without_a_threshold_says_what_to_do(kind):
 def test_targets_do_not_call_pairs_near_or_far():
     side = Bounds([0], [1], upper=2.0, lower=1.0, n_points=150)
     with pytest.raises(AttributeError, match=r"no pair near or far; call calibrate_threshold\("):
-        MetricLearner().fit(X, side=side).predict((X[:2], X[2:4]))
+        MetricLearner(C=1.0).fit(X, side=side).predict((X[:2], X[2:4]))
 
 
 def test_pairs_are_scored_by_booleans_or_by_signs():
     side = Pairs.from_labels(Y, 60, random_state=0)
     i, j, alike = side.near_and_far()
-    learner = MetricLearner().fit(X, side=side)
+    learner = MetricLearner(C=1.0).fit(X, side=side)
     pairs = (X[i], X[j])
     assert learner.score(pairs, alike) == learner.score(pairs, np.where(alike, 1, -1)) > 0.9
     threshold = learner.threshold_
@@ -356,25 +359,27 @@ def pairs(similar, dissimilar):
 
 SAID = [
     (
-        lambda: MetricLearner(prior="inverse_covariance").fit(np.ones((150, 4)), side=SIDE),
+        lambda: MetricLearner(prior="inverse_covariance", C=1.0).fit(np.ones((150, 4)), side=SIDE),
         "`X` does not vary, so it has no inverse covariance",
     ),
     (
-        lambda: MetricLearner(prior=np.zeros((4, 4))).fit(X, side=SIDE),
+        lambda: MetricLearner(prior=np.zeros((4, 4)), C=1.0).fit(X, side=SIDE),
         "`prior` is zero, and a metric",
     ),
     (
-        lambda: MetricLearner("frobenius", prior=np.zeros((4, 4))).fit(X, side=SIDE),
+        lambda: MetricLearner("frobenius", prior=np.zeros((4, 4)), C=1.0).fit(X, side=SIDE),
         "`prior` is zero, and bounds are percentiles",
     ),
     (lambda: POLA().fit(X, side=pairs([(0, 1)], None)), "`side` calls all pairs alike"),
     (lambda: POLA().fit(X, side=pairs(None, [(0, 60)])), "`side` calls all pairs unlike"),
     (lambda: POLA().fit(X, side=TRIPLETS), "`side` holds Triplets"),
-    (lambda: MetricLearner(basis="foo").fit(X, Y), "`basis='foo'` is not known"),
-    (lambda: KernelLearner(basis="foo").fit(X, Y), "`basis='foo'` is not known"),
+    (lambda: MetricLearner(basis="foo", C=1.0).fit(X, Y), "`basis='foo'` is not known"),
+    (lambda: KernelLearner(basis="foo", C=1.0).fit(X, Y), "`basis='foo'` is not known"),
     (lambda: SemiSupervisedEmbedding(basis="foo").fit(X, Y), "`basis='foo'` is not known"),
     (
-        lambda: MetricLearner(rank=2, basis="class_means").fit(X, np.full(150, -1), side=SIDE),
+        lambda: MetricLearner(rank=2, basis="class_means", C=1.0).fit(
+            X, np.full(150, -1), side=SIDE
+        ),
         "all labels in `y` mean unknown",
     ),
 ]
@@ -387,16 +392,16 @@ def test_input_that_leaves_nothing_to_learn_is_refused(call, sentence):
 
 
 def test_a_zero_prior_is_for_regularizers_that_leave_its_range():
-    learner = MetricLearner("frobenius", prior=np.zeros((4, 4)), bounds=(0.1, 9.0))
+    learner = MetricLearner("frobenius", prior=np.zeros((4, 4)), bounds=(0.1, 9.0), C=1.0)
     assert learner.fit(X, side=SIDE).get_mahalanobis_matrix().any()
 
 
 @pytest.mark.parametrize(
     ("learner", "side", "advice"),
     [
-        (MetricLearner(), Triplets([(0, 1, 60), (2, 3, 70)], n_points=150, margin=1e-3), "raise the margin"),
-        (MetricLearner(bounds=(2.0, 4.0)), pairs([(0, 1)], [(0, 60)]), "tighten the bounds"),
-        (KernelLearner(bounds=(0.5, 0.6)), pairs([(0, 1)], [(0, 60)]), "tighten the bounds"),
+        (MetricLearner(C=1.0), Triplets([(0, 1, 60), (2, 3, 70)], n_points=150, margin=1e-3), "raise the margin"),
+        (MetricLearner(bounds=(2.0, 4.0), C=1.0), pairs([(0, 1)], [(0, 60)]), "tighten the bounds"),
+        (KernelLearner(bounds=(0.5, 0.6), C=1.0), pairs([(0, 1)], [(0, 60)]), "tighten the bounds"),
     ],
     ids=str,
 )  # fmt: skip

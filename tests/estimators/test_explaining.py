@@ -55,7 +55,7 @@ def planted(seed=0, n=300, d=6):
 
 @every_side
 def test_violated_statements_are_those_that_the_metric_breaks(side):
-    learner = MetricLearner(random_state=0).fit(X, side=side)
+    learner = MetricLearner(random_state=0, C=1.0).fit(X, side=side)
     expected = excess(learner, side)
     found = learner.violated(X, side, tol=0.0)
     np.testing.assert_array_equal(np.sort(found.number), np.flatnonzero(expected > 0))
@@ -80,7 +80,7 @@ def test_prices_are_those_of_the_statements(side, loss):
 
 
 def test_other_statements_than_those_learned_from_have_no_price():
-    learner = MetricLearner(random_state=0).fit(X, side=SIDES["pairs"])
+    learner = MetricLearner(random_state=0, C=1.0).fit(X, side=SIDES["pairs"])
     assert learner.violated(X, SIDES["pairs"]).price is not None
     assert learner.violated(X, Pairs.from_labels(Y, 120, random_state=1)).price is None
     assert learner.violated(X, SIDES["triplets"]).price is None
@@ -93,7 +93,7 @@ def test_hard_bounds_that_hold_are_not_violated():
 
 
 def test_pairs_without_any_bound_are_refused():
-    learner = MetricLearner(random_state=0).fit(X, side=SIDES["triplets"])
+    learner = MetricLearner(random_state=0, C=1.0).fit(X, side=SIDES["triplets"])
     with pytest.raises(
         ValueError, match=r"`side` has similar pairs without a bound, and no `upper`"
     ):
@@ -103,7 +103,7 @@ def test_pairs_without_any_bound_are_refused():
 @pytest.mark.parametrize("prior", ["identity", "inverse_covariance"])
 def test_the_planted_feature_is_the_most_important_and_the_most_stretched(prior):
     points, y = planted()
-    learner = MetricLearner(prior=prior, random_state=0).fit(points, y)
+    learner = MetricLearner(prior=prior, random_state=0, C=1.0).fit(points, y)
     assert np.argmax(learner.feature_importances_) == 4
     assert np.argmax(learner.feature_stretch_) == 4
     np.testing.assert_array_equal(np.argmax(learner.class_feature_importances_, axis=1), [4, 4])
@@ -118,7 +118,7 @@ def test_units_of_the_features_make_no_difference_to_what_is_learned_from_the_in
     points, y = planted()
     units = 10.0 ** np.arange(-3, 3)
     plain, scaled = (
-        MetricLearner(prior="inverse_covariance", tol=1e-9, random_state=0).fit(Z, y)
+        MetricLearner(prior="inverse_covariance", tol=1e-9, random_state=0, C=1.0).fit(Z, y)
         for Z in (points, points * units)
     )
     for name in ("feature_importances_", "class_feature_importances_", "feature_stretch_"):
@@ -127,8 +127,8 @@ def test_units_of_the_features_make_no_difference_to_what_is_learned_from_the_in
 
 def test_classes_are_in_the_order_of_their_labels():
     names = np.array(["b", "c", "a"])[Y]
-    by_name = MetricLearner(random_state=0).fit(X, names)
-    by_number = MetricLearner(random_state=0).fit(X, np.array([1, 2, 0])[Y])
+    by_name = MetricLearner(random_state=0, C=1.0).fit(X, names)
+    by_number = MetricLearner(random_state=0, C=1.0).fit(X, np.array([1, 2, 0])[Y])
     np.testing.assert_array_equal(by_name.classes_, ["a", "b", "c"])
     np.testing.assert_allclose(
         by_name.class_feature_importances_, by_number.class_feature_importances_
@@ -136,7 +136,7 @@ def test_classes_are_in_the_order_of_their_labels():
 
 
 def test_a_fit_to_statements_knows_no_classes():
-    learner = MetricLearner(random_state=0).fit(X, Y).fit(X, side=SIDES["pairs"])
+    learner = MetricLearner(random_state=0, C=1.0).fit(X, Y).fit(X, side=SIDES["pairs"])
     assert not hasattr(learner, "classes_")
     with pytest.raises(AttributeError, match=r"was fitted to no labels, .* pass fit\(X, y\)"):
         _ = learner.class_feature_importances_
@@ -145,28 +145,28 @@ def test_a_fit_to_statements_knows_no_classes():
 @pytest.mark.parametrize("name", ["feature_importances_", "feature_stretch_"])
 def test_nothing_is_known_before_a_fit(name):
     with pytest.raises(NotFittedError):
-        getattr(MetricLearner(), name)
+        getattr(MetricLearner(C=1.0), name)
     with pytest.raises(NotFittedError):
-        MetricLearner().violated(X, SIDES["pairs"])
+        MetricLearner(C=1.0).violated(X, SIDES["pairs"])
 
 
 def test_the_names_of_a_data_frame_are_used():
     frame = pytest.importorskip("pandas").DataFrame(X, columns=[f"name {f}" for f in range(D)])
-    learner = MetricLearner(random_state=0).fit(frame, Y)
+    learner = MetricLearner(random_state=0, C=1.0).fit(frame, Y)
     assert learner.stretched_directions(frame).names[3] == "name 3"
     assert len(learner.stretched_directions(frame)) == 6
 
 
 def test_features_are_selected_by_their_importance():
     points, y = planted()
-    kept = SelectFromModel(MetricLearner(random_state=0), max_features=1).fit(points, y)
+    kept = SelectFromModel(MetricLearner(random_state=0, C=1.0), max_features=1).fit(points, y)
     np.testing.assert_array_equal(kept.get_support(indices=True), [4])
 
 
 def test_a_sparse_fit_of_low_rank_explains_itself():
     dense = np.where(np.abs(X) > 1, X, 0.0)
     one, other = (
-        MetricLearner(rank=4, random_state=0).fit(Z, Y) for Z in (dense, csr_array(dense))
+        MetricLearner(rank=4, random_state=0, C=1.0).fit(Z, Y) for Z in (dense, csr_array(dense))
     )
     np.testing.assert_allclose(one.feature_importances_, other.feature_importances_, atol=1e-6)
     found = one.stretched_directions(dense), other.stretched_directions(csr_array(dense))
@@ -178,14 +178,16 @@ def test_a_sparse_fit_of_low_rank_explains_itself():
 
 
 def test_an_explained_learner_survives_pickling():
-    learner = MetricLearner(random_state=0).fit(X, Y)
+    learner = MetricLearner(random_state=0, C=1.0).fit(X, Y)
     again = pickle.loads(pickle.dumps(learner))
     np.testing.assert_array_equal(again.feature_importances_, learner.feature_importances_)
 
 
 def test_suspects_is_a_method_too_and_needs_no_fit():
     side = SIDES["pairs"]
-    found = MetricLearner(tol=1e-2, random_state=0).suspects(X, side, n_folds=2, random_state=0)
+    found = MetricLearner(tol=1e-2, random_state=0, C=1.0).suspects(
+        X, side, n_folds=2, random_state=0
+    )
     assert found.n_statements == side.size
 
 
@@ -201,4 +203,4 @@ def test_suspects_is_a_method_too_and_needs_no_fit():
 )
 def test_bad_input_is_refused_in_a_sentence(call, error, words):
     with pytest.raises(error, match=words):
-        call(MetricLearner(random_state=0).fit(X, Y))
+        call(MetricLearner(random_state=0, C=1.0).fit(X, Y))

@@ -26,10 +26,10 @@ IRIS, SPECIES = load_iris(return_X_y=True)
 SIDE = Pairs.from_labels(SPECIES, 300, random_state=0)
 TWICE = np.vstack([IRIS, IRIS[:1]])  # rows 0 and 150 are one point
 METRICS = [
-    MetricLearner(),
-    MetricLearner(rank=2),
-    KernelLearner(),
-    KernelLearner(rank=5),
+    MetricLearner(C=1.0),
+    MetricLearner(rank=2, C=1.0),
+    KernelLearner(C=1.0),
+    KernelLearner(rank=5, C=1.0),
     SemiSupervisedEmbedding(),
 ]
 
@@ -47,7 +47,7 @@ def test_iris_is_learned_with_the_defaults_and_without_a_warning(estimator):
 # ITML compares percentiles of plain distances with squared ones; metric-learn#78, for LMNN, is of the kind.
 def test_default_bounds_are_percentiles_of_squared_distances():
     squared = pdist(10 * IRIS, "sqeuclidean")
-    found = MetricLearner(random_state=0).fit(10 * IRIS, SPECIES).bounds_
+    found = MetricLearner(random_state=0, C=1.0).fit(10 * IRIS, SPECIES).bounds_
     np.testing.assert_allclose(found, np.percentile(squared[squared > 0], (5, 95)), rtol=1e-10)
     # So unlike pairs have something to gain. With the plain percentile next to none has, in these units.
     d = np.sum(np.diff(10 * IRIS[SIDE.dissimilar], axis=1) ** 2, axis=(1, 2))
@@ -72,7 +72,9 @@ def test_the_order_of_pairs_does_not_matter():
     similar, dissimilar = (rng.permutation(table) for table in (SIDE.similar, SIDE.dissimilar))
     turned = Pairs(similar[:, ::-1], dissimilar, n_points=150)
     one, two = (
-        MetricLearner(bounds=(0.5, 9.0), tol=1e-10).fit(IRIS, side=side).get_mahalanobis_matrix()
+        MetricLearner(bounds=(0.5, 9.0), tol=1e-10, C=1.0)
+        .fit(IRIS, side=side)
+        .get_mahalanobis_matrix()
         for side in (SIDE, turned)
     )
     np.testing.assert_allclose(one, two, rtol=1e-8, atol=1e-9)
@@ -141,9 +143,9 @@ def test_comparisons_with_equal_points_are_accepted(estimator, row):
 def test_inputs_are_not_modified():
     bounds, upper = np.array([0.0, 9.0]), np.full(len(SIDE.similar), 0.5)
     given = [array.copy() for array in (bounds, upper, SIDE.similar)]
-    MetricLearner(loss="hinge", bounds=bounds, random_state=0).fit(IRIS, SPECIES)
+    MetricLearner(loss="hinge", bounds=bounds, random_state=0, C=1.0).fit(IRIS, SPECIES)
     side = Pairs(SIDE.similar, SIDE.dissimilar, n_points=150, upper=upper, lower=9.0)
-    MetricLearner().fit(IRIS, side=side)
+    MetricLearner(C=1.0).fit(IRIS, side=side)
     for before, after in zip(given, (bounds, upper, SIDE.similar), strict=True):
         np.testing.assert_array_equal(before, after)
 
@@ -151,7 +153,7 @@ def test_inputs_are_not_modified():
 # metric-learn#43, #190, #306: "not positive definite", or eigenvalues that do not converge.
 def test_collinear_features_in_very_different_units_keep_the_metric_definite():
     X = np.hstack([IRIS, IRIS[:, :1] + IRIS[:, 1:2], np.ones((150, 1))]) * np.logspace(-6, 6, 6)
-    learner = MetricLearner(random_state=0).fit(X, SPECIES)
+    learner = MetricLearner(random_state=0, C=1.0).fit(X, SPECIES)
     assert np.linalg.eigvalsh(learner.get_mahalanobis_matrix())[0] > 0
     assert learner.solution_.relative_gap <= 1e-6
 
@@ -159,7 +161,7 @@ def test_collinear_features_in_very_different_units_keep_the_metric_definite():
 @pytest.mark.parametrize("unit", [1e-8, 1e8])
 def test_logdet_does_not_depend_on_the_unit_of_the_features(unit):
     one, two = (
-        MetricLearner(tol=1e-10, random_state=0).fit(X, SPECIES).get_mahalanobis_matrix()
+        MetricLearner(tol=1e-10, random_state=0, C=1.0).fit(X, SPECIES).get_mahalanobis_matrix()
         for X in (IRIS, unit * IRIS)
     )
     np.testing.assert_allclose(one, two, rtol=1e-6, atol=1e-8)
@@ -171,7 +173,8 @@ def test_with_the_inverse_covariance_a_feature_listed_twice_counts_once():
     wide = np.hstack([IRIS, IRIS[:, :1], np.ones((150, 1))])
     i, j, _ = SIDE.near_and_far()
     one, two = (
-        MetricLearner(**params).fit(X, side=SIDE).pair_distance((X[i], X[j])) for X in (IRIS, wide)
+        MetricLearner(**params, C=1.0).fit(X, side=SIDE).pair_distance((X[i], X[j]))
+        for X in (IRIS, wide)
     )
     np.testing.assert_allclose(one, two, rtol=1e-4)
 
@@ -189,7 +192,9 @@ def test_few_points_with_many_features_give_a_real_metric(regularizer):
 
 # metric-learn#57: the metric and the transformer disagree.
 @pytest.mark.parametrize(
-    "estimator", [MetricLearner(), MetricLearner(rank=2), KernelLearner(), POLA(0.1)], ids=str
+    "estimator",
+    [MetricLearner(C=1.0), MetricLearner(rank=2, C=1.0), KernelLearner(C=1.0), POLA(0.1)],
+    ids=str,
 )
 def test_the_metric_is_the_euclidean_distance_of_transformed_points(estimator):
     fitted = clone(estimator).fit(IRIS, side=SIDE)
@@ -211,7 +216,9 @@ def test_pairs_of_unseen_people_are_told_apart_by_the_threshold():
     X += rng.standard_normal(X.shape)
     X /= np.linalg.norm(X, axis=1, keepdims=True)
     seen, unseen = people < 40, people >= 40
-    learner = MetricLearner(random_state=0).fit(X[seen], side=Pairs.from_labels(people[seen], 1000))
+    learner = MetricLearner(random_state=0, C=1.0).fit(
+        X[seen], side=Pairs.from_labels(people[seen], 1000)
+    )
     i, j, alike = Pairs.from_labels(people[unseen], 400, random_state=0).near_and_far()
     signs = np.where(alike, 1, -1)
     assert np.mean(learner.predict((X[unseen][i], X[unseen][j])) == signs) > 0.8

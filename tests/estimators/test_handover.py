@@ -52,7 +52,7 @@ def test_a_kernel_separates_what_no_linear_map_can():
     pairs = (X[test][i], X[test][j])
     linear, curved = (
         roc_auc_score(alike, model.fit(X[train], y[train]).pair_score(pairs))
-        for model in (MetricLearner(random_state=0), KernelLearner(random_state=0))
+        for model in (MetricLearner(random_state=0, C=1.0), KernelLearner(random_state=0, C=1.0))
     )
     assert linear < 0.7
     assert curved > 0.95
@@ -63,7 +63,7 @@ def test_a_kernel_learned_from_a_sum_of_kernels_is_a_kernel():
     def both(A, B):
         return rbf_kernel(A, B, gamma=0.3) + 0.1 * linear_kernel(A, B)
 
-    learner = KernelLearner(both, random_state=0).fit(IRIS[::2], SPECIES[::2])
+    learner = KernelLearner(both, random_state=0, C=1.0).fit(IRIS[::2], SPECIES[::2])
     K = learner.kernel_matrix(IRIS, IRIS)  # half of them are new
     assert np.linalg.eigvalsh(K)[0] > -1e-9 * np.trace(K)
     i, j, alike = Pairs.from_labels(SPECIES, 300, random_state=1).near_and_far()
@@ -115,7 +115,7 @@ def test_two_learned_dimensions_classify_better_than_two_of_pca():
 # llama_index#7578, sentence-transformers#680: use the adapter elsewhere, as one matrix.
 def test_the_adapter_is_a_matrix_for_queries_and_documents_alike():
     documents, queries = IRIS[::2].astype(np.float32), IRIS[1::2].astype(np.float32)
-    learner = MetricLearner(random_state=0).fit(documents, SPECIES[::2])
+    learner = MetricLearner(random_state=0, C=1.0).fit(documents, SPECIES[::2])
     L = learner.components_.astype(np.float32)
     stored, asked = documents @ L.T, queries @ L.T
     index = NearestNeighbors(n_neighbors=1).fit(stored)
@@ -135,11 +135,11 @@ def test_a_score_on_unseen_pairs_shows_whether_learning_helped():
     i, j, alike = Pairs.from_labels(y[test], 400, random_state=1).near_and_far()
     pairs, signs = (X[test][i], X[test][j]), np.where(alike, 1, -1)
     before = roc_auc_score(alike, -np.linalg.norm(pairs[0] - pairs[1], axis=1))
-    learned = MetricLearner(random_state=0).fit(X[train], side=side)
+    learned = MetricLearner(random_state=0, C=1.0).fit(X[train], side=side)
     shuffled = Pairs.from_labels(
         np.random.default_rng(0).permutation(y[train]), 400, random_state=0
     )
-    misled = MetricLearner(random_state=0).fit(X[train], side=shuffled)
+    misled = MetricLearner(random_state=0, C=1.0).fit(X[train], side=shuffled)
     assert misled.score(pairs, signs) < before < learned.score(pairs, signs) - 0.05
 
 

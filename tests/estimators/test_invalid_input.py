@@ -54,9 +54,9 @@ SIDE = Pairs.from_labels(Y, 30, random_state=0)
 
 # Each with what it learns from beside X.
 ESTIMATORS = {
-    "MetricLearner": lambda X: MetricLearner(random_state=0).fit(X, Y),
-    "MetricLearner(rank)": lambda X: MetricLearner(rank=2, random_state=0).fit(X, Y),
-    "KernelLearner": lambda X: KernelLearner(random_state=0).fit(X, Y),
+    "MetricLearner": lambda X: MetricLearner(random_state=0, C=1.0).fit(X, Y),
+    "MetricLearner(rank, C=1.0)": lambda X: MetricLearner(rank=2, random_state=0, C=1.0).fit(X, Y),
+    "KernelLearner": lambda X: KernelLearner(random_state=0, C=1.0).fit(X, Y),
     "POLA": lambda X: POLA(random_state=0).fit(X, Y),
     "SemiSupervisedEmbedding": lambda X: SemiSupervisedEmbedding(random_state=0).fit(X, Y),
     "KernelDesigner": lambda X: KernelDesigner(random_state=0).fit(X, Y),
@@ -138,9 +138,9 @@ def test_an_error_names_the_column_of_a_data_frame():
     pandas = pytest.importorskip("pandas")
     frame = pandas.DataFrame({"a": X[:, 0], "kind": ["u"] * 24})
     with pytest.raises(ValueError, match=r"`X\['kind'\]` holds 'u' at row 0"):
-        MetricLearner().fit(frame, Y)
+        MetricLearner(C=1.0).fit(frame, Y)
     with pytest.raises(TypeError, match=r"`X\['day'\]` holds dates"):
-        MetricLearner().fit(frame.assign(kind=1.0, day=pandas.Timestamp("2020-01-01")), Y)
+        MetricLearner(C=1.0).fit(frame.assign(kind=1.0, day=pandas.Timestamp("2020-01-01")), Y)
 
 
 # -- units -------------------------------------------------------------------------------------------
@@ -152,8 +152,8 @@ SCALES = [1e-60, 1e-30, 1e30, 1e60]
 @pytest.mark.parametrize("scale", SCALES)
 def test_the_metric_is_the_same_in_any_units(scale):
     """Bounds are percentiles and slack is relative: LogDet from the identity has no unit of its own."""
-    plain = MetricLearner(random_state=0, tol=1e-8).fit(X, Y)
-    other = MetricLearner(random_state=0, tol=1e-8).fit(scale * X, Y)
+    plain = MetricLearner(random_state=0, tol=1e-8, C=1.0).fit(X, Y)
+    other = MetricLearner(random_state=0, tol=1e-8, C=1.0).fit(scale * X, Y)
     np.testing.assert_allclose(
         other.get_mahalanobis_matrix(), plain.get_mahalanobis_matrix(), rtol=1e-5, atol=1e-6
     )
@@ -222,10 +222,10 @@ REFUSED = [
     (lambda: nearest_correlation("abc"), r"`matrix` must hold numbers; got a str"),
     (lambda: unfold(X, [[0, 1], [2]]), r"`graph` must hold whole numbers"),
     (lambda: normalized_mutual_information(Y, [[1], [1, 2]]), r"must hold one label for each point"),
-    (lambda: KernelLearner(kernel_params="a").fit(X, Y), r"`kernel_params` must be a dict"),
-    (lambda: KernelLearner(alpha=1e300).fit(X, Y), r"alpha must lie between"),
-    (lambda: KernelLearner(complement=X).fit(X, Y), r"`complement` must be True or False"),
-    (lambda: MetricLearner(verbose=X).fit(X, Y), r"`verbose` must be True or False"),
+    (lambda: KernelLearner(kernel_params="a", C=1.0).fit(X, Y), r"`kernel_params` must be a dict"),
+    (lambda: KernelLearner(alpha=1e300, C=1.0).fit(X, Y), r"alpha must lie between"),
+    (lambda: KernelLearner(complement=X, C=1.0).fit(X, Y), r"`complement` must be True or False"),
+    (lambda: MetricLearner(verbose=X, C=1.0).fit(X, Y), r"`verbose` must be True or False"),
     (lambda: POLA(C=1e300).fit(X, Y), r"`POLA\(C=1e\+300\)`: C must lie between"),
     (lambda: OnlinePCA(eta=1e300).fit(X), r"`OnlinePCA\(eta=1e\+300\)`: eta must lie between"),
     (lambda: MinimumVolumeEmbedding(capacity=1e-300, connect=True).fit(X), r"capacity must lie between 1e-100"),
@@ -245,11 +245,11 @@ REFUSED = [
     (lambda: OnlineMetricLearner().fit(X, [[1], [1, 2]] * 12), r"`y` has rows of different lengths"),
     (lambda: OnlineMetricLearner().fit(X, None), r"requires y to be passed.*y is None"),
     (lambda: OnlineMetricLearner().fit(X, np.ones(3)), r"`y` has 3 entries, but `X` has 24 pairs"),
-    (lambda: MetricLearner(prior=[["a"] * 3] * 3).fit(X, Y), r"`prior` holds 'a' at row 0, column 0"),
-    (lambda: MetricLearner(prior=10**400).fit(X, Y), r"`prior` holds a whole number beyond the range"),
-    (lambda: MetricLearner().fit(with_entry(10**400, object), Y), r"`X` holds .* at row 3, column 1 beyond"),
-    (lambda: MetricLearner(bounds=(10**400, 1)).fit(X, Y), r"`bounds=.*: upper must be .* finite; got inf"),
-    (lambda: MetricLearner(percentiles=(5, 10**400)).fit(X, Y), r"`percentiles` must be two numbers"),
+    (lambda: MetricLearner(prior=[["a"] * 3] * 3, C=1.0).fit(X, Y), r"`prior` holds 'a' at row 0, column 0"),
+    (lambda: MetricLearner(prior=10**400, C=1.0).fit(X, Y), r"`prior` holds a whole number beyond the range"),
+    (lambda: MetricLearner(C=1.0).fit(with_entry(10**400, object), Y), r"`X` holds .* at row 3, column 1 beyond"),
+    (lambda: MetricLearner(bounds=(10**400, 1), C=1.0).fit(X, Y), r"`bounds=.*: upper must be .* finite; got inf"),
+    (lambda: MetricLearner(percentiles=(5, 10**400), C=1.0).fit(X, Y), r"`percentiles` must be two numbers"),
     (lambda: Pairs([[0, 1]], n_points=9, upper=10**400), r"`upper` holds a whole number beyond the range"),
     (lambda: Problem(LogDet(), np.eye(2), [Term(Trace(), Hard(upper=10**400))]), r"`upper` holds a whole"),
     (lambda: Problem(LogDet(), np.eye(2), [Term(Trace(offset=10**400), Hard(upper=1))]), r"`offset` holds"),
@@ -257,11 +257,11 @@ REFUSED = [
     (lambda: KernelDesigner(sparsity=10**400).fit(X, Y), r"`sparsity` must be a finite number"),
     (lambda: incomplete_cholesky(X, "rbf", tol=10**400), r"`tol` must be a number in \[0, 1\)"),
     (lambda: PolynomialKernel(2, 1.0, 10**400), r"`coef0` must be a finite number"),
-    (lambda: KernelLearner("poly", kernel_params={"coef0": "a"}).fit(X, Y), r"`coef0` must be a finite"),
-    (lambda: KernelLearner(object).fit(X, Y), r"`kernel` is the class object; pass an object of it"),
-    (lambda: KernelLearner(lambda A, B: "a").fit(X, Y), r"gave 'a'; it must give numbers"),
-    (lambda: KernelLearner(lambda A, B: [[1], [1, 2]]).fit(X, Y), r"it must give numbers"),
-    (lambda: KernelLearner(lambda x, y: float(x @ y)).fit(X, Y), r"failed on arrays of 1 and 1 points.*matmul"),
+    (lambda: KernelLearner("poly", kernel_params={"coef0": "a"}, C=1.0).fit(X, Y), r"`coef0` must be a finite"),
+    (lambda: KernelLearner(object, C=1.0).fit(X, Y), r"`kernel` is the class object; pass an object of it"),
+    (lambda: KernelLearner(lambda A, B: "a", C=1.0).fit(X, Y), r"gave 'a'; it must give numbers"),
+    (lambda: KernelLearner(lambda A, B: [[1], [1, 2]], C=1.0).fit(X, Y), r"it must give numbers"),
+    (lambda: KernelLearner(lambda x, y: float(x @ y), C=1.0).fit(X, Y), r"failed on arrays of 1 and 1 points.*matmul"),
     (lambda: KernelDesigner(kernels=[object]).fit(X, Y), r"`kernels` is the class object"),
     (lambda: solve(Problem(LogDet(), np.eye(2)), callback=object), r"`callback` is the class object"),
     (lambda: GaussianKernel(1.0)([[1, 2], [3]], X), r"`A` has rows of different lengths"),
@@ -321,7 +321,7 @@ def test_small_integers_of_numpy_are_whole_numbers() -> None:
     "call",
     [
         lambda: MetricLearner(C=10**400).fit(X, np.arange(24) % 2),
-        lambda: MetricLearner(rank=10**400).fit(X, np.arange(24) % 2),
+        lambda: MetricLearner(rank=10**400, C=1.0).fit(X, np.arange(24) % 2),
     ],
     ids=["price", "count"],
 )

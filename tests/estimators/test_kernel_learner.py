@@ -37,10 +37,10 @@ BASES = ["cholesky", "subset", "spectral", "random", "kmeans", np.eye(30)[:, :8]
 
 @parametrize_with_checks(
     [
-        KernelLearner(n_pairs=50),
-        KernelLearner(rank=2, n_pairs=50),
-        KernelLearner(rank=2, complement=False, n_pairs=50),
-        KernelLearner(regularizer="von_neumann", n_pairs=50),
+        KernelLearner(n_pairs=50, C=1.0),
+        KernelLearner(rank=2, n_pairs=50, C=1.0),
+        KernelLearner(rank=2, complement=False, n_pairs=50, C=1.0),
+        KernelLearner(regularizer="von_neumann", n_pairs=50, C=1.0),
     ]
 )
 @pytest.mark.filterwarnings("ignore:.*ask points that are equal:UserWarning")
@@ -56,8 +56,8 @@ def test_scikit_learn(estimator, check):
 def test_with_the_linear_kernel_it_is_the_metric(regularizer, regularize):
     """J12 Theorems 1 and 4: k(x, y) = x' W y, for new points, too."""
     params = {"bounds": (1.0, 20.0), "tol": 1e-9, "regularize": regularize}
-    learner = KernelLearner("linear", regularizer=regularizer, **params).fit(X, side=SIDE)
-    W = MetricLearner(regularizer, **params).fit(X, side=SIDE).get_mahalanobis_matrix()
+    learner = KernelLearner("linear", regularizer=regularizer, **params, C=1.0).fit(X, side=SIDE)
+    W = MetricLearner(regularizer, **params, C=1.0).fit(X, side=SIDE).get_mahalanobis_matrix()
     np.testing.assert_allclose(
         learner.kernel_matrix(NEW, NEW), NEW @ W @ NEW.T, rtol=1e-4, atol=1e-4
     )
@@ -82,7 +82,7 @@ def test_it_is_the_optimum_over_kernel_matrices(regularizer, loss):
 
 def test_map_and_kernel_agree_for_logdet_alone():
     def learned(regularizer, regularize):
-        learner = KernelLearner(regularizer=regularizer, regularize=regularize, tol=1e-10)
+        learner = KernelLearner(regularizer=regularizer, regularize=regularize, tol=1e-10, C=1.0)
         return learner.set_params(bounds=(0.1, 1.5)).fit(X, side=SIDE).kernel_matrix(NEW, NEW)
 
     one, two = (learned("logdet", which) for which in ("map", "kernel"))
@@ -95,8 +95,8 @@ def test_map_and_kernel_agree_for_logdet_alone():
 @pytest.mark.parametrize("basis", ["cholesky", "subset", "random", np.eye(30)], ids=str)
 def test_with_a_complete_basis_it_is_the_full_kernel(basis, regularizer):
     params = {"regularizer": regularizer, "regularize": "map", "bounds": (0.1, 1.5), "tol": 1e-10}
-    full = KernelLearner(**params).fit(X, side=SIDE)
-    same = KernelLearner(rank=30, basis=basis, random_state=0, **params).fit(X, side=SIDE)
+    full = KernelLearner(**params, C=1.0).fit(X, side=SIDE)
+    same = KernelLearner(rank=30, basis=basis, random_state=0, **params, C=1.0).fit(X, side=SIDE)
     np.testing.assert_allclose(
         same.kernel_matrix(NEW, NEW), full.kernel_matrix(NEW, NEW), atol=1e-5
     )
@@ -106,7 +106,9 @@ def test_with_a_complete_basis_it_is_the_full_kernel(basis, regularizer):
 def test_a_reduced_kernel_is_the_optimum_of_its_form(basis):
     """J12 (19) with LogDet: alpha K0 + K0 J L J' K0, and no L near the learned one is better."""
     K0 = rbf_kernel(X, gamma=0.2)
-    learner = KernelLearner("rbf", {"gamma": 0.2}, rank=8, basis=basis, tol=1e-10, random_state=0)
+    learner = KernelLearner(
+        "rbf", {"gamma": 0.2}, rank=8, basis=basis, tol=1e-10, random_state=0, C=1.0
+    )
     learner.set_params(bounds=(0.1, 1.5)).fit(X, side=SIDE)
     P = learner.coordinates_.factor
     k = P.shape[1]
@@ -135,7 +137,7 @@ def test_without_a_prior_only_the_span_of_the_points_is_left():
     """alpha = 0, as in POLA: W = X' S X."""
     few, side = X[:4], Pairs.from_labels(Y[:4], 6, random_state=0)
     learner = KernelLearner(
-        "linear", alpha=0.0, regularizer="frobenius", regularize="map", bounds=(1.0, 9.0)
+        "linear", alpha=0.0, regularizer="frobenius", regularize="map", bounds=(1.0, 9.0), C=1.0
     ).fit(few, side=side)
     outside = np.linalg.svd(few)[2][4:]
     np.testing.assert_allclose(learner.kernel_matrix(outside, NEW), 0.0, atol=1e-10)
@@ -147,7 +149,7 @@ def test_without_a_prior_only_the_span_of_the_points_is_left():
 
 @pytest.mark.parametrize("params", [{}, {"rank": 6}, {"rank": 6, "complement": False}], ids=str)
 def test_coordinates_and_distances_are_those_of_the_kernel(params):
-    learner = KernelLearner(random_state=0, **params).fit(X, side=SIDE)
+    learner = KernelLearner(random_state=0, **params, C=1.0).fit(X, side=SIDE)
     T, K = learner.transform(X), learner.kernel_matrix(X, X)
     np.testing.assert_allclose(T @ T.T, K, atol=1e-7)
     np.testing.assert_allclose(learner.kernel_matrix(X), K, atol=1e-9)
@@ -167,16 +169,16 @@ def test_coordinates_and_distances_are_those_of_the_kernel(params):
 def test_a_precomputed_kernel_is_the_kernel(params):
     K0 = rbf_kernel(X, gamma=0.2)
     settings = {"bounds": (0.1, 1.5), "random_state": 0, **params}
-    named = KernelLearner("rbf", {"gamma": 0.2}, **settings).fit(X, side=SIDE)
-    given = KernelLearner("precomputed", **settings).fit(K0, side=SIDE)
+    named = KernelLearner("rbf", {"gamma": 0.2}, **settings, C=1.0).fit(X, side=SIDE)
+    given = KernelLearner("precomputed", **settings, C=1.0).fit(K0, side=SIDE)
     rows = rbf_kernel(NEW, X, gamma=0.2)
     np.testing.assert_allclose(given.kernel_matrix(rows), named.kernel_matrix(NEW), atol=1e-6)
     with pytest.raises(ValueError, match="says nothing about two new points"):
-        KernelLearner("precomputed", **settings).fit(K0, side=SIDE).kernel_matrix(rows, rows)
+        KernelLearner("precomputed", **settings, C=1.0).fit(K0, side=SIDE).kernel_matrix(rows, rows)
 
 
 def test_clusters_neighbors_and_support_vectors_use_the_kernel():
-    learner = KernelLearner(rank=30, n_pairs=400, random_state=0)
+    learner = KernelLearner(rank=30, n_pairs=400, random_state=0, C=1.0)
     train, test = np.arange(150) % 2 == 0, np.arange(150) % 2 == 1
     pipeline = make_pipeline(learner, KNeighborsClassifier(4)).fit(IRIS[train], SPECIES[train])
     assert pipeline.score(IRIS[test], SPECIES[test]) > 0.9
@@ -199,27 +201,29 @@ def test_many_points_need_no_array_of_size_n_squared(monkeypatch):
     monkeypatch.setattr(KernelMatrix, "matrix", None)
     points = np.random.default_rng(1).standard_normal((3000, 3))
     labels = (points[:, 0] > 0).astype(int)
-    learner = KernelLearner(rank=20, complement=False, random_state=0).fit(points, labels)
+    learner = KernelLearner(rank=20, complement=False, random_state=0, C=1.0).fit(points, labels)
     assert learner.transform(points).shape == (3000, 20)
 
 
 def test_duplicates_do_not_make_bounds_of_rounding_size():
     twice = np.repeat(np.random.default_rng(0).standard_normal((6, 3)), 8, axis=0)
     labels = np.repeat([0, 1] * 3, 8)
-    plain = MetricLearner(random_state=0).fit(twice, labels).bounds_
+    plain = MetricLearner(random_state=0, C=1.0).fit(twice, labels).bounds_
     for params in ({}, {"rank": 4}):
-        found = KernelLearner("linear", random_state=0, **params).fit(twice, labels).bounds_
+        found = KernelLearner("linear", random_state=0, **params, C=1.0).fit(twice, labels).bounds_
         np.testing.assert_allclose(found, plain, rtol=1e-6)
 
 
 def test_bounds_are_those_of_the_prior():
-    one, four = (KernelLearner(alpha=a, random_state=0).fit(X, Y).bounds_ for a in (1.0, 4.0))
+    one, four = (
+        KernelLearner(alpha=a, random_state=0, C=1.0).fit(X, Y).bounds_ for a in (1.0, 4.0)
+    )
     np.testing.assert_allclose(4 * np.asarray(one), four, rtol=1e-12)
 
 
 @pytest.mark.parametrize("rank", [None, 6])
 def test_the_threshold_belongs_to_the_distances(rank):
-    learner = KernelLearner(rank=rank, alpha=2.0, random_state=0).fit(X, side=SIDE)
+    learner = KernelLearner(rank=rank, alpha=2.0, random_state=0, C=1.0).fit(X, side=SIDE)
     i, j, alike = SIDE.near_and_far()
     expected = best_threshold(learner.pair_distance((X[i], X[j])), alike)
     assert learner.threshold_ == pytest.approx(expected, rel=1e-6)
@@ -243,28 +247,31 @@ def indefinite(A, B):
 
 
 REFUSED = [
-    (lambda: KernelLearner(lopsided).fit(X, Y), "not symmetric"),
-    (lambda: KernelLearner(indefinite).fit(X, Y), "not positive semidefinite|negative"),
-    (lambda: KernelLearner("precomputed").fit(X, Y), "`X` must be a square matrix"),
-    (lambda: KernelLearner("gauss").fit(X, Y), "`kernel='gauss'` is not known"),
-    (lambda: KernelLearner(kernel_params={"c": 1}).fit(X, Y), "got c"),
-    (lambda: KernelLearner(rank=31).fit(X, Y), "`rank=31` is more than the 30 points"),
-    (lambda: KernelLearner(rank=3, basis="svd").fit(X, Y), "`basis='svd'` is not known"),
-    (lambda: KernelLearner(rank=4, basis=np.eye(4)).fit(X, Y), "`basis` has 4 rows"),
-    (lambda: KernelLearner(rank=3, basis=np.zeros((30, 2))).fit(X, Y), "spans no direction"),
-    (lambda: KernelLearner(alpha=0.0).fit(X, Y), "alpha must be positive"),
+    (lambda: KernelLearner(lopsided, C=1.0).fit(X, Y), "not symmetric"),
+    (lambda: KernelLearner(indefinite, C=1.0).fit(X, Y), "not positive semidefinite|negative"),
+    (lambda: KernelLearner("precomputed", C=1.0).fit(X, Y), "`X` must be a square matrix"),
+    (lambda: KernelLearner("gauss", C=1.0).fit(X, Y), "`kernel='gauss'` is not known"),
+    (lambda: KernelLearner(kernel_params={"c": 1}, C=1.0).fit(X, Y), "got c"),
+    (lambda: KernelLearner(rank=31, C=1.0).fit(X, Y), "`rank=31` is more than the 30 points"),
+    (lambda: KernelLearner(rank=3, basis="svd", C=1.0).fit(X, Y), "`basis='svd'` is not known"),
+    (lambda: KernelLearner(rank=4, basis=np.eye(4), C=1.0).fit(X, Y), "`basis` has 4 rows"),
+    (lambda: KernelLearner(rank=3, basis=np.zeros((30, 2)), C=1.0).fit(X, Y), "spans no direction"),
+    (lambda: KernelLearner(alpha=0.0, C=1.0).fit(X, Y), "alpha must be positive"),
     (
-        lambda: KernelLearner(alpha=0.0, regularizer="frobenius").fit(X, Y),
+        lambda: KernelLearner(alpha=0.0, regularizer="frobenius", C=1.0).fit(X, Y),
         "`alpha=0` leaves no kernel",
     ),
-    (lambda: KernelLearner(regularize="K").fit(X, Y), "`regularize='K'` is not known"),
+    (lambda: KernelLearner(regularize="K", C=1.0).fit(X, Y), "`regularize='K'` is not known"),
     (
-        lambda: KernelLearner(regularizer="von_neumann", rank=3).fit(X, Y),
+        lambda: KernelLearner(regularizer="von_neumann", rank=3, C=1.0).fit(X, Y),
         "with a rank and its complement is for LogDet alone",
     ),
-    (lambda: KernelLearner().fit(X, side=Pairs.from_labels(Y[:9])), "made for 9 points"),
-    (lambda: KernelLearner().fit(X, Y).kernel_matrix(NEW[:, :2]), "2 features"),
-    (lambda: KernelLearner("precomputed").fit(X @ X.T, Y).transform(np.eye(9)), "9 features"),
+    (lambda: KernelLearner(C=1.0).fit(X, side=Pairs.from_labels(Y[:9])), "made for 9 points"),
+    (lambda: KernelLearner(C=1.0).fit(X, Y).kernel_matrix(NEW[:, :2]), "2 features"),
+    (
+        lambda: KernelLearner("precomputed", C=1.0).fit(X @ X.T, Y).transform(np.eye(9)),
+        "9 features",
+    ),
 ]
 
 
@@ -284,7 +291,7 @@ def test_a_function_that_is_not_symmetric_is_called_that(params):
         "another function, or the mean of k.A, B. and k.B, A..T.$"
     )
     with pytest.raises(ValueError, match=sentence):
-        KernelLearner(lopsided, random_state=0, **params).fit(X, Y)
+        KernelLearner(lopsided, random_state=0, **params, C=1.0).fit(X, Y)
 
 
 # -- the linear kernel, whose coordinates are the features -------------------------------------------------
@@ -298,7 +305,7 @@ def dot(A, B):
 def test_features_and_their_linear_kernel_give_the_same(regularizer):
     params = {"regularizer": regularizer, "tol": 1e-10, "max_iter": 500}
     of_features, of_matrix = (
-        KernelLearner(kernel, **params).fit(X, side=SIDE) for kernel in ("linear", dot)
+        KernelLearner(kernel, **params, C=1.0).fit(X, side=SIDE) for kernel in ("linear", dot)
     )
     assert of_features.coordinates_.weights.shape == (5, 5)  # and 30 x 5 of the function
     expected = of_matrix.kernel_matrix(NEW, X)
@@ -314,5 +321,5 @@ def test_features_and_their_linear_kernel_give_the_same(regularizer):
 def test_the_linear_kernel_of_many_points_is_never_formed(monkeypatch):
     many = np.random.default_rng(1).standard_normal((8000, 50))
     monkeypatch.setattr(KernelMatrix, "matrix", lambda self: pytest.fail("n x n"))
-    learner = KernelLearner("linear", random_state=0).fit(many, np.arange(8000) % 3)
+    learner = KernelLearner("linear", random_state=0, C=1.0).fit(many, np.arange(8000) % 3)
     assert learner.transform(many).shape == (8000, 50)

@@ -45,7 +45,7 @@ def test_bounds_of_100_000_pairs_of_different_points_take_no_table_of_distances(
     X = rng.standard_normal((200_000, 20))
     X[rows[:50_000, 1]] = X[rows[:50_000, 0]] + 0.3 * rng.standard_normal((50_000, 20))
     side = Pairs(rows[:50_000], rows[50_000:], n_points=200_000)
-    learner, peak = peak_memory(lambda: MetricLearner(random_state=0).fit(X, side=side))
+    learner, peak = peak_memory(lambda: MetricLearner(random_state=0, C=1.0).fit(X, side=side))
     assert learner.solution_.relative_gap <= 1e-6
     assert peak < 100e6  # the points themselves are 32e6
 
@@ -54,7 +54,7 @@ def test_bounds_of_100_000_pairs_of_different_points_take_no_table_of_distances(
 @pytest.mark.parametrize(("n", "d"), [(65_000, 20), (1021, 122)])
 def test_memory_grows_with_the_points_and_not_with_their_square(n, d):
     X, y = gaussians(n, d)
-    learner, peak = peak_memory(lambda: MetricLearner(n_pairs=300, random_state=0).fit(X, y))
+    learner, peak = peak_memory(lambda: MetricLearner(n_pairs=300, random_state=0, C=1.0).fit(X, y))
     assert learner.solution_.relative_gap <= 1e-6
     assert peak < 10 * (X.nbytes + 8 * d * d)
 
@@ -72,7 +72,7 @@ def test_90_pairs_of_1024_features_are_learned_in_the_span_of_180_points():
     """A few steps on a matrix of 179: of the points less their mean, with 0.5% of the operations of 1024."""
     X, rows = np.random.default_rng(0).standard_normal((180, 1024)), np.arange(180).reshape(-1, 2)
     side = Pairs(rows[:45], rows[45:], n_points=180)
-    learner, peak = peak_memory(lambda: MetricLearner(random_state=0).fit(X, side=side))
+    learner, peak = peak_memory(lambda: MetricLearner(random_state=0, C=1.0).fit(X, side=side))
     assert learner.solution_.relative_gap <= 1e-6
     assert learner.solution_.matrix.shape == (179, 179)
     assert learner.solution_.iterations <= 10
@@ -120,5 +120,5 @@ def test_missing_distances_of_300_points_are_completed():
 # ITML stops after 1000 sweeps at d = 20 and 10,000 pairs, far from the optimum, and says nothing.
 def test_10_000_pairs_of_20_features_are_solved_to_the_tolerance():
     X, y = gaussians(2000, 20)
-    learner = MetricLearner(n_pairs=10_000, random_state=0).fit(X, y)
+    learner = MetricLearner(n_pairs=10_000, random_state=0, C=1.0).fit(X, y)
     assert learner.solution_.relative_gap <= 1e-6

@@ -51,9 +51,9 @@ def points(n=40, d=6, seed=0):
 
 @parametrize_with_checks(
     [
-        MetricLearner(n_pairs=50),
-        MetricLearner(rank=1, n_pairs=50),
-        MetricLearner("von_neumann", n_pairs=50),
+        MetricLearner(n_pairs=50, C=1.0),
+        MetricLearner(rank=1, n_pairs=50, C=1.0),
+        MetricLearner("von_neumann", n_pairs=50, C=1.0),
     ]
 )
 @pytest.mark.filterwarnings("ignore:.*ask points that are equal:UserWarning")
@@ -90,7 +90,9 @@ def test_it_is_the_optimum_of_the_problem_it_names(name, regularizer, loss):
 
 def learned(regularize, regularizer, **params):
     Z = IRIS - IRIS.mean(axis=0)
-    learner = MetricLearner(regularizer, regularize=regularize, tol=EXACT, random_state=0, **params)
+    learner = MetricLearner(
+        regularizer, regularize=regularize, tol=EXACT, random_state=0, **params, C=1.0
+    )
     return learner.fit(Z, side=SIDE).get_mahalanobis_matrix()
 
 
@@ -109,7 +111,7 @@ def test_map_and_kernel_agree_for_logdet_alone(prior):
 def test_nothing_is_learned_outside_the_span_of_the_points(regularizer):
     """J12 Lemma 6 with the prior I: W = I + X' S X."""
     X, y = points(n=8, d=20), np.arange(8) % 2
-    W = MetricLearner(regularizer, n_pairs=20, tol=1e-10, random_state=0).fit(X, y)
+    W = MetricLearner(regularizer, n_pairs=20, tol=1e-10, random_state=0, C=1.0).fit(X, y)
     outside = np.linalg.svd(X)[2][8:]
     np.testing.assert_allclose(W.get_mahalanobis_matrix() @ outside.T, outside.T, atol=1e-8)
 
@@ -121,8 +123,8 @@ def test_with_few_points_only_their_span_is_used(name, regularizer):
     wide = np.hstack([IRIS, points(n=150, d=296)])
     params = {"bounds": (100.0, 900.0), "tol": 1e-9}
     side = KINDS[name] if name != "pairs" else Pairs(SIDE.similar[:20], n_points=150)
-    few = MetricLearner(regularizer, **params).fit(wide, side=side)
-    full = MetricLearner(regularizer, prior=np.eye(300), **params).fit(wide, side=side)
+    few = MetricLearner(regularizer, **params, C=1.0).fit(wide, side=side)
+    full = MetricLearner(regularizer, prior=np.eye(300), **params, C=1.0).fit(wide, side=side)
     assert few.solution_.factor.shape[0] <= side.involved().size < 300
     assert few.solution_.primal == pytest.approx(full.solution_.primal, rel=1e-8)
     for learned in ("get_mahalanobis_matrix", "transform"):
@@ -136,8 +138,8 @@ def test_with_few_points_only_their_span_is_used(name, regularizer):
 
 @pytest.mark.parametrize("basis", ["svd", "subset", "means", np.eye(4)[:, ::-1]], ids=str)
 def test_with_a_complete_basis_it_is_the_full_metric(basis):
-    full = MetricLearner(tol=EXACT, random_state=0).fit(IRIS, side=SIDE)
-    same = MetricLearner(rank=4, basis=basis, tol=EXACT, random_state=0)
+    full = MetricLearner(tol=EXACT, random_state=0, C=1.0).fit(IRIS, side=SIDE)
+    same = MetricLearner(rank=4, basis=basis, tol=EXACT, random_state=0, C=1.0)
     same.set_params(bounds=full.bounds_).fit(IRIS, side=SIDE)
     np.testing.assert_allclose(
         same.get_mahalanobis_matrix(), full.get_mahalanobis_matrix(), rtol=1e-7, atol=1e-8
@@ -149,7 +151,7 @@ def test_low_rank_is_the_optimum_among_metrics_of_its_form():
     X, y = points(d=8), np.arange(40) % 3
     side = Pairs.from_labels(y, 60, random_state=0)
     bounds = percentile_bounds(X, random_state=0)
-    learner = MetricLearner(rank=3, bounds=bounds, tol=1e-10).fit(X, side=side)
+    learner = MetricLearner(rank=3, bounds=bounds, tol=1e-10, C=1.0).fit(X, side=side)
 
     def value(F):
         W = np.eye(8) + learner.basis_ @ (F - np.eye(3)) @ learner.basis_.T
@@ -172,7 +174,7 @@ def test_sparse_text_of_many_features_stays_sparse():
     X = sp.random(300, 100_000, density=1e-4, format="csr", random_state=0)
     X = X + sp.csr_matrix((np.ones(300), (np.arange(300), np.arange(300) % 3)), X.shape)
     y = np.arange(300) % 3
-    learner = MetricLearner(rank=10, random_state=0).fit(X, y)
+    learner = MetricLearner(rank=10, random_state=0, C=1.0).fit(X, y)
     i, j = np.arange(0, 20), np.arange(20, 40)
     got = learner.pair_distance((X[i], X[j]))
     z = (X[i] - X[j]).toarray()
@@ -186,7 +188,7 @@ def test_sparse_text_of_many_features_stays_sparse():
 @pytest.mark.parametrize("basis", ["svd", "means", "class_means", "subset"])
 def test_sparse_and_dense_points_give_one_metric(basis):
     X, y = np.where(np.abs(points()) > 1, points(), 0.0), np.arange(40) % 2
-    learner = MetricLearner(rank=3, basis=basis, n_pairs=40, tol=1e-10, random_state=0)
+    learner = MetricLearner(rank=3, basis=basis, n_pairs=40, tol=1e-10, random_state=0, C=1.0)
     one = learner.fit(X, y).get_mahalanobis_matrix()
     two = learner.fit(sp.csr_matrix(X), y).get_mahalanobis_matrix()
     np.testing.assert_allclose(one, two, rtol=1e-6, atol=1e-7)
@@ -233,7 +235,7 @@ def test_leading_singular_vectors_in_any_unit(unit):
 
 @pytest.mark.parametrize("params", [{}, {"rank": 2}], ids=str)
 def test_all_ways_to_compute_a_distance_agree(params):
-    learner = MetricLearner(random_state=0, **params).fit(IRIS, side=SIDE)
+    learner = MetricLearner(random_state=0, **params, C=1.0).fit(IRIS, side=SIDE)
     first, second = IRIS[:50], IRIS[50:100]
     W, T = learner.get_mahalanobis_matrix(), learner.transform(IRIS)
     expected = np.sqrt(np.einsum("ki,ij,kj->k", first - second, W, first - second))
@@ -251,7 +253,7 @@ def test_all_ways_to_compute_a_distance_agree(params):
 
 
 def test_a_list_of_two_arrays_is_two_sides_and_one_array_is_pairs():
-    learner = MetricLearner(random_state=0).fit(IRIS, side=SIDE)
+    learner = MetricLearner(random_state=0, C=1.0).fit(IRIS, side=SIDE)
     W = learner.get_mahalanobis_matrix()
 
     def expected(first, second):
@@ -279,7 +281,7 @@ def test_the_threshold_has_the_fewest_errors(judged):
 
 
 def test_pairs_are_predicted_after_a_fit_to_pairs():
-    learner = MetricLearner(random_state=0).fit(IRIS, side=SIDE)
+    learner = MetricLearner(random_state=0, C=1.0).fit(IRIS, side=SIDE)
     i, j, alike = SIDE.near_and_far()
     y = np.where(alike, 1, -1)
     pairs = (IRIS[i], IRIS[j])
@@ -290,7 +292,7 @@ def test_pairs_are_predicted_after_a_fit_to_pairs():
     threshold = learner.threshold_
     learner.threshold_ = 0.0
     assert learner.calibrate_threshold(pairs, y).threshold_ == pytest.approx(threshold)
-    labeled = MetricLearner(random_state=0).fit(IRIS, SPECIES)
+    labeled = MetricLearner(random_state=0, C=1.0).fit(IRIS, SPECIES)
     assert labeled.threshold_ > 0
     assert not hasattr(labeled, "predict")
 
@@ -300,7 +302,9 @@ def test_pairs_are_predicted_after_a_fit_to_pairs():
 
 def test_grid_search_over_C_and_rank_with_labels():
     X, y = load_wine(return_X_y=True)
-    pipeline = make_pipeline(MetricLearner(n_pairs=100, random_state=0), KNeighborsClassifier(3))
+    pipeline = make_pipeline(
+        MetricLearner(n_pairs=100, random_state=0, C=1.0), KNeighborsClassifier(3)
+    )
     grid = {"metriclearner__C": [0.1, 1.0], "metriclearner__rank": [None, 5]}
     search = GridSearchCV(pipeline, grid, cv=3, error_score="raise").fit(X, y)
     raw = GridSearchCV(KNeighborsClassifier(3), {"p": [2]}, cv=3).fit(X, y)
@@ -309,7 +313,7 @@ def test_grid_search_over_C_and_rank_with_labels():
 
 def test_side_information_is_routed_and_a_mismatch_is_refused():
     with sklearn.config_context(enable_metadata_routing=True):
-        learner = MetricLearner(random_state=0).set_fit_request(side=True)
+        learner = MetricLearner(random_state=0, C=1.0).set_fit_request(side=True)
         pipeline = make_pipeline(learner, KNeighborsClassifier(3))
         assert pipeline.fit(IRIS, SPECIES, side=SIDE).score(IRIS, SPECIES) > 0.9
         search = GridSearchCV(pipeline, {"metriclearner__C": [1.0]}, error_score="raise")
@@ -322,7 +326,9 @@ def test_side_information_is_routed_and_a_mismatch_is_refused():
 def test_data_frames_keep_their_names():
     pandas = pytest.importorskip("pandas")
     frame = pandas.DataFrame(IRIS, columns=["a", "b", "c", "d"])
-    learner = MetricLearner(random_state=0).set_output(transform="pandas").fit(frame, SPECIES)
+    learner = (
+        MetricLearner(random_state=0, C=1.0).set_output(transform="pandas").fit(frame, SPECIES)
+    )
     assert list(learner.feature_names_in_) == ["a", "b", "c", "d"]
     assert list(learner.transform(frame).columns) == list(learner.get_feature_names_out())
 
@@ -337,7 +343,7 @@ def test_unlabeled_points_are_left_out(unknown):
     known = np.arange(150) % 2 == 1
     params = {"bounds": (1.0, 9.0), "random_state": 0}
     whole, part = (
-        MetricLearner(**params).fit(X, labels)
+        MetricLearner(**params, C=1.0).fit(X, labels)
         for X, labels in ((IRIS, y), (IRIS[known], SPECIES[known]))
     )
     np.testing.assert_allclose(whole.components_, part.components_, rtol=1e-6)
@@ -349,8 +355,8 @@ def test_equal_points_called_dissimilar_are_left_out():
     side = Pairs(SIDE.similar, table, n_points=151)
     params = {"bounds": (0.5, 9.0), "random_state": 0}
     with pytest.warns(UserWarning, match=r"1 of 201 statements.*dissimilar pair \(0, 150\)"):
-        whole = MetricLearner(**params).fit(X, side=side)
-    part = MetricLearner(**params).fit(IRIS, side=SIDE)
+        whole = MetricLearner(**params, C=1.0).fit(X, side=side)
+    part = MetricLearner(**params, C=1.0).fit(IRIS, side=SIDE)
     np.testing.assert_allclose(whole.components_, part.components_, rtol=1e-6)
     with pytest.raises(InfeasibleError, match=r"points 0 and 150"):
         MetricLearner(loss="hard", **params).fit(X, side=Pairs([[1, 2]], [[0, 150]], n_points=151))
@@ -358,7 +364,7 @@ def test_equal_points_called_dissimilar_are_left_out():
 
 def test_a_prior_of_deficient_rank_is_accepted():
     X = np.hstack([IRIS, IRIS[:, :1], np.ones((150, 1))])
-    learner = MetricLearner(prior="inverse_covariance", random_state=0).fit(X, SPECIES)
+    learner = MetricLearner(prior="inverse_covariance", random_state=0, C=1.0).fit(X, SPECIES)
     assert np.all(np.isfinite(learner.components_))
     assert learner.solution_.relative_gap <= 1e-6
 
@@ -366,17 +372,17 @@ def test_a_prior_of_deficient_rank_is_accepted():
 def test_a_class_of_one_member_and_two_points():
     y = SPECIES.copy()
     y[0] = 7
-    assert MetricLearner(random_state=0).fit(IRIS, y).threshold_ > 0
+    assert MetricLearner(random_state=0, C=1.0).fit(IRIS, y).threshold_ > 0
     with pytest.raises(ValueError, match="no class in `y` has two members"):
-        MetricLearner().fit(IRIS[:2], [0, 1])
-    two = MetricLearner(bounds=(0.01, 1.0)).fit(IRIS[:2], side=Pairs([[0, 1]], n_points=2))
+        MetricLearner(C=1.0).fit(IRIS[:2], [0, 1])
+    two = MetricLearner(bounds=(0.01, 1.0), C=1.0).fit(IRIS[:2], side=Pairs([[0, 1]], n_points=2))
     assert two.pair_distance((IRIS[:1], IRIS[1:2]))[0] < np.linalg.norm(IRIS[0] - IRIS[1])
 
 
 def test_bounds_are_percentiles_under_the_prior():
     """J12 6 asks for the 1st and 99th, under W0."""
     W0 = np.diag([1.0, 4.0, 9.0, 16.0])
-    learner = MetricLearner(prior=W0, percentiles=(1, 99), random_state=0).fit(IRIS, SPECIES)
+    learner = MetricLearner(prior=W0, percentiles=(1, 99), random_state=0, C=1.0).fit(IRIS, SPECIES)
     i, j = np.triu_indices(150, 1)
     d = np.einsum("ki,ij,kj->k", IRIS[i] - IRIS[j], W0, IRIS[i] - IRIS[j])
     np.testing.assert_allclose(learner.bounds_, np.percentile(d[d > 0], (1, 99)), rtol=1e-12)
@@ -384,19 +390,19 @@ def test_bounds_are_percentiles_under_the_prior():
 
 def test_non_convergence_warns_with_the_gap():
     with pytest.warns(ConvergenceWarning, match="relative gap"):
-        MetricLearner(max_iter=1, random_state=0).fit(IRIS, SPECIES)
+        MetricLearner(max_iter=1, random_state=0, C=1.0).fit(IRIS, SPECIES)
 
 
 def test_inputs_are_not_modified():
     X, y, bounds = IRIS.copy(), SPECIES.copy(), [0.0, 9.0]
     X.setflags(write=False)
-    MetricLearner(loss="hinge", bounds=bounds, random_state=0).fit(X, y)
+    MetricLearner(loss="hinge", bounds=bounds, random_state=0, C=1.0).fit(X, y)
     assert bounds == [0.0, 9.0]
     np.testing.assert_array_equal(X, IRIS)
 
 
 def test_a_second_fit_leaves_nothing_of_the_first():
-    learner = MetricLearner(rank=2, random_state=0).fit(IRIS, side=SIDE)
+    learner = MetricLearner(rank=2, random_state=0, C=1.0).fit(IRIS, side=SIDE)
     target = Bounds([0, 50, 99], [1, 60, 98], upper=2.0, lower=1.0, n_points=150)
     learner.set_params(rank=None).fit(IRIS, side=target)
     for name in ("threshold_", "basis_", "inner_", "predict"):
@@ -412,43 +418,73 @@ def test_a_second_fit_leaves_nothing_of_the_first():
 def test_hinges_converge_in_raw_units():
     """Interior points stall there, and the solver for every problem goes on."""
     X, y = load_wine(return_X_y=True)
-    learner = MetricLearner("von_neumann", loss="hinge", random_state=0).fit(X, y)
+    learner = MetricLearner("von_neumann", loss="hinge", random_state=0, C=1.0).fit(X, y)
     assert learner.solution_.relative_gap <= 1e-6
 
 
 NOT_SYMMETRIC = np.triu(np.ones((4, 4)))
 REFUSED = [
-    (lambda: MetricLearner().fit(IRIS), "requires y to be passed"),
-    (lambda: MetricLearner().fit(IRIS, SPECIES[:9]), "`y` has 9 labels, but `X` has 150 rows"),
-    (lambda: MetricLearner().fit(IRIS, side=[(0, 1)]), "`side` must be Pairs, Triplets or Bounds"),
-    (lambda: MetricLearner().fit(IRIS[:9], side=SIDE), "made for 150 points but received 9 rows"),
-    (lambda: MetricLearner("logdt").fit(IRIS, SPECIES), "`regularizer='logdt'` is not known"),
-    (lambda: MetricLearner(loss="l2").fit(IRIS, SPECIES), "`loss='l2'` is not known"),
-    (lambda: MetricLearner(C=0.0).fit(IRIS, SPECIES), "C must be positive"),
-    (lambda: MetricLearner(prior="cov").fit(IRIS, SPECIES), "`prior='cov'` is not known"),
-    (lambda: MetricLearner(prior=np.eye(3)).fit(IRIS, SPECIES), "but X has 4 features"),
-    (lambda: MetricLearner(prior=NOT_SYMMETRIC).fit(IRIS, SPECIES), "`prior` is not symmetric"),
-    (lambda: MetricLearner(prior=-np.eye(4)).fit(IRIS, SPECIES), "not positive semidefinite"),
-    (lambda: MetricLearner(prior=np.eye(4), rank=2).fit(IRIS, SPECIES), 'must be "identity"'),
-    (lambda: MetricLearner(rank=5).fit(IRIS, SPECIES), "`rank=5` is more than the 4 features"),
-    (lambda: MetricLearner(rank=0).fit(IRIS, SPECIES), "`rank` must be a whole number"),
-    (lambda: MetricLearner(rank=2, basis="pca").fit(IRIS, SPECIES), "`basis='pca'` is not known"),
-    (lambda: MetricLearner(rank=3, basis=np.eye(3)).fit(IRIS, SPECIES), "`basis` has 3 rows"),
+    (lambda: MetricLearner(C=1.0).fit(IRIS), "requires y to be passed"),
+    (lambda: MetricLearner(C=1.0).fit(IRIS, SPECIES[:9]), "`y` has 9 labels, but `X` has 150 rows"),
     (
-        lambda: MetricLearner(rank=2, basis=np.zeros((4, 2))).fit(IRIS, SPECIES),
+        lambda: MetricLearner(C=1.0).fit(IRIS, side=[(0, 1)]),
+        "`side` must be Pairs, Triplets or Bounds",
+    ),
+    (
+        lambda: MetricLearner(C=1.0).fit(IRIS[:9], side=SIDE),
+        "made for 150 points but received 9 rows",
+    ),
+    (
+        lambda: MetricLearner("logdt", C=1.0).fit(IRIS, SPECIES),
+        "`regularizer='logdt'` is not known",
+    ),
+    (lambda: MetricLearner(loss="l2", C=1.0).fit(IRIS, SPECIES), "`loss='l2'` is not known"),
+    (lambda: MetricLearner(C=0.0).fit(IRIS, SPECIES), "C must be positive"),
+    (lambda: MetricLearner(prior="cov", C=1.0).fit(IRIS, SPECIES), "`prior='cov'` is not known"),
+    (lambda: MetricLearner(prior=np.eye(3), C=1.0).fit(IRIS, SPECIES), "but X has 4 features"),
+    (
+        lambda: MetricLearner(prior=NOT_SYMMETRIC, C=1.0).fit(IRIS, SPECIES),
+        "`prior` is not symmetric",
+    ),
+    (
+        lambda: MetricLearner(prior=-np.eye(4), C=1.0).fit(IRIS, SPECIES),
+        "not positive semidefinite",
+    ),
+    (
+        lambda: MetricLearner(prior=np.eye(4), rank=2, C=1.0).fit(IRIS, SPECIES),
+        'must be "identity"',
+    ),
+    (
+        lambda: MetricLearner(rank=5, C=1.0).fit(IRIS, SPECIES),
+        "`rank=5` is more than the 4 features",
+    ),
+    (lambda: MetricLearner(rank=0, C=1.0).fit(IRIS, SPECIES), "`rank` must be a whole number"),
+    (
+        lambda: MetricLearner(rank=2, basis="pca", C=1.0).fit(IRIS, SPECIES),
+        "`basis='pca'` is not known",
+    ),
+    (
+        lambda: MetricLearner(rank=3, basis=np.eye(3), C=1.0).fit(IRIS, SPECIES),
+        "`basis` has 3 rows",
+    ),
+    (
+        lambda: MetricLearner(rank=2, basis=np.zeros((4, 2)), C=1.0).fit(IRIS, SPECIES),
         "spans no direction",
     ),
     (
-        lambda: MetricLearner(rank=2, basis="class_means").fit(IRIS, side=SIDE),
+        lambda: MetricLearner(rank=2, basis="class_means", C=1.0).fit(IRIS, side=SIDE),
         "needs the class of each point",
     ),
-    (lambda: MetricLearner(regularize="W").fit(IRIS, SPECIES), "`regularize='W'` is not known"),
     (
-        lambda: MetricLearner("von_neumann", rank=2, regularize="kernel").fit(IRIS, SPECIES),
+        lambda: MetricLearner(regularize="W", C=1.0).fit(IRIS, SPECIES),
+        "`regularize='W'` is not known",
+    ),
+    (
+        lambda: MetricLearner("von_neumann", rank=2, regularize="kernel", C=1.0).fit(IRIS, SPECIES),
         "is for LogDet alone",
     ),
-    (lambda: MetricLearner(bounds=(9, 1)).fit(IRIS, SPECIES), "upper must not exceed lower"),
-    (lambda: MetricLearner().fit(sp.csr_matrix(IRIS), SPECIES), "`X` is sparse.*pass `rank=`"),
+    (lambda: MetricLearner(bounds=(9, 1), C=1.0).fit(IRIS, SPECIES), "upper must not exceed lower"),
+    (lambda: MetricLearner(C=1.0).fit(sp.csr_matrix(IRIS), SPECIES), "`X` is sparse.*pass `rank=`"),
     (lambda: FITTED.transform(IRIS[:, :3]), "3 features"),
     (lambda: FITTED.pair_distance(IRIS), r"`pairs` must have the shape \(m, 2, 4\)"),
     (
@@ -459,15 +495,17 @@ REFUSED = [
     (lambda: FITTED.pair_distance(sp.csr_matrix(IRIS)), "pass the two sides"),
     (lambda: FITTED.calibrate_threshold((IRIS[:2], IRIS[2:4]), [1]), "there are 2 pairs"),
     (
-        lambda: MetricLearner(prior="inverse_covariance", rank=2).fit(sp.csr_matrix(IRIS), SPECIES),
+        lambda: MetricLearner(prior="inverse_covariance", rank=2, C=1.0).fit(
+            sp.csr_matrix(IRIS), SPECIES
+        ),
         'must be "identity"',
     ),
-    (lambda: MetricLearner().fit(IRIS, SIDE), "pass it as `side=`"),
-    (lambda: MetricLearner().fit(IRIS, [0, 1], side=SIDE), "`y` has 2 labels"),
+    (lambda: MetricLearner(C=1.0).fit(IRIS, SIDE), "pass it as `side=`"),
+    (lambda: MetricLearner(C=1.0).fit(IRIS, [0, 1], side=SIDE), "`y` has 2 labels"),
     (lambda: FITTED.score((IRIS[:2], IRIS[2:4]), [0, 1]), "`y` must hold 1 for each pair"),
     (lambda: Pairs([[0, 1]], [[1, 0]], n_points=2), "in both `similar` and `dissimilar`"),
 ]
-FITTED = MetricLearner(random_state=0).fit(IRIS, side=SIDE)
+FITTED = MetricLearner(random_state=0, C=1.0).fit(IRIS, side=SIDE)
 
 
 @pytest.mark.parametrize(("call", "sentence"), REFUSED, ids=[s for _, s in REFUSED])
@@ -478,7 +516,7 @@ def test_bad_input_raises_a_clear_error(call, sentence):
 
 def test_few_points_of_many_features_leave_a_basis_where_the_matrix_is_too_large():
     X = np.random.default_rng(0).standard_normal((6, 20_001))
-    learner = MetricLearner().fit(X, side=Pairs([[0, 1]], [[2, 3]], n_points=6))
+    learner = MetricLearner(C=1.0).fit(X, side=Pairs([[0, 1]], [[2, 3]], n_points=6))
     with pytest.raises(ValueError, match="`basis_` and `inner_` hold all of it"):
         _ = learner.components_
     R, F = learner.basis_, learner.inner_

@@ -15,12 +15,12 @@ X, Y = load_wine(return_X_y=True)
 X = StandardScaler().fit_transform(X)
 SIDE = Pairs.from_labels(Y, 200, random_state=0)
 LEARNERS = {
-    "metric": MetricLearner(),
-    "metric of a rank": MetricLearner(rank=4),
-    "metric with a prior": MetricLearner(prior="inverse_covariance"),
-    "kernel": KernelLearner("rbf"),
-    "kernel of a rank": KernelLearner("rbf", rank=20),
-    "kernel of a rank alone": KernelLearner("rbf", rank=20, complement=False),
+    "metric": MetricLearner(C=1.0),
+    "metric of a rank": MetricLearner(rank=4, C=1.0),
+    "metric with a prior": MetricLearner(prior="inverse_covariance", C=1.0),
+    "kernel": KernelLearner("rbf", C=1.0),
+    "kernel of a rank": KernelLearner("rbf", rank=20, C=1.0),
+    "kernel of a rank alone": KernelLearner("rbf", rank=20, complement=False, C=1.0),
 }
 every_learner = pytest.mark.parametrize("learner", LEARNERS.values(), ids=LEARNERS)
 
@@ -70,7 +70,7 @@ def test_single_precision_stays(learner):
 
 
 def test_components_are_the_map_of_a_metric():
-    few = fitted(MetricLearner(), 3)
+    few = fitted(MetricLearner(C=1.0), 3)
     assert few.components_.shape == (3, X.shape[1])
     np.testing.assert_allclose(few.transform(X), X @ few.components_.T, rtol=1e-12, atol=1e-12)
     assert few.get_mahalanobis_matrix().shape == (X.shape[1], X.shape[1])
@@ -81,7 +81,7 @@ def test_sparse_points_have_the_components_of_dense_ones(n_columns):
     points = np.zeros((len(X), n_columns))
     points[:, :13] = np.where(np.abs(X) > 1, X, 0.0)
     points += np.random.default_rng(0).binomial(1, 0.01, points.shape)
-    learner = MetricLearner(rank=5, n_components=3, random_state=0)
+    learner = MetricLearner(rank=5, n_components=3, random_state=0, C=1.0)
     sparse = clone(learner).fit(csr_array(points), side=SIDE)
     dense = clone(learner).fit(points, side=SIDE)
     np.testing.assert_allclose(
@@ -92,19 +92,21 @@ def test_sparse_points_have_the_components_of_dense_ones(n_columns):
 @pytest.mark.parametrize(
     ("learner", "words"),
     [
-        (MetricLearner(n_components=14), r"`n_components=14` .* 13 dimensions that 178 points of 13 features"),
-        (MetricLearner(n_components=0), "`n_components` must be a whole number of at least 1"),
-        (KernelLearner(rank=20, complement=False, n_components=21), "`n_components=21` .* 20 dimensions"),
-        (KernelLearner(n_components=2.5), "`n_components` must be a whole number"),
+        (MetricLearner(n_components=14, C=1.0), r"`n_components=14` .* 13 dimensions that 178 points of 13 features"),
+        (MetricLearner(n_components=0, C=1.0), "`n_components` must be a whole number of at least 1"),
+        (KernelLearner(rank=20, complement=False, n_components=21, C=1.0), "`n_components=21` .* 20 dimensions"),
+        (KernelLearner(n_components=2.5, C=1.0), "`n_components` must be a whole number"),
     ],
 )  # fmt: skip
 def test_more_than_there_are_is_refused(learner, words):
     with pytest.raises(ValueError, match=words):
         learner.fit(X, side=SIDE)
     with pytest.raises(ValueError, match="`n_components=13` is more than the 12 dimensions"):
-        MetricLearner(rank=2, n_components=13).fit(csr_array(X), side=SIDE)
+        MetricLearner(rank=2, n_components=13, C=1.0).fit(csr_array(X), side=SIDE)
 
 
 def test_another_fit_without_it_gives_all_columns():
-    learner = fitted(MetricLearner(), 2).set_params(n_components=None).fit(X, side=SIDE)
-    np.testing.assert_array_equal(learner.transform(X), fitted(MetricLearner(), None).transform(X))
+    learner = fitted(MetricLearner(C=1.0), 2).set_params(n_components=None).fit(X, side=SIDE)
+    np.testing.assert_array_equal(
+        learner.transform(X), fitted(MetricLearner(C=1.0), None).transform(X)
+    )

@@ -57,13 +57,13 @@ def distances_of(K):
 # metric-learn#63, pytorch-metric-learning#509, #549, #681, #742: how are pairs passed, without labels?
 def test_pairs_are_row_numbers_or_points_and_need_no_labels():
     similar, dissimilar = SIDE.similar[:40], SIDE.dissimilar[:40]
-    of_rows = MetricLearner(bounds=BOUNDS).fit(
+    of_rows = MetricLearner(bounds=BOUNDS, C=1.0).fit(
         IRIS, side=Pairs(similar, dissimilar, n_points=len(IRIS))
     )
     pairs = IRIS[np.vstack([similar, dissimilar])]  # m x 2 x d, points that stand for themselves
     rows = np.arange(160).reshape(-1, 2)
     side = Pairs(rows[:40], rows[40:], n_points=160)
-    of_points = MetricLearner(bounds=BOUNDS).fit(pairs.reshape(-1, 4), side=side)
+    of_points = MetricLearner(bounds=BOUNDS, C=1.0).fit(pairs.reshape(-1, 4), side=side)
     np.testing.assert_allclose(of_rows.components_, of_points.components_, rtol=1e-5, atol=1e-6)
 
 
@@ -83,7 +83,7 @@ def test_a_weight_multiplies_the_loss_of_a_pair():
     weighted = Pairs(
         SIDE.similar, SIDE.dissimilar, n_points=150, similar_weight=3.0, dissimilar_weight=3.0
     )
-    one = MetricLearner(bounds=BOUNDS, tol=1e-9).fit(IRIS, side=weighted)
+    one = MetricLearner(bounds=BOUNDS, tol=1e-9, C=1.0).fit(IRIS, side=weighted)
     two = MetricLearner(bounds=BOUNDS, C=3.0, tol=1e-9).fit(IRIS, side=SIDE)
     np.testing.assert_allclose(one.components_, two.components_, rtol=1e-6, atol=1e-8)
     # One pair that counts for much is at its bound, where it is not without.
@@ -91,7 +91,7 @@ def test_a_weight_multiplies_the_loss_of_a_pair():
     heavy[0] = 1e5
     i, j = SIDE.similar[0]
     light, leaning = (
-        MetricLearner(bounds=(1e-4, 9.0))
+        MetricLearner(bounds=(1e-4, 9.0), C=1.0)
         .fit(IRIS, side=Pairs(SIDE.similar, SIDE.dissimilar, n_points=150, similar_weight=weight))
         .pair_distance((IRIS[[i]], IRIS[[j]]))
         for weight in (None, heavy)
@@ -141,7 +141,7 @@ def test_unlabeled_points_improve_the_kernel():
         few[np.random.default_rng(label).choice(np.flatnonzero(y == label), 4, False)] = label
 
     def accuracy(kernel):
-        T = KernelLearner(kernel, n_pairs=20, random_state=0).fit(X, few).transform(X)
+        T = KernelLearner(kernel, n_pairs=20, random_state=0, C=1.0).fit(X, few).transform(X)
         known = few >= 0
         return KNeighborsClassifier(1).fit(T[known], few[known]).score(T[~known], y[~known])
 
@@ -151,7 +151,7 @@ def test_unlabeled_points_improve_the_kernel():
 # umap#995: all that is known is which points shall not be near.
 def test_dissimilar_pairs_alone_make_a_metric_and_an_embedding():
     side = Pairs(dissimilar=SIDE.dissimilar, n_points=150)
-    for model in (MetricLearner(random_state=0), SemiSupervisedEmbedding(tau=0.01)):
+    for model in (MetricLearner(random_state=0, C=1.0), SemiSupervisedEmbedding(tau=0.01)):
         T = model.fit(IRIS, side=side).transform(IRIS)
         d, plain = (squareform(pdist(Z)) for Z in (T, IRIS))
         same = SPECIES[:, None] == SPECIES

@@ -46,10 +46,10 @@ Y = SPECIES[::3].astype(float)  # labels, and squared distances for OnlineMetric
 SIDE = Pairs.from_labels(Y, 60, random_state=0)
 COLUMNS = ["length", "width", "long", "wide"]
 LEARNERS = {
-    "MetricLearner": MetricLearner(n_pairs=60, random_state=0),
-    "MetricLearner, rank": MetricLearner(rank=2, n_pairs=60, random_state=0),
-    "KernelLearner": KernelLearner(n_pairs=60, random_state=0),
-    "KernelLearner, rank": KernelLearner(rank=2, n_pairs=60, random_state=0),
+    "MetricLearner": MetricLearner(n_pairs=60, random_state=0, C=1.0),
+    "MetricLearner, rank": MetricLearner(rank=2, n_pairs=60, random_state=0, C=1.0),
+    "KernelLearner": KernelLearner(n_pairs=60, random_state=0, C=1.0),
+    "KernelLearner, rank": KernelLearner(rank=2, n_pairs=60, random_state=0, C=1.0),
     "POLA": POLA(0.01, n_pairs=30, random_state=0),
     "SemiSupervisedEmbedding": SemiSupervisedEmbedding(n_pairs=60, random_state=0),
 }
@@ -123,7 +123,9 @@ def test_a_clone_has_the_parameters_and_nothing_that_was_learned(estimator):
 
 
 def test_arrays_and_objects_are_cloned_as_parameters():
-    learner = MetricLearner(Schatten(1.5), prior=np.diag([1.0, 2.0, 3.0, 4.0]), bounds=(0.5, 9.0))
+    learner = MetricLearner(
+        Schatten(1.5), prior=np.diag([1.0, 2.0, 3.0, 4.0]), bounds=(0.5, 9.0), C=1.0
+    )
     one, two = (model.fit(X, side=SIDE).components_ for model in (learner, clone(learner)))
     np.testing.assert_array_equal(one, two)
 
@@ -170,7 +172,7 @@ def test_frames_come_out_where_they_are_asked_for(estimator, frames):
 def test_the_index_of_a_frame_is_kept():
     pandas = pytest.importorskip("pandas")
     given = pandas.DataFrame(X, columns=COLUMNS, index=[f"flower {k}" for k in range(len(X))])
-    learner = MetricLearner(n_pairs=60, random_state=0).set_output(transform="pandas")
+    learner = MetricLearner(n_pairs=60, random_state=0, C=1.0).set_output(transform="pandas")
     assert list(learner.fit_transform(given, Y).index) == list(given.index)
 
 
@@ -209,7 +211,7 @@ def test_labels_may_be_a_column_of_a_frame():
     named = pandas.Series(
         np.asarray(["setosa", "versicolor", "virginica"])[SPECIES[::3]], index=range(9, 59)
     )
-    learner = MetricLearner(n_pairs=60, random_state=0)
+    learner = MetricLearner(n_pairs=60, random_state=0, C=1.0)
     one = learner.fit(pandas.DataFrame(X, columns=COLUMNS), named).components_
     np.testing.assert_array_equal(one, learner.fit(X, Y).components_)
 
@@ -265,7 +267,7 @@ def test_labels_beside_side_information_are_not_used_which_is_said(estimator):
 
 
 def test_labels_beside_side_information_are_used_for_class_means_and_the_number_of_clusters():
-    MetricLearner(rank=2, basis="class_means").fit(X, Y, side=SIDE)
+    MetricLearner(rank=2, basis="class_means", C=1.0).fit(X, Y, side=SIDE)
     clusters = NonparametricKernel().fit_predict(X, Y, side=SIDE)
     assert len(np.unique(clusters)) == len(np.unique(Y))
     with pytest.raises(ValueError, match="`y` has 3 labels, but `X` has 50 rows"):
@@ -276,7 +278,7 @@ def test_as_many_statements_as_rows_are_not_taken_for_a_column_of_X():
     side = Pairs.from_labels(Y, len(X), random_state=0)
     assert side.size == len(X)
     with sklearn.config_context(enable_metadata_routing=True):
-        learner = MetricLearner().set_fit_request(side=True)
+        learner = MetricLearner(C=1.0).set_fit_request(side=True)
         pipeline = make_pipeline(learner, KNeighborsClassifier(3))
         search = GridSearchCV(pipeline, {"metriclearner__C": [0.1, 1.0]}, cv=3, error_score="raise")
         with pytest.raises(

@@ -53,7 +53,7 @@ def test_constant_directions_get_weight_zero():
 def test_the_metric_from_the_inverse_covariance_does_not_depend_on_units(regularize):
     settings = {"prior": "inverse_covariance", "regularize": regularize, "random_state": 0}
     plain, other = (
-        MetricLearner(tol=1e-10, **settings).fit(X, GROWER) for X in (WINE, WINE * UNITS)
+        MetricLearner(tol=1e-10, **settings, C=1.0).fit(X, GROWER) for X in (WINE, WINE * UNITS)
     )
     np.testing.assert_allclose(other.bounds_, plain.bounds_, rtol=1e-9)
     pairs = (WINE[:80], WINE[80:160])
@@ -65,8 +65,8 @@ def test_the_metric_from_the_inverse_covariance_does_not_depend_on_units(regular
 def test_a_prior_in_other_units_is_the_same_prior():
     W0 = np.linalg.inv(np.cov(IRIS.T))
     units = np.asarray([1e-9, 1.0, 1e9, 1e3])
-    plain = MetricLearner(prior=W0, random_state=0, tol=1e-10).fit(IRIS, SPECIES)
-    scaled = MetricLearner(prior=W0 / units / units[:, None], random_state=0, tol=1e-10).fit(
+    plain = MetricLearner(prior=W0, random_state=0, tol=1e-10, C=1.0).fit(IRIS, SPECIES)
+    scaled = MetricLearner(prior=W0 / units / units[:, None], random_state=0, tol=1e-10, C=1.0).fit(
         IRIS * units, SPECIES
     )
     np.testing.assert_allclose(
@@ -123,8 +123,8 @@ def test_a_kernel_is_judged_by_the_precision_it_came_in(dtype, params):
     K = (X @ X.T).astype(dtype)
     assert np.linalg.eigvalsh(K.astype(float))[0] < -1e-7
     settings = {"bounds": (1.0, 30.0), "n_pairs": 60, "random_state": 0, **params}
-    rounded = KernelLearner("precomputed", **settings).fit(K, labels)
-    exact = KernelLearner("precomputed", **settings).fit(X @ X.T, labels)
+    rounded = KernelLearner("precomputed", **settings, C=1.0).fit(K, labels)
+    exact = KernelLearner("precomputed", **settings, C=1.0).fit(X @ X.T, labels)
     unit = np.finfo(dtype).eps
     size = np.abs(exact.kernel_matrix(X @ X.T)).max()
     np.testing.assert_allclose(
@@ -132,7 +132,9 @@ def test_a_kernel_is_judged_by_the_precision_it_came_in(dtype, params):
     )
     assert rounded.transform(K).shape[0] == 60
     with pytest.raises(ValueError, match="not positive semidefinite"):
-        KernelLearner("precomputed", **settings).fit(K.astype(float) - 0.1 * np.eye(60), labels)
+        KernelLearner("precomputed", **settings, C=1.0).fit(
+            K.astype(float) - 0.1 * np.eye(60), labels
+        )
 
 
 def test_an_embedding_takes_kernels_of_single_precision():
@@ -147,6 +149,6 @@ def test_a_single_precision_kernel_may_be_asymmetric_by_rounding():
     K = block_diag(*[np.ones((3, 3))] * 4).astype(np.float32) + np.eye(12, dtype=np.float32)
     K[0, 1] += 2e-7
     labels = np.arange(12) // 6
-    KernelLearner("precomputed", bounds=(0.5, 3.0), random_state=0).fit(K, labels)
+    KernelLearner("precomputed", bounds=(0.5, 3.0), random_state=0, C=1.0).fit(K, labels)
     with pytest.raises(ValueError, match="`X` is not symmetric"):
-        KernelLearner("precomputed", random_state=0).fit(K.astype(float), labels)
+        KernelLearner("precomputed", random_state=0, C=1.0).fit(K.astype(float), labels)

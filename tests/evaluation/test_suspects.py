@@ -9,7 +9,7 @@ from gramlearn import POLA, Bounds, KernelLearner, MetricLearner, Pairs, Triplet
 from gramlearn.evaluation import suspects
 
 N, D = 120, 8
-LEARNER = MetricLearner(tol=1e-2, random_state=0)
+LEARNER = MetricLearner(tol=1e-2, random_state=0, C=1.0)
 
 
 @pytest.fixture(scope="module")
@@ -139,7 +139,9 @@ def test_where_the_learned_metric_judges_worse_plain_distance_does(labeled):
     np.testing.assert_array_equal(ranked.number, np.argsort(-plain)[: np.sum(plain > 0)])
 
 
-@pytest.mark.parametrize("learner", [POLA(C=0.1, tol=1e-2), KernelLearner(tol=1e-2)], ids=str)
+@pytest.mark.parametrize(
+    "learner", [POLA(C=0.1, tol=1e-2), KernelLearner(tol=1e-2, C=1.0)], ids=str
+)
 def test_other_learners_of_pairs_do_as_well(labeled, learner):
     X, y = labeled
     side, wrong = plant(Pairs.from_labels(y, 200, random_state=0), 0.1, 1)
@@ -152,7 +154,7 @@ def test_nothing_given_is_changed(labeled):
     X = X.copy()
     side = Pairs.from_labels(y, 100, random_state=0)
     before = X.copy(), side.similar.copy()
-    learner = MetricLearner(tol=1e-2, random_state=0)
+    learner = MetricLearner(tol=1e-2, random_state=0, C=1.0)
     suspects(learner, X, side, n_folds=2, random_state=0)
     np.testing.assert_array_equal(X, before[0])
     np.testing.assert_array_equal(side.similar, before[1])

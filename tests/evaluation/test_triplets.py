@@ -49,8 +49,8 @@ def fitted_online():
 
 
 FITTED = {
-    "MetricLearner": lambda: MetricLearner(random_state=0).fit(X, Y),
-    "KernelLearner": lambda: KernelLearner(random_state=0).fit(X, Y),
+    "MetricLearner": lambda: MetricLearner(random_state=0, C=1.0).fit(X, Y),
+    "KernelLearner": lambda: KernelLearner(random_state=0, C=1.0).fit(X, Y),
     "POLA": lambda: POLA(random_state=0).fit(X, Y),
     "OnlineMetricLearner": fitted_online,
 }
@@ -89,19 +89,19 @@ def test_comparisons_of_two_pairs_and_their_weights():
 
 def test_points_of_every_kind_and_in_parts(monkeypatch):
     pandas = pytest.importorskip("pandas")
-    learner = MetricLearner(random_state=0).fit(X, Y)
+    learner = MetricLearner(random_state=0, C=1.0).fit(X, Y)
     expected = comparisons_kept(learner, X, SIDE)
     assert comparisons_kept(learner, X.tolist(), SIDE) == expected
     assert comparisons_kept(learner, sp.coo_array(X), SIDE) == expected
     frame = pandas.DataFrame(X, columns=list("abcd"), index=np.arange(len(X))[::-1])
-    named = MetricLearner(random_state=0).fit(frame, Y)  # names that are lost would warn
+    named = MetricLearner(random_state=0, C=1.0).fit(frame, Y)  # names that are lost would warn
     assert comparisons_kept(named, frame, SIDE) == expected
     monkeypatch.setattr(triplet_scores, "_NUMBERS_AT_ONCE", 36)
     assert comparisons_kept(learner, X, SIDE) == expected
 
 
 def test_pipelines_and_searches_are_scored_by_their_last_step():
-    pipeline = make_pipeline(StandardScaler(), MetricLearner(random_state=0)).fit(X, Y)
+    pipeline = make_pipeline(StandardScaler(), MetricLearner(random_state=0, C=1.0)).fit(X, Y)
     expected = comparisons_kept(pipeline[-1], pipeline[0].transform(X), SIDE)
     assert comparisons_kept(pipeline, X, SIDE) == expected
     assert comparisons_kept(make_pipeline(pipeline[-1]), X, SIDE) == comparisons_kept(
@@ -116,7 +116,7 @@ def test_a_search_over_C_scores_all_candidates_on_the_same_triplets():
     scorer = TripletScorer(300, random_state=4)
     gammas = [1e-4, 1.0]
     search = GridSearchCV(
-        MetricLearner(random_state=0),
+        MetricLearner(random_state=0, C=1.0),
         {"C": gammas},
         scoring=scorer,
         cv=FOLDS,
@@ -137,9 +137,9 @@ def test_a_scorer_is_pickled_cloned_and_routed():
     scorer = TripletScorer(50, random_state=7)
     assert pickle.loads(pickle.dumps(scorer)) == scorer
     assert repr(scorer) == "TripletScorer(n_triplets=50, random_state=7)"
-    search = GridSearchCV(MetricLearner(), {"C": [1.0]}, scoring=scorer)
+    search = GridSearchCV(MetricLearner(C=1.0), {"C": [1.0]}, scoring=scorer)
     assert clone(search).scoring == scorer
-    learner = MetricLearner(random_state=0)
+    learner = MetricLearner(random_state=0, C=1.0)
     plain = cross_val_score(learner, X, Y, scoring=scorer, cv=FOLDS)
     several = cross_validate(learner, X, Y, scoring={"kept": scorer}, cv=FOLDS)
     assert np.array_equal(plain, several["test_kept"])

@@ -101,7 +101,7 @@ def test_accuracy_under_a_basis_is_that_of_the_whole_metric() -> None:
     basis = {"rank": 3, "basis": "class_means"}
     plain = squared_distances(half.others, half.points)
     right, gap = metric_text._learned(half, plain, basis, 1.0)
-    learner = MetricLearner(percentiles=(1, 99), tol=1e-3, random_state=0, **basis)
+    learner = MetricLearner(percentiles=(1, 99), tol=1e-3, random_state=0, **basis, C=1.0)
     learner.fit(half.points, half.labels, side=half.pairs)
     places = [learner.transform(A) for A in (half.points, half.others)]
     fit = KNeighborsClassifier(10).fit(places[0], half.labels)

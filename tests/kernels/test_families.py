@@ -109,8 +109,8 @@ def test_a_matrix_is_a_kernel_of_row_numbers() -> None:
 
 def test_a_kernel_by_name_and_as_an_object_give_the_same_answer() -> None:
     side = Pairs([(0, 1), (2, 3)], [(0, 2), (1, 4)], n_points=70)
-    named = KernelLearner("rbf", {"gamma": 0.3}).fit(X, side=side)
-    learner = KernelLearner(GaussianKernel(0.3))
+    named = KernelLearner("rbf", {"gamma": 0.3}, C=1.0).fit(X, side=side)
+    learner = KernelLearner(GaussianKernel(0.3), C=1.0)
     assert clone(learner).kernel == GaussianKernel(0.3)
     np.testing.assert_array_equal(
         learner.fit(X, side=side).kernel_matrix(Y, Y), named.kernel_matrix(Y, Y)

@@ -30,7 +30,7 @@ def labeled() -> tuple[np.ndarray, np.ndarray]:
 
 @pytest.fixture(scope="module")
 def learner(labeled: tuple[np.ndarray, np.ndarray]) -> MetricLearner:
-    return MetricLearner(random_state=0).fit(*labeled)
+    return MetricLearner(random_state=0, C=1.0).fit(*labeled)
 
 
 def bars(ax: Any) -> list[tuple[str, float, float]]:
@@ -56,7 +56,9 @@ def test_the_most_important_features_are_on_top_and_beside_them_the_classes(lear
 
 def test_a_fit_to_statements_has_one_panel(labeled) -> None:
     X, y = labeled
-    fitted = MetricLearner(random_state=0).fit(X, side=Pairs.from_labels(y, 60, random_state=0))
+    fitted = MetricLearner(random_state=0, C=1.0).fit(
+        X, side=Pairs.from_labels(y, 60, random_state=0)
+    )
     (ax,) = plot_feature_importances(fitted).axes
     assert next(name for name, _, _ in bars(ax)).startswith("feature ")
 
@@ -79,7 +81,7 @@ def test_stretched_and_shrunk_features_lie_on_two_sides_of_one(learner) -> None:
 def test_statements_are_drawn_with_their_words_and_what_they_are_ranked_by(labeled) -> None:
     X, y = labeled
     side = Pairs.from_labels(y, 60, random_state=0)
-    ranked = MetricLearner(random_state=0).fit(X, side=side).violated(X, side)
+    ranked = MetricLearner(random_state=0, C=1.0).fit(X, side=side).violated(X, side)
     ax = plot_statements(ranked, 5)
     assert [name for name, _, _ in bars(ax)] == [w.removeprefix("the ") for w in ranked.words[:5]]
     np.testing.assert_allclose([end for *_, end in bars(ax)], ranked.size[:5])

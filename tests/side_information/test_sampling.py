@@ -116,7 +116,7 @@ def test_judgments_that_disagree_are_settled_as_the_caller_says(conflicts, simil
 
 
 @pytest.mark.parametrize(
-    "draw", [Pairs.from_labels, Pairs.from_classes, Triplets.from_labels, MetricLearner().fit]
+    "draw", [Pairs.from_labels, Pairs.from_classes, Triplets.from_labels, MetricLearner(C=1.0).fit]
 )
 def test_minus_one_beside_zero_and_one_is_unlabeled_with_a_warning(draw):
     y = np.arange(60) % 3 - 1

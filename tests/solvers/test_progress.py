@@ -27,7 +27,7 @@ class Notebook(io.StringIO):
 def test_progress_is_shown_on_a_terminal_and_in_a_notebook(stream, is_shown, verbose, monkeypatch):
     written = stream()
     monkeypatch.setattr(sys, "stderr", written)
-    MetricLearner(verbose=verbose, random_state=0).fit(*load_iris(return_X_y=True))
+    MetricLearner(verbose=verbose, random_state=0, C=1.0).fit(*load_iris(return_X_y=True))
     shown = written.getvalue()
     assert ("learning" in shown) == bool(is_shown and verbose)
     assert "\n" not in shown.strip("\n")  # one line, that is written anew

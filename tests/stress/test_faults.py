@@ -330,7 +330,7 @@ def test_an_interrupted_stream_can_be_continued(kind: str) -> None:
 
 def test_a_failed_fit_keeps_the_earlier_one() -> None:
     X, y = FITS["MetricLearner"].data(0.5)
-    learner = MetricLearner(random_state=0).fit(X, y)
+    learner = MetricLearner(random_state=0, C=1.0).fit(X, y)
     before = dict(vars(learner))
     with pytest.raises(ValueError, match="labels"):
         learner.fit(X[:, :2], y[:-1])

@@ -120,7 +120,9 @@ class ChoosesByHeldBack(SolvesProblems):
         """Those with the prior and the number of columns that were given; the plain one always."""
         plain, *others = families
         if self.prior is not None:
-            given = self.prior if isinstance(self.prior, str) and self.prior in PRIORS else PRIORS[0]
+            given = (
+                self.prior if isinstance(self.prior, str) and self.prior in PRIORS else PRIORS[0]
+            )
             others = [family for family in others if family.prior == given]
         if self.n_components is not None:
             others = [family for family in others if family.n_components is None]

@@ -41,7 +41,7 @@ class ExplainsMetric:
     _map: MetricMap
     _explanation: _Explanation
     bounds_: Any
-    solution_: Solution
+    solution_: Any
 
     def _keep_explanation(
         self, X: Any, y: Any, asked: Statements, prior: np.ndarray | None

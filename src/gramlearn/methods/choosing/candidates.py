@@ -104,10 +104,8 @@ def keep_leading(F: np.ndarray, places: Places, count: int | None) -> np.ndarray
     return np.asarray(F @ principal_directions(places.coordinates @ F, count).T)
 
 
-def price_at_strength_one(
-    loss: PricedLoss, n_directions: int, weight: float, unit: float
-) -> float:
-    """C of s k mean(loss) at s = 1: k / (weight unit^p), where the loss of 2 t to a bound 2 b is 2^p that of t to b.
+def price_at_strength_one(loss: PricedLoss, n_directions: int, weight: float, unit: float) -> float:
+    """C of s k mean(loss) at s = 1: k / (weight unit^p), of a loss that grows by 2^p with doubled distances.
 
     `weight` is that of all statements together, and `unit` a squared distance.
     """

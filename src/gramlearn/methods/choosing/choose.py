@@ -1,7 +1,7 @@
-"""c* = argmax_c mean_i score_ci over what was held back, where that beats the plain distance by a standard error.
+"""c* = argmax_c mean_i score_ci over what was held back, where it beats the plain distance by a standard error.
 
-The candidate that scores best among many scores too well. So what it gains is measured by things that did not
-choose it: the items are dealt into five groups, each group is judged by the candidate that is best on the other
+The candidate that scores best among many scores too well. So what it gains is measured by things that did
+not choose it: the items are dealt into five groups, each group is judged by the candidate that is best on the other
 four, and the mean of these differences from the plain distance, with its standard error, is the verdict. It says
 what a user may expect; where it is not above its standard error, the plain distance is kept.
 """
@@ -60,7 +60,9 @@ class Choice:
         by = f"{100 * self.gain.mean:.1f} points (standard error {100 * self.gain.error:.1f})"
         of = f"of {self.scores.shape[1]} held back, by {self.what}"
         if self.helps:
-            return f"The learned metric helps: {by} above the plain distance, which scores {plain:.1f} %, {of}."
+            return (
+                f"The learned metric helps: {by} above the plain distance, which scores {plain:.1f} %, {of}."
+            )
         return (
             f"No learned metric is clearly better than the plain distance, which scores {plain:.1f} %, {of}; the "
             f"best gains {by}. So the plain distance is kept."
@@ -97,7 +99,7 @@ def choose(
         return Choice(_unjudged(task.families), candidates, np.zeros((len(candidates), 0)), None)
     found = []
     for fold in folds:
-        scores = []
+        scores: list[np.ndarray] = []
         for family in task.families:
             if not family.is_plain:
                 roots: list[Any] = list(learn_family(family, task, fold.part, setting, rng))
@@ -106,10 +108,10 @@ def choose(
             scores += [fold.judge.score(F) for F in roots]
             report()
         found.append((fold.judge.items, np.stack(scores)))
-    scores = _mean_by_item(found)
-    gain = measure_gain(scores, rng)
-    best = candidates[int(np.argmax(scores.mean(axis=1)))]
-    return Choice(best if gain.is_clear else PLAIN, candidates, scores, gain, folds[0].judge.what)
+    table = _mean_by_item(found)
+    gain = measure_gain(table, rng)
+    best = candidates[int(np.argmax(table.mean(axis=1)))]
+    return Choice(best if gain.is_clear else PLAIN, candidates, table, gain, folds[0].judge.what)
 
 
 def measure_gain(scores: np.ndarray, rng: np.random.Generator) -> Gain:

@@ -12,7 +12,7 @@ Equal distances count half. What is drawn at random is the same for all metrics.
 
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Mapping, Sequence
-from typing import final
+from typing import ClassVar, final
 
 import numpy as np
 
@@ -28,6 +28,7 @@ class Judge(ABC):
     """Scores what was held back; `items` numbers it."""
 
     items: np.ndarray
+    what: ClassVar[str]  # is scored, in words
 
     @abstractmethod
     def score(self, F: np.ndarray | None) -> np.ndarray:
@@ -38,7 +39,7 @@ class Judge(ABC):
 class NeighborJudge(Judge):
     """Points of known classes among others that a metric was learned from."""
 
-    what = "near neighbors that are right"
+    what: ClassVar[str] = "near neighbors that are right"
 
     def __init__(
         self, places: Places, known: np.ndarray, held: np.ndarray, classes: np.ndarray
@@ -66,7 +67,7 @@ class NeighborJudge(Judge):
 class PairJudge(Judge):
     """Pairs called alike or not."""
 
-    what = "comparisons of pairs that come out right"
+    what: ClassVar[str] = "comparisons of pairs that come out right"
 
     def __init__(
         self, places: Places, held: Pairs, items: np.ndarray, rng: np.random.Generator
@@ -93,7 +94,7 @@ class PairJudge(Judge):
 class TripletJudge(Judge):
     """Comparisons of distances."""
 
-    what = "comparisons that hold"
+    what: ClassVar[str] = "comparisons that hold"
 
     def __init__(
         self, places: Places, held: Triplets, items: np.ndarray, rng: np.random.Generator
@@ -116,7 +117,7 @@ class TripletJudge(Judge):
 class BoundJudge(Judge):
     """Squared distances that are known up to an interval."""
 
-    what = "bounds that are kept, up to the share by which they are missed"
+    what: ClassVar[str] = "bounds that are kept, up to the share by which they are missed"
 
     def __init__(
         self, places: Places, held: Bounds, items: np.ndarray, rng: np.random.Generator

@@ -1,16 +1,21 @@
-"""minimize D(M, I) + s C1 sum_k loss_k(t_k) in coordinates p A', for a prior W0 = A'A: at every strength s.
+"""minimize D(M, I) + s C1 sum_k loss_k(t_k) in coordinates p A', for a prior W0 = A'A, at every strength s.
 
-C1 is the price at strength 1 (see `candidates`). To choose, a path of strengths is solved to a gap of a hundredth,
-which tells candidates apart; the one that is chosen is solved to the gap that was asked for.
+C1 is the price at strength 1 (see `candidates`). To choose, a path of strengths is solved to a gap of a
+hundredth, which tells candidates apart; the one that is chosen is solved to the gap that was asked for.
 """
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from dataclasses import dataclass, replace
 from typing import Any, NamedTuple, final
 
 import numpy as np
 
-from gramlearn.methods.choosing.candidates import Candidate, Family, keep_leading, price_at_strength_one
+from gramlearn.methods.choosing.candidates import (
+    Candidate,
+    Family,
+    keep_leading,
+    price_at_strength_one,
+)
 from gramlearn.methods.choosing.places import Places
 from gramlearn.methods.choosing.tasks import Task, thinned, unit_of
 from gramlearn.methods.metric.fitting import Learned, Statements, keep_prior, learn, root_of
@@ -25,7 +30,10 @@ from gramlearn.solvers.solve import attempt
 
 _GAP = 1e-2  # relative, of the solves that a choice is made with
 _STEPS = 60
-_PERCENTILES = (25.0, 75.0)  # of the squared distances of judged pairs, for bounds that are not given
+_PERCENTILES = (
+    25.0,
+    75.0,
+)  # of the squared distances of judged pairs, for bounds that are not given
 _ROUNDS = 2  # of finding near neighbors: the second time under the metric of the first
 
 Solve = Callable[[Regularizer, Any, list[Term]], Solution]
@@ -34,7 +42,7 @@ Solve = Callable[[Regularizer, Any, list[Term]], Solution]
 @final
 @dataclass(frozen=True, eq=False)
 class Setting:
-    """What was asked for, whatever is chosen: the divergence, the loss but for its price, bounds, and the solver.
+    """What was asked for, whatever is chosen: the divergence, the loss but for its price, bounds, a solver.
 
     With `of_kernel` the divergence is that of the kernels of the points.
     """
@@ -47,12 +55,14 @@ class Setting:
 
     def ask(self, side: SideInformation, places: Places, strength: float) -> Statements:
         """Statements with a price and bounds, about points as the prior sees them."""
-        weight = float(side.weights().sum())
-        one = price_at_strength_one(
-            self.loss, places.n_directions, weight, unit_of(side, places)
-        )
-        loss = replace(self.loss, C=strength * one)
+        loss = replace(self.loss, C=self.price(side, places, strength))
         return Statements(side, loss, self._find_bounds(side, places))
+
+    def price(self, side: SideInformation, places: Places, strength: float) -> float:
+        """C of the loss of these statements at a strength."""
+        weight = float(side.weights().sum())
+        unit = unit_of(side, places)
+        return strength * price_at_strength_one(self.loss, places.n_directions, weight, unit)
 
     def prior(self, places: Places) -> Any:
         """I, of the map or of the kernel of the points."""
@@ -134,7 +144,7 @@ def learn_candidate(
         if kind != "neighbors" or again == _ROUNDS - 1:
             break
         side = task.statements(kind, part, places.coordinates @ learned.root, rng)
-    return Final(asked, _composed(learned, A), float(asked.loss.C))
+    return Final(asked, _composed(learned, A), setting.price(side, places, candidate.strength))
 
 
 def _terms(asked: Statements, places: Places, setting: Setting) -> list[Term]:

@@ -1,8 +1,8 @@
-"""What is known, in parts: from one a metric is learned, by the other it is judged; and from all of it in the end.
+"""What is known, in parts: from one a metric is learned, by the rest it is judged; in the end all is learned from.
 
 Of labels, points are held back, class by class. Of statements, those about points drawn at random, where they
-are about so many points that this leaves enough to learn from; else statements drawn at random, never one of two
-about the same points.
+are about so many points that this leaves enough to learn from; else statements drawn at random, and then all
+that are about the same points.
 """
 
 from abc import ABC, abstractmethod
@@ -127,9 +127,7 @@ class OfLabels(Task):
 class OfStatements(Task):
     """Statements of any kind."""
 
-    def __init__(
-        self, places: Places, side: SideInformation, families: Sequence[Family]
-    ) -> None:
+    def __init__(self, places: Places, side: SideInformation, families: Sequence[Family]) -> None:
         self._all = places
         self._side = side
         self.families = families
@@ -207,7 +205,7 @@ def thinned(side: SideInformation, rng: np.random.Generator) -> SideInformation:
 
 
 def unit_of(side: SideInformation, places: Places) -> float:
-    """The mean squared distance of the pairs called far, or of all that statements are about if there are none."""
+    """The mean squared distance of the pairs called far; of all pairs, where none is called so."""
     i, j, alike = (np.asarray(v) for v in side.near_and_far())
     far = ~alike if np.any(~alike) else np.ones(len(i), dtype=bool)
     if not len(i):

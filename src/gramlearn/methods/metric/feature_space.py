@@ -5,7 +5,6 @@ from dataclasses import dataclass
 from typing import Any, final
 
 import numpy as np
-
 from scipy.spatial.distance import cdist
 
 from gramlearn._base.distances import equal_rows, squared_distances

@@ -58,9 +58,7 @@ def read_loss(
     return loss
 
 
-def read_template(
-    loss: Any, regularizer: Regularizer, side: SideInformation | None
-) -> PricedLoss:
+def read_template(loss: Any, regularizer: Regularizer, side: SideInformation | None) -> PricedLoss:
     """The loss at the price 1 where the price is to be chosen; SquaredHinge where the loss is, too.
 
     Without `side`, statements are comparisons of near points.

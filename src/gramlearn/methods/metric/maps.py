@@ -303,15 +303,6 @@ def row_squares(Z: Any) -> np.ndarray:
     return np.einsum("ij,ij->i", Z, Z)
 
 
-def column_variances(X: Any) -> np.ndarray:
-    """The variance of each column, of an array or a sparse matrix."""
-    mean = np.asarray(X.mean(axis=0)).reshape(-1)
-    if issparse(X):
-        squares = np.asarray(X.multiply(X).mean(axis=0)).reshape(-1)
-        return np.maximum(squares - mean**2, 0.0)
-    return np.asarray(np.mean((X - mean) ** 2, axis=0))
-
-
 def symmetric_root(W: np.ndarray) -> np.ndarray:
     """W^(1/2), positive semidefinite."""
     s, V = np.linalg.eigh((W + W.T) / 2)
