@@ -54,6 +54,11 @@ class WeightSolution(CertifiedAnswer):
         """diag(w), d x d."""
         return np.diag(self.weights)
 
+    @property
+    def factor(self) -> np.ndarray:
+        """F with diag(w) = F F', d x d."""
+        return np.diag(np.sqrt(self.weights))
+
     def __repr__(self) -> str:
         return (
             f"WeightSolution({self.status.name}: {np.count_nonzero(self.weights)} of {self.weights.size} "
@@ -147,7 +152,7 @@ class _WeightSearch(Method[_WeightState, _Candidate, WeightSolution]):
             status=run.status,
             history=run.history,
             seconds=run.seconds,
-            weights=best.w,
+            weights=self.problem.in_all_features(best.w),
             duals=tuple(self.problem.split(best.lam)),
             conflict=run.conflict,
         )

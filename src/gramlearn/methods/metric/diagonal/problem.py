@@ -11,6 +11,7 @@ for any w and any lam in its box. No term is negative, and each is zero at the o
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import cached_property
+from itertools import pairwise
 from typing import Any, NamedTuple, final
 
 import numpy as np
@@ -51,13 +52,16 @@ class Statements:
 class WeightProblem:
     """minimize over w >= 0    sum_f D(w_f, w0_f) + sum_k loss_k(t_k),  t = A w.
 
-    `prior` is w0, positive where the divergence asks for that.
+    `prior` is w0. Where the divergence keeps its range, features without weight keep none, and it is about the
+    others alone.
     """
 
     regularizer: Regularizer
     prior: np.ndarray
     differences: SquaredDifferences
     parts: tuple[Statements, ...]
+    features: np.ndarray  # the numbers of those that it is about
+    n_features: int
 
     @staticmethod
     def of(
@@ -65,6 +69,11 @@ class WeightProblem:
     ) -> "WeightProblem":
         """Read the terms that side information makes, over points that may be sparse."""
         constraints: list[Any] = [term.constraints for term in terms]
+        d = len(prior)
+        features = np.flatnonzero((prior > 0) | (not regularizer.keeps_range))
+        prior, points = (
+            (prior, points) if len(features) == d else (prior[features], points[:, features])
+        )
         A = squared_differences(points, constraints)
         ends = np.cumsum([0] + [c.size for c in constraints])
         t = A.uncanceled.times(prior if prior.any() else np.ones_like(prior))
@@ -72,7 +81,13 @@ class WeightProblem:
         for k, (term, c) in enumerate(zip(terms, constraints, strict=True)):
             unit = float(np.mean(t[ends[k] : ends[k + 1]])) if c.size else 0.0
             parts.append(Statements(c, term.loss.prepare(c.size, prior), unit or 1.0))
-        return WeightProblem(regularizer, prior, A, tuple(parts))
+        return WeightProblem(regularizer, prior, A, tuple(parts), features, d)
+
+    def in_all_features(self, w: np.ndarray) -> np.ndarray:
+        """These weights, and 0 for the features that it is not about."""
+        out = np.zeros(self.n_features)
+        out[self.features] = w
+        return out
 
     @cached_property
     def slope(self) -> np.ndarray:
@@ -106,7 +121,12 @@ class WeightProblem:
 
     def split(self, vector: np.ndarray) -> list[np.ndarray]:
         """Cut a vector over all statements into one a part."""
-        return np.split(vector, np.cumsum([part.size for part in self.parts])[:-1])
+        return [vector[rows] for rows in self._rows]
+
+    @cached_property
+    def _rows(self) -> list[slice]:
+        ends = np.cumsum([0] + [part.size for part in self.parts])
+        return [slice(start, end) for start, end in pairwise(ends)]
 
     def multiple_at_bounds(self, w: np.ndarray) -> float:
         """The c at which t of c w, before it cancels, is as large as the bounds of some part."""
@@ -170,10 +190,10 @@ def certify(
     lam = share * lam
     losses = problem.each(lambda p, t, v: p.loss.gap(t, v), t, lam)
     errors = problem.each(lambda p, t, v, e: p.loss.gap_error(t, v, e), t, lam, t_error)
-    none = np.zeros_like(t)
-    moved = problem.each(lambda p, t, v, e: p.loss.gap_error(t, v, e), t, none, t_error)
     rounding = 4 * EPS * sizes
     gap += max(float(np.sum(losses)), 0.0) + float(np.sum(errors))
+    # loss(t) moves by no more than the gap of t with lam, and lam t.
+    loss_error = float(np.sum(errors) + np.sum(np.abs(lam) * t_error))
     violation = max(
         part.loss.violation(piece, part.unit, off)
         for part, piece, off in zip(
@@ -181,7 +201,6 @@ def certify(
         )
     )
     dual = primal - gap - rounding if gap < INF else -INF
-    loss_error = float(np.sum(moved))
     least = LEAST_SHARE * abs(problem.constant)
     gap += loss_error + 2 * rounding
     return Certificate(primal + loss_error + rounding, dual, gap, violation, least=least), lam
