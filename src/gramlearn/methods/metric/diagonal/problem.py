@@ -8,7 +8,7 @@ feature. With y = h'(w0) - A' lam the dual and the gap are those of a `Problem`,
 for any w and any lam in its box. No term is negative, and each is zero at the optimum.
 """
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from itertools import pairwise
@@ -29,7 +29,8 @@ from gramlearn.problem.spectral import Regularizer
 
 INF = float("inf")
 EPS = float(np.finfo(np.float64).eps)
-_SHARES = (1.0, 0.5, 0.1, 0.01, 1e-4, 0.0)  # of lam, until the dual is finite
+_SHARES = (0.5, 0.1, 0.01, 1e-4, 0.0)  # of lam, until the dual is finite
+_NUDGE = 16 * EPS  # of a price: more than the rounding of sums of them
 
 
 @final
@@ -171,7 +172,7 @@ class Sums(NamedTuple):
 def certify(
     problem: WeightProblem, w: np.ndarray, lam: np.ndarray, sums: Sums
 ) -> tuple[Certificate, np.ndarray]:
-    """The certificate of w, and its duals: lam, or the largest share of it at which the dual is finite.
+    """The certificate of w, and its duals: lam, or the nearest to it at which the dual is finite.
 
     The gap and both values include their rounding, for which a term of t or y may be off by a few units of its
     last place.
@@ -182,12 +183,12 @@ def certify(
     primal = float(np.sum(values[0]) - np.sum(values[1]) + np.sum(values[2])) + problem.constant
     t_error = 4 * EPS * sums.sizes
     gap = INF
-    for share in _SHARES:
-        error = 4 * EPS * (np.abs(slope) + share * sums.spread)
-        gap = float(np.sum(_young(h, w, slope - share * sums.prices, error)))
+    for changed, prices, spread in _possible_prices(problem, lam, sums):
+        error = 4 * EPS * (np.abs(slope) + spread)
+        gap = float(np.sum(_young(h, w, slope - prices, error)))
         if gap < INF:
+            lam = changed
             break
-    lam = share * lam
     losses = problem.each(lambda p, t, v: p.loss.gap(t, v), t, lam)
     errors = problem.each(lambda p, t, v, e: p.loss.gap_error(t, v, e), t, lam, t_error)
     rounding = 4 * EPS * sizes
@@ -204,6 +205,23 @@ def certify(
     least = LEAST_SHARE * abs(problem.constant)
     gap += loss_error + 2 * rounding
     return Certificate(primal + loss_error + rounding, dual, gap, violation, least=least), lam
+
+
+def _possible_prices(
+    problem: WeightProblem, lam: np.ndarray, sums: Sums
+) -> Iterator[tuple[np.ndarray, np.ndarray, np.ndarray]]:
+    """(lam', A'lam', its size before it cancels): lam, then lam moved up by its rounding, then shares of lam.
+
+    Where prices are large, rounding alone may put y outside the domain. Distances have no negative entries in
+    A, so that to move all prices up makes y smaller.
+    """
+    yield lam, sums.prices, sums.spread
+    hi = problem.box[1]
+    moved = lam + np.minimum(_NUDGE * np.abs(lam), (hi - lam) / 2)
+    further = Sums.of(problem.differences, np.zeros_like(problem.prior), moved)
+    yield moved, further.prices, further.spread
+    for share in _SHARES:
+        yield share * lam, share * sums.prices, share * sums.spread
 
 
 def _young(h: Regularizer, w: np.ndarray, y: np.ndarray, error: np.ndarray) -> np.ndarray:
