@@ -377,3 +377,22 @@ def test_a_schatten_of_two_is_frobenius():
         for h in (Schatten(2.0), Frobenius())
     ]
     assert both[0].primal == pytest.approx(both[1].primal, rel=2e-6)
+
+
+@pytest.mark.parametrize("regularizer", [LogDet(), VonNeumann()], ids=name_of)
+def test_prices_far_beyond_the_prior_are_certified(regularizer):
+    """y is a difference of prices of 1e15 times its size, so that rounding alone puts it outside the domain."""
+    X, (make, bounds) = 1e5 * points(), SIDES["pairs"]
+    wide = tuple(1e10 * b for b in bounds)
+    loss = SquaredHinge(1.0)
+    found = solve_weights(weight_problem(regularizer, np.ones(D), X, make(), loss, wide), LIMITS)
+    assert found.status is Status.OPTIMAL
+    # Beside such losses the divergence is nothing, and the weights are those that the losses alone ask for.
+    w = cp.Variable(D, nonneg=True)
+    A = weight_problem(regularizer, np.ones(D), points(), make(), loss, bounds)
+    t, value, start = A.differences.rows(slice(None)) @ w, 0.0, 0
+    for part in A.parts:
+        piece = t[start : start + part.size]
+        value += cvxpy_loss(part.loss, piece, part.loss.bound, part.loss.side)
+        start += part.size
+    assert found.primal == pytest.approx(1e20 * ask(cp.Problem(cp.Minimize(value))), rel=1e-5)

@@ -5,7 +5,6 @@ distances under the prior, and then the weights.
 """
 
 from collections.abc import Callable
-from dataclasses import replace
 from functools import partial
 from typing import Any, NamedTuple
 
@@ -48,14 +47,10 @@ def learn_weights(
     """What was asked, and the weights learned from it; X may be sparse."""
     points = scaled_columns(X, np.sqrt(prior))
     # A feature without weight keeps none where the range is kept: then points differ by the others alone.
-    kept = np.flatnonzero((prior > 0) | (not regularizer.keeps_range))
     coincide = partial(equal_rows, points if regularizer.keeps_range else X)
     asked = ask(side, loss, coincide, points, bounds, percentiles, rng)
-    some = X if len(kept) == len(prior) else X[:, kept]
-    found = solve(WeightProblem.of(regularizer, prior[kept], some, asked.terms()))
-    w = np.zeros(len(prior))
-    w[kept] = found.weights
-    solution = replace(found, weights=w)
+    solution = solve(WeightProblem.of(regularizer, prior, X, asked.terms()))
+    w = solution.weights
     warn_if_all_hold(asked.side, solution)
     i, j, alike = (np.asarray(v) for v in asked.side.near_and_far())
     lengths = np.sqrt(squared_distances(scaled_columns(X, np.sqrt(w)), i, j))

@@ -25,6 +25,7 @@ from gramlearn.solvers.loop import Limits, Method, Run, State, iterate
 
 INF = float("inf")
 _STARTS = (1.0, 100.0, 1e5)  # sizes of t to start with, in units of the bounds
+_NOTHING = 1e-3  # the share of the tolerance that is small
 _IDLE = 20  # steps without a smaller gap or mu, after which a path has ended
 _NAMED_SHARE = 1e-3  # a statement with less than this share of the largest price is not named
 DEFAULT_MAX_ITER = 300
@@ -53,6 +54,11 @@ class WeightSolution(CertifiedAnswer):
     def matrix(self) -> np.ndarray:
         """diag(w), d x d."""
         return np.diag(self.weights)
+
+    @property
+    def factor(self) -> np.ndarray:
+        """F with diag(w) = F F', d x d."""
+        return np.diag(np.sqrt(self.weights))
 
     def __repr__(self) -> str:
         return (
@@ -120,7 +126,13 @@ class _WeightSearch(Method[_WeightState, _Candidate, WeightSolution]):
         if before is None or point is None:
             return self._begin_path(state)
         certificate, lam = point.certified
-        improves = certificate.badness < state.least[0] or point.mu < 0.9 * state.least[1]
+        # What the gap is made of: once mu is next to nothing, a smaller one is no progress.
+        matters = point.mu * sum(self.problem.differences.shape) > _NOTHING * tol * abs(
+            certificate.primal
+        )
+        improves = certificate.badness < state.least[0] or (
+            matters and point.mu < 0.9 * state.least[1]
+        )
         state = replace(
             state,
             point=point,
@@ -147,7 +159,7 @@ class _WeightSearch(Method[_WeightState, _Candidate, WeightSolution]):
             status=run.status,
             history=run.history,
             seconds=run.seconds,
-            weights=best.w,
+            weights=self.problem.in_all_features(best.w),
             duals=tuple(self.problem.split(best.lam)),
             conflict=run.conflict,
         )

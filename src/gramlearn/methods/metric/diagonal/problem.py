@@ -8,9 +8,10 @@ feature. With y = h'(w0) - A' lam the dual and the gap are those of a `Problem`,
 for any w and any lam in its box. No term is negative, and each is zero at the optimum.
 """
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property
+from itertools import pairwise
 from typing import Any, NamedTuple, final
 
 import numpy as np
@@ -28,7 +29,8 @@ from gramlearn.problem.spectral import Regularizer
 
 INF = float("inf")
 EPS = float(np.finfo(np.float64).eps)
-_SHARES = (1.0, 0.5, 0.1, 0.01, 1e-4, 0.0)  # of lam, until the dual is finite
+_SHARES = (0.5, 0.1, 0.01, 1e-4, 0.0)  # of lam, until the dual is finite
+_NUDGE = 16 * EPS  # of a price: more than the rounding of sums of them
 
 
 @final
@@ -51,13 +53,16 @@ class Statements:
 class WeightProblem:
     """minimize over w >= 0    sum_f D(w_f, w0_f) + sum_k loss_k(t_k),  t = A w.
 
-    `prior` is w0, positive where the divergence asks for that.
+    `prior` is w0. Where the divergence keeps its range, features without weight keep none, and it is about the
+    others alone.
     """
 
     regularizer: Regularizer
     prior: np.ndarray
     differences: SquaredDifferences
     parts: tuple[Statements, ...]
+    features: np.ndarray  # the numbers of those that it is about
+    n_features: int
 
     @staticmethod
     def of(
@@ -65,6 +70,11 @@ class WeightProblem:
     ) -> "WeightProblem":
         """Read the terms that side information makes, over points that may be sparse."""
         constraints: list[Any] = [term.constraints for term in terms]
+        d = len(prior)
+        features = np.flatnonzero((prior > 0) | (not regularizer.keeps_range))
+        prior, points = (
+            (prior, points) if len(features) == d else (prior[features], points[:, features])
+        )
         A = squared_differences(points, constraints)
         ends = np.cumsum([0] + [c.size for c in constraints])
         t = A.uncanceled.times(prior if prior.any() else np.ones_like(prior))
@@ -72,7 +82,13 @@ class WeightProblem:
         for k, (term, c) in enumerate(zip(terms, constraints, strict=True)):
             unit = float(np.mean(t[ends[k] : ends[k + 1]])) if c.size else 0.0
             parts.append(Statements(c, term.loss.prepare(c.size, prior), unit or 1.0))
-        return WeightProblem(regularizer, prior, A, tuple(parts))
+        return WeightProblem(regularizer, prior, A, tuple(parts), features, d)
+
+    def in_all_features(self, w: np.ndarray) -> np.ndarray:
+        """These weights, and 0 for the features that it is not about."""
+        out = np.zeros(self.n_features)
+        out[self.features] = w
+        return out
 
     @cached_property
     def slope(self) -> np.ndarray:
@@ -106,7 +122,12 @@ class WeightProblem:
 
     def split(self, vector: np.ndarray) -> list[np.ndarray]:
         """Cut a vector over all statements into one a part."""
-        return np.split(vector, np.cumsum([part.size for part in self.parts])[:-1])
+        return [vector[rows] for rows in self._rows]
+
+    @cached_property
+    def _rows(self) -> list[slice]:
+        ends = np.cumsum([0] + [part.size for part in self.parts])
+        return [slice(start, end) for start, end in pairwise(ends)]
 
     def multiple_at_bounds(self, w: np.ndarray) -> float:
         """The c at which t of c w, before it cancels, is as large as the bounds of some part."""
@@ -151,7 +172,7 @@ class Sums(NamedTuple):
 def certify(
     problem: WeightProblem, w: np.ndarray, lam: np.ndarray, sums: Sums
 ) -> tuple[Certificate, np.ndarray]:
-    """The certificate of w, and its duals: lam, or the largest share of it at which the dual is finite.
+    """The certificate of w, and its duals: lam, or the nearest to it at which the dual is finite.
 
     The gap and both values include their rounding, for which a term of t or y may be off by a few units of its
     last place.
@@ -162,18 +183,18 @@ def certify(
     primal = float(np.sum(values[0]) - np.sum(values[1]) + np.sum(values[2])) + problem.constant
     t_error = 4 * EPS * sums.sizes
     gap = INF
-    for share in _SHARES:
-        error = 4 * EPS * (np.abs(slope) + share * sums.spread)
-        gap = float(np.sum(_young(h, w, slope - share * sums.prices, error)))
+    for changed, prices, spread in _possible_prices(problem, lam, sums):
+        error = 4 * EPS * (np.abs(slope) + spread)
+        gap = float(np.sum(_young(h, w, slope - prices, error)))
         if gap < INF:
+            lam = changed
             break
-    lam = share * lam
     losses = problem.each(lambda p, t, v: p.loss.gap(t, v), t, lam)
     errors = problem.each(lambda p, t, v, e: p.loss.gap_error(t, v, e), t, lam, t_error)
-    none = np.zeros_like(t)
-    moved = problem.each(lambda p, t, v, e: p.loss.gap_error(t, v, e), t, none, t_error)
     rounding = 4 * EPS * sizes
     gap += max(float(np.sum(losses)), 0.0) + float(np.sum(errors))
+    # loss(t) moves by no more than the gap of t with lam, and lam t.
+    loss_error = float(np.sum(errors) + np.sum(np.abs(lam) * t_error))
     violation = max(
         part.loss.violation(piece, part.unit, off)
         for part, piece, off in zip(
@@ -181,10 +202,26 @@ def certify(
         )
     )
     dual = primal - gap - rounding if gap < INF else -INF
-    loss_error = float(np.sum(moved))
     least = LEAST_SHARE * abs(problem.constant)
     gap += loss_error + 2 * rounding
     return Certificate(primal + loss_error + rounding, dual, gap, violation, least=least), lam
+
+
+def _possible_prices(
+    problem: WeightProblem, lam: np.ndarray, sums: Sums
+) -> Iterator[tuple[np.ndarray, np.ndarray, np.ndarray]]:
+    """(lam', A'lam', its size before it cancels): lam, then lam moved up by its rounding, then shares of lam.
+
+    Where prices are large, rounding alone may put y outside the domain. Distances have no negative entries in
+    A, so that to move all prices up makes y smaller.
+    """
+    yield lam, sums.prices, sums.spread
+    hi = problem.box[1]
+    moved = lam + np.minimum(_NUDGE * np.abs(lam), (hi - lam) / 2)
+    further = Sums.of(problem.differences, np.zeros_like(problem.prior), moved)
+    yield moved, further.prices, further.spread
+    for share in _SHARES:
+        yield share * lam, share * sums.prices, share * sums.spread
 
 
 def _young(h: Regularizer, w: np.ndarray, y: np.ndarray, error: np.ndarray) -> np.ndarray:
