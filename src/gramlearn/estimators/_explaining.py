@@ -20,7 +20,6 @@ from gramlearn.methods.metric.fitting import Statements
 from gramlearn.methods.metric.importance import Shares, feature_stretch, shares_of
 from gramlearn.methods.metric.maps import MetricMap
 from gramlearn.problem.losses import BoundedLoss
-from gramlearn.problem.solution import Solution
 from gramlearn.side_information import SideInformation
 from gramlearn.side_information.ranking import RankedStatements
 from gramlearn.side_information.sampling import read_labels

@@ -60,9 +60,7 @@ class Choice:
         by = f"{100 * self.gain.mean:.1f} points (standard error {100 * self.gain.error:.1f})"
         of = f"of {self.scores.shape[1]} held back, by {self.what}"
         if self.helps:
-            return (
-                f"The learned metric helps: {by} above the plain distance, which scores {plain:.1f} %, {of}."
-            )
+            return f"The learned metric helps: {by} above the plain distance, which scores {plain:.1f} %, {of}."
         return (
             f"No learned metric is clearly better than the plain distance, which scores {plain:.1f} %, {of}; the "
             f"best gains {by}. So the plain distance is kept."
