@@ -14,7 +14,7 @@ from gramlearn._base.warnings import warn
 from gramlearn.estimators._learning import SolvesProblems, check_labels, check_not_side, side_of
 from gramlearn.methods.choosing.candidates import PRIORS, Candidate, Family
 from gramlearn.methods.choosing.choose import Choice, choose
-from gramlearn.methods.choosing.learning import Final, Setting, learn_candidate
+from gramlearn.methods.choosing.learning import PERCENTILES, Final, Setting, learn_candidate
 from gramlearn.methods.choosing.places import Places
 from gramlearn.methods.choosing.tasks import (
     OfLabels,
@@ -28,13 +28,21 @@ from gramlearn.methods.metric.fitting import read_template
 from gramlearn.problem.losses import BoundedLoss
 from gramlearn.problem.spectral import Regularizer
 from gramlearn.side_information import SideInformation
-from gramlearn.side_information.percentiles import check_bounds
+from gramlearn.side_information.percentiles import check_bounds, check_percentiles
 from gramlearn.side_information.sampling import labeled_classes
 from gramlearn.solvers.progress import counting_bar
 
 DIRECTIONS = 100  # in which a metric of more features is learned, where no rank is given
 
 Settle = Callable[[SideInformation, Any], SideInformation]
+
+
+def numbered_classes(y: Any, n_points: int) -> np.ndarray:
+    """The class of each point, numbered from 0; -1 where it has none."""
+    classes = np.full(n_points, -1)
+    for number, rows in enumerate(labeled_classes(y)):
+        classes[rows] = number
+    return classes
 
 
 class ChoosesByHeldBack(SolvesProblems):
@@ -44,6 +52,7 @@ class ChoosesByHeldBack(SolvesProblems):
     loss: Any
     prior: Any = None  # where it is no parameter
     bounds: Any
+    percentiles: Any
     n_pairs: Any
     n_components: Any
     C_: float | None
@@ -83,7 +92,7 @@ class ChoosesByHeldBack(SolvesProblems):
         # Newton on X is the quickest for losses with a derivative; the last solve is as asked.
         is_given = not (isinstance(self.solver, str) and self.solver == "auto")
         solver = self.solver if is_given or not template.is_smooth else "primal_newton"
-        setting = Setting(regularizer, template, bounds, of_kernel, solver)
+        setting = Setting(regularizer, template, bounds, self._percentiles, of_kernel, solver)
         task: Task
         if classes is not None:
             n_classes = int(classes.max()) + 1
@@ -111,10 +120,12 @@ class ChoosesByHeldBack(SolvesProblems):
             return side_of(side, y, n_points, self.n_pairs, rng), None
         check_not_side(y)
         check_labels(y, n_points)
-        classes = np.full(n_points, -1)
-        for number, rows in enumerate(labeled_classes(y)):
-            classes[rows] = number
-        return None, classes
+        return None, numbered_classes(y, n_points)
+
+    @property
+    def _percentiles(self) -> tuple[float, float]:
+        """Those that replace bounds of None, as given."""
+        return PERCENTILES if self.percentiles is None else check_percentiles(self.percentiles)
 
     def _allowed(self, families: Sequence[Family]) -> list[Family]:
         """Those with the prior and the number of columns that were given; the plain one always."""

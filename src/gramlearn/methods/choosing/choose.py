@@ -1,9 +1,9 @@
 """c* = argmax_c mean_i score_ci over what was held back, where it beats the plain distance by a standard error.
 
 The candidate that scores best among many scores too well. So what it gains is measured by things that did
-not choose it: the items are dealt into five groups, each group is judged by the candidate that is best on the other
-four, and the mean of these differences from the plain distance, with its standard error, is the verdict. It says
-what a user may expect; where it is not above its standard error, the plain distance is kept.
+not choose it: the items are dealt into five groups, each group is judged by the candidate that is best on the
+other four, and the mean of these differences from the plain distance, with its standard error, is the verdict.
+It says what a user may expect; where it is not above its standard error, the plain distance is kept.
 """
 
 from collections.abc import Callable, Sequence
@@ -57,13 +57,14 @@ class Choice:
                 "default price; pass more labels or statements, or C."
             )
         plain = 100 * float(self.scores[0].mean())
-        by = f"{100 * self.gain.mean:.1f} points (standard error {100 * self.gain.error:.1f})"
+        mean = round(100 * self.gain.mean, 1) + 0.0  # no "-0.0"
+        by = f"{mean:.1f} points (standard error {100 * self.gain.error:.1f})"
         of = f"of {self.scores.shape[1]} held back, by {self.what}"
         if self.helps:
             return f"The learned metric helps: {by} above the plain distance, which scores {plain:.1f} %, {of}."
         return (
-            f"No learned metric is clearly better than the plain distance, which scores {plain:.1f} %, {of}; the "
-            f"best gains {by}. So the plain distance is kept."
+            f"No learned metric is clearly better than the plain distance, which scores {plain:.1f} %, {of}; "
+            f"the best gains {by}. So the plain distance is kept."
         )
 
     @property

@@ -1,4 +1,4 @@
-"""What is known, in parts: from one a metric is learned, by the rest it is judged; in the end all is learned from.
+"""known = learned from + held back: by the rest a metric is judged, and in the end all is learned from.
 
 Of labels, points are held back, class by class. Of statements, those about points drawn at random, where they
 are about so many points that this leaves enough to learn from; else statements drawn at random, and then all
@@ -106,11 +106,9 @@ class OfLabels(Task):
         return len(rows) >= _LEAST and counts.size > 1 and bool(np.any(counts > 1))
 
     def root(self, prior: str, part: Any) -> np.ndarray:
-        P, classes = self._all.coordinates[part], self._classes[part]
-        means = np.zeros((int(classes.max()) + 1, P.shape[1]))
-        np.add.at(means, classes, P)
-        means /= np.maximum(np.bincount(classes), 1)[:, None]
-        return prior_root(prior, self._all.within(part), P - means[classes])
+        places = self._all.within(part)
+        within = differences_from_means(places.coordinates, self._classes[part])
+        return prior_root(prior, places, within)
 
     def places(self, part: Any) -> Places:
         return self._all.within(part)
@@ -152,9 +150,7 @@ class OfStatements(Task):
         return found
 
     def root(self, prior: str, part: Any) -> np.ndarray:
-        i, j = alike_pairs(part).T
-        P = self._all.coordinates
-        return prior_root(prior, self._all, (P[i] - P[j]) / np.sqrt(2.0))
+        return prior_root(prior, self._all, differences_of_alike(self._all.coordinates, part))
 
     def places(self, part: Any) -> Places:
         return self._all
@@ -180,6 +176,20 @@ def hold_back(table: np.ndarray, rng: np.random.Generator) -> np.ndarray | None:
         if _HELD / 2 <= held.mean() <= 2 * _HELD:
             return held
     return None
+
+
+def differences_from_means(P: np.ndarray, classes: np.ndarray) -> np.ndarray:
+    """p - m of each point and the mean of its class, numbered from 0."""
+    means = np.zeros((int(classes.max()) + 1, P.shape[1]))
+    np.add.at(means, classes, P)
+    means /= np.maximum(np.bincount(classes), 1)[:, None]
+    return np.asarray(P - means[classes])
+
+
+def differences_of_alike(P: np.ndarray, side: SideInformation) -> np.ndarray:
+    """(p_i - p_j) / sqrt(2) of pairs called near, which has the covariance of points about their mean."""
+    i, j = alike_pairs(side).T
+    return np.asarray((P[i] - P[j]) / np.sqrt(2.0))
 
 
 def alike_pairs(side: SideInformation) -> np.ndarray:
