@@ -216,6 +216,7 @@ class KernelLearner(
 
     def _fit_best(self, X: Any, y: Any, side: SideInformation | None, rng: Any) -> Self:
         """Choose what was not given by what is held back, and learn from all that is known."""
+        known = self._known(side, y, len(X), rng)
         regularizer = read_regularizer(self.regularizer)
         alpha = check_positive(self.alpha, "alpha", "KernelLearner")
         complement = check_flag(self.complement, "complement")
@@ -231,7 +232,7 @@ class KernelLearner(
         def settle(known: SideInformation, loss: BoundedLoss) -> SideInformation:
             return drop_impossible_statements(known, space.coincide, loss)
 
-        final, chosen = self._learn_best(places, y, side, regularizer, of_kernel, settle, rng)
+        final, chosen = self._learn_best(places, known, regularizer, of_kernel, settle, rng)
         # In coordinates times sqrt(alpha), M measures what alpha M measures in plain ones.
         count = chosen.n_components if self.n_components is None else self.n_components
         self._keep_map(space, alpha * final.learned.matrix, alpha, count)

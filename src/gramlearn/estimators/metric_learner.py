@@ -276,6 +276,7 @@ class MetricLearner(ExplainsMetric, ChoosesByHeldBack, MahalanobisMethods, BaseE
 
     def _fit_best(self, X: Any, y: Any, side: SideInformation | None, rng: Any) -> Self:
         """Choose what was not given by what is held back, and learn from all that is known."""
+        known = self._known(side, y, X.shape[0], rng)
         regularizer = read_regularizer(self.regularizer)
         choices = {"map": False, "kernel": not regularizer.is_invariant}
         of_kernel = check_choice(self.regularize, "regularize", choices)
@@ -294,7 +295,7 @@ class MetricLearner(ExplainsMetric, ChoosesByHeldBack, MahalanobisMethods, BaseE
         def settle(known: SideInformation, loss: BoundedLoss) -> SideInformation:
             return drop_impossible_statements(known, coincide, loss)
 
-        final, chosen = self._learn_best(places, y, side, regularizer, of_kernel, settle, rng)
+        final, chosen = self._learn_best(places, known, regularizer, of_kernel, settle, rng)
         found: MetricMap = FullMap(final.learned.root.T)
         if R is not None:
             found = LowRankMap(R, final.learned.matrix)
