@@ -12,6 +12,7 @@ from typing import Any, NamedTuple, final
 
 import numpy as np
 
+from gramlearn._base.distinct_rows import distinct_rows
 from gramlearn.methods.choosing.candidates import Family, prior_root
 from gramlearn.methods.choosing.judges import Judge, NeighborJudge, judge_of
 from gramlearn.methods.choosing.places import Places
@@ -87,8 +88,9 @@ class OfLabels(Task):
             return []
         if len(rows) >= _ENOUGH:
             parts = parts[:2]
+        number = rng.permutation(self._all.n_points)
         return [
-            Fold(known, NeighborJudge(self._all, known, held, self._classes))
+            Fold(known, NeighborJudge(self._all, known, held, self._classes, number[held]))
             for known, held in parts
         ]
 
@@ -139,13 +141,16 @@ class OfStatements(Task):
         if size < _LEAST:
             return []
         table = np.asarray(self._side.statement_points())
+        # Statements about the same points are one thing, such as the two of an odd one out.
+        kind = distinct_rows(np.sort(table, axis=1)).kind
+        number = rng.permutation(size)[kind]
         count = _FOLDS if size < _ENOUGH else 1
         found = []
         for _ in range(count):
             held = hold_back(table, rng)
             if held is None:
                 return []
-            judge = judge_of(self._all, self._side.drop(~held), np.flatnonzero(held), rng)
+            judge = judge_of(self._all, self._side.drop(~held), number[held], rng)
             found.append(Fold(self._side.drop(held), judge))
         return found
 
