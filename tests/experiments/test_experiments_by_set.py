@@ -11,7 +11,7 @@ from experiments.experiment import Result, results_of
 from experiments.intervals import mcnemar_gain
 from experiments.isolated import TooLongError, limit_seconds
 from experiments.reproductions import find
-from experiments.reproductions.j12 import _two_fold, clusters_by_set, metric_neighbors
+from experiments.reproductions.j12 import _two_fold, metric_neighbors
 from experiments.reproductions.k09 import metrics_by_set
 from experiments.reproductions.k09._mnist_claims import Found, claims_of, significance
 from experiments.reproductions.k09.mnist import deskewed, nearest, wrong
@@ -378,12 +378,12 @@ def test_rival_metrics_get_the_same_draw(monkeypatch: pytest.MonkeyPatch) -> Non
 
 
 def test_rival_clusters_get_the_same_draw(monkeypatch: pytest.MonkeyPatch) -> None:
-    def seeds(function: Any, package: Any, calls: Any, limit: float, **rest: Any) -> Any:
+    def seeds(function: Any, package: Any, calls: Any, *rest: Any) -> Any:
         return [(call["name"], call["seed"]) for call in calls]
 
-    monkeypatch.setattr(clusters_by_set, "call_isolated", seeds)
+    monkeypatch.setattr(rivals, "call_isolated", seeds)
     pairs = Pairs.from_labels(np.repeat([0, 1], 5), 4, random_state=0)
-    found = clusters_by_set._theirs(np.zeros((10, 2)), 2, [(pairs, 7), (pairs, 8)])
+    found = rivals.cluster_elsewhere(np.zeros((10, 2)), 2, [(pairs, 7), (pairs, 8)], 1.0)
     assert found == [{n: (n, seed) for n in rivals.CLUSTERERS} for seed in (7, 8)]
 
 

@@ -35,8 +35,9 @@ def adult(name: str, n_neighbors: int, share: float, part: Part) -> Instance:
 
 def _learned(case: Instance, loss: str, rank: int | str) -> dict[str, Any]:
     began = time.process_time()
+    limit = None if rank == tables.FREE else rank
     found = solve_nonparametric(
-        case.laplacian, case.pairs, loss=loss, capacity=float(len(case.y)), rank=rank, tol=_TOL
+        case.laplacian, case.pairs, loss=loss, capacity=float(len(case.y)), rank=limit, tol=_TOL
     )
     seconds = time.process_time() - began
     return {
