@@ -5,7 +5,7 @@
     pairs      of a similar one, the share of unlike pairs held back, and of points drawn at random, that are
                farther; of a dissimilar one, the share of similar pairs held back that are nearer
     triplets   whether the comparison holds
-    bounds     1 less the violation, in units of the distances asked for, and at least 0
+    bounds     1 less the violation, as a share of the distance, or of the one asked for if that is larger
 
 Equal distances count half. What is drawn at random is the same for all metrics.
 
@@ -143,8 +143,8 @@ class BoundJudge(Judge):
     def score(self, F: np.ndarray | None) -> np.ndarray:
         d = self._places.squared(F, self._i, self._j)
         missed = np.maximum(d - self._upper, 0.0) + np.maximum(self._lower - d, 0.0)
-        asked = np.where(d > self._upper, self._upper, self._lower)
-        relative = np.divide(missed, missed + asked, out=np.zeros_like(d), where=missed > 0)
+        larger = np.maximum(d, self._lower)
+        relative = np.divide(missed, larger, out=np.zeros_like(d), where=missed > 0)
         return np.asarray(1 - relative)
 
 
