@@ -27,9 +27,11 @@ from gramlearn.methods.choosing.tasks import (
 from gramlearn.methods.metric.fitting import read_template
 from gramlearn.problem.losses import BoundedLoss
 from gramlearn.problem.spectral import Regularizer
+from gramlearn.problem.status import SolveInterrupted
 from gramlearn.side_information import SideInformation
 from gramlearn.side_information.percentiles import check_bounds, check_percentiles
 from gramlearn.side_information.sampling import labeled_classes
+from gramlearn.solvers.loop import Limits
 from gramlearn.solvers.progress import counting_bar
 
 DIRECTIONS = 100  # in which a metric of more features is learned, where no rank is given
@@ -110,8 +112,13 @@ class ChoosesByHeldBack(SolvesProblems):
             families = families_as_given() if as_given else families_of(side)
             task = OfStatements(places, side, self._allowed(families))
         show = check_flag(self.verbose, "verbose")
+        # What the last solve is to be like is read before the others, which take the time.
+        Limits.read(self.tol, self.max_iter, self.time_limit, type(self).__name__)
         with counting_bar("choosing", show) as report:
-            choice = choose(task, setting, rng, report)
+            try:
+                choice = choose(task, setting, rng, report)
+            except SolveInterrupted:  # what it holds was learned from a part
+                raise KeyboardInterrupt from None
         final = learn_candidate(choice.candidate, task, setting, self._solve, rng)
         self._keep_choice(choice, final)
         return final, choice.candidate

@@ -144,7 +144,9 @@ def learn_candidate(
             rest=places.beyond,
             of_kernel=setting.of_kernel,
         )
-        if kind != "neighbors" or again == _ROUNDS - 1:
+        # A solve that was ended early, by a limit or by Ctrl-C, is not followed by another.
+        is_last = kind != "neighbors" or again == _ROUNDS - 1
+        if is_last or not learned.solution.status.is_answer:
             break
         side = task.statements(kind, part, places.coordinates @ learned.root, rng)
     return Final(asked, _composed(learned, A), setting.price(side, places, candidate.strength))
