@@ -64,6 +64,11 @@ class Setting:
         unit = unit_of(side, places)
         return strength * price_at_strength_one(self.loss, places.n_directions, weight, unit)
 
+    def solve_roughly(self, regularizer: Regularizer, prior: Any, terms: list[Term]) -> Solution:
+        """Solve to a gap that tells where the near neighbors are."""
+        problem = Problem(regularizer, prior, terms)
+        return attempt(problem, self.solver, _GAP, _STEPS, None, None, None)[0]
+
     def prior(self, places: Places) -> Any:
         """I, of the map or of the kernel of the points."""
         return Factor(places.coordinates) if self.of_kernel else np.eye(places.n_directions)
@@ -130,20 +135,20 @@ def learn_candidate(
             of_kernel=setting.of_kernel,
         )
         return Final(asked, _composed(kept, A), None)
-    for again in range(_ROUNDS):
+    n_rounds = _ROUNDS if kind == "neighbors" else 1
+    for round_ in range(n_rounds):
         asked = setting.ask(side, places, candidate.strength)
         learned = learn(
             asked,
             setting.regularizer,
-            solve,
+            solve if round_ == n_rounds - 1 else setting.solve_roughly,
             places.coordinates,
             setting.prior(places),
             rest=places.beyond,
             of_kernel=setting.of_kernel,
         )
-        if kind != "neighbors" or again == _ROUNDS - 1:
-            break
-        side = task.statements(kind, part, places.coordinates @ learned.root, rng)
+        if round_ < n_rounds - 1:
+            side = task.statements(kind, part, places.coordinates @ learned.root, rng)
     return Final(asked, _composed(learned, A), setting.price(side, places, candidate.strength))
 
 

@@ -12,7 +12,7 @@ from typing import Any, NamedTuple, final
 
 import numpy as np
 
-from gramlearn.methods.choosing.candidates import Family, prior_root
+from gramlearn.methods.choosing.candidates import PRIORS, Family, prior_root
 from gramlearn.methods.choosing.judges import Judge, NeighborJudge, judge_of
 from gramlearn.methods.choosing.places import Places
 from gramlearn.side_information import Pairs, SideInformation, Triplets
@@ -20,14 +20,22 @@ from gramlearn.side_information.splitting import choose_held
 
 _NEIGHBORS = 5  # of its own class, and of others, that each point is compared with
 _POINTS = 3000  # labeled points that choices are made with
-_STATEMENTS = 4000  # statements that are learned from to make a choice
-_ENOUGH = 2000  # things held back that tell candidates apart
+_STATEMENTS = 3000  # statements that are learned from to make a choice
+_PER_POINT = 12  # comparisons of near neighbors, of all that their lists make, that are learned from in the end
+_MEASURED = 10_000  # pairs that tell how far points lie apart
+_MANY_POINTS = 600  # labeled points of which two thirds, held back in turn, tell candidates apart
+_MANY_STATEMENTS = 2000  # statements of which a quarter does
 _FOLDS = 3
 _LEAST = 8  # statements, or labeled points, of which some can be held back
 _HELD = 0.25
 _UNIT_MARGIN = {"neighbors": 1.0, "others": 2.0, "given": 1.0}
-_STRENGTHS = (1.0, 10.0, 100.0)
-_FROM_WITHIN = (10.0, 100.0)
+_STRENGTHS = {
+    ("identity", "neighbors"): (10.0, 100.0),
+    ("inverse_within", "neighbors"): (30.0,),
+    ("identity", "others"): (1.0, 5.0, 25.0),
+    ("inverse_within", "others"): (10.0,),
+    ("identity", "given"): (1.0, 10.0, 100.0),
+}
 
 
 class Fold(NamedTuple):
@@ -85,7 +93,7 @@ class OfLabels(Task):
         parts = [(rows[fold != k], rows[fold == k]) for k in range(_FOLDS)]
         if any(min(len(known), len(held)) == 0 or not self._tells(known) for known, held in parts):
             return []
-        if len(rows) >= _ENOUGH:
+        if len(rows) >= _MANY_POINTS:
             parts = parts[:2]
         return [
             Fold(known, NeighborJudge(self._all, known, held, self._classes))
@@ -118,9 +126,10 @@ class OfLabels(Task):
     def statements(
         self, kind: str, part: Any, seen: np.ndarray, rng: np.random.Generator
     ) -> SideInformation:
-        return Triplets.from_neighbors(
+        found = Triplets.from_neighbors(
             seen, self._classes[part], _NEIGHBORS, _NEIGHBORS, margin=_UNIT_MARGIN[kind]
         )
+        return thinned(found, rng, _PER_POINT * len(part))
 
 
 @final
@@ -141,7 +150,7 @@ class OfStatements(Task):
         if size < _LEAST:
             return []
         table = np.asarray(self._side.statement_points())
-        count = _FOLDS if size < _ENOUGH else 1
+        count = _FOLDS if size < _MANY_STATEMENTS else 1
         found = []
         for _ in range(count):
             held = hold_back(table, rng)
@@ -195,12 +204,14 @@ def scaled_to(side: SideInformation, seen: np.ndarray) -> SideInformation:
     return replace(side, margin=_UNIT_MARGIN["given"] * unit_of(side, Places(seen)))
 
 
-def thinned(side: SideInformation, rng: np.random.Generator) -> SideInformation:
-    """So many of the statements as a choice is made with, drawn at random."""
-    if side.size <= _STATEMENTS:
+def thinned(
+    side: SideInformation, rng: np.random.Generator, most: int = _STATEMENTS
+) -> SideInformation:
+    """At most so many of the statements, drawn at random."""
+    if side.size <= most:
         return side
     dropped = np.ones(side.size, dtype=bool)
-    dropped[rng.permutation(side.size)[:_STATEMENTS]] = False
+    dropped[rng.permutation(side.size)[:most]] = False
     return side.drop(dropped)
 
 
@@ -211,7 +222,9 @@ def unit_of(side: SideInformation, places: Places) -> float:
     if not len(i):
         table = np.asarray(side.statement_points())
         i, j, far = table[:, 0], table[:, 1], np.ones(len(table), dtype=bool)
-    unit = float(np.mean(places.squared(None, i[far], j[far])))
+    rows = np.flatnonzero(far)
+    rows = rows[:: max(1, len(rows) // _MEASURED)]
+    unit = float(np.mean(places.squared(None, i[rows], j[rows])))
     return unit or 1.0
 
 
@@ -222,14 +235,14 @@ def families_of_labels(n_classes: int, n_directions: int) -> list[Family]:
         Family("identity"),
         Family("inverse_within"),
         Family("inverse_within", n_components=few),
-        Family("identity", "neighbors", _STRENGTHS),
-        Family("inverse_within", "neighbors", _FROM_WITHIN),
+        _learning("identity", "neighbors"),
+        _learning("inverse_within", "neighbors"),
     ]
 
 
 def families_as_given() -> list[Family]:
     """Plain, and the statements as they are."""
-    return [Family("identity"), Family("identity", "given", _STRENGTHS)]
+    return [Family("identity"), _learning("identity", "given")]
 
 
 def families_of(side: SideInformation) -> list[Family]:
@@ -242,8 +255,11 @@ def families_of(side: SideInformation) -> list[Family]:
         isinstance(side, Pairs) and not has_bounds and bool(side.similar.shape[0])
     )
     if not isinstance(side, Pairs) or not is_compared:
-        found.append(Family("identity", "given", _STRENGTHS))
+        found.append(_learning("identity", "given"))
     if is_compared:
-        found.append(Family("identity", "others", (1.0, 3.0, 10.0, 30.0)))
-        found.append(Family("inverse_within", "others", (3.0, 30.0)))
+        found += [_learning(prior, "others") for prior in PRIORS]
     return found
+
+
+def _learning(prior: str, kind: str) -> Family:
+    return Family(prior, kind, _STRENGTHS[prior, kind])
