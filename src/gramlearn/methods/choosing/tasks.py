@@ -24,6 +24,7 @@ _STATEMENTS = 3000  # statements that are learned from to make a choice
 _PER_POINT = 12  # comparisons of near neighbors, of all that their lists make, that are learned from in the end
 _MEASURED = 10_000  # pairs that tell how far points lie apart
 _MANY_POINTS = 600  # labeled points of which two thirds, held back in turn, tell candidates apart
+_FEW_POINTS = 400  # labeled points: fewer are dealt into folds anew, until so many were
 _MANY_STATEMENTS = 2000  # statements of which a quarter does
 _FOLDS = 3
 _LEAST = 8  # statements, or labeled points, of which some can be held back
@@ -89,8 +90,10 @@ class OfLabels(Task):
 
     def folds(self, rng: np.random.Generator) -> list[Fold]:
         rows = np.sort(rng.permutation(self.whole)[:_POINTS])
-        fold = self._deal(rows, rng)
-        parts = [(rows[fold != k], rows[fold == k]) for k in range(_FOLDS)]
+        parts = []
+        for _ in range(max(1, _FEW_POINTS // len(rows))):
+            fold = self._deal(rows, rng)
+            parts += [(rows[fold != k], rows[fold == k]) for k in range(_FOLDS)]
         if any(min(len(known), len(held)) == 0 or not self._tells(known) for known, held in parts):
             return []
         if len(rows) >= _MANY_POINTS:
