@@ -25,6 +25,7 @@ _PER_POINT = 12  # comparisons of near neighbors, of all that their lists make, 
 _MEASURED = 10_000  # pairs that tell how far points lie apart
 _MANY_POINTS = 600  # labeled points of which two thirds, held back in turn, tell candidates apart
 _FEW_POINTS = 400  # labeled points: fewer are dealt into folds anew, until so many were
+_MOST_DEALS = 4
 _MANY_STATEMENTS = 2000  # statements of which a quarter does
 _FOLDS = 3
 _LEAST = 8  # statements, or labeled points, of which some can be held back
@@ -91,7 +92,7 @@ class OfLabels(Task):
     def folds(self, rng: np.random.Generator) -> list[Fold]:
         rows = np.sort(rng.permutation(self.whole)[:_POINTS])
         parts = []
-        for _ in range(max(1, _FEW_POINTS // len(rows))):
+        for _ in range(int(np.clip(_FEW_POINTS // len(rows), 1, _MOST_DEALS))):
             fold = self._deal(rows, rng)
             parts += [(rows[fold != k], rows[fold == k]) for k in range(_FOLDS)]
         if any(min(len(known), len(held)) == 0 or not self._tells(known) for known, held in parts):
