@@ -1,9 +1,9 @@
 """c* = argmax_c mean_i score_ci over what was held back, where it beats the plain distance by a standard error.
 
 The candidate that scores best among many scores too well. So what it gains is measured by things that did
-not choose it: the items are dealt into five groups, each group is judged by the candidate that is best on the other
-four, and the mean of these differences from the plain distance, with its standard error, is the verdict. It says
-what a user may expect; where it is not above its standard error, the plain distance is kept.
+not choose it: they are dealt into five groups, each group is judged by the candidate that is best on the
+other four, and the mean of these differences from the plain distance, with its standard error, is the verdict.
+It says what a user may expect; where it is not above its standard error, the plain distance is kept.
 """
 
 from collections.abc import Callable, Sequence
@@ -13,10 +13,10 @@ from typing import Any, NamedTuple, final
 import numpy as np
 
 from gramlearn.methods.choosing.candidates import PLAIN, Candidate, Family
+from gramlearn.methods.choosing.judges import group_of
 from gramlearn.methods.choosing.learning import Setting, learn_family
 from gramlearn.methods.choosing.tasks import Task
 
-_GROUPS = 5
 _UNJUDGED = 1.0  # the strength where nothing can be held back
 
 
@@ -58,13 +58,14 @@ class Choice:
                 "default price; pass more labels or statements, or C."
             )
         plain = 100 * float(self.scores[0].mean())
-        by = f"{100 * self.gain.mean:.1f} points (standard error {100 * self.gain.error:.1f})"
+        mean = round(100 * self.gain.mean, 1) + 0.0  # no "-0.0"
+        by = f"{mean:.1f} points (standard error {100 * self.gain.error:.1f})"
         of = f"of {self.scores.shape[1]} held back, by {self.what}"
         if self.helps:
             return f"The learned metric helps: {by} above the plain distance, which scores {plain:.1f} %, {of}."
         return (
-            f"No learned metric is clearly better than the plain distance, which scores {plain:.1f} %, {of}; the "
-            f"best gains {by}. So the plain distance is kept."
+            f"No learned metric is clearly better than the plain distance, which scores {plain:.1f} %, {of}; "
+            f"the best gains {by}. So the plain distance is kept."
         )
 
     @property
@@ -94,8 +95,9 @@ def choose(
     """Try the families of a task on what is held back; `report` is called after each."""
     candidates = [candidate for family in task.families for candidate in family]
     folds = task.folds(rng)
+    unjudged = Choice(_unjudged(task.families), candidates, np.zeros((len(candidates), 0)), None)
     if not folds:
-        return Choice(_unjudged(task.families), candidates, np.zeros((len(candidates), 0)), None)
+        return unjudged
     found = []
     for fold in folds:
         scores: list[np.ndarray] = []
@@ -107,32 +109,36 @@ def choose(
             scores += [fold.judge.score(F) for F in roots]
             report()
         found.append((fold.judge.items, np.stack(scores)))
-    table = _mean_by_item(found)
-    gain = measure_gain(table, rng)
+    table, items = _mean_by_item(found)
+    group = group_of(items)
+    if np.all(group == group[0]):
+        return unjudged
+    gain = measure_gain(table, group)
     best = candidates[int(np.argmax(table.mean(axis=1)))]
     return Choice(best if gain.is_clear else PLAIN, candidates, table, gain, folds[0].judge.what)
 
 
-def measure_gain(scores: np.ndarray, rng: np.random.Generator) -> Gain:
-    """What the best candidate gains over the first, by items that had no part in choosing it."""
+def measure_gain(scores: np.ndarray, group: np.ndarray) -> Gain:
+    """What the best candidate gains over the first, by items whose group had no part in choosing it."""
     n = scores.shape[1]
-    group = rng.permutation(n) % min(_GROUPS, n)
     above = np.empty(n)
-    for k in range(int(group.max()) + 1):
+    for k in np.unique(group):
         here = group == k
         best = int(np.argmax(scores[:, ~here].mean(axis=1)))
         above[here] = scores[best, here] - scores[0, here]
     return Gain(float(above.mean()), float(above.std(ddof=1) / n**0.5), n)
 
 
-def _mean_by_item(found: Sequence[tuple[np.ndarray, np.ndarray]]) -> np.ndarray:
-    """Scores of each item once: what was held back twice has the mean of both."""
+def _mean_by_item(
+    found: Sequence[tuple[np.ndarray, np.ndarray]],
+) -> tuple[np.ndarray, np.ndarray]:
+    """Scores of each item once, and its number: what was held back twice has the mean of both."""
     items = np.concatenate([numbers for numbers, _ in found])
     scores = np.concatenate([of_fold for _, of_fold in found], axis=1)
     which, place = np.unique(items, return_inverse=True)
     total = np.zeros((scores.shape[0], len(which)))
     np.add.at(total.T, place, scores.T)
-    return np.asarray(total / np.bincount(place))
+    return np.asarray(total / np.bincount(place)), which
 
 
 def _unjudged(families: Sequence[Family]) -> Candidate:

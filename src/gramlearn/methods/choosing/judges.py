@@ -8,6 +8,9 @@
     bounds     1 less the violation, in units of the distances asked for, and at least 0
 
 Equal distances count half. What is drawn at random is the same for all metrics.
+
+Things held back are dealt into groups by their numbers, which are random, and pairs are compared with pairs of
+their own group alone: so what chooses by some groups knows nothing of the others.
 """
 
 from abc import ABC, abstractmethod
@@ -21,11 +24,12 @@ from gramlearn.side_information import Bounds, Pairs, SideInformation, Triplets
 
 _NEAREST = 5  # neighbors that vote
 _OTHERS = 20  # points drawn at random for each similar pair
+_GROUPS = 5
 _DIGITS = 9  # of squared distances, in units of their mean: what is beyond is rounding
 
 
 class Judge(ABC):
-    """Scores what was held back; `items` numbers it."""
+    """Scores what was held back; `items` numbers it, at random, and the same thing always alike."""
 
     items: np.ndarray
     what: ClassVar[str]  # is scored, in words
@@ -42,16 +46,21 @@ class NeighborJudge(Judge):
     what: ClassVar[str] = "near neighbors that are right"
 
     def __init__(
-        self, places: Places, known: np.ndarray, held: np.ndarray, classes: np.ndarray
+        self,
+        places: Places,
+        known: np.ndarray,
+        held: np.ndarray,
+        classes: np.ndarray,
+        items: np.ndarray,
     ) -> None:
-        self.items = held
+        self.items = items
         self._places = places
-        self._known = known
+        self._known, self._held = known, held
         self._classes, self._answers = classes[known], classes[held]
         self._n_classes = int(classes.max()) + 1
 
     def score(self, F: np.ndarray | None) -> np.ndarray:
-        squared = self._places.squared_between(F, self.items, self._known)
+        squared = self._places.squared_between(F, self._held, self._known)
         squared = np.round(squared / max(float(squared.mean()), 1e-300), _DIGITS)
         count = min(_NEAREST, squared.shape[1])
         nearest = np.argsort(squared, axis=1, kind="stable")[:, :count]
@@ -82,12 +91,15 @@ class PairJudge(Judge):
         i = np.repeat(self._near[:, 0], _OTHERS)
         others = self._places.squared(F, i, self._others.reshape(-1)).reshape(-1, _OTHERS)
         of_similar = _share_below(near[:, None], others).mean(axis=1)
-        if not far.size:
-            return np.asarray(of_similar)
-        if not near.size:
-            return np.full(far.size, 0.5)  # nothing to be farther than
-        above = 1 - _ranks(near, far)
-        return np.concatenate([(of_similar + above) / 2, _ranks(far, near)])
+        # A dissimilar pair without a similar one has nothing to be farther than.
+        of_dissimilar = np.full(far.size, 0.5)
+        group = np.split(group_of(self.items), [near.size])
+        for k in range(_GROUPS):
+            a, b = (of_kind == k for of_kind in group)
+            if np.any(a) and np.any(b):
+                of_similar[a] = (of_similar[a] + 1 - _ranks(near[a], far[b])) / 2
+                of_dissimilar[b] = _ranks(far[b], near[a])
+        return np.concatenate([of_similar, of_dissimilar])
 
 
 @final
@@ -134,6 +146,11 @@ class BoundJudge(Judge):
         asked = np.where(d > self._upper, self._upper, self._lower)
         relative = np.divide(missed, missed + asked, out=np.zeros_like(d), where=missed > 0)
         return np.asarray(1 - relative)
+
+
+def group_of(items: np.ndarray) -> np.ndarray:
+    """The group of each thing held back, from 0."""
+    return np.asarray(items % _GROUPS)
 
 
 def judge_of(

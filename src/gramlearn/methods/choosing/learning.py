@@ -30,7 +30,7 @@ from gramlearn.solvers.solve import attempt
 
 _GAP = 1e-2  # relative, of the solves that a choice is made with
 _STEPS = 60
-_PERCENTILES = (
+PERCENTILES = (
     25.0,
     75.0,
 )  # of the squared distances of judged pairs, for bounds that are not given
@@ -44,12 +44,15 @@ Solve = Callable[[Regularizer, Any, list[Term]], Solution]
 class Setting:
     """What was asked for, whatever is chosen: the divergence, the loss but for its price, bounds, a solver.
 
+    `percentiles` of the squared distances of judged pairs replace bounds of None.
+
     With `of_kernel` the divergence is that of the kernels of the points.
     """
 
     regularizer: Regularizer
     loss: PricedLoss
     bounds: tuple[float | None, float | None] = (None, None)
+    percentiles: tuple[float, float] = PERCENTILES
     of_kernel: bool = False
     solver: Any = "auto"
 
@@ -80,7 +83,7 @@ class Setting:
         if not isinstance(side, Pairs) or (side.upper is not None and side.lower is not None):
             return None
         i, j, _ = side.near_and_far()
-        low, high = np.percentile(places.squared(None, i, j), _PERCENTILES)
+        low, high = np.percentile(places.squared(None, i, j), self.percentiles)
         upper, lower = self.bounds
         return (float(low) if upper is None else upper, float(high) if lower is None else lower)
 

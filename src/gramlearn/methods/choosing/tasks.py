@@ -1,4 +1,4 @@
-"""What is known, in parts: from one a metric is learned, by the rest it is judged; in the end all is learned from.
+"""known = learned from + held back: by the rest a metric is judged, and in the end all is learned from.
 
 Of labels, points are held back, class by class. Of statements, those about points drawn at random, where they
 are about so many points that this leaves enough to learn from; else statements drawn at random, and then all
@@ -12,6 +12,7 @@ from typing import Any, NamedTuple, final
 
 import numpy as np
 
+from gramlearn._base.distinct_rows import distinct_rows
 from gramlearn.methods.choosing.candidates import PRIORS, Family, prior_root
 from gramlearn.methods.choosing.judges import Judge, NeighborJudge, judge_of
 from gramlearn.methods.choosing.places import Places
@@ -99,8 +100,9 @@ class OfLabels(Task):
             return []
         if len(rows) >= _MANY_POINTS:
             parts = parts[:2]
+        number = rng.permutation(self._all.n_points)
         return [
-            Fold(known, NeighborJudge(self._all, known, held, self._classes))
+            Fold(known, NeighborJudge(self._all, known, held, self._classes, number[held]))
             for known, held in parts
         ]
 
@@ -118,11 +120,9 @@ class OfLabels(Task):
         return len(rows) >= _LEAST and counts.size > 1 and bool(np.any(counts > 1))
 
     def root(self, prior: str, part: Any) -> np.ndarray:
-        P, classes = self._all.coordinates[part], self._classes[part]
-        means = np.zeros((int(classes.max()) + 1, P.shape[1]))
-        np.add.at(means, classes, P)
-        means /= np.maximum(np.bincount(classes), 1)[:, None]
-        return prior_root(prior, self._all.within(part), P - means[classes])
+        places = self._all.within(part)
+        within = differences_from_means(places.coordinates, self._classes[part])
+        return prior_root(prior, places, within)
 
     def places(self, part: Any) -> Places:
         return self._all.within(part)
@@ -154,20 +154,21 @@ class OfStatements(Task):
         if size < _LEAST:
             return []
         table = np.asarray(self._side.statement_points())
+        # Statements about the same points are one thing, such as the two of an odd one out.
+        kind = distinct_rows(np.sort(table, axis=1)).kind
+        number = rng.permutation(size)[kind]
         count = _FOLDS if size < _MANY_STATEMENTS else 1
         found = []
         for _ in range(count):
             held = hold_back(table, rng)
             if held is None:
                 return []
-            judge = judge_of(self._all, self._side.drop(~held), np.flatnonzero(held), rng)
+            judge = judge_of(self._all, self._side.drop(~held), number[held], rng)
             found.append(Fold(self._side.drop(held), judge))
         return found
 
     def root(self, prior: str, part: Any) -> np.ndarray:
-        i, j = alike_pairs(part).T
-        P = self._all.coordinates
-        return prior_root(prior, self._all, (P[i] - P[j]) / np.sqrt(2.0))
+        return prior_root(prior, self._all, differences_of_alike(self._all.coordinates, part))
 
     def places(self, part: Any) -> Places:
         return self._all
@@ -193,6 +194,20 @@ def hold_back(table: np.ndarray, rng: np.random.Generator) -> np.ndarray | None:
         if _HELD / 2 <= held.mean() <= 2 * _HELD:
             return held
     return None
+
+
+def differences_from_means(P: np.ndarray, classes: np.ndarray) -> np.ndarray:
+    """p - m of each point and the mean of its class, numbered from 0."""
+    means = np.zeros((int(classes.max()) + 1, P.shape[1]))
+    np.add.at(means, classes, P)
+    means /= np.maximum(np.bincount(classes), 1)[:, None]
+    return np.asarray(P - means[classes])
+
+
+def differences_of_alike(P: np.ndarray, side: SideInformation) -> np.ndarray:
+    """(p_i - p_j) / sqrt(2) of pairs called near, which has the covariance of points about their mean."""
+    i, j = alike_pairs(side).T
+    return np.asarray((P[i] - P[j]) / np.sqrt(2.0))
 
 
 def alike_pairs(side: SideInformation) -> np.ndarray:
