@@ -25,12 +25,12 @@ class Gain(NamedTuple):
 
     mean: float
     error: float
-    count: int
+    n_items: int
 
     @property
     def is_clear(self) -> bool:
         """Whether it is above its standard error, and at least one thing more comes out right."""
-        return self.mean > self.error and self.mean * self.count >= 1.0
+        return self.mean > self.error and self.mean * self.n_items >= 1.0
 
 
 @final
