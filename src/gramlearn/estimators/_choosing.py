@@ -27,7 +27,6 @@ from gramlearn.methods.choosing.tasks import (
 from gramlearn.methods.metric.fitting import read_template
 from gramlearn.problem.losses import BoundedLoss
 from gramlearn.problem.spectral import Regularizer
-from gramlearn.problem.status import SolveInterrupted
 from gramlearn.side_information import SideInformation
 from gramlearn.side_information.percentiles import check_bounds, check_percentiles
 from gramlearn.side_information.sampling import labeled_classes
@@ -115,10 +114,7 @@ class ChoosesByHeldBack(SolvesProblems):
         # What the last solve is to be like is read before the others, which take the time.
         Limits.read(self.tol, self.max_iter, self.time_limit, type(self).__name__)
         with counting_bar("choosing", show) as report:
-            try:
-                choice = choose(task, setting, rng, report)
-            except SolveInterrupted:  # what it holds was learned from a part
-                raise KeyboardInterrupt from None
+            choice = choose(task, setting, rng, report)
         final = learn_candidate(choice.candidate, task, setting, self._solve, rng)
         self._keep_choice(choice, final)
         return final, choice.candidate

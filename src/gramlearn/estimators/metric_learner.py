@@ -35,6 +35,7 @@ from gramlearn.methods.metric.maps import (
     distances_beyond,
     distances_beyond_between,
     leading_components,
+    row_squares,
 )
 from gramlearn.methods.metric.prior import Prior, read_prior
 from gramlearn.problem.losses import BoundedLoss
@@ -119,6 +120,9 @@ class MetricLearner(ExplainsMetric, ChoosesByHeldBack, MahalanobisMethods, BaseE
     ----------
     components_ : array d x d, or n_components x d
         L with X L' the transformed points: the symmetric root of W, or its leading part.
+    columns_share_ : float
+        The share of the learned squared distances of the training points that the columns of `transform` keep:
+        1 where there are all of them.
     basis_, inner_ : array d x k, array k x k
         R and F of W = I + R (F - I) R': where a rank was given, or the points learned from are few beside
         the features, or it is their kernel that is regularized, so that W is the identity outside their span.
@@ -269,7 +273,7 @@ class MetricLearner(ExplainsMetric, ChoosesByHeldBack, MahalanobisMethods, BaseE
             self.basis_, self.inner_ = R, learned.matrix
         self._map = found
         count = self.n_components
-        self._leading = None if count is None else leading_components(found, X, int(count))
+        self._keep_columns(X, None if count is None else leading_components(found, X, int(count)))
         self._keep_answer(learned, asked, judges_pairs=side is not None)
         self._keep_explanation(X, y if side is None else None, asked, root)
         return self
@@ -304,7 +308,7 @@ class MetricLearner(ExplainsMetric, ChoosesByHeldBack, MahalanobisMethods, BaseE
             found = FullMap(found.components @ prior.root)
         self._map = found
         count = chosen.n_components if self.n_components is None else self.n_components
-        self._leading = None if count is None else leading_components(found, X, int(count))
+        self._keep_columns(X, None if count is None else leading_components(found, X, int(count)))
         self._keep_answer(final.learned, final.asked, judges_pairs=side is not None)
         root = None if prior is None else prior.root
         self._keep_explanation(X, y if side is None else None, final.asked, root)
@@ -336,6 +340,17 @@ class MetricLearner(ExplainsMetric, ChoosesByHeldBack, MahalanobisMethods, BaseE
         """L with X L' the transformed points; W = L'L where it has all d rows."""
         check_is_fitted(self)
         return super().components_ if self._leading is None else self._leading.copy()
+
+    def _keep_columns(self, X: Any, leading: np.ndarray | None) -> None:
+        """The columns that `transform` gives, and which share of the learned squared distances they keep."""
+        self._leading = leading
+        self.columns_share_ = 1.0
+        if leading is not None:
+            mean = np.asarray(X.mean(axis=0)).reshape(1, -1)
+            every = self._map.squared_lengths(X).mean() - float(self._map.squared_lengths(mean)[0])
+            kept = row_squares(np.asarray(X @ leading.T)).mean()
+            kept -= float(row_squares(mean @ leading.T)[0])
+            self.columns_share_ = float(np.clip(kept / every, 0.0, 1.0)) if every > 0 else 1.0
 
     @property
     def _n_features_out(self) -> int:
@@ -389,7 +404,7 @@ class MetricLearner(ExplainsMetric, ChoosesByHeldBack, MahalanobisMethods, BaseE
         self.feature_weights_ = learned.feature_weights
         self._map = found = DiagonalMap(learned.feature_weights)
         count = self.n_components
-        self._leading = None if count is None else found.leading_components(X, int(count))
+        self._keep_columns(X, None if count is None else found.leading_components(X, int(count)))
         self._keep_answer(learned, asked, judges_pairs=labels is None)
         self._keep_explanation(X, labels, asked, np.sqrt(prior))
         return self

@@ -25,11 +25,12 @@ class Gain(NamedTuple):
 
     mean: float
     error: float
+    n_items: int
 
     @property
     def is_clear(self) -> bool:
-        """Whether it is above its standard error."""
-        return self.mean > self.error
+        """Whether it is above its standard error, and at least one thing more comes out right."""
+        return self.mean > self.error and self.mean * self.n_items >= 1.0
 
 
 @final
@@ -125,7 +126,7 @@ def measure_gain(scores: np.ndarray, group: np.ndarray) -> Gain:
         here = group == k
         best = int(np.argmax(scores[:, ~here].mean(axis=1)))
         above[here] = scores[best, here] - scores[0, here]
-    return Gain(float(above.mean()), float(above.std(ddof=1) / n**0.5))
+    return Gain(float(above.mean()), float(above.std(ddof=1) / n**0.5), n)
 
 
 def _mean_by_item(

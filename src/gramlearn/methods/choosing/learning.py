@@ -24,6 +24,7 @@ from gramlearn.problem.prior import Factor
 from gramlearn.problem.problem import Problem, Term
 from gramlearn.problem.solution import Solution
 from gramlearn.problem.spectral import Regularizer
+from gramlearn.problem.status import SolveInterrupted
 from gramlearn.side_information import Pairs, SideInformation
 from gramlearn.solvers.path import follow_path
 from gramlearn.solvers.solve import attempt
@@ -67,6 +68,11 @@ class Setting:
         unit = unit_of(side, places)
         return strength * price_at_strength_one(self.loss, places.n_directions, weight, unit)
 
+    def solve_roughly(self, regularizer: Regularizer, prior: Any, terms: list[Term]) -> Solution:
+        """Solve to a gap that tells where the near neighbors are."""
+        problem = Problem(regularizer, prior, terms)
+        return _solve_roughly(problem, self.solver)
+
     def prior(self, places: Places) -> Any:
         """I, of the map or of the kernel of the points."""
         return Factor(places.coordinates) if self.of_kernel else np.eye(places.n_directions)
@@ -96,7 +102,7 @@ def learn_family(
     problem = Problem(setting.regularizer, setting.prior(places), terms)
 
     def solve_at(now: Problem, start: Any) -> Solution:
-        return attempt(now, setting.solver, _GAP, _STEPS, None, start, None)[0]
+        return _solve_roughly(now, setting.solver, start)
 
     found = follow_path(problem, list(family.strengths), solve_at)
     P = places.coordinates
@@ -133,23 +139,28 @@ def learn_candidate(
             of_kernel=setting.of_kernel,
         )
         return Final(asked, _composed(kept, A), None)
-    for again in range(_ROUNDS):
+    n_rounds = _ROUNDS if kind == "neighbors" else 1
+    for round_ in range(n_rounds):
         asked = setting.ask(side, places, candidate.strength)
         learned = learn(
             asked,
             setting.regularizer,
-            solve,
+            solve if round_ == n_rounds - 1 else setting.solve_roughly,
             places.coordinates,
             setting.prior(places),
             rest=places.beyond,
             of_kernel=setting.of_kernel,
         )
-        # A solve that was ended early, by a limit or by Ctrl-C, is not followed by another.
-        is_last = kind != "neighbors" or again == _ROUNDS - 1
-        if is_last or not learned.solution.status.is_answer:
-            break
-        side = task.statements(kind, part, places.coordinates @ learned.root, rng)
+        if round_ < n_rounds - 1:
+            side = task.statements(kind, part, places.coordinates @ learned.root, rng)
     return Final(asked, _composed(learned, A), setting.price(side, places, candidate.strength))
+
+
+def _solve_roughly(problem: Problem, solver: Any, start: Any = None) -> Solution:
+    try:
+        return attempt(problem, solver, _GAP, _STEPS, None, start, None)[0]
+    except SolveInterrupted:  # what it holds is no answer to what the user asked
+        raise KeyboardInterrupt from None
 
 
 def _terms(asked: Statements, places: Places, setting: Setting) -> list[Term]:
