@@ -110,7 +110,12 @@ def test_a_linear_kernel_chooses_as_the_metric_does():
 
 
 def test_pure_noise_is_not_learned_from():
-    """A gain above its error happens by chance in 16 % of draws, and no more of 40 than 999 of 1000 times."""
+    """The gain is zero on average, and rarely above two errors.
+
+    Points are neighbors of each other, so that the error is up to twice as large as the one of things that have
+    nothing to do with each other: a gain of two errors, by chance in 16 % of draws, is in no more of 40 than the
+    bound in 999 of 1000 cases.
+    """
     gains = []
     for seed in range(40):
         rng = np.random.default_rng(seed)
@@ -122,7 +127,8 @@ def test_pure_noise_is_not_learned_from():
         if KEPT in learner.verdict_:
             np.testing.assert_array_equal(learner.get_mahalanobis_matrix(), np.eye(3))
     mean, error = np.asarray(gains).T
-    assert np.sum(mean > error) <= binom.ppf(0.999, 40, 0.16)
+    assert np.sum(mean > 2 * error) <= binom.ppf(0.999, 40, 0.16)
+    assert np.sum(mean > error) <= 20
     assert mean.mean() < 3 * mean.std(ddof=1) / 40**0.5
 
 
