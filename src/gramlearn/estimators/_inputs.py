@@ -98,6 +98,11 @@ def two_sides(estimator: Any, pairs: Any, *, ensure_all_finite: bool = True) -> 
     return first, second
 
 
+def are_pairs(X: Any) -> bool:
+    """Whether these are pairs of points, and not points: m x 2 x d, or two tables."""
+    return _are_two_sides(X) or len(_shape(X)) == 3
+
+
 def _are_two_sides(pairs: Any) -> bool:
     """Whether it is (A, B), or a list of two tables; lists of numbers are pairs, however they are nested."""
     if not isinstance(pairs, tuple | list) or len(pairs) != 2:

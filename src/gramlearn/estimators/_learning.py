@@ -93,9 +93,8 @@ def side_of(
     check_not_side(y)
     if y is not None:
         check_labels(y, n_points)
-        # A Pipeline passes y to every step, for the sake of a later one.
-        if side is not None and not (uses_both or is_called_by("sklearn")):
-            warn("`y` is not used beside `side`, from which all is learned; pass one of the two.")
+        if side is not None and not uses_both:
+            warn_of_unused_labels("from which all is learned")
     if side is None:
         if y is None:
             raise ValueError(
@@ -103,14 +102,28 @@ def side_of(
                 "is None; pass labels as `y`, or `side=Pairs(...)`, Triplets or Bounds."
             )
         return draw(y, n_drawn, random_state=rng)
+    check_side(side, n_points)
+    side.check_not_empty()
+    return side
+
+
+def check_side(side: Any, n_points: int) -> None:
+    """Side information about so many points; there may be no statements."""
     if not isinstance(side, SideInformation):
         raise TypeError(
             f"`side` must be Pairs, Triplets or Bounds; got {type(side).__name__}. Pairs of row numbers become "
             "Pairs(similar=..., dissimilar=..., n_points=len(X))."
         )
     side.check_fits(n_points)
-    side.check_not_empty()
-    return side
+
+
+def warn_of_unused_labels(why: str) -> None:
+    """Say that labels beside side information are not used, but to scikit-learn.
+
+    A Pipeline passes y to every step, for the sake of a later one.
+    """
+    if not is_called_by("sklearn"):
+        warn(f"`y` is not used beside `side`, {why}; pass one of the two.")
 
 
 def triplets_of(

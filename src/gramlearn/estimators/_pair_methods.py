@@ -1,6 +1,6 @@
 """d(x, y) <= threshold: what a learned metric says about pairs, in methods named as in metric-learn."""
 
-from abc import ABC, abstractmethod
+from abc import abstractmethod
 from collections.abc import Callable
 from types import MethodType
 from typing import Any, Self
@@ -15,12 +15,17 @@ from gramlearn._base.validation import as_numbers, check_finite
 from gramlearn.estimators._inputs import (
     FLOATS,
     KeepsPrecision,
+    are_pairs,
     two_sides,
     validated,
 )
+from gramlearn.estimators._scoring import ScoresWhatIsKnown
+from gramlearn.evaluation.statements import pair_scores
+from gramlearn.evaluation.triplets import score_pairs
 from gramlearn.methods.metric.diagonal.fitting import LearnedWeights
 from gramlearn.methods.metric.fitting import Learned, Statements
 from gramlearn.methods.metric.maps import MetricMap
+from gramlearn.side_information import SideInformation
 
 
 class _JudgesPairs:
@@ -48,7 +53,7 @@ class _JudgesPairs:
         return MethodType(self._method, estimator)
 
 
-class PairMethods(KeepsPrecision, ABC):
+class PairMethods(ScoresWhatIsKnown, KeepsPrecision):
     """Distances of pairs of points, and the threshold below which a pair counts as alike."""
 
     threshold_: float
@@ -107,19 +112,49 @@ class PairMethods(KeepsPrecision, ABC):
         """1 for pairs that are alike, nearer than `threshold_`, and -1 for the others."""
         return np.where(self.pair_distance(pairs) <= self.threshold_, 1, -1)
 
-    @_JudgesPairs
-    def score(self, pairs: Any, y: Any) -> float:
-        """The area under the ROC curve of `pair_score`, for y of 1 (alike) and -1 (unlike), or booleans."""
-        scores = self.pair_score(pairs)
+    def score(self, X: Any, y: Any = None, *, side: SideInformation | None = None) -> float:
+        """How much of what is known comes out right, between 0 and 1.
+
+        Parameters
+        ----------
+        X : array m x 2 x d, or (A, B) or [A, B] of two arrays m x d; or n x d
+            Pairs as `pair_distance` takes them, or points.
+        y : vector of m, or of n labels, optional
+            Of pairs 1 (alike) and -1 (unlike), or booleans: the score is the area under the ROC curve of
+            `pair_score`. Of points their classes: each point is judged among the others, by the five nearest in
+            what `transform` gives: whether the nearest is of its class, whether most of them are, and twice the
+            share that is, over four. Of more than 3000 points, 3000 are.
+        side : Pairs, Triplets or Bounds, optional
+            Statements about the rows of X, in place of y, by their weights. Of Pairs it is the area under the
+            ROC curve: how often a similar pair is nearer than a dissimilar one, or than a random one where all
+            are of one kind. Of Triplets it is the share that holds, and of Bounds the share that is kept, where
+            one that is missed counts by the ratio of bound and distance. Ties count half.
+        """
+        if not are_pairs(X):
+            return super().score(X, y, side=side)
+        check_is_fitted(self)
+        if side is not None:
+            raise TypeError(
+                "`X` holds pairs of points, and `side` is about rows of points; pass the points as X, or the "
+                "pairs with y of 1 and -1."
+            )
+        if y is None:
+            raise ValueError(
+                "`y` is missing; pass 1 for each pair that is alike and -1 for each that is not."
+            )
+        scores = self.pair_score(X)
         alike = _alike(y, len(scores))
         if alike.all() or not alike.any():
             raise ValueError(
                 f"`y` calls all {alike.size} pairs {'alike' if alike.any() else 'unlike'}; the area under the "
-                "ROC curve needs pairs of both kinds."
+                "ROC curve needs pairs of both kinds; in cross-validation pass cv=StratifiedKFold()."
             )
-        from sklearn.metrics import roc_auc_score  # a fifth of what importing gramlearn would cost
+        kinds = -scores[alike], -scores[~alike]
+        of_alike, _ = pair_scores(*kinds, *(np.ones(len(kind)) for kind in kinds))
+        return float(of_alike.mean())
 
-        return float(roc_auc_score(alike, scores))
+    def _row_distances(self, X: Any, i: np.ndarray, j: np.ndarray) -> np.ndarray:
+        return score_pairs(self, X, i, j) ** 2
 
     def calibrate_threshold(self, pairs: Any, y: Any) -> Self:
         """Set `threshold_` to what tells these pairs apart best, for y as `score` takes it."""

@@ -1,9 +1,10 @@
-"""c* = argmax_c mean_i score_ci over what was held back, where it beats the plain distance by a standard error.
+"""c* = argmax_c sum_i w_i score_ci over what was held back, where it beats plain distance by a standard error.
 
 The candidate that scores best among many scores too well. So what it gains is measured by things that did
-not choose it: the items are dealt into five groups, each group is judged by the candidate that is best on the other
-four, and the mean of these differences from the plain distance, with its standard error, is the verdict. It says
-what a user may expect; where it is not above its standard error, the plain distance is kept.
+not choose it: the items are dealt into five groups, each group is judged by the candidate that is best on the
+other four, and the mean of these differences from the plain distance, with its standard error, is the verdict.
+It says what a user may expect; where it is not above its standard error, the plain distance is kept. An item of
+weight w counts w times.
 """
 
 from collections.abc import Callable, Sequence
@@ -13,6 +14,7 @@ from typing import Any, NamedTuple, final
 import numpy as np
 
 from gramlearn.methods.choosing.candidates import PLAIN, Candidate, Family
+from gramlearn.methods.choosing.judges import Judge
 from gramlearn.methods.choosing.learning import Setting, learn_family
 from gramlearn.methods.choosing.tasks import Task
 
@@ -40,6 +42,7 @@ class Choice:
     candidate: Candidate
     candidates: Sequence[Candidate]
     scores: np.ndarray  # candidates x items held back
+    weights: np.ndarray  # of the items
     gain: Gain | None
     what: str = ""
 
@@ -56,14 +59,14 @@ class Choice:
                 "Not judged: too little is known to hold any of it back, so the metric was learned at a mild "
                 "default price; pass more labels or statements, or C."
             )
-        plain = 100 * float(self.scores[0].mean())
+        plain = 100 * float(_mean(self.scores[0], self.weights))
         by = f"{100 * self.gain.mean:.1f} points (standard error {100 * self.gain.error:.1f})"
         of = f"of {self.scores.shape[1]} held back, by {self.what}"
         if self.helps:
             return f"The learned metric helps: {by} above the plain distance, which scores {plain:.1f} %, {of}."
         return (
-            f"No learned metric is clearly better than the plain distance, which scores {plain:.1f} %, {of}; the "
-            f"best gains {by}. So the plain distance is kept."
+            f"No learned metric is clearly better than the plain distance, which scores {plain:.1f} %, {of}; "
+            f"the best gains {by}. So the plain distance is kept."
         )
 
     @property
@@ -73,12 +76,11 @@ class Choice:
         for name in ("prior", "statements", "strength", "n_components"):
             table[f"param_{name}"] = [getattr(c, name) for c in self.candidates]
         if self.gain is not None:
-            n = self.scores.shape[1]
             above = self.scores - self.scores[0]
-            table["mean_test_score"] = self.scores.mean(axis=1)
-            table["std_error_test_score"] = self.scores.std(axis=1, ddof=1) / n**0.5
-            table["mean_gain"] = above.mean(axis=1)
-            table["std_error_gain"] = above.std(axis=1, ddof=1) / n**0.5
+            table["mean_test_score"] = _mean(self.scores, self.weights)
+            table["std_error_test_score"] = _standard_error(self.scores, self.weights)
+            table["mean_gain"] = _mean(above, self.weights)
+            table["std_error_gain"] = _standard_error(above, self.weights)
             order = np.argsort(np.argsort(-table["mean_test_score"], kind="stable"))
             table["rank_test_score"] = order + 1
         return table
@@ -94,7 +96,9 @@ def choose(
     candidates = [candidate for family in task.families for candidate in family]
     folds = task.folds(rng)
     if not folds:
-        return Choice(_unjudged(task.families), candidates, np.zeros((len(candidates), 0)), None)
+        return Choice(
+            _unjudged(task.families), candidates, np.zeros((len(candidates), 0)), np.zeros(0), None
+        )
     found = []
     for fold in folds:
         scores: list[np.ndarray] = []
@@ -105,33 +109,49 @@ def choose(
                 roots = [None]
             scores += [fold.judge.score(F) for F in roots]
             report()
-        found.append((fold.judge.items, np.stack(scores)))
-    table = _mean_by_item(found)
-    gain = measure_gain(table, rng)
-    best = candidates[int(np.argmax(table.mean(axis=1)))]
-    return Choice(best if gain.is_clear else PLAIN, candidates, table, gain, folds[0].judge.what)
+        found.append((fold.judge, np.stack(scores)))
+    table, weights = _mean_by_item(found)
+    gain = measure_gain(table, weights, rng)
+    best = candidates[int(np.argmax(_mean(table, weights)))]
+    chosen = best if gain.is_clear else PLAIN
+    return Choice(chosen, candidates, table, weights, gain, folds[0].judge.what)
 
 
-def measure_gain(scores: np.ndarray, rng: np.random.Generator) -> Gain:
+def measure_gain(scores: np.ndarray, weights: np.ndarray, rng: np.random.Generator) -> Gain:
     """What the best candidate gains over the first, by items that had no part in choosing it."""
     n = scores.shape[1]
     group = rng.permutation(n) % min(_GROUPS, n)
     above = np.empty(n)
     for k in range(int(group.max()) + 1):
         here = group == k
-        best = int(np.argmax(scores[:, ~here].mean(axis=1)))
+        best = int(np.argmax(_mean(scores[:, ~here], weights[~here])))
         above[here] = scores[best, here] - scores[0, here]
-    return Gain(float(above.mean()), float(above.std(ddof=1) / n**0.5))
+    return Gain(float(_mean(above, weights)), float(_standard_error(above, weights)))
 
 
-def _mean_by_item(found: Sequence[tuple[np.ndarray, np.ndarray]]) -> np.ndarray:
-    """Scores of each item once: what was held back twice has the mean of both."""
-    items = np.concatenate([numbers for numbers, _ in found])
+def _mean(scores: np.ndarray, weights: np.ndarray) -> np.ndarray:
+    """sum_k w_k s_k / sum_k w_k along the last axis."""
+    return np.asarray(scores @ weights / weights.sum())
+
+
+def _standard_error(scores: np.ndarray, weights: np.ndarray) -> np.ndarray:
+    """Of that mean, of independent items: infinite for a single one, which says nothing of others."""
+    n = len(weights)
+    if n < 2:
+        return np.full(scores.shape[:-1], np.inf)
+    squares = (scores - _mean(scores, weights)[..., None]) ** 2 @ weights**2
+    return np.asarray(np.sqrt(squares * n / (n - 1)) / weights.sum())
+
+
+def _mean_by_item(found: Sequence[tuple[Judge, np.ndarray]]) -> tuple[np.ndarray, np.ndarray]:
+    """(scores, weights) of each item once: what was held back twice has the mean of both."""
+    items = np.concatenate([judge.items for judge, _ in found])
+    weights = np.concatenate([judge.weights for judge, _ in found])
     scores = np.concatenate([of_fold for _, of_fold in found], axis=1)
-    which, place = np.unique(items, return_inverse=True)
+    which, first, place = np.unique(items, return_index=True, return_inverse=True)
     total = np.zeros((scores.shape[0], len(which)))
     np.add.at(total.T, place, scores.T)
-    return np.asarray(total / np.bincount(place))
+    return np.asarray(total / np.bincount(place)), weights[first]
 
 
 def _unjudged(families: Sequence[Family]) -> Candidate:
