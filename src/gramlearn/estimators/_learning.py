@@ -6,6 +6,7 @@ from typing import Any, cast
 
 import numpy as np
 
+from gramlearn._base.arrays import to_numpy
 from gramlearn._base.validation import check_flag
 from gramlearn._base.warnings import is_called_by, warn
 from gramlearn.estimators._all_or_nothing import run_search
@@ -24,6 +25,7 @@ from gramlearn.side_information.triplets import check_triplets
 from gramlearn.solvers.loop import Limits, warn_unless_solved
 from gramlearn.solvers.progress import progress_bar
 from gramlearn.solvers.solve import attempt
+from gramlearn.solvers.solver import Start
 
 _SOFT, _FINITE = 'loss="slack" or "hinge"', 'loss="hinge" or "squared_hinge"'
 
@@ -37,14 +39,19 @@ class SolvesProblems:
     time_limit: Any
     callback: Any
     verbose: Any
+    warm_start: Any = False  # where it is no parameter
+    _adds: bool = False  # statements to those of an earlier fit
 
     def _solve(self, regularizer: Regularizer, prior: Any, terms: list[Term]) -> Solution:
         """Solve, and warn where the tolerance is not reached; contradictions raise InfeasibleError."""
         problem = Problem(regularizer, prior, terms)
+        goes_on = check_flag(self.warm_start, "warm_start") or self._adds
+        last = getattr(self, "solution_", None) if goes_on else None
+        start = start_at(problem, last) if isinstance(last, Solution) else None
 
         def run(given: Limits, callback: Any) -> tuple[Solution, Limits]:
             return attempt(
-                problem, self.solver, given.tol, self.max_iter, callback, None, self.time_limit
+                problem, self.solver, given.tol, self.max_iter, callback, start, self.time_limit
             )
 
         return unless_infeasible(self._search(run), _SOFT, _FINITE)
@@ -77,6 +84,24 @@ class SolvesProblems:
             return solution
 
         return run_search(self, search)
+
+
+def start_at(problem: Problem, last: Solution) -> Start | None:
+    """The X of an earlier answer, and its prices where its statements are the first ones of each term."""
+    if int(last.factor.shape[0]) != problem.n:
+        return None
+    sizes = [part.size for part in problem.parts]
+    duals = [np.zeros(size) for size in sizes]
+    known = [to_numpy(vector) for vector in last.duals]
+    is_begun = len(known) == len(sizes) and all(
+        len(vector) <= size and np.isfinite(vector).all()
+        for vector, size in zip(known, sizes, strict=True)
+    )
+    if is_begun:
+        for vector, some in zip(duals, known, strict=True):
+            vector[: len(some)] = some
+    is_same = is_begun and [len(vector) for vector in known] == sizes
+    return Start(duals, last.factor, is_answer=is_same)
 
 
 def side_of(

@@ -11,11 +11,12 @@ from sklearn.base import ClassNamePrefixFeaturesOutMixin, TransformerMixin
 from sklearn.utils.validation import check_is_fitted
 
 from gramlearn._base.arrays import to_numpy
-from gramlearn._base.validation import as_numbers, check_finite
+from gramlearn._base.validation import as_numbers, check_finite, check_flag
 from gramlearn.estimators._inputs import (
     FLOATS,
     KeepsPrecision,
     are_pairs,
+    of_unit_length,
     two_sides,
     validated,
 )
@@ -56,9 +57,14 @@ class _JudgesPairs:
 class PairMethods(ScoresWhatIsKnown, KeepsPrecision):
     """Distances of pairs of points, and the threshold below which a pair counts as alike."""
 
+    normalize: Any = False  # where it is no parameter
     threshold_: float
     n_features_in_: int
     _judges_pairs: bool
+
+    def _as_measured(self, X: Any, name: str = "X") -> Any:
+        """Points as their distances are learned and measured: of unit length, where that is asked for."""
+        return of_unit_length(X, name) if check_flag(self.normalize, "normalize") else X
 
     def _keep_answer(
         self, learned: Learned | LearnedWeights, asked: Statements, judges_pairs: bool
@@ -84,7 +90,7 @@ class PairMethods(ScoresWhatIsKnown, KeepsPrecision):
             The points of the pairs. A and B may be data frames, or sparse, one of them or both.
         """
         check_is_fitted(self)
-        first, second = two_sides(self, pairs)
+        first, second = (self._as_measured(side, "pairs") for side in two_sides(self, pairs))
         return np.sqrt(self._squared_distances(first, second))
 
     def pair_score(self, pairs: Any) -> np.ndarray:
@@ -100,7 +106,8 @@ class PairMethods(ScoresWhatIsKnown, KeepsPrecision):
 
         def metric(u: Any, v: Any, squared: bool = False) -> float:
             first, second = (
-                _one_row(x, name, self.n_features_in_) for x, name in ((u, "u"), (v, "v"))
+                self._as_measured(_one_row(x, name, self.n_features_in_), name)
+                for x, name in ((u, "u"), (v, "v"))
             )
             length = float(self._squared_distances(first, second)[0])
             return length if squared else length**0.5
