@@ -27,6 +27,7 @@ from gramlearn.side_information import percentile_bounds
 X, Y = load_iris(return_X_y=True)
 SIDE = Pairs.from_labels(Y, 60, random_state=0)
 TRIPLETS = Triplets([(0, 1, 60)], n_points=150)
+EASY = Triplets([(0, 1, 60), (2, 3, 70)], n_points=150, margin=1e-3)
 LEARNERS = (MetricLearner, KernelLearner)
 
 
@@ -142,7 +143,7 @@ def test_a_metric_that_may_leave_the_range_of_its_prior_separates_them():
 @pytest.mark.parametrize("regularize", ["map", "kernel"])
 @pytest.mark.parametrize("learner", LEARNERS)
 def test_a_bound_of_None_is_estimated(learner, regularize):
-    settings = {"random_state": 0, "regularize": regularize, "percentiles": (20, 80)}
+    settings = {"C": 1.0, "random_state": 0, "regularize": regularize, "percentiles": (20, 80)}
     if learner is KernelLearner:
         settings["kernel"] = "linear"
     low, high = percentile_bounds(X, (20, 80))
@@ -312,14 +313,16 @@ def test_bad_input_raises_a_clear_error(call, sentence):
 @pytest.mark.parametrize("kind", [MetricLearner, KernelLearner, POLA])
 def test_predicting_pairs_without_a_threshold_says_what_to_do(kind):
     pairs, y = (X[:40], X[60:100]), np.arange(40) % 2 == 0
-    learner = kind(n_pairs=60, random_state=0)
+    learner = kind(C=1.0, n_pairs=60, random_state=0)
     with pytest.raises(NotFittedError, match=f"{kind.__name__} instance is not fitted yet"):
         _ = learner.predict
     with pytest.raises(NotFittedError, match=f"{kind.__name__} instance is not fitted yet"):
         learner.score(pairs, y)
     assert kind.predict.__doc__
     learner.fit(X, Y)
-    with pytest.raises(AttributeError, match=r"`predict` judges.*fitted to labels; call cal.*side="):
+    with pytest.raises(
+        AttributeError, match=r"`predict` judges.*fitted to labels; call cal.*side="
+    ):
         _ = learner.predict
     assert 0 < learner.score(pairs, y) < 1  # which needs no threshold
     # The two ways that the sentence names.
@@ -398,7 +401,7 @@ def test_a_zero_prior_is_for_regularizers_that_leave_its_range():
 @pytest.mark.parametrize(
     ("learner", "side", "advice"),
     [
-        (MetricLearner(C=1.0), Triplets([(0, 1, 60), (2, 3, 70)], n_points=150, margin=1e-3), "raise the margin"),
+        (MetricLearner(C=1.0), EASY, "raise the margin"),
         (MetricLearner(bounds=(2.0, 4.0), C=1.0), pairs([(0, 1)], [(0, 60)]), "tighten the bounds"),
         (KernelLearner(bounds=(0.5, 0.6), C=1.0), pairs([(0, 1)], [(0, 60)]), "tighten the bounds"),
     ],

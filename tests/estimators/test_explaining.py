@@ -36,7 +36,7 @@ def excess(learner, side):
 
     if isinstance(side, Triplets):
         i, j, k = side.triplets.T
-        return d(i, j) - d(i, k) + side.margin
+        return d(i, j) - d(i, k) + side.margin_or_one
     if isinstance(side, Bounds):
         between = d(side.i, side.j)
         return np.maximum(between - side.upper, side.lower - between)

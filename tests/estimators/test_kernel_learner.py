@@ -41,9 +41,14 @@ BASES = ["cholesky", "subset", "spectral", "random", "kmeans", np.eye(30)[:, :8]
         KernelLearner(rank=2, n_pairs=50, C=1.0),
         KernelLearner(rank=2, complement=False, n_pairs=50, C=1.0),
         KernelLearner(regularizer="von_neumann", n_pairs=50, C=1.0),
+        KernelLearner(),
+        KernelLearner(rank=2, n_pairs=50),
     ]
 )
-@pytest.mark.filterwarnings("ignore:.*ask points that are equal:UserWarning")
+@pytest.mark.filterwarnings(
+    "ignore:.*ask points that are equal:UserWarning",
+    "ignore:KernelLearner. (No learned metric is clearly better|Not judged):UserWarning",
+)
 def test_scikit_learn(estimator, check):
     check(estimator)
 

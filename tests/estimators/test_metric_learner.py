@@ -54,9 +54,16 @@ def points(n=40, d=6, seed=0):
         MetricLearner(n_pairs=50, C=1.0),
         MetricLearner(rank=1, n_pairs=50, C=1.0),
         MetricLearner("von_neumann", n_pairs=50, C=1.0),
+        MetricLearner(prior="inverse_within", n_pairs=50, C=1.0),
+        MetricLearner(),
+        MetricLearner(n_pairs=50),
+        MetricLearner("von_neumann", rank=1),
     ]
 )
-@pytest.mark.filterwarnings("ignore:.*ask points that are equal:UserWarning")
+@pytest.mark.filterwarnings(
+    "ignore:.*ask points that are equal:UserWarning",
+    "ignore:MetricLearner. (No learned metric is clearly better|Not judged):UserWarning",
+)
 def test_scikit_learn(estimator, check):
     check(estimator)
 

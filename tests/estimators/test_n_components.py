@@ -92,9 +92,9 @@ def test_sparse_points_have_the_components_of_dense_ones(n_columns):
 @pytest.mark.parametrize(
     ("learner", "words"),
     [
-        (MetricLearner(n_components=14, C=1.0), r"`n_components=14` .* 13 dimensions that 178 points of 13 features"),
+        (MetricLearner(n_components=14), r"`n_components=14` .* 13 dimensions that 178 points of 13 features"),
         (MetricLearner(n_components=0, C=1.0), "`n_components` must be a whole number of at least 1"),
-        (KernelLearner(rank=20, complement=False, n_components=21, C=1.0), "`n_components=21` .* 20 dimensions"),
+        (KernelLearner(rank=20, complement=False, n_components=21), "`n_components=21` .* 20 dimensions"),
         (KernelLearner(n_components=2.5, C=1.0), "`n_components` must be a whole number"),
     ],
 )  # fmt: skip

@@ -138,9 +138,9 @@ def test_a_pickle_answers_as_the_original(estimator):
     np.testing.assert_array_equal(getattr(copy, method)(IRIS), getattr(original, method)(IRIS))
 
 
-@pytest.mark.parametrize("kind", [MetricLearner, KernelLearner, POLA])
-def test_a_pickle_judges_pairs_as_the_original(kind):
-    original = kind().fit(X, side=SIDE)
+@pytest.mark.parametrize("model", [MetricLearner(C=1.0), KernelLearner(C=1.0), POLA()], ids=str)
+def test_a_pickle_judges_pairs_as_the_original(model):
+    original = clone(model).fit(X, side=SIDE)
     copy = pickle.loads(pickle.dumps(original))
     pairs = (IRIS[:70], IRIS[70:140])
     np.testing.assert_array_equal(copy.predict(pairs), original.predict(pairs))
@@ -186,13 +186,13 @@ def test_names_that_went_in_are_kept_and_others_refused(estimator, frames):
         (fitted.transform if hasattr(fitted, "transform") else fitted.predict)(other)
 
 
-@pytest.mark.parametrize("kind", [MetricLearner, KernelLearner, POLA])
-def test_pairs_of_frames_are_held_to_the_names_as_points_are(kind, frames):
+@pytest.mark.parametrize("model", [MetricLearner(C=1.0), KernelLearner(C=1.0), POLA()], ids=str)
+def test_pairs_of_frames_are_held_to_the_names_as_points_are(model, frames):
     _, frame = frames
     one, two = (frame(Z, COLUMNS) for Z in (X[:20], X[20:40]))
     turned = frame(X[20:40][:, ::-1], COLUMNS[::-1])
-    fitted = kind().fit(frame(X, COLUMNS), side=SIDE)
-    plain = kind().fit(X, side=SIDE).pair_distance((X[:20], X[20:40]))
+    fitted = clone(model).fit(frame(X, COLUMNS), side=SIDE)
+    plain = clone(model).fit(X, side=SIDE).pair_distance((X[:20], X[20:40]))
     np.testing.assert_allclose(fitted.pair_distance((one, two)), plain, rtol=1e-9)
     np.testing.assert_allclose(fitted.pair_distance([one, two]), plain, rtol=1e-9)
     y = np.where(np.arange(20) % 2, 1, -1)

@@ -5,7 +5,7 @@ columns. The plain distance is among the candidates, and is kept where none of t
 """
 
 from collections.abc import Callable, Sequence
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -14,7 +14,7 @@ from gramlearn._base.warnings import warn
 from gramlearn.estimators._learning import SolvesProblems, check_labels, check_not_side, side_of
 from gramlearn.methods.choosing.candidates import PRIORS, Candidate, Family
 from gramlearn.methods.choosing.choose import choose
-from gramlearn.methods.choosing.learning import Final, Setting, learn_candidate
+from gramlearn.methods.choosing.learning import PERCENTILES, Final, Setting, learn_candidate
 from gramlearn.methods.choosing.places import Places
 from gramlearn.methods.choosing.tasks import (
     OfLabels,
@@ -28,13 +28,29 @@ from gramlearn.methods.metric.fitting import read_template
 from gramlearn.problem.losses import BoundedLoss
 from gramlearn.problem.spectral import Regularizer
 from gramlearn.side_information import SideInformation
-from gramlearn.side_information.percentiles import check_bounds
+from gramlearn.side_information.percentiles import check_bounds, check_percentiles
 from gramlearn.side_information.sampling import labeled_classes
 from gramlearn.solvers.progress import counting_bar
 
 DIRECTIONS = 100  # in which a metric of more features is learned, where no rank is given
 
 Settle = Callable[[SideInformation, Any], SideInformation]
+
+
+class Known(NamedTuple):
+    """Statements about points, given or drawn from labels, or else the class of each point."""
+
+    side: SideInformation | None = None
+    classes: np.ndarray = np.zeros(0, dtype=int)
+    is_drawn: bool = False
+
+
+def numbered_classes(y: Any, n_points: int) -> np.ndarray:
+    """The class of each point, numbered from 0; -1 where it has none."""
+    classes = np.full(n_points, -1)
+    for number, rows in enumerate(labeled_classes(y)):
+        classes[rows] = number
+    return classes
 
 
 class ChoosesByHeldBack(SolvesProblems):
@@ -44,6 +60,7 @@ class ChoosesByHeldBack(SolvesProblems):
     loss: Any
     prior: Any = None  # where it is no parameter
     bounds: Any
+    percentiles: Any
     n_pairs: Any
     n_components: Any
     C_: float | None
@@ -68,8 +85,7 @@ class ChoosesByHeldBack(SolvesProblems):
     def _learn_best(
         self,
         places: Places,
-        y: Any,
-        side: SideInformation | None,
+        known: Known,
         regularizer: Regularizer,
         of_kernel: bool,
         settle: Settle,
@@ -79,24 +95,22 @@ class ChoosesByHeldBack(SolvesProblems):
 
         `settle` leaves out the statements that no metric can honor.
         """
-        known, classes = self._known(side, y, places.n_points, rng)
-        template = read_template(self.loss, regularizer, known)
+        template = read_template(self.loss, regularizer, known.side)
         bounds = check_bounds(self.bounds)
         # Newton on X is the quickest for losses with a derivative; the last solve is as asked.
         is_given = not (isinstance(self.solver, str) and self.solver == "auto")
         solver = self.solver if is_given or not template.is_smooth else "primal_newton"
-        setting = Setting(regularizer, template, bounds, of_kernel, solver)
+        setting = Setting(regularizer, template, bounds, self._percentiles, of_kernel, solver)
         task: Task
-        if classes is not None:
-            n_classes = int(classes.max()) + 1
+        if known.side is None:
+            n_classes = int(known.classes.max()) + 1
             families = families_of_labels(n_classes, places.n_directions)
-            task = OfLabels(places, classes, self._allowed(families))
+            task = OfLabels(places, known.classes, self._allowed(families))
         else:
-            assert known is not None
-            known = settle(known, template)
-            as_given = self.loss is not None or self.bounds is not None or side is None
-            families = families_as_given() if as_given else families_of(known)
-            task = OfStatements(places, known, self._allowed(families))
+            side = settle(known.side, template)
+            as_given = self.loss is not None or self.bounds is not None or known.is_drawn
+            families = families_as_given() if as_given else families_of(side)
+            task = OfStatements(places, side, self._allowed(families))
         if not hasattr(self, "_chosen"):
             self._choose(task, setting, rng)
         final = learn_candidate(self._chosen, task, setting, self._solve, rng)
@@ -118,19 +132,19 @@ class ChoosesByHeldBack(SolvesProblems):
         if not choice.helps:
             warn(f"{type(self).__name__}: {self.verdict_}")
 
-    def _known(
-        self, side: Any, y: Any, n_points: int, rng: np.random.Generator
-    ) -> tuple[SideInformation | None, np.ndarray | None]:
-        """Statements, or the class of each point, -1 where it has none."""
+    def _known(self, side: Any, y: Any, n_points: int, rng: np.random.Generator) -> Known:
+        """Statements, as given or drawn from labels, or the class of each point."""
         of_pairs = self.loss is not None or self.bounds is not None or self.n_pairs is not None
         if side is not None or y is None or of_pairs:
-            return side_of(side, y, n_points, self.n_pairs, rng), None
+            return Known(side_of(side, y, n_points, self.n_pairs, rng), is_drawn=side is None)
         check_not_side(y)
         check_labels(y, n_points)
-        classes = np.full(n_points, -1)
-        for number, rows in enumerate(labeled_classes(y)):
-            classes[rows] = number
-        return None, classes
+        return Known(classes=numbered_classes(y, n_points))
+
+    @property
+    def _percentiles(self) -> tuple[float, float]:
+        """Those that replace bounds of None, as given."""
+        return PERCENTILES if self.percentiles is None else check_percentiles(self.percentiles)
 
     def _allowed(self, families: Sequence[Family]) -> list[Family]:
         """Those with the prior and the number of columns that were given; the plain one always."""

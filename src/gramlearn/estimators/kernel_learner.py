@@ -56,7 +56,8 @@ class KernelLearner(
         of a matrix of weights of the points, which need no rank.
     n_components : int, optional
         The number of columns that `transform` gives. They are the leading principal directions of the
-        transformed training points; all of them if None.
+        transformed training points. None is all of them, or one less than there are classes where that was
+        chosen with the price.
     complement : bool
         Whether the kernel keeps alpha k0 in the directions that the basis leaves out. Without it the kernel has
         the rank of the basis (K09), and nothing of size n x n is made.
@@ -67,19 +68,25 @@ class KernelLearner(
     regularize : {"kernel", "map"}
         The matrix that the regularizer is applied to: the learned map, or the kernel matrix of the training
         points. For LogDet both give the same kernel. With a rank and its complement it is the map.
-    loss : {"slack", "hinge", "squared_hinge", "square", "hard"} or loss
+    loss : {"slack", "hinge", "squared_hinge", "square", "hard"} or loss, optional
         What a violated statement costs. "slack" is that of the regularizer, and Hinge for triplets. "hard"
         bounds hold, or InfeasibleError names those that contradict each other. "square" is for Bounds whose
-        upper and lower are equal.
-    C : float
-        The price of a violation: the larger, the more it counts. ITML and K09 call it gamma.
+        upper and lower are equal. None is "slack" where C is given; where it is not, "squared_hinge", and
+        labels and pairs are learned from as comparisons of distances.
+    C : float, optional
+        The price of a violation: the larger, the more it counts. ITML and K09 call it gamma. None chooses it
+        by what is held back, and with it the prior, the kind of statements and the columns; where nothing
+        beats the kernel as it is, that is kept, and a warning says so. A loss that is an object has a price of
+        its own.
     bounds : (upper, lower), optional
         Squared distances: alike pairs shall be at most `upper` apart, others at least `lower`. What is None is
         a percentile. Distances are those of k0.
-    percentiles : (low, high)
-        The percentiles of squared distances under the prior that replace bounds of None.
+    percentiles : (low, high), optional
+        The percentiles of squared distances under the prior that replace bounds of None. Without them (5, 95)
+        of pairs of X; where the price is chosen they are of the pairs that are judged, (25, 75) if None.
     n_pairs : int, optional
-        The number of pairs to draw from labels; 40 c^2 for c classes if None.
+        The number of pairs to draw from labels; 40 c^2 for c classes if None. Where the price is chosen, labels
+        are learned from as comparisons of near points instead, unless this is given.
     normalize : bool
         Whether to scale each point to length one before all else. The kernel is that of scaled points.
     warm_start : bool
@@ -110,6 +117,8 @@ class KernelLearner(
         F, the learned inner product of these coordinates.
     solution_ : Solution
         The certificate.
+    C_, strength_, prior_, statements_, cv_results_, verdict_ :
+        Where the price was chosen, as in `MetricLearner`.
     bounds_, threshold_, n_iter_, n_features_in_ :
         As in `MetricLearner`.
 
@@ -140,7 +149,7 @@ class KernelLearner(
         loss: Any = None,
         C: float | None = None,
         bounds: tuple[float, float] | None = None,
-        percentiles: tuple[float, float] = (5, 95),
+        percentiles: tuple[float, float] | None = None,
         n_pairs: int | None = None,
         normalize: bool = False,
         warm_start: bool = False,
@@ -221,6 +230,7 @@ class KernelLearner(
 
     def _fit_best(self, X: Any, y: Any, side: SideInformation | None, rng: Any) -> Self:
         """Choose what was not given by what is held back, and learn from all that is known."""
+        known = self._known(side, y, len(X), rng)
         regularizer = read_regularizer(self.regularizer)
         alpha = check_positive(self.alpha, "alpha", "KernelLearner")
         complement = check_flag(self.complement, "complement")
@@ -236,7 +246,7 @@ class KernelLearner(
         def settle(known: SideInformation, loss: BoundedLoss) -> SideInformation:
             return drop_impossible_statements(known, space.coincide, loss)
 
-        final, chosen = self._learn_best(places, y, side, regularizer, of_kernel, settle, rng)
+        final, chosen = self._learn_best(places, known, regularizer, of_kernel, settle, rng)
         # In coordinates times sqrt(alpha), M measures what alpha M measures in plain ones.
         count = chosen.n_components if self.n_components is None else self.n_components
         self._keep_map(space, alpha * final.learned.matrix, alpha, count)

@@ -10,14 +10,15 @@ from sklearn.utils.validation import check_is_fitted
 
 from gramlearn._base.distances import coincide_under
 from gramlearn._base.validation import check_choice, check_extent, generator
-from gramlearn.estimators._choosing import DIRECTIONS
+from gramlearn.estimators._choosing import DIRECTIONS, numbered_classes
 from gramlearn.estimators._explaining import ExplainsMetric
 from gramlearn.estimators._going_on import GoesOn
 from gramlearn.estimators._inputs import FLOATS, check_components, validated
 from gramlearn.estimators._learning import side_of
 from gramlearn.estimators._pair_methods import MahalanobisMethods
-from gramlearn.methods.choosing.candidates import PRIORS
+from gramlearn.methods.choosing.candidates import PRIORS, prior_root
 from gramlearn.methods.choosing.places import Places
+from gramlearn.methods.choosing.tasks import differences_from_means, differences_of_alike
 from gramlearn.methods.metric.bases import basis_of, check_basis_name, orthonormal
 from gramlearn.methods.metric.diagonal.fitting import learn_weights, read_weights
 from gramlearn.methods.metric.fitting import (
@@ -34,6 +35,7 @@ from gramlearn.methods.metric.maps import (
     distances_beyond,
     distances_beyond_between,
     leading_components,
+    row_squares,
 )
 from gramlearn.methods.metric.prior import Prior, read_prior
 from gramlearn.problem.losses import BoundedLoss
@@ -57,15 +59,21 @@ class MetricLearner(ExplainsMetric, GoesOn, MahalanobisMethods, BaseEstimator):
     ----------
     regularizer : {"logdet", "von_neumann", "frobenius"} or Regularizer
         The divergence that measures how far the answer is from the prior.
-    prior : {"identity", "inverse_covariance"} or array d x d
-        The metric W0 before anything is learned. Positive semidefinite. With "inverse_covariance" and LogDet
-        the metric does not depend on the units of the features.
-    loss : {"slack", "hinge", "squared_hinge", "square", "hard"} or loss
+    prior : {"identity", "inverse_within", "inverse_covariance"} or array d x d, optional
+        The metric W0 before anything is learned. Positive semidefinite. "inverse_within" is the inverse
+        covariance of points that are alike, about the means of their classes or between alike pairs, shrunk
+        where they are few. With "inverse_covariance" and LogDet the metric does not depend on the units of the
+        features. None chooses among the first two with the price, and is "identity" where C is given.
+    loss : {"slack", "hinge", "squared_hinge", "square", "hard"} or loss, optional
         What a violated statement costs. "slack" is that of the regularizer, and Hinge for triplets. "hard"
         bounds hold, or InfeasibleError names those that contradict each other. "square" is for Bounds whose
-        upper and lower are equal.
-    C : float
-        The price of a violation: the larger, the more it counts. ITML and K09 call it gamma.
+        upper and lower are equal. None is "slack" where C is given; where it is not, "squared_hinge", and
+        labels and pairs are learned from as comparisons of distances.
+    C : float, optional
+        The price of a violation: the larger, the more it counts. ITML and K09 call it gamma. None chooses it
+        by what is held back, and with it what was not given of prior, kind of statements and columns; where
+        nothing beats the plain distance, that is kept, and a warning says so. A loss that is an object has a
+        price of its own, and a diagonal metric has the price 1 without one.
     bounds : (upper, lower), optional
         Squared distances: alike pairs shall be at most `upper` apart, others at least `lower`. What is None is
         a percentile.
@@ -78,15 +86,18 @@ class MetricLearner(ExplainsMetric, GoesOn, MahalanobisMethods, BaseEstimator):
         no rank.
     n_components : int, optional
         The number of columns that `transform` gives. They are the leading principal directions of the
-        transformed training points (of a diagonal metric, the features that vary most in them); all of them if
-        None. `pair_distance` is always that of all directions.
+        transformed training points (of a diagonal metric, the features that vary most in them). None is all of
+        them, or one less than there are classes where that was chosen with the price. `pair_distance` is always
+        that of all directions.
     regularize : {"map", "kernel"}
         The matrix that the regularizer is applied to: the learned map, or the kernel matrix of the training
         points. For LogDet both give the same metric.
-    percentiles : (low, high)
-        The percentiles of squared distances under the prior that replace bounds of None.
+    percentiles : (low, high), optional
+        The percentiles of squared distances under the prior that replace bounds of None. Without them (5, 95)
+        of pairs of X; where the price is chosen they are of the pairs that are judged, (25, 75) if None.
     n_pairs : int, optional
-        The number of pairs to draw from labels; 40 c^2 for c classes if None.
+        The number of pairs to draw from labels; 40 c^2 for c classes if None. Where the price is chosen, labels
+        are learned from as comparisons of near points instead, unless this is given.
     shape : {"full", "diagonal"}
         All of W, or a weight for each feature, d(x, y) = sum_f w_f (x_f - y_f)^2: quicker, and readable. X may
         be sparse then, and the prior a vector; "inverse_covariance" is one over the variance of each feature.
@@ -115,6 +126,9 @@ class MetricLearner(ExplainsMetric, GoesOn, MahalanobisMethods, BaseEstimator):
     ----------
     components_ : array d x d, or n_components x d
         L with X L' the transformed points: the symmetric root of W, or its leading part.
+    columns_share_ : float
+        The share of the learned squared distances of the training points that the columns of `transform` keep:
+        1 where there are all of them.
     basis_, inner_ : array d x k, array k x k
         R and F of W = I + R (F - I) R': where a rank was given, or the points learned from are few beside
         the features, or it is their kernel that is regularized, so that W is the identity outside their span.
@@ -125,6 +139,16 @@ class MetricLearner(ExplainsMetric, GoesOn, MahalanobisMethods, BaseEstimator):
         is that of M in W = A' M A, which has the same value.
     n_iter_ : int
         The iterations of the solver.
+    C_, strength_ : float or None
+        Where the price was chosen, that price, and the same without units; None where nothing beyond the prior
+        was learned.
+    prior_, statements_ : str, str or None
+        The prior that was chosen, and what was learned from: "neighbors" (comparisons of near points), "others"
+        (alike pairs compared with other points), "given" (statements as they are), or None.
+    cv_results_ : dict
+        All that was tried, with its score on what was held back and the gain over the plain distance.
+    verdict_ : str
+        Whether what was learned helps, and how much, in a sentence.
     bounds_ : (upper, lower)
         The squared distances that were asked of pairs without bounds of their own; None where all had some.
     threshold_ : float
@@ -162,7 +186,7 @@ class MetricLearner(ExplainsMetric, GoesOn, MahalanobisMethods, BaseEstimator):
         basis: Any = "svd",
         n_components: int | None = None,
         regularize: str = "map",
-        percentiles: tuple[float, float] = (5, 95),
+        percentiles: tuple[float, float] | None = None,
         n_pairs: int | None = None,
         shape: str = "full",
         normalize: bool = False,
@@ -228,7 +252,7 @@ class MetricLearner(ExplainsMetric, GoesOn, MahalanobisMethods, BaseEstimator):
             labels = y if side is None else None
             return self._fit_diagonal(X, known, labels, loss, regularizer, rng)
         stays = regularizer.keeps_range or of_kernel
-        prior = self._prior(X, stays)
+        prior = self._prior(X, stays, known, y if side is None else None)
         # The points as the prior sees them: what it measures are their plain distances. Distances do not see
         # the origin, and have more digits near it; kernels see it.
         root = None if prior is None else prior.root
@@ -255,19 +279,20 @@ class MetricLearner(ExplainsMetric, GoesOn, MahalanobisMethods, BaseEstimator):
             self.basis_, self.inner_ = R, learned.matrix
         self._map = found
         count = self.n_components
-        self._leading = None if count is None else leading_components(found, X, int(count))
+        self._keep_columns(X, None if count is None else leading_components(found, X, int(count)))
         self._keep_answer(learned, asked, judges_pairs=side is not None)
         self._keep_explanation(X, y if side is None else None, asked, root)
         return self
 
     def _fit_best(self, X: Any, y: Any, side: SideInformation | None, rng: Any) -> Self:
         """Choose what was not given by what is held back, and learn from all that is known."""
+        known = self._known(side, y, X.shape[0], rng)
         regularizer = read_regularizer(self.regularizer)
         choices = {"map": False, "kernel": not regularizer.is_invariant}
         of_kernel = check_choice(self.regularize, "regularize", choices)
         check_basis_name(self.basis)
         is_chosen = self.prior is None or (isinstance(self.prior, str) and self.prior in PRIORS)
-        prior = None if is_chosen else self._prior(X, True)
+        prior = None if is_chosen else self._prior(X, True, side, y)
         points = X if prior is None else (X - X.mean(axis=0)) @ prior.root.T
         R = self._basis_of_choice(points, y, rng)
         P = points if R is None else np.asarray(points @ R)
@@ -280,7 +305,7 @@ class MetricLearner(ExplainsMetric, GoesOn, MahalanobisMethods, BaseEstimator):
         def settle(known: SideInformation, loss: BoundedLoss) -> SideInformation:
             return drop_impossible_statements(known, coincide, loss)
 
-        final, chosen = self._learn_best(places, y, side, regularizer, of_kernel, settle, rng)
+        final, chosen = self._learn_best(places, known, regularizer, of_kernel, settle, rng)
         found: MetricMap = FullMap(final.learned.root.T)
         if R is not None:
             found = LowRankMap(R, final.learned.matrix)
@@ -289,7 +314,7 @@ class MetricLearner(ExplainsMetric, GoesOn, MahalanobisMethods, BaseEstimator):
             found = FullMap(found.components @ prior.root)
         self._map = found
         count = chosen.n_components if self.n_components is None else self.n_components
-        self._leading = None if count is None else leading_components(found, X, int(count))
+        self._keep_columns(X, None if count is None else leading_components(found, X, int(count)))
         self._keep_answer(final.learned, final.asked, judges_pairs=side is not None)
         root = None if prior is None else prior.root
         self._keep_explanation(X, y if side is None else None, final.asked, root)
@@ -321,6 +346,17 @@ class MetricLearner(ExplainsMetric, GoesOn, MahalanobisMethods, BaseEstimator):
         """L with X L' the transformed points; W = L'L where it has all d rows."""
         check_is_fitted(self)
         return super().components_ if self._leading is None else self._leading.copy()
+
+    def _keep_columns(self, X: Any, leading: np.ndarray | None) -> None:
+        """The columns that `transform` gives, and which share of the learned squared distances they keep."""
+        self._leading = leading
+        self.columns_share_ = 1.0
+        if leading is not None:
+            mean = np.asarray(X.mean(axis=0)).reshape(1, -1)
+            every = self._map.squared_lengths(X).mean() - float(self._map.squared_lengths(mean)[0])
+            kept = row_squares(np.asarray(X @ leading.T)).mean()
+            kept -= float(row_squares(mean @ leading.T)[0])
+            self.columns_share_ = float(np.clip(kept / every, 0.0, 1.0)) if every > 0 else 1.0
 
     @property
     def _n_features_out(self) -> int:
@@ -374,7 +410,7 @@ class MetricLearner(ExplainsMetric, GoesOn, MahalanobisMethods, BaseEstimator):
         self.feature_weights_ = learned.feature_weights
         self._map = found = DiagonalMap(learned.feature_weights)
         count = self.n_components
-        self._leading = None if count is None else found.leading_components(X, int(count))
+        self._keep_columns(X, None if count is None else found.leading_components(X, int(count)))
         self._keep_answer(learned, asked, judges_pairs=labels is None)
         self._keep_explanation(X, labels, asked, np.sqrt(prior))
         return self
@@ -416,16 +452,27 @@ class MetricLearner(ExplainsMetric, GoesOn, MahalanobisMethods, BaseEstimator):
         spread = X[rows] - X[rows].mean(axis=0)
         return orthonormal(spread.T) if spread.any() else None
 
-    def _prior(self, X: Any, stays: bool) -> Prior | None:
-        """W0, or None for the identity."""
-        is_identity = self.prior is None or (
-            isinstance(self.prior, str) and self.prior == "identity"
-        )
-        if is_identity:
+    def _prior(self, X: Any, stays: bool, known: Any, y: Any) -> Prior | None:
+        """W0, or None for the identity; what is alike is told by labels, or else by what is known."""
+        given = PRIORS[0] if self.prior is None else self.prior
+        is_named = isinstance(given, str)
+        if is_named:
+            check_choice(given, "prior", dict.fromkeys((*PRIORS, "inverse_covariance")))
+        if is_named and given == "identity":
             return None
         if self._has_basis:
             raise ValueError(
                 '`prior` must be "identity" where there is a rank or a basis: the metric is the identity and '
                 "a part of low rank. Transform X by the root of the prior first."
             )
-        return read_prior(self.prior, X, may_be_zero=not stays)
+        if is_named and given in PRIORS:
+            return Prior(prior_root(given, Places(X), _differences_of_alike(X, known, y)))
+        return read_prior(given, X, may_be_zero=not stays)
+
+
+def _differences_of_alike(X: np.ndarray, known: SideInformation, y: Any) -> np.ndarray:
+    """Of points from the means of their classes, or of pairs that are called near."""
+    if y is None:
+        return differences_of_alike(X, known)
+    classes = numbered_classes(y, len(X))
+    return differences_from_means(X[classes >= 0], classes[classes >= 0])

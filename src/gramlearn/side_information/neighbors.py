@@ -9,11 +9,14 @@ from typing import Any, final
 
 import numpy as np
 from scipy.sparse import issparse
+from scipy.spatial.distance import cdist
 
 from gramlearn._base.distances import squared_distances
 from gramlearn._base.threads import threads_that_help
 from gramlearn._base.validation import check_count, check_host_points
 from gramlearn.side_information.sampling import check_as_many, labeled_classes, read_labels
+
+_ALL_AT_ONCE = 10**6  # distances: fewer are all computed, and more are searched among
 
 
 @final
@@ -82,6 +85,14 @@ def _joined(*columns: np.ndarray) -> np.ndarray:
 
 def _nearest(A: Any, B: Any, count: int) -> np.ndarray:
     """The nearest rows of B for each row of A, the nearest first."""
-    from sklearn.neighbors import NearestNeighbors  # a fifth of what importing gramlearn would cost
+    count = min(count, B.shape[0])
+    if issparse(A) or A.shape[0] * B.shape[0] > _ALL_AT_ONCE:
+        from sklearn.neighbors import (
+            NearestNeighbors,
+        )  # a fifth of what importing gramlearn would cost
 
-    return np.asarray(NearestNeighbors(n_neighbors=min(count, B.shape[0])).fit(B).kneighbors(A)[1])
+        return np.asarray(NearestNeighbors(n_neighbors=count).fit(B).kneighbors(A)[1])
+    squared = cdist(A, B, "sqeuclidean")
+    near = np.argpartition(squared, count - 1, axis=1)[:, :count]
+    order = np.argsort(np.take_along_axis(squared, near, axis=1), axis=1, kind="stable")
+    return np.asarray(np.take_along_axis(near, order, axis=1))

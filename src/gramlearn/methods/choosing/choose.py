@@ -1,7 +1,7 @@
 """c* = argmax_c sum_i w_i score_ci over what was held back, where it beats plain distance by a standard error.
 
 The candidate that scores best among many scores too well. So what it gains is measured by things that did
-not choose it: the items are dealt into five groups, each group is judged by the candidate that is best on the
+not choose it: they are dealt into five groups, each group is judged by the candidate that is best on the
 other four, and the mean of these differences from the plain distance, with its standard error, is the verdict.
 It says what a user may expect; where it is not above its standard error, the plain distance is kept. An item of
 weight w counts w times.
@@ -14,11 +14,10 @@ from typing import Any, NamedTuple, final
 import numpy as np
 
 from gramlearn.methods.choosing.candidates import PLAIN, Candidate, Family
-from gramlearn.methods.choosing.judges import Judge
+from gramlearn.methods.choosing.judges import Judge, group_of
 from gramlearn.methods.choosing.learning import Setting, learn_family
 from gramlearn.methods.choosing.tasks import Task
 
-_GROUPS = 5
 _UNJUDGED = 1.0  # the strength where nothing can be held back
 
 
@@ -27,11 +26,12 @@ class Gain(NamedTuple):
 
     mean: float
     error: float
+    n_items: float
 
     @property
     def is_clear(self) -> bool:
-        """Whether it is above its standard error."""
-        return self.mean > self.error
+        """Whether it is above its standard error, and at least one thing more comes out right."""
+        return self.mean > self.error and self.mean * self.n_items >= 1.0
 
 
 @final
@@ -60,7 +60,8 @@ class Choice:
                 "default price; pass more labels or statements, or C."
             )
         plain = 100 * float(_mean(self.scores[0], self.weights))
-        by = f"{100 * self.gain.mean:.1f} points (standard error {100 * self.gain.error:.1f})"
+        mean = round(100 * self.gain.mean, 1) + 0.0  # no "-0.0"
+        by = f"{mean:.1f} points (standard error {100 * self.gain.error:.1f})"
         of = f"of {self.scores.shape[1]} held back, by {self.what}"
         if self.helps:
             return f"The learned metric helps: {by} above the plain distance, which scores {plain:.1f} %, {of}."
@@ -95,10 +96,10 @@ def choose(
     """Try the families of a task on what is held back; `report` is called after each."""
     candidates = [candidate for family in task.families for candidate in family]
     folds = task.folds(rng)
+    nothing = np.zeros((len(candidates), 0)), np.zeros(0)
+    unjudged = Choice(_unjudged(task.families), candidates, *nothing, None)
     if not folds:
-        return Choice(
-            _unjudged(task.families), candidates, np.zeros((len(candidates), 0)), np.zeros(0), None
-        )
+        return unjudged
     found = []
     for fold in folds:
         scores: list[np.ndarray] = []
@@ -110,23 +111,27 @@ def choose(
             scores += [fold.judge.score(F) for F in roots]
             report()
         found.append((fold.judge, np.stack(scores)))
-    table, weights = _mean_by_item(found)
-    gain = measure_gain(table, weights, rng)
+    table, weights, items = _mean_by_item(found)
+    group = group_of(items)
+    if np.all(group == group[0]):
+        return unjudged
+    gain = measure_gain(table, weights, group)
     best = candidates[int(np.argmax(_mean(table, weights)))]
     chosen = best if gain.is_clear else PLAIN
     return Choice(chosen, candidates, table, weights, gain, folds[0].judge.what)
 
 
-def measure_gain(scores: np.ndarray, weights: np.ndarray, rng: np.random.Generator) -> Gain:
-    """What the best candidate gains over the first, by items that had no part in choosing it."""
+def measure_gain(scores: np.ndarray, weights: np.ndarray, group: np.ndarray) -> Gain:
+    """What the best candidate gains over the first, by items whose group had no part in choosing it."""
     n = scores.shape[1]
-    group = rng.permutation(n) % min(_GROUPS, n)
     above = np.empty(n)
-    for k in range(int(group.max()) + 1):
+    for k in np.unique(group):
         here = group == k
         best = int(np.argmax(_mean(scores[:, ~here], weights[~here])))
         above[here] = scores[best, here] - scores[0, here]
-    return Gain(float(_mean(above, weights)), float(_standard_error(above, weights)))
+    # So many items of equal weights have the same standard error.
+    n_items = float(weights.sum() ** 2 / (weights**2).sum())
+    return Gain(float(_mean(above, weights)), float(_standard_error(above, weights)), n_items)
 
 
 def _mean(scores: np.ndarray, weights: np.ndarray) -> np.ndarray:
@@ -135,23 +140,23 @@ def _mean(scores: np.ndarray, weights: np.ndarray) -> np.ndarray:
 
 
 def _standard_error(scores: np.ndarray, weights: np.ndarray) -> np.ndarray:
-    """Of that mean, of independent items: infinite for a single one, which says nothing of others."""
+    """Of that mean, of independent items, of which there are two or more."""
     n = len(weights)
-    if n < 2:
-        return np.full(scores.shape[:-1], np.inf)
     squares = (scores - _mean(scores, weights)[..., None]) ** 2 @ weights**2
     return np.asarray(np.sqrt(squares * n / (n - 1)) / weights.sum())
 
 
-def _mean_by_item(found: Sequence[tuple[Judge, np.ndarray]]) -> tuple[np.ndarray, np.ndarray]:
-    """(scores, weights) of each item once: what was held back twice has the mean of both."""
+def _mean_by_item(
+    found: Sequence[tuple[Judge, np.ndarray]],
+) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """Scores of each item once, its weight and its number: what was held back twice has the mean of both."""
     items = np.concatenate([judge.items for judge, _ in found])
     weights = np.concatenate([judge.weights for judge, _ in found])
     scores = np.concatenate([of_fold for _, of_fold in found], axis=1)
     which, first, place = np.unique(items, return_index=True, return_inverse=True)
     total = np.zeros((scores.shape[0], len(which)))
     np.add.at(total.T, place, scores.T)
-    return np.asarray(total / np.bincount(place)), weights[first]
+    return np.asarray(total / np.bincount(place)), weights[first], which
 
 
 def _unjudged(families: Sequence[Family]) -> Candidate:

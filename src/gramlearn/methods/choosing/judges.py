@@ -3,6 +3,9 @@
 The formulas are those of `evaluation.statements`. A label is judged among the points learned from. Of a similar
 pair, what counts is also the share of points drawn at random, the same for all metrics, that are farther. A
 statement of weight w counts w times.
+
+Things held back are dealt into groups by their numbers, which are random, and pairs are compared with pairs of
+their own group alone: so what chooses by some groups knows nothing of the others.
 """
 
 from abc import ABC, abstractmethod
@@ -22,10 +25,14 @@ from gramlearn.methods.choosing.places import Places
 from gramlearn.side_information import Bounds, Pairs, SideInformation, Triplets
 
 _OTHERS = 20  # points drawn at random for each similar pair
+_GROUPS = 5
 
 
 class Judge(ABC):
-    """Scores what was held back; `items` numbers it, and `weights` says how much each counts."""
+    """Scores what was held back; `items` numbers it, at random, and the same thing always alike.
+
+    `weights` says how much each counts.
+    """
 
     items: np.ndarray
     weights: np.ndarray
@@ -43,16 +50,21 @@ class NeighborJudge(Judge):
     what = "near neighbors that are right"
 
     def __init__(
-        self, places: Places, known: np.ndarray, held: np.ndarray, classes: np.ndarray
+        self,
+        places: Places,
+        known: np.ndarray,
+        held: np.ndarray,
+        classes: np.ndarray,
+        items: np.ndarray,
     ) -> None:
-        self.items, self.weights = held, np.ones(len(held))
+        self.items, self.weights = items, np.ones(len(items))
         self._places = places
-        self._known = known
+        self._known, self._held = known, held
         self._classes, self._answers = classes[known], classes[held]
         self._n_classes = int(classes.max()) + 1
 
     def score(self, F: np.ndarray | None) -> np.ndarray:
-        squared = self._places.squared_between(F, self.items, self._known)
+        squared = self._places.squared_between(F, self._held, self._known)
         return neighbor_scores(squared, self._classes, self._answers, self._n_classes)
 
 
@@ -75,12 +87,17 @@ class PairJudge(Judge):
         i = np.repeat(self._near[:, 0], _OTHERS)
         others = self._places.squared(F, i, self._others.reshape(-1)).reshape(-1, _OTHERS)
         of_similar = comparison_scores(near[:, None], others).mean(axis=1)
-        if not far.size:
-            return np.asarray(of_similar)
-        if not near.size:
-            return np.full(far.size, 0.5)  # nothing to be farther than
-        above, below = pair_scores(near, far, *np.split(self.weights, [near.size]))
-        return np.concatenate([(of_similar + above) / 2, below])
+        # A dissimilar pair without a similar one has nothing to be farther than.
+        of_dissimilar = np.full(far.size, 0.5)
+        group = np.split(group_of(self.items), [near.size])
+        weights = np.split(self.weights, [near.size])
+        for k in range(_GROUPS):
+            a, b = (of_kind == k for of_kind in group)
+            if np.any(a) and np.any(b):
+                above, below = pair_scores(near[a], far[b], weights[0][a], weights[1][b])
+                of_similar[a] = (of_similar[a] + above) / 2
+                of_dissimilar[b] = below
+        return np.concatenate([of_similar, of_dissimilar])
 
 
 @final
@@ -93,6 +110,11 @@ class StatementJudge(Judge):
 
     def score(self, F: np.ndarray | None) -> np.ndarray:
         return statement_scores(self._held, partial(self._places.squared, F))
+
+
+def group_of(items: np.ndarray) -> np.ndarray:
+    """The group of each thing held back, from 0."""
+    return np.asarray(items % _GROUPS)
 
 
 def judge_of(

@@ -30,7 +30,7 @@ from gramlearn.solvers.solve import attempt
 
 _GAP = 1e-2  # relative, of the solves that a choice is made with
 _STEPS = 60
-_PERCENTILES = (
+PERCENTILES = (
     25.0,
     75.0,
 )  # of the squared distances of judged pairs, for bounds that are not given
@@ -44,12 +44,15 @@ Solve = Callable[[Regularizer, Any, list[Term]], Solution]
 class Setting:
     """What was asked for, whatever is chosen: the divergence, the loss but for its price, bounds, a solver.
 
+    `percentiles` of the squared distances of judged pairs replace bounds of None.
+
     With `of_kernel` the divergence is that of the kernels of the points.
     """
 
     regularizer: Regularizer
     loss: PricedLoss
     bounds: tuple[float | None, float | None] = (None, None)
+    percentiles: tuple[float, float] = PERCENTILES
     of_kernel: bool = False
     solver: Any = "auto"
 
@@ -64,6 +67,11 @@ class Setting:
         unit = unit_of(side, places)
         return strength * price_at_strength_one(self.loss, places.n_directions, weight, unit)
 
+    def solve_roughly(self, regularizer: Regularizer, prior: Any, terms: list[Term]) -> Solution:
+        """Solve to a gap that tells where the near neighbors are."""
+        problem = Problem(regularizer, prior, terms)
+        return attempt(problem, self.solver, _GAP, _STEPS, None, None, None)[0]
+
     def prior(self, places: Places) -> Any:
         """I, of the map or of the kernel of the points."""
         return Factor(places.coordinates) if self.of_kernel else np.eye(places.n_directions)
@@ -75,7 +83,7 @@ class Setting:
         if not isinstance(side, Pairs) or (side.upper is not None and side.lower is not None):
             return None
         i, j, _ = side.near_and_far()
-        low, high = np.percentile(places.squared(None, i, j), _PERCENTILES)
+        low, high = np.percentile(places.squared(None, i, j), self.percentiles)
         upper, lower = self.bounds
         return (float(low) if upper is None else upper, float(high) if lower is None else lower)
 
@@ -130,20 +138,20 @@ def learn_candidate(
             of_kernel=setting.of_kernel,
         )
         return Final(asked, _composed(kept, A), None)
-    for again in range(_ROUNDS):
+    n_rounds = _ROUNDS if kind == "neighbors" else 1
+    for round_ in range(n_rounds):
         asked = setting.ask(side, places, candidate.strength)
         learned = learn(
             asked,
             setting.regularizer,
-            solve,
+            solve if round_ == n_rounds - 1 else setting.solve_roughly,
             places.coordinates,
             setting.prior(places),
             rest=places.beyond,
             of_kernel=setting.of_kernel,
         )
-        if kind != "neighbors" or again == _ROUNDS - 1:
-            break
-        side = task.statements(kind, part, places.coordinates @ learned.root, rng)
+        if round_ < n_rounds - 1:
+            side = task.statements(kind, part, places.coordinates @ learned.root, rng)
     return Final(asked, _composed(learned, A), setting.price(side, places, candidate.strength))
 
 

@@ -1,4 +1,4 @@
-"""What is known, in parts: from one a metric is learned, by the rest it is judged; in the end all is learned from.
+"""known = learned from + held back: by the rest a metric is judged, and in the end all is learned from.
 
 Of labels, points are held back, class by class. Of statements, those about points drawn at random, where they
 are about so many points that this leaves enough to learn from; else statements drawn at random, and then all
@@ -12,7 +12,8 @@ from typing import Any, NamedTuple, final
 
 import numpy as np
 
-from gramlearn.methods.choosing.candidates import Family, prior_root
+from gramlearn._base.distinct_rows import distinct_rows
+from gramlearn.methods.choosing.candidates import PRIORS, Family, prior_root
 from gramlearn.methods.choosing.judges import Judge, NeighborJudge, judge_of
 from gramlearn.methods.choosing.places import Places
 from gramlearn.side_information import Pairs, SideInformation, Triplets
@@ -20,14 +21,24 @@ from gramlearn.side_information.splitting import choose_held
 
 _NEIGHBORS = 5  # of its own class, and of others, that each point is compared with
 _POINTS = 3000  # labeled points that choices are made with
-_STATEMENTS = 4000  # statements that are learned from to make a choice
-_ENOUGH = 2000  # things held back that tell candidates apart
+_STATEMENTS = 3000  # statements that are learned from to make a choice
+_PER_POINT = 12  # comparisons of near neighbors, of all that their lists make, that are learned from in the end
+_MEASURED = 10_000  # pairs that tell how far points lie apart
+_MANY_POINTS = 600  # labeled points of which two thirds, held back in turn, tell candidates apart
+_FEW_POINTS = 400  # labeled points: fewer are dealt into folds anew, until so many were
+_MOST_DEALS = 4
+_MANY_STATEMENTS = 2000  # statements of which a quarter does
 _FOLDS = 3
 _LEAST = 8  # statements, or labeled points, of which some can be held back
 _HELD = 0.25
 _UNIT_MARGIN = {"neighbors": 1.0, "others": 2.0, "given": 1.0}
-_STRENGTHS = (1.0, 10.0, 100.0)
-_FROM_WITHIN = (10.0, 100.0)
+_STRENGTHS = {
+    ("identity", "neighbors"): (10.0, 100.0),
+    ("inverse_within", "neighbors"): (30.0,),
+    ("identity", "others"): (1.0, 5.0, 25.0),
+    ("inverse_within", "others"): (10.0,),
+    ("identity", "given"): (1.0, 10.0, 100.0),
+}
 
 
 class Fold(NamedTuple):
@@ -81,14 +92,17 @@ class OfLabels(Task):
 
     def folds(self, rng: np.random.Generator) -> list[Fold]:
         rows = np.sort(rng.permutation(self.whole)[:_POINTS])
-        fold = self._deal(rows, rng)
-        parts = [(rows[fold != k], rows[fold == k]) for k in range(_FOLDS)]
+        parts = []
+        for _ in range(int(np.clip(_FEW_POINTS // len(rows), 1, _MOST_DEALS))):
+            fold = self._deal(rows, rng)
+            parts += [(rows[fold != k], rows[fold == k]) for k in range(_FOLDS)]
         if any(min(len(known), len(held)) == 0 or not self._tells(known) for known, held in parts):
             return []
-        if len(rows) >= _ENOUGH:
+        if len(rows) >= _MANY_POINTS:
             parts = parts[:2]
+        number = rng.permutation(self._all.n_points)
         return [
-            Fold(known, NeighborJudge(self._all, known, held, self._classes))
+            Fold(known, NeighborJudge(self._all, known, held, self._classes, number[held]))
             for known, held in parts
         ]
 
@@ -106,11 +120,9 @@ class OfLabels(Task):
         return len(rows) >= _LEAST and counts.size > 1 and bool(np.any(counts > 1))
 
     def root(self, prior: str, part: Any) -> np.ndarray:
-        P, classes = self._all.coordinates[part], self._classes[part]
-        means = np.zeros((int(classes.max()) + 1, P.shape[1]))
-        np.add.at(means, classes, P)
-        means /= np.maximum(np.bincount(classes), 1)[:, None]
-        return prior_root(prior, self._all.within(part), P - means[classes])
+        places = self._all.within(part)
+        within = differences_from_means(places.coordinates, self._classes[part])
+        return prior_root(prior, places, within)
 
     def places(self, part: Any) -> Places:
         return self._all.within(part)
@@ -118,9 +130,10 @@ class OfLabels(Task):
     def statements(
         self, kind: str, part: Any, seen: np.ndarray, rng: np.random.Generator
     ) -> SideInformation:
-        return Triplets.from_neighbors(
+        found = Triplets.from_neighbors(
             seen, self._classes[part], _NEIGHBORS, _NEIGHBORS, margin=_UNIT_MARGIN[kind]
         )
+        return thinned(found, rng, _PER_POINT * len(part))
 
 
 @final
@@ -141,20 +154,21 @@ class OfStatements(Task):
         if size < _LEAST:
             return []
         table = np.asarray(self._side.statement_points())
-        count = _FOLDS if size < _ENOUGH else 1
+        # Statements about the same points are one thing, such as the two of an odd one out.
+        kind = distinct_rows(np.sort(table, axis=1)).kind
+        number = rng.permutation(size)[kind]
+        count = _FOLDS if size < _MANY_STATEMENTS else 1
         found = []
         for _ in range(count):
             held = hold_back(table, rng)
             if held is None:
                 return []
-            judge = judge_of(self._all, self._side.drop(~held), np.flatnonzero(held), rng)
+            judge = judge_of(self._all, self._side.drop(~held), number[held], rng)
             found.append(Fold(self._side.drop(held), judge))
         return found
 
     def root(self, prior: str, part: Any) -> np.ndarray:
-        i, j = alike_pairs(part).T
-        P = self._all.coordinates
-        return prior_root(prior, self._all, (P[i] - P[j]) / np.sqrt(2.0))
+        return prior_root(prior, self._all, differences_of_alike(self._all.coordinates, part))
 
     def places(self, part: Any) -> Places:
         return self._all
@@ -182,6 +196,20 @@ def hold_back(table: np.ndarray, rng: np.random.Generator) -> np.ndarray | None:
     return None
 
 
+def differences_from_means(P: np.ndarray, classes: np.ndarray) -> np.ndarray:
+    """p - m of each point and the mean of its class, numbered from 0."""
+    means = np.zeros((int(classes.max()) + 1, P.shape[1]))
+    np.add.at(means, classes, P)
+    means /= np.maximum(np.bincount(classes), 1)[:, None]
+    return np.asarray(P - means[classes])
+
+
+def differences_of_alike(P: np.ndarray, side: SideInformation) -> np.ndarray:
+    """(p_i - p_j) / sqrt(2) of pairs called near, which has the covariance of points about their mean."""
+    i, j = alike_pairs(side).T
+    return np.asarray((P[i] - P[j]) / np.sqrt(2.0))
+
+
 def alike_pairs(side: SideInformation) -> np.ndarray:
     """The pairs that statements call near, each once."""
     i, j, alike = (np.asarray(v) for v in side.near_and_far())
@@ -195,12 +223,14 @@ def scaled_to(side: SideInformation, seen: np.ndarray) -> SideInformation:
     return replace(side, margin=_UNIT_MARGIN["given"] * unit_of(side, Places(seen)))
 
 
-def thinned(side: SideInformation, rng: np.random.Generator) -> SideInformation:
-    """So many of the statements as a choice is made with, drawn at random."""
-    if side.size <= _STATEMENTS:
+def thinned(
+    side: SideInformation, rng: np.random.Generator, most: int = _STATEMENTS
+) -> SideInformation:
+    """At most so many of the statements, drawn at random."""
+    if side.size <= most:
         return side
     dropped = np.ones(side.size, dtype=bool)
-    dropped[rng.permutation(side.size)[:_STATEMENTS]] = False
+    dropped[rng.permutation(side.size)[:most]] = False
     return side.drop(dropped)
 
 
@@ -211,7 +241,9 @@ def unit_of(side: SideInformation, places: Places) -> float:
     if not len(i):
         table = np.asarray(side.statement_points())
         i, j, far = table[:, 0], table[:, 1], np.ones(len(table), dtype=bool)
-    unit = float(np.mean(places.squared(None, i[far], j[far])))
+    rows = np.flatnonzero(far)
+    rows = rows[:: max(1, len(rows) // _MEASURED)]
+    unit = float(np.mean(places.squared(None, i[rows], j[rows])))
     return unit or 1.0
 
 
@@ -222,14 +254,14 @@ def families_of_labels(n_classes: int, n_directions: int) -> list[Family]:
         Family("identity"),
         Family("inverse_within"),
         Family("inverse_within", n_components=few),
-        Family("identity", "neighbors", _STRENGTHS),
-        Family("inverse_within", "neighbors", _FROM_WITHIN),
+        _learning("identity", "neighbors"),
+        _learning("inverse_within", "neighbors"),
     ]
 
 
 def families_as_given() -> list[Family]:
     """Plain, and the statements as they are."""
-    return [Family("identity"), Family("identity", "given", _STRENGTHS)]
+    return [Family("identity"), _learning("identity", "given")]
 
 
 def families_of(side: SideInformation) -> list[Family]:
@@ -242,8 +274,11 @@ def families_of(side: SideInformation) -> list[Family]:
         isinstance(side, Pairs) and not has_bounds and bool(side.similar.shape[0])
     )
     if not isinstance(side, Pairs) or not is_compared:
-        found.append(Family("identity", "given", _STRENGTHS))
+        found.append(_learning("identity", "given"))
     if is_compared:
-        found.append(Family("identity", "others", (1.0, 3.0, 10.0, 30.0)))
-        found.append(Family("inverse_within", "others", (3.0, 30.0)))
+        found += [_learning(prior, "others") for prior in PRIORS]
     return found
+
+
+def _learning(prior: str, kind: str) -> Family:
+    return Family(prior, kind, _STRENGTHS[prior, kind])

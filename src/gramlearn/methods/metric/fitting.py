@@ -28,6 +28,8 @@ from gramlearn.side_information import Bounds, Pairs, SideInformation, Triplets
 from gramlearn.side_information.base import Coincide, Offset
 from gramlearn.side_information.percentiles import check_bounds, check_not_crossed, percentiles_of
 
+PERCENTILES = (5.0, 95.0)  # that replace bounds, where no others are given
+
 _LOSSES: Mapping[str, Callable[[float], BoundedLoss]] = {
     "hinge": Hinge,
     "squared_hinge": SquaredHinge,
@@ -146,7 +148,8 @@ def _find_bounds(
             "`prior` is zero, and bounds are percentiles of distances under it; pass `bounds=(upper, lower)`, "
             "or another `prior`."
         )
-    low, high = percentiles_of(points, percentiles, random_state=rng, name="X")
+    chosen = PERCENTILES if percentiles is None else percentiles
+    low, high = percentiles_of(points, chosen, random_state=rng, name="X")
     both = (low if upper is None else upper, high if lower is None else lower)
     check_not_crossed(*both, f"; `bounds={given!r}` leaves one to the percentiles: pass both")
     return both
