@@ -313,19 +313,20 @@ def test_bad_input_raises_a_clear_error(call, sentence):
 @pytest.mark.parametrize("kind", [MetricLearner, KernelLearner, POLA])
 def test_predicting_pairs_without_a_threshold_says_what_to_do(kind):
     pairs, y = (X[:40], X[60:100]), np.arange(40) % 2 == 0
-    learner = kind(n_pairs=60, random_state=0)
-    for name in ("predict", "score"):
-        with pytest.raises(NotFittedError, match=f"{kind.__name__} instance is not fitted yet"):
-            getattr(learner, name)
-        assert getattr(kind, name).__doc__
+    learner = kind(C=1.0, n_pairs=60, random_state=0)
+    with pytest.raises(NotFittedError, match=f"{kind.__name__} instance is not fitted yet"):
+        _ = learner.predict
+    with pytest.raises(NotFittedError, match=f"{kind.__name__} instance is not fitted yet"):
+        learner.score(pairs, y)
+    assert kind.predict.__doc__
     learner.fit(X, Y)
-    for name in ("predict", "score"):
-        with pytest.raises(
-            AttributeError, match=f"`{name}` judges.*fitted to labels; call cal.*side="
-        ):
-            getattr(learner, name)
+    with pytest.raises(
+        AttributeError, match=r"`predict` judges.*fitted to labels; call cal.*side="
+    ):
+        _ = learner.predict
+    assert 0 < learner.score(pairs, y) < 1  # which needs no threshold
     # The two ways that the sentence names.
-    assert learner.calibrate_threshold(pairs, y).score(pairs, y) > 0
+    assert set(learner.calibrate_threshold(pairs, y).predict(pairs)) <= {1, -1}
     assert set(learner.fit(X, side=Pairs.from_labels(Y, 60)).predict(pairs)) <= {1, -1}
 
 

@@ -113,8 +113,8 @@ def test_pure_noise_is_not_learned_from():
     """The gain is zero on average, and rarely above two errors.
 
     Points are neighbors of each other, so that the error is up to twice as large as the one of things that have
-    nothing to do with each other: a gain of two errors, by chance in 16 % of draws, is in no more of 40 than the
-    bound in 999 of 1000 cases.
+    nothing to do with each other: a gain of two errors, by chance in 16 % of draws, is in no more of 40 than
+    the bound in 999 of 1000 cases.
     """
     gains = []
     for seed in range(40):

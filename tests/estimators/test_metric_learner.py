@@ -318,16 +318,17 @@ def test_grid_search_over_C_and_rank_with_labels():
     assert search.best_score_ > raw.best_score_ + 0.1
 
 
-def test_side_information_is_routed_and_a_mismatch_is_refused():
+def test_side_information_is_routed_and_cut_and_a_mismatch_is_refused():
     with sklearn.config_context(enable_metadata_routing=True):
         learner = MetricLearner(random_state=0, C=1.0).set_fit_request(side=True)
         pipeline = make_pipeline(learner, KNeighborsClassifier(3))
         assert pipeline.fit(IRIS, SPECIES, side=SIDE).score(IRIS, SPECIES) > 0.9
         search = GridSearchCV(pipeline, {"metriclearner__C": [1.0]}, error_score="raise")
+        assert search.fit(IRIS, SPECIES, side=SIDE).best_score_ > 0.9
         with pytest.raises(
-            ValueError, match=r"made for 150 points but received 120 rows.*keep_points"
+            ValueError, match=r"made for 150 points but received 80 rows.*keep_points"
         ):
-            search.fit(IRIS, SPECIES, side=SIDE)
+            search.fit(IRIS[:100], SPECIES[:100], side=SIDE)
 
 
 def test_data_frames_keep_their_names():

@@ -216,13 +216,37 @@ def test_keep_points_keeps_the_statements_about_them(library, seed):
     for make in MAKERS.values():
         side = make(library.index)
         expected = readings(side.bind(Hinge(), X), identity, within=rows)
+        kept = side.keep_points(library.index(rows))
+        assert kept.n_points == len(rows)
+        assert (kept.size == 0) == (not expected)
         if expected:
-            kept = side.keep_points(library.index(rows))
-            assert kept.n_points == len(rows)
             assert_same(readings(kept.bind(Hinge(), part), identity), expected)
-        else:
-            with pytest.raises(ValueError, match="lies within"):
-                side.keep_points(library.index(rows))
+
+
+def test_side_information_is_a_column_of_points_to_scikit_learn():
+    """It has their number as its shape, rows of it are those of the points, and there may be none."""
+    for make in MAKERS.values():
+        side = make(np.asarray)
+        assert side.shape == (N,)
+        rows = np.asarray([5, 3, 7, 1, 0, 2])
+        for part in (
+            side[rows],
+            side[rows, ...],
+            side[np.isin(np.arange(N), rows)][[4, 3, 5, 1, 0, 2]],
+        ):
+            np.testing.assert_array_equal(
+                part.statement_points(), side.keep_points(rows).statement_points()
+            )
+        nothing = side[[0, 6]].keep_points([1])
+        assert (nothing.size, nothing.n_points) == (0, 1)
+        with pytest.raises(
+            ValueError, match=r"is empty; pass .* with at least one statement, or, of cross"
+        ):
+            nothing.check_not_empty()
+        with pytest.raises(TypeError, match="not iterable"):
+            iter(side)
+        assert not hasattr(side, "__len__")
+        assert np.asarray(side).shape == ()
 
 
 def test_keep_points_numbers_the_points_anew():
@@ -578,10 +602,6 @@ REFUSED = [
     ),
     (lambda: PAIRS.bind(Hinge(), np.eye(N), random_state="x"), "`random_state` must be None, a wh"),
     # keep_points
-    (
-        lambda: PAIRS.keep_points([0, 4]),
-        "none of the 5 statements lies within the 2 rows of `rows`",
-    ),
     (lambda: PAIRS.keep_points([0, 1, 0]), "`rows` lists row 0 twice"),
     (lambda: PAIRS.keep_points([0, 8]), "`rows` refers to row 8, but n_points is 8"),
     (lambda: PAIRS.keep_points([]), "`rows` is empty"),
@@ -629,7 +649,10 @@ REFUSED = [
     (lambda: Bounds([4], [20], upper=1, n_points=20), "`j` refers to row 20, but n_points is 20"),
     (lambda: Bounds([-4], [2], upper=1, n_points=20), "`i` contains -4; row indices start at 0"),
     (lambda: Bounds([4, 5], [2], upper=1, n_points=20), "`i` has 2 entries and `j` has 1"),
-    (lambda: Bounds([], [], upper=1, n_points=20), "side information is empty; pass `i`"),
+    (
+        lambda: Bounds([], [], upper=1, n_points=20).bind(Hinge()),
+        "side information is empty; pass Bounds",
+    ),
     (lambda: Bounds([1.5], [2], upper=1, n_points=20), "`i` must hold whole numbers"),
     (
         lambda: Bounds([1, 2], [2, 1], upper=1, n_points=20),

@@ -13,7 +13,7 @@ from gramlearn._base.validation import check_flag
 from gramlearn._base.warnings import warn
 from gramlearn.estimators._learning import SolvesProblems, check_labels, check_not_side, side_of
 from gramlearn.methods.choosing.candidates import PRIORS, Candidate, Family
-from gramlearn.methods.choosing.choose import Choice, choose
+from gramlearn.methods.choosing.choose import choose
 from gramlearn.methods.choosing.learning import PERCENTILES, Final, Setting, learn_candidate
 from gramlearn.methods.choosing.places import Places
 from gramlearn.methods.choosing.tasks import (
@@ -70,6 +70,7 @@ class ChoosesByHeldBack(SolvesProblems):
     statements_: str | None
     cv_results_: dict[str, Any]
     verdict_: str
+    _chosen: Candidate
 
     @property
     def _chooses(self) -> bool:
@@ -78,7 +79,8 @@ class ChoosesByHeldBack(SolvesProblems):
 
     def _forget_choice(self) -> None:
         """Leave nothing of the choice that an earlier fit made."""
-        for name in ("C_", "strength_", "prior_", "statements_", "cv_results_", "verdict_"):
+        names = ("C_", "strength_", "prior_", "statements_", "cv_results_", "verdict_", "_chosen")
+        for name in names:
             self.__dict__.pop(name, None)
 
     def _learn_best(
@@ -110,14 +112,28 @@ class ChoosesByHeldBack(SolvesProblems):
             as_given = self.loss is not None or self.bounds is not None or known.is_drawn
             families = families_as_given() if as_given else families_of(side)
             task = OfStatements(places, side, self._allowed(families))
+        if not hasattr(self, "_chosen"):
+            self._choose(task, setting, rng)
+        final = learn_candidate(self._chosen, task, setting, self._solve, rng)
+        self.C_ = final.price
+        return final, self._chosen
+
+    def _choose(self, task: Task, setting: Setting, rng: np.random.Generator) -> None:
+        """Try what can be learned on what is held back, and say where none of it helps."""
         show = check_flag(self.verbose, "verbose")
         # What the last solve is to be like is read before the others, which take the time.
         Limits.read(self.tol, self.max_iter, self.time_limit, type(self).__name__)
         with counting_bar("choosing", show) as report:
             choice = choose(task, setting, rng, report)
-        final = learn_candidate(choice.candidate, task, setting, self._solve, rng)
-        self._keep_choice(choice, final)
-        return final, choice.candidate
+        self._chosen = chosen = choice.candidate
+        self.strength_, self.prior_, self.statements_ = (
+            chosen.strength,
+            chosen.prior,
+            chosen.statements,
+        )
+        self.cv_results_, self.verdict_ = choice.results, choice.verdict
+        if not choice.helps:
+            warn(f"{type(self).__name__}: {self.verdict_}")
 
     def _known(self, side: Any, y: Any, n_points: int, rng: np.random.Generator) -> Known:
         """Statements, as given or drawn from labels, or the class of each point."""
@@ -144,11 +160,3 @@ class ChoosesByHeldBack(SolvesProblems):
         if self.n_components is not None:
             others = [family for family in others if family.n_components is None]
         return [plain, *others]
-
-    def _keep_choice(self, choice: Choice, final: Final) -> None:
-        chosen = choice.candidate
-        self.C_, self.strength_ = final.price, chosen.strength
-        self.prior_, self.statements_ = chosen.prior, chosen.statements
-        self.cv_results_, self.verdict_ = choice.results, choice.verdict
-        if not choice.helps:
-            warn(f"{type(self).__name__}: {self.verdict_}")

@@ -4,6 +4,7 @@ A fitted estimator keeps a few numbers for each feature, the root of its prior, 
 from. What is said of points or statements is asked with them at hand, for the estimator does not keep them.
 """
 
+from abc import ABC, abstractmethod
 from hashlib import sha256
 from typing import Any, NamedTuple
 
@@ -12,7 +13,6 @@ from sklearn.utils.validation import check_is_fitted
 
 from gramlearn._base.arrays import to_numpy
 from gramlearn._base.validation import check_count, check_number
-from gramlearn.estimators._inputs import validated
 from gramlearn.estimators._learning import side_of
 from gramlearn.evaluation.suspects import suspects
 from gramlearn.methods.metric.directions import StretchedDirections, stretched_directions
@@ -34,7 +34,7 @@ class _Explanation(NamedTuple):
     loss: BoundedLoss
 
 
-class ExplainsMetric:
+class ExplainsMetric(ABC):
     """What a metric has learned: its features and directions, and the statements it does not keep."""
 
     _map: MetricMap
@@ -147,8 +147,9 @@ class ExplainsMetric:
         """The statements that are probably wrong; see `gramlearn.evaluation.suspects`. It needs no fit."""
         return suspects(self, X, side, n_folds=n_folds, random_state=random_state)
 
+    @abstractmethod
     def _points(self, X: Any) -> Any:
-        return validated(self, X, accept_sparse="csr", dtype=np.float64, reset=False)
+        """New points as they are measured."""
 
     def _prices(self, side: SideInformation) -> np.ndarray | None:
         """|lam| of each statement, where these are what was learned from."""

@@ -98,6 +98,33 @@ def two_sides(estimator: Any, pairs: Any, *, ensure_all_finite: bool = True) -> 
     return first, second
 
 
+def of_unit_length(X: Any, name: str) -> Any:
+    """x / |x| of each row, dense or sparse, in the precision of X; a row of zeros is refused."""
+    # First by the largest entries, whose squares are within the range of numbers then.
+    size = abs(X).max(axis=1)
+    size = np.asarray(size.toarray() if issparse(size) else size).reshape(-1)
+    if not (size >= np.finfo(X.dtype).tiny).all():
+        row = int(np.argmin(size))
+        raise ValueError(
+            f"`{name}` has a row of zeros (row {row}), which has no direction; leave it out, or pass "
+            "normalize=False."
+        )
+    X = _divided_rows(X, size)
+    squares = X.multiply(X).sum(axis=1) if issparse(X) else (X * X).sum(axis=1)
+    return _divided_rows(X, np.sqrt(np.asarray(squares).reshape(-1)))
+
+
+def _divided_rows(X: Any, by: np.ndarray) -> Any:
+    if not issparse(X):
+        return X / by[:, None]
+    return csr_array(X.multiply((1 / by)[:, None]), dtype=X.dtype)
+
+
+def are_pairs(X: Any) -> bool:
+    """Whether these are pairs of points, and not points: m x 2 x d, or two tables."""
+    return _are_two_sides(X) or len(_shape(X)) == 3
+
+
 def _are_two_sides(pairs: Any) -> bool:
     """Whether it is (A, B), or a list of two tables; lists of numbers are pairs, however they are nested."""
     if not isinstance(pairs, tuple | list) or len(pairs) != 2:
@@ -105,10 +132,10 @@ def _are_two_sides(pairs: Any) -> bool:
     return isinstance(pairs, tuple) or any(len(getattr(side, "shape", ())) == 2 for side in pairs)
 
 
-def validated_for_kernel(estimator: Any, X: Any, kernel: Any) -> np.ndarray:
+def validated_for_kernel(estimator: Any, X: Any, kernel: Any, *, reset: bool = True) -> np.ndarray:
     """Points, as float64; a kernel in the precision it came in, on which hangs what is rounding in it."""
     is_kernel = isinstance(kernel, str) and kernel == "precomputed"
-    points = validated(estimator, X, dtype="numeric" if is_kernel else np.float64)
+    points = validated(estimator, X, dtype="numeric" if is_kernel else np.float64, reset=reset)
     return np.asarray(check_extent(points, power=2))
 
 

@@ -6,6 +6,7 @@ from typing import Any, cast
 
 import numpy as np
 
+from gramlearn._base.arrays import to_numpy
 from gramlearn._base.validation import check_flag
 from gramlearn._base.warnings import is_called_by, warn
 from gramlearn.estimators._all_or_nothing import run_search
@@ -24,6 +25,7 @@ from gramlearn.side_information.triplets import check_triplets
 from gramlearn.solvers.loop import Limits, warn_unless_solved
 from gramlearn.solvers.progress import progress_bar
 from gramlearn.solvers.solve import attempt
+from gramlearn.solvers.solver import Start
 
 _SOFT, _FINITE = 'loss="slack" or "hinge"', 'loss="hinge" or "squared_hinge"'
 
@@ -37,14 +39,19 @@ class SolvesProblems:
     time_limit: Any
     callback: Any
     verbose: Any
+    warm_start: Any = False  # where it is no parameter
+    _adds: bool = False  # statements to those of an earlier fit
 
     def _solve(self, regularizer: Regularizer, prior: Any, terms: list[Term]) -> Solution:
         """Solve, and warn where the tolerance is not reached; contradictions raise InfeasibleError."""
         problem = Problem(regularizer, prior, terms)
+        goes_on = check_flag(self.warm_start, "warm_start") or self._adds
+        last = getattr(self, "solution_", None) if goes_on else None
+        start = start_at(problem, last) if isinstance(last, Solution) else None
 
         def run(given: Limits, callback: Any) -> tuple[Solution, Limits]:
             return attempt(
-                problem, self.solver, given.tol, self.max_iter, callback, None, self.time_limit
+                problem, self.solver, given.tol, self.max_iter, callback, start, self.time_limit
             )
 
         return unless_infeasible(self._search(run), _SOFT, _FINITE)
@@ -79,6 +86,24 @@ class SolvesProblems:
         return run_search(self, search)
 
 
+def start_at(problem: Problem, last: Solution) -> Start | None:
+    """The X of an earlier answer, and its prices where its statements are the first ones of each term."""
+    if int(last.factor.shape[0]) != problem.n:
+        return None
+    sizes = [part.size for part in problem.parts]
+    duals = [np.zeros(size) for size in sizes]
+    known = [to_numpy(vector) for vector in last.duals]
+    is_begun = len(known) == len(sizes) and all(
+        len(vector) <= size and np.isfinite(vector).all()
+        for vector, size in zip(known, sizes, strict=True)
+    )
+    if is_begun:
+        for vector, some in zip(duals, known, strict=True):
+            vector[: len(some)] = some
+    is_same = is_begun and [len(vector) for vector in known] == sizes
+    return Start(duals, last.factor, is_answer=is_same)
+
+
 def side_of(
     side: Any,
     y: Any,
@@ -93,9 +118,8 @@ def side_of(
     check_not_side(y)
     if y is not None:
         check_labels(y, n_points)
-        # A Pipeline passes y to every step, for the sake of a later one.
-        if side is not None and not (uses_both or is_called_by("sklearn")):
-            warn("`y` is not used beside `side`, from which all is learned; pass one of the two.")
+        if side is not None and not uses_both:
+            warn_of_unused_labels("from which all is learned")
     if side is None:
         if y is None:
             raise ValueError(
@@ -103,14 +127,28 @@ def side_of(
                 "is None; pass labels as `y`, or `side=Pairs(...)`, Triplets or Bounds."
             )
         return draw(y, n_drawn, random_state=rng)
+    check_side(side, n_points)
+    side.check_not_empty()
+    return side
+
+
+def check_side(side: Any, n_points: int) -> None:
+    """Side information about so many points; there may be no statements."""
     if not isinstance(side, SideInformation):
         raise TypeError(
             f"`side` must be Pairs, Triplets or Bounds; got {type(side).__name__}. Pairs of row numbers become "
             "Pairs(similar=..., dissimilar=..., n_points=len(X))."
         )
     side.check_fits(n_points)
-    side.check_not_empty()
-    return side
+
+
+def warn_of_unused_labels(why: str) -> None:
+    """Say that labels beside side information are not used, but to scikit-learn.
+
+    A Pipeline passes y to every step, for the sake of a later one.
+    """
+    if not is_called_by("sklearn"):
+        warn(f"`y` is not used beside `side`, {why}; pass one of the two.")
 
 
 def triplets_of(

@@ -1,6 +1,6 @@
 """d(x, y) <= threshold: what a learned metric says about pairs, in methods named as in metric-learn."""
 
-from abc import ABC, abstractmethod
+from abc import abstractmethod
 from collections.abc import Callable
 from types import MethodType
 from typing import Any, Self
@@ -11,16 +11,22 @@ from sklearn.base import ClassNamePrefixFeaturesOutMixin, TransformerMixin
 from sklearn.utils.validation import check_is_fitted
 
 from gramlearn._base.arrays import to_numpy
-from gramlearn._base.validation import as_numbers, check_finite
+from gramlearn._base.validation import as_numbers, check_finite, check_flag
 from gramlearn.estimators._inputs import (
     FLOATS,
     KeepsPrecision,
+    are_pairs,
+    of_unit_length,
     two_sides,
     validated,
 )
+from gramlearn.estimators._scoring import ScoresWhatIsKnown
+from gramlearn.evaluation.statements import pair_scores
+from gramlearn.evaluation.triplets import score_pairs
 from gramlearn.methods.metric.diagonal.fitting import LearnedWeights
 from gramlearn.methods.metric.fitting import Learned, Statements
 from gramlearn.methods.metric.maps import MetricMap
+from gramlearn.side_information import SideInformation
 
 
 class _JudgesPairs:
@@ -48,12 +54,17 @@ class _JudgesPairs:
         return MethodType(self._method, estimator)
 
 
-class PairMethods(KeepsPrecision, ABC):
+class PairMethods(ScoresWhatIsKnown, KeepsPrecision):
     """Distances of pairs of points, and the threshold below which a pair counts as alike."""
 
+    normalize: Any = False  # where it is no parameter
     threshold_: float
     n_features_in_: int
     _judges_pairs: bool
+
+    def _as_measured(self, X: Any, name: str = "X") -> Any:
+        """Points as their distances are learned and measured: of unit length, where that is asked for."""
+        return of_unit_length(X, name) if check_flag(self.normalize, "normalize") else X
 
     def _keep_answer(
         self, learned: Learned | LearnedWeights, asked: Statements, judges_pairs: bool
@@ -79,7 +90,7 @@ class PairMethods(KeepsPrecision, ABC):
             The points of the pairs. A and B may be data frames, or sparse, one of them or both.
         """
         check_is_fitted(self)
-        first, second = two_sides(self, pairs)
+        first, second = (self._as_measured(side, "pairs") for side in two_sides(self, pairs))
         return np.sqrt(self._squared_distances(first, second))
 
     def pair_score(self, pairs: Any) -> np.ndarray:
@@ -95,7 +106,8 @@ class PairMethods(KeepsPrecision, ABC):
 
         def metric(u: Any, v: Any, squared: bool = False) -> float:
             first, second = (
-                _one_row(x, name, self.n_features_in_) for x, name in ((u, "u"), (v, "v"))
+                self._as_measured(_one_row(x, name, self.n_features_in_), name)
+                for x, name in ((u, "u"), (v, "v"))
             )
             length = float(self._squared_distances(first, second)[0])
             return length if squared else length**0.5
@@ -107,19 +119,49 @@ class PairMethods(KeepsPrecision, ABC):
         """1 for pairs that are alike, nearer than `threshold_`, and -1 for the others."""
         return np.where(self.pair_distance(pairs) <= self.threshold_, 1, -1)
 
-    @_JudgesPairs
-    def score(self, pairs: Any, y: Any) -> float:
-        """The area under the ROC curve of `pair_score`, for y of 1 (alike) and -1 (unlike), or booleans."""
-        scores = self.pair_score(pairs)
+    def score(self, X: Any, y: Any = None, *, side: SideInformation | None = None) -> float:
+        """How much of what is known comes out right, between 0 and 1.
+
+        Parameters
+        ----------
+        X : array m x 2 x d, or (A, B) or [A, B] of two arrays m x d; or n x d
+            Pairs as `pair_distance` takes them, or points.
+        y : vector of m, or of n labels, optional
+            Of pairs 1 (alike) and -1 (unlike), or booleans: the score is the area under the ROC curve of
+            `pair_score`. Of points their classes: each point is judged among the others, by the five nearest in
+            what `transform` gives: whether the nearest is of its class, whether most of them are, and twice the
+            share that is, over four. Of more than 3000 points, 3000 are.
+        side : Pairs, Triplets or Bounds, optional
+            Statements about the rows of X, in place of y, by their weights. Of Pairs it is the area under the
+            ROC curve: how often a similar pair is nearer than a dissimilar one, or than a random one where all
+            are of one kind. Of Triplets it is the share that holds, and of Bounds the share that is kept, where
+            one that is missed counts by the ratio of bound and distance. Ties count half.
+        """
+        if not are_pairs(X):
+            return super().score(X, y, side=side)
+        check_is_fitted(self)
+        if side is not None:
+            raise TypeError(
+                "`X` holds pairs of points, and `side` is about rows of points; pass the points as X, or the "
+                "pairs with y of 1 and -1."
+            )
+        if y is None:
+            raise ValueError(
+                "`y` is missing; pass 1 for each pair that is alike and -1 for each that is not."
+            )
+        scores = self.pair_score(X)
         alike = _alike(y, len(scores))
         if alike.all() or not alike.any():
             raise ValueError(
                 f"`y` calls all {alike.size} pairs {'alike' if alike.any() else 'unlike'}; the area under the "
-                "ROC curve needs pairs of both kinds."
+                "ROC curve needs pairs of both kinds; in cross-validation pass cv=StratifiedKFold()."
             )
-        from sklearn.metrics import roc_auc_score  # a fifth of what importing gramlearn would cost
+        kinds = -scores[alike], -scores[~alike]
+        of_alike, _ = pair_scores(*kinds, *(np.ones(len(kind)) for kind in kinds))
+        return float(of_alike.mean())
 
-        return float(roc_auc_score(alike, scores))
+    def _row_distances(self, X: Any, i: np.ndarray, j: np.ndarray) -> np.ndarray:
+        return score_pairs(self, X, i, j) ** 2
 
     def calibrate_threshold(self, pairs: Any, y: Any) -> Self:
         """Set `threshold_` to what tells these pairs apart best, for y as `score` takes it."""

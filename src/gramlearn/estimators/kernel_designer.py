@@ -30,6 +30,7 @@ from gramlearn.estimators._design_points import (
 )
 from gramlearn.estimators._inputs import KeepsPrecision
 from gramlearn.estimators._learning import triplets_of
+from gramlearn.estimators._scoring import ScoresInPipelines, guessed
 from gramlearn.evaluation.triplets import share_kept
 from gramlearn.methods.kernel_design.answer import KernelDesign
 from gramlearn.methods.kernel_design.kernel import (
@@ -51,7 +52,11 @@ _MENDS = {"nonnegative": True, "shift": False}
 
 
 class KernelDesigner(
-    KeepsPrecision, ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator
+    ScoresInPipelines,
+    KeepsPrecision,
+    ClassNamePrefixFeaturesOutMixin,
+    TransformerMixin,
+    BaseEstimator,
 ):
     """K = sum_p alpha_p K_p + beta I: the combination of base kernels that keeps comparisons best.
 
@@ -251,11 +256,14 @@ class KernelDesigner(
     def score(self, X: Any, y: Any = None, *, side: SideInformation | None = None) -> float:
         """The share of comparisons kept: of the Triplets `side`, or of 1000 that are drawn from labels y.
 
+        Equal scores keep none. A fold without a comparison scores 1/2, as a guess would, with a warning.
         Of precomputed kernels X is that of the training points; of others there is no telling.
         """
         check_is_fitted(self)
         point_set = self._given.new(self, X, self._kernel.reads)
         n = len(point_set.points)
+        if isinstance(side, SideInformation) and not side.size:
+            return guessed(f"`side` says nothing about these {n} rows")
         known = triplets_of(side, y, n, _COMPARISONS, generator(0))
         i, j, _ = (to_numpy(rows) for rows in known.near_and_far())
         first, second = self._given.pairs_of(point_set, i, j)

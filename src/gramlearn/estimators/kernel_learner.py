@@ -8,8 +8,8 @@ from sklearn.base import BaseEstimator, ClassNamePrefixFeaturesOutMixin, Transfo
 from sklearn.utils.validation import check_is_fitted
 
 from gramlearn._base.validation import check_choice, check_flag, check_positive, generator
-from gramlearn.estimators._all_or_nothing import all_or_nothing
-from gramlearn.estimators._choosing import DIRECTIONS, ChoosesByHeldBack
+from gramlearn.estimators._choosing import DIRECTIONS
+from gramlearn.estimators._going_on import GoesOn
 from gramlearn.estimators._inputs import FLOATS, check_components, validated, validated_for_kernel
 from gramlearn.estimators._learning import side_of
 from gramlearn.estimators._pair_methods import PairMethods
@@ -32,7 +32,7 @@ _ROWS = 1000  # of sparse pairs, at a time
 
 
 class KernelLearner(
-    ChoosesByHeldBack, PairMethods, ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator
+    GoesOn, PairMethods, ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator
 ):
     """k(x, y) = alpha k0(x, y) + k1' S k2: the kernel nearest to k0 that honors what is known of pairs.
 
@@ -87,6 +87,11 @@ class KernelLearner(
     n_pairs : int, optional
         The number of pairs to draw from labels; 40 c^2 for c classes if None. Where the price is chosen, labels
         are learned from as comparisons of near points instead, unless this is given.
+    normalize : bool
+        Whether to scale each point to length one before all else. The kernel is that of scaled points.
+    warm_start : bool
+        Whether a further fit starts at the last answer. What it finds is the same, sooner where little has
+        changed.
     solver : str or Solver
         The solver, by name or as an object; see `solve`.
     tol : float
@@ -146,6 +151,8 @@ class KernelLearner(
         bounds: tuple[float, float] | None = None,
         percentiles: tuple[float, float] | None = None,
         n_pairs: int | None = None,
+        normalize: bool = False,
+        warm_start: bool = False,
         solver: Any = "auto",
         tol: float = 1e-6,
         max_iter: int | None = None,
@@ -168,6 +175,8 @@ class KernelLearner(
         self.bounds = bounds
         self.percentiles = percentiles
         self.n_pairs = n_pairs
+        self.normalize = normalize
+        self.warm_start = warm_start
         self.solver = solver
         self.tol = tol
         self.max_iter = max_iter
@@ -181,15 +190,20 @@ class KernelLearner(
         tags.input_tags.pairwise = isinstance(self.kernel, str) and self.kernel == "precomputed"
         return tags
 
-    @all_or_nothing
-    def fit(self, X: Any, y: Any = None, *, side: SideInformation | None = None) -> Self:
-        """Learn from labels y, or from `side`: Pairs, Triplets or Bounds over the rows of X.
+    def _checked_points(self, X: Any, reset: bool) -> Any:
+        return self._as_measured(validated_for_kernel(self, X, self.kernel, reset=reset))
 
-        Labels of -1 (integer), NaN or None mean unknown, and such points take no part.
-        """
-        X = validated_for_kernel(self, X, self.kernel)
+    def _as_measured(self, X: Any, name: str = "X") -> Any:
+        is_kernel = isinstance(self.kernel, str) and self.kernel == "precomputed"
+        if is_kernel and check_flag(self.normalize, "normalize"):
+            raise ValueError(
+                '`normalize=True` scales points, and kernel="precomputed" has none; divide K_ij by the root of '
+                "K_ii K_jj, and leave normalize=False."
+            )
+        return super()._as_measured(X, name)
+
+    def _learn_from(self, X: Any, y: Any, side: SideInformation | None) -> Self:
         rng = generator(self.random_state)
-        self._forget_choice()
         if self._chooses:
             return self._fit_best(X, y, side, rng)
         known = side_of(side, y, X.shape[0], self.n_pairs, rng)
@@ -262,15 +276,16 @@ class KernelLearner(
     def kernel_matrix(self, X: Any, Y: Any = None) -> np.ndarray:
         """All k(x, y) of the learned kernel; without Y those with the training points."""
         check_is_fitted(self)
-        X = validated(self, X, dtype=np.float64, reset=False)
+        X = self._as_measured(validated(self, X, dtype=np.float64, reset=False))
         if Y is None:
             return self._map.with_training(X)
-        return self._map.between(X, validated(self, Y, "Y", dtype=np.float64, reset=False))
+        Y = validated(self, Y, "Y", dtype=np.float64, reset=False)
+        return self._map.between(X, self._as_measured(Y, "Y"))
 
     def transform(self, X: Any) -> np.ndarray:
         """Coordinates with the learned kernel as inner products, within the span of the training points."""
         check_is_fitted(self)
-        X = validated(self, X, dtype=FLOATS, reset=False)
+        X = self._as_measured(validated(self, X, dtype=FLOATS, reset=False))
         found = self._map.transform(X.astype(np.float64, copy=False))
         found = found if self._directions is None else found @ self._directions
         return found.astype(X.dtype, copy=False)

@@ -10,9 +10,9 @@ from sklearn.utils.validation import check_is_fitted
 
 from gramlearn._base.distances import coincide_under
 from gramlearn._base.validation import check_choice, check_extent, generator
-from gramlearn.estimators._all_or_nothing import all_or_nothing
-from gramlearn.estimators._choosing import DIRECTIONS, ChoosesByHeldBack, numbered_classes
+from gramlearn.estimators._choosing import DIRECTIONS, numbered_classes
 from gramlearn.estimators._explaining import ExplainsMetric
+from gramlearn.estimators._going_on import GoesOn
 from gramlearn.estimators._inputs import FLOATS, check_components, validated
 from gramlearn.estimators._learning import side_of
 from gramlearn.estimators._pair_methods import MahalanobisMethods
@@ -48,7 +48,7 @@ from gramlearn.side_information.sampling import classes_of
 _LARGEST_OUTPUT = 10**9  # numbers of a transformed sparse X: 8 GB
 
 
-class MetricLearner(ExplainsMetric, ChoosesByHeldBack, MahalanobisMethods, BaseEstimator):
+class MetricLearner(ExplainsMetric, GoesOn, MahalanobisMethods, BaseEstimator):
     """d(x, y) = (x - y)' W (x - y), with W the nearest to W0 that honors what is known of pairs.
 
     With `LogDet` and `loss="slack"` this is information-theoretic metric learning (ITML), solved to optimality.
@@ -101,6 +101,12 @@ class MetricLearner(ExplainsMetric, ChoosesByHeldBack, MahalanobisMethods, BaseE
     shape : {"full", "diagonal"}
         All of W, or a weight for each feature, d(x, y) = sum_f w_f (x_f - y_f)^2: quicker, and readable. X may
         be sparse then, and the prior a vector; "inverse_covariance" is one over the variance of each feature.
+    normalize : bool
+        Whether to scale each point to length one before all else. Plain squared distances are then
+        2 - 2 cos(x, y). L goes with scaled points, too.
+    warm_start : bool
+        Whether a further fit starts at the last answer. What it finds is the same, sooner where little has
+        changed. A diagonal metric begins anew.
     solver : str or Solver
         The solver, by name or as an object; see `solve`.
     tol : float
@@ -183,6 +189,8 @@ class MetricLearner(ExplainsMetric, ChoosesByHeldBack, MahalanobisMethods, BaseE
         percentiles: tuple[float, float] | None = None,
         n_pairs: int | None = None,
         shape: str = "full",
+        normalize: bool = False,
+        warm_start: bool = False,
         solver: Any = "auto",
         tol: float = 1e-6,
         max_iter: int | None = None,
@@ -203,6 +211,8 @@ class MetricLearner(ExplainsMetric, ChoosesByHeldBack, MahalanobisMethods, BaseE
         self.percentiles = percentiles
         self.n_pairs = n_pairs
         self.shape = shape
+        self.normalize = normalize
+        self.warm_start = warm_start
         self.solver = solver
         self.tol = tol
         self.max_iter = max_iter
@@ -216,20 +226,16 @@ class MetricLearner(ExplainsMetric, ChoosesByHeldBack, MahalanobisMethods, BaseE
         tags.input_tags.sparse = self._takes_sparse
         return tags
 
-    @all_or_nothing
-    def fit(self, X: Any, y: Any = None, *, side: SideInformation | None = None) -> Self:
-        """Learn from labels y, or from `side`: Pairs, Triplets or Bounds over the rows of X.
+    def _checked_points(self, X: Any, reset: bool) -> Any:
+        return check_extent(self._checked(X, reset=reset))
 
-        Labels of -1 (integer), NaN or None mean unknown, and such points take no part.
-        """
-        X = check_extent(self._checked(X, reset=True))
+    def _learn_from(self, X: Any, y: Any, side: SideInformation | None) -> Self:
         if self.n_components is not None:
             n, d = X.shape
             # A sparse X is never written out, and its last direction cannot be found by products alone.
             most = min(n, d) - issparse(X)
             check_components(self.n_components, most, f"{n} points of {d} features")
         rng = generator(self.random_state)
-        self._forget_choice()
         for name in ("basis_", "inner_", "feature_weights_"):
             self.__dict__.pop(name, None)  # of an earlier fit
         if self._chooses and not self._is_diagonal:
@@ -415,7 +421,13 @@ class MetricLearner(ExplainsMetric, ChoosesByHeldBack, MahalanobisMethods, BaseE
                 "`X` is sparse, and the metric of all its features is a dense matrix; pass `rank=`, such as "
                 'rank=100, to learn a part of low rank, shape="diagonal", or X.toarray().'
             )
-        return validated(self, X, accept_sparse="csr", dtype=dtype, reset=reset)
+        X = validated(self, X, accept_sparse="csr", dtype=dtype, reset=reset)
+        return self._as_measured(X)
+
+    def _points(self, X: Any) -> Any:
+        return self._as_measured(
+            validated(self, X, accept_sparse="csr", dtype=np.float64, reset=False)
+        )
 
     def _basis(
         self, X: Any, known: SideInformation, is_identity: bool, of_kernel: bool, y: Any, rng: Any

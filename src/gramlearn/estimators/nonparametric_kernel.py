@@ -24,6 +24,7 @@ from gramlearn._base.warnings import warn
 from gramlearn.estimators._all_or_nothing import all_or_nothing, run_search
 from gramlearn.estimators._inputs import FLOATS, KeepsPrecision, validated
 from gramlearn.estimators._learning import check_labels, side_of
+from gramlearn.estimators._scoring import ScoresByTransform
 from gramlearn.graphs.neighbors import (
     build_graph,
     check_graph,
@@ -41,7 +42,11 @@ _RANK = 1e-10  # eigenvalues below this share of the largest are zero
 
 
 class NonparametricKernel(
-    KeepsPrecision, ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator
+    ScoresByTransform,
+    KeepsPrecision,
+    ClassNamePrefixFeaturesOutMixin,
+    TransformerMixin,
+    BaseEstimator,
 ):
     """A kernel over the rows of X that must-links and cannot-links shape, and a graph of neighbors carries on.
 

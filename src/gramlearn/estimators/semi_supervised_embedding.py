@@ -17,6 +17,7 @@ from gramlearn._base.warnings import warn
 from gramlearn.estimators._all_or_nothing import all_or_nothing
 from gramlearn.estimators._inputs import FLOATS, KeepsPrecision, validated, validated_for_kernel
 from gramlearn.estimators._learning import SolvesProblems, side_of
+from gramlearn.estimators._scoring import ScoresByTransform
 from gramlearn.methods.metric.feature_space import FeatureSpace
 from gramlearn.methods.metric.fitting import ask
 from gramlearn.problem.constraints import Trace
@@ -32,7 +33,12 @@ _RANK = 1e-6  # eigenvalues below this share of the largest are zero
 
 
 class SemiSupervisedEmbedding(
-    SolvesProblems, KeepsPrecision, ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator
+    SolvesProblems,
+    ScoresByTransform,
+    KeepsPrecision,
+    ClassNamePrefixFeaturesOutMixin,
+    TransformerMixin,
+    BaseEstimator,
 ):
     """x -> W^(1/2) p(x), with W of low rank: a map for looking at, from pairs, triplets or labels.
 

@@ -1,7 +1,8 @@
 """What is known about n points: `bind` makes it terms of a problem, `keep_points` follows a subset of them.
 
 Indices number the rows of the points (or of the kernel) they were made for. They carry n_points, so
-that a subset with other rows is refused and never misread.
+that a subset with other rows is refused and never misread. To scikit-learn, side information is a column with
+an entry for each point: the folds of a search cut it as they cut X.
 """
 
 from abc import ABC, abstractmethod
@@ -47,10 +48,23 @@ class SideInformation(ABC):
     @property
     @abstractmethod
     def size(self) -> int:
-        """How many statements there are.
+        """How many statements there are."""
 
-        No `len`: scikit-learn takes what has the length of X for an array, and cuts it up for each fold.
+    @property
+    @final
+    def shape(self) -> tuple[int]:
+        """(n_points,), by which scikit-learn knows what has a part for each fold.
+
+        There is no `len`, which would say how many points there are and be read as how many statements.
         """
+        return (self.n_points,)
+
+    @final
+    def __getitem__(self, rows: Any) -> Self:
+        """What `keep_points(rows)` gives, in the spelling of scikit-learn: side[rows] and side[rows, ...]."""
+        return self.keep_points(rows[0] if isinstance(rows, tuple) else rows)
+
+    __iter__ = None  # statements are no sequence: indices are those of points
 
     @abstractmethod
     def describe(self, k: int) -> str:
@@ -58,7 +72,7 @@ class SideInformation(ABC):
 
     @abstractmethod
     def keep_points(self, rows: Any) -> Self:
-        """Keep the statements all of whose points lie in `rows`, renumbered for X[rows].
+        """Keep the statements all of whose points lie in `rows`, renumbered for X[rows]; there may be none.
 
         Parameters
         ----------
@@ -217,16 +231,8 @@ class SideInformation(ABC):
         """Refuse to learn from no statements; they may be made, to add others to them."""
         if not self.size:
             raise ValueError(
-                f"side information is empty; pass {type(self).__name__} with at least one statement."
-            )
-
-    @final
-    def _check_kept(self, n_kept: int, n_rows: int) -> None:
-        """Refuse a subset about which nothing is known."""
-        if n_kept == 0:
-            raise ValueError(
-                f"none of the {self.size} statements lies within the {n_rows} rows of `rows`; keep "
-                "more rows, or split so that linked points stay together."
+                f"side information is empty; pass {type(self).__name__} with at least one statement, or, of "
+                "cross-validation, fewer folds, or folds that keep linked points together."
             )
 
 

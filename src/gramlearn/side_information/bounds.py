@@ -27,6 +27,8 @@ INF = float("inf")
 class Bounds(SideInformation):
     """lower_k <= d(i_k, j_k) <= upper_k, d the squared distance.
 
+    `+` joins the intervals of two about the same points, and no pair may be in both.
+
     Parameters
     ----------
     i, j : vectors of row indices
@@ -86,11 +88,28 @@ class Bounds(SideInformation):
                 f"`lower` exceeds `upper` for {self.describe(k)}: {read(lower[k])} > "
                 f"{read(upper[k])}; a squared distance lies between lower and upper."
             )
-        if not bool(xp.any((upper < INF) | (lower > 0))):
+        if self.size and not bool(xp.any((upper < INF) | (lower > 0))):
             raise ValueError(
                 "no pair has a bound; pass `upper` (finite), `lower` (positive) or both, as "
                 "squared distances."
             )
+
+    def __add__(self, other: Self) -> Self:
+        """The intervals of both, about the same points."""
+        if not isinstance(other, Bounds):
+            return NotImplemented
+        self._check_same_points(other)
+        table = tables.join_tables(self._table, other._table)
+        sizes = self.size, other.size
+        (upper, lower), (others_upper, others_lower) = self.limits, other.limits
+        return replace(
+            self,
+            i=table[:, 0],
+            j=table[:, 1],
+            upper=tables.join_numbers((upper, others_upper), sizes, table, "upper"),
+            lower=tables.join_numbers((lower, others_lower), sizes, table, "lower"),
+            weight=tables.join_weights((self.weight, other.weight), sizes, table),
+        )
 
     @property
     def _table(self) -> Array:
@@ -124,7 +143,6 @@ class Bounds(SideInformation):
 
     def keep_points(self, rows: Any) -> Self:
         table, kept, n_rows = tables.renumber(self._table, rows, self.n_points)
-        self._check_kept(int(table.shape[0]), n_rows)
         numbers = self._numbers_at(kept)
         return replace(self, i=table[:, 0], j=table[:, 1], n_points=n_rows, **numbers)
 
@@ -216,7 +234,5 @@ def _takes_target(loss: BoundedLoss) -> bool:
 
 def _check_vector(x: Any, name: str, n_points: int) -> Array:
     index = check_indices(x, name)
-    if index.shape[0] == 0:
-        raise ValueError(f"side information is empty; pass `{name}` with at least one row index.")
     tables.check_range(index, name, n_points)
     return index

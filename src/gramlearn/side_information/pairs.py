@@ -263,7 +263,6 @@ class Pairs(SideInformation):
             side: tables.renumber(getattr(self, side), rows, self.n_points) for side in _NUMBERS
         }
         n_rows = kept["similar"][2]
-        self._check_kept(sum(int(table.shape[0]) for table, _, _ in kept.values()), n_rows)
         lists = {side: table for side, (table, _, _) in kept.items()}
         numbers = self._numbers_at({side: places for side, (_, places, _) in kept.items()})
         return replace(self, n_points=n_rows, **lists, **numbers)

@@ -78,6 +78,8 @@ def check_table(x: Any, name: str, widths: tuple[int, ...], n_points: int) -> Ar
 
 def check_range(index: Array, name: str, n_points: int) -> None:
     """Every entry in [0, n_points)."""
+    if not index.shape[0]:
+        return
     xp = namespace(index)
     least, largest = int(xp.min(index)), int(xp.max(index))
     if least < 0:
@@ -110,6 +112,8 @@ def pair_keys(table: Array, n_points: int) -> Array:
 
 def repeated(numbers: Array) -> Array:
     """The numbers that occur again, in ascending order; one that occurs three times is listed twice."""
+    if not numbers.shape[0]:
+        return numbers
     ordered = namespace(numbers).sort(numbers, stable=False)
     return ordered[1:][ordered[1:] == ordered[:-1]]
 

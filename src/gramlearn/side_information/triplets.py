@@ -226,7 +226,6 @@ class Triplets(SideInformation):
 
     def keep_points(self, rows: Any) -> Self:
         table, kept, n_rows = tables.renumber(self.triplets, rows, self.n_points)
-        self._check_kept(int(table.shape[0]), n_rows)
         return replace(self, triplets=table, n_points=n_rows, **self._numbers_at(kept))
 
     def find_impossible(self, coincide: Coincide) -> Array:

@@ -1,9 +1,10 @@
-"""c* = argmax_c mean_i score_ci over what was held back, where it beats the plain distance by a standard error.
+"""c* = argmax_c sum_i w_i score_ci over what was held back, where it beats plain distance by a standard error.
 
 The candidate that scores best among many scores too well. So what it gains is measured by things that did
 not choose it: they are dealt into five groups, each group is judged by the candidate that is best on the
 other four, and the mean of these differences from the plain distance, with its standard error, is the verdict.
-It says what a user may expect; where it is not above its standard error, the plain distance is kept.
+It says what a user may expect; where it is not above its standard error, the plain distance is kept. An item of
+weight w counts w times.
 """
 
 from collections.abc import Callable, Sequence
@@ -13,7 +14,7 @@ from typing import Any, NamedTuple, final
 import numpy as np
 
 from gramlearn.methods.choosing.candidates import PLAIN, Candidate, Family
-from gramlearn.methods.choosing.judges import group_of
+from gramlearn.methods.choosing.judges import Judge, group_of
 from gramlearn.methods.choosing.learning import Setting, learn_family
 from gramlearn.methods.choosing.tasks import Task
 
@@ -25,7 +26,7 @@ class Gain(NamedTuple):
 
     mean: float
     error: float
-    n_items: int
+    n_items: float
 
     @property
     def is_clear(self) -> bool:
@@ -41,6 +42,7 @@ class Choice:
     candidate: Candidate
     candidates: Sequence[Candidate]
     scores: np.ndarray  # candidates x items held back
+    weights: np.ndarray  # of the items
     gain: Gain | None
     what: str = ""
 
@@ -57,7 +59,7 @@ class Choice:
                 "Not judged: too little is known to hold any of it back, so the metric was learned at a mild "
                 "default price; pass more labels or statements, or C."
             )
-        plain = 100 * float(self.scores[0].mean())
+        plain = 100 * float(_mean(self.scores[0], self.weights))
         mean = round(100 * self.gain.mean, 1) + 0.0  # no "-0.0"
         by = f"{mean:.1f} points (standard error {100 * self.gain.error:.1f})"
         of = f"of {self.scores.shape[1]} held back, by {self.what}"
@@ -75,12 +77,11 @@ class Choice:
         for name in ("prior", "statements", "strength", "n_components"):
             table[f"param_{name}"] = [getattr(c, name) for c in self.candidates]
         if self.gain is not None:
-            n = self.scores.shape[1]
             above = self.scores - self.scores[0]
-            table["mean_test_score"] = self.scores.mean(axis=1)
-            table["std_error_test_score"] = self.scores.std(axis=1, ddof=1) / n**0.5
-            table["mean_gain"] = above.mean(axis=1)
-            table["std_error_gain"] = above.std(axis=1, ddof=1) / n**0.5
+            table["mean_test_score"] = _mean(self.scores, self.weights)
+            table["std_error_test_score"] = _standard_error(self.scores, self.weights)
+            table["mean_gain"] = _mean(above, self.weights)
+            table["std_error_gain"] = _standard_error(above, self.weights)
             order = np.argsort(np.argsort(-table["mean_test_score"], kind="stable"))
             table["rank_test_score"] = order + 1
         return table
@@ -95,7 +96,8 @@ def choose(
     """Try the families of a task on what is held back; `report` is called after each."""
     candidates = [candidate for family in task.families for candidate in family]
     folds = task.folds(rng)
-    unjudged = Choice(_unjudged(task.families), candidates, np.zeros((len(candidates), 0)), None)
+    nothing = np.zeros((len(candidates), 0)), np.zeros(0)
+    unjudged = Choice(_unjudged(task.families), candidates, *nothing, None)
     if not folds:
         return unjudged
     found = []
@@ -108,37 +110,53 @@ def choose(
                 roots = [None]
             scores += [fold.judge.score(F) for F in roots]
             report()
-        found.append((fold.judge.items, np.stack(scores)))
-    table, items = _mean_by_item(found)
+        found.append((fold.judge, np.stack(scores)))
+    table, weights, items = _mean_by_item(found)
     group = group_of(items)
     if np.all(group == group[0]):
         return unjudged
-    gain = measure_gain(table, group)
-    best = candidates[int(np.argmax(table.mean(axis=1)))]
-    return Choice(best if gain.is_clear else PLAIN, candidates, table, gain, folds[0].judge.what)
+    gain = measure_gain(table, weights, group)
+    best = candidates[int(np.argmax(_mean(table, weights)))]
+    chosen = best if gain.is_clear else PLAIN
+    return Choice(chosen, candidates, table, weights, gain, folds[0].judge.what)
 
 
-def measure_gain(scores: np.ndarray, group: np.ndarray) -> Gain:
+def measure_gain(scores: np.ndarray, weights: np.ndarray, group: np.ndarray) -> Gain:
     """What the best candidate gains over the first, by items whose group had no part in choosing it."""
     n = scores.shape[1]
     above = np.empty(n)
     for k in np.unique(group):
         here = group == k
-        best = int(np.argmax(scores[:, ~here].mean(axis=1)))
+        best = int(np.argmax(_mean(scores[:, ~here], weights[~here])))
         above[here] = scores[best, here] - scores[0, here]
-    return Gain(float(above.mean()), float(above.std(ddof=1) / n**0.5), n)
+    # So many items of equal weights have the same standard error.
+    n_items = float(weights.sum() ** 2 / (weights**2).sum())
+    return Gain(float(_mean(above, weights)), float(_standard_error(above, weights)), n_items)
+
+
+def _mean(scores: np.ndarray, weights: np.ndarray) -> np.ndarray:
+    """sum_k w_k s_k / sum_k w_k along the last axis."""
+    return np.asarray(scores @ weights / weights.sum())
+
+
+def _standard_error(scores: np.ndarray, weights: np.ndarray) -> np.ndarray:
+    """Of that mean, of independent items, of which there are two or more."""
+    n = len(weights)
+    squares = (scores - _mean(scores, weights)[..., None]) ** 2 @ weights**2
+    return np.asarray(np.sqrt(squares * n / (n - 1)) / weights.sum())
 
 
 def _mean_by_item(
-    found: Sequence[tuple[np.ndarray, np.ndarray]],
-) -> tuple[np.ndarray, np.ndarray]:
-    """Scores of each item once, and its number: what was held back twice has the mean of both."""
-    items = np.concatenate([numbers for numbers, _ in found])
+    found: Sequence[tuple[Judge, np.ndarray]],
+) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """Scores of each item once, its weight and its number: what was held back twice has the mean of both."""
+    items = np.concatenate([judge.items for judge, _ in found])
+    weights = np.concatenate([judge.weights for judge, _ in found])
     scores = np.concatenate([of_fold for _, of_fold in found], axis=1)
-    which, place = np.unique(items, return_inverse=True)
+    which, first, place = np.unique(items, return_index=True, return_inverse=True)
     total = np.zeros((scores.shape[0], len(which)))
     np.add.at(total.T, place, scores.T)
-    return np.asarray(total / np.bincount(place)), which
+    return np.asarray(total / np.bincount(place)), weights[first], which
 
 
 def _unjudged(families: Sequence[Family]) -> Candidate:

@@ -1,0 +1,110 @@
+"""fit(X, side) then partial_fit(X, more) is fit(X, side + more), begun at the last answer.
+
+What was chosen at first, the prior, the strength and the kind of statements, stays as it was.
+"""
+
+from abc import ABC, abstractmethod
+from dataclasses import replace
+from hashlib import sha256
+from typing import Any, NamedTuple, Self, cast
+
+import numpy as np
+from scipy.sparse import issparse
+
+from gramlearn.estimators._all_or_nothing import all_or_nothing
+from gramlearn.estimators._choosing import ChoosesByHeldBack
+from gramlearn.estimators._learning import check_labels, check_side
+from gramlearn.side_information import SideInformation
+
+
+class _Seen(NamedTuple):
+    """What was learned from so far: statements, or None for labels, about these first rows."""
+
+    side: SideInformation | None
+    n_rows: int
+    digest: str
+
+
+class GoesOn(ChoosesByHeldBack, ABC):
+    """An estimator that learns from further statements where it left off."""
+
+    _seen: _Seen
+
+    @abstractmethod
+    def _checked_points(self, X: Any, reset: bool) -> Any:
+        """X as it is measured."""
+
+    @abstractmethod
+    def _learn_from(self, X: Any, y: Any, side: SideInformation | None) -> Self:
+        """Learn from points as they are measured."""
+
+    @all_or_nothing
+    def fit(self, X: Any, y: Any = None, *, side: SideInformation | None = None) -> Self:
+        """Learn from labels y, or from `side`: Pairs, Triplets or Bounds over the rows of X.
+
+        Labels of -1 (integer), NaN or None mean unknown, and such points take no part.
+        """
+        X = self._checked_points(X, reset=True)
+        self._forget_choice()
+        self._adds = False
+        self._learn_from(X, y, side)
+        self._seen = _Seen(side, int(X.shape[0]), _digest(X))
+        return self
+
+    @all_or_nothing
+    def partial_fit(self, X: Any, y: Any = None, *, side: SideInformation | None = None) -> Self:
+        """Learn from further statements and those seen so far, from the last answer on; at first it is `fit`.
+
+        The answer is that of `fit` to all of them, at the price, prior and kind of statements that were chosen
+        at first; `fit` chooses anew.
+
+        Parameters
+        ----------
+        X : array, sparse matrix or data frame n x d
+            The rows of the calls before, in their order, and any further ones after them.
+        y : vector of n labels, optional
+            After a fit to labels: those of all rows, known by now.
+        side : Pairs, Triplets or Bounds, optional
+            After a fit to `side`: further statements of the same kind, about rows of this X.
+        """
+        if not hasattr(self, "_seen"):
+            return self.fit(X, y, side=side)
+        X = self._checked_points(X, reset=False)
+        side = self._with_seen(X, y, side)
+        self._adds = True
+        self._learn_from(X, y if side is None else None, side)
+        self._seen = _Seen(side, int(X.shape[0]), _digest(X))
+        return self
+
+    def _with_seen(self, X: Any, y: Any, side: Any) -> SideInformation | None:
+        """What is known by now, about these rows; None where that is labels."""
+        seen, n = self._seen, int(X.shape[0])
+        if n < seen.n_rows or _digest(X[: seen.n_rows]) != seen.digest:
+            raise ValueError(
+                f"`X` does not begin with the {seen.n_rows} rows that were learned from; pass these, and "
+                "further ones after them, or start anew with `fit`."
+            )
+        if (side is None) != (seen.side is None):
+            kind, wanted = ("labels", "y") if seen.side is None else ("statements", "side")
+            raise ValueError(
+                f"`{wanted}` is what this {type(self).__name__} learns from, as it was fitted to {kind}; pass "
+                f"`{wanted}`, or start anew with `fit`."
+            )
+        if seen.side is None:
+            return None
+        if y is not None:
+            check_labels(y, n)
+        check_side(side, n)
+        if type(side) is not type(seen.side):
+            raise TypeError(
+                f"`side` holds {type(side).__name__}, and so far there were {type(seen.side).__name__}, which "
+                "do not add up; pass the same kind, or start anew with `fit`."
+            )
+        known = replace(cast(Any, seen.side), n_points=n)
+        return cast(SideInformation, known + side)
+
+
+def _digest(X: Any) -> str:
+    """The same for the same rows."""
+    parts = (X.data, X.indices, X.indptr) if issparse(X) else (X,)
+    return sha256(b"".join(np.ascontiguousarray(part).tobytes() for part in parts)).hexdigest()
