@@ -630,7 +630,6 @@ REFUSED = [
     (lambda: Triplets([], n_points=5).bind(Hinge()), "side information is empty; pass Triplets"),
     (lambda: Triplets([[0, 1, 2]]), r"`Triplets\(...\)` needs n_points="),
     (lambda: Triplets([[0, 1, 2]], n_points=3, margin=-1), "`margin` must be at least 0"),
-    (lambda: Triplets([[0, 1, 2]], n_points=3, margin=None), "`margin` must be a number"),
     (lambda: Triplets([[0, 1, 2]], n_points=3, weight=[NAN]), r"nan for the triplet \(0, 1, 2\)"),
     # bounds
     (

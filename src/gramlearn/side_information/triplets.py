@@ -204,10 +204,12 @@ class Triplets(SideInformation):
         width = max(self.triplets.shape[1], other.triplets.shape[1])
         table = tables.join_tables(*(_widen(side.triplets, width) for side in (self, other)))
         sizes = (self.size, other.size)
+        has_none = self.margin is None and other.margin is None
+        margins = (None, None) if has_none else (self.margin_or_one, other.margin_or_one)
         return replace(
             self,
             triplets=table,
-            margin=tables.join_numbers((self.margin, other.margin), sizes, table, "margin"),
+            margin=tables.join_numbers(margins, sizes, table, "margin"),
             weight=tables.join_weights((self.weight, other.weight), sizes, table),
         )
 
