@@ -112,9 +112,9 @@ def test_a_linear_kernel_chooses_as_the_metric_does():
 def test_pure_noise_is_not_learned_from():
     """The gain is zero on average, and rarely above two errors.
 
-    Points are neighbors of each other, so that the error is up to twice as large as the one of things that have
-    nothing to do with each other: a gain of two errors, by chance in 16 % of draws, is in no more of 40 than the
-    bound in 999 of 1000 cases.
+    Points are neighbors of each other, so that the error is up to twice as large as that of things which have
+    nothing to do with each other. A gain of two stated errors then comes by chance in 16 % of draws, and in
+    more of 40 than the bound once in a thousand times.
     """
     gains = []
     for seed in range(40):
