@@ -188,10 +188,6 @@ REFUSED = {
         lambda: OF_PAIRS.partial_fit(X, side=3),
         "`side` must be Pairs, Triplets or Bounds; got int",
     ),
-    "without a margin": (
-        lambda: OF_TRIPLETS.partial_fit(X, side=Triplets(TABLE[:5], n_points=N)),
-        "one of the two has `margin` and the other has none",
-    ),
     "no flag": (
         lambda: MetricLearner(C=1.0, warm_start=np.ones(2)).fit(X, side=OLD),
         "`warm_start` must be True or False",

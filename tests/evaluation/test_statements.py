@@ -115,7 +115,7 @@ def test_a_bound_is_kept_or_missed_by_a_ratio():
     upper = np.asarray([1.0, 1.0, 3.0, 3.0, 3.0, np.inf, np.inf])
     lower = np.asarray([0.0, 0.0, 1.0, 1.0, 1.0, 1.0, 1.0])
     # Too far by twice, too near by half, and at no distance at all.
-    expected = [1, 1, 1, 1, 1 - 3 / 6, 1 - 0.5 / 1.5, 1 - 1 / 2]
+    expected = [1, 1, 1, 1, 3 / 6, 0.5 / 1, 0]
     np.testing.assert_allclose(bound_scores(d, upper, lower), expected, rtol=1e-15)
 
 

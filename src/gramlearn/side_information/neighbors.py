@@ -16,7 +16,7 @@ from gramlearn._base.threads import threads_that_help
 from gramlearn._base.validation import check_count, check_host_points
 from gramlearn.side_information.sampling import check_as_many, labeled_classes, read_labels
 
-_ALL_AT_ONCE = 10**6  # distances: fewer are all computed, and more are searched among
+_ALL_AT_ONCE = 300_000  # distances: fewer are all computed, and more are searched among
 
 
 @final

@@ -25,8 +25,6 @@ _STATEMENTS = 3000  # statements that are learned from to make a choice
 _PER_POINT = 12  # comparisons of near neighbors, of all that their lists make, that are learned from in the end
 _MEASURED = 10_000  # pairs that tell how far points lie apart
 _MANY_POINTS = 600  # labeled points of which two thirds, held back in turn, tell candidates apart
-_FEW_POINTS = 400  # labeled points: fewer are dealt into folds anew, until so many were
-_MOST_DEALS = 4
 _MANY_STATEMENTS = 2000  # statements of which a quarter does
 _FOLDS = 3
 _LEAST = 8  # statements, or labeled points, of which some can be held back
@@ -92,10 +90,8 @@ class OfLabels(Task):
 
     def folds(self, rng: np.random.Generator) -> list[Fold]:
         rows = np.sort(rng.permutation(self.whole)[:_POINTS])
-        parts = []
-        for _ in range(int(np.clip(_FEW_POINTS // len(rows), 1, _MOST_DEALS))):
-            fold = self._deal(rows, rng)
-            parts += [(rows[fold != k], rows[fold == k]) for k in range(_FOLDS)]
+        fold = self._deal(rows, rng)
+        parts = [(rows[fold != k], rows[fold == k]) for k in range(_FOLDS)]
         if any(min(len(known), len(held)) == 0 or not self._tells(known) for known, held in parts):
             return []
         if len(rows) >= _MANY_POINTS:
@@ -213,7 +209,8 @@ def differences_of_alike(P: np.ndarray, side: SideInformation) -> np.ndarray:
 def alike_pairs(side: SideInformation) -> np.ndarray:
     """The pairs that statements call near, each once."""
     i, j, alike = (np.asarray(v) for v in side.near_and_far())
-    return np.unique(np.sort(np.stack([i, j], axis=1)[alike], axis=1), axis=0)
+    pairs = np.sort(np.stack([i, j], axis=1)[alike], axis=1)
+    return distinct_rows(pairs).rows
 
 
 def scaled_to(side: SideInformation, seen: np.ndarray) -> SideInformation:
