@@ -276,6 +276,22 @@ def test_a_regularizer_that_was_given_is_used(regularizer, regularize):
     assert type(learner.solution_.problem.regularizer).__name__.lower().startswith(regularizer[:3])
 
 
+@pytest.mark.parametrize("kind", ["pairs drawn", "bounds", "only unlike"])
+def test_statements_are_learned_from_a_given_prior_as_they_are(kind):
+    i, j, alike = PAIRS.near_and_far()
+    d = np.sum((WINE[i] - WINE[j]) ** 2, axis=1)
+    ends = {"upper": np.where(alike, 0.7 * d, np.inf), "lower": np.where(alike, 0.0, 1.3 * d)}
+    known = {
+        "pairs drawn": {"y": GROWER, "n_pairs": 200},
+        "bounds": {"side": Bounds(i, j, n_points=len(WINE), **ends)},
+        "only unlike": {"side": Pairs(None, PAIRS.dissimilar, n_points=len(WINE))},
+    }[kind]
+    learner = fitted(prior="inverse_within", **known)
+    learned = [p for p in learner.cv_results_["params"] if p["statements"] is not None]
+    assert {(p["prior"], p["statements"]) for p in learned} == {("inverse_within", "given")}
+    assert learner.solution_.relative_gap <= 1e-6
+
+
 def test_inverse_within_is_a_prior_with_a_price_as_well():
     """At next to no price it is the metric; without labels it comes from alike pairs."""
     chosen = fitted(WINE, GROWER, prior="inverse_within", n_components=13)

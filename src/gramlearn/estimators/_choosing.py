@@ -105,12 +105,14 @@ class ChoosesByHeldBack(SolvesProblems):
         task: Task
         if known.side is None:
             n_classes = int(known.classes.max()) + 1
-            families = families_of_labels(n_classes, places.n_directions)
+            families = families_of_labels(n_classes, places.n_directions, self._priors)
             task = OfLabels(places, known.classes, self._allowed(families))
         else:
             side = settle(known.side, template)
             as_given = self.loss is not None or self.bounds is not None or known.is_drawn
-            families = families_as_given() if as_given else families_of(side)
+            families = (
+                families_as_given(self._priors) if as_given else families_of(side, self._priors)
+            )
             task = OfStatements(places, side, self._allowed(families))
         if not hasattr(self, "_chosen"):
             self._choose(task, setting, rng)
@@ -149,14 +151,14 @@ class ChoosesByHeldBack(SolvesProblems):
         """Those that replace bounds of None, as given."""
         return PERCENTILES if self.percentiles is None else check_percentiles(self.percentiles)
 
+    @property
+    def _priors(self) -> Sequence[str]:
+        """Those to choose from: in coordinates that a matrix or a covariance makes plain, the identity."""
+        if self.prior is None:
+            return PRIORS
+        return (self.prior,) if isinstance(self.prior, str) and self.prior in PRIORS else PRIORS[:1]
+
     def _allowed(self, families: Sequence[Family]) -> list[Family]:
-        """Those with the prior and the number of columns that were given; the plain one always."""
-        plain, *others = families
-        if self.prior is not None:
-            given = (
-                self.prior if isinstance(self.prior, str) and self.prior in PRIORS else PRIORS[0]
-            )
-            others = [family for family in others if family.prior == given]
-        if self.n_components is not None:
-            others = [family for family in others if family.n_components is None]
-        return [plain, *others]
+        """Without those of few columns, where their number was given."""
+        is_given = self.n_components is not None
+        return [family for family in families if not (is_given and family.n_components)]

@@ -36,6 +36,7 @@ _STRENGTHS = {
     ("identity", "others"): (1.0, 5.0, 25.0),
     ("inverse_within", "others"): (10.0,),
     ("identity", "given"): (1.0, 10.0, 100.0),
+    ("inverse_within", "given"): (1.0, 10.0, 100.0),
 }
 
 
@@ -244,36 +245,35 @@ def unit_of(side: SideInformation, places: Places) -> float:
     return unit or 1.0
 
 
-def families_of_labels(n_classes: int, n_directions: int) -> list[Family]:
+def families_of_labels(
+    n_classes: int, n_directions: int, priors: Sequence[str] = PRIORS
+) -> list[Family]:
     """Plain, near points compared, and the discriminant directions, of which there are n_classes - 1."""
     few = min(n_classes - 1, n_directions)
-    return [
-        Family("identity"),
-        Family("inverse_within"),
-        Family("inverse_within", n_components=few),
-        _learning("identity", "neighbors"),
-        _learning("inverse_within", "neighbors"),
-    ]
+    found = [Family("identity")]
+    if "inverse_within" in priors:
+        found += [Family("inverse_within"), Family("inverse_within", n_components=few)]
+    return found + [_learning(prior, "neighbors") for prior in priors]
 
 
-def families_as_given() -> list[Family]:
-    """Plain, and the statements as they are."""
-    return [Family("identity"), _learning("identity", "given")]
+def families_as_given(priors: Sequence[str] = PRIORS) -> list[Family]:
+    """Plain, and the statements as they are, from the first of the priors."""
+    return [Family("identity"), _learning(priors[0], "given")]
 
 
-def families_of(side: SideInformation) -> list[Family]:
+def families_of(side: SideInformation, priors: Sequence[str] = PRIORS) -> list[Family]:
     """Plain, the statements as they are where they have bounds of their own, or compared with others."""
     found = [Family("identity")]
-    if np.any(np.asarray(side.near_and_far()[2])):
+    if "inverse_within" in priors and np.any(np.asarray(side.near_and_far()[2])):
         found.append(Family("inverse_within"))
     has_bounds = isinstance(side, Pairs) and (side.upper is not None or side.lower is not None)
     is_compared = isinstance(side, Triplets) or (
         isinstance(side, Pairs) and not has_bounds and bool(side.similar.shape[0])
     )
     if not isinstance(side, Pairs) or not is_compared:
-        found.append(_learning("identity", "given"))
+        found.append(_learning(priors[0], "given"))
     if is_compared:
-        found += [_learning(prior, "others") for prior in PRIORS]
+        found += [_learning(prior, "others") for prior in priors]
     return found
 
 
