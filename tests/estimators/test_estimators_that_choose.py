@@ -92,18 +92,14 @@ def test_unit_vectors_are_learned_from(kind):
 
 
 def test_a_linear_kernel_chooses_as_the_metric_does():
-    one = fitted(WINE, GROWER, prior="identity")
+    """It has no features that could be standardized; what it knows of distances is the same."""
+    one = fitted(WINE, GROWER)
     two = fitted(WINE, GROWER, kind=KernelLearner, kernel="linear")
-    by_name = [
-        dict(
-            zip(map(str, model.cv_results_["params"]), model.cv_results_["mean_gain"], strict=True)
-        )
-        for model in (one, two)
-    ]
+    names = [list(map(str, model.cv_results_["params"])) for model in (one, two)]
+    assert [name for name in names[0] if "standardized" not in name] == names[1]
     assert one.cv_results_["mean_test_score"][0] == pytest.approx(
         two.cv_results_["mean_test_score"][0]
     )
-    assert set(by_name[0]) <= set(by_name[1])
 
 
 # -- does it help? ------------------------------------------------------------------------------------
@@ -240,14 +236,43 @@ def test_a_prior_that_was_given_is_the_only_one_tried():
     assert tried(fitted(WINE, GROWER, prior="inverse_within"), "prior") == {"inverse_within"}
     given = fitted(WINE, GROWER, prior=np.diag(np.arange(1.0, 14.0)))
     assert tried(given, "prior") == {"identity"}  # of points as the given one sees them
-    assert tried(fitted(WINE, GROWER), "prior") == {"identity", "inverse_within"}
+    learner = fitted(WINE, GROWER)
+    priors = {"standardized", "inverse_within"}  # the identity is the first candidate
+    assert tried(learner, "prior") == priors
+    learned_from = {p["prior"] for p in learner.cv_results_["params"] if p["statements"]}
+    alone = {
+        p["prior"]: score
+        for p, score in zip(
+            learner.cv_results_["params"], learner.cv_results_["mean_test_score"], strict=True
+        )
+        if p["statements"] is None and p["n_components"] is None
+    }
+    assert learned_from == {max(alone, key=alone.get)}
+
+
+def test_points_in_units_of_their_own_are_standardized_where_that_is_better():
+    """Statements about a few groups say nothing of others, and units are no matter of groups."""
+    units = 10.0 ** np.arange(-6, 7)
+    one, two = (
+        fitted(points, side=TRIPLETS, prior=prior)
+        for points, prior in ((WINE * units, None), (WINE, "standardized"))
+    )
+    assert choice_of(one) == choice_of(two)
+    assert one.prior_ == "standardized"
+    np.testing.assert_allclose(
+        one.pair_distance(np.stack([WINE[:-1], WINE[1:]], axis=1) * units),
+        two.pair_distance(np.stack([WINE[:-1], WINE[1:]], axis=1))
+        * (one.pair_distance((WINE[:2] * units)[None]) / two.pair_distance(WINE[:2][None])),
+        rtol=1e-3,
+    )
 
 
 def test_a_number_of_columns_that_was_given_is_kept():
     learner = fitted(WINE, GROWER, n_components=3)
     assert tried(learner, "n_components") == {None}
     assert learner.transform(WINE).shape == (N, 3)
-    assert tried(fitted(WINE, GROWER), "n_components") == {None, 2}
+    # One less than there are classes, and twice as many.
+    assert tried(fitted(WINE, GROWER), "n_components") == {None, 2, 4}
 
 
 @pytest.mark.parametrize(
@@ -386,7 +411,7 @@ def test_links_of_one_kind_are_learned_from(kind):
     side = Pairs(**{kind: getattr(PAIRS, kind)}, n_points=N)
     learner = fitted(side=side)
     assert np.isfinite(learner.transform(WINE)).all()
-    assert tried(learner, "statements") == ({None, "others"} if kind == "similar" else {"given"})
+    assert tried(learner, "statements") == {None, "others" if kind == "similar" else "given"}
 
 
 def test_equal_points_may_be_called_alike_and_are_left_out_where_they_are_called_unlike():

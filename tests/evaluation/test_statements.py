@@ -146,3 +146,14 @@ def test_many_points_are_scored_in_blocks_by_a_part_of_them():
     # 3000 of 3100 points: their mean is within a few standard errors of the rest.
     assert neighbors_right(points, classes) == pytest.approx(every.mean(), abs=5e-3)
     assert neighbors_right(points, classes) < 0.99
+
+
+def test_a_point_far_from_all_others_leaves_their_neighbors_as_they_are():
+    rng = np.random.default_rng(0)
+    points, classes = rng.standard_normal((N, 3)), np.arange(N) % 3
+    # The same for all but the far one: it is no neighbor of theirs, at whatever distance.
+    found = [
+        neighbors_right(np.vstack([points, np.full(3, far)]), np.append(classes, 0))
+        for far in (1e2, 1e9)
+    ]
+    assert found[0] == found[1]

@@ -389,6 +389,23 @@ def test_features_that_do_not_vary_have_no_weight_and_nothing_is_infinite():
     assert W[1, 1] > W[0, 0] * np.var(X[:, 0]) / np.var(points[:, 1])
 
 
+def test_a_feature_that_is_one_number_up_to_rounding_has_no_weight():
+    """0.1 + 0.2 is not 0.3: the variance of such a feature is not zero."""
+    points = np.column_stack([X, np.where(np.arange(N) % 2, 0.3, 0.1 + 0.2)])
+    for name in ("standardized", "inverse_within"):
+        A = prior_root(name, Places(points), differences_from_means(points, np.arange(N) % 3))
+        assert not (A.T @ A)[4].any()
+        assert (A.T @ A)[0, 0] > 0
+
+
+def test_standardized_points_have_a_variance_of_one_in_each_feature_up_to_a_common_scale():
+    units = np.asarray([1e-3, 1.0, 5.0, 1e3])
+    A = prior_root("standardized", Places(X * units), np.zeros((0, D)))
+    variances = np.var((X * units) @ A.T, axis=0)
+    np.testing.assert_allclose(variances, variances[0])
+    assert np.sum(variances) == pytest.approx(np.sum(np.var(X * units, axis=0)))
+
+
 def test_without_anything_alike_the_prior_is_the_identity():
     for differences in (np.zeros((0, D)), np.zeros((9, D))):
         np.testing.assert_array_equal(prior_root("inverse_within", PLACES, differences), np.eye(D))

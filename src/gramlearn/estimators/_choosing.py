@@ -91,10 +91,12 @@ class ChoosesByHeldBack(SolvesProblems):
         of_kernel: bool,
         settle: Settle,
         rng: np.random.Generator,
+        are_features: bool = False,
     ) -> tuple[Final, Candidate]:
         """Choose by what is held back, learn from all that is known, and keep what was tried.
 
-        `settle` leaves out the statements that no metric can honor.
+        `settle` leaves out the statements that no metric can honor. Coordinates that are features may be
+        standardized.
         """
         template = read_template(self.loss, regularizer, known.side)
         bounds = check_bounds(self.bounds)
@@ -102,17 +104,16 @@ class ChoosesByHeldBack(SolvesProblems):
         is_given = not (isinstance(self.solver, str) and self.solver == "auto")
         solver = self.solver if is_given or not template.is_smooth else "primal_newton"
         setting = Setting(regularizer, template, bounds, self._percentiles, of_kernel, solver)
+        priors = self._priors(are_features)
         task: Task
         if known.side is None:
             n_classes = int(known.classes.max()) + 1
-            families = families_of_labels(n_classes, places.n_directions, self._priors)
+            families = families_of_labels(n_classes, places.n_directions, priors)
             task = OfLabels(places, known.classes, self._allowed(families))
         else:
             side = settle(known.side, template)
             as_given = self.loss is not None or self.bounds is not None or known.is_drawn
-            families = (
-                families_as_given(self._priors) if as_given else families_of(side, self._priors)
-            )
+            families = families_as_given(priors) if as_given else families_of(side, priors)
             task = OfStatements(places, side, self._allowed(families))
         if not hasattr(self, "_chosen"):
             self._choose(task, setting, rng)
@@ -151,12 +152,12 @@ class ChoosesByHeldBack(SolvesProblems):
         """Those that replace bounds of None, as given."""
         return PERCENTILES if self.percentiles is None else check_percentiles(self.percentiles)
 
-    @property
-    def _priors(self) -> Sequence[str]:
-        """Those to choose from: in coordinates that a matrix or a covariance makes plain, the identity."""
-        if self.prior is None:
-            return PRIORS
-        return (self.prior,) if isinstance(self.prior, str) and self.prior in PRIORS else PRIORS[:1]
+    def _priors(self, are_features: bool) -> Sequence[str]:
+        """Those to choose from, or the one given: the identity, where X was moved by a matrix."""
+        if self.prior is not None:
+            is_named = isinstance(self.prior, str) and self.prior in PRIORS
+            return (self.prior,) if is_named else PRIORS[:1]
+        return [prior for prior in PRIORS if are_features or prior != "standardized"]
 
     def _allowed(self, families: Sequence[Family]) -> list[Family]:
         """Without those of few columns, where their number was given."""

@@ -59,11 +59,12 @@ class MetricLearner(ExplainsMetric, GoesOn, MahalanobisMethods, BaseEstimator):
     ----------
     regularizer : {"logdet", "von_neumann", "frobenius"} or Regularizer
         The divergence that measures how far the answer is from the prior.
-    prior : {"identity", "inverse_within", "inverse_covariance"} or array d x d, optional
-        The metric W0 before anything is learned. Positive semidefinite. "inverse_within" is the inverse
+    prior : {"identity", "standardized", "inverse_within", "inverse_covariance"} or array d x d, optional
+        The metric W0 before anything is learned. Positive semidefinite. "standardized" divides each feature by
+        its standard deviation. "inverse_within" is the inverse
         covariance of points that are alike, about the means of their classes or between alike pairs, shrunk
         where they are few. With "inverse_covariance" and LogDet the metric does not depend on the units of the
-        features. None chooses among the first two with the price, and is "identity" where C is given.
+        features. None chooses among the first three with the price, and is "identity" where C is given.
     loss : {"slack", "hinge", "squared_hinge", "square", "hard"} or loss, optional
         What a violated statement costs. "slack" is that of the regularizer, and Hinge for triplets. "hard"
         bounds hold, or InfeasibleError names those that contradict each other. "square" is for Bounds whose
@@ -305,7 +306,9 @@ class MetricLearner(ExplainsMetric, GoesOn, MahalanobisMethods, BaseEstimator):
         def settle(known: SideInformation, loss: BoundedLoss) -> SideInformation:
             return drop_impossible_statements(known, coincide, loss)
 
-        final, chosen = self._learn_best(places, known, regularizer, of_kernel, settle, rng)
+        final, chosen = self._learn_best(
+            places, known, regularizer, of_kernel, settle, rng, are_features=R is None
+        )
         found: MetricMap = FullMap(final.learned.root.T)
         if R is not None:
             found = LowRankMap(R, final.learned.matrix)

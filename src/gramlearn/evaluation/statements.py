@@ -26,7 +26,7 @@ Lengths = Callable[[np.ndarray, np.ndarray], np.ndarray]  # squared distances of
 _NEAREST = 5  # neighbors that vote
 _OTHERS = 20  # pairs drawn at random for each pair, where there are none of the other kind
 _QUERIES = 3000  # labeled points that are asked for their neighbors
-_DIGITS = 9  # of squared distances, in units of their mean: what is beyond is rounding
+_DIGITS = 9  # of squared distances, in units of their median: what is beyond is rounding
 _NUMBERS_AT_ONCE = 2**22
 
 
@@ -65,7 +65,9 @@ def neighbor_scores(
 ) -> np.ndarray:
     """Of each row, a point of the class `answers`, with columns for the others; inf leaves one out."""
     known = np.isfinite(squared)
-    squared = np.round(squared / max(float(squared[known].mean()), 1e-300), _DIGITS)
+    # The median, for a few points far from all others would round the rest to zero.
+    unit = float(np.median(squared[known])) or float(squared[known].mean()) or 1.0
+    squared = np.round(squared / unit, _DIGITS)
     count = min(_NEAREST, int(known.sum(axis=1).min()))
     nearest = np.argsort(squared, axis=1, kind="stable")[:, :count]
     found = classes[nearest]

@@ -1,12 +1,14 @@
 """W = A'A, or the W that is learned from statements about near points, at a price, from such a prior.
 
     identity          A = I: the plain distance, which is the first candidate always
+    standardized      A = diag(1 / s), with s the standard deviations of the coordinates
     inverse_within    A'A = S^-1, with S the covariance of differences between points that are alike, shrunk
                       toward that of uncorrelated features as if it had been seen k times as well, k the number
-                      of coordinates, and scaled so that distances are as large on average as plain ones
+                      of coordinates
 
-Few columns of the second are the discriminant directions of Fisher: where alike points have the covariance I,
-the directions in which points vary most are those in which classes differ most.
+The last two are scaled so that distances are as large on average as plain ones. Few columns of the last are
+the discriminant directions of Fisher: where alike points have the covariance I, the directions in which points
+vary most are those in which classes differ most.
 
 A price is given in units that make rescaled points the same problem: D(M, I) + s k mean(loss), with distances
 in units of those to points that are unlike.
@@ -22,7 +24,8 @@ from gramlearn.methods.choosing.places import Places
 from gramlearn.methods.metric.maps import principal_directions
 from gramlearn.problem.losses.bounded import PricedLoss
 
-PRIORS = ("identity", "inverse_within")
+PRIORS = ("identity", "standardized", "inverse_within")
+_ROUNDING = 1e-9  # of a feature, beside its largest number
 
 
 @final
@@ -59,6 +62,11 @@ class Family:
         """Whether it is the distance that there was before."""
         return list(self) == [PLAIN]
 
+    @property
+    def is_whole(self) -> bool:
+        """Whether all columns are kept."""
+        return self.n_components is None
+
     def __iter__(self) -> Iterator[Candidate]:
         strengths: Sequence[float | None] = self.strengths if self.statements else (None,)
         for strength in strengths:
@@ -68,11 +76,15 @@ class Family:
 def prior_root(name: str, places: Places, differences: np.ndarray) -> np.ndarray:
     """A of W0 = A'A, k x k, by the name of the prior; a row of `differences` is one between alike points."""
     k = places.n_directions
-    if name == "identity" or not differences.any():
+    if name == "identity" or (name == "inverse_within" and not differences.any()):
         return np.eye(k)
+    # A feature that does not vary tells nothing of how far points lie apart.
+    varies = _vary(places.coordinates)
+    unit = places.coordinates.std(axis=0, ddof=1) if places.n_points > 1 else np.zeros(k)
+    if name == "standardized":
+        A = np.diag(varies / np.where(varies, unit, 1.0))
+        return np.asarray(A * _ratio(places, A))
     S = differences.T @ differences
-    unit = np.sqrt(np.maximum(np.diagonal(places_covariance(places)), 0.0))
-    varies = unit > 0
     # A feature in which alike points never differ counts as one whose variance was seen k times only.
     share = (np.diagonal(S) + unit**2) / (len(differences) + 1)
     S = (S + k * np.diag(share)) / (len(differences) + k)
@@ -80,14 +92,13 @@ def prior_root(name: str, places: Places, differences: np.ndarray) -> np.ndarray
     correlations = np.where(np.outer(varies, varies), S / np.outer(scale, scale), np.eye(k))
     s, V = np.linalg.eigh(correlations)
     A = (V / np.sqrt(s)).T / scale
-    A = A * varies  # a feature that does not vary tells nothing of how far points lie apart
+    A = A * varies
     return np.asarray(A * _ratio(places, A))
 
 
-def places_covariance(places: Places) -> np.ndarray:
-    """The covariance of the coordinates of all points."""
-    centered = places.coordinates - places.coordinates.mean(axis=0)
-    return np.asarray(centered.T @ centered / max(places.n_points - 1, 1))
+def _vary(P: np.ndarray) -> np.ndarray:
+    """Which features differ between points; a variance of zero would not say so, for it is rounded."""
+    return np.asarray(np.ptp(P, axis=0) > _ROUNDING * np.max(np.abs(P), axis=0, initial=0.0))
 
 
 def _ratio(places: Places, A: np.ndarray) -> float:

@@ -1,10 +1,12 @@
-"""c* = argmax_c sum_i w_i score_ci over what was held back, where it beats plain distance by a standard error.
+"""c* = argmax_c sum_i w_i score_ci over what was held back, where it clearly beats the plain distance.
+
+What is learned begins at the prior that scores best by itself.
 
 The candidate that scores best among many scores too well. So what it gains is measured by things that did
 not choose it: they are dealt into five groups, each group is judged by the candidate that is best on the
 other four, and the mean of these differences from the plain distance, with its standard error, is the verdict.
-It says what a user may expect; where it is not above its standard error, the plain distance is kept. An item of
-weight w counts w times.
+It says what a user may expect; where it is not above 1.5 standard errors, the plain distance is kept. An item
+of weight w counts w times.
 """
 
 from collections.abc import Callable, Sequence
@@ -19,6 +21,8 @@ from gramlearn.methods.choosing.learning import Setting, learn_family
 from gramlearn.methods.choosing.tasks import Task
 
 _UNJUDGED = 1.0  # the strength where nothing can be held back
+_DIGITS = 9  # of a mean score
+_CLEAR = 1.5  # standard errors, which a gain by chance is above in 7 of 100 draws
 
 
 class Gain(NamedTuple):
@@ -30,8 +34,17 @@ class Gain(NamedTuple):
 
     @property
     def is_clear(self) -> bool:
-        """Whether it is above its standard error, and at least one thing more comes out right."""
-        return self.mean > self.error and self.mean * self.n_items >= 1.0
+        """Whether it is well above its standard error, and at least one thing more comes out right."""
+        return self.mean > _CLEAR * self.error and self.mean * self.n_items >= 1.0
+
+
+@final
+class Judged(NamedTuple):
+    """The scores of candidates on the things held back, the weights of these, and their numbers."""
+
+    scores: np.ndarray  # candidates x items
+    weights: np.ndarray
+    items: np.ndarray
 
 
 @final
@@ -94,31 +107,56 @@ def choose(
     report: Callable[[], object] = lambda: None,
 ) -> Choice:
     """Try the families of a task on what is held back; `report` is called after each."""
-    candidates = [candidate for family in task.families for candidate in family]
     folds = task.folds(rng)
-    nothing = np.zeros((len(candidates), 0)), np.zeros(0)
-    unjudged = Choice(_unjudged(task.families), candidates, *nothing, None)
+    every = [candidate for family in task.families for candidate in family]
+    nothing = np.zeros((len(every), 0)), np.zeros(0)
+    unjudged = Choice(_unjudged(task.families), every, *nothing, None)
     if not folds:
         return unjudged
-    found = []
-    for fold in folds:
-        scores: list[np.ndarray] = []
-        for family in task.families:
-            if not family.is_plain:
-                roots: list[Any] = list(learn_family(family, task, fold.part, setting, rng))
-            else:
-                roots = [None]
-            scores += [fold.judge.score(F) for F in roots]
-            report()
-        found.append((fold.judge, np.stack(scores)))
-    table, weights, items = _mean_by_item(found)
-    group = group_of(items)
+
+    def judge(families: Sequence[Family]) -> Judged:
+        found = []
+        for fold in folds:
+            scores: list[np.ndarray] = []
+            for family in families:
+                roots: list[Any] = [None]
+                if not family.is_plain:
+                    roots = list(learn_family(family, task, fold.part, setting, rng))
+                scores += [fold.judge.score(F) for F in roots]
+                report()
+            found.append((fold.judge, np.stack(scores)))
+        return _join_folds(found)
+
+    alone = [family for family in task.families if not family.statements]
+    judged = judge(alone)
+    group = group_of(judged.items)
     if np.all(group == group[0]):
         return unjudged
-    gain = measure_gain(table, weights, group)
-    best = candidates[int(np.argmax(_mean(table, weights)))]
+    learned = _from_best_prior(task.families, alone, _mean(judged.scores, judged.weights))
+    table = np.concatenate([judged.scores, judge(learned).scores])
+    candidates = [candidate for family in (*alone, *learned) for candidate in family]
+    gain = measure_gain(table, judged.weights, group)
+    best = candidates[_best(_mean(table, judged.weights))]
     chosen = best if gain.is_clear else PLAIN
-    return Choice(chosen, candidates, table, weights, gain, folds[0].judge.what)
+    return Choice(chosen, candidates, table, judged.weights, gain, folds[0].judge.what)
+
+
+def _from_best_prior(
+    families: Sequence[Family], alone: Sequence[Family], means: np.ndarray
+) -> list[Family]:
+    """Those in which something is learned, from the prior that scores best by itself."""
+    learned = [family for family in families if family.statements]
+    priors = list(dict.fromkeys(family.prior for family in learned))
+    score = {
+        family.prior: mean for family, mean in zip(alone, means, strict=True) if family.is_whole
+    }
+    first = priors[_best(np.asarray([score.get(prior, -np.inf) for prior in priors]))]
+    return [family for family in learned if family.prior == first]
+
+
+def _best(means: np.ndarray) -> int:
+    """The first of the best, up to rounding: priors may be the same."""
+    return int(np.argmax(np.round(means, _DIGITS)))
 
 
 def measure_gain(scores: np.ndarray, weights: np.ndarray, group: np.ndarray) -> Gain:
@@ -127,7 +165,7 @@ def measure_gain(scores: np.ndarray, weights: np.ndarray, group: np.ndarray) -> 
     above = np.empty(n)
     for k in np.unique(group):
         here = group == k
-        best = int(np.argmax(_mean(scores[:, ~here], weights[~here])))
+        best = _best(_mean(scores[:, ~here], weights[~here]))
         above[here] = scores[best, here] - scores[0, here]
     # So many items of equal weights have the same standard error.
     n_items = float(weights.sum() ** 2 / (weights**2).sum())
@@ -146,17 +184,15 @@ def _standard_error(scores: np.ndarray, weights: np.ndarray) -> np.ndarray:
     return np.asarray(np.sqrt(squares * n / (n - 1)) / weights.sum())
 
 
-def _mean_by_item(
-    found: Sequence[tuple[Judge, np.ndarray]],
-) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """Scores of each item once, its weight and its number: what was held back twice has the mean of both."""
+def _join_folds(found: Sequence[tuple[Judge, np.ndarray]]) -> Judged:
+    """Each item once: what was held back twice has the mean of both scores."""
     items = np.concatenate([judge.items for judge, _ in found])
     weights = np.concatenate([judge.weights for judge, _ in found])
     scores = np.concatenate([of_fold for _, of_fold in found], axis=1)
     which, first, place = np.unique(items, return_index=True, return_inverse=True)
     total = np.zeros((scores.shape[0], len(which)))
     np.add.at(total.T, place, scores.T)
-    return np.asarray(total / np.bincount(place)), weights[first], which
+    return Judged(total / np.bincount(place), weights[first], which)
 
 
 def _unjudged(families: Sequence[Family]) -> Candidate:

@@ -17,7 +17,7 @@ from gramlearn.methods.choosing.candidates import (
     price_at_strength_one,
 )
 from gramlearn.methods.choosing.places import Places
-from gramlearn.methods.choosing.tasks import Task, thinned, unit_of
+from gramlearn.methods.choosing.tasks import SAMPLE, Task, thinned, unit_of
 from gramlearn.methods.metric.fitting import Learned, Statements, keep_prior, learn, root_of
 from gramlearn.problem.losses.bounded import PricedLoss
 from gramlearn.problem.prior import Factor
@@ -35,7 +35,6 @@ PERCENTILES = (
     25.0,
     75.0,
 )  # of the squared distances of judged pairs, for bounds that are not given
-_ROUNDS = 2  # of finding near neighbors: the second time under the metric of the first
 
 Solve = Callable[[Regularizer, Any, list[Term]], Solution]
 
@@ -68,11 +67,6 @@ class Setting:
         unit = unit_of(side, places)
         return strength * price_at_strength_one(self.loss, places.n_directions, weight, unit)
 
-    def solve_roughly(self, regularizer: Regularizer, prior: Any, terms: list[Term]) -> Solution:
-        """Solve to a gap that tells where the near neighbors are."""
-        problem = Problem(regularizer, prior, terms)
-        return _solve_roughly(problem, self.solver)
-
     def prior(self, places: Places) -> Any:
         """I, of the map or of the kernel of the points."""
         return Factor(places.coordinates) if self.of_kernel else np.eye(places.n_directions)
@@ -97,9 +91,9 @@ def learn_family(
     if family.statements is None:
         return [keep_leading(A.T, task.places(part), family.n_components)]
     places = task.places(part).moved(A)
-    side = thinned(task.statements(family.statements, part, places.coordinates, rng), rng)
-    terms = _terms(setting.ask(side, places, 1.0), places, setting)
-    problem = Problem(setting.regularizer, setting.prior(places), terms)
+    kind = family.statements
+    side = thinned(task.statements(kind, part, places.coordinates, rng), rng, SAMPLE[kind])
+    problem = _problem(setting.ask(side, places, 1.0), places, setting)
 
     def solve_at(now: Problem, start: Any) -> Solution:
         return _solve_roughly(now, setting.solver, start)
@@ -139,20 +133,23 @@ def learn_candidate(
             of_kernel=setting.of_kernel,
         )
         return Final(asked, _composed(kept, A), None)
-    n_rounds = _ROUNDS if kind == "neighbors" else 1
-    for round_ in range(n_rounds):
-        asked = setting.ask(side, places, candidate.strength)
-        learned = learn(
-            asked,
-            setting.regularizer,
-            solve if round_ == n_rounds - 1 else setting.solve_roughly,
-            places.coordinates,
-            setting.prior(places),
-            rest=places.beyond,
-            of_kernel=setting.of_kernel,
-        )
-        if round_ < n_rounds - 1:
-            side = task.statements(kind, part, places.coordinates @ learned.root, rng)
+    if kind == "neighbors":
+        # Found again under the metric that is learned from the first, of which a sample says where they are.
+        some = thinned(side, rng, SAMPLE[kind])
+        first = setting.ask(some, places, candidate.strength)
+        found = _solve_roughly(_problem(first, places, setting), setting.solver)
+        root = root_of(found, places.coordinates, setting.of_kernel)
+        side = task.statements(kind, part, places.coordinates @ root, rng)
+    asked = setting.ask(side, places, candidate.strength)
+    learned = learn(
+        asked,
+        setting.regularizer,
+        solve,
+        places.coordinates,
+        setting.prior(places),
+        rest=places.beyond,
+        of_kernel=setting.of_kernel,
+    )
     return Final(asked, _composed(learned, A), setting.price(side, places, candidate.strength))
 
 
@@ -163,8 +160,10 @@ def _solve_roughly(problem: Problem, solver: Any, start: Any = None) -> Solution
         raise KeyboardInterrupt from None
 
 
-def _terms(asked: Statements, places: Places, setting: Setting) -> list[Term]:
-    return asked.terms(None if setting.of_kernel else places.coordinates, places.beyond)
+def _problem(asked: Statements, places: Places, setting: Setting) -> Problem:
+    """What is asked of points as the prior sees them."""
+    terms = asked.terms(None if setting.of_kernel else places.coordinates, places.beyond)
+    return Problem(setting.regularizer, setting.prior(places), terms)
 
 
 def _composed(learned: Learned, A: np.ndarray) -> Learned:

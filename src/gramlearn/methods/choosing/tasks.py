@@ -21,7 +21,6 @@ from gramlearn.side_information.splitting import choose_held
 
 _NEIGHBORS = 5  # of its own class, and of others, that each point is compared with
 _POINTS = 3000  # labeled points that choices are made with
-_STATEMENTS = 3000  # statements that are learned from to make a choice
 _PER_POINT = 12  # comparisons of near neighbors, of all that their lists make, that are learned from in the end
 _MEASURED = 10_000  # pairs that tell how far points lie apart
 _MANY_POINTS = 600  # labeled points of which two thirds, held back in turn, tell candidates apart
@@ -31,13 +30,11 @@ _LEAST = 8  # statements, or labeled points, of which some can be held back
 _HELD = 0.25
 _UNIT_MARGIN = {"neighbors": 1.0, "others": 2.0, "given": 1.0}
 _STRENGTHS = {
-    ("identity", "neighbors"): (10.0, 100.0),
-    ("inverse_within", "neighbors"): (30.0,),
-    ("identity", "others"): (1.0, 5.0, 25.0),
-    ("inverse_within", "others"): (10.0,),
-    ("identity", "given"): (1.0, 10.0, 100.0),
-    ("inverse_within", "given"): (1.0, 10.0, 100.0),
+    "neighbors": (3.0, 30.0),
+    "others": (0.2, 1.0, 5.0),
+    "given": (1.0, 10.0, 100.0),
 }
+SAMPLE = {"neighbors": 1500, "others": 3000, "given": 3000}  # statements that a choice is made with
 
 
 class Fold(NamedTuple):
@@ -221,9 +218,7 @@ def scaled_to(side: SideInformation, seen: np.ndarray) -> SideInformation:
     return replace(side, margin=_UNIT_MARGIN["given"] * unit_of(side, Places(seen)))
 
 
-def thinned(
-    side: SideInformation, rng: np.random.Generator, most: int = _STATEMENTS
-) -> SideInformation:
+def thinned(side: SideInformation, rng: np.random.Generator, most: int) -> SideInformation:
     """At most so many of the statements, drawn at random."""
     if side.size <= most:
         return side
@@ -248,11 +243,14 @@ def unit_of(side: SideInformation, places: Places) -> float:
 def families_of_labels(
     n_classes: int, n_directions: int, priors: Sequence[str] = PRIORS
 ) -> list[Family]:
-    """Plain, near points compared, and the discriminant directions, of which there are n_classes - 1."""
-    few = min(n_classes - 1, n_directions)
-    found = [Family("identity")]
-    if "inverse_within" in priors:
-        found += [Family("inverse_within"), Family("inverse_within", n_components=few)]
+    """Priors alone, few columns of what tells classes apart, and near points compared.
+
+    There are c - 1 discriminant directions of c classes; twice as many leave room for classes of several parts.
+    """
+    found = _alone(priors)
+    if Family("inverse_within") in found:
+        counts = {min(count, n_directions) for count in (n_classes - 1, 2 * (n_classes - 1))}
+        found += [Family("inverse_within", n_components=count) for count in sorted(counts)]
     return found + [_learning(prior, "neighbors") for prior in priors]
 
 
@@ -262,20 +260,25 @@ def families_as_given(priors: Sequence[str] = PRIORS) -> list[Family]:
 
 
 def families_of(side: SideInformation, priors: Sequence[str] = PRIORS) -> list[Family]:
-    """Plain, the statements as they are where they have bounds of their own, or compared with others."""
-    found = [Family("identity")]
-    if "inverse_within" in priors and np.any(np.asarray(side.near_and_far()[2])):
-        found.append(Family("inverse_within"))
+    """Priors alone; the statements as they are where they have bounds of their own, or compared with others.
+
+    What is alike is known of the groups that statements are about alone, and other groups may differ just
+    there: of several priors none is chosen for being small where alike points differ.
+    """
+    if len(priors) > 1:
+        priors = [prior for prior in priors if prior != "inverse_within"]
     has_bounds = isinstance(side, Pairs) and (side.upper is not None or side.lower is not None)
     is_compared = isinstance(side, Triplets) or (
         isinstance(side, Pairs) and not has_bounds and bool(side.similar.shape[0])
     )
-    if not isinstance(side, Pairs) or not is_compared:
-        found.append(_learning(priors[0], "given"))
-    if is_compared:
-        found += [_learning(prior, "others") for prior in priors]
-    return found
+    kind = "others" if is_compared else "given"
+    return _alone(priors) + [_learning(prior, kind) for prior in priors]
+
+
+def _alone(priors: Sequence[str]) -> list[Family]:
+    """Nothing learned; the plain distance first."""
+    return [Family("identity"), *(Family(prior) for prior in priors if prior != "identity")]
 
 
 def _learning(prior: str, kind: str) -> Family:
-    return Family(prior, kind, _STRENGTHS[prior, kind])
+    return Family(prior, kind, _STRENGTHS[kind])
