@@ -19,10 +19,15 @@ ROUNDINGS = 16  # of the terms of a sum
 
 
 class Bound(NamedTuple):
-    """A value that no X is below: it has its rounding taken off."""
+    """A value that no X is below: it has its rounding taken off, and what rounding of fixed entries may change."""
 
     value: float
     rounding: float
+    slack: float = 0.0
+
+    def less(self, slack: float) -> "Bound":
+        """The bound where <S, X> may be as low as -slack."""
+        return Bound(self.value - slack, self.rounding, slack)
 
 
 @final

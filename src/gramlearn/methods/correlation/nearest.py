@@ -18,6 +18,7 @@ from typing import Any
 
 from gramlearn._base.arrays import Array, clipped, eye, machine_eps, namespace, read, transpose
 from gramlearn._base.validation import check_count
+from gramlearn.methods.correlation.faces import find_face
 from gramlearn.methods.correlation.low_rank import reduce_rank
 from gramlearn.methods.correlation.reading import (
     Asked,
@@ -174,7 +175,8 @@ def _split(
     asked: Asked, limits: Limits, callback: Callable[[Record], object] | None
 ) -> NearestCorrelation:
     """The nearest matrix as far as its entries are asked to be near."""
-    answer = iterate(Splitting(*asked), limits, callback, asked.entries.n**3)
+    face = find_face(asked.entries)
+    answer = iterate(Splitting(*asked, face), limits, callback, asked.entries.n**3)
     if answer.status is Status.INFEASIBLE:
         named = "; ".join(answer.conflict[:_NAMED]) + (
             "; ..." if len(answer.conflict) > _NAMED else ""

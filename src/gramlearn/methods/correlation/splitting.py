@@ -8,6 +8,8 @@ repeats until X = B: one eigendecomposition a step, whatever is asked of however
 multiplier of the cone, and proves a bound at every step. The steps are accelerated (`solvers.anderson`), which
 saves most of them. E_ij = (e_i e_j)^1/2, with e_i the mean weight of a row, makes weights w_i w_j equal.
 
+Where fixed entries leave only a face of the cone, P is the projection on that, and the same holds of it (`faces`).
+
 Where nothing is feasible, V runs away along a positive semidefinite S that proves it, and X - B tends to
 another multiple of it, sooner.
 """
@@ -31,6 +33,7 @@ from gramlearn._base.arrays import (
 )
 from gramlearn.methods.correlation.conflict import name_conflict
 from gramlearn.methods.correlation.entries import ROUNDINGS, Bound, Entries
+from gramlearn.methods.correlation.faces import Face
 from gramlearn.problem.certificate import Certificate
 from gramlearn.problem.solution import CertifiedAnswer
 from gramlearn.problem.status import Status
@@ -61,8 +64,10 @@ class NearestCorrelation(CertifiedAnswer):
     factor : array n x n
         F with X = F F'.
     multipliers : array n x n
-        S, positive semidefinite: <S, X - min_eigenvalue I> >= 0 is what proves `dual`. Where the status is
-        INFEASIBLE, what proves that.
+        S, positive semidefinite: <S, X - min_eigenvalue I> >= 0 is what proves `dual`. Where there is a `face`,
+        U'SU is. Where the status is INFEASIBLE, what proves that.
+    face : array n x r or None
+        U, where fixed entries leave no positive definite X - min_eigenvalue I: every feasible one is U Y U'.
     primal, dual, gap, relative_gap : float
         sum_ij W_ij (X_ij - C_ij)^2 / 2, what no feasible matrix is below, and the distance between them.
     violation : float
@@ -78,6 +83,7 @@ class NearestCorrelation(CertifiedAnswer):
 
     matrix: Array = field(repr=False)
     multipliers: Array = field(repr=False)
+    face: Array | None = field(default=None, repr=False)
     conflict: tuple[str, ...] = ()
 
     @cached_property
@@ -116,11 +122,15 @@ class SplittingState(State):
 @final
 @dataclass(frozen=True, eq=False)
 class Splitting(Method[SplittingState, NearestCorrelation, NearestCorrelation]):
-    """The splitting for what `entries` ask of X - shift I, where `unit` is one weight in the user's."""
+    """The splitting for what `entries` ask of X - shift I, where `unit` is one weight in the user's.
+
+    All that keeps the fixed entries lies in `face`.
+    """
 
     entries: Entries
     shift: float
     unit: float
+    face: Face | None = None
 
     @cached_property
     def _weight(self) -> Array:
@@ -138,6 +148,23 @@ class Splitting(Method[SplittingState, NearestCorrelation, NearestCorrelation]):
         typical = read(xp.exp(xp.sum(xp.log(known)) / count))
         e = clipped(rows / typical, low=1 / _WIDEST, high=_WIDEST)
         return xp.sqrt(e[:, None] * e[None, :])
+
+    @cached_property
+    def _range(self) -> Array | None:
+        """An orthonormal basis of the face, in the coordinates V."""
+        if self.face is None:
+            return None
+        xp = namespace(self.units)
+        scale = xp.sqrt(xp.linalg.diagonal(self.units))
+        return xp.linalg.qr(self.face.basis * scale[:, None])[0]
+
+    def _project(self, V: Array) -> tuple[Array, Array]:
+        """X, the projection of V on the face, and S = X - V."""
+        Q = self._range
+        v, U = eigh(V if Q is None else symmetric_part(transpose(Q) @ V @ Q))
+        U = U if Q is None else Q @ U
+        X = (U * clipped(v, low=0.0)) @ transpose(U)
+        return X, (U * clipped(-v, low=0.0)) @ transpose(U) if Q is None else X - V
 
     def begin(self, tol: float) -> SplittingState:
         """Begin at C, moved into the bounds, with the mean weight for rho, each weight weighed by itself."""
@@ -171,13 +198,13 @@ class Splitting(Method[SplittingState, NearestCorrelation, NearestCorrelation]):
     def _look(self, before: SplittingState, V: Array, tol: float) -> SplittingState:
         """Decompose V, and certify what it gives."""
         ask, E = self.entries, self.units
-        v, U = eigh(V)
-        X = (U * clipped(v, low=0.0)) @ transpose(U)
-        S = (U * clipped(-v, low=0.0)) @ transpose(U)
+        X, S = self._project(V)
         B = ask.nearest((X + S) / E, before.rho * E**2)
         multipliers = before.rho * S * E
         found = ask.bound(multipliers)
-        is_better = found.value > before.bound.value
+        if self.face is not None:
+            found = found.less(self.face.slack(multipliers))
+        is_better = found.value + found.slack > before.bound.value + before.bound.slack
         bound, multipliers_of_bound = (
             (found, multipliers) if is_better else (before.bound, before.multipliers)
         )
@@ -206,16 +233,23 @@ class Splitting(Method[SplittingState, NearestCorrelation, NearestCorrelation]):
         """The state with a proof that nothing is feasible, where there is one: S, or the run of V."""
         proofs = [S]
         if state.certificate.violation > tol and state.steps % _REFUTE_EVERY == 0:
-            v, U = eigh(state.X - state.B * self.units)
-            proofs.append((U * clipped(v, low=0.0)) @ transpose(U) * self.units)
+            proofs.append(self._project(state.B * self.units - state.X)[1] * self.units)
         for proof in proofs:
-            if self.entries.is_refuted_by(proof):
-                conflict = name_conflict(self.entries, proof)
-                against = replace(state.candidate, multipliers=proof, conflict=conflict)
-                return replace(
-                    state, candidate=against, conflict=conflict, ending=Status.INFEASIBLE
-                )
+            if not self.entries.is_refuted_by(proof):
+                continue
+            if self.face is None:
+                return self._refuted_by(state, proof)
+            # Without the face, the fixed entries have their part in the proof.
+            spare = -read(namespace(proof).sum(self.entries.refutation(proof))) / 4
+            whole = self.face.semidefinite(proof, spare)
+            if self.entries.is_refuted_by(whole):
+                return self._refuted_by(state, whole)
         return state
+
+    def _refuted_by(self, state: SplittingState, proof: Array) -> SplittingState:
+        conflict = name_conflict(self.entries, proof)
+        against = replace(state.candidate, multipliers=proof, conflict=conflict)
+        return replace(state, candidate=against, conflict=conflict, ending=Status.INFEASIBLE)
 
     def _balance(self, state: SplittingState) -> SplittingState:
         """Change rho where X - B, against X, is far from the last move of B, against S."""
@@ -238,11 +272,19 @@ class Splitting(Method[SplittingState, NearestCorrelation, NearestCorrelation]):
         primal = self.entries.value(Z)
         gap = abs(primal - bound.value) + ROUNDINGS * machine_eps(Z) * primal
         violation = self.entries.violation(Z)
-        return Certificate(primal, bound.value, gap, violation, least=self.entries.least)
+        return Certificate(
+            primal,
+            bound.value,
+            gap,
+            violation,
+            least=self.entries.least,
+            prior_rounding=bound.slack,
+        )
 
     def _answer(self, Z: Array, S: Array, certificate: Certificate) -> NearestCorrelation:
         X = Z + self.shift * eye(self.entries.n, Z)
-        return NearestCorrelation(matrix=X, multipliers=S, certificate=certificate)
+        face = None if self.face is None else self.face.basis
+        return NearestCorrelation(matrix=X, multipliers=S, face=face, certificate=certificate)
 
     def answer(self, best: NearestCorrelation, run: Run) -> NearestCorrelation:
         """In the unit of the weights."""
