@@ -395,17 +395,15 @@ def test_ctrl_c_hands_over_the_best_answer():
 
 
 def test_what_leaves_no_positive_definite_matrix_is_answered_with_its_gap():
-    """X_12 = 1 makes two rows equal: the proof of the optimum needs multipliers without a limit."""
-    given = C.copy()
-    given[0, 1] = given[1, 0] = 1.0
-    fixed = np.zeros((N, N), dtype=bool)
-    fixed[0, 1] = True
+    """A circle of angles 3t = t + t + t has all rows in a plane, and no three rows say so (`faces`)."""
+    given, t = np.eye(4), 0.4
+    for i, j, angle in ((0, 1, t), (1, 2, t), (2, 3, t), (0, 3, 3 * t)):
+        given[i, j] = given[j, i] = np.cos(angle)
     with pytest.warns(ConvergenceWarning, match="`fixed` or `bounds` leave no positive definite"):
-        solution = nearest_correlation(given, fixed=fixed, return_solution=True)
+        solution = nearest_correlation(given, fixed=given != 0, return_solution=True)
     assert solution.status is Status.STALLED
-    assert solution.relative_gap < 1e-2
-    same = solution.matrix[0] - solution.matrix[1]
-    assert np.abs(same).max() < 1e-2
+    assert solution.face is None
+    assert np.abs(solution.matrix[0, 2] - np.cos(2 * t)) < 1e-2
 
 
 # -- bad input -------------------------------------------------------------------------------------

@@ -19,7 +19,7 @@ ROUNDINGS = 16  # of the terms of a sum
 
 
 class Bound(NamedTuple):
-    """A value that no X is below: it has its rounding taken off, and what rounding of fixed entries may change."""
+    """A value that no X is below: its rounding is taken off, and `slack`, that of fixed entries."""
 
     value: float
     rounding: float
@@ -96,11 +96,11 @@ class Entries:
         xp = namespace(S)
         return xp.maximum(S * self.lower, S * self.upper)
 
-    def is_refuted_by(self, S: Array) -> bool:
-        """Whether S proves, beyond its rounding, that no positive semidefinite matrix keeps the bounds."""
+    def is_refuted_by(self, S: Array, slack: float = 0.0) -> bool:
+        """Whether S proves, beyond its rounding, that no matrix keeps the bounds, where <S, X> >= -slack."""
         xp = namespace(S)
         rounding = ROUNDINGS * self.n * machine_eps(S) * read(xp.sum(xp.abs(S)))
-        return read(xp.sum(self.refutation(S))) < -rounding
+        return read(xp.sum(self.refutation(S))) < -rounding - slack
 
     def with_diagonal(self, X: Array) -> Array:
         """X scaled from both sides to the diagonal d, which keeps it positive semidefinite."""

@@ -1,15 +1,15 @@
-"""X_BB v = 0 gives X v = 0: what fixed entries leave of the cone, Z = U Y U' with Y positive semidefinite.
+"""Z_BB v = 0 gives Z v = 0: what fixed entries leave of the cone, Z = U Y U' with Y positive semidefinite.
 
-Where all entries among some rows B are fixed and their block is singular, v'Zv = 0 for v in its kernel, so Z v = 0
-for every feasible Z: no feasible Z is positive definite, and the multipliers of an optimum may run off to infinity.
+Where all entries among some rows B are fixed and v is in the kernel of their block, v'Zv = 0, so Z v = 0 for
+every feasible Z. None is positive definite then, and the multipliers of an optimum may run off to infinity.
 With U a basis of what is orthogonal to all such v the cone is that of Y, which has an interior again (facial
-reduction; Drusvyatskiy and Wolkowicz, 2017). Multipliers S need U'SU positive semidefinite, no more.
+reduction; Drusvyatskiy and Wolkowicz, 2017). Of multipliers S, U'SU is positive semidefinite, no more.
 
-Column k of Z v = 0 may tell entries that were not fixed: with rows 0 and 1 equal, Z_1k is Z_0k. With these, more
-blocks are known, and singular ones among them are found in the next round.
+Column k of Z v = 0 may tell entries that were not fixed: with rows 0 and 1 equal, Z_1k is Z_0k. So more blocks
+are known, and kernels of these are found in the next round.
 
-Numbers are rounded, so <sum vv', Z> is a rho that is only nearly zero. Then |Z N|, N orthonormal and spanning the v,
-is about (n d rho)^1/2, and <S, Z> may be as low as -`slack`.
+Numbers are rounded, and rho = <sum vv', Z> is only nearly zero. Then the length of Z N, for an orthonormal
+basis N of all v, is about (n d rho)^1/2, and <S, Z> may be as low as -`slack`.
 """
 
 from dataclasses import dataclass
@@ -17,13 +17,25 @@ from typing import final
 
 import numpy as np
 
-from gramlearn._base.arrays import Array, as_real, eigh, eye, namespace, read, to_numpy, transpose
+from gramlearn._base.arrays import (
+    Array,
+    as_real,
+    clipped,
+    eigh,
+    eye,
+    namespace,
+    read,
+    to_numpy,
+    transpose,
+)
 from gramlearn.graphs.cliques import find_cliques, list_neighbors
 from gramlearn.methods.correlation.entries import ROUNDINGS, Entries
 
 _EPS = float(np.finfo(np.float64).eps)
-_SINGULAR = 1e4 * _EPS  # eigenvalues of a fixed block up to this are zero
-_INDEPENDENT = 1e-3  # directions nearer to each other than this are one: their difference would be rounding
+ROUNDING = 1e4 * _EPS  # eigenvalues of a fixed block up to this are zero
+_INDEPENDENT = (
+    1e-3  # directions nearer to each other than this are one: their difference would be rounding
+)
 _DETERMINED = 1e-6
 _CONTRADICTION = 1e-6  # an eigenvalue that implied entries do not have by rounding
 
@@ -67,7 +79,9 @@ class Face:
         more = spare / (n * self.diagonal)
         across = read(xp.linalg.vector_norm(transpose(self.basis) @ S @ self.normal))
         inside = read(xp.linalg.vector_norm(transpose(self.normal) @ S @ self.normal))
-        return S + more * eye(n, S) + (across**2 / more + inside) / self.least * self.exposing
+        price = (across**2 / more + inside) / self.least
+        s, U = eigh(S + more * eye(n, S) + price * self.exposing)
+        return (U * clipped(s, low=0.0)) @ transpose(U)
 
 
 @final
@@ -88,9 +102,10 @@ def find_face(entries: Entries) -> Face | IndefiniteBlock | None:
         return None
     Z = np.where(known, lower, 0.0)
     blocks = _kernels(Z, known)
-    worst = min(blocks, key=lambda block: block[1])
-    if worst[1] < -max(_SINGULAR, ROUNDINGS * n * len(worst[0]) * _EPS):
-        return _indefinite(Z, worst[0], entries)
+    rows, least, _ = min(blocks, key=lambda block: block[1])
+    rounding = max(ROUNDING, ROUNDINGS * n * len(rows) * _EPS)
+    if least < -rounding:
+        return _indefinite(Z, rows, min(least / 2, -rounding), entries)
     while True:
         relations = _columns(blocks, n)
         basis, normal, least = _split(relations)
@@ -114,17 +129,21 @@ def find_face(entries: Entries) -> Face | IndefiniteBlock | None:
     )
 
 
-Block = tuple[np.ndarray, float, np.ndarray]  # rows, the least eigenvalue, and columns v of its kernel
+Block = tuple[
+    np.ndarray, float, np.ndarray
+]  # rows, the least eigenvalue, and columns v of its kernel
 
 
 def _kernels(Z: np.ndarray, known: np.ndarray) -> list[Block]:
     """The cliques of what is known, each with its kernel."""
-    cliques = [sorted(c) for c in find_cliques(list_neighbors(len(Z), *np.nonzero(np.triu(known, 1))))]
+    cliques = [
+        sorted(c) for c in find_cliques(list_neighbors(len(Z), *np.nonzero(np.triu(known, 1))))
+    ]
     blocks = []
     for size in sorted({len(clique) for clique in cliques}):
         rows = np.array([clique for clique in cliques if len(clique) == size])
         z, V = np.linalg.eigh(Z[rows[:, :, None], rows[:, None, :]])
-        blocks += [(r, e[0], v[:, e <= _SINGULAR]) for r, e, v in zip(rows, z, V, strict=True)]
+        blocks += [(r, e[0], v[:, e <= ROUNDING]) for r, e, v in zip(rows, z, V, strict=True)]
     return blocks
 
 
@@ -167,13 +186,14 @@ def _imply(Z: np.ndarray, known: np.ndarray, normal: np.ndarray, d: float) -> bo
     return found
 
 
-def _indefinite(Z: np.ndarray, rows: np.ndarray, entries: Entries) -> IndefiniteBlock:
-    """A block that is indefinite still, and would not be without any of its rows."""
+def _indefinite(
+    Z: np.ndarray, rows: np.ndarray, enough: float, entries: Entries
+) -> IndefiniteBlock:
+    """As few of the rows as have an eigenvalue below `enough` still."""
 
     def least(some: np.ndarray) -> float:
         return float(np.linalg.eigvalsh(Z[np.ix_(some, some)])[0])
 
-    enough = least(rows) / 2
     weight = np.abs(np.linalg.eigh(Z[np.ix_(rows, rows)])[1][:, 0])
     for row in rows[np.argsort(weight, kind="stable")]:
         fewer = rows[rows != row]

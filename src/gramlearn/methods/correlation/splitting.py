@@ -8,7 +8,7 @@ repeats until X = B: one eigendecomposition a step, whatever is asked of however
 multiplier of the cone, and proves a bound at every step. The steps are accelerated (`solvers.anderson`), which
 saves most of them. E_ij = (e_i e_j)^1/2, with e_i the mean weight of a row, makes weights w_i w_j equal.
 
-Where fixed entries leave only a face of the cone, P is the projection on that, and the same holds of it (`faces`).
+Where fixed entries leave only a face of the cone (`faces`), P is the projection on that.
 
 Where nothing is feasible, V runs away along a positive semidefinite S that proves it, and X - B tends to
 another multiple of it, sooner.
@@ -113,6 +113,10 @@ class SplittingState(State):
     badness: float = INF  # of the last candidate that was better by far
     idle: int = 0  # steps since then
 
+    def status(self, tol: float) -> Status | None:
+        """What is proven infeasible is no optimum, however near it comes."""
+        return self.ending if self.ending is Status.INFEASIBLE else super().status(tol)
+
     @property
     def details(self) -> Mapping[str, Any]:
         """The price of X - B."""
@@ -124,13 +128,15 @@ class SplittingState(State):
 class Splitting(Method[SplittingState, NearestCorrelation, NearestCorrelation]):
     """The splitting for what `entries` ask of X - shift I, where `unit` is one weight in the user's.
 
-    All that keeps the fixed entries lies in `face`.
+    All that keeps the fixed entries lies in `face`. A `contradiction` is a proof, known before the first step,
+    that nothing does.
     """
 
     entries: Entries
     shift: float
     unit: float
     face: Face | None = None
+    contradiction: Array | None = None
 
     @cached_property
     def _weight(self) -> Array:
@@ -150,21 +156,25 @@ class Splitting(Method[SplittingState, NearestCorrelation, NearestCorrelation]):
         return xp.sqrt(e[:, None] * e[None, :])
 
     @cached_property
-    def _range(self) -> Array | None:
-        """An orthonormal basis of the face, in the coordinates V."""
+    def _axes(self) -> tuple[Array, Array] | None:
+        """Orthonormal bases of the face and of what is orthogonal to it, in the coordinates V."""
         if self.face is None:
             return None
         xp = namespace(self.units)
-        scale = xp.sqrt(xp.linalg.diagonal(self.units))
-        return xp.linalg.qr(self.face.basis * scale[:, None])[0]
+        scale = xp.sqrt(xp.linalg.diagonal(self.units))[:, None]
+        return xp.linalg.qr(self.face.basis * scale)[0], xp.linalg.qr(self.face.normal / scale)[0]
 
     def _project(self, V: Array) -> tuple[Array, Array]:
-        """X, the projection of V on the face, and S = X - V."""
-        Q = self._range
+        """X, the projection of V on the face, and S = X - V, as exact as its size allows."""
+        Q, N = self._axes or (None, None)
         v, U = eigh(V if Q is None else symmetric_part(transpose(Q) @ V @ Q))
         U = U if Q is None else Q @ U
         X = (U * clipped(v, low=0.0)) @ transpose(U)
-        return X, (U * clipped(-v, low=0.0)) @ transpose(U) if Q is None else X - V
+        S = (U * clipped(-v, low=0.0)) @ transpose(U)
+        if N is None:
+            return X, S
+        across = N @ (transpose(N) @ V)
+        return X, S - across - transpose(across - across @ N @ transpose(N))
 
     def begin(self, tol: float) -> SplittingState:
         """Begin at C, moved into the bounds, with the mean weight for rho, each weight weighed by itself."""
@@ -178,7 +188,9 @@ class Splitting(Method[SplittingState, NearestCorrelation, NearestCorrelation]):
         start = SplittingState(
             V=B * E, rho=rho, X=B * E, S=none, B=B, bound=ask.bound(none), multipliers=none
         )
-        return self._look(start, start.V, tol)
+        state = self._look(start, start.V, tol)
+        known = self.contradiction
+        return state if known is None else self._refuted_by(state, known)
 
     def step(self, state: SplittingState, tol: float) -> SplittingState:
         """One step from V, accelerated by the steps before it."""
@@ -235,20 +247,23 @@ class Splitting(Method[SplittingState, NearestCorrelation, NearestCorrelation]):
         if state.certificate.violation > tol and state.steps % _REFUTE_EVERY == 0:
             proofs.append(self._project(state.B * self.units - state.X)[1] * self.units)
         for proof in proofs:
-            if not self.entries.is_refuted_by(proof):
-                continue
             if self.face is None:
-                return self._refuted_by(state, proof)
-            # Without the face, the fixed entries have their part in the proof.
-            spare = -read(namespace(proof).sum(self.entries.refutation(proof))) / 4
-            whole = self.face.semidefinite(proof, spare)
-            if self.entries.is_refuted_by(whole):
-                return self._refuted_by(state, whole)
+                if self.entries.is_refuted_by(proof):
+                    return self._refuted_by(state, proof)
+            elif self.entries.is_refuted_by(proof, self.face.slack(proof)):
+                # Without the face, the fixed entries have their part in the proof.
+                spare = -read(namespace(proof).sum(self.entries.refutation(proof))) / 4
+                whole = self.face.semidefinite(proof, spare)
+                if self.entries.is_refuted_by(whole):
+                    return self._refuted_by(state, whole)
+                against = replace(state.candidate, multipliers=proof)
+                return replace(state, candidate=against, ending=Status.INFEASIBLE)
         return state
 
-    def _refuted_by(self, state: SplittingState, proof: Array) -> SplittingState:
-        conflict = name_conflict(self.entries, proof)
-        against = replace(state.candidate, multipliers=proof, conflict=conflict)
+    def _refuted_by(self, state: SplittingState, S: Array) -> SplittingState:
+        """The end, by a positive semidefinite S."""
+        conflict = name_conflict(self.entries, S)
+        against = replace(state.candidate, multipliers=S, face=None, conflict=conflict)
         return replace(state, candidate=against, conflict=conflict, ending=Status.INFEASIBLE)
 
     def _balance(self, state: SplittingState) -> SplittingState:
@@ -270,7 +285,8 @@ class Splitting(Method[SplittingState, NearestCorrelation, NearestCorrelation]):
     def _certify(self, Z: Array, bound: Bound) -> Certificate:
         """The certificate of Z = X - shift I: it has the value of X, since the target is shifted as well."""
         primal = self.entries.value(Z)
-        gap = abs(primal - bound.value) + ROUNDINGS * machine_eps(Z) * primal
+        apart = abs(primal - bound.value - bound.slack)
+        gap = apart + bound.slack + ROUNDINGS * machine_eps(Z) * primal
         violation = self.entries.violation(Z)
         return Certificate(
             primal,
