@@ -9,7 +9,7 @@ Newton on it takes one eigendecomposition a step. The answer is scaled to D^-1/2
 its diagonal is one to rounding, and the gap is that of the scaled matrix.
 
 With weights, unknown or fixed entries, bounds or a least eigenvalue, the problem is split into the cone and
-what is asked of the entries (`splitting`, `entries`).
+what is asked of the entries (`splitting`, `entries`). Singular fixed blocks leave a face of the cone (`faces`).
 """
 
 from collections.abc import Callable
@@ -18,6 +18,7 @@ from typing import Any
 
 from gramlearn._base.arrays import Array, clipped, eye, machine_eps, namespace, read, transpose
 from gramlearn._base.validation import check_count
+from gramlearn.methods.correlation.answer import NearestCorrelation
 from gramlearn.methods.correlation.faces import ROUNDING, IndefiniteBlock, find_face
 from gramlearn.methods.correlation.low_rank import reduce_rank
 from gramlearn.methods.correlation.reading import (
@@ -28,7 +29,7 @@ from gramlearn.methods.correlation.reading import (
     read_entries,
     read_matrix,
 )
-from gramlearn.methods.correlation.splitting import NearestCorrelation, Splitting
+from gramlearn.methods.correlation.splitting import Splitting
 from gramlearn.problem.constraints import DenseMatrices, DiagonalEntries
 from gramlearn.problem.losses import Hard, Linear
 from gramlearn.problem.prior import Factor

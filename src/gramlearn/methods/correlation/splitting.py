@@ -31,11 +31,11 @@ from gramlearn._base.arrays import (
     symmetric_part,
     transpose,
 )
+from gramlearn.methods.correlation.answer import NearestCorrelation
 from gramlearn.methods.correlation.conflict import name_conflict
 from gramlearn.methods.correlation.entries import ROUNDINGS, Bound, Entries
 from gramlearn.methods.correlation.faces import Face
 from gramlearn.problem.certificate import Certificate
-from gramlearn.problem.solution import CertifiedAnswer
 from gramlearn.problem.status import Status
 from gramlearn.solvers.anderson import Memory
 from gramlearn.solvers.loop import Method, Run, State
@@ -50,48 +50,6 @@ _REFUTE_EVERY = 5  # steps, since it takes a decomposition of its own
 _PATIENCE = 500  # steps without progress,
 _PROGRESS = 0.8  # which is a candidate whose badness is this share of that before
 _TINY = 1e-300
-
-
-@final
-@dataclass(frozen=True, eq=False, kw_only=True)
-class NearestCorrelation(CertifiedAnswer):
-    """The nearest correlation matrix, as far as its entries were asked to be near.
-
-    Attributes
-    ----------
-    matrix : array n x n
-        X, of diagonal one.
-    factor : array n x n
-        F with X = F F'.
-    multipliers : array n x n
-        S, positive semidefinite: <S, X - min_eigenvalue I> >= 0 is what proves `dual`. Where there is a `face`,
-        U'SU is. Where the status is INFEASIBLE, what proves that.
-    face : array n x r or None
-        U, where fixed entries leave no positive definite X - min_eigenvalue I: every feasible one is U Y U'.
-    primal, dual, gap, relative_gap : float
-        sum_ij W_ij (X_ij - C_ij)^2 / 2, what no feasible matrix is below, and the distance between them.
-    violation : float
-        By how much a fixed entry or a bound is missed, at most.
-    status : Status
-        How the search ended; its value is a sentence.
-    conflict : tuple of str
-        The entries that contradict each other, where the status is INFEASIBLE.
-    history : list of Record
-    iterations : int
-    seconds : float
-    """
-
-    matrix: Array = field(repr=False)
-    multipliers: Array = field(repr=False)
-    face: Array | None = field(default=None, repr=False)
-    conflict: tuple[str, ...] = ()
-
-    @cached_property
-    def factor(self) -> Array:
-        """F with X = F F', n x n."""
-        xp = namespace(self.matrix)
-        x, U = eigh(self.matrix)
-        return U * xp.sqrt(clipped(x, low=0.0))
 
 
 @final
