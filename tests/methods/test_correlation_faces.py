@@ -4,9 +4,12 @@ Oracles are CVXPY on the face, whose basis is written down here from how the cas
 of merged rows; and the limit of fixed entries.
 """
 
+import warnings
+
 import cvxpy as cp
 import numpy as np
 import pytest
+from sklearn.exceptions import ConvergenceWarning
 
 from gramlearn import InfeasibleError, Status, nearest_correlation
 from oracles import ask, independent, vanishing_on
@@ -265,6 +268,23 @@ def test_every_library_and_a_data_frame(library):
     frame = nearest_correlation(pd.DataFrame(C, names, names), **options)
     assert list(frame.index) == names
     np.testing.assert_array_equal(frame.to_numpy(), expected)
+
+
+def test_what_rounding_may_change_much_is_no_optimum():
+    """Two pairs of rows at angles of a thousandth: kernels of their blocks are as near to each other."""
+    rows = np.random.default_rng(0).standard_normal((8, 8))
+    t = 2e-3
+    rows[1] = rows[0]
+    rows /= np.linalg.norm(rows, axis=1, keepdims=True)
+    for i, turn in ((2, 1.0), (3, -1.0)):
+        rows[i] = rows[0] + turn * t * rows[4]
+    rows /= np.linalg.norm(rows, axis=1, keepdims=True)
+    given = symmetric(rows @ rows.T) + np.eye(8)
+    C, fixed = keep(indefinite(8), [0, 1, 2, 3], given[:4, :4])
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", ConvergenceWarning)
+        solution = nearest_correlation(C, fixed=fixed, time_limit=2, return_solution=True)
+    assert (solution.status is Status.OPTIMAL) <= (solution.gap < 1e-4 * solution.primal)
 
 
 # -- infeasible ------------------------------------------------------------------------------------

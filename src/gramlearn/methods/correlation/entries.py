@@ -59,8 +59,12 @@ class Entries:
     @cached_property
     def least(self) -> float:
         """The least size that a gap is relative to."""
-        xp = namespace(self.target)
-        return LEAST_SHARE * read(xp.sum(self.weight * (self.target**2 + 1))) / 2
+        return LEAST_SHARE * self.size
+
+    @cached_property
+    def size(self) -> float:
+        """The size that f has for a matrix of correlations that have nothing to do with C."""
+        return read(namespace(self.target).sum(self.weight * (self.target**2 + 1))) / 2
 
     def value(self, X: Array) -> float:
         """f(X)."""

@@ -50,6 +50,7 @@ _REFUTE_EVERY = 5  # steps, since it takes a decomposition of its own
 _PATIENCE = 500  # steps without progress,
 _PROGRESS = 0.8  # which is a candidate whose badness is this share of that before
 _TINY = 1e-300
+_LITTLE = 1e-6  # of the size of f: where rounding of fixed entries may change more, the gap says so
 
 
 @final
@@ -246,13 +247,14 @@ class Splitting(Method[SplittingState, NearestCorrelation, NearestCorrelation]):
         apart = abs(primal - bound.value - bound.slack)
         gap = apart + bound.slack + ROUNDINGS * machine_eps(Z) * primal
         violation = self.entries.violation(Z)
+        is_little = bound.slack <= _LITTLE * self.entries.size
         return Certificate(
             primal,
             bound.value,
             gap,
             violation,
             least=self.entries.least,
-            prior_rounding=bound.slack,
+            prior_rounding=bound.slack if is_little else 0.0,
         )
 
     def _answer(self, Z: Array, S: Array, certificate: Certificate) -> NearestCorrelation:
