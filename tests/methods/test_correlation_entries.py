@@ -395,17 +395,17 @@ def test_ctrl_c_hands_over_the_best_answer():
 
 
 def test_what_leaves_no_positive_definite_matrix_is_answered_with_its_gap():
-    """X_12 = 1 makes two rows equal: the proof of the optimum needs multipliers without a limit."""
-    given = C.copy()
-    given[0, 1] = given[1, 0] = 1.0
-    fixed = np.zeros((N, N), dtype=bool)
-    fixed[0, 1] = True
-    with pytest.warns(ConvergenceWarning, match="`fixed` or `bounds` leave no positive definite"):
-        solution = nearest_correlation(given, fixed=fixed, return_solution=True)
+    """Angles of t, t and 2t are in a plane: where bounds ask for that, and not fixed entries, nobody tells."""
+    t = 0.4
+    lower, upper = -np.ones((N, N)), np.ones((N, N))
+    lower[0, 1] = lower[1, 0] = lower[1, 2] = lower[2, 1] = np.cos(t)
+    upper[0, 2] = upper[2, 0] = np.cos(2 * t)
+    with pytest.warns(ConvergenceWarning, match="`bounds` leave no positive definite matrix"):
+        solution = nearest_correlation(C, bounds=(lower, upper), return_solution=True)
     assert solution.status is Status.STALLED
+    assert solution.face is None
     assert solution.relative_gap < 1e-2
-    same = solution.matrix[0] - solution.matrix[1]
-    assert np.abs(same).max() < 1e-2
+    assert abs(solution.matrix[0, 2] - np.cos(2 * t)) < 1e-2
 
 
 # -- bad input -------------------------------------------------------------------------------------

@@ -30,7 +30,8 @@ class Certificate(NamedTuple):
 
     The gap includes a bound on the rounding errors of the values. `scaling` is the number by which X(lam) was
     multiplied to satisfy the hard constraints, `least` the least size that the gap is relative to, and
-    `prior_rounding` the part of the gap that is due to rounding of the prior.
+    `prior_rounding` the part of the gap that is due to rounding of the prior, or of
+    other numbers that were given.
     """
 
     primal: float

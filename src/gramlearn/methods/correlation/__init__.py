@@ -1,6 +1,6 @@
 """The nearest correlation matrix."""
 
+from gramlearn.methods.correlation.answer import NearestCorrelation
 from gramlearn.methods.correlation.nearest import nearest_correlation
-from gramlearn.methods.correlation.splitting import NearestCorrelation
 
 __all__ = ["NearestCorrelation", "nearest_correlation"]

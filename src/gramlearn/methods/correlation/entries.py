@@ -19,10 +19,15 @@ ROUNDINGS = 16  # of the terms of a sum
 
 
 class Bound(NamedTuple):
-    """A value that no X is below: it has its rounding taken off."""
+    """A value that no X is below: its rounding is taken off, and `slack`, that of fixed entries."""
 
     value: float
     rounding: float
+    slack: float = 0.0
+
+    def less(self, slack: float) -> "Bound":
+        """The bound where <S, X> may be as low as -slack."""
+        return Bound(self.value - slack, self.rounding, slack)
 
 
 @final
@@ -54,8 +59,12 @@ class Entries:
     @cached_property
     def least(self) -> float:
         """The least size that a gap is relative to."""
-        xp = namespace(self.target)
-        return LEAST_SHARE * read(xp.sum(self.weight * (self.target**2 + 1))) / 2
+        return LEAST_SHARE * self.size
+
+    @cached_property
+    def size(self) -> float:
+        """The size that f has for a matrix of correlations that have nothing to do with C."""
+        return read(namespace(self.target).sum(self.weight * (self.target**2 + 1))) / 2
 
     def value(self, X: Array) -> float:
         """f(X)."""
@@ -91,11 +100,11 @@ class Entries:
         xp = namespace(S)
         return xp.maximum(S * self.lower, S * self.upper)
 
-    def is_refuted_by(self, S: Array) -> bool:
-        """Whether S proves, beyond its rounding, that no positive semidefinite matrix keeps the bounds."""
+    def is_refuted_by(self, S: Array, slack: float = 0.0) -> bool:
+        """Whether S proves, beyond its rounding, that no matrix keeps the bounds, where <S, X> >= -slack."""
         xp = namespace(S)
         rounding = ROUNDINGS * self.n * machine_eps(S) * read(xp.sum(xp.abs(S)))
-        return read(xp.sum(self.refutation(S))) < -rounding
+        return read(xp.sum(self.refutation(S))) < -rounding - slack
 
     def with_diagonal(self, X: Array) -> Array:
         """X scaled from both sides to the diagonal d, which keeps it positive semidefinite."""

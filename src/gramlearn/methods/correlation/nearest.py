@@ -9,7 +9,7 @@ Newton on it takes one eigendecomposition a step. The answer is scaled to D^-1/2
 its diagonal is one to rounding, and the gap is that of the scaled matrix.
 
 With weights, unknown or fixed entries, bounds or a least eigenvalue, the problem is split into the cone and
-what is asked of the entries (`splitting`, `entries`).
+what is asked of the entries (`splitting`, `entries`). Singular fixed blocks leave a face of the cone (`faces`).
 """
 
 from collections.abc import Callable
@@ -18,6 +18,8 @@ from typing import Any
 
 from gramlearn._base.arrays import Array, clipped, eye, machine_eps, namespace, read, transpose
 from gramlearn._base.validation import check_count
+from gramlearn.methods.correlation.answer import NearestCorrelation
+from gramlearn.methods.correlation.faces import ROUNDING, IndefiniteBlock, find_face
 from gramlearn.methods.correlation.low_rank import reduce_rank
 from gramlearn.methods.correlation.reading import (
     Asked,
@@ -27,7 +29,7 @@ from gramlearn.methods.correlation.reading import (
     read_entries,
     read_matrix,
 )
-from gramlearn.methods.correlation.splitting import NearestCorrelation, Splitting
+from gramlearn.methods.correlation.splitting import Splitting
 from gramlearn.problem.constraints import DenseMatrices, DiagonalEntries
 from gramlearn.problem.losses import Hard, Linear
 from gramlearn.problem.prior import Factor
@@ -40,6 +42,7 @@ from gramlearn.solvers.loop import Limits, iterate, warn_unless_solved
 from gramlearn.solvers.solve import solve
 
 _NAMED = 5  # so many conflicting entries are written out
+_ROWS_NAMED = 10
 _STALLED = (
     "came no nearer to the optimum",
     "raise tol; where `fixed` or `bounds` leave no positive definite matrix, ask for a little less",
@@ -174,18 +177,42 @@ def _split(
     asked: Asked, limits: Limits, callback: Callable[[Record], object] | None
 ) -> NearestCorrelation:
     """The nearest matrix as far as its entries are asked to be near."""
-    answer = iterate(Splitting(*asked), limits, callback, asked.entries.n**3)
+    face, products = find_face(asked.entries), asked.entries.n**3
+    if isinstance(face, IndefiniteBlock):
+        contradicted = Splitting(*asked, contradiction=face.proof)
+        answer = iterate(contradicted, limits, callback, products)
+        raise InfeasibleError(_explain_conflict(answer, _describe(face, asked.shift)), answer)
+    answer = iterate(Splitting(*asked, face), limits, callback, products)
+    if answer.status is Status.INFEASIBLE and not answer.conflict:
+        # What contradicts what is told by a proof over the whole cone.
+        whole = iterate(Splitting(*asked), limits, callback, products)
+        answer = whole if whole.status is Status.INFEASIBLE else answer
     if answer.status is Status.INFEASIBLE:
-        named = "; ".join(answer.conflict[:_NAMED]) + (
-            "; ..." if len(answer.conflict) > _NAMED else ""
-        )
-        raise InfeasibleError(
-            f"no correlation matrix keeps what is asked: {named}. Leave some of these out of `fixed`, widen "
-            "`bounds`, or lower `min_eigenvalue`.",
-            answer,
-        )
+        raise InfeasibleError(_explain_conflict(answer), answer)
     warn_unless_solved(answer, limits, "raise tol", _STALLED)
     return answer
+
+
+def _explain_conflict(answer: NearestCorrelation, why: str = "") -> str:
+    """What contradicts what, and what to do."""
+    named = [why] if why else []
+    named += answer.conflict[:_NAMED] or ["fixed entries imply others, which contradict the rest"]
+    named += ["..."] if len(answer.conflict) > _NAMED else []
+    return (
+        f"no correlation matrix keeps what is asked: {'; '.join(named)}. Leave some of these out of `fixed`, "
+        "widen `bounds`, or lower `min_eigenvalue`."
+    )
+
+
+def _describe(block: IndefiniteBlock, shift: float) -> str:
+    """Which rows cannot be as they are fixed."""
+    rows = ", ".join(str(row) for row in block.rows[:_ROWS_NAMED])
+    rows += ", ..." if len(block.rows) > _ROWS_NAMED else ""
+    # Of X, which is shift I more; rounding is no eigenvalue.
+    least = block.eigenvalue + shift
+    least = least if abs(least) > ROUNDING else 0.0
+    most = f"min_eigenvalue={shift:g}" if shift else "0"
+    return f"rows {rows} are fixed with a least eigenvalue of {least:.3g}, below {most}"
 
 
 def _solve(

@@ -8,6 +8,8 @@ repeats until X = B: one eigendecomposition a step, whatever is asked of however
 multiplier of the cone, and proves a bound at every step. The steps are accelerated (`solvers.anderson`), which
 saves most of them. E_ij = (e_i e_j)^1/2, with e_i the mean weight of a row, makes weights w_i w_j equal.
 
+Where fixed entries leave only a face of the cone (`faces`), P is the projection on that.
+
 Where nothing is feasible, V runs away along a positive semidefinite S that proves it, and X - B tends to
 another multiple of it, sooner.
 """
@@ -29,10 +31,11 @@ from gramlearn._base.arrays import (
     symmetric_part,
     transpose,
 )
+from gramlearn.methods.correlation.answer import NearestCorrelation
 from gramlearn.methods.correlation.conflict import name_conflict
 from gramlearn.methods.correlation.entries import ROUNDINGS, Bound, Entries
+from gramlearn.methods.correlation.faces import Face
 from gramlearn.problem.certificate import Certificate
-from gramlearn.problem.solution import CertifiedAnswer
 from gramlearn.problem.status import Status
 from gramlearn.solvers.anderson import Memory
 from gramlearn.solvers.loop import Method, Run, State
@@ -47,45 +50,7 @@ _REFUTE_EVERY = 5  # steps, since it takes a decomposition of its own
 _PATIENCE = 500  # steps without progress,
 _PROGRESS = 0.8  # which is a candidate whose badness is this share of that before
 _TINY = 1e-300
-
-
-@final
-@dataclass(frozen=True, eq=False, kw_only=True)
-class NearestCorrelation(CertifiedAnswer):
-    """The nearest correlation matrix, as far as its entries were asked to be near.
-
-    Attributes
-    ----------
-    matrix : array n x n
-        X, of diagonal one.
-    factor : array n x n
-        F with X = F F'.
-    multipliers : array n x n
-        S, positive semidefinite: <S, X - min_eigenvalue I> >= 0 is what proves `dual`. Where the status is
-        INFEASIBLE, what proves that.
-    primal, dual, gap, relative_gap : float
-        sum_ij W_ij (X_ij - C_ij)^2 / 2, what no feasible matrix is below, and the distance between them.
-    violation : float
-        By how much a fixed entry or a bound is missed, at most.
-    status : Status
-        How the search ended; its value is a sentence.
-    conflict : tuple of str
-        The entries that contradict each other, where the status is INFEASIBLE.
-    history : list of Record
-    iterations : int
-    seconds : float
-    """
-
-    matrix: Array = field(repr=False)
-    multipliers: Array = field(repr=False)
-    conflict: tuple[str, ...] = ()
-
-    @cached_property
-    def factor(self) -> Array:
-        """F with X = F F', n x n."""
-        xp = namespace(self.matrix)
-        x, U = eigh(self.matrix)
-        return U * xp.sqrt(clipped(x, low=0.0))
+_LITTLE = 1e-6  # of the size of f: where rounding of fixed entries may change more, the gap says so
 
 
 @final
@@ -107,6 +72,10 @@ class SplittingState(State):
     badness: float = INF  # of the last candidate that was better by far
     idle: int = 0  # steps since then
 
+    def status(self, tol: float) -> Status | None:
+        """What is proven infeasible is no optimum, however near it comes."""
+        return self.ending if self.ending is Status.INFEASIBLE else super().status(tol)
+
     @property
     def details(self) -> Mapping[str, Any]:
         """The price of X - B."""
@@ -116,11 +85,17 @@ class SplittingState(State):
 @final
 @dataclass(frozen=True, eq=False)
 class Splitting(Method[SplittingState, NearestCorrelation, NearestCorrelation]):
-    """The splitting for what `entries` ask of X - shift I, where `unit` is one weight in the user's."""
+    """The splitting for what `entries` ask of X - shift I, where `unit` is one weight in the user's.
+
+    All that keeps the fixed entries lies in `face`. A `contradiction` is a proof, known before the first step,
+    that nothing does.
+    """
 
     entries: Entries
     shift: float
     unit: float
+    face: Face | None = None
+    contradiction: Array | None = None
 
     @cached_property
     def _weight(self) -> Array:
@@ -139,6 +114,27 @@ class Splitting(Method[SplittingState, NearestCorrelation, NearestCorrelation]):
         e = clipped(rows / typical, low=1 / _WIDEST, high=_WIDEST)
         return xp.sqrt(e[:, None] * e[None, :])
 
+    @cached_property
+    def _axes(self) -> tuple[Array, Array] | None:
+        """Orthonormal bases of the face and of what is orthogonal to it, in the coordinates V."""
+        if self.face is None:
+            return None
+        xp = namespace(self.units)
+        scale = xp.sqrt(xp.linalg.diagonal(self.units))[:, None]
+        return xp.linalg.qr(self.face.basis * scale)[0], xp.linalg.qr(self.face.normal / scale)[0]
+
+    def _project(self, V: Array) -> tuple[Array, Array]:
+        """X, the projection of V on the face, and S = X - V, as exact as its size allows."""
+        Q, N = self._axes or (None, None)
+        v, U = eigh(V if Q is None else symmetric_part(transpose(Q) @ V @ Q))
+        U = U if Q is None else Q @ U
+        X = (U * clipped(v, low=0.0)) @ transpose(U)
+        S = (U * clipped(-v, low=0.0)) @ transpose(U)
+        if N is None:
+            return X, S
+        across = N @ (transpose(N) @ V)
+        return X, S - across - transpose(across - across @ N @ transpose(N))
+
     def begin(self, tol: float) -> SplittingState:
         """Begin at C, moved into the bounds, with the mean weight for rho, each weight weighed by itself."""
         ask, E = self.entries, self.units
@@ -151,7 +147,9 @@ class Splitting(Method[SplittingState, NearestCorrelation, NearestCorrelation]):
         start = SplittingState(
             V=B * E, rho=rho, X=B * E, S=none, B=B, bound=ask.bound(none), multipliers=none
         )
-        return self._look(start, start.V, tol)
+        state = self._look(start, start.V, tol)
+        known = self.contradiction
+        return state if known is None else self._refuted_by(state, known)
 
     def step(self, state: SplittingState, tol: float) -> SplittingState:
         """One step from V, accelerated by the steps before it."""
@@ -171,13 +169,13 @@ class Splitting(Method[SplittingState, NearestCorrelation, NearestCorrelation]):
     def _look(self, before: SplittingState, V: Array, tol: float) -> SplittingState:
         """Decompose V, and certify what it gives."""
         ask, E = self.entries, self.units
-        v, U = eigh(V)
-        X = (U * clipped(v, low=0.0)) @ transpose(U)
-        S = (U * clipped(-v, low=0.0)) @ transpose(U)
+        X, S = self._project(V)
         B = ask.nearest((X + S) / E, before.rho * E**2)
         multipliers = before.rho * S * E
         found = ask.bound(multipliers)
-        is_better = found.value > before.bound.value
+        if self.face is not None:
+            found = found.less(self.face.slack(multipliers))
+        is_better = found.value + found.slack > before.bound.value + before.bound.slack
         bound, multipliers_of_bound = (
             (found, multipliers) if is_better else (before.bound, before.multipliers)
         )
@@ -206,16 +204,26 @@ class Splitting(Method[SplittingState, NearestCorrelation, NearestCorrelation]):
         """The state with a proof that nothing is feasible, where there is one: S, or the run of V."""
         proofs = [S]
         if state.certificate.violation > tol and state.steps % _REFUTE_EVERY == 0:
-            v, U = eigh(state.X - state.B * self.units)
-            proofs.append((U * clipped(v, low=0.0)) @ transpose(U) * self.units)
+            proofs.append(self._project(state.B * self.units - state.X)[1] * self.units)
         for proof in proofs:
-            if self.entries.is_refuted_by(proof):
-                conflict = name_conflict(self.entries, proof)
-                against = replace(state.candidate, multipliers=proof, conflict=conflict)
-                return replace(
-                    state, candidate=against, conflict=conflict, ending=Status.INFEASIBLE
-                )
+            if self.face is None:
+                if self.entries.is_refuted_by(proof):
+                    return self._refuted_by(state, proof)
+            elif self.entries.is_refuted_by(proof, self.face.slack(proof)):
+                # Without the face, the fixed entries have their part in the proof.
+                spare = -read(namespace(proof).sum(self.entries.refutation(proof))) / 4
+                whole = self.face.semidefinite(proof, spare)
+                if self.entries.is_refuted_by(whole):
+                    return self._refuted_by(state, whole)
+                against = replace(state.candidate, multipliers=proof)
+                return replace(state, candidate=against, ending=Status.INFEASIBLE)
         return state
+
+    def _refuted_by(self, state: SplittingState, S: Array) -> SplittingState:
+        """The end, by a positive semidefinite S."""
+        conflict = name_conflict(self.entries, S)
+        against = replace(state.candidate, multipliers=S, face=None, conflict=conflict)
+        return replace(state, candidate=against, conflict=conflict, ending=Status.INFEASIBLE)
 
     def _balance(self, state: SplittingState) -> SplittingState:
         """Change rho where X - B, against X, is far from the last move of B, against S."""
@@ -236,13 +244,23 @@ class Splitting(Method[SplittingState, NearestCorrelation, NearestCorrelation]):
     def _certify(self, Z: Array, bound: Bound) -> Certificate:
         """The certificate of Z = X - shift I: it has the value of X, since the target is shifted as well."""
         primal = self.entries.value(Z)
-        gap = abs(primal - bound.value) + ROUNDINGS * machine_eps(Z) * primal
+        apart = abs(primal - bound.value - bound.slack)
+        gap = apart + bound.slack + ROUNDINGS * machine_eps(Z) * primal
         violation = self.entries.violation(Z)
-        return Certificate(primal, bound.value, gap, violation, least=self.entries.least)
+        is_little = bound.slack <= _LITTLE * self.entries.size
+        return Certificate(
+            primal,
+            bound.value,
+            gap,
+            violation,
+            least=self.entries.least,
+            prior_rounding=bound.slack if is_little else 0.0,
+        )
 
     def _answer(self, Z: Array, S: Array, certificate: Certificate) -> NearestCorrelation:
         X = Z + self.shift * eye(self.entries.n, Z)
-        return NearestCorrelation(matrix=X, multipliers=S, certificate=certificate)
+        face = None if self.face is None else self.face.basis
+        return NearestCorrelation(matrix=X, multipliers=S, face=face, certificate=certificate)
 
     def answer(self, best: NearestCorrelation, run: Run) -> NearestCorrelation:
         """In the unit of the weights."""

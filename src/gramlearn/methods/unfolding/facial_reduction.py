@@ -17,10 +17,11 @@ from typing import final
 
 import numpy as np
 
+from gramlearn.graphs.cliques import find_cliques, list_neighbors
+
 _RANK = 1e-9  # singular values below this share of the largest are zero
 
 Group = list[int]
-Neighbors = list[set[int]]
 Relations = tuple[Group, np.ndarray]  # some points, and columns v of them with K v = 0
 
 
@@ -124,38 +125,6 @@ def _find_bodies(points: np.ndarray, i: np.ndarray, j: np.ndarray) -> list[Group
             return [sorted(body) for body in bodies]
         for a, more in missing:
             near[a] |= more
-
-
-def list_neighbors(n: int, i: np.ndarray, j: np.ndarray) -> Neighbors:
-    """For each of n points the set of those it is joined to."""
-    near: Neighbors = [set() for _ in range(n)]
-    for a, b in zip(i.tolist(), j.tolist(), strict=True):
-        near[a].add(b)
-        near[b].add(a)
-    return near
-
-
-def find_cliques(near: Neighbors) -> list[set[int]]:
-    """For each pair a clique that contains it, grown by the common neighbor of the highest degree."""
-    degrees = [len(others) for others in near]
-    found: set[frozenset[int]] = set()
-    # Pairs whose clique holds all their common neighbors.
-    done: set[tuple[int, int]] = set()
-    for a, others in enumerate(near):
-        for b in sorted(c for c in others if c > a):
-            if (a, b) in done:
-                continue
-            clique, left = {a, b}, near[a] & near[b]
-            while left:
-                best = max(sorted(left), key=degrees.__getitem__)
-                clique.add(best)
-                left = left & near[best]
-            if frozenset(clique) not in found:
-                found.add(frozenset(clique))
-                done.update(
-                    (c, d) for c in clique for d in clique if c < d and near[c] & near[d] <= clique
-                )
-    return [set(clique) for clique in sorted(found, key=sorted)]
 
 
 def _merge_bodies(points: np.ndarray, bodies: list[set[int]]) -> list[set[int]]:

@@ -10,7 +10,7 @@ points of a swiss roll they need more than 39 steps, and from here 18.
 
 import numpy as np
 
-from gramlearn.methods.unfolding.facial_reduction import find_cliques, list_neighbors
+from gramlearn.graphs.cliques import find_cliques, list_neighbors
 
 _THINNEST = 1e-4  # squared lengths across a clique below this are taken as this: prices need not be that large
 
