@@ -128,6 +128,9 @@ def test_others_learn_what_separates_groups(monkeypatch, name):
 
 
 def test_a_quick_run_goes_on_where_it_was_and_says_what_is_gained(tmp_path, capsys, monkeypatch):
+    X, y = search_tasks.load_points("digits")
+    fewer = X.reshape(-1, 8, 8)[:, ::2, ::2].reshape(-1, 16)  # pixels, so that the fits are quick
+    monkeypatch.setattr(search_tasks, "load_points", lambda name: (fewer, y))
     command = ["leaderboard", "search", "--quick", "--out", str(tmp_path)]
     assert main(command) == 0
     first = capsys.readouterr().out

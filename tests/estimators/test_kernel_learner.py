@@ -5,12 +5,14 @@ import pytest
 from gramlearn.losses import KLSlack, LogDetSlack, SquaredHinge
 from sklearn.cluster import KMeans
 from sklearn.datasets import load_iris
+from sklearn.exceptions import NotFittedError
 from sklearn.metrics.pairwise import rbf_kernel
 from sklearn.model_selection import GridSearchCV
 from sklearn.neighbors import KNeighborsClassifier
 from sklearn.pipeline import make_pipeline
 from sklearn.svm import SVC
-from sklearn.utils.estimator_checks import parametrize_with_checks
+from sklearn.utils.estimator_checks import estimator_checks_generator, parametrize_with_checks
+from sklearn.utils.validation import check_is_fitted
 
 from gramlearn import (
     Frobenius,
@@ -35,22 +37,52 @@ SIDE = Pairs.from_labels(Y, 60, random_state=0)
 BASES = ["cholesky", "subset", "spectral", "random", "kmeans", np.eye(30)[:, :8]]
 
 
+UNHELPFUL = pytest.mark.filterwarnings(
+    "ignore:.*ask points that are equal:UserWarning",
+    "ignore:KernelLearner. (No learned metric is clearly better|Not judged):UserWarning",
+)
+
+
 @parametrize_with_checks(
     [
         KernelLearner(n_pairs=50, C=1.0),
         KernelLearner(rank=2, n_pairs=50, C=1.0),
         KernelLearner(rank=2, complement=False, n_pairs=50, C=1.0),
         KernelLearner(regularizer="von_neumann", n_pairs=50, C=1.0),
-        KernelLearner(),
         KernelLearner(rank=2, n_pairs=50),
     ]
 )
-@pytest.mark.filterwarnings(
-    "ignore:.*ask points that are equal:UserWarning",
-    "ignore:KernelLearner. (No learned metric is clearly better|Not judged):UserWarning",
-)
+@UNHELPFUL
 def test_scikit_learn(estimator, check):
     check(estimator)
+
+
+def name_of(check):
+    return check.func.__name__
+
+
+# These take half of the time of all: each chooses among a hundred points of noise. They run above, for the
+# full kernel with a price and for one of a rank that chooses; what they ask is asked below of fewer points.
+LONG = ["check_fit_idempotent", "check_n_features_in", "check_fit_check_is_fitted"]
+OTHERS = [c for _, c in estimator_checks_generator(KernelLearner()) if name_of(c) not in LONG]
+
+
+@pytest.mark.parametrize("check", OTHERS, ids=name_of)
+@UNHELPFUL
+def test_scikit_learn_at_its_defaults(check):
+    check(KernelLearner())
+
+
+@UNHELPFUL
+def test_a_second_fit_at_the_defaults_gives_the_same():
+    learner = KernelLearner(random_state=0)
+    assert not hasattr(learner, "n_features_in_")
+    with pytest.raises(NotFittedError):
+        check_is_fitted(learner)
+    once = learner.fit(X, Y).transform(NEW)
+    check_is_fitted(learner)
+    assert learner.n_features_in_ == 5
+    np.testing.assert_allclose(learner.fit(X, Y).transform(NEW), once, rtol=1e-7, atol=1e-9)
 
 
 # -- the theorems ------------------------------------------------------------------------------------
