@@ -16,11 +16,11 @@ TRIPLETS = Triplets.from_labels(Y, 200, random_state=0)
 
 
 def diagonal(regularizer="logdet", **parameters):
-    given = {"prior": "inverse_covariance", "random_state": 0, **parameters}
+    given = {"prior": "inverse_covariance", "random_state": 0, "C": 1.0, **parameters}
     return MetricLearner(regularizer, shape="diagonal", **given)
 
 
-@parametrize_with_checks([MetricLearner(shape="diagonal", n_pairs=50)])
+@parametrize_with_checks([MetricLearner(shape="diagonal", n_pairs=50, C=1.0)])
 @pytest.mark.filterwarnings("ignore:.*ask points that are equal:UserWarning")
 def test_scikit_learn(estimator, check):
     check(estimator)
@@ -83,9 +83,7 @@ def test_many_sparse_features_take_no_square_of_their_number():
     rng = np.random.default_rng(0)
     counts = sp.random_array((80, 50_000), density=1e-3, rng=rng, format="csr")
     y = np.arange(80) % 2
-    learner = MetricLearner(shape="diagonal", n_components=2, n_pairs=60, random_state=0).fit(
-        counts, y
-    )
+    learner = diagonal(prior=None, n_components=2, n_pairs=60).fit(counts, y)
     assert learner.feature_weights_.shape == (50_000,)
     assert learner.transform(counts).shape == (80, 2)
     silent = np.asarray(abs(counts).sum(axis=0)).reshape(-1) == 0
@@ -185,7 +183,7 @@ def test_bounds_that_contradict_each_other_are_named():
 def test_nothing_to_learn_is_said():
     side = Pairs(similar=[[0, 1]], n_points=len(X))
     with pytest.warns(UserWarning, match="hold under the prior already"):
-        learner = MetricLearner(shape="diagonal", bounds=(1e9, 2e9)).fit(X, side=side)
+        learner = MetricLearner(shape="diagonal", C=1.0, bounds=(1e9, 2e9)).fit(X, side=side)
     np.testing.assert_array_equal(learner.feature_weights_, 1.0)
 
 

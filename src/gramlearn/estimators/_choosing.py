@@ -14,7 +14,13 @@ from gramlearn._base.warnings import warn
 from gramlearn.estimators._learning import SolvesProblems, check_labels, check_not_side, side_of
 from gramlearn.methods.choosing.candidates import PRIORS, Candidate, Family
 from gramlearn.methods.choosing.choose import choose
-from gramlearn.methods.choosing.learning import PERCENTILES, Final, Setting, learn_candidate
+from gramlearn.methods.choosing.learning import (
+    PERCENTILES,
+    Final,
+    OfMatrices,
+    Setting,
+    learn_candidate,
+)
 from gramlearn.methods.choosing.places import Places
 from gramlearn.methods.choosing.tasks import (
     OfLabels,
@@ -26,6 +32,7 @@ from gramlearn.methods.choosing.tasks import (
 )
 from gramlearn.methods.metric.fitting import read_template
 from gramlearn.problem.losses import BoundedLoss
+from gramlearn.problem.losses.bounded import PricedLoss
 from gramlearn.problem.spectral import Regularizer
 from gramlearn.side_information import SideInformation
 from gramlearn.side_information.percentiles import check_bounds, check_percentiles
@@ -99,27 +106,39 @@ class ChoosesByHeldBack(SolvesProblems):
         standardized.
         """
         template = read_template(self.loss, regularizer, known.side)
-        bounds = check_bounds(self.bounds)
-        # Newton on X is the quickest for losses with a derivative; the last solve is as asked.
-        is_given = not (isinstance(self.solver, str) and self.solver == "auto")
-        solver = self.solver if is_given or not template.is_smooth else "primal_newton"
-        setting = Setting(regularizer, template, bounds, self._percentiles, of_kernel, solver)
+        setting = self._setting(regularizer, template, of_kernel)
         priors = self._priors(are_features)
         task: Task
         if known.side is None:
             n_classes = int(known.classes.max()) + 1
             families = families_of_labels(n_classes, places.n_directions, priors)
-            task = OfLabels(places, known.classes, self._allowed(families))
+            task = OfLabels(places, known.classes, setting.possible(self._allowed(families)))
         else:
             side = settle(known.side, template)
             as_given = self.loss is not None or self.bounds is not None or known.is_drawn
             families = families_as_given(priors) if as_given else families_of(side, priors)
-            task = OfStatements(places, side, self._allowed(families))
+            task = OfStatements(places, side, setting.possible(self._allowed(families)))
         if not hasattr(self, "_chosen"):
             self._choose(task, setting, rng)
-        final = learn_candidate(self._chosen, task, setting, self._solve, rng)
+        final = learn_candidate(self._chosen, task, setting, rng)
         self.C_ = final.price
         return final, self._chosen
+
+    def _setting(self, regularizer: Regularizer, loss: PricedLoss, of_kernel: bool) -> Setting:
+        """What was asked for, whatever is chosen."""
+        # Newton on X is the quickest for losses with a derivative; the last solve is as asked.
+        is_given = not (isinstance(self.solver, str) and self.solver == "auto")
+        solver = self.solver if is_given or not loss.is_smooth else "primal_newton"
+        bounds = check_bounds(self.bounds)
+        return OfMatrices(
+            regularizer,
+            loss,
+            bounds,
+            self._percentiles,
+            solve=self._solve,
+            of_kernel=of_kernel,
+            solver=solver,
+        )
 
     def _choose(self, task: Task, setting: Setting, rng: np.random.Generator) -> None:
         """Try what can be learned on what is held back, and say where none of it helps."""

@@ -58,11 +58,7 @@ class SolvesProblems:
 
     def _solve_weights(self, problem: WeightProblem) -> WeightSolution:
         """The same for a weight for each feature."""
-        if self.solver != "auto":
-            raise ValueError(
-                f'`solver={self.solver!r}` finds a full matrix, and `shape="diagonal"` has a method of its '
-                'own; leave solver="auto".'
-            )
+        self._check_no_solver()
 
         def run(given: Limits, callback: Any) -> tuple[WeightSolution, Limits]:
             most = DEFAULT_MAX_ITER if self.max_iter is None else given.max_iter
@@ -71,6 +67,14 @@ class SolvesProblems:
 
         proven = "no weights of the features satisfy the constraints"
         return unless_infeasible(self._search(run), _SOFT, _FINITE, proven)
+
+    def _check_no_solver(self) -> None:
+        """A weight for each feature has a method of its own."""
+        if self.solver != "auto":
+            raise ValueError(
+                f'`solver={self.solver!r}` finds a full matrix, and `shape="diagonal"` has a method of its '
+                'own; leave solver="auto".'
+            )
 
     def _search(self, run: Callable[[Limits, Any], tuple[SomeSolution, Limits]]) -> SomeSolution:
         """What a solve under the limits of the parameters gives, with a progress bar and a warning."""

@@ -8,7 +8,7 @@ from scipy.sparse import issparse
 from sklearn.base import BaseEstimator
 from sklearn.utils.validation import check_is_fitted
 
-from gramlearn._base.distances import coincide_under
+from gramlearn._base.distances import coincide_under, equal_rows
 from gramlearn._base.validation import check_choice, check_extent, generator
 from gramlearn.estimators._choosing import DIRECTIONS, numbered_classes
 from gramlearn.estimators._explaining import ExplainsMetric
@@ -17,11 +17,23 @@ from gramlearn.estimators._inputs import FLOATS, check_components, validated
 from gramlearn.estimators._learning import side_of
 from gramlearn.estimators._pair_methods import MahalanobisMethods
 from gramlearn.methods.choosing.candidates import PRIORS, prior_root
+from gramlearn.methods.choosing.learning import Setting
 from gramlearn.methods.choosing.places import Places
-from gramlearn.methods.choosing.tasks import differences_from_means, differences_of_alike
+from gramlearn.methods.choosing.tasks import (
+    alike_pairs,
+    differences_from_means,
+    differences_of_alike,
+)
+from gramlearn.methods.choosing.weights import OfWeights
+from gramlearn.methods.choosing.within import weights_within, within_classes, within_pairs
 from gramlearn.methods.metric.bases import basis_of, check_basis_name, orthonormal
-from gramlearn.methods.metric.diagonal.fitting import learn_weights, read_weights
+from gramlearn.methods.metric.diagonal.fitting import (
+    LearnedWeights,
+    learn_weights,
+    read_weights,
+)
 from gramlearn.methods.metric.fitting import (
+    Statements,
     ask,
     drop_impossible_statements,
     learn,
@@ -36,15 +48,19 @@ from gramlearn.methods.metric.maps import (
     distances_beyond_between,
     leading_components,
     row_squares,
+    scaled_columns,
 )
 from gramlearn.methods.metric.prior import Prior, read_prior
 from gramlearn.problem.losses import BoundedLoss
+from gramlearn.problem.losses.bounded import PricedLoss
 from gramlearn.problem.prior import Factor
 from gramlearn.problem.regularizers import read_regularizer
 from gramlearn.problem.spectral import Regularizer
 from gramlearn.side_information import SideInformation
+from gramlearn.side_information.percentiles import check_bounds
 from gramlearn.side_information.sampling import classes_of
 
+_PRIORS = dict.fromkeys((*PRIORS, "inverse_covariance"))
 _LARGEST_OUTPUT = 10**9  # numbers of a transformed sparse X: 8 GB
 
 
@@ -63,8 +79,9 @@ class MetricLearner(ExplainsMetric, GoesOn, MahalanobisMethods, BaseEstimator):
         The metric W0 before anything is learned. Positive semidefinite. "standardized" divides each feature by
         its standard deviation. "inverse_within" is the inverse
         covariance of points that are alike, about the means of their classes or between alike pairs, shrunk
-        where they are few. With "inverse_covariance" and LogDet the metric does not depend on the units of the
-        features. None chooses among the first three with the price, and is "identity" where C is given.
+        where they are few; of a diagonal metric it is one over the variances among them. With
+        "inverse_covariance" and LogDet the metric does not depend on the units of the features. None
+        chooses among the first three with the price, and is "identity" where C is given.
     loss : {"slack", "hinge", "squared_hinge", "square", "hard"} or loss, optional
         What a violated statement costs. "slack" is that of the regularizer, and Hinge for triplets. "hard"
         bounds hold, or InfeasibleError names those that contradict each other. "square" is for Bounds whose
@@ -74,7 +91,7 @@ class MetricLearner(ExplainsMetric, GoesOn, MahalanobisMethods, BaseEstimator):
         The price of a violation: the larger, the more it counts. ITML and K09 call it gamma. None chooses it
         by what is held back, and with it what was not given of prior, kind of statements and columns; where
         nothing beats the plain distance, that is kept, and a warning says so. A loss that is an object has a
-        price of its own, and a diagonal metric has the price 1 without one.
+        price of its own.
     bounds : (upper, lower), optional
         Squared distances: alike pairs shall be at most `upper` apart, others at least `lower`. What is None is
         a percentile.
@@ -102,6 +119,8 @@ class MetricLearner(ExplainsMetric, GoesOn, MahalanobisMethods, BaseEstimator):
     shape : {"full", "diagonal"}
         All of W, or a weight for each feature, d(x, y) = sum_f w_f (x_f - y_f)^2: quicker, and readable. X may
         be sparse then, and the prior a vector; "inverse_covariance" is one over the variance of each feature.
+        Without C it chooses as a full metric does, and from labels of very many features it learns from fewer
+        comparisons.
     normalize : bool
         Whether to scale each point to length one before all else. Plain squared distances are then
         2 - 2 cos(x, y). L goes with scaled points, too.
@@ -239,8 +258,9 @@ class MetricLearner(ExplainsMetric, GoesOn, MahalanobisMethods, BaseEstimator):
         rng = generator(self.random_state)
         for name in ("basis_", "inner_", "feature_weights_"):
             self.__dict__.pop(name, None)  # of an earlier fit
-        if self._chooses and not self._is_diagonal:
-            return self._fit_best(X, y, side, rng)
+        if self._chooses:
+            fit_best = self._fit_best_weights if self._is_diagonal else self._fit_best
+            return fit_best(X, y, side, rng)
         of_classes = isinstance(self.basis, str) and self.basis == "class_means"
         known = side_of(side, y, X.shape[0], self.n_pairs, rng, uses_both=of_classes)
         regularizer = read_regularizer(self.regularizer)
@@ -388,17 +408,11 @@ class MetricLearner(ExplainsMetric, GoesOn, MahalanobisMethods, BaseEstimator):
         rng: np.random.Generator,
     ) -> Self:
         """Learn a weight for each feature."""
-        if self._has_basis or self.basis != "svd":
-            raise ValueError(
-                '`shape="diagonal"` is a weight for each feature, and has no `rank` and no `basis`; leave '
-                'them at their defaults, or use shape="full".'
-            )
-        if self.regularize == "kernel":
-            raise ValueError(
-                '`shape="diagonal"` regularizes the weights of the features; use regularize="map", or '
-                'shape="full".'
-            )
-        prior = read_weights(self.prior, X, may_be_zero=not regularizer.keeps_range)
+        self._check_diagonal()
+        if isinstance(self.prior, str) and self.prior == "inverse_within":
+            prior = _weights_within(X, known, labels)
+        else:
+            prior = read_weights(self.prior, X, may_be_zero=not regularizer.keeps_range)
         asked, learned = learn_weights(
             known,
             loss,
@@ -410,6 +424,53 @@ class MetricLearner(ExplainsMetric, GoesOn, MahalanobisMethods, BaseEstimator):
             self.percentiles,
             rng,
         )
+        return self._keep_weights(X, labels, learned, asked, prior)
+
+    def _fit_best_weights(self, X: Any, y: Any, side: SideInformation | None, rng: Any) -> Self:
+        """Choose what was not given by what is held back, and learn a weight for each feature."""
+        known = self._known(side, y, X.shape[0], rng)
+        regularizer = read_regularizer(self.regularizer)
+        self._check_diagonal()
+        self._check_no_solver()
+        is_chosen = self.prior is None or (isinstance(self.prior, str) and self.prior in PRIORS)
+        prior = read_weights(None if is_chosen else self.prior, X)
+        # Distances do not see the origin, and have more digits near it; sparse points stay sparse.
+        points = scaled_columns(X if issparse(X) else X - X.mean(axis=0), np.sqrt(prior))
+
+        def settle(known: SideInformation, loss: BoundedLoss) -> SideInformation:
+            return drop_impossible_statements(known, partial(equal_rows, points), loss)
+
+        final, _ = self._learn_best(
+            Places(points), known, regularizer, False, settle, rng, are_features=True
+        )
+        learned = final.learned._replace(feature_weights=prior * final.learned.feature_weights)
+        return self._keep_weights(X, y if side is None else None, learned, final.asked, prior)
+
+    def _setting(self, regularizer: Regularizer, loss: PricedLoss, of_kernel: bool) -> Setting:
+        if not self._is_diagonal:
+            return super()._setting(regularizer, loss, of_kernel)
+        bounds = check_bounds(self.bounds)
+        return OfWeights(regularizer, loss, bounds, self._percentiles, solve=self._solve_weights)
+
+    def _check_diagonal(self) -> None:
+        """No matrix is said to be learned, and the prior is one by name."""
+        if isinstance(self.prior, str):
+            check_choice(self.prior, "prior", _PRIORS)
+        if self._has_basis or self.basis != "svd":
+            raise ValueError(
+                '`shape="diagonal"` is a weight for each feature, and has no `rank` and no `basis`; leave '
+                'them at their defaults, or use shape="full".'
+            )
+        if self.regularize == "kernel":
+            raise ValueError(
+                '`shape="diagonal"` regularizes the weights of the features; use regularize="map", or '
+                'shape="full".'
+            )
+
+    def _keep_weights(
+        self, X: Any, labels: Any, learned: LearnedWeights, asked: Statements, prior: np.ndarray
+    ) -> Self:
+        """The weights, what they measure, and what they were learned from."""
         self.feature_weights_ = learned.feature_weights
         self._map = found = DiagonalMap(learned.feature_weights)
         count = self.n_components
@@ -460,7 +521,7 @@ class MetricLearner(ExplainsMetric, GoesOn, MahalanobisMethods, BaseEstimator):
         given = PRIORS[0] if self.prior is None else self.prior
         is_named = isinstance(given, str)
         if is_named:
-            check_choice(given, "prior", dict.fromkeys((*PRIORS, "inverse_covariance")))
+            check_choice(given, "prior", _PRIORS)
         if is_named and given == "identity":
             return None
         if self._has_basis:
@@ -471,6 +532,15 @@ class MetricLearner(ExplainsMetric, GoesOn, MahalanobisMethods, BaseEstimator):
         if is_named and given in PRIORS:
             return Prior(prior_root(given, Places(X), _differences_of_alike(X, known, y)))
         return read_prior(given, X, may_be_zero=not stays)
+
+
+def _weights_within(X: Any, known: SideInformation, y: Any) -> np.ndarray:
+    """One over the variance of each feature among alike points, as labels or else what is known tells it."""
+    if y is None:
+        found = within_pairs(X, alike_pairs(known))
+    else:
+        found = within_classes(X, numbered_classes(y, X.shape[0]))
+    return weights_within(Places(X), found)
 
 
 def _differences_of_alike(X: np.ndarray, known: SideInformation, y: Any) -> np.ndarray:

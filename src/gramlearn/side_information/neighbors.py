@@ -17,6 +17,7 @@ from gramlearn._base.validation import check_count, check_host_points
 from gramlearn.side_information.sampling import check_as_many, labeled_classes, read_labels
 
 _ALL_AT_ONCE = 300_000  # distances: fewer are all computed, and more are searched among
+_FEATURES = 100  # of more, distances are computed one by one only where there are less of them
 
 
 @final
@@ -86,7 +87,8 @@ def _joined(*columns: np.ndarray) -> np.ndarray:
 def _nearest(A: Any, B: Any, count: int) -> np.ndarray:
     """The nearest rows of B for each row of A, the nearest first."""
     count = min(count, B.shape[0])
-    if issparse(A) or A.shape[0] * B.shape[0] > _ALL_AT_ONCE:
+    size = A.shape[0] * B.shape[0] * max(A.shape[1], _FEATURES)
+    if issparse(A) or size > _ALL_AT_ONCE * _FEATURES:
         from sklearn.neighbors import (
             NearestNeighbors,
         )  # a fifth of what importing gramlearn would cost

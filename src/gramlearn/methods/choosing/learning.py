@@ -2,11 +2,14 @@
 
 C1 is the price at strength 1 (see `candidates`). To choose, a path of strengths is solved to a gap of a
 hundredth, which tells candidates apart; the one that is chosen is solved to the gap that was asked for.
+
+What M is, a matrix or a weight for each feature (see `weights`), is a matter of the setting.
 """
 
-from collections.abc import Callable
-from dataclasses import dataclass, replace
-from typing import Any, NamedTuple, final
+from abc import ABC, abstractmethod
+from collections.abc import Callable, Sequence
+from dataclasses import KW_ONLY, dataclass, replace
+from typing import Any, NamedTuple, cast, final
 
 import numpy as np
 
@@ -16,8 +19,9 @@ from gramlearn.methods.choosing.candidates import (
     keep_leading,
     price_at_strength_one,
 )
-from gramlearn.methods.choosing.places import Places
+from gramlearn.methods.choosing.places import Places, times
 from gramlearn.methods.choosing.tasks import SAMPLE, Task, thinned, unit_of
+from gramlearn.methods.metric.diagonal.fitting import LearnedWeights
 from gramlearn.methods.metric.fitting import Learned, Statements, keep_prior, learn, root_of
 from gramlearn.problem.losses.bounded import PricedLoss
 from gramlearn.problem.prior import Factor
@@ -29,32 +33,60 @@ from gramlearn.side_information import Pairs, SideInformation
 from gramlearn.solvers.path import follow_path
 from gramlearn.solvers.solve import attempt
 
-_GAP = 1e-2  # relative, of the solves that a choice is made with
-_STEPS = 60
+GAP = 1e-2  # relative, of the solves that a choice is made with
+STEPS = 60
 PERCENTILES = (
     25.0,
     75.0,
 )  # of the squared distances of judged pairs, for bounds that are not given
 
-Solve = Callable[[Regularizer, Any, list[Term]], Solution]
+Solve = Callable[..., Any]  # of the last problem, as the user asked
+SomeLearned = Learned | LearnedWeights
 
 
-@final
 @dataclass(frozen=True, eq=False)
-class Setting:
-    """What was asked for, whatever is chosen: the divergence, the loss but for its price, bounds, a solver.
+class Setting(ABC):
+    """What was asked for, whatever is chosen: the divergence, the loss but for its price, bounds.
 
     `percentiles` of the squared distances of judged pairs replace bounds of None.
-
-    With `of_kernel` the divergence is that of the kernels of the points.
     """
 
     regularizer: Regularizer
     loss: PricedLoss
     bounds: tuple[float | None, float | None] = (None, None)
     percentiles: tuple[float, float] = PERCENTILES
-    of_kernel: bool = False
-    solver: Any = "auto"
+    _: KW_ONLY
+    solve: Solve
+
+    @abstractmethod
+    def possible(self, families: Sequence[Family]) -> Sequence[Family]:
+        """Those of a task that can be learned."""
+
+    @abstractmethod
+    def root(self, prior: str, task: Task, part: Any) -> np.ndarray:
+        """A of the prior W0 = A'A, or its diagonal, as this part of what is known tells it."""
+
+    @abstractmethod
+    def most_statements(self, kind: str, n_directions: int, *, roughly: bool) -> int | None:
+        """How many are learned from to choose, and in the end; None for all."""
+
+    @abstractmethod
+    def path(
+        self, side: SideInformation, places: Places, strengths: Sequence[float]
+    ) -> list[np.ndarray]:
+        """F at each strength, from points as the prior sees them, to a gap that tells candidates apart."""
+
+    @abstractmethod
+    def learn(self, asked: Statements, places: Places, *, roughly: bool) -> SomeLearned:
+        """What is learned from points as the prior sees them; to that gap, or as the user asked."""
+
+    @abstractmethod
+    def keep(self, asked: Statements, places: Places) -> SomeLearned:
+        """The prior as an answer of its own."""
+
+    @abstractmethod
+    def composed(self, learned: SomeLearned, A: np.ndarray) -> SomeLearned:
+        """The metric of p, where that of p A' was learned."""
 
     def ask(self, side: SideInformation, places: Places, strength: float) -> Statements:
         """Statements with a price and bounds, about points as the prior sees them."""
@@ -66,10 +98,6 @@ class Setting:
         weight = float(side.weights().sum())
         unit = unit_of(side, places)
         return strength * price_at_strength_one(self.loss, places.n_directions, weight, unit)
-
-    def prior(self, places: Places) -> Any:
-        """I, of the map or of the kernel of the points."""
-        return Factor(places.coordinates) if self.of_kernel else np.eye(places.n_directions)
 
     def _find_bounds(
         self, side: SideInformation, places: Places
@@ -83,90 +111,123 @@ class Setting:
         return (float(low) if upper is None else upper, float(high) if lower is None else lower)
 
 
+@final
+@dataclass(frozen=True, eq=False)
+class OfMatrices(Setting):
+    """M is a matrix; with `of_kernel` the divergence is that of the kernels of the points."""
+
+    of_kernel: bool = False
+    solver: Any = "auto"
+
+    def possible(self, families: Sequence[Family]) -> Sequence[Family]:
+        return families
+
+    def root(self, prior: str, task: Task, part: Any) -> np.ndarray:
+        return task.root(prior, part)
+
+    def most_statements(self, kind: str, n_directions: int, *, roughly: bool) -> int | None:
+        return SAMPLE[kind] if roughly else None
+
+    def path(
+        self, side: SideInformation, places: Places, strengths: Sequence[float]
+    ) -> list[np.ndarray]:
+        asked = self.ask(side, places, 1.0)
+        terms = asked.terms(None if self.of_kernel else places.coordinates, places.beyond)
+        problem = Problem(self.regularizer, self._prior(places), terms)
+
+        def solve_at(now: Problem, start: Any) -> Solution:
+            return _solve_roughly(now, self.solver, start)
+
+        found = follow_path(problem, list(strengths), solve_at)
+        return [root_of(solution, places.coordinates, self.of_kernel) for solution in found]
+
+    def learn(self, asked: Statements, places: Places, *, roughly: bool) -> Learned:
+        return learn(
+            asked,
+            self.regularizer,
+            self._solve_some if roughly else self.solve,
+            places.coordinates,
+            self._prior(places),
+            rest=places.beyond,
+            of_kernel=self.of_kernel,
+        )
+
+    def keep(self, asked: Statements, places: Places) -> Learned:
+        return keep_prior(
+            asked,
+            self.regularizer,
+            self.solve,
+            places.coordinates,
+            self._prior(places),
+            rest=places.beyond,
+            of_kernel=self.of_kernel,
+        )
+
+    def composed(self, learned: Any, A: np.ndarray) -> Learned:
+        F = A.T @ learned.root
+        return cast(Learned, learned._replace(root=F, matrix=F @ F.T))
+
+    def _solve_some(self, regularizer: Regularizer, prior: Any, terms: list[Term]) -> Solution:
+        return _solve_roughly(Problem(regularizer, prior, terms), self.solver)
+
+    def _prior(self, places: Places) -> Any:
+        """I, of the map or of the kernel of the points."""
+        return Factor(places.coordinates) if self.of_kernel else np.eye(places.n_directions)
+
+
 def learn_family(
     family: Family, task: Task, part: Any, setting: Setting, rng: np.random.Generator
 ) -> list[np.ndarray]:
     """F of the distances |(p_i - p_j) F|^2, for each candidate of a family, from a part of what is known."""
-    A = task.root(family.prior, part)
+    A = setting.root(family.prior, task, part)
     if family.statements is None:
         return [keep_leading(A.T, task.places(part), family.n_components)]
     places = task.places(part).moved(A)
     kind = family.statements
-    side = thinned(task.statements(kind, part, places.coordinates, rng), rng, SAMPLE[kind])
-    problem = _problem(setting.ask(side, places, 1.0), places, setting)
-
-    def solve_at(now: Problem, start: Any) -> Solution:
-        return _solve_roughly(now, setting.solver, start)
-
-    found = follow_path(problem, list(family.strengths), solve_at)
-    P = places.coordinates
-    return [A.T @ root_of(solution, P, setting.of_kernel) for solution in found]
+    side = task.statements(kind, part, places.coordinates, rng)
+    side = thinned(side, rng, setting.most_statements(kind, places.n_directions, roughly=True))
+    return [times(A.T, F) for F in setting.path(side, places, family.strengths)]
 
 
 class Final(NamedTuple):
     """The metric in the end: what was asked, F of |(p_i - p_j) F|^2 with its certificate, and the price."""
 
     asked: Statements
-    learned: Learned
+    learned: Any  # SomeLearned, of the kind of the setting
     price: float | None
 
 
 def learn_candidate(
-    candidate: Candidate, task: Task, setting: Setting, solve: Solve, rng: np.random.Generator
+    candidate: Candidate, task: Task, setting: Setting, rng: np.random.Generator
 ) -> Final:
     """Learn from all that is known; near neighbors are found again under the metric learned from the first."""
     part = task.whole
-    A = task.root(candidate.prior, part)
+    A = setting.root(candidate.prior, task, part)
     places = task.places(part).moved(A)
     kind = candidate.statements or task.families[-1].statements
     assert kind is not None
-    side = task.statements(kind, part, places.coordinates, rng)
+
+    def find(seen: Any, *, roughly: bool) -> SideInformation:
+        most = setting.most_statements(kind, places.n_directions, roughly=roughly)
+        return thinned(task.statements(kind, part, seen, rng), rng, most)
+
     if candidate.strength is None:
-        asked = Statements(side, setting.loss, None)
-        kept = keep_prior(
-            asked,
-            setting.regularizer,
-            solve,
-            places.coordinates,
-            setting.prior(places),
-            rest=places.beyond,
-            of_kernel=setting.of_kernel,
-        )
-        return Final(asked, _composed(kept, A), None)
+        asked = Statements(find(places.coordinates, roughly=False), setting.loss, None)
+        return Final(asked, setting.composed(setting.keep(asked, places), A), None)
+    seen = places.coordinates
     if kind == "neighbors":
         # Found again under the metric that is learned from the first, of which a sample says where they are.
-        some = thinned(side, rng, SAMPLE[kind])
-        first = setting.ask(some, places, candidate.strength)
-        found = _solve_roughly(_problem(first, places, setting), setting.solver)
-        root = root_of(found, places.coordinates, setting.of_kernel)
-        side = task.statements(kind, part, places.coordinates @ root, rng)
+        first = setting.ask(find(seen, roughly=True), places, candidate.strength)
+        seen = times(seen, setting.learn(first, places, roughly=True).root)
+    side = find(seen, roughly=False)
     asked = setting.ask(side, places, candidate.strength)
-    learned = learn(
-        asked,
-        setting.regularizer,
-        solve,
-        places.coordinates,
-        setting.prior(places),
-        rest=places.beyond,
-        of_kernel=setting.of_kernel,
-    )
-    return Final(asked, _composed(learned, A), setting.price(side, places, candidate.strength))
+    learned = setting.learn(asked, places, roughly=False)
+    price = setting.price(side, places, candidate.strength)
+    return Final(asked, setting.composed(learned, A), price)
 
 
 def _solve_roughly(problem: Problem, solver: Any, start: Any = None) -> Solution:
     try:
-        return attempt(problem, solver, _GAP, _STEPS, None, start, None)[0]
+        return attempt(problem, solver, GAP, STEPS, None, start, None)[0]
     except SolveInterrupted:  # what it holds is no answer to what the user asked
         raise KeyboardInterrupt from None
-
-
-def _problem(asked: Statements, places: Places, setting: Setting) -> Problem:
-    """What is asked of points as the prior sees them."""
-    terms = asked.terms(None if setting.of_kernel else places.coordinates, places.beyond)
-    return Problem(setting.regularizer, setting.prior(places), terms)
-
-
-def _composed(learned: Learned, A: np.ndarray) -> Learned:
-    """The metric of p, where that of p A' was learned."""
-    F = A.T @ learned.root
-    return learned._replace(root=F, matrix=F @ F.T)

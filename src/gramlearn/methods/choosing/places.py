@@ -1,6 +1,7 @@
 """|x - y|^2 = |p_x - p_y|^2 + beyond(x, y): points by coordinates p, and what these leave out of distances.
 
-A learned map changes coordinates, p -> p F, and never what lies beyond them.
+A learned map changes coordinates, p -> p F, and never what lies beyond them. A vector F is the diagonal of a
+matrix: then coordinates may be sparse, and nothing dense is made of them.
 """
 
 from collections.abc import Callable
@@ -8,9 +9,13 @@ from dataclasses import dataclass
 from typing import Any, final
 
 import numpy as np
+from scipy.sparse import issparse
 from scipy.spatial.distance import cdist
 
 from gramlearn._base.distances import squared_distances
+from gramlearn.methods.metric.maps import scaled_columns, squares_between
+
+_FEW = 100  # coordinates, up to which distances are not computed by products
 
 Between = Callable[[np.ndarray, np.ndarray], Any]
 
@@ -20,14 +25,14 @@ Between = Callable[[np.ndarray, np.ndarray], Any]
 class Places:
     """Coordinates, a row a point; what lies beyond them, of pairs (i, j) and between all rows of two lists."""
 
-    coordinates: np.ndarray
+    coordinates: Any
     beyond: Between | None = None
     beyond_between: Between | None = None
 
     @property
     def n_points(self) -> int:
         """How many points there are."""
-        return len(self.coordinates)
+        return int(self.coordinates.shape[0])
 
     @property
     def n_directions(self) -> int:
@@ -36,7 +41,7 @@ class Places:
 
     def moved(self, A: np.ndarray) -> "Places":
         """The same points with coordinates p A', which a prior W0 = A'A measures as plain distances."""
-        return Places(self.coordinates @ A.T, self.beyond, self.beyond_between)
+        return Places(times(self.coordinates, A.T), self.beyond, self.beyond_between)
 
     def within(self, rows: np.ndarray) -> "Places":
         """Some of the points, numbered anew."""
@@ -49,7 +54,7 @@ class Places:
 
     def squared(self, F: np.ndarray | None, i: np.ndarray, j: np.ndarray) -> np.ndarray:
         """|(p_i - p_j) F|^2 + beyond(i, j) of pairs; without F the plain distances."""
-        P = self.coordinates if F is None else self.coordinates @ F
+        P = self.coordinates if F is None else times(self.coordinates, F)
         inside = np.asarray(squared_distances(P, i, j))
         return inside if self.beyond is None else inside + self.beyond(i, j)
 
@@ -57,6 +62,14 @@ class Places:
         self, F: np.ndarray | None, rows: np.ndarray, others: np.ndarray
     ) -> np.ndarray:
         """The same between each of `rows` and each of `others`."""
-        P = self.coordinates if F is None else self.coordinates @ F
-        inside = cdist(P[rows], P[others], "sqeuclidean")
+        P = self.coordinates if F is None else times(self.coordinates, F)
+        if issparse(P) or self.n_directions > _FEW:
+            inside = np.maximum(squares_between(P, rows, others), 0.0)
+        else:
+            inside = cdist(P[rows], P[others], "sqeuclidean")
         return inside if self.beyond_between is None else inside + self.beyond_between(rows, others)
+
+
+def times(P: Any, F: np.ndarray) -> Any:
+    """P F, with the diagonal of F where F is a vector."""
+    return P @ F if F.ndim == 2 else scaled_columns(P, F)

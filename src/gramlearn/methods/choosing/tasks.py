@@ -16,6 +16,7 @@ from gramlearn._base.distinct_rows import distinct_rows
 from gramlearn.methods.choosing.candidates import PRIORS, Family, prior_root
 from gramlearn.methods.choosing.judges import Judge, NeighborJudge, judge_of
 from gramlearn.methods.choosing.places import Places
+from gramlearn.methods.choosing.within import Within, within_classes, within_pairs
 from gramlearn.side_information import Pairs, SideInformation, Triplets
 from gramlearn.side_information.splitting import choose_held
 
@@ -61,6 +62,10 @@ class Task(ABC):
     @abstractmethod
     def root(self, prior: str, part: Any) -> np.ndarray:
         """A of the prior W0 = A'A, as this part tells it."""
+
+    @abstractmethod
+    def within(self, part: Any) -> Within:
+        """What alike points differ by, coordinate by coordinate, as this part tells it."""
 
     @abstractmethod
     def places(self, part: Any) -> Places:
@@ -118,6 +123,9 @@ class OfLabels(Task):
         within = differences_from_means(places.coordinates, self._classes[part])
         return prior_root(prior, places, within)
 
+    def within(self, part: Any) -> Within:
+        return within_classes(self._all.within(part).coordinates, self._classes[part])
+
     def places(self, part: Any) -> Places:
         return self._all.within(part)
 
@@ -164,6 +172,9 @@ class OfStatements(Task):
     def root(self, prior: str, part: Any) -> np.ndarray:
         return prior_root(prior, self._all, differences_of_alike(self._all.coordinates, part))
 
+    def within(self, part: Any) -> Within:
+        return within_pairs(self._all.coordinates, alike_pairs(part))
+
     def places(self, part: Any) -> Places:
         return self._all
 
@@ -172,7 +183,11 @@ class OfStatements(Task):
     ) -> SideInformation:
         if kind == "given":
             return scaled_to(part, seen)
-        pairs = part if isinstance(part, Pairs) else Pairs(alike_pairs(part), n_points=len(seen))
+        pairs = (
+            part
+            if isinstance(part, Pairs)
+            else Pairs(alike_pairs(part), n_points=self._all.n_points)
+        )
         return Triplets.from_pairs(
             pairs, seen, _NEIGHBORS, margin=_UNIT_MARGIN[kind], random_state=rng
         )
@@ -218,9 +233,9 @@ def scaled_to(side: SideInformation, seen: np.ndarray) -> SideInformation:
     return replace(side, margin=_UNIT_MARGIN["given"] * unit_of(side, Places(seen)))
 
 
-def thinned(side: SideInformation, rng: np.random.Generator, most: int) -> SideInformation:
-    """At most so many of the statements, drawn at random."""
-    if side.size <= most:
+def thinned(side: SideInformation, rng: np.random.Generator, most: int | None) -> SideInformation:
+    """At most so many of the statements, drawn at random; None is no limit."""
+    if most is None or side.size <= most:
         return side
     dropped = np.ones(side.size, dtype=bool)
     dropped[rng.permutation(side.size)[:most]] = False
@@ -278,6 +293,11 @@ def families_of(side: SideInformation, priors: Sequence[str] = PRIORS) -> list[F
 def _alone(priors: Sequence[str]) -> list[Family]:
     """Nothing learned; the plain distance first."""
     return [Family("identity"), *(Family(prior) for prior in priors if prior != "identity")]
+
+
+def families_of_weights(families: Sequence[Family]) -> list[Family]:
+    """The same for a weight for each feature, in all columns."""
+    return [family for family in families if family.is_whole]
 
 
 def _learning(prior: str, kind: str) -> Family:

@@ -245,11 +245,12 @@ def distances_beyond(X: Any, inside: np.ndarray, i: Any, j: Any) -> np.ndarray:
 
 def distances_beyond_between(X: Any, inside: np.ndarray, rows: Any, others: Any) -> np.ndarray:
     """The same between each of `rows` and each of `others`; X may be sparse."""
-    whole, part = (_squares_between(Z, rows, others) for Z in (X, inside))
+    whole, part = (squares_between(Z, rows, others) for Z in (X, inside))
     return np.asarray(np.maximum(whole - part, 0.0))
 
 
-def _squares_between(Z: Any, rows: Any, others: Any) -> np.ndarray:
+def squares_between(Z: Any, rows: Any, others: Any) -> np.ndarray:
+    """|z_i - z_j|^2 by products of the rows of Z, which may be sparse."""
     A, B = Z[rows], Z[others]
     products = A @ B.T
     products = products.toarray() if issparse(products) else np.asarray(products)

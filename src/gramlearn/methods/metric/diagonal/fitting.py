@@ -32,6 +32,11 @@ class LearnedWeights(NamedTuple):
     alike: np.ndarray  # whether a pair was called near
     weights: np.ndarray  # how much a pair counts
 
+    @property
+    def root(self) -> np.ndarray:
+        """f of diag(w) = diag(f) diag(f)'."""
+        return np.sqrt(self.feature_weights)
+
 
 def learn_weights(
     side: SideInformation,
@@ -49,12 +54,28 @@ def learn_weights(
     # A feature without weight keeps none where the range is kept: then points differ by the others alone.
     coincide = partial(equal_rows, points if regularizer.keeps_range else X)
     asked = ask(side, loss, coincide, points, bounds, percentiles, rng)
+    return asked, weigh(asked, regularizer, solve, X, prior)
+
+
+def weigh(
+    asked: Statements,
+    regularizer: Regularizer,
+    solve: Callable[[WeightProblem], WeightSolution],
+    X: Any,
+    prior: np.ndarray,
+) -> LearnedWeights:
+    """The weights learned from statements about X, which may be sparse."""
     solution = solve(WeightProblem.of(regularizer, prior, X, asked.terms()))
-    w = solution.weights
     warn_if_all_hold(asked.side, solution)
+    return measured(asked, solution, X)
+
+
+def measured(asked: Statements, solution: WeightSolution, X: Any) -> LearnedWeights:
+    """What was learned, with the learned distances of the pairs that were called near or far."""
+    w = solution.weights
     i, j, alike = (np.asarray(v) for v in asked.side.near_and_far())
     lengths = np.sqrt(squared_distances(scaled_columns(X, np.sqrt(w)), i, j))
-    return asked, LearnedWeights(w, solution, lengths, alike, asked.side.pair_weights())
+    return LearnedWeights(w, solution, lengths, alike, asked.side.pair_weights())
 
 
 def read_weights(prior: Any, X: Any, *, may_be_zero: bool = False) -> np.ndarray:

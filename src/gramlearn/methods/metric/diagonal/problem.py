@@ -18,6 +18,7 @@ import numpy as np
 
 from gramlearn.methods.metric.diagonal.squared_differences import (
     SquaredDifferences,
+    no_differences,
     squared_differences,
 )
 from gramlearn.problem.certificate import Certificate
@@ -75,7 +76,7 @@ class WeightProblem:
         prior, points = (
             (prior, points) if len(features) == d else (prior[features], points[:, features])
         )
-        A = squared_differences(points, constraints)
+        A = squared_differences(points, constraints) if terms else no_differences(len(prior))
         ends = np.cumsum([0] + [c.size for c in constraints])
         t = A.uncanceled.times(prior if prior.any() else np.ones_like(prior))
         parts = []
@@ -104,7 +105,10 @@ class WeightProblem:
     def box(self) -> tuple[np.ndarray, np.ndarray]:
         """(lo, hi), the box of lam."""
         ends = [part.loss.box(self.prior, part.size) for part in self.parts]
-        return np.concatenate([lo for lo, _ in ends]), np.concatenate([hi for _, hi in ends])
+        none = np.zeros(0)
+        return np.concatenate([none, *(lo for lo, _ in ends)]), np.concatenate(
+            [none, *(hi for _, hi in ends)]
+        )
 
     @cached_property
     def domain(self) -> tuple[np.ndarray, np.ndarray]:
@@ -118,7 +122,7 @@ class WeightProblem:
     def each(self, function: Callable[..., np.ndarray], *vectors: np.ndarray) -> np.ndarray:
         """Join function(part, piece, ...) over the parts."""
         pieces = zip(self.parts, *(self.split(v) for v in vectors), strict=True)
-        return np.concatenate([function(*piece) for piece in pieces])
+        return np.concatenate([np.zeros(0), *(function(*piece) for piece in pieces)])
 
     def split(self, vector: np.ndarray) -> list[np.ndarray]:
         """Cut a vector over all statements into one a part."""
@@ -178,6 +182,9 @@ def certify(
     last place.
     """
     h, slope, t = problem.regularizer, problem.slope, sums.t
+    if not problem.parts and np.array_equal(w, problem.prior):
+        least = LEAST_SHARE * abs(problem.constant)  # nothing is asked, and D(w0, w0) = 0 exactly
+        return Certificate(0.0, 0.0, 0.0, 0.0, least=least), lam
     values = [h.value(w), slope * w, problem.each(lambda p, t: p.loss.value_inside(t), t)]
     sizes = sum(float(np.sum(np.abs(value))) for value in values) + abs(problem.constant)
     primal = float(np.sum(values[0]) - np.sum(values[1]) + np.sum(values[2])) + problem.constant
@@ -195,12 +202,13 @@ def certify(
     gap += max(float(np.sum(losses)), 0.0) + float(np.sum(errors))
     # loss(t) moves by no more than the gap of t with lam, and lam t.
     loss_error = float(np.sum(errors) + np.sum(np.abs(lam) * t_error))
-    violation = max(
+    violations = (
         part.loss.violation(piece, part.unit, off)
         for part, piece, off in zip(
             problem.parts, problem.split(t), problem.split(t_error), strict=True
         )
     )
+    violation = max(violations, default=0.0)
     dual = primal - gap - rounding if gap < INF else -INF
     least = LEAST_SHARE * abs(problem.constant)
     gap += loss_error + 2 * rounding

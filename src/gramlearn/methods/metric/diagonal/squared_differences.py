@@ -62,6 +62,11 @@ def squared_differences(points: Any, constraints: Sequence[PointConstraints]) ->
     return _Written(scanned.rows(slice(None))) if few else scanned
 
 
+def no_differences(d: int) -> SquaredDifferences:
+    """A of no statement about d features."""
+    return _Written(np.zeros((0, d)))
+
+
 def _columns(constraints: PointConstraints) -> list[np.ndarray]:
     return [np.asarray(column, dtype=np.intp) for column in constraints.columns.values()]
 
@@ -88,7 +93,7 @@ class _Written(SquaredDifferences):
 
     @cached_property
     def uncanceled(self) -> "_Written":
-        return self if self.A.min() >= 0 else _Written(abs(self.A))
+        return self if self.A.shape[0] == 0 or self.A.min() >= 0 else _Written(abs(self.A))
 
     def rows(self, chosen: Any) -> Any:
         return self.A[chosen]
