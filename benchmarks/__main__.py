@@ -8,8 +8,8 @@ from dataclasses import replace
 from importlib.util import find_spec
 from pathlib import Path
 
-from experiments.experiment import Part
-from experiments.runs import compute_missing, open_run
+from experiments.run_all import AllRuns, Job, compute_all
+from experiments.runs import open_run
 from experiments.summary import write_summary
 from tools.arguments import positive, whole_number
 from tools.meter import limit_threads
@@ -25,6 +25,7 @@ from benchmarks.report import read_results, write_table
 from benchmarks.runner import Limit, run_instance
 from benchmarks.sizes import QUICK, REAL, SIZES
 
+_PART_LIMIT = 3600.0  # seconds for a part of a board, whose fits have limits of their own
 _AUTO_LIMIT = 120.0  # seconds for a solve of the library's choice
 _OUT = Path(__file__).resolve().parent / "results"
 
@@ -67,6 +68,8 @@ def _parser() -> argparse.ArgumentParser:
     board.add_argument("--draws", type=whole_number(1), metavar="N", help="the first so many alone")
     board.add_argument("--data", action="append", metavar="NAME", help="this set (repeatable)")
     board.add_argument("--seed", type=whole_number(0), default=0, metavar="N", help="default: 0")
+    workers = "processes, of one thread each (default: 1)"
+    board.add_argument("--workers", type=whole_number(1), default=1, metavar="N", help=workers)
     for command in (run, table, plot, board):
         command.add_argument(
             "--out", type=Path, default=_OUT, metavar="DIR", help=f"default: {_OUT}"
@@ -195,12 +198,13 @@ def _leaderboard(args: argparse.Namespace) -> int:
     folder = args.out / "leaderboard"
     run = open_run(args.board, board, args.quick, args.seed, folder)
     # disable=None: a bar on a terminal, nothing in a log.
-    with tqdm(total=len(run.parts), desc=run.name, disable=None) as bar:
+    begun = len(run.parts) - len(run.missing())
+    with tqdm(total=len(run.parts), initial=begun, desc=run.name, disable=None) as bar:
 
-        def report(part: Part | None) -> None:
-            bar.update() if part is None else bar.set_postfix_str(part.id)
+        def report(job: Job, is_over: bool) -> None:
+            bar.update() if is_over else bar.set_postfix_str(job.part.id)
 
-        compute_missing(run, report)
+        compute_all(AllRuns([run]), args.workers, _PART_LIMIT, report)
     print(write_summary(run), end="")
     return int(not run.outcome().is_complete)
 

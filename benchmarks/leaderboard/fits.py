@@ -6,6 +6,7 @@ beside it. RCA gets as many chunks as there are points for, where its default as
 
 import time
 from collections.abc import Callable, Mapping
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -13,6 +14,7 @@ from experiments.isolated import limit_seconds
 
 Embedding = Callable[[np.ndarray], np.ndarray]
 _CHUNKS = 100  # metric-learn's default
+_PAIRS = 40  # times the squared number of classes: what labels were drawn as by default before
 
 METRIC_LEARN = {
     "metric-learn LMNN": "LMNN",
@@ -44,21 +46,37 @@ def _lda(X: np.ndarray, y: np.ndarray, seed: int) -> Embedding:
     return lambda points: np.asarray(learner.transform(points))
 
 
-def _ours(X: np.ndarray, y: np.ndarray, seed: int) -> Embedding:
+def _ours(X: np.ndarray, y: np.ndarray, seed: int, **given: Any) -> Embedding:
     from gramlearn import MetricLearner
 
-    learner = MetricLearner(random_state=seed).fit(X, y)
+    learner = MetricLearner(random_state=seed, **given).fit(X, y)
     return lambda points: np.asarray(learner.transform(points))
+
+
+def _from_random_pairs(X: np.ndarray, y: np.ndarray, seed: int) -> Embedding:
+    return _ours(X, y, seed, n_pairs=_PAIRS * len(np.unique(y)) ** 2)
+
+
+def _of_all_columns(X: np.ndarray, y: np.ndarray, seed: int) -> Embedding:
+    return _ours(X, y, seed, n_components=min(X.shape))
 
 
 PLAIN = "standardized"
 RAW = "as it is"
+OURS = "gramlearn"
 HERE: Mapping[str, Callable[[np.ndarray, np.ndarray, int], Embedding]] = {
     RAW: _as_it_is,
     PLAIN: _as_it_is,
     "scikit-learn NCA": _nca,
     "scikit-learn LDA": _lda,
-    "gramlearn": _ours,
+    OURS: _ours,
+}
+# gramlearn's default, with one part of it switched off.
+SWITCHED_OFF: Mapping[str, Callable[[np.ndarray, np.ndarray, int], Embedding]] = {
+    "without any choice (C=1)": partial(_ours, C=1.0),
+    "without near statements": _from_random_pairs,
+    "without priors": partial(_ours, prior="identity"),
+    "without fewer columns": _of_all_columns,
 }
 
 

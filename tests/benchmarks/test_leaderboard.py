@@ -99,12 +99,13 @@ def test_seconds_are_those_of_fits_that_have_an_answer():
 
 def test_all_groups_get_the_same_halves_and_other_seeds_others():
     parts = checked_parts(BOARDS["neighbors"](0), quick=False, seed=0)
-    draws: dict[str, set[tuple[int, ...]]] = {}
+    draws: dict[tuple[str, str], list[int]] = {}
     for part in parts:
-        numbers = tuple(draw.parameters["draw"] for draw in part.draws)
-        draws.setdefault(part.draws[0].parameters["set"], set()).add(numbers)
-    assert len(draws) >= 20
-    assert all(len(found) == 1 for found in draws.values())
+        of_group = tuple(part.draws[0].parameters[key] for key in ("set", "group"))
+        draws.setdefault(of_group, []).extend(draw.parameters["draw"] for draw in part.draws)
+    assert len({name for name, _ in draws}) >= 20
+    assert len({group for _, group in draws}) == 3
+    assert all(numbers == list(range(10)) for numbers in draws.values())
     others = checked_parts(BOARDS["neighbors"](1), quick=False, seed=1)
     assert {d.parameters["draw"] for p in parts for d in p.draws}.isdisjoint(
         d.parameters["draw"] for p in others for d in p.draws
