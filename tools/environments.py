@@ -11,11 +11,13 @@ import subprocess
 import sys
 from pathlib import Path
 
-__all__ = ["METRIC_LEARN", "TORCH", "UnavailableError", "find_interpreter"]
+__all__ = ["METRIC_LEARN", "METRIC_LEARN_SDML", "TORCH", "UnavailableError", "find_interpreter"]
 
 CACHE = Path(__file__).resolve().parent / ".cache"
 # Release 0.7.0 fails on scikit-learn 1.8 and newer.
 METRIC_LEARN = ("metric-learn==0.7.0", "scikit-learn<1.8", "numpy>=2")
+# Its SDML fails on scikit-learn 1.5 and newer already.
+METRIC_LEARN_SDML = ("metric-learn==0.7.0", "scikit-learn<1.5", "numpy<2")
 TORCH = ("torch==2.13.0", "numpy>=2")
 
 

@@ -1,6 +1,6 @@
 """Fits at their defaults: (points, classes, seed) -> coordinates of any points, by gramlearn and by others.
 
-Those of metric-learn run in an environment of their own, for which this file needs NumPy and scikit-learn alone
+Those of metric-learn run in environments of their own, for which this file needs NumPy and scikit-learn alone
 beside it. RCA gets as many chunks as there are points for, where its default asks for more.
 """
 
@@ -22,8 +22,8 @@ METRIC_LEARN = {
     "metric-learn NCA": "NCA",
     "metric-learn LFDA": "LFDA",
     "metric-learn RCA": "RCA_Supervised",
-    "metric-learn SDML": "SDML_Supervised",
 }
+METRIC_LEARN_SDML = {"metric-learn SDML": "SDML_Supervised"}
 
 
 def _as_it_is(X: np.ndarray, y: np.ndarray, seed: int) -> Embedding:
@@ -83,7 +83,7 @@ SWITCHED_OFF: Mapping[str, Callable[[np.ndarray, np.ndarray, int], Embedding]] =
 def learn_elsewhere(
     limit: float, name: str, X: np.ndarray, y: np.ndarray, seed: int
 ) -> dict[str, Any]:
-    """L with coordinates X L', of one of `METRIC_LEARN`, and the seconds it took."""
+    """L with coordinates X L', of a class of metric-learn, and the seconds it took."""
     import metric_learn
 
     options: dict[str, Any] = {} if name == "LFDA" else {"random_state": seed}

@@ -5,7 +5,7 @@ for points as they come. A table of its own has gramlearn's default with one par
 """
 
 import time
-from collections.abc import Collection, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from typing import Any, final
 
 import numpy as np
@@ -20,6 +20,7 @@ from benchmarks.leaderboard.board import Board
 from benchmarks.leaderboard.fits import (
     HERE,
     METRIC_LEARN,
+    METRIC_LEARN_SDML,
     OURS,
     PLAIN,
     RAW,
@@ -33,9 +34,13 @@ _LIMIT = 60.0  # seconds of the processor for one fit
 _COUNTS = (1, 5)  # neighbors that vote
 _TOGETHER = 2  # draws in a part: a method that was too slow on the first is not tried on the second
 # Raised when the fits of a group change, so that those of the others need not be run again.
-_VERSIONS = {"here": 2, "switched off": 1, "metric-learn": 3}
+_VERSIONS = {"here": 2, "switched off": 1, "metric-learn": 3, "SDML": 1}
 _HERE = {"here": HERE, "switched off": SWITCHED_OFF}
-_PACKAGE = Package("metric_learn", environments.METRIC_LEARN)
+_ELSEWHERE = {
+    "metric-learn": (METRIC_LEARN, Package("metric_learn", environments.METRIC_LEARN)),
+    "SDML": (METRIC_LEARN_SDML, Package("metric_learn", environments.METRIC_LEARN_SDML)),
+}
+_CONTESTANTS = (*HERE, *METRIC_LEARN, *METRIC_LEARN_SDML)
 _SHADES = 12.0  # percent, beyond which the color of the picture stays the same
 
 
@@ -98,7 +103,7 @@ class Neighbors(Board):
 
     def _part(self, name: str, group: str, draws: Sequence[int]) -> Part:
         what = {"set": name, "group": group, "version": _VERSIONS[group]}
-        id = f"{name}-{group.replace(' ', '-')}"
+        id = f"{name}-{group.replace(' ', '-').lower()}"
         some = (Part(f"{id}-r{k}", {**what, "draw": k}) for k in draws)
         return Part.of_draws(f"{id}-r{'-'.join(map(str, draws))}", some)
 
@@ -113,10 +118,10 @@ class Neighbors(Board):
                 {name: try_fit(lambda h=h, n=name: h.judge(n)) for name in names} for h in halves
             ]
             return {"draws": found}
-        return {"draws": _judge_elsewhere(halves)}
+        return {"draws": _judge_elsewhere(halves, *_ELSEWHERE[first["group"]])}
 
     def table(self, results: Sequence[Result]) -> list[dict[str, str]]:
-        others = _only(results, [*HERE, *METRIC_LEARN])
+        others = _only(results, _CONTESTANTS)
         variants = _only(results, [PLAIN, OURS, *SWITCHED_OFF])
         rows = []
         for some, head in ((others, "contestant"), (variants, "gramlearn, without one part")):
@@ -127,7 +132,7 @@ class Neighbors(Board):
     def figure(self, results: Sequence[Result]) -> Any:
         label = "error of 5 nearest neighbors below that of standardized features, %"
         return picture(
-            errors_of(_only(results, [*HERE, *METRIC_LEARN]), 5), SETS, PLAIN, _SHADES, ".1f", label
+            errors_of(_only(results, _CONTESTANTS), 5), SETS, PLAIN, _SHADES, ".1f", label
         )
 
 
@@ -145,18 +150,20 @@ def _only(results: Sequence[Result], names: Collection[str]) -> list[Result]:
     return found
 
 
-def _judge_elsewhere(halves: Sequence[Half]) -> list[dict[str, Any]]:
+def _judge_elsewhere(
+    halves: Sequence[Half], names: Mapping[str, str], package: Package
+) -> list[dict[str, Any]]:
     calls = [
         {"name": name, "X": half.X, "y": half.y, "seed": half.seed}
         for half in halves
-        for name in METRIC_LEARN.values()
+        for name in names.values()
     ]
     kinds = [str(call["name"]) for call in calls]
-    answers = iter(call_isolated(learn_elsewhere, _PACKAGE, calls, _LIMIT, True, kinds))
+    answers = iter(call_isolated(learn_elsewhere, package, calls, _LIMIT, True, kinds))
     found = []
     for half in halves:
         of_half = {}
-        for name in METRIC_LEARN:
+        for name in names:
             answer = next(answers)
             if answer["status"] == "done":
                 L = answer.pop("L")
