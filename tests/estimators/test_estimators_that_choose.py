@@ -236,7 +236,7 @@ def test_a_prior_that_was_given_is_the_only_one_tried():
     assert tried(fitted(WINE, GROWER, prior="inverse_within"), "prior") == {"inverse_within"}
     given = fitted(WINE, GROWER, prior=np.diag(np.arange(1.0, 14.0)))
     assert tried(given, "prior") == {"identity"}  # of points as the given one sees them
-    learner = fitted(WINE, GROWER)
+    learner = fitted(WINE[:, :4], GROWER)  # of all features the prior alone is right nearly always
     priors = {"standardized", "inverse_within"}  # the identity is the first candidate
     assert tried(learner, "prior") == priors
     learned_from = {p["prior"] for p in learner.cv_results_["params"] if p["statements"]}
@@ -248,6 +248,19 @@ def test_a_prior_that_was_given_is_the_only_one_tried():
         if p["statements"] is None and p["n_components"] is None
     }
     assert learned_from == {max(alone, key=alone.get)}
+
+
+def test_where_a_prior_alone_is_right_nearly_always_nothing_is_learned_from_it():
+    rng = np.random.default_rng(0)
+    y = np.arange(200) % 2
+    units = np.array([1.0, 100.0])
+    X = (rng.standard_normal((200, 2)) + 8 * np.outer(y, [1, 0])) * units
+    learner = fitted(X, y)
+    assert not any(p["statements"] for p in learner.cv_results_["params"])
+    assert (learner.strength_, learner.C_) == (None, None)
+    assert "helps" in learner.verdict_
+    shuffled = fitted(X, rng.permutation(y))
+    assert any(p["statements"] for p in shuffled.cv_results_["params"])
 
 
 def test_points_in_units_of_their_own_are_standardized_where_that_is_better():
@@ -287,8 +300,9 @@ def test_what_is_said_of_pairs_makes_pairs_be_learned_from(settings):
 
 
 def test_percentiles_are_of_the_pairs_that_are_judged():
-    learner = fitted(side=PAIRS, loss="hinge", percentiles=(10, 60), prior="identity")
-    i, j, _ = PAIRS.near_and_far()
+    pairs = Pairs.from_labels(GROWER, 1000, random_state=0)
+    learner = fitted(side=pairs, loss="hinge", percentiles=(10, 60), prior="identity")
+    i, j, _ = pairs.near_and_far()
     expected = np.percentile(((WINE[i] - WINE[j]) ** 2).sum(axis=1), (10, 60))
     np.testing.assert_allclose(learner.bounds_, expected)
 

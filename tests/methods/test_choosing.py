@@ -105,13 +105,38 @@ def test_pairs_score_by_pairs_of_their_group_and_similar_ones_by_points_as_well(
         np.mean([below(near[k], squared(i, other)) for other in judge._others[k]])
         for k, (i, _) in enumerate(side.similar)
     ]
-    for k in range(30):
-        same = np.flatnonzero(group_of_far == group_of_near[k])
-        of_far = np.mean([below(near[k], far[m]) for m in same])
-        assert found[k] == pytest.approx((of_others[k] + of_far) / 2)
-        same = np.flatnonzero(group_of_near == group_of_far[k])
-        of_near = np.mean([below(near[m], far[k]) for m in same])
-        assert found[30 + k] == pytest.approx(of_near)
+    for group in range(5):
+        a, b = np.flatnonzero(group_of_near == group), np.flatnonzero(group_of_far == group)
+        in_order = np.array([[below(near[k], far[m]) for m in b] for k in a])
+        of_near, of_far = found[a], found[30 + b]
+        others = np.mean([of_others[k] for k in a])
+        assert of_near.mean() == pytest.approx((others + in_order.mean()) / 2)
+        assert of_far.mean() == pytest.approx(in_order.mean())
+        # What a pair adds: half of the weight of similar pairs and all of that of others is on the order.
+        weight = len(a) / 2 + len(b)
+        for k, row, score in zip(a, in_order, of_near, strict=True):
+            above = of_others[k] / 2 + weight / len(a) * row.mean()
+            mean = others / 2 + weight / len(a) * in_order.mean()
+            assert score - of_near.mean() == pytest.approx(above - mean)
+        for column, score in zip(in_order.T, of_far, strict=True):
+            deviation = weight / len(b) * (column.mean() - in_order.mean())
+            assert score - of_far.mean() == pytest.approx(deviation)
+
+
+@pytest.mark.parametrize(("n_similar", "n_dissimilar"), [(30, 30), (20, 80), (80, 20)])
+def test_the_standard_error_of_pairs_is_that_of_other_draws_of_them(n_similar, n_dissimilar):
+    found = []
+    for seed in range(150):
+        n_pairs = n_similar + n_dissimilar
+        table = random_pairs(n_pairs, seed).statement_points()
+        side = Pairs(table[:n_similar], table[n_similar:], n_points=N)
+        judge = judge_of(PLACES, side, 5 * np.arange(n_pairs), np.random.default_rng(seed))
+        scores = judge.score(F) - judge.score(None)
+        always = np.stack([0 * scores, 10 + scores])  # so that the second is best in all groups
+        gain = measure_gain(always, judge.weights, np.arange(n_pairs))
+        found.append((scores.mean(), gain.error))
+    mean, error = np.transpose(found)
+    assert np.mean(error) == pytest.approx(np.std(mean), rel=0.2)
 
 
 @pytest.mark.parametrize("kind", ["similar", "dissimilar"])

@@ -16,7 +16,7 @@ Array = Any
 
 # A scan from this size on is compiled, even if Numba has to be loaded for it (about half a second): the two
 # versions round differently, and an answer must not depend on what was solved before it.
-_COMPILED_FROM_ELEMENTS = 2_000_000
+_COMPILED_FROM_ELEMENTS = 4_000_000
 _SMALL_ON_DEVICE = 256  # rows of a matrix that a GPU needs longer to decompose than the host
 _CHUNK_BYTES_HOST = 4 << 20  # stays in a core's cache
 _CHUNK_BYTES_DEVICE = 1 << 30  # large enough to hide the launch of a kernel

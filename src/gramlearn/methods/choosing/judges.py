@@ -1,4 +1,4 @@
-"""score in [0, 1] of each thing held back, under a metric: neighbors that are right, statements that hold.
+"""Scores of things held back, under a metric: neighbors that are right, statements that hold; 1 at best on average.
 
 The formulas are those of `evaluation.statements`. A label is judged among the points learned from. Of a similar
 pair, what counts is also the share of points drawn at random, the same for all metrics, that are farther. A
@@ -70,7 +70,12 @@ class NeighborJudge(Judge):
 
 @final
 class PairJudge(Judge):
-    """Pairs called alike or not."""
+    """Pairs called alike or not.
+
+    The share U of (similar, dissimilar) in the right order is one number of two samples. Each pair scores what
+    it adds to the mean, so that the standard error is that of both: U + (u_i - U) W / W_kind, with u_i the share
+    of those in the right order with it, W the weight with which U counts, and W_kind that of pairs of its kind.
+    """
 
     what = "comparisons of pairs that come out right"
 
@@ -95,8 +100,11 @@ class PairJudge(Judge):
             a, b = (of_kind == k for of_kind in group)
             if np.any(a) and np.any(b):
                 above, below = pair_scores(near[a], far[b], weights[0][a], weights[1][b])
-                of_similar[a] = (of_similar[a] + above) / 2
-                of_dissimilar[b] = below
+                alike, unlike = weights[0][a].sum(), weights[1][b].sum()
+                order = float(np.average(below, weights=weights[1][b]))
+                share = alike / 2 + unlike
+                of_similar[a] = (of_similar[a] + order) / 2 + share / alike * (above - order)
+                of_dissimilar[b] = order + share / unlike * (below - order)
         return np.concatenate([of_similar, of_dissimilar])
 
 

@@ -212,7 +212,8 @@ def learn_candidate(
         return thinned(task.statements(kind, part, seen, rng), rng, most)
 
     if candidate.strength is None:
-        asked = Statements(find(places.coordinates, roughly=False), setting.loss, None)
+        # Nothing is learned from these; they tell alike points from others.
+        asked = Statements(find(places.coordinates, roughly=True), setting.loss, None)
         return Final(asked, setting.composed(setting.keep(asked, places), A), None)
     seen = places.coordinates
     if kind == "neighbors":

@@ -22,9 +22,10 @@ from gramlearn.side_information.splitting import choose_held
 
 _NEIGHBORS = 5  # of its own class, and of others, that each point is compared with
 _POINTS = 3000  # labeled points that choices are made with
-_PER_POINT = 12  # comparisons of near neighbors, of all that their lists make, that are learned from in the end
+_PER_POINT = 5  # comparisons of near neighbors, of all that their lists make, that are learned from in the end
+_ENOUGH = 3000  # or so many, where that is more
 _MEASURED = 10_000  # pairs that tell how far points lie apart
-_MANY_POINTS = 600  # labeled points of which two thirds, held back in turn, tell candidates apart
+_MANY_POINTS = 600  # labeled points of which a third tells candidates apart
 _MANY_STATEMENTS = 2000  # statements of which a quarter does
 _FOLDS = 3
 _LEAST = 8  # statements, or labeled points, of which some can be held back
@@ -35,7 +36,7 @@ _STRENGTHS = {
     "others": (0.2, 1.0, 5.0),
     "given": (1.0, 10.0, 100.0),
 }
-SAMPLE = {"neighbors": 1500, "others": 3000, "given": 3000}  # statements that a choice is made with
+SAMPLE = {"neighbors": 1000, "others": 3000, "given": 3000}  # statements that a choice is made with
 
 
 class Fold(NamedTuple):
@@ -98,7 +99,7 @@ class OfLabels(Task):
         if any(min(len(known), len(held)) == 0 or not self._tells(known) for known, held in parts):
             return []
         if len(rows) >= _MANY_POINTS:
-            parts = parts[:2]
+            parts = parts[:1]
         number = rng.permutation(self._all.n_points)
         return [
             Fold(known, NeighborJudge(self._all, known, held, self._classes, number[held]))
@@ -135,7 +136,7 @@ class OfLabels(Task):
         found = Triplets.from_neighbors(
             seen, self._classes[part], _NEIGHBORS, _NEIGHBORS, margin=_UNIT_MARGIN[kind]
         )
-        return thinned(found, rng, _PER_POINT * len(part))
+        return thinned(found, rng, max(_PER_POINT * len(part), _ENOUGH))
 
 
 @final
