@@ -24,8 +24,8 @@ from gramlearn.methods.choosing.tasks import Task
 _UNJUDGED = 1.0  # the strength where nothing can be held back
 _NEARLY_ALL = 0.985  # right, by a prior alone: what is left to gain could not be told from chance
 _DIGITS = 9  # of a mean score
-# Standard errors. Where nothing can be learned, the best of several candidates is above by chance, too: above the
-# first in 4 to 9 of 40 draws of random labels, pairs or triplets, and above the second in none to 3.
+# Standard errors. Where nothing can be learned, the best of several candidates is above by chance, too: above
+# the first in 4 to 9 of 40 draws of random labels, pairs or triplets, and above the second in none to 3.
 _CLEAR = 1.5
 _SURE = 2.5
 
@@ -83,8 +83,8 @@ class Choice:
         of = f"of {self.scores.shape[1]} held back, by {self.what}"
         if self.helps:
             sure = self.gain.mean > _SURE * self.gain.error
-            words = "helps" if sure else "probably helps"
-            return f"The learned metric {words}: {by} above the plain distance, which scores {plain:.1f} %, {of}."
+            words = "The learned metric helps" if sure else "The learned metric probably helps"
+            return f"{words}: {by} above the plain distance, which scores {plain:.1f} %, {of}."
         return (
             f"No learned metric is clearly better than the plain distance, which scores {plain:.1f} %, {of}; "
             f"the best gains {by}. So the plain distance is kept."

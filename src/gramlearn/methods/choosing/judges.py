@@ -1,4 +1,4 @@
-"""Scores of things held back, under a metric: neighbors that are right, statements that hold; 1 at best on average.
+"""Scores of things held back, under a metric: neighbors that are right, statements that hold. Means are 0 to 1.
 
 The formulas are those of `evaluation.statements`. A label is judged among the points learned from. Of a similar
 pair, what counts is also the share of points drawn at random, the same for all metrics, that are farther. A
@@ -73,8 +73,8 @@ class PairJudge(Judge):
     """Pairs called alike or not.
 
     The share U of (similar, dissimilar) in the right order is one number of two samples. Each pair scores what
-    it adds to the mean, so that the standard error is that of both: U + (u_i - U) W / W_kind, with u_i the share
-    of those in the right order with it, W the weight with which U counts, and W_kind that of pairs of its kind.
+    it adds to the mean, so that the standard error is that of both: U + (u_i - U) W / W_kind, with u_i the
+    share of those in the right order with it, W the weight with which U counts, and W_kind that of its kind.
     """
 
     what = "comparisons of pairs that come out right"
