@@ -123,11 +123,12 @@ class Neighbors(Board):
     def table(self, results: Sequence[Result]) -> list[dict[str, str]]:
         others = _only(results, _CONTESTANTS)
         variants = _only(results, [PLAIN, OURS, *SWITCHED_OFF])
-        rows = []
+        rows, errors = [], []
         for some, head in ((others, "contestant"), (variants, "gramlearn, without one part")):
-            boards = {f"k = {k}": errors_of(some, k) for k in _COUNTS}
-            rows += list_standing(boards, PLAIN, SETS, head)
-        return [*rows, *(row for k in _COUNTS for row in _errors(errors_of(results, k), k))]
+            boards = {k: errors_of(some, k) for k in _COUNTS}
+            rows += list_standing({f"k = {k}": boards[k] for k in _COUNTS}, PLAIN, SETS, head)
+            errors += [row for k in _COUNTS for row in _errors(boards[k], k)]
+        return rows + errors
 
     def figure(self, results: Sequence[Result]) -> Any:
         label = "error of 5 nearest neighbors below that of standardized features, %"

@@ -2,6 +2,7 @@
 
 from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
+from statistics import mean
 from typing import Any
 
 from experiments.experiment import Result
@@ -13,13 +14,20 @@ from benchmarks.leaderboard.ranking import harmed, mean_ranks, median_seconds, t
 def join_groups(
     results: Sequence[Result], key: str, name_set: Callable[[Mapping[str, Any]], str], **how: Any
 ) -> BySet:
-    """The scores of all groups of contestants, draw by draw; parameters name the set, and `how` is BySet's."""
+    """The scores of all groups of contestants, draw by draw; parameters name the set, and `how` is BySet's.
+
+    Of a run that goes on later, the draws that all of them have been tried on.
+    """
     draws: dict[str, dict[int, dict[str, Mapping[str, Any]]]] = {}
     for result in results:
         of_set = draws.setdefault(name_set(result.parameters), {})
         of_set.setdefault(result.parameters["draw"], {}).update(result.value)
-    by_set = {name: [of_set[k] for k in sorted(of_set)] for name, of_set in draws.items()}
-    return BySet(by_set, key, **how)
+    every = {name for result in results for name in result.value}
+    by_set = {
+        name: [of_set[k] for k in sorted(of_set) if of_set[k].keys() >= every]
+        for name, of_set in draws.items()
+    }
+    return BySet({name: found for name, found in by_set.items() if found}, key, **how)
 
 
 def list_standing(
@@ -73,5 +81,5 @@ def _gain(scores: BySet, names: Sequence[str], method: str, plain: str) -> str:
     """Where it has an answer on all of these sets."""
     if len(scores.answered(names, method, plain)) < len(names):
         return "none"
-    above = scores.above(names, method, plain).center
+    above = mean(scores.above([name], method, plain).center for name in names)
     return f"{above if scores.gained else -above:+z.1f}"  # z: no minus before zero

@@ -233,6 +233,15 @@ def test_judgments_that_repeat_and_both_comparisons_of_an_odd_one_out_are_one_th
 def test_too_little_is_not_held_back():
     few = Triplets(random_triplets(7).triplets, n_points=N)
     assert OfStatements(PLACES, few, families_of(few)).folds(np.random.default_rng(0)) == []
+    # Held back with the one similar pair, the rest would have nothing to compare with others.
+    table = random_pairs(20).statement_points()
+    one = Pairs(table[:1], table[1:], n_points=N)
+    folds = [
+        OfStatements(PLACES, one, families_of(one)).folds(np.random.default_rng(k))
+        for k in range(9)
+    ]
+    assert [] in folds
+    assert all(len(fold.part.similar) for found in folds for fold in found)
     for classes in ([0, 0, 1, 1], [0] * 9, list(range(9))):
         labels = np.full(N, -1)
         labels[: len(classes)] = classes

@@ -147,6 +147,7 @@ class OfStatements(Task):
         self._all = places
         self._side = side
         self.families = families
+        self._compares = any(family.statements == "others" for family in families)
 
     @property
     def whole(self) -> Any:
@@ -166,8 +167,11 @@ class OfStatements(Task):
             held = hold_back(table, rng)
             if held is None:
                 return []
+            part = self._side.drop(held)
+            if self._compares and not len(alike_pairs(part)):
+                return []  # with nothing alike, there is nothing to compare with others
             judge = judge_of(self._all, self._side.drop(~held), number[held], rng)
-            found.append(Fold(self._side.drop(held), judge))
+            found.append(Fold(part, judge))
         return found
 
     def root(self, prior: str, part: Any) -> np.ndarray:
