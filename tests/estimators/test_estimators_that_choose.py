@@ -2,6 +2,7 @@
 
 import re
 import warnings
+from itertools import count
 
 import numpy as np
 import pytest
@@ -20,6 +21,7 @@ from gramlearn import (
     Triplets,
     solve,
 )
+from gramlearn.estimators import _choosing
 from gramlearn.methods.choosing import learning
 
 WINE, GROWER = load_wine(return_X_y=True)
@@ -353,15 +355,44 @@ def test_inverse_within_is_a_prior_with_a_price_as_well():
 # -- limits, callbacks and Ctrl-C ---------------------------------------------------------------------
 
 
-def test_the_limits_hold_for_the_last_solve():
+def test_the_limits_hold_for_the_last_solve(monkeypatch):
     settings = {"side": PAIRS, "prior": "identity"}
     with pytest.warns(UserWarning, match="relative gap"):
         learner = fitted(**settings, max_iter=1)
     assert learner.n_iter_ == 1
+    monkeypatch.setattr(_choosing, "_SHARE", np.inf)  # of the limit, so that the choice takes all
     with pytest.warns(UserWarning, match="relative gap"):
         learner = fitted(**settings, time_limit=1e-9)
     assert learner.solution_.status is Status.TIME_LIMIT
     assert np.isfinite(learner.transform(WINE)).all()
+
+
+def fitted_with_words(learner, **settings):
+    """A fit to four features, and its warnings."""
+    with warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("always")
+        found = learner(random_state=0, **settings).fit(WINE[:, :4], GROWER)
+    return found, "; ".join(str(warning.message) for warning in caught)
+
+
+@pytest.mark.parametrize("learner", [MetricLearner, KernelLearner])
+def test_a_time_limit_holds_for_the_choice_as_well(learner, monkeypatch):
+    """The clock goes on by a second at each look, so that nothing depends on the machine."""
+    looks = count()
+    monkeypatch.setattr(_choosing.time, "perf_counter", lambda: float(next(looks)))
+    found, words = fitted_with_words(learner, time_limit=8)
+    assert re.search(r"`time_limit=8` ended the choice.* after \d candidates", words)
+    table = found.cv_results_
+    whole = fitted(WINE[:, :4], GROWER)
+    assert 0 < len(table["params"]) < len(whole.cv_results_["params"])
+    assert np.isfinite(found.solution_.relative_gap)
+
+
+def test_a_choice_that_ends_at_once_keeps_the_plain_distance():
+    found, words = fitted_with_words(MetricLearner, time_limit=1e-6)
+    assert "ended the choice" in words
+    assert [p["prior"] for p in found.cv_results_["params"]] == ["identity"]
+    np.testing.assert_allclose(found.transform(WINE[:, :4]), WINE[:, :4])
 
 
 def test_a_callback_sees_and_stops_the_last_solve_alone():

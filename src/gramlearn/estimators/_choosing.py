@@ -4,6 +4,7 @@ What else decides is chosen with it, unless it was given: the prior, the kind of
 columns. The plain distance is among the candidates, and is kept where none of the others beats it.
 """
 
+import time
 from collections.abc import Callable, Sequence
 from typing import Any, NamedTuple
 
@@ -40,6 +41,7 @@ from gramlearn.side_information.sampling import labeled_classes
 from gramlearn.solvers.loop import Limits
 from gramlearn.solvers.progress import counting_bar
 
+_SHARE = 0.5  # of a time limit, for choosing
 DIRECTIONS = 100  # in which a metric of more features is learned, where no rank is given
 
 Settle = Callable[[SideInformation, Any], SideInformation]
@@ -118,9 +120,10 @@ class ChoosesByHeldBack(SolvesProblems):
             as_given = self.loss is not None or self.bounds is not None or known.is_drawn
             families = families_as_given(priors) if as_given else families_of(side, priors)
             task = OfStatements(places, side, setting.possible(self._allowed(families)))
-        if not hasattr(self, "_chosen"):
-            self._choose(task, setting, rng)
-        final = learn_candidate(self._chosen, task, setting, rng)
+        with self._timed():
+            if not hasattr(self, "_chosen"):
+                self._choose(task, setting, rng)
+            final = learn_candidate(self._chosen, task, setting, rng)
         self.C_ = final.price
         return final, self._chosen
 
@@ -144,9 +147,14 @@ class ChoosesByHeldBack(SolvesProblems):
         """Try what can be learned on what is held back, and say where none of it helps."""
         show = check_flag(self.verbose, "verbose")
         # What the last solve is to be like is read before the others, which take the time.
-        Limits.read(self.tol, self.max_iter, self.time_limit, type(self).__name__)
+        limits = Limits.read(self.tol, self.max_iter, self.time_limit, type(self).__name__)
+        began = time.perf_counter()
+
+        def is_over() -> bool:
+            return time.perf_counter() - began > _SHARE * limits.time_limit
+
         with counting_bar("choosing", show) as report:
-            choice = choose(task, setting, rng, report)
+            choice = choose(task, setting, rng, report, is_over)
         self._chosen = chosen = choice.candidate
         self.strength_, self.prior_, self.statements_ = (
             chosen.strength,
@@ -154,6 +162,11 @@ class ChoosesByHeldBack(SolvesProblems):
             chosen.statements,
         )
         self.cv_results_, self.verdict_ = choice.results, choice.verdict
+        if choice.is_cut:
+            warn(
+                f"{type(self).__name__}: `time_limit={self.time_limit}` ended the choice, which may take "
+                f"half of it, after {len(choice.candidates)} candidates; raise it, or pass C."
+            )
         if not choice.helps:
             warn(f"{type(self).__name__}: {self.verdict_}")
 

@@ -1,6 +1,8 @@
 """What an estimator learns from, labels y or side information, and how it solves for a matrix."""
 
-from collections.abc import Callable
+import time
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from dataclasses import replace
 from typing import Any, cast
 
@@ -27,6 +29,7 @@ from gramlearn.solvers.progress import progress_bar
 from gramlearn.solvers.solve import attempt
 from gramlearn.solvers.solver import Start
 
+_MOMENT = 1e-3  # seconds
 _SOFT, _FINITE = 'loss="slack" or "hinge"', 'loss="hinge" or "squared_hinge"'
 
 
@@ -41,6 +44,9 @@ class SolvesProblems:
     verbose: Any
     warm_start: Any = False  # where it is no parameter
     _adds: bool = False  # statements to those of an earlier fit
+    _began: float | None = (
+        None  # when the time began that is limited, where that was before the solve
+    )
 
     def _solve(self, regularizer: Regularizer, prior: Any, terms: list[Term]) -> Solution:
         """Solve, and warn where the tolerance is not reached; contradictions raise InfeasibleError."""
@@ -50,9 +56,8 @@ class SolvesProblems:
         start = start_at(problem, last) if isinstance(last, Solution) else None
 
         def run(given: Limits, callback: Any) -> tuple[Solution, Limits]:
-            return attempt(
-                problem, self.solver, given.tol, self.max_iter, callback, start, self.time_limit
-            )
+            limit = None if self.time_limit is None else given.time_limit
+            return attempt(problem, self.solver, given.tol, self.max_iter, callback, start, limit)
 
         return unless_infeasible(self._search(run), _SOFT, _FINITE)
 
@@ -76,9 +81,26 @@ class SolvesProblems:
                 'own; leave solver="auto".'
             )
 
+    @contextmanager
+    def _timed(self) -> Iterator[None]:
+        """Count what is done within as part of the time that is limited."""
+        self._began = time.perf_counter()
+        try:
+            yield
+        finally:
+            del self._began
+
+    def _limits(self) -> Limits:
+        """Those of a solve that begins now; one that comes too late still gets its first look."""
+        given = Limits.read(self.tol, self.max_iter, self.time_limit, type(self).__name__)
+        if self._began is None:
+            return given
+        left = given.time_limit - (time.perf_counter() - self._began)
+        return replace(given, time_limit=max(left, _MOMENT))
+
     def _search(self, run: Callable[[Limits, Any], tuple[SomeSolution, Limits]]) -> SomeSolution:
         """What a solve under the limits of the parameters gives, with a progress bar and a warning."""
-        given = Limits.read(self.tol, self.max_iter, self.time_limit, type(self).__name__)
+        given = self._limits()
 
         def search() -> SomeSolution:
             show = check_flag(self.verbose, "verbose")

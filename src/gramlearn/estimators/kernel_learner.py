@@ -99,9 +99,11 @@ class KernelLearner(
     max_iter : int, optional
         The largest number of iterations.
     time_limit : float, optional
-        Seconds after which to stop, at the end of an iteration.
+        Seconds after which to stop, at the end of an iteration. Where the price is chosen, half of them are for
+        the choice, which then goes by what was tried, and a warning says so.
     callback : function of a Record, optional
-        Called with the Record of every iteration; returning True stops the fit.
+        Called with the Record of every iteration; returning True stops the fit. Where the price is chosen, of
+        every iteration after that.
     random_state : int, RandomState, Generator or None
         Seeds everything random.
     verbose : int

@@ -63,6 +63,7 @@ class Choice:
     weights: np.ndarray  # of the items
     gain: Gain | None
     what: str = ""
+    is_cut: bool = False  # whether it was over before all were tried
 
     @property
     def helps(self) -> bool:
@@ -112,8 +113,12 @@ def choose(
     setting: Setting,
     rng: np.random.Generator,
     report: Callable[[], object] = lambda: None,
+    is_over: Callable[[], bool] = lambda: False,
 ) -> Choice:
-    """Try the families of a task on what is held back; `report` is called after each."""
+    """Try the families of a task on what is held back; `report` is called after each.
+
+    Once it `is_over` no other family is tried.
+    """
     folds = task.folds(rng)
     every = [candidate for family in task.families for candidate in family]
     nothing = np.zeros((len(every), 0)), np.zeros(0)
@@ -121,35 +126,40 @@ def choose(
     if not folds:
         return unjudged
 
-    def judge(families: Sequence[Family]) -> Judged:
-        found = []
-        for fold in folds:
-            scores: list[np.ndarray] = []
-            for family in families:
+    def judge(families: Sequence[Family]) -> tuple[list[Family], Judged]:
+        tried: list[Family] = []
+        scores: list[list[np.ndarray]] = [[] for _ in folds]
+        for family in families:
+            if is_over() and not family.is_plain:
+                break
+            for fold, of_fold in zip(folds, scores, strict=True):
                 roots: list[Any] = [None]
                 if not family.is_plain:
                     roots = list(learn_family(family, task, fold.part, setting, rng))
-                scores += [fold.judge.score(F) for F in roots]
-                report()
-            found.append((fold.judge, np.stack(scores)))
-        return _join_folds(found)
+                of_fold += [fold.judge.score(F) for F in roots]
+            tried.append(family)
+            report()
+        return tried, _join_folds([fold.judge for fold in folds], scores)
 
-    alone = [family for family in task.families if not family.statements]
-    judged = judge(alone)
+    wanted = [family for family in task.families if not family.statements]
+    alone, judged = judge(wanted)
     group = group_of(judged.items)
     if np.all(group == group[0]):
         return unjudged
     means = _mean(judged.scores, judged.weights)
-    learned: list[Family] = []
-    table = judged.scores
+    promising = []
     if np.max(means) < _NEARLY_ALL:
-        learned = _from_best_prior(task.families, alone, means)
-        table = np.concatenate([table, judge(learned).scores])
+        promising = _from_best_prior(task.families, alone, means)
+    learned, of_learned = judge(promising)
+    table = np.concatenate([judged.scores, of_learned.scores])
     candidates = [candidate for family in (*alone, *learned) for candidate in family]
     gain = measure_gain(table, judged.weights, group)
     best = candidates[_best(_mean(table, judged.weights))]
     chosen = best if gain.is_clear else PLAIN
-    return Choice(chosen, candidates, table, judged.weights, gain, folds[0].judge.what)
+    is_cut = len(alone) + len(learned) < len(wanted) + len(promising)
+    return Choice(
+        chosen, candidates, table, judged.weights, gain, folds[0].judge.what, is_cut=is_cut
+    )
 
 
 def _from_best_prior(
@@ -195,14 +205,15 @@ def _standard_error(scores: np.ndarray, weights: np.ndarray) -> np.ndarray:
     return np.asarray(np.sqrt(squares * n / (n - 1)) / weights.sum())
 
 
-def _join_folds(found: Sequence[tuple[Judge, np.ndarray]]) -> Judged:
+def _join_folds(judges: Sequence[Judge], scores: Sequence[Sequence[np.ndarray]]) -> Judged:
     """Each item once: what was held back twice has the mean of both scores."""
-    items = np.concatenate([judge.items for judge, _ in found])
-    weights = np.concatenate([judge.weights for judge, _ in found])
-    scores = np.concatenate([of_fold for _, of_fold in found], axis=1)
+    items = np.concatenate([judge.items for judge in judges])
+    weights = np.concatenate([judge.weights for judge in judges])
     which, first, place = np.unique(items, return_index=True, return_inverse=True)
-    total = np.zeros((scores.shape[0], len(which)))
-    np.add.at(total.T, place, scores.T)
+    rows = [np.concatenate(of_candidate) for of_candidate in zip(*scores, strict=True)]
+    total = np.zeros((len(rows), len(which)))
+    for row, of_candidate in zip(total, rows, strict=True):
+        np.add.at(row, place, of_candidate)
     return Judged(total / np.bincount(place), weights[first], which)
 
 
