@@ -34,7 +34,7 @@ _LIMIT = 60.0  # seconds of the processor for one fit
 _COUNTS = (1, 5)  # neighbors that vote
 _TOGETHER = 2  # draws in a part: a method that was too slow on the first is not tried on the second
 # Raised when the fits of a group change, so that those of the others need not be run again.
-_VERSIONS = {"here": 2, "switched off": 1, "metric-learn": 3, "SDML": 1}
+_VERSIONS = {"here": 3, "switched off": 2, "metric-learn": 3, "SDML": 1}
 _HERE = {"here": HERE, "switched off": SWITCHED_OFF}
 _ELSEWHERE = {
     "metric-learn": (METRIC_LEARN, Package("metric_learn", environments.METRIC_LEARN)),

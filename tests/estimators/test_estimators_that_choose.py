@@ -27,7 +27,7 @@ from gramlearn.methods.choosing import learning
 WINE, GROWER = load_wine(return_X_y=True)
 WINE = (WINE - WINE.mean(axis=0)) / WINE.std(axis=0)
 N = len(WINE)
-PAIRS = Pairs.from_labels(GROWER, 100, random_state=0)
+PAIRS = Pairs.from_labels(GROWER, 300, random_state=0)
 TRIPLETS = Triplets.from_labels(GROWER, 100, random_state=0)
 BOUNDS = Bounds(*PAIRS.similar.T, upper=6.0, lower=2.0, n_points=N)
 SIDES = {"pairs": PAIRS, "triplets": TRIPLETS, "bounds": BOUNDS}

@@ -58,6 +58,7 @@ def random_bounds(count=40, seed=0):
 X = random_points()
 F = np.random.default_rng(1).standard_normal((D, 3))
 PLACES = Places(X)
+WHOLE = np.ones(12, dtype=bool)  # of candidates
 SIDES = {"pairs": random_pairs(), "triplets": random_triplets(), "bounds": random_bounds()}
 every_side = pytest.mark.parametrize("side", SIDES.values(), ids=SIDES)
 
@@ -133,7 +134,7 @@ def test_the_standard_error_of_pairs_is_that_of_other_draws_of_them(n_similar, n
         judge = judge_of(PLACES, side, 5 * np.arange(n_pairs), np.random.default_rng(seed))
         scores = judge.score(F) - judge.score(None)
         always = np.stack([0 * scores, 10 + scores])  # so that the second is best in all groups
-        gain = measure_gain(always, judge.weights, np.arange(n_pairs))
+        gain = measure_gain(always, judge.weights, np.arange(n_pairs), WHOLE[:2])
         found.append((scores.mean(), gain.error))
     mean, error = np.transpose(found)
     assert np.mean(error) == pytest.approx(np.std(mean), rel=0.2)
@@ -260,9 +261,18 @@ def test_what_a_choice_gains_is_measured_by_groups_that_did_not_choose():
         chosen_by = [m for m in range(23) if group[m] != group[k]]
         best = max(range(4), key=lambda c: np.mean([scores[c, m] for m in chosen_by]))
         above.append(scores[best, k] - scores[0, k])
-    found = measure_gain(scores, np.ones(23), group)
+    found = measure_gain(scores, np.ones(23), group, WHOLE[:4])
     assert found.mean == pytest.approx(np.mean(above))
     assert found.error == pytest.approx(np.std(above, ddof=1) / 23**0.5)
+
+
+@pytest.mark.parametrize(("margin", "gain"), [(0.05, 0.5), (0.3, 0.8)])
+def test_few_columns_are_taken_where_they_are_better_by_a_standard_error(margin, gain):
+    scores = np.zeros((3, 50))
+    scores[1] = 0.5
+    scores[2] = 0.5 + margin + np.tile([-1.0, 1.0], 25)  # with a standard error of 1 / 7
+    group, is_whole = np.arange(50) // 2 % 5, np.array([True, True, False])
+    assert measure_gain(scores, np.ones(50), group, is_whole).mean == pytest.approx(gain)
 
 
 def test_of_equal_candidates_nothing_is_gained():
@@ -270,7 +280,7 @@ def test_of_equal_candidates_nothing_is_gained():
     gains = []
     for _ in range(400):
         scores = rng.standard_normal((12, 40))
-        gains.append(measure_gain(scores, np.ones(40), np.arange(40) % 5).mean)
+        gains.append(measure_gain(scores, np.ones(40), np.arange(40) % 5, WHOLE).mean)
     # No candidate is better; the best of twelve on the same things would seem to gain 0.26.
     error = np.std(gains, ddof=1) / 20
     assert abs(np.mean(gains)) < 4 * error
@@ -278,7 +288,8 @@ def test_of_equal_candidates_nothing_is_gained():
 
 
 def test_a_gain_is_clear_above_its_error():
-    assert Gain(0.2, 0.1, 20).is_clear
+    assert Gain(0.21, 0.1, 20).is_clear
+    assert not Gain(0.19, 0.1, 20).is_clear
     assert not Gain(0.1, 0.2, 20).is_clear
     assert not Gain(0.0, 0.0, 20).is_clear
     assert not Gain(0.02, 0.0, 20).is_clear  # less than one thing of twenty

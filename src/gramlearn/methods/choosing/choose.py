@@ -5,8 +5,8 @@ What is learned begins at the prior that scores best by itself, unless that prio
 The candidate that scores best among many scores too well. So what it gains is measured by things that did
 not choose it: they are dealt into five groups, each group is judged by the candidate that is best on the
 other four, and the mean of these differences from the plain distance, with its standard error, is the verdict.
-It says what a user may expect; where it is not above 1.5 standard errors, the plain distance is kept, and up to
-2.5 a gain is called probable. An item
+It says what a user may expect; where it is not above two standard errors, the plain distance is kept, and up to
+three a gain is called probable. An item
 of weight w counts w times.
 """
 
@@ -24,10 +24,10 @@ from gramlearn.methods.choosing.tasks import Task
 _UNJUDGED = 1.0  # the strength where nothing can be held back
 _NEARLY_ALL = 0.985  # right, by a prior alone: what is left to gain could not be told from chance
 _DIGITS = 9  # of a mean score
-# Standard errors. Where nothing can be learned, the best of several candidates is above by chance, too: above
-# the first in 4 to 9 of 40 draws of random labels, pairs or triplets, and above the second in none to 3.
-_CLEAR = 1.5
-_SURE = 2.5
+# Standard errors. Where nothing can be learned, the best of several candidates may be above by chance:
+# benchmarks/scripts/no_signal.py counts how often.
+_CLEAR = 2.0
+_SURE = 3.0
 
 
 class Gain(NamedTuple):
@@ -153,8 +153,9 @@ def choose(
     learned, of_learned = judge(promising)
     table = np.concatenate([judged.scores, of_learned.scores])
     candidates = [candidate for family in (*alone, *learned) for candidate in family]
-    gain = measure_gain(table, judged.weights, group)
-    best = candidates[_best(_mean(table, judged.weights))]
+    is_whole = np.asarray([candidate.n_components is None for candidate in candidates])
+    gain = measure_gain(table, judged.weights, group, is_whole)
+    best = candidates[_best(table, judged.weights, is_whole)]
     chosen = best if gain.is_clear else PLAIN
     is_cut = len(alone) + len(learned) < len(wanted) + len(promising)
     return Choice(
@@ -171,22 +172,35 @@ def _from_best_prior(
     score = {
         family.prior: mean for family, mean in zip(alone, means, strict=True) if family.is_whole
     }
-    first = priors[_best(np.asarray([score.get(prior, -np.inf) for prior in priors]))]
+    first = priors[_first_of_best([score.get(prior, -np.inf) for prior in priors])]
     return [family for family in learned if family.prior == first]
 
 
-def _best(means: np.ndarray) -> int:
-    """The first of the best, up to rounding: priors may be the same."""
+def _best(scores: np.ndarray, weights: np.ndarray, is_whole: np.ndarray) -> int:
+    """The best candidate; of few columns only where that beats the best of all by a standard error."""
+    means = _mean(scores, weights)
+    first = _first_of_best(means)
+    whole = np.flatnonzero(is_whole)
+    best_whole = int(whole[_first_of_best(means[whole])])
+    above = scores[first] - scores[best_whole]
+    is_better = _mean(above, weights) > _standard_error(above, weights)
+    return first if is_whole[first] or is_better else best_whole
+
+
+def _first_of_best(means: Any) -> int:
+    """Of the best, up to rounding: priors may be the same."""
     return int(np.argmax(np.round(means, _DIGITS)))
 
 
-def measure_gain(scores: np.ndarray, weights: np.ndarray, group: np.ndarray) -> Gain:
+def measure_gain(
+    scores: np.ndarray, weights: np.ndarray, group: np.ndarray, is_whole: np.ndarray
+) -> Gain:
     """What the best candidate gains over the first, by items whose group had no part in choosing it."""
     n = scores.shape[1]
     above = np.empty(n)
     for k in np.unique(group):
         here = group == k
-        best = _best(_mean(scores[:, ~here], weights[~here]))
+        best = _best(scores[:, ~here], weights[~here], is_whole)
         above[here] = scores[best, here] - scores[0, here]
     # So many items of equal weights have the same standard error.
     n_items = float(weights.sum() ** 2 / (weights**2).sum())
