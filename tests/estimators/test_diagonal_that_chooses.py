@@ -9,7 +9,7 @@ from sklearn.datasets import load_wine
 from sklearn.model_selection import GridSearchCV
 
 from gramlearn import Bounds, MetricLearner, Pairs, Triplets
-from gramlearn.estimators import metric_learner
+from gramlearn.estimators import _diagonal
 from gramlearn.methods.choosing import weights
 
 RAW, GROWER = load_wine(return_X_y=True)
@@ -259,7 +259,7 @@ def test_shapes_can_be_searched():
 
 
 def test_a_solver_is_refused_before_anything_is_learned(monkeypatch):
-    monkeypatch.setattr(metric_learner, "Places", None)
+    monkeypatch.setattr(_diagonal, "Places", None)
     with pytest.raises(ValueError, match='leave solver="auto"'):
         fitted(WINE, GROWER, solver="working_set")
 
