@@ -20,7 +20,12 @@ from gramlearn.methods.choosing.learning import Setting
 from gramlearn.methods.choosing.places import Places
 from gramlearn.methods.choosing.tasks import alike_pairs
 from gramlearn.methods.choosing.weights import OfWeights
-from gramlearn.methods.choosing.within import weights_within, within_classes, within_pairs
+from gramlearn.methods.choosing.within import (
+    weights_standardized,
+    weights_within,
+    within_classes,
+    within_pairs,
+)
 from gramlearn.methods.metric.diagonal.fitting import LearnedWeights, learn_weights, read_weights
 from gramlearn.methods.metric.fitting import Statements, drop_impossible_statements, read_loss
 from gramlearn.methods.metric.maps import DiagonalMap, scaled_columns
@@ -74,7 +79,9 @@ class LearnsWeights(ExplainsMetric, GoesOn, KeepsColumns):
         known = side_of(side, y, X.shape[0], self.n_pairs, rng)
         regularizer = read_regularizer(self.regularizer)
         loss = read_loss(self.loss, self.C, regularizer, known, type(self).__name__)
-        if isinstance(self.prior, str) and self.prior == "inverse_within":
+        if isinstance(self.prior, str) and self.prior == "standardized":
+            prior = weights_standardized(Places(X))
+        elif isinstance(self.prior, str) and self.prior == "inverse_within":
             prior = _weights_within(X, known, y if side is None else None)
         else:
             prior = read_weights(self.prior, X, may_be_zero=not regularizer.keeps_range)
