@@ -106,8 +106,12 @@ class LearnsWeights(ExplainsMetric, GoesOn, KeepsColumns):
         regularizer = read_regularizer(self.regularizer)
         self._check_no_solver()
         prior = read_weights(None if self._tries_prior else self.prior, X)
+        scale = np.sqrt(prior)
+        if self._tries_prior:
+            # Centered, a feature that is one number up to rounding is that rounding alone, and seems to vary.
+            scale = scale * Places(X).varies
         # Distances do not see the origin, and have more digits near it; sparse points stay sparse.
-        points = scaled_columns(X if issparse(X) else X - X.mean(axis=0), np.sqrt(prior))
+        points = scaled_columns(X if issparse(X) else X - X.mean(axis=0), scale)
 
         def settle(known: SideInformation, loss: BoundedLoss) -> SideInformation:
             return drop_impossible_statements(known, partial(equal_rows, points), loss)
