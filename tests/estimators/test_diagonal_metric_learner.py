@@ -113,6 +113,14 @@ def test_a_feature_that_does_not_vary_gets_no_weight():
         assert np.all(np.delete(learner.feature_weights_, 2) > 0)
 
 
+@pytest.mark.parametrize("form", [np.asarray, sp.csr_matrix])
+def test_a_small_price_gives_standardized_features(form):
+    """They are those of the inverse variances, scaled so that distances are as large on average as before."""
+    found = diagonal(C=1e-9, prior="standardized").fit(form(X), Y)
+    variances = X.var(axis=0, ddof=1)
+    np.testing.assert_allclose(found.feature_weights_, variances.mean() / variances, rtol=1e-4)
+
+
 def test_priors_may_be_vectors_or_diagonal_matrices():
     w0 = 1 / X.var(axis=0, ddof=1)
     given = w0.copy(), np.diag(w0)

@@ -2,6 +2,7 @@
 
 import numpy as np
 import pytest
+import scipy.sparse as sp
 from gramlearn.losses import Hinge, LogDetSlack, Square, SquaredHinge
 from scipy.linalg import subspace_angles
 from sklearn.discriminant_analysis import LinearDiscriminantAnalysis
@@ -27,6 +28,12 @@ from gramlearn.methods.choosing.tasks import (
     families_of,
     families_of_labels,
     unit_of,
+)
+from gramlearn.methods.choosing.within import (
+    weights_standardized,
+    weights_within,
+    within_classes,
+    within_pairs,
 )
 
 N, D = 60, 4
@@ -434,13 +441,51 @@ def test_features_that_do_not_vary_have_no_weight_and_nothing_is_infinite():
     assert W[1, 1] > W[0, 0] * np.var(X[:, 0]) / np.var(points[:, 1])
 
 
-def test_a_feature_that_is_one_number_up_to_rounding_has_no_weight():
+ONE_NUMBER = {
+    "its last digit": 0.1 + 1e-17 * np.arange(N),
+    "a few digits": 1e6 + 1e-10 * np.arange(N),
+    "two sums": np.where(np.arange(N) % 2, 0.3, 0.1 + 0.2),
+    "zero": np.zeros(N),
+    "no squares": 1e-170 * X[:, 0],
+}
+
+
+@pytest.mark.parametrize("kind", ONE_NUMBER)
+def test_a_feature_that_is_one_number_up_to_rounding_has_no_weight(kind):
     """0.1 + 0.2 is not 0.3: the variance of such a feature is not zero."""
-    points = np.column_stack([X, np.where(np.arange(N) % 2, 0.3, 0.1 + 0.2)])
+    points = np.column_stack([X, ONE_NUMBER[kind]])
     for name in ("standardized", "inverse_within"):
         A = prior_root(name, Places(points), differences_from_means(points, np.arange(N) % 3))
         assert not (A.T @ A)[4].any()
         assert (A.T @ A)[0, 0] > 0
+
+
+@pytest.mark.parametrize("form", [np.asarray, sp.csr_matrix, sp.csr_array])
+@pytest.mark.parametrize("kind", ONE_NUMBER)
+def test_weights_of_features_agree_on_what_is_one_number_up_to_rounding(form, kind):
+    classes, pairs = np.arange(N) % 3, np.argwhere(np.eye(N, k=3))
+    points = form(np.column_stack([X, ONE_NUMBER[kind]]))
+    places = Places(points)
+    np.testing.assert_array_equal(places.varies, [True] * D + [False])
+    for w in (
+        weights_standardized(places),
+        weights_within(places, within_classes(points, classes)),
+        weights_within(places, within_pairs(points, pairs)),
+    ):
+        assert w[D] == 0
+        np.testing.assert_allclose(w[:D] @ X.var(axis=0), X.var(axis=0).sum())
+    # Alike points that differ by rounding alone tell nothing.
+    alike = np.column_stack([classes.astype(float), ONE_NUMBER[kind]])
+    w = weights_within(Places(form(alike)), within_pairs(form(alike), pairs))
+    np.testing.assert_array_equal(w, 1.0)
+    A = prior_root("inverse_within", Places(alike), differences_from_means(alike, classes))
+    np.testing.assert_array_equal(A, np.eye(2))
+
+
+def test_small_differences_of_small_numbers_and_of_few_points_are_no_rounding():
+    points = np.column_stack([1e-12 * X, 1e6 + X, np.eye(N)[:, 0]])
+    for form in (np.asarray, sp.csr_matrix):
+        assert Places(form(points)).varies.all()
 
 
 def test_standardized_points_have_a_variance_of_one_in_each_feature_up_to_a_common_scale():

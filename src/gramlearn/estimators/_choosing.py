@@ -86,6 +86,11 @@ class ChoosesByHeldBack(SolvesProblems):
         """Whether the price is to be chosen: a loss that is an object has one, and "hard" needs none."""
         return self.C is None and not isinstance(self.loss, BoundedLoss) and self.loss != "hard"
 
+    @property
+    def _tries_prior(self) -> bool:
+        """Whether the prior is chosen, or one that candidates know by name; any other moves X beforehand."""
+        return self.prior is None or (isinstance(self.prior, str) and self.prior in PRIORS)
+
     def _forget_choice(self) -> None:
         """Leave nothing of the choice that an earlier fit made."""
         names = ("C_", "strength_", "prior_", "statements_", "cv_results_", "verdict_", "_chosen")
@@ -187,8 +192,7 @@ class ChoosesByHeldBack(SolvesProblems):
     def _priors(self, are_features: bool) -> Sequence[str]:
         """Those to choose from, or the one given: the identity, where X was moved by a matrix."""
         if self.prior is not None:
-            is_named = isinstance(self.prior, str) and self.prior in PRIORS
-            return (self.prior,) if is_named else PRIORS[:1]
+            return (self.prior,) if self._tries_prior else PRIORS[:1]
         return [prior for prior in PRIORS if are_features or prior != "standardized"]
 
     def _allowed(self, families: Sequence[Family]) -> list[Family]:

@@ -6,65 +6,42 @@ from typing import Any, Self
 import numpy as np
 from scipy.sparse import issparse
 from sklearn.base import BaseEstimator
-from sklearn.utils.validation import check_is_fitted
 
-from gramlearn._base.distances import coincide_under, equal_rows
+from gramlearn._base.distances import coincide_under
 from gramlearn._base.validation import check_choice, check_extent, generator
 from gramlearn.estimators._choosing import DIRECTIONS, numbered_classes
-from gramlearn.estimators._explaining import ExplainsMetric
-from gramlearn.estimators._going_on import GoesOn
-from gramlearn.estimators._inputs import FLOATS, check_components, validated
+from gramlearn.estimators._diagonal import LearnsWeights
+from gramlearn.estimators._inputs import validated
 from gramlearn.estimators._learning import side_of
-from gramlearn.estimators._pair_methods import MahalanobisMethods
 from gramlearn.methods.choosing.candidates import PRIORS, prior_root
-from gramlearn.methods.choosing.learning import Setting
 from gramlearn.methods.choosing.places import Places
-from gramlearn.methods.choosing.tasks import (
-    alike_pairs,
-    differences_from_means,
-    differences_of_alike,
-)
-from gramlearn.methods.choosing.weights import OfWeights
-from gramlearn.methods.choosing.within import weights_within, within_classes, within_pairs
+from gramlearn.methods.choosing.tasks import differences_from_means, differences_of_alike
 from gramlearn.methods.metric.bases import basis_of, check_basis_name, orthonormal
-from gramlearn.methods.metric.diagonal.fitting import (
-    LearnedWeights,
-    learn_weights,
-    read_weights,
-)
 from gramlearn.methods.metric.fitting import (
-    Statements,
     ask,
     drop_impossible_statements,
     learn,
     read_loss,
 )
 from gramlearn.methods.metric.maps import (
-    DiagonalMap,
     FullMap,
     LowRankMap,
     MetricMap,
     distances_beyond,
     distances_beyond_between,
-    leading_components,
-    row_squares,
-    scaled_columns,
 )
 from gramlearn.methods.metric.prior import Prior, read_prior
 from gramlearn.problem.losses import BoundedLoss
-from gramlearn.problem.losses.bounded import PricedLoss
 from gramlearn.problem.prior import Factor
 from gramlearn.problem.regularizers import read_regularizer
 from gramlearn.problem.spectral import Regularizer
 from gramlearn.side_information import SideInformation
-from gramlearn.side_information.percentiles import check_bounds
 from gramlearn.side_information.sampling import classes_of
 
 _PRIORS = dict.fromkeys((*PRIORS, "inverse_covariance"))
-_LARGEST_OUTPUT = 10**9  # numbers of a transformed sparse X: 8 GB
 
 
-class MetricLearner(ExplainsMetric, GoesOn, MahalanobisMethods, BaseEstimator):
+class MetricLearner(LearnsWeights, BaseEstimator):
     """d(x, y) = (x - y)' W (x - y), with W the nearest to W0 that honors what is known of pairs.
 
     With `LogDet` and `loss="slack"` this is information-theoretic metric learning (ITML), solved to optimality.
@@ -195,7 +172,6 @@ class MetricLearner(ExplainsMetric, GoesOn, MahalanobisMethods, BaseEstimator):
 
     _requires_y = True
     _judges_pairs: bool
-    _leading: np.ndarray | None
 
     def __init__(
         self,
@@ -252,28 +228,25 @@ class MetricLearner(ExplainsMetric, GoesOn, MahalanobisMethods, BaseEstimator):
         return check_extent(self._checked(X, reset=reset))
 
     def _learn_from(self, X: Any, y: Any, side: SideInformation | None) -> Self:
-        if self.n_components is not None:
-            n, d = X.shape
-            # A sparse X is never written out, and its last direction cannot be found by products alone.
-            most = min(n, d) - issparse(X)
-            check_components(self.n_components, most, f"{n} points of {d} features")
+        self._check_n_components(X)
+        if isinstance(self.prior, str):
+            check_choice(self.prior, "prior", _PRIORS)
         rng = generator(self.random_state)
         for name in ("basis_", "inner_", "feature_weights_"):
             self.__dict__.pop(name, None)  # of an earlier fit
-        if self._chooses:
-            fit_best = self._fit_best_weights if self._is_diagonal else self._fit_best
-            return fit_best(X, y, side, rng)
+        if self._is_diagonal:
+            return self._learn_weights(X, y, side, rng)
+        check_basis_name(self.basis)
+        fit = self._fit_best if self._chooses else self._fit_given
+        return fit(X, y, side, rng)
+
+    def _fit_given(self, X: Any, y: Any, side: SideInformation | None, rng: Any) -> Self:
+        """Learn at the price given, from the prior given."""
         of_classes = isinstance(self.basis, str) and self.basis == "class_means"
         known = side_of(side, y, X.shape[0], self.n_pairs, rng, uses_both=of_classes)
         regularizer = read_regularizer(self.regularizer)
         loss = read_loss(self.loss, self.C, regularizer, known, "MetricLearner")
-        # For an invariant regularizer there is no difference, and W is the smaller matrix.
-        choices = {"map": False, "kernel": not regularizer.is_invariant}
-        of_kernel = check_choice(self.regularize, "regularize", choices)
-        check_basis_name(self.basis)
-        if self._is_diagonal:
-            labels = y if side is None else None
-            return self._fit_diagonal(X, known, labels, loss, regularizer, rng)
+        of_kernel = self._is_of_kernel(regularizer)
         stays = regularizer.keeps_range or of_kernel
         prior = self._prior(X, stays, known, y if side is None else None)
         # The points as the prior sees them: what it measures are their plain distances. Distances do not see
@@ -300,9 +273,7 @@ class MetricLearner(ExplainsMetric, GoesOn, MahalanobisMethods, BaseEstimator):
             found = FullMap(learned.root.T)
         if R is not None and prior is None:
             self.basis_, self.inner_ = R, learned.matrix
-        self._map = found
-        count = self.n_components
-        self._keep_columns(X, None if count is None else leading_components(found, X, int(count)))
+        self._keep_map(X, found, self.n_components)
         self._keep_answer(learned, asked, judges_pairs=side is not None)
         self._keep_explanation(X, y if side is None else None, asked, root)
         return self
@@ -311,11 +282,8 @@ class MetricLearner(ExplainsMetric, GoesOn, MahalanobisMethods, BaseEstimator):
         """Choose what was not given by what is held back, and learn from all that is known."""
         known = self._known(side, y, X.shape[0], rng)
         regularizer = read_regularizer(self.regularizer)
-        choices = {"map": False, "kernel": not regularizer.is_invariant}
-        of_kernel = check_choice(self.regularize, "regularize", choices)
-        check_basis_name(self.basis)
-        is_chosen = self.prior is None or (isinstance(self.prior, str) and self.prior in PRIORS)
-        prior = None if is_chosen else self._prior(X, True, side, y)
+        of_kernel = self._is_of_kernel(regularizer)
+        prior = None if self._tries_prior else self._prior(X, True, side, y)
         points = X if prior is None else (X - X.mean(axis=0)) @ prior.root.T
         R = self._basis_of_choice(points, y, rng)
         P = points if R is None else np.asarray(points @ R)
@@ -337,13 +305,18 @@ class MetricLearner(ExplainsMetric, GoesOn, MahalanobisMethods, BaseEstimator):
             self.basis_, self.inner_ = R, final.learned.matrix
         if prior is not None:
             found = FullMap(found.components @ prior.root)
-        self._map = found
         count = chosen.n_components if self.n_components is None else self.n_components
-        self._keep_columns(X, None if count is None else leading_components(found, X, int(count)))
+        self._keep_map(X, found, count)
         self._keep_answer(final.learned, final.asked, judges_pairs=side is not None)
         root = None if prior is None else prior.root
         self._keep_explanation(X, y if side is None else None, final.asked, root)
         return self
+
+    def _is_of_kernel(self, regularizer: Regularizer) -> bool:
+        """Whether the regularizer is applied to the kernel matrix, where that makes a difference."""
+        # For an invariant regularizer there is none, and W is the smaller matrix.
+        choices = {"map": False, "kernel": not regularizer.is_invariant}
+        return check_choice(self.regularize, "regularize", choices)
 
     def _basis_of_choice(self, points: Any, y: Any, rng: Any) -> np.ndarray | None:
         """R, as given; of many features the leading directions."""
@@ -353,133 +326,14 @@ class MetricLearner(ExplainsMetric, GoesOn, MahalanobisMethods, BaseEstimator):
             return None
         return basis_of("svd", points, None, min(DIRECTIONS, *points.shape), rng)
 
-    def transform(self, X: Any) -> np.ndarray:
-        """X L': points whose plain distances are the learned ones; float32 stays float32."""
-        check_is_fitted(self)
-        X = self._checked(X, reset=False, dtype=FLOATS)
-        if self._leading is not None:
-            return np.asarray(X @ self._leading.T.astype(X.dtype, copy=False))
-        if issparse(X) and self._has_basis and X.shape[0] * X.shape[1] > _LARGEST_OUTPUT:
-            raise ValueError(
-                f"`X` is sparse, and transformed it would be dense, {X.shape[0]} x {X.shape[1]}; "
-                "pass n_components= to MetricLearner, use pair_distance, or transform fewer rows at a time."
-            )
-        return self._map.transform(X)
-
-    @property
-    def components_(self) -> np.ndarray:
-        """L with X L' the transformed points; W = L'L where it has all d rows."""
-        check_is_fitted(self)
-        return super().components_ if self._leading is None else self._leading.copy()
-
-    def _keep_columns(self, X: Any, leading: np.ndarray | None) -> None:
-        """The columns that `transform` gives, and which share of the learned squared distances they keep."""
-        self._leading = leading
-        self.columns_share_ = 1.0
-        if leading is not None:
-            mean = np.asarray(X.mean(axis=0)).reshape(1, -1)
-            every = self._map.squared_lengths(X).mean() - float(self._map.squared_lengths(mean)[0])
-            kept = row_squares(np.asarray(X @ leading.T)).mean()
-            kept -= float(row_squares(mean @ leading.T)[0])
-            self.columns_share_ = float(np.clip(kept / every, 0.0, 1.0)) if every > 0 else 1.0
-
-    @property
-    def _n_features_out(self) -> int:
-        return self._map.n_features if self._leading is None else len(self._leading)
-
     @property
     def _has_basis(self) -> bool:
         """Whether the metric is the identity and a part of low rank."""
         return self.rank is not None or not isinstance(self.basis, str)
 
     @property
-    def _is_diagonal(self) -> bool:
-        return check_choice(self.shape, "shape", {"full": False, "diagonal": True})
-
-    @property
     def _takes_sparse(self) -> bool:
         return self._has_basis or self.shape == "diagonal"
-
-    def _fit_diagonal(
-        self,
-        X: Any,
-        known: SideInformation,
-        labels: Any,
-        loss: BoundedLoss,
-        regularizer: Regularizer,
-        rng: np.random.Generator,
-    ) -> Self:
-        """Learn a weight for each feature."""
-        self._check_diagonal()
-        if isinstance(self.prior, str) and self.prior == "inverse_within":
-            prior = _weights_within(X, known, labels)
-        else:
-            prior = read_weights(self.prior, X, may_be_zero=not regularizer.keeps_range)
-        asked, learned = learn_weights(
-            known,
-            loss,
-            regularizer,
-            self._solve_weights,
-            X,
-            prior,
-            self.bounds,
-            self.percentiles,
-            rng,
-        )
-        return self._keep_weights(X, labels, learned, asked, prior)
-
-    def _fit_best_weights(self, X: Any, y: Any, side: SideInformation | None, rng: Any) -> Self:
-        """Choose what was not given by what is held back, and learn a weight for each feature."""
-        known = self._known(side, y, X.shape[0], rng)
-        regularizer = read_regularizer(self.regularizer)
-        self._check_diagonal()
-        self._check_no_solver()
-        is_chosen = self.prior is None or (isinstance(self.prior, str) and self.prior in PRIORS)
-        prior = read_weights(None if is_chosen else self.prior, X)
-        # Distances do not see the origin, and have more digits near it; sparse points stay sparse.
-        points = scaled_columns(X if issparse(X) else X - X.mean(axis=0), np.sqrt(prior))
-
-        def settle(known: SideInformation, loss: BoundedLoss) -> SideInformation:
-            return drop_impossible_statements(known, partial(equal_rows, points), loss)
-
-        final, _ = self._learn_best(
-            Places(points), known, regularizer, False, settle, rng, are_features=True
-        )
-        learned = final.learned._replace(feature_weights=prior * final.learned.feature_weights)
-        return self._keep_weights(X, y if side is None else None, learned, final.asked, prior)
-
-    def _setting(self, regularizer: Regularizer, loss: PricedLoss, of_kernel: bool) -> Setting:
-        if not self._is_diagonal:
-            return super()._setting(regularizer, loss, of_kernel)
-        bounds = check_bounds(self.bounds)
-        return OfWeights(regularizer, loss, bounds, self._percentiles, solve=self._solve_weights)
-
-    def _check_diagonal(self) -> None:
-        """No matrix is said to be learned, and the prior is one by name."""
-        if isinstance(self.prior, str):
-            check_choice(self.prior, "prior", _PRIORS)
-        if self._has_basis or self.basis != "svd":
-            raise ValueError(
-                '`shape="diagonal"` is a weight for each feature, and has no `rank` and no `basis`; leave '
-                'them at their defaults, or use shape="full".'
-            )
-        if self.regularize == "kernel":
-            raise ValueError(
-                '`shape="diagonal"` regularizes the weights of the features; use regularize="map", or '
-                'shape="full".'
-            )
-
-    def _keep_weights(
-        self, X: Any, labels: Any, learned: LearnedWeights, asked: Statements, prior: np.ndarray
-    ) -> Self:
-        """The weights, what they measure, and what they were learned from."""
-        self.feature_weights_ = learned.feature_weights
-        self._map = found = DiagonalMap(learned.feature_weights)
-        count = self.n_components
-        self._keep_columns(X, None if count is None else found.leading_components(X, int(count)))
-        self._keep_answer(learned, asked, judges_pairs=labels is None)
-        self._keep_explanation(X, labels, asked, np.sqrt(prior))
-        return self
 
     def _checked(self, X: Any, reset: bool, dtype: Any = np.float64) -> Any:
         if issparse(X) and not self._takes_sparse:
@@ -522,8 +376,6 @@ class MetricLearner(ExplainsMetric, GoesOn, MahalanobisMethods, BaseEstimator):
         """W0, or None for the identity; what is alike is told by labels, or else by what is known."""
         given = PRIORS[0] if self.prior is None else self.prior
         is_named = isinstance(given, str)
-        if is_named:
-            check_choice(given, "prior", _PRIORS)
         if is_named and given == "identity":
             return None
         if self._has_basis:
@@ -534,15 +386,6 @@ class MetricLearner(ExplainsMetric, GoesOn, MahalanobisMethods, BaseEstimator):
         if is_named and given in PRIORS:
             return Prior(prior_root(given, Places(X), _differences_of_alike(X, known, y)))
         return read_prior(given, X, may_be_zero=not stays)
-
-
-def _weights_within(X: Any, known: SideInformation, y: Any) -> np.ndarray:
-    """One over the variance of each feature among alike points, as labels or else what is known tells it."""
-    if y is None:
-        found = within_pairs(X, alike_pairs(known))
-    else:
-        found = within_classes(X, numbered_classes(y, X.shape[0]))
-    return weights_within(Places(X), found)
 
 
 def _differences_of_alike(X: np.ndarray, known: SideInformation, y: Any) -> np.ndarray:

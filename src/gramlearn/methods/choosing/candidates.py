@@ -25,7 +25,6 @@ from gramlearn.methods.metric.maps import principal_directions
 from gramlearn.problem.losses.bounded import PricedLoss
 
 PRIORS = ("identity", "standardized", "inverse_within")
-_ROUNDING = 1e-9  # of a feature, beside its largest number
 
 
 @final
@@ -76,10 +75,12 @@ class Family:
 def prior_root(name: str, places: Places, differences: np.ndarray) -> np.ndarray:
     """A of W0 = A'A, k x k, by the name of the prior; a row of `differences` is one between alike points."""
     k = places.n_directions
-    if name == "identity" or (name == "inverse_within" and not differences.any()):
+    if name == "identity":
         return np.eye(k)
     # A feature that does not vary tells nothing of how far points lie apart.
-    varies = _vary(places.coordinates)
+    varies = places.varies
+    if name == "inverse_within" and not differences[:, varies].any():
+        return np.eye(k)
     unit = places.coordinates.std(axis=0, ddof=1) if places.n_points > 1 else np.zeros(k)
     if name == "standardized":
         A = np.diag(varies / np.where(varies, unit, 1.0))
@@ -94,11 +95,6 @@ def prior_root(name: str, places: Places, differences: np.ndarray) -> np.ndarray
     A = (V / np.sqrt(s)).T / scale
     A = A * varies
     return np.asarray(A * _ratio(places, A))
-
-
-def _vary(P: np.ndarray) -> np.ndarray:
-    """Which features differ between points; a variance of zero would not say so, for it is rounded."""
-    return np.asarray(np.ptp(P, axis=0) > _ROUNDING * np.max(np.abs(P), axis=0, initial=0.0))
 
 
 def _ratio(places: Places, A: np.ndarray) -> float:

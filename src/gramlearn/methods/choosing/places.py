@@ -6,6 +6,7 @@ matrix: then coordinates may be sparse, and nothing dense is made of them.
 
 from collections.abc import Callable
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Any, final
 
 import numpy as np
@@ -15,6 +16,8 @@ from scipy.spatial.distance import cdist
 from gramlearn._base.distances import squared_distances
 from gramlearn.methods.metric.maps import scaled_columns, squares_between
 
+_ROUNDING = 1e-9  # of a coordinate, beside its largest number
+_LEAST = 1e-140  # of differences whose squares, and one over these, are numbers
 _FEW = 100  # coordinates, up to which distances are not computed by products
 
 Between = Callable[[np.ndarray, np.ndarray], Any]
@@ -38,6 +41,16 @@ class Places:
     def n_directions(self) -> int:
         """How many coordinates a point has."""
         return int(self.coordinates.shape[1])
+
+    @cached_property
+    def varies(self) -> np.ndarray:
+        """Which coordinates differ between points; a variance of zero would not say so, for it is rounded."""
+        P = self.coordinates
+        highest, lowest = P.max(axis=0), P.min(axis=0)
+        if issparse(P):
+            highest, lowest = (ends.toarray().reshape(-1) for ends in (highest, lowest))
+        largest = np.maximum(np.abs(highest), np.abs(lowest))
+        return np.asarray(highest - lowest > np.maximum(_ROUNDING * largest, _LEAST))
 
     def moved(self, A: np.ndarray) -> "Places":
         """The same points with coordinates p A', which a prior W0 = A'A measures as plain distances."""

@@ -50,20 +50,20 @@ def within_pairs(P: Any, pairs: np.ndarray) -> Within:
 
 def weights_within(places: Places, within: Within) -> np.ndarray:
     """w, scaled so that distances are as large on average as plain ones; 1 where nothing alike differs."""
-    if not within.squares.any():
+    if not within.squares[places.varies].any():
         return np.ones(places.n_directions)
     variances = column_variances(places.coordinates)
-    return _one_over((within.squares + variances) / (within.n_differences + 1), variances)
+    return _one_over((within.squares + variances) / (within.n_differences + 1), variances, places)
 
 
 def weights_standardized(places: Places) -> np.ndarray:
     """One over the variance of each feature, scaled alike."""
     variances = column_variances(places.coordinates)
-    return _one_over(variances, variances)
+    return _one_over(variances, variances, places)
 
 
-def _one_over(s: np.ndarray, variances: np.ndarray) -> np.ndarray:
+def _one_over(s: np.ndarray, variances: np.ndarray, places: Places) -> np.ndarray:
     # A feature that does not vary tells nothing of how far points lie apart.
-    w = np.divide(1.0, s, out=np.zeros_like(s), where=variances > 0)
+    w = np.divide(1.0, s, out=np.zeros_like(s), where=places.varies)
     moved = float(w @ variances)
     return np.asarray(w * (variances.sum() / moved)) if moved > 0 else np.ones_like(w)

@@ -20,6 +20,7 @@ from scipy.sparse.linalg import LinearOperator, svds
 from gramlearn._base.distances import squared_distances
 
 _LARGEST = 20_000  # features for which W is written out: 3 GB
+_LARGEST_OUTPUT = 10**9  # numbers of a transformed sparse X: 8 GB
 
 
 class MetricMap(ABC):
@@ -61,6 +62,10 @@ class MetricMap(ABC):
     def squared_distances(self, X: Any, i: Any, j: Any) -> np.ndarray:
         """(x_i - x_j)' W (x_i - x_j) of pairs of rows of X."""
 
+    @abstractmethod
+    def leading_components(self, X: Any, count: int) -> np.ndarray:
+        """The rows, count x d, of the L that keeps most of the distances between these points."""
+
 
 @final
 @dataclass(frozen=True, eq=False)
@@ -99,6 +104,9 @@ class FullMap(MetricMap):
 
     def squared_distances(self, X: Any, i: Any, j: Any) -> np.ndarray:
         return np.asarray(squared_distances(np.asarray(X @ self.factor.T), i, j))
+
+    def leading_components(self, X: Any, count: int) -> np.ndarray:
+        return _principal_components(self, X, count)
 
 
 @final
@@ -142,6 +150,11 @@ class LowRankMap(MetricMap):
         return np.asarray(np.eye(d) + self.basis @ (F - np.eye(k)) @ self.basis.T)
 
     def transform(self, X: Any) -> np.ndarray:
+        if issparse(X) and X.shape[0] * X.shape[1] > _LARGEST_OUTPUT:
+            raise ValueError(
+                f"`X` is sparse, and transformed it would be dense, {X.shape[0]} x {X.shape[1]}; "
+                "pass n_components= to MetricLearner, use pair_distance, or transform fewer rows at a time."
+            )
         k = self.basis.shape[1]
         R, change = (A.astype(X.dtype, copy=False) for A in (self.basis, self._root - np.eye(k)))
         moved = (X @ R) @ change @ R.T
@@ -157,6 +170,9 @@ class LowRankMap(MetricMap):
         inside = np.asarray(X @ self.basis)
         learned = squared_distances(inside @ self._root, i, j)
         return np.asarray(distances_beyond(X, inside, i, j) + learned)
+
+    def leading_components(self, X: Any, count: int) -> np.ndarray:
+        return _principal_components(self, X, count)
 
 
 @final
@@ -200,10 +216,7 @@ class DiagonalMap(MetricMap):
         return np.asarray(squared_distances(self.transform(X), i, j))
 
     def leading_components(self, X: Any, count: int) -> np.ndarray:
-        """The rows of L, count x d, of the features that make up most of the distances between these points.
-
-        That is their weight times their variance, which no choice of units changes.
-        """
+        # A feature's share is its weight times its variance, which no choice of units changes.
         order = np.argsort(-self.weights * column_variances(X), kind="stable")[:count]
         L = np.zeros((count, self.n_features))
         L[np.arange(count), order] = np.sqrt(self.weights[order])
@@ -266,7 +279,7 @@ def principal_directions(points: np.ndarray, count: int) -> np.ndarray:
     return _with_signs(np.linalg.svd(triangle, full_matrices=False)[2][:count])
 
 
-def leading_components(found: MetricMap, X: Any, count: int) -> np.ndarray:
+def _principal_components(found: MetricMap, X: Any, count: int) -> np.ndarray:
     """V'L, count x d, with V the principal directions of the points X L'; of a sparse X fewer than it has."""
     if not issparse(X):
         return found.transform(principal_directions(found.transform(X), count))
