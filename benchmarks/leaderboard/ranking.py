@@ -12,6 +12,8 @@ import numpy as np
 from experiments.reproductions.shared.by_set import BySet
 from scipy.stats import rankdata
 
+_ROUNDING = 1e-9
+
 
 @final
 class Tally(NamedTuple):
@@ -45,7 +47,8 @@ def tally(scores: BySet, method: str, other: str) -> Tally:
             continue
         above = scores.above([name], method, other)
         worse_by = _cost(scores, above.center)
-        outcomes.append(0 if abs(worse_by) <= above.error else (1 if worse_by > 0 else -1))
+        is_clear = _is_beyond(abs(worse_by), above.error)
+        outcomes.append((1 if worse_by > 0 else -1) if is_clear else 0)
     return Tally(outcomes.count(-1), outcomes.count(0), outcomes.count(1))
 
 
@@ -53,7 +56,12 @@ def harmed(scores: BySet, method: str, other: str) -> list[str]:
     """The sets on which it is worse than the other, by more than a standard error."""
     names = scores.answered(scores.sets, method, other)
     above = {name: scores.above([name], method, other) for name in names}
-    return [name for name, by in above.items() if _cost(scores, by.center) > by.error]
+    return [name for name, by in above.items() if _is_beyond(_cost(scores, by.center), by.error)]
+
+
+def _is_beyond(value: float, error: float) -> bool:
+    """Above it; where one draw of all makes a difference, both are the same number up to rounding."""
+    return value > error * (1 + _ROUNDING)
 
 
 def median_seconds(scores: BySet, method: str) -> float | None:

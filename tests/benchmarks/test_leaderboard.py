@@ -74,6 +74,22 @@ def test_a_set_is_won_or_lost_by_more_than_a_standard_error(example):
     assert harmed(example, "better", "plain") == []
 
 
+@pytest.mark.parametrize("unit", [1.0, 1 / 3, 100.0])
+@pytest.mark.parametrize("n_draws", [3, 7, 10])
+def test_one_draw_of_all_is_no_more_than_its_standard_error(n_draws, unit):
+    """Of differences d, 0, ..., 0 the mean and its standard error are d / n both."""
+    draws = [
+        {
+            name: {"status": "done", "error": unit * (0.2 + 0.1 * (name == "other" and k == 0))}
+            for name in ("plain", "other")
+        }
+        for k in range(n_draws)
+    ]
+    scores = BySet({"set": draws}, "error", gained=False)
+    assert harmed(scores, "other", "plain") == []
+    assert tally(scores, "other", "plain") == (0, 1, 0)
+
+
 @pytest.mark.parametrize("example", [EXAMPLE, GAINS], ids=["errors", "gains"])
 def test_gains_are_above_plain_whichever_way_a_score_goes(example):
     families = {("both",): ["set0", "set2"], ("one",): ["set1"]}
