@@ -443,12 +443,27 @@ def test_ctrl_c_while_choosing_leaves_the_estimator_as_it_was(monkeypatch, place
         (np.where(np.arange(N) % 40 == 0, GROWER, -1), None),
     ],
 )
-def test_too_few_statements_to_hold_any_back_are_learned_from_mildly_which_is_said(y, side):
-    with pytest.warns(UserWarning, match=r"Not judged.*pass more labels or statements, or C"):
+def test_too_few_statements_to_hold_enough_back_keep_the_plain_distance_which_is_said(y, side):
+    with pytest.warns(
+        UserWarning, match=r"Not judged.*20 things.*pass more labels or statements, or C"
+    ):
         learner = MetricLearner(random_state=0).fit(WINE, y, side=side)
-    assert learner.strength_ == 1.0
+    assert (learner.strength_, learner.C_, learner.prior_) == (None, None, "identity")
+    np.testing.assert_allclose(learner.transform(WINE), WINE, atol=1e-12)
     assert learner.solution_.relative_gap <= 1e-6
     assert "mean_test_score" not in learner.cv_results_
+
+
+def test_what_was_too_little_to_judge_is_judged_with_what_comes_later():
+    many = Pairs.from_labels(GROWER, 600, random_state=0)
+    held = np.arange(many.size) >= 20
+    learner = fitted(side=many.drop(held))
+    assert NOT_JUDGED in learner.verdict_
+    learner.partial_fit(WINE, side=many.drop(~held))
+    assert learner.verdict_.startswith("The learned metric helps")
+    strength = learner.strength_
+    learner.partial_fit(WINE, side=Pairs([[0, 1]], n_points=N))
+    assert learner.strength_ == strength
 
 
 @pytest.mark.parametrize("kind", ["similar", "dissimilar"])

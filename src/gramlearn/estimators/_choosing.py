@@ -126,11 +126,10 @@ class ChoosesByHeldBack(SolvesProblems):
             families = families_as_given(priors) if as_given else families_of(side, priors)
             task = OfStatements(places, side, setting.possible(self._allowed(families)))
         with self._timed():
-            if not hasattr(self, "_chosen"):
-                self._choose(task, setting, rng)
-            final = learn_candidate(self._chosen, task, setting, rng)
+            chosen = getattr(self, "_chosen", None) or self._choose(task, setting, rng)
+            final = learn_candidate(chosen, task, setting, rng)
         self.C_ = final.price
-        return final, self._chosen
+        return final, chosen
 
     def _setting(self, regularizer: Regularizer, loss: PricedLoss, of_kernel: bool) -> Setting:
         """What was asked for, whatever is chosen."""
@@ -148,8 +147,11 @@ class ChoosesByHeldBack(SolvesProblems):
             solver=solver,
         )
 
-    def _choose(self, task: Task, setting: Setting, rng: np.random.Generator) -> None:
-        """Try what can be learned on what is held back, and say where none of it helps."""
+    def _choose(self, task: Task, setting: Setting, rng: np.random.Generator) -> Candidate:
+        """Try what can be learned on what is held back, and say where none of it helps.
+
+        Where too little is known to judge anything, further statements are a reason to choose again.
+        """
         show = check_flag(self.verbose, "verbose")
         # What the last solve is to be like is read before the others, which take the time.
         limits = Limits.read(self.tol, self.max_iter, self.time_limit, type(self).__name__)
@@ -160,7 +162,9 @@ class ChoosesByHeldBack(SolvesProblems):
 
         with counting_bar("choosing", show) as report:
             choice = choose(task, setting, rng, report, is_over)
-        self._chosen = chosen = choice.candidate
+        chosen = choice.candidate
+        if choice.gain is not None:
+            self._chosen = chosen
         self.strength_, self.prior_, self.statements_ = (
             chosen.strength,
             chosen.prior,
@@ -174,6 +178,7 @@ class ChoosesByHeldBack(SolvesProblems):
             )
         if not choice.helps:
             warn(f"{type(self).__name__}: {self.verdict_}")
+        return chosen
 
     def _known(self, side: Any, y: Any, n_points: int, rng: np.random.Generator) -> Known:
         """Statements, as given or drawn from labels, or the class of each point."""

@@ -56,7 +56,7 @@ class GoesOn(ChoosesByHeldBack, ABC):
         """Learn from further statements and those seen so far, from the last answer on; at first it is `fit`.
 
         The answer is that of `fit` to all of them, at the price, prior and kind of statements that were chosen
-        at first; `fit` chooses anew.
+        as soon as enough was known; `fit` chooses anew.
 
         Parameters
         ----------

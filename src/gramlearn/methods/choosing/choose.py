@@ -21,7 +21,7 @@ from gramlearn.methods.choosing.judges import Judge, group_of
 from gramlearn.methods.choosing.learning import Setting, learn_family
 from gramlearn.methods.choosing.tasks import Task
 
-_UNJUDGED = 1.0  # the strength where nothing can be held back
+_FEWEST = 20  # things held back that can tell a better metric from a lucky one
 _NEARLY_ALL = 0.985  # right, by a prior alone: what is left to gain could not be told from chance
 _DIGITS = 9  # of a mean score
 # Standard errors. Where nothing can be learned, the best of several candidates may be above by chance:
@@ -75,8 +75,8 @@ class Choice:
         """In a sentence: does what was learned help, and how much."""
         if self.gain is None:
             return (
-                "Not judged: too little is known to hold any of it back, so the metric was learned at a mild "
-                "default price; pass more labels or statements, or C."
+                f"Not judged: too little is known to hold back {_FEWEST} things of it, which it takes to tell "
+                "metrics apart. So the plain distance is kept; pass more labels or statements, or C."
             )
         plain = 100 * float(_mean(self.scores[0], self.weights))
         mean = round(100 * self.gain.mean, 1) + 0.0  # no "-0.0"
@@ -122,9 +122,10 @@ def choose(
     folds = task.folds(rng)
     every = [candidate for family in task.families for candidate in family]
     nothing = np.zeros((len(every), 0)), np.zeros(0)
-    unjudged = Choice(_unjudged(task.families), every, *nothing, None)
-    if not folds:
-        return unjudged
+    items = [fold.judge.items for fold in folds]
+    group = group_of(np.unique(np.concatenate(items))) if items else np.zeros(0)
+    if len(group) < _FEWEST or np.all(group == group[0]):
+        return Choice(PLAIN, every, *nothing, None)
 
     def judge(families: Sequence[Family]) -> tuple[list[Family], Judged]:
         tried: list[Family] = []
@@ -143,9 +144,6 @@ def choose(
 
     wanted = [family for family in task.families if not family.statements]
     alone, judged = judge(wanted)
-    group = group_of(judged.items)
-    if np.all(group == group[0]):
-        return unjudged
     means = _mean(judged.scores, judged.weights)
     promising = []
     if np.max(means) < _NEARLY_ALL:
@@ -229,9 +227,3 @@ def _join_folds(judges: Sequence[Judge], scores: Sequence[Sequence[np.ndarray]])
     for row, of_candidate in zip(total, rows, strict=True):
         np.add.at(row, place, of_candidate)
     return Judged(total / np.bincount(place), weights[first], which)
-
-
-def _unjudged(families: Sequence[Family]) -> Candidate:
-    """What is learned where nothing can be held back: from the plain distance, mildly."""
-    learned = next(family for family in families if family.statements)
-    return Candidate(learned.prior, learned.statements, _UNJUDGED)
