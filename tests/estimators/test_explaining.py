@@ -92,12 +92,27 @@ def test_hard_bounds_that_hold_are_not_violated():
     assert len(learner.violated(X, side, tol=1e-4)) == 0
 
 
-def test_pairs_without_any_bound_are_refused():
-    learner = MetricLearner(random_state=0, C=1.0).fit(X, side=SIDES["triplets"])
+@pytest.mark.parametrize(("kind", "C"), [("triplets", 1.0), ("pairs", None)])
+def test_pairs_without_bounds_are_held_to_the_threshold_where_comparisons_were_learned_from(
+    kind, C
+):
+    learner = MetricLearner(random_state=0, C=C).fit(X, side=SIDES[kind])
+    assert learner.bounds_ is None
+    pairs = SIDES["pairs"]
+    found = learner.violated(X, pairs, tol=0.0)
+    i, j, alike = pairs.near_and_far()
+    is_wrong = (
+        learner.pair_distance(np.stack([X[i], X[j]], axis=1)) <= learner.threshold_
+    ) != alike
+    assert 0 < is_wrong.sum() < len(is_wrong)
+    np.testing.assert_array_equal(np.sort(found.number), np.flatnonzero(is_wrong))
+
+
+def test_pairs_without_any_bound_have_no_excess():
     with pytest.raises(
         ValueError, match=r"`side` has similar pairs without a bound, and no `upper`"
     ):
-        learner.violated(X, SIDES["pairs"])
+        SIDES["pairs"].excess(lambda i, j: np.ones(len(i)), None)
 
 
 @pytest.mark.parametrize("prior", ["identity", "inverse_covariance"])

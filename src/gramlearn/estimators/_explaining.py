@@ -40,6 +40,7 @@ class ExplainsMetric(ABC):
     _map: MetricMap
     _explanation: _Explanation
     bounds_: Any
+    threshold_: float
     solution_: Any
 
     def _keep_explanation(
@@ -114,8 +115,9 @@ class ExplainsMetric(ABC):
     def violated(self, X: Any, side: SideInformation, *, tol: float = 1e-6) -> RankedStatements:
         """The statements that the metric breaks, the one with the largest excess of squared distance first.
 
-        Pairs without bounds of their own are held to `bounds_`. Statements that the metric was learned from
-        have their prices, too.
+        Pairs without bounds of their own are held to `bounds_`; where comparisons were learned from and there
+        are none, to the `threshold_` that tells alike pairs from others. Statements that the metric was learned
+        from have their prices, too.
 
         Parameters
         ----------
@@ -137,7 +139,10 @@ class ExplainsMetric(ABC):
 
         points = to_numpy(known.statement_points())
         unit = float(np.mean(lengths(points[:, 0], points[:, 1])))
-        excess = known.excess(lengths, self.bounds_)
+        bounds = self.bounds_
+        if bounds is None:
+            bounds = self.threshold_**2, self.threshold_**2
+        excess = known.excess(lengths, bounds)
         meaning = "excess of squared distance"
         return RankedStatements.of(known, excess, share * unit, meaning, self._prices(known))
 
