@@ -24,9 +24,8 @@ from gramlearn.problem.status import SolveInterrupted
 from gramlearn.side_information import SideInformation
 from gramlearn.solvers.loop import Limits
 
-_NUMBERS_TO_CHOOSE = (
-    10**6
-)  # squared differences, a row a statement, that each solve of a choice is about
+# Squared differences, a row a statement, that each solve of a choice is about.
+_NUMBERS_TO_CHOOSE = 10**6
 _NUMBERS = 10**7  # the same of the last solve
 _FEW = 1000  # statements that there are of any number of features
 
@@ -50,8 +49,8 @@ class OfWeights(Setting):
     def most_statements(self, kind: str, n_directions: int, *, roughly: bool) -> int | None:
         if roughly:
             return min(max(_FEW, _NUMBERS_TO_CHOOSE // n_directions), SAMPLE[kind])
-        # What was given all counts; near neighbors are as many as are drawn.
-        return max(_FEW, _NUMBERS // n_directions) if kind == "neighbors" else None
+        # What was given all counts; of the comparisons that are made here, as many as tell the weights.
+        return None if kind == "given" else max(_FEW, _NUMBERS // n_directions)
 
     def path(
         self, side: SideInformation, places: Places, strengths: Sequence[float]
