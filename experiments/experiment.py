@@ -107,7 +107,7 @@ class Experiment(ABC):
     title : the heading of its section in docs/reproduction.md
     setup : how it was done, in sentences, without results
     timed : whether seconds are among its claims, so that nothing else may run beside its timed parts
-    guide : what the numbers of `guide_rows` are, where docs/how-to-choose.md has these
+    guide : what the numbers of `guide_rows` are, where docs/methods-compared.md has these
     """
 
     paper: str
@@ -143,7 +143,7 @@ class Experiment(ABC):
         return []
 
     def guide_rows(self, results: Sequence[Result]) -> list[dict[str, str]]:
-        """Methods by data sets: its part of the table in docs/how-to-choose.md, where it has words for it."""
+        """Methods by data sets: its part of the table in docs/methods-compared.md, where it has words for it."""
         return self.table(results)
 
     def remarks(self, results: Sequence[Result]) -> list[str]:

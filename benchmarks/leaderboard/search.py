@@ -186,10 +186,12 @@ def _by_kind(results: Sequence[Result]) -> dict[str, list[Result]]:
 
 
 def _families(results: Sequence[Result], key: str, unit: float) -> dict[tuple[str, ...], list[str]]:
-    """The names of sets of the same points with the same value of a parameter."""
+    """The names of sets with the same value of a parameter: of all points, and of the same ones."""
+    every: dict[tuple[str, ...], dict[str, None]] = {}
     found: dict[tuple[str, ...], dict[str, None]] = {}
     for result in results:
         of = result.parameters
-        words = SETS.get(of["set"], of["set"]), f"{unit * of[key]:.0f}"
-        found.setdefault(words, {})[_name(of)] = None
-    return {words: list(names) for words, names in found.items()}
+        value = f"{unit * of[key]:.0f}"
+        every.setdefault(("all", value), {})[_name(of)] = None
+        found.setdefault((SETS.get(of["set"], of["set"]), value), {})[_name(of)] = None
+    return {words: list(names) for words, names in (every | found).items()}

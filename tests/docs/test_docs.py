@@ -152,8 +152,8 @@ def test_readme_picture_is_small() -> None:
 
 
 @pytest.mark.parametrize("base", [Regularizer, Loss], ids=lambda c: c.__name__)
-def test_how_to_choose_names_every_part(base: type) -> None:
-    page = (ROOT / "docs" / "how-to-choose.md").read_text(encoding="utf-8")
+def test_the_page_of_parts_names_every_part(base: type) -> None:
+    page = (ROOT / "docs" / "parts-of-a-problem.md").read_text(encoding="utf-8")
     assert not [cls.__name__ for cls in concrete(base) if f"`{cls.__name__}(" not in page]
 
 

@@ -45,8 +45,8 @@ class MetricLearner(LearnsWeights, BaseEstimator):
     """d(x, y) = (x - y)' W (x - y), with W the nearest to W0 that honors what is known of pairs.
 
     With `LogDet` and `loss="slack"` this is information-theoretic metric learning (ITML), solved to optimality.
-    Where features come in different units, standardize them first: the prior then sees all of them, and the
-    few pairs that are drawn by default need not teach the units. In raw units ask for more, and a larger C.
+    Where features come in different units, a fit without C tries standardized ones, too. With C, standardize
+    them first: the few pairs that are drawn need not teach the units then.
 
     Parameters
     ----------
@@ -54,11 +54,11 @@ class MetricLearner(LearnsWeights, BaseEstimator):
         The divergence that measures how far the answer is from the prior.
     prior : {"identity", "standardized", "inverse_within", "inverse_covariance"} or array d x d, optional
         The metric W0 before anything is learned. Positive semidefinite. "standardized" divides each feature by
-        its standard deviation. "inverse_within" is the inverse
-        covariance of points that are alike, about the means of their classes or between alike pairs, shrunk
-        where they are few; of a diagonal metric it is one over the variances among them. With
-        "inverse_covariance" and LogDet the metric does not depend on the units of the features. None
-        chooses among the first three with the price, and is "identity" where C is given.
+        its standard deviation. "inverse_within" is the inverse covariance of points that are alike, about the
+        means of their classes or between alike pairs, shrunk where they are few; of a diagonal metric it is
+        one over the variances among them. With "inverse_covariance" and LogDet the metric does not depend on
+        the units of the features. None chooses among the first three with the price, and is "identity" where
+        C is given.
     loss : {"slack", "hinge", "squared_hinge", "square", "hard"} or loss, optional
         What a violated statement costs. "slack" is that of the regularizer, and Hinge for triplets. "hard"
         bounds hold, or InfeasibleError names those that contradict each other. "square" is for Bounds whose
