@@ -143,7 +143,7 @@ class Experiment(ABC):
         return []
 
     def guide_rows(self, results: Sequence[Result]) -> list[dict[str, str]]:
-        """Methods by data sets: its part of the table in docs/methods-compared.md, where it has words for it."""
+        """Methods by data sets: its part of the table in docs/methods-compared.md, where it has words."""
         return self.table(results)
 
     def remarks(self, results: Sequence[Result]) -> list[str]:

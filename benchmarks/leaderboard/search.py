@@ -135,8 +135,13 @@ class Search(Board):
 
     def figure(self, results: Sequence[Result]) -> Any:
         kind, of_kind = next(iter(_by_kind(results).items()))
-        scores = scores_of(of_kind, SCORES[0])
-        label = f"MAP of seen groups above that of plain points, from {kind}, %"
+        # Of each number of statements one column, whatever share of them is wrong.
+        of_numbers = [
+            Result(r.parameters | {"draw": (r.parameters["draw"], r.parameters["wrong"])}, r.value)
+            for r in of_kind
+        ]
+        scores = join_groups(of_numbers, SCORES[0], "{set}, {count}".format_map, unit=100.0)
+        label = f"mean average precision of seen groups above that of plain points, %, by {kind}"
         return picture(scores, {name: name for name in scores.sets}, PLAIN, _SHADES, ".0f", label)
 
 

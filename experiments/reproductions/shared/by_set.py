@@ -142,5 +142,6 @@ def picture(
         color = "white" if abs(value) > 0.7 * shades else "black"
         style = {"ha": "center", "va": "center", "fontsize": "x-small", "color": color}
         axes.text(column, row, words, **style)
-    figure.colorbar(image, extend="both", label=label)
+    figure.colorbar(image, extend="both")
+    axes.set_title(label, fontsize="medium", loc="left")
     return figure
