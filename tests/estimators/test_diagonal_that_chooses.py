@@ -18,7 +18,7 @@ N, D = WINE.shape
 PAIRS = Pairs.from_labels(GROWER, 100, random_state=0)
 TRIPLETS = Triplets.from_labels(GROWER, 100, random_state=0)
 FIRST, SECOND, ALIKE = PAIRS.near_and_far()
-KEPT, NOT_JUDGED = "So the plain distance is kept", "Not judged"
+KEPT, NOT_JUDGED = "is kept", "Not judged"
 
 
 def bounds_of(scale=1.0):
@@ -101,7 +101,7 @@ def test_noise_leaves_the_plain_distance_mostly():
         if KEPT in learner.verdict_:
             kept += 1
             np.testing.assert_array_equal(learner.feature_weights_, 1.0)
-    assert kept >= 5
+    assert kept >= 9
 
 
 def test_statements_that_hold_already_leave_the_plain_distance():
@@ -127,7 +127,8 @@ def test_too_little_to_judge_is_said():
 def test_other_units_give_the_same_choice_and_the_rescaled_weights(kind, scale):
     plain = fitted(WINE, **known(kind), tol=1e-9)
     other = fitted(scale * WINE, **known(kind, scale), tol=1e-9)
-    assert other.verdict_ == plain.verdict_
+    gains = [m.cv_results_["mean_gain"] for m in (plain, other)]
+    np.testing.assert_allclose(gains[0], gains[1], atol=2e-3)
     choices = [(m.prior_, m.statements_, m.strength_) for m in (plain, other)]
     assert choices[0] == choices[1]
     w, v = plain.feature_weights_, other.feature_weights_
@@ -140,7 +141,7 @@ def test_other_units_give_the_same_choice_and_the_rescaled_weights(kind, scale):
 def test_features_in_other_units_are_weighed_by_how_much_alike_points_vary():
     """In raw units the plain distance is that of one feature; the inverse variances within make up for it."""
     raw, standard = (fitted(X, GROWER) for X in (RAW, WINE))
-    assert raw.prior_ == "inverse_within"
+    assert raw.prior_ in ("standardized", "inverse_within")
     assert "helps" in raw.verdict_
     given = [fitted(X, GROWER, prior="inverse_within") for X in (RAW, WINE)]
     shares = [m.feature_importances_ for m in given]
@@ -183,14 +184,15 @@ def test_one_feature_alone_is_one_weight():
 
 
 def test_the_price_chosen_gives_the_weights_chosen():
-    side = bounds_of()
-    learner = fitted(WINE, side=side, prior="inverse_within", tol=1e-9)
-    assert set(learner.cv_results_["param_prior"][1:]) == {"inverse_within"}
-    C = learner.C_ or 1e-3
-    again = fitted(WINE, side=side, prior="inverse_within", loss="squared_hinge", C=C, tol=1e-9)
-    if learner.C_ is not None:
-        w = learner.feature_weights_
-        np.testing.assert_allclose(again.feature_weights_, w, atol=1e-4 * w.max())
+    X, y = with_noise()
+    side = Pairs.from_labels(y, 600, random_state=0)
+    learner = fitted(X, side=side, loss="squared_hinge", bounds=(150.0, 400.0), tol=1e-9)
+    assert learner.C_ is not None
+    again = fitted(
+        X, side=side, loss="squared_hinge", bounds=(150.0, 400.0), C=learner.C_, tol=1e-9
+    )
+    w = learner.feature_weights_
+    np.testing.assert_allclose(again.feature_weights_, w, atol=1e-4 * w.max())
 
 
 def test_a_prior_of_weights_that_was_given_is_kept_where_nothing_is_learned():
@@ -264,12 +266,14 @@ def _without(toarray, d):
 
 
 def test_a_further_fit_keeps_the_choice():
-    learner = fitted(WINE, side=PAIRS)
+    learner = fitted(RAW, side=Pairs.from_labels(GROWER, 600, random_state=0))
+    assert "helps" in learner.verdict_
     choice = learner.prior_, learner.statements_, learner.strength_
     more = Pairs.from_labels(GROWER, 60, random_state=1)
-    learner.partial_fit(WINE, side=more)
+    learner.partial_fit(RAW, side=more)
     assert (learner.prior_, learner.statements_, learner.strength_) == choice
-    assert fitted(WINE, GROWER, warm_start=True).fit(WINE, GROWER).feature_weights_.shape == (D,)
+    learner.set_params(C=1.0).partial_fit(RAW, side=Pairs([[0, 1]], n_points=N))
+    assert not hasattr(learner, "verdict_")
 
 
 def test_shapes_can_be_searched():

@@ -23,6 +23,7 @@ from gramlearn import (
 )
 from gramlearn.estimators import _choosing
 from gramlearn.methods.choosing import learning
+from gramlearn.methods.choosing.candidates import PRIORS
 
 WINE, GROWER = load_wine(return_X_y=True)
 WINE = (WINE - WINE.mean(axis=0)) / WINE.std(axis=0)
@@ -31,7 +32,7 @@ PAIRS = Pairs.from_labels(GROWER, 300, random_state=0)
 TRIPLETS = Triplets.from_labels(GROWER, 100, random_state=0)
 BOUNDS = Bounds(*PAIRS.similar.T, upper=6.0, lower=2.0, n_points=N)
 SIDES = {"pairs": PAIRS, "triplets": TRIPLETS, "bounds": BOUNDS}
-KEPT, NOT_JUDGED = "So the plain distance is kept", "Not judged"
+KEPT, NOT_JUDGED = "is kept", "Not judged"
 GAIN = re.compile(r"(-?[\d.]+) points \(standard error ([\d.]+)\)")
 
 
@@ -238,18 +239,17 @@ def test_a_prior_that_was_given_is_the_only_one_tried():
     assert tried(fitted(WINE, GROWER, prior="inverse_within"), "prior") == {"inverse_within"}
     given = fitted(WINE, GROWER, prior=np.diag(np.arange(1.0, 14.0)))
     assert tried(given, "prior") == {"identity"}  # of points as the given one sees them
-    learner = fitted(WINE[:, :4], GROWER)  # of all features the prior alone is right nearly always
-    priors = {"standardized", "inverse_within"}  # the identity is the first candidate
-    assert tried(learner, "prior") == priors
-    learned_from = {p["prior"] for p in learner.cv_results_["params"] if p["statements"]}
-    alone = {
-        p["prior"]: score
-        for p, score in zip(
-            learner.cv_results_["params"], learner.cv_results_["mean_test_score"], strict=True
-        )
-        if p["statements"] is None and p["n_components"] is None
-    }
-    assert learned_from == {max(alone, key=alone.get)}
+
+
+def test_all_priors_are_learned_from_at_one_strength_and_the_best_of_them_at_others():
+    # Of all features a prior alone is right nearly always.
+    for X, priors in ((WINE[:, :4] * [1, 2, 3, 4], PRIORS), (WINE[:, :4], PRIORS[::2])):
+        table = fitted(X, GROWER).cv_results_
+        rows = list(zip(table["params"], table["mean_test_score"], strict=True))
+        assert {p["prior"] for p, _ in rows if not p["statements"]} == set(priors)
+        first = {p["prior"]: score for p, score in rows if p["strength"] == 3.0}
+        assert set(first) == set(priors)
+        assert {p["prior"] for p, _ in rows if p["strength"] == 30.0} == {max(first, key=first.get)}
 
 
 def test_where_a_prior_alone_is_right_nearly_always_nothing_is_learned_from_it():
@@ -268,23 +268,17 @@ def test_where_a_prior_alone_is_right_nearly_always_nothing_is_learned_from_it()
 def test_points_in_units_of_their_own_are_standardized_where_that_is_better():
     """Statements about a few groups say nothing of others, and units are no matter of groups."""
     units = 10.0 ** np.arange(-6, 7)
-    one, two = (
-        fitted(points, side=TRIPLETS, prior=prior)
-        for points, prior in ((WINE * units, None), (WINE, "standardized"))
-    )
+    one, two = (fitted(WINE * u, side=TRIPLETS) for u in (units, units[::-1]))
     assert choice_of(one) == choice_of(two)
     assert one.prior_ == "standardized"
-    np.testing.assert_allclose(
-        one.pair_distance(np.stack([WINE[:-1], WINE[1:]], axis=1) * units),
-        two.pair_distance(np.stack([WINE[:-1], WINE[1:]], axis=1))
-        * (one.pair_distance((WINE[:2] * units)[None]) / two.pair_distance(WINE[:2][None])),
-        rtol=1e-3,
-    )
+    some = np.stack([WINE[:-1], WINE[1:]], axis=1)
+    d, e = one.pair_distance(some * units), two.pair_distance(some * units[::-1])
+    np.testing.assert_allclose(d / d[0], e / e[0], rtol=1e-3)
 
 
 def test_a_number_of_columns_that_was_given_is_kept():
     learner = fitted(WINE, GROWER, n_components=3)
-    assert tried(learner, "n_components") == {None}
+    assert tried(learner, "n_components") == {3}  # and judged in so many
     assert learner.transform(WINE).shape == (N, 3)
     # One less than there are classes, and twice as many.
     assert tried(fitted(WINE, GROWER), "n_components") == {None, 2, 4}
@@ -381,7 +375,9 @@ def test_a_time_limit_holds_for_the_choice_as_well(learner, monkeypatch):
     looks = count()
     monkeypatch.setattr(_choosing.time, "perf_counter", lambda: float(next(looks)))
     found, words = fitted_with_words(learner, time_limit=8)
-    assert re.search(r"`time_limit=8` ended the choice.* after \d candidates", words)
+    assert re.search(
+        r"half of `time_limit=8` was over when \d of the candidates had been tried", words
+    )
     table = found.cv_results_
     whole = fitted(WINE[:, :4], GROWER)
     assert 0 < len(table["params"]) < len(whole.cv_results_["params"])
@@ -390,7 +386,8 @@ def test_a_time_limit_holds_for_the_choice_as_well(learner, monkeypatch):
 
 def test_a_choice_that_ends_at_once_keeps_the_plain_distance():
     found, words = fitted_with_words(MetricLearner, time_limit=1e-6)
-    assert "ended the choice" in words
+    assert "was over when 1 of the candidates had been tried" in words
+    assert "Nothing was tried beside the plain distance" in found.verdict_
     assert [p["prior"] for p in found.cv_results_["params"]] == ["identity"]
     np.testing.assert_allclose(found.transform(WINE[:, :4]), WINE[:, :4])
 
@@ -471,7 +468,7 @@ def test_links_of_one_kind_are_learned_from(kind):
     side = Pairs(**{kind: getattr(PAIRS, kind)}, n_points=N)
     learner = fitted(side=side)
     assert np.isfinite(learner.transform(WINE)).all()
-    assert tried(learner, "statements") == {None, "others" if kind == "similar" else "given"}
+    assert tried(learner, "statements") == {"others" if kind == "similar" else "given"}
 
 
 def test_equal_points_may_be_called_alike_and_are_left_out_where_they_are_called_unlike():
@@ -517,3 +514,113 @@ REFUSED = [
 def test_bad_input_is_refused_in_one_sentence(call, sentence):
     with pytest.raises((TypeError, ValueError), match=sentence):
         call()
+
+
+# -- what would be judged wrongly ----------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("regularizer", ["frobenius", "von_neumann"])
+@pytest.mark.parametrize("known", ["labels", "pairs"])
+def test_regularizers_choose_where_statements_are_fewer_than_entries_of_the_matrix(
+    regularizer, known
+):
+    rng = np.random.default_rng(0)
+    y = np.arange(120) % 2
+    X = rng.standard_normal((120, 60)) + np.outer(y, np.linspace(1, 0, 60))
+    side = Pairs.from_labels(y, 200, random_state=0)
+    labels = {"y": y} if known == "labels" else {"side": side}
+    learner = fitted(X, regularizer=regularizer, **labels)
+    assert learner.solution_.relative_gap <= 1e-6
+    assert any(p["statements"] for p in learner.cv_results_["params"])
+
+
+def test_a_basis_of_class_means_leaves_nothing_to_choose_by():
+    """It knows the classes of all points: of random ones, too, they would seem to come out right."""
+    rng = np.random.default_rng(0)
+    X, y = rng.standard_normal((60, 200)), rng.integers(2, size=60)
+    learner = MetricLearner(basis="class_means", rank=4, random_state=0).fit(X, y)
+    assert not hasattr(learner, "verdict_")
+    given = MetricLearner(basis="class_means", rank=4, C=1.0, random_state=0).fit(X, y)
+    np.testing.assert_array_equal(learner.transform(X), given.transform(X))
+
+
+@pytest.mark.parametrize("kind", [MetricLearner, KernelLearner])
+def test_points_of_few_kinds_are_no_error(kind):
+    rng = np.random.default_rng(0)
+    X = rng.integers(2, size=(200, 2)).astype(float)
+    learner = fitted(X, rng.integers(2, size=200), kind=kind)
+    assert np.isfinite(learner.transform(X)).all()
+
+
+def test_few_columns_are_judged_as_transform_gives_them():
+    """Of many features the metric is learned in 100 directions, and few columns have nothing beyond."""
+    rng = np.random.default_rng(0)
+    y = np.arange(400) % 2
+    X = rng.standard_normal((400, 250))
+    X[:, 0] += 3 * y
+    half = np.arange(400) < 200
+    learner = fitted(X[half], y[half], n_components=1)
+    table = learner.cv_results_
+    best = max(
+        score
+        for p, score in zip(table["params"], table["mean_test_score"], strict=True)
+        if p["n_components"] == 1
+    )
+    known, asked = learner.transform(X[half]), learner.transform(X[~half])
+    nearest = np.abs(asked[:, None, 0] - known[None, :, 0]).argsort(axis=1)[:, :5]
+    share = np.mean(y[half][nearest] == y[~half][:, None])
+    assert best == pytest.approx(share, abs=0.1)
+
+
+def test_statements_of_no_weight_decide_nothing():
+    hidden = WINE * np.r_[np.full(4, 3.0), np.full(9, 0.3)]
+    rng = np.random.default_rng(0)
+    rows = np.asarray([rng.permutation(N)[:3] for _ in range(600)])
+    d = [((hidden[rows[:, 0]] - hidden[rows[:, k]]) ** 2).sum(axis=1) for k in (1, 2)]
+    right = np.where((d[0] < d[1])[:, None], rows, rows[:, [0, 2, 1]])
+    wrong = right[:300, [0, 2, 1]]
+    both = Triplets(np.vstack([right[300:], wrong]), n_points=N, weight=np.repeat([1.0, 1e-9], 300))
+    alone, with_wrong = (
+        fitted(side=side).cv_results_["mean_test_score"][0]
+        for side in (Triplets(right[300:], n_points=N), both)
+    )
+    assert with_wrong == pytest.approx(alone, abs=0.05)
+
+
+def test_the_verdict_names_the_prior_that_was_given():
+    raw = load_wine(return_X_y=True)[0]
+    learner = fitted(raw, GROWER, prior="inverse_covariance")
+    assert learner.prior_ == "inverse_covariance"
+    assert "the distance of the prior given, which scores" in learner.verdict_
+    kept = fitted(WINE, np.random.default_rng(1).permutation(GROWER), prior="standardized")
+    assert (kept.prior_, kept.strength_) == ("standardized", None)
+    np.testing.assert_allclose(np.diag(kept.get_mahalanobis_matrix()), 1.0, rtol=0.05)
+
+
+def test_what_did_not_help_is_tried_again_with_further_statements():
+    learner = fitted(side=Pairs.from_labels(GROWER, 60, random_state=1))
+    assert KEPT in learner.verdict_
+    learner.partial_fit(WINE, side=Pairs.from_labels(GROWER, 1500, random_state=2))
+    assert learner.verdict_.startswith("The learned metric helps")
+
+
+def test_other_classes_are_a_reason_to_choose_again():
+    rng = np.random.default_rng(0)
+    y = 5 + np.arange(400) % 4
+    X = rng.standard_normal((400, 6)) + 4 * np.eye(6)[y - 5]
+    learner = fitted(X[:200], np.where(y[:200] < 7, y[:200], -1))
+    before = set(learner.cv_results_["param_n_components"])
+    with warnings.catch_warnings():
+        warnings.filterwarnings("ignore", f".*{KEPT}", UserWarning)
+        learner.partial_fit(X, y)
+    assert before == {None, 1, 2}
+    assert set(learner.cv_results_["param_n_components"]) == {None, 3}
+
+
+def test_an_answer_that_was_not_reached_is_not_praised(monkeypatch):
+    side = Pairs.from_labels(GROWER, 600, random_state=0)
+    assert fitted(side=side).verdict_.startswith("The learned metric helps")
+    monkeypatch.setattr(_choosing, "_ONE_DIGIT", 0.0)
+    words = fitted(side=side).verdict_
+    assert words.startswith("Stopped at a relative gap of")
+    assert "before what was chosen was learned" in words

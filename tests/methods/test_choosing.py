@@ -16,7 +16,7 @@ from gramlearn.methods.choosing.candidates import (
     price_at_strength_one,
     prior_root,
 )
-from gramlearn.methods.choosing.choose import Choice, Gain, measure_gain
+from gramlearn.methods.choosing.choose import Choice, Gain, Judged, _join_folds, measure_gain
 from gramlearn.methods.choosing.judges import group_of, judge_of
 from gramlearn.methods.choosing.places import Places
 from gramlearn.methods.choosing.tasks import (
@@ -66,6 +66,14 @@ X = random_points()
 F = np.random.default_rng(1).standard_normal((D, 3))
 PLACES = Places(X)
 WHOLE = np.ones(12, dtype=bool)  # of candidates
+
+
+def judged_alone(scores, group):
+    """Things of weight one, in these groups, each about a point of its own."""
+    n = scores.shape[1]
+    return Judged(scores, np.ones(n), np.asarray(group), np.arange(n)[:, None])
+
+
 SIDES = {"pairs": random_pairs(), "triplets": random_triplets(), "bounds": random_bounds()}
 every_side = pytest.mark.parametrize("side", SIDES.values(), ids=SIDES)
 
@@ -140,9 +148,8 @@ def test_the_standard_error_of_pairs_is_that_of_other_draws_of_them(n_similar, n
         side = Pairs(table[:n_similar], table[n_similar:], n_points=N)
         judge = judge_of(PLACES, side, 5 * np.arange(n_pairs), np.random.default_rng(seed))
         scores = judge.score(F) - judge.score(None)
-        always = np.stack([0 * scores, 10 + scores])  # so that the second is best in all groups
-        gain = measure_gain(always, judge.weights, np.arange(n_pairs), WHOLE[:2])
-        found.append((scores.mean(), gain.error))
+        judged = Judged(scores[None], judge.weights, judge.items, np.arange(n_pairs)[:, None])
+        found.append((scores.mean(), judged.error(scores)))
     mean, error = np.transpose(found)
     assert np.mean(error) == pytest.approx(np.std(mean), rel=0.2)
 
@@ -268,7 +275,7 @@ def test_what_a_choice_gains_is_measured_by_groups_that_did_not_choose():
         chosen_by = [m for m in range(23) if group[m] != group[k]]
         best = max(range(4), key=lambda c: np.mean([scores[c, m] for m in chosen_by]))
         above.append(scores[best, k] - scores[0, k])
-    found = measure_gain(scores, np.ones(23), group, WHOLE[:4])
+    found = measure_gain(judged_alone(scores, group), WHOLE[:4])
     assert found.mean == pytest.approx(np.mean(above))
     assert found.error == pytest.approx(np.std(above, ddof=1) / 23**0.5)
 
@@ -279,7 +286,36 @@ def test_few_columns_are_taken_where_they_are_better_by_a_standard_error(margin,
     scores[1] = 0.5
     scores[2] = 0.5 + margin + np.tile([-1.0, 1.0], 25)  # with a standard error of 1 / 7
     group, is_whole = np.arange(50) // 2 % 5, np.array([True, True, False])
-    assert measure_gain(scores, np.ones(50), group, is_whole).mean == pytest.approx(gain)
+    assert measure_gain(judged_alone(scores, group), is_whole).mean == pytest.approx(gain)
+
+
+def test_the_standard_error_is_that_of_points_where_things_share_them():
+    """Scores of all pairs of n points that are sums of what is drawn for each point."""
+    n = 30
+    pairs = np.stack(np.triu_indices(n, 1), axis=1)
+    means, errors, alone = [], [], []
+    for seed in range(300):
+        scores = np.random.default_rng(seed).standard_normal(n)[pairs].sum(axis=1)
+        judged = Judged(scores[None], np.ones(len(pairs)), np.arange(len(pairs)), pairs)
+        means.append(judged.mean(scores))
+        errors.append(judged.error(scores))
+        alone.append(np.std(scores, ddof=1) / len(pairs) ** 0.5)
+    assert np.mean(errors) == pytest.approx(np.std(means), rel=0.1)
+    assert np.mean(alone) < 0.3 * np.std(means)
+
+
+def test_things_said_more_than_once_count_by_their_weights():
+    table = np.asarray([[0, 1, 2], [0, 2, 1]])
+    rows = np.concatenate([table, random_triplets(38).triplets])
+    weight = np.ones(40)
+    weight[1] = 0.25
+    side = Triplets(rows, n_points=N, weight=weight)
+    judge = judge_of(PLACES, side, np.r_[0, 0, np.arange(1, 39)], np.random.default_rng(0))
+    found = _join_folds([judge, judge], [[judge.score(None)], [judge.score(None)]])
+    assert found.weights[0] == pytest.approx(1.25)
+    first = float(squared(0, 1) < squared(0, 2))
+    assert found.scores[0, 0] == pytest.approx((first + 0.25 * (1 - first)) / 1.25)
+    np.testing.assert_allclose(found.weights[1:], 1.0)
 
 
 def test_of_equal_candidates_nothing_is_gained():
@@ -287,7 +323,7 @@ def test_of_equal_candidates_nothing_is_gained():
     gains = []
     for _ in range(400):
         scores = rng.standard_normal((12, 40))
-        gains.append(measure_gain(scores, np.ones(40), np.arange(40) % 5, WHOLE).mean)
+        gains.append(measure_gain(judged_alone(scores, np.arange(40) % 5), WHOLE).mean)
     # No candidate is better; the best of twelve on the same things would seem to gain 0.26.
     error = np.std(gains, ddof=1) / 20
     assert abs(np.mean(gains)) < 4 * error
@@ -306,7 +342,10 @@ def test_results_are_a_table_with_a_row_for_each_candidate():
     candidates = [PLAIN, Candidate("identity", "given", 1.0), Candidate("inverse_within")]
     scores = np.asarray([[0.0, 1.0, 0.5], [1.0, 1.0, 1.0], [0.5, 0.5, 0.5]])
     gain = Gain(0.5, 0.3, 3)
-    table = Choice(candidates[1], candidates, scores, np.ones(3), gain, "things").results
+    judged = judged_alone(scores, np.arange(3))
+    table = Choice(candidates[1], candidates, judged, gain, "things").results
+    table["params"][0]["prior"] = "changed"
+    assert PLAIN.prior == "identity"
     assert table["param_strength"] == [None, 1.0, None]
     assert table["rank_test_score"].tolist() == [2, 1, 3]
     np.testing.assert_allclose(table["mean_gain"], [0.0, 0.5, 0.0])
@@ -470,13 +509,13 @@ def test_weights_of_features_agree_on_what_is_one_number_up_to_rounding(form, ki
     for w in (
         weights_standardized(places),
         weights_within(places, within_classes(points, classes)),
-        weights_within(places, within_pairs(points, pairs)),
+        weights_within(places, within_pairs(points, pairs, np.ones(len(pairs)))),
     ):
         assert w[D] == 0
         np.testing.assert_allclose(w[:D] @ X.var(axis=0), X.var(axis=0).sum())
     # Alike points that differ by rounding alone tell nothing.
     alike = np.column_stack([classes.astype(float), ONE_NUMBER[kind]])
-    w = weights_within(Places(form(alike)), within_pairs(form(alike), pairs))
+    w = weights_within(Places(form(alike)), within_pairs(form(alike), pairs, np.ones(len(pairs))))
     np.testing.assert_array_equal(w, 1.0)
     A = prior_root("inverse_within", Places(alike), differences_from_means(alike, classes))
     np.testing.assert_array_equal(A, np.eye(2))

@@ -13,7 +13,7 @@ import numpy as np
 from gramlearn._base.validation import check_flag
 from gramlearn._base.warnings import warn
 from gramlearn.estimators._learning import SolvesProblems, check_labels, check_not_side, side_of
-from gramlearn.methods.choosing.candidates import PRIORS, Candidate, Family
+from gramlearn.methods.choosing.candidates import PRIORS, Candidate, Family, is_standardized
 from gramlearn.methods.choosing.choose import choose
 from gramlearn.methods.choosing.learning import (
     PERCENTILES,
@@ -42,6 +42,7 @@ from gramlearn.solvers.loop import Limits
 from gramlearn.solvers.progress import counting_bar
 
 _SHARE = 0.5  # of a time limit, for choosing
+_ONE_DIGIT = 0.1  # a relative gap, above which an answer is none
 DIRECTIONS = 100  # in which a metric of more features is learned, where no rank is given
 
 Settle = Callable[[SideInformation, Any], SideInformation]
@@ -69,6 +70,7 @@ class ChoosesByHeldBack(SolvesProblems):
     C: Any
     loss: Any
     prior: Any = None  # where it is no parameter
+    basis: Any
     bounds: Any
     percentiles: Any
     n_pairs: Any
@@ -80,21 +82,28 @@ class ChoosesByHeldBack(SolvesProblems):
     cv_results_: dict[str, Any]
     verdict_: str
     _chosen: Candidate
+    _families: list[Family]
 
     @property
     def _chooses(self) -> bool:
-        """Whether the price is to be chosen: a loss that is an object has one, and "hard" needs none."""
-        return self.C is None and not isinstance(self.loss, BoundedLoss) and self.loss != "hard"
+        """Whether the price is to be chosen: a loss that is an object has one, and "hard" needs none.
+
+        A basis of class means knows the classes of what would be held back.
+        """
+        is_of_classes = isinstance(self.basis, str) and self.basis == "class_means"
+        has_price = isinstance(self.loss, BoundedLoss) or self.loss == "hard"
+        return self.C is None and not has_price and not is_of_classes
 
     @property
     def _tries_prior(self) -> bool:
-        """Whether the prior is chosen, or one that candidates know by name; any other moves X beforehand."""
-        return self.prior is None or (isinstance(self.prior, str) and self.prior in PRIORS)
+        """Whether the prior is chosen, or told by what is alike; any other moves X beforehand."""
+        is_named = isinstance(self.prior, str)
+        return self.prior is None or (is_named and self.prior in ("identity", "inverse_within"))
 
     def _forget_choice(self) -> None:
         """Leave nothing of the choice that an earlier fit made."""
-        names = ("C_", "strength_", "prior_", "statements_", "cv_results_", "verdict_", "_chosen")
-        for name in names:
+        kept = ("C_", "strength_", "prior_", "statements_", "cv_results_", "verdict_")
+        for name in (*kept, "_chosen", "_families"):
             self.__dict__.pop(name, None)
 
     def _learn_best(
@@ -114,28 +123,43 @@ class ChoosesByHeldBack(SolvesProblems):
         """
         template = read_template(self.loss, regularizer, known.side)
         setting = self._setting(regularizer, template, of_kernel)
-        priors = self._priors(are_features)
+        priors = self._priors(are_features and not is_standardized(places))
         task: Task
         if known.side is None:
+            if not np.any(places.varies):
+                raise ValueError(
+                    "`X`: every point is equal to its nearest of other classes, which no metric tells apart; "
+                    "check the labels, or add features."
+                )
             n_classes = int(known.classes.max()) + 1
             families = families_of_labels(n_classes, places.n_directions, priors)
-            task = OfLabels(places, known.classes, setting.possible(self._allowed(families)))
+            task = OfLabels(places, known.classes, self._possible(families, setting, places))
         else:
             side = settle(known.side, template)
             as_given = self.loss is not None or self.bounds is not None or known.is_drawn
             families = families_as_given(priors) if as_given else families_of(side, priors)
-            task = OfStatements(places, side, setting.possible(self._allowed(families)))
+            task = OfStatements(places, side, self._possible(families, setting, places))
+        if getattr(self, "_families", None) != list(task.families):
+            self._forget_choice()  # there are other classes than before
+            self._families = list(task.families)
         with self._timed():
             chosen = getattr(self, "_chosen", None) or self._choose(task, setting, rng)
             final = learn_candidate(chosen, task, setting, rng)
         self.C_ = final.price
+        gap = final.learned.solution.relative_gap
+        if chosen.strength is not None and not gap <= _ONE_DIGIT:
+            self.verdict_ = (
+                f"Stopped at a relative gap of {gap:.2g}, before what was chosen was learned, so this holds of "
+                f"its like alone: {self.verdict_}"
+            )
         return final, chosen
 
     def _setting(self, regularizer: Regularizer, loss: PricedLoss, of_kernel: bool) -> Setting:
         """What was asked for, whatever is chosen."""
-        # Newton on X is the quickest for losses with a derivative; the last solve is as asked.
+        # Newton on X is the quickest where it takes any problem; the last solve is as asked.
         is_given = not (isinstance(self.solver, str) and self.solver == "auto")
-        solver = self.solver if is_given or not loss.is_smooth else "primal_newton"
+        takes_any = loss.is_smooth and regularizer.is_self_concordant
+        solver = self.solver if is_given or not takes_any else "primal_newton"
         bounds = check_bounds(self.bounds)
         return OfMatrices(
             regularizer,
@@ -150,7 +174,7 @@ class ChoosesByHeldBack(SolvesProblems):
     def _choose(self, task: Task, setting: Setting, rng: np.random.Generator) -> Candidate:
         """Try what can be learned on what is held back, and say where none of it helps.
 
-        Where too little is known to judge anything, further statements are a reason to choose again.
+        Where none does, further statements are a reason to choose again.
         """
         show = check_flag(self.verbose, "verbose")
         # What the last solve is to be like is read before the others, which take the time.
@@ -163,18 +187,20 @@ class ChoosesByHeldBack(SolvesProblems):
         with counting_bar("choosing", show) as report:
             choice = choose(task, setting, rng, report, is_over)
         chosen = choice.candidate
-        if choice.gain is not None:
+        if choice.helps:
             self._chosen = chosen
-        self.strength_, self.prior_, self.statements_ = (
-            chosen.strength,
-            chosen.prior,
-            chosen.statements,
-        )
-        self.cv_results_, self.verdict_ = choice.results, choice.verdict
+        self.strength_, self.statements_ = chosen.strength, chosen.statements
+        self.prior_ = chosen.prior
+        plain = "the plain distance"
+        if not self._tries_prior:
+            self.prior_ = self.prior if isinstance(self.prior, str) else "given"
+            plain = "the distance of the prior given"
+        self.cv_results_, self.verdict_ = choice.results, choice.verdict(plain)
         if choice.is_cut:
             warn(
-                f"{type(self).__name__}: `time_limit={self.time_limit}` ended the choice, which may take "
-                f"half of it, after {len(choice.candidates)} candidates; raise it, or pass C."
+                f"{type(self).__name__}: half of `time_limit={self.time_limit}` was over when "
+                f"{len(choice.candidates)} of the candidates had been tried, and the others were not; raise "
+                "it, or pass C."
             )
         if not choice.helps:
             warn(f"{type(self).__name__}: {self.verdict_}")
@@ -194,13 +220,18 @@ class ChoosesByHeldBack(SolvesProblems):
         """Those that replace bounds of None, as given."""
         return PERCENTILES if self.percentiles is None else check_percentiles(self.percentiles)
 
-    def _priors(self, are_features: bool) -> Sequence[str]:
+    def _priors(self, may_standardize: bool) -> Sequence[str]:
         """Those to choose from, or the one given: the identity, where X was moved by a matrix."""
         if self.prior is not None:
             return (self.prior,) if self._tries_prior else PRIORS[:1]
-        return [prior for prior in PRIORS if are_features or prior != "standardized"]
+        return [prior for prior in PRIORS if may_standardize or prior != "standardized"]
 
-    def _allowed(self, families: Sequence[Family]) -> list[Family]:
-        """Without those of few columns, where their number was given."""
-        is_given = self.n_components is not None
-        return [family for family in families if not (is_given and family.n_components)]
+    def _possible(
+        self, families: Sequence[Family], setting: Setting, places: Places
+    ) -> Sequence[Family]:
+        """Those that can be learned; where the number of columns was given, in so many."""
+        if self.n_components is None:
+            return setting.possible(families, None)
+        is_few = self.n_components < places.n_directions
+        whole = [family for family in families if family.is_whole]
+        return setting.possible(whole, int(self.n_components) if is_few else None)

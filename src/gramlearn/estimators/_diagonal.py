@@ -79,12 +79,11 @@ class LearnsWeights(ExplainsMetric, GoesOn, KeepsColumns):
         known = side_of(side, y, X.shape[0], self.n_pairs, rng)
         regularizer = read_regularizer(self.regularizer)
         loss = read_loss(self.loss, self.C, regularizer, known, type(self).__name__)
-        if isinstance(self.prior, str) and self.prior == "standardized":
-            prior = weights_standardized(Places(X))
-        elif isinstance(self.prior, str) and self.prior == "inverse_within":
+        if isinstance(self.prior, str) and self.prior == "inverse_within":
             prior = _weights_within(X, known, y if side is None else None)
         else:
-            prior = read_weights(self.prior, X, may_be_zero=not regularizer.keeps_range)
+            may_be_zero = not regularizer.keeps_range
+            prior = self._weights_of_prior(X, self.prior, may_be_zero=may_be_zero)
         asked, learned = learn_weights(
             known,
             loss,
@@ -105,7 +104,7 @@ class LearnsWeights(ExplainsMetric, GoesOn, KeepsColumns):
         known = self._known(side, y, X.shape[0], rng)
         regularizer = read_regularizer(self.regularizer)
         self._check_no_solver()
-        prior = read_weights(None if self._tries_prior else self.prior, X)
+        prior = self._weights_of_prior(X, None if self._tries_prior else self.prior)
         scale = np.sqrt(prior)
         if self._tries_prior:
             # Centered, a feature that is one number up to rounding is that rounding alone, and seems to vary.
@@ -121,6 +120,12 @@ class LearnsWeights(ExplainsMetric, GoesOn, KeepsColumns):
         )
         learned = final.learned._replace(feature_weights=prior * final.learned.feature_weights)
         return _Answer(final.asked, learned, prior)
+
+    def _weights_of_prior(self, X: Any, prior: Any, may_be_zero: bool = False) -> np.ndarray:
+        """A prior that is a matter of X alone."""
+        if isinstance(prior, str) and prior == "standardized":
+            return weights_standardized(Places(X))
+        return read_weights(prior, X, may_be_zero=may_be_zero)
 
     def _setting(self, regularizer: Regularizer, loss: PricedLoss, of_kernel: bool) -> Setting:
         if not self._is_diagonal:
@@ -145,7 +150,7 @@ class LearnsWeights(ExplainsMetric, GoesOn, KeepsColumns):
 def _weights_within(X: Any, known: SideInformation, y: Any) -> np.ndarray:
     """One over the variance of each feature among alike points, as labels or else what is known tells it."""
     if y is None:
-        found = within_pairs(X, alike_pairs(known))
+        found = within_pairs(X, *alike_pairs(known))
     else:
         found = within_classes(X, numbered_classes(y, X.shape[0]))
     return weights_within(Places(X), found)

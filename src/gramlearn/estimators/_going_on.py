@@ -71,6 +71,8 @@ class GoesOn(ChoosesByHeldBack, ABC):
             return self.fit(X, y, side=side)
         X = self._checked_points(X, reset=False)
         side = self._with_seen(X, y, side)
+        if not self._chooses:
+            self._forget_choice()
         self._adds = True
         self._learn_from(X, y if side is None else None, side)
         self._seen = _Seen(side, int(X.shape[0]), _digest(X))

@@ -106,7 +106,8 @@ class SolvesProblems:
             show = check_flag(self.verbose, "verbose")
             with progress_bar("learning", given.tol, show, self.callback) as callback:
                 solution, limits = run(given, callback)
-            warn_unless_solved(solution, limits, "raise tol")
+            asked = replace(limits, time_limit=self.time_limit or limits.time_limit)
+            warn_unless_solved(solution, asked, "raise tol")
             return solution
 
         return run_search(self, search)

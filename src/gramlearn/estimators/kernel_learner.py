@@ -237,7 +237,9 @@ class KernelLearner(
         alpha = check_positive(self.alpha, "alpha", "KernelLearner")
         complement = check_flag(self.complement, "complement")
         is_large = self.rank is None and isinstance(self.basis, str) and len(X) > DIRECTIONS
-        rank = DIRECTIONS if is_large and regularizer.is_invariant else self.rank
+        # Without the complement nothing would be left of the other directions.
+        is_cut = is_large and regularizer.is_invariant and complement
+        rank = DIRECTIONS if is_cut else self.rank
         space = FeatureSpace.of(
             X, self.kernel, self.kernel_params, rank, self.basis, complement, rng
         )

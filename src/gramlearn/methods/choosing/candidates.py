@@ -21,9 +21,10 @@ from typing import final
 import numpy as np
 
 from gramlearn.methods.choosing.places import Places
-from gramlearn.methods.metric.maps import principal_directions
+from gramlearn.methods.metric.maps import column_variances, principal_directions
 from gramlearn.problem.losses.bounded import PricedLoss
 
+_ALIKE = 1.5  # a ratio of variances
 PRIORS = ("identity", "standardized", "inverse_within")
 
 
@@ -95,6 +96,12 @@ def prior_root(name: str, places: Places, differences: np.ndarray) -> np.ndarray
     A = (V / np.sqrt(s)).T / scale
     A = A * varies
     return np.asarray(A * _ratio(places, A))
+
+
+def is_standardized(places: Places) -> bool:
+    """Whether the features vary about as much as each other, so that standardizing them changes little."""
+    variances = column_variances(places.coordinates)[places.varies]
+    return bool(variances.size == 0 or variances.max() <= _ALIKE * variances.min())
 
 
 def _ratio(places: Places, A: np.ndarray) -> float:

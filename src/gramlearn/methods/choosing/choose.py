@@ -1,20 +1,22 @@
 """c* = argmax_c sum_i w_i score_ci over what was held back, where it clearly beats the plain distance.
 
-What is learned begins at the prior that scores best by itself, unless that prior is right nearly always.
+Priors are tried by themselves, and what is learned from each of them at one strength; then the other strengths
+from the best of these, unless a prior alone is right nearly always.
 
 The candidate that scores best among many scores too well. So what it gains is measured by things that did
 not choose it: they are dealt into five groups, each group is judged by the candidate that is best on the
 other four, and the mean of these differences from the plain distance, with its standard error, is the verdict.
-It says what a user may expect; where it is not above two standard errors, the plain distance is kept, and up to
-three a gain is called probable. An item
+(Which prior is learned from at other strengths is told by all things.) It says what a user may expect; where it
+is not above two standard errors, the plain distance is kept, and up to three a gain is called probable. An item
 of weight w counts w times.
 """
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, NamedTuple, final
 
 import numpy as np
+from scipy.sparse import coo_array
 
 from gramlearn.methods.choosing.candidates import PLAIN, Candidate, Family
 from gramlearn.methods.choosing.judges import Judge, group_of
@@ -45,11 +47,38 @@ class Gain(NamedTuple):
 
 @final
 class Judged(NamedTuple):
-    """The scores of candidates on the things held back, the weights of these, and their numbers."""
+    """The scores of candidates on the things held back, the weights of these, their numbers and points."""
 
     scores: np.ndarray  # candidates x items
     weights: np.ndarray
     items: np.ndarray
+    points: np.ndarray  # a row for each item, of the points that it is about
+
+    def mean(self, rows: Any = slice(None)) -> np.ndarray:
+        """sum_k w_k s_k / sum_k w_k, of all candidates or of some rows of numbers."""
+        scores = self.scores[rows] if isinstance(rows, slice) else rows
+        return np.asarray(scores @ self.weights / self.weights.sum())
+
+    def error(self, rows: np.ndarray) -> np.ndarray:
+        """The standard error of that mean, where items that share a point may go together.
+
+        The variance is the sum of d_i d_j over all items that share a point, d_i = w_i (s_i - mean); that of
+        independent items, sum d_i^2, where that is more.
+        """
+        n, of_each = self.points.shape
+        d = np.atleast_2d((rows - self.mean(rows)[..., None]) * self.weights)
+        item = np.repeat(np.arange(n), of_each)
+        is_about = coo_array((np.ones(item.size), (self.points.reshape(-1), item)))
+        own = np.sum(d**2, axis=1)
+        shared = np.sum((is_about @ d.T) ** 2, axis=0) - (of_each - 1) * own
+        variance = np.maximum(own, shared) * n / (n - 1)
+        return np.asarray(np.sqrt(variance).reshape(rows.shape[:-1]) / self.weights.sum())
+
+    def some(self, items: np.ndarray) -> "Judged":
+        """The same of some of the items."""
+        return Judged(
+            self.scores[:, items], self.weights[items], self.items[items], self.points[items]
+        )
 
 
 @final
@@ -59,9 +88,8 @@ class Choice:
 
     candidate: Candidate
     candidates: Sequence[Candidate]
-    scores: np.ndarray  # candidates x items held back
-    weights: np.ndarray  # of the items
-    gain: Gain | None
+    judged: Judged | None = None
+    gain: Gain | None = None
     what: str = ""
     is_cut: bool = False  # whether it was over before all were tried
 
@@ -70,39 +98,41 @@ class Choice:
         """Whether something was learned that beat the plain distance on what was held back."""
         return self.gain is not None and not self.candidate.is_plain
 
-    @property
-    def verdict(self) -> str:
-        """In a sentence: does what was learned help, and how much."""
-        if self.gain is None:
+    def verdict(self, plain: str = "the plain distance") -> str:
+        """In a sentence: does what was learned help, and how much; `plain` names the first candidate."""
+        if self.gain is None or self.judged is None:
             return (
                 f"Not judged: too little is known to hold back {_FEWEST} things of it, which it takes to tell "
-                "metrics apart. So the plain distance is kept; pass more labels or statements, or C."
+                f"metrics apart. So {plain} is kept; pass more labels or statements, or C."
             )
-        plain = 100 * float(_mean(self.scores[0], self.weights))
+        score = 100 * float(self.judged.mean(self.judged.scores[0]))
+        of = f"of {len(self.judged.items)} held back, by {self.what}"
+        if len(self.candidates) == 1:
+            return f"Nothing was tried beside {plain}, which scores {score:.1f} %, {of}. So {plain} is kept."
         mean = round(100 * self.gain.mean, 1) + 0.0  # no "-0.0"
         by = f"{mean:.1f} points (standard error {100 * self.gain.error:.1f})"
-        of = f"of {self.scores.shape[1]} held back, by {self.what}"
         if self.helps:
             sure = self.gain.mean > _SURE * self.gain.error
             words = "The learned metric helps" if sure else "The learned metric probably helps"
-            return f"{words}: {by} above the plain distance, which scores {plain:.1f} %, {of}."
+            return f"{words}: {by} above {plain}, which scores {score:.1f} %, {of}."
         return (
-            f"No learned metric is clearly better than the plain distance, which scores {plain:.1f} %, {of}; "
-            f"the best gains {by}. So the plain distance is kept."
+            f"No learned metric is clearly better than {plain}, which scores {score:.1f} %, {of}; "
+            f"the best gains {by}. So {plain} is kept."
         )
 
     @property
     def results(self) -> dict[str, Any]:
         """A table of what was tried, a list or an array a column, as scikit-learn's `cv_results_`."""
-        table: dict[str, Any] = {"params": [vars(c) for c in self.candidates]}
+        table: dict[str, Any] = {"params": [dict(vars(c)) for c in self.candidates]}
         for name in ("prior", "statements", "strength", "n_components"):
             table[f"param_{name}"] = [getattr(c, name) for c in self.candidates]
-        if self.gain is not None:
-            above = self.scores - self.scores[0]
-            table["mean_test_score"] = _mean(self.scores, self.weights)
-            table["std_error_test_score"] = _standard_error(self.scores, self.weights)
-            table["mean_gain"] = _mean(above, self.weights)
-            table["std_error_gain"] = _standard_error(above, self.weights)
+        if self.judged is not None:
+            scores = self.judged.scores
+            above = scores - scores[0]
+            table["mean_test_score"] = self.judged.mean(scores)
+            table["std_error_test_score"] = self.judged.error(scores)
+            table["mean_gain"] = self.judged.mean(above)
+            table["std_error_gain"] = self.judged.error(above)
             order = np.argsort(np.argsort(-table["mean_test_score"], kind="stable"))
             table["rank_test_score"] = order + 1
         return table
@@ -120,68 +150,67 @@ def choose(
     Once it `is_over` no other family is tried.
     """
     folds = task.folds(rng)
-    every = [candidate for family in task.families for candidate in family]
-    nothing = np.zeros((len(every), 0)), np.zeros(0)
     items = [fold.judge.items for fold in folds]
     group = group_of(np.unique(np.concatenate(items))) if items else np.zeros(0)
     if len(group) < _FEWEST or np.all(group == group[0]):
-        return Choice(PLAIN, every, *nothing, None)
+        return Choice(PLAIN, [candidate for family in task.families for candidate in family])
+    judges = [fold.judge for fold in folds]
+    tried: list[Family] = []
+    table: list[list[np.ndarray]] = [[] for _ in folds]
+    n_wanted = 0
 
-    def judge(families: Sequence[Family]) -> tuple[list[Family], Judged]:
-        tried: list[Family] = []
-        scores: list[list[np.ndarray]] = [[] for _ in folds]
+    def judge(families: Sequence[Family]) -> None:
+        nonlocal n_wanted
+        n_wanted += len(families)
         for family in families:
             if is_over() and not family.is_plain:
                 break
-            for fold, of_fold in zip(folds, scores, strict=True):
+            for fold, scores in zip(folds, table, strict=True):
                 roots: list[Any] = [None]
                 if not family.is_plain:
                     roots = list(learn_family(family, task, fold.part, setting, rng))
-                of_fold += [fold.judge.score(F) for F in roots]
+                scores += [fold.judge.score(F, family.is_whole) for F in roots]
             tried.append(family)
             report()
-        return tried, _join_folds([fold.judge for fold in folds], scores)
 
-    wanted = [family for family in task.families if not family.statements]
-    alone, judged = judge(wanted)
-    means = _mean(judged.scores, judged.weights)
-    promising = []
-    if np.max(means) < _NEARLY_ALL:
-        promising = _from_best_prior(task.families, alone, means)
-    learned, of_learned = judge(promising)
-    table = np.concatenate([judged.scores, of_learned.scores])
-    candidates = [candidate for family in (*alone, *learned) for candidate in family]
+    judge([family for family in task.families if not family.statements])
+    n_alone = len(tried)
+    if np.max(_join_folds(judges, table).mean()) < _NEARLY_ALL:
+        learned = [family for family in task.families if family.statements]
+        judge([_first(family) for family in learned])
+        means = _join_folds(judges, table).mean()[n_alone:]
+        if len(means):
+            best = tried[n_alone:][_first_of_best(means)].prior
+            judge([_others(family) for family in learned if family.prior == best])
+    judged = _join_folds(judges, table)
+    candidates = [candidate for family in tried for candidate in family]
     is_whole = np.asarray([candidate.n_components is None for candidate in candidates])
-    gain = measure_gain(table, judged.weights, group, is_whole)
-    best = candidates[_best(table, judged.weights, is_whole)]
-    chosen = best if gain.is_clear else PLAIN
-    is_cut = len(alone) + len(learned) < len(wanted) + len(promising)
-    return Choice(
-        chosen, candidates, table, judged.weights, gain, folds[0].judge.what, is_cut=is_cut
-    )
+    gain = measure_gain(judged, is_whole)
+    found = candidates[_best(judged, is_whole)] if gain.is_clear else PLAIN
+    is_cut = len(tried) < n_wanted
+    return Choice(found, candidates, judged, gain, judges[0].what, is_cut)
 
 
-def _from_best_prior(
-    families: Sequence[Family], alone: Sequence[Family], means: np.ndarray
-) -> list[Family]:
-    """Those in which something is learned, from the prior that scores best by itself."""
-    learned = [family for family in families if family.statements]
-    priors = list(dict.fromkeys(family.prior for family in learned))
-    score = {
-        family.prior: mean for family, mean in zip(alone, means, strict=True) if family.is_whole
-    }
-    first = priors[_first_of_best([score.get(prior, -np.inf) for prior in priors])]
-    return [family for family in learned if family.prior == first]
+def _first(family: Family) -> Family:
+    """With its middle strength alone, the milder one of two."""
+    strengths = list(family.strengths)
+    return replace(family, strengths=strengths[(len(strengths) - 1) // 2 :][:1])
 
 
-def _best(scores: np.ndarray, weights: np.ndarray, is_whole: np.ndarray) -> int:
+def _others(family: Family) -> Family:
+    """With the other strengths."""
+    first = _first(family).strengths
+    return replace(family, strengths=[s for s in family.strengths if s not in first])
+
+
+def _best(judged: Judged, is_whole: np.ndarray) -> int:
     """The best candidate; of few columns only where that beats the best of all by a standard error."""
-    means = _mean(scores, weights)
+    means = judged.mean()
     first = _first_of_best(means)
     whole = np.flatnonzero(is_whole)
     best_whole = int(whole[_first_of_best(means[whole])])
-    above = scores[first] - scores[best_whole]
-    is_better = _mean(above, weights) > _standard_error(above, weights)
+    above = judged.scores[first] - judged.scores[best_whole]
+    is_better = judged.mean(above) > judged.error(above)
     return first if is_whole[first] or is_better else best_whole
 
 
@@ -190,40 +219,31 @@ def _first_of_best(means: Any) -> int:
     return int(np.argmax(np.round(means, _DIGITS)))
 
 
-def measure_gain(
-    scores: np.ndarray, weights: np.ndarray, group: np.ndarray, is_whole: np.ndarray
-) -> Gain:
+def measure_gain(judged: Judged, is_whole: np.ndarray) -> Gain:
     """What the best candidate gains over the first, by items whose group had no part in choosing it."""
-    n = scores.shape[1]
-    above = np.empty(n)
+    group = group_of(judged.items)
+    above = np.empty(len(group))
     for k in np.unique(group):
         here = group == k
-        best = _best(scores[:, ~here], weights[~here], is_whole)
-        above[here] = scores[best, here] - scores[0, here]
+        best = _best(judged.some(~here), is_whole)
+        above[here] = judged.scores[best, here] - judged.scores[0, here]
     # So many items of equal weights have the same standard error.
-    n_items = float(weights.sum() ** 2 / (weights**2).sum())
-    return Gain(float(_mean(above, weights)), float(_standard_error(above, weights)), n_items)
-
-
-def _mean(scores: np.ndarray, weights: np.ndarray) -> np.ndarray:
-    """sum_k w_k s_k / sum_k w_k along the last axis."""
-    return np.asarray(scores @ weights / weights.sum())
-
-
-def _standard_error(scores: np.ndarray, weights: np.ndarray) -> np.ndarray:
-    """Of that mean, of independent items, of which there are two or more."""
-    n = len(weights)
-    squares = (scores - _mean(scores, weights)[..., None]) ** 2 @ weights**2
-    return np.asarray(np.sqrt(squares * n / (n - 1)) / weights.sum())
+    n_items = float(judged.weights.sum() ** 2 / (judged.weights**2).sum())
+    return Gain(float(judged.mean(above)), float(judged.error(above)), n_items)
 
 
 def _join_folds(judges: Sequence[Judge], scores: Sequence[Sequence[np.ndarray]]) -> Judged:
-    """Each item once: what was held back twice has the mean of both scores."""
+    """Each item once, with the mean by weight of its scores, and the weight that it has in a fold."""
     items = np.concatenate([judge.items for judge in judges])
     weights = np.concatenate([judge.weights for judge in judges])
+    points = np.concatenate([judge.points for judge in judges])
+    fold = np.repeat(np.arange(len(judges)), [len(judge.items) for judge in judges])
     which, first, place = np.unique(items, return_index=True, return_inverse=True)
     rows = [np.concatenate(of_candidate) for of_candidate in zip(*scores, strict=True)]
     total = np.zeros((len(rows), len(which)))
     for row, of_candidate in zip(total, rows, strict=True):
-        np.add.at(row, place, of_candidate)
-    return Judged(total / np.bincount(place), weights[first], which)
+        np.add.at(row, place, weights * of_candidate)
+    weight = np.bincount(place, weights)
+    n_folds = np.bincount(np.unique(np.stack([place, fold]), axis=1)[0])
+    means = np.divide(total, weight, out=np.zeros_like(total), where=weight > 0)
+    return Judged(means, weight / n_folds, which, points[first])

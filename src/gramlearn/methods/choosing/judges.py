@@ -31,16 +31,25 @@ _GROUPS = 5
 class Judge(ABC):
     """Scores what was held back; `items` numbers it, at random, and the same thing always alike.
 
-    `weights` says how much each counts.
+    `weights` says how much each counts, and a row of `points` which points it is about.
     """
 
     items: np.ndarray
     weights: np.ndarray
+    points: np.ndarray
     what: str  # is scored, in words
+    _places: Places
+
+    def score(self, F: np.ndarray | None, is_whole: bool = True) -> np.ndarray:
+        """One number for each item, under the distances of p F; without F under the plain ones.
+
+        Where F is not whole, its columns are all there is: what lies beyond the coordinates is left out.
+        """
+        return self._score(F, self._places if is_whole else self._places.inside)
 
     @abstractmethod
-    def score(self, F: np.ndarray | None) -> np.ndarray:
-        """One number for each item, under the distances of p F; without F under the plain ones."""
+    def _score(self, F: np.ndarray | None, places: Places) -> np.ndarray:
+        """The same at these places."""
 
 
 @final
@@ -57,14 +66,14 @@ class NeighborJudge(Judge):
         classes: np.ndarray,
         items: np.ndarray,
     ) -> None:
-        self.items, self.weights = items, np.ones(len(items))
+        self.items, self.weights, self.points = items, np.ones(len(items)), held[:, None]
         self._places = places
         self._known, self._held = known, held
         self._classes, self._answers = classes[known], classes[held]
         self._n_classes = int(classes.max()) + 1
 
-    def score(self, F: np.ndarray | None) -> np.ndarray:
-        squared = self._places.squared_between(F, self._held, self._known)
+    def _score(self, F: np.ndarray | None, places: Places) -> np.ndarray:
+        squared = places.squared_between(F, self._held, self._known)
         return neighbor_scores(squared, self._classes, self._answers, self._n_classes)
 
 
@@ -82,15 +91,16 @@ class PairJudge(Judge):
     def __init__(
         self, places: Places, held: Pairs, items: np.ndarray, rng: np.random.Generator
     ) -> None:
-        self.items, self.weights = items, held.weights()
+        self.items, self.weights = items, np.asarray(held.weights())
+        self.points = np.asarray(held.statement_points())
         self._places = places
         self._near, self._far = np.asarray(held.similar), np.asarray(held.dissimilar)
         self._others = rng.integers(places.n_points, size=(len(self._near), _OTHERS))
 
-    def score(self, F: np.ndarray | None) -> np.ndarray:
-        near, far = (self._places.squared(F, *pairs.T) for pairs in (self._near, self._far))
+    def _score(self, F: np.ndarray | None, places: Places) -> np.ndarray:
+        near, far = (places.squared(F, *pairs.T) for pairs in (self._near, self._far))
         i = np.repeat(self._near[:, 0], _OTHERS)
-        others = self._places.squared(F, i, self._others.reshape(-1)).reshape(-1, _OTHERS)
+        others = places.squared(F, i, self._others.reshape(-1)).reshape(-1, _OTHERS)
         of_similar = comparison_scores(near[:, None], others).mean(axis=1)
         # A dissimilar pair without a similar one has nothing to be farther than.
         of_dissimilar = np.full(far.size, 0.5)
@@ -113,11 +123,12 @@ class StatementJudge(Judge):
     """Statements that are scored one by one."""
 
     def __init__(self, places: Places, held: SideInformation, items: np.ndarray, what: str) -> None:
-        self.items, self.weights, self.what = items, held.weights(), what
+        self.items, self.weights, self.what = items, np.asarray(held.weights()), what
+        self.points = np.asarray(held.statement_points())
         self._places, self._held = places, held
 
-    def score(self, F: np.ndarray | None) -> np.ndarray:
-        return statement_scores(self._held, partial(self._places.squared, F))
+    def _score(self, F: np.ndarray | None, places: Places) -> np.ndarray:
+        return statement_scores(self._held, partial(places.squared, F))
 
 
 def group_of(items: np.ndarray) -> np.ndarray:

@@ -59,8 +59,8 @@ class Setting(ABC):
     solve: Solve
 
     @abstractmethod
-    def possible(self, families: Sequence[Family]) -> Sequence[Family]:
-        """Those of a task that can be learned."""
+    def possible(self, families: Sequence[Family], n_columns: int | None) -> Sequence[Family]:
+        """Those of a task that can be learned; all but the plain distance in so many columns, if not None."""
 
     @abstractmethod
     def root(self, prior: str, task: Task, part: Any) -> np.ndarray:
@@ -119,8 +119,10 @@ class OfMatrices(Setting):
     of_kernel: bool = False
     solver: Any = "auto"
 
-    def possible(self, families: Sequence[Family]) -> Sequence[Family]:
-        return families
+    def possible(self, families: Sequence[Family], n_columns: int | None) -> Sequence[Family]:
+        if n_columns is None:
+            return families
+        return [f if f.is_plain else replace(f, n_components=n_columns) for f in families]
 
     def root(self, prior: str, task: Task, part: Any) -> np.ndarray:
         return task.root(prior, part)
@@ -186,7 +188,8 @@ def learn_family(
     kind = family.statements
     side = task.statements(kind, part, places.coordinates, rng)
     side = thinned(side, rng, setting.most_statements(kind, places.n_directions, roughly=True))
-    return [times(A.T, F) for F in setting.path(side, places, family.strengths)]
+    found = [times(A.T, F) for F in setting.path(side, places, family.strengths)]
+    return [keep_leading(F, task.places(part), family.n_components) for F in found]
 
 
 class Final(NamedTuple):

@@ -52,6 +52,11 @@ class Places:
         largest = np.maximum(np.abs(highest), np.abs(lowest))
         return np.asarray(highest - lowest > np.maximum(_ROUNDING * largest, _LEAST))
 
+    @property
+    def inside(self) -> "Places":
+        """The same points with nothing beyond their coordinates."""
+        return Places(self.coordinates)
+
     def moved(self, A: np.ndarray) -> "Places":
         """The same points with coordinates p A', which a prior W0 = A'A measures as plain distances."""
         return Places(times(self.coordinates, A.T), self.beyond, self.beyond_between)

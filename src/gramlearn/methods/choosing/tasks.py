@@ -18,6 +18,7 @@ from gramlearn.methods.choosing.judges import Judge, NeighborJudge, judge_of
 from gramlearn.methods.choosing.places import Places
 from gramlearn.methods.choosing.within import Within, within_classes, within_pairs
 from gramlearn.side_information import Pairs, SideInformation, Triplets
+from gramlearn.side_information.neighbors import Neighborhoods
 from gramlearn.side_information.splitting import choose_held
 
 _NEIGHBORS = 5  # of its own class, and of others, that each point is compared with
@@ -133,10 +134,11 @@ class OfLabels(Task):
     def statements(
         self, kind: str, part: Any, seen: np.ndarray, rng: np.random.Generator
     ) -> SideInformation:
-        found = Triplets.from_neighbors(
-            seen, self._classes[part], _NEIGHBORS, _NEIGHBORS, margin=_UNIT_MARGIN[kind]
-        )
-        return thinned(found, rng, max(_PER_POINT * len(part), _ENOUGH))
+        # As `Triplets.from_neighbors`, but where all points equal their nearest others, nothing is wrong here.
+        found = Neighborhoods.of(seen, self._classes[part], _NEIGHBORS, _NEIGHBORS)
+        margin = _UNIT_MARGIN[kind] * found.mean_distance(found.pairs_of_two_classes)
+        side = Triplets(found.triplets, n_points=len(part), margin=margin)
+        return thinned(side, rng, max(_PER_POINT * len(part), _ENOUGH))
 
 
 @final
@@ -168,7 +170,7 @@ class OfStatements(Task):
             if held is None:
                 return []
             part = self._side.drop(held)
-            if self._compares and not len(alike_pairs(part)):
+            if self._compares and not len(alike_pairs(part)[0]):
                 return []  # with nothing alike, there is nothing to compare with others
             judge = judge_of(self._all, self._side.drop(~held), number[held], rng)
             found.append(Fold(part, judge))
@@ -178,7 +180,7 @@ class OfStatements(Task):
         return prior_root(prior, self._all, differences_of_alike(self._all.coordinates, part))
 
     def within(self, part: Any) -> Within:
-        return within_pairs(self._all.coordinates, alike_pairs(part))
+        return within_pairs(self._all.coordinates, *alike_pairs(part))
 
     def places(self, part: Any) -> Places:
         return self._all
@@ -188,11 +190,10 @@ class OfStatements(Task):
     ) -> SideInformation:
         if kind == "given":
             return scaled_to(part, seen)
-        pairs = (
-            part
-            if isinstance(part, Pairs)
-            else Pairs(alike_pairs(part), n_points=self._all.n_points)
-        )
+        pairs = part
+        if not isinstance(part, Pairs):
+            rows, weight = alike_pairs(part)
+            pairs = Pairs(rows, n_points=self._all.n_points, similar_weight=weight)
         return Triplets.from_pairs(
             pairs, seen, _NEIGHBORS, margin=_UNIT_MARGIN[kind], random_state=rng
         )
@@ -219,16 +220,22 @@ def differences_from_means(P: np.ndarray, classes: np.ndarray) -> np.ndarray:
 
 
 def differences_of_alike(P: np.ndarray, side: SideInformation) -> np.ndarray:
-    """(p_i - p_j) / sqrt(2) of pairs called near, which has the covariance of points about their mean."""
-    i, j = alike_pairs(side).T
-    return np.asarray((P[i] - P[j]) / np.sqrt(2.0))
+    """(p_i - p_j) sqrt(w / 2) of pairs called near, which has the covariance of points about their mean.
+
+    w are the weights of the pairs, over their mean.
+    """
+    pairs, weight = alike_pairs(side)
+    i, j = pairs.T
+    return np.asarray((P[i] - P[j]) * np.sqrt(weight / 2.0)[:, None])
 
 
-def alike_pairs(side: SideInformation) -> np.ndarray:
-    """The pairs that statements call near, each once."""
+def alike_pairs(side: SideInformation) -> tuple[np.ndarray, np.ndarray]:
+    """The pairs that statements call near, each once, and the sum of their weights, over its mean."""
     i, j, alike = (np.asarray(v) for v in side.near_and_far())
-    pairs = np.sort(np.stack([i, j], axis=1)[alike], axis=1)
-    return distinct_rows(pairs).rows
+    some = distinct_rows(np.sort(np.stack([i, j], axis=1)[alike], axis=1))
+    weight = np.bincount(some.kind, np.asarray(side.pair_weights())[alike])
+    rows, weight = some.rows[weight > 0], weight[weight > 0]
+    return rows, weight / max(float(weight.mean()), np.finfo(float).tiny) if weight.size else weight
 
 
 def scaled_to(side: SideInformation, seen: np.ndarray) -> SideInformation:
@@ -269,8 +276,9 @@ def families_of_labels(
     """
     found = _alone(priors)
     if Family("inverse_within") in found:
-        counts = {min(count, n_directions) for count in (n_classes - 1, 2 * (n_classes - 1))}
-        found += [Family("inverse_within", n_components=count) for count in sorted(counts)]
+        counts = (n_classes - 1, 2 * (n_classes - 1))
+        few = [count for count in counts if count < n_directions]
+        found += [Family("inverse_within", n_components=count) for count in few]
     return found + [_learning(prior, "neighbors") for prior in priors]
 
 

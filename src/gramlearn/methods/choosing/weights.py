@@ -35,7 +35,8 @@ _FEW = 1000  # statements that there are of any number of features
 class OfWeights(Setting):
     """M is a weight for each feature."""
 
-    def possible(self, families: Sequence[Family]) -> Sequence[Family]:
+    def possible(self, families: Sequence[Family], n_columns: int | None) -> Sequence[Family]:
+        del n_columns  # are single features
         return families_of_weights(families)
 
     def root(self, prior: str, task: Task, part: Any) -> np.ndarray:

@@ -1,6 +1,7 @@
 """w_f ~ 1 / s_f: one over the variance of each feature among points that are alike.
 
-It is the diagonal of the prior "inverse_within" (see `candidates`), of points that may be sparse:
+It is to a diagonal metric what the prior "inverse_within" (see `candidates`) is to a full one; points may be
+sparse:
 
     s_f = (sum of squares within + variance of all) / (number of differences + 1)
 
@@ -36,15 +37,16 @@ def within_classes(P: Any, classes: np.ndarray) -> Within:
     return Within(squares, len(known))
 
 
-def within_pairs(P: Any, pairs: np.ndarray) -> Within:
-    """Of the two points of each pair, over sqrt(2)."""
+def within_pairs(P: Any, pairs: np.ndarray, weight: np.ndarray) -> Within:
+    """Of the two points of each pair, over sqrt(2); a pair counts by its weight."""
     squares = np.zeros(P.shape[1])
     size = max(1, _NUMBERS // max(P.shape[1], 1))
     for start in range(0, len(pairs), size):
-        i, j = pairs[start : start + size].T
+        some = slice(start, start + size)
+        i, j = pairs[some].T
         D = P[i] - P[j]
         both = D.multiply(D) if issparse(D) else D**2
-        squares += np.asarray(both.sum(axis=0)).reshape(-1) / 2
+        squares += np.asarray(both.T @ weight[some]).reshape(-1) / 2
     return Within(squares, len(pairs))
 
 
