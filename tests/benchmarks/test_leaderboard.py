@@ -120,7 +120,7 @@ def test_all_groups_get_the_same_halves_and_other_seeds_others():
         of_group = tuple(part.draws[0].parameters[key] for key in ("set", "group"))
         draws.setdefault(of_group, []).extend(draw.parameters["draw"] for draw in part.draws)
     assert len({name for name, _ in draws}) >= 20
-    assert len({group for _, group in draws}) == 4
+    assert len({group for _, group in draws}) == 5
     assert all(numbers == list(range(10)) for numbers in draws.values())
     others = checked_parts(BOARDS["neighbors"](1), quick=False, seed=1)
     assert {d.parameters["draw"] for p in parts for d in p.draws}.isdisjoint(
