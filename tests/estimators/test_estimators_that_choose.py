@@ -597,6 +597,21 @@ def test_the_verdict_names_the_prior_that_was_given():
     np.testing.assert_allclose(np.diag(kept.get_mahalanobis_matrix()), 1.0, rtol=0.05)
 
 
+def test_comparisons_of_a_hidden_metric_are_learned_from_as_they_are():
+    """They tell weights of features, which comparisons of what is near with points at random do not."""
+    rng = np.random.default_rng(0)
+    X, weight = rng.standard_normal((200, 10)), np.exp(1.5 * rng.standard_normal(10))
+
+    def judged(count):
+        rows = np.asarray([rng.permutation(200)[:3] for _ in range(count)])
+        near, far = (((X[rows[:, 0]] - X[rows[:, k]]) ** 2) @ weight for k in (1, 2))
+        return Triplets(np.where((near < far)[:, None], rows, rows[:, [0, 2, 1]]), n_points=200)
+
+    learner = fitted(X, side=judged(1000))
+    assert learner.statements_ == "given"
+    assert learner.score(X, side=judged(2000)) > 0.93
+
+
 def test_what_did_not_help_is_tried_again_with_further_statements():
     learner = fitted(side=Pairs.from_labels(GROWER, 60, random_state=1))
     assert KEPT in learner.verdict_

@@ -65,7 +65,7 @@ def random_bounds(count=40, seed=0):
 X = random_points()
 F = np.random.default_rng(1).standard_normal((D, 3))
 PLACES = Places(X)
-WHOLE = np.ones(12, dtype=bool)  # of candidates
+NONE = np.zeros(12)  # in reserve, of candidates
 
 
 def judged_alone(scores, group):
@@ -275,7 +275,7 @@ def test_what_a_choice_gains_is_measured_by_groups_that_did_not_choose():
         chosen_by = [m for m in range(23) if group[m] != group[k]]
         best = max(range(4), key=lambda c: np.mean([scores[c, m] for m in chosen_by]))
         above.append(scores[best, k] - scores[0, k])
-    found = measure_gain(judged_alone(scores, group), WHOLE[:4])
+    found = measure_gain(judged_alone(scores, group), NONE[:4])
     assert found.mean == pytest.approx(np.mean(above))
     assert found.error == pytest.approx(np.std(above, ddof=1) / 23**0.5)
 
@@ -285,8 +285,8 @@ def test_few_columns_are_taken_where_they_are_better_by_a_standard_error(margin,
     scores = np.zeros((3, 50))
     scores[1] = 0.5
     scores[2] = 0.5 + margin + np.tile([-1.0, 1.0], 25)  # with a standard error of 1 / 7
-    group, is_whole = np.arange(50) // 2 % 5, np.array([True, True, False])
-    assert measure_gain(judged_alone(scores, group), is_whole).mean == pytest.approx(gain)
+    group, reserve = np.arange(50) // 2 % 5, np.array([0.0, 0.0, 1.0])
+    assert measure_gain(judged_alone(scores, group), reserve).mean == pytest.approx(gain)
 
 
 def test_the_standard_error_is_that_of_points_where_things_share_them():
@@ -323,7 +323,7 @@ def test_of_equal_candidates_nothing_is_gained():
     gains = []
     for _ in range(400):
         scores = rng.standard_normal((12, 40))
-        gains.append(measure_gain(judged_alone(scores, np.arange(40) % 5), WHOLE).mean)
+        gains.append(measure_gain(judged_alone(scores, np.arange(40) % 5), NONE).mean)
     # No candidate is better; the best of twelve on the same things would seem to gain 0.26.
     error = np.std(gains, ddof=1) / 20
     assert abs(np.mean(gains)) < 4 * error

@@ -288,7 +288,7 @@ def families_as_given(priors: Sequence[str] = PRIORS) -> list[Family]:
 
 
 def families_of(side: SideInformation, priors: Sequence[str] = PRIORS) -> list[Family]:
-    """Priors alone; the statements as they are where they have bounds of their own, or compared with others.
+    """Priors alone; pairs compared with others, or as they are where they have bounds; comparisons both ways.
 
     What is alike is known of the groups that statements are about alone, and other groups may differ just
     there: of several priors none is chosen for being small where alike points differ.
@@ -299,8 +299,10 @@ def families_of(side: SideInformation, priors: Sequence[str] = PRIORS) -> list[F
     is_compared = isinstance(side, Triplets) or (
         isinstance(side, Pairs) and not has_bounds and bool(side.similar.shape[0])
     )
-    kind = "others" if is_compared else "given"
-    return _alone(priors) + [_learning(prior, kind) for prior in priors]
+    kinds = ["others"] if is_compared else ["given"]
+    if isinstance(side, Triplets):
+        kinds = ["others", "given"]
+    return _alone(priors) + [_learning(prior, kind) for kind in kinds for prior in priors]
 
 
 def _alone(priors: Sequence[str]) -> list[Family]:
