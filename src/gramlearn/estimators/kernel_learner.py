@@ -49,15 +49,16 @@ class KernelLearner(
         Parameters of the kernel by name, such as {"gamma": 0.1}. Without a gamma it is 1 / (d var X), as in
         scikit-learn's SVC.
     rank : int, optional
-        The largest number of directions to learn in; no limit if None. For many points.
+        The largest number of directions to learn in, for many points; None is no limit where C is given, and
+        100 where it is not and the complement is kept.
     basis : {"cholesky", "subset", "spectral", "random", "kmeans"} or array n x k
         The directions to learn in, where `rank` limits their number. Points that incomplete Cholesky picks, or
         drawn at random, leading eigenvectors, random combinations of points, means of clusters, or the columns
         of a matrix of weights of the points, which need no rank.
     n_components : int, optional
         The number of columns that `transform` gives. They are the leading principal directions of the
-        transformed training points. None is all of them, or one less than there are classes where that was
-        chosen with the price.
+        transformed training points. None is all of them, or c - 1 or 2 (c - 1) for c classes where that was
+        chosen with the price. What is chosen without C is judged in so many columns.
     complement : bool
         Whether the kernel keeps alpha k0 in the directions that the basis leaves out. Without it the kernel has
         the rank of the basis (K09), and nothing of size n x n is made.

@@ -58,7 +58,8 @@ class MetricLearner(LearnsWeights, BaseEstimator):
         means of their classes or between alike pairs, shrunk where they are few; of a diagonal metric it is
         one over the variances among them. With "inverse_covariance" and LogDet the metric does not depend on
         the units of the features. None chooses among the first three with the price, and is "identity" where
-        C is given.
+        C is given. Without C "inverse_within" is kept only where it helps, for it is learned from what is
+        known; of any other prior that is given, `verdict_` says whether more can be learned.
     loss : {"slack", "hinge", "squared_hinge", "square", "hard"} or loss, optional
         What a violated statement costs. "slack" is that of the regularizer, and Hinge for triplets. "hard"
         bounds hold, or InfeasibleError names those that contradict each other. "square" is for Bounds whose
@@ -68,13 +69,14 @@ class MetricLearner(LearnsWeights, BaseEstimator):
         The price of a violation: the larger, the more it counts. ITML and K09 call it gamma. None chooses it
         by what is held back, and with it what was not given of prior, kind of statements and columns; where
         nothing beats the plain distance, that is kept, and a warning says so. A loss that is an object has a
-        price of its own.
+        price of its own, and with basis="class_means", which knows the classes, nothing can be held back: None
+        is 1 there.
     bounds : (upper, lower), optional
         Squared distances: alike pairs shall be at most `upper` apart, others at least `lower`. What is None is
         a percentile.
     rank : int, optional
-        The largest number of directions to learn in; no limit if None. W = I + R (F - I) R' with a basis R:
-        nothing is d x d, and X may be sparse.
+        The largest number of directions to learn in; None is no limit where C is given, and 100 where it is
+        not. W = I + R (F - I) R' with a basis R: nothing is d x d, and X may be sparse.
     basis : {"svd", "means", "class_means", "subset"} or array d x k
         The directions to learn in, where `rank` limits their number. Leading singular vectors of X, means of
         clusters, or of clusters of each class, points drawn at random, or the columns of a matrix, which need
@@ -82,8 +84,8 @@ class MetricLearner(LearnsWeights, BaseEstimator):
     n_components : int, optional
         The number of columns that `transform` gives. They are the leading principal directions of the
         transformed training points (of a diagonal metric, the features that vary most in them). None is all of
-        them, or one less than there are classes where that was chosen with the price. `pair_distance` is always
-        that of all directions.
+        them, or c - 1 or 2 (c - 1) for c classes where that was chosen with the price. What is chosen without C
+        is judged in so many columns. `pair_distance` is always that of all directions.
     regularize : {"map", "kernel"}
         The matrix that the regularizer is applied to: the learned map, or the kernel matrix of the training
         points. For LogDet both give the same metric.
@@ -147,7 +149,7 @@ class MetricLearner(LearnsWeights, BaseEstimator):
     cv_results_ : dict
         All that was tried, with its score on what was held back and the gain over the plain distance.
     verdict_ : str
-        Whether what was learned helps, and how much, in a sentence.
+        Whether what was chosen helps, and how much, in a sentence; it is about the fit that chose it.
     bounds_ : (upper, lower)
         The squared distances that were asked of pairs without bounds of their own; None where all had some.
     threshold_ : float
@@ -157,7 +159,8 @@ class MetricLearner(LearnsWeights, BaseEstimator):
     class_feature_importances_ : array c x d
         Which features tell each of `classes_` from the others, after a fit to labels.
     feature_stretch_ : vector of d numbers
-        By what the squared distance of points that differ in one feature alone was multiplied.
+        By what the squared distance of points that differ in one feature alone was multiplied, beside the
+        prior that was given; beside the plain distance where it was chosen.
     n_features_in_, feature_names_in_ :
         Of X.
 
