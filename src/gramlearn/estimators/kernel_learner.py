@@ -49,8 +49,8 @@ class KernelLearner(
         Parameters of the kernel by name, such as {"gamma": 0.1}. Without a gamma it is 1 / (d var X), as in
         scikit-learn's SVC.
     rank : int, optional
-        The largest number of directions to learn in, for many points; None is no limit where C is given, and
-        100 where it is not and the complement is kept.
+        The largest number of directions to learn in; no limit if None. For many points. Without C, None is 100
+        where there are more points and the complement is kept.
     basis : {"cholesky", "subset", "spectral", "random", "kmeans"} or array n x k
         The directions to learn in, where `rank` limits their number. Points that incomplete Cholesky picks, or
         drawn at random, leading eigenvectors, random combinations of points, means of clusters, or the columns

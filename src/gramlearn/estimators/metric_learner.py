@@ -75,8 +75,8 @@ class MetricLearner(LearnsWeights, BaseEstimator):
         Squared distances: alike pairs shall be at most `upper` apart, others at least `lower`. What is None is
         a percentile.
     rank : int, optional
-        The largest number of directions to learn in; None is no limit where C is given, and 100 where it is
-        not. W = I + R (F - I) R' with a basis R: nothing is d x d, and X may be sparse.
+        The largest number of directions to learn in; no limit if None. W = I + R (F - I) R' with a basis R:
+        nothing is d x d, and X may be sparse. Without C, None is 100 where there are more features.
     basis : {"svd", "means", "class_means", "subset"} or array d x k
         The directions to learn in, where `rank` limits their number. Leading singular vectors of X, means of
         clusters, or of clusters of each class, points drawn at random, or the columns of a matrix, which need
