@@ -314,3 +314,11 @@ def test_pairs_implied_by_repeated_ones_have_the_least_weight() -> None:
     }
     assert similar == {(0, 1): 2.0, (1, 2): 1.0, (0, 2): 1.0}
     assert np.asarray(pairs.dissimilar_weight).tolist() == [2.0, 2.0, 2.0]
+
+
+@pytest.mark.parametrize("mask", [[0, 1], [True], np.array([0, 1, 2]), np.ones((3, 1), dtype=bool)])
+def test_a_mask_is_booleans_one_for_each_statement(mask):
+    side = Triplets([[0, 1, 2], [1, 2, 0], [2, 0, 1]], n_points=3)
+    with pytest.raises(ValueError, match="`mask` must be 3 booleans, one for each statement"):
+        side.drop(mask)
+    assert side.drop([True, False, True]).size == 1

@@ -88,8 +88,20 @@ class SideInformation(ABC):
         """
 
     @abstractmethod
+    def _drop(self, mask: Array) -> Self:
+        """`drop`, of a mask that is one."""
+
+    @final
     def drop(self, mask: Array) -> Self:
         """Leave out the statements for which the mask, of `size` booleans, is true."""
+        given = mask if hasattr(mask, "dtype") else np.asarray(mask)
+        is_mask = tuple(given.shape) == (self.size,)
+        if not (is_mask and namespace(given).isdtype(given.dtype, "bool")):
+            raise ValueError(
+                f"`mask` must be {self.size} booleans, one for each statement; got {mask!r:.40}. To leave out "
+                "statements by their numbers, pass np.isin(np.arange(side.size), numbers)."
+            )
+        return self._drop(given)
 
     @abstractmethod
     def statement_points(self) -> Array:

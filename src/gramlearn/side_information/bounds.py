@@ -150,7 +150,7 @@ class Bounds(SideInformation):
         _, lower = self.limits
         return (lower > 0) & (as_index(coincide(self.i, self.j), self.i) > 0)
 
-    def drop(self, mask: Array) -> Self:
+    def _drop(self, mask: Array) -> Self:
         kept = where_true(~mask)
         return replace(self, **self._numbers_at(kept, "i", "j"))
 

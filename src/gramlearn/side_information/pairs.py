@@ -273,7 +273,7 @@ class Pairs(SideInformation):
         impossible = as_index(coincide(i, j), i) > 0
         return namespace(i).concat([none_of_the_similar, impossible])
 
-    def drop(self, mask: Array) -> Self:
+    def _drop(self, mask: Array) -> Self:
         n_similar = int(self.similar.shape[0])
         masks = (mask[:n_similar], mask[n_similar:])
         kept = {side: where_true(~part) for side, part in zip(_NUMBERS, masks, strict=True)}

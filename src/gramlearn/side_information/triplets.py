@@ -236,7 +236,7 @@ class Triplets(SideInformation):
         xp = namespace(self.triplets)
         return xp.zeros(self.size, dtype=xp.bool)
 
-    def drop(self, mask: Array) -> Self:
+    def _drop(self, mask: Array) -> Self:
         kept = where_true(~mask)
         table = namespace(kept).take(self.triplets, kept, axis=0)
         return replace(self, triplets=table, **self._numbers_at(kept))

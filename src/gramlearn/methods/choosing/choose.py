@@ -262,6 +262,6 @@ def _join_folds(judges: Sequence[Judge], scores: Sequence[Sequence[np.ndarray]])
     for row, of_candidate in zip(total, rows, strict=True):
         np.add.at(row, place, weights * of_candidate)
     weight = np.bincount(place, weights)
-    n_folds = np.bincount(np.unique(np.stack([place, fold]), axis=1)[0])
+    n_folds = np.bincount(np.unique(place * len(judges) + fold) // len(judges))
     means = np.divide(total, weight, out=np.zeros_like(total), where=weight > 0)
     return Judged(means, weight / n_folds, which, points[first])
