@@ -2,6 +2,7 @@
 
 A learner that has seen a wrong statement bends its metric until the statement holds, and then calls it right.
 So the statements are cut into folds, all about the same points in one, and each is measured by a metric learned
+import warnings
 from the other folds: a pair against the distance halfway between similar and dissimilar ones, a comparison by
 the ratio of its distances. The second round leaves out the tenth of the statements that look worst after the
 first, so that its metrics are learned from fewer wrong ones; the mean of both rounds is what ranks.
@@ -10,6 +11,7 @@ With few statements in many dimensions a learned metric may judge unseen ones wo
 The judge is whichever of the two more of the statements agree with.
 """
 
+import warnings
 from functools import partial
 from typing import Any
 
@@ -81,7 +83,10 @@ def _held_out(
     found = np.zeros(side.size)
     for number in range(int(fold.max()) + 1):
         held = fold == number
-        fitted = clone(learner).fit(X, side=side.drop(as_index(held | left_out, table) > 0))
+        with warnings.catch_warnings():
+            # What a fit to a part says of itself is not about the user's.
+            warnings.filterwarnings("ignore", ".*: (No learned metric|Not judged)", UserWarning)
+            fitted = clone(learner).fit(X, side=side.drop(as_index(held | left_out, table) > 0))
         found[held] = side.log_ratios(partial(_learned, fitted, X))[held]
     return found
 

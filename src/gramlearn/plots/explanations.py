@@ -81,7 +81,7 @@ def plot_feature_stretch(
     ticks = [tick for tick in _ticks(reach) if 1 / reach <= tick <= reach]
     ax.set_xticks(ticks, [f"{tick:.2g}" if tick < 1 else f"{tick:g}" for tick in ticks])
     ax.set_xticks([], minor=True)
-    ax.set_xlabel("squared distances along the feature, times")
+    ax.set_xlabel("squared distances along\nthe feature, times")
     return ax
 
 
