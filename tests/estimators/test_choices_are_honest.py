@@ -128,6 +128,11 @@ def test_an_answer_that_was_not_reached_is_not_praised(monkeypatch):
     side = Pairs.from_labels(GROWER, 600, random_state=0)
     assert fitted(side=side).verdict_.startswith("The learned metric helps")
     monkeypatch.setattr(_choosing, "_ONE_DIGIT", 0.0)
-    words = fitted(side=side).verdict_
+    learner = fitted(side=side)
+    words = learner.verdict_
     assert words.startswith("Stopped at a relative gap of")
-    assert "before what was chosen was learned" in words
+    assert "so this metric is not the one that was judged" in words
+    more = Pairs([[0, 1]], n_points=N)
+    assert learner.partial_fit(WINE, side=more).verdict_.count("Stopped") == 1
+    monkeypatch.undo()
+    assert "Stopped" not in learner.partial_fit(WINE, side=more).verdict_

@@ -4,7 +4,6 @@ What else decides is chosen with it, unless it was given: the prior, the kind of
 columns. The plain distance is among the candidates, and is kept where none of the others beats it.
 """
 
-import time
 from collections.abc import Callable, Sequence
 from typing import Any, NamedTuple
 
@@ -83,6 +82,7 @@ class ChoosesByHeldBack(SolvesProblems):
     verdict_: str
     _chosen: Candidate
     _families: list[Family]
+    _judgment: str  # of what was chosen
 
     @property
     def _chooses(self) -> bool:
@@ -103,7 +103,7 @@ class ChoosesByHeldBack(SolvesProblems):
     def _forget_choice(self) -> None:
         """Leave nothing of the choice that an earlier fit made."""
         kept = ("C_", "strength_", "prior_", "statements_", "cv_results_", "verdict_")
-        for name in (*kept, "_chosen", "_families"):
+        for name in (*kept, "_chosen", "_families", "_judgment"):
             self.__dict__.pop(name, None)
 
     def _learn_best(
@@ -147,10 +147,11 @@ class ChoosesByHeldBack(SolvesProblems):
             final = learn_candidate(chosen, task, setting, rng)
         self.C_ = final.price
         gap = final.learned.solution.relative_gap
+        self.verdict_ = self._judgment
         if chosen.strength is not None and not gap <= _ONE_DIGIT:
             self.verdict_ = (
-                f"Stopped at a relative gap of {gap:.2g}, before what was chosen was learned, so this holds of "
-                f"its like alone: {self.verdict_}"
+                f"Stopped at a relative gap of {gap:.2g}, so this metric is not the one that was judged. Of "
+                f"that one: {self._judgment}"
             )
         return final, chosen
 
@@ -179,10 +180,9 @@ class ChoosesByHeldBack(SolvesProblems):
         show = check_flag(self.verbose, "verbose")
         # What the last solve is to be like is read before the others, which take the time.
         limits = Limits.read(self.tol, self.max_iter, self.time_limit, type(self).__name__)
-        began = time.perf_counter()
 
         def is_over() -> bool:
-            return time.perf_counter() - began > _SHARE * limits.time_limit
+            return self._seconds() > _SHARE * limits.time_limit
 
         with counting_bar("choosing", show) as report:
             choice = choose(task, setting, rng, report, is_over)
@@ -195,7 +195,7 @@ class ChoosesByHeldBack(SolvesProblems):
         if not self._tries_prior:
             self.prior_ = self.prior if isinstance(self.prior, str) else "given"
             plain = "the distance of the prior given"
-        self.cv_results_, self.verdict_ = choice.results, choice.verdict(plain)
+        self.cv_results_, self._judgment = choice.results, choice.verdict(plain)
         if choice.is_cut:
             warn(
                 f"{type(self).__name__}: half of `time_limit={self.time_limit}` was over when "
@@ -203,7 +203,7 @@ class ChoosesByHeldBack(SolvesProblems):
                 "it, or pass C."
             )
         if not choice.helps:
-            warn(f"{type(self).__name__}: {self.verdict_}")
+            warn(f"{type(self).__name__}: {self._judgment}")
         return chosen
 
     def _known(self, side: Any, y: Any, n_points: int, rng: np.random.Generator) -> Known:

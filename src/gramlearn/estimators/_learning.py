@@ -44,9 +44,7 @@ class SolvesProblems:
     verbose: Any
     warm_start: Any = False  # where it is no parameter
     _adds: bool = False  # statements to those of an earlier fit
-    _began: float | None = (
-        None  # when the time began that is limited, where that was before the solve
-    )
+    _began: float | None = None  # when limited time began, where that was before the solve
 
     def _solve(self, regularizer: Regularizer, prior: Any, terms: list[Term]) -> Solution:
         """Solve, and warn where the tolerance is not reached; contradictions raise InfeasibleError."""
@@ -95,8 +93,11 @@ class SolvesProblems:
         given = Limits.read(self.tol, self.max_iter, self.time_limit, type(self).__name__)
         if self._began is None:
             return given
-        left = given.time_limit - (time.perf_counter() - self._began)
-        return replace(given, time_limit=max(left, _MOMENT))
+        return replace(given, time_limit=max(given.time_limit - self._seconds(), _MOMENT))
+
+    def _seconds(self) -> float:
+        """Since limited time began."""
+        return 0.0 if self._began is None else time.perf_counter() - self._began
 
     def _search(self, run: Callable[[Limits, Any], tuple[SomeSolution, Limits]]) -> SomeSolution:
         """What a solve under the limits of the parameters gives, with a progress bar and a warning."""

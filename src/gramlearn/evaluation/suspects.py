@@ -2,7 +2,6 @@
 
 A learner that has seen a wrong statement bends its metric until the statement holds, and then calls it right.
 So the statements are cut into folds, all about the same points in one, and each is measured by a metric learned
-import warnings
 from the other folds: a pair against the distance halfway between similar and dissimilar ones, a comparison by
 the ratio of its distances. The second round leaves out the tenth of the statements that look worst after the
 first, so that its metrics are learned from fewer wrong ones; the mean of both rounds is what ranks.

@@ -58,10 +58,10 @@ class Judged(NamedTuple):
     items: np.ndarray
     points: np.ndarray  # a row for each item, of the points that it is about
 
-    def mean(self, rows: Any = slice(None)) -> np.ndarray:
-        """sum_k w_k s_k / sum_k w_k, of all candidates or of some rows of numbers."""
-        scores = self.scores[rows] if isinstance(rows, slice) else rows
-        return np.asarray(scores @ self.weights / self.weights.sum())
+    def mean(self, rows: np.ndarray | None = None) -> np.ndarray:
+        """sum_k w_k s_k / sum_k w_k, of all candidates or of rows of other numbers."""
+        numbers = self.scores if rows is None else rows
+        return np.asarray(numbers @ self.weights / self.weights.sum())
 
     def error(self, rows: np.ndarray) -> np.ndarray:
         """The standard error of that mean, where items that share a point may go together.
@@ -181,11 +181,11 @@ def choose(
     n_alone = len(tried)
     if np.max(_join_folds(judges, table).mean()) < _NEARLY_ALL:
         learned = [family for family in task.families if family.statements]
-        judge([_first(family) for family in learned])
+        judge([_at_one_strength(family) for family in learned])
         means = _join_folds(judges, table).mean()[n_alone:]
         if len(means):
             best = tried[n_alone:][_first_of_best(means)].prior
-            judge([_others(family) for family in learned if family.prior == best])
+            judge([_at_other_strengths(family) for family in learned if family.prior == best])
     judged = _join_folds(judges, table)
     candidates = [candidate for family in tried for candidate in family]
     reserve = _reserves(candidates)
@@ -195,16 +195,16 @@ def choose(
     return Choice(found, candidates, judged, gain, judges[0].what, is_cut)
 
 
-def _first(family: Family) -> Family:
-    """With its middle strength alone, the milder one of two."""
+def _at_one_strength(family: Family) -> Family:
+    """The candidate of the middle strength alone, the milder one of two."""
     strengths = list(family.strengths)
     return replace(family, strengths=strengths[(len(strengths) - 1) // 2 :][:1])
 
 
-def _others(family: Family) -> Family:
-    """With the other strengths."""
-    first = _first(family).strengths
-    return replace(family, strengths=[s for s in family.strengths if s not in first])
+def _at_other_strengths(family: Family) -> Family:
+    """The candidates of the other strengths."""
+    tried = _at_one_strength(family).strengths
+    return replace(family, strengths=[s for s in family.strengths if s not in tried])
 
 
 def _reserves(candidates: Sequence[Candidate]) -> np.ndarray:
