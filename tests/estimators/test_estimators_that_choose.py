@@ -169,9 +169,13 @@ def test_the_answer_is_that_of_the_problem_written_by_hand(name):
     assert all(isinstance(term.loss, SquaredHinge) for term in terms)
     again = solve(Problem(LogDet(), np.eye(13), terms), tol=1e-8)
     assert again.primal == pytest.approx(learner.solution_.primal, rel=1e-6)
-    np.testing.assert_allclose(
-        learner.get_mahalanobis_matrix(), again.factor @ again.factor.T, rtol=1e-3, atol=1e-3
-    )
+    M, q = again.factor @ again.factor.T, learner.prior_share_
+    assert q == (0 if name == "bounds" else 0.25)
+    # Of all pairs of points, a share q of the squared distances is that of plain ones, up to a scale.
+    mixed = (1 - q) * M + q * np.cov(WINE.T).ravel() @ M.ravel() / WINE.var(
+        axis=0, ddof=1
+    ).sum() * np.eye(13)
+    np.testing.assert_allclose(learner.get_mahalanobis_matrix(), mixed, rtol=1e-3, atol=1e-3)
 
 
 def test_bounds_at_the_price_chosen_give_the_metric_chosen():
@@ -192,6 +196,7 @@ def test_all_that_was_tried_is_in_a_table(name):
         "statements": None,
         "strength": None,
         "n_components": None,
+        "prior_share": 0.0,
     }
     assert table["mean_gain"][0] == 0
     assert np.all((table["mean_test_score"] >= 0) & (table["mean_test_score"] <= 1))
@@ -202,7 +207,8 @@ def test_all_that_was_tried_is_in_a_table(name):
 
 def test_another_fit_with_a_price_forgets_the_choice():
     learner = fitted(WINE, GROWER).set_params(C=1.0).fit(WINE, GROWER)
-    for name in ("C_", "strength_", "prior_", "statements_", "cv_results_", "verdict_"):
+    choice = ("C_", "strength_", "prior_", "prior_share_", "statements_")
+    for name in (*choice, "cv_results_", "verdict_"):
         assert not hasattr(learner, name)
 
 

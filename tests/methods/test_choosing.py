@@ -13,6 +13,7 @@ from gramlearn.methods.choosing.candidates import (
     Candidate,
     Family,
     keep_leading,
+    mix_with_prior,
     price_at_strength_one,
     prior_root,
 )
@@ -374,8 +375,46 @@ def test_the_plain_distance_comes_first_and_no_candidate_twice(families):
 
 
 def test_a_family_has_a_candidate_for_each_strength():
-    found = list(Family("inverse_within", "others", (1.0, 10.0), 2))
-    assert found == [Candidate("inverse_within", "others", s, 2) for s in (1.0, 10.0)]
+    found = list(Family("inverse_within", "others", (1.0, 10.0), 2, 0.5))
+    assert found == [Candidate("inverse_within", "others", s, 2, 0.5) for s in (1.0, 10.0)]
+
+
+# -- a share of the prior -----------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("columns", [1, 2, D])
+@pytest.mark.parametrize("share", [0.0, 0.25, 1.0])
+def test_a_share_of_the_squared_distances_is_that_of_the_prior_on_average(share, columns):
+    places = Places(random_points())
+    learned = np.random.default_rng(1).standard_normal((D, columns)) * 10.0
+    F = mix_with_prior(learned, places, share)
+    i, j = np.triu_indices(N, 1)
+    before, after, plain = (places.squared(G, i, j) for G in (learned, F, np.eye(D)))
+    scale = before.mean() / plain.mean()
+    np.testing.assert_allclose(after, (1 - share) * before + share * scale * plain, rtol=1e-10)
+    assert after.mean() == pytest.approx(before.mean())
+    # No direction is shrunk below that share of what distances have on average.
+    assert np.linalg.eigvalsh(F @ F.T)[0] >= (share - 1e-10) * scale
+
+
+def test_weights_are_mixed_as_the_diagonal_matrix_is():
+    X, f = random_points(), np.random.default_rng(1).uniform(0, 3, D)
+    w = mix_with_prior(f, Places(sp.csr_array(X)), 0.25) ** 2
+    F = mix_with_prior(np.diag(f), Places(X), 0.25)
+    np.testing.assert_allclose(F @ F.T, np.diag(w), atol=1e-12)
+
+
+def test_what_is_no_comparison_of_two_kinds_of_points_is_not_mixed():
+    """Bounds and comparisons as they are say how far points shall lie apart, whatever the prior says."""
+    for side in SIDES.values():
+        for family in families_of(side):
+            assert family.prior_share == (0.25 if family.statements == "others" else 0.0)
+    assert all(f.prior_share == 0.0 for f in (*families_of_labels(3, D), *families_as_given()))
+
+
+def test_points_that_are_all_equal_have_nothing_to_mix():
+    F = np.diag([1.0, 2.0])
+    np.testing.assert_array_equal(mix_with_prior(F, Places(np.ones((5, 2))), 0.25), F)
 
 
 @pytest.mark.parametrize("loss", [Hinge(1.0), SquaredHinge(1.0), LogDetSlack(1.0), Square(1.0)])

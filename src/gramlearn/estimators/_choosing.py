@@ -78,6 +78,7 @@ class ChoosesByHeldBack(SolvesProblems):
     strength_: float | None
     prior_: str
     statements_: str | None
+    prior_share_: float
     cv_results_: dict[str, Any]
     verdict_: str
     _chosen: Candidate
@@ -102,7 +103,8 @@ class ChoosesByHeldBack(SolvesProblems):
 
     def _forget_choice(self) -> None:
         """Leave nothing of the choice that an earlier fit made."""
-        kept = ("C_", "strength_", "prior_", "statements_", "cv_results_", "verdict_")
+        kept = ("C_", "strength_", "prior_", "prior_share_", "statements_")
+        kept += ("cv_results_", "verdict_")
         for name in (*kept, "_chosen", "_families", "_judgment"):
             self.__dict__.pop(name, None)
 
@@ -190,7 +192,7 @@ class ChoosesByHeldBack(SolvesProblems):
         if choice.helps:
             self._chosen = chosen
         self.strength_, self.statements_ = chosen.strength, chosen.statements
-        self.prior_ = chosen.prior
+        self.prior_, self.prior_share_ = chosen.prior, chosen.prior_share
         plain = "the plain distance"
         if not self._tries_prior:
             self.prior_ = self.prior if isinstance(self.prior, str) else "given"

@@ -120,7 +120,7 @@ class KernelLearner(
         F, the learned inner product of these coordinates.
     solution_ : Solution
         The certificate.
-    C_, strength_, prior_, statements_, cv_results_, verdict_ :
+    C_, strength_, prior_, prior_share_, statements_, cv_results_, verdict_ :
         Where the price was chosen, as in `MetricLearner`.
     bounds_, threshold_, n_iter_, n_features_in_ :
         As in `MetricLearner`.

@@ -146,6 +146,10 @@ class MetricLearner(LearnsWeights, BaseEstimator):
     prior_, statements_ : str, str or None
         The prior that was chosen, and what was learned from: "neighbors" (comparisons of near points), "others"
         (alike pairs compared with other points), "given" (statements as they are), or None.
+    prior_share_ : float
+        The share of squared distances that is the prior's, on average: a quarter where statements are "others",
+        so that groups which no statement is about can still be told apart, else 0. `solution_` is what was
+        learned before it was mixed with the prior.
     cv_results_ : dict
         All that was tried, with its score on what was held back and the gain over the plain distance.
     verdict_ : str

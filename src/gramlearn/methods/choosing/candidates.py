@@ -12,6 +12,10 @@ vary most are those in which classes differ most.
 
 A price is given in units that make rescaled points the same problem: D(M, I) + s k mean(loss), with distances
 in units of those to points that are unlike.
+
+What was learned may be mixed with the prior, (1 - q) M + q t I, with t so that a share q of the squared distances
+is the prior's, on average. Statements tell nothing of groups that they are not about, and these need not be told
+apart by the same directions: a share of the prior keeps the others from being shrunk to nothing.
 """
 
 from collections.abc import Iterator, Sequence
@@ -20,7 +24,7 @@ from typing import final
 
 import numpy as np
 
-from gramlearn.methods.choosing.places import Places
+from gramlearn.methods.choosing.places import Places, times
 from gramlearn.methods.metric.maps import column_variances, principal_directions
 from gramlearn.problem.losses.bounded import PricedLoss
 
@@ -31,12 +35,13 @@ PRIORS = ("identity", "standardized", "inverse_within")
 @final
 @dataclass(frozen=True)
 class Candidate:
-    """A prior, what is learned beyond it at what strength, and how many columns are kept; None for all."""
+    """A prior, what is learned beyond it at what strength, how many columns are kept (None for all), and q."""
 
     prior: str
     statements: str | None = None  # "neighbors", "others", "given"; None where nothing is learned
     strength: float | None = None
     n_components: int | None = None
+    prior_share: float = 0.0
 
     @property
     def is_plain(self) -> bool:
@@ -56,6 +61,7 @@ class Family:
     statements: str | None = None
     strengths: Sequence[float] = ()
     n_components: int | None = None
+    prior_share: float = 0.0
 
     @property
     def is_plain(self) -> bool:
@@ -70,7 +76,9 @@ class Family:
     def __iter__(self) -> Iterator[Candidate]:
         strengths: Sequence[float | None] = self.strengths if self.statements else (None,)
         for strength in strengths:
-            yield Candidate(self.prior, self.statements, strength, self.n_components)
+            yield Candidate(
+                self.prior, self.statements, strength, self.n_components, self.prior_share
+            )
 
 
 def prior_root(name: str, places: Places, differences: np.ndarray) -> np.ndarray:
@@ -116,6 +124,21 @@ def keep_leading(F: np.ndarray, places: Places, count: int | None) -> np.ndarray
     if count is None or count >= F.shape[1]:
         return F
     return np.asarray(F @ principal_directions(places.coordinates @ F, count).T)
+
+
+def mix_with_prior(F: np.ndarray, places: Places, share: float) -> np.ndarray:
+    """Root of (1 - q) F F' + q t I, where points as the prior sees them lie as far apart as under F F'."""
+    spread = column_variances(places.coordinates).sum()
+    if share == 0.0 or spread == 0:
+        return F
+    t = column_variances(times(places.coordinates, F)).sum() / spread
+    if F.ndim == 1:
+        return np.asarray(np.sqrt((1 - share) * F**2 + share * t))
+    # With the singular values s of F: all directions beyond its columns have s = 0.
+    U, s, _ = np.linalg.svd(F, full_matrices=True)
+    squares = np.zeros(len(F))
+    squares[: s.size] = s**2
+    return np.asarray(U * np.sqrt((1 - share) * squares + share * t))
 
 
 def price_at_strength_one(loss: PricedLoss, n_directions: int, weight: float, unit: float) -> float:

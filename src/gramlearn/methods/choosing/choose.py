@@ -128,7 +128,7 @@ class Choice:
     def results(self) -> dict[str, Any]:
         """A table of what was tried, a list or an array a column, as scikit-learn's `cv_results_`."""
         table: dict[str, Any] = {"params": [dict(vars(c)) for c in self.candidates]}
-        for name in ("prior", "statements", "strength", "n_components"):
+        for name in ("prior", "statements", "strength", "n_components", "prior_share"):
             table[f"param_{name}"] = [getattr(c, name) for c in self.candidates]
         if self.judged is not None:
             scores = self.judged.scores

@@ -17,12 +17,20 @@ from gramlearn.methods.choosing.candidates import (
     Candidate,
     Family,
     keep_leading,
+    mix_with_prior,
     price_at_strength_one,
 )
 from gramlearn.methods.choosing.places import Places, times
 from gramlearn.methods.choosing.tasks import SAMPLE, Task, thinned, unit_of
 from gramlearn.methods.metric.diagonal.fitting import LearnedWeights
-from gramlearn.methods.metric.fitting import Learned, Statements, keep_prior, learn, root_of
+from gramlearn.methods.metric.fitting import (
+    Learned,
+    Statements,
+    keep_prior,
+    learn,
+    measured,
+    root_of,
+)
 from gramlearn.problem.losses.bounded import PricedLoss
 from gramlearn.problem.prior import Factor
 from gramlearn.problem.problem import Problem, Term
@@ -83,6 +91,12 @@ class Setting(ABC):
     @abstractmethod
     def keep(self, asked: Statements, places: Places) -> SomeLearned:
         """The prior as an answer of its own."""
+
+    @abstractmethod
+    def mixed(
+        self, asked: Statements, learned: SomeLearned, places: Places, share: float
+    ) -> SomeLearned:
+        """What was learned, with a share of the prior; the certificate stays that of what was learned."""
 
     @abstractmethod
     def composed(self, learned: SomeLearned, A: np.ndarray) -> SomeLearned:
@@ -165,6 +179,10 @@ class OfMatrices(Setting):
             of_kernel=self.of_kernel,
         )
 
+    def mixed(self, asked: Statements, learned: Any, places: Places, share: float) -> Learned:
+        F = mix_with_prior(learned.root, places, share)
+        return measured(asked, learned.solution, F, places.coordinates, places.beyond)
+
     def composed(self, learned: Any, A: np.ndarray) -> Learned:
         F = A.T @ learned.root
         return cast(Learned, learned._replace(root=F, matrix=F @ F.T))
@@ -188,7 +206,8 @@ def learn_family(
     kind = family.statements
     side = task.statements(kind, part, places.coordinates, rng)
     side = thinned(side, rng, setting.most_statements(kind, places.n_directions, roughly=True))
-    found = [times(A.T, F) for F in setting.path(side, places, family.strengths)]
+    learned = setting.path(side, places, family.strengths)
+    found = [times(A.T, mix_with_prior(F, places, family.prior_share)) for F in learned]
     return [keep_leading(F, task.places(part), family.n_components) for F in found]
 
 
@@ -226,6 +245,7 @@ def learn_candidate(
     side = find(seen, roughly=False)
     asked = setting.ask(side, places, candidate.strength)
     learned = setting.learn(asked, places, roughly=False)
+    learned = setting.mixed(asked, learned, places, candidate.prior_share)
     price = setting.price(side, places, candidate.strength)
     return Final(asked, setting.composed(learned, A), price)
 

@@ -31,6 +31,9 @@ _MANY_STATEMENTS = 2000  # statements of which a quarter does
 _FOLDS = 3
 _LEAST = 8  # statements, or labeled points, of which some can be held back
 _HELD = 0.25
+_PRIOR_SHARE = (
+    0.25  # of what is learned by comparisons with all points, for groups that none is about
+)
 _UNIT_MARGIN = {"neighbors": 1.0, "others": 2.0, "given": 1.0}
 _STRENGTHS = {
     "neighbors": (3.0, 30.0),
@@ -316,4 +319,5 @@ def families_of_weights(families: Sequence[Family]) -> list[Family]:
 
 
 def _learning(prior: str, kind: str) -> Family:
-    return Family(prior, kind, _STRENGTHS[kind])
+    share = _PRIOR_SHARE if kind == "others" else 0.0
+    return Family(prior, kind, _STRENGTHS[kind], prior_share=share)

@@ -11,7 +11,7 @@ from typing import Any, final
 
 import numpy as np
 
-from gramlearn.methods.choosing.candidates import Family
+from gramlearn.methods.choosing.candidates import Family, mix_with_prior
 from gramlearn.methods.choosing.learning import GAP, STEPS, Setting
 from gramlearn.methods.choosing.places import Places
 from gramlearn.methods.choosing.tasks import SAMPLE, Task, families_of_weights
@@ -66,7 +66,13 @@ class OfWeights(Setting):
     def keep(self, asked: Statements, places: Places) -> LearnedWeights:
         P, prior = places.coordinates, _ones(places)
         solution = self.solve(WeightProblem.of(self.regularizer, prior, P, []))
-        return measured(asked, solution, P)
+        return measured(asked, solution, solution.weights, P)
+
+    def mixed(
+        self, asked: Statements, learned: Any, places: Places, share: float
+    ) -> LearnedWeights:
+        w = mix_with_prior(learned.root, places, share) ** 2
+        return measured(asked, learned.solution, w, places.coordinates)
 
     def composed(self, learned: Any, A: np.ndarray) -> LearnedWeights:
         return LearnedWeights(A**2 * learned.feature_weights, *learned[1:])

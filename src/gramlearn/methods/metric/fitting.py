@@ -184,7 +184,7 @@ def learn(
     terms = asked.terms(None if of_kernel else P, rest)
     solution = solve(regularizer, prior, terms)
     warn_if_all_hold(asked.side, solution)
-    return _measured(asked, solution, root_of(solution, P, of_kernel), P, rest)
+    return measured(asked, solution, root_of(solution, P, of_kernel), P, rest)
 
 
 def keep_prior(
@@ -199,7 +199,7 @@ def keep_prior(
 ) -> Learned:
     """The prior as an answer of its own, with the distances of what was asked: nothing is learned from it."""
     solution = solve(regularizer, prior, [])
-    return _measured(asked, solution, root_of(solution, P, of_kernel), P, rest)
+    return measured(asked, solution, root_of(solution, P, of_kernel), P, rest)
 
 
 def root_of(solution: Solution, P: np.ndarray, of_kernel: bool) -> np.ndarray:
@@ -207,7 +207,7 @@ def root_of(solution: Solution, P: np.ndarray, of_kernel: bool) -> np.ndarray:
     return np.linalg.lstsq(P, solution.factor, rcond=None)[0] if of_kernel else solution.factor
 
 
-def _measured(
+def measured(
     asked: Statements, solution: Solution, F: np.ndarray, P: np.ndarray, rest: Offset | None
 ) -> Learned:
     """What was learned, with the learned distances of the pairs that were called near or far."""

@@ -67,12 +67,11 @@ def weigh(
     """The weights learned from statements about X, which may be sparse."""
     solution = solve(WeightProblem.of(regularizer, prior, X, asked.terms()))
     warn_if_all_hold(asked.side, solution)
-    return measured(asked, solution, X)
+    return measured(asked, solution, solution.weights, X)
 
 
-def measured(asked: Statements, solution: WeightSolution, X: Any) -> LearnedWeights:
+def measured(asked: Statements, solution: WeightSolution, w: np.ndarray, X: Any) -> LearnedWeights:
     """What was learned, with the learned distances of the pairs that were called near or far."""
-    w = solution.weights
     i, j, alike = (np.asarray(v) for v in asked.side.near_and_far())
     lengths = np.sqrt(squared_distances(scaled_columns(X, np.sqrt(w)), i, j))
     return LearnedWeights(w, solution, lengths, alike, asked.side.pair_weights())
