@@ -14,8 +14,8 @@ A price is given in units that make rescaled points the same problem: D(M, I) + 
 in units of those to points that are unlike.
 
 What was learned may be mixed with the prior, (1 - q) M + q t I, with t so that a share q of the squared
-distances is the prior's, on average. Statements tell nothing of groups that they are not about. These need not be
-told apart by the same directions, and a share of the prior keeps the others from being shrunk to nothing.
+distances is the prior's, on average. Statements tell nothing of groups that they are not about. These need not
+be told apart by the same directions, and a share of the prior keeps the others from being shrunk to nothing.
 """
 
 from collections.abc import Iterator, Sequence
