@@ -103,9 +103,8 @@ class ChoosesByHeldBack(SolvesProblems):
 
     def _forget_choice(self) -> None:
         """Leave nothing of the choice that an earlier fit made."""
-        kept = ("C_", "strength_", "prior_", "prior_share_", "statements_")
-        kept += ("cv_results_", "verdict_")
-        for name in (*kept, "_chosen", "_families", "_judgment"):
+        kept = ("C_", "strength_", "prior_", "prior_share_", "statements_", "cv_results_")
+        for name in (*kept, "verdict_", "_chosen", "_families", "_judgment"):
             self.__dict__.pop(name, None)
 
     def _learn_best(
