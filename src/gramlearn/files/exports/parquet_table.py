@@ -1,0 +1,65 @@
+"""A Parquet file of ids and mapped vectors, as lists of one length: for LanceDB, DuckDB, Polars, Spark."""
+
+import json
+from collections.abc import Iterable, Mapping
+from itertools import chain
+from os import PathLike
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from gramlearn.files.exports.exporting import Export, imported
+from gramlearn.files.writing import replacing
+
+
+def write_parquet(export: Export) -> list[Path]:
+    """Columns `id`, int64 or text, and `column`, fixed_size_list<float32>[m]; a block of rows at a time."""
+    assert export.points is not None
+    if export.column == "id":
+        raise ValueError('`column="id"` is the column of ids; choose another name for the vectors.')
+    blocks = (vectors for _, vectors in export.documents())
+    given = export.points.ids
+    words = export.map.words
+    write_vectors(export.path, given, blocks, export.n_columns, column=export.column, words=words)
+    return [export.path]
+
+
+def write_vectors(
+    path: str | PathLike[str],
+    ids: Any,
+    blocks: Iterable[np.ndarray],
+    n_columns: int,
+    *,
+    column: str = "embedding",
+    words: Mapping[str, str] | None = None,
+) -> None:
+    """Blocks of rows, in the precision of the first one, and their ids; row numbers if None."""
+    what = "a Parquet file"
+    pa = imported("pyarrow", "pyarrow", what, extra="files")
+    parquet = imported("pyarrow.parquet", "pyarrow", what, extra="files")
+    rest = iter(blocks)
+    head = next(rest)
+    keys = np.empty(0, dtype=np.int64) if ids is None else np.asarray(ids)
+    kind = pa.int64() if keys.dtype.kind in "iu" else pa.string()
+    numbers = pa.float32() if head.dtype == np.float32 else pa.float64()
+    schema = pa.schema(
+        [
+            pa.field("id", kind, nullable=False),
+            pa.field(column, pa.list_(numbers, n_columns), nullable=False),
+        ],
+        metadata={"gramlearn": json.dumps(dict(words))} if words else None,
+    )
+    first = 0
+    with (
+        replacing(Path(path)) as beside,
+        beside.open("wb") as file,
+        # Few vectors are the same, so that a dictionary of their numbers is larger than they are.
+        parquet.ParquetWriter(file, schema, use_dictionary=False) as writer,
+    ):
+        for vectors in chain([head], rest):
+            last = first + len(vectors)
+            names = np.arange(first, last) if ids is None else keys[first:last]
+            lists = pa.FixedSizeListArray.from_arrays(pa.array(vectors.ravel(), numbers), n_columns)
+            writer.write_table(pa.Table.from_arrays([pa.array(names, kind), lists], schema=schema))
+            first = last
