@@ -5,13 +5,18 @@ columns. The plain distance is among the candidates, and is kept where none of t
 """
 
 from collections.abc import Callable, Sequence
-from typing import Any, NamedTuple
+from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
 
 from gramlearn._base.validation import check_flag
 from gramlearn._base.warnings import warn
 from gramlearn.estimators._learning import SolvesProblems, check_labels, check_not_side, side_of
+from gramlearn.estimators._parts.answers import OUTCOME
+from gramlearn.estimators._parts.base import FilePart
+from gramlearn.estimators._parts.nested import IfThere, Maybe
+from gramlearn.estimators._parts.plain import Plain
+from gramlearn.estimators._parts.words import Number, Text
 from gramlearn.methods.choosing.candidates import PRIORS, Candidate, Family, is_standardized
 from gramlearn.methods.choosing.choose import choose
 from gramlearn.methods.choosing.learning import (
@@ -84,6 +89,16 @@ class ChoosesByHeldBack(SolvesProblems):
     _chosen: Candidate
     _families: list[Family]
     _judgment: str  # of what was chosen
+    _saved: ClassVar[dict[str, FilePart]] = {
+        **OUTCOME,
+        "C_": IfThere(Maybe(Number(0.0))),
+        "strength_": IfThere(Maybe(Number(0.0))),
+        "prior_": IfThere(Text()),
+        "prior_share_": IfThere(Number(0.0, 1.0)),
+        "statements_": IfThere(Maybe(Text())),
+        "cv_results_": IfThere(Plain(only=dict)),
+        "verdict_": IfThere(Text()),
+    }
 
     @property
     def _chooses(self) -> bool:

@@ -1,7 +1,7 @@
 """x -> V'L x: of the points that a learned map moves, all columns, or the leading ones."""
 
 from abc import abstractmethod
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 from scipy.sparse import issparse
@@ -9,6 +9,10 @@ from sklearn.utils.validation import check_is_fitted
 
 from gramlearn.estimators._inputs import FLOATS, check_components
 from gramlearn.estimators._pair_methods import MahalanobisMethods
+from gramlearn.estimators._parts.arrays import Array
+from gramlearn.estimators._parts.base import FilePart
+from gramlearn.estimators._parts.nested import Maybe
+from gramlearn.estimators._parts.words import Number
 from gramlearn.methods.metric.maps import MetricMap, row_squares
 
 
@@ -18,6 +22,10 @@ class KeepsColumns(MahalanobisMethods):
     n_components: Any
     columns_share_: float
     _leading: np.ndarray | None
+    _saved: ClassVar[dict[str, FilePart]] = {
+        "columns_share_": Number(0.0, 1.0),
+        "_leading": Maybe(Array("columns", "d")),
+    }
 
     @abstractmethod
     def _checked(self, X: Any, reset: bool, dtype: Any = np.float64) -> Any:

@@ -4,7 +4,7 @@ Its steps are those of a full metric, with vectors in place of matrices, and X m
 """
 
 from functools import partial
-from typing import Any, NamedTuple, Self
+from typing import Any, ClassVar, NamedTuple, Self
 
 import numpy as np
 from scipy.sparse import issparse
@@ -16,6 +16,9 @@ from gramlearn.estimators._columns import KeepsColumns
 from gramlearn.estimators._explaining import ExplainsMetric
 from gramlearn.estimators._going_on import GoesOn
 from gramlearn.estimators._learning import side_of
+from gramlearn.estimators._parts.arrays import Array
+from gramlearn.estimators._parts.base import FilePart
+from gramlearn.estimators._parts.nested import IfThere
 from gramlearn.methods.choosing.learning import Setting
 from gramlearn.methods.choosing.places import Places
 from gramlearn.methods.choosing.tasks import alike_pairs
@@ -54,6 +57,7 @@ class LearnsWeights(ExplainsMetric, GoesOn, KeepsColumns):
     regularize: Any
     shape: Any
     feature_weights_: np.ndarray
+    _saved: ClassVar[dict[str, FilePart]] = {"feature_weights_": IfThere(Array("d", least=0.0))}
 
     @property
     def _is_diagonal(self) -> bool:

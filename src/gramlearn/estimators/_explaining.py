@@ -6,7 +6,7 @@ from. What is said of points or statements is asked with them at hand, for the e
 
 from abc import ABC, abstractmethod
 from hashlib import sha256
-from typing import Any, NamedTuple
+from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
 from sklearn.utils.validation import check_is_fitted
@@ -14,6 +14,9 @@ from sklearn.utils.validation import check_is_fitted
 from gramlearn._base.arrays import to_numpy
 from gramlearn._base.validation import check_count, check_number
 from gramlearn.estimators._learning import side_of
+from gramlearn.estimators._parts.arrays import Array, Either, Labels
+from gramlearn.estimators._parts.base import FilePart
+from gramlearn.estimators._parts.nested import IfThere, Maybe, Struct
 from gramlearn.evaluation.suspects import suspects
 from gramlearn.methods.metric.directions import StretchedDirections, stretched_directions
 from gramlearn.methods.metric.fitting import Statements
@@ -30,8 +33,18 @@ class _Explanation(NamedTuple):
 
     shares: Shares
     prior: np.ndarray | None  # A of W0 = A'A, or its diagonal; None for the identity
-    digest: str  # of the statements
-    loss: BoundedLoss
+    digest: str = ""  # of the statements; a file has neither that nor the loss
+    loss: BoundedLoss | None = None
+
+
+_SHARES = Struct(
+    Shares,
+    {
+        "of_all": Array("d", least=0.0),
+        "of_classes": Maybe(Array("classes", "d", least=0.0)),
+    },
+)
+_PRIOR = Maybe(Either(Array("d"), Array("rows of the prior", "d")))
 
 
 class ExplainsMetric(ABC):
@@ -42,6 +55,10 @@ class ExplainsMetric(ABC):
     bounds_: Any
     threshold_: float
     solution_: Any
+    _saved: ClassVar[dict[str, FilePart]] = {
+        "classes_": IfThere(Labels("labels")),
+        "_explanation": Struct(_Explanation, {"shares": _SHARES, "prior": _PRIOR}),
+    }
 
     def _keep_explanation(
         self, X: Any, y: Any, asked: Statements, prior: np.ndarray | None
@@ -158,10 +175,11 @@ class ExplainsMetric(ABC):
 
     def _prices(self, side: SideInformation) -> np.ndarray | None:
         """|lam| of each statement, where these are what was learned from."""
-        if _digest(side) != self._explanation.digest:
+        loss = self._explanation.loss
+        if loss is None or _digest(side) != self._explanation.digest:
             return None
         prices = np.zeros(side.size)
-        terms = side.term_statements(self._explanation.loss)
+        terms = side.term_statements(loss)
         for rows, duals in zip(terms, self.solution_.duals, strict=True):
             prices[rows] += np.abs(to_numpy(duals))
         return prices

@@ -13,6 +13,7 @@ from scipy.sparse import issparse
 
 from gramlearn.estimators._all_or_nothing import all_or_nothing
 from gramlearn.estimators._choosing import ChoosesByHeldBack
+from gramlearn.estimators._learned_from import is_from_file, learned_from
 from gramlearn.estimators._learning import check_labels, check_side
 from gramlearn.side_information import SideInformation
 
@@ -29,6 +30,7 @@ class GoesOn(ChoosesByHeldBack, ABC):
     """An estimator that learns from further statements where it left off."""
 
     _seen: _Seen
+    learned_from_: dict[str, Any]
 
     @abstractmethod
     def _checked_points(self, X: Any, reset: bool) -> Any:
@@ -48,7 +50,7 @@ class GoesOn(ChoosesByHeldBack, ABC):
         self._forget_choice()
         self._adds = False
         self._learn_from(X, y, side)
-        self._seen = _Seen(side, int(X.shape[0]), _digest(X))
+        self._keep_seen(X, y, side)
         return self
 
     @all_or_nothing
@@ -67,6 +69,11 @@ class GoesOn(ChoosesByHeldBack, ABC):
         side : Pairs, Triplets or Bounds, optional
             After a fit to `side`: further statements of the same kind, about rows of this X.
         """
+        if is_from_file(self):
+            raise ValueError(
+                "`partial_fit` goes on from the statements so far, which a model file does not hold; call "
+                "`fit` with all of them, or keep the estimator as a pickle."
+            )
         if not hasattr(self, "_seen"):
             return self.fit(X, y, side=side)
         X = self._checked_points(X, reset=False)
@@ -75,8 +82,13 @@ class GoesOn(ChoosesByHeldBack, ABC):
             self._forget_choice()
         self._adds = True
         self._learn_from(X, y if side is None else None, side)
-        self._seen = _Seen(side, int(X.shape[0]), _digest(X))
+        self._keep_seen(X, y, side)
         return self
+
+    def _keep_seen(self, X: Any, y: Any, side: SideInformation | None) -> None:
+        """What was learned from: to go on from, and in numbers."""
+        self._seen = _Seen(side, int(X.shape[0]), _digest(X))
+        self.learned_from_ = learned_from(side, y, int(X.shape[0]))
 
     def _with_seen(self, X: Any, y: Any, side: Any) -> SideInformation | None:
         """What is known by now, about these rows; None where that is labels."""

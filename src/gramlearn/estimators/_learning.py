@@ -12,6 +12,7 @@ from gramlearn._base.arrays import to_numpy
 from gramlearn._base.validation import check_flag
 from gramlearn._base.warnings import is_called_by, warn
 from gramlearn.estimators._all_or_nothing import run_search
+from gramlearn.estimators._parts.answers import StoredAnswer
 from gramlearn.methods.metric.diagonal.method import (
     DEFAULT_MAX_ITER,
     WeightSolution,
@@ -51,6 +52,11 @@ class SolvesProblems:
         problem = Problem(regularizer, prior, terms)
         goes_on = check_flag(self.warm_start, "warm_start") or self._adds
         last = getattr(self, "solution_", None) if goes_on else None
+        if isinstance(last, StoredAnswer):
+            warn(
+                f"{type(self).__name__}: the last answer came from a model file, which does not hold what a "
+                "warm start goes on from; this fit begins anew, and finds the same."
+            )
         start = start_at(problem, last) if isinstance(last, Solution) else None
 
         def run(given: Limits, callback: Any) -> tuple[Solution, Limits]:

@@ -3,7 +3,7 @@
 from abc import abstractmethod
 from collections.abc import Callable
 from types import MethodType
-from typing import Any, Self
+from typing import Any, ClassVar, Self
 
 import numpy as np
 from scipy.sparse import issparse
@@ -20,6 +20,11 @@ from gramlearn.estimators._inputs import (
     two_sides,
     validated,
 )
+from gramlearn.estimators._parts.answers import INPUT
+from gramlearn.estimators._parts.base import FilePart
+from gramlearn.estimators._parts.learned import METRIC_MAP
+from gramlearn.estimators._parts.nested import IfThere, Maybe, Together
+from gramlearn.estimators._parts.words import Flag, Number
 from gramlearn.estimators._scoring import ScoresWhatIsKnown
 from gramlearn.evaluation.statements import pair_scores
 from gramlearn.evaluation.triplets import score_pairs
@@ -61,6 +66,12 @@ class PairMethods(ScoresWhatIsKnown, KeepsPrecision):
     threshold_: float
     n_features_in_: int
     _judges_pairs: bool
+    _saved: ClassVar[dict[str, FilePart]] = {
+        **INPUT,
+        "threshold_": IfThere(Number()),
+        "bounds_": Maybe(Together(Maybe(Number()), Maybe(Number()))),
+        "_judges_pairs": Flag(),
+    }
 
     def _as_measured(self, X: Any, name: str = "X") -> Any:
         """Points as their distances are learned and measured: of unit length, where that is asked for."""
@@ -178,6 +189,7 @@ class MahalanobisMethods(PairMethods, ClassNamePrefixFeaturesOutMixin, Transform
     """
 
     _map: MetricMap
+    _saved: ClassVar[dict[str, FilePart]] = {"_map": METRIC_MAP}
 
     @property
     def components_(self) -> np.ndarray:

@@ -1,7 +1,7 @@
 """minimize sum_t eps_t + sparsity |alpha| + trace_price tr K: a kernel from "i is more like j than k" (F07)."""
 
 from dataclasses import replace
-from typing import Any, Self
+from typing import Any, ClassVar, Self
 
 import numpy as np
 from sklearn.base import BaseEstimator, ClassNamePrefixFeaturesOutMixin, TransformerMixin
@@ -24,18 +24,28 @@ from gramlearn.estimators._all_or_nothing import (
 )
 from gramlearn.estimators._design_points import (
     DesignPoints,
+    FeaturePoints,
     is_precomputed,
     read_design_points,
     rows_of_dominance,
 )
 from gramlearn.estimators._inputs import KeepsPrecision
+from gramlearn.estimators._learned_from import is_from_file, learned_from
 from gramlearn.estimators._learning import triplets_of
+from gramlearn.estimators._parts.answers import INPUT, OUTCOME
+from gramlearn.estimators._parts.arrays import Array
+from gramlearn.estimators._parts.base import FilePart
+from gramlearn.estimators._parts.learned import KERNEL
+from gramlearn.estimators._parts.nested import Many, Struct
+from gramlearn.estimators._parts.words import Number, Whole
+from gramlearn.estimators._saving_methods import SavesModel
 from gramlearn.estimators._scoring import ScoresInPipelines, guessed
 from gramlearn.evaluation.triplets import share_kept
 from gramlearn.methods.kernel_design.answer import KernelDesign
 from gramlearn.methods.kernel_design.kernel import (
     Coordinates,
     DesignedKernel,
+    PointSet,
     least_dominance,
     least_eigenvalue,
     shares_of,
@@ -52,6 +62,7 @@ _MENDS = {"nonnegative": True, "shift": False}
 
 
 class KernelDesigner(
+    SavesModel,
     ScoresInPipelines,
     KeepsPrecision,
     ClassNamePrefixFeaturesOutMixin,
@@ -120,6 +131,8 @@ class KernelDesigner(
         Of weak kernels: the share each feature has in the comparisons, mean_t |sum_p alpha_p D_tp|, normalized.
     solution_ : KernelDesign
         The certificate.
+    learned_from_ : dict
+        Kind, number and digest of what was learned from, as in `MetricLearner`.
     psd_points_ : row numbers
         S, less the points that are equal to others of it in all that the kernel reads.
     smallest_eigenvalue_ : float
@@ -137,6 +150,26 @@ class KernelDesigner(
     """
 
     _requires_y = True
+    _kind: ClassVar[str] = "KernelDesigner"
+    _needs_points: ClassVar[str] = "coordinates of new points are made of their kernel with them"
+    _saved: ClassVar[dict[str, FilePart]] = {
+        **INPUT,
+        **OUTCOME,
+        "weights_": Array("kernels"),
+        "kernels_": Many(KERNEL, "kernels"),
+        "shift_": Number(0.0),
+        "selected_features_": Array("selected?", kind="i"),
+        "psd_points_": Array("landmarks", kind="i"),
+        "smallest_eigenvalue_": Number(),
+        "n_contradictions_": Whole(),
+        "_importances": Array("d", least=0.0),
+        "_kernel": Struct(
+            DesignedKernel,
+            {"weights": Array("kernels"), "identity": Number(), "reads": Array("read?", kind="i")},
+        ),
+        "_landmarks": Array("landmarks", "d", points=True),
+        "_spread": Array("landmarks", "columns"),
+    }
     _kernel: DesignedKernel
     _given: DesignPoints
     _coordinates: Coordinates
@@ -208,6 +241,7 @@ class KernelDesigner(
         self.solution_, self.weights_ = design, design.weights
         self.kernels_ = given.training.kernels
         self.n_iter_ = design.iterations
+        self.learned_from_ = learned_from(side, y, len(given.training.points))
         self.n_contradictions_ = int(triplets.contradictions().size)
         self._given = given
         self._set_features(given, problem)
@@ -218,6 +252,11 @@ class KernelDesigner(
         """All k(x, y) of the designed kernel; without Y those with the training points."""
         check_is_fitted(self)
         reads = self._kernel.reads
+        if Y is None and is_from_file(self):
+            raise ValueError(
+                "`kernel_matrix(X)` is about the points learned from, which a model file does not hold; "
+                "pass them as `Y`."
+            )
         if Y is None:
             return self._kernel(self._given.new(self, X, reads), self._given.training)
         return self._kernel(*self._given.two_new(self, X, Y, reads))
@@ -291,6 +330,22 @@ class KernelDesigner(
             tol=check_positive(self.tol, "tol", "KernelDesigner", any_size=True),
             max_iter=self.max_iter,
         )
+
+    def _to_keep(self) -> dict[str, Any]:
+        S = self._coordinates.S
+        return vars(self) | {"_landmarks": S.points, "_spread": self._coordinates.weights}
+
+    def _take_back(self, kept: dict[str, Any]) -> None:
+        S, spread, kernel = kept.pop("_landmarks"), kept.pop("_spread"), kept["_kernel"]
+        d = kept["n_features_in_"]
+        features = [getattr(one, "feature", 0) for one in kept["kernels_"]]
+        if max([*features, *kernel.reads], default=0) >= d:
+            raise ValueError(f"it reads features beyond the {d} that points have")
+        points = PointSet(kept["kernels_"], S, S)
+        self._given = FeaturePoints(points.subset(np.zeros(0, dtype=int)))
+        self._coordinates = Coordinates(kernel, points, self.n_components)
+        self._coordinates.__dict__["weights"] = spread
+        super()._take_back(kept)
 
     def _trace_price(self, problem: DesignProblem) -> float:
         return problem.usual_trace_price if self.trace_price is None else self.trace_price

@@ -1,6 +1,6 @@
 """minimize D(K, K0) + sum_k loss_k(K_ii + K_jj - 2 K_ij) over K: a kernel for new points, too (J12 3, 4)."""
 
-from typing import Any, Self
+from typing import Any, ClassVar, Self
 
 import numpy as np
 from scipy.sparse import issparse
@@ -11,8 +11,15 @@ from gramlearn._base.validation import check_choice, check_flag, check_positive,
 from gramlearn.estimators._choosing import DIRECTIONS
 from gramlearn.estimators._going_on import GoesOn
 from gramlearn.estimators._inputs import FLOATS, check_components, validated, validated_for_kernel
+from gramlearn.estimators._learned_from import is_from_file
 from gramlearn.estimators._learning import side_of
 from gramlearn.estimators._pair_methods import PairMethods
+from gramlearn.estimators._parts.arrays import Array
+from gramlearn.estimators._parts.base import FilePart
+from gramlearn.estimators._parts.learned import KERNEL_MAP
+from gramlearn.estimators._parts.nested import Maybe
+from gramlearn.estimators._saving_methods import SavesModel
+from gramlearn.kernels.low_rank.factor import LowRankKernel
 from gramlearn.methods.metric.feature_space import FeatureSpace
 from gramlearn.methods.metric.fitting import (
     ask,
@@ -32,7 +39,12 @@ _ROWS = 1000  # of sparse pairs, at a time
 
 
 class KernelLearner(
-    GoesOn, PairMethods, ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator
+    SavesModel,
+    GoesOn,
+    PairMethods,
+    ClassNamePrefixFeaturesOutMixin,
+    TransformerMixin,
+    BaseEstimator,
 ):
     """k(x, y) = alpha k0(x, y) + k1' S k2: the kernel nearest to k0 that honors what is known of pairs.
 
@@ -137,6 +149,13 @@ class KernelLearner(
     _requires_y = True
     _judges_pairs: bool
     _directions: np.ndarray | None
+    _map: KernelMap
+    _kind: ClassVar[str] = "KernelLearner"
+    _needs_points: ClassVar[str] = "the kernel compares new points with them"
+    _saved: ClassVar[dict[str, FilePart]] = {
+        "_map": KERNEL_MAP,
+        "_directions": Maybe(Array("all columns", "columns")),
+    }
 
     def __init__(
         self,
@@ -269,7 +288,6 @@ class KernelLearner(
         self, space: FeatureSpace, inner: np.ndarray, alpha: float, count: int | None
     ) -> None:
         """The learned kernel, and the directions of the columns that `transform` gives."""
-        self.coordinates_, self.inner_ = space.coordinates, inner
         scale = alpha if space.is_whole else 0.0
         self._map = KernelMap(space.base, space.coordinates, inner, scale)
         self._directions = None
@@ -278,9 +296,26 @@ class KernelLearner(
             count = check_components(count, places.shape[1], "the learned kernel")
             self._directions = principal_directions(places, count).T
 
+    @property
+    def coordinates_(self) -> LowRankKernel:
+        """Coordinates of points in the basis."""
+        check_is_fitted(self)
+        return self._map.coordinates
+
+    @property
+    def inner_(self) -> np.ndarray:
+        """F, the learned inner product of these coordinates, k x k."""
+        check_is_fitted(self)
+        return self._map.inner
+
     def kernel_matrix(self, X: Any, Y: Any = None) -> np.ndarray:
         """All k(x, y) of the learned kernel; without Y those with the training points."""
         check_is_fitted(self)
+        if Y is None and is_from_file(self) and not self._map.needs_points:
+            raise ValueError(
+                "`kernel_matrix(X)` is about the points learned from, which a model file does not hold; "
+                "pass them as `Y`."
+            )
         X = self._as_measured(validated(self, X, dtype=np.float64, reset=False))
         if Y is None:
             return self._map.with_training(X)

@@ -1,7 +1,7 @@
 """minimize D(W, W0) + sum_k loss_k((x_i - x_j)' W (x_i - x_j)) over W: a Mahalanobis metric (J12 3)."""
 
 from functools import partial
-from typing import Any, Self
+from typing import Any, ClassVar, Self
 
 import numpy as np
 from scipy.sparse import issparse
@@ -11,8 +11,13 @@ from gramlearn._base.distances import coincide_under
 from gramlearn._base.validation import check_choice, check_extent, generator
 from gramlearn.estimators._choosing import DIRECTIONS, numbered_classes
 from gramlearn.estimators._diagonal import LearnsWeights
+from gramlearn.estimators._html import ShowsVerdict
 from gramlearn.estimators._inputs import validated
 from gramlearn.estimators._learning import side_of
+from gramlearn.estimators._parts.arrays import Array
+from gramlearn.estimators._parts.base import FilePart
+from gramlearn.estimators._parts.nested import IfThere
+from gramlearn.estimators._saving_methods import SavesModel
 from gramlearn.methods.choosing.candidates import PRIORS, prior_root
 from gramlearn.methods.choosing.places import Places
 from gramlearn.methods.choosing.tasks import differences_from_means, differences_of_alike
@@ -41,7 +46,7 @@ from gramlearn.side_information.sampling import classes_of
 _PRIORS = dict.fromkeys((*PRIORS, "inverse_covariance"))
 
 
-class MetricLearner(LearnsWeights, BaseEstimator):
+class MetricLearner(ShowsVerdict, SavesModel, LearnsWeights, BaseEstimator):
     """d(x, y) = (x - y)' W (x - y), with W the nearest to W0 that honors what is known of pairs.
 
     With `LogDet` and `loss="slack"` this is information-theoretic metric learning (ITML), solved to optimality.
@@ -165,6 +170,9 @@ class MetricLearner(LearnsWeights, BaseEstimator):
     feature_stretch_ : vector of d numbers
         By what the squared distance of points that differ in one feature alone was multiplied, beside the
         prior that was given; beside the plain distance where it was chosen.
+    learned_from_ : dict
+        What was learned from, in numbers: "kind", "count" and "n_points" of the statements or labels, a
+        "digest" that is the same for the same ones, and "words".
     n_features_in_, feature_names_in_ :
         Of X.
 
@@ -179,6 +187,11 @@ class MetricLearner(LearnsWeights, BaseEstimator):
 
     _requires_y = True
     _judges_pairs: bool
+    _kind: ClassVar[str] = "MetricLearner"
+    _saved: ClassVar[dict[str, FilePart]] = {
+        "basis_": IfThere(Array("d", "k")),
+        "inner_": IfThere(Array("k", "k")),
+    }
 
     def __init__(
         self,

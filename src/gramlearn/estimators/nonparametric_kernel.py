@@ -4,7 +4,7 @@ Nothing is said of the form of K: it is any positive semidefinite matrix, which 
 neighbors keeps smooth. It comes as a factor n x r.
 """
 
-from typing import Any, Self
+from typing import Any, ClassVar, Self
 
 import numpy as np
 from sklearn.base import BaseEstimator, ClassNamePrefixFeaturesOutMixin, TransformerMixin
@@ -23,7 +23,14 @@ from gramlearn._base.validation import (
 from gramlearn._base.warnings import warn
 from gramlearn.estimators._all_or_nothing import all_or_nothing, run_search
 from gramlearn.estimators._inputs import FLOATS, KeepsPrecision, validated
+from gramlearn.estimators._learned_from import is_from_file, learned_from
 from gramlearn.estimators._learning import check_labels, side_of
+from gramlearn.estimators._parts.answers import INPUT, OUTCOME
+from gramlearn.estimators._parts.arrays import Array
+from gramlearn.estimators._parts.base import FilePart
+from gramlearn.estimators._parts.nested import IfThere
+from gramlearn.estimators._parts.words import Number
+from gramlearn.estimators._saving_methods import SavesModel
 from gramlearn.estimators._scoring import ScoresByTransform
 from gramlearn.graphs.neighbors import (
     build_graph,
@@ -42,6 +49,7 @@ _RANK = 1e-10  # eigenvalues below this share of the largest are zero
 
 
 class NonparametricKernel(
+    SavesModel,
     ScoresByTransform,
     KeepsPrecision,
     ClassNamePrefixFeaturesOutMixin,
@@ -116,11 +124,27 @@ class NonparametricKernel(
     solution_ : CapacityAnswer
         The certificate: `primal`, `gap`, `relative_gap`, `capacity`, `capacity_price`.
     graph_ : sparse matrix n x n
+    learned_from_ : dict
+        Kind, number and digest of what was learned from, as in `MetricLearner`.
     labels_ : vector of n
         The clusters, where `n_clusters` is given, or after `fit_predict`; `predict` gives those of new points.
     """
 
     _requires_y = True
+    _kind: ClassVar[str] = "NonparametricKernel"
+    _needs_points: ClassVar[str] = "new points are placed by those of them that are near"
+    _saved: ClassVar[dict[str, FilePart]] = {
+        **INPUT,
+        **OUTCOME,
+        "factor_": Array("n", "r"),
+        "eigenvalues_": Array("r", least=0.0),
+        "embedding_": Array("n", "columns"),
+        "labels_": IfThere(Array("n", kind="i")),
+        "width_": IfThere(Number(0.0)),
+        "_centers": IfThere(Array("clusters", "r")),
+        "_degrees": Array("n", least=0.0),
+        "_points": IfThere(Array("n", "d", points=True)),
+    }
 
     def __init__(
         self,
@@ -212,16 +236,27 @@ class NonparametricKernel(
                 owner=type(self).__name__,
             )
         self._known = known
+        self.learned_from_ = learned_from(side, y, int(X.shape[0]))
         self._keep_factor(self.solution_.factor, X.dtype)
         if self.n_clusters is not None:
             self._cluster(self.n_clusters)
         self.n_iter_ = max(1, self.solution_.iterations)
         return self
 
+    def _take_back(self, kept: dict[str, Any]) -> None:
+        is_graph = self.graph == "precomputed"
+        if is_graph != ("_points" not in kept) or is_graph != ("width_" not in kept):
+            raise ValueError("points and a width go with a graph of neighbors, and with no other")
+        if is_graph and kept["n_features_in_"] != len(kept["factor_"]):
+            raise ValueError("a graph has as many columns as points")
+        super()._take_back(kept)
+
     def _read_graph(self, X: Any) -> None:
         """The graph, its degrees, and what joins new points to it."""
         if self.graph == "precomputed":
             self.graph_ = check_graph(X, "X")
+            for name in ("_points", "width_"):
+                self.__dict__.pop(name, None)  # of an earlier fit
         else:
             self._points = check_extent(np.asarray(X, dtype=float), power=2)
             if not np.ptp(self._points, axis=0).any():
@@ -232,6 +267,7 @@ class NonparametricKernel(
             self.graph_, self.width_ = build_graph(
                 self._points, self.n_neighbors, self.join, self.weights, self.width
             )
+        self._degrees = np.asarray(self.graph_.sum(axis=1)).ravel()
         if self.graph_.nnz == np.count_nonzero(self.graph_.diagonal()):
             advice = (
                 "pass a graph that has some"
@@ -370,6 +406,11 @@ class NonparametricKernel(
         pairs, and fit again.
         """
         check_is_fitted(self)
+        if is_from_file(self):
+            raise ValueError(
+                "`ask` leaves out the pairs that are known, and a model file does not hold them; fit again, or "
+                "keep the estimator as a pickle."
+            )
         return pairs_to_ask(self.factor_, n, known=self._known, random_state=self.random_state)
 
     def _place(self, X: Any) -> tuple[np.ndarray, Any]:
@@ -387,8 +428,7 @@ class NonparametricKernel(
             weights, same = join_new_points(
                 self._points, new, self.n_neighbors, self.weights, self.width_
             )
-        degrees = np.asarray(self.graph_.sum(axis=1)).ravel()
-        return extend_along_graph(weights, same, degrees, self.factor_), X.dtype
+        return extend_along_graph(weights, same, self._degrees, self.factor_), X.dtype
 
     @property
     def _n_features_out(self) -> int:

@@ -6,7 +6,7 @@ percentile of the squared distances under the prior, of the pairs so far: what M
 In other units of X they are other numbers, and W is the same.
 """
 
-from typing import Any, Self
+from typing import Any, ClassVar, Self
 
 import numpy as np
 from sklearn.base import BaseEstimator
@@ -15,8 +15,14 @@ from gramlearn._base.arrays import to_numpy
 from gramlearn._base.validation import as_numbers, check_positive, generator
 from gramlearn.estimators._all_or_nothing import all_or_nothing, end_early
 from gramlearn.estimators._inputs import validated, validated_array
+from gramlearn.estimators._learned_from import told
 from gramlearn.estimators._learning import side_of
 from gramlearn.estimators._pair_methods import MahalanobisMethods, best_threshold
+from gramlearn.estimators._parts.arrays import Array
+from gramlearn.estimators._parts.base import FilePart
+from gramlearn.estimators._parts.nested import Maybe, Struct
+from gramlearn.estimators._parts.words import Flag, Number, Whole
+from gramlearn.estimators._saving_methods import SavesModel
 from gramlearn.estimators._streamed_pairs import (
     Told,
     asked_by_bounds,
@@ -26,15 +32,28 @@ from gramlearn.estimators._streamed_pairs import (
     read_told,
 )
 from gramlearn.methods.metric.maps import FullMap, row_squares
-from gramlearn.methods.metric.online import Asked, OnlineMetric
+from gramlearn.methods.metric.online import Asked, OnlineMetric, Spread
 from gramlearn.methods.metric.prior import read_prior
 from gramlearn.problem.status import SolveInterrupted
 from gramlearn.side_information import Bounds, Pairs, SideInformation
+from gramlearn.side_information.digest import as_bytes, digest
 
 _RECENT = 1000  # judged pairs that the threshold is for
 
 
-class OnlineMetricLearner(MahalanobisMethods, BaseEstimator):
+_SPREAD = Struct(Spread, {"count": Whole(), "mean": Number(), "scatter": Number(0.0)})
+_STREAM = Struct(
+    OnlineMetric,
+    {
+        "factor": Array("r", "d"),
+        "spread": _SPREAD,
+        "size": Number(0.0),
+        "gained": Number(0.0),
+    },
+)
+
+
+class OnlineMetricLearner(SavesModel, MahalanobisMethods, BaseEstimator):
     """A Mahalanobis metric from a stream of pairs, judged or with target distances, d^2 operations a pair.
 
     Parameters
@@ -55,6 +74,8 @@ class OnlineMetricLearner(MahalanobisMethods, BaseEstimator):
     bounds_ : (upper, lower)
         The squared distances that alike and unlike pairs without bounds of their own are asked for by now:
         about the 5th and 95th percentile, under the prior, of the pairs so far.
+    learned_from_ : dict
+        Kind, number and digest of what was learned from, as in `MetricLearner`.
     threshold_ : float
         The distance, not squared, that tells alike pairs from others best, of the last 1000 that were judged,
         each measured before it was learned from. Where none was judged, `calibrate_threshold` sets it.
@@ -74,6 +95,15 @@ class OnlineMetricLearner(MahalanobisMethods, BaseEstimator):
     """
 
     _requires_y = True
+    _kind: ClassVar[str] = "OnlineMetricLearner"
+    _saved: ClassVar[dict[str, FilePart]] = {
+        "losses_": Array("seen", least=0.0),
+        "_stream": _STREAM,
+        "_root": Maybe(Array("rows of the prior", "d")),
+        "_recent": Array("recent?", "2"),
+        "_is_judged": Maybe(Flag()),
+    }
+    learned_from_: dict[str, Any]
     losses_: np.ndarray
     bounds_: tuple[float, float]
     _stream: OnlineMetric
@@ -142,6 +172,7 @@ class OnlineMetricLearner(MahalanobisMethods, BaseEstimator):
                 "the squared distances of `X`, or `eta`, are too large for double precision; rescale `X`."
             )
         self._stream, self._root, self._is_judged = stream, root, judged
+        self._keep_learned_from(first, Z[:count], asked, len(lost) + count)
         self._map, self.bounds_ = FullMap(stream.factor), stream.spread.bounds
         self.losses_ = np.concatenate([lost, losses])
         kinds = asked.kinds[:count]
@@ -159,6 +190,13 @@ class OnlineMetricLearner(MahalanobisMethods, BaseEstimator):
             distances, kinds = self._recent.T
             self.threshold_ = best_threshold(distances, kinds > 0)
             self._judges_pairs = True
+
+    def _keep_learned_from(self, first: bool, Z: np.ndarray, asked: Asked, count: int) -> None:
+        """The digest of a stream is that of the pairs before, and of these."""
+        before = "" if first else self.learned_from_["digest"]
+        arrays = (Z, *(bound[: len(Z)] for bound in (asked.lower, asked.upper, asked.weights)))
+        both = digest("stream", [before.encode(), *map(as_bytes, arrays)])
+        self.learned_from_ = told("stream", count, None, both, f"{count} pairs of a stream")
 
     @property
     def n_pairs_seen_(self) -> int:

@@ -5,7 +5,7 @@ it does singular values in the completion of matrices, and W^(1/2) p(x) is the e
 is Trace-SSIKDR, solved with a certificate instead of by Uzawa's steps.
 """
 
-from typing import Any, Self
+from typing import Any, ClassVar, Self
 
 import numpy as np
 from sklearn.base import BaseEstimator, ClassNamePrefixFeaturesOutMixin, TransformerMixin
@@ -16,7 +16,13 @@ from gramlearn._base.validation import check_choice, check_count, check_positive
 from gramlearn._base.warnings import warn
 from gramlearn.estimators._all_or_nothing import all_or_nothing
 from gramlearn.estimators._inputs import FLOATS, KeepsPrecision, validated, validated_for_kernel
+from gramlearn.estimators._learned_from import learned_from
 from gramlearn.estimators._learning import SolvesProblems, side_of
+from gramlearn.estimators._parts.answers import INPUT, OUTCOME
+from gramlearn.estimators._parts.arrays import Array
+from gramlearn.estimators._parts.base import FilePart
+from gramlearn.estimators._parts.learned import COORDINATES, without_rows
+from gramlearn.estimators._saving_methods import SavesModel
 from gramlearn.estimators._scoring import ScoresByTransform
 from gramlearn.methods.metric.feature_space import FeatureSpace
 from gramlearn.methods.metric.fitting import ask
@@ -33,6 +39,7 @@ _RANK = 1e-6  # eigenvalues below this share of the largest are zero
 
 
 class SemiSupervisedEmbedding(
+    SavesModel,
     SolvesProblems,
     ScoresByTransform,
     KeepsPrecision,
@@ -98,9 +105,20 @@ class SemiSupervisedEmbedding(
         Of the points learned from.
     solution_ : Solution
         The certificate.
+    learned_from_ : dict
+        Kind, number and digest of what was learned from, as in `MetricLearner`.
     """
 
     _requires_y = True
+    _kind: ClassVar[str] = "SemiSupervisedEmbedding"
+    _needs_points: ClassVar[str] = "the kernel compares new points with them"
+    _saved: ClassVar[dict[str, FilePart]] = {
+        **INPUT,
+        **OUTCOME,
+        "coordinates_": COORDINATES,
+        "eigenvalues_": Array("m", least=0.0),
+        "_directions": Array("k", "m"),
+    }
 
     def __init__(
         self,
@@ -172,7 +190,11 @@ class SemiSupervisedEmbedding(
         self.embedding_ = P @ self._directions
         self.coordinates_, self.solution_ = space.coordinates, solution
         self.n_iter_ = max(1, solution.iterations)
+        self.learned_from_ = learned_from(side, y, len(X))
         return self
+
+    def _to_keep(self) -> dict[str, Any]:
+        return vars(self) | {"coordinates_": without_rows(self.coordinates_)}
 
     def _leading(self, solution: Solution) -> tuple[np.ndarray, np.ndarray]:
         """The largest eigenvalues of W, as many as there are or were asked for, and their eigenvectors."""

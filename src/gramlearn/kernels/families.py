@@ -190,6 +190,29 @@ _PARAMETERS: dict[str, frozenset[str]] = {
 }
 
 
+@final
+@dataclass(frozen=True)
+class OfScikitLearn:
+    """k(A, B) of a kernel that scikit-learn alone has; a gamma of None is its own."""
+
+    name: str
+    gamma: float | None = None
+
+    def __call__(self, A: np.ndarray, B: np.ndarray) -> np.ndarray:
+        """All k(a, b)."""
+        import sklearn
+        from sklearn.metrics.pairwise import pairwise_kernels
+
+        params = {} if self.gamma is None else {"gamma": self.gamma}
+        with (
+            sklearn.config_context(assume_finite=True),
+            np.errstate(over="ignore", invalid="ignore"),
+        ):
+            return np.asarray(
+                pairwise_kernels(A, None if A is B else B, metric=self.name, **params)
+            )
+
+
 def read_kernel(kernel: Any, params: Mapping[str, Any]) -> Kernel:
     """Read what users pass: a kernel, a name of scikit-learn's, or a function k(A, B, **params)."""
     if isinstance(kernel, Kernel):
@@ -206,7 +229,7 @@ def read_kernel(kernel: Any, params: Mapping[str, Any]) -> Kernel:
         return _NAMED[kernel](**params)
     if params.get("gamma") is not None:
         check_positive(params["gamma"], "gamma", kernel, any_size=True)
-    function = partial(_of_scikit_learn, name=kernel, **params)
+    function = OfScikitLearn(kernel, params.get("gamma"))
     return FunctionKernel(function, repr(kernel), is_psd=_OTHERS_ARE_PSD[kernel])
 
 
@@ -251,14 +274,6 @@ def _rbf(A: np.ndarray, B: np.ndarray, gamma: float) -> np.ndarray:
     # Points were checked when they came in. Told that the two are one, scikit-learn gives ones on the diagonal.
     with sklearn.config_context(assume_finite=True):
         return np.asarray(rbf_kernel(A, None if A is B else B, gamma=gamma))
-
-
-def _of_scikit_learn(A: np.ndarray, B: np.ndarray, name: str, **params: Any) -> np.ndarray:
-    import sklearn
-    from sklearn.metrics.pairwise import pairwise_kernels
-
-    with sklearn.config_context(assume_finite=True), np.errstate(over="ignore", invalid="ignore"):
-        return np.asarray(pairwise_kernels(A, None if A is B else B, metric=name, **params))
 
 
 def _two_sets(A: Any, B: Any) -> tuple[np.ndarray, np.ndarray]:

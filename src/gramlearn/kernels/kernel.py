@@ -11,7 +11,6 @@
 from abc import ABC, abstractmethod
 from collections.abc import Callable
 from dataclasses import dataclass
-from functools import partial
 from typing import Any, final
 
 import numpy as np
@@ -58,7 +57,7 @@ class Kernel(ABC):
 
     def comparison(self, points: np.ndarray) -> Callable[[Any], np.ndarray]:
         """A function of new points x, as users give them, that gives k(x, p) for these points p."""
-        return partial(_compare, self, points)
+        return Comparison(self, points)
 
 
 @final
@@ -125,7 +124,7 @@ class PrecomputedKernel(Kernel):
         return np.asarray(self.K[A[:, 0], B[:, 0]])
 
     def comparison(self, points: np.ndarray) -> Callable[[Any], np.ndarray]:
-        return partial(_look_up, rows=points[:, 0], n_points=self.K.shape[1])
+        return LookUp(points[:, 0], self.K.shape[1])
 
     def __repr__(self) -> str:
         return f"PrecomputedKernel({self.words})"
@@ -159,6 +158,50 @@ class OneFeature(Kernel):
         return points[:, self.feature : self.feature + 1]
 
 
+@final
+@dataclass(frozen=True, eq=False)
+class Comparison:
+    """x -> k(x, p) for these points p."""
+
+    kernel: Kernel
+    points: np.ndarray
+
+    def __call__(self, X_new: Any) -> np.ndarray:
+        """A row for each new point."""
+        return self.kernel(read_new_points(X_new, self.points.shape[1]), self.points)
+
+
+@final
+@dataclass(frozen=True, eq=False)
+class LookUp:
+    """The same, where new points are given by their kernel values with n points: those of some rows of them."""
+
+    rows: np.ndarray
+    n_points: int
+
+    def __call__(self, X_new: Any) -> np.ndarray:
+        """A row for each new point."""
+        values = check_host_points(X_new, "X_new")
+        if values.shape[1] != self.n_points:
+            raise ValueError(
+                f"`X_new` has {values.shape[1]} columns, but the kernel was precomputed for {self.n_points} "
+                "points; pass the kernel of the new points with all of those, one row a new point."
+            )
+        return values[:, self.rows]
+
+
+@final
+@dataclass(frozen=True)
+class Features:
+    """x -> x, of d features: what a linear kernel compares new points by."""
+
+    d: int
+
+    def __call__(self, X_new: Any) -> np.ndarray:
+        """The new points, read."""
+        return read_new_points(X_new, self.d)
+
+
 def rounding_unit(values: Any) -> float:
     """The distance from 1 to the next number, of the type that values came in."""
     dtype = to_numpy(values).dtype
@@ -184,17 +227,3 @@ def read_new_points(X_new: Any, d: int) -> np.ndarray:
             "the same coordinates."
         )
     return new
-
-
-def _compare(kernel: Kernel, points: np.ndarray, X_new: Any) -> np.ndarray:
-    return kernel(read_new_points(X_new, points.shape[1]), points)
-
-
-def _look_up(X_new: Any, rows: np.ndarray, n_points: int) -> np.ndarray:
-    values = check_host_points(X_new, "X_new")
-    if values.shape[1] != n_points:
-        raise ValueError(
-            f"`X_new` has {values.shape[1]} columns, but the kernel was precomputed for {n_points} points; "
-            "pass the kernel of the new points with all of those, one row a new point."
-        )
-    return values[:, rows]

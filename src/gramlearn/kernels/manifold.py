@@ -6,7 +6,7 @@ data are long; among the points it is (K^-1 + M)^-1. It is defined for all point
 """
 
 from dataclasses import dataclass, field
-from typing import Any, final
+from typing import Any, Self, final
 
 import numpy as np
 
@@ -69,6 +69,15 @@ class ManifoldKernel(Kernel):
         inner = np.eye(len(M)) + R @ base.matrix() @ R
         object.__setattr__(self, "_base", base)
         object.__setattr__(self, "_core", R @ np.linalg.solve(inner, R))
+
+    @classmethod
+    def worked_out(cls, base: KernelMatrix, core: np.ndarray, **parameters: Any) -> Self:
+        """The kernel whose matrix, n x n, was worked out before, from the same points and parameters."""
+        made = object.__new__(cls)
+        every = {"X": base.points, "kernel": base.kernel, "kernel_params": None, **parameters}
+        for name, value in {**every, "_base": base, "_core": core}.items():
+            object.__setattr__(made, name, value)
+        return made
 
     def __call__(self, A: Any, B: Any) -> np.ndarray:
         """All k(a, b)."""

@@ -3,7 +3,7 @@
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from functools import cached_property
-from typing import Any, NamedTuple, TypeVar, final
+from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar, final
 
 from gramlearn._base.arrays import Array, transpose
 from gramlearn.problem.certificate import Certificate
@@ -114,6 +114,20 @@ class Solution(CertifiedAnswer):
     def matrix(self) -> Array:
         """X = F F', n x n."""
         return self.factor @ transpose(self.factor)
+
+    def __getstate__(self) -> dict[str, Any]:
+        """All but the problem, whose terms hold the points, and the matrix, which the factor gives."""
+        return {name: vars(self)[name] for name in vars(self) if name not in ("problem", "matrix")}
+
+    if not TYPE_CHECKING:  # to a type checker it would allow every name
+
+        def __getattr__(self, name: str) -> Any:
+            if name != "problem":
+                raise AttributeError(f"'{type(self).__name__}' object has no attribute {name!r}")
+            raise AttributeError(
+                "this Solution comes from a pickle or a copy, which leaves out `problem` and the points in it; "
+                "solve the problem again to have it."
+            )
 
     def or_raise(self) -> "Solution":
         """Give the solution itself, or raise InfeasibleError where the problem has none."""

@@ -5,13 +5,12 @@ operations, and x -> R'x for new points.
 """
 
 from contextlib import suppress
-from functools import partial
 from typing import Any
 
 import numpy as np
 
 from gramlearn._base.validation import check_either_way
-from gramlearn.kernels.kernel import read_new_points
+from gramlearn.kernels.kernel import Features
 from gramlearn.kernels.low_rank.factor import (
     LowRankKernel,
     check_rank,
@@ -74,8 +73,7 @@ def _from_features(
     s = root**2
     kept = np.flatnonzero(s > rounding_of_spectrum(len(X), s, diagonal, source))[:rank]
     R = Rt[kept].T
-    compare = partial(read_new_points, d=X.shape[1])
-    return finish_factor(source, X @ R, diagonal, np.arange(0), R, compare)
+    return finish_factor(source, X @ R, diagonal, np.arange(0), R, Features(X.shape[1]))
 
 
 def _largest_eigenpairs(source: KernelMatrix, rank: int) -> tuple[np.ndarray, np.ndarray]:

@@ -41,7 +41,8 @@ class KernelMap:
     alpha: float
 
     @cached_property
-    def _root(self) -> np.ndarray:
+    def root(self) -> np.ndarray:
+        """F^(1/2)."""
         return symmetric_root(self.inner)
 
     def with_training(self, X: Any) -> np.ndarray:
@@ -70,7 +71,7 @@ class KernelMap:
     def squared_distances(self, X: Any, Y: Any) -> np.ndarray:
         """k(x, x) + k(y, y) - 2 k(x, y) of row k of X with row k of Y."""
         difference = self.coordinates.transform(X) - self.coordinates.transform(Y)
-        learned = row_squares(difference @ self._root)
+        learned = row_squares(difference @ self.root)
         if not self.alpha:
             return learned
         base = self.base
@@ -79,34 +80,33 @@ class KernelMap:
 
     def transform(self, X: Any) -> np.ndarray:
         """Coordinates with the learned kernel as inner products, within the span of the training points."""
-        if not self.alpha or self._is_whole:
-            return np.asarray(self.coordinates.transform(X) @ self._root)
-        return self._factor.transform(self.with_training(X))
+        if not self.needs_points:
+            return np.asarray(self.coordinates.transform(X) @ self.root)
+        return self.whole_factor.transform(self.with_training(X))
 
     @property
     def training_coordinates(self) -> np.ndarray:
         """What `transform` gives for the training points."""
-        if not self.alpha or self._is_whole:
-            return np.asarray(self.coordinates.factor @ self._root)
-        return self._factor.factor
+        if not self.needs_points:
+            return np.asarray(self.coordinates.factor @ self.root)
+        return self.whole_factor.factor
 
     @property
     def n_coordinates(self) -> int:
         """The columns of what `transform` gives."""
-        if not self.alpha or self._is_whole:
-            return int(self.inner.shape[0])
-        return int(self._factor.factor.shape[1])
+        return len(self.inner) if not self.needs_points else int(self.whole_factor.weights.shape[1])
 
     @property
     def _shifted(self) -> np.ndarray:
         return self.inner - self.alpha * np.eye(len(self.inner))
 
     @property
-    def _is_whole(self) -> bool:
-        """Whether the basis spans all training points."""
-        return self.coordinates.error <= 1e-9 * self.coordinates.trace
+    def needs_points(self) -> bool:
+        """Whether `transform` asks for all training points: where the rest of them counts, beyond the basis."""
+        return bool(self.alpha) and self.coordinates.error > 1e-9 * self.coordinates.trace
 
     @cached_property
-    def _factor(self) -> LowRankKernel:
+    def whole_factor(self) -> LowRankKernel:
+        """Coordinates of all points, n x n or fewer."""
         # The complement has as many dimensions as there are points: a factor of the whole matrix has them.
         return spectral_factor_of(KernelMatrix.precomputed(self.training_matrix(), self.base.eps))

@@ -122,12 +122,13 @@ class LowRankMap(MetricMap):
         return int(self.basis.shape[0])
 
     @cached_property
-    def _root(self) -> np.ndarray:
+    def root(self) -> np.ndarray:
+        """F^(1/2)."""
         return symmetric_root(self.inner)
 
     @property
     def components(self) -> np.ndarray:
-        return self._written_out(self._root)
+        return self._written_out(self.root)
 
     @property
     def matrix(self) -> np.ndarray:
@@ -156,7 +157,7 @@ class LowRankMap(MetricMap):
                 "pass n_components= to MetricLearner, use pair_distance, or transform fewer rows at a time."
             )
         k = self.basis.shape[1]
-        R, change = (A.astype(X.dtype, copy=False) for A in (self.basis, self._root - np.eye(k)))
+        R, change = (A.astype(X.dtype, copy=False) for A in (self.basis, self.root - np.eye(k)))
         moved = (X @ R) @ change @ R.T
         return np.asarray((X.toarray() if issparse(X) else X) + moved)
 
@@ -164,11 +165,11 @@ class LowRankMap(MetricMap):
         inside = np.asarray(Z @ self.basis)
         # What lies outside the basis, and what F makes of what lies inside: both at least 0.
         outside = np.maximum(row_squares(Z) - row_squares(inside), 0.0)
-        return np.asarray(outside + row_squares(inside @ self._root))
+        return np.asarray(outside + row_squares(inside @ self.root))
 
     def squared_distances(self, X: Any, i: Any, j: Any) -> np.ndarray:
         inside = np.asarray(X @ self.basis)
-        learned = squared_distances(inside @ self._root, i, j)
+        learned = squared_distances(inside @ self.root, i, j)
         return np.asarray(distances_beyond(X, inside, i, j) + learned)
 
     def leading_components(self, X: Any, count: int) -> np.ndarray:
