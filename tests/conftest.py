@@ -101,6 +101,20 @@ def pytest_report_header() -> str:
     return f"array libraries: {', '.join([*INSTALLED, *missing])}"
 
 
+def pytest_terminal_summary(terminalreporter: Any) -> None:
+    """Say at the end what no browser has looked at, which one line among many would not."""
+    skipped = terminalreporter.stats.get("skipped", [])
+    reasons = [report.longrepr[2] for report in skipped if isinstance(report.longrepr, tuple)]
+    without = [reason for reason in reasons if "no browser: " in reason]
+    if without:
+        why = without[0].split("no browser: ")[1]
+        terminalreporter.section("not looked at in a browser")
+        terminalreporter.write_line(
+            f"{len(without)} tests were skipped, for {why}: on Debian, `apt-get install chromium "
+            "chromium-driver`, and `pip install selenium`."
+        )
+
+
 # Of the session, not of the function: hypothesis runs one function many times.
 @pytest.fixture(scope="session", params=INSTALLED)
 def library(request: pytest.FixtureRequest) -> Library:

@@ -83,6 +83,11 @@ def neighbors_right(points: Any, classes: np.ndarray) -> float:
 
     Of more than 3000 points, 3000 are asked, the same ones always.
     """
+    return float(np.mean(label_scores(points, classes)[1]))
+
+
+def label_scores(points: Any, classes: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """(rows, scores): the points that `neighbors_right` asks, and the score of each."""
     n = len(classes)
     asked = np.sort(np.random.default_rng(0).permutation(n)[:_QUERIES])
     size = max(1, _NUMBERS_AT_ONCE // max(n, points.shape[1]))
@@ -96,7 +101,7 @@ def neighbors_right(points: Any, classes: np.ndarray) -> float:
         squared = np.concatenate(blocks, axis=1)
         squared[np.arange(len(rows)), rows] = np.inf
         found.append(neighbor_scores(squared, classes, classes[rows], int(classes.max()) + 1))
-    return float(np.mean(np.concatenate(found)))
+    return asked, np.concatenate(found)
 
 
 def _dense(points: Any) -> np.ndarray:
