@@ -1,0 +1,267 @@
+"""file -> Pairs, Triplets or Bounds: rows joined to points by their ids, and a reason for each that cannot be.
+
+What a row says is told by the names of the columns, which are in `shapes`.
+"""
+
+import hashlib
+import json
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from functools import cached_property
+from pathlib import Path
+from typing import final
+
+import numpy as np
+
+from gramlearn._base.arrays import to_numpy
+from gramlearn.files import words
+from gramlearn.files.errors import FileError
+from gramlearn.files.formats.delimited import looks_like_trec
+from gramlearn.files.formats.json_records import read_json, table_of_json
+from gramlearn.files.formats.label_studio import is_label_studio, read_label_studio
+from gramlearn.files.formats.opening import name_of, opened_text
+from gramlearn.files.formats.table import Table
+from gramlearn.files.points import Points
+from gramlearn.files.settling import CONFLICTS
+from gramlearn.files.shapes import SHAPES, Found, find_shape, merge_numbered
+from gramlearn.files.statements import Choices, Side, state
+from gramlearn.files.tables import find_format, read_table
+from gramlearn.files.used_rows import Dropped, UsedRows, summarize
+from gramlearn.side_information import Pairs, Triplets
+
+__all__ = ["Dropped", "Judgments", "read_judgments"]
+
+_FORMATS = ("csv", "tsv", "jsonl", "json", "parquet", "trec")
+_SEVERAL = ("chosen", "passedover", "positive", "negative", "document")  # roles that may have lists
+_SAID = {
+    "odd": "odd ones out",
+    "clicks": "clicks",
+    "triplets": "triplets",
+    "qrels": "relevance judgments",
+    "bounds": "bounds",
+    "pairs": "judged pairs",
+    "scores": "scored pairs",
+    "similar": "similar pairs",
+}
+
+
+@final
+@dataclass(frozen=True, eq=False, repr=False)
+class Judgments:
+    """What a file says of points, and what became of its rows.
+
+    Attributes
+    ----------
+    side : Pairs, Triplets or Bounds
+    shape : str
+        What the file was read as: "pairs", "scores", "similar", "triplets", "clicks", "odd", "qrels", "bounds".
+    n_rows : int
+        The rows of the file; one with a list of several items counts as several.
+    dropped : list of Dropped
+        The rows that are not used, each with its place and a reason, in the order of the file.
+    notes : tuple of str
+        Choices that were made on the way, in a sentence each.
+    source : str
+        The file, as messages name it.
+    points : Points
+    """
+
+    side: Side
+    shape: str
+    n_rows: int
+    dropped: list[Dropped]
+    notes: tuple[str, ...]
+    source: str
+    points: Points
+
+    def __repr__(self) -> str:
+        return f"Judgments({self.source}: {self.side!r}, {len(self.dropped)} of {self.n_rows} rows dropped)"
+
+    def summary(self) -> str:
+        """A few lines: how many rows of what, how many are used, and why the others are not."""
+        used = self.n_rows - len(self.dropped)
+        line = f"{self.source}: {self.n_rows:,} rows of {_SAID[self.shape]}, {used:,} used"
+        line += f", as {_counted(self.side)}"
+        lines = [
+            f"{line}; {text}." if (text := summarize(self.dropped)) else f"{line}.",
+            *self.notes,
+        ]
+        return "\n".join(lines)
+
+    @cached_property
+    def digest(self) -> str:
+        """SHA-256 of the statements, whatever file they came from and in whatever order."""
+        names = [json.dumps(self.points.name_of(row)) for row in range(len(self.points))]
+        if self.points.n_queries is not None:
+            n = self.points.n_queries
+            names = ["q" * (row < n) + name for row, name in enumerate(names)]
+        found = hashlib.sha256()
+        for line in sorted(_lines(self.side, names)):
+            found.update(line.encode("utf-8"))
+        return found.hexdigest()
+
+
+def read_judgments(
+    path: str | Path,
+    points: Points,
+    *,
+    shape: str | None = None,
+    columns: Mapping[str, str] | None = None,
+    format: str | None = None,
+    conflicts: str = "majority",
+    percentiles: tuple[float, float] = (25, 75),
+) -> Judgments:
+    """The judgments of a file about these points.
+
+    Parameters
+    ----------
+    path : str or Path
+        .csv, .tsv, .jsonl, .json or .parquet, qrels of TREC, an export of Label Studio, or a folder of BEIR;
+        "-" is stdin.
+    points : Points
+        What the ids of the file are joined to.
+    shape : {"pairs", "scores", "similar", "triplets", "clicks", "odd", "qrels", "bounds"}, optional
+        What the rows say, if the names of the columns do not. Of qrels, "pairs" or "triplets" says what they
+        become.
+    columns : mapping of role to name, optional
+        Which column is what, such as {"first": "left_id", "alike": "verdict"}.
+    format : str, optional
+        Without it, that of the suffix.
+    conflicts : {"majority", "drop", "similar", "dissimilar", "raise"}
+        What counts where rows call a pair both alike and unlike, as in `Pairs.from_judgments`.
+    percentiles : (low, high)
+        Of scores: pairs at or above the higher one are alike, at or below the lower one unlike.
+    """
+    if conflicts not in CONFLICTS:
+        raise FileError(f"`conflicts` is {conflicts!r}; it must be one of {', '.join(CONFLICTS)}.")
+    if not 0 <= percentiles[0] < percentiles[1] <= 100:
+        raise FileError(
+            f"`percentiles` are {percentiles}; low < high between 0 and 100 are expected."
+        )
+    table = merge_numbered(_read(path, format))
+    found = _look_at_cells(table, find_shape(table, shape, columns), shape, columns)
+    table = _one_item_a_cell(table, found)
+    rows = UsedRows(table, points)
+    choices = Choices(conflicts, percentiles)
+    side = state(found, rows, choices)
+    return Judgments(
+        side,
+        found.shape.name,
+        table.n_rows,
+        rows.dropped,
+        tuple(choices.notes),
+        table.source,
+        points,
+    )
+
+
+def _read(path: str | Path, format: str | None) -> Table:
+    if str(path) != "-" and Path(path).is_dir():
+        path = _qrels_of_folder(Path(path))
+    if format is None and _is_trec(path):
+        format = "trec"
+    if find_format(path, format, _FORMATS) != "json":
+        return read_table(path, format=format)
+    name = name_of(path)
+    with opened_text(path) as file:
+        content = read_json(file, name)
+    return (read_label_studio if is_label_studio(content) else table_of_json)(content, name)
+
+
+def _is_trec(path: str | Path) -> bool:
+    """Whether the first line is one of TREC, in a file whose suffix does not say that it is another."""
+    if str(path) == "-" or Path(path).suffix.lower() not in ("", ".txt", ".tsv", ".qrels", ".qrel"):
+        return False
+    with opened_text(path) as file:
+        return looks_like_trec(file.readline(10_000))
+
+
+def _qrels_of_folder(folder: Path) -> Path:
+    """The training judgments of a folder of BEIR, or its only ones."""
+    inner = folder if folder.name == "qrels" else folder / "qrels"
+    found = sorted(inner.glob("*.tsv"))
+    if not found:
+        raise FileError(
+            f"{folder} is a folder without qrels/*.tsv, as BEIR has them; name a file in it."
+        )
+    training = [path for path in found if path.stem == "train"]
+    if not training and len(found) > 1:
+        names = ", ".join(path.name for path in found[:8])
+        raise FileError(
+            f"{inner} has {names}, and none of them is train.tsv; name the one to read."
+        )
+    return (training or found)[0]
+
+
+def _look_at_cells(
+    table: Table, found: Found, shape: str | None, columns: Mapping[str, str] | None
+) -> Found:
+    """Pairs with numbers are scored pairs; rows without a header are judged pairs if all end in 1, 0 or -1."""
+    if found.shape.name != "pairs" or shape is not None or found.is_entailment:
+        return found
+    if columns and "alike" in {role.lower() for role in columns}:
+        return found
+    if words.are_scores(table.columns[found.column["alike"]]):
+        column = dict(found.column)
+        column["score"] = column.pop("alike")
+        return Found(SHAPES["scores"], column)
+    return found
+
+
+def _one_item_a_cell(table: Table, found: Found) -> Table:
+    """A row for each item of cells that have lists of them, as in {"query": ..., "neg": [..., ...]}."""
+    for role in _SEVERAL:
+        name = found.column.get(role)
+        if name is None or not any(
+            isinstance(cell, list | np.ndarray) for cell in table.columns[name]
+        ):
+            continue
+        cells = [_as_list(cell) for cell in table.columns[name]]
+        rows = np.repeat(np.arange(table.n_rows), [len(several) for several in cells])
+        columns = {
+            key: column[rows] if isinstance(column, np.ndarray) else [column[row] for row in rows]
+            for key, column in table.columns.items()
+        }
+        columns[name] = [item for several in cells for item in several]
+        lines = rows if table.lines is None else np.asarray(table.lines, dtype=object)[rows]
+        unit = "row counted from 0:" if table.lines is None else table.unit
+        table = Table(table.source, columns, len(rows), lines, unit, table.has_header)
+    return table
+
+
+def _as_list(cell: object) -> list[object]:
+    if isinstance(cell, np.ndarray):
+        return list(cell.tolist()) or [None]
+    if isinstance(cell, list):
+        filled = [item for item in cell if words.is_filled(item)]
+        return filled or [None]
+    return [cell]
+
+
+def _counted(side: Side) -> str:
+    if isinstance(side, Pairs):
+        return f"{len(side.similar):,} similar and {len(side.dissimilar):,} dissimilar pairs"
+    return (
+        f"{side.size:,} triplets"
+        if isinstance(side, Triplets)
+        else f"bounds on {side.size:,} pairs"
+    )
+
+
+def _lines(side: Side, names: list[str]) -> Iterator[str]:
+    """Each statement as a line of its own."""
+    weights = side.weights()
+    if isinstance(side, Pairs):
+        tables = [("similar", to_numpy(side.similar)), ("dissimilar", to_numpy(side.dissimilar))]
+        rows = [(kind, sorted(names[k] for k in row)) for kind, table in tables for row in table]
+    elif isinstance(side, Triplets):
+        rows = [("triplet", [names[k] for k in row]) for row in to_numpy(side.triplets)]
+    else:
+        upper, lower = (to_numpy(limit).tolist() for limit in side.limits)
+        pairs = zip(to_numpy(side.i), to_numpy(side.j), strict=True)
+        rows = [
+            (f"{low!r} to {high!r}", sorted([names[i], names[j]]))
+            for (i, j), high, low in zip(pairs, upper, lower, strict=True)
+        ]
+    for (kind, ids), weight in zip(rows, weights.tolist(), strict=True):
+        yield f"{kind} {' '.join(ids)} {weight!r}\n"
