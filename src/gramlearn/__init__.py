@@ -2,7 +2,7 @@
 
 Here are the estimators, the problem they solve, and what users know of pairs. The rest is in namespaces that
 say what they hold: `losses`, `constraints`, `solvers`, `side_information`, `kernels`, `graphs`, `methods`,
-`evaluation`, `plots` and `datasets`. Each is loaded when it is first asked for.
+`evaluation`, `plots`, `datasets` and `files`. Each is loaded when it is first asked for.
 """
 
 from typing import TYPE_CHECKING, Any
@@ -13,6 +13,7 @@ if TYPE_CHECKING:
     from gramlearn import (
         datasets,
         evaluation,
+        files,
         graphs,
         kernels,
         methods,
@@ -36,6 +37,7 @@ if TYPE_CHECKING:
         SemiSupervisedEmbedding,
         StructurePreservingEmbedding,
     )
+    from gramlearn.estimators.saving import load
     from gramlearn.methods.balanced_cut import balanced_cut
     from gramlearn.methods.correlation import nearest_correlation
     from gramlearn.problem import constraints, losses
@@ -85,8 +87,10 @@ __all__ = [
     "constraints",
     "datasets",
     "evaluation",
+    "files",
     "graphs",
     "kernels",
+    "load",
     "losses",
     "methods",
     "nearest_correlation",
@@ -98,6 +102,7 @@ __all__ = [
 ]
 
 _NAMES = {
+    "gramlearn.estimators.saving": ("load",),
     "gramlearn.estimators": (
         "POLA",
         "ColoredMVU",
@@ -128,6 +133,7 @@ _NAMES = {
 _SPACES = (
     "datasets",
     "evaluation",
+    "files",
     "graphs",
     "kernels",
     "methods",

@@ -1,100 +1,113 @@
-"""The gramlearn command: `gramlearn demo` shows the library at work on real data.
+"""The gramlearn command: a verb for each thing that is done with files, `gramlearn VERB --help` for each.
 
-Exit codes: 0 for success, 2 for what the user can fix (one sentence on stderr says how), 130 for
-Ctrl-C.
+Exit codes: 0 for done, 1 for an answer to look at (not certified, infeasible, of no help), 2 for what the user
+can fix (one sentence on stderr says how), 130 for Ctrl-C.
 """
 
 import argparse
+import os
 import sys
 from collections.abc import Sequence
-from importlib.metadata import PackageNotFoundError, version
-from pathlib import Path
+from importlib import import_module
 from typing import NoReturn
 
-from gramlearn.app.demo import DATA, PICTURE, UnwritableError, run_demo
+from gramlearn.app.output import DONE, INTERRUPTED, LOOK, WRONG, say, warnings_said
+from gramlearn.app.verb import Verb
 
-_DESCRIPTION = "Learn a kernel or a metric from side information, certified by a duality gap."
+_DESCRIPTION = "Learn a similarity from examples: a kernel or a metric, certified by a duality gap."
+_VERBS = (
+    "fit",
+    "score",
+    "transform",
+    "neighbors",
+    "cluster",
+    "nearest-correlation",
+    "inspect",
+    "export",
+    "report",
+    "demo",
+    "completion",
+)
+_EPILOG = "Exit codes: 0 done, 1 an answer to look at, 2 usage or a file, 130 Ctrl-C."
 
 
 class _Parser(argparse.ArgumentParser):
     """argparse, with one sentence instead of the usage in front of an error."""
 
     def error(self, message: str) -> NoReturn:
-        self.exit(2, f"{self.prog}: {message}; `{self.prog} --help` lists what can be given\n")
+        self.exit(WRONG, f"{self.prog}: {message}; `{self.prog} --help` lists what can be given\n")
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
     """Run the command line, and return its exit code."""
-    parser = _make_parser()
+    parser = make_parser()
     given = parser.parse_args(arguments)
     if given.command is None:
         parser.print_help()
-        return 0
+        return DONE
     try:
-        run_demo(given.data, given.out, given.seed)
-    except UnwritableError as error:
-        return _fail(f"{error}; choose another folder with --out", 2)
+        with warnings_said():
+            code = _load(given.command).run(given)
+        sys.stdout.flush()
+        return code
     except KeyboardInterrupt:
-        return _fail("interrupted", 130)
-    return 0
+        say("gramlearn: interrupted")
+        return INTERRUPTED
+    except BrokenPipeError:
+        # Whoever read has seen enough; nothing is left to flush at the end.
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        return DONE
+    except (ValueError, TypeError, OSError, ImportError) as error:
+        say(f"gramlearn {given.command}: {_sentence(error)}")
+        return LOOK if _is_an_answer(error) else WRONG
 
 
-def _make_parser() -> argparse.ArgumentParser:
-    parser = _Parser(prog="gramlearn", description=_DESCRIPTION)
+def make_parser() -> argparse.ArgumentParser:
+    """All verbs with their arguments."""
+    parser = _Parser(prog="gramlearn", description=_DESCRIPTION, epilog=_EPILOG)
     parser.add_argument("--version", action="version", version=f"gramlearn {_version()}")
-    commands = parser.add_subparsers(dest="command", metavar="COMMAND")
-    demo = commands.add_parser(
-        "demo",
-        help="learn a metric on real data, certify it, and draw it",
-        description=(
-            "Learn a metric from pairs of labeled points, print its certificate and the "
-            f"nearest-neighbor accuracy on held-out points, and write a picture, {PICTURE}. Needs no "
-            "download and takes a few seconds."
-        ),
-    )
-    demo.add_argument(
-        "--out",
-        type=Path,
-        default=Path(),
-        metavar="DIR",
-        help="the folder for the picture (default: the present one)",
-    )
-    demo.add_argument(
-        "--data",
-        type=_data_name,
-        default="wine",
-        metavar="|".join(DATA),
-        help="which data, of those that come with scikit-learn (default: wine)",
-    )
-    demo.add_argument(
-        "--seed",
-        type=_seed,
-        default=0,
-        metavar="N",
-        help="seeds the split and the draw of pairs (default: 0)",
-    )
+    commands = parser.add_subparsers(dest="command", metavar="VERB", parser_class=_Parser)
+    for name in _VERBS:
+        verb = _load(name)
+        example = "\n".join(f"  {line}" for line in verb.example.strip().splitlines())
+        own = commands.add_parser(
+            name,
+            help=verb.help,
+            description=verb.description,
+            epilog=f"example:\n{example}",
+            formatter_class=argparse.RawDescriptionHelpFormatter,
+        )
+        verb.add_arguments(own)
     return parser
 
 
-def _data_name(text: str) -> str:
-    if text not in DATA:
-        raise argparse.ArgumentTypeError(f"{text!r} is not known, choose {' or '.join(DATA)}")
-    return text
+def _load(name: str) -> Verb:
+    module = import_module(f"gramlearn.app.verbs.{name.replace('-', '_')}")
+    verb = module.VERB
+    assert isinstance(verb, Verb)
+    return verb
 
 
-def _seed(text: str) -> int:
-    if not text.isdecimal() or int(text) >= 2**31:
-        raise argparse.ArgumentTypeError(f"{text!r} is not a whole number from 0 to {2**31 - 1}")
-    return int(text)
+def _is_an_answer(error: Exception) -> bool:
+    """Whether it is proven that there is no answer."""
+    from gramlearn.problem.status import InfeasibleError
+
+    return isinstance(error, InfeasibleError)
+
+
+def _sentence(error: Exception) -> str:
+    """What is wrong, in a line; of the system's errors the file and the reason."""
+    if isinstance(error, OSError) and error.strerror and error.filename is not None:
+        return f"{error.filename} could not be opened: {error.strerror.lower()}."
+    if isinstance(error, OSError) and error.strerror:
+        return error.strerror
+    return " ".join(str(error).split())
 
 
 def _version() -> str:
+    from importlib.metadata import PackageNotFoundError, version
+
     try:
         return version("gramlearn")
     except PackageNotFoundError:
         return "(version unknown: not installed, but run from its sources)"
-
-
-def _fail(sentence: str, code: int) -> int:
-    print(f"gramlearn: {sentence}", file=sys.stderr)
-    return code

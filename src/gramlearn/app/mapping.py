@@ -1,0 +1,47 @@
+"""Points through a learned map, some at a time: X may be a memory map larger than what there is of memory."""
+
+from collections.abc import Iterator
+from typing import Any
+
+import numpy as np
+
+from gramlearn.files.errors import FileError
+from gramlearn.files.points import Points
+
+_NUMBERS = 2**24  # at once
+
+
+def in_order_of(learner: Any, points: Points) -> Any:
+    """X with the features that the learner knows, in its order, where both have names."""
+    known = getattr(learner, "feature_names_in_", None)
+    if known is None or points.feature_names is None:
+        return points.X
+    place = {name: k for k, name in enumerate(points.feature_names)}
+    if missing := [name for name in known if name not in place]:
+        raise FileError(
+            f"{points.source} lacks {len(missing)} of the {len(known)} features that the model knows, "
+            f"such as {missing[0]!r}; pass points with these columns."
+        )
+    columns = [place[name] for name in known]
+    return points.X if columns == list(range(points.X.shape[1])) else points.X[:, columns]
+
+
+def mapped_blocks(learner: Any, X: Any, title: str | None = None) -> Iterator[np.ndarray]:
+    """transform(X) in blocks of rows, in the precision of X, with a bar on a terminal where it has a title."""
+    from tqdm import tqdm
+
+    step = max(1, _NUMBERS // max(X.shape[1], 1))
+    is_single = X.dtype == np.float32
+    bar = tqdm(
+        total=len(X), desc=title, unit=" points", leave=False, disable=None if title else True
+    )
+    with bar:
+        for start in range(0, len(X), step):
+            block = np.asarray(learner.transform(np.asarray(X[start : start + step])))
+            yield block.astype(np.float32, copy=False) if is_single else block
+            bar.update(len(block))
+
+
+def mapped(learner: Any, X: Any, title: str | None = None) -> np.ndarray:
+    """All of transform(X)."""
+    return np.concatenate(list(mapped_blocks(learner, X, title)))

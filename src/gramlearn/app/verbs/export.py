@@ -1,0 +1,93 @@
+"""gramlearn export: the learned map in the form of another tool."""
+
+from argparse import ArgumentParser, Namespace
+from typing import Any, final
+
+from gramlearn.app.arguments import add_answer
+from gramlearn.app.output import DONE, say, show
+from gramlearn.app.verb import Verb
+
+_TARGETS = ("onnx", "sentence-transformers", "faiss", "usearch", "parquet", "pgvector", "numpy")
+
+
+@final
+class Export(Verb):
+    """See the module."""
+
+    name = "export"
+    help = "the learned map for ONNX, sentence-transformers, FAISS, pgvector, ..."
+    description = (
+        "Write the learned map in the form of another tool: a network (onnx), a Dense module\n"
+        "(sentence-transformers), an index that maps what it is given (faiss, usearch), mapped points\n"
+        "(parquet, pgvector), or the matrix alone (numpy). docs/exports.md says how each is used."
+    )
+    example = "gramlearn export model.gram --to numpy -o map.npy"
+
+    def add_arguments(self, parser: ArgumentParser) -> None:
+        parser.add_argument("model", metavar="MODEL", help="a model file")
+        parser.add_argument("--to", required=True, choices=_TARGETS, help="the other tool")
+        parser.add_argument(
+            "-o", "--out", required=True, metavar="PATH", help="the file, or folder, to write"
+        )
+        parser.add_argument(
+            "--points",
+            metavar="FILE",
+            help="points to map, for parquet, pgvector and usearch, and to fill an index of faiss",
+        )
+        parser.add_argument("--ids", metavar="FILE", help="one id a line, for points without ids")
+        parser.add_argument(
+            "--queries-only",
+            action="store_true",
+            help="documents stay as they are: the map of queries, for inner products",
+        )
+        parser.add_argument(
+            "--metric",
+            choices=("euclidean", "inner_product", "cosine"),
+            help="what documents are ranked by (default: euclidean; with --queries-only inner_product)",
+        )
+        parser.add_argument("--table", default="items", metavar="NAME", help="of pgvector")
+        parser.add_argument(
+            "--vectors", default="embedding", metavar="NAME", help="the column of vectors"
+        )
+        parser.add_argument(
+            "--halfvec", action="store_true", help="numbers of 16 bits, for up to 4,000 columns"
+        )
+        add_answer(parser)
+
+    def run(self, given: Namespace) -> int:
+        from gramlearn.estimators.saving import load
+        from gramlearn.files.exports import export
+
+        learner = load(given.model)
+        more: dict[str, Any] = {}
+        if given.points is not None:
+            from gramlearn.app.mapping import in_order_of
+            from gramlearn.files.points import read_points
+
+            points = read_points(given.points, ids=given.ids)
+            more = {"points": in_order_of(learner, points), "ids": _ids(points.ids, given.to)}
+        written = export(
+            learner,
+            given.out,
+            given.to,
+            queries_only=given.queries_only,
+            metric=given.metric,
+            table=given.table,
+            column=given.vectors,
+            halfvec=given.halfvec,
+            **more,
+        )
+        paths = [str(path) for path in written]
+        show({"to": given.to, "written": paths}, paths, given.json)
+        return DONE
+
+
+def _ids(ids: list[str] | None, to: str) -> list[str] | None:
+    """The ids, where the target can hold them: an index has whole numbers alone."""
+    if ids is None or to not in ("faiss", "usearch") or all(map(str.isdecimal, ids)):
+        return ids
+    say(f"gramlearn: note: ids such as {ids[0]!r} are no numbers, so {to} has row numbers instead.")
+    return None
+
+
+VERB = Export()

@@ -1,0 +1,265 @@
+"""The command on files: every line of its page and of its help runs, and what it says is so."""
+
+import io
+import json
+import os
+import re
+import shlex
+import subprocess
+import sys
+from contextlib import redirect_stderr, redirect_stdout
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from gramlearn import nearest_correlation
+from gramlearn.app import command
+from gramlearn.files.matrices import read_matrix
+
+ROOT = Path(__file__).parents[2]
+PAGE = (ROOT / "docs" / "command.md").read_text(encoding="utf-8")
+LINES = [
+    line for block in re.findall(r"```console\n(.*?)```", PAGE, re.S) for line in block.splitlines()
+]
+HEAVY = ("numpy", "scipy", "sklearn", "numba", "highspy", "tqdm")
+
+
+def run(line, folder, stdin=None):
+    """(exit code, stdout, stderr) of a line, in a folder."""
+    out, err = io.TextIOWrapper(io.BytesIO(), write_through=True), io.StringIO()
+    before = os.getcwd()
+    os.chdir(folder)
+    old_stdin = sys.stdin
+    if stdin is not None:
+        sys.stdin = io.TextIOWrapper(io.BytesIO(stdin))
+    try:
+        with redirect_stdout(out), redirect_stderr(err):
+            try:
+                code = command.main(shlex.split(line)[1:])
+            except SystemExit as ended:
+                code = ended.code
+    finally:
+        os.chdir(before)
+        sys.stdin = old_stdin
+    return code, out.buffer.getvalue().decode(errors="replace"), err.getvalue()
+
+
+@pytest.fixture(scope="module")
+def page(tmp_path_factory):
+    """What each line of the page gave, in order, and the folder that they were run in."""
+    folder = tmp_path_factory.mktemp("command")
+    return {line: run(line, folder) for line in LINES}, folder
+
+
+def test_the_page_has_every_verb():
+    assert {line.split()[1] for line in LINES} == set(command._VERBS)
+
+
+@pytest.mark.parametrize("line", LINES)
+def test_every_line_of_the_page_runs(page, line):
+    code, out, err = page[0][line]
+    assert code == 0, err
+    assert out
+    assert "Traceback" not in err
+
+
+@pytest.mark.parametrize("verb", command._VERBS)
+def test_the_example_in_the_help_of_a_verb_runs(page, verb):
+    code, out, err = run(command._load(verb).example, page[1])
+    assert (code, bool(out)) == (0, True), err
+
+
+@pytest.mark.parametrize("verb", ["", *command._VERBS])
+def test_help_is_quick_and_loads_no_numerical_library(verb):
+    code = (
+        "import sys, time\n"
+        "from gramlearn.app.command import main\n"
+        f"try: main({[*([verb] if verb else []), '--help']!r})\n"
+        "except SystemExit as ended: assert ended.code == 0\n"
+        f"print([m for m in {HEAVY} if m in sys.modules])\n"
+    )
+    found = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert found.stdout.splitlines()[-1] == "[]"
+    assert verb == "" or "example:" in found.stdout
+
+
+# -- what they say ------------------------------------------------------------------------------------
+
+
+def line_of(words):
+    return next(line for line in LINES if words in line)
+
+
+def test_a_model_learned_helps_on_what_was_held_out(page):
+    code, out, _ = page[0][line_of("held_out.csv --json")]
+    found = json.loads(out)
+    assert code == 0
+    assert found["helps"]
+    assert found["gain"][0] > 2 * found["gain"][1] > 0
+
+
+def test_mapped_points_are_those_of_transform_in_single_precision(page):
+    import gramlearn
+
+    X = np.load(page[1] / "example" / "points.npy")
+    mapped = np.load(page[1] / "mapped.npy")
+    assert mapped.dtype == np.float32
+    learner = gramlearn.load(page[1] / "model.gram")
+    np.testing.assert_array_equal(mapped, learner.transform(X).astype(np.float32))
+    rows = page[0][line_of("-o - --to csv")][1].splitlines()
+    assert len(rows) == len(X) + 1
+    np.testing.assert_array_equal(np.float32(rows[1].split(",")[1:]), mapped[0])
+
+
+def test_neighbors_are_the_nearest(page):
+    mapped = np.load(page[1] / "mapped.npy").astype(float)
+    squared = ((mapped - mapped[7]) ** 2).sum(axis=1)
+    squared[7] = np.inf
+    line = "gramlearn neighbors model.gram --points example/points.npy --query 7 -k 5 --json"
+    code, out, _ = run(line, page[1])
+    (answer,) = json.loads(out)["queries"]
+    assert code == 0
+    assert [int(one["id"]) for one in answer["neighbors"]] == np.argsort(squared)[:5].tolist()
+    X = np.load(page[1] / "example" / "points.npy").astype(float)
+    before = ((X - X[7]) ** 2).sum(axis=1)
+    before[7] = np.inf
+    for one in answer["neighbors"]:
+        assert one["rank_before"] == 1 + np.sum(before < before[int(one["id"])])
+
+
+def test_clusters_keep_the_links(page):
+    _, out, _ = page[0][line_of("gramlearn cluster")]
+    assert "links kept   100 of 100" in out
+    table = (page[1] / "clusters.csv").read_text().splitlines()
+    assert table[0] == "id,cluster"
+    cluster = dict(row.split(",") for row in table[1:])
+    assert len(cluster) == 1797
+    for row in (page[1] / "example" / "links.csv").read_text().splitlines()[1:]:
+        i, j, link = row.split(",")
+        assert (cluster[i] == cluster[j]) == (link == "must-link")
+
+
+def test_the_nearest_matrix_is_that_of_the_library(page):
+    given = read_matrix(page[1] / "example" / "correlations.csv")
+    found = read_matrix(page[1] / "nearest.csv")
+    np.testing.assert_allclose(
+        found.values, nearest_correlation(given.values, regularizer="frobenius"), atol=1e-9
+    )
+    assert found.names == given.names
+
+
+# -- exit codes ---------------------------------------------------------------------------------------
+
+
+def test_a_model_that_does_not_help_is_an_answer_to_look_at(page, tmp_path):
+    rng = np.random.default_rng(0)
+    np.save(tmp_path / "X.npy", rng.standard_normal((200, 5)))
+    pairs = rng.permutation(200).reshape(-1, 2)
+    text = "a,b,alike\n" + "".join(f"{i},{j},{k % 2}\n" for k, (i, j) in enumerate(pairs))
+    (tmp_path / "side.csv").write_text(text)
+    code, out, err = run("gramlearn fit --points X.npy --side side.csv -o m.gram", tmp_path)
+    assert code == 1
+    assert "is kept" in out + err
+    assert (tmp_path / "m.gram").exists()
+    code, out, _ = run("gramlearn score m.gram --points X.npy --side side.csv", tmp_path)
+    assert code == 1
+    assert "No clear gain" in out
+
+
+def test_an_infeasible_matrix_is_an_answer_to_look_at(tmp_path):
+    (tmp_path / "C.csv").write_text("1,1,-1\n1,1,1\n-1,1,1\n")
+    (tmp_path / "F.csv").write_text("1,1,1\n1,1,1\n1,1,1\n")
+    (tmp_path / "N.csv").write_text("old")
+    code, out, err = run("gramlearn nearest-correlation C.csv --fixed F.csv -o N.csv", tmp_path)
+    assert (code, out) == (1, "")
+    assert err.startswith("gramlearn nearest-correlation: ")
+    assert err.count("\n") == 1
+    assert (tmp_path / "N.csv").read_text() == "old"
+
+
+@pytest.mark.parametrize(
+    ("line", "words"),
+    [
+        ("fit --points none.npy --side s.csv -o m.gram", "none.npy"),
+        ("fit --points X.npy --side none.csv -o m.gram", "none.csv"),
+        ("fit --points X.npy -o m.gram", "--side, or the column of labels"),
+        ("fit --points X.npy --side s.csv --set rang=3 -o m.gram", "has no parameter 'rang'"),
+        ("fit --points X.npy --side s.csv --set rang -o m.gram", "is not NAME=VALUE"),
+        ("fit --points X.npy --side s.csv --kernel rbf --diagonal -o m.gram", "pass one of them"),
+        ("fit --points X.npy --side s.csv -o none/m.gram", "could not be written"),
+        ("score none.gram --points X.npy --side s.csv", "none.gram"),
+        ("score X.npy --points X.npy --side s.csv", "X.npy"),
+        ("transform none.gram --points X.npy -o Z.npy", "none.gram"),
+        ("transform none.gram --points X.npy -o Z.doc", "says not how to write it"),
+        ("cluster --points X.npy --clusters 2 -o c.csv", "--links is missing"),
+        ("cluster --points X.npy --links s.csv --clusters 0 -o c.csv", "'0' is not a whole number"),
+        ("nearest-correlation none.csv -o N.csv", "none.csv"),
+        ("inspect X.npy", "X.npy"),
+        ("export none.gram --to nothing -o e", "invalid choice: 'nothing'"),
+        ("learn", "invalid choice: 'learn'"),
+    ],
+)
+def test_what_the_user_can_mend_is_one_sentence(tmp_path, line, words):
+    np.save(tmp_path / "X.npy", np.random.default_rng(0).standard_normal((40, 3)))
+    rows = "".join(f"{k},{k + 1},{k // 2 % 2}\n" for k in range(0, 38))
+    (tmp_path / "s.csv").write_text("a,b,alike\n" + rows)
+    code, out, err = run(f"gramlearn {line}", tmp_path)
+    said = [row for row in err.splitlines() if row.startswith("gramlearn")][-1]
+    assert code == 2
+    assert out == ""
+    assert words in said
+    assert "Traceback" not in err
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["X.npy", "s.csv"]
+
+
+def test_an_unknown_query_is_named(page):
+    line = "gramlearn neighbors model.gram --points example/points.npy --query 5000"
+    code, _, err = run(line, page[1])
+    assert code == 2
+    assert "--query 5000 is not among the points" in err
+
+
+def test_points_and_judgments_come_from_stdin(page, tmp_path):
+    side = (page[1] / "example" / "held_out.csv").read_bytes()
+    base = "gramlearn score model.gram --points example/points.npy --json --side "
+    one = run(base + "example/held_out.csv", page[1])
+    two = run(base + "- --side-format csv", page[1], side)
+    assert one[0] == two[0] == 0
+    assert json.loads(one[1])["gain"] == json.loads(two[1])["gain"]
+
+
+def test_interrupting_ends_with_one_line(page, monkeypatch):
+    def interrupt(self, *given, **more):
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr("gramlearn.MetricLearner.fit", interrupt)
+    line = "gramlearn fit --points example/points.npy --side example/judgments.csv -o again.gram"
+    code, out, err = run(line, page[1])
+    assert (code, out) == (130, "")
+    assert err.splitlines()[-1] == "gramlearn: interrupted"
+    assert not (page[1] / "again.gram").exists()
+
+
+# -- completion ---------------------------------------------------------------------------------------
+
+
+@pytest.mark.skipif(not Path("/bin/bash").exists(), reason="there is no bash")
+@pytest.mark.parametrize(
+    ("words", "found"), [("sc", "score"), ("fit --si", "--side --side-format"), ("fit --zz", "")]
+)
+def test_bash_completes_verbs_and_options(tmp_path, words, found):
+    _, script, _ = run("gramlearn completion bash", tmp_path)
+    given = f"gramlearn {words}".split()
+    ask = f"COMP_WORDS=({' '.join(given)}); COMP_CWORD={len(given) - 1}; _gramlearn"
+    shell = ["/bin/bash", "-c", f'{script}\n{ask}; echo "${{COMPREPLY[@]}}"']
+    printed = subprocess.run(shell, capture_output=True, text=True, check=True).stdout
+    assert printed.strip() == found
+
+
+@pytest.mark.parametrize("shell", ["zsh", "fish"])
+def test_other_shells_have_every_option(tmp_path, shell):
+    _, script, _ = run(f"gramlearn completion {shell}", tmp_path)
+    for verb in command._VERBS:
+        assert verb in script
+    assert "n-components" in script
