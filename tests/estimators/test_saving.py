@@ -331,7 +331,7 @@ def test_an_answer_without_a_gap_is_kept(path):
         {"prior": np.eye(D).tolist(), "C": 1.0},
         {"random_state": np.int64(3), "normalize": np.bool_(True), "C": 1},
     ],
-    ids=str,
+    ids=lambda options: ",".join(options),
 )
 def test_parameters_come_back(options, path):
     model = MetricLearner(**options).fit(X, side=SIDE)
@@ -380,7 +380,15 @@ class _OfMine(Kernel):
         (KernelDesigner([_OfMine(), "linear"]), "its kernel, of mine, is a program"),
         (KernelDesigner("precomputed"), 'its kernel is "precomputed"'),
     ],
-    ids=str,
+    ids=[
+        "function",
+        "kernel",
+        "matrix",
+        "embedding",
+        "embedding of a matrix",
+        "one of two",
+        "matrices",
+    ],
 )
 def test_a_kernel_that_is_a_program_or_a_matrix_is_refused(model, words, path):
     path.write_text("old")
