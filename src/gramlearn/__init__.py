@@ -132,12 +132,14 @@ _NAMES = {
 }
 _SPACES = (
     "datasets",
+    "estimators",
     "evaluation",
     "files",
     "graphs",
     "kernels",
     "methods",
     "plots",
+    "problem",
     "side_information",
     "solvers",
 )

@@ -142,7 +142,7 @@ def test_interrupt_ends_with_one_line(
     def interrupted(*_: Any) -> None:
         raise KeyboardInterrupt
 
-    monkeypatch.setattr(command, "run_demo", interrupted)
+    monkeypatch.setattr(demo, "run_demo", interrupted)
     assert command.main(["demo"]) == 130
     assert capsys.readouterr() == ("", "gramlearn: interrupted\n")
 

@@ -22,6 +22,7 @@ PAGE = (ROOT / "docs" / "command.md").read_text(encoding="utf-8")
 LINES = [
     line for block in re.findall(r"```console\n(.*?)```", PAGE, re.S) for line in block.splitlines()
 ]
+_MAIN = "import sys; from gramlearn.app.command import main; sys.exit(main())"
 HEAVY = ("numpy", "scipy", "sklearn", "numba", "highspy", "tqdm")
 
 
@@ -149,6 +150,47 @@ def test_the_nearest_matrix_is_that_of_the_library(page):
     assert found.names == given.names
 
 
+def test_what_it_was_learned_from_is_no_score(page):
+    base = "gramlearn score model.gram --points example/points.npy --side example/"
+    code, out, _ = run(base + "judgments.csv", page[1])
+    assert code == 1
+    assert "that it was learned from: take others" in out
+    code, out, _ = run(base + "held_out.csv", page[1])
+    assert code == 0
+    assert "learned from" not in out
+
+
+def test_ranks_before_are_those_of_what_the_model_began_with(page, tmp_path):
+    """Of points of length one, where the model scales them."""
+    X = np.abs(np.random.default_rng(0).standard_normal((60, 4))) + 0.1
+    X[1] = 50 * X[0]
+    np.save(tmp_path / "X.npy", X)
+    rows = "".join(f"{k},{k + 1},{k // 2 % 2}\n" for k in range(0, 58, 2))
+    (tmp_path / "s.csv").write_text("a,b,alike\n" + rows)
+    run("gramlearn fit --points X.npy --side s.csv --normalize -o m.gram", tmp_path)
+    line = "gramlearn neighbors m.gram --points X.npy --query 0 -k 1 --json"
+    (found,) = json.loads(run(line, tmp_path)[1])["queries"][0]["neighbors"]
+    assert (found["id"], found["rank_before"]) == ("1", 1)
+    assert found["distance"] == pytest.approx(0, abs=1e-6)
+
+
+def test_features_are_taken_by_their_names(page, tmp_path):
+    table = (page[1] / "example" / "digits.csv").read_text().splitlines()
+    cells = [row.split(",") for row in table]
+    turned = [[row[0], *row[:1:-1], "7"] for row in cells]
+    turned[0][-1] = "more"
+    (tmp_path / "turned.csv").write_text("\n".join(map(",".join, turned)))
+    plain = f"gramlearn transform {page[1]}/by_labels.gram --points {page[1]}/example/digits.csv -o a.npy"
+    code, _, err = run(
+        f"gramlearn transform {page[1]}/by_labels.gram --points turned.csv -o b.npy", tmp_path
+    )
+    assert code == 0
+    assert "left out" in err
+    assert "'more'" in err
+    run(plain, tmp_path)
+    np.testing.assert_allclose(np.load(tmp_path / "b.npy"), np.load(tmp_path / "a.npy"))
+
+
 # -- exit codes ---------------------------------------------------------------------------------------
 
 
@@ -164,7 +206,7 @@ def test_a_model_that_does_not_help_is_an_answer_to_look_at(page, tmp_path):
     assert (tmp_path / "m.gram").exists()
     code, out, _ = run("gramlearn score m.gram --points X.npy --side side.csv", tmp_path)
     assert code == 1
-    assert "No clear gain" in out
+    assert "learned from" in out
 
 
 def test_an_infeasible_matrix_is_an_answer_to_look_at(tmp_path):
@@ -191,7 +233,7 @@ def test_an_infeasible_matrix_is_an_answer_to_look_at(tmp_path):
         ("score none.gram --points X.npy --side s.csv", "none.gram"),
         ("score X.npy --points X.npy --side s.csv", "X.npy"),
         ("transform none.gram --points X.npy -o Z.npy", "none.gram"),
-        ("transform none.gram --points X.npy -o Z.doc", "says not how to write it"),
+        ("transform none.gram --points X.npy -o Z.doc", "does not say how to write it"),
         ("cluster --points X.npy --clusters 2 -o c.csv", "--links is missing"),
         ("cluster --points X.npy --links s.csv --clusters 0 -o c.csv", "'0' is not a whole number"),
         ("nearest-correlation none.csv -o N.csv", "none.csv"),
@@ -227,6 +269,66 @@ def test_points_and_judgments_come_from_stdin(page, tmp_path):
     two = run(base + "- --side-format csv", page[1], side)
     assert one[0] == two[0] == 0
     assert json.loads(one[1])["gain"] == json.loads(two[1])["gain"]
+
+
+def test_a_model_goes_through_pipes(page):
+    model = (page[1] / "model.gram").read_bytes()
+    line = "gramlearn transform - --points example/points.npy -o - --to npy"
+    code, _, err = run_bytes(line, page[1], model)
+    assert code == 0
+    assert "1,797 x 64" in err
+    line = "gramlearn fit --points example/points.npy --side example/judgments.csv -o -"
+    code, written, err = run_bytes(line, page[1])
+    assert code == 0
+    assert "verdict" in err
+    code, out, _ = run("gramlearn inspect - --json", page[1], written)
+    assert code == 0
+    assert json.loads(out)["kind"] == "MetricLearner"
+    assert "-" not in os.listdir(page[1])
+
+
+def run_bytes(line, folder, stdin=None):
+    """The same in a process of its own, with what it writes as bytes."""
+    done = subprocess.run(
+        [sys.executable, "-c", _MAIN, *shlex.split(line)[1:]],
+        input=stdin,
+        capture_output=True,
+        cwd=folder,
+        check=False,
+    )
+    return done.returncode, done.stdout, done.stderr.decode()
+
+
+@pytest.mark.parametrize(
+    "line",
+    [
+        "transform model.gram --points example/points.npy -o example/points.npy",
+        "report model.gram --points example/points.npy -o model.gram",
+        "nearest-correlation example/correlations.csv -o example/correlations.csv",
+        "fit --points example/points.npy --side example/links.csv -o example/links.csv",
+    ],
+)
+def test_what_is_read_is_never_written_over(page, line):
+    before = {p: p.stat().st_mtime_ns for p in page[1].rglob("*")}
+    code, out, err = run(f"gramlearn {line}", page[1])
+    assert (code, out) == (2, "")
+    assert "choose another name" in err
+    assert {p: p.stat().st_mtime_ns for p in page[1].rglob("*")} == before
+
+
+def test_a_crash_is_no_answer(tmp_path, monkeypatch):
+    def crash(*given, **more):
+        raise ZeroDivisionError("of\nsomething")
+
+    monkeypatch.setattr("gramlearn.files.matrices.read_matrix", crash)
+    (tmp_path / "C.csv").write_text("1")
+    code, out, err = run("gramlearn nearest-correlation C.csv -o N.csv", tmp_path)
+    assert (code, out) == (2, "")
+    assert "unexpected ZeroDivisionError: of something" in err
+    assert err.count("\n") == 1
+    monkeypatch.setenv("GRAMLEARN_TRACEBACK", "1")
+    with pytest.raises(ZeroDivisionError):
+        run("gramlearn nearest-correlation C.csv -o N.csv", tmp_path)
 
 
 def test_interrupting_ends_with_one_line(page, monkeypatch):

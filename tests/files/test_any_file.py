@@ -107,5 +107,4 @@ def test_any_cells_are_read_or_refused(tmp_path_factory, rows, format, conflicts
             assert judgments.side.size
             assert len(judgments.dropped) < judgments.n_rows
             assert len({str(one) for one in judgments.dropped}) <= len(judgments.dropped)
-            assert len(judgments.digest) == 64
             assert judgments.summary()

@@ -2,6 +2,7 @@
 
 import json
 import re
+import tracemalloc
 
 import numpy as np
 import pytest
@@ -291,6 +292,45 @@ def test_vectors_that_come_in_blocks_are_written_in_their_precision(dtype, ids, 
     assert table.column("id").to_pylist() == (list(range(len(X))) if ids is None else ids)
     assert np.array_equal(np.array(table.column("embedding").to_pylist()), vectors)
     assert table.schema.field("embedding").type.value_type.bit_width == 8 * vectors.itemsize
+
+
+def test_one_long_id_costs_its_own_length_alone(tmp_path):
+    parquet = pytest.importorskip("pyarrow.parquet", reason="the extra files is not installed")
+    ids = [f"row {k}" for k in range(3000)]
+    ids[7] = "x" * 1_000_000
+    vectors = np.zeros((3000, 2), dtype=np.float32)
+    tracemalloc.start()
+    try:
+        write_vectors(tmp_path / "a.parquet", ids, [vectors], 2)
+        peak = tracemalloc.get_traced_memory()[1]
+    finally:
+        tracemalloc.stop()
+    assert peak < 20_000_000
+    assert parquet.read_table(tmp_path / "a.parquet").column("id").to_pylist() == ids
+
+
+@pytest.mark.parametrize(
+    ("ids", "kept"),
+    [
+        ([3, np.int64(5)], [3, 5]),
+        (np.array([3, 5], dtype=object), [3, 5]),
+        (np.array([3, 5], dtype=np.uint8), [3, 5]),
+        (["a", 5], ["a", "5"]),
+        (np.array(["a", "bc"]), ["a", "bc"]),
+        (("a", "b"), ["a", "b"]),
+    ],
+)
+def test_ids_are_whole_numbers_or_texts(ids, kept, tmp_path):
+    parquet = pytest.importorskip("pyarrow.parquet", reason="the extra files is not installed")
+    write_vectors(tmp_path / "a.parquet", ids, [np.zeros((1, 2)), np.ones((1, 2))], 2)
+    assert parquet.read_table(tmp_path / "a.parquet").column("id").to_pylist() == kept
+
+
+def test_a_map_that_is_mixed_with_the_prior_says_so(tmp_path):
+    learner = MetricLearner(C=1.0).fit(X, CLASSES)
+    assert "mixture" not in LinearMap.of(learner).words
+    learner.prior_share_ = 0.25
+    assert "mixed with a quarter of the prior" in LinearMap.of(learner).words["mixture"]
 
 
 def test_a_table_on_disk_says_what_is_known_of_the_map(tmp_path):

@@ -79,6 +79,69 @@ def test_products_are_distances_up_to_what_is_the_same_for_all_documents(fitted)
     assert np.ptp(products[0] + distances) <= 1e-9 * np.abs(products).max()
 
 
+def far_points():
+    rng = np.random.default_rng(0)
+    return rng.standard_normal((2000, 16)) + 300, LinearMap(rng.standard_normal((16, 16)))
+
+
+def test_any_center_ranks_alike(fitted):
+    learner, X = fitted
+    found = LinearMap.of(learner)
+    c = np.random.default_rng(0).standard_normal(X.shape[1])
+    for queries, documents in (
+        (two_sides.query_vectors(X[:50]), two_sides.document_vectors(X))
+        for two_sides in (QueriesOnly(found, "euclidean"), QueriesOnly(found, "euclidean", c))
+    ):
+        wanted = learned_ranks(learner, X, 50, "euclidean")
+        order = np.argsort(-(queries @ documents.T), kind="stable")
+        assert np.array_equal(order, np.argsort(-wanted, kind="stable"))
+
+
+def test_documents_far_from_zero_are_ranked_around_their_mean_in_float32(tmp_path):
+    X, found = far_points()
+    mapped = found.transform(X)
+    exact = ((mapped[:100, None] - mapped) ** 2).sum(axis=2)
+    nearest = np.argsort(exact, axis=1)[:, :10]
+
+    def agree(center):
+        two_sides = QueriesOnly(found, "euclidean", center)
+        queries = two_sides.query_vectors(X[:100].astype(np.float32))
+        documents = two_sides.document_vectors(X).astype(np.float32)
+        best = np.argsort(-(queries @ documents.T), axis=1)[:, :10]
+        return np.mean([len(np.intersect1d(*both)) for both in zip(best, nearest, strict=True)])
+
+    assert agree(None) < 9.9
+    assert agree(X.mean(axis=0)) > 9.99
+
+
+def test_documents_far_from_the_center_are_warned_of(tmp_path):
+    X, found = far_points()
+    options = {"queries_only": True, "metric": "euclidean", "points": X}
+    with pytest.warns(UserWarning, match=r"pass center=points.mean\(axis=0\), to the export of"):
+        export(found, tmp_path / "a.sql", "pgvector", **options)
+    c = X.mean(axis=0)
+    export(found, tmp_path / "b.sql", "pgvector", center=c, **options)
+    rows = re.findall(r"^\(\d+, '\[(.*?)\]'\)[,;]$", (tmp_path / "b.sql").read_text(), re.M)
+    held = np.array([[float(number) for number in row.split(",")] for row in rows])
+    two_sides = QueriesOnly(found, "euclidean", c)
+    np.testing.assert_allclose(held, two_sides.document_vectors(X), rtol=1e-6)
+    options.pop("points")
+    with np.load(export(found, tmp_path / "q.npz", "numpy", center=c, **options)[0]) as kept:
+        queries = X[:9] @ kept["matrix"].T + kept["offset"]
+    np.testing.assert_allclose(queries, two_sides.query_vectors(X[:9]), rtol=1e-9, atol=1e-9)
+
+
+def test_a_center_is_one_of_points_and_of_distances(tmp_path):
+    found = LinearMap(np.eye(2))
+    for center in ([1.0], [1.0, np.nan]):
+        with pytest.raises(ValueError, match=r"`center` .* must be 2 finite numbers"):
+            QueriesOnly(found, "euclidean", center)
+    with pytest.raises(ValueError, match='`center` is for metric="euclidean"'):
+        QueriesOnly(found, "inner_product", [1.0, 2.0])
+    with pytest.raises(ValueError, match="`center` is for `queries_only=True`"):
+        export(found, tmp_path / "a.npz", "numpy", center=[1.0, 2.0])
+
+
 @pytest.mark.parametrize("metric", METRICS)
 def test_documents_stay_as_they_are_but_for_a_coordinate(fitted, metric):
     learner, X = fitted

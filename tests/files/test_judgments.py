@@ -2,8 +2,10 @@
 
 import json
 
+import hypothesis
 import numpy as np
 import pytest
+from hypothesis import strategies as st
 
 from gramlearn import Bounds, Pairs, Triplets
 from gramlearn.files.errors import FileError
@@ -101,11 +103,10 @@ def test_the_same_rows_in_every_format_are_the_same_statements(write, tmp_path):
     }
     for name, text in files.items():
         write(name, text)
-    digests = {read_judgments(name, LETTERS).digest for name in [*files, "j.parquet"]}
-    assert len(digests) == 1
-    assert len(digests.pop()) == 64
-    other = read_judgments(write("k.csv", "first,second,alike\na,b,0\n"), LETTERS).digest
-    assert other not in digests
+    for name in [*files, "j.parquet"]:
+        side = read_judgments(name, LETTERS).side
+        assert statements(side) == ({(0, 1), (3, 4)}, {(0, 2)}), name
+        assert side.weights().tolist() == [1.0] * 3, name
 
 
 def test_trec_qrels_have_no_header(write):
@@ -115,6 +116,7 @@ def test_trec_qrels_have_no_header(write):
         assert read.shape == "qrels"
         assert statements(read.side) == {(0, 1, 2)}
         assert [one.place for one in read.dropped] == [f"{name}, line 3"]
+        assert read.notes == ()
     pairs = read_judgments("qrels", LETTERS, shape="pairs")
     assert statements(pairs.side) == ({(0, 1), (3, 4)}, {(0, 2)})
 
@@ -314,7 +316,8 @@ def test_conflicts_are_settled_as_from_judgments_does(write, conflicts):
     # Weights of one are no weights.
     weighted = "first,second,alike,weight\n" + "".join(f"{i},{j},{k},1\n" for i, j, k in rows)
     other = read_judgments(write("w.csv", weighted), LETTERS, conflicts=conflicts)
-    assert other.digest == read.digest
+    assert statements(other.side) == statements(read.side)
+    assert other.side.weights().tolist() == read.side.weights().tolist()
     assert [one.reason for one in other.dropped] == [one.reason for one in read.dropped]
 
 
@@ -449,6 +452,210 @@ def test_relevance_becomes_what_is_asked_for(write):
     pairs = read_judgments("q.csv", LETTERS, shape="pairs")
     assert statements(pairs.side) == ({(0, 1), (3, 4)}, {(0, 2), (3, 5)})
     assert read_judgments("q.csv", LETTERS, shape="triplets").dropped == []
+
+
+RELEVANCE = st.lists(
+    st.tuples(st.sampled_from("ab"), st.sampled_from("cdef"), st.sampled_from([0, 1])), min_size=1
+)
+
+
+@hypothesis.settings(max_examples=100, deadline=None)
+@hypothesis.given(RELEVANCE, st.sampled_from(["majority", "drop", "similar", "dissimilar"]))
+def test_triplets_of_relevance_are_those_of_what_each_document_came_to(
+    tmp_path_factory, rows, conflicts
+):
+    votes: dict[tuple[str, str], list[int]] = {}
+    for query, document, grade in rows:
+        votes.setdefault((query, document), []).append(grade)
+    settled = {}
+    for pair, said in votes.items():
+        yes, no = sum(said), len(said) - sum(said)
+        if not (yes and no):
+            settled[pair] = bool(yes)
+        elif conflicts in ("similar", "dissimilar"):
+            settled[pair] = conflicts == "similar"
+        elif conflicts == "majority" and yes != no:
+            settled[pair] = yes > no
+    expected = {
+        tuple(map("abcdef".index, (query, good, bad)))
+        for (query, good), is_good in settled.items()
+        for (other, bad), is_good_too in settled.items()
+        if query == other and is_good and not is_good_too
+    }
+    path = tmp_path_factory.getbasetemp() / "q.csv"
+    path.write_text("query,document,relevance\n" + "".join(f"{q},{d},{r}\n" for q, d, r in rows))
+    if not expected:
+        with pytest.raises(FileError):
+            read_judgments(path, LETTERS, shape="triplets", conflicts=conflicts)
+        return
+    read = read_judgments(path, LETTERS, shape="triplets", conflicts=conflicts)
+    assert statements(read.side) == expected
+    n_open = sum(len(set(said)) == 2 for said in votes.values())
+    assert sum("judged both" in note for note in read.notes) == bool(n_open)
+
+
+def test_a_document_judged_both_ways_counts_as_its_majority(write):
+    text = "query,document,relevance\na,b,1\na,b,1\na,b,0\na,c,0\na,d,1\n"
+    read = read_judgments(write("q.csv", text), LETTERS)
+    assert statements(read.side) == {(0, 1, 2), (0, 3, 2)}
+    pairs = read_judgments("q.csv", LETTERS, shape="pairs")
+    assert statements(pairs.side) == ({(0, 1), (0, 3)}, {(0, 2)})
+    for one in (read, pairs):
+        assert one.notes == ("Pairs judged both alike and unlike: 1; the majority decides.",)
+    # A document may be a query, and the other way round: these are two judgments of relevance.
+    text = "query,document,relevance\na,b,1\na,c,0\nb,a,0\nb,d,1\n"
+    read = read_judgments(write("r.csv", text), LETTERS)
+    assert statements(read.side) == {(0, 1, 2), (1, 3, 0)}
+
+
+def test_weights_that_comparisons_do_not_have_are_named(write):
+    write("q.csv", "query,document,relevance,weight\na,b,1,5\na,c,0,2\n")
+    assert "the column 'weight' is not used" in read_judgments("q.csv", LETTERS).summary()
+    pairs = read_judgments("q.csv", LETTERS, shape="pairs")
+    assert "not used" not in pairs.summary()
+    assert pairs.side.weights().tolist() == [5.0, 2.0]
+
+
+def test_grades_that_are_not_whole_are_scores(write):
+    grades = [0.1, 0.2, 0.5, 0.8, 0.9]
+    text = "query,document,score\n" + "".join(
+        f"a,{d},{s}\n" for d, s in zip("bcdef", grades, strict=True)
+    )
+    read = read_judgments(write("q.csv", text), LETTERS)
+    assert read.shape == "scores"
+    assert statements(read.side) == ({(0, 4), (0, 5)}, {(0, 1), (0, 2)})
+    stated = read_judgments("q.csv", LETTERS, shape="qrels")
+    assert statements(stated.side) == ({(0, k) for k in range(1, 6)}, set())
+    whole = read_judgments(write("w.csv", text.replace("0.", "")), LETTERS, shape="scores")
+    assert statements(whole.side) == statements(read.side)
+    # Each of the two is of its own table, as elsewhere.
+    queries = Points(np.eye(2), ids=["a", "b"])
+    both = join_points(queries, Points(np.eye(2), ids=["a", "b"]))
+    text = "query,document,score\na,b,0.1\nb,b,0.9\n"
+    read = read_judgments(write("b.csv", text), both)
+    assert statements(read.side) == ({(1, 3)}, {(0, 3)})
+
+
+@pytest.mark.parametrize(
+    ("header", "answers"),
+    [
+        ("first,second,third,choice", "01"),
+        ("id_1,id_2,id_3,label", "12"),
+        ("i,j,k,score", "23"),
+        ("itemA,itemB,itemC,alike", "10"),
+    ],
+)
+def test_three_items_are_not_read_as_two(write, header, answers):
+    rows = "".join(f"a,b,c,{answer}\n" for answer in answers)
+    answer = header.split(",")[3]
+    with pytest.raises(FileError, match=f"three items a row.*--shape odd --column odd={answer}"):
+        read_judgments(write("j.csv", f"{header}\n{rows}"), LETTERS)
+    # The shape that is advised for two items reads them as such.
+    two = "scores" if "3" in answers or "2" in answers else "pairs"
+    with pytest.raises(FileError, match=f"two are compared, state the shape '{two}'"):
+        read_judgments("j.csv", LETTERS)
+    rows = "".join(f"a,{b},d,{k}\n" for b, k in zip("bc", answers, strict=True))
+    write("k.csv", f"{header}\n{rows}")
+    assert read_judgments("k.csv", LETTERS, shape=two).shape == two
+    for shape in ("odd", None):
+        odd = read_judgments("j.csv", LETTERS, shape=shape, columns={"odd": answer})
+        assert odd.shape == "odd"
+
+
+def test_columns_that_are_not_used_are_named(write):
+    text = "id_1,id_2,alike,annotator_3,when\na,b,1,x,now\na,c,0,y,then\n"
+    read = read_judgments(write("j.csv", text), LETTERS)
+    assert statements(read.side) == ({(0, 1)}, {(0, 2)})
+    assert "Columns that are not used: 'annotator_3', 'when'." in read.summary()
+    write("k.csv", "first,second,third,alike\na,b,c,1\n")
+    assert "not used: 'third'" in read_judgments("k.csv", LETTERS, shape="pairs").summary()
+    assert "not used" not in read_judgments(write("l.csv", "a,b,same\na,b,1\n"), LETTERS).summary()
+
+
+@pytest.mark.parametrize("numbers", ["012", ["-1", "0", "1", "2"], ["0.0", "1.0", "2.0"]])
+@pytest.mark.parametrize("name", ["label", "gold_label"])
+def test_labels_that_may_be_entailment_or_scores_need_a_word_from_the_user(write, numbers, name):
+    rows = "".join(f"a,{other},{k}\n" for other, k in zip("bcde", numbers, strict=False))
+    write("j.csv", f"sentence1,sentence2,{name}\n{rows}")
+    for shape in (None, "pairs"):
+        with pytest.raises(FileError, match="entailment, neutral and contradiction; state the sh"):
+            read_judgments("j.csv", LETTERS, shape=shape)
+    scores = read_judgments("j.csv", LETTERS, shape="scores").side
+    assert (0, len(numbers)) in statements(scores)[0]
+    write("k.csv", f"premise,hypothesis,{name}\n{rows}")
+    entailment = read_judgments("k.csv", LETTERS).side
+    assert (0, len(numbers)) in statements(entailment)[1]
+    write("s.csv", f"sentence1,sentence2,score\n{rows}")
+    assert read_judgments("s.csv", LETTERS).shape == "scores"
+
+
+@pytest.mark.parametrize("form", ["{}", "{}.0", " {} "])
+def test_without_ids_judgments_that_count_from_1_are_refused(write, form):
+    def text(*pairs):
+        rows = (f"{form.format(i)},{form.format(j)},1\n" for i, j in pairs)
+        return "first,second,alike\n" + "".join(rows)
+
+    with pytest.raises(FileError, match=r"6 .* and 0 nowhere.*; subtract 1, or pass `ids`"):
+        read_judgments(write("j.csv", text((1, 2), (3, 6))), NUMBERS)
+    named = Points(np.eye(6), ids=list("123456"))
+    assert statements(read_judgments("j.csv", named).side) == ({(0, 1), (2, 5)}, set())
+    # These may count from 0: they have a 0, or no 6, or others that are unknown anyway.
+    for pairs, n_dropped in (([(0, 2), (3, 6)], 1), ([(1, 2)], 0), ([(1, 2), (6, 70)], 1)):
+        read = read_judgments(write("k.csv", text(*pairs)), NUMBERS)
+        assert len(read.dropped) == n_dropped
+
+
+def test_row_numbers_of_each_table_are_counted_from_0(write):
+    both = join_points(Points(np.eye(4)[:2]), Points(np.eye(4)))
+    header = "query,document,relevance\n"
+    with pytest.raises(FileError, match="counted the 4 documents from 1"):
+        read_judgments(write("q.csv", header + "0,1,1\n1,4,1\n"), both)
+    with pytest.raises(FileError, match="counted the 2 queries from 1"):
+        read_judgments(write("q.csv", header + "1,0,1\n2,3,1\n"), both)
+    read = read_judgments(write("q.csv", header + "1,2,1\n0,1,1\n"), both)
+    assert statements(read.side) == ({(1, 4), (0, 3)}, set())
+
+
+VERSIONS = ["1.0", "2.0", "2.1"]
+
+
+@pytest.mark.parametrize("cells", [["1.0", "2.0"], ["1", "2"], [1, 2], [1.0, 2.0]])
+@pytest.mark.parametrize("ids", [VERSIONS, ["1", "2", "2.1"], ["1.0", "2", "x"]])
+def test_whole_numbers_join_whatever_else_is_among_either_ids(write, cells, ids):
+    text = json.dumps({"first": cells[0], "second": cells[1], "alike": 1})
+    read = read_judgments(write("j.jsonl", text), Points(np.eye(3), ids=ids))
+    assert statements(read.side) == ({(0, 1)}, set())
+
+
+def test_points_that_have_both_spellings_of_a_number_are_two(write):
+    points = Points(np.eye(3), ids=["1", "1.0", "2"])
+    text = "first,second,alike\n1,2,1\n1.0,2.0,0\n"
+    assert statements(read_judgments(write("j.csv", text), points).side) == ({(0, 2)}, {(1, 2)})
+
+
+def test_odd_ones_out_by_places_that_pandas_wrote(write):
+    text = "id1,id2,id3,odd\na,b,c,2.0\na,b,c,3.0\n"
+    expected = {(0, 2, 1), (2, 0, 1), (0, 1, 2), (1, 0, 2)}
+    assert statements(read_judgments(write("j.csv", text), LETTERS).side) == expected
+
+
+def test_a_text_that_several_points_have_is_dropped(write):
+    points = Points(np.eye(4), ids=["w", "x", "y", "same"], items=["same", "twice", "twice", "z"])
+    text = "sentence1,sentence2,label\nw,twice,1\nw,z,1\ntwice,same,0\nw,same,1\n"
+    read = read_judgments(write("j.csv", text), points)
+    # An id comes before a text, so "same" is the last point.
+    assert statements(read.side) == ({(0, 3)}, set())
+    assert [str(one) for one in read.dropped] == [
+        f"j.csv, line {line}: 'twice' is no id, and the text of several points; name the one that is "
+        "meant by its id"
+        for line in (2, 4)
+    ]
+
+
+def test_underscores_are_no_part_of_a_score(write):
+    text = "first,second,score\na,b,1\na,c,1_0\na,d,5\n"
+    read = read_judgments(write("j.csv", text), LETTERS, shape="scores")
+    assert [one.place for one in read.dropped] == ["j.csv, line 3"]
 
 
 def test_labels_of_premises_that_are_two_need_a_word_from_the_user(write):

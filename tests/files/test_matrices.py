@@ -1,5 +1,7 @@
 """A matrix in a file is read as it was written, whatever separates it, and refused in one sentence."""
 
+import io
+
 import numpy as np
 import pytest
 
@@ -30,6 +32,10 @@ def test_what_is_written_is_read_again(tmp_path, ending, names):
         ("1 0.5\n0.5 1\n\n", None),
         ("a,b\n1,0.5\n0.5,1\n", ["a", "b"]),
         (",a,b\na,1,0.5\nb,0.5,1\n", ["a", "b"]),
+        (",0,1\n0,1,0.5\n1,0.5,1\n", ["0", "1"]),
+        (",x,no\nx,1,0.5\nno,0.5,1\n", ["x", "no"]),
+        (",NA,SE\nNA,1,0.5\nSE,0.5,1\n", ["NA", "SE"]),
+        ("0,1\n1,0.5\n0.5,1\n", ["0", "1"]),
         ("a,1,0.5\nb,0.5,1\n", ["a", "b"]),
         ("\ufeffname,a,b\na,1,0.5\nb,0.5,1\n", ["a", "b"]),
     ],
@@ -52,7 +58,24 @@ def test_unknown_entries(tmp_path, word):
 def test_truths(tmp_path):
     path = tmp_path / "fixed.csv"
     path.write_text("true,no\nFALSE,1\n")
-    np.testing.assert_array_equal(read_matrix(path).values, [[1, 0], [0, 1]])
+    np.testing.assert_array_equal(read_matrix(path, of_truths=True).values, [[1, 0], [0, 1]])
+    with pytest.raises(FileError, match="other names"):
+        read_matrix(path)
+
+
+def test_a_matrix_that_begins_with_an_unknown_entry_has_no_names(tmp_path):
+    path = tmp_path / "C.csv"
+    path.write_text(",0.5\n0.5,1\n")
+    found = read_matrix(path)
+    np.testing.assert_array_equal(found.values, [[np.nan, 0.5], [0.5, 1]])
+    assert found.names is None
+
+
+def test_stdin_and_stdout(tmp_path, monkeypatch, capsys):
+    text = ",a,b\na,1.0,0.5\nb,0.5,1.0\n"
+    monkeypatch.setattr("sys.stdin", io.TextIOWrapper(io.BytesIO(text.encode())))
+    write_matrix("-", read_matrix("-"))
+    assert capsys.readouterr().out == text
 
 
 @pytest.mark.parametrize(
@@ -63,7 +86,9 @@ def test_truths(tmp_path):
         (b"1,2,3\n4,5,6\n", "line 1 has 3 entries, but the matrix has 2 rows"),
         (b"1,2\n3,four\n", "line 2, column 2: 'four' is no number"),
         (b",a,b\na,1,2\nc,3,4\n", "other names in its first row"),
-        (b"\xff\xfe1\x00", "is no text in UTF-8"),
+        (b"1,caf\xe9\n2,3\n", "line 1 is not UTF-8"),
+        (b"1," + b"9" * 200_000 + b"\n1_0,1\n", "line 2, column 1: '1_0' is no number"),
+        (b'1,"2\n3,4\n', "unexpected end of data"),
     ],
 )
 def test_what_is_no_matrix_is_refused_in_a_sentence(tmp_path, data, words):
@@ -71,7 +96,7 @@ def test_what_is_no_matrix_is_refused_in_a_sentence(tmp_path, data, words):
     path.write_bytes(data)
     with pytest.raises(FileError, match=words) as error:
         read_matrix(path)
-    assert str(path) in str(error.value)
+    assert "C.csv" in str(error.value)
 
 
 @pytest.mark.parametrize(

@@ -7,10 +7,12 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+from gramlearn._base.printable import printable
 from gramlearn.files.errors import FileError
 from gramlearn.files.model_file import (
     DTYPES,
     NAME,
+    damaged,
     read_header,
     read_model_file,
     write_model_file,
@@ -90,7 +92,7 @@ def test_the_package_safetensors_reads_our_files_and_we_read_its(path):
 def test_the_header_alone_tells_the_shapes(path):
     write_model_file(path, MODEL, ARRAYS)
     header = read_header(path)
-    assert header.model == MODEL
+    assert header.model == MODEL | {"text": "</script> ü \U0001f600 \\n"}
     assert {name: e.shape for name, e in header.entries.items()} == {
         name: array.shape for name, array in ARRAYS.items()
     }
@@ -155,6 +157,11 @@ HEADERS = {
         b"",
         "has the shape|bytes",
     ),
+    "sizes that overflow beside one of zero": (
+        with_model(a=entry(0, 0, 0, 2**48, 2**48)),
+        b"",
+        "has the shape",
+    ),
     "a size that is true": (with_model(a=entry(0, 8, True)), b"8" * 8, "has the shape"),
     "a size that is a float": (with_model(a=entry(0, 8, 1.0)), b"8" * 8, "has the shape"),
     "many dimensions": (with_model(a=entry(0, 8, *[1] * 40)), b"8" * 8, "has the shape"),
@@ -214,6 +221,20 @@ def test_a_header_that_nobody_could_read_is_not_written(path):
     with pytest.raises(ValueError, match="the model cannot be saved: its header has more than"):
         write_model_file(path, {"names": [0] * 400_000}, {})
     assert not path.exists()
+
+
+def test_a_header_is_fit_for_a_terminal(path):
+    bad = "\x1b[2J\n\u202e"
+    raw(path, {"__metadata__": {NAME: json.dumps({bad: [bad, {"a": bad}]})}, bad: entry(0, 0, 0)})
+    header = read_header(path)
+    good = r"\x1b[2J\n\u202e"
+    assert printable("\U0001f469\u200d\U0001f680 ü \xa0") == "\U0001f469\u200d\U0001f680 ü \xa0"
+    assert header.model == {good: [good, {"a": good}]}
+    assert list(header.entries) == [good]
+    model, arrays = read_model_file(path)  # as it was given
+    assert model == {bad: [bad, {"a": bad}]}
+    assert list(arrays) == [bad]
+    assert str(damaged(path, bad)).isprintable()
 
 
 @pytest.mark.parametrize("code", DTYPES)

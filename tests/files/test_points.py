@@ -3,6 +3,7 @@
 import io
 import json
 import sys
+import warnings
 
 import numpy as np
 import pytest
@@ -182,6 +183,104 @@ def test_labels_are_numbers_or_words(write, cells, expected):
     missing = read_points(write("q.csv", "x,kind\n1,2\n2,\n3,4\n"), label_column="kind").labels
     assert np.isnan(missing[1])
     assert missing[[0, 2]].tolist() == [2, 4]
+
+
+@pytest.mark.parametrize(
+    "cells",
+    [
+        ["007", "7", "7.0"],
+        ["1_0", "10"],
+        ["9007199254740993", "9007199254740992"],
+        ["1e0", "1"],
+        ["+1", "1"],
+        ["01", "02"],
+        ["1", "one"],
+        ["nan", "Nan", "x"],
+        ["\u0661", "1"],
+    ],
+)
+def test_labels_that_differ_stay_different_and_as_they_stand(write, cells):
+    text = "x,kind\n" + "".join(f"{k}.5,{cell}\n" for k, cell in enumerate(cells))
+    labels = read_points(write("p.csv", text), label_column="kind").labels
+    assert labels.tolist() == cells
+    assert labels.dtype == object
+
+
+def test_minus_one_is_a_class_as_any_other(write):
+    from gramlearn import Pairs
+
+    rows = "".join(f"{k},{label}\n" for k, label in enumerate([-1, 1, -1, 1]))
+    points = read_points(write("p.csv", "x,kind\n" + rows), label_column="kind")
+    assert Pairs.from_labels(points.labels).n_points == 4
+    side = Pairs.from_labels(points.labels, n_pairs=100, random_state=0)
+    assert {0, 2} <= set(side.similar.ravel().tolist())
+    assert "label" not in points.summary()
+    records = [{"x": k, "kind": kind} for k, kind in enumerate([-1, -1, 0, 1])]
+    text = json.dumps(records)
+    labels = read_points(write("p.json", text), label_column="kind").labels
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        assert len(np.unique(Pairs.from_labels(labels).dissimilar)) == 4
+
+
+def test_rows_without_a_label_are_counted(write):
+    for cells, missing in (
+        (["red", "", "blue"], [1]),
+        (["1", "nan", ""], [1, 2]),
+        (["", "", "2"], [0, 1]),
+    ):
+        text = "x,kind\n" + "".join(f"{k},{cell}\n" for k, cell in enumerate(cells))
+        points = read_points(write("p.csv", text), label_column="kind")
+        found = [k for k, one in enumerate(points.labels.tolist()) if one is None or one != one]
+        assert found == missing
+        assert f"Without a label: {len(missing)} of 3 points." in points.summary()
+
+
+@pytest.mark.parametrize("cell", [[1, 2], ["a"], {"a": 1}, []])
+def test_a_label_that_is_a_list_is_refused(write, cell):
+    text = json.dumps({"x": 1, "kind": "a"}) + "\n" + json.dumps({"x": 2, "kind": cell})
+    sentence = refused(write("p.jsonl", text), label_column="kind")
+    assert "p.jsonl, line 2: the column 'kind' has " in sentence
+    assert "but a label is one number or one word" in sentence
+
+
+def test_one_long_label_does_not_lengthen_the_others(write):
+    text = "x,kind\n" + "1,a\n" * 1000 + f"2,{'b' * 100_000}\n"
+    labels = read_points(write("p.csv", text), label_column="kind").labels
+    assert labels.nbytes < 10_000
+
+
+def test_labels_of_two_tables_are_of_one_kind(write):
+    numbers = read_points(write("a.csv", "id,x,kind\n1,1,7\n2,2,8\n"), label_column="kind")
+    gaps = read_points(write("b.csv", "id,x,kind\n1,1,7\n2,2,\n"), label_column="kind")
+    texts = read_points(write("c.csv", "id,x,kind\n1,1,7\n2,2,red\n"), label_column="kind")
+    assert join_points(numbers, texts).labels.tolist() == ["7", "8", "7", "red"]
+    assert join_points(texts, gaps).labels.tolist() == ["7", "red", "7", None]
+    assert join_points(numbers, gaps).labels.tolist()[:3] == [7, 8, 7]
+
+
+@pytest.mark.parametrize("row", [0, 1, 4095, 4096, 5000, 8999])
+def test_underscores_make_text_in_whatever_row_they_stand(write, row):
+    cells = [str(k) for k in range(9000)]
+    cells[row] = "1_000"
+    text = "id,x,y\n" + "".join(f"{k},{cell},1\n" for k, cell in enumerate(cells))
+    sentence = refused(write("p.csv", text))
+    assert f"p.csv, line {row + 2}: the column 'x' has '1_000', but a number" in sentence
+
+
+def test_lines_of_ids_and_cells_of_a_column_are_joined_alike(save, write):
+    save("v.npy", np.eye(3))
+    lines = read_points("v.npy", ids=write("ids.txt", "1.0\n2.0\n3.0\n"))
+    cells = read_points(write("p.csv", "id,x\n1.0,1\n2.0,2\n3.0,3\n"))
+    for points in (lines, cells):
+        assert points.ids == ["1.0", "2.0", "3.0"]
+        assert points.rows_of(["1", "2.0", "03", "3.00"]).tolist() == [0, 1, -1, -1]
+
+
+def test_a_text_of_several_points_is_told_from_one_that_is_unknown(write):
+    text = "id,text,x\na,same,1\nb,same,2\nc,other,3\n"
+    points = read_points(write("p.csv", text))
+    assert points.rows_of(["same", "other", "c", "none"]).tolist() == [-3, 2, 2, -1]
 
 
 def test_row_numbers_of_pandas_are_ids_and_no_feature(write):

@@ -8,7 +8,7 @@ import sys
 import pytest
 
 from gramlearn.files.errors import UnwritableFileError
-from gramlearn.files.writing import replacing, write_text
+from gramlearn.files.writing import check_writable, replacing, write_text
 
 
 def test_a_file_is_written_and_nothing_is_left_beside_it(tmp_path):
@@ -73,3 +73,27 @@ def test_a_link_stays_one(tmp_path):
     write_text(tmp_path / "link", "new")
     assert (tmp_path / "link").is_symlink()
     assert (tmp_path / "real").read_text() == "new"
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="Windows has no such pipes")
+def test_a_pipe_is_written_to_and_stays_one(tmp_path):
+    pipe = tmp_path / "pipe"
+    os.mkfifo(pipe)
+    reader = os.open(pipe, os.O_RDONLY | os.O_NONBLOCK)
+    try:
+        write_text(pipe, "new")
+        assert os.read(reader, 10) == b"new"
+    finally:
+        os.close(reader)
+    assert stat.S_ISFIFO(pipe.stat().st_mode)
+
+
+def test_a_place_is_tried_before_the_work_and_left_as_it_was(tmp_path):
+    old = tmp_path / "old"
+    old.write_text("old")
+    for path in (old, tmp_path / "new"):
+        check_writable(path)
+    with pytest.raises(UnwritableFileError, match="its folder does not exist"):
+        check_writable(tmp_path / "missing" / "new")
+    assert old.read_text() == "old"
+    assert os.listdir(tmp_path) == ["old"]

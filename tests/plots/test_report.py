@@ -4,6 +4,7 @@ import base64
 import hashlib
 import re
 from dataclasses import replace
+from functools import cache
 from pathlib import Path
 from typing import Any
 
@@ -17,6 +18,7 @@ from tests.plots.reports import CLASSES, TEXTS, blobs, content, learned, texts
 from gramlearn import Bounds, KernelLearner, MetricLearner, OnlineMetricLearner, Pairs, Triplets
 from gramlearn.files.errors import UnwritableFileError
 from gramlearn.plots import report
+from gramlearn.plots.report.reading import plain_points
 
 X, KIND = blobs()
 RNG = np.random.default_rng(1)
@@ -188,6 +190,13 @@ LEARNERS = {
         X, side=Pairs.from_labels(KIND, 90, random_state=0)
     ),
 }
+
+
+@cache
+def learner_by(name: str) -> Any:
+    return LEARNERS[name]()
+
+
 SIDES = {
     "pairs": Pairs.from_labels(KIND, 60, random_state=0),
     "alike alone": Pairs([[0, 3], [1, 4]], n_points=90),
@@ -200,7 +209,7 @@ SIDES = {
 
 @pytest.mark.parametrize("name", LEARNERS)
 def test_any_learner_has_a_page(name: str, tmp_path: Path) -> None:
-    learner = LEARNERS[name]()
+    learner = learner_by(name)
     points = {"given kernel": X @ X.T, "sparse": csr_array(X)}.get(name, X)
     path = report(
         learner, points, SIDES["pairs"], KIND, path=tmp_path / "page.html", suspects=False
@@ -214,6 +223,46 @@ def test_any_learner_has_a_page(name: str, tmp_path: Path) -> None:
 def test_any_statements_have_a_page(name: str, fitted: Any, tmp_path: Path) -> None:
     path = report(fitted[0], X, SIDES[name], path=tmp_path / "page.html")
     assert (content(path)["scores"]["given"] is None) == (SIDES[name] is None)
+
+
+@pytest.mark.parametrize("side", [name for name in SIDES if name != "nothing"])
+@pytest.mark.parametrize("name", LEARNERS)
+def test_any_learner_has_a_page_about_any_statements(name: str, side: str, tmp_path: Path) -> None:
+    points = {"given kernel": X @ X.T, "sparse": csr_array(X)}.get(name, X)
+    asked = side == "triplets" or name in ("metric", "stream")
+    path = report(
+        learner_by(name), points, SIDES[side], KIND, path=tmp_path / "page.html", suspects=asked
+    )
+    found = content(path)["statements"]
+    assert (found["suspects"] is None) == bool(found["why_not"])
+    if (name, side) == ("stream", "triplets"):
+        assert found["why_not"].startswith("They were not looked for: `side` holds Triplets")
+        assert content(path)["scores"]["given"]["what"] == "the share of the comparisons that hold"
+
+
+def test_a_metric_that_is_mixed_with_the_prior_says_so(fitted: Any, tmp_path: Path) -> None:
+    found = content(report(fitted[0], X, path=tmp_path / "page.html"))
+    assert found["certificate"]["mixture"] is None
+    alike = [[k, k + 3] for k in range(0, 80)]
+    learner = MetricLearner(random_state=0).fit(X, side=Pairs(alike, n_points=90))
+    assert learner.prior_share_ == 0.25
+    found = content(report(learner, X, path=tmp_path / "page.html"))
+    assert "mixed with a quarter of the prior" in found["certificate"]["mixture"]
+    assert {row["prior_share"] for row in found["trials"]["rows"]} == {0.0, 0.25}
+
+
+def test_plain_points_have_the_plain_distances() -> None:
+    unit = X / np.linalg.norm(X, axis=1, keepdims=True)
+    np.testing.assert_array_equal(plain_points(learner_by("metric"), X), X)
+    found = plain_points(learner_by("unit length"), X)
+    np.testing.assert_allclose(found, unit, rtol=1e-13)
+    sparse = plain_points(learner_by("unit length"), csr_array(X))
+    np.testing.assert_allclose(sparse.toarray(), unit, rtol=1e-13)
+    of_kernel = plain_points(learner_by("given kernel"), X @ X.T)
+    np.testing.assert_allclose(cdist(of_kernel, of_kernel), cdist(X, X), atol=1e-6)
+    zero = np.vstack([X, np.zeros(6)])
+    with pytest.raises(ValueError, match=r"`X` has a row of zeros \(row 90\)"):
+        plain_points(learner_by("unit length"), zero)
 
 
 @pytest.mark.parametrize("points", [X[:1], X[:2], np.ones((5, 6))], ids=["one", "two", "equal"])
@@ -328,6 +377,29 @@ def test_pictures_are_arrays_or_files_and_a_text_is_never_a_file(
     assert found["texts"][0] == str(place)
 
 
+@pytest.mark.parametrize("n_colors", [3, 4])
+@pytest.mark.parametrize("kind", ["uint8", "floats", "float32", "a list"])
+def test_pictures_in_colors_are_shown_as_they_are(
+    kind: str, n_colors: int, fitted: Any, tmp_path: Path
+) -> None:
+    from io import BytesIO
+
+    image = pytest.importorskip("matplotlib.image")
+    colors = RNG.integers(0, 256, size=(90, 5, 7, n_colors)).astype(np.uint8)
+    items: Any = {
+        "uint8": lambda: colors,
+        "floats": lambda: colors / 255,
+        "float32": lambda: (colors / 255).astype(np.float32),
+        "a list": lambda: list(colors),
+    }[kind]()
+    found = content(report(fitted[0], X, path=tmp_path / "page.html", items=items))["items"]
+    data = base64.b64decode(found["images"]["3"].removeprefix("data:image/png;base64,"))
+    np.testing.assert_allclose(
+        image.imread(BytesIO(data), format="png"), colors[3] / 255, atol=1e-6
+    )
+    assert found["texts"] is None
+
+
 def test_pictures_that_do_not_all_fit_leave_room(fitted: Any, tmp_path: Path) -> None:
     noise = RNG.integers(0, 256, size=(90, 150, 200)).astype(np.uint8)
     path = report(fitted[0], X, path=tmp_path / "page.html", items=noise)
@@ -347,7 +419,14 @@ def test_pictures_that_do_not_all_fit_leave_room(fitted: Any, tmp_path: Path) ->
         ({"items": [Path("a.png"), *"b" * 89]}, TypeError, "`items` holds both"),
         ({"items": [Path("none.png")] * 90}, ValueError, r"`items\[\d+\]` is none.png, which could not"),
         ({"items": [Path(__file__)] * 90}, ValueError, "which is no PNG"),
-        ({"items": np.zeros((3, 4, 4))}, ValueError, "`items` has 3 pictures"),
+        ({"items": np.zeros((3, 4, 4))}, ValueError, "`items` has 3 entries, but `X` has 90 rows"),
+        ({"items": np.zeros((90, 4))}, ValueError, r"`items` is an array of shape \(90, 4\)"),
+        ({"items": np.zeros((90, 3, 8, 8))}, ValueError, r"`items` is an array of shape \(90, 3, 8, 8\)"),
+        ({"items": np.zeros((90, 0, 8))}, ValueError, r"`items` is an array of shape \(90, 0, 8\)"),
+        ({"items": np.full((90, 4, 4, 3), 200.0)}, ValueError, "colors of float64 from 200 to 200; pass"),
+        ({"items": np.full((90, 4, 4, 3), 200)}, ValueError, "colors of int64 from 200 to 200; pass"),
+        ({"items": np.full((90, 4, 4, 3), np.nan)}, ValueError, "must hold finite"),
+        ({"items": [np.zeros((k, 4)) for k in range(1, 91)]}, ValueError, "arrays of different shapes"),
         ({"ids": range(91)}, ValueError, "`ids` has 91 entries, but `X` has 90 rows"),
         ({"y": [1, 2]}, ValueError, "`y` has 2 labels"),
         ({"side": KIND}, TypeError, "`side` must be Pairs, Triplets or Bounds"),

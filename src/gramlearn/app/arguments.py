@@ -11,22 +11,25 @@ if TYPE_CHECKING:
 _TABLES = "csv|tsv|jsonl|json|parquet"
 
 
-def add_points(parser: ArgumentParser, what: str = "the points") -> None:
+def add_points(parser: ArgumentParser, *, two_tables: bool = True) -> None:
     """--points, and how to read them."""
     group = parser.add_argument_group("points")
     group.add_argument(
         "--points",
         required=True,
         metavar="FILE",
-        help=f"{what}: .npy, .csv, .tsv, .jsonl or .parquet; - is stdin",
+        help="the points: .npy, .csv, .tsv, .jsonl or .parquet; - is stdin",
     )
-    group.add_argument(
-        "--queries",
-        metavar="FILE",
-        help="a second table of points, of queries; the first is of documents then",
-    )
+    if two_tables:
+        group.add_argument(
+            "--queries",
+            metavar="FILE",
+            help="a second table of points, of queries; the first is of documents then",
+        )
+        group.add_argument("--queries-ids", metavar="FILE", help="what --ids is, for --queries")
+    else:
+        parser.set_defaults(queries=None, queries_ids=None)
     group.add_argument("--ids", metavar="FILE", help="one id a line, for points without ids (.npy)")
-    group.add_argument("--queries-ids", metavar="FILE", help="the same for --queries")
     for name, what in (
         ("id", "of ids (found by its name: id, _id, key, ...; else row numbers)"),
         ("vector", "of vectors (else all columns of numbers)"),

@@ -28,6 +28,7 @@ _VERBS = (
     "demo",
     "completion",
 )
+_TRACEBACK = "GRAMLEARN_TRACEBACK"
 _EPILOG = "Exit codes: 0 done, 1 an answer to look at, 2 usage or a file, 130 Ctrl-C."
 
 
@@ -60,6 +61,16 @@ def main(arguments: Sequence[str] | None = None) -> int:
     except (ValueError, TypeError, OSError, ImportError) as error:
         say(f"gramlearn {given.command}: {_sentence(error)}")
         return LOOK if _is_an_answer(error) else WRONG
+    except (
+        Exception
+    ) as error:  # of this library or below: said in a line, and never taken for an answer
+        if os.environ.get(_TRACEBACK):
+            raise
+        say(
+            f"gramlearn {given.command}: unexpected {type(error).__name__}: {_sentence(error)[:300]} "
+            f"(with {_TRACEBACK}=1 it says where)"
+        )
+        return WRONG
 
 
 def make_parser() -> argparse.ArgumentParser:

@@ -5,6 +5,7 @@ from typing import Any
 
 import numpy as np
 
+from gramlearn.app.output import say
 from gramlearn.files.errors import FileError
 from gramlearn.files.points import Points
 
@@ -15,12 +16,23 @@ def in_order_of(learner: Any, points: Points) -> Any:
     """X with the features that the learner knows, in its order, where both have names."""
     known = getattr(learner, "feature_names_in_", None)
     if known is None or points.feature_names is None:
+        if known is not None:
+            say(
+                f"gramlearn: note: {points.source} has no names of features; its columns are taken to be "
+                f"{known[0]}, {known[min(1, len(known) - 1)]}, ... as the model knows them."
+            )
         return points.X
     place = {name: k for k, name in enumerate(points.feature_names)}
     if missing := [name for name in known if name not in place]:
         raise FileError(
             f"{points.source} lacks {len(missing)} of the {len(known)} features that the model knows, "
             f"such as {missing[0]!r}; pass points with these columns."
+        )
+    others = [name for name in points.feature_names if name not in set(known)]
+    if others:
+        say(
+            f"gramlearn: note: {len(others)} columns of {points.source} are left out, which the model does not "
+            f"know, such as {others[0]!r}."
         )
     columns = [place[name] for name in known]
     return points.X if columns == list(range(points.X.shape[1])) else points.X[:, columns]

@@ -31,7 +31,12 @@ def show(
         lines = [json.dumps(plain(answer), ensure_ascii=False, allow_nan=False)]
     stream = sys.stderr if to_stderr else sys.stdout
     for line in lines:
-        print(line, file=stream)
+        print(line if as_json else _printable(line), file=stream)
+
+
+def _printable(line: str) -> str:
+    """What a file says must not speak to the terminal."""
+    return "".join(c if c.isprintable() else c.encode("unicode_escape").decode() for c in line)
 
 
 def aligned(rows: Rows) -> list[str]:
@@ -65,7 +70,7 @@ def warnings_said() -> Iterator[list[str]]:
         if issubclass(category, DeprecationWarning) or words in said:
             return
         said.append(words)
-        say(f"gramlearn: note: {words}")
+        say(f"gramlearn: note: {_printable(words)}")
 
     with warnings.catch_warnings():
         warnings.simplefilter("always")

@@ -3,6 +3,8 @@
 from html import escape
 from typing import Any
 
+from gramlearn._base.mixture import words_of_mixture
+
 _BOX = (
     "margin:0 0 0.6em;padding:0.5em 0.9em;border-left:4px solid #0072b2;"
     "background:rgba(128,128,128,0.1);max-width:60em"
@@ -40,4 +42,7 @@ class ShowsVerdict:
                     f"{solution.iterations} iterations, {solution.seconds:.2g} s"
                 )
             )
+            mixture = words_of_mixture(self)
+            if mixture is not None:
+                lines.append(escape(mixture))
         return f'<div style="{_BOX}">{"<br>".join(lines)}</div>' if lines else ""

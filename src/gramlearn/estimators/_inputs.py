@@ -13,6 +13,7 @@ import numpy as np
 from scipy.sparse import csr_array, issparse
 from sklearn.utils.validation import check_array, validate_data
 
+from gramlearn._base import unit_length
 from gramlearn._base.unreadable import check_unmasked, complaint
 from gramlearn._base.validation import check_count, check_extent
 
@@ -100,24 +101,7 @@ def two_sides(estimator: Any, pairs: Any, *, ensure_all_finite: bool = True) -> 
 
 def of_unit_length(X: Any, name: str) -> Any:
     """x / |x| of each row, dense or sparse, in the precision of X; a row of zeros is refused."""
-    # First by the largest entries, whose squares are within the range of numbers then.
-    size = abs(X).max(axis=1)
-    size = np.asarray(size.toarray() if issparse(size) else size).reshape(-1)
-    if not (size >= np.finfo(X.dtype).tiny).all():
-        row = int(np.argmin(size))
-        raise ValueError(
-            f"`{name}` has a row of zeros (row {row}), which has no direction; leave it out, or pass "
-            "normalize=False."
-        )
-    X = _divided_rows(X, size)
-    squares = X.multiply(X).sum(axis=1) if issparse(X) else (X * X).sum(axis=1)
-    return _divided_rows(X, np.sqrt(np.asarray(squares).reshape(-1)))
-
-
-def _divided_rows(X: Any, by: np.ndarray) -> Any:
-    if not issparse(X):
-        return X / by[:, None]
-    return csr_array(X.multiply((1 / by)[:, None]), dtype=X.dtype)
+    return unit_length.of_unit_length(X, name, "leave it out, or pass normalize=False")
 
 
 def are_pairs(X: Any) -> bool:

@@ -11,12 +11,11 @@ from gramlearn._base.validation import check_choice, check_flag, check_positive,
 from gramlearn.estimators._choosing import DIRECTIONS
 from gramlearn.estimators._going_on import GoesOn
 from gramlearn.estimators._inputs import FLOATS, check_components, validated, validated_for_kernel
-from gramlearn.estimators._learned_from import is_from_file
 from gramlearn.estimators._learning import side_of
 from gramlearn.estimators._pair_methods import PairMethods
 from gramlearn.estimators._parts.arrays import Array
 from gramlearn.estimators._parts.base import FilePart
-from gramlearn.estimators._parts.learned import KERNEL_MAP
+from gramlearn.estimators._parts.learned import KERNEL_MAP, without_points
 from gramlearn.estimators._parts.nested import Maybe
 from gramlearn.estimators._saving_methods import SavesModel
 from gramlearn.kernels.low_rank.factor import LowRankKernel
@@ -277,6 +276,11 @@ class KernelLearner(
         self._keep_answer(final.learned, final.asked, judges_pairs=side is not None)
         return self
 
+    def __getstate__(self) -> dict[str, Any]:
+        """All but the points learned from, where `transform` does not need them."""
+        state = dict(super().__getstate__())
+        return state | {"_map": without_points(state["_map"])} if "_map" in state else state
+
     def _check_components(self, space: FeatureSpace) -> None:
         """No more columns than there can be."""
         if self.n_components is not None:
@@ -311,10 +315,10 @@ class KernelLearner(
     def kernel_matrix(self, X: Any, Y: Any = None) -> np.ndarray:
         """All k(x, y) of the learned kernel; without Y those with the training points."""
         check_is_fitted(self)
-        if Y is None and is_from_file(self) and not self._map.needs_points:
+        if Y is None and not len(self._map.coordinates.factor):
             raise ValueError(
-                "`kernel_matrix(X)` is about the points learned from, which a model file does not hold; "
-                "pass them as `Y`."
+                "`kernel_matrix(X)` is about the points learned from, which a model file or a pickle does not "
+                "hold; pass them as `Y`."
             )
         X = self._as_measured(validated(self, X, dtype=np.float64, reset=False))
         if Y is None:

@@ -193,6 +193,12 @@ class SemiSupervisedEmbedding(
         self.learned_from_ = learned_from(side, y, len(X))
         return self
 
+    def __getstate__(self) -> dict[str, Any]:
+        """All but coordinates of the points learned from, beside `embedding_`."""
+        state = dict(super().__getstate__())
+        kept = state.get("coordinates_")
+        return state if kept is None else state | {"coordinates_": without_rows(kept)}
+
     def _to_keep(self) -> dict[str, Any]:
         return vars(self) | {"coordinates_": without_rows(self.coordinates_)}
 

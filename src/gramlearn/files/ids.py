@@ -1,28 +1,31 @@
-"""7, 7.0, "7" and " 7 " are the id "7": ids are joined as text."""
+"""7, "7" and " 7 " are the id "7": ids are joined as text.
+
+Tools write whole numbers as 7 or as 7.0, so these two mean one point, unless the points have both.
+"""
 
 import math
 import re
-from collections.abc import Iterable
 from typing import Any
 
 import numpy as np
 
-_POINT_ZERO = re.compile(r"-?\d+\.0")
+_WHOLE = re.compile(r"(-?\d+)(\.0)?")
 _MOST_EXACT = 2.0**53
 
 
 def id_texts(cells: Any) -> list[str | None]:
-    """The cells of a column as ids; None where there is none.
-
-    Where every cell is like 7.0, the column is of whole numbers that were written as others: pandas does so
-    where one of them is missing.
-    """
+    """The cells of a column as ids; None where there is none."""
     if isinstance(cells, np.ndarray) and cells.ndim == 1:
         cells = cells.tolist()
-    texts = [_text(cell) for cell in cells]
-    if _are_whole_numbers(texts):
-        return [None if text is None else text[:-2] for text in texts]
-    return texts
+    return [_text(cell) for cell in cells]
+
+
+def other_spelling(text: str) -> str | None:
+    """7 for 7.0 and 7.0 for 7; None of all that is no whole number."""
+    match = _WHOLE.fullmatch(text)
+    if match is None:
+        return None
+    return match[1] if match[2] else f"{text}.0"
 
 
 def _text(cell: Any) -> str | None:
@@ -39,13 +42,3 @@ def _text(cell: Any) -> str | None:
     if isinstance(cell, bytes):
         return cell.decode("utf-8", "backslashreplace").strip() or None
     return str(cell).strip() or None
-
-
-def _are_whole_numbers(texts: Iterable[str | None]) -> bool:
-    some = False
-    for text in texts:
-        if text is not None:
-            if not _POINT_ZERO.fullmatch(text):
-                return False
-            some = True
-    return some

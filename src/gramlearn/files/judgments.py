@@ -3,27 +3,25 @@
 What a row says is told by the names of the columns, which are in `shapes`.
 """
 
-import hashlib
-import json
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass
-from functools import cached_property
+from math import isfinite
 from pathlib import Path
 from typing import final
 
 import numpy as np
 
-from gramlearn._base.arrays import to_numpy
 from gramlearn.files import words
+from gramlearn.files.columns import plain
 from gramlearn.files.errors import FileError
 from gramlearn.files.formats.delimited import looks_like_trec
 from gramlearn.files.formats.json_records import read_json, table_of_json
 from gramlearn.files.formats.label_studio import is_label_studio, read_label_studio
 from gramlearn.files.formats.opening import name_of, opened_text
-from gramlearn.files.formats.table import Table
+from gramlearn.files.formats.table import Table, listed, shown
 from gramlearn.files.points import Points
 from gramlearn.files.settling import CONFLICTS
-from gramlearn.files.shapes import SHAPES, Found, find_shape, merge_numbered
+from gramlearn.files.shapes import Found, find_shape, find_third, merge_numbered
 from gramlearn.files.statements import Choices, Side, state
 from gramlearn.files.tables import find_format, read_table
 from gramlearn.files.used_rows import Dropped, UsedRows, summarize
@@ -33,6 +31,8 @@ __all__ = ["Dropped", "Judgments", "read_judgments"]
 
 _FORMATS = ("csv", "tsv", "jsonl", "json", "parquet", "trec")
 _SEVERAL = ("chosen", "passedover", "positive", "negative", "document")  # roles that may have lists
+# Names of columns under which 0, 1 and 2 may be classes; under others they are scores.
+_CLASSES_OF_THREE = ("label", "goldlabel")
 _SAID = {
     "odd": "odd ones out",
     "clicks": "clicks",
@@ -88,18 +88,6 @@ class Judgments:
         ]
         return "\n".join(lines)
 
-    @cached_property
-    def digest(self) -> str:
-        """SHA-256 of the statements, whatever file they came from and in whatever order."""
-        names = [json.dumps(self.points.name_of(row)) for row in range(len(self.points))]
-        if self.points.n_queries is not None:
-            n = self.points.n_queries
-            names = ["q" * (row < n) + name for row, name in enumerate(names)]
-        found = hashlib.sha256()
-        for line in sorted(_lines(self.side, names)):
-            found.update(line.encode("utf-8"))
-        return found.hexdigest()
-
 
 def read_judgments(
     path: str | Path,
@@ -143,6 +131,9 @@ def read_judgments(
     table = _one_item_a_cell(table, found)
     rows = UsedRows(table, points)
     choices = Choices(conflicts, percentiles)
+    unused = [name for name in table.columns if name not in found.column.values()]
+    if unused:
+        choices.notes.append(f"Columns that are not used: {listed(unused)}.")
     side = state(found, rows, choices)
     return Judgments(
         side,
@@ -196,16 +187,41 @@ def _qrels_of_folder(folder: Path) -> Path:
 def _look_at_cells(
     table: Table, found: Found, shape: str | None, columns: Mapping[str, str] | None
 ) -> Found:
-    """Pairs with numbers are scored pairs; rows without a header are judged pairs if all end in 1, 0 or -1."""
-    if found.shape.name != "pairs" or shape is not None or found.is_entailment:
+    """Pairs with other numbers than -1, 0 and 1 are scored pairs, and so are grades that are not whole."""
+    is_named = bool({plain(role) for role in columns or ()} & {"alike", "score", "relevance"})
+    if found.shape.name == "qrels" and shape is None and not is_named:
+        numbers = words.numbers_of(table.columns[found.column["relevance"]])
+        is_graded = all(number == round(number) for number in numbers if isfinite(number))
+        return found if is_graded else found.as_scores()
+    if found.shape.name not in ("pairs", "scores") or is_named:
         return found
-    if columns and "alike" in {role.lower() for role in columns}:
+    if shape is None and (third := find_third(table, found)) is not None:
+        _refuse_three(table, found, third)
+    if found.shape.name == "scores" or found.is_entailment:
         return found
-    if words.are_scores(table.columns[found.column["alike"]]):
-        column = dict(found.column)
-        column["score"] = column.pop("alike")
-        return Found(SHAPES["scores"], column)
-    return found
+    column = found.column["alike"]
+    if not words.are_scores(table.columns[column]):
+        return found
+    if plain(column) in _CLASSES_OF_THREE and words.numbers_of(table.columns[column]) in (
+        {0.0, 1.0, 2.0},
+        {-1.0, 0.0, 1.0, 2.0},
+    ):
+        raise FileError(
+            f"{table.source} has 0, 1 and 2 in the column {shown(column)}, which may be scores or entailment, "
+            "neutral and contradiction; state the shape 'scores' with `shape` (--shape) if 2 is most alike, or "
+            "else call the items premise and hypothesis."
+        )
+    return found if shape is not None else found.as_scores()
+
+
+def _refuse_three(table: Table, found: Found, third: str) -> None:
+    answer = found.column["alike" if found.shape.name == "pairs" else "score"]
+    two = "scores" if words.are_scores(table.columns[answer]) else found.shape.name
+    raise FileError(
+        f"{table.source} has three items a row, the third in {shown(third)}; if {shown(answer)} says which "
+        f"is the odd one out, name it with `columns` (--shape odd --column odd={answer}), and if two are "
+        f"compared, state the shape {two!r} with `shape`."
+    )
 
 
 def _one_item_a_cell(table: Table, found: Found) -> Table:
@@ -246,22 +262,3 @@ def _counted(side: Side) -> str:
         if isinstance(side, Triplets)
         else f"bounds on {side.size:,} pairs"
     )
-
-
-def _lines(side: Side, names: list[str]) -> Iterator[str]:
-    """Each statement as a line of its own."""
-    weights = side.weights()
-    if isinstance(side, Pairs):
-        tables = [("similar", to_numpy(side.similar)), ("dissimilar", to_numpy(side.dissimilar))]
-        rows = [(kind, sorted(names[k] for k in row)) for kind, table in tables for row in table]
-    elif isinstance(side, Triplets):
-        rows = [("triplet", [names[k] for k in row]) for row in to_numpy(side.triplets)]
-    else:
-        upper, lower = (to_numpy(limit).tolist() for limit in side.limits)
-        pairs = zip(to_numpy(side.i), to_numpy(side.j), strict=True)
-        rows = [
-            (f"{low!r} to {high!r}", sorted([names[i], names[j]]))
-            for (i, j), high, low in zip(pairs, upper, lower, strict=True)
-        ]
-    for (kind, ids), weight in zip(rows, weights.tolist(), strict=True):
-        yield f"{kind} {' '.join(ids)} {weight!r}\n"

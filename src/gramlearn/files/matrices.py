@@ -1,26 +1,32 @@
 """A square matrix in a file: numbers alone, or with names in the first row, the first column, or both.
 
-    ,a,b            1.0,0.4
-    a,1.0,0.4       0.4,1.0
-    b,0.4,1.0
+    ,a,b            a,b             1.0,0.4
+    a,1.0,0.4       1.0,0.4         0.4,1.0
+    b,0.4,1.0       0.4,1.0
 
-Empty cells, NA and NaN are unknown. `.npy` has no names.
+Empty cells, NA and NaN are unknown. `.npy` has no names. "-" is stdin and stdout.
 """
 
 import csv
-import io
+import sys
 from dataclasses import dataclass
 from pathlib import Path
-from typing import final
+from typing import TextIO, final
 
 import numpy as np
 
 from gramlearn.files.errors import FileError
+from gramlearn.files.formats.delimited import is_number, long_cells
+from gramlearn.files.formats.npy import read_npy
+from gramlearn.files.formats.opening import name_of, opened, opened_text
 from gramlearn.files.writing import replacing
 
+_NPY = b"\x93NUMPY"
 _UNKNOWN = ("", "na", "n/a", "nan", "null", "none", "?")
 _TRUTHS = {"true": 1.0, "yes": 1.0, "x": 1.0, "false": 0.0, "no": 0.0}
 _SEPARATORS = ",;\t "
+
+Row = tuple[int, list[str]]  # the line that it ends in, and its cells
 
 
 @final
@@ -32,99 +38,133 @@ class Matrix:
     names: list[str] | None = None
 
 
-def read_matrix(path: str | Path) -> Matrix:
-    """The square matrix of a .npy file, or of a table of text."""
-    path = Path(path)
-    try:
-        if path.suffix == ".npy":
-            values = np.asarray(np.load(path, allow_pickle=False), dtype=np.float64)
-            return Matrix(_check_square(values, path))
-        rows = _rows_of(path.read_bytes(), path)
-    except ValueError as error:
-        raise error if isinstance(error, FileError) else FileError(f"{path}: {error}") from error
-    return _parse(rows, path)
+def read_matrix(path: str | Path, *, of_truths: bool = False) -> Matrix:
+    """The square matrix of a .npy file, or of a table of text; `of_truths` also takes yes and no."""
+    name = name_of(path)
+    if str(path) != "-" and _is_npy(path):
+        values = np.asarray(read_npy(path), dtype=np.float64)
+        if values.ndim != 2 or values.shape[0] != values.shape[1]:
+            raise FileError(f"{name} has shape {values.shape}; a square matrix was expected.")
+        return Matrix(values)
+    with opened_text(path) as text:
+        rows = _read_rows(text, name)
+    return _parse(rows, name, of_truths)
+
+
+def _is_npy(path: str | Path) -> bool:
+    with opened(path) as file:
+        return file.read(len(_NPY)) == _NPY
 
 
 def write_matrix(path: str | Path, matrix: Matrix) -> None:
     """As it was read: .npy, or a table with the names in the first row and column."""
-    path = Path(path)
+    if str(path) == "-":
+        _write_table(sys.stdout, matrix)
+        return
     with replacing(path) as beside:
-        if path.suffix == ".npy":
+        if Path(path).suffix == ".npy":
             with beside.open("wb") as file:
                 np.save(file, matrix.values)
             return
         with beside.open("w", encoding="utf-8", newline="") as text:
-            writer = csv.writer(text, lineterminator="\n")
-            if matrix.names is not None:
-                writer.writerow(["", *matrix.names])
-            for k, row in enumerate(matrix.values):
-                name = [] if matrix.names is None else [matrix.names[k]]
-                writer.writerow([*name, *(repr(float(value)) for value in row)])
+            _write_table(text, matrix)
 
 
-def _rows_of(data: bytes, path: Path) -> list[tuple[int, list[str]]]:
-    """The rows that hold something, with the numbers of their lines."""
-    try:
-        text = data.decode("utf-8-sig")
-    except UnicodeDecodeError as error:
-        raise FileError(f"{path} is no text in UTF-8; save it as CSV in UTF-8.") from error
-    first = text.lstrip().partition("\n")[0]
-    separator = max(_SEPARATORS, key=first.count) if first else ","
-    reader = csv.reader(io.StringIO(text), delimiter=separator, skipinitialspace=True)
-    rows = [(reader.line_num, [cell.strip() for cell in row]) for row in reader]
-    rows = [(line, row) for line, row in rows if any(row)]
-    if not rows:
-        raise FileError(f"{path} is empty; a matrix was expected, a row a line.")
+def _write_table(file: TextIO, matrix: Matrix) -> None:
+    writer = csv.writer(file, lineterminator="\n")
+    if matrix.names is not None:
+        writer.writerow(["", *matrix.names])
+    for k, row in enumerate(matrix.values):
+        name = [] if matrix.names is None else [matrix.names[k]]
+        writer.writerow([*name, *(repr(float(value)) for value in row)])
+
+
+def _read_rows(file: TextIO, name: str) -> list[Row]:
+    """The rows that hold something."""
+    lines = list(file)
+    first = next((line for line in lines if line.strip()), None)
+    if first is None:
+        raise FileError(f"{name} is empty; a matrix was expected, a row a line.")
+    separator = max(_SEPARATORS, key=first.strip().count)
+    reader = csv.reader(lines, delimiter=separator, skipinitialspace=True, strict=True)
+    rows = []
+    with long_cells():
+        try:
+            for row in reader:
+                cells = [cell.strip() for cell in row]
+                # Spaces at the end of a line are no cell.
+                while separator == " " and cells and not cells[-1]:
+                    cells.pop()
+                if any(cells):
+                    rows.append((reader.line_num, cells))
+        except csv.Error as error:
+            raise FileError(f"{name}, line {reader.line_num}: {error}.") from error
     return rows
 
 
-def _parse(rows: list[tuple[int, list[str]]], path: Path) -> Matrix:
-    # Of a row of names more than the first cell is a word.
-    header = None
-    if any(_number(cell) is None for cell in rows[0][1][1:] or rows[0][1]):
-        header, rows = rows[0][1], rows[1:]
-    has_names = bool(rows) and all(_number(row[0]) is None for _, row in rows)
-    names = [row[0] for _, row in rows] if has_names else None
-    start = 1 if has_names else 0
-    if header is not None and (names is None or len(header) == len(rows) + 1):
-        columns = header[start:]
-        if names is not None and columns != names:
+def _parse(rows: list[Row], name: str, of_truths: bool) -> Matrix:
+    """What is a name and what an entry follows from how many rows and columns there are."""
+    first, column = rows[0][1], [row[0] for _, row in rows]
+    shape = (len(rows), len(first))
+    has_both = shape[0] == shape[1] and _has_both_names(first, column, name, of_truths)
+    has_header = has_both or (shape[1] == shape[0] - 1 and _are_names(first))
+    has_column = has_both or (shape[1] == shape[0] + 1 and _are_names(column))
+    entries = rows[has_header:]
+    names = column[has_header:] if has_column else first if has_header else None
+    start = int(has_column)
+    values = np.empty((len(entries), len(entries)))
+    for k, (line, row) in enumerate(entries):
+        if len(row) - start != len(entries):
             raise FileError(
-                f"{path} has other names in its first row than in its first column; they shall be the same, in "
-                "the same order."
-            )
-        names = columns
-    values = np.empty((len(rows), len(rows)))
-    for k, (line, row) in enumerate(rows):
-        if len(row) - start != len(rows):
-            raise FileError(
-                f"{path}, line {line} has {len(row) - start} entries, but the matrix has {len(rows)} rows; it "
-                "must be square."
+                f"{name}, line {line} has {len(row) - start} entries, but the matrix has {len(entries)} rows; "
+                "it must be square."
             )
         for j, cell in enumerate(row[start:]):
-            number = _number(cell)
+            number = _number(cell, of_truths)
             if number is None:
                 raise FileError(
-                    f"{path}, line {line}, column {j + start + 1}: {cell[:40]!r} is no number; leave a cell "
+                    f"{name}, line {line}, column {j + start + 1}: {cell[:40]!r} is no number; leave a cell "
                     "empty where it is unknown."
                 )
             values[k, j] = number
     return Matrix(values, names)
 
 
-def _number(cell: str) -> float | None:
+def _has_both_names(first: list[str], column: list[str], name: str, of_truths: bool) -> bool:
+    """Whether the first row and the first column of a square table are names.
+
+    A symmetric matrix has equal numbers there, too: so its first cell must be none, and names that are numbers
+    must be whole.
+    """
+    corner, header = first[0], first[1:]
+    if is_number(corner) or (of_truths and corner.lower() in _TRUTHS):
+        return False
+    has_word = any(_is_word(cell) for cell in header)
+    if header == column[1:]:
+        are_whole = all(cell.isdecimal() for cell in header)
+        return len(set(header)) == len(header) and (has_word or are_whole)
+    if has_word:
+        raise FileError(
+            f"{name} has other names in its first row than in its first column; they shall be the same, in the "
+            "same order."
+        )
+    return False
+
+
+def _are_names(cells: list[str]) -> bool:
+    """Whether they are no entries: a word is among them, or they count rows from 0 or from 1."""
+    counts = (list(map(str, range(k, k + len(cells)))) for k in (0, 1))
+    return any(map(_is_word, cells)) or cells in counts
+
+
+def _is_word(cell: str) -> bool:
+    return not is_number(cell) and cell.lower() not in _UNKNOWN
+
+
+def _number(cell: str, of_truths: bool) -> float | None:
     word = cell.lower()
     if word in _UNKNOWN:
         return float("nan")
-    if word in _TRUTHS:
+    if of_truths and word in _TRUTHS:
         return _TRUTHS[word]
-    try:
-        return float(cell)
-    except ValueError:
-        return None
-
-
-def _check_square(values: np.ndarray, path: Path) -> np.ndarray:
-    if values.ndim != 2 or values.shape[0] != values.shape[1]:
-        raise FileError(f"{path} has shape {values.shape}; a square matrix was expected.")
-    return values
+    return float(cell) if is_number(cell) else None

@@ -18,6 +18,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from gramlearn._base.printable import printable, with_printable_texts
 from gramlearn.files.errors import FileError
 from gramlearn.files.writing import replacing
 
@@ -92,9 +93,11 @@ def write_model_file(
 
 
 def read_header(path: str | Path) -> Header:
-    """The header alone, checked against the size of the file."""
+    """The header alone, checked against the size of the file; its texts are fit for a terminal."""
     with _opened(path) as file:
-        return _header_of(file, str(path))
+        header = _header_of(file, str(path))
+    entries = {printable(name): entry for name, entry in header.entries.items()}
+    return header._replace(model=with_printable_texts(header.model), entries=entries)
 
 
 def read_model_file(path: str | Path) -> tuple[dict[str, Any], dict[str, np.ndarray]]:
@@ -120,8 +123,8 @@ def read_model_file(path: str | Path) -> tuple[dict[str, Any], dict[str, np.ndar
 def damaged(path: str | Path, why: str) -> FileError:
     """The error of a file that is no model."""
     return FileError(
-        f"{path} is no model file of gramlearn, or it is damaged: {why}; save the model again, or copy the "
-        "file anew."
+        f"{path} is no model file of gramlearn, or it is damaged: {printable(why)}; save the model again, "
+        "or copy the file anew."
     )
 
 
@@ -225,7 +228,12 @@ def _entry(name: str, given: Any, path: str) -> ArrayEntry:
         raise damaged(
             path, f"the array {name!r:.60} has the dtype {code!r:.40}, not of {', '.join(DTYPES)}"
         )
-    if not _are_counts(shape) or len(shape) > _MOST_DIMENSIONS:
+    # NumPy multiplies the sizes beside one of 0, too.
+    if (
+        not _are_counts(shape)
+        or len(shape) > _MOST_DIMENSIONS
+        or prod(size for size in shape if size) > _LARGEST
+    ):
         raise damaged(path, f"the array {name!r:.60} has the shape {shape!r:.40}")
     if not _are_counts(ends) or len(ends) != 2:
         raise damaged(path, f"the array {name!r:.60} has the data_offsets {ends!r:.40}")

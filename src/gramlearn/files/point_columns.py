@@ -3,6 +3,7 @@
 A column of labels that nobody named is no feature, for what is learned from it would be the answer itself.
 """
 
+import re
 from collections.abc import Collection, Mapping
 from dataclasses import dataclass
 from typing import Any, Self, final
@@ -37,6 +38,8 @@ _ITEMS = (
 )
 _LABELS = ("label", "labels", "class", "target")
 _ROW_NUMBERS = ("index", "unnamed:0", "")
+# Without signs and zeros before it, which numbers would lose.
+_PLAIN_NUMBER = re.compile(r"-?(0|[1-9]\d*)(\.\d+)?([eE][+-]?\d+)?", re.ASCII)
 
 
 def text_columns(names: list[str], named: Named) -> Collection[str]:
@@ -64,7 +67,7 @@ class Beside:
         labels = items = None
         if (name := named.get("label_column")) is not None:
             used["label"] = named_column(table, name, "label_column")
-            labels = _labels(table.columns[used["label"]])
+            labels = _labels(table, used["label"])
         if (name := named.get("item_column")) is not None:
             found: str | None = named_column(table, name, "item_column")
         else:
@@ -181,21 +184,46 @@ def _tried_number(cell: str) -> str | float:
         return cell
 
 
-def _labels(cells: Any) -> np.ndarray:
-    """Numbers as numbers, whole ones as such; where a label is missing it is NaN, or None among words."""
-    if isinstance(cells, np.ndarray):
-        return cells
-    texts = [cell.strip() if isinstance(cell, str) else cell for cell in cells]
-    texts = [None if cell == "" else cell for cell in texts]
-    words = [
-        cell for cell in texts if isinstance(cell, str) and isinstance(_tried_number(cell), str)
-    ]
-    if words:
-        kept = [None if cell is None else str(cell) for cell in texts]
-        return np.asarray(kept, dtype=object if None in kept else None)
-    numbers = np.asarray([np.nan if cell is None else float(cell) for cell in texts])
-    are_whole = np.isfinite(numbers).all() and (numbers == np.round(numbers)).all()
-    return numbers.astype(np.int64) if are_whole and np.abs(numbers).max() < 2**53 else numbers
+def has_label(labels: np.ndarray) -> np.ndarray:
+    """For each row, whether it has a label: it is neither None nor NaN."""
+    return np.asarray([label is not None and label == label for label in labels.tolist()])
+
+
+def join_labels(one: np.ndarray, other: np.ndarray) -> np.ndarray:
+    """The labels of two tables, as text if those of either are."""
+    both = [one, other]
+    if {labels.dtype == object for labels in both} == {True, False}:
+        both = [np.asarray(id_texts(labels), dtype=object) for labels in both]
+    return np.concatenate(both)
+
+
+def _labels(table: Table, name: str) -> np.ndarray:
+    """Text as it stands, or numbers, if all are and no two texts are one number; None or NaN where none is.
+
+    Integers with a -1 become real numbers, for among integers -1 would mean that there is no label.
+    """
+    cells = table.columns[name]
+    for row, cell in enumerate(cells):
+        if isinstance(cell, list | dict | np.ndarray):
+            raise FileError(
+                f"{table.place(row)}: the column {shown(name)} has {shown(cell)}, but a label is one number or "
+                "one word; name another column with `label_column`."
+            )
+    texts = id_texts(cells)
+    words = {text for text in texts if text is not None and text.lower() != "nan"}
+    numbers = {float(text) for text in words if _PLAIN_NUMBER.fullmatch(text)}
+    are_exact = all(abs(number) < 2**53 for number in numbers)
+    if len(numbers) < len(words) or not numbers or not are_exact:
+        return np.asarray(texts, dtype=object)
+    # "nan" is how arrays of numbers are written where one is missing.
+    labels = np.asarray([np.nan if text is None else float(text) for text in texts])
+    return labels.astype(np.int64) if _can_be_integers(labels) else labels
+
+
+def _can_be_integers(labels: np.ndarray) -> bool:
+    return bool(
+        np.isfinite(labels).all() and (labels == np.round(labels)).all() and (labels != -1).all()
+    )
 
 
 def _find_vectors(table: Table, others: list[str], named: Named) -> str | None:

@@ -15,12 +15,20 @@ from gramlearn.files.errors import FileError
 from gramlearn.files.formats.npy import read_npy
 from gramlearn.files.formats.opening import name_of, opened_text
 from gramlearn.files.formats.table import shown
-from gramlearn.files.ids import id_texts
-from gramlearn.files.point_columns import Beside, Named, PointColumns, check_ids, text_columns
+from gramlearn.files.ids import id_texts, other_spelling
+from gramlearn.files.point_columns import (
+    Beside,
+    Named,
+    PointColumns,
+    check_ids,
+    has_label,
+    join_labels,
+    text_columns,
+)
 from gramlearn.files.tables import find_format, read_table
 from gramlearn.files.vectors import HOW_TO_GET_VECTORS, check_array
 
-UNKNOWN, IN_BOTH = -1, -2
+UNKNOWN, IN_BOTH, OF_SEVERAL = -1, -2, -3
 
 _FORMATS = ("npy", "csv", "tsv", "jsonl", "json", "parquet")
 
@@ -74,12 +82,15 @@ class Points:
         }
 
     def rows_of(self, ids: Iterable[Any], part: str | None = None) -> np.ndarray:
-        """The row of each id or text; -1 where there is none, -2 where both tables have it.
+        """The row of each id or text; -1 where there is none.
+
+        It is -2 where both tables have it, and -3 where it is no id, but the text of several points.
 
         Parameters
         ----------
         ids : texts
-            Where no id is equal, a point whose item has that text, the first of them.
+            Where no id is equal, the point whose item has that text. 7 and 7.0 mean one point, unless the
+            points have both.
         part : {"queries", "documents"}, optional
             In which of two tables; without it in both.
         """
@@ -87,11 +98,10 @@ class Points:
             self._lookups[name] for name in ([part] if part in self._lookups else self.parts)
         ]
         if len(lookups) == 1:
-            get = lookups[0].get
-            return np.fromiter((get(text, UNKNOWN) for text in ids), dtype=np.int64)
+            return np.fromiter((_look_up(lookups[0], text) for text in ids), dtype=np.int64)
         found = []
         for text in ids:
-            rows = [lookup[text] for lookup in lookups if text in lookup]
+            rows = [row for lookup in lookups if (row := _look_up(lookup, text)) != UNKNOWN]
             found.append(rows[0] if len(rows) == 1 else IN_BOTH if rows else UNKNOWN)
         return np.asarray(found, dtype=np.int64)
 
@@ -107,7 +117,9 @@ class Points:
         for part, rows in self.parts.items():
             lookup: dict[str, int] = {}
             if self.items is not None:
-                lookup.update((self.items[row].strip(), row) for row in reversed(rows))
+                for row in rows:
+                    text = self.items[row].strip()
+                    lookup[text] = OF_SEVERAL if text in lookup else row
             lookup.update((self.name_of(row), row) for row in rows)
             lookups[part] = lookup
         return lookups
@@ -122,7 +134,16 @@ class Points:
             )
             more = f"; and {len(self.left_out) - 8:,} more" if len(self.left_out) > 8 else ""
             lines.append(f"Not among the features: {words}{more}.")
+        if self.labels is not None and (n_without := n - int(has_label(self.labels).sum())):
+            lines.append(f"Without a label: {n_without:,} of {n:,} points.")
         return "\n".join(lines)
+
+
+def _look_up(lookup: Mapping[str, int], text: str) -> int:
+    row = lookup.get(text, UNKNOWN)
+    if row == UNKNOWN and (other := other_spelling(text)) is not None:
+        return lookup.get(other, UNKNOWN)
+    return row
 
 
 def read_points(
@@ -205,7 +226,7 @@ def join_points(queries: Points, documents: Points) -> Points:
     both = [queries, documents]
     labels = items = None
     if queries.labels is not None and documents.labels is not None:
-        labels = np.concatenate([queries.labels, documents.labels])
+        labels = join_labels(queries.labels, documents.labels)
     if queries.items is not None or documents.items is not None:
         items = [
             text

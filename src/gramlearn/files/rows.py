@@ -21,7 +21,7 @@ def write_rows(
     kind = ending or ("csv" if path == "-" else Path(path).suffix[1:])
     if f".{kind}" not in ENDINGS:
         raise FileError(
-            f"{path} ends in {Path(path).suffix or 'nothing'}, which says not how to write a table; use "
+            f"{path} ends in {Path(path).suffix or 'nothing'}, which does not say how to write a table; use "
             f"{', '.join(ENDINGS)}."
         )
     if path == "-":

@@ -28,10 +28,20 @@ class Verdicts:
 
 
 def settle(
-    i: np.ndarray, j: np.ndarray, alike: np.ndarray, weight: np.ndarray, conflicts: str
+    i: np.ndarray,
+    j: np.ndarray,
+    alike: np.ndarray,
+    weight: np.ndarray,
+    conflicts: str,
+    *,
+    is_ordered: bool = False,
 ) -> Verdicts:
-    """What the rows of each pair come to: the weight of those that say alike less that of the others."""
-    distinct = distinct_rows(np.sort(np.stack([i, j], axis=1), axis=1))
+    """What the rows of each pair come to: the weight of those that say alike less that of the others.
+
+    Where pairs are ordered, as queries and documents are, (i, j) is another pair than (j, i).
+    """
+    pairs = np.stack([i, j], axis=1)
+    distinct = distinct_rows(pairs if is_ordered else np.sort(pairs, axis=1))
     size = len(distinct.rows)
     for_it = np.bincount(distinct.kind, weight * alike, size)
     against = np.bincount(distinct.kind, weight * ~alike, size)

@@ -110,6 +110,12 @@ class Found:
     relevance_as: str | None = None
     is_entailment: bool = False
 
+    def as_scores(self) -> "Found":
+        """The same columns, and what was read as a judgment or a grade as a score."""
+        column = dict(self.column)
+        column["score"] = column.pop("relevance" if self.shape.name == "qrels" else "alike")
+        return Found(SHAPES["scores"], column)
+
 
 def spoken(role: str) -> str:
     """The role as people write it."""
@@ -122,10 +128,11 @@ def find_shape(table: Table, shape: str | None, columns: Mapping[str, str] | Non
     if shape is not None:
         stated = _stated(table, shape)
         found = _columns_of(table, stated, given)
-        if isinstance(found, str) and stated.name in ("pairs", "triplets"):
+        if isinstance(found, str) and stated.name in ("pairs", "triplets", "scores"):
             graded = _columns_of(table, SHAPES["qrels"], given)
             if not isinstance(graded, str):
-                return Found(SHAPES["qrels"], graded, stated.name)
+                relevant = Found(SHAPES["qrels"], graded, stated.name)
+                return relevant.as_scores() if stated.name == "scores" else relevant
         if isinstance(found, str):
             needed = ", ".join(spoken(role) for role in (*stated.roles, *stated.either))
             raise FileError(
@@ -141,6 +148,18 @@ def find_shape(table: Table, shape: str | None, columns: Mapping[str, str] | Non
         if not isinstance(found, str) and set(given) <= set(found):
             return Found(candidate, found, is_entailment=_is_entailment(found, given))
     raise FileError(_why_none(table))
+
+
+def find_third(table: Table, found: Found) -> str | None:
+    """Of a shape with two items, a column that no role has and that is named as a third item."""
+    free = [name for name in table.columns if name not in found.column.values()]
+    exact = find_column(free, ROLES["third"])
+    if exact is not None or "first" not in found.column:
+        return exact
+    third, first = _find(free, "third"), found.column["first"]
+    # Such as text_3 beside text_1; annotator_3 beside it is no third text.
+    is_beside = third is not None and plain(third)[:-1] == plain(first)[:-1]
+    return third if is_beside else None
 
 
 def merge_numbered(table: Table) -> Table:

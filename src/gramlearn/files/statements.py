@@ -12,7 +12,7 @@ from gramlearn.files.errors import FileError
 from gramlearn.files.formats.table import shown
 from gramlearn.files.ids import id_texts
 from gramlearn.files.relevance import compare_documents
-from gramlearn.files.settling import as_pairs, settle
+from gramlearn.files.settling import Verdicts, as_pairs, settle
 from gramlearn.files.shapes import SHAPES, Found
 from gramlearn.files.used_rows import UsedRows
 from gramlearn.side_information import Bounds, Pairs, Triplets
@@ -78,7 +78,9 @@ def _read_entailment(cells: Any, rows: UsedRows) -> np.ndarray:
 
 def _state_scores(found: Found, rows: UsedRows, choices: Choices) -> Side:
     """Alike at or above the upper percentile of the scores, unlike at or below the lower one."""
-    points = rows.find_all({role: found.column[role] for role in ("first", "second")})
+    # The two are of either table, or a query and a document.
+    items = ("query", "document") if "query" in found.column else ("first", "second")
+    points = rows.find_all({role: found.column[role] for role in items})
     scores = rows.numbers(found.column["score"], kind="without a score")
     rows.check_any()
     kept = scores[rows.kept]
@@ -127,13 +129,15 @@ def _settle(
     second: np.ndarray,
     alike: np.ndarray,
     weight: np.ndarray,
-) -> None:
-    """Drop the rows that do not count where a pair is judged both ways."""
+    *,
+    is_ordered: bool = False,
+) -> np.ndarray:
+    """Drop the rows that do not count where a pair is judged both ways; for each row, what its pair came to."""
     kept = rows.kept
-    verdicts = settle(first[kept], second[kept], alike[kept], weight[kept], choices.conflicts)
+    verdicts, settled = _weigh(rows, choices, first, second, alike, weight, is_ordered)
     n_open = int(verdicts.is_open.sum())
     if not n_open:
-        return
+        return settled
     if choices.conflicts == "raise":
         of_it = kept[verdicts.kind == np.flatnonzero(verdicts.is_open)[0]]
         one, other = of_it[alike[of_it]][0], of_it[~alike[of_it]][0]
@@ -159,6 +163,25 @@ def _settle(
             f"{shown(rows.points.name_of(second[row]))} is judged {why}"
         ),
     )
+    return settled
+
+
+def _weigh(
+    rows: UsedRows,
+    choices: Choices,
+    first: np.ndarray,
+    second: np.ndarray,
+    alike: np.ndarray,
+    weight: np.ndarray,
+    is_ordered: bool,
+) -> tuple[Verdicts, np.ndarray]:
+    """The verdicts on the rows that are kept; and for each row of the table, what its pair came to."""
+    kept = rows.kept
+    i, j = first[kept], second[kept]
+    verdicts = settle(i, j, alike[kept], weight[kept], choices.conflicts, is_ordered=is_ordered)
+    settled = alike.copy()
+    settled[kept] = verdicts.lead[verdicts.kind] > 0
+    return verdicts, settled
 
 
 def _state_similar(found: Found, rows: UsedRows, choices: Choices) -> Side:
@@ -214,7 +237,9 @@ def _find_odd(found: Found, rows: UsedRows, three: np.ndarray, names: list[str])
     readings = [by_id, by_name]
     for first in (1, 0):
         numbers = {str(k + first): k for k in range(3)}
-        readings.append(np.asarray([numbers.get(text, -1) for text in texts]))
+        readings.append(
+            np.asarray([numbers.get(text.removesuffix(".0"), -1) for text in texts], dtype=np.int64)
+        )
     kept = rows.is_used
     # The reading that fits most rows; of two the earlier.
     best = max(readings, key=lambda reading: int((reading[kept] >= 0).sum()))
@@ -304,16 +329,22 @@ def _state_relevance(found: Found, rows: UsedRows, choices: Choices) -> Side:
     rows.check_any()
     relevant = relevance > 0
     queries, documents = points.values()
-    _settle(rows, choices, queries, documents, relevant, np.ones(rows.table.n_rows))
-    rows.check_any()
-    kept = rows.kept
-    with_both = np.intersect1d(queries[kept[relevant[kept]]], queries[kept[~relevant[kept]]])
-    has_both = np.isin(queries, with_both)
+    weight = np.ones(rows.table.n_rows)
     becomes = found.relevance_as
     if becomes is None:
-        becomes = "triplets" if has_both[kept].mean() >= 0.5 else "pairs"
+        verdicts, settled = _weigh(rows, choices, queries, documents, relevant, weight, True)
+        counted = rows.kept[verdicts.counts]
+        share = np.isin(queries[counted], _with_both(queries, settled, counted))
+        becomes = "triplets" if share.sum() * 2 >= len(share) > 0 else "pairs"
     if becomes == "pairs":
         return _judged(found, rows, choices, points, relevant)
+    if "weight" in found.column:
+        choices.notes.append(
+            f"Comparisons of documents have no weights: the column {shown(found.column['weight'])} is not used."
+        )
+    relevant = _settle(rows, choices, queries, documents, relevant, weight, is_ordered=True)
+    rows.check_any()
+    has_both = np.isin(queries, _with_both(queries, relevant, rows.kept))
     rows.drop(
         ~has_both,
         "of a query without a comparison",
@@ -328,6 +359,11 @@ def _state_relevance(found: Found, rows: UsedRows, choices: Choices) -> Side:
     if note:
         choices.notes.append(note)
     return Triplets(table, n_points=len(rows.points))
+
+
+def _with_both(queries: np.ndarray, relevant: np.ndarray, kept: np.ndarray) -> np.ndarray:
+    """The queries that have relevant and irrelevant documents."""
+    return np.intersect1d(queries[kept[relevant[kept]]], queries[kept[~relevant[kept]]])
 
 
 def _weights(found: Found, rows: UsedRows) -> np.ndarray:

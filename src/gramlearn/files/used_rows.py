@@ -1,7 +1,8 @@
 """Rows that count, and for each of the others why it does not: nothing is dropped silently."""
 
+import re
 from collections import Counter
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
 from typing import Any, final
@@ -11,7 +12,8 @@ import numpy as np
 from gramlearn.files.errors import FileError
 from gramlearn.files.formats.table import Table, shown
 from gramlearn.files.ids import id_texts
-from gramlearn.files.points import IN_BOTH, Points
+from gramlearn.files.points import IN_BOTH, OF_SEVERAL, Points
+from gramlearn.files.words import number_of
 
 # What a role speaks of, where points are of two tables. All others may speak of either.
 _PART = {
@@ -23,6 +25,7 @@ _PART = {
     "negative": "documents",
     "document": "documents",
 }
+_ROW_NUMBER = re.compile(r"(0|[1-9]\d{0,17})(\.0)?", re.ASCII)
 _SHOWN = 3  # kinds of dropped rows that a summary has an example of
 
 
@@ -70,13 +73,9 @@ class UsedRows:
             for row, (kind, reason) in sorted(self._why.items())
         ]
 
-    def find(self, role: str, column: str) -> np.ndarray:
-        """The point that each row of a column speaks of; rows without one are dropped, and have -1."""
-        return self.find_ids(role, column, id_texts(self.table.columns[column]))
-
     def find_ids(self, role: str, column: str, texts: Sequence[str | None]) -> np.ndarray:
-        """The same for ids that were read already."""
-        part = _PART.get(role) if self.points.n_queries is not None else None
+        """The point of each id of a column; rows without one are dropped, and have a negative number."""
+        part = self._part_of(role)
         found = self.points.rows_of(("" if text is None else text for text in texts), part)
         is_empty = np.fromiter((text is None for text in texts), dtype=bool, count=len(texts))
         found[is_empty] = -1
@@ -102,13 +101,46 @@ class UsedRows:
                 "query and document"
             ),
         )
+        self.drop(
+            found == OF_SEVERAL,
+            "with the text of several points",
+            lambda row: (
+                f"{shown(texts[row])} is no id, and the text of several {part or 'points'}; name the one "
+                "that is meant by its id"
+            ),
+        )
         return found
 
     def find_all(self, columns: dict[str, str]) -> dict[str, np.ndarray]:
         """The points of several roles; a row that names the same one twice is dropped."""
-        found = {role: self.find(role, column) for role, column in columns.items()}
+        texts = {role: id_texts(self.table.columns[column]) for role, column in columns.items()}
+        self._check_counted_from_0(texts)
+        found = {role: self.find_ids(role, columns[role], texts[role]) for role in columns}
         self.drop_equal(found)
         return found
+
+    def _check_counted_from_0(self, texts: Mapping[str, Sequence[str | None]]) -> None:
+        """Row numbers up to n and without 0 are those of someone who counts from 1: all would be shifted."""
+        if self.points.ids is not None:
+            return
+        for part, rows in self.points.parts.items():
+            roles = [role for role in texts if (self._part_of(role) or "points") == part]
+            numbers = {
+                int(text.removesuffix(".0"))
+                for role in roles
+                for text in set(texts[role])
+                if text is not None and _ROW_NUMBER.fullmatch(text)
+            }
+            if numbers and min(numbers) >= 1 and max(numbers) == len(rows):
+                raise FileError(
+                    f"{self.table.source} has {len(rows):,} among its ids and 0 nowhere, as if it counted the "
+                    f"{len(rows):,} {part} from 1, but without a column of ids row numbers from 0 are the ids; "
+                    "subtract 1, or pass `ids` with the points."
+                )
+
+    def _part_of(self, role: str) -> str | None:
+        """Which of two tables a role speaks of; None for either, and for the only one."""
+        return _PART.get(role) if self.points.n_queries is not None else None
 
     def drop_equal(self, found: dict[str, np.ndarray]) -> None:
         """Drop rows in which two roles are of the same point."""
@@ -129,11 +161,8 @@ class UsedRows:
         cells = self.table.columns[column]
         numbers = np.full(len(cells), np.nan)
         for row, cell in enumerate(cells):
-            if not isinstance(cell, list | np.ndarray) and cell is not None:
-                try:
-                    numbers[row] = float(cell)
-                except (TypeError, ValueError, OverflowError):
-                    continue
+            if (number := number_of(cell)) is not None:
+                numbers[row] = number
         expected = "a number" if above == -np.inf else f"a number above {above:g}"
         self.drop(
             ~(np.isfinite(numbers) & (numbers > above)),

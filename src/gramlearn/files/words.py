@@ -81,6 +81,8 @@ def number_of(cell: Any) -> float | None:
     """The number that a cell is, if it is one."""
     if cell is None or isinstance(cell, list | dict | np.ndarray):
         return None
+    if isinstance(cell, str) and "_" in cell:  # Python reads 1_000 as a number
+        return None
     try:
         return float(cell)
     except (TypeError, ValueError, OverflowError):

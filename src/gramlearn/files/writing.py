@@ -12,6 +12,8 @@ from pathlib import Path
 
 from gramlearn.files.errors import UnwritableFileError
 
+_UMASK = os.umask(0)
+os.umask(_UMASK)  # it belongs to the process, and can only be read by setting it
 _ADVICE = {
     errno.ENOSPC: "the disk is full; make room, or choose another folder",
     errno.EDQUOT: "your quota is used up; make room, or choose another folder",
@@ -28,11 +30,17 @@ _ADVICE = {
 
 @contextmanager
 def replacing(path: str | Path) -> Iterator[Path]:
-    """An empty file beside `path` to write to, which takes its place at the end, if nothing was raised."""
+    """An empty file beside `path` to write to, which takes its place at the end, if nothing was raised.
+
+    What is no file, such as a device or a pipe, is written to as it is.
+    """
     path = Path(path)
     try:
         if path.is_dir():
             raise IsADirectoryError(errno.EISDIR, os.strerror(errno.EISDIR))
+        if path.exists() and not path.is_file():
+            yield path
+            return
         # A link stays one: what it leads to is replaced.
         place = path.resolve()
         number, name = tempfile.mkstemp(prefix=f".{place.name[:80]}.", dir=place.parent)
@@ -53,20 +61,25 @@ def replacing(path: str | Path) -> Iterator[Path]:
         raise UnwritableFileError(error.errno, f"{path} could not be written: {advice}") from error
 
 
+def check_writable(path: str | Path) -> None:
+    """Raise what `replacing` would raise for its place, before the work is done; nothing is changed there."""
+    with suppress(_TriedError), replacing(path):
+        raise _TriedError
+
+
 def write_text(path: str | Path, text: str) -> None:
     """Write a file of text in UTF-8, with the ends of lines as they are."""
     with replacing(path) as beside:
         beside.write_text(text, encoding="utf-8", newline="\n")
 
 
+class _TriedError(Exception):
+    """What stands there stays."""
+
+
 def _keep_mode(beside: Path, place: Path) -> None:
     """The rights of the old file; of a new one those that new files get, for that beside is private."""
-    if place.exists():
-        mode = place.stat().st_mode & 0o7777
-    else:
-        mask = os.umask(0)
-        os.umask(mask)
-        mode = 0o666 & ~mask
+    mode = place.stat().st_mode & 0o7777 if place.exists() else 0o666 & ~_UMASK
     beside.chmod(mode)
 
 

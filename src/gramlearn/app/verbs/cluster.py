@@ -1,5 +1,6 @@
 """gramlearn cluster: points and links in, a cluster of each point out."""
 
+import warnings
 from argparse import ArgumentParser, Namespace
 from typing import Any, final
 
@@ -34,7 +35,7 @@ class Cluster(Verb):
     )
 
     def add_arguments(self, parser: ArgumentParser) -> None:
-        add_points(parser)
+        add_points(parser, two_tables=False)
         add_judgments(parser, required=False, words="links")
         parser.add_argument(
             "--links", metavar="FILE", help="must-links and cannot-links (the same as --side)"
@@ -51,6 +52,7 @@ class Cluster(Verb):
         import numpy as np
 
         from gramlearn import Pairs
+        from gramlearn.app.files_or_pipes import check_places
 
         if given.links is not None:
             if given.side is not None:
@@ -58,8 +60,7 @@ class Cluster(Verb):
             given.side = given.links
         if given.side is None:
             raise ValueError("--links is missing; without links k-means is what you want.")
-        if given.json and given.out == "-":
-            raise ValueError("--json and -o - both want stdout; give one of them a file.")
+        check_places(given.out, given.json, given.points, given.side, given.ids)
         points = read_given_points(given)
         judgments = read_given_judgments(given, points)
         if not isinstance(judgments.side, Pairs):
@@ -70,7 +71,7 @@ class Cluster(Verb):
         labels, solution = _METHODS[given.method](
             np.asarray(points.X, dtype=float), judgments.side, given.clusters, given.seed
         )
-        ids = points.ids or [str(k) for k in range(len(labels))]
+        ids = [points.name_of(k) for k in range(len(labels))]
         _write(given.out, ids, labels)
         sizes = np.bincount(labels, minlength=given.clusters)
         same = labels[judgments.side.similar[:, 0]] == labels[judgments.side.similar[:, 1]]
@@ -102,7 +103,11 @@ class Cluster(Verb):
 def _by_metric(X: Any, links: Any, n_clusters: int, seed: int) -> tuple[Any, Any]:
     from gramlearn import ConstrainedKMeans, MetricLearner
 
-    learner = MetricLearner(random_state=seed, verbose=1).fit(X, side=links)
+    learner = MetricLearner(random_state=seed, verbose=1)
+    with warnings.catch_warnings():
+        # The verdict is said below.
+        warnings.filterwarnings("ignore", ".* is kept")
+        learner.fit(X, side=links)
     say(learner.verdict_)
     clusters = ConstrainedKMeans(n_clusters, random_state=seed)
     return clusters.fit(learner.transform(X), side=links).labels_, learner.solution_

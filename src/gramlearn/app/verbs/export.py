@@ -55,10 +55,12 @@ class Export(Verb):
         add_answer(parser)
 
     def run(self, given: Namespace) -> int:
-        from gramlearn.estimators.saving import load
+        from gramlearn.app.files_or_pipes import load_model
         from gramlearn.files.exports import export
 
-        learner = load(given.model)
+        if given.out == "-":
+            raise ValueError("-o - is for one stream; an export is a file or a folder: name it.")
+        learner = load_model(given.model)
         more: dict[str, Any] = {}
         if given.points is not None:
             from gramlearn.app.mapping import in_order_of
@@ -84,10 +86,14 @@ class Export(Verb):
 
 def _ids(ids: list[str] | None, to: str) -> list[str] | None:
     """The ids, where the target can hold them: an index has whole numbers alone."""
-    if ids is None or to not in ("faiss", "usearch") or all(map(str.isdecimal, ids)):
+    if ids is None or to not in ("faiss", "usearch") or all(map(_is_whole, ids)):
         return ids
     say(f"gramlearn: note: ids such as {ids[0]!r} are no numbers, so {to} has row numbers instead.")
     return None
+
+
+def _is_whole(name: str) -> bool:
+    return name.isdecimal() and name == str(int(name))
 
 
 VERB = Export()

@@ -1,5 +1,6 @@
 """gramlearn fit: points and judgments, or labels, in; a model file out, with its certificate and verdict."""
 
+import warnings
 from argparse import ArgumentParser, Namespace
 from typing import TYPE_CHECKING, Any, final
 
@@ -73,12 +74,15 @@ class Fit(Verb):
     def run(self, given: Namespace) -> int:
         import numpy as np
 
+        from gramlearn.app.files_or_pipes import check_places, written_to
+
         if (given.side is None) == (given.labels is None):
             raise ValueError(
                 "pass judgments with --side, or the column of labels with --labels, one of them."
             )
-        points = read_given_points(given, given.labels)
+        check_places(given.out, given.json, given.points, given.queries, given.side, given.ids)
         learner = _learner(given)
+        points = read_given_points(given, given.labels)
         if given.side is not None:
             judgments = read_given_judgments(given, points)
             known: dict[str, Any] = {"side": judgments.side}
@@ -86,17 +90,22 @@ class Fit(Verb):
         else:
             known = {"y": points.labels}
             learned_from = f"labels in {given.labels!r}"
-        learner.fit(points.X, **known)
+        with warnings.catch_warnings():
+            # The verdict is said below.
+            warnings.filterwarnings("ignore", ".* is kept")
+            learner.fit(points.X, **known)
+        learner.set_params(verbose=dict(given.set).get("verbose", 0))
         if points.feature_names is not None:
             learner.feature_names_in_ = np.asarray(points.feature_names, dtype=object)
-        learner.save(given.out)
+        with written_to(given.out) as path:
+            learner.save(path)
         return _tell(given, points, learner, learned_from)
 
 
 def _learner(given: Namespace) -> Any:
     from gramlearn import KernelLearner, MetricLearner
 
-    chosen = dict(given.set) | {"random_state": given.seed, "verbose": 1}
+    chosen: dict[str, Any] = {"random_state": given.seed, "verbose": 1} | dict(given.set)
     if given.n_components is not None:
         chosen["n_components"] = given.n_components
     if given.normalize:
@@ -108,6 +117,11 @@ def _learner(given: Namespace) -> Any:
     kind: Any = MetricLearner
     if given.kernel:
         kind, chosen["kernel"] = KernelLearner, given.kernel
+    if chosen.get("kernel") == "precomputed":
+        raise ValueError(
+            "a model of a precomputed kernel knows no new points, and is not saved; pass points, and the name "
+            "of a kernel."
+        )
     known = kind._get_param_names()
     if unknown := sorted(set(chosen) - set(known)):
         raise ValueError(
@@ -145,7 +159,7 @@ def _tell(given: Namespace, points: "Points", learner: Any, learned_from: str) -
             ("model", str(given.out)),
         ]
     )
-    show(answer, lines, given.json)
+    show(answer, lines, given.json, to_stderr=given.out == "-")
     if not is_certified:
         say("gramlearn: the answer is not certified to the gap that was asked for.")
     return DONE if is_certified and helps else LOOK

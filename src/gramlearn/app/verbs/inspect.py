@@ -28,10 +28,12 @@ class Inspect(Verb):
         add_answer(parser)
 
     def run(self, given: Namespace) -> int:
+        from gramlearn.app.files_or_pipes import stored
         from gramlearn.estimators.saving import describe_file, load
 
-        found = describe_file(given.model)
-        features = _features_that_count(load(given.model))
+        with stored(given.model) as file:
+            found = describe_file(file)
+            features = _features_that_count(load(file))
         answer = {**found, "features_that_count": dict(features)}
         shares = ", ".join(f"{name} {100 * share:.1f} %" for name, share in features)
         show(
@@ -60,6 +62,8 @@ def _rows(found: Mapping[str, Any]) -> list[tuple[str, str]]:
     ]
     if chosen:
         rows.append(("chosen", ", ".join(chosen)))
+    if found.get("prior_share"):
+        rows.append(("prior kept", f"{100 * found['prior_share']:.0f} % of the squared distances"))
     solution = found.get("solution")
     if solution:
         rows.append(

@@ -45,14 +45,18 @@ class NearestCorrelation(Verb):
         import numpy as np
 
         from gramlearn import nearest_correlation
+        from gramlearn.app.files_or_pipes import check_places
         from gramlearn.files.matrices import Matrix, read_matrix, write_matrix
 
+        check_places(given.out, given.json, given.matrix, given.weights, given.fixed)
         matrix = read_matrix(given.matrix)
 
-        def like_it(path: str | None) -> np.ndarray | None:
-            return None if path is None else _aligned_with(matrix, read_matrix(path), path)
+        def like_it(path: str | None, of_truths: bool = False) -> np.ndarray | None:
+            if path is None:
+                return None
+            return _aligned_with(matrix, read_matrix(path, of_truths=of_truths), path)
 
-        fixed = like_it(given.fixed)
+        fixed = like_it(given.fixed, of_truths=True)
         bounds = None
         if given.lower is not None or given.upper is not None:
             bounds = (given.lower, given.upper)
@@ -88,7 +92,7 @@ class NearestCorrelation(Verb):
                 ("written to", given.out),
             ]
         )
-        show(found, lines, given.json)
+        show(found, lines, given.json, to_stderr=given.out == "-")
         return DONE if answer.status.name == "OPTIMAL" else LOOK
 
 

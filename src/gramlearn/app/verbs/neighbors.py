@@ -40,27 +40,34 @@ class Neighbors(Verb):
     def run(self, given: Namespace) -> int:
         import numpy as np
 
+        from gramlearn.app.files_or_pipes import load_model
         from gramlearn.app.mapping import in_order_of, mapped
-        from gramlearn.estimators.saving import load
+        from gramlearn.files.points import OF_SEVERAL
+        from gramlearn.plots.report.reading import plain_points
 
-        learner = load(given.model)
+        learner = load_model(given.model)
         points = read_given_points(given)
         searched = points.parts["points" if given.queries is None else "documents"]
         asked = "points" if given.queries is None else "queries"
         rows = points.rows_of(given.query, asked)
         if np.any(rows < 0):
             query = given.query[int(np.argmax(rows < 0))]
+            if rows[rows < 0][0] == OF_SEVERAL:
+                raise ValueError(
+                    f"--query {query} is the text of several {asked}; name one by its id."
+                )
             raise ValueError(
                 f"--query {query} is not among the {asked}, whose ids are like "
                 f"{'0' if points.ids is None else points.ids[points.parts[asked].start]!r}."
             )
         all_points = in_order_of(learner, points)
         X = all_points[searched.start : searched.stop]
+        plain = plain_points(learner, all_points)
         Z = mapped(learner, X, "mapping points")
         answer, lines = [], []
         for query, row in zip(given.query, rows, strict=True):
             after = _squared(Z, mapped(learner, all_points[row : row + 1])[0])
-            before = _squared(X, np.asarray(all_points[row], dtype=float))
+            before = _squared(plain[searched.start : searched.stop], plain[row])
             if row in searched:
                 after[row - searched.start] = before[row - searched.start] = np.inf
             k = min(given.k, int(np.isfinite(after).sum()))

@@ -1,7 +1,8 @@
 """gramlearn report: one page of HTML that says what was learned."""
 
 from argparse import ArgumentParser, Namespace
-from typing import final
+from pathlib import Path
+from typing import TYPE_CHECKING, final
 
 from gramlearn.app.arguments import (
     add_answer,
@@ -14,6 +15,9 @@ from gramlearn.app.arguments import (
 )
 from gramlearn.app.output import DONE, show
 from gramlearn.app.verb import Verb
+
+if TYPE_CHECKING:
+    from gramlearn.files.points import Points
 
 
 @final
@@ -39,32 +43,54 @@ class Report(Verb):
         parser.add_argument(
             "--labels", metavar="COLUMN", help="a column of the points with classes"
         )
+        parser.add_argument(
+            "--images",
+            action="store_true",
+            help="the items are paths of images, which are put into the page",
+        )
         parser.add_argument("--title", metavar="WORDS", help="the title of the page")
         parser.add_argument("--seed", type=seed, default=0, metavar="N", help="(default: 0)")
         add_output(parser, "the page to write")
         add_answer(parser)
 
     def run(self, given: Namespace) -> int:
+        from gramlearn.app.files_or_pipes import check_places, load_model, written_to
         from gramlearn.app.mapping import in_order_of
-        from gramlearn.estimators.saving import load
         from gramlearn.plots.report import report
 
-        learner = load(given.model)
+        check_places(given.out, given.json, given.points, given.side, given.model)
+        learner = load_model(given.model)
         points = read_given_points(given, given.labels)
         side = None if given.side is None else read_given_judgments(given, points).side
-        path = report(
-            learner,
-            in_order_of(learner, points),
-            side,
-            points.labels,
-            path=given.out,
-            items=points.items,
-            ids=points.ids,
-            title=given.title,
-            seed=given.seed,
-        )
-        show({"report": str(path)}, [str(path)], given.json)
+        with written_to(given.out) as path:
+            report(
+                learner,
+                in_order_of(learner, points),
+                side,
+                points.labels,
+                path=path,
+                items=_items(points, given.images),
+                ids=None if points.ids is None else _ids(points),
+                title=given.title,
+                seed=given.seed,
+            )
+        show({"report": given.out}, [given.out], given.json, to_stderr=given.out == "-")
         return DONE
+
+
+def _ids(points: "Points") -> list[str]:
+    """Of two tables the ids say which one they are of."""
+    if points.n_queries is None:
+        return list(points.ids or ())
+    return [f"{part} {points.name_of(row)}" for part, rows in points.parts.items() for row in rows]
+
+
+def _items(points: "Points", are_images: bool) -> "list[str] | list[Path] | None":
+    """Texts, or where images are, beside the file that names them."""
+    if points.items is None or not are_images:
+        return points.items
+    folder = Path(points.source).parent
+    return [folder / item for item in points.items]
 
 
 VERB = Report()

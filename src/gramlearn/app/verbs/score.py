@@ -39,8 +39,8 @@ class Score(Verb):
         add_answer(parser)
 
     def run(self, given: Namespace) -> int:
+        from gramlearn.app.files_or_pipes import load_model
         from gramlearn.app.mapping import in_order_of
-        from gramlearn.estimators.saving import load
         from gramlearn.plots.report.reading import Given
         from gramlearn.plots.report.scores import score_given
 
@@ -48,7 +48,7 @@ class Score(Verb):
             raise ValueError(
                 "pass judgments with --side, or the column of labels with --labels, one of them."
             )
-        learner = load(given.model)
+        learner = load_model(given.model)
         points = read_given_points(given, given.labels)
         side = None if given.side is None else read_given_judgments(given, points).side
         found = score_given(
@@ -57,15 +57,19 @@ class Score(Verb):
         if found is None:
             raise ValueError("there is nothing to judge by: the labels are all the same.")
         gain, error = found["gain"]
-        helps = error is not None and gain > _CLEAR * error
+        was_learned_from = found["was_learned_from"]
+        is_clear = error is not None and gain > _CLEAR * error
+        helps = is_clear and was_learned_from != "yes"
         verdict = "The learned distance helps" if helps else "No clear gain"
+        if was_learned_from == "yes":
+            verdict = "These are the judgments that it was learned from: take others"
         rows = [
             (name, _percent(*found[key]))
             for name, key in (("before", "before"), ("after", "after"), ("gain", "gain"))
         ]
         lines = [f"{found['what']}, of {found['of']}", *aligned(rows), f"{verdict}."]
-        if found["was_learned_from"]:
-            lines.append("These are the judgments that it was learned from: take others.")
+        if was_learned_from == "maybe":
+            lines.append("They may be the judgments that it was learned from; if so, take others.")
         show({**found, "helps": helps, "verdict": verdict}, lines, given.json)
         return DONE if helps else LOOK
 

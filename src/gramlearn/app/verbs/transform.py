@@ -32,7 +32,7 @@ class Transform(Verb):
 
     def add_arguments(self, parser: ArgumentParser) -> None:
         parser.add_argument("model", metavar="MODEL", help="a model file")
-        add_points(parser)
+        add_points(parser, two_tables=False)
         add_output(parser, "mapped points, .npy, .parquet, .csv, .tsv or .jsonl; - is stdout")
         parser.add_argument(
             "--to", choices=_ENDINGS, help="the format, where the file does not say it"
@@ -40,17 +40,16 @@ class Transform(Verb):
         add_answer(parser)
 
     def run(self, given: Namespace) -> int:
+        from gramlearn.app.files_or_pipes import check_places, load_model
         from gramlearn.app.mapping import in_order_of, mapped_blocks
-        from gramlearn.estimators.saving import load
 
         kind = given.to or Path(given.out).suffix[1:]
         if kind not in _ENDINGS:
             raise ValueError(
-                f"{given.out} says not how to write it; end it in .{', .'.join(_ENDINGS)}, or pass --to."
+                f"{given.out} does not say how to write it; end it in .{', .'.join(_ENDINGS)}, or pass --to."
             )
-        if given.json and given.out == "-":
-            raise ValueError("--json and -o - both want stdout; give one of them a file.")
-        learner = load(given.model)
+        check_places(given.out, given.json, given.points, given.model, given.ids)
+        learner = load_model(given.model)
         points = read_given_points(given)
         blocks = mapped_blocks(learner, in_order_of(learner, points), "mapping points")
         first = next(blocks)
@@ -93,7 +92,7 @@ def _to_rows(kind: str) -> Any:
     ) -> None:
         from gramlearn.files.rows import write_rows
 
-        ids = points.ids or [str(k) for k in range(len(points.X))]
+        ids = [points.name_of(k) for k in range(len(points.X))]
 
         def rows() -> Iterator[list[Any]]:
             k = 0
@@ -112,9 +111,11 @@ def _to_rows(kind: str) -> Any:
 def _to_parquet(
     path: str, points: "Points", first: "np.ndarray", rest: Iterator["np.ndarray"]
 ) -> None:
+    from gramlearn.app.files_or_pipes import written_to
     from gramlearn.files.exports.parquet_table import write_vectors
 
-    write_vectors(path, points.ids, _chained(first, rest), first.shape[1])
+    with written_to(path, ".parquet") as file:
+        write_vectors(file, points.ids, _chained(first, rest), first.shape[1])
 
 
 def _chained(first: "np.ndarray", rest: Iterator["np.ndarray"]) -> Iterator["np.ndarray"]:

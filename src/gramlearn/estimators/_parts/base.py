@@ -32,7 +32,8 @@ class Outgoing:
         if are_points and id(array) not in self._names:
             self._points.append(array)
         name = self._names.setdefault(id(array), name)
-        self.arrays[name] = array
+        if self.arrays.setdefault(name, array) is not array:
+            raise RuntimeError(f"two arrays would have the name {name!r:.80}; please report it.")
         # Products with a matrix may round in another way where it lies in memory in another order.
         flags = array.flags
         return {"array": name, "order": "F"} if flags.fnc else {"array": name}
@@ -51,7 +52,7 @@ class Incoming:
 
     def fail(self, name: str, why: str) -> Never:
         """Refuse the file."""
-        raise damaged(self.path, f"`{name}` {why}")
+        raise damaged(self.path, f"`{name:.120}` {why}")
 
     def array(self, given: Any, name: str) -> np.ndarray:
         """The array that this JSON stands for."""

@@ -190,6 +190,16 @@ COORDINATES = Struct(
 )
 
 
+def without_points(found: KernelMap) -> KernelMap:
+    """The same map without the points learned from, where none are needed and the kernel is a function."""
+    if found.needs_points or found.base.stored is not None:
+        return found
+    base = replace(found.base, points=found.base.points[:0])
+    light = replace(found, base=base, coordinates=without_rows(found.coordinates))
+    light.__dict__["root"] = found.root
+    return light
+
+
 def _take_kernel_map(found: KernelMap, field: str) -> Any:
     if field in ("kernel", "eps"):
         return getattr(found.base, field)

@@ -60,7 +60,9 @@ class Plain(FilePart):
         elif isinstance(value, dict):
             if all(isinstance(key, str) and is_writable(key) for key in value):
                 items = value.items()
-                return {"dict": {key: self.write(one, f"{name}.{key}", to) for key, one in items}}
+                return {
+                    "dict": {key: self.write(one, inner_name(name, key), to) for key, one in items}
+                }
         elif self._parts.get(type(value).__name__) is type(value):
             if type(value) in self._worked_out:
                 inner = self._worked_out[type(value)].write(value, name, to)
@@ -94,7 +96,7 @@ class Plain(FilePart):
         if kind == "tuple" and isinstance(inner, list):
             return tuple(self._read(one, f"{name}.{k}", of) for k, one in enumerate(inner))
         if kind == "dict" and isinstance(inner, dict):
-            return {key: self._read(one, f"{name}.{key:.40}", of) for key, one in inner.items()}
+            return {key: self._read(one, inner_name(name, key), of) for key, one in inner.items()}
         return of.fail(name, "is nothing that a parameter can be")
 
     def _read_part(self, given: dict[str, Any], name: str, of: Incoming) -> Any:
@@ -111,6 +113,12 @@ class Plain(FilePart):
             return part(**values)
         except (TypeError, ValueError) as error:
             of.fail(name, f"cannot be ({' '.join(str(error).split())[:160]})")
+
+
+def inner_name(name: str, key: str) -> str:
+    """The name of what stands under a key of the user's: dots in it are no steps further in."""
+    escaped = key.replace("\\", "\\\\").replace(".", "\\.")
+    return f"{name}.{escaped}"
 
 
 def _description(value: Any) -> str:

@@ -4,6 +4,7 @@ import math
 from collections.abc import Mapping
 from typing import Any, final
 
+from gramlearn._base.printable import is_printable
 from gramlearn.estimators._parts.base import FilePart, Incoming, Outgoing
 
 INFINITE = {"inf": math.inf, "-inf": -math.inf}
@@ -65,14 +66,14 @@ class Number(FilePart):
 
 @final
 class Text(FilePart):
-    """Text."""
+    """Text of the library, which has printable signs alone."""
 
     def write(self, value: Any, name: str, to: Outgoing) -> Any:
         return str(value)
 
     def read(self, given: Any, name: str, of: Incoming) -> Any:
-        if not isinstance(given, str) or not is_writable(given):
-            of.fail(name, f"is {given!a:.40}, and should be text")
+        if not isinstance(given, str) or not is_writable(given) or not is_printable(given):
+            of.fail(name, f"is {given!a:.40}, and should be text of printable signs")
         return given
 
 

@@ -5,6 +5,7 @@ from os import PathLike
 from pathlib import Path
 from typing import Any
 
+from gramlearn._base.warnings import warn
 from gramlearn.files.errors import FileError
 from gramlearn.files.exports.dense_module import write_dense_module
 from gramlearn.files.exports.exporting import Export, Target
@@ -46,6 +47,7 @@ def export(
     table: str = "items",
     column: str = "embedding",
     halfvec: bool = False,
+    center: Any = None,
 ) -> list[Path]:
     """Write a learned linear map in the format of what is to apply it, and return the paths of the files.
 
@@ -72,6 +74,10 @@ def export(
         "parquet".
     halfvec : bool
         Whether the table of "pgvector" keeps numbers of 16 bits, of which an index takes 4,000.
+    center : vector of d, optional
+        With `queries_only` and metric="euclidean", what documents and queries are measured from; zero if None.
+        Where documents lie far from zero, their mean keeps the digits of float32 for what tells them apart. The
+        map of queries and the vectors of documents need the same.
     """
     target = _target(to, points is not None, ids is not None)
     found = learner if isinstance(learner, LinearMap) else LinearMap.of(learner)
@@ -79,12 +85,19 @@ def export(
     if ranked_by not in METRICS:
         known = ", ".join(map(repr, METRICS))
         raise ValueError(f"`metric={metric!r}` is not known; choose one of {known}.")
-    side = QueriesOnly(found, ranked_by) if queries_only else found
+    if center is not None and not queries_only:
+        raise ValueError("`center` is for `queries_only=True`; leave it out.")
+    side = QueriesOnly(found, ranked_by, center) if queries_only else found
     place = Path(path)
     kept = None
     if points is not None:
         _check_not_over(place, points)
         kept = Points.of(points, ids, found.n_features, found.feature_names)
+        if isinstance(side, QueriesOnly) and side.loses_digits_of(kept.rows):
+            warn(
+                "the documents lie so far from `center` that an index in float32 confuses near ones; pass "
+                "center=points.mean(axis=0), to the export of the map of queries as well."
+            )
     searched_by = "inner_product" if queries_only else ranked_by
     return target.write(Export(place, found, side, searched_by, kept, table, column, halfvec))
 

@@ -12,6 +12,7 @@ from typing import Any, Self, final
 
 import numpy as np
 
+from gramlearn._base.mixture import words_of_mixture
 from gramlearn.files.exports.vectors import as_vectors, finite_block, of_length_one
 
 _PROBES = 4
@@ -111,10 +112,10 @@ class LinearMap:
         """The same of floating numbers that were looked at, rows `first` onwards of `name`."""
         if self.normalize:
             X = of_length_one(X, name, first)
-        mapped = X @ self.matrix.T.astype(X.dtype)
-        return np.asarray(
-            mapped if self.offset is None else mapped + self.offset.astype(X.dtype), dtype=X.dtype
-        )
+        if self.offset is None:
+            return np.asarray(X @ self.matrix.T.astype(X.dtype), dtype=X.dtype)
+        # In double precision, for the offset may cancel most of the product.
+        return np.asarray(X @ self.matrix.T + self.offset, dtype=X.dtype)
 
     def single(self) -> tuple[np.ndarray, np.ndarray | None]:
         """L and c in float32, which indexes and networks compute in."""
@@ -146,6 +147,9 @@ def _words_about(learner: Any, kind: str) -> dict[str, str]:
         words["verdict"] = str(learner.verdict_)
     if getattr(learner, "solution_", None) is not None:
         words["certificate"] = repr(learner.solution_)
+        mixture = words_of_mixture(learner)
+        if mixture is not None:
+            words["mixture"] = mixture
     return words
 
 

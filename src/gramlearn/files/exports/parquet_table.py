@@ -1,8 +1,9 @@
 """A Parquet file of ids and mapped vectors, as lists of one length: for LanceDB, DuckDB, Polars, Spark."""
 
 import json
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from itertools import chain
+from numbers import Integral
 from os import PathLike
 from pathlib import Path
 from typing import Any
@@ -40,8 +41,8 @@ def write_vectors(
     parquet = imported("pyarrow.parquet", "pyarrow", what, extra="files")
     rest = iter(blocks)
     head = next(rest)
-    keys = np.empty(0, dtype=np.int64) if ids is None else np.asarray(ids)
-    kind = pa.int64() if keys.dtype.kind in "iu" else pa.string()
+    keys = ids if isinstance(ids, np.ndarray) else [] if ids is None else list(ids)
+    kind = pa.int64() if ids is None or _are_whole(keys) else pa.string()
     numbers = pa.float32() if head.dtype == np.float32 else pa.float64()
     schema = pa.schema(
         [
@@ -59,7 +60,17 @@ def write_vectors(
     ):
         for vectors in chain([head], rest):
             last = first + len(vectors)
-            names = np.arange(first, last) if ids is None else keys[first:last]
+            names = range(first, last) if ids is None else keys[first:last]
+            # A text at a time: as an array of NumPy all would be as long as the longest.
+            texts = names if pa.types.is_int64(kind) else [str(name) for name in names]
+            column_of_ids = pa.array(texts, kind)
             lists = pa.FixedSizeListArray.from_arrays(pa.array(vectors.ravel(), numbers), n_columns)
-            writer.write_table(pa.Table.from_arrays([pa.array(names, kind), lists], schema=schema))
+            writer.write_table(pa.Table.from_arrays([column_of_ids, lists], schema=schema))
             first = last
+
+
+def _are_whole(ids: Sequence[Any] | np.ndarray) -> bool:
+    """Whether ids are whole numbers, all of them; if not they are texts."""
+    if isinstance(ids, np.ndarray) and ids.dtype != object:
+        return ids.dtype.kind in "iu"
+    return all(isinstance(one, Integral) and not isinstance(one, bool) for one in ids)

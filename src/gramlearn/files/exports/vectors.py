@@ -92,16 +92,12 @@ def finite_block(block: np.ndarray, name: str, first: int = 0) -> np.ndarray:
 
 
 def of_length_one(X: np.ndarray, name: str, first: int = 0) -> np.ndarray:
-    """x / |x| of each row, by its largest entry first, so that no square leaves the range of numbers."""
-    size = np.abs(X).max(axis=1, keepdims=True)
-    zero = size[:, 0] < np.finfo(X.dtype).tiny
-    if zero.any():
-        raise ValueError(
-            f"`{name}` has a row of zeros (row {first + int(np.argmax(zero))}), which has no direction, and "
-            "the map is of points scaled to length one; leave it out."
-        )
-    X = X / size
-    return np.asarray(X / np.linalg.norm(X, axis=1, keepdims=True))
+    """x / |x| of each row, rows `first` onwards of `name`."""
+    # Imported here, for it needs more than NumPy.
+    from gramlearn._base.unit_length import of_unit_length
+
+    advice = "leave it out, for the map is of points scaled to length one"
+    return np.asarray(of_unit_length(X, name, advice, first))
 
 
 def read_ids(ids: Any, n: int) -> np.ndarray:

@@ -46,7 +46,7 @@ def read_delimited(
         strict=True,
         skipinitialspace=True,
     )
-    with _long_cells():
+    with long_cells():
         return _read(_numbered(reader, name, n_blank), name, as_text)
 
 
@@ -66,6 +66,7 @@ def read_trec(file: TextIO, name: str) -> Table:
     if not rows:
         raise FileError(f"{name} is empty.")
     columns = dict(zip(_TREC, map(list, zip(*rows, strict=True)), strict=True))
+    del columns["iteration"]  # which says nothing
     return Table(name, columns, len(rows), np.asarray(lines))
 
 
@@ -90,7 +91,7 @@ def is_number(cell: str) -> bool:
 
 
 @contextmanager
-def _long_cells() -> Iterator[None]:
+def long_cells() -> Iterator[None]:
     """Cells may hold whole documents; the limit of `csv` belongs to the process and is put back."""
     usual = csv.field_size_limit(_LONGEST_CELL)
     try:
@@ -207,7 +208,7 @@ class _Columns:
             self._pieces[k].append([row.pop(k) for row in rows])
         if not self._others:
             return
-        if not any("_" in cell for cell in rows[0]):
+        if not any("_" in "".join(row) for row in rows):
             try:
                 numbers = np.array(rows, dtype=np.float64)
             except ValueError:
@@ -231,7 +232,7 @@ class _Columns:
 
 
 def _as_numbers(cells: tuple[str, ...]) -> np.ndarray | tuple[str, ...]:
-    if "_" in cells[0]:
+    if any("_" in cell for cell in cells):
         return cells
     try:
         return np.array(cells, dtype=np.float64)

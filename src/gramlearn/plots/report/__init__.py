@@ -55,7 +55,8 @@ def report(
         The file to write, such as "report.html".
     items : sequence of n, optional
         What the points are: texts, or for images a Path each, of a PNG, JPEG, GIF or WebP file, or an array
-        n x height x width of gray values. A text is never read as the name of a file.
+        n x height x width of gray values, or n x height x width x 3 of colors, uint8 or from 0 to 1. A text is
+        never read as the name of a file.
     ids : sequence of n, optional
         What the points are called; without it by their row numbers.
     title : str, optional

@@ -3,6 +3,7 @@
 from math import isfinite
 from typing import Any
 
+from gramlearn._base.mixture import words_of_mixture
 from gramlearn.plots.report.scores import chosen_row
 
 _MOST_RECORDS = 400
@@ -25,6 +26,7 @@ def certificate_of(learner: Any) -> dict[str, Any] | None:
         "status": solution.status.name,
         "sentence": solution.status.value,
         "is_answer": bool(solution.status.is_answer),
+        "mixture": words_of_mixture(learner),
         "iterations": int(solution.iterations),
         "seconds": float(solution.seconds),
         "tol": _number(getattr(learner, "tol", None)),

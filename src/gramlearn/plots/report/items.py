@@ -19,7 +19,8 @@ _LONGEST = (2000, 1000, 500, 240, 120, 60, 30, 12)  # letters of one text
 _ALL_TEXTS, _ALL_IDS, _ALL_IMAGES = 1_000_000, 250_000, 1_200_000  # bytes of the page
 _ID = 80
 _KINDS = {b"\x89PNG\r\n\x1a\n": "png", b"\xff\xd8\xff": "jpeg", b"GIF8": "gif"}
-_GRAY = 8  # bits
+_BITS = 8  # of a number in a picture
+_GRAY, _COLORS = 0, {3: 2, 4: 6}  # as PNG calls them, colors by how many numbers a point has
 
 
 @final
@@ -37,9 +38,9 @@ class Items:
         names = None if ids is None else [_text(name) for name in _listed(ids, "ids", n_points)]
         if items is None:
             return cls(ids=names)
-        if getattr(items, "ndim", 1) == 3:
-            return cls(images=_grays(items, n_points), ids=names)
         known = _listed(items, "items", n_points)
+        if any(getattr(item, "ndim", 0) for item in known):
+            return cls(images=_pictures(items), ids=names)
         are_paths = [isinstance(item, Path) for item in known]
         if all(are_paths):
             return cls(images=known, ids=names)
@@ -58,7 +59,7 @@ class Items:
             if self.texts is None
             else _cut([self.texts[k] for k in shown], _ALL_TEXTS),
             "ids": None if self.ids is None else _cut([self.ids[k] for k in shown], _ALL_IDS, _ID),
-            "are_gray": isinstance(self.images, np.ndarray),
+            "are_small": isinstance(self.images, np.ndarray),
             "images": None if self.images is None else self._images(shown, {int(k) for k in first}),
         }
 
@@ -132,26 +133,41 @@ def _address(data: bytes, kind: str) -> str:
     return f"data:image/{kind};base64,{b64encode(data).decode()}"
 
 
-def _grays(images: Any, n_points: int) -> np.ndarray:
-    """Gray values as whole numbers from 0 to 255, from the least to the largest of all."""
-    values = np.asarray(images)
-    if len(values) != n_points:
+def _pictures(items: Any) -> np.ndarray:
+    """Gray values or colors as whole numbers from 0 to 255; gray ones from the least to the largest of all."""
+    try:
+        values = np.asarray(items)
+    except ValueError:  # of pictures that differ in size
         raise ValueError(
-            f"`items` has {len(values):,} pictures, but `X` has {n_points:,} rows; pass one for each."
+            "`items` holds arrays of different shapes; pass pictures of one size, or a Path of a picture each."
+        ) from None
+    are_colors = values.ndim == 4 and values.shape[3] in _COLORS
+    if not (are_colors or values.ndim == 3) or 0 in values.shape:
+        raise ValueError(
+            f"`items` is an array of shape {values.shape}; pass texts, or pictures as n x height x width gray "
+            "values, or n x height x width x 3 colors (4 with opacity)."
         )
     if values.dtype == np.uint8:
         return values
     if values.dtype.kind not in "biuf" or not np.isfinite(values).all():
-        raise ValueError("`items` must hold finite gray values, n x height x width, or texts.")
+        raise ValueError("`items` must hold finite gray values or colors, or texts.")
     low, high = float(values.min()), float(values.max())
+    if are_colors:
+        if values.dtype.kind == "f" and low >= 0 and high <= 1:
+            return np.asarray(np.rint(values * 255)).astype(np.uint8)
+        raise ValueError(
+            f"`items` has colors of {values.dtype} from {low:g} to {high:g}; pass whole numbers from 0 to 255, "
+            "of type uint8, or floating ones from 0 to 1."
+        )
     return np.asarray(np.rint((values - low) * (255 / (high - low or 1.0)))).astype(np.uint8)
 
 
-def _png(gray: np.ndarray) -> bytes:
-    """A picture of gray values as a PNG file: its size, its rows, each after a zero, and an end."""
-    height, width = gray.shape
-    size = struct.pack(">IIBBBBB", width, height, _GRAY, 0, 0, 0, 0)
-    lines = b"".join(b"\0" + line.tobytes() for line in gray)
+def _png(picture: np.ndarray) -> bytes:
+    """A picture as a PNG file: its size, its rows, each after a zero, and an end."""
+    height, width = picture.shape[:2]
+    kind = _GRAY if picture.ndim == 2 else _COLORS[picture.shape[2]]
+    size = struct.pack(">IIBBBBB", width, height, _BITS, kind, 0, 0, 0)
+    lines = b"".join(b"\0" + line.tobytes() for line in picture)
     parts = [(b"IHDR", size), (b"IDAT", zlib.compress(lines, 9)), (b"IEND", b"")]
     return next(iter(_KINDS)) + b"".join(
         struct.pack(">I", len(data)) + name + data + struct.pack(">I", zlib.crc32(name + data))

@@ -78,7 +78,7 @@
   const classNames = maps.classes;
   const classText = (k) => (classOf[k] < classNames.length ? classNames[classOf[k]] : "");
   function showItem(k, withName = true) {
-    const shown = make("span", { class: `item${items.are_gray ? " gray" : ""}`, dir: "auto" });
+    const shown = make("span", { class: `item${items.are_small ? " small" : ""}`, dir: "auto" });
     if (items.images && items.images[k]) {
       shown.append(make("img", { src: items.images[k], alt: nameOf(k), loading: "eager" }));
     } else {
@@ -725,6 +725,7 @@
     place.append(make("p", {}, found.is_answer
       ? "No other answer to the problem that was posed is better by more than the gap: that is proven by the dual value."
       : "The search ended before the tolerance was reached; no other answer is better by more than the gap."),
+    found.mixture === null ? "" : make("p", {}, found.mixture),
     make("div", { class: "two" }, facts, right));
   })();
 
@@ -737,8 +738,8 @@
       leaveOut("trials", "Left out: the price was given, so that nothing had to be tried.");
       return;
     }
-    const names = ["prior", "learned from", "strength", "columns", "score", "gain", ""];
-    const right = [2, 3, 4, 5];
+    const names = ["prior", "learned from", "strength", "columns", "prior's share", "score", "gain", ""];
+    const right = [2, 3, 4, 5, 6];
     const table = make("table", {}, make("caption", { class: "unseen" }, "What was tried, the best first"),
       make("thead", {}, make("tr", {}, ...names.map((name, k) => make("th", { scope: "col", class: right.includes(k) ? "number" : null }, name)))));
     const body = make("tbody");
@@ -746,7 +747,7 @@
     const withError = (pair, plus) => (pair ? `${plus && pair[0] > 0 ? "+" : ""}${tenths(pair[0])}${pair[1] === null ? "" : ` ± ${(100 * pair[1]).toFixed(1)}`}` : "–");
     for (const row of found.rows) {
       const cells = [row.prior.replace(/_/g, " "), row.statements || "nothing", row.strength === null ? "–" : number(row.strength),
-        row.columns === null ? "all" : String(row.columns), withError(row.score), row.is_plain ? "–" : withError(row.gain, true),
+        row.columns === null ? "all" : String(row.columns), row.prior_share ? percent(row.prior_share, 0) : "–", withError(row.score), row.is_plain ? "–" : withError(row.gain, true),
         [row.is_chosen ? "chosen" : "", row.is_plain ? "plain distance" : ""].filter(Boolean).join(", ")];
       body.append(make("tr", { class: row.is_chosen ? "chosen-row" : null }, ...cells.map((cell, k) => make("td", { class: right.includes(k) ? "number" : null }, cell))));
     }

@@ -10,6 +10,7 @@ from sklearn.exceptions import NotFittedError
 from sklearn.utils.validation import check_is_fitted
 
 from gramlearn._base.distances import squared_distances
+from gramlearn._base.unit_length import of_unit_length
 from gramlearn._base.validation import check_count, check_host_points
 from gramlearn.evaluation.statements import Lengths
 from gramlearn.evaluation.triplets import score_pairs
@@ -59,7 +60,7 @@ class Given:
         seed = check_count(seed, "seed", 0)
         X = X.tocsr() if issparse(X) else X if hasattr(X, "shape") else np.asarray(X)
         after = _numbers(learner.transform(X))
-        before = _plain(learner, X)
+        before = plain_points(learner, X)
         n = int(before.shape[0])
         if side is not None:
             if not isinstance(side, SideInformation):
@@ -143,13 +144,16 @@ def _numbers(points: Any) -> Any:
     return np.asarray(points, dtype=np.float64)
 
 
-def _plain(learner: Any, X: Any) -> Any:
-    """Points as they were before anything was learned: as given, or scaled to length one where it does that."""
+def plain_points(learner: Any, X: Any) -> Any:
+    """Points as they were before anything was learned: as given, or scaled to length one where it does that.
+
+    Their squared distances are the plain ones; of a kernel matrix they have its inner products.
+    """
     points: Any = X.astype(np.float64) if issparse(X) else check_host_points(X, "X")
     if getattr(learner, "normalize", False):
-        squares = points.multiply(points) if issparse(points) else points * points
-        size = np.sqrt(np.asarray(squares.sum(axis=1)).reshape(-1, 1))
-        return points.multiply(1 / size).tocsr() if issparse(points) else points / size
+        return of_unit_length(
+            points, "X", "leave it out, for the learner scales points to length one"
+        )
     if _is_precomputed(learner):
         return _of_kernel(points)
     return points

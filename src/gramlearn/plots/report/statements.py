@@ -96,7 +96,8 @@ def list_statements(given: Given, suspects: RankedStatements | bool | None) -> L
         return Listed(side, given.violated, None, why_not)
     try:
         found = _suspects(given, side)
-    except ValueError as error:  # such as too few statements to cut them into parts
+    except (TypeError, ValueError) as error:
+        # Such as too few statements to cut them into parts, or a kind that the learner does not learn from.
         return Listed(side, given.violated, None, f"They were not looked for: {error}")
     return Listed(side, given.violated, found, "")
 
