@@ -12,6 +12,7 @@ import pytest
 from sklearn.neighbors import NearestNeighbors
 from tests.plots.reports import CLASSES, TEXTS, content, learned, texts
 
+from gramlearn import MetricLearner, Pairs
 from gramlearn.plots import report
 
 DRIVER = shutil.which("chromedriver")
@@ -294,10 +295,14 @@ def test_on_paper_it_is_light_and_unfolded(browser: Any, path: Path) -> None:
     assert browser.get_log("browser") == []
 
 
-def test_pictures_are_shown(browser: Any, fitted: Any, tmp_path: Path) -> None:
+@pytest.mark.parametrize("colors", [(), (3,), (4,)], ids=["gray", "colors", "with opacity"])
+def test_pictures_are_shown(
+    colors: tuple[int, ...], browser: Any, fitted: Any, tmp_path: Path
+) -> None:
     learner, X, *_ = fitted
-    grays = np.random.default_rng(0).integers(0, 256, size=(len(X), 6, 9)).astype(np.uint8)
-    show(browser, report(learner, X, path=tmp_path / "page.html", items=grays))
+    shape = (len(X), 6, 9, *colors)
+    pictures = np.random.default_rng(0).integers(0, 256, size=shape).astype(np.uint8)
+    show(browser, report(learner, X, path=tmp_path / "page.html", items=pictures))
     press(browser, "n" + ENTER)
     settle(browser)
     sizes = browser.execute_script(
@@ -305,4 +310,24 @@ def test_pictures_are_shown(browser: Any, fitted: Any, tmp_path: Path) -> None:
         ".then(() => [image.naturalWidth, image.naturalHeight])))"
     )
     assert sizes == [[9, 6]] * 21
+    assert browser.get_log("browser") == []
+
+
+def test_a_share_of_the_prior_stands_beside_the_certificate_and_in_the_table(
+    browser: Any, fitted: Any, tmp_path: Path
+) -> None:
+    X = fitted[1]
+    alike = [[k, k + 3] for k in range(80)]
+    learner = MetricLearner(random_state=0).fit(X, side=Pairs(alike, n_points=len(X)))
+    assert learner.prior_share_ == 0.25
+    show(browser, report(learner, X, path=tmp_path / "page.html"))
+    words = browser.execute_script("return document.getElementById('certificate').innerText")
+    assert "The metric is this answer mixed with a quarter of the prior" in words
+    heads, shares = browser.execute_script(
+        "const cells = (name) => [...document.querySelectorAll(`#trials ${name}`)];"
+        "return [cells('th').map((cell) => cell.innerText),"
+        " cells('tbody tr').map((row) => row.children[4].innerText)]"
+    )
+    assert heads[4].lower() == "prior's share"
+    assert set(shares) == {"25 %", "–"}
     assert browser.get_log("browser") == []

@@ -45,6 +45,12 @@ class Export(Verb):
             choices=("euclidean", "inner_product", "cosine"),
             help="what documents are ranked by (default: euclidean; with --queries-only inner_product)",
         )
+        parser.add_argument(
+            "--center",
+            metavar="FILE",
+            help="points by whose mean --queries-only --metric euclidean moves all of them, so that single "
+            "precision is enough; the same for queries and documents",
+        )
         parser.add_argument("--table", default="items", metavar="NAME", help="of pgvector")
         parser.add_argument(
             "--vectors", default="embedding", metavar="NAME", help="the column of vectors"
@@ -77,6 +83,7 @@ class Export(Verb):
             table=given.table,
             column=given.vectors,
             halfvec=given.halfvec,
+            center=_center(learner, given.center),
             **more,
         )
         paths = [str(path) for path in written]
@@ -90,6 +97,16 @@ def _ids(ids: list[str] | None, to: str) -> list[str] | None:
         return ids
     say(f"gramlearn: note: ids such as {ids[0]!r} are no numbers, so {to} has row numbers instead.")
     return None
+
+
+def _center(learner: Any, path: str | None) -> Any:
+    """The mean of these points."""
+    if path is None:
+        return None
+    from gramlearn.app.mapping import in_order_of
+    from gramlearn.files.points import read_points
+
+    return in_order_of(learner, read_points(path)).mean(axis=0, dtype=float)
 
 
 def _is_whole(name: str) -> bool:
