@@ -220,6 +220,30 @@ def test_an_infeasible_matrix_is_an_answer_to_look_at(tmp_path):
     assert (tmp_path / "N.csv").read_text() == "old"
 
 
+def test_links_that_do_not_hold_are_an_answer_to_look_at(page):
+    line = line_of("gramlearn cluster") + " --method kernel --json"
+    code, out, _ = run(line, page[1])
+    found = json.loads(out)
+    assert code == (found["links_kept"] < found["links"])
+
+
+def test_half_a_matrix_is_a_matrix(tmp_path):
+    (tmp_path / "half.csv").write_text("a,1,,\nb,0.9,1,\nc,-0.8,0.7,1\n")
+    C = np.array([[1, 0.9, -0.8], [0.9, 1, 0.7], [-0.8, 0.7, 1]])
+    (tmp_path / "fixed.csv").write_text("a,no,no,no\nb,yes,no,no\nc,no,no,no\n")
+    line = "gramlearn nearest-correlation half.csv --fixed fixed.csv -o near.csv"
+    code, _, err = run(line, tmp_path)
+    assert code == 0
+    assert "3 entries are taken from the other side" in err
+    X = read_matrix(tmp_path / "near.csv").values
+    np.testing.assert_array_equal(X, X.T)
+    np.testing.assert_array_equal(X.diagonal(), 1)
+    assert X[0, 1] == 0.9
+    fixed = np.array([[0, 1, 0], [1, 0, 0], [0, 0, 0]], dtype=bool)
+    expected = nearest_correlation(C, regularizer="frobenius", fixed=fixed)
+    np.testing.assert_allclose(X, expected, atol=1e-6)
+
+
 @pytest.mark.parametrize(
     ("line", "words"),
     [
@@ -260,6 +284,15 @@ def test_an_unknown_query_is_named(page):
     code, _, err = run(line, page[1])
     assert code == 2
     assert "--query 5000 is not among the points" in err
+
+
+def test_points_of_another_width_are_named(page, tmp_path):
+    np.save(tmp_path / "X.npy", np.eye(3))
+    for verb in ("transform", "neighbors"):
+        end = "-o Z.npy" if verb == "transform" else "--query 0"
+        code, _, err = run(f"gramlearn {verb} {page[1]}/model.gram --points X.npy {end}", tmp_path)
+        assert code == 2
+        assert "X.npy has 3 features, but the model was learned from 64" in err
 
 
 def test_points_and_judgments_come_from_stdin(page, tmp_path):

@@ -736,3 +736,19 @@ def test_a_learner_learns_from_what_was_read(write):
     side = read_judgments(write("j.csv", text), points).side
     learner = MetricLearner(C=1.0, random_state=0).fit(X, side=side)
     assert learner.transform(X).shape == (30, 3)
+
+
+def test_two_items_alone_are_alike(write):
+    for header in ("a,b", "id_1,id_2", "left,right"):
+        found = read_judgments(write("links.csv", f"{header}\na,b\nc,d\n"), LETTERS)
+        assert (found.shape, statements(found.side)) == ("similar", ({(0, 1), (2, 3)}, set()))
+    with pytest.raises(FileError):
+        read_judgments(write("links.csv", "a,b,colour\na,b,red\n"), LETTERS)
+
+
+def test_one_and_two_do_not_say_which_is_alike(write):
+    name = write("side.csv", "first,second,alike\na,b,1\na,c,2\n")
+    with pytest.raises(FileError, match="nothing says which is alike"):
+        read_judgments(name, LETTERS)
+    found = read_judgments(name, LETTERS, shape="scores")
+    assert statements(found.side) == ({(0, 2)}, {(0, 1)})

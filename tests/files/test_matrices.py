@@ -29,6 +29,7 @@ def test_what_is_written_is_read_again(tmp_path, ending, names):
         ("1,.5\n.5,1\n", None),
         ("1;0.5\r\n0.5;1\r\n", None),
         ("1\t0.5\n0.5\t1", None),
+        ("1,00;0,5\n0,5;1\n", None),
         ("1 0.5\n0.5 1\n\n", None),
         ("a,b\n1,0.5\n0.5,1\n", ["a", "b"]),
         (",a,b\na,1,0.5\nb,0.5,1\n", ["a", "b"]),

@@ -6,6 +6,7 @@ can fix (one sentence on stderr says how), 130 for Ctrl-C.
 
 import argparse
 import os
+import re
 import sys
 from collections.abc import Sequence
 from importlib import import_module
@@ -29,6 +30,30 @@ _VERBS = (
     "completion",
 )
 _TRACEBACK = "GRAMLEARN_TRACEBACK"
+# What the library calls an argument, and what the command does.
+_OPTIONS = {
+    "X": "--points",
+    "points": "--points",
+    "ids": "--ids",
+    "side": "--side",
+    "y": "--labels",
+    "label_column": "--labels",
+    "id_column": "--id-column",
+    "item_column": "--item-column",
+    "vector_column": "--vector-column",
+    "columns": "--column",
+    "shape": "--shape",
+    "percentiles": "--percentiles",
+    "n_clusters": "--clusters",
+    "queries_only": "--queries-only",
+    "metric": "--metric",
+    "center": "--center",
+    "to": "--to",
+    "fixed": "--fixed",
+    "weights": "--weights",
+    "min_eigenvalue": "--min-eigenvalue",
+    "time_limit": "--time-limit",
+}
 _EPILOG = "Exit codes: 0 done, 1 an answer to look at, 2 usage or a file, 130 Ctrl-C."
 
 
@@ -112,7 +137,8 @@ def _sentence(error: Exception) -> str:
         return f"{error.filename} could not be opened: {error.strerror.lower()}."
     if isinstance(error, OSError) and error.strerror:
         return error.strerror
-    return " ".join(str(error).split())
+    words = " ".join(str(error).split())
+    return re.sub(r"`(\w+)(=[^`]*)?`(?: \(--[\w-]+\))?", lambda m: _OPTIONS.get(m[1], m[0]), words)
 
 
 def _version() -> str:

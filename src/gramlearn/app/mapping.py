@@ -14,7 +14,13 @@ _NUMBERS = 2**24  # at once
 
 def in_order_of(learner: Any, points: Points) -> Any:
     """X with the features that the learner knows, in its order, where both have names."""
+    width = getattr(learner, "n_features_in_", points.X.shape[1])
     known = getattr(learner, "feature_names_in_", None)
+    if points.X.shape[1] != width and (known is None or points.feature_names is None):
+        raise FileError(
+            f"{points.source} has {points.X.shape[1]} features, but the model was learned from {width}; pass "
+            "points of the same kind."
+        )
     if known is None or points.feature_names is None:
         if known is not None:
             say(

@@ -21,7 +21,7 @@ from gramlearn.files.formats.opening import name_of, opened_text
 from gramlearn.files.formats.table import Table, listed, shown
 from gramlearn.files.points import Points
 from gramlearn.files.settling import CONFLICTS
-from gramlearn.files.shapes import Found, find_shape, find_third, merge_numbered
+from gramlearn.files.shapes import ROLES, Found, find_shape, find_third, merge_numbered
 from gramlearn.files.statements import Choices, Side, state
 from gramlearn.files.tables import find_format, read_table
 from gramlearn.files.used_rows import Dropped, UsedRows, summarize
@@ -210,6 +210,12 @@ def _look_at_cells(
             f"{table.source} has 0, 1 and 2 in the column {shown(column)}, which may be scores or entailment, "
             "neutral and contradiction; state the shape 'scores' with `shape` (--shape) if 2 is most alike, or "
             "else call the items premise and hypothesis."
+        )
+    is_one_or_two = words.numbers_of(table.columns[column]) == {1.0, 2.0}
+    if is_one_or_two and plain(column) not in ROLES["relevance"] and shape is None:
+        raise FileError(
+            f"{table.source} has 1 and 2 in the column {shown(column)}, and nothing says which is alike; state "
+            "the shape 'scores' with `shape` (--shape) if it is 2, or else write 1 and 0."
         )
     return found if shape is not None else found.as_scores()
 

@@ -24,7 +24,7 @@ from gramlearn.files.writing import replacing
 _NPY = b"\x93NUMPY"
 _UNKNOWN = ("", "na", "n/a", "nan", "null", "none", "?")
 _TRUTHS = {"true": 1.0, "yes": 1.0, "x": 1.0, "false": 0.0, "no": 0.0}
-_SEPARATORS = ",;\t "
+_SEPARATORS = "\t;, "  # whichever of them comes first, for commas may stand in numbers
 
 Row = tuple[int, list[str]]  # the line that it ends in, and its cells
 
@@ -61,6 +61,10 @@ def write_matrix(path: str | Path, matrix: Matrix) -> None:
     if str(path) == "-":
         _write_table(sys.stdout, matrix)
         return
+    if Path(path).suffix not in ("", ".csv", ".txt", ".npy"):
+        raise FileError(
+            f"{path} says no format that a matrix is written in; end it in .csv or .npy."
+        )
     with replacing(path) as beside:
         if Path(path).suffix == ".npy":
             with beside.open("wb") as file:
@@ -85,13 +89,15 @@ def _read_rows(file: TextIO, name: str) -> list[Row]:
     first = next((line for line in lines if line.strip()), None)
     if first is None:
         raise FileError(f"{name} is empty; a matrix was expected, a row a line.")
-    separator = max(_SEPARATORS, key=first.strip().count)
+    separator = next((each for each in _SEPARATORS if each in first.strip()), ",")
     reader = csv.reader(lines, delimiter=separator, skipinitialspace=True, strict=True)
     rows = []
     with long_cells():
         try:
             for row in reader:
                 cells = [cell.strip() for cell in row]
+                if separator in ";\t":
+                    cells = [_with_point(cell) for cell in cells]
                 # Spaces at the end of a line are no cell.
                 while separator == " " and cells and not cells[-1]:
                     cells.pop()
@@ -100,6 +106,12 @@ def _read_rows(file: TextIO, name: str) -> list[Row]:
         except csv.Error as error:
             raise FileError(f"{name}, line {reader.line_num}: {error}.") from error
     return rows
+
+
+def _with_point(cell: str) -> str:
+    """Where commas separate no cells, one in a number is what others write as a point."""
+    number = cell.replace(",", ".")
+    return number if cell.count(",") == 1 and is_number(number) else cell
 
 
 def _parse(rows: list[Row], name: str, of_truths: bool) -> Matrix:

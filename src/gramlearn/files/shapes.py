@@ -96,6 +96,9 @@ SHAPES: Mapping[str, Shape] = {
 }
 
 
+_BOTH = Shape("similar", ("first", "second"))
+
+
 @final
 @dataclass(frozen=True)
 class Found:
@@ -147,7 +150,18 @@ def find_shape(table: Table, shape: str | None, columns: Mapping[str, str] | Non
         found = _columns_of(table, candidate, given)
         if not isinstance(found, str) and set(given) <= set(found):
             return Found(candidate, found, is_entailment=_is_entailment(found, given))
+    if (alone := _two_alone(table, given)) is not None:
+        return alone
     raise FileError(_why_none(table))
+
+
+def _two_alone(table: Table, given: Mapping[str, str]) -> Found | None:
+    """Two items in a row, and no word about them: those that are alike."""
+    both = _columns_of(table, _BOTH, given)
+    if isinstance(both, str) or not set(table.columns) <= set(both.values()):
+        return None
+    roles = {"first": "anchor", "second": "positive"}
+    return Found(SHAPES["similar"], {roles.get(role, role): name for role, name in both.items()})
 
 
 def find_third(table: Table, found: Found) -> str | None:

@@ -25,9 +25,9 @@ class Cluster(Verb):
     name = "cluster"
     help = "clusters from points, must-links and cannot-links"
     description = (
-        "Cluster points so that links hold. --method metric learns a metric from the links and clusters by\n"
-        "k-means with them; --method kernel learns a kernel along a graph of neighbors, for clusters that are\n"
-        "bent: look at what comes out."
+        "Cluster points with links. --method metric learns a metric from the links and clusters by k-means so\n"
+        "that they hold; --method kernel learns a kernel along a graph of neighbors, for clusters that are\n"
+        "bent, and may break links: look at what comes out. The exit code is 1 where one does not hold."
     )
     example = (
         "gramlearn cluster --points example/points.npy --links example/links.csv --clusters 10 "
@@ -97,7 +97,8 @@ class Cluster(Verb):
             ]
         )
         show(found, lines, given.json, to_stderr=given.out == "-")
-        return DONE if solution.status.name == "OPTIMAL" else LOOK
+        holds = kept == judgments.side.size
+        return DONE if holds and solution.status.name == "OPTIMAL" else LOOK
 
 
 def _by_metric(X: Any, links: Any, n_clusters: int, seed: int) -> tuple[Any, Any]:

@@ -73,6 +73,7 @@ class Export(Verb):
             from gramlearn.files.points import read_points
 
             points = read_points(given.points, ids=given.ids)
+            say(points.summary())
             more = {"points": in_order_of(learner, points), "ids": _ids(points.ids, given.to)}
         written = export(
             learner,

@@ -4,11 +4,14 @@ from argparse import ArgumentParser, Namespace
 from typing import TYPE_CHECKING, Any, final
 
 from gramlearn.app.arguments import add_answer, add_output
-from gramlearn.app.output import DONE, LOOK, aligned, show
+from gramlearn.app.output import DONE, LOOK, aligned, say, show
 from gramlearn.app.verb import Verb
 
 if TYPE_CHECKING:
     from gramlearn.files.matrices import Matrix
+
+
+_ROUNDED = 1e-6
 
 
 @final
@@ -49,7 +52,7 @@ class NearestCorrelation(Verb):
         from gramlearn.files.matrices import Matrix, read_matrix, write_matrix
 
         check_places(given.out, given.json, given.matrix, given.weights, given.fixed)
-        matrix = read_matrix(given.matrix)
+        matrix = _filled(read_matrix(given.matrix))
 
         def like_it(path: str | None, of_truths: bool = False) -> np.ndarray | None:
             if path is None:
@@ -71,7 +74,7 @@ class NearestCorrelation(Verb):
             time_limit=given.time_limit,
             return_solution=True,
         )
-        X = np.asarray(answer.matrix)
+        X = _rounded(np.asarray(answer.matrix), matrix.values, fixed)
         write_matrix(given.out, Matrix(X, matrix.names))
         known = np.isfinite(matrix.values)
         found = {
@@ -94,6 +97,37 @@ class NearestCorrelation(Verb):
         )
         show(found, lines, given.json, to_stderr=given.out == "-")
         return DONE if answer.status.name == "OPTIMAL" else LOOK
+
+
+def _filled(matrix: "Matrix") -> "Matrix":
+    """With an entry that is known on one side of the diagonal alone on the other, too."""
+    import numpy as np
+
+    from gramlearn.files.matrices import Matrix
+
+    C = matrix.values
+    filled = np.where(np.isnan(C), C.T, C)
+    if (count := int(np.sum(np.isnan(C) & ~np.isnan(C.T)))) > 0:
+        say(f"gramlearn: note: {count} entries are taken from the other side of the diagonal.")
+    diagonal = filled.diagonal()[np.isfinite(filled.diagonal())]
+    if np.any(np.abs(diagonal - 1) > _ROUNDED) or np.any(np.abs(filled) > 1 + _ROUNDED):
+        say(
+            "gramlearn: note: some entries are beyond 1, or those on the diagonal are not 1, as of a "
+            "covariance: divide by the deviations first if it is one."
+        )
+    return Matrix(filled, matrix.names)
+
+
+def _rounded(X: Any, C: Any, fixed: Any) -> Any:
+    """X with what must hold exactly: symmetric, 1 on the diagonal, and fixed entries as given."""
+    import numpy as np
+
+    X = (X + X.T) / 2
+    if fixed is not None:
+        kept = (np.nan_to_num(fixed) != 0) | (np.nan_to_num(fixed.T) != 0)
+        X = np.where(kept & (np.abs(X - C) < _ROUNDED), C, X)
+    np.fill_diagonal(X, 1.0)
+    return X
 
 
 def _aligned_with(matrix: "Matrix", other: "Matrix", path: str) -> Any:

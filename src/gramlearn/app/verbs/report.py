@@ -48,6 +48,11 @@ class Report(Verb):
             action="store_true",
             help="the items are paths of images, which are put into the page",
         )
+        parser.add_argument(
+            "--no-suspects",
+            action="store_true",
+            help="do not look for judgments that may be wrong, which takes ten fits",
+        )
         parser.add_argument("--title", metavar="WORDS", help="the title of the page")
         parser.add_argument("--seed", type=seed, default=0, metavar="N", help="(default: 0)")
         add_output(parser, "the page to write")
@@ -72,6 +77,7 @@ class Report(Verb):
                 items=_items(points, given.images),
                 ids=None if points.ids is None else _ids(points),
                 title=given.title,
+                suspects=False if given.no_suspects else None,
                 seed=given.seed,
             )
         show({"report": given.out}, [given.out], given.json, to_stderr=given.out == "-")

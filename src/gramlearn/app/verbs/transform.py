@@ -115,7 +115,7 @@ def _to_parquet(
     from gramlearn.files.exports.parquet_table import write_vectors
 
     with written_to(path, ".parquet") as file:
-        write_vectors(file, points.ids, _chained(first, rest), first.shape[1])
+        write_vectors(file, points.ids, _chained(first, rest), first.shape[1], column="vector")
 
 
 def _chained(first: "np.ndarray", rest: Iterator["np.ndarray"]) -> Iterator["np.ndarray"]:

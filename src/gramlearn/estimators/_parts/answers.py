@@ -28,6 +28,12 @@ class StoredAnswer(CertifiedAnswer):
         As of a `Solution`. Of a long history, 1000 records are kept.
     """
 
+    @property
+    def problem(self) -> Any:
+        raise AttributeError(
+            "the problem is not in a model file, and neither are its points; fit again to have it."
+        )
+
     def __repr__(self) -> str:
         return (
             f"StoredAnswer({self.status.name}: primal {self.primal:.8g}, dual {self.dual:.8g}, relative gap "

@@ -110,7 +110,7 @@ class Choice:
                 f"metrics apart. So {plain} is kept; pass more labels or statements, or C."
             )
         score = 100 * float(self.judged.mean(self.judged.scores[0]))
-        of = f"of {len(self.judged.items)} held back, by {self.what}"
+        of = f"of {len(self.judged.items):,} held back, by {self.what}"
         if len(self.candidates) == 1:
             return f"Nothing was tried beside {plain}, which scores {score:.1f} %, {of}. So {plain} is kept."
         mean = round(100 * self.gain.mean, 1) + 0.0  # no "-0.0"

@@ -662,16 +662,17 @@
       else if (!ranked.n) holder.append(note(none));
       else {
         const first = ranked.n > ranked.first.length ? `The first ${ranked.first.length} of ${whole(ranked.n)}` : `${whole(ranked.n)}`;
-        holder.append(note(`${first} of ${plural(found.n, "statement")}, by ${ranked.meaning}.`), ...cards(ranked));
+        holder.append(note(`${first} of ${plural(found.n, "statement")}, by ${ranked.meaning}.`));
+        if (ranked === found.suspects) {
+          holder.append(note("The first are the most likely to be wrong, and all may be right: metrics that were learned without a statement speak against it."));
+        }
+        holder.append(...cards(ranked));
       }
       columns.append(holder);
     };
-    column("Probably wrong", found.suspects, "None: what was learned from the others speaks against no statement.", found.why_not);
+    column("Suspects", found.suspects, "None: what was learned from the others speaks against no statement.", found.why_not);
     column("Still violated", found.violated, "None: the metric keeps every statement.", "Left out: this learner does not list them.");
     place.append(columns);
-    if (found.suspects && found.suspects.n) {
-      place.append(note("A suspect was measured by metrics that were learned without it. It may be right and rare; look before leaving it out."));
-    }
   })();
 
   // ---- certificate

@@ -20,7 +20,7 @@ _LABELED = 10_000  # points, of those with a label, among which labels are judge
 _MEANING = {
     Pairs: "how often an alike pair is nearer than an unlike one",
     Triplets: "the share of the comparisons that hold",
-    Bounds: "the share of the bounds that are kept",
+    Bounds: "how far bounds are kept: 1 less the share by which each is missed",
 }
 _OF_ONE_KIND = {
     True: "how often an alike pair is nearer than a random one",

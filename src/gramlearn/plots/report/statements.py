@@ -86,9 +86,12 @@ def list_statements(given: Given, suspects: RankedStatements | bool | None) -> L
             f"{type(suspects).__name__}."
         )
     if suspects is None:
-        suspects = side.size <= _STATEMENTS and given.X.shape[1] <= _FEATURES
+        is_metric = hasattr(given.learner, "get_mahalanobis_matrix")
+        suspects = is_metric and side.size <= _STATEMENTS and given.X.shape[1] <= _FEATURES
         why_not = (
             "They were not looked for among so many statements or features, which would take long."
+            if is_metric
+            else "They were not looked for: with such a learner that would take long."
         )
     else:
         why_not = "They were not looked for."
