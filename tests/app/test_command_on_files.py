@@ -364,6 +364,19 @@ def test_a_crash_is_no_answer(tmp_path, monkeypatch):
         run("gramlearn nearest-correlation C.csv -o N.csv", tmp_path)
 
 
+def test_every_row_that_is_dropped_can_be_had(page, tmp_path):
+    table = (page[1] / "example" / "held_out.csv").read_text()
+    wrong = "".join(f"{5000 + k},1,1\n" for k in range(20))
+    (tmp_path / "side.csv").write_text(table + wrong + "3,3,1\n")
+    end = f"--points {page[1]}/example/points.npy --side side.csv --dropped rows.csv"
+    code, _, err = run(f"gramlearn score {page[1]}/model.gram {end}", tmp_path)
+    assert code == 0
+    assert "21 dropped" in err
+    rows = (tmp_path / "rows.csv").read_text().splitlines()
+    assert rows[0] == "place,reason"
+    assert [row.split(",")[1] for row in rows[1:]] == [f' line {k}"' for k in range(1002, 1023)]
+
+
 def test_interrupting_ends_with_one_line(page, monkeypatch):
     def interrupt(self, *given, **more):
         raise KeyboardInterrupt

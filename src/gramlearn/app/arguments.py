@@ -71,6 +71,11 @@ def add_judgments(parser: ArgumentParser, required: bool, words: str = "judgment
         help="what a pair is that people disagree about (default: what most of them say)",
     )
     group.add_argument(
+        "--dropped",
+        metavar="FILE",
+        help="write every row that is left out here, with its place and the reason (.csv, .tsv, .jsonl)",
+    )
+    group.add_argument(
         "--percentiles",
         nargs=2,
         type=float,
@@ -130,6 +135,11 @@ def read_given_judgments(given: Namespace, points: "Points") -> "Judgments":
         percentiles=tuple(given.percentiles),
     )
     say(judgments.summary())
+    if given.dropped is not None:
+        from gramlearn.files.rows import write_rows
+
+        rows = ((row.place, row.reason) for row in judgments.dropped)
+        write_rows(given.dropped, ("place", "reason"), rows)
     return judgments
 
 
