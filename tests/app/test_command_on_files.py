@@ -411,3 +411,49 @@ def test_other_shells_have_every_option(tmp_path, shell):
     for verb in command._VERBS:
         assert verb in script
     assert "n-components" in script
+
+
+# -- tables of any size -------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("ending", ["npy", "csv", "jsonl", "parquet"])
+@pytest.mark.parametrize("has_ids", [True, False])
+def test_parquet_is_mapped_in_blocks_as_it_is_in_one(page, tmp_path, monkeypatch, ending, has_ids):
+    arrow = pytest.importorskip("pyarrow", reason="the extra files is not installed")
+    parquet = pytest.importorskip("pyarrow.parquet", reason="the extra files is not installed")
+    X = np.load(page[1] / "example" / "points.npy")[:100]
+    columns = {"embedding": arrow.FixedSizeListArray.from_arrays(X.ravel(), 64)}
+    if has_ids:
+        columns["id"] = [f"digit {k}" for k in range(100)]
+    parquet.write_table(arrow.table(columns), tmp_path / "X.parquet")
+    line = f"gramlearn transform {page[1]}/model.gram --points X.parquet -o"
+    monkeypatch.setattr("gramlearn.app.verbs.transform._ROWS", 30)
+    assert run(f"{line} parts.{ending}", tmp_path)[0] == 0
+    monkeypatch.setattr("gramlearn.app.verbs.transform._ROWS", 1000)
+    assert run(f"{line} whole.{ending}", tmp_path)[0] == 0
+    if ending == "parquet":
+        parts, whole = (parquet.read_table(tmp_path / f"{k}.parquet") for k in ("parts", "whole"))
+        assert parts.equals(whole)
+        assert parts.column("id").to_pylist() == columns.get("id", list(range(100)))
+        return
+    parts, whole = ((tmp_path / f"{k}.{ending}").read_bytes() for k in ("parts", "whole"))
+    assert parts == whole
+    if ending == "npy":
+        found = np.load(tmp_path / "parts.npy")
+        assert (found.shape, found.dtype) == ((100, 64), np.float32)
+        np.testing.assert_array_equal(found, np.load(page[1] / "mapped.npy")[:100])
+
+
+def test_a_part_with_other_features_is_refused_and_nothing_is_written(page, tmp_path, monkeypatch):
+    arrow = pytest.importorskip("pyarrow", reason="the extra files is not installed")
+    parquet = pytest.importorskip("pyarrow.parquet", reason="the extra files is not installed")
+    X = np.load(page[1] / "example" / "points.npy")[:60]
+    columns = {f"x{j}": list(X[:, j].astype(float)) for j in range(64)}
+    columns["x3"][50] = None
+    parquet.write_table(arrow.table(columns), tmp_path / "X.parquet")
+    monkeypatch.setattr("gramlearn.app.verbs.transform._ROWS", 30)
+    line = f"gramlearn transform {page[1]}/model.gram --points X.parquet -o Z.npy"
+    code, _, err = run(line, tmp_path)
+    assert code == 2
+    assert "X.parquet, row" in err
+    assert os.listdir(tmp_path) == ["X.parquet"]

@@ -287,7 +287,8 @@ def test_blocks_of_rows_make_one_table(monkeypatch, tmp_path):
 def test_vectors_that_come_in_blocks_are_written_in_their_precision(dtype, ids, tmp_path):
     parquet = pytest.importorskip("pyarrow.parquet", reason="the extra files is not installed")
     vectors = X.astype(dtype)
-    write_vectors(tmp_path / "a.parquet", ids, (vectors[:100], vectors[100:]), 13)
+    parts = [(ids and ids[part], vectors[part]) for part in (slice(100), slice(100, None))]
+    write_vectors(tmp_path / "a.parquet", parts, 13)
     table = parquet.read_table(tmp_path / "a.parquet")
     assert table.column("id").to_pylist() == (list(range(len(X))) if ids is None else ids)
     assert np.array_equal(np.array(table.column("embedding").to_pylist()), vectors)
@@ -301,7 +302,7 @@ def test_one_long_id_costs_its_own_length_alone(tmp_path):
     vectors = np.zeros((3000, 2), dtype=np.float32)
     tracemalloc.start()
     try:
-        write_vectors(tmp_path / "a.parquet", ids, [vectors], 2)
+        write_vectors(tmp_path / "a.parquet", [(ids, vectors)], 2)
         peak = tracemalloc.get_traced_memory()[1]
     finally:
         tracemalloc.stop()
@@ -322,7 +323,7 @@ def test_one_long_id_costs_its_own_length_alone(tmp_path):
 )
 def test_ids_are_whole_numbers_or_texts(ids, kept, tmp_path):
     parquet = pytest.importorskip("pyarrow.parquet", reason="the extra files is not installed")
-    write_vectors(tmp_path / "a.parquet", ids, [np.zeros((1, 2)), np.ones((1, 2))], 2)
+    write_vectors(tmp_path / "a.parquet", [(ids, np.zeros((2, 2)))], 2)
     assert parquet.read_table(tmp_path / "a.parquet").column("id").to_pylist() == kept
 
 

@@ -2,6 +2,8 @@
 
 import json
 from argparse import ArgumentParser, ArgumentTypeError, Namespace
+from collections.abc import Iterator
+from itertools import chain
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
@@ -118,6 +120,26 @@ def read_given_points(given: Namespace, label_column: str | None = None) -> "Poi
     queries = read(given.queries, given.queries_ids)
     say(queries.summary())
     return join_points(queries, points)
+
+
+def read_given_blocks(given: Namespace, n_rows: int) -> "tuple[int, Iterator[Points]]":
+    """How many points there are, and these, some at a time; what was read is said on stderr."""
+    from gramlearn.app.output import say
+    from gramlearn.files.points import read_point_blocks
+
+    n, blocks = read_point_blocks(
+        given.points,
+        n_rows,
+        format=given.points_format,
+        id_column=given.id_column,
+        item_column=given.item_column,
+        vector_column=given.vector_column,
+        ids=given.ids,
+    )
+    first = next(blocks)
+    if len(first) == n:
+        say(first.summary())
+    return n, chain([first], blocks)
 
 
 def read_given_judgments(given: Namespace, points: "Points") -> "Judgments":

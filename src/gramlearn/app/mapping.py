@@ -12,8 +12,9 @@ from gramlearn.files.points import Points
 _NUMBERS = 2**24  # at once
 
 
-def in_order_of(learner: Any, points: Points) -> Any:
+def in_order_of(learner: Any, points: Points, *, quietly: bool = False) -> Any:
     """X with the features that the learner knows, in its order, where both have names."""
+    tell = (lambda words: None) if quietly else say
     width = getattr(learner, "n_features_in_", points.X.shape[1])
     known = getattr(learner, "feature_names_in_", None)
     if points.X.shape[1] != width and (known is None or points.feature_names is None):
@@ -23,7 +24,7 @@ def in_order_of(learner: Any, points: Points) -> Any:
         )
     if known is None or points.feature_names is None:
         if known is not None:
-            say(
+            tell(
                 f"gramlearn: note: {points.source} has no names of features; its columns are taken to be "
                 f"{known[0]}, {known[min(1, len(known) - 1)]}, ... as the model knows them."
             )
@@ -36,7 +37,7 @@ def in_order_of(learner: Any, points: Points) -> Any:
         )
     others = [name for name in points.feature_names if name not in set(known)]
     if others:
-        say(
+        tell(
             f"gramlearn: note: {len(others)} columns of {points.source} are left out, which the model does not "
             f"know, such as {others[0]!r}."
         )
@@ -44,22 +45,15 @@ def in_order_of(learner: Any, points: Points) -> Any:
     return points.X if columns == list(range(points.X.shape[1])) else points.X[:, columns]
 
 
-def mapped_blocks(learner: Any, X: Any, title: str | None = None) -> Iterator[np.ndarray]:
-    """transform(X) in blocks of rows, in the precision of X, with a bar on a terminal where it has a title."""
-    from tqdm import tqdm
-
+def mapped_blocks(learner: Any, X: Any) -> Iterator[np.ndarray]:
+    """transform(X) in blocks of rows, in the precision of X."""
     step = max(1, _NUMBERS // max(X.shape[1], 1))
     is_single = X.dtype == np.float32
-    bar = tqdm(
-        total=len(X), desc=title, unit=" points", leave=False, disable=None if title else True
-    )
-    with bar:
-        for start in range(0, len(X), step):
-            block = np.asarray(learner.transform(np.asarray(X[start : start + step])))
-            yield block.astype(np.float32, copy=False) if is_single else block
-            bar.update(len(block))
+    for start in range(0, len(X), step):
+        block = np.asarray(learner.transform(np.asarray(X[start : start + step])))
+        yield block.astype(np.float32, copy=False) if is_single else block
 
 
-def mapped(learner: Any, X: Any, title: str | None = None) -> np.ndarray:
+def mapped(learner: Any, X: Any) -> np.ndarray:
     """All of transform(X)."""
-    return np.concatenate(list(mapped_blocks(learner, X, title)))
+    return np.concatenate(list(mapped_blocks(learner, X)))

@@ -3,7 +3,7 @@
 A vector is a row of .npy, a list in one column, or all numeric columns of a table.
 """
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from pathlib import Path
@@ -14,7 +14,8 @@ import numpy as np
 from gramlearn.files.errors import FileError
 from gramlearn.files.formats.npy import read_npy
 from gramlearn.files.formats.opening import name_of, opened_text
-from gramlearn.files.formats.table import shown
+from gramlearn.files.formats.parquet import count_rows, read_parquet_blocks
+from gramlearn.files.formats.table import Table, shown
 from gramlearn.files.ids import id_texts, other_spelling
 from gramlearn.files.point_columns import (
     Beside,
@@ -188,8 +189,13 @@ def read_points(
             )
         return points if ids is None else _with_ids(points, ids, named)
     table = read_table(path, format=format, as_text=lambda names: text_columns(names, named))
+    points = _of_table(table, named)
+    return points if ids is None else _with_ids(points, ids, {})
+
+
+def _of_table(table: Table, named: Named) -> Points:
     read = PointColumns.of(table, named)
-    points = Points(
+    return Points(
         read.X,
         read.beside.ids,
         read.feature_names,
@@ -198,7 +204,34 @@ def read_points(
         table.source,
         left_out=read.left_out,
     )
-    return points if ids is None else _with_ids(points, ids, {})
+
+
+def read_point_blocks(
+    path: str | Path, n_rows: int, *, format: str | None = None, **named: str | None
+) -> tuple[int, Iterator[Points]]:
+    """How many points a file has, and these, so many at a time where it is Parquet: it may be of any size.
+
+    Ids are looked at within a block alone. The other arguments are those of `read_points`.
+    """
+    if named.get("ids") is not None or find_format(path, format, _FORMATS) != "parquet":
+        points = read_points(path, format=format, **named)
+        return len(points), iter([points])
+    columns = {name: column for name, column in named.items() if name != "ids"}
+    return count_rows(path), _blocks(path, n_rows, columns)
+
+
+def _blocks(path: str | Path, n_rows: int, named: Named) -> Iterator[Points]:
+    first: Points | None = None
+    for table in read_parquet_blocks(path, n_rows):
+        points = _of_table(table, named)
+        first = first or points
+        kinds = [(one.feature_names, one.X.shape[1], one.ids is None) for one in (first, points)]
+        if kinds[0] != kinds[1]:
+            raise FileError(
+                f"{table.place(0)} and those after it have other features than the rows before: a column holds "
+                "numbers in one part and words or gaps in another; name the column of vectors, or mend it."
+            )
+        yield points
 
 
 def join_points(queries: Points, documents: Points) -> Points:

@@ -63,7 +63,7 @@ class Neighbors(Verb):
         all_points = in_order_of(learner, points)
         X = all_points[searched.start : searched.stop]
         plain = plain_points(learner, all_points)
-        Z = mapped(learner, X, "mapping points")
+        Z = mapped(learner, X)
         answer, lines = [], []
         for query, row in zip(given.query, rows, strict=True):
             after = _squared(Z, mapped(learner, all_points[row : row + 1])[0])

@@ -19,30 +19,28 @@ def write_parquet(export: Export) -> list[Path]:
     assert export.points is not None
     if export.column == "id":
         raise ValueError('`column="id"` is the column of ids; choose another name for the vectors.')
-    blocks = (vectors for _, vectors in export.documents())
-    given = export.points.ids
     words = export.map.words
-    write_vectors(export.path, given, blocks, export.n_columns, column=export.column, words=words)
+    write_vectors(
+        export.path, export.documents(), export.n_columns, column=export.column, words=words
+    )
     return [export.path]
 
 
 def write_vectors(
     path: str | PathLike[str],
-    ids: Any,
-    blocks: Iterable[np.ndarray],
+    blocks: Iterable[tuple[Any, np.ndarray]],
     n_columns: int,
     *,
     column: str = "embedding",
     words: Mapping[str, str] | None = None,
 ) -> None:
-    """Blocks of rows, in the precision of the first one, and their ids; row numbers if None."""
+    """Blocks of ids (row numbers if None) and vectors, of the kind and in the precision of the first one."""
     what = "a Parquet file"
     pa = imported("pyarrow", "pyarrow", what, extra="files")
     parquet = imported("pyarrow.parquet", "pyarrow", what, extra="files")
     rest = iter(blocks)
-    head = next(rest)
-    keys = ids if isinstance(ids, np.ndarray) else [] if ids is None else list(ids)
-    kind = pa.int64() if ids is None or _are_whole(keys) else pa.string()
+    ids, head = next(rest)
+    kind = pa.int64() if ids is None or _are_whole(ids) else pa.string()
     numbers = pa.float32() if head.dtype == np.float32 else pa.float64()
     schema = pa.schema(
         [
@@ -58,15 +56,14 @@ def write_vectors(
         # Few vectors are the same, so that a dictionary of their numbers is larger than they are.
         parquet.ParquetWriter(file, schema, use_dictionary=False) as writer,
     ):
-        for vectors in chain([head], rest):
-            last = first + len(vectors)
-            names = range(first, last) if ids is None else keys[first:last]
+        for some, vectors in chain([(ids, head)], rest):
+            names = range(first, first + len(vectors)) if some is None else some
             # A text at a time: as an array of NumPy all would be as long as the longest.
             texts = names if pa.types.is_int64(kind) else [str(name) for name in names]
             column_of_ids = pa.array(texts, kind)
             lists = pa.FixedSizeListArray.from_arrays(pa.array(vectors.ravel(), numbers), n_columns)
             writer.write_table(pa.Table.from_arrays([column_of_ids, lists], schema=schema))
-            first = last
+            first += len(vectors)
 
 
 def _are_whole(ids: Sequence[Any] | np.ndarray) -> bool:

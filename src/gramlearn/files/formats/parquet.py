@@ -1,5 +1,8 @@
 """Parquet -> columns: numbers as arrays, lists of one length as vectors, all else as lists of cells."""
 
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import replace
 from pathlib import Path
 from typing import Any, BinaryIO
 
@@ -12,28 +15,56 @@ from gramlearn.files.formats.table import Table
 
 def read_parquet(path: str | Path) -> Table:
     """The table of a Parquet file, float32 kept."""
+    with _opened_file(path) as (file, name, arrow):
+        return _table(file.read(), name, arrow)
+
+
+def count_rows(path: str | Path) -> int:
+    """How many rows a Parquet file says that it has."""
+    with _opened_file(path) as (file, _, _):
+        return int(file.metadata.num_rows)
+
+
+def read_parquet_blocks(path: str | Path, n_rows: int) -> Iterator[Table]:
+    """The same rows, at most so many at a time."""
+    first = 0
+    with _opened_file(path) as (file, name, arrow):
+        for batch in file.iter_batches(n_rows):
+            table = _table(arrow.Table.from_batches([batch]), name, arrow)
+            yield replace(table, lines=range(first, first + table.n_rows), unit="row")
+            first += table.n_rows
+
+
+@contextmanager
+def _opened_file(path: str | Path) -> Iterator[tuple[Any, str, Any]]:
+    """(the file, its name, pyarrow); what is wrong with it is said in a sentence."""
     try:
         import pyarrow as arrow
         import pyarrow.parquet as parquet
     except ImportError as error:
         raise missing_package("pyarrow", "files", "reading Parquet") from error
     name = name_of(path)
-    with opened(path) as file:
-        _check_begins_well(file, name)
+    with opened(path) as raw:
+        _check_begins_well(raw, name)
         try:
             # A ParquetFile, for `read_table` takes columns from the names of folders.
-            with parquet.ParquetFile(file) as opened_file:
-                table = opened_file.read()
+            with parquet.ParquetFile(raw) as file:
+                if not file.metadata.num_rows:
+                    raise FileError(f"{name} has no rows.")
+                yield file, name, arrow
+        except FileError:
+            raise
         except (arrow.ArrowException, OSError, ValueError) as error:
             why = str(error).split("\n")[0][:200]
             raise FileError(f"{name} is a damaged or unusual Parquet file: {why}.") from error
-    names = table.column_names
+
+
+def _table(found: Any, name: str, arrow: Any) -> Table:
+    names = found.column_names
     if len(set(names)) < len(names):
         raise FileError(f"{name} has two columns with the same name; give them different names.")
-    if not table.num_rows:
-        raise FileError(f"{name} has no rows.")
-    columns = {key: _cells(table.column(k), arrow) for k, key in enumerate(names)}
-    return Table(name, columns, table.num_rows)
+    columns = {key: _cells(found.column(k), arrow) for k, key in enumerate(names)}
+    return Table(name, columns, found.num_rows)
 
 
 def _check_begins_well(file: BinaryIO, name: str) -> None:
