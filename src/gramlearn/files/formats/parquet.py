@@ -48,7 +48,7 @@ def _opened_file(path: str | Path) -> Iterator[tuple[Any, str, Any]]:
         _check_begins_well(raw, name)
         try:
             # A ParquetFile, for `read_table` takes columns from the names of folders.
-            with parquet.ParquetFile(raw) as file:
+            with parquet.ParquetFile(raw, pre_buffer=False) as file:
                 if not file.metadata.num_rows:
                     raise FileError(f"{name} has no rows.")
                 yield file, name, arrow
