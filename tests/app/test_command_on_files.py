@@ -279,6 +279,21 @@ def test_what_the_user_can_mend_is_one_sentence(tmp_path, line, words):
     assert sorted(path.name for path in tmp_path.iterdir()) == ["X.npy", "s.csv"]
 
 
+@pytest.mark.parametrize(
+    "options",
+    [
+        "--to onnx --metric cosine",
+        "--to numpy --table a",
+        "--to faiss --halfvec",
+        "--to onnx --ids i",
+    ],
+)
+def test_an_option_that_would_do_nothing_is_refused(page, options):
+    code, _, err = run(f"gramlearn export model.gram {options} -o e", page[1])
+    assert code == 2
+    assert f"{options.split()[2]} has no meaning" in err
+
+
 def test_an_unknown_query_is_named(page):
     line = "gramlearn neighbors model.gram --points example/points.npy --query 5000"
     code, _, err = run(line, page[1])

@@ -51,9 +51,9 @@ class Export(Verb):
             help="points by whose mean --queries-only --metric euclidean moves all of them, so that single "
             "precision is enough; the same for queries and documents",
         )
-        parser.add_argument("--table", default="items", metavar="NAME", help="of pgvector")
+        parser.add_argument("--table", metavar="NAME", help="of pgvector (default: items)")
         parser.add_argument(
-            "--vectors", default="embedding", metavar="NAME", help="the column of vectors"
+            "--vectors", metavar="NAME", help="the column of vectors (default: embedding)"
         )
         parser.add_argument(
             "--halfvec", action="store_true", help="numbers of 16 bits, for up to 4,000 columns"
@@ -66,6 +66,7 @@ class Export(Verb):
 
         if given.out == "-":
             raise ValueError("-o - is for one stream; an export is a file or a folder: name it.")
+        _check_has_a_meaning(given)
         learner = load_model(given.model)
         more: dict[str, Any] = {}
         if given.points is not None:
@@ -81,8 +82,8 @@ class Export(Verb):
             given.to,
             queries_only=given.queries_only,
             metric=given.metric,
-            table=given.table,
-            column=given.vectors,
+            table=given.table or "items",
+            column=given.vectors or "embedding",
             halfvec=given.halfvec,
             center=_center(learner, given.center),
             **more,
@@ -90,6 +91,25 @@ class Export(Verb):
         paths = [str(path) for path in written]
         show({"to": given.to, "written": paths}, paths, given.json)
         return DONE
+
+
+def _check_has_a_meaning(given: Namespace) -> None:
+    """Whether each option is one of the target: what does nothing was meant to do something."""
+    tables = ("parquet", "pgvector")
+    indexes = ("faiss", "usearch", "pgvector")
+    needs = {
+        "--metric": (given.metric, (), given.to in indexes or given.queries_only),
+        "--center": (given.center, (), given.queries_only),
+        "--table": (given.table, ("pgvector",), False),
+        "--vectors": (given.vectors, tables, False),
+        "--halfvec": (given.halfvec, ("pgvector",), False),
+        "--ids": (given.ids, (), given.points is not None),
+    }
+    for option, (value, targets, is_of_use) in needs.items():
+        if value and not is_of_use and given.to not in targets:
+            raise ValueError(
+                f"{option} has no meaning for this export to {given.to}; leave it out."
+            )
 
 
 def _ids(ids: list[str] | None, to: str) -> list[str] | None:
