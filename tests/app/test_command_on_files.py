@@ -354,6 +354,8 @@ def run_bytes(line, folder, stdin=None):
         "report model.gram --points example/points.npy -o model.gram",
         "nearest-correlation example/correlations.csv -o example/correlations.csv",
         "fit --points example/points.npy --side example/links.csv -o example/links.csv",
+        "export model.gram --to faiss -o model.gram",
+        "score model.gram --points example/points.npy --side example/links.csv --dropped model.gram",
     ],
 )
 def test_what_is_read_is_never_written_over(page, line):

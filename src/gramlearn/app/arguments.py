@@ -43,12 +43,11 @@ def add_points(parser: ArgumentParser, *, two_tables: bool = True) -> None:
     )
 
 
-def add_judgments(parser: ArgumentParser, required: bool, words: str = "judgments") -> None:
+def add_judgments(parser: ArgumentParser, words: str = "judgments") -> None:
     """--side, and how to read it."""
     group = parser.add_argument_group("judgments")
     group.add_argument(
         "--side",
-        required=required,
         metavar="FILE",
         help=f"{words}: a table, qrels, a BEIR folder, an export of Label Studio; - is stdin",
     )
@@ -92,9 +91,9 @@ def add_answer(parser: ArgumentParser) -> None:
     parser.add_argument("--json", action="store_true", help="the answer as one JSON object")
 
 
-def add_output(parser: ArgumentParser, what: str, required: bool = True) -> None:
+def add_output(parser: ArgumentParser, what: str) -> None:
     """-o."""
-    parser.add_argument("-o", "--out", required=required, metavar="FILE", help=what)
+    parser.add_argument("-o", "--out", required=True, metavar="FILE", help=what)
 
 
 def read_given_points(given: Namespace, label_column: str | None = None) -> "Points":
@@ -103,15 +102,7 @@ def read_given_points(given: Namespace, label_column: str | None = None) -> "Poi
     from gramlearn.files.points import join_points, read_points
 
     def read(path: str, ids: str | None) -> "Points":
-        return read_points(
-            path,
-            id_column=given.id_column,
-            label_column=label_column,
-            item_column=given.item_column,
-            vector_column=given.vector_column,
-            ids=ids,
-            format=given.points_format,
-        )
+        return read_points(path, label_column=label_column, ids=ids, **_how_to_read(given))
 
     points = read(given.points, given.ids)
     say(points.summary())
@@ -127,19 +118,19 @@ def read_given_blocks(given: Namespace, n_rows: int) -> "tuple[int, Iterator[Poi
     from gramlearn.app.output import say
     from gramlearn.files.points import read_point_blocks
 
-    n, blocks = read_point_blocks(
-        given.points,
-        n_rows,
-        format=given.points_format,
-        id_column=given.id_column,
-        item_column=given.item_column,
-        vector_column=given.vector_column,
-        ids=given.ids,
-    )
+    n, blocks = read_point_blocks(given.points, n_rows, ids=given.ids, **_how_to_read(given))
     first = next(blocks)
-    if len(first) == n:
-        say(first.summary())
+    say(first.summary(n))
     return n, chain([first], blocks)
+
+
+def _how_to_read(given: Namespace) -> dict[str, Any]:
+    return {
+        "id_column": given.id_column,
+        "item_column": given.item_column,
+        "vector_column": given.vector_column,
+        "format": given.points_format,
+    }
 
 
 def read_given_judgments(given: Namespace, points: "Points") -> "Judgments":

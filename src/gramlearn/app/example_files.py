@@ -1,7 +1,7 @@
 """Digits, judgments about them, links and a matrix, as files: to try the command on.
 
 points.npy          1,797 handwritten digits, 64 pixels each, in single precision
-items.csv           the same as a table: an id, the digit, and the pixels
+digits.csv          the same as a table: an id, the digit as a word, and the pixels
 judgments.csv       which two digits are alike, one in ten said wrongly
 held_out.csv        the same about other digits, all of it right
 links.csv           a few must-links and cannot-links

@@ -3,10 +3,25 @@
 import shutil
 import sys
 import tempfile
+from argparse import Namespace
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
+
+_READ = (
+    "model",
+    "points",
+    "queries",
+    "ids",
+    "queries_ids",
+    "side",
+    "links",
+    "matrix",
+    "weights",
+    "fixed",
+    "center",
+)
 
 
 @contextmanager
@@ -44,15 +59,26 @@ def stored(path: str) -> Iterator[str]:
         yield str(beside)
 
 
-def check_places(out: str, as_json: bool, *inputs: str | None) -> None:
-    """Whether the answer has a place: not over what is read, and not beside --json on stdout."""
+def check_places(given: Namespace) -> None:
+    """Whether the answer has a place, known before the work: not over what is read, nor beside --json."""
     from gramlearn.files.writing import check_writable
 
-    if out == "-":
-        if as_json:
-            raise ValueError("--json and -o - both want stdout; give one of them a file.")
-        return
-    for path in inputs:
-        if path not in (None, "-") and Path(out).exists() and Path(out).samefile(str(path)):
-            raise ValueError(f"-o {out} is a file that is read, and stays; choose another name.")
-    check_writable(out)
+    if given.out == "-" and given.json:
+        raise ValueError("--json and -o - both want stdout; give one of them a file.")
+    check_not_read(given)
+    for place in (given.out, getattr(given, "dropped", None)):
+        if place not in (None, "-"):
+            check_writable(place)
+
+
+def check_not_read(given: Namespace) -> None:
+    """Whether nothing that is read would be written over."""
+    read = [Path(path) for name in _READ if (path := getattr(given, name, None)) not in (None, "-")]
+    for option, name in (("-o", "out"), ("--dropped", "dropped")):
+        place = getattr(given, name, None)
+        if place in (None, "-") or not Path(place).exists():
+            continue
+        if any(path.exists() and path.samefile(place) for path in read):
+            raise ValueError(
+                f"{option} {place} is a file that is read, and stays; choose another name."
+            )

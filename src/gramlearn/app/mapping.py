@@ -17,12 +17,12 @@ def in_order_of(learner: Any, points: Points, *, quietly: bool = False) -> Any:
     tell = (lambda words: None) if quietly else say
     width = getattr(learner, "n_features_in_", points.X.shape[1])
     known = getattr(learner, "feature_names_in_", None)
-    if points.X.shape[1] != width and (known is None or points.feature_names is None):
-        raise FileError(
-            f"{points.source} has {points.X.shape[1]} features, but the model was learned from {width}; pass "
-            "points of the same kind."
-        )
     if known is None or points.feature_names is None:
+        if points.X.shape[1] != width:
+            raise FileError(
+                f"{points.source} has {points.X.shape[1]} features, but the model was learned from {width}; "
+                "pass points of the same kind."
+            )
         if known is not None:
             tell(
                 f"gramlearn: note: {points.source} has no names of features; its columns are taken to be "

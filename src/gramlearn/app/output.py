@@ -10,6 +10,8 @@ from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from typing import Any
 
+from gramlearn._base.printable import printable
+
 Rows = Sequence[tuple[str, str]]
 
 DONE = 0
@@ -31,12 +33,7 @@ def show(
         lines = [json.dumps(plain(answer), ensure_ascii=False, allow_nan=False)]
     stream = sys.stderr if to_stderr else sys.stdout
     for line in lines:
-        print(line if as_json else _printable(line), file=stream)
-
-
-def _printable(line: str) -> str:
-    """What a file says must not speak to the terminal."""
-    return "".join(c if c.isprintable() else c.encode("unicode_escape").decode() for c in line)
+        print(line if as_json else printable(line), file=stream)
 
 
 def aligned(rows: Rows) -> list[str]:
@@ -70,7 +67,7 @@ def warnings_said() -> Iterator[list[str]]:
         if issubclass(category, DeprecationWarning) or words in said:
             return
         said.append(words)
-        say(f"gramlearn: note: {_printable(words)}")
+        say(f"gramlearn: note: {printable(words)}")
 
     with warnings.catch_warnings():
         warnings.simplefilter("always")

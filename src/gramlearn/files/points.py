@@ -125,10 +125,10 @@ class Points:
             lookups[part] = lookup
         return lookups
 
-    def summary(self) -> str:
-        """What was read, in a line or two."""
+    def summary(self, n_in_all: int | None = None) -> str:
+        """What was read, in a line or two; these may be a part of so many."""
         n, d = self.X.shape
-        lines = [f"{self.source}: {n:,} points with {d:,} features"]
+        lines = [f"{self.source}: {n_in_all or n:,} points with {d:,} features"]
         if self.left_out:
             words = "; ".join(
                 f"{shown(name)} ({why})" for name, why in [*self.left_out.items()][:8]

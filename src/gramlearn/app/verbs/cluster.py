@@ -36,7 +36,7 @@ class Cluster(Verb):
 
     def add_arguments(self, parser: ArgumentParser) -> None:
         add_points(parser, two_tables=False)
-        add_judgments(parser, required=False, words="links")
+        add_judgments(parser, words="links")
         parser.add_argument(
             "--links", metavar="FILE", help="must-links and cannot-links (the same as --side)"
         )
@@ -60,7 +60,7 @@ class Cluster(Verb):
             given.side = given.links
         if given.side is None:
             raise ValueError("--links is missing; without links k-means is what you want.")
-        check_places(given.out, given.json, given.points, given.side, given.ids)
+        check_places(given)
         points = read_given_points(given)
         judgments = read_given_judgments(given, points)
         if not isinstance(judgments.side, Pairs):

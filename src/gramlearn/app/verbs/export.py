@@ -61,12 +61,13 @@ class Export(Verb):
         add_answer(parser)
 
     def run(self, given: Namespace) -> int:
-        from gramlearn.app.files_or_pipes import load_model
+        from gramlearn.app.files_or_pipes import check_not_read, load_model
         from gramlearn.files.exports import export
 
         if given.out == "-":
             raise ValueError("-o - is for one stream; an export is a file or a folder: name it.")
         _check_has_a_meaning(given)
+        check_not_read(given)
         learner = load_model(given.model)
         more: dict[str, Any] = {}
         if given.points is not None:

@@ -37,7 +37,7 @@ class Fit(Verb):
 
     def add_arguments(self, parser: ArgumentParser) -> None:
         add_points(parser)
-        add_judgments(parser, required=False, words="judgments about the points")
+        add_judgments(parser, words="judgments about the points")
         parser.add_argument(
             "--labels", metavar="COLUMN", help="learn from this column of the points instead"
         )
@@ -80,7 +80,7 @@ class Fit(Verb):
             raise ValueError(
                 "pass judgments with --side, or the column of labels with --labels, one of them."
             )
-        check_places(given.out, given.json, given.points, given.queries, given.side, given.ids)
+        check_places(given)
         learner = _learner(given)
         points = read_given_points(given, given.labels)
         if given.side is not None:
@@ -134,7 +134,7 @@ def _tell(given: Namespace, points: "Points", learner: Any, learned_from: str) -
     solution = learner.solution_
     is_certified = solution.status.name == "OPTIMAL"
     verdict = getattr(learner, "verdict_", None)
-    helps = verdict is None or getattr(learner, "strength_", None) is not None or "helps" in verdict
+    helps = verdict is None or "helps" in verdict
     answer = {
         "model": str(given.out),
         "points": len(points.X),

@@ -51,7 +51,7 @@ class NearestCorrelation(Verb):
         from gramlearn.app.files_or_pipes import check_places
         from gramlearn.files.matrices import Matrix, read_matrix, write_matrix
 
-        check_places(given.out, given.json, given.matrix, given.weights, given.fixed)
+        check_places(given)
         matrix = _filled(read_matrix(given.matrix))
 
         def like_it(path: str | None, of_truths: bool = False) -> np.ndarray | None:

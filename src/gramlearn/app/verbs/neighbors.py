@@ -114,14 +114,9 @@ class _Found(NamedTuple):
     nearer_before: int
 
     @property
-    def id(self) -> str:
-        first = next(part.start for part in self.points.parts.values() if self.row in part)
-        return str(self.row - first) if self.points.ids is None else str(self.points.ids[self.row])
-
-    @property
     def named(self) -> dict[str, Any]:
         found = {
-            "id": self.id,
+            "id": self.points.name_of(self.row),
             "distance": self.squared**0.5,
             "rank_before": self.nearer_before + 1,
         }
@@ -130,7 +125,7 @@ class _Found(NamedTuple):
 
     @property
     def words(self) -> str:
-        shown = f"{self.id}{_shown(self.points, self.row)}"
+        shown = f"{self.points.name_of(self.row)}{_shown(self.points, self.row)}"
         return f"{self.nearer_before + 1:>6}  {self.squared**0.5:>10.4g}  {shown}"
 
 

@@ -39,7 +39,7 @@ class Report(Verb):
     def add_arguments(self, parser: ArgumentParser) -> None:
         parser.add_argument("model", metavar="MODEL", help="a model file")
         add_points(parser)
-        add_judgments(parser, required=False)
+        add_judgments(parser)
         parser.add_argument(
             "--labels", metavar="COLUMN", help="a column of the points with classes"
         )
@@ -63,7 +63,7 @@ class Report(Verb):
         from gramlearn.app.mapping import in_order_of
         from gramlearn.plots.report import report
 
-        check_places(given.out, given.json, given.points, given.side, given.model)
+        check_places(given)
         learner = load_model(given.model)
         points = read_given_points(given, given.labels)
         side = None if given.side is None else read_given_judgments(given, points).side

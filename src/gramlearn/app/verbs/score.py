@@ -13,8 +13,6 @@ from gramlearn.app.arguments import (
 from gramlearn.app.output import DONE, LOOK, aligned, show
 from gramlearn.app.verb import Verb
 
-_CLEAR = 2.0  # standard errors
-
 
 @final
 class Score(Verb):
@@ -32,15 +30,16 @@ class Score(Verb):
     def add_arguments(self, parser: ArgumentParser) -> None:
         parser.add_argument("model", metavar="MODEL", help="a model file")
         add_points(parser)
-        add_judgments(parser, required=False)
+        add_judgments(parser)
         parser.add_argument(
             "--labels", metavar="COLUMN", help="judge by this column of the points instead"
         )
         add_answer(parser)
 
     def run(self, given: Namespace) -> int:
-        from gramlearn.app.files_or_pipes import load_model
+        from gramlearn.app.files_or_pipes import check_not_read, load_model
         from gramlearn.app.mapping import in_order_of
+        from gramlearn.methods.choosing.choose import CLEAR
         from gramlearn.plots.report.reading import Given
         from gramlearn.plots.report.scores import score_given
 
@@ -48,6 +47,7 @@ class Score(Verb):
             raise ValueError(
                 "pass judgments with --side, or the column of labels with --labels, one of them."
             )
+        check_not_read(given)
         learner = load_model(given.model)
         points = read_given_points(given, given.labels)
         side = None if given.side is None else read_given_judgments(given, points).side
@@ -58,15 +58,12 @@ class Score(Verb):
             raise ValueError("there is nothing to judge by: the labels are all the same.")
         gain, error = found["gain"]
         was_learned_from = found["was_learned_from"]
-        is_clear = error is not None and gain > _CLEAR * error
+        is_clear = error is not None and gain > CLEAR * error
         helps = is_clear and was_learned_from != "yes"
         verdict = "The learned distance helps" if helps else "No clear gain"
         if was_learned_from == "yes":
             verdict = "These are the judgments that it was learned from: take others"
-        rows = [
-            (name, _percent(*found[key]))
-            for name, key in (("before", "before"), ("after", "after"), ("gain", "gain"))
-        ]
+        rows = [(name, _percent(*found[name])) for name in ("before", "after", "gain")]
         lines = [f"{found['what']}, of {found['of']}", *aligned(rows), f"{verdict}."]
         if was_learned_from == "maybe":
             lines.append("They may be the judgments that it was learned from; if so, take others.")

@@ -51,7 +51,7 @@ class Transform(Verb):
             raise ValueError(
                 f"{given.out} does not say how to write it; end it in .{', .'.join(_ENDINGS)}, or pass --to."
             )
-        check_places(given.out, given.json, given.points, given.model, given.ids)
+        check_places(given)
         learner = load_model(given.model)
         n, blocks = read_given_blocks(given, _ROWS)
         mapped = _mapped(learner, blocks, n)

@@ -28,8 +28,8 @@ _NEARLY_ALL = 0.985  # right, by a prior alone: what is left to gain could not b
 _DIGITS = 9  # of a mean score
 # Standard errors. Where nothing can be learned, the best of several candidates may be above by chance:
 # benchmarks/scripts/no_signal.py counts how often.
-_CLEAR = 2.0
-_SURE = 3.0
+CLEAR = 2.0
+SURE = 3.0
 # Few columns serve one end. Statements as they are come out right more often than they help: comparisons with
 # all points do more for a search, in unseen groups above all.
 _OF_FEW_COLUMNS = 1.0
@@ -46,7 +46,7 @@ class Gain(NamedTuple):
     @property
     def is_clear(self) -> bool:
         """Whether it is well above its standard error, and at least one thing more comes out right."""
-        return self.mean > _CLEAR * self.error and self.mean * self.n_items >= 1.0
+        return self.mean > CLEAR * self.error and self.mean * self.n_items >= 1.0
 
 
 @final
@@ -116,7 +116,7 @@ class Choice:
         mean = round(100 * self.gain.mean, 1) + 0.0  # no "-0.0"
         by = f"{mean:.1f} points (standard error {100 * self.gain.error:.1f})"
         if self.helps:
-            sure = self.gain.mean > _SURE * self.gain.error
+            sure = self.gain.mean > SURE * self.gain.error
             words = "The learned metric helps" if sure else "The learned metric probably helps"
             return f"{words}: {by} above {plain}, which scores {score:.1f} %, {of}."
         return (

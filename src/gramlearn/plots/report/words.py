@@ -3,9 +3,8 @@
 from importlib.metadata import version
 from typing import Any
 
+from gramlearn.methods.choosing.choose import CLEAR, SURE
 from gramlearn.plots.report.reading import Given
-
-_CLEAR, _SURE = 2.0, 3.0  # standard errors, as where a price is chosen
 
 
 def headline(learner: Any, scored: dict[str, Any] | None) -> list[str]:
@@ -30,12 +29,12 @@ def _of_scores(scored: dict[str, Any], is_alone: bool) -> str:
         return f"{of}, which are those that it was learned from: {numbers}."
     if scored["was_learned_from"] == "maybe":
         return f"{of}, which may be those that it was learned from: {numbers}."
-    if error is None or abs(gain) <= _CLEAR * error:
+    if error is None or abs(gain) <= CLEAR * error:
         said = f"the learned distance is not clearly better than the plain one: {numbers}"
         said += "" if error is None else f", a difference of {by}"
         return f"{of} {said}."
     words = "helps" if gain > 0 else "does harm"
-    words = words if abs(gain) > _SURE * error else f"probably {words}"
+    words = words if abs(gain) > SURE * error else f"probably {words}"
     if is_alone:
         than = "above" if gain > 0 else "below"
         where = f"{by} {than} the plain distance"
