@@ -64,7 +64,7 @@ class Score(Verb):
         if was_learned_from == "yes":
             verdict = "These are the judgments that it was learned from: take others"
         units = {"before": "%", "after": "%", "gain": "points"}
-        rows = [(name, _with_error(*found[name], unit)) for name, unit in units.items()]
+        rows = [(name, _with_error(unit, *found[name])) for name, unit in units.items()]
         lines = [f"{found['what']}, of {found['of']}", *aligned(rows), f"{verdict}."]
         if was_learned_from == "maybe":
             lines.append("They may be the judgments that it was learned from; if so, take others.")
@@ -72,7 +72,7 @@ class Score(Verb):
         return DONE if helps else LOOK
 
 
-def _with_error(value: float, error: float | None, unit: str) -> str:
+def _with_error(unit: str, value: float, error: float | None) -> str:
     words = f"{100 * value:.1f} {unit}"
     return words if error is None else f"{words} (standard error {100 * error:.1f})"
 
