@@ -501,7 +501,7 @@ def test_prices_that_cancel_still_count_the_rounding_of_t(price: float) -> None:
     rows = DiagonalEntries([0, 0], offset=1e8)
     problem = Problem(Frobenius(), I3, [Term(rows, Hard(equal=1e8 + 1))])
     at = problem.dual.regularizer.at(np.eye(3))
-    certificate, _ = PrimalPoint(problem.dual, at, np.array([price, -price])).certify()
+    certificate, _ = PrimalPoint.of(problem.dual, at, np.array([price, -price])).certify()
     assert certificate.gap >= 2 * price * np.spacing(1e8 + 1)
 
 
@@ -512,7 +512,7 @@ def test_the_optimum_lies_between_the_values_where_t_is_rounded(offset: float) -
     problem = Problem(Frobenius(), np.diag([2.0, 1, 1]), [Term(rows, Hard(equal=offset + 1))])
     e = 0.45 * np.spacing(offset)
     at = problem.dual.regularizer.at(np.diag([1 - e, 1, 1]))
-    certificate, _ = PrimalPoint(problem.dual, at, np.array([1 + e])).certify()
+    certificate, _ = PrimalPoint.of(problem.dual, at, np.array([1 + e])).certify()
     # As accurate as X is: the value of an X outside the bound is less, by its price.
     assert certificate.dual <= 0.5 <= certificate.primal + 2 * e
     assert certificate.primal - certificate.dual <= certificate.gap * (1 + 1e-9)

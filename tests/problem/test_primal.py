@@ -5,7 +5,7 @@ import pytest
 from gramlearn.constraints import Similarities, SquaredDistances, Trace
 from gramlearn.losses import Hard, Hinge, KLSlack, Linear, LogDetSlack, Square, SquaredHinge
 
-import gramlearn.problem.primal as primal
+import gramlearn.problem.costs as costs_module
 import gramlearn.solvers.primal_newton.direction as direction
 import gramlearn.solvers.primal_newton.memory as memory
 from catalogue import LOSSES, REGULARIZERS, all_constraints, name_of
@@ -13,14 +13,16 @@ from conftest import Library
 from gramlearn import Frobenius, LogDet, Problem, Term, VonNeumann, solve
 from gramlearn._base.arrays import Array
 from gramlearn.problem.constraints import Constraints
+from gramlearn.problem.costs import CostsHere
+from gramlearn.problem.curved import CurvedHere
 from gramlearn.problem.linear_maps import LinearMap, joint_adjoint, joint_apply
 from gramlearn.problem.linear_maps.directions import DirectionMap
 from gramlearn.problem.primal import PrimalPoint
+from gramlearn.problem.ramps import smoothed
 from gramlearn.problem.scan import near_rows
 from gramlearn.problem.spectral import Regularizer
 from gramlearn.solvers import PrimalNewton
 from gramlearn.solvers.primal_newton.barrier import BarrierPoint
-from gramlearn.solvers.primal_newton.smoothing import smoothed
 
 N = 5
 _rng = np.random.default_rng(0)
@@ -45,7 +47,7 @@ def point_of(
     V = library.numpy(problem.space.basis)
     x, U = np.linalg.eigh(V.T @ F @ F.T @ V)
     Y = (U * regularizer.derivative(x)) @ U.T
-    return PrimalPoint(problem.dual, regularizer.at(library.array(Y)))
+    return PrimalPoint.of(problem.dual, regularizer.at(library.array(Y)))
 
 
 @pytest.mark.covering("constraints", "regularizer")
@@ -61,7 +63,7 @@ def test_the_gap_is_primal_less_dual(
     assert point.value <= certificate.primal <= point.value + 1e-11 * (1 + abs(point.value))
     assert certificate.gap < np.inf
     if point.gap < np.inf:
-        assert lam is point.lam
+        assert lam is point.costs.lam
         assert certificate.gap == pytest.approx(point.gap, rel=1e-10, abs=1e-11)
 
 
@@ -128,7 +130,7 @@ def test_the_direction_solves_the_newton_system(
         assert known is not None
         found, _ = direction.newton_direction(point, direction.Accuracy(accuracy), known)
     dX = library.numpy(found)
-    maps, curvature = point.curved
+    maps, curvature = point.curved.gathered()
     B = np.concatenate([library.numpy(m.matrices()) for m in maps])
     curvature = library.numpy(curvature)
     R, Phi = library.numpy(point.residual), library.numpy(point.softness)
@@ -152,8 +154,9 @@ def test_the_system_of_normal_directions_takes_few_products(
     z = rng.standard_normal((len(weights) * count, rank)) @ mix.T
     maps: list[LinearMap] = [DirectionMap(library.array(z), weights)]
     curvature, h = library.array(np.full(count, 10.0)), library.array(np.ones((1, 1)))
-    inverse = direction._Preconditioner.of(maps, curvature, h, rank)
-    system = direction._System(maps, curvature, h, inverse)
+    curved = CurvedHere(maps, curvature, rank)
+    inverse = direction._Preconditioner.of(curved, h, rank)
+    system = direction._System(curved, h, inverse)
     products = []
 
     def counted(self: direction._System, S: Array) -> Array:
@@ -253,21 +256,22 @@ def test_the_prices_of_the_next_step_certify_too(regularizer: Regularizer) -> No
     terms = [Term(SquaredDistances(i, j, points=P), Hinge(2.0, upper=3.0))]
     dual = Problem(regularizer, np.eye(4), terms).dual
     ramps = smoothed(dual, 0.5)
-    point = PrimalPoint(ramps, regularizer.at_gradient(np.diag([1.0, 0.8, 0.9, 1.1])))
+    at = regularizer.at_gradient(np.diag([1.0, 0.8, 0.9, 1.1]))
+    point = PrimalPoint(dual, at, CostsHere(ramps, at.frame, at.spectrum, exact=dual))
     for size in (1e-6, 0.1, 100.0):
         dX = size * (np.diag([0.1, -0.1, 0.05, 0.02]) + 0.01)
-        ahead = point.at_next_prices(dual, dX)
+        ahead = point.ahead(dX)
         lo, hi = dual.box
-        assert np.all((lo <= ahead.lam) & (ahead.lam <= hi))
-        assert ahead.value == point.with_losses(dual).value
-        expected = ahead.value - dual.at(ahead.lam).value
+        assert np.all((lo <= ahead.costs.lam) & (ahead.costs.lam <= hi))
+        assert ahead.value == point.with_kinks().value
+        expected = ahead.value - dual.at(ahead.costs.lam).value
         assert ahead.gap == pytest.approx(expected, rel=1e-9, abs=1e-9)
     Q = point.at.frame
     step = 1e-6 * (np.diag([0.1, -0.1, 0.05, 0.02]) + 0.01)
     X = point.at.factor @ point.at.factor.T + Q @ step @ Q.T
     t = np.einsum("ki,ij,kj->k", P[i] - P[j], X, P[i] - P[j])
     prices = np.concatenate([part.loss.price(t) for part in ramps.parts])
-    np.testing.assert_allclose(point.at_next_prices(dual, step).lam, prices, atol=1e-9)
+    np.testing.assert_allclose(point.ahead(step).costs.lam, prices, atol=1e-9)
 
 
 def test_a_sample_of_the_constraints_makes_the_same_preconditioner() -> None:
@@ -277,10 +281,11 @@ def test_a_sample_of_the_constraints_makes_the_same_preconditioner() -> None:
     maps: list[LinearMap] = [DirectionMap(rng.standard_normal((size, rank)), (1.0,))]
     curvature = rng.exponential(size=size)
     Phi = np.ones((1, 1))
-    whole = direction._Preconditioner.of(maps, curvature, Phi, rank)
-    some = direction._sample(maps, curvature, 4000)
-    assert some[0][0].size == 4000
-    sampled = direction._Preconditioner.of(*some, Phi, rank)
+    curved = CurvedHere(maps, curvature, rank)
+    whole = direction._Preconditioner.of(curved, Phi, rank)
+    some = curved.sample(4000)
+    assert some.size == 4000
+    sampled = direction._Preconditioner.of(some, Phi, rank)
     S = np.diag([1.0, 2.0, -1.0, 0.5]) + np.ones((rank, rank))
     np.testing.assert_allclose(sampled.apply(S), whole.apply(S), rtol=0.2, atol=0.05 / size)
 
@@ -290,24 +295,24 @@ def test_constraints_without_a_price_add_nothing(
     nearly_all: float, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Whether they are left out or taken along: lam and B* d B are those of the definition."""
-    monkeypatch.setattr(primal, "_MANY", 0)
-    monkeypatch.setattr(primal, "_NEARLY_ALL", nearly_all)
+    monkeypatch.setattr(costs_module, "_MANY", 0)
+    monkeypatch.setattr(costs_module, "_NEARLY_ALL", nearly_all)
     rng = np.random.default_rng(1)
     P = rng.standard_normal((30, 4))
     i, j = rng.integers(15, size=80), rng.integers(15, 30, size=80)
     loss = SquaredHinge(2.0, upper=3.0)
     problem = Problem(LogDet(), np.eye(4), [Term(SquaredDistances(i, j, points=P), loss)])
-    point = PrimalPoint(problem.dual, LOGDET.at_gradient(np.eye(4)))
+    point = PrimalPoint.of(problem.dual, LOGDET.at_gradient(np.eye(4)))
     D = P[i] - P[j]
     t = np.sum(D**2, axis=1)
     costs = t > 3.0
     assert 0 < np.sum(costs) < len(t)
-    weighted = (D.T * np.where(costs, point.lam, 0.0)) @ D
+    weighted = (D.T * np.where(costs, point.costs.lam, 0.0)) @ D
     np.testing.assert_allclose(point.residual, weighted, atol=1e-12 * np.abs(weighted).max())
-    maps, curvature = point.curved
+    maps, curvature = point.curved.gathered()
     S = np.diag([1.0, -1.0, 2.0, 0.5]) + np.ones((4, 4))
     # The loss is C (t - b)^2 / 2 or C (t - b)^2: its second derivative is the slope of the price.
-    second = np.where(costs, point.lam / np.where(costs, t - 3.0, 1.0), 0.0)
+    second = np.where(costs, point.costs.lam / np.where(costs, t - 3.0, 1.0), 0.0)
     expected = (D.T * (second * np.einsum("ki,ij,kj->k", D, S, D))) @ D
     found = joint_adjoint(maps, curvature * joint_apply(maps, S))
     np.testing.assert_allclose(found, expected, atol=1e-12 * np.abs(expected).max())
@@ -326,17 +331,18 @@ def test_a_system_that_is_known_is_solved_at_once(
     h = library.array(h + h.T)
     curvature = library.array(rng.random(count))
     maps: list[LinearMap] = [DirectionMap(library.array(z @ frame), (1.0,))]
-    usual = direction._Preconditioner.of(maps, curvature, h**2, rank)
-    system = direction._System(maps, curvature, h, usual)
+    curved = CurvedHere(maps, curvature, rank)
+    usual = direction._Preconditioner.of(curved, h**2, rank)
+    system = direction._System(curved, h, usual)
     entries = [np.zeros((rank, rank)) for _ in range(rank * (rank + 1) // 2)]
     for S, (i, j) in zip(entries, zip(*np.triu_indices(rank), strict=True), strict=True):
         S[i, j] = S[j, i] = 1.0
     pairs = [(library.array(S), system.product(library.array(S))) for S in entries]
     remembered = memory.Memory.of(pairs, usual, library.array(frame), h)
     turned = rng.standard_normal((rank, rank))
-    maps = [DirectionMap(library.array(z @ turned), (1.0,))]
+    curved = CurvedHere([DirectionMap(library.array(z @ turned), (1.0,))], curvature, rank)
     inverse = remembered.deflation(library.array(turned), h, usual)
-    system = direction._System(maps, curvature, h, inverse)
+    system = direction._System(curved, h, inverse)
     S = rng.standard_normal((rank, rank))
     S = S + S.T
     found = library.numpy(inverse.apply(system.product(library.array(S))))

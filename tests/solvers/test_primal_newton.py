@@ -16,10 +16,10 @@ from gramlearn._base.arrays import symmetric_part
 from gramlearn.problem.dual import Dual
 from gramlearn.problem.losses import Loss
 from gramlearn.problem.primal import PrimalPoint
+from gramlearn.problem.ramps import can_be_smoothed, smoothed
 from gramlearn.problem.spectral import Regularizer
 from gramlearn.solvers import PrimalNewton
 from gramlearn.solvers.primal_newton.barrier import BarrierPoint
-from gramlearn.solvers.primal_newton.smoothing import can_be_smoothed, smoothed
 
 HINGES = [Hinge(2.0, upper=1.5), Hinge(0.5, lower=0.7), Hinge(1.0, equal=1.2)]
 
@@ -111,7 +111,7 @@ def problem_of(
 def point_at(regularizer: Regularizer, F: np.ndarray) -> BarrierPoint:
     """X = F F', with a barrier."""
     dual = problem_of(regularizer, SquaredHinge, 1.0, len(F)).dual
-    return BarrierPoint(PrimalPoint(dual, regularizer.at_gradient(F)), 0.1, np.ones(len(F)))
+    return BarrierPoint(PrimalPoint.of(dual, regularizer.at_gradient(F)), 0.1, np.ones(len(F)))
 
 
 def matrix_of(point: BarrierPoint) -> np.ndarray:

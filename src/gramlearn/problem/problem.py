@@ -31,6 +31,7 @@ from gramlearn.problem.constraints import Constraints
 from gramlearn.problem.dual import Dual, Origin, Part
 from gramlearn.problem.linear_maps import LinearMap
 from gramlearn.problem.losses import Loss
+from gramlearn.problem.pool import PoolHere
 from gramlearn.problem.prior import Space
 from gramlearn.problem.spectral import Regularizer
 
@@ -181,6 +182,11 @@ class Problem:
         free = tuple(part for part in self.parts if not part.loss.is_fixed)
         return Dual(self.regularizer, Origin(slope, tuple(fixed)), start, free)
 
+    @cached_property
+    def pool(self) -> PoolHere:
+        """The constraints of the dual, for methods that need not have them in this process."""
+        return PoolHere(self.dual)
+
     def at_price(self, price: float) -> "Problem":
         """The same problem with so many times the weight on all losses, except Hard and Linear ones."""
         price = float(check_positive(price, "price", "at_price"))
@@ -191,7 +197,8 @@ class Problem:
                 terms[k], parts[k] = replace(terms[k], loss=loss), replace(parts[k], loss=loss)
         other = copy(self)  # with its space and its maps
         vars(other).update(terms=tuple(terms), parts=tuple(parts))
-        vars(other).pop("dual", None)
+        for made in ("dual", "pool"):
+            vars(other).pop(made, None)
         return other
 
     @property

@@ -20,6 +20,7 @@ from gramlearn._base.arrays import (
     symmetric_part,
     transpose,
 )
+from gramlearn.problem.costs import CostsHere
 from gramlearn.problem.dual import Dual
 from gramlearn.problem.linear_maps import LinearMap, joint_adjoint, joint_apply
 from gramlearn.problem.primal import PrimalPoint
@@ -58,9 +59,14 @@ class Interior(InsidePrices):
         return self.dual.regularizer.at_gradient(self.frame)
 
     @cached_property
+    def costs(self) -> CostsHere:
+        """What the constraints cost at X with these lam."""
+        return CostsHere(self.dual, self.at.frame, self.at.spectrum, self.lam)
+
+    @cached_property
     def primal_point(self) -> PrimalPoint:
         """X with these lam, for a certificate."""
-        return PrimalPoint(self.dual, self.at, self.lam)
+        return PrimalPoint(self.dual, self.at, self.costs)
 
     @cached_property
     def maps(self) -> list[LinearMap]:
@@ -70,7 +76,7 @@ class Interior(InsidePrices):
     @property
     def t(self) -> Array:
         """t_k = offset_k + <A_k, X>."""
-        return self.primal_point.t
+        return self.costs.t
 
     @cached_property
     def residual(self) -> Array:

@@ -25,6 +25,7 @@ from gramlearn._base.arrays import (
 )
 from gramlearn._base.validation import check_count
 from gramlearn.problem.certificate import UNKNOWN, Certificate
+from gramlearn.problem.costs import CostsHere
 from gramlearn.problem.dual import Dual, DualPoint, Part
 from gramlearn.problem.primal import PrimalPoint
 from gramlearn.problem.problem import Problem
@@ -165,13 +166,12 @@ class InteriorPoint(Solver[InteriorState]):
             near = near_rows(problem.dual, point.at, stride, self.first)
             rows, working = _gather_rows(problem, state, near)
             same = working is point.dual
-            plain = point.primal_point
+            costs = point.costs
             if not same:
                 none = constant(0.0, point.lam, working.size)
-                plain = PrimalPoint(
-                    working, point.at, _carry_over(state, rows, point.lam, working.split(none))
-                )
-            certificate, lam = plain.certify()
+                lam = _carry_over(state, rows, point.lam, working.split(none))
+                costs = CostsHere(working, point.at.frame, point.at.spectrum, lam)
+            certificate, lam = PrimalPoint(working, point.at, costs).certify()
             if stride == 1 or not certificate.is_within(_COARSE_TOL):
                 break
             stride = max(1, stride // _REFINEMENT)
@@ -195,7 +195,7 @@ class InteriorPoint(Solver[InteriorState]):
         if looked.status(tol) is not None or (same and point.is_inside):
             return looked
         return replace(
-            looked, point=_join(state, rows, plain, certificate), least=(INF, INF), idle=0
+            looked, point=_join(state, rows, costs, certificate), least=(INF, INF), idle=0
         )
 
 
@@ -213,7 +213,7 @@ def _with_better_prices(
     point: Interior, rows: list[Array], answer: Answer, to_ends: bool, tol: float
 ) -> Answer:
     """X with prices that fit it better, see `fit_prices`, if these are good to tol; else the old answer."""
-    certificate, lam = PrimalPoint(point.dual, point.at, fit_prices(point, to_ends)).certify()
+    certificate, lam = PrimalPoint.of(point.dual, point.at, fit_prices(point, to_ends)).certify()
     if not (certificate.is_within(tol) and certificate.badness < INF):
         return answer
     return Answer(certificate, point.at.factor, rows, point.dual.split(lam))
@@ -241,10 +241,10 @@ def _start(start: DualPoint, times: float) -> Interior:
 
 
 def _join(
-    state: InteriorState, rows: list[Array], plain: PrimalPoint, certificate: Certificate
+    state: InteriorState, rows: list[Array], costs: CostsHere, certificate: Certificate
 ) -> Interior:
     """The point over more rows: centered anew at X, or where few rows are new, with the old multipliers."""
-    old, dual = state.point, plain.dual
+    old, dual = state.point, costs.dual
     # The prices of a start need not fit its X; those of a point with multipliers do.
     gap = min(abs(certificate.primal), certificate.gap if old.is_inside else INF)
     mu = max(old.mu, gap / (dual.size + int(old.cone.shape[0]))) if gap < INF else old.mu
@@ -255,9 +255,9 @@ def _join(
         x = old.at.spectrum
         curvature = dual.regularizer.conjugate_second(dual.regularizer.derivative(x))
         mu = max(mu, share * read(namespace(x).mean(x**2 / curvature)))
-    point = _price(dual, old.frame, plain.t, mu)
+    point = _price(dual, old.frame, costs.t, mu)
     if point.mu > _UNEVEN * mu:
-        point = _price(dual, old.frame, plain.t, point.mu)
+        point = _price(dual, old.frame, costs.t, point.mu)
     if dual.size > (1 + _FEW) * old.dual.size or not old.is_inside:
         return point
     before, after = ((p.lam, p.inside, *p.multipliers) for p in (old, point))

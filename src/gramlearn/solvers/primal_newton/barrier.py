@@ -24,7 +24,7 @@ from gramlearn._base.arrays import (
     symmetric_part,
     transpose,
 )
-from gramlearn.problem.linear_maps import LinearMap
+from gramlearn.problem.curved import Curved
 from gramlearn.problem.primal import PrimalPoint
 
 INF = float("inf")
@@ -106,8 +106,8 @@ class BarrierPoint:
         return max(self.nu, self.held)
 
     @property
-    def curved(self) -> tuple[list[LinearMap], Array]:
-        """The constraints with curvature, and that."""
+    def curved(self) -> Curved:
+        """The constraints with curvature."""
         return self.primal.curved
 
     @cached_property
@@ -164,7 +164,7 @@ class Ray:
         if not is_finite(factor):
             return None
         at = here.dual.regularizer.at_gradient(factor)
-        return replace(self.start, primal=PrimalPoint(here.dual, at), held=0.0)
+        return replace(self.start, primal=here.moved(at), held=0.0)
 
     def _turn(self, size: float) -> Array:
         """L, for a step of this size."""

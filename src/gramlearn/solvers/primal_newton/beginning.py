@@ -17,6 +17,7 @@ from gramlearn._base.arrays import (
     read,
 )
 from gramlearn.problem.dual import Dual
+from gramlearn.problem.pool import Pool
 from gramlearn.problem.primal import PrimalPoint
 from gramlearn.problem.problem import Problem
 from gramlearn.problem.spectral import ConjugatePoint
@@ -43,12 +44,12 @@ _FLOOR = 1e-10  # the least eigenvalue of X to start with, against the largest
 
 def begin_at_prior(problem: Problem, first: int, sample: int) -> PrimalState:
     """The state at the prior, on a sample of the constraints, with a barrier that keeps X there."""
-    dual, x0, stride = problem.dual, _reference(problem), 1
-    entries = dual.rank * (dual.rank + 1) // 2
-    while dual.size > max(sample, _PER_ENTRY * entries) * stride:
+    pool, x0, stride = problem.pool, _reference(problem), 1
+    entries = pool.dual.rank * (pool.dual.rank + 1) // 2
+    while pool.size > max(sample, _PER_ENTRY * entries) * stride:
         stride *= REFINEMENT
-    at = _prior_point(dual, x0)
-    state = look(problem, at, Stage(stride, 0.0, _width(dual, _WIDTH), [], dual), x0, first)
+    at = _prior_point(pool.dual, x0)
+    state = look(pool, at, Stage(stride, 0.0, _width(pool, _WIDTH)), x0, first)
     if not state.point.is_finite:
         return refuse(problem, state)
     return _with_barrier(state, _first_barrier(state.point))
@@ -56,20 +57,21 @@ def begin_at_prior(problem: Problem, first: int, sample: int) -> PrimalState:
 
 def begin_near(problem: Problem, start: Start, tol: float, first: int) -> PrimalState | None:
     """The state at a given X, or at X(lam); None where there is none."""
-    dual, x0 = problem.dual, _reference(problem)
+    pool, x0 = problem.pool, _reference(problem)
+    dual = pool.dual
     at = _point_of(dual, start)
     if at is None:
         return None
-    stage = Stage(1, 0.0, _width(dual, _WARM_WIDTH), [], dual, centers=list(start.duals))
-    priced = sum(count_true(lam != 0) for lam in start.duals)
-    state = look(problem, at, stage, x0, first, everywhere=2 * priced > dual.size)
+    stage = Stage(1, 0.0, _width(pool, _WARM_WIDTH), start.duals)
+    priced = sum(count_true(lam != 0) for lam in start.duals or ())
+    state = look(pool, at, stage, x0, first, everywhere=2 * priced > pool.size)
     point = state.point
     if not point.is_finite:
         return None
     if start.is_answer:
         # At its own prices, so that it is not lost where nothing better is found.
         state = answered(state, at_prices(state, start.duals))
-    exact = point.primal.with_losses(state.stage.exact)
+    exact = point.primal.with_kinks()
     if exact.gap <= ENOUGH * tol * max(abs(exact.value), dual.least):
         return look_again(problem, state, first)
     state = replace(state, is_given=True)
@@ -84,34 +86,33 @@ def begin_near(problem: Problem, start: Start, tol: float, first: int) -> Primal
 
 def beats_prior(problem: Problem, state: PrimalState) -> bool:
     """Whether a given X is a better start than the prior."""
-    dual, stage = problem.dual, state.stage
-    exact = state.point.primal.with_losses(stage.exact)
+    dual = problem.pool.dual
+    exact = state.point.primal.with_kinks()
     if not dual.regularizer.is_own_barrier:
         return exact.gap <= _USELESS * max(abs(exact.value), dual.least)
     # No X(lam) is singular here, so that most X far from the optimum have an infinite gap: the value decides.
-    prior = PrimalPoint(
-        dual, _prior_point(dual, state.point.x0), lam=dual.like
-    )  # any: the value is wanted
+    at = _prior_point(dual, state.point.x0)
+    prior = PrimalPoint(dual, at, problem.pool.every_cost(at))
     return exact.value <= prior.value
 
 
 def _reference(problem: Problem) -> Array:
     """The spectrum of the prior; where it is zero up to rounding, the size at which t is about its bound."""
     s, xp = problem.space.spectrum, namespace(problem.space.spectrum)
-    is_zero = s <= problem.dual.rank * machine_eps(s) * read(xp.max(s))
+    is_zero = s <= problem.pool.dual.rank * machine_eps(s) * read(xp.max(s))
     if problem.regularizer.keeps_range or not bool(xp.any(is_zero)):
         return s
     one = xp.ones_like(s)
-    return xp.where(is_zero, problem.dual.multiple_at_bounds(one) * one, s)
+    return xp.where(is_zero, problem.pool.multiple_at_bounds(one) * one, s)
 
 
 def _prior_point(dual: Dual, x0: Array) -> ConjugatePoint:
     return dual.regularizer.at_gradient(eye(dual.rank, x0) * namespace(x0).sqrt(x0))
 
 
-def _width(dual: Dual, width: float) -> float:
+def _width(pool: Pool, width: float) -> float:
     """That of the first ramps, or 0 where no loss has a kink."""
-    return 0.0 if all(part.loss.is_smooth for part in dual.parts) else width
+    return 0.0 if pool.is_smooth else width
 
 
 def _first_barrier(point: BarrierPoint) -> float:

@@ -9,9 +9,7 @@ from typing import NamedTuple
 
 from gramlearn._base.arrays import (
     Array,
-    concat,
     eigh,
-    every_row,
     eye,
     inverted,
     machine_eps,
@@ -21,8 +19,9 @@ from gramlearn._base.arrays import (
     symmetric_part,
     transpose,
 )
+from gramlearn.problem.curved import Curved
 from gramlearn.problem.hessian import Hessian
-from gramlearn.problem.linear_maps import LinearMap, joined, joint_adjoint, joint_apply, split
+from gramlearn.problem.linear_maps import joint_adjoint, joint_apply
 from gramlearn.solvers.krylov import conjugate_gradients
 from gramlearn.solvers.line_search import Step, line_search
 from gramlearn.solvers.primal_newton.barrier import BarrierPoint, Ray
@@ -77,26 +76,27 @@ def newton_direction(
 ) -> tuple[Array, Memory | None]:
     """Give dX = Phi o dY, to a residual of accuracy times |h R|, and what is remembered for the next system."""
     R, Phi = point.residual, point.softness
-    maps, curvature = point.curved
-    size, rank = int(curvature.shape[0]), int(R.shape[0])
+    curved = point.curved
+    size, rank = curved.size, int(R.shape[0])
     if size == 0:
         return -Phi * R, memory
     few = size <= _DIRECT_ROWS and size * rank**2 <= _DIRECT_ELEMENTS
     is_cheap = Phi.shape[0] == 1 and size <= min(_DIRECT_SHARE * rank, _DIRECT_SIZE)
-    if few or (is_cheap and _bound_condition(maps, curvature, Phi) > _MILD):
-        return Phi * _eliminated(maps, curvature, Phi, R), memory
+    # No eigenvalue of the system is larger than the trace and 1, and none is less than 1.
+    if few or (is_cheap and 1 + curved.trace(Phi) > _MILD):
+        return Phi * _eliminated(curved, Phi, R), memory
     if rank <= _DIRECT_RANK or size * (rank * (rank + 1) / 2) ** 2 <= _DIRECT_PRODUCTS:
-        return Phi * _written_out(maps, curvature, Phi, R), memory
+        return Phi * _written_out(curved, Phi, R), memory
     xp = namespace(R)
     h = xp.sqrt(Phi)
-    some = _sample(maps, curvature, _SAMPLE * rank)
-    inverse: Inverse = _Preconditioner.of(*some, Phi, rank)
+    some = curved.sample(_SAMPLE * rank)
+    inverse: Inverse = _Preconditioner.of(some, Phi, rank)
     if memory is not None:
         inverse = memory.deflation(point.primal.at.frame, h, inverse)
-    system = _System(maps, curvature, h, inverse)
+    system = _System(curved, h, inverse)
     right, narrow, unit = -h * R, None, 1.0
     if accuracy.usual >= _SINGLE_ACCURACY and R.dtype == xp.float64:
-        narrow = system.in_single(max(m.magnitude() for m in some[0]) or 1.0)
+        narrow = system.in_single(some.magnitude)
     if narrow is not None:
         unit = read(xp.max(xp.abs(right))) or 1.0
         right = xp.astype(right / unit, xp.float32)
@@ -111,12 +111,6 @@ def newton_direction(
     if len(products) >= _MANY_PRODUCTS and size >= _MANY_ROWS * rank:
         memory = Memory.of(products, inverse, point.primal.at.frame, h)
     return direction(S), memory
-
-
-def _bound_condition(maps: list[LinearMap], curvature: Array, Phi: Array) -> float:
-    """The trace of h B* d B h, and 1: no eigenvalue of the system is larger, and none is less than 1."""
-    pieces = zip(maps, split(maps, curvature), strict=True)
-    return 1 + sum(read(namespace(d).sum(d * m.diagonal(Phi))) for m, d in pieces)
 
 
 def promised_fall(point: BarrierPoint, dX: Array) -> float:
@@ -137,9 +131,10 @@ def search_along(ray: Ray, promise: float, tries: int) -> BarrierPoint | None:
     return better
 
 
-def _eliminated(maps: list[LinearMap], curvature: Array, Phi: Array, R: Array) -> Array:
+def _eliminated(curved: Curved, Phi: Array, R: Array) -> Array:
     """dY = -R - B* w, with (1/d + B Phi B*) w = -B(Phi R), scaled to a unit diagonal."""
     xp = namespace(R)
+    maps, curvature = curved.gathered()
     H = Hessian(maps, Phi, 1 / curvature, int(R.shape[0]))
     scale = 1 / xp.sqrt(H.diagonal)
     scaled = H.matrix() * scale[:, None] * scale[None, :] + _damping(R) * eye(H.size, R)
@@ -148,11 +143,11 @@ def _eliminated(maps: list[LinearMap], curvature: Array, Phi: Array, R: Array) -
     return -R - symmetric_part(joint_adjoint(maps, w))
 
 
-def _written_out(maps: list[LinearMap], curvature: Array, Phi: Array, R: Array) -> Array:
+def _written_out(curved: Curved, Phi: Array, R: Array) -> Array:
     """dY = -R - M(h S), with M = B* d B as a matrix over the coordinates of symmetric matrices."""
     xp = namespace(R)
     coordinates = Coordinates(int(R.shape[0]), R)
-    M = coordinates.gram(maps, curvature)
+    M = curved.gram(coordinates)
     h = xp.sqrt(coordinates.entries(xp.zeros_like(R) + Phi))
     system = h[:, None] * M * h[None, :]
     # Next to large entries the identity is lost to rounding, and with it the null space of M.
@@ -178,9 +173,7 @@ class _Preconditioner(NamedTuple):
     block: Array
 
     @classmethod
-    def of(
-        cls, maps: list[LinearMap], curvature: Array, Phi: Array, rank: int
-    ) -> "_Preconditioner":
+    def of(cls, curved: Curved, Phi: Array, rank: int) -> "_Preconditioner":
         """Take for U the eigenvectors of sum_k sqrt(d_k) |B_k|, with h as the closest product sqrt(p_i p_j).
 
         For normal directions z the mean of zz' <zz', S> is 2 M S M + tr(SM) M, with M the mean of zz'. Where M
@@ -188,20 +181,14 @@ class _Preconditioner(NamedTuple):
         another. In a sum of differences zz' - yy' the M of z and that of y would cancel, but both have a part
         in the system. A sample of the constraints shows that as well as all of them.
         """
-        xp = namespace(curvature)
-        roots = zip(maps, split(maps, xp.sqrt(curvature)), strict=True)
-        M = sum(m.absolute_sum(root) for m, root in roots)
+        xp, M = namespace(Phi), curved.spread()
         sums = xp.sum(xp.zeros_like(M) + Phi, axis=1)
         root = xp.sqrt(sums / xp.sqrt(xp.sum(sums)))
         _, U = eigh(symmetric_part(root[:, None] * M * root[None, :]))
-        rotated = [m.restrict(root[:, None] * U) for m in maps]
-        pieces = list(zip(rotated, split(rotated, curvature), strict=True))
-        every = every_row(rank, M)
-        diagonals = [m.entries(every, every) * xp.sqrt(d)[:, None] for m, d in pieces]
+        squares, of_diagonals = curved.squares(root[:, None] * U)
         identity = eye(rank, M)
-        block = inverted(identity + sum(transpose(b) @ b for b in diagonals))
+        block = inverted(identity + of_diagonals)
         # A symmetric S has every entry off the diagonal twice.
-        squares = sum(m.squares(d) for m, d in pieces)
         return cls(U, (1 - identity) / (1 + 2 * squares), block)
 
     @property
@@ -224,44 +211,29 @@ class _Preconditioner(NamedTuple):
         return _Preconditioner(*(xp.astype(x, xp.float32) for x in self))
 
 
-def _sample(maps: list[LinearMap], curvature: Array, least: int) -> tuple[list[LinearMap], Array]:
-    """Every k-th constraint, k times as curved, so that there are at least so many."""
-    k = int(curvature.shape[0]) // least
-    if k <= 1:
-        return maps, curvature
-    rows = [every_row(-(-m.size // k), curvature) * k for m in maps]
-    pieces = zip(split(maps, curvature), rows, strict=True)
-    some = [m.materialize_rows(chosen) for m, chosen in zip(maps, rows, strict=True)]
-    return joined(some), k * concat([d[chosen] for d, chosen in pieces], curvature)
-
-
 class _System(NamedTuple):
     """S -> (I + h B* d B h) S, with a preconditioner."""
 
-    maps: list[LinearMap]
-    curvature: Array
+    curved: Curved
     h: Array
     inverse: Inverse
 
     def product(self, S: Array) -> Array:
-        h = self.h
-        return S + h * joint_adjoint(self.maps, self.curvature * joint_apply(self.maps, h * S))
+        return S + self.h * self.curved.product(self.h * S)
 
     def in_single(self, scale: float) -> "_System | None":
         """The same in single precision, scaled to entries of about 1; None where its range is too small.
 
         The scale is the largest entry of a B_k, or of a sample of them.
         """
-        xp = namespace(self.curvature)
         if 1 / _MODERATE <= scale <= _MODERATE:
             scale = 1.0  # nothing to multiply
+        xp = namespace(self.h)
         peak = read(xp.max(self.h)) or 1.0
-        curvature = self.curvature * (scale * peak) ** 2
-        if read(xp.max(curvature)) > 1e15 or read(self.inverse.largest) > 1e30:
+        if self.curved.largest * (scale * peak) ** 2 > 1e15 or read(self.inverse.largest) > 1e30:
             return None
-        maps = joined(self.maps, scale)
-        curvature, h = (xp.astype(x, xp.float32) for x in (curvature, self.h / peak))
-        return _System(maps, curvature, h, self.inverse.in_single())
+        h = xp.astype(self.h / peak, xp.float32)
+        return _System(self.curved.in_single(scale, peak), h, self.inverse.in_single())
 
     def solve(
         self, right: Array, accuracy: float, finer: Callable[[Array], float]

@@ -15,13 +15,7 @@ prices are large, and short where the optimum is near the prior.
 from dataclasses import dataclass, replace
 from typing import final
 
-from gramlearn._base.arrays import (
-    Array,
-    is_array,
-    is_finite,
-    namespace,
-    read,
-)
+from gramlearn._base.arrays import Array, is_finite, namespace, read
 from gramlearn._base.validation import check_count
 from gramlearn.problem.certificate import Certificate
 from gramlearn.problem.problem import Problem
@@ -34,7 +28,6 @@ from gramlearn.solvers.primal_newton.direction import (
     promised_fall,
     search_along,
 )
-from gramlearn.solvers.primal_newton.smoothing import can_be_smoothed
 from gramlearn.solvers.primal_newton.stage import ENOUGH, LAST, NEGLIGIBLE, REFINEMENT
 from gramlearn.solvers.primal_newton.state import PrimalState, answered, at_prices, look, look_again
 from gramlearn.solvers.solver import Solver, Start
@@ -88,33 +81,21 @@ class PrimalNewton(Solver[PrimalState]):
     def objection(self, problem: Problem) -> str | None:
         if (objection := super().objection(problem)) is not None:
             return objection
-        dual = problem.dual
-        is_smooth = all(part.loss.is_smooth for part in dual.parts)
+        pool, dual = problem.pool, problem.pool.dual
         entries = dual.rank * (dual.rank + 1) // 2
-        if dual.size <= entries and not (is_smooth and dual.regularizer.is_self_concordant):
+        if pool.size <= entries and not (pool.is_smooth and dual.regularizer.is_self_concordant):
             return (
-                f"it has {dual.size} constraints, and except for LogDet without a hinge more are needed than X "
+                f"it has {pool.size} constraints, and except for LogDet without a hinge more are needed than X "
                 f"has entries ({entries})"
             )
-        for part in dual.parts:
-            name = type(part.loss).__name__
-            if not (part.loss.is_smooth or can_be_smoothed(part, dual.like)):
-                return f"{name} has no derivative everywhere, and is no hinge"
-            # Where t may be zero or less, such a loss is infinite, at the start or later.
-            offset = part.offset
-            is_positive = (
-                bool(namespace(offset).all(offset >= 0)) if is_array(offset) else offset >= 0
-            )
-            if part.size and part.loss.has_domain and not (part.map.is_nonnegative and is_positive):
-                return f"{name} is infinite for some t that these constraints may have"
-        return None
+        return pool.objection()
 
     def init(self, problem: Problem, start: Start | None, tol: float) -> PrimalState:
         near = None if start is None else begin_near(problem, start, tol, self.first)
         return near or begin_at_prior(problem, self.first, self.sample)
 
     def step(self, problem: Problem, state: PrimalState, tol: float) -> PrimalState:
-        point, stage = state.point, state.stage
+        point, stage, dual = state.point, state.stage, problem.pool.dual
         if state.is_given and not beats_prior(problem, state):
             return self.init(problem, None, tol)
         dX, memory = newton_direction(point, self._accuracy(state, tol), state.memory)
@@ -122,8 +103,8 @@ class PrimalNewton(Solver[PrimalState]):
             return self._stall(problem, state, tol)
         promise = promised_fall(point, dX)
         if state.is_given:
-            tolerated = tol * max(abs(point.primal.value), stage.exact.least)
-            of_barrier = stage.exact.rank * (stage.nu + point.stiffness)
+            tolerated = tol * max(abs(point.primal.value), dual.least)
+            of_barrier = dual.rank * (stage.nu + point.stiffness)
             if promise / 2 > max(_FAR * tolerated, _OFF_PATH * of_barrier):
                 return self.init(problem, None, tol)
             state = replace(state, is_given=False)
@@ -139,17 +120,19 @@ class PrimalNewton(Solver[PrimalState]):
             return self._stall(problem, state, tol)
         fall = point.value - better.value
         is_easy = state.is_fresh and abs(fall - promise / 2) <= _EASY * promise / 2
-        exact = better.primal.with_losses(stage.exact)
-        drift = 0.0 if stage.is_whole else state.drift + _change(point, better)
+        exact = better.primal.with_kinks()
+        drift = 0.0
+        if not stage.is_whole:
+            drift = state.drift + better.primal.costs.change_from(point.primal.costs)
         state = replace(
             state, point=better, drift=drift, memory=memory, candidate=None, is_fresh=False
         )
-        against = max(abs(exact.value), stage.exact.least)
-        losses = stage.exact.gap(exact.t, exact.lam) if stage.width else 0.0
-        of_barrier = stage.exact.rank * stage.nu  # what it adds to the gap, near its optimum
+        against = max(abs(exact.value), dual.least)
+        losses = exact.costs.mismatch if stage.width else 0.0
+        of_barrier = dual.rank * stage.nu  # what it adds to the gap, near its optimum
         if stage.stride == 1:
-            gap, dual = exact.gap, exact.value - exact.gap
-            estimate = Certificate(exact.value, dual, gap, 0.0, 1.0, stage.exact.least)
+            gap, below = exact.gap, exact.value - exact.gap
+            estimate = Certificate(exact.value, below, gap, 0.0, 1.0, dual.least)
             state = replace(state, certificate=estimate)
             if gap <= ENOUGH * tol * against:
                 if is_still:
@@ -165,7 +148,7 @@ class PrimalNewton(Solver[PrimalState]):
             if stage.width:
                 share = _LAST_CENTERED if is_last else _KINKED_CENTERED
             strength = point.strength + point.stiffness
-            enough = max(enough, share * stage.exact.rank * strength)
+            enough = max(enough, share * dual.rank * strength)
         elif stage.stride > 1:
             enough = max(enough, _COARSE_TOL * against)
         if promise / 2 > enough and not is_still:
@@ -181,8 +164,8 @@ class PrimalNewton(Solver[PrimalState]):
     def _accuracy(self, state: PrimalState, tol: float) -> Accuracy:
         """The residual to which the next Newton system is solved."""
         stage, point = state.stage, state.point
-        against = max(abs(point.primal.value), stage.exact.least)
-        rank = stage.exact.rank
+        dual = point.primal.dual
+        against, rank = max(abs(point.primal.value), dual.least), dual.rank
         if stage.stride > 1 or rank * stage.nu > 1.5 * LAST * tol * against:
             return Accuracy(_ACCURACY)
         # The gap after a step is about half the squared residual that it leaves, in the norm of Phi.
@@ -190,7 +173,7 @@ class PrimalNewton(Solver[PrimalState]):
         size = read(xp.sum(point.softness * R**2)) ** 0.5
         least = (0.4 * tol * against) ** 0.5 / size if size > 0 else 1.0
         if stage.width:
-            losses = stage.exact.gap(point.primal.t, point.primal.lam)
+            losses = point.primal.costs.with_kinks().mismatch
             fine = min(max(least, 1e-3), _ACCURACY)
             return Accuracy(_ACCURACY, fine, ENOUGH * tol * against - losses, certifies_x=True)
         forcing = min(_ACCURACY, (point.gap / against) ** 0.5) if against > 0 else _ACCURACY
@@ -213,10 +196,10 @@ class PrimalNewton(Solver[PrimalState]):
         than `least`.
         """
         stage, point = state.stage, state.point
-        rank, nu = stage.exact.rank, stage.nu
+        regularizer, rank, nu = problem.pool.dual.regularizer, problem.pool.dual.rank, stage.nu
         is_done = losses <= _ROUGH * against and rank * nu <= _FAINT * against
         if stage.stride > 1 and (is_done or self._shows_no_more(state)):
-            stage = replace(stage, stride=max(1, stage.stride // REFINEMENT), centers=None)
+            stage = replace(stage, stride=max(1, stage.stride // REFINEMENT), prices=None)
         weakens = nu > least and losses <= _ALIKE * nu * rank
         narrows = stage.width > 0 and stage.stride == state.stage.stride
         if weakens:
@@ -225,23 +208,24 @@ class PrimalNewton(Solver[PrimalState]):
             # More constraints may make it thinner than the sample did.
             is_faint = weaker <= NEGLIGIBLE * point.stiffness
             is_known = stage.stride == state.stage.stride
-            if stage.exact.regularizer.keeps_range and is_faint and is_known:
+            if regularizer.keeps_range and is_faint and is_known:
                 weaker = 0.0
             stage = replace(stage, nu=weaker)
         if narrows and (not weakens or nu * rank <= _ALIKE * losses):
-            centers = stage.all_prices(point.primal, problem.dual)
+            prices = stage.working.everywhere(point.primal.costs)
             factor = _MUCH_NARROWER if is_easy and not nu else _NARROWER
-            stage = replace(stage, width=stage.width / factor, centers=centers)
+            stage = replace(stage, width=stage.width / factor, prices=prices)
         drifted = state.drift > _DRIFT and not stage.is_whole
         if drifted or stage.stride != state.stage.stride:
-            looked = look(problem, point.primal.at, stage, point.x0, self.first)
+            looked = look(problem.pool, point.primal.at, stage, point.x0, self.first)
             looked = replace(looked, point=replace(looked.point, held=nu), memory=state.memory)
             return replace(
                 looked, stages=state.stages + 1, certificate=state.certificate, is_fresh=True
             )
         primal = point.primal
         if stage.width != state.stage.width:
-            primal = primal.repriced(stage.smooth())
+            stage = replace(stage, working=stage.working.narrowed(stage.width, stage.prices))
+            primal = primal.with_costs(stage.working.costs_again(primal.costs))
         point = BarrierPoint(primal, stage.nu, point.x0, held=nu)
         return replace(state, stage=stage, point=point, stages=state.stages + 1, is_fresh=True)
 
@@ -249,9 +233,8 @@ class PrimalNewton(Solver[PrimalState]):
         """Whether X is so thin in a direction that the error of a sample matters, which is entries / size."""
         primal, stage = state.point.primal, state.stage
         _, s = primal.at.axes
-        entries = stage.exact.rank * (stage.exact.rank + 1) / 2
-        size = sum(int(rows.shape[0]) for rows in stage.rows)
-        return read(s[-1]) ** 2 * size < _THIN * entries * read(s[0]) ** 2
+        entries = primal.dual.rank * (primal.dual.rank + 1) / 2
+        return read(s[-1]) ** 2 * stage.working.size < _THIN * entries * read(s[0]) ** 2
 
     def _certify_ahead(
         self, problem: Problem, state: PrimalState, dX: Array, promise: float, tol: float
@@ -262,33 +245,20 @@ class PrimalNewton(Solver[PrimalState]):
         of the next X may not even exist. The prices that the Newton model predicts do not leap.
         """
         stage, primal = state.stage, state.point.primal
-        tolerated = ENOUGH * tol * max(abs(primal.value), stage.exact.least)
-        if promise / 2 + stage.exact.gap(primal.t, primal.lam) > tolerated:
+        tolerated = ENOUGH * tol * max(abs(primal.value), primal.dual.least)
+        if promise / 2 + primal.costs.with_kinks().mismatch > tolerated:
             return None
-        ahead = primal.at_next_prices(stage.exact, dX)
+        ahead = primal.ahead(dX)
         if not ahead.gap <= tolerated:
             return None
-        duals = stage.all_prices(ahead, problem.dual)
+        prices = stage.working.everywhere(ahead.costs)
         if not stage.is_whole:
-            looked = look(problem, primal.at, stage, state.point.x0, self.first)
+            looked = look(problem.pool, primal.at, stage, state.point.x0, self.first)
             state = replace(looked, stages=state.stages + 1)
-        state = answered(state, at_prices(state, duals))
+        state = answered(state, at_prices(state, prices))
         return state if state.status(tol) is not None else None
 
     def _stall(self, problem: Problem, state: PrimalState, tol: float) -> PrimalState:
         """No step lowers the value: certify what there is, and say so."""
         state = look_again(problem, state, self.first)
         return state if state.status(tol) is not None else replace(state, ending=Status.STALLED)
-
-
-def _change(here: BarrierPoint, there: BarrierPoint) -> float:
-    """The largest change of a t, against its size or a tenth of the usual size."""
-    dual, xp = here.primal.dual, namespace(here.primal.t)
-    if not dual.size:
-        return 0.0
-    change = dual.each(
-        lambda part, s, t: xp.abs(t - s) / (xp.abs(s) + xp.abs(t) + 0.1 * part.unit),
-        here.primal.t,
-        there.primal.t,
-    )
-    return 2 * read(xp.max(change))

@@ -4,14 +4,14 @@ Between two looks at all constraints, a solve works with those that cost somethi
 An answer is certified over all of them.
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from typing import Any, final
 
-from gramlearn._base.arrays import Array, clipped, concat, count_true, namespace
+from gramlearn._base.arrays import Array
+from gramlearn.problem.pool import Look, Pool
 from gramlearn.problem.primal import PrimalPoint
 from gramlearn.problem.problem import Problem
-from gramlearn.problem.scan import near_rows
 from gramlearn.problem.spectral import ConjugatePoint
 from gramlearn.problem.status import Status
 from gramlearn.solvers.loop import State
@@ -22,7 +22,6 @@ from gramlearn.solvers.solver import Answer
 from gramlearn.solvers.working_set.infeasibility import end_infeasible, find_impossible
 
 INF = float("inf")
-_MOST = 0.75  # where this share of the constraints matters, all are taken: they need not be looked for again
 
 
 @final
@@ -45,8 +44,8 @@ class PrimalState(State):
     @property
     def details(self) -> Mapping[str, Any]:
         return {
-            "working": self.point.primal.dual.size,
-            "active": count_true(self.point.primal.lam != 0),
+            "working": self.stage.working.size,
+            "active": self.point.primal.costs.active,
             "stages": self.stages,
             "barrier": self.stage.nu,
             "primal": self.point.value,
@@ -55,25 +54,15 @@ class PrimalState(State):
 
 
 def look(
-    problem: Problem,
-    at: ConjugatePoint,
-    stage: Stage,
-    x0: Array,
-    first: int,
-    *,
-    everywhere: bool = False,
+    pool: Pool, at: ConjugatePoint, stage: Stage, x0: Array, first: int, *, everywhere: bool = False
 ) -> PrimalState:
     """Find the constraints that matter at X, all or among a sample; `everywhere`, all do.
 
     At least `first` that cost nothing are kept near.
     """
-    dual = problem.dual
-    rows = dual.every_row if everywhere else near_rows(dual, at, stage.stride, first)
-    if stage.stride == 1 and sum(int(r.shape[0]) for r in rows) >= _MOST * dual.size:
-        rows = dual.every_row
-    stage = stage.over(rows, dual)
-    primal = PrimalPoint(stage.smooth(), at)
-    return PrimalState(stage, BarrierPoint(primal, stage.nu, x0))
+    working = pool.look(at, Look(stage.stride, stage.width, first, everywhere, stage.prices))
+    primal = PrimalPoint(pool.dual, at, working.costs(at))
+    return PrimalState(replace(stage, working=working), BarrierPoint(primal, stage.nu, x0))
 
 
 def look_again(problem: Problem, state: PrimalState, first: int) -> PrimalState:
@@ -81,38 +70,34 @@ def look_again(problem: Problem, state: PrimalState, first: int) -> PrimalState:
     stage, primal = state.stage, state.point.primal
     if stage.stride > 1 or not stage.is_whole:
         # A constraint of which nothing is known yet has no price.
-        centers = None if stage.stride > 1 else stage.all_prices(primal, problem.dual)
-        stage = replace(stage, stride=1, centers=centers)
-        looked = look(problem, primal.at, stage, state.point.x0, first)
+        prices = None if stage.stride > 1 else stage.working.everywhere(primal.costs)
+        stage = replace(stage, stride=1, prices=prices)
+        looked = look(problem.pool, primal.at, stage, state.point.x0, first)
         state = replace(looked, stages=state.stages + 1, memory=state.memory)
         stage, primal = state.stage, state.point.primal
     if not state.point.is_finite:
         return refuse(problem, state)
-    return answered(state, primal.with_losses(stage.exact))
+    return answered(state, primal.with_kinks())
 
 
-def at_prices(state: PrimalState, duals: Sequence[Array]) -> PrimalPoint:
+def at_prices(state: PrimalState, prices: Any) -> PrimalPoint:
     """The same X at these prices of all constraints, in place of its own."""
-    exact, primal = state.stage.exact, state.point.primal
-    pieces = zip(duals, state.stage.rows, strict=True)
-    lam = clipped(concat([lam[rows] for lam, rows in pieces], primal.t), *exact.box)
-    return PrimalPoint(exact, primal.at, lam, primal)
+    primal = state.point.primal
+    return primal.with_costs(state.stage.working.at_prices(primal.costs, prices))
 
 
 def answered(state: PrimalState, primal: PrimalPoint) -> PrimalState:
     """The state with this X, at these prices, as an answer with its certificate."""
-    stage = state.stage
-    certificate, lam = primal.certify()
-    answer = Answer(certificate, primal.at.factor, stage.rows, stage.exact.split(lam))
+    certificate, prices = primal.certify()
+    answer = Answer(certificate, primal.at.factor, *state.stage.working.named(prices))
     return replace(state, certificate=certificate, candidate=answer)
 
 
 def refuse(problem: Problem, state: PrimalState) -> PrimalState:
     """A constraint costs infinity at X: prove that no X can change that, or leave it to another solver."""
-    stage, primal = state.stage, state.point.primal
-    pieces = zip(stage.exact.parts, stage.exact.split(primal.t), stage.rows, strict=True)
-    lost = [rows[namespace(t).isinf(part.loss.value(t))] for part, t, rows in pieces]
-    proof = find_impossible(problem, lost)
+    primal = state.point.primal
+    lost = state.stage.working.infinite(primal.costs)
+    proof = None if lost is None else find_impossible(problem, lost)
     if proof is None:
         return replace(state, ending=Status.STALLED)
     found = primal.at.factor, -INF, INF
