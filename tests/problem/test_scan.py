@@ -7,6 +7,7 @@ from gramlearn.losses import Hinge, KLSlack, Linear, Square, SquaredHinge
 
 from gramlearn import Frobenius, LogDet, Problem, Status, Term, solve
 from gramlearn.problem.linear_maps import Direction, PointMap
+from gramlearn.problem.scan import NEARNESS, scan, widest
 from gramlearn.solvers import InteriorPoint, PrimalNewton
 
 rng = np.random.default_rng(0)
@@ -157,3 +158,29 @@ def test_moving_all_points_changes_no_difference() -> None:
         exact = np.sum((moved.points[i] - moved.points[j]) ** 2, axis=1)
         assert np.all((low <= exact) & (exact <= high))
         assert np.all(high - low <= 1e-3)
+
+
+def test_nearness_is_the_smallest_margin_within_which_a_constraint_may_cost() -> None:
+    at = LogDet().at_gradient(np.diag([1.0, 2.0, 0.5, 1.0, 0.1]))
+    pairs = SquaredDistances(FIRST[:500], SECOND[:500])
+
+    def look(upper):
+        part = Problem(LogDet(), P, [Term(pairs, Hinge(1.0, upper=upper))]).dual.parts[0]
+        return scan(part, at, {}, exact=True)
+
+    room = np.random.default_rng(0).uniform(-0.02, 0.15, 500)
+    scanned = look(look(1.0).low * (1 + room))
+    expected = np.searchsorted(NEARNESS, room)
+    near = np.flatnonzero(expected < len(NEARNESS))
+    rows, level = scanned.nearness()
+    assert set(level.tolist()) == set(range(len(NEARNESS)))
+    assert rows.tolist() == near.tolist()
+    assert level.tolist() == expected[near].tolist()
+
+
+@pytest.mark.parametrize(
+    ("counts", "first", "level"),
+    [([0, 5, 9, 20, 30], 10, 2), ([5, 6, 7, 20, 90], 10, 3), ([9, 99, 99, 99, 99], 0, 0)],
+)
+def test_more_are_kept_near_where_these_are_few(counts, first: int, level: int) -> None:
+    assert widest(counts, first) == level

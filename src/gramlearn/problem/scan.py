@@ -8,6 +8,7 @@ low R <= X <= high R, then low <A_k, R> <= <A_k, X> <= high <A_k, R> for every A
 semidefinite. As X converges, low and high approach 1 and only constraints near their bounds are undecided.
 """
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from typing import final
@@ -15,6 +16,7 @@ from typing import final
 from gramlearn._base.arrays import (
     Array,
     constant,
+    count_true,
     every_row,
     machine_eps,
     namespace,
@@ -26,8 +28,9 @@ from gramlearn.problem.linear_maps import Estimates, Products
 from gramlearn.problem.spectral import ConjugatePoint
 
 INF = float("inf")
-# Constraints within this share of their bound are near it, or within a smaller one where these are many.
-_MARGINS = (0.1, 0.03, 0.01, 0.003)
+# Constraints within this share of their bound are near it, or within a smaller one where these are many;
+# within 0 are those that may cost something.
+NEARNESS = (0.0, 0.003, 0.01, 0.03, 0.1)
 
 
 @final
@@ -82,19 +85,34 @@ class Scan:
         costly = where_true(~some.loss.is_slack(t, t))
         return rows[costly] * self.stride, t[costly]
 
+    def nearness(self) -> tuple[Array, Array]:
+        """The rows of what was scanned that are near their bounds or cost something, and how near.
+
+        k where it is within `NEARNESS[k]` of its bound and not nearer: 0 is one that may cost something at X.
+        """
+        low, high, loss = self.low, self.high, self.part.loss
+        xp = namespace(low)
+        size = xp.maximum(xp.abs(low), xp.abs(high))
+        rows = where_true(~loss.is_slack(low - NEARNESS[-1] * size, high + NEARNESS[-1] * size))
+        low, high, size, loss = low[rows], high[rows], size[rows], loss.take(rows)
+        level = xp.zeros_like(rows)
+        for margin in NEARNESS[:-1]:
+            level = level + xp.astype(
+                loss.is_slack(low - margin * size, high + margin * size), level.dtype
+            )
+        return rows, level
+
     def near(self, first: int) -> Array:
         """The rows, of the whole part, that may cost something at X, and some of the nearest others."""
-        low, high, loss = self.low, self.high, self.part.loss
-        xp, rows = namespace(low), every_row(self.part.size, low)
-        costly = where_true(~loss.is_slack(low, high))
-        limit = first + 3 * int(costly.shape[0])
-        for margin in _MARGINS:
-            width = margin * xp.maximum(xp.abs(low), xp.abs(high))
-            inside = where_true(~loss.is_slack(low - width, high + width))
-            rows, low, high, loss = rows[inside], low[inside], high[inside], loss.take(inside)
-            if rows.shape[0] <= limit:
-                return rows * self.stride
-        return costly * self.stride
+        rows, level = self.nearness()
+        counts = [count_true(level <= k) for k in range(len(NEARNESS))]
+        return rows[level <= widest(counts, first)] * self.stride
+
+
+def widest(counts: Sequence[int], first: int) -> int:
+    """How near a constraint must be to be kept, where so many are as near as that or nearer."""
+    limit = first + 3 * int(counts[0])
+    return max(k for k, count in enumerate(counts) if k == 0 or count <= limit)
 
 
 def scan(
