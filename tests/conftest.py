@@ -18,11 +18,11 @@ settings.load_profile("deterministic")
 class Library:
     """One array library: makes arrays from NumPy's, and brings results back for comparison."""
 
-    def __init__(self, name: str) -> None:
-        self.name = name
+    def __init__(self, name: str, device: str | None = None) -> None:
+        self.name, self.device = name, device
 
     def __repr__(self) -> str:
-        return self.name
+        return self.name if self.device is None else f"{self.name} on {self.device}"
 
     @property
     def xp(self) -> Any:
@@ -38,18 +38,21 @@ class Library:
         if self.name == "array_api_strict":
             import array_api_strict
 
-            return array_api_strict.asarray(x)
+            device = None if self.device is None else array_api_strict.Device(self.device)
+            return array_api_strict.asarray(x, device=device)
         return x
 
     def index(self, x: Any) -> Any:
         return self.array(x, "int64")
 
     def numpy(self, x: Any) -> np.ndarray:
-        """Convert x to NumPy, after a check that it is an array of this library."""
-        assert type(x) is type(self.array(0.0)) or (self.name == "numpy" and np.isscalar(x)), type(
-            x
-        )
-        return np.asarray(x)
+        """Convert x to NumPy, after a check that it is an array of this library, on its device."""
+        here = self.array(0.0)
+        assert type(x) is type(here) or (self.name == "numpy" and np.isscalar(x)), type(x)
+        if self.device is None:
+            return np.asarray(x)
+        assert x.device == here.device, x.device
+        return np.from_dlpack(x, device="cpu")
 
 
 def pytest_configure(config: pytest.Config) -> None:
@@ -119,6 +122,20 @@ def pytest_terminal_summary(terminalreporter: Any) -> None:
 @pytest.fixture(scope="session", params=INSTALLED)
 def library(request: pytest.FixtureRequest) -> Library:
     return Library(request.param)
+
+
+OTHERS = {
+    # A device of which `np.asarray` refuses to copy, as those of GPUs do, and which mixes with no other.
+    "array_api_strict": Library("array_api_strict", "device1"),
+    "torch": Library("torch"),
+}
+
+
+@pytest.fixture(scope="session", params=OTHERS)
+def other(request: pytest.FixtureRequest) -> Library:
+    """A library that is not NumPy, on another device where it has one."""
+    pytest.importorskip(request.param, reason=f"{request.param} is not installed")
+    return OTHERS[request.param]
 
 
 @pytest.fixture

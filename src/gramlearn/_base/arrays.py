@@ -68,8 +68,23 @@ def as_index(x: Any, like: Array | None = None) -> Array:
     return _bring(x, like, namespace(like).int64)
 
 
+def brought(x: Any, like: Array) -> Array:
+    """Bring x, of numbers of any type, to the library and the device of `like`."""
+    return _bring(x, like, None)
+
+
+def check_same_device(first: Array, second: Array) -> None:
+    """Refuse arrays of one library on two devices: where the work is to be done is for the user to say."""
+    one, other = (str(array_api_compat.device(x)) for x in (first, second))
+    if one != other:
+        raise ValueError(
+            f"one array is on the device {one} and another on {other}; all arrays of a problem must be on "
+            "one device. Move them before the call."
+        )
+
+
 def _bring(x: Any, like: Array, dtype: Any) -> Array:
-    """Bring host data, or an array of the library of `like`, to that library and its device."""
+    """Bring host data, or an array of the library and the device of `like`, there."""
     xp = namespace(like)
     if is_numpy(x):
         # Other libraries refuse memory that is read-only or runs backwards.
@@ -80,6 +95,8 @@ def _bring(x: Any, like: Array, dtype: Any) -> Array:
             f"{type(like).__module__}.{type(like).__name__}; all arrays of a problem must come from "
             "one library. Convert them before the call."
         )
+    elif is_array(x):
+        check_same_device(x, like)
     return xp.asarray(x, dtype=dtype, device=array_api_compat.device(like))
 
 
@@ -91,7 +108,8 @@ def to_numpy(x: Array) -> np.ndarray:
         return np.asarray(x.detach().cpu())
     if array_api_compat.is_cupy_array(x):
         return np.asarray(x.get())
-    return np.asarray(x)
+    # Of what lies on another device, `np.asarray` is refused.
+    return np.from_dlpack(x, device="cpu") if hasattr(x, "__dlpack__") else np.asarray(x)
 
 
 def constant(value: float, like: Array, shape: int | tuple[int, ...]) -> Array:
@@ -104,6 +122,18 @@ def eye(size: int, like: Array) -> Array:
     """Give the identity matrix, of the type and on the device of `like`."""
     xp = namespace(like)
     return xp.eye(size, dtype=like.dtype, device=array_api_compat.device(like))
+
+
+def copied(x: Array) -> Array:
+    """A copy, so that what the caller does with it changes nothing else."""
+    return namespace(x).asarray(x, copy=True)
+
+
+def inverse_or_zero(x: Array, is_used: Array | None = None) -> Array:
+    """1 / x, and 0 where x is not positive, or is not used."""
+    xp = namespace(x)
+    used = x > 0 if is_used is None else is_used
+    return xp.where(used, 1 / xp.where(used, x, xp.ones_like(x)), xp.zeros_like(x))
 
 
 def read(x: Array) -> float:
@@ -277,8 +307,15 @@ def eigvalsh(matrix: Array) -> Array:
 
 
 def svd(matrix: Array) -> tuple[Array, Array, Array]:
-    """(U, s, V) with U diag(s) V = matrix, the s descending, for a square matrix."""
-    return _decomposed(matrix, lambda xp, a: tuple(xp.linalg.svd(a)))
+    """(U, s, V) with U diag(s) V = matrix, the s descending, as many as rows or columns, the fewer."""
+    return _decomposed(matrix, lambda xp, a: tuple(xp.linalg.svd(a, full_matrices=False)))
+
+
+def triangle_of(matrix: Array) -> Array:
+    """R of the QR factorization: it has the singular values and right singular vectors of the matrix."""
+    if is_numpy(matrix):
+        return np.linalg.qr(matrix, mode="r")
+    return namespace(matrix).linalg.qr(matrix, mode="reduced")[1]
 
 
 def log_abs_det(matrix: Array) -> float:
@@ -304,7 +341,7 @@ def solved_or_nan(matrix: Array, right: Array) -> Array:
 def _decomposed(matrix: Array, decompose: Callable[[Any, Array], tuple[Array, ...]]) -> Any:
     """Decompose where it is quickest: a small matrix of a GPU on the host."""
     xp = namespace(matrix)
-    is_small = matrix.shape[0] <= _SMALL_ON_DEVICE
+    is_small = max(matrix.shape) <= _SMALL_ON_DEVICE
     if not (is_small and array_api_compat.is_torch_namespace(xp) and matrix.is_cuda):
         return decompose(xp, matrix)
     found = decompose(array_api_compat.numpy, matrix.cpu().numpy())

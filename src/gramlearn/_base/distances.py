@@ -5,7 +5,8 @@ from typing import Any
 import numpy as np
 from scipy.sparse import issparse
 
-from gramlearn._base.arrays import Array, as_index, as_real, namespace, pair_squared_norms
+from gramlearn._base.arrays import Array, as_index, as_real, namespace, pair_squared_norms, read
+from gramlearn._base.points import centered
 
 _ROWS = 50_000  # pairs of sparse rows at a time
 _ROUNDING = 64 * np.finfo(float).eps  # of differences of points, relative to the points
@@ -31,12 +32,11 @@ def equal_rows(points: Any, i: Any, j: Any) -> Array:
     return squared_distances(points, i, j) == 0
 
 
-def coincide_under(
-    X: Any, points: np.ndarray, root: np.ndarray | None, i: Any, j: Any
-) -> np.ndarray:
+def coincide_under(X: Any, points: Array, root: Array | None, i: Any, j: Any) -> Array:
     """Whether points are equal under a metric, up to rounding: under A (`root`, points = X A')."""
     if root is None:
-        return np.asarray(equal_rows(X, i, j))
-    size = np.abs(X - X.mean(axis=0)).max(axis=0) * np.linalg.norm(root, axis=0)
-    rounding = _ROUNDING * np.linalg.norm(size)
-    return np.asarray(squared_distances(points, i, j) <= rounding**2)
+        return equal_rows(X, i, j)
+    xp = namespace(X)
+    size = xp.max(xp.abs(centered(X)), axis=0) * xp.linalg.vector_norm(root, axis=0)
+    rounding = _ROUNDING * read(xp.linalg.vector_norm(size))
+    return squared_distances(points, i, j) <= rounding**2

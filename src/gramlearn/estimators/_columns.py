@@ -7,13 +7,14 @@ import numpy as np
 from scipy.sparse import issparse
 from sklearn.utils.validation import check_is_fitted
 
+from gramlearn._base.points import row_squares
 from gramlearn.estimators._inputs import FLOATS, check_components
 from gramlearn.estimators._pair_methods import MahalanobisMethods
 from gramlearn.estimators._parts.arrays import Array
 from gramlearn.estimators._parts.base import FilePart
 from gramlearn.estimators._parts.nested import Maybe
 from gramlearn.estimators._parts.words import Number
-from gramlearn.methods.metric.maps import MetricMap, row_squares
+from gramlearn.methods.metric.maps import MetricMap
 
 
 class KeepsColumns(MahalanobisMethods):

@@ -12,6 +12,7 @@ import numpy as np
 from sklearn.base import BaseEstimator
 
 from gramlearn._base.arrays import to_numpy
+from gramlearn._base.points import row_squares
 from gramlearn._base.validation import as_numbers, check_positive, generator
 from gramlearn.estimators._all_or_nothing import all_or_nothing, end_early
 from gramlearn.estimators._inputs import validated, validated_array
@@ -31,7 +32,7 @@ from gramlearn.estimators._streamed_pairs import (
     in_step,
     read_told,
 )
-from gramlearn.methods.metric.maps import FullMap, row_squares
+from gramlearn.methods.metric.maps import FullMap
 from gramlearn.methods.metric.online import Asked, OnlineMetric, Spread
 from gramlearn.methods.metric.prior import read_prior
 from gramlearn.problem.status import SolveInterrupted

@@ -11,7 +11,7 @@ from typing import Any, Self, final
 import numpy as np
 from scipy.sparse import issparse
 
-from gramlearn._base.arrays import Array, as_index, namespace, to_numpy, where_true
+from gramlearn._base.arrays import Array, as_index, every_row, namespace, to_numpy, where_true
 from gramlearn._base.distances import squared_distances
 from gramlearn._base.validation import check_count, check_points, check_share
 from gramlearn.problem.losses import BoundedLoss
@@ -293,8 +293,8 @@ class Pairs(SideInformation):
         return namespace(self.similar).concat([self.similar, self.dissimilar])
 
     def near_and_far(self) -> tuple[Array, Array, Array]:
-        xp, table = namespace(self.similar), self.statement_points()
-        alike = as_index(xp.arange(table.shape[0]), table) < self.similar.shape[0]
+        table = self.statement_points()
+        alike = every_row(table.shape[0], table) < self.similar.shape[0]
         return table[:, 0], table[:, 1], alike
 
     def pair_weights(self) -> np.ndarray:

@@ -16,6 +16,7 @@ from gramlearn._base.arrays import (
     as_real,
     clipped,
     constant,
+    every_row,
     is_array,
     namespace,
     read,
@@ -56,7 +57,7 @@ def check_table(x: Any, name: str, widths: tuple[int, ...], n_points: int) -> Ar
     xp = namespace(table)
     if 0 in table.shape:
         # An empty list has neither a width nor a dtype of its own.
-        return xp.zeros((0, widths[0]), dtype=xp.int64)
+        return xp.reshape(every_row(0, table), (0, widths[0]))
     if table.ndim == 3 and table.shape[1] in widths:
         _, w, d = table.shape
         rows = ", ".join([f"{w}k", *(f"{w}k + {c}" for c in range(1, w))])
@@ -216,7 +217,7 @@ def renumber(table: Array, rows: Any, n_points: int) -> tuple[Array, Array, int]
     order = xp.argsort(rows)
     ordered = xp.take(rows, order)
     # The new number of every old point, by one search for 0..n-1 instead of one a table entry.
-    old = as_index(xp.arange(n_points), table)
+    old = every_row(n_points, table)
     place = clipped(xp.searchsorted(ordered, old), high=rows.shape[0] - 1)
     kept = xp.take(ordered, place) == old
     new = xp.where(kept, xp.take(order, place), xp.full_like(old, -1))

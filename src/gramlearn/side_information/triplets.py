@@ -11,7 +11,7 @@ from typing import Any, Self, final
 import numpy as np
 from scipy.sparse import issparse
 
-from gramlearn._base.arrays import Array, as_index, namespace, to_numpy, where_true
+from gramlearn._base.arrays import Array, every_row, namespace, to_numpy, where_true
 from gramlearn._base.distances import squared_distances
 from gramlearn._base.distinct_rows import distinct_rows
 from gramlearn._base.validation import check_count, check_host_points, check_number, generator
@@ -233,8 +233,7 @@ class Triplets(SideInformation):
     def find_impossible(self, coincide: Coincide) -> Array:
         """None: a comparison that cannot hold is an answer like any other, for a soft loss to weigh."""
         del coincide
-        xp = namespace(self.triplets)
-        return xp.zeros(self.size, dtype=xp.bool)
+        return self.triplets[:, 0] < 0
 
     def _drop(self, mask: Array) -> Self:
         kept = where_true(~mask)
@@ -251,7 +250,7 @@ class Triplets(SideInformation):
         xp = namespace(self.triplets)
         near, far = _two_pairs(tables.contiguous_columns(self.triplets))
         i, j = (xp.concat([a, b]) for a, b in zip(near, far, strict=True))
-        return i, j, as_index(xp.arange(2 * self.size), i) < self.size
+        return i, j, every_row(2 * self.size, i) < self.size
 
     @property
     def margin_or_one(self) -> Any:

@@ -16,6 +16,20 @@ from typing import Any
 import numpy as np
 from scipy.sparse import issparse
 
+from gramlearn._base.arrays import (
+    Array,
+    as_real,
+    count_true,
+    eigh,
+    eye,
+    machine_eps,
+    namespace,
+    read,
+    svd,
+    to_numpy,
+    triangle_of,
+)
+from gramlearn._base.points import column_means, rows_at
 from gramlearn._base.threads import threads_that_help
 from gramlearn._base.validation import check_basis, check_choice, check_count
 
@@ -33,7 +47,7 @@ _EXACT = 1000  # up to this many rows or columns, singular vectors are computed 
 
 def basis_of(
     basis: Any, X: Any, classes: Classes, rank: int | None, rng: np.random.Generator
-) -> np.ndarray:
+) -> Array:
     """Orthonormal columns that span the basis asked for; `classes` are the rows of each class, where known.
 
     A matrix needs no rank: it has one.
@@ -47,7 +61,7 @@ def basis_of(
         with threads_that_help():
             directions = check_choice(basis, "basis", _BASES)(X, classes, rank, rng)
     else:
-        directions = check_basis(basis, rank)
+        directions = _where(X, check_basis(basis, rank))
         if directions.shape[0] != X.shape[1]:
             raise ValueError(
                 f"`basis` has {directions.shape[0]} rows, but X has {X.shape[1]} features; its columns are "
@@ -62,19 +76,19 @@ def check_basis_name(basis: Any) -> None:
         check_choice(basis, "basis", _BASES)
 
 
-def orthonormal(directions: np.ndarray) -> np.ndarray:
+def orthonormal(directions: Array) -> Array:
     """An orthonormal basis of the span of the columns."""
-    gram = directions.T @ directions
-    if np.abs(gram - np.eye(len(gram))).max() <= _ORTHONORMAL:
-        return np.ascontiguousarray(directions)
-    U, s, _ = np.linalg.svd(directions, full_matrices=False)
-    independent = s > _DEPENDENT * s[0] if s.size and s[0] > 0 else np.zeros(s.shape, dtype=bool)
-    if not independent.any():
+    gram, xp = directions.T @ directions, namespace(directions)
+    if read(xp.max(xp.abs(gram - eye(gram.shape[0], gram)))) <= _ORTHONORMAL:
+        return xp.asarray(directions, copy=True)
+    U, s, _ = svd(directions)
+    independent = count_true(s > _DEPENDENT * s[0]) if s.shape[0] and read(s[0]) > 0 else 0
+    if not independent:
         raise ValueError("`basis` spans no direction: all of its columns are zero.")
-    return np.ascontiguousarray(U[:, independent])
+    return xp.asarray(U[:, :independent], copy=True)
 
 
-def _singular_vectors(X: Any, classes: Classes, rank: int, rng: np.random.Generator) -> np.ndarray:
+def _singular_vectors(X: Any, classes: Classes, rank: int, rng: np.random.Generator) -> Array:
     del classes
     rank = min(rank, *X.shape)
     if min(X.shape) <= _EXACT:
@@ -82,10 +96,11 @@ def _singular_vectors(X: Any, classes: Classes, rank: int, rng: np.random.Genera
     from sklearn.utils.extmath import randomized_svd
 
     seed = int(rng.integers(2**31))
-    return np.asarray(randomized_svd(X, rank, n_iter=7, random_state=seed)[2].T)
+    found = randomized_svd(_for_scikit_learn(X), rank, n_iter=7, random_state=seed)[2].T
+    return _where(X, found)
 
 
-def _exact_singular_vectors(X: Any, rank: int) -> np.ndarray:
+def _exact_singular_vectors(X: Any, rank: int) -> Array:
     """From the Gram matrix of the shorter side where that is exact enough, and otherwise from X itself.
 
     Rounding of X'X is that of an X that differs by eps (s_1 / s_k) |X|, where s_k is the least singular value
@@ -96,18 +111,19 @@ def _exact_singular_vectors(X: Any, rank: int) -> np.ndarray:
         over="ignore", invalid="ignore"
     ):  # of points that are too large for their squares
         gram = X @ X.T if wide else X.T @ X
-    if is_sparse or _LEAST_SQUARE < gram.diagonal().max() < np.inf:
-        squares, U = np.linalg.eigh(gram.toarray() if is_sparse else gram)
-        squares, U = squares[::-1][:rank], U[:, ::-1][:, :rank]
-        if is_sparse or squares[-1] >= _WELL_CONDITIONED**2 * squares[0]:
-            U = U[:, squares > gram.shape[0] * np.finfo(float).eps * squares[0]]
-            return np.asarray(X.T @ U if wide else U)
-    # The triangle of X = QR has the singular values and right singular vectors of X.
-    _, s, Vt = np.linalg.svd(X if wide else np.linalg.qr(X, mode="r"), full_matrices=False)
-    return np.asarray(Vt[s > _DEPENDENT * s[0]][:rank].T)
+    gram = gram.toarray() if is_sparse else gram
+    xp = namespace(gram)
+    if is_sparse or _LEAST_SQUARE < read(xp.max(xp.linalg.diagonal(gram))) < np.inf:
+        squares, U = eigh(gram)
+        squares, U = xp.flip(squares)[:rank], xp.flip(U, axis=1)[:, :rank]
+        if is_sparse or read(squares[-1] - _WELL_CONDITIONED**2 * squares[0]) >= 0:
+            kept = count_true(squares > gram.shape[0] * machine_eps(gram) * squares[0])
+            return X.T @ U[:, :kept] if wide else U[:, :kept]
+    _, s, Vt = svd(X if wide else triangle_of(X))
+    return Vt[: min(rank, count_true(s > _DEPENDENT * s[0])), :].T
 
 
-def _class_means(X: Any, classes: Classes, rank: int, rng: np.random.Generator) -> np.ndarray:
+def _class_means(X: Any, classes: Classes, rank: int, rng: np.random.Generator) -> Array:
     if classes is None:
         raise ValueError(
             '`basis="class_means"` needs the class of each point; pass `y`, or choose another basis.'
@@ -118,32 +134,46 @@ def _class_means(X: Any, classes: Classes, rank: int, rng: np.random.Generator) 
             "or None); pass labels, or choose another basis."
         )
     if len(classes) > rank:
-        means = np.stack([np.asarray(X[rows].mean(axis=0)).reshape(-1) for rows in classes])
-        return _cluster_means(means, rank, rng)
+        every = [column_means(rows_at(X, rows)) for rows in classes]
+        return _cluster_means(namespace(every[0]).stack(every), rank, rng)
     # The first classes take one cluster more where the rank is not a multiple of their number.
     counts = [rank // len(classes) + (k < rank % len(classes)) for k in range(len(classes))]
     parts = zip(classes, counts, strict=True)
-    return np.hstack([_cluster_means(X[rows], count, rng) for rows, count in parts])
+    means = [_cluster_means(rows_at(X, rows), count, rng) for rows, count in parts]
+    return namespace(means[0]).concat(means, axis=1)
 
 
-def _subset(X: Any, classes: Classes, rank: int, rng: np.random.Generator) -> np.ndarray:
+def _subset(X: Any, classes: Classes, rank: int, rng: np.random.Generator) -> Array:
     del classes
     rows = rng.choice(X.shape[0], size=min(rank, X.shape[0]), replace=False)
-    chosen = X[np.sort(rows)]
-    return np.asarray(chosen.toarray() if issparse(chosen) else chosen).T
+    return _written_out(rows_at(X, np.sort(rows))).T
 
 
-def _cluster_means(X: Any, count: int, rng: np.random.Generator) -> np.ndarray:
+def _cluster_means(X: Any, count: int, rng: np.random.Generator) -> Array:
     from sklearn.cluster import KMeans
 
     count = min(count, X.shape[0])
     if count == X.shape[0]:
-        return np.asarray(X.toarray() if issparse(X) else X).T
-    means = KMeans(count, n_init=1, random_state=int(rng.integers(2**31))).fit(X).cluster_centers_
-    return np.asarray(means).T
+        return _written_out(X).T
+    clusters = KMeans(count, n_init=1, random_state=int(rng.integers(2**31)))
+    return _where(X, clusters.fit(_for_scikit_learn(X)).cluster_centers_.T)
 
 
-_BASES: Mapping[str, Callable[[Any, Classes, int, np.random.Generator], np.ndarray]] = {
+def _written_out(X: Any) -> Array:
+    return X.toarray() if issparse(X) else X
+
+
+def _for_scikit_learn(X: Any) -> Any:
+    """Points in host memory, where its k-means and randomized singular vectors are computed."""
+    return X if issparse(X) else to_numpy(X)
+
+
+def _where(X: Any, found: np.ndarray) -> Array:
+    """What was found, where the points are."""
+    return found if issparse(X) else as_real(found, X)
+
+
+_BASES: Mapping[str, Callable[[Any, Classes, int, np.random.Generator], Array]] = {
     "svd": _singular_vectors,
     "means": lambda X, classes, rank, rng: _cluster_means(X, rank, rng),
     "class_means": _class_means,

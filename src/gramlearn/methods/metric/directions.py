@@ -11,6 +11,8 @@ from typing import Any, final
 import numpy as np
 from scipy.sparse import issparse
 
+from gramlearn._base.arrays import Array
+from gramlearn._base.moving import in_host_memory
 from gramlearn.methods.metric.importance import some_rows
 from gramlearn.methods.metric.maps import MetricMap, column_variances
 
@@ -56,13 +58,14 @@ class StretchedDirections:
 
 
 def stretched_directions(
-    found: MetricMap, prior: np.ndarray | None, X: Any, count: int, names: tuple[str, ...]
+    found: MetricMap, prior: Array | None, X: Any, count: int, names: tuple[str, ...]
 ) -> StretchedDirections:
     """The `count` directions stretched most, and as many shrunk most.
 
-    W0 = A'A is given by A; it is the identity where that is None. Deviations
+    All is computed in host memory. W0 = A'A is given by A; it is the identity where that is None. Deviations
     and shares are those of the rows of X, of which 4000 at most are looked at.
     """
+    found, prior = in_host_memory((found, prior))
     R, F = found.learned_in()
     A = np.eye(len(F)) if prior is None else (np.diag(prior) if prior.ndim == 1 else prior)
     after, before, w = _of_both(F, A.T @ A)

@@ -15,7 +15,17 @@ from typing import Any, NamedTuple, cast, final
 
 import numpy as np
 
+from gramlearn._base.arrays import (
+    Array,
+    count_true,
+    inverse_or_zero,
+    machine_eps,
+    namespace,
+    svd,
+    to_numpy,
+)
 from gramlearn._base.distances import squared_distances
+from gramlearn._base.moving import beside
 from gramlearn._base.validation import check_choice, check_positive
 from gramlearn._base.warnings import warn
 from gramlearn.problem.losses import BoundedLoss, Hard, Hinge, Square, SquaredHinge
@@ -108,9 +118,10 @@ def ask(
     """Make statements of side information: without what no metric can do, and with bounds.
 
     `points` are those of X as the prior sees them: bounds that are not given are percentiles of the squared
-    distances between them. `coincide(i, j)` tells which pairs are of two equal points.
+    distances between them. Statements go where these are. `coincide(i, j)` tells which pairs are of two equal
+    points.
     """
-    side = drop_impossible_statements(side, coincide, loss)
+    side = drop_impossible_statements(beside(side, points), coincide, loss)
     return Statements(side, loss, _find_bounds(side, bounds, percentiles, points, rng))
 
 
@@ -119,10 +130,10 @@ def drop_impossible_statements(
 ) -> SideInformation:
     """Leave out, with a warning, what asks equal points to lie apart; hard bounds stay, and are refused."""
     mask = side.find_impossible(coincide)
-    count = int(np.sum(mask))
+    count = count_true(mask)
     if count == 0 or loss.is_hard:
         return side
-    first = side.describe(int(np.argmax(mask)))
+    first = side.describe(int(np.argmax(to_numpy(mask))))
     if count == side.size:
         raise ValueError(
             f"all statements ask points that are equal to lie apart, such as {first}; no metric can do that. "
@@ -158,10 +169,10 @@ def _find_bounds(
 class Learned(NamedTuple):
     """M = F F', its certificate, and the learned distances (not squared) of pairs called near or far."""
 
-    root: np.ndarray  # F
-    matrix: np.ndarray
+    root: Array  # F
+    matrix: Array
     solution: Solution
-    lengths: np.ndarray
+    lengths: Array
     alike: np.ndarray  # whether a pair was called near
     weights: np.ndarray  # how much a pair counts
 
@@ -170,7 +181,7 @@ def learn(
     asked: Statements,
     regularizer: Regularizer,
     solve: Callable[[Regularizer, Any, list[Term]], Solution],
-    P: np.ndarray,
+    P: Array,
     prior: Any,
     *,
     rest: Offset | None = None,
@@ -191,7 +202,7 @@ def keep_prior(
     asked: Statements,
     regularizer: Regularizer,
     solve: Callable[[Regularizer, Any, list[Term]], Solution],
-    P: np.ndarray,
+    P: Array,
     prior: Any,
     *,
     rest: Offset | None = None,
@@ -202,24 +213,30 @@ def keep_prior(
     return measured(asked, solution, root_of(solution, P, of_kernel), P, rest)
 
 
-def root_of(solution: Solution, P: np.ndarray, of_kernel: bool) -> np.ndarray:
-    """F of M = F F', from M itself or from the kernel P M P' of the points."""
-    return np.linalg.lstsq(P, solution.factor, rcond=None)[0] if of_kernel else solution.factor
+def root_of(solution: Solution, P: Array, of_kernel: bool) -> Array:
+    """F of M = F F', from M itself or from the kernel P M P' of the points, by least squares."""
+    if not of_kernel:
+        return solution.factor
+    U, s, Vt = svd(P)
+    kept = s > max(P.shape) * machine_eps(s) * s[0]
+    return Vt.T @ (inverse_or_zero(s, kept)[:, None] * (U.T @ solution.factor))
 
 
 def measured(
-    asked: Statements, solution: Solution, F: np.ndarray, P: np.ndarray, rest: Offset | None
+    asked: Statements, solution: Solution, F: Array, P: Array, rest: Offset | None
 ) -> Learned:
     """What was learned, with the learned distances of the pairs that were called near or far."""
-    i, j, alike = (np.asarray(v) for v in asked.side.near_and_far())
+    i, j, alike = asked.side.near_and_far()
     squared = squared_distances(P @ F, i, j)
-    lengths = np.sqrt(squared if rest is None else squared + rest(i, j))
-    return Learned(F, F @ F.T, solution, lengths, alike, asked.side.pair_weights())
+    lengths = namespace(F).sqrt(squared if rest is None else squared + rest(i, j))
+    return Learned(F, F @ F.T, solution, lengths, to_numpy(alike), asked.side.pair_weights())
 
 
 def warn_if_all_hold(side: SideInformation, solution: Any) -> None:
     """Say so where there was nothing to learn: no statement has a price, and the answer is the prior."""
-    if solution.status is not Status.OPTIMAL or any(np.any(prices) for prices in solution.duals):
+    if solution.status is not Status.OPTIMAL or any(
+        namespace(prices).any(prices != 0) for prices in solution.duals
+    ):
         return
     is_relative = isinstance(side, Triplets)
     advice = "raise the margin of the triplets" if is_relative else "tighten the bounds"

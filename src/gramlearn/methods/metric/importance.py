@@ -21,6 +21,9 @@ from typing import Any, NamedTuple
 import numpy as np
 from scipy.sparse import issparse
 
+from gramlearn._base.arrays import Array, namespace, to_numpy
+from gramlearn._base.moving import in_host_memory
+from gramlearn._base.points import column_means, rows_at
 from gramlearn.methods.metric.maps import MetricMap, column_variances, symmetric_root
 
 MOST_FEATURES = 1000  # whose correlations are looked at
@@ -40,11 +43,11 @@ class Shares(NamedTuple):
 def shares_of(found: MetricMap, X: Any, classes: Sequence[np.ndarray]) -> Shares:
     """The shares in the squared distances of points, and of each class from the others, by the rows of classes.
 
-    Of many points 4000 are looked at, drawn evenly. Shares are zero where there is no distance: of points that
-    are all equal, or of a class whose mean is that of the others. Without classes, or with so many that their
-    shares would outgrow the metric, there are none.
+    Of many points 4000 are looked at, drawn evenly, in host memory. Shares are zero where there is no distance:
+    of points that are all equal, or of a class whose mean is that of the others. Without classes, or with so
+    many that their shares would outgrow the metric, there are none.
     """
-    d = X.shape[1]
+    d, found = X.shape[1], in_host_memory(found)
     points = some_rows(X, _MOST_POINTS)
     few = 0 < len(classes) * d <= _MOST_NUMBERS
     z = _differences(X, classes) if few else np.zeros((0, d))
@@ -59,25 +62,31 @@ def shares_of(found: MetricMap, X: Any, classes: Sequence[np.ndarray]) -> Shares
     return Shares(_normalized(of_all), _normalized(parts) if few else None)
 
 
-def feature_stretch(found: MetricMap, prior: np.ndarray | None) -> np.ndarray:
+def feature_stretch(found: MetricMap, prior: Array | None) -> Array:
     """W_ff / (W0)_ff with W0 = A'A, or the identity: the squared distance of points that differ in f alone.
 
     A diagonal A is the vector of its diagonal.
     It is 1 where both are zero, and infinite where only the prior is.
     """
-    after = found.diagonal
-    before = np.ones_like(after) if prior is None else np.sum(np.atleast_2d(prior) ** 2, axis=0)
-    blank = np.where(after > 0, np.inf, 1.0)
-    return np.divide(after, before, out=blank, where=before > 0)
+    after, xp = found.diagonal, namespace(found.diagonal)
+    one = xp.ones_like(after)
+    before = one if prior is None else column_squares(prior)
+    blank = xp.where(after > 0, one * float("inf"), one)
+    return xp.where(before > 0, after / xp.where(before > 0, before, one), blank)
+
+
+def column_squares(A: Array) -> Array:
+    """The squares of each column summed; of a vector its squares."""
+    return A**2 if A.ndim == 1 else namespace(A).sum(A**2, axis=0)
 
 
 def some_rows(X: Any, most: int) -> Any:
-    """All rows, or so many of them, drawn evenly and the same at every call."""
+    """All rows, or so many of them, drawn evenly and the same at every call; in host memory."""
     n = X.shape[0]
-    if n <= most:
-        return X
-    rows = np.sort(np.random.default_rng(0).permutation(n)[:most])
-    return (X.tocsr() if issparse(X) else X)[rows]
+    if n > most:
+        rows = np.sort(np.random.default_rng(0).permutation(n)[:most])
+        X = rows_at(X.tocsr() if issparse(X) else X, rows)
+    return X if issparse(X) else to_numpy(X)
 
 
 def _by_decorrelation(
@@ -107,7 +116,7 @@ def _by_decorrelation(
 
 def _differences(X: Any, classes: Sequence[np.ndarray]) -> np.ndarray:
     """From the mean of the others to that of each class."""
-    means = np.stack([np.asarray(X[rows].mean(axis=0)).reshape(-1) for rows in classes])
+    means = np.stack([to_numpy(column_means(rows_at(X, rows))) for rows in classes])
     counts = np.array([[len(rows)] for rows in classes], dtype=float)
     # mean_c - (sum - n_c mean_c) / (n - n_c)
     center = (counts * means).sum(axis=0) / counts.sum()

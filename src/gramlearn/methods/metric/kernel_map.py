@@ -12,10 +12,11 @@ from typing import Any, final
 
 import numpy as np
 
+from gramlearn._base.points import row_squares
 from gramlearn.kernels.low_rank.factor import LowRankKernel
 from gramlearn.kernels.low_rank.spectral import spectral_factor_of
 from gramlearn.kernels.matrix import KernelMatrix
-from gramlearn.methods.metric.maps import row_squares, symmetric_root
+from gramlearn.methods.metric.maps import symmetric_root
 
 
 @final

@@ -1,4 +1,4 @@
-"""d(x, y) = (x - y)' W (x - y): a learned metric as a function of new points.
+"""d(x, y) = (x - y)' W (x - y): a learned metric as a function of new points, in the library of its arrays.
 
     full        W = A'A = L'L                      x -> L x
     low rank    W = I + R (F - I) R',  R'R = I     x -> x + R (F^(1/2) - I) R'x
@@ -17,9 +17,25 @@ import numpy as np
 from scipy.sparse import issparse
 from scipy.sparse.linalg import LinearOperator, svds
 
+from gramlearn._base.arrays import (
+    Array,
+    clipped,
+    count_true,
+    eigh,
+    every_row,
+    eye,
+    inverse_or_zero,
+    machine_eps,
+    namespace,
+    svd,
+    symmetric_part,
+    triangle_of,
+)
 from gramlearn._base.distances import squared_distances
+from gramlearn._base.points import centered, column_means, row_squares
 
 _LARGEST = 20_000  # features for which W is written out: 3 GB
+_ROUNDING = 10 * float(np.finfo(float).eps)  # a share of the largest number of a column
 _LARGEST_OUTPUT = 10**9  # numbers of a transformed sparse X: 8 GB
 
 
@@ -33,37 +49,37 @@ class MetricMap(ABC):
 
     @property
     @abstractmethod
-    def components(self) -> np.ndarray:
+    def components(self) -> Array:
         """L, d x d."""
 
     @property
     @abstractmethod
-    def matrix(self) -> np.ndarray:
+    def matrix(self) -> Array:
         """W, d x d."""
 
     @property
     @abstractmethod
-    def diagonal(self) -> np.ndarray:
+    def diagonal(self) -> Array:
         """W_ff: what a difference of 1 in feature f alone measures, squared."""
 
     @abstractmethod
-    def learned_in(self) -> tuple[np.ndarray, np.ndarray]:
+    def learned_in(self) -> tuple[Array, Array]:
         """(R, F): W is R F R' within the span of R, d x k, and the identity beyond it."""
 
     @abstractmethod
-    def transform(self, X: Any) -> np.ndarray:
+    def transform(self, X: Any) -> Array:
         """X L', whose plain squared distances are the learned ones, in the precision of X."""
 
     @abstractmethod
-    def squared_lengths(self, Z: Any) -> np.ndarray:
+    def squared_lengths(self, Z: Any) -> Array:
         """z' W z for each row z of Z."""
 
     @abstractmethod
-    def squared_distances(self, X: Any, i: Any, j: Any) -> np.ndarray:
+    def squared_distances(self, X: Any, i: Any, j: Any) -> Array:
         """(x_i - x_j)' W (x_i - x_j) of pairs of rows of X."""
 
     @abstractmethod
-    def leading_components(self, X: Any, count: int) -> np.ndarray:
+    def leading_components(self, X: Any, count: int) -> Array:
         """The rows, count x d, of the L that keeps most of the distances between these points."""
 
 
@@ -72,40 +88,39 @@ class MetricMap(ABC):
 class FullMap(MetricMap):
     """W = A'A, with A of r rows and d columns: it has twice the digits of W where features differ in units."""
 
-    factor: np.ndarray
+    factor: Array
 
     @property
     def n_features(self) -> int:
         return int(self.factor.shape[1])
 
     @cached_property
-    def components(self) -> np.ndarray:
+    def components(self) -> Array:
         # A = U S V' and L = V S V', without W in between, which squares the ratio of the units.
-        _, s, Vt = np.linalg.svd(self.factor, full_matrices=False)
-        root = (Vt.T * s) @ Vt
-        return np.asarray((root + root.T) / 2)
+        _, s, Vt = svd(self.factor)
+        return symmetric_part((Vt.T * s) @ Vt)
 
     @property
-    def matrix(self) -> np.ndarray:
-        return np.asarray(self.factor.T @ self.factor)
+    def matrix(self) -> Array:
+        return self.factor.T @ self.factor
 
     @property
-    def diagonal(self) -> np.ndarray:
+    def diagonal(self) -> Array:
         return row_squares(self.factor.T)
 
-    def learned_in(self) -> tuple[np.ndarray, np.ndarray]:
-        return np.eye(self.n_features), self.matrix
+    def learned_in(self) -> tuple[Array, Array]:
+        return eye(self.n_features, self.factor), self.matrix
 
-    def transform(self, X: Any) -> np.ndarray:
-        return np.asarray(X @ self.components.astype(X.dtype, copy=False))
+    def transform(self, X: Any) -> Array:
+        return X @ _in_precision_of(X, self.components)
 
-    def squared_lengths(self, Z: Any) -> np.ndarray:
-        return row_squares(np.asarray(Z @ self.factor.T))
+    def squared_lengths(self, Z: Any) -> Array:
+        return row_squares(Z @ self.factor.T)
 
-    def squared_distances(self, X: Any, i: Any, j: Any) -> np.ndarray:
-        return np.asarray(squared_distances(np.asarray(X @ self.factor.T), i, j))
+    def squared_distances(self, X: Any, i: Any, j: Any) -> Array:
+        return squared_distances(X @ self.factor.T, i, j)
 
-    def leading_components(self, X: Any, count: int) -> np.ndarray:
+    def leading_components(self, X: Any, count: int) -> Array:
         return _principal_components(self, X, count)
 
 
@@ -114,65 +129,67 @@ class FullMap(MetricMap):
 class LowRankMap(MetricMap):
     """W = I + R (F - I) R' with R of d rows and k orthonormal columns, and F positive semidefinite."""
 
-    basis: np.ndarray
-    inner: np.ndarray
+    basis: Array
+    inner: Array
 
     @property
     def n_features(self) -> int:
         return int(self.basis.shape[0])
 
     @cached_property
-    def root(self) -> np.ndarray:
+    def root(self) -> Array:
         """F^(1/2)."""
         return symmetric_root(self.inner)
 
     @property
-    def components(self) -> np.ndarray:
+    def components(self) -> Array:
         return self._written_out(self.root)
 
     @property
-    def matrix(self) -> np.ndarray:
+    def matrix(self) -> Array:
         return self._written_out(self.inner)
 
     @property
-    def diagonal(self) -> np.ndarray:
-        return 1.0 + np.einsum(
-            "fk,fk->f", self.basis @ (self.inner - np.eye(len(self.inner))), self.basis
-        )
+    def diagonal(self) -> Array:
+        xp = namespace(self.basis)
+        return 1.0 + xp.vecdot(self.basis @ (self.inner - self._eye), self.basis)
 
-    def learned_in(self) -> tuple[np.ndarray, np.ndarray]:
+    @property
+    def _eye(self) -> Array:
+        return eye(self.inner.shape[0], self.inner)
+
+    def learned_in(self) -> tuple[Array, Array]:
         return self.basis, self.inner
 
-    def _written_out(self, F: np.ndarray) -> np.ndarray:
-        d, k = self.basis.shape
+    def _written_out(self, F: Array) -> Array:
+        d = self.n_features
         _check_written_out(
             d, "`basis_` and `inner_` hold all of it, and pair_distance and transform use them"
         )
-        return np.asarray(np.eye(d) + self.basis @ (F - np.eye(k)) @ self.basis.T)
+        return eye(d, F) + self.basis @ (F - self._eye) @ self.basis.T
 
-    def transform(self, X: Any) -> np.ndarray:
+    def transform(self, X: Any) -> Array:
         if issparse(X) and X.shape[0] * X.shape[1] > _LARGEST_OUTPUT:
             raise ValueError(
                 f"`X` is sparse, and transformed it would be dense, {X.shape[0]} x {X.shape[1]}; "
                 "pass n_components= to MetricLearner, use pair_distance, or transform fewer rows at a time."
             )
-        k = self.basis.shape[1]
-        R, change = (A.astype(X.dtype, copy=False) for A in (self.basis, self.root - np.eye(k)))
+        R, change = (_in_precision_of(X, A) for A in (self.basis, self.root - self._eye))
         moved = (X @ R) @ change @ R.T
-        return np.asarray((X.toarray() if issparse(X) else X) + moved)
+        return (X.toarray() if issparse(X) else X) + moved
 
-    def squared_lengths(self, Z: Any) -> np.ndarray:
-        inside = np.asarray(Z @ self.basis)
+    def squared_lengths(self, Z: Any) -> Array:
+        inside = Z @ self.basis
         # What lies outside the basis, and what F makes of what lies inside: both at least 0.
-        outside = np.maximum(row_squares(Z) - row_squares(inside), 0.0)
-        return np.asarray(outside + row_squares(inside @ self.root))
+        outside = clipped(row_squares(Z) - row_squares(inside), low=0.0)
+        return outside + row_squares(inside @ self.root)
 
-    def squared_distances(self, X: Any, i: Any, j: Any) -> np.ndarray:
-        inside = np.asarray(X @ self.basis)
+    def squared_distances(self, X: Any, i: Any, j: Any) -> Array:
+        inside = X @ self.basis
         learned = squared_distances(inside @ self.root, i, j)
-        return np.asarray(distances_beyond(X, inside, i, j) + learned)
+        return distances_beyond(X, inside, i, j) + learned
 
-    def leading_components(self, X: Any, count: int) -> np.ndarray:
+    def leading_components(self, X: Any, count: int) -> Array:
         return _principal_components(self, X, count)
 
 
@@ -181,47 +198,56 @@ class LowRankMap(MetricMap):
 class DiagonalMap(MetricMap):
     """W = diag(w): each feature times a number. Of sparse points the images are sparse."""
 
-    weights: np.ndarray
+    weights: Array
 
     @property
     def n_features(self) -> int:
-        return len(self.weights)
+        return int(self.weights.shape[0])
 
     @property
-    def components(self) -> np.ndarray:
-        return self._written_out(np.sqrt(self.weights))
+    def components(self) -> Array:
+        return self._written_out(self._root)
 
     @property
-    def matrix(self) -> np.ndarray:
+    def matrix(self) -> Array:
         return self._written_out(self.weights)
 
     @property
-    def diagonal(self) -> np.ndarray:
+    def diagonal(self) -> Array:
         return self.weights
 
-    def learned_in(self) -> tuple[np.ndarray, np.ndarray]:
-        return np.eye(self.n_features), self.matrix
+    def learned_in(self) -> tuple[Array, Array]:
+        return eye(self.n_features, self.weights), self.matrix
 
-    def _written_out(self, diagonal: np.ndarray) -> np.ndarray:
+    @property
+    def _root(self) -> Array:
+        return namespace(self.weights).sqrt(self.weights)
+
+    def _written_out(self, diagonal: Array) -> Array:
         why = "`feature_weights_` holds all of it, and pair_distance and transform use that"
         _check_written_out(self.n_features, why)
-        return np.diag(diagonal)
+        return eye(self.n_features, diagonal) * diagonal
 
     def transform(self, X: Any) -> Any:
-        return scaled_columns(X, np.sqrt(self.weights).astype(X.dtype, copy=False))
+        return scaled_columns(X, _in_precision_of(X, self._root))
 
-    def squared_lengths(self, Z: Any) -> np.ndarray:
+    def squared_lengths(self, Z: Any) -> Array:
         return row_squares(self.transform(Z))
 
-    def squared_distances(self, X: Any, i: Any, j: Any) -> np.ndarray:
-        return np.asarray(squared_distances(self.transform(X), i, j))
+    def squared_distances(self, X: Any, i: Any, j: Any) -> Array:
+        return squared_distances(self.transform(X), i, j)
 
-    def leading_components(self, X: Any, count: int) -> np.ndarray:
+    def leading_components(self, X: Any, count: int) -> Array:
         # A feature's share is its weight times its variance, which no choice of units changes.
-        order = np.argsort(-self.weights * column_variances(X), kind="stable")[:count]
-        L = np.zeros((count, self.n_features))
-        L[np.arange(count), order] = np.sqrt(self.weights[order])
-        return L
+        xp = namespace(self.weights)
+        order = xp.argsort(-self.weights * column_variances(X), stable=True)[:count]
+        is_chosen = order[:, None] == every_row(self.n_features, order)
+        return xp.where(is_chosen, self._root, xp.zeros_like(self._root))
+
+
+def _in_precision_of(X: Any, A: Array) -> Array:
+    """A with numbers of the type of X."""
+    return namespace(A).astype(A, X.dtype, copy=False)
 
 
 def _check_written_out(d: int, instead: str) -> None:
@@ -229,15 +255,15 @@ def _check_written_out(d: int, instead: str) -> None:
         raise ValueError(f"a matrix of {d} x {d} numbers is not made; {instead}.")
 
 
-def scaled_columns(X: Any, scale: np.ndarray) -> Any:
+def scaled_columns(X: Any, scale: Array) -> Any:
     """Each column times its number; of a sparse X a sparse matrix."""
     return X.multiply(scale[None, :]).tocsr() if issparse(X) else X * scale
 
 
-def column_variances(X: Any) -> np.ndarray:
+def column_variances(X: Any) -> Array:
     """The variance of each column, over n - 1; exactly 0 where it is no more than rounding."""
-    n = X.shape[0]
-    mean = np.asarray(X.mean(axis=0)).reshape(-1)
+    n, mean = X.shape[0], column_means(X)
+    xp = namespace(mean)
     if issparse(X):
         entries = X.tocoo()
         off = (entries.data - mean[entries.col]) ** 2
@@ -245,16 +271,15 @@ def column_variances(X: Any) -> np.ndarray:
         squares = np.bincount(entries.col, off, minlength=len(mean)) + zeros * mean**2
         largest = np.asarray(abs(X).max(axis=0).todense()).reshape(-1)
     else:
-        squares, largest = ((X - mean) ** 2).sum(axis=0), np.abs(X).max(axis=0)
+        squares, largest = xp.sum((X - mean) ** 2, axis=0), xp.max(xp.abs(X), axis=0)
     variances = squares / max(n - 1, 1)
-    rounding = 10 * np.finfo(float).eps * largest
-    return np.where(np.sqrt(variances) > rounding, variances, 0.0)
+    rounding = _ROUNDING * largest
+    return xp.where(xp.sqrt(variances) > rounding, variances, xp.zeros_like(variances))
 
 
-def distances_beyond(X: Any, inside: np.ndarray, i: Any, j: Any) -> np.ndarray:
+def distances_beyond(X: Any, inside: Array, i: Any, j: Any) -> Array:
     """|x_i - x_j|^2 less what `inside`, the coordinates X R, have of it."""
-    rest = squared_distances(X, i, j) - squared_distances(inside, i, j)
-    return np.asarray(np.maximum(rest, 0.0))
+    return clipped(squared_distances(X, i, j) - squared_distances(inside, i, j), low=0.0)
 
 
 def distances_beyond_between(X: Any, inside: np.ndarray, rows: Any, others: Any) -> np.ndarray:
@@ -271,20 +296,18 @@ def squares_between(Z: Any, rows: Any, others: Any) -> np.ndarray:
     return np.asarray(row_squares(A)[:, None] + row_squares(B) - 2 * products)
 
 
-def principal_directions(points: np.ndarray, count: int) -> np.ndarray:
+def principal_directions(points: Array, count: int) -> Array:
     """V' of the centered points U S V', count x d: no other so many directions keep more of the distances."""
     n, d = points.shape
-    centered = points - points.mean(axis=0)
-    # The triangle of a QR has the same singular values and right singular vectors.
-    triangle = np.linalg.qr(centered, mode="r") if n > d else centered
-    return _with_signs(np.linalg.svd(triangle, full_matrices=False)[2][:count])
+    some = centered(points)
+    return _with_signs(svd(triangle_of(some) if n > d else some)[2][:count, :])
 
 
-def _principal_components(found: MetricMap, X: Any, count: int) -> np.ndarray:
+def _principal_components(found: MetricMap, X: Any, count: int) -> Array:
     """V'L, count x d, with V the principal directions of the points X L'; of a sparse X fewer than it has."""
     if not issparse(X):
         return found.transform(principal_directions(found.transform(X), count))
-    mean = np.asarray(X.mean(axis=0)).reshape(-1)
+    mean = column_means(X)
 
     def times_root(V: np.ndarray) -> np.ndarray:
         return found.transform(V.reshape(X.shape[1], -1).T).T.reshape(V.shape)
@@ -305,32 +328,29 @@ def _principal_components(found: MetricMap, X: Any, count: int) -> np.ndarray:
     return found.transform(_with_signs(Vt[::-1]))
 
 
-def _with_signs(Vt: np.ndarray) -> np.ndarray:
+def _with_signs(Vt: Array) -> Array:
     """Rows whose largest entry is positive: the same on every machine."""
-    largest = Vt[np.arange(len(Vt)), np.argmax(np.abs(Vt), axis=1)]
-    return np.asarray(Vt * np.where(largest < 0, -1.0, 1.0)[:, None])
+    xp, (n, d) = namespace(Vt), Vt.shape
+    places = xp.argmax(xp.abs(Vt), axis=1) + d * every_row(n, Vt)
+    largest = xp.take(xp.reshape(Vt, (-1,)), places)
+    ones = xp.ones_like(largest)
+    return Vt * xp.where(largest < 0, -ones, ones)[:, None]
 
 
-def row_squares(Z: Any) -> np.ndarray:
-    """|z|^2 for each row z, of an array or a sparse matrix."""
-    if issparse(Z):
-        return np.asarray(Z.multiply(Z).sum(axis=1)).reshape(-1)
-    return np.einsum("ij,ij->i", Z, Z)
-
-
-def symmetric_root(W: np.ndarray) -> np.ndarray:
+def symmetric_root(W: Array) -> Array:
     """W^(1/2), positive semidefinite."""
-    s, V = np.linalg.eigh((W + W.T) / 2)
-    return np.asarray((V * np.sqrt(np.maximum(s, 0.0))) @ V.T)
+    s, V = eigh(symmetric_part(W))
+    return (V * namespace(s).sqrt(clipped(s, low=0.0))) @ V.T
 
 
-def unit_free_root(W: np.ndarray) -> np.ndarray:
+def unit_free_root(W: Array) -> Array:
     """A with A'A = W and as many rows as W has rank, which no choice of the units of the features changes.
 
     The rank is that of W scaled to a diagonal of ones, so that features in small units count as well.
     """
-    scale = np.sqrt(np.maximum(np.diagonal(W), 0.0))
-    inverse = np.divide(1.0, scale, out=np.zeros_like(scale), where=scale > 0)
-    s, V = np.linalg.eigh(inverse[:, None] * ((W + W.T) / 2) * inverse)
-    kept = s > len(s) * np.finfo(float).eps * max(s[-1], 0.0)
-    return np.asarray((V[:, kept] * np.sqrt(s[kept])).T * scale)
+    xp = namespace(W)
+    scale = xp.sqrt(clipped(xp.linalg.diagonal(W), low=0.0))
+    inverse = inverse_or_zero(scale)
+    s, V = eigh(inverse[:, None] * symmetric_part(W) * inverse)
+    first = s.shape[0] - count_true(s > s.shape[0] * machine_eps(s) * clipped(s[-1], low=0.0))
+    return (V[:, first:] * xp.sqrt(s[first:])).T * scale

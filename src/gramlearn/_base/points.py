@@ -1,0 +1,30 @@
+"""|x|^2, mean, x_i - x_j: points, one a row, dense of any library or sparse, asked the same questions."""
+
+from typing import Any
+
+import numpy as np
+from scipy.sparse import issparse
+
+from gramlearn._base.arrays import Array, as_index, namespace
+
+
+def row_squares(Z: Any) -> Array:
+    """|z|^2 for each row z."""
+    if issparse(Z):
+        return np.asarray(Z.multiply(Z).sum(axis=1)).reshape(-1)
+    return namespace(Z).vecdot(Z, Z)
+
+
+def column_means(X: Any) -> Array:
+    """The mean of each column, a vector."""
+    return np.asarray(X.mean(axis=0)).reshape(-1) if issparse(X) else namespace(X).mean(X, axis=0)
+
+
+def rows_at(X: Any, rows: Any) -> Any:
+    """The rows of these numbers, in that order, where X is."""
+    return X[rows] if issparse(X) else namespace(X).take(X, as_index(rows, X), axis=0)
+
+
+def centered(X: Any) -> Array:
+    """Dense points without their mean: distances do not see it, and have more digits near the origin."""
+    return X - namespace(X).mean(X, axis=0)
