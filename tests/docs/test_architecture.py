@@ -40,11 +40,11 @@ def find_private_imports(room: str) -> list[str]:
     ]
 
 
-def test_the_library_has_at_most_14_entries() -> None:
+def test_the_library_has_at_most_15_entries() -> None:
     """Those with code: few enough to tell from their names where a new thing goes."""
     no_code = ("__pycache__", "py.typed")
     entries = [path.name for path in LIBRARY.iterdir() if path.name not in no_code]
-    assert len(entries) <= 14, entries
+    assert len(entries) <= 15, entries
 
 
 def test_the_table_of_rooms_names_every_room() -> None:

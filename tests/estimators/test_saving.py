@@ -30,10 +30,11 @@ from gramlearn import (
 )
 from gramlearn.estimators._saving_methods import saved_parts
 from gramlearn.estimators.saving import KINDS, describe_file, load
-from gramlearn.files.errors import FileError, UnwritableFileError
+from gramlearn.files.errors import UnwritableFileError
 from gramlearn.files.model_file import read_model_file
 from gramlearn.kernels import GaussianKernel, Kernel
 from gramlearn.solvers import PrimalNewton
+from gramlearn.sources.errors import FileError
 from saved_models import CASES, NEW, SIDE, TRIPLETS, D, N, X, Y, fitted, new_points, points
 
 every_case = pytest.mark.parametrize("name", CASES)

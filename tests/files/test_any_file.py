@@ -6,9 +6,9 @@ import numpy as np
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from gramlearn.files.errors import FileError
 from gramlearn.files.judgments import read_judgments
 from gramlearn.files.points import Points, join_points, read_points
+from gramlearn.sources.errors import FileError
 
 HEADERS = [
     ("first", "second", "alike"),

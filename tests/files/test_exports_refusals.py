@@ -8,8 +8,9 @@ import numpy as np
 import pytest
 
 from gramlearn import KernelKMeans, KernelLearner, MetricLearner, OnlineMetricLearner, Pairs
-from gramlearn.files.errors import FileError, UnwritableFileError
+from gramlearn.files.errors import UnwritableFileError
 from gramlearn.files.exports import TARGETS, LinearMap, export
+from gramlearn.sources.errors import FileError
 
 pytestmark = pytest.mark.filterwarnings(
     "ignore:builtin type .* has no __module__:DeprecationWarning"

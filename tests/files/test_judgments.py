@@ -8,9 +8,9 @@ import pytest
 from hypothesis import strategies as st
 
 from gramlearn import Bounds, Pairs, Triplets
-from gramlearn.files.errors import FileError
 from gramlearn.files.judgments import read_judgments
 from gramlearn.files.points import Points, join_points
+from gramlearn.sources.errors import FileError
 
 LETTERS = Points(np.eye(6), ids=list("abcdef"), source="points.csv")
 NUMBERS = Points(np.eye(6), source="points.npy")

@@ -5,8 +5,8 @@ import io
 import numpy as np
 import pytest
 
-from gramlearn.files.errors import FileError
 from gramlearn.files.matrices import Matrix, read_matrix, write_matrix
+from gramlearn.sources.errors import FileError
 
 C = np.array([[1.0, 0.25, np.nan], [0.25, 1.0, -0.5], [np.nan, -0.5, 1.0]])
 NAMES = ["tall", "heavy, too", 'so "fast"']

@@ -8,7 +8,6 @@ import numpy as np
 import pytest
 
 from gramlearn._base.printable import printable
-from gramlearn.files.errors import FileError
 from gramlearn.files.model_file import (
     DTYPES,
     NAME,
@@ -17,6 +16,7 @@ from gramlearn.files.model_file import (
     read_model_file,
     write_model_file,
 )
+from gramlearn.sources.errors import FileError
 
 ARRAYS = {
     "a": np.arange(6.0).reshape(2, 3),

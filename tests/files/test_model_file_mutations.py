@@ -12,7 +12,7 @@ import numpy as np
 import pytest
 
 from gramlearn.estimators.saving import describe_file, load
-from gramlearn.files.errors import FileError
+from gramlearn.sources.errors import FileError
 from saved_models import fitted
 
 MODELS = (

@@ -10,8 +10,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from gramlearn.files.errors import FileError
 from gramlearn.files.points import join_points, read_points
+from gramlearn.sources.errors import FileError
 
 
 @pytest.fixture

@@ -13,9 +13,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from gramlearn.files.errors import FileError
 from gramlearn.files.formats.delimited import read_delimited
 from gramlearn.files.tables import read_table
+from gramlearn.sources.errors import FileError
 
 
 @pytest.fixture

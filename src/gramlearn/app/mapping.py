@@ -6,8 +6,8 @@ from typing import Any
 import numpy as np
 
 from gramlearn.app.output import say
-from gramlearn.files.errors import FileError
 from gramlearn.files.points import Points
+from gramlearn.sources.errors import FileError
 
 _NUMBERS = 2**24  # at once
 

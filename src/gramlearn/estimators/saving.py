@@ -25,8 +25,8 @@ from gramlearn.estimators.metric_learner import MetricLearner
 from gramlearn.estimators.nonparametric_kernel import NonparametricKernel
 from gramlearn.estimators.online_metric_learner import OnlineMetricLearner
 from gramlearn.estimators.semi_supervised_embedding import SemiSupervisedEmbedding
-from gramlearn.files.errors import FileError
 from gramlearn.files.model_file import Header, damaged, read_header, read_model_file
+from gramlearn.sources.errors import FileError
 
 KINDS: Mapping[str, type[SavesModel]] = {
     kind.__name__: kind

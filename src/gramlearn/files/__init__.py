@@ -4,10 +4,11 @@
 tool. A model is saved by its own `save`, and comes back by `gramlearn.load`.
 """
 
-from gramlearn.files.errors import FileError, UnwritableFileError
+from gramlearn.files.errors import UnwritableFileError
 from gramlearn.files.exports import METRICS, TARGETS, LinearMap, QueriesOnly, export
 from gramlearn.files.judgments import Dropped, Judgments, read_judgments
 from gramlearn.files.points import Points, join_points, read_points
+from gramlearn.sources.errors import FileError
 
 __all__ = [
     "METRICS",

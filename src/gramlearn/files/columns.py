@@ -3,8 +3,8 @@
 import re
 from collections.abc import Iterable
 
-from gramlearn.files.errors import FileError
 from gramlearn.files.formats.table import Table, listed, shown
+from gramlearn.sources.errors import FileError
 
 _IGNORED = re.compile(r"[\s_\-.]+")
 

@@ -1,16 +1,5 @@
-"""What is wrong with a file, in one sentence: what was found, where, and what to do."""
-
-
-class FileError(ValueError):
-    """A file does not hold what was expected of it."""
+"""What is wrong with a place that is written to; what is wrong with a file that is read is a `FileError`."""
 
 
 class UnwritableFileError(OSError):
     """A file could not be written; what stood there before is still there."""
-
-
-def missing_package(package: str, extra: str, what: str) -> ImportError:
-    """The error where an optional package is not installed."""
-    return ImportError(
-        f"{what} needs {package}, which is not installed; run `pip install 'gramlearn[{extra}]'`."
-    )

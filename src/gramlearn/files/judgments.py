@@ -13,11 +13,9 @@ import numpy as np
 
 from gramlearn.files import words
 from gramlearn.files.columns import plain
-from gramlearn.files.errors import FileError
 from gramlearn.files.formats.delimited import looks_like_trec
 from gramlearn.files.formats.json_records import read_json, table_of_json
 from gramlearn.files.formats.label_studio import is_label_studio, read_label_studio
-from gramlearn.files.formats.opening import name_of, opened_text
 from gramlearn.files.formats.table import Table, listed, shown
 from gramlearn.files.points import Points
 from gramlearn.files.settling import CONFLICTS
@@ -26,6 +24,8 @@ from gramlearn.files.statements import Choices, Side, state
 from gramlearn.files.tables import find_format, read_table
 from gramlearn.files.used_rows import Dropped, UsedRows, summarize
 from gramlearn.side_information import Pairs, Triplets
+from gramlearn.sources.errors import FileError
+from gramlearn.sources.opening import name_of, opened_text
 
 __all__ = ["Dropped", "Judgments", "read_judgments"]
 

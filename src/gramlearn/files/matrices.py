@@ -15,11 +15,11 @@ from typing import TextIO, final
 
 import numpy as np
 
-from gramlearn.files.errors import FileError
 from gramlearn.files.formats.delimited import is_number, long_cells
-from gramlearn.files.formats.npy import read_npy
-from gramlearn.files.formats.opening import name_of, opened, opened_text
 from gramlearn.files.writing import replacing
+from gramlearn.sources.errors import FileError
+from gramlearn.sources.npy import read_npy
+from gramlearn.sources.opening import name_of, opened, opened_text
 
 _NPY = b"\x93NUMPY"
 _UNKNOWN = ("", "na", "n/a", "nan", "null", "none", "?")

@@ -19,8 +19,8 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from gramlearn._base.printable import printable, with_printable_texts
-from gramlearn.files.errors import FileError
 from gramlearn.files.writing import replacing
+from gramlearn.sources.errors import FileError
 
 NAME = "gramlearn"  # of the metadata that is the model
 _LENGTH = 8  # bytes, before the header

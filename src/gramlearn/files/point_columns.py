@@ -11,7 +11,6 @@ from typing import Any, Self, final
 import numpy as np
 
 from gramlearn.files.columns import find_column, named_column, plain
-from gramlearn.files.errors import FileError
 from gramlearn.files.formats.table import Table, listed, shown
 from gramlearn.files.ids import id_texts
 from gramlearn.files.vectors import (
@@ -22,6 +21,7 @@ from gramlearn.files.vectors import (
     stack_columns,
     vector_column,
 )
+from gramlearn.sources.errors import FileError
 
 Named = Mapping[str, str | None]
 

@@ -11,9 +11,6 @@ from typing import Any, final
 
 import numpy as np
 
-from gramlearn.files.errors import FileError
-from gramlearn.files.formats.npy import read_npy
-from gramlearn.files.formats.opening import name_of, opened_text
 from gramlearn.files.formats.parquet import count_rows, read_parquet_blocks
 from gramlearn.files.formats.table import Table, shown
 from gramlearn.files.ids import id_texts, other_spelling
@@ -28,6 +25,9 @@ from gramlearn.files.point_columns import (
 )
 from gramlearn.files.tables import find_format, read_table
 from gramlearn.files.vectors import HOW_TO_GET_VECTORS, check_array
+from gramlearn.sources.errors import FileError
+from gramlearn.sources.npy import read_npy
+from gramlearn.sources.opening import name_of, opened_text
 
 UNKNOWN, IN_BOTH, OF_SEVERAL = -1, -2, -3
 

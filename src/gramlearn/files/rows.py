@@ -7,8 +7,8 @@ from collections.abc import Iterable, Sequence
 from pathlib import Path
 from typing import Any, TextIO
 
-from gramlearn.files.errors import FileError
 from gramlearn.files.writing import replacing
+from gramlearn.sources.errors import FileError
 
 _SEPARATORS = {".csv": ",", ".tsv": "\t"}
 ENDINGS = (*_SEPARATORS, ".jsonl")

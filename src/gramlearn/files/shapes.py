@@ -6,9 +6,9 @@ from dataclasses import dataclass
 from typing import final
 
 from gramlearn.files.columns import find_column, named_column, plain
-from gramlearn.files.errors import FileError
 from gramlearn.files.formats.table import Table, listed, shown
 from gramlearn.files.words import ALIKE, NEITHER, UNLIKE, are_scores, read_words
+from gramlearn.sources.errors import FileError
 
 _JUDGMENT = (
     *(

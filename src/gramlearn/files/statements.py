@@ -8,7 +8,6 @@ import numpy as np
 
 from gramlearn._base.distinct_rows import distinct_rows
 from gramlearn.files import words
-from gramlearn.files.errors import FileError
 from gramlearn.files.formats.table import shown
 from gramlearn.files.ids import id_texts
 from gramlearn.files.relevance import compare_documents
@@ -16,6 +15,7 @@ from gramlearn.files.settling import Verdicts, as_pairs, settle
 from gramlearn.files.shapes import SHAPES, Found
 from gramlearn.files.used_rows import UsedRows
 from gramlearn.side_information import Bounds, Pairs, Triplets
+from gramlearn.sources.errors import FileError
 
 Side = Pairs | Triplets | Bounds
 

@@ -5,12 +5,12 @@ The format is that of the suffix, .gz or not, unless it is stated; for "-", whic
 
 from pathlib import Path
 
-from gramlearn.files.errors import FileError
 from gramlearn.files.formats.delimited import TextColumns, read_delimited, read_trec
 from gramlearn.files.formats.json_records import read_json, read_json_lines, table_of_json
-from gramlearn.files.formats.opening import name_of, opened_text
 from gramlearn.files.formats.parquet import read_parquet
 from gramlearn.files.formats.table import Table
+from gramlearn.sources.errors import FileError
+from gramlearn.sources.opening import name_of, opened_text
 
 __all__ = ["Table", "find_format", "read_table"]
 

@@ -9,11 +9,11 @@ from typing import Any, final
 
 import numpy as np
 
-from gramlearn.files.errors import FileError
 from gramlearn.files.formats.table import Table, shown
 from gramlearn.files.ids import id_texts
 from gramlearn.files.points import IN_BOTH, OF_SEVERAL, Points
 from gramlearn.files.words import number_of
+from gramlearn.sources.errors import FileError
 
 # What a role speaks of, where points are of two tables. All others may speak of either.
 _PART = {

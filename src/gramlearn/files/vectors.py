@@ -7,9 +7,9 @@ from typing import Any
 
 import numpy as np
 
-from gramlearn.files.errors import FileError
 from gramlearn.files.formats.delimited import is_number
 from gramlearn.files.formats.table import Table, counted, shown
+from gramlearn.sources.errors import FileError
 
 HOW_TO_GET_VECTORS = (
     "a model makes vectors of texts, for example `model = sentence_transformers.SentenceTransformer("

@@ -132,7 +132,7 @@ def _rounded(X: Any, C: Any, fixed: Any) -> Any:
 
 def _aligned_with(matrix: "Matrix", other: "Matrix", path: str) -> Any:
     """The entries of another file, which must be about the same rows."""
-    from gramlearn.files.errors import FileError
+    from gramlearn.sources.errors import FileError
 
     if other.values.shape != matrix.values.shape:
         raise FileError(

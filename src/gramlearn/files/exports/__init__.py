@@ -6,7 +6,6 @@ from pathlib import Path
 from typing import Any
 
 from gramlearn._base.warnings import warn
-from gramlearn.files.errors import FileError
 from gramlearn.files.exports.dense_module import write_dense_module
 from gramlearn.files.exports.exporting import Export, Target
 from gramlearn.files.exports.faiss_index import write_faiss
@@ -18,6 +17,7 @@ from gramlearn.files.exports.pgvector_sql import write_pgvector
 from gramlearn.files.exports.queries_only import QueriesOnly
 from gramlearn.files.exports.usearch_index import write_usearch
 from gramlearn.files.exports.vectors import Points
+from gramlearn.sources.errors import FileError
 
 __all__ = ["METRICS", "TARGETS", "LinearMap", "QueriesOnly", "Target", "export"]
 

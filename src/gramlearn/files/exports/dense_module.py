@@ -6,8 +6,8 @@ The activation is named, for the default one is Tanh, and so is what is taken fo
 import json
 from pathlib import Path
 
-from gramlearn.files.errors import FileError
 from gramlearn.files.exports.exporting import Export, make_folder, write_files
+from gramlearn.sources.errors import FileError
 
 _SIMILARITIES = {"euclidean": "euclidean", "inner_product": "dot", "cosine": "cosine"}
 _FILES = ("config.json", "model.safetensors", "README.md")

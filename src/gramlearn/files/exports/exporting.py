@@ -11,11 +11,12 @@ from typing import Any, final
 
 import numpy as np
 
-from gramlearn.files.errors import UnwritableFileError, missing_package
+from gramlearn.files.errors import UnwritableFileError
 from gramlearn.files.exports.linear_map import LinearMap
 from gramlearn.files.exports.queries_only import QueriesOnly
 from gramlearn.files.exports.vectors import Points
 from gramlearn.files.writing import replacing
+from gramlearn.sources.errors import missing_package
 
 _WHOLE = re.compile(r"0|-?[1-9][0-9]{0,17}")  # as Python writes it, and within 64 bits
 

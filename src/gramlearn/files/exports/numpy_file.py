@@ -5,9 +5,9 @@ from pathlib import Path
 
 import numpy as np
 
-from gramlearn.files.errors import FileError
 from gramlearn.files.exports.exporting import Export
 from gramlearn.files.writing import replacing
+from gramlearn.sources.errors import FileError
 
 
 def write_numpy(export: Export) -> list[Path]:

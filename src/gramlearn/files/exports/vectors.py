@@ -11,7 +11,7 @@ from typing import Any, Self, final
 
 import numpy as np
 
-from gramlearn.files.errors import FileError
+from gramlearn.sources.errors import FileError
 
 _BLOCK = 2**22  # numbers in a block: 32 MB
 _FLOATS = (np.float32, np.float64)

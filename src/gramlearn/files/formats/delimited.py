@@ -15,8 +15,8 @@ from typing import Any, TextIO
 
 import numpy as np
 
-from gramlearn.files.errors import FileError
 from gramlearn.files.formats.table import Table, counted, listed, shown
+from gramlearn.sources.errors import FileError
 
 # Of the names of the columns, those that stay text; all others become numbers where all of their cells are.
 TextColumns = Callable[[list[str]], Collection[str]]

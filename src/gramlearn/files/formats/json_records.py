@@ -9,8 +9,8 @@ from typing import Any, TextIO
 
 import numpy as np
 
-from gramlearn.files.errors import FileError
 from gramlearn.files.formats.table import Table, counted, listed
+from gramlearn.sources.errors import FileError
 
 _TOO_DEEP = "is nested too deeply to be read"
 _SPARE_CELLS = 1_000_000

@@ -7,9 +7,9 @@ nearer to the third.
 from typing import Any
 
 from gramlearn.files.columns import plain
-from gramlearn.files.errors import FileError
 from gramlearn.files.formats.json_records import make_table
 from gramlearn.files.formats.table import Table, listed
+from gramlearn.sources.errors import FileError
 
 _THIRD = ("anchor", "query", "reference", "prompt", "item")
 _SIDES = ("left", "right")

@@ -4,13 +4,13 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import replace
 from pathlib import Path
-from typing import Any, BinaryIO
+from typing import Any
 
 import numpy as np
 
-from gramlearn.files.errors import FileError, missing_package
-from gramlearn.files.formats.opening import name_of, opened
 from gramlearn.files.formats.table import Table
+from gramlearn.sources.errors import FileError
+from gramlearn.sources.parquet import opened_parquet
 
 
 def read_parquet(path: str | Path) -> Table:
@@ -37,26 +37,11 @@ def read_parquet_blocks(path: str | Path, n_rows: int) -> Iterator[Table]:
 
 @contextmanager
 def _opened_file(path: str | Path) -> Iterator[tuple[Any, str, Any]]:
-    """(the file, its name, pyarrow); what is wrong with it is said in a sentence."""
-    try:
-        import pyarrow as arrow
-        import pyarrow.parquet as parquet
-    except ImportError as error:
-        raise missing_package("pyarrow", "files", "reading Parquet") from error
-    name = name_of(path)
-    with opened(path) as raw:
-        _check_begins_well(raw, name)
-        try:
-            # A ParquetFile, for `read_table` takes columns from the names of folders.
-            with parquet.ParquetFile(raw, pre_buffer=False) as file:
-                if not file.metadata.num_rows:
-                    raise FileError(f"{name} has no rows.")
-                yield file, name, arrow
-        except FileError:
-            raise
-        except (arrow.ArrowException, OSError, ValueError) as error:
-            why = str(error).split("\n")[0][:200]
-            raise FileError(f"{name} is a damaged or unusual Parquet file: {why}.") from error
+    """The same, of a file that has rows."""
+    with opened_parquet(path) as (file, name, arrow):
+        if not file.metadata.num_rows:
+            raise FileError(f"{name} has no rows.")
+        yield file, name, arrow
 
 
 def _table(found: Any, name: str, arrow: Any) -> Table:
@@ -65,15 +50,6 @@ def _table(found: Any, name: str, arrow: Any) -> Table:
         raise FileError(f"{name} has two columns with the same name; give them different names.")
     columns = {key: _cells(found.column(k), arrow) for k, key in enumerate(names)}
     return Table(name, columns, found.num_rows)
-
-
-def _check_begins_well(file: BinaryIO, name: str) -> None:
-    head = file.read(4)
-    file.seek(0)
-    if not head:
-        raise FileError(f"{name} is empty.")
-    if head != b"PAR1":
-        raise FileError(f"{name} is not a Parquet file; state the format that it has.")
 
 
 def _cells(column: Any, arrow: Any) -> Any:

@@ -14,7 +14,7 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import BinaryIO, TextIO, cast
 
-from gramlearn.files.errors import FileError
+from gramlearn.sources.errors import FileError
 
 _HEAD = 4096  # bytes that are looked at before anything is read
 _GZIP = b"\x1f\x8b"

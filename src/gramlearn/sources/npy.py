@@ -8,8 +8,8 @@ from typing import Any, BinaryIO
 
 import numpy as np
 
-from gramlearn.files.errors import FileError
-from gramlearn.files.formats.opening import name_of, opened
+from gramlearn.sources.errors import FileError
+from gramlearn.sources.opening import name_of, opened
 
 _MAGIC = b"\x93NUMPY"
 

@@ -1,0 +1,56 @@
+"""Size and time of a file: whether it is still the one that was opened."""
+
+import os
+from dataclasses import dataclass
+from pathlib import Path
+from typing import final
+
+from gramlearn.sources.errors import FileError
+
+
+@final
+@dataclass(frozen=True)
+class Stamp:
+    """A file on the disk, by its full path, and by the name that the user gave it.
+
+    What is read again in every pass, perhaps by other processes, must be the same each time: its size and the
+    time of its last change are those it had at first.
+    """
+
+    path: str
+    name: str
+    size: int
+    modified: int
+
+    @classmethod
+    def of(cls, path: str | Path) -> "Stamp":
+        """That of a file as it is now."""
+        name = str(path)
+        try:
+            found = os.stat(path)
+        except FileNotFoundError as error:
+            raise FileError(f"{name} does not exist; check the path.") from error
+        except OSError as error:
+            raise FileError(f"{name} cannot be read: {error.strerror or error}.") from error
+        return cls(str(Path(path).resolve()), name, found.st_size, found.st_mtime_ns)
+
+    def check(self) -> None:
+        """Refuse a file that is another one now, or gone."""
+        try:
+            found = os.stat(self.path)
+        except OSError as error:
+            raise FileError(
+                f"{self.name} cannot be read any more ({error.strerror or error}); it is read again in every "
+                "pass, so it must stay where it is."
+            ) from error
+        if (found.st_size, found.st_mtime_ns) != (self.size, self.modified):
+            raise FileError(
+                self.changed(f"it had {self.size:,} bytes then and has {found.st_size:,}")
+            )
+
+    def changed(self, how: str) -> str:
+        """Say that it is another file now."""
+        return (
+            f"{self.name} has been changed since it was opened ({how}); it is read again in every pass, so "
+            "open it anew and leave it as it is."
+        )
