@@ -22,7 +22,7 @@ from gramlearn._base.arrays import (
 )
 from gramlearn.problem.curved import Curved, CurvedHere
 from gramlearn.problem.dual import Dual
-from gramlearn.problem.linear_maps import LinearMap, joint_adjoint, joint_apply
+from gramlearn.problem.linear_maps import LinearMap, Products, joint_adjoint, joint_apply
 from gramlearn.problem.losses import Loss
 from gramlearn.problem.spectral import ConjugatePoint
 
@@ -35,6 +35,7 @@ class Audit(NamedTuple):
 
     gap: float  # sum of loss(t) + loss*(lam) - lam t
     gap_error: float  # by how much more it may be, since every t is rounded
+    loss_error: float  # the same of the losses
     violation: float  # rounding included
     spread: Array  # of sum_k lam_k A_k before it cancels, see `LinearMap.spread`
 
@@ -66,11 +67,6 @@ class Costs(ABC):
     @abstractmethod
     def mismatch(self) -> float:
         """sum_k [loss_k(t_k) + loss_k*(lam_k) - lam_k t_k]; 0 where the prices are those of the losses."""
-
-    @property
-    @abstractmethod
-    def loss_error(self) -> float:
-        """By how much the losses may be off, as every t is off by rounding."""
 
     @property
     @abstractmethod
@@ -119,7 +115,8 @@ class CostsHere(Costs):
     """Costs of constraints in the memory of this process.
 
     `exact` has the same constraints with their losses as they are, where those of `dual` have ramps in place of
-    kinks. `same` are other costs at the same X, whose B_k and t are taken over.
+    kinks. `same` are other costs at the same X, whose B_k and t are taken over; costs of other constraints at
+    the same X may share their `products`.
     """
 
     def __init__(
@@ -131,12 +128,15 @@ class CostsHere(Costs):
         *,
         exact: Dual | None = None,
         same: "CostsHere | None" = None,
+        products: Products | None = None,
     ) -> None:
         self.dual = dual
         self.exact = dual if exact is None else exact
         self.frame, self.spectrum = frame, spectrum
         self.maps: list[LinearMap] = (
-            [part.map.restrict(frame) for part in dual.parts] if same is None else same.maps
+            [part.map.restrict(frame, products) for part in dual.parts]
+            if same is None
+            else same.maps
         )
         self.t: Array = dual.t_of(self.maps, spectrum) if same is None else same.t
         self.is_priced = lam is None
@@ -182,16 +182,11 @@ class CostsHere(Costs):
         return 0.0 if self.is_priced else self.dual.gap(self.t, self.lam)
 
     @cached_property
-    def loss_error(self) -> float:
-        none = namespace(self.t).zeros_like(self.t)
-        return self.dual.gap_error(self.t, none, self._t_errors)
-
-    @cached_property
     def _t_errors(self) -> Array:
         return self.dual.t_errors(self.maps, self.spectrum, self.frame)
 
     @cached_property
-    def curved(self) -> Curved:
+    def curved(self) -> CurvedHere:
         xp = namespace(self.t)
         maps, curvature = [], []
         for linear, prices, loss, t in self._priced:
@@ -212,6 +207,7 @@ class CostsHere(Costs):
             0.0 if share == 1 and self.is_priced else dual.gap(self.t, lam),
             # A t that is outside its domain by no more than rounding costs its price.
             dual.gap_error(self.t, lam, self._t_errors),
+            dual.gap_error(self.t, namespace(lam).zeros_like(lam), self._t_errors),
             dual.violation(self.t, self._t_errors),
             share * dual.spread(self.lam),
         )
@@ -220,15 +216,8 @@ class CostsHere(Costs):
         return self.lam if share == 1 else share * self.lam
 
     def change_from(self, other: "CostsHere") -> float:
-        if not self.dual.size:
-            return 0.0
-        xp = namespace(self.t)
-        change = self.dual.each(
-            lambda part, s, t: xp.abs(t - s) / (xp.abs(s) + xp.abs(t) + 0.1 * part.unit),
-            other.t,
-            self.t,
-        )
-        return 2 * read(xp.max(change))
+        change = self.dual.each(lambda p, s, t: relative_change(s, t, p.unit), other.t, self.t)
+        return read(namespace(change).max(change)) if self.dual.size else 0.0
 
     def at(self, at: ConjugatePoint) -> "CostsHere":
         return CostsHere(self.dual, at.frame, at.spectrum, exact=self.exact)
@@ -247,6 +236,12 @@ class CostsHere(Costs):
         rise = xp.where(bends, joint_apply(self.maps, dX) / second, xp.zeros_like(self.t))
         lam = clipped(self.lam + rise, *self.exact.box)
         return self.at_prices(lam), joint_adjoint(self.maps, lam - self.lam)
+
+
+def relative_change(old: Array, new: Array, unit: Any) -> Array:
+    """How far every t has moved, against its size, or a tenth of the usual size where it is near 0."""
+    xp = namespace(new)
+    return 2 * xp.abs(new - old) / (xp.abs(old) + xp.abs(new) + 0.1 * unit)
 
 
 def _is_nearly_all(rows: Array, size: int) -> bool:

@@ -67,46 +67,46 @@ class CurvedHere(Curved):
     """Constraints in the memory of this process."""
 
     def __init__(self, maps: list[LinearMap], curvature: Array, rank: int) -> None:
-        self._maps, self._curvature, self._rank = maps, curvature, rank
+        self.maps, self.curvature, self._rank = maps, curvature, rank
 
     @property
     def size(self) -> int:
-        return int(self._curvature.shape[0])
+        return int(self.curvature.shape[0])
 
     @property
     def largest(self) -> float:
-        return read(namespace(self._curvature).max(self._curvature))
+        return read(namespace(self.curvature).max(self.curvature))
 
     @property
     def magnitude(self) -> float:
-        return max(m.magnitude() for m in self._maps) or 1.0
+        return max(m.magnitude() for m in self.maps) or 1.0
 
     def _pieces(self, vector: Array) -> "zip[tuple[LinearMap, Array]]":
-        return zip(self._maps, split(self._maps, vector), strict=True)
+        return zip(self.maps, split(self.maps, vector), strict=True)
 
     def product(self, S: Array) -> Array:
-        return joint_adjoint(self._maps, self._curvature * joint_apply(self._maps, S))
+        return joint_adjoint(self.maps, self.curvature * joint_apply(self.maps, S))
 
     def trace(self, Phi: Array) -> float:
-        pieces = self._pieces(self._curvature)
+        pieces = self._pieces(self.curvature)
         return sum(read(namespace(d).sum(d * m.diagonal(Phi))) for m, d in pieces)
 
     def spread(self) -> Array:
-        roots = namespace(self._curvature).sqrt(self._curvature)
+        roots = namespace(self.curvature).sqrt(self.curvature)
         return sum(m.absolute_sum(root) for m, root in self._pieces(roots))
 
     def squares(self, K: Array) -> tuple[Array, Array]:
         xp = namespace(K)
-        rotated = [(m.restrict(K), d) for m, d in self._pieces(self._curvature)]
+        rotated = [(m.restrict(K), d) for m, d in self._pieces(self.curvature)]
         every = every_row(self._rank, K)
         diagonals = [m.entries(every, every) * xp.sqrt(d)[:, None] for m, d in rotated]
         return sum(m.squares(d) for m, d in rotated), sum(transpose(b) @ b for b in diagonals)
 
     def gram(self, coordinates: Any) -> Array:
-        return coordinates.gram(self._maps, self._curvature)
+        return coordinates.gram(self.maps, self.curvature)
 
     def gathered(self) -> tuple[list[LinearMap], Array]:
-        return self._maps, self._curvature
+        return self.maps, self.curvature
 
     def sample(self, least: int) -> "CurvedHere":
         k = self.size // least
@@ -114,14 +114,14 @@ class CurvedHere(Curved):
 
     def every(self, k: int, first: int) -> "CurvedHere":
         """Every k-th constraint of each map, from so many on, k times as curved."""
-        curvature = self._curvature
-        rows = [every_row(-(-(m.size - first) // k), curvature) * k + first for m in self._maps]
-        some = [m.materialize_rows(chosen) for m, chosen in zip(self._maps, rows, strict=True)]
-        pieces = zip(split(self._maps, curvature), rows, strict=True)
+        curvature = self.curvature
+        rows = [every_row(-(-(m.size - first) // k), curvature) * k + first for m in self.maps]
+        some = [m.materialize_rows(chosen) for m, chosen in zip(self.maps, rows, strict=True)]
+        pieces = zip(split(self.maps, curvature), rows, strict=True)
         chosen = k * concat([d[taken] for d, taken in pieces], curvature)
         return CurvedHere(joined(some), chosen, self._rank)
 
     def in_single(self, scale: float, peak: float) -> Self:
-        xp = namespace(self._curvature)
-        curvature = xp.astype(self._curvature * (scale * peak) ** 2, xp.float32)
-        return type(self)(joined(self._maps, scale), curvature, self._rank)
+        xp = namespace(self.curvature)
+        curvature = xp.astype(self.curvature * (scale * peak) ** 2, xp.float32)
+        return type(self)(joined(self.maps, scale), curvature, self._rank)

@@ -10,7 +10,7 @@ so the gap is a sum of nonnegative terms, each zero at the optimum. A `Dual` is 
 all constraints or for a working set; a `DualPoint` is one lam, with one factorization.
 """
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any, final
@@ -226,14 +226,16 @@ class Dual:
 
     def multiple_at_bounds(self, x: Array) -> float:
         """The c at which t of c diag(x), before it cancels, is as large as the bounds of some part."""
-        xp, multiple = namespace(self.like), 0.0
+        return largest_ratio(self.sizes_at(x))
+
+    def sizes_at(self, x: Array) -> list[tuple[float, float]]:
+        """For every part the sum of the sizes of its bounds, and that of t of diag(x) before it cancels."""
+        xp, found = namespace(self.like), []
         for part in self.parts:
             zero = constant(0.0, self.like, part.size)
             asked = read(xp.sum(xp.abs(part.loss.conjugate_derivative(zero) - part.offset)))
-            given = read(xp.sum(part.map.magnitudes(x)))
-            if 0 < asked < INF and 0 < given < INF:
-                multiple = max(multiple, asked / given)
-        return multiple or 1.0
+            found.append((asked, read(xp.sum(part.map.magnitudes(x)))))
+        return found
 
     def gap(self, t: Array, lam: Array) -> float:
         """sum_k [loss_k(t_k) + loss_k*(lam_k) - lam_k t_k]."""
@@ -275,6 +277,12 @@ class Dual:
             if point.value > -INF:
                 return point
         return None
+
+
+def largest_ratio(sizes: Iterable[tuple[float, float]]) -> float:
+    """The largest ratio of two sizes that are numbers, or 1."""
+    known = (asked / given for asked, given in sizes if 0 < asked < INF and 0 < given < INF)
+    return max(known, default=1.0)
 
 
 @final

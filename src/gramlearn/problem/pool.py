@@ -12,11 +12,12 @@ from typing import Any, final
 from gramlearn._base.arrays import Array, clipped, concat, is_array, namespace, scatter
 from gramlearn.problem.costs import Costs, CostsHere
 from gramlearn.problem.dual import Dual
+from gramlearn.problem.linear_maps import Products
 from gramlearn.problem.ramps import can_be_smoothed, smoothed
 from gramlearn.problem.scan import near_rows
-from gramlearn.problem.spectral import ConjugatePoint
+from gramlearn.problem.spectral import ConjugatePoint, Decomposed
 
-_MOST = 0.75  # where this share of the constraints matters, all are taken: they need not be looked for again
+MOST = 0.75  # where this share of the constraints matters, all are taken: they need not be looked for again
 
 
 @dataclass(frozen=True)
@@ -124,7 +125,7 @@ class WorkingHere(Working):
     @classmethod
     def of(cls, whole: Dual, rows: list[Array], wanted: Look) -> "WorkingHere":
         """These rows of the dual."""
-        exact = _weighted(whole.materialize_rows(rows), wanted.stride)
+        exact = weighted(whole.materialize_rows(rows), wanted.stride)
         return cls(whole, rows, exact, exact).narrowed(wanted.width, wanted.prices)
 
     @property
@@ -135,8 +136,8 @@ class WorkingHere(Working):
     def is_whole(self) -> bool:
         return self.exact.size == self.whole.size
 
-    def costs(self, at: ConjugatePoint) -> CostsHere:
-        return CostsHere(self.smooth, at.frame, at.spectrum, exact=self.exact)
+    def costs(self, at: Decomposed, products: Products | None = None) -> CostsHere:
+        return CostsHere(self.smooth, at.frame, at.spectrum, exact=self.exact, products=products)
 
     def costs_again(self, costs: CostsHere) -> CostsHere:
         return CostsHere(self.smooth, costs.frame, costs.spectrum, exact=self.exact, same=costs)
@@ -209,7 +210,7 @@ class PoolHere(Pool):
             if wanted.everywhere
             else near_rows(dual, at, wanted.stride, wanted.first)
         )
-        if wanted.stride == 1 and sum(int(r.shape[0]) for r in rows) >= _MOST * dual.size:
+        if wanted.stride == 1 and sum(int(r.shape[0]) for r in rows) >= MOST * dual.size:
             rows = dual.every_row
         return WorkingHere.of(dual, rows, wanted)
 
@@ -218,7 +219,7 @@ class PoolHere(Pool):
         return CostsHere(self.all, at.frame, at.spectrum, self.all.like)
 
 
-def _weighted(dual: Dual, factor: float) -> Dual:
+def weighted(dual: Dual, factor: float) -> Dual:
     """The dual with so many times the weight on every loss."""
     if factor == 1:
         return dual

@@ -99,7 +99,7 @@ class PrimalPoint:
             gap = self.at.divergence(R, self._residual_error(audit.spread)) + audit.gap
             if gap < INF:
                 break
-        rounding, loss_error = self.noise / 4, self.costs.loss_error
+        rounding, loss_error = self.noise / 4, audit.loss_error
         gap += audit.gap_error
         dual = self.value - gap - rounding if gap < INF else -INF
         primal, gap = self.value + loss_error + rounding, gap + loss_error

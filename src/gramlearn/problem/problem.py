@@ -31,7 +31,7 @@ from gramlearn.problem.constraints import Constraints
 from gramlearn.problem.dual import Dual, Origin, Part
 from gramlearn.problem.linear_maps import LinearMap
 from gramlearn.problem.losses import Loss
-from gramlearn.problem.pool import PoolHere
+from gramlearn.problem.pool import Pool, PoolHere
 from gramlearn.problem.prior import Space
 from gramlearn.problem.spectral import Regularizer
 
@@ -183,9 +183,18 @@ class Problem:
         return Dual(self.regularizer, Origin(slope, tuple(fixed)), start, free)
 
     @cached_property
-    def pool(self) -> PoolHere:
-        """The constraints of the dual, for methods that need not have them in this process."""
+    def pool(self) -> Pool:
+        """The constraints, for methods that need not have them in this process."""
         return PoolHere(self.dual)
+
+    def with_pool(self, pool: Pool) -> "Problem":
+        """The same problem with the constraints of a pool as well, which need not be in this process.
+
+        Newton on X alone solves it, and the solution has no duals.
+        """
+        other = copy(self)
+        vars(other).update(pool=pool)
+        return other
 
     def at_price(self, price: float) -> "Problem":
         """The same problem with so many times the weight on all losses, except Hard and Linear ones."""

@@ -25,7 +25,7 @@ from gramlearn._base.arrays import (
 )
 from gramlearn.problem.dual import Dual, Part
 from gramlearn.problem.linear_maps import Estimates, Products
-from gramlearn.problem.spectral import ConjugatePoint
+from gramlearn.problem.spectral import Decomposed
 
 INF = float("inf")
 # Constraints within this share of their bound are near it, or within a smaller one where these are many;
@@ -38,7 +38,7 @@ NEARNESS = (0.0, 0.003, 0.01, 0.03, 0.1)
 class Reference:
     """<A_k, R> of every constraint of a part, at an earlier R = F F'."""
 
-    at: ConjugatePoint | None  # R, or None where nothing will be compared with it
+    at: Decomposed | None  # R, or None where nothing will be compared with it
     estimates: Estimates
 
     @cached_property
@@ -117,7 +117,7 @@ def widest(counts: Sequence[int], first: int) -> int:
 
 def scan(
     part: Part,
-    at: ConjugatePoint,
+    at: Decomposed,
     products: Products,
     *,
     stride: int = 1,
@@ -145,13 +145,15 @@ def scan(
     return Scan(part, stride, factor, *reference.estimates.bounds(part.offset), reference)
 
 
-def near_rows(dual: Dual, at: ConjugatePoint, stride: int, first: int) -> list[Array]:
+def near_rows(
+    dual: Dual, at: Decomposed, stride: int, first: int, products: Products | None = None
+) -> list[Array]:
     """Find the rows of each part that cost something at X, and some of the nearest others.
 
     With a stride only every `stride`-th constraint is scanned. The constraints outside the rows cost exactly
     nothing at X, so that the certificate of a PrimalPoint over the rows holds for all constraints.
     """
-    products: Products = {}
+    products = {} if products is None else products
     found = []
     for part in dual.parts:
         size = -(-part.size // stride)

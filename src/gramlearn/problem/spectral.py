@@ -15,7 +15,7 @@ import math
 from abc import ABC, abstractmethod
 from dataclasses import dataclass
 from functools import cached_property
-from typing import ClassVar, final
+from typing import ClassVar, Protocol, final
 
 from gramlearn._base.arrays import (
     Array,
@@ -38,6 +38,22 @@ from gramlearn._base.arrays import (
 from gramlearn.problem.losses import BoundedLoss, SquaredHinge
 
 INF = float("inf")
+
+
+class Decomposed(Protocol):
+    """X = Q diag(x) Q' = F F': what constraints need to know of it."""
+
+    @property
+    def frame(self) -> Array:
+        """Q."""
+
+    @property
+    def spectrum(self) -> Array:
+        """x; of length 1 where it is the same number everywhere."""
+
+    @property
+    def factor(self) -> Array:
+        """F."""
 
 
 class ConjugatePoint(ABC):

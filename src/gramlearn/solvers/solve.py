@@ -129,7 +129,7 @@ def attempt(
 
 def products_of(problem: Problem) -> int:
     """The multiplications of one pass: a matrix product of size c x r by r x r."""
-    return problem.dual.size * problem.space.dimension**2
+    return problem.pool.size * problem.space.dimension**2
 
 
 def method_for(

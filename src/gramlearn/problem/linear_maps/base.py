@@ -68,6 +68,10 @@ class LinearMap(ABC):
     def index_rows(self, rows: Array) -> "LinearMap":
         """The map of these rows only, in the form it has."""
 
+    def detached(self) -> "LinearMap":
+        """The same map without anything it shares with others, so that it can be kept, or sent."""
+        return self
+
     @abstractmethod
     def traces(self, x: Array) -> Array:
         """(<B_k, diag(x)>)_k for x >= 0; x of length 1 stands for x I."""

@@ -41,9 +41,13 @@ _OUTLYING = 100.0  # a point that loses this many times that share makes all col
 @final
 @dataclass(frozen=True)
 class PointMap(IndexedMap):
-    """B_k from pairs of rows of `points`; the directions are made chunk by chunk, never all at once."""
+    """B_k from pairs of rows of `points`; the directions are made chunk by chunk, never all at once.
+
+    Those of a working set may be `stacked` if they take little memory, unless many such maps are in use.
+    """
 
     points: Array
+    may_stack: bool = True
 
     @property
     def _is_small(self) -> bool:
@@ -70,10 +74,13 @@ class PointMap(IndexedMap):
 
     def materialize_rows(self, rows: Array) -> LinearMap:
         chosen = self.index_rows(rows)
-        if chosen._product is not None:
+        if chosen._product is not None or not self.may_stack:
             return chosen
         size = chosen.size * len(self.directions) * int(self.points.shape[1]) * 8
         return chosen.stacked(slice(0, chosen.size)) if size <= _DIRECTIONS_BYTES else chosen
+
+    def detached(self) -> DirectionMap:
+        return self.stacked(slice(0, self.size))
 
     def stacked(self, rows: slice) -> DirectionMap:
         """Make the directions of a slice of the constraints."""

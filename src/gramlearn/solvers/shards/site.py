@@ -1,0 +1,402 @@
+"""Some of the shards, in one process: what a solve asks of their constraints is answered in sums.
+
+A site keeps little of a shard: which rows matter, in one bit each, the prices that ramps go through, and
+every k-th constraint, as many as there is memory for. A pass over all constraints reads the others anew, the
+next shard while one is worked on. What stands for the curved constraints, in the many products of a Newton
+direction, is a sample of them. So memory depends on the points and on r, and hardly on how many constraints
+there are.
+"""
+
+import math
+from collections.abc import Iterator, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import replace
+from functools import cached_property, reduce
+from typing import Any, NamedTuple, cast, final
+
+import numpy as np
+
+from gramlearn._base.arrays import (
+    Array,
+    as_real,
+    concat,
+    constant,
+    every_row,
+    is_array,
+    namespace,
+    read,
+    to_numpy,
+)
+from gramlearn.problem.costs import Audit, CostsHere, relative_change
+from gramlearn.problem.curved import CurvedHere
+from gramlearn.problem.dual import Dual, Part
+from gramlearn.problem.linear_maps import DirectionMap, LinearMap, Products, joined
+from gramlearn.problem.pool import MOST, Look, PoolHere, WorkingHere, weighted
+from gramlearn.problem.scan import near_rows
+from gramlearn.solvers.shards.answers import (
+    At,
+    Facts,
+    Gathered,
+    Looked,
+    Reading,
+    Sought,
+    join_audits,
+    join_sizes,
+    nothing_to_audit,
+)
+from gramlearn.solvers.shards.packed import PackedPrices, PackedRows
+from gramlearn.solvers.shards.source import Source
+from gramlearn.solvers.symmetric import Coordinates
+
+_THINNER = 4  # by such a factor fewer constraints are kept in memory, until they fit
+_HEAD = 1000  # constraints that tell the usual size of t
+_WATCHED = 500  # constraints of a shard that tell how far t moves
+
+
+class _Chosen(NamedTuple):
+    """Constraints that matter, by shard, and the ramps in place of their kinks."""
+
+    stride: int
+    width: float
+    prices: int | None
+    rows: dict[int, list[PackedRows]]
+
+
+@final
+class Site:
+    """The constraints of some shards; `memory` bytes of them may be kept between two passes."""
+
+    def __init__(self, source: Source, shards: Sequence[int], memory: float = math.inf) -> None:
+        self._opened = source.open()
+        self._shards = list(shards)
+        self._like = self._opened.common.like
+        self._rank = self._opened.common.rank
+        sizes = source.sizes
+        held = sum(sizes[shard] for shard in self._shards)
+        self._stride = 1  # of the constraints that are kept
+        while held > memory * self._stride:
+            self._stride *= _THINNER
+        self._facts: Facts | None = None
+        self._kept: dict[int, list[Part]] = {}
+        self._units: list[float] = []
+        self._stand_in = 1.0
+        self._chosen: dict[int, _Chosen] = {}
+        self._prices: dict[int, dict[int, list[PackedPrices]]] = {}
+        self._curved: dict[int, CurvedHere] = {}
+        self._watched: dict[int, tuple[Array, Array]] = {}
+
+    def close(self) -> None:
+        """Let go of everything."""
+        self.__dict__.clear()
+
+    def answer(self, forgotten: Sequence[int], question: str, *args: Any) -> Any:
+        """Answer a question, which is the name of a method, after forgetting what is not needed any more."""
+        for number in forgotten:
+            for kept in (self._chosen, self._prices, self._curved, self._watched):
+                kept.pop(number, None)
+        return getattr(self, question)(*args)
+
+    # ---- before any X -----------------------------------------------------------------------
+
+    def facts(self) -> Facts:
+        """What is known before any X is looked at."""
+        if self._facts is None:
+            self._facts = self._load()
+        return self._facts
+
+    def _load(self) -> Facts:
+        """Read all shards once, and keep what there is memory for."""
+        sizes, heads, is_smooth, objection = {}, {}, True, None
+        spectrum = as_real(self._opened.source.spectrum, self._like)
+        for shard, dual in self._read():
+            sizes[shard] = [part.size for part in dual.parts]
+            some = [
+                part.index_rows(every_row(min(part.size, _HEAD), self._like)) for part in dual.parts
+            ]
+            heads[shard] = [
+                to_numpy(namespace(x).abs(part.offset + part.map.traces(x)))
+                for x in (spectrum, namespace(spectrum).ones_like(spectrum))
+                for part in some
+            ]
+            pool = PoolHere(dual)
+            is_smooth = is_smooth and pool.is_smooth
+            objection = objection or pool.objection()
+            self._kept[shard] = self._thinned(dual.parts, self._opened.first(shard), self._stride)
+        return Facts(sizes, heads, is_smooth, objection)
+
+    def settle(self, units: Sequence[float], stand_in: float) -> None:
+        """Be told the usual size of t for every part, and what share may stand for curved constraints."""
+        self.facts()  # a site that came late has read nothing yet
+        self._units, self._stand_in = list(units), stand_in
+
+    def sizes_at(self, x: np.ndarray) -> list[tuple[float, float]]:
+        """For every part the sums of its bounds and of t, see `Dual.sizes_at`."""
+        found = [dual.sizes_at(as_real(x, self._like)) for _, dual in self._duals(1)]
+        return reduce(join_sizes, found) if found else []
+
+    # ---- at an X ----------------------------------------------------------------------------
+
+    def look(self, chosen: int, costs: int, at: At, sought: Sought) -> Looked:
+        """Choose the constraints that matter at X, under this number, and give their costs there."""
+        framed, products = at.framed(self._like), Products()
+        found: dict[int, list[PackedRows]] = {}
+        size = out_of = 0
+        sums = _Sums(self._like, self._rank)
+        for shard, dual in self._duals(sought.stride):
+            first = math.ceil(sought.density * dual.size)
+            rows = dual.every_row
+            if not sought.everywhere:
+                rows = near_rows(dual, framed, 1, first, products)
+            if sought.stride == 1 and sum(int(r.shape[0]) for r in rows) >= MOST * dual.size:
+                rows = dual.every_row
+            found[shard] = [
+                PackedRows.of(some, part.size) for some, part in zip(rows, dual.parts, strict=True)
+            ]
+            size, out_of = size + sum(some.count for some in found[shard]), out_of + dual.size
+            working = self._working(shard, dual, rows, sought)
+            thinning = self._thinning(shard, working, sought.stride)
+            sums.add(working.costs(framed, products), None, thinning)
+        self._chosen[chosen] = _Chosen(sought.stride, sought.width, sought.prices, found)
+        return Looked(size, out_of, self._put_aside(costs, sums))
+
+    def narrow(self, old: int, new: int, width: float, prices: int | None) -> None:
+        """The same constraints with ramps of another width, through these prices, under a new number."""
+        self._chosen[new] = self._chosen[old]._replace(width=width, prices=prices)
+
+    def read(self, chosen: int, costs: int, at: At) -> Reading:
+        """The costs of what was chosen, at X."""
+        stride, sums = self._chosen[chosen].stride, _Sums(self._like, self._rank)
+        for shard, working, found, moved in self._costs(chosen, at):
+            sums.add(found, moved, self._thinning(shard, working, stride))
+        return self._put_aside(costs, sums)
+
+    def losses_of_all(self, at: At) -> float:
+        """The losses of all constraints at X, as they are."""
+        framed, products = at.framed(self._like), Products()
+        return sum(
+            WorkingHere.of(dual, dual.every_row, Look(1, 0.0, 0)).costs(framed, products).losses
+            for _, dual in self._duals(1)
+        )
+
+    def audit(self, chosen: int, at: At, share: float) -> Audit:
+        """What a certificate needs to know of the prices."""
+        total = nothing_to_audit(self._rank)
+        for _, _, costs, _ in self._costs(chosen, at):
+            found = costs.audit(share)
+            total = join_audits(total, found._replace(spread=to_numpy(found.spread)))
+        return total
+
+    def remember(self, chosen: int, prices: int, at: At) -> None:
+        """Keep the prices at X, under this number."""
+        self._prices[prices] = {
+            shard: [
+                PackedPrices.of(lam, part.loss, rows)
+                for lam, part, rows in zip(
+                    working.exact.split(costs.lam),
+                    working.exact.parts,
+                    self._chosen[chosen].rows[shard],
+                    strict=True,
+                )
+            ]
+            for shard, working, costs, _ in self._costs(chosen, at)
+        }
+
+    def change(self, old: int, new: int) -> float:
+        """How far t moved between two costs, at most, over some of the constraints."""
+        (before, units), (after, _) = self._watched[old], self._watched[new]
+        change = relative_change(before, after, units)
+        return read(namespace(change).max(change)) if change.shape[0] else 0.0
+
+    # ---- curved constraints -----------------------------------------------------------------
+
+    def curved(self, costs: int, question: str, *args: Any) -> Any:
+        """Ask the curved constraints of these costs."""
+        curved = self._curved[costs]
+        like = curved.curvature
+        brought = [as_real(x, like) if is_array(x) else x for x in args]
+        return _sent(getattr(curved, question)(*brought))
+
+    def gram(self, costs: int) -> np.ndarray:
+        """See `Curved.gram`."""
+        coordinates = Coordinates(self._rank, self._like)
+        return to_numpy(self._curved[costs].gram(coordinates))
+
+    def gathered(self, costs: int) -> Gathered:
+        """The directions of the curved constraints with their weights, and how curved they are."""
+        curved = self._curved[costs]
+        maps = cast(list[DirectionMap], curved.maps)
+        return [(to_numpy(m.z), m.weights) for m in maps], to_numpy(curved.curvature)
+
+    def sample(self, costs: int, new: int, every: int) -> Reading:
+        """Every so manieth of the curved constraints, under a new number."""
+        curved = self._curved[costs]
+        self._curved[new] = curved.every(every, 0) if every > 1 else curved
+        return _bends(self._curved[new], self._rank)
+
+    def in_single(self, costs: int, new: int, scale: float, peak: float) -> Reading:
+        """The curved constraints in single precision, under a new number."""
+        self._curved[new] = self._curved[costs].in_single(scale, peak)
+        return _bends(self._curved[new], self._rank)
+
+    # ---- shards -----------------------------------------------------------------------------
+
+    def _costs(
+        self, chosen: int, at: At
+    ) -> Iterator[tuple[int, WorkingHere, CostsHere, Array | None]]:
+        """The costs of what was chosen, shard by shard, and how a step moves their adjoint."""
+        known = self._chosen[chosen]
+        framed, products = at.framed(self._like), Products()
+        for shard, dual in self._duals(known.stride):
+            rows = [some.rows(self._like) for some in known.rows[shard]]
+            working = self._working(shard, dual, rows, known)
+            costs, moved = working.costs(framed, products), None
+            if at.step is not None:
+                costs, moved = costs.ahead(as_real(at.step, self._like))
+            elif at.prices is not None:
+                prices = self._known_prices(shard, dual, known.stride, at.prices)
+                costs = working.at_prices(costs, prices or self._no_prices(dual))
+            elif at.exact:
+                costs = costs.with_kinks()
+            yield shard, working, costs, moved
+
+    def _working(
+        self, shard: int, dual: Dual, rows: list[Array], ramps: "_Chosen | Sought"
+    ) -> WorkingHere:
+        prices = None
+        if ramps.width and ramps.prices is not None:
+            prices = self._known_prices(shard, dual, ramps.stride, ramps.prices)
+        return WorkingHere.of(dual, rows, Look(ramps.stride, ramps.width, 0, False, prices))
+
+    def _put_aside(self, costs: int, sums: "_Sums") -> Reading:
+        """Keep what stands for the curved constraints, and the t that are watched, under this number."""
+        self._curved[costs], self._watched[costs] = sums.curved, sums.watched
+        return sums.total
+
+    def _thinning(self, shard: int, working: WorkingHere, stride: int) -> tuple[int, int]:
+        """How many curved constraints of a shard may stand for all of them, and where to begin."""
+        return math.ceil(self._stand_in * stride * working.whole.size), shard
+
+    def _known_prices(self, shard: int, dual: Dual, stride: int, prices: int) -> list[Array] | None:
+        """Remembered prices of all constraints of a shard; None where it came here since."""
+        known = self._prices.get(prices, {}).get(shard)
+        if known is None:
+            return None
+        parts = zip(known, weighted(dual, stride).parts, strict=True)
+        return [packed.everywhere(part.loss, self._like) for packed, part in parts]
+
+    def _no_prices(self, dual: Dual) -> list[Array]:
+        return [constant(0.0, self._like, part.size) for part in dual.parts]
+
+    def _duals(self, stride: int) -> Iterator[tuple[int, Dual]]:
+        """Every `stride`-th constraint of the shards, one after another: from memory, or read anew."""
+        if stride % self._stride:
+            for shard, dual in self._read():
+                first = self._opened.first(shard)
+                yield shard, self._with_units(self._thinned(dual.parts, first, stride))
+            return
+        for shard, parts in self._kept.items():
+            first = self._opened.first(shard)
+            first = (first + -first % self._stride) // self._stride
+            yield shard, self._with_units(self._thinned(parts, first, stride // self._stride))
+
+    def _with_units(self, parts: list[Part]) -> Dual:
+        units = zip(parts, self._units, strict=True)
+        return replace(
+            self._opened.common, parts=tuple(replace(part, unit=unit) for part, unit in units)
+        )
+
+    def _thinned(self, parts: Sequence[Part], first: int, stride: int) -> list[Part]:
+        """Every `stride`-th constraint, where the first one of each part has this number."""
+        if stride == 1:
+            return list(parts)
+        start = -first % stride
+        counts = [max(-(-(part.size - start) // stride), 0) for part in parts]
+        return [
+            part.index_rows(every_row(count, self._like) * stride + start)
+            for part, count in zip(parts, counts, strict=True)
+        ]
+
+    def _read(self) -> Iterator[tuple[int, Dual]]:
+        """Read the shards, the next one in the background."""
+        with ThreadPoolExecutor(1) as background:
+            ahead = [background.submit(self._opened.read, shard) for shard in self._shards[:1]]
+            for k, shard in enumerate(self._shards):
+                dual = ahead.pop().result()
+                if k + 1 < len(self._shards):
+                    ahead.append(background.submit(self._opened.read, self._shards[k + 1]))
+                yield shard, dual
+
+
+class _Sums:
+    """The costs of shards, added up; with what is kept of them, if they are at the prices of their losses."""
+
+    def __init__(self, like: Array, rank: int) -> None:
+        self._like, self._rank = like, rank
+        self._total = Reading.nothing(rank)
+        self._maps: list[LinearMap] = []
+        self._curvature: list[Array] = []
+        self._t: list[Array] = []
+        self._units: list[Array] = []
+
+    def add(self, costs: CostsHere, moved: Array | None, thinning: tuple[int, int]) -> None:
+        """Add those of one shard, of which so many curved ones may stand for all; see `Site._thinning`."""
+        if not costs.dual.size:
+            return
+        self._total = self._total.joined(_sums(costs, moved))
+        if not (costs.is_priced and costs.is_finite):
+            return
+        curved = costs.curved
+        every = curved.size // thinning[0]
+        some = curved.every(every, thinning[1] % every) if every > 1 else curved
+        if some.size:
+            self._maps += [linear.detached() for linear in some.maps if linear.size]
+            self._curvature.append(some.curvature)
+        watched = slice(None, None, -(-costs.dual.size // _WATCHED))
+        units = [constant(part.unit, costs.t, part.size) for part in costs.dual.parts]
+        self._t.append(costs.t[watched])
+        self._units.append(concat(units, costs.t)[watched])
+
+    @property
+    def total(self) -> Reading:
+        """All sums."""
+        return self._total.joined(_bends(self.curved, self._rank))
+
+    @cached_property
+    def curved(self) -> CurvedHere:
+        """What stands for the curved constraints."""
+        return CurvedHere(joined(self._maps), concat(self._curvature, self._like), self._rank)
+
+    @property
+    def watched(self) -> tuple[Array, Array]:
+        """Some of the t, and their usual size."""
+        return concat(self._t, self._like), concat(self._units, self._like)
+
+
+def _sums(costs: CostsHere, moved: Array | None) -> Reading:
+    nothing, exact = Reading.nothing(costs.dual.rank), costs.with_kinks()
+    if not costs.is_finite:
+        return nothing._replace(is_finite=False)
+    return nothing._replace(
+        active=costs.active,
+        losses=costs.losses,
+        exact_losses=exact.losses,
+        mismatch=exact.mismatch,
+        adjoint=to_numpy(costs.adjoint),
+        moved=nothing.moved if moved is None else to_numpy(moved),
+    )
+
+
+def _bends(curved: CurvedHere, rank: int) -> Reading:
+    """A reading of nothing but how many constraints are curved, and how much."""
+    if not curved.size:
+        return Reading.nothing(rank)
+    return Reading.nothing(rank)._replace(
+        n_curved=curved.size, largest=curved.largest, magnitude=curved.magnitude
+    )
+
+
+def _sent(answer: Any) -> Any:
+    """An answer in host memory: arrays travel as those of NumPy."""
+    if isinstance(answer, tuple | list):
+        return type(answer)(_sent(x) for x in answer)
+    return to_numpy(answer) if is_array(answer) else answer
