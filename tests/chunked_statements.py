@@ -8,10 +8,10 @@ from gramlearn.constraints import SquaredDistances
 from gramlearn.losses import Hinge
 
 from gramlearn import Problem, Term
+from gramlearn._base.workers import Crew
+from gramlearn._base.workers.crew import PartsLostError
 from gramlearn.problem.linear_maps import Direction
 from gramlearn.solvers.shards import PointsHere, PoolOfShards, Site, Source
-from gramlearn.workers import Crew
-from gramlearn.workers.crew import PartsLostError
 
 
 @dataclass(frozen=True)

@@ -6,9 +6,9 @@ from gramlearn.losses import Hinge, LogDetSlack, SquaredHinge
 
 from chunked_statements import Example, Several
 from gramlearn import Frobenius, LogDet, Status, VonNeumann, solve
+from gramlearn._base.workers import Here
 from gramlearn.solvers import PrimalNewton
 from gramlearn.solvers.shards import Recovering
-from gramlearn.workers import Here
 
 LOSSES = [Hinge, SquaredHinge, LogDetSlack]
 

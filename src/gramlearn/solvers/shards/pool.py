@@ -11,12 +11,12 @@ from weakref import finalize
 import numpy as np
 
 from gramlearn._base.arrays import Array, is_array, to_numpy
+from gramlearn._base.workers import Crew, PartsLostError
 from gramlearn.problem.dual import Dual, largest_ratio
 from gramlearn.problem.pool import Look, Pool, Working
 from gramlearn.problem.spectral import ConjugatePoint
 from gramlearn.solvers.shards.answers import At, Facts, Looked, Reading, Sought, join_sizes
 from gramlearn.solvers.shards.costs import CostsOfShards, Number, PricesOfShards
-from gramlearn.workers import Crew, PartsLostError
 
 SomeAnswer = TypeVar("SomeAnswer")
 

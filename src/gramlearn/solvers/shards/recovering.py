@@ -7,11 +7,11 @@ else follows from it.
 from dataclasses import dataclass, field, replace
 from typing import final
 
+from gramlearn._base.workers import PartsLostError
 from gramlearn.problem.problem import Problem
 from gramlearn.solvers.primal_newton import PrimalNewton
 from gramlearn.solvers.primal_newton.state import PrimalState, look, look_again
 from gramlearn.solvers.solver import Solver, Start
-from gramlearn.workers import PartsLostError
 
 
 @final

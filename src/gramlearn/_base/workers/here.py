@@ -3,7 +3,7 @@
 from collections.abc import Callable, Sequence
 from typing import Any, final
 
-from gramlearn.workers.crew import Crew, Worker
+from gramlearn._base.workers.crew import Crew, Worker
 
 
 @final
