@@ -24,6 +24,7 @@ from gramlearn.problem.solution import Solution, SomeSolution, unless_infeasible
 from gramlearn.problem.spectral import Regularizer
 from gramlearn.side_information import Pairs, SideInformation, Triplets
 from gramlearn.side_information.sampling import read_labels
+from gramlearn.side_information.stored import StoredStatements, refuse_stored
 from gramlearn.side_information.triplets import check_triplets
 from gramlearn.solvers.loop import Limits, warn_unless_solved
 from gramlearn.solvers.progress import progress_bar
@@ -168,6 +169,7 @@ def side_of(
 
 def check_side(side: Any, n_points: int) -> None:
     """Side information about so many points; there may be no statements."""
+    refuse_stored(side, "`side`")
     if not isinstance(side, SideInformation):
         raise TypeError(
             f"`side` must be Pairs, Triplets or Bounds; got {type(side).__name__}. Pairs of row numbers become "
@@ -212,5 +214,5 @@ def check_labels(y: Any, n_points: int) -> tuple[np.ndarray, np.ndarray]:
 
 def check_not_side(y: Any) -> None:
     """Refuse pairs in the place of labels."""
-    if isinstance(y, SideInformation):
+    if isinstance(y, SideInformation | StoredStatements):
         raise TypeError(f"{type(y).__name__} is side information; pass it as `side=`, not as `y`.")

@@ -23,6 +23,7 @@ from gramlearn._base.validation import generator
 from gramlearn.evaluation.triplets import score_pairs
 from gramlearn.side_information import SideInformation
 from gramlearn.side_information.ranking import RankedStatements
+from gramlearn.side_information.stored import refuse_stored
 
 _LEFT_OUT = 0.1  # of the statements, in the second round: more than are wrong do no harm
 
@@ -51,6 +52,7 @@ def suspects(
         Seeds the folds.
     """
     _check_learner(learner)
+    refuse_stored(side, "`side`")
     if not isinstance(side, SideInformation):
         raise TypeError(f"`side` must be Pairs, Triplets or Bounds; got {type(side).__name__}.")
     X = X.tocsr() if issparse(X) else X if hasattr(X, "shape") else np.asarray(X)

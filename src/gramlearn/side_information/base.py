@@ -7,22 +7,21 @@ an entry for each point: the folds of a search cut it as they cut X.
 
 from abc import ABC, abstractmethod
 from collections.abc import Callable
-from dataclasses import fields, replace
+from dataclasses import fields
 from typing import Any, Self, cast, final
 
 import numpy as np
 
 from gramlearn._base.arrays import Array, as_index, namespace, to_numpy
-from gramlearn._base.validation import check_points, describe_value, generator
-from gramlearn.problem.constraints import SquaredDistances
-from gramlearn.problem.losses import BoundedLoss, Loss
+from gramlearn._base.validation import check_points, generator
+from gramlearn.problem.losses import BoundedLoss
 from gramlearn.problem.problem import Term
 from gramlearn.side_information.splitting import choose_folds, choose_held
+from gramlearn.side_information.stated import Offset, Stated
 
 _LEAST = (
     1e-12  # of the mean: what a squared distance of zero counts as where its logarithm is asked for
 )
-Offset = Callable[[Array, Array], Any]
 Coincide = Callable[[Array, Array], Array]
 Lengths = Callable[
     [Array, Array], np.ndarray
@@ -176,21 +175,15 @@ class SideInformation(ABC):
         if points is not None:
             points = check_points(points, "points")
             self.check_fits(int(points.shape[0]))
-        return self._terms(loss, points, bounds, random_state, offset or (lambda i, j: 0.0))
+        stated = self._state(loss, points, bounds, random_state)
+        fixed = offset or (lambda i, j: 0.0)
+        return [each.term(points, self.n_points, fixed) for each in stated]
 
     @abstractmethod
-    def _terms(
-        self, loss: BoundedLoss, points: Any, bounds: Any, random_state: Any, offset: Offset
-    ) -> list[Term]:
-        """What `bind` gives, of statements and points that fit each other."""
-
-    @final
-    def _distance_term(
-        self, i: Array, j: Array, loss: BoundedLoss, points: Any, offset: Offset
-    ) -> Term:
-        fixed = offset(i, j)
-        distances = SquaredDistances(i, j, points=points, n_points=self.n_points, offset=fixed)
-        return Term(distances, loss)
+    def _state(
+        self, loss: BoundedLoss, points: Any, bounds: Any, random_state: Any
+    ) -> list[Stated]:
+        """What is asked for, by statements and points that fit each other."""
 
     @final
     def split(
@@ -254,26 +247,3 @@ def logarithms(*lengths: np.ndarray) -> list[np.ndarray]:
     known = every[(every > 0) & np.isfinite(every)]
     unit = float(np.mean(known)) if known.size else 1.0
     return [np.log(np.clip(some / unit, _LEAST, 1 / _LEAST)) for some in lengths]
-
-
-def complete(loss: BoundedLoss, kind: str, bound: Any, weight: Any) -> BoundedLoss:
-    """The template `loss` with bound and weight; `kind` is "upper", "lower" or "equal"."""
-    given: object = loss
-    if not isinstance(given, BoundedLoss):
-        hint = (
-            "It takes none: make a Term(constraints, loss) of it."
-            if isinstance(given, Loss)
-            else "Pass an object: neither its name nor its class."
-        )
-        raise TypeError(
-            "`loss` must be a loss that takes a bound, such as Hinge(C=1.0); "
-            f"got {describe_value(given)}. {hint}"
-        )
-    if not (loss.upper is None and loss.lower is None and loss.equal is None):
-        raise ValueError(
-            f"`loss` already has a bound; pass `{type(loss).__name__}` without upper=, lower= and "
-            "equal=, which come from the side information."
-        )
-    return replace(
-        loss, **{kind: bound, "weight": loss.weight if weight is None else loss.weight * weight}
-    )

@@ -7,17 +7,16 @@ import numpy as np
 
 from gramlearn._base.arrays import Array, as_index, constant, namespace, read, to_numpy, where_true
 from gramlearn._base.validation import check_indices
+from gramlearn.problem.constraints import SquaredDistances
 from gramlearn.problem.losses import BoundedLoss
-from gramlearn.problem.problem import Term
 from gramlearn.side_information import tables
 from gramlearn.side_information.base import (
     Coincide,
     Lengths,
-    Offset,
     SideInformation,
-    complete,
     logarithms,
 )
+from gramlearn.side_information.stated import Stated, complete
 
 INF = float("inf")
 
@@ -63,7 +62,7 @@ class Bounds(SideInformation):
         object.__setattr__(self, "j", j)
         object.__setattr__(self, "n_points", n)
         table = self._table
-        tables.check_differ(table, "i, j", (0, 1), "a pair needs two different points")
+        tables.check_differ((i, j), "`i, j`", (0, 1), tables.DIFFERENT)
         advice = "list it once, with its upper and its lower bound"
         tables.check_once(table, "`i, j`", n, advice)
         for name, positive, infinite in (
@@ -177,21 +176,21 @@ class Bounds(SideInformation):
         upper, lower = self.limits
         return (upper < INF) != (lower > 0)
 
-    def _terms(
-        self, loss: BoundedLoss, points: Any, bounds: Any, random_state: Any, offset: Offset
-    ) -> list[Term]:
+    def _state(
+        self, loss: BoundedLoss, points: Any, bounds: Any, random_state: Any
+    ) -> list[Stated]:
         """One term each for upper bounds, lower bounds and targets (upper = lower), if there are any.
 
         `bounds` is ignored: every pair has its own.
         """
-        del bounds, random_state
-        xp, terms = namespace(self.i), []
+        del points, bounds, random_state
+        xp, stated = namespace(self.i), []
         for kind, numbers, rows in self._kinds(loss):
             bound, weight = xp.take(numbers, rows), tables.rows_of(self.weight, rows)
-            i, j = xp.take(self.i, rows), xp.take(self.j, rows)
+            columns = xp.take(self.i, rows), xp.take(self.j, rows)
             completed = complete(loss, kind, bound, weight)
-            terms.append(self._distance_term(i, j, completed, points, offset))
-        return terms
+            stated.append(Stated(SquaredDistances, columns, completed))
+        return stated
 
     def _kinds(self, loss: BoundedLoss) -> list[tuple[str, Array, Array]]:
         """(kind, bounds, rows) of each term."""

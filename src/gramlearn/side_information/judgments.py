@@ -12,7 +12,7 @@ from gramlearn._base.arrays import to_numpy
 from gramlearn._base.distinct_rows import distinct_rows
 from gramlearn._base.validation import as_numbers, check_choice
 from gramlearn.side_information.closure import refuse_pairs_on_both_sides
-from gramlearn.side_information.tables import check_differ, check_n_points, check_table
+from gramlearn.side_information.tables import check_differ, check_n_points, check_table, views
 
 _SETTLED_BY = dict.fromkeys(("majority", "drop", "similar", "dissimilar", "raise"))
 
@@ -31,7 +31,9 @@ def settle_judgments(
         )
     if not np.isin(given, (1, 0, -1)).all():
         raise ValueError("`alike` must hold booleans, or 1 for alike and -1 or 0 for not.")
-    check_differ(table, "(i, j)", (0, 1), "a point is not judged with itself; leave it out")
+    check_differ(
+        views(table), "`(i, j)`", (0, 1), "a point is not judged with itself; leave it out"
+    )
     pairs = distinct_rows(np.sort(table, axis=1))
     n_alike = np.bincount(pairs.kind, weights=given == 1, minlength=len(pairs.rows))
     n_unlike = pairs.counts - n_alike

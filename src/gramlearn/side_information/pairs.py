@@ -6,7 +6,7 @@ A pair stands on one side, and once: how often it was listed is its weight. What
 
 from dataclasses import KW_ONLY, dataclass, replace
 from functools import partial
-from typing import Any, Self, final
+from typing import TYPE_CHECKING, Any, Self, final
 
 import numpy as np
 from scipy.sparse import issparse
@@ -15,26 +15,22 @@ from gramlearn._base.arrays import Array, as_index, every_row, namespace, to_num
 from gramlearn._base.distances import squared_distances
 from gramlearn._base.validation import check_count, check_points, check_share
 from gramlearn.problem.losses import BoundedLoss
-from gramlearn.problem.problem import Term
 from gramlearn.side_information import tables
 from gramlearn.side_information.base import (
     Coincide,
     Lengths,
-    Offset,
     SideInformation,
-    complete,
     logarithms,
 )
 from gramlearn.side_information.closure import (
     Contradiction,
     find_contradictions,
-    refuse_pairs_on_both_sides,
+    refuse_pairs_in_both,
     transitive_closure,
 )
 from gramlearn.side_information.judgments import settle_judgments
 from gramlearn.side_information.neighbors import Neighborhoods
 from gramlearn.side_information.percentiles import (
-    check_bounds,
     check_not_crossed,
     percentile_bounds,
 )
@@ -43,6 +39,16 @@ from gramlearn.side_information.sampling import (
     draw_pairs_of_each_class,
     find_extreme_pairs,
 )
+from gramlearn.side_information.stated import (
+    Stated,
+    missing_bounds,
+    own_or_given,
+    state_pairs,
+)
+from gramlearn.side_information.stored import refuse_stored
+
+if TYPE_CHECKING:
+    from gramlearn.side_information.stored_pairs import StoredPairs
 
 # What goes with each list of pairs: its bound, and its weight.
 _NUMBERS = {"similar": ("upper", "similar_weight"), "dissimilar": ("lower", "dissimilar_weight")}
@@ -64,9 +70,8 @@ class Pairs(SideInformation):
     n_points : int
         How many points the indices refer to: len(X).
     upper, lower : number or one for each pair, optional
-        Squared distances. Where they are missing `bind` finds them. Of two numbers, upper must not
-        exceed lower; bounds given for each pair are not compared, as they belong to different
-        pairs.
+        Squared distances. Where they are missing `bind` finds them. Of two numbers, upper must not exceed
+        lower; bounds given for each pair are not compared, as they belong to different pairs.
     similar_weight, dissimilar_weight : positive number or one for each pair, optional
         What the loss of a pair is multiplied by; 1 without it.
     """
@@ -96,7 +101,7 @@ class Pairs(SideInformation):
                 keys = [tables.pair_keys(lists[side], n)]
                 merged = tables.merge_repeats(lists[side], keys, fields[bound], fields[weight])
                 fields.update(zip((side, bound, weight), merged, strict=True))
-            _check_one_side(fields["similar"], fields["dissimilar"], n)
+            refuse_pairs_in_both(fields["similar"], fields["dissimilar"], n)
         for name, value in fields.items():
             object.__setattr__(self, name, value)
         check_not_crossed(self.upper, self.lower, "")
@@ -206,6 +211,66 @@ class Pairs(SideInformation):
             similar_weight=lead[lead > 0],
             dissimilar_weight=-lead[lead < 0],
         )
+
+    @classmethod
+    def from_parquet(
+        cls,
+        path: Any,
+        *,
+        n_points: int,
+        i: str = "i",
+        j: str = "j",
+        alike: str | bool = "alike",
+        upper: Any = None,
+        lower: Any = None,
+        weight: Any = None,
+    ) -> "StoredPairs":
+        """Pairs in Parquet files, with a row for each, that are read in chunks and never held whole.
+
+        `read()` gives them as `Pairs`, `sample(n)` some of them. Files are read again in every pass and
+        must stay as they are. A pair that is listed again counts again, and one listed as both is not found.
+
+        Parameters
+        ----------
+        path : path, list of paths, or folder
+            The files in a folder, and in those in it, are taken in the order of their names.
+        n_points : int
+            How many points the indices refer to: len(X).
+        i, j : str
+            The columns with the row numbers of the two points.
+        alike : str or bool
+            The column that says which pairs are alike: booleans, or 1 for yes and 0 or -1 for no. True or False
+            where all of them are, or none is.
+        upper, lower, weight : str or number, optional
+            As in `Pairs`: a column, or one number for all. Only upper counts for pairs that are alike, and only
+            lower for the others.
+        """
+        from gramlearn.side_information.stored_pairs import StoredPairs
+
+        numbers = {"upper": upper, "lower": lower, "weight": weight}
+        return StoredPairs.open(path, n_points, {"i": i, "j": j}, {"alike": alike}, numbers)
+
+    @classmethod
+    def from_npy(
+        cls,
+        similar: Any = None,
+        dissimilar: Any = None,
+        *,
+        n_points: int,
+        upper: Any = None,
+        lower: Any = None,
+        similar_weight: Any = None,
+        dissimilar_weight: Any = None,
+    ) -> "StoredPairs":
+        """The same of files of .npy; arguments are those of `Pairs`, with a path in place of each array."""
+        from gramlearn.side_information.stored_pairs import StoredPairs
+
+        numbers = {
+            "similar": {"upper": upper, "similar_weight": similar_weight},
+            "dissimilar": {"lower": lower, "dissimilar_weight": dissimilar_weight},
+        }
+        lists = {"similar": similar, "dissimilar": dissimilar}
+        return StoredPairs.of_arrays(lists, n_points, numbers)
 
     def with_relative_bounds(self, points: Any, eps: float = 0.25) -> Self:
         """The same pairs with bounds of their own: (1 - eps) d if similar, (1 + eps) d if not (K09 7.1).
@@ -340,40 +405,29 @@ class Pairs(SideInformation):
             found.append(0.0 if value is None else to_numpy(value))
         return found[0], found[1]
 
-    def _terms(
-        self, loss: BoundedLoss, points: Any, bounds: Any, random_state: Any, offset: Offset
-    ) -> list[Term]:
+    def _state(
+        self, loss: BoundedLoss, points: Any, bounds: Any, random_state: Any
+    ) -> list[Stated]:
         """One term for the similar pairs, then one for the dissimilar ones, each if there are any.
 
         A bound is the one given to `Pairs`; else the one in `bounds=(upper, lower)`; else it comes from
         `percentile_bounds(points)`.
         """
         upper, lower = self._find_bounds(points, bounds, random_state)
-        terms = []
-        for table, kind, bound, weight in (
-            (self.similar, "upper", upper, self.similar_weight),
-            (self.dissimilar, "lower", lower, self.dissimilar_weight),
-        ):
-            if table.shape[0]:
-                i, j = tables.contiguous_columns(table)
-                completed = complete(loss, kind, bound, weight)
-                terms.append(self._distance_term(i, j, completed, points, offset))
-        return terms
+        lists = [
+            (tables.contiguous_columns(table), bound, weight) if table.shape[0] else None
+            for table, bound, weight in (
+                (self.similar, upper, self.similar_weight),
+                (self.dissimilar, lower, self.dissimilar_weight),
+            )
+        ]
+        return state_pairs(loss, *lists)
 
     def _find_bounds(self, points: Any, bounds: Any, random_state: Any) -> tuple[Any, Any]:
-        upper, lower = check_bounds(bounds)
-        check_not_crossed(upper, lower, " in `bounds=(upper, lower)`")
-        upper = upper if self.upper is None else self.upper
-        lower = lower if self.lower is None else self.lower
-        needs_upper = upper is None and self.similar.shape[0] > 0
-        needs_lower = lower is None and self.dissimilar.shape[0] > 0
-        if needs_upper or needs_lower:
+        upper, lower = own_or_given((self.upper, self.lower), bounds)
+        needed = self.similar.shape[0] > 0, self.dissimilar.shape[0] > 0
+        if missing := missing_bounds(upper, lower, needed):
             if points is None:
-                missing = " and ".join(
-                    name
-                    for name, needed in (("upper", needs_upper), ("lower", needs_lower))
-                    if needed
-                )
                 raise ValueError(
                     f"no bound is known ({missing}); pass `bounds=(upper, lower)` in squared "
                     "distances, or `points` to find them from."
@@ -381,7 +435,7 @@ class Pairs(SideInformation):
             found = percentile_bounds(points, random_state=random_state)
             upper = found[0] if upper is None else upper
             lower = found[1] if lower is None else lower
-        if self.similar.shape[0] and self.dissimilar.shape[0]:
+        if all(needed):
             check_not_crossed(upper, lower, "; pass both, so that they fit each other")
         return upper, lower
 
@@ -409,15 +463,9 @@ class Pairs(SideInformation):
                     f"`{name}` has one number for each pair, and the pairs that `closure` adds "
                     "have none; pass one number for all."
                 )
-        closed = dict(
-            zip(
-                _NUMBERS,
-                transitive_closure(
-                    to_numpy(self.similar), to_numpy(self.dissimilar), self.n_points, max_pairs
-                ),
-                strict=True,
-            )
-        )
+        lists = to_numpy(self.similar), to_numpy(self.dissimilar)
+        implied = transitive_closure(*lists, self.n_points, max_pairs)
+        closed = dict(zip(_NUMBERS, implied, strict=True))
         changes = {side: as_index(table, self.similar) for side, table in closed.items()}
         for side, (_, weight) in _NUMBERS.items():
             given = getattr(self, weight)
@@ -437,22 +485,14 @@ def _check_tables(similar: Any, dissimilar: Any, n_points: int) -> dict[str, Arr
     lists: dict[str, Array] = {}
     for name, x in (("similar", similar), ("dissimilar", dissimilar)):
         lists[name] = tables.check_table([] if x is None else x, name, (2,), n_points)
-        tables.check_differ(lists[name], name, (0, 1), "a pair needs two different points")
+        tables.check_differ(tables.views(lists[name]), f"`{name}`", (0, 1), tables.DIFFERENT)
     like = lists["similar"] if lists["similar"].shape[0] else lists["dissimilar"]
     return {name: as_index(table, like) for name, table in lists.items()}
 
 
-def _check_one_side(similar: Array, dissimilar: Array, n_points: int) -> None:
-    """No pair in both lists."""
-    xp = namespace(similar)
-    # Each once in its list, where it may stand with several bounds.
-    keys = [xp.unique_values(tables.pair_keys(table, n_points)) for table in (similar, dissimilar)]
-    if both := [divmod(int(key), n_points) for key in tables.repeated(xp.concat(keys))]:
-        refuse_pairs_on_both_sides(both, "in both `similar` and `dissimilar`")
-
-
 def check_pairs(x: Any, name: str, n_points: int) -> None:
     """Pairs, over so many points."""
+    refuse_stored(x, f"`{name}`")
     if not isinstance(x, Pairs):
         raise TypeError(
             f"`{name}` must be Pairs(similar=..., dissimilar=..., n_points=...); got {type(x).__name__}."

@@ -5,7 +5,7 @@ a sort. A row is looked at alone only to word the message about it.
 """
 
 import math
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Any
 
 import numpy as np
@@ -26,6 +26,7 @@ from gramlearn._base.arrays import (
 from gramlearn._base.unreadable import check_unmasked
 from gramlearn._base.validation import as_numbers, as_row_numbers, check_count, not_whole
 
+DIFFERENT = "a pair needs two different points"
 _MOST_POINTS = math.isqrt(2**63 - 1)  # whose pairs have numbers of 64 bits
 
 
@@ -94,14 +95,53 @@ def check_range(index: Array, name: str, n_points: int) -> None:
         )
 
 
-def check_differ(table: Array, name: str, columns: tuple[int, int], why: str) -> None:
+def views(table: Array) -> tuple[Array, ...]:
+    """The columns where they are."""
+    return tuple(table[:, c] for c in range(table.shape[1]))
+
+
+def number_of(row: int) -> str:
+    """Where a row is, in a table that has one number for each."""
+    return f"row {row}"
+
+
+def check_differ(
+    columns: Sequence[Array],
+    name: str,
+    pair: tuple[int, int],
+    why: str,
+    place: Callable[[int], str] = number_of,
+) -> None:
     """No row with the same index in the two columns."""
-    first, second = columns
-    equal = table[:, first] == table[:, second]
-    if bool(namespace(table).any(equal)):
+    first, second = pair
+    equal = columns[first] == columns[second]
+    if bool(namespace(equal).any(equal)):
         k = first_true(equal)
-        row = tuple(int(table[k, c]) for c in range(table.shape[1]))
-        raise ValueError(f"`{name}` contains {row} (row {k}); {why}.")
+        raise ValueError(f"{name} contains {row_of(columns, k)} ({place(k)}); {why}.")
+
+
+def row_of(columns: Sequence[Array], k: int) -> tuple[int, ...]:
+    """The numbers of a row."""
+    return tuple(int(column[k]) for column in columns)
+
+
+def check_comparisons(
+    columns: Sequence[Array], name: str, place: Callable[[int], str] = number_of
+) -> None:
+    """Three different points a row, or two different pairs, each of two different points."""
+    if len(columns) == 3:
+        for pair in ((0, 1), (0, 2), (1, 2)):
+            check_differ(columns, name, pair, "a triplet needs three different points", place)
+        return
+    for pair in ((0, 1), (2, 3)):
+        check_differ(columns, name, pair, DIFFERENT, place)
+    i, j, k, l = columns  # noqa: E741 - the letters of (i, j, k, l)
+    same = ((i == k) & (j == l)) | ((i == l) & (j == k))
+    if bool(namespace(same).any(same)):
+        at = first_true(same)
+        raise ValueError(
+            f"{name} contains {row_of(columns, at)} ({place(at)}); it compares a pair with itself."
+        )
 
 
 def pair_keys(table: Array, n_points: int) -> Array:
@@ -157,7 +197,7 @@ def check_numbers(
         raise TypeError(
             f"`{name}` must be one number, or one for each row; got {x!r:.60}."
         ) from None
-    numbers = as_real(as_numbers(given, name), xp.astype(index[:0, 0], xp.float64))
+    numbers = as_real(as_numbers(given, name), xp.astype(index[:0, ...], xp.float64))
     if numbers.ndim and tuple(numbers.shape) != (size,):
         raise ValueError(
             f"`{name}` has shape {tuple(numbers.shape)}, but {size} numbers are expected; pass one "

@@ -6,7 +6,7 @@ may both be listed. A soft loss weighs them against each other.
 
 from collections.abc import Sequence
 from dataclasses import KW_ONLY, dataclass, replace
-from typing import Any, Self, final
+from typing import TYPE_CHECKING, Any, Self, final
 
 import numpy as np
 from scipy.sparse import issparse
@@ -15,22 +15,23 @@ from gramlearn._base.arrays import Array, every_row, namespace, to_numpy, where_
 from gramlearn._base.distances import squared_distances
 from gramlearn._base.distinct_rows import distinct_rows
 from gramlearn._base.validation import check_count, check_host_points, check_number, generator
-from gramlearn.problem.constraints import DistanceComparisons
 from gramlearn.problem.losses import BoundedLoss
-from gramlearn.problem.problem import Term
 from gramlearn.side_information import tables
 from gramlearn.side_information.against_others import compare_with_others
 from gramlearn.side_information.base import (
     Coincide,
     Lengths,
-    Offset,
     SideInformation,
-    complete,
     logarithms,
 )
 from gramlearn.side_information.neighbors import Neighborhoods
 from gramlearn.side_information.pairs import Pairs, check_pairs
 from gramlearn.side_information.sampling import draw_triplets
+from gramlearn.side_information.stated import Stated, state_comparisons
+from gramlearn.side_information.stored import refuse_stored
+
+if TYPE_CHECKING:
+    from gramlearn.side_information.stored_triplets import StoredTriplets
 
 
 @final
@@ -194,6 +195,49 @@ class Triplets(SideInformation):
         margin = share * float(np.mean(far))
         return cls(rows, n_points=pairs.n_points, margin=margin, weight=weight)
 
+    @classmethod
+    def from_parquet(
+        cls,
+        path: Any,
+        *,
+        n_points: int,
+        i: str = "i",
+        j: str = "j",
+        k: str = "k",
+        l: str | None = None,  # noqa: E741 - the fourth letter of (i, j, k, l)
+        margin: Any = None,
+        weight: Any = None,
+    ) -> "StoredTriplets":
+        """Comparisons in Parquet files, with a row for each, that are read in chunks and never held whole.
+
+        `read()` gives them as `Triplets`, `sample(n)` some of them. Files are read again in every pass and
+        must stay as they are. A comparison that is listed again counts again.
+
+        Parameters
+        ----------
+        path : path, list of paths, or folder
+            The files in a folder, and in those in it, are taken in the order of their names.
+        n_points : int
+            How many points the indices refer to: len(X).
+        i, j, k, l : str
+            The columns with the row numbers of the points; `l` is for comparisons of four.
+        margin, weight : str or number, optional
+            As in `Triplets`: a column, or one number for all.
+        """
+        from gramlearn.side_information.stored_triplets import StoredTriplets
+
+        points = {"i": i, "j": j, "k": k} | ({} if l is None else {"l": l})
+        return StoredTriplets.open(path, n_points, points, {}, {"margin": margin, "weight": weight})
+
+    @classmethod
+    def from_npy(
+        cls, triplets: Any, *, n_points: int, margin: Any = None, weight: Any = None
+    ) -> "StoredTriplets":
+        """The same of files of .npy; arguments are those of `Triplets`, with a path in place of each array."""
+        from gramlearn.side_information.stored_triplets import StoredTriplets
+
+        return StoredTriplets.of_arrays(triplets, n_points, {"margin": margin, "weight": weight})
+
     def __add__(self, other: Self) -> Self:
         """The comparisons of both, about the same points; weights of the same comparison add up."""
         if not isinstance(other, Triplets):
@@ -304,18 +348,13 @@ class Triplets(SideInformation):
         n_pairs = self.n_points**2
         return [near * n_pairs + far] if n_pairs**2 < 2**63 else [near, far]
 
-    def _terms(
-        self, loss: BoundedLoss, points: Any, bounds: Any, random_state: Any, offset: Offset
-    ) -> list[Term]:
-        """One term, t = d(i, j) - d(i, k) <= -margin. `bounds` are ignored."""
-        del bounds, random_state
+    def _state(
+        self, loss: BoundedLoss, points: Any, bounds: Any, random_state: Any
+    ) -> list[Stated]:
+        """One term. `bounds` are ignored."""
+        del points, bounds, random_state
         columns = tables.contiguous_columns(self.triplets)
-        near, far = _two_pairs(columns)
-        fixed = offset(*near) - offset(*far)
-        constraints = DistanceComparisons(
-            *columns, points=points, n_points=self.n_points, offset=fixed
-        )
-        return [Term(constraints, complete(loss, "upper", -self.margin_or_one, self.weight))]
+        return state_comparisons(loss, columns, self.margin_or_one, self.weight)
 
 
 def _two_pairs(columns: Sequence[Array]) -> tuple[tuple[Array, Array], tuple[Array, Array]]:
@@ -342,23 +381,13 @@ def _check_given(rows: Any, what: str, n_points: Any, caller: str) -> Array:
 def _check_comparisons(x: Any, name: str, widths: tuple[int, ...], n_points: int) -> Array:
     """A table of comparisons, each of two different pairs of two different points."""
     table = tables.check_table(x, name, widths, n_points)
-    if table.shape[1] == 3:
-        for columns in ((0, 1), (0, 2), (1, 2)):
-            tables.check_differ(table, name, columns, "a triplet needs three different points")
-        return table
-    for columns in ((0, 1), (2, 3)):
-        tables.check_differ(table, name, columns, "a pair needs two different points")
-    i, j, k, l = (table[:, c] for c in range(4))  # noqa: E741 - the letters of (i, j, k, l)
-    same = ((i == k) & (j == l)) | ((i == l) & (j == k))
-    if bool(namespace(table).any(same)):
-        k_same = tables.first_true(same)
-        row = tuple(int(table[k_same, c]) for c in range(4))
-        raise ValueError(f"`{name}` contains {row} (row {k_same}); it compares a pair with itself.")
+    tables.check_comparisons(tables.views(table), f"`{name}`")
     return table
 
 
 def check_triplets(x: Any, name: str, n_points: int) -> None:
     """Triplets over so many points, at least one."""
+    refuse_stored(x, f"`{name}`")
     if not isinstance(x, Triplets):
         raise TypeError(
             f"`{name}` must be Triplets(rows of (i, j, k), n_points=...); got {type(x).__name__}."

@@ -34,6 +34,7 @@ from gramlearn.methods.clustering.kernel_kmeans import (
 )
 from gramlearn.side_information import Pairs
 from gramlearn.side_information.closure import joined_components
+from gramlearn.side_information.stored import refuse_stored
 
 
 def constrained_kmeans(
@@ -71,6 +72,7 @@ def constrained_kmeans(
     """
     G = check_host_points(factor, "factor")
     check_n_clusters(n_clusters, len(G))
+    refuse_stored(side, "`side`")
     if side is not None and not isinstance(side, Pairs):
         raise TypeError(
             f"`side` must be Pairs, for clusters know no other links; got {type(side).__name__}."

@@ -35,8 +35,9 @@ from gramlearn.problem.solution import Solution
 from gramlearn.problem.spectral import Regularizer
 from gramlearn.problem.status import Status
 from gramlearn.side_information import Bounds, Pairs, SideInformation, Triplets
-from gramlearn.side_information.base import Coincide, Offset
+from gramlearn.side_information.base import Coincide
 from gramlearn.side_information.percentiles import check_bounds, check_not_crossed, percentiles_of
+from gramlearn.side_information.stated import Offset
 
 PERCENTILES = (5.0, 95.0)  # that replace bounds, where no others are given
 

@@ -18,6 +18,7 @@ from gramlearn.side_information import Pairs, SideInformation
 from gramlearn.side_information.digest import digest_statements
 from gramlearn.side_information.ranking import RankedStatements
 from gramlearn.side_information.sampling import check_as_many, read_labels
+from gramlearn.side_information.stored import refuse_stored
 
 _DRAWN = 4000  # pairs from labels, whose distances are shown
 _ROUNDING = 1e-10  # of the largest eigenvalue of a kernel
@@ -63,6 +64,7 @@ class Given:
         before = plain_points(learner, X)
         n = int(before.shape[0])
         if side is not None:
+            refuse_stored(side, "`side`")
             if not isinstance(side, SideInformation):
                 raise TypeError(
                     f"`side` must be Pairs, Triplets or Bounds; got {type(side).__name__}."

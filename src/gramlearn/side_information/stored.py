@@ -1,0 +1,346 @@
+"""Statements that are read chunk by chunk, in every pass anew, and never held whole.
+
+The terms of a chunk are those of the same rows in memory. Over all chunks they add up to the terms of all rows,
+so that whatever is a sum over constraints (a value, a gradient, a Hessian) is a sum over chunks.
+"""
+
+from abc import ABC, abstractmethod
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, NoReturn, Self, final
+
+import numpy as np
+
+from gramlearn._base.validation import check_count, generator
+from gramlearn.problem.constraints.indexed import IndexedTerm
+from gramlearn.problem.losses import BoundedLoss
+from gramlearn.side_information import tables
+from gramlearn.side_information.indexing import distinct_numbers
+from gramlearn.side_information.stated import Stated
+from gramlearn.sources.columns import NUMBERS, ROW_NUMBERS, YES_OR_NO, Columns, Wanted
+from gramlearn.sources.parquet_columns import ParquetColumns
+
+_NARROW = 2**31  # points whose row numbers have 32 bits
+_NUMBER_BYTES = 8
+
+
+@final
+@dataclass(frozen=True, eq=False)
+class Chunk:
+    """Statements in memory: the points of each, and what else is known of it.
+
+    `numbers` holds for each name one number for all statements, one for each, or None.
+    """
+
+    points: tuple[np.ndarray, ...]
+    numbers: Mapping[str, Any]
+
+    @property
+    def size(self) -> int:
+        """How many statements there are."""
+        return len(self.points[0])
+
+    def take(self, rows: np.ndarray) -> "Chunk":
+        """Some of the statements, by their numbers or by a mask."""
+        if rows.dtype == bool and rows.all():
+            return self
+        numbers = {
+            name: value[rows] if isinstance(value, np.ndarray) else value
+            for name, value in self.numbers.items()
+        }
+        return Chunk(tuple(column[rows] for column in self.points), numbers)
+
+    @staticmethod
+    def join(parts: Sequence["Chunk"]) -> "Chunk":
+        """The statements of all parts."""
+        columns = zip(*(part.points for part in parts), strict=True)
+        numbers = {
+            name: np.concatenate([part.numbers[name] for part in parts])
+            if isinstance(value, np.ndarray)
+            else value
+            for name, value in parts[0].numbers.items()
+        }
+        return Chunk(tuple(np.concatenate(column) for column in columns), numbers)
+
+
+@final
+@dataclass(frozen=True)
+class Layout:
+    """Where what is known of a statement stands: the name of its column, or one value for all statements."""
+
+    points: Mapping[str, str]
+    flags: Mapping[str, str | bool]
+    numbers: Mapping[str, str | float | None]
+
+    def __post_init__(self) -> None:
+        for name, given in self.points.items():
+            if not isinstance(given, str):
+                raise TypeError(f"`{name}` must be the name of a column; got {given!r:.60}.")
+        for name, flag in self.flags.items():
+            if not isinstance(flag, str | bool):
+                raise TypeError(
+                    f"`{name}` must be the name of a column, or True or False for all rows; got {flag!r:.60}."
+                )
+        none = np.zeros((0, 2))
+        numbers = {
+            name: given
+            if isinstance(given, str)
+            else tables.check_numbers(given, name, none, str, positive=name == "weight")
+            for name, given in self.numbers.items()
+        }
+        object.__setattr__(self, "numbers", numbers)
+
+    @property
+    def stored(self) -> dict[str, str]:
+        """The names of the columns that are read, by what they are for."""
+        every: dict[str, object] = {**self.points, **self.flags, **self.numbers}
+        return {name: given for name, given in every.items() if isinstance(given, str)}
+
+    @property
+    def wanted(self) -> list[Wanted]:
+        """The same columns, and what they must hold."""
+        kinds = [dict.fromkeys(self.points, ROW_NUMBERS), dict.fromkeys(self.flags, YES_OR_NO)]
+        kind_of = {**kinds[0], **kinds[1]}
+        return [
+            Wanted(name, column, kind_of.get(name, NUMBERS)) for name, column in self.stored.items()
+        ]
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class StoredStatements(ABC):
+    """Statements about n_points points, in files or in memory, chunk by chunk.
+
+    They travel to other processes as names and counts, and are read there. Statements that are listed again are
+    not merged: each counts, as in `Pairs` and `Triplets` each adds to the weight.
+    """
+
+    columns: Columns
+    layout: Layout
+    n_points: Any
+
+    def __post_init__(self) -> None:
+        n_points = tables.check_n_points(self.n_points, type(self).__name__)
+        object.__setattr__(self, "n_points", n_points)
+
+    @classmethod
+    @final
+    def open(
+        cls,
+        path: Any,
+        n_points: Any,
+        points: Mapping[str, str],
+        flags: Mapping[str, Any],
+        numbers: Mapping[str, Any],
+    ) -> Self:
+        """Those of Parquet files."""
+        layout = Layout(points, flags, numbers)
+        return cls(ParquetColumns.open(path, layout.wanted), layout, n_points)
+
+    @abstractmethod
+    def _check(self, points: Sequence[np.ndarray], place: Callable[[int], str]) -> None:
+        """Refuse statements that say nothing, such as one about the distance of a point from itself."""
+
+    @abstractmethod
+    def _uses(self, found: Chunk, name: str) -> np.ndarray | None:
+        """A mask of the statements for which a number counts; None where it counts for all."""
+
+    @abstractmethod
+    def _state(self, found: Chunk, loss: BoundedLoss, bounds: Any) -> list[Stated]:
+        """What statements ask for: the same list for every chunk, but for its sizes."""
+
+    @abstractmethod
+    def _in_memory(self, found: Chunk) -> Any:
+        """Statements as `Pairs` or `Triplets`."""
+
+    @abstractmethod
+    def _order(self, found: Chunk) -> np.ndarray:
+        """The rows of a chunk in the order of its terms."""
+
+    @abstractmethod
+    def _name(self, found: Chunk, row: int) -> str:
+        """Name a statement in the user's words."""
+
+    @property
+    @final
+    def size(self) -> int:
+        """How many statements there are."""
+        return self.columns.n_rows
+
+    @property
+    @final
+    def shape(self) -> tuple[int]:
+        """(n_points,), as that of statements in memory."""
+        return (self.n_points,)
+
+    @property
+    @final
+    def n_chunks(self) -> int:
+        """How many chunks there are; the files alone decide."""
+        return self.columns.n_chunks
+
+    @final
+    def rows(self, chunk: int) -> slice:
+        """The places of the statements of a chunk among all."""
+        return self.columns.rows(chunk)
+
+    @final
+    def bytes_of(self, chunk: int) -> int:
+        """The memory that the terms of a chunk take."""
+        points = len(self.layout.points) * self._row_type.itemsize
+        numbers = sum(isinstance(given, str) for given in self.layout.numbers.values())
+        return self.columns.sizes[chunk] * (points + numbers * _NUMBER_BYTES)
+
+    @final
+    def bytes_to_read(self, chunk: int) -> int:
+        """The most memory that reading a chunk takes, its terms included."""
+        as_stored = self.columns.bytes_of(chunk, self.layout.stored.values())
+        return 2 * as_stored + 2 * self.bytes_of(chunk)
+
+    @final
+    def indexed_terms(
+        self, chunk: int, loss: BoundedLoss, bounds: Any = None
+    ) -> Sequence[IndexedTerm]:
+        """The terms of a chunk: the same list for every chunk, where some may be empty.
+
+        Parameters
+        ----------
+        chunk : int
+        loss : BoundedLoss
+            A template without a bound, such as Hinge(C=10.0).
+        bounds : (upper, lower), optional
+            Squared distances for the pairs that have no bound of their own.
+        """
+        start, terms = self.rows(chunk).start, []
+        for stated in self._state(self._read(chunk), loss, bounds):
+            terms.append(stated.indexed(start))
+            start += terms[-1].size
+        return terms
+
+    @final
+    def read(self) -> Any:
+        """All statements in memory, as `Pairs` or `Triplets`."""
+        return self._in_memory(Chunk.join([self._read(k) for k in range(self.n_chunks)]))
+
+    @final
+    def sample(self, n: int, random_state: Any = None) -> Any:
+        """So many statements in memory, each equally likely; all where there are no more.
+
+        It takes a pass over the chunks. The same seed draws the same statements, however they are cut.
+        """
+        n = check_count(n, "n")
+        if n >= self.size:
+            return self.read()
+        drawn = np.sort(distinct_numbers(generator(random_state), self.size, n))
+        parts = []
+        for k in range(self.n_chunks):
+            rows = self.rows(k)
+            inside = drawn[slice(*np.searchsorted(drawn, (rows.start, rows.stop)))]
+            if inside.size:
+                parts.append(self._read(k).take(inside - rows.start))
+        return self._in_memory(Chunk.join(parts))
+
+    @final
+    def describe(self, k: int) -> str:
+        """Name the statement at place k in the user's words, with its file; reads a chunk."""
+        chunk = self.columns.chunk_of(k)
+        found = self._read(chunk)
+        row = int(self._order(found)[k - self.rows(chunk).start])
+        return f"{self._name(found, row)} ({self.columns.place(chunk, row)})"
+
+    @final
+    def check_fits(self, n_rows: int) -> None:
+        """Refuse points that are not the ones the indices were made for, as far as numbers tell."""
+        if n_rows != self.n_points:
+            raise ValueError(
+                f"side information in {self.columns.source} was opened with n_points={self.n_points} but "
+                f"received {n_rows} rows; open it with n_points=len(X) of the X that it numbers the rows of."
+            )
+
+    @final
+    def __repr__(self) -> str:
+        chunks = f"{self.n_chunks} chunk" + "s" * (self.n_chunks != 1)
+        return (
+            f"{type(self).__name__}({self.size:,} statements of {self.columns.source} in {chunks}, "
+            f"n_points={self.n_points})"
+        )
+
+    @final
+    def __getitem__(self, rows: Any) -> NoReturn:
+        """Refuse to follow a subset of the points, such as a fold: statements would be renumbered in memory."""
+        raise TypeError(f"{self!r} does not follow a subset of X; pass {IN_MEMORY}.")
+
+    __iter__ = None
+
+    # -- reading --
+
+    @property
+    def _row_type(self) -> np.dtype[Any]:
+        return np.dtype(np.int32 if self.n_points <= _NARROW else np.int64)
+
+    @final
+    def _read(self, chunk: int) -> Chunk:
+        """The statements of a chunk, checked."""
+        stored, layout = self.layout.stored, self.layout
+        arrays = self.columns.read(chunk, list(stored.values()))
+        found = dict(zip(stored, arrays, strict=True))
+        points = tuple(self._row_numbers(chunk, name, found.pop(name)) for name in layout.points)
+        self._check(points, lambda row: self.columns.place(chunk, row))
+        flags = {
+            name: self._flags(chunk, name, found.get(name, x)) for name, x in layout.flags.items()
+        }
+        numbers = {name: found.get(name, given) for name, given in layout.numbers.items()}
+        raw = Chunk(points, flags | numbers)
+        return Chunk(points, flags | {name: self._number(chunk, name, raw) for name in numbers})
+
+    def _row_numbers(self, chunk: int, name: str, given: np.ndarray) -> np.ndarray:
+        least, largest = int(given.min()), int(given.max())
+        if least < 0 or largest >= self.n_points:
+            row = int(np.argmax((given < 0) | (given >= self.n_points)))
+            raise ValueError(
+                f"`{name}` refers to row {int(given[row])} ({self.columns.place(chunk, row)}), but n_points is "
+                f"{self.n_points}: rows are 0 to {self.n_points - 1}."
+            )
+        return np.ascontiguousarray(given, dtype=self._row_type)
+
+    def _flags(self, chunk: int, name: str, given: Any) -> np.ndarray:
+        """Booleans, one for each statement."""
+        if not isinstance(given, np.ndarray):
+            return np.broadcast_to(given, self.columns.sizes[chunk])
+        if given.dtype.kind == "b":
+            return given
+        wrong = (given > 1) | (given < -1)
+        if wrong.any():
+            row = int(np.argmax(wrong))
+            raise ValueError(
+                f"`{name}` is {int(given[row])} ({self.columns.place(chunk, row)}); it must be a boolean, or 1 "
+                "for yes and 0 or -1 for no."
+            )
+        return np.asarray(given > 0)
+
+    def _number(self, chunk: int, name: str, found: Chunk) -> Any:
+        """None, one number, or one for each statement, right wherever it counts."""
+        given = found.numbers[name]
+        if not isinstance(given, np.ndarray):
+            return given
+        mask = self._uses(found, name)
+        used = given if mask is None else given[mask]
+
+        def describe(k: int) -> str:
+            row = k if mask is None else int(np.flatnonzero(mask)[k])
+            return f"{self._name(found, row)} ({self.columns.place(chunk, row)})"
+
+        tables.check_numbers(used, name, used, describe, positive=name == "weight")
+        return given.astype(np.float64, copy=False)
+
+
+# What to pass where statements on a disk cannot be taken.
+IN_MEMORY = "what its `read()` gives, or its `sample(n)` if that is too much for memory"
+
+
+def refuse_stored(side: object, name: str) -> None:
+    """Refuse statements on a disk where they would have to be held whole."""
+    if isinstance(side, StoredStatements):
+        raise TypeError(
+            f"{name} is {type(side).__name__}, statements that are read in chunks, and is needed in memory "
+            f"here; pass {IN_MEMORY}."
+        )
