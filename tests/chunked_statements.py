@@ -1,6 +1,7 @@
 """Statements in chunks of some rows: which of two points are near each other, and which are far apart."""
 
 from dataclasses import dataclass
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -11,7 +12,7 @@ from gramlearn import Problem, Term
 from gramlearn._base.workers import Crew
 from gramlearn._base.workers.crew import PartsLostError
 from gramlearn.problem.linear_maps import Direction
-from gramlearn.solvers.shards import PointsHere, PoolOfShards, Site, Source
+from gramlearn.solvers.shards import PoolOfShards, Site, Source
 
 
 @dataclass(frozen=True)
@@ -92,13 +93,11 @@ class Example:
     @property
     def source(self) -> Source:
         bare = self.bare
-        return Source(
-            bare.dual, bare.space.spectrum, self.statements, PointsHere(self.points), Hinge()
-        )
+        return Source(bare.dual, bare.space.spectrum, self.statements, Hinge())
 
-    def in_shards(self, crew: Crew, memory: float = float("inf")) -> Problem:
+    def in_shards(self, crew: Crew) -> Problem:
         source, bare = self.source, self.bare
-        crew.place(lambda shards: Site(source, shards, memory), source.sizes)
+        crew.place(partial(Site, source), source.sizes, self.points)
         return bare.with_pool(PoolOfShards(crew, bare.dual))
 
 
@@ -110,12 +109,10 @@ class Several(Crew):
         self.asked = 0
         self.questions: list[str] = []
 
-    def place(self, make: Any, sizes: Any) -> None:
-        self.make, self.shards = (
-            make,
-            [list(range(len(sizes)))[k :: self.count] for k in range(self.count)],
-        )
-        self.workers = [make(shards) for shards in self.shards]
+    def place(self, make: Any, sizes: Any, shared: Any) -> None:
+        self.make = make, shared
+        self.shards = [list(range(len(sizes)))[k :: self.count] for k in range(self.count)]
+        self.workers = [make(shards, shared, float("inf")) for shards in self.shards]
 
     @property
     def n_places(self) -> int:
@@ -126,7 +123,8 @@ class Several(Crew):
         self.questions.append(args[1])
         if self.asked in self.losing:
             lost = self.asked % self.count
-            self.workers[lost] = self.make(self.shards[lost])
+            make, shared = self.make
+            self.workers[lost] = make(self.shards[lost], shared, float("inf"))
             raise PartsLostError
         return [getattr(worker, question)(*args) for worker in self.workers]
 

@@ -20,7 +20,7 @@ def test_shards_give_the_value_of_one_memory(loss, regularizer, memory: float) -
     """Both certify their gap, so that their values are no farther apart than the two gaps."""
     example = Example.of(loss, regularizer)
     whole = solve(example.whole, PrimalNewton(), tol=1e-9)
-    shards = solve(example.in_shards(Here(), memory), Recovering(), tol=1e-9)
+    shards = solve(example.in_shards(Here(memory)), Recovering(), tol=1e-9)
     assert whole.status is shards.status is Status.OPTIMAL
     assert shards.relative_gap <= 1e-9
     assert abs(shards.primal - whole.primal) <= 1e-9 * abs(whole.primal)

@@ -1,8 +1,8 @@
 """place, map, reduce: parts of something large are placed once, asked often, and their answers added up.
 
-A crew makes a worker at each place from what it is given, such as a list of chunks to read. A question is the
-name of a method of the workers and its arguments, which are small, as the answers are. What is large never
-travels.
+A crew makes a worker at each place from the numbers of some parts, such as chunks of a file, which the worker
+reads itself. A question is the name of a method of the workers and its arguments, which are small, as the
+answers are. What is large never travels.
 """
 
 from abc import ABC, abstractmethod
@@ -20,16 +20,25 @@ class Worker(Protocol):
         """Let go of everything."""
 
 
+class Maker(Protocol):
+    """How a worker is made, wherever it is to stand."""
+
+    def __call__(self, parts: Sequence[int], shared: Any, memory: float) -> Worker:
+        """A worker with the parts of these numbers, what all workers share, and so many bytes to use."""
+
+
 class PartsLostError(Exception):
-    """A place is gone, and its parts stand elsewhere now: what was known of them must be asked for anew."""
+    """A worker is gone, and another one has its parts: what the former knew must be asked for anew."""
 
 
 class Crew(ABC):
     """Workers, each with some of the parts."""
 
+    moved = 0  # bytes that questions and answers have moved between processes
+
     @abstractmethod
-    def place(self, make: Callable[[Sequence[int]], Worker], sizes: Sequence[int]) -> None:
-        """Make the workers: each of the numbers of some parts, which have these sizes in bytes."""
+    def place(self, make: Maker, sizes: Sequence[int], shared: Any) -> None:
+        """Make the workers of parts that have these sizes, in bytes; `shared` is an array that all need."""
 
     @property
     @abstractmethod
@@ -43,12 +52,14 @@ class Crew(ABC):
         Raises
         ------
         PartsLostError
-            Where a worker is gone. The crew has placed its parts elsewhere by then.
+            Where a worker is gone. Another one has its parts by then.
         """
 
-    def reduce(self, join: Callable[[Any, Any], Any], question: str, *args: Any) -> Any:
-        """Ask every worker, and join the answers by two."""
-        return joined(join, self.map(question, *args))
+    def reduce(
+        self, join: Callable[[SomeAnswer, SomeAnswer], SomeAnswer], question: str, *args: Any
+    ) -> SomeAnswer:
+        """Ask every worker, and join the answers by two, in the order of the workers."""
+        return reduce(join, self.map(question, *args))
 
     @abstractmethod
     def close(self) -> None:
@@ -61,8 +72,3 @@ class Crew(ABC):
     @final
     def __exit__(self, *error: object) -> None:
         self.close()
-
-
-def joined(join: Callable[[Any, Any], Any], answers: Sequence[Any]) -> Any:
-    """join(join(a, b), c), ... of at least one answer."""
-    return reduce(join, answers)

@@ -1,20 +1,21 @@
 """One worker, with all the parts, in this process: the reference for every other crew."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from typing import Any, final
 
-from gramlearn._base.workers.crew import Crew, Worker
+from gramlearn._base.workers.crew import Crew, Maker, Worker
 
 
 @final
 class Here(Crew):
-    """A crew of one."""
+    """A crew of one, which may use so many bytes."""
 
-    def __init__(self) -> None:
+    def __init__(self, memory: float = float("inf")) -> None:
+        self._memory = memory
         self._worker: Worker | None = None
 
-    def place(self, make: Callable[[Sequence[int]], Worker], sizes: Sequence[int]) -> None:
-        self._worker = make(range(len(sizes)))
+    def place(self, make: Maker, sizes: Sequence[int], shared: Any) -> None:
+        self._worker = make(range(len(sizes)), shared, self._memory)
 
     @property
     def n_places(self) -> int:

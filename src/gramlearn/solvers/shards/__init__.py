@@ -7,6 +7,6 @@ asks all sites, through a crew of workers, so that Newton on X works as it does 
 from gramlearn.solvers.shards.pool import PoolOfShards
 from gramlearn.solvers.shards.recovering import Recovering
 from gramlearn.solvers.shards.site import Site
-from gramlearn.solvers.shards.source import Points, PointsHere, Source, Statements
+from gramlearn.solvers.shards.source import Source, Statements
 
-__all__ = ["Points", "PointsHere", "PoolOfShards", "Recovering", "Site", "Source", "Statements"]
+__all__ = ["PoolOfShards", "Recovering", "Site", "Source", "Statements"]

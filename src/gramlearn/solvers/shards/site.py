@@ -64,10 +64,12 @@ class _Chosen(NamedTuple):
 
 @final
 class Site:
-    """The constraints of some shards; `memory` bytes of them may be kept between two passes."""
+    """The constraints of some shards, over these points; `memory` bytes of them may be kept between passes."""
 
-    def __init__(self, source: Source, shards: Sequence[int], memory: float = math.inf) -> None:
-        self._opened = source.open()
+    def __init__(
+        self, source: Source, shards: Sequence[int], points: Any, memory: float = math.inf
+    ) -> None:
+        self._opened = source.over(points)
         self._shards = list(shards)
         self._like = self._opened.common.like
         self._rank = self._opened.common.rank

@@ -1,7 +1,7 @@
-"""Where shards of constraints come from: a table of points, and statements about them that are read in chunks.
+"""Where shards of constraints come from: statements about points, which are read in chunks.
 
-A source is small enough to be sent to other machines, and brings points and statements into memory where it is
-opened. A shard is a chunk of the statements.
+A source is small enough to be sent to other machines, and reads statements where it is used. A shard is a
+chunk of them.
 """
 
 from collections.abc import Sequence
@@ -47,42 +47,20 @@ class Statements(Protocol):
         """The terms of a chunk, as many and in the same order for each."""
 
 
-class Points(Protocol):
-    """A table of points that is brought into memory where it is needed."""
-
-    def load(self) -> Array:
-        """The points, n x r."""
-
-
-@final
-@dataclass(frozen=True, eq=False)
-class PointsHere:
-    """Points that are in memory, or mapped into it; `basis` is that of the space X lives in."""
-
-    array: Any
-    basis: Any = None
-
-    def load(self) -> Array:
-        """The points, n x r."""
-        points = as_real(self.array)
-        return points if self.basis is None else points @ as_real(self.basis, points)
-
-
 @final
 @dataclass(frozen=True, eq=False)
 class Source:
-    """Statements over points, and the dual they belong to, without its parts."""
+    """Statements about points, and the dual they belong to, without its parts."""
 
     common: Dual
     spectrum: Array  # of the prior
     statements: Statements
-    points: Points
     loss: Any
     bounds: Any = None
 
-    def open(self) -> "Opened":
-        """Bring the points into memory."""
-        points = self.points.load()
+    def over(self, points: Any) -> "Opened":
+        """The source where it is used, over points in memory."""
+        points = as_real(points)
         origin = Origin(as_real(self.common.origin.slope, points))
         return Opened(self, points, replace(self.common, origin=origin))
 
@@ -95,7 +73,7 @@ class Source:
 @final
 @dataclass(frozen=True, eq=False)
 class Opened:
-    """A source where it is used: points in memory, and statements still to be read."""
+    """A source where it is used, with the points in memory and statements still to be read."""
 
     source: Source
     points: Array
