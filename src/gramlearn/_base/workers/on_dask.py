@@ -1,0 +1,235 @@
+"""Workers on the machines of a Dask cluster: one at each of its processes, where it keeps its parts in memory.
+
+Every question is one task for each worker, pinned to where that worker stands. A task that is pinned to a
+process which is gone would wait forever, so that while tasks run, the list of processes is watched: where one
+has gone, another one makes the worker anew, which reads its parts again.
+"""
+
+import time
+import uuid
+from collections import Counter
+from collections.abc import Callable, Sequence
+from functools import reduce
+from typing import Any, NamedTuple, TypeVar, final
+
+import numpy as np
+
+from gramlearn._base.workers.crew import Crew, Maker, PartsLostError, Worker
+
+SomeAnswer = TypeVar("SomeAnswer")
+
+_LOOK = 0.5  # seconds between two looks at the list of processes
+_PATIENCE = 30.0  # seconds in which a process that was lost may come back
+_USABLE = (
+    0.5  # the share of a process's memory that a worker may use: Dask spills from 0.6 of it on
+)
+_WIDE = 8  # answers that are joined at one place, so that no place receives more
+_LARGE = 1 << 20  # bytes of a question that are better sent apart from the tasks
+
+_WORKERS: dict[tuple[str, int], Worker] = {}  # of this process, by crew and number
+
+
+class _Place(NamedTuple):
+    """Where a worker stands, and with which parts."""
+
+    address: str
+    parts: tuple[int, ...]
+
+
+@final
+class OnDask(Crew):
+    """Workers on the cluster of a `distributed.Client`."""
+
+    def __init__(self, client: Any) -> None:
+        self._client = client
+        self._name = uuid.uuid4().hex
+        self._places: list[_Place] = []
+        self._make: Any = None
+        self._shared: Any = None
+
+    def place(self, make: Maker, sizes: Sequence[int], shared: Any) -> None:
+        memory = self._memory()
+        if not memory:
+            raise ValueError(
+                "`client` is connected to a cluster without workers; start some, or wait for them with "
+                "client.wait_for_workers(1)."
+            )
+        self._make, self._shared = make, shared
+        dealt = _dealt(sizes, len(memory))
+        places = zip(sorted(memory), dealt, strict=True)
+        self._places = [_Place(address, parts) for address, parts in places]
+        self._settle_at(range(len(self._places)))
+
+    @property
+    def n_places(self) -> int:
+        return len(self._places)
+
+    def map(self, question: str, *args: Any) -> list[Any]:
+        return self._fetch(self._ask(question, args))
+
+    def reduce(
+        self, join: Callable[[SomeAnswer, SomeAnswer], SomeAnswer], question: str, *args: Any
+    ) -> SomeAnswer:
+        answers = self._ask(question, args)
+        while len(answers) > _WIDE:
+            groups = [answers[k : k + _WIDE] for k in range(0, len(answers), _WIDE)]
+            answers = [self._client.submit(_joined, join, *group, pure=False) for group in groups]
+        return reduce(join, self._fetch(answers))
+
+    def close(self) -> None:
+        from distributed import fire_and_forget
+
+        present = self._memory() if self._client.status == "running" else {}
+        for number, place in enumerate(self._places):
+            if place.address in present:
+                fire_and_forget(self._submit(place.address, _forget, self._name, number))
+        self._places = []
+
+    # ---- tasks ------------------------------------------------------------------------------
+
+    def _ask(self, question: str, args: tuple[Any, ...]) -> list[Any]:
+        """Ask every worker; the answers stay where they are until they are fetched."""
+        size = bytes_in(args)
+        self.moved += size * len(self._places)
+        sent = args
+        if size > _LARGE:
+            sent = self._client.scatter([args], broadcast=True, hash=False)[0]
+        return [
+            self._submit(place.address, _answer, self._name, number, question, sent)
+            for number, place in enumerate(self._places)
+        ]
+
+    def _submit(self, address: str, function: Callable[..., Any], *args: Any) -> Any:
+        return self._client.submit(
+            function, *args, workers=[address], allow_other_workers=False, pure=False
+        )
+
+    def _fetch(self, futures: Sequence[Any]) -> list[Any]:
+        """Wait for answers. Where a worker is gone, make it anew and raise PartsLostError."""
+        answers = []
+        for future in futures:
+            while True:
+                try:
+                    answers.append(future.result(timeout=_LOOK))
+                    break
+                except TimeoutError:
+                    lost = self._lost()
+                except _NotHereError as error:
+                    lost = sorted({*self._lost(), error.number})
+                except Exception:
+                    # A process that is gone takes its tasks and what they need along.
+                    lost = self._lost()
+                    if not lost:
+                        raise
+                if lost:
+                    self._client.cancel(list(futures))
+                    self._move(lost)
+                    raise PartsLostError
+        self.moved += sum(bytes_in(answer) for answer in answers)
+        return answers
+
+    def _lost(self) -> list[int]:
+        """The numbers of the workers whose process is gone."""
+        present = self._memory()
+        return [k for k, place in enumerate(self._places) if place.address not in present]
+
+    def _memory(self) -> dict[str, float]:
+        """The bytes that a worker may use, for every process of the cluster."""
+        if self._client.status != "running":
+            raise ValueError(
+                f"`client` is {self._client.status}; pass a distributed.Client that is connected."
+            )
+        workers = self._client.scheduler_info(n_workers=-1)["workers"]
+        return {
+            address: _USABLE * known["memory_limit"] if known["memory_limit"] else float("inf")
+            for address, known in workers.items()
+        }
+
+    # ---- where workers stand ----------------------------------------------------------------
+
+    def _move(self, lost: Sequence[int]) -> None:
+        """Make these workers anew in other processes: in those that have come back, if there are as many."""
+        deadline = time.monotonic() + _PATIENCE
+        while True:
+            memory = self._memory()
+            stays = [place.address for k, place in enumerate(self._places) if k not in lost]
+            crowd = {address: stays.count(address) for address in memory}
+            if list(crowd.values()).count(0) >= len(lost) or time.monotonic() > deadline:
+                break
+            time.sleep(_LOOK)
+        if not memory:
+            raise MemoryError(
+                f"all workers of the cluster are gone, and none came back within {_PATIENCE:g} seconds; start "
+                "some, and fit again."
+            )
+        for number in lost:
+            address = min(sorted(crowd), key=lambda address: crowd[address])
+            crowd[address] += 1
+            self._places[number] = self._places[number]._replace(address=address)
+        self._settle_at(lost)
+
+    def _settle_at(self, numbers: Sequence[int]) -> None:
+        """Make these workers where they are to stand."""
+        memory, crowd = self._memory(), Counter(place.address for place in self._places)
+        make, shared = self._sent(self._make), self._sent(self._shared)
+        futures = []
+        for number in numbers:
+            address, parts = self._places[number]
+            usable = memory.get(address, 0.0) / crowd[address]
+            of_worker = (self._name, number, make, parts, shared, usable)
+            futures.append(self._submit(address, _make, *of_worker))
+        self._fetch(futures)
+
+    def _sent(self, shared: Any) -> Any:
+        """What all workers need, on its way to them: a Dask array is put together, all else is sent."""
+        if hasattr(shared, "__dask_graph__"):
+            return self._client.compute(shared)
+        return self._client.scatter([shared], broadcast=True, hash=False)[0]
+
+
+class _NotHereError(Exception):
+    """A worker that was expected in this process, which has been started anew since."""
+
+    def __init__(self, number: int) -> None:
+        super().__init__(number)
+        self.number = number
+
+
+def _make(
+    name: str, number: int, make: Maker, parts: Sequence[int], shared: Any, memory: float
+) -> None:
+    _WORKERS[name, number] = make(parts, shared, memory)
+
+
+def _answer(name: str, number: int, question: str, args: tuple[Any, ...]) -> Any:
+    worker = _WORKERS.get((name, number))
+    if worker is None:
+        raise _NotHereError(number)
+    return getattr(worker, question)(*args)
+
+
+def _joined(join: Callable[[Any, Any], Any], *answers: Any) -> Any:
+    return reduce(join, answers)
+
+
+def _forget(name: str, number: int) -> None:
+    worker = _WORKERS.pop((name, number), None)
+    if worker is not None:
+        worker.close()
+
+
+def _dealt(sizes: Sequence[int], n_places: int) -> list[tuple[int, ...]]:
+    """Numbers of parts for each place, neighbors together, of about the same size in all."""
+    ends = np.cumsum(sizes)
+    middles = (ends - np.asarray(sizes) / 2) / max(ends[-1], 1) if len(sizes) else ends
+    place = np.minimum((middles * n_places).astype(int), n_places - 1)
+    return [tuple(np.flatnonzero(place == k).tolist()) for k in range(n_places)]
+
+
+def bytes_in(x: Any) -> int:
+    """What the arrays in nested tuples and dictionaries take, in bytes."""
+    if isinstance(x, tuple | list):
+        return sum(bytes_in(part) for part in x)
+    if isinstance(x, dict):
+        return sum(bytes_in(part) for part in x.values())
+    return int(getattr(x, "nbytes", 8))
