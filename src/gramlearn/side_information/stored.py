@@ -42,8 +42,12 @@ class Chunk:
 
     def take(self, rows: np.ndarray) -> "Chunk":
         """Some of the statements, by their numbers or by a mask."""
-        if rows.dtype == bool and rows.all():
-            return self
+        if rows.dtype == bool:
+            if rows.all():
+                return self
+            rows = np.flatnonzero(
+                rows
+            )  # six times as fast as to take by the mask, for several columns
         numbers = {
             name: value[rows] if isinstance(value, np.ndarray) else value
             for name, value in self.numbers.items()
@@ -192,9 +196,13 @@ class StoredStatements(ABC):
 
     @final
     def bytes_to_read(self, chunk: int) -> int:
-        """The most memory that reading a chunk takes, its terms included."""
+        """The most memory that reading a chunk takes, its terms included.
+
+        Rows as they are stored count four times: decoded, put together, and what allocators keep of both; the
+        terms count twice. Pages of the file that the system keeps in spare memory do not count.
+        """
         as_stored = self.columns.bytes_of(chunk, self.layout.stored.values())
-        return 2 * as_stored + 2 * self.bytes_of(chunk)
+        return 4 * as_stored + 2 * self.bytes_of(chunk)
 
     @final
     def indexed_terms(
@@ -323,10 +331,11 @@ class StoredStatements(ABC):
         if not isinstance(given, np.ndarray):
             return given
         mask = self._uses(found, name)
-        used = given if mask is None else given[mask]
+        rows = None if mask is None else np.flatnonzero(mask)
+        used = given if rows is None else given[rows]
 
         def describe(k: int) -> str:
-            row = k if mask is None else int(np.flatnonzero(mask)[k])
+            row = k if rows is None else int(rows[k])
             return f"{self._name(found, row)} ({self.columns.place(chunk, row)})"
 
         tables.check_numbers(used, name, used, describe, positive=name == "weight")

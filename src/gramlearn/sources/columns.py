@@ -116,7 +116,7 @@ class Columns(ABC):
 
     @final
     def bytes_of(self, chunk: int, names: Iterable[str]) -> int:
-        """The memory that these columns of a chunk take as they are stored; to read them takes twice that."""
+        """The memory that these columns of a chunk take as they are stored."""
         return self.sizes[chunk] * sum(self.types[name].itemsize for name in names)
 
 

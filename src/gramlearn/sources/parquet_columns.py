@@ -203,8 +203,15 @@ def _parts_of(path: str, first: Piece, sizes: list[int], names: list[str]) -> It
                 left = batch.slice(missing) if len(batch) > missing else None
                 missing -= len(found[-1])
             if start >= first.start:
-                yield arrow.Table.from_batches(found)
+                yield _moved_to_table(found, arrow)
             start += size
+
+
+def _moved_to_table(batches: list[Any], arrow: Any) -> Any:
+    """The batches as a table, and no longer in the list, which would keep them until the next part is read."""
+    table = arrow.Table.from_batches(batches)
+    batches.clear()
+    return table
 
 
 def _by_file(pieces: list[Piece]) -> list[list[Piece]]:
