@@ -43,6 +43,9 @@ class Chunked:
         rows = self.rows(chunk)
         return 16 * (rows.stop - rows.start)
 
+    def bytes_to_read(self, chunk: int) -> int:
+        return 2 * self.bytes_of(chunk)
+
     def indexed_terms(self, chunk: int, loss: Any, bounds: Any = None) -> list[IndexedTerm]:
         rows = self.rows(chunk)
         i, j, alike = self.i[rows], self.j[rows], self.alike[rows]

@@ -8,19 +8,24 @@ from chunked_statements import Example, Several
 from gramlearn import Frobenius, LogDet, Status, VonNeumann, solve
 from gramlearn._base.workers import Here
 from gramlearn.solvers import PrimalNewton
-from gramlearn.solvers.shards import Recovering
+from gramlearn.solvers.shards import Forecast, Recovering
 
 LOSSES = [Hinge, SquaredHinge, LogDetSlack]
 
 
-@pytest.mark.parametrize("memory", [float("inf"), 1000.0])
+@pytest.mark.parametrize("is_scarce", [False, True])
 @pytest.mark.parametrize("regularizer", [LogDet(), VonNeumann(), Frobenius()], ids=repr)
 @pytest.mark.parametrize("loss", LOSSES)
-def test_shards_give_the_value_of_one_memory(loss, regularizer, memory: float) -> None:
+def test_shards_give_the_value_of_one_memory(loss, regularizer, is_scarce: bool) -> None:
     """Both certify their gap, so that their values are no farther apart than the two gaps."""
     example = Example.of(loss, regularizer)
     whole = solve(example.whole, PrimalNewton(), tol=1e-9)
-    shards = solve(example.in_shards(Here(memory)), Recovering(), tol=1e-9)
+    least = Forecast.of(
+        example.source, range(example.statements.n_chunks), len(example.points)
+    ).least
+    crew = Here(least + 1000 if is_scarce else float("inf"))
+    shards = solve(example.in_shards(crew), Recovering(), tol=1e-9)
+    assert (crew._worker._stride > 1) is is_scarce
     assert whole.status is shards.status is Status.OPTIMAL
     assert shards.relative_gap <= 1e-9
     assert abs(shards.primal - whole.primal) <= 1e-9 * abs(whole.primal)
@@ -85,7 +90,7 @@ def test_a_sample_stands_for_many_curved_constraints(monkeypatch) -> None:
     """Newton's direction is a little off, its answer is not."""
     example = Example.of(SquaredHinge, LogDet(), size=20_000, chunk=3000)
     whole = solve(example.whole, PrimalNewton(), tol=1e-9)
-    monkeypatch.setattr("gramlearn.solvers.shards.pool._LEAST", 400)
+    monkeypatch.setattr("gramlearn.solvers.shards.forecast._LEAST", 400)
     crew = Here()
     problem = example.in_shards(crew)
     curved = []
@@ -110,3 +115,11 @@ def test_a_start_is_taken_up() -> None:
     again = solve(problem, Recovering(), tol=1e-9, start=Start((), first.factor))
     assert again.iterations <= 2 < first.iterations
     assert abs(again.primal - first.primal) <= 1e-9 * first.primal
+
+
+def test_a_limit_below_the_least_is_refused() -> None:
+    example = Example.of(SquaredHinge, LogDet())
+    with pytest.raises(
+        MemoryError, match=r"a memory limit of 10 kB is below the least .* raise it"
+    ):
+        example.in_shards(Here(10_000))

@@ -17,13 +17,11 @@ from gramlearn.problem.pool import Look, Pool, Working
 from gramlearn.problem.spectral import ConjugatePoint
 from gramlearn.solvers.shards.answers import At, Facts, Looked, Reading, Sought, join_sizes
 from gramlearn.solvers.shards.costs import CostsOfShards, Number, PricesOfShards
+from gramlearn.solvers.shards.forecast import stand_in
 
 SomeAnswer = TypeVar("SomeAnswer")
 
 _HEAD = 1000  # constraints that tell the usual size of t
-# Curved constraints that stand for all of them in a Newton direction, for each entry of X, and at least so
-# many: the direction is off by about the root of the inverse of the former.
-_PER_ENTRY, _LEAST = 20, 50_000
 
 
 @final
@@ -42,9 +40,8 @@ class PoolOfShards(Pool):
         while True:
             try:
                 facts: Facts = self._crew.reduce(Facts.joined, "answer", (), "facts")
-                entries = self._dual.rank * (self._dual.rank + 1) // 2
-                stand_in = max(_PER_ENTRY * entries, _LEAST) / max(facts.size, 1)
-                self._crew.map("answer", (), "settle", _units(facts), stand_in)
+                share = stand_in(self._dual.rank) / max(facts.size, 1)
+                self._crew.map("answer", (), "settle", _units(facts), share)
                 return facts
             except PartsLostError:
                 continue  # they are elsewhere now, and read again there

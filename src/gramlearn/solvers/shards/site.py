@@ -44,6 +44,7 @@ from gramlearn.solvers.shards.answers import (
     join_sizes,
     nothing_to_audit,
 )
+from gramlearn.solvers.shards.forecast import Forecast
 from gramlearn.solvers.shards.packed import PackedPrices, PackedRows
 from gramlearn.solvers.shards.source import Source
 from gramlearn.solvers.symmetric import Coordinates
@@ -64,7 +65,7 @@ class _Chosen(NamedTuple):
 
 @final
 class Site:
-    """The constraints of some shards, over these points; `memory` bytes of them may be kept between passes."""
+    """The constraints of some shards, over these points, which takes `memory` bytes beside them at most."""
 
     def __init__(
         self, source: Source, shards: Sequence[int], points: Any, memory: float = math.inf
@@ -73,10 +74,10 @@ class Site:
         self._shards = list(shards)
         self._like = self._opened.common.like
         self._rank = self._opened.common.rank
-        sizes = source.sizes
-        held = sum(sizes[shard] for shard in self._shards)
+        needed = Forecast.of(source, self._shards, int(self._opened.points.shape[0]))
+        room = needed.kept(memory)
         self._stride = 1  # of the constraints that are kept
-        while held > memory * self._stride:
+        while needed.statements > max(room, 1.0) * self._stride:
             self._stride *= _THINNER
         self._facts: Facts | None = None
         self._kept: dict[int, list[Part]] = {}

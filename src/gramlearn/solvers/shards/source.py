@@ -43,6 +43,9 @@ class Statements(Protocol):
     def bytes_of(self, chunk: int) -> int:
         """What a chunk takes in memory."""
 
+    def bytes_to_read(self, chunk: int) -> int:
+        """What reading a chunk takes, beside that."""
+
     def indexed_terms(self, chunk: int, loss: Any, bounds: Any = None) -> Sequence[IndexedTerm]:
         """The terms of a chunk, as many and in the same order for each."""
 
