@@ -68,9 +68,13 @@ def test_as_real_follows_another_array(library):
 
 def test_as_index(library):
     like = library.array([0.0])
-    for x in ([1, 2], np.asarray([1, 2], dtype=np.int32), library.index([1, 2])):
+    for x in ([1, 2], np.asarray([1, 2], dtype=np.uint8), library.index([1, 2])):
         found = as_index(x, like)
         assert found.dtype == library.xp.int64
+        np.testing.assert_array_equal(library.numpy(found), [1, 2])
+    for x in (np.asarray([1, 2], dtype=np.int32), library.array([1, 2], "int32")):
+        found = as_index(x, like)
+        assert found.dtype == library.xp.int32
         np.testing.assert_array_equal(library.numpy(found), [1, 2])
     x = library.index([1, 2])
     assert as_index(x) is x

@@ -62,6 +62,34 @@ def matrices(mapping, library, r=n):
     return B
 
 
+@pytest.mark.parametrize("c", ON_POINTS, ids=name_of)
+def test_row_numbers_of_32_bits_are_used_as_they_are(c, library):
+    """The same map in half the memory: no copy is made, and entries of a matrix are found beyond 2^31."""
+    columns = {name: library.array(x, "int32") for name, x in c.columns.items()}
+    narrow = type(c)(**columns, points=library.array(random(n, 3)))
+    wide = type(c)(**c.columns, points=library.array(random(n, 3)))
+    assert all(narrow.columns[name] is x for name, x in columns.items())
+    like = library.array(np.zeros(3))
+    found, expected = (x.restricted_map(None, 3, like) for x in (narrow, wide))
+    for a, b in zip(found.indices, columns.values(), strict=True):
+        assert np.shares_memory(library.numpy(a), library.numpy(b))
+    S, v = library.array(symmetric(3)), library.array(random(c.size))
+    np.testing.assert_array_equal(library.numpy(found.apply(S)), library.numpy(expected.apply(S)))
+    np.testing.assert_array_equal(
+        library.numpy(found.adjoint(v)), library.numpy(expected.adjoint(v))
+    )
+    own, like = type(c)(**columns), library.array(np.zeros(n))
+    S, mapping = library.array(symmetric(n)), own.restricted_map(None, n, like)
+    np.testing.assert_array_equal(
+        library.numpy(mapping.apply(S)), library.numpy(c.restricted_map(None, n, like).apply(S))
+    )
+
+
+def test_entries_beyond_32_bits_are_found(library):
+    i, j = (library.array([k], "int32") for k in (60_000, 59_999))
+    assert int(gramlearn._base.arrays.flat_index(i, j, 60_001)[0]) == 60_000 * 60_001 + 59_999
+
+
 # -- the contract of a linear map ------------------------------------------------------------------
 
 
@@ -93,6 +121,18 @@ def test_all_forms_are_the_same_map(c, form, library):
     mapping, own = linear_map(c, form, library), linear_map(c, "own", library)
     assert mapping.size == own.size == c.size
     np.testing.assert_allclose(matrices(mapping, library), matrices(own, library), **CLOSE)
+
+
+@every_constraint
+@every_form
+@pytest.mark.parametrize("stride", [2, 3, 100])
+def test_every_few_rows(c, form, stride, library):
+    mapping = linear_map(c, form, library)
+    some = mapping.every(stride, library.array(0.0))
+    assert some.size == len(range(0, mapping.size, stride))
+    np.testing.assert_array_equal(
+        matrices(some, library), matrices(mapping, library)[::stride], strict=True
+    )
 
 
 @every_constraint

@@ -6,6 +6,7 @@ from gramlearn.constraints import Similarities, SquaredDistances, Trace
 from gramlearn.losses import Hinge, KLSlack, Linear, Square, SquaredHinge
 
 from gramlearn import Frobenius, LogDet, Problem, Status, Term, solve
+from gramlearn._base import arrays
 from gramlearn.problem.linear_maps import Direction, PointMap
 from gramlearn.problem.scan import NEARNESS, scan, widest
 from gramlearn.solvers import InteriorPoint, PrimalNewton
@@ -160,7 +161,12 @@ def test_moving_all_points_changes_no_difference() -> None:
         assert np.all(high - low <= 1e-3)
 
 
-def test_nearness_is_the_smallest_margin_within_which_a_constraint_may_cost() -> None:
+@pytest.mark.parametrize("chunk", [1, 5000, 1 << 30])
+def test_nearness_is_the_smallest_margin_within_which_a_constraint_may_cost(
+    chunk: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """One constraint at a time, a few, or all at once."""
+    monkeypatch.setattr(arrays, "_CHUNK_BYTES_HOST", chunk)
     at = LogDet().at_gradient(np.diag([1.0, 2.0, 0.5, 1.0, 0.1]))
     pairs = SquaredDistances(FIRST[:500], SECOND[:500])
 
@@ -169,13 +175,43 @@ def test_nearness_is_the_smallest_margin_within_which_a_constraint_may_cost() ->
         return scan(part, at, {}, exact=True)
 
     room = np.random.default_rng(0).uniform(-0.02, 0.15, 500)
-    scanned = look(look(1.0).low * (1 + room))
+    scanned = look(look(1.0).bounds(slice(None))[0] * (1 + room))
     expected = np.searchsorted(NEARNESS, room)
     near = np.flatnonzero(expected < len(NEARNESS))
     rows, level = scanned.nearness()
     assert set(level.tolist()) == set(range(len(NEARNESS)))
     assert rows.tolist() == near.tolist()
     assert level.tolist() == expected[near].tolist()
+    assert scanned.undecided().tolist() == np.flatnonzero(room < 0).tolist()
+    assert scanned.undecided(0.1).tolist() == near.tolist()
+
+
+def test_a_stride_and_a_given_interval_bound_what_they_are_about() -> None:
+    """Of every third constraint; or of all, from their values at another X and the eigenvalues between."""
+    at = LogDet().at_gradient(np.diag([1.0, 2.0, 0.5, 1.0, 0.1]))
+    later = LogDet().at_gradient(np.diag([1.1, 1.9, 0.51, 1.0, 0.1]))
+    offset, bounds = rng.standard_normal(FIRST.size), np.full(FIRST.size, 1e4)
+    pairs = SquaredDistances(FIRST, SECOND, points=P, offset=offset)
+    problem = Problem(LogDet(), np.eye(5), [Term(pairs, Hinge(1.0, upper=bounds))])
+    part = problem.dual.parts[0]
+
+    def exact(factor):
+        return offset + np.sum(((P[FIRST] - P[SECOND]) @ factor) ** 2, axis=1)
+
+    first = scan(part, at, {})
+    known = scan(part, later, {}, known=first.reference)
+    assert known.reference is first.reference
+    assert known.interval != (1.0, 1.0)
+    some = scan(part, later, {}, stride=3)
+    for scanned, expected in (
+        (first, exact(at.factor)),
+        (known, exact(later.factor)),
+        (some, exact(later.factor)[::3]),
+    ):
+        low, high = scanned.bounds(slice(0, len(expected)))
+        assert np.all((low <= expected) & (expected <= high))
+        part_of = slice(7, 19)
+        np.testing.assert_array_equal(scanned.bounds(part_of), (low[part_of], high[part_of]))
 
 
 @pytest.mark.parametrize(

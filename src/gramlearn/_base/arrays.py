@@ -17,11 +17,15 @@ Array = Any
 # A scan from this size on is compiled, even if Numba has to be loaded for it (about half a second): the two
 # versions round differently, and an answer must not depend on what was solved before it.
 _COMPILED_FROM_ELEMENTS = 4_000_000
+_COMPILED_ON_GPU_FROM = (
+    10_000_000_000  # a tenth of a second; to compile takes one or two, once a machine
+)
 _SMALL_ON_DEVICE = 256  # rows of a matrix that a GPU needs longer to decompose than the host
 _CHUNK_BYTES_HOST = 4 << 20  # stays in a core's cache
 _CHUNK_BYTES_DEVICE = 1 << 30  # large enough to hide the launch of a kernel
 # The namespace of arrays of each type: to ask anew takes a good part of the time of small problems.
 _NAMESPACES: dict[type, Any] = {}
+_PLAIN_DEVICES: set[str] = set()  # on which nothing could be compiled
 _ASSIGN_AT_ROWS = (  # libraries that assign at row numbers, see `scatter`
     array_api_compat.is_numpy_namespace,
     array_api_compat.is_torch_namespace,
@@ -62,10 +66,23 @@ def as_real(x: Any, like: Array | None = None, dtype: str = "float64") -> Array:
 
 
 def as_index(x: Any, like: Array | None = None) -> Array:
-    """Bring x to an integer array: as it is in its own library, or int64 in that of `like`."""
+    """Bring x to an integer array: as it is in its own library, or int64 in that of `like`; int32 stays so."""
     if like is None:
         return x if is_array(x) else namespace(x).asarray(x)
-    return _bring(x, like, namespace(like).int64)
+    xp = namespace(like)
+    return _bring(x, like, xp.int32 if is_narrow(x) else xp.int64)
+
+
+def is_narrow(index: Any) -> bool:
+    """Whether these are integers of 32 bits, which number rows in half the memory."""
+    xp = namespace(index)
+    return is_array(index) and bool(xp.isdtype(index.dtype, xp.int32))
+
+
+def flat_index(i: Array, j: Array, width: int) -> Array:
+    """i * width + j: where entries (i, j) of a matrix stand in a vector of all its rows."""
+    xp = namespace(i)
+    return xp.astype(i, xp.int64, copy=False) * width + j
 
 
 def brought(x: Any, like: Array) -> Array:
@@ -193,9 +210,11 @@ def is_missing(rows: Array, known: Array) -> Array:
     return xp.take(known, place) != rows
 
 
-def rows_of(x: Any, rows: Array) -> Any:
-    """Take rows of what is given one a constraint; what is one number for all stays so."""
-    return namespace(x).take(x, rows) if is_array(x) and x.ndim == 1 else x
+def rows_of(x: Any, rows: Array | slice) -> Any:
+    """Take rows of what is given one a constraint, a slice without a copy; one number for all stays so."""
+    if not (is_array(x) and x.ndim == 1):
+        return x
+    return x[rows] if isinstance(rows, slice) else namespace(x).take(x, rows)
 
 
 def scatter(values: Array, rows: Array, size: int) -> Array:
@@ -388,22 +407,45 @@ def weighted_gram(z: Array, v: Array) -> Array:
 def pair_squared_norms(points: Array, i: Array, j: Array, sign: int) -> Array:
     """|p_i + sign p_j|^2 for every pair of rows of `points`; sign 0 leaves j out.
 
-    The c x r differences are never stored. Large scans of NumPy arrays go through a compiled body.
+    The c x r differences are never stored. Large scans go through a compiled body.
     """
     xp = namespace(points)
     n_pairs, n_columns = i.shape[0], points.shape[1]
-    if isinstance(points, np.ndarray) and n_pairs * n_columns >= _COMPILED_FROM_ELEMENTS:
-        from gramlearn._base.pair_scan import pair_squared_norms as compiled
-
-        out = np.empty(n_pairs, dtype=points.dtype)
-        compiled(np.ascontiguousarray(points), i, j, float(sign), out)
+    out = constant(0.0, points, n_pairs)
+    if _ran_compiled(points, i, j, sign, out):
         return out
-    parts = []
     for rows in chunks(n_pairs, n_columns, points):
         z = xp.take(points, i[rows], axis=0)
         if sign:
             other = xp.take(points, j[rows], axis=0)
             z = z - other if sign < 0 else z + other
         # A norm is one reduction; libraries that fuse nothing would write z * z to memory for a dot.
-        parts.append(xp.linalg.vector_norm(z, axis=1) ** 2)
-    return concat(parts, points)
+        out[rows] = xp.linalg.vector_norm(z, axis=1) ** 2
+    return out
+
+
+def _ran_compiled(points: Array, i: Array, j: Array, sign: int, out: Array) -> bool:
+    """Run the compiled body of a scan where that pays and can be, and say whether it did."""
+    elements = i.shape[0] * points.shape[1]
+    if is_numpy(points):
+        if elements < _COMPILED_FROM_ELEMENTS:
+            return False
+        from gramlearn._base.pair_scan import pair_squared_norms as compiled
+
+        compiled(points, i, j, float(sign), out)
+        return True
+    if not (array_api_compat.is_torch_array(points) and points.is_cuda):
+        return False
+    device = str(points.device)
+    if elements < _COMPILED_ON_GPU_FROM or device in _PLAIN_DEVICES:
+        return False
+    try:
+        from gramlearn._base.pair_scan_gpu import pair_squared_norms as compiled_on_gpu
+
+        compiled_on_gpu(points, i, j, float(sign), out)
+    except (
+        Exception
+    ):  # of many kinds: without Triton or a C compiler, and on a GPU that it does not know
+        _PLAIN_DEVICES.add(device)
+        return False
+    return True

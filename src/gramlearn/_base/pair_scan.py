@@ -2,7 +2,7 @@
 
 A matrix product cannot do this without writing the c x r differences to memory first. Numba is
 imported with this module, and this module only when the first large scan needs it. The plain body of
-the same function is `arrays.pair_squared_norms`; a test compares the two.
+the same function is `arrays.pair_squared_norms`; a test compares the two. `pair_scan_gpu` is for GPUs.
 
 Large scans are cut into slices, one a thread, as many as NUMBA_NUM_THREADS says. Threads of Numba's own
 end the process where a second Python thread scans at the same time, or a fork of one that has scanned.
@@ -25,8 +25,9 @@ def pair_squared_norms(
     points: np.ndarray, i: np.ndarray, j: np.ndarray, sign: float, out: np.ndarray
 ) -> None:
     """Write |points[i[k]] + sign * points[j[k]]|^2 into out[k]."""
-    scan: Any = partial(_scan, points, sign=sign)
-    in_slices(points.shape[1], i, j, out)(lambda i, j, out: scan(i, j, out=out))
+    scan: Any = partial(_scan, np.ascontiguousarray(points), sign=sign)
+    rows = np.ascontiguousarray(i), np.ascontiguousarray(j)
+    in_slices(points.shape[1], *rows, out)(lambda i, j, out: scan(i, j, out=out))
 
 
 def in_slices(width: int, *vectors: np.ndarray) -> Callable[[Callable[..., Any]], list[Any]]:

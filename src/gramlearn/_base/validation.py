@@ -13,6 +13,7 @@ from gramlearn._base.arrays import (
     as_index,
     is_array,
     is_finite,
+    is_narrow,
     is_numpy,
     namespace,
     read,
@@ -262,8 +263,13 @@ def not_whole(index: Array, name: str) -> str:
     return f"`{name}` must hold whole numbers (row indices); got dtype {index.dtype}.{hint}"
 
 
-def check_indices(x: Any, name: str, n_points: int | None = None) -> Array:
-    """A vector of row numbers, each in [0, n_points) where n_points is known."""
+def check_indices(
+    x: Any, name: str, n_points: int | None = None, *, may_be_narrow: bool = False
+) -> Array:
+    """A vector of row numbers, each in [0, n_points) where n_points is known, as int64.
+
+    Numbers of 32 bits stay so, and are not copied, where they `may_be_narrow`.
+    """
     index = as_row_numbers(x, name)
     xp = namespace(index)
     if index.ndim != 1:
@@ -282,7 +288,7 @@ def check_indices(x: Any, name: str, n_points: int | None = None) -> Array:
         )
     if largest >= 2**63:
         raise ValueError(f"`{name}` refers to row {largest}, which is more than can be counted.")
-    return xp.astype(index, xp.int64, copy=False)
+    return index if may_be_narrow and is_narrow(index) else xp.astype(index, xp.int64, copy=False)
 
 
 def check_share(value: Any, name: str) -> float:

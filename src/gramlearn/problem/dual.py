@@ -79,7 +79,13 @@ class Part:
         """Keep these constraints only, in the form they have."""
         return self._cut(self.map.index_rows(rows), rows)
 
-    def _cut(self, linear: LinearMap, rows: Array) -> "Part":
+    def every(self, stride: int, like: Array) -> "Part":
+        """Keep every `stride`-th constraint only; where that can be, without a copy."""
+        if stride == 1:
+            return self
+        return self._cut(self.map.every(stride, like), slice(None, None, stride))
+
+    def _cut(self, linear: LinearMap, rows: Array | slice) -> "Part":
         offset = rows_of(self.offset, rows)
         return replace(self, map=linear, loss=self.loss.take(rows), offset=offset)
 

@@ -71,7 +71,7 @@ class _Ramp(Loss):
     def describe(self, k: int) -> str:
         return self.kinked.describe(k)
 
-    def take(self, rows: Array) -> Self:
+    def take(self, rows: Array | slice) -> Self:
         return replace(
             self,
             kinked=self.kinked.take(rows),

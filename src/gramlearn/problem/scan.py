@@ -8,29 +8,34 @@ low R <= X <= high R, then low <A_k, R> <= <A_k, X> <= high <A_k, R> for every A
 semidefinite. As X converges, low and high approach 1 and only constraints near their bounds are undecided.
 """
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from typing import final
 
 from gramlearn._base.arrays import (
     Array,
+    chunks,
+    concat,
     constant,
     count_true,
     every_row,
     machine_eps,
     namespace,
     read,
+    rows_of,
     where_true,
 )
 from gramlearn.problem.dual import Dual, Part
 from gramlearn.problem.linear_maps import Estimates, Products
+from gramlearn.problem.losses import Loss
 from gramlearn.problem.spectral import Decomposed
 
 INF = float("inf")
 # Constraints within this share of their bound are near it, or within a smaller one where these are many;
 # within 0 are those that may cost something.
 NEARNESS = (0.0, 0.003, 0.01, 0.03, 0.1)
+_NUMBERS = 8  # that are made of a constraint on the way, at a time
 
 
 @final
@@ -68,18 +73,42 @@ class Reference:
 @final
 @dataclass(frozen=True, eq=False)
 class Scan:
-    """Bounds on the t_k of a part, or of every `stride`-th of its constraints."""
+    """Bounds on the t_k of a part, or of every `stride`-th of its constraints.
+
+    They are computed from the reference where they are looked at, slice by slice: written out for a billion
+    constraints they would take more memory than the constraints themselves.
+    """
 
     part: Part  # cut down to the constraints that were scanned
     stride: int
     factor: Array
-    low: Array
-    high: Array
     reference: Reference
+    interval: tuple[float, float] = (1.0, 1.0)  # (low, high) with low R <= X <= high R
+
+    def bounds(self, rows: slice) -> tuple[Array, Array]:
+        """(low, high) with low_k <= t_k <= high_k."""
+        estimates = self.reference.estimates
+        some = estimates._replace(values=estimates.values[rows])
+        return some.bounds(rows_of(self.part.offset, rows), *self.interval)
+
+    def undecided(self, margin: float = 0.0) -> Array:
+        """The rows of what was scanned that may cost something, or would if t were off by this share."""
+        return concat([rows for rows, *_ in self._undecided(margin)], every_row(0, self.factor))
+
+    def _undecided(self, margin: float) -> Iterator[tuple[Array, Loss, Array, Array, Array]]:
+        """Slice by slice: the undecided rows, their loss, the bounds on their t, and the size of these."""
+        for rows in chunks(self.part.size, _NUMBERS, self.factor):
+            low, high = self.bounds(rows)
+            size = namespace(low).maximum(namespace(low).abs(low), namespace(low).abs(high))
+            loss = self.part.loss.take(rows)
+            width = margin * size
+            found = where_true(~loss.is_slack(low - width, high + width))
+            some = (x[found] for x in (low, high, size))
+            yield found + rows.start, loss.take(found), *some
 
     def costly(self) -> tuple[Array, Array]:
         """The rows, of the whole part, whose loss is not zero at X, and their t."""
-        rows = where_true(~self.part.loss.is_slack(self.low, self.high))
+        rows = self.undecided()
         some = self.part.index_rows(rows)
         t = some.offset + some.map.restrict(self.factor).traces(constant(1.0, self.factor, 1))
         costly = where_true(~some.loss.is_slack(t, t))
@@ -90,17 +119,15 @@ class Scan:
 
         k where it is within `NEARNESS[k]` of its bound and not nearer: 0 is one that may cost something at X.
         """
-        low, high, loss = self.low, self.high, self.part.loss
-        xp = namespace(low)
-        size = xp.maximum(xp.abs(low), xp.abs(high))
-        rows = where_true(~loss.is_slack(low - NEARNESS[-1] * size, high + NEARNESS[-1] * size))
-        low, high, size, loss = low[rows], high[rows], size[rows], loss.take(rows)
-        level = xp.zeros_like(rows)
-        for margin in NEARNESS[:-1]:
-            level = level + xp.astype(
-                loss.is_slack(low - margin * size, high + margin * size), level.dtype
-            )
-        return rows, level
+        found, levels = [every_row(0, self.factor)], [every_row(0, self.factor)]
+        for rows, loss, low, high, size in self._undecided(NEARNESS[-1]):
+            xp, level = namespace(rows), namespace(rows).zeros_like(rows)
+            for margin in NEARNESS[:-1]:
+                is_farther = loss.is_slack(low - margin * size, high + margin * size)
+                level = level + xp.astype(is_farther, level.dtype)
+            found.append(rows)
+            levels.append(level)
+        return concat(found, found[0]), concat(levels, levels[0])
 
     def near(self, first: int) -> Array:
         """The rows, of the whole part, that may cost something at X, and some of the nearest others."""
@@ -131,18 +158,16 @@ def scan(
     factor = at.factor
     interval = None if known is None else known.interval(factor)
     if known is not None and interval is not None and part.map.is_nonnegative:
-        low, high = known.estimates.bounds(part.offset, *interval)
-        undecided = where_true(~part.loss.is_slack(low, high))
-        if 2 * undecided.shape[0] < part.size:
-            return Scan(part, 1, factor, low, high, known)
-    if stride > 1:
-        part = part.index_rows(every_row(-(-part.size // stride), factor) * stride)
+        found = Scan(part, 1, factor, known, interval)
+        if 2 * int(found.undecided().shape[0]) < part.size:
+            return found
+    part = part.every(stride, factor)
     if exact:
         values = part.map.restrict(factor, products).traces(constant(1.0, factor, 1))
         reference = Reference(None, Estimates(values, 0.0, 0.0))
     else:
         reference = Reference(at, part.map.estimates(factor, products))
-    return Scan(part, stride, factor, *reference.estimates.bounds(part.offset), reference)
+    return Scan(part, stride, factor, reference)
 
 
 def near_rows(

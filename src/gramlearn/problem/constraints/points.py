@@ -11,7 +11,7 @@ from abc import abstractmethod
 from dataclasses import MISSING, dataclass, fields
 from typing import Any, ClassVar, final
 
-from gramlearn._base.arrays import Array, as_index, as_real, constant, where_true
+from gramlearn._base.arrays import Array, as_index, as_real, chunks, constant, where_true
 from gramlearn._base.validation import check_indices, check_points
 from gramlearn.problem.constraints.base import Constraints, check_offset
 from gramlearn.problem.linear_maps import CoordinateMap, Direction, LinearMap, PointMap
@@ -42,7 +42,10 @@ class PointConstraints(Constraints):
     def __post_init__(self) -> None:
         points = None if self.points is None else check_points(self.points, "points")
         limit = None if points is None else int(points.shape[0])
-        columns = {name: check_indices(x, name, limit) for name, x in self.columns.items()}
+        columns = {
+            name: check_indices(x, name, limit, may_be_narrow=True)
+            for name, x in self.columns.items()
+        }
         sizes = {name: int(x.shape[0]) for name, x in columns.items()}
         if len(set(sizes.values())) > 1:
             given = ", ".join(f"`{name}` has {size}" for name, size in sizes.items())
@@ -67,7 +70,7 @@ class PointConstraints(Constraints):
                     "the two must agree."
                 )
             for name, x in self.columns.items():
-                check_indices(x, name, dimension)
+                check_indices(x, name, dimension, may_be_narrow=True)
             if basis is None:
                 return CoordinateMap(columns, self.directions, constant(0.0, like, dimension))
             rows = basis
@@ -107,13 +110,15 @@ class SquaredDistances(PointConstraints):
 
     def __post_init__(self) -> None:
         super().__post_init__()
-        itself = where_true(self.i == as_index(self.j, self.i))
-        if itself.shape[0]:
-            k = int(itself[0])
-            raise ValueError(
-                f"pair {k} is ({int(self.i[k])}, {int(self.j[k])}); a point has no distance from itself. Leave "
-                "such pairs out."
-            )
+        i, j = self.i, as_index(self.j, self.i)
+        for rows in chunks(self.size, 1, i):
+            itself = where_true(i[rows] == j[rows])
+            if itself.shape[0]:
+                k = rows.start + int(itself[0])
+                raise ValueError(
+                    f"pair {k} is ({int(i[k])}, {int(j[k])}); a point has no distance from itself. Leave such "
+                    "pairs out."
+                )
 
 
 @final

@@ -11,7 +11,7 @@ directions of a working set; `SparseMap` keeps the entries of arbitrary matrices
 from abc import ABC, abstractmethod
 from typing import Any, NamedTuple
 
-from gramlearn._base.arrays import Array, constant, is_array, namespace, read, transpose
+from gramlearn._base.arrays import Array, constant, every_row, is_array, namespace, read, transpose
 
 # What maps over the same points, restricted to the same Q, share: points @ Q, by points and precision.
 Products = dict[tuple[int, str], Any]
@@ -71,6 +71,10 @@ class LinearMap(ABC):
     def detached(self) -> "LinearMap":
         """The same map without anything it shares with others, so that it can be kept, or sent."""
         return self
+
+    def every(self, stride: int, like: Array) -> "LinearMap":
+        """The map of every `stride`-th row, in the form it has; where that can be, without a copy."""
+        return self.index_rows(every_row(-(-self.size // stride), like) * stride)
 
     @abstractmethod
     def traces(self, x: Array) -> Array:

@@ -9,7 +9,7 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
 from typing import final
 
-from gramlearn._base.arrays import Array, added_at, constant, every_row, eye, namespace
+from gramlearn._base.arrays import Array, added_at, constant, every_row, eye, flat_index, namespace
 from gramlearn.problem.linear_maps.base import Entries, ImplicitMap, LinearMap, Products
 from gramlearn.problem.linear_maps.indexed import IndexedMap
 from gramlearn.problem.linear_maps.points import PointMap
@@ -48,7 +48,14 @@ class CoordinateMap(IndexedMap, ImplicitMap):
 
     def nonzeros(self) -> Entries:
         xp, every = namespace(self.like), every_row(self.size, self.like)
-        parts = [(every, i, j, constant(w, self.like, self.size)) for w, i, j in self._entries()]
+        parts = [
+            (
+                every,
+                *(xp.astype(x, xp.int64, copy=False) for x in (i, j)),
+                constant(w, self.like, self.size),
+            )
+            for w, i, j in self._entries()
+        ]
         return Entries(*(xp.concat(list(column)) for column in zip(*parts, strict=True)))
 
     def traces(self, x: Array) -> Array:
@@ -68,14 +75,14 @@ class CoordinateMap(IndexedMap, ImplicitMap):
         xp, total = namespace(S), constant(0.0, S, self.size)
         flat = xp.reshape(S, (-1,))
         for w, i, j in self._entries():
-            total = total + w * xp.take(flat, i * self._dimension + j)
+            total = total + w * xp.take(flat, flat_index(i, j, self._dimension))
         return total
 
     def adjoint(self, v: Array) -> Array:
         xp, n = namespace(v), self._dimension
         flat = constant(0.0, v, n * n)
         for w, i, j in self._entries():
-            flat = added_at(flat, i * n + j, w * v)
+            flat = added_at(flat, flat_index(i, j, n), w * v)
         return xp.reshape(flat, (n, n))
 
     def spread(self, v: Array) -> Array:

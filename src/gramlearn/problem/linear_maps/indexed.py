@@ -59,3 +59,8 @@ class IndexedMap(LinearMap):
     def index_rows(self, rows: Array) -> Self:
         xp = namespace(rows)
         return replace(self, indices=tuple(xp.take(i, rows) for i in self.indices))
+
+    @final
+    def every(self, stride: int, like: Array) -> Self:
+        del like  # the rows are seen through their stride
+        return replace(self, indices=tuple(i[::stride] for i in self.indices))

@@ -17,6 +17,7 @@ from gramlearn._base.arrays import (
     constant,
     count_true,
     every_row,
+    flat_index,
     in_single,
     machine_eps,
     namespace,
@@ -101,13 +102,20 @@ class PointMap(IndexedMap):
         # One number for all needs no pass over the points.
         is_one = x.shape[0] == 1
         points = self.points if is_one else self.points * namespace(x).sqrt(x)
-        parts = [
-            d.weight
-            * pair_squared_norms(points, self.indices[d.first], self.indices[d.second], d.sign)
-            for d in self.directions
-        ]
-        total = sum(parts[1:], start=parts[0])
-        return total * x if is_one else total
+        total = None
+        for d in self.directions:
+            i, j = self.indices[d.first], self.indices[d.second]
+            part = pair_squared_norms(points, i, j, d.sign)
+            # In place, for there may be more constraints than memory for another copy of what is found.
+            if d.weight != 1:
+                part *= d.weight
+            if total is None:
+                total = part
+            else:
+                total += part
+        if is_one:
+            total *= x
+        return total
 
     def magnitudes(self, x: Array) -> Array:
         # A difference z of points p and q has the rounding of the points: |z|^2 is off by eps times this.
@@ -134,14 +142,14 @@ class PointMap(IndexedMap):
         """(p_i' S p_j)_k, from P S."""
         xp, n = namespace(left), int(self.points.shape[0])
         i, j = self.indices[product.first], self.indices[product.second]
-        return xp.take(xp.reshape(left @ transpose(self.points), (-1,)), i * n + j)
+        return xp.take(xp.reshape(left @ transpose(self.points), (-1,)), flat_index(i, j, n))
 
     def adjoint(self, v: Array) -> Array:
         if (product := self._product) is None:
             return self._summed(DirectionMap.adjoint, v, 2)
         xp, n = namespace(v), int(self.points.shape[0])
         i, j = self.indices[product.first], self.indices[product.second]
-        W = added_at(constant(0.0, v, n * n), i * n + j, product.weight * v)
+        W = added_at(constant(0.0, v, n * n), flat_index(i, j, n), product.weight * v)
         return symmetric_part(transpose(self.points) @ (xp.reshape(W, (n, n)) @ self.points))
 
     def absolute_sum(self, v: Array) -> Array:

@@ -84,8 +84,8 @@ class Loss(ABC):
         """Say what is asked of t_k, such as "at most 1.5"."""
 
     @abstractmethod
-    def take(self, rows: Array) -> Self:
-        """Keep the constraints at these rows only."""
+    def take(self, rows: Array | slice) -> Self:
+        """Keep the constraints at these rows only; a slice of them without a copy."""
 
     @classmethod
     @abstractmethod

@@ -191,7 +191,7 @@ class BoundedLoss(Loss):
         return replace(self, **{kind: bound, "weight": check_weight(self, size, like)})
 
     @final
-    def take(self, rows: Array) -> Self:
+    def take(self, rows: Array | slice) -> Self:
         kind = _KINDS[self.side]
         return replace(
             self, **{kind: rows_of(self.bound, rows), "weight": rows_of(self.weight, rows)}

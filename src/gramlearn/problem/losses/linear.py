@@ -57,7 +57,7 @@ class Linear(Loss):
         slope = numbers(self.slope, "slope", size, like)
         return replace(self, slope=slope, weight=check_weight(self, size, like))
 
-    def take(self, rows: Array) -> Self:
+    def take(self, rows: Array | slice) -> Self:
         return replace(self, slope=rows_of(self.slope, rows), weight=rows_of(self.weight, rows))
 
     @classmethod

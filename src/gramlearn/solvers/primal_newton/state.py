@@ -69,8 +69,9 @@ def look_again(problem: Problem, state: PrimalState, first: int) -> PrimalState:
     """Certify X over all constraints, at the prices it has, and go on with those that matter."""
     stage, primal = state.stage, state.point.primal
     if stage.stride > 1 or not stage.is_whole:
-        # A constraint of which nothing is known yet has no price.
-        prices = None if stage.stride > 1 else stage.working.everywhere(primal.costs)
+        # Ramps go through prices; a constraint of which nothing is known yet has none.
+        is_priced = stage.width > 0 and stage.stride == 1
+        prices = stage.working.everywhere(primal.costs) if is_priced else None
         stage = replace(stage, stride=1, prices=prices)
         looked = look(problem.pool, primal.at, stage, state.point.x0, first)
         state = replace(looked, stages=state.stages + 1, memory=state.memory)
