@@ -32,6 +32,7 @@ from gramlearn.methods.metric.diagonal.fitting import LearnedWeights
 from gramlearn.methods.metric.fitting import Learned, Statements
 from gramlearn.methods.metric.maps import MetricMap
 from gramlearn.side_information import SideInformation
+from gramlearn.side_information.stored import StoredStatements
 
 
 class _JudgesPairs:
@@ -130,7 +131,9 @@ class PairMethods(ScoresWhatIsKnown, KeepsPrecision):
         """1 for pairs that are alike, nearer than `threshold_`, and -1 for the others."""
         return np.where(self.pair_distance(pairs) <= self.threshold_, 1, -1)
 
-    def score(self, X: Any, y: Any = None, *, side: SideInformation | None = None) -> float:
+    def score(
+        self, X: Any, y: Any = None, *, side: SideInformation | StoredStatements | None = None
+    ) -> float:
         """How much of what is known comes out right, between 0 and 1.
 
         Parameters
@@ -143,10 +146,11 @@ class PairMethods(ScoresWhatIsKnown, KeepsPrecision):
             what `transform` gives: whether the nearest is of its class, whether most of them are, and twice the
             share that is, over four. Of more than 3000 points, 3000 are.
         side : Pairs, Triplets or Bounds, optional
-            Statements about the rows of X, in place of y, by their weights. Of Pairs it is the area under the
-            ROC curve: how often a similar pair is nearer than a dissimilar one, or than a random one where all
-            are of one kind. Of Triplets it is the share that holds, and of Bounds the share that is kept, where
-            one that is missed counts by the ratio of bound and distance. Ties count half.
+            Statements about the rows of X, in place of y, by their weights; also `StoredPairs` and
+            `StoredTriplets`, which are read in chunks. Of Pairs it is the area under the ROC curve: how often a
+            similar pair is nearer than a dissimilar one, or than a random one where all are of one kind. Of
+            Triplets it is the share that holds, and of Bounds the share that is kept, where one that is missed
+            counts by the ratio of bound and distance. Ties count half.
         """
         if not are_pairs(X):
             return super().score(X, y, side=side)

@@ -22,8 +22,10 @@ from gramlearn.estimators._learning import (
     check_side,
     warn_of_unused_labels,
 )
+from gramlearn.evaluation.chunks import share_right_in_chunks
 from gramlearn.evaluation.statements import neighbors_right, share_right
 from gramlearn.side_information import SideInformation
+from gramlearn.side_information.stored import StoredStatements
 
 _GUESSED = 0.5
 
@@ -49,7 +51,9 @@ class ScoresWhatIsKnown(ScoresInPipelines, ABC):
     def transform(self, X: Any) -> Any:
         """Points whose plain distances are the learned ones."""
 
-    def score(self, X: Any, y: Any = None, *, side: SideInformation | None = None) -> float:
+    def score(
+        self, X: Any, y: Any = None, *, side: SideInformation | StoredStatements | None = None
+    ) -> float:
         """The share, by weight, of what is known about the rows of X that comes out right, between 0 and 1.
 
         Parameters
@@ -61,10 +65,11 @@ class ScoresWhatIsKnown(ScoresInPipelines, ABC):
             nearest is of its class, whether most of them are, and twice the share that is, over four. Of more
             than 3000 points, 3000 are. Labels as in `fit`.
         side : Pairs, Triplets or Bounds, optional
-            Statements about the rows of X, in place of y. Of pairs it is the area under the ROC curve: how
-            often a similar pair is nearer than a dissimilar one, or than a random one where all are of one
-            kind. Of triplets it is the share that holds, and of bounds the share that is kept, with one that
-            is missed counting by the ratio of bound and distance. Ties count half.
+            Statements about the rows of X, in place of y; also `StoredPairs` and `StoredTriplets`, which are
+            read in chunks. Of pairs it is the area under the ROC curve: how often a similar pair is nearer than
+            a dissimilar one, or than a random one where all are of one kind. Of triplets it is the share that
+            holds, and of bounds the share that is kept, with one that is missed counting by the ratio of bound
+            and distance. Ties count half.
         """
         check_is_fitted(self)
         check_not_side(y)
@@ -74,6 +79,12 @@ class ScoresWhatIsKnown(ScoresInPipelines, ABC):
             if y is not None:
                 check_labels(y, n)
                 warn_of_unused_labels("by which all is scored")
+            if isinstance(side, StoredStatements):
+                side.check_fits(n)
+                points = _plain(self.transform(X))  # once, for all chunks
+                return share_right_in_chunks(
+                    side, lambda i, j: np.asarray(squared_distances(points, i, j))
+                )
             check_side(side, n)
             if not side.size:
                 return guessed(f"`side` says nothing about these {n} rows")

@@ -52,6 +52,17 @@ def pair_scores(
     return 1 - _share_below(near, far, far_weights), _share_below(far, near, near_weights)
 
 
+def scores_against_random_pairs(
+    i: np.ndarray, d: np.ndarray, n_points: int, lengths: Lengths, rng: np.random.Generator
+) -> np.ndarray:
+    """How often each of the pairs, whose first points and distances are given, is nearer than a random one."""
+    # Steps from 1 to n - 1 around the ring of points pair none with itself.
+    first = np.repeat(i.astype(np.int64), _OTHERS)
+    steps = rng.integers(1, n_points, size=len(first))
+    others = lengths(first, (first + steps) % n_points).reshape(-1, _OTHERS)
+    return np.asarray(comparison_scores(d[:, None], others).mean(axis=1))
+
+
 def bound_scores(d: np.ndarray, upper: np.ndarray, lower: np.ndarray) -> np.ndarray:
     """1 within the bounds; at a distance beyond them, the ratio of bound and distance, whichever is less."""
     missed = np.maximum(d - upper, 0.0) + np.maximum(lower - d, 0.0)
@@ -122,11 +133,7 @@ def _of_pairs(side: Pairs, lengths: Lengths) -> np.ndarray:
     if 0 < n_similar < side.size:
         near, far = np.split(d, [n_similar])
         return np.concatenate(pair_scores(near, far, *np.split(side.weights(), [n_similar])))
-    # Steps from 1 to n - 1 around the ring of points pair none with itself.
-    n, first = side.n_points, np.repeat(i, _OTHERS)
-    steps = np.random.default_rng(0).integers(1, n, size=len(first))
-    others = lengths(first, (first + steps) % n).reshape(-1, _OTHERS)
-    nearer = comparison_scores(d[:, None], others).mean(axis=1)
+    nearer = scores_against_random_pairs(i, d, side.n_points, lengths, np.random.default_rng(0))
     return nearer if n_similar else 1 - nearer
 
 

@@ -219,7 +219,7 @@ class StoredStatements(ABC):
             Squared distances for the pairs that have no bound of their own.
         """
         start, terms = self.rows(chunk).start, []
-        for stated in self._state(self._read(chunk), loss, bounds):
+        for stated in self._state(self.statements(chunk), loss, bounds):
             terms.append(stated.indexed(start))
             start += terms[-1].size
         return terms
@@ -227,7 +227,7 @@ class StoredStatements(ABC):
     @final
     def read(self) -> Any:
         """All statements in memory, as `Pairs` or `Triplets`."""
-        return self._in_memory(Chunk.join([self._read(k) for k in range(self.n_chunks)]))
+        return self._in_memory(Chunk.join([self.statements(k) for k in range(self.n_chunks)]))
 
     @final
     def sample(self, n: int, random_state: Any = None) -> Any:
@@ -244,14 +244,14 @@ class StoredStatements(ABC):
             rows = self.rows(k)
             inside = drawn[slice(*np.searchsorted(drawn, (rows.start, rows.stop)))]
             if inside.size:
-                parts.append(self._read(k).take(inside - rows.start))
+                parts.append(self.statements(k).take(inside - rows.start))
         return self._in_memory(Chunk.join(parts))
 
     @final
     def describe(self, k: int) -> str:
         """Name the statement at place k in the user's words, with its file; reads a chunk."""
         chunk = self.columns.chunk_of(k)
-        found = self._read(chunk)
+        found = self.statements(chunk)
         row = int(self._order(found)[k - self.rows(chunk).start])
         return f"{self._name(found, row)} ({self.columns.place(chunk, row)})"
 
@@ -286,8 +286,8 @@ class StoredStatements(ABC):
         return np.dtype(np.int32 if self.n_points <= _NARROW else np.int64)
 
     @final
-    def _read(self, chunk: int) -> Chunk:
-        """The statements of a chunk, checked."""
+    def statements(self, chunk: int) -> Chunk:
+        """The statements of a chunk, as they stand in the files, checked."""
         stored, layout = self.layout.stored, self.layout
         arrays = self.columns.read(chunk, list(stored.values()))
         found = dict(zip(stored, arrays, strict=True))

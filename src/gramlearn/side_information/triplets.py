@@ -292,7 +292,7 @@ class Triplets(SideInformation):
 
     def near_and_far(self) -> tuple[Array, Array, Array]:
         xp = namespace(self.triplets)
-        near, far = _two_pairs(tables.contiguous_columns(self.triplets))
+        near, far = two_pairs(tables.contiguous_columns(self.triplets))
         i, j = (xp.concat([a, b]) for a, b in zip(near, far, strict=True))
         return i, j, every_row(2 * self.size, i) < self.size
 
@@ -321,7 +321,7 @@ class Triplets(SideInformation):
         return [np.arange(self.size)]
 
     def _lengths(self, lengths: Lengths) -> tuple[np.ndarray, np.ndarray]:
-        near, far = _two_pairs(tables.contiguous_columns(self.triplets))
+        near, far = two_pairs(tables.contiguous_columns(self.triplets))
         return lengths(*near), lengths(*far)
 
     def contradictions(self) -> np.ndarray:
@@ -339,7 +339,7 @@ class Triplets(SideInformation):
     def _pair_keys(self, table: Array) -> list[Array]:
         """One number for the pair that is nearer, and one for the other."""
         xp = namespace(table)
-        pairs = _two_pairs(tables.contiguous_columns(table))
+        pairs = two_pairs(tables.contiguous_columns(table))
         return [tables.pair_keys(xp.stack(list(pair), axis=1), self.n_points) for pair in pairs]
 
     def _keys(self, table: Array) -> list[Array]:
@@ -357,7 +357,7 @@ class Triplets(SideInformation):
         return state_comparisons(loss, columns, self.margin_or_one, self.weight)
 
 
-def _two_pairs(columns: Sequence[Array]) -> tuple[tuple[Array, Array], tuple[Array, Array]]:
+def two_pairs(columns: Sequence[Array]) -> tuple[tuple[Array, Array], tuple[Array, Array]]:
     """((i, j), (i, k)), or ((i, j), (k, l)) of comparisons of four points."""
     i, j, k, *rest = columns
     return (i, j), ((k, rest[0]) if rest else (i, k))
