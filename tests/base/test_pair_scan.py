@@ -9,6 +9,7 @@ import pytest
 from gramlearn._base import arrays
 from gramlearn._base.arrays import (
     pair_squared_norms,
+    pair_sums,
 )
 
 EPS = np.finfo(np.float64).eps
@@ -52,6 +53,22 @@ def test_the_compiled_body_equals_the_plain_one(sign, dtype):
     np.testing.assert_allclose(
         out, pair_squared_norms(points, i, j, sign), rtol=20 * np.finfo(dtype).eps
     )
+
+
+@pytest.mark.parametrize("sign", [-1, 0, 1])
+@pytest.mark.parametrize("dtype", ["float64", "float32"])
+def test_sums_of_pairs_are_the_same_to_the_bit(sign, dtype, library):
+    """Compiled or not: each is one rounding."""
+    points, i, j = pairs(dtype)
+    found = pair_sums(library.array(points, dtype), library.index(i), library.index(j), sign)
+    expected = points[i] + sign * points[j] if sign else points[i]
+    assert (library.numpy(found) == expected).all()
+    if sign:
+        from gramlearn._base.pair_scan import pair_sums as compiled
+
+        out = np.empty_like(points, shape=(N_PAIRS, points.shape[1]))
+        compiled(points, i, j, float(sign), out)
+        assert (out == expected).all()
 
 
 @pytest.mark.parametrize("n_threads", [1, 2, 3])

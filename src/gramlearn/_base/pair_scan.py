@@ -1,6 +1,7 @@
-"""Compiled inner loops: out_k = |p_i + sign p_j|^2 for every pair k = (i, j), in one pass.
+"""Compiled inner loops: |p_i + sign p_j|^2, or p_i + sign p_j itself, for every pair k = (i, j), in one pass.
 
-A matrix product cannot do this without writing the c x r differences to memory first. Numba is
+A matrix product cannot do the first without writing the c x r differences to memory, and NumPy writes three
+times as much for the second. Numba is
 imported with this module, and this module only when the first large scan needs it. The plain body of
 the same function is `arrays.pair_squared_norms`; a test compares the two. `pair_scan_gpu` is for GPUs.
 
@@ -28,6 +29,15 @@ def pair_squared_norms(
     scan: Any = partial(_scan, np.ascontiguousarray(points), sign=sign)
     rows = np.ascontiguousarray(i), np.ascontiguousarray(j)
     in_slices(points.shape[1], *rows, out)(lambda i, j, out: scan(i, j, out=out))
+
+
+def pair_sums(
+    points: np.ndarray, i: np.ndarray, j: np.ndarray, sign: float, out: np.ndarray
+) -> None:
+    """Write points[i[k]] + sign * points[j[k]] into row k of out."""
+    add: Any = partial(_add, np.ascontiguousarray(points), sign=sign)
+    rows = np.ascontiguousarray(i), np.ascontiguousarray(j)
+    in_slices(points.shape[1], *rows, out)(lambda i, j, out: add(i, j, out=out))
 
 
 def in_slices(width: int, *vectors: np.ndarray) -> Callable[[Callable[..., Any]], list[Any]]:
@@ -61,3 +71,14 @@ def _scan(points, i, j, sign, out):  # type: ignore[no-untyped-def]
             z = points[first, q] + sign * points[second, q]
             total += z * z
         out[k] = total
+
+
+@compiled(nogil=True)
+def _add(points, i, j, sign, out):  # type: ignore[no-untyped-def]
+    n_columns = points.shape[1]
+    sign = points.dtype.type(sign)
+    for k in range(i.shape[0]):
+        first = i[k]
+        second = j[k]
+        for q in range(n_columns):
+            out[k, q] = points[first, q] + sign * points[second, q]

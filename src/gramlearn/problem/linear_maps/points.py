@@ -22,6 +22,7 @@ from gramlearn._base.arrays import (
     machine_eps,
     namespace,
     pair_squared_norms,
+    pair_sums,
     read,
     symmetric_part,
     transpose,
@@ -85,14 +86,14 @@ class PointMap(IndexedMap):
 
     def stacked(self, rows: slice) -> DirectionMap:
         """Make the directions of a slice of the constraints."""
-        xp = namespace(self.points)
-        z = []
-        for d in self.directions:
-            part = xp.take(self.points, self.indices[d.first][rows], axis=0)
-            if d.sign:
-                part = part + d.sign * xp.take(self.points, self.indices[d.second][rows], axis=0)
-            z.append(part)
-        return DirectionMap(concat(z, self.points), tuple(d.weight for d in self.directions))
+        z = [
+            pair_sums(
+                self.points, self.indices[d.first][rows], self.indices[d.second][rows], d.sign
+            )
+            for d in self.directions
+        ]
+        stacked = z[0] if len(z) == 1 else concat(z, self.points)
+        return DirectionMap(stacked, tuple(d.weight for d in self.directions))
 
     def _chunks(self) -> list[slice]:
         width = len(self.directions) * int(self.points.shape[1])
