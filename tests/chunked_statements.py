@@ -11,15 +11,11 @@ from gramlearn.losses import Hinge
 from gramlearn import Problem, Term
 from gramlearn._base.workers import Crew
 from gramlearn._base.workers.crew import PartsLostError
+from gramlearn.problem.constraints.indexed import IndexedTerm
 from gramlearn.problem.linear_maps import Direction
 from gramlearn.solvers.shards import PoolOfShards, Site, Source
 
-
-@dataclass(frozen=True)
-class IndexedTerm:
-    columns: tuple[np.ndarray, ...]
-    loss: Any
-    directions: tuple[Direction, ...] = (Direction(1.0, 0, -1, 1),)
+DIFFERENCE = (Direction(1.0, 0, -1, 1),)
 
 
 @dataclass(frozen=True)
@@ -49,10 +45,12 @@ class Chunked:
     def indexed_terms(self, chunk: int, loss: Any, bounds: Any = None) -> list[IndexedTerm]:
         rows = self.rows(chunk)
         i, j, alike = self.i[rows], self.j[rows], self.alike[rows]
-        return [
-            IndexedTerm((i[of], j[of]), found)
-            for of, found in zip((alike, ~alike), self.losses, strict=True)
-        ]
+        terms, start = [], rows.start
+        for of, found in zip((alike, ~alike), self.losses, strict=True):
+            end = start + int(of.sum())
+            terms.append(IndexedTerm((i[of], j[of]), DIFFERENCE, found, slice(start, end)))
+            start = end
+        return terms
 
 
 @dataclass(frozen=True)

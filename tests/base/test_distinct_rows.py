@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 import gramlearn
-from gramlearn._base.distinct_rows import distinct_rows
+from gramlearn._base.distinct_rows import distinct_rows, numbers_of_equal_rows
 
 _rng = np.random.default_rng(0)
 TABLES = {
@@ -52,3 +52,24 @@ def test_the_library_never_calls_unique_with_an_axis() -> None:
         for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
             if isinstance(node, ast.Call) and getattr(node.func, "attr", None) == "unique":
                 assert "axis" not in {word.arg for word in node.keywords}, (path, node.lineno)
+
+
+@pytest.mark.parametrize("dtype", [np.float64, np.float32])
+@pytest.mark.parametrize("shape", [(0, 3), (1, 2), (5, 0), (300, 1), (300, 4)])
+def test_equal_rows_have_one_number(shape, dtype) -> None:
+    table = _rng.integers(0, 4, shape).astype(dtype)
+    numbers = numbers_of_equal_rows(table)
+    expected = np.all(table[:, None] == table[None], axis=2)
+    if numbers is None:
+        assert expected.sum() == shape[0]
+    else:
+        assert np.array_equal(numbers[:, None] == numbers[None], expected)
+
+
+def test_rows_that_differ_in_the_last_digit_differ() -> None:
+    table = _rng.standard_normal((2000, 5))
+    table[1000:] = table[:1000]
+    table[1500:, 2] = np.nextafter(table[1500:, 2], 9)
+    numbers = numbers_of_equal_rows(table)
+    assert np.sum(numbers[1000:] == numbers[:1000]) == 500
+    assert numbers_of_equal_rows(table[500:1500]) is None

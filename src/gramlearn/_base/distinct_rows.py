@@ -4,9 +4,14 @@
 a TypeError about the type of the table, and the interrupt is lost. A sort by columns has no such calls.
 """
 
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
+
+from gramlearn._base.arrays import to_numpy
+from gramlearn._base.points import rows_at
+
+_ROWS = 1 << 16  # that are looked at in one piece
 
 
 class DistinctRows(NamedTuple):
@@ -31,3 +36,30 @@ def distinct_rows(table: np.ndarray) -> DistinctRows:
     kind[order] = np.cumsum(is_new) - 1
     first = order[is_new]
     return DistinctRows(table[first], first, kind, np.bincount(kind, minlength=len(first)))
+
+
+def numbers_of_equal_rows(X: Any) -> np.ndarray | None:
+    """A number for each row, the same for equal rows alone, or None where no two rows are equal.
+
+    One pass adds up the columns with random weights, in the same order for each row, so that equal rows have
+    equal sums to the last digit. Only rows with a sum that is there twice are compared.
+    """
+    n, d = (int(size) for size in X.shape)
+    weights = np.random.default_rng(0).uniform(1.0, 2.0, d).tolist()
+    sums = np.zeros(n)
+    for start in range(0, n, _ROWS):
+        rows = slice(start, start + _ROWS)
+        for f, weight in enumerate(weights):
+            sums[rows] += weight * to_numpy(X[rows, f])
+    order = np.argsort(sums, kind="stable")
+    is_same = np.diff(sums[order]) == 0
+    is_twice = np.concatenate([is_same, [False]]) | np.concatenate([[False], is_same])
+    twice = np.sort(order[is_twice[:n]])
+    if not twice.size:
+        return None
+    found = distinct_rows(to_numpy(rows_at(X, twice)))
+    if len(found.first) == len(twice):
+        return None
+    numbers = np.arange(n)
+    numbers[twice] = twice[found.first][found.kind]
+    return numbers.astype(np.int32 if n <= 2**31 else np.int64)

@@ -1,5 +1,7 @@
 """Constraints in shards give the answer that the same constraints give in one memory."""
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 from gramlearn.losses import Hinge, LogDetSlack, SquaredHinge
@@ -9,6 +11,7 @@ from gramlearn import Frobenius, LogDet, Status, VonNeumann, solve
 from gramlearn._base.workers import Here
 from gramlearn.solvers import PrimalNewton
 from gramlearn.solvers.shards import Forecast, Recovering
+from gramlearn.solvers.shards.forecast import read_limit
 
 LOSSES = [Hinge, SquaredHinge, LogDetSlack]
 
@@ -120,6 +123,52 @@ def test_a_start_is_taken_up() -> None:
 def test_a_limit_below_the_least_is_refused() -> None:
     example = Example.of(SquaredHinge, LogDet())
     with pytest.raises(
-        MemoryError, match=r"a memory limit of 10 kB is below the least .* raise it"
+        ValueError, match=r"`memory_limit` leaves 10 kB, and the least .* is .*B; raise the limit"
     ):
         example.in_shards(Here(10_000))
+
+
+@pytest.mark.parametrize(
+    ("given", "size"),
+    [
+        (5e9, 5e9),
+        ("4GB", 4e9),
+        ("500 MiB", 500 * 2**20),
+        ("1.5g", 1.5e9),
+        ("800", 800),
+        ("3 kB", 3000),
+    ],
+)
+def test_limits_are_read(given, size: float) -> None:
+    assert read_limit(given) == size
+    assert read_limit(None) > 1e8
+
+
+@pytest.mark.parametrize("given", ["4 apples", "GB", "-3GB", 0, -1.0, [1], "nan"])
+def test_limits_that_are_none_are_refused(given) -> None:
+    with pytest.raises((TypeError, ValueError), match="memory_limit"):
+        read_limit(given)
+
+
+@pytest.mark.parametrize("loss", LOSSES)
+def test_statements_that_no_metric_can_honor_take_no_part(loss) -> None:
+    """The answer is that of the others; they are counted, and the first is named by its number."""
+    example = Example.of(loss, LogDet(), size=1000, chunk=200)
+    s, points = example.statements, example.points.copy()
+    rows = np.flatnonzero(~s.alike)[[5, 100, 300]]
+    points[s.j[rows]] = points[s.i[rows]]
+    is_equal = np.all(points[s.i] == points[s.j], axis=1)
+    kept = ~is_equal | s.alike
+    among = replace(example, points=points)
+    without = replace(s, i=s.i[kept], j=s.j[kept], alike=s.alike[kept])
+    whole = solve(replace(among, statements=without).whole, PrimalNewton(), tol=1e-9)
+    crew = Several(3)
+    problem = among.in_shards(crew)
+    facts = problem.pool.facts
+    assert facts.n_impossible == np.sum(~kept)
+    chunk = np.flatnonzero(~kept)[0] // s.chunk
+    inside = slice(chunk * s.chunk, (chunk + 1) * s.chunk)
+    order = np.argsort(~s.alike[inside], kind="stable")  # the order of the terms
+    assert facts.impossible == [chunk * s.chunk + np.flatnonzero(~kept[inside][order])[0]]
+    shards = solve(problem, Recovering(), tol=1e-9)
+    assert abs(shards.primal - whole.primal) <= 1e-9 * whole.primal

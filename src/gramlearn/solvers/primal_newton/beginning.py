@@ -44,7 +44,7 @@ _FLOOR = 1e-10  # the least eigenvalue of X to start with, against the largest
 
 def begin_at_prior(problem: Problem, first: int, sample: int) -> PrimalState:
     """The state at the prior, on a sample of the constraints, with a barrier that keeps X there."""
-    pool, x0, stride = problem.pool, _reference(problem), 1
+    pool, x0, stride = problem.pool, reference(problem), 1
     entries = pool.dual.rank * (pool.dual.rank + 1) // 2
     while pool.size > max(sample, _PER_ENTRY * entries) * stride:
         stride *= REFINEMENT
@@ -57,7 +57,7 @@ def begin_at_prior(problem: Problem, first: int, sample: int) -> PrimalState:
 
 def begin_near(problem: Problem, start: Start, tol: float, first: int) -> PrimalState | None:
     """The state at a given X, or at X(lam); None where there is none."""
-    pool, x0 = problem.pool, _reference(problem)
+    pool, x0 = problem.pool, reference(problem)
     dual = pool.dual
     at = _point_of(dual, start)
     if at is None:
@@ -96,7 +96,7 @@ def beats_prior(problem: Problem, state: PrimalState) -> bool:
     return exact.value <= prior.value
 
 
-def _reference(problem: Problem) -> Array:
+def reference(problem: Problem) -> Array:
     """The spectrum of the prior; where it is zero up to rounding, the size at which t is about its bound."""
     s, xp = problem.space.spectrum, namespace(problem.space.spectrum)
     is_zero = s <= problem.pool.dual.rank * machine_eps(s) * read(xp.max(s))

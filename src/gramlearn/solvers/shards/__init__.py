@@ -4,10 +4,11 @@ A `Site` has some of the shards, and answers a solve's questions in sums and sma
 asks all sites, through a crew of workers, so that Newton on X works as it does in one memory.
 """
 
+from gramlearn.solvers.shards.checkpoint import Checkpoint
 from gramlearn.solvers.shards.forecast import Forecast
 from gramlearn.solvers.shards.pool import PoolOfShards
 from gramlearn.solvers.shards.recovering import Recovering
 from gramlearn.solvers.shards.site import Site
 from gramlearn.solvers.shards.source import Source, Statements
 
-__all__ = ["Forecast", "PoolOfShards", "Recovering", "Site", "Source", "Statements"]
+__all__ = ["Checkpoint", "Forecast", "PoolOfShards", "Recovering", "Site", "Source", "Statements"]

@@ -1,5 +1,6 @@
 """What a site is asked about X, and what it says: sums, counts and r x r matrices, which are joined by two."""
 
+from collections.abc import Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -57,6 +58,8 @@ class Facts(NamedTuple):
     ]  # |t| at the prior and at the identity, of the first constraints
     is_smooth: bool
     objection: str | None
+    n_impossible: int = 0  # statements that no X can satisfy, which take no part
+    impossible: Sequence[int] = ()  # the number of the first of them
 
     @property
     def size(self) -> int:
@@ -70,6 +73,8 @@ class Facts(NamedTuple):
             self.heads | other.heads,
             self.is_smooth and other.is_smooth,
             self.objection or other.objection,
+            self.n_impossible + other.n_impossible,
+            sorted([*self.impossible, *other.impossible])[:1],
         )
 
 

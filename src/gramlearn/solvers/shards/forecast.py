@@ -8,9 +8,12 @@
 What is left of a limit keeps constraints in memory, so that they need not be read in every pass.
 """
 
+import re
 from collections.abc import Sequence
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
+from gramlearn._base.memory import available_memory
+from gramlearn._base.validation import check_positive
 from gramlearn.solvers.shards.source import Source
 
 # Curved constraints that stand for all of them in a Newton direction, for each entry of X, and at least so
@@ -18,6 +21,7 @@ from gramlearn.solvers.shards.source import Source
 _PER_ENTRY, _LEAST = 20, 50_000
 _BYTES_A_ROW = 150  # of what is made of a constraint while its shard is worked on
 _NAMES = "BkMGTPE"
+_LIMIT = re.compile(r"(?P<number>\d+(\.\d+)?)\s*(?P<unit>[kMGTmgtK]?)(?P<binary>i?)[bB]?")
 
 
 def stand_in(rank: int) -> int:
@@ -63,10 +67,10 @@ class Forecast(NamedTuple):
     def kept(self, limit: float) -> float:
         """The bytes of statements that a limit leaves room for."""
         if limit < self.least:
-            raise MemoryError(
-                f"a memory limit of {in_words(limit)} is below the least that this takes beside the points, "
-                f"{in_words(self.least)}; raise it, learn in fewer directions, or cut the statements into "
-                "smaller chunks (row groups)"
+            raise ValueError(
+                f"`memory_limit` leaves {in_words(limit)}, and the least that this takes beside the points is "
+                f"{in_words(self.least)}; raise the limit, or the memory of the workers, learn from fewer "
+                "features, or cut the statements into smaller chunks (row groups)."
             )
         return limit - self.least
 
@@ -75,6 +79,21 @@ class Forecast(NamedTuple):
             f"{in_words(self.least)} beside the points at least, with statements read in every pass, and "
             f"{in_words(self.most)} with all of them in memory"
         )
+
+
+def read_limit(limit: Any) -> float:
+    """Bytes, from a number or from words such as "4GB" and "500 MiB"; None is half of the memory there is."""
+    if limit is None:
+        return 0.5 * available_memory()
+    if isinstance(limit, str):
+        found = _LIMIT.fullmatch(limit.strip())
+        if found is None:
+            raise ValueError(
+                f'`memory_limit` must be a number of bytes, or words such as "4GB"; got {limit!r:.60}.'
+            )
+        power = "kmgt".index(found["unit"].lower()) + 1 if found["unit"] else 0
+        limit = float(found["number"]) * (1024 if found["binary"] else 1000) ** power
+    return float(check_positive(limit, "memory_limit", "MetricLearner"))
 
 
 def in_words(size: float) -> str:

@@ -85,6 +85,11 @@ class PoolOfShards(Pool):
     def objection(self) -> str | None:
         return self._facts.objection
 
+    @property
+    def facts(self) -> Facts:
+        """What the sites knew of their constraints at first."""
+        return self._facts
+
     def multiple_at_bounds(self, x: Array) -> float:
         sizes: list[tuple[float, float]] = self.ask(join_sizes, "sizes_at", x)
         return largest_ratio(sizes)

@@ -4,22 +4,29 @@ Sites that came in the place of lost ones know nothing of earlier looks and pric
 else follows from it.
 """
 
+from collections.abc import Callable
 from dataclasses import dataclass, field, replace
 from typing import final
 
+from gramlearn._base.arrays import as_real
 from gramlearn._base.workers import PartsLostError
 from gramlearn.problem.problem import Problem
 from gramlearn.solvers.primal_newton import PrimalNewton
+from gramlearn.solvers.primal_newton.beginning import reference
+from gramlearn.solvers.primal_newton.stage import Stage
 from gramlearn.solvers.primal_newton.state import PrimalState, look, look_again
+from gramlearn.solvers.shards.checkpoint import Reached
 from gramlearn.solvers.solver import Solver, Start
 
 
 @final
 @dataclass(frozen=True)
 class Recovering(Solver[PrimalState]):
-    """Newton on X over shards."""
+    """Newton on X over shards, begun where it had come to; `keep` is given every state that it comes to."""
 
     newton: PrimalNewton = field(default_factory=PrimalNewton)
+    reached: Reached | None = None
+    keep: Callable[[PrimalState], None] | None = None
 
     default_max_iter = PrimalNewton.default_max_iter
 
@@ -29,15 +36,20 @@ class Recovering(Solver[PrimalState]):
     def init(self, problem: Problem, start: Start | None, tol: float) -> PrimalState:
         while True:
             try:
+                if self.reached is not None:
+                    return self._go_on(problem, self.reached)
                 return self.newton.init(problem, start, tol)
             except PartsLostError:
                 continue
 
     def step(self, problem: Problem, state: PrimalState, tol: float) -> PrimalState:
         try:
-            return self.newton.step(problem, state, tol)
+            state = self.newton.step(problem, state, tol)
         except PartsLostError:
-            return self._anew(problem, state)
+            state = self._anew(problem, state)
+        if self.keep is not None:
+            self.keep(state)
+        return state
 
     def settle(self, problem: Problem, state: PrimalState) -> PrimalState:
         while True:
@@ -58,3 +70,11 @@ class Recovering(Solver[PrimalState]):
                 return replace(found, stages=state.stages + 1, certificate=state.certificate)
             except PartsLostError:
                 continue
+
+    def _go_on(self, problem: Problem, reached: Reached) -> PrimalState:
+        """The state at an X that was reached, in its stage."""
+        at = problem.regularizer.at_gradient(as_real(reached.factor, problem.space.spectrum))
+        stage = Stage(reached.stride, reached.nu, reached.width)
+        found = look(problem.pool, at, stage, reference(problem), self.newton.first)
+        point = replace(found.point, held=reached.held)
+        return replace(found, point=point, stages=reached.stages)

@@ -46,7 +46,7 @@ from gramlearn.solvers.shards.answers import (
 )
 from gramlearn.solvers.shards.forecast import Forecast
 from gramlearn.solvers.shards.packed import PackedPrices, PackedRows
-from gramlearn.solvers.shards.source import Source
+from gramlearn.solvers.shards.source import Shard, Source
 from gramlearn.solvers.symmetric import Coordinates
 
 _THINNER = 4  # by such a factor fewer constraints are kept in memory, until they fit
@@ -68,9 +68,14 @@ class Site:
     """The constraints of some shards, over these points, which takes `memory` bytes beside them at most."""
 
     def __init__(
-        self, source: Source, shards: Sequence[int], points: Any, memory: float = math.inf
+        self,
+        source: Source,
+        shards: Sequence[int],
+        points: Any,
+        memory: float = math.inf,
+        numbers: np.ndarray | None = None,
     ) -> None:
-        self._opened = source.over(points)
+        self._opened = source.over(points, numbers)
         self._shards = list(shards)
         self._like = self._opened.common.like
         self._rank = self._opened.common.rank
@@ -109,9 +114,10 @@ class Site:
 
     def _load(self) -> Facts:
         """Read all shards once, and keep what there is memory for."""
-        sizes, heads, is_smooth, objection = {}, {}, True, None
+        sizes, heads, impossible, is_smooth, objection = {}, {}, [], True, None
         spectrum = as_real(self._opened.source.spectrum, self._like)
-        for shard, dual in self._read():
+        for shard, (dual, lost) in self._read():
+            impossible.append(lost)
             sizes[shard] = [part.size for part in dual.parts]
             some = [
                 part.index_rows(every_row(min(part.size, _HEAD), self._like)) for part in dual.parts
@@ -125,7 +131,8 @@ class Site:
             is_smooth = is_smooth and pool.is_smooth
             objection = objection or pool.objection()
             self._kept[shard] = self._thinned(dual.parts, self._opened.first(shard), self._stride)
-        return Facts(sizes, heads, is_smooth, objection)
+        lost = np.sort(np.concatenate(impossible)) if impossible else np.zeros(0, dtype=int)
+        return Facts(sizes, heads, is_smooth, objection, lost.size, lost[:1].tolist())
 
     def settle(self, units: Sequence[float], stand_in: float) -> None:
         """Be told the usual size of t for every part, and what share may stand for curved constraints."""
@@ -293,7 +300,7 @@ class Site:
     def _duals(self, stride: int) -> Iterator[tuple[int, Dual]]:
         """Every `stride`-th constraint of the shards, one after another: from memory, or read anew."""
         if stride % self._stride:
-            for shard, dual in self._read():
+            for shard, (dual, _) in self._read():
                 first = self._opened.first(shard)
                 yield shard, self._with_units(self._thinned(dual.parts, first, stride))
             return
@@ -319,15 +326,15 @@ class Site:
             for part, count in zip(parts, counts, strict=True)
         ]
 
-    def _read(self) -> Iterator[tuple[int, Dual]]:
+    def _read(self) -> Iterator[tuple[int, Shard]]:
         """Read the shards, the next one in the background."""
         with ThreadPoolExecutor(1) as background:
             ahead = [background.submit(self._opened.read, shard) for shard in self._shards[:1]]
             for k, shard in enumerate(self._shards):
-                dual = ahead.pop().result()
+                found = ahead.pop().result()
                 if k + 1 < len(self._shards):
                     ahead.append(background.submit(self._opened.read, self._shards[k + 1]))
-                yield shard, dual
+                yield shard, found
 
 
 class _Sums:

@@ -6,12 +6,15 @@ chunk of them.
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from typing import Any, Protocol, final
+from typing import Any, NamedTuple, Protocol, final
 
-from gramlearn._base.arrays import Array, as_index, as_real
+import numpy as np
+
+from gramlearn._base.arrays import Array, as_index, as_real, to_numpy
+from gramlearn._base.distinct_rows import numbers_of_equal_rows
 from gramlearn.problem.dual import Dual, Origin, Part
 from gramlearn.problem.linear_maps import Direction, PointMap
-from gramlearn.problem.losses import Loss
+from gramlearn.problem.losses import BoundedLoss
 
 
 class IndexedTerm(Protocol):
@@ -26,8 +29,12 @@ class IndexedTerm(Protocol):
         """How the points of a row are put together."""
 
     @property
-    def loss(self) -> Loss:
+    def loss(self) -> BoundedLoss:
         """The losses, with their bounds."""
+
+    @property
+    def rows(self) -> slice:
+        """The places of these constraints among all."""
 
 
 class Statements(Protocol):
@@ -61,16 +68,28 @@ class Source:
     loss: Any
     bounds: Any = None
 
-    def over(self, points: Any) -> "Opened":
-        """The source where it is used, over points in memory."""
+    def over(self, points: Any, numbers: np.ndarray | None = None) -> "Opened":
+        """The source where it is used, over points in memory; `numbers` are those of equal points."""
         points = as_real(points)
         origin = Origin(as_real(self.common.origin.slope, points))
-        return Opened(self, points, replace(self.common, origin=origin))
+        if numbers is None:
+            numbers = numbers_of_equal_rows(points)
+        return Opened(self, points, numbers, replace(self.common, origin=origin))
 
     @property
     def sizes(self) -> list[int]:
         """What each shard takes in memory, in bytes."""
         return [self.statements.bytes_of(shard) for shard in range(self.statements.n_chunks)]
+
+
+class Shard(NamedTuple):
+    """The dual with the constraints of one shard, without those that no X can satisfy.
+
+    These ask points that are equal to lie apart. `impossible` are their numbers among all statements.
+    """
+
+    dual: Dual
+    impossible: np.ndarray
 
 
 @final
@@ -80,17 +99,34 @@ class Opened:
 
     source: Source
     points: Array
+    numbers: np.ndarray | None  # the same for equal points; None where there are no equal ones
     common: Dual
 
-    def read(self, shard: int) -> Dual:
-        """The dual with the constraints of one shard."""
-        source, parts = self.source, []
+    def read(self, shard: int) -> Shard:
+        """Read the constraints of one shard."""
+        source, parts, impossible = self.source, [], []
         for term in source.statements.indexed_terms(shard, source.loss, source.bounds):
-            columns = tuple(as_index(column, self.points) for column in term.columns)
-            linear = PointMap(columns, tuple(term.directions), self.points, may_stack=False)
-            parts.append(Part(linear, term.loss.prepare(linear.size, self.points), 0.0))
-        return replace(self.common, parts=tuple(parts))
+            every = term.loss.prepare(len(term.columns[0]), self.points)
+            rows = self._impossible(term)
+            columns, loss = term.columns, every
+            if rows.size:
+                kept = np.delete(np.arange(len(columns[0])), rows)
+                columns = tuple(column[kept] for column in columns)
+                loss = every.take(as_index(kept, self.points))
+            impossible.append(term.rows.start + rows)
+            brought = tuple(as_index(column, self.points) for column in columns)
+            linear = PointMap(brought, tuple(term.directions), self.points, may_stack=False)
+            parts.append(Part(linear, loss, 0.0))
+        return Shard(replace(self.common, parts=tuple(parts)), np.concatenate(impossible))
 
     def first(self, shard: int) -> int:
         """The number of the first statement of a shard."""
         return int(self.source.statements.rows(shard).start)
+
+    def _impossible(self, term: IndexedTerm) -> np.ndarray:
+        """The rows of a term that want a squared distance of at least something, of points that are equal."""
+        if self.numbers is None or term.loss.lower is None or len(term.directions) > 1:
+            return np.zeros(0, dtype=int)
+        (d,) = term.directions
+        i, j = (to_numpy(term.columns[k]) for k in (d.first, d.second))
+        return np.flatnonzero(self.numbers[i] == self.numbers[j])

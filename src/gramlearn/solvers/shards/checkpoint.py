@@ -1,0 +1,115 @@
+"""A folder that holds how far a solve has come: X = F F', and the stage it is in.
+
+It is written after each step, to a new file that then takes the place of the old one, so that it is whole at
+any moment. All else that a solve knows follows from X.
+"""
+
+import json
+import os
+from pathlib import Path
+from typing import Any, NamedTuple, final
+
+import numpy as np
+
+from gramlearn._base.arrays import to_numpy
+from gramlearn.solvers.primal_newton.state import PrimalState
+
+_VERSION = "1"
+_NAME = "checkpoint.safetensors"
+
+
+class Reached(NamedTuple):
+    """X = F F' and its stage: every `stride`-th constraint, a barrier of strength nu, ramps of some width."""
+
+    factor: np.ndarray
+    stride: int
+    nu: float
+    width: float
+    held: float
+    stages: int
+
+    @classmethod
+    def of(cls, state: PrimalState) -> "Reached":
+        """What a state of Newton on X has come to."""
+        stage, point = state.stage, state.point
+        factor = to_numpy(point.primal.at.factor)
+        return cls(factor, stage.stride, stage.nu, stage.width, point.held, state.stages)
+
+
+@final
+class Checkpoint:
+    """The folder of one solve; `seed` is for what it draws at random, the same whenever it goes on."""
+
+    def __init__(self, folder: str | Path) -> None:
+        self._folder = Path(folder)
+        self._path = self._folder / _NAME
+        self._about = ""
+        try:
+            self._folder.mkdir(parents=True, exist_ok=True)
+        except OSError as error:
+            raise ValueError(
+                f"`checkpoint={str(folder)!r}` cannot be made a folder ({error.strerror}); pass a folder "
+                "that can be written to."
+            ) from error
+        self._words, self._arrays = self._read()
+        if not self._words:
+            seed = int(np.random.default_rng().integers(2**31))
+            self._words = {"gramlearn": f"checkpoint {_VERSION}", "seed": str(seed)}
+            self._write()
+
+    @property
+    def seed(self) -> int:
+        """A number that was drawn when the folder was new."""
+        return int(self._words["seed"])
+
+    def resume(self, about: str) -> Reached | None:
+        """How far the solve `about` this has come; None where it is new here, an error where it is another."""
+        known = self._words.setdefault("about", about)
+        if known != about:
+            raise ValueError(
+                f"`checkpoint={str(self._folder)!r}` holds what another fit has reached, of other points, "
+                "statements or parameters; pass an empty folder, or the same arguments as then."
+            )
+        if "factor" not in self._arrays:
+            return None
+        stage = json.loads(self._words["stage"])
+        return Reached(self._arrays["factor"], **stage)
+
+    def keep(self, state: PrimalState) -> None:
+        """Write down how far a solve has come."""
+        factor, *stage = Reached.of(state)
+        if np.isfinite(factor).all():
+            self._words["stage"] = json.dumps(dict(zip(Reached._fields[1:], stage, strict=True)))
+            self._arrays = {"factor": np.ascontiguousarray(factor)}
+            self._write()
+
+    def _read(self) -> tuple[dict[str, str], dict[str, np.ndarray]]:
+        from safetensors import SafetensorError, safe_open
+
+        if not self._path.exists():
+            return {}, {}
+        try:
+            with safe_open(self._path, framework="numpy") as file:
+                words: dict[str, Any] = dict(file.metadata() or {})
+                arrays = {name: file.get_tensor(name) for name in file.keys()}  # noqa: SIM118
+        except (SafetensorError, OSError) as error:
+            raise ValueError(f"{self._path} is not readable ({error}); {_NEW}.") from error
+        if (
+            words.get("gramlearn") != f"checkpoint {_VERSION}"
+            or not words.get("seed", "").isdigit()
+        ):
+            raise ValueError(f"{self._path} is not a checkpoint of this version; {_NEW}.")
+        return words, arrays
+
+    def _write(self) -> None:
+        from safetensors.numpy import save
+
+        written = self._path.with_suffix(f".{os.getpid()}.tmp")
+        with written.open("wb") as file:
+            file.write(save(self._arrays, self._words))
+            file.flush()
+            os.fsync(file.fileno())
+        written.replace(self._path)
+
+
+_NEW = "pass `checkpoint=` another folder, or delete the file to begin anew"

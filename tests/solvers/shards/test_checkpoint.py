@@ -1,0 +1,92 @@
+"""A solve that goes on from a checkpoint comes to the answer of one that was not cut short."""
+
+import numpy as np
+import pytest
+from gramlearn.losses import Hinge, LogDetSlack, SquaredHinge
+
+from chunked_statements import Example
+from gramlearn import Frobenius, LogDet, Status, VonNeumann, solve
+from gramlearn._base.workers import Here
+from gramlearn.solvers.shards import Checkpoint, Recovering
+
+
+def solved(example: Example, folder, stop: int | None = None):
+    checkpoint = Checkpoint(folder)
+    solver = Recovering(reached=checkpoint.resume("this"), keep=checkpoint.keep)
+    return solve(
+        example.in_shards(Here()),
+        solver,
+        tol=1e-9,
+        callback=lambda record: record.iteration == stop,
+    )
+
+
+@pytest.mark.filterwarnings("ignore:the solve was stopped by the callback")
+@pytest.mark.parametrize("regularizer", [LogDet(), VonNeumann(), Frobenius()], ids=repr)
+@pytest.mark.parametrize("loss", [Hinge, SquaredHinge, LogDetSlack])
+def test_the_same_answer(loss, regularizer, tmp_path) -> None:
+    example = Example.of(loss, regularizer)
+    whole = solve(example.in_shards(Here()), Recovering(), tol=1e-9)
+    for stop in (0, 1, 3, 4):
+        solved(example, tmp_path, stop)
+    solution = solved(example, tmp_path)
+    assert solution.status is Status.OPTIMAL
+    assert abs(solution.primal - whole.primal) <= 1e-9 * abs(whole.primal)
+    again = solved(example, tmp_path)
+    assert again.status is Status.OPTIMAL
+    # Prices are not kept, and a kink needs a few steps to have its own again.
+    assert again.iterations <= (8 if loss is Hinge else 2)
+    assert abs(again.primal - whole.primal) <= 1e-9 * abs(whole.primal)
+
+
+def test_nothing_that_was_reached_is_done_again(tmp_path) -> None:
+    """Two halves take about as many steps as the whole."""
+    example = Example.of(Hinge, LogDet())
+    whole = solve(example.in_shards(Here()), Recovering(), tol=1e-9)
+    half = whole.iterations // 2
+    with pytest.warns(UserWarning, match="stopped by the callback"):
+        solved(example, tmp_path, half)
+    assert solved(example, tmp_path).iterations <= half + 8
+
+
+def test_of_another_fit_it_is_refused(tmp_path) -> None:
+    Checkpoint(tmp_path).resume("one")
+    solved(Example.of(SquaredHinge, LogDet()), tmp_path / "a")
+    with pytest.raises(ValueError, match="holds what another fit has reached"):
+        Checkpoint(tmp_path / "a").resume("another")
+
+
+def test_the_seed_stays(tmp_path) -> None:
+    assert Checkpoint(tmp_path).seed == Checkpoint(tmp_path).seed
+    assert Checkpoint(tmp_path / "other").seed != Checkpoint(tmp_path).seed
+
+
+@pytest.mark.parametrize("content", [b"", b"abc", bytes(100), None])
+def test_what_is_no_checkpoint_is_refused(content, tmp_path) -> None:
+    from safetensors.numpy import save
+
+    path = tmp_path / "checkpoint.safetensors"
+    path.write_bytes(save({"x": np.zeros(2)}) if content is None else content)
+    with pytest.raises(ValueError, match=r"checkpoint\.safetensors is not .* another folder"):
+        Checkpoint(tmp_path)
+
+
+def test_a_file_in_place_of_a_folder(tmp_path) -> None:
+    (tmp_path / "file").write_text("")
+    with pytest.raises(ValueError, match="cannot be made a folder"):
+        Checkpoint(tmp_path / "file")
+
+
+def test_a_folder_is_whole_at_any_moment(tmp_path, monkeypatch) -> None:
+    """What interrupts the writing leaves the file as it was."""
+    example = Example.of(SquaredHinge, LogDet(), size=300)
+    solved(example, tmp_path)
+    before = (tmp_path / "checkpoint.safetensors").read_bytes()
+
+    def fails(*args) -> None:
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr("os.fsync", fails)
+    with pytest.raises(KeyboardInterrupt):
+        solved(example, tmp_path)
+    assert (tmp_path / "checkpoint.safetensors").read_bytes() == before
