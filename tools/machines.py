@@ -233,7 +233,7 @@ def find_oldest_versions(project: dict) -> tuple[str, ...]:
 
 def lower_bound(requirement: str) -> str:
     """`name==version` of the least version that `name>=version` or `name==version` allows."""
-    match = re.fullmatch(r"([\w.-]*\w)\s*((?:[><=!~]=?|===)[^;\[\]]+)", requirement)
+    match = re.fullmatch(r"([\w.-]*\w(?:\[\w+\])?)\s*((?:[><=!~]=?|===)[^;\[\]]+)", requirement)
     name, versions = match.groups() if match else (requirement, "")
     least = [v.strip() for v in versions.split(",") if v.strip().startswith((">=", "=="))]
     if len(least) != 1:

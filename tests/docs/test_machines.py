@@ -41,6 +41,7 @@ def test_every_dependency_has_a_lower_bound_and_is_tried_at_it():
         ("import-linter>=2.16,<3", "import-linter==2.16"),
         ("scs < 4, >= 3.2.4.post1", "scs==3.2.4.post1"),
         ("ruff==0.17.*", "ruff==0.17.*"),
+        ("dask[array]>=2024.12", "dask[array]==2024.12"),
     ],
 )
 def test_the_oldest_version_is_the_lower_bound(requirement, least):

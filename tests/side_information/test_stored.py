@@ -14,8 +14,9 @@ from gramlearn.problem.constraints import DistanceComparisons, SquaredDistances
 from gramlearn.problem.linear_maps import PointMap
 from gramlearn.problem.losses import Hinge, SquaredHinge
 from gramlearn.side_information import Pairs, StoredPairs, StoredTriplets, Triplets
-from gramlearn.side_information.stored import Chunk, StoredStatements
+from gramlearn.side_information.stored import Chunk, Layout, StoredStatements
 from gramlearn.sources import npy_columns, parquet_columns
+from gramlearn.sources.columns import ArrayColumns
 from gramlearn.sources.errors import FileError
 
 N_POINTS = 60
@@ -456,3 +457,15 @@ def test_without_pyarrow_a_sentence_says_how_to_get_it(
     monkeypatch.setitem(__import__("sys").modules, "pyarrow", None)
     with pytest.raises(ImportError, match=r"pip install 'gramlearn\[files\]'"):
         Pairs.from_parquet(path, n_points=N_POINTS)
+
+
+def test_a_sample_leaves_out_pairs_that_are_stated_both_ways() -> None:
+    arrays = {"i": [0, 1, 2, 3, 4], "j": [1, 0, 3, 2, 5], "alike": [True, False, True, True, False]}
+    columns = ArrayColumns({name: np.array(x) for name, x in arrays.items()}, 2)
+    names = {"upper": None, "lower": None, "weight": None}
+    side = StoredPairs(columns, Layout({"i": "i", "j": "j"}, {"alike": "alike"}, names), 6)
+    found = side.sample(10)
+    assert found.similar.tolist() == [[2, 3]]
+    assert found.dissimilar.tolist() == [[4, 5]]
+    with pytest.raises(ValueError, match="in both"):
+        side.read()

@@ -40,6 +40,9 @@ class KeepsColumns(MahalanobisMethods):
             return self._map.transform(X)
         return np.asarray(X @ self._leading.T.astype(X.dtype, copy=False))
 
+    def _all_columns(self, X: Any) -> np.ndarray:
+        return self._map.transform(self._checked(X, reset=False, dtype=FLOATS))
+
     @property
     def components_(self) -> np.ndarray:
         """L with X L' the transformed points; W = L'L where it has all d rows."""

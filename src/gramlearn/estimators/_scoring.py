@@ -51,6 +51,10 @@ class ScoresWhatIsKnown(ScoresInPipelines, ABC):
     def transform(self, X: Any) -> Any:
         """Points whose plain distances are the learned ones."""
 
+    def _all_columns(self, X: Any) -> Any:
+        """The same, where `transform` gives some columns only."""
+        return self.transform(X)
+
     def score(
         self, X: Any, y: Any = None, *, side: SideInformation | StoredStatements | None = None
     ) -> float:
@@ -81,7 +85,7 @@ class ScoresWhatIsKnown(ScoresInPipelines, ABC):
                 warn_of_unused_labels("by which all is scored")
             if isinstance(side, StoredStatements):
                 side.check_fits(n)
-                points = _plain(self.transform(X))  # once, for all chunks
+                points = _plain(self._all_columns(X))  # once, for all chunks
                 return share_right_in_chunks(
                     side, lambda i, j: np.asarray(squared_distances(points, i, j))
                 )

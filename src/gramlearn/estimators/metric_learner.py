@@ -9,8 +9,8 @@ from sklearn.base import BaseEstimator
 
 from gramlearn._base.distances import coincide_under
 from gramlearn._base.validation import check_choice, check_extent, generator
+from gramlearn.estimators._at_scale import LearnsAtScale
 from gramlearn.estimators._choosing import DIRECTIONS, numbered_classes
-from gramlearn.estimators._diagonal import LearnsWeights
 from gramlearn.estimators._html import ShowsVerdict
 from gramlearn.estimators._inputs import validated
 from gramlearn.estimators._learning import side_of
@@ -46,7 +46,7 @@ from gramlearn.side_information.sampling import classes_of
 _PRIORS = dict.fromkeys((*PRIORS, "inverse_covariance"))
 
 
-class MetricLearner(ShowsVerdict, SavesModel, LearnsWeights, BaseEstimator):
+class MetricLearner(ShowsVerdict, SavesModel, LearnsAtScale, BaseEstimator):
     """d(x, y) = (x - y)' W (x - y), with W the nearest to W0 that honors what is known of pairs.
 
     With `LogDet` and `loss="slack"` this is information-theoretic metric learning (ITML), solved to optimality.
@@ -127,6 +127,13 @@ class MetricLearner(ShowsVerdict, SavesModel, LearnsWeights, BaseEstimator):
         Seeds everything random.
     verbose : int
         Whether to show a progress bar, on a terminal or in a notebook.
+    memory_limit : str or number, optional
+        What learning from statements in files may take beside X, such as "4GB", or a number of bytes; on a
+        cluster each worker. What does not fit is read in every pass. None is half of what is available. See
+        `forecast`.
+    checkpoint : path, optional
+        A folder in which a fit to statements in files, or on a cluster, leaves how far it has come, after each
+        step. The same call goes on from there, after Ctrl-C or a lost machine.
 
     Attributes
     ----------
@@ -173,6 +180,8 @@ class MetricLearner(ShowsVerdict, SavesModel, LearnsWeights, BaseEstimator):
     learned_from_ : dict
         What was learned from, in numbers: "kind", "count" and "n_points" of the statements or labels, a
         "digest" that is the same for the same ones, and "words".
+    bytes_moved_ : int
+        What a fit on a cluster has sent and received, the points aside.
     n_features_in_, feature_names_in_ :
         Of X.
 
@@ -216,6 +225,8 @@ class MetricLearner(ShowsVerdict, SavesModel, LearnsWeights, BaseEstimator):
         callback: Any = None,
         random_state: Any = None,
         verbose: int = 0,
+        memory_limit: Any = None,
+        checkpoint: Any = None,
     ) -> None:
         self.regularizer = regularizer
         self.prior = prior
@@ -238,6 +249,8 @@ class MetricLearner(ShowsVerdict, SavesModel, LearnsWeights, BaseEstimator):
         self.callback = callback
         self.random_state = random_state
         self.verbose = verbose
+        self.memory_limit = memory_limit
+        self.checkpoint = checkpoint
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()

@@ -15,6 +15,7 @@ from gramlearn._base.validation import check_count, generator
 from gramlearn.problem.constraints.indexed import IndexedTerm
 from gramlearn.problem.losses import BoundedLoss
 from gramlearn.side_information import tables
+from gramlearn.side_information.digest import digest
 from gramlearn.side_information.indexing import distinct_numbers
 from gramlearn.side_information.stated import Stated
 from gramlearn.sources.columns import NUMBERS, ROW_NUMBERS, YES_OR_NO, Columns, Wanted
@@ -152,6 +153,10 @@ class StoredStatements(ABC):
     def _state(self, found: Chunk, loss: BoundedLoss, bounds: Any) -> list[Stated]:
         """What statements ask for: the same list for every chunk, but for its sizes."""
 
+    def _consistent(self, found: Chunk) -> Chunk:
+        """Statements without those that contradict each other outright."""
+        return found
+
     @abstractmethod
     def _in_memory(self, found: Chunk) -> Any:
         """Statements as `Pairs` or `Triplets`."""
@@ -175,6 +180,13 @@ class StoredStatements(ABC):
     def shape(self) -> tuple[int]:
         """(n_points,), as that of statements in memory."""
         return (self.n_points,)
+
+    @property
+    @final
+    def digest(self) -> str:
+        """The same for the same files, unchanged, and for the same numbers in memory."""
+        layout = repr((self.layout.points, self.layout.flags, self.layout.numbers, self.n_points))
+        return digest(type(self).__name__, [layout.encode(), *self.columns.marks])
 
     @property
     @final
@@ -233,19 +245,20 @@ class StoredStatements(ABC):
     def sample(self, n: int, random_state: Any = None) -> Any:
         """So many statements in memory, each equally likely; all where there are no more.
 
-        It takes a pass over the chunks. The same seed draws the same statements, however they are cut.
+        It takes a pass over the chunks. The same seed draws the same statements, however they are cut. Of
+        those drawn, pairs that are stated to be similar and not to be are left out.
         """
         n = check_count(n, "n")
-        if n >= self.size:
-            return self.read()
-        drawn = np.sort(distinct_numbers(generator(random_state), self.size, n))
+        drawn = np.arange(self.size)
+        if n < self.size:
+            drawn = np.sort(distinct_numbers(generator(random_state), self.size, n))
         parts = []
         for k in range(self.n_chunks):
             rows = self.rows(k)
             inside = drawn[slice(*np.searchsorted(drawn, (rows.start, rows.stop)))]
             if inside.size:
                 parts.append(self.statements(k).take(inside - rows.start))
-        return self._in_memory(Chunk.join(parts))
+        return self._in_memory(self._consistent(Chunk.join(parts)))
 
     @final
     def describe(self, k: int) -> str:

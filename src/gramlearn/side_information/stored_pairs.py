@@ -146,6 +146,13 @@ class StoredPairs(StoredStatements):
         far = of_kind(~alike, "lower", lower) if needed[1] else None
         return state_pairs(loss, near, far)
 
+    def _consistent(self, found: Chunk) -> Chunk:
+        i, j = (column.astype(np.int64) for column in found.points)
+        pair = np.minimum(i, j) * self.n_points + np.maximum(i, j)
+        alike = found.numbers["alike"]
+        both = np.intersect1d(pair[alike], pair[~alike])
+        return found.take(~np.isin(pair, both))
+
     def _in_memory(self, found: Chunk) -> Pairs:
         alike = found.numbers["alike"]
         near, far = found.take(alike), found.take(~alike)

@@ -81,6 +81,11 @@ class Columns(ABC):
     def read(self, chunk: int, names: Sequence[str]) -> list[np.ndarray]:
         """These columns of a chunk; NaN where a column of `NUMBERS` has nothing."""
 
+    @property
+    @abstractmethod
+    def marks(self) -> list[bytes]:
+        """What is the same for the same rows: of a file its path, size and time, of an array its numbers."""
+
     @abstractmethod
     def place(self, chunk: int, row: int) -> str:
         """Name the row of a chunk in the user's words, such as "pairs.parquet, row group 3, row 17 of it"."""
@@ -152,6 +157,10 @@ class ArrayColumns(Columns):
         rows = self.rows(chunk)
         return [self.arrays[name][rows] for name in names]
 
+    @property
+    def marks(self) -> list[bytes]:
+        return [np.ascontiguousarray(array).tobytes() for array in self.arrays.values()]
+
     def place(self, chunk: int, row: int) -> str:
         return f"row {self.rows(chunk).start + row}"
 
@@ -194,6 +203,11 @@ class JoinedColumns(Columns):
             found[name] if name in found else np.broadcast_to(constants[name], size)
             for name in names
         ]
+
+    @property
+    def marks(self) -> list[bytes]:
+        own = [repr(sorted(constants.items())).encode() for constants in self.constants]
+        return own + [mark for part in self.parts for mark in part.marks]
 
     def place(self, chunk: int, row: int) -> str:
         k, inside = self._part_of(chunk)

@@ -97,5 +97,9 @@ class NpyColumns(Columns):
                 found.update(table.read(self.rows(chunk), names))
         return [found[name] for name in names]
 
+    @property
+    def marks(self) -> list[bytes]:
+        return [table.stamp.mark for table in self.tables]
+
     def place(self, chunk: int, row: int) -> str:
         return f"{self.source}, row {self.rows(chunk).start + row}"

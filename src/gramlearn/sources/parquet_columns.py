@@ -151,6 +151,10 @@ class ParquetColumns(Columns):
             "the row."
         )
 
+    @property
+    def marks(self) -> list[bytes]:
+        return [file.stamp.mark for file in self.files]
+
     def place(self, chunk: int, row: int) -> str:
         return self._place(self._chunks[chunk], row)
 

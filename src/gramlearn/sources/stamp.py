@@ -34,6 +34,11 @@ class Stamp:
             raise FileError(f"{name} cannot be read: {error.strerror or error}.") from error
         return cls(str(Path(path).resolve()), name, found.st_size, found.st_mtime_ns)
 
+    @property
+    def mark(self) -> bytes:
+        """What is another one for another file, or for the same one after a change."""
+        return f"{self.path} {self.size} {self.modified}".encode("utf-8", "surrogateescape")
+
     def check(self) -> None:
         """Refuse a file that is another one now, or gone."""
         try:

@@ -23,9 +23,8 @@ def test_shards_give_the_value_of_one_memory(loss, regularizer, is_scarce: bool)
     """Both certify their gap, so that their values are no farther apart than the two gaps."""
     example = Example.of(loss, regularizer)
     whole = solve(example.whole, PrimalNewton(), tol=1e-9)
-    least = Forecast.of(
-        example.source, range(example.statements.n_chunks), len(example.points)
-    ).least
+    shards = range(example.statements.n_chunks)
+    least = Forecast.of(example.statements, shards, *example.points.shape).least
     crew = Here(least + 1000 if is_scarce else float("inf"))
     shards = solve(example.in_shards(crew), Recovering(), tol=1e-9)
     assert (crew._worker._stride > 1) is is_scarce
@@ -141,7 +140,6 @@ def test_a_limit_below_the_least_is_refused() -> None:
 )
 def test_limits_are_read(given, size: float) -> None:
     assert read_limit(given) == size
-    assert read_limit(None) > 1e8
 
 
 @pytest.mark.parametrize("given", ["4 apples", "GB", "-3GB", 0, -1.0, [1], "nan"])

@@ -4,6 +4,7 @@ from collections.abc import Sequence
 from typing import Any, final
 
 from gramlearn._base.workers.crew import Crew, Maker, Worker
+from gramlearn._base.workers.lazy import is_lazy
 
 
 @final
@@ -15,6 +16,7 @@ class Here(Crew):
         self._worker: Worker | None = None
 
     def place(self, make: Maker, sizes: Sequence[int], shared: Any) -> None:
+        shared = shared.compute() if is_lazy(shared) else shared
         self._worker = make(range(len(sizes)), shared, self._memory)
 
     @property

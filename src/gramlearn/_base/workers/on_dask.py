@@ -15,6 +15,7 @@ from typing import Any, NamedTuple, TypeVar, final
 import numpy as np
 
 from gramlearn._base.workers.crew import Crew, Maker, PartsLostError, Worker
+from gramlearn._base.workers.lazy import is_lazy
 
 SomeAnswer = TypeVar("SomeAnswer")
 
@@ -40,8 +41,14 @@ class _Place(NamedTuple):
 class OnDask(Crew):
     """Workers on the cluster of a `distributed.Client`."""
 
-    def __init__(self, client: Any) -> None:
+    def __init__(self, client: Any, memory: float = float("inf")) -> None:
+        if not all(hasattr(client, name) for name in ("submit", "scatter", "scheduler_info")):
+            raise TypeError(
+                f"`client` must be a distributed.Client; got {type(client).__name__}. Make one with "
+                "distributed.Client(address), or leave it out."
+            )
         self._client = client
+        self._limit = memory
         self._name = uuid.uuid4().hex
         self._places: list[_Place] = []
         self._make: Any = None
@@ -166,25 +173,38 @@ class OnDask(Crew):
             address = min(sorted(crowd), key=lambda address: crowd[address])
             crowd[address] += 1
             self._places[number] = self._places[number]._replace(address=address)
-        self._settle_at(lost)
+        # Who stands beside others now has less memory than before, and begins anew as well.
+        crowded = {self._places[number].address for number in lost}
+        self._settle_at([k for k, place in enumerate(self._places) if place.address in crowded])
 
     def _settle_at(self, numbers: Sequence[int]) -> None:
         """Make these workers where they are to stand."""
         memory, crowd = self._memory(), Counter(place.address for place in self._places)
         make, shared = self._sent(self._make), self._sent(self._shared)
+        taken = bytes_in(self._shared)
         futures = []
         for number in numbers:
             address, parts = self._places[number]
-            usable = memory.get(address, 0.0) / crowd[address]
+            usable = min((memory.get(address, 0.0) - taken) / crowd[address], self._limit)
             of_worker = (self._name, number, make, parts, shared, usable)
             futures.append(self._submit(address, _make, *of_worker))
         self._fetch(futures)
 
     def _sent(self, shared: Any) -> Any:
         """What all workers need, on its way to them: a Dask array is put together, all else is sent."""
-        if hasattr(shared, "__dask_graph__"):
+        if is_lazy(shared):
             return self._client.compute(shared)
         return self._client.scatter([shared], broadcast=True, hash=False)[0]
+
+
+def current_client() -> Any:
+    """The client that Dask would use, or None where there is none."""
+    try:
+        from distributed import get_client
+
+        return get_client()
+    except (ImportError, ValueError):
+        return None
 
 
 class _NotHereError(Exception):

@@ -1,6 +1,7 @@
 """How much memory a site takes beside its points, before it starts.
 
     products      the points times a factor of X, in single and in double precision:         n r 12
+                  and the points themselves, if they are needed other than they are given
     shards        the shard being worked on and the one being read, and what is made of it
     stand_in      the sample of curved constraints in a Newton direction, twice:              3 * 8 r * its size
     marks         a bit or two for every constraint: whether it matters, and its price
@@ -12,9 +13,8 @@ import re
 from collections.abc import Sequence
 from typing import Any, NamedTuple
 
-from gramlearn._base.memory import available_memory
 from gramlearn._base.validation import check_positive
-from gramlearn.solvers.shards.source import Source
+from gramlearn.solvers.shards.source import Statements
 
 # Curved constraints that stand for all of them in a Newton direction, for each entry of X, and at least so
 # many: the direction is off by about the root of the inverse of the former.
@@ -39,15 +39,21 @@ class Forecast(NamedTuple):
     statements: int  # all of them in memory, which takes no reading but the first
 
     @classmethod
-    def of(cls, source: Source, shards: Sequence[int], n_points: int) -> "Forecast":
-        """That of a site with these shards."""
-        rank, statements = source.common.rank, source.statements
+    def of(
+        cls,
+        statements: Statements,
+        shards: Sequence[int],
+        n_points: int,
+        rank: int,
+        copied: int = 0,
+    ) -> "Forecast":
+        """That of a site with these shards, and a copy of the points of so many bytes."""
         counts = [statements.rows(shard) for shard in shards]
         sizes = [rows.stop - rows.start for rows in counts]
         widest = max(sizes, default=0)
         reading = max((statements.bytes_to_read(shard) for shard in shards), default=0)
         return cls(
-            12 * n_points * rank,
+            12 * n_points * rank + copied,
             2 * reading + _BYTES_A_ROW * widest,
             3 * 8 * rank * min(stand_in(rank), sum(sizes)),
             sum(sizes) // 2,
@@ -82,9 +88,7 @@ class Forecast(NamedTuple):
 
 
 def read_limit(limit: Any) -> float:
-    """Bytes, from a number or from words such as "4GB" and "500 MiB"; None is half of the memory there is."""
-    if limit is None:
-        return 0.5 * available_memory()
+    """Bytes, from a number or from words such as "4GB" and "500 MiB"."""
     if isinstance(limit, str):
         found = _LIMIT.fullmatch(limit.strip())
         if found is None:

@@ -79,7 +79,8 @@ class Site:
         self._shards = list(shards)
         self._like = self._opened.common.like
         self._rank = self._opened.common.rank
-        needed = Forecast.of(source, self._shards, int(self._opened.points.shape[0]))
+        n_points = int(self._opened.points.shape[0])
+        needed = Forecast.of(source.statements, self._shards, n_points, self._rank)
         room = needed.kept(memory)
         self._stride = 1  # of the constraints that are kept
         while needed.statements > max(room, 1.0) * self._stride:

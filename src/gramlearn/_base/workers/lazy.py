@@ -1,0 +1,41 @@
+"""Arrays of Dask, which are computed where and when they are asked for, by what they are asked alone."""
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+
+
+def is_lazy(X: object) -> bool:
+    """Whether this is an array of Dask."""
+    return hasattr(X, "__dask_graph__") and hasattr(X, "map_blocks")
+
+
+def is_any_lazy(*arrays: object) -> bool:
+    """Whether one of these is."""
+    return any(is_lazy(X) for X in arrays)
+
+
+def rows_by_rows(
+    function: Callable[..., Any], first: Any, *others: Any, columns: int | None, dtype: Any
+) -> Any:
+    """function(rows of the first, the same rows of the others), block by block, when it is asked for.
+
+    It gives so many columns, or one number for each row where that is None. What one block of rows needs is in
+    one place, so that others may be elsewhere.
+    """
+    whole = first.rechunk(dict.fromkeys(range(1, first.ndim), -1))
+    beside = [other.rechunk({**dict(enumerate(whole.chunks[:1])), 1: -1}) for other in others]
+    given: dict[str, Any] = {"dtype": dtype, "meta": np.empty((0,) * (2 if columns else 1), dtype)}
+    if columns is None:
+        given["drop_axis"] = list(range(1, first.ndim))
+    else:
+        given["chunks"] = (whole.chunks[0], (columns,))
+    return whole.map_blocks(function, *beside, **given)
+
+
+def number_of_all(function: Callable[[Any], float], X: Any) -> Any:
+    """function(all rows), one number, in one place when it is asked for."""
+    whole = X.rechunk(-1)
+    axes = list(range(whole.ndim))
+    return whole.map_blocks(function, drop_axis=axes, dtype=float, meta=np.empty((), float))

@@ -1,0 +1,353 @@
+"""fit(X, side=StoredPairs | StoredTriplets, client=...): statements that are never held whole, on any machines.
+
+The metric is that of all statements, with its certificate. What is a statistic, and no sum over statements,
+comes of 20,000 of them, and of the points that these are about: bounds and priors that are not given, the
+price where it is chosen, the threshold, shares of features and columns.
+"""
+
+import math
+from abc import abstractmethod
+from dataclasses import replace
+from functools import partial
+from typing import Any, NamedTuple, Self, cast
+
+import numpy as np
+from scipy.sparse import issparse
+
+from gramlearn._base.arrays import to_numpy
+from gramlearn._base.distances import coincide_under
+from gramlearn._base.validation import check_flag, generator
+from gramlearn._base.warnings import warn
+from gramlearn._base.workers import crew_for
+from gramlearn._base.workers.lazy import is_lazy
+from gramlearn.estimators._all_or_nothing import all_or_nothing
+from gramlearn.estimators._choosing import Known
+from gramlearn.estimators._diagonal import LearnsWeights
+from gramlearn.estimators._learned_from import told
+from gramlearn.estimators._learning import check_side, side_of, warn_of_unused_labels
+from gramlearn.methods.choosing.candidates import prior_root
+from gramlearn.methods.choosing.places import Places
+from gramlearn.methods.choosing.tasks import differences_of_alike
+from gramlearn.methods.metric.at_scale import AtScale, Sample, with_margin
+from gramlearn.methods.metric.fitting import Statements as Asked
+from gramlearn.methods.metric.fitting import ask, measured, read_loss
+from gramlearn.methods.metric.maps import FullMap
+from gramlearn.methods.metric.prior import Prior
+from gramlearn.problem.losses.bounded import PricedLoss
+from gramlearn.problem.problem import Problem
+from gramlearn.problem.regularizers import read_regularizer
+from gramlearn.problem.solution import Solution
+from gramlearn.problem.spectral import Regularizer
+from gramlearn.problem.status import SolveInterrupted, Status
+from gramlearn.side_information import Bounds, Pairs, SideInformation, Triplets
+from gramlearn.side_information.stored import StoredStatements
+from gramlearn.side_information.stored_pairs import StoredPairs
+from gramlearn.side_information.stored_triplets import StoredTriplets
+from gramlearn.solvers.loop import Limits
+from gramlearn.solvers.primal_newton import PrimalNewton
+from gramlearn.solvers.shards import Checkpoint, Forecast, Recovering
+from gramlearn.solvers.shards.forecast import read_limit
+from gramlearn.solvers.solve import attempt
+from gramlearn.solvers.solver import Start
+
+
+class _Wanted(NamedTuple):
+    """What is asked of a sample of the statements, in words that hold for all of them."""
+
+    asked: Asked  # of the sample
+    root: np.ndarray | None  # A of W = A' M A, where M is near the identity; None where M is W
+    matrix: np.ndarray | None  # W0 that M is near, where that is W
+    stored: StoredStatements
+    given: np.ndarray | None  # A of the prior that was given; not of one that was chosen
+    n_components: int | None
+
+
+class LearnsAtScale(LearnsWeights):
+    """An estimator of all of a metric that also learns from statements in files, and on clusters."""
+
+    regularizer: Any
+    prior: Any
+    rank: Any
+    memory_limit: Any
+    checkpoint: Any
+    random_state: Any
+    normalize: Any
+    shape: Any
+
+    @all_or_nothing
+    def fit(self, X: Any, y: Any = None, *, side: Any = None, client: Any = None) -> Self:
+        """Learn from labels y, or from `side`: Pairs, Triplets or Bounds over the rows of X.
+
+        Parameters
+        ----------
+        X : array, sparse matrix, data frame or tensor n x d
+            Also an array of Dask, or a memory map where `side` is in files.
+        y : vector of n labels, optional
+            Labels of -1 (integer), NaN or None mean unknown, and such points take no part.
+        side : Pairs, Triplets or Bounds, optional
+            Also `StoredPairs` and `StoredTriplets`, which are in files and read in chunks in every pass: as
+            many as there are. They are learned from as they are, by all of a metric (no rank, no diagonal), and
+            by losses that are finite.
+        client : distributed.Client, optional
+            The cluster whose workers read the statements and sum over them; they must see the same files. Of an
+            array of Dask the current one, if None.
+        """
+        if client is None and not isinstance(side, StoredStatements) and not is_lazy(X):
+            return super().fit(X, y, side=side)
+        self._forget_choice()
+        self._adds = False
+        stored = self._stored(X, y, side)
+        for name in ("basis_", "inner_", "feature_weights_", "_seen"):
+            self.__dict__.pop(name, None)  # of an earlier fit
+        self._learn_at_scale(X, stored, client)
+        self.learned_from_ = told(
+            type(stored).__name__, stored.size, int(X.shape[0]), stored.digest, repr(stored)
+        )
+        return self
+
+    @all_or_nothing
+    def partial_fit(self, X: Any, y: Any = None, *, side: Any = None) -> Self:
+        """See `GoesOn`."""
+        is_at_scale = hasattr(self, "solution_") and not hasattr(self, "_seen")
+        if isinstance(side, StoredStatements) or is_lazy(X) or is_at_scale:
+            raise TypeError(
+                "`partial_fit` goes on from statements in memory; of those in files, and on a cluster, call "
+                "`fit` with all of them, with warm_start=True."
+            )
+        return super().partial_fit(X, y, side=side)
+
+    def forecast(self, X: Any, side: Any) -> Forecast:
+        """The memory that `fit(X, side=side)` takes beside X, in one process: `least`, and `most`.
+
+        The least is where statements are read in every pass, the most where all of them are kept. It is an
+        estimate before the start, made without reading X or the statements.
+        """
+        stored = self._stored(X, None, side)
+        copied = 0
+        is_plain = self.prior is None or self.prior == "identity"
+        is_same = is_plain and not self.normalize and str(X.dtype).endswith("float64")
+        if not is_same:
+            copied = 8 * int(X.shape[0]) * int(X.shape[1])
+        every = range(stored.n_chunks)
+        return Forecast.of(stored, every, int(X.shape[0]), int(X.shape[1]), copied)
+
+    # ---- what is learned from ---------------------------------------------------------------
+
+    def _stored(self, X: Any, y: Any, side: Any) -> StoredStatements:
+        """What is known, to be read in chunks; refuse what can only be learned from in memory."""
+        if issparse(X) or len(getattr(X, "shape", ())) != 2:
+            raise TypeError(
+                "`X` must be a dense table with a row for each point where statements are read in chunks; got "
+                f"{type(X).__name__}. Pass an array, a memory map, an array of Dask, or `side` in memory."
+            )
+        if math.isnan(X.shape[0]):  # NaN: blocks of which nobody knows how many rows they have
+            raise ValueError(
+                "`X` is an array of Dask of unknown length; call X.compute_chunk_sizes() first."
+            )
+        self._check_is_for_all_of_a_metric()
+        n = int(X.shape[0])
+        if side is None and y is not None and is_lazy(y):
+            y = y.compute()
+        if isinstance(side, StoredStatements):
+            if y is not None:
+                warn_of_unused_labels("from which all is learned")
+            side.check_fits(n)
+            return side
+        if side is not None:
+            check_side(side, n)
+        known = side_of(side, y, n, self.n_pairs, generator(self.random_state))
+        if isinstance(known, Bounds):
+            raise TypeError(
+                "`side` holds Bounds, which are learned from in memory; pass Pairs(similar, dissimilar, "
+                "upper=, lower=), or X in memory without a client."
+            )
+        return (
+            StoredPairs.of(known)
+            if isinstance(known, Pairs)
+            else StoredTriplets.of(cast(Triplets, known))
+        )
+
+    def _check_is_for_all_of_a_metric(self) -> None:
+        given = [
+            name
+            for name, is_given in (
+                ('shape="diagonal"', self.shape == "diagonal"),
+                ("rank", self.rank is not None),
+                ("basis", not (isinstance(self.basis, str) and self.basis == "svd")),
+                ('regularize="kernel"', self._is_of_kernel(read_regularizer(self.regularizer))),
+            )
+            if is_given
+        ]
+        if given:
+            raise ValueError(
+                f"`{given[0]}` is for statements in memory; those in files, and on a cluster, are learned from "
+                "by all of a metric. Leave it out, or pass `side.sample(n)`."
+            )
+        solver = self.solver
+        if not (isinstance(solver, PrimalNewton) or solver in ("auto", "primal_newton")):
+            raise ValueError(
+                f'`solver={solver!r}` needs all statements in memory; leave solver="auto", or pass '
+                "`side.sample(n)`."
+            )
+
+    @abstractmethod
+    def _is_of_kernel(self, regularizer: Regularizer) -> bool:
+        """Whether the regularizer is applied to the kernel matrix, where that makes a difference."""
+
+    @abstractmethod
+    def _prior(self, X: Any, stays: bool, known: Any, y: Any) -> Prior | None:
+        """W0, or None for the identity."""
+
+    # ---- learning ---------------------------------------------------------------------------
+
+    def _learn_at_scale(self, X: Any, stored: StoredStatements, client: Any) -> None:
+        checkpoint = None if self.checkpoint is None else Checkpoint(self.checkpoint)
+        memory = None if self.memory_limit is None else read_limit(self.memory_limit)
+        goes_on = check_flag(self.warm_start, "warm_start")
+        last = getattr(self, "solution_", None) if goes_on else None
+        crew = crew_for(X, client, memory)
+        # What is drawn at random is the same when a fit goes on.
+        is_drawn = checkpoint is not None and self.random_state is None
+        rng = generator(checkpoint.seed if is_drawn and checkpoint else self.random_state)
+        sample = Sample.of(X, stored, rng)
+        points = self._checked_points(sample.points, reset=True)
+        self._check_n_components(points)
+        want = self._choose_at_scale if self._chooses else self._want_as_given
+        wanted = want(stored, sample.side, points, rng)
+        if wanted is None:
+            return
+        whole = AtScale.of(
+            read_regularizer(self.regularizer),
+            wanted.root,
+            wanted.matrix,
+            points,
+            check_flag(self.normalize, "normalize"),
+            wanted.stored,
+            wanted.asked.loss,
+            wanted.asked.bounds,
+        )
+        reached = None if checkpoint is None else checkpoint.resume(whole.digest(X, points))
+        keep = None if checkpoint is None else checkpoint.keep
+        newton = self.solver if isinstance(self.solver, PrimalNewton) else PrimalNewton()
+        with crew:
+            solution = self._solve_in_shards(
+                whole.placed(crew, X), whole.problem, Recovering(newton, reached, keep), last
+            )
+        self.bytes_moved_ = crew.moved
+        P = points if wanted.root is None else whole.seen.of_measured(points)
+        F = to_numpy(solution.factor)
+        learned = measured(wanted.asked, solution, F, P, None)
+        root = F.T if wanted.root is None else F.T @ wanted.root
+        self._keep_map(points, FullMap(root), wanted.n_components)
+        self._keep_answer(learned, wanted.asked, judges_pairs=True)
+        self._keep_explanation(points, None, wanted.asked, wanted.given)
+
+    def _want_as_given(
+        self,
+        stored: StoredStatements,
+        side: SideInformation,
+        X: np.ndarray,
+        rng: np.random.Generator,
+    ) -> _Wanted:
+        """At the price given, from the prior given."""
+        regularizer = read_regularizer(self.regularizer)
+        loss = read_loss(self.loss, self.C, regularizer, side, "MetricLearner")
+        if loss.is_hard:
+            raise ValueError(
+                f"`loss={self.loss!r}` makes all statements hold, and needs them in memory; pass "
+                'loss="hinge" or "squared_hinge", or `side.sample(n)`.'
+            )
+        stays = regularizer.keeps_range
+        prior = self._prior(X, stays, side, None)
+        root = None if prior is None else prior.root
+        points = X if root is None else (X - X.mean(axis=0)) @ root.T
+        coincide = partial(coincide_under, X, points, root if stays else None)
+        asked = ask(
+            _possible(side, coincide), loss, coincide, points, self.bounds, self.percentiles, rng
+        )
+        is_moved = prior is not None and regularizer.is_invariant
+        matrix = None if prior is None or is_moved else prior.matrix
+        return _Wanted(asked, root if is_moved else None, matrix, stored, root, self.n_components)
+
+    def _choose_at_scale(
+        self,
+        stored: StoredStatements,
+        side: SideInformation,
+        X: np.ndarray,
+        rng: np.random.Generator,
+    ) -> _Wanted | None:
+        """At the price that a sample of the statements chooses; None where nothing helps beyond the prior."""
+        regularizer = read_regularizer(self.regularizer)
+        prior = None if self._tries_prior else self._prior(X, True, side, None)
+        given = None if prior is None else prior.root
+        points = X if given is None else (X - X.mean(axis=0)) @ given.T
+        coincide = partial(coincide_under, X, points, given)
+        settle = partial(_settled, coincide)
+        # As they are: to compare them with other points, all would have to be at hand.
+        known = Known(side, is_drawn=True)
+        final, chosen = self._learn_best(
+            Places(points), known, regularizer, False, settle, rng, are_features=True
+        )
+        count = chosen.n_components if self.n_components is None else self.n_components
+        if final.price is None:
+            F = final.learned.root
+            self._keep_map(X, FullMap(F.T if given is None else F.T @ given), count)
+            self._keep_answer(final.learned, final.asked, judges_pairs=True)
+            self._keep_explanation(X, None, final.asked, given)
+            return None
+        # The strength is that of all statements together, so that each of more of them has less.
+        self.C_ = final.price * side.size / stored.size
+        loss = replace(cast(PricedLoss, final.asked.loss), C=self.C_)
+        asked = replace(final.asked, loss=loss)
+        if isinstance(side, Triplets) and side.margin is None:
+            stored = with_margin(stored, cast(Triplets, asked.side).margin)
+        root = given
+        if chosen.prior != "identity":
+            A = prior_root(chosen.prior, Places(points), differences_of_alike(points, side))
+            root = A if given is None else A @ given
+        return _Wanted(asked, root, None, stored, given, count)
+
+    def _solve_in_shards(
+        self, problem: Problem, bare: Problem, solver: Recovering, last: Any
+    ) -> Solution:
+        """Solve over all statements; the answer holds on to none of them."""
+        if objection := solver.objection(problem):
+            raise ValueError(
+                f"`loss` is not for statements that are read in chunks: {objection}. Pass `side.sample(n)`, or "
+                'loss="hinge", "squared_hinge" or "slack".'
+            )
+        n = problem.n
+        start = Start((), last.factor) if _is_start(last, n) else None
+
+        def run(given: Limits, callback: Any) -> tuple[Solution, Limits]:
+            limit = None if self.time_limit is None else given.time_limit
+            try:
+                solution, limits = attempt(
+                    problem, solver, given.tol, self.max_iter, callback, start, limit
+                )
+            except SolveInterrupted as stop:
+                raise SolveInterrupted(replace(stop.solution, problem=bare), stop.where) from None
+            return replace(solution, problem=bare), limits
+
+        solution = self._search(run)
+        if solution.status is Status.OPTIMAL and not solution.history[-1].details.get("active", 1):
+            warn(
+                "all statements hold under the prior already, so the metric is the prior; tighten the bounds, "
+                "or raise the margin of the triplets."
+            )
+        return solution
+
+
+def _is_start(last: Any, n: int) -> bool:
+    return isinstance(last, Solution) and int(last.factor.shape[0]) == n
+
+
+def _possible(side: SideInformation, coincide: Any) -> SideInformation:
+    """Those that some metric can honor; all, if there are none. Who reads all statements counts the others."""
+    mask = to_numpy(side.find_impossible(coincide))
+    return side if mask.all() else side.drop(mask)
+
+
+def _settled(coincide: Any, side: SideInformation, loss: Any) -> SideInformation:
+    del loss
+    return _possible(side, coincide)

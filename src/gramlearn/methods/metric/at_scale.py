@@ -1,0 +1,184 @@
+"""minimize D(M, M0) + sum over chunks sum_k loss_k((p_i - p_j)' M (p_i - p_j)): statements never held whole.
+
+A crew holds the points and reads the statements, chunk by chunk, in every pass; see `solvers.shards`. What is
+a statistic is one of a sample of the statements, and of the points that these are about.
+"""
+
+from dataclasses import dataclass, replace
+from functools import partial
+from typing import Any, NamedTuple, final
+
+import numpy as np
+from sklearn.utils import _safe_indexing
+
+from gramlearn._base.arrays import Array, as_real, is_array, is_finite, namespace, to_numpy
+from gramlearn._base.distinct_rows import numbers_of_equal_rows
+from gramlearn._base.points import rows_at
+from gramlearn._base.unit_length import of_unit_length
+from gramlearn._base.validation import as_numbers, check_extent, check_finite
+from gramlearn._base.warnings import warn
+from gramlearn._base.workers import Crew
+from gramlearn._base.workers.lazy import is_lazy
+from gramlearn.problem.losses import BoundedLoss
+from gramlearn.problem.problem import Problem
+from gramlearn.problem.spectral import Regularizer
+from gramlearn.side_information import SideInformation
+from gramlearn.side_information.digest import as_bytes, digest
+from gramlearn.side_information.stored import StoredStatements
+from gramlearn.solvers.shards import PoolOfShards, Site, Source
+
+_ROWS = 1 << 16  # that are made other than they were given in one piece
+SAMPLE = 20_000  # statements that tell what is a statistic
+
+
+class Sample(NamedTuple):
+    """Some of the statements, about points numbered anew, and these points."""
+
+    side: SideInformation
+    points: Any
+
+    @classmethod
+    def of(cls, X: Any, side: StoredStatements, rng: np.random.Generator) -> "Sample":
+        """Draw one, each statement equally likely."""
+        some = side.sample(SAMPLE, rng)
+        rows = to_numpy(some.involved())
+        return cls(some.keep_points(rows), rows_in_memory(X, rows))
+
+
+def rows_in_memory(X: Any, rows: np.ndarray) -> Any:
+    """Some rows of X, wherever it is, as they are given, in host memory."""
+    if is_lazy(X):
+        return X[rows].compute()
+    return to_numpy(rows_at(X, rows)) if is_array(X) else _safe_indexing(X, rows)
+
+
+@final
+@dataclass(frozen=True, eq=False)
+class Seen:
+    """p = (x - center) root', x scaled to length one before if asked for: the points as M sees them."""
+
+    unit_length: bool = False
+    center: np.ndarray | None = None
+    root: np.ndarray | None = None
+
+    def bytes_of(self, X: Any) -> int:
+        """What the p take beside X; nothing where they are X itself."""
+        n, d = (int(size) for size in X.shape)
+        is_same = not self.unit_length and self.root is None and str(X.dtype).endswith("float64")
+        return 0 if is_same else 8 * n * (d if self.root is None else len(self.root))
+
+    def __call__(self, X: Any) -> Array:
+        """The points p, in double precision, checked."""
+        X = as_numbers(X, "X")
+        blocks = [slice(k, k + _ROWS) for k in range(0, int(X.shape[0]), _ROWS)]
+        for rows in blocks:
+            if not is_finite(X[rows]):
+                check_finite(X, "X")  # which names the row
+            check_extent(X[rows])
+        if not self.bytes_of(X):
+            return X
+        xp = namespace(X)
+        width = int(X.shape[1]) if self.root is None else len(self.root)
+        like = as_real(X[:0])
+        points = xp.empty((int(X.shape[0]), width), dtype=like.dtype, device=like.device)
+        for rows in blocks:
+            points[rows] = self._moved(as_real(X[rows]), rows.start)
+        return points
+
+    def _moved(self, x: Array, first: int) -> Array:
+        if self.unit_length:
+            x = of_unit_length(x, "X", "leave it out, or pass normalize=False", first)
+        return self.of_measured(x)
+
+    def of_measured(self, x: Array) -> Array:
+        """The points p, from x of length one if that was asked for."""
+        if self.root is None:
+            return x
+        x = x if self.center is None else x - as_real(self.center, x)
+        return x @ as_real(self.root, x).T
+
+
+def place_site(source: Source, seen: Seen, shards: Any, X: Any, memory: float) -> Site:
+    """A site over the rows of X, wherever it is to stand."""
+    numbers = numbers_of_equal_rows(X)
+    return Site(source, shards, seen(X), memory - seen.bytes_of(X), numbers)
+
+
+@final
+@dataclass(frozen=True, eq=False)
+class AtScale:
+    """What is asked of M by statements that are read in chunks: a problem without terms, and these."""
+
+    problem: Problem
+    seen: Seen
+    statements: StoredStatements
+    loss: BoundedLoss
+    bounds: tuple[float | None, float | None] | None
+
+    @classmethod
+    def of(
+        cls,
+        regularizer: Regularizer,
+        root: np.ndarray | None,
+        matrix: np.ndarray | None,
+        X: np.ndarray,
+        unit_length: bool,
+        statements: StoredStatements,
+        loss: BoundedLoss,
+        bounds: tuple[float | None, float | None] | None,
+    ) -> "AtScale":
+        """D(M, I) with W = A' M A, for a root A or the identity, or D(W, W0) for a matrix W0.
+
+        X are some of the points, as they are measured.
+        """
+        if matrix is None:
+            n = X.shape[1] if root is None else len(root)
+            problem, V = Problem(regularizer, np.eye(n)), root
+            # Distances do not see the origin, and have more digits near it.
+            center = None if root is None else X.mean(axis=0)
+        else:
+            problem = Problem(regularizer, matrix)
+            basis = problem.space.basis
+            V, center = None if basis is None else basis.T, None
+        return cls(problem, Seen(unit_length, center, V), statements, loss, bounds)
+
+    @property
+    def source(self) -> Source:
+        """The statements with what every chunk of them needs."""
+        dual, spectrum = self.problem.dual, self.problem.space.spectrum
+        return Source(dual, spectrum, self.statements, self.loss, self.bounds)
+
+    def digest(self, X: Any, some: np.ndarray) -> str:
+        """The same for the same problem, over an X that has these points among its rows."""
+        words = repr((self.problem.regularizer, self.loss, self.bounds, tuple(X.shape)))
+        numbers = (self.problem.space.spectrum, self.seen.root, some)
+        parts = [words.encode(), self.statements.digest.encode(), *map(as_bytes, numbers)]
+        return digest("metric", parts)
+
+    def placed(self, crew: Crew, X: Any) -> Problem:
+        """The problem with its statements, at the workers of a crew; what no metric can honor is left out."""
+        source = self.source
+        crew.place(partial(place_site, source, self.seen), source.sizes, X)
+        pool = PoolOfShards(crew, source.common)
+        self._warn_of(pool.facts.n_impossible, pool.facts.impossible, pool.size)
+        return self.problem.with_pool(pool)
+
+    def _warn_of(self, count: int, places: Any, left: int) -> None:
+        if not count:
+            return
+        first = self.statements.describe(places[0])
+        if not left:
+            raise ValueError(
+                f"all statements ask points that are equal to lie apart, such as {first}; no metric can do "
+                "that. Check X for duplicates."
+            )
+        warn(
+            f"{count:,} of {self.statements.size:,} statements ask points that are equal to lie apart, such "
+            f"as {first}; no metric can do that, and they take no part."
+        )
+
+
+def with_margin(statements: StoredStatements, margin: float) -> StoredStatements:
+    """Comparisons with this margin, for all of them."""
+    layout = replace(statements.layout, numbers={**statements.layout.numbers, "margin": margin})
+    return replace(statements, layout=layout)
