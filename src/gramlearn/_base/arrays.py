@@ -39,6 +39,24 @@ def is_array(x: object) -> bool:
     return bool(array_api_compat.is_array_api_obj(x))
 
 
+def is_elsewhere(x: object) -> bool:
+    """Whether x is an array of another library than NumPy that computes at once, such as a tensor."""
+    return is_array(x) and not (
+        array_api_compat.is_numpy_array(x) or array_api_compat.is_dask_array(x)
+    )
+
+
+def detached(x: Any) -> Any:
+    """x without the record of how it came about, for no gradients pass through what is learned."""
+    return x.detach() if array_api_compat.is_torch_array(x) and x.requires_grad else x
+
+
+def place_of(x: Array) -> str:
+    """The library and the device of an array, in words."""
+    library = namespace(x).__name__.rsplit(".", 1)[-1]
+    return f"{library} on {array_api_compat.device(x)}"
+
+
 def namespace(*arrays: Array) -> Any:
     """Give the array-API namespace the arrays share; lists and numbers count as NumPy."""
     kind = type(arrays[0])
@@ -57,8 +75,7 @@ def as_real(x: Any, like: Array | None = None, dtype: str = "float64") -> Array:
     Host data (lists, NumPy) moves to the library and device of `like`; arrays of other libraries are
     refused.
     """
-    if array_api_compat.is_torch_array(x) and x.requires_grad:
-        x = x.detach()  # no gradients pass through a solve
+    x = detached(x)
     if like is None:
         xp = namespace(x)
         target = getattr(xp, dtype)
@@ -88,7 +105,7 @@ def flat_index(i: Array, j: Array, width: int) -> Array:
 
 def brought(x: Any, like: Array) -> Array:
     """Bring x, of numbers of any type, to the library and the device of `like`."""
-    return _bring(x, like, None)
+    return _bring(detached(x), like, None)
 
 
 def check_same_device(first: Array, second: Array) -> None:

@@ -9,7 +9,7 @@ from gramlearn._base.arrays import Array, as_index, as_real, namespace, pair_squ
 from gramlearn._base.points import centered
 
 _ROWS = 50_000  # pairs of sparse rows at a time
-_ROUNDING = 64 * np.finfo(float).eps  # of differences of points, relative to the points
+_ROUNDING = 64 * float(np.finfo(float).eps)  # of differences of points, relative to the points
 
 
 def squared_distances(points: Any, i: Any, j: Any) -> Array:

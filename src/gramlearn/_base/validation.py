@@ -11,6 +11,7 @@ from scipy.sparse import issparse
 from gramlearn._base.arrays import (
     Array,
     as_index,
+    detached,
     is_array,
     is_finite,
     is_narrow,
@@ -157,6 +158,7 @@ def as_numbers(x: Any, name: str) -> Array:
     if issparse(x):
         raise TypeError(f"`{name}` is sparse; pass a dense array, such as {name}.toarray().")
     given = x
+    x = detached(x)
     if not is_array(x):
         try:
             x = np.asarray(x)

@@ -7,7 +7,9 @@ import numpy as np
 from scipy.sparse import issparse
 from sklearn.utils.validation import check_is_fitted
 
-from gramlearn._base.points import row_squares
+from gramlearn._base.arrays import Array as AnyArray
+from gramlearn._base.arrays import copied, namespace, read
+from gramlearn._base.points import column_means, row_squares
 from gramlearn.estimators._inputs import FLOATS, check_components
 from gramlearn.estimators._pair_methods import MahalanobisMethods
 from gramlearn.estimators._parts.arrays import Array
@@ -22,7 +24,7 @@ class KeepsColumns(MahalanobisMethods):
 
     n_components: Any
     columns_share_: float
-    _leading: np.ndarray | None
+    _leading: AnyArray | None
     _saved: ClassVar[dict[str, FilePart]] = {
         "columns_share_": Number(0.0, 1.0),
         "_leading": Maybe(Array("columns", "d")),
@@ -32,22 +34,23 @@ class KeepsColumns(MahalanobisMethods):
     def _checked(self, X: Any, reset: bool, dtype: Any = np.float64) -> Any:
         """Points as they are measured, in one of these precisions."""
 
-    def transform(self, X: Any) -> np.ndarray:
+    def transform(self, X: Any) -> AnyArray:
         """X L': points whose plain distances are the learned ones; float32 stays float32."""
         check_is_fitted(self)
         X = self._checked(X, reset=False, dtype=FLOATS)
         if self._leading is None:
-            return self._map.transform(X)
-        return np.asarray(X @ self._leading.T.astype(X.dtype, copy=False))
+            return self._map_beside(X).transform(X)
+        leading = self._beside(self._leading, X)
+        return X @ namespace(leading).astype(leading, X.dtype, copy=False).T
 
     def _all_columns(self, X: Any) -> np.ndarray:
         return self._map.transform(self._checked(X, reset=False, dtype=FLOATS))
 
     @property
-    def components_(self) -> np.ndarray:
+    def components_(self) -> AnyArray:
         """L with X L' the transformed points; W = L'L where it has all d rows."""
         check_is_fitted(self)
-        return super().components_ if self._leading is None else self._leading.copy()
+        return super().components_ if self._leading is None else copied(self._leading)
 
     def _check_n_components(self, X: Any) -> None:
         """No more columns than there can be."""
@@ -64,12 +67,12 @@ class KeepsColumns(MahalanobisMethods):
         self.columns_share_ = 1.0
         if count is not None:
             self._leading = leading = found.leading_components(X, int(count))
-            mean = np.asarray(X.mean(axis=0)).reshape(1, -1)
-            every = found.squared_lengths(X).mean() - float(found.squared_lengths(mean)[0])
-            kept = row_squares(np.asarray(X @ leading.T)).mean()
-            kept -= float(row_squares(mean @ leading.T)[0])
-            self.columns_share_ = float(np.clip(kept / every, 0.0, 1.0)) if every > 0 else 1.0
+            mean = column_means(X)[None, :]
+            xp = namespace(mean)
+            every = read(xp.mean(found.squared_lengths(X)) - found.squared_lengths(mean)[0])
+            kept = read(xp.mean(row_squares(X @ leading.T)) - row_squares(mean @ leading.T)[0])
+            self.columns_share_ = min(max(kept / every, 0.0), 1.0) if every > 0 else 1.0
 
     @property
     def _n_features_out(self) -> int:
-        return self._map.n_features if self._leading is None else len(self._leading)
+        return self._map.n_features if self._leading is None else int(self._leading.shape[0])

@@ -63,6 +63,12 @@ class LearnsWeights(ExplainsMetric, GoesOn, KeepsColumns):
     def _is_diagonal(self) -> bool:
         return check_choice(self.shape, "shape", {"full": False, "diagonal": True})
 
+    @property
+    def _needs_numpy(self) -> str:
+        if isinstance(self.shape, str) and self.shape == "diagonal":
+            return 'shape="diagonal"'
+        return "C=None" if self._chooses else ""
+
     def _learn_weights(
         self, X: Any, y: Any, side: SideInformation | None, rng: np.random.Generator
     ) -> Self:

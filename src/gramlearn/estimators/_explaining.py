@@ -17,6 +17,7 @@ from gramlearn.estimators._learning import side_of
 from gramlearn.estimators._parts.arrays import Array, Either, Labels
 from gramlearn.estimators._parts.base import FilePart
 from gramlearn.estimators._parts.nested import IfThere, Maybe, Struct
+from gramlearn.estimators._tensors import FollowsArrays
 from gramlearn.evaluation.suspects import suspects
 from gramlearn.methods.metric.directions import StretchedDirections, stretched_directions
 from gramlearn.methods.metric.fitting import Statements
@@ -32,7 +33,7 @@ class _Explanation(NamedTuple):
     """What is left of a fit to explain it by."""
 
     shares: Shares
-    prior: np.ndarray | None  # A of W0 = A'A, or its diagonal; None for the identity
+    prior: Any  # A of W0 = A'A, or its diagonal; None for the identity
     digest: str = ""  # of the statements; a file has neither that nor the loss
     loss: BoundedLoss | None = None
 
@@ -47,7 +48,7 @@ _SHARES = Struct(
 _PRIOR = Maybe(Either(Array("d"), Array("rows of the prior", "d")))
 
 
-class ExplainsMetric(ABC):
+class ExplainsMetric(FollowsArrays, ABC):
     """What a metric has learned: its features and directions, and the statements it does not keep."""
 
     _map: MetricMap
@@ -60,9 +61,7 @@ class ExplainsMetric(ABC):
         "_explanation": Struct(_Explanation, {"shares": _SHARES, "prior": _PRIOR}),
     }
 
-    def _keep_explanation(
-        self, X: Any, y: Any, asked: Statements, prior: np.ndarray | None
-    ) -> None:
+    def _keep_explanation(self, X: Any, y: Any, asked: Statements, prior: Any) -> None:
         """Keep what explains the metric, `_map`, learned from these points, labels and statements."""
         groups: list[np.ndarray] = []
         classes = None
@@ -80,16 +79,16 @@ class ExplainsMetric(ABC):
             self.classes_ = classes
 
     @property
-    def feature_importances_(self) -> np.ndarray:
+    def feature_importances_(self) -> Any:
         """The share of each feature in the learned squared distances of the training points; they sum to one.
 
         A feature that goes along with others shares with them. Units make no difference to the shares.
         """
         check_is_fitted(self)
-        return self._explanation.shares.of_all.copy()
+        return self._at_home(self._explanation.shares.of_all.copy())
 
     @property
-    def class_feature_importances_(self) -> np.ndarray:
+    def class_feature_importances_(self) -> Any:
         """The same for the squared distance of the mean of each class from that of the others, c x d.
 
         Classes are in the order of their sorted labels.
@@ -101,10 +100,10 @@ class ExplainsMetric(ABC):
                 f"this {type(self).__name__} was fitted to no labels, or to so many classes that what tells "
                 "each from the others would be more than a million numbers; pass fit(X, y) fewer classes."
             )
-        return found.copy()
+        return self._at_home(found.copy())
 
     @property
-    def feature_stretch_(self) -> np.ndarray:
+    def feature_stretch_(self) -> Any:
         """By what the squared distance of points that differ in one feature alone was multiplied, d numbers.
 
         Below one where the feature was shrunk, in comparison with the prior.
@@ -152,8 +151,9 @@ class ExplainsMetric(ABC):
         share = check_number(tol, "tol")
 
         def lengths(i: Any, j: Any) -> np.ndarray:
-            return self._map.squared_distances(X, to_numpy(i), to_numpy(j))
+            return to_numpy(found.squared_distances(X, i, j))
 
+        found = self._beside(self._map, X)
         points = to_numpy(known.statement_points())
         unit = float(np.mean(lengths(points[:, 0], points[:, 1])))
         bounds = self.bounds_

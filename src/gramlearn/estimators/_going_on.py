@@ -11,11 +11,15 @@ from typing import Any, NamedTuple, Self, cast
 import numpy as np
 from scipy.sparse import issparse
 
+from gramlearn._base.arrays import is_elsewhere, to_numpy
+from gramlearn._base.points import rows_at
 from gramlearn.estimators._all_or_nothing import all_or_nothing
 from gramlearn.estimators._choosing import ChoosesByHeldBack
 from gramlearn.estimators._learned_from import is_from_file, learned_from
 from gramlearn.estimators._learning import check_labels, check_side
 from gramlearn.side_information import SideInformation
+
+_LOOKED_AT = 1000  # rows of tensors
 
 
 class _Seen(NamedTuple):
@@ -31,6 +35,7 @@ class GoesOn(ChoosesByHeldBack, ABC):
 
     _seen: _Seen
     learned_from_: dict[str, Any]
+    _home: Any
 
     @abstractmethod
     def _checked_points(self, X: Any, reset: bool) -> Any:
@@ -93,7 +98,12 @@ class GoesOn(ChoosesByHeldBack, ABC):
     def _with_seen(self, X: Any, y: Any, side: Any) -> SideInformation | None:
         """What is known by now, about these rows; None where that is labels."""
         seen, n = self._seen, int(X.shape[0])
-        if n < seen.n_rows or _digest(X[: seen.n_rows]) != seen.digest:
+        if is_elsewhere(X) and self._home is None:
+            raise ValueError(
+                "`X` holds tensors, and the rows that were learned from were NumPy arrays; pass "
+                "X.cpu().numpy(), or start anew with `fit`."
+            )
+        if n < seen.n_rows or _digest(X[: seen.n_rows, :]) != seen.digest:
             raise ValueError(
                 f"`X` does not begin with the {seen.n_rows} rows that were learned from; pass these, and "
                 "further ones after them, or start anew with `fit`."
@@ -119,6 +129,9 @@ class GoesOn(ChoosesByHeldBack, ABC):
 
 
 def _digest(X: Any) -> str:
-    """The same for the same rows."""
+    """The same for the same rows; of tensors, of a thousand of them, which need not be moved."""
+    if is_elsewhere(X):
+        step = max(1, X.shape[0] // _LOOKED_AT)
+        X = to_numpy(rows_at(X, np.arange(0, X.shape[0], step)))
     parts = (X.data, X.indices, X.indptr) if issparse(X) else (X,)
     return sha256(b"".join(np.ascontiguousarray(part).tobytes() for part in parts)).hexdigest()

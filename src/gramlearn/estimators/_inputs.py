@@ -14,8 +14,15 @@ from scipy.sparse import csr_array, issparse
 from sklearn.utils.validation import check_array, validate_data
 
 from gramlearn._base import unit_length
+from gramlearn._base.arrays import as_real, is_elsewhere
 from gramlearn._base.unreadable import check_unmasked, complaint
 from gramlearn._base.validation import check_count, check_extent
+from gramlearn.estimators._tensors import (
+    check_same_place,
+    check_takes_tensors,
+    checked_elsewhere,
+    validated_elsewhere,
+)
 
 FLOATS = (np.float64, np.float32)  # what `transform` takes as it is; all else becomes the first
 
@@ -33,9 +40,20 @@ class KeepsPrecision:
         return tags
 
 
-def validated(estimator: Any, X: Any, name: str = "X", **options: Any) -> Any:
-    """X by scikit-learn's `validate_data`, with errors that say what to do."""
+def validated(
+    estimator: Any, X: Any, name: str = "X", method: str = "transform", **options: Any
+) -> Any:
+    """X by scikit-learn's `validate_data`, with errors that say what to do; tensors stay what they are.
+
+    `method` is the one that takes X, where that is not `fit`.
+    """
+    if is_elsewhere(X):
+        return validated_elsewhere(estimator, X, name, method=method, **options)
     X = _refuse_unreadable(X, name)
+    if options.get("reset", True):
+        estimator.__dict__.pop("_home", None)  # of an earlier fit
+    else:
+        check_same_place(estimator, X, method)
     try:
         with np.errstate(invalid="ignore"):  # of infinities, whose sum scikit-learn looks at
             return validate_data(estimator, X, **options)
@@ -46,6 +64,8 @@ def validated(estimator: Any, X: Any, name: str = "X", **options: Any) -> Any:
 
 def validated_array(X: Any, name: str, **options: Any) -> Any:
     """The same by `check_array`, for what is not the X of an estimator."""
+    if is_elsewhere(X):
+        return checked_elsewhere(X, name, **options)
     X = _refuse_unreadable(X, name)
     try:
         with np.errstate(invalid="ignore"):
@@ -69,6 +89,12 @@ def two_sides(estimator: Any, pairs: Any, *, ensure_all_finite: bool = True) -> 
     """The points of pairs, row k of one with row k of the other, as `pair_distance` takes them."""
     options = {"dtype": np.float64, "ensure_all_finite": ensure_all_finite}
     n_features = estimator.n_features_in_
+    sides = pairs if _are_two_sides(pairs) else (pairs,)
+    for side in sides:
+        if is_elsewhere(side):
+            check_takes_tensors(estimator, side, "pairs")
+    place = next((side for side in sides if is_elsewhere(side)), sides[0])
+    check_same_place(estimator, place, "pair_distance")
     if _are_two_sides(pairs):
         for side in pairs:
             # The names of columns alone: what else is wrong is said of `pairs`, below.
@@ -78,6 +104,8 @@ def two_sides(estimator: Any, pairs: Any, *, ensure_all_finite: bool = True) -> 
         )
         if issparse(first) != issparse(second):
             first, second = (csr_array(side) for side in (first, second))
+        if is_elsewhere(place):  # one side may be in host memory
+            first, second = (as_real(side, as_real(place)) for side in (first, second))
     else:
         if issparse(pairs):
             raise TypeError("`pairs` is one sparse matrix; pass the two sides, (A, B).")
@@ -87,7 +115,7 @@ def two_sides(estimator: Any, pairs: Any, *, ensure_all_finite: bool = True) -> 
                 f"`pairs` must have the shape (m, 2, {n_features}), or be two arrays (A, B) of {n_features} "
                 f"columns; got shape {array.shape}."
             )
-        first, second = array[:, 0], array[:, 1]
+        first, second = array[:, 0, :], array[:, 1, :]
     if first.shape != second.shape:
         raise ValueError(
             f"`pairs` has two sides of shapes {first.shape} and {second.shape}; row k of both is pair k."

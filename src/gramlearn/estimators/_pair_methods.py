@@ -1,16 +1,25 @@
 """d(x, y) <= threshold: what a learned metric says about pairs, in methods named as in metric-learn."""
 
+import math
 from abc import abstractmethod
 from collections.abc import Callable
 from types import MethodType
-from typing import Any, ClassVar, Self
+from typing import Any, ClassVar, Self, cast
 
 import numpy as np
 from scipy.sparse import issparse
 from sklearn.base import ClassNamePrefixFeaturesOutMixin, TransformerMixin
 from sklearn.utils.validation import check_is_fitted
 
-from gramlearn._base.arrays import to_numpy
+from gramlearn._base.arrays import (
+    Array,
+    as_real,
+    brought,
+    copied,
+    namespace,
+    read,
+    to_numpy,
+)
 from gramlearn._base.validation import as_numbers, check_finite, check_flag
 from gramlearn.estimators._inputs import (
     FLOATS,
@@ -26,6 +35,7 @@ from gramlearn.estimators._parts.learned import METRIC_MAP
 from gramlearn.estimators._parts.nested import IfThere, Maybe, Together
 from gramlearn.estimators._parts.words import Flag, Number
 from gramlearn.estimators._scoring import ScoresWhatIsKnown
+from gramlearn.estimators._tensors import FollowsArrays
 from gramlearn.evaluation.statements import pair_scores
 from gramlearn.evaluation.triplets import score_pairs
 from gramlearn.methods.metric.diagonal.fitting import LearnedWeights
@@ -60,7 +70,7 @@ class _JudgesPairs:
         return MethodType(self._method, estimator)
 
 
-class PairMethods(ScoresWhatIsKnown, KeepsPrecision):
+class PairMethods(FollowsArrays, ScoresWhatIsKnown, KeepsPrecision):
     """Distances of pairs of points, and the threshold below which a pair counts as alike."""
 
     normalize: Any = False  # where it is no parameter
@@ -87,25 +97,28 @@ class PairMethods(ScoresWhatIsKnown, KeepsPrecision):
         self._judges_pairs = judges_pairs and learned.alike.size > 0
         self.__dict__.pop("threshold_", None)  # of an earlier fit
         if learned.alike.size:
-            self.threshold_ = best_threshold(learned.lengths, learned.alike, learned.weights)
+            lengths = learned.lengths
+            alike, weights = brought(learned.alike, lengths), as_real(learned.weights, lengths)
+            self.threshold_ = best_threshold(lengths, alike, weights)
 
     @abstractmethod
-    def _squared_distances(self, first: Any, second: Any) -> np.ndarray:
+    def _squared_distances(self, first: Any, second: Any) -> Array:
         """The learned squared distance of row k of the one with row k of the other."""
 
-    def pair_distance(self, pairs: Any) -> np.ndarray:
+    def pair_distance(self, pairs: Any) -> Array:
         """The learned distance, not squared, of each pair.
 
         Parameters
         ----------
         pairs : array m x 2 x d, or (A, B) or [A, B] of two arrays m x d
-            The points of the pairs. A and B may be data frames, or sparse, one of them or both.
+            The points of the pairs. A and B may be data frames, or sparse, one of them or both; or tensors.
         """
         check_is_fitted(self)
         first, second = (self._as_measured(side, "pairs") for side in two_sides(self, pairs))
-        return np.sqrt(self._squared_distances(first, second))
+        squared = self._squared_distances(first, second)
+        return namespace(squared).sqrt(squared)
 
-    def pair_score(self, pairs: Any) -> np.ndarray:
+    def pair_score(self, pairs: Any) -> Array:
         """Minus the distance: the larger, the more alike."""
         return -self.pair_distance(pairs)
 
@@ -127,9 +140,11 @@ class PairMethods(ScoresWhatIsKnown, KeepsPrecision):
         return metric
 
     @_JudgesPairs
-    def predict(self, pairs: Any) -> np.ndarray:
+    def predict(self, pairs: Any) -> Array:
         """1 for pairs that are alike, nearer than `threshold_`, and -1 for the others."""
-        return np.where(self.pair_distance(pairs) <= self.threshold_, 1, -1)
+        are_near = self.pair_distance(pairs) <= self.threshold_
+        xp = namespace(are_near)
+        return 2 * xp.astype(are_near, xp.int64) - 1
 
     def score(
         self, X: Any, y: Any = None, *, side: SideInformation | StoredStatements | None = None
@@ -164,7 +179,7 @@ class PairMethods(ScoresWhatIsKnown, KeepsPrecision):
             raise ValueError(
                 "`y` is missing; pass 1 for each pair that is alike and -1 for each that is not."
             )
-        scores = self.pair_score(X)
+        scores = to_numpy(self.pair_score(X))
         alike = _alike(y, len(scores))
         if alike.all() or not alike.any():
             raise ValueError(
@@ -181,7 +196,8 @@ class PairMethods(ScoresWhatIsKnown, KeepsPrecision):
     def calibrate_threshold(self, pairs: Any, y: Any) -> Self:
         """Set `threshold_` to what tells these pairs apart best, for y as `score` takes it."""
         distances = self.pair_distance(pairs)
-        self.threshold_ = best_threshold(distances, _alike(y, len(distances)))
+        alike = brought(_alike(y, int(distances.shape[0])), distances)
+        self.threshold_ = best_threshold(distances, alike)
         self._judges_pairs = True
         return self
 
@@ -196,53 +212,58 @@ class MahalanobisMethods(PairMethods, ClassNamePrefixFeaturesOutMixin, Transform
     _saved: ClassVar[dict[str, FilePart]] = {"_map": METRIC_MAP}
 
     @property
-    def components_(self) -> np.ndarray:
+    def components_(self) -> Array:
         """L with W = L'L, and X L' the transformed points."""
         check_is_fitted(self)
-        return self._map.components.copy()
+        return copied(self._map.components)
 
-    def get_mahalanobis_matrix(self) -> np.ndarray:
+    def get_mahalanobis_matrix(self) -> Array:
         """W with d(x, y) = (x - y)' W (x - y), d x d."""
         check_is_fitted(self)
-        return self._map.matrix.copy()
+        return copied(self._map.matrix)
 
-    def transform(self, X: Any) -> np.ndarray:
+    def transform(self, X: Any) -> Array:
         """X L': points whose plain distances are the learned ones; float32 stays float32."""
         check_is_fitted(self)
-        return self._map.transform(validated(self, X, dtype=FLOATS, reset=False))
+        X = validated(self, X, dtype=FLOATS, reset=False)
+        return self._map_beside(X).transform(X)
 
-    def _squared_distances(self, first: Any, second: Any) -> np.ndarray:
-        return self._map.squared_lengths(first - second)
+    def _map_beside(self, points: Any) -> MetricMap:
+        return cast(MetricMap, self._beside(self._map, points))
+
+    def _squared_distances(self, first: Any, second: Any) -> Array:
+        return self._map_beside(first).squared_lengths(first - second)
 
     @property
     def _n_features_out(self) -> int:
         return self._map.n_features
 
 
-def best_threshold(
-    distances: np.ndarray, alike: np.ndarray, weights: np.ndarray | float = 1.0
-) -> float:
+def best_threshold(distances: Array, alike: Array, weights: Array | None = None) -> float:
     """The distance for which "alike is at most that" is right most often: the middle of the best gap.
 
     A pair of weight w counts w times. Of several the smallest. Where all are alike it is the largest distance,
     where all are unlike the largest number below the least.
     """
-    order = np.argsort(distances, kind="stable")
-    sorted_distances = distances[order]
-    near, far = ((weights * kind)[order] for kind in (alike, ~alike))
+    xp, n = namespace(distances), distances.shape[0]
+    order = xp.argsort(distances, stable=True)
+    ordered = xp.take(distances, order)
+    is_near = xp.take(alike, order)
+    weight = xp.ones_like(ordered) if weights is None else xp.take(weights, order)
+    near, far = (xp.where(kind, weight, xp.zeros_like(weight)) for kind in (is_near, ~is_near))
     # With the first m called alike, those are right, and the unlike ones after them.
-    right = np.concatenate([[0], np.cumsum(near)]) + np.concatenate(
-        [np.cumsum(far[::-1])[::-1], [0]]
-    )
+    right_near = xp.cumulative_sum(near, include_initial=True)
+    right = right_near + xp.flip(xp.cumulative_sum(xp.flip(far), include_initial=True))
     # Equal distances cannot be told apart.
-    possible = np.concatenate([[True], np.diff(sorted_distances) > 0, [True]])
-    m = int(np.argmax(np.where(possible, right, -1)))
+    true = xp.ones_like(is_near[:1])
+    possible = xp.concat([true, ordered[1:] > ordered[:-1], true])
+    m = int(xp.argmax(xp.where(possible, right, -xp.ones_like(right))))
     if m == 0:
-        return float(np.nextafter(sorted_distances[0], -np.inf))
-    if m == len(order):
-        return float(sorted_distances[-1])
-    middle = (sorted_distances[m - 1] + sorted_distances[m]) / 2
-    return float(min(middle, np.nextafter(sorted_distances[m], -np.inf)))
+        return math.nextafter(read(ordered[0]), -math.inf)
+    if m == n:
+        return read(ordered[n - 1])
+    middle = (read(ordered[m - 1]) + read(ordered[m])) / 2
+    return min(middle, math.nextafter(read(ordered[m]), -math.inf))
 
 
 def _alike(y: Any, n_pairs: int) -> np.ndarray:
@@ -259,13 +280,14 @@ def _alike(y: Any, n_pairs: int) -> np.ndarray:
     return np.asarray(signs > 0)
 
 
-def _one_row(x: Any, name: str, n_features: int) -> np.ndarray:
-    row = np.asarray(as_numbers(x.toarray() if issparse(x) else x, name), dtype=np.float64)
+def _one_row(x: Any, name: str, n_features: int) -> Array:
+    row = as_real(as_numbers(x.toarray() if issparse(x) else x, name))
     # A row of a sparse matrix is a matrix of one row.
     if row.shape != (n_features,) and not (issparse(x) and row.shape == (1, n_features)):
         raise ValueError(
-            f"`{name}` has {row.size} features, but {n_features} were learned from."
+            f"`{name}` has {row.shape[0]} features, but {n_features} were learned from."
             if row.ndim == 1
-            else f"`{name}` must be one point, a vector of {n_features} numbers; got shape {row.shape}."
+            else f"`{name}` must be one point, a vector of {n_features} numbers; got shape "
+            f"{tuple(row.shape)}."
         )
-    return np.asarray(check_finite(row, name)).reshape(1, -1)
+    return namespace(row).reshape(check_finite(row, name), (1, -1))

@@ -13,8 +13,9 @@ from scipy.sparse import issparse
 from sklearn.utils import _safe_indexing
 from sklearn.utils.validation import check_is_fitted
 
-from gramlearn._base.arrays import to_numpy
+from gramlearn._base.arrays import is_elsewhere, to_numpy
 from gramlearn._base.distances import squared_distances
+from gramlearn._base.points import rows_at
 from gramlearn._base.warnings import warn
 from gramlearn.estimators._learning import (
     check_labels,
@@ -103,7 +104,8 @@ class ScoresWhatIsKnown(ScoresInPipelines, ABC):
         classes = np.unique(labels[labeled], return_inverse=True)[1]
         if len(classes) == 0 or classes.max() == 0:
             return guessed("`y` holds no two classes")
-        return neighbors_right(_plain(self.transform(_safe_indexing(X, labeled))), classes)
+        rows = rows_at(X, labeled) if is_elsewhere(X) else _safe_indexing(X, labeled)
+        return neighbors_right(_plain(self.transform(rows)), classes)
 
 
 class ScoresByTransform(ScoresWhatIsKnown):

@@ -7,7 +7,9 @@ import numpy as np
 from scipy.sparse import issparse
 from sklearn.base import BaseEstimator
 
+from gramlearn._base.arrays import as_real, eye, namespace
 from gramlearn._base.distances import coincide_under
+from gramlearn._base.points import centered, rows_at
 from gramlearn._base.validation import check_choice, check_extent, generator
 from gramlearn.estimators._at_scale import LearnsAtScale
 from gramlearn.estimators._choosing import DIRECTIONS, numbered_classes
@@ -197,6 +199,7 @@ class MetricLearner(ShowsVerdict, SavesModel, LearnsAtScale, BaseEstimator):
     _requires_y = True
     _judges_pairs: bool
     _kind: ClassVar[str] = "MetricLearner"
+    _takes_tensors: ClassVar[bool] = True
     _saved: ClassVar[dict[str, FilePart]] = {
         "basis_": IfThere(Array("d", "k")),
         "inner_": IfThere(Array("k", "k")),
@@ -285,21 +288,21 @@ class MetricLearner(ShowsVerdict, SavesModel, LearnsAtScale, BaseEstimator):
         # The points as the prior sees them: what it measures are their plain distances. Distances do not see
         # the origin, and have more digits near it; kernels see it.
         root = None if prior is None else prior.root
-        points = X if root is None else (X - (0.0 if of_kernel else X.mean(axis=0))) @ root.T
+        points = X if root is None else (X if of_kernel else centered(X)) @ root.T
         coincide = partial(coincide_under, X, points, root if stays else None)
         asked = ask(known, loss, coincide, points, self.bounds, self.percentiles, rng)
         learn_on = partial(learn, asked, regularizer, self._solve)
         R = self._basis(points, asked.side, prior is None, of_kernel, y, rng)
         if R is not None:
-            P = np.asarray(points @ R)
-            inner_prior = Factor(P) if of_kernel else np.eye(R.shape[1])
+            P = points @ R
+            inner_prior = Factor(P) if of_kernel else eye(R.shape[1], R)
             rest = None if of_kernel else partial(distances_beyond, X, P)
             learned = learn_on(P, inner_prior, rest=rest, of_kernel=of_kernel)
             found: MetricMap = LowRankMap(R, learned.matrix)
             found = found if prior is None else FullMap(found.components @ prior.root)
         elif prior is None or regularizer.is_invariant:
             # D(W, W0) = D(M, I) with W = A0' M A0 and W0 = A0' A0.
-            learned = learn_on(points, np.eye(points.shape[1]))
+            learned = learn_on(points, eye(points.shape[1], points))
             found = FullMap(learned.root.T if prior is None else learned.root.T @ prior.root)
         else:
             learned = learn_on(X, prior.matrix)
@@ -399,11 +402,11 @@ class MetricLearner(ShowsVerdict, SavesModel, LearnsAtScale, BaseEstimator):
             return basis_of(self.basis, X, classes_of(y), self.rank, rng)
         if of_kernel:
             return orthonormal(X.T)
-        rows = np.asarray(known.involved())
-        if not is_identity or 2 * rows.size > X.shape[1]:
+        rows = known.involved()
+        if not is_identity or 2 * rows.shape[0] > X.shape[1]:
             return None
-        spread = X[rows] - X[rows].mean(axis=0)
-        return orthonormal(spread.T) if spread.any() else None
+        spread = centered(rows_at(X, rows))
+        return orthonormal(spread.T) if namespace(spread).any(spread != 0) else None
 
     def _prior(self, X: Any, stays: bool, known: Any, y: Any) -> Prior | None:
         """W0, or None for the identity; what is alike is told by labels, or else by what is known."""
@@ -417,13 +420,15 @@ class MetricLearner(ShowsVerdict, SavesModel, LearnsAtScale, BaseEstimator):
                 "a part of low rank. Transform X by the root of the prior first."
             )
         if is_named and given in PRIORS:
-            return Prior(prior_root(given, Places(X), _differences_of_alike(X, known, y)))
+            root = prior_root(given, Places(X), _differences_of_alike(X, known, y))
+            return Prior(as_real(root, X))
         return read_prior(given, X, may_be_zero=not stays)
 
 
-def _differences_of_alike(X: np.ndarray, known: SideInformation, y: Any) -> np.ndarray:
+def _differences_of_alike(X: Any, known: SideInformation, y: Any) -> Any:
     """Of points from the means of their classes, or of pairs that are called near."""
     if y is None:
         return differences_of_alike(X, known)
-    classes = numbered_classes(y, len(X))
-    return differences_from_means(X[classes >= 0], classes[classes >= 0])
+    classes = numbered_classes(y, X.shape[0])
+    rows = np.flatnonzero(classes >= 0)
+    return differences_from_means(rows_at(X, rows), classes[rows])

@@ -10,7 +10,8 @@ from typing import Any, final
 import numpy as np
 from scipy.sparse import issparse
 
-from gramlearn._base.arrays import to_numpy
+from gramlearn._base.arrays import is_elsewhere, to_numpy
+from gramlearn._base.points import rows_at
 from gramlearn._base.validation import check_count
 from gramlearn.side_information import Triplets
 from gramlearn.side_information.triplets import check_triplets
@@ -103,11 +104,16 @@ def _find_scorer(estimator: Any, X: Any) -> tuple[Any, Any]:
 
 def score_pairs(judge: Any, X: Any, i: np.ndarray, j: np.ndarray) -> np.ndarray:
     """pair_score of (x_i, x_j), some rows at a time, to save memory."""
+    size = max(1, _NUMBERS_AT_ONCE // X.shape[1])
+    found = []
+    for start in range(0, i.size, size):
+        some = slice(start, start + size)
+        sides = tuple(_rows(X, rows[some]) for rows in (i, j))
+        found.append(to_numpy(judge.pair_score(sides)))
+    return np.concatenate(found)
+
+
+def _rows(X: Any, rows: np.ndarray) -> Any:
     from sklearn.utils import _safe_indexing
 
-    rows = max(1, _NUMBERS_AT_ONCE // X.shape[1])
-    found = []
-    for start in range(0, i.size, rows):
-        some = slice(start, start + rows)
-        found.append(judge.pair_score((_safe_indexing(X, i[some]), _safe_indexing(X, j[some]))))
-    return np.concatenate(found)
+    return rows_at(X, rows) if is_elsewhere(X) else _safe_indexing(X, rows)

@@ -20,10 +20,12 @@ be told apart by the same directions, and a share of the prior keeps the others 
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
-from typing import final
+from typing import Any, final
 
 import numpy as np
 
+from gramlearn._base.arrays import Array, constant, namespace, read, to_numpy
+from gramlearn._base.points import centered
 from gramlearn.methods.choosing.places import Places, times
 from gramlearn.methods.metric.maps import column_variances, principal_directions
 from gramlearn.problem.losses.bounded import PricedLoss
@@ -81,23 +83,31 @@ class Family:
             )
 
 
-def prior_root(name: str, places: Places, differences: np.ndarray) -> np.ndarray:
-    """A of W0 = A'A, k x k, by the name of the prior; a row of `differences` is one between alike points."""
+def prior_root(name: str, places: Places, differences: Array) -> np.ndarray:
+    """A of W0 = A'A, k x k, by the name of the prior; a row of `differences` is one between alike points.
+
+    It is in host memory; sums over points are formed where these are.
+    """
     k = places.n_directions
     if name == "identity":
         return np.eye(k)
     # A feature that does not vary tells nothing of how far points lie apart.
-    varies = places.varies
-    if name == "inverse_within" and not differences[:, varies].any():
-        return np.eye(k)
-    unit = places.coordinates.std(axis=0, ddof=1) if places.n_points > 1 else np.zeros(k)
+    varies, P = places.varies, places.coordinates
+    xp = namespace(P)
+    if name == "inverse_within":
+        differs = to_numpy(xp.any(differences != 0, axis=0))
+        if not np.any(differs & varies):
+            return np.eye(k)
+    unit = np.zeros(k)
+    if places.n_points > 1:
+        unit = to_numpy(xp.std(P, axis=0, correction=1))
     if name == "standardized":
         A = np.diag(varies / np.where(varies, unit, 1.0))
         return np.asarray(A * _ratio(places, A))
-    S = differences.T @ differences
+    S, n = to_numpy(differences.T @ differences), int(differences.shape[0])
     # A feature in which alike points never differ counts as one whose variance was seen k times only.
-    share = (np.diagonal(S) + unit**2) / (len(differences) + 1)
-    S = (S + k * np.diag(share)) / (len(differences) + k)
+    share = (np.diagonal(S) + unit**2) / (n + 1)
+    S = (S + k * np.diag(share)) / (n + k)
     scale = np.sqrt(np.where(varies, np.diagonal(S), 1.0))
     correlations = np.where(np.outer(varies, varies), S / np.outer(scale, scale), np.eye(k))
     s, V = np.linalg.eigh(correlations)
@@ -108,15 +118,16 @@ def prior_root(name: str, places: Places, differences: np.ndarray) -> np.ndarray
 
 def is_standardized(places: Places) -> bool:
     """Whether the features vary about as much as each other, so that standardizing them changes little."""
-    variances = column_variances(places.coordinates)[places.varies]
+    variances = to_numpy(column_variances(places.coordinates))[places.varies]
     return bool(variances.size == 0 or variances.max() <= _ALIKE * variances.min())
 
 
 def _ratio(places: Places, A: np.ndarray) -> float:
     """By what to multiply p A', so that distances are as large on average as those of p."""
-    centered = places.coordinates - places.coordinates.mean(axis=0)
-    moved = float(np.sum((centered @ A.T) ** 2))
-    return float(np.sqrt(np.sum(centered**2) / moved)) if moved > 0 else 1.0
+    off = centered(places.coordinates)
+    xp = namespace(off)
+    moved = read(xp.sum(times(off, A.T) ** 2))
+    return float(np.sqrt(read(xp.sum(off**2)) / moved)) if moved > 0 else 1.0
 
 
 def keep_leading(F: np.ndarray, places: Places, count: int | None) -> np.ndarray:
@@ -126,19 +137,26 @@ def keep_leading(F: np.ndarray, places: Places, count: int | None) -> np.ndarray
     return np.asarray(F @ principal_directions(places.coordinates @ F, count).T)
 
 
-def mix_with_prior(F: np.ndarray, places: Places, share: float) -> np.ndarray:
+def mix_with_prior(F: Array, places: Places, share: float) -> Array:
     """Root of (1 - q) F F' + q t I, where points as the prior sees them lie as far apart as under F F'."""
-    spread = column_variances(places.coordinates).sum()
+    xp = namespace(F)
+    spread = _spread(places.coordinates)
     if share == 0.0 or spread == 0:
         return F
-    t = column_variances(times(places.coordinates, F)).sum() / spread
+    t = _spread(times(places.coordinates, F)) / spread
     if F.ndim == 1:
-        return np.asarray(np.sqrt((1 - share) * F**2 + share * t))
+        return xp.sqrt((1 - share) * F**2 + share * t)
     # With the singular values s of F: all directions beyond its columns have s = 0.
-    U, s, _ = np.linalg.svd(F, full_matrices=True)
-    squares = np.zeros(len(F))
-    squares[: s.size] = s**2
-    return np.asarray(U * np.sqrt((1 - share) * squares + share * t))
+    U, s, _ = xp.linalg.svd(F, full_matrices=True)
+    rest = constant(0.0, s, F.shape[0] - s.shape[0])
+    squares = xp.concat([s**2, rest])
+    return U * xp.sqrt((1 - share) * squares + share * t)
+
+
+def _spread(P: Any) -> float:
+    """The sum of the variances of the coordinates."""
+    variances = column_variances(P)
+    return read(namespace(variances).sum(variances))
 
 
 def price_at_strength_one(loss: PricedLoss, n_directions: int, weight: float, unit: float) -> float:

@@ -13,7 +13,9 @@ import numpy as np
 from scipy.sparse import issparse
 from scipy.spatial.distance import cdist
 
+from gramlearn._base.arrays import Array, as_real, is_numpy, namespace, to_numpy
 from gramlearn._base.distances import squared_distances
+from gramlearn._base.points import rows_at
 from gramlearn.methods.metric.maps import scaled_columns, squares_between
 
 _ROUNDING = 1e-9  # of a coordinate, beside its largest number
@@ -46,9 +48,13 @@ class Places:
     def varies(self) -> np.ndarray:
         """Which coordinates differ between points; a variance of zero would not say so, for it is rounded."""
         P = self.coordinates
-        highest, lowest = P.max(axis=0), P.min(axis=0)
         if issparse(P):
-            highest, lowest = (ends.toarray().reshape(-1) for ends in (highest, lowest))
+            highest, lowest = (
+                ends.toarray().reshape(-1) for ends in (P.max(axis=0), P.min(axis=0))
+            )
+        else:
+            xp = namespace(P)
+            highest, lowest = (to_numpy(ends) for ends in (xp.max(P, axis=0), xp.min(P, axis=0)))
         largest = np.maximum(np.abs(highest), np.abs(lowest))
         return np.asarray(highest - lowest > np.maximum(_ROUNDING * largest, _LEAST))
 
@@ -56,6 +62,18 @@ class Places:
     def inside(self) -> "Places":
         """The same points with nothing beyond their coordinates."""
         return Places(self.coordinates)
+
+    @property
+    def here(self) -> "Places":
+        """The same points with their coordinates in host memory; what lies beyond them is found where it is."""
+        P, beyond, between = self.coordinates, self.beyond, self.beyond_between
+        if issparse(P) or is_numpy(P):
+            return self
+        return Places(
+            to_numpy(P),
+            None if beyond is None else lambda i, j: to_numpy(beyond(i, j)),
+            None if between is None else lambda some, others: to_numpy(between(some, others)),
+        )
 
     def moved(self, A: np.ndarray) -> "Places":
         """The same points with coordinates p A', which a prior W0 = A'A measures as plain distances."""
@@ -65,16 +83,16 @@ class Places:
         """Some of the points, numbered anew."""
         beyond, between = self.beyond, self.beyond_between
         return Places(
-            self.coordinates[rows],
+            rows_at(self.coordinates, rows),
             None if beyond is None else lambda i, j: beyond(rows[i], rows[j]),
             None if between is None else lambda some, others: between(rows[some], rows[others]),
         )
 
     def squared(self, F: np.ndarray | None, i: np.ndarray, j: np.ndarray) -> np.ndarray:
-        """|(p_i - p_j) F|^2 + beyond(i, j) of pairs; without F the plain distances."""
+        """|(p_i - p_j) F|^2 + beyond(i, j) of pairs, in host memory; without F the plain distances."""
         P = self.coordinates if F is None else times(self.coordinates, F)
-        inside = np.asarray(squared_distances(P, i, j))
-        return inside if self.beyond is None else inside + self.beyond(i, j)
+        inside = squared_distances(P, i, j)
+        return to_numpy(inside if self.beyond is None else inside + self.beyond(i, j))
 
     def squared_between(
         self, F: np.ndarray | None, rows: np.ndarray, others: np.ndarray
@@ -88,6 +106,7 @@ class Places:
         return inside if self.beyond_between is None else inside + self.beyond_between(rows, others)
 
 
-def times(P: Any, F: np.ndarray) -> Any:
-    """P F, with the diagonal of F where F is a vector."""
+def times(P: Any, F: Array) -> Any:
+    """P F where P is, with the diagonal of F where F is a vector."""
+    F = F if issparse(P) or is_numpy(P) else as_real(F, P)
     return P @ F if F.ndim == 2 else scaled_columns(P, F)

@@ -12,7 +12,9 @@ from typing import Any, NamedTuple, final
 
 import numpy as np
 
+from gramlearn._base.arrays import Array, added_at, as_index, as_real, constant, to_numpy
 from gramlearn._base.distinct_rows import distinct_rows
+from gramlearn._base.points import rows_at
 from gramlearn.methods.choosing.candidates import PRIORS, Family, prior_root
 from gramlearn.methods.choosing.judges import Judge, NeighborJudge, judge_of
 from gramlearn.methods.choosing.places import Places
@@ -214,27 +216,26 @@ def hold_back(table: np.ndarray, rng: np.random.Generator) -> np.ndarray | None:
     return None
 
 
-def differences_from_means(P: np.ndarray, classes: np.ndarray) -> np.ndarray:
+def differences_from_means(P: Array, classes: np.ndarray) -> Array:
     """p - m of each point and the mean of its class, numbered from 0."""
-    means = np.zeros((int(classes.max()) + 1, P.shape[1]))
-    np.add.at(means, classes, P)
-    means /= np.maximum(np.bincount(classes), 1)[:, None]
-    return np.asarray(P - means[classes])
+    of_point, counts = as_index(classes, P), np.maximum(np.bincount(classes), 1)
+    sums = added_at(constant(0.0, P, (counts.size, P.shape[1])), of_point, P)
+    return P - rows_at(sums / as_real(counts, P)[:, None], of_point)
 
 
-def differences_of_alike(P: np.ndarray, side: SideInformation) -> np.ndarray:
+def differences_of_alike(P: Array, side: SideInformation) -> Array:
     """(p_i - p_j) sqrt(w / 2) of pairs called near, which has the covariance of points about their mean.
 
     w are the weights of the pairs, over their mean.
     """
     pairs, weight = alike_pairs(side)
     i, j = pairs.T
-    return np.asarray((P[i] - P[j]) * np.sqrt(weight / 2.0)[:, None])
+    return (rows_at(P, i) - rows_at(P, j)) * as_real(np.sqrt(weight / 2.0), P)[:, None]
 
 
 def alike_pairs(side: SideInformation) -> tuple[np.ndarray, np.ndarray]:
     """The pairs that statements call near, each once, and the sum of their weights, over its mean."""
-    i, j, alike = (np.asarray(v) for v in side.near_and_far())
+    i, j, alike = (to_numpy(v) for v in side.near_and_far())
     some = distinct_rows(np.sort(np.stack([i, j], axis=1)[alike], axis=1))
     weight = np.bincount(some.kind, np.asarray(side.pair_weights())[alike])
     rows, weight = some.rows[weight > 0], weight[weight > 0]
@@ -259,10 +260,10 @@ def thinned(side: SideInformation, rng: np.random.Generator, most: int | None) -
 
 def unit_of(side: SideInformation, places: Places) -> float:
     """The mean squared distance of the pairs called far; of all pairs, where none is called so."""
-    i, j, alike = (np.asarray(v) for v in side.near_and_far())
+    i, j, alike = (to_numpy(v) for v in side.near_and_far())
     far = ~alike if np.any(~alike) else np.ones(len(i), dtype=bool)
     if not len(i):
-        table = np.asarray(side.statement_points())
+        table = to_numpy(side.statement_points())
         i, j, far = table[:, 0], table[:, 1], np.ones(len(table), dtype=bool)
     rows = np.flatnonzero(far)
     rows = rows[:: max(1, len(rows) // _MEASURED)]

@@ -1,0 +1,355 @@
+"""What is learned from tensors is what is learned from NumPy arrays, and lies where the points are.
+
+The oracle is the same fit to NumPy arrays. array-api-strict computes with NumPy too, but mixes with it nowhere:
+on its second device no NumPy array gets in, or out, but by a function that is meant to move it.
+"""
+
+import pickle
+
+import numpy as np
+import pytest
+import sklearn
+import sklearn.utils.estimator_checks as checks
+from sklearn.base import clone
+from sklearn.utils import get_tags
+
+import gramlearn
+from gramlearn import (
+    Bounds,
+    ConstrainedKMeans,
+    LogDet,
+    MaximumVarianceUnfolding,
+    MetricLearner,
+    OnlinePCA,
+    Pairs,
+    Triplets,
+)
+
+N, D = 45, 5
+RNG = np.random.default_rng(0)
+Y = np.arange(N) % 3
+X = RNG.normal(size=(N, D)) @ RNG.normal(size=(D, D)) + Y[:, None] * np.linspace(1, 0, D) + 2.0
+NEW = RNG.normal(size=(12, D)) + 2.0
+WIDE = RNG.normal(size=(20, 60)) + 1.0
+W0 = np.diag([1.0, 2.0, 0.5, 1.0, 3.0])
+SIDES = {
+    "pairs": Pairs.from_labels(Y, 60, random_state=0),
+    "triplets": Triplets.from_labels(Y, 60, random_state=0),
+    "bounds": Bounds(
+        [0, 1, 2], [3, 5, 7], upper=[1.0, 2.0, 9.0], lower=[0.0, 0.5, 8.0], n_points=N
+    ),
+}
+TIGHT = {"C": 1.0, "tol": 1e-10, "random_state": 0}
+METRICS = {
+    "labels": (MetricLearner(**TIGHT), None),
+    "pairs": (MetricLearner(**TIGHT), "pairs"),
+    "triplets": (MetricLearner(**TIGHT), "triplets"),
+    "bounds": (MetricLearner(**TIGHT, loss="squared_hinge"), "bounds"),
+    "hinge": (MetricLearner(**TIGHT, loss="hinge"), "pairs"),
+    "von Neumann": (MetricLearner("von_neumann", **TIGHT), "pairs"),
+    "Frobenius": (MetricLearner("frobenius", **TIGHT), "pairs"),
+    "prior": (MetricLearner(**TIGHT, prior=W0), "pairs"),
+    "prior kept by its range": (MetricLearner("von_neumann", **TIGHT, prior=W0), "pairs"),
+    "standardized": (MetricLearner(**TIGHT, prior="standardized"), "pairs"),
+    "inverse_within": (MetricLearner(**TIGHT, prior="inverse_within"), None),
+    "inverse_within of pairs": (MetricLearner(**TIGHT, prior="inverse_within"), "pairs"),
+    "inverse_covariance": (MetricLearner(**TIGHT, prior="inverse_covariance"), "pairs"),
+    "kernel": (MetricLearner("von_neumann", **TIGHT, regularize="kernel"), "pairs"),
+    "rank": (MetricLearner(**TIGHT, rank=3), "pairs"),
+    "class means": (MetricLearner(**TIGHT, rank=2, basis="class_means"), None),
+    "basis": (MetricLearner(**TIGHT, basis=np.eye(D)[:, :2]), "pairs"),
+    "columns": (MetricLearner(**TIGHT, n_components=2), "pairs"),
+    "unit length": (MetricLearner(**TIGHT, normalize=True), "pairs"),
+}
+CATALOGUE = pytest.mark.parametrize(("model", "side"), METRICS.values(), ids=METRICS)
+FEW = ("labels", "prior", "kernel", "rank", "columns", "unit length")
+SOME = pytest.mark.parametrize(("model", "side"), [METRICS[name] for name in FEW], ids=FEW)
+
+
+def fitted(model, points, labels, side):
+    model = clone(model)
+    return model.fit(points, labels) if side is None else model.fit(points, side=SIDES[side])
+
+
+def same(other, there, here, rtol=1e-8, atol=1e-8):
+    """An array of that library, on its device, with these numbers."""
+    np.testing.assert_allclose(other.numpy(there), here, rtol=rtol, atol=atol)
+
+
+@pytest.fixture
+def dispatch(monkeypatch):
+    """scikit-learn wants SciPy to know array libraries too, which nothing here needs."""
+    monkeypatch.setenv("SCIPY_ARRAY_API", "1")
+    with sklearn.config_context(array_api_dispatch=True):
+        yield
+
+
+# -- metrics -------------------------------------------------------------------------------------------
+
+
+@CATALOGUE
+def test_a_metric_is_that_of_numpy_arrays_and_lies_where_the_points_are(other, model, side):
+    here = fitted(model, X, Y, side)
+    there = fitted(model, other.array(X), other.index(Y), side)
+    Z, new = other.array(NEW), NEW
+    same(other, there.components_, here.components_)
+    same(other, there.get_mahalanobis_matrix(), here.get_mahalanobis_matrix())
+    same(other, there.transform(Z), here.transform(new))
+    two = (Z[:6, :], Z[6:, :])
+    same(other, there.pair_distance(two), here.pair_distance((new[:6], new[6:])))
+    same(other, there.pair_score(two), here.pair_score((new[:6], new[6:])))
+    same(other, there.feature_importances_, here.feature_importances_)
+    same(other, there.feature_stretch_, here.feature_stretch_)
+    for name in ("basis_", "inner_"):
+        assert hasattr(there, name) == hasattr(here, name)
+    if hasattr(here, "basis_"):
+        one, two = other.numpy(there.basis_), here.basis_
+        np.testing.assert_allclose(one @ one.T, two @ two.T, atol=1e-8)
+    assert there.get_metric()(Z[0, :], Z[1, :]) == pytest.approx(
+        here.get_metric()(new[0], new[1]), rel=1e-8
+    )
+    for name in ("threshold_", "columns_share_", "n_features_in_"):
+        assert getattr(there, name) == pytest.approx(getattr(here, name), rel=1e-8)
+    assert there.learned_from_ == here.learned_from_
+    assert there.solution_.primal == pytest.approx(here.solution_.primal, rel=1e-8)
+    assert there.score(other.array(X), other.index(Y)) == here.score(X, Y)
+    for known in SIDES.values():
+        assert there.score(other.array(X), side=known) == pytest.approx(here.score(X, side=known))
+
+
+def test_pairs_are_judged_where_they_are(other):
+    here = MetricLearner(**TIGHT).fit(X, side=SIDES["pairs"])
+    there = MetricLearner(**TIGHT).fit(other.array(X), side=SIDES["pairs"])
+    pairs = NEW.reshape(6, 2, D)
+    found = other.numpy(there.predict(other.array(pairs)))
+    np.testing.assert_array_equal(found, here.predict(pairs))
+    y = np.array([1, -1, 1, 1, -1, -1])
+    assert there.score(other.array(pairs), other.index(y)) == here.score(pairs, y)
+    one, two = there.calibrate_threshold(other.array(pairs), y), here.calibrate_threshold(pairs, y)
+    assert one.threshold_ == pytest.approx(two.threshold_, rel=1e-8)
+    known = SIDES["pairs"]
+    broken = there.violated(other.array(X), known), here.violated(X, known)
+    np.testing.assert_array_equal(broken[0].number, broken[1].number)
+    np.testing.assert_allclose(broken[0].size, broken[1].size, atol=1e-8)
+
+
+def test_statements_may_be_tensors(other):
+    side = SIDES["pairs"]
+    moved = Pairs(other.index(side.similar), other.index(side.dissimilar), n_points=N)
+    here = MetricLearner(**TIGHT).fit(X, side=side)
+    there = MetricLearner(**TIGHT).fit(other.array(X), side=moved)
+    same(other, there.components_, here.components_)
+
+
+def test_parameters_may_be_tensors(other):
+    here = MetricLearner(**TIGHT, prior=W0).fit(X, Y)
+    there = MetricLearner(**TIGHT, prior=other.array(W0)).fit(other.array(X), Y)
+    same(other, there.components_, here.components_)
+    assert isinstance(there.to_numpy().prior, np.ndarray)
+
+
+def test_of_many_features_the_span_of_the_points_is_enough(other):
+    side = Pairs([[0, 1]], [[2, 3]], n_points=20)
+    here = MetricLearner(**TIGHT).fit(WIDE, side=side)
+    there = MetricLearner(**TIGHT).fit(other.array(WIDE), side=side)
+    assert there.basis_.shape == here.basis_.shape == (60, 3)
+    same(other, there.transform(other.array(WIDE)), here.transform(WIDE))
+
+
+@SOME
+def test_single_precision_stays_on_the_way_out(other, model, side):
+    X32 = X.astype(np.float32)
+    here = fitted(model, X32, Y, side)
+    there = fitted(model, other.array(X32, "float32"), Y, side)
+    found = there.transform(other.array(X32, "float32"))
+    assert "float32" in str(found.dtype)
+    assert "float64" in str(there.components_.dtype)
+    same(other, there.components_, here.components_)
+    same(other, found, here.transform(X32), rtol=1e-5, atol=1e-5)
+
+
+def test_whole_numbers_are_numbers(other):
+    points = np.round(10 * X)
+    here = MetricLearner(**TIGHT).fit(points, Y)
+    there = MetricLearner(**TIGHT).fit(other.array(points, "int64"), Y)
+    same(other, there.components_, here.components_)
+    assert "float64" in str(there.transform(other.array(points, "int64")).dtype)
+    with pytest.warns(UserWarning, match="points that are equal"):
+        there.fit(other.array(np.mean(X, axis=0) < X, "bool"), Y)
+
+
+def test_tensors_that_require_gradients_are_detached():
+    torch = pytest.importorskip("torch", reason="torch is not installed")
+    Z = torch.asarray(X).requires_grad_()
+    learner = MetricLearner(**TIGHT).fit(Z, Y)
+    for found in (learner.components_, learner.transform(Z), learner.pair_distance((Z, Z))):
+        assert not found.requires_grad
+    assert Z.requires_grad
+
+
+def test_a_warm_start_goes_on(other):
+    there = MetricLearner(**TIGHT, warm_start=True).fit(other.array(X), side=SIDES["pairs"])
+    first = there.components_
+    there.fit(other.array(X), side=SIDES["pairs"])
+    same(other, there.components_, other.numpy(first), rtol=1e-5, atol=1e-5)
+    assert there.n_iter_ == 1
+
+
+def test_further_statements_add_up(other):
+    first, more = SIDES["pairs"].split(0.5, random_state=0)
+    here = MetricLearner(**TIGHT).partial_fit(X, side=first).partial_fit(X, side=more)
+    Z = other.array(X)
+    there = MetricLearner(**TIGHT).partial_fit(Z, side=first).partial_fit(Z, side=more)
+    same(other, there.components_, here.components_, rtol=1e-6, atol=1e-6)
+    with pytest.raises(ValueError, match="does not begin with"):
+        there.partial_fit(other.array(X + 1), side=more)
+    with pytest.raises(
+        ValueError, match="`X` holds tensors, and the rows that were learned from were"
+    ):
+        here.partial_fit(Z, side=more)
+
+
+# -- from one place to another -------------------------------------------------------------------------
+
+
+@SOME
+def test_to_numpy_gives_an_equal_estimator_of_numpy_arrays(other, model, side):
+    there = fitted(model, other.array(X), Y, side)
+    back = there.to_numpy()
+    assert type(back) is type(there)
+    np.testing.assert_allclose(
+        back.components_, other.numpy(there.components_), rtol=1e-12, atol=1e-12
+    )
+    assert isinstance(back.transform(NEW), np.ndarray)
+    np.testing.assert_allclose(
+        back.transform(NEW), other.numpy(there.transform(other.array(NEW))), rtol=1e-12
+    )
+    assert isinstance(back.solution_.factor, np.ndarray)
+    assert back.solution_.relative_gap == there.solution_.relative_gap
+    assert back.get_params().keys() == there.get_params().keys()
+    np.testing.assert_array_equal(back.to_numpy().components_, back.components_)
+    other.numpy(there.components_)  # is where it was
+
+
+@SOME
+def test_a_saved_model_is_that_of_numpy_arrays(other, model, side, tmp_path):
+    there = fitted(model, other.array(X), Y, side)
+    there.save(tmp_path / "model")
+    loaded = gramlearn.load(tmp_path / "model")
+    np.testing.assert_array_equal(loaded.transform(NEW), there.to_numpy().transform(NEW))
+    other.numpy(there.components_)
+
+
+def test_a_pickle_is_where_the_original_was(other):
+    there = MetricLearner(**TIGHT).fit(other.array(X), Y)
+    if other.name == "array_api_strict":
+        there = there.to_numpy()  # whose arrays cannot be pickled
+    back = pickle.loads(pickle.dumps(there))
+    assert type(back.components_) is type(there.components_)
+
+
+def test_a_model_of_numpy_arrays_measures_tensors_where_they_are(other):
+    here = MetricLearner(**TIGHT, n_components=2).fit(X, side=SIDES["pairs"])
+    Z = other.array(NEW)
+    same(other, here.transform(Z), here.transform(NEW))
+    two = (Z[:6, :], Z[6:, :])
+    same(other, here.pair_distance(two), here.pair_distance((NEW[:6], NEW[6:])))
+    assert here.score(other.array(X), Y) == here.score(X, Y)
+    assert isinstance(here.components_, np.ndarray)
+
+
+def test_a_model_of_tensors_takes_no_numpy_arrays(other):
+    there = MetricLearner(**TIGHT).fit(other.array(X), Y)
+    for method, given in (("transform", NEW), ("pair_distance", (NEW, NEW))):
+        with pytest.raises(
+            ValueError, match=rf"MetricLearner.{method}\(\) must use the same namespace"
+        ):
+            getattr(there, method)(given)
+    there.fit(X, Y)
+    assert isinstance(there.transform(NEW), np.ndarray)
+
+
+def test_tensors_on_two_devices_are_refused():
+    strict = pytest.importorskip("array_api_strict", reason="array_api_strict is not installed")
+    here, there = (strict.Device(name) for name in ("CPU_DEVICE", "device1"))
+    Z = strict.asarray(X, device=there)
+    learner = MetricLearner(**TIGHT).fit(Z, Y)
+    with pytest.raises(ValueError, match=r"device1.*got array_api_strict on .*CPU_DEVICE"):
+        learner.transform(strict.asarray(X, device=here))
+    with pytest.raises(ValueError, match=r"one array is on the device .*and another on"):
+        MetricLearner(**TIGHT).fit(X, Y).pair_distance((Z, strict.asarray(X, device=here)))
+    rows = strict.asarray([[0, 1], [2, 3]], device=here)
+    with pytest.raises(ValueError, match=r"one array is on the device .*and another on"):
+        MetricLearner(**TIGHT).fit(Z, side=Pairs(rows, [], n_points=N))
+
+
+# -- what is wrong -------------------------------------------------------------------------------------
+
+WRONG = {
+    "one column": (X[:, 0], "Expected 2D array.*`X` must have one row for each point.*Reshape"),
+    "NaN": (np.where(np.arange(N)[:, None] == 3, np.nan, X), r"contains NaN or infinity.*row 3"),
+    "no points": (X[:0], "0 sample"),
+    "no features": (X[:, :0], r"0 feature"),
+    "too large": (X * 1e100, "out of the range of numbers"),
+}
+
+
+@pytest.mark.parametrize(("points", "words"), WRONG.values(), ids=WRONG)
+def test_what_is_wrong_is_said_of_tensors_too(other, points, words):
+    with pytest.raises(ValueError, match=words):
+        MetricLearner(**TIGHT).fit(other.array(points), Y[: len(points)])
+
+
+def test_the_number_of_features_stays(other):
+    there = MetricLearner(**TIGHT).fit(other.array(X), Y)
+    with pytest.raises(ValueError, match="4 features, but MetricLearner is expecting 5 features"):
+        there.transform(other.array(X[:, :4]))
+
+
+CANNOT = [
+    MetricLearner(shape="diagonal", C=1.0),
+    MetricLearner(),
+    OnlinePCA(2),
+    MaximumVarianceUnfolding(),
+    ConstrainedKMeans(2),
+]
+
+
+@pytest.mark.parametrize("estimator", CANNOT, ids=repr)
+def test_what_works_on_numpy_arrays_alone_says_so(other, estimator):
+    words = (
+        r"`X` is a .*\.(Array|Tensor), and .* works on NumPy arrays alone; pass X.cpu\(\).numpy\(\)"
+    )
+    with pytest.raises(TypeError, match=words):
+        clone(estimator).fit(other.array(X), Y)
+    assert not get_tags(estimator).array_api_support
+
+
+# -- with scikit-learn ---------------------------------------------------------------------------------
+
+FOLLOWING = [
+    MetricLearner(C=1.0),
+    MetricLearner(C=1.0, rank=2),
+    MetricLearner(LogDet(), C=1.0, n_components=2),
+]
+
+
+@pytest.mark.parametrize("model", FOLLOWING, ids=repr)
+def test_the_checks_of_scikit_learn(other, model, dispatch):
+    name, of_model = other.name, clone(model).set_params(random_state=0)
+    assert get_tags(model).array_api_support
+    for dtype in ("float64", "float32"):
+        checks.check_array_api_input(
+            type(model).__name__, of_model, name, device_name=other.device, dtype_name=dtype
+        )
+    if hasattr(checks, "check_array_api_same_namespace"):
+        checks.check_array_api_same_namespace(
+            type(model).__name__, of_model, name, device_name=other.device
+        )
+
+
+def test_a_setting_of_scikit_learn_makes_no_difference(other, dispatch):
+    with sklearn.config_context(array_api_dispatch=False):
+        without = MetricLearner(**TIGHT).fit(other.array(X), Y)
+    there = MetricLearner(**TIGHT).fit(other.array(X), Y)
+    same(other, there.transform(other.array(X)), other.numpy(without.transform(other.array(X))))
