@@ -209,6 +209,52 @@ def test_further_statements_add_up(other):
         here.partial_fit(Z, side=more)
 
 
+# -- without a price -----------------------------------------------------------------------------------
+
+MANY = np.arange(120) % 3
+CLOUD = np.random.default_rng(3).normal(size=(120, 8)) * np.linspace(5, 0.5, 8)
+CLOUD[:, 4:] += np.eye(3)[MANY] @ np.random.default_rng(4).normal(size=(3, 4))
+FAR = np.random.default_rng(5).normal(size=(130, 120)) @ np.diag(np.linspace(3, 0.1, 120))
+CHOICES = {
+    "labels": (MetricLearner(), CLOUD, None),
+    "pairs": (MetricLearner(), CLOUD, Pairs.from_labels(MANY, 200, random_state=0)),
+    "triplets": (MetricLearner(), CLOUD, Triplets.from_labels(MANY, 200, random_state=0)),
+    "bounds": (
+        MetricLearner(),
+        CLOUD,
+        Pairs.from_labels(MANY, 200, random_state=0).with_relative_bounds(CLOUD),
+    ),
+    "rank": (MetricLearner(rank=4), CLOUD, None),
+    "prior": (MetricLearner(prior=np.diag(np.arange(1.0, 9.0))), CLOUD, None),
+    "kernel": (MetricLearner("von_neumann", regularize="kernel"), CLOUD, None),
+    "many features": (MetricLearner(), FAR, Pairs.from_labels(MANY, 100, random_state=0)),
+}
+
+
+@pytest.mark.filterwarnings("ignore:MetricLearner:UserWarning")  # where nothing helps
+@pytest.mark.parametrize(("model", "points", "side"), CHOICES.values(), ids=CHOICES)
+def test_what_is_chosen_is_the_same(other, model, points, side):
+    y = np.resize(MANY, len(points))
+    if side is not None and side.n_points != len(points):
+        side = Pairs(side.similar, side.dissimilar, n_points=len(points))
+    known = {"y": y} if side is None else {"side": side}
+    here = clone(model).set_params(random_state=0, tol=1e-9).fit(points, **known)
+    there = clone(model).set_params(random_state=0, tol=1e-9).fit(other.array(points), **known)
+    assert there.verdict_ == here.verdict_
+    for name in ("prior_", "statements_", "strength_", "prior_share_"):
+        assert getattr(there, name) == getattr(here, name)
+    assert (there.C_ is None) == (here.C_ is None)
+    if here.C_ is not None:
+        assert pytest.approx(here.C_, rel=1e-8) == there.C_
+    np.testing.assert_allclose(
+        there.cv_results_["mean_test_score"], here.cv_results_["mean_test_score"], atol=1e-8
+    )
+    Z = other.array(points)
+    same(other, there.transform(Z), here.transform(points), rtol=1e-5, atol=1e-5)
+    assert there.score(Z, y) == pytest.approx(here.score(points, y), abs=1e-8)
+    assert isinstance(there.to_numpy().transform(points), np.ndarray)
+
+
 # -- from one place to another -------------------------------------------------------------------------
 
 
@@ -308,7 +354,6 @@ def test_the_number_of_features_stays(other):
 
 CANNOT = [
     MetricLearner(shape="diagonal", C=1.0),
-    MetricLearner(),
     OnlinePCA(2),
     MaximumVarianceUnfolding(),
     ConstrainedKMeans(2),
@@ -328,12 +373,14 @@ def test_what_works_on_numpy_arrays_alone_says_so(other, estimator):
 # -- with scikit-learn ---------------------------------------------------------------------------------
 
 FOLLOWING = [
+    MetricLearner(),
     MetricLearner(C=1.0),
     MetricLearner(C=1.0, rank=2),
     MetricLearner(LogDet(), C=1.0, n_components=2),
 ]
 
 
+@pytest.mark.filterwarnings("ignore:MetricLearner:UserWarning")  # where nothing helps
 @pytest.mark.parametrize("model", FOLLOWING, ids=repr)
 def test_the_checks_of_scikit_learn(other, model, dispatch):
     name, of_model = other.name, clone(model).set_params(random_state=0)

@@ -12,7 +12,7 @@ from typing import Any, TypeVar
 
 from scipy.sparse import issparse
 
-from gramlearn._base.arrays import Array, brought, is_array, is_numpy, to_numpy
+from gramlearn._base.arrays import Array, brought, is_array, is_elsewhere, is_numpy, to_numpy
 
 Held = TypeVar("Held")
 _BY_REFERENCE = (FunctionType, ModuleType)  # of the user, maybe, which pickle could not find again
@@ -20,18 +20,16 @@ _BY_REFERENCE = (FunctionType, ModuleType)  # of the user, maybe, which pickle c
 
 def moved(held: Held, move: Callable[[Array], Array]) -> Held:
     """A copy with move(a) in place of each array a, wherever it is held."""
-    arrays: list[Any] = []
-    file = io.BytesIO()
-    _Packer(file, arrays).dump(held)
-    file.seek(0)
+    file, arrays = _packed(held)
     # An array that two hold is moved once, and both hold the new one.
     found = {id(x): move(x) if is_array(x) else x for x in arrays}
     return _Unpacker(file, [found[id(x)] for x in arrays]).load()
 
 
 def in_host_memory(held: Held) -> Held:
-    """The same with NumPy arrays."""
-    return moved(held, to_numpy)
+    """The same with NumPy arrays; itself where it has no others."""
+    _, arrays = _packed(held)
+    return moved(held, to_numpy) if any(is_elsewhere(x) for x in arrays) else held
 
 
 def beside(held: Held, points: Any) -> Held:
@@ -39,6 +37,15 @@ def beside(held: Held, points: Any) -> Held:
     return (
         held if is_numpy(points) or issparse(points) else moved(held, lambda x: brought(x, points))
     )
+
+
+def _packed(held: Any) -> tuple[io.BytesIO, list[Any]]:
+    """What pickle needs to make it again, and the arrays, which stay as they are."""
+    arrays: list[Any] = []
+    file = io.BytesIO()
+    _Packer(file, arrays).dump(held)
+    file.seek(0)
+    return file, arrays
 
 
 class _Packer(pickle.Pickler):

@@ -140,7 +140,9 @@ class ChoosesByHeldBack(SolvesProblems):
         template = read_template(self.loss, regularizer, known.side)
         setting = self._setting(regularizer, template, of_kernel)
         priors = self._priors(are_features and not is_standardized(places))
-        task: Task
+        task: Task  # where the points are
+        here: Task  # in host memory, where all that is tried is small
+        families: Sequence[Family]
         if known.side is None:
             if not np.any(places.varies):
                 raise ValueError(
@@ -149,17 +151,19 @@ class ChoosesByHeldBack(SolvesProblems):
                 )
             n_classes = int(known.classes.max()) + 1
             families = families_of_labels(n_classes, places.n_directions, priors)
-            task = OfLabels(places, known.classes, self._possible(families, setting, places))
+            families = self._possible(families, setting, places)
+            task, here = (OfLabels(at, known.classes, families) for at in (places, places.here))
         else:
             side = settle(known.side, template)
             as_given = self.loss is not None or self.bounds is not None or known.is_drawn
             families = families_as_given(priors) if as_given else families_of(side, priors)
-            task = OfStatements(places, side, self._possible(families, setting, places))
+            families = self._possible(families, setting, places)
+            task, here = (OfStatements(at, side, families) for at in (places, places.here))
         if getattr(self, "_families", None) != list(task.families):
             self._forget_choice()  # there are other classes than before
             self._families = list(task.families)
         with self._timed():
-            chosen = getattr(self, "_chosen", None) or self._choose(task, setting, rng)
+            chosen = getattr(self, "_chosen", None) or self._choose(here, setting, rng)
             final = learn_candidate(chosen, task, setting, rng)
         self.C_ = final.price
         gap = final.learned.solution.relative_gap

@@ -65,9 +65,8 @@ class LearnsWeights(ExplainsMetric, GoesOn, KeepsColumns):
 
     @property
     def _needs_numpy(self) -> str:
-        if isinstance(self.shape, str) and self.shape == "diagonal":
-            return 'shape="diagonal"'
-        return "C=None" if self._chooses else ""
+        is_diagonal = isinstance(self.shape, str) and self.shape == "diagonal"
+        return 'shape="diagonal"' if is_diagonal else ""
 
     def _learn_weights(
         self, X: Any, y: Any, side: SideInformation | None, rng: np.random.Generator

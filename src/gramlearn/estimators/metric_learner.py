@@ -9,6 +9,7 @@ from sklearn.base import BaseEstimator
 
 from gramlearn._base.arrays import as_real, eye, namespace
 from gramlearn._base.distances import coincide_under
+from gramlearn._base.moving import beside, in_host_memory
 from gramlearn._base.points import centered, rows_at
 from gramlearn._base.validation import check_choice, check_extent, generator
 from gramlearn.estimators._at_scale import LearnsAtScale
@@ -320,9 +321,9 @@ class MetricLearner(ShowsVerdict, SavesModel, LearnsAtScale, BaseEstimator):
         regularizer = read_regularizer(self.regularizer)
         of_kernel = self._is_of_kernel(regularizer)
         prior = None if self._tries_prior else self._prior(X, True, side, y)
-        points = X if prior is None else (X - X.mean(axis=0)) @ prior.root.T
+        points = X if prior is None else centered(X) @ prior.root.T
         R = self._basis_of_choice(points, y, rng)
-        P = points if R is None else np.asarray(points @ R)
+        P = points if R is None else points @ R
         places = Places(P)
         if R is not None and not of_kernel:
             beyond = partial(distances_beyond, points, P)
@@ -330,7 +331,8 @@ class MetricLearner(ShowsVerdict, SavesModel, LearnsAtScale, BaseEstimator):
         coincide = partial(coincide_under, X, points, None if prior is None else prior.root)
 
         def settle(known: SideInformation, loss: BoundedLoss) -> SideInformation:
-            return drop_impossible_statements(known, coincide, loss)
+            kept = drop_impossible_statements(beside(known, points), coincide, loss)
+            return in_host_memory(kept)
 
         final, chosen = self._learn_best(
             places, known, regularizer, of_kernel, settle, rng, are_features=R is None

@@ -11,10 +11,10 @@ from typing import TYPE_CHECKING, Any, Self, final
 import numpy as np
 from scipy.sparse import issparse
 
-from gramlearn._base.arrays import Array, every_row, namespace, to_numpy, where_true
+from gramlearn._base.arrays import Array, as_real, every_row, namespace, read, to_numpy, where_true
 from gramlearn._base.distances import squared_distances
 from gramlearn._base.distinct_rows import distinct_rows
-from gramlearn._base.validation import check_count, check_host_points, check_number, generator
+from gramlearn._base.validation import check_count, check_number, check_points, generator
 from gramlearn.problem.losses import BoundedLoss
 from gramlearn.side_information import tables
 from gramlearn.side_information.against_others import compare_with_others
@@ -178,7 +178,7 @@ class Triplets(SideInformation):
         random_state : int, Generator or None
             Seeds the draw.
         """
-        points = X.tocsr() if issparse(X) else check_host_points(X, "X")
+        points = X.tocsr() if issparse(X) else as_real(check_points(X, "X"))
         check_pairs(pairs, "pairs", int(points.shape[0]))
         count, share = check_count(n_others, "n_others"), check_number(margin, "margin")
         if not pairs.similar.shape[0]:
@@ -187,12 +187,13 @@ class Triplets(SideInformation):
             )
         rows, weight = compare_with_others(pairs, count, generator(random_state))
         far = squared_distances(points, rows[:, 0], rows[:, 2])
-        if not far.any():
+        xp = namespace(far)
+        if not xp.any(far != 0):
             raise ValueError(
                 f"`pairs` leaves none of {pairs.n_points} points to compare with: each is similar or equal to "
                 "all others."
             )
-        margin = share * float(np.mean(far))
+        margin = share * read(xp.mean(far))
         return cls(rows, n_points=pairs.n_points, margin=margin, weight=weight)
 
     @classmethod

@@ -13,6 +13,7 @@ from typing import Any, NamedTuple, cast, final
 
 import numpy as np
 
+from gramlearn._base.arrays import as_real, eye
 from gramlearn.methods.choosing.candidates import (
     Candidate,
     Family,
@@ -184,7 +185,7 @@ class OfMatrices(Setting):
         return measured(asked, learned.solution, F, places.coordinates, places.beyond)
 
     def composed(self, learned: Any, A: np.ndarray) -> Learned:
-        F = A.T @ learned.root
+        F = as_real(A, learned.root).T @ learned.root
         return cast(Learned, learned._replace(root=F, matrix=F @ F.T))
 
     def _solve_some(self, regularizer: Regularizer, prior: Any, terms: list[Term]) -> Solution:
@@ -192,7 +193,8 @@ class OfMatrices(Setting):
 
     def _prior(self, places: Places) -> Any:
         """I, of the map or of the kernel of the points."""
-        return Factor(places.coordinates) if self.of_kernel else np.eye(places.n_directions)
+        P = places.coordinates
+        return Factor(P) if self.of_kernel else eye(places.n_directions, P)
 
 
 def learn_family(

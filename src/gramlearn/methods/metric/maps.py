@@ -32,7 +32,7 @@ from gramlearn._base.arrays import (
     triangle_of,
 )
 from gramlearn._base.distances import squared_distances
-from gramlearn._base.points import centered, column_means, row_squares
+from gramlearn._base.points import centered, column_means, row_squares, rows_at
 
 _LARGEST = 20_000  # features for which W is written out: 3 GB
 _ROUNDING = 10 * float(np.finfo(float).eps)  # a share of the largest number of a column
@@ -282,18 +282,18 @@ def distances_beyond(X: Any, inside: Array, i: Any, j: Any) -> Array:
     return clipped(squared_distances(X, i, j) - squared_distances(inside, i, j), low=0.0)
 
 
-def distances_beyond_between(X: Any, inside: np.ndarray, rows: Any, others: Any) -> np.ndarray:
+def distances_beyond_between(X: Any, inside: Array, rows: Any, others: Any) -> Array:
     """The same between each of `rows` and each of `others`; X may be sparse."""
     whole, part = (squares_between(Z, rows, others) for Z in (X, inside))
-    return np.asarray(np.maximum(whole - part, 0.0))
+    return clipped(whole - part, low=0.0)
 
 
-def squares_between(Z: Any, rows: Any, others: Any) -> np.ndarray:
+def squares_between(Z: Any, rows: Any, others: Any) -> Array:
     """|z_i - z_j|^2 by products of the rows of Z, which may be sparse."""
-    A, B = Z[rows], Z[others]
+    A, B = rows_at(Z, rows), rows_at(Z, others)
     products = A @ B.T
-    products = products.toarray() if issparse(products) else np.asarray(products)
-    return np.asarray(row_squares(A)[:, None] + row_squares(B) - 2 * products)
+    products = products.toarray() if issparse(products) else products
+    return row_squares(A)[:, None] + row_squares(B) - 2 * products
 
 
 def principal_directions(points: Array, count: int) -> Array:
