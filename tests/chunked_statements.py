@@ -9,6 +9,7 @@ from gramlearn.constraints import SquaredDistances
 from gramlearn.losses import Hinge
 
 from gramlearn import Problem, Term
+from gramlearn._base.arrays import eye
 from gramlearn._base.workers import Crew
 from gramlearn._base.workers.crew import PartsLostError
 from gramlearn.problem.constraints.indexed import IndexedTerm
@@ -57,7 +58,7 @@ class Chunked:
 class Example:
     """The same problem in one memory and in shards."""
 
-    points: np.ndarray
+    points: Any
     statements: Chunked
     regularizer: Any
 
@@ -79,7 +80,7 @@ class Example:
     @property
     def bare(self) -> Problem:
         """Without its constraints."""
-        return Problem(self.regularizer, np.eye(self.points.shape[1]))
+        return Problem(self.regularizer, eye(self.points.shape[1], self.points))
 
     @property
     def whole(self) -> Problem:
@@ -89,7 +90,7 @@ class Example:
             Term(SquaredDistances(s.i[of], s.j[of], points=self.points), loss)
             for of, loss in zip((s.alike, ~s.alike), s.losses, strict=True)
         ]
-        return Problem(self.regularizer, np.eye(self.points.shape[1]), terms)
+        return Problem(self.regularizer, eye(self.points.shape[1], self.points), terms)
 
     @property
     def source(self) -> Source:

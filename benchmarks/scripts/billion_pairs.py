@@ -5,24 +5,29 @@
 
 The synthetic instance of `python -m benchmarks run`, float64, with row numbers of 32 bits, made on the device
 in pieces, so that nothing is larger than the pairs themselves. The clock starts before the problem is stated.
-The peak is that of the whole solve, the points and the pairs included; "input" says what these take.
+The peak is that of the whole solve, the points and the pairs included; "input" says what these take, and
+"reserved" what PyTorch has taken of the device; "looks" is how often a pair was looked at, on average. A scan
+alone is timed, too, against the bytes that it moves: two rows in single precision, two row numbers and the
+result for each pair. `--profile` adds one more solve, and what it spent its time with.
 """
 
 import argparse
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import replace
+from typing import Any
 
 from benchmarks.contestants._ours import make_problem, solve_quietly
 from benchmarks.data import make_generator
 from benchmarks.data._pairs import draw_pairs, find_bounds
 from benchmarks.data.synthetic import points as synthetic_points
 from benchmarks.instance import LIBRARIES, Instance, Spec
+from gramlearn._base.arrays import in_single, pair_squared_norms
+from gramlearn.problem.linear_maps import points as point_maps
 
-__all__ = ["main", "make_large"]
+__all__ = ["Memory", "main", "make_large", "print_profile"]
 
 _PIECE = 20_000_000  # pairs drawn at a time
-_GIB = 2.0**30
 
 
 def main() -> None:
@@ -37,6 +42,7 @@ def main() -> None:
     parser.add_argument("--bits", type=int, choices=(32, 64), default=32, help="of row numbers")
     parser.add_argument("--library", choices=LIBRARIES[1:], default="torch:cuda")
     parser.add_argument("--runs", type=int, default=3, help="default: 3")
+    parser.add_argument("--profile", action="store_true", help="what one more solve does")
     options = parser.parse_args()
     spec = Spec(
         "synthetic",
@@ -52,32 +58,106 @@ def main() -> None:
     solve_quietly(make_problem(make_large(replace(spec, c=min(spec.c, _PIECE)), options.bits)))
     instance = make_large(spec, options.bits)
     print(
-        "| run | seconds | input, GiB | peak, GiB | relative gap | value | iterations | status |\n"
-        "|---|---|---|---|---|---|---|---|"
+        "| run | seconds | input, GB | peak, GB | reserved, GB | relative gap | value | iterations | looks |"
+        " status |\n" + "|---" * 10 + "|"
     )
     for run in range(options.runs):
         print(f"| {run + 1} | {_row(instance)} |", flush=True)
+    _print_scan(instance)
+    if options.profile:
+        print_profile(instance, lambda: solve_quietly(make_problem(instance), tol=1e-6))
 
 
 def _row(instance: Instance) -> str:
-    torch, is_on_gpu = instance.xp, instance.spec.is_on_gpu
-    memory = 0.0
-    if is_on_gpu:
-        torch.cuda.empty_cache()
-        torch.cuda.reset_peak_memory_stats()
-        memory = torch.cuda.memory_allocated() / _GIB
-        torch.cuda.synchronize()
-    began = time.perf_counter()
-    solution = solve_quietly(make_problem(instance), tol=1e-6)
-    peak = 0.0
-    if is_on_gpu:
-        torch.cuda.synchronize()
-        peak = torch.cuda.max_memory_allocated() / _GIB
-    seconds = time.perf_counter() - began
+    looks = _Looks()
+    with Memory(instance) as memory, looks:
+        began = time.perf_counter()
+        solution = solve_quietly(make_problem(instance), tol=1e-6)
+        memory.wait()
+        seconds = time.perf_counter() - began
     return (
-        f"{seconds:.2f} | {memory:.1f} | {peak:.1f} | {solution.relative_gap:.1e} | {solution.primal:.12g} | "
-        f"{solution.iterations} | {solution.status.name}"
+        f"{seconds:.2f} | {memory.at_first / 1e9:.1f} | {memory.peak / 1e9:.1f} | "
+        f"{memory.reserved / 1e9:.1f} | "
+        f"{solution.relative_gap:.1e} | {solution.primal:.12g} | {solution.iterations} | "
+        f"{looks.rows / instance.spec.c:.2f} | {solution.status.name}"
     )
+
+
+class Memory:
+    """What a solve takes on the GPU, in bytes; nothing where there is none."""
+
+    def __init__(self, instance: Instance) -> None:
+        self._cuda = instance.xp.cuda if instance.spec.is_on_gpu else None
+        self.at_first = self.peak = self.reserved = 0
+
+    def __enter__(self) -> "Memory":
+        if self._cuda is not None:
+            self._cuda.empty_cache()
+            self._cuda.reset_peak_memory_stats()
+            self.at_first = self._cuda.memory_allocated()
+        self.wait()
+        return self
+
+    def wait(self) -> None:
+        """Until all is done that the GPU was asked for."""
+        if self._cuda is not None:
+            self._cuda.synchronize()
+
+    def __exit__(self, *error: object) -> None:
+        if self._cuda is not None:
+            self.peak = self._cuda.max_memory_allocated()
+            self.reserved = self._cuda.max_memory_reserved()
+
+
+class _Looks:
+    """How many squared norms of pairs were computed, in all scans together."""
+
+    def __init__(self) -> None:
+        self.rows = 0
+
+    def __enter__(self) -> "_Looks":
+        self._plain = point_maps.pair_squared_norms
+
+        def counted(table: Any, i: Any, *args: Any) -> Any:
+            self.rows += int(i.shape[0])
+            return self._plain(table, i, *args)
+
+        point_maps.pair_squared_norms = counted  # type: ignore[assignment]
+        return self
+
+    def __exit__(self, *error: object) -> None:
+        point_maps.pair_squared_norms = self._plain
+
+
+def _print_scan(instance: Instance) -> None:
+    """A scan of all pairs in single precision, as the first look of a solve makes it."""
+    table = in_single(instance.points)
+    with Memory(instance) as memory:
+        seconds = []
+        for _ in range(3):
+            began = time.perf_counter()
+            found = pair_squared_norms(table, instance.i, instance.j, -1)
+            memory.wait()
+            seconds.append(time.perf_counter() - began)
+    moved = sum(x.element_size() for x in (instance.i, instance.j, found))
+    moved = (moved + 2 * 4 * int(table.shape[1])) * instance.spec.c
+    best = min(seconds)
+    print(
+        f"a scan: {best:.3f} s, {moved / 1e12:.2f} TB, {moved / best / 1e12:.2f} TB/s", flush=True
+    )
+
+
+def print_profile(instance: Instance, function: Callable[[], object]) -> None:
+    """What a call spends its time with, by the operations of PyTorch."""
+    from torch.profiler import ProfilerActivity, profile
+
+    kinds = [ProfilerActivity.CPU]
+    if instance.spec.is_on_gpu:
+        kinds.append(ProfilerActivity.CUDA)
+    with profile(activities=kinds) as found:
+        function()
+    order = "self_device_time_total" if instance.spec.is_on_gpu else "self_cpu_time_total"
+    print(found.key_averages().table(sort_by=order, row_limit=25, max_name_column_width=60))
 
 
 def make_large(spec: Spec, bits: int = 32) -> Instance:

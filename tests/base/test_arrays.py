@@ -9,6 +9,8 @@ from gramlearn._base import arrays
 from gramlearn._base.arrays import (
     as_index,
     as_real,
+    bits_of,
+    booleans_of,
     cholesky_or_none,
     chunks,
     concat,
@@ -162,6 +164,13 @@ def test_rows_of_a_single_number(library):
     assert rows_of(1.5, rows) == 1.5
     assert rows_of(None, rows) is None
     np.testing.assert_array_equal(library.numpy(rows_of(library.array([1, 2, 3]), rows)), [3, 1])
+
+
+@given(mask=st.lists(st.booleans(), max_size=40))
+def test_booleans_in_bits(mask, library):
+    bits = bits_of(library.array(mask, "bool"))
+    assert library.numpy(bits).tolist() == np.packbits(np.array(mask, dtype=bool)).tolist()
+    assert library.numpy(booleans_of(bits, len(mask))).tolist() == mask
 
 
 def test_where_true(library):

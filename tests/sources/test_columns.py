@@ -120,6 +120,16 @@ def test_chunks_put_together_are_the_table(name: str, tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("name", SOURCES)
+def test_chunks_may_be_larger(name: str, tmp_path: Path) -> None:
+    columns = SOURCES[name](tmp_path)
+    larger, table = columns.in_chunks_of(3 * CHUNK), make_table()
+    assert larger.n_rows == N
+    assert larger.n_chunks < columns.n_chunks
+    found = [larger.read(chunk, ["i"])[0] for chunk in range(larger.n_chunks)]
+    np.testing.assert_array_equal(np.concatenate(found), table["i"])
+
+
+@pytest.mark.parametrize("name", SOURCES)
 def test_chunks_can_be_read_out_of_turn_in_copies_and_by_threads(name: str, tmp_path: Path) -> None:
     columns, table = SOURCES[name](tmp_path), make_table()
     columns.read(0, NAMES)

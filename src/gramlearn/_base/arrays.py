@@ -21,6 +21,7 @@ _COMPILED_FROM_ELEMENTS = 4_000_000
 _COMPILED_ON_GPU_FROM = (
     10_000_000_000  # a tenth of a second; to compile takes one or two, once a machine
 )
+_STAGED_FROM_BYTES = 1 << 20  # what is copied to a GPU while it computes
 _SMALL_ON_DEVICE = 256  # rows of a matrix that a GPU needs longer to decompose than the host
 _CHUNK_BYTES_HOST = 4 << 20  # stays in a core's cache
 _CHUNK_BYTES_DEVICE = 1 << 30  # large enough to hide the launch of a kernel
@@ -122,6 +123,10 @@ def _bring(x: Any, like: Array, dtype: Any) -> Array:
     """Bring host data, or an array of the library and the device of `like`, there."""
     xp = namespace(like)
     if is_numpy(x):
+        if x.nbytes >= _STAGED_FROM_BYTES and _is_of_torch_on_gpu(like):
+            from gramlearn._base.staged_copies import sent
+
+            return sent(x, like, dtype)
         # Other libraries refuse memory that is read-only or runs backwards.
         x = x if is_numpy(like) else np.array(x)
     elif is_array(x) and namespace(x) is not xp:
@@ -237,7 +242,8 @@ def rows_of(x: Any, rows: Array | slice) -> Any:
 
 def scatter(values: Array, rows: Array, size: int) -> Array:
     """Give the vector of `size` that holds the values at these rows (ascending) and 0 elsewhere."""
-    out, xp = constant(0.0, values, size), namespace(values)
+    xp = namespace(values)
+    out = xp.zeros(size, dtype=values.dtype, device=array_api_compat.device(values))
     if any(known(xp) for known in _ASSIGN_AT_ROWS):
         out[rows] = values
     elif rows.shape[0]:
@@ -266,6 +272,24 @@ def is_numpy(x: Array) -> bool:
     return isinstance(x, np.ndarray)
 
 
+def is_on_host(x: Array) -> bool:
+    """Whether x is in the memory of the processor, of whatever library it is."""
+    return str(array_api_compat.device(x)).lower().startswith("cpu")
+
+
+def _is_of_torch_on_gpu(x: Array) -> bool:
+    return bool(array_api_compat.is_torch_array(x)) and bool(x.is_cuda)
+
+
+def free_bytes(like: Array) -> float:
+    """The free memory of the device of `like`; infinite where that is the host, which can lend from a disk."""
+    if not _is_of_torch_on_gpu(like):
+        return float("inf")
+    from gramlearn._base.staged_copies import free_bytes as free_on_gpu
+
+    return free_on_gpu(like)
+
+
 def added_at(x: Array, rows: Array, values: Array) -> Array:
     """Give x with values[k] added to entry rows[k], for every k; a row may come more than once."""
     xp = namespace(x)
@@ -288,6 +312,31 @@ def every_row(size: int, like: Array) -> Array:
 def where_true(mask: Array) -> Array:
     """Give the indices at which a vector of booleans holds, ascending."""
     return namespace(mask).nonzero(mask)[0]
+
+
+def bits_of(mask: Array) -> Array:
+    """Booleans, eight to a byte: numbers of 8 bits, with zeros after the last."""
+    if is_numpy(mask):
+        return np.packbits(mask)
+    xp = namespace(mask)
+    device = array_api_compat.device(mask)
+    none = xp.zeros(-int(mask.shape[0]) % 8, dtype=mask.dtype, device=device)
+    filled = xp.concat([mask, none])
+    eights = xp.reshape(xp.astype(filled, xp.uint8), (-1, 8))
+    return xp.sum(eights * _powers(eights), axis=1, dtype=xp.uint8)
+
+
+def booleans_of(bits: Array, size: int) -> Array:
+    """The booleans, so many, that `bits_of` has packed."""
+    if is_numpy(bits):
+        return np.unpackbits(bits, count=size).view(bool)
+    return namespace(bits).reshape((bits[:, None] & _powers(bits)) != 0, (-1,))[:size]
+
+
+def _powers(bits: Array) -> Array:
+    """128, 64, ..., 1 beside bits of a byte."""
+    powers = [1 << k for k in range(7, -1, -1)]
+    return namespace(bits).asarray(powers, dtype=bits.dtype, device=array_api_compat.device(bits))
 
 
 def count_true(mask: Array) -> int:
@@ -400,8 +449,7 @@ def inverse_of_lower(lower: Array) -> Array:
 
 def chunks(n_rows: int, n_columns: int, like: Array) -> Iterator[slice]:
     """Cut n_rows into slices whose n_rows x n_columns block fits the cache (or the device)."""
-    on_host = str(array_api_compat.device(like)).lower().startswith("cpu")
-    limit = _CHUNK_BYTES_HOST if on_host else _CHUNK_BYTES_DEVICE
+    limit = _CHUNK_BYTES_HOST if is_on_host(like) else _CHUNK_BYTES_DEVICE
     step = max(1, limit // (8 * max(1, n_columns)))
     for start in range(0, n_rows, step):
         yield slice(start, min(start + step, n_rows))
@@ -442,15 +490,16 @@ def pair_sums(points: Array, i: Array, j: Array, sign: int) -> Array:
     return first - second if sign < 0 else first + second
 
 
-def pair_squared_norms(points: Array, i: Array, j: Array, sign: int) -> Array:
+def pair_squared_norms(points: Array, i: Array, j: Array, sign: int, out_of: int = 0) -> Array:
     """|p_i + sign p_j|^2 for every pair of rows of `points`; sign 0 leaves j out.
 
-    The c x r differences are never stored. Large scans go through a compiled body.
+    The c x r differences are never stored. Large scans go through a compiled body, and so do the parts of one
+    over `out_of` pairs.
     """
     xp = namespace(points)
     n_pairs, n_columns = i.shape[0], points.shape[1]
     out = constant(0.0, points, n_pairs)
-    if _ran_compiled(points, i, j, sign, out):
+    if n_pairs and _ran_compiled(points, i, j, sign, out, max(n_pairs, out_of)):
         return out
     for rows in chunks(n_pairs, n_columns, points):
         z = xp.take(points, i[rows], axis=0)
@@ -462,9 +511,9 @@ def pair_squared_norms(points: Array, i: Array, j: Array, sign: int) -> Array:
     return out
 
 
-def _ran_compiled(points: Array, i: Array, j: Array, sign: int, out: Array) -> bool:
+def _ran_compiled(points: Array, i: Array, j: Array, sign: int, out: Array, out_of: int) -> bool:
     """Run the compiled body of a scan where that pays and can be, and say whether it did."""
-    elements = i.shape[0] * points.shape[1]
+    elements = out_of * points.shape[1]
     if is_numpy(points):
         if elements < _COMPILED_FROM_ELEMENTS:
             return False
@@ -472,7 +521,7 @@ def _ran_compiled(points: Array, i: Array, j: Array, sign: int, out: Array) -> b
 
         compiled(points, i, j, float(sign), out)
         return True
-    if not (array_api_compat.is_torch_array(points) and points.is_cuda):
+    if not _is_of_torch_on_gpu(points):
         return False
     device = str(points.device)
     if elements < _COMPILED_ON_GPU_FROM or device in _PLAIN_DEVICES:

@@ -8,7 +8,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from gramlearn._base.arrays import to_numpy
+from gramlearn._base.arrays import constant, to_numpy
 from gramlearn._base.points import rows_at
 
 _ROWS = 1 << 16  # that are looked at in one piece
@@ -49,8 +49,9 @@ def numbers_of_equal_rows(X: Any) -> np.ndarray | None:
     sums = np.zeros(n)
     for start in range(0, n, _ROWS):
         rows = slice(start, start + _ROWS)
-        for f, weight in enumerate(weights):
-            sums[rows] += weight * to_numpy(X[rows, f])
+        # Where X is; what a GPU has is fetched once.
+        columns = (weight * X[rows, f] for f, weight in enumerate(weights))
+        sums[rows] = to_numpy(sum(columns, start=constant(0.0, X, min(_ROWS, n - start))))
     order = np.argsort(sums, kind="stable")
     is_same = np.diff(sums[order]) == 0
     is_twice = np.concatenate([is_same, [False]]) | np.concatenate([[False], is_same])

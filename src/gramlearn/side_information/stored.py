@@ -6,7 +6,7 @@ so that whatever is a sum over constraints (a value, a gradient, a Hessian) is a
 
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, NoReturn, Self, final
 
 import numpy as np
@@ -193,6 +193,11 @@ class StoredStatements(ABC):
     def n_chunks(self) -> int:
         """How many chunks there are; the files alone decide."""
         return self.columns.n_chunks
+
+    @final
+    def in_chunks_of(self, n_rows: int) -> Self:
+        """The same statements in chunks of about so many: fewer and larger ones are quicker on a GPU."""
+        return replace(self, columns=self.columns.in_chunks_of(n_rows))
 
     @final
     def rows(self, chunk: int) -> slice:

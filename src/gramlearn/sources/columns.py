@@ -8,7 +8,7 @@ names and counts, and no open file.
 from abc import ABC, abstractmethod
 from bisect import bisect_right
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import accumulate, pairwise
 from typing import Any, NamedTuple, final
 
@@ -90,6 +90,10 @@ class Columns(ABC):
     def place(self, chunk: int, row: int) -> str:
         """Name the row of a chunk in the user's words, such as "pairs.parquet, row group 3, row 17 of it"."""
 
+    @abstractmethod
+    def in_chunks_of(self, n_rows: int) -> "Columns":
+        """The same columns in chunks of about so many rows."""
+
     @property
     @final
     def n_chunks(self) -> int:
@@ -161,6 +165,9 @@ class ArrayColumns(Columns):
     def marks(self) -> list[bytes]:
         return [np.ascontiguousarray(array).tobytes() for array in self.arrays.values()]
 
+    def in_chunks_of(self, n_rows: int) -> "ArrayColumns":
+        return replace(self, chunk_rows=n_rows)
+
     def place(self, chunk: int, row: int) -> str:
         return f"row {self.rows(chunk).start + row}"
 
@@ -208,6 +215,9 @@ class JoinedColumns(Columns):
     def marks(self) -> list[bytes]:
         own = [repr(sorted(constants.items())).encode() for constants in self.constants]
         return own + [mark for part in self.parts for mark in part.marks]
+
+    def in_chunks_of(self, n_rows: int) -> "JoinedColumns":
+        return replace(self, parts=tuple(part.in_chunks_of(n_rows) for part in self.parts))
 
     def place(self, chunk: int, row: int) -> str:
         k, inside = self._part_of(chunk)

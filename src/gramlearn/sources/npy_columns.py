@@ -1,7 +1,7 @@
 """Arrays of .npy as columns: mapped into memory for as long as a chunk of them is read."""
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any, Self, final
 
@@ -100,6 +100,9 @@ class NpyColumns(Columns):
     @property
     def marks(self) -> list[bytes]:
         return [table.stamp.mark for table in self.tables]
+
+    def in_chunks_of(self, n_rows: int) -> "NpyColumns":
+        return replace(self, chunk_rows=n_rows)
 
     def place(self, chunk: int, row: int) -> str:
         return f"{self.source}, row {self.rows(chunk).start + row}"

@@ -6,7 +6,7 @@ before ended, so that it is decoded once; a part that is read out of turn is rea
 
 from collections import OrderedDict
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from itertools import groupby
 from pathlib import Path
@@ -154,6 +154,9 @@ class ParquetColumns(Columns):
     @property
     def marks(self) -> list[bytes]:
         return [file.stamp.mark for file in self.files]
+
+    def in_chunks_of(self, n_rows: int) -> "ParquetColumns":
+        return replace(self, chunk_rows=n_rows)
 
     def place(self, chunk: int, row: int) -> str:
         return self._place(self._chunks[chunk], row)

@@ -107,6 +107,23 @@ def test_a_sample_stands_for_many_curved_constraints(monkeypatch) -> None:
     assert abs(shards.primal - whole.primal) <= 1e-9 * whole.primal
 
 
+@pytest.mark.parametrize("loss", LOSSES)
+def test_points_may_be_tensors(loss) -> None:
+    """Statements are read in host memory, and go where the points are: the same questions, the same answer."""
+    torch = pytest.importorskip("torch")
+    example = Example.of(loss, VonNeumann())
+    here, there = Several(1), Several(1)
+    expected = solve(example.in_shards(here), Recovering(), tol=1e-9)
+    tensors = replace(example, points=torch.asarray(example.points))
+    found = solve(tensors.in_shards(there), Recovering(), tol=1e-9)
+    assert isinstance(found.matrix, torch.Tensor)
+    assert abs(found.primal - expected.primal) <= 1e-9 * expected.primal
+    assert there.questions == here.questions
+    site = there.workers[0]
+    kept = [part.map for parts in site._kept.values() for part in parts]
+    assert all(isinstance(index, torch.Tensor) for linear in kept for index in linear.indices)
+
+
 def test_a_start_is_taken_up() -> None:
     """From the optimum there is nothing left to do."""
     from gramlearn.solvers.solver import Start

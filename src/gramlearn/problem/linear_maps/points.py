@@ -45,11 +45,12 @@ _OUTLYING = 100.0  # a point that loses this many times that share makes all col
 class PointMap(IndexedMap):
     """B_k from pairs of rows of `points`; the directions are made chunk by chunk, never all at once.
 
-    Those of a working set may be `stacked` if they take little memory, unless many such maps are in use.
+    Those of a working set may be `stacked` if they take little memory, unless the map is one of many: then
+    `out_of` says how many constraints these have together.
     """
 
     points: Array
-    may_stack: bool = True
+    out_of: int = 0
 
     @property
     def _is_small(self) -> bool:
@@ -76,7 +77,7 @@ class PointMap(IndexedMap):
 
     def materialize_rows(self, rows: Array) -> LinearMap:
         chosen = self.index_rows(rows)
-        if chosen._product is not None or not self.may_stack:
+        if chosen._product is not None or self.out_of:
             return chosen
         size = chosen.size * len(self.directions) * int(self.points.shape[1]) * 8
         return chosen.stacked(slice(0, chosen.size)) if size <= _DIRECTIONS_BYTES else chosen
@@ -106,7 +107,7 @@ class PointMap(IndexedMap):
         total = None
         for d in self.directions:
             i, j = self.indices[d.first], self.indices[d.second]
-            part = pair_squared_norms(points, i, j, d.sign)
+            part = pair_squared_norms(points, i, j, d.sign, self.out_of)
             # In place, for there may be more constraints than memory for another copy of what is found.
             if d.weight != 1:
                 part *= d.weight
@@ -127,7 +128,7 @@ class PointMap(IndexedMap):
         total = constant(0.0, self.points, self.size)
         for d in self.directions:
             i, j = self.indices[d.first], self.indices[d.second]
-            square = pair_squared_norms(points, i, j, d.sign)
+            square = pair_squared_norms(points, i, j, d.sign, self.out_of)
             if d.sign:
                 reach = xp.take(norms, i) + xp.take(norms, j)
                 square = square + 2 * reach * xp.sqrt(square) + eps * reach**2

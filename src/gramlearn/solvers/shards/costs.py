@@ -49,7 +49,10 @@ class CostsOfShards(Costs):
 
     def is_at(self, place: At) -> bool:
         """Whether they are the costs at this X."""
-        return self.place.frame is place.frame and self.place.spectrum is place.spectrum
+        mine = self.place
+        return np.array_equal(mine.frame, place.frame) and np.array_equal(
+            mine.spectrum, place.spectrum
+        )
 
     @property
     def _like(self) -> Array:

@@ -1,14 +1,20 @@
 """Which rows, in one bit each, and prices of which most are at an end of their box, in three bits each.
 
-A site keeps these for every constraint it has, between two passes over them.
+A site keeps these for every constraint it has, between two passes over them, where its points are.
 """
 
 from dataclasses import dataclass
 from typing import NamedTuple, final
 
-import numpy as np
-
-from gramlearn._base.arrays import Array, as_index, as_real, every_row, scatter, to_numpy
+from gramlearn._base.arrays import (
+    Array,
+    bits_of,
+    booleans_of,
+    every_row,
+    namespace,
+    scatter,
+    where_true,
+)
 from gramlearn.problem.losses import Loss
 
 
@@ -19,7 +25,7 @@ class PackedRows:
 
     size: int
     count: int
-    bits: np.ndarray | None  # None where these are all
+    bits: Array | None  # None where these are all
 
     @classmethod
     def of(cls, rows: Array, size: int) -> "PackedRows":
@@ -27,15 +33,24 @@ class PackedRows:
         count = int(rows.shape[0])
         if count == size:
             return cls(size, size, None)
-        mask = np.zeros(size, dtype=bool)
-        mask[to_numpy(rows)] = True
-        return cls(size, count, np.packbits(mask))
+        xp = namespace(rows)
+        return cls(size, count, bits_of(scatter(xp.ones_like(rows, dtype=xp.bool), rows, size)))
+
+    @classmethod
+    def where(cls, mask: Array) -> "PackedRows":
+        """Pack the rows at which a vector of booleans holds."""
+        return cls.of(where_true(mask), int(mask.shape[0]))
+
+    def mask(self, like: Array) -> Array:
+        """Whether each of all rows is one of these, on the device of `like`."""
+        xp = namespace(like)
+        if self.bits is None:
+            return xp.ones_like(every_row(self.size, like), dtype=xp.bool)
+        return booleans_of(self.bits, self.size)
 
     def rows(self, like: Array) -> Array:
-        """The row numbers, in the library and on the device of `like`."""
-        if self.bits is None:
-            return every_row(self.size, like)
-        return as_index(np.flatnonzero(np.unpackbits(self.bits, count=self.size)), like)
+        """The row numbers, on the device of `like`."""
+        return every_row(self.size, like) if self.bits is None else where_true(self.mask(like))
 
 
 class PackedPrices(NamedTuple):
@@ -44,27 +59,22 @@ class PackedPrices(NamedTuple):
     rows: PackedRows
     low: PackedRows
     high: PackedRows
-    inside: np.ndarray
+    inside: Array
 
     @classmethod
     def of(cls, lam: Array, loss: Loss, rows: PackedRows) -> "PackedPrices":
         """Pack lam at these rows, whose loss tells the box."""
-        prices = to_numpy(lam)
-        lo, hi = (to_numpy(end) for end in loss.box(lam, int(lam.shape[0])))
-        at_low, at_high = prices == lo, prices == hi
-        size = int(prices.shape[0])
-        low, high = (PackedRows.of(np.flatnonzero(at), size) for at in (at_low, at_high))
-        return cls(rows, low, high, prices[~(at_low | at_high)])
+        lo, hi = loss.box(lam, int(lam.shape[0]))
+        at_low, at_high = lam == lo, lam == hi
+        low, high = PackedRows.where(at_low), PackedRows.where(at_high)
+        return cls(rows, low, high, lam[~(at_low | at_high)])
 
     def everywhere(self, loss: Loss, like: Array) -> Array:
         """The prices of all rows of the part, with this loss, zero where none are known."""
         rows = self.rows.rows(like)
-        lo, hi = (to_numpy(end) for end in loss.take(rows).box(like, self.rows.count))
-        low, high = (some.rows(np.empty(0)) for some in (self.low, self.high))
-        prices = np.empty(self.rows.count)
-        is_inside = np.ones(self.rows.count, dtype=bool)
-        for at, end in ((low, lo), (high, hi)):
-            prices[at] = end[at]
-            is_inside[at] = False
-        prices[is_inside] = self.inside
-        return scatter(as_real(prices, like), rows, self.rows.size)
+        lo, hi = loss.take(rows).box(like, self.rows.count)
+        at_low, at_high = self.low.mask(like), self.high.mask(like)
+        xp = namespace(like)
+        inside = scatter(self.inside, where_true(~(at_low | at_high)), self.rows.count)
+        prices = xp.where(at_low, lo, xp.where(at_high, hi, inside))
+        return scatter(prices, rows, self.rows.size)

@@ -2,12 +2,14 @@
 
 A site keeps little of a shard: which rows matter, in one bit each, the prices that ramps go through, and
 every k-th constraint, as many as there is memory for. A pass over all constraints reads the others anew, the
-next shard while one is worked on. What stands for the curved constraints, in the many products of a Newton
-direction, is a sample of them. So memory depends on the points and on r, and hardly on how many constraints
-there are.
+next shard while one is worked on, or several where a GPU does the work. What stands for the curved
+constraints, in the many products of a Newton direction, is a sample of them. So memory depends on the points
+and on r, and hardly on how many constraints there are.
 """
 
 import math
+import os
+from collections import deque
 from collections.abc import Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
@@ -22,7 +24,9 @@ from gramlearn._base.arrays import (
     concat,
     constant,
     every_row,
+    free_bytes,
     is_array,
+    is_on_host,
     namespace,
     read,
     to_numpy,
@@ -49,6 +53,8 @@ from gramlearn.solvers.shards.packed import PackedPrices, PackedRows
 from gramlearn.solvers.shards.source import Shard, Source
 from gramlearn.solvers.symmetric import Coordinates
 
+_READERS_OF_GPU = 8
+_SPARE = 0.9  # share of the free memory of a device that may be used
 _THINNER = 4  # by such a factor fewer constraints are kept in memory, until they fit
 _HEAD = 1000  # constraints that tell the usual size of t
 _WATCHED = 500  # constraints of a shard that tell how far t moves
@@ -81,7 +87,7 @@ class Site:
         self._rank = self._opened.common.rank
         n_points = int(self._opened.points.shape[0])
         needed = Forecast.of(source.statements, self._shards, n_points, self._rank)
-        room = needed.kept(memory)
+        room = needed.kept(min(memory, _SPARE * free_bytes(self._like)))
         self._stride = 1  # of the constraints that are kept
         while needed.statements > max(room, 1.0) * self._stride:
             self._stride *= _THINNER
@@ -328,13 +334,16 @@ class Site:
         ]
 
     def _read(self) -> Iterator[tuple[int, Shard]]:
-        """Read the shards, the next one in the background."""
-        with ThreadPoolExecutor(1) as background:
-            ahead = [background.submit(self._opened.read, shard) for shard in self._shards[:1]]
+        """Read the shards, the next ones in the background."""
+        n_readers = _n_readers(self._like)
+        with ThreadPoolExecutor(n_readers) as background:
+            ahead = deque(
+                background.submit(self._opened.read, shard) for shard in self._shards[:n_readers]
+            )
             for k, shard in enumerate(self._shards):
-                found = ahead.pop().result()
-                if k + 1 < len(self._shards):
-                    ahead.append(background.submit(self._opened.read, self._shards[k + 1]))
+                found = ahead.popleft().result()
+                for following in self._shards[k + n_readers : k + n_readers + 1]:
+                    ahead.append(background.submit(self._opened.read, following))
                 yield shard, found
 
 
@@ -381,6 +390,11 @@ class _Sums:
     def watched(self) -> tuple[Array, Array]:
         """Some of the t, and their usual size."""
         return concat(self._t, self._like), concat(self._units, self._like)
+
+
+def _n_readers(like: Array) -> int:
+    """How many shards are read at once: one beside the work, or many where a GPU does that."""
+    return 1 if is_on_host(like) else min(_READERS_OF_GPU, os.cpu_count() or 1)
 
 
 def _sums(costs: CostsHere, moved: Array | None) -> Reading:

@@ -115,9 +115,15 @@ class Opened:
                 loss = every.take(as_index(kept, self.points))
             impossible.append(term.rows.start + rows)
             brought = tuple(as_index(column, self.points) for column in columns)
-            linear = PointMap(brought, tuple(term.directions), self.points, may_stack=False)
+            linear = PointMap(brought, tuple(term.directions), self.points, self._n_rows)
             parts.append(Part(linear, loss, 0.0))
         return Shard(replace(self.common, parts=tuple(parts)), np.concatenate(impossible))
+
+    @property
+    def _n_rows(self) -> int:
+        """How many statements all shards have."""
+        statements = self.source.statements
+        return statements.rows(statements.n_chunks - 1).stop
 
     def first(self, shard: int) -> int:
         """The number of the first statement of a shard."""
