@@ -53,6 +53,19 @@ def test_a_loss_without_a_derivative_says_so():
         Hinge(upper=1.0).price(at(2.0))
 
 
+@every_bounded_loss
+def test_losses_of_some_constraints_are_followed_by_those_of_others(loss, library):
+    size, like = 7, library.array([])
+    numbers = np.linspace(1.0, 2.0, size)
+    kind = next(kind for kind in KINDS if getattr(loss, kind) is not None)
+    given = {kind: numbers, "weight": library.array(numbers)}
+    for some in ({}, {kind: numbers}, given):
+        every = dataclasses.replace(loss, **some).prepare(size, like)
+        parts = [every.take(rows) for rows in (slice(0, 3), slice(3, 3), slice(3, size))]
+        joined, t = parts[0].followed_by(parts[1:]), library.array(numbers[::-1])
+        assert library.numpy(joined.value(t)).tolist() == library.numpy(every.value(t)).tolist()
+
+
 @every_loss
 @given(t=times)
 def test_the_price_of_t_is_where_fenchel_young_is_tight(loss, t):

@@ -128,6 +128,12 @@ class WorkingHere(Working):
         exact = weighted(whole.materialize_rows(rows), wanted.stride)
         return cls(whole, rows, exact, exact).narrowed(wanted.width, wanted.prices)
 
+    @classmethod
+    def of_all(cls, whole: Dual, wanted: Look) -> "WorkingHere":
+        """All constraints of the dual, which are not copied."""
+        exact = weighted(whole, wanted.stride)
+        return cls(whole, whole.every_row, exact, exact).narrowed(wanted.width, wanted.prices)
+
     @property
     def size(self) -> int:
         return self.exact.size

@@ -33,4 +33,7 @@ def test_prices(loss, library) -> None:
     packed = PackedPrices.of(library.array(lam), some, PackedRows.of(there, size))
     expected = np.zeros(size)
     expected[rows] = lam
-    assert library.numpy(packed.everywhere(every, like)).tolist() == expected.tolist()
+    for others in (rows, np.arange(size), np.flatnonzero(rng.uniform(size=size) < 0.5)):
+        wanted = PackedRows.of(library.index(others), size)
+        found = packed.at(wanted, every.take(library.index(others)), like)
+        assert library.numpy(found).tolist() == expected[others].tolist()

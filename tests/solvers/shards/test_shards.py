@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from gramlearn.losses import Hinge, LogDetSlack, SquaredHinge
 
-from chunked_statements import Example, Several
+from chunked_statements import Chunked, Example, Several
 from gramlearn import Frobenius, LogDet, Status, VonNeumann, solve
 from gramlearn._base.workers import Here
 from gramlearn.solvers import PrimalNewton
@@ -16,24 +16,51 @@ from gramlearn.solvers.shards.forecast import read_limit
 LOSSES = [Hinge, SquaredHinge, LogDetSlack]
 
 
-@pytest.mark.parametrize("is_scarce", [False, True])
+@pytest.mark.parametrize("share", [0.0, 0.6, float("inf")])
 @pytest.mark.parametrize("regularizer", [LogDet(), VonNeumann(), Frobenius()], ids=repr)
 @pytest.mark.parametrize("loss", LOSSES)
-def test_shards_give_the_value_of_one_memory(loss, regularizer, is_scarce: bool) -> None:
-    """Both certify their gap, so that their values are no farther apart than the two gaps."""
+def test_shards_give_the_value_of_one_memory(loss, regularizer, share: float) -> None:
+    """Both certify their gap, so that their values are no farther apart than the two gaps.
+
+    There may be memory for none of the statements, or for some, or for all.
+    """
     example = Example.of(loss, regularizer)
     whole = solve(example.whole, PrimalNewton(), tol=1e-9)
     shards = range(example.statements.n_chunks)
-    least = Forecast.of(example.statements, shards, *example.points.shape).least
-    crew = Here(least + 1000 if is_scarce else float("inf"))
+    needed = Forecast.of(example.statements, shards, *example.points.shape)
+    crew = Here(needed.least + 1000 + share * needed.statements)
     shards = solve(example.in_shards(crew), Recovering(), tol=1e-9)
-    assert (crew._worker._stride > 1) is is_scarce
+    assert (crew._worker._store.stride > 1) is (share < 1)
     assert whole.status is shards.status is Status.OPTIMAL
     assert shards.relative_gap <= 1e-9
     assert abs(shards.primal - whole.primal) <= 1e-9 * abs(whole.primal)
     assert shards.dual <= whole.primal
     assert whole.dual <= shards.primal
     assert shards.duals == ()
+
+
+def test_what_matters_is_kept_and_read_no_more(monkeypatch) -> None:
+    """Of many steps, only those that look at all constraints read them."""
+    example = Example.of(SquaredHinge, LogDet(), size=20_000, chunk=3000)
+    needed = Forecast.of(example.statements, range(7), *example.points.shape)
+    asked: list[int] = []
+    plain = Chunked.indexed_terms
+
+    def counted(self, chunk, *args):
+        asked.append(chunk)
+        return plain(self, chunk, *args)
+
+    monkeypatch.setattr(Chunked, "indexed_terms", counted)
+    passes = {}
+    for share in (0.0, 0.9):
+        asked.clear()
+        crew = Here(needed.least + 1000 + share * needed.statements)
+        solution = solve(example.in_shards(crew), Recovering(), tol=1e-9)
+        assert crew._worker._store.stride > 1
+        assert solution.status is Status.OPTIMAL
+        passes[share] = len(asked) / 7
+    assert passes[0.9] <= 4
+    assert passes[0.0] > 8
 
 
 @pytest.mark.parametrize("loss", LOSSES)
@@ -120,7 +147,7 @@ def test_points_may_be_tensors(loss) -> None:
     assert abs(found.primal - expected.primal) <= 1e-9 * expected.primal
     assert there.questions == here.questions
     site = there.workers[0]
-    kept = [part.map for parts in site._kept.values() for part in parts]
+    kept = [part.map for parts in site._store._kept.values() for part in parts]
     assert all(isinstance(index, torch.Tensor) for linear in kept for index in linear.indices)
 
 

@@ -11,7 +11,15 @@ from typing import Any, NamedTuple, final
 import numpy as np
 from sklearn.utils import _safe_indexing
 
-from gramlearn._base.arrays import Array, as_real, is_array, is_finite, namespace, to_numpy
+from gramlearn._base.arrays import (
+    Array,
+    as_real,
+    is_array,
+    is_finite,
+    is_on_host,
+    namespace,
+    to_numpy,
+)
 from gramlearn._base.distinct_rows import numbers_of_equal_rows
 from gramlearn._base.points import rows_at
 from gramlearn._base.unit_length import of_unit_length
@@ -28,6 +36,9 @@ from gramlearn.side_information.stored import StoredStatements
 from gramlearn.solvers.shards import PoolOfShards, Site, Source
 
 _ROWS = 1 << 16  # that are made other than they were given in one piece
+_OF_DEVICE = (
+    1 << 24
+)  # statements of a chunk where the points are on a device, to which a launch costs most
 SAMPLE = 20_000  # statements that tell what is a statistic
 
 
@@ -157,7 +168,9 @@ class AtScale:
 
     def placed(self, crew: Crew, X: Any) -> Problem:
         """The problem with its statements, at the workers of a crew; what no metric can honor is left out."""
-        source = self.source
+        on_device = is_array(X) and not is_on_host(X)
+        statements = self.statements.in_chunks_of(_OF_DEVICE) if on_device else self.statements
+        source = replace(self.source, statements=statements)
         crew.place(partial(place_site, source, self.seen), source.sizes, X)
         pool = PoolOfShards(crew, source.common)
         self._warn_of(pool.facts.n_impossible, pool.facts.impossible, pool.size)

@@ -1,10 +1,11 @@
 """loss(t) of one constraint, with its conjugate loss*(lam) = sup_t lam t - loss(t) and the box of lam."""
 
 from abc import ABC, abstractmethod
-from dataclasses import dataclass
+from collections.abc import Sequence
+from dataclasses import dataclass, fields, replace
 from typing import Any, ClassVar, NamedTuple, Self, final
 
-from gramlearn._base.arrays import Array, clipped, is_array, namespace, read
+from gramlearn._base.arrays import Array, clipped, concat, is_array, namespace, read
 
 INF = float("inf")
 _UNSURE = 1e-9  # of a bound: a larger rounding error of t counts as a violation
@@ -86,6 +87,19 @@ class Loss(ABC):
     @abstractmethod
     def take(self, rows: Array | slice) -> Self:
         """Keep the constraints at these rows only; a slice of them without a copy."""
+
+    @final
+    def followed_by(self, others: "Sequence[Loss]") -> Self:
+        """The losses of these constraints, and then of others: the same in all but what each has of its own."""
+        own = {field.name: getattr(self, field.name) for field in fields(self)}
+        return replace(
+            self,
+            **{
+                name: concat([x, *(getattr(other, name) for other in others)], x)
+                for name, x in own.items()
+                if is_array(x)
+            },
+        )
 
     @classmethod
     @abstractmethod

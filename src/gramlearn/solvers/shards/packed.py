@@ -69,12 +69,13 @@ class PackedPrices(NamedTuple):
         low, high = PackedRows.where(at_low), PackedRows.where(at_high)
         return cls(rows, low, high, lam[~(at_low | at_high)])
 
-    def everywhere(self, loss: Loss, like: Array) -> Array:
-        """The prices of all rows of the part, with this loss, zero where none are known."""
-        rows = self.rows.rows(like)
-        lo, hi = loss.take(rows).box(like, self.rows.count)
+    def at(self, wanted: PackedRows, loss: Loss, like: Array) -> Array:
+        """The prices of some rows, which have this loss, zero where none are known."""
+        xp, own, rows = namespace(like), self.rows.rows(like), wanted.rows(like)
         at_low, at_high = self.low.mask(like), self.high.mask(like)
-        xp = namespace(like)
         inside = scatter(self.inside, where_true(~(at_low | at_high)), self.rows.count)
-        prices = xp.where(at_low, lo, xp.where(at_high, hi, inside))
-        return scatter(prices, rows, self.rows.size)
+        at_low, at_high, inside = (
+            xp.take(scatter(x, own, self.rows.size), rows) for x in (at_low, at_high, inside)
+        )
+        lo, hi = loss.box(like, wanted.count)
+        return xp.where(at_low, lo, xp.where(at_high, hi, inside))

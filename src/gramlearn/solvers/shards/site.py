@@ -1,17 +1,14 @@
 """Some of the shards, in one process: what a solve asks of their constraints is answered in sums.
 
-A site keeps little of a shard: which rows matter, in one bit each, the prices that ramps go through, and
-every k-th constraint, as many as there is memory for. A pass over all constraints reads the others anew, the
-next shard while one is worked on, or several where a GPU does the work. What stands for the curved
-constraints, in the many products of a Newton direction, is a sample of them. So memory depends on the points
-and on r, and hardly on how many constraints there are.
+A site keeps little of a shard: which rows matter, in one bit each, and the prices that ramps go through. Its
+`Store` keeps every k-th constraint, as many as there is memory for, and what matters is kept where that fits as
+well. A pass over all constraints reads the others anew. What stands for the curved constraints, in the many
+products of a Newton direction, is a sample of them. So memory depends on the points and on r, and hardly on how
+many constraints there are.
 """
 
 import math
-import os
-from collections import deque
 from collections.abc import Iterator, Sequence
-from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
 from functools import cached_property, reduce
 from typing import Any, NamedTuple, cast, final
@@ -26,7 +23,6 @@ from gramlearn._base.arrays import (
     every_row,
     free_bytes,
     is_array,
-    is_on_host,
     namespace,
     read,
     to_numpy,
@@ -50,12 +46,11 @@ from gramlearn.solvers.shards.answers import (
 )
 from gramlearn.solvers.shards.forecast import Forecast
 from gramlearn.solvers.shards.packed import PackedPrices, PackedRows
-from gramlearn.solvers.shards.source import Shard, Source
+from gramlearn.solvers.shards.source import Source
+from gramlearn.solvers.shards.store import Store
 from gramlearn.solvers.symmetric import Coordinates
 
-_READERS_OF_GPU = 8
 _SPARE = 0.9  # share of the free memory of a device that may be used
-_THINNER = 4  # by such a factor fewer constraints are kept in memory, until they fit
 _HEAD = 1000  # constraints that tell the usual size of t
 _WATCHED = 500  # constraints of a shard that tell how far t moves
 
@@ -67,6 +62,25 @@ class _Chosen(NamedTuple):
     width: float
     prices: int | None
     rows: dict[int, list[PackedRows]]
+    kept: "_Kept"
+
+
+class _Kept:
+    """Chosen constraints that stay in memory, block by block: all of them, or none where there is no room."""
+
+    def __init__(self, room: float) -> None:
+        self._room = room
+        self.size = 0
+        self.duals: dict[int, Dual] | None = {}
+
+    def add(self, block: int, dual: Dual) -> None:
+        """Keep those of a block, as long as there is room."""
+        if self.duals is None:
+            return
+        self.size += dual.size
+        self.duals[block] = dual
+        if self.size > self._room:
+            self.size, self.duals = 0, None
 
 
 @final
@@ -82,17 +96,13 @@ class Site:
         numbers: np.ndarray | None = None,
     ) -> None:
         self._opened = source.over(points, numbers)
-        self._shards = list(shards)
         self._like = self._opened.common.like
         self._rank = self._opened.common.rank
         n_points = int(self._opened.points.shape[0])
-        needed = Forecast.of(source.statements, self._shards, n_points, self._rank)
+        needed = Forecast.of(source.statements, shards, n_points, self._rank)
         room = needed.kept(min(memory, _SPARE * free_bytes(self._like)))
-        self._stride = 1  # of the constraints that are kept
-        while needed.statements > max(room, 1.0) * self._stride:
-            self._stride *= _THINNER
+        self._store = Store(self._opened, shards, needed, room)
         self._facts: Facts | None = None
-        self._kept: dict[int, list[Part]] = {}
         self._units: list[float] = []
         self._stand_in = 1.0
         self._chosen: dict[int, _Chosen] = {}
@@ -123,7 +133,7 @@ class Site:
         """Read all shards once, and keep what there is memory for."""
         sizes, heads, impossible, is_smooth, objection = {}, {}, [], True, None
         spectrum = as_real(self._opened.source.spectrum, self._like)
-        for shard, (dual, lost) in self._read():
+        for shard, (dual, lost) in self._store.load():
             impossible.append(lost)
             sizes[shard] = [part.size for part in dual.parts]
             some = [
@@ -137,7 +147,6 @@ class Site:
             pool = PoolHere(dual)
             is_smooth = is_smooth and pool.is_smooth
             objection = objection or pool.objection()
-            self._kept[shard] = self._thinned(dual.parts, self._opened.first(shard), self._stride)
         lost = np.sort(np.concatenate(impossible)) if impossible else np.zeros(0, dtype=int)
         return Facts(sizes, heads, is_smooth, objection, lost.size, lost[:1].tolist())
 
@@ -159,21 +168,24 @@ class Site:
         found: dict[int, list[PackedRows]] = {}
         size = out_of = 0
         sums = _Sums(self._like, self._rank)
-        for shard, dual in self._duals(sought.stride):
+        kept = _Kept(self._store.spare - self._size_of_kept)
+        for block, dual in self._duals(sought.stride):
             first = math.ceil(sought.density * dual.size)
             rows = dual.every_row
             if not sought.everywhere:
                 rows = near_rows(dual, framed, 1, first, products)
             if sought.stride == 1 and sum(int(r.shape[0]) for r in rows) >= MOST * dual.size:
                 rows = dual.every_row
-            found[shard] = [
+            found[block] = [
                 PackedRows.of(some, part.size) for some, part in zip(rows, dual.parts, strict=True)
             ]
-            size, out_of = size + sum(some.count for some in found[shard]), out_of + dual.size
-            working = self._working(shard, dual, rows, sought)
-            thinning = self._thinning(shard, working, sought.stride)
+            some = _cut(dual, rows)
+            size, out_of = size + some.size, out_of + dual.size
+            kept.add(block, some)
+            working = self._working(block, some, found[block], sought)
+            thinning = self._thinning(block, found[block], sought.stride)
             sums.add(working.costs(framed, products), None, thinning)
-        self._chosen[chosen] = _Chosen(sought.stride, sought.width, sought.prices, found)
+        self._chosen[chosen] = _Chosen(sought.stride, sought.width, sought.prices, found, kept)
         return Looked(size, out_of, self._put_aside(costs, sums))
 
     def narrow(self, old: int, new: int, width: float, prices: int | None) -> None:
@@ -182,16 +194,16 @@ class Site:
 
     def read(self, chosen: int, costs: int, at: At) -> Reading:
         """The costs of what was chosen, at X."""
-        stride, sums = self._chosen[chosen].stride, _Sums(self._like, self._rank)
-        for shard, working, found, moved in self._costs(chosen, at):
-            sums.add(found, moved, self._thinning(shard, working, stride))
+        known, sums = self._chosen[chosen], _Sums(self._like, self._rank)
+        for block, _, found, moved in self._costs(chosen, at):
+            sums.add(found, moved, self._thinning(block, known.rows[block], known.stride))
         return self._put_aside(costs, sums)
 
     def losses_of_all(self, at: At) -> float:
         """The losses of all constraints at X, as they are."""
         framed, products = at.framed(self._like), Products()
         return sum(
-            WorkingHere.of(dual, dual.every_row, Look(1, 0.0, 0)).costs(framed, products).losses
+            WorkingHere.of_all(dual, Look(1, 0.0, 0)).costs(framed, products).losses
             for _, dual in self._duals(1)
         )
 
@@ -206,16 +218,16 @@ class Site:
     def remember(self, chosen: int, prices: int, at: At) -> None:
         """Keep the prices at X, under this number."""
         self._prices[prices] = {
-            shard: [
+            block: [
                 PackedPrices.of(lam, part.loss, rows)
                 for lam, part, rows in zip(
                     working.exact.split(costs.lam),
                     working.exact.parts,
-                    self._chosen[chosen].rows[shard],
+                    self._chosen[chosen].rows[block],
                     strict=True,
                 )
             ]
-            for shard, working, costs, _ in self._costs(chosen, at)
+            for block, working, costs, _ in self._costs(chosen, at)
         }
 
     def change(self, old: int, new: int) -> float:
@@ -255,66 +267,79 @@ class Site:
         self._curved[new] = self._curved[costs].in_single(scale, peak)
         return _bends(self._curved[new], self._rank)
 
-    # ---- shards -----------------------------------------------------------------------------
+    # ---- blocks of constraints ---------------------------------------------------------------
 
     def _costs(
         self, chosen: int, at: At
     ) -> Iterator[tuple[int, WorkingHere, CostsHere, Array | None]]:
-        """The costs of what was chosen, shard by shard, and how a step moves their adjoint."""
+        """The costs of what was chosen, block by block, and how a step moves their adjoint."""
         known = self._chosen[chosen]
         framed, products = at.framed(self._like), Products()
-        for shard, dual in self._duals(known.stride):
-            rows = [some.rows(self._like) for some in known.rows[shard]]
-            working = self._working(shard, dual, rows, known)
+        for block, dual in self._chosen_duals(known):
+            rows = known.rows[block]
+            working = self._working(block, dual, rows, known)
             costs, moved = working.costs(framed, products), None
             if at.step is not None:
                 costs, moved = costs.ahead(as_real(at.step, self._like))
             elif at.prices is not None:
-                prices = self._known_prices(shard, dual, known.stride, at.prices)
+                prices = self._known_prices(block, working.exact, rows, at.prices)
                 costs = working.at_prices(costs, prices or self._no_prices(dual))
             elif at.exact:
                 costs = costs.with_kinks()
-            yield shard, working, costs, moved
+            yield block, working, costs, moved
+
+    def _chosen_duals(self, known: _Chosen) -> Iterator[tuple[int, Dual]]:
+        """What was chosen, block by block: kept, or cut out of all constraints again."""
+        if known.kept.duals is not None:
+            yield from known.kept.duals.items()
+            return
+        for block, dual in self._duals(known.stride):
+            yield block, _cut(dual, [some.rows(self._like) for some in known.rows[block]])
+
+    @property
+    def _size_of_kept(self) -> int:
+        """How many chosen constraints are kept; what was narrowed shares them."""
+        return sum(kept.size for kept in {known.kept for known in self._chosen.values()})
 
     def _working(
-        self, shard: int, dual: Dual, rows: list[Array], ramps: "_Chosen | Sought"
+        self, block: int, dual: Dual, rows: list[PackedRows], ramps: "_Chosen | Sought"
     ) -> WorkingHere:
+        """The constraints of a dual, all of which were chosen: those of a block at these rows."""
         prices = None
         if ramps.width and ramps.prices is not None:
-            prices = self._known_prices(shard, dual, ramps.stride, ramps.prices)
-        return WorkingHere.of(dual, rows, Look(ramps.stride, ramps.width, 0, False, prices))
+            prices = self._known_prices(block, weighted(dual, ramps.stride), rows, ramps.prices)
+        return WorkingHere.of_all(dual, Look(ramps.stride, ramps.width, 0, False, prices))
 
     def _put_aside(self, costs: int, sums: "_Sums") -> Reading:
         """Keep what stands for the curved constraints, and the t that are watched, under this number."""
         self._curved[costs], self._watched[costs] = sums.curved, sums.watched
         return sums.total
 
-    def _thinning(self, shard: int, working: WorkingHere, stride: int) -> tuple[int, int]:
-        """How many curved constraints of a shard may stand for all of them, and where to begin."""
-        return math.ceil(self._stand_in * stride * working.whole.size), shard
+    def _thinning(self, block: int, rows: list[PackedRows], stride: int) -> tuple[int, int]:
+        """How many curved constraints of a block may stand for all of them, and where to begin."""
+        size = sum(some.size for some in rows)
+        return math.ceil(self._stand_in * stride * size), block
 
-    def _known_prices(self, shard: int, dual: Dual, stride: int, prices: int) -> list[Array] | None:
-        """Remembered prices of all constraints of a shard; None where it came here since."""
-        known = self._prices.get(prices, {}).get(shard)
+    def _known_prices(
+        self, block: int, dual: Dual, rows: list[PackedRows], prices: int
+    ) -> list[Array] | None:
+        """Remembered prices of a dual, which has a block's constraints at these rows.
+
+        None where the block came here since.
+        """
+        known = self._prices.get(prices, {}).get(block)
         if known is None:
             return None
-        parts = zip(known, weighted(dual, stride).parts, strict=True)
-        return [packed.everywhere(part.loss, self._like) for packed, part in parts]
+        pieces = zip(known, rows, dual.parts, strict=True)
+        return [packed.at(some, part.loss, self._like) for packed, some, part in pieces]
 
     def _no_prices(self, dual: Dual) -> list[Array]:
         return [constant(0.0, self._like, part.size) for part in dual.parts]
 
     def _duals(self, stride: int) -> Iterator[tuple[int, Dual]]:
-        """Every `stride`-th constraint of the shards, one after another: from memory, or read anew."""
-        if stride % self._stride:
-            for shard, (dual, _) in self._read():
-                first = self._opened.first(shard)
-                yield shard, self._with_units(self._thinned(dual.parts, first, stride))
-            return
-        for shard, parts in self._kept.items():
-            first = self._opened.first(shard)
-            first = (first + -first % self._stride) // self._stride
-            yield shard, self._with_units(self._thinned(parts, first, stride // self._stride))
+        """Every `stride`-th constraint, block by block."""
+        for block, parts in self._store.blocks(stride):
+            yield block, self._with_units(parts)
 
     def _with_units(self, parts: list[Part]) -> Dual:
         units = zip(parts, self._units, strict=True)
@@ -322,29 +347,14 @@ class Site:
             self._opened.common, parts=tuple(replace(part, unit=unit) for part, unit in units)
         )
 
-    def _thinned(self, parts: Sequence[Part], first: int, stride: int) -> list[Part]:
-        """Every `stride`-th constraint, where the first one of each part has this number."""
-        if stride == 1:
-            return list(parts)
-        start = -first % stride
-        counts = [max(-(-(part.size - start) // stride), 0) for part in parts]
-        return [
-            part.index_rows(every_row(count, self._like) * stride + start)
-            for part, count in zip(parts, counts, strict=True)
-        ]
 
-    def _read(self) -> Iterator[tuple[int, Shard]]:
-        """Read the shards, the next ones in the background."""
-        n_readers = _n_readers(self._like)
-        with ThreadPoolExecutor(n_readers) as background:
-            ahead = deque(
-                background.submit(self._opened.read, shard) for shard in self._shards[:n_readers]
-            )
-            for k, shard in enumerate(self._shards):
-                found = ahead.popleft().result()
-                for following in self._shards[k + n_readers : k + n_readers + 1]:
-                    ahead.append(background.submit(self._opened.read, following))
-                yield shard, found
+def _cut(dual: Dual, rows: list[Array]) -> Dual:
+    """The dual of these rows only; where they are all, the dual itself."""
+    return (
+        dual
+        if sum(int(some.shape[0]) for some in rows) == dual.size
+        else dual.materialize_rows(rows)
+    )
 
 
 class _Sums:
@@ -390,11 +400,6 @@ class _Sums:
     def watched(self) -> tuple[Array, Array]:
         """Some of the t, and their usual size."""
         return concat(self._t, self._like), concat(self._units, self._like)
-
-
-def _n_readers(like: Array) -> int:
-    """How many shards are read at once: one beside the work, or many where a GPU does that."""
-    return 1 if is_on_host(like) else min(_READERS_OF_GPU, os.cpu_count() or 1)
 
 
 def _sums(costs: CostsHere, moved: Array | None) -> Reading:

@@ -6,11 +6,11 @@ chunk of them.
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from typing import Any, NamedTuple, Protocol, final
+from typing import Any, NamedTuple, Protocol, cast, final
 
 import numpy as np
 
-from gramlearn._base.arrays import Array, as_index, as_real, to_numpy
+from gramlearn._base.arrays import Array, as_index, as_real, concat, to_numpy
 from gramlearn._base.distinct_rows import numbers_of_equal_rows
 from gramlearn.problem.dual import Dual, Origin, Part
 from gramlearn.problem.linear_maps import Direction, PointMap
@@ -90,6 +90,18 @@ class Shard(NamedTuple):
 
     dual: Dual
     impossible: np.ndarray
+
+
+def joined_parts(parts: Sequence[Part]) -> Part:
+    """The constraints of the same part of several shards."""
+    first, *others = parts
+    if not others:
+        return first
+    maps = [cast(PointMap, part.map) for part in parts]
+    columns = zip(*(linear.indices for linear in maps), strict=True)
+    indices = tuple(concat(list(column), column[0]) for column in columns)
+    loss = first.loss.followed_by([part.loss for part in others])
+    return replace(first, map=replace(maps[0], indices=indices), loss=loss)
 
 
 @final
