@@ -23,7 +23,7 @@ def crew_for(shared: Any, client: Any, memory: float | None) -> Crew:
         client = current_client()
     if client is None:
         return Here(0.5 * available_memory() if memory is None else memory)
-    if not is_numpy(shared) and is_array(shared):
+    if is_array(shared) and not (is_numpy(shared) or is_lazy(shared)):
         raise TypeError(
             f"`X` is a {type(shared).__module__}.{type(shared).__name__}, and tensors do not travel to the "
             "workers of `client`; pass an array of NumPy or Dask, or leave out the client."

@@ -1,4 +1,4 @@
-"""Arrays of Dask, which are computed where and when they are asked for, by what they are asked alone."""
+"""Arrays of Dask, known by their methods: what is made of them is made where and when it is asked for."""
 
 from collections.abc import Callable
 from typing import Any
@@ -19,13 +19,12 @@ def is_any_lazy(*arrays: object) -> bool:
 def rows_by_rows(
     function: Callable[..., Any], first: Any, *others: Any, columns: int | None, dtype: Any
 ) -> Any:
-    """function(rows of the first, the same rows of the others), block by block, when it is asked for.
+    """function(some rows of the first, the same rows of the others), where and when it is asked for.
 
-    It gives so many columns, or one number for each row where that is None. What one block of rows needs is in
-    one place, so that others may be elsewhere.
+    It gives so many columns, or one number for each row where that is None.
     """
     whole = first.rechunk(dict.fromkeys(range(1, first.ndim), -1))
-    beside = [other.rechunk({**dict(enumerate(whole.chunks[:1])), 1: -1}) for other in others]
+    beside = [other.rechunk({0: whole.chunks[0], 1: -1}) for other in others]
     given: dict[str, Any] = {"dtype": dtype, "meta": np.empty((0,) * (2 if columns else 1), dtype)}
     if columns is None:
         given["drop_axis"] = list(range(1, first.ndim))
@@ -34,8 +33,14 @@ def rows_by_rows(
     return whole.map_blocks(function, *beside, **given)
 
 
-def number_of_all(function: Callable[[Any], float], X: Any) -> Any:
-    """function(all rows), one number, in one place when it is asked for."""
-    whole = X.rechunk(-1)
+def number_of_all(function: Callable[..., float], first: Any, *others: Any) -> Any:
+    """function(all rows of each), one number, which is made in one place when it is asked for."""
+    whole, *beside = (X.rechunk(-1) for X in (first, *others))
     axes = list(range(whole.ndim))
-    return whole.map_blocks(function, drop_axis=axes, dtype=float, meta=np.empty((), float))
+    return whole.map_blocks(
+        _as_array, *beside, function=function, drop_axis=axes, dtype=float, meta=np.empty((), float)
+    )
+
+
+def _as_array(*arrays: np.ndarray, function: Callable[..., float]) -> np.ndarray:
+    return np.asarray(function(*arrays), dtype=float)

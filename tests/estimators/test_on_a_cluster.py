@@ -1,0 +1,202 @@
+"""A metric learned by the workers of a Dask cluster is that of one machine, also where one of them is killed."""
+
+import os
+import signal
+import threading
+import time
+import warnings
+
+import numpy as np
+import pytest
+from gramlearn.side_information import Pairs
+
+from gramlearn import MetricLearner, Status
+
+distributed = pytest.importorskip("distributed")
+da = pytest.importorskip("dask.array")
+pytestmark = pytest.mark.xdist_group("cluster")  # one cluster for all
+
+rng = np.random.default_rng(0)
+N, D, SIZE = 300, 4, 4000
+X = rng.standard_normal((N, D)) * [1.0, 2.0, 0.5, 1.0]
+BLOCKS = da.from_array(X, chunks=(100, 3))
+i, j = np.array(np.triu_indices(N, 1))[:, rng.permutation(N * (N - 1) // 2)[:SIZE]]
+ALIKE = np.abs(X[i, 0] - X[j, 0]) < 0.5
+LEARNER = {"loss": "squared_hinge", "C": 0.01, "bounds": (2.0, 8.0), "tol": 1e-9, "random_state": 0}
+
+
+@pytest.fixture(scope="module")
+def side(tmp_path_factory):
+    pyarrow = pytest.importorskip("pyarrow")
+    from pyarrow.parquet import write_table
+
+    path = tmp_path_factory.mktemp("cluster") / "pairs.parquet"
+    # Chunks are at least so many rows that a few of them are one: four files make four.
+    path.mkdir()
+    for part in range(4):
+        rows = slice(part * SIZE // 4, (part + 1) * SIZE // 4)
+        table = pyarrow.table({"i": i[rows], "j": j[rows], "alike": ALIKE[rows]})
+        write_table(table, path / f"{part}.parquet")
+    stored = Pairs.from_parquet(path, n_points=N)
+    object.__setattr__(stored.columns, "chunk_rows", SIZE // 4)
+    assert stored.n_chunks == 4
+    return stored
+
+
+@pytest.fixture(scope="module")
+def whole(side):
+    learner = MetricLearner(**LEARNER).fit(X, side=side)
+    assert learner.solution_.status is Status.OPTIMAL
+    return learner
+
+
+@pytest.fixture(scope="module")
+def client():
+    import dask
+
+    settings = {"distributed.worker.daemon": False, "distributed.logging.distributed": "critical"}
+    with (
+        dask.config.set(settings),
+        distributed.LocalCluster(
+            n_workers=1, threads_per_worker=1, dashboard_address=None, memory_limit="1GiB"
+        ) as cluster,
+        distributed.Client(cluster) as client,
+    ):
+        yield client
+
+
+def of_so_many(client, count: int) -> None:
+    client.cluster.scale(count)
+    client.wait_for_workers(count, timeout=30)
+
+
+def check_same(learner: MetricLearner, whole: MetricLearner) -> None:
+    solution = learner.solution_
+    assert solution.status is Status.OPTIMAL
+    assert solution.relative_gap <= 1e-9
+    assert abs(solution.primal - whole.solution_.primal) <= 1e-9 * whole.solution_.primal
+
+
+@pytest.mark.parametrize("count", [1, 2, 4])
+def test_the_value_and_certificate_of_one_machine(client, side, whole, count: int) -> None:
+    of_so_many(client, count)
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")  # such as those about large graphs
+        for points, given in ((X, client), (BLOCKS, None)):
+            learner = MetricLearner(**LEARNER).fit(points, side=side, client=given)
+            check_same(learner, whole)
+            assert learner.bytes_moved_ > 0
+    spilled = client.run(lambda dask_worker: getattr(dask_worker.data, "spilled_total", None))
+    assert all(not any(total or ()) for total in spilled.values())
+    deadline = time.monotonic() + 10
+    while sum(client.run(_count_workers).values()) and time.monotonic() < deadline:
+        time.sleep(0.05)
+    assert sum(client.run(_count_workers).values()) == 0  # nothing is left there
+
+
+def _count_workers() -> int:
+    from gramlearn._base.workers.on_dask import _WORKERS
+
+    return len(_WORKERS)
+
+
+def test_pairs_in_memory_travel_once(client, whole) -> None:
+    pairs = Pairs(np.c_[i, j][ALIKE], np.c_[i, j][~ALIKE], n_points=N)
+    check_same(MetricLearner(**LEARNER).fit(X, side=pairs, client=client), whole)
+
+
+def test_what_moves_does_not_depend_on_how_many_pairs_there_are(client, tmp_path) -> None:
+    moved = []
+    for size in (1000, 4000):
+        np.save(tmp_path / f"{size}.npy", np.c_[i, j][ALIKE][:size])
+        pairs = Pairs.from_npy(tmp_path / f"{size}.npy", n_points=N)
+        learner = MetricLearner(**LEARNER | {"C": 0.01 * 1000 / size}).fit(X, side=pairs, client=client)
+        moved.append(learner.bytes_moved_ / learner.n_iter_)
+    assert moved[1] <= 2 * moved[0]
+
+
+def test_two_fits_at_once_both_end(client, side, whole) -> None:
+    found = {}
+
+    def fit(name: str) -> None:
+        found[name] = MetricLearner(**LEARNER).fit(X, side=side, client=client)
+
+    threads = [threading.Thread(target=fit, args=(name,)) for name in ("one", "other")]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join(timeout=60)
+    for name in ("one", "other"):
+        check_same(found[name], whole)
+
+
+def test_what_was_learned_is_lazy_on_arrays_of_dask(client, whole) -> None:
+    first, other = BLOCKS, BLOCKS[::-1]
+    lazy = [
+        (whole.transform(first), whole.transform(X)),
+        (whole.pair_distance((first, other)), whole.pair_distance((X, X[::-1]))),
+        (whole.pair_distance(da.stack([first, other], axis=1)), whole.pair_distance((X, X[::-1]))),
+        (whole.predict((first, other)), whole.predict((X, X[::-1]))),
+    ]
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        for found, expected in lazy:
+            assert hasattr(found, "__dask_graph__")
+            assert found.shape == expected.shape
+            assert found.compute() == pytest.approx(expected, abs=1e-12)
+            assert found.compute().dtype == found.dtype == expected.dtype
+
+
+def test_a_killed_worker_costs_the_reload_of_its_chunks(client, side, whole) -> None:
+    of_so_many(client, 2)
+    killed = []
+
+    def kill(record) -> None:
+        if record.iteration == 3 and not killed:
+            killed.append(min(client.run(os.getpid).values()))
+            os.kill(killed[0], signal.SIGKILL)
+
+    learner = MetricLearner(**LEARNER, callback=kill).fit(X, side=side, client=client)
+    assert killed
+    check_same(learner, whole)
+
+
+def test_a_worker_that_leaves_too_little_memory_costs_a_sentence(client, side, monkeypatch) -> None:
+    """Nobody takes its place, and the others have no room for its chunks."""
+    from gramlearn._base.workers import on_dask
+
+    client.wait_for_workers(2, timeout=30)
+    monkeypatch.setattr(on_dask, "_PATIENCE", 0.0)
+    lost = []
+
+    def lose(record) -> None:
+        if record.iteration == 2:
+            lost.append(sorted(client.scheduler_info(n_workers=-1)["workers"])[0])
+            client.retire_workers(lost[-1:], close_workers=True)
+            monkeypatch.setattr(on_dask, "_USABLE", 1e-4)
+
+    with pytest.raises(ValueError, match=r"`memory_limit` leaves .* or the memory of the workers"):
+        MetricLearner(**LEARNER, callback=lose).fit(X, side=side, client=client)
+    assert lost
+
+
+def test_a_closed_client_is_refused(client, side) -> None:
+    with distributed.Client(client.cluster, set_as_default=False) as other:
+        pass
+    with pytest.raises(ValueError, match=r"`client` is closed; pass a distributed\.Client that is"):
+        MetricLearner(**LEARNER).fit(X, side=side, client=other)
+
+
+def test_what_is_wrong_with_a_file_is_said_by_the_worker_that_reads_it(client, side, tmp_path) -> None:
+    table = np.c_[i, j][ALIKE]
+    np.save(tmp_path / "pairs.npy", table)
+    pairs = Pairs.from_npy(tmp_path / "pairs.npy", n_points=N)
+
+    def shorten(record) -> None:
+        if record.iteration == 1:
+            np.save(tmp_path / "pairs.npy", table[:-5])
+
+    least = MetricLearner(**LEARNER).forecast(X, pairs).least
+    learner = MetricLearner(**LEARNER, callback=shorten, memory_limit=least + 1000)
+    with pytest.raises(ValueError, match=r"pairs\.npy has been changed since it was opened"):
+        learner.fit(X, side=pairs, client=client)
