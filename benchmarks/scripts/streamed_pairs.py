@@ -14,6 +14,7 @@ import argparse
 import tempfile
 import threading
 import time
+from collections import defaultdict
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
 from functools import partial
@@ -24,7 +25,7 @@ import numpy as np
 
 from benchmarks.contestants._ours import solve_quietly
 from benchmarks.instance import LIBRARIES, Instance, Spec
-from benchmarks.scripts.billion_pairs import Memory, make_large, print_profile
+from benchmarks.scripts.billion_pairs import Memory, make_large
 
 __all__ = ["main"]
 
@@ -45,9 +46,7 @@ def main() -> None:
     parser.add_argument("--form", choices=("npy", "parquet"), nargs="+", default=["npy"])
     parser.add_argument("--chunk-rows", type=int, nargs="+", help="default: those of the files")
     parser.add_argument("--limit", type=float, nargs="+", default=[float("inf")], help="bytes")
-    parser.add_argument(
-        "--profile", action="store_true", help="what each solve does, in place of times"
-    )
+    parser.add_argument("--profile", action="store_true", help="seconds of each solve by question")
     parser.add_argument(
         "--folder", type=Path, help="where files are written for as long as it runs"
     )
@@ -82,14 +81,14 @@ def main() -> None:
                 chunked = stored if rows is None else stored.in_chunks_of(rows)
                 for limit in options.limit:
                     words = f"{form} | {rows or 'as they are'} | {limit / 1e9:.3g}"
-                    row = partial(_row, instance, chunked, limit)
+                    row, asked = measure(instance, chunked, limit)
+                    print(f"| {words} | {row} |", flush=True)
                     if options.profile:
-                        print_profile(instance, row)
-                    else:
-                        print(f"| {words} | {row()} |", flush=True)
+                        print(asked, flush=True)
 
 
-def _row(instance: Instance, stored: Any, limit: float) -> str:
+def measure(instance: Instance, stored: Any, limit: float) -> tuple[str, str]:
+    """A row of the table, and how often each question was asked and how many seconds the answers took."""
     import gramlearn as gl
     from gramlearn._base.workers import Here
     from gramlearn.solvers.shards import PoolOfShards, Recovering, Site, Source
@@ -106,19 +105,41 @@ def _row(instance: Instance, stored: Any, limit: float) -> str:
         try:
             crew.place(partial(Site, source), source.sizes, like)
         except ValueError as error:
-            return str(error)
+            return str(error), ""
         problem = bare.with_pool(PoolOfShards(crew, bare.dual))
         memory.wait()
         middle = time.perf_counter()
+        asked = _Asked(crew)
         solution = solve_quietly(problem, Recovering(), tol=1e-6)
         memory.wait()
         ended = time.perf_counter()
     passes = statements.rows_read / stored.size
-    return (
+    row = (
         f"{middle - began:.2f} | {ended - middle:.2f} | {passes:.2f} | {statements.seconds:.1f} | "
         f"{memory.at_first / 1e9:.1f} | {memory.peak / 1e9:.1f} | {solution.relative_gap:.1e} | "
         f"{solution.primal:.12g} | {solution.iterations} | {solution.status.name}"
     )
+    return row, str(asked)
+
+
+class _Asked:
+    """Questions to a crew from here on, timed."""
+
+    def __init__(self, crew: Any) -> None:
+        self._answer = crew.map
+        self._seconds: defaultdict[str, list[float]] = defaultdict(list)
+        crew.map = self._timed
+
+    def _timed(self, question: str, *args: Any) -> Any:
+        began = time.perf_counter()
+        answers = self._answer(question, *args)
+        self._seconds[args[1]].append(time.perf_counter() - began)
+        return answers
+
+    def __str__(self) -> str:
+        return ", ".join(
+            f"{name} {len(s)} times {sum(s):.2f} s" for name, s in self._seconds.items()
+        )
 
 
 class Timed:

@@ -397,7 +397,7 @@ def test_bad_rows_are_named_with_file_and_row_group(name: str, tmp_path: Path) -
     table = good | {"upper": [1.0, None, 1.0]} | change
     path = store(tmp_path / "bad.parquet", table, rows_a_group=2)
     stored = Pairs.from_parquet(path, n_points=N_POINTS, upper="upper", lower=2.0, weight="weight")
-    for use in (stored.read, lambda: stored.indexed_terms(0, Hinge()), lambda: stored.sample(2)):
+    for use in (stored.read, lambda: stored.indexed_terms(0, Hinge()), lambda: stored.sample(3)):
         with pytest.raises(ValueError, match=r"bad\.parquet, row group") as raised:
             use()
         assert all(word in str(raised.value) for word in words), raised.value

@@ -20,6 +20,7 @@ from gramlearn.sources.columns import (
     ArrayColumns,
     Columns,
     JoinedColumns,
+    SomeRows,
     Wanted,
     cut,
 )
@@ -127,6 +128,20 @@ def test_chunks_may_be_larger(name: str, tmp_path: Path) -> None:
     assert larger.n_chunks < columns.n_chunks
     found = [larger.read(chunk, ["i"])[0] for chunk in range(larger.n_chunks)]
     np.testing.assert_array_equal(np.concatenate(found), table["i"])
+
+
+@pytest.mark.parametrize("name", SOURCES)
+def test_some_rows_are_rows_of_the_table(name: str, tmp_path: Path) -> None:
+    columns, table = SOURCES[name](tmp_path), make_table()
+    rng = np.random.default_rng(2)
+    chosen = tuple(np.flatnonzero(rng.random(size) < 0.2) for size in columns.sizes)
+    some = SomeRows(columns, chosen)
+    assert some.sizes == [len(rows) for rows in chosen]
+    for chunk, rows in enumerate(chosen):
+        for column, found in zip(NAMES, some.read(chunk, NAMES), strict=True):
+            np.testing.assert_array_equal(found, table[column][columns.rows(chunk)][rows])
+        if rows.size:
+            assert some.place(chunk, 0) == columns.place(chunk, int(rows[0]))
 
 
 @pytest.mark.parametrize("name", SOURCES)

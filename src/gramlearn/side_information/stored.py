@@ -7,10 +7,12 @@ so that whatever is a sum over constraints (a value, a gradient, a Hessian) is a
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
+from itertools import pairwise
 from typing import Any, NoReturn, Self, final
 
 import numpy as np
 
+from gramlearn._base.ahead import at_once, made_ahead
 from gramlearn._base.validation import check_count, generator
 from gramlearn.problem.constraints.indexed import IndexedTerm
 from gramlearn.problem.losses import BoundedLoss
@@ -18,11 +20,12 @@ from gramlearn.side_information import tables
 from gramlearn.side_information.digest import digest
 from gramlearn.side_information.indexing import distinct_numbers
 from gramlearn.side_information.stated import Stated
-from gramlearn.sources.columns import NUMBERS, ROW_NUMBERS, YES_OR_NO, Columns, Wanted
+from gramlearn.sources.columns import NUMBERS, ROW_NUMBERS, YES_OR_NO, Columns, SomeRows, Wanted
 from gramlearn.sources.parquet_columns import ParquetColumns
 
 _NARROW = 2**31  # points whose row numbers have 32 bits
 _NUMBER_BYTES = 8
+_SHARE = 0.05  # of the memory there is, for chunks of which a sample is taken
 
 
 @final
@@ -250,20 +253,23 @@ class StoredStatements(ABC):
     def sample(self, n: int, random_state: Any = None) -> Any:
         """So many statements in memory, each equally likely; all where there are no more.
 
-        It takes a pass over the chunks. The same seed draws the same statements, however they are cut. Of
-        those drawn, pairs that are stated to be similar and not to be are left out.
+        It takes a pass over the chunks of Parquet, and reads no other rows of .npy; what is drawn is checked.
+        The same seed draws the same statements, however they are cut. Of those drawn, pairs that are stated to
+        be similar and not to be are left out.
         """
         n = check_count(n, "n")
         drawn = np.arange(self.size)
         if n < self.size:
             drawn = np.sort(distinct_numbers(generator(random_state), self.size, n))
-        parts = []
-        for k in range(self.n_chunks):
-            rows = self.rows(k)
-            inside = drawn[slice(*np.searchsorted(drawn, (rows.start, rows.stop)))]
-            if inside.size:
-                parts.append(self.statements(k).take(inside - rows.start))
-        return self._in_memory(self._consistent(Chunk.join(parts)))
+        rows = [self.rows(k) for k in range(self.n_chunks)]
+        ends = np.searchsorted(drawn, [some.start for some in rows] + [self.size])
+        inside = (drawn[start:stop] for start, stop in pairwise(ends))
+        chosen = tuple(places - some.start for places, some in zip(inside, rows, strict=True))
+        some = replace(self, columns=SomeRows(self.columns, chosen))
+        chunks = [k for k in range(self.n_chunks) if chosen[k].size]
+        each = max(self.bytes_to_read(k) for k in chunks)
+        parts = made_ahead(some.statements, chunks, at_once(each, _SHARE))
+        return self._in_memory(self._consistent(Chunk.join(list(parts))))
 
     @final
     def describe(self, k: int) -> str:

@@ -7,8 +7,9 @@ names and counts, and no open file.
 
 from abc import ABC, abstractmethod
 from bisect import bisect_right
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
+from functools import partial
 from itertools import accumulate, pairwise
 from typing import Any, NamedTuple, final
 
@@ -85,6 +86,10 @@ class Columns(ABC):
     @abstractmethod
     def marks(self) -> list[bytes]:
         """What is the same for the same rows: of a file its path, size and time, of an array its numbers."""
+
+    def take(self, chunk: int, names: Sequence[str], rows: np.ndarray) -> list[np.ndarray]:
+        """These columns at some rows of a chunk."""
+        return [column[rows] for column in self.read(chunk, names)]
 
     @abstractmethod
     def place(self, chunk: int, row: int) -> str:
@@ -174,6 +179,41 @@ class ArrayColumns(Columns):
 
 @final
 @dataclass(frozen=True, eq=False)
+class SomeRows(Columns):
+    """Some rows of each chunk of other columns, ascending."""
+
+    columns: Columns
+    chosen: tuple[np.ndarray, ...]
+
+    @property
+    def types(self) -> Mapping[str, np.dtype[Any]]:
+        return self.columns.types
+
+    @property
+    def sizes(self) -> Sequence[int]:
+        return [len(rows) for rows in self.chosen]
+
+    @property
+    def source(self) -> str:
+        return self.columns.source
+
+    def read(self, chunk: int, names: Sequence[str]) -> list[np.ndarray]:
+        return self.columns.take(chunk, names, self.chosen[chunk])
+
+    @property
+    def marks(self) -> list[bytes]:
+        return [*self.columns.marks, *(rows.tobytes() for rows in self.chosen)]
+
+    def in_chunks_of(self, n_rows: int) -> "SomeRows":
+        del n_rows  # they are few
+        return self
+
+    def place(self, chunk: int, row: int) -> str:
+        return self.columns.place(chunk, int(self.chosen[chunk][row]))
+
+
+@final
+@dataclass(frozen=True, eq=False)
 class JoinedColumns(Columns):
     """The rows of several tables, one after another.
 
@@ -202,10 +242,28 @@ class JoinedColumns(Columns):
 
     def read(self, chunk: int, names: Sequence[str]) -> list[np.ndarray]:
         k, inside = self._part_of(chunk)
-        constants, part = self.constants[k], self.parts[k]
+        size = self.parts[k].sizes[inside]
+        return self._with_constants(k, names, size, partial(self.parts[k].read, inside))
+
+    def take(self, chunk: int, names: Sequence[str], rows: np.ndarray) -> list[np.ndarray]:
+        k, inside = self._part_of(chunk)
+
+        def read(stored: Sequence[str]) -> list[np.ndarray]:
+            return self.parts[k].take(inside, stored, rows)
+
+        return self._with_constants(k, names, len(rows), read)
+
+    def _with_constants(
+        self,
+        k: int,
+        names: Sequence[str],
+        size: int,
+        read: Callable[[Sequence[str]], list[np.ndarray]],
+    ) -> list[np.ndarray]:
+        """What is read of a table, and what is the same for all of its rows."""
+        constants = self.constants[k]
         stored = [name for name in names if name not in constants]
-        found = dict(zip(stored, part.read(inside, stored), strict=True))
-        size = part.sizes[inside]
+        found = dict(zip(stored, read(stored), strict=True))
         return [
             found[name] if name in found else np.broadcast_to(constants[name], size)
             for name in names

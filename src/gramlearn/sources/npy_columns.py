@@ -49,7 +49,7 @@ class NpyTable:
             )
         return cls(stamp, tuple(fitting[0]), len(array), array.dtype)
 
-    def read(self, rows: slice, names: Sequence[str]) -> dict[str, np.ndarray]:
+    def read(self, rows: slice | np.ndarray, names: Sequence[str]) -> dict[str, np.ndarray]:
         """Some of its columns, copied, for the file may be mapped no longer than this takes."""
         self.stamp.check()
         array = read_npy(self.stamp.path)
@@ -91,10 +91,16 @@ class NpyColumns(Columns):
         return self.tables[0].stamp.name
 
     def read(self, chunk: int, names: Sequence[str]) -> list[np.ndarray]:
+        return self._read(self.rows(chunk), names)
+
+    def take(self, chunk: int, names: Sequence[str], rows: np.ndarray) -> list[np.ndarray]:
+        return self._read(self.rows(chunk).start + rows, names)
+
+    def _read(self, rows: slice | np.ndarray, names: Sequence[str]) -> list[np.ndarray]:
         found: dict[str, np.ndarray] = {}
         for table in self.tables:
             if set(names) & set(table.names):
-                found.update(table.read(self.rows(chunk), names))
+                found.update(table.read(rows, names))
         return [found[name] for name in names]
 
     @property

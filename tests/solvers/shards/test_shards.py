@@ -64,6 +64,20 @@ def test_what_matters_is_kept_and_read_no_more(monkeypatch) -> None:
 
 
 @pytest.mark.parametrize("loss", LOSSES)
+def test_blocks_of_a_gpu_change_a_rounding(loss, monkeypatch) -> None:
+    """Several threads read, and what is kept comes in larger blocks than shards."""
+    example = Example.of(loss, LogDet(), size=1000, chunk=30)
+    expected = solve(example.in_shards(Here()), Recovering(), tol=1e-9)
+    monkeypatch.setattr("gramlearn.solvers.shards.store.is_on_host", lambda _: False)
+    for room in (float("inf"), 1e5):
+        needed = Forecast.of(example.statements, range(34), *example.points.shape)
+        crew = Here(needed.most + room)
+        found = solve(example.in_shards(crew), Recovering(), tol=1e-9)
+        assert len(list(crew._worker._store.blocks(1))) < 34 / 4
+        assert abs(found.primal - expected.primal) <= 1e-9 * expected.primal
+
+
+@pytest.mark.parametrize("loss", LOSSES)
 def test_as_many_workers_as_one_likes(loss) -> None:
     """Shards are what they are, wherever they stand: more workers, even idle ones, change a rounding."""
     values = {}

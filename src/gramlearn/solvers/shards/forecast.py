@@ -19,7 +19,7 @@ from gramlearn.solvers.shards.source import Statements
 # Curved constraints that stand for all of them in a Newton direction, for each entry of X, and at least so
 # many: the direction is off by about the root of the inverse of the former.
 _PER_ENTRY, _LEAST = 20, 50_000
-_BYTES_A_ROW = 150  # of what is made of a constraint while its shard is worked on
+BYTES_A_ROW = 150  # of what is made of a constraint while its shard is worked on
 _NAMES = "BkMGTPE"
 _LIMIT = re.compile(r"(?P<number>\d+(\.\d+)?)\s*(?P<unit>[kMGTmgtK]?)(?P<binary>i?)[bB]?")
 
@@ -54,7 +54,7 @@ class Forecast(NamedTuple):
         reading = max((statements.bytes_to_read(shard) for shard in shards), default=0)
         return cls(
             12 * n_points * rank + copied,
-            2 * reading + _BYTES_A_ROW * widest,
+            2 * reading + BYTES_A_ROW * widest,
             3 * 8 * rank * min(stand_in(rank), sum(sizes)),
             sum(sizes) // 2,
             sum(statements.bytes_of(shard) for shard in shards),

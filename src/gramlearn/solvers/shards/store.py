@@ -1,22 +1,22 @@
 """Shards in one process: every k-th constraint stays in memory, as many as fit, and the others are read anew.
 
-Constraints are handed out in blocks, which are no larger than the largest shard: a shard that is read, or what
-is kept of several. A pass costs so much for each block, and then little for each constraint.
+Constraints are handed out in blocks: a shard that is read, or what is kept of several. A pass costs so much for
+each block, and then little for each constraint, so that blocks of a GPU are large where it has the memory. No
+other block is larger than the largest shard.
 """
 
 import math
-import os
-from collections import deque
 from collections.abc import Iterator, Sequence
-from concurrent.futures import ThreadPoolExecutor
 from typing import final
 
-from gramlearn._base.arrays import Array, every_row, is_on_host
+from gramlearn._base.ahead import at_once, made_ahead
+from gramlearn._base.arrays import every_row, is_on_host
 from gramlearn.problem.dual import Part
-from gramlearn.solvers.shards.forecast import Forecast
+from gramlearn.solvers.shards.forecast import BYTES_A_ROW, Forecast
 from gramlearn.solvers.shards.source import Opened, Shard, joined_parts
 
-_READERS_OF_GPU = 12
+_READERS_SHARE = 0.25  # of the memory of the host that they may use
+_BLOCK_OF_GPU = 1 << 26
 _THINNER = 4  # by such a factor fewer constraints are kept in memory, until they fit
 
 
@@ -33,12 +33,14 @@ class Store:
         while needed.statements > max(room, 1.0) * self.stride:
             self.stride *= _THINNER
         sizes = [self._size(shard) for shard in self._shards]
-        self._widest = max(sizes, default=0)
-        self._bytes_each = needed.statements / max(sum(sizes), 1)
+        self._block = max(sizes, default=0)
+        room -= needed.statements / self.stride
+        if not is_on_host(opened.points):
+            larger = min(_BLOCK_OF_GPU, room / 4 / BYTES_A_ROW)
+            room -= BYTES_A_ROW * max(larger - self._block, 0)
+            self._block = max(self._block, int(larger))
         # How many constraints there is room for beside those.
-        self.spare = math.inf
-        if room < math.inf and self._bytes_each:
-            self.spare = (room - needed.statements / self.stride) / self._bytes_each
+        self.spare = room * sum(sizes) / max(needed.statements, 1)
         self._kept: dict[int, list[Part]] = {}
 
     def load(self) -> Iterator[tuple[int, Shard]]:
@@ -69,7 +71,7 @@ class Store:
         size = math.inf
         for shard in self._kept:
             own = -(-self._size(shard) // stride)
-            if size + own > self._widest:
+            if size + own > self._block:
                 groups.append([])
                 size = 0
             groups[-1].append(shard)
@@ -94,18 +96,14 @@ class Store:
 
     def _read(self) -> Iterator[tuple[int, Shard]]:
         """Read the shards, the next ones in the background."""
-        n_readers = _n_readers(self._opened.points)
-        with ThreadPoolExecutor(n_readers) as background:
-            ahead = deque(
-                background.submit(self._opened.read, shard) for shard in self._shards[:n_readers]
-            )
-            for k, shard in enumerate(self._shards):
-                found = ahead.popleft().result()
-                for following in self._shards[k + n_readers : k + n_readers + 1]:
-                    ahead.append(background.submit(self._opened.read, following))
-                yield shard, found
+        found = made_ahead(self._opened.read, self._shards, self._n_readers)
+        yield from zip(self._shards, found, strict=True)
 
-
-def _n_readers(points: Array) -> int:
-    """How many shards are read at once: one beside the work, or many where a GPU does that."""
-    return 1 if is_on_host(points) else min(_READERS_OF_GPU, os.cpu_count() or 1)
+    @property
+    def _n_readers(self) -> int:
+        """How many shards are read at once: one beside the work, or many where a GPU does that."""
+        if is_on_host(self._opened.points):
+            return 1
+        statements = self._opened.source.statements
+        each = max((statements.bytes_to_read(shard) for shard in self._shards), default=1)
+        return at_once(each, _READERS_SHARE)
