@@ -1,4 +1,4 @@
-"""A metric learned by the workers of a Dask cluster is that of one machine, also where one of them is killed."""
+"""A metric learned by the workers of a Dask cluster is that of one machine, also where one is killed."""
 
 import os
 import signal
@@ -8,9 +8,9 @@ import warnings
 
 import numpy as np
 import pytest
-from gramlearn.side_information import Pairs
 
 from gramlearn import MetricLearner, Status
+from gramlearn.side_information import Pairs
 
 distributed = pytest.importorskip("distributed")
 da = pytest.importorskip("dask.array")
@@ -110,7 +110,9 @@ def test_what_moves_does_not_depend_on_how_many_pairs_there_are(client, tmp_path
     for size in (1000, 4000):
         np.save(tmp_path / f"{size}.npy", np.c_[i, j][ALIKE][:size])
         pairs = Pairs.from_npy(tmp_path / f"{size}.npy", n_points=N)
-        learner = MetricLearner(**LEARNER | {"C": 0.01 * 1000 / size}).fit(X, side=pairs, client=client)
+        learner = MetricLearner(**LEARNER | {"C": 0.01 * 1000 / size}).fit(
+            X, side=pairs, client=client
+        )
         moved.append(learner.bytes_moved_ / learner.n_iter_)
     assert moved[1] <= 2 * moved[0]
 
@@ -187,7 +189,9 @@ def test_a_closed_client_is_refused(client, side) -> None:
         MetricLearner(**LEARNER).fit(X, side=side, client=other)
 
 
-def test_what_is_wrong_with_a_file_is_said_by_the_worker_that_reads_it(client, side, tmp_path) -> None:
+def test_what_is_wrong_with_a_file_is_said_by_the_worker_that_reads_it(
+    client, side, tmp_path
+) -> None:
     table = np.c_[i, j][ALIKE]
     np.save(tmp_path / "pairs.npy", table)
     pairs = Pairs.from_npy(tmp_path / "pairs.npy", n_points=N)
