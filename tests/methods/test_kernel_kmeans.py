@@ -163,7 +163,21 @@ def test_more_clusters_than_distinct_points_warn() -> None:
 def test_the_same_seed_gives_the_same_clusters_in_every_library(library: Library) -> None:
     X, _ = blobs()
     found = kernel_kmeans(library.array(X), 4, random_state=7)
-    np.testing.assert_array_equal(found.labels, kernel_kmeans(X, 4, random_state=7).labels)
+    same = kernel_kmeans(X, 4, random_state=7)
+    np.testing.assert_array_equal(library.numpy(found.labels), same.labels)
+    np.testing.assert_allclose(library.numpy(found.centers), same.centers)
+    start = library.index(same.labels)
+    again = kernel_kmeans(library.array(X), 4, start=start)
+    assert again.iterations <= 2
+    assert again.objective == pytest.approx(same.objective)
+
+
+def test_an_empty_cluster_gets_the_farthest_point_in_every_library(library: Library) -> None:
+    X, _ = blobs()
+    start = np.arange(len(X)) % 3  # of four clusters
+    here, there = (kernel_kmeans(Z, 4, start=start) for Z in (X, library.array(X)))
+    np.testing.assert_array_equal(library.numpy(there.labels), here.labels)
+    assert set(here.labels) == {0, 1, 2, 3}
 
 
 def test_a_symmetric_factor_is_not_taken_for_a_kernel() -> None:

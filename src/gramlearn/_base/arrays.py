@@ -152,6 +152,11 @@ def to_numpy(x: Array) -> np.ndarray:
     return np.from_dlpack(x, device="cpu") if hasattr(x, "__dlpack__") else np.asarray(x)
 
 
+def placed_like(x: Any, like: Array) -> Array:
+    """x in double precision where `like` is; to NumPy's from any library."""
+    return as_real(to_numpy(x)) if is_numpy(like) else as_real(x, as_real(like))
+
+
 def constant(value: float, like: Array, shape: int | tuple[int, ...]) -> Array:
     """Give an array filled with value, of the type and on the device of `like`."""
     xp = namespace(like)
@@ -238,6 +243,15 @@ def rows_of(x: Any, rows: Array | slice) -> Any:
     if not (is_array(x) and x.ndim == 1):
         return x
     return x[rows] if isinstance(rows, slice) else namespace(x).take(x, rows)
+
+
+def entries_at(matrix: Array, i: Array, j: Array) -> Array:
+    """The entries (i_k, j_k) of a matrix."""
+    xp = namespace(matrix)
+    i, j = as_index(i, matrix), as_index(j, matrix)
+    if any(known(xp) for known in _ASSIGN_AT_ROWS):
+        return matrix[i, j]
+    return xp.take(xp.reshape(matrix, (-1,)), flat_index(i, j, matrix.shape[1]))
 
 
 def scatter(values: Array, rows: Array, size: int) -> Array:
@@ -402,6 +416,16 @@ def triangle_of(matrix: Array) -> Array:
     if is_numpy(matrix):
         return np.linalg.qr(matrix, mode="r")
     return namespace(matrix).linalg.qr(matrix, mode="reduced")[1]
+
+
+def zero_diagonal(matrix: Array) -> Array:
+    """The square matrix with zeros on its diagonal, written over it where its library can."""
+    if is_numpy(matrix):
+        np.fill_diagonal(matrix, 0.0)
+        return matrix
+    if array_api_compat.is_torch_array(matrix):
+        return matrix.fill_diagonal_(0.0)
+    return matrix * (1.0 - eye(matrix.shape[0], matrix))
 
 
 def log_abs_det(matrix: Array) -> float:

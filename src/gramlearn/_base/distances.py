@@ -4,8 +4,19 @@ from typing import Any
 
 import numpy as np
 from scipy.sparse import issparse
+from scipy.spatial.distance import cdist
 
-from gramlearn._base.arrays import Array, as_index, as_real, namespace, pair_squared_norms, read
+from gramlearn._base.arrays import (
+    Array,
+    as_index,
+    as_real,
+    chunks,
+    constant,
+    is_numpy,
+    namespace,
+    pair_squared_norms,
+    read,
+)
 from gramlearn._base.points import centered
 
 _ROWS = 50_000  # pairs of sparse rows at a time
@@ -25,6 +36,17 @@ def squared_distances(points: Any, i: Any, j: Any) -> Array:
     if points.dtype not in (xp.float32, xp.float64):
         points = as_real(points)
     return pair_squared_norms(points, as_index(i, points), as_index(j, points), -1)
+
+
+def powers_between(A: Array, B: Array, power: int) -> Array:
+    """sum_f |a_f - b_f|^power for each row a of A and b of B: by differences, so that no digits cancel."""
+    if is_numpy(A):
+        return cdist(A, B, {1: "cityblock", 2: "sqeuclidean"}[power])
+    xp, parts = namespace(A), []
+    for rows in chunks(A.shape[0], B.shape[0] * B.shape[1], A):
+        off = A[rows, None, :] - B[None, :, :]
+        parts.append(xp.vecdot(off, off) if power == 2 else xp.sum(xp.abs(off), axis=2))
+    return xp.concat(parts) if parts else constant(0.0, A, (0, B.shape[0]))
 
 
 def equal_rows(points: Any, i: Any, j: Any) -> Array:

@@ -3,9 +3,9 @@
 from typing import Any
 
 import numpy as np
-from scipy.sparse import issparse
+from scipy.sparse import csr_array, issparse
 
-from gramlearn._base.arrays import Array, as_index, namespace
+from gramlearn._base.arrays import Array, added_at, as_index, constant, is_numpy, namespace
 
 
 def row_squares(Z: Any) -> Array:
@@ -23,6 +23,15 @@ def column_means(X: Any) -> Array:
 def rows_at(X: Any, rows: Any) -> Any:
     """The rows of these numbers, in that order, where X is."""
     return X[rows] if issparse(X) else namespace(X).take(X, as_index(rows, X), axis=0)
+
+
+def group_sums(X: Array, groups: Array, n_groups: int) -> Array:
+    """The sum of the rows of each group, numbered from 0."""
+    if is_numpy(X):
+        n = len(X)
+        members = csr_array((np.ones(n), groups, np.arange(n + 1)), shape=(n, n_groups))
+        return members.T @ X
+    return added_at(constant(0.0, X, (n_groups, X.shape[1])), as_index(groups, X), X)
 
 
 def centered(X: Any) -> Array:

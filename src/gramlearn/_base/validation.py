@@ -234,10 +234,11 @@ def check_extent(x: Any, name: str = "X", power: int = 4, of: str = "entries") -
     return x
 
 
-def check_either_way(block: np.ndarray, words: str, tolerance: float) -> np.ndarray:
+def check_either_way(block: Array, words: str, tolerance: float) -> Array:
     """k(x, y) = k(y, x), up to rounding, in the values of a kernel for some points with each other."""
-    excess = float(np.abs(block - block.T).max())
-    if excess > tolerance * np.abs(block).max():
+    xp = namespace(block)
+    excess = read(xp.max(xp.abs(block - block.T)))
+    if excess > tolerance * read(xp.max(xp.abs(block))):
         raise ValueError(
             f"{words} is not symmetric: k(x, y) and k(y, x) differ by up to {excess:.3g}, and a kernel gives "
             "the same value either way; choose another function, or the mean of k(A, B) and k(B, A).T."

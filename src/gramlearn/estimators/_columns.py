@@ -43,8 +43,9 @@ class KeepsColumns(MahalanobisMethods):
         leading = self._beside(self._leading, X)
         return X @ namespace(leading).astype(leading, X.dtype, copy=False).T
 
-    def _all_columns(self, X: Any) -> np.ndarray:
-        return self._map.transform(self._checked(X, reset=False, dtype=FLOATS))
+    def _all_columns(self, X: Any) -> AnyArray:
+        X = self._checked(X, reset=False, dtype=FLOATS)
+        return self._map_beside(X).transform(X)
 
     @property
     def components_(self) -> AnyArray:

@@ -14,7 +14,7 @@ from scipy.sparse import csr_array, issparse
 from sklearn.utils.validation import check_array, validate_data
 
 from gramlearn._base import unit_length
-from gramlearn._base.arrays import as_real, is_elsewhere
+from gramlearn._base.arrays import Array, as_real, is_elsewhere
 from gramlearn._base.unreadable import check_unmasked, complaint
 from gramlearn._base.validation import check_count, check_extent
 from gramlearn.estimators._tensors import (
@@ -144,11 +144,12 @@ def _are_two_sides(pairs: Any) -> bool:
     return isinstance(pairs, tuple) or any(len(getattr(side, "shape", ())) == 2 for side in pairs)
 
 
-def validated_for_kernel(estimator: Any, X: Any, kernel: Any, *, reset: bool = True) -> np.ndarray:
+def validated_for_kernel(estimator: Any, X: Any, kernel: Any, *, reset: bool = True) -> Array:
     """Points, as float64; a kernel in the precision it came in, on which hangs what is rounding in it."""
     is_kernel = isinstance(kernel, str) and kernel == "precomputed"
     points = validated(estimator, X, dtype="numeric" if is_kernel else np.float64, reset=reset)
-    return np.asarray(check_extent(points, power=2))
+    points = check_extent(points, power=2)
+    return points if is_elsewhere(points) else np.asarray(points)
 
 
 def _refuse_unreadable(X: Any, name: str) -> Any:

@@ -17,6 +17,7 @@ from gramlearn._base.arrays import (
     brought,
     constant,
     is_array,
+    is_elsewhere,
     namespace,
     place_of,
     to_numpy,
@@ -46,6 +47,7 @@ class FollowsArrays:
     def to_numpy(self) -> Self:
         """The same estimator with NumPy arrays in place of all tensors: to be saved, or used without a GPU."""
         check_is_fitted(self)
+        self._work_out()
         names = self.get_params(deep=False)  # type: ignore[attr-defined]
         of_user = {name: value for name, value in vars(self).items() if name in names}
         found = {name: value for name, value in vars(self).items() if name not in names}
@@ -59,7 +61,13 @@ class FollowsArrays:
 
     def _beside(self, held: Any, points: Any) -> Any:
         """What was learned, where these points are; what was learned from tensors is there."""
-        return held if self._home is not None else beside(held, points)
+        if self._home is None and is_elsewhere(points):
+            self._work_out()
+            return beside(held, points)
+        return held
+
+    def _work_out(self) -> None:
+        """Find what is found when it is asked for, so that copies elsewhere have the same."""
 
     def _at_home(self, found: np.ndarray) -> Array:
         """Numbers that were found in host memory, where the points learned from were."""

@@ -7,6 +7,8 @@ from scipy.sparse import issparse
 from sklearn.base import BaseEstimator, ClassNamePrefixFeaturesOutMixin, TransformerMixin
 from sklearn.utils.validation import check_is_fitted
 
+from gramlearn._base.arrays import as_real, eye, is_elsewhere, namespace, placed_like
+from gramlearn._base.moving import beside, in_host_memory
 from gramlearn._base.validation import check_choice, check_flag, check_positive, generator
 from gramlearn.estimators._choosing import DIRECTIONS
 from gramlearn.estimators._going_on import GoesOn
@@ -147,9 +149,10 @@ class KernelLearner(
 
     _requires_y = True
     _judges_pairs: bool
-    _directions: np.ndarray | None
+    _directions: Any
     _map: KernelMap
     _kind: ClassVar[str] = "KernelLearner"
+    _takes_tensors: ClassVar[bool] = True
     _needs_points: ClassVar[str] = "the kernel compares new points with them"
     _saved: ClassVar[dict[str, FilePart]] = {
         "_map": KERNEL_MAP,
@@ -238,11 +241,11 @@ class KernelLearner(
         )
         of_kernel = self._is_of_kernel(regularizer, space, alpha)
         # Distances under the prior; with no prior to speak of, under the kernel.
-        points = np.sqrt(alpha or 1.0) * space.sample(rng)
+        points = (alpha or 1.0) ** 0.5 * space.sample(rng)
         asked = ask(known, loss, space.coincide, points, self.bounds, self.percentiles, rng)
         P = space.coordinates.factor
         self._check_components(space)
-        prior = Factor(alpha**0.5 * P) if of_kernel else alpha * np.eye(P.shape[1])
+        prior = Factor(alpha**0.5 * P) if of_kernel else alpha * eye(P.shape[1], P)
         rest = (lambda i, j: alpha * space.rest(i, j)) if space.keeps_rest else None
         learned = learn(asked, regularizer, self._solve, P, prior, rest=rest, of_kernel=of_kernel)
         self._keep_map(space, learned.matrix, alpha, self.n_components)
@@ -251,11 +254,12 @@ class KernelLearner(
 
     def _fit_best(self, X: Any, y: Any, side: SideInformation | None, rng: Any) -> Self:
         """Choose what was not given by what is held back, and learn from all that is known."""
-        known = self._known(side, y, len(X), rng)
+        n = int(X.shape[0])
+        known = self._known(side, y, n, rng)
         regularizer = read_regularizer(self.regularizer)
         alpha = check_positive(self.alpha, "alpha", "KernelLearner")
         complement = check_flag(self.complement, "complement")
-        is_large = self.rank is None and isinstance(self.basis, str) and len(X) > DIRECTIONS
+        is_large = self.rank is None and isinstance(self.basis, str) and n > DIRECTIONS
         # Without the complement nothing would be left of the other directions.
         is_cut = is_large and regularizer.is_invariant and complement
         rank = DIRECTIONS if is_cut else self.rank
@@ -267,7 +271,8 @@ class KernelLearner(
         places = space.places(alpha)
 
         def settle(known: SideInformation, loss: BoundedLoss) -> SideInformation:
-            return drop_impossible_statements(known, space.coincide, loss)
+            kept = beside(known, space.coordinates.factor)
+            return in_host_memory(drop_impossible_statements(kept, space.coincide, loss))
 
         final, chosen = self._learn_best(places, known, regularizer, of_kernel, settle, rng)
         # In coordinates times sqrt(alpha), M measures what alpha M measures in plain ones.
@@ -281,6 +286,11 @@ class KernelLearner(
         state = dict(super().__getstate__())
         return state | {"_map": without_points(state["_map"])} if "_map" in state else state
 
+    def _work_out(self) -> None:
+        # The signs of its columns are a matter of the library.
+        if self._map.needs_points:
+            self._map.whole_factor  # noqa: B018
+
     def _check_components(self, space: FeatureSpace) -> None:
         """No more columns than there can be."""
         if self.n_components is not None:
@@ -288,9 +298,7 @@ class KernelLearner(
             most = n if space.keeps_rest else k
             check_components(self.n_components, most, "the points in the span of the basis")
 
-    def _keep_map(
-        self, space: FeatureSpace, inner: np.ndarray, alpha: float, count: int | None
-    ) -> None:
+    def _keep_map(self, space: FeatureSpace, inner: Any, alpha: float, count: int | None) -> None:
         """The learned kernel, and the directions of the columns that `transform` gives."""
         scale = alpha if space.is_whole else 0.0
         self._map = KernelMap(space.base, space.coordinates, inner, scale)
@@ -307,36 +315,39 @@ class KernelLearner(
         return self._map.coordinates
 
     @property
-    def inner_(self) -> np.ndarray:
+    def inner_(self) -> Any:
         """F, the learned inner product of these coordinates, k x k."""
         check_is_fitted(self)
         return self._map.inner
 
-    def kernel_matrix(self, X: Any, Y: Any = None) -> np.ndarray:
+    def kernel_matrix(self, X: Any, Y: Any = None) -> Any:
         """All k(x, y) of the learned kernel; without Y those with the training points."""
         check_is_fitted(self)
-        if Y is None and not len(self._map.coordinates.factor):
+        if Y is None and not self._map.coordinates.factor.shape[0]:
             raise ValueError(
                 "`kernel_matrix(X)` is about the points learned from, which a model file or a pickle does not "
                 "hold; pass them as `Y`."
             )
-        X = self._as_measured(validated(self, X, dtype=np.float64, reset=False))
+        options: dict[str, Any] = {"dtype": np.float64, "reset": False, "method": "kernel_matrix"}
+        X = self._as_measured(validated(self, X, **options))
+        found = self._beside(self._map, X)
         if Y is None:
-            return self._map.with_training(X)
-        Y = validated(self, Y, "Y", dtype=np.float64, reset=False)
-        return self._map.between(X, self._as_measured(Y, "Y"))
+            return found.with_training(X)
+        Y = self._as_measured(validated(self, Y, "Y", **options), "Y")
+        return found.between(X, placed_like(Y, X) if is_elsewhere(X) else Y)
 
-    def transform(self, X: Any) -> np.ndarray:
+    def transform(self, X: Any) -> Any:
         """Coordinates with the learned kernel as inner products, within the span of the training points."""
         check_is_fitted(self)
         X = self._as_measured(validated(self, X, dtype=FLOATS, reset=False))
-        found = self._map.transform(X.astype(np.float64, copy=False))
-        found = found if self._directions is None else found @ self._directions
-        return found.astype(X.dtype, copy=False)
+        learned, directions = self._beside((self._map, self._directions), X)
+        found = learned.transform(as_real(X))
+        found = found if directions is None else found @ directions
+        return namespace(found).astype(found, X.dtype, copy=False)
 
-    def _squared_distances(self, first: Any, second: Any) -> np.ndarray:
+    def _squared_distances(self, first: Any, second: Any) -> Any:
         if not issparse(first):
-            return self._map.squared_distances(first, second)
+            return self._beside(self._map, first).squared_distances(first, second)
         # Kernels are functions of dense points: some rows at a time.
         found = [np.zeros(0)]
         for start in range(0, first.shape[0], _ROWS):
@@ -347,7 +358,9 @@ class KernelLearner(
 
     @property
     def _n_features_out(self) -> int:
-        return self._map.n_coordinates if self._directions is None else self._directions.shape[1]
+        if self._directions is None:
+            return self._map.n_coordinates
+        return int(self._directions.shape[1])
 
     def _is_of_kernel(self, regularizer: Regularizer, space: FeatureSpace, alpha: float) -> bool:
         """Whether the regularizer is applied to the kernel matrix, where that makes a difference."""

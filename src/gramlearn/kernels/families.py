@@ -17,7 +17,18 @@ from typing import Any, ClassVar, final
 
 import numpy as np
 
-from gramlearn._base.arrays import to_numpy
+from gramlearn._base.arrays import (
+    Array,
+    as_real,
+    clipped,
+    is_elsewhere,
+    namespace,
+    placed_like,
+    read,
+    zero_diagonal,
+)
+from gramlearn._base.distances import powers_between
+from gramlearn._base.points import row_squares
 from gramlearn._base.validation import (
     as_numbers,
     check_choice,
@@ -51,33 +62,33 @@ class _Family(Kernel):
         shown = (f"{name}={value:.4g}" for name, value in given.items() if value is not None)
         return f"{self.name}({', '.join(shown)})"
 
-    def __call__(self, A: np.ndarray, B: np.ndarray) -> np.ndarray:
+    def __call__(self, A: Array, B: Array) -> Array:
         with np.errstate(over="ignore", invalid="ignore"):
             return check_finite_values(self._of_all(*_two_sets(A, B)), self.words)
 
-    def paired(self, A: np.ndarray, B: np.ndarray) -> np.ndarray:
+    def paired(self, A: Array, B: Array) -> Array:
         with np.errstate(over="ignore", invalid="ignore"):
             return check_finite_values(self._of_pairs(*_two_sets(A, B)), self.words)
 
     @abstractmethod
-    def _of_all(self, A: np.ndarray, B: np.ndarray) -> np.ndarray: ...
+    def _of_all(self, A: Array, B: Array) -> Array: ...
 
     @abstractmethod
-    def _of_pairs(self, A: np.ndarray, B: np.ndarray) -> np.ndarray: ...
+    def _of_pairs(self, A: Array, B: Array) -> Array: ...
 
 
 @dataclass(frozen=True)
 class _InnerProductKernel(_Family):
     """A function of x'y."""
 
-    def _of_all(self, A: np.ndarray, B: np.ndarray) -> np.ndarray:
+    def _of_all(self, A: Array, B: Array) -> Array:
         return self._profile(A @ B.T, A.shape[1])
 
-    def _of_pairs(self, A: np.ndarray, B: np.ndarray) -> np.ndarray:
-        return self._profile(np.vecdot(A, B), A.shape[1])
+    def _of_pairs(self, A: Array, B: Array) -> Array:
+        return self._profile(namespace(A).vecdot(A, B), A.shape[1])
 
     @abstractmethod
-    def _profile(self, inner: np.ndarray, d: int) -> np.ndarray: ...
+    def _profile(self, inner: Array, d: int) -> Array: ...
 
 
 @final
@@ -89,23 +100,23 @@ class GaussianKernel(_Family):
     name = "rbf"
     is_psd = True
 
-    def _of_all(self, A: np.ndarray, B: np.ndarray) -> np.ndarray:
+    def _of_all(self, A: Array, B: Array) -> Array:
         # |a|^2 + |b|^2 - 2 a'b loses what the points have in common: so the mean is subtracted first, and
         # where points are far from it, relative to 1 / gamma, differences are formed.
         gamma = _rate(self.gamma, A.shape[1])
         if A.shape[1] > _FEW_FEATURES:
-            origin = B.mean(axis=0)
+            xp = namespace(A)
+            origin = xp.mean(B, axis=0)
             first = A - origin
             second = first if A is B else B - origin
-            farthest = max(float(np.max(np.vecdot(x, x), initial=0.0)) for x in (first, second))
+            norms = [row_squares(x) for x in (first, second)]
+            farthest = max(read(xp.max(x)) if x.shape[0] else 0.0 for x in norms)
             if gamma * farthest * np.finfo(float).eps <= _LOST:
-                return _rbf(first, second, gamma)
-        from scipy.spatial.distance import cdist
+                return _gaussian_of_products(first, second, norms[0], norms[1], gamma)
+        return namespace(A).exp(-gamma * powers_between(A, B, 2))
 
-        return np.exp(-gamma * cdist(A, B, "sqeuclidean"))
-
-    def _of_pairs(self, A: np.ndarray, B: np.ndarray) -> np.ndarray:
-        return np.exp(-_rate(self.gamma, A.shape[1]) * np.vecdot(A - B, A - B))
+    def _of_pairs(self, A: Array, B: Array) -> Array:
+        return namespace(A).exp(-_rate(self.gamma, A.shape[1]) * row_squares(A - B))
 
 
 @final
@@ -117,13 +128,12 @@ class LaplacianKernel(_Family):
     name = "laplacian"
     is_psd = True
 
-    def _of_all(self, A: np.ndarray, B: np.ndarray) -> np.ndarray:
-        from scipy.spatial.distance import cdist
+    def _of_all(self, A: Array, B: Array) -> Array:
+        return namespace(A).exp(-_rate(self.gamma, A.shape[1]) * powers_between(A, B, 1))
 
-        return np.exp(-_rate(self.gamma, A.shape[1]) * cdist(A, B, "cityblock"))
-
-    def _of_pairs(self, A: np.ndarray, B: np.ndarray) -> np.ndarray:
-        return np.exp(-_rate(self.gamma, A.shape[1]) * np.abs(A - B).sum(axis=1))
+    def _of_pairs(self, A: Array, B: Array) -> Array:
+        xp = namespace(A)
+        return xp.exp(-_rate(self.gamma, A.shape[1]) * xp.sum(xp.abs(A - B), axis=1))
 
 
 @final
@@ -135,7 +145,7 @@ class LinearKernel(_InnerProductKernel):
     is_psd = True
     is_linear = True
 
-    def _profile(self, inner: np.ndarray, d: int) -> np.ndarray:
+    def _profile(self, inner: Array, d: int) -> Array:
         del d
         return inner
 
@@ -155,8 +165,8 @@ class PolynomialKernel(_InnerProductKernel):
         # The powers of x'y that it is a sum of have coefficients >= 0 only where coef0 has.
         return self.coef0 >= 0 and float(self.degree).is_integer()
 
-    def _profile(self, inner: np.ndarray, d: int) -> np.ndarray:
-        return np.asarray((_rate(self.gamma, d) * inner + self.coef0) ** self.degree)
+    def _profile(self, inner: Array, d: int) -> Array:
+        return (_rate(self.gamma, d) * inner + self.coef0) ** self.degree
 
 
 @final
@@ -169,8 +179,8 @@ class SigmoidKernel(_InnerProductKernel):
     name = "sigmoid"
     is_psd = False
 
-    def _profile(self, inner: np.ndarray, d: int) -> np.ndarray:
-        return np.tanh(_rate(self.gamma, d) * inner + self.coef0)
+    def _profile(self, inner: Array, d: int) -> Array:
+        return namespace(inner).tanh(_rate(self.gamma, d) * inner + self.coef0)
 
 
 _NAMED: dict[str, type[_Family]] = {
@@ -198,8 +208,13 @@ class OfScikitLearn:
     name: str
     gamma: float | None = None
 
-    def __call__(self, A: np.ndarray, B: np.ndarray) -> np.ndarray:
+    def __call__(self, A: Array, B: Array) -> Array:
         """All k(a, b)."""
+        if is_elsewhere(A):
+            raise TypeError(
+                f"the kernel {self.name!r} is scikit-learn's, and works on NumPy arrays alone; pass "
+                f"X.cpu().numpy(), or one of {', '.join(map(repr, sorted(_NAMED)))}."
+            )
         import sklearn
         from sklearn.metrics.pairwise import pairwise_kernels
 
@@ -267,19 +282,27 @@ def _rate(gamma: float | None, d: int) -> float:
     return 1 / d if gamma is None else float(gamma)
 
 
-def _rbf(A: np.ndarray, B: np.ndarray, gamma: float) -> np.ndarray:
-    import sklearn
-    from sklearn.metrics.pairwise import rbf_kernel
+def _gaussian_of_products(A: Array, B: Array, a: Array, b: Array, gamma: float) -> Array:
+    """exp(-gamma (|x|^2 + |y|^2 - 2 x'y)), from the squares a and b of the rows; of one set with itself, 1."""
+    squared = A @ B.T
+    squared *= -2.0
+    squared += a[:, None]
+    squared += b[None, :]
+    squared = clipped(squared, low=0.0)
+    if A is B:
+        squared = zero_diagonal(squared)
+    squared *= -gamma
+    return namespace(squared).exp(squared)
 
-    # Points were checked when they came in. Told that the two are one, scikit-learn gives ones on the diagonal.
-    with sklearn.config_context(assume_finite=True):
-        return np.asarray(rbf_kernel(A, None if A is B else B, gamma=gamma))
 
-
-def _two_sets(A: Any, B: Any) -> tuple[np.ndarray, np.ndarray]:
+def _two_sets(A: Any, B: Any) -> tuple[Array, Array]:
     """Points with the same features, one row a point."""
     first = _points(A, "A")
     second = first if A is B else _points(B, "B")
+    if is_elsewhere(second):
+        first = placed_like(first, second)
+    elif is_elsewhere(first):
+        second = placed_like(second, first)
     if first.shape[1] != second.shape[1]:
         raise ValueError(
             f"`A` has {first.shape[1]} columns and `B` has {second.shape[1]}; pass points with the same "
@@ -288,10 +311,10 @@ def _two_sets(A: Any, B: Any) -> tuple[np.ndarray, np.ndarray]:
     return first, second
 
 
-def _points(x: Any, name: str) -> np.ndarray:
-    points = np.asarray(to_numpy(as_numbers(x, name)), dtype=np.float64)
+def _points(x: Any, name: str) -> Array:
+    points = as_real(as_numbers(x, name))
     if points.ndim != 2:
         raise ValueError(
-            f"`{name}` must be two-dimensional, one row a point; got shape {points.shape}."
+            f"`{name}` must be two-dimensional, one row a point; got shape {tuple(points.shape)}."
         )
     return points

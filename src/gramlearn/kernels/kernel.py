@@ -15,8 +15,23 @@ from typing import Any, final
 
 import numpy as np
 
-from gramlearn._base.arrays import to_numpy
-from gramlearn._base.validation import check_either_way, check_host_points
+from gramlearn._base.arrays import (
+    Array,
+    as_index,
+    as_real,
+    concat,
+    entries_at,
+    is_array,
+    is_elsewhere,
+    is_finite,
+    is_numpy,
+    machine_eps,
+    namespace,
+    placed_like,
+    to_numpy,
+)
+from gramlearn._base.points import rows_at
+from gramlearn._base.validation import check_either_way, check_points
 
 _PAIRS_AT_ONCE = 64  # few calls, and no more work than 64 columns
 
@@ -34,28 +49,28 @@ class Kernel(ABC):
     """Whether it is x'y, so that the features of points are coordinates in its feature space."""
 
     @property
-    def stored(self) -> np.ndarray | None:
+    def stored(self) -> Array | None:
         """K, where the kernel is a matrix in memory, which says nothing about two new points."""
         return None
 
     @abstractmethod
-    def __call__(self, A: np.ndarray, B: np.ndarray) -> np.ndarray:
+    def __call__(self, A: Array, B: Array) -> Array:
         """All k(a, b): a row for each row of A, a column for each of B."""
 
-    def paired(self, A: np.ndarray, B: np.ndarray) -> np.ndarray:
+    def paired(self, A: Array, B: Array) -> Array:
         """k(a, b) of row t of A with row t of B."""
-        values = np.empty(len(A))
-        for start in range(0, len(A), _PAIRS_AT_ONCE):
-            some = slice(start, start + _PAIRS_AT_ONCE)
-            first = A[some]
-            values[some] = np.diagonal(self(first, first if A is B else B[some]))
-        return values
+        xp, parts = namespace(A), []
+        for start in range(0, A.shape[0], _PAIRS_AT_ONCE):
+            some = slice(start, min(start + _PAIRS_AT_ONCE, A.shape[0]))
+            first = A[some, :]
+            parts.append(xp.linalg.diagonal(self(first, first if A is B else B[some, :])))
+        return concat(parts, as_real(A))
 
-    def rounding_unit(self, points: np.ndarray) -> float:
+    def rounding_unit(self, points: Array) -> float:
         """The rounding unit of its values."""
-        return rounding_unit(self(points[:1], points[:1]))
+        return rounding_unit(self(points[:1, :], points[:1, :]))
 
-    def comparison(self, points: np.ndarray) -> Callable[[Any], np.ndarray]:
+    def comparison(self, points: Array) -> Callable[[Any], Array]:
         """A function of new points x, as users give them, that gives k(x, p) for these points p."""
         return Comparison(self, points)
 
@@ -65,36 +80,39 @@ class Kernel(ABC):
 class FunctionKernel(Kernel):
     """A function k(A, B) that gives the matrix of all k(a, b)."""
 
-    function: Callable[[np.ndarray, np.ndarray], Any]
+    function: Callable[[Array, Array], Any]
     words: str
     is_psd: bool = False
 
-    def __call__(self, A: np.ndarray, B: np.ndarray) -> np.ndarray:
+    def __call__(self, A: Array, B: Array) -> Array:
         name, values = f"the kernel {self.words}", self._given(A, B)
-        if values.shape != (len(A), len(B)):
+        n, m = A.shape[0], B.shape[0]
+        if tuple(values.shape) != (n, m):
             raise ValueError(
-                f"{name} gave an array of shape {values.shape} for {len(A)} and {len(B)} points; it must give "
-                f"one number for each two of them, shape ({len(A)}, {len(B)})."
+                f"{name} gave an array of shape {tuple(values.shape)} for {n} and {m} points; it must give one "
+                f"number for each two of them, shape ({n}, {m})."
             )
-        check_finite_values(values, self.words)
-        if A is B and A.size:
-            check_either_way(values, name, rounding_unit(values) ** 0.5)
-        return values.astype(np.float64, copy=False)
+        numbers = as_real(check_finite_values(values, self.words))
+        if A is B and n:
+            check_either_way(numbers, name, rounding_unit(values) ** 0.5)
+        return numbers
 
-    def rounding_unit(self, points: np.ndarray) -> float:
-        return rounding_unit(self._given(points[:1], points[:1]))
+    def rounding_unit(self, points: Array) -> float:
+        return rounding_unit(self._given(points[:1, :], points[:1, :]))
 
-    def _given(self, A: np.ndarray, B: np.ndarray) -> np.ndarray:
+    def _given(self, A: Array, B: Array) -> Array:
         """Numbers, as they came; a function of two vectors, as some libraries want it, is told what it got."""
         try:
             given = self.function(A, B)
         except (TypeError, ValueError, IndexError, AttributeError) as error:
             raise ValueError(
-                f"the kernel {self.words} failed on arrays of {len(A)} and {len(B)} points, one row each "
-                f"({type(error).__name__}: {error}); it must give the matrix of all k(a, b), such as "
+                f"the kernel {self.words} failed on arrays of {A.shape[0]} and {B.shape[0]} points, one row "
+                f"each ({type(error).__name__}: {error}); it must give the matrix of all k(a, b), such as "
                 "lambda A, B: A @ B.T."
             ) from error
         try:
+            if is_elsewhere(A):  # numbers in host memory go where the points are
+                return given if is_elsewhere(given) else placed_like(given, A)
             values = to_numpy(given)
             values.astype(np.float64, copy=False)
         except (TypeError, ValueError):
@@ -109,21 +127,26 @@ class FunctionKernel(Kernel):
 class PrecomputedKernel(Kernel):
     """K as it is. Its points are row numbers, n x 1, and a new point is its kernel values with all of them."""
 
-    K: np.ndarray
+    K: Array
     words: str = "matrix `X`"
     is_psd: bool = False
 
     @property
-    def stored(self) -> np.ndarray:
+    def stored(self) -> Array:
         return self.K
 
-    def __call__(self, A: np.ndarray, B: np.ndarray) -> np.ndarray:
-        return np.asarray(self.K[np.ix_(A[:, 0], B[:, 0])])
+    def __call__(self, A: Array, B: Array) -> Array:
+        rows, columns, xp = A[:, 0], B[:, 0], namespace(self.K)
+        if is_numpy(self.K):
+            return np.asarray(self.K[np.ix_(rows, columns)])
+        if rows.shape[0] < columns.shape[0]:
+            return xp.take(rows_at(self.K, rows), as_index(columns, self.K), axis=1)
+        return rows_at(xp.take(self.K, as_index(columns, self.K), axis=1), rows)
 
-    def paired(self, A: np.ndarray, B: np.ndarray) -> np.ndarray:
-        return np.asarray(self.K[A[:, 0], B[:, 0]])
+    def paired(self, A: Array, B: Array) -> Array:
+        return entries_at(self.K, A[:, 0], B[:, 0])
 
-    def comparison(self, points: np.ndarray) -> Callable[[Any], np.ndarray]:
+    def comparison(self, points: Array) -> Callable[[Any], Array]:
         return LookUp(points[:, 0], self.K.shape[1])
 
     def __repr__(self) -> str:
@@ -146,15 +169,15 @@ class OneFeature(Kernel):
     def is_psd(self) -> bool:  # type: ignore[override]  # as the kernel is
         return self.kernel.is_psd
 
-    def __call__(self, A: np.ndarray, B: np.ndarray) -> np.ndarray:
+    def __call__(self, A: Array, B: Array) -> Array:
         first = self._of(A)
         return self.kernel(first, first if A is B else self._of(B))
 
-    def paired(self, A: np.ndarray, B: np.ndarray) -> np.ndarray:
+    def paired(self, A: Array, B: Array) -> Array:
         first = self._of(A)
         return self.kernel.paired(first, first if A is B else self._of(B))
 
-    def _of(self, points: np.ndarray) -> np.ndarray:
+    def _of(self, points: Array) -> Array:
         return points[:, self.feature : self.feature + 1]
 
 
@@ -164,11 +187,12 @@ class Comparison:
     """x -> k(x, p) for these points p."""
 
     kernel: Kernel
-    points: np.ndarray
+    points: Array
 
-    def __call__(self, X_new: Any) -> np.ndarray:
+    def __call__(self, X_new: Any) -> Array:
         """A row for each new point."""
-        return self.kernel(read_new_points(X_new, self.points.shape[1]), self.points)
+        new = read_new_points(X_new, self.points.shape[1])
+        return self.kernel(placed_like(new, self.points), self.points)
 
 
 @final
@@ -176,18 +200,18 @@ class Comparison:
 class LookUp:
     """The same, where new points are given by their kernel values with n points: those of some rows of them."""
 
-    rows: np.ndarray
+    rows: Array
     n_points: int
 
-    def __call__(self, X_new: Any) -> np.ndarray:
+    def __call__(self, X_new: Any) -> Array:
         """A row for each new point."""
-        values = check_host_points(X_new, "X_new")
+        values = as_real(check_points(X_new, "X_new"))
         if values.shape[1] != self.n_points:
             raise ValueError(
                 f"`X_new` has {values.shape[1]} columns, but the kernel was precomputed for {self.n_points} "
                 "points; pass the kernel of the new points with all of those, one row a new point."
             )
-        return values[:, self.rows]
+        return namespace(values).take(values, placed_rows(self.rows, values), axis=1)
 
 
 @final
@@ -197,20 +221,27 @@ class Features:
 
     d: int
 
-    def __call__(self, X_new: Any) -> np.ndarray:
+    def __call__(self, X_new: Any) -> Array:
         """The new points, read."""
         return read_new_points(X_new, self.d)
 
 
 def rounding_unit(values: Any) -> float:
     """The distance from 1 to the next number, of the type that values came in."""
-    dtype = to_numpy(values).dtype
-    return float(np.finfo(dtype if dtype.kind == "f" else np.float64).eps)
+    x = values if is_array(values) else to_numpy(values)
+    is_real = not is_numpy(x) or x.dtype.kind in "fiub"
+    is_floating = is_real and namespace(x).isdtype(x.dtype, "real floating")
+    return machine_eps(x) if is_floating else float(np.finfo(np.float64).eps)
 
 
-def check_finite_values(values: np.ndarray, words: str) -> np.ndarray:
+def placed_rows(rows: Array, like: Array) -> Array:
+    """Row numbers, where the numbers are that they are taken from."""
+    return to_numpy(rows) if is_numpy(like) else as_index(rows, like)
+
+
+def check_finite_values(values: Array, words: str) -> Array:
     """Refuse NaN and infinity among the values of a kernel."""
-    if not np.isfinite(values).all():
+    if not is_finite(values):
         raise ValueError(
             f"the kernel {words} gave NaN or infinity; its values must be finite: check its parameters, and "
             "the scale of `X`."
@@ -218,9 +249,9 @@ def check_finite_values(values: np.ndarray, words: str) -> np.ndarray:
     return values
 
 
-def read_new_points(X_new: Any, d: int) -> np.ndarray:
+def read_new_points(X_new: Any, d: int) -> Array:
     """New points, with as many features as those of the kernel."""
-    new = check_host_points(X_new, "X_new")
+    new = as_real(check_points(X_new, "X_new"))
     if new.shape[1] != d:
         raise ValueError(
             f"`X_new` has {new.shape[1]} columns, but the points of the kernel have {d}; pass new points in "

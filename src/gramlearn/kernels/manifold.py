@@ -10,7 +10,8 @@ from typing import Any, Self, final
 
 import numpy as np
 
-from gramlearn._base.validation import check_count
+from gramlearn._base.arrays import is_elsewhere
+from gramlearn._base.validation import check_count, check_host_points
 from gramlearn.graphs.neighbors import laplacian, neighbor_graph
 from gramlearn.kernels.kernel import Kernel
 from gramlearn.kernels.matrix import KernelMatrix, read_kernel_matrix
@@ -53,7 +54,8 @@ class ManifoldKernel(Kernel):
         return self._base.kernel.is_psd
 
     def __post_init__(self) -> None:
-        base = read_kernel_matrix(self.X, self.kernel, self.kernel_params or {})
+        points = check_host_points(self.X, "X")  # their neighbors are found in host memory
+        base = read_kernel_matrix(points, self.kernel, self.kernel_params or {})
         if base.stored is not None:
             raise ValueError(
                 "`kernel` must be a name or a function here: a precomputed one says nothing about new points."
@@ -81,6 +83,11 @@ class ManifoldKernel(Kernel):
 
     def __call__(self, A: Any, B: Any) -> np.ndarray:
         """All k(a, b)."""
+        if is_elsewhere(A):
+            raise TypeError(
+                "ManifoldKernel compares points in host memory, and works on NumPy arrays alone; pass "
+                "X.cpu().numpy()."
+            )
         every = self._base.comparison(np.arange(self._base.n_points))
         first = every(A)
         second = first if A is B else every(B)

@@ -11,7 +11,18 @@ from typing import Any, Self, final
 
 import numpy as np
 
-from gramlearn._base.validation import check_host_points, check_symmetric
+from gramlearn._base.arrays import (
+    Array,
+    as_index,
+    as_real,
+    concat,
+    entries_at,
+    every_row,
+    namespace,
+    to_numpy,
+)
+from gramlearn._base.points import rows_at
+from gramlearn._base.validation import check_points, check_symmetric
 from gramlearn.kernels.families import check_name, read_kernel
 from gramlearn.kernels.kernel import Kernel, PrecomputedKernel, rounding_unit
 
@@ -33,13 +44,13 @@ class KernelMatrix:
     """
 
     kernel: Kernel
-    points: np.ndarray
+    points: Array
     eps: float
 
     @classmethod
-    def precomputed(cls, K: np.ndarray, eps: float) -> Self:
+    def precomputed(cls, K: Array, eps: float) -> Self:
         """K as it is."""
-        return cls(PrecomputedKernel(K), np.arange(len(K))[:, None], eps)
+        return cls(PrecomputedKernel(K), every_row(K.shape[0], K)[:, None], eps)
 
     @property
     def tolerance(self) -> float:
@@ -49,15 +60,15 @@ class KernelMatrix:
     @property
     def n_points(self) -> int:
         """How many points there are."""
-        return len(self.points)
+        return int(self.points.shape[0])
 
     @property
-    def stored(self) -> np.ndarray | None:
+    def stored(self) -> Array | None:
         """K, where it is in memory."""
         return self.kernel.stored
 
     @property
-    def features(self) -> np.ndarray | None:
+    def features(self) -> Array | None:
         """Points whose inner products K holds, n x d, where they are at hand."""
         return self.points if self.kernel.is_linear else None
 
@@ -66,44 +77,51 @@ class KernelMatrix:
         """The kernel as error messages name it."""
         return f"the kernel {self.kernel.words}"
 
-    def diagonal(self) -> np.ndarray:
+    def diagonal(self) -> Array:
         """All k(x_i, x_i)."""
         return self.kernel.paired(self.points, self.points)
 
-    def columns(self, rows: np.ndarray) -> np.ndarray:
+    def columns(self, rows: Array) -> Array:
         """k(x_i, x_p) for all i, and the p in `rows`: n x len(rows)."""
-        return self.kernel(self.points, self.points[rows])
+        return self.kernel(self.points, rows_at(self.points, rows))
 
-    def matrix(self) -> np.ndarray:
+    def matrix(self) -> Array:
         """K itself, n x n."""
         return self.kernel(self.points, self.points) if self.stored is None else self.stored
 
-    def entries(self, i: np.ndarray, j: np.ndarray) -> np.ndarray:
+    def entries(self, i: Array, j: Array) -> Array:
         """k(x_i, x_j) of pairs."""
+        i, j = to_numpy(i), to_numpy(j)
         if self.stored is not None:
-            return np.asarray(self.stored[i, j])
+            pairs = (as_index(rows, self.points)[:, None] for rows in (i, j))
+            return self.kernel.paired(*pairs)
         # From columns of the second points, some at a time, so that K is never formed.
-        values = np.empty(len(i))
         columns, place = np.unique(j, return_inverse=True)
+        order, found = [], []
         for start in range(0, len(columns), _COLUMNS_AT_ONCE):
             block = self.columns(columns[start : start + _COLUMNS_AT_ONCE])
             inside = np.flatnonzero((place >= start) & (place < start + _COLUMNS_AT_ONCE))
-            values[inside] = block[i[inside], place[inside] - start]
-        return values
+            order.append(inside)
+            found.append(entries_at(block, i[inside], place[inside] - start))
+        values = concat(found, as_real(self.points))
+        if not found:
+            return values
+        back = np.argsort(np.concatenate(order), kind="stable")
+        return namespace(values).take(values, as_index(back, values))
 
-    def between(self, A: Any, B: Any) -> np.ndarray:
+    def between(self, A: Any, B: Any) -> Array:
         """All k(a, b) of any points; a precomputed kernel does not know them, and raises."""
         self._check_is_function()
         return self.kernel(A, B)
 
-    def paired(self, A: Any, B: Any) -> np.ndarray:
+    def paired(self, A: Any, B: Any) -> Array:
         """k(a, b) of row t of A with row t of B; raises likewise."""
         self._check_is_function()
         return self.kernel.paired(A, B)
 
-    def comparison(self, rows: np.ndarray) -> Callable[[Any], np.ndarray]:
+    def comparison(self, rows: Array) -> Callable[[Any], Array]:
         """A function of new points x that gives k(x, x_p), for the p in `rows`, and keeps no others."""
-        return self.kernel.comparison(self.points[rows])
+        return self.kernel.comparison(rows_at(self.points, rows))
 
     def _check_is_function(self) -> None:
         if self.stored is not None:
@@ -115,7 +133,7 @@ class KernelMatrix:
 
 def read_kernel_matrix(X: Any, kernel: Any, params: Mapping[str, Any]) -> KernelMatrix:
     """Points X with a kernel, its name or a function, or K itself as X with "precomputed"."""
-    points = check_host_points(X, "X")
+    points = as_real(check_points(X, "X"))
     if isinstance(kernel, str) and kernel == "precomputed":
         check_name(kernel, params)
         eps = rounding_unit(X)

@@ -5,6 +5,7 @@ from typing import Any
 
 import numpy as np
 
+from gramlearn._base.arrays import copied
 from gramlearn.estimators._parts.arrays import Array
 from gramlearn.estimators._parts.base import FilePart
 from gramlearn.estimators._parts.nested import Maybe, OneOf, Struct
@@ -155,12 +156,17 @@ _COMPARE = OneOf(
 
 def without_rows(coordinates: LowRankKernel) -> LowRankKernel:
     """Coordinates of new points, without those of the points learned from."""
-    return replace(coordinates, factor=coordinates.factor[:0])
+    return replace(coordinates, factor=_none_of(coordinates.factor))
+
+
+def _none_of(points: Any) -> Any:
+    """No rows, in memory of their own: a slice of a tensor would be kept with all of it."""
+    return copied(points[:0, :])
 
 
 def _take_coordinates(coordinates: LowRankKernel, field: str) -> Any:
     value = getattr(coordinates, field)
-    return None if field == "factor" and not len(value) else value
+    return None if field == "factor" and not value.shape[0] else value
 
 
 def _make_coordinates(**fields: Any) -> LowRankKernel:
@@ -194,7 +200,7 @@ def without_points(found: KernelMap) -> KernelMap:
     """The same map without the points learned from, where none are needed and the kernel is a function."""
     if found.needs_points or found.base.stored is not None:
         return found
-    base = replace(found.base, points=found.base.points[:0])
+    base = replace(found.base, points=_none_of(found.base.points))
     light = replace(found, base=base, coordinates=without_rows(found.coordinates))
     light.__dict__["root"] = found.root
     return light

@@ -12,7 +12,21 @@ from typing import Any
 
 import numpy as np
 
-from gramlearn._base.arrays import to_numpy
+from gramlearn._base.arrays import (
+    Array,
+    constant,
+    copied,
+    count_true,
+    eigh,
+    inverse_of_lower,
+    is_numpy,
+    namespace,
+    placed_like,
+    read,
+    symmetric_part,
+    to_numpy,
+)
+from gramlearn._base.points import rows_at
 from gramlearn._base.validation import (
     as_float,
     check_count,
@@ -65,32 +79,41 @@ def incomplete_cholesky(
     most = n if rank is None else check_rank(rank, n)
     tol = (_DEFAULT_TOL if rank is None else 0.0) if tol is None else _check_tol(tol)
     diagonal = read_diagonal(source)
-    left = diagonal.copy()
-    enough = tol * diagonal.sum()
+    left, xp = copied(diagonal), namespace(diagonal)
+    enough = tol * read(xp.sum(diagonal))
     noise = rounding(n, diagonal, source)
-    G = np.zeros((n, min(most, _FIRST_COLUMNS)), order="F")  # written and read by columns
+    G = _by_columns(constant(0.0, diagonal, (n, min(most, _FIRST_COLUMNS))))
+    none, is_left = constant(0.0, diagonal, n), constant(1.0, diagonal, n) > 0
     pivots: list[int] = []
-    while len(pivots) < most and left.sum() > enough:
-        p, t = int(np.argmax(left)), len(pivots)
-        if left[p] <= noise:
+    while len(pivots) < most and read(xp.sum(left)) > enough:
+        p, t = int(xp.argmax(left)), len(pivots)
+        largest = read(left[p])
+        if largest <= noise:
             break
         if t == G.shape[1]:
-            G = np.asfortranarray(np.hstack([G, np.zeros((n, min(t, most - t)))]))
+            more = constant(0.0, diagonal, (n, min(t, most - t)))
+            G = _by_columns(xp.concat([G, more], axis=1))
         column = source.columns(np.asarray([p]))[:, 0] - G[:, :t] @ G[p, :t]
-        column /= np.sqrt(left[p])
-        column[pivots] = 0.0  # what a pivot explains stays explained, whatever rounding says
-        column[p] = np.sqrt(left[p])
+        # What a pivot explains stays explained, whatever rounding says.
+        column = xp.where(is_left, column / largest**0.5, none)
+        column[p] = largest**0.5
         G[:, t] = column
         pivots.append(p)
-        left -= column**2
-        left[pivots] = 0.0
+        is_left[p] = False
+        left = xp.where(is_left, left - column**2, none)
         check_left(left, diagonal, source)
     landmarks = np.asarray(pivots)
-    G = np.ascontiguousarray(G[:, : len(pivots)])
-    from scipy.linalg import solve_triangular
+    G = (
+        copied(G[:, : len(pivots)])
+        if not is_numpy(G)
+        else np.ascontiguousarray(G[:, : len(pivots)])
+    )
+    return finish_factor(source, G, diagonal, landmarks, inverse_of_lower(rows_at(G, landmarks)).T)
 
-    weights = solve_triangular(G[landmarks], np.eye(len(pivots)), lower=True).T
-    return finish_factor(source, G, diagonal, landmarks, weights)
+
+def _by_columns(G: Array) -> Array:
+    """Written and read by columns, where the library tells how they lie in memory."""
+    return np.asfortranarray(G) if is_numpy(G) else G
 
 
 def nystroem(
@@ -114,16 +137,21 @@ def nystroem(
     chosen = _check_landmarks(landmarks, source.n_points, random_state)
     diagonal = read_diagonal(source)
     columns = source.columns(chosen)
-    core = check_either_way(columns[chosen], source.words, source.tolerance)
-    s, U = np.linalg.eigh((core + core.T) / 2)
+    core = check_either_way(rows_at(columns, chosen), source.words, source.tolerance)
+    s, U = eigh(symmetric_part(core))
     check_spectrum(s, source)
-    kept = s > rounding_of_spectrum(len(s), s, diagonal, source)
-    if not kept.any():
+    root = _inverse_root(s, U, rounding_of_spectrum(s.shape[0], s, diagonal, source))
+    if root is None:
         raise ValueError(
             f"{source.words} is zero among `landmarks`; choose other ones, or more of them."
         )
-    weights = U[:, kept] / np.sqrt(s[kept])
-    return finish_factor(source, columns @ weights, diagonal, chosen, weights)
+    return finish_factor(source, columns @ root, diagonal, chosen, root)
+
+
+def _inverse_root(s: Array, U: Array, rounding: float) -> Array | None:
+    """U diag(s)^(-1/2) of the eigenvalues, ascending, that are more than rounding; None where none is."""
+    first = s.shape[0] - count_true(s > rounding)
+    return None if first == s.shape[0] else U[:, first:] / namespace(s).sqrt(s[first:])
 
 
 def combined_factor(X: Any, kernel: Any, J: Any, **params: Any) -> LowRankKernel:
@@ -144,19 +172,18 @@ def combined_factor(X: Any, kernel: Any, J: Any, **params: Any) -> LowRankKernel
         raise ValueError("`basis` spans no direction: all of its columns are zero.")
     diagonal = read_diagonal(source)
     J = J[np.ix_(used, J.any(axis=0))]
-    J = J / np.linalg.norm(J, axis=0)
-    KJ = np.zeros((source.n_points, J.shape[1]))
+    J = placed_like(J / np.linalg.norm(J, axis=0), diagonal)
+    KJ = constant(0.0, diagonal, (source.n_points, J.shape[1]))
     for start in range(0, len(used), _FIRST_COLUMNS):
-        some = slice(start, start + _FIRST_COLUMNS)
-        KJ += source.columns(used[some]) @ J[some]
-    core = J.T @ KJ[used]
-    s, U = np.linalg.eigh((core + core.T) / 2)
-    kept = s > rounding_of_spectrum(len(used), s, diagonal, source)
-    if not kept.any():
+        some = slice(start, min(start + _FIRST_COLUMNS, len(used)))
+        KJ += source.columns(used[some]) @ J[some, :]
+    core = J.T @ rows_at(KJ, used)
+    s, U = eigh(symmetric_part(core))
+    root = _inverse_root(s, U, rounding_of_spectrum(len(used), s, diagonal, source))
+    if root is None:
         raise ValueError(
             f"`basis` spans no direction: {source.words} is zero on all of its columns, to rounding."
         )
-    root = U[:, kept] / np.sqrt(s[kept])
     return finish_factor(source, KJ @ root, diagonal, used, J @ root)
 
 
@@ -168,7 +195,7 @@ def _check_tol(tol: Any) -> float:
     return float(tol)
 
 
-def _check_landmarks(landmarks: Any, n: int, random_state: Any) -> np.ndarray:
+def _check_landmarks(landmarks: Any, n: int, random_state: Any) -> Array:
     if np.ndim(landmarks) == 0:
         size = check_count(landmarks, "landmarks")
         if size > n:

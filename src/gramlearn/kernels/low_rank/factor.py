@@ -7,8 +7,8 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any, final
 
-import numpy as np
-
+from gramlearn._base.arrays import Array, machine_eps, namespace, placed_like, read
+from gramlearn._base.points import row_squares
 from gramlearn._base.validation import check_count
 from gramlearn.kernels.low_rank.psd_checks import check_entries, check_left
 from gramlearn.kernels.matrix import KernelMatrix
@@ -37,14 +37,14 @@ class LowRankKernel:
         W in G = K_np W, or in G = X W.
     """
 
-    factor: np.ndarray
+    factor: Array
     error: float
     trace: float
-    landmarks: np.ndarray
-    compare: Callable[[Any], np.ndarray]
-    weights: np.ndarray
+    landmarks: Array
+    compare: Callable[[Any], Array]
+    weights: Array
 
-    def transform(self, X_new: Any) -> np.ndarray:
+    def transform(self, X_new: Any) -> Array:
         """Give g(x) for each row of X_new.
 
         Parameters
@@ -57,7 +57,7 @@ class LowRankKernel:
         array m x r
             New rows of the factor; for the points it was made of, those it has.
         """
-        return self.compare(X_new) @ self.weights
+        return placed_like(self.compare(X_new), self.weights) @ self.weights
 
     def __repr__(self) -> str:
         n, r = self.factor.shape
@@ -67,37 +67,35 @@ class LowRankKernel:
         )
 
 
-def rounding(size: int, diagonal: np.ndarray, source: KernelMatrix) -> float:
+def rounding(size: int, diagonal: Array, source: KernelMatrix) -> float:
     """What rounding of its entries can add to a size x size part of K, in the spectral norm."""
-    return float(size * source.eps * diagonal.max())
+    return size * source.eps * read(namespace(diagonal).max(diagonal))
 
 
-def rounding_of_spectrum(
-    size: int, s: np.ndarray, diagonal: np.ndarray, source: KernelMatrix
-) -> float:
+def rounding_of_spectrum(size: int, s: Array, diagonal: Array, source: KernelMatrix) -> float:
     """The same of its eigenvalues, which are rounded once more when they are computed."""
-    of_eigenvalues = size * np.finfo(float).eps * s.max()
-    return max(rounding(size, diagonal, source), float(of_eigenvalues))
+    of_eigenvalues = size * machine_eps(s) * read(namespace(s).max(s))
+    return max(rounding(size, diagonal, source), of_eigenvalues)
 
 
 def finish_factor(
     source: KernelMatrix,
-    G: np.ndarray,
-    diagonal: np.ndarray,
-    landmarks: np.ndarray,
-    weights: np.ndarray,
-    compare: Callable[[Any], np.ndarray] | None = None,
+    G: Array,
+    diagonal: Array,
+    landmarks: Array,
+    weights: Array,
+    compare: Callable[[Any], Array] | None = None,
 ) -> LowRankKernel:
     """Measure the residual, K - G G', which is positive semidefinite where K is.
 
     New points are compared with the landmarks unless `compare` says otherwise.
     """
-    left = diagonal - np.vecdot(G, G)
+    left, xp = diagonal - row_squares(G), namespace(G)
     check_left(left, diagonal, source)
     check_entries(G, left, source)
-    error = max(float(left.sum()), 0.0)
+    error = max(read(xp.sum(left)), 0.0)
     compare = source.comparison(landmarks) if compare is None else compare
-    return LowRankKernel(G, error, float(diagonal.sum()), landmarks, compare, weights)
+    return LowRankKernel(G, error, read(xp.sum(diagonal)), landmarks, compare, weights)
 
 
 def check_rank(rank: Any, n: int) -> int:

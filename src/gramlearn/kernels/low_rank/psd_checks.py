@@ -6,16 +6,18 @@ computed anyway; what they refuse is proven indefinite, up to half of the digits
 
 import numpy as np
 
-from gramlearn._base.arrays import chunks
+from gramlearn._base.arrays import Array, chunks, clipped, namespace, read
 from gramlearn.kernels.matrix import KernelMatrix
 
 
-def read_diagonal(source: KernelMatrix) -> np.ndarray:
+def read_diagonal(source: KernelMatrix) -> Array:
     """Give the diagonal of K, which is nowhere negative and not zero."""
     diagonal = source.diagonal()
-    least, largest = int(np.argmin(diagonal)), float(np.abs(diagonal).max())
-    if diagonal[least] < -source.tolerance * largest:
-        raise _indefinite(source, f"diagonal entry {least} is {diagonal[least]:.6g}")
+    xp = namespace(diagonal)
+    place, largest = int(xp.argmin(diagonal)), read(xp.max(xp.abs(diagonal)))
+    least = read(diagonal[place])
+    if least < -source.tolerance * largest:
+        raise _indefinite(source, f"diagonal entry {place} is {least:.6g}")
     if largest <= np.finfo(float).tiny / source.eps:  # smaller numbers have too few digits
         raise ValueError(
             f"{source.words} has a diagonal of zeros, so it is zero itself or not positive semidefinite; "
@@ -24,41 +26,45 @@ def read_diagonal(source: KernelMatrix) -> np.ndarray:
     return diagonal
 
 
-def check_left(left: np.ndarray, diagonal: np.ndarray, source: KernelMatrix) -> None:
+def check_left(left: Array, diagonal: Array, source: KernelMatrix) -> None:
     """The diagonal of R, `left`, is nowhere negative."""
-    i = int(np.argmin(left))
-    if left[i] < -source.tolerance * diagonal.max():
+    xp = namespace(left)
+    i = int(xp.argmin(left))
+    if read(left[i]) < -source.tolerance * read(xp.max(diagonal)):
+        there, least = read(diagonal[i]), read(diagonal[i] - left[i])
         raise _indefinite(
-            source,
-            f"diagonal entry {i} is {diagonal[i]:.6g}, and by other entries at least "
-            f"{diagonal[i] - left[i]:.6g}",
+            source, f"diagonal entry {i} is {there:.6g}, and by other entries at least {least:.6g}"
         )
 
 
-def check_entries(G: np.ndarray, left: np.ndarray, source: KernelMatrix) -> None:
+def check_entries(G: Array, left: Array, source: KernelMatrix) -> None:
     """No entry of R is larger than its diagonal `left` allows; for a K that is in memory."""
     K = source.stored
     if K is None:
         return
-    size = np.sqrt(np.clip(left, 0.0, None))
-    rounding = source.tolerance * np.diagonal(K).max()
-    for rows in chunks(len(K), len(K), K):
-        explained = G[rows] @ G.T
-        excess = np.abs(K[rows] - explained) - size[rows, None] * size
-        if excess.max() > rounding:
-            i, j = (int(k) for k in np.unravel_index(np.argmax(excess), excess.shape))
-            low, high = (explained[i, j] + sign * size[rows][i] * size[j] for sign in (-1, 1))
-            i += rows.start
+    xp, n = namespace(K), K.shape[0]
+    size = xp.sqrt(clipped(left, low=0.0))
+    rounding = source.tolerance * read(xp.max(xp.linalg.diagonal(K)))
+    for rows in chunks(n, n, K):
+        explained = G[rows, :] @ G.T
+        excess = xp.abs(K[rows, :] - explained) - size[rows, None] * size
+        if read(xp.max(excess)) > rounding:
+            row, j = divmod(int(xp.argmax(xp.reshape(excess, (-1,)))), n)
+            i = row + rows.start
+            middle, off = read(explained[row, j]), read(size[i] * size[j])
             raise _indefinite(
                 source,
-                f"entry ({i}, {j}) is {K[i, j]:.6g}, and by other entries between {low:.6g} and {high:.6g}",
+                f"entry ({i}, {j}) is {read(K[i, j]):.6g}, and by other entries between {middle - off:.6g} and "
+                f"{middle + off:.6g}",
             )
 
 
-def check_spectrum(s: np.ndarray, source: KernelMatrix) -> None:
+def check_spectrum(s: Array, source: KernelMatrix) -> None:
     """No eigenvalue, of K or of a part of it, is negative."""
-    if s.min() < -source.tolerance * np.abs(s).max():
-        raise _indefinite(source, f"it has the eigenvalue {s.min():.6g}")
+    xp = namespace(s)
+    least = read(xp.min(s))
+    if least < -source.tolerance * read(xp.max(xp.abs(s))):
+        raise _indefinite(source, f"it has the eigenvalue {least:.6g}")
 
 
 def _indefinite(source: KernelMatrix, proof: str) -> ValueError:

@@ -9,6 +9,18 @@ from typing import Any
 
 import numpy as np
 
+from gramlearn._base.arrays import (
+    Array,
+    constant,
+    count_true,
+    is_numpy,
+    namespace,
+    placed_like,
+    read,
+    svd,
+    symmetric_part,
+)
+from gramlearn._base.points import rows_at
 from gramlearn._base.validation import check_either_way
 from gramlearn.kernels.kernel import Features
 from gramlearn.kernels.low_rank.factor import (
@@ -59,65 +71,63 @@ def spectral_factor_of(source: KernelMatrix, rank: int | None = None) -> LowRank
         return _from_features(source, source.features, rank, diagonal)
     s, V = _largest_eigenpairs(source, rank)
     check_spectrum(s, source)
-    order = np.argsort(s)[::-1][:rank]
-    s, V = s[order], V[:, order]
-    kept = s > rounding_of_spectrum(n, s, diagonal, source)
-    s, V = s[kept], V[:, kept]
-    return finish_factor(source, V * np.sqrt(s), diagonal, np.arange(n), V / np.sqrt(s))
+    xp = namespace(s)
+    order = xp.flip(xp.argsort(s))[:rank]
+    s, V = xp.take(s, order), xp.take(V, order, axis=1)
+    kept = count_true(s > rounding_of_spectrum(n, s, diagonal, source))
+    s, V = s[:kept], V[:, :kept]
+    return finish_factor(source, V * xp.sqrt(s), diagonal, np.arange(n), V / xp.sqrt(s))
 
 
-def _from_features(
-    source: KernelMatrix, X: np.ndarray, rank: int, diagonal: np.ndarray
-) -> LowRankKernel:
-    _, root, Rt = np.linalg.svd(X, full_matrices=False)
+def _from_features(source: KernelMatrix, X: Array, rank: int, diagonal: Array) -> LowRankKernel:
+    _, root, Rt = svd(X)
     s = root**2
-    kept = np.flatnonzero(s > rounding_of_spectrum(len(X), s, diagonal, source))[:rank]
-    R = Rt[kept].T
+    kept = count_true(s > rounding_of_spectrum(X.shape[0], s, diagonal, source))
+    R = Rt[: min(rank, kept), :].T
     return finish_factor(source, X @ R, diagonal, np.arange(0), R, Features(X.shape[1]))
 
 
-def _largest_eigenpairs(source: KernelMatrix, rank: int) -> tuple[np.ndarray, np.ndarray]:
+def _largest_eigenpairs(source: KernelMatrix, rank: int) -> tuple[Array, Array]:
     """The `rank` eigenvalues of largest modulus, or more, so that a large negative one is seen."""
+    n = source.n_points
+    is_small_part = n >= _MANY and rank * _FEW <= n
+    if is_small_part and n > _LARGEST and source.stored is None:
+        return _by_passes(source, rank)
+    K = symmetric_part(check_either_way(source.matrix(), source.words, source.tolerance))
+    if not is_numpy(K):
+        return tuple(namespace(K).linalg.eigh(K))
     from scipy.linalg import eigh
     from scipy.sparse.linalg import ArpackNoConvergence, eigsh
 
-    n = source.n_points
-    if n >= _MANY and rank * _FEW <= n:
-        if n > _LARGEST and source.stored is None:
-            return _by_passes(source, rank)
+    if is_small_part:
         start = np.random.default_rng(0).standard_normal(n)
         with suppress(ArpackNoConvergence):
-            s, V = eigsh(_symmetric(source), k=rank, which="LM", v0=start)
+            s, V = eigsh(K, k=rank, which="LM", v0=start)
             return s, V
-    s, V = eigh(_symmetric(source))
+    s, V = eigh(K)
     return s, V
 
 
-def _symmetric(source: KernelMatrix) -> np.ndarray:
-    K = check_either_way(source.matrix(), source.words, source.tolerance)
-    return np.asarray((K + K.T) / 2)
-
-
-def _by_passes(source: KernelMatrix, rank: int) -> tuple[np.ndarray, np.ndarray]:
+def _by_passes(source: KernelMatrix, rank: int) -> tuple[Array, Array]:
     """Block Lanczos iterations: a pass over the columns of K multiplies it by many vectors at once.
 
     The eigenvectors are sought in the span of Q, KQ, K^2 Q, ...; what is found is exact to `_RESIDUAL`.
     """
-    n = source.n_points
-    Q = np.linalg.qr(np.random.default_rng(0).standard_normal((n, rank + _SPARE)))[0]
+    n, xp = source.n_points, namespace(source.points)
+    start = np.random.default_rng(0).standard_normal((n, rank + _SPARE))
+    Q = xp.linalg.qr(placed_like(start, source.points))[0]
     V, KV = Q, _times(source, Q)
     for _ in range(_PASSES):
-        H = V.T @ KV
-        s, U = np.linalg.eigh((H + H.T) / 2)
-        largest = np.argsort(-np.abs(s))[:rank]
-        s, U = s[largest], U[:, largest]
-        residual = np.linalg.norm(KV @ U - (V @ U) * s, axis=0).max()
-        if residual <= _RESIDUAL * np.abs(s).max():
+        s, U = xp.linalg.eigh(symmetric_part(V.T @ KV))
+        largest = xp.argsort(-xp.abs(s))[:rank]
+        s, U = xp.take(s, largest), xp.take(U, largest, axis=1)
+        residual = read(xp.max(xp.linalg.vector_norm(KV @ U - (V @ U) * s, axis=0)))
+        if residual <= _RESIDUAL * read(xp.max(xp.abs(s))):
             break
         Q = KV[:, -Q.shape[1] :]
         for _ in range(2):  # the second time for what rounding has left
-            Q = np.linalg.qr(Q - V @ (V.T @ Q))[0]
-        V, KV = np.hstack([V, Q]), np.hstack([KV, _times(source, Q)])
+            Q = xp.linalg.qr(Q - V @ (V.T @ Q))[0]
+        V, KV = xp.concat([V, Q], axis=1), xp.concat([KV, _times(source, Q)], axis=1)
     else:
         raise ValueError(
             f"the {rank} largest eigenvalues of {source.words} are not found, as too many are alike; ask for "
@@ -126,12 +136,12 @@ def _by_passes(source: KernelMatrix, rank: int) -> tuple[np.ndarray, np.ndarray]
     return s, V @ U
 
 
-def _times(source: KernelMatrix, Q: np.ndarray) -> np.ndarray:
+def _times(source: KernelMatrix, Q: Array) -> Array:
     """K Q, from as many columns of K at a time as memory allows; some of them are checked for symmetry."""
     n = source.n_points
-    total = np.zeros_like(Q)
+    total = constant(0.0, Q, tuple(Q.shape))
     for rows in np.array_split(np.arange(n), -(-n * n // _BLOCK)):
         columns = source.columns(rows)
-        check_either_way(columns[rows], source.words, source.tolerance)
-        total += columns @ Q[rows]
+        check_either_way(rows_at(columns, rows), source.words, source.tolerance)
+        total += columns @ rows_at(Q, rows)
     return total

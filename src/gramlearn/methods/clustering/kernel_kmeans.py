@@ -14,17 +14,27 @@ from dataclasses import dataclass, field, replace
 from typing import Any, final
 
 import numpy as np
-from scipy.sparse import csr_array
 from sklearn.exceptions import ConvergenceWarning
 
-from gramlearn._base.arrays import chunks, to_numpy
-from gramlearn._base.validation import check_count, check_host_points, check_indices, generator
+from gramlearn._base.arrays import (
+    Array,
+    as_index,
+    as_real,
+    chunks,
+    clipped,
+    constant,
+    namespace,
+    read,
+    to_numpy,
+)
+from gramlearn._base.points import group_sums, row_squares, rows_at
+from gramlearn._base.validation import check_count, check_indices, check_points, generator
 from gramlearn._base.warnings import warn
 from gramlearn.problem.status import SolveInterrupted
 
 ROUNDING = 1e-14  # of the largest |g|^2: a squared distance below it may be zero
 
-Assign = Callable[[np.ndarray, np.ndarray | None], np.ndarray]
+Assign = Callable[[Array, Array | None], Array]
 """(centers, the labels before, None at first) -> labels."""
 
 
@@ -46,8 +56,8 @@ class Clustering:
         Whether no point would move any more.
     """
 
-    labels: np.ndarray = field(repr=False)
-    centers: np.ndarray = field(repr=False)
+    labels: Array = field(repr=False)
+    centers: Array = field(repr=False)
     objective: float
     iterations: int
     converged: bool
@@ -85,10 +95,10 @@ def kernel_kmeans(
     random_state : int, Generator or None
         Seeds the starts.
     """
-    G = check_host_points(factor, "factor", any_unit=True)
-    check_n_clusters(n_clusters, len(G))
+    G = as_real(check_points(factor, "factor", any_unit=True))
+    check_n_clusters(n_clusters, int(G.shape[0]))
 
-    def make_assignment(G: np.ndarray) -> tuple[np.ndarray, Assign]:
+    def make_assignment(G: Array) -> tuple[Array, Assign]:
         return G, lambda centers, _: fill_empty(G, nearest(G, centers), centers)
 
     return cluster_with_restarts(
@@ -97,9 +107,9 @@ def kernel_kmeans(
 
 
 def cluster_with_restarts(
-    factor: np.ndarray,
+    factor: Array,
     n_clusters: int,
-    make_assignment: Callable[[np.ndarray], tuple[np.ndarray, Assign]],
+    make_assignment: Callable[[Array], tuple[Array, Assign]],
     n_init: int,
     max_iter: int,
     start: Any,
@@ -111,9 +121,9 @@ def cluster_with_restarts(
     n_init, max_iter = check_count(n_init, "n_init"), check_count(max_iter, "max_iter")
     rng = generator(random_state)
     unit = _unit(factor)
-    G = factor / unit
-    middle = G.mean(axis=0)
-    G -= middle  # fewer digits cancel in squared distances between rows near zero
+    G, xp = factor / unit, namespace(factor)
+    middle = xp.mean(G, axis=0)
+    G = G - middle  # fewer digits cancel in squared distances between rows near zero
     rows, assign = make_assignment(G)
     best: Clustering | None = None
     try:
@@ -127,7 +137,7 @@ def cluster_with_restarts(
         answer = _restore_units(best, middle, unit)
         raise SolveInterrupted(answer, "before the last start was over") from None
     assert best is not None
-    n_found = np.unique(best.labels).size
+    n_found = int(xp.unique_values(best.labels).shape[0])
     if n_found < n_clusters:
         warn(
             f"only {n_found} of n_clusters={n_clusters} clusters have points, for no more points differ; ask "
@@ -147,31 +157,31 @@ def _choose_better(best: Clustering | None, other: Clustering) -> Clustering:
     return other if best is None or other.objective < best.objective else best
 
 
-def _restore_units(found: Clustering, middle: np.ndarray, unit: float) -> Clustering:
+def _restore_units(found: Clustering, middle: Array, unit: float) -> Clustering:
     """What was found about the middle, in units of the largest entry, as it is in those of the user."""
     centers, objective = (found.centers + middle) * unit, found.objective * unit * unit
     return replace(found, centers=centers, objective=objective)
 
 
-def nearest_centers(factor: np.ndarray, centers: np.ndarray) -> np.ndarray:
+def nearest_centers(factor: Array, centers: Array) -> Array:
     """The number of the center nearest to each row; of equally near ones the first."""
     unit = _unit(factor, centers)
-    middle = (centers / unit).mean(axis=0)
+    middle = namespace(centers).mean(centers / unit, axis=0)
     return nearest(factor / unit - middle, centers / unit - middle)
 
 
-def _unit(*arrays: np.ndarray) -> float:
+def _unit(*arrays: Array) -> float:
     """A power of two near the largest entry: in this unit squares neither overflow nor vanish."""
-    largest = max(float(np.abs(array).max()) for array in arrays)
+    largest = max(read(namespace(array).max(namespace(array).abs(array))) for array in arrays)
     return math.ldexp(0.5, math.frexp(largest)[1]) if largest > 0.0 else 1.0
 
 
-def _run_lloyd(G: np.ndarray, centers: np.ndarray, max_iter: int, assign: Assign) -> Clustering:
+def _run_lloyd(G: Array, centers: Array, max_iter: int, assign: Assign) -> Clustering:
     labels, iterations, converged = None, 0, False
     try:
         while labels is None or (iterations < max_iter and not converged):
             moved = assign(centers, labels)
-            converged = labels is not None and bool(np.array_equal(moved, labels))
+            converged = labels is not None and not bool(namespace(moved).any(moved != labels))
             labels, centers, iterations = moved, _means(G, moved, centers), iterations + 1
         return _measure(G, labels, centers, iterations, converged)
     except KeyboardInterrupt:
@@ -182,90 +192,96 @@ def _run_lloyd(G: np.ndarray, centers: np.ndarray, max_iter: int, assign: Assign
 
 
 def _measure(
-    G: np.ndarray, labels: np.ndarray, centers: np.ndarray, iterations: int, converged: bool
+    G: Array, labels: Array, centers: Array, iterations: int, converged: bool
 ) -> Clustering:
-    objective = float(_squared_distances(G, labels, centers).sum())
+    objective = read(namespace(G).sum(_squared_distances(G, labels, centers)))
     return Clustering(labels, centers, objective, iterations, converged)
 
 
-def nearest(G: np.ndarray, centers: np.ndarray) -> np.ndarray:
+def nearest(G: Array, centers: Array) -> Array:
     """The number of the nearest center, of rows and centers that lie around zero."""
-    labels = np.empty(len(G), dtype=np.int64)
-    halves = np.vecdot(centers, centers)[:, None] / 2
-    for rows in chunks(len(G), len(centers), G):
-        # |g - m|^2 / 2 less |g|^2 / 2, which is the same for all centers.
-        labels[rows] = np.argmin(halves - centers @ G[rows].T, axis=0)
-    return labels
+    xp, halves = namespace(G), row_squares(centers)[:, None] / 2
+    # |g - m|^2 / 2 less |g|^2 / 2, which is the same for all centers.
+    parts = [
+        xp.argmin(halves - centers @ G[rows, :].T, axis=0)
+        for rows in chunks(G.shape[0], centers.shape[0], G)
+    ]
+    return xp.concat(parts)
 
 
-def _means(G: np.ndarray, labels: np.ndarray, centers: np.ndarray) -> np.ndarray:
+def _means(G: Array, labels: Array, centers: Array) -> Array:
     """The mean of each cluster; an empty one keeps its center."""
-    n, n_clusters = len(G), len(centers)
-    members = csr_array((np.ones(n), labels, np.arange(n + 1)), shape=(n, n_clusters))
-    counts = np.bincount(labels, minlength=n_clusters)[:, None]
-    return np.where(counts > 0, (members.T @ G) / np.maximum(counts, 1), centers)
+    sums, xp = group_sums(G, labels, int(centers.shape[0])), namespace(G)
+    counts = as_real(_counts(labels, int(centers.shape[0])), G)[:, None]
+    return xp.where(counts > 0, sums / clipped(counts, low=1.0), centers)
 
 
-def _squared_distances(G: np.ndarray, labels: np.ndarray, centers: np.ndarray) -> np.ndarray:
-    squared = np.empty(len(G))
-    for rows in chunks(len(G), G.shape[1], G):
-        difference = G[rows] - centers[labels[rows]]
-        squared[rows] = np.vecdot(difference, difference)
-    return squared
+def _counts(labels: Array, n_clusters: int) -> np.ndarray:
+    """How many points each cluster has, in host memory."""
+    return np.bincount(to_numpy(labels), minlength=n_clusters)
 
 
-def fill_empty(G: np.ndarray, labels: np.ndarray, centers: np.ndarray) -> np.ndarray:
+def _squared_distances(G: Array, labels: Array, centers: Array) -> Array:
+    parts = [
+        row_squares(G[rows, :] - rows_at(centers, labels[rows]))
+        for rows in chunks(G.shape[0], G.shape[1], G)
+    ]
+    return namespace(G).concat(parts)
+
+
+def fill_empty(G: Array, labels: Array, centers: Array) -> Array:
     """Give every empty cluster the point farthest from its center, which lowers the objective.
 
     A point that is alone in its cluster stays, and so does one at its center up to rounding.
     """
-    counts = np.bincount(labels, minlength=len(centers))
+    counts = _counts(labels, int(centers.shape[0]))
     if counts.all():
         return labels
-    labels, empty = labels.copy(), list(np.flatnonzero(counts == 0))
-    squared = _squared_distances(G, labels, centers)
-    rounding = ROUNDING * float(np.vecdot(G, G).max())
+    moved, empty = np.array(to_numpy(labels)), list(np.flatnonzero(counts == 0))
+    squared = to_numpy(_squared_distances(G, labels, centers))
+    rounding = ROUNDING * read(namespace(G).max(row_squares(G)))
     for i in np.argsort(-squared, kind="stable"):
         if not empty or squared[i] <= rounding:
             break
-        if counts[labels[i]] > 1:
-            counts[labels[i]] -= 1
-            labels[i] = empty.pop(0)
-    return labels
+        if counts[moved[i]] > 1:
+            counts[moved[i]] -= 1
+            moved[i] = empty.pop(0)
+    return as_index(moved, labels)
 
 
 def _draw_starts(
-    G: np.ndarray, n_clusters: int, n_init: int, start: Any, rng: np.random.Generator
-) -> Iterator[np.ndarray]:
+    G: Array, n_clusters: int, n_init: int, start: Any, rng: np.random.Generator
+) -> Iterator[Array]:
     """Centers to start from: the means of the clusters given, or seeds drawn n_init times."""
     if start is not None:
-        labels = _check_start(start, len(G), n_clusters)
-        centers = _means(G, labels, np.zeros((n_clusters, G.shape[1])))
+        labels = as_index(_check_start(start, int(G.shape[0]), n_clusters), G)
+        centers = _means(G, labels, constant(0.0, G, (n_clusters, G.shape[1])))
         yield _means(G, fill_empty(G, labels, centers), centers)
         return
     for _ in range(n_init):
         yield _draw_seeds(G, n_clusters, rng)
 
 
-def _draw_seeds(G: np.ndarray, n_clusters: int, rng: np.random.Generator) -> np.ndarray:
+def _draw_seeds(G: Array, n_clusters: int, rng: np.random.Generator) -> Array:
     """k-means++: each center a point drawn in proportion to its squared distance from those before.
 
     Of a few draws the one is kept that leaves the smallest sum of squared distances.
     """
-    n, n_draws = len(G), 2 + int(math.log(n_clusters))
-    norms = np.vecdot(G, G)
+    n, n_draws = int(G.shape[0]), 2 + int(math.log(n_clusters))
+    norms, xp = row_squares(G), namespace(G)
     seeds = [int(rng.integers(n))]
-    squared = np.full(n, np.inf)
+    squared = constant(math.inf, G, n)
     drawn = np.asarray(seeds)
     while True:
-        distances = norms[drawn, None] - 2 * (G[drawn] @ G.T) + norms
-        distances = np.minimum(np.clip(distances, 0.0, None), squared)
-        best = int(np.argmin(distances.sum(axis=1)))
-        seeds[-1], squared = int(drawn[best]), distances[best]
+        distances = rows_at(norms, drawn)[:, None] - 2 * (rows_at(G, drawn) @ G.T) + norms
+        distances = xp.minimum(clipped(distances, low=0.0), squared[None, :])
+        best = int(xp.argmin(xp.sum(distances, axis=1)))
+        seeds[-1], squared = int(drawn[best]), distances[best, :]
         if len(seeds) == n_clusters:
-            return G[seeds]
-        reached = np.cumsum(squared)
-        drawn = np.searchsorted(reached, rng.random(n_draws) * reached[-1], side="right")
+            return rows_at(G, np.asarray(seeds))
+        reached = xp.cumulative_sum(squared)
+        targets = as_real(rng.random(n_draws) * read(reached[n - 1]), G)
+        drawn = to_numpy(xp.searchsorted(reached, targets, side="right"))
         drawn = np.minimum(drawn, n - 1)  # where all points are covered there is nothing to draw
         seeds.append(-1)
 
@@ -280,7 +296,7 @@ def check_n_clusters(n_clusters: Any, n: int) -> None:
         )
 
 
-def _check_start(start: Any, n: int, n_clusters: int) -> np.ndarray:
+def _check_start(start: Any, n: int, n_clusters: int) -> Array:
     labels = to_numpy(check_indices(start, "start"))
     if labels.size != n or labels.max() >= n_clusters:
         raise ValueError(

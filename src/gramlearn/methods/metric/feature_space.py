@@ -5,9 +5,10 @@ from dataclasses import dataclass
 from typing import Any, final
 
 import numpy as np
-from scipy.spatial.distance import cdist
 
-from gramlearn._base.distances import equal_rows, squared_distances
+from gramlearn._base.arrays import Array, clipped, namespace, read, to_numpy
+from gramlearn._base.distances import equal_rows, powers_between, squared_distances
+from gramlearn._base.points import rows_at
 from gramlearn._base.validation import check_basis, check_choice, check_extent
 from gramlearn.kernels.low_rank.columns import combined_factor, incomplete_cholesky, nystroem
 from gramlearn.kernels.low_rank.factor import LowRankKernel, check_rank
@@ -44,31 +45,34 @@ class FeatureSpace:
         has_basis = rank is not None or not isinstance(basis, str)
         return cls(base, found, has_basis and complement, complement or not has_basis)
 
-    def coincide(self, i: Any, j: Any) -> np.ndarray:
+    def coincide(self, i: Any, j: Any) -> Array:
         """Whether points are equal, to rounding: in feature space, or as the basis sees them."""
         if not self.is_whole:
-            return np.asarray(equal_rows(_to_rounding(self.coordinates.factor), i, j))
-        diagonal = self.base.diagonal()
-        size = diagonal[i] + diagonal[j]
+            return equal_rows(_to_rounding(self.coordinates.factor), i, j)
+        size = self._sizes(i, j)
         rounding = _ROUNDING * self.base.eps * size
-        return np.asarray(size - 2 * self.base.entries(i, j) <= rounding)
+        return size - 2 * self.base.entries(i, j) <= rounding
 
-    def rest(self, i: Any, j: Any) -> np.ndarray:
+    def rest(self, i: Any, j: Any) -> Array:
         """Squared distances of k0 less what the coordinates have of them."""
-        diagonal = self.base.diagonal()
-        plain = diagonal[i] + diagonal[j] - 2 * self.base.entries(i, j)
-        inside = np.asarray(squared_distances(self.coordinates.factor, i, j))
-        return np.asarray(np.maximum(plain - inside, 0.0))
+        plain = self._sizes(i, j) - 2 * self.base.entries(i, j)
+        return clipped(plain - squared_distances(self.coordinates.factor, i, j), low=0.0)
 
-    def rest_between(self, rows: Any, others: Any) -> np.ndarray:
+    def rest_between(self, rows: Any, others: Any) -> Array:
         """The same between each of `rows` and each of `others`."""
         diagonal, P = self.base.diagonal(), self.coordinates.factor
-        plain = diagonal[rows][:, None] + diagonal[others] - 2 * self.base.columns(others)[rows]
-        return np.asarray(np.maximum(plain - cdist(P[rows], P[others], "sqeuclidean"), 0.0))
+        plain = rows_at(diagonal, rows)[:, None] + rows_at(diagonal, others)
+        plain = plain - 2 * rows_at(self.base.columns(others), rows)
+        return clipped(plain - powers_between(rows_at(P, rows), rows_at(P, others), 2), low=0.0)
+
+    def _sizes(self, i: Any, j: Any) -> Array:
+        """k0(x_i, x_i) + k0(x_j, x_j)."""
+        diagonal = self.base.diagonal()
+        return rows_at(diagonal, i) + rows_at(diagonal, j)
 
     def places(self, alpha: float) -> Places:
         """The points with the distances that count, under the prior `alpha` times the kernel."""
-        P = np.sqrt(alpha) * self.coordinates.factor
+        P = alpha**0.5 * self.coordinates.factor
         if not self.keeps_rest:
             return Places(P)
         return Places(
@@ -77,16 +81,16 @@ class FeatureSpace:
             lambda rows, others: alpha * self.rest_between(rows, others),
         )
 
-    def sample(self, rng: np.random.Generator) -> np.ndarray:
+    def sample(self, rng: np.random.Generator) -> Array:
         """Points with the distances that count: by their coordinates, or some of them in all directions."""
         if not self.keeps_rest:
             return _to_rounding(self.coordinates.factor)
         rows = np.sort(rng.permutation(self.base.n_points)[:_SAMPLE])
-        some = KernelMatrix.precomputed(self.base.columns(rows)[rows], self.base.eps)
+        some = KernelMatrix.precomputed(rows_at(self.base.columns(rows), rows), self.base.eps)
         return _to_rounding(spectral_factor_of(some).factor)
 
 
-def _with_defaults(X: np.ndarray, kernel: Any, params: Any) -> dict[str, Any]:
+def _with_defaults(X: Array, kernel: Any, params: Any) -> dict[str, Any]:
     """The parameters of a kernel; without a gamma, 1 / (d var X), as in SVC, where the kernel has one."""
     if not (params is None or isinstance(params, Mapping)):
         raise TypeError(
@@ -95,19 +99,20 @@ def _with_defaults(X: np.ndarray, kernel: Any, params: Any) -> dict[str, Any]:
         )
     given = dict(params or {})
     if isinstance(kernel, str) and kernel in _WITH_GAMMA and given.get("gamma") is None:
-        variance = float(X.var())
+        variance = read(namespace(X).var(X))
         given["gamma"] = 1 / (X.shape[1] * variance) if variance > 0 else 1.0
     return given
 
 
-def _to_rounding(P: np.ndarray) -> np.ndarray:
+def _to_rounding(P: Array) -> Array:
     """Coordinates without their last digits: points that are equal but for rounding are equal."""
-    unit = 1e-10 * float(np.abs(P).max()) or 1.0
-    return np.asarray(unit * np.round(P / unit))
+    xp = namespace(P)
+    unit = 1e-10 * read(xp.max(xp.abs(P))) or 1.0
+    return unit * xp.round(P / unit)
 
 
 def _coordinates(
-    X: np.ndarray, kernel: Any, params: Any, rank: Any, basis: Any, rng: np.random.Generator
+    X: Array, kernel: Any, params: Any, rank: Any, basis: Any, rng: np.random.Generator
 ) -> LowRankKernel:
     n = X.shape[0]
     rank = None if rank is None else check_rank(rank, n)
@@ -127,7 +132,7 @@ def _coordinates(
     else:
         # Clusters in coordinates of a few times as many dimensions, and the means of their points.
         near = incomplete_cholesky(X, kernel, rank=min(n, 3 * rank), tol=0.0, **params)
-        labels = kernel_kmeans(near.factor, rank, n_init=1, random_state=rng).labels
+        labels = to_numpy(kernel_kmeans(near.factor, rank, n_init=1, random_state=rng).labels)
         J = (labels[:, None] == np.arange(rank)).astype(float)
         J /= np.maximum(J.sum(axis=0), 1.0)
     return combined_factor(X, kernel, J, **params)

@@ -12,6 +12,7 @@ from typing import Any, final
 
 import numpy as np
 
+from gramlearn._base.arrays import Array, clipped, eye
 from gramlearn._base.points import row_squares
 from gramlearn.kernels.low_rank.factor import LowRankKernel
 from gramlearn.kernels.low_rank.spectral import spectral_factor_of
@@ -38,38 +39,38 @@ class KernelMap:
 
     base: KernelMatrix
     coordinates: LowRankKernel
-    inner: np.ndarray
+    inner: Array
     alpha: float
 
     @cached_property
-    def root(self) -> np.ndarray:
+    def root(self) -> Array:
         """F^(1/2)."""
         return symmetric_root(self.inner)
 
-    def with_training(self, X: Any) -> np.ndarray:
+    def with_training(self, X: Any) -> Array:
         """k(x, x_i) for each row x of X, and all training points x_i."""
         p = self.coordinates.transform(X)
         values = p @ self._shifted @ self.coordinates.factor.T
         if self.alpha:
             every = np.arange(self.base.n_points)
-            values += self.alpha * self.base.comparison(every)(X)
-        return np.asarray(values)
+            values = values + self.alpha * self.base.comparison(every)(X)
+        return values
 
-    def between(self, X: Any, Y: Any) -> np.ndarray:
+    def between(self, X: Any, Y: Any) -> Array:
         """k(x, y) for each row x of X and y of Y."""
         first, second = (self.coordinates.transform(Z) for Z in (X, Y))
         values = first @ self._shifted @ second.T
         if self.alpha:
-            values += self.alpha * self.base.between(X, Y)
-        return np.asarray(values)
+            values = values + self.alpha * self.base.between(X, Y)
+        return values
 
-    def training_matrix(self) -> np.ndarray:
+    def training_matrix(self) -> Array:
         """K of the training points."""
         P = self.coordinates.factor
         values = P @ self._shifted @ P.T
-        return np.asarray(values + self.alpha * self.base.matrix() if self.alpha else values)
+        return values + self.alpha * self.base.matrix() if self.alpha else values
 
-    def squared_distances(self, X: Any, Y: Any) -> np.ndarray:
+    def squared_distances(self, X: Any, Y: Any) -> Array:
         """k(x, x) + k(y, y) - 2 k(x, y) of row k of X with row k of Y."""
         difference = self.coordinates.transform(X) - self.coordinates.transform(Y)
         learned = row_squares(difference @ self.root)
@@ -77,29 +78,30 @@ class KernelMap:
             return learned
         base = self.base
         plain = base.paired(X, X) + base.paired(Y, Y) - 2 * base.paired(X, Y)
-        return learned + self.alpha * np.maximum(plain - row_squares(difference), 0.0)
+        return learned + self.alpha * clipped(plain - row_squares(difference), low=0.0)
 
-    def transform(self, X: Any) -> np.ndarray:
+    def transform(self, X: Any) -> Array:
         """Coordinates with the learned kernel as inner products, within the span of the training points."""
         if not self.needs_points:
-            return np.asarray(self.coordinates.transform(X) @ self.root)
+            return self.coordinates.transform(X) @ self.root
         return self.whole_factor.transform(self.with_training(X))
 
     @property
-    def training_coordinates(self) -> np.ndarray:
+    def training_coordinates(self) -> Array:
         """What `transform` gives for the training points."""
         if not self.needs_points:
-            return np.asarray(self.coordinates.factor @ self.root)
+            return self.coordinates.factor @ self.root
         return self.whole_factor.factor
 
     @property
     def n_coordinates(self) -> int:
         """The columns of what `transform` gives."""
-        return len(self.inner) if not self.needs_points else int(self.whole_factor.weights.shape[1])
+        found = self.inner if not self.needs_points else self.whole_factor.weights
+        return int(found.shape[1])
 
     @property
-    def _shifted(self) -> np.ndarray:
-        return self.inner - self.alpha * np.eye(len(self.inner))
+    def _shifted(self) -> Array:
+        return self.inner - self.alpha * eye(self.inner.shape[0], self.inner)
 
     @property
     def needs_points(self) -> bool:
