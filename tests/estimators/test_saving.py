@@ -558,7 +558,7 @@ def test_a_loaded_model_can_be_pickled_and_works_in_a_pipeline(path):
 # -- other libraries, other languages ------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("name", ["metric", "metric of rank 3"])
+@pytest.mark.parametrize("name", ["metric", "metric of rank 3", "kernel of rank 6", "stream"])
 def test_tensors_are_transformed_alike(name, path):
     torch = pytest.importorskip("torch", reason="PyTorch is not installed")
     model = fitted(name)

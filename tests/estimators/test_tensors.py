@@ -15,11 +15,14 @@ from sklearn.utils import get_tags
 
 import gramlearn
 from gramlearn import (
+    POLA,
     Bounds,
     ConstrainedKMeans,
+    KernelKMeans,
     LogDet,
     MaximumVarianceUnfolding,
     MetricLearner,
+    OnlineMetricLearner,
     OnlinePCA,
     Pairs,
     Triplets,
@@ -329,6 +332,79 @@ def test_tensors_on_two_devices_are_refused():
         MetricLearner(**TIGHT).fit(Z, side=Pairs(rows, [], n_points=N))
 
 
+# -- streams, and thresholds that are learned -----------------------------------------------------------
+
+
+@pytest.mark.parametrize("prior", ["identity", W0], ids=["identity", "matrix"])
+@pytest.mark.parametrize("eta", [None, 0.1])
+def test_a_stream_is_followed_where_it_is(other, prior, eta, tmp_path):
+    here, there = (OnlineMetricLearner(eta, prior) for _ in range(2))
+    pairs, alike = X[:40].reshape(20, 2, D), Y[:40].reshape(20, 2)
+    alike = alike[:, 0] == alike[:, 1]
+    alike[::3] = True
+    for some in (slice(0, 12), slice(12, 20)):
+        here.partial_fit(pairs[some], alike[some])
+        there.partial_fit(other.array(pairs[some]), other.array(alike[some], "bool"))
+    same(other, there.components_, here.components_)
+    same(other, there.losses_, here.losses_)
+    assert there.n_pairs_seen_ == 20
+    assert there.learned_from_ == here.learned_from_
+    assert there.bounds_ == pytest.approx(here.bounds_, rel=1e-8)
+    assert there.threshold_ == pytest.approx(here.threshold_, rel=1e-8)
+    found = other.numpy(there.predict(other.array(pairs)))
+    np.testing.assert_array_equal(found, here.predict(pairs))
+    same(other, there.transform(other.array(NEW)), here.transform(NEW))
+    there.save(tmp_path / "stream")
+    loaded = gramlearn.load(tmp_path / "stream")
+    np.testing.assert_allclose(loaded.transform(NEW), here.transform(NEW), rtol=1e-8)
+    with pytest.raises(ValueError, match=r"partial_fit\(\) must use the same namespace"):
+        there.partial_fit(pairs, alike)
+    with pytest.raises(
+        ValueError, match="`X` holds tensors, and the pairs so far were NumPy arrays"
+    ):
+        here.partial_fit(other.array(pairs), alike)
+
+
+@pytest.mark.parametrize("kind", ["pairs", "bounds"])
+def test_a_stream_of_statements_is_followed_where_the_points_are(other, kind):
+    here = OnlineMetricLearner().fit(X, side=SIDES[kind])
+    there = OnlineMetricLearner().fit(other.array(X), side=SIDES[kind])
+    same(other, there.components_, here.components_)
+    back = there.to_numpy()
+    np.testing.assert_allclose(back.components_, here.components_, rtol=1e-8)
+    assert isinstance(back.losses_, np.ndarray)
+
+
+@pytest.mark.parametrize("points", [X / 5, WIDE / 5], ids=["points", "more features than points"])
+def test_a_threshold_is_learned_where_the_points_are(other, points):
+    side = Pairs.from_labels(np.resize(Y, len(points)), 40, random_state=0)
+    here = POLA(tol=1e-10).fit(points, side=side)
+    there = POLA(tol=1e-10).fit(other.array(points), side=side)
+    same(other, there.components_, here.components_, rtol=1e-6, atol=1e-6)
+    assert there.threshold_ == pytest.approx(here.threshold_, rel=1e-6)
+    pairs = points[:10].reshape(5, 2, -1)
+    found = other.numpy(there.predict(other.array(pairs)))
+    np.testing.assert_array_equal(found, here.predict(pairs))
+    assert isinstance(there.to_numpy().components_, np.ndarray)
+
+
+# -- clusters ------------------------------------------------------------------------------------------
+
+
+def test_clusters_are_found_where_the_points_are(other):
+    here = KernelKMeans(3, random_state=0).fit(X)
+    there = KernelKMeans(3, random_state=0).fit(other.array(X))
+    np.testing.assert_array_equal(other.numpy(there.labels_), here.labels_)
+    same(other, there.cluster_centers_, here.cluster_centers_)
+    assert there.inertia_ == pytest.approx(here.inertia_)
+    found = other.numpy(there.predict(other.array(NEW)))
+    np.testing.assert_array_equal(found, here.predict(NEW))
+    np.testing.assert_array_equal(other.numpy(here.predict(other.array(NEW))), found)
+    np.testing.assert_array_equal(there.to_numpy().predict(NEW), found)
+    with pytest.raises(ValueError, match=r"KernelKMeans.predict\(\) must use the same namespace"):
+        there.predict(NEW)
+
+
 # -- what is wrong -------------------------------------------------------------------------------------
 
 WRONG = {
@@ -377,13 +453,17 @@ FOLLOWING = [
     MetricLearner(C=1.0),
     MetricLearner(C=1.0, rank=2),
     MetricLearner(LogDet(), C=1.0, n_components=2),
+    POLA(),
+    KernelKMeans(2),
 ]
 
 
 @pytest.mark.filterwarnings("ignore:MetricLearner:UserWarning")  # where nothing helps
 @pytest.mark.parametrize("model", FOLLOWING, ids=repr)
 def test_the_checks_of_scikit_learn(other, model, dispatch):
-    name, of_model = other.name, clone(model).set_params(random_state=0)
+    name, of_model = other.name, clone(model)
+    if "random_state" in of_model.get_params():
+        of_model.set_params(random_state=0)
     assert get_tags(model).array_api_support
     for dtype in ("float64", "float32"):
         checks.check_array_api_input(

@@ -8,6 +8,7 @@ import numpy as np
 from sklearn.base import BaseEstimator, ClusterMixin
 from sklearn.utils.validation import check_is_fitted
 
+from gramlearn._base.arrays import placed_like
 from gramlearn.estimators._all_or_nothing import run_search
 from gramlearn.estimators._inputs import validated
 from gramlearn.methods.clustering.kernel_kmeans import Clustering, nearest_centers
@@ -36,8 +37,8 @@ class ClustersWithMeans(ClusterMixin, BaseEstimator, ABC):
         self.inertia_, self.n_iter_ = found.objective, found.iterations
         return self
 
-    def predict(self, X: Any) -> np.ndarray:
+    def predict(self, X: Any) -> Any:
         """Give the cluster whose mean is nearest, for each row of X: new rows of the factor."""
         check_is_fitted(self)
-        X = validated(self, X, dtype=np.float64, reset=False)
-        return nearest_centers(X, self.cluster_centers_)
+        X = validated(self, X, dtype=np.float64, reset=False, method="predict")
+        return nearest_centers(X, placed_like(self.cluster_centers_, X))

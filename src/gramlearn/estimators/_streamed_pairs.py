@@ -9,7 +9,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from scipy.sparse import issparse
 
-from gramlearn._base.arrays import to_numpy
+from gramlearn._base.arrays import is_elsewhere, namespace, to_numpy
 from gramlearn._base.unreadable import check_unmasked
 from gramlearn._base.validation import as_numbers, check_finite
 from gramlearn._base.warnings import warn
@@ -21,7 +21,9 @@ def check_not_row_numbers(X: Any) -> None:
     """Pairs are given by their points; a table of row numbers would pass for differences of two features."""
     if issparse(X) or getattr(X, "shape", (0,))[1:] != (2,):
         return
-    table = np.asarray(X)
+    if is_elsewhere(X) and not namespace(X).isdtype(X.dtype, "integral"):
+        return
+    table = to_numpy(X) if is_elsewhere(X) else np.asarray(X)
     if table.dtype.kind in ("i", "u") and table.size and table.min() >= 0:
         raise TypeError(
             "`X` holds two columns of whole numbers, as row numbers of pairs are; pass the points themselves, "
@@ -53,7 +55,7 @@ def read_told(y: Any, n_pairs: int, judged: bool | None) -> Told:
             "the squared distance that each pair should have."
         )
     is_boolean = given.dtype.kind == "b"
-    numbers = given if is_boolean else as_numbers(y, "y")
+    numbers = given if is_boolean else to_numpy(as_numbers(y, "y"))
     if numbers.ndim != 1:
         raise ValueError(
             "`y` must be one-dimensional, one judgment or squared distance for each pair; got shape "

@@ -1,16 +1,17 @@
 """minimize sum_i |g_i - m_c(i)|^2, as a clusterer of scikit-learn that takes a factor G as X."""
 
-from typing import Any, Self
+from typing import Any, ClassVar, Self
 
 import numpy as np
 
 from gramlearn.estimators._all_or_nothing import all_or_nothing
 from gramlearn.estimators._inputs import validated
 from gramlearn.estimators._kmeans import ClustersWithMeans
+from gramlearn.estimators._tensors import FollowsArrays
 from gramlearn.methods.clustering.kernel_kmeans import kernel_kmeans
 
 
-class KernelKMeans(ClustersWithMeans):
+class KernelKMeans(FollowsArrays, ClustersWithMeans):
     """minimize sum_i |g_i - m_c(i)|^2 over clusters c(i), for the kernel G G' of a factor G.
 
     The rows of a factor are coordinates in the feature space of the kernel. So this is kernel k-means
@@ -38,6 +39,8 @@ class KernelKMeans(ClustersWithMeans):
     n_iter_ : int
         The iterations of the start that was kept.
     """
+
+    _takes_tensors: ClassVar[bool] = True
 
     @all_or_nothing
     def fit(self, X: Any, y: Any = None) -> Self:

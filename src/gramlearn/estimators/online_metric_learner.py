@@ -11,8 +11,16 @@ from typing import Any, ClassVar, Self
 import numpy as np
 from sklearn.base import BaseEstimator
 
-from gramlearn._base.arrays import to_numpy
-from gramlearn._base.points import row_squares
+from gramlearn._base.arrays import (
+    as_real,
+    constant,
+    eye,
+    is_elsewhere,
+    is_finite,
+    namespace,
+    to_numpy,
+)
+from gramlearn._base.points import row_squares, rows_at
 from gramlearn._base.validation import as_numbers, check_positive, generator
 from gramlearn.estimators._all_or_nothing import all_or_nothing, end_early
 from gramlearn.estimators._inputs import validated, validated_array
@@ -104,12 +112,13 @@ class OnlineMetricLearner(SavesModel, MahalanobisMethods, BaseEstimator):
         "_recent": Array("recent?", "2"),
         "_is_judged": Maybe(Flag()),
     }
+    _takes_tensors: ClassVar[bool] = True
     learned_from_: dict[str, Any]
-    losses_: np.ndarray
+    losses_: Any
     bounds_: tuple[float, float]
     _stream: OnlineMetric
-    _root: np.ndarray | None
-    _recent: np.ndarray
+    _root: Any
+    _recent: Any
     _is_judged: bool | None
 
     def __init__(self, eta: float | None = None, prior: Any = "identity") -> None:
@@ -147,38 +156,41 @@ class OnlineMetricLearner(SavesModel, MahalanobisMethods, BaseEstimator):
         else:
             Z, asked = self._statements(X, y, side, first)
         if first:
-            root, stream = self._start(Z.shape[1])
-            lost, recent = np.empty(0), np.empty((0, 2))
+            root, stream = self._start(Z)
+            lost, recent = constant(0.0, Z, 0), constant(0.0, Z, (0, 2))
         else:
             root, stream, lost, recent = self._root, self._stream, self.losses_, self._recent
-        measured = np.empty((len(Z), 2))
+        n_pairs = int(Z.shape[0])
+        measured = np.empty((n_pairs, 2))
         # One tuple, so that Ctrl-C finds both together.
         seen = (0, stream)
         try:
             with np.errstate(over="ignore", invalid="ignore"):  # looked at below
-                under_prior = row_squares(Z if root is None else Z @ root.T)
-                for k, z in enumerate(Z):
-                    step = seen[1].updated(z, float(under_prior[k]), asked, k, eta)
+                under_prior = to_numpy(row_squares(Z if root is None else Z @ root.T))
+                for k in range(n_pairs):
+                    step = seen[1].updated(Z[k, :], float(under_prior[k]), asked, k, eta)
                     measured[k] = step[1:]
                     seen = (k + 1, step[0])
         except KeyboardInterrupt:
             if not seen[0]:
                 raise
-            where = f"after {seen[0]} of {len(Z)} pairs"
+            where = f"after {seen[0]} of {n_pairs} pairs"
             end_early(self, SolveInterrupted(FullMap(seen[1].factor), where))
         count, stream = seen
         lengths, losses = measured[:count].T
-        if not (np.isfinite(stream.factor).all() and np.isfinite(losses).all()):
+        if not (is_finite(stream.factor) and is_finite(losses)):
             raise ValueError(
                 "the squared distances of `X`, or `eta`, are too large for double precision; rescale `X`."
             )
         self._stream, self._root, self._is_judged = stream, root, judged
-        self._keep_learned_from(first, Z[:count], asked, len(lost) + count)
+        self._keep_learned_from(first, to_numpy(Z)[:count], asked, int(lost.shape[0]) + count)
         self._map, self.bounds_ = FullMap(stream.factor), stream.spread.bounds
-        self.losses_ = np.concatenate([lost, losses])
+        xp = namespace(Z)
+        self.losses_ = xp.concat([lost, as_real(losses, Z)])
         kinds = asked.kinds[:count]
         told = np.stack([np.sqrt(lengths), kinds], axis=1)[kinds != 0]
-        self._recent = np.concatenate([recent, told])[-_RECENT:]
+        recent = xp.concat([recent, as_real(told, Z)])
+        self._recent = recent[max(0, recent.shape[0] - _RECENT) :, :]
         self._keep_threshold(first, len(told) > 0)
         return self
 
@@ -188,8 +200,7 @@ class OnlineMetricLearner(SavesModel, MahalanobisMethods, BaseEstimator):
             self._judges_pairs = False
             self.__dict__.pop("threshold_", None)
         if is_told:
-            distances, kinds = self._recent.T
-            self.threshold_ = best_threshold(distances, kinds > 0)
+            self.threshold_ = best_threshold(self._recent[:, 0], self._recent[:, 1] > 0)
             self._judges_pairs = True
 
     def _keep_learned_from(self, first: bool, Z: np.ndarray, asked: Asked, count: int) -> None:
@@ -202,11 +213,9 @@ class OnlineMetricLearner(SavesModel, MahalanobisMethods, BaseEstimator):
     @property
     def n_pairs_seen_(self) -> int:
         """How many pairs were learned from."""
-        return len(self.losses_)
+        return int(self.losses_.shape[0])
 
-    def _differences(
-        self, X: Any, y: Any, judged: bool | None, reset: bool
-    ) -> tuple[np.ndarray, Told]:
+    def _differences(self, X: Any, y: Any, judged: bool | None, reset: bool) -> tuple[Any, Told]:
         if isinstance(X, list | tuple):
             X = as_numbers(X, "X")
         check_not_row_numbers(X)
@@ -216,13 +225,23 @@ class OnlineMetricLearner(SavesModel, MahalanobisMethods, BaseEstimator):
                 raise ValueError(
                     f"`X` has the shape {pairs.shape}; pairs have the shape (m, 2, d), differences (m, d)."
                 )
-            X = pairs[:, 0] - pairs[:, 1]
-        Z = validated(self, X, dtype=np.float64, reset=reset)
-        return Z, read_told(y, len(Z), judged)
+            X = pairs[:, 0, :] - pairs[:, 1, :]
+        Z = self._further(X, reset)
+        return Z, read_told(y, int(Z.shape[0]), judged)
 
-    def _statements(self, X: Any, y: Any, side: Any, reset: bool) -> tuple[np.ndarray, Asked]:
-        points = validated(self, X, dtype=np.float64, reset=reset)
-        known = side_of(side, y, len(points), None, generator(None))
+    def _further(self, X: Any, reset: bool) -> Any:
+        """Points or differences; those of a stream are all in one place."""
+        Z = validated(self, X, dtype=np.float64, reset=reset, method="partial_fit")
+        if is_elsewhere(Z) and self._home is None:
+            raise ValueError(
+                "`X` holds tensors, and the pairs so far were NumPy arrays; pass X.cpu().numpy(), or start "
+                "anew with `fit`."
+            )
+        return Z
+
+    def _statements(self, X: Any, y: Any, side: Any, reset: bool) -> tuple[Any, Asked]:
+        points = self._further(X, reset)
+        known = side_of(side, y, int(points.shape[0]), None, generator(None))
         if not isinstance(known, Pairs | Bounds):
             raise TypeError(
                 f"`side` holds {type(known).__name__}, which ask no pair for a distance; pass Pairs or Bounds, "
@@ -231,21 +250,23 @@ class OnlineMetricLearner(SavesModel, MahalanobisMethods, BaseEstimator):
         i, j = (to_numpy(column) for column in known.statement_points().T)
         asked = asked_by_pairs(known) if isinstance(known, Pairs) else asked_by_bounds(known)
         order = in_step(known) if isinstance(known, Pairs) else np.arange(len(i))
-        return (points[i] - points[j])[order], asked.taken(order)
+        return rows_at(points, i[order]) - rows_at(points, j[order]), asked.taken(order)
 
-    def _start(self, d: int) -> tuple[np.ndarray | None, OnlineMetric]:
+    def _start(self, Z: Any) -> tuple[Any, OnlineMetric]:
         """The root of the prior, None where it is the identity, and a stream of no pairs."""
+        d = int(Z.shape[1])
         if isinstance(self.prior, str) and self.prior != "identity":
             raise ValueError(
                 f'`prior={self.prior!r}` is not known; pass "identity" or a matrix: a stream has no covariance '
                 "before it has begun."
             )
-        prior = read_prior(self.prior, np.empty((0, d)))
+        prior = read_prior(self.prior, constant(0.0, Z, (0, d)))
         if prior is None:
-            return None, OnlineMetric(np.eye(d))
-        if len(prior.root) < d:
+            return None, OnlineMetric(eye(d, Z))
+        rank = int(prior.root.shape[0])
+        if rank < d:
             raise ValueError(
-                f"`prior` is not positive definite (its rank is {len(prior.root)} of {d}), and no step changes "
+                f"`prior` is not positive definite (its rank is {rank} of {d}), and no step changes "
                 "a direction that it measures by zero; add a small multiple of the identity."
             )
         return prior.root, OnlineMetric(prior.root)

@@ -8,11 +8,14 @@ points that are sqrt(b - 1) apart. What is asked of pairs are then comparisons, 
 and b^2 / 2 = 1/2 + (b - 1) + (b - 1)^2 / 2. No constraint is left that has to hold.
 """
 
-from typing import Any, Self
+import math
+from typing import Any, ClassVar, Self
 
 import numpy as np
 from sklearn.base import BaseEstimator
 
+from gramlearn._base.arrays import Array, constant, count_true, eye, read, svd, to_numpy
+from gramlearn._base.points import centered
 from gramlearn._base.validation import check_extent, check_positive, generator
 from gramlearn._base.warnings import warn
 from gramlearn.estimators._all_or_nothing import all_or_nothing
@@ -70,6 +73,7 @@ class POLA(SolvesProblems, MahalanobisMethods, BaseEstimator):
 
     _requires_y = True
     _judges_pairs: bool
+    _takes_tensors: ClassVar[bool] = True
 
     def __init__(
         self,
@@ -104,7 +108,7 @@ class POLA(SolvesProblems, MahalanobisMethods, BaseEstimator):
         i, j, alike = _near_and_far(known)
         weights = known.pair_weights()
         # Rows n and n + 1 are b - 1 apart: the last coordinate is theirs alone.
-        points = np.zeros((n + 2, d + 1))
+        points = constant(0.0, coordinates, (n + 2, d + 1))
         points[:n, :d] = coordinates
         points[n + 1, d] = 1.0
         terms = [Term(SquaredDistances([n], [n + 1], points=points), Linear(1.0))]
@@ -116,26 +120,26 @@ class POLA(SolvesProblems, MahalanobisMethods, BaseEstimator):
                 ends = (np.full(rows.size, n), np.full(rows.size, n + 1))
                 comparisons = DistanceComparisons(i[rows], j[rows], *ends, points=points)
                 terms.append(Term(comparisons, Hinge(C, weight=weights[rows], **bound)))
-        solution = self._solve(Frobenius(), np.zeros((d + 1, d + 1)), terms)
+        solution = self._solve(Frobenius(), constant(0.0, points, (d + 1, d + 1)), terms)
         F = solution.factor
-        self._map = FullMap((basis @ F[:d]).T)
-        self.threshold_ = float(np.sqrt(1 + F[d] @ F[d]))
+        self._map = FullMap((basis @ F[:d, :]).T)
+        self.threshold_ = math.sqrt(1 + read(F[d, :] @ F[d, :]))
         self.solution_, self.n_iter_ = solution, max(1, solution.iterations)
         self._judges_pairs = side is not None
         return self
 
 
-def _reduce_to_span(X: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+def _reduce_to_span(X: Array) -> tuple[Array, Array]:
     """Points as they are; of more features than points, coordinates in their span, and its basis V, d x r.
 
     W = V S V': what is asked of W sees no other directions, and in those the least norm is zero.
     """
     n, d = X.shape
     if d <= n:
-        return X, np.eye(d)
-    U, s, Vt = np.linalg.svd(X - X.mean(axis=0), full_matrices=False)
-    kept = s > _ROUNDING * s[0]
-    return U[:, kept] * s[kept], Vt[kept].T
+        return X, eye(d, X)
+    U, s, Vt = svd(centered(X))
+    kept = count_true(s > _ROUNDING * s[0])
+    return U[:, :kept] * s[:kept], Vt[:kept, :].T
 
 
 def _near_and_far(known: SideInformation) -> tuple[np.ndarray, ...]:
@@ -145,7 +149,7 @@ def _near_and_far(known: SideInformation) -> tuple[np.ndarray, ...]:
             "`side` holds Triplets, which compare distances with each other and not with a threshold; POLA "
             "learns one, and needs Pairs or Bounds. MetricLearner learns from triplets."
         )
-    i, j, alike = (np.asarray(v) for v in known.near_and_far())
+    i, j, alike = (to_numpy(v) for v in known.near_and_far())
     neither = known.size - i.size
     if neither and not i.size:
         raise ValueError(

@@ -29,6 +29,8 @@ from typing import NamedTuple, Self, final
 
 import numpy as np
 
+from gramlearn._base.arrays import Array, read
+
 _REACH = 9.0  # 1 / eta is a ninth of the sum
 _DEVIATIONS = 1.645  # of a normal law to its 5th and 95th percentile
 
@@ -130,13 +132,13 @@ class Asked:
 class OnlineMetric:
     """W = A'A, and what its rate comes from: the mean and the root of the sum in the formula above."""
 
-    factor: np.ndarray
+    factor: Array
     spread: Spread = Spread()
     size: float = 0.0
     gained: float = 0.0
 
     def updated(
-        self, z: np.ndarray, under_prior: float, asked: Asked, k: int, eta: float | None
+        self, z: Array, under_prior: float, asked: Asked, k: int, eta: float | None
     ) -> tuple["OnlineMetric", float, float]:
         """The metric after pair k of `asked`, and its squared distance and its loss before it.
 
@@ -146,7 +148,7 @@ class OnlineMetric:
         interval = asked.interval(k, spread)
         size = self.size + (interval.size - self.size) / spread.count
         u = self.factor @ z
-        p = float(u @ u)
+        p = read(u @ u)
         y, weight = interval.nearest(p), interval.weight
         A, gained = self.factor, self.gained
         # In units of p no power leaves the range of numbers. Points that are equal to the metric teach nothing.
@@ -157,7 +159,7 @@ class OnlineMetric:
             gain = math.sqrt(_gain(ratio, y / p, weight, rate)) if rate > 0 else 0.0
             gained = math.hypot(gained, min(p * gain, math.sqrt(weight) * size))
             v = u / math.sqrt(p)
-            A = A - np.outer((1 - math.sqrt(ratio)) * v, v @ A)
+            A = A - ((1 - math.sqrt(ratio)) * v)[:, None] * (v @ A)[None, :]
         return OnlineMetric(A, spread, size, gained), p, interval.loss(p)
 
 
