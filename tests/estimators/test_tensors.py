@@ -18,15 +18,19 @@ from gramlearn import (
     POLA,
     Bounds,
     ConstrainedKMeans,
+    KernelDesigner,
     KernelKMeans,
     LogDet,
     MaximumVarianceUnfolding,
     MetricLearner,
+    NonparametricKernel,
     OnlineMetricLearner,
     OnlinePCA,
     Pairs,
+    SemiSupervisedEmbedding,
     Triplets,
 )
+from gramlearn.side_information import StoredPairs
 
 N, D = 45, 5
 RNG = np.random.default_rng(0)
@@ -332,6 +336,24 @@ def test_tensors_on_two_devices_are_refused():
         MetricLearner(**TIGHT).fit(Z, side=Pairs(rows, [], n_points=N))
 
 
+@pytest.mark.parametrize(
+    "model", [MetricLearner(**TIGHT, n_components=2), MetricLearner()], ids=repr
+)
+def test_statements_in_chunks_are_learned_from_by_tensors(model):
+    torch = pytest.importorskip("torch", reason="torch is not installed")
+    labels = np.resize(Y, 300)
+    points = np.random.default_rng(0).normal(size=(300, D)) + labels[:, None]
+    stored = StoredPairs.of(Pairs.from_labels(labels, 2000, random_state=0), 500)
+    model = clone(model).set_params(random_state=0)
+    here, there = (clone(model).fit(Z, side=stored) for Z in (points, torch.asarray(points)))
+    for name in ("components_", "feature_stretch_", "feature_importances_"):
+        assert isinstance(getattr(there, name), torch.Tensor)
+        np.testing.assert_allclose(getattr(there, name), getattr(here, name), rtol=1e-5, atol=1e-6)
+    found = there.transform(torch.asarray(points))
+    np.testing.assert_allclose(found, here.transform(points), rtol=1e-5, atol=1e-6)
+    assert isinstance(there.to_numpy().components_, np.ndarray)
+
+
 # -- streams, and thresholds that are learned -----------------------------------------------------------
 
 
@@ -429,6 +451,9 @@ def test_the_number_of_features_stays(other):
 
 
 CANNOT = [
+    NonparametricKernel(),
+    KernelDesigner(),
+    SemiSupervisedEmbedding(),
     MetricLearner(shape="diagonal", C=1.0),
     OnlinePCA(2),
     MaximumVarianceUnfolding(),

@@ -16,8 +16,9 @@ import numpy as np
 from scipy.sparse import issparse
 from sklearn.utils.validation import check_is_fitted
 
-from gramlearn._base.arrays import to_numpy
+from gramlearn._base.arrays import as_real, constant, is_elsewhere, to_numpy
 from gramlearn._base.distances import coincide_under
+from gramlearn._base.moving import beside
 from gramlearn._base.validation import check_flag, generator
 from gramlearn._base.warnings import warn
 from gramlearn._base.workers import crew_for
@@ -26,7 +27,7 @@ from gramlearn.estimators._all_or_nothing import all_or_nothing
 from gramlearn.estimators._choosing import Known
 from gramlearn.estimators._diagonal import LearnsWeights
 from gramlearn.estimators._inputs import FLOATS
-from gramlearn.estimators._learned_from import told
+from gramlearn.estimators._learned_from import is_from_file, told
 from gramlearn.estimators._learning import check_side, side_of, warn_of_unused_labels
 from gramlearn.methods.choosing.candidates import prior_root
 from gramlearn.methods.choosing.places import Places
@@ -103,6 +104,7 @@ class LearnsAtScale(LearnsWeights):
         for name in ("basis_", "inner_", "feature_weights_", "_seen"):
             self.__dict__.pop(name, None)  # of an earlier fit
         self._learn_at_scale(X, stored, client)
+        self._settle_beside(X)
         self.learned_from_ = told(
             type(stored).__name__, stored.size, int(X.shape[0]), stored.digest, repr(stored)
         )
@@ -111,13 +113,22 @@ class LearnsAtScale(LearnsWeights):
     @all_or_nothing
     def partial_fit(self, X: Any, y: Any = None, *, side: Any = None) -> Self:
         """See `GoesOn`."""
-        is_at_scale = hasattr(self, "solution_") and not hasattr(self, "_seen")
+        is_learned_here = hasattr(self, "solution_") and not is_from_file(self)
+        is_at_scale = is_learned_here and not hasattr(self, "_seen")
         if isinstance(side, StoredStatements) or is_lazy(X) or is_at_scale:
             raise TypeError(
                 "`partial_fit` goes on from statements in memory; of those in files, and on a cluster, call "
                 "`fit` with all of them, with warm_start=True."
             )
         return super().partial_fit(X, y, side=side)
+
+    def _settle_beside(self, X: Any) -> None:
+        """Bring what was learned to where X is; the sample that told the rest of it was in host memory."""
+        if is_elsewhere(X):
+            held = (self._map, self._leading, self._explanation.prior)
+            self._map, self._leading, prior = beside(held, X)
+            self._explanation = self._explanation._replace(prior=prior)
+            self._home = constant(0.0, as_real(X), 0)
 
     def forecast(self, X: Any, side: Any) -> Forecast:
         """The memory that `fit(X, side=side)` takes beside X, in one process: `least`, and `most`.
