@@ -163,6 +163,37 @@ def test_a_killed_worker_costs_the_reload_of_its_chunks(client, side, whole) -> 
     check_same(learner, whole)
 
 
+def test_a_cluster_that_shrinks_costs_no_more(client, side, whole) -> None:
+    """Its workers go while they are asked, and do not come back."""
+    from gramlearn._base.workers import on_dask
+
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(on_dask, "_PATIENCE", 0.5)
+        of_so_many(client, 3)
+        client.cluster.scale(1)
+        check_same(MetricLearner(**LEARNER).fit(X, side=side, client=client), whole)
+    of_so_many(client, 2)
+
+
+def test_workers_that_never_last_cost_a_sentence(client, side, monkeypatch) -> None:
+    from gramlearn._base.workers import on_dask
+
+    monkeypatch.setattr(on_dask, "_MOST_LOST", 2)
+    with (
+        on_dask.OnDask(client) as crew,
+        pytest.raises(MemoryError, match="were lost 2 times before they gave an answer"),
+    ):
+        crew.place(_Fatal(), [1, 1], X)
+    client.wait_for_workers(2, timeout=30)
+
+
+class _Fatal:
+    """Makes no worker, and ends the process."""
+
+    def __call__(self, *given) -> None:
+        os._exit(1)
+
+
 def test_a_worker_that_leaves_too_little_memory_costs_a_sentence(client, side, monkeypatch) -> None:
     """Nobody takes its place, and the others have no room for its chunks."""
     from gramlearn._base.workers import on_dask

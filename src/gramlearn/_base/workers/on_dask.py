@@ -8,7 +8,7 @@ has gone, another one makes the worker anew, which reads its parts again.
 import time
 import uuid
 from collections import Counter
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from functools import reduce
 from typing import Any, NamedTuple, TypeVar, final
 
@@ -24,6 +24,7 @@ _PATIENCE = 30.0  # seconds in which a process that was lost may come back
 _USABLE = (
     0.5  # the share of a process's memory that a worker may use: Dask spills from 0.6 of it on
 )
+_MOST_LOST = 10  # times in a row that a process may go before there is an answer
 _WIDE = 8  # answers that are joined at one place, so that no place receives more
 _LARGE = 1 << 20  # bytes of a question that are better sent apart from the tasks
 
@@ -53,6 +54,7 @@ class OnDask(Crew):
         self._places: list[_Place] = []
         self._make: Any = None
         self._shared: Any = None
+        self._n_lost = 0
 
     def place(self, make: Maker, sizes: Sequence[int], shared: Any) -> None:
         memory = self._memory()
@@ -72,16 +74,21 @@ class OnDask(Crew):
         return len(self._places)
 
     def map(self, question: str, *args: Any) -> list[Any]:
-        return self._fetch(self._ask(question, args))
+        return self._fetch(lambda: self._ask(question, args))
 
     def reduce(
         self, join: Callable[[SomeAnswer, SomeAnswer], SomeAnswer], question: str, *args: Any
     ) -> SomeAnswer:
-        answers = self._ask(question, args)
-        while len(answers) > _WIDE:
-            groups = [answers[k : k + _WIDE] for k in range(0, len(answers), _WIDE)]
-            answers = [self._client.submit(_joined, join, *group, pure=False) for group in groups]
-        return reduce(join, self._fetch(answers))
+        def ask() -> list[Any]:
+            answers = self._ask(question, args)
+            while len(answers) > _WIDE:
+                groups = [answers[k : k + _WIDE] for k in range(0, len(answers), _WIDE)]
+                answers = [
+                    self._client.submit(_joined, join, *group, pure=False) for group in groups
+                ]
+            return answers
+
+        return reduce(join, self._fetch(ask))
 
     def close(self) -> None:
         from distributed import fire_and_forget
@@ -98,9 +105,7 @@ class OnDask(Crew):
         """Ask every worker; the answers stay where they are until they are fetched."""
         size = bytes_in(args)
         self.moved += size * len(self._places)
-        sent = args
-        if size > _LARGE:
-            sent = self._client.scatter([args], broadcast=True, hash=False)[0]
+        sent = self._sent(args) if size > _LARGE else args
         return [
             self._submit(place.address, _answer, self._name, number, question, sent)
             for number, place in enumerate(self._places)
@@ -111,29 +116,36 @@ class OnDask(Crew):
             function, *args, workers=[address], allow_other_workers=False, pure=False
         )
 
-    def _fetch(self, futures: Sequence[Any]) -> list[Any]:
-        """Wait for answers. Where a worker is gone, make it anew and raise PartsLostError."""
-        answers = []
-        for future in futures:
-            while True:
-                try:
-                    answers.append(future.result(timeout=_LOOK))
-                    break
-                except TimeoutError:
-                    lost = self._lost()
-                except _NotHereError as error:
-                    lost = sorted({*self._lost(), error.number})
-                except Exception:
-                    # A process that is gone takes its tasks and what they need along.
-                    lost = self._lost()
-                    if not lost:
-                        raise
-                if lost:
-                    self._client.cancel(list(futures))
-                    self._move(lost)
-                    raise PartsLostError
+    def _fetch(self, ask: Callable[[], list[Any]]) -> list[Any]:
+        """Ask, and wait for answers. Where a worker is gone, make it anew and raise PartsLostError."""
+        futures: list[Any] = []
+        try:
+            futures += ask()
+            answers = [self._wait_for(future) for future in futures]
+        except _GoneError as gone:
+            self._client.cancel(futures)
+            self._settle_at({*self._lost(), *gone.numbers})
+            raise PartsLostError from None
+        self._n_lost = 0
         self.moved += sum(bytes_in(answer) for answer in answers)
         return answers
+
+    def _wait_for(self, future: Any) -> Any:
+        """The answer of a task; _GoneError where it will never come."""
+        while True:
+            try:
+                return future.result(timeout=_LOOK)
+            except TimeoutError:
+                if lost := self._lost():
+                    raise _GoneError(*lost) from None
+            except _GoneError:
+                raise
+            except Exception as error:
+                # A process that is gone takes its tasks, and what they need, along.
+                lost = self._lost()
+                if lost or _is_of_cluster(error):
+                    raise _GoneError(*lost) from None
+                raise
 
     def _lost(self) -> list[int]:
         """The numbers of the workers whose process is gone."""
@@ -154,8 +166,37 @@ class OnDask(Crew):
 
     # ---- where workers stand ----------------------------------------------------------------
 
+    def _settle_at(self, numbers: Iterable[int]) -> None:
+        """Make these workers where they are to stand, and again where a process goes meanwhile."""
+        waiting = set(numbers)
+        while waiting:
+            if lost := self._lost():
+                self._move(lost)
+                # Who stands beside others now has less memory than before, and begins anew as well.
+                crowded = {self._places[number].address for number in lost}
+                waiting |= {k for k, place in enumerate(self._places) if place.address in crowded}
+            try:
+                made = self._make_at(sorted(waiting))
+                for future in made:
+                    self._wait_for(future)
+                return
+            except _GoneError:
+                self._count_loss()
+
+    def _make_at(self, numbers: Sequence[int]) -> list[Any]:
+        memory, crowd = self._memory(), Counter(place.address for place in self._places)
+        make, shared = self._sent(self._make), self._sent(self._shared)
+        taken = bytes_in(self._shared)
+        made = []
+        for number in numbers:
+            address, parts = self._places[number]
+            usable = min((memory.get(address, 0.0) - taken) / crowd[address], self._limit)
+            of_worker = (self._name, number, make, parts, shared, usable)
+            made.append(self._submit(address, _make, *of_worker))
+        return made
+
     def _move(self, lost: Sequence[int]) -> None:
-        """Make these workers anew in other processes: in those that have come back, if there are as many."""
+        """Choose other processes for these workers: those that have come back, if there are as many."""
         deadline = time.monotonic() + _PATIENCE
         while True:
             memory = self._memory()
@@ -173,28 +214,28 @@ class OnDask(Crew):
             address = min(sorted(crowd), key=lambda address: crowd[address])
             crowd[address] += 1
             self._places[number] = self._places[number]._replace(address=address)
-        # Who stands beside others now has less memory than before, and begins anew as well.
-        crowded = {self._places[number].address for number in lost}
-        self._settle_at([k for k, place in enumerate(self._places) if place.address in crowded])
 
-    def _settle_at(self, numbers: Sequence[int]) -> None:
-        """Make these workers where they are to stand."""
-        memory, crowd = self._memory(), Counter(place.address for place in self._places)
-        make, shared = self._sent(self._make), self._sent(self._shared)
-        taken = bytes_in(self._shared)
-        futures = []
-        for number in numbers:
-            address, parts = self._places[number]
-            usable = min((memory.get(address, 0.0) - taken) / crowd[address], self._limit)
-            of_worker = (self._name, number, make, parts, shared, usable)
-            futures.append(self._submit(address, _make, *of_worker))
-        self._fetch(futures)
+    def _count_loss(self) -> None:
+        self._n_lost += 1
+        if self._n_lost >= _MOST_LOST:
+            raise MemoryError(
+                f"workers of the cluster were lost {self._n_lost} times before they gave an answer, perhaps "
+                "for want of memory, which their logs tell; give them more, or more of them."
+            )
 
     def _sent(self, shared: Any) -> Any:
-        """What all workers need, on its way to them: a Dask array is put together, all else is sent."""
+        """What several workers need, on its way to one of them: others get it there.
+
+        A Dask array is put together there. To send to all at once would wait for those that are just going.
+        """
         if is_lazy(shared):
             return self._client.compute(shared)
-        return self._client.scatter([shared], broadcast=True, hash=False)[0]
+        try:
+            return self._client.scatter([shared], hash=False)[0]
+        except Exception as error:
+            if _is_of_cluster(error):
+                raise _GoneError from None
+            raise
 
 
 def current_client() -> Any:
@@ -207,12 +248,22 @@ def current_client() -> Any:
         return None
 
 
-class _NotHereError(Exception):
-    """A worker that was expected in this process, which has been started anew since."""
+class _GoneError(Exception):
+    """The process of these workers is gone, or has been started anew since; of none that is known."""
 
-    def __init__(self, number: int) -> None:
-        super().__init__(number)
-        self.number = number
+    def __init__(self, *numbers: int) -> None:
+        super().__init__(*numbers)
+        self.numbers = numbers
+
+
+def _is_of_cluster(error: Exception) -> bool:
+    """Whether a task failed for want of its process, and not for what it does."""
+    from concurrent.futures import CancelledError
+
+    from distributed import KilledWorker
+    from distributed.comm.core import CommClosedError
+
+    return isinstance(error, KilledWorker | CommClosedError | CancelledError | TimeoutError)
 
 
 def _make(
@@ -224,7 +275,7 @@ def _make(
 def _answer(name: str, number: int, question: str, args: tuple[Any, ...]) -> Any:
     worker = _WORKERS.get((name, number))
     if worker is None:
-        raise _NotHereError(number)
+        raise _GoneError(number)
     return getattr(worker, question)(*args)
 
 
