@@ -11,6 +11,7 @@ for how many seconds the threads that read were busy, copies to a GPU left out.
 """
 
 import argparse
+import os
 import tempfile
 import threading
 import time
@@ -46,6 +47,10 @@ def main() -> None:
     parser.add_argument("--form", choices=("npy", "parquet"), nargs="+", default=["npy"])
     parser.add_argument("--chunk-rows", type=int, nargs="+", help="default: those of the files")
     parser.add_argument("--limit", type=float, nargs="+", default=[float("inf")], help="bytes")
+    parser.add_argument(
+        "--cold", action="store_true", help="read from the disk, not from its cache"
+    )
+    parser.add_argument("--learner", type=float, metavar="C", help="fit MetricLearner(C) as well")
     parser.add_argument("--profile", action="store_true", help="seconds of each solve by question")
     parser.add_argument(
         "--folder", type=Path, help="where files are written for as long as it runs"
@@ -80,11 +85,16 @@ def main() -> None:
             for rows in options.chunk_rows or [None]:
                 chunked = stored if rows is None else stored.in_chunks_of(rows)
                 for limit in options.limit:
+                    if options.cold:
+                        _forget(Path(name))
                     words = f"{form} | {rows or 'as they are'} | {limit / 1e9:.3g}"
                     row, asked = measure(instance, chunked, limit)
                     print(f"| {words} | {row} |", flush=True)
                     if options.profile:
                         print(asked, flush=True)
+        if options.learner:
+            for form, stored in opened:
+                print(f"| {form} | {_fit(instance, stored, options.learner)} |", flush=True)
 
 
 def measure(instance: Instance, stored: Any, limit: float) -> tuple[str, str]:
@@ -120,6 +130,32 @@ def measure(instance: Instance, stored: Any, limit: float) -> tuple[str, str]:
         f"{solution.primal:.12g} | {solution.iterations} | {solution.status.name}"
     )
     return row, str(asked)
+
+
+def _fit(instance: Instance, stored: Any, C: float) -> str:
+    """What a user calls, from opened files to a metric: seconds in all, and those of the last solve."""
+    import gramlearn as gl
+
+    with Memory(instance) as memory:
+        began = time.perf_counter()
+        fitted = gl.MetricLearner(C=C, random_state=0).fit(instance.points, side=stored)
+        memory.wait()
+        seconds = time.perf_counter() - began
+    solution = fitted.solution_
+    return (
+        f"{fitted!r} | {seconds:.2f} | {solution.seconds:.2f} | {memory.peak / 1e9:.1f} | "
+        f"{solution.relative_gap:.1e} | {solution.iterations} | {solution.status.name}"
+    )
+
+
+def _forget(folder: Path) -> None:
+    """Ask the system to drop the files in a folder from its cache."""
+    for path in folder.rglob("*"):
+        if path.is_file():
+            file = os.open(path, os.O_RDONLY)
+            os.fsync(file)
+            os.posix_fadvise(file, 0, 0, os.POSIX_FADV_DONTNEED)
+            os.close(file)
 
 
 class _Asked:

@@ -9,7 +9,7 @@ import numpy as np
 
 from gramlearn._base.arrays import Array, namespace
 
-_PIECE_BYTES = 1 << 26
+_PIECE_BYTES = 1 << 24  # memory of that kind takes long to get
 
 
 def sent(x: np.ndarray, like: Array, dtype: Any) -> Array:
