@@ -132,8 +132,8 @@ class MetricLearner(ShowsVerdict, SavesModel, LearnsAtScale, BaseEstimator):
         Whether to show a progress bar, on a terminal or in a notebook.
     memory_limit : str or number, optional
         What learning from statements in files may take beside X, such as "4GB", or a number of bytes; on a
-        cluster each worker, and where X is on a GPU of its memory, of which no more is taken than is free.
-        What does not fit is read in every pass. None is half of what is available. See `forecast`.
+        cluster each worker. What does not fit is read in every pass. None is half of what is available. Where X
+        is on a GPU, it is of the memory there, of which no more is taken than is free. See `forecast`.
     checkpoint : path, optional
         A folder in which a fit to statements in files, or on a cluster, leaves how far it has come, after each
         step. The same call goes on from there, after Ctrl-C or a lost machine.
