@@ -20,7 +20,6 @@ from gramlearn._base.arrays import (
     namespace,
     to_numpy,
 )
-from gramlearn._base.distinct_rows import numbers_of_equal_rows
 from gramlearn._base.points import rows_at
 from gramlearn._base.unit_length import of_unit_length
 from gramlearn._base.validation import as_numbers, check_extent, check_finite
@@ -111,8 +110,10 @@ class Seen:
 
 def place_site(source: Source, seen: Seen, shards: Any, X: Any, memory: float) -> Site:
     """A site over the rows of X, wherever it is to stand."""
-    numbers = numbers_of_equal_rows(X)
-    return Site(source, shards, seen(X), memory - seen.bytes_of(X), numbers)
+    # Equal rows differ by rounding once they were moved by a matrix, and rows that are multiples of each other
+    # are equal once they have length one.
+    given = None if seen.root is None else X
+    return Site(source, shards, seen(X), memory - seen.bytes_of(X), given)
 
 
 @final

@@ -85,7 +85,10 @@ class _Kept:
 
 @final
 class Site:
-    """The constraints of some shards, over these points, which takes `memory` bytes beside them at most."""
+    """The constraints of some shards, over these points, which takes `memory` bytes beside them at most.
+
+    The points may have been made of `given` ones, of which equal ones are known by their numbers.
+    """
 
     def __init__(
         self,
@@ -93,9 +96,9 @@ class Site:
         shards: Sequence[int],
         points: Any,
         memory: float = math.inf,
-        numbers: np.ndarray | None = None,
+        given: Any = None,
     ) -> None:
-        self._opened = source.over(points, numbers)
+        self._opened = source.over(points, given)
         self._like = self._opened.common.like
         self._rank = self._opened.common.rank
         n_points = int(self._opened.points.shape[0])
@@ -137,12 +140,13 @@ class Site:
             impossible.append(lost)
             sizes[shard] = [part.size for part in dual.parts]
             some = [
-                part.index_rows(every_row(min(part.size, _HEAD), self._like)) for part in dual.parts
+                part.index_rows(every_row(min(part.size, _HEAD), self._like)).map.detached()
+                for part in dual.parts
             ]
             heads[shard] = [
-                to_numpy(namespace(x).abs(part.offset + part.map.traces(x)))
+                to_numpy(namespace(x).abs(linear.traces(x)))
                 for x in (spectrum, namespace(spectrum).ones_like(spectrum))
-                for part in some
+                for linear in some
             ]
             pool = PoolHere(dual)
             is_smooth = is_smooth and pool.is_smooth

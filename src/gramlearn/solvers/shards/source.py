@@ -68,12 +68,11 @@ class Source:
     loss: Any
     bounds: Any = None
 
-    def over(self, points: Any, numbers: np.ndarray | None = None) -> "Opened":
-        """The source where it is used, over points in memory; `numbers` are those of equal points."""
+    def over(self, points: Any, given: Any = None) -> "Opened":
+        """The source where it is used, over points in memory, which were made of the `given` ones."""
         points = as_real(points)
         origin = Origin(as_real(self.common.origin.slope, points))
-        if numbers is None:
-            numbers = numbers_of_equal_rows(points)
+        numbers = numbers_of_equal_rows(points if given is None else given)
         return Opened(self, points, numbers, replace(self.common, origin=origin))
 
     @property

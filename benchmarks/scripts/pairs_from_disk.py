@@ -1,0 +1,183 @@
+"""A metric of a billion pairs in a file, over a million points: seconds to read, seconds in all, memory, gap.
+
+    python -m benchmarks.scripts.pairs_from_disk
+    python -m benchmarks.scripts.pairs_from_disk --features 256 --library torch:cuda
+    python -m benchmarks.scripts.pairs_from_disk --pairs 20000000 --workers 1 2
+
+The synthetic points of `python -m benchmarks run`, and pairs of which half are of one class, in a Parquet file
+of row groups of a million rows, written beforehand. `MetricLearner` then learns from the file, at bounds that
+are percentiles of distances, with the loss of its divergence and a relative gap of 1e-6. "Read" is the time
+that one pass of reading takes alone, "passes" how often a pair was read, "reading" the seconds that threads
+spent with that beside the work. "Above X" is the peak of the process less what it had with the points in
+memory. With `--workers` it is done by so many processes of a Dask cluster on this machine, one thread each.
+"""
+
+import argparse
+import resource
+import tempfile
+import threading
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from benchmarks.data import make_generator
+from benchmarks.data._draw import Draw
+from benchmarks.data._pairs import draw_pairs, find_bounds
+from benchmarks.data.synthetic import points as synthetic_points
+from benchmarks.instance import LIBRARIES, Spec
+from gramlearn import MetricLearner
+from gramlearn.side_information import Pairs, StoredPairs
+from gramlearn.side_information.stored import StoredStatements
+
+__all__ = ["main"]
+
+_GROUP = 1 << 20  # rows of a row group
+_PIECE = 4 * _GROUP  # pairs drawn at a time
+
+
+def main() -> None:
+    """Print a row for each run."""
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--pairs", type=int, default=10**9)
+    parser.add_argument("--points", type=int, default=10**6)
+    parser.add_argument("--features", type=int, default=64)
+    parser.add_argument("--loss", default="slack", help="of MetricLearner; default: slack")
+    parser.add_argument("--price", type=float, default=1.0, help="C; default: 1")
+    parser.add_argument("--memory-limit", default="4GB", help="default: 4GB")
+    parser.add_argument(
+        "--library", choices=LIBRARIES, default="numpy", help="where the points are"
+    )
+    parser.add_argument("--workers", type=int, nargs="*", help="of a cluster on this machine")
+    parser.add_argument("--folder", type=Path, help="where the file is written")
+    given = parser.parse_args()
+    spec = Spec("synthetic", n=given.points, r=given.features, c=given.pairs)
+    with tempfile.TemporaryDirectory(dir=given.folder) as folder:
+        path = Path(folder) / "pairs.parquet"
+        began = time.perf_counter()
+        points, bounds = write(spec, path)
+        size = path.stat().st_size / 1e9
+        print(f"written in {time.perf_counter() - began:.0f} s, {size:.2f} GB", flush=True)
+        side = Pairs.from_parquet(path, n_points=spec.n)
+        learner = MetricLearner(
+            C=given.price, loss=given.loss, bounds=bounds, memory_limit=given.memory_limit
+        )
+        print(f"forecast: {learner.forecast(points, side)}", flush=True)
+        print(f"read: {_read_all(side):.1f} s for one pass", flush=True)
+        print(
+            "| where | seconds | passes | reading | iterations | relative gap | moved | above X, GB |"
+        )
+        print("|---" * 8 + "|")
+        if not given.workers:
+            X = _brought(points, given.library)
+            del points
+            print(f"| {given.library} | {_row(learner, X, side)} |", flush=True)
+        for count in given.workers or ():
+            with _cluster(count) as client:
+                row = _row(learner, points, side, client=client)
+                print(f"| {count} workers | {row} |", flush=True)
+
+
+def write(spec: Spec, path: Path) -> tuple[np.ndarray, tuple[float, float]]:
+    """Write the pairs, and give the points and the bounds."""
+    import pyarrow
+    from pyarrow.parquet import ParquetWriter
+
+    draw = make_generator("numpy", spec.seed)
+    points, y = synthetic_points(spec, draw)
+    kinds = {name: pyarrow.int32() for name in "ij"} | {"alike": pyarrow.bool_()}
+    with ParquetWriter(path, pyarrow.schema(kinds), compression="none") as writer:
+        for start in range(0, spec.c, _PIECE):
+            size = min(_PIECE, spec.c - start)
+            i, j, alike = _mixed(y, size, draw)
+            columns = {"i": i.astype(np.int32), "j": j.astype(np.int32), "alike": alike}
+            writer.write_table(pyarrow.table(columns), row_group_size=_GROUP)
+    return points, find_bounds(points, draw)
+
+
+def _mixed(y: np.ndarray, size: int, draw: Draw) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """Every second one is alike."""
+    i, j = draw_pairs(y, size // 2, size, draw)
+    order = np.argsort(
+        np.concatenate([np.arange(0, 2 * (size // 2), 2), np.arange(1, size + 1, 2)])[:size]
+    )
+    return i[order], j[order], order < size // 2
+
+
+def _brought(points: np.ndarray, library: str) -> Any:
+    if library == "numpy":
+        return points
+    import torch
+
+    return torch.from_numpy(points).to(library.removeprefix("torch:"))
+
+
+def _read_all(side: StoredPairs) -> float:
+    """Seconds to read all chunks, one after another."""
+    began = time.perf_counter()
+    for chunk in range(side.n_chunks):
+        side.statements(chunk)
+    return time.perf_counter() - began
+
+
+def _row(learner: MetricLearner, X: Any, side: StoredPairs, **where: Any) -> str:
+    before, reads = _resident(), _Reads()
+    with reads.counted():
+        began = time.perf_counter()
+        learner.fit(X, side=side, **where)
+        seconds = time.perf_counter() - began
+    moved = learner.bytes_moved_ / learner.n_iter_ / 1e6
+    above = (resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * 1024 - before) / 1e9
+    solution = learner.solution_
+    return (
+        f"{seconds:.1f} | {reads.rows / side.size:.2f} | {reads.seconds:.1f} | {learner.n_iter_} | "
+        f"{solution.relative_gap:.1e} | {moved:.3f} MB an iteration | {above:.2f}"
+    )
+
+
+def _resident() -> int:
+    """Bytes of memory of this process, now."""
+    words = Path("/proc/self/statm").read_text().split()
+    return int(words[1]) * resource.getpagesize()
+
+
+class _Reads:
+    """How many statements were read in this process, and the seconds that threads spent with it."""
+
+    def __init__(self) -> None:
+        self.rows, self.seconds = 0, 0.0
+        self._lock = threading.Lock()
+
+    @contextmanager
+    def counted(self) -> Iterator[None]:
+        plain = StoredStatements.statements
+
+        def statements(stored: StoredStatements, chunk: int) -> Any:
+            began = time.perf_counter()
+            found = plain(stored, chunk)
+            with self._lock:
+                self.rows += found.size
+                self.seconds += time.perf_counter() - began
+            return found
+
+        StoredStatements.statements = statements  # type: ignore[method-assign]
+        try:
+            yield
+        finally:
+            StoredStatements.statements = plain  # type: ignore[method-assign]
+
+
+@contextmanager
+def _cluster(count: int) -> Iterator[Any]:
+    from distributed import Client, LocalCluster
+
+    options = {"n_workers": count, "threads_per_worker": 1, "dashboard_address": None}
+    with LocalCluster(**options) as cluster, Client(cluster) as client:
+        yield client
+
+
+if __name__ == "__main__":
+    main()
