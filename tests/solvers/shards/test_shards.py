@@ -228,3 +228,21 @@ def test_statements_that_no_metric_can_honor_take_no_part(loss) -> None:
     assert facts.impossible == [chunk * s.chunk + np.flatnonzero(~kept[inside][order])[0]]
     shards = solve(problem, Recovering(), tol=1e-9)
     assert abs(shards.primal - whole.primal) <= 1e-9 * whole.primal
+
+
+def test_some_workers_may_have_their_points_elsewhere() -> None:
+    """Each answers in NumPy, wherever its points are."""
+    torch = pytest.importorskip("torch")
+
+    class Mixed(Several):
+        def place(self, make, sizes, shared) -> None:
+            super().place(make, sizes, shared)
+            self.workers[1] = make(self.shards[1], torch.as_tensor(shared), float("inf"))
+
+    for loss in LOSSES:
+        example = Example.of(loss, LogDet(), size=1000, chunk=200)
+        values = [
+            solve(example.in_shards(crew), Recovering(), tol=1e-9).primal
+            for crew in (Several(2), Mixed(2))
+        ]
+        assert np.ptp(values) <= 1e-9 * values[0]

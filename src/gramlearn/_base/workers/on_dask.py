@@ -2,7 +2,8 @@
 
 Every question is one task for each worker, pinned to where that worker stands. A task that is pinned to a
 process which is gone would wait forever, so that while tasks run, the list of processes is watched: where one
-has gone, another one makes the worker anew, which reads its parts again.
+has gone, another one makes the worker anew, which reads its parts again. A process with the resource "GPU" has
+its points there; what travels are arrays of NumPy.
 """
 
 import time
@@ -14,6 +15,7 @@ from typing import Any, NamedTuple, TypeVar, final
 
 import numpy as np
 
+from gramlearn._base.arrays import on_gpu
 from gramlearn._base.workers.crew import Crew, Maker, PartsLostError, Worker
 from gramlearn._base.workers.lazy import is_lazy
 
@@ -269,7 +271,11 @@ def _is_of_cluster(error: Exception) -> bool:
 def _make(
     name: str, number: int, make: Maker, parts: Sequence[int], shared: Any, memory: float
 ) -> None:
-    _WORKERS[name, number] = make(parts, shared, memory)
+    from distributed import get_worker
+
+    # What `dask worker --resources "GPU=1"` says of a process.
+    has_gpu = get_worker().state.total_resources.get("GPU", 0) > 0
+    _WORKERS[name, number] = make(parts, on_gpu(shared) if has_gpu else shared, memory)
 
 
 def _answer(name: str, number: int, question: str, args: tuple[Any, ...]) -> Any:
