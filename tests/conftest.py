@@ -1,6 +1,7 @@
 """Fixtures for all tests: array libraries, reproducible random numbers and hypothesis examples."""
 
 from importlib.util import find_spec
+from shutil import which
 from typing import Any
 
 import array_api_compat
@@ -34,7 +35,7 @@ class Library:
         if self.name == "torch":
             import torch
 
-            return torch.asarray(x, device="cpu")
+            return torch.asarray(x, device=self.device or "cpu")
         if self.name == "array_api_strict":
             import array_api_strict
 
@@ -50,9 +51,9 @@ class Library:
         here = self.array(0.0)
         assert type(x) is type(here) or (self.name == "numpy" and np.isscalar(x)), type(x)
         if self.device is None:
-            return np.asarray(x)
+            return np.asarray(x.detach().cpu() if self.name == "torch" else x)
         assert x.device == here.device, x.device
-        return np.from_dlpack(x, device="cpu")
+        return np.asarray(x.cpu()) if self.name == "torch" else np.from_dlpack(x, device="cpu")
 
 
 def pytest_configure(config: pytest.Config) -> None:
@@ -129,13 +130,39 @@ OTHERS = {
     "array_api_strict": Library("array_api_strict", "device1"),
     "torch": Library("torch"),
 }
+if which("nvidia-smi") is not None:
+    OTHERS["torch on a GPU"] = Library("torch", "cuda")
 
 
 @pytest.fixture(scope="session", params=OTHERS)
 def other(request: pytest.FixtureRequest) -> Library:
     """A library that is not NumPy, on another device where it has one."""
-    pytest.importorskip(request.param, reason=f"{request.param} is not installed")
-    return OTHERS[request.param]
+    found = OTHERS[request.param]
+    pytest.importorskip(found.name, reason=f"{found.name} is not installed")
+    return found
+
+
+@pytest.fixture
+def tensors_stay(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Tensors become NumPy arrays only where they were moved by `cpu()`, as those of a GPU would."""
+    if "torch" not in INSTALLED:
+        return
+    import torch
+
+    to_numpy, to_host = torch.Tensor.numpy, torch.Tensor.cpu
+
+    class Moved(torch.Tensor):
+        def __array__(self, *args: Any, **kwargs: Any) -> np.ndarray:
+            return np.asarray(to_numpy(self), *args)
+
+    def refuse(self: Any, *args: Any, **kwargs: Any) -> Any:
+        if isinstance(self, Moved):
+            return to_numpy(self)
+        raise TypeError("can't convert cuda:0 device type tensor to numpy. Use Tensor.cpu() first.")
+
+    monkeypatch.setattr(torch.Tensor, "__array__", refuse)
+    monkeypatch.setattr(torch.Tensor, "numpy", refuse)
+    monkeypatch.setattr(torch.Tensor, "cpu", lambda self: to_host(self).as_subclass(Moved))
 
 
 @pytest.fixture

@@ -22,7 +22,8 @@ from benchmarks.data import make_generator
 from benchmarks.data._pairs import draw_pairs, find_bounds
 from benchmarks.data.synthetic import points as synthetic_points
 from benchmarks.instance import LIBRARIES, Instance, Spec
-from gramlearn._base.arrays import in_single, pair_squared_norms
+from gramlearn._base.arrays import in_single
+from gramlearn._base.pair_norms import pair_squared_norms
 from gramlearn.problem.linear_maps import points as point_maps
 
 __all__ = ["Memory", "main", "make_large", "print_profile"]

@@ -6,8 +6,8 @@ import sys
 import numpy as np
 import pytest
 
-from gramlearn._base import arrays
-from gramlearn._base.arrays import (
+from gramlearn._base import pair_norms
+from gramlearn._base.pair_norms import (
     pair_squared_norms,
     pair_sums,
 )
@@ -122,7 +122,7 @@ def test_a_fork_of_a_process_that_has_scanned_can_scan(monkeypatch):
 @pytest.mark.parametrize("threshold", [0, 10**9], ids=["compiled", "plain"])
 @pytest.mark.parametrize("layout", ["read-only", "transposed", "strided"])
 def test_pairs_of_rows_in_any_layout(threshold, layout, monkeypatch):
-    monkeypatch.setattr(arrays, "_COMPILED_FROM_ELEMENTS", threshold)
+    monkeypatch.setattr(pair_norms, "_COMPILED_FROM_ELEMENTS", threshold)
     points, i, j = pairs()
     if layout == "transposed":
         points = np.asfortranarray(points)
@@ -139,7 +139,7 @@ def test_pairs_of_rows_in_any_layout(threshold, layout, monkeypatch):
 
 @pytest.mark.parametrize("threshold", [0, 10**9], ids=["compiled", "plain"])
 def test_nan_is_never_lost(threshold, monkeypatch):
-    monkeypatch.setattr(arrays, "_COMPILED_FROM_ELEMENTS", threshold)
+    monkeypatch.setattr(pair_norms, "_COMPILED_FROM_ELEMENTS", threshold)
     points, i, j = pairs()
     points[3, 2] = np.nan
     found = pair_squared_norms(points, i, j, -1)

@@ -8,8 +8,8 @@ pytest.importorskip("triton")
 if not torch.cuda.is_available():
     pytest.skip("no GPU", allow_module_level=True)
 
-from gramlearn._base import arrays  # noqa: E402 - after it is known that there is a GPU
-from gramlearn._base.arrays import pair_squared_norms  # noqa: E402
+from gramlearn._base import pair_norms  # noqa: E402 - after it is known that there is a GPU
+from gramlearn._base.pair_norms import pair_squared_norms  # noqa: E402
 
 
 @pytest.mark.parametrize("sign", [-1, 0, 1])
@@ -24,7 +24,7 @@ def test_the_compiled_body_equals_the_plain_one(sign, dtype, index, width, monke
     of_rows = {"dtype": getattr(torch, index), "device": "cuda", "generator": draw}
     i, j = (torch.randint(300, (1001,), **of_rows)[::3] for _ in range(2))
     plain = pair_squared_norms(points, i, j, sign)
-    monkeypatch.setattr(arrays, "_COMPILED_ON_GPU_FROM", 0)
+    monkeypatch.setattr(pair_norms, "_COMPILED_ON_GPU_FROM", 0)
     compiled = pair_squared_norms(points, i, j, sign)
     assert compiled.dtype == plain.dtype
     tolerance = (width + 10) * np.finfo(dtype).eps

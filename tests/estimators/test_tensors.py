@@ -11,9 +11,18 @@ import pytest
 import sklearn
 import sklearn.utils.estimator_checks as checks
 from sklearn.base import clone
+from sklearn.model_selection import KFold, cross_val_score
+from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import StandardScaler
 from sklearn.utils import get_tags
 
 import gramlearn
+
+try:
+    from sklearn.utils._array_api import NamespaceAndDevice
+except ImportError:  # of an earlier scikit-learn, which has no check of mixed inputs
+    NamespaceAndDevice = None
+
 from gramlearn import (
     POLA,
     Bounds,
@@ -30,8 +39,10 @@ from gramlearn import (
     SemiSupervisedEmbedding,
     Triplets,
 )
+from gramlearn.evaluation import comparisons_kept
 from gramlearn.side_information import StoredPairs
 
+pytestmark = pytest.mark.usefixtures("tensors_stay")
 N, D = 45, 5
 RNG = np.random.default_rng(0)
 Y = np.arange(N) % 3
@@ -216,6 +227,29 @@ def test_further_statements_add_up(other):
         here.partial_fit(Z, side=more)
 
 
+def test_a_warm_start_goes_on_elsewhere(other):
+    learner = MetricLearner(**TIGHT, warm_start=True).fit(X, side=SIDES["pairs"])
+    here = learner.components_
+    for points in (other.array(X), X):
+        learner.fit(points, side=SIDES["pairs"])
+        assert learner.n_iter_ == 1
+    np.testing.assert_allclose(learner.components_, here, rtol=1e-5, atol=1e-5)
+
+
+def test_what_explains_a_metric_is_in_host_memory(other):
+    here = MetricLearner(**TIGHT, prior=W0).fit(X, side=SIDES["pairs"])
+    there = MetricLearner(**TIGHT, prior=W0).fit(other.array(X), side=SIDES["pairs"])
+    one, two = there.stretched_directions(other.array(X)), here.stretched_directions(X)
+    np.testing.assert_allclose(one.stretch, two.stretch, rtol=1e-8)
+    np.testing.assert_allclose(one.share, two.share, rtol=1e-8)
+    side = SIDES["pairs"]
+    one = there.suspects(other.array(X), side, random_state=0)
+    two = here.suspects(X, side, random_state=0)
+    np.testing.assert_array_equal(one.number, two.number)
+    kept = comparisons_kept(there, other.array(X), SIDES["triplets"])
+    assert kept == comparisons_kept(here, X, SIDES["triplets"])
+
+
 # -- without a price -----------------------------------------------------------------------------------
 
 MANY = np.arange(120) % 3
@@ -348,8 +382,9 @@ def test_statements_in_chunks_are_learned_from_by_tensors(model):
     here, there = (clone(model).fit(Z, side=stored) for Z in (points, torch.asarray(points)))
     for name in ("components_", "feature_stretch_", "feature_importances_"):
         assert isinstance(getattr(there, name), torch.Tensor)
-        np.testing.assert_allclose(getattr(there, name), getattr(here, name), rtol=1e-5, atol=1e-6)
-    found = there.transform(torch.asarray(points))
+        found = getattr(there, name).cpu()
+        np.testing.assert_allclose(found, getattr(here, name), rtol=1e-5, atol=1e-6)
+    found = there.transform(torch.asarray(points)).cpu()
     np.testing.assert_allclose(found, here.transform(points), rtol=1e-5, atol=1e-6)
     assert isinstance(there.to_numpy().components_, np.ndarray)
 
@@ -498,6 +533,28 @@ def test_the_checks_of_scikit_learn(other, model, dispatch):
         checks.check_array_api_same_namespace(
             type(model).__name__, of_model, name, device_name=other.device
         )
+
+
+@pytest.mark.parametrize("model", FOLLOWING[1:], ids=repr)
+def test_labels_may_be_of_another_library(other, model, dispatch):
+    if not hasattr(checks, "check_array_api_mixed_inputs"):
+        pytest.skip("this scikit-learn has no check of mixed inputs")
+    here = NamespaceAndDevice(other.name, other.device)
+    name = type(model).__name__
+    checks.check_array_api_mixed_inputs(name, model, here, NamespaceAndDevice("numpy", None))
+
+
+def test_folds_and_pipelines_take_tensors(dispatch):
+    torch = pytest.importorskip("torch", reason="torch is not installed")
+    Z, y = torch.asarray(X), torch.asarray(Y)
+    steps = make_pipeline(StandardScaler(), MetricLearner(**TIGHT))
+    here, there = (clone(steps).fit(points, Y) for points in (X, Z))
+    found = there.transform(Z)
+    assert isinstance(found, torch.Tensor)
+    np.testing.assert_allclose(found.cpu(), here.transform(X), rtol=1e-8, atol=1e-8)
+    folds = KFold(3)
+    scores = cross_val_score(MetricLearner(**TIGHT), Z, y, cv=folds)
+    np.testing.assert_allclose(scores, cross_val_score(MetricLearner(**TIGHT), X, Y, cv=folds))
 
 
 def test_a_setting_of_scikit_learn_makes_no_difference(other, dispatch):

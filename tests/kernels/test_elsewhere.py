@@ -20,6 +20,7 @@ from gramlearn.kernels.low_rank import spectral
 from gramlearn.kernels.low_rank.columns import combined_factor
 from gramlearn.kernels.matrix import read_kernel_matrix
 
+pytestmark = pytest.mark.usefixtures("tensors_stay")
 RNG = np.random.default_rng(0)
 X, NEW = RNG.normal(size=(40, 10)) + 3.0, RNG.normal(size=(7, 10)) + 3.0
 FAR = np.vstack([X, X[:1] + 1e6])  # products would lose the digits of their distances

@@ -26,6 +26,7 @@ from gramlearn.problem.losses import Hinge, SquaredHinge
 from gramlearn.problem.prior import Factor
 from gramlearn.problem.regularizers import Frobenius, LogDet, VonNeumann
 
+pytestmark = pytest.mark.usefixtures("tensors_stay")
 N, D = 40, 5
 RNG = np.random.default_rng(0)
 X = RNG.normal(size=(N, D)) @ RNG.normal(size=(D, D)) + 1.0
@@ -190,3 +191,11 @@ def test_what_is_worked_out_is_moved_along(other):
     back = in_host_memory(found)
     assert "components" in vars(back)
     np.testing.assert_array_equal(back.components, other.numpy(worked_out))
+
+
+def test_the_guard_of_these_tests_refuses_what_a_gpu_would():
+    torch = pytest.importorskip("torch", reason="torch is not installed")
+    for move in (np.asarray, np.sqrt, lambda x: np.eye(2) * x, lambda x: x.numpy()):
+        with pytest.raises(TypeError, match=r"Use Tensor.cpu\(\) first"):
+            move(torch.eye(2, dtype=torch.float64))
+    np.testing.assert_array_equal(to_numpy(torch.eye(2)), np.eye(2))

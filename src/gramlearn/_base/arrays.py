@@ -1,11 +1,10 @@
 """The only file that knows array libraries: NumPy, PyTorch, CuPy, through the array API.
 
 Everything else receives `xp = namespace(x)` and writes array-API calls. What the standard lacks is here: a
-Cholesky factor that may not exist, sums over pairs of rows, the size of a chunk.
+Cholesky factor that may not exist, sums at equal indices, the size of a chunk.
 """
 
 import contextvars
-import sys
 from collections.abc import Callable, Iterator
 from typing import Any
 
@@ -15,19 +14,12 @@ import numpy as np
 
 Array = Any
 
-# A scan from this size on is compiled, even if Numba has to be loaded for it (about half a second): the two
-# versions round differently, and an answer must not depend on what was solved before it.
-_COMPILED_FROM_ELEMENTS = 4_000_000
-_COMPILED_ON_GPU_FROM = (
-    10_000_000_000  # a tenth of a second; to compile takes one or two, once a machine
-)
 _STAGED_FROM_BYTES = 1 << 20  # what is copied to a GPU while it computes
 _SMALL_ON_DEVICE = 256  # rows of a matrix that a GPU needs longer to decompose than the host
 _CHUNK_BYTES_HOST = 4 << 20  # stays in a core's cache
 _CHUNK_BYTES_DEVICE = 1 << 30  # large enough to hide the launch of a kernel
 # The namespace of arrays of each type: to ask anew takes a good part of the time of small problems.
 _NAMESPACES: dict[type, Any] = {}
-_PLAIN_DEVICES: set[str] = set()  # on which nothing could be compiled
 _ASSIGN_AT_ROWS = (  # libraries that assign at row numbers, see `scatter`
     array_api_compat.is_numpy_namespace,
     array_api_compat.is_torch_namespace,
@@ -123,7 +115,7 @@ def _bring(x: Any, like: Array, dtype: Any) -> Array:
     """Bring host data, or an array of the library and the device of `like`, there."""
     xp = namespace(like)
     if is_numpy(x):
-        if x.nbytes >= _STAGED_FROM_BYTES and _is_of_torch_on_gpu(like):
+        if x.nbytes >= _STAGED_FROM_BYTES and is_on_gpu(like):
             from gramlearn._base.staged_copies import sent
 
             return sent(x, like, dtype)
@@ -300,13 +292,14 @@ def on_gpu(x: np.ndarray) -> Array:
     return torch.as_tensor(x).to("cuda") if torch.cuda.is_available() else x
 
 
-def _is_of_torch_on_gpu(x: Array) -> bool:
+def is_on_gpu(x: Array) -> bool:
+    """Whether x is a tensor in the memory of a GPU."""
     return bool(array_api_compat.is_torch_array(x)) and bool(x.is_cuda)
 
 
 def free_bytes(like: Array) -> float:
     """The free memory of the device of `like`; infinite where that is the host, which can lend from a disk."""
-    if not _is_of_torch_on_gpu(like):
+    if not is_on_gpu(like):
         return float("inf")
     from gramlearn._base.staged_copies import free_bytes as free_on_gpu
 
@@ -427,6 +420,16 @@ def triangle_of(matrix: Array) -> Array:
     return namespace(matrix).linalg.qr(matrix, mode="reduced")[1]
 
 
+def decay_over(x: Array) -> Array:
+    """exp(min(x, 0)), written over x where its library can."""
+    if is_numpy(x):
+        np.minimum(x, 0.0, out=x)
+        return np.exp(x, out=x)
+    if array_api_compat.is_torch_array(x):
+        return x.clamp_(max=0.0).exp_()
+    return namespace(x).exp(clipped(x, high=0.0))
+
+
 def zero_diagonal(matrix: Array) -> Array:
     """The square matrix with zeros on its diagonal, written over it where its library can."""
     if is_numpy(matrix):
@@ -501,71 +504,3 @@ def weighted_gram(z: Array, v: Array) -> Array:
         scaled = z[rows, :] * scale[rows][:, None]
         total = total + transpose(scaled) @ (scaled if sign else z[rows, :])
     return -total if sign < 0 else total
-
-
-def pair_sums(points: Array, i: Array, j: Array, sign: int) -> Array:
-    """p_i + sign p_j for every pair of rows of `points`; sign 0 leaves j out.
-
-    Many go through a compiled body, and fewer as well where that has been compiled: it gives the same numbers.
-    """
-    xp = namespace(points)
-    if not sign:
-        return xp.take(points, i, axis=0)
-    is_there = "gramlearn._base.pair_scan" in sys.modules
-    least = _COMPILED_FROM_ELEMENTS >> 7 if is_there else _COMPILED_FROM_ELEMENTS
-    if isinstance(points, np.ndarray) and i.shape[0] * points.shape[1] >= least:
-        from gramlearn._base.pair_scan import pair_sums as compiled
-
-        out = np.empty((i.shape[0], points.shape[1]), dtype=points.dtype)
-        compiled(points, i, j, float(sign), out)
-        return out
-    first, second = xp.take(points, i, axis=0), xp.take(points, j, axis=0)
-    return first - second if sign < 0 else first + second
-
-
-def pair_squared_norms(points: Array, i: Array, j: Array, sign: int, out_of: int = 0) -> Array:
-    """|p_i + sign p_j|^2 for every pair of rows of `points`; sign 0 leaves j out.
-
-    The c x r differences are never stored. Large scans go through a compiled body, and so do the parts of one
-    over `out_of` pairs.
-    """
-    xp = namespace(points)
-    n_pairs, n_columns = i.shape[0], points.shape[1]
-    out = constant(0.0, points, n_pairs)
-    if n_pairs and _ran_compiled(points, i, j, sign, out, max(n_pairs, out_of)):
-        return out
-    for rows in chunks(n_pairs, n_columns, points):
-        z = xp.take(points, i[rows], axis=0)
-        if sign:
-            other = xp.take(points, j[rows], axis=0)
-            z = z - other if sign < 0 else z + other
-        # A norm is one reduction; libraries that fuse nothing would write z * z to memory for a dot.
-        out[rows] = xp.linalg.vector_norm(z, axis=1) ** 2
-    return out
-
-
-def _ran_compiled(points: Array, i: Array, j: Array, sign: int, out: Array, out_of: int) -> bool:
-    """Run the compiled body of a scan where that pays and can be, and say whether it did."""
-    elements = out_of * points.shape[1]
-    if is_numpy(points):
-        if elements < _COMPILED_FROM_ELEMENTS:
-            return False
-        from gramlearn._base.pair_scan import pair_squared_norms as compiled
-
-        compiled(points, i, j, float(sign), out)
-        return True
-    if not _is_of_torch_on_gpu(points):
-        return False
-    device = str(points.device)
-    if elements < _COMPILED_ON_GPU_FROM or device in _PLAIN_DEVICES:
-        return False
-    try:
-        from gramlearn._base.pair_scan_gpu import pair_squared_norms as compiled_on_gpu
-
-        compiled_on_gpu(points, i, j, float(sign), out)
-    except (
-        Exception
-    ):  # of many kinds: without Triton or a C compiler, and on a GPU that it does not know
-        _PLAIN_DEVICES.add(device)
-        return False
-    return True

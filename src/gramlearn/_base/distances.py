@@ -14,9 +14,9 @@ from gramlearn._base.arrays import (
     constant,
     is_numpy,
     namespace,
-    pair_squared_norms,
     read,
 )
+from gramlearn._base.pair_norms import pair_squared_norms
 from gramlearn._base.points import centered
 
 _ROWS = 50_000  # pairs of sparse rows at a time

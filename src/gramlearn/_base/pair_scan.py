@@ -3,7 +3,7 @@
 A matrix product cannot do the first without writing the c x r differences to memory, and NumPy writes three
 times as much for the second. Numba is
 imported with this module, and this module only when the first large scan needs it. The plain body of
-the same function is `arrays.pair_squared_norms`; a test compares the two. `pair_scan_gpu` is for GPUs.
+the same function is `pair_norms.pair_squared_norms`; a test compares the two. `pair_scan_gpu` is for GPUs.
 
 Large scans are cut into slices, one a thread, as many as NUMBA_NUM_THREADS says. Threads of Numba's own
 end the process where a second Python thread scans at the same time, or a fork of one that has scanned.

@@ -2,7 +2,7 @@
 
 Two rows are read for each pair and one number is written, which is a quarter of what PyTorch moves without it.
 Triton is imported with this module, and this module only when the first large scan on a GPU needs it. The plain
-body of the same function is `arrays.pair_squared_norms`.
+body of the same function is `pair_norms.pair_squared_norms`.
 """
 
 import triton

@@ -8,7 +8,7 @@ from typing import Any, cast
 
 import numpy as np
 
-from gramlearn._base.arrays import to_numpy
+from gramlearn._base.arrays import placed_like, to_numpy
 from gramlearn._base.validation import check_flag
 from gramlearn._base.warnings import is_called_by, warn
 from gramlearn.estimators._all_or_nothing import run_search
@@ -136,7 +136,8 @@ def start_at(problem: Problem, last: Solution) -> Start | None:
         for vector, some in zip(duals, known, strict=True):
             vector[: len(some)] = some
     is_same = is_begun and [len(vector) for vector in known] == sizes
-    return Start(duals, last.factor, is_answer=is_same)
+    # The last fit may have been elsewhere.
+    return Start(duals, placed_like(last.factor, problem.space.spectrum), is_answer=is_same)
 
 
 def side_of(

@@ -17,7 +17,7 @@ from typing import Any
 import numpy as np
 from scipy.sparse import issparse
 
-from gramlearn._base.arrays import as_index, to_numpy
+from gramlearn._base.arrays import as_index, is_elsewhere, to_numpy
 from gramlearn._base.distances import squared_distances
 from gramlearn._base.validation import generator
 from gramlearn.evaluation.triplets import score_pairs
@@ -97,8 +97,8 @@ def _learned(fitted: Any, X: Any, i: Any, j: Any) -> np.ndarray:
 
 
 def _plain(X: Any, i: Any, j: Any) -> np.ndarray:
-    points = X if issparse(X) else np.asarray(X, dtype=np.float64)
-    return np.asarray(squared_distances(points, to_numpy(i), to_numpy(j)))
+    points = X if issparse(X) or is_elsewhere(X) else np.asarray(X, dtype=np.float64)
+    return to_numpy(squared_distances(points, to_numpy(i), to_numpy(j)))
 
 
 def _check_learner(learner: Any) -> None:

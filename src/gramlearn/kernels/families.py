@@ -20,7 +20,7 @@ import numpy as np
 from gramlearn._base.arrays import (
     Array,
     as_real,
-    clipped,
+    decay_over,
     is_elsewhere,
     namespace,
     placed_like,
@@ -288,11 +288,8 @@ def _gaussian_of_products(A: Array, B: Array, a: Array, b: Array, gamma: float) 
     squared *= -2.0
     squared += a[:, None]
     squared += b[None, :]
-    squared = clipped(squared, low=0.0)
-    if A is B:
-        squared = zero_diagonal(squared)
     squared *= -gamma
-    return namespace(squared).exp(squared)
+    return decay_over(zero_diagonal(squared) if A is B else squared)
 
 
 def _two_sets(A: Any, B: Any) -> tuple[Array, Array]:

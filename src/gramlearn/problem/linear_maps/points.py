@@ -21,12 +21,11 @@ from gramlearn._base.arrays import (
     in_single,
     machine_eps,
     namespace,
-    pair_squared_norms,
-    pair_sums,
     read,
     symmetric_part,
     transpose,
 )
+from gramlearn._base.pair_norms import pair_squared_norms, pair_sums
 from gramlearn.problem.linear_maps.base import Estimates, LinearMap, Products, RankOnes
 from gramlearn.problem.linear_maps.directions import DirectionMap
 from gramlearn.problem.linear_maps.indexed import IndexedMap, Product, as_product
