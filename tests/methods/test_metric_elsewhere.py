@@ -196,6 +196,6 @@ def test_what_is_worked_out_is_moved_along(other):
 def test_the_guard_of_these_tests_refuses_what_a_gpu_would():
     torch = pytest.importorskip("torch", reason="torch is not installed")
     for move in (np.asarray, np.sqrt, lambda x: np.eye(2) * x, lambda x: x.numpy()):
-        with pytest.raises(TypeError, match=r"Use Tensor.cpu\(\) first"):
+        with pytest.raises(TypeError, match=r"Use Tensor.cpu\(\) first|unsupported operand"):
             move(torch.eye(2, dtype=torch.float64))
     np.testing.assert_array_equal(to_numpy(torch.eye(2)), np.eye(2))

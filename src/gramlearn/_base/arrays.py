@@ -4,7 +4,6 @@ Everything else receives `xp = namespace(x)` and writes array-API calls. What th
 Cholesky factor that may not exist, sums at equal indices, the size of a chunk.
 """
 
-import contextvars
 from collections.abc import Callable, Iterator
 from typing import Any
 
@@ -364,19 +363,6 @@ def count_true(mask: Array) -> int:
 def transpose(matrix: Array) -> Array:
     """Swap the last two axes."""
     return namespace(matrix).matrix_transpose(matrix)
-
-
-def without_overflow_warnings(function: Callable[..., Any], *args: Any) -> Any:
-    """Call a function that takes back steps at which numbers overflow.
-
-    In a context of its own, so that Ctrl-C at any moment leaves the caller's error state as it was.
-    """
-
-    def quietly() -> Any:
-        with np.errstate(over="ignore", invalid="ignore", divide="ignore", under="ignore"):
-            return function(*args)
-
-    return contextvars.copy_context().run(quietly)
 
 
 def symmetric_part(matrix: Array) -> Array:

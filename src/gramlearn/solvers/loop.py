@@ -14,10 +14,9 @@ from typing import Any, ClassVar, Generic, NamedTuple, TypeVar, cast, final
 import numpy as np
 from sklearn.exceptions import ConvergenceWarning
 
-from gramlearn._base.arrays import without_overflow_warnings
 from gramlearn._base.threads import one_thread, threads_that_help
 from gramlearn._base.validation import check_count, check_no_class, check_positive
-from gramlearn._base.warnings import warn
+from gramlearn._base.warnings import warn, without_overflow_warnings
 from gramlearn.problem.certificate import UNKNOWN, Certificate
 from gramlearn.problem.solution import CertifiedAnswer, Record
 from gramlearn.problem.status import SolveInterrupted, Status
