@@ -1,8 +1,8 @@
 """A metric of a billion pairs in a file, over a million points: seconds to read, seconds in all, memory, gap.
 
-    python -m benchmarks.scripts.pairs_from_disk
-    python -m benchmarks.scripts.pairs_from_disk --features 256 --library torch:cuda
-    python -m benchmarks.scripts.pairs_from_disk --pairs 20000000 --workers 1 2
+    python -m benchmarks.scripts.pairs_from_disk --library numpy
+    python -m benchmarks.scripts.pairs_from_disk --pairs 50000000 --workers 1 2
+    python -m benchmarks.scripts.pairs_from_disk --pairs 50000000 --library torch:cuda --workers 2 --gpus
 
 The synthetic points of `python -m benchmarks run`, and pairs of which half are of one class, in a Parquet file
 of row groups of a million rows, written beforehand. `MetricLearner` then learns from the file, at bounds that
@@ -48,10 +48,9 @@ def main() -> None:
     parser.add_argument("--loss", default="slack", help="of MetricLearner; default: slack")
     parser.add_argument("--price", type=float, default=1.0, help="C; default: 1")
     parser.add_argument("--memory-limit", default="4GB", help="default: 4GB")
-    parser.add_argument(
-        "--library", choices=LIBRARIES, default="numpy", help="where the points are"
-    )
-    parser.add_argument("--workers", type=int, nargs="*", help="of a cluster on this machine")
+    parser.add_argument("--library", choices=LIBRARIES, help="of the points, in this process")
+    parser.add_argument("--workers", type=int, nargs="*", default=[], help="of a cluster here")
+    parser.add_argument("--gpus", action="store_true", help="whether the workers share the GPU")
     parser.add_argument("--folder", type=Path, help="where the file is written")
     given = parser.parse_args()
     spec = Spec("synthetic", n=given.points, r=given.features, c=given.pairs)
@@ -71,12 +70,11 @@ def main() -> None:
             "| where | seconds | passes | reading | iterations | relative gap | moved | above X, GB |"
         )
         print("|---" * 8 + "|")
-        if not given.workers:
+        if given.library:
             X = _brought(points, given.library)
-            del points
             print(f"| {given.library} | {_row(learner, X, side)} |", flush=True)
-        for count in given.workers or ():
-            with _cluster(count) as client:
+        for count in given.workers:
+            with _cluster(count, given.gpus) as client:
                 row = _row(learner, points, side, client=client)
                 print(f"| {count} workers | {row} |", flush=True)
 
@@ -171,11 +169,17 @@ class _Reads:
 
 
 @contextmanager
-def _cluster(count: int) -> Iterator[Any]:
+def _cluster(count: int, gpus: bool) -> Iterator[Any]:
     from distributed import Client, LocalCluster
 
-    options = {"n_workers": count, "threads_per_worker": 1, "dashboard_address": None}
-    with LocalCluster(**options) as cluster, Client(cluster) as client:
+    options: dict[str, Any] = {"n_workers": count, "threads_per_worker": 1}
+    if gpus:
+        options["resources"] = {"GPU": 1}
+    with LocalCluster(dashboard_address=None, **options) as cluster, Client(cluster) as client:
+        # Libraries load, and kernels compile, before the clock starts.
+        X = np.random.default_rng(0).standard_normal((1000, 8))
+        pairs = Pairs(np.arange(1000).reshape(-1, 2), n_points=1000)
+        MetricLearner(C=1.0, bounds=(1.0, 2.0)).fit(X, side=pairs, client=client)
         yield client
 
 
