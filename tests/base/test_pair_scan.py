@@ -11,6 +11,7 @@ from gramlearn._base.pair_norms import (
     pair_squared_norms,
     pair_sums,
 )
+from gramlearn._base.threads import at_most_in_scans
 
 EPS = np.finfo(np.float64).eps
 N_PAIRS, N_POINTS, N_COLUMNS = 200, 30, 7
@@ -83,6 +84,22 @@ def test_slices_of_a_scan_are_the_scan(n_threads, monkeypatch):
     monkeypatch.setattr(pair_scan.numba.config, "NUMBA_NUM_THREADS", n_threads)
     pair_scan.pair_squared_norms(points, i, j, -1.0, sliced)
     np.testing.assert_array_equal(sliced, whole)
+
+
+def test_a_scan_takes_no_more_threads_than_it_may(monkeypatch):
+    from gramlearn._base import pair_scan
+
+    monkeypatch.setattr(pair_scan, "_SLICE", 1)
+    monkeypatch.setattr(pair_scan.numba.config, "NUMBA_NUM_THREADS", 3)
+
+    def slices() -> list[int]:
+        return pair_scan.in_slices(1, np.arange(6))(len)
+
+    with at_most_in_scans(2):
+        assert slices() == [3, 3]
+        with at_most_in_scans(4):
+            assert slices() == [2, 2, 2]
+    assert slices() == [2, 2, 2]
 
 
 def test_a_scan_is_the_same_whatever_was_loaded_before(monkeypatch):

@@ -10,6 +10,7 @@ import numpy as np
 import pytest
 
 from gramlearn import MetricLearner, Status
+from gramlearn._base.workers.on_dask import OnDask
 from gramlearn.side_information import Pairs
 
 distributed = pytest.importorskip("distributed")
@@ -68,6 +69,24 @@ def client():
 def of_so_many(client, count: int) -> None:
     client.cluster.scale(count)
     client.wait_for_workers(count, timeout=30)
+
+
+def test_a_worker_scans_with_the_threads_of_its_process(client):
+    class Counting:
+        def __init__(self, parts, shared, memory):
+            pass
+
+        def threads(self):
+            from gramlearn._base.threads import threads_of_scan
+
+            return threads_of_scan(64)
+
+        def close(self):
+            pass
+
+    with OnDask(client) as crew:
+        crew.place(Counting, [1], X)
+        assert crew.map("threads") == [1]
 
 
 def check_same(learner: MetricLearner, whole: MetricLearner) -> None:

@@ -1,12 +1,13 @@
 """Compiled inner loops: |p_i + sign p_j|^2, or p_i + sign p_j itself, for every pair k = (i, j), in one pass.
 
 A matrix product cannot do the first without writing the c x r differences to memory, and NumPy writes three
-times as much for the second. Numba is
-imported with this module, and this module only when the first large scan needs it. The plain body of
-the same function is `pair_norms.pair_squared_norms`; a test compares the two. `pair_scan_gpu` is for GPUs.
+times as much for the second. Numba is imported with this module, and this module only when the first large
+scan needs it. The plain body of the same function is `pair_norms.pair_squared_norms`; a test compares the two.
+`pair_scan_gpu` is for GPUs.
 
-Large scans are cut into slices, one a thread, as many as NUMBA_NUM_THREADS says. Threads of Numba's own
-end the process where a second Python thread scans at the same time, or a fork of one that has scanned.
+Large scans are cut into slices, one a thread, as many as NUMBA_NUM_THREADS says, or fewer: see
+`threads_of_scan`. Threads of Numba's own end the process where a second Python thread scans at the same time,
+or a fork of one that has scanned.
 """
 
 from collections.abc import Callable
@@ -18,6 +19,7 @@ import numba
 import numpy as np
 
 from gramlearn._base.compilation import compiled
+from gramlearn._base.threads import threads_of_scan
 
 _SLICE = 2_000_000  # numbers, from which a thread of its own pays: a millisecond
 
@@ -43,7 +45,7 @@ def pair_sums(
 def in_slices(width: int, *vectors: np.ndarray) -> Callable[[Callable[..., Any]], list[Any]]:
     """Run a scan of so many numbers a pair on slices of these vectors, one a thread, and list what it gives."""
     count = vectors[0].shape[0] * width // _SLICE
-    threads = max(min(numba.config.NUMBA_NUM_THREADS, count), 1)
+    threads = max(min(threads_of_scan(numba.config.NUMBA_NUM_THREADS), count), 1)
     slices = [np.array_split(vector, threads) for vector in vectors]
 
     def run(scan: Callable[..., Any]) -> list[Any]:

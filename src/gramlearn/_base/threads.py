@@ -6,6 +6,9 @@ thread has its own number, as with OpenMP, each sets its own. A number that othe
 
 Large products wait as well where other processes want the cores: a product is done when its slowest thread is,
 and that one may not be running. So `threads_that_help` looks, now and then, for a second core that is free.
+
+Compiled scans have threads of their own, as many as Numba would take, or fewer where somebody says so: several
+workers of a cluster on one machine share its cores.
 """
 
 import os
@@ -13,6 +16,7 @@ import threading
 import time
 from collections.abc import Callable, Iterator
 from contextlib import ExitStack, contextmanager
+from contextvars import ContextVar
 from functools import lru_cache
 from typing import Any, NamedTuple, final
 
@@ -21,6 +25,8 @@ from gramlearn._base import free_cores
 _FIRST_LOOK, _NEXT_LOOK = 0.1, 0.5  # seconds: /proc/stat counts hundredths of them
 _TWO = 1.5  # fewer free cores than this are one: others had more than half of the second
 _TWO_AGAIN = 1.75  # the same, once there was one
+
+_MOST_OF_SCAN: ContextVar[float] = ContextVar("threads of a scan", default=float("inf"))
 
 
 @lru_cache(maxsize=1)
@@ -181,3 +187,18 @@ class _Watch:
         elif not wanted and self._one is not None:
             self._one.close()
             self._one = None
+
+
+@contextmanager
+def at_most_in_scans(threads: int) -> Iterator[None]:
+    """Let a compiled scan of this Python thread use no more threads than these inside the block."""
+    before = _MOST_OF_SCAN.set(threads)
+    try:
+        yield
+    finally:
+        _MOST_OF_SCAN.reset(before)
+
+
+def threads_of_scan(threads: int) -> int:
+    """So many threads, or the most that a scan may use here."""
+    return int(min(threads, _MOST_OF_SCAN.get()))

@@ -16,6 +16,7 @@ from typing import Any, NamedTuple, TypeVar, final
 import numpy as np
 
 from gramlearn._base.arrays import on_gpu
+from gramlearn._base.threads import at_most_in_scans
 from gramlearn._base.workers.crew import Crew, Maker, PartsLostError, Worker
 from gramlearn._base.workers.lazy import is_lazy
 
@@ -279,10 +280,14 @@ def _make(
 
 
 def _answer(name: str, number: int, question: str, args: tuple[Any, ...]) -> Any:
+    from distributed import get_worker
+
     worker = _WORKERS.get((name, number))
     if worker is None:
         raise _GoneError(number)
-    return getattr(worker, question)(*args)
+    # Other processes of the cluster on this machine have the other cores.
+    with at_most_in_scans(get_worker().state.nthreads):
+        return getattr(worker, question)(*args)
 
 
 def _joined(join: Callable[[Any, Any], Any], *answers: Any) -> Any:
