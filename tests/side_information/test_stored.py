@@ -420,6 +420,8 @@ def test_comparisons_of_a_pair_with_itself_are_named(tmp_path: Path) -> None:
 def test_what_is_asked_for_wrongly_is_refused_in_a_sentence(tmp_path: Path) -> None:
     path = store(tmp_path / "pairs.parquet", pair_table())
     few = {"n_points": N_POINTS}
+    table = tmp_path / "table.npy"
+    np.save(table, [[0, 1]])
     for error, word, make in (
         (FileError, "no column 'left'", lambda: Pairs.from_parquet(path, i="left", **few)),
         (FileError, "no column 'k'", lambda: Triplets.from_parquet(path, **few)),
@@ -428,6 +430,8 @@ def test_what_is_asked_for_wrongly_is_refused_in_a_sentence(tmp_path: Path) -> N
         (TypeError, "`i` must be the name", lambda: Pairs.from_parquet(path, i=0, **few)),
         (ValueError, "`upper` must be at least 0", lambda: Pairs.from_parquet(path, upper=-1, **few)),
         (ValueError, "`weight` must be positive", lambda: Pairs.from_parquet(path, weight=0, **few)),
+        (TypeError, "or one number for all", lambda: Pairs.from_parquet(path, weight=[1.0], **few)),
+        (TypeError, "`upper` must be the path", lambda: Pairs.from_npy(table, upper=[1.0], **few)),
         (ValueError, "upper must not exceed", lambda: Pairs.from_parquet(path, upper=3, lower=2, **few)),
         (ValueError, "n_points", lambda: Pairs.from_parquet(path, n_points=0)),
         (TypeError, "needs n_points", lambda: Pairs.from_parquet(path, n_points=None)),
@@ -469,3 +473,12 @@ def test_a_sample_leaves_out_pairs_that_are_stated_both_ways() -> None:
     assert found.dissimilar.tolist() == [[4, 5]]
     with pytest.raises(ValueError, match="in both"):
         side.read()
+
+
+def test_where_all_pairs_are_stated_both_ways_it_says_so() -> None:
+    arrays = {"i": [0, 1], "j": [1, 0], "alike": [True, False]}
+    columns = ArrayColumns({name: np.array(x) for name, x in arrays.items()}, 2)
+    names = {"upper": None, "lower": None, "weight": None}
+    side = StoredPairs(columns, Layout({"i": "i", "j": "j"}, {"alike": "alike"}, names), 6)
+    with pytest.raises(ValueError, match="each of the 2 pairs drawn is stated to be similar and"):
+        side.sample(10)

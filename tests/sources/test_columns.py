@@ -1,7 +1,9 @@
 """Whatever columns are read from, their chunks put together are the table that was written."""
 
+import gzip
 import os
 import pickle
+import re
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
@@ -296,3 +298,33 @@ def test_bad_arrays_are_refused_in_a_sentence(tmp_path: Path) -> None:
         tables.append(NpyTable.open(tmp_path / f"{n}.npy", "x", [(f"x{n}",)], ROW_NUMBERS))
     with pytest.raises(FileError, match=r"4\.npy has 4 rows and .*5\.npy has 5"):
         NpyColumns(tuple(tables))
+
+
+def test_what_cannot_be_read_in_chunks_is_refused(tmp_path: Path) -> None:
+    plain, packed = tmp_path / "t.parquet", tmp_path / "t.parquet.gz"
+    write(plain, make_table())
+    packed.write_bytes(gzip.compress(plain.read_bytes()))
+    refuse(packed, "t.parquet.gz is packed with gzip")
+    write(plain, {name: column[:0] for name, column in make_table().items()})
+    refuse([plain, plain], "t.parquet and 1 more have no rows")
+    for wrong in (b"t.parquet", [None]):
+        refuse(wrong, f"got {wrong!r}", error=TypeError)
+    for path, words in (([[0, 1]], "got [[0, 1]]"), (None, "got None")):
+        with pytest.raises(
+            TypeError, match=re.escape(f"`similar` must be the path of a .npy file; {words}")
+        ):
+            NpyTable.open(path, "similar", [("i", "j")], ROW_NUMBERS)
+    np.save(tmp_path / "one.npy", 5.0)
+    with pytest.raises(FileError, match=r"has the shape \(\); `upper` must have the shape \(m,\)"):
+        NpyTable.open(tmp_path / "one.npy", "upper", [("bound",)], NUMBERS)
+
+
+def test_how_a_file_has_changed_is_said(tmp_path: Path) -> None:
+    np.save(tmp_path / "i.npy", np.arange(9))
+    table = NpyTable.open(tmp_path / "i.npy", "i", [("i",)], ROW_NUMBERS)
+    os.utime(tmp_path / "i.npy", ns=(0, table.stamp.modified + 1))
+    with pytest.raises(FileError, match=r"since it was opened \(it has been written to\)"):
+        table.read(slice(0, 3), ["i"])
+    np.save(tmp_path / "i.npy", np.arange(8))
+    with pytest.raises(FileError, match=r"\(it had 200 bytes then and has 192\)"):
+        table.read(slice(0, 3), ["i"])

@@ -8,12 +8,13 @@ from abc import ABC, abstractmethod
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import pairwise
+from pathlib import Path
 from typing import Any, NoReturn, Self, final
 
 import numpy as np
 
 from gramlearn._base.ahead import at_once, made_ahead
-from gramlearn._base.validation import check_count, generator
+from gramlearn._base.validation import check_count, describe_value, generator
 from gramlearn.problem.constraints.indexed import IndexedTerm
 from gramlearn.problem.losses import BoundedLoss
 from gramlearn.side_information import tables
@@ -71,6 +72,24 @@ class Chunk:
         return Chunk(tuple(np.concatenate(column) for column in columns), numbers)
 
 
+def is_file(given: Any) -> bool:
+    """Whether this is the path of a file, and not a number."""
+    return isinstance(given, str | Path)
+
+
+def one_for_all(given: Any, name: str, otherwise: str) -> float | None:
+    """One number that counts for all statements, as a float, or None."""
+    if np.ndim(given):
+        raise TypeError(
+            f"`{name}` must be {otherwise}, or one number for all statements; got {describe_value(given)}."
+        )
+    none = np.zeros((0, 2))
+    found: float | None = tables.check_numbers(
+        given, name, none, str, positive=name.endswith("weight")
+    )
+    return found
+
+
 @final
 @dataclass(frozen=True)
 class Layout:
@@ -89,11 +108,10 @@ class Layout:
                 raise TypeError(
                     f"`{name}` must be the name of a column, or True or False for all rows; got {flag!r:.60}."
                 )
-        none = np.zeros((0, 2))
         numbers = {
             name: given
             if isinstance(given, str)
-            else tables.check_numbers(given, name, none, str, positive=name == "weight")
+            else one_for_all(given, name, "the name of a column")
             for name, given in self.numbers.items()
         }
         object.__setattr__(self, "numbers", numbers)
@@ -269,7 +287,13 @@ class StoredStatements(ABC):
         chunks = [k for k in range(self.n_chunks) if chosen[k].size]
         each = max(self.bytes_to_read(k) for k in chunks)
         parts = made_ahead(some.statements, chunks, at_once(each, _SHARE))
-        return self._in_memory(self._consistent(Chunk.join(list(parts))))
+        found = self._consistent(Chunk.join(list(parts)))
+        if not found.size:
+            raise ValueError(
+                f"{self.columns.source}: each of the {min(n, self.size):,} pairs drawn is stated to be similar "
+                "and not to be; list a pair as one of the two."
+            )
+        return self._in_memory(found)
 
     @final
     def describe(self, k: int) -> str:

@@ -2,7 +2,6 @@
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
-from pathlib import Path
 from typing import Any, NamedTuple, Self, final
 
 import numpy as np
@@ -19,7 +18,13 @@ from gramlearn.side_information.stated import (
     own_or_given,
     state_pairs,
 )
-from gramlearn.side_information.stored import Chunk, Layout, StoredStatements
+from gramlearn.side_information.stored import (
+    Chunk,
+    Layout,
+    StoredStatements,
+    is_file,
+    one_for_all,
+)
 from gramlearn.sources.columns import (
     CHUNK_ROWS,
     NUMBERS,
@@ -79,14 +84,15 @@ class StoredPairs(StoredStatements):
             if path is None:
                 continue
             arrays = [NpyTable.open(path, side, [("i", "j")], ROW_NUMBERS)]
-            given = []
+            given: list[Any] = []
             for name, (argument, value) in zip(
                 ("bound", "weight"), numbers[side].items(), strict=True
             ):
-                is_file = isinstance(value, str | Path)
-                if is_file:
+                if is_file(value):
                     arrays.append(NpyTable.open(value, argument, [(name,)], NUMBERS))
-                given.append(name if is_file else value)
+                    given.append(name)
+                else:
+                    given.append(one_for_all(value, argument, "the path of a .npy file"))
             opened[side] = _List(NpyColumns(tuple(arrays)), *given)
         return cls.of_lists(opened, n_points)
 
@@ -116,7 +122,7 @@ class StoredPairs(StoredStatements):
         return cls(columns, Layout({"i": "i", "j": "j"}, {"alike": alike}, numbers), n_points)
 
     def _check(self, points: Sequence[np.ndarray], place: Callable[[int], str]) -> None:
-        tables.check_differ(points, self.columns.source, (0, 1), tables.DIFFERENT, place)
+        tables.check_differ(points, "the table", (0, 1), tables.DIFFERENT, place)
 
     def _uses(self, found: Chunk, name: str) -> np.ndarray | None:
         alike = found.numbers["alike"]

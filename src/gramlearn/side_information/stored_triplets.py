@@ -2,7 +2,6 @@
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from pathlib import Path
 from typing import Any, Self, final
 
 import numpy as np
@@ -11,7 +10,13 @@ from gramlearn._base.arrays import to_numpy
 from gramlearn.problem.losses import BoundedLoss
 from gramlearn.side_information import tables
 from gramlearn.side_information.stated import Stated, state_comparisons
-from gramlearn.side_information.stored import Chunk, Layout, StoredStatements
+from gramlearn.side_information.stored import (
+    Chunk,
+    Layout,
+    StoredStatements,
+    is_file,
+    one_for_all,
+)
 from gramlearn.side_information.triplets import Triplets
 from gramlearn.sources.columns import CHUNK_ROWS, NUMBERS, ROW_NUMBERS, ArrayColumns
 from gramlearn.sources.npy_columns import NpyColumns, NpyTable
@@ -42,16 +47,17 @@ class StoredTriplets(StoredStatements):
         """A table in a file of .npy, with margins and weights that are files or one number for all."""
         opened = [NpyTable.open(path, "triplets", [_POINTS[:3], _POINTS], ROW_NUMBERS)]
         points = {name: name for name in opened[0].names}
-        given = {}
+        given: dict[str, Any] = {}
         for name, value in numbers.items():
-            is_file = isinstance(value, str | Path)
-            if is_file:
+            if is_file(value):
                 opened.append(NpyTable.open(value, name, [(name,)], NUMBERS))
-            given[name] = name if is_file else value
+                given[name] = name
+            else:
+                given[name] = one_for_all(value, name, "the path of a .npy file")
         return cls(NpyColumns(tuple(opened)), Layout(points, {}, given), n_points)
 
     def _check(self, points: Sequence[np.ndarray], place: Callable[[int], str]) -> None:
-        tables.check_comparisons(points, self.columns.source, place)
+        tables.check_comparisons(points, "the table", place)
 
     def _uses(self, found: Chunk, name: str) -> np.ndarray | None:
         del found, name

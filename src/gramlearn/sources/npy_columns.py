@@ -7,6 +7,7 @@ from typing import Any, Self, final
 
 import numpy as np
 
+from gramlearn._base.validation import describe_value
 from gramlearn.sources.columns import CHUNK_ROWS, Columns, Kind, cut
 from gramlearn.sources.errors import FileError
 from gramlearn.sources.npy import read_npy
@@ -28,11 +29,15 @@ class NpyTable:
         cls, path: str | Path, argument: str, names: Sequence[Sequence[str]], kind: Kind
     ) -> Self:
         """The table of a file that an argument names; `names` has those of its columns, for each width."""
+        if not isinstance(path, str | Path):
+            raise TypeError(
+                f"`{argument}` must be the path of a .npy file; got {describe_value(path)}."
+            )
         stamp = Stamp.of(path)
         array = read_npy(path)
         given = array.shape[1:] or (1,)
         fitting = [some for some in names if given == (len(some),)]
-        if array.ndim > 2 or not fitting:
+        if array.ndim not in (1, 2) or not fitting:
             wanted = " or ".join(
                 "(m,)" if len(some) == 1 else f"(m, {len(some)})" for some in names
             )

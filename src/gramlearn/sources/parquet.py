@@ -32,10 +32,10 @@ def opened_parquet(path: str | Path) -> Iterator[tuple[Any, str, Any]]:
             # A ParquetFile, for `read_table` takes columns from the names of folders.
             with parquet.ParquetFile(source, pre_buffer=False) as file:
                 yield file, name, arrow
-        except FileError:
+        except (FileError, MemoryError):  # Arrow's of memory is a kind of both
             raise
         except (arrow.ArrowException, OSError, ValueError) as error:
-            why = str(error).split("\n")[0][:200]
+            why = str(error).split("\n")[0][:200].rstrip(".")
             raise FileError(f"{name} is a damaged or unusual Parquet file: {why}.") from error
 
 

@@ -5,7 +5,7 @@ before ended, so that it is decoded once; a part that is read out of turn is rea
 """
 
 from collections import OrderedDict
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from itertools import groupby
@@ -96,7 +96,9 @@ class ParquetColumns(Columns):
                 sizes = tuple(int(file.metadata.row_group(k).num_rows) for k in groups)
             files.append(ParquetFile(stamp, sizes))
         if not any(size for file in files for size in file.groups):
-            raise FileError(f"{path} has no rows.")
+            first, *others = (file.stamp.name for file in files)
+            have = f"{first} and {len(others)} more have" if others else f"{first} has"
+            raise FileError(f"{have} no rows; name a file that has some.")
         return cls(tuple(files), tuple(wanted), types, chunk_rows)
 
     @property
@@ -229,12 +231,11 @@ def _by_file(pieces: list[Piece]) -> list[list[Piece]]:
 def _list_files(path: Any) -> Sequence[str | Path]:
     """The files that are meant: a path, each of a list, or each in a folder and the folders in it."""
     if not isinstance(path, str | Path):
-        try:
-            paths = list(path)
-        except TypeError:
+        paths = list(path) if isinstance(path, Iterable) else [path]
+        if not all(isinstance(each, str | Path) for each in paths):
             raise TypeError(
-                f"`path` must be a Parquet file, a folder of them or a list; got {path!r:.60}."
-            ) from None
+                f"`path` must be a Parquet file, a folder of them or a list of such; got {path!r:.60}."
+            )
         if not paths:
             raise FileError("`path` is an empty list; name at least one Parquet file.")
         return [file for each in paths for file in _list_files(each)]

@@ -1,11 +1,14 @@
 """Size and time of a file: whether it is still the one that was opened."""
 
+import gzip
+import io
 import os
 from dataclasses import dataclass
 from pathlib import Path
 from typing import final
 
 from gramlearn.sources.errors import FileError
+from gramlearn.sources.opening import opened
 
 
 @final
@@ -28,10 +31,18 @@ class Stamp:
         name = str(path)
         try:
             found = os.stat(path)
+        except ValueError as error:  # a zero in it
+            raise FileError(f"{name!r:.60} is not the name of a file.") from error
         except FileNotFoundError as error:
             raise FileError(f"{name} does not exist; check the path.") from error
         except OSError as error:
             raise FileError(f"{name} cannot be read: {error.strerror or error}.") from error
+        with opened(path) as raw:
+            if isinstance(raw, io.BytesIO | gzip.GzipFile):
+                raise FileError(
+                    f"{name} is packed with gzip, or a pipe, and is read chunk by chunk in every pass; make it "
+                    "a plain file."
+                )
         return cls(str(Path(path).resolve()), name, found.st_size, found.st_mtime_ns)
 
     @property
@@ -48,10 +59,12 @@ class Stamp:
                 f"{self.name} cannot be read any more ({error.strerror or error}); it is read again in every "
                 "pass, so it must stay where it is."
             ) from error
-        if (found.st_size, found.st_mtime_ns) != (self.size, self.modified):
+        if found.st_size != self.size:
             raise FileError(
                 self.changed(f"it had {self.size:,} bytes then and has {found.st_size:,}")
             )
+        if found.st_mtime_ns != self.modified:
+            raise FileError(self.changed("it has been written to"))
 
     def changed(self, how: str) -> str:
         """Say that it is another file now."""
