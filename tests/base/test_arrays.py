@@ -68,6 +68,21 @@ def test_as_real_follows_another_array(library):
             np.testing.assert_array_equal(library.numpy(found), [1.0, 2.0])
 
 
+def test_columns_of_arrow_become_numpy_arrays():
+    pa = pytest.importorskip("pyarrow", reason="pyarrow is not installed")
+    for column in (["a", "b", None], [1, 2, None], [True, False, None]):
+        assert list(to_numpy(pa.array(column))[:2]) == column[:2]
+
+
+def test_tensors_that_numpy_has_no_type_for_become_numpy_arrays():
+    torch = pytest.importorskip("torch", reason="torch is not installed")
+    for dtype in (torch.bfloat16, torch.float8_e4m3fn, torch.float16):
+        found = to_numpy(torch.asarray([1.0, -2.0]).to(dtype))
+        np.testing.assert_array_equal(found, [1.0, -2.0])
+    turned = torch.asarray([1.0 + 2.0j]).conj().imag  # minus what lies in memory
+    np.testing.assert_array_equal(to_numpy(turned), [-2.0])
+
+
 def test_as_index(library):
     like = library.array([0.0])
     for x in ([1, 2], np.asarray([1, 2], dtype=np.uint8), library.index([1, 2])):

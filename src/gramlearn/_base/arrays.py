@@ -15,6 +15,7 @@ Array = Any
 
 _STAGED_FROM_BYTES = 1 << 20  # what is copied to a GPU while it computes
 _SMALL_ON_DEVICE = 256  # rows of a matrix that a GPU needs longer to decompose than the host
+_BYTES_OF_SINGLE = 4
 _CHUNK_BYTES_HOST = 4 << 20  # stays in a core's cache
 _CHUNK_BYTES_DEVICE = 1 << 30  # large enough to hide the launch of a kernel
 # The namespace of arrays of each type: to ask anew takes a good part of the time of small problems.
@@ -136,11 +137,15 @@ def to_numpy(x: Array) -> np.ndarray:
     if isinstance(x, np.ndarray):
         return x
     if array_api_compat.is_torch_array(x):
-        return np.asarray(x.detach().cpu())
+        x = x.detach().cpu().resolve_neg()
+        # NumPy knows no bfloat16, nor numbers of eight bits.
+        is_short = x.is_floating_point() and x.element_size() < _BYTES_OF_SINGLE
+        return np.asarray(x.float() if is_short else x)
     if array_api_compat.is_cupy_array(x):
         return np.asarray(x.get())
-    # Of what lies on another device, `np.asarray` is refused.
-    return np.from_dlpack(x, device="cpu") if hasattr(x, "__dlpack__") else np.asarray(x)
+    # Of what lies on another device, `np.asarray` is refused; of Arrow, DLPack is, where there are words.
+    by_dlpack = is_array(x) and hasattr(x, "__dlpack__")
+    return np.from_dlpack(x, device="cpu") if by_dlpack else np.asarray(x)
 
 
 def placed_like(x: Any, like: Array) -> Array:
