@@ -52,6 +52,7 @@ WIDE = RNG.normal(size=(20, 60)) + 1.0
 W0 = np.diag([1.0, 2.0, 0.5, 1.0, 3.0])
 SIDES = {
     "pairs": Pairs.from_labels(Y, 60, random_state=0),
+    "relative": Pairs.from_labels(Y, 60, random_state=0).with_relative_bounds(X),
     "triplets": Triplets.from_labels(Y, 60, random_state=0),
     "bounds": Bounds(
         [0, 1, 2], [3, 5, 7], upper=[1.0, 2.0, 9.0], lower=[0.0, 0.5, 8.0], n_points=N
@@ -63,6 +64,8 @@ METRICS = {
     "pairs": (MetricLearner(**TIGHT), "pairs"),
     "triplets": (MetricLearner(**TIGHT), "triplets"),
     "bounds": (MetricLearner(**TIGHT, loss="squared_hinge"), "bounds"),
+    "slacks of bounds": (MetricLearner(**TIGHT), "bounds"),
+    "slacks of relative bounds": (MetricLearner(**TIGHT), "relative"),
     "hinge": (MetricLearner(**TIGHT, loss="hinge"), "pairs"),
     "von Neumann": (MetricLearner("von_neumann", **TIGHT), "pairs"),
     "Frobenius": (MetricLearner("frobenius", **TIGHT), "pairs"),

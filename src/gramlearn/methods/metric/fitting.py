@@ -21,6 +21,7 @@ from gramlearn._base.arrays import (
     inverse_or_zero,
     machine_eps,
     namespace,
+    read,
     svd,
     to_numpy,
 )
@@ -98,8 +99,8 @@ class Statements:
         """The terms of a problem over M, which measures these points; without points, over their kernel."""
         terms = self.side.bind(self.loss, points, self.bounds, offset=rest)
         if self.loss.needs_positive_bound:
-            losses = (cast(BoundedLoss, term.loss) for term in terms)
-            if (least := min((float(np.min(loss.bound)) for loss in losses), default=1.0)) <= 0:
+            bounds = [cast(BoundedLoss, term.loss).bound for term in terms]
+            if (least := min((read(namespace(b).min(b)) for b in bounds), default=1.0)) <= 0:
                 raise ValueError(
                     f"a slack is a ratio to its bound, so bounds must be positive; the least is {least:.6g}. "
                     'Use loss="hinge" or "squared_hinge", or other bounds.'
