@@ -19,7 +19,7 @@ from sklearn.utils.validation import check_is_fitted
 from gramlearn._base.arrays import as_real, constant, is_elsewhere, to_numpy
 from gramlearn._base.distances import coincide_under
 from gramlearn._base.moving import beside
-from gramlearn._base.validation import check_flag, generator
+from gramlearn._base.validation import as_numbers, check_flag, generator
 from gramlearn._base.warnings import warn
 from gramlearn._base.workers import crew_for
 from gramlearn._base.workers.lazy import is_lazy, number_of_all, rows_by_rows
@@ -32,7 +32,7 @@ from gramlearn.estimators._learning import check_side, side_of, warn_of_unused_l
 from gramlearn.methods.choosing.candidates import prior_root
 from gramlearn.methods.choosing.places import Places
 from gramlearn.methods.choosing.tasks import differences_of_alike
-from gramlearn.methods.metric.at_scale import AtScale, Sample, with_margin
+from gramlearn.methods.metric.at_scale import AtScale, Sample, is_double, with_margin
 from gramlearn.methods.metric.fitting import Statements as Asked
 from gramlearn.methods.metric.fitting import ask, measured, read_loss
 from gramlearn.methods.metric.maps import FullMap
@@ -96,6 +96,7 @@ class LearnsAtScale(LearnsWeights):
             The cluster whose workers read the statements and sum over them; they must see the same files. Of an
             array of Dask the current one, if None.
         """
+        self.__dict__.pop("bytes_moved_", None)  # of an earlier fit
         if client is None and not isinstance(side, StoredStatements) and not is_lazy(X):
             return super().fit(X, y, side=side)
         self._forget_choice()
@@ -138,8 +139,8 @@ class LearnsAtScale(LearnsWeights):
         """
         stored = self._stored(X, None, side)
         copied = 0
-        is_plain = self.prior is None or self.prior == "identity"
-        is_same = is_plain and not self.normalize and str(X.dtype).endswith("float64")
+        is_plain = self.prior is None or (isinstance(self.prior, str) and self.prior == "identity")
+        is_same = is_plain and not self.normalize and is_double(X)
         if not is_same:
             copied = 8 * int(X.shape[0]) * int(X.shape[1])
         every = range(stored.n_chunks)
@@ -204,6 +205,10 @@ class LearnsAtScale(LearnsWeights):
                 "`X` must be a dense table with a row for each point where statements are read in chunks; got "
                 f"{type(X).__name__}. Pass an array, a memory map, an array of Dask, or `side` in memory."
             )
+        if hasattr(X, "map_partitions"):
+            raise TypeError(
+                "`X` is a data frame of Dask; pass X.to_dask_array(lengths=True), its numbers as an array."
+            )
         if math.isnan(X.shape[0]):  # NaN: blocks of which nobody knows how many rows they have
             raise ValueError(
                 "`X` is an array of Dask of unknown length; call X.compute_chunk_sizes() first."
@@ -267,8 +272,7 @@ class LearnsAtScale(LearnsWeights):
     def _learn_at_scale(self, X: Any, stored: StoredStatements, client: Any) -> None:
         checkpoint = None if self.checkpoint is None else Checkpoint(self.checkpoint)
         memory = None if self.memory_limit is None else read_limit(self.memory_limit)
-        goes_on = check_flag(self.warm_start, "warm_start")
-        last = getattr(self, "solution_", None) if goes_on else None
+        last = self._last_answer()
         crew = crew_for(X, client, memory)
         # What is drawn at random is the same when a fit goes on.
         is_drawn = checkpoint is not None and self.random_state is None
@@ -290,6 +294,9 @@ class LearnsAtScale(LearnsWeights):
             wanted.asked.loss,
             wanted.asked.bounds,
         )
+        X = (
+            X if is_lazy(X) else as_numbers(X, "X")
+        )  # a data frame stays with the sample, for its names
         reached = None if checkpoint is None else checkpoint.resume(whole.digest(X, points))
         keep = None if checkpoint is None else checkpoint.keep
         newton = self.solver if isinstance(self.solver, PrimalNewton) else PrimalNewton()
@@ -349,8 +356,16 @@ class LearnsAtScale(LearnsWeights):
         settle = partial(_settled, coincide)
         # As they are: to compare them with other points, all would have to be at hand.
         known = Known(side, is_drawn=True)
+        # Who goes on from a checkpoint must choose the same again, whatever the time.
         final, chosen = self._learn_best(
-            Places(points), known, regularizer, False, settle, rng, are_features=True
+            Places(points),
+            known,
+            regularizer,
+            False,
+            settle,
+            rng,
+            are_features=True,
+            may_be_cut=self.checkpoint is None,
         )
         count = chosen.n_components if self.n_components is None else self.n_components
         if final.price is None:
@@ -375,12 +390,19 @@ class LearnsAtScale(LearnsWeights):
         self, problem: Problem, bare: Problem, solver: Recovering, last: Any
     ) -> Solution:
         """Solve over all statements; the answer holds on to none of them."""
-        if objection := solver.objection(problem):
+        n = problem.n
+        if objection := problem.pool.objection():
             raise ValueError(
-                f"`loss` is not for statements that are read in chunks: {objection}. Pass `side.sample(n)`, or "
+                f"`loss` is not for statements that are read in chunks: {objection}. Pass `side.read()`, or "
                 'loss="hinge", "squared_hinge" or "slack".'
             )
-        n = problem.n
+        if solver.objection(problem):
+            raise ValueError(
+                f"`side` has {problem.pool.size:,} statements, and a metric of {n} x {n} with this loss and "
+                f"regularizer takes more than {n * (n + 1) // 2:,} where they are read in chunks, or on a "
+                'cluster; pass `side` in memory, without a client, or loss="squared_hinge" with '
+                'regularizer="logdet".'
+            )
         start = Start((), last.factor) if _is_start(last, n) else None
 
         def run(given: Limits, callback: Any) -> tuple[Solution, Limits]:

@@ -131,11 +131,12 @@ class ChoosesByHeldBack(SolvesProblems):
         settle: Settle,
         rng: np.random.Generator,
         are_features: bool = False,
+        may_be_cut: bool = True,
     ) -> tuple[Final, Candidate]:
         """Choose by what is held back, learn from all that is known, and keep what was tried.
 
         `settle` leaves out the statements that no metric can honor. Coordinates that are features may be
-        standardized.
+        standardized. A choice that may not be cut tries all there is, also beyond a time limit.
         """
         template = read_template(self.loss, regularizer, known.side)
         setting = self._setting(regularizer, template, of_kernel)
@@ -163,7 +164,7 @@ class ChoosesByHeldBack(SolvesProblems):
             self._forget_choice()  # there are other classes than before
             self._families = list(task.families)
         with self._timed():
-            chosen = getattr(self, "_chosen", None) or self._choose(here, setting, rng)
+            chosen = getattr(self, "_chosen", None) or self._choose(here, setting, rng, may_be_cut)
             final = learn_candidate(chosen, task, setting, rng)
         self.C_ = final.price
         gap = final.learned.solution.relative_gap
@@ -192,7 +193,9 @@ class ChoosesByHeldBack(SolvesProblems):
             solver=solver,
         )
 
-    def _choose(self, task: Task, setting: Setting, rng: np.random.Generator) -> Candidate:
+    def _choose(
+        self, task: Task, setting: Setting, rng: np.random.Generator, may_be_cut: bool
+    ) -> Candidate:
         """Try what can be learned on what is held back, and say where none of it helps.
 
         Where none does, further statements are a reason to choose again.
@@ -202,7 +205,7 @@ class ChoosesByHeldBack(SolvesProblems):
         limits = Limits.read(self.tol, self.max_iter, self.time_limit, type(self).__name__)
 
         def is_over() -> bool:
-            return self._seconds() > _SHARE * limits.time_limit
+            return may_be_cut and self._seconds() > _SHARE * limits.time_limit
 
         with counting_bar("choosing", show) as report:
             choice = choose(task, setting, rng, report, is_over)

@@ -51,13 +51,7 @@ class SolvesProblems:
     def _solve(self, regularizer: Regularizer, prior: Any, terms: list[Term]) -> Solution:
         """Solve, and warn where the tolerance is not reached; contradictions raise InfeasibleError."""
         problem = Problem(regularizer, prior, terms)
-        goes_on = check_flag(self.warm_start, "warm_start") or self._adds
-        last = getattr(self, "solution_", None) if goes_on else None
-        if isinstance(last, StoredAnswer):
-            warn(
-                f"{type(self).__name__}: the last answer came from a model file, which does not hold what a "
-                "warm start goes on from; this fit begins anew, and finds the same."
-            )
+        last = self._last_answer()
         start = start_at(problem, last) if isinstance(last, Solution) else None
 
         def run(given: Limits, callback: Any) -> tuple[Solution, Limits]:
@@ -65,6 +59,17 @@ class SolvesProblems:
             return attempt(problem, self.solver, given.tol, self.max_iter, callback, start, limit)
 
         return unless_infeasible(self._search(run), _SOFT, _FINITE)
+
+    def _last_answer(self) -> Any:
+        """What a warm start goes on from; None where nothing is to be, or was learned."""
+        goes_on = check_flag(self.warm_start, "warm_start") or self._adds
+        last = getattr(self, "solution_", None) if goes_on else None
+        if isinstance(last, StoredAnswer):
+            warn(
+                f"{type(self).__name__}: the last answer came from a model file, which does not hold what a "
+                "warm start goes on from; this fit begins anew, and finds the same."
+            )
+        return last
 
     def _solve_weights(self, problem: WeightProblem) -> WeightSolution:
         """The same for a weight for each feature."""

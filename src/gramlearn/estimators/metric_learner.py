@@ -122,7 +122,8 @@ class MetricLearner(ShowsVerdict, SavesModel, LearnsAtScale, BaseEstimator):
         The largest number of iterations.
     time_limit : float, optional
         Seconds after which to stop, at the end of an iteration. Where the price is chosen, half of them are for
-        the choice, which then goes by what was tried, and a warning says so.
+        the choice, which then goes by what was tried, and a warning says so; with a checkpoint it is not cut
+        short, so that the same call chooses the same.
     callback : function of a Record, optional
         Called with the Record of every iteration; returning True stops the fit. Where the price is chosen, of
         every iteration after that.
@@ -414,6 +415,8 @@ class MetricLearner(ShowsVerdict, SavesModel, LearnsAtScale, BaseEstimator):
         """W0, or None for the identity; what is alike is told by labels, or else by what is known."""
         given = PRIORS[0] if self.prior is None else self.prior
         is_named = isinstance(given, str)
+        if is_named:
+            check_choice(given, "prior", _PRIORS)
         if is_named and given == "identity":
             return None
         if self._has_basis:

@@ -62,6 +62,11 @@ def rows_in_memory(X: Any, rows: np.ndarray) -> Any:
     return to_numpy(rows_at(X, rows)) if is_array(X) else _safe_indexing(X, rows)
 
 
+def is_double(X: Any) -> bool:
+    """Whether the numbers are in double precision as they are; not those of a data frame."""
+    return str(getattr(X, "dtype", "")).endswith("float64")
+
+
 @final
 @dataclass(frozen=True, eq=False)
 class Seen:
@@ -74,7 +79,7 @@ class Seen:
     def bytes_of(self, X: Any) -> int:
         """What the p take beside X; nothing where they are X itself."""
         n, d = (int(size) for size in X.shape)
-        is_same = not self.unit_length and self.root is None and str(X.dtype).endswith("float64")
+        is_same = not self.unit_length and self.root is None and is_double(X)
         return 0 if is_same else 8 * n * (d if self.root is None else len(self.root))
 
     def __call__(self, X: Any) -> Array:

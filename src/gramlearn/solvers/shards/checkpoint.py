@@ -12,6 +12,8 @@ from typing import Any, NamedTuple, final
 import numpy as np
 
 from gramlearn._base.arrays import to_numpy
+from gramlearn._base.validation import describe_value
+from gramlearn._base.warnings import warn
 from gramlearn.solvers.primal_newton.state import PrimalState
 
 _VERSION = "1"
@@ -41,21 +43,25 @@ class Checkpoint:
     """The folder of one solve; `seed` is for what it draws at random, the same whenever it goes on."""
 
     def __init__(self, folder: str | Path) -> None:
+        if not isinstance(folder, str | Path):
+            raise TypeError(
+                f"`checkpoint` must be the path of a folder; got {describe_value(folder)}."
+            )
         self._folder = Path(folder)
         self._path = self._folder / _NAME
-        self._about = ""
+        self._is_lost = False  # what could not be written
         try:
             self._folder.mkdir(parents=True, exist_ok=True)
+            self._words, self._arrays = self._read()
+            if not self._words:
+                seed = int(np.random.default_rng().integers(2**31))
+                self._words = {"gramlearn": f"checkpoint {_VERSION}", "seed": str(seed)}
+                self._write()
         except OSError as error:
             raise ValueError(
-                f"`checkpoint={str(folder)!r}` cannot be made a folder ({error.strerror}); pass a folder "
-                "that can be written to."
+                f"`checkpoint={str(folder)!r}` cannot be made a folder with a file ({error.strerror}); pass a "
+                "folder that can be written to."
             ) from error
-        self._words, self._arrays = self._read()
-        if not self._words:
-            seed = int(np.random.default_rng().integers(2**31))
-            self._words = {"gramlearn": f"checkpoint {_VERSION}", "seed": str(seed)}
-            self._write()
 
     @property
     def seed(self) -> int:
@@ -81,7 +87,19 @@ class Checkpoint:
         if np.isfinite(factor).all():
             self._words["stage"] = json.dumps(dict(zip(Reached._fields[1:], stage, strict=True)))
             self._arrays = {"factor": np.ascontiguousarray(factor)}
-            self._write()
+            try:
+                self._write()
+            except OSError as error:
+                self._warn_of(error)
+
+    def _warn_of(self, error: OSError) -> None:
+        """Say once that a disk is full, which is no reason to lose what was learned."""
+        if not self._is_lost:
+            warn(
+                f"`checkpoint={str(self._folder)!r}` could not be written ({error.strerror}); the fit goes on, "
+                "and what was written last is what the same call would go on from."
+            )
+        self._is_lost = True
 
     def _read(self) -> tuple[dict[str, str], dict[str, np.ndarray]]:
         from safetensors import SafetensorError, safe_open

@@ -73,8 +73,9 @@ class Forecast(NamedTuple):
     def kept(self, limit: float) -> float:
         """The bytes of statements that a limit leaves room for."""
         if limit < self.least:
+            left = in_words(limit) if limit > 0 else "nothing"
             raise ValueError(
-                f"`memory_limit` leaves {in_words(limit)}, and the least that this takes beside the points is "
+                f"`memory_limit` leaves {left}, and the least that this takes beside the points is "
                 f"{in_words(self.least)}; raise the limit, or the memory of the workers, learn from fewer "
                 "features, or cut the statements into smaller chunks (row groups)."
             )
@@ -103,6 +104,6 @@ def read_limit(limit: Any) -> float:
 def in_words(size: float) -> str:
     """1.5 GB for 1.5e9 bytes."""
     power = 0
-    while size >= 1000 and power < len(_NAMES) - 1:
+    while size >= 999.5 and power < len(_NAMES) - 1:
         size, power = size / 1000, power + 1
     return f"{size:.3g} {_NAMES[power].strip('B')}B"

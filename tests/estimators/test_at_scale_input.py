@@ -1,0 +1,111 @@
+"""Whatever is odd about points or parameters, a fit to statements in chunks takes it, or says why not."""
+
+import os
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+import gramlearn
+from gramlearn import MetricLearner
+from gramlearn.side_information import Pairs
+from gramlearn.side_information.stored_pairs import StoredPairs
+from gramlearn.solvers.shards import Checkpoint
+
+rng = np.random.default_rng(0)
+N, D = 60, 3
+X = rng.standard_normal((N, D))
+i = rng.integers(0, N, 900)
+j = (i + rng.integers(1, N, 900)) % N
+ALIKE = np.abs(X[i, 0] - X[j, 0]) < 0.7
+SIDE = StoredPairs.of(Pairs(np.c_[i, j][ALIKE], np.c_[i, j][~ALIKE], n_points=N), 200)
+GIVEN = {"C": 0.1, "bounds": (1.0, 4.0), "tol": 1e-9, "random_state": 0}
+
+
+@pytest.mark.parametrize("prior", [None, "inverse_covariance"])
+def test_a_data_frame_is_its_numbers(prior: str | None) -> None:
+    pandas = pytest.importorskip("pandas")
+    learner = MetricLearner(**GIVEN, prior=prior)
+    whole = learner.fit(X, side=SIDE).components_
+    assert learner.fit(pandas.DataFrame(X, columns=list("abc")), side=SIDE).components_ == (
+        pytest.approx(whole, abs=1e-12)
+    )
+    assert list(learner.feature_names_in_) == ["a", "b", "c"]
+    frame = pandas.DataFrame(X)
+    assert learner.forecast(frame, SIDE).least >= learner.forecast(X, SIDE).least
+
+
+def test_a_forecast_takes_any_prior() -> None:
+    plain = MetricLearner(**GIVEN).forecast(X, SIDE)
+    assert MetricLearner(**GIVEN, prior=np.eye(D)).forecast(X, SIDE).least > plain.least
+
+
+@pytest.mark.parametrize("C", [0.1, None])
+def test_a_prior_that_is_not_known_is_told_all_names(C: float | None) -> None:
+    learner = MetricLearner(**GIVEN | {"C": C}, prior="whitened")
+    with pytest.raises(
+        ValueError, match="choose one of 'identity', 'standardized', 'inverse_within'"
+    ):
+        learner.fit(X, side=SIDE)
+
+
+def test_few_statements_for_a_hinge_are_counted() -> None:
+    few = StoredPairs.of(Pairs([[0, 1]], [[2, 3]], n_points=N, upper=1e-3, lower=50.0))
+    learner = MetricLearner(C=0.1, loss="hinge")
+    with pytest.raises(
+        ValueError, match=r"2 statements, and a metric of 3 x 3 .* more than 6 where"
+    ):
+        learner.fit(X, side=few)
+    learner.set_params(loss="squared_hinge").fit(X, side=few)  # as the sentence says
+
+
+def test_a_warm_start_says_what_a_model_file_lacks(tmp_path: Path) -> None:
+    MetricLearner(**GIVEN, warm_start=True).fit(X, side=SIDE).save(tmp_path / "m.gram")
+    with pytest.warns(UserWarning, match="the last answer came from a model file"):
+        gramlearn.load(tmp_path / "m.gram").fit(X, side=SIDE)
+
+
+def test_nothing_is_left_of_an_earlier_fit() -> None:
+    learner = MetricLearner(**GIVEN).fit(X, side=SIDE)
+    names = set(vars(MetricLearner(**GIVEN).fit(X, side=SIDE.read())))
+    assert set(vars(learner.fit(X, side=SIDE.read()))) == names
+
+
+@pytest.mark.parametrize("given", [5, True, b"folder", ["folder"]])
+def test_a_checkpoint_is_a_path(given) -> None:
+    with pytest.raises(TypeError, match="`checkpoint` must be the path of a folder; got"):
+        MetricLearner(**GIVEN, checkpoint=given).fit(X, side=SIDE)
+
+
+def test_a_checkpoint_that_cannot_be_written_is_refused_at_once(
+    monkeypatch, tmp_path: Path
+) -> None:
+    def full(*given) -> None:
+        raise OSError(28, "No space left on device")
+
+    monkeypatch.setattr(os, "fsync", full)
+    with pytest.raises(ValueError, match=r"`checkpoint=.*No space left on device\); pass a folder"):
+        Checkpoint(tmp_path)
+
+
+def test_a_disk_that_fills_up_costs_the_checkpoint_and_not_the_fit(monkeypatch, tmp_path) -> None:
+    def full(*given) -> None:
+        raise OSError(28, "No space left on device")
+
+    def fill(record) -> None:
+        if record.iteration == 1:
+            monkeypatch.setattr(os, "fsync", full)
+
+    learner = MetricLearner(**GIVEN, checkpoint=tmp_path, callback=fill)
+    with pytest.warns(UserWarning, match="could not be written .* the fit goes on") as told:
+        learner.fit(X, side=SIDE)
+    assert len(told) == 1
+    assert learner.solution_.relative_gap <= 1e-9
+
+
+def test_a_choice_is_made_again_whatever_the_time(tmp_path: Path) -> None:
+    """So that a fit that was cut short by its limit goes on."""
+    settings = {"random_state": 0, "checkpoint": tmp_path}
+    with pytest.warns(UserWarning, match="time_limit"):
+        cut = MetricLearner(**settings, time_limit=1e-3).fit(X, side=SIDE)
+    assert MetricLearner(**settings).fit(X, side=SIDE).C_ == cut.C_
