@@ -12,6 +12,7 @@ import numpy as np
 from scipy.sparse import issparse
 
 from gramlearn._base.arrays import is_elsewhere, to_numpy
+from gramlearn._base.moving import beside
 from gramlearn._base.points import rows_at
 from gramlearn.estimators._all_or_nothing import all_or_nothing
 from gramlearn.estimators._choosing import ChoosesByHeldBack
@@ -125,7 +126,8 @@ class GoesOn(ChoosesByHeldBack, ABC):
                 "do not add up; pass the same kind, or start anew with `fit`."
             )
         known = replace(cast(Any, seen.side), n_points=n)
-        return cast(SideInformation, known + side)
+        # The first statements may have been in host memory, and the others where X is.
+        return cast(SideInformation, beside(known, X) + beside(side, X))
 
 
 def _digest(X: Any) -> str:

@@ -247,7 +247,7 @@ class OnlineMetricLearner(SavesModel, MahalanobisMethods, BaseEstimator):
                 f"`side` holds {type(known).__name__}, which ask no pair for a distance; pass Pairs or Bounds, "
                 "or learn from triplets with MetricLearner."
             )
-        i, j = (to_numpy(column) for column in known.statement_points().T)
+        i, j = to_numpy(known.statement_points()).T
         asked = asked_by_pairs(known) if isinstance(known, Pairs) else asked_by_bounds(known)
         order = in_step(known) if isinstance(known, Pairs) else np.arange(len(i))
         return rows_at(points, i[order]) - rows_at(points, j[order]), asked.taken(order)

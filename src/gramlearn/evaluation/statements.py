@@ -129,7 +129,7 @@ def _share_below(values: np.ndarray, those: np.ndarray, weights: np.ndarray) -> 
 
 def _of_pairs(side: Pairs, lengths: Lengths) -> np.ndarray:
     i, j = to_numpy(side.statement_points()).T
-    d, n_similar = lengths(i, j), len(side.similar)
+    d, n_similar = lengths(i, j), int(side.similar.shape[0])
     if 0 < n_similar < side.size:
         near, far = np.split(d, [n_similar])
         return np.concatenate(pair_scores(near, far, *np.split(side.weights(), [n_similar])))

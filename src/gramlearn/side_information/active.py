@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 
+from gramlearn._base.arrays import to_numpy
 from gramlearn._base.validation import check_count, check_host_points, generator
 from gramlearn.side_information.pairs import Pairs, check_pairs
 from gramlearn.side_information.tables import pair_keys
@@ -24,7 +25,7 @@ def margins(pairs: Pairs, factor: Any) -> tuple[np.ndarray, np.ndarray]:
     check_pairs(pairs, "pairs", len(F))
     total, counts = np.zeros(len(F)), np.zeros(len(F), dtype=int)
     for table, sign in ((pairs.similar, 1.0), (pairs.dissimilar, -1.0)):
-        rows = np.asarray(table)
+        rows = to_numpy(table)
         if len(rows):
             agreement = sign * np.vecdot(F[rows[:, 0]], F[rows[:, 1]])
             for ends in rows.T:
@@ -52,7 +53,7 @@ def select_pairs(pairs: Pairs, factor: Any, n_pairs: int) -> Pairs:
     margin, _ = margins(pairs, factor)
     place = np.empty(len(margin), dtype=int)
     place[np.argsort(margin, kind="stable")] = np.arange(len(margin))
-    ends = np.concatenate([np.asarray(table) for table in (pairs.similar, pairs.dissimilar)])
+    ends = np.concatenate([to_numpy(table) for table in (pairs.similar, pairs.dissimilar)])
     turn = place[ends].min(axis=1)  # at which a pair is taken
     left_out = np.ones(len(ends), dtype=bool)
     left_out[np.argsort(turn, kind="stable")[:count]] = False
@@ -84,7 +85,7 @@ def pairs_to_ask(
     i, j = _candidates(n, count, rng)
     if known is not None:
         check_pairs(known, "known", n)
-        asked = [pair_keys(np.asarray(table), n) for table in (known.similar, known.dissimilar)]
+        asked = [pair_keys(to_numpy(table), n) for table in (known.similar, known.dissimilar)]
         new = ~np.isin(i * n + j, np.concatenate(asked))
         i, j = i[new], j[new]
     unit = unit_rows(F)

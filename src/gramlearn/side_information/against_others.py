@@ -8,6 +8,7 @@ from typing import NamedTuple, final
 
 import numpy as np
 
+from gramlearn._base.arrays import to_numpy
 from gramlearn.side_information.pairs import Pairs
 from gramlearn.side_information.tables import pair_keys
 
@@ -28,7 +29,7 @@ def compare_with_others(pairs: Pairs, n_others: int, rng: np.random.Generator) -
     The comparisons of a similar pair with points at random weigh together what the pair weighs, and so do those
     that a dissimilar pair (i, k) gives: each of its points is nearer to one that it is like, where it has one.
     """
-    similar, dissimilar = np.asarray(pairs.similar), np.asarray(pairs.dissimilar)
+    similar, dissimilar = to_numpy(pairs.similar), to_numpy(pairs.dissimilar)
     weights = pairs.pair_weights()
     both = np.concatenate([similar, similar[:, ::-1]])
     ends = np.repeat(both, n_others, axis=0)

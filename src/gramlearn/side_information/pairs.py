@@ -11,7 +11,15 @@ from typing import TYPE_CHECKING, Any, Self, final
 import numpy as np
 from scipy.sparse import issparse
 
-from gramlearn._base.arrays import Array, as_index, every_row, namespace, to_numpy, where_true
+from gramlearn._base.arrays import (
+    Array,
+    as_index,
+    every_row,
+    is_numpy,
+    namespace,
+    to_numpy,
+    where_true,
+)
 from gramlearn._base.distances import squared_distances
 from gramlearn._base.validation import check_count, check_points, check_share
 from gramlearn.problem.losses import BoundedLoss
@@ -284,6 +292,7 @@ class Pairs(SideInformation):
         self.check_not_empty()
         i, j, alike = self.near_and_far()
         d = squared_distances(points, i, j)
+        d = to_numpy(d) if is_numpy(i) else d  # bounds lie where row numbers do
         equal = d == 0
         if bool(namespace(d).all(equal)):
             raise ValueError("all pairs are of equal points, whose distance no metric changes.")
@@ -340,9 +349,11 @@ class Pairs(SideInformation):
 
     def _drop(self, mask: Array) -> Self:
         n_similar = int(self.similar.shape[0])
-        masks = (mask[:n_similar], mask[n_similar:])
-        kept = {side: where_true(~part) for side, part in zip(_NUMBERS, masks, strict=True)}
-        xp = namespace(self.similar)
+        masks, xp = (mask[:n_similar], mask[n_similar:]), namespace(self.similar)
+        kept = {
+            side: as_index(where_true(~part), self.similar)
+            for side, part in zip(_NUMBERS, masks, strict=True)
+        }
         lists = {side: xp.take(getattr(self, side), rows, axis=0) for side, rows in kept.items()}
         return replace(self, **lists, **self._numbers_at(kept))
 
