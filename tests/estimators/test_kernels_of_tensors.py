@@ -115,6 +115,16 @@ def test_to_numpy_gives_an_equal_estimator_of_numpy_arrays(other, model, tmp_pat
         there.transform(NEW)
 
 
+def test_a_kernel_of_a_class_that_pickle_cannot_find_comes_along(other):
+    class Shifted:
+        def __call__(self, A, B):
+            return A @ B.T + 1.0
+
+    there = KernelLearner(Shifted(), **TIGHT).fit(other.array(X), Y)
+    found = there.to_numpy().kernel_matrix(NEW)
+    np.testing.assert_allclose(found, other.numpy(there.kernel_matrix(other.array(NEW))))
+
+
 def test_a_pickle_holds_no_points_that_are_not_needed():
     torch = pytest.importorskip("torch", reason="torch is not installed")
     points = torch.asarray(RNG.normal(size=(4000, D)))

@@ -71,6 +71,14 @@ def test_the_bound_holds_for_all_cuts_and_the_cut_is_one_of_them(n):
         assert cut.weight == pytest.approx(least)  # swaps find it in graphs this small
 
 
+@pytest.mark.usefixtures("tensors_stay")
+def test_a_graph_in_a_tensor_is_cut_in_host_memory(other):
+    np.testing.assert_array_equal(
+        balanced_cut(other.array(CIRCLE), random_state=0).labels,
+        balanced_cut(CIRCLE, random_state=0).labels,
+    )
+
+
 def test_components_are_kept_whole_where_they_can_be():
     cut = balanced_cut(TWO_PARTS)
     assert cut.weight == 0.0

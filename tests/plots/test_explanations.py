@@ -98,6 +98,19 @@ def test_pictures_are_drawn_where_they_are_asked_for(learner) -> None:
     assert plot_feature_stretch(learner, ax=ax) is ax
 
 
+@pytest.mark.usefixtures("tensors_stay")
+def test_what_was_learned_from_tensors_is_drawn(other, labeled) -> None:
+    points, y = labeled
+    here = MetricLearner(random_state=0, C=1.0).fit(points, y)
+    there = MetricLearner(random_state=0, C=1.0).fit(other.array(points), y)
+    one, two = (plot_feature_importances(each) for each in (there, here))
+    np.testing.assert_allclose(
+        [bar[1:] for bar in bars(one.axes[0])], [bar[1:] for bar in bars(two.axes[0])], atol=1e-8
+    )
+    assert len(one.axes) == len(two.axes) == 3  # shares, those of classes, and their scale
+    assert len(bars(plot_feature_stretch(there))) == 5
+
+
 def test_names_must_be_as_many_as_features(learner) -> None:
     with pytest.raises(ValueError, match="`names` has 1 names, but there are 5 features"):
         plot_feature_importances(learner, names=["x"])

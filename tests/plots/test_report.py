@@ -407,6 +407,21 @@ def test_pictures_that_do_not_all_fit_leave_room(fitted: Any, tmp_path: Path) ->
     assert path.stat().st_size < 3_000_000
 
 
+@pytest.mark.usefixtures("tensors_stay")
+@pytest.mark.parametrize("kind", [MetricLearner, KernelLearner])
+def test_a_page_of_tensors_is_that_of_numpy_arrays(other: Any, kind: Any, tmp_path: Path) -> None:
+    side = Pairs.from_labels(KIND, 60, random_state=0)
+    moved = Pairs(other.index(side.similar), other.index(side.dissimilar), n_points=len(X))
+    here = kind(C=1.0, random_state=0, tol=1e-9).fit(X, side=side)
+    there = kind(C=1.0, random_state=0, tol=1e-9).fit(other.array(X), side=side)
+    one = content(report(there, other.array(X), moved, other.index(KIND), path=tmp_path / "1.html"))
+    two = content(report(here, X, side, KIND, path=tmp_path / "2.html"))
+    assert one["scores"]["given"]["after"] == pytest.approx(two["scores"]["given"]["after"])
+    assert one["scores"]["given"]["before"] == two["scores"]["given"]["before"]
+    assert one["about"] == two["about"]
+    assert one["items"] == two["items"]
+
+
 @pytest.mark.parametrize(
     ("change", "error", "says"),
     [

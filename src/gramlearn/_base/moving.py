@@ -15,7 +15,7 @@ from scipy.sparse import issparse
 from gramlearn._base.arrays import Array, brought, is_array, is_elsewhere, is_numpy, to_numpy
 
 Held = TypeVar("Held")
-_BY_REFERENCE = (FunctionType, ModuleType)  # of the user, maybe, which pickle could not find again
+_BY_REFERENCE = (FunctionType, ModuleType, type)  # the user's, maybe, which pickle would not find
 
 
 def moved(held: Held, move: Callable[[Array], Array]) -> Held:

@@ -25,6 +25,7 @@ from typing import Any, NamedTuple, final
 import numpy as np
 from sklearn.exceptions import ConvergenceWarning
 
+from gramlearn._base.arrays import to_numpy
 from gramlearn._base.validation import (
     as_numbers,
     check_count,
@@ -256,7 +257,7 @@ def _read_weights(graph: Any) -> np.ndarray:
     from scipy.sparse import issparse
 
     dense = graph.toarray() if issparse(graph) else graph
-    A = np.array(as_numbers(dense, "graph"), dtype=float)
+    A = np.array(to_numpy(as_numbers(dense, "graph")), dtype=float)
     if A.ndim != 2 or A.shape[0] != A.shape[1] or A.shape[0] < 2:
         raise ValueError(
             f"`graph` must be a square matrix of weights of at least 2 vertices; got shape {A.shape}."

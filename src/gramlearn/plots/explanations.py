@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 
+from gramlearn._base.arrays import to_numpy
 from gramlearn._base.validation import check_count
 from gramlearn.plots.drawing import line_colors, new_axes, new_figure, tidy
 from gramlearn.side_information.ranking import RankedStatements
@@ -32,7 +33,7 @@ def plot_feature_importances(
     figure : matplotlib Figure, optional
         Where to draw; a new figure where it is not given.
     """
-    shares = learner.feature_importances_
+    shares = to_numpy(learner.feature_importances_)
     words = _names(learner, names, len(shares))
     order = np.argsort(-shares, kind="stable")[: check_count(n_features, "n_features")]
     by_class = getattr(learner, "class_feature_importances_", None)
@@ -44,7 +45,7 @@ def plot_feature_importances(
     axes[0].locator_params(axis="x", nbins=5)
     axes[0].set_xlabel("share of the squared distances")
     if by_class is not None:
-        _draw_classes(figure, axes[1], by_class[:, order], learner.classes_)
+        _draw_classes(figure, axes[1], to_numpy(by_class)[:, order], learner.classes_)
     return figure
 
 
@@ -65,7 +66,7 @@ def plot_feature_stretch(
     ax : matplotlib Axes, optional
         Where to draw; a new figure where it is not given.
     """
-    size = np.log(np.clip(learner.feature_stretch_, 1 / _BEYOND, _BEYOND))
+    size = np.log(np.clip(to_numpy(learner.feature_stretch_), 1 / _BEYOND, _BEYOND))
     words = _names(learner, names, len(size))
     chosen = np.argsort(-np.abs(size), kind="stable")[: check_count(n_features, "n_features")]
     order = chosen[np.argsort(-size[chosen], kind="stable")]

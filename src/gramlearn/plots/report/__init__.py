@@ -72,6 +72,7 @@ def report(
         Where the page is.
     """
     given = Given.read(learner, X, side, y, seed)
+    learner = given.learner
     named = Items.read(items, ids, given.n_points)
     listed: Listed = list_statements(given, suspects)
     rows = choose_rows(given, listed.rows)

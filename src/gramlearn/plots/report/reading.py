@@ -9,7 +9,9 @@ from scipy.sparse import issparse
 from sklearn.exceptions import NotFittedError
 from sklearn.utils.validation import check_is_fitted
 
+from gramlearn._base.arrays import is_elsewhere, to_numpy
 from gramlearn._base.distances import squared_distances
+from gramlearn._base.moving import in_host_memory
 from gramlearn._base.unit_length import of_unit_length
 from gramlearn._base.validation import check_count, check_host_points
 from gramlearn.evaluation.statements import Lengths
@@ -31,7 +33,7 @@ class Given:
 
     Attributes
     ----------
-    learner, X : as given
+    learner, X : as given, in host memory
     before, after : array or sparse matrix
         Points whose squared distances are the plain and the learned ones.
     side : SideInformation or None
@@ -59,6 +61,8 @@ class Given:
         """All of it, once it is known to fit together."""
         _check_learner(learner)
         seed = check_count(seed, "seed", 0)
+        if is_elsewhere(X) or getattr(learner, "_home", None) is not None:
+            learner, X = learner.to_numpy(), to_numpy(X) if is_elsewhere(X) else X
         X = X.tocsr() if issparse(X) else X if hasattr(X, "shape") else np.asarray(X)
         after = _numbers(learner.transform(X))
         before = plain_points(learner, X)
@@ -71,6 +75,7 @@ class Given:
                 )
             side.check_fits(n)
             side.check_not_empty()
+            side = in_host_memory(side)
         classes, names, pairs = np.full(n, -1), [], side
         if y is not None:
             labels, labeled = read_labels(y)
