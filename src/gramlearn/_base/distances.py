@@ -59,6 +59,12 @@ def coincide_under(X: Any, points: Array, root: Array | None, i: Any, j: Any) ->
     if root is None:
         return equal_rows(X, i, j)
     xp = namespace(X)
-    size = xp.max(xp.abs(centered(X)), axis=0) * xp.linalg.vector_norm(root, axis=0)
-    rounding = _ROUNDING * read(xp.linalg.vector_norm(size))
+    rounding = rounding_under(xp.max(xp.abs(centered(X)), axis=0), root)
     return squared_distances(points, i, j) <= rounding**2
+
+
+def rounding_under(sizes: Array, root: Array | None) -> float:
+    """How far apart equal points may come out under A (`root`); they have entries of up to these sizes."""
+    xp = namespace(sizes)
+    sizes = sizes if root is None else sizes * xp.linalg.vector_norm(root, axis=0)
+    return _ROUNDING * read(xp.linalg.vector_norm(sizes))

@@ -20,6 +20,7 @@ from gramlearn._base.arrays import (
     namespace,
     to_numpy,
 )
+from gramlearn._base.distances import rounding_under
 from gramlearn._base.points import rows_at
 from gramlearn._base.unit_length import of_unit_length
 from gramlearn._base.validation import as_numbers, check_extent, check_finite
@@ -100,10 +101,24 @@ class Seen:
             points[rows] = self._moved(as_real(X[rows]), rows.start)
         return points
 
+    def rounding(self, X: Array) -> float:
+        """How far apart points may come out that are equal as M sees them."""
+        xp = namespace(X)
+        center = None if self.center is None else as_real(self.center, as_real(X[:0]))
+        sizes = None
+        for start in range(0, int(X.shape[0]), _ROWS):
+            x = self._measured(as_real(X[start : start + _ROWS]), start)
+            largest = xp.max(xp.abs(x if center is None else x - center), axis=0)
+            sizes = largest if sizes is None else xp.maximum(sizes, largest)
+        return rounding_under(sizes, None if self.root is None else as_real(self.root, sizes))
+
     def _moved(self, x: Array, first: int) -> Array:
-        if self.unit_length:
-            x = of_unit_length(x, "X", "leave it out, or pass normalize=False", first)
-        return self.of_measured(x)
+        return self.of_measured(self._measured(x, first))
+
+    def _measured(self, x: Array, first: int) -> Array:
+        if not self.unit_length:
+            return x
+        return of_unit_length(x, "X", "leave it out, or pass normalize=False", first)
 
     def of_measured(self, x: Array) -> Array:
         """The points p, from x of length one if that was asked for."""
@@ -118,7 +133,11 @@ def place_site(source: Source, seen: Seen, shards: Any, X: Any, memory: float) -
     # Equal rows differ by rounding once they were moved by a matrix, and rows that are multiples of each other
     # are equal once they have length one.
     given = None if seen.root is None else X
-    return Site(source, shards, seen(X), memory - seen.bytes_of(X), given)
+    points = seen(X)
+    # What is next to nothing must not ask for a distance where the loss is infinite at zero.
+    is_moved = seen.unit_length or seen.root is not None
+    rounding = seen.rounding(X) if is_moved or source.is_infinite_at_zero else 0.0
+    return Site(source, shards, points, memory - seen.bytes_of(X), given, rounding)
 
 
 @final

@@ -87,7 +87,8 @@ class _Kept:
 class Site:
     """The constraints of some shards, over these points, which takes `memory` bytes beside them at most.
 
-    The points may have been made of `given` ones, of which equal ones are known by their numbers.
+    The points may have been made of `given` ones, of which equal ones are known by their numbers; those that
+    are no farther apart than `rounding` count as equal, too.
     """
 
     def __init__(
@@ -97,8 +98,9 @@ class Site:
         points: Any,
         memory: float = math.inf,
         given: Any = None,
+        rounding: float = 0.0,
     ) -> None:
-        self._opened = source.over(points, given)
+        self._opened = source.over(points, given, rounding)
         self._like = self._opened.common.like
         self._rank = self._opened.common.rank
         n_points = int(self._opened.points.shape[0])

@@ -5,12 +5,13 @@ chunk of them.
 """
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from typing import Any, NamedTuple, Protocol, cast, final
 
 import numpy as np
 
 from gramlearn._base.arrays import Array, as_index, as_real, concat, to_numpy
+from gramlearn._base.distances import squared_distances
 from gramlearn._base.distinct_rows import numbers_of_equal_rows
 from gramlearn.problem.dual import Dual, Origin, Part
 from gramlearn.problem.linear_maps import Direction, PointMap
@@ -68,12 +69,20 @@ class Source:
     loss: Any
     bounds: Any = None
 
-    def over(self, points: Any, given: Any = None) -> "Opened":
-        """The source where it is used, over points in memory, which were made of the `given` ones."""
+    def over(self, points: Any, given: Any = None, rounding: float = 0.0) -> "Opened":
+        """The source where it is used, over points in memory, which were made of the `given` ones.
+
+        Those that are no farther apart than `rounding` count as equal, and so do those that were given equal.
+        """
         points = as_real(points)
         origin = Origin(as_real(self.common.origin.slope, points))
         numbers = numbers_of_equal_rows(points if given is None else given)
-        return Opened(self, points, numbers, replace(self.common, origin=origin))
+        return Opened(self, points, numbers, rounding, replace(self.common, origin=origin))
+
+    @property
+    def is_infinite_at_zero(self) -> bool:
+        """Whether to ask equal points to lie apart costs infinity."""
+        return bool(replace(self.loss, lower=1.0).has_domain)
 
     @property
     def sizes(self) -> list[int]:
@@ -111,14 +120,18 @@ class Opened:
     source: Source
     points: Array
     numbers: np.ndarray | None  # the same for equal points; None where there are no equal ones
+    rounding: float
     common: Dual
+    _impossible: dict[int, list[np.ndarray]] = field(default_factory=dict)  # of shards read before
 
     def read(self, shard: int) -> Shard:
         """Read the constraints of one shard."""
         source, parts, impossible = self.source, [], []
-        for term in source.statements.indexed_terms(shard, source.loss, source.bounds):
+        terms = source.statements.indexed_terms(shard, source.loss, source.bounds)
+        if shard not in self._impossible:
+            self._impossible[shard] = [self._find_impossible(term) for term in terms]
+        for term, rows in zip(terms, self._impossible[shard], strict=True):
             every = term.loss.prepare(len(term.columns[0]), self.points)
-            rows = self._impossible(term)
             columns, loss = term.columns, every
             if rows.size:
                 kept = np.delete(np.arange(len(columns[0])), rows)
@@ -140,10 +153,15 @@ class Opened:
         """The number of the first statement of a shard."""
         return int(self.source.statements.rows(shard).start)
 
-    def _impossible(self, term: IndexedTerm) -> np.ndarray:
+    def _find_impossible(self, term: IndexedTerm) -> np.ndarray:
         """The rows of a term that want a squared distance of at least something, of points that are equal."""
-        if self.numbers is None or term.loss.lower is None or len(term.directions) > 1:
-            return np.zeros(0, dtype=int)
+        none = np.zeros(0, dtype=int)
+        if term.loss.lower is None or len(term.directions) > 1:
+            return none
         (d,) = term.directions
         i, j = (to_numpy(term.columns[k]) for k in (d.first, d.second))
-        return np.flatnonzero(self.numbers[i] == self.numbers[j])
+        equal = none if self.numbers is None else np.flatnonzero(self.numbers[i] == self.numbers[j])
+        if not self.rounding:
+            return equal
+        near = to_numpy(squared_distances(self.points, i, j)) <= self.rounding**2
+        return np.union1d(equal, np.flatnonzero(near))
