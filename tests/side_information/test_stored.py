@@ -1,7 +1,9 @@
 """Chunk by chunk, statements in files are those that the same table makes in memory."""
 
 import pickle
+import tracemalloc
 from collections.abc import Callable
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -309,6 +311,21 @@ def test_a_sample_is_the_same_however_a_file_is_cut(tmp_path: Path) -> None:
         samples.append(stored.sample(50, random_state=0))
     assert_same(samples[0], samples[1])
     assert_same(samples[0], samples[2])
+
+
+def test_a_sample_takes_memory_for_what_is_drawn(tmp_path: Path) -> None:
+    size = 2_000_000
+    table = np.tile(np.array([[0, 1]], np.int32), (size, 1))
+    np.save(tmp_path / "near.npy", table)
+    stored = Pairs.from_npy(tmp_path / "near.npy", n_points=2)
+    stored = replace(stored, columns=stored.columns.in_chunks_of(size // 2))
+    tracemalloc.start()
+    try:
+        stored.sample(100, random_state=0)
+        _, peak = tracemalloc.get_traced_memory()
+    finally:
+        tracemalloc.stop()
+    assert peak < size  # bytes
 
 
 def test_every_row_is_drawn_equally_often(tmp_path: Path) -> None:

@@ -276,9 +276,10 @@ class StoredStatements(ABC):
         be similar and not to be are left out.
         """
         n = check_count(n, "n")
-        drawn = np.arange(self.size)
         if n < self.size:
             drawn = np.sort(distinct_numbers(generator(random_state), self.size, n))
+        else:
+            drawn = np.arange(self.size)
         rows = [self.rows(k) for k in range(self.n_chunks)]
         ends = np.searchsorted(drawn, [some.start for some in rows] + [self.size])
         inside = (drawn[start:stop] for start, stop in pairwise(ends))

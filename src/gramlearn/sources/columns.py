@@ -9,7 +9,7 @@ from abc import ABC, abstractmethod
 from bisect import bisect_right
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
-from functools import partial
+from functools import cached_property, partial
 from itertools import accumulate, pairwise
 from typing import Any, NamedTuple, final
 
@@ -105,8 +105,8 @@ class Columns(ABC):
         """How many chunks there are."""
         return len(self.sizes)
 
-    @property
     @final
+    @cached_property
     def n_rows(self) -> int:
         """How many rows all chunks have together."""
         return sum(self.sizes)
@@ -117,8 +117,8 @@ class Columns(ABC):
         start = self.starts[chunk]
         return slice(start, start + self.sizes[chunk])
 
-    @property
     @final
+    @cached_property
     def starts(self) -> list[int]:
         """The first row of each chunk."""
         return list(accumulate(self.sizes, initial=0))[:-1]
